@@ -1,0 +1,58 @@
+/* Atomics named by their order, over the compiler's builtins.
+ *
+ * The order is in the name so that a reader sees it at the call; each use names its partner in a
+ * comment. They are macros because they are generic in the type. Nothing here assumes x86. */
+#ifndef BASE_ATOMIC_H
+#define BASE_ATOMIC_H
+
+#include <stdint.h>
+
+#define atomic_load_relaxed(p) __atomic_load_n((p), __ATOMIC_RELAXED)
+#define atomic_load_acquire(p) __atomic_load_n((p), __ATOMIC_ACQUIRE)
+#define atomic_load_seqcst(p) __atomic_load_n((p), __ATOMIC_SEQ_CST)
+#define atomic_store_relaxed(p, v) __atomic_store_n((p), (v), __ATOMIC_RELAXED)
+#define atomic_store_release(p, v) __atomic_store_n((p), (v), __ATOMIC_RELEASE)
+#define atomic_store_seqcst(p, v) __atomic_store_n((p), (v), __ATOMIC_SEQ_CST)
+
+#define atomic_fetch_add_relaxed(p, v) __atomic_fetch_add((p), (v), __ATOMIC_RELAXED)
+#define atomic_fetch_add_acquire(p, v) __atomic_fetch_add((p), (v), __ATOMIC_ACQUIRE)
+#define atomic_fetch_add_release(p, v) __atomic_fetch_add((p), (v), __ATOMIC_RELEASE)
+#define atomic_fetch_add_acqrel(p, v) __atomic_fetch_add((p), (v), __ATOMIC_ACQ_REL)
+#define atomic_fetch_sub_acqrel(p, v) __atomic_fetch_sub((p), (v), __ATOMIC_ACQ_REL)
+#define atomic_fetch_and_acqrel(p, v) __atomic_fetch_and((p), (v), __ATOMIC_ACQ_REL)
+#define atomic_fetch_or_acqrel(p, v) __atomic_fetch_or((p), (v), __ATOMIC_ACQ_REL)
+#define atomic_fetch_xor_acqrel(p, v) __atomic_fetch_xor((p), (v), __ATOMIC_ACQ_REL)
+#define atomic_exchange_acquire(p, v) __atomic_exchange_n((p), (v), __ATOMIC_ACQUIRE)
+#define atomic_exchange_acqrel(p, v) __atomic_exchange_n((p), (v), __ATOMIC_ACQ_REL)
+#define atomic_exchange_seqcst(p, v) __atomic_exchange_n((p), (v), __ATOMIC_SEQ_CST)
+
+/* Strong compare and swap: true when *p was *expected and is now v; else *expected is what it was. */
+#define atomic_cas_acqrel(p, expected, v) \
+    __atomic_compare_exchange_n((p), (expected), (v), 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)
+#define atomic_cas_acquire(p, expected, v) \
+    __atomic_compare_exchange_n((p), (expected), (v), 0, __ATOMIC_ACQUIRE, __ATOMIC_ACQUIRE)
+#define atomic_cas_relaxed(p, expected, v) \
+    __atomic_compare_exchange_n((p), (expected), (v), 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED)
+
+#define atomic_fence_acquire() __atomic_thread_fence(__ATOMIC_ACQUIRE)
+#define atomic_fence_release() __atomic_thread_fence(__ATOMIC_RELEASE)
+#define atomic_fence_seqcst() __atomic_thread_fence(__ATOMIC_SEQ_CST)
+
+#define CACHE_LINE 64
+#define cache_aligned _Alignas(CACHE_LINE)
+
+#define lat_likely(x) __builtin_expect(!!(x), 1)
+#define lat_unlikely(x) __builtin_expect(!!(x), 0)
+#define lat_cold __attribute__((cold, noinline))
+
+/* Tells the processor that this is a spin loop; no ordering. */
+static inline void atomic_relax(void)
+{
+#if defined(__x86_64__) || defined(__i386__)
+    __builtin_ia32_pause();
+#elif defined(__aarch64__)
+    __asm__ volatile("isb" ::: "memory");
+#endif
+}
+
+#endif

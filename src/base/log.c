@@ -1,0 +1,57 @@
+#include "base/log.h"
+
+#include <stdio.h>
+#include <unistd.h>
+
+static int identity = -1;
+static int debugging;
+
+void log_identity(int pe)
+{
+    identity = pe;
+}
+
+int log_pe(void)
+{
+    return identity;
+}
+
+void log_debug_enable(int on)
+{
+    debugging = on;
+}
+
+void log_vline(const char *format, va_list arguments)
+{
+    char line[1024];
+    int used = identity < 0 ? snprintf(line, sizeof line, "lateral: ")
+                            : snprintf(line, sizeof line, "lateral: PE %d: ", identity);
+    int room = (int)sizeof line - used - 1;
+    int more = vsnprintf(line + used, room, format, arguments);
+    used += more < room ? more : room - 1;
+    line[used++] = '\n';
+    for (int at = 0; at < used;) {
+        ssize_t wrote = write(STDERR_FILENO, line + at, used - at);
+        if (wrote <= 0)
+            return;
+        at += wrote;
+    }
+}
+
+void log_line(const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    log_vline(format, arguments);
+    va_end(arguments);
+}
+
+void log_debug(const char *format, ...)
+{
+    if (!debugging)
+        return;
+    va_list arguments;
+    va_start(arguments, format);
+    log_vline(format, arguments);
+    va_end(arguments);
+}

@@ -1,0 +1,108 @@
+/* The head of a node's shared memory: what the launcher and the PEs of one node agree on.
+ *
+ * The launcher (or a process started without one) makes an anonymous file, sizes it with
+ * node_fixed_size, formats it with node_format, seals it against shrinking, and lets PE r inherit
+ * it with LATERAL_JOB=<fd>:<node index>. Every other part of the node's memory comes behind.
+ *
+ *   struct node | struct node_pe x size | group area (src/uccs/group.h)
+ *
+ * Threads and processes: fields are written by the one named in the comment; words that several
+ * processes write are atomic and lie on lines of their own. */
+#ifndef RTE_NODE_H
+#define RTE_NODE_H
+
+#include "base/atomic.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define NODE_MAGIC 0x4c61746572616c31ull /* "Lateral1"; change with the layout */
+#define NODE_MAX_PES 65536
+
+enum node_state {
+    NODE_STARTED = 0, /* not yet in the library */
+    NODE_RUNNING,     /* between the first init and the last finalize */
+    NODE_FINALISED,   /* after the last finalize: an exit now is no fault */
+};
+
+/* One PE, written by that PE alone but for app (launcher). */
+struct node_pe {
+    cache_aligned uint32_t state; /* enum node_state; release by the PE, acquire by the launcher */
+    int32_t pid;
+    uint32_t app;          /* launcher: which program of an MPMD line */
+    uint32_t image_shared; /* its globals are on shared pages */
+    uint64_t heap_bytes;   /* what it asks for; the node takes the maximum */
+    uint64_t image_bytes;
+    unsigned char image_id[24]; /* equal among PEs whose globals are symmetric */
+};
+_Static_assert(sizeof(struct node_pe) == CACHE_LINE, "one line a PE");
+
+struct node {
+    uint64_t magic;
+    uint32_t size;           /* PEs on this node */
+    uint32_t cores;          /* processors that this job may use here */
+    uint32_t oversubscribed; /* more PEs than cores: waiters yield at once */
+    uint32_t first;          /* PE number of node index 0 */
+    uint32_t total;          /* PEs in the job */
+    uint32_t check;          /* oshrun --check */
+    uint64_t nonce[2];       /* random: proves that an opened file is this one */
+
+    /* Futex barrier for start and end (rte_node_barrier). */
+    cache_aligned uint32_t arrived; /* acqrel add by each; reset by the last */
+    uint32_t round;                 /* release by the last, acquire and futex by the others */
+
+    /* How the job ends early; the first to claim wins (cas acqrel; the launcher reads acquire). */
+    cache_aligned uint32_t ending; /* enum node_ending */
+    int32_t end_status;
+    int32_t end_pe;
+
+    /* Agreed by node PE 0 between two node barriers, then constant. */
+    cache_aligned uint64_t heap_at;
+    uint64_t heap_stride;
+    uint64_t image_at;
+    uint64_t image_stride;
+    uint64_t file_bytes;
+
+    struct node_pe pe[];
+};
+
+enum node_ending {
+    NODE_GOES_ON = 0,
+    NODE_ENDING_CLAIMED, /* end_status and end_pe are being written */
+    NODE_GLOBAL_EXIT,    /* shmem_global_exit: end quietly with end_status */
+    NODE_ABORTED,        /* a PE has printed what is wrong: end with end_status */
+};
+
+/* Groups: a fixed number of slots, each with room for every PE of the node. Untouched slots cost
+ * nothing, the file is sparse. */
+#define NODE_GROUP_SLOTS 256
+#define NODE_GROUP_LINES 32 /* cache lines of one PE in one slot; meaning: src/uccs/group.h */
+
+static inline size_t node_align(size_t bytes)
+{
+    return (bytes + 65535) & ~(size_t)65535; /* a whole page on every supported machine */
+}
+
+static inline size_t node_groups_at(uint32_t size)
+{
+    return node_align(sizeof(struct node) + size * sizeof(struct node_pe));
+}
+
+/* Bytes of the part whose size depends on the number of PEs alone. */
+static inline size_t node_fixed_size(uint32_t size)
+{
+    return node_groups_at(size) + node_align((size_t)NODE_GROUP_SLOTS * (size + 1) * NODE_GROUP_LINES * CACHE_LINE);
+}
+
+/* Writes the header of a zeroed file for a one-node job. Caller: launcher or a lone process. */
+static inline void node_format(struct node *node, uint32_t size, uint32_t cores, const uint64_t nonce[2])
+{
+    node->size = node->total = size;
+    node->cores = cores;
+    node->oversubscribed = size > cores;
+    node->nonce[0] = nonce[0];
+    node->nonce[1] = nonce[1];
+    node->magic = NODE_MAGIC;
+}
+
+#endif
