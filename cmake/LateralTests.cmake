@@ -1,0 +1,115 @@
+# How a test file becomes tests. tests/*/CMakeLists.txt calls one of two functions:
+#
+#   lateral_job_tests(LABEL [FILES ...])    each C or C++ file here is a program run by oshrun
+#   lateral_unit_tests(LABEL [FILES ...])   each file is a program run by itself, linked to the
+#                                           static library so that it may call inner functions
+#
+# LABEL is the CTest label (unit, job, mt, conform, launch). Without FILES: every file of the folder.
+# Comment lines at the head of a file say how it runs (tests/run.py reads them):
+#
+#   pes: 1 2 4 7           PE counts (this is the default)
+#   args: -x 3             arguments of the program
+#   env: A=B C=D           environment; may be repeated
+#   oshrun: --check        options for oshrun
+#   fails: REGEX           must exit non-zero with REGEX in its standard error
+#   status: 3              must exit with exactly this status (together with fails or alone)
+#   prints: REGEX          must print REGEX on standard output
+#   timeout: 60            seconds (default 60)
+#   labels: slow           more labels
+#   flags: -DX -std=c11    compiler options of this file
+#   skip: tsan aarch64     not under these presets
+#   serial:                not beside any other test
+#   case: NAME             what follows holds for this case alone; a file may have many cases
+#
+# Extra link libraries: target_link_libraries(test_LABEL_FILE PRIVATE ...) after the call.
+
+set(LATERAL_TEST_PES "" CACHE STRING "Run job tests at these PE counts alone, e.g. \"2\"; empty: as each file says")
+get_filename_component(LATERAL_PRESET "${CMAKE_BINARY_DIR}" NAME)
+set(LATERAL_RUN_TEST ${CMAKE_SOURCE_DIR}/tests/run.py)
+
+function(lateral_job_tests label)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "FILES")
+  _lateral_tests(${label} lateral TRUE "${arg_FILES}")
+endfunction()
+
+function(lateral_unit_tests label)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "FILES")
+  _lateral_tests(${label} lateral_static FALSE "${arg_FILES}")
+endfunction()
+
+function(_lateral_tests label library jobs files)
+  if(NOT files)
+    file(GLOB files CONFIGURE_DEPENDS *.c *.cc *.cpp)
+  endif()
+  foreach(file IN LISTS files)
+    cmake_path(ABSOLUTE_PATH file)
+    cmake_path(GET file STEM name)
+    _lateral_program(test_${label}_${name} ${file} ${library} ${jobs})
+    _lateral_cases(${label} test_${label}_${name} ${file} ${jobs})
+  endforeach()
+endfunction()
+
+function(_lateral_program target file library jobs)
+  add_executable(${target} ${file})
+  set_target_properties(${target} PROPERTIES
+    RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
+  target_link_libraries(${target} PRIVATE ${library})
+  target_include_directories(${target} PRIVATE ${CMAKE_SOURCE_DIR}/tests)
+  target_compile_options(${target} PRIVATE -UNDEBUG)     # a test may assert()
+  if(NOT jobs)
+    target_include_directories(${target} PRIVATE ${CMAKE_SOURCE_DIR}/src ${LATERAL_GENERATED})
+  endif()
+  if(jobs AND TARGET oshrun)
+    add_dependencies(${target} oshrun)
+  endif()
+endfunction()
+
+# One line per test from run.py --list: case|pes|timeout|serial|labels|flags (commas between items).
+function(_lateral_cases label target file jobs)
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${file} ${LATERAL_RUN_TEST})
+  execute_process(COMMAND ${Python3_EXECUTABLE} ${LATERAL_RUN_TEST} --list --preset=${LATERAL_PRESET}
+                          "--only-pes=${LATERAL_TEST_PES}" --jobs=${jobs} ${file}
+                  OUTPUT_VARIABLE lines OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
+  string(REPLACE "\n" ";" lines "${lines}")
+  foreach(line IN LISTS lines)
+    string(REPLACE "|" ";" fields "${line}|end")
+    list(GET fields 0 case)
+    list(GET fields 1 pes)
+    list(GET fields 2 timeout)
+    list(GET fields 3 serial)
+    list(GET fields 4 labels)
+    list(GET fields 5 flags)
+    string(REPLACE "," ";" labels "${labels}")
+    string(REPLACE "," ";" flags "${flags}")
+    target_compile_options(${target} PRIVATE ${flags})
+    _lateral_one_test(${label} ${target} ${file} "${case}" "${pes}")
+    set_tests_properties(${test} PROPERTIES TIMEOUT ${timeout} RUN_SERIAL ${serial}
+      LABELS "${label};${labels}" SKIP_RETURN_CODE 77)
+  endforeach()
+endfunction()
+
+function(_lateral_one_test label target file case pes)
+  cmake_path(GET file STEM name)
+  set(test ${label}/${name})
+  set(how "")
+  if(case)
+    string(APPEND test .${case})
+    list(APPEND how --case=${case})
+  endif()
+  if(pes)
+    string(APPEND test -${pes})
+    list(APPEND how --pes=${pes} --oshrun=${CMAKE_BINARY_DIR}/bin/oshrun)
+  endif()
+  if(CMAKE_CROSSCOMPILING_EMULATOR)
+    string(REPLACE ";" " " emulator "${CMAKE_CROSSCOMPILING_EMULATOR}")
+    list(APPEND how "--emulator=${emulator}")
+  endif()
+  if(LATERAL_SANITIZE)
+    list(APPEND how --sanitize=${LATERAL_SANITIZE})
+  endif()
+  add_test(NAME ${test} COMMAND ${Python3_EXECUTABLE} ${LATERAL_RUN_TEST} ${how} ${file} $<TARGET_FILE:${target}>)
+  if(pes)
+    set_tests_properties(${test} PROPERTIES PROCESSORS ${pes})
+  endif()
+  set(test ${test} PARENT_SCOPE)
+endfunction()

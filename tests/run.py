@@ -1,0 +1,131 @@
+#!/usr/bin/env python3
+"""Runs one test program the way the comment at its head says.
+
+CMake calls it twice: `run.py --list FILE` at configure time prints one line per test, and CTest
+calls `run.py [--case=NAME] [--pes=N --oshrun=PATH] FILE PROGRAM` for each of them. The keys are
+described in cmake/LateralTests.cmake. A test that only has to succeed is exec'ed, so that nothing
+stands between CTest and the job; one that has to fail is watched from here.
+"""
+import argparse
+import os
+import re
+import shlex
+import subprocess
+import sys
+
+KEYS = {"pes", "args", "env", "oshrun", "fails", "status", "prints", "timeout", "labels", "flags", "skip", "serial"}
+MANY = {"env", "labels", "flags", "skip", "oshrun"}      # repeated lines add up
+LINE = re.compile(r"^\s*(?://|/?\*)?\s*([a-z]+):(?:\s+(.*?))?\s*(?:\*/)?\s*$")
+HEAD_LINES = 60                                          # a file with many cases has a long head
+
+
+def read_head(path):
+    """The keys of every case: {case name: {key: text}}; the nameless case holds the defaults."""
+    cases = {"": {}}
+    current = cases[""]
+    with open(path, encoding="utf-8") as file:
+        for _, line in zip(range(HEAD_LINES), file):
+            if re.match(r"\s*#\s*include", line):
+                break
+            match = LINE.match(line)
+            if not match:
+                continue
+            key, text = match.group(1), match.group(2) or ""
+            if key == "case":
+                current = cases.setdefault(text, {})
+            elif key in KEYS:
+                current[key] = current[key] + " " + text if key in MANY and key in current else text
+    return cases
+
+
+def settle(cases, name):
+    """The keys of one case over the defaults of its file."""
+    if name not in cases:
+        sys.exit(f"run.py: no case {name!r} in this file")
+    keys = dict(cases[""])
+    for key, text in cases[name].items() if name else ():
+        keys[key] = keys[key] + " " + text if key in MANY and key in keys else text
+    return keys
+
+
+def list_tests(options):
+    cases = read_head(options.file)
+    for name in [name for name in cases if name] or [""]:
+        keys = settle(cases, name)
+        if options.preset in keys.get("skip", "").split():
+            continue
+        pes = keys.get("pes", "1 2 4 7").replace(",", " ").split() if options.jobs else [""]
+        if options.jobs and options.only_pes:
+            pes = options.only_pes.split()
+        for count in dict.fromkeys(pes):
+            print(name, count, keys.get("timeout", "60"), str("serial" in keys).upper(),
+                  ",".join(keys.get("labels", "").split()), ",".join(keys.get("flags", "").split()), sep="|")
+
+
+def command_line(options, keys):
+    emulator = shlex.split(options.emulator)
+    program = emulator + [options.program] + shlex.split(keys.get("args", ""))
+    if not options.pes:
+        return program
+    return emulator + [options.oshrun, "-n", options.pes] + shlex.split(keys.get("oshrun", "")) + program
+
+
+def quiet_layout():
+    """Thread sanitizer wants the memory layout without randomness; children inherit it."""
+    import ctypes
+    ctypes.CDLL(None).personality(0x0040000)             # refused in some containers: then try as it is
+
+
+def watch(command, keys):
+    """Run to the end, show everything, and compare with what the file promises."""
+    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, errors="replace",
+                          stdin=subprocess.DEVNULL, check=False)
+    sys.stdout.write(done.stdout)
+    sys.stderr.write(done.stderr)
+    status = done.returncode if done.returncode >= 0 else 128 - done.returncode
+    wrong = []
+    if "status" in keys and status != int(keys["status"]):
+        wrong.append(f"exit status {status}, expected {keys['status']}")
+    elif "status" not in keys and ("fails" in keys) != (status != 0):
+        wrong.append(f"exit status {status}, expected {'another' if 'fails' in keys else '0'}")
+    for key, text in (("fails", done.stderr), ("prints", done.stdout)):
+        if key in keys and not re.search(keys[key], text, re.MULTILINE):
+            wrong.append(f"no match for /{keys[key]}/ in what it wrote")
+    for line in wrong:
+        print("run.py:", line, file=sys.stderr)
+    return 1 if wrong else 0
+
+
+def run(options):
+    keys = settle(read_head(options.file), options.case)
+    for item in shlex.split(keys.get("env", "")):
+        name, _, value = item.partition("=")
+        os.environ[name] = value
+    if options.sanitize == "thread":
+        quiet_layout()
+    command = command_line(options, keys)
+    print("+", shlex.join(command), flush=True)
+    if {"fails", "status", "prints"} & keys.keys():
+        return watch(command, keys)
+    os.execvp(command[0], command)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--list", action="store_true", help="print the tests of FILE")
+    parser.add_argument("--preset", default="")
+    parser.add_argument("--only-pes", default="")
+    parser.add_argument("--jobs", type=lambda text: text == "TRUE", default=False)
+    parser.add_argument("--case", default="")
+    parser.add_argument("--pes", default="")
+    parser.add_argument("--oshrun", default="oshrun")
+    parser.add_argument("--emulator", default="")
+    parser.add_argument("--sanitize", default="")
+    parser.add_argument("file")
+    parser.add_argument("program", nargs="?")
+    options = parser.parse_args()
+    return list_tests(options) if options.list else run(options)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
