@@ -1,0 +1,97 @@
+/*
+ * Atomics of the OpenSHMEM layer: what the generated thunks need beside src/base/atomic.h.
+ * Thread-safe; no state. A peer on the node is reached by the processor's atomics directly in the
+ * thunk; everything else goes to lat_amo_far. Orders: read-modify-writes are acquire-release, a
+ * fetch acquires and a set releases, and each is the partner of the others (and of wait_until).
+ */
+#ifndef LATERAL_SHMEM_AMO_H
+#define LATERAL_SHMEM_AMO_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "base/atomic.h"
+#include "shmem/kind.h"
+
+struct shmem_ctx_impl;
+
+/*
+ * The slow half: `dest` on `pe` is not mapped here, or it is a mistake of the program, which is
+ * named. `value` and `cond` are the operand's bits, zero- or sign-extended from `size` (4 or 8)
+ * bytes; only the low `size` bytes count. Answers the bits that were there before.
+ */
+uint64_t lat_amo_far(const char *call, struct shmem_ctx_impl *ctx, enum lat_amo op, const void *dest,
+                     size_t size, uint64_t value, uint64_t cond, int pe);
+
+/* Bits of a real operand for lat_amo_far, and back. */
+static inline uint64_t lat_bits_of_float(float value)
+{
+    uint32_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    return bits;
+}
+
+static inline uint64_t lat_bits_of_double(double value)
+{
+    uint64_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    return bits;
+}
+
+static inline float lat_float_of_bits(uint64_t bits)
+{
+    uint32_t low = (uint32_t)bits;
+    float value;
+    memcpy(&value, &low, sizeof value);
+    return value;
+}
+
+static inline double lat_double_of_bits(uint64_t bits)
+{
+    double value;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+/* Reals have fetch, set and swap only. The typed builtins of base/atomic.h take integers, so
+ * these use the compiler's generic forms, with the orders given above. */
+static inline float lat_load_acquire_float(const float *at)
+{
+    float value;
+    __atomic_load(at, &value, __ATOMIC_ACQUIRE);
+    return value;
+}
+
+static inline double lat_load_acquire_double(const double *at)
+{
+    double value;
+    __atomic_load(at, &value, __ATOMIC_ACQUIRE);
+    return value;
+}
+
+static inline void lat_store_release_float(float *at, float value)
+{
+    __atomic_store(at, &value, __ATOMIC_RELEASE);
+}
+
+static inline void lat_store_release_double(double *at, double value)
+{
+    __atomic_store(at, &value, __ATOMIC_RELEASE);
+}
+
+static inline float lat_exchange_acqrel_float(float *at, float value)
+{
+    float old;
+    __atomic_exchange(at, &value, &old, __ATOMIC_ACQ_REL);
+    return old;
+}
+
+static inline double lat_exchange_acqrel_double(double *at, double value)
+{
+    double old;
+    __atomic_exchange(at, &value, &old, __ATOMIC_ACQ_REL);
+    return old;
+}
+
+#endif
