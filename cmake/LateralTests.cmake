@@ -90,7 +90,11 @@ endfunction()
 
 function(_lateral_one_test label target file case pes)
   cmake_path(GET file STEM name)
+  # Sanitizers share one CTest run with release (./dev test): their tests bear their name.
   set(test ${label}/${name})
+  if(LATERAL_SANITIZE)
+    set(test ${LATERAL_PRESET}:${test})
+  endif()
   set(how "")
   if(case)
     string(APPEND test .${case})

@@ -1,0 +1,56 @@
+#!/usr/bin/env python3
+"""./dev as a person meets it: help, mistakes, and its list of commands held against its code.
+
+usage: check.py ROOT
+"""
+import pathlib
+import re
+import subprocess
+import sys
+
+ROOT = pathlib.Path(sys.argv[1]).resolve()
+
+
+def dev(*args, cwd=ROOT):
+    return subprocess.run([ROOT / "dev", *args], cwd=cwd, capture_output=True, text=True, stdin=subprocess.DEVNULL,
+                          timeout=60, check=False)
+
+
+def one_line(done, status, pattern):
+    assert done.returncode == status, (done.args, done.returncode, done.stderr)
+    lines = done.stderr.splitlines()
+    assert len(lines) == 1 and re.search(pattern, lines[0]), (done.args, done.stderr)
+    assert not done.stdout, (done.args, done.stdout)
+
+
+def check_help():
+    for way in ([], ["help"], ["--help"]):
+        done = dev(*way)
+        assert done.returncode == 0 and not done.stderr, (way, done.stderr)
+        assert done.stdout.startswith("usage: ./dev COMMAND"), done.stdout
+    listed = set(re.findall(r"^  ([a-z]+)\b", done.stdout, re.MULTILINE)) - {"help"}
+    script = (ROOT / "dev").read_text(encoding="utf-8")
+    written = set(re.findall(r"^cmd_([a-z]+)\(\)", script, re.MULTILINE))
+    assert listed == written, f"help and code differ: {listed ^ written}"
+    assert {"demo", "test", "bench", "install", "lint", "format", "hosts", "bare"} <= listed
+
+
+def check_mistakes():
+    one_line(dev("nonsense"), 2, r"no command 'nonsense'; ./dev help")
+    one_line(dev("install"), 2, r"install wants one PREFIX")
+    one_line(dev("install", "--bad"), 2, r"PREFIX, not --bad")
+    one_line(dev("demo", "x"), 2, r"demo takes no argument")
+    one_line(dev("test", "--preset"), 2, r"--preset wants a name")
+    one_line(dev("test", "--preset", "none"), 2, r"no preset 'none'")
+    one_line(dev("bare", "nonsense"), 2, r"bare: demo or test, not 'nonsense'")
+    one_line(dev("nonsense", cwd="/"), 2, r"no command")
+
+
+def main():
+    check_help()
+    check_mistakes()
+    print("./dev explains itself and refuses mistakes in one line")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

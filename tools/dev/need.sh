@@ -1,0 +1,124 @@
+# shellcheck shell=bash
+# What the machine must have, and how it gets it. Sourced by ./dev, which has say and fail.
+#
+# need_tool COMMAND PACKAGE WHY notes a missing command; need_install then says what is missing and
+# why, and installs it with apt-get (through sudo when not root). With everything there, it is silent.
+
+CMAKE_WANTED=3.25
+missing_packages=()
+missing_words=()
+
+need_package() { # PACKAGE WHY
+    missing_packages+=("$1")
+    missing_words+=("$1 ($2)")
+}
+
+need_tool() { # COMMAND PACKAGE WHY
+    command -v "$1" >/dev/null 2>&1 || need_package "$2" "$3"
+}
+
+as_root() {
+    if [ "$(id -u)" = 0 ]; then "$@"; else sudo "$@"; fi
+}
+
+apt() {
+    as_root env DEBIAN_FRONTEND=noninteractive apt-get -y -q -o Dpkg::Use-Pty=0 "$@"
+}
+
+apt_lists_absent() {
+    ! compgen -G '/var/lib/apt/lists/*Packages*' >/dev/null
+}
+
+need_install() {
+    [ ${#missing_packages[@]} -gt 0 ] || return 0
+    local word
+    say "this machine lacks:"
+    for word in "${missing_words[@]}"; do say "    $word"; done
+    command -v apt-get >/dev/null 2>&1 || fail "no apt-get here: install these yourself and try again"
+    if [ "$(id -u)" != 0 ] && ! command -v sudo >/dev/null 2>&1; then
+        fail "not root and no sudo: ask for  apt-get install ${missing_packages[*]}"
+    fi
+    say "installing: apt-get install ${missing_packages[*]}"
+    if apt_lists_absent; then apt update || fail "apt-get update failed"; fi
+    # Old lists name packages that are gone: then fetch new lists and try once more.
+    apt install --no-install-recommends "${missing_packages[@]}" ||
+        { apt update && apt install --no-install-recommends "${missing_packages[@]}"; } ||
+        fail "apt-get could not install ${missing_packages[*]}"
+    missing_packages=()
+    missing_words=()
+}
+
+compiles() { # LANGUAGE HEADER
+    printf '#include <%s>\n' "$2" | cc -x "$1" -E - >/dev/null 2>&1
+}
+
+need_build() {
+    need_tool gcc gcc "compiles the library"
+    need_tool g++ g++ "compiles C++ programs"
+    if ! command -v cc >/dev/null 2>&1 || ! compiles c stdio.h; then need_package libc6-dev "C headers"; fi
+    need_tool ninja ninja-build "runs the build"
+    need_tool python3 python3 "generates the OpenSHMEM interface from its table"
+    if ! cmake_is_new; then
+        if apt_has_cmake; then
+            need_package cmake "describes the build; at least $CMAKE_WANTED"
+        else
+            need_package python3-venv "cmake $CMAKE_WANTED is not among this system's packages; pip brings it"
+        fi
+    fi
+    need_install
+    cmake_is_new || cmake_from_pip
+}
+
+need_for_tests() {
+    need_tool pkg-config pkg-config "the tests build an outside project through it"
+    need_install
+}
+
+need_for_lint() {
+    need_tool git git "lists the files"
+    need_tool python3 python3 "checks the rules"
+    need_tool clang-format clang-format "checks the format"
+    need_tool shellcheck shellcheck "checks shell scripts"
+    need_install
+}
+
+need_aarch64() {
+    need_tool aarch64-linux-gnu-gcc gcc-aarch64-linux-gnu "compiles for aarch64"
+    need_tool aarch64-linux-gnu-g++ g++-aarch64-linux-gnu "compiles for aarch64"
+    need_tool qemu-aarch64 qemu-user "runs aarch64 programs here"
+    need_install
+}
+
+# ------------------------------------------------------------- cmake, which some systems have too old
+
+version_at_least() { # WANTED VERSION
+    [ "$(printf '%s\n%s\n' "$1" "$2" | sort -V | head -n 1)" = "$1" ]
+}
+
+cmake_is_new() {
+    local version
+    [ ! -x .cache/cmake/bin/cmake ] || PATH=$PWD/.cache/cmake/bin:$PATH
+    version=$(cmake --version 2>/dev/null | awk 'NR == 1 { print $3 }') || true
+    [ -n "$version" ] && version_at_least "$CMAKE_WANTED" "$version"
+}
+
+# Asked before anything is installed: the candidate's version, from the package lists.
+apt_has_cmake() {
+    local version
+    command -v apt-cache >/dev/null 2>&1 || return 0 # need_install will say that there is no apt-get
+    if apt_lists_absent; then
+        say "fetching the package lists (apt-get update)"
+        apt update || fail "apt-get update failed"
+    fi
+    version=$(LC_ALL=C apt-cache policy cmake | awk '$1 == "Candidate:" { sub(/^[0-9]+:/, "", $2); print $2 }')
+    [ -n "$version" ] && version_at_least "$CMAKE_WANTED" "$version"
+}
+
+cmake_from_pip() {
+    say "installing cmake with pip into .cache/cmake (this system's packages are older than $CMAKE_WANTED)"
+    if ! { python3 -m venv .cache/cmake && .cache/cmake/bin/pip -q install "cmake>=$CMAKE_WANTED"; }; then
+        fail "cmake $CMAKE_WANTED or newer is wanted, and pip could not install it"
+    fi
+    PATH=$PWD/.cache/cmake/bin:$PATH
+    cmake_is_new || fail "cmake $CMAKE_WANTED or newer is wanted"
+}
