@@ -1,0 +1,16 @@
+/* The smallest program: every PE says who it is.
+ *   oshcc hello.c -o hello && oshrun -n 4 ./hello
+ *
+ * The tests run it so:
+ *   prints: ^hello from PE 0 of [0-9]+$
+ */
+#include <shmem.h>
+#include <stdio.h>
+
+int main(void)
+{
+    shmem_init();
+    printf("hello from PE %d of %d\n", shmem_my_pe(), shmem_n_pes());
+    shmem_finalize();
+    return 0;
+}
