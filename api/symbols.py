@@ -1,0 +1,21 @@
+"""Writes lateral.map, the version script: what the shared library exports."""
+
+import table
+
+# Hand-written interfaces beside the table; patterns are allowed.
+BY_HAND = ("uccs_*",)
+# For the project's own libraries and tools (checking layer, MPI layer), no promise to anyone else.
+PRIVATE = ("lat_check_*",)
+
+
+def version_script(functions):
+    names = sorted({name for f in functions for name in (f.name, "p" + f.name)})
+    names += [name for _, name in table.HANDLES]
+    lines = ["LATERAL_1.0 {", "  global:"] + [f"    {name};" for name in [*names, *BY_HAND]]
+    lines += ["  local:", "    *;", "};", "", "LATERAL_PRIVATE {", "  global:"]
+    lines += [f"    {name};" for name in PRIVATE] + ["};", ""]
+    return "\n".join(lines)
+
+
+def write(out, functions):
+    out.write("lateral.map", version_script(functions))

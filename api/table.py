@@ -1,0 +1,359 @@
+"""The one table of OpenSHMEM operations.
+
+Everything that repeats over types, sizes and contexts is generated from these rows: headers,
+thunks, symbol map, checking layer, tests, synopses. README.md says how to add a row.
+
+A row's `name` may hold '#', the place of a size ("8", ..., "mem"); typed forms are
+shmem_TYPE_<name without #>. In `params`, T is the element type (void in sized and mem forms).
+`call` is what the thunk calls, with
+    CALL  the public name, for messages      CTX   the context (LAT_CTX_DEFAULT without one)
+    SIZE  bytes of one element               KIND  the element's enum lat_kind
+    BITS  the parameter `value` or `cmp_value` as uint64_t
+A row without `call` calls lat_<name> with its own parameters.
+"""
+
+from dataclasses import dataclass
+
+# name          C type                kind (src/shmem/kind.h)
+_TYPES = """
+float           float                 LAT_FLOAT
+double          double                LAT_DOUBLE
+longdouble      long double           LAT_LONGDOUBLE
+char            char                  LAT_CHAR
+schar           signed char           LAT_I8
+short           short                 LAT_I16
+int             int                   LAT_I32
+long            long                  LAT_I64
+longlong        long long             LAT_I64
+uchar           unsigned char         LAT_U8
+ushort          unsigned short        LAT_U16
+uint            unsigned int          LAT_U32
+ulong           unsigned long         LAT_U64
+ulonglong       unsigned long long    LAT_U64
+int8            int8_t                LAT_I8
+int16           int16_t               LAT_I16
+int32           int32_t               LAT_I32
+int64           int64_t               LAT_I64
+uint8           uint8_t               LAT_U8
+uint16          uint16_t              LAT_U16
+uint32          uint32_t              LAT_U32
+uint64          uint64_t              LAT_U64
+size            size_t                LAT_U64
+ptrdiff         ptrdiff_t             LAT_I64
+complexf        float _Complex        LAT_COMPLEXF
+complexd        double _Complex       LAT_COMPLEXD
+"""
+
+# Types that are another name of a basic type on 64-bit Linux, x86-64 and aarch64 alike: a C11
+# generic or a set of C++ overloads must name each distinct type once.
+SAME = {
+    "int8_t": "signed char", "int16_t": "short", "int32_t": "int", "int64_t": "long",
+    "uint8_t": "unsigned char", "uint16_t": "unsigned short", "uint32_t": "unsigned int",
+    "uint64_t": "unsigned long", "size_t": "unsigned long", "ptrdiff_t": "long",
+}
+
+
+@dataclass(frozen=True)
+class Type:
+    name: str
+    c: str
+    kind: str
+
+    @property
+    def distinct(self):
+        return SAME.get(self.c, self.c)
+
+    @property
+    def real(self):
+        return self.kind in ("LAT_FLOAT", "LAT_DOUBLE", "LAT_LONGDOUBLE")
+
+    @property
+    def complex(self):
+        return self.kind.startswith("LAT_COMPLEX")
+
+
+def _read_types(text):
+    types = {}
+    for line in text.strip().splitlines():
+        words = line.split()
+        types[words[0]] = Type(words[0], " ".join(words[1:-1]), words[-1])
+    return types
+
+
+TYPES = _read_types(_TYPES)
+SIZES = (8, 16, 32, 64, 128)
+
+
+@dataclass(frozen=True)
+class TypeSet:
+    label: str          # the words in the error of a generic: ..._needs_<label>
+    names: tuple
+
+    def __iter__(self):
+        return (TYPES[name] for name in self.names)
+
+
+def _set(label, names):
+    return TypeSet(label, tuple(names.split()))
+
+
+RMA = _set("a_standard_RMA_type",
+           "float double longdouble char schar short int long longlong uchar ushort uint ulong ulonglong "
+           "int8 int16 int32 int64 uint8 uint16 uint32 uint64 size ptrdiff")
+AMO = _set("a_standard_AMO_type",
+           "int long longlong uint ulong ulonglong int32 int64 uint32 uint64 size ptrdiff")
+AMO_EXT = _set("an_extended_AMO_type", "float double " + " ".join(AMO.names))
+AMO_BIT = _set("a_bitwise_AMO_type", "uint ulong ulonglong int32 int64 uint32 uint64")
+WAIT_ONE = _set("a_standard_AMO_type_or_short", " ".join(AMO.names) + " short ushort")
+RED_BIT = _set("a_bitwise_reduction_type",
+               "uchar ushort uint ulong ulonglong int8 int16 int32 int64 uint8 uint16 uint32 uint64 size")
+RED_ORDER = _set("a_min_max_reduction_type",
+                 "char schar short int long longlong ptrdiff uchar ushort uint ulong ulonglong "
+                 "int8 int16 int32 int64 uint8 uint16 uint32 uint64 size float double longdouble")
+RED_ARITH = _set("a_sum_prod_reduction_type", " ".join(RED_ORDER.names) + " complexd complexf")
+OLD_AMO = _set("int_long_or_long_long", "int long longlong")
+OLD_AMO_EXT = _set("float_double_int_long_or_long_long", "float double int long longlong")
+OLD_BIT = _set("an_old_bitwise_reduction_type", "short int long longlong")
+OLD_ORDER = _set("an_old_min_max_reduction_type", "short int long longlong float double longdouble")
+OLD_ARITH = _set("an_old_sum_prod_reduction_type", " ".join(OLD_ORDER.names) + " complexd complexf")
+
+
+@dataclass(frozen=True)
+class Row:
+    family: str                 # groups rows for files, comments and man pages
+    name: str
+    result: str
+    params: str
+    types: TypeSet = None
+    forms: str = "plain"        # of: plain typed sized mem ctx generic
+    call: str = ""
+    near: str = ""              # p, g or an atomic operation: done in the thunk when the peer is mapped
+    old: bool = False           # deprecated but required
+    quiet: tuple = ()           # deprecated types (or True) that a C11 generic names: no attribute on them
+    public: str = ""            # full public name where it is not shmem_<name>
+    header: str = "shmem.h"
+
+
+TABLE = []
+
+
+def row(family, name, result, params, **more):
+    TABLE.append(Row(family, name, result, params, **more))
+
+
+# --- Library, memory, teams, contexts ------------------------------------------------------------
+row("setup", "init", "void", "")
+row("setup", "init_thread", "int", "int requested, int *provided")
+row("setup", "finalize", "void", "")
+row("setup", "global_exit", "void", "int status")
+row("setup", "query_thread", "void", "int *provided")
+row("setup", "query_initialized", "void", "int *initialized")
+row("setup", "my_pe", "int", "")
+row("setup", "n_pes", "int", "")
+row("setup", "pe_accessible", "int", "int pe")
+row("setup", "addr_accessible", "int", "const void *addr, int pe")
+row("setup", "ptr", "void *", "const void *dest, int pe")
+row("setup", "info_get_version", "void", "int *major, int *minor")
+row("setup", "info_get_name", "void", "char *name")
+row("setup", "pcontrol", "void", "int level, ...")
+
+row("memory", "malloc", "void *", "size_t size")
+row("memory", "calloc", "void *", "size_t count, size_t size")
+row("memory", "align", "void *", "size_t alignment, size_t size")
+row("memory", "malloc_with_hints", "void *", "size_t size, long hints")
+row("memory", "realloc", "void *", "void *ptr, size_t size")
+row("memory", "free", "void", "void *ptr")
+
+row("team", "team_my_pe", "int", "shmem_team_t team")
+row("team", "team_n_pes", "int", "shmem_team_t team")
+row("team", "team_get_config", "int", "shmem_team_t team, long config_mask, shmem_team_config_t *config")
+row("team", "team_translate_pe", "int", "shmem_team_t src_team, int src_pe, shmem_team_t dest_team")
+row("team", "team_split_strided", "int",
+    "shmem_team_t parent_team, int start, int stride, int size, const shmem_team_config_t *config, "
+    "long config_mask, shmem_team_t *new_team")
+row("team", "team_split_2d", "int",
+    "shmem_team_t parent_team, int xrange, const shmem_team_config_t *xaxis_config, long xaxis_mask, "
+    "shmem_team_t *xaxis_team, const shmem_team_config_t *yaxis_config, long yaxis_mask, shmem_team_t *yaxis_team")
+row("team", "team_destroy", "void", "shmem_team_t team")
+row("team", "team_ptr", "void *", "shmem_team_t team, const void *dest, int pe")
+
+row("context", "ctx_create", "int", "long options, shmem_ctx_t *ctx")
+row("context", "team_create_ctx", "int", "shmem_team_t team, long options, shmem_ctx_t *ctx")
+row("context", "ctx_destroy", "void", "shmem_ctx_t ctx")
+row("context", "ctx_get_team", "int", "shmem_ctx_t ctx, shmem_team_t *team")
+row("context", "ctx_session_start", "void",
+    "shmem_ctx_t ctx, long options, const shmem_ctx_session_config_t *config, long config_mask")
+row("context", "ctx_session_stop", "void", "shmem_ctx_t ctx")
+
+# --- Remote memory access ------------------------------------------------------------------------
+_MOVE = "T *dest, const T *source, size_t nelems, int pe"
+_ALL = "typed sized mem ctx generic"
+for _op in ("put#", "get#", "put#_nbi", "get#_nbi"):
+    row("rma", _op, "void", _MOVE, types=RMA, forms=_ALL,
+        call=f"lat_{_op.replace('#', '')}(CALL, CTX, dest, source, nelems, SIZE, pe)")
+row("rma", "p", "void", "T *dest, T value, int pe", types=RMA, forms="typed ctx generic", near="p")
+row("rma", "g", "T", "const T *source, int pe", types=RMA, forms="typed ctx generic", near="g")
+for _op in ("iput", "iget"):
+    row("rma", _op + "#", "void", "T *dest, const T *source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, int pe",
+        types=RMA, forms="typed sized ctx generic",
+        call=f"lat_{_op}(CALL, CTX, dest, source, dst, sst, nelems, SIZE, pe)")
+for _op in ("ibput", "ibget"):
+    row("rma", _op + "#", "void",
+        "T *dest, const T *source, ptrdiff_t dst, ptrdiff_t sst, size_t bsize, size_t nblocks, int pe",
+        types=RMA, forms="typed sized ctx generic",
+        call=f"lat_{_op}(CALL, CTX, dest, source, dst, sst, bsize, nblocks, SIZE, pe)")
+
+# --- Signals -------------------------------------------------------------------------------------
+for _tail in ("_signal", "_signal_nbi"):
+    row("signal", "put#" + _tail, "void",
+        "T *dest, const T *source, size_t nelems, uint64_t *sig_addr, uint64_t signal, int sig_op, int pe",
+        types=RMA, forms=_ALL,
+        call=f"lat_put{_tail}(CALL, CTX, dest, source, nelems, SIZE, sig_addr, signal, sig_op, pe)")
+for _op in ("signal_add", "signal_set"):
+    row("signal", _op, "void", "uint64_t *sig_addr, uint64_t signal, int pe", forms="plain ctx generic")
+row("signal", "signal_fetch", "uint64_t", "const uint64_t *sig_addr")
+row("signal", "signal_wait_until", "uint64_t", "uint64_t *sig_addr, int cmp, uint64_t cmp_value")
+
+# --- Atomics: `near` names the operation; `value`, `cond` and `fetch` are found in the parameters ------
+_TYPED = "typed ctx generic"
+
+
+def _amo(name, operation, operands, types, fetching):
+    """The forms of one atomic: plain, or fetching with its non-blocking twin."""
+    target = "const T *source" if operation == "fetch" else "T *dest"
+    params = ", ".join([target] + operands + ["int pe"])
+    row("amo", name, "T" if fetching else "void", params, types=types, forms=_TYPED, near=operation)
+    if fetching:
+        row("amo", name + "_nbi", "void", "T *fetch, " + params, types=types, forms=_TYPED, near=operation)
+
+
+_amo("atomic_fetch", "fetch", [], AMO_EXT, True)
+_amo("atomic_set", "set", ["T value"], AMO_EXT, False)
+_amo("atomic_swap", "swap", ["T value"], AMO_EXT, True)
+_amo("atomic_compare_swap", "cswap", ["T cond", "T value"], AMO, True)
+_amo("atomic_inc", "inc", [], AMO, False)
+_amo("atomic_fetch_inc", "inc", [], AMO, True)
+_amo("atomic_add", "add", ["T value"], AMO, False)
+_amo("atomic_fetch_add", "add", ["T value"], AMO, True)
+for _op in ("and", "or", "xor"):
+    _amo("atomic_" + _op, _op, ["T value"], AMO_BIT, False)
+    _amo("atomic_fetch_" + _op, _op, ["T value"], AMO_BIT, True)
+
+for _name, _op, _result, _params, _types in (
+        ("fetch", "fetch", "T", "const T *source, int pe", OLD_AMO_EXT),
+        ("set", "set", "void", "T *dest, T value, int pe", OLD_AMO_EXT),
+        ("swap", "swap", "T", "T *dest, T value, int pe", OLD_AMO_EXT),
+        ("cswap", "cswap", "T", "T *dest, T cond, T value, int pe", OLD_AMO),
+        ("fadd", "add", "T", "T *dest, T value, int pe", OLD_AMO),
+        ("finc", "inc", "T", "T *dest, int pe", OLD_AMO),
+        ("add", "add", "void", "T *dest, T value, int pe", OLD_AMO),
+        ("inc", "inc", "void", "T *dest, int pe", OLD_AMO)):
+    row("amo", _name, _result, _params, types=_types, forms="typed generic", near=_op, old=True)
+
+# --- Point-to-point synchronisation ------------------------------------------------------------------
+row("p2p", "wait_until", "void", "T *ivar, int cmp, T cmp_value", types=WAIT_ONE, forms="typed generic",
+    call="lat_wait_until(CALL, KIND, ivar, cmp, BITS)", quiet=("short", "ushort"))
+row("p2p", "test", "int", "T *ivar, int cmp, T cmp_value", types=WAIT_ONE, forms="typed generic",
+    call="lat_test(CALL, KIND, ivar, cmp, BITS)", quiet=("short", "ushort"))
+for _verb, _all in (("wait_until", "void"), ("test", "int")):
+    for _which in ("all", "any", "some"):
+        _result = _all if _which == "all" else "size_t"
+        _list = "T *ivars, size_t nelems, " + ("size_t *indices, " if _which == "some" else "")
+        _args = "CALL, KIND, ivars, nelems, " + ("indices, " if _which == "some" else "") + "status, cmp, "
+        row("p2p", f"{_verb}_{_which}", _result, _list + "const int *status, int cmp, T cmp_value",
+            types=AMO, forms="typed generic", call=f"lat_{_verb}_{_which}({_args}BITS)")
+        row("p2p", f"{_verb}_{_which}_vector", _result, _list + "const int *status, int cmp, const T *cmp_values",
+            types=AMO, forms="typed generic", call=f"lat_{_verb}_{_which}_vector({_args}cmp_values)")
+row("p2p", "wait", "void", "T *ivar, T cmp_value", types=OLD_BIT, forms="typed", old=True,
+    call="lat_wait_until(CALL, KIND, ivar, SHMEM_CMP_NE, BITS)")
+row("p2p", "wait_until", "void", "long *ivar, int cmp, long cmp_value", old=True, quiet=(True,),
+    call="lat_wait_until(CALL, LAT_I64, ivar, cmp, BITS)")
+row("p2p", "wait", "void", "long *ivar, long cmp_value", old=True,
+    call="lat_wait_until(CALL, LAT_I64, ivar, SHMEM_CMP_NE, BITS)")
+
+# --- Order, locks, barriers ------------------------------------------------------------------------
+row("order", "fence", "void", "", forms="plain ctx")
+row("order", "quiet", "void", "", forms="plain ctx")
+row("order", "pe_quiet", "void", "const int *target_pes, size_t npes", forms="plain ctx")
+row("order", "set_lock", "void", "long *lock")
+row("order", "clear_lock", "void", "long *lock")
+row("order", "test_lock", "int", "long *lock")
+row("order", "barrier_all", "void", "")
+row("order", "sync_all", "void", "")
+row("order", "team_sync", "int", "shmem_team_t team")
+_SET = "int PE_start, int logPE_stride, int PE_size, "
+_SETARGS = "PE_start, logPE_stride, PE_size, "
+row("order", "barrier", "void", _SET + "long *pSync", old=True)
+row("order", "sync", "void", _SET + "long *pSync", old=True, quiet=(True,), forms="plain generic")
+
+# --- Collectives on teams, and on active sets (old) ----------------------------------------------------
+_TEAM = "shmem_team_t team, T *dest, const T *source, "
+_COLL = "typed mem generic"
+row("coll", "broadcast#", "int", _TEAM + "size_t nelems, int PE_root", types=RMA, forms=_COLL,
+    call="lat_broadcast(CALL, team, dest, source, nelems * SIZE, PE_root)")
+for _op in ("collect", "fcollect", "alltoall"):
+    row("coll", _op + "#", "int", _TEAM + "size_t nelems", types=RMA, forms=_COLL,
+        call=f"lat_{_op}(CALL, team, dest, source, nelems * SIZE)")
+row("coll", "alltoalls#", "int", _TEAM + "ptrdiff_t dst, ptrdiff_t sst, size_t nelems", types=RMA, forms=_COLL,
+    call="lat_alltoalls(CALL, team, dest, source, dst, sst, nelems, SIZE)")
+for _bits in (32, 64):
+    _old = "void *dest, const void *source, "
+    _tail = _SET + "long *pSync"
+    _pass = _SETARGS + "pSync)"
+    row("coll", f"broadcast{_bits}", "void", _old + "size_t nelems, int PE_root, " + _tail, old=True,
+        call=f"lat_set_broadcast(CALL, dest, source, nelems * {_bits // 8}, PE_root, " + _pass)
+    for _op in ("collect", "fcollect", "alltoall"):
+        row("coll", f"{_op}{_bits}", "void", _old + "size_t nelems, " + _tail, old=True,
+            call=f"lat_set_{_op}(CALL, dest, source, nelems * {_bits // 8}, " + _pass)
+    row("coll", f"alltoalls{_bits}", "void", _old + "ptrdiff_t dst, ptrdiff_t sst, size_t nelems, " + _tail, old=True,
+        call=f"lat_set_alltoalls(CALL, dest, source, dst, sst, nelems, {_bits // 8}, " + _pass)
+
+for _op, _new, _before in (("and", RED_BIT, OLD_BIT), ("or", RED_BIT, OLD_BIT), ("xor", RED_BIT, OLD_BIT),
+                           ("max", RED_ORDER, OLD_ORDER), ("min", RED_ORDER, OLD_ORDER),
+                           ("sum", RED_ARITH, OLD_ARITH), ("prod", RED_ARITH, OLD_ARITH)):
+    row("reduce", f"{_op}_reduce", "int", _TEAM + "size_t nreduce", types=_new, forms="typed generic",
+        call=f"lat_reduce(CALL, team, dest, source, nreduce, KIND, LAT_{_op.upper()})")
+    row("reduce", f"{_op}_to_all", "void",
+        "T *dest, const T *source, int nreduce, " + _SET + "T *pWrk, long *pSync", types=_before, forms="typed", old=True,
+        call=f"lat_set_reduce(CALL, dest, source, (size_t)nreduce, KIND, LAT_{_op.upper()}, {_SETARGS}pWrk, pSync)")
+row("reduce", "sum_inscan", "int", _TEAM + "size_t nelems", types=RED_ARITH, forms="typed generic",
+    call="lat_scan(CALL, team, dest, source, nelems, KIND, 1)")
+row("reduce", "sum_exscan", "int", _TEAM + "size_t nelems", types=RED_ARITH, forms="typed generic",
+    call="lat_scan(CALL, team, dest, source, nelems, KIND, 0)")
+
+# --- Names from before version 1.2 -----------------------------------------------------------------------
+row("old", "start_pes", "void", "int npes", public="start_pes", old=True)
+row("old", "my_pe", "int", "", public="_my_pe", old=True)
+row("old", "n_pes", "int", "", public="_num_pes", old=True)
+row("old", "malloc", "void *", "size_t size", public="shmalloc", old=True)
+row("old", "free", "void", "void *ptr", public="shfree", old=True)
+row("old", "realloc", "void *", "void *ptr, size_t size", public="shrealloc", old=True)
+row("old", "align", "void *", "size_t alignment, size_t size", public="shmemalign", old=True)
+
+# --- Constants -------------------------------------------------------------------------------------------
+# (comment, [(name, value)]); a pSync array is 64 longs for every operation, so that one array serves all.
+CONSTANTS = (
+    ("Version", (("SHMEM_MAJOR_VERSION", "1"), ("SHMEM_MINOR_VERSION", "6"), ("SHMEM_MAX_NAME_LEN", "256"))),
+    ("Thread levels", (("SHMEM_THREAD_SINGLE", "0"), ("SHMEM_THREAD_FUNNELED", "1"),
+                       ("SHMEM_THREAD_SERIALIZED", "2"), ("SHMEM_THREAD_MULTIPLE", "3"))),
+    ("Teams and contexts", (("SHMEM_TEAM_NUM_CONTEXTS", "(1L << 0)"),
+                            ("SHMEM_CTX_SERIALIZED", "(1L << 0)"), ("SHMEM_CTX_PRIVATE", "(1L << 1)"),
+                            ("SHMEM_CTX_NOSTORE", "(1L << 2)"), ("SHMEM_CTX_SESSION_TOTAL_OPS", "(1L << 0)"),
+                            ("SHMEM_CTX_SESSION_BATCH", "(1L << 0)"))),
+    ("Signals", (("SHMEM_SIGNAL_SET", "1"), ("SHMEM_SIGNAL_ADD", "2"))),
+    ("Hints of shmem_malloc_with_hints", (("SHMEM_MALLOC_ATOMICS_REMOTE", "(1L << 0)"),
+                                          ("SHMEM_MALLOC_SIGNAL_REMOTE", "(1L << 1)"))),
+    ("Comparisons", tuple((f"SHMEM_CMP_{_c}", str(_i + 1))
+                          for _i, _c in enumerate(("EQ", "NE", "LT", "LE", "GT", "GE")))),
+    ("Deprecated since 1.5", (("SHMEM_SYNC_VALUE", "(-1L)"), ("SHMEM_SYNC_SIZE", "64"))
+     + tuple((f"SHMEM_{_c}_SYNC_SIZE", "SHMEM_SYNC_SIZE")
+             for _c in ("BCAST", "REDUCE", "BARRIER", "COLLECT", "ALLTOALL", "ALLTOALLS"))
+     + (("SHMEM_REDUCE_MIN_WRKDATA_SIZE", "64"),)),
+    ("Deprecated since 1.3", tuple((f"_SHMEM_{_c}", f"SHMEM_{_c}") for _c in (
+        "SYNC_VALUE", "BARRIER_SYNC_SIZE", "BCAST_SYNC_SIZE", "COLLECT_SYNC_SIZE", "REDUCE_SYNC_SIZE",
+        "REDUCE_MIN_WRKDATA_SIZE", "MAJOR_VERSION", "MINOR_VERSION", "MAX_NAME_LEN", "VENDOR_STRING",
+        "CMP_EQ", "CMP_NE", "CMP_LT", "CMP_LE", "CMP_GT", "CMP_GE"))),
+)
+
+# Link-time handles, defined in src/shmem.
+HANDLES = (("shmem_ctx_t", "SHMEM_CTX_DEFAULT"), ("shmem_team_t", "SHMEM_TEAM_WORLD"), ("shmem_team_t", "SHMEM_TEAM_SHARED"))

@@ -1,0 +1,145 @@
+"""Writes the thunks: pshmem_X with a short body that calls the inside, shmem_X as its weak alias."""
+
+import re
+
+import headers
+
+# Source files, so that they compile in parallel: families and whether typed.
+FILES = {
+    "thunks_rma": lambda f: f.row.family == "rma" and f.type and not f.ctx,
+    "thunks_rma_ctx": lambda f: f.row.family == "rma" and f.type and f.ctx,
+    "thunks_rma_sized": lambda f: f.row.family == "rma" and not f.type,
+    "thunks_signal": lambda f: f.row.family == "signal",
+    "thunks_amo": lambda f: f.row.family == "amo" and not f.ctx,
+    "thunks_amo_ctx": lambda f: f.row.family == "amo" and f.ctx,
+    "thunks_p2p": lambda f: f.row.family == "p2p",
+    "thunks_coll": lambda f: f.row.family in ("coll", "reduce"),
+    "thunks_extension": lambda f: f.row.header == "shmemx.h",
+    "thunks_rest": lambda f: True,
+}
+
+# What an atomic does when the peer is mapped, and its operation when it is not.
+AMO = {
+    "fetch": ("atomic_load_acquire(to)", "FETCH"), "set": ("atomic_store_release(to, value)", "SET"),
+    "swap": ("atomic_exchange_acqrel(to, value)", "SWAP"), "cswap": ("", "CSWAP"),
+    "inc": ("atomic_fetch_add_acqrel(to, 1)", "ADD"), "add": ("atomic_fetch_add_acqrel(to, value)", "ADD"),
+    "and": ("atomic_fetch_and_acqrel(to, value)", "AND"), "or": ("atomic_fetch_or_acqrel(to, value)", "OR"),
+    "xor": ("atomic_fetch_xor_acqrel(to, value)", "XOR"),
+}
+AMO_REAL = {"fetch": "lat_load_acquire_%s(to)", "set": "lat_store_release_%s(to, value)",
+            "swap": "lat_exchange_acqrel_%s(to, value)"}
+
+
+def context(function):
+    return "ctx" if function.ctx else "LAT_CTX_DEFAULT"
+
+
+def element(function):
+    if function.type:
+        return f"sizeof({function.type.c})"
+    return str(function.bytes)
+
+
+def fill(function, text):
+    value = "value" if function.has("value") else "cmp_value"
+    known = {"CALL": f'"{function.name}"', "CTX": context(function), "SIZE": element(function),
+             "KIND": function.type.kind if function.type else "", "BITS": f"(uint64_t){value}"}
+    text = text.replace(" * SIZE", "" if element(function) == "1" else " * SIZE")
+    return re.sub(r"\b(CALL|CTX|SIZE|KIND|BITS)\b", lambda match: known[match.group(1)], text)
+
+
+def translated(function):
+    """Thunks of context forms translate the PE; functions with the same signature inside do not."""
+    if not function.ctx or not function.has("pe") or not (function.row.call or function.row.near):
+        return []
+    return [f'pe = lat_ctx_pe("{function.name}", ctx, pe);']
+
+
+def body_p(function):
+    c = function.type.c
+    return [f"{c} *to = uccs_near(dest, pe);", "if (lat_likely(to)) {", "    *to = value;", "} else {",
+            f"    {c} copy = value;",
+            f'    lat_put_far("{function.name}", {context(function)}, dest, &copy, sizeof copy, pe);', "}"]
+
+
+def body_g(function):
+    c = function.type.c
+    return [f"const {c} *from = uccs_near(source, pe);", "if (lat_likely(from))", "    return *from;",
+            f"{c} value;", f'lat_get_far("{function.name}", {context(function)}, &value, source, sizeof value, pe);',
+            "return value;"]
+
+
+def amo_far(function):
+    kind = function.type
+    bits = (lambda name: f"lat_bits_of_{kind.name}({name})") if kind.real else (lambda name: f"(uint64_t){name}")
+    operation = function.row.near
+    value = "1" if operation == "inc" else bits("value") if function.has("value") else "0"
+    cond = bits("cond") if function.has("cond") else "0"
+    target = "source" if operation == "fetch" else "dest"
+    asked = (f'lat_amo_far("{function.name}", {context(function)}, LAT_AMO_{AMO[operation][1]}, {target}, '
+             f"sizeof({kind.c}), {value}, {cond}, pe)")
+    return f"lat_{kind.name}_of_bits({asked})" if kind.real else f"({kind.c}){asked}"
+
+
+def body_amo(function):
+    c, operation = function.type.c, function.row.near
+    target = "source" if operation == "fetch" else "dest"
+    near = AMO_REAL[operation] % function.type.name if function.type.real else AMO[operation][0]
+    far = amo_far(function)
+    const = "const " if operation == "fetch" else ""
+    lines = [f"{const}{c} *to = uccs_near({target}, pe);"]
+    if operation == "cswap":
+        return ([f"{c} seen = cond;"] + lines
+                + ["if (lat_likely(to))", "    atomic_cas_acqrel(to, &seen, value);", "else", f"    seen = {far};",
+                   "*fetch = seen;" if function.has("fetch") else "return seen;"])
+    if function.has("fetch"):
+        return lines + ["if (lat_likely(to))", f"    *fetch = {near};", "else", f"    *fetch = {far};"]
+    if function.result != "void":
+        return lines + ["if (lat_likely(to))", f"    return {near};", f"return {far};"]
+    return lines + ["if (lat_likely(to))", f"    (void){near};", "else", f"    (void){far};"]
+
+
+def body(function):
+    row = function.row
+    if row.near in ("p", "g"):
+        return body_p(function) if row.near == "p" else body_g(function)
+    if row.near:
+        return body_amo(function)
+    if row.name == "pcontrol":
+        return ["(void)level;"]
+    if row.call:
+        call = fill(function, row.call)
+    else:
+        inside = "lat_" + ("ctx_" if function.ctx else "") + row.name
+        call = f"{inside}({', '.join(function.names)})"
+    return [("" if function.result == "void" else "return ") + call + ";"]
+
+
+def thunk(function):
+    lines = translated(function) + body(function)
+    return (f"{function.prototype('p')}\n{{\n" + "".join(f"    {line}\n" for line in lines)
+            + f"}}\n#pragma weak {function.name} = p{function.name}\n\n")
+
+
+def split(functions):
+    """Each function goes to the first file that wants it."""
+    files = {name: [] for name in FILES}
+    for function in functions:
+        chosen = next(name for name, wants in FILES.items() if wants(function))
+        if function.row.header == "shmemx.h":
+            chosen = "thunks_extension"
+        files[chosen].append(function)
+    return files
+
+
+def source(functions):
+    extension = "#include <shmemx.h>\n" if any(f.row.header == "shmemx.h" for f in functions) else ""
+    return (headers.file_comment("Thunks from the public names to the inside of the library.")
+            + "#define SHMEM_NO_DEPRECATED_WARNINGS\n#include <pshmem.h>\n" + extension
+            + '#include "shmem/kernels.h"\n\n#pragma GCC visibility push(default)\n\n'
+            + "".join(thunk(f) for f in functions) + "#pragma GCC visibility pop\n")
+
+
+def write(out, functions):
+    for name, members in split(functions).items():
+        out.write(f"{name}.c", source(members))
