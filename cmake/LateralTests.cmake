@@ -1,7 +1,8 @@
 # How a test file becomes tests. tests/*/CMakeLists.txt calls one of two functions:
 #
 #   lateral_job_tests(LABEL [FILES ...])    each C or C++ file here is a program run by oshrun
-#   lateral_unit_tests(LABEL [FILES ...])   each file is a program run by itself, linked to the
+#   lateral_unit_tests(LABEL [FILES ...] [LIBRARY lib])
+#                                           each file is a program run by itself, linked to the
 #                                           static library so that it may call inner functions
 #
 # LABEL is the CTest label (unit, job, mt, conform, launch). Without FILES: every file of the folder.
@@ -23,6 +24,7 @@
 #
 # Extra link libraries: target_link_libraries(test_LABEL_FILE PRIVATE ...) after the call.
 
+set(LATERAL_TEST_ROOMS "" CACHE STRING "Labels of tests to build; empty: all")
 set(LATERAL_TEST_PES "" CACHE STRING "Run job tests at these PE counts alone, e.g. \"2\"; empty: as each file says")
 get_filename_component(LATERAL_PRESET "${CMAKE_BINARY_DIR}" NAME)
 set(LATERAL_RUN_TEST ${CMAKE_SOURCE_DIR}/tests/run.py)
@@ -33,11 +35,17 @@ function(lateral_job_tests label)
 endfunction()
 
 function(lateral_unit_tests label)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "FILES")
-  _lateral_tests(${label} lateral_static FALSE "${arg_FILES}")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "LIBRARY" "FILES")
+  if(NOT arg_LIBRARY)
+    set(arg_LIBRARY lateral_static)
+  endif()
+  _lateral_tests(${label} ${arg_LIBRARY} FALSE "${arg_FILES}")
 endfunction()
 
 function(_lateral_tests label library jobs files)
+  if(LATERAL_TEST_ROOMS AND NOT label IN_LIST LATERAL_TEST_ROOMS)
+    return()
+  endif()
   if(NOT files)
     file(GLOB files CONFIGURE_DEPENDS *.c *.cc *.cpp)
   endif()
