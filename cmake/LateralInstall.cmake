@@ -1,0 +1,33 @@
+# What `cmake --install` puts under a prefix, all of it relocatable:
+#
+#   lib/liblateral.so.1, lib/liblateral.a, include/, lib/pkgconfig/lateral.pc,
+#   lib/cmake/Lateral/ for find_package(Lateral): targets Lateral::shmem and Lateral::shmem_static
+#
+# The rooms launch, tools and docs install their programs and pages themselves.
+include(CMakePackageConfigHelpers)
+set(LATERAL_CMAKE_DIR ${CMAKE_INSTALL_LIBDIR}/cmake/Lateral)
+
+set_target_properties(lateral PROPERTIES EXPORT_NAME shmem)
+set_target_properties(lateral_static PROPERTIES EXPORT_NAME shmem_static)
+install(TARGETS lateral lateral_static EXPORT LateralTargets
+  LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
+  ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(EXPORT LateralTargets NAMESPACE Lateral:: DESTINATION ${LATERAL_CMAKE_DIR})
+
+foreach(headers ${LATERAL_GENERATED}/include ${CMAKE_SOURCE_DIR}/include)
+  install(DIRECTORY ${headers}/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
+    OPTIONAL FILES_MATCHING PATTERN "*.h" PATTERN "*.hpp")
+endforeach()
+
+configure_package_config_file(${CMAKE_SOURCE_DIR}/cmake/LateralConfig.cmake.in ${CMAKE_BINARY_DIR}/LateralConfig.cmake
+  INSTALL_DESTINATION ${LATERAL_CMAKE_DIR})
+write_basic_package_version_file(${CMAKE_BINARY_DIR}/LateralConfigVersion.cmake COMPATIBILITY SameMinorVersion)
+install(FILES ${CMAKE_BINARY_DIR}/LateralConfig.cmake ${CMAKE_BINARY_DIR}/LateralConfigVersion.cmake
+  DESTINATION ${LATERAL_CMAKE_DIR})
+
+# pkg-config finds the prefix from where lateral.pc lies.
+file(RELATIVE_PATH LATERAL_PC_UP ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig ${CMAKE_INSTALL_PREFIX})
+string(REGEX REPLACE "/$" "" LATERAL_PC_UP "${LATERAL_PC_UP}")
+configure_file(${CMAKE_SOURCE_DIR}/cmake/lateral.pc.in ${CMAKE_BINARY_DIR}/lateral.pc @ONLY)
+install(FILES ${CMAKE_BINARY_DIR}/lateral.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+install(FILES ${CMAKE_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})

@@ -1,0 +1,141 @@
+#!/usr/bin/env python3
+"""Installs the build into a folder, moves that folder elsewhere, and uses it as an outsider would.
+
+usage: check.py --build=DIR ... PART     PART: tree wrappers pkgconfig cmake static destdir
+"""
+import argparse
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+OUTSIDE = pathlib.Path(__file__).resolve().parent / "outside"
+
+
+def run(*command, env=None, cwd=None, status=0):
+    """Run, show on failure, return standard output."""
+    print("+", " ".join(map(str, command)), flush=True)
+    done = subprocess.run([str(word) for word in command], env=env, cwd=cwd, capture_output=True, text=True, check=False,
+                          stdin=subprocess.DEVNULL)
+    if done.returncode != status:
+        sys.exit(f"exit status {done.returncode}\n{done.stdout}{done.stderr}")
+    return done.stdout
+
+
+def clean_env(**more):
+    """Nothing of the build or of the caller that would find the library by luck."""
+    env = {name: value for name, value in os.environ.items()
+           if name not in ("LD_LIBRARY_PATH", "LIBRARY_PATH", "CPATH", "PKG_CONFIG_PATH", "CMAKE_PREFIX_PATH", "DESTDIR")}
+    return env | more
+
+
+def install(options, work):
+    first, moved = work / "first", work / "moved to" / "lateral"   # a blank in the path: quoting holds
+    run(options.cmake, "--install", options.build, "--prefix", first, env=clean_env())
+    moved.parent.mkdir()
+    shutil.move(first, moved)
+    return moved
+
+
+def check_ring(prefix, program, env=None):
+    for pes in (1, 2, 3):
+        out = run(prefix / "bin" / "oshrun", "-n", pes, program, env=env or clean_env())
+        assert sorted(out.splitlines()) == [f"PE {pe} of {pes}: right" for pe in range(pes)], out
+
+
+def part_tree(options, work):
+    prefix = install(options, work)
+    lib, so = prefix / "lib", f"liblateral.so.{options.soversion}"
+    for name in ("bin/oshrun", "bin/oshcc", "bin/oshc++", "include/shmem.h", "include/shmemx.h", "lib/liblateral.a",
+                 "lib/pkgconfig/lateral.pc", "lib/cmake/Lateral/LateralConfig.cmake",
+                 "lib/cmake/Lateral/LateralConfigVersion.cmake", "lib/cmake/Lateral/LateralTargets.cmake"):
+        assert (prefix / name).exists(), f"{name} is not installed"
+    assert os.readlink(lib / "liblateral.so") == so, "liblateral.so does not lead to its SONAME"
+    assert os.readlink(lib / so) == f"liblateral.so.{options.version}"
+    dynamic = run("readelf", "-d", lib / so)
+    assert re.search(rf"SONAME.*\[{re.escape(so)}\]", dynamic), dynamic
+    needed = set(re.findall(r"NEEDED.*\[(.*?)\]", dynamic))
+    assert not needed - {"libc.so.6", "libpthread.so.0", "ld-linux-x86-64.so.2", "ld-linux-aarch64.so.1"}, needed
+    names_no_place(options, work, prefix)
+
+
+def names_no_place(options, work, prefix):
+    """No file tells where it was built or first installed."""
+    for path in prefix.rglob("*"):
+        if not path.is_file() or path.is_symlink():
+            continue
+        data = path.read_bytes()
+        if data[:4] == b"\x7fELF":
+            data = run("readelf", "-d", path).encode()              # debug information may name sources
+        elif data[:8] == b"!<arch>\n":
+            continue
+        for place in (str(work / "first"), str(options.build)):
+            assert place.encode() not in data, f"{path} names {place}"
+
+
+def part_wrappers(options, work):
+    prefix = install(options, work)
+    run(prefix / "bin" / "oshcc", "-O2", "-Wall", "-Werror", OUTSIDE / "ring.c", "-o", work / "ring", env=clean_env())
+    check_ring(prefix, work / "ring")
+    run(prefix / "bin" / "oshc++", "-Wall", "-Werror", OUTSIDE / "ring.cc", "-o", work / "ring_cxx", env=clean_env())
+    check_ring(prefix, work / "ring_cxx")
+    run(prefix / "bin" / "oshcc", "-c", OUTSIDE / "ring.c", "-o", work / "ring.o", env=clean_env())
+    run(prefix / "bin" / "oshcc", work / "ring.o", "-o", work / "ring_two", env=clean_env())
+    check_ring(prefix, work / "ring_two")
+
+
+def part_pkgconfig(options, work):
+    if not shutil.which("pkg-config"):
+        print("skipped: pkg-config is not installed")
+        sys.exit(77)
+    prefix = install(options, work)
+    env = clean_env(PKG_CONFIG_PATH=str(prefix / "lib" / "pkgconfig"))
+    assert run("pkg-config", "--modversion", "lateral", env=env).strip() == options.version
+    script = 'cc=$1 from=$2 to=$3; eval "set -- $(pkg-config --cflags --libs lateral)"; "$cc" "$from" -o "$to" "$@"'
+    run("sh", "-c", script, "sh", options.cc, OUTSIDE / "ring.c", work / "ring", env=env)
+    check_ring(prefix, work / "ring", clean_env(LD_LIBRARY_PATH=str(prefix / "lib")))
+
+
+def part_static(options, work):
+    prefix = install(options, work)
+    run(options.cc, "-I", prefix / "include", OUTSIDE / "ring.c", prefix / "lib" / "liblateral.a", "-pthread", "-o", work / "ring")
+    assert "liblateral" not in run("readelf", "-d", work / "ring")
+    check_ring(prefix, work / "ring")
+
+
+def part_cmake(options, work):
+    prefix = install(options, work)
+    run(options.cmake, "-S", OUTSIDE, "-B", work / "build", f"-DCMAKE_PREFIX_PATH={prefix}",
+        f"-DCMAKE_C_COMPILER={options.cc}", f"-DCMAKE_CXX_COMPILER={options.cxx}", "-DCMAKE_C_FLAGS=-Wall -Werror", env=clean_env())
+    run(options.cmake, "--build", work / "build", env=clean_env())
+    for program in ("ring_shared", "ring_static", "ring_cxx"):
+        check_ring(prefix, work / "build" / program)
+    assert "liblateral.so" in run("readelf", "-d", work / "build" / "ring_shared")
+    assert "liblateral" not in run("readelf", "-d", work / "build" / "ring_static")
+
+
+def part_destdir(options, work):
+    stage, prefix = work / "stage", f"/opt/lateral-{os.getpid()}"
+    run(options.cmake, "--install", options.build, "--prefix", prefix, env=clean_env(DESTDIR=str(stage)))
+    assert not os.path.exists(prefix), "DESTDIR was not heeded"
+    staged = stage / prefix[1:]
+    run(staged / "bin" / "oshcc", OUTSIDE / "ring.c", "-o", work / "ring", env=clean_env())
+    check_ring(staged, work / "ring")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    for name in ("build", "cmake", "cc", "cxx", "version", "soversion"):
+        parser.add_argument(f"--{name}", required=True)
+    parser.add_argument("part", choices=sorted(name[5:] for name in globals() if name.startswith("part_")))
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory(prefix="lateral-install.") as folder:
+        globals()[f"part_{options.part}"](options, pathlib.Path(folder).resolve())
+    print(options.part, "holds")
+
+
+if __name__ == "__main__":
+    main()
