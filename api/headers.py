@@ -49,12 +49,20 @@ typedef struct {
     size_t total_ops;       /* mask bit SHMEM_CTX_SESSION_TOTAL_OPS */
 } shmem_ctx_session_config_t;
 
+/* Predefined handles are numbers that no object has for its address, so that they can initialise
+ * static variables and need no symbol. */
 #if defined(__cplusplus)
 #define SHMEM_CTX_INVALID (static_cast<shmem_ctx_t>(nullptr))
+#define SHMEM_CTX_DEFAULT (reinterpret_cast<shmem_ctx_t>(1))
 #define SHMEM_TEAM_INVALID (static_cast<shmem_team_t>(nullptr))
+#define SHMEM_TEAM_WORLD (reinterpret_cast<shmem_team_t>(1))
+#define SHMEM_TEAM_SHARED (reinterpret_cast<shmem_team_t>(2))
 #else
 #define SHMEM_CTX_INVALID ((shmem_ctx_t)0)
+#define SHMEM_CTX_DEFAULT ((shmem_ctx_t)1)
 #define SHMEM_TEAM_INVALID ((shmem_team_t)0)
+#define SHMEM_TEAM_WORLD ((shmem_team_t)1)
+#define SHMEM_TEAM_SHARED ((shmem_team_t)2)
 #endif
 """
 
@@ -189,12 +197,10 @@ def generic_part(generics, selves, functions):
 def shmem_h(functions, generics, version):
     mine = [f for f in functions if f.row.header == "shmem.h"]
     gens = [g for g in generics if g.row.header == "shmem.h"]
-    handles = "".join(f"extern const {kind} {name};\n" for kind, name in table.HANDLES)
     return (file_comment("OpenSHMEM 1.6.")
             + "#ifndef LATERAL_SHMEM_PUBLIC_H\n#define LATERAL_SHMEM_PUBLIC_H\n\n"
             "#include <stddef.h>\n#include <stdint.h>\n#ifdef __cplusplus\n#include <complex>\n#endif\n"
-            + DEPRECATED + COMPLEX_TYPES + TYPES + constants(version) + "\n" + OPEN_C + "\n" + handles
-            + prototypes(mine) + CLOSE_C + PICK
+            + DEPRECATED + COMPLEX_TYPES + TYPES + constants(version) + "\n" + OPEN_C + "\n" + prototypes(mine) + CLOSE_C + PICK
             + generic_part(gens, SELF, mine)
             + "\n#endif\n")
 

@@ -10,7 +10,6 @@ PRIVATE = ("lat_check_*",)
 
 def version_script(functions):
     names = sorted({name for f in functions for name in (f.name, "p" + f.name)})
-    names += [name for _, name in table.HANDLES]
     lines = ["LATERAL_1.0 {", "  global:"] + [f"    {name};" for name in [*names, *BY_HAND]]
     lines += ["  local:", "    *;", "};", "", "LATERAL_PRIVATE {", "  global:"]
     lines += [f"    {name};" for name in PRIVATE] + ["};", ""]

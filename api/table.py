@@ -354,6 +354,3 @@ CONSTANTS = (
         "REDUCE_MIN_WRKDATA_SIZE", "MAJOR_VERSION", "MINOR_VERSION", "MAX_NAME_LEN", "VENDOR_STRING",
         "CMP_EQ", "CMP_NE", "CMP_LT", "CMP_LE", "CMP_GT", "CMP_GE"))),
 )
-
-# Link-time handles, defined in src/shmem.
-HANDLES = (("shmem_ctx_t", "SHMEM_CTX_DEFAULT"), ("shmem_team_t", "SHMEM_TEAM_WORLD"), ("shmem_team_t", "SHMEM_TEAM_SHARED"))

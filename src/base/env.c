@@ -1,0 +1,173 @@
+#include "base/env.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+static const struct env_variable variables[ENV_COUNT] = {
+#define ENV_ROW(id, name, alias, kind, standard, help) {name, alias, kind, standard, help},
+#include "base/env.def"
+#undef ENV_ROW
+};
+
+static struct {
+    const char *text;
+    const char *from;
+    uint64_t number;
+} values[ENV_COUNT];
+
+/* digits [. digits] [e exponent] by hand: strtod knows hex, nan, inf and the locale's comma. The
+ * integer part stays exact; *fraction is below 1. Null when there is no digit or it is too large. */
+static const char *parse_decimal(const char *at, uint64_t *whole, double *fraction)
+{
+    int digits = 0;
+    double place = 1;
+    *whole = 0;
+    *fraction = 0;
+    for (; isdigit((unsigned char)*at); at++, digits++)
+        if (__builtin_mul_overflow(*whole, 10, whole) || __builtin_add_overflow(*whole, *at - '0', whole))
+            return 0;
+    if (*at == '.')
+        for (at++; isdigit((unsigned char)*at); at++, digits++)
+            *fraction += (*at - '0') * (place /= 10);
+    return digits ? at : 0;
+}
+
+static const char *parse_exponent(const char *at, uint64_t *whole, double *fraction)
+{
+    char *end;
+    if ((*at != 'e' && *at != 'E') || !(isdigit((unsigned char)at[1]) || at[1] == '+' || at[1] == '-'))
+        return at;
+    long exponent = strtol(at + 1, &end, 10);
+    double value = (double)*whole + *fraction;
+    for (; exponent > 0 && value < 0x1p63; exponent--)
+        value *= 10;
+    for (; exponent < 0 && value > 0; exponent++)
+        value /= 10;
+    if (value >= 0x1p63)
+        return 0;
+    *whole = (uint64_t)value;
+    *fraction = value - (double)*whole;
+    return end;
+}
+
+int env_parse_size(const char *text, uint64_t *bytes)
+{
+    uint64_t whole;
+    double fraction;
+    while (isspace((unsigned char)*text))
+        text++;
+    const char *at = parse_decimal(text, &whole, &fraction);
+    at = at ? parse_exponent(at, &whole, &fraction) : 0;
+    if (!at)
+        return -1;
+    static const char suffixes[] = "kmgt";
+    const char *suffix = *at ? strchr(suffixes, tolower((unsigned char)*at)) : 0;
+    int shift = suffix ? 10 * (int)(suffix - suffixes + 1) : 0;
+    if (whole >> (62 - shift))
+        return -1;
+    double part = fraction * (double)(UINT64_C(1) << shift);
+    uint64_t rounded = (uint64_t)part; /* then up: without libm */
+    *bytes = (whole << shift) + rounded + ((double)rounded < part);
+    return 0;
+}
+
+static int parse_number(const char *text, uint64_t *number)
+{
+    char *end;
+    errno = 0;
+    long long value = strtoll(text, &end, 10);
+    if (errno || end == text || *end)
+        return -1;
+    *number = (uint64_t)value;
+    return 0;
+}
+
+/* 0, no, false and off switch a flag off. */
+static int parse_flag(const char *text, uint64_t *number)
+{
+    static const char *const off[] = {"0", "n", "no", "false", "off"};
+    *number = 1;
+    for (size_t i = 0; i < sizeof off / sizeof *off; i++)
+        if (strcasecmp(text, off[i]) == 0)
+            *number = 0;
+    return 0;
+}
+
+static int parse(enum env_id id)
+{
+    switch (variables[id].kind) {
+    case ENV_FLAG: return parse_flag(values[id].text, &values[id].number);
+    case ENV_NUMBER: return parse_number(values[id].text, &values[id].number);
+    case ENV_SIZE: return env_parse_size(values[id].text, &values[id].number);
+    case ENV_PRESENT: values[id].number = values[id].from != 0; break;
+    case ENV_TEXT: break;
+    }
+    return 0;
+}
+
+static void find(enum env_id id)
+{
+    const struct env_variable *variable = &variables[id];
+    values[id].from = variable->name;
+    values[id].text = getenv(variable->name);
+    if (!values[id].text && variable->alias) {
+        values[id].from = variable->alias;
+        values[id].text = getenv(variable->alias);
+    }
+    if (!values[id].text) {
+        values[id].from = 0;
+        values[id].text = variable->standard;
+    }
+}
+
+int env_load(const char **why)
+{
+    static char message[256];
+    static const char *const wanted[] = {
+        [ENV_FLAG] = "0 or 1", [ENV_NUMBER] = "a whole number", [ENV_SIZE] = "a size such as 512m or 1.5g"};
+    for (int id = 0; id < ENV_COUNT; id++) {
+        find(id);
+        if (parse(id) == 0)
+            continue;
+        snprintf(message, sizeof message, "%s=%s is not %s", values[id].from, values[id].text,
+                 wanted[variables[id].kind]);
+        *why = message;
+        return -1;
+    }
+    return 0;
+}
+
+bool env_flag(enum env_id id)
+{
+    return values[id].number != 0;
+}
+
+int64_t env_number(enum env_id id)
+{
+    return (int64_t)values[id].number;
+}
+
+uint64_t env_size(enum env_id id)
+{
+    return values[id].number;
+}
+
+const char *env_text(enum env_id id)
+{
+    return values[id].text;
+}
+
+const struct env_variable *env_describe(enum env_id id)
+{
+    return &variables[id];
+}
+
+const char *env_value(enum env_id id, const char **from)
+{
+    *from = values[id].from;
+    return values[id].text;
+}

@@ -1,0 +1,49 @@
+/* Contexts: who an operation's completion belongs to. On the node every operation is complete when
+ * it returns, so a context costs nothing but the translation of its team's PE numbers.
+ *
+ * Any thread may use a context within the limits of its options (SERIALIZED, PRIVATE). */
+#ifndef SHMEM_CTX_H
+#define SHMEM_CTX_H
+
+#include "shmem/state.h"
+
+#include <shmem.h>
+
+struct shmem_team_impl;
+
+struct shmem_ctx_impl {
+    uint32_t size; /* of the team; 0 before init */
+    int start, stride;
+    long options;
+    struct shmem_team_impl *team;
+    struct shmem_ctx_impl *next; /* among the team's contexts */
+};
+
+extern struct shmem_ctx_impl lat_ctx_default;
+#define LAT_CTX_DEFAULT (&lat_ctx_default)
+
+/* The context behind a handle; SHMEM_CTX_DEFAULT is a small number, so that it can initialise static
+ * variables. */
+static inline struct shmem_ctx_impl *lat_ctx_of(shmem_ctx_t handle)
+{
+    return handle == SHMEM_CTX_DEFAULT ? LAT_CTX_DEFAULT : handle;
+}
+
+_Noreturn void lat_ctx_fail(const char *call, const struct shmem_ctx_impl *ctx, int pe);
+
+/* PE of the context's team to PE of the world; a wrong one ends the job. */
+static inline int lat_ctx_pe(const char *call, shmem_ctx_t handle, int pe)
+{
+    const struct shmem_ctx_impl *ctx = lat_ctx_of(handle);
+    if (lat_unlikely(!ctx || (uint32_t)pe >= ctx->size))
+        lat_ctx_fail(call, ctx, pe);
+    return ctx->start + pe * ctx->stride;
+}
+
+/* The default context follows the world team; called by init and finalize. */
+void lat_ctx_open(void);
+void lat_ctx_close(void);
+/* Frees what the program left of a team's contexts. */
+void lat_ctx_release(struct shmem_team_impl *team);
+
+#endif

@@ -1,0 +1,148 @@
+/* Init and finalize: they nest, and after the last finalize the library may live again.
+ *
+ * Data flow of init: environment -> rte (who am I) -> uccs memory (map, move globals, all ready) ->
+ * heap, world team, default context -> running. Finalize goes back the same way; it ends with a
+ * barrier whose waiters sleep. The counts are under a mutex: any thread may nest. */
+#include "base/env.h"
+#include "base/log.h"
+#include "rte/rte.h"
+#include "shmem/calls.h"
+#include "shmem/ctx.h"
+#include "shmem/state.h"
+#include "shmem/team.h"
+#include "uccs/memory.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+static pthread_mutex_t life = PTHREAD_MUTEX_INITIALIZER;
+static int depth; /* inits not yet finalized */
+static int thread_level;
+static bool started_old_way; /* start_pes, which counts once */
+
+/* Peers that wait for this PE must not wait for ever: a plain exit finalizes, one with an error
+ * leaves it to the launcher to end the job. Children of a fork are no PEs. */
+static void finalize_at_exit(int status, void *unused)
+{
+    (void)unused;
+    if (lat_state != LAT_RUNNING || !rte_is_pe() || status != 0)
+        return;
+    depth = 1;
+    lat_finalize();
+}
+
+/* Lines of different PEs interleave whole only when each is written whole. */
+static void write_whole_lines(void)
+{
+    if (rte.launched && !isatty(STDOUT_FILENO))
+        setvbuf(stdout, 0, _IOLBF, 0);
+}
+
+static int open_all(void)
+{
+    const char *why;
+    if (env_load(&why) != 0) {
+        log_line("%s", why);
+        return -1;
+    }
+    log_debug_enable(env_flag(ENV_DEBUG));
+    uccs_core.spin = (uint32_t)env_number(ENV_SPIN);
+    struct uccs_memory_want want = {.heap_bytes = env_size(ENV_SYMMETRIC_SIZE), .globals = env_flag(ENV_GLOBALS)};
+    if (rte_init() != 0 || uccs_memory_open(&want) != 0 || lat_mem_open() != 0)
+        return -1;
+    lat_team_open();
+    lat_ctx_open();
+    return 0;
+}
+
+static int start(int requested)
+{
+    static bool hooked;
+    if (open_all() != 0)
+        return -1;
+    thread_level = requested;
+    lat_state = LAT_RUNNING;
+    if (!hooked) {
+        hooked = true;
+        on_exit(finalize_at_exit, 0);
+        write_whole_lines();
+        lat_info_print();
+    }
+    return 0;
+}
+
+int lat_init_thread(int requested, int *provided)
+{
+    int status = 0;
+    pthread_mutex_lock(&life);
+    if (requested < SHMEM_THREAD_SINGLE || requested > SHMEM_THREAD_MULTIPLE)
+        status = -1;
+    else if (depth == 0)
+        status = start(requested);
+    if (status == 0) {
+        depth++;
+        *provided = thread_level;
+    }
+    pthread_mutex_unlock(&life);
+    return status;
+}
+
+void lat_init(void)
+{
+    int provided;
+    if (lat_init_thread(SHMEM_THREAD_SINGLE, &provided) != 0)
+        rte_abort(LAT_EXIT); /* the cause has been printed */
+}
+
+void lat_start_pes(int npes)
+{
+    (void)npes;
+    if (started_old_way || lat_state == LAT_RUNNING)
+        return;
+    started_old_way = true;
+    lat_init();
+}
+
+static void stop(void)
+{
+    lat_team_close();
+    lat_ctx_close();
+    lat_mem_close();
+    lat_state = LAT_AFTER;
+    uccs_memory_close();
+    rte_finalize();
+    rte_node_barrier();
+}
+
+void lat_finalize(void)
+{
+    lat_require("shmem_finalize");
+    pthread_mutex_lock(&life);
+    if (depth > 1)
+        lat_barrier_all();
+    else
+        stop();
+    depth--;
+    pthread_mutex_unlock(&life);
+}
+
+/* exit, not _exit: the standard wants the caller's normal termination. */
+_Noreturn void lat_global_exit(int status)
+{
+    lat_require("shmem_global_exit");
+    rte_claim_end(NODE_GLOBAL_EXIT, status);
+    lat_state = LAT_AFTER;
+    exit(status);
+}
+
+void lat_query_thread(int *provided)
+{
+    *provided = thread_level;
+}
+
+void lat_query_initialized(int *initialized)
+{
+    *initialized = lat_state == LAT_RUNNING;
+}

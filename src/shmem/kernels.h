@@ -1,0 +1,14 @@
+/* Everything that the generated thunks call (docs/ARCHITECTURE.md, "What thunks call"). */
+#ifndef SHMEM_KERNELS_H
+#define SHMEM_KERNELS_H
+
+#include "shmem/amo.h"
+#include "shmem/calls.h"
+#include "shmem/coll/coll.h"
+#include "shmem/ctx.h"
+#include "shmem/kind.h"
+#include "shmem/p2p.h"
+#include "shmem/rma.h"
+#include "shmem/signal.h"
+
+#endif

@@ -1,0 +1,205 @@
+/* Waiting for sets of variables: all, any, some, against one value or one each.
+ *
+ * All twelve calls are one scan over a set. any and some begin where the calling thread's last scan
+ * stopped, so an element that is always true cannot starve the others (OpenSHMEM 1.6, fairness of
+ * wait_until_any). An empty set (no elements, or all excluded by status) is satisfied at once. */
+#include "shmem/p2p.h"
+
+#include "base/atomic.h"
+
+struct set {
+    const char *call;
+    enum lat_kind kind;
+    const char *ivars;
+    size_t nelems;
+    const int *status; /* null: all are in */
+    int cmp;
+    uint64_t value;
+    const char *values; /* null: all against `value` */
+};
+
+static size_t width(enum lat_kind kind)
+{
+    return kind == LAT_I16 || kind == LAT_U16 ? 2 : kind == LAT_I32 || kind == LAT_U32 ? 4 : 8;
+}
+
+static bool included(const struct set *set, size_t i)
+{
+    return !set->status || set->status[i] == 0;
+}
+
+/* cmp_values is the caller's private array; the atomic load is only the same code for all widths. */
+static bool satisfied(const struct set *set, size_t i)
+{
+    size_t at = i * width(set->kind);
+    uint64_t value = set->values ? lat_load(set->kind, set->values + at) : set->value;
+    return lat_compare(set->kind, set->cmp, lat_load(set->kind, set->ivars + at), value);
+}
+
+static bool empty(const struct set *set)
+{
+    for (size_t i = 0; i < set->nelems; i++)
+        if (included(set, i))
+            return false;
+    return true;
+}
+
+/* From *from on, so that a wait does not look again at what was true: conditions once seen need not hold later. */
+static bool all_from(const struct set *set, size_t *from)
+{
+    for (; *from < set->nelems; ++*from)
+        if (included(set, *from) && !satisfied(set, *from))
+            return false;
+    return true;
+}
+
+static _Thread_local size_t turn;
+
+static size_t any_once(const struct set *set)
+{
+    for (size_t n = 0; n < set->nelems; n++) {
+        size_t i = (turn + n) % set->nelems;
+        if (included(set, i) && satisfied(set, i)) {
+            turn = i + 1;
+            return i;
+        }
+    }
+    return SIZE_MAX;
+}
+
+static size_t some_once(const struct set *set, size_t *indices)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < set->nelems; i++)
+        if (included(set, i) && satisfied(set, i))
+            indices[count++] = i;
+    return count;
+}
+
+static void wait_all(const struct set *set)
+{
+    struct uccs_wait wait = {0};
+    size_t from = 0;
+    lat_require(set->call);
+    while (!all_from(set, &from))
+        uccs_pause(&wait);
+}
+
+static int test_all(const struct set *set)
+{
+    size_t from = 0;
+    lat_require(set->call);
+    return all_from(set, &from);
+}
+
+static size_t wait_any(const struct set *set)
+{
+    struct uccs_wait wait = {0};
+    size_t found;
+    lat_require(set->call);
+    if (empty(set))
+        return SIZE_MAX;
+    while ((found = any_once(set)) == SIZE_MAX)
+        uccs_pause(&wait);
+    return found;
+}
+
+static size_t test_any(const struct set *set)
+{
+    lat_require(set->call);
+    return any_once(set);
+}
+
+static size_t wait_some(const struct set *set, size_t *indices)
+{
+    struct uccs_wait wait = {0};
+    size_t count;
+    lat_require(set->call);
+    if (empty(set))
+        return 0;
+    while ((count = some_once(set, indices)) == 0)
+        uccs_pause(&wait);
+    return count;
+}
+
+static size_t test_some(const struct set *set, size_t *indices)
+{
+    lat_require(set->call);
+    return some_once(set, indices);
+}
+
+/* The public shapes: against one value, and against a vector of values. */
+#define ONE (&(struct set){call, kind, ivars, nelems, status, cmp, value, 0})
+#define EACH (&(struct set){call, kind, ivars, nelems, status, cmp, 0, values})
+
+int lat_test_all(const char *call, enum lat_kind kind, const void *ivars, size_t nelems, const int *status, int cmp,
+                 uint64_t value)
+{
+    return test_all(ONE);
+}
+
+size_t lat_test_any(const char *call, enum lat_kind kind, const void *ivars, size_t nelems, const int *status,
+                    int cmp, uint64_t value)
+{
+    return test_any(ONE);
+}
+
+size_t lat_test_some(const char *call, enum lat_kind kind, const void *ivars, size_t nelems, size_t *indices,
+                     const int *status, int cmp, uint64_t value)
+{
+    return test_some(ONE, indices);
+}
+
+void lat_wait_until_all(const char *call, enum lat_kind kind, const void *ivars, size_t nelems, const int *status,
+                        int cmp, uint64_t value)
+{
+    wait_all(ONE);
+}
+
+size_t lat_wait_until_any(const char *call, enum lat_kind kind, const void *ivars, size_t nelems, const int *status,
+                          int cmp, uint64_t value)
+{
+    return wait_any(ONE);
+}
+
+size_t lat_wait_until_some(const char *call, enum lat_kind kind, const void *ivars, size_t nelems, size_t *indices,
+                           const int *status, int cmp, uint64_t value)
+{
+    return wait_some(ONE, indices);
+}
+
+int lat_test_all_vector(const char *call, enum lat_kind kind, const void *ivars, size_t nelems, const int *status,
+                        int cmp, const void *values)
+{
+    return test_all(EACH);
+}
+
+size_t lat_test_any_vector(const char *call, enum lat_kind kind, const void *ivars, size_t nelems, const int *status,
+                           int cmp, const void *values)
+{
+    return test_any(EACH);
+}
+
+size_t lat_test_some_vector(const char *call, enum lat_kind kind, const void *ivars, size_t nelems, size_t *indices,
+                            const int *status, int cmp, const void *values)
+{
+    return test_some(EACH, indices);
+}
+
+void lat_wait_until_all_vector(const char *call, enum lat_kind kind, const void *ivars, size_t nelems,
+                               const int *status, int cmp, const void *values)
+{
+    wait_all(EACH);
+}
+
+size_t lat_wait_until_any_vector(const char *call, enum lat_kind kind, const void *ivars, size_t nelems,
+                                 const int *status, int cmp, const void *values)
+{
+    return wait_any(EACH);
+}
+
+size_t lat_wait_until_some_vector(const char *call, enum lat_kind kind, const void *ivars, size_t nelems,
+                                  size_t *indices, const int *status, int cmp, const void *values)
+{
+    return wait_some(EACH, indices);
+}

@@ -1,0 +1,86 @@
+/* Point-to-point synchronisation: waiting for a local variable that peers store to.
+ *
+ * Any thread. Loads are acquire: their partners are the release stores of fence, signal and atomics,
+ * so what a peer ordered before the store is visible after the wait. */
+#ifndef SHMEM_P2P_H
+#define SHMEM_P2P_H
+
+#include "shmem/kind.h"
+#include "shmem/state.h"
+#include "uccs/progress.h"
+
+#include <shmem.h>
+#include <stdbool.h>
+
+/* The variable's value, signed kinds sign-extended, so that one compare serves all widths. */
+static inline uint64_t lat_load(enum lat_kind kind, const void *at)
+{
+    switch (kind) {
+    case LAT_I16: return (uint64_t)(int64_t)atomic_load_acquire((const int16_t *)at);
+    case LAT_U16: return atomic_load_acquire((const uint16_t *)at);
+    case LAT_I32: return (uint64_t)(int64_t)atomic_load_acquire((const int32_t *)at);
+    case LAT_U32: return atomic_load_acquire((const uint32_t *)at);
+    default: return atomic_load_acquire((const uint64_t *)at);
+    }
+}
+
+static inline bool lat_is_signed(enum lat_kind kind)
+{
+    return kind == LAT_I16 || kind == LAT_I32 || kind == LAT_I64;
+}
+
+/* Moving signed values up by half the range makes the unsigned order theirs. */
+static inline bool lat_compare(enum lat_kind kind, int cmp, uint64_t a, uint64_t b)
+{
+    uint64_t bias = lat_is_signed(kind) ? UINT64_C(1) << 63 : 0;
+    switch (cmp) {
+    case SHMEM_CMP_EQ: return a == b;
+    case SHMEM_CMP_NE: return a != b;
+    case SHMEM_CMP_GT: return (a ^ bias) > (b ^ bias);
+    case SHMEM_CMP_GE: return (a ^ bias) >= (b ^ bias);
+    case SHMEM_CMP_LT: return (a ^ bias) < (b ^ bias);
+    case SHMEM_CMP_LE: return (a ^ bias) <= (b ^ bias);
+    }
+    return true; /* no such comparison: returns at once rather than hang; --check names it */
+}
+
+static inline int lat_test(const char *call, enum lat_kind kind, const void *ivar, int cmp, uint64_t value)
+{
+    lat_require(call);
+    return lat_compare(kind, cmp, lat_load(kind, ivar), value);
+}
+
+static inline void lat_wait_until(const char *call, enum lat_kind kind, const void *ivar, int cmp, uint64_t value)
+{
+    struct uccs_wait wait = {0};
+    while (!lat_test(call, kind, ivar, cmp, value))
+        uccs_pause(&wait);
+}
+
+int lat_test_all(const char *call, enum lat_kind kind, const void *ivars, size_t nelems, const int *status, int cmp,
+                 uint64_t value);
+size_t lat_test_any(const char *call, enum lat_kind kind, const void *ivars, size_t nelems, const int *status,
+                    int cmp, uint64_t value);
+size_t lat_test_some(const char *call, enum lat_kind kind, const void *ivars, size_t nelems, size_t *indices,
+                     const int *status, int cmp, uint64_t value);
+void lat_wait_until_all(const char *call, enum lat_kind kind, const void *ivars, size_t nelems, const int *status,
+                        int cmp, uint64_t value);
+size_t lat_wait_until_any(const char *call, enum lat_kind kind, const void *ivars, size_t nelems, const int *status,
+                          int cmp, uint64_t value);
+size_t lat_wait_until_some(const char *call, enum lat_kind kind, const void *ivars, size_t nelems, size_t *indices,
+                           const int *status, int cmp, uint64_t value);
+
+int lat_test_all_vector(const char *call, enum lat_kind kind, const void *ivars, size_t nelems, const int *status,
+                        int cmp, const void *values);
+size_t lat_test_any_vector(const char *call, enum lat_kind kind, const void *ivars, size_t nelems, const int *status,
+                           int cmp, const void *values);
+size_t lat_test_some_vector(const char *call, enum lat_kind kind, const void *ivars, size_t nelems, size_t *indices,
+                            const int *status, int cmp, const void *values);
+void lat_wait_until_all_vector(const char *call, enum lat_kind kind, const void *ivars, size_t nelems,
+                               const int *status, int cmp, const void *values);
+size_t lat_wait_until_any_vector(const char *call, enum lat_kind kind, const void *ivars, size_t nelems,
+                                 const int *status, int cmp, const void *values);
+size_t lat_wait_until_some_vector(const char *call, enum lat_kind kind, const void *ivars, size_t nelems,
+                                  size_t *indices, const int *status, int cmp, const void *values);
+
+#endif

@@ -1,0 +1,38 @@
+/* Signals: put data, then update a 64-bit word at the same PE (OpenSHMEM 1.6, section 9.8).
+ *
+ * Any thread. The update is a release store or addition: whoever sees it (signal_wait_until,
+ * wait_until, signal_fetch: acquire) sees the data. Non-blocking forms complete in place. */
+#ifndef SHMEM_SIGNAL_H
+#define SHMEM_SIGNAL_H
+
+#include "shmem/amo.h"
+#include "shmem/rma.h"
+
+#include <shmem.h>
+
+lat_cold void lat_signal_far(const char *call, struct shmem_ctx_impl *ctx, uint64_t *sig_addr, uint64_t signal,
+                             int sig_op, int pe);
+
+static inline void lat_signal(const char *call, struct shmem_ctx_impl *ctx, uint64_t *sig_addr, uint64_t signal,
+                              int sig_op, int pe)
+{
+    uint64_t *to = uccs_near(sig_addr, pe);
+    if (lat_unlikely(!to))
+        lat_signal_far(call, ctx, sig_addr, signal, sig_op, pe);
+    else if (sig_op == SHMEM_SIGNAL_ADD)
+        atomic_fetch_add_acqrel(to, signal);
+    else
+        atomic_store_release(to, signal);
+}
+
+static inline void lat_put_signal(const char *call, struct shmem_ctx_impl *ctx, void *dest, const void *source,
+                                  size_t nelems, size_t size, uint64_t *sig_addr, uint64_t signal, int sig_op, int pe)
+{
+    if (nelems)
+        lat_put(call, ctx, dest, source, nelems, size, pe);
+    lat_signal(call, ctx, sig_addr, signal, sig_op, pe);
+}
+
+#define lat_put_signal_nbi lat_put_signal
+
+#endif

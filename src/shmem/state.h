@@ -1,0 +1,24 @@
+/* The life of the library in this process, and the ways to end the job for a mistake.
+ *
+ * Any thread. lat_fail ends the whole job after one line "lateral: PE 3: shmem_put: text". */
+#ifndef SHMEM_STATE_H
+#define SHMEM_STATE_H
+
+#include "uccs/core.h"
+
+enum lat_state { LAT_BEFORE, LAT_RUNNING, LAT_AFTER };
+
+extern enum lat_state lat_state;
+
+_Noreturn void lat_fail(const char *call, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* The library is not running: says so and ends the job. */
+_Noreturn void lat_fail_state(const char *call);
+
+static inline void lat_require(const char *call)
+{
+    if (lat_unlikely(lat_state != LAT_RUNNING))
+        lat_fail_state(call);
+}
+
+#endif

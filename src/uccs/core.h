@@ -1,0 +1,34 @@
+/* What every operation reads: where my symmetric memory and my node peers' memory are.
+ *
+ * Written by uccs_memory_open and uccs_memory_close (one thread, in init and finalize), read by
+ * any thread in between. Empty ranges before init and after finalize make every address a miss,
+ * which is how the always-on checks cost nothing: a miss goes to the slow half, and that decides. */
+#ifndef UCCS_CORE_H
+#define UCCS_CORE_H
+
+#include "base/atomic.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct uccs_core {
+    cache_aligned uint32_t first; /* PE number of node index 0 */
+    uint32_t size;                /* PEs reachable by load and store; 0 when closed */
+    uintptr_t heap_start;         /* my heap */
+    uintptr_t heap_bytes;
+    uintptr_t heap_peers; /* heap of node index 0, as mapped here */
+    uintptr_t heap_stride;
+    uintptr_t image_start; /* my globals; empty unless all peers share them */
+    uintptr_t image_bytes;
+    cache_aligned uintptr_t image_peers;
+    uintptr_t image_stride;
+    uint32_t spin; /* looks before a waiter yields */
+    uint32_t oversubscribed;
+    int me;   /* my PE number */
+    int npes; /* PEs in the job */
+    char *groups; /* group area of the node's memory */
+};
+
+extern struct uccs_core uccs_core;
+
+#endif

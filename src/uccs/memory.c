@@ -1,0 +1,244 @@
+#include "uccs/memory.h"
+
+#include "base/image.h"
+#include "base/log.h"
+#include "rte/rte.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#define MAX_ALIGNMENT (UINT64_C(1) << 30)
+
+struct uccs_core uccs_core;
+
+/* The whole file of the node as mapped here, and what is true of all segments, for the slow half:
+ * uccs_core's ranges are a subset that fits the fast path. */
+static struct {
+    char *base; /* null until the first open */
+    size_t bytes;
+    uintptr_t image_start;
+    size_t image_bytes;
+    const char *why_private;
+    struct uccs_core core; /* for a later life */
+} map;
+
+static struct image image;
+
+/* Every alignment that a heap of this size can hold holds at every PE: its place in the file, its
+ * stride and the map are multiples of it. Address space is all that it costs. */
+static uint64_t heap_alignment(uint64_t heap_bytes)
+{
+    uint64_t alignment = 65536;
+    while (alignment < heap_bytes && alignment < MAX_ALIGNMENT)
+        alignment *= 2;
+    return alignment;
+}
+
+static uint64_t round_up(uint64_t bytes, uint64_t alignment)
+{
+    return (bytes + alignment - 1) & ~(alignment - 1);
+}
+
+static void ask(const struct uccs_memory_want *want)
+{
+    struct node_pe *me = rte.me;
+    me->heap_bytes = node_align(want->heap_bytes);
+    map.why_private = "LATERAL_GLOBALS is off";
+    if (want->globals) {
+        bool found = image_find(&image, "liblateral.so.1");
+        map.why_private = found ? 0 : image.why_not;
+    }
+    me->image_shared = !map.why_private;
+    me->image_bytes = me->image_shared ? image.end - image.start : 0;
+    _Static_assert(sizeof me->image_id >= sizeof image.id, "an image's id fits");
+    memcpy(me->image_id, image.id, sizeof image.id);
+}
+
+/* Node PE 0 alone, between two barriers. */
+static int agree(struct node *node)
+{
+    uint64_t heap = 0, globals = 0;
+    for (uint32_t i = 0; i < node->size; i++) {
+        heap = node->pe[i].heap_bytes > heap ? node->pe[i].heap_bytes : heap;
+        globals = node->pe[i].image_bytes > globals ? node->pe[i].image_bytes : globals;
+    }
+    uint64_t alignment = heap_alignment(heap);
+    node->heap_at = round_up(node_fixed_size(node->size), alignment);
+    node->heap_stride = round_up(heap, alignment);
+    node->image_at = node->heap_at + node->heap_stride * node->size;
+    node->image_stride = node_align(globals);
+    uint64_t bytes = node->image_at + node->image_stride * node->size;
+    if (ftruncate(rte.fd, (off_t)bytes) != 0) {
+        log_line("cannot make %llu bytes of shared memory for %u PEs: %s; set SHMEM_SYMMETRIC_SIZE smaller",
+                 (unsigned long long)bytes, node->size, strerror(errno));
+        return -1;
+    }
+    node->file_bytes = bytes; /* the barrier publishes it; 0 says that it failed */
+    return 0;
+}
+
+/* Reserves more, then maps over the part that begins on the alignment. */
+static char *map_aligned(size_t bytes, size_t alignment)
+{
+    char *reserved = mmap(0, bytes + alignment, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (reserved == MAP_FAILED)
+        return MAP_FAILED;
+    char *base = (char *)round_up((uintptr_t)reserved, alignment);
+    if (base > reserved)
+        munmap(reserved, (size_t)(base - reserved));
+    munmap(base + bytes, alignment - (size_t)(base - reserved));
+    return mmap(base, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE | MAP_FIXED, rte.fd, 0);
+}
+
+static int map_file(void)
+{
+    struct node *node = rte.node;
+    map.bytes = node->file_bytes;
+    map.base = map_aligned(map.bytes, heap_alignment(node->heap_stride));
+    if (map.base == MAP_FAILED) {
+        log_line("cannot map %zu bytes of shared memory (%u PEs): %s; set SHMEM_SYMMETRIC_SIZE smaller",
+                 map.bytes, node->size, strerror(errno));
+        map.base = 0;
+        return -1;
+    }
+    return 0;
+}
+
+static char *heap_of(uint32_t index)
+{
+    return map.base + rte.node->heap_at + index * rte.node->heap_stride;
+}
+
+static char *image_of(uint32_t index)
+{
+    return map.base + rte.node->image_at + index * rte.node->image_stride;
+}
+
+static int move_globals(void)
+{
+    if (!rte.me->image_shared)
+        return 0;
+    off_t at = (off_t)(rte.node->image_at + (uint32_t)rte.node_index * rte.node->image_stride);
+    int error = image_move(&image, rte.fd, at);
+    if (error) {
+        log_line("cannot share the program's global variables: %s (LATERAL_GLOBALS=0 goes on without)",
+                 strerror(error));
+        return -1;
+    }
+    map.image_start = image.start;
+    map.image_bytes = image.end - image.start;
+    return 0;
+}
+
+/* Peers' slices stay out of core dumps; my own are in. */
+static void spare_core_dumps(void)
+{
+    madvise(map.base, map.bytes, MADV_DONTDUMP);
+    madvise(heap_of((uint32_t)rte.node_index), rte.node->heap_stride, MADV_DODUMP);
+}
+
+static bool images_agree(void)
+{
+    for (int i = 0; i < rte.node_size; i++)
+        if (!uccs_memory_same_image(rte.node_first + i))
+            return false;
+    return true;
+}
+
+static void publish_core(size_t heap_bytes)
+{
+    struct uccs_core core = {.first = (uint32_t)rte.node_first,
+                             .size = (uint32_t)rte.node_size,
+                             .heap_start = (uintptr_t)heap_of((uint32_t)rte.node_index),
+                             .heap_bytes = heap_bytes,
+                             .heap_peers = (uintptr_t)heap_of(0),
+                             .heap_stride = rte.node->heap_stride,
+                             .image_peers = (uintptr_t)image_of(0),
+                             .image_stride = rte.node->image_stride,
+                             .spin = uccs_core.spin,
+                             .oversubscribed = rte.node->oversubscribed,
+                             .me = rte.pe,
+                             .npes = rte.npes,
+                             .groups = map.base + node_groups_at(rte.node->size)};
+    if (map.image_bytes && images_agree()) {
+        core.image_start = map.image_start;
+        core.image_bytes = map.image_bytes;
+    }
+    uccs_core = map.core = core;
+}
+
+/* A later life of the library: the maps and sizes of the first one serve again. */
+static int reopen(void)
+{
+    uccs_core = map.core;
+    rte_node_barrier();
+    return 0;
+}
+
+int uccs_memory_open(const struct uccs_memory_want *want)
+{
+    if (map.base)
+        return reopen();
+    ask(want);
+    rte_node_barrier();
+    if (rte.node_index == 0)
+        agree(rte.node);
+    rte_node_barrier();
+    if (rte.node->file_bytes == 0)
+        return -1; /* node PE 0 has said why */
+    if (map_file() != 0 || move_globals() != 0)
+        return -1;
+    spare_core_dumps();
+    publish_core(want->heap_bytes);
+    rte_node_barrier(); /* a late move would overwrite an early peer's store */
+    return 0;
+}
+
+/* The maps stay: globals live there until the process ends, and a peer may still be reading. */
+void uccs_memory_close(void)
+{
+    uccs_core = (struct uccs_core){.me = uccs_core.me, .npes = uccs_core.npes, .spin = uccs_core.spin};
+}
+
+enum uccs_segment uccs_memory_find(const void *addr, size_t *offset)
+{
+    *offset = (uintptr_t)addr - uccs_core.heap_start;
+    if (*offset < uccs_core.heap_bytes)
+        return UCCS_HEAP;
+    *offset = (uintptr_t)addr - map.image_start;
+    if (uccs_core.size && *offset < map.image_bytes)
+        return UCCS_IMAGE;
+    return UCCS_NOWHERE;
+}
+
+bool uccs_memory_same_image(int pe)
+{
+    const struct node_pe *peer = &rte.node->pe[pe - rte.node_first];
+    return peer->image_shared && rte.me->image_shared &&
+           memcmp(peer->image_id, rte.me->image_id, sizeof peer->image_id) == 0;
+}
+
+void *uccs_memory_resolve(const void *addr, int pe)
+{
+    uint32_t index = (uint32_t)pe - uccs_core.first;
+    size_t offset;
+    enum uccs_segment segment = uccs_memory_find(addr, &offset);
+    if (index >= uccs_core.size || segment == UCCS_NOWHERE)
+        return 0;
+    if (segment == UCCS_HEAP)
+        return heap_of(index) + offset;
+    return uccs_memory_same_image(pe) ? image_of(index) + offset : 0;
+}
+
+void *uccs_memory_heap(size_t *bytes)
+{
+    *bytes = uccs_core.heap_bytes;
+    return (void *)uccs_core.heap_start;
+}
+
+const char *uccs_memory_why_private(void)
+{
+    return map.why_private;
+}
