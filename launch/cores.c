@@ -1,0 +1,65 @@
+#include "cores.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static void allowed_set(struct cpus *cpus)
+{
+    memset(cpus, 0, sizeof *cpus);
+    if (sched_getaffinity(0, sizeof *cpus, (cpu_set_t *)cpus) != 0)
+        CPU_SET_S(0, sizeof *cpus, (cpu_set_t *)cpus);
+}
+
+uint32_t cores_allowed(void)
+{
+    struct cpus cpus;
+    allowed_set(&cpus);
+    return (uint32_t)CPU_COUNT_S(sizeof cpus, (cpu_set_t *)&cpus);
+}
+
+/* The lowest processor of cpu's core; cpu itself where the kernel does not tell. */
+static int core_name(int cpu)
+{
+    char path[96];
+    int first = cpu;
+    snprintf(path, sizeof path, "/sys/devices/system/cpu/cpu%d/topology/thread_siblings_list", cpu);
+    FILE *file = fopen(path, "re");
+    if (!file)
+        return cpu;
+    if (fscanf(file, "%d", &first) != 1)
+        first = cpu;
+    fclose(file);
+    return first;
+}
+
+/* Read once: which core each allowed processor belongs to, numbered from 0; -1: not allowed. */
+static int16_t core_of[CORES_MAX_CPUS];
+static int ncores;
+
+static void read_cores(void)
+{
+    static int16_t number[CORES_MAX_CPUS]; /* of the core with this name, plus 1 */
+    struct cpus cpus;
+    allowed_set(&cpus);
+    for (int cpu = 0; cpu < CORES_MAX_CPUS; cpu++) {
+        core_of[cpu] = -1;
+        if (!CPU_ISSET_S(cpu, sizeof cpus, (cpu_set_t *)&cpus))
+            continue;
+        int name = core_name(cpu);
+        name = name >= 0 && name < CORES_MAX_CPUS ? name : cpu;
+        if (!number[name])
+            number[name] = (int16_t)++ncores;
+        core_of[cpu] = number[name] - 1;
+    }
+}
+
+void cores_of_pe(uint32_t pe, struct cpus *cpus)
+{
+    if (ncores == 0)
+        read_cores();
+    int core = (int)(pe % (uint32_t)ncores);
+    memset(cpus, 0, sizeof *cpus);
+    for (int cpu = 0; cpu < CORES_MAX_CPUS; cpu++)
+        if (core_of[cpu] == core)
+            CPU_SET_S(cpu, sizeof *cpus, (cpu_set_t *)cpus);
+}

@@ -1,0 +1,92 @@
+#include "environment.h"
+
+#include "message.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define JOB_BYTES 48 /* "LATERAL_JOB=<int>:<uint32>" */
+
+extern char **environ;
+
+bool environment_wants_check(const struct options *options)
+{
+    const char *text = getenv("LATERAL_CHECK");
+    return options->check || (text && *text && strcmp(text, "0") != 0);
+}
+
+/* Installed tree and build tree have the same shape: bin/oshrun, and libraries in LATERAL_LIBDIR. */
+const char *environment_check_library(void)
+{
+    static const char *const places[] = { LATERAL_LIBDIR, "lib", "lib64" };
+    static char self[PATH_MAX], path[PATH_MAX + 64];
+    ssize_t bytes = readlink("/proc/self/exe", self, sizeof self - 1);
+    self[bytes > 0 ? bytes : 0] = 0;
+    for (int up = 0; up < 2; up++) { /* the folder of bin/ */
+        char *slash = strrchr(self, '/');
+        *(slash ? slash : self) = 0;
+    }
+    for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
+        snprintf(path, sizeof path, "%s/%s/liblateral-check.so", self, places[i]);
+        if (access(path, R_OK) == 0)
+            return path;
+    }
+    say("the checking layer is not installed: no liblateral-check.so in %s/%s", self, LATERAL_LIBDIR);
+    return NULL;
+}
+
+/* Replaces NAME's entry in the list, or appends it; entry is NAME=VALUE. */
+static void put(char **list, const char *entry)
+{
+    size_t name = strcspn(entry, "=") + 1;
+    size_t i = 0;
+    while (list[i] && strncmp(list[i], entry, name) != 0)
+        i++;
+    list[i] = say_if_null(strdup(entry));
+}
+
+static void put_check(char **list, const char *library)
+{
+    const char *others = getenv("LD_PRELOAD");
+    char *entry;
+    put(list, "LATERAL_CHECK=1");
+    if (asprintf(&entry, "LD_PRELOAD=%s%s%s", library, others && *others ? ":" : "", others ? others : "") < 0)
+        say_if_null(NULL);
+    put(list, entry);
+    free(entry);
+}
+
+static void put_export(char **list, const char *text)
+{
+    if (strchr(text, '='))
+        put(list, text);
+    else if (!getenv(text)) /* what is set there is inherited anyway */
+        say("-x %s: not set in the environment of oshrun, so not passed on", text);
+}
+
+char **environment_make(const struct app *app, const char *check_library)
+{
+    size_t count = 0;
+    while (environ[count])
+        count++;
+    char **list = say_if_null(calloc(count + app->nexports + 4, sizeof *list));
+    list[0] = say_if_null(calloc(1, JOB_BYTES));
+    size_t used = 1;
+    for (size_t i = 0; i < count; i++)
+        if (strncmp(environ[i], "LATERAL_JOB=", 12) != 0)
+            list[used++] = environ[i];
+    environment_name_pe(list, 0, 0); /* so that put sees a name there */
+    if (check_library)
+        put_check(list, check_library);
+    for (size_t x = 0; x < app->nexports; x++)
+        put_export(list, app->exports[x]);
+    return list;
+}
+
+void environment_name_pe(char **list, int segment, uint32_t pe)
+{
+    snprintf(list[0], JOB_BYTES, "LATERAL_JOB=%d:%u", segment, pe);
+}

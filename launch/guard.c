@@ -1,0 +1,180 @@
+#include "guard.h"
+
+#include "job.h"
+#include "loop.h"
+#include "message.h"
+#include "output.h"
+#include "sweep.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+#define DESERTED_MS 200   /* how often to look while a PE has left early */
+#define DRAIN_MS 500      /* for the last output of a job that was ended by a signal */
+#define PATIENCE_MS 5000  /* for processes that do not die */
+
+static struct job job;
+static struct watch front_watch, signal_watch;
+static int signal_fd, front_fd;
+static int64_t timeout_at; /* 0: none */
+static int64_t drain_until; /* 0: as long as the reader needs */
+
+void guard_signals(sigset_t *set)
+{
+    static const int taken[] = { SIGCHLD, SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGTSTP, SIGCONT };
+    sigemptyset(set);
+    for (size_t i = 0; i < sizeof taken / sizeof *taken; i++)
+        sigaddset(set, taken[i]);
+}
+
+/* oshrun is gone without a word: nobody is left to read output or status. */
+static void front_ready(struct watch *watch)
+{
+    (void)watch;
+    sweep_descendants(PATIENCE_MS, NULL);
+    _exit(STATUS_SIGNAL + SIGKILL);
+}
+
+static void ask_to_end(int signal)
+{
+    if (signal != SIGINT && !job.ending && !job.options->quiet)
+        say("job ended by signal %d (%s)", signal, strsignal(signal));
+    job_end(&job, STATUS_SIGNAL + signal);
+    drain_until = loop_now() + DRAIN_MS;
+}
+
+static void forwarded(int signal)
+{
+    switch (signal) {
+    case SIGUSR1:
+    case SIGUSR2:
+    case SIGCONT: job_signal(&job, signal); break;
+    case SIGTSTP: job_signal(&job, SIGSTOP); break;
+    default: break;
+    }
+}
+
+/* The terminal's signals reach the whole foreground group: the guard itself, oshrun, which sends
+ * them on, and the PEs. So those that end the job count wherever they come from, and the others
+ * from oshrun alone. Lower numbers come first: Ctrl-C is heard before the deaths that it causes. */
+static void signal_ready(struct watch *watch)
+{
+    struct signalfd_siginfo info;
+    (void)watch;
+    while (read(signal_fd, &info, sizeof info) == sizeof info) {
+        int signal = (int)info.ssi_signo;
+        if (signal == SIGCHLD)
+            job_reap(&job);
+        else if (signal == SIGINT || signal == SIGTERM || signal == SIGHUP || signal == SIGQUIT)
+            ask_to_end(signal);
+        else if ((pid_t)info.ssi_pid == getppid())
+            forwarded(signal);
+    }
+}
+
+static void expire(void)
+{
+    timeout_at = 0;
+    if (!job.ending && job.alive > 0) {
+        say("time limit of %g s reached (--timeout): job ended", job.options->timeout);
+        job_end(&job, STATUS_TIMEOUT);
+    }
+    drain_until = loop_now() + DRAIN_MS;
+}
+
+static void check_output(void)
+{
+    int why = output_broken();
+    if (!why || job.ending)
+        return;
+    if (why != EPIPE)
+        say("cannot write the PEs' output: %s", strerror(why));
+    job_end(&job, why == EPIPE ? STATUS_SIGNAL + SIGPIPE : STATUS_FAILED);
+}
+
+static int64_t sooner(int64_t one, int64_t other)
+{
+    return one && (!other || one < other) ? one : other;
+}
+
+/* Until when the loop may sleep, in its terms. */
+static int patience(void)
+{
+    int64_t now = loop_now();
+    int64_t at = sooner(timeout_at, sooner(job.kill_at, job.alive ? 0 : drain_until));
+    if (job.deserted && !job.ending)
+        at = sooner(at, now + DESERTED_MS);
+    int wait = output_patience();
+    if (!at)
+        return wait;
+    int64_t left = at > now ? at - now : 0;
+    left = left < 3600000 ? left : 3600000;
+    return wait >= 0 && wait < left ? wait : (int)left;
+}
+
+static void turn(int wait)
+{
+    loop_turn(wait);
+    output_tick();
+    check_output();
+    job_check_deserted(&job);
+    if (timeout_at && loop_now() >= timeout_at)
+        expire();
+    if (job.kill_at && loop_now() >= job.kill_at)
+        job_kill(&job);
+}
+
+static void open_sources(int front)
+{
+    sigset_t set;
+    guard_signals(&set);
+    front_fd = front;
+    signal_fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+    signal_watch.ready = signal_ready;
+    front_watch.ready = front_ready;
+    if (signal_fd >= 0 && loop_open() == 0 && loop_add(signal_fd, EPOLLIN, &signal_watch) == 0 &&
+        loop_add(front_fd, EPOLLIN, &front_watch) == 0)
+        return;
+    say("cannot watch the job: %s", strerror(errno));
+    _exit(STATUS_FAILED);
+}
+
+static void run_job(void)
+{
+    if (job.options->timeout > 0)
+        timeout_at = loop_now() + (int64_t)(job.options->timeout * 1000) + 1;
+    while (job.started < job.options->pes && !job.ending) {
+        job_start_next(&job);
+        turn(0);
+    }
+    while (job.alive > 0)
+        turn(patience());
+}
+
+/* What PEs have left behind goes with the job; then the rest of the output. */
+static void finish(void)
+{
+    sweep_descendants(PATIENCE_MS, NULL);
+    while (!output_done() && (!drain_until || loop_now() < drain_until))
+        turn(patience());
+}
+
+_Noreturn void guard_run(struct options *options, int front, const sigset_t *signals)
+{
+    prctl(PR_SET_CHILD_SUBREAPER, 1);
+    open_sources(front);
+    output_open(options->pes, options->tag);
+    say_through(output_message);
+    int status = job_prepare(&job, options, signals);
+    if (status == 0) {
+        run_job();
+        finish();
+        status = job.status;
+    }
+    output_tick();
+    _exit(status);
+}

@@ -1,0 +1,252 @@
+#include "job.h"
+
+#include "environment.h"
+#include "loop.h"
+#include "message.h"
+#include "output.h"
+#include "spawn.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define GRACE_MS 500          /* between SIGTERM and SIGKILL */
+#define PIDS (4u << 20)       /* Linux never has more */
+#define FILES_OF_OUR_OWN 32
+
+static int raise_file_limit(struct job *job)
+{
+    rlim_t need = (rlim_t)output_files_per_pe() * job->options->pes + FILES_OF_OUR_OWN + 100;
+    if (getrlimit(RLIMIT_NOFILE, &job->files) != 0)
+        return 0;
+    struct rlimit wide = { .rlim_cur = job->files.rlim_max, .rlim_max = job->files.rlim_max };
+    setrlimit(RLIMIT_NOFILE, &wide);
+    if (job->files.rlim_max == RLIM_INFINITY || job->files.rlim_max >= need)
+        return 0;
+    say("%u PEs need %llu open files, the limit is %llu: raise it (ulimit -Hn) or start fewer PEs",
+        job->options->pes, (unsigned long long)need, (unsigned long long)job->files.rlim_max);
+    return STATUS_FAILED;
+}
+
+static int make_environments(struct job *job)
+{
+    const struct options *options = job->options;
+    const char *check = NULL;
+    if (options->check && !(check = environment_check_library()))
+        return STATUS_FAILED;
+    job->environments = say_if_null(calloc(options->napps, sizeof *job->environments));
+    for (size_t i = 0; i < options->napps; i++)
+        job->environments[i] = environment_make(&options->apps[i], check);
+    return 0;
+}
+
+int job_prepare(struct job *job, const struct options *options, const sigset_t *signals)
+{
+    *job = (struct job){ .options = options, .signals = signals };
+    int status = raise_file_limit(job);
+    if (status == 0)
+        status = make_environments(job);
+    if (status)
+        return status;
+    job->null = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    if (job->null < 0) {
+        say("/dev/null: %s", strerror(errno));
+        return STATUS_FAILED;
+    }
+    job->pids = say_if_null(calloc(options->pes, sizeof *job->pids));
+    job->pe_of = say_if_null(calloc(PIDS + 1, sizeof *job->pe_of));
+    return segment_make(&job->segment, options) == 0 ? 0 : STATUS_FAILED;
+}
+
+static struct app *app_of(const struct job *job, uint32_t pe)
+{
+    return &job->options->apps[job->segment.node->pe[pe].app];
+}
+
+static void start_failed(struct job *job, uint32_t pe, int why)
+{
+    const char *path = app_of(job, pe)->path;
+    bool missing = why == ENOENT || why == ENOTDIR;
+    bool refused = why == EACCES || why == ENOEXEC || why == ELIBBAD || why == EINVAL;
+    if (missing && access(path, F_OK) == 0)
+        say("cannot execute %s: its interpreter is missing", path);
+    else
+        say("cannot start PE %u (%s): %s%s", pe, path, strerror(why),
+            why == EAGAIN ? " (limit of processes, ulimit -u?)" : "");
+    job_end(job, missing ? STATUS_NOT_FOUND : refused ? STATUS_NOT_EXECUTABLE : STATUS_FAILED);
+}
+
+static pid_t start(struct job *job, uint32_t pe)
+{
+    const struct app *app = app_of(job, pe);
+    struct cpus cpus;
+    struct spawn how = { .path = app->path, .wdir = app->wdir, .argv = app->argv,
+        .envp = job->environments[app - job->options->apps], .in = pe == 0 ? 0 : job->null,
+        .segment = job->segment.fd, .cpus = job->options->bind_cores ? &cpus : NULL,
+        .signals = job->signals, .files = &job->files };
+    environment_name_pe(job->environments[app - job->options->apps], job->segment.fd, pe);
+    if (how.cpus)
+        cores_of_pe(pe, &cpus);
+    if (output_connect(pe, &how.out, &how.err) != 0)
+        return -1;
+    pid_t pid = spawn(&how);
+    int why = errno;
+    output_connected(how.out, how.err);
+    errno = why;
+    return pid;
+}
+
+void job_start_next(struct job *job)
+{
+    uint32_t pe = job->started;
+    pid_t pid = start(job, pe);
+    if (pid < 0) {
+        start_failed(job, pe, errno);
+        return;
+    }
+    job->pids[pe] = pid;
+    if ((uint32_t)pid <= PIDS)
+        job->pe_of[pid] = pe + 1;
+    job->started++;
+    job->alive++;
+}
+
+static void describe_death(struct job *job, uint32_t pe, pid_t pid, int status)
+{
+    const char *path = app_of(job, pe)->argv[0];
+    if (WIFSIGNALED(status))
+        say("PE %u (pid %d, %s) was killed by signal %d (%s%s)", pe, pid, path, WTERMSIG(status),
+            strsignal(WTERMSIG(status)), WCOREDUMP(status) ? ", core dumped" : "");
+    else if (WEXITSTATUS(status))
+        say("PE %u (pid %d, %s) exited with status %d", pe, pid, path, WEXITSTATUS(status));
+    else
+        say("PE %u (pid %d, %s) exited without shmem_finalize; the others would wait for it", pe, pid, path);
+}
+
+/* Like a shell's $?. */
+static int shell_status(int status)
+{
+    return WIFSIGNALED(status) ? STATUS_SIGNAL + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+/* A PE may have ended the job from inside the library; the words are written before the state. */
+static bool ended_from_inside(struct job *job)
+{
+    struct node *node = job->segment.node;
+    uint32_t ending = atomic_load_acquire(&node->ending); /* partner: release by the PE that claimed it */
+    if (ending != NODE_GLOBAL_EXIT && ending != NODE_ABORTED)
+        return false;
+    if (ending == NODE_ABORTED && !job->options->quiet)
+        say("job ended by PE %d", node->end_pe);
+    job_end(job, node->end_status & 255);
+    return true;
+}
+
+/* A broken pipe that the PE itself wrote to is the reader's wish, not a fault. */
+static bool is_quiet(const struct job *job, int status)
+{
+    bool own_pipe = output_files_per_pe() == 0;
+    return job->options->quiet || (own_pipe && WIFSIGNALED(status) && WTERMSIG(status) == SIGPIPE);
+}
+
+static void judge(struct job *job, uint32_t pe, pid_t pid, int status)
+{
+    /* Partner: the PE's release stores; it is dead, so this is its last word. */
+    uint32_t state = atomic_load_acquire(&job->segment.node->pe[pe].state);
+    bool good = WIFEXITED(status) && WEXITSTATUS(status) == 0;
+    if (ended_from_inside(job))
+        return;
+    if (good && state != NODE_RUNNING) {
+        job->deserted |= state == NODE_STARTED;
+        return;
+    }
+    if (!is_quiet(job, status))
+        describe_death(job, pe, pid, status);
+    if (state == NODE_FINALISED && WIFEXITED(status)) /* nobody waits for it: the others may go on */
+        job->status = job->status ? job->status : shell_status(status);
+    else
+        job_end(job, good ? STATUS_FAILED : shell_status(status));
+}
+
+void job_ended(struct job *job, pid_t pid, int status)
+{
+    uint32_t pe = (uint32_t)pid <= PIDS ? job->pe_of[pid] : 0;
+    if (!pe-- || job->pids[pe] != pid)
+        return; /* an orphan that we adopted */
+    job->pids[pe] = 0;
+    job->pe_of[pid] = 0;
+    job->alive--;
+    if (!job->ending)
+        judge(job, pe, pid, status);
+}
+
+/* PE 0 wants to read the terminal from the background: the shell should see the job stop. */
+static void stopped(struct job *job, pid_t pid, int signal)
+{
+    if (pid == job->pids[0] && (signal == SIGTTIN || signal == SIGTTOU))
+        kill(getppid(), SIGTSTP);
+}
+
+void job_reap(struct job *job)
+{
+    int status;
+    pid_t pid;
+    while ((pid = waitpid(-1, &status, WNOHANG | WUNTRACED)) > 0) {
+        if (WIFSTOPPED(status))
+            stopped(job, pid, WSTOPSIG(status));
+        else
+            job_ended(job, pid, status);
+    }
+}
+
+/* True when some PE is inside the library, where it waits for all. */
+static bool somebody_waits(const struct job *job)
+{
+    const struct node *node = job->segment.node;
+    if (atomic_load_acquire(&node->arrived)) /* partner: the barrier's add */
+        return true;
+    for (uint32_t pe = 0; pe < job->started; pe++)
+        if (atomic_load_acquire(&node->pe[pe].state) != NODE_STARTED) /* partner: the PE's release */
+            return true;
+    return false;
+}
+
+void job_check_deserted(struct job *job)
+{
+    if (!job->deserted || job->ending || !somebody_waits(job))
+        return;
+    uint32_t pe = 0; /* the first that has left */
+    while (job->pids[pe] || atomic_load_acquire(&job->segment.node->pe[pe].state) != NODE_STARTED)
+        if (++pe == job->started)
+            return;
+    if (!job->options->quiet)
+        say("PE %u (%s) exited without shmem_init; the others would wait for it", pe, app_of(job, pe)->argv[0]);
+    job_end(job, STATUS_FAILED);
+}
+
+void job_end(struct job *job, int status)
+{
+    if (job->ending)
+        return;
+    job->ending = true;
+    job->status = job->status ? job->status : status;
+    job->kill_at = loop_now() + GRACE_MS;
+    job_signal(job, SIGTERM);
+    job_signal(job, SIGCONT); /* a stopped PE hears nothing else */
+}
+
+void job_signal(const struct job *job, int signal)
+{
+    for (uint32_t pe = 0; pe < job->started; pe++)
+        if (job->pids[pe])
+            kill(job->pids[pe], signal);
+}
+
+void job_kill(struct job *job)
+{
+    job->kill_at = 0;
+    job_signal(job, SIGKILL);
+}

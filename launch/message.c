@@ -1,0 +1,61 @@
+#include "message.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static void write_line(const char *line, size_t bytes)
+{
+    while (bytes > 0) {
+        ssize_t wrote = write(STDERR_FILENO, line, bytes);
+        if (wrote <= 0)
+            return;
+        line += wrote;
+        bytes -= (size_t)wrote;
+    }
+}
+
+static void (*line_sink)(const char *, size_t) = write_line;
+
+void say_through(void (*sink)(const char *, size_t))
+{
+    line_sink = sink;
+}
+
+static void say_list(const char *format, va_list arguments, const char *tail)
+{
+    char line[2048] = "oshrun: ";
+    size_t used = strlen(line), room = sizeof line - used - strlen(tail) - 1;
+    int more = vsnprintf(line + used, room, format, arguments);
+    used += more < 0 ? 0 : (size_t)more < room ? (size_t)more : room - 1;
+    used += (size_t)sprintf(line + used, "%s\n", tail);
+    line_sink(line, used);
+}
+
+void say(const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    say_list(format, arguments, "");
+    va_end(arguments);
+}
+
+void say_usage(const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    say_list(format, arguments, " (see oshrun --help)");
+    va_end(arguments);
+    exit(STATUS_USAGE);
+}
+
+void *say_if_null(void *memory)
+{
+    if (!memory) {
+        say("out of memory");
+        _exit(STATUS_FAILED);
+    }
+    return memory;
+}

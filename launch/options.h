@@ -1,0 +1,40 @@
+/* The command line of oshrun, read once at the start and constant from then on.
+ *
+ * options_read exits by itself: with status 0 after --help and --version, with status 2 and one
+ * line after a mistake. So whoever has a struct options has a valid one. */
+#ifndef LAUNCH_OPTIONS_H
+#define LAUNCH_OPTIONS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* One program of the line; an MPMD line has several, parted by ":". */
+struct app {
+    uint32_t count;       /* its PEs */
+    char **argv;          /* ends with NULL; never empty */
+    const char *wdir;     /* NULL: where oshrun runs */
+    const char **exports; /* -x, in order */
+    size_t nexports;
+    char *path;           /* what to execute, from program_find; relative ones start in wdir */
+};
+
+struct options {
+    struct app *apps;
+    size_t napps;
+    uint32_t pes;       /* sum of the counts */
+    uint32_t cpus;      /* processors that oshrun may use */
+    bool bind_cores;
+    bool tag;
+    bool check;
+    bool quiet;
+    double timeout;     /* seconds; 0: none */
+    const char *hosts;  /* --host or --hostfile as given; NULL: neither */
+};
+
+void options_read(struct options *options, int argc, char **argv);
+/* Copies every argument that is still needed, so that the process may overwrite its own line. */
+void options_keep_arguments(struct options *options);
+extern const char options_help[]; /* help.c */
+
+#endif

@@ -1,0 +1,342 @@
+#include "output.h"
+
+#include "message.h"
+#include "sink.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define IDLE_MS 100 /* an unfinished line without news for so long is a prompt, or stuck */
+#define CHUNK (64u << 10)
+
+/* One pipe from one PE. Invariants: of data[0..used), the first lines bytes are complete lines
+ * that wait for the sink's owner; parked means out of the loop until the sink has room. */
+struct stream {
+    struct watch watch;
+    struct lane *lane;
+    uint32_t pe;
+    int fd; /* -1: not there, or ended */
+    bool parked, ended;
+    char *data;
+    size_t used, room, lines;
+    int64_t heard;
+};
+
+/* Where lines of many streams meet. */
+struct lane {
+    struct sink sink;
+    const struct stream *owner; /* in the middle of a long line: the others wait */
+    const struct stream *last;  /* who wrote last, */
+    bool midline;               /* and left a line unfinished */
+};
+
+static struct lane lanes[2];
+static struct stream *streams;
+static size_t nstreams, unfinished;
+static bool tagging, direct, joined, prompts;
+
+static void stream_ready(struct watch *watch);
+
+static bool may_write(const struct stream *stream)
+{
+    return !stream->lane->owner || stream->lane->owner == stream;
+}
+
+static void put_tagged(struct lane *lane, const struct stream *stream, const char *data, size_t bytes)
+{
+    char tag[16];
+    size_t tag_bytes = (size_t)snprintf(tag, sizeof tag, "[%u] ", stream->pe);
+    while (bytes > 0) {
+        const char *end = memchr(data, '\n', bytes);
+        size_t line = end ? (size_t)(end - data) + 1 : bytes;
+        if (!lane->midline)
+            sink_put(&lane->sink, tag, tag_bytes);
+        sink_put(&lane->sink, data, line);
+        lane->midline = !end;
+        data += line;
+        bytes -= line;
+    }
+}
+
+static void emit(const struct stream *stream, const char *data, size_t bytes)
+{
+    struct lane *lane = stream->lane;
+    if (bytes == 0)
+        return;
+    if (lane->midline && lane->last != stream) {
+        sink_put(&lane->sink, "\n", 1);
+        lane->midline = false;
+    }
+    if (tagging)
+        put_tagged(lane, stream, data, bytes);
+    else
+        sink_put(&lane->sink, data, bytes);
+    lane->midline = data[bytes - 1] != '\n';
+    lane->last = stream;
+}
+
+static void keep(struct stream *stream, const char *data, size_t bytes)
+{
+    if (stream->used + bytes > stream->room) {
+        stream->room = (stream->used + bytes) * 2;
+        stream->data = say_if_null(realloc(stream->data, stream->room));
+    }
+    memcpy(stream->data + stream->used, data, bytes);
+    stream->used += bytes;
+}
+
+static void drop(struct stream *stream, size_t bytes)
+{
+    if (bytes == 0)
+        return;
+    memmove(stream->data, stream->data + bytes, stream->used - bytes);
+    stream->used -= bytes;
+    stream->lines -= bytes < stream->lines ? bytes : stream->lines;
+}
+
+static void unpark(struct stream *stream)
+{
+    if (stream->parked)
+        stream->parked = loop_add(stream->fd, EPOLLIN, &stream->watch) != 0;
+}
+
+static void pour(struct stream *stream);
+
+/* The long line is over or stuck: everyone else goes on. */
+static void release(struct lane *lane)
+{
+    lane->owner = NULL;
+    for (size_t i = 0; i < nstreams && !lane->owner; i++)
+        if (streams[i].lane == lane)
+            pour(&streams[i]);
+}
+
+/* Sends on what a stream has kept, as far as it may. */
+static void pour(struct stream *stream)
+{
+    struct lane *lane = stream->lane;
+    if (!may_write(stream))
+        return;
+    bool all = stream->ended || stream->used > OUTPUT_LINE;
+    size_t bytes = all ? stream->used : stream->lines;
+    emit(stream, stream->data, bytes);
+    drop(stream, bytes);
+    if (stream->ended && stream->data) {
+        free(stream->data);
+        stream->data = NULL;
+        stream->room = 0;
+    }
+    unpark(stream);
+    if (!stream->ended && all && lane->midline)
+        lane->owner = stream;
+    else if (lane->owner == stream && (stream->ended || bytes > 0))
+        release(lane);
+}
+
+static void take(struct stream *stream, const char *data, size_t bytes)
+{
+    const char *end = memrchr(data, '\n', bytes);
+    size_t lines = end ? (size_t)(end - data) + 1 : 0;
+    if (lines && stream->used == 0 && !stream->lane->owner) { /* the usual case, without a copy */
+        emit(stream, data, lines);
+        data += lines;
+        bytes -= lines;
+        lines = 0;
+    }
+    if (lines)
+        stream->lines = stream->used + lines;
+    if (bytes > 0)
+        keep(stream, data, bytes);
+    pour(stream);
+}
+
+static void finish(struct stream *stream)
+{
+    loop_remove(stream->fd);
+    close(stream->fd);
+    stream->fd = -1;
+    stream->ended = true;
+    unfinished--;
+    pour(stream);
+}
+
+static void stream_ready(struct watch *watch)
+{
+    static char chunk[CHUNK];
+    struct stream *stream = (struct stream *)watch;
+    if (stream->fd < 0 || stream->parked)
+        return;
+    if (sink_full(&stream->lane->sink) || (!may_write(stream) && stream->used > OUTPUT_LINE)) {
+        loop_remove(stream->fd);
+        stream->parked = true;
+        return;
+    }
+    ssize_t bytes = read(stream->fd, chunk, sizeof chunk);
+    stream->heard = loop_now();
+    if (bytes > 0)
+        take(stream, chunk, (size_t)bytes);
+    else if (bytes == 0 || (errno != EAGAIN && errno != EINTR))
+        finish(stream);
+}
+
+static void lane_drained(struct sink *sink)
+{
+    struct lane *lane = (struct lane *)sink;
+    for (size_t i = 0; i < nstreams; i++)
+        if (streams[i].lane == lane && may_write(&streams[i]))
+            unpark(&streams[i]);
+}
+
+static bool same_file(int one, int other)
+{
+    struct stat a, b;
+    return fstat(one, &a) == 0 && fstat(other, &b) == 0 && a.st_dev == b.st_dev && a.st_ino == b.st_ino;
+}
+
+/* Somebody may be answering prompts: a terminal, or a program at the other end of a pipe. */
+static bool input_answers(void)
+{
+    struct stat info;
+    return isatty(0) || (fstat(0, &info) == 0 && (S_ISFIFO(info.st_mode) || S_ISSOCK(info.st_mode)));
+}
+
+void output_open(uint32_t pes, bool tag)
+{
+    tagging = tag;
+    direct = pes == 1 && !tag;
+    joined = same_file(1, 2);
+    prompts = input_answers();
+    for (int i = 0; i < 2; i++)
+        sink_open(&lanes[i].sink, i + 1, lane_drained);
+    nstreams = (size_t)pes * output_files_per_pe();
+    streams = say_if_null(calloc(nstreams + 1, sizeof *streams));
+}
+
+unsigned output_files_per_pe(void)
+{
+    return direct ? 0 : joined ? 1 : 2;
+}
+
+/* Returns the writing end. */
+static int open_stream(struct stream *stream, uint32_t pe, struct lane *lane)
+{
+    int ends[2];
+    if (pipe2(ends, O_CLOEXEC) != 0)
+        return -1;
+    *stream = (struct stream){ .watch.ready = stream_ready, .lane = lane, .pe = pe, .fd = ends[0] };
+    if (fcntl(ends[0], F_SETFL, O_NONBLOCK) != 0 || loop_add(ends[0], EPOLLIN, &stream->watch) != 0) {
+        int why = errno;
+        close(ends[0]);
+        close(ends[1]);
+        stream->fd = -1;
+        errno = why;
+        return -1;
+    }
+    unfinished++;
+    return ends[1];
+}
+
+int output_connect(uint32_t pe, int *out, int *err)
+{
+    *out = 1;
+    *err = 2;
+    if (direct)
+        return 0;
+    struct stream *stream = &streams[(size_t)pe * output_files_per_pe()];
+    *out = *err = open_stream(stream, pe, &lanes[0]);
+    if (*out >= 0 && !joined)
+        *err = open_stream(stream + 1, pe, &lanes[1]);
+    if (*err >= 0)
+        return 0;
+    int why = errno;
+    output_connected(*out, *out);
+    errno = why;
+    return -1;
+}
+
+void output_connected(int out, int err)
+{
+    if (direct)
+        return;
+    if (out >= 0)
+        close(out);
+    if (err >= 0 && err != out)
+        close(err);
+}
+
+/* An unfinished line of PE 0 goes out after a while: it may be a prompt. */
+static bool is_prompt(const struct stream *stream)
+{
+    return prompts && stream->pe == 0 && stream->lane && stream->used > 0 && may_write(stream);
+}
+
+/* The streams whose unfinished lines the clock watches: those of PE 0. */
+static size_t watched(void)
+{
+    return nstreams < output_files_per_pe() ? nstreams : output_files_per_pe();
+}
+
+void output_tick(void)
+{
+    int64_t idle = loop_now() - IDLE_MS;
+    for (size_t i = 0; i < watched(); i++)
+        if (is_prompt(&streams[i]) && streams[i].heard <= idle) {
+            emit(&streams[i], streams[i].data, streams[i].used);
+            drop(&streams[i], streams[i].used);
+        }
+    for (int i = 0; i < 2; i++) {
+        if (lanes[i].owner && lanes[i].owner->heard <= idle)
+            release(&lanes[i]);
+        sink_flush(&lanes[i].sink);
+    }
+}
+
+static int patience_with(const struct stream *stream, int least)
+{
+    int64_t left = stream->heard + IDLE_MS - loop_now();
+    int wait = left > 0 ? (int)left : 0;
+    return least < 0 || wait < least ? wait : least;
+}
+
+int output_patience(void)
+{
+    int wait = -1;
+    for (size_t i = 0; i < watched(); i++)
+        if (is_prompt(&streams[i]))
+            wait = patience_with(&streams[i], wait);
+    for (int i = 0; i < 2; i++)
+        if (lanes[i].owner)
+            wait = patience_with(lanes[i].owner, wait);
+    return wait;
+}
+
+bool output_done(void)
+{
+    return unfinished == 0 && sink_empty(&lanes[0].sink) && sink_empty(&lanes[1].sink);
+}
+
+int output_broken(void)
+{
+    return lanes[0].sink.broken;
+}
+
+void output_discard(void)
+{
+    for (int i = 0; i < 2; i++)
+        sink_discard(&lanes[i].sink, ECANCELED);
+}
+
+void output_message(const char *line, size_t bytes)
+{
+    struct lane *lane = &lanes[joined ? 0 : 1];
+    if (lane->midline)
+        sink_put(&lane->sink, "\n", 1);
+    lane->midline = false;
+    sink_put(&lane->sink, line, bytes);
+    sink_flush(&lane->sink);
+}

@@ -1,0 +1,25 @@
+/* Starts one PE: the fast way, vfork and exec, with what posix_spawn cannot do. */
+#ifndef LAUNCH_SPAWN_H
+#define LAUNCH_SPAWN_H
+
+#include "cores.h"
+
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/types.h>
+
+struct spawn {
+    const char *path, *wdir; /* wdir may be NULL */
+    char *const *argv;
+    char *const *envp;
+    int in, out, err;         /* become 0, 1, 2 */
+    int segment;              /* inherited under the same number */
+    const struct cpus *cpus;  /* NULL: not bound */
+    const sigset_t *signals;  /* the mask that oshrun was started with */
+    const struct rlimit *files; /* the limit that oshrun was started with */
+};
+
+/* The child is killed when the caller dies. Returns its pid, or -1 with errno from the failing step. */
+pid_t spawn(const struct spawn *spawn);
+
+#endif

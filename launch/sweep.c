@@ -1,0 +1,86 @@
+#include "sweep.h"
+
+#include "loop.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+/* The kernel's list of our children. */
+static bool kill_listed(void)
+{
+    char path[64];
+    snprintf(path, sizeof path, "/proc/self/task/%d/children", getpid());
+    FILE *file = fopen(path, "re");
+    if (!file)
+        return false;
+    for (int pid; fscanf(file, "%d", &pid) == 1;)
+        kill(pid, SIGKILL);
+    fclose(file);
+    return true;
+}
+
+static int parent_of(const char *pid)
+{
+    char path[300], text[512];
+    snprintf(path, sizeof path, "/proc/%s/stat", pid);
+    FILE *file = fopen(path, "re");
+    int parent = -1;
+    if (!file)
+        return parent;
+    size_t bytes = fread(text, 1, sizeof text - 1, file);
+    fclose(file);
+    while (bytes > 0 && text[bytes] != ')') /* the name before it may hold anything */
+        bytes--;
+    text[sizeof text - 1] = 0;
+    return sscanf(text + bytes, ") %*c %d", &parent) == 1 ? parent : -1;
+}
+
+/* For kernels without that list: every process whose parent we are. */
+static void kill_searched(void)
+{
+    DIR *proc = opendir("/proc");
+    if (!proc)
+        return;
+    for (struct dirent *entry; (entry = readdir(proc));) {
+        int pid = atoi(entry->d_name);
+        if (pid > 0 && parent_of(entry->d_name) == getpid())
+            kill(pid, SIGKILL);
+    }
+    closedir(proc);
+}
+
+/* Reaps who is dead. False: no child is left at all. */
+static bool reap(void (*ended)(pid_t, int))
+{
+    int status;
+    pid_t pid;
+    while ((pid = waitpid(-1, &status, WNOHANG)) > 0)
+        if (ended)
+            ended(pid, status);
+    return pid == 0;
+}
+
+static void await_death(int ms)
+{
+    sigset_t deaths;
+    sigemptyset(&deaths);
+    sigaddset(&deaths, SIGCHLD);
+    struct timespec limit = { ms / 1000, ms % 1000 * 1000000L };
+    sigtimedwait(&deaths, NULL, &limit);
+}
+
+void sweep_descendants(int patience_ms, void (*ended)(pid_t, int))
+{
+    int64_t end = loop_now() + patience_ms;
+    while (reap(ended) && loop_now() < end) {
+        if (!kill_listed())
+            kill_searched();
+        await_death(100);
+    }
+}

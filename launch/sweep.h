@@ -1,0 +1,16 @@
+/* Ends every process that descends from this one.
+ *
+ * The caller is a child subreaper (PR_SET_CHILD_SUBREAPER): a descendant whose parent dies becomes
+ * its child. So killing children until there are none ends all descendants, however they nest. */
+#ifndef LAUNCH_SWEEP_H
+#define LAUNCH_SWEEP_H
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+/* Kills and reaps until no child is left; gives up on processes that do not die within patience
+ * (stuck in the kernel, or of another user). ended hears of every reaped child; may be NULL.
+ * SIGCHLD must be blocked. */
+void sweep_descendants(int patience_ms, void (*ended)(pid_t pid, int status));
+
+#endif
