@@ -193,10 +193,11 @@ begin=$SECONDS
 make_base "$tree"
 copy_network "$tree"
 clean_checkout "$tree"
-say "running ./dev $what $* in the fresh tree (commit $(git rev-parse --short HEAD))"
+say "running ./dev $what${*:+ $*} in the fresh tree (commit $(git rev-parse --short HEAD))"
 begin_command=$SECONDS status=0
-# In the background, so that a signal to this shell is not kept waiting; but Ctrl-C works inside.
-env --default-signal=INT,QUIT unshare --mount --propagation private --pid --fork --kill-child \
+# In the background, so that a signal to this shell is not kept waiting; but Ctrl-C works inside, and
+# all of it ends with this shell.
+env --default-signal=INT,QUIT setpriv --pdeathsig KILL unshare --mount --propagation private --pid --fork --kill-child \
     bash tools/dev/bare.sh --inside "$tree" "$what" "$@" </dev/null &
 child=$!
 wait "$child" || status=$?

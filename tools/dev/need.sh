@@ -107,7 +107,7 @@ apt_has_cmake() {
     local version
     command -v apt-cache >/dev/null 2>&1 || return 0 # need_install will say that there is no apt-get
     if apt_lists_absent; then
-        say "fetching the package lists (apt-get update)"
+        say "no cmake $CMAKE_WANTED here; fetching the package lists to see what this system has (apt-get update)"
         apt update || fail "apt-get update failed"
     fi
     version=$(LC_ALL=C apt-cache policy cmake | awk '$1 == "Candidate:" { sub(/^[0-9]+:/, "", $2); print $2 }')
