@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
-# ./dev bare [--cache] [demo|test]: does the command work on a machine that has nothing?
+# ./dev bare [--cache] [--release SYSTEM/NAME --mirror URL] [demo|test [ARGS]]: does the command work
+# on a machine that has nothing?
 #
 # Makes a minimal Debian or Ubuntu tree (the release of this machine, from the mirror that apt uses
-# here), puts a clean checkout of HEAD into it and runs ./dev COMMAND there. Mounts live in a private
+# here; or, say, ubuntu/jammy from the mirror that --mirror names), puts a clean checkout of HEAD into it and runs ./dev COMMAND there. Mounts live in a private
 # mount and process namespace that ends with its first process, so nothing stays mounted and nothing
 # runs on, whatever dies; the tree is removed at the end (and by the next run, should this shell be
 # killed). --cache keeps the packed base tree in .cache/ and uses it the next time.
@@ -11,15 +12,24 @@ cd "$(dirname "$(readlink -f "$0")")/../.."
 
 say() { printf 'bare: %s\n' "$*"; }
 fail() { printf 'bare: %s\n' "$*" >&2; exit 1; }
+misuse() { printf 'bare: %s\n' "$*" >&2; exit 2; }
 
 if [ "${1:-}" != --inside ]; then
-    cache=no
-    if [ "${1:-}" = --cache ]; then cache=yes; shift; fi
+    cache=no release="" mirror=""
+    while [ $# -gt 0 ]; do
+        case $1 in
+        --cache) cache=yes; shift ;;
+        --release) [ $# -ge 2 ] || misuse "--release wants SYSTEM/NAME"; release=$2; shift 2 ;;
+        --mirror) [ $# -ge 2 ] || misuse "--mirror wants a URL"; mirror=$2; shift 2 ;;
+        *) break ;;
+        esac
+    done
     what=${1:-demo}
     case $what in
     demo | test) ;;
-    *) printf "bare: demo or test, not '%s'\n" "$what" >&2; exit 2 ;;
+    *) misuse "demo or test, not '$what'" ;;
     esac
+    [ "${release:+x}" = "${mirror:+x}" ] || misuse "--release and --mirror go together"
     [ $# = 0 ] || shift
     [ "$(id -u)" = 0 ] || fail "a fresh system tree needs root: sudo ./dev bare $what"
     git rev-parse -q --verify HEAD >/dev/null || fail "not a git checkout: the tree to try is made from HEAD"
@@ -51,7 +61,7 @@ inside() { # TREE COMMAND...
     mount -t sysfs -o ro sysfs "$tree/sys"
     mount_devices "$tree"
     for name in http_proxy https_proxy ftp_proxy no_proxy HTTP_PROXY HTTPS_PROXY NO_PROXY \
-        SSL_CERT_FILE SSL_CERT_DIR PIP_INDEX_URL PIP_CERT; do
+        SSL_CERT_FILE SSL_CERT_DIR PIP_INDEX_URL PIP_FIND_LINKS PIP_CERT; do
         if [ -n "${!name:-}" ]; then keep+=("$name=${!name}"); fi
     done
     # chdir after chroot; no shell profile, none of this machine's settings
@@ -67,17 +77,27 @@ fi
 
 # ------------------------------------------------------------------------- what the machine says
 
-system=$(. /etc/os-release && echo "$ID")
-codename=$(. /etc/os-release && echo "${VERSION_CODENAME:-}")
+if [ -n "$release" ]; then
+    system=${release%%/*} codename=${release#*/}
+else
+    system=$(. /etc/os-release && echo "$ID")
+    codename=$(. /etc/os-release && echo "${VERSION_CODENAME:-}")
+fi
 case $system in
-debian) vendor=Debian keyring=/usr/share/keyrings/debian-archive-keyring.gpg ;;
-ubuntu) vendor=Ubuntu keyring=/usr/share/keyrings/ubuntu-archive-keyring.gpg ;;
+debian) vendor=Debian keyring=/usr/share/keyrings/debian-archive-keyring.gpg components=main ;;
+ubuntu) vendor=Ubuntu keyring=/usr/share/keyrings/ubuntu-archive-keyring.gpg components="main universe" ;;
 *) fail "this machine runs $system; a fresh tree is made from Debian's or Ubuntu's packages" ;;
 esac
 [ -n "$codename" ] || fail "/etc/os-release names no release"
+[ -f "$keyring" ] || fail "$keyring is not there: install the keyring package of $system"
 
 # The distribution's own repositories as apt knows them here: URI|suite|component. Others are left out.
 repositories() {
+    if [ -n "$mirror" ]; then
+        local component
+        for component in $components; do printf '%s|%s|%s\n' "$mirror" "$codename" "$component"; done
+        return
+    fi
     # shellcheck disable=SC2016 # apt expands these
     apt-get indextargets --format '$(REPO_URI)|$(RELEASE)|$(COMPONENT)|$(ORIGIN)' 'Created-By: Packages' |
         awk -F'|' -v vendor="$vendor" -v name="$codename" \
@@ -106,16 +126,16 @@ need_debootstrap() {
 # --------------------------------------------------------------------------------- the fresh tree
 
 make_base() { # TREE
-    local packed=.cache/bare-$codename.tar mirror start=$SECONDS
+    local packed=.cache/bare-$system-$codename.tar from start=$SECONDS
     if [ "$cache" = yes ] && [ -f "$packed" ]; then
         say "unpacking $packed"
         tar -C "$1" -xpf "$packed" --numeric-owner
         return
     fi
-    mirror=$(repositories | awk -F'|' -v name="$codename" '$2 == name && $3 == "main" { print $1; exit }')
-    [ -n "$mirror" ] || fail "apt on this machine has no repository of $codename main"
+    from=$(repositories | awk -F'|' -v name="$codename" '$2 == name && $3 == "main" { print $1; exit }')
+    [ -n "$from" ] || fail "apt on this machine has no repository of $codename main"
     say "making a minimal $system $codename (debootstrap --variant=minbase)"
-    debootstrap --variant=minbase --keyring="$keyring" "$codename" "$1" "$mirror" >"$1.log" 2>&1 ||
+    debootstrap --variant=minbase --keyring="$keyring" "$codename" "$1" "$from" >"$1.log" 2>&1 ||
         { tail -n 15 "$1.log" >&2; fail "debootstrap failed"; }
     rm -f "$1.log"
     say "made in $((SECONDS - start)) s"
