@@ -61,7 +61,7 @@ inside() { # TREE COMMAND...
     mount -t sysfs -o ro sysfs "$tree/sys"
     mount_devices "$tree"
     for name in http_proxy https_proxy ftp_proxy no_proxy HTTP_PROXY HTTPS_PROXY NO_PROXY \
-        SSL_CERT_FILE SSL_CERT_DIR PIP_INDEX_URL PIP_FIND_LINKS PIP_CERT; do
+        SSL_CERT_FILE SSL_CERT_DIR PIP_INDEX_URL PIP_CERT; do
         if [ -n "${!name:-}" ]; then keep+=("$name=${!name}"); fi
     done
     # chdir after chroot; no shell profile, none of this machine's settings
@@ -154,8 +154,9 @@ copy_network() { # TREE
             cp -L "$file" "$1$file"
         fi
     done
-    for file in /etc/apt/auth.conf /etc/apt/auth.conf.d /etc/ssl/certs /usr/local/share/ca-certificates; do
-        if [ -e "$file" ]; then
+    for file in /etc/apt/auth.conf /etc/apt/auth.conf.d /etc/ssl/certs /usr/local/share/ca-certificates \
+        "${SSL_CERT_FILE:-}" "${PIP_CERT:-}"; do
+        if [ -n "$file" ] && [ -e "$file" ]; then
             mkdir -p "$1$(dirname "$file")"
             cp -aL "$file" "$1$(dirname "$file")/" 2>/dev/null || true # dangling links of old certificates
         fi
