@@ -18,23 +18,21 @@ bool environment_wants_check(const struct options *options)
     return options->check || (text && *text && strcmp(text, "0") != 0);
 }
 
-/* Installed tree and build tree have the same shape: bin/oshrun, and libraries in LATERAL_LIBDIR. */
+/* Beside this oshrun, in an installed tree as in a build tree. */
 const char *environment_check_library(void)
 {
-    static const char *const places[] = { LATERAL_LIBDIR, "lib", "lib64" };
+    static const char *const places[] = { LATERAL_LIB_FROM_BIN, "../lib" };
     static char self[PATH_MAX], path[PATH_MAX + 64];
     ssize_t bytes = readlink("/proc/self/exe", self, sizeof self - 1);
     self[bytes > 0 ? bytes : 0] = 0;
-    for (int up = 0; up < 2; up++) { /* the folder of bin/ */
-        char *slash = strrchr(self, '/');
-        *(slash ? slash : self) = 0;
-    }
+    char *slash = strrchr(self, '/');
+    *(slash ? slash : self) = 0;
     for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
         snprintf(path, sizeof path, "%s/%s/liblateral-check.so", self, places[i]);
         if (access(path, R_OK) == 0)
             return path;
     }
-    say("the checking layer is not installed: no liblateral-check.so in %s/%s", self, LATERAL_LIBDIR);
+    say("the checking layer is not installed: no liblateral-check.so in %s/%s", self, LATERAL_LIB_FROM_BIN);
     return NULL;
 }
 
