@@ -12,6 +12,7 @@ import json
 import pathlib
 import sys
 
+import calls
 import headers
 import model
 import symbols
@@ -42,6 +43,7 @@ def collect(version):
     headers.write(out, functions, generics, version)
     thunks.write(out, functions)
     symbols.write(out, functions)
+    calls.write(out, functions, generics)
     return out
 
 
