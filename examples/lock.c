@@ -10,8 +10,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static long lock;                       /* zero is the unlocked state */
-static struct { long sum, turns; } box; /* PE 0's copy is the one that counts */
+static long lock; /* zero is the unlocked state */
+static struct {
+    long sum, turns;
+} box; /* PE 0's copy is the one that counts */
 
 int main(int argc, char **argv)
 {

@@ -1,0 +1,40 @@
+/* How long do barrier_all and sync_all take, at any number of PEs, also more than cores?
+ * With 2 PEs also `hop`, half a round trip of plain stores, in the same run. */
+#include "bench.h"
+
+static void do_barrier(long n, void *arg)
+{
+    (void)arg;
+    for (long i = 0; i < n; i++)
+        shmem_barrier_all();
+}
+
+static void do_sync(long n, void *arg)
+{
+    (void)arg;
+    for (long i = 0; i < n; i++)
+        shmem_sync_all();
+}
+
+int main(int argc, char **argv)
+{
+    struct bench_hop hop;
+    double ns[4];
+    shmem_init();
+    bench_start(argc, argv);
+    const struct bench_kind kinds[] = {{"barrier_all", do_barrier, NULL},
+                                       {"sync_all", do_sync, NULL},
+                                       {"hop", bench_hop_tight, &hop},
+                                       {"hop", bench_hop_relaxed, &hop}};
+    int hops = bench_hop_setup(&hop);
+    bench_turns(kinds, hops ? 4 : 2, ns);
+    for (int k = 0; k < 2; k++)
+        bench_result(kinds[k].name, ns[k], "ns");
+    if (hops)
+        bench_hop_result(ns + 2);
+    bench_print("barrier");
+    shmem_barrier_all();
+    shmem_free(hop.here);
+    shmem_finalize();
+    return 0;
+}

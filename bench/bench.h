@@ -1,0 +1,245 @@
+/* What the benchmark programs share: a clock, batches, medians, one JSON document on PE 0.
+ *
+ * Plain OpenSHMEM 1.4, so that every implementation's oshcc compiles it; BENCH_15 says that signals
+ * and teams are there. Include it once, in the program's only source file; it is for one thread.
+ * A measured operation is a function that does it n times: the loop is compiled with the call, as in
+ * a program. A batch lasts long enough for the clock; the result is the median over batches. */
+#ifndef BENCH_H
+#define BENCH_H
+#include <shmem.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#if SHMEM_MAJOR_VERSION > 1 || SHMEM_MINOR_VERSION >= 5
+#define BENCH_15 1
+#else
+#define BENCH_15 0
+#endif
+
+enum { BENCH_MOST_BATCHES = 31, BENCH_MOST_RESULTS = 96, BENCH_MOST_KINDS = 8 };
+
+typedef void bench_loop(long n, void *arg);
+
+static struct bench {
+    int me, pes, batches, results;
+    double batch_ns;
+    struct {
+        char name[48];
+        const char *unit;
+        double value;
+    } result[BENCH_MOST_RESULTS];
+} bench;
+static long bench_agreed; /* symmetric: PE 0 writes it everywhere */
+
+static inline double bench_now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return 1e9 * (double)t.tv_sec + (double)t.tv_nsec;
+}
+
+/* Call after shmem_init. --quick makes batches fewer and shorter. */
+static inline void bench_start(int argc, char **argv)
+{
+    int quick = 0;
+    for (int i = 1; i < argc; i++)
+        quick |= strcmp(argv[i], "--quick") == 0;
+    bench.me = shmem_my_pe();
+    bench.pes = shmem_n_pes();
+    bench.batches = quick ? 5 : 15;
+    bench.batch_ns = quick ? 2e5 : 2e6;
+}
+
+static inline void *bench_need(void *memory)
+{
+    if (memory == NULL) {
+        fprintf(stderr, "bench: PE %d: out of memory\n", bench.me);
+        exit(1);
+    }
+    return memory;
+}
+
+static int bench_compare(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static inline double bench_median(double *values, int count)
+{
+    qsort(values, (size_t)count, sizeof *values, bench_compare);
+    return count % 2 ? values[count / 2] : (values[count / 2 - 1] + values[count / 2]) / 2;
+}
+
+static inline void bench_result(const char *name, double value, const char *unit)
+{
+    if (bench.results == BENCH_MOST_RESULTS) {
+        fprintf(stderr, "bench: too many results\n");
+        exit(1);
+    }
+    snprintf(bench.result[bench.results].name, sizeof bench.result[0].name, "%s", name);
+    bench.result[bench.results].unit = unit;
+    bench.result[bench.results++].value = value;
+}
+
+/* Prints the document, on PE 0 alone. */
+static inline void bench_print(const char *program)
+{
+    if (bench.me != 0)
+        return;
+    printf("{\"program\": \"%s\", \"pes\": %d, \"openshmem\": \"%d.%d\", \"results\": {", program, bench.pes,
+           SHMEM_MAJOR_VERSION, SHMEM_MINOR_VERSION);
+    for (int i = 0; i < bench.results; i++)
+        printf("%s\n  \"%s\": [%.6g, \"%s\"]", i ? "," : "", bench.result[i].name, bench.result[i].value,
+               bench.result[i].unit);
+    printf("\n}}\n");
+    fflush(stdout);
+}
+
+static inline double bench_time(bench_loop *loop, long n, void *arg)
+{
+    double start = bench_now();
+    loop(n, arg);
+    return bench_now() - start;
+}
+
+/* How many repetitions fill a batch. Grows step by step, so the last step is warm. */
+static inline long bench_calibrate(bench_loop *loop, void *arg)
+{
+    long n = 1;
+    for (;;) {
+        double took = bench_time(loop, n, arg);
+        if (took >= bench.batch_ns / 2)
+            return (long)((double)n * bench.batch_ns / took) + 1;
+        n = took < bench.batch_ns / 16 ? n * 8 : n * 2;
+    }
+}
+
+/* Nanoseconds per operation of one PE alone, for two loops that take turns batch by batch, so that a slow
+ * moment of the machine hits both. */
+static inline void bench_pair(bench_loop *one, bench_loop *other, void *arg, double *of_one, double *of_other)
+{
+    double a[BENCH_MOST_BATCHES], b[BENCH_MOST_BATCHES];
+    long n = bench_calibrate(one, arg), m = bench_calibrate(other, arg);
+    for (int i = 0; i < bench.batches; i++) {
+        a[i] = bench_time(one, n, arg) / (double)n;
+        b[i] = bench_time(other, m, arg) / (double)m;
+    }
+    *of_one = bench_median(a, bench.batches);
+    *of_other = bench_median(b, bench.batches);
+}
+
+/* PE 0's number, on all PEs. */
+static inline long bench_agree(long n)
+{
+    shmem_barrier_all();
+    if (bench.me == 0)
+        for (int pe = 0; pe < bench.pes; pe++)
+            shmem_long_p(&bench_agreed, n, pe);
+    shmem_barrier_all();
+    return bench_agreed;
+}
+
+struct bench_kind {
+    const char *name;
+    bench_loop *loop;
+    void *arg;
+};
+
+/* How many repetitions of what all PEs do together fill a batch, as PE 0 sees it. */
+static inline long bench_calibrate_together(const struct bench_kind *kind)
+{
+    long n = 1;
+    for (double took = 0; took < bench.batch_ns / 2;) {
+        shmem_barrier_all();
+        took = bench_time(kind->loop, n, kind->arg);
+        long next = took < bench.batch_ns / 16 ? n * 4 : (long)((double)n * bench.batch_ns / took) + 1;
+        n = bench_agree(next);
+        took = (double)bench_agree((long)took);
+    }
+    return n;
+}
+
+/* Nanoseconds per operation, into ns[], of what all PEs do together (all must call this); PE 0's time
+ * counts. The kinds take turns batch by batch. */
+static inline void bench_turns(const struct bench_kind *kinds, int count, double *ns)
+{
+    double each[BENCH_MOST_KINDS][BENCH_MOST_BATCHES];
+    long n[BENCH_MOST_KINDS];
+    for (int k = 0; k < count; k++)
+        n[k] = bench_calibrate_together(&kinds[k]);
+    for (int i = 0; i < bench.batches; i++)
+        for (int k = 0; k < count; k++) {
+            shmem_barrier_all();
+            each[k][i] = bench_time(kinds[k].loop, n[k], kinds[k].arg) / (double)n[k];
+        }
+    for (int k = 0; k < count; k++)
+        ns[k] = bench_median(each[k], bench.batches);
+}
+
+static inline double bench_together(bench_loop *loop, void *arg)
+{
+    double ns;
+    bench_turns(&(struct bench_kind){.loop = loop, .arg = arg}, 1, &ns);
+    return ns;
+}
+
+/* Hops: the two PEs exchange numbers by plain stores and loads, each writing a line that the other alone
+ * reads, where shmem_ptr gives the other's memory. One operation is a round trip. How often the
+ * reader looks decides how often it disturbs the writer, and what is best differs between processors:
+ * so there are two loops, and the faster one is the floor. */
+struct bench_hop {
+    long *here, *there, sent;
+};
+
+static inline void bench_relax(void)
+{
+#if defined __x86_64__ || defined __i386__
+    __builtin_ia32_pause();
+#elif defined __aarch64__
+    __asm__ volatile("yield");
+#endif
+}
+
+static inline void bench_hops(long n, struct bench_hop *h, int relax)
+{
+    for (long i = 0; i < n; i++) {
+        long number = ++h->sent;
+        if (bench.me == 0)
+            __atomic_store_n(h->there, number, __ATOMIC_RELEASE);
+        while (__atomic_load_n(h->here, __ATOMIC_ACQUIRE) < number)
+            if (relax)
+                bench_relax();
+        if (bench.me == 1)
+            __atomic_store_n(h->there, number, __ATOMIC_RELEASE);
+    }
+}
+
+static inline void bench_hop_tight(long n, void *arg)
+{
+    bench_hops(n, arg, 0);
+}
+static inline void bench_hop_relaxed(long n, void *arg)
+{
+    bench_hops(n, arg, 1);
+}
+
+/* Collective. Returns 1 where hops can be measured: 2 PEs that reach each other's memory. */
+static inline int bench_hop_setup(struct bench_hop *h)
+{
+    h->here = bench_need(shmem_align(128, 128));
+    *h->here = h->sent = 0;
+    h->there = bench.pes == 2 ? shmem_ptr(h->here, 1 - bench.me) : NULL;
+    shmem_barrier_all();
+    return h->there != NULL;
+}
+
+/* The floor from the last two kinds of a bench_turns: the faster loop, half its round trip. */
+static inline void bench_hop_result(const double *ns)
+{
+    bench_result("hop", (ns[0] < ns[1] ? ns[0] : ns[1]) / 2, "ns");
+}
+#endif

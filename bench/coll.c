@@ -1,0 +1,197 @@
+/* How long do collectives take: barrier, sync, broadcast, reduce, fcollect, alltoall at 8 B, 64 KiB and 4 MiB?
+ *
+ * The size is what one PE contributes (alltoall at 8 B: one long for every peer). Team forms where the
+ * implementation has OpenSHMEM 1.5, else active sets. The root of the broadcast moves on with every call, so
+ * that no PE runs ahead. The floor of large sizes is the memory traffic at memcpy's speed: all PEs at once copy
+ * that size from the next PE's memory (from their own where shmem_ptr gives none), and a collective takes
+ * at least as many such copies as it has to move: broadcast PEs - 1, reduce and alltoall PEs, fcollect
+ * PEs * PEs.   Arguments: [--quick] [--only NAME] [--size BYTES] */
+#include "bench.h"
+
+enum { LARGEST = 4 << 20, SYNCS = 8 };
+
+static struct {
+    long *source, *dest;
+    char *neighbour, *own;
+    size_t size, count;
+    const char *only;
+    size_t only_size;
+} c;
+
+/* What goes to each peer in alltoall. */
+static size_t block(void)
+{
+    return c.count < (size_t)bench.pes ? 1 : c.count / (size_t)bench.pes;
+}
+
+#if BENCH_15
+static void call_sync(long i)
+{
+    (void)i;
+    shmem_team_sync(SHMEM_TEAM_WORLD);
+}
+static void call_broadcast(long i)
+{
+    shmem_long_broadcast(SHMEM_TEAM_WORLD, c.dest, c.source, c.count, (int)(i % bench.pes));
+}
+static void call_reduce(long i)
+{
+    (void)i;
+    shmem_long_sum_reduce(SHMEM_TEAM_WORLD, c.dest, c.source, c.count);
+}
+static void call_fcollect(long i)
+{
+    (void)i;
+    shmem_long_fcollect(SHMEM_TEAM_WORLD, c.dest, c.source, c.count);
+}
+static void call_alltoall(long i)
+{
+    (void)i;
+    shmem_long_alltoall(SHMEM_TEAM_WORLD, c.dest, c.source, block());
+}
+static void setup_sets(void) {}
+#else
+/* Active sets take turns among several pSync arrays; no PE can be more than one call per PE ahead. */
+static long sync_work[SYNCS][SHMEM_COLLECT_SYNC_SIZE + SHMEM_REDUCE_SYNC_SIZE + SHMEM_ALLTOALL_SYNC_SIZE +
+                             SHMEM_BCAST_SYNC_SIZE + SHMEM_BARRIER_SYNC_SIZE];
+static long reduce_work[2][LARGEST / sizeof(long) / 2 + 1 + SHMEM_REDUCE_MIN_WRKDATA_SIZE];
+
+static void setup_sets(void)
+{
+    for (size_t i = 0; i < SYNCS; i++)
+        for (size_t k = 0; k < sizeof sync_work[0] / sizeof(long); k++)
+            sync_work[i][k] = SHMEM_SYNC_VALUE;
+}
+static long *work(long i)
+{
+    return sync_work[i % SYNCS];
+}
+static void call_sync(long i)
+{
+    shmem_sync(0, 0, bench.pes, work(i));
+}
+static void call_broadcast(long i)
+{
+    shmem_broadcast64(c.dest, c.source, c.count, (int)(i % bench.pes), 0, 0, bench.pes, work(i));
+}
+static void call_reduce(long i)
+{
+    shmem_long_sum_to_all(c.dest, c.source, (int)c.count, 0, 0, bench.pes, reduce_work[i % 2], work(i));
+}
+static void call_fcollect(long i)
+{
+    shmem_fcollect64(c.dest, c.source, c.count, 0, 0, bench.pes, work(i));
+}
+static void call_alltoall(long i)
+{
+    shmem_alltoall64(c.dest, c.source, block(), 0, 0, bench.pes, work(i));
+}
+#endif
+static void call_barrier(long i)
+{
+    (void)i;
+    shmem_barrier_all();
+}
+
+static const struct {
+    const char *name;
+    void (*call)(long);
+    int sized;
+} kinds[] = {
+    {"barrier", call_barrier, 0}, {"sync", call_sync, 0},         {"broadcast", call_broadcast, 1},
+    {"reduce", call_reduce, 1},   {"fcollect", call_fcollect, 1}, {"alltoall", call_alltoall, 1},
+};
+
+static long calls; /* so far, the same on all PEs: pSync arrays and roots go on from batch to batch */
+
+static void loop(long n, void *arg)
+{
+    void (*call)(long) = *(void (**)(long))arg;
+    for (long i = 0; i < n; i++)
+        call(calls++);
+}
+
+/* All PEs copy at once. Long batches, since nothing keeps the PEs in step. */
+static double copy_time(void)
+{
+    double each[BENCH_MOST_BATCHES];
+    for (int i = -1; i < bench.batches; i++) {
+        long n = (long)(4 * LARGEST / c.size);
+        shmem_barrier_all();
+        double start = bench_now();
+        for (long k = 0; k < n; k++) {
+            memcpy(c.own, c.neighbour, c.size);
+            __asm__ volatile("" ::: "memory"); /* every copy counts */
+        }
+        shmem_barrier_all();
+        if (i >= 0)
+            each[i] = (bench_now() - start) / (double)n;
+    }
+    return bench_median(each, bench.batches);
+}
+
+static void floors(double copy)
+{
+    const struct {
+        const char *name;
+        double copies;
+    } need[] = {{"broadcast", bench.pes - 1},
+                {"reduce", bench.pes},
+                {"fcollect", (double)bench.pes * bench.pes},
+                {"alltoall", bench.pes}};
+    char name[48];
+    for (size_t i = 0; i < sizeof need / sizeof need[0]; i++) {
+        snprintf(name, sizeof name, "%s.%zu.floor", need[i].name, c.size);
+        bench_result(name, copy * need[i].copies / bench.pes, "ns"); /* `copy` moved one per PE */
+    }
+}
+
+static int wanted(const char *name)
+{
+    return c.only == NULL || strcmp(name, c.only) == 0;
+}
+
+static void measure(size_t size)
+{
+    char name[48];
+    c.size = size;
+    c.count = size / sizeof(long);
+    if (size > 4096)
+        floors(copy_time());
+    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
+        if (!wanted(kinds[i].name) || (!kinds[i].sized && size != sizeof(long)))
+            continue;
+        void (*call)(long) = kinds[i].call;
+        if (kinds[i].sized)
+            snprintf(name, sizeof name, "%s.%zu", kinds[i].name, size);
+        else
+            snprintf(name, sizeof name, "%s", kinds[i].name);
+        bench_result(name, bench_together(loop, &call), "ns");
+    }
+}
+
+int main(int argc, char **argv)
+{
+    shmem_init();
+    bench_start(argc, argv);
+    for (int i = 1; i < argc - 1; i++) {
+        c.only = strcmp(argv[i], "--only") == 0 ? argv[i + 1] : c.only;
+        c.only_size = strcmp(argv[i], "--size") == 0 ? (size_t)atol(argv[i + 1]) : c.only_size;
+    }
+    setup_sets();
+    c.source = bench_need(shmem_calloc(1, LARGEST));
+    c.dest = bench_need(shmem_calloc((size_t)bench.pes, LARGEST));
+    char *there = shmem_ptr(c.source, (bench.me + 1) % bench.pes);
+    c.neighbour = there ? there : (char *)c.source;
+    c.own = (char *)c.dest;
+    shmem_barrier_all();
+    for (size_t size = sizeof(long); size <= LARGEST; size = size == sizeof(long) ? 64 << 10 : size * 64)
+        if (c.only_size == 0 || c.only_size == size)
+            measure(size);
+    bench_print("coll");
+    shmem_barrier_all();
+    shmem_free(c.dest);
+    shmem_free(c.source);
+    shmem_finalize();
+    return 0;
+}

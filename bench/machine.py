@@ -1,0 +1,94 @@
+"""What the bench runner knows about the machine and about OpenSHMEM implementations on it."""
+import os
+import platform
+import re
+import shutil
+import subprocess
+from collections import namedtuple
+from pathlib import Path
+
+# name: short, for columns; title: with its version; launch: the command in front of "-n N ... program".
+Implementation = namedtuple("Implementation", "name title oshcc launch core none env")
+
+PLACES = ["/usr/bin", "/usr/lib64/openmpi/bin", "/usr/local/bin", "/opt/openmpi/bin", "/opt/sos/bin", "/usr/local/sos/bin"]
+
+
+def text_of(command, env=None):
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=30, env=env)
+        return done.stdout + done.stderr
+    except (OSError, subprocess.TimeoutExpired):
+        return ""
+
+
+def open_mpi(folder):
+    """As root it wants to be told twice; its memory hooks crash at exit in Debian 12's 4.1.4, so they stay off."""
+    version = re.search(r"([\d.]+\w*)", text_of([folder / "oshcc", "--showme:version"]))
+    env = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+    launch = [folder / "oshrun", "--oversubscribe", "--mca", "opal_common_ucx_opal_mem_hooks", "0"]
+    title = f"Open MPI {version.group(1)}" if version else "Open MPI"
+    return Implementation("openmpi", title, folder / "oshcc", launch, ["--bind-to", "core"], ["--bind-to", "none"], env)
+
+
+def other(folder, name):
+    return Implementation(name, name, folder / "oshcc", [folder / "oshrun"], [], [], {})
+
+
+def peer_at(folder, name=None):
+    """The implementation whose wrapper compilers lie in this folder."""
+    if "Open SHMEM" in text_of([folder / "oshcc", "--showme:version"]):
+        found = open_mpi(folder)
+        return found._replace(name=name or found.name)
+    return other(folder, name or folder.parent.name or "peer")
+
+
+def find_peers(ours, given):
+    """Those given as NAME=FOLDER, and every oshcc that lies in a usual place or on the path, except ours."""
+    peers, seen = [], {(ours / "oshcc").resolve()}
+    for item in given:
+        name, _, folder = item.rpartition("=")
+        folder = Path(folder)
+        if not (folder / "oshcc").exists():
+            raise SystemExit(f"run.py: no oshcc in {folder}")
+        seen.add((folder / "oshcc").resolve())
+        peers.append(peer_at(folder, name or None))
+    for place in PLACES + os.environ.get("PATH", "").split(":"):
+        wrapper = Path(place or ".") / "oshcc"
+        if wrapper.exists() and wrapper.resolve() not in seen:
+            seen.add(wrapper.resolve())
+            if "lateral" not in text_of([wrapper, "--show"]).lower():
+                peers.append(peer_at(wrapper.parent))
+    return peers
+
+
+def lateral(build):
+    folder = build / "bin"
+    return Implementation("lateral", "Lateral", folder / "oshcc", [folder / "oshrun"],
+                          ["--bind-to", "core"], ["--bind-to", "none"], {})
+
+
+def cores():
+    return len(os.sched_getaffinity(0))
+
+
+def describe():
+    model = platform.processor() or platform.machine()
+    try:
+        info = Path("/proc/cpuinfo").read_text(encoding="utf-8")
+        found = re.search(r"^model name\s*:\s*(.*)$", info, re.MULTILINE)
+        model = found.group(1) if found else model
+        virtual = " (a virtual machine)" if re.search(r"^flags.*\bhypervisor\b", info, re.MULTILINE) else ""
+    except OSError:
+        virtual = ""
+    compiler = text_of(["cc", "--version"]).splitlines()
+    return {"processor": model, "cores": cores(), "virtual": bool(virtual), "kernel": platform.release(),
+            "compiler": compiler[0] if compiler else "unknown", "load": os.getloadavg()[0],
+            "matplotlib": shutil.which("python3") is not None and has_matplotlib()}
+
+
+def has_matplotlib():
+    try:
+        import matplotlib                                  # noqa: F401 (only whether it is there)
+    except ImportError:
+        return False
+    return True

@@ -1,0 +1,88 @@
+/* Does one operation N times on this PE's own memory, so that bench/callgrind.py can count its instructions
+ * as the difference between two runs. Started without a launcher.   opcount OPERATION N   (--list names them) */
+#include <shmem.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static struct box {
+    long data, source;
+    uint64_t signal;
+} global; /* symmetric */
+static volatile long sink;
+
+#define OPERATION(name, operation)             \
+    static void name(long n, struct box *x)    \
+    {                                          \
+        for (long i = 0; i < n; i++) {         \
+            operation;                         \
+            __asm__ volatile("" ::: "memory"); \
+        }                                      \
+        (void)x;                               \
+    }
+
+OPERATION(do_loop, (void)0)
+OPERATION(do_p, shmem_long_p(&x->data, i, 0))
+OPERATION(do_g, sink = shmem_long_g(&x->data, 0))
+OPERATION(do_put1, shmem_long_put(&x->data, &x->source, 1, 0))
+OPERATION(do_get1, shmem_long_get(&x->source, &x->data, 1, 0))
+OPERATION(do_atomic_inc, shmem_long_atomic_inc(&x->data, 0))
+OPERATION(do_atomic_fetch_add, sink = shmem_long_atomic_fetch_add(&x->data, 1, 0))
+OPERATION(do_fence, shmem_fence())
+OPERATION(do_quiet, shmem_quiet())
+OPERATION(do_put_signal, shmem_long_put_signal(&x->data, &x->source, 1, &x->signal, (uint64_t)i, SHMEM_SIGNAL_SET, 0))
+OPERATION(do_wait_until, shmem_long_wait_until(&x->source, SHMEM_CMP_EQ, 1))
+OPERATION(do_ctx_p, shmem_ctx_long_p(SHMEM_CTX_DEFAULT, &x->data, i, 0))
+
+static const struct {
+    const char *name;
+    void (*run)(long, struct box *);
+} operations[] = {
+    {"loop", do_loop},
+    {"p", do_p},
+    {"g", do_g},
+    {"put1", do_put1},
+    {"get1", do_get1},
+    {"atomic_inc", do_atomic_inc},
+    {"atomic_fetch_add", do_atomic_fetch_add},
+    {"put_signal", do_put_signal},
+    {"fence", do_fence},
+    {"quiet", do_quiet},
+    {"wait_until", do_wait_until},
+    {"ctx_p", do_ctx_p},
+};
+
+static int run(const char *name, long n)
+{
+    for (size_t i = 0; i < sizeof operations / sizeof operations[0]; i++) {
+        size_t length = strlen(operations[i].name);
+        if (strncmp(name, operations[i].name, length) != 0)
+            continue;
+        struct box *heap = shmem_calloc(1, sizeof *heap);
+        heap->source = global.source = 1;
+        if (name[length] == 0)
+            operations[i].run(n, heap);
+        else if (strcmp(name + length, ".global") == 0)
+            operations[i].run(n, &global);
+        else
+            continue;
+        shmem_free(heap);
+        return 0;
+    }
+    fprintf(stderr, "opcount: no operation %s\n", name);
+    return 2;
+}
+
+int main(int argc, char **argv)
+{
+    if (argc != 3) {
+        for (size_t i = 0; i < sizeof operations / sizeof operations[0]; i++)
+            puts(operations[i].name);
+        return argc == 2 && strcmp(argv[1], "--list") == 0 ? 0 : 2;
+    }
+    shmem_init();
+    int status = run(argv[1], atol(argv[2]));
+    shmem_finalize();
+    return status;
+}
