@@ -98,9 +98,9 @@ endfunction()
 
 function(_lateral_one_test label target file case pes)
   cmake_path(GET file STEM name)
-  # Sanitizers share one CTest run with release (./dev test): their tests bear their name.
+  # These presets share one CTest run with release (./dev test): their tests bear their name.
   set(test ${label}/${name})
-  if(LATERAL_SANITIZE)
+  if(LATERAL_SANITIZE OR CMAKE_CROSSCOMPILING)
     set(test ${LATERAL_PRESET}:${test})
   endif()
   set(how "")

@@ -82,6 +82,13 @@ need_for_lint() {
     need_install
 }
 
+have_aarch64() {
+    local tool
+    for tool in aarch64-linux-gnu-gcc aarch64-linux-gnu-g++ qemu-aarch64; do
+        command -v "$tool" >/dev/null 2>&1 || return 1
+    done
+}
+
 need_aarch64() {
     need_tool aarch64-linux-gnu-gcc gcc-aarch64-linux-gnu "compiles for aarch64"
     need_tool aarch64-linux-gnu-g++ g++-aarch64-linux-gnu "compiles for aarch64"
