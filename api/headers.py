@@ -1,6 +1,7 @@
 """Writes the public headers: shmem.h, pshmem.h, shmemx.h, mpp/shmem.h, mpp/shmemx.h."""
 
 import model
+import extensions
 import table
 
 FAMILIES = {
@@ -214,8 +215,8 @@ def pshmem_h(functions):
 def shmemx_h(functions, generics):
     mine = [f for f in functions if f.row.header == "shmemx.h"]
     gens = [g for g in generics if g.row.header == "shmemx.h"]
-    body = "" if not mine else (OPEN_C + prototypes(mine) + prototypes(mine, "p") + CLOSE_C
-                                + generic_part(gens, (), mine))
+    body = (extensions.TYPES + OPEN_C + prototypes(mine) + prototypes(mine, "p") + CLOSE_C
+            + generic_part(gens, (), mine) + extensions.paper_names())
     return (file_comment("Lateral's extensions of OpenSHMEM.")
             + "#ifndef LATERAL_SHMEMX_PUBLIC_H\n#define LATERAL_SHMEMX_PUBLIC_H\n\n#include <shmem.h>\n\n"
             + body + "\n#endif\n")

@@ -3,6 +3,7 @@
 import re
 from dataclasses import dataclass
 
+import extensions  # noqa: F401  (adds its rows to the table)
 import table
 
 CTX_PARAM = ("shmem_ctx_t ", "ctx")

@@ -14,7 +14,8 @@ FILES = {
     "thunks_amo_ctx": lambda f: f.row.family == "amo" and f.ctx,
     "thunks_p2p": lambda f: f.row.family == "p2p",
     "thunks_coll": lambda f: f.row.family in ("coll", "reduce"),
-    "thunks_extension": lambda f: f.row.header == "shmemx.h",
+    "thunks_nbe": lambda f: f.row.family == "nbe",
+    "thunks_counter": lambda f: f.row.family == "counter",
     "thunks_rest": lambda f: True,
 }
 
@@ -115,8 +116,15 @@ def body(function):
     return [("" if function.result == "void" else "return ") + call + ";"]
 
 
+def tracked(function):
+    """What a request that tracks an atomic has to remember: that it stored, or only loaded."""
+    if not function.row.near or not function.has("req"):
+        return []
+    return [("lat_loaded" if function.row.near == "fetch" else "lat_stored") + "(req);"]
+
+
 def thunk(function):
-    lines = translated(function) + body(function)
+    lines = translated(function) + body(function) + tracked(function)
     return (f"{function.prototype('p')}\n{{\n" + "".join(f"    {line}\n" for line in lines)
             + f"}}\n#pragma weak {function.name} = p{function.name}\n\n")
 
@@ -126,8 +134,6 @@ def split(functions):
     files = {name: [] for name in FILES}
     for function in functions:
         chosen = next(name for name, wants in FILES.items() if wants(function))
-        if function.row.header == "shmemx.h":
-            chosen = "thunks_extension"
         files[chosen].append(function)
     return files
 

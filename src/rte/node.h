@@ -4,7 +4,7 @@
  * node_fixed_size, formats it with node_format, seals it against shrinking, and lets PE r inherit
  * it with LATERAL_JOB=<fd>:<node index>. Every other part of the node's memory comes behind.
  *
- *   struct node | struct node_pe x size | group area (src/uccs/group.h)
+ *   struct node | struct node_pe x size | group area (src/uccs/group.h) | counters (src/uccs/counter.h)
  *
  * Threads and processes: fields are written by the one named in the comment; words that several
  * processes write are atomic and lie on lines of their own. */
@@ -76,7 +76,7 @@ enum node_ending {
 /* Groups: a fixed number of slots, each with room for every PE of the node. Untouched slots cost
  * nothing, the file is sparse. */
 #define NODE_GROUP_SLOTS 256
-#define NODE_GROUP_LINES 32 /* cache lines of one PE in one slot; meaning: src/uccs/group.h */
+#define NODE_GROUP_LINES 36 /* cache lines of one PE in one slot; meaning: src/uccs/group.h */
 
 static inline size_t node_align(size_t bytes)
 {
@@ -88,10 +88,18 @@ static inline size_t node_groups_at(uint32_t size)
     return node_align(sizeof(struct node) + size * sizeof(struct node_pe));
 }
 
+/* Counters of counting puts: one cache line each, this many for every PE. */
+#define NODE_COUNTERS 32768
+
+static inline size_t node_counters_at(uint32_t size)
+{
+    return node_groups_at(size) + node_align((size_t)NODE_GROUP_SLOTS * (size + 1) * NODE_GROUP_LINES * CACHE_LINE);
+}
+
 /* Bytes of the part whose size depends on the number of PEs alone. */
 static inline size_t node_fixed_size(uint32_t size)
 {
-    return node_groups_at(size) + node_align((size_t)NODE_GROUP_SLOTS * (size + 1) * NODE_GROUP_LINES * CACHE_LINE);
+    return node_counters_at(size) + (size_t)size * NODE_COUNTERS * CACHE_LINE;
 }
 
 /* Writes the header of a zeroed file for a one-node job. Caller: launcher or a lone process. */

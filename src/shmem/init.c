@@ -10,7 +10,9 @@
 #include "shmem/ctx.h"
 #include "shmem/state.h"
 #include "shmem/team.h"
+#include "uccs/counter.h"
 #include "uccs/memory.h"
+#include "uccs/progress.h"
 
 #include <pthread.h>
 #include <stdio.h>
@@ -105,8 +107,19 @@ void lat_start_pes(int npes)
     lat_init();
 }
 
+/* Split-phase collectives that nobody waited for still need this PE's share. */
+static void finish_work(void)
+{
+    struct uccs_wait wait = {0};
+    while (atomic_load_relaxed(&uccs_working))
+        uccs_pause(&wait);
+}
+
 static void stop(void)
 {
+    finish_work();
+    lat_barrier_all(); /* nothing is under way any more */
+    uccs_counter_close();
     lat_team_close();
     lat_ctx_close();
     lat_mem_close();

@@ -5,9 +5,12 @@
 #include "shmem/amo.h"
 #include "shmem/calls.h"
 #include "shmem/coll/coll.h"
+#include "shmem/coll/nbe.h"
+#include "shmem/counter.h"
 #include "shmem/ctx.h"
 #include "shmem/kind.h"
 #include "shmem/p2p.h"
+#include "shmem/request.h"
 #include "shmem/rma.h"
 #include "shmem/signal.h"
 

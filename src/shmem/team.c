@@ -15,13 +15,13 @@ shmem_team_t lat_team_handle(struct shmem_team_impl *team)
     return team == &lat_team_shared ? SHMEM_TEAM_SHARED : team;
 }
 
-/* The epoch outlives a finalize: the flags in the node's memory do too. */
+/* The counts outlive a finalize: the flags in the node's memory do too. */
 static void open_predefined(struct shmem_team_impl *team, int slot)
 {
-    uint64_t epoch = team->group.epoch;
+    struct uccs_group before = team->group;
     *team = (struct shmem_team_impl){.rank = rte.node_index, .size = rte.node_size, .start = rte.node_first, .stride = 1};
     team->group = (struct uccs_group){.slot = slot, .rank = team->rank, .size = team->size, .start = 0, .stride = 1,
-                                      .epoch = epoch};
+                                      .epoch = before.epoch, .posted = before.posted, .copied = before.copied};
 }
 
 void lat_team_open(void)

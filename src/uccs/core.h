@@ -26,7 +26,8 @@ struct uccs_core {
     uint32_t oversubscribed;
     int me;   /* my PE number */
     int npes; /* PEs in the job */
-    char *groups; /* group area of the node's memory */
+    char *groups;   /* group area of the node's memory */
+    char *counters; /* counter area */
 };
 
 extern struct uccs_core uccs_core;

@@ -17,6 +17,9 @@
 #include "uccs/core.h"
 
 #define GROUP_ROUNDS 16 /* 2^16 = NODE_MAX_PES */
+#define GROUP_POSTED 32 /* split-phase collectives called, and my shares of them done (src/shmem/coll/nbe.c) */
+#define GROUP_COPIED 33
+_Static_assert(GROUP_COPIED < NODE_GROUP_LINES, "a row has room");
 
 struct uccs_group {
     int slot;
@@ -24,6 +27,8 @@ struct uccs_group {
     int size;         /* members */
     int start, stride; /* member r is node index start + r * stride */
     uint64_t epoch;   /* syncs done */
+    uint64_t posted;  /* split-phase collectives called */
+    uint64_t copied;  /* and those of which my share is done; under the progress list's lock */
 };
 
 /* The line `line` of member `rank`. */

@@ -161,7 +161,8 @@ static void publish_core(size_t heap_bytes)
                              .oversubscribed = rte.node->oversubscribed,
                              .me = rte.pe,
                              .npes = rte.npes,
-                             .groups = map.base + node_groups_at(rte.node->size)};
+                             .groups = map.base + node_groups_at(rte.node->size),
+                             .counters = map.base + node_counters_at(rte.node->size)};
     if (map.image_bytes && images_agree()) {
         core.image_start = map.image_start;
         core.image_bytes = map.image_bytes;

@@ -1,15 +1,54 @@
 #include "uccs/progress.h"
 
+#include <pthread.h>
 #include <sched.h>
 #include <time.h>
 
 #define YIELDS_BEFORE_SLEEP 500 /* some milliseconds on a crowded node */
 #define SLEEP_NANOSECONDS 50000
 
-/* Out of line: the processor is given away, so a call more is nothing. */
+uint32_t uccs_working;
+
+/* In the order of starting, which is the same at all members of a group. */
+static struct uccs_work *first, **last = &first;
+static pthread_mutex_t list = PTHREAD_MUTEX_INITIALIZER;
+
+void uccs_progress_add(struct uccs_work *work)
+{
+    work->next = 0;
+    pthread_mutex_lock(&list);
+    *last = work;
+    last = &work->next;
+    atomic_fetch_add_relaxed(&uccs_working, 1);
+    pthread_mutex_unlock(&list);
+}
+
+/* A finished piece may be freed by its own advance, so only its place is touched afterwards. */
+void uccs_progress_slow(void)
+{
+    if (pthread_mutex_trylock(&list) != 0)
+        return;
+    struct uccs_work **at = &first;
+    while (*at) {
+        struct uccs_work *work = *at, *next = work->next;
+        if (!work->advance(work)) {
+            at = &work->next;
+            continue;
+        }
+        *at = next;
+        atomic_fetch_sub_acqrel(&uccs_working, 1);
+    }
+    last = at;
+    pthread_mutex_unlock(&list);
+}
+
+/* Out of line: there is work to move on, or the processor is given away. */
 lat_cold void uccs_pause_slow(struct uccs_wait *wait)
 {
-    uint32_t yields = wait->looks++ - uccs_core.spin;
+    uccs_progress();
+    if (wait->looks++ < uccs_core.spin)
+        return;
+    uint32_t yields = wait->looks - uccs_core.spin;
     if (!uccs_core.oversubscribed || yields < YIELDS_BEFORE_SLEEP) {
         sched_yield();
         return;

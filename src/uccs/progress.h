@@ -12,15 +12,37 @@
 
 #include "uccs/core.h"
 
+#include <stdbool.h>
+
 struct uccs_wait {
     uint32_t looks;
 };
+
+/* Work that a waiting or testing thread moves on: non-blocking collectives. `advance` runs on one
+ * thread at a time, holding the list; it returns true when it is finished, and is not called again. It
+ * must not wait. */
+struct uccs_work {
+    bool (*advance)(struct uccs_work *work);
+    struct uccs_work *next;
+};
+
+extern uint32_t uccs_working; /* pieces of work on the list; relaxed: a hint */
+
+void uccs_progress_add(struct uccs_work *work);
+void uccs_progress_slow(void);
+
+/* Moves pending work on. Any thread; returns at once when another thread is at it. */
+static inline void uccs_progress(void)
+{
+    if (lat_unlikely(atomic_load_relaxed(&uccs_working) != 0))
+        uccs_progress_slow();
+}
 
 void uccs_pause_slow(struct uccs_wait *wait);
 
 static inline void uccs_pause(struct uccs_wait *wait)
 {
-    if (lat_likely(wait->looks < uccs_core.spin))
+    if (lat_likely(wait->looks < uccs_core.spin && !atomic_load_relaxed(&uccs_working)))
         wait->looks++;
     else
         uccs_pause_slow(wait);

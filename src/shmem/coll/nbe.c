@@ -1,0 +1,202 @@
+/* Split-phase collectives on a node.
+ *
+ * Data flow of one: start posts "I have called it" in my line; once those that I need have posted, some
+ * thread in progress does my share of the copying, straight from and to the peers' memory, and marks it
+ * done in my other line; it is complete when those that use my memory have marked theirs.
+ *
+ * Invariants, per group:
+ * - Both lines only count up. Members start the same operations in the same order, so "posted >= k" means
+ *   that its buffers of operation k are ready, and "copied >= k" that it has finished its share of k.
+ * - A PE does its shares in order: operation k copies only after k-1 has (group->copied, under the
+ *   progress list's lock). Completion may overtake.
+ * - Posted and copied are release stores; the partners' looks at them are acquire loads. */
+#include "shmem/coll/nbe.h"
+
+#include "shmem/coll/combine.h"
+#include "shmem/coll/coll.h"
+#include "shmem/rma.h"
+#include "shmem/state.h"
+#include "shmem/team.h"
+#include "uccs/progress.h"
+#include "uccs/request.h"
+
+#include <stdlib.h>
+
+struct operation {
+    struct uccs_work work;
+    struct shmem_team_impl *team;
+    struct uccs_request *request;
+    void (*share)(struct operation *op); /* my part of the copying; null for a barrier */
+    uint64_t number;                     /* 1, 2, ... in the group */
+    int root;                            /* whose memory alone is read; -1: everybody's */
+    int looked;                          /* members known to be ready, then known to be done */
+    bool shared;                         /* my share has been done */
+    const char *call;
+    void *dest;
+    const void *source;
+    size_t bytes; /* of one member; of all in a reduction */
+    size_t n;     /* elements of a reduction */
+    enum lat_kind kind;
+    enum lat_op op;
+};
+
+static void *at_member(const struct operation *op, const char *argument, const void *addr, int rank)
+{
+    int pe = op->team->start + rank * op->team->stride;
+    void *near = uccs_near(addr, pe);
+    return near ? near : lat_resolve(op->call, argument, addr, pe);
+}
+
+static void share_broadcast(struct operation *op)
+{
+    const void *from = at_member(op, "source", op->source, op->root);
+    if (from != op->dest)
+        memcpy(op->dest, from, op->bytes);
+}
+
+static void share_fcollect(struct operation *op)
+{
+    for (int rank = 0; rank < op->team->size; rank++)
+        memcpy((char *)op->dest + (size_t)rank * op->bytes, at_member(op, "source", op->source, rank), op->bytes);
+}
+
+static void share_alltoall(struct operation *op)
+{
+    size_t mine = (size_t)op->team->rank * op->bytes;
+    for (int rank = 0; rank < op->team->size; rank++)
+        memcpy((char *)op->dest + (size_t)rank * op->bytes,
+               (const char *)at_member(op, "source", op->source, rank) + mine, op->bytes);
+}
+
+/* I alone read and write my elements, at every member, so that in place is no special case. */
+static void share_reduce(struct operation *op)
+{
+    size_t members = (size_t)op->team->size, rank = (size_t)op->team->rank, size = lat_kind_size(op->kind);
+    size_t begin = op->n * rank / members, end = op->n * (rank + 1) / members;
+    for (size_t piece; begin < end; begin += piece) {
+        _Alignas(64) char sum[4096];
+        piece = end - begin < sizeof sum / size ? end - begin : sizeof sum / size;
+        memcpy(sum, (const char *)at_member(op, "source", op->source, 0) + begin * size, piece * size);
+        for (int other = 1; other < op->team->size; other++)
+            lat_combine(op->kind, op->op, sum, (const char *)at_member(op, "source", op->source, other) + begin * size,
+                        piece);
+        for (int other = 0; other < op->team->size; other++)
+            memcpy((char *)at_member(op, "dest", op->dest, other) + begin * size, sum, piece * size);
+    }
+}
+
+/* Looks on from where it stopped; true when all members' lines have reached the operation. */
+static bool all_reached(struct operation *op, int line)
+{
+    const struct uccs_group *group = &op->team->group;
+    for (; op->looked < group->size; op->looked++) {
+        const uint64_t *theirs = uccs_group_line(group, op->looked, line);
+        if (atomic_load_acquire(theirs) < op->number) /* release: start, do_share */
+            return false;
+    }
+    return true;
+}
+
+static bool ready(struct operation *op)
+{
+    if (op->root < 0)
+        return all_reached(op, GROUP_POSTED);
+    const uint64_t *theirs = uccs_group_line(&op->team->group, op->root, GROUP_POSTED);
+    return atomic_load_acquire(theirs) >= op->number;
+}
+
+static bool do_share(struct operation *op)
+{
+    struct uccs_group *group = &op->team->group;
+    if (group->copied + 1 != op->number || !ready(op))
+        return false;
+    if (op->share)
+        op->share(op);
+    group->copied = op->number;
+    uint64_t *mine = uccs_group_line(group, group->rank, GROUP_COPIED);
+    atomic_store_release(mine, op->number); /* acquire: all_reached of those whose memory I used */
+    op->looked = 0;
+    op->shared = true;
+    return true;
+}
+
+/* A barrier is over when all have come; a broadcast's receiver when it has its data. */
+static bool over(struct operation *op)
+{
+    if (!op->share || (op->root >= 0 && op->root != op->team->rank))
+        return true;
+    return all_reached(op, GROUP_COPIED);
+}
+
+static bool advance(struct uccs_work *work)
+{
+    struct operation *op = (struct operation *)work;
+    if ((!op->shared && !do_share(op)) || !over(op))
+        return false;
+    struct uccs_request *request = op->request;
+    free(op);
+    uccs_request_finish(request, false);
+    return true;
+}
+
+/* 0, or -1 for an invalid team. */
+static int start(shmem_team_t handle, shmemx_request_t *req, const struct operation *what)
+{
+    lat_require(what->call);
+    struct shmem_team_impl *team = lat_team_of(handle);
+    if (!team)
+        return -1;
+    struct operation *op = malloc(sizeof *op);
+    struct uccs_request *request = uccs_request_materialise(req);
+    if (!op || !request)
+        lat_fail(what->call, "no memory for a request");
+    *op = *what;
+    op->work.advance = advance;
+    op->share = op->bytes || op->n ? op->share : 0; /* nothing to move: null pointers are legal */
+    op->team = team;
+    op->request = request;
+    op->number = ++team->group.posted;
+    uccs_request_begin(request);
+    uint64_t *mine = uccs_group_line(&team->group, team->rank, GROUP_POSTED);
+    atomic_store_release(mine, op->number); /* acquire: ready, at the others */
+    uccs_progress_add(&op->work);
+    return 0;
+}
+
+void lat_barrier_all_nbe(shmemx_request_t *req)
+{
+    start(SHMEM_TEAM_WORLD, req, &(struct operation){.call = "shmemx_barrier_all_nbe", .root = -1});
+}
+
+int lat_team_sync_nbe(shmem_team_t team, shmemx_request_t *req)
+{
+    return start(team, req, &(struct operation){.call = "shmemx_team_sync_nbe", .root = -1});
+}
+
+int lat_broadcast_nbe(const char *call, shmem_team_t team, void *dest, const void *source, size_t bytes, int root,
+                      shmemx_request_t *req)
+{
+    return start(team, req, &(struct operation){.call = call, .share = share_broadcast, .dest = dest, .source = source,
+                                                .bytes = bytes, .root = root});
+}
+
+int lat_fcollect_nbe(const char *call, shmem_team_t team, void *dest, const void *source, size_t bytes,
+                     shmemx_request_t *req)
+{
+    return start(team, req, &(struct operation){.call = call, .share = share_fcollect, .dest = dest, .source = source,
+                                                .bytes = bytes, .root = -1});
+}
+
+int lat_alltoall_nbe(const char *call, shmem_team_t team, void *dest, const void *source, size_t bytes,
+                     shmemx_request_t *req)
+{
+    return start(team, req, &(struct operation){.call = call, .share = share_alltoall, .dest = dest, .source = source,
+                                                .bytes = bytes, .root = -1});
+}
+
+int lat_reduce_nbe(const char *call, shmem_team_t team, void *dest, const void *source, size_t n, enum lat_kind kind,
+                   enum lat_op op, shmemx_request_t *req)
+{
+    return start(team, req, &(struct operation){.call = call, .share = share_reduce, .dest = dest, .source = source,
+                                                .n = n, .kind = kind, .op = op, .root = -1});
+}

@@ -1,0 +1,149 @@
+#include "shmem/counter.h"
+
+#include "shmem/calls.h"
+#include "shmem/state.h"
+#include "uccs/progress.h"
+
+#include <pthread.h>
+#include <time.h>
+
+static pthread_mutex_t counters = PTHREAD_MUTEX_INITIALIZER;
+
+/* Reading needs a live counter; its own line then. */
+static struct uccs_counter_line *line_of(const char *call, shmemx_ct_t ct)
+{
+    lat_require(call);
+    if (lat_unlikely(!uccs_counter_live(lat_ct_of(ct))))
+        lat_fail(call, "ct %p is not a counter, or one that was freed", (void *)ct);
+    return uccs_counter_mine(lat_ct_of(ct));
+}
+
+void lat_ct_far(const char *call, shmemx_ct_t ct, long weight, int pe)
+{
+    (void)weight;
+    lat_require(call);
+    if (pe < 0 || pe >= uccs_core.npes)
+        lat_fail(call, "pe %d is out of range, the job has PEs 0 to %d", pe, uccs_core.npes - 1);
+    if (!uccs_counter_late(lat_ct_of(ct), pe))
+        lat_fail(call, "ct %p is not a counter", (void *)ct);
+}
+
+void lat_ct_create(shmemx_ct_t *ct)
+{
+    lat_require("shmemx_ct_create");
+    pthread_mutex_lock(&counters);
+    uccs_counter counter = uccs_counter_create();
+    pthread_mutex_unlock(&counters);
+    if (!counter)
+        lat_fail("shmemx_ct_create", "all %d counters are in use; free some", NODE_COUNTERS);
+    *ct = (shmemx_ct_t)(uintptr_t)counter;
+}
+
+/* Barrier: everybody is done with it. Clear. Barrier: all lines are zero before one is used again. */
+void lat_ct_free(shmemx_ct_t *ct)
+{
+    (void)line_of("shmemx_ct_free", *ct);
+    lat_barrier_all();
+    pthread_mutex_lock(&counters);
+    uccs_counter_clear(lat_ct_of(*ct));
+    uccs_counter_release(lat_ct_of(*ct));
+    pthread_mutex_unlock(&counters);
+    lat_barrier_all();
+    *ct = 0;
+}
+
+long lat_ct_get(shmemx_ct_t ct)
+{
+    return atomic_load_acquire(&line_of("shmemx_ct_get", ct)->count); /* release: uccs_counter_arrive */
+}
+
+void lat_ct_set(shmemx_ct_t ct, long value)
+{
+    atomic_store_release(&line_of("shmemx_ct_set", ct)->count, value);
+}
+
+int lat_ct_test(shmemx_ct_t ct, long wait_for)
+{
+    return atomic_load_acquire(&line_of("shmemx_ct_test", ct)->count) >= wait_for;
+}
+
+void lat_ct_wait(shmemx_ct_t ct, long wait_for)
+{
+    const struct uccs_counter_line *line = line_of("shmemx_ct_wait", ct);
+    struct uccs_wait wait = {0};
+    while (atomic_load_acquire(&line->count) < wait_for) /* release: uccs_counter_arrive */
+        uccs_pause(&wait);
+}
+
+static double now(void)
+{
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
+}
+
+int lat_ct_wait_timeout(shmemx_ct_t ct, long wait_for, double seconds)
+{
+    const struct uccs_counter_line *line = line_of("shmemx_ct_wait_timeout", ct);
+    struct uccs_wait wait = {0};
+    double end = now() + seconds;
+    for (unsigned looks = 0; atomic_load_acquire(&line->count) < wait_for; looks++) {
+        if (looks % 64 == 0 && now() >= end)
+            return 0;
+        uccs_pause(&wait);
+    }
+    return 1;
+}
+
+size_t lat_ct_wait_any(shmemx_ct_t *cts, const long *values, size_t n)
+{
+    static _Thread_local size_t turn;
+    struct uccs_wait wait = {0};
+    lat_require("shmemx_ct_wait_any");
+    if (n == 0)
+        return SIZE_MAX;
+    for (;;) {
+        for (size_t k = 0; k < n; k++) {
+            size_t i = (turn + k) % n;
+            if (lat_ct_test(cts[i], values[i])) {
+                turn = i + 1;
+                return i;
+            }
+        }
+        uccs_pause(&wait);
+    }
+}
+
+/* Compare and swap: arrivals in between only make it try again, and n is taken exactly once. */
+void lat_ct_consume(shmemx_ct_t ct, long n)
+{
+    struct uccs_counter_line *line = line_of("shmemx_ct_consume", ct);
+    struct uccs_wait wait = {0};
+    int64_t count = atomic_load_acquire(&line->count);
+    while (count < n || !atomic_cas_acqrel(&line->count, &count, count - n)) {
+        if (count >= n)
+            continue; /* count is fresh from the failed swap */
+        uccs_pause(&wait);
+        count = atomic_load_acquire(&line->count);
+    }
+}
+
+long lat_ct_fetch_reset(shmemx_ct_t ct)
+{
+    return atomic_exchange_acqrel(&line_of("shmemx_ct_fetch_reset", ct)->count, 0);
+}
+
+long lat_ct_errors(shmemx_ct_t ct)
+{
+    return (long)atomic_load_relaxed(&line_of("shmemx_ct_errors", ct)->errors);
+}
+
+void lat_ct_add(shmemx_ct_t ct, long weight, int pe)
+{
+    lat_ct_arrive("shmemx_ct_add", ct, weight, pe);
+}
+
+void lat_ctx_ct_add(shmem_ctx_t ctx, shmemx_ct_t ct, long weight, int pe)
+{
+    lat_ct_arrive("shmemx_ctx_ct_add", ct, weight, lat_ctx_pe("shmemx_ctx_ct_add", ctx, pe));
+}

@@ -1,0 +1,86 @@
+/* OpenSHMEM requests: the `_nbe` forms and what waits for them (seeds 000, 002; man shmemx_request).
+ *
+ * Any thread within the rules of the handle (uccs/request.h). On the node an operation is done where it
+ * is issued; the request remembers that a fence is due. */
+#ifndef SHMEM_REQUEST_H
+#define SHMEM_REQUEST_H
+
+#include "shmem/rma.h"
+#include "shmem/signal.h"
+#include "uccs/request.h"
+
+#include <shmemx.h>
+
+/* What the thunks call behind an operation on `req`: it stored, or it only loaded. */
+static inline void lat_stored(shmemx_request_t *req)
+{
+    uccs_request_stored(req);
+}
+
+static inline void lat_loaded(shmemx_request_t *req)
+{
+    uccs_request_loaded(req);
+}
+
+static inline void lat_put_nbe(const char *call, struct shmem_ctx_impl *ctx, void *dest, const void *source,
+                               size_t nelems, size_t size, int pe, shmemx_request_t *req)
+{
+    lat_put(call, ctx, dest, source, nelems, size, pe);
+    lat_stored(req);
+}
+
+static inline void lat_get_nbe(const char *call, struct shmem_ctx_impl *ctx, void *dest, const void *source,
+                               size_t nelems, size_t size, int pe, shmemx_request_t *req)
+{
+    lat_get(call, ctx, dest, source, nelems, size, pe);
+    lat_loaded(req);
+}
+
+static inline void lat_iput_nbe(const char *call, struct shmem_ctx_impl *ctx, void *dest, const void *source,
+                                ptrdiff_t dst, ptrdiff_t sst, size_t nelems, size_t size, int pe,
+                                shmemx_request_t *req)
+{
+    lat_iput(call, ctx, dest, source, dst, sst, nelems, size, pe);
+    lat_stored(req);
+}
+
+static inline void lat_iget_nbe(const char *call, struct shmem_ctx_impl *ctx, void *dest, const void *source,
+                                ptrdiff_t dst, ptrdiff_t sst, size_t nelems, size_t size, int pe,
+                                shmemx_request_t *req)
+{
+    lat_iget(call, ctx, dest, source, dst, sst, nelems, size, pe);
+    lat_loaded(req);
+}
+
+static inline void lat_put_signal_nbe(const char *call, struct shmem_ctx_impl *ctx, void *dest, const void *source,
+                                      size_t nelems, size_t size, uint64_t *sig_addr, uint64_t signal, int sig_op,
+                                      int pe, shmemx_request_t *req)
+{
+    lat_put_signal(call, ctx, dest, source, nelems, size, sig_addr, signal, sig_op, pe);
+    lat_stored(req);
+}
+
+int lat_request_create(long options, shmemx_request_t *req);
+void lat_request_free(shmemx_request_t *req);
+void lat_request_merge(shmemx_request_t *into, size_t n, shmemx_request_t *reqs);
+void lat_request_fence(shmemx_request_t *req);
+size_t lat_request_pending(shmemx_request_t req);
+
+void lat_request_wait(shmemx_request_t *req);
+int lat_request_test_slow(shmemx_request_t *req);
+void lat_request_wait_local(shmemx_request_t *req);
+int lat_request_test_local(shmemx_request_t *req);
+void lat_request_wait_all(shmemx_request_t *reqs, size_t nreqs, const int *status);
+size_t lat_request_wait_any(shmemx_request_t *reqs, size_t nreqs, const int *status);
+size_t lat_request_wait_some(shmemx_request_t *reqs, size_t nreqs, size_t *indices, const int *status);
+int lat_request_test_all(shmemx_request_t *reqs, size_t nreqs, const int *status);
+size_t lat_request_test_any(shmemx_request_t *reqs, size_t nreqs, const int *status);
+size_t lat_request_test_some(shmemx_request_t *reqs, size_t nreqs, size_t *indices, const int *status);
+
+/* A completed request is one load. */
+static inline int lat_request_test(shmemx_request_t *req)
+{
+    return lat_likely(*req == UCCS_REQUEST_CLEAN) || lat_request_test_slow(req);
+}
+
+#endif

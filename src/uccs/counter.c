@@ -1,0 +1,46 @@
+#include "uccs/counter.h"
+
+uint32_t uccs_counter_generation[NODE_COUNTERS];
+
+/* Free slots: a stack of released ones, then those never used. The same at every PE. */
+static uint16_t released[NODE_COUNTERS];
+static uint32_t released_count, ever_used;
+
+bool uccs_counter_late(uccs_counter counter, int pe)
+{
+    uint32_t index = (uint32_t)pe - uccs_core.first, slot = uccs_counter_slot(counter);
+    if (index >= uccs_core.size || slot >= NODE_COUNTERS)
+        return false;
+    atomic_fetch_add_relaxed(&uccs_counter_at(index, slot)->errors, 1); /* a statistic: no partner */
+    return true;
+}
+
+uccs_counter uccs_counter_create(void)
+{
+    if (!released_count && ever_used == NODE_COUNTERS)
+        return 0;
+    uint32_t slot = released_count ? released[--released_count] : ever_used++;
+    uint64_t generation = ++uccs_counter_generation[slot];
+    return generation << 16 | (slot + 1);
+}
+
+void uccs_counter_clear(uccs_counter counter)
+{
+    atomic_store_relaxed(&uccs_counter_mine(counter)->count, 0); /* the barrier behind publishes it */
+    uccs_counter_generation[uccs_counter_slot(counter)]++;
+}
+
+void uccs_counter_release(uccs_counter counter)
+{
+    released[released_count++] = (uint16_t)uccs_counter_slot(counter);
+}
+
+/* Generations go on, so that handles of an earlier life stay old. */
+void uccs_counter_close(void)
+{
+    for (uint32_t slot = 0; slot < ever_used; slot++) {
+        *uccs_counter_at((uint32_t)uccs_core.me - uccs_core.first, slot) = (struct uccs_counter_line){0};
+        uccs_counter_generation[slot] += uccs_counter_generation[slot] & 1;
+    }
+    released_count = ever_used = 0;
+}
