@@ -27,8 +27,11 @@ void guard_signals(sigset_t *set)
 {
     static const int taken[] = { SIGCHLD, SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGTSTP, SIGCONT };
     sigemptyset(set);
-    for (size_t i = 0; i < sizeof taken / sizeof *taken; i++)
-        sigaddset(set, taken[i]);
+    for (size_t i = 0; i < sizeof taken / sizeof *taken; i++) {
+        struct sigaction now;
+        if (sigaction(taken[i], NULL, &now) == 0 && now.sa_handler != SIG_IGN) /* nohup, background jobs */
+            sigaddset(set, taken[i]);
+    }
 }
 
 /* oshrun is gone without a word: nobody is left to read output or status. */

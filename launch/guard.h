@@ -14,7 +14,8 @@
 /* front is the reading end of a pipe that oshrun holds open. signals is the mask to give to PEs.
  * Ends the process with the job's exit status. */
 _Noreturn void guard_run(struct options *options, int front, const sigset_t *signals);
-/* The signals that oshrun and guard take from their queue instead of being hit by them. */
+/* The signals that oshrun and guard take from their queue instead of being hit by them; those that
+ * were ignored at the start stay so. */
 void guard_signals(sigset_t *set);
 
 #endif

@@ -105,12 +105,12 @@ int main(int argc, char **argv)
     find_programs(&options);
 
     sigset_t signals, before, blocked;
+    signal(SIGCHLD, SIG_DFL);     /* ignored, it would take the dead away */
     guard_signals(&signals);
     blocked = signals;
     sigaddset(&blocked, SIGPIPE); /* a failed write is told by errno */
     sigaddset(&blocked, SIGTTOU); /* a word to the terminal from the background is fine */
     sigprocmask(SIG_BLOCK, &blocked, &before);
-    signal(SIGCHLD, SIG_DFL);     /* ignored, it would take the dead away */
     bool childless = waitid(P_ALL, 0, NULL, WEXITED | WNOHANG | WNOWAIT) != 0; /* else a script exec'ed us */
     prctl(PR_SET_CHILD_SUBREAPER, 1);
 

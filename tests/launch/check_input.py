@@ -1,0 +1,106 @@
+#!/usr/bin/env python3
+"""The command line: what is accepted, and one clear line for each mistake."""
+import os
+import re
+import subprocess
+
+import harness
+from harness import good, one_line, run, temporary
+
+# words, exit status, what the line must say
+MISTAKES = [
+    ("-n 0 {}", 2, r"-n 0: expected a number of PEs from 1 to 65536"),
+    ("-n -3 {}", 2, r"-n -3: expected"),
+    ("-n abc {}", 2, r"-n abc: expected"),
+    ("-n 2x {}", 2, r"-n 2x: expected"),
+    ("-n 65537 {}", 2, r"-n 65537: expected"),
+    ("-n 99999999999999999999 {}", 2, r"expected a number"),
+    ("-n 40000 {} : -n 40000 {}", 2, r"80000 PEs: at most 65536"),
+    ("-n= {}", 2, r"-n : expected"),
+    ("-n", 2, r"-n needs a value"),
+    ("", 2, r"no program given"),
+    ("-n 2", 2, r"no program given"),
+    ("-n 2 --", 2, r"no program given"),
+    ("-n 2 {} :", 2, r"no program given"),
+    (": -n 2 {}", 2, r"no program given"),
+    ("-n 1 {} : {}", 2, r"-n is missing before"),
+    ("--timeout 0 {}", 2, r"--timeout 0: expected a number of seconds"),
+    ("--timeout -1 {}", 2, r"--timeout -1: expected"),
+    ("--timeout soon {}", 2, r"--timeout soon: expected"),
+    ("--timeout 5s {}", 2, r"--timeout 5s: expected"),
+    ("--timeout nan {}", 2, r"--timeout nan: expected"),
+    ("--bind-to junk {}", 2, r"--bind-to junk: expected core or none"),
+    ("-x =1 {}", 2, r"-x =1: expected VAR or VAR=VALUE"),
+    ("-x -n 2 {}", 2, r"-x -n: expected VAR"),
+    ("-x", 2, r"-x needs a value"),
+    ("--frobnicate {}", 2, r"unknown option --frobnicate"),
+    ("-n 2 -frob=3 {}", 2, r"unknown option -frob=3"),
+    ("--tag-output=yes {}", 2, r"--tag-output takes no value"),
+    ("--host a,b {}", 2, r"--host: .*own machine only"),
+    ("--hostfile f {}", 2, r"--hostfile: "),
+    ("-n 2 nosuchprogram", 127, r"program nosuchprogram not found in PATH"),
+    ("-n 2 ./nosuchprogram", 127, r"program ./nosuchprogram not found"),
+    ("-n 1 {} : -n 1 /no/such/program", 127, r"program /no/such/program not found"),
+    ("-n 2 /etc/passwd", 126, r"cannot execute /etc/passwd: Permission denied"),
+    ("-n 2 /usr", 126, r"cannot execute /usr: Is a directory"),
+    ("--wdir /no/such/folder -n 2 {}", 2, r"--wdir /no/such/folder: No such file"),
+    ("--wdir /usr -n 2 ./nosuchprogram", 127, r"program ./nosuchprogram not found in /usr"),
+]
+
+
+def test_mistakes():
+    """Each mistake: its exit status, one line, and no program is started."""
+    with temporary() as folder:
+        mark = f"{folder}/started"
+        for text, status, pattern in MISTAKES:
+            words = [word for part in text.split() for word in (["touch", mark] if part == "{}" else [part])]
+            print("+", " ".join(words))
+            result = run(*words)
+            one_line(result, pattern, status)
+            assert result.err.startswith("oshrun: "), result
+            assert not result.out, result
+            assert (status == 2 and "see oshrun --help" in result.err) or status > 2 or "--wdir" in result.err, result
+            assert not os.path.exists(mark), f"{text}: a program was started"
+
+
+def test_hint():
+    """A program of this folder without ./ in front gets a hint."""
+    with temporary() as folder:
+        os.symlink(harness.PE, f"{folder}/mine")
+        one_line(run("-n", 2, "mine", cwd=folder), r"mine not found in PATH \(did you mean \./mine\?\)", 127)
+
+
+def test_help_and_version():
+    """--help has examples, --version the version; both succeed on standard output, with one dash too."""
+    for word in ("--help", "-help", "-h"):
+        text = good(word).out
+        assert "Examples:" in text and "oshrun -n 4" in text and "--timeout" in text and "Exit status" in text, text
+        assert max(map(len, text.splitlines())) <= 100
+    for word in ("--version", "-V"):
+        assert re.fullmatch(r"oshrun \(Lateral\) \d+\.\d+\.\d+\n", good(word).out)
+    full = subprocess.run([harness.OSHRUN, "--help"], stdout=open("/dev/full", "w"), check=False)
+    assert full.returncode == 1
+
+
+def test_spellings():
+    """-n, -np, --np, --n=, one dash or two; options after the program are the program's."""
+    for words in (["-n", 3], ["-np", 3], ["--np", 3], ["--n=3"], ["-np=3"], ["--oversubscribe", "--allow-run-as-root", "-n", 3],
+                  ["-n", 5, "-n", 3], ["-n", 3, "--"], ["-n", 3, "-bind-to", "none"]):
+        assert good(*words, "echo", "-n", "0", "x").out.count("x") == 3, words
+    with temporary() as folder:
+        os.symlink(harness.PE, f"{folder}/-odd")
+        result = good("-n", 2, "--wdir", folder, "--", f"{folder}/-odd", "out:odd\\n")
+        assert result.lines == ["odd", "odd"], result
+
+
+def test_default_count():
+    """Without -n: as many PEs as this process may use processors."""
+    allowed = len(os.sched_getaffinity(0))
+    assert good("echo", "x").lines == ["x"] * allowed
+    first = min(os.sched_getaffinity(0))
+    result = good("echo", "x", preexec_fn=lambda: os.sched_setaffinity(0, {first}))
+    assert result.lines == ["x"]
+
+
+if __name__ == "__main__":
+    harness.main(globals())

@@ -1,0 +1,159 @@
+"""What the launcher's tests share: where things are, starting oshrun, looking at processes.
+
+A test is a function named test_*; its docstring says what must hold. Files of tests end with
+`harness.main(globals())`; `FILE --list` names the tests, `FILE ... NAME` runs one.
+"""
+import argparse
+import contextlib
+import os
+import pathlib
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+SOON = 3.0      # "within a second", on a machine with other work to do
+OSHRUN = PE = PRELOAD = BUILD = None
+CLEAN = {name: value for name, value in os.environ.items() if not name.startswith(("LATERAL_", "SHMEM_", "SLURM_"))}
+
+
+class Skip(Exception):
+    """The test cannot run here."""
+
+
+class Result:
+    def __init__(self, status, out, err, seconds):
+        self.status, self.out, self.err, self.seconds = status, out, err, seconds
+        self.lines, self.errors = out.splitlines(), err.splitlines()
+
+    def __repr__(self):
+        return f"status {self.status} after {self.seconds:.2f} s\n--- out ---\n{self.out[:2000]}\n--- err ---\n{self.err[:2000]}"
+
+
+def command(*words):
+    return [str(OSHRUN), *map(str, words)]
+
+
+def run(*words, stdin=subprocess.DEVNULL, text_in=None, env=None, timeout=30, shell_status=True, **more):
+    """oshrun with these words, to its end."""
+    start = time.monotonic()
+    how = {"input": text_in} if text_in is not None else {"stdin": stdin}
+    done = subprocess.run(command(*words), capture_output=True, text=True, errors="replace", env=CLEAN | (env or {}),
+                          timeout=timeout, check=False, **how, **more)
+    status = 128 - done.returncode if done.returncode < 0 and shell_status else done.returncode
+    return Result(status, done.stdout, done.stderr, time.monotonic() - start)
+
+
+def good(*words, **more):
+    """oshrun that must succeed and say nothing on standard error."""
+    result = run(*words, **more)
+    assert result.status == 0 and not result.err, result
+    return result
+
+
+@contextlib.contextmanager
+def started(*words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=None, **more):
+    """oshrun in the background; whatever happens it is gone at the end."""
+    with subprocess.Popen(command(*words), stdin=stdin, stdout=stdout, stderr=stderr, env=CLEAN | (env or {}), **more) as job:
+        try:
+            yield job
+        finally:
+            if job.poll() is None:
+                job.kill()
+
+
+def read_lines(job, count):
+    """The next lines of a job's output, stripped."""
+    lines = [job.stdout.readline().decode().strip() for _ in range(count)]
+    assert all(lines), f"output ended after {lines}"
+    return lines
+
+
+def numbers(lines, name):
+    return [int(line.split()[1]) for line in lines if line.split()[0] == name]
+
+
+def children(pid):
+    with contextlib.suppress(OSError):
+        return [int(word) for word in pathlib.Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+    return []
+
+
+def guard_of(job):
+    wait_until(lambda: children(job.pid), "oshrun has forked its guard")
+    guards = children(job.pid)
+    assert len(guards) == 1, guards
+    return guards[0]
+
+
+def is_alive(pid):
+    """Running; a zombie that nobody has reaped yet is dead."""
+    try:
+        text = pathlib.Path(f"/proc/{pid}/stat").read_text()
+    except OSError:
+        return False
+    return text.rpartition(")")[2].split()[0] not in "ZX"
+
+
+def state(pid):
+    return pathlib.Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+
+
+def wait_until(holds, what, seconds=SOON):
+    end = time.monotonic() + seconds
+    while not holds():
+        assert time.monotonic() < end, f"not within {seconds} s: {what}"
+        time.sleep(0.01)
+
+
+def all_gone(pids, seconds=SOON):
+    wait_until(lambda: not any(map(is_alive, pids)), f"processes {[pid for pid in pids if is_alive(pid)]} are gone", seconds)
+
+
+def one_line(result, pattern, status):
+    """Ended with this status, one line on standard error, and it matches."""
+    assert result.status == status, result
+    assert len(result.errors) == 1 and re.search(pattern, result.errors[0]), result
+
+
+def needs(program):
+    from shutil import which
+    if not which(program):
+        raise Skip(f"{program} is not installed")
+    return program
+
+
+def temporary():
+    return tempfile.TemporaryDirectory(prefix="lateral-launch.")
+
+
+def sanitized():
+    return bool(OPTIONS.sanitize)
+
+
+def one(name, test):
+    signal.alarm(55)        # louder than CTest's limit, and before it
+    try:
+        test()
+    except Skip as why:
+        print("skipped:", why)
+        sys.exit(77)
+    print(name, "holds")
+
+
+def main(names):
+    global OSHRUN, PE, PRELOAD, BUILD, OPTIONS
+    tests = {name[5:]: test for name, test in names.items() if name.startswith("test_")}
+    if sys.argv[1:] == ["--list"]:
+        print("\n".join(tests))
+        return
+    parser = argparse.ArgumentParser()
+    for option in ("oshrun", "pe", "preload", "build"):
+        parser.add_argument(f"--{option}", type=pathlib.Path)
+    parser.add_argument("--sanitize", default="")
+    parser.add_argument("name", choices=sorted(tests))
+    OPTIONS = parser.parse_args()
+    OSHRUN, PE, PRELOAD, BUILD = OPTIONS.oshrun, OPTIONS.pe, OPTIONS.preload, OPTIONS.build
+    one(OPTIONS.name, tests[OPTIONS.name])
