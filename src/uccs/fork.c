@@ -1,0 +1,181 @@
+/* How a forked child gets its copies.
+ *
+ *   prepare (parent)  opens a pipe
+ *   child             copies each own range aside, puts the copy in its place, writes to the pipe
+ *   parent            waits for the byte, or for the end of the pipe: the child died, or there is none
+ *
+ * A private mapping of the file would not do: a page that the child has not written yet would show what the
+ * parent stores later, and a page that nobody has touched yet would show it for ever. So the child gets
+ * anonymous memory, filled from the file's data extents; a hole stays a hole. The copy is made aside and
+ * moved by mremap, so that the child's globals are complete at every moment: this code, when linked
+ * statically, keeps its variables there, and so may a signal handler. For the same reason the copying uses bare
+ * system calls and no instrumentation. */
+#include "uccs/fork.h"
+
+#include "base/log.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#define unwatched __attribute__((no_sanitize_address, no_sanitize_thread))
+
+static struct uccs_fork_ranges guarded = {.fd = -1};
+static pid_t owner;             /* the PE's process; 0 before the first guard */
+static __thread int notice[2];  /* of the fork under way in this thread; -1: none */
+
+/* End of the last data extent of the range, relative to its start. */
+static unwatched size_t data_bytes(const struct uccs_fork_range *own, int fd)
+{
+    off_t end = own->at + (off_t)own->bytes, last = own->at;
+    for (off_t at = own->at; at < end;) {
+        long data = syscall(SYS_lseek, fd, at, SEEK_DATA);
+        if (data < 0 || data >= end)
+            break;
+        at = last = syscall(SYS_lseek, fd, data, SEEK_HOLE);
+    }
+    return last > end ? own->bytes : (size_t)(last - own->at);
+}
+
+static unwatched int read_extent(const struct uccs_fork_range *own, int fd, char *copy, off_t from, off_t to)
+{
+    while (from < to) {
+        long got = syscall(SYS_pread64, fd, copy + (from - own->at), (size_t)(to - from), from);
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got <= 0)
+            return got < 0 ? errno : EIO;
+        from += got;
+    }
+    return 0;
+}
+
+static unwatched int read_extents(const struct uccs_fork_range *own, int fd, char *copy, size_t bytes)
+{
+    off_t end = own->at + (off_t)bytes;
+    int status = 0;
+    for (off_t at = own->at; at < end && !status;) {
+        off_t data = syscall(SYS_lseek, fd, at, SEEK_DATA);
+        if (data < 0 || data >= end) /* a hole was punched meanwhile */
+            break;
+        at = syscall(SYS_lseek, fd, data, SEEK_HOLE);
+        if (at > end)
+            at = end;
+        status = read_extent(own, fd, copy, data, at);
+    }
+    return status;
+}
+
+static unwatched long map_fresh(void *at, size_t bytes, int protection)
+{
+    int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | (at ? MAP_FIXED : 0);
+    return syscall(SYS_mmap, at, bytes, protection, flags, -1, 0L);
+}
+
+static unwatched int make_private(const struct uccs_fork_range *own, int fd)
+{
+    char *start = own->start;
+    size_t bytes = data_bytes(own, fd);
+    if (bytes) {
+        long copy = map_fresh(NULL, bytes, PROT_READ | PROT_WRITE);
+        if (copy == -1)
+            return errno;
+        int status = read_extents(own, fd, (char *)copy, bytes);
+        if (status)
+            return status;
+        if (syscall(SYS_mremap, copy, bytes, bytes, MREMAP_MAYMOVE | MREMAP_FIXED, start) == -1)
+            return errno;
+    }
+    if (bytes == own->bytes || map_fresh(start + bytes, own->bytes - bytes, PROT_READ | PROT_WRITE) != -1)
+        return 0;
+    /* Strict overcommit refuses terabytes. The part that was never used can do without. */
+    return map_fresh(start + bytes, own->bytes - bytes, PROT_NONE) == -1 ? errno : 0;
+}
+
+static void prepare(void)
+{
+    notice[0] = notice[1] = -1;
+    if (guarded.fd >= 0 && pipe2(notice, O_CLOEXEC) != 0)
+        log_line("fork: no pipe to the child (%s): it may see later stores of its parent", strerror(errno));
+}
+
+static void in_parent(void)
+{
+    char byte;
+    int kept = errno;
+    if (notice[1] >= 0) {
+        close(notice[1]);
+        while (read(notice[0], &byte, 1) < 0 && errno == EINTR)
+            ;
+        close(notice[0]);
+    }
+    errno = kept;
+}
+
+static void in_child(void)
+{
+    int status = 0, kept = errno;
+    if (guarded.fd < 0)
+        return;
+    for (int i = 0; i < UCCS_FORK_OWN && !status; i++)
+        if (guarded.own[i].start)
+            status = make_private(&guarded.own[i], guarded.fd);
+    if (status) {
+        log_line("fork: the child cannot have a copy of its parent's symmetric memory: %s; it ends",
+                 strerror(status));
+        _exit(LAT_EXIT);
+    }
+    guarded.fd = -1; /* its own children copy as usual */
+    if (notice[1] >= 0) {
+        if (write(notice[1], "", 1) != 1)
+            log_debug("fork: the parent does not wait for its child");
+        close(notice[0]);
+        close(notice[1]);
+    }
+    errno = kept;
+}
+
+/* All of the map is left out of children, then the own slices are taken in again. */
+static int leave_out_peers(const struct uccs_fork_ranges *r)
+{
+    if (!r->shared)
+        return 0;
+    if (madvise(r->shared, r->shared_bytes, MADV_DONTFORK) != 0)
+        return errno;
+    for (int i = 0; i < UCCS_FORK_OWN; i++) {
+        uintptr_t offset = (uintptr_t)r->own[i].start - (uintptr_t)r->shared;
+        if (r->own[i].start && offset < r->shared_bytes)
+            if (madvise(r->own[i].start, r->own[i].bytes, MADV_DOFORK) != 0)
+                return errno;
+    }
+    return 0;
+}
+
+int uccs_fork_guard(const struct uccs_fork_ranges *ranges)
+{
+    static bool registered;
+    if (!ranges) {
+        guarded.fd = -1;
+        return 0;
+    }
+    int status = registered ? 0 : pthread_atfork(prepare, in_parent, in_child);
+    if (!status) {
+        registered = true;
+        status = leave_out_peers(ranges);
+    }
+    if (!status) {
+        owner = getpid();
+        guarded = *ranges;
+    }
+    return status;
+}
+
+bool uccs_fork_is_child(void)
+{
+    return owner && owner != getpid();
+}
