@@ -16,7 +16,7 @@ import sys
 KEYS = {"pes", "args", "env", "oshrun", "fails", "status", "prints", "timeout", "labels", "flags", "skip", "serial"}
 MANY = {"env", "labels", "flags", "skip", "oshrun"}      # repeated lines add up
 LINE = re.compile(r"^\s*(?://|/?\*)?\s*([a-z]+):(?:\s+(.*?))?\s*(?:\*/)?\s*$")
-HEAD_LINES = 60                                          # a file with many cases has a long head
+HEAD_LINES = 150                                         # a file with many cases has a long head
 
 
 def read_head(path):

@@ -1,0 +1,123 @@
+/* Every mistake gets one clear line and a non-zero exit; nothing hangs.
+ * pes: 2
+ * status: 1
+ * timeout: 20
+ * case: before_init
+ * args: before_init
+ * fails: ^lateral: shmem_my_pe: called before shmem_init
+ * case: put_before_init
+ * args: put_before_init
+ * fails: ^lateral: shmem_long_p: called before shmem_init
+ * case: after_finalize
+ * args: after_finalize
+ * fails: ^lateral: PE [01]: shmem_barrier_all: called after the last shmem_finalize
+ * case: pe_high
+ * args: pe_high
+ * fails: ^lateral: PE 1: shmem_long_p: pe 2 is out of range, the job has PEs 0 to 1
+ * case: pe_negative
+ * args: pe_negative
+ * fails: ^lateral: PE 1: shmem_getmem: pe -1 is out of range
+ * case: atomic_pe
+ * args: atomic_pe
+ * fails: ^lateral: PE 1: shmem_int_atomic_fetch_add: pe 99 is out of range
+ * case: private_dest
+ * args: private_dest
+ * fails: ^lateral: PE 1: shmem_putmem: dest 0x[0-9a-f]+ is not a symmetric address
+ * case: private_source
+ * args: private_source
+ * fails: ^lateral: PE 1: shmem_double_g: source 0x[0-9a-f]+ is not a symmetric address
+ * case: private_signal
+ * args: private_signal
+ * fails: ^lateral: PE 1: shmem_signal_set: dest 0x[0-9a-f]+ is not a symmetric address
+ * case: private_lock
+ * args: private_lock
+ * fails: ^lateral: PE [01]: shmem_set_lock: lock 0x[0-9a-f]+ is not a symmetric address
+ * case: globals_off
+ * args: globals_off
+ * env: LATERAL_GLOBALS=0
+ * fails: ^lateral: PE 1: shmem_long_p: dest 0x[0-9a-f]+ is not a symmetric address \(global variables are private here: LATERAL_GLOBALS is off\)
+ * case: double_free
+ * args: double_free
+ * fails: ^lateral: PE [01]: shmem_free: ptr 0x[0-9a-f]+ .*free
+ * case: free_inside
+ * args: free_inside
+ * fails: ^lateral: PE [01]: shmem_free: ptr 0x[0-9a-f]+ points into the block of 256 bytes
+ * case: free_foreign
+ * args: free_foreign
+ * fails: ^lateral: PE [01]: shmem_free: ptr 0x[0-9a-f]+ is not an address of the symmetric heap
+ * case: heap_word
+ * env: SHMEM_SYMMETRIC_SIZE=plenty
+ * fails: ^lateral: SHMEM_SYMMETRIC_SIZE=plenty is not a size such as 512m or 1.5g
+ * case: heap_negative
+ * env: SMA_SYMMETRIC_SIZE=-5
+ * fails: ^lateral: SMA_SYMMETRIC_SIZE=-5 is not a size
+ * case: heap_huge
+ * env: SHMEM_SYMMETRIC_SIZE=4000000t
+ * fails: ^lateral: .*SHMEM_SYMMETRIC_SIZE
+ * case: spin_word
+ * env: LATERAL_SPIN=fast
+ * fails: ^lateral: LATERAL_SPIN=fast is not a whole number
+ * case: ctx_invalid
+ * args: ctx_invalid
+ * fails: ^lateral: PE 1: shmem_ctx_long_p: ctx is SHMEM_CTX_INVALID
+ */
+#include <shmem.h>
+#include <string.h>
+
+static long word;
+
+static void mistake(const char *what, char *block)
+{
+    long here = 0;
+    double real = 0;
+    if (!strcmp(what, "pe_high"))
+        shmem_long_p(&word, 1, 2);
+    else if (!strcmp(what, "pe_negative"))
+        shmem_getmem(&here, &word, sizeof here, -1);
+    else if (!strcmp(what, "atomic_pe"))
+        shmem_int_atomic_fetch_add((int *)block, 1, 99);
+    else if (!strcmp(what, "private_dest"))
+        shmem_putmem(&here, &word, sizeof here, 0);
+    else if (!strcmp(what, "private_source"))
+        (void)shmem_double_g(&real, 0);
+    else if (!strcmp(what, "private_signal"))
+        shmem_signal_set((uint64_t *)&here, 1, 0);
+    else if (!strcmp(what, "globals_off"))
+        shmem_long_p(&word, 1, 0);
+    else if (!strcmp(what, "ctx_invalid"))
+        shmem_ctx_long_p(SHMEM_CTX_INVALID, &word, 1, 0);
+}
+
+static void everybodys_mistake(const char *what, char *block)
+{
+    long here = 0;
+    if (!strcmp(what, "after_finalize")) {
+        shmem_finalize();
+        shmem_barrier_all();
+    } else if (!strcmp(what, "double_free")) {
+        shmem_free(block);
+        shmem_free(block);
+    } else if (!strcmp(what, "free_inside"))
+        shmem_free(block + 64);
+    else if (!strcmp(what, "free_foreign"))
+        shmem_free(&word);
+    else if (!strcmp(what, "private_lock"))
+        shmem_set_lock(&here);
+}
+
+int main(int argc, char **argv)
+{
+    const char *what = argc > 1 ? argv[1] : "";
+    if (!strcmp(what, "before_init"))
+        return shmem_my_pe();
+    if (!strcmp(what, "put_before_init"))
+        shmem_long_p(&word, 1, 0);
+    shmem_init();
+    char *block = shmem_malloc(256);
+    everybodys_mistake(what, block);
+    if (shmem_my_pe() == 1)
+        mistake(what, block);
+    shmem_barrier_all();
+    shmem_finalize();
+    return 0;
+}
