@@ -5,13 +5,15 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define IDLE_MS 100 /* an unfinished line without news for so long is a prompt, or stuck */
+#define PROMPT_MS 100 /* an unfinished line of PE 0 without news for so long may be a prompt */
+#define STUCK_MS 1000 /* a long line without news for so long holds up the others no more */
 #define CHUNK (64u << 10)
 
 /* One pipe from one PE. Invariants: of data[0..used), the first lines bytes are complete lines
@@ -30,7 +32,7 @@ struct stream {
 /* Where lines of many streams meet. */
 struct lane {
     struct sink sink;
-    const struct stream *owner; /* in the middle of a long line: the others wait */
+    struct stream *owner;       /* in the middle of a long line: the others wait */
     const struct stream *last;  /* who wrote last, */
     bool midline;               /* and left a line unfinished */
 };
@@ -275,6 +277,19 @@ static bool is_prompt(const struct stream *stream)
     return prompts && stream->pe == 0 && stream->lane && stream->used > 0 && may_write(stream);
 }
 
+/* The owner of a lane flows as long as it has more for us, or we do not take it. */
+static void check_stuck(struct lane *lane, int64_t now)
+{
+    struct stream *owner = lane->owner;
+    if (!owner || now - owner->heard < STUCK_MS)
+        return;
+    struct pollfd more = { .fd = owner->fd, .events = POLLIN };
+    if (owner->parked || poll(&more, 1, 0) > 0)
+        owner->heard = now;
+    else
+        release(lane);
+}
+
 /* The streams whose unfinished lines the clock watches: those of PE 0. */
 static size_t watched(void)
 {
@@ -283,22 +298,21 @@ static size_t watched(void)
 
 void output_tick(void)
 {
-    int64_t idle = loop_now() - IDLE_MS;
+    int64_t now = loop_now();
     for (size_t i = 0; i < watched(); i++)
-        if (is_prompt(&streams[i]) && streams[i].heard <= idle) {
+        if (is_prompt(&streams[i]) && now - streams[i].heard >= PROMPT_MS) {
             emit(&streams[i], streams[i].data, streams[i].used);
             drop(&streams[i], streams[i].used);
         }
     for (int i = 0; i < 2; i++) {
-        if (lanes[i].owner && lanes[i].owner->heard <= idle)
-            release(&lanes[i]);
+        check_stuck(&lanes[i], now);
         sink_flush(&lanes[i].sink);
     }
 }
 
-static int patience_with(const struct stream *stream, int least)
+static int patience_with(const struct stream *stream, int limit, int least)
 {
-    int64_t left = stream->heard + IDLE_MS - loop_now();
+    int64_t left = stream->heard + limit - loop_now();
     int wait = left > 0 ? (int)left : 0;
     return least < 0 || wait < least ? wait : least;
 }
@@ -308,10 +322,10 @@ int output_patience(void)
     int wait = -1;
     for (size_t i = 0; i < watched(); i++)
         if (is_prompt(&streams[i]))
-            wait = patience_with(&streams[i], wait);
+            wait = patience_with(&streams[i], PROMPT_MS, wait);
     for (int i = 0; i < 2; i++)
         if (lanes[i].owner)
-            wait = patience_with(lanes[i].owner, wait);
+            wait = patience_with(lanes[i].owner, STUCK_MS, wait);
     return wait;
 }
 

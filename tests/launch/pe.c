@@ -3,7 +3,7 @@
  * usage: pe WORD...   each word is an action; "@3" makes the following ones PE 3's alone, "@*" all PEs'.
  * Actions: init final global:STATUS abort:STATUS arrive  the record and header
  *          exit:STATUS kill:SIGNAL sleep:MS forever ignore:SIGNAL catch:SIGNAL stop  the process
- *          out:TEXT err:TEXT (with \n) whole:COUNT torn:COUNT long:BYTES flood  writing
+ *          out:TEXT err:TEXT (with \n) whole:COUNT torn:COUNT long:BYTES part:BYTES (no end) flood  writing
  *          child (a grandchild that sleeps, its pid on stdout) deep (one below that, its parent dead)
  *          await:PE (until that PE has initialised) read (echo standard input)
  *          header env:NAME files cpus mask limit cwd seal  show what was inherited */
@@ -88,13 +88,13 @@ static void write_lines(long count, int pieces)
     }
 }
 
-static void write_long(long bytes)
+static void write_long(long bytes, const char *end)
 {
     char block[8192];
     memset(block, 'A' + (int)(me % 26), sizeof block);
     for (; bytes > 0; bytes -= (long)sizeof block)
         write_all(1, block, bytes < (long)sizeof block ? (size_t)bytes : sizeof block);
-    write_all(1, "\n", 1);
+    write_all(1, end, strlen(end));
 }
 
 static void write_text(int fd, const char *text)
@@ -219,8 +219,8 @@ static void act_by_writing(const char *word, const char *text, long value)
         write_text(is(word, "out") ? 1 : 2, text);
     else if (is(word, "whole") || is(word, "torn"))
         write_lines(value, is(word, "torn"));
-    else if (is(word, "long"))
-        write_long(value);
+    else if (is(word, "long") || is(word, "part"))
+        write_long(value, is(word, "long") ? "\n" : "");
     else if (is(word, "read"))
         echo_input();
     while (is(word, "flood"))
