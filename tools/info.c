@@ -1,0 +1,94 @@
+/* lateral-info: what this installation is and what it would do here: version, build, machine,
+ * transports, and every environment variable with its value and where that came from. */
+#include "base/env.h"
+
+#include <sched.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+static const char usage[] =
+    "usage: lateral-info [--version | --env | --help]\n"
+    "\n"
+    "Prints version, build, machine, transports and environment variables.\n"
+    "\n"
+    "  --version   the version alone\n"
+    "  --env       the environment variables alone\n"
+    "  --help      this text\n"
+    "\n"
+    "examples:\n"
+    "  lateral-info\n"
+    "  SHMEM_SYMMETRIC_SIZE=2g lateral-info --env\n"
+    "\n"
+    "exit status: 0; 1 when a variable has a value that the library would refuse; 2 for a wrong option\n";
+
+static void print_build(void)
+{
+    printf("Lateral " LATERAL_VERSION ", OpenSHMEM 1.6\n\n");
+    printf("Build\n  compiler    " __VERSION__ "\n  target      %s\n",
+#if defined(__x86_64__)
+           "x86_64"
+#elif defined(__aarch64__)
+           "aarch64"
+#else
+           "other"
+#endif
+    );
+#ifdef NDEBUG
+    printf("  assertions  off\n");
+#else
+    printf("  assertions  on\n");
+#endif
+}
+
+static void print_machine(void)
+{
+    char host[256] = "";
+    cpu_set_t allowed;
+    gethostname(host, sizeof host - 1);
+    int cores = sched_getaffinity(0, sizeof allowed, &allowed) == 0 ? CPU_COUNT(&allowed) : 1;
+    printf("\nMachine\n  host        %s\n  cores       %d allowed of %ld\n  memory      %.1f GiB\n  page        %ld bytes\n",
+           host, cores, sysconf(_SC_NPROCESSORS_ONLN),
+           (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE) / (1 << 30), sysconf(_SC_PAGESIZE));
+}
+
+static void print_transports(void)
+{
+    printf("\nTransports\n  shm         PEs of one node: shared memory, processor atomics\n");
+}
+
+static void print_variables(void)
+{
+    printf("Environment\n");
+    for (int id = 0; id < ENV_COUNT; id++) {
+        const struct env_variable *variable = env_describe((enum env_id)id);
+        const char *from, *value = env_value((enum env_id)id, &from);
+        printf("  %-24s %-14s %s%s\n  %24s %s\n", variable->name, *value ? value : "-", from ? "from " : "default",
+               from ? from : "", "", variable->help);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    const char *why, *what = argc > 1 ? argv[1] : "";
+    if (argc > 2 || (*what && strcmp(what, "--version") && strcmp(what, "--env") && strcmp(what, "--help"))) {
+        fprintf(stderr, "lateral-info: unknown option %s; see lateral-info --help\n", argc > 2 ? argv[2] : what);
+        return 2;
+    }
+    if (!strcmp(what, "--help"))
+        return fputs(usage, stdout) < 0;
+    if (!strcmp(what, "--version"))
+        return printf("lateral-info " LATERAL_VERSION "\n") < 0;
+    int refused = env_load(&why);
+    if (!*what) {
+        print_build();
+        print_machine();
+        print_transports();
+        printf("\n");
+    }
+    if (refused)
+        fprintf(stderr, "lateral-info: %s\n", why);
+    else
+        print_variables();
+    return refused ? 1 : 0;
+}
