@@ -1,0 +1,208 @@
+/* The ring: its edges, exactly-once and order under many threads, reserve and commit out of order, and between
+ * processes. Links no job. */
+#include "base/ring.h"
+
+#include "unit/check.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define MOST_THREADS 4
+#define MESSAGES 20000 /* of each producer */
+
+struct message {
+    uint32_t producer, sequence;
+    uint64_t check; /* depends on both: a torn or stale payload shows */
+};
+
+static uint64_t check_of(uint32_t producer, uint32_t sequence)
+{
+    uint64_t seed = (uint64_t)producer << 32 | sequence;
+    return next_random(&seed);
+}
+
+static struct ring *new_ring(uint32_t cells, uint32_t cell_bytes)
+{
+    size_t bytes = ring_size(cells, cell_bytes);
+    void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    CHECK(memory != MAP_FAILED);
+    return ring_format(memory, cells, cell_bytes);
+}
+
+static void free_ring(struct ring *r)
+{
+    munmap(r, ring_size(r->cells, r->cell_bytes));
+}
+
+static void test_edges(uint32_t cells)
+{
+    struct ring *r = new_ring(cells, sizeof(int));
+    int in = 0, out = 0, got;
+    CHECK(ring_size(cells, 56) == sizeof(struct ring) + 64 * (size_t)cells && ring_size(1, 57) == ring_size(2, 1));
+    for (int round = 0; round < 20; round++) {
+        CHECK(ring_is_empty(r) && !ring_try_pop(r, &got, sizeof got));
+        for (uint32_t i = 0; i < cells; i++, in++)
+            CHECK(ring_try_push(r, &in, sizeof in));
+        CHECK(!ring_try_push(r, &in, sizeof in) && !ring_is_empty(r));
+        for (uint32_t i = 0; i < cells - cells / 2; i++, out++)
+            CHECK(ring_try_pop(r, &got, sizeof got) && got == out);
+        for (; ring_try_pop(r, &got, sizeof got); out++)
+            CHECK(got == out);
+        CHECK(out == in);
+    }
+    free_ring(r);
+}
+
+/* Cells come in the order of reserve, whatever the order of commit. */
+static void test_reserve(void)
+{
+    struct ring *r = new_ring(4, 100);
+    uint64_t first, second, taken, other;
+    char *a = ring_reserve(r, &first), *b = ring_reserve(r, &second);
+    CHECK(a && b && a != b && (uintptr_t)a % 8 == 0);
+    memset(b, 'b', 100);
+    ring_commit(r, second);
+    CHECK(ring_is_empty(r) && !ring_take(r, &taken)); /* the first is not there yet */
+    memset(a, 'a', 100);
+    ring_commit(r, first);
+    char *x = ring_take(r, &taken), *y = ring_take(r, &other);
+    CHECK(x == a && y == b && x[0] == 'a' && x[99] == 'a' && y[0] == 'b' && y[99] == 'b');
+    CHECK(ring_reserve(r, &first) && ring_reserve(r, &second));
+    ring_release(r, other);
+    CHECK(!ring_reserve(r, &second)); /* the next cell in order is still held */
+    ring_release(r, taken);
+    CHECK(ring_reserve(r, &second) == a && ring_reserve(r, &second) == b);
+    free_ring(r);
+}
+
+struct load {
+    struct ring *ring;
+    uint32_t producers, consumers;
+    bool waits; /* ring_push and ring_pop instead of the forms that try */
+    uint32_t left;
+    unsigned char seen[MOST_THREADS][MESSAGES]; /* how often each message was taken */
+};
+
+struct actor {
+    struct load *load;
+    uint32_t me;
+};
+
+static void *produce(void *argument)
+{
+    const struct actor *a = argument;
+    struct load *l = a->load;
+    for (uint32_t i = 0; i < MESSAGES; i++) {
+        struct message m = {a->me, i, check_of(a->me, i)};
+        if (l->waits)
+            ring_push(l->ring, &m, sizeof m);
+        else
+            while (!ring_try_push(l->ring, &m, sizeof m))
+                sched_yield();
+    }
+    return NULL;
+}
+
+static bool take_one(struct load *l, struct message *m)
+{
+    if (l->waits) {
+        ring_pop(l->ring, m, sizeof *m);
+        return true;
+    }
+    return ring_try_pop(l->ring, m, sizeof *m);
+}
+
+/* Draws the right to take a message first, so that consumers that wait all come to an end. */
+static bool draw(struct load *l)
+{
+    uint32_t left = atomic_load_relaxed(&l->left);
+    while (left && !atomic_cas_relaxed(&l->left, &left, left - 1)) /* a count, nothing depends on it */
+        ;
+    return left != 0;
+}
+
+static void *consume(void *argument)
+{
+    const struct actor *a = argument;
+    struct load *l = a->load;
+    int64_t last[MOST_THREADS] = {-1, -1, -1, -1};
+    while (draw(l)) {
+        struct message m;
+        while (!take_one(l, &m))
+            sched_yield();
+        CHECK(m.producer < l->producers && m.sequence < MESSAGES && m.check == check_of(m.producer, m.sequence));
+        CHECK((int64_t)m.sequence > last[m.producer]); /* one consumer sees a producer's messages in order */
+        CHECK(l->consumers > 1 || (int64_t)m.sequence == last[m.producer] + 1);
+        last[m.producer] = m.sequence;
+        CHECK(atomic_fetch_add_relaxed(&l->seen[m.producer][m.sequence], 1) == 0); /* read after the joins */
+    }
+    return NULL;
+}
+
+static void test_threads(uint32_t cells, uint32_t producers, uint32_t consumers, bool waits)
+{
+    struct load *l = calloc(1, sizeof *l);
+    pthread_t thread[2 * MOST_THREADS];
+    struct actor actor[2 * MOST_THREADS];
+    *l = (struct load){new_ring(cells, sizeof(struct message)), producers, consumers, waits, producers * MESSAGES, {{0}}};
+    for (uint32_t i = 0; i < producers + consumers; i++) {
+        actor[i] = (struct actor){l, i < producers ? i : i - producers};
+        CHECK(pthread_create(&thread[i], NULL, i < producers ? produce : consume, &actor[i]) == 0);
+    }
+    for (uint32_t i = 0; i < producers + consumers; i++)
+        pthread_join(thread[i], NULL);
+    for (uint32_t p = 0; p < producers; p++)
+        for (uint32_t i = 0; i < MESSAGES; i++)
+            CHECK(l->seen[p][i] == 1);
+    CHECK(ring_is_empty(l->ring));
+    free_ring(l->ring);
+    free(l);
+}
+
+/* Two processes that map it at different addresses: one produces twice, in two threads, one consumes. */
+static void test_processes(void)
+{
+    size_t bytes = ring_size(64, sizeof(struct message));
+    int fd = memfd_create("ring", 0);
+    CHECK(fd >= 0 && ftruncate(fd, bytes) == 0);
+    struct load *l = calloc(1, sizeof *l);
+    struct ring *r = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    CHECK(r != MAP_FAILED);
+    *l = (struct load){ring_format(r, 64, sizeof(struct message)), 2, 1, false, 2 * MESSAGES, {{0}}};
+    pid_t pid = fork();
+    if (pid == 0) {
+        l->ring = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+        CHECK(l->ring != MAP_FAILED && l->ring != r);
+        pid_t other = fork();
+        produce(&(struct actor){l, other != 0});
+        if (other == 0)
+            _exit(0);
+        int status;
+        _exit(waitpid(other, &status, 0) == other ? status : 1);
+    }
+    consume(&(struct actor){l, 0});
+    int status;
+    CHECK(waitpid(pid, &status, 0) == pid && status == 0 && ring_is_empty(r));
+    munmap(r, bytes);
+    close(fd);
+    free(l);
+}
+
+int main(void)
+{
+    for (uint32_t cells = 1; cells <= 64; cells *= 4)
+        test_edges(cells);
+    test_reserve();
+    test_threads(16, 1, 1, false);
+    test_threads(2, 4, 4, false);
+    test_threads(256, 4, 4, false);
+    test_threads(16, 4, 1, false);
+    test_threads(16, 4, 4, true);
+    test_threads(1, 2, 2, true);
+    test_processes();
+    return 0;
+}
