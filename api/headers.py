@@ -112,6 +112,8 @@ def prototypes(functions, prefix=""):
         out.append(f"\n/* {FAMILIES.get(family, family)} */\n")
         for function in members:
             mark = "SHMEM_DEPRECATED_ " if function.attributed and not prefix else ""
+            if function.name == "shmem_global_exit":
+                mark = "__attribute__((noreturn)) "
             out.append(f"{mark}{function.prototype(prefix, spell)};\n")
     return "".join(out)
 
