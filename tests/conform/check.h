@@ -1,0 +1,98 @@
+/* What every conformance test uses: CHECK, the ring of neighbours, a start and an end.
+ *
+ * A failed CHECK prints PE, file, line and expression and ends the process with status 1; the launcher
+ * ends the others. So a test that reaches check_pass() on every PE has failed nowhere, and PE 0 says
+ * PASS only after every PE has told it how many checks it made, each more than none.
+ * CHECK may be called from any thread. */
+#ifndef CONFORM_CHECK_H
+#define CONFORM_CHECK_H
+#include <shmem.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"      /* deprecated names are part of the standard */
+#elif defined(__clang__)
+#pragma clang diagnostic ignored "-Wdeprecated-declarations"
+#endif
+
+#define CHECK(cond) ((cond) ? check_good() : check_bad(__FILE__, __LINE__, #cond))
+#define CHECK_EQ(a, b) check_equal((long long)(a), (long long)(b), __FILE__, __LINE__, #a " == " #b)
+#define COUNT_OF(array) (sizeof(array) / sizeof *(array))
+
+static int me, npes, next_pe, prev_pe;          /* set by check_start; next and prev close a ring */
+static long check_count;                        /* checks passed in this PE, by any thread */
+static long check_reports;                      /* symmetric: PEs that reported to PE 0 */
+
+static inline int check_good(void)
+{
+    __atomic_fetch_add(&check_count, 1, __ATOMIC_RELAXED);
+    return 1;
+}
+
+static inline int check_bad(const char *file, int line, const char *what)
+{
+    fprintf(stderr, "PE %d: %s:%d: CHECK(%s) failed\n", me, file, line, what);
+    fflush(NULL);
+    _exit(1);
+}
+
+static inline int check_equal(long long a, long long b, const char *file, int line, const char *what)
+{
+    char text[256];
+    if (a == b)
+        return check_good();
+    snprintf(text, sizeof text, "%s: %lld against %lld", what, a, b);
+    return check_bad(file, line, text);
+}
+
+/* Who am I; for programs that call an initialisation routine of their own. */
+static inline void check_who(void)
+{
+    me = shmem_my_pe();
+    npes = shmem_n_pes();
+    next_pe = (me + 1) % npes;
+    prev_pe = (me + npes - 1) % npes;
+}
+
+static inline void check_start(void)
+{
+    shmem_init();
+    check_who();
+}
+
+/* Collective. All PEs checked something and none failed. */
+static inline void check_all_passed(void)
+{
+    CHECK(check_count > 0);
+    shmem_long_atomic_inc(&check_reports, 0);
+    shmem_barrier_all();
+    if (me != 0)
+        return;
+    CHECK_EQ(check_reports, npes);
+    printf("PASS\n");
+    fflush(stdout);
+}
+
+/* The usual end of main. */
+static inline int check_pass(void)
+{
+    check_all_passed();
+    shmem_finalize();
+    return 0;
+}
+
+/* The same size on every PE, so every PE may call it at once. */
+static inline void *check_alloc(size_t size)
+{
+    void *at = shmem_malloc(size);
+    CHECK(at != NULL);
+    return at;
+}
+
+#endif
