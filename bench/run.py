@@ -50,7 +50,8 @@ def note(text):
 # ------------------------------------------------------------------------------------------------ build
 
 def compile_with(compiler, source, output, *more):
-    command = [compiler, *FLAGS, HERE / source, "-o", output, *more]
+    source = HERE / source if (HERE / source).exists() else ROOT / "examples" / source
+    command = [compiler, *FLAGS, source, "-o", output, *more]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode:
         note(f"{' '.join(map(str, command))} failed:\n{done.stderr.strip()}")
@@ -93,9 +94,13 @@ def execute(command, env):
 
 
 def values_of(run, stdout):
-    """{key: value} from the JSON that a program printed."""
+    """{key: value} from the JSON that a program printed, or from the RESULT line of an example."""
     document = json.loads(stdout[stdout.index("{"):])
-    return {f"{run}/{name}": value for name, (value, _) in document["results"].items()}
+    if "results" in document:
+        return {f"{run}/{name}": value for name, (value, _) in document["results"].items()}
+    if not document["verified"]:
+        raise ValueError("its result is wrong")
+    return {f"{run}/{name}": value for name, value in document.items() if isinstance(value, float)}
 
 
 class Session:
@@ -116,7 +121,7 @@ class Session:
         bind = implementation.core if run.pes <= machine.cores() else implementation.none
         program = self.out / implementation.name / run.program
         quick = ["--quick"] if self.options.quick and run.kind == "program" else []
-        return [*implementation.launch, "-n", run.pes, *bind, program, *quick]
+        return [*implementation.launch, "-n", run.pes, *bind, program, *run.args, *quick]
 
     def run_one(self, implementation, run, round_number):
         if (implementation.name, run.key) in self.failed:
@@ -225,10 +230,11 @@ def spread_text(spread):
     return "{1:.{d}f} [{0:.{d}f} {2:.{d}f}]".format(*spread, d=digits)
 
 
+UNITS = {"bandwidth": "GB/s", "launch": "ms", "rss": "MiB", "stencil": "MFlop/s", "isort": "Mkeys/s"}
+
+
 def unit_of(line):
-    key = line["key"]
-    return "GB/s" if key.startswith("bandwidth") else "ms" if key.startswith("launch") else \
-        "MiB" if key.startswith("rss") else "ns"
+    return UNITS.get(line["key"].split("-")[0], "ns")
 
 
 def target_text(line):
