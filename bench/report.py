@@ -77,19 +77,17 @@ class Chart:
         line = self.by_key.get(key)
         return line["peers"][name]["median"] if line else None
 
-    def bars(self, axes, keys, labels, title, unit):
-        """Bars for ours and each peer, a short line for the floor; logarithmic, since peers are far off."""
-        series = [("Lateral", OURS, [self.ours(key) for key in keys])]
-        series += [(title_of, PEERS[i % len(PEERS)], [self.peer(key, name) for key in keys])
-                   for i, (name, title_of) in enumerate(self.peers.items())]
-        width = 0.8 / len(series)
-        for i, (name, colour, values) in enumerate(series):
-            at = [x - 0.4 + width * (i + 0.5) for x in range(len(keys))]
-            shown = [(x, value) for x, value in zip(at, values) if value]
-            axes.bar([x for x, _ in shown], [value for _, value in shown], width * 0.92, color=colour, label=name)
+    def dots(self, axes, keys, labels, title, unit):
+        """A dot for ours and for each peer, a line for the floor; logarithmic, since peers are far off."""
+        series = [(title_of, PEERS[i % len(PEERS)], [self.peer(key, name) for key in keys])
+                  for i, (name, title_of) in enumerate(self.peers.items())]
+        series.append(("Lateral", OURS, [self.ours(key) for key in keys]))
+        for name, colour, values in series:
+            shown = [(x, value) for x, value in enumerate(values) if value]
+            axes.plot([x for x, _ in shown], [value for _, value in shown], "o", color=colour, markersize=8, label=name)
         floors = [(x, self.floor(key)) for x, key in enumerate(keys) if self.floor(key)]
         for index, (x, value) in enumerate(floors):
-            axes.hlines(value, x - 0.42, x + 0.42, color=FLOOR, linewidth=1.4, label="floor" if index == 0 else None)
+            axes.hlines(value, x - 0.35, x + 0.35, color=FLOOR, linewidth=1.6, label="floor" if index == 0 else None)
         axes.set_yscale("log")
         axes.set_xticks(range(len(keys)), labels, rotation=30, ha="right")
         finish(axes, title, unit)
@@ -108,14 +106,14 @@ def finish(axes, title, unit):
 def draw_latency(chart, axes):
     keys = [f"latency-2/{region}.{op}" for region in ("heap", "global") for op in ("p", "g", "put1", "atomic_fetch_add")]
     labels = [key.split("/")[1].replace("atomic_", "").replace(".", "\n") for key in keys]
-    chart.bars(axes, keys, labels, "One element, to another PE (lower is better)", "ns")
+    chart.dots(axes, keys, labels, "One element, to another PE (lower is better)", "ns")
 
 
 def draw_messages(chart, axes):
     keys = ["pingpong-2/p", "pingpong-2/put_inc", "pingpong-2/put_signal", "barrier-2/barrier_all", "barrier-4/barrier_all",
             "barrier-16/barrier_all"]
     labels = ["p", "put, fence,\ninc", "put_signal", "barrier\n2 PEs", "barrier\n4 PEs", "barrier\n16 PEs"]
-    chart.bars(axes, keys, labels, "Half round trip, barrier (lower is better)", "ns")
+    chart.dots(axes, keys, labels, "Half round trip, barrier (lower is better)", "ns")
 
 
 def draw_bandwidth(chart, axes):
@@ -134,7 +132,7 @@ def draw_collectives(chart, axes, pes=2):
     sizes = [(8, "8 B"), (64 << 10, "64 KiB"), (4 << 20, "4 MiB")]
     keys = [f"coll-{pes}/{name}.{size}" for name in suite.COLLECTIVES for size, _ in sizes]
     labels = [f"{name} {text}" for name in suite.COLLECTIVES for _, text in sizes]
-    chart.bars(axes, keys, labels, f"Collectives, {pes} PEs (lower is better)", "ns")
+    chart.dots(axes, keys, labels, f"Collectives, {pes} PEs (lower is better)", "ns")
 
 
 def has(document, prefix):
