@@ -1,7 +1,7 @@
 """Writes the public headers: shmem.h, pshmem.h, shmemx.h, mpp/shmem.h, mpp/shmemx.h."""
 
-import model
 import extensions
+import model
 import table
 
 FAMILIES = {
@@ -9,6 +9,7 @@ FAMILIES = {
     "context": "Contexts", "rma": "Remote memory access", "signal": "Signals", "amo": "Atomics",
     "p2p": "Point-to-point synchronisation", "order": "Order, locks, barriers", "coll": "Collectives",
     "reduce": "Reductions and scans", "old": "Names from before version 1.2",
+    "nbe": "Operations that a request tracks", "request": "Requests", "counter": "Counters and counted operations",
 }
 
 COMPLEX = {"float _Complex": "SHMEM_COMPLEXF_", "double _Complex": "SHMEM_COMPLEXD_"}
@@ -86,6 +87,7 @@ PICK = """
  * name says what was wanted. Write a compound literal with commas in parentheses. */
 #define SHMEM_ARG1_(a, ...) (a)
 #define SHMEM_ARG2_(a, b, ...) (b)
+#define SHMEM_ARG3_(a, b, c, ...) (c)
 """
 
 
@@ -141,15 +143,25 @@ def association(generic, pairs):
     return lines
 
 
+def selection(position, associations, indent):
+    """_Generic on the argument at a position; zeros behind keep the picking macros fed."""
+    body = (", \\\n" + " " * indent).join(associations)
+    return f"_Generic(SHMEM_ARG{position + 1}_(__VA_ARGS__, 0, 0, 0), \\\n{' ' * indent}{body})"
+
+
 def c11_generic(generic):
-    """The macro of one generic; contexts nest a second selection on the second argument."""
+    """The macro of one generic. A context in front nests a second selection, one argument further."""
     chosen = association(generic, generic.plain)
-    if generic.ctx:
-        inner = ", \\\n        ".join(association(generic, generic.ctx))
-        chosen.insert(0, f"shmem_ctx_t: _Generic(SHMEM_ARG2_(__VA_ARGS__, 0, 0), \\\n        {inner})")
-    body = ", \\\n    ".join(chosen)
-    argument = f"SHMEM_ARG{generic.position + 1}_(__VA_ARGS__, 0, 0)"
-    return f"#define {generic.name}(...) _Generic({argument}, \\\n    {body})(__VA_ARGS__)\n"
+    if not generic.ctx:
+        text = selection(generic.position, chosen, 4)
+    else:
+        inner = selection(generic.position + 1, association(generic, generic.ctx), 8)
+        if generic.position == 0:
+            text = selection(0, [f"shmem_ctx_t: {inner}"] + chosen, 4)
+        else:
+            plain = selection(generic.position, chosen, 8)
+            text = selection(0, [f"shmem_ctx_t: {inner}", f"default: {plain}"], 4)
+    return f"#define {generic.name}(...) {text}(__VA_ARGS__)\n"
 
 
 # Names that are a function and a generic at once: the first argument tells which.

@@ -1,0 +1,13 @@
+/* Every function of: operations that a request tracks; by its C name. The calls are generated (api/calls.py).
+ * pes: 1 2
+ * timeout: 120
+ * flags: -fno-strict-aliasing */
+#include "harness.h"
+
+#include "tests/calls_nbe.h"
+
+int main(void)
+{
+    begin();
+    return end(call_all());
+}

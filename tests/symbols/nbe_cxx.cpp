@@ -1,0 +1,13 @@
+/* Every C++ overload: operations that a request tracks. The calls are generated (api/calls.py).
+ * pes: 1 2
+ * timeout: 120
+ * flags: -fno-strict-aliasing -std=c++11 */
+#include "harness.h"
+
+#include "tests/generic_nbe.h"
+
+int main()
+{
+    begin();
+    return end(call_all());
+}
