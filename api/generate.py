@@ -13,6 +13,7 @@ import pathlib
 import sys
 
 import calls
+import check
 import headers
 import model
 import symbols
@@ -43,6 +44,7 @@ def collect(version):
     headers.write(out, functions, generics, version)
     thunks.write(out, functions)
     symbols.write(out, functions)
+    check.write(out, functions)
     calls.write(out, functions, generics)
     return out
 

@@ -7,6 +7,7 @@
 #include "base/heap.h"
 #include "base/log.h"
 #include "shmem/calls.h"
+#include "shmem/check.h"
 #include "shmem/state.h"
 #include "uccs/memory.h"
 
@@ -126,6 +127,18 @@ static size_t block_of(const char *call, const void *ptr)
     if (status)
         lat_fail(call, "ptr %p %s", ptr, heap_reason(status));
     return offset;
+}
+
+bool lat_mem_around(const void *addr, uintptr_t *start, size_t *bytes)
+{
+    size_t offset, at;
+    if (uccs_memory_find(addr, &offset) != UCCS_HEAP)
+        return false;
+    pthread_mutex_lock(&heap_lock);
+    bool live = heap_around(heap, offset, &at, bytes);
+    pthread_mutex_unlock(&heap_lock);
+    *start = uccs_core.heap_start + at;
+    return live;
 }
 
 static void release(const char *call, void *ptr)

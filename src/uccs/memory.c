@@ -239,6 +239,11 @@ void *uccs_memory_heap(size_t *bytes)
     return (void *)uccs_core.heap_start;
 }
 
+size_t uccs_memory_image_bytes(void)
+{
+    return map.image_bytes;
+}
+
 const char *uccs_memory_why_private(void)
 {
     return map.why_private;

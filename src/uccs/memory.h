@@ -58,6 +58,9 @@ void uccs_memory_close(void);
 /* My heap, for the allocator. */
 void *uccs_memory_heap(size_t *bytes);
 
+/* The length of my image segment, shared or not. */
+size_t uccs_memory_image_bytes(void);
+
 /* Why the program's globals are not shared, or null when they are. */
 const char *uccs_memory_why_private(void);
 

@@ -58,7 +58,7 @@ def preprocess(compiler, generated, header, *options):
 
 def declared(text, pattern):
     """Prototypes in preprocessed text, spelled as in the facts."""
-    text = re.sub(r"__attribute__\(\(deprecated\)\) ", "", text)
+    text = re.sub(r"__attribute__\(\((?:deprecated|noreturn)\)\) ", "", text)
     lines = [line.strip().rstrip(";") for line in text.splitlines()]
     return {name_of(line): line for line in lines if re.match(r"[a-z].*\);?$", line) and re.fullmatch(pattern, name_of(line))}
 

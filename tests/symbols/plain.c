@@ -1,6 +1,10 @@
 /* The functions that come in one form only, called by hand under their C names.
  * pes: 1 2
- * flags: -fno-strict-aliasing */
+ * flags: -fno-strict-aliasing
+ *
+ * case: bare
+ * case: checked
+ * oshrun: --check */
 #include "harness.h"
 
 static void library(void)

@@ -1,5 +1,9 @@
 /* Barrier and sync over an active set (deprecated, required), by their C names.
- * pes: 1 2 3 */
+ * pes: 1 2 3
+ *
+ * case: bare
+ * case: checked
+ * oshrun: --check */
 #include "harness.h"
 
 int main(void)

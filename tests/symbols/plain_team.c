@@ -1,6 +1,10 @@
 /* Team functions, by their C names.
  * pes: 1 2
- * flags: -fno-strict-aliasing */
+ * flags: -fno-strict-aliasing
+ *
+ * case: bare
+ * case: checked
+ * oshrun: --check */
 #include "harness.h"
 
 static void teams(void)

@@ -1,0 +1,278 @@
+"""Writes the checking layer: shmem_X checks every argument by the rules of api/check/ and calls pshmem_X.
+
+Rules go by the names of parameters and the shape of a row, so a new row is checked like its kin.
+"""
+
+import headers
+import model
+
+FILES = {"check_rma": ("rma",), "check_amo": ("amo",), "check_p2p": ("p2p", "signal"), "check_coll": ("coll", "reduce"),
+         "check_nbe": ("nbe",), "check_counter": ("counter", "request"), "check_rest": None}
+
+# Callable before init and after finalize.
+ANYTIME = {"shmem_init", "shmem_init_thread", "start_pes", "shmem_query_initialized", "shmem_global_exit",
+           "shmem_info_get_version", "shmem_info_get_name"}
+
+OUTPUTS = {"provided", "initialized", "major", "minor", "name", "new_team", "xaxis_team", "yaxis_team", "config"}
+
+KNOWN_OPTIONS = "SHMEM_CTX_SERIALIZED | SHMEM_CTX_PRIVATE | SHMEM_CTX_NOSTORE"
+
+
+class Checks:
+    """The lines of one function, in order; `size` and `align` of its elements."""
+
+    def __init__(self, function):
+        self.f = function
+        self.lines = []
+        kind = function.type
+        self.size = f"sizeof({headers.spell(kind.c)})" if kind else str(function.bytes or 1)
+        self.align = f"_Alignof({headers.spell(kind.c)})" if kind else "1"
+
+    def rule(self, name, *arguments):
+        self.lines.append(f"check_{name}({', '.join(['call', *arguments])});")
+
+    def let(self, kind, variable, rule, *arguments):
+        self.lines.append(f"const {kind} {variable} = check_{rule}({', '.join(['call', *arguments])});")
+
+    def remote(self, name, length):
+        self.rule("symmetric", f'"{name}"', name, length, self.align)
+
+    def local(self, name, length):
+        self.rule("local", f'"{name}"', name, length, self.align)
+
+    def pe(self):
+        """The target's world number, in `world`; says nothing when nothing needs it."""
+        if self.f.ctx:
+            self.let("int", "world", "ctx_pe", "ctx", "pe")
+        else:
+            self.let("int", "world", "pe", "pe")
+
+
+def check_move(c):
+    """put, get and their strided and signalling forms."""
+    name = c.f.row.name
+    c.pe()
+    put = "put" in name
+    far, near = ("dest", "source") if put else ("source", "dest")
+    strides = {"dest": "dst", "source": "sst"}
+    if name.startswith("i"):
+        length, blocks = ("bsize", "nblocks") if name.startswith("ib") else ("1", "nelems")
+        for side in (far, near):
+            c.let("size_t", f"{side}_bytes", "span", f'"{strides[side]}"', strides[side], length, blocks, c.size)
+        c.remote(far, f"{far}_bytes")
+        c.local(near, f"{near}_bytes")
+        c.lines.append("(void)world;")
+        return
+    c.let("size_t", "bytes", "bytes", '"nelems"', "nelems", c.size)
+    c.remote(far, "bytes")
+    c.local(near, "bytes")
+    c.rule("apart_at", f'"{far}"', far, "bytes", "world", f'"{near}"', near, "bytes")
+    if c.f.has("sig_op"):
+        c.rule("symmetric", '"sig_addr"', "sig_addr", "sizeof *sig_addr", "_Alignof(uint64_t)")
+        c.rule("sig_op", "sig_op")
+        c.rule("apart", '"sig_addr"', "sig_addr", "sizeof *sig_addr", '"dest"', "dest", "bytes")
+
+
+def check_element(c):
+    """p, g and atomics: one element at a PE, perhaps a result here."""
+    c.pe()
+    far = "dest" if c.f.has("dest") else "source"
+    c.remote(far, c.size)
+    if c.f.has("fetch"):
+        c.local("fetch", c.size)
+        c.rule("apart_at", f'"{far}"', far, c.size, "world", '"fetch"', "fetch", c.size)
+    else:
+        c.lines.append("(void)world;")
+
+
+def check_signal(c):
+    if c.f.has("pe"):
+        c.pe()
+        c.lines.append("(void)world;")
+    c.rule("symmetric", '"sig_addr"', "sig_addr", "sizeof *sig_addr", "_Alignof(uint64_t)")
+    if c.f.has("cmp"):
+        c.rule("cmp", "cmp")
+
+
+def check_wait(c):
+    if c.f.has("ivar"):
+        c.rule("symmetric", '"ivar"', "ivar", "sizeof *ivar", "_Alignof(long)" if not c.f.type else c.align)
+    else:
+        c.let("size_t", "bytes", "bytes", '"nelems"', "nelems", c.size)
+        c.remote("ivars", "bytes")
+        if c.f.has("cmp_values"):
+            c.local("cmp_values", "bytes")
+        if c.f.has("indices"):
+            c.rule("local", '"indices"', "indices", "nelems * sizeof *indices", "_Alignof(size_t)")
+            c.rule("apart", '"indices"', "indices", "nelems * sizeof *indices", '"ivars"', "ivars", "bytes")
+            c.rule("apart", '"indices"', "indices", "nelems * sizeof *indices", '"status"', "status",
+                   "status ? nelems * sizeof *status : 0")
+        c.rule("apart", '"ivars"', "ivars", "bytes", '"status"', "status", "status ? nelems * sizeof *status : 0")
+    if c.f.has("cmp"):
+        c.rule("cmp", "cmp")
+
+
+def sync_words(c, size):
+    c.rule("symmetric", '"pSync"', "pSync", f"{size} * sizeof *pSync", "_Alignof(long)")
+
+
+def check_collective(c):
+    """Team collectives and their old forms on active sets."""
+    row, f = c.f.row, c.f
+    stem = row.name.replace("_nbe", "").rstrip("#0123456789")
+    if f.has("team"):
+        c.let("int", "members", "team", '"team"', "team")
+    else:
+        c.let("int", "members", "set", "PE_start", "logPE_stride", "PE_size")
+        if "#" not in row.name and not f.type:
+            c.size, c.align = str(int(row.name[-2:]) // 8), "1"
+    if f.has("PE_root"):
+        c.rule("root", '"PE_root"', "PE_root", "members")
+    if "_reduce" in row.name or "_to_all" in row.name or "scan" in row.name:
+        check_reduction(c)
+    else:
+        check_exchange(c, stem)
+    c.lines.append("(void)members;")
+
+
+def check_reduction(c):
+    f = c.f
+    if f.has("pSync"):
+        c.let("size_t", "bytes", "count", '"nreduce"', "nreduce", c.size)
+        least = "nreduce / 2 + 1 > SHMEM_REDUCE_MIN_WRKDATA_SIZE ? nreduce / 2 + 1 : SHMEM_REDUCE_MIN_WRKDATA_SIZE"
+        c.rule("symmetric", '"pWrk"', "pWrk", f"(size_t)({least}) * sizeof *pWrk", c.align)
+        sync_words(c, "SHMEM_REDUCE_SYNC_SIZE")
+    else:
+        count = "nreduce" if f.has("nreduce") else "nelems"
+        c.let("size_t", "bytes", "bytes", f'"{count}"', count, c.size)
+    c.remote("dest", "bytes")
+    c.remote("source", "bytes")
+    c.rule("apart_or_same", '"dest"', "dest", '"source"', "source", "bytes")
+
+
+def check_exchange(c, stem):
+    """What each PE must have room for; a collect's total is known to nobody beforehand."""
+    if c.f.has("dst"):
+        for side, stride in (("dest", "dst"), ("source", "sst")):
+            c.let("size_t", f"{side}_bytes", "span", f'"{stride}"', stride, "1", "nelems * (size_t)members", c.size)
+    else:
+        c.let("size_t", "one", "bytes", '"nelems"', "nelems", c.size)
+        whole = "one * (size_t)members"
+        c.lines.append(f"const size_t dest_bytes = {whole if stem in ('fcollect', 'alltoall') else 'one'};")
+        c.lines.append(f"const size_t source_bytes = {whole if stem == 'alltoall' else 'one'};")
+    c.remote("dest", "dest_bytes")
+    c.remote("source", "source_bytes")
+    c.rule("apart", '"dest"', "dest", "dest_bytes", '"source"', "source", "source_bytes")
+    if c.f.has("pSync"):
+        sync_words(c, {"broadcast": "SHMEM_BCAST_SYNC_SIZE", "alltoall": "SHMEM_ALLTOALL_SYNC_SIZE",
+                       "alltoalls": "SHMEM_ALLTOALLS_SYNC_SIZE"}.get(stem, "SHMEM_COLLECT_SYNC_SIZE"))
+
+
+# Where SHMEM_CTX_INVALID or SHMEM_TEAM_INVALID is allowed: the call then does nothing or says so.
+NEEDS_TEAM = {"team_sync"}
+
+
+def check_rest(c):
+    f, name = c.f, c.f.row.name
+    if f.row.family == "counter" and f.has("pe"):
+        c.pe()
+        c.lines.append("(void)world;")
+    if f.has("ctx") and ("shmem_ctx_t ", "ctx") in f.params:
+        c.rule("ctx_or_invalid", "ctx")
+    for kind, parameter in f.params:
+        if kind == "shmem_team_t ":
+            rule = "team" if name in NEEDS_TEAM else "team_or_invalid"
+            c.rule(rule, f'"{parameter}"', parameter)
+        elif parameter in OUTPUTS and not kind.startswith("const ") or kind in ("shmem_ctx_t *", "shmem_team_t *"):
+            c.rule("null", f'"{parameter}"', parameter)
+        elif parameter == "lock":
+            c.rule("symmetric", '"lock"', "lock", "sizeof *lock", "_Alignof(long)")
+        elif parameter == "pSync":
+            c.rule("set", "PE_start", "logPE_stride", "PE_size")
+            sync_words(c, "SHMEM_BARRIER_SYNC_SIZE")
+        elif parameter == "target_pes":
+            c.rule("pes", '"target_pes"', "ctx" if f.ctx else "SHMEM_CTX_DEFAULT", "target_pes", "npes")
+        elif kind.startswith("const shmem_team_config_t"):
+            mask = "config_mask" if parameter == "config" else parameter.replace("config", "mask")
+            c.rule("config", f'"{parameter}"', parameter, mask, "SHMEM_TEAM_NUM_CONTEXTS")
+        elif kind.startswith("const shmem_ctx_session_config_t"):
+            c.rule("config", f'"{parameter}"', parameter, "config_mask", "SHMEM_CTX_SESSION_TOTAL_OPS")
+        elif parameter == "requested":
+            c.rule("level", "requested")
+    if name in ("ctx_create", "team_create_ctx"):
+        c.rule("options", "options", KNOWN_OPTIONS)
+
+
+# What the register of handles learns from a call, after it.
+AFTER = {
+    "ctx_create": ["if (!status)", "    check_ctx_made(*ctx, SHMEM_TEAM_WORLD);"],
+    "team_create_ctx": ["if (!status)", "    check_ctx_made(*ctx, team);"],
+    "ctx_destroy": ["check_ctx_gone(ctx);"],
+    "team_split_strided": ["check_team_made(*new_team);"],
+    "team_split_2d": ["check_team_made(*xaxis_team);", "check_team_made(*yaxis_team);"],
+    "team_destroy": ["check_team_gone(team);"],
+    "finalize": ["check_all_gone();"],
+}
+
+
+def check_shape(c):
+    """Chooses the rules by what the function takes."""
+    f = c.f
+    if f.row.near:
+        check_element(c)
+    elif f.has("dest") and f.has("source") and f.has("pe"):
+        check_move(c)
+    elif f.has("dest") and f.has("source"):
+        check_collective(c)
+    elif f.has("sig_addr"):
+        check_signal(c)
+    elif f.has("ivar") or f.has("ivars"):
+        check_wait(c)
+    else:
+        check_rest(c)
+
+
+def checks(function):
+    c = Checks(function)
+    row = function.row
+    if function.name not in ANYTIME:
+        c.lines.append("lat_check_running(call);")
+    check_shape(c)
+    if function.has("req") and ("shmemx_request_t *", "req") in function.params:
+        c.rule("null", '"req"', "req")
+    if function.has("ct"):
+        c.rule("null", '"ct"', "(const void *)ct")
+    return c.lines
+
+
+def definition(function, generic_names):
+    """A name that is also a generic macro stands in parentheses."""
+    text = function.prototype(spell=headers.spell)
+    if function.name in generic_names:
+        text = text.replace(f"{function.name}(", f"({function.name})(", 1)
+    inside = f"p{function.name}({', '.join(function.names)})"
+    after = AFTER.get(function.row.name, []) if not function.row.old else []
+    lines = checks(function)
+    if any("call" in line for line in lines):
+        lines = [f'static const char call[] = "{function.name}";'] + lines
+    if function.result == "void":
+        lines += [f"{inside};"] + after
+    elif after:
+        lines += [f"{function.result}{'' if function.result.endswith('*') else ' '}status = {inside};"] + after + ["return status;"]
+    else:
+        lines.append(f"return {inside};")
+    return f"{text}\n{{\n" + "".join(f"    {line}\n" for line in lines) + "}\n\n"
+
+
+def source(functions, generic_names):
+    return (headers.file_comment("The checking layer: arguments first, then the profiling name.") + '#include "rules.h"\n\n'
+            + "".join(definition(f, generic_names) for f in functions))
+
+
+def write(out, functions):
+    generic_names = {model.generic_name(f.row) for f in functions if "generic" in f.row.forms}
+    checked = [f for f in functions if ("...", "") not in f.params]
+    taken = {family for families in FILES.values() if families for family in families}
+    for name, families in FILES.items():
+        wanted = [f for f in checked if (f.row.family in families if families else f.row.family not in taken)]
+        out.write(f"{name}.c", source(wanted, generic_names))

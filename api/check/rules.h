@@ -1,0 +1,64 @@
+/* The rules of the checking layer: what generated shmem_ functions (api/check.py) ask before they call
+ * pshmem_. Each ends the job with "lateral: PE 3: call: argument: what is wrong" and otherwise
+ * returns what the next rule needs.
+ *
+ * Any thread. PE numbers called `world` are of the world team. A size of 0 bytes makes any pointer good. */
+#ifndef CHECK_RULES_H
+#define CHECK_RULES_H
+
+#define SHMEM_NO_DEPRECATED_WARNINGS
+#include <pshmem.h>
+#include <shmemx.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "shmem/check.h"
+
+/* Bytes of elements. */
+size_t check_bytes(const char *call, const char *argument, size_t count, size_t size);
+/* Bytes from the first to behind the last element; the stride, in elements, must hold a block. */
+size_t check_span(const char *call, const char *argument, ptrdiff_t stride, size_t length, size_t blocks, size_t size);
+size_t check_count(const char *call, const char *argument, int count, size_t size);
+
+/* memory.c: pointers */
+void check_null(const char *call, const char *argument, const void *pointer);
+void check_local(const char *call, const char *argument, const void *at, size_t bytes, size_t align);
+void check_symmetric(const char *call, const char *argument, const void *at, size_t bytes, size_t align);
+/* Two arguments in this process's memory. */
+void check_apart(const char *call, const char *one, const void *at, size_t bytes, const char *other, const void *from,
+                 size_t length);
+/* The same; one and the same address is allowed (in-place reductions). */
+void check_apart_or_same(const char *call, const char *one, const void *at, const char *other, const void *from,
+                         size_t bytes);
+/* `at` at PE `world` against `from` here: also through an address from shmem_ptr. */
+void check_apart_at(const char *call, const char *one, const void *at, size_t bytes, int world, const char *other,
+                    const void *from, size_t length);
+
+/* group.c: PEs, teams, contexts, active sets */
+int check_pe(const char *call, int pe);
+int check_ctx_pe(const char *call, shmem_ctx_t ctx, int pe);
+void check_ctx(const char *call, shmem_ctx_t ctx);
+void check_ctx_or_invalid(const char *call, shmem_ctx_t ctx);
+/* The number of PEs. */
+int check_team(const char *call, const char *argument, shmem_team_t team);
+void check_team_or_invalid(const char *call, const char *argument, shmem_team_t team);
+void check_root(const char *call, const char *argument, int root, int size);
+void check_pes(const char *call, const char *argument, shmem_ctx_t ctx, const int *pes, size_t count);
+int check_set(const char *call, int start, int logstride, int size);
+void check_config(const char *call, const char *argument, const void *config, long mask, long known);
+
+/* Handles come and go: what was made is known, what was destroyed is not any more. */
+void check_ctx_made(shmem_ctx_t ctx, shmem_team_t team);
+void check_ctx_gone(shmem_ctx_t ctx);
+void check_team_made(shmem_team_t team);
+void check_team_gone(shmem_team_t team);
+void check_all_gone(void);
+
+/* values.c */
+void check_cmp(const char *call, int cmp);
+void check_sig_op(const char *call, int sig_op);
+void check_level(const char *call, int level);
+void check_options(const char *call, long options, long known);
+
+#endif

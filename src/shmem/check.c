@@ -1,0 +1,41 @@
+#include "shmem/check.h"
+
+#include "shmem/state.h"
+#include "uccs/memory.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+_Noreturn void lat_check_fail(const char *call, const char *argument, const char *format, ...)
+{
+    char text[512];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    lat_fail(call, "%s: %s", argument, text);
+}
+
+void lat_check_running(const char *call)
+{
+    lat_require(call);
+}
+
+static void heap_part(const void *addr, struct lat_check_block *block)
+{
+    *block = (struct lat_check_block){.kind = "heap block", .usable = true};
+    if (!lat_mem_around(addr, &block->start, &block->bytes))
+        *block = (struct lat_check_block){.kind = "free part of the symmetric heap"};
+}
+
+bool lat_check_find(const void *addr, struct lat_check_block *block)
+{
+    size_t offset;
+    enum uccs_segment segment = uccs_memory_find(addr, &offset);
+    if (segment == UCCS_HEAP)
+        heap_part(addr, block);
+    else if (segment == UCCS_IMAGE)
+        *block = (struct lat_check_block){.kind = "global variables", .start = (uintptr_t)addr - offset,
+                                          .bytes = uccs_memory_image_bytes(), .usable = true};
+    return segment != UCCS_NOWHERE;
+}

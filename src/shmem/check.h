@@ -1,0 +1,37 @@
+/* What liblateral-check.so asks of liblateral: exported as LATERAL_PRIVATE, for the checking layer
+ * alone; names and signatures may change with every version.
+ *
+ * Any thread. The checking layer replaces the shmem_ functions, so it is built outside of this library. */
+#ifndef SHMEM_CHECK_H
+#define SHMEM_CHECK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#pragma GCC visibility push(default)
+
+/* Symmetric memory around an address. */
+struct lat_check_block {
+    const char *kind; /* "heap block", "global variables", "free part of the symmetric heap" */
+    uintptr_t start;
+    size_t bytes;
+    bool usable; /* false in free parts of the heap */
+};
+
+/* Ends the job after "lateral: PE 3: call: argument: what is wrong". */
+_Noreturn void lat_check_fail(const char *call, const char *argument, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* Ends the job when the library is not between init and finalize. */
+void lat_check_running(const char *call);
+
+/* False when the address is not symmetric. */
+bool lat_check_find(const void *addr, struct lat_check_block *block);
+
+#pragma GCC visibility pop
+
+/* mem.c: the live heap block around an address; false when there is none. */
+bool lat_mem_around(const void *addr, uintptr_t *start, size_t *bytes);
+
+#endif

@@ -1,0 +1,37 @@
+#!/usr/bin/env python3
+"""Runs every mistake of mistakes.c with oshrun --check and looks for the line that names it.
+
+    run.py OSHRUN MISTAKES [NAME ...]
+"""
+import re
+import subprocess
+import sys
+
+
+def look(oshrun, program, name, line):
+    """What is wrong with one run, or nothing."""
+    try:
+        done = subprocess.run([oshrun, "-n", "2", "--check", program, name], capture_output=True, text=True,
+                              timeout=60, check=False)
+    except subprocess.TimeoutExpired:
+        return f"{name}: hangs"
+    if not line:
+        return "" if done.returncode == 0 else f"{name}: failed without a mistake\n{done.stderr}"
+    if done.returncode == 0:
+        return f"{name}: not noticed"
+    if not re.search(rf"^lateral: PE \d+: {line}", done.stderr, re.MULTILINE):
+        return f"{name}: expected /{line}/, got\n{done.stderr}"
+    return ""
+
+
+def main():
+    oshrun, program, wanted = sys.argv[1], sys.argv[2], sys.argv[3:]
+    listed = subprocess.run([program, "--list"], capture_output=True, text=True, check=True).stdout.splitlines()
+    cases = [line.split("\t") for line in listed]
+    wrong = [text for name, line in cases if not wanted or name in wanted for text in [look(oshrun, program, name, line)] if text]
+    print("\n".join(wrong) or f"{len(cases)} cases, each as expected")
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,17 @@
+/* Every function of: collectives in two phases; by its C name. The calls are generated (api/calls.py).
+ * pes: 1 2 3
+ * timeout: 120
+ * flags: -fno-strict-aliasing
+ *
+ * case: bare
+ * case: checked
+ * oshrun: --check */
+#include "harness.h"
+
+#include "tests/calls_nbe_coll.h"
+
+int main(void)
+{
+    begin();
+    return end(call_all());
+}

@@ -1,0 +1,17 @@
+/* Every type of the C11 generics: collectives in two phases. The calls are generated (api/calls.py).
+ * pes: 1 2 3
+ * timeout: 120
+ * flags: -fno-strict-aliasing -std=c11
+ *
+ * case: bare
+ * case: checked
+ * oshrun: --check */
+#include "harness.h"
+
+#include "tests/generic_nbe_coll.h"
+
+int main(void)
+{
+    begin();
+    return end(call_all());
+}
