@@ -21,7 +21,7 @@ bool environment_wants_check(const struct options *options)
 /* Beside this oshrun, in an installed tree as in a build tree. */
 const char *environment_check_library(void)
 {
-    static const char *const places[] = { LATERAL_LIB_FROM_BIN, "../lib" };
+    static const char *const places[] = {LATERAL_LIB_FROM_BIN, "../lib"};
     static char self[PATH_MAX], path[PATH_MAX + 64];
     ssize_t bytes = readlink("/proc/self/exe", self, sizeof self - 1);
     self[bytes > 0 ? bytes : 0] = 0;
@@ -36,25 +36,38 @@ const char *environment_check_library(void)
     return NULL;
 }
 
-/* Replaces NAME's entry in the list, or appends it; entry is NAME=VALUE. */
-static void put(char **list, const char *entry)
+/* The place of NAME's entry in the list, or its end; entry is NAME=VALUE or NAME=. */
+static char **place_of(char **list, const char *entry)
 {
     size_t name = strcspn(entry, "=") + 1;
-    size_t i = 0;
-    while (list[i] && strncmp(list[i], entry, name) != 0)
-        i++;
-    list[i] = say_if_null(strdup(entry));
+    while (*list && strncmp(*list, entry, name) != 0)
+        list++;
+    return list;
+}
+
+static void put(char **list, const char *entry)
+{
+    *place_of(list, entry) = say_if_null(strdup(entry));
+}
+
+/* Puts value and what is there already into one colon-separated entry; name ends with "=". */
+static void put_joined(char **list, const char *name, const char *value, bool in_front)
+{
+    char **place = place_of(list, name);
+    const char *old = *place ? *place + strlen(name) : "";
+    const char *one = in_front ? value : old, *two = in_front ? old : value;
+    char *entry;
+    if (asprintf(&entry, "%s%s%s%s", name, one, *old ? ":" : "", two) < 0)
+        say_if_null(NULL);
+    *place = entry;
 }
 
 static void put_check(char **list, const char *library)
 {
-    const char *others = getenv("LD_PRELOAD");
-    char *entry;
     put(list, "LATERAL_CHECK=1");
-    if (asprintf(&entry, "LD_PRELOAD=%s%s%s", library, others && *others ? ":" : "", others ? others : "") < 0)
-        say_if_null(NULL);
-    put(list, entry);
-    free(entry);
+    put_joined(list, "LD_PRELOAD=", library, true);
+    /* A program with its own sanitizer would object to a library in front of that one. */
+    put_joined(list, "ASAN_OPTIONS=", "verify_asan_link_order=0", false);
 }
 
 static void put_export(char **list, const char *text)
@@ -70,17 +83,17 @@ char **environment_make(const struct app *app, const char *check_library)
     size_t count = 0;
     while (environ[count])
         count++;
-    char **list = say_if_null(calloc(count + app->nexports + 4, sizeof *list));
+    char **list = say_if_null(calloc(count + app->nexports + 5, sizeof *list));
     list[0] = say_if_null(calloc(1, JOB_BYTES));
     size_t used = 1;
     for (size_t i = 0; i < count; i++)
         if (strncmp(environ[i], "LATERAL_JOB=", 12) != 0)
             list[used++] = environ[i];
     environment_name_pe(list, 0, 0); /* so that put sees a name there */
-    if (check_library)
-        put_check(list, check_library);
     for (size_t x = 0; x < app->nexports; x++)
         put_export(list, app->exports[x]);
+    if (check_library)
+        put_check(list, check_library);
     return list;
 }
 

@@ -13,19 +13,19 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
-#define DESERTED_MS 200   /* how often to look while a PE has left early */
-#define DRAIN_MS 500      /* for the last output of a job that was ended by a signal */
-#define PATIENCE_MS 5000  /* for processes that do not die */
+#define DESERTED_MS 200  /* how often to look while a PE has left early */
+#define DRAIN_MS 500     /* for the last output of a job that was ended by a signal */
+#define PATIENCE_MS 5000 /* for processes that do not die */
 
 static struct job job;
 static struct watch front_watch, signal_watch;
 static int signal_fd, front_fd;
-static int64_t timeout_at; /* 0: none */
+static int64_t timeout_at;  /* 0: none */
 static int64_t drain_until; /* 0: as long as the reader needs */
 
 void guard_signals(sigset_t *set)
 {
-    static const int taken[] = { SIGCHLD, SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGTSTP, SIGCONT };
+    static const int taken[] = {SIGCHLD, SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGTSTP, SIGCONT};
     sigemptyset(set);
     for (size_t i = 0; i < sizeof taken / sizeof *taken; i++) {
         struct sigaction now;
@@ -38,8 +38,9 @@ void guard_signals(sigset_t *set)
 static void front_ready(struct watch *watch)
 {
     (void)watch;
+    job_kill(&job);
     sweep_descendants(PATIENCE_MS, NULL);
-    _exit(STATUS_SIGNAL + SIGKILL);
+    exit(STATUS_SIGNAL + SIGKILL);
 }
 
 static void ask_to_end(int signal)
@@ -179,5 +180,5 @@ _Noreturn void guard_run(struct options *options, int front, const sigset_t *sig
         status = job.status;
     }
     output_tick();
-    _exit(status);
+    exit(status);
 }

@@ -13,8 +13,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define GRACE_MS 500          /* between SIGTERM and SIGKILL */
-#define PIDS (4u << 20)       /* Linux never has more */
+#define GRACE_MS 500    /* between SIGTERM and SIGKILL */
+#define PIDS (4u << 20) /* Linux never has more */
 #define FILES_OF_OUR_OWN 32
 
 static int raise_file_limit(struct job *job)
@@ -22,12 +22,12 @@ static int raise_file_limit(struct job *job)
     rlim_t need = (rlim_t)output_files_per_pe() * job->options->pes + FILES_OF_OUR_OWN + 100;
     if (getrlimit(RLIMIT_NOFILE, &job->files) != 0)
         return 0;
-    struct rlimit wide = { .rlim_cur = job->files.rlim_max, .rlim_max = job->files.rlim_max };
+    struct rlimit wide = {.rlim_cur = job->files.rlim_max, .rlim_max = job->files.rlim_max};
     setrlimit(RLIMIT_NOFILE, &wide);
     if (job->files.rlim_max == RLIM_INFINITY || job->files.rlim_max >= need)
         return 0;
-    say("%u PEs need %llu open files, the limit is %llu: raise it (ulimit -Hn) or start fewer PEs",
-        job->options->pes, (unsigned long long)need, (unsigned long long)job->files.rlim_max);
+    say("%u PEs need %llu open files, the limit is %llu: raise it (ulimit -Hn) or start fewer PEs", job->options->pes,
+        (unsigned long long)need, (unsigned long long)job->files.rlim_max);
     return STATUS_FAILED;
 }
 
@@ -45,7 +45,7 @@ static int make_environments(struct job *job)
 
 int job_prepare(struct job *job, const struct options *options, const sigset_t *signals)
 {
-    *job = (struct job){ .options = options, .signals = signals };
+    *job = (struct job){.options = options, .signals = signals};
     int status = raise_file_limit(job);
     if (status == 0)
         status = make_environments(job);
@@ -83,10 +83,15 @@ static pid_t start(struct job *job, uint32_t pe)
 {
     const struct app *app = app_of(job, pe);
     struct cpus cpus;
-    struct spawn how = { .path = app->path, .wdir = app->wdir, .argv = app->argv,
-        .envp = job->environments[app - job->options->apps], .in = pe == 0 ? 0 : job->null,
-        .segment = job->segment.fd, .cpus = job->options->bind_cores ? &cpus : NULL,
-        .signals = job->signals, .files = &job->files };
+    struct spawn how = {.path = app->path,
+                        .wdir = app->wdir,
+                        .argv = app->argv,
+                        .envp = job->environments[app - job->options->apps],
+                        .in = pe == 0 ? 0 : job->null,
+                        .segment = job->segment.fd,
+                        .cpus = job->options->bind_cores ? &cpus : NULL,
+                        .signals = job->signals,
+                        .files = &job->files};
     environment_name_pe(job->environments[app - job->options->apps], job->segment.fd, pe);
     if (how.cpus)
         cores_of_pe(pe, &cpus);

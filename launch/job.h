@@ -16,17 +16,17 @@
 struct job {
     const struct options *options;
     struct segment segment;
-    char ***environments;   /* one per program */
+    char ***environments;    /* one per program */
     const sigset_t *signals; /* what PEs start with */
-    struct rlimit files;    /* likewise */
-    int null;               /* /dev/null, the input of all but PE 0 */
-    pid_t *pids;            /* 0: not started or ended */
-    uint32_t *pe_of;        /* by pid: PE plus 1; 0: none of ours */
+    struct rlimit files;     /* likewise */
+    int null;                /* /dev/null, the input of all but PE 0 */
+    pid_t *pids;             /* 0: not started or ended */
+    uint32_t *pe_of;         /* by pid: PE plus 1; 0: none of ours */
     uint32_t started, alive;
-    int status;             /* of the job so far */
+    int status; /* of the job so far */
     bool ending;
-    bool deserted;          /* a PE has ended well without ever using the library */
-    int64_t kill_at;        /* when grace is over; 0: not set */
+    bool deserted;   /* a PE has ended well without ever using the library */
+    int64_t kill_at; /* when grace is over; 0: not set */
 };
 
 /* Shared memory, environments, limits. Returns 0 or an exit status after one line. */

@@ -12,7 +12,7 @@ int loop_open(void)
 
 int loop_add(int fd, uint32_t events, struct watch *watch)
 {
-    struct epoll_event event = { .events = events, .data.ptr = watch };
+    struct epoll_event event = {.events = events, .data.ptr = watch};
     return epoll_ctl(epoll, EPOLL_CTL_ADD, fd, &event);
 }
 

@@ -105,7 +105,7 @@ int main(int argc, char **argv)
     find_programs(&options);
 
     sigset_t signals, before, blocked;
-    signal(SIGCHLD, SIG_DFL);     /* ignored, it would take the dead away */
+    signal(SIGCHLD, SIG_DFL); /* ignored, it would take the dead away */
     guard_signals(&signals);
     blocked = signals;
     sigaddset(&blocked, SIGPIPE); /* a failed write is told by errno */

@@ -8,12 +8,12 @@
 #include <stddef.h>
 
 enum { /* exit statuses that a shell user knows */
-    STATUS_FAILED = 1,
-    STATUS_USAGE = 2,
-    STATUS_TIMEOUT = 124,
-    STATUS_NOT_EXECUTABLE = 126,
-    STATUS_NOT_FOUND = 127,
-    STATUS_SIGNAL = 128,
+       STATUS_FAILED = 1,
+       STATUS_USAGE = 2,
+       STATUS_TIMEOUT = 124,
+       STATUS_NOT_EXECUTABLE = 126,
+       STATUS_NOT_FOUND = 127,
+       STATUS_SIGNAL = 128,
 };
 
 void say(const char *format, ...) __attribute__((format(printf, 1, 2)));

@@ -18,28 +18,28 @@ static const struct option_row {
     enum option_id id;
     bool valued;
 } rows[] = {
-    { "n", COUNT, true },
-    { "np", COUNT, true },
-    { "bind-to", BIND, true },
-    { "x", EXPORT, true },
-    { "tag-output", TAG, false },
-    { "timeout", TIMEOUT, true },
-    { "wdir", WDIR, true },
-    { "wd", WDIR, true },
-    { "check", CHECK, false },
-    { "quiet", QUIET, false },
-    { "q", QUIET, false },
-    { "host", HOSTS, true },
-    { "H", HOSTS, true },
-    { "hostfile", HOSTS, true },
-    { "machinefile", HOSTS, true },
-    { "version", VERSION, false },
-    { "V", VERSION, false },
-    { "help", HELP, false },
-    { "h", HELP, false },
+    {"n", COUNT, true},
+    {"np", COUNT, true},
+    {"bind-to", BIND, true},
+    {"x", EXPORT, true},
+    {"tag-output", TAG, false},
+    {"timeout", TIMEOUT, true},
+    {"wdir", WDIR, true},
+    {"wd", WDIR, true},
+    {"check", CHECK, false},
+    {"quiet", QUIET, false},
+    {"q", QUIET, false},
+    {"host", HOSTS, true},
+    {"H", HOSTS, true},
+    {"hostfile", HOSTS, true},
+    {"machinefile", HOSTS, true},
+    {"version", VERSION, false},
+    {"V", VERSION, false},
+    {"help", HELP, false},
+    {"h", HELP, false},
     /* Other launchers need these for what is always allowed here. */
-    { "oversubscribe", NOTHING, false },
-    { "allow-run-as-root", NOTHING, false },
+    {"oversubscribe", NOTHING, false},
+    {"allow-run-as-root", NOTHING, false},
 };
 
 /* Where reading stands in the words of the line. */
@@ -174,13 +174,13 @@ static void settle_counts(struct options *options)
 
 void options_read(struct options *options, int argc, char **argv)
 {
-    struct reader in = { argv, 1, argc };
-    *options = (struct options){ .cpus = cores_allowed() };
+    struct reader in = {argv, 1, argc};
+    *options = (struct options){.cpus = cores_allowed()};
     do {
         size_t bytes = (options->napps + 1) * sizeof *options->apps;
         options->apps = say_if_null(realloc(options->apps, bytes));
         struct app *app = &options->apps[options->napps++];
-        *app = (struct app){ 0 };
+        *app = (struct app){0};
         read_app(options, app, &in);
         in.words[in.at] = NULL; /* ends this program's arguments, in place of ":" */
     } while (in.at++ < in.count);

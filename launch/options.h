@@ -16,20 +16,20 @@ struct app {
     const char *wdir;     /* NULL: where oshrun runs */
     const char **exports; /* -x, in order */
     size_t nexports;
-    char *path;           /* what to execute, from program_find; relative ones start in wdir */
+    char *path; /* what to execute, from program_find; relative ones start in wdir */
 };
 
 struct options {
     struct app *apps;
     size_t napps;
-    uint32_t pes;       /* sum of the counts */
-    uint32_t cpus;      /* processors that oshrun may use */
+    uint32_t pes;  /* sum of the counts */
+    uint32_t cpus; /* processors that oshrun may use */
     bool bind_cores;
     bool tag;
     bool check;
     bool quiet;
-    double timeout;     /* seconds; 0: none */
-    const char *hosts;  /* --host or --hostfile as given; NULL: neither */
+    double timeout;    /* seconds; 0: none */
+    const char *hosts; /* --host or --hostfile as given; NULL: neither */
 };
 
 void options_read(struct options *options, int argc, char **argv);

@@ -32,9 +32,9 @@ struct stream {
 /* Where lines of many streams meet. */
 struct lane {
     struct sink sink;
-    struct stream *owner;       /* in the middle of a long line: the others wait */
-    const struct stream *last;  /* who wrote last, */
-    bool midline;               /* and left a line unfinished */
+    struct stream *owner;      /* in the middle of a long line: the others wait */
+    const struct stream *last; /* who wrote last, */
+    bool midline;              /* and left a line unfinished */
 };
 
 static struct lane lanes[2];
@@ -230,7 +230,7 @@ static int open_stream(struct stream *stream, uint32_t pe, struct lane *lane)
     int ends[2];
     if (pipe2(ends, O_CLOEXEC) != 0)
         return -1;
-    *stream = (struct stream){ .watch.ready = stream_ready, .lane = lane, .pe = pe, .fd = ends[0] };
+    *stream = (struct stream){.watch.ready = stream_ready, .lane = lane, .pe = pe, .fd = ends[0]};
     if (fcntl(ends[0], F_SETFL, O_NONBLOCK) != 0 || loop_add(ends[0], EPOLLIN, &stream->watch) != 0) {
         int why = errno;
         close(ends[0]);
@@ -283,7 +283,7 @@ static void check_stuck(struct lane *lane, int64_t now)
     struct stream *owner = lane->owner;
     if (!owner || now - owner->heard < STUCK_MS)
         return;
-    struct pollfd more = { .fd = owner->fd, .events = POLLIN };
+    struct pollfd more = {.fd = owner->fd, .events = POLLIN};
     if (owner->parked || poll(&more, 1, 0) > 0)
         owner->heard = now;
     else

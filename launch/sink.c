@@ -35,7 +35,7 @@ void sink_open(struct sink *sink, int fd, void (*drained)(struct sink *))
 {
     struct stat info;
     char path[32];
-    *sink = (struct sink){ .watch.ready = sink_ready, .fd = fd, .drained = drained };
+    *sink = (struct sink){.watch.ready = sink_ready, .fd = fd, .drained = drained};
     if (fstat(fd, &info) != 0 || S_ISREG(info.st_mode))
         return; /* a file never makes a writer wait */
     sink->cautious = true;
@@ -60,7 +60,7 @@ static ssize_t write_some(struct sink *sink)
 {
     size_t bytes = sink->used - sink->at;
     if (sink->cautious) {
-        struct pollfd room = { .fd = sink->fd, .events = POLLOUT };
+        struct pollfd room = {.fd = sink->fd, .events = POLLOUT};
         if (poll(&room, 1, 0) == 0)
             return 0;
         bytes = bytes < PIPE_BUF ? bytes : PIPE_BUF;

@@ -13,10 +13,10 @@
 struct sink {
     struct watch watch;
     int fd;
-    bool cautious;   /* fd may block: ask before each small write */
-    bool armed;      /* waiting in the loop for room */
-    int broken;      /* errno of the write that failed for good */
-    char *data;      /* pending bytes are data[at..used) */
+    bool cautious; /* fd may block: ask before each small write */
+    bool armed;    /* waiting in the loop for room */
+    int broken;    /* errno of the write that failed for good */
+    char *data;    /* pending bytes are data[at..used) */
     size_t at, used, room;
     void (*drained)(struct sink *); /* called when everything is written after having been stuck */
 };

@@ -12,10 +12,10 @@ struct spawn {
     const char *path, *wdir; /* wdir may be NULL */
     char *const *argv;
     char *const *envp;
-    int in, out, err;         /* become 0, 1, 2 */
-    int segment;              /* inherited under the same number */
-    const struct cpus *cpus;  /* NULL: not bound */
-    const sigset_t *signals;  /* the mask that oshrun was started with */
+    int in, out, err;           /* become 0, 1, 2 */
+    int segment;                /* inherited under the same number */
+    const struct cpus *cpus;    /* NULL: not bound */
+    const sigset_t *signals;    /* the mask that oshrun was started with */
     const struct rlimit *files; /* the limit that oshrun was started with */
 };
 

@@ -71,7 +71,7 @@ static void await_death(int ms)
     sigset_t deaths;
     sigemptyset(&deaths);
     sigaddset(&deaths, SIGCHLD);
-    struct timespec limit = { ms / 1000, ms % 1000 * 1000000L };
+    struct timespec limit = {ms / 1000, ms % 1000 * 1000000L};
     sigtimedwait(&deaths, NULL, &limit);
 }
 

@@ -178,8 +178,22 @@ def test_check_layer():
         both = check("--check", env={"LD_PRELOAD": str(harness.PRELOAD)} if not harness.sanitized() else {})
         assert "liblateral-check.so" in both.stdout.splitlines()[0], both
         assert harness.sanitized() or f"liblateral-check.so:{harness.PRELOAD}" in both.stdout, both
+        mine = check("--check", "-x", "LD_PRELOAD=", "-x", "ASAN_OPTIONS=a=1")
+        assert mine.stdout.splitlines()[0].endswith("/lib/liblateral-check.so"), mine
+        check_with_sanitizer(folder, oshrun)
         for off in (check(), check(env={"LATERAL_CHECK": "0"})):
             assert off.stdout.startswith("LD_PRELOAD=(none)") and " check=0 " in off.stdout, off
+
+
+def check_with_sanitizer(folder, oshrun):
+    """A program with the address sanitizer takes the layer too."""
+    source = pathlib.Path(folder, "empty.c")
+    source.write_text("int main(void) { return 0; }\n")
+    if shutil.which("cc") and subprocess.run(["cc", "-fsanitize=address", source, "-o", f"{folder}/empty"], check=False,
+                                             capture_output=True).returncode == 0:
+        done = subprocess.run([oshrun, "-n", "2", "--check", f"{folder}/empty"], capture_output=True, text=True, check=False,
+                              env=harness.CLEAN)
+        assert done.returncode == 0, done
 
 
 def test_thousand():

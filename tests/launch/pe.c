@@ -34,7 +34,8 @@ static void attach(void)
     struct stat info;
     if (fstat(job_fd, &info) != 0)
         exit(90);
-    node = mmap(NULL, sizeof(struct node) + (me + 1) * sizeof(struct node_pe), PROT_READ | PROT_WRITE, MAP_SHARED, job_fd, 0);
+    node = mmap(NULL, sizeof(struct node) + (me + 1) * sizeof(struct node_pe), PROT_READ | PROT_WRITE, MAP_SHARED,
+                job_fd, 0);
     if (node == MAP_FAILED || node->magic != NODE_MAGIC || (size_t)info.st_size != node_fixed_size(node->size))
         exit(91);
     node->pe[me].pid = getpid();
@@ -55,7 +56,7 @@ static void write_all(int fd, const char *data, size_t bytes)
 
 static void sleep_ms(long ms)
 {
-    struct timespec left = { ms / 1000, ms % 1000 * 1000000 };
+    struct timespec left = {ms / 1000, ms % 1000 * 1000000};
     while (nanosleep(&left, &left) != 0 && errno == EINTR)
         ;
 }
@@ -146,9 +147,10 @@ static void show_status_line(const char *name)
 static void show_header(void)
 {
     char line[256];
-    int bytes = snprintf(line, sizeof line, "pe=%u size=%u total=%u first=%u cores=%u over=%u check=%u app=%u nonce=%llx%llx\n",
-        me, node->size, node->total, node->first, node->cores, node->oversubscribed, node->check, node->pe[me].app,
-        (unsigned long long)node->nonce[0], (unsigned long long)node->nonce[1]);
+    int bytes =
+        snprintf(line, sizeof line, "pe=%u size=%u total=%u first=%u cores=%u over=%u check=%u app=%u nonce=%llx%llx\n",
+                 me, node->size, node->total, node->first, node->cores, node->oversubscribed, node->check,
+                 node->pe[me].app, (unsigned long long)node->nonce[0], (unsigned long long)node->nonce[1]);
     write_all(1, line, (size_t)bytes);
 }
 
