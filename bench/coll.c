@@ -116,7 +116,7 @@ static double copy_time(void)
 {
     double each[BENCH_MOST_BATCHES];
     for (int i = -1; i < bench.batches; i++) {
-        long n = (long)(4 * LARGEST / c.size);
+        long n = (long)(2 * LARGEST / c.size);
         shmem_barrier_all();
         double start = bench_now();
         for (long k = 0; k < n; k++) {

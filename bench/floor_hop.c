@@ -15,7 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { MOST_BATCHES = 31, WARM = 1000 };
+enum { MOST_BATCHES = 101, WARM = 1000 };
 
 static struct shared {
     _Alignas(256) long line[2][32];
@@ -133,8 +133,8 @@ static double hop(void (*exchange)(int, long, long), int batches, long n)
 int main(int argc, char **argv)
 {
     int quick = argc > 1 && strcmp(argv[1], "--quick") == 0;
-    int batches = quick ? 5 : 15;
-    long n = quick ? 2000 : 10000;
+    int batches = quick ? 11 : MOST_BATCHES;
+    long n = 2000;
     sched_getaffinity(0, sizeof allowed, &allowed);
     printf("{\"program\": \"floor_hop\", \"results\": {");
     if (CPU_COUNT(&allowed) > 1) {

@@ -2,13 +2,14 @@
 import os
 import platform
 import re
-import shutil
 import subprocess
+import time
 from collections import namedtuple
 from pathlib import Path
 
-# name: short, for columns; title: with its version; launch: the command in front of "-n N ... program".
-Implementation = namedtuple("Implementation", "name title oshcc launch core none env")
+# name: short, for columns; title: with its version; launch: the command in front of "-n N program"; it binds PEs to
+# cores in turn, also when there are more PEs than cores: else chance decides how many share a core.
+Implementation = namedtuple("Implementation", "name title oshcc launch env")
 
 PLACES = ["/usr/bin", "/usr/lib64/openmpi/bin", "/usr/local/bin", "/opt/openmpi/bin", "/opt/sos/bin", "/usr/local/sos/bin"]
 
@@ -25,13 +26,14 @@ def open_mpi(folder):
     """As root it wants to be told twice; its memory hooks crash at exit in Debian 12's 4.1.4, so they stay off."""
     version = re.search(r"([\d.]+\w*)", text_of([folder / "oshcc", "--showme:version"]))
     env = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
-    launch = [folder / "oshrun", "--oversubscribe", "--mca", "opal_common_ucx_opal_mem_hooks", "0"]
+    launch = [folder / "oshrun", "--oversubscribe", "--bind-to", "core:overload-allowed",
+              "--mca", "opal_common_ucx_opal_mem_hooks", "0"]
     title = f"Open MPI {version.group(1)}" if version else "Open MPI"
-    return Implementation("openmpi", title, folder / "oshcc", launch, ["--bind-to", "core"], ["--bind-to", "none"], env)
+    return Implementation("openmpi", title, folder / "oshcc", launch, env)
 
 
 def other(folder, name):
-    return Implementation(name, name, folder / "oshcc", [folder / "oshrun"], [], [], {})
+    return Implementation(name, name, folder / "oshcc", [folder / "oshrun"], {})
 
 
 def peer_at(folder, name=None):
@@ -63,12 +65,26 @@ def find_peers(ours, given):
 
 def lateral(build):
     folder = build / "bin"
-    return Implementation("lateral", "Lateral", folder / "oshcc", [folder / "oshrun"],
-                          ["--bind-to", "core"], ["--bind-to", "none"], {})
+    return Implementation("lateral", "Lateral", folder / "oshcc", [folder / "oshrun", "--bind-to", "core"], {})
 
 
 def cores():
     return len(os.sched_getaffinity(0))
+
+
+def busy(seconds=0.3):
+    """The share of all processors' time, 0 to 1, that others use while we sleep."""
+    def times():
+        with open("/proc/stat", encoding="ascii") as file:
+            user, nice, system, idle, wait, *rest = map(int, file.readline().split()[1:])
+        return user + nice + system + sum(rest), user + nice + system + idle + wait + sum(rest)
+    try:
+        used, total = times()
+        time.sleep(seconds)
+        used_then, total_then = times()
+        return (used_then - used) / max(1, total_then - total)
+    except (OSError, ValueError):
+        return 0.0
 
 
 def describe():
@@ -82,13 +98,4 @@ def describe():
         virtual = ""
     compiler = text_of(["cc", "--version"]).splitlines()
     return {"processor": model, "cores": cores(), "virtual": bool(virtual), "kernel": platform.release(),
-            "compiler": compiler[0] if compiler else "unknown", "load": os.getloadavg()[0],
-            "matplotlib": shutil.which("python3") is not None and has_matplotlib()}
-
-
-def has_matplotlib():
-    try:
-        import matplotlib                                  # noqa: F401 (only whether it is there)
-    except ImportError:
-        return False
-    return True
+            "compiler": compiler[0] if compiler else "unknown"}

@@ -50,7 +50,8 @@ def note(text):
 # ------------------------------------------------------------------------------------------------ build
 
 def compile_with(compiler, source, output, *more):
-    command = [compiler, *FLAGS, HERE / source, "-o", output, *more]
+    source = HERE / source if (HERE / source).exists() else ROOT / "examples" / source
+    command = [compiler, *FLAGS, source, "-o", output, *more]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode:
         note(f"{' '.join(map(str, command))} failed:\n{done.stderr.strip()}")
@@ -93,9 +94,13 @@ def execute(command, env):
 
 
 def values_of(run, stdout):
-    """{key: value} from the JSON that a program printed."""
+    """{key: value} from the JSON that a program printed, or from the RESULT line of an example."""
     document = json.loads(stdout[stdout.index("{"):])
-    return {f"{run}/{name}": value for name, (value, _) in document["results"].items()}
+    if "results" in document:
+        return {f"{run}/{name}": value for name, (value, _) in document["results"].items()}
+    if not document["verified"]:
+        raise ValueError("its result is wrong")
+    return {f"{run}/{name}": value for name, value in document.items() if isinstance(value, float)}
 
 
 class Session:
@@ -106,6 +111,7 @@ class Session:
         self.implementations = implementations
         self.samples = {i.name: {} for i in implementations}
         self.failed = {}                                   # (implementation, run) -> why
+        self.busy = []                                     # by others, before each round
 
     def keep(self, name, values, round_number):
         for key, value in values.items():
@@ -113,10 +119,9 @@ class Session:
             column[round_number] = value
 
     def command(self, implementation, run):
-        bind = implementation.core if run.pes <= machine.cores() else implementation.none
         program = self.out / implementation.name / run.program
         quick = ["--quick"] if self.options.quick and run.kind == "program" else []
-        return [*implementation.launch, "-n", run.pes, *bind, program, *quick]
+        return [*implementation.launch, "-n", run.pes, program, *run.args, *quick]
 
     def run_one(self, implementation, run, round_number):
         if (implementation.name, run.key) in self.failed:
@@ -151,6 +156,7 @@ class Session:
         with_floor = [run for run in runs if run.kind == "timed" or run.program == "pingpong"]
         progress = Progress(self.options.rounds * (len(runs) * len(self.implementations) + len(with_floor)))
         for number in range(self.options.rounds):
+            self.busy.append(machine.busy())
             for run in runs:
                 turn = number % len(self.implementations)
                 for implementation in self.implementations[turn:] + self.implementations[:turn]:
@@ -225,10 +231,11 @@ def spread_text(spread):
     return "{1:.{d}f} [{0:.{d}f} {2:.{d}f}]".format(*spread, d=digits)
 
 
+UNITS = {"bandwidth": "GB/s", "launch": "ms", "rss": "MiB", "stencil": "MFlop/s", "isort": "Mkeys/s"}
+
+
 def unit_of(line):
-    key = line["key"]
-    return "GB/s" if key.startswith("bandwidth") else "ms" if key.startswith("launch") else \
-        "MiB" if key.startswith("rss") else "ns"
+    return UNITS.get(line["key"].split("-")[0], "ns")
 
 
 def target_text(line):
@@ -320,8 +327,6 @@ def measure(options):
     """Builds, measures, compares; returns the document that is saved."""
     out, runs = options.out.resolve(), choose_runs(options)
     about = machine.describe()
-    if about["load"] > 0.5 and not options.smoke:
-        note(f"other work is going on here (load {about['load']:.1f}): these figures are unreliable")
     ours = machine.lateral(find_build(options))
     peers = [] if options.no_peers else machine.find_peers(ours.oshcc.parent, options.peer)
     if not peers and not options.no_peers:
@@ -332,6 +337,7 @@ def measure(options):
         for program in build_programs(implementation, out, out / "floor", runs):
             session.failed.update({(implementation.name, run.key): "does not compile" for run in runs if run.program == program})
     session.measure(runs)
+    about["busy"] = statistics.median(session.busy)
     lines = [compare(row, session.samples, peers) for row in wanted_rows(runs)]
     return {"when": time.strftime("%Y-%m-%d %H:%M", time.gmtime()), "machine": about, "rounds": options.rounds,
             "quick": options.quick, "peers": {p.name: p.title for p in peers}, "lines": lines,
@@ -362,6 +368,8 @@ def main():
         return smoke(document)
     show(document["lines"], list(document["peers"]))
     print(f"\nmedians of {document['rounds']} rounds; ratios: median [quartiles] over rounds; {summary(document['lines'])}")
+    if document["machine"]["busy"] > 0.1:
+        note(f"others kept the processors {document['machine']['busy']:.0%} busy meanwhile: these figures are unreliable")
     if options.report:
         import report                                      # only here: it may need matplotlib
         report.write(document, ROOT / "docs" / "results")

@@ -5,9 +5,9 @@ it. A row of the table names our value, the value it is held against, and the bo
 """
 from collections import namedtuple
 
-# kind: "program" prints JSON; "timed" is timed by the runner, from launch to exit, against as many processes that do nothing.
+# kind: "program" prints JSON; "example" is from examples/ and prints a RESULT line; "timed" is timed by the runner, from launch to exit, against as many processes that do nothing.
 # quick: also with --quick. heavy: peers take minutes for it and get it with --full alone.
-Run = namedtuple("Run", "key program pes kind quick heavy", defaults=("program", True, False))
+Run = namedtuple("Run", "key program pes kind quick heavy args", defaults=("program", True, False, ()))
 
 RUNS = [
     Run("latency-2", "latency", 2),
@@ -22,6 +22,8 @@ RUNS = [
     Run("coll-4", "coll", 4),
     Run("rss-2", "rss", 2),
     Run("rss-16", "rss", 16, quick=False),
+    Run("stencil-2", "stencil", 2, "example", args=("100", "12800", "1280", "--json")),
+    Run("isort-2", "isort", 2, "example", args=("24", "--json")),
     Run("launch-2", "launch", 2, "timed"),
     Run("launch-16", "launch", 16, "timed"),
     Run("launch-256", "launch", 256, "timed", quick=False, heavy=True),
@@ -36,7 +38,7 @@ ELEMENT_OPS = ["p", "g", "put1", "get1", "atomic_add", "atomic_fetch_add", "atom
                "atomic_set", "atomic_fetch"]
 COLLECTIVES = ["broadcast", "reduce", "fcollect", "alltoall"]
 ACCESS, MESSAGE, BANDWIDTH = "One element", "Messages and barriers", "Bandwidth"
-START, COLLECTIVE = "Start and memory", "Collectives"
+START, COLLECTIVE, PROGRAM = "Start and memory", "Collectives", "Programs"
 
 
 def size_name(size):
@@ -100,4 +102,9 @@ def collective_rows():
                               "floor", 1.25)
 
 
-ROWS = [*element_rows(), *message_rows(), *bandwidth_rows(), *start_rows(), *collective_rows()]
+def program_rows():
+    yield Row(PROGRAM, "pipelined stencil 12800 x 1280, 2 PEs", "stencil-2/mflops", at_least=True)
+    yield Row(PROGRAM, "sort of 2^24 keys, 2 PEs", "isort-2/mkeys_per_s", at_least=True)
+
+
+ROWS = [*element_rows(), *message_rows(), *bandwidth_rows(), *start_rows(), *collective_rows(), *program_rows()]
