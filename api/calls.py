@@ -32,9 +32,7 @@ class Call:
         self.label = f'"{function.name}"' if spelling == "c" else f'"{self.name} as {function.name}"'
 
     def __call__(self, *arguments):
-        """A context and a counter come first, a request last."""
-        given = (["ctx"] if self.f.ctx else []) + (["counter"] if self.f.has("ct") else []) + list(arguments)
-        given += ["&request"] if self.f.has("req") else []
+        given = (["ctx"] if self.f.ctx else []) + list(arguments)
         return f"{self.name}({', '.join(given)})"
 
     def pointer(self, name, const=False):
@@ -44,30 +42,50 @@ class Call:
     def expect(self, condition, what):
         return f'expect({self.label}, {condition}, "{what}");'
 
-    def done(self):
-        """What a collective in two phases needs before its result is looked at."""
-        return ["shmemx_request_wait(&request);"] if self.f.has("req") else []
-
     def landed(self, pe, blocks, length, dst=0, sst=0):
-        counted = "shmemx_ct_wait(counter, ++arrivals); " if self.f.has("ct") else ""
-        return counted + f"landed({self.label}, {pe}, {self.size}, {blocks}, {length}, {dst}, {sst});"
+        return f"landed({self.label}, {pe}, {self.size}, {blocks}, {length}, {dst}, {sst});"
+
+
+def stem_of(row):
+    """What a row does, without how it completes."""
+    return row.name.replace("#", "").removesuffix("_nbe")
+
+
+def tracking(call):
+    """What stands before and behind a call that a request tracks, and its last argument."""
+    if not call.f.has("req"):
+        return [], [], []
+    return ["track();"], [f"finish({call.label});"], ["&request"]
 
 
 def moved(call):
     """put and get: what arrives is the pattern of who sent."""
     row = call.f.row
     pe = "origin" if "put" in row.name else "peer"
+    before, behind, last = tracking(call)
     to, of = call.pointer("dest"), call.pointer("source", True)
     if row.name.startswith("ib"):
         done, check = call(to, of, "5", "4", "2", "3", "peer"), call.landed(pe, 3, 2, 5, 4)
     elif row.name.startswith("i"):
-        done, check = call(to, of, "2", "3", "4", "peer"), call.landed(pe, 4, 1, 2, 3)
+        done, check = call(to, of, "2", "3", "4", "peer", *last), call.landed(pe, 4, 1, 2, 3)
     else:
-        done, check = call(to, of, "5", "peer"), call.landed(pe, 1, 5)
+        done, check = call(to, of, "5", "peer", *last), call.landed(pe, 1, 5)
     one = []
     if not row.name.startswith("i"):            # one element has a path of its own
-        one = ["ready();", call(to, of, "1", "peer") + ";", "settle();", call.landed(pe, 1, 1)]
-    return ["ready();", done + ";", "settle();", check] + one
+        one = ["ready();", *before, call(to, of, "1", "peer", *last) + ";", *behind, "settle();", call.landed(pe, 1, 1)]
+    return ["ready();", *before, done + ";", *behind, "settle();", check] + one
+
+
+def counted(call):
+    """Counting put and get: the target's counter rises, and what it counts is there. get_ct reads from here, so
+    `origin` counts at this PE in both."""
+    before, behind, last = tracking(call)
+    to, of = call.pointer("dest"), call.pointer("source", True)
+    lines = ["ready();", *before, call("counter", to, of, "5", "peer", *last) + ";", *behind, "shmemx_ct_wait(counter, 1);"]
+    look = call.landed("origin" if "put" in call.f.row.name else "peer", 1, 5)
+    # A counted put is seen by its count alone; what a get fetched is there once it is complete.
+    lines += [look, "settle();"] if "put" in call.f.row.name else ["settle();", look]
+    return lines + [call.expect("shmemx_ct_fetch_reset(counter) == 1", "counted wrongly")]
 
 
 def element_put(call):
@@ -93,12 +111,14 @@ def after(operation, kind, hit):
 def atomic(call, hit=True):
     f, operation, kind = call.f, call.f.row.near, call.f.type
     at = f"({'const ' if operation == 'fetch' else ''}{call.c} *)at"
-    arguments = {"at": at, "fetch": "&got", "value": value(kind), "cond": start(kind) if hit else value(kind), "pe": "peer"}
-    names = [name for name in f.names if name not in ("ctx", "req")]
+    arguments = {"at": at, "fetch": "&got", "value": value(kind), "cond": start(kind) if hit else value(kind), "pe": "peer",
+                 "req": "&request"}
+    before, behind, _ = tracking(call)
+    names = [name for name in f.names if name != "ctx"]
     done = call(*[arguments.get(name, at) for name in names])
     lines = ["ready();", f"{call.c} *at = {call.pointer('dest')}, got = 0;",
              f"at[0] = at[1] = {start(kind)};", "settle();",
-             ("got = " if f.result != "void" else "") + done + ";", "settle();"]
+             *before, ("got = " if f.result != "void" else "") + done + ";", *behind, "settle();"]
     if f.result != "void" or f.has("fetch"):
         lines.append(call.expect(f"got == {start(kind)}", "wrong value fetched"))
     else:
@@ -171,16 +191,17 @@ def compare_many(call):
 
 def put_signal(call):
     lines = []
+    before, behind, last = tracking(call)
     for operation, left in (("SHMEM_SIGNAL_ADD", 12), ("SHMEM_SIGNAL_SET", 7)):
-        lines += ["ready();", call(call.pointer("dest"), call.pointer("source", True), "5", "&signal_word", "7",
-                                   operation, "peer") + ";",
+        lines += ["ready();", *before, call(call.pointer("dest"), call.pointer("source", True), "5", "&signal_word", "7",
+                                            operation, "peer", *last) + ";", *behind,
                   f"shmem_signal_wait_until(&signal_word, SHMEM_CMP_EQ, {left});", call.landed("origin", 1, 5), "settle();"]
     return lines
 
 
 def team_collective(call):
     row, size = call.f.row, call.size
-    stem = row.name.replace("#", "").replace("_nbe", "")
+    before, behind, last = tracking(call)
     first = ["SHMEM_TEAM_WORLD", call.pointer("dest"), call.pointer("source", True)]
     extra, look = {
         "broadcast": (["3", "npes - 1"], f"clear(3 * {size}, 64) && holds(0, 3 * {size}, npes - 1, 0)"),
@@ -190,9 +211,9 @@ def team_collective(call):
         "alltoalls": (["2", "3", "2"],
                       f"holds((size_t)pe * 4 * {size}, {size}, pe, (size_t)me * 6 * {size}) && "
                       f"holds(((size_t)pe * 4 + 2) * {size}, {size}, pe, ((size_t)me * 6 + 3) * {size})"),
-    }[stem]
-    return ["ready();", call.expect(f"{call(*first, *extra)} == 0", "did not return 0"),
-            *call.done(), "for (int pe = 0; pe < npes; pe++)", "    " + call.expect(look, "wrong bytes"), "settle();"]
+    }[stem_of(row)]
+    return ["ready();", *before, call.expect(f"{call(*first, *extra, *last)} == 0", "did not return 0"), *behind,
+            "for (int pe = 0; pe < npes; pe++)", "    " + call.expect(look, "wrong bytes"), "settle();"]
 
 
 def set_collective(call):
@@ -216,6 +237,7 @@ def reduction(call):
     """Elements that tell signed from unsigned and real from integer; expected values by a plain loop."""
     name, c = call.f.row.name, call.c
     operation = name.split("_")[0]
+    before, behind, last = tracking(call)
     step = {"and": "({c})(acc & one)", "or": "({c})(acc | one)", "xor": "({c})(acc ^ one)",
             "sum": "({c})(acc + one)", "prod": "({c})(acc * one)",
             "min": "one < acc ? one : acc", "max": "one > acc ? one : acc"}[operation].format(c=c)
@@ -223,13 +245,13 @@ def reduction(call):
     if "to_all" in name:
         done = call(to, of, "3", "0", "0", "npes", f"({c} *)work", "sync_words") + ";"
     else:
-        done = call.expect(f"{call('SHMEM_TEAM_WORLD', to, of, '3')} == 0", "did not return 0")
+        done = call.expect(f"{call('SHMEM_TEAM_WORLD', to, of, '3', *last)} == 0", "did not return 0")
     element = lambda pe: f"({c})({pe} * 2 + 3 - 2 * i)"
     last = {"sum_inscan": "me", "sum_exscan": "me - 1"}.get(name, "npes - 1")
     first = ["acc = 0, from = 0"] if "scan" in name else [f"acc = {element(0)}, from = 1"]
     init, begin = first[0].split(", ")
     return ["ready();", "for (int i = 0; i < 3; i++)", f"    ({call.pointer('source')})[i] = {element('me')};",
-            f"({call.pointer('dest')})[3] = ({c})77;", "settle();", done, *call.done(),
+            f"({call.pointer('dest')})[3] = ({c})77;", "settle();", *before, done, *behind,
             "for (int i = 0; i < 3; i++) {", f"    {c} {init};",
             f"    for (int pe = {begin.split(' = ')[1]}; pe <= {last}; pe++) {{", f"        const {c} one = {element('pe')};",
             f"        acc = {step};", "    }", "    " + call.expect(f"({call.pointer('dest')})[i] == acc", "wrong result"), "}",
@@ -237,24 +259,28 @@ def reduction(call):
 
 
 def template(function):
-    """The template that fits what the function takes, or None: then it is called by hand."""
     row = function.row
     if row.near in ("p", "g"):
         return element_put if row.near == "p" else element_get
     if row.near:
         return atomic
-    if function.has("dest") and function.has("source"):
-        if function.has("sig_op"):
-            return put_signal
-        if function.has("pe"):
-            return moved
-        if function.has("pWrk") or "_reduce" in row.name or "scan" in row.name:
-            return reduction
-        return team_collective if function.has("team") else set_collective
+    if row.family == "counter":
+        return counted if "#" in row.name else None
+    stem = stem_of(row)
+    if row.family == "rma" or (row.family == "nbe" and stem in ("put", "get", "iput", "iget")):
+        return moved
+    if stem.startswith("put_signal"):
+        return put_signal
     if row.family == "p2p" and function.type:
         if row.name == "wait":
             return wait_change
         return compare_one if row.name in ("wait_until", "test") else compare_many
+    if row.family == "coll":
+        return team_collective if "#" in row.name else set_collective
+    if row.family == "reduce" or stem.endswith("_reduce"):
+        return reduction
+    if row.family == "nbe":
+        return team_collective if "#" in row.name else None
     return None
 
 
@@ -281,27 +307,21 @@ def aliases(functions):
             f"}} twins[] = {{\n{rows}}};\n")
 
 
-# Test programs: which functions they call.
-GROUPS = {
-    "rma": lambda f: f.row.family in ("rma", "signal"),
-    "amo": lambda f: f.row.family == "amo",
-    "p2p": lambda f: f.row.family == "p2p",
-    "coll": lambda f: f.row.family in ("coll", "reduce"),
-    "nbe": lambda f: f.row.family == "nbe" and not f.has("team"),
-    "nbe_coll": lambda f: f.row.family == "nbe" and f.has("team"),
-    "counter": lambda f: f.row.family == "counter",
-}
+GROUPS = {"rma": ("rma", "signal"), "amo": ("amo",), "p2p": ("p2p",), "coll": ("coll", "reduce"),
+          "nbe": ("nbe",), "counter": ("counter",)}
 
 
 def by_hand(functions):
-    """Names that tests/symbols/plain*.c have to call themselves."""
+    """Names that tests/symbols/plain.c has to call itself."""
     return [f.name for f in functions if not template(f)]
 
 
 def write(out, functions, generics):
     generic = [f for g in generics for _, f in g.plain + g.ctx]
-    for group, wants in GROUPS.items():
-        out.write(f"tests/calls_{group}.h", source([f for f in functions if wants(f) and template(f)], "c"))
-        out.write(f"tests/generic_{group}.h", source([f for f in generic if wants(f)], "generic"))
+    for group, families in GROUPS.items():
+        wanted = [f for f in functions if f.row.family in families and template(f)]
+        out.write(f"tests/calls_{group}.h", source(wanted, "c"))
+        named = [f for f in generic if f.row.family in families]
+        out.write(f"tests/generic_{group}.h", source(named, "generic"))
     out.write("tests/twins.h", aliases(functions))
     out.write("tests/by_hand.txt", "\n".join(by_hand(functions)) + "\n")

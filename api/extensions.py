@@ -5,7 +5,11 @@ from table import AMO, AMO_BIT, AMO_EXT, RED_ARITH, RED_BIT, RED_ORDER, RMA, _AL
 TYPES = """
 /* Requests: completion that a program can hold (man 3 shmemx_request). Comparable with ==. */
 typedef struct uccs_request *shmemx_request_t;
+#if defined(__cplusplus)
+#define SHMEMX_REQUEST_NULL (static_cast<shmemx_request_t>(nullptr))
+#else
 #define SHMEMX_REQUEST_NULL ((shmemx_request_t)0)
+#endif
 #define SHMEMX_REQUEST_SHARED 1L    /* any threads may issue into it and test it */
 #define SHMEMX_REQUEST_PRIVATE 2L   /* one thread at a time: private and serialized contexts */
 

@@ -98,8 +98,8 @@ static int add_chunk(struct pool *p)
         h->number = start + i;
         h->next = start + i + 2;
     }
-    atomic_store_relaxed(&p->chunk[p->chunks++], chunk);  /* published by push_chain */
-    atomic_store_release(&p->capacity, start + count);    /* partner: pool_capacity */
+    atomic_store_relaxed(&p->chunk[p->chunks++], chunk); /* published by push_chain */
+    atomic_store_release(&p->capacity, start + count);   /* partner: pool_capacity */
     push_chain(p, start, h);
     return 1;
 }

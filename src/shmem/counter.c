@@ -87,9 +87,10 @@ int lat_ct_wait_timeout(shmemx_ct_t ct, long wait_for, double seconds)
     const struct uccs_counter_line *line = line_of("shmemx_ct_wait_timeout", ct);
     struct uccs_wait wait = {0};
     double end = now() + seconds;
-    for (unsigned looks = 0; atomic_load_acquire(&line->count) < wait_for; looks++) {
-        if (looks % 64 == 0 && now() >= end)
-            return 0;
+    while (atomic_load_acquire(&line->count) < wait_for) {
+        /* While spinning the clock would cost more than the look; a pause that yields costs more. */
+        if ((wait.looks % 64 == 0 || wait.looks >= uccs_core.spin) && !(now() < end))
+            return atomic_load_acquire(&line->count) >= wait_for;
         uccs_pause(&wait);
     }
     return 1;
@@ -97,16 +98,16 @@ int lat_ct_wait_timeout(shmemx_ct_t ct, long wait_for, double seconds)
 
 size_t lat_ct_wait_any(shmemx_ct_t *cts, const long *values, size_t n)
 {
-    static _Thread_local size_t turn;
     struct uccs_wait wait = {0};
     lat_require("shmemx_ct_wait_any");
+    size_t *turn = uccs_turn_of(cts);
     if (n == 0)
         return SIZE_MAX;
     for (;;) {
         for (size_t k = 0; k < n; k++) {
-            size_t i = (turn + k) % n;
-            if (lat_ct_test(cts[i], values[i])) {
-                turn = i + 1;
+            size_t i = (*turn + k) % n;
+            if (atomic_load_acquire(&line_of("shmemx_ct_wait_any", cts[i])->count) >= values[i]) {
+                *turn = i + 1;
                 return i;
             }
         }

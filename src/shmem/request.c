@@ -101,12 +101,12 @@ int lat_request_test_all(shmemx_request_t *reqs, size_t nreqs, const int *status
 
 size_t lat_request_test_any(shmemx_request_t *reqs, size_t nreqs, const int *status)
 {
-    static _Thread_local size_t turn;
     lat_require("shmemx_request_test_any");
+    size_t *turn = uccs_turn_of(reqs);
     for (size_t n = 0; n < nreqs; n++) {
-        size_t i = (turn + n) % nreqs;
+        size_t i = (*turn + n) % nreqs;
         if (included(status, i) && lat_request_test(&reqs[i])) {
-            turn = i + 1;
+            *turn = i + 1;
             return i;
         }
     }

@@ -26,8 +26,8 @@
 #define unwatched __attribute__((no_sanitize_address, no_sanitize_thread))
 
 static struct uccs_fork_ranges guarded = {.fd = -1};
-static pid_t owner;             /* the PE's process; 0 before the first guard */
-static __thread int notice[2];  /* of the fork under way in this thread; -1: none */
+static pid_t owner;            /* the PE's process; 0 before the first guard */
+static __thread int notice[2]; /* of the fork under way in this thread; -1: none */
 
 /* End of the last data extent of the range, relative to its start. */
 static unwatched size_t data_bytes(const struct uccs_fork_range *own, int fd)
@@ -126,8 +126,7 @@ static void in_child(void)
         if (guarded.own[i].start)
             status = make_private(&guarded.own[i], guarded.fd);
     if (status) {
-        log_line("fork: the child cannot have a copy of its parent's symmetric memory: %s; it ends",
-                 strerror(status));
+        log_line("fork: the child cannot have a copy of its parent's symmetric memory: %s; it ends", strerror(status));
         _exit(LAT_EXIT);
     }
     guarded.fd = -1; /* its own children copy as usual */

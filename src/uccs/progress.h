@@ -40,6 +40,14 @@ static inline void uccs_progress(void)
 
 void uccs_pause_slow(struct uccs_wait *wait);
 
+/* Where this thread's search of a set for any that is done begins: behind the one found last. Kept by the
+ * set's address, so that a program that waits for sets in turns starves none of their members. */
+static inline size_t *uccs_turn_of(const void *set)
+{
+    static _Thread_local size_t turns[16];
+    return &turns[((uintptr_t)set >> 3) * 0x9E3779B97F4A7C15u >> 60];
+}
+
 static inline void uccs_pause(struct uccs_wait *wait)
 {
     if (lat_likely(wait->looks < uccs_core.spin && !atomic_load_relaxed(&uccs_working)))

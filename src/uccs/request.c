@@ -55,10 +55,10 @@ bool uccs_request_done_slow(uccs_request_handle *handle)
         if (atomic_load_acquire(&object->pending) != 1)
             return false;
     }
-    if (atomic_load_acquire(&object->dirty)) { /* release: uccs_request_stored */
-        atomic_store_relaxed(&object->dirty, 0);
+    /* Takes every mark made so far (release: uccs_request_stored). A tester who finds 0 has it from the
+     * exchange of another one, which acquired the marks: the marked stores were visible to all by then. */
+    if (atomic_load_acquire(&object->dirty) && atomic_exchange_acqrel(&object->dirty, 0))
         uccs_quiet();
-    }
     return true;
 }
 

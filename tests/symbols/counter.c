@@ -1,11 +1,7 @@
-/* Every function of: counted put and get; by its C name. The calls are generated (api/calls.py).
+/* Every function of: counted operations; by its C name. The calls are generated (api/calls.py).
  * pes: 1 2
  * timeout: 120
- * flags: -fno-strict-aliasing
- *
- * case: bare
- * case: checked
- * oshrun: --check */
+ * flags: -fno-strict-aliasing */
 #include "harness.h"
 
 #include "tests/calls_counter.h"

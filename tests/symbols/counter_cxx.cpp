@@ -1,4 +1,4 @@
-/* Every C++ overload: counted put and get. The calls are generated (api/calls.py).
+/* Every C++ overload: counted operations. The calls are generated (api/calls.py).
  * pes: 1 2
  * timeout: 120
  * flags: -fno-strict-aliasing -std=c++11 */

@@ -1,11 +1,7 @@
-/* Every type of the C11 generics: counted put and get. The calls are generated (api/calls.py).
+/* Every type of the C11 generics: counted operations. The calls are generated (api/calls.py).
  * pes: 1 2
  * timeout: 120
- * flags: -fno-strict-aliasing -std=c11
- *
- * case: bare
- * case: checked
- * oshrun: --check */
+ * flags: -fno-strict-aliasing -std=c11 */
 #include "harness.h"
 
 #include "tests/generic_counter.h"

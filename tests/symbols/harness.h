@@ -32,9 +32,8 @@ static unsigned char *dest, *source;
 static int me, npes, peer, origin;
 static unsigned long rounds, failures;
 static shmem_ctx_t ctx;
-static shmemx_request_t request;    /* every _nbe call goes into it */
-static shmemx_ct_t counter;         /* every _ct call counts here, at its target */
-static long arrivals;
+static shmemx_request_t request; /* of the call under test */
+static shmemx_ct_t counter;
 
 static inline void expect(const char *call, int holds, const char *what)
 {
@@ -64,8 +63,6 @@ static inline void ready(void)
 
 static inline void settle(void)
 {
-    if (request != SHMEMX_REQUEST_NULL)
-        shmemx_request_wait(&request);
     shmem_ctx_quiet(ctx);
     shmem_barrier_all();
 }
@@ -98,6 +95,26 @@ static inline void landed(const char *call, int pe, size_t size, size_t blocks, 
     expect(call, memcmp(want, dest, AREA) == 0, "wrong bytes arrived, or bytes beside them");
 }
 
+/* A handle in each of the states in which an operation may find it. */
+static inline void track(void)
+{
+    static unsigned long tracked;
+    static const long options[2] = {SHMEMX_REQUEST_PRIVATE, SHMEMX_REQUEST_SHARED};
+    request = SHMEMX_REQUEST_NULL;
+    if (++tracked % 3)
+        expect("shmemx_request_create", shmemx_request_create(options[tracked % 3 - 1], &request) == 0, "failed");
+}
+
+static inline void finish(const char *call)
+{
+    expect(call, request != SHMEMX_REQUEST_NULL, "left the handle null");
+    shmemx_request_wait(&request);
+    expect(call, shmemx_request_test(&request) == 1, "not complete after a wait");
+    expect(call, shmemx_request_pending(request) == 0, "something is pending after a wait");
+    shmemx_request_free(&request);
+    expect(call, request == SHMEMX_REQUEST_NULL, "the freed handle is not null");
+}
+
 static inline void begin(void)
 {
     shmem_init();
@@ -110,14 +127,13 @@ static inline void begin(void)
     for (int i = 0; i < SHMEM_SYNC_SIZE; i++)
         sync_words[i] = SHMEM_SYNC_VALUE;
     expect("shmem_ctx_create", shmem_ctx_create(0, &ctx) == 0, "no context");
-    shmemx_ct_create(&counter);
     dest = heap_dest;
     source = heap_source;
+    shmemx_ct_create(&counter);
     (void)work;
     (void)holds;
     (void)clear;
     (void)landed;
-    (void)arrivals;
 }
 
 /* Answers the exit status of the program. */
@@ -126,10 +142,8 @@ static inline int end(unsigned long calls)
     shmem_barrier_all();
     if (me == 0)
         printf("%lu calls\n", calls);
-    if (request != SHMEMX_REQUEST_NULL)
-        shmemx_request_free(&request);
-    shmemx_ct_free(&counter);
     shmem_ctx_destroy(ctx);
+    shmemx_ct_free(&counter);
     shmem_finalize();
     if (failures > 20)
         fprintf(stderr, "PE %d: %lu failures in all\n", me, failures);

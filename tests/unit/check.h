@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define CHECK(condition)                                                                                              \
+#define CHECK(condition) \
     ((condition) ? (void)0 : (void)(fprintf(stderr, "%s:%d: not true: %s\n", __FILE__, __LINE__, #condition), abort()))
 
 static inline uint64_t next_random(uint64_t *state) /* splitmix64 */

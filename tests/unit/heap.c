@@ -183,15 +183,15 @@ static void test_resize(void)
     struct heap *h = heap_create(4096);
     size_t a, b, c, moved, size;
     CHECK(!heap_alloc(h, 1024, 0, &a) && !heap_alloc(h, 1024, 0, &b) && !heap_alloc(h, 1024, 0, &c));
-    CHECK(heap_resize(h, c, 2048, &moved) == HEAP_OK && moved == c);   /* over the free end */
-    CHECK(heap_resize(h, c, 100, &moved) == HEAP_OK && moved == c);    /* gives the rest back */
+    CHECK(heap_resize(h, c, 2048, &moved) == HEAP_OK && moved == c); /* over the free end */
+    CHECK(heap_resize(h, c, 100, &moved) == HEAP_OK && moved == c);  /* gives the rest back */
     CHECK(heap_size_of(h, c, &size) == HEAP_OK && size == 128);
     CHECK(heap_resize(h, a, 1500, &moved) == HEAP_OK && moved == c + 128); /* elsewhere */
     CHECK(heap_free(h, a) == HEAP_FREED);
     a = moved;
     CHECK(heap_resize(h, b, 1 << 20, &moved) == HEAP_NO_ROOM && moved == a);
     CHECK(heap_size_of(h, b, &size) == HEAP_OK && size == 1024);
-    CHECK(heap_resize(h, b, 2000, &moved) == HEAP_OK && moved == 0);   /* over itself and the hole before */
+    CHECK(heap_resize(h, b, 2000, &moved) == HEAP_OK && moved == 0); /* over itself and the hole before */
     CHECK(heap_verify(h) == NULL);
     CHECK(!heap_free(h, 0) && !heap_free(h, a) && !heap_free(h, c));
     CHECK(!heap_alloc(h, 16, 0, &a) && !heap_alloc(h, 16, 0, &b) && a == 0 && b == 16);

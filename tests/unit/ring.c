@@ -148,7 +148,12 @@ static void test_threads(uint32_t cells, uint32_t producers, uint32_t consumers,
     struct load *l = calloc(1, sizeof *l);
     pthread_t thread[2 * MOST_THREADS];
     struct actor actor[2 * MOST_THREADS];
-    *l = (struct load){new_ring(cells, sizeof(struct message)), producers, consumers, waits, producers * MESSAGES, {{0}}};
+    *l = (struct load){new_ring(cells, sizeof(struct message)),
+                       producers,
+                       consumers,
+                       waits,
+                       producers * MESSAGES,
+                       {{0}}};
     for (uint32_t i = 0; i < producers + consumers; i++) {
         actor[i] = (struct actor){l, i < producers ? i : i - producers};
         CHECK(pthread_create(&thread[i], NULL, i < producers ? produce : consume, &actor[i]) == 0);

@@ -176,27 +176,52 @@ int lat_team_sync_nbe(shmem_team_t team, shmemx_request_t *req)
 int lat_broadcast_nbe(const char *call, shmem_team_t team, void *dest, const void *source, size_t bytes, int root,
                       shmemx_request_t *req)
 {
-    return start(team, req, &(struct operation){.call = call, .share = share_broadcast, .dest = dest, .source = source,
-                                                .bytes = bytes, .root = root});
+    const struct shmem_team_impl *members = lat_team_of(team);
+    if (members && (root < 0 || root >= members->size))
+        lat_fail(call, "PE_root %d is out of range, the team has PEs 0 to %d", root, members->size - 1);
+    return start(team, req,
+                 &(struct operation){.call = call,
+                                     .share = share_broadcast,
+                                     .dest = dest,
+                                     .source = source,
+                                     .bytes = bytes,
+                                     .root = root});
 }
 
 int lat_fcollect_nbe(const char *call, shmem_team_t team, void *dest, const void *source, size_t bytes,
                      shmemx_request_t *req)
 {
-    return start(team, req, &(struct operation){.call = call, .share = share_fcollect, .dest = dest, .source = source,
-                                                .bytes = bytes, .root = -1});
+    return start(team, req,
+                 &(struct operation){.call = call,
+                                     .share = share_fcollect,
+                                     .dest = dest,
+                                     .source = source,
+                                     .bytes = bytes,
+                                     .root = -1});
 }
 
 int lat_alltoall_nbe(const char *call, shmem_team_t team, void *dest, const void *source, size_t bytes,
                      shmemx_request_t *req)
 {
-    return start(team, req, &(struct operation){.call = call, .share = share_alltoall, .dest = dest, .source = source,
-                                                .bytes = bytes, .root = -1});
+    return start(team, req,
+                 &(struct operation){.call = call,
+                                     .share = share_alltoall,
+                                     .dest = dest,
+                                     .source = source,
+                                     .bytes = bytes,
+                                     .root = -1});
 }
 
 int lat_reduce_nbe(const char *call, shmem_team_t team, void *dest, const void *source, size_t n, enum lat_kind kind,
                    enum lat_op op, shmemx_request_t *req)
 {
-    return start(team, req, &(struct operation){.call = call, .share = share_reduce, .dest = dest, .source = source,
-                                                .n = n, .kind = kind, .op = op, .root = -1});
+    return start(team, req,
+                 &(struct operation){.call = call,
+                                     .share = share_reduce,
+                                     .dest = dest,
+                                     .source = source,
+                                     .n = n,
+                                     .kind = kind,
+                                     .op = op,
+                                     .root = -1});
 }

@@ -31,13 +31,13 @@ struct control {
 };
 
 /* Variables of every kind. */
-long ball;                                   /* .bss, written by the peer */
-long initialised = 0x1234567890;             /* .data */
-static long hidden = 41;                     /* not visible to other files */
+long ball;                                     /* .bss, written by the peer */
+long initialised = 0x1234567890;               /* .data */
+static long hidden = 41;                       /* not visible to other files */
 static const char *const names[] = {"a", "b"}; /* RELRO in a PIE */
 static const int constant[1000] = {7, [999] = 8};
-int (*print)(const char *, ...) = printf;    /* a relocated pointer */
-long constructed;                            /* set before main */
+int (*print)(const char *, ...) = printf; /* a relocated pointer */
+long constructed;                         /* set before main */
 static char page_sized[3 * 65536] = {1};
 static char *heap_block;
 #ifdef HUGE_BSS
