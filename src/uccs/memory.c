@@ -1,8 +1,10 @@
 #include "uccs/memory.h"
 
+#include "base/buserror.h"
 #include "base/image.h"
 #include "base/log.h"
 #include "rte/rte.h"
+#include "uccs/fork.h"
 
 #include <errno.h>
 #include <string.h>
@@ -98,8 +100,8 @@ static int map_file(void)
     map.bytes = node->file_bytes;
     map.base = map_aligned(map.bytes, heap_alignment(node->heap_stride));
     if (map.base == MAP_FAILED) {
-        log_line("cannot map %zu bytes of shared memory (%u PEs): %s; set SHMEM_SYMMETRIC_SIZE smaller",
-                 map.bytes, node->size, strerror(errno));
+        log_line("cannot map %zu bytes of shared memory (%u PEs): %s; set SHMEM_SYMMETRIC_SIZE smaller", map.bytes,
+                 node->size, strerror(errno));
         map.base = 0;
         return -1;
     }
@@ -137,6 +139,30 @@ static void spare_core_dumps(void)
 {
     madvise(map.base, map.bytes, MADV_DONTDUMP);
     madvise(heap_of((uint32_t)rte.node_index), rte.node->heap_stride, MADV_DODUMP);
+}
+
+/* Children of a fork get copies of what is mine and none of the rest, as long as the process lives:
+ * the globals stay on shared pages after finalize. Exhausted memory is named where it shows. */
+static int guard_memory(size_t heap_bytes)
+{
+    const struct node *node = rte.node;
+    uint64_t me = (uint32_t)rte.node_index;
+    struct uccs_fork_ranges ranges = {
+        .fd = rte.fd,
+        .own = {{heap_of(rte.node_index), node->heap_stride, (off_t)(node->heap_at + me * node->heap_stride)},
+                {(void *)map.image_start, map.image_bytes, (off_t)(node->image_at + me * node->image_stride)}},
+        .shared = map.base,
+        .shared_bytes = map.bytes,
+    };
+    struct buserror_facts facts = {.heap_bytes = heap_bytes, .pes = rte.node_size};
+    int error = uccs_fork_guard(&ranges);
+    if (!error)
+        error = buserror_watch(map.base, map.bytes, &facts);
+    if (!error && map.image_bytes)
+        error = buserror_watch((void *)map.image_start, map.image_bytes, &facts);
+    if (error)
+        log_line("cannot guard the shared memory: %s", strerror(error));
+    return error;
 }
 
 static bool images_agree(void)
@@ -190,6 +216,8 @@ int uccs_memory_open(const struct uccs_memory_want *want)
     if (rte.node->file_bytes == 0)
         return -1; /* node PE 0 has said why */
     if (map_file() != 0 || move_globals() != 0)
+        return -1;
+    if (guard_memory(want->heap_bytes) != 0)
         return -1;
     spare_core_dumps();
     publish_core(want->heap_bytes);

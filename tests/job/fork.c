@@ -1,0 +1,94 @@
+/* Children of PEs: a fork has its own globals and heap, sees no later store, ends without ending the job; and the
+ * ways to start other programs work between init and finalize and after.
+ *
+ * timeout: 60 */
+#include <shmem.h>
+
+#include <assert.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static long global;
+static long *heap;
+static int me, npes;
+
+static void expect(pid_t pid, int code)
+{
+    int status;
+    assert(pid > 0 && waitpid(pid, &status, 0) == pid);
+    assert(WIFEXITED(status) && WEXITSTATUS(status) == code);
+}
+
+static void child(int from_parent)
+{
+    char byte;
+    assert(global == 100 + me && *heap == 200 + me);
+    global = *heap = -1;
+    assert(read(from_parent, &byte, 1) == 1); /* all PEs have stored by now */
+    assert(global == -1 && *heap == -1 && heap[1] == 0);
+    exit(11); /* runs the library's exit hook, which must leave the job alone */
+}
+
+static void fork_one(void)
+{
+    int to_child[2], next = (me + 1) % npes;
+    assert(pipe(to_child) == 0);
+    global = 100 + me;
+    *heap = 200 + me;
+    heap[1] = 0;
+    shmem_barrier_all();
+    pid_t pid = fork();
+    if (pid == 0)
+        child(to_child[0]);
+    shmem_barrier_all(); /* every child is made: fork returned after its copies */
+    shmem_long_p(&global, 300 + me, next);
+    shmem_long_p(heap, 400 + me, next);
+    shmem_long_p(heap + 1, 500 + me, next);
+    shmem_barrier_all();
+    assert(write(to_child[1], "", 1) == 1);
+    expect(pid, 11);
+    int before = (me + npes - 1) % npes;
+    assert(global == 300 + before && heap[0] == 400 + before && heap[1] == 500 + before);
+    assert(shmem_long_g(&global, next) == 300 + me);
+    close(to_child[0]);
+    close(to_child[1]);
+}
+
+static void start_programs(void)
+{
+    char line[16] = "";
+    FILE *from = popen("echo popen", "r");
+    assert(from && fgets(line, sizeof line, from) && strcmp(line, "popen\n") == 0 && pclose(from) == 0);
+    assert(WEXITSTATUS(system("exit 7")) == 7);
+    pid_t pid = fork();
+    if (pid == 0) {
+        execlp("sh", "sh", "-c", "exit 9", (char *)0);
+        _exit(1);
+    }
+    expect(pid, 9);
+}
+
+int main(void)
+{
+    shmem_init();
+    me = shmem_my_pe();
+    npes = shmem_n_pes();
+    heap = shmem_calloc(2, sizeof *heap);
+    fork_one();
+    start_programs();
+    shmem_barrier_all();
+    shmem_free(heap);
+    shmem_finalize();
+    start_programs();
+    pid_t pid = fork();
+    if (pid == 0) {
+        global = -2;
+        exit(12);
+    }
+    expect(pid, 12);
+    assert(global == 300 + (me + npes - 1) % npes); /* still the child's own copy after finalize */
+    return 0;
+}
