@@ -6,15 +6,15 @@
 static void allowed_set(struct cpus *cpus)
 {
     memset(cpus, 0, sizeof *cpus);
-    if (sched_getaffinity(0, sizeof *cpus, (cpu_set_t *)cpus) != 0)
-        CPU_SET_S(0, sizeof *cpus, (cpu_set_t *)cpus);
+    if (sched_getaffinity(0, sizeof *cpus, cpus->set) != 0)
+        CPU_SET_S(0, sizeof *cpus, cpus->set);
 }
 
 uint32_t cores_allowed(void)
 {
     struct cpus cpus;
     allowed_set(&cpus);
-    return (uint32_t)CPU_COUNT_S(sizeof cpus, (cpu_set_t *)&cpus);
+    return (uint32_t)CPU_COUNT_S(sizeof cpus, cpus.set);
 }
 
 /* The lowest processor of cpu's core; cpu itself where the kernel does not tell. */
@@ -43,7 +43,7 @@ static void read_cores(void)
     allowed_set(&cpus);
     for (int cpu = 0; cpu < CORES_MAX_CPUS; cpu++) {
         core_of[cpu] = -1;
-        if (!CPU_ISSET_S(cpu, sizeof cpus, (cpu_set_t *)&cpus))
+        if (!CPU_ISSET_S(cpu, sizeof cpus, cpus.set))
             continue;
         int name = core_name(cpu);
         name = name >= 0 && name < CORES_MAX_CPUS ? name : cpu;
@@ -61,5 +61,5 @@ void cores_of_pe(uint32_t pe, struct cpus *cpus)
     memset(cpus, 0, sizeof *cpus);
     for (int cpu = 0; cpu < CORES_MAX_CPUS; cpu++)
         if (core_of[cpu] == core)
-            CPU_SET_S(cpu, sizeof *cpus, (cpu_set_t *)cpus);
+            CPU_SET_S(cpu, sizeof *cpus, cpus->set);
 }

@@ -9,7 +9,7 @@
 #define CORES_MAX_CPUS 8192
 
 struct cpus {
-    unsigned long bits[CORES_MAX_CPUS / (8 * sizeof(long))];
+    cpu_set_t set[CORES_MAX_CPUS / CPU_SETSIZE];
 };
 
 /* Number of processors that the affinity of this process allows; at least 1. */

@@ -35,7 +35,7 @@ static void become(const struct spawn *spawn, pid_t parent)
         return;
     if (fcntl(spawn->segment, F_SETFD, 0) < 0 || (spawn->wdir && chdir(spawn->wdir) != 0))
         return;
-    if (spawn->cpus && sched_setaffinity(0, sizeof *spawn->cpus, (const cpu_set_t *)spawn->cpus) != 0)
+    if (spawn->cpus && sched_setaffinity(0, sizeof *spawn->cpus, spawn->cpus->set) != 0)
         return;
     if (setrlimit(RLIMIT_NOFILE, spawn->files) != 0)
         return;
