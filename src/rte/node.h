@@ -16,7 +16,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define NODE_MAGIC 0x4c61746572616c31ull /* "Lateral1"; change with the layout */
+#define NODE_MAGIC 0x4c61746572616c32ull /* "Lateral2"; change with the layout */
 #define NODE_MAX_PES 65536
 
 enum node_state {
@@ -36,6 +36,15 @@ struct node_pe {
     unsigned char image_id[24]; /* equal among PEs whose globals are symmetric */
 };
 _Static_assert(sizeof(struct node_pe) == CACHE_LINE, "one line a PE");
+
+/* An active set of OpenSHMEM that has the slot NODE_TEAM_SLOTS + its index (src/shmem/coll/set.c). Who
+ * claims a free one (cas of state) writes the rest, then says so (release); never freed. */
+#define NODE_SETS 64
+struct node_set {
+    uint32_t state; /* 0 free, 1 being written, 2 valid (acquire) */
+    int32_t start, stride, size;
+    uint64_t where[2]; /* of pSync: segment and offset, equal at all members */
+};
 
 struct node {
     uint64_t magic;
@@ -63,6 +72,8 @@ struct node {
     uint64_t image_stride;
     uint64_t file_bytes;
 
+    cache_aligned struct node_set sets[NODE_SETS];
+
     struct node_pe pe[];
 };
 
@@ -75,8 +86,9 @@ enum node_ending {
 
 /* Groups: a fixed number of slots, each with room for every PE of the node. Untouched slots cost
  * nothing, the file is sparse. */
-#define NODE_GROUP_SLOTS 256
-#define NODE_GROUP_LINES 36 /* cache lines of one PE in one slot; meaning: src/uccs/group.h */
+#define NODE_TEAM_SLOTS 256
+#define NODE_GROUP_SLOTS (NODE_TEAM_SLOTS + NODE_SETS)
+#define NODE_GROUP_LINES 296 /* cache lines of one PE in one slot; meaning: src/uccs/group.h */
 
 static inline size_t node_align(size_t bytes)
 {
@@ -93,7 +105,7 @@ static inline size_t node_groups_at(uint32_t size)
 
 static inline size_t node_counters_at(uint32_t size)
 {
-    return node_groups_at(size) + node_align((size_t)NODE_GROUP_SLOTS * (size + 1) * NODE_GROUP_LINES * CACHE_LINE);
+    return node_groups_at(size) + node_align((size_t)NODE_GROUP_SLOTS * size * NODE_GROUP_LINES * CACHE_LINE);
 }
 
 /* Bytes of the part whose size depends on the number of PEs alone. */

@@ -7,6 +7,7 @@
 #include "base/log.h"
 #include "rte/rte.h"
 #include "shmem/calls.h"
+#include "shmem/coll/select.h"
 #include "shmem/ctx.h"
 #include "shmem/state.h"
 #include "shmem/team.h"
@@ -52,7 +53,7 @@ static int open_all(void)
     log_debug_enable(env_flag(ENV_DEBUG));
     uccs_core.spin = (uint32_t)env_number(ENV_SPIN);
     struct uccs_memory_want want = {.heap_bytes = env_size(ENV_SYMMETRIC_SIZE), .globals = env_flag(ENV_GLOBALS)};
-    if (rte_init() != 0 || uccs_memory_open(&want) != 0 || lat_mem_open() != 0)
+    if (rte_init() != 0 || lat_coll_open() != 0 || uccs_memory_open(&want) != 0 || lat_mem_open() != 0)
         return -1;
     lat_team_open();
     lat_ctx_open();

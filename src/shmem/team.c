@@ -4,9 +4,19 @@
 #include "shmem/calls.h"
 #include "shmem/ctx.h"
 #include "shmem/state.h"
+#include "uccs/flush.h"
 #include "uccs/memory.h"
 
+#include <pthread.h>
+#include <stdlib.h>
+
+enum { SLOT_WORLD, SLOT_SHARED, SLOT_FIRST };
+
 struct shmem_team_impl lat_team_world, lat_team_shared;
+
+/* Which team of this process holds a slot. */
+static struct shmem_team_impl *holders[NODE_TEAM_SLOTS];
+static pthread_mutex_t slots_lock = PTHREAD_MUTEX_INITIALIZER;
 
 shmem_team_t lat_team_handle(struct shmem_team_impl *team)
 {
@@ -15,25 +25,82 @@ shmem_team_t lat_team_handle(struct shmem_team_impl *team)
     return team == &lat_team_shared ? SHMEM_TEAM_SHARED : team;
 }
 
-/* The counts outlive a finalize: the flags in the node's memory do too. */
+/* The counts of the group outlive a finalize: the flags in the node's memory do too. */
 static void open_predefined(struct shmem_team_impl *team, int slot)
 {
-    struct uccs_group before = team->group;
+    struct uccs_group group = team->group;
     *team = (struct shmem_team_impl){.rank = rte.node_index, .size = rte.node_size, .start = rte.node_first, .stride = 1};
-    team->group = (struct uccs_group){.slot = slot, .rank = team->rank, .size = team->size, .start = 0, .stride = 1,
-                                      .epoch = before.epoch, .posted = before.posted, .copied = before.copied};
+    group.slot = slot;
+    group.rank = team->rank;
+    group.size = team->size;
+    group.start = 0;
+    group.stride = 1;
+    team->group = group;
+    holders[slot] = team;
 }
 
 void lat_team_open(void)
 {
-    open_predefined(&lat_team_world, 0);
-    open_predefined(&lat_team_shared, 1);
+    open_predefined(&lat_team_world, SLOT_WORLD);
+    open_predefined(&lat_team_shared, SLOT_SHARED);
 }
 
+/* No sync: nobody clears a row before the barrier that ends finalize. */
 void lat_team_close(void)
 {
     lat_ctx_release(&lat_team_world);
     lat_ctx_release(&lat_team_shared);
+    for (int slot = SLOT_FIRST; slot < NODE_TEAM_SLOTS; slot++) {
+        if (!holders[slot])
+            continue;
+        lat_ctx_release(holders[slot]);
+        free(holders[slot]);
+        holders[slot] = 0;
+    }
+}
+
+struct lat_slots lat_team_free_slots(void)
+{
+    struct lat_slots slots = {0};
+    pthread_mutex_lock(&slots_lock);
+    for (int slot = SLOT_FIRST; slot < NODE_TEAM_SLOTS; slot++)
+        if (!holders[slot])
+            slots.bits[slot / 64] |= UINT64_C(1) << slot % 64;
+    pthread_mutex_unlock(&slots_lock);
+    return slots;
+}
+
+bool lat_team_take(int slot, struct shmem_team_impl *team)
+{
+    pthread_mutex_lock(&slots_lock);
+    bool taken = !holders[slot];
+    if (taken)
+        holders[slot] = team;
+    pthread_mutex_unlock(&slots_lock);
+    return taken;
+}
+
+void lat_team_give(int slot)
+{
+    pthread_mutex_lock(&slots_lock);
+    holders[slot] = 0;
+    pthread_mutex_unlock(&slots_lock);
+}
+
+void lat_team_destroy(shmem_team_t handle)
+{
+    lat_require("shmem_team_destroy");
+    struct shmem_team_impl *team = lat_team_of(handle);
+    if (!team)
+        return;
+    if (team == &lat_team_world || team == &lat_team_shared)
+        lat_fail("shmem_team_destroy", "%s is predefined and lives until shmem_finalize",
+                 team == &lat_team_world ? "SHMEM_TEAM_WORLD" : "SHMEM_TEAM_SHARED");
+    uccs_quiet();
+    uccs_group_part(&team->group);
+    lat_ctx_release(team);
+    lat_team_give(team->group.slot);
+    free(team);
 }
 
 int lat_team_my_pe(shmem_team_t team)
@@ -46,4 +113,40 @@ int lat_team_n_pes(shmem_team_t team)
 {
     lat_require("shmem_team_n_pes");
     return team ? lat_team_of(team)->size : -1;
+}
+
+int lat_team_get_config(shmem_team_t team, long config_mask, shmem_team_config_t *config)
+{
+    lat_require("shmem_team_get_config");
+    if (!team)
+        return -1;
+    if (config_mask & SHMEM_TEAM_NUM_CONTEXTS)
+        config->num_contexts = lat_team_of(team)->config.num_contexts;
+    return 0;
+}
+
+/* World PE to member number, or -1. */
+static int member_of(const struct shmem_team_impl *team, int pe)
+{
+    int distance = pe - team->start;
+    int member = distance / team->stride;
+    return distance % team->stride == 0 && member >= 0 && member < team->size ? member : -1;
+}
+
+int lat_team_translate_pe(shmem_team_t src_team, int src_pe, shmem_team_t dest_team)
+{
+    lat_require("shmem_team_translate_pe");
+    const struct shmem_team_impl *from = lat_team_of(src_team), *to = lat_team_of(dest_team);
+    if (!from || !to || src_pe < 0 || src_pe >= from->size)
+        return -1;
+    return member_of(to, from->start + src_pe * from->stride);
+}
+
+void *lat_team_ptr(shmem_team_t team, const void *dest, int pe)
+{
+    lat_require("shmem_team_ptr");
+    const struct shmem_team_impl *members = lat_team_of(team);
+    if (!members || pe < 0 || pe >= members->size)
+        return 0;
+    return uccs_memory_resolve(dest, members->start + pe * members->stride);
 }

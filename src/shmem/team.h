@@ -1,17 +1,22 @@
 /* Teams: an ordered set of PEs, and the group with which it synchronises.
  *
  * Member i is world PE start + i * stride: every team comes from the world by strided splits.
- * A team handle is the address of this. Created and destroyed by one thread at a time. */
+ * A team handle is the address of this, but for the predefined ones. Each team holds one slot of the
+ * node's group area (src/uccs/group.h); `lat_team_take` and `_give` keep which are in use here.
+ *
+ * Different teams may be made, used and destroyed in different threads at once; one team by one
+ * thread at a time. */
 #ifndef SHMEM_TEAM_H
 #define SHMEM_TEAM_H
 
 #include "uccs/group.h"
 
 #include <shmem.h>
+#include <stdbool.h>
 
 struct shmem_team_impl {
     struct uccs_group group;
-    int rank; /* mine, or -1 */
+    int rank; /* mine */
     int size;
     int start, stride; /* in world PEs */
     shmem_team_config_t config;
@@ -33,8 +38,17 @@ static inline struct shmem_team_impl *lat_team_of(shmem_team_t handle)
 
 shmem_team_t lat_team_handle(struct shmem_team_impl *team);
 
-/* The world and shared teams; called by init and finalize. */
+/* The world and shared teams; called by init and finalize. Close destroys what the program left. */
 void lat_team_open(void);
 void lat_team_close(void);
+
+/* Slots that no team of this process holds, one bit each. */
+struct lat_slots {
+    uint64_t bits[NODE_TEAM_SLOTS / 64];
+};
+struct lat_slots lat_team_free_slots(void);
+/* Holds a slot for `team`; false when another thread was faster. */
+bool lat_team_take(int slot, struct shmem_team_impl *team);
+void lat_team_give(int slot);
 
 #endif

@@ -1,19 +1,27 @@
 #include "uccs/group.h"
 
+#include "uccs/memory.h"
+#include "uccs/post.h"
 #include "uccs/progress.h"
+
+enum uccs_sync uccs_sync_how;
+
+static int ahead_of(const struct uccs_group *group, int distance)
+{
+    int to = group->rank + distance;
+    return to >= group->size ? to - group->size : to;
+}
 
 /* Dissemination: in round r I tell the member 2^r ahead and hear from the one 2^r behind; after
  * log2(size) rounds everybody's arrival has reached everybody. Two members: one store, one hop. */
 static void disseminate(struct uccs_group *group, uint64_t epoch)
 {
+    const char *mine = uccs_group_row(group, group->rank);
     for (int round = 0, ahead = 1; ahead < group->size; round++, ahead *= 2) {
-        int to = group->rank + ahead;
-        to -= to >= group->size ? group->size : 0;
-        uint64_t *theirs = uccs_group_line(group, to, round);
-        const uint64_t *mine = uccs_group_line(group, group->rank, round);
-        atomic_store_release(theirs, epoch); /* acquire: the load below, at `to` */
+        uint64_t *theirs = uccs_group_line(group, ahead_of(group, ahead), round);
+        atomic_store_release(theirs, epoch); /* acquire: the load below, at its owner */
         struct uccs_wait wait = {0};
-        while (atomic_load_acquire(mine) < epoch)
+        while (atomic_load_acquire((const uint64_t *)(mine + round * CACHE_LINE)) < epoch)
             uccs_pause(&wait);
     }
 }
@@ -22,8 +30,8 @@ static void disseminate(struct uccs_group *group, uint64_t epoch)
  * once to arrive and once to leave. */
 static void count(struct uccs_group *group, uint64_t epoch)
 {
-    uint64_t *arrived = uccs_group_shared(group, 0);
-    uint64_t *released = uccs_group_shared(group, 1);
+    uint64_t *arrived = uccs_group_line(group, 0, GROUP_ARRIVED);
+    uint64_t *released = uccs_group_line(group, 0, GROUP_RELEASED);
     if (atomic_fetch_add_acqrel(arrived, 1) + 1 == epoch * (uint64_t)group->size) {
         atomic_store_release(released, epoch); /* acquire: the others, below */
         return;
@@ -33,13 +41,75 @@ static void count(struct uccs_group *group, uint64_t epoch)
         uccs_pause(&wait);
 }
 
-void uccs_group_sync(struct uccs_group *group)
+/* Everybody says so in its own row and looks at everybody's: one hop, size^2 looks. Line 0 has one
+ * writer in either way, and a group keeps to one way but for its last sync: then the partner's
+ * epoch is larger than any that the owner wrote. */
+static void flat(struct uccs_group *group, uint64_t epoch)
 {
-    uint64_t epoch = ++group->epoch;
+    uint64_t *mine = uccs_group_line(group, group->rank, 0);
+    atomic_store_release(mine, epoch); /* acquire: the loads below, at the others */
+    for (int rank = 0; rank < group->size; rank++) {
+        const uint64_t *theirs = uccs_group_line(group, rank, 0);
+        struct uccs_wait wait = {0};
+        while (atomic_load_acquire(theirs) < epoch)
+            uccs_pause(&wait);
+    }
+}
+
+/* Dissemination over the program's array, which is at rest again on return: a partner adds one to
+ * my flag of the round, I wait for it and take it away. It can be at most one barrier ahead. */
+static void disseminate_on_flags(const struct uccs_group *group)
+{
+    for (int round = 0, ahead = 1; ahead < group->size; round++, ahead *= 2) {
+        int pe = (int)uccs_core.first + group->start + ahead_of(group, ahead) * group->stride;
+        long *theirs = uccs_memory_resolve(&group->flags[round], pe);
+        atomic_fetch_add_release(theirs, 1); /* acquire: the load below, at its owner */
+        struct uccs_wait wait = {0};
+        while (atomic_load_acquire(&group->flags[round]) < 0)
+            uccs_pause(&wait);
+        (void)atomic_fetch_add_relaxed(&group->flags[round], -1); /* beside the partner's next one */
+    }
+}
+
+static enum uccs_sync choose(const struct uccs_group *group)
+{
+    if (uccs_sync_how != UCCS_SYNC_AUTO)
+        return uccs_sync_how;
+    if (!uccs_core.oversubscribed)
+        return UCCS_SYNC_DISSEMINATE;
+    return group->size == 2 ? UCCS_SYNC_DISSEMINATE : UCCS_SYNC_COUNT;
+}
+
+void uccs_group_meet(struct uccs_group *group)
+{
     if (group->size == 1)
         return;
-    if (uccs_core.oversubscribed)
-        count(group, epoch);
-    else
-        disseminate(group, epoch);
+    if (group->slot < 0) {
+        disseminate_on_flags(group);
+        return;
+    }
+    switch (choose(group)) {
+    case UCCS_SYNC_FLAT: flat(group, ++group->epoch); break;
+    case UCCS_SYNC_COUNT: count(group, ++group->epoch); break;
+    default: disseminate(group, ++group->epoch);
+    }
+}
+
+void uccs_group_sync(struct uccs_group *group)
+{
+    uccs_group_meet(group);
+    group->settled = group->exchange;
+}
+
+void uccs_group_part(struct uccs_group *group)
+{
+    disseminate(group, ++group->epoch);
+}
+
+/* The sync of the parent that follows publishes the zeroes. */
+void uccs_group_clear(struct uccs_group *group)
+{
+    for (int line = 0; line < GROUP_POSTS; line++)
+        atomic_store_relaxed((uint64_t *)uccs_group_line(group, group->rank, line), 0);
+    uccs_post_clear(group);
 }

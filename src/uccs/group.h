@@ -1,15 +1,25 @@
 /* Groups of PEs that synchronise: a slot in the node's group area.
  *
- * Each slot has one row of NODE_GROUP_LINES cache lines for every PE of the node and one shared
- * row. In a PE's row, line r < GROUP_ROUNDS is the flag of round r of the dissemination barrier; only one
- * partner writes it. The rows' other lines belong to the collectives (src/shmem/coll).
+ * Each slot has one row of NODE_GROUP_LINES cache lines for every PE of the node:
+ *
+ *   lines 0 .. 15    flags of the rounds of the dissemination barrier; each written by one partner
+ *   lines 16, 17     of member 0: counter and release word of the counting barrier
+ *   lines 18, 19     of the split-phase collectives (src/shmem/coll/nbe.c), written by the row's owner
+ *   lines 20 .. 35   small posts (src/uccs/post.h), written by the row's owner, read by all
+ *   lines 36 .. 295  large posts
+ *
+ * Disjoint groups may hold the same slot, so nothing belongs to a slot as a whole.
  *
  * Invariants: epochs only grow, so a flag is "at least my epoch" and nothing is ever reset while
  * the group lives; a partner can be at most one barrier ahead, since it needs my flag of the next.
- * A slot is reused only when every member of the parent has let go of it, and each clears its own row
- * before the sync of the parent that makes the new group (src/shmem/team.c).
+ * A slot is reused only when every member of the new group has let go of it, which each does after a
+ * last dissemination (uccs_group_part); each clears its own row before the sync of the parent that
+ * makes the new group (src/shmem/split.c).
  *
- * One thread at a time per group (the standard's rule for teams). */
+ * A group without a slot (slot < 0) synchronises on a symmetric array of the program: active sets
+ * beyond the number of slots. It cannot post.
+ *
+ * One thread at a time per group (the standard's rule for teams); any number of groups at once. */
 #ifndef UCCS_GROUP_H
 #define UCCS_GROUP_H
 
@@ -17,37 +27,55 @@
 #include "uccs/core.h"
 
 #define GROUP_ROUNDS 16 /* 2^16 = NODE_MAX_PES */
-#define GROUP_POSTED 32 /* split-phase collectives called, and my shares of them done (src/shmem/coll/nbe.c) */
-#define GROUP_COPIED 33
-_Static_assert(GROUP_COPIED < NODE_GROUP_LINES, "a row has room");
+#define GROUP_ARRIVED 16
+#define GROUP_RELEASED 17
+#define GROUP_POSTED 18 /* split-phase collectives called, and my shares of them done (src/shmem/coll/nbe.c) */
+#define GROUP_COPIED 19
+#define GROUP_POSTS 20
 
 struct uccs_group {
-    int slot;
-    int rank;         /* mine */
-    int size;         /* members */
+    int slot;          /* or -1 */
+    int rank;          /* mine */
+    int size;          /* members */
     int start, stride; /* member r is node index start + r * stride */
-    uint64_t epoch;   /* syncs done */
-    uint64_t posted;  /* split-phase collectives called */
-    uint64_t copied;  /* and those of which my share is done; under the progress list's lock */
+    uint64_t epoch;    /* syncs done */
+    uint64_t exchange; /* number of the last exchange of posts */
+    uint64_t settled;  /* every member has finished every exchange up to this number */
+    long *flags;       /* without a slot: my GROUP_ROUNDS flags, at rest -1, symmetric */
+    uint64_t posted;   /* split-phase collectives called */
+    uint64_t copied;   /* and those of which my share is done; under the progress list's lock */
 };
+
+/* How groups synchronise on this node; AUTO looks at the PEs and the cores. */
+enum uccs_sync { UCCS_SYNC_AUTO, UCCS_SYNC_DISSEMINATE, UCCS_SYNC_COUNT, UCCS_SYNC_FLAT };
+extern enum uccs_sync uccs_sync_how; /* written by init alone, equal on all PEs */
+
+/* The row of member `rank`. */
+static inline char *uccs_group_row(const struct uccs_group *group, int rank)
+{
+    size_t index = (size_t)(group->start + rank * group->stride);
+    size_t row = (size_t)group->slot * uccs_core.size + index;
+    return uccs_core.groups + row * NODE_GROUP_LINES * CACHE_LINE;
+}
 
 /* The line `line` of member `rank`. */
 static inline void *uccs_group_line(const struct uccs_group *group, int rank, int line)
 {
-    size_t index = (size_t)(group->start + rank * group->stride);
-    size_t row = (size_t)group->slot * ((size_t)uccs_core.size + 1) + index;
-    return uccs_core.groups + (row * NODE_GROUP_LINES + (size_t)line) * CACHE_LINE;
-}
-
-/* The line `line` that all members share. */
-static inline void *uccs_group_shared(const struct uccs_group *group, int line)
-{
-    size_t row = (size_t)group->slot * ((size_t)uccs_core.size + 1) + uccs_core.size;
-    return uccs_core.groups + (row * NODE_GROUP_LINES + (size_t)line) * CACHE_LINE;
+    return uccs_group_row(group, rank) + (size_t)line * CACHE_LINE;
 }
 
 /* Everybody has arrived when anybody leaves; what a member stored before, all members see after
  * (release of the flag, acquire by the partner, transitively). */
 void uccs_group_sync(struct uccs_group *group);
+
+/* The same in the middle of an exchange: says nothing of the posts that are still to be read. */
+void uccs_group_meet(struct uccs_group *group);
+
+/* The last sync of a group: when it returns, no other member reads my row any more (each waits at
+ * flags in its own row alone). */
+void uccs_group_part(struct uccs_group *group);
+
+/* Zeroes the words of my row that say which epoch it is. */
+void uccs_group_clear(struct uccs_group *group);
 
 #endif

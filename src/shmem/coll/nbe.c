@@ -14,6 +14,7 @@
 
 #include "shmem/coll/combine.h"
 #include "shmem/coll/coll.h"
+#include "shmem/coll/kernels.h"
 #include "shmem/rma.h"
 #include "shmem/state.h"
 #include "shmem/team.h"
@@ -73,13 +74,13 @@ static void share_reduce(struct operation *op)
 {
     size_t members = (size_t)op->team->size, rank = (size_t)op->team->rank, size = lat_kind_size(op->kind);
     size_t begin = op->n * rank / members, end = op->n * (rank + 1) / members;
+    lat_kernel *kernel = lat_kernel_of(op->kind, op->op);
     for (size_t piece; begin < end; begin += piece) {
         _Alignas(64) char sum[4096];
         piece = end - begin < sizeof sum / size ? end - begin : sizeof sum / size;
         memcpy(sum, (const char *)at_member(op, "source", op->source, 0) + begin * size, piece * size);
         for (int other = 1; other < op->team->size; other++)
-            lat_combine(op->kind, op->op, sum, (const char *)at_member(op, "source", op->source, other) + begin * size,
-                        piece);
+            kernel(sum, sum, (const char *)at_member(op, "source", op->source, other) + begin * size, piece);
         for (int other = 0; other < op->team->size; other++)
             memcpy((char *)at_member(op, "dest", op->dest, other) + begin * size, sum, piece * size);
     }

@@ -1,0 +1,146 @@
+/* Collect and fcollect: everybody gets everybody's block, in the order of the ranks.
+ *
+ * fcollect, post: each posts its block, piece by piece, and copies the others' out. One hop.
+ * fcollect, pull: each copies the others' sources into its dest, beginning with its neighbour.
+ * fcollect, push: each copies its source into the others' dests.
+ *
+ * collect does not know the others' sizes: each posts its size, together with a small block; a
+ * middling block lies in the large place of the same exchange, a big one is pulled from the source, and then
+ * (as all know from the sizes) all wait for all at the end. */
+#include "shmem/coll/inner.h"
+
+static void fcollect_by_post(struct uccs_group *group, char *dest, const char *source, size_t bytes)
+{
+    for (size_t at = 0; at < bytes; at += POST_LARGE) {
+        size_t piece = bytes - at < POST_LARGE ? bytes - at : POST_LARGE;
+        uccs_post_begin(group, piece);
+        lat_coll_copy(uccs_post_room(group, piece), source + at, piece);
+        uccs_post_publish(group, piece);
+        lat_coll_copy(dest + (size_t)group->rank * bytes + at, source + at, piece);
+        for (int i = 1; i < group->size; i++) {
+            int rank = lat_coll_around(group, i);
+            lat_coll_copy(dest + (size_t)rank * bytes + at, uccs_post_await(group, rank, piece), piece);
+        }
+        lat_coll_settle(group);
+    }
+}
+
+static void fcollect_by_pull(const char *call, struct uccs_group *group, char *dest, const char *source, size_t bytes)
+{
+    lat_coll_enter(group);
+    memcpy(dest + (size_t)group->rank * bytes, source, bytes);
+    for (int i = 1; i < group->size; i++) {
+        int rank = lat_coll_around(group, i);
+        lat_coll_await(group, rank);
+        memcpy(dest + (size_t)rank * bytes, lat_coll_peer(call, "source", group, source, rank), bytes);
+    }
+    lat_coll_leave(group);
+}
+
+static void fcollect_by_push(const char *call, struct uccs_group *group, char *dest, const char *source, size_t bytes)
+{
+    char *place = dest + (size_t)group->rank * bytes;
+    lat_coll_enter(group);
+    memcpy(place, source, bytes);
+    for (int i = 1; i < group->size; i++) {
+        int rank = lat_coll_around(group, i);
+        lat_coll_await(group, rank);
+        memcpy(lat_coll_peer(call, "dest", group, place, rank), source, bytes);
+    }
+    lat_coll_leave(group);
+}
+
+void lat_group_fcollect(const char *call, struct uccs_group *group, void *dest, const void *source, size_t bytes)
+{
+    if (bytes == 0)
+        return;
+    enum lat_algorithm how = lat_coll_choose(LAT_COLL_FCOLLECT, group, bytes);
+    if (how == LAT_BY_POST && lat_coll_can_post(group))
+        fcollect_by_post(group, dest, source, bytes);
+    else if (how == LAT_BY_PUSH)
+        fcollect_by_push(call, group, dest, source, bytes);
+    else
+        fcollect_by_pull(call, group, dest, source, bytes);
+}
+
+/* What a collect posts: its size, and its data if that is small. */
+struct block {
+    uint64_t bytes;
+    char data[POST_SMALL - sizeof(uint64_t)];
+};
+
+static void post_block(struct uccs_group *group, const void *source, size_t bytes, size_t limit)
+{
+    struct block *mine = uccs_post_room(group, sizeof *mine);
+    mine->bytes = bytes;
+    if (bytes <= limit && bytes <= sizeof mine->data)
+        memcpy(mine->data, bytes ? source : "", bytes);
+    else if (bytes <= limit)
+        memcpy(uccs_post_room(group, POST_LARGE), source, bytes);
+    uccs_post_publish(group, sizeof *mine);
+}
+
+/* Where the block of `rank` is; its size. */
+static const void *find_block(const char *call, struct uccs_group *group, int rank, const void *source, size_t limit,
+                              size_t *bytes)
+{
+    const struct block *theirs = uccs_post_await(group, rank, sizeof *theirs);
+    *bytes = theirs->bytes;
+    if (*bytes > limit)
+        return lat_coll_peer(call, "source", group, source, rank);
+    return *bytes <= sizeof theirs->data ? theirs->data : uccs_post_data(group, rank, POST_LARGE);
+}
+
+/* `limit`: blocks up to it go through the posts. */
+static void collect_by_post(const char *call, struct uccs_group *group, char *dest, const void *source, size_t bytes,
+                            size_t limit)
+{
+    bool pulled = false;
+    uccs_post_begin(group, POST_LARGE);
+    post_block(group, source, bytes, limit);
+    for (int rank = 0; rank < group->size; rank++) {
+        size_t size;
+        const void *from = find_block(call, group, rank, source, limit, &size);
+        if (size == 0)
+            continue;
+        memcpy(dest, from, size);
+        dest += size;
+        pulled |= size > limit;
+    }
+    if (pulled)
+        lat_coll_leave(group);
+    else
+        lat_coll_settle(group);
+}
+
+/* Without posts the sizes lie behind the flags, and are put at rest again before returning. */
+static void collect_by_flags(const char *call, struct uccs_group *group, char *dest, const void *source, size_t bytes)
+{
+    long *size = &group->flags[GROUP_ROUNDS];
+    long rest = *size;
+    *size = (long)bytes;
+    lat_coll_enter(group);
+    for (int rank = 0; rank < group->size; rank++) {
+        size_t theirs = (size_t) * (long *)lat_coll_peer(call, "pSync", group, size, rank);
+        if (theirs == 0)
+            continue;
+        memcpy(dest, lat_coll_peer(call, "source", group, source, rank), theirs);
+        dest += theirs;
+    }
+    lat_coll_leave(group);
+    *size = rest;
+}
+
+void lat_group_collect(const char *call, struct uccs_group *group, void *dest, const void *source, size_t bytes)
+{
+    if (group->size == 1 && bytes)
+        memcpy(dest, source, bytes);
+    else if (group->size == 1)
+        return;
+    else if (!lat_coll_can_post(group))
+        collect_by_flags(call, group, dest, source, bytes);
+    else if (lat_coll_choose(LAT_COLL_COLLECT, group, 0) == LAT_BY_POST)
+        collect_by_post(call, group, dest, source, bytes, POST_LARGE);
+    else
+        collect_by_post(call, group, dest, source, bytes, 0);
+}

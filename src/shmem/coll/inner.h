@@ -1,0 +1,97 @@
+/* Inside the collectives: the operations on a group, whether it comes from a team or an active set,
+ * and what they share.
+ *
+ * One thread at a time per group. `call` is the public name, for messages. Every operation keeps two
+ * rules: nobody reads a member's source, nor writes its dest, before that member has called; and when a
+ * member returns, nobody reads its source any more and its dest is whole. Operations through posts
+ * (uccs/post.h) keep them by copying; the others by lat_coll_enter and _leave:
+ *
+ *   lat_coll_enter            my source and dest are ready
+ *   lat_coll_await(rank)      so are those of member `rank`; now its memory may be used
+ *   lat_coll_leave            everybody is done with everybody's memory
+ *
+ * A group without a slot cannot post: then enter is a sync and await nothing, and lat_coll_can_post is
+ * false. Off-node members (later) get a step of their own between enter and leave: each operation
+ * addresses members only by lat_coll_peer and the posts. */
+#ifndef SHMEM_COLL_INNER_H
+#define SHMEM_COLL_INNER_H
+
+#include "shmem/coll/select.h"
+#include "shmem/kind.h"
+#include "shmem/rma.h"
+#include "uccs/memory.h"
+#include "uccs/post.h"
+
+#include <string.h>
+
+/* Sizes as in coll.h. */
+void lat_group_broadcast(const char *call, struct uccs_group *group, void *dest, const void *source, size_t bytes,
+                         int root, bool at_root);
+void lat_group_collect(const char *call, struct uccs_group *group, void *dest, const void *source, size_t bytes);
+void lat_group_fcollect(const char *call, struct uccs_group *group, void *dest, const void *source, size_t bytes);
+void lat_group_alltoall(const char *call, struct uccs_group *group, void *dest, const void *source, size_t bytes);
+void lat_group_alltoalls(const char *call, struct uccs_group *group, void *dest, const void *source, ptrdiff_t dst,
+                         ptrdiff_t sst, size_t nelems, size_t size);
+void lat_group_reduce(const char *call, struct uccs_group *group, void *dest, const void *source, size_t n,
+                      enum lat_kind kind, enum lat_op op);
+void lat_group_scan(const char *call, struct uccs_group *group, void *dest, const void *source, size_t n,
+                    enum lat_kind kind, bool inclusive);
+
+static inline bool lat_coll_can_post(const struct uccs_group *group)
+{
+    return group->slot >= 0;
+}
+
+/* The member `distance` behind me, around the circle: so that members begin at different ones. */
+static inline int lat_coll_around(const struct uccs_group *group, int distance)
+{
+    int rank = group->rank + distance;
+    return rank >= group->size ? rank - group->size : rank;
+}
+
+/* Member `rank`'s address of my symmetric `addr`; `argument` is dest or source, for messages. */
+static inline void *lat_coll_peer(const char *call, const char *argument, const struct uccs_group *group,
+                                  const void *addr, int rank)
+{
+    int pe = (int)uccs_core.first + group->start + rank * group->stride;
+    void *near = uccs_near(addr, pe);
+    return lat_likely(near != 0) ? near : lat_resolve(call, argument, addr, pe);
+}
+
+static inline void lat_coll_enter(struct uccs_group *group)
+{
+    if (!lat_coll_can_post(group)) {
+        uccs_group_sync(group);
+        return;
+    }
+    uccs_post_begin(group, 0);
+    uccs_post_publish(group, 0);
+}
+
+static inline void lat_coll_await(const struct uccs_group *group, int rank)
+{
+    if (lat_coll_can_post(group))
+        uccs_post_await(group, rank, 0);
+}
+
+static inline void lat_coll_leave(struct uccs_group *group)
+{
+    uccs_group_sync(group);
+}
+
+/* Everybody has read everybody's post of the exchange in progress, once all come here. */
+static inline void lat_coll_settle(struct uccs_group *group)
+{
+    group->settled = group->exchange - 1;
+}
+
+/* One element is one load and one store. */
+static inline void lat_coll_copy(void *to, const void *from, size_t bytes)
+{
+    if (bytes == 8)
+        memcpy(to, from, 8);
+    else
+        memcpy(to, from, bytes);
+}
+
+#endif

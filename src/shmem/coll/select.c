@@ -1,0 +1,113 @@
+#include "shmem/coll/select.h"
+
+#include "base/env.h"
+#include "base/log.h"
+#include "uccs/post.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+
+/* The first row that fits counts: at most `bytes`, at most `pes`. A collect's sizes differ from PE to
+ * PE, so it can only go by the PEs. */
+static const struct rule {
+    enum lat_coll coll;
+    size_t bytes;
+    int pes;
+    enum lat_algorithm algorithm;
+} rules[] = {
+    {LAT_COLL_BROADCAST, POST_LARGE, INT_MAX, LAT_BY_POST},
+    {LAT_COLL_BROADCAST, SIZE_MAX, INT_MAX, LAT_BY_PULL},
+    {LAT_COLL_COLLECT, SIZE_MAX, INT_MAX, LAT_BY_POST},
+    {LAT_COLL_FCOLLECT, POST_LARGE, INT_MAX, LAT_BY_POST},
+    {LAT_COLL_FCOLLECT, SIZE_MAX, INT_MAX, LAT_BY_PULL},
+    {LAT_COLL_ALLTOALL, 64, 16, LAT_BY_POST},
+    {LAT_COLL_ALLTOALL, SIZE_MAX, INT_MAX, LAT_BY_PULL},
+    {LAT_COLL_ALLTOALLS, SIZE_MAX, INT_MAX, LAT_BY_PULL},
+    {LAT_COLL_REDUCE, POST_LARGE, 16, LAT_BY_POST},
+    {LAT_COLL_REDUCE, POST_SMALL, INT_MAX, LAT_BY_LEADER},
+    {LAT_COLL_REDUCE, SIZE_MAX, INT_MAX, LAT_BY_SHARE},
+    {LAT_COLL_SCAN, POST_LARGE, 16, LAT_BY_POST},
+    {LAT_COLL_SCAN, SIZE_MAX, INT_MAX, LAT_BY_SHARE},
+};
+
+static const char *const names[LAT_ALGORITHMS] = {
+    [LAT_BY_POST] = "post", [LAT_BY_LEADER] = "leader", [LAT_BY_PULL] = "pull",
+    [LAT_BY_PUSH] = "push", [LAT_BY_SHARE] = "share",
+};
+
+static const char *const sync_names[] = {
+    [UCCS_SYNC_AUTO] = "auto", [UCCS_SYNC_DISSEMINATE] = "disseminate",
+    [UCCS_SYNC_COUNT] = "count", [UCCS_SYNC_FLAT] = "flat",
+};
+
+#define BIT(algorithm) (1u << (algorithm))
+
+/* What each operation can be told to do. */
+static const struct {
+    enum env_id variable;
+    unsigned known;
+} choices[LAT_COLLS] = {
+    [LAT_COLL_SYNC] = {ENV_COLL_SYNC, 0},
+    [LAT_COLL_BROADCAST] = {ENV_COLL_BROADCAST, BIT(LAT_BY_POST) | BIT(LAT_BY_PULL)},
+    [LAT_COLL_COLLECT] = {ENV_COLL_COLLECT, BIT(LAT_BY_POST) | BIT(LAT_BY_PULL)},
+    [LAT_COLL_FCOLLECT] = {ENV_COLL_FCOLLECT, BIT(LAT_BY_POST) | BIT(LAT_BY_PULL) | BIT(LAT_BY_PUSH)},
+    [LAT_COLL_ALLTOALL] = {ENV_COLL_ALLTOALL, BIT(LAT_BY_POST) | BIT(LAT_BY_PULL) | BIT(LAT_BY_PUSH)},
+    [LAT_COLL_ALLTOALLS] = {ENV_COLL_ALLTOALLS, BIT(LAT_BY_PULL) | BIT(LAT_BY_PUSH)},
+    [LAT_COLL_REDUCE] = {ENV_COLL_REDUCE, BIT(LAT_BY_POST) | BIT(LAT_BY_LEADER) | BIT(LAT_BY_SHARE)},
+    [LAT_COLL_SCAN] = {ENV_COLL_SCAN, BIT(LAT_BY_POST) | BIT(LAT_BY_SHARE)},
+};
+
+/* What the environment wants, or -1. */
+static int forced[LAT_COLLS];
+
+enum lat_algorithm lat_coll_choose(enum lat_coll coll, const struct uccs_group *group, size_t bytes)
+{
+    if (lat_unlikely(forced[coll] >= 0))
+        return (enum lat_algorithm)forced[coll];
+    const struct rule *rule = rules;
+    while (rule->coll != coll || bytes > rule->bytes || group->size > rule->pes)
+        rule++;
+    return rule->algorithm;
+}
+
+static int no_such(const char *variable, const char *value, const char *known)
+{
+    log_line("%s=%s is not an algorithm of this operation; it can be:%s", variable, value, known);
+    return -1;
+}
+
+static int find(const char *const *table, int count, unsigned known, const char *value, char *list, size_t room)
+{
+    size_t used = 0;
+    for (int i = 0; i < count; i++) {
+        if (!(known & BIT(i)))
+            continue;
+        if (strcmp(table[i], value) == 0)
+            return i;
+        used += (size_t)snprintf(list + used, room - used, " %s", table[i]);
+    }
+    return -1;
+}
+
+int lat_coll_open(void)
+{
+    char known[128];
+    for (int coll = 0; coll < LAT_COLLS; coll++) {
+        const char *from, *value = env_value(choices[coll].variable, &from);
+        forced[coll] = -1;
+        if (!*value)
+            continue;
+        if (coll == LAT_COLL_SYNC) {
+            int how = find(sync_names, UCCS_SYNC_FLAT + 1, ~0u, value, known, sizeof known);
+            if (how < 0)
+                return no_such(from, value, known);
+            uccs_sync_how = (enum uccs_sync)how;
+            continue;
+        }
+        forced[coll] = find(names, LAT_ALGORITHMS, choices[coll].known, value, known, sizeof known);
+        if (forced[coll] < 0)
+            return no_such(from, value, known);
+    }
+    return 0;
+}

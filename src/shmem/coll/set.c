@@ -1,0 +1,195 @@
+/* Collectives on active sets (deprecated): sets that nobody creates.
+ *
+ * The first call with a new (start, stride, size, pSync) makes a group that lives as long as the process,
+ * so that later calls are as fast as those of teams. Its slot of the node's group area comes from a table
+ * in the node's memory: the first member that comes by writes the set down, the others find it. Nothing
+ * is asked of pSync's contents. When the table is full a set synchronises on pSync itself:
+ * pSync[0 .. 15] are flags, pSync[16] a size.
+ *
+ * Invariants: pSync is SHMEM_SYNC_VALUE again when a call returns, but for a partner that is already in
+ * the next one. The node's table only grows, so all members find the same; slots of sets are never
+ * reused, so their rows are zero at first. This process's table only grows as well: a group is published
+ * by a release store of its bucket (acquire: find), makers hold the lock.
+ *
+ * Any number of threads, each with its own pSync. */
+#include "rte/rte.h"
+#include "shmem/calls.h"
+#include "shmem/coll/coll.h"
+#include "shmem/coll/inner.h"
+#include "shmem/state.h"
+#include "uccs/flush.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { BUCKETS = 256 };
+enum { SET_FREE, SET_CLAIMED, SET_VALID };
+_Static_assert(GROUP_ROUNDS < SHMEM_SYNC_SIZE && GROUP_ROUNDS < SHMEM_BARRIER_SYNC_SIZE, "pSync is long enough");
+_Static_assert(SHMEM_SYNC_VALUE == -1, "the flags of a group without a slot rest at -1");
+
+struct set {
+    struct set *next;
+    int start, stride, size;
+    struct uccs_group group;
+};
+
+static struct set *buckets[BUCKETS];
+static pthread_mutex_t makers = PTHREAD_MUTEX_INITIALIZER;
+
+static struct set **bucket_of(int start, int stride, int size, const long *psync)
+{
+    uintptr_t key = (uintptr_t)psync / sizeof *psync * 31 + (unsigned)start;
+    key = key * 31 + (unsigned)stride;
+    key = key * 31 + (unsigned)size;
+    return &buckets[(key ^ key >> 16) % BUCKETS];
+}
+
+static struct set *find(struct set *const *bucket, int start, int stride, int size, const long *psync)
+{
+    struct set *set = atomic_load_acquire(bucket); /* release: add */
+    while (set && (set->group.flags != psync || set->start != start || set->stride != stride || set->size != size))
+        set = set->next;
+    return set;
+}
+
+static void add(struct set **bucket, struct set *set)
+{
+    pthread_mutex_lock(&makers);
+    set->next = *bucket;
+    atomic_store_release(bucket, set); /* acquire: find */
+    pthread_mutex_unlock(&makers);
+}
+
+static bool claim(struct node_set *entry, const struct node_set *wanted)
+{
+    uint32_t state = SET_FREE;
+    if (!atomic_cas_acquire(&entry->state, &state, SET_CLAIMED))
+        return false;
+    entry->start = wanted->start;
+    entry->stride = wanted->stride;
+    entry->size = wanted->size;
+    memcpy(entry->where, wanted->where, sizeof entry->where);
+    atomic_store_release(&entry->state, SET_VALID); /* acquire: is */
+    return true;
+}
+
+static bool is(struct node_set *entry, const struct node_set *wanted)
+{
+    struct uccs_wait wait = {0};
+    while (atomic_load_acquire(&entry->state) == SET_CLAIMED)
+        uccs_pause(&wait);
+    return entry->start == wanted->start && entry->stride == wanted->stride && entry->size == wanted->size &&
+           memcmp(entry->where, wanted->where, sizeof entry->where) == 0;
+}
+
+/* The set's slot of the node, the same at all members; -1 when there are too many sets. */
+static int slot_of(const char *call, int start, int stride, int size, const long *psync)
+{
+    struct node_set wanted = {.start = start, .stride = stride, .size = size};
+    size_t offset;
+    wanted.where[0] = uccs_memory_find(psync, &offset);
+    wanted.where[1] = offset;
+    if (wanted.where[0] == UCCS_NOWHERE)
+        lat_resolve(call, "pSync", psync, uccs_core.me);
+    for (int i = 0; i < NODE_SETS; i++)
+        if (claim(&rte.node->sets[i], &wanted) || is(&rte.node->sets[i], &wanted))
+            return NODE_TEAM_SLOTS + i;
+    return -1;
+}
+
+static struct set *make(const char *call, int start, int stride, int size, long *psync)
+{
+    struct set *set = calloc(1, sizeof *set);
+    if (!set)
+        lat_fail(call, "no memory for an active set");
+    set->start = start;
+    set->stride = stride;
+    set->size = size;
+    struct uccs_group *group = &set->group;
+    *group = (struct uccs_group){.rank = (uccs_core.me - start) / stride, .size = size,
+                                 .start = start - (int)uccs_core.first, .stride = stride, .flags = psync};
+    group->slot = size > 1 ? slot_of(call, start, stride, size, psync) : -1;
+    return set;
+}
+
+static void check(const char *call, int start, int logstride, int size, const long *psync)
+{
+    lat_require(call);
+    int64_t stride = logstride >= 0 && logstride < 31 ? INT64_C(1) << logstride : 0;
+    int64_t distance = uccs_core.me - start;
+    if (stride == 0)
+        lat_fail(call, "logPE_stride %d is out of range", logstride);
+    if (size < 1 || start < 0 || start + stride * (size - 1) >= uccs_core.npes)
+        lat_fail(call, "PE_start %d, logPE_stride %d, PE_size %d reach beyond the job's PEs 0 to %d", start, logstride,
+                 size, uccs_core.npes - 1);
+    if (distance < 0 || distance % stride != 0 || distance / stride >= size)
+        lat_fail(call, "this PE is not in the active set PE_start %d, logPE_stride %d, PE_size %d", start, logstride, size);
+    if (!psync && size > 1)
+        lat_fail(call, "pSync is null");
+}
+
+static struct uccs_group *group_of(const char *call, int start, int logstride, int size, long *psync)
+{
+    check(call, start, logstride, size, psync);
+    int stride = 1 << logstride;
+    struct set **bucket = bucket_of(start, stride, size, psync);
+    struct set *set = find(bucket, start, stride, size, psync);
+    if (lat_unlikely(!set)) {
+        set = make(call, start, stride, size, psync);
+        add(bucket, set);
+    }
+    return &set->group;
+}
+
+void lat_set_broadcast(const char *call, void *dest, const void *source, size_t bytes, int root, int start,
+                       int logstride, int size, long *pSync)
+{
+    struct uccs_group *group = group_of(call, start, logstride, size, pSync);
+    if (root < 0 || root >= size)
+        lat_fail(call, "PE_root %d is out of range, it counts within the active set of %d PEs", root, size);
+    lat_group_broadcast(call, group, dest, source, bytes, root, false);
+}
+
+void lat_set_collect(const char *call, void *dest, const void *source, size_t bytes, int start, int logstride,
+                     int size, long *pSync)
+{
+    lat_group_collect(call, group_of(call, start, logstride, size, pSync), dest, source, bytes);
+}
+
+void lat_set_fcollect(const char *call, void *dest, const void *source, size_t bytes, int start, int logstride,
+                      int size, long *pSync)
+{
+    lat_group_fcollect(call, group_of(call, start, logstride, size, pSync), dest, source, bytes);
+}
+
+void lat_set_alltoall(const char *call, void *dest, const void *source, size_t bytes, int start, int logstride,
+                      int size, long *pSync)
+{
+    lat_group_alltoall(call, group_of(call, start, logstride, size, pSync), dest, source, bytes);
+}
+
+void lat_set_alltoalls(const char *call, void *dest, const void *source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems,
+                       size_t elem, int start, int logstride, int size, long *pSync)
+{
+    lat_group_alltoalls(call, group_of(call, start, logstride, size, pSync), dest, source, dst, sst, nelems, elem);
+}
+
+void lat_set_reduce(const char *call, void *dest, const void *source, size_t n, enum lat_kind kind, enum lat_op op,
+                    int start, int logstride, int size, void *pWrk, long *pSync)
+{
+    (void)pWrk; /* nothing needs room */
+    lat_group_reduce(call, group_of(call, start, logstride, size, pSync), dest, source, n, kind, op);
+}
+
+void lat_barrier(int PE_start, int logPE_stride, int PE_size, long *pSync)
+{
+    struct uccs_group *group = group_of("shmem_barrier", PE_start, logPE_stride, PE_size, pSync);
+    uccs_quiet();
+    uccs_group_sync(group);
+}
+
+void lat_sync(int PE_start, int logPE_stride, int PE_size, long *pSync)
+{
+    uccs_group_sync(group_of("shmem_sync", PE_start, logPE_stride, PE_size, pSync));
+}

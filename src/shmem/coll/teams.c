@@ -1,0 +1,80 @@
+/* Collectives on teams: the arguments are checked, then the team's group does it. */
+#include "shmem/coll/coll.h"
+#include "shmem/coll/inner.h"
+#include "shmem/state.h"
+#include "shmem/team.h"
+
+static struct uccs_group *group_of(const char *call, shmem_team_t handle)
+{
+    lat_require(call);
+    struct shmem_team_impl *team = lat_team_of(handle);
+    return team ? &team->group : 0;
+}
+
+int lat_broadcast(const char *call, shmem_team_t team, void *dest, const void *source, size_t bytes, int root)
+{
+    struct uccs_group *group = group_of(call, team);
+    if (!group)
+        return -1;
+    if (root < 0 || root >= group->size)
+        lat_fail(call, "PE_root %d is out of range, the team has PEs 0 to %d", root, group->size - 1);
+    lat_group_broadcast(call, group, dest, source, bytes, root, true);
+    return 0;
+}
+
+int lat_collect(const char *call, shmem_team_t team, void *dest, const void *source, size_t bytes)
+{
+    struct uccs_group *group = group_of(call, team);
+    if (!group)
+        return -1;
+    lat_group_collect(call, group, dest, source, bytes);
+    return 0;
+}
+
+int lat_fcollect(const char *call, shmem_team_t team, void *dest, const void *source, size_t bytes)
+{
+    struct uccs_group *group = group_of(call, team);
+    if (!group)
+        return -1;
+    lat_group_fcollect(call, group, dest, source, bytes);
+    return 0;
+}
+
+int lat_alltoall(const char *call, shmem_team_t team, void *dest, const void *source, size_t bytes)
+{
+    struct uccs_group *group = group_of(call, team);
+    if (!group)
+        return -1;
+    lat_group_alltoall(call, group, dest, source, bytes);
+    return 0;
+}
+
+int lat_alltoalls(const char *call, shmem_team_t team, void *dest, const void *source, ptrdiff_t dst, ptrdiff_t sst,
+                  size_t nelems, size_t size)
+{
+    struct uccs_group *group = group_of(call, team);
+    if (!group)
+        return -1;
+    lat_group_alltoalls(call, group, dest, source, dst, sst, nelems, size);
+    return 0;
+}
+
+int lat_reduce(const char *call, shmem_team_t team, void *dest, const void *source, size_t n, enum lat_kind kind,
+               enum lat_op op)
+{
+    struct uccs_group *group = group_of(call, team);
+    if (!group)
+        return -1;
+    lat_group_reduce(call, group, dest, source, n, kind, op);
+    return 0;
+}
+
+int lat_scan(const char *call, shmem_team_t team, void *dest, const void *source, size_t n, enum lat_kind kind,
+             int inclusive)
+{
+    struct uccs_group *group = group_of(call, team);
+    if (!group)
+        return -1;
+    lat_group_scan(call, group, dest, source, n, kind, inclusive != 0);
+    return 0;
+}

@@ -1,0 +1,189 @@
+/* Splitting teams.
+ *
+ * Every new team needs a slot of the node's group area that is free at all of its members. No PE
+ * knows the others' slots, so the parent agrees by two exchanges of posts:
+ *
+ *   1. each posts the slots that are free here; a new team's candidate is the first slot free at all
+ *      of its members, counted from a place that depends on the parent's slot;
+ *   2. each takes its team's candidate, clears its row of it, and posts how that went.
+ *
+ * A member may fail to take the candidate only because another thread was faster, in a split of another
+ * team: then all give back and try again. After 2 all rows of all new teams are clear, so that any
+ * member may use its new team at once. All members of the parent see all votes, so all return the same.
+ *
+ * Called by one thread per parent team at a time; splits of several parents may run at once. No lock is
+ * held while waiting for peers. */
+#include "shmem/calls.h"
+#include "shmem/state.h"
+#include "shmem/team.h"
+#include "uccs/post.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define ATTEMPTS 1000
+
+/* A new team in member numbers of its parent. */
+struct part {
+    int start, stride, size;
+};
+
+enum vote { VOTE_TAKEN, VOTE_BUSY, VOTE_NONE };
+
+/* Posts `bytes` of mine and comes back when all members' posts are there. */
+static void exchange(struct uccs_group *parent, const void *mine, size_t bytes)
+{
+    uint64_t number = uccs_post_begin(parent, bytes);
+    memcpy(uccs_post_room(parent, bytes), mine, bytes);
+    uccs_post_publish(parent, bytes);
+    uccs_group_meet(parent);
+    parent->settled = number - 1;
+}
+
+/* First slot that all members of the new team have free, or -1. */
+static int common_slot(const struct uccs_group *parent, const struct part *part)
+{
+    struct lat_slots common;
+    memset(&common, 0xff, sizeof common);
+    for (int i = 0; i < part->size; i++) {
+        const struct lat_slots *theirs = uccs_post_await(parent, part->start + i * part->stride, sizeof *theirs);
+        for (size_t word = 0; word < sizeof common.bits / sizeof *common.bits; word++)
+            common.bits[word] &= theirs->bits[word];
+    }
+    for (int i = 0; i < NODE_TEAM_SLOTS; i++) {
+        int slot = (i + parent->slot * 29) % NODE_TEAM_SLOTS;
+        if (common.bits[slot / 64] >> slot % 64 & 1)
+            return slot;
+    }
+    return -1;
+}
+
+static enum vote worst_vote(const struct uccs_group *parent)
+{
+    uint32_t worst = VOTE_TAKEN;
+    for (int rank = 0; rank < parent->size; rank++) {
+        const uint32_t *vote = uccs_post_await(parent, rank, sizeof *vote);
+        worst = *vote > worst ? *vote : worst;
+    }
+    return (enum vote)worst;
+}
+
+/* Takes a slot for `team`, which is null where this PE is in no new team. */
+static enum vote take_slot(struct uccs_group *parent, const struct part *part, struct shmem_team_impl *team, bool member)
+{
+    if (!member)
+        return VOTE_TAKEN;
+    int slot = common_slot(parent, part);
+    if (slot < 0)
+        return VOTE_NONE;
+    if (!lat_team_take(slot, team))
+        return VOTE_BUSY;
+    team->group.slot = slot;
+    uccs_group_clear(&team->group);
+    return VOTE_TAKEN;
+}
+
+/* One attempt of all members; the vote of all. Without memory for the team no slot is offered. */
+static enum vote attempt(struct uccs_group *parent, const struct part *part, struct shmem_team_impl *team)
+{
+    struct lat_slots mine = {0};
+    if (team)
+        mine = lat_team_free_slots();
+    exchange(parent, &mine, sizeof mine);
+    uint32_t vote = take_slot(parent, part, team, part != 0);
+    exchange(parent, &vote, sizeof vote);
+    enum vote worst = worst_vote(parent);
+    if (worst != VOTE_TAKEN && vote == VOTE_TAKEN && part)
+        lat_team_give(team->group.slot);
+    return worst;
+}
+
+static struct shmem_team_impl *make(const struct shmem_team_impl *parent, const struct part *part,
+                                    const shmem_team_config_t *config, long mask)
+{
+    struct shmem_team_impl *team = calloc(1, sizeof *team);
+    if (!team)
+        return 0;
+    team->rank = (parent->rank - part->start) / part->stride;
+    team->size = part->size;
+    team->start = parent->start + part->start * parent->stride;
+    team->stride = parent->stride * part->stride;
+    if (mask & SHMEM_TEAM_NUM_CONTEXTS)
+        team->config.num_contexts = config->num_contexts;
+    team->group = (struct uccs_group){.rank = team->rank, .size = team->size,
+                                      .start = parent->group.start + part->start * parent->group.stride,
+                                      .stride = team->stride};
+    return team;
+}
+
+/* Every member of the parent calls it; `part` is the new team that this PE is in, or null. */
+static int split(struct shmem_team_impl *parent, const struct part *part, const shmem_team_config_t *config, long mask,
+                 shmem_team_t *new_team)
+{
+    struct shmem_team_impl *team = part ? make(parent, part, config, mask) : 0;
+    enum vote vote = VOTE_BUSY;
+    for (int i = 0; i < ATTEMPTS && vote == VOTE_BUSY; i++)
+        vote = attempt(&parent->group, part, team);
+    if (vote == VOTE_TAKEN) {
+        *new_team = team;
+        return 0;
+    }
+    free(team);
+    return -1;
+}
+
+/* Any stride serves one member; it must not overflow, nor divide by zero later. */
+static bool valid(const struct shmem_team_impl *parent, struct part *part)
+{
+    if (part->size < 1 || part->start < 0 || part->start >= parent->size)
+        return false;
+    if (part->size == 1)
+        part->stride = 1;
+    int64_t last = part->start + (int64_t)part->stride * (part->size - 1);
+    return part->stride != 0 && last >= 0 && last < parent->size;
+}
+
+static bool contains(const struct part *part, int rank)
+{
+    int distance = rank - part->start;
+    int member = distance / part->stride;
+    return distance % part->stride == 0 && member >= 0 && member < part->size;
+}
+
+int lat_team_split_strided(shmem_team_t parent_team, int start, int stride, int size,
+                           const shmem_team_config_t *config, long config_mask, shmem_team_t *new_team)
+{
+    lat_require("shmem_team_split_strided");
+    struct shmem_team_impl *parent = lat_team_of(parent_team);
+    struct part part = {start, stride, size};
+    *new_team = SHMEM_TEAM_INVALID;
+    if (!parent || !valid(parent, &part))
+        return -1;
+    return split(parent, contains(&part, parent->rank) ? &part : 0, config, config_mask, new_team);
+}
+
+/* The x axis runs along a row of xrange members, the y axis along the column. */
+int lat_team_split_2d(shmem_team_t parent_team, int xrange, const shmem_team_config_t *xaxis_config, long xaxis_mask,
+                      shmem_team_t *xaxis_team, const shmem_team_config_t *yaxis_config, long yaxis_mask,
+                      shmem_team_t *yaxis_team)
+{
+    lat_require("shmem_team_split_2d");
+    struct shmem_team_impl *parent = lat_team_of(parent_team);
+    *xaxis_team = *yaxis_team = SHMEM_TEAM_INVALID;
+    if (!parent || xrange < 1)
+        return -1;
+    int size = parent->size, x, row;
+    xrange = xrange < size ? xrange : size;
+    x = parent->rank % xrange;
+    row = parent->rank - x;
+    struct part xpart = {row, 1, size - row < xrange ? size - row : xrange};
+    struct part ypart = {x, xrange, (size - x + xrange - 1) / xrange};
+    if (split(parent, &xpart, xaxis_config, xaxis_mask, xaxis_team) != 0)
+        return -1;
+    if (split(parent, &ypart, yaxis_config, yaxis_mask, yaxis_team) == 0)
+        return 0;
+    lat_team_give((*xaxis_team)->group.slot); /* nobody has used it yet */
+    free(*xaxis_team);
+    *xaxis_team = SHMEM_TEAM_INVALID;
+    return -1;
+}
