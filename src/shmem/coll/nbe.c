@@ -12,7 +12,6 @@
  * - Posted and copied are release stores; the partners' looks at them are acquire loads. */
 #include "shmem/coll/nbe.h"
 
-#include "shmem/coll/combine.h"
 #include "shmem/coll/coll.h"
 #include "shmem/coll/kernels.h"
 #include "shmem/rma.h"
