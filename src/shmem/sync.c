@@ -10,14 +10,14 @@
 void lat_fence(void)
 {
     lat_require("shmem_fence");
-    uccs_fence();
+    uccs_fence_stores();
 }
 
 void lat_ctx_fence(shmem_ctx_t ctx)
 {
     (void)ctx;
     lat_require("shmem_ctx_fence");
-    uccs_fence();
+    uccs_fence_stores();
 }
 
 void lat_quiet(void)

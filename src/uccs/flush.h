@@ -8,7 +8,7 @@
 #include "base/atomic.h"
 
 /* Earlier puts and atomics before later ones, per target. Partner: the acquire loads in wait loops. */
-static inline void uccs_fence(void)
+static inline void uccs_fence_stores(void)
 {
     atomic_fence_release();
 }

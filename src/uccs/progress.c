@@ -13,7 +13,7 @@ uint32_t uccs_working;
 static struct uccs_work *first, **last = &first;
 static pthread_mutex_t list = PTHREAD_MUTEX_INITIALIZER;
 
-void uccs_progress_add(struct uccs_work *work)
+void uccs_work_add(struct uccs_work *work)
 {
     work->next = 0;
     pthread_mutex_lock(&list);
@@ -24,7 +24,7 @@ void uccs_progress_add(struct uccs_work *work)
 }
 
 /* A finished piece may be freed by its own advance, so only its place is touched afterwards. */
-void uccs_progress_slow(void)
+void uccs_work_slow(void)
 {
     if (pthread_mutex_trylock(&list) != 0)
         return;
@@ -45,7 +45,7 @@ void uccs_progress_slow(void)
 /* Out of line: there is work to move on, or the processor is given away. */
 lat_cold void uccs_pause_slow(struct uccs_wait *wait)
 {
-    uccs_progress();
+    uccs_work_on();
     if (wait->looks++ < uccs_core.spin)
         return;
     uint32_t yields = wait->looks - uccs_core.spin;

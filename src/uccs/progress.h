@@ -28,14 +28,14 @@ struct uccs_work {
 
 extern uint32_t uccs_working; /* pieces of work on the list; relaxed: a hint */
 
-void uccs_progress_add(struct uccs_work *work);
-void uccs_progress_slow(void);
+void uccs_work_add(struct uccs_work *work);
+void uccs_work_slow(void);
 
 /* Moves pending work on. Any thread; returns at once when another thread is at it. */
-static inline void uccs_progress(void)
+static inline void uccs_work_on(void)
 {
     if (lat_unlikely(atomic_load_relaxed(&uccs_working) != 0))
-        uccs_progress_slow();
+        uccs_work_slow();
 }
 
 void uccs_pause_slow(struct uccs_wait *wait);

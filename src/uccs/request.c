@@ -51,7 +51,7 @@ bool uccs_request_done_slow(uccs_request_handle *handle)
         return true;
     }
     if (atomic_load_acquire(&object->pending) != 1) { /* acqrel: take */
-        uccs_progress();
+        uccs_work_on();
         if (atomic_load_acquire(&object->pending) != 1)
             return false;
     }

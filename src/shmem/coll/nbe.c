@@ -159,7 +159,7 @@ static int start(shmem_team_t handle, shmemx_request_t *req, const struct operat
     uccs_request_begin(request);
     uint64_t *mine = uccs_group_line(&team->group, team->rank, GROUP_POSTED);
     atomic_store_release(mine, op->number); /* acquire: ready, at the others */
-    uccs_progress_add(&op->work);
+    uccs_work_add(&op->work);
     return 0;
 }
 
