@@ -228,6 +228,25 @@ def test_terminal_background_read():
         terminal.until(b"<status 0>")
 
 
+def test_terminal_debugger():
+    """A debugger in the terminal: Ctrl-C stops its program, not the job; it goes on and ends."""
+    harness.needs("gdb")
+    for others in ([], [":", "-n", 1, harness.PE, "init", "await:0", "sleep:100", "final"]):
+        with in_terminal("-n", 1, "-x", "TERM=dumb", "gdb", "-q", "-nx", "-ex", "set confirm off", "-ex", "set debuginfod enabled off",
+                         "--args", harness.PE, "init", "out:ready\\n", "sleep:2000", "final", "exit:3", *others) as terminal:
+            terminal.until(b"(gdb) ")
+            terminal.type(b"run\n")
+            terminal.until(b"ready")
+            terminal.type(b"\x03")
+            terminal.until(b"SIGINT")
+            terminal.until(b"(gdb) ")
+            terminal.type(b"continue\n")
+            terminal.until(b"exited with code 03")
+            terminal.until(b"(gdb) ")
+            terminal.type(b"quit\n")
+            terminal.until(b"<status 0>")
+
+
 def test_terminal_hangup():
     """The terminal goes away: so does the job."""
     terminal = Terminal()
