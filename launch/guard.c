@@ -39,7 +39,7 @@ static void front_ready(struct watch *watch)
 {
     (void)watch;
     job_kill(&job);
-    sweep_descendants(PATIENCE_MS, NULL);
+    sweep_descendants(PATIENCE_MS);
     exit(STATUS_SIGNAL + SIGKILL);
 }
 
@@ -162,13 +162,24 @@ static void run_job(void)
 /* What PEs have left behind goes with the job; then the rest of the output. */
 static void finish(void)
 {
-    sweep_descendants(PATIENCE_MS, NULL);
+    sweep_descendants(PATIENCE_MS);
     while (!output_done() && (!drain_until || loop_now() < drain_until))
         turn(patience());
 }
 
+/* A PE that reads the terminal from the background stops its whole group, so oshrun too, which the
+ * shell sees; the guard stays awake. */
+static void stay_awake(void)
+{
+    sigset_t set;
+    sigemptyset(&set);
+    sigaddset(&set, SIGTTIN);
+    sigprocmask(SIG_BLOCK, &set, NULL);
+}
+
 _Noreturn void guard_run(struct options *options, int front, const sigset_t *signals)
 {
+    stay_awake();
     prctl(PR_SET_CHILD_SUBREAPER, 1);
     open_sources(front);
     output_open(options->pes, options->tag);

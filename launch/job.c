@@ -176,7 +176,7 @@ static void judge(struct job *job, uint32_t pe, pid_t pid, int status)
         job_end(job, good ? STATUS_FAILED : shell_status(status));
 }
 
-void job_ended(struct job *job, pid_t pid, int status)
+static void ended(struct job *job, pid_t pid, int status)
 {
     uint32_t pe = (uint32_t)pid <= PIDS ? job->pe_of[pid] : 0;
     if (!pe-- || job->pids[pe] != pid)
@@ -188,23 +188,12 @@ void job_ended(struct job *job, pid_t pid, int status)
         judge(job, pe, pid, status);
 }
 
-/* PE 0 wants to read the terminal from the background: the shell should see the job stop. */
-static void stopped(struct job *job, pid_t pid, int signal)
-{
-    if (pid == job->pids[0] && (signal == SIGTTIN || signal == SIGTTOU))
-        kill(getppid(), SIGTSTP);
-}
-
 void job_reap(struct job *job)
 {
     int status;
     pid_t pid;
-    while ((pid = waitpid(-1, &status, WNOHANG | WUNTRACED)) > 0) {
-        if (WIFSTOPPED(status))
-            stopped(job, pid, WSTOPSIG(status));
-        else
-            job_ended(job, pid, status);
-    }
+    while ((pid = waitpid(-1, &status, WNOHANG)) > 0)
+        ended(job, pid, status);
 }
 
 /* True when some PE is inside the library, where it waits for all. */

@@ -35,7 +35,6 @@ int job_prepare(struct job *job, const struct options *options, const sigset_t *
 void job_start_next(struct job *job);
 /* Reaps every dead child and judges those that were PEs. */
 void job_reap(struct job *job);
-void job_ended(struct job *job, pid_t pid, int status);
 /* After a PE left without using the library: ends the job if others wait for it. */
 void job_check_deserted(struct job *job);
 void job_end(struct job *job, int status);

@@ -63,7 +63,7 @@ static void die_of_interrupt(void)
 static int guard_lost(bool childless, int signal)
 {
     if (childless)
-        sweep_descendants(2000, NULL);
+        sweep_descendants(2000);
     say("the job's guard process was killed by signal %d (%s): job ended", signal, strsignal(signal));
     return STATUS_SIGNAL + signal;
 }

@@ -339,12 +339,6 @@ int output_broken(void)
     return lanes[0].sink.broken;
 }
 
-void output_discard(void)
-{
-    for (int i = 0; i < 2; i++)
-        sink_discard(&lanes[i].sink, ECANCELED);
-}
-
 void output_message(const char *line, size_t bytes)
 {
     struct lane *lane = &lanes[joined ? 0 : 1];

@@ -15,7 +15,7 @@
 #define OUTPUT_LINE (256u << 10)
 
 void output_open(uint32_t pes, bool tag);
-/* Descriptors that a PE needs; for --help with limits. */
+/* Descriptors that this side needs for a PE. */
 unsigned output_files_per_pe(void);
 /* Makes the pipes of a PE; *out and *err are what it shall inherit. 0, or -1 with errno. */
 int output_connect(uint32_t pe, int *out, int *err);
@@ -29,8 +29,6 @@ int output_patience(void);
 bool output_done(void);
 /* errno when standard output cannot be written any more; else 0. */
 int output_broken(void);
-/* Forget what is still to be written. */
-void output_discard(void);
 /* A line of oshrun itself, for standard error. */
 void output_message(const char *line, size_t bytes);
 

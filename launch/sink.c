@@ -49,12 +49,6 @@ void sink_open(struct sink *sink, int fd, void (*drained)(struct sink *))
     }
 }
 
-void sink_discard(struct sink *sink, int why)
-{
-    sink->broken = why;
-    disarm(sink);
-}
-
 /* One write; 0 when there is no room now. */
 static ssize_t write_some(struct sink *sink)
 {
@@ -76,8 +70,8 @@ void sink_flush(struct sink *sink)
     while (!sink_empty(sink)) {
         ssize_t wrote = write_some(sink);
         if (wrote < 0) {
-            sink_discard(sink, errno);
-            return;
+            sink->broken = errno;
+            break;
         }
         if (wrote == 0) {
             if (!sink->armed)

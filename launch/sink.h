@@ -27,6 +27,5 @@ void sink_put(struct sink *sink, const char *data, size_t bytes);
 void sink_flush(struct sink *sink);
 bool sink_full(const struct sink *sink); /* callers should stop reading for it */
 bool sink_empty(const struct sink *sink);
-void sink_discard(struct sink *sink, int why);
 
 #endif

@@ -5,25 +5,12 @@
 #include <dirent.h>
 #include <errno.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
-
-/* The kernel's list of our children. */
-static bool kill_listed(void)
-{
-    char path[64];
-    snprintf(path, sizeof path, "/proc/self/task/%d/children", getpid());
-    FILE *file = fopen(path, "re");
-    if (!file)
-        return false;
-    for (int pid; fscanf(file, "%d", &pid) == 1;)
-        kill(pid, SIGKILL);
-    fclose(file);
-    return true;
-}
 
 static int parent_of(const char *pid)
 {
@@ -41,8 +28,8 @@ static int parent_of(const char *pid)
     return sscanf(text + bytes, ") %*c %d", &parent) == 1 ? parent : -1;
 }
 
-/* For kernels without that list: every process whose parent we are. */
-static void kill_searched(void)
+/* Every process whose parent we are. The kernel's own list of children is not in every kernel. */
+static void kill_children(void)
 {
     DIR *proc = opendir("/proc");
     if (!proc)
@@ -56,13 +43,12 @@ static void kill_searched(void)
 }
 
 /* Reaps who is dead. False: no child is left at all. */
-static bool reap(void (*ended)(pid_t, int))
+static bool reap(void)
 {
-    int status;
     pid_t pid;
-    while ((pid = waitpid(-1, &status, WNOHANG)) > 0)
-        if (ended)
-            ended(pid, status);
+    do {
+        pid = waitpid(-1, NULL, WNOHANG);
+    } while (pid > 0);
     return pid == 0;
 }
 
@@ -75,12 +61,11 @@ static void await_death(int ms)
     sigtimedwait(&deaths, NULL, &limit);
 }
 
-void sweep_descendants(int patience_ms, void (*ended)(pid_t, int))
+void sweep_descendants(int patience_ms)
 {
     int64_t end = loop_now() + patience_ms;
-    while (reap(ended) && loop_now() < end) {
-        if (!kill_listed())
-            kill_searched();
+    while (reap() && loop_now() < end) {
+        kill_children();
         await_death(100);
     }
 }

@@ -5,12 +5,8 @@
 #ifndef LAUNCH_SWEEP_H
 #define LAUNCH_SWEEP_H
 
-#include <stdbool.h>
-#include <sys/types.h>
-
 /* Kills and reaps until no child is left; gives up on processes that do not die within patience
- * (stuck in the kernel, or of another user). ended hears of every reaped child; may be NULL.
- * SIGCHLD must be blocked. */
-void sweep_descendants(int patience_ms, void (*ended)(pid_t pid, int status));
+ * (stuck in the kernel, or of another user). SIGCHLD must be blocked. */
+void sweep_descendants(int patience_ms);
 
 #endif
