@@ -3,7 +3,7 @@
 #   lib/liblateral.so.1, lib/liblateral.a, include/, lib/pkgconfig/lateral.pc,
 #   lib/cmake/Lateral/ for find_package(Lateral): targets Lateral::shmem and Lateral::shmem_static
 #
-# The rooms launch, tools and docs install their programs and pages themselves.
+# The rooms api, launch, tools and docs install their headers, programs and pages themselves.
 include(CMakePackageConfigHelpers)
 set(LATERAL_CMAKE_DIR ${CMAKE_INSTALL_LIBDIR}/cmake/Lateral)
 
@@ -14,10 +14,8 @@ install(TARGETS lateral lateral_static EXPORT LateralTargets
   ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(EXPORT LateralTargets NAMESPACE Lateral:: DESTINATION ${LATERAL_CMAKE_DIR})
 
-foreach(headers ${LATERAL_GENERATED}/include ${CMAKE_SOURCE_DIR}/include)
-  install(DIRECTORY ${headers}/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
-    OPTIONAL FILES_MATCHING PATTERN "*.h" PATTERN "*.hpp")
-endforeach()
+install(DIRECTORY ${CMAKE_SOURCE_DIR}/include/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
+  OPTIONAL FILES_MATCHING PATTERN "*.h" PATTERN "*.hpp")
 
 configure_package_config_file(${CMAKE_SOURCE_DIR}/cmake/LateralConfig.cmake.in ${CMAKE_BINARY_DIR}/LateralConfig.cmake
   INSTALL_DESTINATION ${LATERAL_CMAKE_DIR})

@@ -35,6 +35,15 @@ def check_help():
     assert {"demo", "test", "bench", "install", "lint", "format", "hosts", "bare"} <= listed
 
 
+def check_install_is_whole():
+    """./dev install builds some rooms only: every room that installs something must be among them."""
+    script = (ROOT / "dev").read_text(encoding="utf-8")
+    built = set(re.search(r"product_targets\(\) \{.*?for room in ([a-z ]+);", script, re.DOTALL).group(1).split())
+    installing = {path.parent.name for path in ROOT.glob("*/CMakeLists.txt")
+                  if re.search(r"^\s*install\(", path.read_text(encoding="utf-8"), re.MULTILINE)}
+    assert installing and not installing - built, f"./dev install does not build {installing - built}"
+
+
 def check_mistakes():
     one_line(dev("nonsense"), 2, r"no command 'nonsense'; ./dev help")
     one_line(dev("install"), 2, r"install wants one PREFIX")
@@ -48,6 +57,7 @@ def check_mistakes():
 
 def main():
     check_help()
+    check_install_is_whole()
     check_mistakes()
     print("./dev explains itself and refuses mistakes in one line")
 
