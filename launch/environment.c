@@ -18,6 +18,17 @@ bool environment_wants_check(const struct options *options)
     return options->check || (text && *text && strcmp(text, "0") != 0);
 }
 
+/* LD_PRELOAD is a list that blanks and colons divide, and it knows no quotes. */
+static const char *check_path(const char *path)
+{
+    if (!strpbrk(path, " :"))
+        return path;
+    say("--check: the dynamic linker cannot preload '%s': a blank or a colon is in its path; "
+        "install Lateral where there is none",
+        path);
+    return NULL;
+}
+
 /* Beside this oshrun, in an installed tree as in a build tree. */
 const char *environment_check_library(void)
 {
@@ -30,7 +41,7 @@ const char *environment_check_library(void)
     for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
         snprintf(path, sizeof path, "%s/%s/liblateral-check.so", self, places[i]);
         if (access(path, R_OK) == 0)
-            return path;
+            return check_path(path);
     }
     say("the checking layer is not installed: no liblateral-check.so in %s/%s", self, LATERAL_LIB_FROM_BIN);
     return NULL;

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Installs the build into a folder, moves that folder elsewhere, and uses it as an outsider would.
 
-usage: check.py --build=DIR ... PART     PART: tree wrappers pkgconfig cmake static destdir
+usage: check.py --build=DIR ... PART     PART: tree wrappers tools pkgconfig cmake static destdir
 """
 import argparse
 import os
@@ -15,14 +15,14 @@ import tempfile
 OUTSIDE = pathlib.Path(__file__).resolve().parent / "outside"
 
 
-def run(*command, env=None, cwd=None, status=0):
-    """Run, show on failure, return standard output."""
+def run(*command, env=None, cwd=None, status=0, stderr=False):
+    """Run, show on failure, return standard output or error."""
     print("+", " ".join(map(str, command)), flush=True)
     done = subprocess.run([str(word) for word in command], env=env, cwd=cwd, capture_output=True, text=True, check=False,
                           stdin=subprocess.DEVNULL)
     if done.returncode != status:
         sys.exit(f"exit status {done.returncode}\n{done.stdout}{done.stderr}")
-    return done.stdout
+    return done.stderr if stderr else done.stdout
 
 
 def clean_env(**more):
@@ -49,7 +49,8 @@ def check_ring(prefix, program, env=None):
 def part_tree(options, work):
     prefix = install(options, work)
     lib, so = prefix / "lib", f"liblateral.so.{options.soversion}"
-    for name in ("bin/oshrun", "bin/oshcc", "bin/oshc++", "include/shmem.h", "include/shmemx.h", "lib/liblateral.a",
+    for name in ("bin/oshrun", "bin/oshcc", "bin/oshc++", "include/shmem.h", "include/shmemx.h", "include/pshmem.h", "include/mpp/shmem.h",
+                 "lib/liblateral.a", "lib/liblateral-check.so",
                  "lib/pkgconfig/lateral.pc", "lib/cmake/Lateral/LateralConfig.cmake",
                  "lib/cmake/Lateral/LateralConfigVersion.cmake", "lib/cmake/Lateral/LateralTargets.cmake"):
         assert (prefix / name).exists(), f"{name} is not installed"
@@ -85,6 +86,22 @@ def part_wrappers(options, work):
     run(prefix / "bin" / "oshcc", "-c", OUTSIDE / "ring.c", "-o", work / "ring.o", env=clean_env())
     run(prefix / "bin" / "oshcc", work / "ring.o", "-o", work / "ring_two", env=clean_env())
     check_ring(prefix, work / "ring_two")
+
+
+def part_tools(options, work):
+    """What finds its other half at run time: the checking layer, and lateral-info."""
+    blank = install(options, work)
+    prefix = blank.rename(work / "lateral")
+    run(prefix / "bin" / "oshcc", OUTSIDE / "mistake.c", "-o", work / "mistake", env=clean_env())
+    oshrun = prefix / "bin" / "oshrun"
+    run(oshrun, "-n", 1, work / "mistake", env=clean_env())
+    shown = run(oshrun, "--check", "-n", 1, work / "mistake", env=clean_env(), status=1, stderr=True)
+    assert "PE 0: shmem_int_put: dest: 16 bytes" in shown, shown
+    assert options.version in run(prefix / "bin" / "lateral-info", env=clean_env())
+    assert options.version in run(oshrun, "--version", env=clean_env())
+    prefix.rename(blank)                                 # LD_PRELOAD cannot name it there: no silent unchecked run
+    shown = run(blank / "bin" / "oshrun", "--check", "-n", 1, "true", env=clean_env(), status=1, stderr=True)
+    assert "a blank or a colon is in its path" in shown, shown
 
 
 def part_pkgconfig(options, work):
