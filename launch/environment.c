@@ -47,7 +47,7 @@ const char *environment_check_library(void)
     return NULL;
 }
 
-/* The place of NAME's entry in the list, or its end; entry is NAME=VALUE or NAME=. */
+/* The entries belong to the list. The place of NAME's entry, or the end of the list; entry is NAME=VALUE or NAME=. */
 static char **place_of(char **list, const char *entry)
 {
     size_t name = strcspn(entry, "=") + 1;
@@ -58,7 +58,9 @@ static char **place_of(char **list, const char *entry)
 
 static void put(char **list, const char *entry)
 {
-    *place_of(list, entry) = say_if_null(strdup(entry));
+    char **place = place_of(list, entry);
+    free(*place);
+    *place = say_if_null(strdup(entry));
 }
 
 /* Puts value and what is there already into one colon-separated entry; name ends with "=". */
@@ -70,6 +72,7 @@ static void put_joined(char **list, const char *name, const char *value, bool in
     char *entry;
     if (asprintf(&entry, "%s%s%s%s", name, one, *old ? ":" : "", two) < 0)
         say_if_null(NULL);
+    free(*place);
     *place = entry;
 }
 
@@ -99,7 +102,7 @@ char **environment_make(const struct app *app, const char *check_library)
     size_t used = 1;
     for (size_t i = 0; i < count; i++)
         if (strncmp(environ[i], "LATERAL_JOB=", 12) != 0)
-            list[used++] = environ[i];
+            list[used++] = say_if_null(strdup(environ[i]));
     environment_name_pe(list, 0, 0); /* so that put sees a name there */
     for (size_t x = 0; x < app->nexports; x++)
         put_export(list, app->exports[x]);

@@ -158,7 +158,7 @@ def test_nested():
 def test_check_layer():
     """--check or LATERAL_CHECK=1 preloads the layer that lies beside oshrun, before others."""
     with temporary() as folder:
-        prefix = pathlib.Path(folder, "moved tree")
+        prefix = pathlib.Path(folder, "tree")
         (prefix / "bin").mkdir(parents=True)
         (prefix / "lib").mkdir()
         oshrun = prefix / "bin" / "oshrun"
@@ -174,15 +174,20 @@ def test_check_layer():
         for done in (check("--check"), check(env={"LATERAL_CHECK": "1"})):
             lines = done.stdout.splitlines()
             assert re.match(r"LD_PRELOAD=.*/lib/liblateral-check\.so$", lines[0]) and lines[1] == "LATERAL_CHECK=1", done
-            assert " check=1 " in lines[2], done
+            assert " check=1 " in lines[2] and not done.stderr, done
         both = check("--check", env={"LD_PRELOAD": str(harness.PRELOAD)} if not harness.sanitized() else {})
         assert "liblateral-check.so" in both.stdout.splitlines()[0], both
         assert harness.sanitized() or f"liblateral-check.so:{harness.PRELOAD}" in both.stdout, both
         mine = check("--check", "-x", "LD_PRELOAD=", "-x", "ASAN_OPTIONS=a=1")
         assert mine.stdout.splitlines()[0].endswith("/lib/liblateral-check.so"), mine
         check_with_sanitizer(folder, oshrun)
+        assert {"LATERAL_CHECK=1"} <= set(mine.stdout.splitlines()) and not mine.stderr, mine
         for off in (check(), check(env={"LATERAL_CHECK": "0"})):
             assert off.stdout.startswith("LD_PRELOAD=(none)") and " check=0 " in off.stdout, off
+        prefix.rename(pathlib.Path(folder, "a tree"))
+        oshrun = pathlib.Path(folder, "a tree", "bin", "oshrun")
+        refused = check("--check")
+        assert refused.returncode == 1 and re.fullmatch("oshrun: --check: .*a blank or a colon is in its path.*\n", refused.stderr), refused
 
 
 def check_with_sanitizer(folder, oshrun):
