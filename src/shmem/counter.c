@@ -64,7 +64,11 @@ void lat_ct_set(shmemx_ct_t ct, long value)
 
 int lat_ct_test(shmemx_ct_t ct, long wait_for)
 {
-    return atomic_load_acquire(&line_of("shmemx_ct_test", ct)->count) >= wait_for;
+    if (atomic_load_acquire(&line_of("shmemx_ct_test", ct)->count) >= wait_for) /* release: uccs_counter_arrive */
+        return 1;
+    uccs_work_on();
+    uccs_missed();
+    return 0;
 }
 
 void lat_ct_wait(shmemx_ct_t ct, long wait_for)

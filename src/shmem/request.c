@@ -44,10 +44,18 @@ size_t lat_request_pending(shmemx_request_t req)
     return uccs_request_pending(req);
 }
 
+/* What a test answers: one that found nothing gives the core away where PEs have to share it. */
+static int answer(bool found)
+{
+    if (!found)
+        uccs_missed();
+    return found;
+}
+
 int lat_request_test_slow(shmemx_request_t *req)
 {
     lat_require("shmemx_request_test");
-    return uccs_request_done(req);
+    return answer(uccs_request_done(req));
 }
 
 void lat_request_wait(shmemx_request_t *req)
@@ -60,18 +68,23 @@ void lat_request_wait(shmemx_request_t *req)
 
 /* Sources on the node have been read when the operation returns, and a pending collective needs its
  * source until it completes: nothing is completed locally before it is completed. */
+static bool locally_done(shmemx_request_t *req)
+{
+    return uccs_request_pending(*req) == 0 || uccs_request_done(req);
+}
+
 void lat_request_wait_local(shmemx_request_t *req)
 {
     struct uccs_wait wait = {0};
     lat_require("shmemx_request_wait_local");
-    while (!lat_request_test_local(req))
+    while (!locally_done(req))
         uccs_pause(&wait);
 }
 
 int lat_request_test_local(shmemx_request_t *req)
 {
     lat_require("shmemx_request_test_local");
-    return uccs_request_pending(*req) == 0 || uccs_request_done(req);
+    return answer(locally_done(req));
 }
 
 /* Sets: as wait_until_all, _any and _some; status excludes, an empty set is satisfied at once, and any
@@ -89,23 +102,21 @@ static bool empty(size_t nreqs, const int *status)
     return true;
 }
 
-int lat_request_test_all(shmemx_request_t *reqs, size_t nreqs, const int *status)
+static bool all_done(shmemx_request_t *reqs, size_t nreqs, const int *status)
 {
-    lat_require("shmemx_request_test_all");
-    int all = 1;
+    bool all = true;
     for (size_t i = 0; i < nreqs; i++)
         if (included(status, i))
-            all &= lat_request_test(&reqs[i]);
+            all &= uccs_request_done(&reqs[i]);
     return all;
 }
 
-size_t lat_request_test_any(shmemx_request_t *reqs, size_t nreqs, const int *status)
+static size_t any_done(shmemx_request_t *reqs, size_t nreqs, const int *status)
 {
-    lat_require("shmemx_request_test_any");
     size_t *turn = uccs_turn_of(reqs);
     for (size_t n = 0; n < nreqs; n++) {
         size_t i = (*turn + n) % nreqs;
-        if (included(status, i) && lat_request_test(&reqs[i])) {
+        if (included(status, i) && uccs_request_done(&reqs[i])) {
             *turn = i + 1;
             return i;
         }
@@ -113,20 +124,42 @@ size_t lat_request_test_any(shmemx_request_t *reqs, size_t nreqs, const int *sta
     return SIZE_MAX;
 }
 
-size_t lat_request_test_some(shmemx_request_t *reqs, size_t nreqs, size_t *indices, const int *status)
+static size_t some_done(shmemx_request_t *reqs, size_t nreqs, size_t *indices, const int *status)
 {
     size_t count = 0;
-    lat_require("shmemx_request_test_some");
     for (size_t i = 0; i < nreqs; i++)
-        if (included(status, i) && lat_request_test(&reqs[i]))
+        if (included(status, i) && uccs_request_done(&reqs[i]))
             indices[count++] = i;
+    return count;
+}
+
+int lat_request_test_all(shmemx_request_t *reqs, size_t nreqs, const int *status)
+{
+    lat_require("shmemx_request_test_all");
+    return answer(all_done(reqs, nreqs, status));
+}
+
+size_t lat_request_test_any(shmemx_request_t *reqs, size_t nreqs, const int *status)
+{
+    lat_require("shmemx_request_test_any");
+    size_t found = any_done(reqs, nreqs, status);
+    answer(found != SIZE_MAX);
+    return found;
+}
+
+size_t lat_request_test_some(shmemx_request_t *reqs, size_t nreqs, size_t *indices, const int *status)
+{
+    lat_require("shmemx_request_test_some");
+    size_t count = some_done(reqs, nreqs, indices, status);
+    answer(count != 0);
     return count;
 }
 
 void lat_request_wait_all(shmemx_request_t *reqs, size_t nreqs, const int *status)
 {
     struct uccs_wait wait = {0};
-    while (!lat_request_test_all(reqs, nreqs, status))
+    lat_require("shmemx_request_wait_all");
+    while (!all_done(reqs, nreqs, status))
         uccs_pause(&wait);
 }
 
@@ -134,9 +167,10 @@ size_t lat_request_wait_any(shmemx_request_t *reqs, size_t nreqs, const int *sta
 {
     struct uccs_wait wait = {0};
     size_t found;
+    lat_require("shmemx_request_wait_any");
     if (empty(nreqs, status))
         return SIZE_MAX;
-    while ((found = lat_request_test_any(reqs, nreqs, status)) == SIZE_MAX)
+    while ((found = any_done(reqs, nreqs, status)) == SIZE_MAX)
         uccs_pause(&wait);
     return found;
 }
@@ -145,9 +179,10 @@ size_t lat_request_wait_some(shmemx_request_t *reqs, size_t nreqs, size_t *indic
 {
     struct uccs_wait wait = {0};
     size_t count;
+    lat_require("shmemx_request_wait_some");
     if (empty(nreqs, status))
         return 0;
-    while ((count = lat_request_test_some(reqs, nreqs, indices, status)) == 0)
+    while ((count = some_done(reqs, nreqs, indices, status)) == 0)
         uccs_pause(&wait);
     return count;
 }

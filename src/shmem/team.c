@@ -2,6 +2,7 @@
 
 #include "rte/rte.h"
 #include "shmem/calls.h"
+#include "shmem/coll/nbe.h"
 #include "shmem/ctx.h"
 #include "shmem/state.h"
 #include "uccs/flush.h"
@@ -97,6 +98,7 @@ void lat_team_destroy(shmem_team_t handle)
         lat_fail("shmem_team_destroy", "%s is predefined and lives until shmem_finalize",
                  team == &lat_team_world ? "SHMEM_TEAM_WORLD" : "SHMEM_TEAM_SHARED");
     uccs_quiet();
+    lat_nbe_drain(team);
     uccs_group_part(&team->group);
     lat_ctx_release(team);
     lat_team_give(team->group.slot);

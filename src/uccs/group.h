@@ -44,6 +44,7 @@ struct uccs_group {
     long *flags;       /* without a slot: my GROUP_ROUNDS flags, at rest -1, symmetric */
     uint64_t posted;   /* split-phase collectives called */
     uint64_t copied;   /* and those of which my share is done; under the progress list's lock */
+    uint32_t pending;  /* and those not complete; taken with release by who completes one */
 };
 
 /* How groups synchronise on this node; AUTO looks at the PEs and the cores. */

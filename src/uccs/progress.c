@@ -42,6 +42,11 @@ void uccs_work_slow(void)
     pthread_mutex_unlock(&list);
 }
 
+lat_cold void uccs_missed_slow(void)
+{
+    sched_yield();
+}
+
 /* Out of line: there is work to move on, or the processor is given away. */
 lat_cold void uccs_pause_slow(struct uccs_wait *wait)
 {

@@ -48,6 +48,18 @@ static inline size_t *uccs_turn_of(const void *set)
     return &turns[((uintptr_t)set >> 3) * 0x9E3779B97F4A7C15u >> 60];
 }
 
+void uccs_missed_slow(void);
+
+/* For tests, whose caller goes on: one that found nothing gives the core away where the node has more
+ * PEs than cores, else a loop of tests would keep it from whom it waits for. Now and then it does so
+ * anywhere: there may be more threads than cores. */
+static inline void uccs_missed(void)
+{
+    static _Thread_local uint8_t misses;
+    if (lat_unlikely(uccs_core.oversubscribed || ++misses == 0))
+        uccs_missed_slow();
+}
+
 static inline void uccs_pause(struct uccs_wait *wait)
 {
     if (lat_likely(wait->looks < uccs_core.spin && !atomic_load_relaxed(&uccs_working)))

@@ -134,9 +134,18 @@ static bool advance(struct uccs_work *work)
     if ((!op->shared && !do_share(op)) || !over(op))
         return false;
     struct uccs_request *request = op->request;
+    struct uccs_group *group = &op->team->group;
     free(op);
     uccs_request_finish(request, false);
+    (void)atomic_fetch_sub_acqrel(&group->pending, 1); /* acquire: lat_nbe_drain; the team may be gone now */
     return true;
+}
+
+void lat_nbe_drain(struct shmem_team_impl *team)
+{
+    struct uccs_wait wait = {0};
+    while (atomic_load_acquire(&team->group.pending)) /* acqrel: advance */
+        uccs_pause(&wait);
 }
 
 /* 0, or -1 for an invalid team. */
@@ -157,6 +166,7 @@ static int start(shmem_team_t handle, shmemx_request_t *req, const struct operat
     op->request = request;
     op->number = ++team->group.posted;
     uccs_request_begin(request);
+    (void)atomic_fetch_add_relaxed(&team->group.pending, 1); /* before the list's lock */
     uint64_t *mine = uccs_group_line(&team->group, team->rank, GROUP_POSTED);
     atomic_store_release(mine, op->number); /* acquire: ready, at the others */
     uccs_work_add(&op->work);
