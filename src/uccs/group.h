@@ -32,6 +32,7 @@
 #define GROUP_POSTED 18 /* split-phase collectives called, and my shares of them done (src/shmem/coll/nbe.c) */
 #define GROUP_COPIED 19
 #define GROUP_POSTS 20
+#define GROUP_FLAG_AT_REST (-1L) /* of a group without a slot */
 
 struct uccs_group {
     int slot;          /* or -1 */
@@ -41,7 +42,7 @@ struct uccs_group {
     uint64_t epoch;    /* syncs done */
     uint64_t exchange; /* number of the last exchange of posts */
     uint64_t settled;  /* every member has finished every exchange up to this number */
-    long *flags;       /* without a slot: my GROUP_ROUNDS flags, at rest -1, symmetric */
+    long *flags;       /* without a slot: my GROUP_ROUNDS flags, symmetric, at rest between calls */
     uint64_t posted;   /* split-phase collectives called */
     uint64_t copied;   /* and those of which my share is done; under the progress list's lock */
     uint32_t pending;  /* and those not complete; taken with release by who completes one */

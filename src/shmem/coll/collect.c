@@ -63,31 +63,58 @@ void lat_group_fcollect(const char *call, struct uccs_group *group, void *dest, 
         fcollect_by_pull(call, group, dest, source, bytes);
 }
 
-/* What a collect posts: its size, and its data if that is small. */
-struct block {
-    uint64_t bytes;
-    char data[POST_SMALL - sizeof(uint64_t)];
+/* Where a block is, in words that hold at every member: one whose own block is empty may have no address of
+ * the source. */
+struct place {
+    uint64_t segment; /* enum uccs_segment */
+    uint64_t offset;
 };
 
-static void post_block(struct uccs_group *group, const void *source, size_t bytes, size_t limit)
+static struct place place_of(const char *call, const struct uccs_group *group, const void *source)
+{
+    size_t offset;
+    struct place place = {.segment = uccs_memory_find(source, &offset)};
+    if (place.segment == UCCS_NOWHERE)
+        lat_coll_peer(call, "source", group, source, group->rank); /* names the mistake */
+    place.offset = offset;
+    return place;
+}
+
+static const void *at_place(const char *call, const struct uccs_group *group, const struct place *place, int rank)
+{
+    uintptr_t start = place->segment == UCCS_HEAP ? uccs_core.heap_start : uccs_core.image_start;
+    return lat_coll_peer(call, "source", group, (const void *)(start + place->offset), rank);
+}
+
+/* What a collect posts: its size, and its data if that is small, or the place of the source if that is large. */
+struct block {
+    uint64_t bytes;
+    union {
+        char data[POST_SMALL - sizeof(uint64_t)];
+        struct place place;
+    };
+};
+
+static void post_block(const char *call, struct uccs_group *group, const void *source, size_t bytes, size_t limit)
 {
     struct block *mine = uccs_post_room(group, sizeof *mine);
     mine->bytes = bytes;
-    if (bytes <= limit && bytes <= sizeof mine->data)
-        memcpy(mine->data, bytes ? source : "", bytes);
-    else if (bytes <= limit)
+    if (bytes > limit)
+        mine->place = place_of(call, group, source);
+    else if (bytes > sizeof mine->data)
         memcpy(uccs_post_room(group, POST_LARGE), source, bytes);
+    else if (bytes)
+        memcpy(mine->data, source, bytes);
     uccs_post_publish(group, sizeof *mine);
 }
 
 /* Where the block of `rank` is; its size. */
-static const void *find_block(const char *call, struct uccs_group *group, int rank, const void *source, size_t limit,
-                              size_t *bytes)
+static const void *find_block(const char *call, struct uccs_group *group, int rank, size_t limit, size_t *bytes)
 {
     const struct block *theirs = uccs_post_await(group, rank, sizeof *theirs);
     *bytes = theirs->bytes;
     if (*bytes > limit)
-        return lat_coll_peer(call, "source", group, source, rank);
+        return at_place(call, group, &theirs->place, rank);
     return *bytes <= sizeof theirs->data ? theirs->data : uccs_post_data(group, rank, POST_LARGE);
 }
 
@@ -97,10 +124,10 @@ static void collect_by_post(const char *call, struct uccs_group *group, char *de
 {
     bool pulled = false;
     uccs_post_begin(group, POST_LARGE);
-    post_block(group, source, bytes, limit);
+    post_block(call, group, source, bytes, limit);
     for (int rank = 0; rank < group->size; rank++) {
         size_t size;
-        const void *from = find_block(call, group, rank, source, limit, &size);
+        const void *from = find_block(call, group, rank, limit, &size);
         if (size == 0)
             continue;
         memcpy(dest, from, size);
@@ -113,22 +140,27 @@ static void collect_by_post(const char *call, struct uccs_group *group, char *de
         lat_coll_settle(group);
 }
 
-/* Without posts the sizes lie behind the flags, and are put at rest again before returning. */
+/* Without posts the sizes and places lie behind the flags, and those are at rest again on return. */
 static void collect_by_flags(const char *call, struct uccs_group *group, char *dest, const void *source, size_t bytes)
 {
-    long *size = &group->flags[GROUP_ROUNDS];
-    long rest = *size;
-    *size = (long)bytes;
+    enum { SIZE, SEGMENT, OFFSET, WORDS };
+    long *mine = &group->flags[GROUP_ROUNDS];
+    struct place place = bytes ? place_of(call, group, source) : (struct place){0};
+    mine[SIZE] = (long)bytes;
+    mine[SEGMENT] = (long)place.segment;
+    mine[OFFSET] = (long)place.offset;
     lat_coll_enter(group);
     for (int rank = 0; rank < group->size; rank++) {
-        size_t theirs = (size_t) * (long *)lat_coll_peer(call, "pSync", group, size, rank);
-        if (theirs == 0)
+        const long *theirs = lat_coll_peer(call, "pSync", group, mine, rank);
+        place = (struct place){(uint64_t)theirs[SEGMENT], (uint64_t)theirs[OFFSET]};
+        if (theirs[SIZE] == 0)
             continue;
-        memcpy(dest, lat_coll_peer(call, "source", group, source, rank), theirs);
-        dest += theirs;
+        memcpy(dest, at_place(call, group, &place, rank), (size_t)theirs[SIZE]);
+        dest += theirs[SIZE];
     }
     lat_coll_leave(group);
-    *size = rest;
+    for (int word = 0; word < WORDS; word++)
+        mine[word] = GROUP_FLAG_AT_REST;
 }
 
 void lat_group_collect(const char *call, struct uccs_group *group, void *dest, const void *source, size_t bytes)

@@ -4,7 +4,7 @@
  * so that later calls are as fast as those of teams. Its slot of the node's group area comes from a table
  * in the node's memory: the first member that comes by writes the set down, the others find it. Nothing
  * is asked of pSync's contents. When the table is full a set synchronises on pSync itself:
- * pSync[0 .. 15] are flags, pSync[16] a size.
+ * pSync[0 .. 15] are flags, pSync[16 .. 18] tell size and place of a block.
  *
  * Invariants: pSync is SHMEM_SYNC_VALUE again when a call returns, but for a partner that is already in
  * the next one. The node's table only grows, so all members find the same; slots of sets are never
@@ -25,8 +25,8 @@
 
 enum { BUCKETS = 256 };
 enum { SET_FREE, SET_CLAIMED, SET_VALID };
-_Static_assert(GROUP_ROUNDS < SHMEM_SYNC_SIZE && GROUP_ROUNDS < SHMEM_BARRIER_SYNC_SIZE, "pSync is long enough");
-_Static_assert(SHMEM_SYNC_VALUE == -1, "the flags of a group without a slot rest at -1");
+_Static_assert(GROUP_ROUNDS + 3 <= SHMEM_COLLECT_SYNC_SIZE && GROUP_ROUNDS <= SHMEM_BARRIER_SYNC_SIZE, "pSync is long enough");
+_Static_assert(SHMEM_SYNC_VALUE == GROUP_FLAG_AT_REST, "the flags of a group without a slot");
 
 struct set {
     struct set *next;

@@ -1,0 +1,35 @@
+/* An algorithm that does not exist: an error that lists those that do.
+ *
+ * pes: 1 2
+ * case: reduce
+ * env: LATERAL_COLL_REDUCE=nonsense
+ * fails: LATERAL_COLL_REDUCE=nonsense is not an algorithm of this operation; it can be: post leader share
+ * case: broadcast
+ * env: LATERAL_COLL_BROADCAST=share
+ * fails: LATERAL_COLL_BROADCAST=share is not an algorithm of this operation; it can be: post pull
+ * case: sync
+ * env: LATERAL_COLL_SYNC=2
+ * fails: LATERAL_COLL_SYNC=2 is not an algorithm of this operation; it can be: auto disseminate count flat
+ * case: root
+ * args: root
+ * fails: PE_root 9 is out of range
+ * case: address
+ * args: address
+ * fails: source 0x[0-9a-f]+ is not a symmetric address
+ */
+#include "coll.h"
+
+int main(int argc, char **argv)
+{
+    static char target[100000];
+    shmem_init();
+    if (argc > 1 && strcmp(argv[1], "root") == 0)
+        shmem_broadcastmem(SHMEM_TEAM_WORLD, target, target, 1, 9);
+    char *private = malloc(sizeof target);
+    if (argc > 1 && shmem_n_pes() > 1)
+        shmem_fcollectmem(SHMEM_TEAM_WORLD, target, private, sizeof target / 2);
+    if (argc > 1)
+        fprintf(stderr, "source 0x0 is not a symmetric address\n"); /* alone, nobody needs the address */
+    free(private);
+    return 1;
+}
