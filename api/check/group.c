@@ -8,8 +8,8 @@
 #include <stdlib.h>
 
 struct handle {
-    shmem_ctx_t ctx;        /* a context, or null for a team */
-    shmem_team_t team;      /* the team, or the context's */
+    shmem_ctx_t ctx;   /* a context, or null for a team */
+    shmem_team_t team; /* the team, or the context's */
     struct handle *next;
 };
 
@@ -149,7 +149,8 @@ void check_pes(const char *call, const char *argument, shmem_ctx_t ctx, const in
     int size = ctx == SHMEM_CTX_INVALID ? 0 : pshmem_team_n_pes(team_of(ctx));
     for (size_t i = 0; i < count && size; i++)
         if (pes[i] < 0 || pes[i] >= size)
-            lat_check_fail(call, argument, "entry %zu, %d, is out of range, the team has PEs 0 to %d", i, pes[i], size - 1);
+            lat_check_fail(call, argument, "entry %zu, %d, is out of range, the team has PEs 0 to %d", i, pes[i],
+                           size - 1);
 }
 
 int check_set(const char *call, int start, int logstride, int size)

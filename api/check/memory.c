@@ -58,6 +58,6 @@ void check_apart_at(const char *call, const char *one, const void *at, size_t by
 {
     const void *here = bytes ? pshmem_ptr(at, world) : NULL;
     if (here && overlap(here, bytes, from, length))
-        lat_check_fail(call, one, "%zu bytes at %p of PE %d are the memory of %s, %zu bytes at %p", bytes, at, world, other,
-                       length, from);
+        lat_check_fail(call, one, "%zu bytes at %p of PE %d are the memory of %s, %zu bytes at %p", bytes, at, world,
+                       other, length, from);
 }

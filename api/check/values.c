@@ -5,8 +5,8 @@ size_t check_bytes(const char *call, const char *argument, size_t count, size_t 
 {
     size_t bytes;
     if (__builtin_mul_overflow(count, size, &bytes) || bytes > PTRDIFF_MAX)
-        lat_check_fail(call, argument, "%zu elements of %zu bytes are more than memory can hold; was it negative?", count,
-                       size);
+        lat_check_fail(call, argument, "%zu elements of %zu bytes are more than memory can hold; was it negative?",
+                       count, size);
     return bytes;
 }
 

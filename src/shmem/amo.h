@@ -21,8 +21,8 @@ struct shmem_ctx_impl;
  * named. `value` and `cond` are the operand's bits, zero- or sign-extended from `size` (4 or 8)
  * bytes; only the low `size` bytes count. Answers the bits that were there before.
  */
-uint64_t lat_amo_far(const char *call, struct shmem_ctx_impl *ctx, enum lat_amo op, const void *dest,
-                     size_t size, uint64_t value, uint64_t cond, int pe);
+uint64_t lat_amo_far(const char *call, struct shmem_ctx_impl *ctx, enum lat_amo op, const void *dest, size_t size,
+                     uint64_t value, uint64_t cond, int pe);
 
 /* Bits of a real operand for lat_amo_far, and back. */
 static inline uint64_t lat_bits_of_float(float value)

@@ -35,7 +35,9 @@ bool lat_check_find(const void *addr, struct lat_check_block *block)
     if (segment == UCCS_HEAP)
         heap_part(addr, block);
     else if (segment == UCCS_IMAGE)
-        *block = (struct lat_check_block){.kind = "global variables", .start = (uintptr_t)addr - offset,
-                                          .bytes = uccs_memory_image_bytes(), .usable = true};
+        *block = (struct lat_check_block){.kind = "global variables",
+                                          .start = (uintptr_t)addr - offset,
+                                          .bytes = uccs_memory_image_bytes(),
+                                          .usable = true};
     return segment != UCCS_NOWHERE;
 }

@@ -10,8 +10,19 @@
 
 /* What an element is, for waiting (the integers of 16 bits and more) and for reducing (all). */
 enum lat_kind {
-    LAT_I8, LAT_U8, LAT_I16, LAT_U16, LAT_I32, LAT_U32, LAT_I64, LAT_U64,
-    LAT_FLOAT, LAT_DOUBLE, LAT_LONGDOUBLE, LAT_COMPLEXF, LAT_COMPLEXD,
+    LAT_I8,
+    LAT_U8,
+    LAT_I16,
+    LAT_U16,
+    LAT_I32,
+    LAT_U32,
+    LAT_I64,
+    LAT_U64,
+    LAT_FLOAT,
+    LAT_DOUBLE,
+    LAT_LONGDOUBLE,
+    LAT_COMPLEXF,
+    LAT_COMPLEXD,
     LAT_KINDS
 };
 
@@ -22,8 +33,14 @@ enum lat_op { LAT_AND, LAT_OR, LAT_XOR, LAT_MIN, LAT_MAX, LAT_SUM, LAT_PROD, LAT
 
 /* Every remote atomic is one of these on 4 or 8 bytes; increments are additions of one. */
 enum lat_amo {
-    LAT_AMO_FETCH, LAT_AMO_SET, LAT_AMO_SWAP, LAT_AMO_CSWAP,
-    LAT_AMO_ADD, LAT_AMO_AND, LAT_AMO_OR, LAT_AMO_XOR
+    LAT_AMO_FETCH,
+    LAT_AMO_SET,
+    LAT_AMO_SWAP,
+    LAT_AMO_CSWAP,
+    LAT_AMO_ADD,
+    LAT_AMO_AND,
+    LAT_AMO_OR,
+    LAT_AMO_XOR
 };
 
 #endif

@@ -17,14 +17,29 @@ static void fine(void)
 {
     shmem_int_put(dest, source, 100, peer);
     shmem_int_put(dest, dest, 100, peer); /* own dest to a peer's: no overlap */
-    shmem_int_put(NULL, NULL, 0, peer); /* nothing to move: any address */
+    shmem_int_put(NULL, NULL, 0, peer);   /* nothing to move: any address */
 }
 
-static void pe_high(void) { shmem_int_p(dest, 1, npes); }
-static void pe_low(void) { shmem_int_g(dest, -1); }
-static void null_dest(void) { shmem_int_put(NULL, source, 1, peer); }
-static void null_source(void) { shmem_int_put(dest, NULL, 1, peer); }
-static void null_local_dest(void) { shmem_get64(NULL, source, 1, peer); }
+static void pe_high(void)
+{
+    shmem_int_p(dest, 1, npes);
+}
+static void pe_low(void)
+{
+    shmem_int_g(dest, -1);
+}
+static void null_dest(void)
+{
+    shmem_int_put(NULL, source, 1, peer);
+}
+static void null_source(void)
+{
+    shmem_int_put(dest, NULL, 1, peer);
+}
+static void null_local_dest(void)
+{
+    shmem_get64(NULL, source, 1, peer);
+}
 static void stack_dest(void)
 {
     int local[4];
@@ -35,21 +50,66 @@ static void stack_source_of_get(void)
     int local[4];
     shmem_int_get(dest, local, 4, peer);
 }
-static void past_block(void) { shmem_int_put(dest, source, 2000, peer); }
-static void past_block_strided(void) { shmem_int_iput(dest, source, 3, 1, 500, peer); }
-static void past_globals(void) { shmem_int_get(dest, global, 1 << 28, peer); }
-static void in_freed(void) { shmem_int_put(freed, source, 1, peer); }
-static void negative_size(void) { shmem_long_put((long *)dest, (long *)source, (size_t)-5, peer); }
-static void huge_mem(void) { shmem_putmem(dest, source, (size_t)-5, peer); }
-static void odd_address(void) { shmem_int_p((int *)(void *)((char *)dest + 1), 1, peer); }
-static void odd_atomic(void) { shmem_long_atomic_inc((long *)(void *)((char *)dest + 4), peer); }
-static void stride_zero(void) { shmem_int_iget(dest, source, 0, 1, 4, peer); }
-static void stride_below_block(void) { shmem_int_ibput(dest, source, 4, 2, 3, 2, peer); }
-static void overlap_self(void) { shmem_int_put(dest, dest + 2, 4, me); }
-static void overlap_by_pointer(void) { shmem_int_get((int *)shmem_ptr(dest, peer) + 1, dest, 4, peer); }
-static void fetch_is_dest(void) { shmem_int_atomic_fetch_add_nbi(dest, dest, 1, me); }
-static void null_fetch(void) { shmem_int_atomic_fetch_nbi(NULL, dest, peer); }
-static void ctx_invalid(void) { shmem_ctx_int_put(SHMEM_CTX_INVALID, dest, source, 1, peer); }
+static void past_block(void)
+{
+    shmem_int_put(dest, source, 2000, peer);
+}
+static void past_block_strided(void)
+{
+    shmem_int_iput(dest, source, 3, 1, 500, peer);
+}
+static void past_globals(void)
+{
+    shmem_int_get(dest, global, 1 << 28, peer);
+}
+static void in_freed(void)
+{
+    shmem_int_put(freed, source, 1, peer);
+}
+static void negative_size(void)
+{
+    shmem_long_put((long *)dest, (long *)source, (size_t)-5, peer);
+}
+static void huge_mem(void)
+{
+    shmem_putmem(dest, source, (size_t)-5, peer);
+}
+static void odd_address(void)
+{
+    shmem_int_p((int *)(void *)((char *)dest + 1), 1, peer);
+}
+static void odd_atomic(void)
+{
+    shmem_long_atomic_inc((long *)(void *)((char *)dest + 4), peer);
+}
+static void stride_zero(void)
+{
+    shmem_int_iget(dest, source, 0, 1, 4, peer);
+}
+static void stride_below_block(void)
+{
+    shmem_int_ibput(dest, source, 4, 2, 3, 2, peer);
+}
+static void overlap_self(void)
+{
+    shmem_int_put(dest, dest + 2, 4, me);
+}
+static void overlap_by_pointer(void)
+{
+    shmem_int_get((int *)shmem_ptr(dest, peer) + 1, dest, 4, peer);
+}
+static void fetch_is_dest(void)
+{
+    shmem_int_atomic_fetch_add_nbi(dest, dest, 1, me);
+}
+static void null_fetch(void)
+{
+    shmem_int_atomic_fetch_nbi(NULL, dest, peer);
+}
+static void ctx_invalid(void)
+{
+    shmem_ctx_int_put(SHMEM_CTX_INVALID, dest, source, 1, peer);
+}
 static void ctx_destroyed(void)
 {
     shmem_ctx_t ctx;
@@ -68,19 +128,43 @@ static void ctx_options(void)
     shmem_ctx_t ctx;
     shmem_ctx_create(1L << 20, &ctx);
 }
-static void ctx_null(void) { shmem_ctx_create(0, NULL); }
-static void cmp_zero(void) { shmem_int_wait_until(dest, 0, 1); }
-static void cmp_high(void) { shmem_long_test_all((long *)dest, 2, NULL, 7, 1); }
+static void ctx_null(void)
+{
+    shmem_ctx_create(0, NULL);
+}
+static void cmp_zero(void)
+{
+    shmem_int_wait_until(dest, 0, 1);
+}
+static void cmp_high(void)
+{
+    shmem_long_test_all((long *)dest, 2, NULL, 7, 1);
+}
 static void ivar_stack(void)
 {
     int local = 0;
     shmem_int_wait_until(&local, SHMEM_CMP_EQ, 0);
 }
-static void indices_null(void) { shmem_int_test_some(dest, 4, NULL, NULL, SHMEM_CMP_EQ, 1); }
-static void values_null(void) { shmem_int_test_any_vector(dest, 4, NULL, SHMEM_CMP_EQ, NULL); }
-static void sig_op(void) { shmem_int_put_signal(dest, source, 1, signal_word, 1, 0, peer); }
-static void sig_in_dest(void) { shmem_int_put_signal(dest, source, 8, (uint64_t *)(void *)dest, 1, SHMEM_SIGNAL_SET, peer); }
-static void sig_null(void) { shmem_signal_add(NULL, 1, peer); }
+static void indices_null(void)
+{
+    shmem_int_test_some(dest, 4, NULL, NULL, SHMEM_CMP_EQ, 1);
+}
+static void values_null(void)
+{
+    shmem_int_test_any_vector(dest, 4, NULL, SHMEM_CMP_EQ, NULL);
+}
+static void sig_op(void)
+{
+    shmem_int_put_signal(dest, source, 1, signal_word, 1, 0, peer);
+}
+static void sig_in_dest(void)
+{
+    shmem_int_put_signal(dest, source, 8, (uint64_t *)(void *)dest, 1, SHMEM_SIGNAL_SET, peer);
+}
+static void sig_null(void)
+{
+    shmem_signal_add(NULL, 1, peer);
+}
 static void sig_private(void)
 {
     uint64_t local = 0;
@@ -96,33 +180,69 @@ static void quiet_pes(void)
     int pes[2] = {peer, 99};
     shmem_pe_quiet(pes, 2);
 }
-static void team_invalid(void) { shmem_team_sync(SHMEM_TEAM_INVALID); }
-static void team_unknown(void) { shmem_team_my_pe((shmem_team_t)(void *)dest); }
-static void root_high(void) { shmem_int_broadcast(SHMEM_TEAM_WORLD, dest, source, 1, 2); }
-static void coll_overlap(void) { shmem_int_fcollect(SHMEM_TEAM_WORLD, dest, dest + 8, 8); }
-static void coll_room(void) { shmem_int_fcollect(SHMEM_TEAM_WORLD, dest, source, 513); }
+static void team_invalid(void)
+{
+    shmem_team_sync(SHMEM_TEAM_INVALID);
+}
+static void team_unknown(void)
+{
+    shmem_team_my_pe((shmem_team_t)(void *)dest);
+}
+static void root_high(void)
+{
+    shmem_int_broadcast(SHMEM_TEAM_WORLD, dest, source, 1, 2);
+}
+static void coll_overlap(void)
+{
+    shmem_int_fcollect(SHMEM_TEAM_WORLD, dest, dest + 8, 8);
+}
+static void coll_room(void)
+{
+    shmem_int_fcollect(SHMEM_TEAM_WORLD, dest, source, 513);
+}
 static void coll_private(void)
 {
     int local[4] = {0, 0, 0, 0};
     shmem_int_sum_reduce(SHMEM_TEAM_WORLD, dest, local, 4);
 }
-static void reduce_partly(void) { shmem_int_max_reduce(SHMEM_TEAM_WORLD, dest, dest + 1, 4); }
-static void set_size(void) { shmem_barrier(0, 0, 3, words); }
-static void set_stride(void) { shmem_sync(0, -1, 2, words); }
-static void set_without_me(void) { shmem_barrier(peer, 0, 1, words); }
+static void reduce_partly(void)
+{
+    shmem_int_max_reduce(SHMEM_TEAM_WORLD, dest, dest + 1, 4);
+}
+static void set_size(void)
+{
+    shmem_barrier(0, 0, 3, words);
+}
+static void set_stride(void)
+{
+    shmem_sync(0, -1, 2, words);
+}
+static void set_without_me(void)
+{
+    shmem_barrier(peer, 0, 1, words);
+}
 static void psync_private(void)
 {
     long local[SHMEM_SYNC_SIZE];
     shmem_broadcast32(dest, source, 1, 0, 0, 0, 2, local);
 }
-static void provided_null(void) { shmem_query_thread(NULL); }
+static void provided_null(void)
+{
+    shmem_query_thread(NULL);
+}
 static void level(void)
 {
     int provided;
     shmem_init_thread(9, &provided);
 }
-static void request_null(void) { shmemx_int_put_nbe(dest, source, 1, peer, NULL); }
-static void counter_null(void) { shmemx_int_put_ct(NULL, dest, source, 1, peer); }
+static void request_null(void)
+{
+    shmemx_int_put_nbe(dest, source, 1, peer, NULL);
+}
+static void counter_null(void)
+{
+    shmemx_int_put_ct(NULL, dest, source, 1, peer);
+}
 static void after_finalize(void)
 {
     shmem_finalize();
@@ -141,18 +261,23 @@ static const struct mistake {
     {"null_local_dest", null_local_dest, "shmem_get64: dest: is a null pointer"},
     {"stack_dest", stack_dest, "shmem_int_put: dest: 0x[0-9a-f]+ is not a symmetric address"},
     {"stack_source_of_get", stack_source_of_get, "shmem_int_get: source: 0x[0-9a-f]+ is not a symmetric address"},
-    {"past_block", past_block, "shmem_int_put: dest: 8000 bytes at 0x[0-9a-f]+ run past the end of the heap block of 4096 bytes"},
-    {"past_block_strided", past_block_strided, "shmem_int_iput: dest: 5992 bytes at .* run past the end of the heap block"},
+    {"past_block", past_block,
+     "shmem_int_put: dest: 8000 bytes at 0x[0-9a-f]+ run past the end of the heap block of 4096 bytes"},
+    {"past_block_strided", past_block_strided,
+     "shmem_int_iput: dest: 5992 bytes at .* run past the end of the heap block"},
     {"past_globals", past_globals, "shmem_int_get: source: 1073741824 bytes .* the global variables"},
     {"in_freed", in_freed, "shmem_int_put: dest: 0x[0-9a-f]+ is in a free part of the symmetric heap"},
-    {"negative_size", negative_size, "shmem_long_put: nelems: [0-9]+ elements of 8 bytes are more than memory can hold"},
+    {"negative_size", negative_size,
+     "shmem_long_put: nelems: [0-9]+ elements of 8 bytes are more than memory can hold"},
     {"huge_mem", huge_mem, "shmem_putmem: nelems: [0-9]+ elements of 1 bytes"},
     {"odd_address", odd_address, "shmem_int_p: dest: 0x[0-9a-f]+ is not aligned to the 4 bytes of its type"},
     {"odd_atomic", odd_atomic, "shmem_long_atomic_inc: dest: 0x[0-9a-f]+ is not aligned to the 8 bytes"},
     {"stride_zero", stride_zero, "shmem_int_iget: dst: a stride of 0; it must be at least 1"},
-    {"stride_below_block", stride_below_block, "shmem_int_ibput: sst: a stride of 2 is less than the block of 3 elements"},
+    {"stride_below_block", stride_below_block,
+     "shmem_int_ibput: sst: a stride of 2 is less than the block of 3 elements"},
     {"overlap_self", overlap_self, "shmem_int_put: dest: 16 bytes at 0x[0-9a-f]+ of PE [01] are the memory of source"},
-    {"overlap_by_pointer", overlap_by_pointer, "shmem_int_get: source: 16 bytes at 0x[0-9a-f]+ of PE [01] are the memory of dest"},
+    {"overlap_by_pointer", overlap_by_pointer,
+     "shmem_int_get: source: 16 bytes at 0x[0-9a-f]+ of PE [01] are the memory of dest"},
     {"fetch_is_dest", fetch_is_dest, "shmem_int_atomic_fetch_add_nbi: dest: 4 bytes .* are the memory of fetch"},
     {"null_fetch", null_fetch, "shmem_int_atomic_fetch_nbi: fetch: is a null pointer"},
     {"ctx_invalid", ctx_invalid, "shmem_ctx_int_put: ctx: is SHMEM_CTX_INVALID"},

@@ -1,7 +1,11 @@
 /* Every function of: counted operations; by its C name. The calls are generated (api/calls.py).
  * pes: 1 2
  * timeout: 120
- * flags: -fno-strict-aliasing */
+ * flags: -fno-strict-aliasing
+ *
+ * case: bare
+ * case: checked
+ * oshrun: --check */
 #include "harness.h"
 
 #include "tests/calls_counter.h"

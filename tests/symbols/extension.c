@@ -1,6 +1,10 @@
 /* The functions of shmemx.h that come in one form only, called by hand.
  * pes: 1 2
- * flags: -fno-strict-aliasing */
+ * flags: -fno-strict-aliasing
+ *
+ * case: bare
+ * case: checked
+ * oshrun: --check */
 #include "harness.h"
 
 static void requests(void)

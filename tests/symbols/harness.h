@@ -22,8 +22,8 @@ enum { AREA = 4096, WORK = 64 };
 
 static __attribute__((aligned(64))) unsigned char global_dest[AREA];
 static __attribute__((aligned(64))) unsigned char global_source[AREA];
-static __attribute__((aligned(64))) unsigned char work[WORK * 16 > SHMEM_REDUCE_MIN_WRKDATA_SIZE * 16
-                                                           ? WORK * 16 : SHMEM_REDUCE_MIN_WRKDATA_SIZE * 16];
+static __attribute__((aligned(64))) unsigned char
+    work[WORK * 16 > SHMEM_REDUCE_MIN_WRKDATA_SIZE * 16 ? WORK * 16 : SHMEM_REDUCE_MIN_WRKDATA_SIZE * 16];
 static uint64_t signal_word;
 static long sync_words[SHMEM_SYNC_SIZE];
 

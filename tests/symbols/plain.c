@@ -17,7 +17,7 @@ static void library(void)
     expect("shmem_init_thread", provided >= SHMEM_THREAD_SINGLE && provided <= SHMEM_THREAD_MULTIPLE, "odd level");
     shmem_query_thread(&initialized);
     expect("shmem_query_thread", initialized == provided, "another level than init gave");
-    shmem_finalize();           /* matches the second init: the library goes on */
+    shmem_finalize(); /* matches the second init: the library goes on */
     expect("shmem_my_pe", shmem_my_pe() == me && _my_pe() == me, "changed");
     expect("shmem_n_pes", shmem_n_pes() == npes && _num_pes() == npes, "changed");
     expect("shmem_pe_accessible", shmem_pe_accessible(peer) == 1 && shmem_pe_accessible(npes) == 0, "wrong answer");
@@ -25,7 +25,8 @@ static void library(void)
     expect("shmem_addr_accessible", shmem_addr_accessible(heap_dest, peer) == 1, "denies the heap");
     expect("shmem_addr_accessible", shmem_addr_accessible(&local, peer) == 0, "allows the stack");
     shmem_info_get_version(&major, &minor);
-    expect("shmem_info_get_version", major == SHMEM_MAJOR_VERSION && minor == SHMEM_MINOR_VERSION, "differs from the header");
+    expect("shmem_info_get_version", major == SHMEM_MAJOR_VERSION && minor == SHMEM_MINOR_VERSION,
+           "differs from the header");
     shmem_info_get_name(name);
     expect("shmem_info_get_name", strcmp(name, SHMEM_VENDOR_STRING) == 0, "differs from the header");
     shmem_pcontrol(1);
@@ -45,10 +46,15 @@ static void pointers(void)
 
 static void memory(void)
 {
-    struct { const char *call; void *at; } got[] = {
-        {"shmem_malloc", shmem_malloc(100)}, {"shmem_calloc", shmem_calloc(10, 10)}, {"shmem_align", shmem_align(256, 100)},
-        {"shmem_malloc_with_hints", shmem_malloc_with_hints(100, SHMEM_MALLOC_SIGNAL_REMOTE)},
-        {"shmalloc", shmalloc(100)}, {"shmemalign", shmemalign(128, 100)}};
+    struct {
+        const char *call;
+        void *at;
+    } got[] = {{"shmem_malloc", shmem_malloc(100)},
+               {"shmem_calloc", shmem_calloc(10, 10)},
+               {"shmem_align", shmem_align(256, 100)},
+               {"shmem_malloc_with_hints", shmem_malloc_with_hints(100, SHMEM_MALLOC_SIGNAL_REMOTE)},
+               {"shmalloc", shmalloc(100)},
+               {"shmemalign", shmemalign(128, 100)}};
     for (size_t i = 0; i < sizeof got / sizeof *got; i++) {
         expect(got[i].call, shmem_addr_accessible(got[i].at, peer), "not symmetric");
         if (i != 1)
@@ -85,7 +91,8 @@ static void contexts(void)
     shmem_ctx_quiet(mine);
     shmem_ctx_pe_quiet(mine, &peer, 1);
     settle();
-    expect("shmem_ctx_quiet", ((int *)dest)[0] == 77 + origin && ((int *)dest)[1] == 78 + origin, "values did not arrive");
+    expect("shmem_ctx_quiet", ((int *)dest)[0] == 77 + origin && ((int *)dest)[1] == 78 + origin,
+           "values did not arrive");
     shmem_ctx_destroy(mine);
     shmem_ctx_destroy(second);
 }
@@ -160,6 +167,6 @@ int main(void)
     order();
     signals();
     old_waits();
-    shmem_finalize();           /* matches start_pes; end() matches begin() */
+    shmem_finalize(); /* matches start_pes; end() matches begin() */
     return end(42);
 }

@@ -13,7 +13,8 @@ static void teams(void)
     shmem_team_config_t config = {3};
     expect("shmem_team_my_pe", shmem_team_my_pe(SHMEM_TEAM_WORLD) == me, "wrong in the world");
     expect("shmem_team_n_pes", shmem_team_n_pes(SHMEM_TEAM_WORLD) == npes, "wrong in the world");
-    expect("shmem_team_split_strided", shmem_team_split_strided(SHMEM_TEAM_WORLD, 0, 1, npes, &config, SHMEM_TEAM_NUM_CONTEXTS, &all) == 0,
+    expect("shmem_team_split_strided",
+           shmem_team_split_strided(SHMEM_TEAM_WORLD, 0, 1, npes, &config, SHMEM_TEAM_NUM_CONTEXTS, &all) == 0,
            "failed");
     expect("shmem_team_my_pe", shmem_team_my_pe(all) == me && shmem_team_n_pes(all) == npes, "wrong in a split");
     config.num_contexts = -1;
@@ -32,6 +33,7 @@ int main(void)
 {
     begin();
     teams();
-    expect("shmem_team_ptr", shmem_team_ptr(SHMEM_TEAM_WORLD, dest, peer) == shmem_ptr(dest, peer), "not as shmem_ptr says");
+    expect("shmem_team_ptr", shmem_team_ptr(SHMEM_TEAM_WORLD, dest, peer) == shmem_ptr(dest, peer),
+           "not as shmem_ptr says");
     return end(8);
 }
