@@ -47,9 +47,10 @@ static void print_machine(void)
     cpu_set_t allowed;
     gethostname(host, sizeof host - 1);
     int cores = sched_getaffinity(0, sizeof allowed, &allowed) == 0 ? CPU_COUNT(&allowed) : 1;
-    printf("\nMachine\n  host        %s\n  cores       %d allowed of %ld\n  memory      %.1f GiB\n  page        %ld bytes\n",
-           host, cores, sysconf(_SC_NPROCESSORS_ONLN),
-           (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE) / (1 << 30), sysconf(_SC_PAGESIZE));
+    printf(
+        "\nMachine\n  host        %s\n  cores       %d allowed of %ld\n  memory      %.1f GiB\n  page        %ld bytes\n",
+        host, cores, sysconf(_SC_NPROCESSORS_ONLN),
+        (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE) / (1 << 30), sysconf(_SC_PAGESIZE));
 }
 
 static void print_transports(void)

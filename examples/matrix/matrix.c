@@ -67,7 +67,9 @@ static void write_picture(const struct cell *all, int npes, const char *stem)
         for (int x = 0; x < npes * scale; x++) {
             long bytes = all[y / scale * npes + x / scale].bytes;
             int edge = scale > 8 && (x % scale == 0 || y % scale == 0);
-            grey[(size_t)y * npes * scale + x] = (unsigned char)(edge ? 200 : bytes ? 220 - 220 * ((double)bytes / most) : 255);
+            grey[(size_t)y * npes * scale + x] = (unsigned char)(edge    ? 200
+                                                                 : bytes ? 220 - 220 * ((double)bytes / most)
+                                                                         : 255);
         }
     char name[512];
     snprintf(name, sizeof name, "%s.png", stem);

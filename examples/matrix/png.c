@@ -29,8 +29,8 @@ static uint32_t piece(FILE *file, uint32_t crc, const void *data, size_t length)
 
 static void write_header(FILE *file, int width, int height)
 {
-    unsigned char header[13] = {width >> 24, width >> 16, width >> 8, width, height >> 24, height >> 16, height >> 8, height,
-                                8, 0, 0, 0, 0};
+    unsigned char header[13] =
+        {width >> 24, width >> 16, width >> 8, width, height >> 24, height >> 16, height >> 8, height, 8, 0, 0, 0, 0};
     put32(file, sizeof header);
     put32(file, piece(file, piece(file, 0, "IHDR", 4), header, sizeof header));
 }

@@ -127,8 +127,8 @@ static void find(enum env_id id)
 int env_load(const char **why)
 {
     static char message[256];
-    static const char *const wanted[] = {
-        [ENV_FLAG] = "0 or 1", [ENV_NUMBER] = "a whole number", [ENV_SIZE] = "a size such as 512m or 1.5g"};
+    static const char *const wanted[] =
+        {[ENV_FLAG] = "0 or 1", [ENV_NUMBER] = "a whole number", [ENV_SIZE] = "a size such as 512m or 1.5g"};
     for (int id = 0; id < ENV_COUNT; id++) {
         find(id);
         if (parse(id) == 0)

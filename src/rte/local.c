@@ -15,7 +15,8 @@ int rte_local_open(const char *job)
     }
     if (fstat(fd, &file) != 0 || !S_ISREG(file.st_mode) || file.st_size < (off_t)sizeof(struct node)) {
         log_line("LATERAL_JOB=%s: file descriptor %d is not a job's memory (closed on the way by a wrapper?); "
-                 "start the program with oshrun", job, fd);
+                 "start the program with oshrun",
+                 job, fd);
         return -1;
     }
     rte.fd = fd;

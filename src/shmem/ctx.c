@@ -21,8 +21,11 @@ _Noreturn void lat_ctx_fail(const char *call, const struct shmem_ctx_impl *ctx, 
 
 static void bind(struct shmem_ctx_impl *ctx, struct shmem_team_impl *team, long options)
 {
-    *ctx = (struct shmem_ctx_impl){.size = (uint32_t)team->size, .start = team->start, .stride = team->stride,
-                                   .options = options, .team = team};
+    *ctx = (struct shmem_ctx_impl){.size = (uint32_t)team->size,
+                                   .start = team->start,
+                                   .stride = team->stride,
+                                   .options = options,
+                                   .team = team};
 }
 
 void lat_ctx_open(void)

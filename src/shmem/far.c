@@ -12,8 +12,8 @@ static _Noreturn void fail_address(const char *call, const char *argument, const
     if (pe < 0 || pe >= uccs_core.npes)
         lat_fail(call, "pe %d is out of range, the job has PEs 0 to %d", pe, uccs_core.npes - 1);
     if (uccs_memory_find(addr, &offset) == UCCS_IMAGE)
-        lat_fail(call, "%s %p is a global variable, but PE %d runs another program; use shmem_malloc", argument,
-                 addr, pe);
+        lat_fail(call, "%s %p is a global variable, but PE %d runs another program; use shmem_malloc", argument, addr,
+                 pe);
     const char *why = uccs_memory_why_private();
     lat_fail(call, "%s %p is not a symmetric address%s%s%s", argument, addr,
              why ? " (global variables are private here: " : "", why ? why : "", why ? ")" : "");
@@ -50,20 +50,20 @@ lat_cold void lat_get_far(const char *call, struct shmem_ctx_impl *ctx, void *de
         memcpy(dest, lat_resolve(call, "source", source, pe), bytes);
 }
 
-#define APPLY(bits)                                                                                        \
+#define APPLY(bits)                                                                                             \
     static uint64_t apply##bits(enum lat_amo op, uint##bits##_t *to, uint##bits##_t value, uint##bits##_t cond) \
-    {                                                                                                      \
-        switch (op) {                                                                                      \
-        case LAT_AMO_FETCH: return atomic_load_acquire(to);                                                \
-        case LAT_AMO_SET: atomic_store_release(to, value); return 0;                                       \
-        case LAT_AMO_SWAP: return atomic_exchange_acqrel(to, value);                                       \
-        case LAT_AMO_CSWAP: (void)atomic_cas_acqrel(to, &cond, value); return cond;                        \
-        case LAT_AMO_ADD: return atomic_fetch_add_acqrel(to, value);                                       \
-        case LAT_AMO_AND: return atomic_fetch_and_acqrel(to, value);                                       \
-        case LAT_AMO_OR: return atomic_fetch_or_acqrel(to, value);                                         \
-        case LAT_AMO_XOR: return atomic_fetch_xor_acqrel(to, value);                                       \
-        }                                                                                                  \
-        return 0;                                                                                          \
+    {                                                                                                           \
+        switch (op) {                                                                                           \
+        case LAT_AMO_FETCH: return atomic_load_acquire(to);                                                     \
+        case LAT_AMO_SET: atomic_store_release(to, value); return 0;                                            \
+        case LAT_AMO_SWAP: return atomic_exchange_acqrel(to, value);                                            \
+        case LAT_AMO_CSWAP: (void)atomic_cas_acqrel(to, &cond, value); return cond;                             \
+        case LAT_AMO_ADD: return atomic_fetch_add_acqrel(to, value);                                            \
+        case LAT_AMO_AND: return atomic_fetch_and_acqrel(to, value);                                            \
+        case LAT_AMO_OR: return atomic_fetch_or_acqrel(to, value);                                              \
+        case LAT_AMO_XOR: return atomic_fetch_xor_acqrel(to, value);                                            \
+        }                                                                                                       \
+        return 0;                                                                                               \
     }
 
 APPLY(32)

@@ -138,8 +138,8 @@ int lat_test_all(const char *call, enum lat_kind kind, const void *ivars, size_t
     return test_all(ONE);
 }
 
-size_t lat_test_any(const char *call, enum lat_kind kind, const void *ivars, size_t nelems, const int *status,
-                    int cmp, uint64_t value)
+size_t lat_test_any(const char *call, enum lat_kind kind, const void *ivars, size_t nelems, const int *status, int cmp,
+                    uint64_t value)
 {
     return test_any(ONE);
 }

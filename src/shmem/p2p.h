@@ -59,8 +59,8 @@ static inline void lat_wait_until(const char *call, enum lat_kind kind, const vo
 
 int lat_test_all(const char *call, enum lat_kind kind, const void *ivars, size_t nelems, const int *status, int cmp,
                  uint64_t value);
-size_t lat_test_any(const char *call, enum lat_kind kind, const void *ivars, size_t nelems, const int *status,
-                    int cmp, uint64_t value);
+size_t lat_test_any(const char *call, enum lat_kind kind, const void *ivars, size_t nelems, const int *status, int cmp,
+                    uint64_t value);
 size_t lat_test_some(const char *call, enum lat_kind kind, const void *ivars, size_t nelems, size_t *indices,
                      const int *status, int cmp, uint64_t value);
 void lat_wait_until_all(const char *call, enum lat_kind kind, const void *ivars, size_t nelems, const int *status,

@@ -37,16 +37,14 @@ static inline void lat_get_nbe(const char *call, struct shmem_ctx_impl *ctx, voi
 }
 
 static inline void lat_iput_nbe(const char *call, struct shmem_ctx_impl *ctx, void *dest, const void *source,
-                                ptrdiff_t dst, ptrdiff_t sst, size_t nelems, size_t size, int pe,
-                                shmemx_request_t *req)
+                                ptrdiff_t dst, ptrdiff_t sst, size_t nelems, size_t size, int pe, shmemx_request_t *req)
 {
     lat_iput(call, ctx, dest, source, dst, sst, nelems, size, pe);
     lat_stored(req);
 }
 
 static inline void lat_iget_nbe(const char *call, struct shmem_ctx_impl *ctx, void *dest, const void *source,
-                                ptrdiff_t dst, ptrdiff_t sst, size_t nelems, size_t size, int pe,
-                                shmemx_request_t *req)
+                                ptrdiff_t dst, ptrdiff_t sst, size_t nelems, size_t size, int pe, shmemx_request_t *req)
 {
     lat_iget(call, ctx, dest, source, dst, sst, nelems, size, pe);
     lat_loaded(req);

@@ -69,7 +69,8 @@ static enum vote worst_vote(const struct uccs_group *parent)
 }
 
 /* Takes a slot for `team`, which is null where this PE is in no new team. */
-static enum vote take_slot(struct uccs_group *parent, const struct part *part, struct shmem_team_impl *team, bool member)
+static enum vote take_slot(struct uccs_group *parent, const struct part *part, struct shmem_team_impl *team,
+                           bool member)
 {
     if (!member)
         return VOTE_TAKEN;
@@ -110,7 +111,8 @@ static struct shmem_team_impl *make(const struct shmem_team_impl *parent, const 
     team->stride = parent->stride * part->stride;
     if (mask & SHMEM_TEAM_NUM_CONTEXTS)
         team->config.num_contexts = config->num_contexts;
-    team->group = (struct uccs_group){.rank = team->rank, .size = team->size,
+    team->group = (struct uccs_group){.rank = team->rank,
+                                      .size = team->size,
                                       .start = parent->group.start + part->start * parent->group.stride,
                                       .stride = team->stride};
     return team;
@@ -150,8 +152,8 @@ static bool contains(const struct part *part, int rank)
     return distance % part->stride == 0 && member >= 0 && member < part->size;
 }
 
-int lat_team_split_strided(shmem_team_t parent_team, int start, int stride, int size,
-                           const shmem_team_config_t *config, long config_mask, shmem_team_t *new_team)
+int lat_team_split_strided(shmem_team_t parent_team, int start, int stride, int size, const shmem_team_config_t *config,
+                           long config_mask, shmem_team_t *new_team)
 {
     lat_require("shmem_team_split_strided");
     struct shmem_team_impl *parent = lat_team_of(parent_team);

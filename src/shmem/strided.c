@@ -10,16 +10,15 @@ struct strided {
 /* One loop per element size, so that the copy of an element is one move. */
 static void copy_elements(struct strided s, size_t count, size_t size)
 {
-#define EACH(bytes)                                                                  \
-    case bytes:                                                                      \
-        for (; count; count--, s.to += s.to_step, s.from += s.from_step)             \
-            memcpy(s.to, s.from, bytes);                                             \
+#define EACH(bytes)                                                      \
+    case bytes:                                                          \
+        for (; count; count--, s.to += s.to_step, s.from += s.from_step) \
+            memcpy(s.to, s.from, bytes);                                 \
         break;
     switch (size) {
-        EACH(1) EACH(2) EACH(4) EACH(8) EACH(16)
-    default:
-        for (; count; count--, s.to += s.to_step, s.from += s.from_step)
-            memcpy(s.to, s.from, size);
+        EACH(1)
+        EACH(2) EACH(4) EACH(8) EACH(16) default : for (; count; count--, s.to += s.to_step, s.from += s.from_step)
+                                                       memcpy(s.to, s.from, size);
     }
 #undef EACH
 }

@@ -30,7 +30,8 @@ shmem_team_t lat_team_handle(struct shmem_team_impl *team)
 static void open_predefined(struct shmem_team_impl *team, int slot)
 {
     struct uccs_group group = team->group;
-    *team = (struct shmem_team_impl){.rank = rte.node_index, .size = rte.node_size, .start = rte.node_first, .stride = 1};
+    *team =
+        (struct shmem_team_impl){.rank = rte.node_index, .size = rte.node_size, .start = rte.node_first, .stride = 1};
     group.slot = slot;
     group.rank = team->rank;
     group.size = team->size;

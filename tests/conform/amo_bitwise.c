@@ -26,7 +26,7 @@ static shmem_ctx_t ctx;
         shmem_quiet();                                                                        \
         shmem_##NAME##_atomic_fetch_and_nbi(&b, x, 0x41, next_pe);                            \
         shmem_quiet();                                                                        \
-        shmem_##NAME##_atomic_fetch_xor_nbi(&c, x, (TYPE)~(TYPE)0, next_pe);                  \
+        shmem_##NAME##_atomic_fetch_xor_nbi(&c, x, (TYPE) ~(TYPE)0, next_pe);                 \
         shmem_quiet();                                                                        \
         CHECK(a == 0x50 && b == 0x51 && c == 0x41);                                           \
     }                                                                                         \
@@ -89,7 +89,9 @@ int main(void)
     check_start();
     CHECK(shmem_ctx_create(0, &ctx) == 0);
     void *heap = check_alloc(16);
-#define RUN(NAME, TYPE) NAME##_test(&NAME##_word); NAME##_test(heap);
+#define RUN(NAME, TYPE)        \
+    NAME##_test(&NAME##_word); \
+    NAME##_test(heap);
     BITWISE_AMO_TYPES(RUN)
     shmem_free(heap);
     contention();

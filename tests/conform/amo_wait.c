@@ -60,7 +60,7 @@ static void progress(void)
         clock_gettime(CLOCK_MONOTONIC, &start);
         do {
             for (int i = 0; i < 100; i++)
-                usleep(10);                             /* a computation that lets others have the processor */
+                usleep(10); /* a computation that lets others have the processor */
             clock_gettime(CLOCK_MONOTONIC, &now);
         } while (__atomic_load_n(&done, __ATOMIC_ACQUIRE) != npes - 1 && now.tv_sec - start.tv_sec < 20);
         CHECK_EQ(__atomic_load_n(&done, __ATOMIC_ACQUIRE), npes - 1);

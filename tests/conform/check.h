@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 #if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC diagnostic ignored "-Wdeprecated-declarations"      /* deprecated names are part of the standard */
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations" /* deprecated names are part of the standard */
 #elif defined(__clang__)
 #pragma clang diagnostic ignored "-Wdeprecated-declarations"
 #endif
@@ -25,9 +25,9 @@
 #define CHECK_EQ(a, b) check_equal((long long)(a), (long long)(b), __FILE__, __LINE__, #a " == " #b)
 #define COUNT_OF(array) (sizeof(array) / sizeof *(array))
 
-static int me, npes, next_pe, prev_pe;          /* set by check_start; next and prev close a ring */
-static long check_count;                        /* checks passed in this PE, by any thread */
-static long check_reports;                      /* symmetric: PEs that reported to PE 0 */
+static int me, npes, next_pe, prev_pe; /* set by check_start; next and prev close a ring */
+static long check_count;               /* checks passed in this PE, by any thread */
+static long check_reports;             /* symmetric: PEs that reported to PE 0 */
 
 static inline int check_good(void)
 {

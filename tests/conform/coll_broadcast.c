@@ -7,39 +7,41 @@
 
 enum { ROOM = 9 };
 
-#define KERNEL(NAME, TYPE)                                                                    \
-    static TYPE NAME##_dest[ROOM], NAME##_source[ROOM];                                       \
+#define KERNEL(NAME, TYPE)                                                                        \
+    static TYPE NAME##_dest[ROOM], NAME##_source[ROOM];                                           \
     static void NAME##_round(shmem_team_t team, TYPE *dest, TYPE *source, size_t count, int root) \
-    {                                                                                         \
-        int mine = shmem_team_my_pe(team);                                                    \
-        for (int i = 0; i < ROOM; i++)                                                        \
-            dest[i] = VALUE(TYPE, 60 + i);                                                    \
-        ready(team);                                                                          \
-        for (int i = 0; i < ROOM; i++)                                                        \
-            source[i] = VALUE(TYPE, mine * 7 + i);                                            \
-        CHECK_EQ(shmem_##NAME##_broadcast(team, dest, source, count, root), 0);               \
-        for (int i = 0; i < ROOM; i++)                                                        \
-            source[i] = VALUE(TYPE, 99);                                                      \
-        for (int i = 0; i < ROOM; i++)                                                        \
+    {                                                                                             \
+        int mine = shmem_team_my_pe(team);                                                        \
+        for (int i = 0; i < ROOM; i++)                                                            \
+            dest[i] = VALUE(TYPE, 60 + i);                                                        \
+        ready(team);                                                                              \
+        for (int i = 0; i < ROOM; i++)                                                            \
+            source[i] = VALUE(TYPE, mine * 7 + i);                                                \
+        CHECK_EQ(shmem_##NAME##_broadcast(team, dest, source, count, root), 0);                   \
+        for (int i = 0; i < ROOM; i++)                                                            \
+            source[i] = VALUE(TYPE, 99);                                                          \
+        for (int i = 0; i < ROOM; i++)                                                            \
             CHECK(dest[i] == (i < (int)count ? VALUE(TYPE, root * 7 + i) : VALUE(TYPE, 60 + i))); \
-    }                                                                                         \
-    static void NAME##_test(TYPE *heap)                                                       \
-    {                                                                                         \
-        ON_EACH_TEAM(team) {                                                                  \
-            int n = shmem_team_n_pes(team);                                                   \
-            NAME##_round(team, NAME##_dest, NAME##_source, ROOM - 1, 0);                      \
-            NAME##_round(team, heap, NAME##_source, 1, n - 1);                                \
-        }                                                                                     \
-        shmem_barrier_all();                                                                  \
+    }                                                                                             \
+    static void NAME##_test(TYPE *heap)                                                           \
+    {                                                                                             \
+        ON_EACH_TEAM(team)                                                                        \
+        {                                                                                         \
+            int n = shmem_team_n_pes(team);                                                       \
+            NAME##_round(team, NAME##_dest, NAME##_source, ROOM - 1, 0);                          \
+            NAME##_round(team, heap, NAME##_source, 1, n - 1);                                    \
+        }                                                                                         \
+        shmem_barrier_all();                                                                      \
     }
 RMA_TYPES(KERNEL)
 
 /* Sizes from a byte to a megabyte, odd ones among them, each root in turn. */
 static void sizes(char *dest, char *source)
 {
-    static const size_t size[] = { 0, 1, 7, 8, 63, 64, 1000, 4096, 20000, 65537, 300000, 1 << 20 };
+    static const size_t size[] = {0, 1, 7, 8, 63, 64, 1000, 4096, 20000, 65537, 300000, 1 << 20};
     for (size_t s = 0; s < COUNT_OF(size); s++)
-        ON_EACH_TEAM(team) {
+        ON_EACH_TEAM(team)
+        {
             int n = shmem_team_n_pes(team), mine = shmem_team_my_pe(team), root = (int)s % n;
             memset(dest, 'd', size[s] + 1);
             ready(team);

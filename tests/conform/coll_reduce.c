@@ -10,11 +10,11 @@ enum { ROOM = 11 };
 /* What PE number p of a team contributes as element i; small enough for 8 bits over 8 PEs where sums could overflow. */
 #define ARG_sum(TYPE, p, i) ((TYPE)(((p) + (i)) % 6))
 #define ARG_prod(TYPE, p, i) ((TYPE)((p) < 5 && ((p) + (i)) % 2 ? 2 : 1))
-#define ARG_min(TYPE, p, i) ((TYPE)((((p) * 5 + (i) * 3) % 11) - 5))
-#define ARG_max(TYPE, p, i) ((TYPE)((((p) * 7 + (i) * 2) % 13) - 6))
-#define ARG_and(TYPE, p, i) ((TYPE)~((uint64_t)1 << (((p) * 3 + (i)) % (8 * sizeof(TYPE)))))
-#define ARG_or(TYPE, p, i) ((TYPE)((uint64_t)1 << (((p) * 5 + (i)) % (8 * sizeof(TYPE)))))
-#define ARG_xor(TYPE, p, i) ((TYPE)(((p) + 1) * 0x35 + (i) * 3))
+#define ARG_min(TYPE, p, i) ((TYPE)((((p)*5 + (i)*3) % 11) - 5))
+#define ARG_max(TYPE, p, i) ((TYPE)((((p)*7 + (i)*2) % 13) - 6))
+#define ARG_and(TYPE, p, i) ((TYPE) ~((uint64_t)1 << (((p)*3 + (i)) % (8 * sizeof(TYPE)))))
+#define ARG_or(TYPE, p, i) ((TYPE)((uint64_t)1 << (((p)*5 + (i)) % (8 * sizeof(TYPE)))))
+#define ARG_xor(TYPE, p, i) ((TYPE)(((p) + 1) * 0x35 + (i)*3))
 #define STEP_sum(a, b) ((a) + (b))
 #define STEP_prod(a, b) ((a) * (b))
 #define STEP_min(a, b) ((b) < (a) ? (b) : (a))
@@ -23,35 +23,36 @@ enum { ROOM = 11 };
 #define STEP_or(a, b) ((a) | (b))
 #define STEP_xor(a, b) ((a) ^ (b))
 
-#define KERNEL(NAME, TYPE, OP)                                                                \
-    static void NAME##_##OP(shmem_team_t team, TYPE *dest, TYPE *source, size_t count)        \
-    {                                                                                         \
-        int n = shmem_team_n_pes(team), mine = shmem_team_my_pe(team);                        \
-        if (dest != source)                                                                   \
-            for (int i = 0; i < ROOM; i++)                                                    \
-                dest[i] = (TYPE)77;                                                           \
-        ready(team);                                                                          \
-        for (int i = 0; i < ROOM; i++)                                                        \
-            source[i] = i < (int)count ? ARG_##OP(TYPE, mine, i) : (TYPE)77;                  \
-        CHECK_EQ(shmem_##NAME##_##OP##_reduce(team, dest, source, count), 0);                 \
-        for (int i = 0; dest != source && i < ROOM; i++)                                      \
-            source[i] = (TYPE)55;                                                             \
-        for (int i = 0; i < ROOM; i++) {                                                      \
-            TYPE want = i < (int)count ? ARG_##OP(TYPE, 0, i) : (TYPE)77;                     \
-            for (int p = 1; i < (int)count && p < n; p++)                                     \
-                want = (TYPE)STEP_##OP(want, ARG_##OP(TYPE, p, i));                           \
-            CHECK(dest[i] == want);                                                           \
-        }                                                                                     \
-        ready(team);                                                                          \
-    }                                                                                         \
-    static void NAME##_##OP##_test(TYPE *heap)                                                \
-    {                                                                                         \
-        static TYPE dest[ROOM], source[ROOM];                                                 \
-        ON_EACH_TEAM(team) {                                                                  \
-            NAME##_##OP(team, dest, source, ROOM - 2);                                        \
-            NAME##_##OP(team, heap, heap, ROOM);                                              \
-        }                                                                                     \
-        shmem_barrier_all();                                                                  \
+#define KERNEL(NAME, TYPE, OP)                                                         \
+    static void NAME##_##OP(shmem_team_t team, TYPE *dest, TYPE *source, size_t count) \
+    {                                                                                  \
+        int n = shmem_team_n_pes(team), mine = shmem_team_my_pe(team);                 \
+        if (dest != source)                                                            \
+            for (int i = 0; i < ROOM; i++)                                             \
+                dest[i] = (TYPE)77;                                                    \
+        ready(team);                                                                   \
+        for (int i = 0; i < ROOM; i++)                                                 \
+            source[i] = i < (int)count ? ARG_##OP(TYPE, mine, i) : (TYPE)77;           \
+        CHECK_EQ(shmem_##NAME##_##OP##_reduce(team, dest, source, count), 0);          \
+        for (int i = 0; dest != source && i < ROOM; i++)                               \
+            source[i] = (TYPE)55;                                                      \
+        for (int i = 0; i < ROOM; i++) {                                               \
+            TYPE want = i < (int)count ? ARG_##OP(TYPE, 0, i) : (TYPE)77;              \
+            for (int p = 1; i < (int)count && p < n; p++)                              \
+                want = (TYPE)STEP_##OP(want, ARG_##OP(TYPE, p, i));                    \
+            CHECK(dest[i] == want);                                                    \
+        }                                                                              \
+        ready(team);                                                                   \
+    }                                                                                  \
+    static void NAME##_##OP##_test(TYPE *heap)                                         \
+    {                                                                                  \
+        static TYPE dest[ROOM], source[ROOM];                                          \
+        ON_EACH_TEAM(team)                                                             \
+        {                                                                              \
+            NAME##_##OP(team, dest, source, ROOM - 2);                                 \
+            NAME##_##OP(team, heap, heap, ROOM);                                       \
+        }                                                                              \
+        shmem_barrier_all();                                                           \
     }
 #define BIT_KERNELS(NAME, TYPE) KERNEL(NAME, TYPE, and) KERNEL(NAME, TYPE, or) KERNEL(NAME, TYPE, xor)
 #define ORDER_KERNELS(NAME, TYPE) KERNEL(NAME, TYPE, min) KERNEL(NAME, TYPE, max)
@@ -63,9 +64,10 @@ REDUCE_SUM_TYPES(SUM_KERNELS)
 /* Lengths from none to many, apart and in place. */
 static void lengths(long *dest, long *source)
 {
-    static const size_t length[] = { 0, 1, 2, 100, 1000, 8192, 50001 };
+    static const size_t length[] = {0, 1, 2, 100, 1000, 8192, 50001};
     for (size_t s = 0; s < COUNT_OF(length); s++)
-        ON_EACH_TEAM(team) {
+        ON_EACH_TEAM(team)
+        {
             long n = shmem_team_n_pes(team), mine = shmem_team_my_pe(team), wrong = 0;
             for (int in_place = 0; in_place < 2; in_place++) {
                 long *to = in_place ? source : dest;
@@ -105,7 +107,7 @@ static void particular(void)
         product = product * 40000 & 0xffff;
     CHECK_EQ(half[1], product);
     CHECK_EQ(shmem_complexd_prod_reduce(SHMEM_TEAM_WORLD, &z[1], &z[0], 1), 0);
-    const double _Complex powers[] = { 1, I, -1, -I };
+    const double _Complex powers[] = {1, I, -1, -I};
     CHECK(z[1] == powers[npes % 4]);
     CHECK_EQ(shmem_longdouble_max_reduce(SHMEM_TEAM_WORLD, &fine[1], &fine[0], 1), 0);
     CHECK(fine[1] == 1 + 0x1p-60L);
@@ -117,9 +119,16 @@ int main(void)
     check_start();
     teams_create();
     void *heap = check_alloc(ROOM * sizeof(double _Complex));
-#define RUN_BIT(NAME, TYPE) NAME##_and_test(heap); NAME##_or_test(heap); NAME##_xor_test(heap);
-#define RUN_ORDER(NAME, TYPE) NAME##_min_test(heap); NAME##_max_test(heap);
-#define RUN_SUM(NAME, TYPE) NAME##_sum_test(heap); NAME##_prod_test(heap);
+#define RUN_BIT(NAME, TYPE) \
+    NAME##_and_test(heap);  \
+    NAME##_or_test(heap);   \
+    NAME##_xor_test(heap);
+#define RUN_ORDER(NAME, TYPE) \
+    NAME##_min_test(heap);    \
+    NAME##_max_test(heap);
+#define RUN_SUM(NAME, TYPE) \
+    NAME##_sum_test(heap);  \
+    NAME##_prod_test(heap);
     REDUCE_BIT_TYPES(RUN_BIT)
     REDUCE_ORDER_TYPES(RUN_ORDER)
     REDUCE_SUM_TYPES(RUN_SUM)

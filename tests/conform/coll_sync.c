@@ -5,7 +5,7 @@
 #include "teams.h"
 
 enum { ROUNDS = 60 };
-static long came[TEAMS + 1];            /* on the first PE of each team: arrivals, counted before each synchronisation */
+static long came[TEAMS + 1]; /* on the first PE of each team: arrivals, counted before each synchronisation */
 
 /* Arrive late by turns; whoever leaves finds everybody counted. */
 static void nobody_leaves_early(void)
@@ -16,7 +16,7 @@ static void nobody_leaves_early(void)
             usleep(100);
         shmem_long_atomic_inc(&came[TEAMS], 0);
         shmem_quiet();
-        switch ((round + (round % 4 == 3 ? me : 0)) % 3) {   /* every fourth time not all call it by one name */
+        switch ((round + (round % 4 == 3 ? me : 0)) % 3) { /* every fourth time not all call it by one name */
         case 0: shmem_barrier_all(); break;
         case 1: shmem_sync_all(); break;
         default: CHECK_EQ(shmem_team_sync(SHMEM_TEAM_WORLD), 0);

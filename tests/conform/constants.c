@@ -7,7 +7,10 @@
 
 static shmem_team_t team = SHMEM_TEAM_WORLD, shared = SHMEM_TEAM_SHARED, no_team = SHMEM_TEAM_INVALID;
 static shmem_ctx_t ctx = SHMEM_CTX_DEFAULT, no_ctx = SHMEM_CTX_INVALID;
-static struct { shmem_team_t team; shmem_ctx_t ctx; } nested = { SHMEM_TEAM_WORLD, SHMEM_CTX_DEFAULT };
+static struct {
+    shmem_team_t team;
+    shmem_ctx_t ctx;
+} nested = {SHMEM_TEAM_WORLD, SHMEM_CTX_DEFAULT};
 
 static long sync_any[SHMEM_SYNC_SIZE], sync_bcast[SHMEM_BCAST_SYNC_SIZE], sync_reduce[SHMEM_REDUCE_SYNC_SIZE];
 static long sync_barrier[SHMEM_BARRIER_SYNC_SIZE], sync_collect[SHMEM_COLLECT_SYNC_SIZE];
@@ -64,7 +67,7 @@ static void handles(void)
 /* Options that are combined by | are different bits. */
 static void options(void)
 {
-    const long ctx_options[] = { SHMEM_CTX_SERIALIZED, SHMEM_CTX_PRIVATE, SHMEM_CTX_NOSTORE };
+    const long ctx_options[] = {SHMEM_CTX_SERIALIZED, SHMEM_CTX_PRIVATE, SHMEM_CTX_NOSTORE};
     long seen = 0;
     for (size_t i = 0; i < COUNT_OF(ctx_options); i++) {
         CHECK(ctx_options[i] != 0 && (seen & ctx_options[i]) == 0);
@@ -100,7 +103,9 @@ int main(void)
 {
     check_start();
     for (int k = 1; k <= 6; k++)
-        CHECK_EQ(comparison((int[]){ 0, SHMEM_CMP_EQ, SHMEM_CMP_NE, SHMEM_CMP_GT, SHMEM_CMP_GE, SHMEM_CMP_LT, SHMEM_CMP_LE }[k]), k);
+        CHECK_EQ(comparison(
+                     (int[]){0, SHMEM_CMP_EQ, SHMEM_CMP_NE, SHMEM_CMP_GT, SHMEM_CMP_GE, SHMEM_CMP_LT, SHMEM_CMP_LE}[k]),
+                 k);
     CHECK(signal_operator(SHMEM_SIGNAL_SET) == 1 && signal_operator(SHMEM_SIGNAL_ADD) == 2);
     handles();
     options();

@@ -9,7 +9,7 @@ static long word[4];
 /* Every option alone and together; operations work the same on all. */
 static void every_option(void)
 {
-    static const long options[] = { SHMEM_CTX_SERIALIZED, SHMEM_CTX_PRIVATE, SHMEM_CTX_NOSTORE };
+    static const long options[] = {SHMEM_CTX_SERIALIZED, SHMEM_CTX_PRIVATE, SHMEM_CTX_NOSTORE};
     for (int bits = 0; bits < 8; bits++) {
         long chosen = 0, got = -1;
         shmem_ctx_t ctx = SHMEM_CTX_INVALID;

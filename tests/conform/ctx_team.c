@@ -10,30 +10,31 @@ static uint64_t flag;
 
 static shmem_team_t make_team(int start, int stride, int size)
 {
-    shmem_team_config_t config = { .num_contexts = 2 };
+    shmem_team_config_t config = {.num_contexts = 2};
     shmem_team_t team;
-    CHECK_EQ(shmem_team_split_strided(SHMEM_TEAM_WORLD, start, stride, size, &config, SHMEM_TEAM_NUM_CONTEXTS, &team), 0);
+    CHECK_EQ(shmem_team_split_strided(SHMEM_TEAM_WORLD, start, stride, size, &config, SHMEM_TEAM_NUM_CONTEXTS, &team),
+             0);
     return team;
 }
 
 /* Fill in by each kind of operation, to the next of the team; all in one context, so one quiet ends it. */
 static void write_all(shmem_ctx_t ctx, int to, long value)
 {
-    long data[2] = { value + 1, value + 2 };
+    long data[2] = {value + 1, value + 2};
     shmem_ctx_long_p(ctx, &word[0], value, to);
     shmem_ctx_long_put(ctx, &word[1], data, 2, to);
-    shmem_ctx_long_iput(ctx, &word[3], (long[]){ value + 3 }, 1, 1, 1, to);
-    shmem_ctx_long_ibput(ctx, &word[4], (long[]){ value + 4 }, 1, 1, 1, 1, to);
+    shmem_ctx_long_iput(ctx, &word[3], (long[]){value + 3}, 1, 1, 1, to);
+    shmem_ctx_long_ibput(ctx, &word[4], (long[]){value + 4}, 1, 1, 1, 1, to);
     shmem_ctx_long_atomic_set(ctx, &word[5], value + 5, to);
-    shmem_ctx_putmem_nbi(ctx, &word[6], (long[]){ value + 6 }, sizeof(long), to);
+    shmem_ctx_putmem_nbi(ctx, &word[6], (long[]){value + 6}, sizeof(long), to);
     shmem_ctx_quiet(ctx);
-    shmem_ctx_long_put_signal(ctx, &word[7], (long[]){ value + 7 }, 1, &flag, 1, SHMEM_SIGNAL_ADD, to);
+    shmem_ctx_long_put_signal(ctx, &word[7], (long[]){value + 7}, 1, &flag, 1, SHMEM_SIGNAL_ADD, to);
     shmem_ctx_signal_add(ctx, &flag, 10, to);
 }
 
 static void read_all(shmem_ctx_t ctx, int from, long value)
 {
-    long got[ROOM] = { 0 }, fetched = 0;
+    long got[ROOM] = {0}, fetched = 0;
     CHECK_EQ(shmem_ctx_long_g(ctx, &word[0], from), value);
     shmem_ctx_long_get(ctx, &got[1], &word[1], 2, from);
     shmem_ctx_long_iget(ctx, &got[3], &word[3], 1, 1, 1, from);
@@ -76,7 +77,8 @@ int main(void)
     use(SHMEM_TEAM_WORLD, 0);
     use(SHMEM_TEAM_SHARED, SHMEM_CTX_PRIVATE);
     for (int size = 1; size <= npes; size++) {
-        shmem_team_t team[] = { make_team(npes - size, 1, size), make_team(npes - 1, -1, size), make_team(0, 2, (size + 1) / 2) };
+        shmem_team_t team[] = {make_team(npes - size, 1, size), make_team(npes - 1, -1, size),
+                               make_team(0, 2, (size + 1) / 2)};
         for (size_t i = 0; i < COUNT_OF(team); i++) {
             use(team[i], i == 1 ? SHMEM_CTX_SERIALIZED : 0);
             shmem_barrier_all();

@@ -30,33 +30,33 @@ static void memory(void)
     shfree(NULL);
 }
 
-#define INTEGER_KERNEL(NAME, TYPE)                                                            \
-    static void NAME##_integer(TYPE *x)                                                       \
-    {                                                                                         \
-        *x = 10;                                                                              \
-        shmem_barrier_all();                                                                  \
-        shmem_##NAME##_add(x, 5, next_pe);                                                    \
-        shmem_fence();                                                                        \
-        shmem_##NAME##_inc(x, next_pe);                                                       \
-        shmem_fence();                                                                        \
-        CHECK(shmem_##NAME##_fadd(x, 4, next_pe) == 16);                                      \
-        CHECK(shmem_##NAME##_finc(x, next_pe) == 20);                                         \
-        CHECK(shmem_##NAME##_cswap(x, 20, 1, next_pe) == 21);                                 \
-        CHECK(shmem_##NAME##_cswap(x, 21, 1, next_pe) == 21);                                 \
-        shmem_barrier_all();                                                                  \
-        CHECK(*x == 1);                                                                       \
-        shmem_barrier_all();                                                                  \
+#define INTEGER_KERNEL(NAME, TYPE)                            \
+    static void NAME##_integer(TYPE *x)                       \
+    {                                                         \
+        *x = 10;                                              \
+        shmem_barrier_all();                                  \
+        shmem_##NAME##_add(x, 5, next_pe);                    \
+        shmem_fence();                                        \
+        shmem_##NAME##_inc(x, next_pe);                       \
+        shmem_fence();                                        \
+        CHECK(shmem_##NAME##_fadd(x, 4, next_pe) == 16);      \
+        CHECK(shmem_##NAME##_finc(x, next_pe) == 20);         \
+        CHECK(shmem_##NAME##_cswap(x, 20, 1, next_pe) == 21); \
+        CHECK(shmem_##NAME##_cswap(x, 21, 1, next_pe) == 21); \
+        shmem_barrier_all();                                  \
+        CHECK(*x == 1);                                       \
+        shmem_barrier_all();                                  \
     }
-#define EXCHANGE_KERNEL(NAME, TYPE)                                                           \
-    static void NAME##_exchange(TYPE *x)                                                      \
-    {                                                                                         \
-        shmem_##NAME##_set(x, 3, next_pe);                                                    \
-        shmem_quiet();                                                                        \
-        CHECK(shmem_##NAME##_fetch(x, next_pe) == 3);                                         \
-        CHECK(shmem_##NAME##_swap(x, (TYPE)(me + 1), next_pe) == 3);                          \
-        shmem_barrier_all();                                                                  \
-        CHECK(*x == (TYPE)(prev_pe + 1));                                                     \
-        shmem_barrier_all();                                                                  \
+#define EXCHANGE_KERNEL(NAME, TYPE)                                  \
+    static void NAME##_exchange(TYPE *x)                             \
+    {                                                                \
+        shmem_##NAME##_set(x, 3, next_pe);                           \
+        shmem_quiet();                                               \
+        CHECK(shmem_##NAME##_fetch(x, next_pe) == 3);                \
+        CHECK(shmem_##NAME##_swap(x, (TYPE)(me + 1), next_pe) == 3); \
+        shmem_barrier_all();                                         \
+        CHECK(*x == (TYPE)(prev_pe + 1));                            \
+        shmem_barrier_all();                                         \
     }
 #define INTEGER_TYPES(X) X(int, int) X(long, long) X(longlong, long long)
 #define EXCHANGE_TYPES(X) X(float, float) X(double, double) INTEGER_TYPES(X)
@@ -70,8 +70,12 @@ int main(void)
     memory();
     static _Alignas(16) char global[16];
     void *heap = check_alloc(16);
-#define RUN_INTEGER(NAME, TYPE) NAME##_integer((TYPE *)global); NAME##_integer(heap);
-#define RUN_EXCHANGE(NAME, TYPE) NAME##_exchange((TYPE *)global); NAME##_exchange(heap);
+#define RUN_INTEGER(NAME, TYPE)     \
+    NAME##_integer((TYPE *)global); \
+    NAME##_integer(heap);
+#define RUN_EXCHANGE(NAME, TYPE)     \
+    NAME##_exchange((TYPE *)global); \
+    NAME##_exchange(heap);
     INTEGER_TYPES(RUN_INTEGER)
     EXCHANGE_TYPES(RUN_EXCHANGE)
     shmem_free(heap);

@@ -29,20 +29,20 @@ static void values_convert(void)
     shmem_barrier_all();
     CHECK(number == 5 && natural == 7);
     shmem_barrier_all();
-    CHECK(_Generic(shmem_g(&real, me), double: 1, default: 0));
-    CHECK(_Generic(shmem_g(&byte, me), unsigned char: 1, default: 0));
-    CHECK(_Generic(shmem_atomic_fetch_inc(&number, me), long: 1, default: 0));
-    CHECK(_Generic(shmem_atomic_swap(ctx, &natural, 0, me), uint64_t: 1, default: 0));
+    CHECK(_Generic(shmem_g(&real, me), double : 1, default : 0));
+    CHECK(_Generic(shmem_g(&byte, me), unsigned char : 1, default : 0));
+    CHECK(_Generic(shmem_atomic_fetch_inc(&number, me), long : 1, default : 0));
+    CHECK(_Generic(shmem_atomic_swap(ctx, &natural, 0, me), uint64_t : 1, default : 0));
     shmem_barrier_all();
 }
 
 /* A const source is no other type. */
 static void const_sources(void)
 {
-    static const int table[3] = { 7, 8, 9 };
+    static const int table[3] = {7, 8, 9};
     static int there[3];
     const int *view = there;
-    int here[3] = { 0 };
+    int here[3] = {0};
     shmem_put(there, table, 3, next_pe);
     shmem_barrier_all();
     CHECK(there[0] == 7 && there[2] == 9);
@@ -67,7 +67,7 @@ static void evaluated_once(void)
     CHECK(at == words + 1 && pe == next_pe);
     shmem_atomic_add(at++, 1, pe);
     CHECK(at == words + 2);
-    shmem_put(at++, &(long){ 9 }, 1, pe);
+    shmem_put(at++, &(long){9}, 1, pe);
     CHECK(at == words + 3);
     shmem_barrier_all();
     CHECK(words[0] == 5 && words[1] == 1 && words[2] == 9 && words[3] == 0);
@@ -77,10 +77,10 @@ static void evaluated_once(void)
 static void strided_and_signals(void)
 {
     static short there[12], back[6];
-    static const short from[6] = { 1, 2, 3, 4, 5, 6 };
+    static const short from[6] = {1, 2, 3, 4, 5, 6};
     static uint64_t flag;
-    shmem_iput(there, from, 2, 1, 3, next_pe);                     /* 1 _ 2 _ 3 */
-    shmem_ibput(ctx, there + 6, from + 2, 3, 2, 2, 2, next_pe);    /* 3 4 _ 5 6 _ */
+    shmem_iput(there, from, 2, 1, 3, next_pe);                  /* 1 _ 2 _ 3 */
+    shmem_ibput(ctx, there + 6, from + 2, 3, 2, 2, 2, next_pe); /* 3 4 _ 5 6 _ */
     shmem_ctx_quiet(ctx);
     shmem_put_signal(&there[11], &from[5], 1, &flag, 1, SHMEM_SIGNAL_ADD, next_pe);
     shmem_signal_add(&flag, 2, next_pe);
@@ -88,7 +88,7 @@ static void strided_and_signals(void)
     shmem_ctx_quiet(ctx);
     CHECK(shmem_signal_wait_until(&flag, SHMEM_CMP_EQ, 7) == 7);
     shmem_barrier_all();
-    const short want[12] = { 1, 0, 2, 0, 3, 0, 3, 4, 0, 5, 6, 6 };
+    const short want[12] = {1, 0, 2, 0, 3, 0, 3, 4, 0, 5, 6, 6};
     CHECK(memcmp(there, want, sizeof want) == 0);
     shmem_iget(back, there, 1, 2, 3, next_pe);
     shmem_ibget(ctx, back + 3, there + 6, 2, 3, 1, 2, next_pe);
@@ -114,7 +114,7 @@ static void waiting(void)
     shmem_wait_until_all(many, 3, NULL, SHMEM_CMP_GE, 4);
     CHECK(shmem_wait_until_any(many, 3, NULL, SHMEM_CMP_EQ, 5) == 1);
     CHECK(shmem_test_some(many, 3, got, NULL, SHMEM_CMP_GT, 4) == 2);
-    CHECK(shmem_test_all_vector(many, 3, NULL, SHMEM_CMP_EQ, ((size_t[]){ 4, 5, 6 })) == 1);
+    CHECK(shmem_test_all_vector(many, 3, NULL, SHMEM_CMP_EQ, ((size_t[]){4, 5, 6})) == 1);
     CHECK(shmem_test(&many[2], SHMEM_CMP_EQ, 6) == 1);
     shmem_p(&half, 3, next_pe);
     shmem_wait_until(&half, SHMEM_CMP_EQ, 3);

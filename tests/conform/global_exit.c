@@ -53,7 +53,7 @@ static void be_busy(void)
 static void *leave(void *unused)
 {
     (void)unused;
-    printf("last words of PE %d", me);                  /* no newline, no flush: the exit does that */
+    printf("last words of PE %d", me); /* no newline, no flush: the exit does that */
     fputc('\n', stdout);
     shmem_global_exit(status);
 }

@@ -4,9 +4,9 @@
  */
 #include "check.h"
 
-static long counter;                            /* counts lives, in this PE's own global */
-static long counter_start = 41;                 /* initialised data, changed before the first init */
-static long *into_globals = &counter_start;     /* a pointer into them */
+static long counter;                        /* counts lives, in this PE's own global */
+static long counter_start = 41;             /* initialised data, changed before the first init */
+static long *into_globals = &counter_start; /* a pointer into them */
 
 static int initialized(void)
 {
@@ -34,7 +34,7 @@ static void live(int life)
     CHECK(provided >= SHMEM_THREAD_SINGLE && provided <= SHMEM_THREAD_MULTIPLE);
     shmem_barrier_all();
     shmem_long_p(heap, me + 100 * life, next_pe);
-    shmem_finalize();                                  /* as a barrier: the put has landed */
+    shmem_finalize(); /* as a barrier: the put has landed */
     CHECK(initialized() != 0);
     CHECK_EQ(*heap, prev_pe + 100 * life);
     shmem_barrier_all();
@@ -43,7 +43,7 @@ static void live(int life)
     shmem_barrier_all();
     CHECK_EQ(counter, life + 1);
     shmem_long_atomic_add(&counter_start, 1, next_pe);
-    shmem_finalize();                                  /* completes what is pending */
+    shmem_finalize(); /* completes what is pending */
     CHECK_EQ(initialized(), 0);
     CHECK_EQ(counter, life + 1);
     CHECK_EQ(counter_start, 43 + life);
@@ -56,7 +56,7 @@ int main(void)
     counter_start++;
     for (int life = 0; life < 4; life++)
         live(life);
-    counter += 10;                                     /* globals are ordinary memory in between */
+    counter += 10; /* globals are ordinary memory in between */
     CHECK_EQ(counter, 14);
     shmem_init();
     CHECK_EQ(shmem_long_g(&counter, next_pe), 14);

@@ -15,7 +15,8 @@
 #include "check.h"
 #include <pthread.h>
 
-static const int levels[] = { SHMEM_THREAD_SINGLE, SHMEM_THREAD_FUNNELED, SHMEM_THREAD_SERIALIZED, SHMEM_THREAD_MULTIPLE };
+static const int levels[] = {SHMEM_THREAD_SINGLE, SHMEM_THREAD_FUNNELED, SHMEM_THREAD_SERIALIZED,
+                             SHMEM_THREAD_MULTIPLE};
 static int provided = -1;
 
 static int known(int level)
@@ -40,8 +41,8 @@ static void *ask_in_thread(void *unused)
 int main(int argc, char **argv)
 {
     int which = argc > 1 ? atoi(argv[1]) : 3, level = -1;
-    CHECK(SHMEM_THREAD_SINGLE < SHMEM_THREAD_FUNNELED && SHMEM_THREAD_FUNNELED < SHMEM_THREAD_SERIALIZED
-          && SHMEM_THREAD_SERIALIZED < SHMEM_THREAD_MULTIPLE);
+    CHECK(SHMEM_THREAD_SINGLE < SHMEM_THREAD_FUNNELED && SHMEM_THREAD_FUNNELED < SHMEM_THREAD_SERIALIZED &&
+          SHMEM_THREAD_SERIALIZED < SHMEM_THREAD_MULTIPLE);
     if (which < 4) {
         CHECK_EQ(shmem_init_thread(levels[which], &provided), 0);
     } else {
@@ -52,13 +53,13 @@ int main(int argc, char **argv)
     CHECK(known(provided));
     shmem_query_thread(&level);
     CHECK_EQ(level, provided);
-    if (provided >= SHMEM_THREAD_FUNNELED) {           /* the queries may come from any thread */
+    if (provided >= SHMEM_THREAD_FUNNELED) { /* the queries may come from any thread */
         pthread_t thread;
         CHECK_EQ(pthread_create(&thread, NULL, ask_in_thread, NULL), 0);
         CHECK_EQ(pthread_join(thread, NULL), 0);
     }
     level = -1;
-    CHECK_EQ(shmem_init_thread(SHMEM_THREAD_MULTIPLE, &level), 0);     /* nested; may not change the level */
+    CHECK_EQ(shmem_init_thread(SHMEM_THREAD_MULTIPLE, &level), 0); /* nested; may not change the level */
     CHECK(known(level));
     shmem_finalize();
     return check_pass();

@@ -131,7 +131,7 @@ int main(void)
 {
     check_start();
     long *heap = check_alloc(sizeof(long));
-    for (int life = 0; life < 2; life++) {              /* the memory of a lock may serve again */
+    for (int life = 0; life < 2; life++) { /* the memory of a lock may serve again */
         *heap = 0;
         shmem_barrier_all();
         exclusive(heap);

@@ -75,7 +75,7 @@ static void zeroed(void)
         shmem_free(clean);
     }
     CHECK(shmem_calloc(SIZE_MAX / 2, 4) == NULL);
-    CHECK(shmem_calloc(SIZE_MAX / 4 + 2, 4) == NULL);      /* the product wraps to a small number */
+    CHECK(shmem_calloc(SIZE_MAX / 4 + 2, 4) == NULL); /* the product wraps to a small number */
 }
 
 /* Every power of two from the size of a pointer to two megabytes, on every PE. */
@@ -103,12 +103,12 @@ static void aligned(void)
 /* Growing, shrinking, moving; contents kept; what peers put before they came is kept as well. */
 static void reallocated(void)
 {
-    static const size_t sizes[] = { 100, 200, 5000, 40000, 39000, 300, 1, 70000 };
+    static const size_t sizes[] = {100, 200, 5000, 40000, 39000, 300, 1, 70000};
     unsigned char *at = shmem_realloc(NULL, sizes[0]);
     CHECK(at != NULL);
     memset(at, me + 1, sizes[0]);
     for (size_t i = 1; i < COUNT_OF(sizes); i++) {
-        void *between = check_alloc(64);               /* in the way of growing in place */
+        void *between = check_alloc(64); /* in the way of growing in place */
         size_t keep = sizes[i - 1] < sizes[i] ? sizes[i - 1] : sizes[i];
         memset(at, me + 1, sizes[i - 1]);
         shmem_barrier_all();
@@ -123,10 +123,10 @@ static void reallocated(void)
         shmem_barrier_all();
         shmem_free(between);
     }
-    CHECK(shmem_realloc(at, SIZE_MAX / 2) == NULL);        /* the block stays as it was */
+    CHECK(shmem_realloc(at, SIZE_MAX / 2) == NULL); /* the block stays as it was */
     CHECK_EQ(at[0], 100 + prev_pe);
     shmem_barrier_all();
-    CHECK(shmem_realloc(at, 0) == NULL);                   /* frees */
+    CHECK(shmem_realloc(at, 0) == NULL); /* frees */
 }
 
 /* More than the heap holds is a null pointer everywhere, and the library goes on; freed memory comes back. */
@@ -142,8 +142,8 @@ static void exhausted(void)
 
 static void hinted(void)
 {
-    static const long hints[] = { 0, SHMEM_MALLOC_ATOMICS_REMOTE, SHMEM_MALLOC_SIGNAL_REMOTE,
-                                  SHMEM_MALLOC_ATOMICS_REMOTE | SHMEM_MALLOC_SIGNAL_REMOTE };
+    static const long hints[] = {0, SHMEM_MALLOC_ATOMICS_REMOTE, SHMEM_MALLOC_SIGNAL_REMOTE,
+                                 SHMEM_MALLOC_ATOMICS_REMOTE | SHMEM_MALLOC_SIGNAL_REMOTE};
     for (size_t i = 0; i < COUNT_OF(hints); i++) {
         uint64_t *at = shmem_malloc_with_hints(3 * sizeof *at, hints[i]);
         CHECK(at != NULL && (uintptr_t)at % alignof(max_align_t) == 0);

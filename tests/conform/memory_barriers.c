@@ -4,7 +4,7 @@
  */
 #include "check.h"
 
-static long entered;                    /* PEs that came to the current call, counted on PE 0 */
+static long entered; /* PEs that came to the current call, counted on PE 0 */
 
 /* One PE comes late; whoever returns must find that all have come. */
 static void come(int round)
@@ -41,7 +41,7 @@ int main(void)
     for (int round = 0; round < 20; round++) {
         long *old = check_alloc(4096);
         shmem_long_p(&old[9], 77, next_pe);
-        shmem_long_put_nbi(&old[10], (long[]){ 78 }, 1, next_pe);
+        shmem_long_put_nbi(&old[10], (long[]){78}, 1, next_pe);
         shmem_free(old);
         long *fresh = shmem_calloc(512, sizeof(long));
         CHECK(fresh != NULL);

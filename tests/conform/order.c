@@ -16,8 +16,14 @@ static void write_data(long round)
     case 0: shmem_long_p(&data[0], round, next_pe); break;
     case 1: shmem_long_atomic_set(&data[0], round, next_pe); break;
     case 2: shmem_long_atomic_add(&data[0], round - shmem_long_g(&data[0], next_pe), next_pe); break;
-    case 3: source[0] = round; shmem_long_put_nbi(data, source, 4, next_pe); break;
-    case 4: source[0] = round; shmem_long_iput(data, source, 1, 1, 1, next_pe); break;
+    case 3:
+        source[0] = round;
+        shmem_long_put_nbi(data, source, 4, next_pe);
+        break;
+    case 4:
+        source[0] = round;
+        shmem_long_iput(data, source, 1, 1, 1, next_pe);
+        break;
     case 5:
         if (direct != NULL)
             *(volatile long *)direct = round;
@@ -37,7 +43,7 @@ static void fence_orders(void)
             shmem_long_atomic_set(&flag, round, next_pe);
         shmem_long_wait_until(&flag, SHMEM_CMP_GE, round);
         CHECK_EQ(data[0], round);
-        shmem_long_atomic_set(&ack, round, prev_pe);            /* and only now may the neighbour overwrite */
+        shmem_long_atomic_set(&ack, round, prev_pe); /* and only now may the neighbour overwrite */
         shmem_long_wait_until(&ack, SHMEM_CMP_GE, round);
     }
     shmem_barrier_all();
@@ -72,7 +78,7 @@ static void store_buffers(void)
         shmem_long_p(&mine, round, me);
         shmem_quiet();
         long seen = shmem_long_g(&mine, mate);
-        shmem_long_p(&theirs, seen, mate);             /* what I saw of the mate */
+        shmem_long_p(&theirs, seen, mate); /* what I saw of the mate */
         shmem_quiet();
         shmem_long_atomic_set(&ack, round + ROUNDS, mate);
         shmem_long_wait_until(&ack, SHMEM_CMP_GE, round + ROUNDS);
@@ -91,7 +97,7 @@ static void visible_to_third(void)
             if (lap & 1)
                 shmem_quiet();
             else
-                shmem_pe_quiet((int[]){ npes - 1 }, 1);
+                shmem_pe_quiet((int[]){npes - 1}, 1);
             shmem_long_atomic_set(&told, lap, npes / 2);
         }
         if (me == npes / 2) {
@@ -110,7 +116,7 @@ static void quiet_ends_fetches(void)
 {
     static long words[8];
     long got[8], fetched;
-    int targets[] = { next_pe, prev_pe, me, next_pe };
+    int targets[] = {next_pe, prev_pe, me, next_pe};
     for (int i = 0; i < 8; i++)
         words[i] = me * 100 + i;
     shmem_barrier_all();

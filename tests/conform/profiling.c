@@ -61,7 +61,7 @@ int main(void)
     check_start();
     CHECK_EQ(inits_seen, 1);
     shmem_int_put(&word[0], &one, 1, next_pe);
-    shmem_put(&word[1], &one, 1, next_pe);                     /* the generic maps to the same function */
+    shmem_put(&word[1], &one, 1, next_pe); /* the generic maps to the same function */
     shmem_put(SHMEM_CTX_DEFAULT, &word[2], &one, 1, next_pe);
     CHECK(puts_seen == 2 && ctx_puts_seen == 1);
     long before = barriers_seen;
@@ -70,7 +70,7 @@ int main(void)
     CHECK(word[0] == 1 && word[1] == 1 && word[2] == 1);
     shmem_barrier_all();
     shmem_int_p(&word[0], 5, next_pe);
-    pshmem_int_p(&word[1], 6, next_pe);                        /* not seen */
+    pshmem_int_p(&word[1], 6, next_pe); /* not seen */
     CHECK_EQ(ps_seen, 1);
     shmem_quiet();
     shmem_int_atomic_add(&word[0], 2, next_pe);

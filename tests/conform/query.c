@@ -15,7 +15,7 @@ static void numbers(void)
         shmem_int_atomic_inc(&seen[me], pe);
     shmem_barrier_all();
     for (int pe = 0; pe < npes; pe++)
-        CHECK_EQ(seen[pe], 1);                          /* every number once */
+        CHECK_EQ(seen[pe], 1); /* every number once */
     CHECK_EQ(shmem_my_pe(), me);
     CHECK_EQ(shmem_team_my_pe(SHMEM_TEAM_WORLD), me);
     CHECK_EQ(shmem_team_n_pes(SHMEM_TEAM_WORLD), npes);

@@ -9,51 +9,51 @@
 enum { ROOM = 24, PIECE = 6 };
 static shmem_ctx_t ctx;
 
-#define KERNEL(NAME, TYPE)                                                                    \
-    static TYPE NAME##_global[ROOM];                                                          \
-    static void NAME##_puts(TYPE *at, const TYPE *mine, int on_ctx)                           \
-    {                                                                                         \
-        for (int i = 0; i < ROOM; i += PIECE) {                                               \
-            if (on_ctx)                                                                       \
-                shmem_ctx_##NAME##_put_nbi(ctx, at + i, mine + i, PIECE, next_pe);            \
-            else                                                                              \
-                shmem_##NAME##_put_nbi(at + i, mine + i, PIECE, next_pe);                     \
-        }                                                                                     \
-        if (on_ctx)                                                                           \
-            shmem_ctx_quiet(ctx);                                                             \
-    }                                                                                         \
-    static void NAME##_gets(TYPE *back, const TYPE *at, int on_ctx)                           \
-    {                                                                                         \
-        for (int i = 0; i < ROOM; i += PIECE) {                                               \
-            if (on_ctx)                                                                       \
-                shmem_ctx_##NAME##_get_nbi(ctx, back + i, at + i, PIECE, next_pe);            \
-            else                                                                              \
-                shmem_##NAME##_get_nbi(back + i, at + i, PIECE, next_pe);                     \
-        }                                                                                     \
-        if (on_ctx)                                                                           \
-            shmem_ctx_quiet(ctx);                                                             \
-        else                                                                                  \
-            shmem_quiet();                                                                    \
-    }                                                                                         \
-    static void NAME##_round(TYPE *at, int on_ctx)                                            \
-    {                                                                                         \
-        TYPE mine[ROOM], back[ROOM];                                                          \
-        for (int i = 0; i < ROOM; i++) {                                                      \
-            at[i] = VALUE(TYPE, 60 + i);                                                      \
-            mine[i] = VALUE(TYPE, me * 7 + i);                                                \
-            back[i] = VALUE(TYPE, 17);                                                        \
-        }                                                                                     \
-        shmem_barrier_all();                                                                  \
-        NAME##_puts(at, mine, on_ctx);                                                        \
-        shmem_barrier_all();                                                                  \
-        for (int i = 0; i < ROOM; i++)                                                        \
-            CHECK(at[i] == VALUE(TYPE, prev_pe * 7 + i));                                     \
-        NAME##_gets(back, at, on_ctx);                                                        \
-        for (int i = 0; i < ROOM; i++)                                                        \
-            CHECK(back[i] == mine[i]);                                                        \
-        shmem_##NAME##_put_nbi(at, mine, 0, next_pe);                                         \
-        shmem_##NAME##_get_nbi(back, at, 0, next_pe);                                         \
-        shmem_barrier_all();                                                                  \
+#define KERNEL(NAME, TYPE)                                                         \
+    static TYPE NAME##_global[ROOM];                                               \
+    static void NAME##_puts(TYPE *at, const TYPE *mine, int on_ctx)                \
+    {                                                                              \
+        for (int i = 0; i < ROOM; i += PIECE) {                                    \
+            if (on_ctx)                                                            \
+                shmem_ctx_##NAME##_put_nbi(ctx, at + i, mine + i, PIECE, next_pe); \
+            else                                                                   \
+                shmem_##NAME##_put_nbi(at + i, mine + i, PIECE, next_pe);          \
+        }                                                                          \
+        if (on_ctx)                                                                \
+            shmem_ctx_quiet(ctx);                                                  \
+    }                                                                              \
+    static void NAME##_gets(TYPE *back, const TYPE *at, int on_ctx)                \
+    {                                                                              \
+        for (int i = 0; i < ROOM; i += PIECE) {                                    \
+            if (on_ctx)                                                            \
+                shmem_ctx_##NAME##_get_nbi(ctx, back + i, at + i, PIECE, next_pe); \
+            else                                                                   \
+                shmem_##NAME##_get_nbi(back + i, at + i, PIECE, next_pe);          \
+        }                                                                          \
+        if (on_ctx)                                                                \
+            shmem_ctx_quiet(ctx);                                                  \
+        else                                                                       \
+            shmem_quiet();                                                         \
+    }                                                                              \
+    static void NAME##_round(TYPE *at, int on_ctx)                                 \
+    {                                                                              \
+        TYPE mine[ROOM], back[ROOM];                                               \
+        for (int i = 0; i < ROOM; i++) {                                           \
+            at[i] = VALUE(TYPE, 60 + i);                                           \
+            mine[i] = VALUE(TYPE, me * 7 + i);                                     \
+            back[i] = VALUE(TYPE, 17);                                             \
+        }                                                                          \
+        shmem_barrier_all();                                                       \
+        NAME##_puts(at, mine, on_ctx);                                             \
+        shmem_barrier_all();                                                       \
+        for (int i = 0; i < ROOM; i++)                                             \
+            CHECK(at[i] == VALUE(TYPE, prev_pe * 7 + i));                          \
+        NAME##_gets(back, at, on_ctx);                                             \
+        for (int i = 0; i < ROOM; i++)                                             \
+            CHECK(back[i] == mine[i]);                                             \
+        shmem_##NAME##_put_nbi(at, mine, 0, next_pe);                              \
+        shmem_##NAME##_get_nbi(back, at, 0, next_pe);                              \
+        shmem_barrier_all();                                                       \
     }
 RMA_TYPES(KERNEL)
 
@@ -85,7 +85,9 @@ int main(void)
     check_start();
     CHECK(shmem_ctx_create(SHMEM_CTX_PRIVATE, &ctx) == 0);
     void *heap = check_alloc(ROOM * sizeof(long double));
-#define RUN(NAME, TYPE) NAME##_round(NAME##_global, 0); NAME##_round(heap, 1);
+#define RUN(NAME, TYPE)             \
+    NAME##_round(NAME##_global, 0); \
+    NAME##_round(heap, 1);
     RMA_TYPES(RUN)
     shmem_free(heap);
     reuse_after_quiet();

@@ -6,49 +6,48 @@
 #include "check.h"
 #include "types.h"
 
-enum { ROOM = 19 };                     /* elements of each array; one guard in front of the transfer */
-static const size_t lengths[] = { 0, 1, 2, 7, ROOM - 1 };
+enum { ROOM = 19 }; /* elements of each array; one guard in front of the transfer */
+static const size_t lengths[] = {0, 1, 2, 7, ROOM - 1};
 static shmem_ctx_t ctx;
 
-#define KERNEL(NAME, TYPE)                                                                    \
-    static TYPE NAME##_global[ROOM];                                                          \
-    static void NAME##_send(TYPE *at, const TYPE *mine, size_t count, int on_ctx)             \
-    {                                                                                         \
-        if (on_ctx) {                                                                         \
-            shmem_ctx_##NAME##_put(ctx, at + 1, mine, count, next_pe);                        \
-            shmem_ctx_quiet(ctx);                                                             \
-        } else                                                                                \
-            shmem_##NAME##_put(at + 1, mine, count, next_pe);                                 \
-    }                                                                                         \
-    static void NAME##_round(TYPE *at, size_t count, int on_ctx)                              \
-    {                                                                                         \
-        TYPE mine[ROOM], back[ROOM];                                                          \
-        for (int i = 0; i < ROOM; i++) {                                                      \
-            at[i] = VALUE(TYPE, 90 + i);                                                      \
-            mine[i] = VALUE(TYPE, me * 10 + i);                                               \
-            back[i] = VALUE(TYPE, 50);                                                        \
-        }                                                                                     \
-        shmem_barrier_all();                                                                  \
-        NAME##_send(at, mine, count, on_ctx);                                                 \
-        memset(mine, 0x7e, sizeof mine);                                                      \
-        shmem_barrier_all();                                                                  \
-        for (int i = 0; i < ROOM; i++)                                                        \
-            CHECK(at[i] == (i >= 1 && i <= (int)count ? VALUE(TYPE, prev_pe * 10 + i - 1)     \
-                                                      : VALUE(TYPE, 90 + i)));                \
-        if (on_ctx)                                                                           \
-            shmem_ctx_##NAME##_get(ctx, back, at + 1, count, next_pe);                        \
-        else                                                                                  \
-            shmem_##NAME##_get(back, at + 1, count, next_pe);                                 \
-        for (int i = 0; i < ROOM; i++)                                                        \
-            CHECK(back[i] == (i < (int)count ? VALUE(TYPE, me * 10 + i) : VALUE(TYPE, 50)));  \
-        shmem_barrier_all();                                                                  \
-    }                                                                                         \
-    static void NAME##_test(void *heap)                                                       \
-    {                                                                                         \
-        for (size_t i = 0; i < COUNT_OF(lengths); i++) {                                      \
-            NAME##_round(NAME##_global, lengths[i], i & 1);                                   \
-            NAME##_round(heap, lengths[i], !(i & 1));                                         \
-        }                                                                                     \
+#define KERNEL(NAME, TYPE)                                                                                         \
+    static TYPE NAME##_global[ROOM];                                                                               \
+    static void NAME##_send(TYPE *at, const TYPE *mine, size_t count, int on_ctx)                                  \
+    {                                                                                                              \
+        if (on_ctx) {                                                                                              \
+            shmem_ctx_##NAME##_put(ctx, at + 1, mine, count, next_pe);                                             \
+            shmem_ctx_quiet(ctx);                                                                                  \
+        } else                                                                                                     \
+            shmem_##NAME##_put(at + 1, mine, count, next_pe);                                                      \
+    }                                                                                                              \
+    static void NAME##_round(TYPE *at, size_t count, int on_ctx)                                                   \
+    {                                                                                                              \
+        TYPE mine[ROOM], back[ROOM];                                                                               \
+        for (int i = 0; i < ROOM; i++) {                                                                           \
+            at[i] = VALUE(TYPE, 90 + i);                                                                           \
+            mine[i] = VALUE(TYPE, me * 10 + i);                                                                    \
+            back[i] = VALUE(TYPE, 50);                                                                             \
+        }                                                                                                          \
+        shmem_barrier_all();                                                                                       \
+        NAME##_send(at, mine, count, on_ctx);                                                                      \
+        memset(mine, 0x7e, sizeof mine);                                                                           \
+        shmem_barrier_all();                                                                                       \
+        for (int i = 0; i < ROOM; i++)                                                                             \
+            CHECK(at[i] == (i >= 1 && i <= (int)count ? VALUE(TYPE, prev_pe * 10 + i - 1) : VALUE(TYPE, 90 + i))); \
+        if (on_ctx)                                                                                                \
+            shmem_ctx_##NAME##_get(ctx, back, at + 1, count, next_pe);                                             \
+        else                                                                                                       \
+            shmem_##NAME##_get(back, at + 1, count, next_pe);                                                      \
+        for (int i = 0; i < ROOM; i++)                                                                             \
+            CHECK(back[i] == (i < (int)count ? VALUE(TYPE, me * 10 + i) : VALUE(TYPE, 50)));                       \
+        shmem_barrier_all();                                                                                       \
+    }                                                                                                              \
+    static void NAME##_test(void *heap)                                                                            \
+    {                                                                                                              \
+        for (size_t i = 0; i < COUNT_OF(lengths); i++) {                                                           \
+            NAME##_round(NAME##_global, lengths[i], i & 1);                                                        \
+            NAME##_round(heap, lengths[i], !(i & 1));                                                              \
+        }                                                                                                          \
     }
 RMA_TYPES(KERNEL)
 
@@ -79,7 +78,7 @@ static void sources(void)
     shmem_char_put(heap, letters, sizeof letters, next_pe);
     shmem_barrier_all();
     CHECK(strcmp(heap, letters) == 0);
-    shmem_char_put(global, heap, sizeof letters, next_pe);       /* heap to global */
+    shmem_char_put(global, heap, sizeof letters, next_pe); /* heap to global */
     shmem_barrier_all();
     CHECK(strcmp(global, letters) == 0);
     shmem_char_get(heap, global + 3, sizeof letters - 3, prev_pe);

@@ -6,25 +6,25 @@
 
 static shmem_ctx_t ctx;
 
-#define KERNEL(NAME, TYPE)                                                                    \
-    static TYPE NAME##_global[4];                                                             \
-    static void NAME##_round(TYPE *at)                                                        \
-    {                                                                                         \
-        for (int i = 0; i < 4; i++)                                                           \
-            at[i] = VALUE(TYPE, 100 + i);                                                     \
-        shmem_barrier_all();                                                                  \
-        shmem_##NAME##_p(&at[1], VALUE(TYPE, me), next_pe);                                   \
-        shmem_ctx_##NAME##_p(ctx, &at[2], VALUE(TYPE, me + 20), next_pe);                     \
-        shmem_ctx_quiet(ctx);                                                                 \
-        shmem_barrier_all();                                                                  \
-        CHECK(at[0] == VALUE(TYPE, 100));                                                     \
-        CHECK(at[1] == VALUE(TYPE, prev_pe));                                                 \
-        CHECK(at[2] == VALUE(TYPE, prev_pe + 20));                                            \
-        CHECK(at[3] == VALUE(TYPE, 103));                                                     \
-        CHECK(shmem_##NAME##_g(&at[1], next_pe) == VALUE(TYPE, me));                          \
-        CHECK(shmem_ctx_##NAME##_g(ctx, &at[2], next_pe) == VALUE(TYPE, me + 20));            \
-        CHECK(shmem_##NAME##_g(&at[3], me) == VALUE(TYPE, 103));                              \
-        shmem_barrier_all();                                                                  \
+#define KERNEL(NAME, TYPE)                                                         \
+    static TYPE NAME##_global[4];                                                  \
+    static void NAME##_round(TYPE *at)                                             \
+    {                                                                              \
+        for (int i = 0; i < 4; i++)                                                \
+            at[i] = VALUE(TYPE, 100 + i);                                          \
+        shmem_barrier_all();                                                       \
+        shmem_##NAME##_p(&at[1], VALUE(TYPE, me), next_pe);                        \
+        shmem_ctx_##NAME##_p(ctx, &at[2], VALUE(TYPE, me + 20), next_pe);          \
+        shmem_ctx_quiet(ctx);                                                      \
+        shmem_barrier_all();                                                       \
+        CHECK(at[0] == VALUE(TYPE, 100));                                          \
+        CHECK(at[1] == VALUE(TYPE, prev_pe));                                      \
+        CHECK(at[2] == VALUE(TYPE, prev_pe + 20));                                 \
+        CHECK(at[3] == VALUE(TYPE, 103));                                          \
+        CHECK(shmem_##NAME##_g(&at[1], next_pe) == VALUE(TYPE, me));               \
+        CHECK(shmem_ctx_##NAME##_g(ctx, &at[2], next_pe) == VALUE(TYPE, me + 20)); \
+        CHECK(shmem_##NAME##_g(&at[3], me) == VALUE(TYPE, 103));                   \
+        shmem_barrier_all();                                                       \
     }
 RMA_TYPES(KERNEL)
 
@@ -80,7 +80,9 @@ int main(void)
     check_start();
     CHECK(shmem_ctx_create(SHMEM_CTX_SERIALIZED, &ctx) == 0);
     void *heap = check_alloc(4 * sizeof(long double));
-#define RUN(NAME, TYPE) NAME##_round(NAME##_global); NAME##_round(heap);
+#define RUN(NAME, TYPE)          \
+    NAME##_round(NAME##_global); \
+    NAME##_round(heap);
     RMA_TYPES(RUN)
     shmem_free(heap);
     edges();

@@ -21,22 +21,39 @@ struct width {
     ctx_ibput_call *ctx_ibput, *ctx_ibget;
 };
 
-#define FLAT(S) shmem_put##S, shmem_put##S##_nbi, shmem_get##S, shmem_get##S##_nbi,          \
-    shmem_ctx_put##S, shmem_ctx_put##S##_nbi, shmem_ctx_get##S, shmem_ctx_get##S##_nbi
-#define WIDTH(S) { S / 8, FLAT(S), shmem_iput##S, shmem_iget##S, shmem_ctx_iput##S, shmem_ctx_iget##S, \
-    shmem_ibput##S, shmem_ibget##S, shmem_ctx_ibput##S, shmem_ctx_ibget##S }
+#define FLAT(S)                                                                                                   \
+    shmem_put##S, shmem_put##S##_nbi, shmem_get##S, shmem_get##S##_nbi, shmem_ctx_put##S, shmem_ctx_put##S##_nbi, \
+        shmem_ctx_get##S, shmem_ctx_get##S##_nbi
+#define WIDTH(S)                                                                                            \
+    {                                                                                                       \
+        S / 8, FLAT(S), shmem_iput##S, shmem_iget##S, shmem_ctx_iput##S, shmem_ctx_iget##S, shmem_ibput##S, \
+            shmem_ibget##S, shmem_ctx_ibput##S, shmem_ctx_ibget##S                                          \
+    }
 static const struct width widths[] = {
-    WIDTH(8), WIDTH(16), WIDTH(32), WIDTH(64), WIDTH(128),
-    { .bytes = 1, .put = shmem_putmem, .put_nbi = shmem_putmem_nbi, .get = shmem_getmem, .get_nbi = shmem_getmem_nbi,
-      .ctx_put = shmem_ctx_putmem, .ctx_put_nbi = shmem_ctx_putmem_nbi,
-      .ctx_get = shmem_ctx_getmem, .ctx_get_nbi = shmem_ctx_getmem_nbi },
+    WIDTH(8),
+    WIDTH(16),
+    WIDTH(32),
+    WIDTH(64),
+    WIDTH(128),
+    {.bytes = 1,
+     .put = shmem_putmem,
+     .put_nbi = shmem_putmem_nbi,
+     .get = shmem_getmem,
+     .get_nbi = shmem_getmem_nbi,
+     .ctx_put = shmem_ctx_putmem,
+     .ctx_put_nbi = shmem_ctx_putmem_nbi,
+     .ctx_get = shmem_ctx_getmem,
+     .ctx_get_nbi = shmem_ctx_getmem_nbi},
 };
 
 enum { ELEMENTS = 30, ROOM = ELEMENTS * 16 };
 static _Alignas(16) unsigned char global[ROOM], mine[ROOM], back[ROOM];
 static shmem_ctx_t ctx;
 
-static unsigned char mark(int pe, size_t i) { return (unsigned char)(pe * 41 + (int)i * 3 + 1); }
+static unsigned char mark(int pe, size_t i)
+{
+    return (unsigned char)(pe * 41 + (int)i * 3 + 1);
+}
 
 static void prepare(unsigned char *at)
 {
@@ -49,8 +66,8 @@ static void prepare(unsigned char *at)
 }
 
 /* Everything after a transfer of `count` blocks of `block` elements with these strides, in bytes. */
-static void verify(const unsigned char *at, size_t step, size_t from_step, size_t block, size_t count,
-                   int pe, unsigned char rest)
+static void verify(const unsigned char *at, size_t step, size_t from_step, size_t block, size_t count, int pe,
+                   unsigned char rest)
 {
     for (size_t i = 0; i < ROOM; i++) {
         size_t in = i % step, k = i / step;
@@ -84,7 +101,7 @@ static void flat(const struct width *w, unsigned char *at, int on_ctx, int nbi)
 
 static void strided(const struct width *w, unsigned char *at, int on_ctx)
 {
-    size_t n = 6, b = w->bytes;                            /* there every 4th element, here every 3rd */
+    size_t n = 6, b = w->bytes; /* there every 4th element, here every 3rd */
     prepare(at);
     if (on_ctx)
         w->ctx_iput(ctx, at, mine, 4, 3, n, next_pe);
@@ -103,7 +120,7 @@ static void strided(const struct width *w, unsigned char *at, int on_ctx)
 
 static void blocks(const struct width *w, unsigned char *at, int on_ctx)
 {
-    size_t n = 4, b = w->bytes, block = 3;                 /* blocks of 3, every 7th there, every 5th here */
+    size_t n = 4, b = w->bytes, block = 3; /* blocks of 3, every 7th there, every 5th here */
     prepare(at);
     if (on_ctx)
         w->ctx_ibput(ctx, at, mine, 7, 5, block, n, next_pe);

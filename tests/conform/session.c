@@ -30,12 +30,12 @@ static void batch(shmem_ctx_t ctx, long round)
 
 static void sessions_on(shmem_ctx_t ctx)
 {
-    shmem_ctx_session_config_t config = { .total_ops = WORDS };
+    shmem_ctx_session_config_t config = {.total_ops = WORDS};
     long round = 0;
-    shmem_ctx_session_stop(ctx);                                          /* not started: no effect */
+    shmem_ctx_session_stop(ctx); /* not started: no effect */
     shmem_ctx_session_start(ctx, 0, NULL, 0);
     batch(ctx, round++);
-    shmem_ctx_session_start(ctx, SHMEM_CTX_SESSION_BATCH, &config, SHMEM_CTX_SESSION_TOTAL_OPS);  /* joins the first */
+    shmem_ctx_session_start(ctx, SHMEM_CTX_SESSION_BATCH, &config, SHMEM_CTX_SESSION_TOTAL_OPS); /* joins the first */
     batch(ctx, round++);
     shmem_ctx_session_stop(ctx);
     batch(ctx, round++);
@@ -45,7 +45,7 @@ static void sessions_on(shmem_ctx_t ctx)
     batch(ctx, round++);
     shmem_ctx_session_stop(ctx);
     shmem_ctx_session_start(ctx, SHMEM_CTX_SESSION_BATCH, &config, 0);
-    batch(ctx, round++);                                                  /* and no stop before the context goes */
+    batch(ctx, round++); /* and no stop before the context goes */
 }
 
 int main(void)

@@ -16,8 +16,8 @@ static const struct width {
     collect_call *collect, *fcollect, *alltoall;
     strided_call *alltoalls;
 } widths[] = {
-    { 4, shmem_broadcast32, shmem_collect32, shmem_fcollect32, shmem_alltoall32, shmem_alltoalls32 },
-    { 8, shmem_broadcast64, shmem_collect64, shmem_fcollect64, shmem_alltoall64, shmem_alltoalls64 },
+    {4, shmem_broadcast32, shmem_collect32, shmem_fcollect32, shmem_alltoall32, shmem_alltoalls32},
+    {8, shmem_broadcast64, shmem_collect64, shmem_fcollect64, shmem_alltoall64, shmem_alltoalls64},
 };
 
 static uint64_t global_dest[ROOM], global_source[ROOM];
@@ -55,7 +55,10 @@ static void broadcast(const struct width *w, const struct set *set, void *dest, 
         CHECK_EQ(at(dest, w->bytes, i), place != root && i < count ? (uint32_t)(root * 1000 + (int)i) : 0xeeee);
 }
 
-static size_t share(int place) { return (size_t)(place * 5 + 2) % 7; }      /* 2, 0, 5, 3, 1, 6, 4 */
+static size_t share(int place)
+{
+    return (size_t)(place * 5 + 2) % 7;
+} /* 2, 0, 5, 3, 1, 6, 4 */
 
 static void collect(const struct width *w, const struct set *set, void *dest, void *source, int equal)
 {
@@ -78,7 +81,8 @@ static void collect(const struct width *w, const struct set *set, void *dest, vo
         CHECK_EQ(at(dest, w->bytes, position), 0xeeee);
 }
 
-static void alltoall(const struct width *w, const struct set *set, void *dest, void *source, ptrdiff_t dst, ptrdiff_t sst)
+static void alltoall(const struct width *w, const struct set *set, void *dest, void *source, ptrdiff_t dst,
+                     ptrdiff_t sst)
 {
     enum { BLOCK = 3 };
     int place = place_in(set);
@@ -101,7 +105,8 @@ static void alltoall(const struct width *w, const struct set *set, void *dest, v
 
 static void everything(const struct width *w, void *dest, void *source)
 {
-    ON_EACH_SET(set) {
+    ON_EACH_SET(set)
+    {
         for (int root = 0; root < set->size; root++)
             broadcast(w, set, dest, source, root, root % 2 ? 1 : ROOM - 1);
         broadcast(w, set, dest, source, 0, 0);

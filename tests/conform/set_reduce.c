@@ -10,11 +10,11 @@ enum { ROOM = 10, LARGE = 3000 };
 
 #define ARG_sum(TYPE, p, i) ((TYPE)(((p) + (i)) % 6))
 #define ARG_prod(TYPE, p, i) ((TYPE)((p) < 5 && ((p) + (i)) % 2 ? 2 : 1))
-#define ARG_min(TYPE, p, i) ((TYPE)((((p) * 5 + (i) * 3) % 11) - 5))
-#define ARG_max(TYPE, p, i) ((TYPE)((((p) * 7 + (i) * 2) % 13) - 6))
-#define ARG_and(TYPE, p, i) ((TYPE)~((uint64_t)1 << (((p) * 3 + (i)) % (8 * sizeof(TYPE)))))
-#define ARG_or(TYPE, p, i) ((TYPE)((uint64_t)1 << (((p) * 5 + (i)) % (8 * sizeof(TYPE)))))
-#define ARG_xor(TYPE, p, i) ((TYPE)(((p) + 1) * 0x35 + (i) * 3))
+#define ARG_min(TYPE, p, i) ((TYPE)((((p)*5 + (i)*3) % 11) - 5))
+#define ARG_max(TYPE, p, i) ((TYPE)((((p)*7 + (i)*2) % 13) - 6))
+#define ARG_and(TYPE, p, i) ((TYPE) ~((uint64_t)1 << (((p)*3 + (i)) % (8 * sizeof(TYPE)))))
+#define ARG_or(TYPE, p, i) ((TYPE)((uint64_t)1 << (((p)*5 + (i)) % (8 * sizeof(TYPE)))))
+#define ARG_xor(TYPE, p, i) ((TYPE)(((p) + 1) * 0x35 + (i)*3))
 #define STEP_sum(a, b) ((a) + (b))
 #define STEP_prod(a, b) ((a) * (b))
 #define STEP_min(a, b) ((b) < (a) ? (b) : (a))
@@ -23,39 +23,40 @@ enum { ROOM = 10, LARGE = 3000 };
 #define STEP_or(a, b) ((a) | (b))
 #define STEP_xor(a, b) ((a) ^ (b))
 
-#define KERNEL(NAME, TYPE, OP)                                                                \
-    static void NAME##_##OP(const struct set *set, TYPE *dest, TYPE *source, int count)       \
-    {                                                                                         \
-        static TYPE work[WORK(ROOM) + 1];                                                     \
-        int place = place_in(set);                                                            \
-        if (dest != source)                                                                   \
-            for (int i = 0; i < ROOM; i++)                                                    \
-                dest[i] = (TYPE)77;                                                           \
-        work[WORK(count)] = (TYPE)33;                                                         \
-        long *sync = set_ready(set);                                                          \
-        for (int i = 0; i < ROOM; i++)                                                        \
-            source[i] = i < count ? ARG_##OP(TYPE, place, i) : (TYPE)77;                      \
-        shmem_##NAME##_##OP##_to_all(dest, source, count, SET_ARGUMENTS(set), work, sync);    \
-        set_restored(sync, SHMEM_REDUCE_SYNC_SIZE);                                           \
-        for (int i = 0; dest != source && i < ROOM; i++)                                      \
-            source[i] = (TYPE)55;                                                             \
-        for (int i = 0; i < ROOM; i++) {                                                      \
-            TYPE want = i < count ? ARG_##OP(TYPE, 0, i) : (TYPE)77;                          \
-            for (int p = 1; i < count && p < set->size; p++)                                  \
-                want = (TYPE)STEP_##OP(want, ARG_##OP(TYPE, p, i));                           \
-            CHECK(dest[i] == want);                                                           \
-        }                                                                                     \
-        set_meet(set);                                                                        \
-        CHECK(work[WORK(count)] == (TYPE)33);                                                 \
-    }                                                                                         \
-    static void NAME##_##OP##_test(TYPE *heap)                                                \
-    {                                                                                         \
-        static TYPE dest[ROOM], source[ROOM];                                                 \
-        ON_EACH_SET(set) {                                                                    \
-            NAME##_##OP(set, dest, source, ROOM - 1);                                         \
-            NAME##_##OP(set, heap, heap, ROOM);                                               \
-        }                                                                                     \
-        shmem_barrier_all();                                                                  \
+#define KERNEL(NAME, TYPE, OP)                                                             \
+    static void NAME##_##OP(const struct set *set, TYPE *dest, TYPE *source, int count)    \
+    {                                                                                      \
+        static TYPE work[WORK(ROOM) + 1];                                                  \
+        int place = place_in(set);                                                         \
+        if (dest != source)                                                                \
+            for (int i = 0; i < ROOM; i++)                                                 \
+                dest[i] = (TYPE)77;                                                        \
+        work[WORK(count)] = (TYPE)33;                                                      \
+        long *sync = set_ready(set);                                                       \
+        for (int i = 0; i < ROOM; i++)                                                     \
+            source[i] = i < count ? ARG_##OP(TYPE, place, i) : (TYPE)77;                   \
+        shmem_##NAME##_##OP##_to_all(dest, source, count, SET_ARGUMENTS(set), work, sync); \
+        set_restored(sync, SHMEM_REDUCE_SYNC_SIZE);                                        \
+        for (int i = 0; dest != source && i < ROOM; i++)                                   \
+            source[i] = (TYPE)55;                                                          \
+        for (int i = 0; i < ROOM; i++) {                                                   \
+            TYPE want = i < count ? ARG_##OP(TYPE, 0, i) : (TYPE)77;                       \
+            for (int p = 1; i < count && p < set->size; p++)                               \
+                want = (TYPE)STEP_##OP(want, ARG_##OP(TYPE, p, i));                        \
+            CHECK(dest[i] == want);                                                        \
+        }                                                                                  \
+        set_meet(set);                                                                     \
+        CHECK(work[WORK(count)] == (TYPE)33);                                              \
+    }                                                                                      \
+    static void NAME##_##OP##_test(TYPE *heap)                                             \
+    {                                                                                      \
+        static TYPE dest[ROOM], source[ROOM];                                              \
+        ON_EACH_SET(set)                                                                   \
+        {                                                                                  \
+            NAME##_##OP(set, dest, source, ROOM - 1);                                      \
+            NAME##_##OP(set, heap, heap, ROOM);                                            \
+        }                                                                                  \
+        shmem_barrier_all();                                                               \
     }
 #define BIT_KERNELS(NAME, TYPE) KERNEL(NAME, TYPE, and) KERNEL(NAME, TYPE, or) KERNEL(NAME, TYPE, xor)
 #define ORDER_KERNELS(NAME, TYPE) KERNEL(NAME, TYPE, min) KERNEL(NAME, TYPE, max)
@@ -70,7 +71,8 @@ static void lengths(void)
     long *dest = check_alloc((LARGE + 1) * sizeof(long)), *source = check_alloc((LARGE + 1) * sizeof(long));
     long *work = check_alloc(WORK(LARGE) * sizeof(long));
     for (int count = 0; count <= LARGE; count += 1000)
-        ON_EACH_SET(set) {
+        ON_EACH_SET(set)
+        {
             long n = set->size, wrong = 0;
             dest[count] = -1;
             long *sync = set_ready(set);
@@ -94,9 +96,16 @@ int main(void)
     check_start();
     sets_create();
     void *heap = check_alloc(ROOM * sizeof(double _Complex));
-#define RUN_BIT(NAME, TYPE) NAME##_and_test(heap); NAME##_or_test(heap); NAME##_xor_test(heap);
-#define RUN_ORDER(NAME, TYPE) NAME##_min_test(heap); NAME##_max_test(heap);
-#define RUN_SUM(NAME, TYPE) NAME##_sum_test(heap); NAME##_prod_test(heap);
+#define RUN_BIT(NAME, TYPE) \
+    NAME##_and_test(heap);  \
+    NAME##_or_test(heap);   \
+    NAME##_xor_test(heap);
+#define RUN_ORDER(NAME, TYPE) \
+    NAME##_min_test(heap);    \
+    NAME##_max_test(heap);
+#define RUN_SUM(NAME, TYPE) \
+    NAME##_sum_test(heap);  \
+    NAME##_prod_test(heap);
     SET_BIT_TYPES(RUN_BIT)
     SET_ORDER_TYPES(RUN_ORDER)
     SET_SUM_TYPES(RUN_SUM)

@@ -9,7 +9,8 @@ static long came[SETS], own_sync[SETS][SHMEM_SYNC_SIZE], word[SETS], stored[SETS
 
 static void nobody_leaves_early(void)
 {
-    ON_EACH_SET(set) {
+    ON_EACH_SET(set)
+    {
         long s = set - sets;
         for (long round = 1; round <= ROUNDS; round++) {
             if (round % set->size == place_in(set))
@@ -32,10 +33,12 @@ static void nobody_leaves_early(void)
 /* Puts among the members land before the barrier ends; stores are visible after a sync. */
 static void completes(void)
 {
-    ON_EACH_SET(set) {
+    ON_EACH_SET(set)
+    {
         int place = place_in(set), stride = 1 << set->log;
         long s = set - sets;
-        int to = set->start + (place + 1) % set->size * stride, from = set->start + (place + set->size - 1) % set->size * stride;
+        int to = set->start + (place + 1) % set->size * stride,
+            from = set->start + (place + set->size - 1) % set->size * stride;
         long *direct = shmem_ptr(&stored[s], to);
         for (long round = 1; round <= ROUNDS; round++) {
             long value = round * 10 + me;

@@ -6,21 +6,23 @@
 #define CONFORM_SETS_H
 #include "check.h"
 
-struct set { int start, log, size; };           /* PEs start + i * 2^log for i below size */
+struct set {
+    int start, log, size;
+}; /* PEs start + i * 2^log for i below size */
 
 enum { SETS = 5 };
-static struct set sets[SETS];                   /* size 0: not at this number of PEs */
-static long sync_array[2][SHMEM_SYNC_SIZE];     /* for the collective under test, by turns */
+static struct set sets[SETS];               /* size 0: not at this number of PEs */
+static long sync_array[2][SHMEM_SYNC_SIZE]; /* for the collective under test, by turns */
 static long meet_array[SETS][SHMEM_BARRIER_SYNC_SIZE];
 static int sync_turn[SETS];
 
 static inline void sets_create(void)
 {
-    sets[0] = (struct set){ 0, 0, npes };
-    sets[1] = (struct set){ 0, 1, (npes + 1) / 2 };
-    sets[2] = (struct set){ 1, 0, npes - 1 };
-    sets[3] = (struct set){ 1, 2, npes > 1 ? (npes + 2) / 4 : 0 };
-    sets[4] = (struct set){ npes - 1, 3, 1 };
+    sets[0] = (struct set){0, 0, npes};
+    sets[1] = (struct set){0, 1, (npes + 1) / 2};
+    sets[2] = (struct set){1, 0, npes - 1};
+    sets[3] = (struct set){1, 2, npes > 1 ? (npes + 2) / 4 : 0};
+    sets[4] = (struct set){npes - 1, 3, 1};
     for (size_t i = 0; i < COUNT_OF(sync_array[0]); i++)
         sync_array[0][i] = sync_array[1][i] = SHMEM_SYNC_VALUE;
     for (int s = 0; s < SETS; s++)
@@ -36,7 +38,9 @@ static inline int place_in(const struct set *set)
     return away >= 0 && away % stride == 0 && away / stride < set->size ? away / stride : -1;
 }
 
-#define ON_EACH_SET(set) for (const struct set *set = sets; set < sets + SETS; set++) if (place_in(set) >= 0)
+#define ON_EACH_SET(set)                                         \
+    for (const struct set *set = sets; set < sets + SETS; set++) \
+        if (place_in(set) >= 0)
 #define SET_ARGUMENTS(set) (set)->start, (set)->log, (set)->size
 
 static inline void set_meet(const struct set *set)

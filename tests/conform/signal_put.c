@@ -8,8 +8,8 @@
 
 enum { ROOM = 12 };
 static shmem_ctx_t ctx;
-static uint64_t flag;                   /* rises by one for each message; ADD 1 and SET to the next both do that */
-static uint64_t sent, seen;             /* what I raised there; what I waited for here */
+static uint64_t flag;       /* rises by one for each message; ADD 1 and SET to the next both do that */
+static uint64_t sent, seen; /* what I raised there; what I waited for here */
 
 /* Wait for the next signal; the answer to it is the barrier, which also ends the sender's non-blocking put. */
 static void arrival(void)
@@ -54,11 +54,19 @@ RMA_TYPES(KERNEL)
 /* The sized and mem forms: bytes per element, and a call for each of the four forms. */
 typedef void signal_call(void *, const void *, size_t, uint64_t *, uint64_t, int, int);
 typedef void ctx_signal_call(shmem_ctx_t, void *, const void *, size_t, uint64_t *, uint64_t, int, int);
-static const struct width { size_t bytes; signal_call *put, *nbi; ctx_signal_call *ctx_put, *ctx_nbi; } widths[] = {
-#define WIDTH(S) { S / 8, shmem_put##S##_signal, shmem_put##S##_signal_nbi, \
-                   shmem_ctx_put##S##_signal, shmem_ctx_put##S##_signal_nbi }
-    WIDTH(8), WIDTH(16), WIDTH(32), WIDTH(64), WIDTH(128),
-    { 1, shmem_putmem_signal, shmem_putmem_signal_nbi, shmem_ctx_putmem_signal, shmem_ctx_putmem_signal_nbi },
+static const struct width {
+    size_t bytes;
+    signal_call *put, *nbi;
+    ctx_signal_call *ctx_put, *ctx_nbi;
+} widths[] = {
+#define WIDTH(S)                                                                            \
+    {                                                                                       \
+        S / 8, shmem_put##S##_signal, shmem_put##S##_signal_nbi, shmem_ctx_put##S##_signal, \
+            shmem_ctx_put##S##_signal_nbi                                                   \
+    }
+    WIDTH(8),   WIDTH(16),
+    WIDTH(32),  WIDTH(64),
+    WIDTH(128), {1, shmem_putmem_signal, shmem_putmem_signal_nbi, shmem_ctx_putmem_signal, shmem_ctx_putmem_signal_nbi},
 };
 
 static void sized(const struct width *w, int form, unsigned char *at)
@@ -126,7 +134,9 @@ int main(void)
     CHECK(shmem_ctx_create(0, &ctx) == 0);
     void *heap = check_alloc(ROOM * 16);
     static _Alignas(16) unsigned char global[ROOM * 16];
-#define RUN(NAME, TYPE) NAME##_round(NAME##_global, ROOM - 1); NAME##_round(heap, 3);
+#define RUN(NAME, TYPE)                    \
+    NAME##_round(NAME##_global, ROOM - 1); \
+    NAME##_round(heap, 3);
     RMA_TYPES(RUN)
     for (size_t i = 0; i < COUNT_OF(widths); i++)
         for (int form = 0; form < 4; form++)

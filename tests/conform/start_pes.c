@@ -11,7 +11,7 @@
  */
 #include "check.h"
 
-static long arrived;                    /* on PE 0: who reached its end */
+static long arrived; /* on PE 0: who reached its end */
 static const char *mode = "implicit";
 
 /* Registered before the library starts, so that it runs after the library's own exit handler: by then every PE is
@@ -31,7 +31,7 @@ int main(int argc, char **argv)
         mode = argv[1];
     atexit(after_library);
     start_pes(npes = 17);
-    start_pes(0);                               /* no effect */
+    start_pes(0); /* no effect */
     check_who();
     CHECK(_num_pes() == npes && _my_pe() == me);
     static long ring;
@@ -39,7 +39,7 @@ int main(int argc, char **argv)
     shmem_barrier_all();
     CHECK_EQ(ring, prev_pe + 1);
     usleep(me * 3000u);
-    shmem_long_atomic_inc(&arrived, 0);         /* pending at the end */
+    shmem_long_atomic_inc(&arrived, 0); /* pending at the end */
     if (strcmp(mode, "finalize") == 0)
         shmem_finalize();
     if (strcmp(mode, "exit") == 0)

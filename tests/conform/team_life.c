@@ -41,7 +41,7 @@ static void nested(shmem_team_t parent, int depth)
     count_members(child, n - 1);
     if (child != SHMEM_TEAM_INVALID)
         nested(child, depth + 1);
-    count_members(parent, n);                           /* those outside are here already */
+    count_members(parent, n); /* those outside are here already */
     count_members(child, n - 1);
     shmem_team_destroy(child);
 }
@@ -99,13 +99,13 @@ int main(void)
     independent();
     shmem_team_t left_over;
     shmem_ctx_t ctx;
-    shmem_team_config_t config = { .num_contexts = 1 };
+    shmem_team_config_t config = {.num_contexts = 1};
     CHECK_EQ(shmem_team_split_strided(SHMEM_TEAM_WORLD, 0, 1, npes, &config, SHMEM_TEAM_NUM_CONTEXTS, &left_over), 0);
     if (shmem_team_create_ctx(left_over, 0, &ctx) != 0)
         CHECK(ctx == SHMEM_CTX_INVALID);
     check_all_passed();
-    shmem_finalize();                                   /* with a team and a shareable context alive */
-    shmem_init();                                       /* and a new life has room again */
+    shmem_finalize(); /* with a team and a shareable context alive */
+    shmem_init();     /* and a new life has room again */
     again_and_again();
     shmem_finalize();
     return 0;

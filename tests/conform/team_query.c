@@ -15,7 +15,7 @@ static void predefined(void)
 
 static void invalid(void)
 {
-    shmem_team_config_t config = { .num_contexts = 77 };
+    shmem_team_config_t config = {.num_contexts = 77};
     CHECK_EQ(shmem_team_my_pe(SHMEM_TEAM_INVALID), -1);
     CHECK_EQ(shmem_team_n_pes(SHMEM_TEAM_INVALID), -1);
     CHECK_EQ(shmem_team_translate_pe(SHMEM_TEAM_INVALID, 0, SHMEM_TEAM_WORLD), -1);
@@ -59,7 +59,7 @@ static void translation(void)
 
 static void configuration(void)
 {
-    shmem_team_config_t ask = { .num_contexts = 3 }, got = { .num_contexts = -1 };
+    shmem_team_config_t ask = {.num_contexts = 3}, got = {.num_contexts = -1};
     shmem_team_t team, plain;
     CHECK_EQ(shmem_team_split_strided(SHMEM_TEAM_WORLD, 0, 1, npes, &ask, SHMEM_TEAM_NUM_CONTEXTS, &team), 0);
     CHECK_EQ(shmem_team_get_config(team, SHMEM_TEAM_NUM_CONTEXTS, &got), 0);
@@ -67,10 +67,10 @@ static void configuration(void)
     CHECK_EQ(shmem_team_get_config(team, 0, NULL), 0);
     got.num_contexts = -5;
     CHECK_EQ(shmem_team_get_config(team, 0, &got), 0);
-    CHECK_EQ(got.num_contexts, -5);                     /* a mask of nothing: no action */
+    CHECK_EQ(got.num_contexts, -5); /* a mask of nothing: no action */
     CHECK_EQ(shmem_team_get_config(SHMEM_TEAM_WORLD, SHMEM_TEAM_NUM_CONTEXTS, &got), 0);
     CHECK_EQ(shmem_team_get_config(SHMEM_TEAM_SHARED, 0, NULL), 0);
-    CHECK_EQ(shmem_team_split_strided(SHMEM_TEAM_WORLD, 0, 1, npes, &ask, 0, &plain), 0);   /* masked out */
+    CHECK_EQ(shmem_team_split_strided(SHMEM_TEAM_WORLD, 0, 1, npes, &ask, 0, &plain), 0); /* masked out */
     CHECK_EQ(shmem_team_get_config(plain, SHMEM_TEAM_NUM_CONTEXTS, &got), 0);
     shmem_team_destroy(plain);
     shmem_team_destroy(team);

@@ -6,13 +6,13 @@
 
 static void grid(shmem_team_t parent, int xrange)
 {
-    shmem_team_config_t config = { .num_contexts = 0 };
+    shmem_team_config_t config = {.num_contexts = 0};
     shmem_team_t x = SHMEM_TEAM_WORLD, y = SHMEM_TEAM_WORLD;
     int n = shmem_team_n_pes(parent), pe = shmem_team_my_pe(parent), wide = xrange < n ? xrange : n;
     int column = pe % wide, row = pe / wide, rows = (n + wide - 1) / wide;
     int row_size = row == rows - 1 ? n - row * wide : wide;
     int column_size = rows - (column >= n - (rows - 1) * wide);
-    config.num_contexts = row;                          /* the same in each row only, each column its own */
+    config.num_contexts = row; /* the same in each row only, each column its own */
     CHECK_EQ(shmem_team_split_2d(parent, xrange, &config, SHMEM_TEAM_NUM_CONTEXTS, &x, NULL, 0, &y), 0);
     CHECK(x != SHMEM_TEAM_INVALID && y != SHMEM_TEAM_INVALID);
     CHECK_EQ(shmem_team_my_pe(x), column);

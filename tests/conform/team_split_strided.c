@@ -33,7 +33,7 @@ static void check_team(shmem_team_t parent, shmem_team_t team, int start, int st
         CHECK(team == SHMEM_TEAM_INVALID);
         CHECK_EQ(shmem_team_my_pe(team), -1);
         CHECK_EQ(shmem_team_n_pes(team), -1);
-        shmem_team_destroy(team);                       /* no operation */
+        shmem_team_destroy(team); /* no operation */
         return;
     }
     CHECK(team != SHMEM_TEAM_INVALID && team != parent);
@@ -46,7 +46,7 @@ static void check_team(shmem_team_t parent, shmem_team_t team, int start, int st
     one = place + 1;
     CHECK_EQ(shmem_long_sum_reduce(team, &sum, &one, 1), 0);
     CHECK_EQ(sum, (long)size * (size + 1) / 2);
-    CHECK_EQ(shmem_team_sync(team), 0);                 /* everybody's sum may be written again */
+    CHECK_EQ(shmem_team_sync(team), 0); /* everybody's sum may be written again */
     shmem_team_destroy(team);
 }
 
@@ -58,9 +58,9 @@ static void every_triplet(shmem_team_t parent)
             for (int size = 1; size <= n; size++) {
                 int last = start + stride * (size - 1);
                 if (last < 0 || last >= n || (stride == 0 && size != 1))
-                    continue;                           /* wrap-around and such: undefined */
+                    continue; /* wrap-around and such: undefined */
                 if (n > 4 && (start + stride + size) % 3 != 0)
-                    continue;                           /* enough */
+                    continue; /* enough */
                 check_team(parent, split(parent, start, stride, size, 1), start, stride, size);
             }
 }
@@ -68,7 +68,7 @@ static void every_triplet(shmem_team_t parent)
 /* A single PE with any stride at all. */
 static void one_with_any_stride(void)
 {
-    static const int strides[] = { 0, 1, -1, 1000, INT32_MAX, INT32_MIN };
+    static const int strides[] = {0, 1, -1, 1000, INT32_MAX, INT32_MIN};
     for (size_t i = 0; i < COUNT_OF(strides); i++) {
         shmem_team_t team = split(SHMEM_TEAM_WORLD, npes - 1, strides[i], 1, 1);
         CHECK_EQ(shmem_team_my_pe(team), me == npes - 1 ? 0 : -1);
@@ -95,7 +95,7 @@ int main(void)
     one_with_any_stride();
     invalid(SHMEM_TEAM_WORLD);
     shmem_team_t backwards = split(SHMEM_TEAM_WORLD, npes - 1, -1, npes, 1);
-    every_triplet(backwards);                           /* a parent in reverse order */
+    every_triplet(backwards); /* a parent in reverse order */
     invalid(backwards);
     shmem_team_t even = split(SHMEM_TEAM_WORLD, 0, 2, (npes + 1) / 2, 1);
     if (even != SHMEM_TEAM_INVALID)

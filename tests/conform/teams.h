@@ -25,8 +25,9 @@ static inline void teams_destroy(void)
 }
 
 /* Run a test on every team of which this PE is a member. */
-#define ON_EACH_TEAM(team) for (int i_##team = 0; i_##team < TEAMS; i_##team++) \
-    for (shmem_team_t team = teams[i_##team]; team != SHMEM_TEAM_INVALID; team = SHMEM_TEAM_INVALID)
+#define ON_EACH_TEAM(team)                               \
+    for (int i_##team = 0; i_##team < TEAMS; i_##team++) \
+        for (shmem_team_t team = teams[i_##team]; team != SHMEM_TEAM_INVALID; team = SHMEM_TEAM_INVALID)
 
 /* Everybody's destination is ready, as the standard wants it before a collective. */
 static inline void ready(shmem_team_t team)

@@ -12,7 +12,9 @@ static long sum, slot[THREADS], turn[THREADS];
 static shmem_team_t team[THREADS];
 static long gathered[THREADS][64], mine[THREADS];
 
-struct job { int id; };
+struct job {
+    int id;
+};
 
 /* Puts and gets on the shared context, a private one and the default one; atomics that must all count. */
 static void *traffic(void *argument)

@@ -13,14 +13,14 @@
 #include <string.h>
 #include <time.h>
 
-#define REQUIRE(condition, ...)                                                    \
-    do {                                                                           \
-        if (!(condition)) {                                                        \
-            fprintf(stderr, "PE %d: %s:%d: ", shmem_my_pe(), __FILE__, __LINE__);  \
-            fprintf(stderr, __VA_ARGS__);                                          \
-            fprintf(stderr, "\n");                                                 \
-            shmem_global_exit(1);                                                  \
-        }                                                                          \
+#define REQUIRE(condition, ...)                                                   \
+    do {                                                                          \
+        if (!(condition)) {                                                       \
+            fprintf(stderr, "PE %d: %s:%d: ", shmem_my_pe(), __FILE__, __LINE__); \
+            fprintf(stderr, __VA_ARGS__);                                         \
+            fprintf(stderr, "\n");                                                \
+            shmem_global_exit(1);                                                 \
+        }                                                                         \
     } while (0)
 
 static inline uint64_t mix(uint64_t x)

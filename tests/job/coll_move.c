@@ -37,8 +37,8 @@ static unsigned char global_source[3000], global_dest[48000];
 static void check(const char *what, uint64_t step, const unsigned char *at, int rank, size_t from, size_t bytes)
 {
     size_t where = differs(at, step, rank, from, bytes);
-    REQUIRE(where == bytes, "step %lu: %s of %zu bytes: wrong at byte %zu of member %d", (unsigned long)step, what, bytes,
-            where, rank);
+    REQUIRE(where == bytes, "step %lu: %s of %zu bytes: wrong at byte %zu of member %d", (unsigned long)step, what,
+            bytes, where, rank);
 }
 
 static void broadcast(const struct member *m, uint64_t step, uint64_t *seed)
@@ -93,8 +93,12 @@ static void strided(const struct member *m, size_t size, size_t nelems, size_t d
 {
     switch (size) {
     case 1: shmem_alltoallsmem(m->team, dest, source, (ptrdiff_t)dst, (ptrdiff_t)sst, nelems); break;
-    case 2: shmem_short_alltoalls(m->team, (short *)dest, (short *)source, (ptrdiff_t)dst, (ptrdiff_t)sst, nelems); break;
-    case 4: shmem_float_alltoalls(m->team, (float *)dest, (float *)source, (ptrdiff_t)dst, (ptrdiff_t)sst, nelems); break;
+    case 2:
+        shmem_short_alltoalls(m->team, (short *)dest, (short *)source, (ptrdiff_t)dst, (ptrdiff_t)sst, nelems);
+        break;
+    case 4:
+        shmem_float_alltoalls(m->team, (float *)dest, (float *)source, (ptrdiff_t)dst, (ptrdiff_t)sst, nelems);
+        break;
     case 8: shmem_long_alltoalls(m->team, (long *)dest, (long *)source, (ptrdiff_t)dst, (ptrdiff_t)sst, nelems); break;
     default:
         shmem_longdouble_alltoalls(m->team, (long double *)dest, (long double *)source, (ptrdiff_t)dst, (ptrdiff_t)sst,
@@ -114,7 +118,8 @@ static void alltoalls(const struct member *m, uint64_t step, uint64_t *seed)
         size_t rank = i / nelems, e = i % nelems;
         check("alltoalls", step, dest + i * dst * size, (int)rank, ((size_t)m->rank * nelems + e) * sst * size, size);
         for (size_t gap = size; gap < dst * size; gap++)
-            REQUIRE(dest[i * dst * size + gap] == 0xa5, "step %lu: alltoalls wrote between elements", (unsigned long)step);
+            REQUIRE(dest[i * dst * size + gap] == 0xa5, "step %lu: alltoalls wrote between elements",
+                    (unsigned long)step);
     }
 }
 
@@ -146,8 +151,9 @@ static void make_teams(struct member *teams)
 
 int main(void)
 {
-    static void (*const operations[])(const struct member *, uint64_t, uint64_t *) = {
-        broadcast, broadcast, broadcast, fcollect, fcollect, collect, collect, alltoall, alltoall, alltoalls, synchronise};
+    static void (*const operations[])(const struct member *, uint64_t,
+                                      uint64_t *) = {broadcast, broadcast, broadcast, fcollect,  fcollect,   collect,
+                                                     collect,   alltoall,  alltoall,  alltoalls, synchronise};
     struct member teams[TEAMS];
     shmem_init();
     make_teams(teams);
@@ -163,9 +169,11 @@ int main(void)
         dawdle(&own);
         operations[what](m, (uint64_t)step, &detail);
     }
-    REQUIRE(shmem_broadcastmem(SHMEM_TEAM_WORLD, 0, 0, 0, 0) == 0 && shmem_fcollectmem(SHMEM_TEAM_WORLD, 0, 0, 0) == 0 &&
-                shmem_collectmem(SHMEM_TEAM_WORLD, 0, 0, 0) == 0 && shmem_alltoallmem(SHMEM_TEAM_WORLD, 0, 0, 0) == 0 &&
-                shmem_alltoallsmem(SHMEM_TEAM_WORLD, 0, 0, 1, 1, 0) == 0, "null and zero");
+    REQUIRE(shmem_broadcastmem(SHMEM_TEAM_WORLD, 0, 0, 0, 0) == 0 &&
+                shmem_fcollectmem(SHMEM_TEAM_WORLD, 0, 0, 0) == 0 && shmem_collectmem(SHMEM_TEAM_WORLD, 0, 0, 0) == 0 &&
+                shmem_alltoallmem(SHMEM_TEAM_WORLD, 0, 0, 0) == 0 &&
+                shmem_alltoallsmem(SHMEM_TEAM_WORLD, 0, 0, 1, 1, 0) == 0,
+            "null and zero");
     shmem_finalize();
     return 0;
 }

@@ -35,86 +35,87 @@ static uint64_t random_of(int pe, size_t i)
 
 static void report(const char *name, size_t n, size_t i, bool in_place)
 {
-    REQUIRE(0, "step %lu: %s of %zu elements%s: wrong at %zu", (unsigned long)step, name, n, in_place ? " in place" : "", i);
+    REQUIRE(0, "step %lu: %s of %zu elements%s: wrong at %zu", (unsigned long)step, name, n,
+            in_place ? " in place" : "", i);
 }
 
 /* The bits of long doubles that count: the rest of their 16 bytes is padding. */
 #define SAME(a, b) ((a) == (b) || ((a) != (a) && (b) != (b)))
 
-#define FILL(type, rule, at, pe, n)            \
-    for (size_t i = 0; i < n; i++)             \
+#define FILL(type, rule, at, pe, n) \
+    for (size_t i = 0; i < n; i++)  \
     ((type *)(at))[i] = rule(type, random_of(pe, i))
 
-#define REDUCTION(name, type, rule, op, expression)                                                  \
-    static void name##_##op(size_t n, bool in_place)                                                 \
-    {                                                                                                \
-        type *to = dest, *from = in_place ? dest : source, *want = expected, *peer = theirs;         \
-        step++;                                                                                      \
-        FILL(type, rule, from, me, n);                                                               \
-        FILL(type, rule, want, 0, n);                                                                \
-        for (int pe = 1; pe < npes; pe++) {                                                          \
-            FILL(type, rule, peer, pe, n);                                                           \
-            for (size_t i = 0; i < n; i++) {                                                         \
-                type x = want[i], y = peer[i];                                                       \
-                want[i] = (type)(expression);                                                        \
-            }                                                                                        \
-        }                                                                                            \
-        dawdle(&own);                                                                                \
-        REQUIRE(shmem_##name##_##op##_reduce(SHMEM_TEAM_WORLD, to, from, n) == 0, #name " " #op);    \
-        memset(source, 9, n * sizeof(type));                                                         \
-        for (size_t i = 0; i < n; i++)                                                               \
-            if (!SAME(to[i], want[i]))                                                               \
-                report(#name " " #op, n, i, in_place);                                               \
+#define REDUCTION(name, type, rule, op, expression)                                               \
+    static void name##_##op(size_t n, bool in_place)                                              \
+    {                                                                                             \
+        type *to = dest, *from = in_place ? dest : source, *want = expected, *peer = theirs;      \
+        step++;                                                                                   \
+        FILL(type, rule, from, me, n);                                                            \
+        FILL(type, rule, want, 0, n);                                                             \
+        for (int pe = 1; pe < npes; pe++) {                                                       \
+            FILL(type, rule, peer, pe, n);                                                        \
+            for (size_t i = 0; i < n; i++) {                                                      \
+                type x = want[i], y = peer[i];                                                    \
+                want[i] = (type)(expression);                                                     \
+            }                                                                                     \
+        }                                                                                         \
+        dawdle(&own);                                                                             \
+        REQUIRE(shmem_##name##_##op##_reduce(SHMEM_TEAM_WORLD, to, from, n) == 0, #name " " #op); \
+        memset(source, 9, n * sizeof(type));                                                      \
+        for (size_t i = 0; i < n; i++)                                                            \
+            if (!SAME(to[i], want[i]))                                                            \
+                report(#name " " #op, n, i, in_place);                                            \
     }
 
-#define SCAN(name, type, rule, which, inclusive)                                                     \
-    static void name##_##which(size_t n, bool in_place)                                              \
-    {                                                                                                \
-        type *to = dest, *from = in_place ? dest : source, *want = expected, *peer = theirs;         \
-        step++;                                                                                      \
-        FILL(type, rule, from, me, n);                                                               \
-        memset(want, 0, n * sizeof(type));                                                           \
-        for (int pe = 0; pe < me + inclusive; pe++) {                                                \
-            FILL(type, rule, peer, pe, n);                                                           \
-            for (size_t i = 0; i < n; i++)                                                           \
-                want[i] = (type)(WRAP(type, want[i]) + WRAP(type, peer[i]));                         \
-        }                                                                                            \
-        dawdle(&own);                                                                                \
-        REQUIRE(shmem_##name##_sum_##which(SHMEM_TEAM_WORLD, to, from, n) == 0, #name " " #which);   \
-        memset(source, 9, n * sizeof(type));                                                         \
-        for (size_t i = 0; i < n; i++)                                                               \
-            if (!SAME(to[i], want[i]))                                                               \
-                report(#name " " #which, n, i, in_place);                                            \
+#define SCAN(name, type, rule, which, inclusive)                                                   \
+    static void name##_##which(size_t n, bool in_place)                                            \
+    {                                                                                              \
+        type *to = dest, *from = in_place ? dest : source, *want = expected, *peer = theirs;       \
+        step++;                                                                                    \
+        FILL(type, rule, from, me, n);                                                             \
+        memset(want, 0, n * sizeof(type));                                                         \
+        for (int pe = 0; pe < me + inclusive; pe++) {                                              \
+            FILL(type, rule, peer, pe, n);                                                         \
+            for (size_t i = 0; i < n; i++)                                                         \
+                want[i] = (type)(WRAP(type, want[i]) + WRAP(type, peer[i]));                       \
+        }                                                                                          \
+        dawdle(&own);                                                                              \
+        REQUIRE(shmem_##name##_sum_##which(SHMEM_TEAM_WORLD, to, from, n) == 0, #name " " #which); \
+        memset(source, 9, n * sizeof(type));                                                       \
+        for (size_t i = 0; i < n; i++)                                                             \
+            if (!SAME(to[i], want[i]))                                                             \
+                report(#name " " #which, n, i, in_place);                                          \
     }
 
 /* Signed overflow wraps in the library; here it goes by way of unsigned. */
-#define WRAP(type, x) _Generic((x), int: (unsigned)(x), long: (unsigned long)(x), long long: (unsigned long long)(x), \
-                               default: (x))
+#define WRAP(type, x) \
+    _Generic((x), int : (unsigned)(x), long : (unsigned long)(x), long long : (unsigned long long)(x), default : (x))
 #define SUM(type) WRAP(type, x) + WRAP(type, y)
 #define PROD(type) WRAP(type, 1u * WRAP(type, x)) * WRAP(type, y)
 #define REALPROD(type) x *y
 
-#define BITWISE(name, type)                                   \
-    REDUCTION(name, type, DRAW_INTEGER, and, x & y)           \
-    REDUCTION(name, type, DRAW_INTEGER, or, x | y)            \
+#define BITWISE(name, type)                        \
+    REDUCTION(name, type, DRAW_INTEGER, and, x &y) \
+    REDUCTION(name, type, DRAW_INTEGER, or, x | y) \
     REDUCTION(name, type, DRAW_INTEGER, xor, x ^ y)
-#define ORDERED(name, type, rule)                             \
-    REDUCTION(name, type, rule, min, y < x ? y : x)           \
+#define ORDERED(name, type, rule)                   \
+    REDUCTION(name, type, rule, min, y < x ? y : x) \
     REDUCTION(name, type, rule, max, y > x ? y : x)
-#define ARITHMETIC(name, type, rule, prod_)                   \
-    REDUCTION(name, type, rule, sum, SUM(type))               \
-    REDUCTION(name, type, rule, prod, prod_(type))            \
-    SCAN(name, type, rule, inscan, 1)                         \
+#define ARITHMETIC(name, type, rule, prod_)        \
+    REDUCTION(name, type, rule, sum, SUM(type))    \
+    REDUCTION(name, type, rule, prod, prod_(type)) \
+    SCAN(name, type, rule, inscan, 1)              \
     SCAN(name, type, rule, exscan, 0)
 
-#define EACH_BITWISE(X)                                                                              \
-    X(uchar, unsigned char) X(ushort, unsigned short) X(uint, unsigned int) X(ulong, unsigned long)  \
-    X(ulonglong, unsigned long long) X(int8, int8_t) X(int16, int16_t) X(int32, int32_t)             \
-    X(int64, int64_t) X(uint8, uint8_t) X(uint16, uint16_t) X(uint32, uint32_t) X(uint64, uint64_t)  \
-    X(size, size_t)
-#define EACH_SIGNED(X)                                                                               \
-    X(char, char) X(schar, signed char) X(short, short) X(int, int) X(long, long) X(longlong, long long) \
-    X(ptrdiff, ptrdiff_t)
+#define EACH_BITWISE(X)                                                                                             \
+    X(uchar, unsigned char)                                                                                         \
+    X(ushort, unsigned short) X(uint, unsigned int) X(ulong, unsigned long) X(ulonglong, unsigned long long)        \
+        X(int8, int8_t) X(int16, int16_t) X(int32, int32_t) X(int64, int64_t) X(uint8, uint8_t) X(uint16, uint16_t) \
+            X(uint32, uint32_t) X(uint64, uint64_t) X(size, size_t)
+#define EACH_SIGNED(X) \
+    X(char, char)      \
+    X(schar, signed char) X(short, short) X(int, int) X(long, long) X(longlong, long long) X(ptrdiff, ptrdiff_t)
 #define EACH_REAL(X) X(float, float) X(double, double) X(longdouble, long double)
 #define EACH_COMPLEX(X) X(complexf, float _Complex) X(complexd, double _Complex)
 
@@ -134,15 +135,13 @@ struct entry {
 
 #define LIST_BITWISE(name, type) {name##_and, sizeof(type)}, {name##_or, sizeof(type)}, {name##_xor, sizeof(type)},
 #define LIST_ORDERED(name, type) {name##_min, sizeof(type)}, {name##_max, sizeof(type)},
-#define LIST_ARITHMETIC(name, type)                                                                  \
-    {name##_sum, sizeof(type)}, {name##_prod, sizeof(type)}, {name##_inscan, sizeof(type)}, {name##_exscan, sizeof(type)},
+#define LIST_ARITHMETIC(name, type)                                                         \
+    {name##_sum, sizeof(type)}, {name##_prod, sizeof(type)}, {name##_inscan, sizeof(type)}, \
+        {name##_exscan, sizeof(type)},
 
 static const struct entry entries[] = {
-    EACH_BITWISE(LIST_BITWISE)
-    EACH_BITWISE(LIST_ORDERED) EACH_BITWISE(LIST_ARITHMETIC)
-    EACH_SIGNED(LIST_ORDERED) EACH_SIGNED(LIST_ARITHMETIC)
-    EACH_REAL(LIST_ORDERED) EACH_REAL(LIST_ARITHMETIC)
-    EACH_COMPLEX(LIST_ARITHMETIC)};
+    EACH_BITWISE(LIST_BITWISE) EACH_BITWISE(LIST_ORDERED) EACH_BITWISE(LIST_ARITHMETIC) EACH_SIGNED(LIST_ORDERED)
+        EACH_SIGNED(LIST_ARITHMETIC) EACH_REAL(LIST_ORDERED) EACH_REAL(LIST_ARITHMETIC) EACH_COMPLEX(LIST_ARITHMETIC)};
 enum { ENTRIES = sizeof entries / sizeof *entries };
 
 /* A sum of reals of very different sizes depends on its order: all PEs must have the same bits. */
@@ -184,7 +183,8 @@ int main(void)
         entry->run(bytes / entry->size, draw(&seed) % 2);
     }
     test_same_bits();
-    REQUIRE(shmem_int_sum_reduce(SHMEM_TEAM_WORLD, 0, 0, 0) == 0 && shmem_int_sum_inscan(SHMEM_TEAM_WORLD, 0, 0, 0) == 0,
+    REQUIRE(shmem_int_sum_reduce(SHMEM_TEAM_WORLD, 0, 0, 0) == 0 &&
+                shmem_int_sum_inscan(SHMEM_TEAM_WORLD, 0, 0, 0) == 0,
             "null and zero");
     free(expected);
     free(theirs);

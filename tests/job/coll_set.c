@@ -32,8 +32,8 @@ static struct set draw_set(uint64_t *seed)
 static void check(const char *what, uint64_t step, const unsigned char *at, int rank, size_t from, size_t bytes)
 {
     size_t where = differs(at, step, rank, from, bytes);
-    REQUIRE(where == bytes, "step %lu: %s of %zu bytes: wrong at byte %zu of member %d", (unsigned long)step, what, bytes,
-            where, rank);
+    REQUIRE(where == bytes, "step %lu: %s of %zu bytes: wrong at byte %zu of member %d", (unsigned long)step, what,
+            bytes, where, rank);
 }
 
 static void broadcast(const struct set *s, uint64_t step, uint64_t *seed)
@@ -95,8 +95,8 @@ static void reduce(const struct set *s, uint64_t step, uint64_t *seed)
     shmem_long_sum_to_all(to, from, (int)n, s->start, s->log, s->size, pwrk, s->psync);
     memset(source, 4, n * 8);
     for (size_t i = 0; i < n; i++)
-        REQUIRE(to[i] == (long)(mix(step + i) % 1000) * (s->size * (s->size + 1) / 2), "step %lu: sum_to_all of %zu at %zu",
-                (unsigned long)step, n, i);
+        REQUIRE(to[i] == (long)(mix(step + i) % 1000) * (s->size * (s->size + 1) / 2),
+                "step %lu: sum_to_all of %zu at %zu", (unsigned long)step, n, i);
 }
 
 static void barriers(const struct set *s, uint64_t step, uint64_t *seed)
@@ -120,8 +120,8 @@ static void at_rest(const long *psync, uint64_t step)
 
 static void run(int sets, int steps, uint64_t seed)
 {
-    static void (*const operations[])(const struct set *, uint64_t, uint64_t *) = {broadcast, collects, alltoall, reduce,
-                                                                                   barriers};
+    static void (*const operations[])(const struct set *, uint64_t, uint64_t *) = {broadcast, collects, alltoall,
+                                                                                   reduce, barriers};
     uint64_t own = 7 + (uint64_t)me;
     for (int step = 0; step < steps; step++) {
         int which = step % sets;

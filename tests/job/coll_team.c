@@ -17,8 +17,8 @@ static void check_team(shmem_team_t team, int start, int stride, int size)
 {
     static long in, all[64];
     int rank = shmem_team_my_pe(team);
-    REQUIRE(shmem_team_n_pes(team) == size && rank >= 0 && start + rank * stride == me, "member %d of %d, wanted %d", rank,
-            shmem_team_n_pes(team), size);
+    REQUIRE(shmem_team_n_pes(team) == size && rank >= 0 && start + rank * stride == me, "member %d of %d, wanted %d",
+            rank, shmem_team_n_pes(team), size);
     for (int i = 0; i < size; i++) {
         REQUIRE(shmem_team_translate_pe(team, i, SHMEM_TEAM_WORLD) == start + i * stride, "to the world");
         REQUIRE(shmem_team_translate_pe(SHMEM_TEAM_WORLD, start + i * stride, team) == i, "from the world");
@@ -35,8 +35,8 @@ static void check_triplet(int start, int stride, int size)
 {
     shmem_team_t team = SHMEM_TEAM_WORLD;
     bool inside = start >= 0 && start < npes && size >= 1 &&
-                  (size == 1 || (stride != 0 && start + (long)stride * (size - 1) >= 0 &&
-                                 start + (long)stride * (size - 1) < npes));
+                  (size == 1 ||
+                   (stride != 0 && start + (long)stride * (size - 1) >= 0 && start + (long)stride * (size - 1) < npes));
     int status = shmem_team_split_strided(SHMEM_TEAM_WORLD, start, stride, size, 0, 0, &team);
     bool member = false;
     for (int i = 0; i < size && inside; i++)
@@ -67,7 +67,8 @@ static void test_2d(void)
         shmem_team_t x, y;
         int width = xrange < npes ? xrange : npes, column = me % width, row = me - column;
         shmem_team_config_t wanted = {.num_contexts = 3}, got = {.num_contexts = -5};
-        REQUIRE(shmem_team_split_2d(SHMEM_TEAM_WORLD, xrange, 0, 0, &x, &wanted, SHMEM_TEAM_NUM_CONTEXTS, &y) == 0, "2d");
+        REQUIRE(shmem_team_split_2d(SHMEM_TEAM_WORLD, xrange, 0, 0, &x, &wanted, SHMEM_TEAM_NUM_CONTEXTS, &y) == 0,
+                "2d");
         check_team(x, row, 1, npes - row < width ? npes - row : width);
         check_team(y, column, width, (npes - column + width - 1) / width);
         REQUIRE(shmem_team_my_pe(x) == column, "x coordinate");
@@ -117,7 +118,8 @@ static void test_many(void)
         REQUIRE(shmem_team_split_2d(SHMEM_TEAM_WORLD, npes, 0, 0, &none, 0, 0, &other) != 0 &&
                     none == SHMEM_TEAM_INVALID && other == SHMEM_TEAM_INVALID,
                 "room for one of two");
-        REQUIRE(shmem_team_split_strided(SHMEM_TEAM_WORLD, npes - 1, -1, npes, 0, 0, &teams[MOST / 2]) == 0, "one again");
+        REQUIRE(shmem_team_split_strided(SHMEM_TEAM_WORLD, npes - 1, -1, npes, 0, 0, &teams[MOST / 2]) == 0,
+                "one again");
         check_team(teams[MOST / 2], npes - 1, -1, npes);
         for (int i = 0; i < MOST; i++)
             shmem_team_destroy(teams[(i * 37) % MOST]);
@@ -152,13 +154,16 @@ static void test_invalid(void)
     REQUIRE(shmem_team_split_strided(SHMEM_TEAM_INVALID, 0, 1, 1, 0, 0, &x) != 0 && x == SHMEM_TEAM_INVALID, "strided");
     x = SHMEM_TEAM_WORLD;
     REQUIRE(shmem_team_split_2d(SHMEM_TEAM_INVALID, 1, 0, 0, &x, 0, 0, &y) != 0 && x == SHMEM_TEAM_INVALID &&
-                y == SHMEM_TEAM_INVALID, "2d");
-    REQUIRE(shmem_team_get_config(SHMEM_TEAM_INVALID, SHMEM_TEAM_NUM_CONTEXTS, &config) != 0 && config.num_contexts == 7,
+                y == SHMEM_TEAM_INVALID,
+            "2d");
+    REQUIRE(shmem_team_get_config(SHMEM_TEAM_INVALID, SHMEM_TEAM_NUM_CONTEXTS, &config) != 0 &&
+                config.num_contexts == 7,
             "config");
     REQUIRE(shmem_team_get_config(SHMEM_TEAM_WORLD, 0, 0) == 0, "config of nothing");
     REQUIRE(shmem_team_translate_pe(SHMEM_TEAM_INVALID, 0, SHMEM_TEAM_WORLD) == -1 &&
                 shmem_team_translate_pe(SHMEM_TEAM_WORLD, 0, SHMEM_TEAM_INVALID) == -1 &&
-                shmem_team_translate_pe(SHMEM_TEAM_WORLD, -1, SHMEM_TEAM_WORLD) == -1, "translate");
+                shmem_team_translate_pe(SHMEM_TEAM_WORLD, -1, SHMEM_TEAM_WORLD) == -1,
+            "translate");
     REQUIRE(!shmem_team_ptr(SHMEM_TEAM_INVALID, &me, 0), "ptr");
     shmem_team_destroy(SHMEM_TEAM_INVALID);
 }

@@ -25,8 +25,8 @@ static void check_sum(struct worker *w, shmem_team_t team, int step, size_t n)
         w->source[i] = (rank + 1) * (step + (int)i + w->number);
     REQUIRE(shmem_int_sum_reduce(team, w->dest, w->source, n) == 0, "reduce");
     for (size_t i = 0; i < n; i++)
-        REQUIRE(w->dest[i] == size * (size + 1) / 2 * (step + (int)i + w->number), "thread %d, step %d: wrong at %zu of %zu",
-                w->number, step, i, n);
+        REQUIRE(w->dest[i] == size * (size + 1) / 2 * (step + (int)i + w->number),
+                "thread %d, step %d: wrong at %zu of %zu", w->number, step, i, n);
 }
 
 static void *work(void *argument)

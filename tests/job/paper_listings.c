@@ -61,8 +61,8 @@ static void listing_1_2(long round)
 /* Listing 1.3, the interface: these are the types that it gives. */
 static void listing_1_3(void)
 {
-    void (*create)(shmem_ct_t *ct) = shmem_ct_create;
-    void (*release)(shmem_ct_t *ct) = shmem_ct_free;
+    void (*create)(shmem_ct_t * ct) = shmem_ct_create;
+    void (*release)(shmem_ct_t * ct) = shmem_ct_free;
     long (*get)(shmem_ct_t ct) = shmem_ct_get;
     void (*set)(shmem_ct_t ct, long value) = shmem_ct_set;
     void (*wait)(shmem_ct_t ct, long wait_for) = shmem_ct_wait;
@@ -153,7 +153,7 @@ static void exchange_with_counters(void)
 }
 
 /* Let vector be an array that holds the grid values; ARRAY simplifies indexing with halo elements. */
-#define ARRAY(i, j) vector[i+1 + (j)*(segment_size+1)]
+#define ARRAY(i, j) vector[i + 1 + (j) * (segment_size + 1)]
 
 static void listing_1_6(void)
 {
@@ -180,17 +180,17 @@ static void listing_1_6(void)
         /* I am not at the left boundary; wait for my left neighbor to send data */
         if (PE > 0) {
             shmem_ct_wait(ct, j);
-            ARRAY(start[PE]-1, j) = dst[j];
+            ARRAY(start[PE] - 1, j) = dst[j];
         }
 
         for (i = start[PE]; i <= end[PE]; i++) {
-            ARRAY(i, j) = ARRAY(i-1, j) + ARRAY(i, j-1) - ARRAY(i-1, j-1);
+            ARRAY(i, j) = ARRAY(i - 1, j) + ARRAY(i, j - 1) - ARRAY(i - 1, j - 1);
         }
 
         /* I am not on the right boundary; send data to my right neighbor */
-        if (PE != NPES-1) {
+        if (PE != NPES - 1) {
             src[j] = ARRAY(end[PE], j);
-            shmem_putmem_ct(ct, &dst[j], &src[j], 1 * sizeof(double), PE+1);
+            shmem_putmem_ct(ct, &dst[j], &src[j], 1 * sizeof(double), PE + 1);
         }
     }
 

@@ -121,9 +121,11 @@ void lat_group_alltoalls(const char *call, struct uccs_group *group, void *dest,
         int rank = lat_coll_around(group, i);
         lat_coll_await(group, rank);
         if (push)
-            copy_strided(lat_coll_peer(call, "dest", group, to + group->rank * tblock, rank), from + rank * fblock, &how);
+            copy_strided(lat_coll_peer(call, "dest", group, to + group->rank * tblock, rank), from + rank * fblock,
+                         &how);
         else
-            copy_strided(to + rank * tblock, lat_coll_peer(call, "source", group, from + group->rank * fblock, rank), &how);
+            copy_strided(to + rank * tblock, lat_coll_peer(call, "source", group, from + group->rank * fblock, rank),
+                         &how);
     }
     lat_coll_leave(group);
 }

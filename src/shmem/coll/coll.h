@@ -22,8 +22,8 @@ int lat_scan(const char *call, shmem_team_t team, void *dest, const void *source
 
 void lat_set_broadcast(const char *call, void *dest, const void *source, size_t bytes, int root, int start,
                        int logstride, int size, long *pSync);
-void lat_set_collect(const char *call, void *dest, const void *source, size_t bytes, int start, int logstride,
-                     int size, long *pSync);
+void lat_set_collect(const char *call, void *dest, const void *source, size_t bytes, int start, int logstride, int size,
+                     long *pSync);
 void lat_set_fcollect(const char *call, void *dest, const void *source, size_t bytes, int start, int logstride,
                       int size, long *pSync);
 void lat_set_alltoall(const char *call, void *dest, const void *source, size_t bytes, int start, int logstride,

@@ -25,7 +25,8 @@
 
 enum { BUCKETS = 256 };
 enum { SET_FREE, SET_CLAIMED, SET_VALID };
-_Static_assert(GROUP_ROUNDS + 3 <= SHMEM_COLLECT_SYNC_SIZE && GROUP_ROUNDS <= SHMEM_BARRIER_SYNC_SIZE, "pSync is long enough");
+_Static_assert(GROUP_ROUNDS + 3 <= SHMEM_COLLECT_SYNC_SIZE && GROUP_ROUNDS <= SHMEM_BARRIER_SYNC_SIZE,
+               "pSync is long enough");
 _Static_assert(SHMEM_SYNC_VALUE == GROUP_FLAG_AT_REST, "the flags of a group without a slot");
 
 struct set {
@@ -107,8 +108,11 @@ static struct set *make(const char *call, int start, int stride, int size, long 
     set->stride = stride;
     set->size = size;
     struct uccs_group *group = &set->group;
-    *group = (struct uccs_group){.rank = (uccs_core.me - start) / stride, .size = size,
-                                 .start = start - (int)uccs_core.first, .stride = stride, .flags = psync};
+    *group = (struct uccs_group){.rank = (uccs_core.me - start) / stride,
+                                 .size = size,
+                                 .start = start - (int)uccs_core.first,
+                                 .stride = stride,
+                                 .flags = psync};
     group->slot = size > 1 ? slot_of(call, start, stride, size, psync) : -1;
     return set;
 }
@@ -124,7 +128,8 @@ static void check(const char *call, int start, int logstride, int size, const lo
         lat_fail(call, "PE_start %d, logPE_stride %d, PE_size %d reach beyond the job's PEs 0 to %d", start, logstride,
                  size, uccs_core.npes - 1);
     if (distance < 0 || distance % stride != 0 || distance / stride >= size)
-        lat_fail(call, "this PE is not in the active set PE_start %d, logPE_stride %d, PE_size %d", start, logstride, size);
+        lat_fail(call, "this PE is not in the active set PE_start %d, logPE_stride %d, PE_size %d", start, logstride,
+                 size);
     if (!psync && size > 1)
         lat_fail(call, "pSync is null");
 }
@@ -151,8 +156,8 @@ void lat_set_broadcast(const char *call, void *dest, const void *source, size_t 
     lat_group_broadcast(call, group, dest, source, bytes, root, false);
 }
 
-void lat_set_collect(const char *call, void *dest, const void *source, size_t bytes, int start, int logstride,
-                     int size, long *pSync)
+void lat_set_collect(const char *call, void *dest, const void *source, size_t bytes, int start, int logstride, int size,
+                     long *pSync)
 {
     lat_group_collect(call, group_of(call, start, logstride, size, pSync), dest, source, bytes);
 }
