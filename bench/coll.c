@@ -2,12 +2,10 @@
  *
  * The size is what one PE contributes (alltoall at 8 B: one long for every peer). Team forms where the
  * implementation has OpenSHMEM 1.5, else active sets. The root of the broadcast moves on with every call, so
- * that no PE runs ahead.
- *
- * The floor of large sizes is the memory traffic at memcpy's speed: all PEs at once copy what the collective has
- * to bring to them, from the peers' memory (from their own where shmem_ptr gives none) to the same places:
- * broadcast and reduce one size, fcollect one from every PE, alltoall its share from every PE. A floor and its
- * collective take turns batch by batch; both end a batch with a barrier.
+ * that no PE runs ahead. The floor of large sizes is the memory traffic at memcpy's speed: all PEs at once copy
+ * that size from the next PE's memory (from their own where shmem_ptr gives none), and a collective takes
+ * at least as many such copies as it has to move: broadcast PEs (the team form also fills the root's dest, the
+ * active-set form does not), reduce and alltoall PEs, fcollect PEs * PEs.
  * Arguments: [--quick] [--only NAME] [--size BYTES] */
 #include "bench.h"
 
@@ -15,7 +13,7 @@ enum { LARGEST = 4 << 20, SYNCS = 8 };
 
 static struct {
     long *source, *dest;
-    char **peer; /* peer[i]: where PE i's source lies for memcpy */
+    char *neighbour, *own;
     size_t size, count;
     const char *only;
     size_t only_size;
@@ -96,69 +94,57 @@ static void call_barrier(long i)
     shmem_barrier_all();
 }
 
-/* What memcpy has to do: `bytes` from PE `pe`, for the place `to` in dest. */
-static void copy(int pe, size_t from, size_t to, size_t bytes)
-{
-    memcpy((char *)c.dest + to, c.peer[pe] + from, bytes);
-    __asm__ volatile("" ::: "memory"); /* every copy counts */
-}
-
-static void floor_broadcast(long i)
-{
-    copy((int)(i % bench.pes), 0, 0, c.size);
-}
-static void floor_reduce(long i)
-{
-    (void)i;
-    copy((bench.me + 1) % bench.pes, 0, 0, c.size);
-}
-static void floor_fcollect(long i)
-{
-    (void)i;
-    for (int pe = 0; pe < bench.pes; pe++)
-        copy(pe, 0, (size_t)pe * c.size, c.size);
-}
-static void floor_alltoall(long i)
-{
-    size_t share = block() * sizeof(long);
-    (void)i;
-    for (int pe = 0; pe < bench.pes; pe++)
-        copy(pe, (size_t)bench.me * share, (size_t)pe * share, share);
-}
-
-static const struct kind {
+static const struct {
     const char *name;
-    void (*call)(long), (*floor)(long);
+    void (*call)(long);
+    int sized;
 } kinds[] = {
-    {"barrier", call_barrier, NULL},
-    {"sync", call_sync, NULL},
-    {"broadcast", call_broadcast, floor_broadcast},
-    {"reduce", call_reduce, floor_reduce},
-    {"fcollect", call_fcollect, floor_fcollect},
-    {"alltoall", call_alltoall, floor_alltoall},
+    {"barrier", call_barrier, 0}, {"sync", call_sync, 0},         {"broadcast", call_broadcast, 1},
+    {"reduce", call_reduce, 1},   {"fcollect", call_fcollect, 1}, {"alltoall", call_alltoall, 1},
 };
 
 static long calls; /* so far, the same on all PEs: pSync arrays and roots go on from batch to batch */
 
 static void loop(long n, void *arg)
 {
-    const struct kind *kind = arg;
+    void (*call)(long) = *(void (**)(long))arg;
     for (long i = 0; i < n; i++)
-        kind->call(calls++);
+        call(calls++);
 }
 
-static void loop_and_barrier(long n, void *arg)
+/* All PEs copy at once. Long batches, since nothing keeps the PEs in step. */
+static double copy_time(void)
 {
-    loop(n, arg);
-    shmem_barrier_all();
+    double each[BENCH_MOST_BATCHES];
+    for (int i = -1; i < bench.batches; i++) {
+        long n = (long)((bench.crowded ? 16 : 2) * LARGEST / c.size);
+        shmem_barrier_all();
+        double start = bench_now();
+        for (long k = 0; k < n; k++) {
+            memcpy(c.own, c.neighbour, c.size);
+            __asm__ volatile("" ::: "memory"); /* every copy counts */
+        }
+        shmem_barrier_all();
+        if (i >= 0)
+            each[i] = (bench_now() - start) / (double)n;
+    }
+    return bench_median(each, bench.batches);
 }
 
-static void floor_and_barrier(long n, void *arg)
+static void floors(double copy)
 {
-    const struct kind *kind = arg;
-    for (long i = 0; i < n; i++)
-        kind->floor(i);
-    shmem_barrier_all();
+    const struct {
+        const char *name;
+        double copies;
+    } need[] = {{"broadcast", BENCH_15 ? bench.pes : bench.pes - 1},
+                {"reduce", bench.pes},
+                {"fcollect", (double)bench.pes * bench.pes},
+                {"alltoall", bench.pes}};
+    char name[48];
+    for (size_t i = 0; i < sizeof need / sizeof need[0]; i++) {
+        snprintf(name, sizeof name, "%s.%zu.floor", need[i].name, c.size);
+        bench_result(name, copy * need[i].copies / bench.pes, "ns"); /* `copy` moved one per PE */
+    }
 }
 
 static int wanted(const char *name)
@@ -166,40 +152,22 @@ static int wanted(const char *name)
     return c.only == NULL || strcmp(name, c.only) == 0;
 }
 
-static void measure_large(struct kind *kind)
-{
-    char name[48];
-    double ns[2];
-    const struct bench_kind both[] = {{"", loop_and_barrier, kind}, {"", floor_and_barrier, kind}};
-    bench_turns(both, 2, ns);
-    snprintf(name, sizeof name, "%s.%zu", kind->name, c.size);
-    bench_result(name, ns[0], "ns");
-    snprintf(name, sizeof name, "%s.%zu.floor", kind->name, c.size);
-    bench_result(name, ns[1], "ns");
-}
-
-static void measure_small(struct kind *kind)
-{
-    char name[48];
-    if (kind->floor != NULL)
-        snprintf(name, sizeof name, "%s.%zu", kind->name, c.size);
-    else
-        snprintf(name, sizeof name, "%s", kind->name);
-    bench_result(name, bench_together(loop, kind), "ns");
-}
-
 static void measure(size_t size)
 {
+    char name[48];
     c.size = size;
     c.count = size / sizeof(long);
+    if (size > 4096)
+        floors(copy_time());
     for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
-        struct kind kind = kinds[i];
-        if (!wanted(kind.name))
+        if (!wanted(kinds[i].name) || (!kinds[i].sized && size != sizeof(long)))
             continue;
-        if (size == sizeof(long))
-            measure_small(&kind);
-        else if (kind.floor != NULL)
-            measure_large(&kind);
+        void (*call)(long) = kinds[i].call;
+        if (kinds[i].sized)
+            snprintf(name, sizeof name, "%s.%zu", kinds[i].name, size);
+        else
+            snprintf(name, sizeof name, "%s", kinds[i].name);
+        bench_result(name, bench_together(loop, &call), "ns");
     }
 }
 
@@ -214,11 +182,9 @@ int main(int argc, char **argv)
     setup_sets();
     c.source = bench_need(shmem_calloc(1, LARGEST));
     c.dest = bench_need(shmem_calloc((size_t)bench.pes, LARGEST));
-    c.peer = bench_need(malloc((size_t)bench.pes * sizeof *c.peer));
-    for (int pe = 0; pe < bench.pes; pe++) {
-        char *there = shmem_ptr(c.source, pe);
-        c.peer[pe] = there ? there : (char *)c.source;
-    }
+    char *there = shmem_ptr(c.source, (bench.me + 1) % bench.pes);
+    c.neighbour = there ? there : (char *)c.source;
+    c.own = (char *)c.dest;
     shmem_barrier_all();
     for (size_t size = sizeof(long); size <= LARGEST; size = size == sizeof(long) ? 64 << 10 : size * 64)
         if (c.only_size == 0 || c.only_size == size)
@@ -227,7 +193,6 @@ int main(int argc, char **argv)
     shmem_barrier_all();
     shmem_free(c.dest);
     shmem_free(c.source);
-    free(c.peer);
     shmem_finalize();
     return 0;
 }

@@ -58,7 +58,7 @@ enum uccs_thread_mode {
     UCCS_THREAD_MULTIPLE = 0,
     UCCS_THREAD_SINGLE = 1, /* one thread at a time uses the context */
 };
-#define UCCS_CONTEXTS 64
+#define UCCS_CONTEXTS 16
 
 struct uccs_context_attr {
     uint32_t id; /* contexts of different processes with the same id talk to each other; below UCCS_CONTEXTS */
@@ -246,8 +246,9 @@ int uccs_am_medium(uccs_context_t context, uccs_endpoint_t endpoint, int id, enu
                    const void *payload, size_t length, const struct uccs_op *op);
 int uccs_am_large(uccs_context_t context, uccs_endpoint_t endpoint, int id, enum uccs_am_class cls,
                   const void *payload, size_t length, const struct uccs_op *op);
-/* To the sender, from inside its handler: runs the sender's handler `id`. At most UCCS_MEDIUM_MAX. */
-int uccs_am_reply(uccs_am_token_t token, int id, const void *payload, size_t length);
+/* To the sender, from inside its handler: runs the sender's handler `id` of class `cls`. At most
+ * UCCS_MEDIUM_MAX. A handler of a reply cannot reply. */
+int uccs_am_reply(uccs_am_token_t token, int id, enum uccs_am_class cls, const void *payload, size_t length);
 int uccs_am_source(uccs_am_token_t token); /* world rank of the sender */
 uccs_context_t uccs_am_context(uccs_am_token_t token);
 

@@ -5,6 +5,7 @@
  * it with LATERAL_JOB=<fd>:<node index>. Every other part of the node's memory comes behind.
  *
  *   struct node | struct node_pe x size | group area (src/uccs/group.h) | counters (src/uccs/counter.h)
+ *   | what PEs offer to messages (src/uccs/own.h)
  *
  * Threads and processes: fields are written by the one named in the comment; words that several
  * processes write are atomic and lie on lines of their own. */
@@ -16,7 +17,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define NODE_MAGIC 0x4c61746572616c32ull /* "Lateral2"; change with the layout */
+#define NODE_MAGIC 0x4c61746572616c33ull /* "Lateral3"; change with the layout */
 #define NODE_MAX_PES 65536
 
 enum node_state {
@@ -70,6 +71,8 @@ struct node {
     uint64_t heap_stride;
     uint64_t image_at;
     uint64_t image_stride;
+    uint64_t region_at; /* memory of uccs_memory_allocate and staged messages (src/uccs/own.h) */
+    uint64_t region_stride;
     uint64_t file_bytes;
 
     cache_aligned struct node_set sets[NODE_SETS];
@@ -108,10 +111,18 @@ static inline size_t node_counters_at(uint32_t size)
     return node_groups_at(size) + node_align((size_t)NODE_GROUP_SLOTS * size * NODE_GROUP_LINES * CACHE_LINE);
 }
 
+/* What each PE offers to active messages and to memory handles (src/uccs/own.h). */
+#define NODE_OWN_BYTES (20u << 20)
+
+static inline size_t node_own_at(uint32_t size)
+{
+    return node_counters_at(size) + (size_t)size * NODE_COUNTERS * CACHE_LINE;
+}
+
 /* Bytes of the part whose size depends on the number of PEs alone. */
 static inline size_t node_fixed_size(uint32_t size)
 {
-    return node_counters_at(size) + (size_t)size * NODE_COUNTERS * CACHE_LINE;
+    return node_own_at(size) + (size_t)size * NODE_OWN_BYTES;
 }
 
 /* Writes the header of a zeroed file for a one-node job. Caller: launcher or a lone process. */

@@ -1,9 +1,7 @@
 /* Init and finalize: they nest, and after the last finalize the library may live again.
  *
- * Data flow of init: environment -> rte (who am I) -> uccs memory (map, move globals, all ready) ->
- * heap, world team, default context -> running. Finalize goes back the same way; it ends with a
+ * Data flow of init: the substrate (src/uccs/life.h) -> heap, world team, default context -> running. Finalize goes back the same way; it ends with a
  * barrier whose waiters sleep. The counts are under a mutex: any thread may nest. */
-#include "base/env.h"
 #include "base/log.h"
 #include "rte/rte.h"
 #include "shmem/calls.h"
@@ -11,8 +9,7 @@
 #include "shmem/ctx.h"
 #include "shmem/state.h"
 #include "shmem/team.h"
-#include "uccs/counter.h"
-#include "uccs/memory.h"
+#include "uccs/life.h"
 #include "uccs/progress.h"
 
 #include <pthread.h>
@@ -45,15 +42,9 @@ static void write_whole_lines(void)
 
 static int open_all(void)
 {
-    const char *why;
-    if (env_load(&why) != 0) {
-        log_line("%s", why);
+    if (uccs_life_begin() != 0)
         return -1;
-    }
-    log_debug_enable(env_flag(ENV_DEBUG));
-    uccs_core.spin = (uint32_t)env_number(ENV_SPIN);
-    struct uccs_memory_want want = {.heap_bytes = env_size(ENV_SYMMETRIC_SIZE), .globals = env_flag(ENV_GLOBALS)};
-    if (rte_init() != 0 || lat_coll_open() != 0 || uccs_memory_open(&want) != 0 || lat_mem_open() != 0)
+    if (lat_coll_open() != 0 || lat_mem_open() != 0)
         return -1;
     lat_team_open();
     lat_ctx_open();
@@ -108,26 +99,15 @@ void lat_start_pes(int npes)
     lat_init();
 }
 
-/* Split-phase collectives that nobody waited for still need this PE's share. */
-static void finish_work(void)
-{
-    struct uccs_wait wait = {0};
-    while (atomic_load_relaxed(&uccs_working))
-        uccs_pause(&wait);
-}
-
 static void stop(void)
 {
-    finish_work();
-    lat_barrier_all(); /* nothing is under way any more */
-    uccs_counter_close();
+    uccs_work_finish();
+    rte_node_barrier(); /* nobody is in a call of OpenSHMEM any more */
     lat_team_close();
     lat_ctx_close();
     lat_mem_close();
     lat_state = LAT_AFTER;
-    uccs_memory_close();
-    rte_finalize();
-    rte_node_barrier();
+    uccs_life_end();
 }
 
 void lat_finalize(void)

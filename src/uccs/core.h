@@ -28,6 +28,7 @@ struct uccs_core {
     int npes; /* PEs in the job */
     char *groups;   /* group area of the node's memory */
     char *counters; /* counter area */
+    char *own;      /* what each PE offers to messages (own.h) */
 };
 
 extern struct uccs_core uccs_core;

@@ -59,7 +59,7 @@ static void ask(const struct uccs_memory_want *want)
 }
 
 /* Node PE 0 alone, between two barriers. */
-static int agree(struct node *node)
+static int agree(struct node *node, uint64_t region_bytes)
 {
     uint64_t heap = 0, globals = 0;
     for (uint32_t i = 0; i < node->size; i++) {
@@ -71,7 +71,9 @@ static int agree(struct node *node)
     node->heap_stride = round_up(heap, alignment);
     node->image_at = node->heap_at + node->heap_stride * node->size;
     node->image_stride = node_align(globals);
-    uint64_t bytes = node->image_at + node->image_stride * node->size;
+    node->region_at = node->image_at + node->image_stride * node->size;
+    node->region_stride = node_align(region_bytes);
+    uint64_t bytes = node->region_at + node->region_stride * node->size;
     if (ftruncate(rte.fd, (off_t)bytes) != 0) {
         log_line("cannot make %llu bytes of shared memory for %u PEs: %s; set SHMEM_SYMMETRIC_SIZE smaller",
                  (unsigned long long)bytes, node->size, strerror(errno));
@@ -116,6 +118,12 @@ static char *heap_of(uint32_t index)
 static char *image_of(uint32_t index)
 {
     return map.base + rte.node->image_at + index * rte.node->image_stride;
+}
+
+char *uccs_memory_region(uint32_t index, size_t *bytes)
+{
+    *bytes = rte.node->region_stride;
+    return map.base + rte.node->region_at + index * rte.node->region_stride;
 }
 
 static int move_globals(void)
@@ -188,7 +196,8 @@ static void publish_core(size_t heap_bytes)
                              .me = rte.pe,
                              .npes = rte.npes,
                              .groups = map.base + node_groups_at(rte.node->size),
-                             .counters = map.base + node_counters_at(rte.node->size)};
+                             .counters = map.base + node_counters_at(rte.node->size),
+                             .own = map.base + node_own_at(rte.node->size)};
     if (map.image_bytes && images_agree()) {
         core.image_start = map.image_start;
         core.image_bytes = map.image_bytes;
@@ -211,7 +220,7 @@ int uccs_memory_open(const struct uccs_memory_want *want)
     ask(want);
     rte_node_barrier();
     if (rte.node_index == 0)
-        agree(rte.node);
+        agree(rte.node, want->region_bytes);
     rte_node_barrier();
     if (rte.node->file_bytes == 0)
         return -1; /* node PE 0 has said why */
@@ -265,6 +274,11 @@ void *uccs_memory_heap(size_t *bytes)
 {
     *bytes = uccs_core.heap_bytes;
     return (void *)uccs_core.heap_start;
+}
+
+char *uccs_memory_image(uint32_t index)
+{
+    return image_of(index);
 }
 
 size_t uccs_memory_image_bytes(void)

@@ -47,7 +47,8 @@ void *uccs_memory_resolve(const void *addr, int pe);
 
 struct uccs_memory_want {
     size_t heap_bytes;
-    bool globals; /* move the program's globals onto shared pages */
+    size_t region_bytes; /* for uccs_memory_allocate and staged messages */
+    bool globals;        /* move the program's globals onto shared pages */
 };
 
 /* Agrees on sizes with the node, grows and maps the node's file, moves the globals. Ends with all
@@ -60,6 +61,12 @@ void *uccs_memory_heap(size_t *bytes);
 
 /* The length of my image segment, shared or not. */
 size_t uccs_memory_image_bytes(void);
+
+/* The globals of a PE of the node, as mapped here, whether or not mine are the same. */
+char *uccs_memory_image(uint32_t index);
+
+/* The region of a PE of the node, as mapped here. */
+char *uccs_memory_region(uint32_t index, size_t *bytes);
 
 /* Why the program's globals are not shared, or null when they are. */
 const char *uccs_memory_why_private(void);

@@ -8,6 +8,7 @@
 #define SLEEP_NANOSECONDS 50000
 
 uint32_t uccs_working;
+int (*uccs_poll_messages)(void);
 
 /* In the order of starting, which is the same at all members of a group. */
 static struct uccs_work *first, **last = &first;
@@ -47,13 +48,9 @@ lat_cold void uccs_missed_slow(void)
     sched_yield();
 }
 
-/* Out of line: there is work to move on, or the processor is given away. */
-lat_cold void uccs_pause_slow(struct uccs_wait *wait)
+void uccs_yield_slow(struct uccs_wait *wait)
 {
-    uccs_work_on();
-    if (wait->looks++ < uccs_core.spin)
-        return;
-    uint32_t yields = wait->looks - uccs_core.spin;
+    uint32_t yields = ++wait->looks - uccs_core.spin;
     if (!uccs_core.oversubscribed || yields < YIELDS_BEFORE_SLEEP) {
         sched_yield();
         return;
@@ -62,4 +59,20 @@ lat_cold void uccs_pause_slow(struct uccs_wait *wait)
         wait->looks--;
     struct timespec time = {0, SLEEP_NANOSECONDS};
     nanosleep(&time, 0);
+}
+
+/* Out of line: there is work to move on, or the processor is given away. */
+lat_cold void uccs_pause_slow(struct uccs_wait *wait)
+{
+    uccs_work_on();
+    int (*poll)(void) = atomic_load_relaxed(&uccs_poll_messages);
+    if (!poll || poll() == 0)
+        uccs_yield(wait);
+}
+
+void uccs_work_finish(void)
+{
+    struct uccs_wait wait = {0};
+    while (atomic_load_relaxed(&uccs_working))
+        uccs_pause(&wait);
 }

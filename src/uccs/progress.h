@@ -31,6 +31,12 @@ extern uint32_t uccs_working; /* pieces of work on the list; relaxed: a hint */
 void uccs_work_add(struct uccs_work *work);
 void uccs_work_slow(void);
 
+/* Work that nobody waited for still needs this process's share. */
+void uccs_work_finish(void);
+
+/* Set once while contexts exist: polls for messages (am.c); null else. Relaxed: a hint. */
+extern int (*uccs_poll_messages)(void);
+
 /* Moves pending work on. Any thread; returns at once when another thread is at it. */
 static inline void uccs_work_on(void)
 {
@@ -39,6 +45,16 @@ static inline void uccs_work_on(void)
 }
 
 void uccs_pause_slow(struct uccs_wait *wait);
+void uccs_yield_slow(struct uccs_wait *wait);
+
+/* Only gives time away: for those who make progress themselves at every look. */
+static inline void uccs_yield(struct uccs_wait *wait)
+{
+    if (lat_likely(wait->looks < uccs_core.spin))
+        wait->looks++;
+    else
+        uccs_yield_slow(wait);
+}
 
 /* Where this thread's search of a set for any that is done begins: behind the one found last. Kept by the
  * set's address, so that a program that waits for sets in turns starves none of their members. */

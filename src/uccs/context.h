@@ -1,0 +1,38 @@
+/* Contexts: isolated worlds of communication, each with handlers and rings of its own.
+ *
+ * Created and destroyed by any thread, one at a time per id. `handlers` are written by uccs_am_register
+ * (release of `handler`) and read by any thread in progress (acquire). */
+#ifndef UCCS_CONTEXT_H
+#define UCCS_CONTEXT_H
+
+#include "uccs/own.h"
+
+#include <stdbool.h>
+#include <uccs.h>
+
+_Static_assert(UCCS_CONTEXTS <= OWN_CONTEXTS, "every context has rings");
+
+struct uccs_handler {
+    uccs_am_handler handler; /* null: none */
+    void *argument;
+    enum uccs_am_class cls;
+};
+
+struct uccs_context {
+    struct uccs_context_attr attr;
+    struct uccs_handler handlers[UCCS_AM_HANDLERS];
+    struct uccs_endpoint *endpoints; /* made from it, for destroy */
+    uint32_t unsettled;              /* messages with a request that are not yet handled; acqrel */
+};
+
+struct uccs_endpoint {
+    struct uccs_context *context;
+    struct uccs_endpoint *next;
+    int pe;         /* in the world */
+    uint32_t index; /* on this node */
+};
+
+/* Live contexts by id; acquire. */
+struct uccs_context *uccs_context_at(uint32_t id);
+
+#endif

@@ -1,0 +1,96 @@
+#include "uccs/ranks.h"
+
+#include "uccs/core.h"
+
+#include <stdlib.h>
+
+static struct uccs_group_impl world;
+
+struct uccs_group_impl *uccs_group_of(uccs_group_t group)
+{
+    if (group != UCCS_GROUP_WORLD)
+        return group;
+    world.rank = uccs_core.me; /* constants of the job: writing them again changes nothing */
+    world.size = uccs_core.npes;
+    return &world;
+}
+
+int uccs_group_rank(uccs_group_t group)
+{
+    return group ? uccs_group_of(group)->rank : -1;
+}
+
+int uccs_group_size(uccs_group_t group)
+{
+    return group ? uccs_group_of(group)->size : -1;
+}
+
+int uccs_group_world_rank(uccs_group_t group, int rank)
+{
+    const struct uccs_group_impl *members = group ? uccs_group_of(group) : 0;
+    if (!members || rank < 0 || rank >= members->size)
+        return -1;
+    return members->world ? members->world[rank] : rank;
+}
+
+/* Spreads a number over all bits (the finaliser of MurmurHash3). */
+static uint64_t mix(uint64_t x)
+{
+    x ^= x >> 33;
+    x *= 0xff51afd7ed558ccdu;
+    x ^= x >> 33;
+    x *= 0xc4ceb9fe1a85ec53u;
+    return x ^ x >> 33;
+}
+
+/* False when a rank is out of range or comes twice. */
+static int valid(const struct uccs_group_impl *parent, size_t n, const int *ranks)
+{
+    unsigned char *seen = calloc((size_t)parent->size, 1);
+    int good = seen != 0;
+    for (size_t i = 0; i < n && good; i++)
+        good = ranks[i] >= 0 && ranks[i] < parent->size && !seen[ranks[i]]++;
+    free(seen);
+    return good;
+}
+
+static struct uccs_group_impl *make(uccs_group_t parent, size_t n, const int *ranks, uint64_t number)
+{
+    struct uccs_group_impl *group = malloc(sizeof *group + n * sizeof(int));
+    if (!group)
+        return 0;
+    int *members = (int *)(group + 1);
+    *group = (struct uccs_group_impl){.number = number, .rank = -1, .size = (int)n, .world = members};
+    for (size_t i = 0; i < n; i++) {
+        members[i] = uccs_group_world_rank(parent, ranks[i]);
+        if (members[i] == uccs_core.me)
+            group->rank = (int)i;
+    }
+    return group;
+}
+
+int uccs_group_create(uccs_group_t parent, size_t n, const int *ranks, uccs_group_t *group)
+{
+    struct uccs_group_impl *from = parent ? uccs_group_of(parent) : 0;
+    if (!uccs_core.size)
+        return UCCS_ERR_STATE;
+    if (!from || !group || n == 0 || !ranks || n > (size_t)from->size || !valid(from, n, ranks))
+        return UCCS_ERR_INVALID;
+    struct uccs_group_impl *made = make(parent, n, ranks, mix(from->number ^ mix(++from->children)));
+    if (!made)
+        return UCCS_ERR_NO_MEMORY;
+    if (made->rank < 0) {
+        free(made);
+        made = UCCS_GROUP_NULL;
+    }
+    *group = made;
+    return UCCS_OK;
+}
+
+int uccs_group_release(uccs_group_t group)
+{
+    if (!group || group == UCCS_GROUP_WORLD)
+        return UCCS_ERR_INVALID;
+    free(group);
+    return UCCS_OK;
+}

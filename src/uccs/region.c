@@ -1,0 +1,269 @@
+#include "uccs/region.h"
+
+#include "base/heap.h"
+#include "base/siphash.h"
+#include "rte/rte.h"
+#include "uccs/memory.h"
+#include "uccs/own.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+/* Rare calls: one lock for the allocator and the slots of this process. */
+static pthread_mutex_t books = PTHREAD_MUTEX_INITIALIZER;
+static struct heap *region_heap;
+static uint32_t slots_used, slots_free[OWN_REGISTRATIONS], slots_free_count;
+
+static char *my_region(size_t *bytes)
+{
+    return uccs_memory_region((uint32_t)rte.node_index, bytes);
+}
+
+void *uccs_region_take(size_t length)
+{
+    size_t bytes, offset;
+    char *base = my_region(&bytes);
+    pthread_mutex_lock(&books);
+    if (!region_heap)
+        region_heap = heap_create(bytes);
+    int status = region_heap ? heap_alloc(region_heap, length, CACHE_LINE, &offset) : HEAP_NO_BOOKS;
+    pthread_mutex_unlock(&books);
+    return status ? 0 : base + offset;
+}
+
+void uccs_region_give(void *block)
+{
+    size_t bytes;
+    size_t offset = (size_t)((char *)block - my_region(&bytes));
+    pthread_mutex_lock(&books);
+    heap_free(region_heap, offset);
+    pthread_mutex_unlock(&books);
+}
+
+static bool take_slot(uint32_t *slot)
+{
+    pthread_mutex_lock(&books);
+    bool room = slots_free_count || slots_used < OWN_REGISTRATIONS;
+    if (room)
+        *slot = slots_free_count ? slots_free[--slots_free_count] : slots_used++;
+    pthread_mutex_unlock(&books);
+    return room;
+}
+
+static uint32_t *generation_at(int owner, uint32_t slot)
+{
+    return &uccs_own_of((uint32_t)owner - uccs_core.first)->registrations[slot].generation;
+}
+
+static void give_slot(uint32_t slot)
+{
+    uint32_t *generation = generation_at(uccs_core.me, slot);
+    atomic_store_release(generation, *generation + 1); /* even: stale to all; acquire: uccs_region_check */
+    pthread_mutex_lock(&books);
+    slots_free[slots_free_count++] = slot;
+    pthread_mutex_unlock(&books);
+}
+
+void uccs_region_close(void)
+{
+    pthread_mutex_lock(&books);
+    for (uint32_t slot = 0; slot < slots_used; slot++) {
+        uint32_t *generation = generation_at(uccs_core.me, slot);
+        atomic_store_release(generation, *generation + (*generation & 1));
+    }
+    slots_used = slots_free_count = 0;
+    heap_destroy(region_heap);
+    region_heap = 0;
+    pthread_mutex_unlock(&books);
+}
+
+/* An own object around memory of this process; null when there is no room for another. */
+static struct uccs_region *describe(void *near, size_t length, enum uccs_domain domain)
+{
+    struct uccs_region *region = malloc(sizeof *region);
+    uint32_t slot;
+    if (!region || !take_slot(&slot)) {
+        free(region);
+        return 0;
+    }
+    uint32_t *generation = generation_at(uccs_core.me, slot);
+    *region = (struct uccs_region){.near = near, .address = (uintptr_t)near, .length = length, .owner = uccs_core.me,
+                                   .pid = getpid(), .slot = slot, .generation = *generation + 1, .domain = domain,
+                                   .own = true};
+    atomic_store_release(generation, region->generation); /* acquire: uccs_region_check */
+    return region;
+}
+
+static bool running(void)
+{
+    return uccs_core.size != 0;
+}
+
+int uccs_memory_allocate(uccs_context_t context, size_t length, uccs_memory_t *memory)
+{
+    if (!running())
+        return UCCS_ERR_STATE;
+    if (!context || length == 0)
+        return UCCS_ERR_INVALID;
+    void *block = uccs_region_take(length);
+    if (!block)
+        return UCCS_ERR_NO_MEMORY;
+    memset(block, 0, length);
+    struct uccs_region *region = describe(block, length, UCCS_DOMAIN_CPU);
+    if (!region) {
+        uccs_region_give(block);
+        return UCCS_ERR_NO_MEMORY;
+    }
+    region->allocated = true;
+    *memory = region;
+    return UCCS_OK;
+}
+
+/* The kernel may want to be told that peers may reach in (Yama); where it does not know the call, it does
+ * not mind either. */
+static void allow_kernel_copies(void)
+{
+#ifdef PR_SET_PTRACER
+    prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY, 0, 0, 0);
+#endif
+}
+
+int uccs_memory_register(uccs_context_t context, void *address, size_t length, uccs_memory_t *memory)
+{
+    if (!running())
+        return UCCS_ERR_STATE;
+    if (!context || !address || length == 0 || (uintptr_t)address + length < (uintptr_t)address)
+        return UCCS_ERR_INVALID;
+    size_t first, last;
+    bool mapped = uccs_memory_find(address, &first) != UCCS_NOWHERE &&
+                  uccs_memory_find((char *)address + length - 1, &last) != UCCS_NOWHERE && last - first == length - 1;
+    if (!mapped)
+        allow_kernel_copies();
+    struct uccs_region *region = describe(address, length, mapped ? UCCS_DOMAIN_CPU : UCCS_DOMAIN_LOCKED);
+    if (!region)
+        return UCCS_ERR_NO_MEMORY;
+    *memory = region;
+    return UCCS_OK;
+}
+
+/* What travels. Where the memory is for a node peer: segment and offset, or an address of the owner. */
+struct handle {
+    uint64_t magic;
+    uint64_t where; /* offset in the segment, or the owner's address */
+    uint64_t length;
+    uint64_t address;
+    int32_t owner, pid;
+    uint32_t slot, generation;
+    uint32_t segment, domain;
+    uint64_t hash; /* over all before, keyed by the job */
+};
+_Static_assert(sizeof(struct handle) <= UCCS_MEMORY_HANDLE_MAX, "a handle fits");
+
+#define HANDLE_MAGIC 0x4c61744d656d3031u
+enum { IN_REGION = 16, UNMAPPED = 17 }; /* besides enum uccs_segment */
+
+static uint64_t hash_of(const struct handle *handle)
+{
+    return siphash(rte.node->nonce, handle, offsetof(struct handle, hash));
+}
+
+static void locate(const struct uccs_region *region, struct handle *handle)
+{
+    size_t bytes, offset;
+    char *base = my_region(&bytes);
+    handle->segment = uccs_memory_find(region->near, &offset);
+    handle->where = offset;
+    if (handle->segment == UCCS_NOWHERE) {
+        bool inside = region->near >= base && region->near < base + bytes;
+        handle->segment = inside ? IN_REGION : UNMAPPED;
+        handle->where = inside ? (uint64_t)(region->near - base) : region->address;
+    }
+}
+
+int uccs_memory_export(uccs_memory_t memory, void *handle, size_t *length)
+{
+    if (!memory || !memory->own || !handle || !length || *length < sizeof(struct handle))
+        return UCCS_ERR_INVALID;
+    struct handle made = {.magic = HANDLE_MAGIC, .length = memory->length, .address = memory->address,
+                          .owner = memory->owner, .pid = memory->pid, .slot = memory->slot,
+                          .generation = memory->generation, .domain = memory->domain};
+    locate(memory, &made);
+    made.hash = hash_of(&made);
+    memcpy(handle, &made, sizeof made);
+    *length = sizeof made;
+    return UCCS_OK;
+}
+
+/* The map of a peer's memory here; null when it has none. */
+static char *near_of(const struct handle *handle)
+{
+    size_t bytes;
+    uint32_t index = (uint32_t)handle->owner - uccs_core.first;
+    switch (handle->segment) {
+    case UCCS_HEAP: return (char *)uccs_core.heap_peers + index * uccs_core.heap_stride + handle->where;
+    case UCCS_IMAGE: return uccs_memory_image(index) + handle->where;
+    case IN_REGION: return uccs_memory_region(index, &bytes) + handle->where;
+    default: return handle->owner == uccs_core.me ? (char *)(uintptr_t)handle->where : 0;
+    }
+}
+
+int uccs_memory_import(uccs_context_t context, const void *handle, size_t length, uccs_memory_t *memory)
+{
+    struct handle given;
+    if (!running())
+        return UCCS_ERR_STATE;
+    if (!context || !handle || !memory)
+        return UCCS_ERR_INVALID;
+    if (length != sizeof given)
+        return UCCS_ERR_FORGED;
+    memcpy(&given, handle, sizeof given);
+    if (given.magic != HANDLE_MAGIC || given.hash != hash_of(&given) || given.slot >= OWN_REGISTRATIONS)
+        return UCCS_ERR_FORGED;
+    if ((uint32_t)given.owner - uccs_core.first >= uccs_core.size)
+        return UCCS_ERR_UNREACHABLE;
+    struct uccs_region *region = malloc(sizeof *region);
+    if (!region)
+        return UCCS_ERR_NO_MEMORY;
+    *region = (struct uccs_region){.near = near_of(&given), .address = given.address, .length = given.length,
+                                   .owner = given.owner, .pid = given.pid, .slot = given.slot,
+                                   .generation = given.generation, .domain = (enum uccs_domain)given.domain};
+    int status = uccs_region_check(region, 0, region->length);
+    if (status != UCCS_OK) {
+        free(region);
+        return status;
+    }
+    *memory = region;
+    return UCCS_OK;
+}
+
+int uccs_region_check(const struct uccs_region *region, size_t offset, size_t length)
+{
+    if (offset > region->length || length > region->length - offset)
+        return UCCS_ERR_BOUNDS;
+    uint32_t now = atomic_load_acquire(generation_at(region->owner, region->slot)); /* release: describe, give_slot */
+    return now == region->generation ? UCCS_OK : UCCS_ERR_STALE;
+}
+
+int uccs_memory_release(uccs_memory_t memory)
+{
+    if (!memory)
+        return UCCS_ERR_INVALID;
+    if (memory->own)
+        give_slot(memory->slot);
+    if (memory->allocated)
+        uccs_region_give(memory->near);
+    free(memory);
+    return UCCS_OK;
+}
+
+int uccs_memory_query(uccs_memory_t memory, struct uccs_memory_attr *attr)
+{
+    if (!memory || !attr)
+        return UCCS_ERR_INVALID;
+    *attr = (struct uccs_memory_attr){.address = memory->near, .length = memory->length, .owner = memory->owner,
+                                      .domain = memory->domain};
+    return UCCS_OK;
+}

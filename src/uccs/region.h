@@ -1,0 +1,38 @@
+/* Memory objects of the public interface: allocated, registered or imported (design §3, seed 004 §4).
+ *
+ * An object knows where its memory is in this process (`near`), or that it is not mapped and how to reach
+ * it; so an operation does no lookup. Any thread; releasing an object that is in use is the caller's fault.
+ *
+ * Invariants: a registration's generation is odd while its memory may be imported; release makes it even
+ * first, so whoever looks later finds it stale. A handle is believed only under its keyed hash. */
+#ifndef UCCS_REGION_H
+#define UCCS_REGION_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <uccs.h>
+
+struct uccs_region {
+    char *near;       /* mapped here, or null */
+    uint64_t address; /* in the owner */
+    size_t length;
+    int owner;        /* PE */
+    int32_t pid;      /* of the owner, for the kernel's copy */
+    uint32_t slot, generation;
+    enum uccs_domain domain;
+    bool own;       /* mine: release ends the registration */
+    bool allocated; /* mine, from the region's allocator */
+};
+
+/* UCCS_OK, or why [offset, offset + length) cannot be used: bounds, stale. */
+int uccs_region_check(const struct uccs_region *region, size_t offset, size_t length);
+
+/* At the end of a life: forgets all registrations of this process. */
+void uccs_region_close(void);
+
+/* Bytes of the mapped region for other parts of the substrate (staged messages): null when it is full. */
+void *uccs_region_take(size_t length);
+void uccs_region_give(void *block);
+
+#endif
