@@ -30,6 +30,11 @@ int rte_init(void);
 /* All PEs of the node; waiting PEs sleep. Everything stored before is visible after. */
 void rte_node_barrier(void);
 
+/* The same; the last to arrive runs `last` while all others wait, and they see what it stored. */
+void rte_node_barrier_last(void (*last)(void *), void *argument);
+/* The same, but gives up: false when somebody has not come in time. The job is to be ended then. */
+bool rte_node_barrier_within(int seconds);
+
 /* Says that this PE is done, so that its exit is no fault any more. */
 void rte_finalize(void);
 

@@ -17,21 +17,12 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#define SECONDS_FOR_OTHERS 5
+
 static pthread_mutex_t life = PTHREAD_MUTEX_INITIALIZER;
 static int depth; /* inits not yet finalized */
 static int thread_level;
 static bool started_old_way; /* start_pes, which counts once */
-
-/* Peers that wait for this PE must not wait for ever: a plain exit finalizes, one with an error
- * leaves it to the launcher to end the job. Children of a fork are no PEs. */
-static void finalize_at_exit(int status, void *unused)
-{
-    (void)unused;
-    if (lat_state != LAT_RUNNING || !rte_is_pe() || status != 0)
-        return;
-    depth = 1;
-    lat_finalize();
-}
 
 /* Lines of different PEs interleave whole only when each is written whole. */
 static void write_whole_lines(void)
@@ -50,6 +41,8 @@ static int open_all(void)
     lat_ctx_open();
     return 0;
 }
+
+static void finalize_at_exit(int status, void *unused);
 
 static int start(int requested)
 {
@@ -99,15 +92,29 @@ void lat_start_pes(int npes)
     lat_init();
 }
 
-static void stop(void)
+static bool stop(int seconds)
 {
     uccs_work_finish();
-    rte_node_barrier(); /* nobody is in a call of OpenSHMEM any more */
     lat_team_close();
     lat_ctx_close();
     lat_mem_close();
     lat_state = LAT_AFTER;
-    uccs_life_end();
+    return uccs_life_end(seconds);
+}
+
+/* A plain exit finalizes: programs of the start_pes kind need it, others may have forgotten. Those others may also
+ * have left their peers waiting for them, so they wait for the peers' exit only so long. An exit
+ * with an error leaves it to the launcher to end the job. Children of a fork are no PEs. */
+static void finalize_at_exit(int status, void *unused)
+{
+    (void)unused;
+    if (lat_state != LAT_RUNNING || !rte_is_pe() || status != 0)
+        return;
+    if (stop(started_old_way ? 0 : SECONDS_FOR_OTHERS))
+        return;
+    log_line("exited without shmem_finalize, and the other PEs did not follow within %d s; call shmem_finalize "
+             "on every PE", SECONDS_FOR_OTHERS);
+    rte_abort(LAT_EXIT);
 }
 
 void lat_finalize(void)
@@ -117,7 +124,7 @@ void lat_finalize(void)
     if (depth > 1)
         lat_barrier_all();
     else
-        stop();
+        stop(0);
     depth--;
     pthread_mutex_unlock(&life);
 }

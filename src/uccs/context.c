@@ -49,7 +49,7 @@ int uccs_finalize(void)
     if (!mine)
         return UCCS_ERR_STATE;
     uccs_work_finish();
-    uccs_life_end();
+    uccs_life_end(0);
     return UCCS_OK;
 }
 

@@ -37,18 +37,23 @@ int uccs_life_begin(void)
     return status;
 }
 
-/* Barrier: nothing is under way to me any more, what is mine can be cleared. Barrier: it is. */
-void uccs_life_end(void)
+/* The barrier: nothing is under way to anybody any more. What is mine may be cleared then; a next life begins with a
+ * barrier, so nobody meets what is not cleared yet. */
+bool uccs_life_end(int seconds)
 {
+    bool all = true;
     pthread_mutex_lock(&life);
-    if (--users == 0) {
+    if (seconds)
+        all = rte_node_barrier_within(seconds);
+    else
         rte_node_barrier();
+    if (all && --users == 0) {
         uccs_counter_close();
         uccs_stage_close();
         uccs_region_close();
         uccs_memory_close();
         rte_finalize();
-        rte_node_barrier();
     }
     pthread_mutex_unlock(&life);
+    return all;
 }

@@ -5,8 +5,11 @@
 #ifndef UCCS_LIFE_H
 #define UCCS_LIFE_H
 
+#include <stdbool.h>
+
 /* 0, or -1 after a line. Counted. */
 int uccs_life_begin(void);
-void uccs_life_end(void);
+/* Waits for the other PEs, at most so many seconds (0: for ever); false when they did not come. */
+bool uccs_life_end(int seconds);
 
 #endif

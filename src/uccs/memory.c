@@ -58,9 +58,10 @@ static void ask(const struct uccs_memory_want *want)
     memcpy(me->image_id, image.id, sizeof image.id);
 }
 
-/* Node PE 0 alone, between two barriers. */
-static int agree(struct node *node, uint64_t region_bytes)
+/* One PE alone, while the others wait. Leaves file_bytes 0 when it fails. */
+static void agree(void *region_bytes)
 {
+    struct node *node = rte.node;
     uint64_t heap = 0, globals = 0;
     for (uint32_t i = 0; i < node->size; i++) {
         heap = node->pe[i].heap_bytes > heap ? node->pe[i].heap_bytes : heap;
@@ -72,15 +73,14 @@ static int agree(struct node *node, uint64_t region_bytes)
     node->image_at = node->heap_at + node->heap_stride * node->size;
     node->image_stride = node_align(globals);
     node->region_at = node->image_at + node->image_stride * node->size;
-    node->region_stride = node_align(region_bytes);
+    node->region_stride = node_align(*(const size_t *)region_bytes);
     uint64_t bytes = node->region_at + node->region_stride * node->size;
     if (ftruncate(rte.fd, (off_t)bytes) != 0) {
         log_line("cannot make %llu bytes of shared memory for %u PEs: %s; set SHMEM_SYMMETRIC_SIZE smaller",
                  (unsigned long long)bytes, node->size, strerror(errno));
-        return -1;
+        return;
     }
-    node->file_bytes = bytes; /* the barrier publishes it; 0 says that it failed */
-    return 0;
+    node->file_bytes = bytes; /* the barrier publishes it */
 }
 
 /* Reserves more, then maps over the part that begins on the alignment. */
@@ -218,12 +218,10 @@ int uccs_memory_open(const struct uccs_memory_want *want)
     if (map.base)
         return reopen();
     ask(want);
-    rte_node_barrier();
-    if (rte.node_index == 0)
-        agree(rte.node, want->region_bytes);
-    rte_node_barrier();
+    size_t region_bytes = want->region_bytes;
+    rte_node_barrier_last(agree, &region_bytes);
     if (rte.node->file_bytes == 0)
-        return -1; /* node PE 0 has said why */
+        return -1; /* the one that tried has said why */
     if (map_file() != 0 || move_globals() != 0)
         return -1;
     if (guard_memory(want->heap_bytes) != 0)

@@ -1,0 +1,23 @@
+/* A PE that leaves by exit(0) without shmem_finalize: alone it ends the job with a line in bounded time; all
+ * together it is fine.
+ * pes: 3
+ * case: one
+ * args: 1
+ * fails: PE 1: exited without shmem_finalize, and the other PEs did not follow
+ * status: 1
+ * case: all
+ * args: all
+ */
+#include <shmem.h>
+#include <stdlib.h>
+#include <string.h>
+
+int main(int argc, char **argv)
+{
+    shmem_init();
+    if (argc > 1 && (!strcmp(argv[1], "all") || shmem_my_pe() == atoi(argv[1])))
+        exit(0);
+    shmem_barrier_all();
+    shmem_finalize();
+    return 0;
+}
