@@ -102,12 +102,22 @@ static bool empty(size_t nreqs, const int *status)
     return true;
 }
 
+/* One of a set: the first that needs a fence pays for all that follow. */
+static bool one_done(shmemx_request_t *req, bool *fenced)
+{
+    if (*req == UCCS_REQUEST_DIRTY && *fenced)
+        *req = UCCS_REQUEST_CLEAN;
+    else
+        *fenced |= *req == UCCS_REQUEST_DIRTY;
+    return uccs_request_done(req);
+}
+
 static bool all_done(shmemx_request_t *reqs, size_t nreqs, const int *status)
 {
-    bool all = true;
+    bool all = true, fenced = false;
     for (size_t i = 0; i < nreqs; i++)
         if (included(status, i))
-            all &= uccs_request_done(&reqs[i]);
+            all &= one_done(&reqs[i], &fenced);
     return all;
 }
 
@@ -127,8 +137,9 @@ static size_t any_done(shmemx_request_t *reqs, size_t nreqs, const int *status)
 static size_t some_done(shmemx_request_t *reqs, size_t nreqs, size_t *indices, const int *status)
 {
     size_t count = 0;
+    bool fenced = false;
     for (size_t i = 0; i < nreqs; i++)
-        if (included(status, i) && uccs_request_done(&reqs[i]))
+        if (included(status, i) && one_done(&reqs[i], &fenced))
             indices[count++] = i;
     return count;
 }

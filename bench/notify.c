@@ -1,0 +1,133 @@
+/* Ping-pong of messages, half a round trip, against the size of the message (seed 003, figure 3):
+ *
+ *   inc         put, fence, atomic_inc of a flag; the receiver waits and sets it back: the paper's baseline
+ *   put_signal  put_signal
+ *   ct          counting put; the receiver consumes one
+ * The receiver checks the first and the last word of every message. 2 PEs; a hop of a cache line is the floor. */
+#include "extension.h"
+
+struct box {
+    long *data; /* symmetric, as the rest */
+    int *flag;
+    uint64_t *signal;
+    long *source;
+    size_t words;
+    long sent;
+#if BENCH_REQUESTS
+    shmemx_ct_t ct;
+#endif
+};
+
+static long wrong;
+
+static int other(void)
+{
+    return 1 - bench.me;
+}
+
+static void look(struct box *b)
+{
+    const volatile long *data = b->data;
+    wrong += data[0] != b->sent || data[b->words - 1] != b->sent;
+}
+
+static void write_message(struct box *b)
+{
+    b->source[0] = b->source[b->words - 1] = b->sent;
+}
+
+#define PINGPONG(name, send, receive)   \
+    static void name(long n, void *arg) \
+    {                                   \
+        struct box *b = arg;            \
+        for (long i = 0; i < n; i++) {  \
+            b->sent++;                  \
+            if (bench.me == 0) {        \
+                write_message(b);       \
+                send;                   \
+            }                           \
+            receive;                    \
+            look(b);                    \
+            if (bench.me == 1) {        \
+                write_message(b);       \
+                send;                   \
+            }                           \
+        }                               \
+    }
+
+PINGPONG(do_inc,
+         (shmem_putmem(b->data, b->source, b->words * 8, other()), shmem_fence(),
+          shmem_int_atomic_inc(b->flag, other())),
+         (shmem_int_wait_until(b->flag, SHMEM_CMP_NE, 0), *(volatile int *)b->flag = 0))
+#if BENCH_15
+PINGPONG(do_signal,
+         shmem_putmem_signal(b->data, b->source, b->words * 8, b->signal, (uint64_t)b->sent, SHMEM_SIGNAL_SET, other()),
+         shmem_signal_wait_until(b->signal, SHMEM_CMP_EQ, (uint64_t)b->sent))
+#endif
+#if BENCH_REQUESTS
+PINGPONG(do_ct, shmemx_putmem_ct(b->ct, b->data, b->source, b->words * 8, other()), shmemx_ct_consume(b->ct, 1))
+#endif
+
+static const struct {
+    const char *name;
+    bench_loop *loop;
+} ways[] = {
+    {"inc", do_inc},
+#if BENCH_15
+    {"put_signal", do_signal},
+#endif
+#if BENCH_REQUESTS
+    {"ct", do_ct},
+#endif
+};
+enum { WAYS = sizeof ways / sizeof ways[0], MOST = 32768 };
+
+static void measure(struct box *boxes, size_t size)
+{
+    struct bench_kind kinds[WAYS];
+    double ns[WAYS];
+    for (int k = 0; k < WAYS; k++) {
+        boxes[k].words = size / sizeof(long);
+        kinds[k] = (struct bench_kind){ways[k].name, ways[k].loop, &boxes[k]};
+    }
+    bench_turns(kinds, WAYS, ns);
+    for (int k = 0; k < WAYS; k++)
+        bench_sized_result(ways[k].name, size, ns[k] / 2, "ns");
+}
+
+static void measure_hop(void)
+{
+    struct bench_hop hop;
+    double ns[2];
+    if (!bench_hop_setup(&hop))
+        return;
+    const struct bench_kind kinds[2] = {{"hop", bench_hop_tight, &hop}, {"hop", bench_hop_relaxed, &hop}};
+    bench_turns(kinds, 2, ns);
+    bench_hop_result(ns);
+}
+
+int main(int argc, char **argv)
+{
+    static const size_t sizes[] = {8, 64, 512, 4096, MOST};
+    struct box boxes[WAYS];
+    shmem_init();
+    bench_start(argc, argv);
+    for (int k = 0; k < WAYS; k++) {
+        boxes[k] = (struct box){.data = bench_need(shmem_align(128, MOST)),
+                                .flag = bench_need(shmem_align(128, 128)),
+                                .signal = bench_need(shmem_align(128, 128)),
+                                .source = bench_need(calloc(1, MOST))};
+        *boxes[k].flag = 0;
+        *boxes[k].signal = 0;
+#if BENCH_REQUESTS
+        shmemx_ct_create(&boxes[k].ct);
+#endif
+    }
+    shmem_barrier_all();
+    for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++)
+        measure(boxes, sizes[i]);
+    measure_hop();
+    for (int k = 0; k < WAYS; k++)
+        free(boxes[k].source);
+    return bench_end("notify", wrong);
+}

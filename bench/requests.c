@@ -1,0 +1,130 @@
+/* What does a request cost, and what does merging save? Nanoseconds per put in a window of 64, 8 B to 1 MB, of PE 0
+ * to PE 1, which waits (seeds 000, 002: message rate and latency).
+ *
+ *   put        blocking puts, one quiet a window       nbi       put_nbi, one quiet a window
+ *   request    a request for each put, wait_all        merged    one request for the window, one wait
+ *   put_inc    put, fence, atomic_inc of a counter     put_ct    counting put
+ *   put.each, request.each    one put and its remote completion, at a time: quiet, wait
+ *   test       testing a merged request that is complete
+ * Every window writes other values, and what arrived last is read back. */
+#include "extension.h"
+
+enum { WINDOW = 64 };
+
+struct windows {
+    char *there; /* symmetric: a window of the largest size */
+    char *source;
+    long *count; /* symmetric */
+    size_t size;
+    int pe;
+#if BENCH_REQUESTS
+    shmemx_request_t request[WINDOW];
+    shmemx_ct_t ct;
+#endif
+};
+
+static long wrong;
+
+/* One loop for each way: `put` is done for each message i of a window at `to`, then `end`. */
+#define LOOP(name, put, end)                           \
+    static void name(long n, void *arg)                \
+    {                                                  \
+        struct windows *w = arg;                       \
+        int i = 0;                                     \
+        for (; n > 0; n--) {                           \
+            char *to = w->there + (size_t)i * w->size; \
+            put;                                       \
+            if (++i == WINDOW || n == 1) {             \
+                end;                                   \
+                i = 0;                                 \
+            }                                          \
+        }                                              \
+    }
+
+LOOP(do_put, shmem_putmem(to, w->source, w->size, w->pe), shmem_quiet())
+LOOP(do_nbi, shmem_putmem_nbi(to, w->source, w->size, w->pe), shmem_quiet())
+LOOP(do_each, (shmem_putmem(to, w->source, w->size, w->pe), shmem_quiet()), (void)0)
+LOOP(do_inc, (shmem_putmem(to, w->source, w->size, w->pe), shmem_fence(), shmem_long_atomic_inc(w->count, w->pe)),
+     shmem_quiet())
+#if BENCH_REQUESTS
+LOOP(do_request, shmemx_putmem_nbe(to, w->source, w->size, w->pe, &w->request[i]),
+     shmemx_request_wait_all(w->request, (size_t)i, NULL))
+LOOP(do_merged, shmemx_putmem_nbe(to, w->source, w->size, w->pe, &w->request[0]), shmemx_request_wait(&w->request[0]))
+LOOP(do_request_each,
+     (shmemx_putmem_nbe(to, w->source, w->size, w->pe, &w->request[0]), shmemx_request_wait(&w->request[0])), (void)0)
+LOOP(do_ct, shmemx_putmem_ct(w->ct, to, w->source, w->size, w->pe), shmem_quiet())
+LOOP(do_test, (void)to; wrong += !shmemx_request_test(&w->request[0]), (void)0)
+#endif
+
+static const struct {
+    const char *name;
+    bench_loop *loop;
+} ways[] = {
+    {"put", do_put},         {"nbi", do_nbi},       {"put.each", do_each},
+    {"put_inc", do_inc},
+#if BENCH_REQUESTS
+    {"request", do_request}, {"merged", do_merged}, {"request.each", do_request_each},
+    {"put_ct", do_ct},
+#endif
+};
+enum { WAYS = sizeof ways / sizeof ways[0] };
+_Static_assert((int)WAYS <= (int)BENCH_MOST_KINDS, "all ways take turns");
+
+/* Each way once more with a pattern of its own, read back. */
+static void verify(struct windows *w, char *back)
+{
+    for (int k = 0; k < WAYS; k++) {
+        memset(w->source, k + 1, w->size);
+        ways[k].loop(WINDOW, w);
+        shmem_quiet();
+        for (int i = 0; i < WINDOW; i += WINDOW - 1) {
+            shmem_getmem(back, w->there + (size_t)i * w->size, w->size, w->pe);
+            wrong += memcmp(back, w->source, w->size) != 0;
+        }
+    }
+}
+
+static void measure(struct windows *w, char *back)
+{
+    struct bench_kind kinds[WAYS];
+    double ns[WAYS];
+    for (int k = 0; k < WAYS; k++)
+        kinds[k] = (struct bench_kind){ways[k].name, ways[k].loop, w};
+    bench_alone(kinds, WAYS, ns);
+    for (int k = 0; k < WAYS; k++)
+        bench_sized_result(ways[k].name, w->size, ns[k], "ns");
+    verify(w, back);
+}
+
+int main(int argc, char **argv)
+{
+    static const size_t sizes[] = {8, 64, 512, 4096, 32768, 262144, 1048576};
+    static long count;
+    enum { SIZES = sizeof sizes / sizeof sizes[0] };
+    shmem_init();
+    bench_start(argc, argv);
+    size_t most = sizes[SIZES - 1];
+    struct windows w = {.there = bench_need(shmem_malloc(WINDOW * most)), .count = &count, .pe = bench.pes - 1};
+    char *back = bench_need(malloc(most));
+    w.source = bench_need(malloc(most));
+#if BENCH_REQUESTS
+    shmemx_ct_create(&w.ct);
+#endif
+    shmem_barrier_all();
+    for (int i = 0; i < SIZES && bench.me == 0; i++) {
+        w.size = sizes[i];
+        measure(&w, back);
+    }
+#if BENCH_REQUESTS
+    if (bench.me == 0) {
+        double ns;
+        bench_alone(&(struct bench_kind){"test", do_test, &w}, 1, &ns);
+        bench_result("test", ns, "ns");
+        for (int i = 0; i < WINDOW; i++)
+            shmemx_request_free(&w.request[i]);
+    }
+#endif
+    free(w.source);
+    free(back);
+    return bench_end("requests", wrong);
+}

@@ -1,0 +1,355 @@
+/* SSCA#1, pairwise local alignment of two codon sequences (seed 000's application): milliseconds of kernel 1, all good
+ * endings, and kernel 2, the alignments behind them; in every mode, each verified.
+ *
+ *   blocking       per cell: 5 gets, 3 puts; barrier_all after each anti-diagonal
+ *   nbi            the same with _nbi and a quiet before the gets are used
+ *   request        a request for each get and put
+ *   merged         one request for the cell's gets, one for its puts
+ *   block          one request for the gets of 64 cells, one for their puts; in place of the barrier a PE counts at
+ *                  those PEs that will read what it wrote, and waits for those whose data it reads
+ *   ranges         the same, the cells' gets and puts being ranges
+ *
+ *   ssca1 [SCALE] [--quick]        sequences of 2^(SCALE/2) codons and the planted ones; default 18
+ *
+ * Cell (m, n) lies on diagonal m + n. H, E, F of a diagonal are kept by m, block-distributed like the sequences; the
+ * cells of a diagonal are dealt out evenly, so data is mostly elsewhere. With G = H(m-1, n-1) + W(m, n):
+ * H = max(0, E, F, G), E(m+1, n) = max(E - 2, G - 7), F(m, n+1) = max(F - 2, G - 7). */
+#include "extension.h"
+
+#include "ssca1.h"
+
+enum mode { BLOCKING, NBI, REQUEST, MERGED, BLOCK, RANGES };
+static const char *const mode_names[] = {"blocking", "nbi", "request", "merged", "block", "ranges"};
+enum { MODES = BENCH_REQUESTS ? 6 : 2, GETS = 5, PUTS = 3, CELLS = 64 };
+
+#if !BENCH_REQUESTS
+typedef int shmemx_request_t; /* modes beyond NBI are not reached */
+#define shmemx_int_get_nbe(dest, source, n, pe, request) ((void)(request))
+#define shmemx_int_put_nbe(dest, source, n, pe, request) ((void)(request))
+#define shmemx_request_wait(request) ((void)(request))
+#define shmemx_request_wait_all(requests, n, status) ((void)(requests))
+#endif
+
+static int length, block;                   /* codons of a sequence, and of it on one PE */
+static int *codons[2];                      /* symmetric blocks: main and match sequence */
+static int *row_h[3], *row_e[2], *row_f[2]; /* symmetric blocks of rolling diagonals */
+static int *owners, *offsets;               /* of each index: a table, to keep divisions out of the cells */
+static shmemx_request_t requests[GETS + PUTS];
+static struct endings endings;
+static long wrong;
+#if BENCH_REQUESTS
+static shmemx_ct_t done_by[SSCA1_MOST_PES]; /* diagonals that each PE has told me of */
+#endif
+static long told[SSCA1_MOST_PES]; /* how many of them I have waited for */
+
+struct cell {
+    int a, b, h, e, f; /* codons; H of two diagonals ago; gaps */
+};
+
+static inline void get(enum mode mode, int *to, const int *array, int index, int n, shmemx_request_t *request)
+{
+    for (int count; n > 0; n -= count, to += count, index += count) {
+        int pe = owners[index], offset = offsets[index];
+        count = block - offset < n ? block - offset : n;
+        if (mode == BLOCKING)
+            shmem_int_get(to, array + offset, (size_t)count, pe);
+        else if (mode == NBI)
+            shmem_int_get_nbi(to, array + offset, (size_t)count, pe);
+        else
+            shmemx_int_get_nbe(to, array + offset, (size_t)count, pe, request);
+    }
+}
+
+static inline void put(enum mode mode, int *array, int index, const int *from, int n, shmemx_request_t *request)
+{
+    for (int count; n > 0; n -= count, from += count, index += count) {
+        int pe = owners[index], offset = offsets[index];
+        count = block - offset < n ? block - offset : n;
+        if (mode == BLOCKING)
+            shmem_int_put(array + offset, from, (size_t)count, pe);
+        else if (mode == NBI)
+            shmem_int_put_nbi(array + offset, from, (size_t)count, pe);
+        else
+            shmemx_int_put_nbe(array + offset, from, (size_t)count, pe, request);
+    }
+}
+
+static inline void get_cell(enum mode mode, struct cell *c, int diagonal, int m)
+{
+    shmemx_request_t *r = requests;
+    int n = diagonal - m, each = mode == REQUEST;
+    c->h = 0;
+    c->e = c->f = SSCA1_NO_GAP;
+    get(mode, &c->a, codons[0], m, 1, r);
+    get(mode, &c->b, codons[1], n, 1, r + each);
+    if (m > 0 && n > 0)
+        get(mode, &c->h, row_h[(diagonal + 1) % 3], m - 1, 1, r + 2 * each);
+    if (m > 0)
+        get(mode, &c->e, row_e[diagonal % 2], m, 1, r + 3 * each);
+    if (n > 0)
+        get(mode, &c->f, row_f[diagonal % 2], m, 1, r + 4 * each);
+}
+
+static inline void put_cell(enum mode mode, const struct cell *c, int diagonal, int m)
+{
+    shmemx_request_t *r = requests + GETS;
+    int each = mode == REQUEST;
+    put(mode, row_h[diagonal % 3], m, &c->h, 1, r);
+    if (m + 1 < length)
+        put(mode, row_e[(diagonal + 1) % 2], m + 1, &c->e, 1, r + each);
+    put(mode, row_f[(diagonal + 1) % 2], m, &c->f, 1, r + 2 * each);
+}
+
+static inline void completed(enum mode mode, int first, int count)
+{
+    if (mode == NBI)
+        shmem_quiet();
+    else if (mode == REQUEST)
+        shmemx_request_wait_all(requests + first, (size_t)count, NULL);
+    else if (mode > REQUEST)
+        shmemx_request_wait(requests + first);
+}
+
+static int codon_at(int sequence, int index)
+{
+    return shmem_int_g(codons[sequence] + offsets[index], owners[index]);
+}
+
+/* An ending: the best way here is the pair itself, good enough, and the next pair does not go on. */
+static void maybe_ending(int m, int n, int score, int pair)
+{
+    if (score <= SSCA1_MIN_SCORE || pair <= 0)
+        return;
+    if (m + 1 < length && n + 1 < length && ssca1_pair(codon_at(0, m + 1), codon_at(1, n + 1)) > 0)
+        return;
+    ssca1_keep(&endings, (struct ending){score, m, n});
+}
+
+static inline void compute(struct cell *c, int m, int n)
+{
+    int pair = ssca1_pair(c->a, c->b), g = c->h + pair, best = c->e > c->f ? c->e : c->f;
+    best = best > g ? best : g;
+    if (best == g)
+        maybe_ending(m, n, g, pair);
+    c->h = best > 0 ? best : 0;
+    c->e = c->e - 2 > g - 7 ? c->e - 2 : g - 7;
+    c->f = c->f - 2 > g - 7 ? c->f - 2 : g - 7;
+}
+
+/* The cells of a diagonal that a PE has: m from first to last - 1. */
+static void share(int diagonal, int pe, int *first, int *last)
+{
+    int low = diagonal < length ? 0 : diagonal - length + 1, high = diagonal < length ? diagonal : length - 1;
+    long cells = high - low + 1;
+    *first = low + (int)(cells * pe / bench.pes);
+    *last = low + (int)(cells * (pe + 1) / bench.pes);
+}
+
+static inline void cell_by_cell(enum mode mode, int diagonal, int first, int last)
+{
+    struct cell c;
+    for (int m = first; m < last; m++) {
+        get_cell(mode, &c, diagonal, m);
+        completed(mode, 0, GETS);
+        compute(&c, m, diagonal - m);
+        put_cell(mode, &c, diagonal, m);
+        if (mode >= REQUEST)
+            completed(mode, GETS, PUTS);
+    }
+}
+
+static void block_of_cells(int diagonal, int first, int last)
+{
+    struct cell c[CELLS];
+    for (int m = first; m < last; m++)
+        get_cell(BLOCK, &c[m - first], diagonal, m);
+    completed(BLOCK, 0, GETS);
+    for (int m = first; m < last; m++) {
+        compute(&c[m - first], m, diagonal - m);
+        put_cell(BLOCK, &c[m - first], diagonal, m);
+    }
+}
+
+/* The codons of the match sequence run backwards along a diagonal. */
+static void range_of_cells(int diagonal, int first, int last)
+{
+    int a[CELLS], b[CELLS], h[CELLS], e[CELLS], f[CELLS], count = last - first, top = diagonal - last + 1;
+    int skip_m = first == 0, skip_n = top == 0; /* cells at the edges have nothing before them */
+    h[0] = h[count - 1] = 0;
+    e[0] = f[count - 1] = SSCA1_NO_GAP;
+    get(RANGES, a, codons[0], first, count, requests);
+    get(RANGES, b, codons[1], top, count, requests);
+    get(RANGES, h + skip_m, row_h[(diagonal + 1) % 3], first - 1 + skip_m, count - skip_m - skip_n, requests);
+    get(RANGES, e + skip_m, row_e[diagonal % 2], first + skip_m, count - skip_m, requests);
+    get(RANGES, f, row_f[diagonal % 2], first, count - skip_n, requests);
+    completed(RANGES, 0, GETS);
+    for (int i = 0; i < count; i++) {
+        struct cell c = {a[i], b[count - 1 - i], h[i], e[i], f[i]};
+        compute(&c, first + i, diagonal - first - i);
+        h[i] = c.h;
+        e[i] = c.e;
+        f[i] = c.f;
+    }
+    put(RANGES, row_h[diagonal % 3], first, h, count, requests + GETS);
+    put(RANGES, row_e[(diagonal + 1) % 2], first + 1, e, last < length ? count : length - 1 - first, requests + GETS);
+    put(RANGES, row_f[(diagonal + 1) % 2], first, f, count, requests + GETS);
+}
+
+#if BENCH_REQUESTS
+/* Does what `pe` has on the diagonal touch what `of` reads or overwrites on the next one? Cells next to each
+ * other share data. */
+static int matters(int diagonal, int pe, int of)
+{
+    int first, last, next_first, next_last;
+    share(diagonal, pe, &first, &last);
+    share(diagonal + 1, of, &next_first, &next_last);
+    return first < last && next_first < next_last && first <= next_last && last > next_first - 1;
+}
+
+/* In place of a barrier: neighbours only. What is two diagonals old needs no word of its own, since a PE that has the
+ * cell between has waited for its writer, and is waited for. */
+static void tell_and_wait(int diagonal)
+{
+    for (int pe = 0; pe < bench.pes; pe++)
+        if (pe != bench.me && matters(diagonal, bench.me, pe))
+            shmemx_ct_add(done_by[bench.me], 1, pe);
+    for (int pe = 0; pe < bench.pes; pe++)
+        if (pe != bench.me && matters(diagonal, pe, bench.me))
+            shmemx_ct_wait(done_by[pe], ++told[pe]);
+}
+#else
+static void tell_and_wait(int diagonal)
+{
+    (void)diagonal;
+}
+#endif
+
+static inline void diagonals(enum mode mode)
+{
+    for (int diagonal = 0; diagonal < 2 * length - 1; diagonal++) {
+        int first, last;
+        share(diagonal, bench.me, &first, &last);
+        if (mode < BLOCK)
+            cell_by_cell(mode, diagonal, first, last);
+        for (int m = first, end; mode >= BLOCK && m < last; m = end) {
+            end = last - m < CELLS ? last : m + CELLS;
+            mode == BLOCK ? block_of_cells(diagonal, m, end) : range_of_cells(diagonal, m, end);
+            completed(mode, GETS, PUTS);
+        }
+        if (mode < BLOCK)
+            shmem_barrier_all();
+        else
+            tell_and_wait(diagonal);
+    }
+}
+
+static void kernel1(enum mode mode)
+{
+    switch (mode) { /* each with its own copy of the loops */
+    case BLOCKING: diagonals(BLOCKING); break;
+    case NBI: diagonals(NBI); break;
+    case REQUEST: diagonals(REQUEST); break;
+    case MERGED: diagonals(MERGED); break;
+    case BLOCK: diagonals(BLOCK); break;
+    default: diagonals(RANGES);
+    }
+    shmem_barrier_all();
+    ssca1_gather(&endings);
+}
+
+/* Alignments are dealt out; each PE fetches the codons before its endings, backwards. */
+static void kernel2(enum mode mode, struct alignment *best)
+{
+    for (int i = bench.me; i < endings.count; i += bench.pes) {
+        struct ending end = endings.list[i];
+        int window[2][SSCA1_WINDOW], from[2] = {end.m - SSCA1_WINDOW + 1, end.n - SSCA1_WINDOW + 1};
+        for (int s = 0; s < 2; s++) {
+            from[s] = from[s] < 0 ? 0 : from[s];
+            get(mode, window[s], codons[s], from[s], (s ? end.n : end.m) - from[s] + 1,
+                requests + (mode == REQUEST ? s : 0));
+        }
+        completed(mode, 0, mode == REQUEST ? 2 : 1);
+        struct alignment found;
+        wrong += !ssca1_align(&found, end.score, window[0], end.m - from[0] + 1, window[1], end.n - from[1] + 1);
+        if (i < SSCA1_BEST)
+            shmem_putmem(&best[i], &found, sizeof found, 0);
+    }
+    shmem_barrier_all();
+}
+
+/* Every mode must find what the first one found, and the planted alignments on top. */
+static void verify(enum mode mode, const struct alignment *best)
+{
+    static unsigned long first_sum;
+    if (bench.me != 0)
+        return;
+    unsigned long sum = ssca1_sum(&endings);
+    if (mode == BLOCKING)
+        first_sum = sum;
+    if (sum != first_sum || !ssca1_planted(best))
+        fprintf(stderr, "ssca1: %s: %s\n", mode_names[mode],
+                sum != first_sum ? "other endings than the blocking mode" : "not the planted alignments on top");
+    wrong += sum != first_sum || !ssca1_planted(best);
+}
+
+static void measure(int repetitions)
+{
+    static struct alignment best[SSCA1_BEST]; /* symmetric, on PE 0 */
+    double times[2][MODES][BENCH_MOST_BATCHES];
+    for (int r = 0; r < repetitions; r++)
+        for (int mode = 0; mode < MODES; mode++) {
+            endings.count = 0;
+            shmem_barrier_all();
+            double start = bench_now();
+            kernel1((enum mode)mode);
+            double middle = bench_now();
+            kernel2((enum mode)mode, best);
+            times[0][mode][r] = (middle - start) * 1e-6;
+            times[1][mode][r] = (bench_now() - middle) * 1e-6;
+            verify((enum mode)mode, best);
+        }
+    for (int kernel = 0; kernel < 2; kernel++)
+        for (int mode = 0; mode < MODES; mode++) {
+            char name[48];
+            snprintf(name, sizeof name, "k%d.%s", kernel + 1, mode_names[mode]);
+            bench_result(name, bench_median(times[kernel][mode], repetitions), "ms");
+        }
+}
+
+int main(int argc, char **argv)
+{
+    shmem_init();
+    bench_start(argc, argv);
+    int scale = argc > 1 && argv[1][0] != '-' ? atoi(argv[1]) : bench.batches < 10 ? 14 : 18;
+    if (bench.pes > SSCA1_MOST_PES || scale < 12 || scale > 30) {
+        fprintf(stderr, "ssca1: wants at most %d PEs and a scale from 12 to 30\n", SSCA1_MOST_PES);
+        shmem_finalize();
+        return 2;
+    }
+    length = ssca1_length(scale) / bench.pes * bench.pes;
+    block = length / bench.pes;
+    owners = bench_need(malloc((size_t)length * sizeof *owners));
+    offsets = bench_need(malloc((size_t)length * sizeof *offsets));
+    for (int i = 0; i < length; i++) {
+        owners[i] = i / block;
+        offsets[i] = i % block;
+    }
+    size_t bytes = (size_t)block * sizeof(int);
+    for (int s = 0; s < 2; s++) {
+        codons[s] = bench_need(shmem_malloc(bytes));
+        row_e[s] = bench_need(shmem_malloc(bytes));
+        row_f[s] = bench_need(shmem_malloc(bytes));
+        ssca1_fill(codons[s], s, bench.me * block, block, length);
+    }
+    for (int i = 0; i < 3; i++)
+        row_h[i] = bench_need(shmem_malloc(bytes));
+#if BENCH_REQUESTS
+    for (int pe = 0; pe < bench.pes; pe++)
+        shmemx_ct_create(&done_by[pe]);
+#endif
+    shmem_barrier_all();
+    measure(bench.batches < 10 ? 2 : 5);
+    free(owners);
+    free(offsets);
+    return bench_end("ssca1", wrong);
+}
