@@ -1,6 +1,7 @@
 """Writes docs/results/ from what run.py measured: README.md with the tables, and pictures where matplotlib is there."""
 import json
 
+import experiments
 import suite
 
 TEXT = """# Results
@@ -163,6 +164,10 @@ def draw(document, folder):
         figure, axes = pyplot.subplots(figsize=(9, 4.2))
         draw_collectives(chart, axes, 4)
         made.append(save(figure, folder, "collectives-4.png", "Collectives with 4 PEs"))
+    for name, title, fill in experiments.figures(chart):
+        figure, axes = pyplot.subplots(1, 2, figsize=(12, 4.2), squeeze=False)
+        fill(axes.flat)
+        made.append(save(figure, folder, name, title))
     return made
 
 

@@ -65,6 +65,8 @@ static const struct {
 #if BENCH_REQUESTS
     {"request", do_request}, {"merged", do_merged}, {"request.each", do_request_each},
     {"put_ct", do_ct},
+#else /* what a program does there instead */
+    {"request", do_nbi}, {"merged", do_nbi}, {"request.each", do_each}, {"put_ct", do_inc},
 #endif
 };
 enum { WAYS = sizeof ways / sizeof ways[0] };

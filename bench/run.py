@@ -231,7 +231,8 @@ def spread_text(spread):
     return "{1:.{d}f} [{0:.{d}f} {2:.{d}f}]".format(*spread, d=digits)
 
 
-UNITS = {"bandwidth": "GB/s", "launch": "ms", "rss": "MiB", "stencil": "MFlop/s", "isort": "Mkeys/s"}
+UNITS = {"bandwidth": "GB/s", "launch": "ms", "rss": "MiB", "stencil": "MFlop/s", "isort": "Mkeys/s",
+         "ssca1": "ms", "wavefront": "MFlop/s"}
 
 
 def unit_of(line):

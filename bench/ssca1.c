@@ -27,7 +27,7 @@ typedef int shmemx_request_t; /* modes beyond NBI are not reached */
 #define shmemx_int_get_nbe(dest, source, n, pe, request) ((void)(request))
 #define shmemx_int_put_nbe(dest, source, n, pe, request) ((void)(request))
 #define shmemx_request_wait(request) ((void)(request))
-#define shmemx_request_wait_all(requests, n, status) ((void)(requests))
+#define shmemx_request_wait_all(requests, n, status) ((void)(requests), (void)(n))
 #endif
 
 static int length, block;                   /* codons of a sequence, and of it on one PE */
@@ -39,8 +39,8 @@ static struct endings endings;
 static long wrong;
 #if BENCH_REQUESTS
 static shmemx_ct_t done_by[SSCA1_MOST_PES]; /* diagonals that each PE has told me of */
+static long told[SSCA1_MOST_PES];           /* how many of them I have waited for */
 #endif
-static long told[SSCA1_MOST_PES]; /* how many of them I have waited for */
 
 struct cell {
     int a, b, h, e, f; /* codons; H of two diagonals ago; gaps */

@@ -152,6 +152,7 @@ static void exchange_with_counters(void)
     shmem_ct_free(&pair[1]);
 }
 
+/* clang-format off */
 /* Let vector be an array that holds the grid values; ARRAY simplifies indexing with halo elements. */
 #define ARRAY(i, j) vector[i + 1 + (j) * (segment_size + 1)]
 
@@ -200,6 +201,7 @@ static void listing_1_6(void)
     free(whole);
     shmem_ct_free(&ct);
 }
+/* clang-format on */
 
 /* Ping-pong of section 3.1, baseline and counting. */
 static void ping_pong(void)

@@ -134,7 +134,6 @@ static void barrier_publishes(void)
         shmemx_request_t one = SHMEMX_REQUEST_NULL;
         for (int pe = 0; pe < npes; pe++)
             shmem_long_put_nbi(&mail[me], &round, 1, pe);
-        shmem_quiet();
         shmemx_barrier_all_nbe(&one);
         while (!shmemx_request_test(&one))
             continue;

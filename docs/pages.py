@@ -1,0 +1,203 @@
+#!/usr/bin/env python3
+"""Makes the manual pages from docs/man/*.md, with the synopses from the table of operations (api/) and the
+environment variables from src/base/env.def.
+
+    pages.py --out DIR --version V    write DIR/man1, man3, man7; names that share a page become aliases of it
+    pages.py --list                   the files that --out writes, aliases left out
+    pages.py --missing                functions that no page has in its synopsis; exit status 1 when there are any
+
+A source is NAME.SECTION.md. Its first line is "# what NAME is for"; then, line by line:
+    ## Heading          - item          ``` around lines that are shown as they are
+    @synopsis A B ...   rows of the table, by name or as family/name, family/*; in prototypes TYPE stands for the types of
+                        the row, SIZE for the bits of an element
+    @environment        all variables
+    = term              a definition; the lines below it, up to an empty one, explain it
+and paragraphs. Inside: **bold**, *italic*, `code`.
+"""
+import argparse
+import pathlib
+import re
+import sys
+
+sys.dont_write_bytecode = True
+HERE = pathlib.Path(__file__).resolve().parent
+ROOT = HERE.parent
+sys.path.insert(0, str(ROOT / "api"))
+import model                                               # noqa: E402
+import table                                               # noqa: E402
+
+ENV_ROW = re.compile(r'ENV_ROW\((\w+),\s*"(\w+)",\s*("(\w+)"|0),\s*(\w+),\s*"([^"]*)",\s*"([^"]*)"\)')
+
+
+def escape(text):
+    """Plain text to troff; a line must not begin with a control character."""
+    text = text.replace("\\", "\\e").replace("-", "\\-")
+    return "\\&" + text if text[:1] in (".", "'") else text
+
+
+def inline(text):
+    text = escape(text)
+    text = re.sub(r"\*\*(.+?)\*\*", r"\\fB\1\\fR", text)
+    text = re.sub(r"`(.+?)`", r"\\fB\1\\fR", text)
+    return re.sub(r"(?<![\w*])\*([^*\s][^*]*?)\*(?![\w*])", r"\\fI\1\\fR", text)
+
+
+def rows_of(words):
+    for word in words:
+        family, _, name = word.rpartition("/")
+        found = [row for row in table.TABLE if (not family or row.family == family) and name in ("*", row.name)]
+        if not found:
+            raise SystemExit(f"pages.py: no row {word} in the table")
+        yield from found
+
+
+def types_text(rows):
+    kinds = {}
+    for row in rows:
+        if row.types and "typed" in row.forms.split():
+            names = ", ".join(kind.name for kind in row.types)
+            kinds.setdefault(names, []).append(model.generic_name(row))
+    return kinds
+
+
+def synopsis(words):
+    rows = list(rows_of(words))
+    lines = [".nf"]
+    lines += [f".B #include <{header}>" for header in dict.fromkeys(row.header for row in rows)] + [".PP"]
+    forms = [function for row in rows for function in model.synopsis_row(row)]
+    short = [f for f in forms if f.ctx and "plain" not in f.row.forms]    # named below: they would fill pages
+    for function in forms:
+        if function not in short:
+            row = function.row
+            generic = function.name == model.generic_name(row) and "TYPE" in function.prototype()
+            note = "  /* C11, C++ */" if generic else "  /* deprecated */" if row.old else ""
+            lines.append(escape(function.prototype() + ";" + note))
+    lines.append(".fi")
+    if short:
+        names = [f.name + ("" if f.name.partition("_ctx_")[1] else " (C11, C++)") for f in short]
+        lines += [".PP", escape(f"With shmem_ctx_t ctx as first parameter: {', '.join(names)}.")]
+    for names, generics in types_text(rows).items():
+        which = "" if len(types_text(rows)) == 1 else f" in {', '.join(generics)}"
+        lines += [".PP", escape(f"TYPE{which}: {names}.")]
+    if any("sized" in row.forms.split() for row in rows):
+        lines += [".PP", escape(f"SIZE: {', '.join(map(str, table.SIZES))}.")]
+    return lines
+
+
+def environment():
+    lines = []
+    for _, name, _, alias, kind, standard, text in ENV_ROW.findall((ROOT / "src/base/env.def").read_text()):
+        also = f" (older: {alias})" if alias else ""
+        unset = f" When unset: {standard}." if standard else ""
+        lines += [".TP", f".B {name}", escape(f"{text[:1].upper()}{text[1:]}{also}.{unset}")]
+    return lines
+
+
+class Page:
+    def __init__(self, path):
+        self.name, self.section = path.name.removesuffix(".md").rsplit(".", 1)
+        self.lines = path.read_text(encoding="utf-8").splitlines()
+        self.words = [word for line in self.lines if line.startswith("@synopsis ") for word in line.split()[1:]]
+
+    @property
+    def rows(self):
+        return list(rows_of(self.words))
+
+    @property
+    def also(self):
+        """Names by which people look a page up: every plain, mem and generic form, without contexts."""
+        found = []
+        for row in self.rows:
+            forms = row.forms.split()
+            found += [f.name for f in model.expand_row(row) if not f.ctx and not f.type and not f.row.name.endswith("to_all")]
+            found += [model.generic_name(row)] if "generic" in forms else []
+        return [name for name in dict.fromkeys(found) if name != self.name]
+
+    def troff(self, version):
+        purpose = self.lines[0].removeprefix("# ")
+        out = [f'.TH {self.name} {self.section} "" "Lateral {version}" "Lateral"', ".nh", ".ad l", ".SH NAME",
+               f"{escape(self.name)} \\- {escape(purpose)}"]
+        block = False
+        for line in self.lines[1:]:
+            if line.startswith("```"):
+                out += [".fi", ".RE", ".PP"] if block else [".PP", ".RS 4", ".nf"]
+                block = not block
+            elif block:
+                out.append(escape(line))
+            else:
+                out += self.plain(line)
+        return "\n".join(tidy(out)) + "\n"
+
+    def plain(self, line):
+        if line.startswith("## "):
+            return [".SH " + escape(line[3:].upper())]
+        if line.startswith("@synopsis "):
+            return synopsis(line.split()[1:])
+        if line == "@environment":
+            return environment()
+        if line.startswith("- "):
+            return [".IP \\(bu 2", inline(line[2:])]
+        if line.startswith("= "):
+            return [".TP", "\\fB" + inline(line[2:]) + "\\fR"]
+        if not line.strip():
+            return [".PP"]
+        return [inline(line.strip())]
+
+
+def tidy(lines):
+    """No empty paragraphs: .PP only between two pieces of text."""
+    kept = []
+    for line in lines:
+        if line == ".PP" and kept and (kept[-1] == ".PP" or kept[-1].startswith(".SH")):
+            continue
+        if line.startswith((".SH", ".TP", ".IP")) and kept and kept[-1] == ".PP":
+            kept.pop()
+        kept.append(line)
+    while kept[-1] == ".PP":
+        kept.pop()
+    return kept
+
+
+def pages():
+    return [Page(path) for path in sorted((HERE / "man").glob("*.md"))]
+
+
+def write(out, version):
+    wanted = {}
+    made = pages()
+    for page in made:
+        wanted[f"man{page.section}/{page.name}.{page.section}"] = page.troff(version)
+    for page in made:
+        for name in page.also:
+            wanted.setdefault(f"man{page.section}/{name}.{page.section}", f".so man{page.section}/{page.name}.{page.section}\n")
+    for name, text in wanted.items():
+        path = pathlib.Path(out, name)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+
+
+def missing():
+    named = {id(row) for page in pages() for row in page.rows}
+    return [f.name for row in table.TABLE if id(row) not in named for f in model.expand_row(row)]
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--out")
+    parser.add_argument("--version", default="0.0.0")
+    parser.add_argument("--list", action="store_true")
+    parser.add_argument("--missing", action="store_true")
+    asked = parser.parse_args()
+    if asked.list:
+        print("\n".join(f"man{page.section}/{page.name}.{page.section}" for page in pages()))
+    if asked.out:
+        write(asked.out, asked.version)
+    if asked.missing:
+        names = missing()
+        print("\n".join(f"no page has {name}" for name in names[:40]) or "every function is in a page")
+        return 1 if names else 0
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
