@@ -1,0 +1,51 @@
+#!/usr/bin/env python3
+"""What a program compiled against an earlier release needs must still be there.
+
+    check.py LIBRARY            every symbol in symbols.txt is exported under its version, the SONAME is
+                                as recorded, and nothing is exported without a version
+    check.py --record LIBRARY   adds what is new (a release does this; taking away needs a new SONAME)
+
+OpenSHMEM's own names are held by tests/symbols; symbols.txt records the extensions and uccs.h.
+"""
+import pathlib
+import re
+import subprocess
+import sys
+
+RECORD = pathlib.Path(__file__).with_name("symbols.txt")
+SONAME = "liblateral.so.1"
+
+
+def exported(library):
+    text = subprocess.run(["nm", "-D", "--defined-only", "--with-symbol-versions", library], check=True,
+                          stdout=subprocess.PIPE, text=True).stdout
+    return {line.split()[-1] for line in text.splitlines() if " A " not in line}
+
+
+def soname(library):
+    text = subprocess.run(["readelf", "-d", library], check=True, stdout=subprocess.PIPE, text=True).stdout
+    return re.search(r"SONAME.*\[(.*)\]", text).group(1)
+
+
+def main():
+    library = sys.argv[-1]
+    symbols = exported(library)
+    ours = {s for s in symbols if re.match(r"p?shmemx_|uccs_", s)}
+    if sys.argv[1] == "--record":
+        old = set(RECORD.read_text().split()) if RECORD.exists() else set()
+        RECORD.write_text("\n".join(sorted(old | {s for s in ours if not s.startswith("pshmemx_")})) + "\n")
+        return 0
+    recorded = set(RECORD.read_text().split())
+    wrong = [f"gone: {s}" for s in sorted(recorded - symbols)]
+    wrong += [f"gone: p{s}" for s in sorted(recorded) if s.startswith("shmemx_") and "p" + s not in symbols]
+    wrong += [f"without a version: {s}" for s in sorted(symbols) if "@@" not in s]
+    wrong += [f"inside name exported: {s}" for s in sorted(symbols)
+              if not re.match(r"(p?shmemx?_|uccs_|p?start_pes|p?_my_pe|p?_num_pes|p?sh(malloc|free|realloc|memalign)|lat_check_)", s)]
+    if soname(library) != SONAME:
+        wrong.append(f"SONAME is {soname(library)}, not {SONAME}")
+    print("\n".join(wrong) or f"{len(recorded)} recorded symbols are there, {len(symbols)} in all")
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
