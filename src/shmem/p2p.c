@@ -1,8 +1,8 @@
 /* Waiting for sets of variables: all, any, some, against one value or one each.
  *
- * All twelve calls are one scan over a set. any and some begin where the calling thread's last scan
- * stopped, so an element that is always true cannot starve the others (OpenSHMEM 1.6, fairness of
- * wait_until_any). An empty set (no elements, or all excluded by status) is satisfied at once. */
+ * All twelve calls are one scan over a set. any begins somewhere else each time, so an element that is always
+ * true cannot starve the others (OpenSHMEM 1.6, fairness of wait_until_any); some returns all it finds. An
+ * empty set (no elements, or all excluded by status) is satisfied at once. */
 #include "shmem/p2p.h"
 
 #include "base/atomic.h"
@@ -53,18 +53,28 @@ static bool all_from(const struct set *set, size_t *from)
     return true;
 }
 
-static _Thread_local size_t turn;
+static size_t any_between(const struct set *set, size_t from, size_t to)
+{
+    for (size_t i = from; i < to; i++)
+        if (included(set, i) && satisfied(set, i))
+            return i;
+    return SIZE_MAX;
+}
+
+/* Where a scan begins: a sequence without pattern, so that no rhythm of calls on this and other sets passes
+ * over an element for ever. */
+static size_t somewhere(size_t nelems)
+{
+    static _Thread_local uint64_t state;
+    state = state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+    return (state >> 33) % nelems;
+}
 
 static size_t any_once(const struct set *set)
 {
-    for (size_t n = 0; n < set->nelems; n++) {
-        size_t i = (turn + n) % set->nelems;
-        if (included(set, i) && satisfied(set, i)) {
-            turn = i + 1;
-            return i;
-        }
-    }
-    return SIZE_MAX;
+    size_t from = set->nelems > 1 ? somewhere(set->nelems) : 0;
+    size_t found = any_between(set, from, set->nelems);
+    return found != SIZE_MAX ? found : any_between(set, 0, from);
 }
 
 static size_t some_once(const struct set *set, size_t *indices)

@@ -150,6 +150,23 @@ static void no_starvation(void)
         CHECK(seen[form][0] > 0 && seen[form][3] > 0 && seen[form][6] > 0);
 }
 
+/* The same when calls on two sets take turns: neither may lead the other back to one entry for ever. */
+static void no_starvation_in_turns(void)
+{
+    static int a[MANY], b[MANY];
+    int seen[2][MANY] = { { 0 } };
+    a[0] = a[3] = a[6] = 1;
+    b[2] = 1;
+    for (int call = 0; call < 2000; call++) {
+        seen[0][shmem_int_test_any(a, MANY, NULL, SHMEM_CMP_EQ, 1)]++;
+        CHECK(shmem_int_wait_until_any(b, MANY, NULL, SHMEM_CMP_EQ, 1) == 2);
+        seen[1][shmem_int_wait_until_any(a, MANY, NULL, SHMEM_CMP_EQ, 1)]++;
+        CHECK(shmem_int_test_any(b, MANY, NULL, SHMEM_CMP_EQ, 1) == 2);
+    }
+    for (int form = 0; form < 2; form++)
+        CHECK(seen[form][0] > 0 && seen[form][3] > 0 && seen[form][6] > 0);
+}
+
 int main(void)
 {
     check_start();
@@ -161,5 +178,6 @@ int main(void)
     STANDARD_AMO_TYPES(RUN)
     shmem_free(heap);
     no_starvation();
+    no_starvation_in_turns();
     return check_pass();
 }
