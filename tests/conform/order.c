@@ -4,7 +4,8 @@
 #include "check.h"
 
 enum { ROUNDS = 300, LAPS = 60 };
-static long data[4], flag, ack, mine, theirs;
+static long data[4], flag, ack;
+static uint64_t arrived;
 static shmem_ctx_t ctx;
 
 /* Put, fence, put: whoever sees the second has the first. The data come by another kind of operation each round. */
@@ -67,22 +68,30 @@ static void fence_on_context(void)
     shmem_barrier_all();
 }
 
-/* Two neighbours write, quiet, and read the other: at least one sees the other's write. */
+/* Two neighbours write, quiet, and read the other's word, for many words side by side at about the same time: of each pair at
+ * least one sees the other's write. */
 static void store_buffers(void)
 {
+    enum { WORDS = 2000, BATCHES = 12 };
+    static long word[WORDS], seen[WORDS], theirs[WORDS], begin;
     int mate = me ^ 1;
-    for (long round = 1; round <= ROUNDS; round++) {
+    for (long batch = 1; batch <= BATCHES; batch++) {
         shmem_barrier_all();
         if (mate >= npes)
             continue;
-        shmem_long_p(&mine, round, me);
-        shmem_quiet();
-        long seen = shmem_long_g(&mine, mate);
-        shmem_long_p(&theirs, seen, mate); /* what I saw of the mate */
-        shmem_quiet();
-        shmem_long_atomic_set(&ack, round + ROUNDS, mate);
-        shmem_long_wait_until(&ack, SHMEM_CMP_GE, round + ROUNDS);
-        CHECK(seen >= round || theirs >= round);
+        shmem_long_atomic_set(&begin, batch, mate);
+        shmem_long_wait_until(&begin, SHMEM_CMP_GE, batch);
+        for (int i = 0; i < WORDS; i++) {
+            shmem_long_atomic_set(&word[i], batch, batch & 1 ? me : mate);
+            shmem_quiet();
+            seen[i] = shmem_long_atomic_fetch(&word[i], batch & 1 ? mate : me);
+        }
+        shmem_long_put_signal(theirs, seen, WORDS, &arrived, 1, SHMEM_SIGNAL_ADD, mate);
+        CHECK(shmem_signal_wait_until(&arrived, SHMEM_CMP_GE, (uint64_t)batch) == (uint64_t)batch);
+        int neither = 0;
+        for (int i = 0; i < WORDS; i++)
+            neither += seen[i] < batch && theirs[i] < batch;
+        CHECK_EQ(neither, 0);
     }
     shmem_barrier_all();
 }
