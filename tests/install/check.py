@@ -125,7 +125,7 @@ def part_static(options, work):
 
 def part_cmake(options, work):
     prefix = install(options, work)
-    run(options.cmake, "-S", OUTSIDE, "-B", work / "build", f"-DCMAKE_PREFIX_PATH={prefix}",
+    run(options.cmake, "-G", "Ninja", "-S", OUTSIDE, "-B", work / "build", f"-DCMAKE_PREFIX_PATH={prefix}",
         f"-DCMAKE_C_COMPILER={options.cc}", f"-DCMAKE_CXX_COMPILER={options.cxx}", "-DCMAKE_C_FLAGS=-Wall -Werror", env=clean_env())
     run(options.cmake, "--build", work / "build", env=clean_env())
     for program in ("ring_shared", "ring_static", "ring_cxx"):
