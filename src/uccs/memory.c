@@ -191,7 +191,7 @@ static void publish_core(size_t heap_bytes)
                              .heap_stride = rte.node->heap_stride,
                              .image_peers = (uintptr_t)image_of(0),
                              .image_stride = rte.node->image_stride,
-                             .spin = uccs_core.spin,
+                             .spin = rte.node->oversubscribed ? 0 : uccs_core.spin, /* its core is wanted */
                              .oversubscribed = rte.node->oversubscribed,
                              .me = rte.pe,
                              .npes = rte.npes,
