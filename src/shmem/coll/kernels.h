@@ -12,7 +12,11 @@
 
 typedef void lat_kernel(void *out, const void *a, const void *b, size_t n);
 
-/* Null where the standard has no such operator (bitwise on reals, order on complex). */
+/* By kind and operator, for lat_kernel_of. */
+extern lat_kernel *const lat_kernels[LAT_KINDS][LAT_OPS];
+extern lat_kernel *const lat_kernels_avx2[LAT_KINDS][LAT_OPS];
+
+/* The kernel for this processor; null where the standard has no such operator (bitwise on reals, order on complex). */
 lat_kernel *lat_kernel_of(enum lat_kind kind, enum lat_op op);
 
 size_t lat_kind_size(enum lat_kind kind);

@@ -92,22 +92,30 @@ static void enter_all(struct uccs_group *group)
         lat_coll_await(group, lat_coll_around(group, i));
 }
 
+/* Folds a block of all sources and writes it to all dests. It is folded in my dest unless that would
+ * overwrite my source before its turn. */
+static void reduce_block(const char *call, struct uccs_group *group, const struct fold *fold, char *dest,
+                         const char *source, size_t bytes)
+{
+    cache_aligned char room[BLOCK];
+    bool direct = dest != source || group->size == 2;
+    char *result = direct ? dest : room;
+    const void *first = lat_coll_peer(call, "source", group, source, 0);
+    fold->combine(result, first, lat_coll_peer(call, "source", group, source, 1), bytes / fold->size);
+    for (int rank = 2; rank < group->size; rank++)
+        fold->combine(result, result, lat_coll_peer(call, "source", group, source, rank), bytes / fold->size);
+    for (int i = direct; i < group->size; i++)
+        memcpy(lat_coll_peer(call, "dest", group, dest, lat_coll_around(group, i)), result, bytes);
+}
+
 static void reduce_by_share(const char *call, struct uccs_group *group, const struct fold *fold, char *dest,
                             const char *source, size_t bytes)
 {
-    cache_aligned char result[BLOCK];
     size_t at, end;
     share_of(group, bytes, &at, &end);
     enter_all(group);
-    for (; at < end; at += BLOCK) {
-        size_t piece = end - at < BLOCK ? end - at : BLOCK, n = piece / fold->size;
-        const void *first = lat_coll_peer(call, "source", group, source + at, 0);
-        fold->combine(result, first, lat_coll_peer(call, "source", group, source + at, 1), n);
-        for (int rank = 2; rank < group->size; rank++)
-            fold->combine(result, result, lat_coll_peer(call, "source", group, source + at, rank), n);
-        for (int i = 0; i < group->size; i++)
-            memcpy(lat_coll_peer(call, "dest", group, dest + at, lat_coll_around(group, i)), result, piece);
-    }
+    for (; at < end; at += BLOCK)
+        reduce_block(call, group, fold, dest + at, source + at, end - at < BLOCK ? end - at : BLOCK);
     lat_coll_leave(group);
 }
 
