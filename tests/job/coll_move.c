@@ -24,7 +24,7 @@
  */
 #include "coll.h"
 
-enum { TEAMS = 6, STEPS = 3000, ROOM = 4 << 20 };
+enum { TEAMS = 6, ROOM = 4 << 20 };
 
 struct member {
     shmem_team_t team;
@@ -160,7 +160,7 @@ int main(void)
     source = shmem_malloc(ROOM);
     dest = shmem_malloc(ROOM);
     uint64_t seed = 1, own = 77 + (uint64_t)shmem_my_pe();
-    int steps = shmem_n_pes() > 8 ? STEPS / 4 : STEPS;
+    int steps = 4000 / (1 + shmem_n_pes());
     for (int step = 0; step < steps; step++) {
         const struct member *m = &teams[draw(&seed) % TEAMS];
         uint64_t what = draw(&seed) % (sizeof operations / sizeof *operations), detail = draw(&seed);

@@ -73,7 +73,7 @@ void lat_group_alltoall(const char *call, struct uccs_group *group, void *dest, 
 {
     if (bytes == 0)
         return;
-    enum lat_algorithm how = lat_coll_choose(LAT_COLL_ALLTOALL, group, bytes);
+    enum lat_algorithm how = lat_coll_choose(LAT_COLL_ALLTOALL, group, bytes * (size_t)group->size);
     if (how == LAT_BY_POST && lat_coll_can_post(group) && group->size <= POST_LARGE)
         by_post(group, dest, source, bytes);
     else if (how == LAT_BY_PUSH)

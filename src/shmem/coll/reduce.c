@@ -34,13 +34,22 @@ static void post_piece(struct uccs_group *group, const void *source, size_t byte
     uccs_post_publish(group, bytes);
 }
 
-/* dest = fold of the posts of all members; at least two. */
-static void fold_posts(struct uccs_group *group, const struct fold *fold, void *dest, size_t bytes)
+/* What `rank` gave to this exchange. My own is taken from my source, whose lines nobody else wants, unless dest
+ * has overwritten it by its turn. */
+static const void *given(struct uccs_group *group, int rank, const void *dest, const void *source, size_t bytes)
 {
-    const void *first = uccs_post_await(group, 0, bytes);
-    fold->combine(dest, first, uccs_post_await(group, 1, bytes), bytes / fold->size);
+    if (rank == group->rank && (dest != source || rank < 2))
+        return source;
+    return uccs_post_await(group, rank, bytes);
+}
+
+/* dest = fold of the posts of all members; at least two. */
+static void fold_posts(struct uccs_group *group, const struct fold *fold, void *dest, const void *source, size_t bytes)
+{
+    const void *first = given(group, 0, dest, source, bytes);
+    fold->combine(dest, first, given(group, 1, dest, source, bytes), bytes / fold->size);
     for (int rank = 2; rank < group->size; rank++)
-        fold->combine(dest, dest, uccs_post_await(group, rank, bytes), bytes / fold->size);
+        fold->combine(dest, dest, given(group, rank, dest, source, bytes), bytes / fold->size);
 }
 
 static void reduce_by_post(struct uccs_group *group, const struct fold *fold, char *dest, const char *source,
@@ -49,7 +58,7 @@ static void reduce_by_post(struct uccs_group *group, const struct fold *fold, ch
     for (size_t at = 0; at < bytes; at += POST_LARGE) {
         size_t piece = bytes - at < POST_LARGE ? bytes - at : POST_LARGE;
         post_piece(group, source + at, piece);
-        fold_posts(group, fold, dest + at, piece);
+        fold_posts(group, fold, dest + at, source + at, piece);
         lat_coll_settle(group);
     }
 }
@@ -63,7 +72,7 @@ static void reduce_by_leader(struct uccs_group *group, const struct fold *fold, 
         post_piece(group, source + at, piece);
         uint64_t settled = group->exchange - 1;
         if (group->rank == 0) {
-            fold_posts(group, fold, dest + at, piece);
+            fold_posts(group, fold, dest + at, source + at, piece);
             post_piece(group, dest + at, piece);
         } else {
             uccs_post_begin(group, piece);

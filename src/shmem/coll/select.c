@@ -8,21 +8,38 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The first row that fits counts: at most `bytes`, at most `pes`. A collect's sizes differ from PE to
- * PE, so it can only go by the PEs. */
+/* The first row that fits counts: at most `bytes`, at most `pes`, on a node with or without a core for each
+ * PE. Without, each step that waits for others costs a change of processes, and copies through posts are
+ * cheaper than one step more. A collect's sizes differ from PE to PE, so it can only go by the PEs. */
+enum cores { ANY, ENOUGH, FEW };
+
 static const struct rule {
     enum lat_coll coll;
     size_t bytes;
     int pes;
+    enum cores cores;
     enum lat_algorithm algorithm;
 } rules[] = {
-    {LAT_COLL_BROADCAST, POST_LARGE, INT_MAX, LAT_BY_POST}, {LAT_COLL_BROADCAST, SIZE_MAX, INT_MAX, LAT_BY_PULL},
-    {LAT_COLL_COLLECT, SIZE_MAX, INT_MAX, LAT_BY_POST},     {LAT_COLL_FCOLLECT, POST_LARGE, INT_MAX, LAT_BY_POST},
-    {LAT_COLL_FCOLLECT, SIZE_MAX, INT_MAX, LAT_BY_PULL},    {LAT_COLL_ALLTOALL, 64, 16, LAT_BY_POST},
-    {LAT_COLL_ALLTOALL, SIZE_MAX, INT_MAX, LAT_BY_PULL},    {LAT_COLL_ALLTOALLS, SIZE_MAX, INT_MAX, LAT_BY_PULL},
-    {LAT_COLL_REDUCE, POST_LARGE, 16, LAT_BY_POST},         {LAT_COLL_REDUCE, POST_SMALL, INT_MAX, LAT_BY_LEADER},
-    {LAT_COLL_REDUCE, SIZE_MAX, INT_MAX, LAT_BY_SHARE},     {LAT_COLL_SCAN, POST_LARGE, 16, LAT_BY_POST},
-    {LAT_COLL_SCAN, SIZE_MAX, INT_MAX, LAT_BY_SHARE},
+    {LAT_COLL_BROADCAST, 2048, INT_MAX, ANY, LAT_BY_POST},
+    {LAT_COLL_BROADCAST, POST_LARGE, INT_MAX, FEW, LAT_BY_POST},
+    {LAT_COLL_BROADCAST, SIZE_MAX, INT_MAX, ANY, LAT_BY_PULL},
+    {LAT_COLL_COLLECT, SIZE_MAX, INT_MAX, ANY, LAT_BY_POST},
+    {LAT_COLL_FCOLLECT, 2048, INT_MAX, ANY, LAT_BY_POST},
+    {LAT_COLL_FCOLLECT, POST_LARGE, INT_MAX, FEW, LAT_BY_POST},
+    {LAT_COLL_FCOLLECT, SIZE_MAX, INT_MAX, ANY, LAT_BY_PULL},
+    {LAT_COLL_ALLTOALL, 2048, INT_MAX, ANY, LAT_BY_POST},
+    {LAT_COLL_ALLTOALL, POST_LARGE, INT_MAX, FEW, LAT_BY_POST},
+    {LAT_COLL_ALLTOALL, SIZE_MAX, INT_MAX, ANY, LAT_BY_PULL},
+    {LAT_COLL_ALLTOALLS, SIZE_MAX, INT_MAX, ANY, LAT_BY_PULL},
+    {LAT_COLL_REDUCE, 2048, 2, ANY, LAT_BY_POST},
+    {LAT_COLL_REDUCE, 512, 16, ANY, LAT_BY_POST},
+    {LAT_COLL_REDUCE, POST_LARGE, 16, FEW, LAT_BY_POST},
+    {LAT_COLL_REDUCE, POST_SMALL, INT_MAX, ANY, LAT_BY_LEADER},
+    {LAT_COLL_REDUCE, SIZE_MAX, INT_MAX, ANY, LAT_BY_SHARE},
+    {LAT_COLL_SCAN, 2048, 2, ANY, LAT_BY_POST},
+    {LAT_COLL_SCAN, 512, 16, ANY, LAT_BY_POST},
+    {LAT_COLL_SCAN, POST_LARGE, 16, FEW, LAT_BY_POST},
+    {LAT_COLL_SCAN, SIZE_MAX, INT_MAX, ANY, LAT_BY_SHARE},
 };
 
 static const char *const names[LAT_ALGORITHMS] = {
@@ -31,10 +48,8 @@ static const char *const names[LAT_ALGORITHMS] = {
 };
 
 static const char *const sync_names[] = {
-    [UCCS_SYNC_AUTO] = "auto",
-    [UCCS_SYNC_DISSEMINATE] = "disseminate",
-    [UCCS_SYNC_COUNT] = "count",
-    [UCCS_SYNC_FLAT] = "flat",
+    [UCCS_SYNC_AUTO] = "auto", [UCCS_SYNC_DISSEMINATE] = "disseminate",
+    [UCCS_SYNC_COUNT] = "count", [UCCS_SYNC_FLAT] = "flat",
 };
 
 #define BIT(algorithm) (1u << (algorithm))
@@ -61,8 +76,9 @@ enum lat_algorithm lat_coll_choose(enum lat_coll coll, const struct uccs_group *
 {
     if (lat_unlikely(forced[coll] >= 0))
         return (enum lat_algorithm)forced[coll];
+    enum cores not_these = uccs_core.oversubscribed ? ENOUGH : FEW;
     const struct rule *rule = rules;
-    while (rule->coll != coll || bytes > rule->bytes || group->size > rule->pes)
+    while (rule->coll != coll || bytes > rule->bytes || group->size > rule->pes || rule->cores == not_these)
         rule++;
     return rule->algorithm;
 }

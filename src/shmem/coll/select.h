@@ -1,4 +1,4 @@
-/* Which algorithm a collective takes: one table of (operation, bytes, PEs), or what the environment
+/* Which algorithm a collective takes: one table of (operation, bytes, PEs, cores), or what the environment
  * says (LATERAL_COLL_<OPERATION>=<algorithm>).
  *
  * lat_coll_open: in init. The rest: any thread after it. All members of a group ask with equal
@@ -34,7 +34,7 @@ enum lat_algorithm {
 /* 0, or -1 after a line when a variable of the environment names no algorithm. */
 int lat_coll_open(void);
 
-/* `bytes` as the operation's own measure: of the vector, or of one PE's block. */
+/* `bytes` of the vector, of one PE's block (fcollect), of one PE's blocks for all (alltoall). */
 enum lat_algorithm lat_coll_choose(enum lat_coll coll, const struct uccs_group *group, size_t bytes);
 
 #endif
