@@ -1,6 +1,7 @@
 /* Every reduction on every type it is defined for, and the scans, against a serial fold in the order
  * of the ranks; in place or not, back to back with changing contents; and equal bits on every PE.
  *
+ * flags: -ffp-contract=off -fcx-limited-range
  * pes: 1 2 3 4 7
  * case: chosen
  * pes: 1 2 3 4 7 16
@@ -108,11 +109,12 @@ static void report(const char *name, size_t n, size_t i, bool in_place)
     SCAN(name, type, rule, inscan, 1)              \
     SCAN(name, type, rule, exscan, 0)
 
-#define EACH_BITWISE(X)                                                                                             \
-    X(uchar, unsigned char)                                                                                         \
-    X(ushort, unsigned short) X(uint, unsigned int) X(ulong, unsigned long) X(ulonglong, unsigned long long)        \
-        X(int8, int8_t) X(int16, int16_t) X(int32, int32_t) X(int64, int64_t) X(uint8, uint8_t) X(uint16, uint16_t) \
-            X(uint32, uint32_t) X(uint64, uint64_t) X(size, size_t)
+#define EACH_BITWISE(X)                                                                                              \
+    X(uchar, unsigned char)                                                                                          \
+    X(ushort, unsigned short)                                                                                        \
+    X(uint, unsigned int) X(ulong, unsigned long) X(ulonglong, unsigned long long) X(int8, int8_t) X(int16, int16_t) \
+        X(int32, int32_t) X(int64, int64_t) X(uint8, uint8_t) X(uint16, uint16_t) X(uint32, uint32_t)                \
+            X(uint64, uint64_t) X(size, size_t)
 #define EACH_SIGNED(X) \
     X(char, char)      \
     X(schar, signed char) X(short, short) X(int, int) X(long, long) X(longlong, long long) X(ptrdiff, ptrdiff_t)

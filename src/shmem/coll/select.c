@@ -48,8 +48,10 @@ static const char *const names[LAT_ALGORITHMS] = {
 };
 
 static const char *const sync_names[] = {
-    [UCCS_SYNC_AUTO] = "auto", [UCCS_SYNC_DISSEMINATE] = "disseminate",
-    [UCCS_SYNC_COUNT] = "count", [UCCS_SYNC_FLAT] = "flat",
+    [UCCS_SYNC_AUTO] = "auto",
+    [UCCS_SYNC_DISSEMINATE] = "disseminate",
+    [UCCS_SYNC_COUNT] = "count",
+    [UCCS_SYNC_FLAT] = "flat",
 };
 
 #define BIT(algorithm) (1u << (algorithm))
