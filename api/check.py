@@ -183,6 +183,9 @@ def check_rest(c):
         if kind == "shmem_team_t ":
             rule = "team" if name in NEEDS_TEAM else "team_or_invalid"
             c.rule(rule, f'"{parameter}"', parameter)
+        elif kind.endswith("shmem_team_config_t *"):          # read or written, as far as the mask goes
+            mask = "config_mask" if parameter == "config" else parameter.replace("config", "mask")
+            c.rule("config", f'"{parameter}"', parameter, mask, "SHMEM_TEAM_NUM_CONTEXTS")
         elif parameter in OUTPUTS and not kind.startswith("const ") or kind in ("shmem_ctx_t *", "shmem_team_t *"):
             c.rule("null", f'"{parameter}"', parameter)
         elif parameter == "lock":
@@ -192,9 +195,6 @@ def check_rest(c):
             sync_words(c, "SHMEM_BARRIER_SYNC_SIZE")
         elif parameter == "target_pes":
             c.rule("pes", '"target_pes"', "ctx" if f.ctx else "SHMEM_CTX_DEFAULT", "target_pes", "npes")
-        elif kind.startswith("const shmem_team_config_t"):
-            mask = "config_mask" if parameter == "config" else parameter.replace("config", "mask")
-            c.rule("config", f'"{parameter}"', parameter, mask, "SHMEM_TEAM_NUM_CONTEXTS")
         elif kind.startswith("const shmem_ctx_session_config_t"):
             c.rule("config", f'"{parameter}"', parameter, "config_mask", "SHMEM_CTX_SESSION_TOTAL_OPS")
         elif parameter == "requested":
