@@ -3,9 +3,9 @@
  *
  *   blocking       per cell: 5 gets, 3 puts; barrier_all after each anti-diagonal
  *   nbi            the same with _nbi and a quiet before the gets are used
- *   request        a request for each get and put
- *   merged         one request for the cell's gets, one for its puts
- *   block          one request for the gets of 64 cells, one for their puts; in place of the barrier a PE counts at
+ *   request        a request for each get and put; puts are waited for at the end of the diagonal
+ *   merged         one request for the cell's gets, one for the puts of the diagonal
+ *   block          one request for the gets of 64 cells, one for all puts; in place of the barrier a PE counts at
  *                  those PEs that will read what it wrote, and waits for those whose data it reads
  *   ranges         the same, the cells' gets and puts being ranges
  *
@@ -34,7 +34,8 @@ static int length, block;                   /* codons of a sequence, and of it o
 static int *codons[2];                      /* symmetric blocks: main and match sequence */
 static int *row_h[3], *row_e[2], *row_f[2]; /* symmetric blocks of rolling diagonals */
 static int *owners, *offsets;               /* of each index: a table, to keep divisions out of the cells */
-static shmemx_request_t requests[GETS + PUTS];
+static shmemx_request_t requests[GETS];
+static shmemx_request_t *put_requests; /* of a diagonal: three for each cell, or one */
 static struct endings endings;
 static long wrong;
 #if BENCH_REQUESTS
@@ -90,9 +91,8 @@ static inline void get_cell(enum mode mode, struct cell *c, int diagonal, int m)
         get(mode, &c->f, row_f[diagonal % 2], m, 1, r + 4 * each);
 }
 
-static inline void put_cell(enum mode mode, const struct cell *c, int diagonal, int m)
+static inline void put_cell(enum mode mode, const struct cell *c, int diagonal, int m, shmemx_request_t *r)
 {
-    shmemx_request_t *r = requests + GETS;
     int each = mode == REQUEST;
     put(mode, row_h[diagonal % 3], m, &c->h, 1, r);
     if (m + 1 < length)
@@ -100,14 +100,15 @@ static inline void put_cell(enum mode mode, const struct cell *c, int diagonal, 
     put(mode, row_f[(diagonal + 1) % 2], m, &c->f, 1, r + 2 * each);
 }
 
-static inline void completed(enum mode mode, int first, int count)
+/* What was issued with these requests, or without any, is complete. */
+static inline void complete(enum mode mode, shmemx_request_t *r, int count)
 {
     if (mode == NBI)
         shmem_quiet();
     else if (mode == REQUEST)
-        shmemx_request_wait_all(requests + first, (size_t)count, NULL);
+        shmemx_request_wait_all(r, (size_t)count, NULL);
     else if (mode > REQUEST)
-        shmemx_request_wait(requests + first);
+        shmemx_request_wait(r);
 }
 
 static int codon_at(int sequence, int index)
@@ -150,11 +151,9 @@ static inline void cell_by_cell(enum mode mode, int diagonal, int first, int las
     struct cell c;
     for (int m = first; m < last; m++) {
         get_cell(mode, &c, diagonal, m);
-        completed(mode, 0, GETS);
+        complete(mode, requests, GETS);
         compute(&c, m, diagonal - m);
-        put_cell(mode, &c, diagonal, m);
-        if (mode >= REQUEST)
-            completed(mode, GETS, PUTS);
+        put_cell(mode, &c, diagonal, m, put_requests + (mode == REQUEST ? PUTS * (m - first) : 0));
     }
 }
 
@@ -163,10 +162,10 @@ static void block_of_cells(int diagonal, int first, int last)
     struct cell c[CELLS];
     for (int m = first; m < last; m++)
         get_cell(BLOCK, &c[m - first], diagonal, m);
-    completed(BLOCK, 0, GETS);
+    complete(BLOCK, requests, GETS);
     for (int m = first; m < last; m++) {
         compute(&c[m - first], m, diagonal - m);
-        put_cell(BLOCK, &c[m - first], diagonal, m);
+        put_cell(BLOCK, &c[m - first], diagonal, m, put_requests);
     }
 }
 
@@ -182,7 +181,7 @@ static void range_of_cells(int diagonal, int first, int last)
     get(RANGES, h + skip_m, row_h[(diagonal + 1) % 3], first - 1 + skip_m, count - skip_m - skip_n, requests);
     get(RANGES, e + skip_m, row_e[diagonal % 2], first + skip_m, count - skip_m, requests);
     get(RANGES, f, row_f[diagonal % 2], first, count - skip_n, requests);
-    completed(RANGES, 0, GETS);
+    complete(RANGES, requests, GETS);
     for (int i = 0; i < count; i++) {
         struct cell c = {a[i], b[count - 1 - i], h[i], e[i], f[i]};
         compute(&c, first + i, diagonal - first - i);
@@ -190,9 +189,9 @@ static void range_of_cells(int diagonal, int first, int last)
         e[i] = c.e;
         f[i] = c.f;
     }
-    put(RANGES, row_h[diagonal % 3], first, h, count, requests + GETS);
-    put(RANGES, row_e[(diagonal + 1) % 2], first + 1, e, last < length ? count : length - 1 - first, requests + GETS);
-    put(RANGES, row_f[(diagonal + 1) % 2], first, f, count, requests + GETS);
+    put(RANGES, row_h[diagonal % 3], first, h, count, put_requests);
+    put(RANGES, row_e[(diagonal + 1) % 2], first + 1, e, last < length ? count : length - 1 - first, put_requests);
+    put(RANGES, row_f[(diagonal + 1) % 2], first, f, count, put_requests);
 }
 
 #if BENCH_REQUESTS
@@ -234,8 +233,9 @@ static inline void diagonals(enum mode mode)
         for (int m = first, end; mode >= BLOCK && m < last; m = end) {
             end = last - m < CELLS ? last : m + CELLS;
             mode == BLOCK ? block_of_cells(diagonal, m, end) : range_of_cells(diagonal, m, end);
-            completed(mode, GETS, PUTS);
         }
+        if (mode != NBI) /* the barrier completes those, and would the others */
+            complete(mode, put_requests, PUTS * (last - first));
         if (mode < BLOCK)
             shmem_barrier_all();
         else
@@ -268,7 +268,7 @@ static void kernel2(enum mode mode, struct alignment *best)
             get(mode, window[s], codons[s], from[s], (s ? end.n : end.m) - from[s] + 1,
                 requests + (mode == REQUEST ? s : 0));
         }
-        completed(mode, 0, mode == REQUEST ? 2 : 1);
+        complete(mode, requests, 2);
         struct alignment found;
         wrong += !ssca1_align(&found, end.score, window[0], end.m - from[0] + 1, window[1], end.n - from[1] + 1);
         if (i < SSCA1_BEST)
@@ -328,6 +328,7 @@ int main(int argc, char **argv)
     }
     length = ssca1_length(scale) / bench.pes * bench.pes;
     block = length / bench.pes;
+    put_requests = bench_need(calloc(PUTS * (size_t)length, sizeof *put_requests));
     owners = bench_need(malloc((size_t)length * sizeof *owners));
     offsets = bench_need(malloc((size_t)length * sizeof *offsets));
     for (int i = 0; i < length; i++) {
@@ -351,5 +352,6 @@ int main(int argc, char **argv)
     measure(bench.batches < 10 ? 2 : 5);
     free(owners);
     free(offsets);
+    free(put_requests);
     return bench_end("ssca1", wrong);
 }

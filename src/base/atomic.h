@@ -44,6 +44,8 @@
 #define lat_likely(x) __builtin_expect(!!(x), 1)
 #define lat_unlikely(x) __builtin_expect(!!(x), 0)
 #define lat_cold __attribute__((cold, noinline))
+/* For hot paths in generated files, which are so large that compilers stop inlining by themselves. */
+#define lat_hot inline __attribute__((always_inline))
 
 /* Tells the processor that this is a spin loop; no ordering. */
 static inline void atomic_relax(void)

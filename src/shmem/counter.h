@@ -25,34 +25,43 @@ static inline void lat_ct_arrive(const char *call, shmemx_ct_t ct, long weight, 
         lat_ct_far(call, ct, weight, pe);
 }
 
-static inline void lat_put_ct(const char *call, struct shmem_ctx_impl *ctx, shmemx_ct_t ct, void *dest,
-                              const void *source, size_t nelems, size_t size, int pe)
+/* The counter's line at the PE is found before the copy, with the data's address. */
+static lat_hot void lat_put_ct(const char *call, struct shmem_ctx_impl *ctx, shmemx_ct_t ct, void *dest,
+                               const void *source, size_t nelems, size_t size, int pe)
 {
+    struct uccs_counter_line *line = uccs_counter_line_at(lat_ct_of(ct), pe);
     lat_put(call, ctx, dest, source, nelems, size, pe);
-    lat_ct_arrive(call, ct, 1, pe);
+    if (lat_likely(line != 0))
+        atomic_fetch_add_release(&line->count, 1); /* acquire: readers at the target */
+    else
+        lat_ct_far(call, ct, 1, pe);
 }
 
 /* The target's counter rises once its data has been read. */
-static inline void lat_get_ct(const char *call, struct shmem_ctx_impl *ctx, shmemx_ct_t ct, void *dest,
-                              const void *source, size_t nelems, size_t size, int pe)
+static lat_hot void lat_get_ct(const char *call, struct shmem_ctx_impl *ctx, shmemx_ct_t ct, void *dest,
+                               const void *source, size_t nelems, size_t size, int pe)
 {
+    struct uccs_counter_line *line = uccs_counter_line_at(lat_ct_of(ct), pe);
     lat_get(call, ctx, dest, source, nelems, size, pe);
-    lat_ct_arrive(call, ct, 1, pe);
+    if (lat_likely(line != 0))
+        atomic_fetch_add_release(&line->count, 1); /* acquire: readers at the target */
+    else
+        lat_ct_far(call, ct, 1, pe);
 }
 
 /* On the node the non-blocking forms complete in place. */
 #define lat_put_ct_nbi lat_put_ct
 #define lat_get_ct_nbi lat_get_ct
 
-static inline void lat_put_ct_nbe(const char *call, struct shmem_ctx_impl *ctx, shmemx_ct_t ct, void *dest,
-                                  const void *source, size_t nelems, size_t size, int pe, shmemx_request_t *req)
+static lat_hot void lat_put_ct_nbe(const char *call, struct shmem_ctx_impl *ctx, shmemx_ct_t ct, void *dest,
+                                   const void *source, size_t nelems, size_t size, int pe, shmemx_request_t *req)
 {
     lat_put_ct(call, ctx, ct, dest, source, nelems, size, pe);
     lat_stored(req);
 }
 
-static inline void lat_get_ct_nbe(const char *call, struct shmem_ctx_impl *ctx, shmemx_ct_t ct, void *dest,
-                                  const void *source, size_t nelems, size_t size, int pe, shmemx_request_t *req)
+static lat_hot void lat_get_ct_nbe(const char *call, struct shmem_ctx_impl *ctx, shmemx_ct_t ct, void *dest,
+                                   const void *source, size_t nelems, size_t size, int pe, shmemx_request_t *req)
 {
     lat_get_ct(call, ctx, ct, dest, source, nelems, size, pe);
     lat_stored(req);

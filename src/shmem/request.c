@@ -103,13 +103,15 @@ static bool empty(size_t nreqs, const int *status)
 }
 
 /* One of a set: the first that needs a fence pays for all that follow. */
-static bool one_done(shmemx_request_t *req, bool *fenced)
+static inline bool one_done(shmemx_request_t *req, bool *fenced)
 {
-    if (*req == UCCS_REQUEST_DIRTY && *fenced)
-        *req = UCCS_REQUEST_CLEAN;
-    else
-        *fenced |= *req == UCCS_REQUEST_DIRTY;
-    return uccs_request_done(req);
+    if (*req != UCCS_REQUEST_DIRTY)
+        return uccs_request_done(req);
+    if (!*fenced)
+        uccs_quiet();
+    *fenced = true;
+    *req = UCCS_REQUEST_CLEAN;
+    return true;
 }
 
 static bool all_done(shmemx_request_t *reqs, size_t nreqs, const int *status)

@@ -12,28 +12,35 @@
 #include <shmemx.h>
 
 /* What the thunks call behind an operation on `req`: it stored, or it only loaded. */
-static inline void lat_stored(shmemx_request_t *req)
+static lat_hot void lat_stored(shmemx_request_t *req)
 {
     uccs_request_stored(req);
 }
 
-static inline void lat_loaded(shmemx_request_t *req)
+static lat_hot void lat_loaded(shmemx_request_t *req)
 {
     uccs_request_loaded(req);
 }
 
-static inline void lat_put_nbe(const char *call, struct shmem_ctx_impl *ctx, void *dest, const void *source,
-                               size_t nelems, size_t size, int pe, shmemx_request_t *req)
+/* Moves are the caller's last act: a handle without an object is marked before, so that the copy can be a jump
+ * and needs no frame; an object's mark has to be behind the stores that it stands for. */
+static lat_hot void lat_put_nbe(const char *call, struct shmem_ctx_impl *ctx, void *dest, const void *source,
+                                size_t nelems, size_t size, int pe, shmemx_request_t *req)
 {
+    if (lat_unlikely(uccs_request_object(*req) != 0)) {
+        lat_put(call, ctx, dest, source, nelems, size, pe);
+        lat_stored(req);
+        return;
+    }
+    *req = UCCS_REQUEST_DIRTY;
     lat_put(call, ctx, dest, source, nelems, size, pe);
-    lat_stored(req);
 }
 
-static inline void lat_get_nbe(const char *call, struct shmem_ctx_impl *ctx, void *dest, const void *source,
-                               size_t nelems, size_t size, int pe, shmemx_request_t *req)
+static lat_hot void lat_get_nbe(const char *call, struct shmem_ctx_impl *ctx, void *dest, const void *source,
+                                size_t nelems, size_t size, int pe, shmemx_request_t *req)
 {
-    lat_get(call, ctx, dest, source, nelems, size, pe);
     lat_loaded(req);
+    lat_get(call, ctx, dest, source, nelems, size, pe);
 }
 
 static inline void lat_iput_nbe(const char *call, struct shmem_ctx_impl *ctx, void *dest, const void *source,

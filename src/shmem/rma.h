@@ -17,7 +17,7 @@ void lat_get_far(const char *call, struct shmem_ctx_impl *ctx, void *dest, const
 /* The peer's address where it must be on the node: mistakes are named, `argument` is dest or source. */
 void *lat_resolve(const char *call, const char *argument, const void *addr, int pe);
 
-static inline void lat_put(const char *call, struct shmem_ctx_impl *ctx, void *dest, const void *source, size_t nelems,
+static lat_hot void lat_put(const char *call, struct shmem_ctx_impl *ctx, void *dest, const void *source, size_t nelems,
                            size_t size, int pe)
 {
     void *to = uccs_near(dest, pe);
@@ -29,7 +29,7 @@ static inline void lat_put(const char *call, struct shmem_ctx_impl *ctx, void *d
         memcpy(to, source, nelems * size);
 }
 
-static inline void lat_get(const char *call, struct shmem_ctx_impl *ctx, void *dest, const void *source, size_t nelems,
+static lat_hot void lat_get(const char *call, struct shmem_ctx_impl *ctx, void *dest, const void *source, size_t nelems,
                            size_t size, int pe)
 {
     const void *from = uccs_near(source, pe);

@@ -15,11 +15,18 @@ bool uccs_counter_late(uccs_counter counter, int pe)
     return true;
 }
 
+/* The slot that is handed out as the nth: even ones first, since processors fetch lines in pairs and a pair of
+ * counters used in turns would disturb each other. */
+static uint32_t nth_slot(uint32_t n)
+{
+    return n < NODE_COUNTERS / 2 ? 2 * n : 2 * n + 1 - NODE_COUNTERS;
+}
+
 uccs_counter uccs_counter_create(void)
 {
     if (!released_count && ever_used == NODE_COUNTERS)
         return 0;
-    uint32_t slot = released_count ? released[--released_count] : ever_used++;
+    uint32_t slot = released_count ? released[--released_count] : nth_slot(ever_used++);
     uint64_t generation = ++uccs_counter_generation[slot];
     return generation << 16 | (slot + 1);
 }
@@ -38,7 +45,8 @@ void uccs_counter_release(uccs_counter counter)
 /* Generations go on, so that handles of an earlier life stay old. */
 void uccs_counter_close(void)
 {
-    for (uint32_t slot = 0; slot < ever_used; slot++) {
+    for (uint32_t n = 0; n < ever_used; n++) {
+        uint32_t slot = nth_slot(n);
         *uccs_counter_at((uint32_t)uccs_core.me - uccs_core.first, slot) = (struct uccs_counter_line){0};
         uccs_counter_generation[slot] += uccs_counter_generation[slot] & 1;
     }

@@ -29,18 +29,18 @@ typedef uint64_t uccs_counter;
 /* Odd while the slot is in use. Read by every arrival, written by create and free only. */
 extern uint32_t uccs_counter_generation[NODE_COUNTERS];
 
-static inline uint32_t uccs_counter_slot(uccs_counter counter)
+static lat_hot uint32_t uccs_counter_slot(uccs_counter counter)
 {
     return (uint32_t)(counter & 0xffff) - 1;
 }
 
-static inline bool uccs_counter_live(uccs_counter counter)
+static lat_hot bool uccs_counter_live(uccs_counter counter)
 {
     uint32_t slot = uccs_counter_slot(counter);
     return lat_likely(slot < NODE_COUNTERS) && uccs_counter_generation[slot] == counter >> 16;
 }
 
-static inline struct uccs_counter_line *uccs_counter_at(uint32_t index, uint32_t slot)
+static lat_hot struct uccs_counter_line *uccs_counter_at(uint32_t index, uint32_t slot)
 {
     return (struct uccs_counter_line *)uccs_core.counters + ((size_t)index * NODE_COUNTERS + slot);
 }
@@ -51,14 +51,22 @@ static inline struct uccs_counter_line *uccs_counter_mine(uccs_counter counter)
     return uccs_counter_at((uint32_t)uccs_core.me - uccs_core.first, uccs_counter_slot(counter));
 }
 
-/* Counts an arrival at a PE of this node, after everything this thread stored there or read from
- * there. False when it was not counted: an old handle (then an error is) or a PE elsewhere. */
-static inline bool uccs_counter_arrive(uccs_counter counter, int64_t weight, int pe)
+/* Where the counter is at a PE of this node; null for a PE elsewhere and for an old handle. */
+static lat_hot struct uccs_counter_line *uccs_counter_line_at(uccs_counter counter, int pe)
 {
     uint32_t index = (uint32_t)pe - uccs_core.first;
     if (lat_unlikely(index >= uccs_core.size || !uccs_counter_live(counter)))
+        return 0;
+    return uccs_counter_at(index, uccs_counter_slot(counter));
+}
+
+/* Counts an arrival at a PE of this node, after everything this thread stored there or read from
+ * there. False when it was not counted: an old handle (then an error is) or a PE elsewhere. */
+static lat_hot bool uccs_counter_arrive(uccs_counter counter, int64_t weight, int pe)
+{
+    struct uccs_counter_line *line = uccs_counter_line_at(counter, pe);
+    if (lat_unlikely(!line))
         return false;
-    struct uccs_counter_line *line = uccs_counter_at(index, uccs_counter_slot(counter));
     atomic_fetch_add_release(&line->count, weight); /* acquire: uccs_counter_get at the target */
     return true;
 }

@@ -22,7 +22,7 @@ static inline void *uccs_mapped(uintptr_t address)
 /* The address in this process of `addr` of PE `pe`, or null: off the node, no such PE, or not
  * symmetric memory; uccs_memory_find tells which. Two unsigned range checks, no memory but the
  * core's two lines. */
-static inline void *uccs_near(const void *addr, int pe)
+static lat_hot void *uccs_near(const void *addr, int pe)
 {
     uint32_t index = (uint32_t)pe - uccs_core.first;
     if (lat_unlikely(index >= uccs_core.size))

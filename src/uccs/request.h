@@ -36,13 +36,13 @@ typedef struct uccs_request *uccs_request_handle;
 #define UCCS_REQUEST_CLEAN ((uccs_request_handle)1)
 #define UCCS_REQUEST_DIRTY ((uccs_request_handle)3)
 
-static inline struct uccs_request *uccs_request_object(uccs_request_handle handle)
+static lat_hot struct uccs_request *uccs_request_object(uccs_request_handle handle)
 {
     return (uintptr_t)handle > (uintptr_t)UCCS_REQUEST_DIRTY ? handle : 0;
 }
 
 /* An operation issued with this handle has done its stores (or loads) on the node. */
-static inline void uccs_request_stored(uccs_request_handle *handle)
+static lat_hot void uccs_request_stored(uccs_request_handle *handle)
 {
     struct uccs_request *object = uccs_request_object(*handle);
     if (lat_unlikely(object != 0))
@@ -51,7 +51,7 @@ static inline void uccs_request_stored(uccs_request_handle *handle)
         *handle = UCCS_REQUEST_DIRTY;
 }
 
-static inline void uccs_request_loaded(uccs_request_handle *handle)
+static lat_hot void uccs_request_loaded(uccs_request_handle *handle)
 {
     if (lat_likely(!uccs_request_object(*handle)))
         *handle = (uccs_request_handle)((uintptr_t)*handle | (uintptr_t)UCCS_REQUEST_CLEAN);
