@@ -32,6 +32,7 @@ BUDGETS = {
     "fence": 9, "quiet": 10,
     "wait_until": 43,
     "ctx_p": 39,
+    "put1_nbe": 37, "get1_nbe": 36, "request_test": 11, "put1_ct": 64, "ct_wait": 56,
 }
 
 

@@ -1,6 +1,7 @@
 /* Does one operation N times on this PE's own memory, so that bench/callgrind.py can count its instructions
  * as the difference between two runs. Started without a launcher.   opcount OPERATION N   (--list names them) */
 #include <shmem.h>
+#include <shmemx.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,6 +12,8 @@ static struct box {
     uint64_t signal;
 } global; /* symmetric */
 static volatile long sink;
+static shmemx_request_t request;
+static shmemx_ct_t counter;
 
 #define OPERATION(name, operation)             \
     static void name(long n, struct box *x)    \
@@ -34,6 +37,11 @@ OPERATION(do_quiet, shmem_quiet())
 OPERATION(do_put_signal, shmem_long_put_signal(&x->data, &x->source, 1, &x->signal, (uint64_t)i, SHMEM_SIGNAL_SET, 0))
 OPERATION(do_wait_until, shmem_long_wait_until(&x->source, SHMEM_CMP_EQ, 1))
 OPERATION(do_ctx_p, shmem_ctx_long_p(SHMEM_CTX_DEFAULT, &x->data, i, 0))
+OPERATION(do_put1_nbe, shmemx_long_put_nbe(&x->data, &x->source, 1, 0, &request))
+OPERATION(do_get1_nbe, shmemx_long_get_nbe(&x->source, &x->data, 1, 0, &request))
+OPERATION(do_request_test, sink = shmemx_request_test(&request))
+OPERATION(do_put1_ct, shmemx_long_put_ct(counter, &x->data, &x->source, 1, 0))
+OPERATION(do_ct_wait, shmemx_ct_wait(counter, 0))
 
 static const struct {
     const char *name;
@@ -51,6 +59,11 @@ static const struct {
     {"quiet", do_quiet},
     {"wait_until", do_wait_until},
     {"ctx_p", do_ctx_p},
+    {"put1_nbe", do_put1_nbe},
+    {"get1_nbe", do_get1_nbe},
+    {"request_test", do_request_test},
+    {"put1_ct", do_put1_ct},
+    {"ct_wait", do_ct_wait},
 };
 
 static int run(const char *name, long n)
@@ -61,6 +74,8 @@ static int run(const char *name, long n)
             continue;
         struct box *heap = shmem_calloc(1, sizeof *heap);
         heap->source = global.source = 1;
+        shmemx_ct_create(&counter);
+        (void)shmemx_request_create(SHMEMX_REQUEST_PRIVATE, &request);
         if (name[length] == 0)
             operations[i].run(n, heap);
         else if (strcmp(name + length, ".global") == 0)

@@ -57,9 +57,9 @@ static inline void lat_iget_nbe(const char *call, struct shmem_ctx_impl *ctx, vo
     lat_loaded(req);
 }
 
-static inline void lat_put_signal_nbe(const char *call, struct shmem_ctx_impl *ctx, void *dest, const void *source,
-                                      size_t nelems, size_t size, uint64_t *sig_addr, uint64_t signal, int sig_op,
-                                      int pe, shmemx_request_t *req)
+static lat_hot void lat_put_signal_nbe(const char *call, struct shmem_ctx_impl *ctx, void *dest, const void *source,
+                                       size_t nelems, size_t size, uint64_t *sig_addr, uint64_t signal, int sig_op,
+                                       int pe, shmemx_request_t *req)
 {
     lat_put_signal(call, ctx, dest, source, nelems, size, sig_addr, signal, sig_op, pe);
     lat_stored(req);

@@ -13,8 +13,8 @@
 lat_cold void lat_signal_far(const char *call, struct shmem_ctx_impl *ctx, uint64_t *sig_addr, uint64_t signal,
                              int sig_op, int pe);
 
-static inline void lat_signal(const char *call, struct shmem_ctx_impl *ctx, uint64_t *sig_addr, uint64_t signal,
-                              int sig_op, int pe)
+static lat_hot void lat_signal(const char *call, struct shmem_ctx_impl *ctx, uint64_t *sig_addr, uint64_t signal,
+                               int sig_op, int pe)
 {
     uint64_t *to = uccs_near(sig_addr, pe);
     if (lat_unlikely(!to))
@@ -25,8 +25,8 @@ static inline void lat_signal(const char *call, struct shmem_ctx_impl *ctx, uint
         atomic_store_release(to, signal);
 }
 
-static inline void lat_put_signal(const char *call, struct shmem_ctx_impl *ctx, void *dest, const void *source,
-                                  size_t nelems, size_t size, uint64_t *sig_addr, uint64_t signal, int sig_op, int pe)
+static lat_hot void lat_put_signal(const char *call, struct shmem_ctx_impl *ctx, void *dest, const void *source,
+                                   size_t nelems, size_t size, uint64_t *sig_addr, uint64_t signal, int sig_op, int pe)
 {
     if (nelems)
         lat_put(call, ctx, dest, source, nelems, size, pe);
