@@ -152,11 +152,23 @@ static bool stack_inside(const struct image *im)
 
 /* The kernel's count is right but for the threads of an emulator or tool that runs the program; those
  * the C library does not know. Its own word stays "many" after threads have ended. */
-bool image_threaded(void)
+static bool many_tasks(void)
 {
     struct stat tasks;
     bool one_task = stat("/proc/self/task", &tasks) == 0 && tasks.st_nlink == 3;
     return !one_task && !__libc_single_threaded;
+}
+
+static enum { UNSETTLED, SINGLE, THREADED } settled;
+
+void image_settle_threads(void)
+{
+    settled = many_tasks() ? THREADED : SINGLE;
+}
+
+bool image_threaded(void)
+{
+    return settled == UNSETTLED ? many_tasks() : settled == THREADED;
 }
 
 /* ---- the same program? ---- */

@@ -44,8 +44,11 @@ bool image_find(struct image *image, const char *soname);
  * unwritten. */
 int image_move(const struct image *image, int fd, off_t at);
 
-/* Whether other threads of the program may be running. */
+/* Whether other threads of the program may be running. After image_settle_threads: whether they were then.
+ * So threads that the library's own modules start in between do not count; they know nothing of the
+ * program's variables. */
 bool image_threaded(void);
+void image_settle_threads(void);
 
 static inline size_t image_bytes(const struct image *image)
 {

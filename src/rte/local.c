@@ -1,5 +1,6 @@
 /* A PE of oshrun: LATERAL_JOB=<fd>:<node index> names the inherited memory file. */
 #include "base/log.h"
+#include "rte/backend.h"
 #include "rte/rte.h"
 
 #include <stdio.h>

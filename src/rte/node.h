@@ -5,7 +5,10 @@
  * it with LATERAL_JOB=<fd>:<node index>. Every other part of the node's memory comes behind.
  *
  *   struct node | struct node_pe x size | group area (src/uccs/group.h) | counters (src/uccs/counter.h)
- *   | what PEs offer to messages (src/uccs/own.h)
+ *   | what PEs offer to messages (src/uccs/own.h) | cards (exchange.c) | nodes of the job (nodes.c)
+ *
+ * Under another launcher the PEs that meet on a machine (meet.c) make the file themselves, one per run of
+ * consecutive PEs, and pass it on over a socket.
  *
  * Threads and processes: fields are written by the one named in the comment; words that several
  * processes write are atomic and lie on lines of their own. */
@@ -17,7 +20,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define NODE_MAGIC 0x4c61746572616c33ull /* "Lateral3"; change with the layout */
+#define NODE_MAGIC 0x4c61746572616c34ull /* "Lateral4"; change with the layout */
 #define NODE_MAX_PES 65536
 
 enum node_state {
@@ -55,7 +58,8 @@ struct node {
     uint32_t first;          /* PE number of node index 0 */
     uint32_t total;          /* PEs in the job */
     uint32_t check;          /* oshrun --check */
-    uint64_t nonce[2];       /* random: proves that an opened file is this one */
+    uint32_t nodes;          /* of the job; 0: not learnt yet */
+    uint64_t nonce[2];       /* random, the same in all nodes of the job: its key */
 
     /* Futex barrier for start and end (rte_node_barrier). */
     cache_aligned uint32_t arrived; /* acqrel add by each; reset by the last */
@@ -119,16 +123,33 @@ static inline size_t node_own_at(uint32_t size)
     return node_counters_at(size) + (size_t)size * NODE_COUNTERS * CACHE_LINE;
 }
 
+/* Cards: what each PE has put for the others (exchange.c). */
+#define NODE_CARD_BYTES (256u << 10)
+
+static inline size_t node_cards_at(uint32_t size)
+{
+    return node_own_at(size) + (size_t)size * NODE_OWN_BYTES;
+}
+
+/* The lowest PE of each node of the job, and the number of PEs behind the last (nodes.c). */
+#define NODE_MAX_NODES 65535
+
+static inline size_t node_table_at(uint32_t size)
+{
+    return node_cards_at(size) + (size_t)size * NODE_CARD_BYTES;
+}
+
 /* Bytes of the part whose size depends on the number of PEs alone. */
 static inline size_t node_fixed_size(uint32_t size)
 {
-    return node_own_at(size) + (size_t)size * NODE_OWN_BYTES;
+    return node_table_at(size) + node_align((NODE_MAX_NODES + 1) * sizeof(uint32_t));
 }
 
 /* Writes the header of a zeroed file for a one-node job. Caller: launcher or a lone process. */
 static inline void node_format(struct node *node, uint32_t size, uint32_t cores, const uint64_t nonce[2])
 {
     node->size = node->total = size;
+    node->nodes = 1;
     node->cores = cores;
     node->oversubscribed = size > cores;
     node->nonce[0] = nonce[0];

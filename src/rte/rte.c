@@ -2,11 +2,13 @@
 
 #include "base/env.h"
 #include "base/log.h"
+#include "rte/backend.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/futex.h>
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -15,7 +17,9 @@
 #include <unistd.h>
 
 struct rte rte = {.fd = -1};
+const struct rte_backend *rte_backend;
 static pid_t own_pid;
+static int exit_status; /* of the program, when it exits */
 
 static int map_head(void)
 {
@@ -38,19 +42,74 @@ static int come_back(void)
     return 0;
 }
 
-int rte_init(void)
+/* Which launcher started this process. The most special word first: ours is for this process alone. */
+enum launcher { ALONE, OURS, PMIX, PMI, UNKNOWN };
+
+static enum launcher find_launcher(void)
 {
-    if (rte.node)
-        return come_back();
-    const char *job = env_text(ENV_JOB);
-    if ((*job ? rte_local_open(job) : rte_self_open()) != 0)
+    static const char *const names[] = {"alone", "oshrun", "pmix", "pmi"};
+    const char *chosen = env_text(ENV_RTE);
+    for (int i = 0; i < UNKNOWN; i++)
+        if (strcmp(chosen, names[i]) == 0)
+            return i;
+    if (*chosen && strcmp(chosen, "auto") != 0)
+        return UNKNOWN;
+    if (*env_text(ENV_JOB))
+        return OURS;
+    if (rte_pmix_is_there())
+        return PMIX;
+    return rte_pmi_is_there() ? PMI : ALONE;
+}
+
+/* srun without --mpi=pmix or pmi2 would start as many jobs of one PE as it has tasks. */
+static void warn_lonely(void)
+{
+    const char *tasks = getenv("SLURM_STEP_NUM_TASKS"), *number = getenv("SLURM_PROCID");
+    if (tasks && number && atoi(tasks) > 1 && atoi(number) == 0)
+        log_line("srun started %s tasks that know nothing of each other: each is a job of one PE; "
+                 "use srun --mpi=pmix, srun --mpi=pmi2 or oshrun",
+                 tasks);
+}
+
+static void note_exit(int status, void *unused)
+{
+    (void)unused;
+    exit_status = status;
+}
+
+/* Ends the job where it fails: the other PEs would wait for this one. */
+static int join(const struct rte_backend *backend, const struct rte_place *place)
+{
+    if (!backend)
         return -1;
-    if (map_head() != 0) {
-        log_line("cannot map the job's memory: %s", strerror(errno));
-        return -1;
+    rte_backend = backend;
+    own_pid = getpid();
+    rte.pe = place->pe;
+    log_identity(rte.pe);
+    log_debug("started by a launcher that speaks %s: PE %d of %d, job %s", backend->name, place->pe, place->npes,
+              place->job);
+    on_exit(note_exit, 0);
+    if (rte_meet(place) != 0)
+        rte_abort(LAT_EXIT);
+    return 0;
+}
+
+static int open_node(enum launcher launcher)
+{
+    struct rte_place place;
+    switch (launcher) {
+    case OURS: return rte_local_open(env_text(ENV_JOB));
+    case PMIX: return join(rte_pmix_open(&place), &place);
+    case PMI: return join(rte_pmi_open(&place), &place);
+    case ALONE: warn_lonely(); return rte_self_open();
+    case UNKNOWN: break;
     }
-    fcntl(rte.fd, F_SETFD, FD_CLOEXEC);
-    unsetenv("LATERAL_JOB"); /* programs that a PE starts are jobs of their own */
+    log_line("LATERAL_RTE=%s is not one of auto, oshrun, pmix, pmi, alone", env_text(ENV_RTE));
+    return -1;
+}
+
+static int take_seat(void)
+{
     rte.node_size = (int)rte.node->size;
     rte.node_first = (int)rte.node->first;
     rte.npes = (int)rte.node->total;
@@ -64,7 +123,25 @@ int rte_init(void)
     own_pid = getpid();
     rte.me->pid = own_pid;
     atomic_store_release(&rte.me->state, NODE_RUNNING); /* acquire: launcher */
-    return 0;
+    return rte_nodes_learn();
+}
+
+int rte_init(void)
+{
+    if (rte.node)
+        return come_back();
+    if (open_node(find_launcher()) != 0)
+        return -1;
+    fcntl(rte.fd, F_SETFD, FD_CLOEXEC);
+    unsetenv("LATERAL_JOB"); /* programs that a PE starts are jobs of their own */
+    int status = map_head();
+    if (status != 0)
+        log_line("cannot map the job's memory: %s", strerror(errno));
+    else
+        status = take_seat();
+    if (status != 0 && rte_backend)
+        rte_abort(LAT_EXIT);
+    return status;
 }
 
 /* False when the time is over; null waits for ever. */
@@ -136,8 +213,45 @@ void rte_claim_end(enum node_ending how, int status)
     }
 }
 
+bool rte_ending(void)
+{
+    return rte.node && atomic_load_acquire(&rte.node->ending) != NODE_GOES_ON; /* acqrel: rte_claim_end */
+}
+
+/* A launcher other than ours does not read how the job ends, so it must be told. */
 _Noreturn void rte_abort(int status)
 {
     rte_claim_end(NODE_ABORTED, status);
+    if (rte_backend && rte_is_pe())
+        rte_backend->abort(status);
     _exit(status);
+}
+
+/* What a PE that has not finalized leaves behind are peers that wait for it. */
+static void leave_early(void)
+{
+    bool asked = rte.node && atomic_load_acquire(&rte.node->ending) == NODE_GLOBAL_EXIT && rte.node->end_pe == rte.pe;
+    int status = asked ? rte.node->end_status : exit_status ? exit_status : LAT_EXIT;
+    if (!asked)
+        log_line("left with exit status %d before shmem_finalize: the job ends", exit_status);
+    fflush(0);
+    rte_backend->abort(status);
+}
+
+void rte_leave(void)
+{
+    static bool left;
+    if (left || !rte_backend || !rte_is_pe())
+        return;
+    left = true;
+    if (rte.me && atomic_load_relaxed(&rte.me->state) == NODE_FINALISED)
+        rte_backend->finish();
+    else
+        leave_early();
+}
+
+/* For backends without a module; a module's destructor runs before its libraries' own, this one may not. */
+__attribute__((destructor)) static void leave_at_last(void)
+{
+    rte_leave();
 }

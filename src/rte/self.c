@@ -1,5 +1,6 @@
 /* A program started without a launcher: a job of one PE, its own memory file. */
 #include "base/log.h"
+#include "rte/backend.h"
 #include "rte/rte.h"
 
 #include <errno.h>

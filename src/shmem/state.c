@@ -5,6 +5,7 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <unistd.h>
 
 enum lat_state lat_state;
 
@@ -23,5 +24,7 @@ _Noreturn void lat_fail_state(const char *call)
 {
     if (lat_state == LAT_BEFORE)
         lat_fail(call, "called before shmem_init");
+    while (rte_ending())
+        pause(); /* another thread is in shmem_global_exit, and on its way out */
     lat_fail(call, "called after the last shmem_finalize");
 }

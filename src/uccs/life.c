@@ -1,6 +1,7 @@
 #include "uccs/life.h"
 
 #include "base/env.h"
+#include "base/image.h"
 #include "base/log.h"
 #include "rte/rte.h"
 #include "uccs/counter.h"
@@ -25,6 +26,7 @@ static int begin(void)
     struct uccs_memory_want want = {.heap_bytes = env_size(ENV_SYMMETRIC_SIZE),
                                     .region_bytes = env_size(ENV_MEMORY),
                                     .globals = env_flag(ENV_GLOBALS)};
+    image_settle_threads();
     return rte_init() == 0 && uccs_memory_open(&want) == 0 ? 0 : -1;
 }
 
@@ -44,9 +46,9 @@ bool uccs_life_end(int seconds)
     bool all = true;
     pthread_mutex_lock(&life);
     if (seconds)
-        all = rte_node_barrier_within(seconds);
+        all = rte_job_barrier_within(seconds);
     else
-        rte_node_barrier();
+        rte_job_barrier();
     if (all && --users == 0) {
         uccs_counter_close();
         uccs_stage_close();

@@ -209,7 +209,7 @@ static void publish_core(size_t heap_bytes)
 static int reopen(void)
 {
     uccs_core = map.core;
-    rte_node_barrier();
+    rte_job_barrier();
     return 0;
 }
 
@@ -228,7 +228,7 @@ int uccs_memory_open(const struct uccs_memory_want *want)
         return -1;
     spare_core_dumps();
     publish_core(want->heap_bytes);
-    rte_node_barrier(); /* a late move would overwrite an early peer's store */
+    rte_job_barrier(); /* a late move would overwrite an early peer's store */
     return 0;
 }
 

@@ -1,0 +1,62 @@
+/* What a launcher offers, behind one table; for src/rte alone.
+ *
+ * self and local (our launcher) have everything in the node's memory and no table. pmi and pmix find out
+ * who this process is, then the PEs of a machine meet there (meet.c) and share memory of their own.
+ *
+ * A backend's functions are called by one thread at a time (exchange.c). They log what is wrong. */
+#ifndef RTE_BACKEND_H
+#define RTE_BACKEND_H
+
+#include <stddef.h>
+
+#define RTE_JOB_BYTES 256
+
+struct rte_place {
+    int pe, npes;
+    char job[RTE_JOB_BYTES]; /* the same in all PEs of a job, and no other job's */
+};
+
+struct rte_backend {
+    const char *name;
+    int (*put)(const char *key, const void *value, size_t bytes);
+    int (*get)(int pe, const char *key, void **value, size_t *bytes); /* the value is malloc'ed */
+    int (*fence)(int seconds); /* every PE; shows what was put before it; 1: not in time (0: no limit) */
+    void (*abort)(int status); /* asks the launcher to end every PE; returns */
+    void (*finish)(void);      /* the last word to the launcher */
+};
+
+/* Null until a backend is open; constant from then on. */
+extern const struct rte_backend *rte_backend;
+
+/* 0, or -1 after one line. self and local fill rte.fd, node_index, launched. */
+int rte_self_open(void);
+int rte_local_open(const char *job);
+
+/* These give their table, or null after one line. */
+const struct rte_backend *rte_pmi_open(struct rte_place *place);
+const struct rte_backend *rte_pmix_open(struct rte_place *place);
+
+/* True when the environment tells of such a launcher. */
+int rte_pmi_is_there(void);
+int rte_pmix_is_there(void);
+
+/* Collective: finds the PEs that can share memory with this one, makes or receives the memory, and
+ * fills rte.fd and node_index. 0, or -1 after one line. */
+int rte_meet(const struct rte_place *place);
+
+/* Collective, after rte_meet: tells the nodes of each other. 0, or -1 after one line. */
+int rte_nodes_learn(void);
+
+/* The process ends: a finalized PE says goodbye, any other ends the job. Called when nothing of the
+ * program runs any more; a second call does nothing. */
+void rte_leave(void);
+
+/* What liblateral-pmix.so is given, since it links with nothing of liblateral. */
+struct rte_module_calls {
+    const char *version; /* LATERAL_VERSION; another one is refused */
+    void (*log)(const char *format, ...) __attribute__((format(printf, 1, 2)));
+    void (*leave)(void);
+};
+typedef const struct rte_backend *rte_module_open(const struct rte_module_calls *calls, struct rte_place *place);
+
+#endif

@@ -1,0 +1,149 @@
+/* What PEs tell each other at start. On the node it lies in shared memory, one card per PE, written by
+ * its owner before the fence and read by anybody after; other nodes ask the launcher.
+ *
+ * One lock around the launcher's library: some are not thread-safe, and rte_get is for any thread. */
+#include "base/log.h"
+#include "rte/backend.h"
+#include "rte/rte.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+struct record {
+    uint32_t key_bytes, bytes; /* of key and value, which follow; then up to a multiple of 8 */
+};
+
+struct card {
+    uint32_t used; /* bytes of records; release by the owner, acquire by readers */
+    uint32_t unused;
+    char records[NODE_CARD_BYTES - 8];
+};
+_Static_assert(sizeof(struct card) == NODE_CARD_BYTES, "a card fills its place");
+
+static struct card *cards; /* of this node; null until the first use */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+static int open_cards(void)
+{
+    if (cards)
+        return 0;
+    size_t bytes = (size_t)rte.node_size * NODE_CARD_BYTES;
+    void *base = mmap(0, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, rte.fd, (off_t)node_cards_at(rte.node->size));
+    if (base == MAP_FAILED) {
+        log_line("cannot map what the PEs say of themselves: %s", strerror(errno));
+        return -1;
+    }
+    cards = base;
+    return 0;
+}
+
+static size_t record_bytes(size_t key_bytes, size_t bytes)
+{
+    return (sizeof(struct record) + key_bytes + bytes + 7) & ~(size_t)7;
+}
+
+/* The record under the key, or null. */
+static const struct record *find(const struct card *card, const char *key)
+{
+    uint32_t used = atomic_load_acquire(&card->used); /* release: write_card */
+    size_t key_bytes = strlen(key);
+    for (uint32_t at = 0; at < used;) {
+        const struct record *record = (const struct record *)(card->records + at);
+        if (record->key_bytes == key_bytes && memcmp(record + 1, key, key_bytes) == 0)
+            return record;
+        at += record_bytes(record->key_bytes, record->bytes);
+    }
+    return 0;
+}
+
+static int write_card(struct card *card, const char *key, const void *value, size_t bytes)
+{
+    size_t key_bytes = strlen(key), need = record_bytes(key_bytes, bytes);
+    if (key_bytes > RTE_KEY_BYTES || need > sizeof card->records - card->used || find(card, key)) {
+        log_line("cannot tell the other PEs %s (%zu bytes): %s", key, bytes,
+                 find(card, key) ? "told before" : "too much to tell");
+        return -1;
+    }
+    struct record *record = (struct record *)(card->records + card->used);
+    *record = (struct record){.key_bytes = (uint32_t)key_bytes, .bytes = (uint32_t)bytes};
+    memcpy(record + 1, key, key_bytes);
+    memcpy((char *)(record + 1) + key_bytes, value, bytes);
+    atomic_store_release(&card->used, card->used + (uint32_t)need); /* acquire: find */
+    return 0;
+}
+
+int rte_put(const char *key, const void *value, size_t bytes)
+{
+    if (open_cards() != 0 || write_card(&cards[rte.node_index], key, value, bytes) != 0)
+        return -1;
+    if (rte.nodes == 1)
+        return 0;
+    pthread_mutex_lock(&lock);
+    int status = rte_backend->put(key, value, bytes);
+    pthread_mutex_unlock(&lock);
+    return status;
+}
+
+/* All PEs: 0, 1 when some did not come in time (seconds; 0: for ever), -1 when the launcher failed. The full
+ * fences stand for what passing through the launcher's processes implies anyway. */
+static int job_fence(int seconds)
+{
+    if (rte.nodes == 1 && seconds)
+        return !rte_node_barrier_within(seconds);
+    if (rte.nodes == 1)
+        return rte_node_barrier(), 0;
+    atomic_fence_seqcst();
+    pthread_mutex_lock(&lock);
+    int status = rte_backend->fence(seconds);
+    pthread_mutex_unlock(&lock);
+    atomic_fence_seqcst();
+    return status;
+}
+
+int rte_commit_fence(void)
+{
+    return open_cards() == 0 ? job_fence(0) : -1;
+}
+
+bool rte_job_barrier_within(int seconds)
+{
+    int status = job_fence(seconds);
+    if (status < 0)
+        rte_abort(LAT_EXIT); /* the cause has been printed */
+    return status == 0;
+}
+
+void rte_job_barrier(void)
+{
+    rte_job_barrier_within(0);
+}
+
+static int get_near(const char *key, int pe, void **value, size_t *bytes)
+{
+    const struct record *record = open_cards() == 0 ? find(&cards[pe - rte.node_first], key) : 0;
+    if (!record) {
+        log_line("PE %d has told nothing of %s", pe, key);
+        return -1;
+    }
+    void *copy = malloc(record->bytes ? record->bytes : 1);
+    if (!copy) {
+        log_line("no memory for %u bytes (%s of PE %d)", record->bytes, key, pe);
+        return -1;
+    }
+    *value = memcpy(copy, (const char *)(record + 1) + record->key_bytes, record->bytes);
+    *bytes = record->bytes;
+    return 0;
+}
+
+int rte_get(int pe, const char *key, void **value, size_t *bytes)
+{
+    if (rte_on_my_node(pe))
+        return get_near(key, pe, value, bytes);
+    pthread_mutex_lock(&lock);
+    int status = rte_backend->get(pe, key, value, bytes);
+    pthread_mutex_unlock(&lock);
+    return status;
+}

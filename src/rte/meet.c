@@ -1,0 +1,334 @@
+/* "Same node?": the one place that decides it, for jobs whose launcher is not ours.
+ *
+ * PEs are on one node when they can reach each other: same user, same network, IPC and pid namespaces,
+ * same job. They meet at an abstract socket whose name is a hash of just that, so no launcher's word on
+ * who runs where is believed and nothing is left behind. The first PE to take the name is the host. The
+ * others connect and say who they are; then all PEs of the job fence, so that the host knows its guests
+ * to be complete. It sorts them, makes one memory file for each run of consecutive PEs, and passes the
+ * file over the connection, which is the proof that it can be shared.
+ *
+ * Called once, by one thread, in rte_init. */
+#include "base/log.h"
+#include "base/siphash.h"
+#include "rte/backend.h"
+#include "rte/rte.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/random.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <time.h>
+#include <unistd.h>
+
+#define HELLO_MAGIC 0x4c6174486931ull
+#define CPU_WORDS 64 /* 4096 processors */
+#define TRIES 2000   /* of 1 ms, between the host's bind and listen, or when many connect at once */
+
+struct hello {
+    uint64_t magic;
+    int32_t pe, npes;
+    uint64_t cpus[CPU_WORDS]; /* that this PE may run on */
+};
+
+struct guest {
+    int socket; /* -1: myself */
+    struct hello hello;
+};
+
+struct party {
+    struct guest *guests;
+    size_t count, room;
+};
+
+static ino_t namespace_of(const char *name)
+{
+    char path[64];
+    struct stat info;
+    snprintf(path, sizeof path, "/proc/self/ns/%s", name);
+    return stat(path, &info) == 0 ? info.st_ino : 0;
+}
+
+static socklen_t name_meeting(const char *job, struct sockaddr_un *address)
+{
+    static const uint64_t keys[2][2] = {{1, 2}, {3, 4}};
+    char text[RTE_JOB_BYTES + 128];
+    size_t bytes =
+        (size_t)snprintf(text, sizeof text, "%u/%llu/%llu/%s", getuid(), (unsigned long long)namespace_of("ipc"),
+                         (unsigned long long)namespace_of("pid"), job);
+    *address = (struct sockaddr_un){.sun_family = AF_UNIX};
+    int used =
+        snprintf(address->sun_path + 1, sizeof address->sun_path - 1, "lateral-%016llx%016llx",
+                 (unsigned long long)siphash(keys[0], text, bytes), (unsigned long long)siphash(keys[1], text, bytes));
+    return (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)used);
+}
+
+static void introduce_myself(const struct rte_place *place, struct hello *hello)
+{
+    *hello = (struct hello){.magic = HELLO_MAGIC, .pe = place->pe, .npes = place->npes};
+    _Static_assert(sizeof hello->cpus == 512, "as many processors as the kernel is asked for");
+    if (sched_getaffinity(0, sizeof hello->cpus, (cpu_set_t *)hello->cpus) != 0)
+        hello->cpus[0] = 1;
+}
+
+/* The name is a secret of nobody: another user could sit on it. */
+static bool same_user(int socket)
+{
+    struct ucred peer;
+    socklen_t bytes = sizeof peer;
+    return getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &peer, &bytes) == 0 && peer.uid == geteuid();
+}
+
+static void pause_briefly(void)
+{
+    nanosleep(&(struct timespec){.tv_nsec = 1000000}, 0);
+}
+
+/* 1: this process is the host. 0: connected to it. -1: neither, errno says why. */
+static int take_part(int socket, const struct sockaddr_un *address, socklen_t bytes)
+{
+    for (int i = 0; i < TRIES; i++) {
+        if (bind(socket, (const struct sockaddr *)address, bytes) == 0)
+            return listen(socket, 65535) == 0 ? 1 : -1;
+        if (errno != EADDRINUSE)
+            return -1;
+        if (connect(socket, (const struct sockaddr *)address, bytes) == 0)
+            return same_user(socket) ? 0 : (errno = EPERM, -1);
+        if (errno != ECONNREFUSED && errno != EAGAIN && errno != EINTR)
+            return -1;
+        pause_briefly();
+    }
+    return -1;
+}
+
+/* ---- the guest's side ---- */
+
+static int receive_file(int socket)
+{
+    union {
+        struct cmsghdr header;
+        char room[CMSG_SPACE(sizeof(int))];
+    } control;
+    char byte;
+    struct iovec data = {&byte, 1};
+    struct msghdr message = {.msg_iov = &data,
+                             .msg_iovlen = 1,
+                             .msg_control = &control,
+                             .msg_controllen = sizeof control};
+    ssize_t got;
+    while ((got = recvmsg(socket, &message, MSG_CMSG_CLOEXEC)) < 0 && errno == EINTR)
+        continue;
+    struct cmsghdr *header = got == 1 ? CMSG_FIRSTHDR(&message) : 0;
+    if (!header || header->cmsg_type != SCM_RIGHTS || header->cmsg_len != CMSG_LEN(sizeof(int)))
+        return -1;
+    int fd;
+    memcpy(&fd, CMSG_DATA(header), sizeof fd);
+    return fd;
+}
+
+static int be_guest(int socket, const struct rte_place *place)
+{
+    struct node head;
+    int fd = receive_file(socket);
+    if (fd < 0 || pread(fd, &head, sizeof head, 0) != sizeof head) {
+        log_line("the PE that makes this node's memory did not hand it over; it may have said why");
+        return -1;
+    }
+    rte.fd = fd;
+    rte.node_index = place->pe - (int)head.first;
+    return 0;
+}
+
+/* ---- the host's side ---- */
+
+static int add_guest(struct party *party, int socket, const struct hello *hello)
+{
+    if (party->count == party->room) {
+        size_t room = party->room ? 2 * party->room : 64;
+        struct guest *more = realloc(party->guests, room * sizeof *more);
+        if (!more)
+            return -1;
+        party->guests = more;
+        party->room = room;
+    }
+    party->guests[party->count++] = (struct guest){.socket = socket, .hello = *hello};
+    return 0;
+}
+
+/* Who is not of this job, or of this user, is turned away. */
+static void welcome(struct party *party, int socket, int npes)
+{
+    struct hello hello;
+    bool known = same_user(socket) && recv(socket, &hello, sizeof hello, 0) == sizeof hello &&
+                 hello.magic == HELLO_MAGIC && hello.npes == npes && hello.pe >= 0 && hello.pe < npes;
+    if (!known || add_guest(party, socket, &hello) != 0)
+        close(socket);
+}
+
+/* All have connected before the fence, so whoever is not in the queue now is not on this node. */
+static void gather(struct party *party, int door, int npes)
+{
+    struct rlimit before, wide;
+    bool raised = getrlimit(RLIMIT_NOFILE, &before) == 0;
+    wide = (struct rlimit){.rlim_cur = before.rlim_max, .rlim_max = before.rlim_max};
+    raised = raised && setrlimit(RLIMIT_NOFILE, &wide) == 0;
+    fcntl(door, F_SETFL, O_NONBLOCK);
+    for (;;) {
+        int socket = accept4(door, 0, 0, SOCK_CLOEXEC);
+        if (socket >= 0)
+            welcome(party, socket, npes);
+        else if (errno != EINTR && errno != ECONNABORTED)
+            break;
+    }
+    if (raised)
+        setrlimit(RLIMIT_NOFILE, &before);
+}
+
+static int by_pe(const void *one, const void *other)
+{
+    return ((const struct guest *)one)->hello.pe - ((const struct guest *)other)->hello.pe;
+}
+
+/* Of all PEs here together: a launcher may have given each a core of its own. */
+static uint32_t count_cores(const struct party *party)
+{
+    uint32_t cores = 0;
+    for (int word = 0; word < CPU_WORDS; word++) {
+        uint64_t any = 0;
+        for (size_t i = 0; i < party->count; i++)
+            any |= party->guests[i].hello.cpus[word];
+        cores += (uint32_t)__builtin_popcountll(any);
+    }
+    return cores ? cores : 1;
+}
+
+/* A formatted file for guests [first, first + size) of a party. */
+static int make_file(const struct party *party, size_t first, uint32_t size)
+{
+    uint64_t nonce[2];
+    uint32_t cores = count_cores(party);
+    int fd = memfd_create("lateral", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    if (fd < 0 || ftruncate(fd, (off_t)node_fixed_size(size)) != 0 || fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK) != 0 ||
+        getrandom(nonce, sizeof nonce, 0) != sizeof nonce)
+        goto err_file;
+    struct node *node = mmap(0, sizeof *node, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    if (node == MAP_FAILED)
+        goto err_file;
+    node_format(node, size, cores, nonce);
+    node->first = (uint32_t)party->guests[first].hello.pe;
+    node->total = (uint32_t)party->guests[first].hello.npes;
+    node->nodes = size == node->total;
+    node->oversubscribed = party->count > cores;
+    munmap(node, sizeof *node);
+    return fd;
+
+err_file:
+    log_line("cannot make the memory of %u PEs: %s", size, strerror(errno));
+    if (fd >= 0)
+        close(fd);
+    return -1;
+}
+
+static int send_file(int socket, int fd)
+{
+    union {
+        struct cmsghdr header;
+        char room[CMSG_SPACE(sizeof(int))];
+    } control = {.header = {.cmsg_level = SOL_SOCKET, .cmsg_type = SCM_RIGHTS, .cmsg_len = CMSG_LEN(sizeof(int))}};
+    char byte = 0;
+    struct iovec data = {&byte, 1};
+    struct msghdr message = {.msg_iov = &data,
+                             .msg_iovlen = 1,
+                             .msg_control = &control,
+                             .msg_controllen = sizeof control};
+    memcpy(CMSG_DATA(&control.header), &fd, sizeof fd);
+    return sendmsg(socket, &message, MSG_NOSIGNAL) == 1 ? 0 : -1;
+}
+
+/* Hands the file of one run to its guests; keeps it when this process is among them. */
+static int serve_run(const struct party *party, size_t first, uint32_t size, int me)
+{
+    int fd = make_file(party, first, size);
+    if (fd < 0)
+        return -1;
+    bool mine = false;
+    for (uint32_t i = 0; i < size; i++) {
+        const struct guest *guest = &party->guests[first + i];
+        if (guest->socket < 0) {
+            rte.fd = fd;
+            rte.node_index = me - party->guests[first].hello.pe;
+            mine = true;
+        } else if (send_file(guest->socket, fd) != 0) {
+            log_line("cannot hand the node's memory to PE %d: %s", guest->hello.pe, strerror(errno));
+        }
+    }
+    if (!mine)
+        close(fd);
+    return 0;
+}
+
+static int serve(const struct party *party, int me)
+{
+    for (size_t first = 0, size; first < party->count; first += size) {
+        size = 1;
+        while (first + size < party->count &&
+               party->guests[first + size].hello.pe == party->guests[first].hello.pe + (int)size)
+            size++;
+        if (first + size < party->count &&
+            party->guests[first + size].hello.pe == party->guests[first + size - 1].hello.pe) {
+            log_line("two processes say that they are PE %d: a PE started another OpenSHMEM program",
+                     party->guests[first + size].hello.pe);
+            return -1;
+        }
+        if (size < party->count)
+            log_debug("PEs %d to %zu are a node of their own: the launcher dealt this machine's PEs out in turn",
+                      party->guests[first].hello.pe, (size_t)party->guests[first].hello.pe + size - 1);
+        if (serve_run(party, first, (uint32_t)size, me) != 0)
+            return -1;
+    }
+    return 0;
+}
+
+static int be_host(int door, const struct rte_place *place, const struct hello *mine)
+{
+    struct party party = {0};
+    int status = add_guest(&party, -1, mine);
+    if (status == 0) {
+        gather(&party, door, place->npes);
+        qsort(party.guests, party.count, sizeof *party.guests, by_pe);
+        status = serve(&party, place->pe);
+    }
+    for (size_t i = 0; i < party.count; i++)
+        if (party.guests[i].socket >= 0)
+            close(party.guests[i].socket);
+    free(party.guests);
+    return status;
+}
+
+int rte_meet(const struct rte_place *place)
+{
+    struct sockaddr_un address;
+    struct hello hello;
+    socklen_t bytes = name_meeting(place->job, &address);
+    introduce_myself(place, &hello);
+    int end = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+    int role = end < 0 ? -1 : take_part(end, &address, bytes);
+    if (role == 0 && send(end, &hello, sizeof hello, MSG_NOSIGNAL) != sizeof hello)
+        role = -1;
+    if (role < 0)
+        log_line("cannot meet the other PEs of this node: %s", strerror(errno));
+    int status = role < 0 ? -1 : rte_backend->fence(0);
+    if (status == 0)
+        status = role ? be_host(end, place, &hello) : be_guest(end, place);
+    if (end >= 0)
+        close(end);
+    rte.launched = true;
+    return status;
+}

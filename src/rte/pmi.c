@@ -1,0 +1,285 @@
+/* PMI-1 as spoken on the wire by Hydra (MPICH, Intel MPI) and by Slurm's pmi2 plugin: lines of
+ * "cmd=word key=value ...", one answer to each. No library is needed.
+ *
+ * The launcher gives a connected descriptor (PMI_FD with PMI_RANK, PMI_SIZE), or an address and a name
+ * to give there (PMI_PORT, PMI_ID). Servers write the words of an answer in different orders and limit the
+ * length of a value, so answers are read by key and values travel as text in pieces. */
+#include "base/log.h"
+#include "rte/backend.h"
+#include "rte/wire.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <netdb.h>
+#include <poll.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+#define LINE_BYTES 4096
+#define PIECE_BYTES 480 /* of a value in one put: 640 characters, below every server's limit */
+
+static struct {
+    int fd, pe;
+    char space[RTE_JOB_BYTES]; /* the key-value space of the job */
+    size_t have, taken;        /* bytes in input; of those, the line that was handed out */
+    char input[LINE_BYTES];
+    bool broken; /* said so already */
+} pmi = {.fd = -1};
+
+int rte_pmi_is_there(void)
+{
+    return getenv("PMI_FD") || (getenv("PMI_PORT") && getenv("PMI_ID"));
+}
+
+static int lost(const char *why)
+{
+    if (!pmi.broken)
+        log_line("the connection to the launcher (PMI) is lost: %s", why);
+    pmi.broken = true;
+    return -1;
+}
+
+static int say(const char *line, size_t bytes)
+{
+    for (size_t at = 0; at < bytes;) {
+        ssize_t wrote = send(pmi.fd, line + at, bytes - at, MSG_NOSIGNAL);
+        if (wrote < 0 && errno == ENOTSOCK)
+            wrote = write(pmi.fd, line + at, bytes - at);
+        if (wrote < 0 && errno != EINTR)
+            return lost(strerror(errno));
+        at += wrote > 0 ? (size_t)wrote : 0;
+    }
+    return 0;
+}
+
+/* The next line without its end, valid until the next call; null when the connection is lost. */
+static char *hear(void)
+{
+    memmove(pmi.input, pmi.input + pmi.taken, pmi.have -= pmi.taken);
+    pmi.taken = 0;
+    for (;;) {
+        char *end = memchr(pmi.input, '\n', pmi.have);
+        if (end) {
+            *end = 0;
+            pmi.taken = (size_t)(end - pmi.input) + 1;
+            return pmi.input;
+        }
+        if (pmi.have == sizeof pmi.input) {
+            lost("a line is too long");
+            return 0;
+        }
+        ssize_t got = read(pmi.fd, pmi.input + pmi.have, sizeof pmi.input - pmi.have);
+        if (got == 0 || (got < 0 && errno != EINTR)) {
+            lost(got == 0 ? "it was closed" : strerror(errno));
+            return 0;
+        }
+        pmi.have += got > 0 ? (size_t)got : 0;
+    }
+}
+
+/* The value of a key in a line, up to the next blank; copied, and cut when it does not fit. */
+static bool value_of(const char *line, const char *key, char *value, size_t room)
+{
+    size_t bytes = strlen(key);
+    for (const char *at = line; at; at = strchr(at, ' ')) {
+        at += *at == ' ';
+        if (strncmp(at, key, bytes) == 0 && at[bytes] == '=') {
+            snprintf(value, room, "%.*s", (int)strcspn(at + bytes + 1, " "), at + bytes + 1);
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The answer when it is of the wanted kind and says rc=0, or says nothing of rc. */
+static const char *expect(const char *kind)
+{
+    char word[64], rc[16];
+    const char *line = hear();
+    if (!line)
+        return 0;
+    if (!value_of(line, "cmd", word, sizeof word) || strcmp(word, kind) != 0) {
+        log_line("the launcher (PMI) answered '%.200s' where %s was due", line, kind);
+        return 0;
+    }
+    return value_of(line, "rc", rc, sizeof rc) && strcmp(rc, "0") != 0 ? 0 : line;
+}
+
+/* One request; the answer is good or null. */
+static const char *ask(const char *kind, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static const char *ask(const char *kind, const char *format, ...)
+{
+    char line[LINE_BYTES];
+    va_list arguments;
+    va_start(arguments, format);
+    int bytes = vsnprintf(line, sizeof line, format, arguments);
+    va_end(arguments);
+    return say(line, (size_t)bytes) == 0 ? expect(kind) : 0;
+}
+
+static int put(const char *key, const void *value, size_t bytes)
+{
+    char text[WIRE_TEXT(PIECE_BYTES) + 1];
+    size_t at = 0;
+    for (int piece = 0; piece == 0 || at < bytes; piece++) {
+        size_t now = bytes - at < PIECE_BYTES ? bytes - at : PIECE_BYTES;
+        wire_encode(text, (const char *)value + at, now);
+        /* The first piece tells the length of all. */
+        if (!ask("put_result", "cmd=put kvsname=%s key=L%s.%d.%d value=%zu.%s\n", pmi.space, key, pmi.pe, piece, bytes,
+                 text)) {
+            log_line("the launcher (PMI) did not take %s", key);
+            return -1;
+        }
+        at += now;
+    }
+    return 0;
+}
+
+/* Piece by piece; the total is known after the first. Returns the bytes of this piece, or -1. */
+static long get_piece(int pe, const char *key, int piece, size_t *total, char *data)
+{
+    char value[LINE_BYTES], *end;
+    const char *line = ask("get_result", "cmd=get kvsname=%s key=L%s.%d.%d\n", pmi.space, key, pe, piece);
+    if (!line || !value_of(line, "value", value, sizeof value))
+        return -1;
+    *total = strtoul(value, &end, 10);
+    return *end == '.' && strlen(end + 1) <= WIRE_TEXT(PIECE_BYTES) ? wire_decode(data, end + 1) : -1;
+}
+
+static int get(int pe, const char *key, void **value, size_t *bytes)
+{
+    char data[PIECE_BYTES + 3], *all = 0;
+    size_t total = 0, at = 0;
+    for (int piece = 0; piece == 0 || at < total; piece++) {
+        long now = get_piece(pe, key, piece, &total, data);
+        if (piece == 0 && now >= 0)
+            all = malloc(total ? total : 1);
+        if (now < 0 || !all || (size_t)now > total - at || (now == 0 && total)) {
+            log_line("PE %d has told nothing of %s (PMI)", pe, key);
+            free(all);
+            return -1;
+        }
+        memcpy(all + at, data, (size_t)now);
+        at += (size_t)now;
+    }
+    *value = all;
+    *bytes = total;
+    return 0;
+}
+
+/* After a barrier that is given up nothing but the end of the job may follow. */
+static int fence(int seconds)
+{
+    static const char line[] = "cmd=barrier_in\n";
+    if (say(line, sizeof line - 1) != 0)
+        return -1;
+    struct pollfd answer = {.fd = pmi.fd, .events = POLLIN};
+    if (seconds && poll(&answer, 1, seconds * 1000) == 0)
+        return 1;
+    return expect("barrier_out") ? 0 : -1;
+}
+
+/* No answer comes: the launcher kills, and Hydra drops what it has not read from the PEs by then. */
+static void end_job(int status)
+{
+    char line[64];
+    nanosleep(&(struct timespec){.tv_nsec = 100000000}, 0);
+    int bytes = snprintf(line, sizeof line, "cmd=abort exitcode=%d\n", status);
+    say(line, (size_t)bytes);
+}
+
+static void finish(void)
+{
+    ask("finalize_ack", "cmd=finalize\n");
+    close(pmi.fd);
+    pmi.fd = -1;
+}
+
+static const struct rte_backend backend = {"PMI", put, get, fence, end_job, finish};
+
+/* ---- opening ---- */
+
+static int call_port(const char *port)
+{
+    char host[256];
+    const char *colon = strrchr(port, ':');
+    struct addrinfo hints = {.ai_socktype = SOCK_STREAM}, *found = 0;
+    if (!colon || colon == port || colon - port >= (int)sizeof host)
+        return -1;
+    snprintf(host, sizeof host, "%.*s", (int)(colon - port), port);
+    if (getaddrinfo(host, colon + 1, &hints, &found) != 0)
+        return -1;
+    int fd = -1;
+    for (struct addrinfo *at = found; at && fd < 0; at = at->ai_next) {
+        fd = socket(at->ai_family, at->ai_socktype | SOCK_CLOEXEC, at->ai_protocol);
+        if (fd >= 0 && connect(fd, at->ai_addr, at->ai_addrlen) != 0) {
+            close(fd);
+            fd = -1;
+        }
+    }
+    freeaddrinfo(found);
+    return fd;
+}
+
+/* After the greeting the server sends three lines of its own: size, rank and debug. */
+static int be_told_place(struct rte_place *place)
+{
+    if (!ask("initack", "cmd=initack pmiid=%s\n", getenv("PMI_ID")))
+        return -1;
+    for (int i = 0; i < 3; i++) {
+        char number[16];
+        const char *line = expect("set");
+        if (!line)
+            return -1;
+        if (value_of(line, "size", number, sizeof number))
+            place->npes = atoi(number);
+        if (value_of(line, "rank", number, sizeof number))
+            place->pe = atoi(number);
+    }
+    return 0;
+}
+
+static int connect_launcher(struct rte_place *place)
+{
+    const char *fd = getenv("PMI_FD"), *rank = getenv("PMI_RANK"), *size = getenv("PMI_SIZE");
+    if (!fd) {
+        pmi.fd = call_port(getenv("PMI_PORT"));
+        return pmi.fd >= 0 ? be_told_place(place) : -1;
+    }
+    if (!rank || !size)
+        return -1;
+    pmi.fd = atoi(fd);
+    place->pe = atoi(rank);
+    place->npes = atoi(size);
+    return fcntl(pmi.fd, F_SETFD, FD_CLOEXEC);
+}
+
+static int greet(struct rte_place *place)
+{
+    if (!ask("response_to_init", "cmd=init pmi_version=1 pmi_subversion=1\n"))
+        return -1;
+    const char *line = ask("my_kvsname", "cmd=get_my_kvsname\n");
+    if (!line || !value_of(line, "kvsname", pmi.space, sizeof pmi.space))
+        return -1;
+    memcpy(place->job, pmi.space, sizeof place->job);
+    return 0;
+}
+
+const struct rte_backend *rte_pmi_open(struct rte_place *place)
+{
+    *place = (struct rte_place){.pe = -1};
+    if (connect_launcher(place) != 0 || greet(place) != 0 || place->pe < 0 || place->pe >= place->npes) {
+        log_line("the launcher speaks PMI (PMI_FD, PMI_PORT) but cannot be reached: %s; "
+                 "start the program with oshrun, or unset these variables",
+                 errno ? strerror(errno) : "it did not answer as it should");
+        return 0;
+    }
+    pmi.pe = place->pe;
+    return &backend;
+}

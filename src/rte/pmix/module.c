@@ -1,0 +1,156 @@
+/* liblateral-pmix.so: the job's launcher asked through PMIx. Loaded by src/rte/pmix.c when the environment
+ * tells of a PMIx server. It links with libpmix and, of Lateral, with nothing: what it needs it is given.
+ *
+ * Its destructor runs when the program's exit handlers have run and before libpmix goes, so there the
+ * process takes leave of the launcher. */
+#include "rte/backend.h"
+
+#include <pmix.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+static const struct rte_module_calls *lateral;
+static pmix_proc_t me;
+
+static int complain(const char *what, pmix_status_t why)
+{
+    lateral->log("%s: the launcher (PMIx) says %s", what, PMIx_Error_string(why));
+    return -1;
+}
+
+static int put(const char *key, const void *value, size_t bytes)
+{
+    char name[PMIX_MAX_KEYLEN + 1];
+    pmix_value_t box = {.type = PMIX_BYTE_OBJECT, .data.bo = {(char *)value, bytes}};
+    snprintf(name, sizeof name, "lateral.%s", key);
+    pmix_status_t status = PMIx_Put(PMIX_GLOBAL, name, &box);
+    return status == PMIX_SUCCESS ? 0 : complain(name, status);
+}
+
+static int take(const pmix_value_t *box, void **value, size_t *bytes)
+{
+    if (box->type != PMIX_BYTE_OBJECT)
+        return -1;
+    void *copy = malloc(box->data.bo.size ? box->data.bo.size : 1);
+    if (!copy)
+        return -1;
+    *value = memcpy(copy, box->data.bo.bytes, box->data.bo.size);
+    *bytes = box->data.bo.size;
+    return 0;
+}
+
+static int get(int pe, const char *key, void **value, size_t *bytes)
+{
+    char name[PMIX_MAX_KEYLEN + 1], what[PMIX_MAX_KEYLEN + 32];
+    pmix_proc_t peer = {.rank = (pmix_rank_t)pe};
+    pmix_value_t *box = 0;
+    memcpy(peer.nspace, me.nspace, sizeof peer.nspace);
+    snprintf(name, sizeof name, "lateral.%s", key);
+    pmix_status_t status = PMIx_Get(&peer, name, 0, 0, &box);
+    if (status == PMIX_SUCCESS && take(box, value, bytes) != 0)
+        status = PMIX_ERR_TYPE_MISMATCH;
+    if (box)
+        PMIX_VALUE_RELEASE(box);
+    snprintf(what, sizeof what, "%s of PE %d", name, pe);
+    return status == PMIX_SUCCESS ? 0 : complain(what, status);
+}
+
+static struct {
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+    bool over;
+    pmix_status_t status;
+} meeting = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, false, PMIX_SUCCESS};
+
+/* On a thread of libpmix. */
+static void everybody_came(pmix_status_t status, void *unused)
+{
+    (void)unused;
+    pthread_mutex_lock(&meeting.lock);
+    meeting.status = status;
+    meeting.over = true;
+    pthread_cond_signal(&meeting.changed);
+    pthread_mutex_unlock(&meeting.lock);
+}
+
+static bool wait_for_everybody(int seconds)
+{
+    struct timespec end;
+    clock_gettime(CLOCK_REALTIME, &end);
+    end.tv_sec += seconds;
+    pthread_mutex_lock(&meeting.lock);
+    int late = 0;
+    while (!meeting.over && !late)
+        late = seconds ? pthread_cond_timedwait(&meeting.changed, &meeting.lock, &end)
+                       : pthread_cond_wait(&meeting.changed, &meeting.lock);
+    pthread_mutex_unlock(&meeting.lock);
+    return !late;
+}
+
+/* Without PMIX_COLLECT_DATA: what was put stays where it is until somebody asks. */
+static int fence(int seconds)
+{
+    meeting.over = false;
+    pmix_status_t status = PMIx_Commit();
+    if (status == PMIX_SUCCESS)
+        status = PMIx_Fence_nb(0, 0, 0, 0, everybody_came, 0);
+    if (status == PMIX_SUCCESS && !wait_for_everybody(seconds))
+        return 1;
+    if (status == PMIX_SUCCESS)
+        status = meeting.status;
+    return status == PMIX_SUCCESS || status == PMIX_OPERATION_SUCCEEDED ? 0 : complain("barrier of the job", status);
+}
+
+static void end_job(int status)
+{
+    PMIx_Abort(status, "", 0, 0);
+}
+
+static void finish(void)
+{
+    PMIx_Finalize(0, 0);
+}
+
+static const struct rte_backend backend = {"PMIx", put, get, fence, end_job, finish};
+
+static int job_size(void)
+{
+    pmix_proc_t all = {.rank = PMIX_RANK_WILDCARD};
+    pmix_value_t *box = 0;
+    memcpy(all.nspace, me.nspace, sizeof all.nspace);
+    pmix_status_t status = PMIx_Get(&all, PMIX_JOB_SIZE, 0, 0, &box);
+    if (status != PMIX_SUCCESS)
+        return complain("number of PEs", status);
+    int size = box->type == PMIX_UINT32 ? (int)box->data.uint32 : -1;
+    PMIX_VALUE_RELEASE(box);
+    return size;
+}
+
+__attribute__((visibility("default"))) rte_module_open lateral_pmix_open;
+const struct rte_backend *lateral_pmix_open(const struct rte_module_calls *calls, struct rte_place *place)
+{
+    if (strcmp(calls->version, LATERAL_VERSION) != 0) {
+        calls->log("liblateral is version %s and liblateral-pmix.so is %s; install them together", calls->version,
+                   LATERAL_VERSION);
+        return 0;
+    }
+    lateral = calls;
+    pmix_status_t status = PMIx_Init(&me, 0, 0);
+    if (status != PMIX_SUCCESS) {
+        complain("PMIx_Init", status);
+        return 0;
+    }
+    *place = (struct rte_place){.pe = (int)me.rank, .npes = job_size()};
+    snprintf(place->job, sizeof place->job, "%s", me.nspace);
+    return place->npes > place->pe ? &backend : 0;
+}
+
+__attribute__((destructor)) static void leave(void)
+{
+    if (lateral)
+        lateral->leave();
+}
