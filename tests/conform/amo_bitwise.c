@@ -66,7 +66,7 @@ BITWISE_AMO_TYPES(KERNEL)
 static void contention(void)
 {
     static uint64_t bits;
-    uint64_t mine = (uint64_t)0x101 << me, got = 0;
+    uint64_t mine = (uint64_t)0x10001 << me, got = 0;
     for (int round = 0; round < 200; round++) {
         shmem_uint64_atomic_or(&bits, mine, 0);
         CHECK((shmem_uint64_atomic_fetch(&bits, 0) & mine) == mine);
@@ -80,7 +80,7 @@ static void contention(void)
     shmem_barrier_all();
     uint64_t all = 0;
     for (int pe = 0; pe < npes; pe++)
-        all |= (uint64_t)0x101 << pe;
+        all |= (uint64_t)0x10001 << pe;
     CHECK(shmem_uint64_g(&bits, 0) == all);
 }
 

@@ -23,6 +23,7 @@
 
 #define CHECK(cond) ((cond) ? check_good() : check_bad(__FILE__, __LINE__, #cond))
 #define CHECK_EQ(a, b) check_equal((long long)(a), (long long)(b), __FILE__, __LINE__, #a " == " #b)
+#define CHECK_MOST_PES 16                       /* arrays with a place for each PE have room for so many */
 #define COUNT_OF(array) (sizeof(array) / sizeof *(array))
 
 static int me, npes, next_pe, prev_pe; /* set by check_start; next and prev close a ring */
@@ -58,6 +59,7 @@ static inline void check_who(void)
     npes = shmem_n_pes();
     next_pe = (me + 1) % npes;
     prev_pe = (me + npes - 1) % npes;
+    CHECK(npes <= CHECK_MOST_PES);
 }
 
 static inline void check_start(void)

@@ -5,7 +5,7 @@
 #include "teams.h"
 #include "types.h"
 
-enum { BLOCK = 3, STRIDE = 3, PES = 8, ROOM = BLOCK * STRIDE * PES };
+enum { BLOCK = 3, STRIDE = 3, PES = CHECK_MOST_PES, ROOM = BLOCK * STRIDE * PES };
 
 /* What PE `from` sends to PE `to` as element i. */
 #define ELEMENT(TYPE, from, to, i) VALUE(TYPE, (from)*13 + (to)*3 + (i))
@@ -78,7 +78,7 @@ int main(void)
 {
     check_start();
     teams_create();
-    unsigned char *dest = check_alloc(2 * 8 * 20001 + 8), *source = check_alloc(2 * 8 * 20001 + 8);
+    unsigned char *dest = check_alloc(2 * PES * 20001 + 8), *source = check_alloc(2 * PES * 20001 + 8);
 #define RUN(NAME, TYPE) NAME##_test((TYPE *)dest);
     RMA_TYPES(RUN)
     sizes(dest, source);

@@ -5,7 +5,7 @@
 #include "teams.h"
 #include "types.h"
 
-enum { EACH = 4, ROOM = 8 * EACH };
+enum { EACH = 4, PES = CHECK_MOST_PES, ROOM = PES * EACH };
 
 static size_t share(int pe)
 {
@@ -58,7 +58,7 @@ static void sizes(char *dest, char *source)
             int n = shmem_team_n_pes(team), mine = shmem_team_my_pe(team);
             for (int uneven = 0; uneven < 2; uneven++) {
                 size_t my_size = size[s] + (uneven ? (size_t)mine : 0), at = 0, wrong = 0;
-                memset(dest, '-', (size[s] + 8) * 8);
+                memset(dest, '-', (size[s] + PES) * PES);
                 ready(team);
                 memset(source, 'a' + mine, my_size);
                 CHECK_EQ(uneven ? shmem_collectmem(team, dest, source, my_size)
@@ -97,7 +97,7 @@ int main(void)
 {
     check_start();
     teams_create();
-    char *dest = check_alloc(8 * 100100), *source = check_alloc(100100);
+    char *dest = check_alloc(PES * 100100), *source = check_alloc(100100);
 #define RUN(NAME, TYPE) NAME##_test((TYPE *)dest);
     RMA_TYPES(RUN)
     sizes(dest, source);

@@ -4,7 +4,7 @@
  */
 #include "sets.h"
 
-enum { ROOM = 96 };
+enum { BLOCK = 3, STRIDE = 4, ROOM = BLOCK * STRIDE * CHECK_MOST_PES };
 
 /* The two widths as one table; all arrays are of 64-bit words, so they serve both. */
 typedef void broadcast_call(void *, const void *, size_t, int, int, int, int, long *);
@@ -84,7 +84,6 @@ static void collect(const struct width *w, const struct set *set, void *dest, vo
 static void alltoall(const struct width *w, const struct set *set, void *dest, void *source, ptrdiff_t dst,
                      ptrdiff_t sst)
 {
-    enum { BLOCK = 3 };
     int place = place_in(set);
     clear(dest, w);
     long *sync = set_ready(set);
@@ -114,7 +113,7 @@ static void everything(const struct width *w, void *dest, void *source)
         collect(w, set, dest, source, 1);
         alltoall(w, set, dest, source, 1, 1);
         alltoall(w, set, dest, source, 3, 2);
-        alltoall(w, set, dest, source, 1, 4);
+        alltoall(w, set, dest, source, 1, STRIDE);
         set_meet(set);
     }
     shmem_barrier_all();
