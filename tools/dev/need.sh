@@ -52,6 +52,10 @@ compiles() { # LANGUAGE HEADER
     printf '#include <%s>\n' "$2" | cc -x "$1" -E - >/dev/null 2>&1
 }
 
+has_header() { # of a library that pkg-config need not know
+    compiles c "$1" || pkg-config --exists "$(basename "$1" .h)" 2>/dev/null
+}
+
 need_build() {
     need_tool gcc gcc "compiles the library"
     need_tool g++ g++ "compiles C++ programs"
@@ -69,8 +73,29 @@ need_build() {
     cmake_is_new || cmake_from_pip
 }
 
+need_for_hosts() {
+    need_tool python3 python3 "makes hosts"
+    need_tool ip iproute2 "makes hosts of network namespaces"
+    need_install
+}
+
+# What the tests of several nodes start jobs with. The library builds without, and so do they: then those
+# tests are skipped with a word.
 need_for_tests() {
     need_tool pkg-config pkg-config "the tests build an outside project through it"
+    need_tool ip iproute2 "makes hosts of network namespaces"
+    need_tool mpirun openmpi-bin "starts jobs of several nodes"
+    need_tool mpiexec.hydra mpich "starts jobs of several nodes, by PMI"
+    has_header pmix.h || need_package libpmix-dev "the module for PMIx launchers"
+    has_header ucp/api/ucp.h || need_package libucx-dev "the transport between nodes"
+    need_install
+}
+
+need_for_slurm() {
+    need_tool slurmctld slurmctld "the tests start a small Slurm cluster"
+    need_tool slurmd slurmd "the tests start a small Slurm cluster"
+    need_tool srun slurm-client "the tests start a small Slurm cluster"
+    need_tool munged munge "the tests start a small Slurm cluster"
     need_install
 }
 
