@@ -4,10 +4,7 @@
 #include "shmem/state.h"
 #include "uccs/progress.h"
 
-#include <pthread.h>
 #include <time.h>
-
-static pthread_mutex_t counters = PTHREAD_MUTEX_INITIALIZER;
 
 /* Reading needs a live counter; its own line then. */
 static struct uccs_counter_line *line_of(const char *call, shmemx_ct_t ct)
@@ -31,9 +28,7 @@ void lat_ct_far(const char *call, shmemx_ct_t ct, long weight, int pe)
 void lat_ct_create(shmemx_ct_t *ct)
 {
     lat_require("shmemx_ct_create");
-    pthread_mutex_lock(&counters);
     uccs_counter counter = uccs_counter_create();
-    pthread_mutex_unlock(&counters);
     if (!counter)
         lat_fail("shmemx_ct_create", "all %d counters are in use; free some", NODE_COUNTERS);
     *ct = (shmemx_ct_t)(uintptr_t)counter;
@@ -44,10 +39,8 @@ void lat_ct_free(shmemx_ct_t *ct)
 {
     (void)line_of("shmemx_ct_free", *ct);
     lat_barrier_all();
-    pthread_mutex_lock(&counters);
     uccs_counter_clear(lat_ct_of(*ct));
     uccs_counter_release(lat_ct_of(*ct));
-    pthread_mutex_unlock(&counters);
     lat_barrier_all();
     *ct = 0;
 }

@@ -9,6 +9,7 @@
 #include "shmem/ctx.h"
 #include "shmem/state.h"
 #include "shmem/team.h"
+#include "uccs/inner.h"
 #include "uccs/life.h"
 #include "uccs/progress.h"
 
@@ -95,6 +96,8 @@ void lat_start_pes(int npes)
 static bool stop(int seconds)
 {
     uccs_work_finish();
+    if (!seconds)
+        uccs_inner_meet(false); /* peers may still need answers from here, which a sleeping barrier does not give */
     lat_team_close();
     lat_ctx_close();
     lat_mem_close();

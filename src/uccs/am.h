@@ -1,30 +1,86 @@
-/* Active messages on a node (seed 001; design §5). See am.c for the flow. Any thread. */
+/* Active messages on a node (seed 001; design §5). Any thread.
+ *
+ * Data flow: the sender reserves a cell in the receiver's ring (one of four for each context: request or
+ * reply, network or user class), writes header and short payload, commits (am_send.c). Longer payloads lie in a
+ * block of the sender's region, which the receiver reads in place. A thread in progress takes a cell, copies it
+ * out, releases it, and only then runs the handler, holding nothing. Then it counts the arrival (counter),
+ * marks the sender's block done, which completes the sender's request when the sender next looks, and adds to the
+ * sender's count of handled messages, for which a flush waits (am_poll.c).
+ *
+ * No deadlock: a sender that finds a ring full serves its own rings while it waits; a handler that replies into
+ * a full ring serves its own reply rings alone, and handlers of replies cannot send, so the depth is two.
+ * Memory is bounded by rings and region.
+ *
+ * Who may run what: uccs_progress and the waits of uccs.h run both classes; waits of OpenSHMEM and
+ * the progress thread run the network class alone. */
 #ifndef UCCS_AM_H
 #define UCCS_AM_H
 
 #include "uccs/context.h"
 #include "uccs/counter.h"
+#include "uccs/progress.h"
+#include "uccs/stage.h"
+
+#define UCCS_NO_BLOCK UINT64_MAX
+
+enum { UCCS_RING_REPLY = 1, UCCS_RING_USER = 2 }; /* bits of a ring's number */
 
 /* What lies in a ring's cell. A payload over UCCS_SHORT_MAX lies in the sender's block. */
 struct uccs_message {
-    uint32_t source;  /* PE */
+    uint32_t source; /* PE */
     uint32_t length;
     uint16_t id;
-    uint16_t staged;  /* the payload is in the block */
-    uint64_t block;   /* offset in the sender's region, or NO_BLOCK: nothing to acknowledge */
+    uint8_t staged; /* the payload is in the block */
+    uint8_t lane;   /* of the sending thread */
+    uint64_t block; /* offset in the sender's region, or UCCS_NO_BLOCK: nothing to acknowledge */
     uccs_counter counter;
     int64_t weight;
     char payload[UCCS_SHORT_MAX];
 };
 
-/* Contexts come and go: start with the first, stop with the last. Called under the lock of context.c. */
+struct uccs_am_token {
+    struct uccs_context *context;
+    const struct uccs_message *message;
+    struct uccs_block *block;
+    bool reply, replied;
+    bool held; /* the handler keeps the block; uccs_am_done ends that */
+};
+
+/* Handlers that this thread is in the middle of; with one, it must neither send nor wait. */
+extern _Thread_local int uccs_handlers_running;
+
+/* --- Receiving (am_poll.c) */
+
+/* Contexts come and go. Published ones are polled; after retiring one, no thread is in its handlers any more. One
+ * caller at a time each. */
+void uccs_am_publish(struct uccs_context *context);
+void uccs_am_retire(struct uccs_context *context);
+struct uccs_context *uccs_am_published(uint32_t id);
+
+/* Polls in waits of OpenSHMEM, and the progress thread: while the substrate is in use (inner.c). */
 void uccs_am_start(void);
 void uccs_am_stop(void);
 
-/* Returns when no thread runs a handler of a context that is no longer published. */
-void uccs_am_wait_for_pollers(void);
+/* The staged payload stays where it is until the caller is done with it. */
+struct uccs_block *uccs_am_hold(struct uccs_am_token *token);
+void uccs_am_done(struct uccs_block *block);
 
-/* All messages of the context that carried a request have been handled. */
+/* One round of progress and, when it found nothing, a pause: for the substrate's own waits. */
+void uccs_am_serve(struct uccs_wait *wait);
+/* From inside a handler, whose reply finds no room. */
+void uccs_am_serve_replies(struct uccs_wait *wait);
+/* Runs everything that has arrived. */
+void uccs_am_drain(void);
+/* One round of the network class alone: how many it found. */
+int uccs_am_poll_network(void);
+
+/* --- Sending (am_send.c) */
+
+/* A message of the library's own, with a payload that fits a cell or lies in the block (which may be null). False:
+ * no room just now; nothing has happened. */
+bool uccs_am_try(uint32_t index, uint32_t id, const void *payload, size_t length, struct uccs_block *block);
+
+/* All messages of the context have been handled: everybody's, or this thread's alone. */
 bool uccs_am_settled(const struct uccs_context *context);
 
 #endif

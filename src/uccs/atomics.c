@@ -7,42 +7,36 @@
 #include "uccs/own.h"
 #include "uccs/progress.h"
 
-#define APPLY(bits)                                                                                             \
-    static uint##bits##_t apply##bits(enum uccs_atomic what, uint##bits##_t *word, uint##bits##_t operand,      \
-                                      uint##bits##_t compare)                                                   \
-    {                                                                                                           \
-        switch (what) {                                                                                         \
-        case UCCS_ATOMIC_FETCH: return atomic_load_acquire(word);                                               \
-        case UCCS_ATOMIC_SET:                                                                                   \
-        case UCCS_ATOMIC_SWAP: return atomic_exchange_acqrel(word, operand);                                    \
-        case UCCS_ATOMIC_CSWAP: (void)atomic_cas_acqrel(word, &compare, operand); return compare;               \
-        case UCCS_ATOMIC_ADD: return atomic_fetch_add_acqrel(word, operand);                                    \
-        case UCCS_ATOMIC_AND: return atomic_fetch_and_acqrel(word, operand);                                    \
-        case UCCS_ATOMIC_OR: return atomic_fetch_or_acqrel(word, operand);                                      \
-        case UCCS_ATOMIC_XOR: return atomic_fetch_xor_acqrel(word, operand);                                    \
-        }                                                                                                       \
-        return 0;                                                                                               \
+#define APPLY(bits)                                                                                        \
+    static uint##bits##_t apply##bits(enum uccs_atomic what, uint##bits##_t *word, uint##bits##_t operand, \
+                                      uint##bits##_t compare)                                              \
+    {                                                                                                      \
+        switch (what) {                                                                                    \
+        case UCCS_ATOMIC_FETCH: return atomic_load_acquire(word);                                          \
+        case UCCS_ATOMIC_SET:                                                                              \
+        case UCCS_ATOMIC_SWAP: return atomic_exchange_acqrel(word, operand);                               \
+        case UCCS_ATOMIC_CSWAP: (void)atomic_cas_acqrel(word, &compare, operand); return compare;          \
+        case UCCS_ATOMIC_ADD: return atomic_fetch_add_acqrel(word, operand);                               \
+        case UCCS_ATOMIC_AND: return atomic_fetch_and_acqrel(word, operand);                               \
+        case UCCS_ATOMIC_OR: return atomic_fetch_or_acqrel(word, operand);                                 \
+        case UCCS_ATOMIC_XOR: return atomic_fetch_xor_acqrel(word, operand);                               \
+        }                                                                                                  \
+        return 0;                                                                                          \
     }
 
 APPLY(32)
 APPLY(64)
 
-struct atomic {
-    enum uccs_atomic what;
-    uint64_t operand, compare;
-    size_t size;
-};
-
-static uint64_t apply(const struct atomic *a, void *word)
+static uint64_t apply(const struct uccs_remote_atomic *a, void *word)
 {
     return a->size == 4 ? apply32(a->what, word, (uint32_t)a->operand, (uint32_t)a->compare)
                         : apply64(a->what, word, a->operand, a->compare);
 }
 
-static uint32_t *stripe_of(const struct uccs_region *memory, size_t offset)
+/* The owner's address decides, so that all paths to a word take the same lock. */
+static uint32_t *stripe_of(int owner, uint64_t address)
 {
-    uint64_t line = (memory->address + offset) / CACHE_LINE;
-    return &uccs_own_of((uint32_t)memory->owner - uccs_core.first)->stripes[line % OWN_STRIPES].lock;
+    return &uccs_own_of((uint32_t)owner - uccs_core.first)->stripes[address / CACHE_LINE % OWN_STRIPES].lock;
 }
 
 static void lock(uint32_t *word)
@@ -58,16 +52,24 @@ static void unlock(uint32_t *word)
     atomic_store_release(word, 0);
 }
 
+uint64_t uccs_atomic_locked_here(const struct uccs_remote_atomic *a, void *word)
+{
+    uint32_t *stripe = stripe_of(uccs_core.me, (uintptr_t)word);
+    lock(stripe);
+    uint64_t old = apply(a, word);
+    unlock(stripe);
+    return old;
+}
+
 /* Under the lock: read, change, write back. */
-static int apply_locked(const struct atomic *a, const struct uccs_region *memory, size_t offset, uint64_t *old)
+static int apply_by_kernel(const struct uccs_remote_atomic *a, const struct uccs_region *memory, size_t offset,
+                           uint64_t *old)
 {
     uint64_t word = 0;
-    uint32_t *stripe = stripe_of(memory, offset);
+    uint32_t *stripe = stripe_of(memory->owner, memory->address + offset);
     lock(stripe);
-    int status = UCCS_OK;
-    if (memory->near) {
-        *old = apply(a, memory->near + offset);
-    } else if ((status = uccs_kernel_get(memory, offset, &word, a->size)) == UCCS_OK) {
+    int status = uccs_kernel_get(memory, offset, &word, a->size);
+    if (status == UCCS_OK) {
         *old = apply(a, &word);
         if (a->what != UCCS_ATOMIC_FETCH)
             status = uccs_kernel_put(memory, offset, &word, a->size);
@@ -76,18 +78,29 @@ static int apply_locked(const struct atomic *a, const struct uccs_region *memory
     return status;
 }
 
-static int run(uccs_context_t context, uccs_endpoint_t endpoint, uccs_memory_t memory, size_t offset,
-               const struct atomic *a, uint64_t *old, const struct uccs_op *op)
+static int apply_locked(struct uccs_context *context, const struct uccs_remote_atomic *a,
+                        const struct uccs_region *memory, size_t offset, uint64_t *old)
 {
-    int status = uccs_rma_check(context, endpoint, memory, offset, a->size);
-    if (status == UCCS_OK && ((memory->address + offset) % a->size || a->what > UCCS_ATOMIC_XOR))
+    if (memory->near) {
+        *old = uccs_atomic_locked_here(a, memory->near + offset);
+        return UCCS_OK;
+    }
+    return uccs_kernel_reaches(memory) ? apply_by_kernel(a, memory, offset, old)
+                                       : uccs_remote_atomic(context, memory, offset, a, old);
+}
+
+static int run(uccs_context_t context, uccs_endpoint_t endpoint, uccs_memory_t memory, size_t offset,
+               const struct uccs_remote_atomic *a, uint64_t *old, const struct uccs_op *op)
+{
+    int status = uccs_rma_check(context, endpoint, memory, offset, a->size, op);
+    if (status == UCCS_OK && ((memory->address + offset) % a->size || (unsigned)a->what > UCCS_ATOMIC_XOR))
         status = UCCS_ERR_INVALID;
     if (lat_unlikely(status != UCCS_OK))
         return status;
     uccs_rma_before(context, op);
     if (lat_likely(memory->domain == UCCS_DOMAIN_CPU))
         *old = apply(a, memory->near + offset);
-    else if ((status = apply_locked(a, memory, offset, old)) != UCCS_OK)
+    else if ((status = apply_locked(context, a, memory, offset, old)) != UCCS_OK)
         return status;
     return uccs_rma_after(endpoint, op);
 }
@@ -96,7 +109,8 @@ int uccs_atomic32(uccs_context_t context, uccs_endpoint_t endpoint, uccs_memory_
                   enum uccs_atomic what, uint32_t operand, uint32_t compare, uint32_t *result, const struct uccs_op *op)
 {
     uint64_t old = 0;
-    int status = run(context, endpoint, memory, offset, &(struct atomic){what, operand, compare, 4}, &old, op);
+    int status =
+        run(context, endpoint, memory, offset, &(struct uccs_remote_atomic){what, 4, operand, compare}, &old, op);
     if (result && status == UCCS_OK)
         *result = (uint32_t)old;
     return status;
@@ -106,7 +120,8 @@ int uccs_atomic64(uccs_context_t context, uccs_endpoint_t endpoint, uccs_memory_
                   enum uccs_atomic what, uint64_t operand, uint64_t compare, uint64_t *result, const struct uccs_op *op)
 {
     uint64_t old = 0;
-    int status = run(context, endpoint, memory, offset, &(struct atomic){what, operand, compare, 8}, &old, op);
+    int status =
+        run(context, endpoint, memory, offset, &(struct uccs_remote_atomic){what, 8, operand, compare}, &old, op);
     if (result && status == UCCS_OK)
         *result = old;
     return status;

@@ -3,9 +3,9 @@
  * A waiting thread makes progress at every look: what it waits for may be a message that it must answer. */
 #include "uccs/am.h"
 #include "uccs/context.h"
-#include "uccs/counter.h"
 #include "uccs/flush.h"
 #include "uccs/progress.h"
+#include "uccs/remote.h"
 #include "uccs/request.h"
 
 int uccs_request_create(uccs_request_t *request)
@@ -32,37 +32,28 @@ int uccs_request_combine(uccs_request_t *into, size_t n, uccs_request_t *request
     return UCCS_OK;
 }
 
-int uccs_test(uccs_request_t *request)
+/* Done without anybody's progress; OK or not yet. */
+static int look(uccs_request_t *request)
 {
-    if (!request)
-        return UCCS_ERR_INVALID;
-    if (uccs_request_done(request))
-        return UCCS_OK;
-    uccs_progress();
     return uccs_request_done(request) ? UCCS_OK : UCCS_IN_PROGRESS;
 }
 
-int uccs_test_all(uccs_request_t *requests, size_t n)
+static int look_all(uccs_request_t *requests, size_t n)
 {
-    int status = UCCS_OK;
-    if (n && !requests)
-        return UCCS_ERR_INVALID;
     for (size_t i = 0; i < n; i++)
-        if (uccs_test(&requests[i]) != UCCS_OK)
-            status = UCCS_IN_PROGRESS;
-    return status;
+        if (!uccs_request_done(&requests[i]))
+            return UCCS_IN_PROGRESS;
+    return UCCS_OK;
 }
 
 /* Begins behind the one found last, so that none starves. */
-int uccs_test_any(uccs_request_t *requests, size_t n, size_t *index)
+static int look_any(uccs_request_t *requests, size_t n, size_t *index)
 {
-    static _Thread_local size_t turn;
-    if ((n && !requests) || !index)
-        return UCCS_ERR_INVALID;
+    size_t *turn = uccs_turn_of(requests);
     for (size_t k = 0; k < n; k++) {
-        size_t i = (turn + k) % n;
-        if (uccs_test(&requests[i]) == UCCS_OK) {
-            turn = i + 1;
+        size_t i = (*turn + k) % n;
+        if (uccs_request_done(&requests[i])) {
+            *turn = i + 1;
             *index = i;
             return UCCS_OK;
         }
@@ -73,51 +64,102 @@ int uccs_test_any(uccs_request_t *requests, size_t n, size_t *index)
     return UCCS_OK;
 }
 
+static int look_some(uccs_request_t *requests, size_t n, size_t *count, size_t *indices)
+{
+    size_t found = 0;
+    for (size_t i = 0; i < n; i++)
+        if (uccs_request_done(&requests[i]))
+            indices[found++] = i;
+    if (n && !found)
+        return UCCS_IN_PROGRESS;
+    *count = found;
+    return UCCS_OK;
+}
+
+int uccs_test(uccs_request_t *request)
+{
+    if (!request)
+        return UCCS_ERR_INVALID;
+    if (lat_likely(look(request) == UCCS_OK))
+        return UCCS_OK;
+    uccs_progress();
+    return look(request);
+}
+
+int uccs_test_all(uccs_request_t *requests, size_t n)
+{
+    if (n && !requests)
+        return UCCS_ERR_INVALID;
+    if (look_all(requests, n) == UCCS_OK)
+        return UCCS_OK;
+    uccs_progress();
+    return look_all(requests, n);
+}
+
+int uccs_test_any(uccs_request_t *requests, size_t n, size_t *index)
+{
+    if ((n && !requests) || !index)
+        return UCCS_ERR_INVALID;
+    if (look_any(requests, n, index) == UCCS_OK)
+        return UCCS_OK;
+    uccs_progress();
+    return look_any(requests, n, index);
+}
+
 int uccs_test_some(uccs_request_t *requests, size_t n, size_t *count, size_t *indices)
 {
     if ((n && (!requests || !indices)) || !count)
         return UCCS_ERR_INVALID;
-    size_t found = 0;
-    for (size_t i = 0; i < n; i++)
-        if (uccs_test(&requests[i]) == UCCS_OK)
-            indices[found++] = i;
-    *count = found;
-    return found || !n ? UCCS_OK : UCCS_IN_PROGRESS;
+    if (look_some(requests, n, count, indices) == UCCS_OK)
+        return UCCS_OK;
+    uccs_progress();
+    return look_some(requests, n, count, indices);
+}
+
+/* Waiting in a handler would keep others from what they wait for: refused, unless there is nothing to wait for. */
+static int pause_or_refuse(int status, struct uccs_wait *wait)
+{
+    if (status != UCCS_IN_PROGRESS)
+        return status;
+    if (uccs_handlers_running)
+        return UCCS_ERR_STATE;
+    uccs_am_serve(wait);
+    return UCCS_IN_PROGRESS;
 }
 
 int uccs_wait(uccs_request_t *request)
 {
     struct uccs_wait wait = {0};
-    int status;
-    while ((status = uccs_test(request)) == UCCS_IN_PROGRESS)
-        uccs_yield(&wait);
+    int status = request ? UCCS_IN_PROGRESS : UCCS_ERR_INVALID;
+    while (status == UCCS_IN_PROGRESS)
+        status = pause_or_refuse(look(request), &wait);
     return status;
 }
 
 int uccs_wait_all(uccs_request_t *requests, size_t n)
 {
     struct uccs_wait wait = {0};
-    int status;
-    while ((status = uccs_test_all(requests, n)) == UCCS_IN_PROGRESS)
-        uccs_yield(&wait);
+    int status = n && !requests ? UCCS_ERR_INVALID : UCCS_IN_PROGRESS;
+    while (status == UCCS_IN_PROGRESS)
+        status = pause_or_refuse(look_all(requests, n), &wait);
     return status;
 }
 
 int uccs_wait_any(uccs_request_t *requests, size_t n, size_t *index)
 {
     struct uccs_wait wait = {0};
-    int status;
-    while ((status = uccs_test_any(requests, n, index)) == UCCS_IN_PROGRESS)
-        uccs_yield(&wait);
+    int status = (n && !requests) || !index ? UCCS_ERR_INVALID : UCCS_IN_PROGRESS;
+    while (status == UCCS_IN_PROGRESS)
+        status = pause_or_refuse(look_any(requests, n, index), &wait);
     return status;
 }
 
 int uccs_wait_some(uccs_request_t *requests, size_t n, size_t *count, size_t *indices)
 {
     struct uccs_wait wait = {0};
-    int status;
-    while ((status = uccs_test_some(requests, n, count, indices)) == UCCS_IN_PROGRESS)
-        uccs_yield(&wait);
+    int status = (n && (!requests || !indices)) || !count ? UCCS_ERR_INVALID : UCCS_IN_PROGRESS;
+    while (status == UCCS_IN_PROGRESS)
+        status = pause_or_refuse(look_some(requests, n, count, indices), &wait);
     return status;
 }
 
@@ -134,10 +176,12 @@ int uccs_flush(uccs_context_t context)
     if (!context)
         return UCCS_ERR_INVALID;
     uccs_quiet();
-    while (!uccs_am_settled(context)) {
-        uccs_progress();
-        uccs_yield(&wait);
+    while (!uccs_am_settled(context) || !uccs_remote_settled(context)) {
+        if (uccs_handlers_running)
+            return UCCS_ERR_STATE;
+        uccs_am_serve(&wait);
     }
+    uccs_stage_collect();
     return UCCS_OK;
 }
 
@@ -146,27 +190,5 @@ int uccs_fence(uccs_context_t context)
     if (!context)
         return UCCS_ERR_INVALID;
     uccs_fence_stores();
-    return UCCS_OK;
-}
-
-int uccs_counter_read(uccs_counter_t counter, int64_t *value)
-{
-    if (!value)
-        return UCCS_ERR_INVALID;
-    if (!uccs_counter_live(counter))
-        return UCCS_ERR_STALE;
-    *value = uccs_counter_get(counter);
-    return UCCS_OK;
-}
-
-int uccs_counter_wait(uccs_counter_t counter, int64_t at_least)
-{
-    struct uccs_wait wait = {0};
-    if (!uccs_counter_live(counter))
-        return UCCS_ERR_STALE;
-    while (uccs_counter_get(counter) < at_least) {
-        uccs_progress();
-        uccs_yield(&wait);
-    }
     return UCCS_OK;
 }

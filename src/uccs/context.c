@@ -1,17 +1,16 @@
 #include "uccs/context.h"
 
-#include "rte/rte.h"
 #include "uccs/am.h"
-#include "uccs/life.h"
 #include "uccs/flush.h"
-#include "uccs/progress.h"
+#include "uccs/inner.h"
 
 #include <pthread.h>
 #include <stdlib.h>
 
+/* Rare calls. `making` guards the lists; `ending` is held while a context waits for those who are in it, whose
+ * handlers may need `making`. */
 static struct uccs_context *contexts[OWN_CONTEXTS];
-static pthread_mutex_t making = PTHREAD_MUTEX_INITIALIZER;
-static int inits;
+static pthread_mutex_t making = PTHREAD_MUTEX_INITIALIZER, ending = PTHREAD_MUTEX_INITIALIZER;
 
 const char *uccs_status_text(int status)
 {
@@ -30,53 +29,14 @@ const char *uccs_status_text(int status)
     return "unknown status";
 }
 
-int uccs_init(void)
-{
-    if (uccs_life_begin() != 0)
-        return UCCS_ERR_NO_MEMORY;
-    pthread_mutex_lock(&making);
-    inits++;
-    pthread_mutex_unlock(&making);
-    return UCCS_OK;
-}
-
-int uccs_finalize(void)
-{
-    pthread_mutex_lock(&making);
-    bool mine = inits > 0;
-    inits -= mine;
-    pthread_mutex_unlock(&making);
-    if (!mine)
-        return UCCS_ERR_STATE;
-    uccs_work_finish();
-    uccs_life_end(0);
-    return UCCS_OK;
-}
-
-struct uccs_context *uccs_context_at(uint32_t id)
-{
-    return atomic_load_acquire(&contexts[id]); /* release: publish */
-}
-
-/* Rings of an earlier context of this id keep what they hold: messages that came meanwhile. */
-static void open_rings(uint32_t id)
-{
-    uint32_t mine = (uint32_t)uccs_core.me - uccs_core.first;
-    uint32_t *open = &uccs_own_mine()->open[id];
-    if (atomic_load_relaxed(open))
-        return;
-    for (uint32_t which = 0; which < OWN_RINGS; which++)
-        ring_format(uccs_own_ring(mine, id, which), OWN_RING_CELLS, sizeof(struct uccs_message));
-    atomic_store_release(open, 1); /* acquire: senders, in am.c */
-}
-
 int uccs_context_create(const struct uccs_context_attr *attr, uccs_context_t *context)
 {
     static const struct uccs_context_attr standard;
     attr = attr ? attr : &standard;
-    if (!uccs_core.size)
+    if (!uccs_running())
         return UCCS_ERR_STATE;
-    if (!context || attr->id >= UCCS_CONTEXTS || attr->scope > UCCS_SCOPE_THREAD || attr->threads > UCCS_THREAD_SINGLE)
+    if (!context || attr->id >= UCCS_CONTEXTS || (unsigned)attr->scope > UCCS_SCOPE_THREAD ||
+        (unsigned)attr->threads > UCCS_THREAD_SINGLE)
         return UCCS_ERR_INVALID;
     struct uccs_context *made = calloc(1, sizeof *made);
     if (!made)
@@ -85,9 +45,8 @@ int uccs_context_create(const struct uccs_context_attr *attr, uccs_context_t *co
     pthread_mutex_lock(&making);
     bool taken = contexts[attr->id] != 0;
     if (!taken) {
-        open_rings(attr->id);
-        atomic_store_release(&contexts[attr->id], made); /* acquire: uccs_context_at */
-        uccs_am_start();
+        contexts[attr->id] = made;
+        uccs_am_publish(made);
     }
     pthread_mutex_unlock(&making);
     if (taken) {
@@ -98,24 +57,55 @@ int uccs_context_create(const struct uccs_context_attr *attr, uccs_context_t *co
     return UCCS_OK;
 }
 
+/* The id is free again once nobody is in the context any more. */
+static void retire(struct uccs_context *context)
+{
+    pthread_mutex_lock(&ending);
+    uccs_am_retire(context);
+    pthread_mutex_unlock(&ending);
+    pthread_mutex_lock(&making);
+    contexts[context->attr.id] = 0;
+    pthread_mutex_unlock(&making);
+    for (struct uccs_endpoint *next, *at = context->endpoints; at; at = next) {
+        next = at->next;
+        free(at);
+    }
+    free(context);
+}
+
+static bool known(const struct uccs_context *context)
+{
+    bool found = false;
+    pthread_mutex_lock(&making);
+    for (uint32_t id = 0; id < UCCS_CONTEXTS && context; id++)
+        found |= contexts[id] == context;
+    pthread_mutex_unlock(&making);
+    return found;
+}
+
 int uccs_context_destroy(uccs_context_t context)
 {
-    if (!context || uccs_context_at(context->attr.id) != context)
+    if (uccs_handlers_running)
+        return UCCS_ERR_STATE;
+    if (!known(context))
         return UCCS_ERR_INVALID;
+    context->attr.scope = UCCS_SCOPE_PROCESS; /* everybody's operations, not only mine */
     uccs_flush(context);
-    pthread_mutex_lock(&making);
-    atomic_store_seqcst(&contexts[context->attr.id], 0);
-    uccs_am_stop();
-    pthread_mutex_unlock(&making);
-    uccs_am_wait_for_pollers();
-    while (context->endpoints)
-        uccs_endpoint_release(context->endpoints);
-    free(context);
+    retire(context);
     return UCCS_OK;
+}
+
+void uccs_contexts_close(void)
+{
+    for (uint32_t id = 0; id < UCCS_CONTEXTS; id++)
+        if (contexts[id])
+            retire(contexts[id]);
 }
 
 int uccs_endpoint_create(uccs_context_t context, uccs_group_t group, int rank, uccs_endpoint_t *endpoint)
 {
+    if (!uccs_running())
+        return UCCS_ERR_STATE;
     int pe = context && endpoint ? uccs_group_world_rank(group, rank) : -1;
     if (pe < 0)
         return UCCS_ERR_INVALID;
@@ -136,7 +126,7 @@ int uccs_endpoint_create(uccs_context_t context, uccs_group_t group, int rank, u
 
 int uccs_endpoint_release(uccs_endpoint_t endpoint)
 {
-    if (!endpoint)
+    if (!endpoint || !endpoint->context)
         return UCCS_ERR_INVALID;
     pthread_mutex_lock(&making);
     struct uccs_endpoint **at = &endpoint->context->endpoints;
@@ -154,7 +144,8 @@ int uccs_endpoint_release(uccs_endpoint_t endpoint)
 int uccs_resource_query(uccs_context_t context, struct uccs_resource *list, size_t *count)
 {
     static const struct uccs_resource here[] = {
-        {"shm", "memory", UCCS_CAP_PUT | UCCS_CAP_GET | UCCS_CAP_ATOMIC | UCCS_CAP_AM | UCCS_CAP_ONE_SIDED | UCCS_CAP_MAPPED,
+        {"shm", "memory",
+         UCCS_CAP_PUT | UCCS_CAP_GET | UCCS_CAP_ATOMIC | UCCS_CAP_AM | UCCS_CAP_ONE_SIDED | UCCS_CAP_MAPPED,
          UCCS_CLASS_MEMORY, UCCS_CLASS_MEMORY},
         {"cma", "kernel", UCCS_CAP_PUT | UCCS_CAP_GET | UCCS_CAP_ATOMIC | UCCS_CAP_ONE_SIDED, UCCS_CLASS_KERNEL_COPY,
          UCCS_CLASS_KERNEL_COPY},

@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <uccs.h>
 
-_Static_assert(UCCS_CONTEXTS <= OWN_CONTEXTS, "every context has rings");
+_Static_assert(UCCS_CONTEXTS <= OWN_INNER, "every context has rings, and so has the inner one");
 
 struct uccs_handler {
     uccs_am_handler handler; /* null: none */
@@ -22,7 +22,6 @@ struct uccs_context {
     struct uccs_context_attr attr;
     struct uccs_handler handlers[UCCS_AM_HANDLERS];
     struct uccs_endpoint *endpoints; /* made from it, for destroy */
-    uint32_t unsettled;              /* messages with a request that are not yet handled; acqrel */
 };
 
 struct uccs_endpoint {
@@ -32,7 +31,7 @@ struct uccs_endpoint {
     uint32_t index; /* on this node */
 };
 
-/* Live contexts by id; acquire. */
-struct uccs_context *uccs_context_at(uint32_t id);
+/* At the end of a life: those that the program has left. Nothing of theirs is under way. */
+void uccs_contexts_close(void);
 
 #endif

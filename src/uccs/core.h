@@ -24,8 +24,8 @@ struct uccs_core {
     uintptr_t image_stride;
     uint32_t spin; /* looks before a waiter yields */
     uint32_t oversubscribed;
-    int me;   /* my PE number */
-    int npes; /* PEs in the job */
+    int me;         /* my PE number */
+    int npes;       /* PEs in the job */
     char *groups;   /* group area of the node's memory */
     char *counters; /* counter area */
     char *own;      /* what each PE offers to messages (own.h) */

@@ -1,6 +1,10 @@
 #include "uccs/counter.h"
 
+#include <pthread.h>
+
 uint32_t uccs_counter_generation[NODE_COUNTERS];
+
+static pthread_mutex_t books = PTHREAD_MUTEX_INITIALIZER; /* of OpenSHMEM's counters and of uccs.h's */
 
 /* Free slots: a stack of released ones, then those never used. The same at every PE. */
 static uint16_t released[NODE_COUNTERS];
@@ -22,24 +26,36 @@ static uint32_t nth_slot(uint32_t n)
     return n < NODE_COUNTERS / 2 ? 2 * n : 2 * n + 1 - NODE_COUNTERS;
 }
 
-uccs_counter uccs_counter_create(void)
+static uccs_counter create(void)
 {
     if (!released_count && ever_used == NODE_COUNTERS)
         return 0;
     uint32_t slot = released_count ? released[--released_count] : nth_slot(ever_used++);
-    uint64_t generation = ++uccs_counter_generation[slot];
+    uint64_t generation = uccs_counter_generation[slot] + 1;
+    atomic_store_relaxed(&uccs_counter_generation[slot], (uint32_t)generation);
     return generation << 16 | (slot + 1);
+}
+
+uccs_counter uccs_counter_create(void)
+{
+    pthread_mutex_lock(&books);
+    uccs_counter counter = create();
+    pthread_mutex_unlock(&books);
+    return counter;
 }
 
 void uccs_counter_clear(uccs_counter counter)
 {
     atomic_store_relaxed(&uccs_counter_mine(counter)->count, 0); /* the barrier behind publishes it */
-    uccs_counter_generation[uccs_counter_slot(counter)]++;
+    uint32_t *generation = &uccs_counter_generation[uccs_counter_slot(counter)];
+    atomic_store_relaxed(generation, *generation + 1);
 }
 
 void uccs_counter_release(uccs_counter counter)
 {
+    pthread_mutex_lock(&books);
     released[released_count++] = (uint16_t)uccs_counter_slot(counter);
+    pthread_mutex_unlock(&books);
 }
 
 /* Generations go on, so that handles of an earlier life stay old. */

@@ -8,7 +8,7 @@
  * ready: a slot is zero before it can be handed out again (uccs_counter_free). A handle carries the slot's
  * generation; an arrival through an old handle is not counted but raises the slot's error count.
  *
- * Arrivals, reads: any thread. Create and free: collective, one thread at a time. */
+ * Arrivals, reads: any thread. Create and free: any thread, but in the same order at all PEs. */
 #ifndef UCCS_COUNTER_H
 #define UCCS_COUNTER_H
 
@@ -26,7 +26,8 @@ _Static_assert(sizeof(struct uccs_counter_line) == CACHE_LINE, "one line a count
 /* slot + 1 in the low 16 bits, generation above; 0 is no counter. */
 typedef uint64_t uccs_counter;
 
-/* Odd while the slot is in use. Read by every arrival, written by create and free only. */
+/* Odd while the slot is in use. Read by every arrival, written by create and free only; relaxed: who uses a
+ * counter while it is made or freed is wrong anyway. */
 extern uint32_t uccs_counter_generation[NODE_COUNTERS];
 
 static lat_hot uint32_t uccs_counter_slot(uccs_counter counter)
@@ -37,7 +38,7 @@ static lat_hot uint32_t uccs_counter_slot(uccs_counter counter)
 static lat_hot bool uccs_counter_live(uccs_counter counter)
 {
     uint32_t slot = uccs_counter_slot(counter);
-    return lat_likely(slot < NODE_COUNTERS) && uccs_counter_generation[slot] == counter >> 16;
+    return lat_likely(slot < NODE_COUNTERS) && atomic_load_relaxed(&uccs_counter_generation[slot]) == counter >> 16;
 }
 
 static lat_hot struct uccs_counter_line *uccs_counter_at(uint32_t index, uint32_t slot)

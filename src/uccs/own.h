@@ -1,8 +1,9 @@
 /* What each PE of a node offers to its peers for messages and memory handles, in the node's memory:
  *
- *   struct uccs_own: registrations | lock stripes | rings of each context
+ *   struct uccs_own: registrations | lock stripes | counts of handled messages | rings of each context
  *
- * The owner formats its rings when it makes the context; everything else starts as zeros. */
+ * Everything starts as zeros. Rings are formatted by whoever needs them first, sender or owner, so that a message
+ * can wait at a target that has not made its context yet, and contexts that nobody uses cost no page. */
 #ifndef UCCS_OWN_H
 #define UCCS_OWN_H
 
@@ -13,6 +14,8 @@
 #define OWN_REGISTRATIONS 4096
 #define OWN_STRIPES 64
 #define OWN_CONTEXTS 16
+#define OWN_INNER (OWN_CONTEXTS - 1) /* the library's own messages (letter.h, remote.h) */
+#define OWN_LANES 16
 #define OWN_RINGS 4 /* request and reply, network and user */
 #define OWN_RING_CELLS 1024
 #define OWN_RING_ROOM (300u << 10)
@@ -26,10 +29,21 @@ struct uccs_stripe {
     cache_aligned uint32_t lock; /* 0 free; acquire exchange, release store */
 };
 
+/* My messages of one context and lane that others have handled: added to by them with release after the
+ * handler, read by my flush with acquire. Only grows, so that a flush is a comparison with what was sent. */
+struct uccs_handled {
+    cache_aligned uint64_t count;
+};
+
+enum uccs_open { OWN_SHUT, OWN_OPENING, OWN_OPEN };
+
 struct uccs_own {
+    uint64_t word, value; /* for who tries the kernel's copy (kernel.c): its address, release; what it holds */
+    int32_t pid;
     cache_aligned struct uccs_registration registrations[OWN_REGISTRATIONS];
     struct uccs_stripe stripes[OWN_STRIPES];
-    uint32_t open[OWN_CONTEXTS]; /* the context exists and its rings are formatted: release, acquire */
+    uint32_t open[OWN_CONTEXTS]; /* enum uccs_open of its rings: cas, then release by who formats; acquire */
+    struct uccs_handled handled[OWN_CONTEXTS][OWN_LANES];
     cache_aligned char rings[OWN_CONTEXTS][OWN_RINGS][OWN_RING_ROOM];
 };
 _Static_assert(sizeof(struct uccs_own) <= NODE_OWN_BYTES, "a PE's share is large enough");
@@ -48,6 +62,16 @@ static inline struct uccs_own *uccs_own_mine(void)
 static inline struct ring *uccs_own_ring(uint32_t index, uint32_t context, uint32_t which)
 {
     return (struct ring *)uccs_own_of(index)->rings[context][which];
+}
+
+void uccs_own_open_slow(struct uccs_own *own, uint32_t context);
+
+/* Afterwards the rings of the context at that PE can be used. */
+static inline void uccs_own_open(uint32_t index, uint32_t context)
+{
+    struct uccs_own *own = uccs_own_of(index);
+    if (lat_unlikely(atomic_load_acquire(&own->open[context]) != OWN_OPEN)) /* release: uccs_own_open_slow */
+        uccs_own_open_slow(own, context);
 }
 
 #endif

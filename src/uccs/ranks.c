@@ -1,18 +1,35 @@
 #include "uccs/ranks.h"
 
+#include "base/atomic.h"
 #include "uccs/core.h"
+#include "uccs/inner.h"
 
 #include <stdlib.h>
 
-static struct uccs_group_impl world;
+static struct uccs_group_impl world, library = {.number = UINT64_MAX};
+
+void uccs_ranks_open(void)
+{
+    world.rank = library.rank = uccs_core.me;
+    world.size = library.size = uccs_core.npes;
+}
 
 struct uccs_group_impl *uccs_group_of(uccs_group_t group)
 {
-    if (group != UCCS_GROUP_WORLD)
-        return group;
-    world.rank = uccs_core.me; /* constants of the job: writing them again changes nothing */
-    world.size = uccs_core.npes;
-    return &world;
+    return group == UCCS_GROUP_WORLD ? &world : group;
+}
+
+struct uccs_group_impl *uccs_ranks_library(void)
+{
+    return &library;
+}
+
+bool uccs_ranks_reachable(const struct uccs_group_impl *group)
+{
+    for (int rank = 0; rank < group->size; rank++)
+        if ((uint32_t)uccs_ranks_world(group, rank) - uccs_core.first >= uccs_core.size)
+            return false;
+    return true;
 }
 
 int uccs_group_rank(uccs_group_t group)
@@ -30,7 +47,7 @@ int uccs_group_world_rank(uccs_group_t group, int rank)
     const struct uccs_group_impl *members = group ? uccs_group_of(group) : 0;
     if (!members || rank < 0 || rank >= members->size)
         return -1;
-    return members->world ? members->world[rank] : rank;
+    return uccs_ranks_world(members, rank);
 }
 
 /* Spreads a number over all bits (the finaliser of MurmurHash3). */
@@ -72,11 +89,12 @@ static struct uccs_group_impl *make(uccs_group_t parent, size_t n, const int *ra
 int uccs_group_create(uccs_group_t parent, size_t n, const int *ranks, uccs_group_t *group)
 {
     struct uccs_group_impl *from = parent ? uccs_group_of(parent) : 0;
-    if (!uccs_core.size)
+    if (!uccs_running())
         return UCCS_ERR_STATE;
     if (!from || !group || n == 0 || !ranks || n > (size_t)from->size || !valid(from, n, ranks))
         return UCCS_ERR_INVALID;
-    struct uccs_group_impl *made = make(parent, n, ranks, mix(from->number ^ mix(++from->children)));
+    uint64_t number = atomic_fetch_add_relaxed(&from->children, 1) + 1; /* members call in one order */
+    struct uccs_group_impl *made = make(parent, n, ranks, mix(from->number ^ mix(number)));
     if (!made)
         return UCCS_ERR_NO_MEMORY;
     if (made->rank < 0) {

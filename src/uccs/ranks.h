@@ -3,17 +3,34 @@
 #ifndef UCCS_RANKS_H
 #define UCCS_RANKS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <uccs.h>
 
 struct uccs_group_impl {
     uint64_t number;   /* the same at all members, different for other groups */
-    uint64_t children; /* groups made from it so far; one thread at a time */
+    uint64_t children; /* groups made from it so far */
+    uint64_t sequence; /* operations of group communication started */
     int rank, size;
     const int *world; /* rank in the world of each member; null: the same */
 };
 
 /* The object behind a handle; null when there is none. */
 struct uccs_group_impl *uccs_group_of(uccs_group_t group);
+
+/* PE of a member. */
+static inline int uccs_ranks_world(const struct uccs_group_impl *group, int rank)
+{
+    return group->world ? group->world[rank] : rank;
+}
+
+/* All members are within reach. */
+bool uccs_ranks_reachable(const struct uccs_group_impl *group);
+
+/* All PEs, for the library's own use; its numbers are not those of the world group. */
+struct uccs_group_impl *uccs_ranks_library(void);
+
+/* At the begin of a life. */
+void uccs_ranks_open(void);
 
 #endif

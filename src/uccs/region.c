@@ -3,13 +3,14 @@
 #include "base/heap.h"
 #include "base/siphash.h"
 #include "rte/rte.h"
+#include "uccs/inner.h"
 #include "uccs/memory.h"
 #include "uccs/own.h"
+#include "uccs/rma.h"
 
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <unistd.h>
 
 /* Rare calls: one lock for the allocator and the slots of this process. */
@@ -39,7 +40,8 @@ void uccs_region_give(void *block)
     size_t bytes;
     size_t offset = (size_t)((char *)block - my_region(&bytes));
     pthread_mutex_lock(&books);
-    heap_free(region_heap, offset);
+    if (region_heap) /* else its life is over */
+        heap_free(region_heap, offset);
     pthread_mutex_unlock(&books);
 }
 
@@ -90,23 +92,24 @@ static struct uccs_region *describe(void *near, size_t length, enum uccs_domain 
         return 0;
     }
     uint32_t *generation = generation_at(uccs_core.me, slot);
-    *region = (struct uccs_region){.near = near, .address = (uintptr_t)near, .length = length, .owner = uccs_core.me,
-                                   .pid = getpid(), .slot = slot, .generation = *generation + 1, .domain = domain,
+    *region = (struct uccs_region){.near = near,
+                                   .address = (uintptr_t)near,
+                                   .length = length,
+                                   .owner = uccs_core.me,
+                                   .pid = getpid(),
+                                   .slot = slot,
+                                   .generation = *generation + 1,
+                                   .domain = domain,
                                    .own = true};
     atomic_store_release(generation, region->generation); /* acquire: uccs_region_check */
     return region;
 }
 
-static bool running(void)
-{
-    return uccs_core.size != 0;
-}
-
 int uccs_memory_allocate(uccs_context_t context, size_t length, uccs_memory_t *memory)
 {
-    if (!running())
+    if (!uccs_running())
         return UCCS_ERR_STATE;
-    if (!context || length == 0)
+    if (!context || !memory || length == 0)
         return UCCS_ERR_INVALID;
     void *block = uccs_region_take(length);
     if (!block)
@@ -122,26 +125,17 @@ int uccs_memory_allocate(uccs_context_t context, size_t length, uccs_memory_t *m
     return UCCS_OK;
 }
 
-/* The kernel may want to be told that peers may reach in (Yama); where it does not know the call, it does
- * not mind either. */
-static void allow_kernel_copies(void)
-{
-#ifdef PR_SET_PTRACER
-    prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY, 0, 0, 0);
-#endif
-}
-
 int uccs_memory_register(uccs_context_t context, void *address, size_t length, uccs_memory_t *memory)
 {
-    if (!running())
+    if (!uccs_running())
         return UCCS_ERR_STATE;
-    if (!context || !address || length == 0 || (uintptr_t)address + length < (uintptr_t)address)
+    if (!context || !memory || !address || length == 0 || (uintptr_t)address + length < (uintptr_t)address)
         return UCCS_ERR_INVALID;
     size_t first, last;
     bool mapped = uccs_memory_find(address, &first) != UCCS_NOWHERE &&
                   uccs_memory_find((char *)address + length - 1, &last) != UCCS_NOWHERE && last - first == length - 1;
     if (!mapped)
-        allow_kernel_copies();
+        uccs_kernel_offer();
     struct uccs_region *region = describe(address, length, mapped ? UCCS_DOMAIN_CPU : UCCS_DOMAIN_LOCKED);
     if (!region)
         return UCCS_ERR_NO_MEMORY;
@@ -187,9 +181,14 @@ int uccs_memory_export(uccs_memory_t memory, void *handle, size_t *length)
 {
     if (!memory || !memory->own || !handle || !length || *length < sizeof(struct handle))
         return UCCS_ERR_INVALID;
-    struct handle made = {.magic = HANDLE_MAGIC, .length = memory->length, .address = memory->address,
-                          .owner = memory->owner, .pid = memory->pid, .slot = memory->slot,
-                          .generation = memory->generation, .domain = memory->domain};
+    struct handle made = {.magic = HANDLE_MAGIC,
+                          .length = memory->length,
+                          .address = memory->address,
+                          .owner = memory->owner,
+                          .pid = memory->pid,
+                          .slot = memory->slot,
+                          .generation = memory->generation,
+                          .domain = memory->domain};
     locate(memory, &made);
     made.hash = hash_of(&made);
     memcpy(handle, &made, sizeof made);
@@ -213,7 +212,7 @@ static char *near_of(const struct handle *handle)
 int uccs_memory_import(uccs_context_t context, const void *handle, size_t length, uccs_memory_t *memory)
 {
     struct handle given;
-    if (!running())
+    if (!uccs_running())
         return UCCS_ERR_STATE;
     if (!context || !handle || !memory)
         return UCCS_ERR_INVALID;
@@ -227,9 +226,14 @@ int uccs_memory_import(uccs_context_t context, const void *handle, size_t length
     struct uccs_region *region = malloc(sizeof *region);
     if (!region)
         return UCCS_ERR_NO_MEMORY;
-    *region = (struct uccs_region){.near = near_of(&given), .address = given.address, .length = given.length,
-                                   .owner = given.owner, .pid = given.pid, .slot = given.slot,
-                                   .generation = given.generation, .domain = (enum uccs_domain)given.domain};
+    *region = (struct uccs_region){.near = near_of(&given),
+                                   .address = given.address,
+                                   .length = given.length,
+                                   .owner = given.owner,
+                                   .pid = given.pid,
+                                   .slot = given.slot,
+                                   .generation = given.generation,
+                                   .domain = (enum uccs_domain)given.domain};
     int status = uccs_region_check(region, 0, region->length);
     if (status != UCCS_OK) {
         free(region);
@@ -247,13 +251,18 @@ int uccs_region_check(const struct uccs_region *region, size_t offset, size_t le
     return now == region->generation ? UCCS_OK : UCCS_ERR_STALE;
 }
 
+bool uccs_region_alive(uint32_t slot, uint32_t generation)
+{
+    return slot < OWN_REGISTRATIONS && atomic_load_acquire(generation_at(uccs_core.me, slot)) == generation;
+}
+
 int uccs_memory_release(uccs_memory_t memory)
 {
     if (!memory)
         return UCCS_ERR_INVALID;
-    if (memory->own)
+    if (memory->own && uccs_running() && uccs_region_alive(memory->slot, memory->generation))
         give_slot(memory->slot);
-    if (memory->allocated)
+    if (memory->allocated && uccs_running())
         uccs_region_give(memory->near);
     free(memory);
     return UCCS_OK;
@@ -263,7 +272,9 @@ int uccs_memory_query(uccs_memory_t memory, struct uccs_memory_attr *attr)
 {
     if (!memory || !attr)
         return UCCS_ERR_INVALID;
-    *attr = (struct uccs_memory_attr){.address = memory->near, .length = memory->length, .owner = memory->owner,
+    *attr = (struct uccs_memory_attr){.address = memory->near,
+                                      .length = memory->length,
+                                      .owner = memory->owner,
                                       .domain = memory->domain};
     return UCCS_OK;
 }

@@ -17,8 +17,8 @@ struct uccs_region {
     char *near;       /* mapped here, or null */
     uint64_t address; /* in the owner */
     size_t length;
-    int owner;        /* PE */
-    int32_t pid;      /* of the owner, for the kernel's copy */
+    int owner;   /* PE */
+    int32_t pid; /* of the owner, for the kernel's copy */
     uint32_t slot, generation;
     enum uccs_domain domain;
     bool own;       /* mine: release ends the registration */
@@ -27,6 +27,9 @@ struct uccs_region {
 
 /* UCCS_OK, or why [offset, offset + length) cannot be used: bounds, stale. */
 int uccs_region_check(const struct uccs_region *region, size_t offset, size_t length);
+
+/* A registration of mine that a peer's operation names. */
+bool uccs_region_alive(uint32_t slot, uint32_t generation);
 
 /* At the end of a life: forgets all registrations of this process. */
 void uccs_region_close(void);

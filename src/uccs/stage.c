@@ -1,92 +1,138 @@
 #include "uccs/stage.h"
 
 #include "uccs/region.h"
+#include "uccs/thread.h"
 
 #include <pthread.h>
 #include <uccs.h>
 
 #define SHARDS 16
+#define LOOKS 16 /* blocks of a shard in one visit, so that many under way do not make progress slow */
 
 static struct shard {
     cache_aligned pthread_mutex_t lock;
-    struct uccs_block *idle[2]; /* of the two common classes */
-    struct uccs_block *sent;    /* under way */
-    uint32_t busy;              /* there are some; relaxed: a hint */
+    struct uccs_block *idle[2];      /* of the two common classes */
+    struct uccs_block *sent, **last; /* under way: those not looked at for longest first */
+    uint32_t busy;                   /* there are some; relaxed: a hint */
+    uint32_t used;                   /* blocks outside of `idle`; changed under the lock, read without */
 } shards[SHARDS] = {[0 ... SHARDS - 1] = {.lock = PTHREAD_MUTEX_INITIALIZER}};
-
-static uint32_t my_shard(void)
-{
-    static uint32_t threads;
-    static _Thread_local uint32_t mine;
-    if (!mine)
-        mine = atomic_fetch_add_relaxed(&threads, 1) + 1;
-    return mine % SHARDS;
-}
 
 static int class_of(size_t capacity)
 {
     return capacity == 0 ? 0 : capacity == UCCS_MEDIUM_MAX ? 1 : -1;
 }
 
+static void trim(struct shard *shard)
+{
+    struct uccs_block *idle[2];
+    pthread_mutex_lock(&shard->lock);
+    for (int cls = 0; cls < 2; cls++) {
+        idle[cls] = shard->idle[cls];
+        shard->idle[cls] = 0;
+    }
+    pthread_mutex_unlock(&shard->lock);
+    for (int cls = 0; cls < 2; cls++)
+        for (struct uccs_block *next; idle[cls]; idle[cls] = next) {
+            next = idle[cls]->next;
+            uccs_region_give(idle[cls]);
+        }
+}
+
+/* From the region; when it is full, idle blocks of all threads go back to it first. */
+static struct uccs_block *take(size_t bytes)
+{
+    struct uccs_block *block = uccs_region_take(bytes);
+    for (int i = 0; i < SHARDS && !block; i++)
+        trim(&shards[i]);
+    return block ? block : uccs_region_take(bytes);
+}
+
+static void count_used(struct shard *shard, uint32_t by)
+{
+    atomic_store_relaxed(&shard->used, shard->used + by);
+}
+
 struct uccs_block *uccs_stage_get(size_t length)
 {
-    uint32_t number = my_shard();
+    uint32_t number = uccs_thread() % SHARDS;
     struct shard *shard = &shards[number];
     size_t capacity = length == 0 ? 0 : length <= UCCS_MEDIUM_MAX ? UCCS_MEDIUM_MAX : length;
     struct uccs_block *block = 0;
     int cls = class_of(capacity);
     if (capacity > UINT32_MAX)
         return 0;
-    if (cls >= 0) {
+    pthread_mutex_lock(&shard->lock);
+    if (cls >= 0 && (block = shard->idle[cls]))
+        shard->idle[cls] = block->next;
+    count_used(shard, 1);
+    pthread_mutex_unlock(&shard->lock);
+    if (!block && !(block = take(sizeof *block + capacity))) {
         pthread_mutex_lock(&shard->lock);
-        block = shard->idle[cls];
-        if (block)
-            shard->idle[cls] = block->next;
+        count_used(shard, -1u);
         pthread_mutex_unlock(&shard->lock);
+        return 0;
     }
-    if (!block)
-        block = uccs_region_take(sizeof *block + capacity);
-    if (block)
-        *block = (struct uccs_block){.shard = number, .capacity = (uint32_t)capacity};
+    *block = (struct uccs_block){.shard = number, .capacity = (uint32_t)capacity};
     return block;
+}
+
+bool uccs_stage_expected(void)
+{
+    for (int i = 0; i < SHARDS; i++)
+        if (atomic_load_relaxed(&shards[i].used))
+            return true;
+    return false;
 }
 
 void uccs_stage_put(struct uccs_block *block)
 {
     struct shard *shard = &shards[block->shard];
     int cls = class_of(block->capacity);
-    if (cls < 0) {
+    if (cls < 0)
         uccs_region_give(block);
-        return;
-    }
     pthread_mutex_lock(&shard->lock);
-    block->next = shard->idle[cls];
-    shard->idle[cls] = block;
+    if (cls >= 0) {
+        block->next = shard->idle[cls];
+        shard->idle[cls] = block;
+    }
+    count_used(shard, -1u);
     pthread_mutex_unlock(&shard->lock);
+}
+
+/* Under the lock. */
+static void append(struct shard *shard, struct uccs_block *block)
+{
+    if (!shard->sent)
+        shard->last = &shard->sent;
+    block->next = 0;
+    *shard->last = block;
+    shard->last = &block->next;
 }
 
 void uccs_stage_sent(struct uccs_block *block)
 {
     struct shard *shard = &shards[block->shard];
     pthread_mutex_lock(&shard->lock);
-    block->next = shard->sent;
-    shard->sent = block;
+    append(shard, block);
     atomic_store_relaxed(&shard->busy, 1);
     pthread_mutex_unlock(&shard->lock);
 }
 
+/* Those not done go behind the others. */
 static struct uccs_block *take_done(struct shard *shard)
 {
-    struct uccs_block *done = 0, **at = &shard->sent;
-    while (*at) {
-        struct uccs_block *block = *at;
-        if (!atomic_load_acquire(&block->done)) { /* release: am.c, handled */
-            at = &block->next;
+    struct uccs_block *done = 0, **end = &done, *last = 0;
+    for (int looks = 0; looks < LOOKS && shard->sent && shard->sent != last; looks++) {
+        struct uccs_block *block = shard->sent;
+        shard->sent = block->next;
+        if (!atomic_load_acquire(&block->done)) { /* release: uccs_am_done */
+            last = last ? last : block;
+            append(shard, block);
             continue;
         }
-        *at = block->next;
-        block->next = done;
-        done = block;
+        block->next = 0;
+        *end = block;
+        end = &block->next;
     }
     atomic_store_relaxed(&shard->busy, shard->sent != 0);
     return done;
@@ -94,26 +140,27 @@ static struct uccs_block *take_done(struct shard *shard)
 
 static void settle(struct uccs_block *block)
 {
-    if (block->request) {
-        uccs_request_finish(block->request, false);
-        atomic_fetch_sub_acqrel(block->unsettled, 1); /* acquire: uccs_am_settled */
-    }
+    struct uccs_request *request = block->request;
+    bool failed = block->failed;
+    if (block->landed)
+        block->landed(block);
     uccs_stage_put(block);
+    if (request)
+        uccs_request_finish(request, failed);
 }
 
 int uccs_stage_collect(void)
 {
     int count = 0;
-    for (uint32_t k = 0, first = my_shard(); k < SHARDS; k++) {
-        struct shard *shard = &shards[(first + k) % SHARDS];
+    for (uint32_t k = 0, mine = uccs_thread(); k < SHARDS; k++) {
+        struct shard *shard = &shards[(mine + k) % SHARDS];
         if (!atomic_load_relaxed(&shard->busy) || pthread_mutex_trylock(&shard->lock) != 0)
             continue;
         struct uccs_block *done = take_done(shard);
         pthread_mutex_unlock(&shard->lock);
-        for (; done; count++) {
-            struct uccs_block *next = done->next;
+        for (struct uccs_block *next; done; done = next, count++) {
+            next = done->next;
             settle(done);
-            done = next;
         }
     }
     return count;
@@ -123,6 +170,6 @@ void uccs_stage_close(void)
 {
     for (int i = 0; i < SHARDS; i++) {
         shards[i].idle[0] = shards[i].idle[1] = shards[i].sent = 0;
-        shards[i].busy = 0;
+        shards[i].busy = shards[i].used = 0;
     }
 }

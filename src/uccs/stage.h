@@ -12,20 +12,23 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct uccs_context;
-
 struct uccs_block {
     cache_aligned uint32_t done;
     uint32_t shard;
-    uint32_t capacity;             /* class of the payload: 0, UCCS_MEDIUM_MAX, or one of its own */
-    struct uccs_request *request;  /* or null */
-    uint32_t *unsettled;           /* the context's count, when there is a request */
+    uint32_t capacity;            /* class of the payload: 0, UCCS_MEDIUM_MAX, or one of its own */
+    uint32_t failed;              /* by the receiver, before done: the request ends with an error */
+    struct uccs_request *request; /* or null */
+    /* What the sender does with it once it is done (an answer lies in the payload); null: nothing. */
+    void (*landed)(struct uccs_block *block);
+    void *cookie;
     struct uccs_block *next;
     cache_aligned char payload[];
 };
 
-/* Null when the region is full: make progress and try again. */
+/* Null when the region is full: make progress and try again, if uccs_stage_expected. */
 struct uccs_block *uccs_stage_get(size_t length);
+/* Blocks are in use and will come back. */
+bool uccs_stage_expected(void);
 /* The message is under way: look for `done` from now on. */
 void uccs_stage_sent(struct uccs_block *block);
 /* It never was: back. */

@@ -1,0 +1,56 @@
+/* The progress thread (LATERAL_PROGRESS=thread): answers the network class while the program computes. It
+ * sleeps longer the longer nothing comes, at most a millisecond, and ends when the last context does. */
+#include "uccs/am.h"
+
+#include "base/env.h"
+#include "base/log.h"
+
+#include <pthread.h>
+#include <string.h>
+#include <time.h>
+
+#define SHORTEST_NAP 1000
+#define LONGEST_NAP 1000000
+
+static pthread_t helper;
+static uint32_t goes;
+static bool running;
+
+static void *help(void *unused)
+{
+    long nap = SHORTEST_NAP;
+    (void)unused;
+    while (atomic_load_acquire(&goes)) { /* release: uccs_am_stop */
+        if (uccs_am_poll_network()) {
+            nap = SHORTEST_NAP;
+            continue;
+        }
+        struct timespec time = {0, nap};
+        nanosleep(&time, 0);
+        nap = nap < LONGEST_NAP ? nap * 2 : nap;
+    }
+    return 0;
+}
+
+void uccs_am_start(void)
+{
+    atomic_store_relaxed(&uccs_poll_messages, uccs_am_poll_network);
+    if (strcmp(env_text(ENV_PROGRESS), "thread") != 0)
+        return;
+    atomic_store_release(&goes, 1);
+    int error = pthread_create(&helper, 0, help, 0);
+    running = error == 0;
+    if (error)
+        log_line("uccs: cannot start the progress thread (%s); messages are answered in waiting calls only",
+                 strerror(error));
+}
+
+void uccs_am_stop(void)
+{
+    atomic_store_relaxed(&uccs_poll_messages, 0);
+    if (!running)
+        return;
+    atomic_store_release(&goes, 0);
+    pthread_join(helper, 0);
+    running = false;
+}

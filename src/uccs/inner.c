@@ -1,0 +1,87 @@
+/* uccs_init, uccs_finalize, and what exists in between.
+ *
+ * Finalize: everybody has come and sent all that it wanted to; what has arrived is handled, which may send
+ * replies; everybody has done so; the replies are handled. Then nothing is under way, and contexts that the program
+ * has left are released. */
+#include "uccs/inner.h"
+
+#include "uccs/am.h"
+#include "uccs/life.h"
+#include "uccs/letter.h"
+#include "uccs/park.h"
+#include "uccs/ranks.h"
+#include "uccs/remote.h"
+#include "uccs/schedule.h"
+
+#include <pthread.h>
+
+static pthread_mutex_t users = PTHREAD_MUTEX_INITIALIZER;
+static int inits; /* under the lock; read without by uccs_running */
+
+static struct uccs_context inner = {
+    .attr = {.id = OWN_INNER},
+    .handlers = {[UCCS_INNER_LETTER] = {.handler = uccs_letter_arrived},
+                 [UCCS_INNER_REMOTE] = {.handler = uccs_remote_arrived}},
+};
+
+bool uccs_running(void)
+{
+    return atomic_load_acquire(&inits) > 0;
+}
+
+int uccs_init(void)
+{
+    int status = UCCS_OK;
+    pthread_mutex_lock(&users);
+    if (inits == 0) {
+        status = uccs_life_begin() == 0 ? UCCS_OK : UCCS_ERR_NO_MEMORY;
+        if (status == UCCS_OK) {
+            uccs_ranks_open();
+            uccs_am_publish(&inner);
+            uccs_am_start();
+        }
+    }
+    if (status == UCCS_OK)
+        atomic_store_release(&inits, inits + 1); /* acquire: uccs_running */
+    pthread_mutex_unlock(&users);
+    return status;
+}
+
+void uccs_inner_meet(bool user)
+{
+    if (uccs_running())
+        uccs_schedule_meet(user);
+}
+
+static void stop(void)
+{
+    uccs_work_finish();
+    uccs_inner_meet(true);
+    for (int round = 0; round < 2; round++) {
+        uccs_am_drain();
+        uccs_inner_meet(true);
+    }
+    uccs_am_drain();
+    uccs_contexts_close();
+    atomic_store_release(&inits, 0);
+    uccs_am_stop();
+    uccs_am_retire(&inner);
+    uccs_letter_close();
+    uccs_park_close();
+    uccs_stage_collect();
+    uccs_life_end(0);
+}
+
+int uccs_finalize(void)
+{
+    if (uccs_handlers_running)
+        return UCCS_ERR_STATE;
+    pthread_mutex_lock(&users);
+    int before = inits;
+    if (before == 1)
+        stop();
+    else if (before > 1)
+        atomic_store_release(&inits, before - 1);
+    pthread_mutex_unlock(&users);
+    return before > 0 ? UCCS_OK : UCCS_ERR_STATE;
+}
