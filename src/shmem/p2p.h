@@ -47,13 +47,17 @@ static inline bool lat_compare(enum lat_kind kind, int cmp, uint64_t a, uint64_t
 static inline int lat_test(const char *call, enum lat_kind kind, const void *ivar, int cmp, uint64_t value)
 {
     lat_require(call);
-    return lat_compare(kind, cmp, lat_load(kind, ivar), value);
+    if (lat_compare(kind, cmp, lat_load(kind, ivar), value))
+        return 1;
+    uccs_missed(); /* loops of tests are waits as well */
+    return 0;
 }
 
 static inline void lat_wait_until(const char *call, enum lat_kind kind, const void *ivar, int cmp, uint64_t value)
 {
     struct uccs_wait wait = {0};
-    while (!lat_test(call, kind, ivar, cmp, value))
+    lat_require(call);
+    while (!lat_compare(kind, cmp, lat_load(kind, ivar), value))
         uccs_pause(&wait);
 }
 
