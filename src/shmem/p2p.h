@@ -55,10 +55,13 @@ static inline int lat_test(const char *call, enum lat_kind kind, const void *iva
 
 static inline void lat_wait_until(const char *call, enum lat_kind kind, const void *ivar, int cmp, uint64_t value)
 {
-    struct uccs_wait wait = {0};
     lat_require(call);
-    while (!lat_compare(kind, cmp, lat_load(kind, ivar), value))
+    if (lat_compare(kind, cmp, lat_load(kind, ivar), value))
+        return;
+    struct uccs_wait wait = {0};
+    do
         uccs_pause(&wait);
+    while (!lat_compare(kind, cmp, lat_load(kind, ivar), value));
 }
 
 int lat_test_all(const char *call, enum lat_kind kind, const void *ivars, size_t nelems, const int *status, int cmp,
