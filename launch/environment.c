@@ -29,22 +29,35 @@ static const char *check_path(const char *path)
     return NULL;
 }
 
-/* Beside this oshrun, in an installed tree as in a build tree. */
-const char *environment_check_library(void)
+/* A file of the library, beside this oshrun, in an installed tree as in a build tree; NULL: not there. */
+static const char *find_library(const char *name)
 {
     static const char *const places[] = {LATERAL_LIB_FROM_BIN, "../lib"};
-    static char self[PATH_MAX], path[PATH_MAX + 64];
+    static char self[PATH_MAX], path[PATH_MAX + 128];
     ssize_t bytes = readlink("/proc/self/exe", self, sizeof self - 1);
     self[bytes > 0 ? bytes : 0] = 0;
     char *slash = strrchr(self, '/');
     *(slash ? slash : self) = 0;
     for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
-        snprintf(path, sizeof path, "%s/%s/liblateral-check.so", self, places[i]);
+        snprintf(path, sizeof path, "%s/%s/liblateral-%.64s.so", self, places[i], name);
         if (access(path, R_OK) == 0)
-            return check_path(path);
+            return path;
     }
-    say("the checking layer is not installed: no liblateral-check.so in %s/%s", self, LATERAL_LIB_FROM_BIN);
     return NULL;
+}
+
+const char *environment_check_library(void)
+{
+    const char *path = find_library("check");
+    if (path)
+        return check_path(path);
+    say("the checking layer is not installed: no liblateral-check.so beside oshrun's %s", LATERAL_LIB_FROM_BIN);
+    return NULL;
+}
+
+bool environment_has_module(const char *name)
+{
+    return find_library(name) != NULL;
 }
 
 /* The entries belong to the list. The place of NAME's entry, or the end of the list; entry is NAME=VALUE or NAME=. */

@@ -1,9 +1,154 @@
 #include "hosts.h"
 
 #include "message.h"
+#include "rte/node.h"
 
-void hosts_hand_over(const struct options *options)
+#include <ctype.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* A host that is named again gets more slots, as with other launchers. */
+static void add(struct hosts *hosts, const char *name, uint32_t slots)
 {
-    if (options->hosts)
-        say_usage("%s: this oshrun starts PEs on its own machine only", options->hosts);
+    for (size_t i = 0; i < hosts->count; i++)
+        if (strcmp(hosts->host[i].name, name) == 0) {
+            hosts->host[i].slots += slots;
+            return;
+        }
+    hosts->host = say_if_null(realloc(hosts->host, (hosts->count + 1) * sizeof *hosts->host));
+    hosts->host[hosts->count++] = (struct host){.name = say_if_null(strdup(name)), .slots = slots};
+}
+
+static bool read_slots(const char *text, uint32_t *slots)
+{
+    char *end;
+    long count = strtol(text, &end, 10);
+    bool good = isdigit((unsigned char)text[0]) && !*end && count >= 1 && count <= NODE_MAX_PES;
+    *slots = good ? (uint32_t)count : 0;
+    return good;
+}
+
+/* NAME or NAME:SLOTS; cuts the word behind the name. What begins with a dash would be an option to the
+ * launcher. */
+static bool read_word(char *word, uint32_t *slots)
+{
+    char *colon = strrchr(word, ':');
+    *slots = 1;
+    if (colon)
+        *colon = 0;
+    return *word && *word != '-' && (!colon || read_slots(colon + 1, slots));
+}
+
+static void read_list(struct hosts *hosts, const char *option, const char *text)
+{
+    char *copy = say_if_null(strdup(text)), *rest = copy, *word;
+    uint32_t slots;
+    while ((word = strsep(&rest, ","))) {
+        if (!read_word(word, &slots))
+            say_usage("%s %s: expected NAME or NAME:SLOTS between commas", option, text);
+        add(hosts, word, slots);
+    }
+    free(copy);
+}
+
+/* One line: a host, then words of which only slots=N matters here (others: max_slots=N, ...). */
+static bool read_line(struct hosts *hosts, char *line)
+{
+    line[strcspn(line, "#\r\n")] = 0;
+    char *rest, *name = strtok_r(line, " \t", &rest), *word;
+    uint32_t slots;
+    if (!name)
+        return true;
+    if (!read_word(name, &slots))
+        return false;
+    while ((word = strtok_r(NULL, " \t", &rest)))
+        if (strncmp(word, "slots=", 6) == 0 && !read_slots(word + 6, &slots))
+            return false;
+    add(hosts, name, slots);
+    return true;
+}
+
+static void read_file(struct hosts *hosts, const char *option, const char *path)
+{
+    FILE *file = fopen(path, "re");
+    if (!file)
+        say_usage("%s %s: %s", option, path, strerror(errno));
+    char *line = NULL;
+    size_t room = 0;
+    for (int number = 1; getline(&line, &room, file) >= 0; number++)
+        if (!read_line(hosts, line))
+            say_usage("%s %s: line %d: expected NAME, NAME:SLOTS or NAME slots=SLOTS", option, path, number);
+    free(line);
+    fclose(file);
+    if (hosts->count == 0)
+        say_usage("%s %s: no host in it", option, path);
+}
+
+char *hosts_list(const struct hosts *hosts, bool slots)
+{
+    size_t bytes;
+    char *text = NULL;
+    FILE *out = say_if_null(open_memstream(&text, &bytes));
+    for (size_t i = 0; i < hosts->count; i++) {
+        fprintf(out, "%s%s", i ? "," : "", hosts->host[i].name);
+        if (slots)
+            fprintf(out, ":%u", hosts->host[i].slots);
+    }
+    fclose(out);
+    return say_if_null(text);
+}
+
+static bool is_here(const char *name)
+{
+    char own[256] = "";
+    gethostname(own, sizeof own - 1);
+    size_t own_bytes = strcspn(own, "."), bytes = strcspn(name, ".");
+    return strcmp(name, "localhost") == 0 || strcmp(name, "127.0.0.1") == 0 || strcmp(name, own) == 0 ||
+           (own_bytes == bytes && memcmp(name, own, bytes) == 0 && !(own[own_bytes] && name[bytes]));
+}
+
+static bool all_here(const struct hosts *hosts)
+{
+    for (size_t i = 0; i < hosts->count; i++)
+        if (!is_here(hosts->host[i].name))
+            return false;
+    return true;
+}
+
+/* An allocation of several nodes, and not one of several tasks of srun there. */
+static bool slurm_has_nodes(void)
+{
+    const char *job = getenv("SLURM_JOB_ID"), *nodes = getenv("SLURM_JOB_NUM_NODES");
+    const char *tasks = getenv("SLURM_STEP_NUM_TASKS");
+    nodes = nodes ? nodes : getenv("SLURM_NNODES");
+    return job && nodes && atoi(nodes) > 1 && !(tasks && atoi(tasks) > 1);
+}
+
+/* Without -n: as many PEs as slots were named, or as many tasks as the allocation was asked for. */
+static void settle_count(struct options *options, const struct hosts *hosts)
+{
+    uint64_t slots = 0;
+    const char *tasks = getenv("SLURM_NTASKS"), *nodes = getenv("SLURM_JOB_NUM_NODES");
+    for (size_t i = 0; i < hosts->count; i++)
+        slots += hosts->host[i].slots;
+    if (slots == 0)
+        slots = tasks ? strtoul(tasks, NULL, 10) : nodes ? strtoul(nodes, NULL, 10) : 1;
+    if (options->napps == 1 && !options->apps[0].counted)
+        options->apps[0].count = options->pes = (uint32_t)slots;
+}
+
+void hosts_hand_over(struct options *options)
+{
+    struct hosts hosts = {.slurm = slurm_has_nodes()};
+    if (options->host_list)
+        read_list(&hosts, options->hosts, options->host_list);
+    if (options->host_file)
+        read_file(&hosts, options->hosts, options->host_file);
+    if (hosts.count ? all_here(&hosts) : !hosts.slurm)
+        return;
+    settle_count(options, &hosts);
+    handover(options, &hosts);
 }

@@ -1,11 +1,30 @@
-/* Jobs on several hosts are started by the launchers that exist there. */
+/* Where a job runs: on this machine, or on hosts that a launcher of the system reaches.
+ *
+ * hosts_hand_over decides before anything is started (hosts.c reads who is named); handover.c finds the
+ * launcher and becomes it. */
 #ifndef LAUNCH_HOSTS_H
 #define LAUNCH_HOSTS_H
 
 #include "options.h"
 
-/* Decides where the job runs, before anything is started. Returns when it is this machine;
- * otherwise it does not return. */
-void hosts_hand_over(const struct options *options);
+struct host {
+    char *name;
+    uint32_t slots; /* PEs to start there before the next host is used */
+};
+
+struct hosts {
+    struct host *host;
+    size_t count;
+    bool slurm; /* in a Slurm allocation of several nodes */
+};
+
+/* Returns when the job runs on this machine; otherwise it does not return. */
+void hosts_hand_over(struct options *options);
+
+/* handover.c: replaces this process by a launcher; exits with one line when there is none. */
+_Noreturn void handover(const struct options *options, const struct hosts *hosts);
+
+/* The list in the form of --host, with ":slots" behind each name or without. */
+char *hosts_list(const struct hosts *hosts, bool slots);
 
 #endif

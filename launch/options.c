@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum option_id { COUNT, BIND, EXPORT, TAG, TIMEOUT, WDIR, CHECK, QUIET, HOSTS, VERSION, HELP, NOTHING };
+enum option_id { COUNT, BIND, EXPORT, TAG, TIMEOUT, WDIR, CHECK, QUIET, HOST, HOSTFILE, VERSION, HELP, NOTHING };
 
 /* Every name works with one dash and with two, its value as the next word or after "=". */
 static const struct option_row {
@@ -29,10 +29,10 @@ static const struct option_row {
     {"check", CHECK, false},
     {"quiet", QUIET, false},
     {"q", QUIET, false},
-    {"host", HOSTS, true},
-    {"H", HOSTS, true},
-    {"hostfile", HOSTS, true},
-    {"machinefile", HOSTS, true},
+    {"host", HOST, true},
+    {"H", HOST, true},
+    {"hostfile", HOSTFILE, true},
+    {"machinefile", HOSTFILE, true},
     {"version", VERSION, false},
     {"V", VERSION, false},
     {"help", HELP, false},
@@ -98,6 +98,14 @@ static _Noreturn void print_and_exit(const char *text)
     exit(good ? 0 : STATUS_FAILED);
 }
 
+static void read_hosts(struct options *options, bool file, const char *option, const char *text)
+{
+    if (options->hosts)
+        say_usage("%s: %s has named the hosts already", option, options->hosts);
+    options->hosts = option;
+    *(file ? &options->host_file : &options->host_list) = text;
+}
+
 static void apply(struct options *options, struct app *app, enum option_id id, const char *option, const char *value)
 {
     switch (id) {
@@ -109,7 +117,8 @@ static void apply(struct options *options, struct app *app, enum option_id id, c
     case WDIR: app->wdir = value; break;
     case CHECK: options->check = true; break;
     case QUIET: options->quiet = true; break;
-    case HOSTS: options->hosts = option; break;
+    case HOST: read_hosts(options, false, option, value); break;
+    case HOSTFILE: read_hosts(options, true, option, value); break;
     case VERSION: print_and_exit("oshrun (Lateral) " LATERAL_VERSION "\n");
     case HELP: print_and_exit(options_help);
     case NOTHING: break;
@@ -161,6 +170,7 @@ static void settle_counts(struct options *options)
     uint64_t pes = 0;
     for (size_t i = 0; i < options->napps; i++) {
         struct app *app = &options->apps[i];
+        app->counted = app->count != 0;
         if (!app->count && options->napps > 1)
             say_usage("-n is missing before %s: each part of a line with \":\" needs it", app->argv[0]);
         if (!app->count)

@@ -12,6 +12,7 @@
 /* One program of the line; an MPMD line has several, parted by ":". */
 struct app {
     uint32_t count;       /* its PEs */
+    bool counted;         /* -n was given; else count is the number of processors here */
     char **argv;          /* ends with NULL; never empty */
     const char *wdir;     /* NULL: where oshrun runs */
     const char **exports; /* -x, in order */
@@ -29,7 +30,8 @@ struct options {
     bool check;
     bool quiet;
     double timeout;    /* seconds; 0: none */
-    const char *hosts; /* --host or --hostfile as given; NULL: neither */
+    const char *hosts; /* the option that named hosts, as given; NULL: none did */
+    const char *host_list, *host_file;
 };
 
 void options_read(struct options *options, int argc, char **argv);

@@ -1,0 +1,339 @@
+/* Becomes the launcher that can reach the hosts of the job, with our options in its words.
+ *
+ * What belongs to one program of the line (-x, the checking layer, --wdir under srun) goes through env(1)
+ * in front of it, which means the same to every launcher. --timeout is timeout(1) in front of all. */
+#include "environment.h"
+#include "hosts.h"
+#include "message.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+extern char **environ;
+
+enum family { SRUN, PRRTE, OPEN_MPI, HYDRA };
+
+struct launcher {
+    enum family family;
+    const char *path;
+    char *version; /* what it says of itself, first line */
+};
+
+struct words {
+    char **word;
+    size_t count;
+};
+
+static void add(struct words *words, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void add(struct words *words, const char *format, ...)
+{
+    va_list arguments;
+    char *word;
+    va_start(arguments, format);
+    if (vasprintf(&word, format, arguments) < 0)
+        say_if_null(NULL);
+    va_end(arguments);
+    words->word = say_if_null(realloc(words->word, (words->count + 2) * sizeof *words->word));
+    words->word[words->count++] = word;
+    words->word[words->count] = NULL;
+}
+
+/* ---- which launcher ---- */
+
+/* The command's output, empty when it cannot be run. The name has been found in PATH or by the user. */
+static char *output_of(const char *name, const char *argument)
+{
+    char *command, *text = NULL;
+    size_t bytes;
+    if (asprintf(&command, "'%s' %s 2>&1", name, argument) < 0)
+        say_if_null(NULL);
+    FILE *from = strchr(name, '\'') ? NULL : popen(command, "re");
+    FILE *into = say_if_null(open_memstream(&text, &bytes));
+    for (int c; from && (c = getc(from)) != EOF;)
+        putc(c, into);
+    fclose(into);
+    free(command);
+    if (from)
+        pclose(from);
+    return say_if_null(text);
+}
+
+static char *find(const char *name)
+{
+    const char *path = getenv("PATH");
+    char *candidate = NULL;
+    if (strchr(name, '/'))
+        return access(name, X_OK) == 0 ? say_if_null(strdup(name)) : NULL;
+    for (const char *at = path ? path : "/usr/local/bin:/usr/bin:/bin"; *at; at += *at == ':') {
+        size_t bytes = strcspn(at, ":");
+        if (bytes && asprintf(&candidate, "%.*s/%s", (int)bytes, at, name) < 0)
+            say_if_null(NULL);
+        if (bytes && access(candidate, X_OK) == 0)
+            return candidate;
+        free(candidate);
+        candidate = NULL;
+        at += bytes;
+    }
+    return NULL;
+}
+
+/* mpirun is the name of several launchers: what they say of their version tells them apart. */
+static bool recognise(struct launcher *launcher, const char *name)
+{
+    launcher->path = find(name);
+    if (!launcher->path)
+        return false;
+    launcher->version = output_of(launcher->path, "--version");
+    const char *text = launcher->version, *base = strrchr(name, '/') ? strrchr(name, '/') + 1 : name;
+    launcher->family = strcmp(base, "srun") == 0      ? SRUN
+                       : strcmp(base, "prterun") == 0 ? PRRTE
+                       : strstr(text, "(Open MPI) 4") ? OPEN_MPI
+                       : strstr(text, "(Open MPI)")   ? PRRTE
+                       : strstr(text, "PRRTE")        ? PRRTE
+                                                      : HYDRA;
+    bool known = launcher->family != HYDRA || strstr(text, "HYDRA") || strstr(text, "Intel");
+    launcher->version[strcspn(launcher->version, "\n")] = 0;
+    return known;
+}
+
+static struct launcher choose(const struct options *options, const struct hosts *hosts)
+{
+    static const char *const usual[] = {"prterun", "mpirun", "mpiexec.hydra"};
+    struct launcher launcher;
+    const char *wish = getenv("LATERAL_LAUNCHER");
+    if (wish && *wish) {
+        if (recognise(&launcher, wish))
+            return launcher;
+        say("LATERAL_LAUNCHER=%s: no launcher that is known here (srun, prterun, mpirun, mpiexec.hydra)", wish);
+        exit(STATUS_NOT_FOUND);
+    }
+    if (hosts->slurm && recognise(&launcher, "srun"))
+        return launcher;
+    for (size_t i = 0; i < sizeof usual / sizeof *usual; i++)
+        if (recognise(&launcher, usual[i]))
+            return launcher;
+    say("%s: no launcher for other hosts in PATH; install Open MPI or PRRTE (mpirun, prterun) or MPICH "
+        "(mpiexec.hydra), or run it in a Slurm allocation",
+        options->hosts ? options->hosts : "this Slurm allocation has several nodes");
+    exit(STATUS_NOT_FOUND);
+}
+
+/* ---- our options in its words ---- */
+
+static bool is_ours(const char *entry)
+{
+    static const char *const fronts[] = {"SHMEM_", "SMA_", "LATERAL_", "UCX_"};
+    for (size_t i = 0; i < sizeof fronts / sizeof *fronts; i++)
+        if (strncmp(entry, fronts[i], strlen(fronts[i])) == 0)
+            return strncmp(entry, "LATERAL_JOB=", 12) != 0;
+    return false;
+}
+
+/* Open MPI's family passes nothing on by itself; the others everything. */
+static void pass_variables(struct words *words)
+{
+    for (char **entry = environ; *entry; entry++) {
+        if (!is_ours(*entry))
+            continue;
+        add(words, "-x");
+        add(words, "%.*s", (int)strcspn(*entry, "="), *entry);
+    }
+}
+
+static void add_exports(struct words *words, const struct app *app)
+{
+    for (size_t i = 0; i < app->nexports; i++) {
+        const char *text = app->exports[i], *value = getenv(text);
+        if (strchr(text, '='))
+            add(words, "%s", text);
+        else if (value)
+            add(words, "%s=%s", text, value);
+        else
+            say("-x %s: not set in the environment of oshrun, so not passed on", text);
+    }
+}
+
+/* The program behind env(1), when there is something to say to env. */
+static void add_program(struct words *words, const struct app *app, const char *check_library, bool go_there)
+{
+    struct words env = {0};
+    add(&env, "env");
+    if (go_there && app->wdir)
+        add(&env, "--chdir=%s", app->wdir);
+    add_exports(&env, app);
+    if (check_library) {
+        add(&env, "LATERAL_CHECK=1");
+        add(&env, "LD_PRELOAD=%s", check_library);
+    }
+    for (size_t i = 0; env.count > 1 && i < env.count; i++)
+        add(words, "%s", env.word[i]);
+    for (char **word = app->argv; *word; word++)
+        add(words, "%s", *word);
+}
+
+/* Open MPI and PRRTE: several programs are parted by ":". */
+static void speak_open(struct words *words, const struct options *options, const struct hosts *hosts, bool old,
+                       const char *check)
+{
+    add(words, "--bind-to");
+    add(words, "%s", options->bind_cores ? "core" : "none");
+    if (options->quiet)
+        add(words, "--quiet");
+    if (old) {
+        add(words, "--oversubscribe");
+        if (options->tag)
+            add(words, "--tag-output");
+    } else {
+        add(words, "--map-by");
+        add(words, "slot:OVERSUBSCRIBE");
+        if (options->tag)
+            add(words, "--output=tag");
+    }
+    for (size_t i = 0; i < options->napps; i++) {
+        const struct app *app = &options->apps[i];
+        if (i)
+            add(words, ":");
+        if (hosts->count) {
+            add(words, "--host");
+            add(words, "%s", hosts_list(hosts, true));
+        }
+        pass_variables(words);
+        if (app->wdir) {
+            add(words, "--wdir");
+            add(words, "%s", app->wdir);
+        }
+        add(words, "-n");
+        add(words, "%u", app->count);
+        add_program(words, app, check, false);
+    }
+}
+
+static void speak_hydra(struct words *words, const struct options *options, const struct hosts *hosts,
+                        const char *check)
+{
+    if (hosts->count) {
+        add(words, "-hosts");
+        add(words, "%s", hosts_list(hosts, true));
+    }
+    add(words, "-bind-to");
+    add(words, "%s", options->bind_cores ? "core" : "none");
+    if (options->tag)
+        add(words, "-prepend-rank");
+    for (size_t i = 0; i < options->napps; i++) {
+        const struct app *app = &options->apps[i];
+        if (i)
+            add(words, ":");
+        if (app->wdir) {
+            add(words, "-wdir");
+            add(words, "%s", app->wdir);
+        }
+        add(words, "-n");
+        add(words, "%u", app->count);
+        add_program(words, app, check, false);
+    }
+}
+
+/* srun takes several programs from a file only: a line of task numbers and words for each. It reads the
+ * file before it starts anything, so one in memory does. */
+static void add_multi_prog(struct words *words, const struct options *options, const char *check)
+{
+    int fd = memfd_create("programs", 0);
+    FILE *file = fd < 0 ? NULL : fdopen(fd, "w");
+    uint32_t first = 0;
+    say_if_null(file);
+    for (size_t i = 0; i < options->napps; i++) {
+        struct words program = {0};
+        add_program(&program, &options->apps[i], check, true);
+        fprintf(file, "%u-%u", first, first + options->apps[i].count - 1);
+        for (size_t w = 0; w < program.count; w++)
+            fprintf(file, " '%s'", program.word[w]);
+        putc('\n', file);
+        first += options->apps[i].count;
+    }
+    fflush(file);
+    add(words, "--multi-prog");
+    add(words, "/proc/self/fd/%d", fd);
+}
+
+/* PMIx needs a plugin there and a module here; PMI-2's plugin needs neither. */
+static const char *slurm_plugin(const char *srun)
+{
+    char *list = output_of(srun, "--mpi=list");
+    bool there = strstr(list, "pmix") != NULL;
+    free(list);
+    return there && environment_has_module("pmix") ? "pmix" : "pmi2";
+}
+
+static void speak_slurm(struct words *words, const struct options *options, const struct hosts *hosts, const char *srun,
+                        const char *check)
+{
+    add(words, "--mpi=%s", slurm_plugin(srun));
+    add(words, "--kill-on-bad-exit=1");
+    add(words, "--input=0");
+    add(words, "--cpu-bind=%s", options->bind_cores ? "cores" : "none");
+    add(words, "--distribution=block");
+    add(words, "--overcommit");
+    add(words, "--ntasks=%u", options->pes);
+    if (hosts->count) {
+        add(words, "--nodes=%zu", hosts->count);
+        add(words, "--nodelist=%s", hosts_list(hosts, false));
+    }
+    if (options->tag)
+        add(words, "--label");
+    if (options->quiet)
+        add(words, "--quiet");
+    if (options->napps > 1)
+        add_multi_prog(words, options, check);
+    else
+        add_program(words, &options->apps[0], check, true);
+}
+
+/* PyPI's PRRTE knows its place only when it is told. */
+static void add_prefix(struct words *words, const char *path)
+{
+    char *real = realpath(path, NULL);
+    char *slash = real ? strstr(real, "/bin/prterun") : NULL;
+    if (slash && slash > real) {
+        add(words, "--prefix");
+        add(words, "%.*s", (int)(slash - real), real);
+    }
+    free(real);
+}
+
+static void announce(const struct options *options, const struct launcher *launcher)
+{
+    if (!options->quiet)
+        say("several hosts: handing over to %s (%s)", launcher->path,
+            launcher->family == HYDRA ? "Hydra" : launcher->version);
+}
+
+_Noreturn void handover(const struct options *options, const struct hosts *hosts)
+{
+    struct launcher launcher = choose(options, hosts);
+    struct words words = {0};
+    const char *check = options->check ? environment_check_library() : NULL;
+    if (options->check && !check)
+        exit(STATUS_FAILED);
+    announce(options, &launcher);
+    if (options->timeout > 0) {
+        add(&words, "timeout");
+        add(&words, "--foreground"); /* a terminal's Ctrl-C reaches the launcher */
+        add(&words, "--kill-after=5");
+        add(&words, "%g", options->timeout);
+    }
+    add(&words, "%s", launcher.path);
+    switch (launcher.family) {
+    case SRUN: speak_slurm(&words, options, hosts, launcher.path, check); break;
+    case PRRTE: add_prefix(&words, launcher.path); __attribute__((fallthrough));
+    case OPEN_MPI: speak_open(&words, options, hosts, launcher.family == OPEN_MPI, check); break;
+    case HYDRA: speak_hydra(&words, options, hosts, check); break;
+    }
+    execvp(words.word[0], words.word);
+    say("%s: %s", words.word[0], strerror(errno));
+    exit(STATUS_NOT_EXECUTABLE);
+}

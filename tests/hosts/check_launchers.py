@@ -1,0 +1,127 @@
+"""One machine: every launcher starts our programs, and hears of it when a PE ends too early."""
+import harness
+from harness import Skip, exchange, good, hydra, mpirun, ours, program, prterun, records, run, whole_job
+
+
+def exchanges(launcher):
+    for pes in (1, 3):
+        found = whole_job(run(*launcher(pes), exchange()), pes)
+        for pe, record in found.items():
+            assert (record["nodes"], record["size"], record["index"]) == (1, pes, pe), record
+
+
+def ends(launcher):
+    """The job ends at once with the status that was asked for, and PEs that wait for ever end too."""
+    left = run(*launcher(3), exchange(), "leave", 1)
+    assert left.status != 0 and left.seconds < 20, left
+    assert "PE 1: left with exit status 0 before shmem_finalize" in left.err, left
+    aborted = run(*launcher(3), exchange(), "abort", 2)
+    assert aborted.status == 7 and aborted.seconds < 20, aborted
+    killed = run(*launcher(3), exchange(), "kill", 0)
+    assert killed.status != 0 and killed.seconds < 20, killed
+
+
+PROGRAMS = ("conform_rma_put_get", "conform_coll_reduce", "conform_team_split_strided", "conform_init_nested",
+            "conform_start_pes", "conform_query", "job_counter")
+
+
+def runs(launcher):
+    for name in PROGRAMS:
+        good(*launcher(3), program("test_" + name))
+    for status, who, doing in ((7, "one", "barrier"), (0, "one", "wait"), (5, "all", "wait")):
+        result = run(*launcher(3), program("test_conform_global_exit"), status, who, doing)
+        assert result.status == status and "last words of PE" in result.out, result
+
+
+def test_exchange_alone():
+    """Without a launcher: a job of one PE that has loaded nothing of PMIx or UCX."""
+    found = whole_job(run(exchange(), "bare"), 1)
+    assert found[0]["nodes"] == 1, found
+
+
+def test_exchange_oshrun():
+    """Under oshrun PEs tell each other of themselves in the node's memory, and nothing else is loaded."""
+    exchanges(ours)
+    whole_job(run(*ours(4), exchange(), "bare"), 4)
+
+
+def test_exchange_mpirun():
+    """Open MPI's mpirun (PMIx)."""
+    exchanges(mpirun)
+
+
+def test_exchange_prterun():
+    """PRRTE (PMIx)."""
+    exchanges(prterun)
+
+
+def test_exchange_hydra():
+    """Hydra (PMI-1), which needs no library and gets none."""
+    exchanges(hydra)
+    whole_job(run(*hydra(3), exchange(), "bare"), 3)
+
+
+def test_ends_mpirun():
+    """A PE that leaves, aborts or dies ends the job."""
+    ends(mpirun)
+
+
+def test_ends_prterun():
+    """A PE that leaves, aborts or dies ends the job."""
+    ends(prterun)
+
+
+def test_ends_hydra():
+    """A PE that leaves, aborts or dies ends the job."""
+    ends(hydra)
+
+
+def test_programs_mpirun():
+    """OpenSHMEM programs run in full: shared memory, globals, teams, collectives, global exit."""
+    runs(mpirun)
+
+
+def test_programs_prterun():
+    """OpenSHMEM programs run in full."""
+    runs(prterun)
+
+
+def test_programs_hydra():
+    """OpenSHMEM programs run in full."""
+    runs(hydra)
+
+
+def test_two_jobs():
+    """Two jobs of one launcher at a time do not meet each other."""
+    import concurrent.futures
+    with concurrent.futures.ThreadPoolExecutor() as pool:
+        jobs = [pool.submit(run, *hydra(3), exchange()) for _ in range(3)]
+        keys = {whole_job(job.result(), 3)[0]["key"] for job in jobs}
+    assert len(keys) == 3, keys
+
+
+def test_crowd():
+    """64 PEs that meet at once."""
+    found = whole_job(run(*hydra(64), exchange(), timeout=100), 64)
+    assert found[0]["nodes"] == 1 and found[0]["busy"] == 1, found[0]
+
+
+def test_mistakes():
+    """What the environment promises and does not keep is told in one line."""
+    for env, words in (({"LATERAL_RTE": "junk"}, "LATERAL_RTE=junk is not one of auto"),
+                       ({"PMI_FD": "99", "PMI_RANK": "0", "PMI_SIZE": "2"}, "PMI_FD, PMI_PORT.* cannot be reached"),
+                       ({"PMI_PORT": "localhost:1", "PMI_ID": "0"}, "PMI_FD, PMI_PORT.* cannot be reached")):
+        import re
+        result = run(exchange(), env=env)
+        assert result.status != 0 and re.search("lateral: .*" + words, result.err), result
+
+
+def test_chosen():
+    """LATERAL_RTE=alone: a job of its own under any launcher."""
+    result = run(*hydra(2), exchange(), env={"LATERAL_RTE": "alone"})
+    lines = [line for line in result.out.splitlines() if "pe 0 npes 1" in line]
+    assert result.status == 0 and len(lines) == 2, result
+
+
+if __name__ == "__main__":
+    harness.main(globals())

@@ -1,0 +1,157 @@
+"""What the tests of launchers and hosts share.
+
+A test is a function named test_*; its docstring says what must hold. Files of tests end with
+`harness.main(globals())`; `FILE --list` names the tests, `FILE --build=DIR NAME` runs one.
+"""
+import argparse
+import os
+import pathlib
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import time
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+HOSTS = ROOT / "tools/dev/hosts.py"
+BUILD = None
+DROPPED = ("LATERAL_", "SHMEM_", "SLURM_", "PMIX_", "PMI_", "OMPI_", "PRTE_")
+CLEAN = {name: value for name, value in os.environ.items() if not name.startswith(DROPPED)}
+CLEAN |= {f"{who}_ALLOW_RUN_AS_ROOT{more}": "1" for who in ("OMPI", "PRTE") for more in ("", "_CONFIRM")}
+LINE = re.compile(r"pe (\d+) npes (\d+) node (\d+) nodes (\d+) index (\d+) size (\d+) busy (\d) key (\w+) host (\S+)")
+
+
+class Skip(Exception):
+    """The test cannot run here."""
+
+
+class Result:
+    def __init__(self, words, done, seconds):
+        self.words, self.out, self.err, self.seconds = words, done.stdout, done.stderr, seconds
+        self.status = done.returncode if done.returncode >= 0 else 128 - done.returncode
+
+    def __repr__(self):
+        return (f"status {self.status} after {self.seconds:.2f} s of {' '.join(self.words)}\n"
+                f"--- out ---\n{self.out[-3000:]}\n--- err ---\n{self.err[-3000:]}")
+
+
+def run(*words, env=None, timeout=60):
+    words = [str(word) for word in words]
+    print("+", " ".join(words), flush=True)
+    start = time.monotonic()
+    done = subprocess.run(words, capture_output=True, text=True, errors="replace", env=CLEAN | (env or {}),
+                          stdin=subprocess.DEVNULL, timeout=timeout, check=False)
+    return Result(words, done, time.monotonic() - start)
+
+
+def good(*words, **more):
+    result = run(*words, **more)
+    assert result.status == 0, result
+    return result
+
+
+def oshrun():
+    return BUILD / "bin/oshrun"
+
+
+def program(name):
+    path = BUILD / "tests" / name
+    if not path.exists():
+        raise Skip(f"{name} is not built here")
+    return path
+
+
+def exchange():
+    return program("hosts_exchange")
+
+
+def needs(tool):
+    path = shutil.which(tool)
+    if not path:
+        raise Skip(f"{tool} is not installed")
+    return path
+
+
+def needs_pmix():
+    if not (BUILD / "lib/liblateral-pmix.so").exists():
+        raise Skip("built without pmix.h (Debian: libpmix-dev)")
+
+
+# What starts N copies of a program on this machine, by launcher.
+def mpirun(pes):
+    if "Open MPI" not in run(needs("mpirun"), "--version").out:
+        raise Skip("mpirun is not Open MPI's")
+    needs_pmix()
+    return ["mpirun", "--oversubscribe", "--bind-to", "none", "-n", pes]
+
+
+def prterun(pes):
+    path = os.path.realpath(needs("prterun"))
+    needs_pmix()
+    return ["prterun", "--prefix", path.removesuffix("/bin/prterun"), "--map-by", "slot:OVERSUBSCRIBE", "--bind-to",
+            "none", "-n", pes]
+
+
+def hydra(pes):
+    return [needs("mpiexec.hydra"), "-n", pes]
+
+
+def ours(pes):
+    return [oshrun(), "-n", pes]
+
+
+def records(result):
+    """What the PEs of exchange.c say, by PE; each says it once and they agree on the job."""
+    found = {}
+    for text in result.out.splitlines():
+        match = LINE.fullmatch(text)
+        if match:
+            *numbers, key, host = match.groups()
+            names = ("pe", "npes", "node", "nodes", "index", "size", "busy")
+            record = dict(zip(names, map(int, numbers)), key=key, host=host)
+            assert record["pe"] not in found, result
+            found[record["pe"]] = record
+    for name in ("npes", "nodes", "key"):
+        assert len({record[name] for record in found.values()}) <= 1, result
+    return found
+
+
+def whole_job(result, pes):
+    """All PEs were there and ended well; their records."""
+    assert result.status == 0, result
+    found = records(result)
+    assert sorted(found) == list(range(pes)) and all(record["npes"] == pes for record in found.values()), result
+    return found
+
+
+def needs_hosts():
+    done = subprocess.run([sys.executable, "-B", HOSTS, "--check"], capture_output=True, text=True, check=False)
+    if done.returncode == 77:
+        raise Skip(done.stderr.strip())
+    assert done.returncode == 0, done
+
+
+def on_hosts(count, *words, slots=2, env=None, timeout=60):
+    """A command on the launch node of new hosts."""
+    return run(sys.executable, "-B", HOSTS, count, "--slots", slots, "--", *words, env=env, timeout=timeout)
+
+
+def main(names):
+    global BUILD
+    tests = {name[5:]: test for name, test in names.items() if name.startswith("test_")}
+    if sys.argv[1:] == ["--list"]:
+        print("\n".join(tests))
+        return
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--build", type=pathlib.Path)
+    parser.add_argument("name", choices=sorted(tests))
+    options = parser.parse_args()
+    BUILD = options.build
+    signal.alarm(115)       # louder than CTest's limit, and before it
+    try:
+        tests[options.name]()
+    except Skip as why:
+        print("skipped:", why)
+        sys.exit(77)
+    print(options.name, "holds")
