@@ -51,7 +51,7 @@ const char *environment_check_library(void)
     const char *path = find_library("check");
     if (path)
         return check_path(path);
-    say("the checking layer is not installed: no liblateral-check.so beside oshrun's %s", LATERAL_LIB_FROM_BIN);
+    say("the checking layer is not installed: no liblateral-check.so in %s from oshrun's folder", LATERAL_LIB_FROM_BIN);
     return NULL;
 }
 

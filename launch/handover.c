@@ -6,6 +6,7 @@
 #include "hosts.h"
 #include "message.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -176,32 +177,42 @@ static void add_program(struct words *words, const struct app *app, const char *
         add(words, "%s", *word);
 }
 
-/* Open MPI and PRRTE: several programs are parted by ":". */
+static bool enough_slots(const struct options *options, const struct hosts *hosts)
+{
+    uint64_t slots = 0;
+    for (size_t i = 0; i < hosts->count; i++)
+        slots += hosts->host[i].slots;
+    return slots >= options->pes;
+}
+
+/* Open MPI and PRRTE: several programs are parted by ":". PRRTE would begin at the first host for each of
+ * them, so each is given its share of the slots. */
 static void speak_open(struct words *words, const struct options *options, const struct hosts *hosts, bool old,
                        const char *check)
 {
     add(words, "--bind-to");
     add(words, "%s", options->bind_cores ? "core" : "none");
-    if (options->quiet)
-        add(words, "--quiet");
-    if (old) {
+    bool crowded = !enough_slots(options, hosts);
+    uint32_t first = 0;
+    if (old && crowded)
         add(words, "--oversubscribe");
-        if (options->tag)
-            add(words, "--tag-output");
-    } else {
+    if (old && options->quiet)
+        add(words, "--quiet");
+    if (!old) {
         add(words, "--map-by");
-        add(words, "slot:OVERSUBSCRIBE");
-        if (options->tag)
-            add(words, "--output=tag");
+        add(words, "slot%s", crowded ? ":OVERSUBSCRIBE" : "");
     }
+    if (options->tag)
+        add(words, "%s", old ? "--tag-output" : "--output=tag");
     for (size_t i = 0; i < options->napps; i++) {
         const struct app *app = &options->apps[i];
         if (i)
             add(words, ":");
         if (hosts->count) {
             add(words, "--host");
-            add(words, "%s", hosts_list(hosts, true));
+            add(words, "%s", crowded ? hosts_list(hosts, true) : hosts_slice(hosts, first, app->count));
         }
+        first += app->count;
         pass_variables(words);
         if (app->wdir) {
             add(words, "--wdir");
@@ -238,6 +249,18 @@ static void speak_hydra(struct words *words, const struct options *options, cons
     }
 }
 
+/* In the words of a shell, whose rules srun's file of programs follows. */
+static void print_quoted(FILE *file, const char *word)
+{
+    fputs(" '", file);
+    for (; *word; word++)
+        if (*word == '\'')
+            fputs("'\\''", file);
+        else
+            putc(*word, file);
+    putc('\'', file);
+}
+
 /* srun takes several programs from a file only: a line of task numbers and words for each. It reads the
  * file before it starts anything, so one in memory does. */
 static void add_multi_prog(struct words *words, const struct options *options, const char *check)
@@ -251,7 +274,7 @@ static void add_multi_prog(struct words *words, const struct options *options, c
         add_program(&program, &options->apps[i], check, true);
         fprintf(file, "%u-%u", first, first + options->apps[i].count - 1);
         for (size_t w = 0; w < program.count; w++)
-            fprintf(file, " '%s'", program.word[w]);
+            print_quoted(file, program.word[w]);
         putc('\n', file);
         first += options->apps[i].count;
     }
@@ -275,7 +298,8 @@ static void speak_slurm(struct words *words, const struct options *options, cons
     add(words, "--mpi=%s", slurm_plugin(srun));
     add(words, "--kill-on-bad-exit=1");
     add(words, "--input=0");
-    add(words, "--cpu-bind=%s", options->bind_cores ? "cores" : "none");
+    if (options->bind_cores)
+        add(words, "--cpu-bind=cores");
     add(words, "--distribution=block");
     add(words, "--overcommit");
     add(words, "--ntasks=%u", options->pes);
@@ -307,9 +331,13 @@ static void add_prefix(struct words *words, const char *path)
 
 static void announce(const struct options *options, const struct launcher *launcher)
 {
-    if (!options->quiet)
-        say("several hosts: handing over to %s (%s)", launcher->path,
-            launcher->family == HYDRA ? "Hydra" : launcher->version);
+    const char *version = launcher->family == HYDRA ? "Hydra" : launcher->version;
+    if (options->quiet)
+        return;
+    if (isalpha((unsigned char)version[0]))
+        say("several hosts: handing over to %s (%s)", launcher->path, version);
+    else
+        say("several hosts: handing over to %s", launcher->path);
 }
 
 _Noreturn void handover(const struct options *options, const struct hosts *hosts)

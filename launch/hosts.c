@@ -101,6 +101,20 @@ char *hosts_list(const struct hosts *hosts, bool slots)
     return say_if_null(text);
 }
 
+char *hosts_slice(const struct hosts *hosts, uint32_t first, uint32_t count)
+{
+    struct hosts slice = {0};
+    for (size_t i = 0; i < hosts->count && count; i++) {
+        uint32_t skip = first < hosts->host[i].slots ? first : hosts->host[i].slots;
+        uint32_t left = hosts->host[i].slots - skip, take = left < count ? left : count;
+        if (take)
+            add(&slice, hosts->host[i].name, take);
+        first -= skip;
+        count -= take;
+    }
+    return hosts_list(&slice, true);
+}
+
 static bool is_here(const char *name)
 {
     char own[256] = "";

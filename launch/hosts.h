@@ -26,5 +26,7 @@ _Noreturn void handover(const struct options *options, const struct hosts *hosts
 
 /* The list in the form of --host, with ":slots" behind each name or without. */
 char *hosts_list(const struct hosts *hosts, bool slots);
+/* The same with the slots from first on alone, count of them. */
+char *hosts_slice(const struct hosts *hosts, uint32_t first, uint32_t count);
 
 #endif

@@ -78,7 +78,7 @@ def exchanges(launcher):
     needs_hosts()
     result = launched(launcher, 4, exchange())
     found = whole_job(result, 4)
-    assert f"oshrun: several hosts: handing over to " in result.err and launcher in result.err, result
+    assert "oshrun: several hosts: handing over to " in result.err and launcher in result.err, result
     for pe, record in found.items():
         wanted = {"nodes": 2, "node": pe // 2, "size": 2, "index": pe % 2, "host": f"h{pe // 2 + 1}"}
         assert wanted.items() <= record.items(), result
@@ -154,20 +154,36 @@ def test_many_nodes():
 SHOW = 'echo "$(hostname) $A $SHMEM_B $(pwd)"'
 
 
-def test_options():
+def options(launcher):
     """-x, --wdir, --tag-output, --timeout, several programs; SHMEM_ variables are passed on."""
     needs_hosts()
-    for launcher in (mpirun, hydra):
-        name = launcher(1)[0]
-        env = {"LATERAL_LAUNCHER": name, "SHMEM_B": "b"}
-        result = on_hosts(2, oshrun(), "-q", "--host", "h1:2,h2", "--wdir", "/usr", "-x", "A=x y", "-n", 2, "sh", "-c", SHOW,
-                          ":", "--wdir", "/", "-n", 1, "sh", "-c", SHOW, env=env)
-        assert sorted(result.out.splitlines()) == ["h1 x y b /usr"] * 2 + ["h2  b /"] and result.status == 0, result
-        tagged = on_hosts(2, oshrun(), "--host", "h1,h2", "--tag-output", "hostname", env=env)
-        assert sorted(line[-2:] for line in tagged.out.splitlines()) == ["h1", "h2"], tagged
-        assert all(len(line) > 2 for line in tagged.out.splitlines()), tagged
-        late = on_hosts(2, oshrun(), "--host", "h1,h2", "--timeout", 1, "sleep", 50, env=env)
-        assert late.status == 124 and late.seconds < 20, late
+    env = {"LATERAL_LAUNCHER": launcher, "SHMEM_B": "b"}
+    result = on_hosts(2, oshrun(), "-q", "--host", "h1:2,h2", "--wdir", "/usr", "-x", "A=x y", "-n", 2, "sh", "-c", SHOW,
+                      ":", "--wdir", "/", "-n", 1, "sh", "-c", SHOW, env=env)
+    assert sorted(result.out.splitlines()) == ["h1 x y b /usr"] * 2 + ["h2  b /"] and result.status == 0, result
+    tagged = on_hosts(2, oshrun(), "--host", "h1,h2", "--tag-output", "hostname", env=env)
+    assert sorted(line[-2:] for line in tagged.out.splitlines()) == ["h1", "h2"], tagged
+    assert all(len(line) > 2 for line in tagged.out.splitlines()), tagged
+    late = on_hosts(2, oshrun(), "--host", "h1,h2", "--timeout", 1, "sleep", 50, env=env)
+    assert late.status == 124 and late.seconds < 20, late
+
+
+def test_options_mpirun():
+    """oshrun's options in mpirun's words."""
+    mpirun(1)
+    options("mpirun")
+
+
+def test_options_prterun():
+    """oshrun's options in PRRTE's words."""
+    prterun(1)
+    options("prterun")
+
+
+def test_options_hydra():
+    """oshrun's options in Hydra's words."""
+    hydra(1)
+    options("mpiexec.hydra")
 
 
 def test_nobody_there():

@@ -137,6 +137,20 @@ def on_hosts(count, *words, slots=2, env=None, timeout=60):
     return run(sys.executable, "-B", HOSTS, count, "--slots", slots, "--", *words, env=env, timeout=timeout)
 
 
+def on_slurm(count, script, env=None, timeout=100):
+    """Shell lines on the launch node of a new Slurm cluster; $0 is exchange.c's program, $1 oshrun."""
+    return on_hosts(count, sys.executable, "-B", ROOT / "tools/dev/slurm.py", "--", "sh", "-c", script, exchange(),
+                    oshrun(), env=env, timeout=timeout)
+
+
+def needs_slurm():
+    needs_hosts()
+    done = subprocess.run([sys.executable, "-B", ROOT / "tools/dev/slurm.py", "--check"], capture_output=True, text=True,
+                          check=False)
+    if done.returncode == 77:
+        raise Skip(done.stderr.strip())
+
+
 def main(names):
     global BUILD
     tests = {name[5:]: test for name, test in names.items() if name.startswith("test_")}

@@ -91,13 +91,16 @@ static bool wait_for_everybody(int seconds)
     return !late;
 }
 
-/* Without PMIX_COLLECT_DATA: what was put stays where it is until somebody asks. */
+/* What was put stays where it is until somebody asks. Not so under Slurm: its plugin (22.05, the tree that
+ * it takes for a fence without data) lets PEs go before all have come, and only one that collects is whole. */
 static int fence(int seconds)
 {
+    static const pmix_info_t collect = {.key = PMIX_COLLECT_DATA, .value = {.type = PMIX_BOOL, .data.flag = true}};
+    size_t collects = strncmp(me.nspace, "slurm.", 6) == 0;
     meeting.over = false;
     pmix_status_t status = PMIx_Commit();
     if (status == PMIX_SUCCESS)
-        status = PMIx_Fence_nb(0, 0, 0, 0, everybody_came, 0);
+        status = PMIx_Fence_nb(0, 0, &collect, collects, everybody_came, 0);
     if (status == PMIX_SUCCESS && !wait_for_everybody(seconds))
         return 1;
     if (status == PMIX_SUCCESS)

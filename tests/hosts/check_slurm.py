@@ -1,0 +1,77 @@
+"""A small Slurm cluster on hosts: srun starts our PEs, oshrun in an allocation hands over to it."""
+import harness
+from harness import needs_pmix, needs_slurm, on_slurm, whole_job
+
+
+def exchanges(plugin):
+    needs_slurm()
+    result = on_slurm(2, f'srun -N2 --ntasks-per-node=2 --mpi={plugin} "$0"')
+    for pe, record in whole_job(result, 4).items():
+        wanted = {"nodes": 2, "node": pe // 2, "size": 2, "index": pe % 2, "host": f"h{pe // 2 + 1}"}
+        assert wanted.items() <= record.items(), result
+
+
+def test_exchange_pmix():
+    """srun --mpi=pmix."""
+    needs_pmix()
+    exchanges("pmix")
+
+
+def test_exchange_pmi2():
+    """srun --mpi=pmi2, whose server speaks PMI-1 on the wire too."""
+    exchanges("pmi2")
+
+
+def ends(plugin):
+    """srun adds to the exit status what it kills, so that is not ours alone."""
+    needs_slurm()
+    script = "for how in 'leave 1' 'abort 2' 'kill 3'; do " \
+             f'timeout 40 srun -N2 --ntasks-per-node=2 --kill-on-bad-exit=1 --mpi={plugin} "$0" $how; echo "status $?"; done'
+    result = on_slurm(2, script)
+    ends = [int(line.split()[1]) for line in result.out.splitlines() if line.startswith("status ")]
+    assert len(ends) == 3 and all(end not in (0, 124) for end in ends), result
+    assert "PE 1: left with exit status 0 before shmem_finalize" in result.err, result
+
+
+def test_ends_pmix():
+    """A PE that leaves, aborts or dies ends the step."""
+    needs_pmix()
+    ends("pmix")
+
+
+def test_ends_pmi2():
+    """A PE that leaves, aborts or dies ends the step."""
+    ends("pmi2")
+
+
+def test_lonely():
+    """srun without PMI: each task says that it is a job of one PE, once per step."""
+    needs_slurm()
+    result = on_slurm(2, 'srun -N2 --ntasks-per-node=2 --mpi=none "$0"')
+    assert result.status == 0 and result.out.count("npes 1 ") == 4, result
+    assert result.err.count("srun started 4 tasks that know nothing of each other") == 1, result
+
+
+def test_handover():
+    """oshrun in an allocation of two nodes becomes srun, with its own options in srun's words."""
+    needs_slurm()
+    found = whole_job(on_slurm(2, 'salloc -N2 -n4 "$1" "$0"'), 4)
+    assert [found[pe]["host"] for pe in range(4)] in (["h1", "h1", "h2", "h2"], ["h1", "h1", "h1", "h2"]), found
+    show = """sh -c 'echo "$(hostname) $A $(pwd)"'"""
+    result = on_slurm(2, f'salloc -N2 -n4 "$1" -q --host h2,h1 -n 1 -x "A=it\'s" --wdir /usr {show} : -n 1 --wdir / {show}')
+    assert result.status == 0 and sorted(result.out.splitlines()) == ["h1 it's /usr", "h2  /"], result
+    tagged = on_slurm(2, 'salloc -N2 -n2 "$1" --tag-output hostname')
+    assert sorted(tagged.out.splitlines()) == ["0: h1", "1: h2"] and "handing over to" in tagged.err, tagged
+    late = on_slurm(2, 'salloc -N2 -n2 "$1" --timeout 1 sleep 50')
+    assert late.status == 124, late
+
+
+def test_one_node():
+    """In an allocation of one node oshrun starts the PEs itself."""
+    needs_slurm()
+    result = on_slurm(2, 'salloc -N1 -n2 "$1" -n 2 "$0" bare')
+    assert whole_job(result, 2)[0]["nodes"] == 1 and "handing over" not in result.err, result
+
+
+if __name__ == "__main__":
+    harness.main(globals())
