@@ -154,6 +154,16 @@ static void settle_count(struct options *options, const struct hosts *hosts)
         options->apps[0].count = options->pes = (uint32_t)slots;
 }
 
+/* All PEs go to this machine, so -N is no more than a limit. */
+static void keep_limits(const struct options *options)
+{
+    for (size_t i = 0; i < options->napps; i++) {
+        const struct app *app = &options->apps[i];
+        if (app->per_node && app->count > app->per_node)
+            say_usage("-N %u -n %u: this job has one node, which has to take all PEs", app->per_node, app->count);
+    }
+}
+
 void hosts_hand_over(struct options *options)
 {
     struct hosts hosts = {.slurm = slurm_has_nodes()};
@@ -161,8 +171,12 @@ void hosts_hand_over(struct options *options)
         read_list(&hosts, options->hosts, options->host_list);
     if (options->host_file)
         read_file(&hosts, options->hosts, options->host_file);
-    if (hosts.count ? all_here(&hosts) : !hosts.slurm)
+    if (hosts.count ? all_here(&hosts) : !hosts.slurm) {
+        keep_limits(options);
         return;
+    }
+    if (options->placing)
+        say_usage("%s: PEs fill the slots of several hosts in turn; name slots instead (--host a:2,b:2)", options->placing);
     settle_count(options, &hosts);
     handover(options, &hosts);
 }

@@ -10,36 +10,63 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum option_id { COUNT, BIND, EXPORT, TAG, TIMEOUT, WDIR, CHECK, QUIET, HOST, HOSTFILE, VERSION, HELP, NOTHING };
+enum option_id { COUNT, PER_NODE, BIND, EXPORT, TAG, OUTPUT, TIMEOUT, WDIR, CHECK, QUIET, HOST, HOSTFILE, PLACE, VERSION, HELP, NOTHING };
 
 /* Every name works with one dash and with two, its value as the next word or after "=". */
 static const struct option_row {
     const char *name;
     enum option_id id;
-    bool valued;
+    int values; /* words that follow */
 } rows[] = {
-    {"n", COUNT, true},
-    {"np", COUNT, true},
-    {"bind-to", BIND, true},
-    {"x", EXPORT, true},
-    {"tag-output", TAG, false},
-    {"timeout", TIMEOUT, true},
-    {"wdir", WDIR, true},
-    {"wd", WDIR, true},
-    {"check", CHECK, false},
-    {"quiet", QUIET, false},
-    {"q", QUIET, false},
-    {"host", HOST, true},
-    {"H", HOST, true},
-    {"hostfile", HOSTFILE, true},
-    {"machinefile", HOSTFILE, true},
-    {"version", VERSION, false},
-    {"V", VERSION, false},
-    {"help", HELP, false},
-    {"h", HELP, false},
-    /* Other launchers need these for what is always allowed here. */
-    {"oversubscribe", NOTHING, false},
-    {"allow-run-as-root", NOTHING, false},
+    {"n", COUNT, 1},
+    {"np", COUNT, 1},
+    {"ntasks", COUNT, 1},
+    {"N", PER_NODE, 1},
+    {"npernode", PER_NODE, 1},
+    {"ppn", PER_NODE, 1},
+    {"ntasks-per-node", PER_NODE, 1},
+    {"bind-to", BIND, 1},
+    {"x", EXPORT, 1},
+    {"tag-output", TAG, 0},
+    {"label", TAG, 0},
+    {"l", TAG, 0},
+    {"output", OUTPUT, 1},
+    {"timeout", TIMEOUT, 1},
+    {"wdir", WDIR, 1},
+    {"wd", WDIR, 1},
+    {"check", CHECK, 0},
+    {"quiet", QUIET, 0},
+    {"q", QUIET, 0},
+    {"host", HOST, 1},
+    {"H", HOST, 1},
+    {"hostfile", HOSTFILE, 1},
+    {"machinefile", HOSTFILE, 1},
+    {"version", VERSION, 0},
+    {"V", VERSION, 0},
+    {"help", HELP, 0},
+    {"h", HELP, 0},
+    /* Where PEs go: on one machine no program can see a difference. */
+    {"map-by", PLACE, 1},
+    {"rank-by", PLACE, 1},
+    /* Other launchers need these for what always holds here, or use them to tune what is not here.
+     * What would change the job must not stand here. */
+    {"oversubscribe", NOTHING, 0},
+    {"allow-run-as-root", NOTHING, 0},
+    {"mca", NOTHING, 2},
+    {"gmca", NOTHING, 2},
+    {"omca", NOTHING, 2},
+    {"prtemca", NOTHING, 2},
+    {"pmixmca", NOTHING, 2},
+    {"cpu-bind", NOTHING, 1},
+    {"mpi", NOTHING, 1},
+    {"prefix", NOTHING, 1},
+    {"use-hwthread-cpus", NOTHING, 0},
+    {"report-bindings", NOTHING, 0},
+    {"display-map", NOTHING, 0},
+    {"display-allocation", NOTHING, 0},
+    {"unbuffered", NOTHING, 0},
+    {"verbose", NOTHING, 0},
+    {"v", NOTHING, 0},
 };
 
 /* Where reading stands in the words of the line. */
@@ -76,11 +103,17 @@ static double read_seconds(const char *option, const char *text)
     return seconds;
 }
 
+/* Open MPI's names; what is wider than a core leaves the PE to the kernel. What may follow ":" tells
+ * how to treat too few cores: they are always shared here. */
 static bool read_binding(const char *option, const char *text)
 {
-    if (strcmp(text, "core") != 0 && strcmp(text, "none") != 0)
-        say_usage("%s %s: expected core or none", option, text);
-    return strcmp(text, "core") == 0;
+    static const char *const names[] = {"core",    "hwthread", "none",    "socket", "package",
+                                        "l1cache", "l2cache",  "l3cache", "numa",   "board"};
+    size_t bytes = strcspn(text, ":");
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strlen(names[i]) == bytes && memcmp(names[i], text, bytes) == 0)
+            return i < 2;
+    say_usage("%s %s: expected core or none", option, text);
 }
 
 static void read_export(struct app *app, const char *option, const char *text)
@@ -90,6 +123,13 @@ static void read_export(struct app *app, const char *option, const char *text)
         say_usage("%s %s: expected VAR or VAR=VALUE", option, text);
     app->exports = say_if_null(realloc(app->exports, (app->nexports + 1) * sizeof *app->exports));
     app->exports[app->nexports++] = text;
+}
+
+static bool read_output(const char *option, const char *text)
+{
+    if (strcmp(text, "tag") != 0)
+        say_usage("%s %s: expected tag", option, text);
+    return true;
 }
 
 static _Noreturn void print_and_exit(const char *text)
@@ -110,9 +150,15 @@ static void apply(struct options *options, struct app *app, enum option_id id, c
 {
     switch (id) {
     case COUNT: app->count = read_count(option, value); break;
+    case PLACE: options->placing = option; break;
+    case PER_NODE:
+        app->per_node = read_count(option, value);
+        options->placing = option;
+        break;
     case BIND: options->bind_cores = read_binding(option, value); break;
     case EXPORT: read_export(app, option, value); break;
     case TAG: options->tag = true; break;
+    case OUTPUT: options->tag = read_output(option, value); break;
     case TIMEOUT: options->timeout = read_seconds(option, value); break;
     case WDIR: app->wdir = value; break;
     case CHECK: options->check = true; break;
@@ -125,27 +171,31 @@ static void apply(struct options *options, struct app *app, enum option_id id, c
     }
 }
 
+/* The value of an option: what stands after its "=", or the next word. Of two, the first. */
+static const char *read_value(struct reader *in, const struct option_row *row, const char *option, const char *given)
+{
+    if (given && row->values != 1)
+        say_usage(row->values ? "%s takes two words" : "%s takes no value", option);
+    if (given || !row->values)
+        return given;
+    if (in->count - in->at < row->values)
+        say_usage(row->values == 1 ? "%s needs a value" : "%s needs two words", option);
+    in->at += row->values;
+    return in->words[in->at - row->values];
+}
+
 /* The option at the reader, with its value. */
 static void read_option(struct options *options, struct app *app, struct reader *in)
 {
     char *word = in->words[in->at++];
-    const char *name = word + (word[1] == '-' ? 2 : 1);
+    char *name = word + (word[1] == '-' ? 2 : 1);
     size_t bytes = strcspn(name, "=");
     const struct option_row *row = row_of(name, bytes);
     if (!row)
         say_usage("unknown option %s", word);
-    const char *value = NULL;
-    if (name[bytes] == '=') {
-        value = name + bytes + 1;
-        word[name - word + bytes] = 0; /* messages name the option alone */
-        if (!row->valued)
-            say_usage("%s takes no value", word);
-    } else if (row->valued) {
-        if (in->at == in->count)
-            say_usage("%s needs a value", word);
-        value = in->words[in->at++];
-    }
-    apply(options, app, row->id, word, value);
+    const char *given = name[bytes] ? name + bytes + 1 : NULL;
+    name[bytes] = 0; /* messages name the option alone */
+    apply(options, app, row->id, word, read_value(in, row, word, given));
 }
 
 /* One program: options, then the program and its arguments up to ":" or the end. */
@@ -170,6 +220,8 @@ static void settle_counts(struct options *options)
     uint64_t pes = 0;
     for (size_t i = 0; i < options->napps; i++) {
         struct app *app = &options->apps[i];
+        if (!app->count)
+            app->count = app->per_node;
         app->counted = app->count != 0;
         if (!app->count && options->napps > 1)
             say_usage("-n is missing before %s: each part of a line with \":\" needs it", app->argv[0]);

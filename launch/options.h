@@ -12,6 +12,7 @@
 /* One program of the line; an MPMD line has several, parted by ":". */
 struct app {
     uint32_t count;       /* its PEs */
+    uint32_t per_node;    /* -N; 0: not given */
     bool counted;         /* -n was given; else count is the number of processors here */
     char **argv;          /* ends with NULL; never empty */
     const char *wdir;     /* NULL: where oshrun runs */
@@ -32,6 +33,7 @@ struct options {
     double timeout;    /* seconds; 0: none */
     const char *hosts; /* the option that named hosts, as given; NULL: none did */
     const char *host_list, *host_file;
+    const char *placing; /* an option that spreads PEs over nodes; NULL: none was given */
 };
 
 void options_read(struct options *options, int argc, char **argv);

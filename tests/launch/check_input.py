@@ -33,6 +33,13 @@ MISTAKES = [
     ("-x =1 {}", 2, r"-x =1: expected VAR or VAR=VALUE"),
     ("-x -n 2 {}", 2, r"-x -n: expected VAR"),
     ("-x", 2, r"-x needs a value"),
+    ("-N 2 -n 3 {}", 2, r"-N 2 -n 3: this job has one node"),
+    ("-N none {}", 2, r"-N none: expected a number of PEs"),
+    ("--bind-to cores:overload-allowed {}", 2, r"expected core or none"),
+    ("--output xml {}", 2, r"--output xml: expected tag"),
+    ("--mca btl", 2, r"--mca needs two words"),
+    ("--mca=btl {}", 2, r"--mca takes two words"),
+    ("--map-by", 2, r"--map-by needs a value"),
     ("--frobnicate {}", 2, r"unknown option --frobnicate"),
     ("-n 2 -frob=3 {}", 2, r"unknown option -frob=3"),
     ("--tag-output=yes {}", 2, r"--tag-output takes no value"),
@@ -95,6 +102,17 @@ def test_spellings():
         os.symlink(harness.PE, f"{folder}/-odd")
         result = good("-n", 2, "--wdir", folder, "--", f"{folder}/-odd", "out:odd\\n")
         assert result.lines == ["odd", "odd"], result
+
+
+def test_other_launchers():
+    """Lines written for other launchers: -N, and tuning and placing that change nothing."""
+    for line in ("-N 3", "-npernode 3", "--ntasks=3", "-n 3 -N 4", "-n 3 --mca btl self,vader -mca spml ucx",
+                 "-np 3 --map-by ppr:2:socket:PE=2 --rank-by core --bind-to core:overload-allowed", "--bind-to socket -n 3",
+                 "-n 3 --mpi=pmix --cpu-bind=cores --report-bindings --prtemca a b -v"):
+        assert good(*line.split(), "echo", "x").lines == ["x"] * 3, line
+    assert sorted(good("-N", 1, "echo", "a", ":", "-N", 2, "echo", "b").lines) == ["a", "b", "b"]
+    for line in ("-l", "--label", "--output tag", "--output=tag"):
+        assert good("-n", 1, *line.split(), "echo", "x").lines == good("-n", 1, "--tag-output", "echo", "x").lines, line
 
 
 def test_default_count():
