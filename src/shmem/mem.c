@@ -61,10 +61,11 @@ static void *allocate(const char *call, size_t alignment, size_t size)
     return status ? 0 : base() + offset;
 }
 
-/* Alignments beyond the stride of the PEs' heaps would not hold at every PE. */
+/* Alignments beyond the stride of the PEs' heaps would not hold at every PE. Those below the size of a
+ * pointer the standard leaves open: every block meets them, and programs that other libraries run use them. */
 static bool holds_everywhere(size_t alignment)
 {
-    return (alignment & (alignment - 1)) == 0 && alignment % sizeof(void *) == 0 && alignment &&
+    return (alignment & (alignment - 1)) == 0 && alignment &&
            (uccs_core.heap_start | uccs_core.heap_stride) % alignment == 0;
 }
 
