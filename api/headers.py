@@ -178,9 +178,14 @@ def c11(generics, selves):
     return "".join(out)
 
 
-def overload(name, function, spell_type=spell):
-    params = ", ".join(spell_type(kind) + arg for kind, arg in function.params)
-    passed = ", ".join(function.names)
+def passed_on(kind, name):
+    """An argument of a _Complex type as the pointer to std::complex that the function takes."""
+    return f"reinterpret_cast<{spell(kind).strip()}>({name})" if spell(kind) != kind else name
+
+
+def overload(name, function, native=False):
+    params = ", ".join((kind if native else spell(kind)) + arg for kind, arg in function.params)
+    passed = ", ".join(passed_on(*param) if native else param[1] for param in function.params)
     mark = "SHMEM_DEPRECATED_ " if function.attributed else ""
     back = "" if function.result == "void" else "return "
     return f"{mark}static inline {spell(function.result)} {name}({params}) {{ {back}{function.name}({passed}); }}\n"
@@ -199,12 +204,24 @@ def overloads(generics, selves, functions):
     return "".join(out)
 
 
+def native_complex(functions, generics):
+    """C++ compilers of the GNU kind know _Complex too, and other libraries' headers take it."""
+    out = []
+    for name, function in ([(f.name, f) for f in functions] +
+                           [(g.name, f) for g in generics for _, f in g.plain + g.ctx]):
+        if any(c in kind for kind, _ in function.params for c in COMPLEX):
+            out.append(overload(name, function, native=True))
+    return "".join(out)
+
+
 def generic_part(generics, selves, functions):
     return ("\n#if defined(__cplusplus)\n"
             'extern "C++" {\n#if defined(__GNUC__)\n#pragma GCC diagnostic push\n'
-            '#pragma GCC diagnostic ignored "-Wdeprecated-declarations"\n#endif\n'
+            '#pragma GCC diagnostic ignored "-Wdeprecated-declarations"\n'
+            '#pragma GCC diagnostic ignored "-Wpedantic"\n#endif\n'
             + overloads(generics, selves, functions)
-            + "#if defined(__GNUC__)\n#pragma GCC diagnostic pop\n#endif\n}\n"
+            + "#if defined(__GNUC__)\n" + native_complex(functions, generics)
+            + "#pragma GCC diagnostic pop\n#endif\n}\n"
             "#elif defined(__STDC_VERSION__) && __STDC_VERSION__ >= 201112L\n"
             + c11(generics, selves) + "#endif\n")
 

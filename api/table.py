@@ -334,6 +334,7 @@ row("old", "align", "void *", "size_t alignment, size_t size", public="shmemalig
 # (comment, [(name, value)]); a pSync array is 64 longs for every operation, so that one array serves all.
 CONSTANTS = (
     ("Version", (("SHMEM_MAJOR_VERSION", "1"), ("SHMEM_MINOR_VERSION", "6"), ("SHMEM_MAX_NAME_LEN", "256"))),
+    ("Open MPI's macro for the same version; its examples ask for it", (("OSHMEM_SPEC_VERSION", "10600"),)),
     ("Thread levels", (("SHMEM_THREAD_SINGLE", "0"), ("SHMEM_THREAD_FUNNELED", "1"),
                        ("SHMEM_THREAD_SERIALIZED", "2"), ("SHMEM_THREAD_MULTIPLE", "3"))),
     ("Teams and contexts", (("SHMEM_TEAM_NUM_CONTEXTS", "(1L << 0)"),

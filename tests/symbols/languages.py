@@ -48,6 +48,18 @@ WRONG = (("shmem_put", "struct odd { int x; } *d = 0; shmem_put(d, d, 1, 0);"),
          ("shmem_and_reduce", "double *d = 0; shmem_and_reduce(SHMEM_TEAM_WORLD, d, d, 1);"))
 
 
+# C++ programs may hold their complex numbers in either type.
+COMPLEX_USES = """
+int sums(shmem_team_t team, TYPE *d, const TYPE *s);
+int sums(shmem_team_t team, TYPE *d, const TYPE *s)
+{
+    shmem_complexd_sum_to_all(d, s, 1, 0, 0, 1, d, nullptr);
+    return shmem_complexd_sum_reduce(team, d, s, 1) + shmem_complexd_prod_reduce(team, d, d, 1) +
+           shmem_complexd_sum_exscan(team, d, s, 1) + shmem_prod_reduce(team, d, s, 1) + shmem_sum_inscan(team, d, s, 1);
+}
+"""
+
+
 def compile_text(compiler, standard, generated, text, cxx, options):
     command = [compiler, f"-std={standard}", "-x", "c++" if cxx else "c", "-fsyntax-only", f"-I{generated}/include", *options, "-"]
     return subprocess.run(command, input=text, capture_output=True, text=True, check=False)
@@ -65,6 +77,16 @@ def clean(compiler, cxx, generated):
         done = compile_text(compiler, standard, generated, HEADERS, cxx, WARNINGS)
         if done.returncode:
             yield f"{compiler} -std={standard}, deprecation on:\n{done.stderr[:2000]}"
+
+
+def either_complex(compiler, cxx, generated):
+    kinds = ("std::complex<double>", "__extension__ typedef double _Complex cdouble;") if cxx else ()
+    for standard, kind in ((s, k) for s in CXX_STANDARDS for k in kinds):
+        text = "#define SHMEM_NO_DEPRECATED_WARNINGS\n#include <shmem.h>\n"
+        text += kind + COMPLEX_USES.replace("TYPE", "cdouble") if "typedef" in kind else COMPLEX_USES.replace("TYPE", kind)
+        done = compile_text(compiler, standard, generated, text, cxx, ["-Wall", "-Wextra", "-Werror"])
+        if done.returncode:
+            yield f"{compiler} -std={standard}, {kind}:\n{done.stderr[:2000]}"
 
 
 def refuses(compiler, cxx, generated):
@@ -94,7 +116,7 @@ def main():
             continue
         cxx = "++" in pathlib.Path(compiler).name
         used.append(compiler)
-        for look in (clean, refuses, deprecated):
+        for look in (clean, either_complex, refuses, deprecated):
             wrong += look(compiler, cxx, generated)
     print("\n".join(wrong) or f"clean with {', '.join(used)}")
     return 1 if wrong or not used else 0
