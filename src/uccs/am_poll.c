@@ -131,11 +131,22 @@ static bool handle(struct uccs_context *context, const struct uccs_message *mess
     uccs_handlers_running++;
     handler(&token, message->staged ? block->payload : message->payload, message->length, entry->argument);
     uccs_handlers_running--;
-    if (message->counter && !uccs_counter_arrive(message->counter, message->weight, uccs_core.me))
-        uccs_counter_late(message->counter, uccs_core.me);
+    if (message->counter)
+        uccs_counter_arrive_here(message->counter, message->weight);
     if (block && !token.held)
         uccs_am_done(block);
     return true;
+}
+
+int uccs_am_register(uccs_context_t context, int id, enum uccs_am_class cls, uccs_am_handler handler, void *argument)
+{
+    if (!context || id < 0 || id >= UCCS_AM_HANDLERS || !handler || (unsigned)cls > UCCS_AM_USER)
+        return UCCS_ERR_INVALID;
+    struct uccs_handler *entry = &context->handlers[id];
+    entry->argument = argument;
+    entry->cls = cls;
+    atomic_store_release(&entry->handler, handler); /* acquire: handle, uccs_park_take */
+    return UCCS_OK;
 }
 
 struct uccs_block *uccs_am_hold(struct uccs_am_token *token)

@@ -26,6 +26,18 @@ static uint32_t nth_slot(uint32_t n)
     return n < NODE_COUNTERS / 2 ? 2 * n : 2 * n + 1 - NODE_COUNTERS;
 }
 
+void uccs_counter_arrive_here(uccs_counter counter, int64_t weight)
+{
+    uint32_t slot = uccs_counter_slot(counter);
+    if (slot >= NODE_COUNTERS)
+        return;
+    int32_t ahead = (int32_t)((uint32_t)(counter >> 16) - atomic_load_relaxed(&uccs_counter_generation[slot]));
+    if (ahead < 0)
+        uccs_counter_late(counter, uccs_core.me);
+    else
+        atomic_fetch_add_release(&uccs_counter_mine(counter)->count, weight); /* acquire: uccs_counter_get */
+}
+
 static uccs_counter create(void)
 {
     if (!released_count && ever_used == NODE_COUNTERS)

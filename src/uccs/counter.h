@@ -72,6 +72,10 @@ static lat_hot bool uccs_counter_arrive(uccs_counter counter, int64_t weight, in
     return true;
 }
 
+/* Counts the arrival of a message here, whose sender found the counter alive. This process may not have made it yet:
+ * its line is zero and waits for it. Through an old handle an error is counted instead. */
+void uccs_counter_arrive_here(uccs_counter counter, int64_t weight);
+
 /* Records an arrival through an old handle at the PE. False when the PE is not on this node. */
 bool uccs_counter_late(uccs_counter counter, int pe);
 
