@@ -6,6 +6,7 @@
 #include "base/log.h"
 
 #include <pthread.h>
+#include <signal.h>
 #include <string.h>
 #include <time.h>
 
@@ -38,7 +39,11 @@ void uccs_am_start(void)
     if (strcmp(env_text(ENV_PROGRESS), "thread") != 0)
         return;
     atomic_store_release(&goes, 1);
+    sigset_t all, before; /* the program's signals are its own threads' business */
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
     int error = pthread_create(&helper, 0, help, 0);
+    pthread_sigmask(SIG_SETMASK, &before, 0);
     running = error == 0;
     if (error)
         log_line("uccs: cannot start the progress thread (%s); messages are answered in waiting calls only",

@@ -8,6 +8,7 @@
 #include "uccs/am.h"
 #include "uccs/life.h"
 #include "uccs/letter.h"
+#include "uccs/oob.h"
 #include "uccs/park.h"
 #include "uccs/ranks.h"
 #include "uccs/remote.h"
@@ -21,7 +22,8 @@ static int inits; /* under the lock; read without by uccs_running */
 static struct uccs_context inner = {
     .attr = {.id = OWN_INNER},
     .handlers = {[UCCS_INNER_LETTER] = {.handler = uccs_letter_arrived},
-                 [UCCS_INNER_REMOTE] = {.handler = uccs_remote_arrived}},
+                 [UCCS_INNER_REMOTE] = {.handler = uccs_remote_arrived},
+                 [UCCS_INNER_OOB] = {.handler = uccs_oob_arrived}},
 };
 
 bool uccs_running(void)
@@ -66,6 +68,7 @@ static void stop(void)
     atomic_store_release(&inits, 0);
     uccs_am_stop();
     uccs_am_retire(&inner);
+    uccs_oob_close();
     uccs_letter_close();
     uccs_park_close();
     uccs_stage_collect();

@@ -8,7 +8,16 @@
  */
 #include "../uccs/check.h"
 
-enum { THREADS = 8, ROUNDS = 60, TAKE = 1, ASK = 2, ANSWER = 3, CELL = 64, BLOCK = 9000, FAR_BYTES = THREADS * CELL + THREADS * BLOCK };
+enum {
+    THREADS = 8,
+    ROUNDS = 60,
+    TAKE = 1,
+    ASK = 2,
+    ANSWER = 3,
+    CELL = 64,
+    BLOCK = 9000,
+    FAR_BYTES = THREADS * CELL + THREADS * BLOCK
+};
 
 static uccs_context_t context, scoped;
 static uccs_endpoint_t next, scoped_next;
@@ -73,15 +82,14 @@ static void do_messages(long id, long round)
     size_t index, count, indices[3];
     OK(uccs_am_short(context, next, TAKE, UCCS_AM_USER, payload, 8, &(struct uccs_op){.request = &requests[0]}));
     OK(uccs_am_medium(context, next, TAKE, UCCS_AM_USER, payload, 2000, &(struct uccs_op){.request = &requests[1]}));
-    OK(uccs_am_large(context, next, TAKE, UCCS_AM_USER, payload, sizeof payload, &(struct uccs_op){.request = &requests[2]}));
+    OK(uccs_am_large(context, next, TAKE, UCCS_AM_USER, payload, sizeof payload,
+                     &(struct uccs_op){.request = &requests[2]}));
     OK(uccs_am_short(scoped, scoped_next, ASK, UCCS_AM_NETWORK_PROTOCOL, &id, sizeof id, 0));
     switch (round % 4) {
     case 0: OK(uccs_wait_all(requests, 3)); break;
     case 1: OK(uccs_wait_any(requests, 3, &index)); break;
     case 2: OK(uccs_wait_some(requests, 3, &count, indices)); break;
-    default:
-        OK(uccs_request_combine(&requests[0], 2, &requests[1]));
-        OK(uccs_wait(&requests[0]));
+    default: OK(uccs_request_combine(&requests[0], 2, &requests[1])); OK(uccs_wait(&requests[0]));
     }
     (void)uccs_test_any(requests, 3, &index);
     (void)uccs_test_some(requests, 3, &count, indices);

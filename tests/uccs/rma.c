@@ -88,28 +88,28 @@ static void test_shapes(uccs_memory_t memory)
     CHECK_EQ(uccs_put_vector(context, next, memory, pieces, 4, 0), UCCS_ERR_BOUNDS);
 }
 
-#define ATOMIC_TEST(bits)                                                                                         \
+#define ATOMIC_TEST(bits)                                                                                           \
     static uint##bits##_t do##bits(uccs_memory_t memory, enum uccs_atomic what, uint##bits##_t a, uint##bits##_t b) \
-    {                                                                                                             \
-        uint##bits##_t old = 77;                                                                                  \
-        OK(uccs_atomic##bits(context, next, memory, 64, what, a, b, &old, 0));                                    \
-        return old;                                                                                               \
-    }                                                                                                             \
-    static void test_atomic##bits(uccs_memory_t memory)                                                           \
-    {                                                                                                             \
-        OK(uccs_atomic##bits(context, next, memory, 64, UCCS_ATOMIC_SET, 5, 0, 0, 0));                            \
-        CHECK_EQ(do##bits(memory, UCCS_ATOMIC_FETCH, 0, 0), 5);                                                   \
-        CHECK_EQ(do##bits(memory, UCCS_ATOMIC_ADD, 7, 0), 5);                                                     \
-        CHECK_EQ(do##bits(memory, UCCS_ATOMIC_AND, 6, 0), 12);                                                    \
-        CHECK_EQ(do##bits(memory, UCCS_ATOMIC_OR, 3, 0), 4);                                                      \
-        CHECK_EQ(do##bits(memory, UCCS_ATOMIC_XOR, 1, 0), 7);                                                     \
-        CHECK_EQ(do##bits(memory, UCCS_ATOMIC_SWAP, 40, 0), 6);                                                   \
-        CHECK_EQ(do##bits(memory, UCCS_ATOMIC_CSWAP, 1, 39), 40);                                                 \
-        CHECK_EQ(do##bits(memory, UCCS_ATOMIC_CSWAP, 41, 40), 40);                                                \
-        CHECK_EQ(do##bits(memory, UCCS_ATOMIC_FETCH, 0, 0), 41);                                                  \
-        CHECK_EQ(uccs_atomic##bits(context, next, memory, 65, UCCS_ATOMIC_ADD, 1, 0, 0, 0), UCCS_ERR_INVALID);    \
+    {                                                                                                               \
+        uint##bits##_t old = 77;                                                                                    \
+        OK(uccs_atomic##bits(context, next, memory, 64, what, a, b, &old, 0));                                      \
+        return old;                                                                                                 \
+    }                                                                                                               \
+    static void test_atomic##bits(uccs_memory_t memory)                                                             \
+    {                                                                                                               \
+        OK(uccs_atomic##bits(context, next, memory, 64, UCCS_ATOMIC_SET, 5, 0, 0, 0));                              \
+        CHECK_EQ(do##bits(memory, UCCS_ATOMIC_FETCH, 0, 0), 5);                                                     \
+        CHECK_EQ(do##bits(memory, UCCS_ATOMIC_ADD, 7, 0), 5);                                                       \
+        CHECK_EQ(do##bits(memory, UCCS_ATOMIC_AND, 6, 0), 12);                                                      \
+        CHECK_EQ(do##bits(memory, UCCS_ATOMIC_OR, 3, 0), 4);                                                        \
+        CHECK_EQ(do##bits(memory, UCCS_ATOMIC_XOR, 1, 0), 7);                                                       \
+        CHECK_EQ(do##bits(memory, UCCS_ATOMIC_SWAP, 40, 0), 6);                                                     \
+        CHECK_EQ(do##bits(memory, UCCS_ATOMIC_CSWAP, 1, 39), 40);                                                   \
+        CHECK_EQ(do##bits(memory, UCCS_ATOMIC_CSWAP, 41, 40), 40);                                                  \
+        CHECK_EQ(do##bits(memory, UCCS_ATOMIC_FETCH, 0, 0), 41);                                                    \
+        CHECK_EQ(uccs_atomic##bits(context, next, memory, 65, UCCS_ATOMIC_ADD, 1, 0, 0, 0), UCCS_ERR_INVALID);      \
         CHECK_EQ(uccs_atomic##bits(context, next, memory, 64, (enum uccs_atomic)99, 1, 0, 0, 0), UCCS_ERR_INVALID); \
-        CHECK_EQ(uccs_atomic##bits(context, next, memory, BYTES, UCCS_ATOMIC_ADD, 1, 0, 0, 0), UCCS_ERR_BOUNDS);  \
+        CHECK_EQ(uccs_atomic##bits(context, next, memory, BYTES, UCCS_ATOMIC_ADD, 1, 0, 0, 0), UCCS_ERR_BOUNDS);    \
     }
 ATOMIC_TEST(32)
 ATOMIC_TEST(64)

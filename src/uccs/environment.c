@@ -1,0 +1,274 @@
+/* uccs_rte.h: life, identity, locality, the machine. Everything that processes know of each other is exchanged
+ * once, in uccs_rte_init; afterwards it is only read. */
+#include "uccs/oob.h"
+
+#include "base/atomic.h"
+#include "base/log.h"
+#include "rte/rte.h"
+#include "uccs/am.h"
+#include "uccs/inner.h"
+#include "uccs/place.h"
+#include "uccs/ranks.h"
+
+#include <arpa/inet.h>
+#include <ifaddrs.h>
+#include <net/if.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+const struct uccs_rte_dt uccs_rte_int1 = {1}, uccs_rte_int2 = {2}, uccs_rte_int4 = {4}, uccs_rte_int8 = {8};
+const struct uccs_rte_dt uccs_rte_uint1 = {1}, uccs_rte_uint2 = {2}, uccs_rte_uint4 = {4}, uccs_rte_uint8 = {8};
+const struct uccs_rte_dt uccs_rte_float4 = {4}, uccs_rte_float8 = {8}, uccs_rte_bool = {1};
+
+static pthread_mutex_t life = PTHREAD_MUTEX_INITIALIZER;
+static int users;
+static struct uccs_place *places; /* by PE; release by exchange, acquire by place_of */
+
+static int exchange(void)
+{
+    struct uccs_place mine, *all = calloc((size_t)uccs_core.npes, sizeof *all);
+    if (!all)
+        return UCCS_RTE_ERROR_OUT_OF_RESOURCE;
+    uccs_place_find(&mine);
+    if (uccs_allgather(UCCS_GROUP_WORLD, &mine, all, sizeof mine) != UCCS_OK) {
+        free(all);
+        return UCCS_RTE_ERROR;
+    }
+    atomic_store_release(&places, all);
+    return UCCS_RTE_SUCCESS;
+}
+
+int uccs_rte_init(uccs_group_t *world)
+{
+    int status = UCCS_RTE_SUCCESS;
+    pthread_mutex_lock(&life);
+    if (users == 0) {
+        status = uccs_init() == UCCS_OK ? UCCS_RTE_SUCCESS : UCCS_RTE_ERROR;
+        if (status == UCCS_RTE_SUCCESS && (status = exchange()) != UCCS_RTE_SUCCESS)
+            uccs_finalize();
+    }
+    users += status == UCCS_RTE_SUCCESS;
+    pthread_mutex_unlock(&life);
+    if (world && status == UCCS_RTE_SUCCESS)
+        *world = UCCS_GROUP_WORLD;
+    return status;
+}
+
+int uccs_rte_finalize(void)
+{
+    int status = UCCS_RTE_SUCCESS;
+    pthread_mutex_lock(&life);
+    if (users == 0)
+        status = UCCS_RTE_ERROR;
+    else if (--users == 0) {
+        while (uccs_oob_deliver())
+            ;
+        status = uccs_finalize() == UCCS_OK ? UCCS_RTE_SUCCESS : UCCS_RTE_ERROR;
+        free(places);
+        places = 0;
+    }
+    pthread_mutex_unlock(&life);
+    return status;
+}
+
+_Noreturn void uccs_rte_abort(int status, const char *description, ...)
+{
+    if (description) {
+        va_list arguments;
+        va_start(arguments, description);
+        log_vline(description, arguments);
+        va_end(arguments);
+    }
+    rte_abort(status);
+}
+
+uint32_t uccs_rte_job_id(void)
+{
+    return rte.node ? (uint32_t)(rte.node->nonce[0] ^ rte.node->nonce[0] >> 32) : 0;
+}
+
+uccs_rte_ec_t uccs_rte_my_ec(void)
+{
+    return uccs_running() ? (uccs_rte_ec_t)(uintptr_t)(uccs_core.me + 1) : UCCS_RTE_EC_NULL;
+}
+
+uccs_rte_ec_t uccs_rte_group_index_to_ec(uccs_group_t group, uint32_t index)
+{
+    int pe = index <= INT32_MAX ? uccs_group_world_rank(group, (int)index) : -1;
+    return (uccs_rte_ec_t)(uintptr_t)(pe + 1);
+}
+
+int uccs_rte_group_size(uccs_group_t group)
+{
+    return uccs_group_size(group);
+}
+
+int uccs_rte_group_rank(uccs_group_t group)
+{
+    return uccs_group_rank(group);
+}
+
+uint32_t uccs_rte_ec_index(uccs_group_t group, uccs_rte_ec_t ec)
+{
+    int size = ec ? uccs_group_size(group) : 0;
+    for (int rank = 0; rank < size; rank++)
+        if (uccs_rte_group_index_to_ec(group, (uint32_t)rank) == ec)
+            return (uint32_t)rank;
+    return UINT32_MAX;
+}
+
+int uccs_rte_cmp_ec(uccs_rte_ec_t a, uccs_rte_ec_t b)
+{
+    return ((uintptr_t)a > (uintptr_t)b) - ((uintptr_t)a < (uintptr_t)b);
+}
+
+static const struct uccs_place *place_of(uccs_rte_ec_t ec)
+{
+    const struct uccs_place *all = atomic_load_acquire(&places); /* release: exchange */
+    uintptr_t pe = (uintptr_t)ec - 1;
+    return all && pe < (uintptr_t)uccs_core.npes ? &all[pe] : 0;
+}
+
+uint32_t uccs_rte_ec_node_id(uccs_rte_ec_t ec)
+{
+    const struct uccs_place *place = place_of(ec);
+    return place ? (uint32_t)place->node : UINT32_MAX;
+}
+
+const char *uccs_rte_ec_hostname(uccs_rte_ec_t ec)
+{
+    const struct uccs_place *place = place_of(ec);
+    return place ? place->host : 0;
+}
+
+const char *uccs_rte_ec_node_name(uccs_rte_ec_t ec)
+{
+    return uccs_rte_ec_hostname(ec);
+}
+
+static int shared(int mine, int theirs, int bit)
+{
+    return mine >= 0 && mine == theirs ? bit : 0;
+}
+
+int uccs_rte_ec_locality(uccs_rte_ec_t ec)
+{
+    const struct uccs_place *mine = place_of(uccs_rte_my_ec()), *theirs = place_of(ec);
+    if (!mine || !theirs)
+        return UCCS_RTE_PROC_LOCALITY_UNKNOWN;
+    if (mine->node != theirs->node)
+        return UCCS_RTE_PROC_ON_CLUSTER;
+    return UCCS_RTE_PROC_ON_CLUSTER | UCCS_RTE_PROC_ON_NODE | shared(mine->numa, theirs->numa, UCCS_RTE_PROC_ON_NUMA) |
+           shared(mine->socket, theirs->socket, UCCS_RTE_PROC_ON_SOCKET) |
+           shared(mine->cache, theirs->cache, UCCS_RTE_PROC_ON_L3CACHE) |
+           shared(mine->core, theirs->core, UCCS_RTE_PROC_ON_CORE) |
+           shared(mine->hwthread, theirs->hwthread, UCCS_RTE_PROC_ON_HWTHREAD);
+}
+
+/* How many different sockets (or cores) the machine's processors belong to. */
+static int count_different(bool cores, int cpus)
+{
+    long seen[1024];
+    int count = 0;
+    for (int cpu = 0; cpu < cpus && count < 1024; cpu++) {
+        long socket = uccs_place_number("/sys/devices/system/cpu/cpu%d/topology/physical_package_id", cpu);
+        long core = cores ? uccs_place_number("/sys/devices/system/cpu/cpu%d/topology/core_id", cpu) : 0;
+        long key = socket << 20 | core;
+        int i = 0;
+        while (i < count && seen[i] != key)
+            i++;
+        if (socket >= 0 && core >= 0 && i == count)
+            seen[count++] = key;
+    }
+    return count;
+}
+
+int uccs_rte_machine_query(struct uccs_rte_machine *machine)
+{
+    struct utsname names;
+    cpu_set_t set;
+    if (!machine || uname(&names) != 0)
+        return UCCS_RTE_ERROR_BAD_INPUT;
+    *machine = (struct uccs_rte_machine){.endianness = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ ? UCCS_RTE_BIG_ENDIAN
+                                                                                              : UCCS_RTE_LITTLE_ENDIAN,
+                                         .pointer_bits = 8 * (int)sizeof(void *),
+                                         .page_bytes = (int)sysconf(_SC_PAGESIZE),
+                                         .hwthreads = (int)sysconf(_SC_NPROCESSORS_CONF)};
+    snprintf(machine->architecture, sizeof machine->architecture, "%.31s", names.machine);
+    machine->sockets = count_different(false, machine->hwthreads);
+    machine->cores = count_different(true, machine->hwthreads);
+    CPU_ZERO(&set);
+    machine->usable = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : machine->hwthreads;
+    return UCCS_RTE_SUCCESS;
+}
+
+static bool describe_interface(const struct ifaddrs *at, struct uccs_rte_network *network)
+{
+    if (!at->ifa_addr || !(at->ifa_flags & IFF_UP))
+        return false;
+    int family = at->ifa_addr->sa_family;
+    const void *address = family == AF_INET    ? (const void *)&((const struct sockaddr_in *)at->ifa_addr)->sin_addr
+                          : family == AF_INET6 ? (const void *)&((const struct sockaddr_in6 *)at->ifa_addr)->sin6_addr
+                                               : 0;
+    *network =
+        (struct uccs_rte_network){.family = family == AF_INET ? 4 : 6, .loopback = (at->ifa_flags & IFF_LOOPBACK) != 0};
+    snprintf(network->interface, sizeof network->interface, "%.15s", at->ifa_name);
+    return address && inet_ntop(family, address, network->address, sizeof network->address);
+}
+
+int uccs_rte_network_query(struct uccs_rte_network *list, size_t *count)
+{
+    struct ifaddrs *all;
+    if (!count || (*count && !list))
+        return UCCS_RTE_ERROR_BAD_INPUT;
+    if (getifaddrs(&all) != 0)
+        return UCCS_RTE_ERROR;
+    size_t found = 0;
+    for (struct ifaddrs *at = all; at; at = at->ifa_next) {
+        struct uccs_rte_network network;
+        if (!describe_interface(at, &network))
+            continue;
+        if (found < *count)
+            list[found] = network;
+        found++;
+    }
+    freeifaddrs(all);
+    *count = found;
+    return UCCS_RTE_SUCCESS;
+}
+
+/* Launchers give their standard input to process 0. */
+int uccs_rte_io_query(struct uccs_rte_io *io)
+{
+    if (!io || !uccs_running())
+        return UCCS_RTE_ERROR_BAD_INPUT;
+    *io = (struct uccs_rte_io){.launched = rte.launched,
+                               .input_here = !rte.launched || uccs_core.me == 0,
+                               .output_forwarded = rte.launched};
+    return UCCS_RTE_SUCCESS;
+}
+
+void uccs_rte_progress(void)
+{
+    uccs_progress();
+    uccs_oob_deliver();
+}
+
+int uccs_rte_barrier(uccs_group_t group)
+{
+    uccs_request_t request = UCCS_REQUEST_NULL;
+    struct uccs_wait wait = {0};
+    int status = uccs_barrier_nb(group, &request);
+    if (status != UCCS_OK)
+        return status == UCCS_ERR_NO_MEMORY ? UCCS_RTE_ERROR_OUT_OF_RESOURCE : UCCS_RTE_ERROR_BAD_INPUT;
+    while (uccs_test(&request) == UCCS_IN_PROGRESS)
+        if (uccs_oob_deliver() == 0)
+            uccs_yield(&wait);
+    uccs_request_release(&request);
+    return UCCS_RTE_SUCCESS;
+}

@@ -1,0 +1,18 @@
+/* Where each process of the job runs, exchanged when uccs_rte.h starts. Constant afterwards; any thread. */
+#ifndef UCCS_PLACE_H
+#define UCCS_PLACE_H
+
+#include <stdint.h>
+
+struct uccs_place {
+    char host[64];
+    int32_t node;                                /* lowest PE of the node */
+    int32_t numa, socket, cache, core, hwthread; /* -1: on several, or not known */
+};
+
+/* Mine. */
+void uccs_place_find(struct uccs_place *place);
+/* A number from a file of /sys; -1 when there is none. */
+long uccs_place_number(const char *format, int cpu) __attribute__((format(printf, 1, 0)));
+
+#endif
