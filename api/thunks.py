@@ -77,8 +77,13 @@ def amo_far(function):
     value = "1" if operation == "inc" else bits("value") if function.has("value") else "0"
     cond = bits("cond") if function.has("cond") else "0"
     target = "source" if operation == "fetch" else "dest"
-    asked = (f'lat_amo_far("{function.name}", {context(function)}, LAT_AMO_{AMO[operation][1]}, {target}, '
-             f"sizeof({kind.c}), {value}, {cond}, pe)")
+    # who does not want the old value does not wait for it
+    half = "lat_amo_far" if function.has("fetch") or function.result != "void" else "lat_amo_post_far"
+    more = ""
+    if half == "lat_amo_post_far" and function.has("req"):
+        half, more = "lat_amo_post_nbe", ", req"
+    asked = (f'{half}("{function.name}", {context(function)}, LAT_AMO_{AMO[operation][1]}, {target}, '
+             f"sizeof({kind.c}), {value}, {cond}, pe{more})")
     return f"lat_{kind.name}_of_bits({asked})" if kind.real else f"({kind.c}){asked}"
 
 

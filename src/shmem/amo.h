@@ -15,6 +15,7 @@
 #include "shmem/kind.h"
 
 struct shmem_ctx_impl;
+struct uccs_request;
 
 /*
  * The slow half: `dest` on `pe` is not mapped here, or it is a mistake of the program, which is
@@ -23,6 +24,14 @@ struct shmem_ctx_impl;
  */
 uint64_t lat_amo_far(const char *call, struct shmem_ctx_impl *ctx, enum lat_amo op, const void *dest, size_t size,
                      uint64_t value, uint64_t cond, int pe);
+
+/* The same without the old value: to another node it is sent and not waited for. Answers 0. */
+uint64_t lat_amo_post_far(const char *call, struct shmem_ctx_impl *ctx, enum lat_amo op, const void *dest, size_t size,
+                          uint64_t value, uint64_t cond, int pe);
+
+/* The same, carried by a request. The old value is there on return where it is wanted. */
+uint64_t lat_amo_post_nbe(const char *call, struct shmem_ctx_impl *ctx, enum lat_amo op, const void *dest, size_t size,
+                          uint64_t value, uint64_t cond, int pe, struct uccs_request **req);
 
 /* Bits of a real operand for lat_amo_far, and back. */
 static inline uint64_t lat_bits_of_float(float value)

@@ -2,6 +2,7 @@
 
 #include "shmem/calls.h"
 #include "shmem/state.h"
+#include "uccs/far.h"
 #include "uccs/progress.h"
 
 #include <time.h>
@@ -15,10 +16,20 @@ static struct uccs_counter_line *line_of(const char *call, shmemx_ct_t ct)
     return uccs_counter_mine(lat_ct_of(ct));
 }
 
+void lat_ct_check(const char *call, shmemx_ct_t ct)
+{
+    if (lat_unlikely(uccs_counter_slot(lat_ct_of(ct)) >= NODE_COUNTERS))
+        lat_fail(call, "ct %p is not a counter", (void *)ct);
+}
+
 void lat_ct_far(const char *call, shmemx_ct_t ct, long weight, int pe)
 {
-    (void)weight;
     lat_require(call);
+    if (uccs_far_pe(pe)) {
+        lat_ct_check(call, ct);
+        uccs_far_count(pe, lat_ct_of(ct), weight);
+        return;
+    }
     if (pe < 0 || pe >= uccs_core.npes)
         lat_fail(call, "pe %d is out of range, the job has PEs 0 to %d", pe, uccs_core.npes - 1);
     if (!uccs_counter_late(lat_ct_of(ct), pe))

@@ -25,12 +25,26 @@ static inline void lat_ct_arrive(const char *call, shmemx_ct_t ct, long weight, 
         lat_ct_far(call, ct, weight, pe);
 }
 
+/* An invalid handle ends the job; an old one does not. */
+void lat_ct_check(const char *call, shmemx_ct_t ct);
+
+/* To a peer on another node: data and count in one message. req may be null. */
+void lat_put_ct_far(const char *call, struct shmem_ctx_impl *ctx, shmemx_ct_t ct, void *dest, const void *source,
+                    size_t bytes, int pe, bool blocking, shmemx_request_t *req);
+void lat_get_ct_far(const char *call, struct shmem_ctx_impl *ctx, shmemx_ct_t ct, void *dest, const void *source,
+                    size_t bytes, int pe, bool blocking, shmemx_request_t *req);
+
 /* The counter's line at the PE is found before the copy, with the data's address. */
 static lat_hot void lat_put_ct(const char *call, struct shmem_ctx_impl *ctx, shmemx_ct_t ct, void *dest,
                                const void *source, size_t nelems, size_t size, int pe)
 {
+    void *to = uccs_near(dest, pe);
+    if (lat_unlikely(!to)) {
+        lat_put_ct_far(call, ctx, ct, dest, source, nelems * size, pe, true, 0);
+        return;
+    }
     struct uccs_counter_line *line = uccs_counter_line_at(lat_ct_of(ct), pe);
-    lat_put(call, ctx, dest, source, nelems, size, pe);
+    lat_move(to, source, nelems, size);
     if (lat_likely(line != 0))
         atomic_fetch_add_release(&line->count, 1); /* acquire: readers at the target */
     else
@@ -41,8 +55,13 @@ static lat_hot void lat_put_ct(const char *call, struct shmem_ctx_impl *ctx, shm
 static lat_hot void lat_get_ct(const char *call, struct shmem_ctx_impl *ctx, shmemx_ct_t ct, void *dest,
                                const void *source, size_t nelems, size_t size, int pe)
 {
+    const void *from = uccs_near(source, pe);
+    if (lat_unlikely(!from)) {
+        lat_get_ct_far(call, ctx, ct, dest, source, nelems * size, pe, true, 0);
+        return;
+    }
     struct uccs_counter_line *line = uccs_counter_line_at(lat_ct_of(ct), pe);
-    lat_get(call, ctx, dest, source, nelems, size, pe);
+    lat_move(dest, from, nelems, size);
     if (lat_likely(line != 0))
         atomic_fetch_add_release(&line->count, 1); /* acquire: readers at the target */
     else
@@ -50,12 +69,31 @@ static lat_hot void lat_get_ct(const char *call, struct shmem_ctx_impl *ctx, shm
 }
 
 /* On the node the non-blocking forms complete in place. */
-#define lat_put_ct_nbi lat_put_ct
-#define lat_get_ct_nbi lat_get_ct
+static lat_hot void lat_put_ct_nbi(const char *call, struct shmem_ctx_impl *ctx, shmemx_ct_t ct, void *dest,
+                                  const void *source, size_t nelems, size_t size, int pe)
+{
+    if (lat_unlikely(!uccs_near(dest, pe)))
+        lat_put_ct_far(call, ctx, ct, dest, source, nelems * size, pe, false, 0);
+    else
+        lat_put_ct(call, ctx, ct, dest, source, nelems, size, pe);
+}
+
+static lat_hot void lat_get_ct_nbi(const char *call, struct shmem_ctx_impl *ctx, shmemx_ct_t ct, void *dest,
+                                  const void *source, size_t nelems, size_t size, int pe)
+{
+    if (lat_unlikely(!uccs_near(source, pe)))
+        lat_get_ct_far(call, ctx, ct, dest, source, nelems * size, pe, false, 0);
+    else
+        lat_get_ct(call, ctx, ct, dest, source, nelems, size, pe);
+}
 
 static lat_hot void lat_put_ct_nbe(const char *call, struct shmem_ctx_impl *ctx, shmemx_ct_t ct, void *dest,
                                    const void *source, size_t nelems, size_t size, int pe, shmemx_request_t *req)
 {
+    if (lat_unlikely(!uccs_near(dest, pe))) {
+        lat_put_ct_far(call, ctx, ct, dest, source, nelems * size, pe, false, req);
+        return;
+    }
     lat_put_ct(call, ctx, ct, dest, source, nelems, size, pe);
     lat_stored(req);
 }
@@ -63,6 +101,10 @@ static lat_hot void lat_put_ct_nbe(const char *call, struct shmem_ctx_impl *ctx,
 static lat_hot void lat_get_ct_nbe(const char *call, struct shmem_ctx_impl *ctx, shmemx_ct_t ct, void *dest,
                                    const void *source, size_t nelems, size_t size, int pe, shmemx_request_t *req)
 {
+    if (lat_unlikely(!uccs_near(source, pe))) {
+        lat_get_ct_far(call, ctx, ct, dest, source, nelems * size, pe, false, req);
+        return;
+    }
     lat_get_ct(call, ctx, ct, dest, source, nelems, size, pe);
     lat_stored(req);
 }

@@ -2,6 +2,7 @@
 #include "base/env.h"
 #include "shmem/calls.h"
 #include "shmem/state.h"
+#include "uccs/far.h"
 #include "uccs/memory.h"
 
 #include <stdio.h>
@@ -28,7 +29,10 @@ int lat_pe_accessible(int pe)
 int lat_addr_accessible(const void *addr, int pe)
 {
     lat_require("shmem_addr_accessible");
-    return uccs_memory_resolve(addr, pe) != 0;
+    if (!uccs_far_pe(pe))
+        return uccs_memory_resolve(addr, pe) != 0;
+    struct uccs_far_place place = uccs_far_place(addr);
+    return place.segment == FAR_HEAP || (place.segment == FAR_IMAGE && uccs_far_same_image(pe));
 }
 
 void *lat_ptr(const void *dest, int pe)

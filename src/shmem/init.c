@@ -52,6 +52,7 @@ static int start(int requested)
         return -1;
     thread_level = requested;
     lat_state = LAT_RUNNING;
+    lat_on_node = (int)uccs_core.size == uccs_core.npes;
     if (!hooked) {
         hooked = true;
         on_exit(finalize_at_exit, 0);
@@ -102,6 +103,7 @@ static bool stop(int seconds)
     lat_ctx_close();
     lat_mem_close();
     lat_state = LAT_AFTER;
+    lat_on_node = 0;
     return uccs_life_end(seconds);
 }
 
@@ -138,6 +140,7 @@ _Noreturn void lat_global_exit(int status)
     lat_require("shmem_global_exit");
     rte_claim_end(NODE_GLOBAL_EXIT, status);
     lat_state = LAT_AFTER;
+    lat_on_node = 0;
     exit(status);
 }
 

@@ -35,7 +35,7 @@ void lat_request_fence(shmemx_request_t *req)
 {
     (void)req;
     lat_require("shmemx_request_fence");
-    uccs_fence_stores();
+    uccs_fence_all();
 }
 
 size_t lat_request_pending(shmemx_request_t req)

@@ -22,32 +22,51 @@ static lat_hot void lat_loaded(shmemx_request_t *req)
     uccs_request_loaded(req);
 }
 
+/* The far halves: what is pending then hangs on the request. */
+void lat_put_nbe_far(const char *call, struct shmem_ctx_impl *ctx, void *dest, const void *source, size_t bytes, int pe,
+                     shmemx_request_t *req);
+void lat_get_nbe_far(const char *call, struct shmem_ctx_impl *ctx, void *dest, const void *source, size_t bytes, int pe,
+                     shmemx_request_t *req);
+/* As lat_iput; false when the request carries it already. */
+bool lat_iput_carry(const char *call, struct shmem_ctx_impl *ctx, void *dest, const void *source, ptrdiff_t dst,
+                    ptrdiff_t sst, size_t nelems, size_t size, int pe, shmemx_request_t *req);
+
 /* Moves are the caller's last act: a handle without an object is marked before, so that the copy can be a jump
  * and needs no frame; an object's mark has to be behind the stores that it stands for. */
 static lat_hot void lat_put_nbe(const char *call, struct shmem_ctx_impl *ctx, void *dest, const void *source,
                                 size_t nelems, size_t size, int pe, shmemx_request_t *req)
 {
+    void *to = uccs_near(dest, pe);
+    if (lat_unlikely(!to)) {
+        lat_put_nbe_far(call, ctx, dest, source, nelems * size, pe, req);
+        return;
+    }
     if (lat_unlikely(uccs_request_object(*req) != 0)) {
-        lat_put(call, ctx, dest, source, nelems, size, pe);
+        lat_move(to, source, nelems, size);
         lat_stored(req);
         return;
     }
     *req = UCCS_REQUEST_DIRTY;
-    lat_put(call, ctx, dest, source, nelems, size, pe);
+    lat_move(to, source, nelems, size);
 }
 
 static lat_hot void lat_get_nbe(const char *call, struct shmem_ctx_impl *ctx, void *dest, const void *source,
                                 size_t nelems, size_t size, int pe, shmemx_request_t *req)
 {
+    const void *from = uccs_near(source, pe);
+    if (lat_unlikely(!from)) {
+        lat_get_nbe_far(call, ctx, dest, source, nelems * size, pe, req);
+        return;
+    }
     lat_loaded(req);
-    lat_get(call, ctx, dest, source, nelems, size, pe);
+    lat_move(dest, from, nelems, size);
 }
 
 static inline void lat_iput_nbe(const char *call, struct shmem_ctx_impl *ctx, void *dest, const void *source,
                                 ptrdiff_t dst, ptrdiff_t sst, size_t nelems, size_t size, int pe, shmemx_request_t *req)
 {
-    lat_iput(call, ctx, dest, source, dst, sst, nelems, size, pe);
-    lat_stored(req);
+    if (lat_iput_carry(call, ctx, dest, source, dst, sst, nelems, size, pe, req))
+        lat_stored(req);
 }
 
 static inline void lat_iget_nbe(const char *call, struct shmem_ctx_impl *ctx, void *dest, const void *source,
@@ -61,6 +80,10 @@ static lat_hot void lat_put_signal_nbe(const char *call, struct shmem_ctx_impl *
                                        size_t nelems, size_t size, uint64_t *sig_addr, uint64_t signal, int sig_op,
                                        int pe, shmemx_request_t *req)
 {
+    if (lat_unlikely(!uccs_near(sig_addr, pe))) {
+        lat_put_signal_far(call, ctx, dest, source, nelems * size, sig_addr, signal, sig_op, pe, false, req);
+        return;
+    }
     lat_put_signal(call, ctx, dest, source, nelems, size, sig_addr, signal, sig_op, pe);
     lat_stored(req);
 }

@@ -3,13 +3,6 @@
 #include "shmem/calls.h"
 #include "shmem/p2p.h"
 
-lat_cold void lat_signal_far(const char *call, struct shmem_ctx_impl *ctx, uint64_t *sig_addr, uint64_t signal,
-                             int sig_op, int pe)
-{
-    lat_amo_far(call, ctx, sig_op == SHMEM_SIGNAL_ADD ? LAT_AMO_ADD : LAT_AMO_SET, sig_addr, sizeof signal, signal, 0,
-                pe);
-}
-
 void lat_signal_add(uint64_t *sig_addr, uint64_t signal, int pe)
 {
     lat_signal("shmem_signal_add", LAT_CTX_DEFAULT, sig_addr, signal, SHMEM_SIGNAL_ADD, pe);

@@ -7,6 +7,7 @@
 
 #include "shmem/amo.h"
 #include "shmem/rma.h"
+#include "uccs/request.h"
 
 #include <shmem.h>
 
@@ -25,14 +26,31 @@ static lat_hot void lat_signal(const char *call, struct shmem_ctx_impl *ctx, uin
         atomic_store_release(to, signal);
 }
 
+/* To a peer on another node: data and signal in one message. req may be null. */
+lat_cold void lat_put_signal_far(const char *call, struct shmem_ctx_impl *ctx, void *dest, const void *source,
+                                 size_t bytes, uint64_t *sig_addr, uint64_t signal, int sig_op, int pe, bool blocking,
+                                 struct uccs_request **req);
+
 static lat_hot void lat_put_signal(const char *call, struct shmem_ctx_impl *ctx, void *dest, const void *source,
                                    size_t nelems, size_t size, uint64_t *sig_addr, uint64_t signal, int sig_op, int pe)
 {
+    if (lat_unlikely(!uccs_near(sig_addr, pe))) {
+        lat_put_signal_far(call, ctx, dest, source, nelems * size, sig_addr, signal, sig_op, pe, true, 0);
+        return;
+    }
     if (nelems)
         lat_put(call, ctx, dest, source, nelems, size, pe);
     lat_signal(call, ctx, sig_addr, signal, sig_op, pe);
 }
 
-#define lat_put_signal_nbi lat_put_signal
+static lat_hot void lat_put_signal_nbi(const char *call, struct shmem_ctx_impl *ctx, void *dest, const void *source,
+                                      size_t nelems, size_t size, uint64_t *sig_addr, uint64_t signal, int sig_op,
+                                      int pe)
+{
+    if (lat_unlikely(!uccs_near(sig_addr, pe)))
+        lat_put_signal_far(call, ctx, dest, source, nelems * size, sig_addr, signal, sig_op, pe, false, 0);
+    else
+        lat_put_signal(call, ctx, dest, source, nelems, size, sig_addr, signal, sig_op, pe);
+}
 
 #endif

@@ -30,23 +30,14 @@ struct part {
 
 enum vote { VOTE_TAKEN, VOTE_BUSY, VOTE_NONE };
 
-/* Posts `bytes` of mine and comes back when all members' posts are there. */
-static void exchange(struct uccs_group *parent, const void *mine, size_t bytes)
-{
-    uint64_t number = uccs_post_begin(parent, bytes);
-    memcpy(uccs_post_room(parent, bytes), mine, bytes);
-    uccs_post_publish(parent, bytes);
-    uccs_group_meet(parent);
-    parent->settled = number - 1;
-}
-
 /* First slot that all members of the new team have free, or -1. */
 static int common_slot(const struct uccs_group *parent, const struct part *part)
 {
     struct lat_slots common;
     memset(&common, 0xff, sizeof common);
     for (int i = 0; i < part->size; i++) {
-        const struct lat_slots *theirs = uccs_post_await(parent, part->start + i * part->stride, sizeof *theirs);
+        struct lat_slots room;
+        const struct lat_slots *theirs = uccs_group_given(parent, part->start + i * part->stride, sizeof room, &room);
         for (size_t word = 0; word < sizeof common.bits / sizeof *common.bits; word++)
             common.bits[word] &= theirs->bits[word];
     }
@@ -62,7 +53,8 @@ static enum vote worst_vote(const struct uccs_group *parent)
 {
     uint32_t worst = VOTE_TAKEN;
     for (int rank = 0; rank < parent->size; rank++) {
-        const uint32_t *vote = uccs_post_await(parent, rank, sizeof *vote);
+        uint32_t room;
+        const uint32_t *vote = uccs_group_given(parent, rank, sizeof room, &room);
         worst = *vote > worst ? *vote : worst;
     }
     return (enum vote)worst;
@@ -90,9 +82,9 @@ static enum vote attempt(struct uccs_group *parent, const struct part *part, str
     struct lat_slots mine = {0};
     if (team)
         mine = lat_team_free_slots();
-    exchange(parent, &mine, sizeof mine);
+    uccs_group_exchange(parent, &mine, sizeof mine);
     uint32_t vote = take_slot(parent, part, team, part != 0);
-    exchange(parent, &vote, sizeof vote);
+    uccs_group_exchange(parent, &vote, sizeof vote);
     enum vote worst = worst_vote(parent);
     if (worst != VOTE_TAKEN && vote == VOTE_TAKEN && part)
         lat_team_give(team->group.slot);
@@ -115,6 +107,7 @@ static struct shmem_team_impl *make(const struct shmem_team_impl *parent, const 
                                       .size = team->size,
                                       .start = parent->group.start + part->start * parent->group.stride,
                                       .stride = team->stride};
+    uccs_group_span(&team->group);
     return team;
 }
 
@@ -130,6 +123,8 @@ static int split(struct shmem_team_impl *parent, const struct part *part, const 
         *new_team = team;
         return 0;
     }
+    if (team)
+        free(team->group.leads);
     free(team);
     return -1;
 }
@@ -185,6 +180,7 @@ int lat_team_split_2d(shmem_team_t parent_team, int xrange, const shmem_team_con
     if (split(parent, &ypart, yaxis_config, yaxis_mask, yaxis_team) == 0)
         return 0;
     lat_team_give((*xaxis_team)->group.slot); /* nobody has used it yet */
+    free((*xaxis_team)->group.leads);
     free(*xaxis_team);
     *xaxis_team = SHMEM_TEAM_INVALID;
     return -1;

@@ -10,6 +10,9 @@ enum lat_state { LAT_BEFORE, LAT_RUNNING, LAT_AFTER };
 
 extern enum lat_state lat_state;
 
+/* Running, and all PEs are on this node: what order and completion ask, so that they ask once. */
+extern uint32_t lat_on_node;
+
 _Noreturn void lat_fail(const char *call, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* The library is not running: says so and ends the job. */

@@ -1,5 +1,8 @@
 /* Strided put and get. A stride of one on both sides is a plain copy. Any thread. */
+#include "shmem/far.h"
+#include "shmem/request.h"
 #include "shmem/rma.h"
+#include "shmem/state.h"
 
 struct strided {
     char *to;
@@ -45,38 +48,105 @@ static void *peer(const char *call, const char *argument, const void *addr, size
     return lat_resolve(call, argument, addr, pe);
 }
 
+/* Strides in elements of `size` bytes, `count` blocks of `block` bytes. */
+struct shape {
+    ptrdiff_t dst, sst;
+    size_t count, block, size;
+};
+
+/* A stride that makes the blocks one is told as such. */
+static struct uccs_far_blocks blocks_of(const struct shape *shape, ptrdiff_t there, ptrdiff_t here)
+{
+    ptrdiff_t size = (ptrdiff_t)shape->size;
+    return (struct uccs_far_blocks){shape->block, shape->count, there * size, here * size};
+}
+
+static bool is_plain(const struct uccs_far_blocks *blocks)
+{
+    return blocks->there == blocks->here && (size_t)blocks->there == blocks->block;
+}
+
+lat_cold static void put_far(const char *call, void *dest, const void *source, const struct shape *shape, int pe,
+                             shmemx_request_t *req)
+{
+    struct uccs_far_blocks blocks = blocks_of(shape, shape->dst, shape->sst);
+    struct uccs_far_place to = lat_far_place(call, "dest", dest, pe);
+    if (is_plain(&blocks))
+        (req ? uccs_far_put_nb : uccs_far_put)(pe, to, source, blocks.block * blocks.count, 0, req);
+    else
+        uccs_far_put_blocks(pe, to, source, &blocks, req);
+}
+
+lat_cold static void get_far(const char *call, void *dest, const void *source, const struct shape *shape, int pe)
+{
+    struct uccs_far_blocks blocks = blocks_of(shape, shape->sst, shape->dst);
+    struct uccs_far_place from = lat_far_place(call, "source", source, pe);
+    if (is_plain(&blocks))
+        uccs_far_get(pe, from, dest, blocks.block * blocks.count, 0);
+    else
+        uccs_far_get_blocks(pe, from, dest, &blocks);
+}
+
+/* False when the request carries it. */
+static bool put(const char *call, void *dest, const void *source, const struct shape *shape, int pe,
+                shmemx_request_t *req)
+{
+    bool some = shape->count && shape->block;
+    if (lat_unlikely(uccs_far_pe(pe)) && some) {
+        lat_require(call);
+        put_far(call, dest, source, shape, pe, req);
+        return false;
+    }
+    char *to = peer(call, "dest", dest, some, pe);
+    if (to && some)
+        copy(to, source, shape->dst, shape->sst, shape->count, shape->block, shape->size);
+    return true;
+}
+
+static void get(const char *call, void *dest, const void *source, const struct shape *shape, int pe)
+{
+    bool some = shape->count && shape->block;
+    if (lat_unlikely(uccs_far_pe(pe)) && some) {
+        lat_require(call);
+        get_far(call, dest, source, shape, pe);
+        return;
+    }
+    const char *from = peer(call, "source", source, some, pe);
+    if (from && some)
+        copy(dest, from, shape->dst, shape->sst, shape->count, shape->block, shape->size);
+}
+
 void lat_iput(const char *call, struct shmem_ctx_impl *ctx, void *dest, const void *source, ptrdiff_t dst,
               ptrdiff_t sst, size_t nelems, size_t size, int pe)
 {
     (void)ctx;
-    char *to = peer(call, "dest", dest, nelems, pe);
-    if (to && nelems)
-        copy(to, source, dst, sst, nelems, size, size);
+    put(call, dest, source, &(struct shape){dst, sst, nelems, size, size}, pe, 0);
+}
+
+bool lat_iput_carry(const char *call, struct shmem_ctx_impl *ctx, void *dest, const void *source, ptrdiff_t dst,
+                    ptrdiff_t sst, size_t nelems, size_t size, int pe, shmemx_request_t *req)
+{
+    (void)ctx;
+    return put(call, dest, source, &(struct shape){dst, sst, nelems, size, size}, pe, req);
 }
 
 void lat_iget(const char *call, struct shmem_ctx_impl *ctx, void *dest, const void *source, ptrdiff_t dst,
               ptrdiff_t sst, size_t nelems, size_t size, int pe)
 {
     (void)ctx;
-    const char *from = peer(call, "source", source, nelems, pe);
-    if (from && nelems)
-        copy(dest, from, dst, sst, nelems, size, size);
+    get(call, dest, source, &(struct shape){dst, sst, nelems, size, size}, pe);
 }
 
 void lat_ibput(const char *call, struct shmem_ctx_impl *ctx, void *dest, const void *source, ptrdiff_t dst,
                ptrdiff_t sst, size_t bsize, size_t nblocks, size_t size, int pe)
 {
     (void)ctx;
-    char *to = peer(call, "dest", dest, bsize * nblocks, pe);
-    if (to && bsize && nblocks)
-        copy(to, source, dst, sst, nblocks, bsize * size, size);
+    put(call, dest, source, &(struct shape){dst, sst, nblocks, bsize * size, size}, pe, 0);
 }
 
 void lat_ibget(const char *call, struct shmem_ctx_impl *ctx, void *dest, const void *source, ptrdiff_t dst,
                ptrdiff_t sst, size_t bsize, size_t nblocks, size_t size, int pe)
 {
     (void)ctx;
-    const char *from = peer(call, "source", source, bsize * nblocks, pe);
-    if (from && bsize && nblocks)
-        copy(dest, from, dst, sst, nblocks, bsize * size, size);
+    get(call, dest, source, &(struct shape){dst, sst, nblocks, bsize * size, size}, pe);
 }

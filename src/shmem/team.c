@@ -27,24 +27,25 @@ shmem_team_t lat_team_handle(struct shmem_team_impl *team)
 }
 
 /* The counts of the group outlive a finalize: the flags in the node's memory do too. */
-static void open_predefined(struct shmem_team_impl *team, int slot)
+static void open_predefined(struct shmem_team_impl *team, int slot, int start, int size)
 {
     struct uccs_group group = team->group;
     *team =
-        (struct shmem_team_impl){.rank = rte.node_index, .size = rte.node_size, .start = rte.node_first, .stride = 1};
+        (struct shmem_team_impl){.rank = uccs_core.me - start, .size = size, .start = start, .stride = 1};
     group.slot = slot;
     group.rank = team->rank;
     group.size = team->size;
-    group.start = 0;
+    group.start = start - (int)uccs_core.first;
     group.stride = 1;
+    uccs_group_span(&group);
     team->group = group;
     holders[slot] = team;
 }
 
 void lat_team_open(void)
 {
-    open_predefined(&lat_team_world, SLOT_WORLD);
-    open_predefined(&lat_team_shared, SLOT_SHARED);
+    open_predefined(&lat_team_world, SLOT_WORLD, 0, uccs_core.npes);
+    open_predefined(&lat_team_shared, SLOT_SHARED, (int)uccs_core.first, (int)uccs_core.size);
 }
 
 /* No sync: nobody clears a row before the barrier that ends finalize. */
@@ -56,6 +57,7 @@ void lat_team_close(void)
         if (!holders[slot])
             continue;
         lat_ctx_release(holders[slot]);
+        free(holders[slot]->group.leads);
         free(holders[slot]);
         holders[slot] = 0;
     }
@@ -98,11 +100,12 @@ void lat_team_destroy(shmem_team_t handle)
     if (team == &lat_team_world || team == &lat_team_shared)
         lat_fail("shmem_team_destroy", "%s is predefined and lives until shmem_finalize",
                  team == &lat_team_world ? "SHMEM_TEAM_WORLD" : "SHMEM_TEAM_SHARED");
-    uccs_quiet();
+    uccs_quiet_all();
     lat_nbe_drain(team);
     uccs_group_part(&team->group);
     lat_ctx_release(team);
     lat_team_give(team->group.slot);
+    free(team->group.leads);
     free(team);
 }
 

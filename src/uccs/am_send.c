@@ -23,7 +23,7 @@ struct sending {
 static char *my_region(void)
 {
     size_t bytes;
-    return uccs_memory_region((uint32_t)rte.node_index, &bytes);
+    return uccs_memory_region((uint32_t)uccs_core.me - uccs_core.first, &bytes);
 }
 
 static void serve(uint32_t which, struct uccs_wait *wait)
@@ -176,7 +176,7 @@ int uccs_am_large(uccs_context_t context, uccs_endpoint_t endpoint, int id, enum
 {
     size_t region = 0;
     if (context)
-        uccs_memory_region((uint32_t)rte.node_index, &region);
+        uccs_memory_region((uint32_t)uccs_core.me - uccs_core.first, &region);
     size_t limit = region / 2 < UINT32_MAX / 2 ? region / 2 : UINT32_MAX / 2;
     return send_class(context, endpoint, id, cls, payload, length, op, limit);
 }

@@ -1,11 +1,12 @@
 /* Order and completion of what this PE has issued.
  *
- * On the node an operation is complete when its stores are visible, so these are fences. Any thread;
+ * On the node an operation is complete when its stores are visible, so those are fences; far.h has the rest. Any thread;
  * a fence orders the calling thread's operations. */
 #ifndef UCCS_FLUSH_H
 #define UCCS_FLUSH_H
 
 #include "base/atomic.h"
+#include "uccs/far.h"
 
 /* Earlier puts and atomics before later ones, per target. Partner: the acquire loads in wait loops. */
 static inline void uccs_fence_stores(void)
@@ -17,6 +18,21 @@ static inline void uccs_fence_stores(void)
 static inline void uccs_quiet(void)
 {
     atomic_fence_seqcst();
+}
+
+/* The same for all peers, on other nodes too. */
+static inline void uccs_fence_all(void)
+{
+    if (lat_unlikely(atomic_load_relaxed(&uccs_far_touched)))
+        uccs_far_fence();
+    uccs_fence_stores();
+}
+
+static inline void uccs_quiet_all(void)
+{
+    if (lat_unlikely(atomic_load_relaxed(&uccs_far_touched)))
+        uccs_far_quiet();
+    uccs_quiet();
 }
 
 #endif

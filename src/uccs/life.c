@@ -5,6 +5,7 @@
 #include "base/log.h"
 #include "rte/rte.h"
 #include "uccs/counter.h"
+#include "uccs/far.h"
 #include "uccs/memory.h"
 #include "uccs/region.h"
 #include "uccs/stage.h"
@@ -27,7 +28,11 @@ static int begin(void)
                                     .region_bytes = env_size(ENV_MEMORY),
                                     .globals = env_flag(ENV_GLOBALS)};
     image_settle_threads();
-    return rte_init() == 0 && uccs_memory_open(&want) == 0 ? 0 : -1;
+    if (rte_init() != 0 || uccs_memory_open(&want) != 0 || uccs_far_open() != 0)
+        return -1;
+    if (uccs_far_on)
+        rte_job_barrier(); /* everybody answers, and knows it */
+    return 0;
 }
 
 int uccs_life_begin(void)
@@ -45,11 +50,13 @@ bool uccs_life_end(int seconds)
 {
     bool all = true;
     pthread_mutex_lock(&life);
+    uccs_far_settle();
     if (seconds)
         all = rte_job_barrier_within(seconds);
     else
         rte_job_barrier();
     if (all && --users == 0) {
+        uccs_far_close();
         uccs_counter_close();
         uccs_stage_close();
         uccs_region_close();

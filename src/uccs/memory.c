@@ -1,6 +1,7 @@
 #include "uccs/memory.h"
 
 #include "base/buserror.h"
+#include "base/env.h"
 #include "base/image.h"
 #include "base/log.h"
 #include "rte/rte.h"
@@ -23,6 +24,8 @@ static struct {
     uintptr_t image_start;
     size_t image_bytes;
     const char *why_private;
+    uint32_t shift; /* index in the file of the first PE that counts as on my node (pretend nodes) */
+    uint32_t pretended; /* PEs of a pretended node; 0: nodes are nodes */
     struct uccs_core core; /* for a later life */
 } map;
 
@@ -123,7 +126,7 @@ static char *image_of(uint32_t index)
 char *uccs_memory_region(uint32_t index, size_t *bytes)
 {
     *bytes = rte.node->region_stride;
-    return map.base + rte.node->region_at + index * rte.node->region_stride;
+    return map.base + rte.node->region_at + (map.shift + index) * rte.node->region_stride;
 }
 
 static int move_globals(void)
@@ -173,32 +176,66 @@ static int guard_memory(size_t heap_bytes)
     return error;
 }
 
-static bool images_agree(void)
+static bool images_agree(uint32_t size)
 {
-    for (int i = 0; i < rte.node_size; i++)
-        if (!uccs_memory_same_image(rte.node_first + i))
+    for (uint32_t i = 0; i < size; i++)
+        if (!uccs_memory_same_image(rte.node_first + (int)(map.shift + i)))
             return false;
     return true;
 }
 
+/* PEs per node where a test pretends that this one is several: then only PEs of one of them share memory. */
+static uint32_t pretended_size(void)
+{
+    uint32_t size = rte.nodes == 1 ? (uint32_t)env_number(ENV_NODE_SIZE) : 0;
+    if (strcmp(env_text(ENV_TRANSPORTS), "ucx") == 0)
+        size = 1;
+    return size && size < (uint32_t)rte.node_size ? size : (uint32_t)rte.node_size;
+}
+
+uint32_t uccs_memory_pretends(void)
+{
+    return map.pretended;
+}
+
+/* The others' memory is there, and nobody shall reach it by accident. */
+static void shut_out(uint32_t size)
+{
+    for (uint32_t i = 0; i < (uint32_t)rte.node_size; i++) {
+        if (i - map.shift < size)
+            continue;
+        mprotect(heap_of(i), rte.node->heap_stride, PROT_NONE);
+        if (rte.node->image_stride)
+            mprotect(image_of(i), rte.node->image_stride, PROT_NONE);
+    }
+}
+
 static void publish_core(size_t heap_bytes)
 {
-    struct uccs_core core = {.first = (uint32_t)rte.node_first,
-                             .size = (uint32_t)rte.node_size,
+    uint32_t size = pretended_size();
+    map.pretended = size < (uint32_t)rte.node_size ? size : 0;
+    map.shift = (uint32_t)rte.node_index / size * size;
+    if (map.shift + size > (uint32_t)rte.node_size)
+        size = (uint32_t)rte.node_size - map.shift;
+    shut_out(size);
+    struct uccs_core core = {.first = (uint32_t)rte.node_first + map.shift,
+                             .size = size,
                              .heap_start = (uintptr_t)heap_of((uint32_t)rte.node_index),
                              .heap_bytes = heap_bytes,
-                             .heap_peers = (uintptr_t)heap_of(0),
+                             .heap_peers = (uintptr_t)heap_of(map.shift),
                              .heap_stride = rte.node->heap_stride,
-                             .image_peers = (uintptr_t)image_of(0),
+                             .image_peers = (uintptr_t)image_of(map.shift),
                              .image_stride = rte.node->image_stride,
                              .spin = rte.node->oversubscribed ? 0 : uccs_core.spin, /* its core is wanted */
                              .oversubscribed = rte.node->oversubscribed,
                              .me = rte.pe,
                              .npes = rte.npes,
-                             .groups = map.base + node_groups_at(rte.node->size),
-                             .counters = map.base + node_counters_at(rte.node->size),
-                             .own = map.base + node_own_at(rte.node->size)};
-    if (map.image_bytes && images_agree()) {
+                             .groups = map.base + node_groups_at(rte.node->size) +
+                                       (size_t)map.shift * NODE_GROUP_SLOTS * NODE_GROUP_LINES * CACHE_LINE,
+                             .counters = map.base + node_counters_at(rte.node->size) +
+                                         (size_t)map.shift * NODE_COUNTERS * CACHE_LINE,
+                             .own = map.base + node_own_at(rte.node->size) + (size_t)map.shift * NODE_OWN_BYTES};
+    if (map.image_bytes && images_agree(size)) {
         core.image_start = map.image_start;
         core.image_bytes = map.image_bytes;
     }
@@ -264,8 +301,8 @@ void *uccs_memory_resolve(const void *addr, int pe)
     if (index >= uccs_core.size || segment == UCCS_NOWHERE)
         return 0;
     if (segment == UCCS_HEAP)
-        return heap_of(index) + offset;
-    return uccs_memory_same_image(pe) ? image_of(index) + offset : 0;
+        return heap_of(map.shift + index) + offset;
+    return uccs_memory_same_image(pe) ? image_of(map.shift + index) + offset : 0;
 }
 
 void *uccs_memory_heap(size_t *bytes)
@@ -276,12 +313,17 @@ void *uccs_memory_heap(size_t *bytes)
 
 char *uccs_memory_image(uint32_t index)
 {
-    return image_of(index);
+    return image_of(map.shift + index);
 }
 
 size_t uccs_memory_image_bytes(void)
 {
     return map.image_bytes;
+}
+
+const void *uccs_memory_image_start(void)
+{
+    return (const void *)map.image_start;
 }
 
 const char *uccs_memory_why_private(void)

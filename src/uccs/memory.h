@@ -62,6 +62,9 @@ void *uccs_memory_heap(size_t *bytes);
 /* The length of my image segment, shared or not. */
 size_t uccs_memory_image_bytes(void);
 
+/* Where my globals begin; null when they are private. */
+const void *uccs_memory_image_start(void);
+
 /* The globals of a PE of the node, as mapped here, whether or not mine are the same. */
 char *uccs_memory_image(uint32_t index);
 
@@ -70,5 +73,8 @@ char *uccs_memory_region(uint32_t index, size_t *bytes);
 
 /* Why the program's globals are not shared, or null when they are. */
 const char *uccs_memory_why_private(void);
+
+/* PEs of a pretended node (LATERAL_NODE_SIZE, LATERAL_TRANSPORTS=ucx); 0: nodes are nodes. */
+uint32_t uccs_memory_pretends(void);
 
 #endif

@@ -1,5 +1,7 @@
 #include "uccs/progress.h"
 
+#include "uccs/far.h"
+
 #include <pthread.h>
 #include <sched.h>
 #include <time.h>
@@ -25,7 +27,7 @@ void uccs_work_add(struct uccs_work *work)
 }
 
 /* A finished piece may be freed by its own advance, so only its place is touched afterwards. */
-void uccs_work_slow(void)
+static void advance_all(void)
 {
     if (pthread_mutex_trylock(&list) != 0)
         return;
@@ -41,6 +43,15 @@ void uccs_work_slow(void)
     }
     last = at;
     pthread_mutex_unlock(&list);
+}
+
+/* Other nodes count as a piece of work that never ends, so that every wait comes here. */
+int uccs_work_slow(void)
+{
+    int found = uccs_far_on ? uccs_far_poll() : 0;
+    if (atomic_load_relaxed(&uccs_working) > uccs_far_on)
+        advance_all();
+    return found;
 }
 
 lat_cold void uccs_missed_slow(void)
@@ -64,15 +75,17 @@ void uccs_yield_slow(struct uccs_wait *wait)
 /* Out of line: there is work to move on, or the processor is given away. */
 lat_cold void uccs_pause_slow(struct uccs_wait *wait)
 {
-    uccs_work_on();
+    int found = atomic_load_relaxed(&uccs_working) ? uccs_work_slow() : 0;
     int (*poll)(void) = atomic_load_relaxed(&uccs_poll_messages);
-    if (!poll || poll() == 0)
+    if (poll)
+        found |= poll();
+    if (!found)
         uccs_yield(wait);
 }
 
 void uccs_work_finish(void)
 {
     struct uccs_wait wait = {0};
-    while (atomic_load_relaxed(&uccs_working))
+    while (atomic_load_relaxed(&uccs_working) > uccs_far_on)
         uccs_pause(&wait);
 }

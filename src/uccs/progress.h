@@ -29,7 +29,8 @@ struct uccs_work {
 extern uint32_t uccs_working; /* pieces of work on the list; relaxed: a hint */
 
 void uccs_work_add(struct uccs_work *work);
-void uccs_work_slow(void);
+/* Non-zero when messages of other nodes came in. */
+int uccs_work_slow(void);
 
 /* Work that nobody waited for still needs this process's share. */
 void uccs_work_finish(void);

@@ -20,7 +20,7 @@ static uint32_t slots_used, slots_free[OWN_REGISTRATIONS], slots_free_count;
 
 static char *my_region(size_t *bytes)
 {
-    return uccs_memory_region((uint32_t)rte.node_index, bytes);
+    return uccs_memory_region((uint32_t)uccs_core.me - uccs_core.first, bytes);
 }
 
 void *uccs_region_take(size_t length)

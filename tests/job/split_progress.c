@@ -74,7 +74,9 @@ static void round_of(enum blocked kind, long round)
     CHECK_EQ(shmemx_long_fcollect_nbe(SHMEM_TEAM_WORLD, to, from, EACH, &one), 0);
     if (me) {
         block(kind, round);
-        CHECK_EQ(shmemx_request_test(&one), 1); /* PE 0 has seen everybody's share done */
+        if (shmem_team_n_pes(SHMEM_TEAM_SHARED) == npes)
+            CHECK_EQ(shmemx_request_test(&one), 1); /* PE 0 has seen everybody's share done */
+        shmemx_request_wait(&one);
     } else {
         shmemx_request_wait(&one);
         release(kind, round);

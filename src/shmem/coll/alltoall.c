@@ -5,6 +5,7 @@
  * pull: each reads its blocks from the others' sources. push: each writes its blocks to the others'
  * dests. Both begin with the neighbour, so that members do not crowd at one source. */
 #include "shmem/coll/inner.h"
+#include "shmem/coll/nodes.h"
 
 /* Bytes of each block that one exchange can carry. */
 static size_t piece_of(const struct uccs_group *group, size_t bytes)
@@ -73,6 +74,10 @@ void lat_group_alltoall(const char *call, struct uccs_group *group, void *dest, 
 {
     if (bytes == 0)
         return;
+    if (lat_unlikely(group->far)) {
+        lat_nodes_alltoall(call, group, dest, source, bytes);
+        return;
+    }
     enum lat_algorithm how = lat_coll_choose(LAT_COLL_ALLTOALL, group, bytes * (size_t)group->size);
     if (how == LAT_BY_POST && lat_coll_can_post(group) && group->size <= POST_LARGE)
         by_post(group, dest, source, bytes);
@@ -111,6 +116,10 @@ void lat_group_alltoalls(const char *call, struct uccs_group *group, void *dest,
 {
     if (nelems == 0)
         return;
+    if (lat_unlikely(group->far)) {
+        lat_nodes_alltoalls(call, group, dest, source, dst, sst, nelems, size);
+        return;
+    }
     const struct strided how = {dst * (ptrdiff_t)size, sst * (ptrdiff_t)size, nelems, size};
     bool push = lat_coll_choose(LAT_COLL_ALLTOALLS, group, nelems * size) == LAT_BY_PUSH;
     char *to = dest;

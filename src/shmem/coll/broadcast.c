@@ -4,6 +4,7 @@
  * The root does not wait: that its posts have been read is known by the ring's rare sync.
  * pull: the others copy from the root's source at the same time; the root leaves when all have. */
 #include "shmem/coll/inner.h"
+#include "shmem/coll/nodes.h"
 
 #include <stdint.h>
 
@@ -39,6 +40,10 @@ void lat_group_broadcast(const char *call, struct uccs_group *group, void *dest,
 {
     if (bytes == 0)
         return;
+    if (lat_unlikely(group->far)) {
+        lat_nodes_broadcast(call, group, dest, source, bytes, root, at_root);
+        return;
+    }
     if (group->size > 1 && lat_coll_can_post(group) &&
         lat_coll_choose(LAT_COLL_BROADCAST, group, bytes) == LAT_BY_POST) {
         by_post(group, dest, source, bytes, root);

@@ -8,6 +8,7 @@
  * middling block lies in the large place of the same exchange, a big one is pulled from the source, and then
  * (as all know from the sizes) all wait for all at the end. */
 #include "shmem/coll/inner.h"
+#include "shmem/coll/nodes.h"
 
 static void fcollect_by_post(struct uccs_group *group, char *dest, const char *source, size_t bytes)
 {
@@ -54,6 +55,10 @@ void lat_group_fcollect(const char *call, struct uccs_group *group, void *dest, 
 {
     if (bytes == 0)
         return;
+    if (lat_unlikely(group->far)) {
+        lat_nodes_fcollect(call, group, dest, source, bytes);
+        return;
+    }
     enum lat_algorithm how = lat_coll_choose(LAT_COLL_FCOLLECT, group, bytes);
     if (how == LAT_BY_POST && lat_coll_can_post(group))
         fcollect_by_post(group, dest, source, bytes);
@@ -169,6 +174,8 @@ void lat_group_collect(const char *call, struct uccs_group *group, void *dest, c
         memcpy(dest, source, bytes);
     else if (group->size == 1)
         return;
+    else if (group->far)
+        lat_nodes_collect(call, group, dest, source, bytes);
     else if (!lat_coll_can_post(group))
         collect_by_flags(call, group, dest, source, bytes);
     else if (lat_coll_choose(LAT_COLL_COLLECT, group, 0) == LAT_BY_POST)

@@ -1,4 +1,4 @@
-/* Split-phase collectives on a node.
+/* Split-phase collectives: those of a group on one node, and what all of them share (nbe_nodes.c has the rest).
  *
  * Data flow of one: start posts "I have called it" in my line; once those that I need have posted, some
  * thread in progress does my share of the copying, straight from and to the peers' memory, and marks it
@@ -14,6 +14,7 @@
 
 #include "shmem/coll/coll.h"
 #include "shmem/coll/kernels.h"
+#include "shmem/coll/nbe_nodes.h"
 #include "shmem/rma.h"
 #include "shmem/state.h"
 #include "shmem/team.h"
@@ -21,24 +22,6 @@
 #include "uccs/request.h"
 
 #include <stdlib.h>
-
-struct operation {
-    struct uccs_work work;
-    struct shmem_team_impl *team;
-    struct uccs_request *request;
-    void (*share)(struct operation *op); /* my part of the copying; null for a barrier */
-    uint64_t number;                     /* 1, 2, ... in the group */
-    int root;                            /* whose memory alone is read; -1: everybody's */
-    int looked;                          /* members known to be ready, then known to be done */
-    bool shared;                         /* my share has been done */
-    const char *call;
-    void *dest;
-    const void *source;
-    size_t bytes; /* of one member; of all in a reduction */
-    size_t n;     /* elements of a reduction */
-    enum lat_kind kind;
-    enum lat_op op;
-};
 
 static void *at_member(const struct operation *op, const char *argument, const void *addr, int rank)
 {
@@ -133,12 +116,17 @@ static bool advance(struct uccs_work *work)
     struct operation *op = (struct operation *)work;
     if ((!op->shared && !do_share(op)) || !over(op))
         return false;
+    lat_nbe_complete(op);
+    return true;
+}
+
+void lat_nbe_complete(struct operation *op)
+{
     struct uccs_request *request = op->request;
     struct uccs_group *group = &op->team->group;
     free(op);
     uccs_request_finish(request, false);
     (void)atomic_fetch_sub_acqrel(&group->pending, 1); /* acquire: lat_nbe_drain; the team may be gone now */
-    return true;
 }
 
 void lat_nbe_drain(struct shmem_team_impl *team)
@@ -160,7 +148,7 @@ static int start(shmem_team_t handle, shmemx_request_t *req, const struct operat
     if (!op || !request)
         lat_fail(what->call, "no memory for a request");
     *op = *what;
-    op->work.advance = advance;
+    op->work.advance = team->group.far ? lat_nbe_advance_nodes : advance;
     op->share = op->bytes || op->n ? op->share : 0; /* nothing to move: null pointers are legal */
     op->team = team;
     op->request = request;
@@ -175,7 +163,7 @@ static int start(shmem_team_t handle, shmemx_request_t *req, const struct operat
 
 void lat_barrier_all_nbe(shmemx_request_t *req)
 {
-    start(SHMEM_TEAM_WORLD, req, &(struct operation){.call = "shmemx_barrier_all_nbe", .root = -1});
+    start(SHMEM_TEAM_WORLD, req, &(struct operation){.call = "shmemx_barrier_all_nbe", .root = -1, .quiet = true});
 }
 
 int lat_team_sync_nbe(shmem_team_t team, shmemx_request_t *req)
@@ -191,6 +179,7 @@ int lat_broadcast_nbe(const char *call, shmem_team_t team, void *dest, const voi
         lat_fail(call, "PE_root %d is out of range, the team has PEs 0 to %d", root, members->size - 1);
     return start(team, req,
                  &(struct operation){.call = call,
+                                     .what = NBE_BROADCAST,
                                      .share = share_broadcast,
                                      .dest = dest,
                                      .source = source,
@@ -203,6 +192,7 @@ int lat_fcollect_nbe(const char *call, shmem_team_t team, void *dest, const void
 {
     return start(team, req,
                  &(struct operation){.call = call,
+                                     .what = NBE_FCOLLECT,
                                      .share = share_fcollect,
                                      .dest = dest,
                                      .source = source,
@@ -215,6 +205,7 @@ int lat_alltoall_nbe(const char *call, shmem_team_t team, void *dest, const void
 {
     return start(team, req,
                  &(struct operation){.call = call,
+                                     .what = NBE_ALLTOALL,
                                      .share = share_alltoall,
                                      .dest = dest,
                                      .source = source,
@@ -227,6 +218,7 @@ int lat_reduce_nbe(const char *call, shmem_team_t team, void *dest, const void *
 {
     return start(team, req,
                  &(struct operation){.call = call,
+                                     .what = NBE_REDUCE,
                                      .share = share_reduce,
                                      .dest = dest,
                                      .source = source,

@@ -11,6 +11,7 @@
  * a share, and reads a block of every source before it writes that block of any dest (a scan: of any
  * dest but those of earlier ranks, whose sources it has used). */
 #include "shmem/coll/inner.h"
+#include "shmem/coll/nodes.h"
 #include "shmem/coll/kernels.h"
 
 /* Of a share, what stays in the nearest cache while it is folded. */
@@ -135,6 +136,10 @@ void lat_group_reduce(const char *call, struct uccs_group *group, void *dest, co
     size_t bytes = n * fold.size;
     if (n == 0)
         return;
+    if (lat_unlikely(group->far)) {
+        lat_nodes_reduce(call, group, dest, source, n, kind, op);
+        return;
+    }
     if (group->size == 1) {
         copy_unless_same(dest, source, bytes);
         return;
@@ -212,6 +217,10 @@ void lat_group_scan(const char *call, struct uccs_group *group, void *dest, cons
     size_t bytes = n * fold.size;
     if (n == 0)
         return;
+    if (lat_unlikely(group->far)) {
+        lat_nodes_scan(call, group, dest, source, n, kind, inclusive);
+        return;
+    }
     if (group->size > 1 && (!lat_coll_can_post(group) || lat_coll_choose(LAT_COLL_SCAN, group, bytes) == LAT_BY_SHARE))
         scan_by_share(call, group, &fold, dest, source, bytes, inclusive);
     else if (group->size > 1)

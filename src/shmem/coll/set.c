@@ -113,7 +113,8 @@ static struct set *make(const char *call, int start, int stride, int size, long 
                                  .start = start - (int)uccs_core.first,
                                  .stride = stride,
                                  .flags = psync};
-    group->slot = size > 1 ? slot_of(call, start, stride, size, psync) : -1;
+    uccs_group_span(group);
+    group->slot = size > 1 && !group->far ? slot_of(call, start, stride, size, psync) : -1;
     return set;
 }
 
@@ -190,7 +191,7 @@ void lat_set_reduce(const char *call, void *dest, const void *source, size_t n, 
 void lat_barrier(int PE_start, int logPE_stride, int PE_size, long *pSync)
 {
     struct uccs_group *group = group_of("shmem_barrier", PE_start, logPE_stride, PE_size, pSync);
-    uccs_quiet();
+    uccs_quiet_all();
     uccs_group_sync(group);
 }
 

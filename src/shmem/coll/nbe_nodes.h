@@ -1,0 +1,42 @@
+/* Inside of the split-phase collectives. advance and complete: under the progress list's lock. */
+#ifndef SHMEM_COLL_NBE_NODES_H
+#define SHMEM_COLL_NBE_NODES_H
+
+#include "shmem/kind.h"
+#include "shmem/team.h"
+#include "uccs/progress.h"
+#include "uccs/request.h"
+
+enum nbe_what { NBE_BARRIER, NBE_BROADCAST, NBE_FCOLLECT, NBE_ALLTOALL, NBE_REDUCE };
+
+struct operation {
+    struct uccs_work work;
+    struct shmem_team_impl *team;
+    struct uccs_request *request;
+    enum nbe_what what;
+    void (*share)(struct operation *op); /* my part of the copying; null for a barrier */
+    uint64_t number;                     /* 1, 2, ... in the group */
+    int root;                            /* whose memory alone is read; -1: everybody's */
+    int looked;                          /* members known to be ready, then known to be done */
+    bool shared;                         /* my share has been done */
+    const char *call;
+    void *dest;
+    const void *source;
+    size_t bytes; /* of one member; of all in a reduction */
+    size_t n;     /* elements of a reduction */
+    enum lat_kind kind;
+    enum lat_op op;
+    /* Over several nodes: */
+    bool quiet; /* a barrier: what I have issued completes first */
+    int phase, round;
+    struct uccs_request under_way; /* gets and puts of my share */
+    char *room;                    /* the others' parts of a reduction, then its result */
+};
+
+/* The uccs_work.advance of operations on groups over several nodes. */
+bool lat_nbe_advance_nodes(struct uccs_work *work);
+
+/* Completes its request, and frees it. */
+void lat_nbe_complete(struct operation *op);
+
+#endif

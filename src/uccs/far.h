@@ -1,0 +1,123 @@
+/* Operations on peers of other nodes: what to ask for, as the rest of the library sees it.
+ *
+ * Everything travels as a message to the target's process and is executed by its processor, so one atomicity
+ * domain (CPU) holds near and far, and a counting put or a put with signal is one message. Data flow:
+ *
+ *   origin: far.c (this interface) -> far_send.c -> transport ... target: far_serve.c -> memory
+ *
+ * Any thread; none of these is called for a peer on this node. One lock, the lane's, is held around the transport.
+ *
+ * Completion. An operation is *issued* at the origin and *applied* at the target; both count, per pair of PEs. A
+ * flush message asks "have you applied as many as I have issued?" and is answered when so. Quiet flushes the peers
+ * that were touched since; a request hangs one count on the next flush of each peer it touched.
+ *
+ * Order. A message that must not overtake says how many of its predecessors must have been applied before it
+ * (those before the last fence); the target keeps it until they are. */
+#ifndef UCCS_FAR_H
+#define UCCS_FAR_H
+
+#include "uccs/core.h"
+#include "uccs/counter.h"
+#include "uccs/progress.h"
+#include "uccs/request.h"
+
+enum uccs_far_segment {
+    FAR_NOWHERE,
+    FAR_HEAP,
+    FAR_IMAGE,
+    FAR_ROWS, /* the target's rows of the group area: offset = (slot * NODE_GROUP_LINES + line) * CACHE_LINE */
+    FAR_SEGMENTS
+};
+
+/* Where something is at the target. */
+struct uccs_far_place {
+    uint32_t segment; /* enum uccs_far_segment */
+    uint64_t offset;
+};
+
+/* The place of my symmetric address at every PE; FAR_NOWHERE when it is none. */
+struct uccs_far_place uccs_far_place(const void *addr);
+
+/* My address of a place. */
+const void *uccs_far_address(struct uccs_far_place place);
+
+enum uccs_far_what { FAR_NOTHING, FAR_COUNT, FAR_LATE, FAR_SIGNAL_SET, FAR_SIGNAL_ADD }; /* late: an old counter */
+
+/* What a put does at the target once its data is there. */
+struct uccs_far_with {
+    enum uccs_far_what what;
+    struct uccs_far_place place; /* of the signal */
+    uint64_t value;              /* of the signal; the counter */
+    int64_t weight;
+};
+
+/* Blocks that lie a stride apart, at the target or here. */
+struct uccs_far_blocks {
+    size_t block, count;
+    ptrdiff_t there, here; /* bytes from start to start */
+};
+
+enum uccs_far_amo { /* in the order of enum lat_amo */
+    FAR_FETCH, FAR_SET, FAR_SWAP, FAR_CSWAP, FAR_ADD, FAR_AND, FAR_OR, FAR_XOR
+};
+
+/* True while some peer is off the node. */
+extern uint32_t uccs_far_on;
+/* Something has been issued since the last quiet; a hint for quiet, exact for the thread that issued it. */
+extern uint32_t uccs_far_touched;
+
+/* True when the PE is in the job and not on this node. */
+static inline bool uccs_far_pe(int pe)
+{
+    return pe >= 0 && pe < uccs_core.npes && (uint32_t)pe - uccs_core.first >= uccs_core.size;
+}
+
+/* Returns when the source may be reused. with and request may be null. */
+void uccs_far_put(int pe, struct uccs_far_place to, const void *source, size_t bytes, const struct uccs_far_with *with,
+                  uccs_request_handle *request);
+/* The source is the operation's until a quiet, or until the request completes. */
+void uccs_far_put_nb(int pe, struct uccs_far_place to, const void *source, size_t bytes,
+                     const struct uccs_far_with *with, uccs_request_handle *request);
+/* The data is there on return; the target's counter rises (0: none). */
+void uccs_far_get(int pe, struct uccs_far_place from, void *dest, size_t bytes, uccs_counter counter);
+/* The data is there after a quiet, or when the request completes. */
+void uccs_far_get_nb(int pe, struct uccs_far_place from, void *dest, size_t bytes, uccs_counter counter,
+                     uccs_request_handle *request);
+void uccs_far_put_blocks(int pe, struct uccs_far_place to, const void *source, const struct uccs_far_blocks *blocks,
+                         uccs_request_handle *request);
+void uccs_far_get_blocks(int pe, struct uccs_far_place from, void *dest, const struct uccs_far_blocks *blocks);
+/* The old value where the operation fetches; one that does not returns at once. */
+uint64_t uccs_far_amo(int pe, enum uccs_far_amo op, struct uccs_far_place at, size_t size, uint64_t value,
+                      uint64_t cond);
+/* The same where nobody wants the old value: returns at once. */
+void uccs_far_amo_post(int pe, enum uccs_far_amo op, struct uccs_far_place at, size_t size, uint64_t value,
+                       uccs_request_handle *request);
+void uccs_far_count(int pe, uccs_counter counter, int64_t weight);
+
+/* Stores to a word of the target's rows, at FAR_ROWS and the offset: neither ordered nor flushed. */
+void uccs_far_flag(int pe, uint64_t offset, uint64_t value);
+
+/* The node of a PE; PEs of a node are consecutive. */
+int uccs_far_node_of(int pe);
+
+/* Of all that this process has issued. */
+void uccs_far_fence(void);
+void uccs_far_quiet(void);
+/* Starts it: the request gets a count for every peer that has not yet answered for all. */
+void uccs_far_flush(struct uccs_request *request);
+/* Every operation that carries the handle from now on may be tested: starts flushes where requests hang. */
+void uccs_far_nudge(void);
+
+/* Arrivals, completions. Non-zero when something happened. Any thread; returns at once when another is at it. */
+int uccs_far_poll(void);
+
+/* The PE's globals are at my offsets. Asks the PE's record once. */
+bool uccs_far_same_image(int pe);
+
+/* Collective over the job, one thread. open: 0, or -1 after a line. settle, before the barrier that ends a life: what
+ * this PE has issued is complete; it goes on serving while it sleeps. close, after it: nobody asks any more. */
+int uccs_far_open(void);
+void uccs_far_settle(void);
+void uccs_far_close(void);
+
+#endif

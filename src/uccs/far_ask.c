@@ -1,0 +1,59 @@
+/* Answers: the data of gets, old values of atomics, flushes. Called under the lane's lock; who waits is told by a
+ * flag (release; acquire in far.c) or a request. */
+#include "uccs/far_lane.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* The waiting thread owns an ask with a flag, and may be gone as soon as it sees it. */
+static void settle(struct far_ask *ask)
+{
+    if (ask->flag) {
+        atomic_store_release(ask->flag, 1);
+        return;
+    }
+    if (ask->request)
+        uccs_request_finish(ask->request, false);
+    else
+        atomic_store_release(&far_lane.getting, far_lane.getting - 1); /* acquire: quiet; the lock orders writers */
+    free(ask);
+}
+
+static void received(struct far_token *token, bool failed)
+{
+    if (!failed) /* else `broken` ends the job */
+        settle((struct far_ask *)token);
+}
+
+static void take_data(struct far_ask *ask, const struct transport_message *message)
+{
+    if (message->bytes != ask->bytes)
+        far_fail("a get of %zu bytes was answered by %zu", ask->bytes, message->bytes);
+    ask->token.done = received;
+    if (!message->rest) {
+        memcpy(ask->dest, message->data, message->bytes);
+        settle(ask);
+        return;
+    }
+    switch (far_lane.transport->receive(message->rest, ask->dest, message->bytes, ask)) {
+    case TRANSPORT_DONE: settle(ask); break;
+    case TRANSPORT_PENDING: break;
+    default: far_fail("the data of a get did not come: the connection is lost");
+    }
+}
+
+void far_answered(const struct far_header *header, const struct transport_message *message)
+{
+    void *asker = (void *)(uintptr_t)header->token;
+    if (header->kind == FAR_FLUSHED) {
+        far_flushed(asker);
+        return;
+    }
+    struct far_ask *ask = asker;
+    if (header->kind == FAR_DATA) {
+        take_data(ask, message);
+        return;
+    }
+    *ask->value = header->a;
+    settle(ask);
+}

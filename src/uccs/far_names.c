@@ -1,0 +1,55 @@
+/* What PEs tell each other before they can talk: the transport's address and the identity of their image. Through the
+ * runtime environment, and asked for when a peer is first needed.
+ *
+ * Publish: one thread, in init, before a fence. Find: any thread, after it. */
+#include "uccs/far_lane.h"
+
+#include "base/log.h"
+#include "rte/rte.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MOST 4096
+
+static unsigned life; /* of the library in this process: a key can be told once */
+
+static void key_of_life(char key[RTE_KEY_BYTES])
+{
+    snprintf(key, RTE_KEY_BYTES, "far%u", life);
+}
+
+int far_names_publish(void)
+{
+    char key[RTE_KEY_BYTES];
+    union {
+        struct far_record record;
+        unsigned char bytes[sizeof(struct far_record) + MOST];
+    } room = {.record = {.image_shared = rte.me->image_shared}};
+    size_t bytes = MOST;
+    if (far_lane.transport->address(room.record.address, &bytes) != 0) {
+        log_line("the address of %s takes %zu bytes, more than %d; give it fewer devices (UCX_NET_DEVICES)",
+                 far_lane.transport->name, bytes, MOST);
+        return -1;
+    }
+    room.record.size = (uint32_t)bytes;
+    memcpy(room.record.image_id, rte.me->image_id, sizeof room.record.image_id);
+    life++;
+    key_of_life(key);
+    return rte_put(key, &room, sizeof room.record + bytes) == 0 ? rte_commit_fence() : -1;
+}
+
+struct far_record *far_names_find(int pe)
+{
+    char key[RTE_KEY_BYTES];
+    void *value;
+    size_t bytes;
+    key_of_life(key);
+    if (rte_get(pe, key, &value, &bytes) != 0)
+        far_fail("PE %d has no address", pe);
+    const struct far_record *record = value;
+    if (bytes < sizeof *record || bytes - sizeof *record < record->size)
+        far_fail("the address of PE %d is cut off", pe);
+    return value;
+}

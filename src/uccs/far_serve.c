@@ -1,0 +1,283 @@
+/* The target's side of far operations: what has arrived is applied to memory by this processor.
+ *
+ * Called by the transport, under the lane's lock, on whatever thread polls: the program's or the library's own. So
+ * nothing here waits.
+ *
+ * Orders: data is stored before what announces it (release of the counter, signal or flag; acquire in the program's
+ * wait loops). `applied` counts under the lock. */
+#include "uccs/far_lane.h"
+
+#include "base/log.h"
+#include "uccs/group.h"
+#include "uccs/memory.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Long data on its way into place. */
+struct receive {
+    struct far_token token;
+    struct far_peer *peer;
+    struct far_header header;
+    void *packed; /* of a strided put */
+    size_t bytes;
+};
+
+/* The address here; a sender's mistake cannot have come so far, so a miss is a fault of the library or the wire. */
+static char *place_of(uint32_t segment, uint64_t offset, size_t bytes, int from)
+{
+    size_t limit = 0;
+    char *base = 0;
+    if (segment == FAR_HEAP) {
+        base = uccs_memory_heap(&limit);
+    } else if (segment == FAR_IMAGE) {
+        base = uccs_memory_image((uint32_t)uccs_core.me - uccs_core.first);
+        limit = uccs_memory_image_bytes();
+    } else if (segment == FAR_ROWS) {
+        const size_t row = (size_t)NODE_GROUP_LINES * CACHE_LINE;
+        size_t slot = offset / row, index = (uint32_t)uccs_core.me - uccs_core.first;
+        base = uccs_core.groups + (slot * uccs_core.size + index) * row - slot * row;
+        limit = (slot + 1) * row;
+    }
+    if (lat_unlikely(offset > limit || bytes > limit - offset))
+        far_fail("PE %d reaches beyond the memory of PE %d: offset %llu, %zu bytes", from, uccs_core.me,
+                 (unsigned long long)offset, bytes);
+    return base + offset;
+}
+
+/* One element is one store, a release: it may be a flag. */
+static void store(char *to, const void *from, size_t bytes)
+{
+    uint64_t value;
+    if (bytes == sizeof value && (uintptr_t)to % sizeof value == 0) {
+        memcpy(&value, from, sizeof value);
+        atomic_store_release((uint64_t *)to, value); /* acquire: wait loops */
+    } else if (bytes == sizeof(uint32_t) && (uintptr_t)to % sizeof(uint32_t) == 0) {
+        uint32_t half;
+        memcpy(&half, from, sizeof half);
+        atomic_store_release((uint32_t *)to, half);
+    } else if (bytes) {
+        memcpy(to, from, bytes);
+    }
+}
+
+static void unpack(const struct far_header *header, const char *data, size_t bytes)
+{
+    size_t block = header->a;
+    ptrdiff_t step = (ptrdiff_t)header->token;
+    for (size_t i = 0; i * block < bytes; i++) {
+        uint64_t offset = header->offset + (uint64_t)((ptrdiff_t)i * step);
+        store(place_of(header->segment, offset, block, header->from), data + i * block, block);
+    }
+}
+
+#define APPLY(bits)                                                                                                 \
+    static uint64_t apply##bits(uint8_t op, uint##bits##_t *to, uint##bits##_t value, uint##bits##_t cond)          \
+    {                                                                                                               \
+        switch (op) {                                                                                               \
+        case FAR_FETCH: return atomic_load_acquire(to);                                                             \
+        case FAR_SET: atomic_store_release(to, value); return 0;                                                    \
+        case FAR_SWAP: return atomic_exchange_acqrel(to, value);                                                    \
+        case FAR_CSWAP: (void)atomic_cas_acqrel(to, &cond, value); return cond;                                     \
+        case FAR_ADD: return atomic_fetch_add_acqrel(to, value);                                                    \
+        case FAR_AND: return atomic_fetch_and_acqrel(to, value);                                                    \
+        case FAR_OR: return atomic_fetch_or_acqrel(to, value);                                                      \
+        default: return atomic_fetch_xor_acqrel(to, value);                                                         \
+        }                                                                                                           \
+    }
+
+APPLY(32)
+APPLY(64)
+
+static void answer_amo(struct far_peer *peer, const struct far_header *header, uint64_t old)
+{
+    struct far_send *send = far_send_new();
+    send->header.kind = FAR_AMO_ANSWER;
+    send->header.token = header->token;
+    send->header.a = old;
+    far_send(peer, send, 0, 0);
+}
+
+static void apply_amo(struct far_peer *peer, const struct far_header *header)
+{
+    void *to = place_of(header->segment, header->offset, header->size, header->from);
+    uint64_t old = header->size == sizeof(uint32_t)
+                       ? apply32(header->op, to, (uint32_t)header->a, (uint32_t)header->b)
+                       : apply64(header->op, to, header->a, header->b);
+    if (header->token)
+        answer_amo(peer, header, old);
+}
+
+/* The data of a put is there: tells whom it concerns. */
+static void announce(const struct far_header *header)
+{
+    if (header->kind != FAR_PUT || header->op == FAR_NOTHING)
+        return;
+    if (header->op == FAR_COUNT) {
+        uccs_counter_take(header->a, (int64_t)header->b);
+        return;
+    }
+    if (header->op == FAR_LATE) {
+        uccs_counter_late(header->a, uccs_core.me);
+        return;
+    }
+    uint64_t *signal = (uint64_t *)place_of(header->size, header->a, sizeof *signal, header->from);
+    if (header->op == FAR_SIGNAL_ADD)
+        atomic_fetch_add_acqrel(signal, header->b); /* acquire: signal_wait_until */
+    else
+        atomic_store_release(signal, header->b);
+}
+
+static void answer_flush(struct far_peer *peer, const struct far_header *header)
+{
+    struct far_send *send = far_send_new();
+    send->header.kind = FAR_FLUSHED;
+    send->header.token = header->token;
+    far_send(peer, send, 0, 0);
+}
+
+static void received(struct far_token *token, bool failed);
+
+/* Long data: fetches it, straight into place where it is contiguous. */
+static bool fetch(struct far_peer *peer, const struct far_header *header, void *rest, size_t bytes)
+{
+    struct receive *receive = malloc(sizeof *receive);
+    if (!receive)
+        far_fail("no memory for data of PE %d", peer->pe);
+    *receive = (struct receive){.token.done = received, .peer = peer, .header = *header, .bytes = bytes};
+    if (header->kind == FAR_PUT_BLOCKS && !(receive->packed = malloc(bytes)))
+        far_fail("no memory for %zu bytes of PE %d", bytes, peer->pe);
+    void *to = receive->packed ? receive->packed : place_of(header->segment, header->offset, bytes, header->from);
+    switch (far_lane.transport->receive(rest, to, bytes, receive)) {
+    case TRANSPORT_PENDING: return false;
+    case TRANSPORT_DONE: break;
+    default: far_fail("the data of PE %d did not come: the connection is lost", peer->pe);
+    }
+    if (receive->packed)
+        unpack(header, receive->packed, bytes);
+    free(receive->packed);
+    free(receive);
+    return true;
+}
+
+/* True when it is done; false: its data is on its way. */
+static bool apply(struct far_peer *peer, const struct far_header *header, const void *data, size_t bytes, void *rest)
+{
+    if (header->kind == FAR_FLUSH) {
+        answer_flush(peer, header);
+        return true;
+    }
+    if (header->kind == FAR_AMO)
+        apply_amo(peer, header);
+    else if (rest && !fetch(peer, header, rest, bytes))
+        return false;
+    else if (!rest && header->kind == FAR_PUT && bytes)
+        store(place_of(header->segment, header->offset, bytes, header->from), data, bytes);
+    else if (!rest && header->kind == FAR_PUT_BLOCKS)
+        unpack(header, data, bytes);
+    announce(header);
+    peer->applied++;
+    return true;
+}
+
+/* Messages that were waiting for what has just been applied. */
+static void go_on(struct far_peer *peer)
+{
+    struct far_kept **at = &peer->kept;
+    while (*at) {
+        struct far_kept *kept = *at;
+        if (kept->header.after > peer->applied) {
+            at = &kept->next;
+            continue;
+        }
+        *at = kept->next;
+        apply(peer, &kept->header, kept->data, kept->bytes, kept->rest);
+        free(kept->data);
+        free(kept);
+        at = &peer->kept; /* that one may have been waited for, too */
+    }
+}
+
+static void received(struct far_token *token, bool failed)
+{
+    struct receive *receive = (struct receive *)token;
+    struct far_peer *peer = receive->peer;
+    if (failed)
+        return; /* `broken` ends the job */
+    if (receive->packed)
+        unpack(&receive->header, receive->packed, receive->bytes);
+    announce(&receive->header);
+    peer->applied++;
+    free(receive->packed);
+    free(receive);
+    go_on(peer);
+}
+
+static void keep(struct far_peer *peer, const struct far_header *header, const struct transport_message *message)
+{
+    struct far_kept *kept = malloc(sizeof *kept);
+    void *copy = message->rest || !message->bytes ? 0 : malloc(message->bytes);
+    if (!kept || (!copy && !message->rest && message->bytes))
+        far_fail("no memory for a message of PE %d", peer->pe);
+    if (copy)
+        memcpy(copy, message->data, message->bytes);
+    *kept = (struct far_kept){.header = *header, .rest = message->rest, .data = copy, .bytes = message->bytes};
+    struct far_kept **at = &peer->kept;
+    while (*at)
+        at = &(*at)->next;
+    *at = kept;
+}
+
+/* The memory itself is what is sent: a get sees it as it is while it leaves. */
+static void serve_get(struct far_peer *peer, const struct far_header *header)
+{
+    const char *from = place_of(header->segment, header->offset, header->b, header->from);
+    struct far_send *send = far_send_new();
+    send->header.kind = FAR_DATA;
+    send->header.token = header->token;
+    if (header->op == FAR_LATE)
+        uccs_counter_late(header->a, uccs_core.me);
+    else if (header->op == FAR_COUNT)
+        send->counter = header->a;
+    atomic_fence_acquire(); /* data that an earlier flag announced */
+    far_send(peer, send, from, header->b);
+}
+
+static void serve_get_blocks(struct far_peer *peer, const struct far_header *header)
+{
+    size_t block = header->after, bytes = header->b;
+    char *packed = malloc(bytes);
+    if (!packed)
+        far_fail("no memory for %zu bytes for PE %d", bytes, peer->pe);
+    for (size_t i = 0; i * block < bytes; i++) {
+        uint64_t offset = header->offset + (uint64_t)((ptrdiff_t)i * (ptrdiff_t)header->a);
+        memcpy(packed + i * block, place_of(header->segment, offset, block, header->from), block);
+    }
+    struct far_send *send = far_send_new();
+    send->header.kind = FAR_DATA;
+    send->header.token = header->token;
+    send->buffer = packed;
+    far_send(peer, send, packed, bytes);
+}
+
+void far_arrived(const struct transport_message *message)
+{
+    struct far_header header;
+    memcpy(&header, message->header, sizeof header);
+    if (message->header_bytes != sizeof header || header.from < 0 || header.from >= uccs_core.npes)
+        far_fail("a message that is none of this job has arrived");
+    struct far_peer *peer = far_peer(header.from);
+    switch (header.kind) {
+    case FAR_GET: serve_get(peer, &header); return;
+    case FAR_FLAG: store(place_of(FAR_ROWS, header.offset, sizeof header.a, header.from), &header.a, sizeof header.a); return;
+    case FAR_GET_BLOCKS: serve_get_blocks(peer, &header); return;
+    case FAR_AMO_ANSWER:
+    case FAR_DATA:
+    case FAR_FLUSHED: far_answered(&header, message); return;
+    default: break;
+    }
+    if (lat_unlikely(header.after > peer->applied))
+        keep(peer, &header, message);
+    else if (apply(peer, &header, message->data, message->bytes, message->rest) && lat_unlikely(peer->kept != 0))
+        go_on(peer);
+}

@@ -1,0 +1,98 @@
+/* The progress thread: serves peers while the program is outside of the library (seed 004, figure 5).
+ *
+ * It sleeps on the transport's descriptor. While threads of the program poll, it keeps away: it looks now and then
+ * whether they still do, since being woken by what they are about to take would only cost them the core.
+ * LATERAL_PROGRESS=poll starts none. */
+#include "uccs/far_lane.h"
+
+#include "base/env.h"
+#include "base/log.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <time.h>
+#include <unistd.h>
+
+#define LOOK_AGAIN_NANOSECONDS 1000000
+
+static pthread_t thread;
+static int stop = -1; /* an eventfd: readable when the thread shall end; -1: there is no thread */
+
+/* Drains what there is; true when the descriptor will tell of more. */
+static bool serve(void)
+{
+    pthread_mutex_lock(&far_lane.lock);
+    while (far_lane.transport->progress())
+        ;
+    if (far_lane.hung)
+        uccs_far_nudge();
+    bool armed = far_lane.transport->arm();
+    pthread_mutex_unlock(&far_lane.lock);
+    return armed;
+}
+
+static void *run(void *unused)
+{
+    (void)unused;
+    struct pollfd files[] = {{.fd = stop, .events = POLLIN},
+                             {.fd = far_lane.transport->descriptor(), .events = POLLIN}};
+    const struct timespec while_polled = {0, LOOK_AGAIN_NANOSECONDS};
+    uint32_t seen = 0;
+    for (;;) {
+        uint32_t polls = atomic_load_relaxed(&far_lane.polls);
+        if (polls != seen) {
+            seen = polls;
+            if (ppoll(files, 1, &while_polled, 0) > 0)
+                return 0;
+            continue;
+        }
+        if (!serve())
+            continue;
+        poll(files, 2, -1);
+        if (files[0].revents)
+            return 0;
+    }
+}
+
+static int start(void)
+{
+    sigset_t all, before;
+    stop = eventfd(0, EFD_CLOEXEC);
+    sigfillset(&all);
+    pthread_sigmask(SIG_BLOCK, &all, &before); /* signals are the program's */
+    int error = stop < 0 ? errno : pthread_create(&thread, 0, run, 0);
+    pthread_sigmask(SIG_SETMASK, &before, 0);
+    if (error)
+        log_line("cannot start the thread that answers messages: %s", strerror(error));
+    return error ? -1 : 0;
+}
+
+int far_thread_start(void)
+{
+    const char *how = env_text(ENV_PROGRESS);
+    if (strcmp(how, "poll") == 0)
+        return 0;
+    if (strcmp(how, "auto") == 0 || strcmp(how, "thread") == 0)
+        return start();
+    log_line("LATERAL_PROGRESS=%s: it can be auto, poll or thread", how);
+    return -1;
+}
+
+void far_thread_start_anyway(void)
+{
+    if (stop < 0 && start() != 0)
+        far_fail("cannot serve the other PEs");
+}
+
+void far_thread_stop(void)
+{
+    if (stop < 0)
+        return;
+    eventfd_write(stop, 1);
+    pthread_join(thread, 0);
+    close(stop);
+    stop = -1;
+}
