@@ -51,6 +51,15 @@ def test_compile():
         assert "liblateral.so" in call("readelf", "-d", "two", cwd=folder)
 
 
+def test_other_header():
+    """Our header is found before that of a folder on the line, such as an MPI compiler names."""
+    with temporary() as folder:
+        tree = make_tree(folder)
+        pathlib.Path(folder, "other").mkdir()
+        pathlib.Path(folder, "other", "made_up.h").write_text("#error another library's header\n")
+        call(tree / "oshcc", "-Iother", "p.c", "-o", "p", cwd=folder)
+
+
 def test_static():
     """-static links liblateral.a, and all of libc."""
     with temporary() as folder:
@@ -66,7 +75,7 @@ def test_show():
         tree = make_tree(folder)
         for word in ("--show", "-show", "-showme", "--showme"):
             line = call(tree / "oshcc", word, "-DTEXT=a b", "it's.c", "-o", "program", cwd=folder)
-            assert shlex.split(line)[1:5] == ["-DTEXT=a b", "it's.c", "-o", "program"], line
+            assert shlex.split(line)[2:6] == ["-DTEXT=a b", "it's.c", "-o", "program"], line
             assert "-llateral" in line and not os.path.exists(f"{folder}/program")
         call("sh", "-c", call(tree / "oshcc", "--show", "p.c", "-o", "program", cwd=folder), cwd=folder)
         assert call("./program", cwd=folder) == "42\n"
@@ -82,8 +91,8 @@ def test_compiler():
     """LATERAL_CC and LATERAL_CXX name another compiler, with arguments; a missing one is named."""
     with temporary() as folder:
         tree = make_tree(folder)
-        assert call(tree / "oshcc", "--show", "x.c", env={"LATERAL_CC": "ccache other-cc -m64"}).startswith("ccache other-cc -m64 x.c ")
-        assert call(tree / "oshc++", "--show", "x.cc", env={"LATERAL_CXX": "other"}).startswith("other x.cc ")
+        assert call(tree / "oshcc", "--show", "x.c", env={"LATERAL_CC": "ccache other-cc -m64"}).startswith("ccache other-cc -m64 ")
+        assert call(tree / "oshc++", "--show", "x.cc", env={"LATERAL_CXX": "other"}).startswith("other ")
         done = subprocess.run([tree / "oshcc", "x.c"], capture_output=True, text=True, check=False,
                               env=harness.CLEAN | {"LATERAL_CC": "no-such-compiler"})
         assert done.returncode == 127 and "oshcc: no compiler no-such-compiler: set LATERAL_CC" in done.stderr, done
