@@ -73,7 +73,7 @@ def build_programs(implementation, out, floor, runs):
     link = ["-L", floor, "-lbenchfloor", f"-Wl,-rpath,{floor}"]
     programs = sorted({run.program for run in runs})
     return [p for p in programs
-            if not compile_with(implementation.oshcc, f"{p}.c", folder / p, *(link if p in WITH_FLOOR else []))]
+            if not compile_with(implementation.oshcc, f"{p}.c", folder / p, *(link if p in WITH_FLOOR else []), "-lm")]
 
 
 # -------------------------------------------------------------------------------------------------- run
@@ -232,11 +232,12 @@ def spread_text(spread):
 
 
 UNITS = {"bandwidth": "GB/s", "launch": "ms", "rss": "MiB", "stencil": "MFlop/s", "isort": "Mkeys/s",
-         "ssca1": "ms", "wavefront": "MFlop/s"}
+         "ssca1": "ms", "wavefront": "MFlop/s", "uccs_am": "Mmsg/s", "uccs_bandwidth": "GB/s", "fairness": "ratio"}
 
 
 def unit_of(line):
-    return UNITS.get(line["key"].split("-")[0], "ns")
+    run, name = line["key"].split("/")
+    return UNITS.get(name.split(".")[0]) or UNITS.get(run.split("-")[0], "ns")
 
 
 def target_text(line):

@@ -101,6 +101,7 @@ static struct uccs_region *describe(void *near, size_t length, enum uccs_domain 
                                    .generation = *generation + 1,
                                    .domain = domain,
                                    .own = true};
+    region->now = generation;
     atomic_store_release(generation, region->generation); /* acquire: uccs_region_check */
     return region;
 }
@@ -234,6 +235,7 @@ int uccs_memory_import(uccs_context_t context, const void *handle, size_t length
                                    .slot = given.slot,
                                    .generation = given.generation,
                                    .domain = (enum uccs_domain)given.domain};
+    region->now = generation_at(given.owner, given.slot);
     int status = uccs_region_check(region, 0, region->length);
     if (status != UCCS_OK) {
         free(region);
@@ -241,14 +243,6 @@ int uccs_memory_import(uccs_context_t context, const void *handle, size_t length
     }
     *memory = region;
     return UCCS_OK;
-}
-
-int uccs_region_check(const struct uccs_region *region, size_t offset, size_t length)
-{
-    if (offset > region->length || length > region->length - offset)
-        return UCCS_ERR_BOUNDS;
-    uint32_t now = atomic_load_acquire(generation_at(region->owner, region->slot)); /* release: describe, give_slot */
-    return now == region->generation ? UCCS_OK : UCCS_ERR_STALE;
 }
 
 bool uccs_region_alive(uint32_t slot, uint32_t generation)

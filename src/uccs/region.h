@@ -8,6 +8,8 @@
 #ifndef UCCS_REGION_H
 #define UCCS_REGION_H
 
+#include "base/atomic.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -20,13 +22,20 @@ struct uccs_region {
     int owner;   /* PE */
     int32_t pid; /* of the owner, for the kernel's copy */
     uint32_t slot, generation;
+    const uint32_t *now; /* the registration's generation at the owner */
     enum uccs_domain domain;
     bool own;       /* mine: release ends the registration */
     bool allocated; /* mine, from the region's allocator */
 };
 
 /* UCCS_OK, or why [offset, offset + length) cannot be used: bounds, stale. */
-int uccs_region_check(const struct uccs_region *region, size_t offset, size_t length);
+static inline int uccs_region_check(const struct uccs_region *region, size_t offset, size_t length)
+{
+    if (lat_unlikely(offset > region->length || length > region->length - offset))
+        return UCCS_ERR_BOUNDS;
+    /* release: describe, give_slot */
+    return lat_likely(atomic_load_acquire(region->now) == region->generation) ? UCCS_OK : UCCS_ERR_STALE;
+}
 
 /* A registration of mine that a peer's operation names. */
 bool uccs_region_alive(uint32_t slot, uint32_t generation);
