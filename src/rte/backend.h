@@ -38,6 +38,7 @@ const struct rte_backend *rte_pmix_open(struct rte_place *place);
 
 /* True when the environment tells of such a launcher. */
 int rte_pmi_is_there(void);
+int rte_pmi_is_open(void); /* its connection is there too */
 int rte_pmix_is_there(void);
 
 /* Collective: finds the PEs that can share memory with this one, makes or receives the memory, and

@@ -18,6 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -35,6 +36,13 @@ static struct {
 int rte_pmi_is_there(void)
 {
     return getenv("PMI_FD") || (getenv("PMI_PORT") && getenv("PMI_ID"));
+}
+
+int rte_pmi_is_open(void)
+{
+    struct stat info;
+    const char *fd = getenv("PMI_FD");
+    return fd && fstat(atoi(fd), &info) == 0 && S_ISSOCK(info.st_mode);
 }
 
 static int lost(const char *why)

@@ -45,6 +45,33 @@ static int come_back(void)
 /* Which launcher started this process. The most special word first: ours is for this process alone. */
 enum launcher { ALONE, OURS, PMIX, PMI, UNKNOWN };
 
+/* Programs that a PE starts inherit the words of its launcher, but the place in the job is taken: they are jobs
+ * of their own, unless another launcher comes between. */
+static void name_place(char *text, size_t room)
+{
+    static const char *const words[] = {"PMIX_NAMESPACE", "PMIX_RANK", "PMI_FD", "PMI_RANK", "PMI_PORT", "PMI_ID"};
+    size_t used = 0;
+    for (size_t i = 0; i < sizeof words / sizeof *words && used < room; i++) {
+        const char *word = getenv(words[i]);
+        used += (size_t)snprintf(text + used, room - used, "/%s", word ? word : "");
+    }
+}
+
+static bool place_is_taken(void)
+{
+    char place[512];
+    const char *taken = getenv("LATERAL_TAKEN");
+    name_place(place, sizeof place);
+    return taken && strcmp(taken, place) == 0 && !rte_pmi_is_open();
+}
+
+static void take_place(void)
+{
+    char place[512];
+    name_place(place, sizeof place);
+    setenv("LATERAL_TAKEN", place, 1);
+}
+
 static enum launcher find_launcher(void)
 {
     static const char *const names[] = {"alone", "oshrun", "pmix", "pmi"};
@@ -56,6 +83,10 @@ static enum launcher find_launcher(void)
         return UNKNOWN;
     if (*env_text(ENV_JOB))
         return OURS;
+    if (place_is_taken())
+        return ALONE;
+    if (rte_pmi_is_open()) /* the innermost launcher: others close what they inherit */
+        return PMI;
     if (rte_pmix_is_there())
         return PMIX;
     return rte_pmi_is_there() ? PMI : ALONE;
@@ -97,6 +128,8 @@ static int join(const struct rte_backend *backend, const struct rte_place *place
 static int open_node(enum launcher launcher)
 {
     struct rte_place place;
+    if (launcher == PMIX || launcher == PMI)
+        take_place(); /* before a module starts threads */
     switch (launcher) {
     case OURS: return rte_local_open(env_text(ENV_JOB));
     case PMIX: return join(rte_pmix_open(&place), &place);

@@ -21,6 +21,15 @@ def ends(launcher):
     assert killed.status != 0 and killed.seconds < 20, killed
 
 
+def children(launcher):
+    """Programs that PEs start are jobs of one PE; that holds for another launcher among them not."""
+    result = run(*launcher(2), exchange(), "child")
+    assert result.status == 0 and result.out.count("npes 2 ") == 2 and result.out.count("pe 0 npes 1 ") == 2, result
+    nested = " ".join(map(str, hydra(2))) + f" '{exchange()}'"
+    result = run(*launcher(1), "sh", "-c", f"'{exchange()}' fine && {nested}")
+    assert result.status == 0 and result.out.count("npes 2 ") == 2 and result.out.count("npes 1 ") == 1, result
+
+
 PROGRAMS = ("conform_rma_put_get", "conform_coll_reduce", "conform_team_split_strided", "conform_init_nested",
             "conform_start_pes", "conform_query", "job_counter")
 
@@ -59,6 +68,7 @@ def test_exchange_hydra():
     """Hydra (PMI-1), which needs no library and gets none."""
     exchanges(hydra)
     whole_job(run(*hydra(3), exchange(), "bare"), 3)
+    whole_job(run(*hydra(3)[:1], "-pmi-port", *hydra(3)[1:], exchange()), 3)
 
 
 def test_ends_mpirun():
@@ -74,6 +84,16 @@ def test_ends_prterun():
 def test_ends_hydra():
     """A PE that leaves, aborts or dies ends the job."""
     ends(hydra)
+
+
+def test_children_mpirun():
+    """A PE's place is taken once."""
+    children(mpirun)
+
+
+def test_children_hydra():
+    """A PE's place is taken once."""
+    children(hydra)
 
 
 def test_programs_mpirun():

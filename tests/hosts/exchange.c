@@ -2,7 +2,9 @@
  * barriers of node and job. The check_*.py here start it and read the line that each PE prints.
  *
  * Arguments, how it ends: "fine"; "bare": and no launcher's library has been loaded; "leave N": PE N exits
- * without finalize; "abort N"; "kill N"; "wait": all wait for ever. */
+ * without finalize; "abort N"; "kill N"; "wait": all wait for ever; "child": each starts
+ * a program, which is a job of its own. "times": nothing is checked, the
+ * steps of the start are timed (bench/startup.py). */
 #include "base/env.h"
 #include "rte/rte.h"
 
@@ -81,6 +83,34 @@ static void check_barrier(void)
     assert(seconds > 0.15);
 }
 
+static double now(void)
+{
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (double)time.tv_sec * 1e3 + (double)time.tv_nsec * 1e-6;
+}
+
+/* What a start costs, in ms: finding each other; telling an address of a usual size; asking one far PE. */
+static int show_times(void)
+{
+    char address[300] = "", line[128];
+    void *value;
+    size_t bytes;
+    double begin = now();
+    assert(rte_init() == 0);
+    double joined = now();
+    assert(rte_put("address", address, sizeof address) == 0 && rte_commit_fence() == 0);
+    double told = now();
+    assert(rte_get((rte.pe + rte.npes / 2) % rte.npes, "address", &value, &bytes) == 0);
+    double asked = now();
+    free(value);
+    int used = snprintf(line, sizeof line, "times %.3f %.3f %.3f\n", joined - begin, told - joined, asked - told);
+    assert(write(STDOUT_FILENO, line, (size_t)used) == used);
+    rte_finalize();
+    rte_job_barrier();
+    return 0;
+}
+
 static void check_bare(void)
 {
     char line[1024];
@@ -91,9 +121,18 @@ static void check_bare(void)
     fclose(maps);
 }
 
-static void end(char **how)
+static void start_child(const char *program)
+{
+    char line[4096];
+    snprintf(line, sizeof line, "'%s' fine", program);
+    assert(system(line) == 0);
+}
+
+static void end(const char *program, char **how)
 {
     const char *word = how[0] ? how[0] : "fine";
+    if (strcmp(word, "child") == 0)
+        return start_child(program);
     if (strcmp(word, "bare") == 0)
         check_bare();
     if (strcmp(word, "fine") == 0 || strcmp(word, "bare") == 0)
@@ -114,8 +153,10 @@ int main(int argc, char **argv)
 {
     const char *why;
     char host[256] = "";
-    (void)argc;
-    assert(env_load(&why) == 0 && rte_init() == 0);
+    assert(env_load(&why) == 0);
+    if (argc == 2 && strcmp(argv[1], "times") == 0)
+        return show_times();
+    assert(rte_init() == 0);
     tell();
     assert(rte_commit_fence() == 0);
     for (int i = 0; i < rte.npes; i++)
@@ -129,7 +170,7 @@ int main(int argc, char **argv)
                  rte.pe, rte.npes, rte.node_number, rte.nodes, rte.node_index, rte.node_size, rte.node->oversubscribed,
                  (unsigned long long)rte.node->nonce[0], host);
     assert(write(STDOUT_FILENO, line, (size_t)bytes) == bytes);
-    end(argv + 1);
+    end(argv[0], argv + 1);
     rte_finalize();
     rte_job_barrier();
     return 0;

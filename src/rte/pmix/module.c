@@ -144,7 +144,8 @@ const struct rte_backend *lateral_pmix_open(const struct rte_module_calls *calls
     lateral = calls;
     pmix_status_t status = PMIx_Init(&me, 0, 0);
     if (status != PMIX_SUCCESS) {
-        complain("PMIx_Init", status);
+        complain("start", status);
+        calls->log("no PMIx server for this process: start it with a launcher, or alone with LATERAL_RTE=alone");
         return 0;
     }
     *place = (struct rte_place){.pe = (int)me.rank, .npes = job_size()};
