@@ -35,9 +35,13 @@ int lat_addr_accessible(const void *addr, int pe)
     return place.segment == FAR_HEAP || (place.segment == FAR_IMAGE && uccs_far_same_image(pe));
 }
 
+/* One's own object is where it is, not where its pages are mapped again. */
 void *lat_ptr(const void *dest, int pe)
 {
+    size_t offset;
     lat_require("shmem_ptr");
+    if (pe == uccs_core.me)
+        return uccs_memory_find(dest, &offset) != UCCS_NOWHERE ? (void *)dest : 0;
     return uccs_memory_resolve(dest, pe);
 }
 

@@ -154,5 +154,5 @@ void *lat_team_ptr(shmem_team_t team, const void *dest, int pe)
     const struct shmem_team_impl *members = lat_team_of(team);
     if (!members || pe < 0 || pe >= members->size)
         return 0;
-    return uccs_memory_resolve(dest, members->start + pe * members->stride);
+    return lat_ptr(dest, members->start + pe * members->stride);
 }

@@ -169,7 +169,7 @@ def test_check_layer():
                                   capture_output=True, text=True, check=False, env=harness.CLEAN | (env or {}))
 
         missing = check("--check")
-        assert missing.returncode == 1 and re.search("no liblateral-check.so beside ", missing.stderr), missing
+        assert missing.returncode == 1 and re.search("no liblateral-check.so in ", missing.stderr), missing
         shutil.copy(harness.PRELOAD, prefix / "lib" / "liblateral-check.so")
         for done in (check("--check"), check(env={"LATERAL_CHECK": "1"})):
             lines = done.stdout.splitlines()
