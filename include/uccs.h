@@ -74,7 +74,10 @@ int uccs_context_destroy(uccs_context_t context);
 
 /* --- Resources ----------------------------------------------------------------------------------------- */
 enum uccs_capability {
-    UCCS_CAP_PUT = 1, UCCS_CAP_GET = 2, UCCS_CAP_ATOMIC = 4, UCCS_CAP_AM = 8,
+    UCCS_CAP_PUT = 1,
+    UCCS_CAP_GET = 2,
+    UCCS_CAP_ATOMIC = 4,
+    UCCS_CAP_AM = 8,
     UCCS_CAP_ONE_SIDED = 16, /* completes without the target's help */
     UCCS_CAP_MAPPED = 32,    /* load and store */
 };
@@ -146,10 +149,10 @@ int uccs_endpoint_release(uccs_endpoint_t endpoint);
 typedef struct uccs_region *uccs_memory_t;
 #define UCCS_MEMORY_HANDLE_MAX 256
 
-enum uccs_domain {          /* who executes atomics on it, fixed for its life */
-    UCCS_DOMAIN_CPU = 0,    /* the processor */
-    UCCS_DOMAIN_LOCKED = 1, /* under a lock of the owner's: memory that is not mapped */
-    UCCS_DOMAIN_NIC = 2,
+enum uccs_domain {                         /* who executes atomics on it, fixed for its life */
+                   UCCS_DOMAIN_CPU = 0,    /* the processor */
+                   UCCS_DOMAIN_LOCKED = 1, /* under a lock of the owner's: memory that is not mapped */
+                   UCCS_DOMAIN_NIC = 2,
 };
 struct uccs_memory_attr {
     void *address; /* here: the memory itself or its map; null when it is not mapped */
@@ -183,16 +186,16 @@ int uccs_put_medium_contiguous(uccs_context_t context, uccs_endpoint_t endpoint,
                                const void *source, size_t length, const struct uccs_op *op);
 int uccs_put_large_contiguous(uccs_context_t context, uccs_endpoint_t endpoint, uccs_memory_t memory, size_t offset,
                               const void *source, size_t length, const struct uccs_op *op);
-int uccs_put_large_contiguous_nb(uccs_context_t context, uccs_endpoint_t endpoint, uccs_memory_t memory,
-                                 size_t offset, const void *source, size_t length, uccs_request_t *desc);
+int uccs_put_large_contiguous_nb(uccs_context_t context, uccs_endpoint_t endpoint, uccs_memory_t memory, size_t offset,
+                                 const void *source, size_t length, uccs_request_t *desc);
 int uccs_get_short_contiguous(uccs_context_t context, uccs_endpoint_t endpoint, uccs_memory_t memory, size_t offset,
                               void *dest, size_t length, const struct uccs_op *op);
 int uccs_get_medium_contiguous(uccs_context_t context, uccs_endpoint_t endpoint, uccs_memory_t memory, size_t offset,
                                void *dest, size_t length, const struct uccs_op *op);
 int uccs_get_large_contiguous(uccs_context_t context, uccs_endpoint_t endpoint, uccs_memory_t memory, size_t offset,
                               void *dest, size_t length, const struct uccs_op *op);
-int uccs_get_large_contiguous_nb(uccs_context_t context, uccs_endpoint_t endpoint, uccs_memory_t memory,
-                                 size_t offset, void *dest, size_t length, uccs_request_t *desc);
+int uccs_get_large_contiguous_nb(uccs_context_t context, uccs_endpoint_t endpoint, uccs_memory_t memory, size_t offset,
+                                 void *dest, size_t length, uccs_request_t *desc);
 
 struct uccs_stride { /* `count` blocks of `block` bytes, so many bytes from start to start */
     size_t block, count;
@@ -200,8 +203,8 @@ struct uccs_stride { /* `count` blocks of `block` bytes, so many bytes from star
 };
 int uccs_put_strided(uccs_context_t context, uccs_endpoint_t endpoint, uccs_memory_t memory, size_t offset,
                      const void *source, const struct uccs_stride *stride, const struct uccs_op *op);
-int uccs_get_strided(uccs_context_t context, uccs_endpoint_t endpoint, uccs_memory_t memory, size_t offset,
-                     void *dest, const struct uccs_stride *stride, const struct uccs_op *op);
+int uccs_get_strided(uccs_context_t context, uccs_endpoint_t endpoint, uccs_memory_t memory, size_t offset, void *dest,
+                     const struct uccs_stride *stride, const struct uccs_op *op);
 
 struct uccs_piece {
     size_t offset; /* in the memory */
@@ -215,13 +218,21 @@ int uccs_get_vector(uccs_context_t context, uccs_endpoint_t endpoint, uccs_memor
 
 /* Atomics on an aligned word of 4 or 8 bytes. `result` gets the old value; null: not wanted. */
 enum uccs_atomic {
-    UCCS_ATOMIC_FETCH, UCCS_ATOMIC_SET, UCCS_ATOMIC_SWAP, UCCS_ATOMIC_CSWAP, /* stores where it finds `compare` */
-    UCCS_ATOMIC_ADD, UCCS_ATOMIC_AND, UCCS_ATOMIC_OR, UCCS_ATOMIC_XOR,
+    UCCS_ATOMIC_FETCH,
+    UCCS_ATOMIC_SET,
+    UCCS_ATOMIC_SWAP,
+    UCCS_ATOMIC_CSWAP, /* stores where it finds `compare` */
+    UCCS_ATOMIC_ADD,
+    UCCS_ATOMIC_AND,
+    UCCS_ATOMIC_OR,
+    UCCS_ATOMIC_XOR,
 };
 int uccs_atomic32(uccs_context_t context, uccs_endpoint_t endpoint, uccs_memory_t memory, size_t offset,
-                  enum uccs_atomic what, uint32_t operand, uint32_t compare, uint32_t *result, const struct uccs_op *op);
+                  enum uccs_atomic what, uint32_t operand, uint32_t compare, uint32_t *result,
+                  const struct uccs_op *op);
 int uccs_atomic64(uccs_context_t context, uccs_endpoint_t endpoint, uccs_memory_t memory, size_t offset,
-                  enum uccs_atomic what, uint64_t operand, uint64_t compare, uint64_t *result, const struct uccs_op *op);
+                  enum uccs_atomic what, uint64_t operand, uint64_t compare, uint64_t *result,
+                  const struct uccs_op *op);
 
 /* --- Active messages: a handler runs at the target on a thread that is in progress there, holding
  * nothing: it guards what it shares itself. The payload is the handler's until it returns. A handler may
@@ -240,12 +251,12 @@ typedef void (*uccs_am_handler)(uccs_am_token_t token, const void *payload, size
 int uccs_am_register(uccs_context_t context, int id, enum uccs_am_class cls, uccs_am_handler handler, void *argument);
 /* `cls` is the class under which the target registers `id`; the payload may be changed on return. The request of op completes
  * when the handler has returned, the counter rises then. short: UCCS_SHORT_MAX, medium: UCCS_MEDIUM_MAX. */
-int uccs_am_short(uccs_context_t context, uccs_endpoint_t endpoint, int id, enum uccs_am_class cls,
-                  const void *payload, size_t length, const struct uccs_op *op);
+int uccs_am_short(uccs_context_t context, uccs_endpoint_t endpoint, int id, enum uccs_am_class cls, const void *payload,
+                  size_t length, const struct uccs_op *op);
 int uccs_am_medium(uccs_context_t context, uccs_endpoint_t endpoint, int id, enum uccs_am_class cls,
                    const void *payload, size_t length, const struct uccs_op *op);
-int uccs_am_large(uccs_context_t context, uccs_endpoint_t endpoint, int id, enum uccs_am_class cls,
-                  const void *payload, size_t length, const struct uccs_op *op);
+int uccs_am_large(uccs_context_t context, uccs_endpoint_t endpoint, int id, enum uccs_am_class cls, const void *payload,
+                  size_t length, const struct uccs_op *op);
 /* To the sender, from inside its handler: runs the sender's handler `id` of class `cls`. At most
  * UCCS_MEDIUM_MAX. A handler of a reply cannot reply. */
 int uccs_am_reply(uccs_am_token_t token, int id, enum uccs_am_class cls, const void *payload, size_t length);

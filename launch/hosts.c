@@ -176,7 +176,8 @@ void hosts_hand_over(struct options *options)
         return;
     }
     if (options->placing)
-        say_usage("%s: PEs fill the slots of several hosts in turn; name slots instead (--host a:2,b:2)", options->placing);
+        say_usage("%s: PEs fill the slots of several hosts in turn; name slots instead (--host a:2,b:2)",
+                  options->placing);
     settle_count(options, &hosts);
     handover(options, &hosts);
 }

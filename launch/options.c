@@ -10,7 +10,24 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum option_id { COUNT, PER_NODE, BIND, EXPORT, TAG, OUTPUT, TIMEOUT, WDIR, CHECK, QUIET, HOST, HOSTFILE, PLACE, VERSION, HELP, NOTHING };
+enum option_id {
+    COUNT,
+    PER_NODE,
+    BIND,
+    EXPORT,
+    TAG,
+    OUTPUT,
+    TIMEOUT,
+    WDIR,
+    CHECK,
+    QUIET,
+    HOST,
+    HOSTFILE,
+    PLACE,
+    VERSION,
+    HELP,
+    NOTHING
+};
 
 /* Every name works with one dash and with two, its value as the next word or after "=". */
 static const struct option_row {

@@ -70,7 +70,7 @@ static lat_hot void lat_get_ct(const char *call, struct shmem_ctx_impl *ctx, shm
 
 /* On the node the non-blocking forms complete in place. */
 static lat_hot void lat_put_ct_nbi(const char *call, struct shmem_ctx_impl *ctx, shmemx_ct_t ct, void *dest,
-                                  const void *source, size_t nelems, size_t size, int pe)
+                                   const void *source, size_t nelems, size_t size, int pe)
 {
     if (lat_unlikely(!uccs_near(dest, pe)))
         lat_put_ct_far(call, ctx, ct, dest, source, nelems * size, pe, false, 0);
@@ -79,7 +79,7 @@ static lat_hot void lat_put_ct_nbi(const char *call, struct shmem_ctx_impl *ctx,
 }
 
 static lat_hot void lat_get_ct_nbi(const char *call, struct shmem_ctx_impl *ctx, shmemx_ct_t ct, void *dest,
-                                  const void *source, size_t nelems, size_t size, int pe)
+                                   const void *source, size_t nelems, size_t size, int pe)
 {
     if (lat_unlikely(!uccs_near(source, pe)))
         lat_get_ct_far(call, ctx, ct, dest, source, nelems * size, pe, false, 0);

@@ -118,7 +118,8 @@ static void finalize_at_exit(int status, void *unused)
     if (stop(started_old_way ? 0 : SECONDS_FOR_OTHERS))
         return;
     log_line("exited without shmem_finalize, and the other PEs did not follow within %d s; call shmem_finalize "
-             "on every PE", SECONDS_FOR_OTHERS);
+             "on every PE",
+             SECONDS_FOR_OTHERS);
     rte_abort(LAT_EXIT);
 }
 

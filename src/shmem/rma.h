@@ -31,7 +31,7 @@ static lat_hot void lat_move(void *to, const void *from, size_t nelems, size_t s
 }
 
 static lat_hot void lat_put(const char *call, struct shmem_ctx_impl *ctx, void *dest, const void *source, size_t nelems,
-                           size_t size, int pe)
+                            size_t size, int pe)
 {
     void *to = uccs_near(dest, pe);
     if (lat_unlikely(!to))
@@ -41,7 +41,7 @@ static lat_hot void lat_put(const char *call, struct shmem_ctx_impl *ctx, void *
 }
 
 static lat_hot void lat_get(const char *call, struct shmem_ctx_impl *ctx, void *dest, const void *source, size_t nelems,
-                           size_t size, int pe)
+                            size_t size, int pe)
 {
     const void *from = uccs_near(source, pe);
     if (lat_unlikely(!from))
@@ -52,7 +52,7 @@ static lat_hot void lat_get(const char *call, struct shmem_ctx_impl *ctx, void *
 
 /* On the node the non-blocking forms complete in place. */
 static lat_hot void lat_put_nbi(const char *call, struct shmem_ctx_impl *ctx, void *dest, const void *source,
-                               size_t nelems, size_t size, int pe)
+                                size_t nelems, size_t size, int pe)
 {
     void *to = uccs_near(dest, pe);
     if (lat_unlikely(!to))
@@ -62,7 +62,7 @@ static lat_hot void lat_put_nbi(const char *call, struct shmem_ctx_impl *ctx, vo
 }
 
 static lat_hot void lat_get_nbi(const char *call, struct shmem_ctx_impl *ctx, void *dest, const void *source,
-                               size_t nelems, size_t size, int pe)
+                                size_t nelems, size_t size, int pe)
 {
     const void *from = uccs_near(source, pe);
     if (lat_unlikely(!from))

@@ -44,8 +44,8 @@ static lat_hot void lat_put_signal(const char *call, struct shmem_ctx_impl *ctx,
 }
 
 static lat_hot void lat_put_signal_nbi(const char *call, struct shmem_ctx_impl *ctx, void *dest, const void *source,
-                                      size_t nelems, size_t size, uint64_t *sig_addr, uint64_t signal, int sig_op,
-                                      int pe)
+                                       size_t nelems, size_t size, uint64_t *sig_addr, uint64_t signal, int sig_op,
+                                       int pe)
 {
     if (lat_unlikely(!uccs_near(sig_addr, pe)))
         lat_put_signal_far(call, ctx, dest, source, nelems * size, sig_addr, signal, sig_op, pe, false, 0);

@@ -18,11 +18,14 @@ static void copy_elements(struct strided s, size_t count, size_t size)
         for (; count; count--, s.to += s.to_step, s.from += s.from_step) \
             memcpy(s.to, s.from, bytes);                                 \
         break;
+    /* clang-format off */
     switch (size) {
-        EACH(1)
-        EACH(2) EACH(4) EACH(8) EACH(16) default : for (; count; count--, s.to += s.to_step, s.from += s.from_step)
-                                                       memcpy(s.to, s.from, size);
+        EACH(1) EACH(2) EACH(4) EACH(8) EACH(16)
+    default:
+        for (; count; count--, s.to += s.to_step, s.from += s.from_step)
+            memcpy(s.to, s.from, size);
     }
+    /* clang-format on */
 #undef EACH
 }
 

@@ -30,8 +30,7 @@ shmem_team_t lat_team_handle(struct shmem_team_impl *team)
 static void open_predefined(struct shmem_team_impl *team, int slot, int start, int size)
 {
     struct uccs_group group = team->group;
-    *team =
-        (struct shmem_team_impl){.rank = uccs_core.me - start, .size = size, .start = start, .stride = 1};
+    *team = (struct shmem_team_impl){.rank = uccs_core.me - start, .size = size, .start = start, .stride = 1};
     group.slot = slot;
     group.rank = team->rank;
     group.size = team->size;

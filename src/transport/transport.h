@@ -29,8 +29,8 @@ struct transport_message {
 
 struct transport_events {
     void (*arrived)(const struct transport_message *message);
-    void (*finished)(void *token, int failed);       /* of a send or receive that returned PENDING */
-    void (*broken)(int pe, const char *why);         /* the connection to the PE is lost */
+    void (*finished)(void *token, int failed); /* of a send or receive that returned PENDING */
+    void (*broken)(int pe, const char *why);   /* the connection to the PE is lost */
 };
 
 enum transport_status { TRANSPORT_DONE = 0, TRANSPORT_PENDING = 1, TRANSPORT_FAILED = -1 };

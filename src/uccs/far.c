@@ -8,27 +8,15 @@
 #include "uccs/memory.h"
 
 #include <dlfcn.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define LOOKS_MOST 32 /* polls before a waiter yields: a PE of another "node" may want this core */
+#define LOOKS_MOST 32    /* polls before a waiter yields: a PE of another "node" may want this core */
 #define SENDING_MOST 512 /* messages that the transport may hold before issuing waits */
 
 struct far_lane far_lane = {.lock = PTHREAD_MUTEX_INITIALIZER};
 uint32_t uccs_far_on, uccs_far_touched;
-
-_Noreturn void far_fail(const char *format, ...)
-{
-    char text[512];
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(text, sizeof text, format, arguments);
-    va_end(arguments);
-    log_line("%s", text);
-    rte_abort(LAT_EXIT);
-}
 
 static void connect_peer(struct far_peer *peer)
 {
@@ -386,9 +374,12 @@ void uccs_far_get(int pe, struct uccs_far_place from, void *dest, size_t bytes, 
 {
     uint32_t flag = 0;
     struct far_ask ask = {.flag = &flag, .dest = dest, .bytes = bytes};
-    const struct far_header header = {
-        .kind = FAR_GET, .op = counted(counter), .segment = (uint8_t)from.segment, .offset = from.offset, .a = counter,
-        .b = bytes};
+    const struct far_header header = {.kind = FAR_GET,
+                                      .op = counted(counter),
+                                      .segment = (uint8_t)from.segment,
+                                      .offset = from.offset,
+                                      .a = counter,
+                                      .b = bytes};
     send_ask(pe, &header, &ask, false);
     await(&flag);
 }
@@ -402,9 +393,12 @@ void uccs_far_get_nb(int pe, struct uccs_far_place from, void *dest, size_t byte
     *ask = (struct far_ask){.request = object_of(handle), .dest = dest, .bytes = bytes};
     if (ask->request)
         uccs_request_begin(ask->request);
-    const struct far_header header = {
-        .kind = FAR_GET, .op = counted(counter), .segment = (uint8_t)from.segment, .offset = from.offset, .a = counter,
-        .b = bytes};
+    const struct far_header header = {.kind = FAR_GET,
+                                      .op = counted(counter),
+                                      .segment = (uint8_t)from.segment,
+                                      .offset = from.offset,
+                                      .a = counter,
+                                      .b = bytes};
     atomic_store_relaxed(&uccs_far_touched, 1);
     send_ask(pe, &header, ask, false);
 }

@@ -58,7 +58,14 @@ struct uccs_far_blocks {
 };
 
 enum uccs_far_amo { /* in the order of enum lat_amo */
-    FAR_FETCH, FAR_SET, FAR_SWAP, FAR_CSWAP, FAR_ADD, FAR_AND, FAR_OR, FAR_XOR
+                    FAR_FETCH,
+                    FAR_SET,
+                    FAR_SWAP,
+                    FAR_CSWAP,
+                    FAR_ADD,
+                    FAR_AND,
+                    FAR_OR,
+                    FAR_XOR
 };
 
 /* True while some peer is off the node. */

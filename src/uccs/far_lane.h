@@ -8,7 +8,18 @@
 
 #include <pthread.h>
 
-enum far_kind { FAR_PUT, FAR_PUT_BLOCKS, FAR_GET, FAR_GET_BLOCKS, FAR_AMO, FAR_AMO_ANSWER, FAR_DATA, FAR_FLUSH, FAR_FLUSHED, FAR_FLAG };
+enum far_kind {
+    FAR_PUT,
+    FAR_PUT_BLOCKS,
+    FAR_GET,
+    FAR_GET_BLOCKS,
+    FAR_AMO,
+    FAR_AMO_ANSWER,
+    FAR_DATA,
+    FAR_FLUSH,
+    FAR_FLUSHED,
+    FAR_FLAG
+};
 
 /* Both ends run the same build (the start checks), so this is plain memory. */
 struct far_header {
@@ -17,11 +28,11 @@ struct far_header {
     uint8_t size; /* of an atomic; of a put the signal's segment */
     uint8_t segment;
     int32_t from;
-    uint64_t after;  /* not before so many of the sender's have been applied; block size of FAR_GET_BLOCKS */
+    uint64_t after; /* not before so many of the sender's have been applied; block size of FAR_GET_BLOCKS */
     uint64_t offset;
-    uint64_t token;  /* of the asker, for the answer; stride of FAR_PUT_BLOCKS */
-    uint64_t a;      /* amo: value; put: counter or signal's offset; get: counter; blocks: block size, stride */
-    uint64_t b;      /* amo: cond; put: weight or signal's value; get: bytes */
+    uint64_t token; /* of the asker, for the answer; stride of FAR_PUT_BLOCKS */
+    uint64_t a;     /* amo: value; put: counter or signal's offset; get: counter; blocks: block size, stride */
+    uint64_t b;     /* amo: cond; put: weight or signal's value; get: bytes */
 };
 _Static_assert(sizeof(struct far_header) == 48, "no holes");
 
@@ -90,10 +101,10 @@ struct far_lane {
     const struct transport *transport;
     struct far_peer **peers; /* by PE; made on first use */
     struct far_peer *touched, *hung;
-    uint64_t epoch;    /* fences */
-    uint32_t sending;  /* messages that the transport still holds */
-    uint32_t getting;  /* nb gets under way */
-    uint32_t polls;    /* grows while the program itself polls; relaxed */
+    uint64_t epoch;   /* fences */
+    uint32_t sending; /* messages that the transport still holds */
+    uint32_t getting; /* nb gets under way */
+    uint32_t polls;   /* grows while the program itself polls; relaxed */
     struct far_send *idle;
 };
 
@@ -121,7 +132,7 @@ struct far_record {
     unsigned char image_id[24];
     unsigned char address[]; /* what the transport says, `size` bytes */
 };
-int far_names_publish(void); /* 0, or -1 after a line */
+int far_names_publish(void);               /* 0, or -1 after a line */
 struct far_record *far_names_find(int pe); /* to be freed by the caller */
 
 /* far_thread.c */

@@ -71,19 +71,19 @@ static void unpack(const struct far_header *header, const char *data, size_t byt
     }
 }
 
-#define APPLY(bits)                                                                                                 \
-    static uint64_t apply##bits(uint8_t op, uint##bits##_t *to, uint##bits##_t value, uint##bits##_t cond)          \
-    {                                                                                                               \
-        switch (op) {                                                                                               \
-        case FAR_FETCH: return atomic_load_acquire(to);                                                             \
-        case FAR_SET: atomic_store_release(to, value); return 0;                                                    \
-        case FAR_SWAP: return atomic_exchange_acqrel(to, value);                                                    \
-        case FAR_CSWAP: (void)atomic_cas_acqrel(to, &cond, value); return cond;                                     \
-        case FAR_ADD: return atomic_fetch_add_acqrel(to, value);                                                    \
-        case FAR_AND: return atomic_fetch_and_acqrel(to, value);                                                    \
-        case FAR_OR: return atomic_fetch_or_acqrel(to, value);                                                      \
-        default: return atomic_fetch_xor_acqrel(to, value);                                                         \
-        }                                                                                                           \
+#define APPLY(bits)                                                                                        \
+    static uint64_t apply##bits(uint8_t op, uint##bits##_t *to, uint##bits##_t value, uint##bits##_t cond) \
+    {                                                                                                      \
+        switch (op) {                                                                                      \
+        case FAR_FETCH: return atomic_load_acquire(to);                                                    \
+        case FAR_SET: atomic_store_release(to, value); return 0;                                           \
+        case FAR_SWAP: return atomic_exchange_acqrel(to, value);                                           \
+        case FAR_CSWAP: (void)atomic_cas_acqrel(to, &cond, value); return cond;                            \
+        case FAR_ADD: return atomic_fetch_add_acqrel(to, value);                                           \
+        case FAR_AND: return atomic_fetch_and_acqrel(to, value);                                           \
+        case FAR_OR: return atomic_fetch_or_acqrel(to, value);                                             \
+        default: return atomic_fetch_xor_acqrel(to, value);                                                \
+        }                                                                                                  \
     }
 
 APPLY(32)
@@ -101,9 +101,8 @@ static void answer_amo(struct far_peer *peer, const struct far_header *header, u
 static void apply_amo(struct far_peer *peer, const struct far_header *header)
 {
     void *to = place_of(header->segment, header->offset, header->size, header->from);
-    uint64_t old = header->size == sizeof(uint32_t)
-                       ? apply32(header->op, to, (uint32_t)header->a, (uint32_t)header->b)
-                       : apply64(header->op, to, header->a, header->b);
+    uint64_t old = header->size == sizeof(uint32_t) ? apply32(header->op, to, (uint32_t)header->a, (uint32_t)header->b)
+                                                    : apply64(header->op, to, header->a, header->b);
     if (header->token)
         answer_amo(peer, header, old);
 }
@@ -269,7 +268,9 @@ void far_arrived(const struct transport_message *message)
     struct far_peer *peer = far_peer(header.from);
     switch (header.kind) {
     case FAR_GET: serve_get(peer, &header); return;
-    case FAR_FLAG: store(place_of(FAR_ROWS, header.offset, sizeof header.a, header.from), &header.a, sizeof header.a); return;
+    case FAR_FLAG:
+        store(place_of(FAR_ROWS, header.offset, sizeof header.a, header.from), &header.a, sizeof header.a);
+        return;
     case FAR_GET_BLOCKS: serve_get_blocks(peer, &header); return;
     case FAR_AMO_ANSWER:
     case FAR_DATA:

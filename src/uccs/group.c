@@ -224,8 +224,8 @@ const void *uccs_group_given(const struct uccs_group *group, int rank, size_t by
         return uccs_post_await(group, rank, bytes);
     const char *data = uccs_post_data(group, group->rank, bytes); /* theirs is at the same place of their row */
     uint64_t within = (uint64_t)(data - uccs_group_row(group, group->rank));
-    uccs_far_get(uccs_group_pe(group, rank), (struct uccs_far_place){FAR_ROWS, uccs_group_line_offset(group, 0) + within},
-                 room, bytes, 0);
+    uccs_far_get(uccs_group_pe(group, rank),
+                 (struct uccs_far_place){FAR_ROWS, uccs_group_line_offset(group, 0) + within}, room, bytes, 0);
     return room;
 }
 

@@ -24,8 +24,8 @@ static struct {
     uintptr_t image_start;
     size_t image_bytes;
     const char *why_private;
-    uint32_t shift; /* index in the file of the first PE that counts as on my node (pretend nodes) */
-    uint32_t pretended; /* PEs of a pretended node; 0: nodes are nodes */
+    uint32_t shift;        /* index in the file of the first PE that counts as on my node (pretend nodes) */
+    uint32_t pretended;    /* PEs of a pretended node; 0: nodes are nodes */
     struct uccs_core core; /* for a later life */
 } map;
 

@@ -10,7 +10,7 @@ static shmem_ctx_t ctx, team_ctx;
 
 #define KERNEL(NAME, TYPE)                                                                             \
     static TYPE NAME##_sum, NAME##_swapped, NAME##_tickets, NAME##_casual;                             \
-    static char NAME##_seen[ROUNDS * CHECK_MOST_PES];                                         \
+    static char NAME##_seen[ROUNDS * CHECK_MOST_PES];                                                  \
     static void NAME##_adds(void)                                                                      \
     {                                                                                                  \
         TYPE got;                                                                                      \

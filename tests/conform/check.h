@@ -23,7 +23,7 @@
 
 #define CHECK(cond) ((cond) ? check_good() : check_bad(__FILE__, __LINE__, #cond))
 #define CHECK_EQ(a, b) check_equal((long long)(a), (long long)(b), __FILE__, __LINE__, #a " == " #b)
-#define CHECK_MOST_PES 16                       /* arrays with a place for each PE have room for so many */
+#define CHECK_MOST_PES 16 /* arrays with a place for each PE have room for so many */
 #define COUNT_OF(array) (sizeof(array) / sizeof *(array))
 
 static int me, npes, next_pe, prev_pe; /* set by check_start; next and prev close a ring */

@@ -154,7 +154,7 @@ static void no_starvation(void)
 static void no_starvation_in_turns(void)
 {
     static int a[MANY], b[MANY];
-    int seen[2][MANY] = { { 0 } };
+    int seen[2][MANY] = {{0}};
     a[0] = a[3] = a[6] = 1;
     b[2] = 1;
     for (int call = 0; call < 2000; call++) {

@@ -38,8 +38,9 @@ static void many_arrays(void)
 /* Every contiguous set at this number of PEs, each with a work array of its own, in an order in which they overlap. */
 static void every_set(void)
 {
-    static long sums[64], mine[64];                  /* an element for each set: destinations must be ready on all */
-    long *sync = make_arrays((size_t)npes * (size_t)npes * 2), *work = shmem_malloc(SHMEM_REDUCE_MIN_WRKDATA_SIZE * sizeof(long) + 64);
+    static long sums[64], mine[64]; /* an element for each set: destinations must be ready on all */
+    long *sync = make_arrays((size_t)npes * (size_t)npes * 2),
+         *work = shmem_malloc(SHMEM_REDUCE_MIN_WRKDATA_SIZE * sizeof(long) + 64);
     for (int round = 0; round < 3; round++) {
         for (int start = 0; start < npes; start++)
             for (int size = 1; start + size <= npes; size++) {

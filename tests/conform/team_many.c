@@ -66,7 +66,7 @@ int main(void)
     for (int i = 0; i < first; i++)
         shmem_team_destroy(team[i]);
     int second = fill();
-    CHECK_EQ(second, first);                            /* nothing was lost */
+    CHECK_EQ(second, first); /* nothing was lost */
     for (int i = second - 1; i >= 0; i--)
         shmem_team_destroy(team[i]);
     many_contexts();

@@ -8,36 +8,42 @@
 /* A value of any arithmetic type that is exact in all of them and differs for neighbouring seeds. */
 #define VALUE(TYPE, seed) ((TYPE)((seed) % 113 + 1))
 
-#define STANDARD_AMO_TYPES(X)                                                                                        \
-    X(int, int)                                                                                                      \
-    X(long, long) X(longlong, long long) X(uint, unsigned int) X(ulong, unsigned long)                               \
-        X(ulonglong, unsigned long long) X(int32, int32_t) X(int64, int64_t) X(uint32, uint32_t) X(uint64, uint64_t) \
-            X(size, size_t) X(ptrdiff, ptrdiff_t)
+/* clang-format off */
+#define STANDARD_AMO_TYPES(X)                                                                                          \
+    X(int, int)                                                                                                        \
+    X(long, long)                                                                                                      \
+    X(longlong, long long)                                                                                             \
+    X(uint, unsigned int) X(ulong, unsigned long) X(ulonglong, unsigned long long) X(int32, int32_t) X(int64, int64_t) \
+        X(uint32, uint32_t) X(uint64, uint64_t) X(size, size_t) X(ptrdiff, ptrdiff_t)
 
 #define EXTENDED_AMO_TYPES(X) X(float, float) X(double, double) STANDARD_AMO_TYPES(X)
 
-#define BITWISE_AMO_TYPES(X)                                                                                         \
-    X(uint, unsigned int)                                                                                            \
-    X(ulong, unsigned long) X(ulonglong, unsigned long long) X(int32, int32_t) X(int64, int64_t) X(uint32, uint32_t) \
-        X(uint64, uint64_t)
+#define BITWISE_AMO_TYPES(X) \
+    X(uint, unsigned int)    \
+    X(ulong, unsigned long)  \
+    X(ulonglong, unsigned long long) X(int32, int32_t) X(int64, int64_t) X(uint32, uint32_t) X(uint64, uint64_t)
 
-#define RMA_TYPES(X)                                                                                                 \
-    X(float, float)                                                                                                  \
-    X(double, double) X(longdouble, long double) X(char, char) X(schar, signed char) X(short, short) X(int, int)     \
-        X(long, long) X(longlong, long long) X(uchar, unsigned char) X(ushort, unsigned short) X(uint, unsigned int) \
-            X(ulong, unsigned long) X(ulonglong, unsigned long long) X(int8, int8_t) X(int16, int16_t)               \
-                X(int32, int32_t) X(int64, int64_t) X(uint8, uint8_t) X(uint16, uint16_t) X(uint32, uint32_t)        \
-                    X(uint64, uint64_t) X(size, size_t) X(ptrdiff, ptrdiff_t)
+#define RMA_TYPES(X)                                                                                               \
+    X(float, float)                                                                                                \
+    X(double, double)                                                                                              \
+    X(longdouble, long double)                                                                                     \
+    X(char, char) X(schar, signed char) X(short, short) X(int, int) X(long, long) X(longlong, long long)           \
+        X(uchar, unsigned char) X(ushort, unsigned short) X(uint, unsigned int) X(ulong, unsigned long)            \
+            X(ulonglong, unsigned long long) X(int8, int8_t) X(int16, int16_t) X(int32, int32_t) X(int64, int64_t) \
+                X(uint8, uint8_t) X(uint16, uint16_t) X(uint32, uint32_t) X(uint64, uint64_t) X(size, size_t)      \
+                    X(ptrdiff, ptrdiff_t)
 
 /* Point-to-point types: the standard AMO types and the two deprecated short ones. */
 #define WAIT_TYPES(X) X(short, short) X(ushort, unsigned short) STANDARD_AMO_TYPES(X)
 
 /* Reductions by teams: all 24 take min and max; 14 take and, or, xor; all and complex take sum and prod. */
-#define REDUCE_BIT_TYPES(X)                                                                                         \
-    X(uchar, unsigned char)                                                                                         \
-    X(ushort, unsigned short) X(uint, unsigned int) X(ulong, unsigned long) X(ulonglong, unsigned long long)        \
-        X(int8, int8_t) X(int16, int16_t) X(int32, int32_t) X(int64, int64_t) X(uint8, uint8_t) X(uint16, uint16_t) \
-            X(uint32, uint32_t) X(uint64, uint64_t) X(size, size_t)
+#define REDUCE_BIT_TYPES(X)                                                                                      \
+    X(uchar, unsigned char)                                                                                      \
+    X(ushort, unsigned short)                                                                                    \
+    X(uint, unsigned int)                                                                                        \
+    X(ulong, unsigned long) X(ulonglong, unsigned long long) X(int8, int8_t) X(int16, int16_t) X(int32, int32_t) \
+        X(int64, int64_t) X(uint8, uint8_t) X(uint16, uint16_t) X(uint32, uint32_t) X(uint64, uint64_t)          \
+            X(size, size_t)
 #define REDUCE_ORDER_TYPES(X) RMA_TYPES(X)
 #define COMPLEX_TYPES(X) X(complexd, double _Complex) X(complexf, float _Complex)
 #define REDUCE_SUM_TYPES(X) RMA_TYPES(X) COMPLEX_TYPES(X)
@@ -47,4 +53,5 @@
 #define SET_ORDER_TYPES(X) SET_BIT_TYPES(X) X(float, float) X(double, double) X(longdouble, long double)
 #define SET_SUM_TYPES(X) SET_ORDER_TYPES(X) COMPLEX_TYPES(X)
 
+/* clang-format on */
 #endif

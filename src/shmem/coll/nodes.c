@@ -31,8 +31,7 @@ static void take(struct step *step, void *to, const void *source, int rank, size
     if (rank == step->group->rank)
         memmove(to, source, bytes);
     else if (uccs_far_pe(pe))
-        uccs_far_get_nb(pe, lat_far_place(step->call, "source", source, pe), to, bytes, 0,
-                        &step->under_way);
+        uccs_far_get_nb(pe, lat_far_place(step->call, "source", source, pe), to, bytes, 0, &step->under_way);
     else
         memcpy(to, lat_coll_peer(step->call, "source", step->group, source, rank), bytes);
 }
@@ -101,8 +100,7 @@ void lat_nodes_alltoalls(const char *call, struct uccs_group *group, char *dest,
     uccs_group_sync(group);
     for (int i = 1; i <= group->size; i++) {
         int rank = (group->rank + i) % group->size;
-        lat_iget(call, LAT_CTX_DEFAULT, dest + rank * tblock, mine, dst, sst, nelems, size,
-                 uccs_group_pe(group, rank));
+        lat_iget(call, LAT_CTX_DEFAULT, dest + rank * tblock, mine, dst, sst, nelems, size, uccs_group_pe(group, rank));
     }
     uccs_group_sync(group);
 }
@@ -185,8 +183,8 @@ static void fold(struct step *step, lat_kernel *combine, char *sum, char *room, 
 }
 
 /* Short: each folds everything; nobody stores before all have taken. Also the scans: members 0 .. last. */
-static void fold_all(struct step *step, lat_kernel *combine, void *dest, const char *source, size_t n,
-                     size_t size, int last)
+static void fold_all(struct step *step, lat_kernel *combine, void *dest, const char *source, size_t n, size_t size,
+                     int last)
 {
     size_t bytes = n * size, most = ROOM / ((size_t)step->group->size * size) + 1;
     char *sum = room_for(step->call, bytes);
@@ -204,8 +202,7 @@ static void fold_all(struct step *step, lat_kernel *combine, void *dest, const c
 }
 
 /* Long: each folds its share of the elements, and gives it to all. Only a share's owner touches it. */
-static void fold_share(struct step *step, lat_kernel *combine, char *dest, const char *source, size_t n,
-                       size_t size)
+static void fold_share(struct step *step, lat_kernel *combine, char *dest, const char *source, size_t n, size_t size)
 {
     size_t members = (size_t)step->group->size, rank = (size_t)step->group->rank;
     size_t at = n * rank / members, end = n * (rank + 1) / members, most = ROOM / (members * size) + 1;

@@ -65,7 +65,10 @@ static void lost(void *argument, ucp_ep_h endpoint, ucs_status_t status)
 /* Unless the user says otherwise: a peer whose link is down is noticed within seconds, not hours. UCX reads these from
  * the environment alone; they stay there only while it does. */
 static const char *const patience[][2] = {
-    {"UCX_TCP_KEEPIDLE", "2s"}, {"UCX_TCP_KEEPINTVL", "1s"}, {"UCX_TCP_KEEPCNT", "3"}, {"UCX_KEEPALIVE_INTERVAL", "2s"},
+    {"UCX_TCP_KEEPIDLE", "2s"},
+    {"UCX_TCP_KEEPINTVL", "1s"},
+    {"UCX_TCP_KEEPCNT", "3"},
+    {"UCX_KEEPALIVE_INTERVAL", "2s"},
 };
 enum { PATIENCE = sizeof patience / sizeof *patience };
 
@@ -106,8 +109,7 @@ static ucs_status_t open_worker(void)
     ucs_status_t status = ucp_worker_create(context, &params, &worker);
     if (status != UCS_OK)
         return status;
-    const ucp_am_handler_param_t handler = {.field_mask = UCP_AM_HANDLER_PARAM_FIELD_ID |
-                                                          UCP_AM_HANDLER_PARAM_FIELD_CB,
+    const ucp_am_handler_param_t handler = {.field_mask = UCP_AM_HANDLER_PARAM_FIELD_ID | UCP_AM_HANDLER_PARAM_FIELD_CB,
                                             .id = MESSAGE,
                                             .cb = arrived};
     return ucp_worker_set_am_recv_handler(worker, &handler);
@@ -148,8 +150,7 @@ static void *ucx_connect(int pe, const void *address, size_t bytes)
         return 0;
     *peer = (struct peer){.pe = pe, .next = peers};
     const ucp_ep_params_t params = {.field_mask = UCP_EP_PARAM_FIELD_REMOTE_ADDRESS |
-                                                  UCP_EP_PARAM_FIELD_ERR_HANDLING_MODE |
-                                                  UCP_EP_PARAM_FIELD_ERR_HANDLER,
+                                                  UCP_EP_PARAM_FIELD_ERR_HANDLING_MODE | UCP_EP_PARAM_FIELD_ERR_HANDLER,
                                     .address = address,
                                     .err_mode = UCP_ERR_HANDLING_MODE_PEER,
                                     .err_handler = {lost, peer}};
