@@ -134,7 +134,7 @@ def self_test():
            "an ugly word": "word", "int x;\n" * (MAX_LINES + 1): "over"}
     with tempfile.TemporaryDirectory() as folder:
         path = pathlib.Path(folder) / "a.c"
-        assert not list(own_rules(path, "/* clean: /usr/include, $HOME/work/x */\n"))
+        assert not list(own_rules(path, "/* clean: /usr/include, $HOME/build/x */\n"))
         for line, word in bad.items():
             found = list(own_rules(path, line + "\n", re.compile("ugly")))
             assert len(found) == 1 and word in found[0][1], (line, found)
