@@ -27,7 +27,7 @@ void lat_ct_far(const char *call, shmemx_ct_t ct, long weight, int pe)
     lat_require(call);
     if (uccs_far_pe(pe)) {
         lat_ct_check(call, ct);
-        uccs_far_count(pe, lat_ct_of(ct), weight);
+        uccs_far_count(0, pe, lat_ct_of(ct), weight);
         return;
     }
     if (pe < 0 || pe >= uccs_core.npes)

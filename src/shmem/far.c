@@ -56,7 +56,7 @@ lat_cold void lat_put_far(const char *call, struct shmem_ctx_impl *ctx, void *de
     if (nothing(call, bytes, pe))
         return;
     if (uccs_far_pe(pe))
-        uccs_far_put(pe, lat_far_place(call, "dest", dest, pe), source, bytes, 0, 0);
+        uccs_far_put(0, pe, lat_far_place(call, "dest", dest, pe), source, bytes, 0, 0);
     else
         memcpy(lat_resolve(call, "dest", dest, pe), source, bytes);
 }
@@ -65,7 +65,7 @@ lat_cold void lat_put_nbi_far(const char *call, struct shmem_ctx_impl *ctx, void
                               size_t bytes, int pe)
 {
     if (bytes && uccs_far_pe(pe))
-        uccs_far_put_nb(pe, lat_far_place(call, "dest", dest, pe), source, bytes, 0, 0);
+        uccs_far_put_nb(0, pe, lat_far_place(call, "dest", dest, pe), source, bytes, 0, 0);
     else
         lat_put_far(call, ctx, dest, source, bytes, pe);
 }
@@ -77,7 +77,7 @@ lat_cold void lat_get_far(const char *call, struct shmem_ctx_impl *ctx, void *de
     if (nothing(call, bytes, pe))
         return;
     if (uccs_far_pe(pe))
-        uccs_far_get(pe, lat_far_place(call, "source", source, pe), dest, bytes, 0);
+        uccs_far_get(0, pe, lat_far_place(call, "source", source, pe), dest, bytes, 0);
     else
         memcpy(dest, lat_resolve(call, "source", source, pe), bytes);
 }
@@ -86,7 +86,7 @@ lat_cold void lat_get_nbi_far(const char *call, struct shmem_ctx_impl *ctx, void
                               size_t bytes, int pe)
 {
     if (bytes && uccs_far_pe(pe))
-        uccs_far_get_nb(pe, lat_far_place(call, "source", source, pe), dest, bytes, 0, 0);
+        uccs_far_get_nb(0, pe, lat_far_place(call, "source", source, pe), dest, bytes, 0, 0);
     else
         lat_get_far(call, ctx, dest, source, bytes, pe);
 }
@@ -95,7 +95,7 @@ lat_cold void lat_put_nbe_far(const char *call, struct shmem_ctx_impl *ctx, void
                               size_t bytes, int pe, shmemx_request_t *req)
 {
     if (bytes && uccs_far_pe(pe)) {
-        uccs_far_put_nb(pe, lat_far_place(call, "dest", dest, pe), source, bytes, 0, req);
+        uccs_far_put_nb(0, pe, lat_far_place(call, "dest", dest, pe), source, bytes, 0, req);
         return;
     }
     lat_put_far(call, ctx, dest, source, bytes, pe);
@@ -106,7 +106,7 @@ lat_cold void lat_get_nbe_far(const char *call, struct shmem_ctx_impl *ctx, void
                               size_t bytes, int pe, shmemx_request_t *req)
 {
     if (bytes && uccs_far_pe(pe)) {
-        uccs_far_get_nb(pe, lat_far_place(call, "source", source, pe), dest, bytes, 0, req);
+        uccs_far_get_nb(0, pe, lat_far_place(call, "source", source, pe), dest, bytes, 0, req);
         return;
     }
     lat_get_far(call, ctx, dest, source, bytes, pe);
@@ -120,7 +120,7 @@ static void put_with(const char *call, void *dest, const void *source, size_t by
     struct uccs_far_place to = {FAR_HEAP, 0};
     if (bytes)
         to = lat_far_place(call, "dest", dest, pe);
-    (blocking ? uccs_far_put : uccs_far_put_nb)(pe, to, source, bytes, with, req);
+    (blocking ? uccs_far_put : uccs_far_put_nb)(0, pe, to, source, bytes, with, req);
 }
 
 static bool is_signal(const char *call, struct uccs_far_with *with, const uint64_t *sig_addr, uint64_t signal,
@@ -188,9 +188,9 @@ lat_cold void lat_get_ct_far(const char *call, struct shmem_ctx_impl *ctx, shmem
         if (bytes)
             from = lat_far_place(call, "source", source, pe);
         if (blocking)
-            uccs_far_get(pe, from, dest, bytes, lat_ct_of(ct));
+            uccs_far_get(0, pe, from, dest, bytes, lat_ct_of(ct));
         else
-            uccs_far_get_nb(pe, from, dest, bytes, lat_ct_of(ct), req);
+            uccs_far_get_nb(0, pe, from, dest, bytes, lat_ct_of(ct), req);
         return;
     }
     lat_get_far(call, ctx, dest, source, bytes, pe);
@@ -230,7 +230,7 @@ lat_cold uint64_t lat_amo_far(const char *call, struct shmem_ctx_impl *ctx, enum
     const char *argument = op == LAT_AMO_FETCH ? "source" : "dest";
     lat_require(call);
     if (uccs_far_pe(pe))
-        return uccs_far_amo(pe, (enum uccs_far_amo)op, lat_far_place(call, argument, dest, pe), size, value, cond);
+        return uccs_far_amo(0, pe, (enum uccs_far_amo)op, lat_far_place(call, argument, dest, pe), size, value, cond);
     void *to = lat_resolve(call, argument, dest, pe);
     return size == 4 ? apply32(op, to, (uint32_t)value, (uint32_t)cond) : apply64(op, to, value, cond);
 }
@@ -241,7 +241,7 @@ lat_cold uint64_t lat_amo_post_far(const char *call, struct shmem_ctx_impl *ctx,
     if (!uccs_far_pe(pe))
         return lat_amo_far(call, ctx, op, dest, size, value, cond, pe);
     lat_require(call);
-    uccs_far_amo_post(pe, (enum uccs_far_amo)op, lat_far_place(call, "dest", dest, pe), size, value, 0);
+    uccs_far_amo_post(0, pe, (enum uccs_far_amo)op, lat_far_place(call, "dest", dest, pe), size, value, 0);
     return 0;
 }
 
@@ -251,6 +251,6 @@ lat_cold uint64_t lat_amo_post_nbe(const char *call, struct shmem_ctx_impl *ctx,
     if (!uccs_far_pe(pe))
         return lat_amo_far(call, ctx, op, dest, size, value, cond, pe);
     lat_require(call);
-    uccs_far_amo_post(pe, (enum uccs_far_amo)op, lat_far_place(call, "dest", dest, pe), size, value, req);
+    uccs_far_amo_post(0, pe, (enum uccs_far_amo)op, lat_far_place(call, "dest", dest, pe), size, value, req);
     return 0;
 }

@@ -75,9 +75,9 @@ lat_cold static void put_far(const char *call, void *dest, const void *source, c
     struct uccs_far_blocks blocks = blocks_of(shape, shape->dst, shape->sst);
     struct uccs_far_place to = lat_far_place(call, "dest", dest, pe);
     if (is_plain(&blocks))
-        (req ? uccs_far_put_nb : uccs_far_put)(pe, to, source, blocks.block * blocks.count, 0, req);
+        (req ? uccs_far_put_nb : uccs_far_put)(0, pe, to, source, blocks.block * blocks.count, 0, req);
     else
-        uccs_far_put_blocks(pe, to, source, &blocks, req);
+        uccs_far_put_blocks(0, pe, to, source, &blocks, req);
 }
 
 lat_cold static void get_far(const char *call, void *dest, const void *source, const struct shape *shape, int pe)
@@ -85,9 +85,9 @@ lat_cold static void get_far(const char *call, void *dest, const void *source, c
     struct uccs_far_blocks blocks = blocks_of(shape, shape->sst, shape->dst);
     struct uccs_far_place from = lat_far_place(call, "source", source, pe);
     if (is_plain(&blocks))
-        uccs_far_get(pe, from, dest, blocks.block * blocks.count, 0);
+        uccs_far_get(0, pe, from, dest, blocks.block * blocks.count, 0);
     else
-        uccs_far_get_blocks(pe, from, dest, &blocks);
+        uccs_far_get_blocks(0, pe, from, dest, &blocks);
 }
 
 /* False when the request carries it. */

@@ -76,7 +76,7 @@ void lat_barrier_all(void)
 {
     lat_require("shmem_barrier_all");
     if (lat_unlikely(atomic_load_relaxed(&uccs_far_touched)))
-        uccs_far_quiet();
+        uccs_far_quiet(0);
     uccs_group_sync(&lat_team_world.group);
 }
 

@@ -3,13 +3,17 @@
  * Everything travels as a message to the target's process and is executed by its processor, so one atomicity
  * domain (CPU) holds near and far, and a counting put or a put with signal is one message. Data flow:
  *
- *   origin: far.c (this interface) -> far_send.c -> transport ... target: far_serve.c -> memory
+ *   origin: far.c (this interface) -> far_lane.c -> transport ... target: far_serve.c -> memory
  *
- * Any thread; none of these is called for a peer on this node. One lock, the lane's, is held around the transport.
+ * Any thread; none of these is called for a peer on this node.
  *
- * Completion. An operation is *issued* at the origin and *applied* at the target; both count, per pair of PEs. A
- * flush message asks "have you applied as many as I have issued?" and is answered when so. Quiet flushes the peers
- * that were touched since; a request hangs one count on the next flush of each peer it touched.
+ * Lanes. A lane is an end of communication with connections, numbers and a lock of its own, held around the transport.
+ * Lane 0 is the service lane: peers' operations arrive there, and the default context issues there. Other lanes issue
+ * only, and their answers come back to them. `on` says on which lanes an operation is issued; null: on the service lane.
+ *
+ * Completion. An operation is *issued* at the origin and *applied* at the target; both count, per pair of lane and
+ * target. A flush message asks "have you applied as many as I have issued?" and is answered when so. Quiet flushes the
+ * peers that were touched since; a request hangs one count on the next flush of each peer it touched.
  *
  * Order. A message that must not overtake says how many of its predecessors must have been applied before it
  * (those before the last fence); the target keeps it until they are. */
@@ -68,9 +72,14 @@ enum uccs_far_amo { /* in the order of enum lat_amo */
                     FAR_XOR
 };
 
+/* The lanes of a context. Zeroed: none yet; they are found when it is first used. */
+struct uccs_far_lanes {
+    struct far_lane *own; /* null: none yet */
+};
+
 /* True while some peer is off the node. */
 extern uint32_t uccs_far_on;
-/* Something has been issued since the last quiet; a hint for quiet, exact for the thread that issued it. */
+/* Something has been issued on the service lane since its last quiet; a hint, exact for the thread that issued it. */
 extern uint32_t uccs_far_touched;
 
 /* True when the PE is in the job and not on this node. */
@@ -80,26 +89,28 @@ static inline bool uccs_far_pe(int pe)
 }
 
 /* Returns when the source may be reused. with and request may be null. */
-void uccs_far_put(int pe, struct uccs_far_place to, const void *source, size_t bytes, const struct uccs_far_with *with,
-                  uccs_request_handle *request);
+void uccs_far_put(struct uccs_far_lanes *on, int pe, struct uccs_far_place to, const void *source, size_t bytes,
+                  const struct uccs_far_with *with, uccs_request_handle *request);
 /* The source is the operation's until a quiet, or until the request completes. */
-void uccs_far_put_nb(int pe, struct uccs_far_place to, const void *source, size_t bytes,
+void uccs_far_put_nb(struct uccs_far_lanes *on, int pe, struct uccs_far_place to, const void *source, size_t bytes,
                      const struct uccs_far_with *with, uccs_request_handle *request);
 /* The data is there on return; the target's counter rises (0: none). */
-void uccs_far_get(int pe, struct uccs_far_place from, void *dest, size_t bytes, uccs_counter counter);
+void uccs_far_get(struct uccs_far_lanes *on, int pe, struct uccs_far_place from, void *dest, size_t bytes,
+                  uccs_counter counter);
 /* The data is there after a quiet, or when the request completes. */
-void uccs_far_get_nb(int pe, struct uccs_far_place from, void *dest, size_t bytes, uccs_counter counter,
-                     uccs_request_handle *request);
-void uccs_far_put_blocks(int pe, struct uccs_far_place to, const void *source, const struct uccs_far_blocks *blocks,
-                         uccs_request_handle *request);
-void uccs_far_get_blocks(int pe, struct uccs_far_place from, void *dest, const struct uccs_far_blocks *blocks);
+void uccs_far_get_nb(struct uccs_far_lanes *on, int pe, struct uccs_far_place from, void *dest, size_t bytes,
+                     uccs_counter counter, uccs_request_handle *request);
+void uccs_far_put_blocks(struct uccs_far_lanes *on, int pe, struct uccs_far_place to, const void *source,
+                         const struct uccs_far_blocks *blocks, uccs_request_handle *request);
+void uccs_far_get_blocks(struct uccs_far_lanes *on, int pe, struct uccs_far_place from, void *dest,
+                         const struct uccs_far_blocks *blocks);
 /* The old value where the operation fetches; one that does not returns at once. */
-uint64_t uccs_far_amo(int pe, enum uccs_far_amo op, struct uccs_far_place at, size_t size, uint64_t value,
-                      uint64_t cond);
+uint64_t uccs_far_amo(struct uccs_far_lanes *on, int pe, enum uccs_far_amo op, struct uccs_far_place at, size_t size,
+                      uint64_t value, uint64_t cond);
 /* The same where nobody wants the old value: returns at once. */
-void uccs_far_amo_post(int pe, enum uccs_far_amo op, struct uccs_far_place at, size_t size, uint64_t value,
-                       uccs_request_handle *request);
-void uccs_far_count(int pe, uccs_counter counter, int64_t weight);
+void uccs_far_amo_post(struct uccs_far_lanes *on, int pe, enum uccs_far_amo op, struct uccs_far_place at, size_t size,
+                       uint64_t value, uccs_request_handle *request);
+void uccs_far_count(struct uccs_far_lanes *on, int pe, uccs_counter counter, int64_t weight);
 
 /* Stores to a word of the target's rows, at FAR_ROWS and the offset: neither ordered nor flushed. */
 void uccs_far_flag(int pe, uint64_t offset, uint64_t value);
@@ -107,13 +118,11 @@ void uccs_far_flag(int pe, uint64_t offset, uint64_t value);
 /* The node of a PE; PEs of a node are consecutive. */
 int uccs_far_node_of(int pe);
 
-/* Of all that this process has issued. */
-void uccs_far_fence(void);
-void uccs_far_quiet(void);
+/* Of what was issued on these lanes. */
+void uccs_far_fence(struct uccs_far_lanes *on);
+void uccs_far_quiet(struct uccs_far_lanes *on);
 /* Starts it: the request gets a count for every peer that has not yet answered for all. */
-void uccs_far_flush(struct uccs_request *request);
-/* Every operation that carries the handle from now on may be tested: starts flushes where requests hang. */
-void uccs_far_nudge(void);
+void uccs_far_flush(struct uccs_far_lanes *on, struct uccs_request *request);
 
 /* Arrivals, completions. Non-zero when something happened. Any thread; returns at once when another is at it. */
 int uccs_far_poll(void);

@@ -15,7 +15,7 @@ static void settle(struct far_ask *ask)
     if (ask->request)
         uccs_request_finish(ask->request, false);
     else
-        atomic_store_release(&far_lane.getting, far_lane.getting - 1); /* acquire: quiet; the lock orders writers */
+        atomic_store_release(&ask->lane->getting, ask->lane->getting - 1); /* acquire: quiet; the lock orders writers */
     free(ask);
 }
 
@@ -35,14 +35,14 @@ static void take_data(struct far_ask *ask, const struct transport_message *messa
         settle(ask);
         return;
     }
-    switch (far_lane.transport->receive(message->rest, ask->dest, message->bytes, ask)) {
+    switch (far_transport->receive(ask->lane->at, message->rest, ask->dest, message->bytes, ask)) {
     case TRANSPORT_DONE: settle(ask); break;
     case TRANSPORT_PENDING: break;
     default: far_fail("the data of a get did not come: the connection is lost");
     }
 }
 
-void far_answered(const struct far_header *header, const struct transport_message *message)
+void far_answered(struct far_lane *lane, const struct far_header *header, const struct transport_message *message)
 {
     void *asker = (void *)(uintptr_t)header->token;
     if (header->kind == FAR_FLUSHED) {
@@ -50,6 +50,7 @@ void far_answered(const struct far_header *header, const struct transport_messag
         return;
     }
     struct far_ask *ask = asker;
+    (void)lane;
     if (header->kind == FAR_DATA) {
         take_data(ask, message);
         return;

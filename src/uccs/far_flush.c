@@ -36,7 +36,7 @@ static void start(struct far_peer *peer)
     peer->next = 0;
     flush->covers = peer->issued;
     peer->flying = flush;
-    struct far_send *send = far_send_new();
+    struct far_send *send = far_send_new(peer->lane);
     send->header.kind = FAR_FLUSH;
     send->header.after = peer->issued;
     send->header.token = (uint64_t)(uintptr_t)flush;
@@ -50,8 +50,8 @@ void far_hang(struct far_peer *peer, struct uccs_request *request)
     append(peer->next, request);
     if (!peer->hung) {
         peer->hung = true;
-        peer->next_hung = far_lane.hung;
-        far_lane.hung = peer;
+        peer->next_hung = peer->lane->hung;
+        peer->lane->hung = peer;
     }
 }
 
@@ -69,10 +69,10 @@ void far_flushed(struct far_flush *flush)
     free(flush);
 }
 
-/* Under the lock. Peers whose flush is still under way stay for the next time. */
-void uccs_far_nudge(void)
+/* Peers whose flush is still under way stay for the next time. */
+void far_nudge(struct far_lane *lane)
 {
-    struct far_peer **at = &far_lane.hung;
+    struct far_peer **at = &lane->hung;
     while (*at) {
         struct far_peer *peer = *at;
         if (peer->flying) {
@@ -87,11 +87,12 @@ void uccs_far_nudge(void)
 }
 
 /* A fence is a number: peers take it over with the next operation to them. */
-void uccs_far_fence(void)
+void uccs_far_fence(struct uccs_far_lanes *on)
 {
-    pthread_mutex_lock(&far_lane.lock);
-    far_lane.epoch++;
-    pthread_mutex_unlock(&far_lane.lock);
+    struct far_lane *lane = far_lane_of(on);
+    pthread_mutex_lock(&lane->lock);
+    lane->epoch++;
+    pthread_mutex_unlock(&lane->lock);
 }
 
 /* Hangs `all` on a flush of a peer that has something unanswered. */
@@ -108,9 +109,9 @@ static void flush(struct far_peer *peer, struct uccs_request *all)
 }
 
 /* Touched peers stay on the list until all is answered, for the quiets of other threads. */
-static void flush_touched(struct uccs_request *all)
+static void flush_touched(struct far_lane *lane, struct uccs_request *all)
 {
-    struct far_peer **at = &far_lane.touched;
+    struct far_peer **at = &lane->touched;
     while (*at) {
         struct far_peer *peer = *at;
         if (peer->answered == peer->issued) {
@@ -122,24 +123,31 @@ static void flush_touched(struct uccs_request *all)
             flush(peer, all);
         at = &peer->next_touched;
     }
-    atomic_store_relaxed(&uccs_far_touched, far_lane.touched != 0);
+    if (lane == far_service())
+        atomic_store_relaxed(&uccs_far_touched, lane->touched || lane->getting);
 }
 
-void uccs_far_flush(struct uccs_request *all)
+static void flush_lane(struct far_lane *lane, struct uccs_request *all)
 {
-    pthread_mutex_lock(&far_lane.lock);
-    flush_touched(all);
-    pthread_mutex_unlock(&far_lane.lock);
+    pthread_mutex_lock(&lane->lock);
+    flush_touched(lane, all);
+    pthread_mutex_unlock(&lane->lock);
+}
+
+void uccs_far_flush(struct uccs_far_lanes *on, struct uccs_request *all)
+{
+    flush_lane(far_lane_of(on), all);
 }
 
 /* `all` is no one's child and has an owner, so nobody frees it. */
-void uccs_far_quiet(void)
+void uccs_far_quiet(struct uccs_far_lanes *on)
 {
+    struct far_lane *lane = far_lane_of(on);
     struct uccs_request all = {.pending = 1};
     struct uccs_wait wait = {0};
-    uccs_far_flush(&all);
-    while (atomic_load_acquire(&all.pending) != 1 || atomic_load_acquire(&far_lane.getting)) /* acqrel: finish */
-        if (!uccs_far_poll())
+    flush_lane(lane, &all);
+    while (atomic_load_acquire(&all.pending) != 1 || atomic_load_acquire(&lane->getting)) /* acqrel: finish */
+        if (!far_look(lane))
             uccs_yield(&wait);
-    uccs_far_flush(0);
+    flush_lane(lane, 0);
 }

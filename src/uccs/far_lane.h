@@ -1,5 +1,5 @@
-/* Inside of the far operations: the lane, its peers, the messages. Everything here under the lane's lock, but for
- * what says otherwise. */
+/* Inside of the far operations: lanes, their peers, the messages. Everything here under the lock of its lane, but for
+ * what says otherwise. A thread holds one lane's lock at a time. */
 #ifndef UCCS_FAR_LANE_H
 #define UCCS_FAR_LANE_H
 
@@ -18,8 +18,12 @@ enum far_kind {
     FAR_DATA,
     FAR_FLUSH,
     FAR_FLUSHED,
-    FAR_FLAG
+    FAR_FLAG,
+    FAR_HELLO /* the address of a lane that issues, for answers */
 };
+
+#define FAR_LANES 64      /* at most */
+#define FAR_PES (1 << 24) /* at most, in a job with several nodes */
 
 /* Both ends run the same build (the start checks), so this is plain memory. */
 struct far_header {
@@ -27,7 +31,8 @@ struct far_header {
     uint8_t op;   /* enum uccs_far_amo; of a put enum uccs_far_what */
     uint8_t size; /* of an atomic; of a put the signal's segment */
     uint8_t segment;
-    int32_t from;
+    uint32_t from : 24; /* PE and lane that issued it */
+    uint32_t lane : 8;
     uint64_t after; /* not before so many of the sender's have been applied; block size of FAR_GET_BLOCKS */
     uint64_t offset;
     uint64_t token; /* of the asker, for the answer; stride of FAR_PUT_BLOCKS */
@@ -44,6 +49,7 @@ struct far_token {
 /* A message on its way out, or, with `answered`, what waits for the answer to one. */
 struct far_send {
     struct far_token token;
+    struct far_lane *lane;
     struct far_header header;
     uint32_t *flag;       /* set to 1 (release) when sent; null: nobody waits */
     void *buffer;         /* freed when sent */
@@ -54,6 +60,7 @@ struct far_send {
 /* What a get, a fetching atomic or a flush waits for. */
 struct far_ask {
     struct far_token token;
+    struct far_lane *lane;
     uint32_t *flag; /* set to 1 (release); null: */
     struct uccs_request *request;
     uint64_t *value; /* of an atomic */
@@ -80,25 +87,35 @@ struct far_kept {
     struct far_kept *next;
 };
 
+/* What a lane of another PE has issued to me. Under the lock of the service lane, where it arrives. */
+struct far_origin {
+    struct far_peer *peer; /* of the service lane */
+    void *to;              /* where answers go; of the other's service lane the peer's own */
+    uint64_t applied;
+    struct far_kept *kept;
+};
+
+/* As seen from one of my lanes: the service lane of another PE. */
 struct far_peer {
+    struct far_lane *lane;
     int pe;
-    void *to; /* the transport's; null until something is sent */
-    /* As origin. */
+    void *to;                  /* the transport's; null until something is sent */
     uint64_t issued, answered; /* operations; those known to be applied */
     uint64_t fenced, epoch;    /* issued at the last fence; which fence that was */
     struct far_flush *flying;  /* the last flush sent, not yet answered */
     struct far_flush *next;    /* requests that wait for a flush to be sent */
     bool touched, hung;        /* on those lists */
-    struct far_peer *next_touched, *next_hung;
-    /* As target. */
-    uint64_t applied;
-    struct far_kept *kept;
     bool same_image, asked_image;
+    struct far_peer *next_touched, *next_hung;
+    /* Of the service lane: what comes from there. */
+    struct far_origin origin;   /* its service lane */
+    struct far_origin **others; /* by lane; null: none has issued yet */
 };
 
 struct far_lane {
-    pthread_mutex_t lock;
-    const struct transport *transport;
+    cache_aligned pthread_mutex_t lock;
+    void *at; /* the transport's; null: not open */
+    uint32_t number;
     struct far_peer **peers; /* by PE; made on first use */
     struct far_peer *touched, *hung;
     uint64_t epoch;   /* fences */
@@ -108,23 +125,42 @@ struct far_lane {
     struct far_send *idle;
 };
 
-extern struct far_lane far_lane;
+extern struct far_lane far_lanes[FAR_LANES];
+extern const struct transport *far_transport;
 
-struct far_peer *far_peer(int pe);
-struct far_send *far_send_new(void);
+static inline struct far_lane *far_service(void)
+{
+    return &far_lanes[0];
+}
+
+/* far_lane.c */
+struct far_peer *far_peer(struct far_lane *lane, int pe);
+void far_connect(struct far_peer *peer);
+struct far_send *far_send_new(struct far_lane *lane);
 void far_send_free(struct far_send *send);
 /* Sends; `send` is gone afterwards, or when the transport is done with it. Data stays until then. */
 void far_send(struct far_peer *peer, struct far_send *send, const void *data, size_t bytes);
+/* To the lane that asked; `send` is of the service lane. */
+void far_answer(struct far_origin *origin, struct far_send *send, const void *data, size_t bytes);
+/* On which lane the calling thread issues. Any thread, without a lock. */
+struct far_lane *far_lane_of(struct uccs_far_lanes *on);
+/* Any thread, without a lock: moves the lane on unless another thread is at it. */
+int far_poll(struct far_lane *lane);
+/* At every look of a thread that waits for something of the lane. */
+int far_look(struct far_lane *lane);
 
 /* far_flush.c */
 void far_hang(struct far_peer *peer, struct uccs_request *request);
+/* Every operation that carries a request may be tested from now on: starts flushes where requests hang. */
+void far_nudge(struct far_lane *lane);
 void far_flushed(struct far_flush *flush);
 
-/* far_serve.c: events of the transport. */
-void far_arrived(const struct transport_message *message);
+/* far_serve.c: an event of the transport. */
+void far_arrived(void *lane, const struct transport_message *message);
+void far_origins_free(struct far_peer *peer);
 
 /* far_ask.c */
-void far_answered(const struct far_header *header, const struct transport_message *message);
+void far_answered(struct far_lane *lane, const struct far_header *header, const struct transport_message *message);
 
 /* far_names.c: what PEs tell each other at the start. */
 struct far_record {
@@ -132,8 +168,10 @@ struct far_record {
     unsigned char image_id[24];
     unsigned char address[]; /* what the transport says, `size` bytes */
 };
-int far_names_publish(void);               /* 0, or -1 after a line */
-struct far_record *far_names_find(int pe); /* to be freed by the caller */
+#define FAR_ADDRESS 4096                                                       /* bytes of an address at most */
+int far_names_address(const struct far_lane *lane, void *room, size_t *bytes); /* 0, or -1 after a line */
+int far_names_publish(void);                                                   /* the same */
+struct far_record *far_names_find(int pe); /* to be freed by the caller; any thread */
 
 /* far_thread.c */
 int far_thread_start(void);

@@ -11,8 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MOST 4096
-
 static unsigned life; /* of the library in this process: a key can be told once */
 
 static void key_of_life(char key[RTE_KEY_BYTES])
@@ -20,19 +18,26 @@ static void key_of_life(char key[RTE_KEY_BYTES])
     snprintf(key, RTE_KEY_BYTES, "far%u", life);
 }
 
+int far_names_address(const struct far_lane *lane, void *room, size_t *bytes)
+{
+    *bytes = FAR_ADDRESS;
+    if (far_transport->address(lane->at, room, bytes) == 0)
+        return 0;
+    log_line("the address of %s takes %zu bytes, more than %d; give it fewer devices (UCX_NET_DEVICES)",
+             far_transport->name, *bytes, FAR_ADDRESS);
+    return -1;
+}
+
 int far_names_publish(void)
 {
     char key[RTE_KEY_BYTES];
     union {
         struct far_record record;
-        unsigned char bytes[sizeof(struct far_record) + MOST];
+        unsigned char bytes[sizeof(struct far_record) + FAR_ADDRESS];
     } room = {.record = {.image_shared = rte.me->image_shared}};
-    size_t bytes = MOST;
-    if (far_lane.transport->address(room.record.address, &bytes) != 0) {
-        log_line("the address of %s takes %zu bytes, more than %d; give it fewer devices (UCX_NET_DEVICES)",
-                 far_lane.transport->name, bytes, MOST);
+    size_t bytes;
+    if (far_names_address(far_service(), room.record.address, &bytes) != 0)
         return -1;
-    }
     room.record.size = (uint32_t)bytes;
     memcpy(room.record.image_id, rte.me->image_id, sizeof room.record.image_id);
     life++;

@@ -1,7 +1,7 @@
 /* The target's side of far operations: what has arrived is applied to memory by this processor.
  *
- * Called by the transport, under the lane's lock, on whatever thread polls: the program's or the library's own. So
- * nothing here waits.
+ * Called by the transport, under the service lane's lock, on whatever thread polls: the program's or the library's own.
+ * So nothing here waits.
  *
  * Orders: data is stored before what announces it (release of the counter, signal or flag; acquire in the program's
  * wait loops). `applied` counts under the lock. */
@@ -17,9 +17,9 @@
 /* Long data on its way into place. */
 struct receive {
     struct far_token token;
-    struct far_peer *peer;
+    struct far_origin *origin;
     struct far_header header;
-    void *packed; /* of a strided put */
+    void *packed; /* of what is not stored as it is */
     size_t bytes;
 };
 
@@ -89,22 +89,22 @@ static void unpack(const struct far_header *header, const char *data, size_t byt
 APPLY(32)
 APPLY(64)
 
-static void answer_amo(struct far_peer *peer, const struct far_header *header, uint64_t old)
+static void answer_amo(struct far_origin *origin, const struct far_header *header, uint64_t old)
 {
-    struct far_send *send = far_send_new();
+    struct far_send *send = far_send_new(far_service());
     send->header.kind = FAR_AMO_ANSWER;
     send->header.token = header->token;
     send->header.a = old;
-    far_send(peer, send, 0, 0);
+    far_answer(origin, send, 0, 0);
 }
 
-static void apply_amo(struct far_peer *peer, const struct far_header *header)
+static void apply_amo(struct far_origin *origin, const struct far_header *header)
 {
     void *to = place_of(header->segment, header->offset, header->size, header->from);
     uint64_t old = header->size == sizeof(uint32_t) ? apply32(header->op, to, (uint32_t)header->a, (uint32_t)header->b)
                                                     : apply64(header->op, to, header->a, header->b);
     if (header->token)
-        answer_amo(peer, header, old);
+        answer_amo(origin, header, old);
 }
 
 /* The data of a put is there: tells whom it concerns. */
@@ -127,111 +127,86 @@ static void announce(const struct far_header *header)
         atomic_store_release(signal, header->b);
 }
 
-static void answer_flush(struct far_peer *peer, const struct far_header *header)
+static void answer_flush(struct far_origin *origin, const struct far_header *header)
 {
-    struct far_send *send = far_send_new();
+    struct far_send *send = far_send_new(far_service());
     send->header.kind = FAR_FLUSHED;
     send->header.token = header->token;
-    far_send(peer, send, 0, 0);
+    far_answer(origin, send, 0, 0);
 }
 
-static void received(struct far_token *token, bool failed);
-
-/* Long data: fetches it, straight into place where it is contiguous. */
-static bool fetch(struct far_peer *peer, const struct far_header *header, void *rest, size_t bytes)
+/* Another lane of a PE tells where answers go. */
+static void meet(struct far_origin *origin, const struct far_header *header, const void *address, size_t bytes)
 {
-    struct receive *receive = malloc(sizeof *receive);
-    if (!receive)
-        far_fail("no memory for data of PE %d", peer->pe);
-    *receive = (struct receive){.token.done = received, .peer = peer, .header = *header, .bytes = bytes};
-    if (header->kind == FAR_PUT_BLOCKS && !(receive->packed = malloc(bytes)))
-        far_fail("no memory for %zu bytes of PE %d", bytes, peer->pe);
-    void *to = receive->packed ? receive->packed : place_of(header->segment, header->offset, bytes, header->from);
-    switch (far_lane.transport->receive(rest, to, bytes, receive)) {
-    case TRANSPORT_PENDING: return false;
-    case TRANSPORT_DONE: break;
-    default: far_fail("the data of PE %d did not come: the connection is lost", peer->pe);
+    origin->to = far_transport->connect(far_service()->at, (int)header->from, address, bytes);
+    if (!origin->to)
+        far_fail("PE %d cannot be answered over %s", header->from, far_transport->name);
+}
+
+/* Data that has come and is not in its place yet. */
+static void land(struct far_origin *origin, const struct far_header *header, const void *data, size_t bytes)
+{
+    switch (header->kind) {
+    case FAR_PUT:
+        if (bytes)
+            store(place_of(header->segment, header->offset, bytes, header->from), data, bytes);
+        break;
+    case FAR_PUT_BLOCKS: unpack(header, data, bytes); break;
+    case FAR_HELLO: meet(origin, header, data, bytes); break;
+    default: break;
     }
+}
+
+static void applied(struct far_origin *origin, const struct far_header *header)
+{
+    announce(header);
+    origin->applied++;
+}
+
+static void go_on(struct far_origin *origin);
+
+static void landed(struct receive *receive)
+{
+    struct far_origin *origin = receive->origin;
     if (receive->packed)
-        unpack(header, receive->packed, bytes);
+        land(origin, &receive->header, receive->packed, receive->bytes);
+    applied(origin, &receive->header);
     free(receive->packed);
     free(receive);
-    return true;
-}
-
-/* True when it is done; false: its data is on its way. */
-static bool apply(struct far_peer *peer, const struct far_header *header, const void *data, size_t bytes, void *rest)
-{
-    if (header->kind == FAR_FLUSH) {
-        answer_flush(peer, header);
-        return true;
-    }
-    if (header->kind == FAR_AMO)
-        apply_amo(peer, header);
-    else if (rest && !fetch(peer, header, rest, bytes))
-        return false;
-    else if (!rest && header->kind == FAR_PUT && bytes)
-        store(place_of(header->segment, header->offset, bytes, header->from), data, bytes);
-    else if (!rest && header->kind == FAR_PUT_BLOCKS)
-        unpack(header, data, bytes);
-    announce(header);
-    peer->applied++;
-    return true;
-}
-
-/* Messages that were waiting for what has just been applied. */
-static void go_on(struct far_peer *peer)
-{
-    struct far_kept **at = &peer->kept;
-    while (*at) {
-        struct far_kept *kept = *at;
-        if (kept->header.after > peer->applied) {
-            at = &kept->next;
-            continue;
-        }
-        *at = kept->next;
-        apply(peer, &kept->header, kept->data, kept->bytes, kept->rest);
-        free(kept->data);
-        free(kept);
-        at = &peer->kept; /* that one may have been waited for, too */
-    }
 }
 
 static void received(struct far_token *token, bool failed)
 {
     struct receive *receive = (struct receive *)token;
-    struct far_peer *peer = receive->peer;
+    struct far_origin *origin = receive->origin;
     if (failed)
         return; /* `broken` ends the job */
-    if (receive->packed)
-        unpack(&receive->header, receive->packed, receive->bytes);
-    announce(&receive->header);
-    peer->applied++;
-    free(receive->packed);
-    free(receive);
-    go_on(peer);
+    landed(receive);
+    go_on(origin);
 }
 
-static void keep(struct far_peer *peer, const struct far_header *header, const struct transport_message *message)
+/* Long data: straight into place where it has one of its own. */
+static void fetch(struct far_origin *origin, const struct far_header *header, void *rest, size_t bytes)
 {
-    struct far_kept *kept = malloc(sizeof *kept);
-    void *copy = message->rest || !message->bytes ? 0 : malloc(message->bytes);
-    if (!kept || (!copy && !message->rest && message->bytes))
-        far_fail("no memory for a message of PE %d", peer->pe);
-    if (copy)
-        memcpy(copy, message->data, message->bytes);
-    *kept = (struct far_kept){.header = *header, .rest = message->rest, .data = copy, .bytes = message->bytes};
-    struct far_kept **at = &peer->kept;
-    while (*at)
-        at = &(*at)->next;
-    *at = kept;
+    struct receive *receive = malloc(sizeof *receive);
+    if (!receive)
+        far_fail("no memory for data of PE %d", header->from);
+    *receive = (struct receive){.token.done = received, .origin = origin, .header = *header, .bytes = bytes};
+    if (header->kind != FAR_PUT && !(receive->packed = malloc(bytes)))
+        far_fail("no memory for %zu bytes of PE %d", bytes, header->from);
+    void *to = receive->packed ? receive->packed : place_of(header->segment, header->offset, bytes, header->from);
+    switch (far_transport->receive(far_service()->at, rest, to, bytes, receive)) {
+    case TRANSPORT_PENDING: break;
+    case TRANSPORT_DONE: landed(receive); break;
+    default: far_fail("the data of PE %d did not come: the connection is lost", header->from);
+    }
 }
 
 /* The memory itself is what is sent: a get sees it as it is while it leaves. */
-static void serve_get(struct far_peer *peer, const struct far_header *header)
+static void serve_get(struct far_origin *origin, const struct far_header *header)
 {
     const char *from = place_of(header->segment, header->offset, header->b, header->from);
-    struct far_send *send = far_send_new();
+    struct far_send *send = far_send_new(far_service());
     send->header.kind = FAR_DATA;
     send->header.token = header->token;
     if (header->op == FAR_LATE)
@@ -239,46 +214,136 @@ static void serve_get(struct far_peer *peer, const struct far_header *header)
     else if (header->op == FAR_COUNT)
         send->counter = header->a;
     atomic_fence_acquire(); /* data that an earlier flag announced */
-    far_send(peer, send, from, header->b);
+    far_answer(origin, send, from, header->b);
 }
 
-static void serve_get_blocks(struct far_peer *peer, const struct far_header *header)
+static void serve_get_blocks(struct far_origin *origin, const struct far_header *header)
 {
     size_t block = header->after, bytes = header->b;
     char *packed = malloc(bytes);
     if (!packed)
-        far_fail("no memory for %zu bytes for PE %d", bytes, peer->pe);
+        far_fail("no memory for %zu bytes for PE %d", bytes, header->from);
     for (size_t i = 0; i * block < bytes; i++) {
         uint64_t offset = header->offset + (uint64_t)((ptrdiff_t)i * (ptrdiff_t)header->a);
         memcpy(packed + i * block, place_of(header->segment, offset, block, header->from), block);
     }
-    struct far_send *send = far_send_new();
+    struct far_send *send = far_send_new(far_service());
     send->header.kind = FAR_DATA;
     send->header.token = header->token;
     send->buffer = packed;
-    far_send(peer, send, packed, bytes);
+    far_answer(origin, send, packed, bytes);
 }
 
-void far_arrived(const struct transport_message *message)
+static void handle(struct far_origin *origin, const struct far_header *header, const void *data, size_t bytes,
+                   void *rest)
 {
-    struct far_header header;
-    memcpy(&header, message->header, sizeof header);
-    if (message->header_bytes != sizeof header || header.from < 0 || header.from >= uccs_core.npes)
+    switch (header->kind) {
+    case FAR_GET: serve_get(origin, header); break;
+    case FAR_GET_BLOCKS: serve_get_blocks(origin, header); break;
+    case FAR_FLUSH: answer_flush(origin, header); break;
+    case FAR_AMO:
+        apply_amo(origin, header);
+        origin->applied++;
+        break;
+    default:
+        if (rest) {
+            fetch(origin, header, rest, bytes);
+            break;
+        }
+        land(origin, header, data, bytes);
+        applied(origin, header);
+    }
+}
+
+/* Not before its predecessors; and not before there is a way back. */
+static bool must_wait(const struct far_origin *origin, const struct far_header *header)
+{
+    if (lat_unlikely(header->lane && !origin->to))
+        return header->kind != FAR_HELLO;
+    return header->kind != FAR_GET_BLOCKS && header->after > origin->applied;
+}
+
+/* Messages that were waiting for what has just been applied. */
+static void go_on(struct far_origin *origin)
+{
+    struct far_kept **at = &origin->kept;
+    while (*at) {
+        struct far_kept *kept = *at;
+        if (must_wait(origin, &kept->header)) {
+            at = &kept->next;
+            continue;
+        }
+        *at = kept->next;
+        handle(origin, &kept->header, kept->data, kept->bytes, kept->rest);
+        free(kept->data);
+        free(kept);
+        at = &origin->kept; /* that one may have been waited for, too */
+    }
+}
+
+static void keep(struct far_origin *origin, const struct far_header *header, const struct transport_message *message)
+{
+    struct far_kept *kept = malloc(sizeof *kept);
+    void *copy = message->rest || !message->bytes ? 0 : malloc(message->bytes);
+    if (!kept || (!copy && !message->rest && message->bytes))
+        far_fail("no memory for a message of PE %d", header->from);
+    if (copy)
+        memcpy(copy, message->data, message->bytes);
+    *kept = (struct far_kept){.header = *header, .rest = message->rest, .data = copy, .bytes = message->bytes};
+    struct far_kept **at = &origin->kept;
+    while (*at)
+        at = &(*at)->next;
+    *at = kept;
+}
+
+static struct far_origin *origin_of(const struct far_header *header)
+{
+    struct far_peer *peer = far_peer(far_service(), (int)header->from);
+    if (lat_likely(header->lane == 0))
+        return &peer->origin;
+    if (!peer->others)
+        peer->others = calloc(FAR_LANES, sizeof *peer->others);
+    struct far_origin **origin = peer->others ? &peer->others[header->lane] : 0;
+    if (origin && !*origin && (*origin = calloc(1, sizeof **origin)))
+        (*origin)->peer = peer;
+    if (!origin || !*origin)
+        far_fail("no memory for a lane of PE %d", header->from);
+    return *origin;
+}
+
+void far_origins_free(struct far_peer *peer)
+{
+    for (int lane = 0; peer->others && lane < FAR_LANES; lane++)
+        free(peer->others[lane]);
+    free(peer->others);
+}
+
+static bool is_of_this_job(const struct far_header *header, size_t bytes)
+{
+    return bytes == sizeof *header && (int)header->from < uccs_core.npes && header->lane < FAR_LANES;
+}
+
+void far_arrived(void *lane, const struct transport_message *message)
+{
+    struct far_header header = {0};
+    memcpy(&header, message->header, message->header_bytes < sizeof header ? message->header_bytes : sizeof header);
+    if (!is_of_this_job(&header, message->header_bytes))
         far_fail("a message that is none of this job has arrived");
-    struct far_peer *peer = far_peer(header.from);
     switch (header.kind) {
-    case FAR_GET: serve_get(peer, &header); return;
     case FAR_FLAG:
         store(place_of(FAR_ROWS, header.offset, sizeof header.a, header.from), &header.a, sizeof header.a);
         return;
-    case FAR_GET_BLOCKS: serve_get_blocks(peer, &header); return;
     case FAR_AMO_ANSWER:
     case FAR_DATA:
-    case FAR_FLUSHED: far_answered(&header, message); return;
+    case FAR_FLUSHED: far_answered(lane, &header, message); return;
     default: break;
     }
-    if (lat_unlikely(header.after > peer->applied))
-        keep(peer, &header, message);
-    else if (apply(peer, &header, message->data, message->bytes, message->rest) && lat_unlikely(peer->kept != 0))
-        go_on(peer);
+    struct far_origin *origin = origin_of(&header);
+    if (lat_unlikely(must_wait(origin, &header))) {
+        keep(origin, &header, message);
+        return;
+    }
+    handle(origin, &header, message->data, message->bytes, message->rest);
+    if (lat_unlikely(origin->kept != 0))
+        go_on(origin);
 }

@@ -1,4 +1,4 @@
-/* The progress thread: serves peers while the program is outside of the library (seed 004, figure 5).
+/* The progress thread: drives the service lane, so serves peers while the program is outside of the library (seed 004, figure 5).
  *
  * It sleeps on the transport's descriptor. While threads of the program poll, it keeps away: it looks now and then
  * whether they still do, since being woken by what they are about to take would only cost them the core.
@@ -22,34 +22,35 @@ static pthread_t thread;
 static int stop = -1; /* an eventfd: readable when the thread shall end; -1: there is no thread */
 
 /* Drains what there is; true when the descriptor will tell of more. */
-static bool serve(void)
+static bool serve(struct far_lane *lane)
 {
-    pthread_mutex_lock(&far_lane.lock);
-    while (far_lane.transport->progress())
+    pthread_mutex_lock(&lane->lock);
+    while (far_transport->progress(lane->at))
         ;
-    if (far_lane.hung)
-        uccs_far_nudge();
-    bool armed = far_lane.transport->arm();
-    pthread_mutex_unlock(&far_lane.lock);
+    if (lane->hung)
+        far_nudge(lane);
+    bool armed = far_transport->arm(lane->at);
+    pthread_mutex_unlock(&lane->lock);
     return armed;
 }
 
 static void *run(void *unused)
 {
     (void)unused;
+    struct far_lane *lane = far_service();
     struct pollfd files[] = {{.fd = stop, .events = POLLIN},
-                             {.fd = far_lane.transport->descriptor(), .events = POLLIN}};
+                             {.fd = far_transport->descriptor(lane->at), .events = POLLIN}};
     const struct timespec while_polled = {0, LOOK_AGAIN_NANOSECONDS};
     uint32_t seen = 0;
     for (;;) {
-        uint32_t polls = atomic_load_relaxed(&far_lane.polls);
+        uint32_t polls = atomic_load_relaxed(&lane->polls);
         if (polls != seen) {
             seen = polls;
             if (ppoll(files, 1, &while_polled, 0) > 0)
                 return 0;
             continue;
         }
-        if (!serve())
+        if (!serve(lane))
             continue;
         poll(files, 2, -1);
         if (files[0].revents)

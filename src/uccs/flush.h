@@ -24,14 +24,14 @@ static inline void uccs_quiet(void)
 static inline void uccs_fence_all(void)
 {
     if (lat_unlikely(atomic_load_relaxed(&uccs_far_touched)))
-        uccs_far_fence();
+        uccs_far_fence(0);
     uccs_fence_stores();
 }
 
 static inline void uccs_quiet_all(void)
 {
     if (lat_unlikely(atomic_load_relaxed(&uccs_far_touched)))
-        uccs_far_quiet();
+        uccs_far_quiet(0);
     uccs_quiet();
 }
 

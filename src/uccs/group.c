@@ -71,7 +71,7 @@ static void disseminate_on_flags(const struct uccs_group *group)
         if (theirs)
             atomic_fetch_add_release(theirs, 1); /* acquire: the load below, at its owner */
         else
-            uccs_far_amo_post(pe, FAR_ADD, uccs_far_place(&group->flags[round]), sizeof(long), 1, 0);
+            uccs_far_amo_post(0, pe, FAR_ADD, uccs_far_place(&group->flags[round]), sizeof(long), 1, 0);
         struct uccs_wait wait = {0};
         while (atomic_load_acquire(&group->flags[round]) < 0)
             uccs_pause(&wait);
@@ -224,7 +224,7 @@ const void *uccs_group_given(const struct uccs_group *group, int rank, size_t by
         return uccs_post_await(group, rank, bytes);
     const char *data = uccs_post_data(group, group->rank, bytes); /* theirs is at the same place of their row */
     uint64_t within = (uint64_t)(data - uccs_group_row(group, group->rank));
-    uccs_far_get(uccs_group_pe(group, rank),
+    uccs_far_get(0, uccs_group_pe(group, rank),
                  (struct uccs_far_place){FAR_ROWS, uccs_group_line_offset(group, 0) + within}, room, bytes, 0);
     return room;
 }

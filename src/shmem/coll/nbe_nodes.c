@@ -22,7 +22,7 @@ static void take(struct operation *op, void *to, const void *source, int rank, s
     int pe = uccs_group_pe(&op->team->group, rank);
     uccs_request_handle handle = &op->under_way;
     if (uccs_far_pe(pe))
-        uccs_far_get_nb(pe, lat_far_place(op->call, "source", source, pe), to, bytes, 0, &handle);
+        uccs_far_get_nb(0, pe, lat_far_place(op->call, "source", source, pe), to, bytes, 0, &handle);
     else
         memmove(to, lat_resolve(op->call, "source", source, pe), bytes);
 }
@@ -32,7 +32,7 @@ static void give(struct operation *op, void *dest, const void *from, int rank, s
     int pe = uccs_group_pe(&op->team->group, rank);
     uccs_request_handle handle = &op->under_way;
     if (uccs_far_pe(pe))
-        uccs_far_put_nb(pe, lat_far_place(op->call, "dest", dest, pe), from, bytes, 0, &handle);
+        uccs_far_put_nb(0, pe, lat_far_place(op->call, "dest", dest, pe), from, bytes, 0, &handle);
     else
         memcpy(lat_resolve(op->call, "dest", dest, pe), from, bytes);
 }
@@ -108,7 +108,7 @@ static bool go_on(struct operation *op)
         if (group->copied + 1 != op->number)
             return false;
         if (op->quiet)
-            uccs_far_flush(&op->under_way);
+            uccs_far_flush(0, &op->under_way);
         return true;
     case FLUSHES: return settled(op);
     case COMES:

@@ -31,7 +31,7 @@ static void take(struct step *step, void *to, const void *source, int rank, size
     if (rank == step->group->rank)
         memmove(to, source, bytes);
     else if (uccs_far_pe(pe))
-        uccs_far_get_nb(pe, lat_far_place(step->call, "source", source, pe), to, bytes, 0, &step->under_way);
+        uccs_far_get_nb(0, pe, lat_far_place(step->call, "source", source, pe), to, bytes, 0, &step->under_way);
     else
         memcpy(to, lat_coll_peer(step->call, "source", step->group, source, rank), bytes);
 }
@@ -40,7 +40,7 @@ static void give(struct step *step, void *dest, const void *from, int rank, size
 {
     int pe = uccs_group_pe(step->group, rank);
     if (uccs_far_pe(pe))
-        uccs_far_put_nb(pe, lat_far_place(step->call, "dest", dest, pe), from, bytes, 0, &step->under_way);
+        uccs_far_put_nb(0, pe, lat_far_place(step->call, "dest", dest, pe), from, bytes, 0, &step->under_way);
     else
         memmove(lat_coll_peer(step->call, "dest", step->group, dest, rank), from, bytes);
 }

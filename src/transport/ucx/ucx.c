@@ -1,10 +1,11 @@
-/* Messages over UCX (UCP active messages): one worker, one endpoint per peer, made on first use.
+/* Messages over UCX (UCP active messages): one worker per lane, one endpoint per lane and peer, made on first use.
  *
  * A module of its own: nothing of UCX is loaded before a peer is off the node. Works with UCP 1.13 and later.
  * Threads and events: transport.h.
  *
  * Invariants: one active-message id; short data comes with the message, long data by rendezvous, straight into
- * the place that the receiver names. Endpoints find out by themselves that a peer is gone. */
+ * the place that the receiver names. Endpoints find out by themselves that a peer is gone. Workers share a context that
+ * locks what they share; where UCX was built without that there is one lane. */
 #include "transport/transport.h"
 
 #include <stdbool.h>
@@ -14,17 +15,25 @@
 
 enum { MESSAGE = 1 };
 
+struct lane {
+    ucp_worker_h worker;
+    void *owner;
+    struct peer *peers; /* all, for close */
+    void *draining;     /* the worker's flush under way */
+    struct lane *next;
+};
+
 struct peer {
     ucp_ep_h endpoint;
+    struct lane *lane;
     int pe;
     struct peer *next;
 };
 
 static ucp_context_h context;
-static ucp_worker_h worker;
 static const struct transport_events *events;
-static struct peer *peers; /* all, for close */
-static void *draining;     /* the worker's flush under way */
+static struct lane *lanes; /* all, for close */
+static bool alone;         /* UCX cannot serve several lanes at the same time */
 static bool closing;       /* connections go down on purpose */
 
 static void finished_send(void *request, ucs_status_t status, void *token)
@@ -40,17 +49,17 @@ static void finished_receive(void *request, ucs_status_t status, size_t bytes, v
     events->finished(token, status != UCS_OK);
 }
 
-static ucs_status_t arrived(void *unused, const void *header, size_t header_bytes, void *data, size_t bytes,
+static ucs_status_t arrived(void *to, const void *header, size_t header_bytes, void *data, size_t bytes,
                             const ucp_am_recv_param_t *param)
 {
-    (void)unused;
+    const struct lane *lane = to;
     bool late = param->recv_attr & UCP_AM_RECV_ATTR_FLAG_RNDV;
     struct transport_message message = {.header = header,
                                         .header_bytes = header_bytes,
                                         .data = late ? 0 : data,
                                         .bytes = bytes,
                                         .rest = late ? data : 0};
-    events->arrived(&message);
+    events->arrived(lane->owner, &message);
     return late ? UCS_INPROGRESS : UCS_OK;
 }
 
@@ -59,11 +68,11 @@ static void lost(void *argument, ucp_ep_h endpoint, ucs_status_t status)
     (void)endpoint;
     const struct peer *peer = argument;
     if (!closing)
-        events->broken(peer->pe, ucs_status_string(status));
+        events->broken(peer->lane->owner, peer->pe, ucs_status_string(status));
 }
 
 /* Unless the user says otherwise: a peer whose link is down is noticed within seconds, not hours. UCX reads these from
- * the environment alone; they stay there only while it does. */
+ * the environment alone, whenever a worker is made; so they stay there while it is open. */
 static const char *const patience[][2] = {
     {"UCX_TCP_KEEPIDLE", "2s"},
     {"UCX_TCP_KEEPINTVL", "1s"},
@@ -71,8 +80,9 @@ static const char *const patience[][2] = {
     {"UCX_KEEPALIVE_INTERVAL", "2s"},
 };
 enum { PATIENCE = sizeof patience / sizeof *patience };
+static bool mine[PATIENCE];
 
-static void set_patience(bool mine[PATIENCE])
+static void set_patience(void)
 {
     for (int i = 0; i < PATIENCE; i++) {
         mine[i] = !getenv(patience[i][0]);
@@ -81,7 +91,7 @@ static void set_patience(bool mine[PATIENCE])
     }
 }
 
-static void unset_patience(const bool mine[PATIENCE])
+static void unset_patience(void)
 {
     for (int i = 0; i < PATIENCE; i++)
         if (mine[i])
@@ -94,71 +104,100 @@ static ucs_status_t open_context(int npes)
     ucs_status_t status = ucp_config_read(0, 0, &config);
     if (status != UCS_OK)
         return status;
-    const ucp_params_t params = {.field_mask = UCP_PARAM_FIELD_FEATURES | UCP_PARAM_FIELD_ESTIMATED_NUM_EPS,
+    const ucp_params_t params = {.field_mask = UCP_PARAM_FIELD_FEATURES | UCP_PARAM_FIELD_ESTIMATED_NUM_EPS |
+                                               UCP_PARAM_FIELD_MT_WORKERS_SHARED,
                                  .features = UCP_FEATURE_AM | UCP_FEATURE_WAKEUP,
-                                 .estimated_num_eps = (size_t)npes};
+                                 .estimated_num_eps = (size_t)npes,
+                                 .mt_workers_shared = 1};
     status = ucp_init(&params, config, &context);
     ucp_config_release(config);
     return status;
-}
-
-static ucs_status_t open_worker(void)
-{
-    const ucp_worker_params_t params = {.field_mask = UCP_WORKER_PARAM_FIELD_THREAD_MODE,
-                                        .thread_mode = UCS_THREAD_MODE_SERIALIZED};
-    ucs_status_t status = ucp_worker_create(context, &params, &worker);
-    if (status != UCS_OK)
-        return status;
-    const ucp_am_handler_param_t handler = {.field_mask = UCP_AM_HANDLER_PARAM_FIELD_ID | UCP_AM_HANDLER_PARAM_FIELD_CB,
-                                            .id = MESSAGE,
-                                            .cb = arrived};
-    return ucp_worker_set_am_recv_handler(worker, &handler);
 }
 
 static const char *ucx_open(const struct transport_events *to, int npes)
 {
     events = to;
     closing = false;
-    bool mine[PATIENCE];
-    set_patience(mine);
+    set_patience();
     ucs_status_t status = open_context(npes);
-    if (status == UCS_OK)
-        status = open_worker();
-    unset_patience(mine);
-    return status == UCS_OK ? 0 : ucs_status_string(status);
+    if (status != UCS_OK)
+        return ucs_status_string(status);
+    ucp_context_attr_t attr = {.field_mask = UCP_ATTR_FIELD_THREAD_MODE};
+    alone = ucp_context_query(context, &attr) != UCS_OK || attr.thread_mode != UCS_THREAD_MODE_MULTI;
+    return 0;
 }
 
-static int ucx_address(void *room, size_t *bytes)
+static ucs_status_t open_worker(struct lane *lane)
 {
+    const ucp_worker_params_t params = {.field_mask = UCP_WORKER_PARAM_FIELD_THREAD_MODE,
+                                        .thread_mode = UCS_THREAD_MODE_SERIALIZED};
+    ucs_status_t status = ucp_worker_create(context, &params, &lane->worker);
+    if (status != UCS_OK)
+        return status;
+    const ucp_am_handler_param_t handler = {.field_mask = UCP_AM_HANDLER_PARAM_FIELD_ID |
+                                                          UCP_AM_HANDLER_PARAM_FIELD_CB |
+                                                          UCP_AM_HANDLER_PARAM_FIELD_ARG,
+                                            .id = MESSAGE,
+                                            .cb = arrived,
+                                            .arg = lane};
+    status = ucp_worker_set_am_recv_handler(lane->worker, &handler);
+    if (status != UCS_OK)
+        ucp_worker_destroy(lane->worker);
+    return status;
+}
+
+static const char *ucx_open_lane(void *owner, void **made)
+{
+    if (alone && lanes)
+        return "this UCX was built without support for threads";
+    struct lane *lane = calloc(1, sizeof *lane);
+    if (!lane)
+        return "no memory";
+    lane->owner = owner;
+    ucs_status_t status = open_worker(lane);
+    if (status != UCS_OK) {
+        free(lane);
+        return ucs_status_string(status);
+    }
+    lane->next = lanes;
+    lanes = lane;
+    *made = lane;
+    return 0;
+}
+
+static int ucx_address(void *of, void *room, size_t *bytes)
+{
+    const struct lane *lane = of;
     ucp_address_t *address;
     size_t length;
-    if (ucp_worker_get_address(worker, &address, &length) != UCS_OK)
+    if (ucp_worker_get_address(lane->worker, &address, &length) != UCS_OK)
         return -1;
     bool fits = length <= *bytes;
     if (fits)
         memcpy(room, address, length);
     *bytes = length;
-    ucp_worker_release_address(worker, address);
+    ucp_worker_release_address(lane->worker, address);
     return fits ? 0 : -1;
 }
 
-static void *ucx_connect(int pe, const void *address, size_t bytes)
+static void *ucx_connect(void *from, int pe, const void *address, size_t bytes)
 {
     (void)bytes;
+    struct lane *lane = from;
     struct peer *peer = malloc(sizeof *peer);
     if (!peer)
         return 0;
-    *peer = (struct peer){.pe = pe, .next = peers};
+    *peer = (struct peer){.pe = pe, .lane = lane, .next = lane->peers};
     const ucp_ep_params_t params = {.field_mask = UCP_EP_PARAM_FIELD_REMOTE_ADDRESS |
                                                   UCP_EP_PARAM_FIELD_ERR_HANDLING_MODE | UCP_EP_PARAM_FIELD_ERR_HANDLER,
                                     .address = address,
                                     .err_mode = UCP_ERR_HANDLING_MODE_PEER,
                                     .err_handler = {lost, peer}};
-    if (ucp_ep_create(worker, &params, &peer->endpoint) != UCS_OK) {
+    if (ucp_ep_create(lane->worker, &params, &peer->endpoint) != UCS_OK) {
         free(peer);
         return 0;
     }
-    peers = peer;
+    lane->peers = peer;
     return peer;
 }
 
@@ -179,68 +218,81 @@ static enum transport_status ucx_send(void *to, const void *header, size_t heade
     return outcome(ucp_am_send_nbx(peer->endpoint, MESSAGE, header, header_bytes, data, bytes, &param));
 }
 
-static enum transport_status ucx_receive(void *rest, void *into, size_t bytes, void *token)
+static enum transport_status ucx_receive(void *on, void *rest, void *into, size_t bytes, void *token)
 {
+    const struct lane *lane = on;
     const ucp_request_param_t param = {.op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA,
                                        .cb.recv_am = finished_receive,
                                        .user_data = token};
-    return outcome(ucp_am_recv_data_nbx(worker, rest, into, bytes, &param));
+    return outcome(ucp_am_recv_data_nbx(lane->worker, rest, into, bytes, &param));
 }
 
-static int ucx_progress(void)
+static int ucx_progress(void *lane)
 {
-    return (int)ucp_worker_progress(worker);
+    return (int)ucp_worker_progress(((struct lane *)lane)->worker);
 }
 
-static int ucx_descriptor(void)
+static int ucx_descriptor(void *lane)
 {
     int fd;
-    return ucp_worker_get_efd(worker, &fd) == UCS_OK ? fd : -1;
+    return ucp_worker_get_efd(((struct lane *)lane)->worker, &fd) == UCS_OK ? fd : -1;
 }
 
-static int ucx_arm(void)
+static int ucx_arm(void *lane)
 {
-    return ucp_worker_arm(worker) == UCS_OK;
+    return ucp_worker_arm(((struct lane *)lane)->worker) == UCS_OK;
 }
 
-static int ucx_drained(void)
+static int ucx_drained(void *of)
 {
+    struct lane *lane = of;
     const ucp_request_param_t param = {0};
-    if (!draining)
-        draining = ucp_worker_flush_nbx(worker, &param);
-    ucp_worker_progress(worker);
-    if (UCS_PTR_IS_PTR(draining)) {
-        if (ucp_request_check_status(draining) == UCS_INPROGRESS)
+    if (!lane->draining)
+        lane->draining = ucp_worker_flush_nbx(lane->worker, &param);
+    ucp_worker_progress(lane->worker);
+    if (UCS_PTR_IS_PTR(lane->draining)) {
+        if (ucp_request_check_status(lane->draining) == UCS_INPROGRESS)
             return 0;
-        ucp_request_free(draining);
+        ucp_request_free(lane->draining);
     }
-    draining = 0;
+    lane->draining = 0;
     return 1;
 }
 
 /* Everybody has drained, so endpoints are only taken down. */
-static void close_endpoint(ucp_ep_h endpoint)
+static void close_endpoint(const struct peer *peer)
 {
     const ucp_request_param_t param = {.op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS, .flags = UCP_EP_CLOSE_FLAG_FORCE};
-    void *request = ucp_ep_close_nbx(endpoint, &param);
+    void *request = ucp_ep_close_nbx(peer->endpoint, &param);
     if (!UCS_PTR_IS_PTR(request))
         return;
     while (ucp_request_check_status(request) == UCS_INPROGRESS)
-        ucp_worker_progress(worker);
+        ucp_worker_progress(peer->lane->worker);
     ucp_request_free(request);
+}
+
+static void close_lane(struct lane *lane)
+{
+    while (lane->peers) {
+        struct peer *peer = lane->peers;
+        lane->peers = peer->next;
+        close_endpoint(peer);
+        free(peer);
+    }
+    ucp_worker_destroy(lane->worker);
+    free(lane);
 }
 
 static void ucx_close(void)
 {
     closing = true;
-    while (peers) {
-        struct peer *peer = peers;
-        peers = peer->next;
-        close_endpoint(peer->endpoint);
-        free(peer);
+    while (lanes) {
+        struct lane *lane = lanes;
+        lanes = lane->next;
+        close_lane(lane);
     }
-    ucp_worker_destroy(worker);
     ucp_cleanup(context);
+    unset_patience();
 }
 
 extern const struct transport lateral_transport;
@@ -248,6 +300,7 @@ extern const struct transport lateral_transport;
 __attribute__((visibility("default"))) const struct transport lateral_transport = {
     .name = "ucx",
     .open = ucx_open,
+    .open_lane = ucx_open_lane,
     .address = ucx_address,
     .connect = ucx_connect,
     .send = ucx_send,

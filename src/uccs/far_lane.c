@@ -1,0 +1,278 @@
+/* Lanes: their life, their peers, and what leaves through them. See far.h. */
+#include "uccs/far_lane.h"
+
+#include "base/log.h"
+#include "base/module.h"
+#include "rte/rte.h"
+
+#include <dlfcn.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define LOOKS_MOST 32 /* polls before a waiter yields: a PE of another "node" may want this core */
+
+struct far_lane far_lanes[FAR_LANES] = {[0 ... FAR_LANES - 1] = {.lock = PTHREAD_MUTEX_INITIALIZER}};
+const struct transport *far_transport;
+uint32_t uccs_far_on, uccs_far_touched;
+
+/* The address of a lane that issues, so that it can be answered. The first operation to the peer: nothing else is looked at
+ * before it. */
+static void say_hello(struct far_peer *peer)
+{
+    size_t bytes;
+    void *address = malloc(FAR_ADDRESS);
+    if (!address || far_names_address(peer->lane, address, &bytes) != 0)
+        far_fail("no connection to PE %d", peer->pe);
+    struct far_send *send = far_send_new(peer->lane);
+    send->header.kind = FAR_HELLO;
+    send->buffer = address;
+    peer->issued++;
+    far_send(peer, send, address, bytes);
+}
+
+void far_connect(struct far_peer *peer)
+{
+    struct far_record *record = far_names_find(peer->pe);
+    peer->same_image = record->image_shared && rte.me->image_shared &&
+                       memcmp(record->image_id, rte.me->image_id, sizeof record->image_id) == 0;
+    peer->asked_image = true;
+    peer->to = far_transport->connect(peer->lane->at, peer->pe, record->address, record->size);
+    free(record);
+    if (!peer->to)
+        far_fail("PE %d cannot be reached over %s", peer->pe, far_transport->name);
+    if (peer->lane != far_service())
+        say_hello(peer);
+}
+
+struct far_peer *far_peer(struct far_lane *lane, int pe)
+{
+    struct far_peer *peer = lane->peers[pe];
+    if (lat_likely(peer != 0))
+        return peer;
+    peer = calloc(1, sizeof *peer);
+    if (!peer)
+        far_fail("no memory for a connection to PE %d", pe);
+    peer->lane = lane;
+    peer->pe = pe;
+    peer->origin.peer = peer;
+    lane->peers[pe] = peer;
+    return peer;
+}
+
+static void sent(struct far_token *token, bool failed)
+{
+    struct far_send *send = (struct far_send *)token;
+    send->lane->sending--;
+    if (lat_unlikely(failed))
+        return; /* `broken` says why and ends the job */
+    far_send_free(send);
+}
+
+struct far_send *far_send_new(struct far_lane *lane)
+{
+    struct far_send *send = lane->idle;
+    if (lat_likely(send != 0))
+        lane->idle = send->next;
+    else if (!(send = malloc(sizeof *send)))
+        far_fail("no memory for a message");
+    *send = (struct far_send){.token.done = sent,
+                              .lane = lane,
+                              .header.from = (uint32_t)uccs_core.me,
+                              .header.lane = lane->number};
+    return send;
+}
+
+/* The message has left: what it carried may be used again. */
+void far_send_free(struct far_send *send)
+{
+    struct far_lane *lane = send->lane;
+    if (send->counter)
+        uccs_counter_take(send->counter, 1);
+    if (send->buffer)
+        free(send->buffer);
+    if (send->flag)
+        atomic_store_release(send->flag, 1); /* acquire: await in far.c */
+    send->next = lane->idle;
+    lane->idle = send;
+}
+
+static void hand_over(void *to, int pe, struct far_send *send, const void *data, size_t bytes)
+{
+    send->lane->sending++;
+    switch (far_transport->send(to, &send->header, sizeof send->header, data, bytes, send)) {
+    case TRANSPORT_DONE: send->lane->sending--, far_send_free(send); break;
+    case TRANSPORT_PENDING: break;
+    default: far_fail("a message to PE %d failed: the connection is lost", pe);
+    }
+}
+
+void far_send(struct far_peer *peer, struct far_send *send, const void *data, size_t bytes)
+{
+    if (lat_unlikely(!peer->to))
+        far_connect(peer);
+    hand_over(peer->to, peer->pe, send, data, bytes);
+}
+
+void far_answer(struct far_origin *origin, struct far_send *send, const void *data, size_t bytes)
+{
+    if (lat_likely(origin == &origin->peer->origin))
+        far_send(origin->peer, send, data, bytes);
+    else
+        hand_over(origin->to, origin->peer->pe, send, data, bytes);
+}
+
+static void finished(void *token, int failed)
+{
+    struct far_token *done = token;
+    done->done(done, failed);
+}
+
+/* One line and the end, unless the job is ending anyway. */
+static void broken(void *lane, int pe, const char *why)
+{
+    (void)lane;
+    if (rte_ending())
+        rte_abort(LAT_EXIT);
+    far_fail("PE %d is lost (%s)", pe, why);
+}
+
+struct far_lane *far_lane_of(struct uccs_far_lanes *on)
+{
+    return on && on->own ? on->own : far_service();
+}
+
+int far_poll(struct far_lane *lane)
+{
+    if (pthread_mutex_trylock(&lane->lock) != 0)
+        return 0;
+    atomic_store_relaxed(&lane->polls, lane->polls + 1); /* a hint for far_thread.c */
+    int count = far_transport->progress(lane->at);
+    if (lane->hung)
+        far_nudge(lane);
+    pthread_mutex_unlock(&lane->lock);
+    return count;
+}
+
+int far_look(struct far_lane *lane)
+{
+    return far_poll(lane);
+}
+
+int uccs_far_poll(void)
+{
+    return far_poll(far_service());
+}
+
+bool uccs_far_same_image(int pe)
+{
+    struct far_lane *lane = far_service();
+    pthread_mutex_lock(&lane->lock);
+    struct far_peer *peer = far_peer(lane, pe);
+    if (!peer->asked_image)
+        far_connect(peer);
+    bool same = peer->same_image;
+    pthread_mutex_unlock(&lane->lock);
+    return same;
+}
+
+static const char *open_lane(uint32_t number)
+{
+    struct far_lane *lane = &far_lanes[number];
+    lane->number = number;
+    lane->peers = calloc((size_t)uccs_core.npes, sizeof *lane->peers);
+    return lane->peers ? far_transport->open_lane(lane, &lane->at) : "no memory";
+}
+
+static int load_transport(void)
+{
+    static void *module;
+    static const struct transport_events events = {far_arrived, finished, broken};
+    const char *why = 0;
+    if (!module)
+        module = module_open("ucx", &why);
+    far_transport = module ? dlsym(module, TRANSPORT_SYMBOL) : 0;
+    if (!far_transport) {
+        log_line("PEs are on several nodes, and what carries messages between them cannot be loaded: %s",
+                 why ? why : "it is not one of this library's");
+        return -1;
+    }
+    why = far_transport->open(&events, uccs_core.npes);
+    if (!why)
+        why = open_lane(0);
+    if (why)
+        log_line("the transport %s does not work here: %s", far_transport->name, why);
+    return why ? -1 : 0;
+}
+
+int uccs_far_open(void)
+{
+    if ((int)uccs_core.size == uccs_core.npes)
+        return 0;
+    if (uccs_core.npes > FAR_PES) {
+        log_line("a job on several nodes has at most %d PEs", FAR_PES);
+        return -1;
+    }
+    if (load_transport() != 0 || far_names_publish() != 0)
+        return -1;
+    if (uccs_core.spin > LOOKS_MOST)
+        uccs_core.spin = LOOKS_MOST;
+    uccs_far_on = 1;
+    atomic_fetch_add_relaxed(&uccs_working, 1); /* every wait takes the slow way, and polls */
+    return far_thread_start();
+}
+
+static bool drained(struct far_lane *lane)
+{
+    pthread_mutex_lock(&lane->lock);
+    bool done = far_transport->drained(lane->at) && lane->sending == 0;
+    pthread_mutex_unlock(&lane->lock);
+    return done;
+}
+
+/* Answers that let others go may still be here. */
+void uccs_far_settle(void)
+{
+    if (!uccs_far_on)
+        return;
+    uccs_far_quiet(0);
+    far_thread_start_anyway();
+    struct uccs_wait wait = {0};
+    while (!drained(far_service()))
+        uccs_yield(&wait);
+}
+
+static void free_peer(struct far_peer *peer)
+{
+    if (peer->next)
+        free(peer->next->requests);
+    free(peer->next);
+    far_origins_free(peer);
+    free(peer);
+}
+
+static void free_lane(struct far_lane *lane)
+{
+    for (int pe = 0; lane->peers && pe < uccs_core.npes; pe++)
+        if (lane->peers[pe])
+            free_peer(lane->peers[pe]);
+    free(lane->peers);
+    while (lane->idle) {
+        struct far_send *send = lane->idle;
+        lane->idle = send->next;
+        free(send);
+    }
+    *lane = (struct far_lane){.lock = PTHREAD_MUTEX_INITIALIZER};
+}
+
+void uccs_far_close(void)
+{
+    if (!uccs_far_on)
+        return;
+    far_thread_stop();
+    rte_job_barrier(); /* nobody looks at a connection any more: that one is taken down now is no fault */
+    far_transport->close();
+    for (int i = 0; i < FAR_LANES; i++)
+        free_lane(&far_lanes[i]);
+    atomic_fetch_sub_acqrel(&uccs_working, 1);
+    uccs_far_on = uccs_far_touched = 0;
+}
