@@ -27,7 +27,7 @@ enum { BENCH_MOST_BATCHES = 101, BENCH_MOST_RESULTS = 96, BENCH_MOST_KINDS = 8 }
 typedef void bench_loop(long n, void *arg);
 
 static struct bench {
-    int me, pes, crowded, batches, results; /* crowded: more PEs than cores */
+    int me, pes, crowded, quick, batches, results; /* crowded: more PEs than cores */
     double batch_ns;
     struct {
         char name[48];
@@ -50,6 +50,7 @@ static inline void bench_start(int argc, char **argv)
     int quick = 0;
     for (int i = 1; i < argc; i++)
         quick |= strcmp(argv[i], "--quick") == 0;
+    bench.quick = quick;
     bench.me = shmem_my_pe();
     bench.pes = shmem_n_pes();
     bench.crowded = bench.pes > (int)sysconf(_SC_NPROCESSORS_ONLN);

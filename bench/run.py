@@ -2,6 +2,7 @@
 """Measures Lateral, its peers and the floor of the machine in turns, and compares them.
 
     bench/run.py [--quick] [--only NAME] [--rounds N] [--peer NAME=FOLDER] [--report] ...
+    bench/run.py --hosts [--keep] ...                     over two hosts of this machine: hosts.py
 
 Every program of bench/ is plain OpenSHMEM; it is compiled with our oshcc and with that of every peer on the machine.
 One round runs every program once with each of them and runs the floors, in changing order, so that a slow
@@ -237,7 +238,7 @@ UNITS = {"bandwidth": "GB/s", "launch": "ms", "rss": "MiB", "stencil": "MFlop/s"
 
 def unit_of(line):
     run, name = line["key"].split("/")
-    return UNITS.get(name.split(".")[0]) or UNITS.get(run.split("-")[0], "ns")
+    return UNITS.get(name.split(".")[0]) or UNITS.get(run.split("-")[0].rpartition(".")[2], "ns")
 
 
 def target_text(line):
@@ -294,6 +295,8 @@ def parse():
     parser.add_argument("--out", type=Path, default=ROOT / "build" / "bench", help="for programs and JSON files")
     parser.add_argument("--report", action="store_true", help="also write docs/results/")
     parser.add_argument("--from", dest="source", type=Path, metavar="JSON", help="measure nothing, show a file from build/bench")
+    parser.add_argument("--hosts", action="store_true", help="over two hosts made on this machine, against peers and ucx_perftest")
+    parser.add_argument("--keep", action="store_true", help="with --hosts: add to what earlier calls with --keep measured")
     parser.add_argument("--smoke", action="store_true", help="does every program run and print what the table needs?")
     options = parser.parse_args()
     if options.rounds is not None and options.rounds < 1:
@@ -361,6 +364,9 @@ def smoke(document):
 
 def main():
     options = parse()
+    if options.hosts:
+        import hosts                                       # it takes what it shares with us from here
+        return hosts.main(options, sys.argv[1:])
     if options.source:
         document = json.loads(options.source.read_text(encoding="utf-8"))
     else:

@@ -320,7 +320,7 @@ int main(int argc, char **argv)
 {
     shmem_init();
     bench_start(argc, argv);
-    int scale = argc > 1 && argv[1][0] != '-' ? atoi(argv[1]) : bench.batches < 10 ? 14 : 18;
+    int scale = argc > 1 && argv[1][0] != '-' ? atoi(argv[1]) : bench.quick ? 14 : 18;
     if (bench.pes > SSCA1_MOST_PES || scale < 12 || scale > 30) {
         fprintf(stderr, "ssca1: wants at most %d PEs and a scale from 12 to 30\n", SSCA1_MOST_PES);
         shmem_finalize();
@@ -349,7 +349,7 @@ int main(int argc, char **argv)
         shmemx_ct_create(&done_by[pe]);
 #endif
     shmem_barrier_all();
-    measure(bench.batches < 10 ? 2 : 5);
+    measure(bench.quick ? 2 : 5);
     free(owners);
     free(offsets);
     free(put_requests);

@@ -6,8 +6,8 @@
  *   ct          counting put; row j of iteration k waits for k * (rows - 1) + j
  *
  *   wavefront [ROWS COLUMNS] [--quick]
- * Sizes default to 1280 rows and 12800 columns; a second size, 320 x 3200, shows where waiting costs more. Each run is
- * checked: the corner is (iterations + 1) * (rows + columns - 2). */
+ * Without sizes both 1280 rows and 12800 columns and 320 x 3200, where waiting costs more. Each run is checked: the
+ * corner is (iterations + 1) * (rows + columns - 2). */
 #include "extension.h"
 
 struct grid {
@@ -187,7 +187,8 @@ int main(int argc, char **argv)
         shmem_finalize();
         return 2;
     }
-    measure(320, 3200, bench.batches < 10 ? 4 : 20);
-    measure(rows, columns, bench.batches < 10 ? 1 : 5);
+    if (!given)
+        measure(320, 3200, bench.quick ? 4 : 20);
+    measure(rows, columns, bench.quick ? 1 : 5);
     return bench_end("wavefront", wrong);
 }

@@ -1,0 +1,265 @@
+"""Measures over two hosts of this machine (tools/dev/hosts.py), and over UCX on one node: `./dev bench --hosts`.
+
+In every round a program runs once with Lateral and once with every peer, in changing order, and beside them
+ucx_perftest on the same two hosts, which is the floor: what UCX alone takes for the same bytes. All of them use UCX
+over TCP between the hosts; a peer's ranks of one host share memory. Rounds are kept in a file, so that a long
+measurement may be done in parts: --keep adds to what an earlier call with --keep has measured.
+
+hosts_suite.py holds what is measured; the table and the pictures are docs/results/hosts.md.
+"""
+import json
+import os
+import shlex
+import shutil
+import subprocess
+import sys
+import time
+
+import hosts_suite as suite
+import machine
+import run as runner
+
+HOSTS = runner.ROOT / "tools" / "dev" / "hosts.py"
+NAMES = ["h1", "h2"]
+FLOOR_TIMEOUT = 60
+PORT = 13400
+
+
+def note(text):
+    print(f"hosts.py: {text}", file=sys.stderr, flush=True)
+
+
+# ------------------------------------------------------------------------------------------ who takes part
+
+def on_hosts(pes):
+    """host:slots for both launchers; PEs are dealt out in blocks."""
+    return ",".join(f"{name}:{pes // len(NAMES)}" for name in NAMES)
+
+
+class Lateral:
+    name, title = "lateral", "Lateral"
+
+    def __init__(self, build):
+        self.oshcc, self.oshrun = build / "bin" / "oshcc", build / "bin" / "oshrun"
+
+    def command(self, run, program):
+        where = [] if run.local else ["--host", on_hosts(run.pes)]
+        return [self.oshrun, "-q", *where, "-n", run.pes, program]
+
+    def env(self, run):
+        return {"LATERAL_TRANSPORTS": "ucx", "UCX_TLS": "posix,self"} if run.local else {}
+
+
+class OpenMpi:
+    """Its memory hooks crash at exit in Debian 12's 4.1.4, so they stay off. Bound to cores, rank 0 of every host would
+    sit on core 0. yields: a waiting rank gives its core away, which it does not do by itself over hosts."""
+
+    def __init__(self, peer, yields):
+        self.oshcc, self.mpirun = peer.oshcc, peer.oshcc.parent / "mpirun"
+        self.yields = yields
+        self.name = "openmpi.yield" if yields else "openmpi"
+        self.title = peer.title + (", yielding" if yields else "")
+
+    def command(self, run, program):
+        tls = "posix,self" if run.local else "tcp,posix,self"
+        options = ["--bind-to", "none", "--mca", "opal_common_ucx_opal_mem_hooks", "0", "-x", f"UCX_TLS={tls}"]
+        options += ["--oversubscribe"] if run.local else ["--host", on_hosts(run.pes), "-x", "UCX_NET_DEVICES=eth0"]
+        options += ["--mca", "mpi_yield_when_idle", int(self.yields)]
+        return [self.mpirun, *options, "-n", run.pes, program]
+
+    def env(self, run):
+        return {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+
+
+def implementations(options):
+    ours = runner.find_build(options)
+    peers = [] if options.no_peers else machine.find_peers(ours / "bin", options.peer)
+    mpi = [peer for peer in peers if peer.title.startswith("Open MPI")][:1]
+    if not mpi and not options.no_peers:
+        note("no peer here; on Debian, apt-get install libopenmpi-dev gives one")
+    return [Lateral(ours)] + [OpenMpi(peer, yields) for peer in mpi for yields in (False, True)]
+
+
+# --------------------------------------------------------------------------------------------------- floor
+
+def perftest_lines(floors, share):
+    """One line of ucx_perftest's batch language for each floor."""
+    return "".join(f"{floor.key} -t {floor.test} -s {floor.size} -n {max(10, floor.count // share)} "
+                   f"-w {max(10, floor.count // share // 10)}\n" for floor in floors)
+
+
+def perftest_values(run, floors, stdout):
+    """{key: ns for a message, or GB/s} from its table of commas."""
+    found = {line.split(",")[0].strip(): line.split(",") for line in stdout.splitlines() if line.count(",") == 8}
+    values = {}
+    for floor in floors:
+        row = found.get(floor.key)
+        if not row:
+            raise ValueError(f"ucx_perftest says nothing of {floor.key}")
+        latency, megabytes, rate = float(row[4]), float(row[6]), float(row[8])
+        values[f"{run.key}/{floor.key}"] = {"ns": latency * 1e3, "GB/s": megabytes * (1 << 20) / 1e9,
+                                            "ns each": 1e9 / rate if rate else 0}[floor.unit]
+    return values
+
+
+def perftest(options, run, folder):
+    """Starts it on both hosts, or twice here, and returns the values of the run's floors."""
+    global PORT
+    PORT += 1
+    batch = folder / f"perftest-{run.key}"
+    batch.write_text(perftest_lines(run.floors, 10 if options.quick else 1), encoding="ascii")
+    tls = "posix,self" if run.local else "tcp,self"
+    words = ["env", f"UCX_TLS={tls}", "UCX_WARN_UNUSED_ENV_VARS=n", "ucx_perftest", "-p", str(PORT), "-b", str(batch)]
+    there = "127.0.0.1" if run.local else NAMES[0]
+    wrap = (lambda host, command: command) if run.local else (lambda host, command: ["ssh", host, shlex.join(command)])
+    with subprocess.Popen(wrap(NAMES[0], words), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as server:
+        try:
+            time.sleep(0.5)
+            client = [*words[:4], there, "-f", "-v", *words[4:]]
+            done = subprocess.run(wrap(NAMES[1], client), capture_output=True, text=True, check=False,
+                                  stdin=subprocess.DEVNULL, timeout=FLOOR_TIMEOUT)
+            return perftest_values(run, run.floors, done.stdout)
+        finally:
+            server.terminate()
+
+
+# -------------------------------------------------------------------------------------------------- rounds
+
+def run_program(implementation, run, programs, arguments):
+    program = programs / implementation.name.partition(".")[0] / run.program
+    stdout, why = runner.execute([*implementation.command(run, program), *arguments], implementation.env(run))
+    if stdout is None:
+        raise ValueError(why)
+    return runner.values_of(run.key, stdout)
+
+
+def one_round(options, run, who, programs, turn):
+    """{name: {key: value}}; ucx_perftest's values are beside ours."""
+    values, arguments = {}, [*run.args, *(["--quick"] if options.quick else [])]
+    order = [each for each in who if not run.peers or each.name == "lateral" or each.name in run.peers]
+    turn %= len(order)
+    for implementation in order[turn:] + order[:turn]:
+        try:
+            values[implementation.name] = run_program(implementation, run, programs, arguments)
+        except (ValueError, KeyError) as why:
+            note(f"{implementation.name}: {run.key}: {why}")
+    if run.floors and shutil.which("ucx_perftest"):
+        try:
+            values.setdefault("lateral", {}).update(perftest(options, run, programs))
+        except (ValueError, subprocess.TimeoutExpired) as why:
+            note(f"floor of {run.key}: {why}")
+    suite.derive(run, values)
+    return values
+
+
+def build(who, runs, programs):
+    for implementation in who:
+        folder = programs / implementation.name
+        if "." in implementation.name:
+            continue
+        folder.mkdir(parents=True, exist_ok=True)
+        runner.build_floor(programs / "floor")
+        failed = runner.build_programs(implementation, programs, programs / "floor", runs)
+        if failed:
+            raise SystemExit(f"hosts.py: {implementation.name}: {' and '.join(failed)} does not compile")
+
+
+def measure(options, who, runs, programs, kept):
+    """Appends rounds to `kept` and saves after each, so that what is cut short is not lost."""
+    progress = runner.Progress(options.rounds * len(runs))
+    for number in range(options.rounds):
+        for run in runs:
+            progress.step(f"round {number + 1}: {run.key}")
+            busy = machine.busy()
+            turn = sum(one["run"] == run.key for one in kept["rounds"])
+            kept["rounds"].append({"run": run.key, "busy": busy, "values": one_round(options, run, who, programs, turn)})
+            save(kept, options)
+    progress.end()
+
+
+# ---------------------------------------------------------------------------------------------------- files
+
+def rounds_file(options):
+    return options.out / "hosts" / "rounds.json"
+
+
+def save(kept, options):
+    part = rounds_file(options).with_suffix(".part")
+    part.write_text(json.dumps(kept) + "\n", encoding="utf-8")
+    part.replace(rounds_file(options))
+
+
+def load(options, who):
+    if options.keep or options.source:
+        path = options.source or rounds_file(options)
+        if path.exists():
+            return json.loads(path.read_text(encoding="utf-8"))
+    return {"machine": machine.describe(), "peers": {each.name: each.title for each in who[1:]}, "rounds": []}
+
+
+class Peer:
+    """What run.compare wants to know of one."""
+
+    def __init__(self, name):
+        self.name = name
+
+
+def columns(kept):
+    """samples[name][key]: one item for each round of the key's run, None where it has none."""
+    names = ["lateral", *kept["peers"]]
+    samples = {name: {} for name in names}
+    for run in dict.fromkeys(one["run"] for one in kept["rounds"]):
+        rounds = [one["values"] for one in kept["rounds"] if one["run"] == run]
+        for name in names:
+            for key in dict.fromkeys(key for values in rounds for key in values.get(name, {})):
+                samples[name][key] = [values.get(name, {}).get(key) for values in rounds]
+    return samples
+
+
+def document_of(kept):
+    samples, peers = columns(kept), [Peer(name) for name in kept["peers"]]
+    measured = {one["run"] for one in kept["rounds"]}
+    counts = [sum(one["run"] == run for one in kept["rounds"]) for run in sorted(measured)]
+    busy = sorted(one["busy"] for one in kept["rounds"])
+    return {"when": time.strftime("%Y-%m-%d %H:%M", time.gmtime()), "peers": kept["peers"],
+            "machine": {**kept["machine"], "busy": busy[len(busy) // 2] if busy else 0.0},
+            "rounds": f"{min(counts)} to {max(counts)}" if counts and min(counts) != max(counts) else str(max(counts or [0])),
+            "lines": [runner.compare(row, samples, peers) for row in suite.ROWS if row.key.split("/")[0] in measured]}
+
+
+# ----------------------------------------------------------------------------------------------------- main
+
+def within_hosts(argv):
+    """This script again, on the launch node."""
+    slots = str(max(run.pes for run in suite.RUNS) // len(NAMES))
+    os.execvp(sys.executable, [sys.executable, "-B", str(HOSTS), str(len(NAMES)), "--slots", slots, "--",
+                               sys.executable, "-B", str(runner.HERE / "run.py"), *argv])
+
+
+def choose(options):
+    runs = [run for run in suite.RUNS if not options.only or any(run.key.startswith(name) for name in options.only)]
+    if not runs:
+        raise SystemExit("hosts.py: nothing is called so; there are: " + " ".join(run.key for run in suite.RUNS))
+    return runs
+
+
+def main(options, argv):
+    if not options.source and "LATERAL_HOSTFILE" not in os.environ:
+        within_hosts(argv)
+    if options.source:
+        kept = load(options, [])
+    else:
+        options.out = options.out.resolve()
+        who, runs, programs = implementations(options), choose(options), options.out / "hosts"
+        kept = load(options, who)
+        build(who, runs, programs)
+        measure(options, who, runs, programs, kept)
+    document = document_of(kept)
+    if options.smoke:
+        return runner.smoke({**document, "failed": []})
+    runner.show(document["lines"], list(document["peers"]))
+    print(f"\nmedians of {document['rounds']} rounds; ratios: median [quartiles]; {runner.summary(document['lines'])}")
+    if options.report:
+        import hosts_report                                # only here: it may need matplotlib
+        hosts_report.write(document, runner.ROOT / "docs" / "results")
+    return 0
