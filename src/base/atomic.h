@@ -38,6 +38,26 @@
 #define atomic_fence_release() __atomic_thread_fence(__ATOMIC_RELEASE)
 #define atomic_fence_seqcst() __atomic_thread_fence(__ATOMIC_SEQ_CST)
 
+/* The thread sanitizer sees the threads of one process. Where order leaves it by a release and comes back by an acquire,
+ * having passed through another process in between, these tell it so, at the two ends; `p` is any address of this
+ * process that stands for the way outside. Nothing elsewhere. */
+#if defined __SANITIZE_THREAD__
+#define ATOMIC_TSAN 1
+#elif defined __has_feature
+#if __has_feature(thread_sanitizer)
+#define ATOMIC_TSAN 1
+#endif
+#endif
+#ifdef ATOMIC_TSAN
+void __tsan_release(void *p);
+void __tsan_acquire(void *p);
+#define atomic_order_leaves(p) __tsan_release(p)
+#define atomic_order_returns(p) __tsan_acquire(p)
+#else
+#define atomic_order_leaves(p) ((void)(p))
+#define atomic_order_returns(p) ((void)(p))
+#endif
+
 #define CACHE_LINE 64
 #define cache_aligned _Alignas(CACHE_LINE)
 

@@ -31,6 +31,11 @@ static _Thread_local int allowed; /* in the outer poll */
 static struct uccs_context *published[OWN_CONTEXTS];
 static uint32_t live; /* bit for each published context; a hint, published[] decides */
 
+/* Two threads of mine may serve a block, or memory that a peer's block names, one after the other. What orders them:
+ * the first one's release of `done`; the peer, whose acquire of it lets him use the block or that memory again; his
+ * release of a ring's cell; the second one's acquire of that. The middle of it is another process. */
+static uint64_t elsewhere;
+
 static struct {
     cache_aligned uint32_t inside[2];
 } pollers[POLLERS];
@@ -127,6 +132,8 @@ static bool handle(struct uccs_context *context, const struct uccs_message *mess
         fail_class(context, message);
     struct uccs_block *block =
         message->block == UCCS_NO_BLOCK ? 0 : (void *)(region_of(message->source) + message->block);
+    if (block && message->source != (uint32_t)uccs_core.me)
+        atomic_order_returns(&elsewhere);
     struct uccs_am_token token = {context, message, block, which & UCCS_RING_REPLY, false, false};
     uccs_handlers_running++;
     handler(&token, message->staged ? block->payload : message->payload, message->length, entry->argument);
@@ -157,6 +164,7 @@ struct uccs_block *uccs_am_hold(struct uccs_am_token *token)
 
 void uccs_am_done(struct uccs_block *block)
 {
+    atomic_order_leaves(&elsewhere);
     atomic_store_release(&block->done, 1); /* acquire: uccs_stage_collect, at the sender */
 }
 

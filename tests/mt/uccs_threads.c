@@ -5,13 +5,7 @@
  * case: process
  * case: remote
  * env: LATERAL_CMA=0 LATERAL_PROGRESS=thread
- * skip: tsan
- * case: remote_alone
- * pes: 1
- * env: LATERAL_CMA=0 LATERAL_PROGRESS=thread
  */
-/* The thread sanitizer knows nothing of the order that comes through another process: there two of this process's threads that
- * serve the same block of a peer in turns look like a race. Alone, every thread is its own. */
 #include "../uccs/check.h"
 
 enum {
