@@ -63,6 +63,7 @@ void uccs_am_stop(void);
 
 /* The staged payload stays where it is until the caller is done with it. */
 struct uccs_block *uccs_am_hold(struct uccs_am_token *token);
+/* Not from inside an event of the transport. */
 void uccs_am_done(struct uccs_block *block);
 
 /* One round of progress and, when it found nothing, a pause: for the substrate's own waits. */

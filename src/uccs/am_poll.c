@@ -10,6 +10,8 @@
 
 #include "base/log.h"
 #include "rte/rte.h"
+#include "uccs/far.h"
+#include "uccs/far_am.h"
 #include "uccs/memory.h"
 #include "uccs/park.h"
 #include "uccs/thread.h"
@@ -121,28 +123,47 @@ static lat_cold _Noreturn void fail_class(const struct uccs_context *context, co
     rte_abort(LAT_EXIT);
 }
 
-/* False when the handler is not registered yet: nothing has happened. */
-static bool handle(struct uccs_context *context, const struct uccs_message *message, uint32_t which)
+static void mark_done(struct uccs_block *block)
+{
+    atomic_order_leaves(&elsewhere);
+    atomic_store_release(&block->done, 1); /* acquire: uccs_stage_collect, at the sender */
+}
+
+enum outcome {
+    UNREADY, /* the handler is not registered yet: nothing has happened */
+    HANDLED,
+    HELD /* so too, but the handler keeps the block */
+};
+
+static enum outcome run(struct uccs_context *context, const struct uccs_message *message, struct uccs_block *block,
+                        uint32_t which)
 {
     const struct uccs_handler *entry = &context->handlers[message->id];
     uccs_am_handler handler = atomic_load_acquire(&entry->handler); /* release: uccs_am_register */
     if (lat_unlikely(!handler))
-        return false;
+        return UNREADY;
     if (lat_unlikely((entry->cls == UCCS_AM_USER) != ((which & UCCS_RING_USER) != 0)))
         fail_class(context, message);
-    struct uccs_block *block =
-        message->block == UCCS_NO_BLOCK ? 0 : (void *)(region_of(message->source) + message->block);
-    if (block && message->source != (uint32_t)uccs_core.me)
-        atomic_order_returns(&elsewhere);
     struct uccs_am_token token = {context, message, block, which & UCCS_RING_REPLY, false, false};
     uccs_handlers_running++;
     handler(&token, message->staged ? block->payload : message->payload, message->length, entry->argument);
     uccs_handlers_running--;
     if (message->counter)
         uccs_counter_arrive_here(message->counter, message->weight);
-    if (block && !token.held)
-        uccs_am_done(block);
-    return true;
+    return token.held ? HELD : HANDLED;
+}
+
+/* A message of this node; false as above. */
+static bool handle(struct uccs_context *context, const struct uccs_message *message, uint32_t which)
+{
+    struct uccs_block *block =
+        message->block == UCCS_NO_BLOCK ? 0 : (void *)(region_of(message->source) + message->block);
+    if (block && message->source != (uint32_t)uccs_core.me)
+        atomic_order_returns(&elsewhere);
+    enum outcome outcome = run(context, message, block, which);
+    if (block && outcome == HANDLED)
+        mark_done(block);
+    return outcome != UNREADY;
 }
 
 int uccs_am_register(uccs_context_t context, int id, enum uccs_am_class cls, uccs_am_handler handler, void *argument)
@@ -164,8 +185,10 @@ struct uccs_block *uccs_am_hold(struct uccs_am_token *token)
 
 void uccs_am_done(struct uccs_block *block)
 {
-    atomic_order_leaves(&elsewhere);
-    atomic_store_release(&block->done, 1); /* acquire: uccs_stage_collect, at the sender */
+    if (lat_unlikely(block->far))
+        uccs_far_am_done(block);
+    else
+        mark_done(block);
 }
 
 int uccs_am_source(uccs_am_token_t token)
@@ -231,6 +254,32 @@ static int poll_context(struct uccs_context *context, int what)
     return count;
 }
 
+/* What has come from other nodes, for one ring's kind of messages. */
+static int poll_packets(struct uccs_context *context, uint32_t which)
+{
+    struct uccs_far_tally tally = {0};
+    struct uccs_far_packet *packet;
+    int count = 0;
+    for (; count < BATCH && (packet = uccs_far_am_take(context, which)); count++) {
+        enum outcome outcome = run(context, &packet->message, uccs_far_am_block(packet), which);
+        uccs_far_am_handled(&tally, packet, outcome == HELD);
+    }
+    uccs_far_am_tell(&tally);
+    return count;
+}
+
+static lat_cold int poll_far(struct uccs_context *context, int what)
+{
+    int count = poll_packets(context, UCCS_RING_REPLY);
+    if (what & USERS)
+        count += poll_packets(context, UCCS_RING_REPLY | UCCS_RING_USER);
+    if (what & REQUESTS)
+        count += poll_packets(context, 0);
+    if (what == (REQUESTS | USERS))
+        count += poll_packets(context, UCCS_RING_USER);
+    return count;
+}
+
 struct found {
     int users, own; /* handlers of the program; messages of the library */
 };
@@ -239,6 +288,7 @@ struct found {
 static struct found look(int what)
 {
     struct found found = {0};
+    bool waiting = atomic_load_relaxed(&uccs_far_am_waiting); /* a hint: the caller looks again */
     for (uint32_t left = atomic_load_relaxed(&live); left; left &= left - 1) {
         uint32_t id = (uint32_t)__builtin_ctz(left);
         struct uccs_context *context = uccs_am_published(id);
@@ -246,6 +296,8 @@ static struct found look(int what)
             found.users += poll_context(context, what);
         else if (context && what & REQUESTS)
             found.own += poll_ring(context, 0);
+        if (lat_unlikely(waiting && context))
+            *(id != OWN_INNER ? &found.users : &found.own) += poll_far(context, what);
     }
     return found;
 }
@@ -305,6 +357,8 @@ void uccs_am_serve(struct uccs_wait *wait)
 /* The outer poll is counted in already, and nobody turns two phases while it is. */
 void uccs_am_serve_replies(struct uccs_wait *wait)
 {
+    if (uccs_far_on)
+        uccs_far_poll(); /* credits */
     struct found found = look(allowed & USERS);
     rest(uccs_stage_collect() + found.users > 0, wait);
 }

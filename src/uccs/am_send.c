@@ -2,6 +2,7 @@
 #include "uccs/am.h"
 
 #include "rte/rte.h"
+#include "uccs/far_am.h"
 #include "uccs/memory.h"
 #include "uccs/thread.h"
 
@@ -34,10 +35,13 @@ static void serve(uint32_t which, struct uccs_wait *wait)
         uccs_am_serve(wait);
 }
 
-/* One look at the ring. */
+/* One look at the ring, or at the credits for a PE of another node. */
 static bool try_push(const struct sending *s)
 {
     uint64_t ticket;
+    if (lat_unlikely(s->index >= uccs_core.size))
+        return uccs_far_am_try((int)(s->index + uccs_core.first), s->context, s->which, &s->head, s->payload, s->block);
+    uccs_own_open(s->index, s->context);
     struct uccs_message *cell = ring_reserve(uccs_own_ring(s->index, s->context, s->which), &ticket);
     if (!cell)
         return false;
@@ -51,7 +55,6 @@ static bool try_push(const struct sending *s)
 static void push(const struct sending *s)
 {
     struct uccs_wait wait = {0};
-    uccs_own_open(s->index, s->context);
     atomic_fetch_add_relaxed(&sent[s->context][s->head.lane].count, 1); /* before it can be handled */
     while (!try_push(s))
         serve(s->which, &wait);
@@ -112,7 +115,7 @@ bool uccs_am_try(uint32_t index, uint32_t id, const void *payload, size_t length
     s.head.lane = (uint8_t)(uccs_thread() % OWN_LANES);
     s.head.staged = block && length;
     s.head.block = block ? (uint64_t)((char *)block - my_region()) : UCCS_NO_BLOCK;
-    uccs_own_open(index, OWN_INNER);
+    s.block = block;
     if (!try_push(&s)) /* not counted as sent: nobody flushes the inner context */
         return false;
     if (block)

@@ -160,7 +160,7 @@ static int check(uccs_group_t group, enum how how, const uccs_request_t *desc, s
     if (!group || (how == NONBLOCKING && !desc))
         return UCCS_ERR_INVALID;
     *members = uccs_group_of(group);
-    return uccs_ranks_reachable(*members) ? UCCS_OK : UCCS_ERR_UNREACHABLE;
+    return UCCS_OK;
 }
 
 static int barrier(uccs_group_t group, enum how how, uccs_request_t *desc)

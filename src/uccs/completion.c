@@ -163,19 +163,30 @@ int uccs_wait_some(uccs_request_t *requests, size_t n, size_t *count, size_t *in
     return status;
 }
 
-/* Sources are copied before an operation returns, so nothing is ever pending locally. */
+/* On a node sources are copied before an operation returns, so nothing is ever pending locally. What goes to another
+ * one from where it lies has left when it has arrived. */
 int uccs_flush_local(uccs_context_t context, const uccs_endpoint_t *endpoints, size_t n)
 {
-    return context && (!n || endpoints) ? UCCS_OK : UCCS_ERR_INVALID;
+    bool far = false;
+    if (!context || (n && !endpoints))
+        return UCCS_ERR_INVALID;
+    for (size_t i = 0; i < n; i++) {
+        if (!endpoints[i])
+            return UCCS_ERR_INVALID;
+        far |= endpoints[i]->index >= uccs_core.size;
+    }
+    if (far)
+        uccs_quiet_all();
+    return UCCS_OK;
 }
 
-/* Node stores need one fence; messages must have been handled. */
+/* Node stores need one fence, operations on other nodes an answer; messages must have been handled. */
 int uccs_flush(uccs_context_t context)
 {
     struct uccs_wait wait = {0};
     if (!context)
         return UCCS_ERR_INVALID;
-    uccs_quiet();
+    uccs_quiet_all();
     while (!uccs_am_settled(context) || !uccs_remote_settled(context)) {
         if (uccs_handlers_running)
             return UCCS_ERR_STATE;
@@ -189,6 +200,6 @@ int uccs_fence(uccs_context_t context)
 {
     if (!context)
         return UCCS_ERR_INVALID;
-    uccs_fence_stores();
+    uccs_fence_all();
     return UCCS_OK;
 }

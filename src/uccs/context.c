@@ -109,13 +109,10 @@ int uccs_endpoint_create(uccs_context_t context, uccs_group_t group, int rank, u
     int pe = context && endpoint ? uccs_group_world_rank(group, rank) : -1;
     if (pe < 0)
         return UCCS_ERR_INVALID;
-    uint32_t index = (uint32_t)pe - uccs_core.first;
-    if (index >= uccs_core.size)
-        return UCCS_ERR_UNREACHABLE;
     struct uccs_endpoint *made = malloc(sizeof *made);
     if (!made)
         return UCCS_ERR_NO_MEMORY;
-    *made = (struct uccs_endpoint){.context = context, .pe = pe, .index = index};
+    *made = (struct uccs_endpoint){.context = context, .pe = pe, .index = (uint32_t)pe - uccs_core.first};
     pthread_mutex_lock(&making);
     made->next = context->endpoints;
     context->endpoints = made;

@@ -28,7 +28,7 @@ struct uccs_endpoint {
     struct uccs_context *context;
     struct uccs_endpoint *next;
     int pe;         /* in the world */
-    uint32_t index; /* on this node */
+    uint32_t index; /* on this node; uccs_core.size or more: elsewhere */
 };
 
 /* At the end of a life: those that the program has left. Nothing of theirs is under way. */

@@ -10,11 +10,16 @@
 
 #define SENDING_MOST 512 /* messages that the transport may hold before issuing waits */
 
+bool far_busy(const struct far_lane *lane)
+{
+    return lat_unlikely(atomic_load_relaxed(&lane->sending) > SENDING_MOST);
+}
+
 /* Before taking the lock: too much under way makes the issuer wait. */
 static void make_room(struct far_lane *lane)
 {
     struct uccs_wait wait = {0};
-    while (lat_unlikely(atomic_load_relaxed(&lane->sending) > SENDING_MOST))
+    while (far_busy(lane))
         if (!far_look(lane))
             uccs_yield(&wait);
 }
@@ -78,7 +83,6 @@ struct issue {
 
 static struct issue begin(struct far_lane *lane, int pe, const struct far_header *header)
 {
-    make_room(lane);
     pthread_mutex_lock(&lane->lock);
     struct issue new = {lane, far_peer(lane, pe), far_send_new(lane)};
     const struct far_header mine = new.send->header;
@@ -102,6 +106,17 @@ static void track(const struct issue *new, struct uccs_request *request)
         far_hang(new->peer, request);
 }
 
+void far_message(int pe, const struct far_header *header, const void *data, size_t bytes, void *buffer,
+                 struct uccs_block *block, bool counts)
+{
+    struct issue new = begin(far_service(), pe, header);
+    new.send->buffer = buffer;
+    new.send->block = block;
+    if (counts)
+        count(new.peer, &new.send->header);
+    end(&new, data, bytes);
+}
+
 static void put(struct far_lane *lane, int pe, struct uccs_far_place to, const void *source, size_t bytes,
                 const struct uccs_far_with *with, uccs_request_handle *handle, uint32_t *flag)
 {
@@ -109,6 +124,7 @@ static void put(struct far_lane *lane, int pe, struct uccs_far_place to, const v
     struct far_header header = {.kind = FAR_PUT, .segment = (uint8_t)to.segment, .offset = to.offset};
     if (with)
         attach(&header, with);
+    make_room(lane);
     struct issue new = begin(lane, pe, &header);
     new.send->flag = flag;
     track(&new, request);
@@ -145,7 +161,9 @@ void uccs_far_put_blocks(struct uccs_far_lanes *on, int pe, struct uccs_far_plac
                                       .offset = to.offset,
                                       .token = (uint64_t)blocks->there,
                                       .a = blocks->block};
-    struct issue new = begin(far_lane_of(on), pe, &header);
+    struct far_lane *lane = far_lane_of(on);
+    make_room(lane);
+    struct issue new = begin(lane, pe, &header);
     new.send->buffer = packed;
     track(&new, request);
     end(&new, packed, blocks->block * blocks->count);
@@ -172,6 +190,7 @@ void uccs_far_flag(int pe, uint64_t offset, uint64_t value)
 /* Sends what is answered; the answer finds `ask`. */
 static void send_ask(struct far_lane *lane, int pe, const struct far_header *header, struct far_ask *ask)
 {
+    make_room(lane);
     struct issue new = begin(lane, pe, header);
     new.send->header.token = (uint64_t)(uintptr_t)ask;
     if (header->kind == FAR_AMO)
@@ -280,7 +299,9 @@ void uccs_far_amo_post(struct uccs_far_lanes *on, int pe, enum uccs_far_amo op, 
 {
     struct uccs_request *request = object_of(handle);
     const struct far_header header = amo_header(op, at, size, value, 0);
-    struct issue new = begin(far_lane_of(on), pe, &header);
+    struct far_lane *lane = far_lane_of(on);
+    make_room(lane);
+    struct issue new = begin(lane, pe, &header);
     track(&new, request);
     end(&new, 0, 0);
 }

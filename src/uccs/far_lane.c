@@ -92,6 +92,8 @@ void far_send_free(struct far_send *send)
         free(send->buffer);
     if (send->flag)
         atomic_store_release(send->flag, 1); /* acquire: await in far.c */
+    if (send->block)
+        far_am_left(send->block);
     send->next = lane->idle;
     lane->idle = send;
 }
@@ -271,6 +273,7 @@ void uccs_far_close(void)
     far_thread_stop();
     rte_job_barrier(); /* nobody looks at a connection any more: that one is taken down now is no fault */
     far_transport->close();
+    far_am_close();
     for (int i = 0; i < FAR_LANES; i++)
         free_lane(&far_lanes[i]);
     atomic_fetch_sub_acqrel(&uccs_working, 1);

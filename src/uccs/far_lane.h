@@ -19,6 +19,8 @@ enum far_kind {
     FAR_FLUSH,
     FAR_FLUSHED,
     FAR_FLAG,
+    FAR_AM,
+    FAR_AM_DONE,
     FAR_HELLO /* the address of a lane that issues, for answers */
 };
 
@@ -38,8 +40,9 @@ struct far_header {
     uint64_t token; /* of the asker, for the answer; stride of FAR_PUT_BLOCKS */
     uint64_t a;     /* amo: value; put: counter or signal's offset; get: counter; blocks: block size, stride */
     uint64_t b;     /* amo: cond; put: weight or signal's value; get: bytes */
+    uint64_t id;    /* of an active message: its number (far_am.c) */
 };
-_Static_assert(sizeof(struct far_header) == 48, "no holes");
+_Static_assert(sizeof(struct far_header) == 56, "no holes");
 
 /* What is handed to the transport as a token begins with this. */
 struct far_token {
@@ -51,9 +54,10 @@ struct far_send {
     struct far_token token;
     struct far_lane *lane;
     struct far_header header;
-    uint32_t *flag;       /* set to 1 (release) when sent; null: nobody waits */
-    void *buffer;         /* freed when sent */
-    uccs_counter counter; /* counts here when sent: the target of a counting get */
+    uint32_t *flag;           /* set to 1 (release) when sent; null: nobody waits */
+    void *buffer;             /* freed when sent */
+    uccs_counter counter;     /* counts here when sent: the target of a counting get */
+    struct uccs_block *block; /* the payload of an active message lies there */
     struct far_send *next;
 };
 
@@ -148,6 +152,22 @@ struct far_lane *far_lane_of(struct uccs_far_lanes *on);
 int far_poll(struct far_lane *lane);
 /* At every look of a thread that waits for something of the lane. */
 int far_look(struct far_lane *lane);
+
+/* far.c. Any thread, without a lock, on the service lane: a message of another kind. Its buffer is freed and its block told
+ * of when it has left. It counts as an operation or does not. */
+void far_message(int pe, const struct far_header *header, const void *data, size_t bytes, void *buffer,
+                 struct uccs_block *block, bool counts);
+/* The transport holds more than it should. */
+bool far_busy(const struct far_lane *lane);
+
+/* far_am.c: a packet for what is arriving; where its payload goes; it is there. The rest tells senders. */
+struct uccs_far_packet;
+struct uccs_far_packet *far_am_packet(const struct far_header *header, size_t bytes);
+void *far_am_room(struct uccs_far_packet *packet);
+void far_am_arrived(struct uccs_far_packet *packet);
+void far_am_told(const struct far_header *header);
+void far_am_left(struct uccs_block *block);
+void far_am_close(void);
 
 /* far_flush.c */
 void far_hang(struct far_peer *peer, struct uccs_request *request);

@@ -21,6 +21,7 @@ struct receive {
     struct far_header header;
     void *packed; /* of what is not stored as it is */
     size_t bytes;
+    struct uccs_far_packet *packet; /* of an active message */
 };
 
 /* The address here; a sender's mistake cannot have come so far, so a miss is a fault of the library or the wire. */
@@ -143,6 +144,15 @@ static void meet(struct far_origin *origin, const struct far_header *header, con
         far_fail("PE %d cannot be answered over %s", header->from, far_transport->name);
 }
 
+/* An active message whose payload has come with it. */
+static void take_message(const struct far_header *header, const void *data, size_t bytes)
+{
+    struct uccs_far_packet *packet = far_am_packet(header, bytes);
+    if (bytes)
+        memcpy(far_am_room(packet), data, bytes);
+    far_am_arrived(packet);
+}
+
 /* Data that has come and is not in its place yet. */
 static void land(struct far_origin *origin, const struct far_header *header, const void *data, size_t bytes)
 {
@@ -153,6 +163,7 @@ static void land(struct far_origin *origin, const struct far_header *header, con
         break;
     case FAR_PUT_BLOCKS: unpack(header, data, bytes); break;
     case FAR_HELLO: meet(origin, header, data, bytes); break;
+    case FAR_AM: take_message(header, data, bytes); break;
     default: break;
     }
 }
@@ -168,7 +179,9 @@ static void go_on(struct far_origin *origin);
 static void landed(struct receive *receive)
 {
     struct far_origin *origin = receive->origin;
-    if (receive->packed)
+    if (receive->packet)
+        far_am_arrived(receive->packet);
+    else if (receive->packed)
         land(origin, &receive->header, receive->packed, receive->bytes);
     applied(origin, &receive->header);
     free(receive->packed);
@@ -185,17 +198,27 @@ static void received(struct far_token *token, bool failed)
     go_on(origin);
 }
 
-/* Long data: straight into place where it has one of its own. */
+/* Where long data goes: its own place if it has one. */
+static void *room_for(struct receive *receive)
+{
+    const struct far_header *header = &receive->header;
+    if (header->kind == FAR_PUT)
+        return place_of(header->segment, header->offset, receive->bytes, header->from);
+    if (header->kind == FAR_AM)
+        return far_am_room(receive->packet = far_am_packet(header, receive->bytes));
+    receive->packed = malloc(receive->bytes);
+    if (!receive->packed)
+        far_fail("no memory for %zu bytes of PE %d", receive->bytes, header->from);
+    return receive->packed;
+}
+
 static void fetch(struct far_origin *origin, const struct far_header *header, void *rest, size_t bytes)
 {
     struct receive *receive = malloc(sizeof *receive);
     if (!receive)
         far_fail("no memory for data of PE %d", header->from);
     *receive = (struct receive){.token.done = received, .origin = origin, .header = *header, .bytes = bytes};
-    if (header->kind != FAR_PUT && !(receive->packed = malloc(bytes)))
-        far_fail("no memory for %zu bytes of PE %d", bytes, header->from);
-    void *to = receive->packed ? receive->packed : place_of(header->segment, header->offset, bytes, header->from);
-    switch (far_transport->receive(far_service()->at, rest, to, bytes, receive)) {
+    switch (far_transport->receive(far_service()->at, rest, room_for(receive), bytes, receive)) {
     case TRANSPORT_PENDING: break;
     case TRANSPORT_DONE: landed(receive); break;
     default: far_fail("the data of PE %d did not come: the connection is lost", header->from);
@@ -333,6 +356,7 @@ void far_arrived(void *lane, const struct transport_message *message)
     case FAR_FLAG:
         store(place_of(FAR_ROWS, header.offset, sizeof header.a, header.from), &header.a, sizeof header.a);
         return;
+    case FAR_AM_DONE: far_am_told(&header); return;
     case FAR_AMO_ANSWER:
     case FAR_DATA:
     case FAR_FLUSHED: far_answered(lane, &header, message); return;

@@ -5,7 +5,10 @@
  * has left are released. */
 #include "uccs/inner.h"
 
+#include "base/log.h"
+#include "rte/rte.h"
 #include "uccs/am.h"
+#include "uccs/flush.h"
 #include "uccs/life.h"
 #include "uccs/letter.h"
 #include "uccs/oob.h"
@@ -37,6 +40,10 @@ int uccs_init(void)
     pthread_mutex_lock(&users);
     if (inits == 0) {
         status = uccs_life_begin() == 0 ? UCCS_OK : UCCS_ERR_NO_MEMORY;
+        if (status == UCCS_OK && !uccs_oob_open()) {
+            log_line("uccs: no memory");
+            rte_abort(LAT_EXIT); /* the others would wait */
+        }
         if (status == UCCS_OK) {
             uccs_ranks_open();
             uccs_am_publish(&inner);
@@ -55,13 +62,20 @@ void uccs_inner_meet(bool user)
         uccs_schedule_meet(user);
 }
 
+/* What everybody has sent so far has arrived. */
+static void meet_with_all(void)
+{
+    uccs_quiet_all();
+    uccs_inner_meet(true);
+}
+
 static void stop(void)
 {
     uccs_work_finish();
-    uccs_inner_meet(true);
+    meet_with_all();
     for (int round = 0; round < 2; round++) {
         uccs_am_drain();
-        uccs_inner_meet(true);
+        meet_with_all();
     }
     uccs_am_drain();
     uccs_contexts_close();

@@ -40,8 +40,8 @@ struct posted {
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct arrival *arrivals, **last_arrival = &arrivals;
-static struct arrival *early; /* came before one with a lower number: several threads take messages out of a ring */
-static uint64_t expected[NODE_MAX_PES], sent[NODE_MAX_PES]; /* by node index: next number */
+static struct arrival *early;     /* came before one with a lower number: several threads take messages out of a ring */
+static uint64_t *expected, *sent; /* by PE: next number */
 static struct posted *receives, **last_receive = &receives;
 
 static uccs_rte_ec_t ec_of(int pe)
@@ -78,7 +78,7 @@ static struct arrival *next_early(int source, uint64_t number)
 static void file(struct arrival *arrival)
 {
     int source = arrival->head.source;
-    uint64_t *due = &expected[(uint32_t)source - uccs_core.first];
+    uint64_t *due = &expected[source];
     pthread_mutex_lock(&lock);
     arrival->next = early;
     early = arrival;
@@ -183,18 +183,16 @@ int uccs_rte_send(const struct uccs_rte_iovec *iov, uint32_t count, uccs_rte_ec_
     struct head head;
     if (dest == UCCS_RTE_ANYSOURCE || !valid_iov(iov, count) || !make_head(dest, tag, group, &head))
         return UCCS_RTE_ERROR_BAD_INPUT;
-    uint32_t index = (uint32_t)head.source - uccs_core.first;
-    if (index >= uccs_core.size)
-        return UCCS_RTE_ERROR_NOT_IMPLEMENTED;
+    int pe = head.source;
     head.source = uccs_core.me;
     size_t bytes = bytes_of(iov, count);
     struct uccs_block *block = fill_block(bytes, iov, count);
     if (!block)
         return UCCS_RTE_ERROR_OUT_OF_RESOURCE;
-    head.number = atomic_fetch_add_relaxed(&sent[index], 1); /* it will be sent now */
+    head.number = atomic_fetch_add_relaxed(&sent[pe], 1); /* it will be sent now */
     memcpy(block->payload, &head, sizeof head);
     struct uccs_wait wait = {0};
-    while (!uccs_am_try(index, UCCS_INNER_OOB, 0, sizeof head + bytes, block))
+    while (!uccs_am_try((uint32_t)pe - uccs_core.first, UCCS_INNER_OOB, 0, sizeof head + bytes, block))
         uccs_am_serve(&wait);
     return UCCS_RTE_SUCCESS;
 }
@@ -350,12 +348,20 @@ int uccs_oob_deliver(void)
     return count;
 }
 
+bool uccs_oob_open(void)
+{
+    expected = calloc((size_t)uccs_core.npes, sizeof *expected); /* pages exist once somebody writes */
+    sent = calloc((size_t)uccs_core.npes, sizeof *sent);
+    return expected && sent;
+}
+
 void uccs_oob_close(void)
 {
     while (arrivals)
         drop(unlink_arrival(&arrivals));
     while (receives)
         unlink_receive(&receives);
-    for (uint32_t i = 0; i < uccs_core.size; i++)
-        expected[i] = sent[i] = 0;
+    free(expected);
+    free(sent);
+    expected = sent = 0;
 }

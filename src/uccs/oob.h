@@ -12,7 +12,8 @@ void uccs_oob_arrived(uccs_am_token_t token, const void *payload, size_t length,
 /* Runs callbacks that are due; how many. */
 int uccs_oob_deliver(void);
 
-/* At the end of a life. */
+/* Begin and end of a life. False: no memory. */
+bool uccs_oob_open(void);
 void uccs_oob_close(void);
 
 #endif

@@ -1,6 +1,6 @@
 #include "uccs/place.h"
 
-#include "rte/rte.h"
+#include "uccs/core.h"
 
 #include <sched.h>
 #include <stdio.h>
@@ -78,7 +78,7 @@ void uccs_place_find(struct uccs_place *place)
     memset(place, 0, sizeof *place);
     if (gethostname(place->host, sizeof place->host - 1) != 0)
         strcpy(place->host, "localhost");
-    place->node = rte.node_first;
+    place->node = (int32_t)uccs_core.first;
     CPU_ZERO(&set);
     if (sched_getaffinity(0, sizeof set, &set) != 0)
         CPU_ZERO(&set);

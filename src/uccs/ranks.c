@@ -24,14 +24,6 @@ struct uccs_group_impl *uccs_ranks_library(void)
     return &library;
 }
 
-bool uccs_ranks_reachable(const struct uccs_group_impl *group)
-{
-    for (int rank = 0; rank < group->size; rank++)
-        if ((uint32_t)uccs_ranks_world(group, rank) - uccs_core.first >= uccs_core.size)
-            return false;
-    return true;
-}
-
 int uccs_group_rank(uccs_group_t group)
 {
     return group ? uccs_group_of(group)->rank : -1;

@@ -24,9 +24,6 @@ static inline int uccs_ranks_world(const struct uccs_group_impl *group, int rank
     return group->world ? group->world[rank] : rank;
 }
 
-/* All members are within reach. */
-bool uccs_ranks_reachable(const struct uccs_group_impl *group);
-
 /* All PEs, for the library's own use; its numbers are not those of the world group. */
 struct uccs_group_impl *uccs_ranks_library(void);
 

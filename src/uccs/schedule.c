@@ -3,6 +3,7 @@
 #include "base/log.h"
 #include "rte/rte.h"
 #include "uccs/am.h"
+#include "uccs/far.h"
 #include "uccs/letter.h"
 
 #include <string.h>
@@ -113,13 +114,20 @@ bool uccs_schedule_advance(struct uccs_schedule *s)
     return atomic_load_acquire(&s->out) == 0; /* acqrel: landed, in letter.c */
 }
 
+/* The network class, and what other nodes send. */
+static int poll_others(void)
+{
+    int found = uccs_far_on ? uccs_far_poll() : 0;
+    return found + uccs_am_poll_network();
+}
+
 void uccs_schedule_run(struct uccs_schedule *s, bool user)
 {
     struct uccs_wait wait = {0};
     while (!uccs_schedule_advance(s))
         if (user)
             uccs_am_serve(&wait);
-        else if (!uccs_am_poll_network())
+        else if (!poll_others())
             uccs_yield(&wait);
 }
 

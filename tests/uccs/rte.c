@@ -24,11 +24,12 @@ static void test_identity(void)
     CHECK_EQ(uccs_rte_ec_index(world, next), next_pe);
     CHECK_EQ(uccs_rte_ec_index(world, UCCS_RTE_EC_NULL), UINT32_MAX);
     CHECK((uccs_rte_cmp_ec(next, prev) == 0) == (next_pe == prev_pe));
-    CHECK_EQ(uccs_rte_ec_node_id(next), 0);
-    CHECK(strlen(uccs_rte_ec_hostname(next)) > 0 &&
-          strcmp(uccs_rte_ec_hostname(next), uccs_rte_ec_node_name(prev)) == 0);
+    CHECK_EQ(uccs_rte_ec_node_id(next), check_first(next_pe));
+    CHECK(strlen(uccs_rte_ec_hostname(next)) > 0 && strlen(uccs_rte_ec_node_name(prev)) > 0);
+    CHECK(!check_near(next_pe) || strcmp(uccs_rte_ec_hostname(next), uccs_rte_ec_hostname(uccs_rte_my_ec())) == 0);
     CHECK(!uccs_rte_ec_hostname(UCCS_RTE_EC_NULL));
-    CHECK(uccs_rte_ec_locality(next) & UCCS_RTE_PROC_ON_NODE);
+    CHECK(uccs_rte_ec_locality(next) & UCCS_RTE_PROC_ON_CLUSTER);
+    CHECK(((uccs_rte_ec_locality(next) & UCCS_RTE_PROC_ON_NODE) != 0) == check_near(next_pe));
     CHECK_EQ(uccs_rte_ec_locality(UCCS_RTE_EC_NULL), UCCS_RTE_PROC_LOCALITY_UNKNOWN);
     uint32_t id = uccs_rte_job_id(), low = 0, high = 0;
     OK(uccs_allreduce(world, &id, &low, 1, UCCS_UINT32, UCCS_MIN));
