@@ -5,7 +5,8 @@
  *
  * Invariants: one active-message id; short data comes with the message, long data by rendezvous, straight into
  * the place that the receiver names. Endpoints find out by themselves that a peer is gone. Workers share a context that
- * locks what they share; where UCX was built without that there is one lane. */
+ * locks what they share; where UCX was built without that there is one lane. No endpoint is made while its worker is in
+ * progress: UCX 1.13 may then take the connection from which it is reading. */
 #include "transport/transport.h"
 
 #include <stdbool.h>
@@ -20,11 +21,24 @@ struct lane {
     void *owner;
     struct peer *peers; /* all, for close */
     void *draining;     /* the worker's flush under way */
+    bool inside;        /* in the worker's progress */
+    struct peer *late;  /* that are connected when it ends */
     struct lane *next;
 };
 
+/* A message to a peer that is not connected yet. */
+struct waiting {
+    const void *header, *data;
+    size_t header_bytes, bytes;
+    void *token;
+    struct waiting *next;
+};
+
 struct peer {
-    ucp_ep_h endpoint;
+    ucp_ep_h endpoint; /* null while it is late; then: */
+    void *address;
+    struct waiting *first, **last;
+    struct peer *next_late;
     struct lane *lane;
     int pe;
     struct peer *next;
@@ -180,20 +194,37 @@ static int ucx_address(void *of, void *room, size_t *bytes)
     return fits ? 0 : -1;
 }
 
-static void *ucx_connect(void *from, int pe, const void *address, size_t bytes)
+static ucs_status_t make_endpoint(struct peer *peer, const void *address)
 {
-    (void)bytes;
-    struct lane *lane = from;
-    struct peer *peer = malloc(sizeof *peer);
-    if (!peer)
-        return 0;
-    *peer = (struct peer){.pe = pe, .lane = lane, .next = lane->peers};
     const ucp_ep_params_t params = {.field_mask = UCP_EP_PARAM_FIELD_REMOTE_ADDRESS |
                                                   UCP_EP_PARAM_FIELD_ERR_HANDLING_MODE | UCP_EP_PARAM_FIELD_ERR_HANDLER,
                                     .address = address,
                                     .err_mode = UCP_ERR_HANDLING_MODE_PEER,
                                     .err_handler = {lost, peer}};
-    if (ucp_ep_create(lane->worker, &params, &peer->endpoint) != UCS_OK) {
+    return ucp_ep_create(peer->lane->worker, &params, &peer->endpoint);
+}
+
+/* Later, and so with a copy of the address. */
+static int put_off(struct peer *peer, const void *address, size_t bytes)
+{
+    peer->address = malloc(bytes);
+    if (!peer->address)
+        return -1;
+    memcpy(peer->address, address, bytes);
+    peer->last = &peer->first;
+    peer->next_late = peer->lane->late;
+    peer->lane->late = peer;
+    return 0;
+}
+
+static void *ucx_connect(void *from, int pe, const void *address, size_t bytes)
+{
+    struct lane *lane = from;
+    struct peer *peer = malloc(sizeof *peer);
+    if (!peer)
+        return 0;
+    *peer = (struct peer){.pe = pe, .lane = lane, .next = lane->peers};
+    if (lane->inside ? put_off(peer, address, bytes) != 0 : make_endpoint(peer, address) != UCS_OK) {
         free(peer);
         return 0;
     }
@@ -208,14 +239,70 @@ static enum transport_status outcome(ucs_status_ptr_t request)
     return UCS_PTR_STATUS(request) == UCS_OK ? TRANSPORT_DONE : TRANSPORT_FAILED;
 }
 
+static enum transport_status send_now(const struct peer *peer, const struct waiting *message)
+{
+    const ucp_request_param_t param = {.op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA,
+                                       .cb.send = finished_send,
+                                       .user_data = message->token};
+    return outcome(ucp_am_send_nbx(peer->endpoint, MESSAGE, message->header, message->header_bytes, message->data,
+                                   message->bytes, &param));
+}
+
+static enum transport_status send_later(struct peer *peer, const struct waiting *message)
+{
+    struct waiting *waiting = malloc(sizeof *waiting);
+    if (!waiting)
+        return TRANSPORT_FAILED;
+    *waiting = *message;
+    *peer->last = waiting;
+    peer->last = &waiting->next;
+    return TRANSPORT_PENDING;
+}
+
 static enum transport_status ucx_send(void *to, const void *header, size_t header_bytes, const void *data, size_t bytes,
                                       void *token)
 {
-    const struct peer *peer = to;
-    const ucp_request_param_t param = {.op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA,
-                                       .cb.send = finished_send,
-                                       .user_data = token};
-    return outcome(ucp_am_send_nbx(peer->endpoint, MESSAGE, header, header_bytes, data, bytes, &param));
+    struct peer *peer = to;
+    const struct waiting message = {.header = header,
+                                    .header_bytes = header_bytes,
+                                    .data = data,
+                                    .bytes = bytes,
+                                    .token = token};
+    return peer->endpoint && !peer->first ? send_now(peer, &message) : send_later(peer, &message);
+}
+
+/* Then what has waited is sent in its order. An event of one may send more, which goes behind the rest. */
+static void connect_late(struct peer *peer)
+{
+    ucs_status_t status = make_endpoint(peer, peer->address);
+    free(peer->address);
+    if (status != UCS_OK) {
+        events->broken(peer->lane->owner, peer->pe, ucs_status_string(status));
+        return;
+    }
+    while (peer->first) {
+        struct waiting *waiting = peer->first;
+        enum transport_status sent = send_now(peer, waiting);
+        peer->first = waiting->next;
+        if (!peer->first)
+            peer->last = &peer->first;
+        if (sent != TRANSPORT_PENDING)
+            events->finished(waiting->token, sent == TRANSPORT_FAILED);
+        free(waiting);
+    }
+}
+
+static int progress(struct lane *lane)
+{
+    lane->inside = true;
+    int count = (int)ucp_worker_progress(lane->worker);
+    lane->inside = false;
+    while (lane->late) {
+        struct peer *peer = lane->late;
+        lane->late = peer->next_late;
+        connect_late(peer);
+    }
+    return count;
 }
 
 static enum transport_status ucx_receive(void *on, void *rest, void *into, size_t bytes, void *token)
@@ -229,7 +316,7 @@ static enum transport_status ucx_receive(void *on, void *rest, void *into, size_
 
 static int ucx_progress(void *lane)
 {
-    return (int)ucp_worker_progress(((struct lane *)lane)->worker);
+    return progress(lane);
 }
 
 static int ucx_descriptor(void *lane)
@@ -249,7 +336,7 @@ static int ucx_drained(void *of)
     const ucp_request_param_t param = {0};
     if (!lane->draining)
         lane->draining = ucp_worker_flush_nbx(lane->worker, &param);
-    ucp_worker_progress(lane->worker);
+    progress(lane);
     if (UCS_PTR_IS_PTR(lane->draining)) {
         if (ucp_request_check_status(lane->draining) == UCS_INPROGRESS)
             return 0;
