@@ -21,6 +21,7 @@
 #define atomic_fetch_sub_acqrel(p, v) __atomic_fetch_sub((p), (v), __ATOMIC_ACQ_REL)
 #define atomic_fetch_and_acqrel(p, v) __atomic_fetch_and((p), (v), __ATOMIC_ACQ_REL)
 #define atomic_fetch_or_acqrel(p, v) __atomic_fetch_or((p), (v), __ATOMIC_ACQ_REL)
+#define atomic_fetch_or_seqcst(p, v) __atomic_fetch_or((p), (v), __ATOMIC_SEQ_CST)
 #define atomic_fetch_xor_acqrel(p, v) __atomic_fetch_xor((p), (v), __ATOMIC_ACQ_REL)
 #define atomic_exchange_acquire(p, v) __atomic_exchange_n((p), (v), __ATOMIC_ACQUIRE)
 #define atomic_exchange_acqrel(p, v) __atomic_exchange_n((p), (v), __ATOMIC_ACQ_REL)

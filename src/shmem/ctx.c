@@ -43,6 +43,7 @@ void lat_ctx_release(struct shmem_team_impl *team)
     while (team->contexts) {
         struct shmem_ctx_impl *ctx = team->contexts;
         team->contexts = ctx->next;
+        uccs_far_release(&ctx->lanes);
         free(ctx);
     }
 }
@@ -65,6 +66,9 @@ int lat_team_create_ctx(shmem_team_t handle, long options, shmem_ctx_t *ctx)
     if (!made)
         return -1;
     bind(made, team, options);
+    int threads;
+    lat_query_thread(&threads);
+    made->lanes.spread = threads == SHMEM_THREAD_MULTIPLE && !(options & (SHMEM_CTX_SERIALIZED | SHMEM_CTX_PRIVATE));
     pthread_mutex_lock(&contexts);
     made->next = team->contexts;
     team->contexts = made;
@@ -96,6 +100,7 @@ void lat_ctx_destroy(shmem_ctx_t ctx)
     lat_ctx_quiet(ctx);
     if (!unlink_context(ctx))
         lat_fail("shmem_ctx_destroy", "ctx %p is not a context", (void *)ctx);
+    uccs_far_release(&ctx->lanes);
     free(ctx);
 }
 

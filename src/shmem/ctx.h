@@ -1,11 +1,14 @@
 /* Contexts: who an operation's completion belongs to. On the node every operation is complete when
- * it returns, so a context costs nothing but the translation of its team's PE numbers.
+ * it returns, so a context costs nothing but the translation of its team's PE numbers. To PEs of other nodes a context
+ * has lanes (uccs/far.h): the default context the service lane, others one each, and one whose threads issue at the
+ * same time spreads them.
  *
  * Any thread may use a context within the limits of its options (SERIALIZED, PRIVATE). */
 #ifndef SHMEM_CTX_H
 #define SHMEM_CTX_H
 
 #include "shmem/state.h"
+#include "uccs/far.h"
 
 #include <shmem.h>
 
@@ -17,6 +20,7 @@ struct shmem_ctx_impl {
     long options;
     struct shmem_team_impl *team;
     struct shmem_ctx_impl *next; /* among the team's contexts */
+    struct uccs_far_lanes lanes; /* not of the default context */
 };
 
 extern struct shmem_ctx_impl lat_ctx_default;
@@ -27,6 +31,13 @@ extern struct shmem_ctx_impl lat_ctx_default;
 static inline struct shmem_ctx_impl *lat_ctx_of(shmem_ctx_t handle)
 {
     return handle == SHMEM_CTX_DEFAULT ? LAT_CTX_DEFAULT : handle;
+}
+
+/* What it issues on, for uccs/far.h; not of an invalid handle. */
+static inline struct uccs_far_lanes *lat_ctx_lanes(shmem_ctx_t handle)
+{
+    struct shmem_ctx_impl *ctx = lat_ctx_of(handle);
+    return ctx == LAT_CTX_DEFAULT ? 0 : &ctx->lanes;
 }
 
 _Noreturn void lat_ctx_fail(const char *call, const struct shmem_ctx_impl *ctx, int pe);

@@ -52,11 +52,10 @@ static bool nothing(const char *call, size_t bytes, int pe)
 lat_cold void lat_put_far(const char *call, struct shmem_ctx_impl *ctx, void *dest, const void *source, size_t bytes,
                           int pe)
 {
-    (void)ctx;
     if (nothing(call, bytes, pe))
         return;
     if (uccs_far_pe(pe))
-        uccs_far_put(0, pe, lat_far_place(call, "dest", dest, pe), source, bytes, 0, 0);
+        uccs_far_put(lat_ctx_lanes(ctx), pe, lat_far_place(call, "dest", dest, pe), source, bytes, 0, 0);
     else
         memcpy(lat_resolve(call, "dest", dest, pe), source, bytes);
 }
@@ -65,7 +64,7 @@ lat_cold void lat_put_nbi_far(const char *call, struct shmem_ctx_impl *ctx, void
                               size_t bytes, int pe)
 {
     if (bytes && uccs_far_pe(pe))
-        uccs_far_put_nb(0, pe, lat_far_place(call, "dest", dest, pe), source, bytes, 0, 0);
+        uccs_far_put_nb(lat_ctx_lanes(ctx), pe, lat_far_place(call, "dest", dest, pe), source, bytes, 0, 0);
     else
         lat_put_far(call, ctx, dest, source, bytes, pe);
 }
@@ -73,11 +72,10 @@ lat_cold void lat_put_nbi_far(const char *call, struct shmem_ctx_impl *ctx, void
 lat_cold void lat_get_far(const char *call, struct shmem_ctx_impl *ctx, void *dest, const void *source, size_t bytes,
                           int pe)
 {
-    (void)ctx;
     if (nothing(call, bytes, pe))
         return;
     if (uccs_far_pe(pe))
-        uccs_far_get(0, pe, lat_far_place(call, "source", source, pe), dest, bytes, 0);
+        uccs_far_get(lat_ctx_lanes(ctx), pe, lat_far_place(call, "source", source, pe), dest, bytes, 0);
     else
         memcpy(dest, lat_resolve(call, "source", source, pe), bytes);
 }
@@ -86,7 +84,7 @@ lat_cold void lat_get_nbi_far(const char *call, struct shmem_ctx_impl *ctx, void
                               size_t bytes, int pe)
 {
     if (bytes && uccs_far_pe(pe))
-        uccs_far_get_nb(0, pe, lat_far_place(call, "source", source, pe), dest, bytes, 0, 0);
+        uccs_far_get_nb(lat_ctx_lanes(ctx), pe, lat_far_place(call, "source", source, pe), dest, bytes, 0, 0);
     else
         lat_get_far(call, ctx, dest, source, bytes, pe);
 }
@@ -95,7 +93,7 @@ lat_cold void lat_put_nbe_far(const char *call, struct shmem_ctx_impl *ctx, void
                               size_t bytes, int pe, shmemx_request_t *req)
 {
     if (bytes && uccs_far_pe(pe)) {
-        uccs_far_put_nb(0, pe, lat_far_place(call, "dest", dest, pe), source, bytes, 0, req);
+        uccs_far_put_nb(lat_ctx_lanes(ctx), pe, lat_far_place(call, "dest", dest, pe), source, bytes, 0, req);
         return;
     }
     lat_put_far(call, ctx, dest, source, bytes, pe);
@@ -106,7 +104,7 @@ lat_cold void lat_get_nbe_far(const char *call, struct shmem_ctx_impl *ctx, void
                               size_t bytes, int pe, shmemx_request_t *req)
 {
     if (bytes && uccs_far_pe(pe)) {
-        uccs_far_get_nb(0, pe, lat_far_place(call, "source", source, pe), dest, bytes, 0, req);
+        uccs_far_get_nb(lat_ctx_lanes(ctx), pe, lat_far_place(call, "source", source, pe), dest, bytes, 0, req);
         return;
     }
     lat_get_far(call, ctx, dest, source, bytes, pe);
@@ -114,13 +112,13 @@ lat_cold void lat_get_nbe_far(const char *call, struct shmem_ctx_impl *ctx, void
 }
 
 /* Data and count, or data and signal: one message. */
-static void put_with(const char *call, void *dest, const void *source, size_t bytes, int pe,
+static void put_with(const char *call, struct shmem_ctx_impl *ctx, void *dest, const void *source, size_t bytes, int pe,
                      const struct uccs_far_with *with, bool blocking, shmemx_request_t *req)
 {
     struct uccs_far_place to = {FAR_HEAP, 0};
     if (bytes)
         to = lat_far_place(call, "dest", dest, pe);
-    (blocking ? uccs_far_put : uccs_far_put_nb)(0, pe, to, source, bytes, with, req);
+    (blocking ? uccs_far_put : uccs_far_put_nb)(lat_ctx_lanes(ctx), pe, to, source, bytes, with, req);
 }
 
 static bool is_signal(const char *call, struct uccs_far_with *with, const uint64_t *sig_addr, uint64_t signal,
@@ -141,7 +139,7 @@ lat_cold void lat_put_signal_far(const char *call, struct shmem_ctx_impl *ctx, v
 {
     struct uccs_far_with with;
     if (is_signal(call, &with, sig_addr, signal, sig_op, pe)) {
-        put_with(call, dest, source, bytes, pe, &with, blocking, req);
+        put_with(call, ctx, dest, source, bytes, pe, &with, blocking, req);
         return;
     }
     lat_put_far(call, ctx, dest, source, bytes, pe);
@@ -156,7 +154,7 @@ lat_cold void lat_signal_far(const char *call, struct shmem_ctx_impl *ctx, uint6
 {
     struct uccs_far_with with;
     if (is_signal(call, &with, sig_addr, signal, sig_op, pe))
-        put_with(call, 0, 0, 0, pe, &with, false, 0);
+        put_with(call, ctx, 0, 0, 0, pe, &with, false, 0);
     else
         lat_amo_far(call, ctx, sig_op == SHMEM_SIGNAL_ADD ? LAT_AMO_ADD : LAT_AMO_SET, sig_addr, sizeof signal, signal,
                     0, pe);
@@ -169,7 +167,7 @@ lat_cold void lat_put_ct_far(const char *call, struct shmem_ctx_impl *ctx, shmem
     if (uccs_far_pe(pe)) {
         lat_ct_check(call, ct);
         const struct uccs_far_with with = {.what = FAR_COUNT, .value = lat_ct_of(ct), .weight = 1};
-        put_with(call, dest, source, bytes, pe, &with, blocking, req);
+        put_with(call, ctx, dest, source, bytes, pe, &with, blocking, req);
         return;
     }
     lat_put_far(call, ctx, dest, source, bytes, pe);
@@ -188,9 +186,9 @@ lat_cold void lat_get_ct_far(const char *call, struct shmem_ctx_impl *ctx, shmem
         if (bytes)
             from = lat_far_place(call, "source", source, pe);
         if (blocking)
-            uccs_far_get(0, pe, from, dest, bytes, lat_ct_of(ct));
+            uccs_far_get(lat_ctx_lanes(ctx), pe, from, dest, bytes, lat_ct_of(ct));
         else
-            uccs_far_get_nb(0, pe, from, dest, bytes, lat_ct_of(ct), req);
+            uccs_far_get_nb(lat_ctx_lanes(ctx), pe, from, dest, bytes, lat_ct_of(ct), req);
         return;
     }
     lat_get_far(call, ctx, dest, source, bytes, pe);
@@ -226,11 +224,11 @@ _Static_assert((int)LAT_AMO_FETCH == FAR_FETCH && (int)LAT_AMO_SET == FAR_SET &&
 lat_cold uint64_t lat_amo_far(const char *call, struct shmem_ctx_impl *ctx, enum lat_amo op, const void *dest,
                               size_t size, uint64_t value, uint64_t cond, int pe)
 {
-    (void)ctx;
     const char *argument = op == LAT_AMO_FETCH ? "source" : "dest";
     lat_require(call);
     if (uccs_far_pe(pe))
-        return uccs_far_amo(0, pe, (enum uccs_far_amo)op, lat_far_place(call, argument, dest, pe), size, value, cond);
+        return uccs_far_amo(lat_ctx_lanes(ctx), pe, (enum uccs_far_amo)op, lat_far_place(call, argument, dest, pe),
+                            size, value, cond);
     void *to = lat_resolve(call, argument, dest, pe);
     return size == 4 ? apply32(op, to, (uint32_t)value, (uint32_t)cond) : apply64(op, to, value, cond);
 }
@@ -241,7 +239,8 @@ lat_cold uint64_t lat_amo_post_far(const char *call, struct shmem_ctx_impl *ctx,
     if (!uccs_far_pe(pe))
         return lat_amo_far(call, ctx, op, dest, size, value, cond, pe);
     lat_require(call);
-    uccs_far_amo_post(0, pe, (enum uccs_far_amo)op, lat_far_place(call, "dest", dest, pe), size, value, 0);
+    uccs_far_amo_post(lat_ctx_lanes(ctx), pe, (enum uccs_far_amo)op, lat_far_place(call, "dest", dest, pe), size, value,
+                      0);
     return 0;
 }
 
@@ -251,6 +250,7 @@ lat_cold uint64_t lat_amo_post_nbe(const char *call, struct shmem_ctx_impl *ctx,
     if (!uccs_far_pe(pe))
         return lat_amo_far(call, ctx, op, dest, size, value, cond, pe);
     lat_require(call);
-    uccs_far_amo_post(0, pe, (enum uccs_far_amo)op, lat_far_place(call, "dest", dest, pe), size, value, req);
+    uccs_far_amo_post(lat_ctx_lanes(ctx), pe, (enum uccs_far_amo)op, lat_far_place(call, "dest", dest, pe), size, value,
+                      req);
     return 0;
 }

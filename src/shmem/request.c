@@ -30,12 +30,15 @@ void lat_request_merge(shmemx_request_t *into, size_t n, shmemx_request_t *reqs)
     uccs_request_merge(into, n, reqs);
 }
 
-/* Operations on the node are issued in order; a release fence keeps those behind it behind. */
+/* Operations on the node are issued in order; a release fence keeps those behind it behind. A request's operations may
+ * be those of several contexts. */
 void lat_request_fence(shmemx_request_t *req)
 {
     (void)req;
     lat_require("shmemx_request_fence");
-    uccs_fence_all();
+    if (lat_unlikely(uccs_far_on))
+        uccs_far_fence_all();
+    uccs_fence_stores();
 }
 
 size_t lat_request_pending(shmemx_request_t req)

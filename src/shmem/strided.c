@@ -69,35 +69,36 @@ static bool is_plain(const struct uccs_far_blocks *blocks)
     return blocks->there == blocks->here && (size_t)blocks->there == blocks->block;
 }
 
-lat_cold static void put_far(const char *call, void *dest, const void *source, const struct shape *shape, int pe,
-                             shmemx_request_t *req)
+lat_cold static void put_far(const char *call, struct shmem_ctx_impl *ctx, void *dest, const void *source,
+                             const struct shape *shape, int pe, shmemx_request_t *req)
 {
     struct uccs_far_blocks blocks = blocks_of(shape, shape->dst, shape->sst);
     struct uccs_far_place to = lat_far_place(call, "dest", dest, pe);
     if (is_plain(&blocks))
-        (req ? uccs_far_put_nb : uccs_far_put)(0, pe, to, source, blocks.block * blocks.count, 0, req);
+        (req ? uccs_far_put_nb : uccs_far_put)(lat_ctx_lanes(ctx), pe, to, source, blocks.block * blocks.count, 0, req);
     else
-        uccs_far_put_blocks(0, pe, to, source, &blocks, req);
+        uccs_far_put_blocks(lat_ctx_lanes(ctx), pe, to, source, &blocks, req);
 }
 
-lat_cold static void get_far(const char *call, void *dest, const void *source, const struct shape *shape, int pe)
+lat_cold static void get_far(const char *call, struct shmem_ctx_impl *ctx, void *dest, const void *source,
+                             const struct shape *shape, int pe)
 {
     struct uccs_far_blocks blocks = blocks_of(shape, shape->sst, shape->dst);
     struct uccs_far_place from = lat_far_place(call, "source", source, pe);
     if (is_plain(&blocks))
-        uccs_far_get(0, pe, from, dest, blocks.block * blocks.count, 0);
+        uccs_far_get(lat_ctx_lanes(ctx), pe, from, dest, blocks.block * blocks.count, 0);
     else
-        uccs_far_get_blocks(0, pe, from, dest, &blocks);
+        uccs_far_get_blocks(lat_ctx_lanes(ctx), pe, from, dest, &blocks);
 }
 
 /* False when the request carries it. */
-static bool put(const char *call, void *dest, const void *source, const struct shape *shape, int pe,
-                shmemx_request_t *req)
+static bool put(const char *call, struct shmem_ctx_impl *ctx, void *dest, const void *source, const struct shape *shape,
+                int pe, shmemx_request_t *req)
 {
     bool some = shape->count && shape->block;
     if (lat_unlikely(uccs_far_pe(pe)) && some) {
         lat_require(call);
-        put_far(call, dest, source, shape, pe, req);
+        put_far(call, ctx, dest, source, shape, pe, req);
         return false;
     }
     char *to = peer(call, "dest", dest, some, pe);
@@ -106,12 +107,13 @@ static bool put(const char *call, void *dest, const void *source, const struct s
     return true;
 }
 
-static void get(const char *call, void *dest, const void *source, const struct shape *shape, int pe)
+static void get(const char *call, struct shmem_ctx_impl *ctx, void *dest, const void *source, const struct shape *shape,
+                int pe)
 {
     bool some = shape->count && shape->block;
     if (lat_unlikely(uccs_far_pe(pe)) && some) {
         lat_require(call);
-        get_far(call, dest, source, shape, pe);
+        get_far(call, ctx, dest, source, shape, pe);
         return;
     }
     const char *from = peer(call, "source", source, some, pe);
@@ -122,34 +124,29 @@ static void get(const char *call, void *dest, const void *source, const struct s
 void lat_iput(const char *call, struct shmem_ctx_impl *ctx, void *dest, const void *source, ptrdiff_t dst,
               ptrdiff_t sst, size_t nelems, size_t size, int pe)
 {
-    (void)ctx;
-    put(call, dest, source, &(struct shape){dst, sst, nelems, size, size}, pe, 0);
+    put(call, ctx, dest, source, &(struct shape){dst, sst, nelems, size, size}, pe, 0);
 }
 
 bool lat_iput_carry(const char *call, struct shmem_ctx_impl *ctx, void *dest, const void *source, ptrdiff_t dst,
                     ptrdiff_t sst, size_t nelems, size_t size, int pe, shmemx_request_t *req)
 {
-    (void)ctx;
-    return put(call, dest, source, &(struct shape){dst, sst, nelems, size, size}, pe, req);
+    return put(call, ctx, dest, source, &(struct shape){dst, sst, nelems, size, size}, pe, req);
 }
 
 void lat_iget(const char *call, struct shmem_ctx_impl *ctx, void *dest, const void *source, ptrdiff_t dst,
               ptrdiff_t sst, size_t nelems, size_t size, int pe)
 {
-    (void)ctx;
-    get(call, dest, source, &(struct shape){dst, sst, nelems, size, size}, pe);
+    get(call, ctx, dest, source, &(struct shape){dst, sst, nelems, size, size}, pe);
 }
 
 void lat_ibput(const char *call, struct shmem_ctx_impl *ctx, void *dest, const void *source, ptrdiff_t dst,
                ptrdiff_t sst, size_t bsize, size_t nblocks, size_t size, int pe)
 {
-    (void)ctx;
-    put(call, dest, source, &(struct shape){dst, sst, nblocks, bsize * size, size}, pe, 0);
+    put(call, ctx, dest, source, &(struct shape){dst, sst, nblocks, bsize * size, size}, pe, 0);
 }
 
 void lat_ibget(const char *call, struct shmem_ctx_impl *ctx, void *dest, const void *source, ptrdiff_t dst,
                ptrdiff_t sst, size_t bsize, size_t nblocks, size_t size, int pe)
 {
-    (void)ctx;
-    get(call, dest, source, &(struct shape){dst, sst, nblocks, bsize * size, size}, pe);
+    get(call, ctx, dest, source, &(struct shape){dst, sst, nblocks, bsize * size, size}, pe);
 }

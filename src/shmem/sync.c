@@ -5,69 +5,89 @@
 #include "shmem/team.h"
 #include "uccs/flush.h"
 
-/* With PEs on other nodes, or not running. */
-static lat_cold void fence_far(const char *call)
+/* With PEs on other nodes, or not running. An invalid context is nothing to do. */
+static lat_cold void fence_far(const char *call, shmem_ctx_t ctx)
 {
     lat_require(call);
-    uccs_fence_all();
+    if (ctx)
+        uccs_far_fence(lat_ctx_lanes(ctx));
+    uccs_fence_stores();
 }
 
-static lat_cold void quiet_far(const char *call)
+static lat_cold void quiet_far(const char *call, shmem_ctx_t ctx)
 {
     lat_require(call);
-    uccs_quiet_all();
+    if (ctx)
+        uccs_far_quiet(lat_ctx_lanes(ctx));
+    uccs_quiet();
 }
 
-static inline void fence(const char *call)
+static lat_cold void pe_quiet_far(const char *call, shmem_ctx_t ctx, const int *target_pes, size_t npes)
+{
+    enum { SOME = 64 };
+    int pes[SOME];
+    lat_require(call);
+    for (size_t at = 0; ctx && at < npes; at += SOME) {
+        size_t n = npes - at < SOME ? npes - at : SOME;
+        for (size_t i = 0; i < n; i++)
+            pes[i] = lat_ctx_pe(call, ctx, target_pes[at + i]);
+        uccs_far_quiet_pes(lat_ctx_lanes(ctx), pes, n);
+    }
+    uccs_quiet();
+}
+
+static inline void fence(const char *call, shmem_ctx_t ctx)
 {
     if (lat_likely(lat_on_node))
         uccs_fence_stores();
     else
-        fence_far(call);
+        fence_far(call, ctx);
 }
 
-static inline void quiet(const char *call)
+static inline void quiet(const char *call, shmem_ctx_t ctx)
 {
     if (lat_likely(lat_on_node))
         uccs_quiet();
     else
-        quiet_far(call);
+        quiet_far(call, ctx);
 }
 
-/* The context forms take SHMEM_CTX_INVALID as nothing to do, so ctx is not looked at: on the node the fence is the
- * same for every context, and beyond it covers what the whole process has issued. */
+static inline void pe_quiet(const char *call, shmem_ctx_t ctx, const int *target_pes, size_t npes)
+{
+    if (lat_likely(lat_on_node))
+        uccs_quiet();
+    else
+        pe_quiet_far(call, ctx, target_pes, npes);
+}
+
 void lat_fence(void)
 {
-    fence("shmem_fence");
+    fence("shmem_fence", SHMEM_CTX_DEFAULT);
 }
 
 void lat_ctx_fence(shmem_ctx_t ctx)
 {
-    (void)ctx;
-    fence("shmem_ctx_fence");
+    fence("shmem_ctx_fence", ctx);
 }
 
 void lat_quiet(void)
 {
-    quiet("shmem_quiet");
+    quiet("shmem_quiet", SHMEM_CTX_DEFAULT);
 }
 
 void lat_ctx_quiet(shmem_ctx_t ctx)
 {
-    (void)ctx;
-    quiet("shmem_ctx_quiet");
+    quiet("shmem_ctx_quiet", ctx);
 }
 
 void lat_pe_quiet(const int *target_pes, size_t npes)
 {
-    (void)target_pes, (void)npes;
-    quiet("shmem_pe_quiet");
+    pe_quiet("shmem_pe_quiet", SHMEM_CTX_DEFAULT, target_pes, npes);
 }
 
 void lat_ctx_pe_quiet(shmem_ctx_t ctx, const int *target_pes, size_t npes)
 {
-    (void)ctx, (void)target_pes, (void)npes;
-    quiet("shmem_ctx_pe_quiet");
+    pe_quiet("shmem_ctx_pe_quiet", ctx, target_pes, npes);
 }
 
 /* The group's sync releases what I stored before and acquires what the others stored, so every

@@ -32,13 +32,6 @@ static void await(struct far_lane *lane, const uint32_t *flag)
             uccs_yield(&wait);
 }
 
-/* A quiet of the lane has something to do. */
-static void touch(const struct far_lane *lane)
-{
-    if (lane == far_service())
-        atomic_store_relaxed(&uccs_far_touched, 1);
-}
-
 /* Counts an operation on the peer and says what it must not overtake. */
 static void count(struct far_peer *peer, struct far_header *header)
 {
@@ -54,7 +47,7 @@ static void count(struct far_peer *peer, struct far_header *header)
         peer->next_touched = lane->touched;
         lane->touched = peer;
     }
-    touch(lane);
+    far_touch(lane);
 }
 
 static struct uccs_request *object_of(uccs_request_handle *handle)
@@ -196,9 +189,10 @@ static void send_ask(struct far_lane *lane, int pe, const struct far_header *hea
     if (header->kind == FAR_AMO)
         count(new.peer, &new.send->header);
     ask->lane = lane;
-    if (!ask->flag && !ask->request) {
-        lane->getting++;
-        touch(lane);
+    ask->pe = pe;
+    if (!ask->flag) {
+        far_ask_list(ask);
+        far_touch(lane);
     }
     end(&new, 0, 0);
 }

@@ -72,9 +72,14 @@ enum uccs_far_amo { /* in the order of enum lat_amo */
                     FAR_XOR
 };
 
-/* The lanes of a context. Zeroed: none yet; they are found when it is first used. */
+/* The lanes of a context. Zeroed: a lane for the context, which may be other contexts' too when there are no more;
+ * what all its threads issue is in one order. With `spread`, set before the first use, each thread takes a lane,
+ * more or less its own, and a fence of several lanes is a quiet. Lanes are found when something is issued. */
 struct uccs_far_lanes {
-    struct far_lane *own; /* null: none yet */
+    uint32_t spread;
+    uint32_t fenced;      /* has been, while it had one lane at most; sequentially consistent */
+    uint64_t used;        /* a bit per lane that it has issued on; sequentially consistent */
+    struct far_lane *own; /* without spread */
 };
 
 /* True while some peer is off the node. */
@@ -121,8 +126,17 @@ int uccs_far_node_of(int pe);
 /* Of what was issued on these lanes. */
 void uccs_far_fence(struct uccs_far_lanes *on);
 void uccs_far_quiet(struct uccs_far_lanes *on);
+/* The same for what the calling thread has issued, with `spread`. */
+void uccs_far_quiet_thread(struct uccs_far_lanes *on);
+/* The same for what went to these PEs. */
+void uccs_far_quiet_pes(struct uccs_far_lanes *on, const int *pes, size_t npes);
 /* Starts it: the request gets a count for every peer that has not yet answered for all. */
 void uccs_far_flush(struct uccs_far_lanes *on, struct uccs_request *request);
+/* Of all lanes of this process. */
+void uccs_far_fence_all(void);
+void uccs_far_quiet_all(void);
+/* Quiets, and gives the lanes back. Nobody issues on them meanwhile. */
+void uccs_far_release(struct uccs_far_lanes *on);
 
 /* Arrivals, completions. Non-zero when something happened. Any thread; returns at once when another is at it. */
 int uccs_far_poll(void);

@@ -5,6 +5,27 @@
 #include <stdlib.h>
 #include <string.h>
 
+void far_ask_list(struct far_ask *ask)
+{
+    struct far_lane *lane = ask->lane;
+    ask->number = lane->asked++;
+    ask->next = 0;
+    ask->before = lane->last;
+    *(lane->last ? &lane->last->next : &lane->first) = ask;
+    lane->last = ask;
+    if (lane->first == ask)
+        atomic_store_release(&lane->oldest, ask->number); /* acquire: quiet */
+}
+
+static void unlist(const struct far_ask *ask)
+{
+    struct far_lane *lane = ask->lane;
+    *(ask->before ? &ask->before->next : &lane->first) = ask->next;
+    *(ask->next ? &ask->next->before : &lane->last) = ask->before;
+    if (!ask->before)
+        atomic_store_release(&lane->oldest, lane->first ? lane->first->number : UINT64_MAX);
+}
+
 /* The waiting thread owns an ask with a flag, and may be gone as soon as it sees it. */
 static void settle(struct far_ask *ask)
 {
@@ -12,10 +33,9 @@ static void settle(struct far_ask *ask)
         atomic_store_release(ask->flag, 1);
         return;
     }
+    unlist(ask);
     if (ask->request)
         uccs_request_finish(ask->request, false);
-    else
-        atomic_store_release(&ask->lane->getting, ask->lane->getting - 1); /* acquire: quiet; the lock orders writers */
     free(ask);
 }
 

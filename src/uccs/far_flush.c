@@ -86,15 +86,6 @@ void far_nudge(struct far_lane *lane)
     }
 }
 
-/* A fence is a number: peers take it over with the next operation to them. */
-void uccs_far_fence(struct uccs_far_lanes *on)
-{
-    struct far_lane *lane = far_lane_of(on);
-    pthread_mutex_lock(&lane->lock);
-    lane->epoch++;
-    pthread_mutex_unlock(&lane->lock);
-}
-
 /* Hangs `all` on a flush of a peer that has something unanswered. */
 static void flush(struct far_peer *peer, struct uccs_request *all)
 {
@@ -106,6 +97,21 @@ static void flush(struct far_peer *peer, struct uccs_request *all)
         peer->next = new_flush(peer);
     append(peer->next, all);
     start(peer);
+}
+
+void far_touch(struct far_lane *lane)
+{
+    atomic_store_relaxed(&lane->some, 1);
+    if (lane == far_service())
+        atomic_store_relaxed(&uccs_far_touched, 1);
+}
+
+static void untouch(struct far_lane *lane)
+{
+    uint32_t some = lane->touched || lane->first;
+    atomic_store_relaxed(&lane->some, some);
+    if (lane == far_service())
+        atomic_store_relaxed(&uccs_far_touched, some);
 }
 
 /* Touched peers stay on the list until all is answered, for the quiets of other threads. */
@@ -123,31 +129,137 @@ static void flush_touched(struct far_lane *lane, struct uccs_request *all)
             flush(peer, all);
         at = &peer->next_touched;
     }
-    if (lane == far_service())
-        atomic_store_relaxed(&uccs_far_touched, lane->touched || lane->getting);
+    untouch(lane);
 }
 
-static void flush_lane(struct far_lane *lane, struct uccs_request *all)
+static void flush_pes(struct far_lane *lane, struct uccs_request *all, const int *pes, size_t npes)
+{
+    for (size_t i = 0; i < npes; i++) {
+        struct far_peer *peer = lane->peers[pes[i]];
+        if (peer && peer->answered != peer->issued)
+            flush(peer, all);
+    }
+}
+
+/* --- Sets of lanes: any thread, without a lock ----------------------------------------------------------- */
+
+#define EACH_LANE(lane, left, lanes) \
+    uint64_t left = (lanes);         \
+    for (struct far_lane *lane = 0; left && (lane = &far_lanes[__builtin_ctzll(left)]); left &= left - 1)
+
+/* Gets and the like that were under way when a quiet began. */
+static bool asked(struct far_lane *lane, uint64_t before, const int *pes, size_t npes)
+{
+    if (atomic_load_acquire(&lane->oldest) >= before) /* release: far_ask.c; what they brought is here */
+        return false;
+    if (!pes)
+        return true;
+    bool found = false;
+    pthread_mutex_lock(&lane->lock);
+    for (struct far_ask *ask = lane->first; ask && ask->number < before && !found; ask = ask->next)
+        for (size_t i = 0; i < npes && !found; i++)
+            found = ask->pe == pes[i];
+    pthread_mutex_unlock(&lane->lock);
+    return found;
+}
+
+static uint64_t start_quiet(struct far_lane *lane, struct uccs_request *all, const int *pes, size_t npes)
 {
     pthread_mutex_lock(&lane->lock);
-    flush_touched(lane, all);
+    if (pes)
+        flush_pes(lane, all, pes, npes);
+    else
+        flush_touched(lane, all);
+    uint64_t before = lane->asked;
+    pthread_mutex_unlock(&lane->lock);
+    return before;
+}
+
+static void end_quiet(struct far_lane *lane)
+{
+    pthread_mutex_lock(&lane->lock);
+    flush_touched(lane, 0);
     pthread_mutex_unlock(&lane->lock);
 }
 
-void uccs_far_flush(struct uccs_far_lanes *on, struct uccs_request *all)
+/* `all` is no one's child and has an owner, so nobody frees it. */
+void far_quiet(uint64_t lanes, const int *pes, size_t npes)
 {
-    flush_lane(far_lane_of(on), all);
+    uint64_t before[FAR_LANES], wanted = 0;
+    struct uccs_request all = {.pending = 1};
+    EACH_LANE(lane, left, lanes)
+    {
+        if (!atomic_load_relaxed(&lane->some))
+            continue;
+        before[lane->number] = start_quiet(lane, &all, pes, npes);
+        wanted |= UINT64_C(1) << lane->number;
+    }
+    EACH_LANE(lane, still, wanted)
+    {
+        struct uccs_wait wait = {0};
+        /* Of all lanes, since who waits for one must serve the others, too. acqrel: finish */
+        while (atomic_load_acquire(&all.pending) != 1 || asked(lane, before[lane->number], pes, npes))
+            if (!far_look_all(wanted))
+                uccs_yield(&wait);
+        end_quiet(lane);
+    }
 }
 
-/* `all` is no one's child and has an owner, so nobody frees it. */
+void uccs_far_flush(struct uccs_far_lanes *on, struct uccs_request *request)
+{
+    EACH_LANE(lane, left, far_lanes_of(on))
+    {
+        pthread_mutex_lock(&lane->lock);
+        flush_touched(lane, request);
+        pthread_mutex_unlock(&lane->lock);
+    }
+}
+
 void uccs_far_quiet(struct uccs_far_lanes *on)
 {
-    struct far_lane *lane = far_lane_of(on);
-    struct uccs_request all = {.pending = 1};
-    struct uccs_wait wait = {0};
-    flush_lane(lane, &all);
-    while (atomic_load_acquire(&all.pending) != 1 || atomic_load_acquire(&lane->getting)) /* acqrel: finish */
-        if (!far_look(lane))
-            uccs_yield(&wait);
-    flush_lane(lane, 0);
+    far_quiet(far_lanes_of(on), 0, 0);
+}
+
+void uccs_far_quiet_thread(struct uccs_far_lanes *on)
+{
+    far_quiet(far_lanes_of_thread(on), 0, 0);
+}
+
+void uccs_far_quiet_pes(struct uccs_far_lanes *on, const int *pes, size_t npes)
+{
+    far_quiet(far_lanes_of(on), pes, npes);
+}
+
+void uccs_far_quiet_all(void)
+{
+    far_quiet(far_lanes_open(), 0, 0);
+}
+
+/* On one lane a fence is a number: peers take it over with the next operation to them. */
+static void fence(struct far_lane *lane)
+{
+    pthread_mutex_lock(&lane->lock);
+    lane->epoch++;
+    pthread_mutex_unlock(&lane->lock);
+}
+
+/* No numbers hold between lanes: where there are several, what was issued has to be complete. A lane that joins later
+ * must know of the fence (far_pool.c). */
+void uccs_far_fence(struct uccs_far_lanes *on)
+{
+    if (on)
+        atomic_store_seqcst(&on->fenced, 1);
+    uint64_t lanes = far_lanes_of(on);
+    if (lanes & (lanes - 1))
+        far_quiet(lanes, 0, 0);
+    else if (lanes)
+        fence(&far_lanes[__builtin_ctzll(lanes)]);
+}
+
+void uccs_far_fence_all(void)
+{
+    if (atomic_load_relaxed(&far_others))
+        uccs_far_quiet_all();
+    else
+        fence(far_service());
 }

@@ -138,11 +138,6 @@ static void broken(void *lane, int pe, const char *why)
     far_fail("PE %d is lost (%s)", pe, why);
 }
 
-struct far_lane *far_lane_of(struct uccs_far_lanes *on)
-{
-    return on && on->own ? on->own : far_service();
-}
-
 int far_poll(struct far_lane *lane)
 {
     if (pthread_mutex_trylock(&lane->lock) != 0)
@@ -155,14 +150,31 @@ int far_poll(struct far_lane *lane)
     return count;
 }
 
-int far_look(struct far_lane *lane)
+/* The service lane is the progress thread's, if there is one. */
+int far_look_all(uint64_t lanes)
 {
-    return far_poll(lane);
+    int count = 0;
+    if (!far_thread_serves())
+        lanes |= 1;
+    for (; lanes; lanes &= lanes - 1)
+        count += far_poll(&far_lanes[__builtin_ctzll(lanes)]);
+    return count;
 }
 
+int far_look(struct far_lane *lane)
+{
+    return far_look_all(UINT64_C(1) << lane->number);
+}
+
+/* Who waits for memory may wait for what another thread has issued, or itself on another lane. */
 int uccs_far_poll(void)
 {
-    return far_poll(far_service());
+    int count = far_poll(far_service());
+    if (lat_unlikely(atomic_load_relaxed(&far_others))) {
+        struct far_lane *other = far_next();
+        count += other ? far_poll(other) : 0;
+    }
+    return count;
 }
 
 bool uccs_far_same_image(int pe)
@@ -177,10 +189,12 @@ bool uccs_far_same_image(int pe)
     return same;
 }
 
-static const char *open_lane(uint32_t number)
+const char *far_lane_open(uint32_t number)
 {
     struct far_lane *lane = &far_lanes[number];
     lane->number = number;
+    lane->oldest = UINT64_MAX;
+    free(lane->peers); /* of an attempt that failed */
     lane->peers = calloc((size_t)uccs_core.npes, sizeof *lane->peers);
     return lane->peers ? far_transport->open_lane(lane, &lane->at) : "no memory";
 }
@@ -200,7 +214,7 @@ static int load_transport(void)
     }
     why = far_transport->open(&events, uccs_core.npes);
     if (!why)
-        why = open_lane(0);
+        why = far_lane_open(0);
     if (why)
         log_line("the transport %s does not work here: %s", far_transport->name, why);
     return why ? -1 : 0;
@@ -218,6 +232,7 @@ int uccs_far_open(void)
         return -1;
     if (uccs_core.spin > LOOKS_MOST)
         uccs_core.spin = LOOKS_MOST;
+    far_pool_open();
     uccs_far_on = 1;
     atomic_fetch_add_relaxed(&uccs_working, 1); /* every wait takes the slow way, and polls */
     return far_thread_start();
@@ -236,11 +251,12 @@ void uccs_far_settle(void)
 {
     if (!uccs_far_on)
         return;
-    uccs_far_quiet(0);
+    uccs_far_quiet_all();
     far_thread_start_anyway();
     struct uccs_wait wait = {0};
-    while (!drained(far_service()))
-        uccs_yield(&wait);
+    for (uint64_t left = far_lanes_open(); left; left &= left - 1)
+        while (!drained(&far_lanes[__builtin_ctzll(left)]))
+            uccs_yield(&wait);
 }
 
 static void free_peer(struct far_peer *peer)
@@ -274,6 +290,7 @@ void uccs_far_close(void)
     rte_job_barrier(); /* nobody looks at a connection any more: that one is taken down now is no fault */
     far_transport->close();
     far_am_close();
+    far_pool_close();
     for (int i = 0; i < FAR_LANES; i++)
         free_lane(&far_lanes[i]);
     atomic_fetch_sub_acqrel(&uccs_working, 1);

@@ -72,6 +72,9 @@ struct far_ask {
     size_t bytes;
     struct uccs_far_blocks blocks; /* count 0: plain */
     void *packed;
+    uint64_t number; /* among those of the lane that nobody waits for by a flag */
+    int pe;
+    struct far_ask *next, *before;
 };
 
 /* Requests that complete with a flush. */
@@ -124,9 +127,13 @@ struct far_lane {
     struct far_peer *touched, *hung;
     uint64_t epoch;   /* fences */
     uint32_t sending; /* messages that the transport still holds */
-    uint32_t getting; /* nb gets under way */
+    uint32_t some;    /* 0: all that was issued is answered; a hint, exact for the thread that issued; relaxed */
     uint32_t polls;   /* grows while the program itself polls; relaxed */
     struct far_send *idle;
+    /* Asks that nobody waits for by a flag, in the order of their numbers. */
+    uint64_t asked;
+    struct far_ask *first, *last;
+    uint64_t oldest; /* number of the first; UINT64_MAX: none; release */
 };
 
 extern struct far_lane far_lanes[FAR_LANES];
@@ -146,12 +153,22 @@ void far_send_free(struct far_send *send);
 void far_send(struct far_peer *peer, struct far_send *send, const void *data, size_t bytes);
 /* To the lane that asked; `send` is of the service lane. */
 void far_answer(struct far_origin *origin, struct far_send *send, const void *data, size_t bytes);
-/* On which lane the calling thread issues. Any thread, without a lock. */
-struct far_lane *far_lane_of(struct uccs_far_lanes *on);
+const char *far_lane_open(uint32_t number); /* null, or why not */
 /* Any thread, without a lock: moves the lane on unless another thread is at it. */
 int far_poll(struct far_lane *lane);
 /* At every look of a thread that waits for something of the lane. */
 int far_look(struct far_lane *lane);
+int far_look_all(uint64_t lanes); /* of a set */
+
+/* far_pool.c; any thread, without a lock. Sets of lanes have a bit per number. */
+void far_pool_open(void);
+void far_pool_close(void);
+extern uint32_t far_others;                              /* the highest number of an open lane */
+struct far_lane *far_lane_of(struct uccs_far_lanes *on); /* on which the calling thread issues */
+uint64_t far_lanes_of(struct uccs_far_lanes *on);        /* on which it has issued */
+uint64_t far_lanes_of_thread(struct uccs_far_lanes *on); /* on which the calling thread has */
+uint64_t far_lanes_open(void);
+struct far_lane *far_next(void); /* a lane that has something unanswered, not the service lane; null: none */
 
 /* far.c. Any thread, without a lock, on the service lane: a message of another kind. Its buffer is freed and its block told
  * of when it has left. It counts as an operation or does not. */
@@ -170,6 +187,9 @@ void far_am_left(struct uccs_block *block);
 void far_am_close(void);
 
 /* far_flush.c */
+void far_touch(struct far_lane *lane); /* a quiet has something to do */
+/* Of a set of lanes; pes null: all. Any thread, without a lock. */
+void far_quiet(uint64_t lanes, const int *pes, size_t npes);
 void far_hang(struct far_peer *peer, struct uccs_request *request);
 /* Every operation that carries a request may be tested from now on: starts flushes where requests hang. */
 void far_nudge(struct far_lane *lane);
@@ -180,6 +200,7 @@ void far_arrived(void *lane, const struct transport_message *message);
 void far_origins_free(struct far_peer *peer);
 
 /* far_ask.c */
+void far_ask_list(struct far_ask *ask); /* one that nobody waits for by a flag */
 void far_answered(struct far_lane *lane, const struct far_header *header, const struct transport_message *message);
 
 /* far_names.c: what PEs tell each other at the start. */
@@ -197,6 +218,7 @@ struct far_record *far_names_find(int pe); /* to be freed by the caller; any thr
 int far_thread_start(void);
 void far_thread_start_anyway(void); /* unless there is one */
 void far_thread_stop(void);
+bool far_thread_serves(void); /* there is one */
 
 _Noreturn void far_fail(const char *format, ...) __attribute__((format(printf, 1, 2)));
 

@@ -88,6 +88,11 @@ void far_thread_start_anyway(void)
         far_fail("cannot serve the other PEs");
 }
 
+bool far_thread_serves(void)
+{
+    return stop >= 0; /* changes at the start and the end of a life alone */
+}
+
 void far_thread_stop(void)
 {
     if (stop < 0)

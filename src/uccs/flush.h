@@ -20,7 +20,7 @@ static inline void uccs_quiet(void)
     atomic_fence_seqcst();
 }
 
-/* The same for all peers, on other nodes too. */
+/* The same for all peers, on other nodes too, of the default context. */
 static inline void uccs_fence_all(void)
 {
     if (lat_unlikely(atomic_load_relaxed(&uccs_far_touched)))
