@@ -15,6 +15,7 @@
 #include "uccs/memory.h"
 #include "uccs/park.h"
 #include "uccs/thread.h"
+#include "uccs/turns.h"
 
 #include <sched.h>
 #include <string.h>
@@ -330,10 +331,12 @@ int uccs_progress(void)
     int handlers = 0;
     if (lat_unlikely(!uccs_core.size || uccs_handlers_running))
         return 0;
-    if (round_of(REQUESTS | USERS, &handlers))
+    if (round_of(REQUESTS | USERS, &handlers)) {
         misses = 0;
-    else if (++misses >= (uccs_core.oversubscribed ? 1 : MISSES)) {
+        (void)uccs_turns_take(handlers);
+    } else if (++misses >= (uccs_core.oversubscribed ? 1 : MISSES)) {
         misses = 0;
+        uccs_turns_show();
         sched_yield();
     }
     return handlers;
@@ -345,6 +348,8 @@ static void rest(bool found, struct uccs_wait *wait)
         return;
     if (wait->looks < uccs_core.spin)
         wait->looks += LOOK < uccs_core.spin - wait->looks ? LOOK : uccs_core.spin - wait->looks;
+    else
+        uccs_turns_show();
     uccs_yield(wait);
 }
 
@@ -352,6 +357,7 @@ void uccs_am_serve(struct uccs_wait *wait)
 {
     int handlers;
     rest(round_of(REQUESTS | USERS, &handlers), wait);
+    (void)uccs_turns_take(handlers);
 }
 
 /* The outer poll is counted in already, and nobody turns two phases while it is. */
