@@ -91,6 +91,13 @@ static void end(const struct issue *new, const void *data, size_t bytes)
     pthread_mutex_unlock(&new->lane->lock);
 }
 
+/* For what nobody waits for yet, here or there. */
+static void end_later(const struct issue *new, const void *data, size_t bytes)
+{
+    far_send_later(new->peer, new->send, data, bytes);
+    pthread_mutex_unlock(&new->lane->lock);
+}
+
 /* Counts it, and lets the request hang on the peer. */
 static void track(const struct issue *new, struct uccs_request *request)
 {
@@ -121,7 +128,7 @@ static void put(struct far_lane *lane, int pe, struct uccs_far_place to, const v
     struct issue new = begin(lane, pe, &header);
     new.send->flag = flag;
     track(&new, request);
-    end(&new, source, bytes);
+    (flag || with ? end : end_later)(&new, source, bytes);
 }
 
 void uccs_far_put(struct uccs_far_lanes *on, int pe, struct uccs_far_place to, const void *source, size_t bytes,
@@ -180,21 +187,24 @@ void uccs_far_flag(int pe, uint64_t offset, uint64_t value)
     pthread_mutex_unlock(&lane->lock);
 }
 
-/* Sends what is answered; the answer finds `ask`. */
+/* Sends what is answered; the answer finds `ask`. A small get that nobody waits for yet, and that nobody is to be told
+ * of, may leave later, but not a first one: a program that computes meanwhile has reason to hope that it is under way. */
 static void send_ask(struct far_lane *lane, int pe, const struct far_header *header, struct far_ask *ask)
 {
+    bool later = !ask->flag && header->op == FAR_NOTHING && far_batch_fits(ask->bytes);
     make_room(lane);
     struct issue new = begin(lane, pe, header);
     new.send->header.token = (uint64_t)(uintptr_t)ask;
     if (header->kind == FAR_AMO)
         count(new.peer, &new.send->header);
     ask->lane = lane;
+    later = later && lane->first;
     ask->pe = pe;
     if (!ask->flag) {
         far_ask_list(ask);
         far_touch(lane);
     }
-    end(&new, 0, 0);
+    (later ? end_later : end)(&new, 0, 0);
 }
 
 /* Whether a handle is an old one is known here: the target may not have made its counter yet. */

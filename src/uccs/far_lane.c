@@ -40,6 +40,8 @@ void far_connect(struct far_peer *peer)
     free(record);
     if (!peer->to)
         far_fail("PE %d cannot be reached over %s", peer->pe, far_transport->name);
+    peer->box.to = peer->to;
+    peer->box.pe = peer->pe;
     if (peer->lane != far_service())
         say_hello(peer);
 }
@@ -88,7 +90,9 @@ void far_send_free(struct far_send *send)
     struct far_lane *lane = send->lane;
     if (send->counter)
         uccs_counter_take(send->counter, 1);
-    if (send->buffer)
+    if (send->batch && !lane->spare)
+        lane->spare = send->buffer;
+    else if (send->buffer)
         free(send->buffer);
     if (send->flag)
         atomic_store_release(send->flag, 1); /* acquire: await in far.c */
@@ -98,7 +102,7 @@ void far_send_free(struct far_send *send)
     lane->idle = send;
 }
 
-static void hand_over(void *to, int pe, struct far_send *send, const void *data, size_t bytes)
+void far_hand_over(void *to, int pe, struct far_send *send, const void *data, size_t bytes)
 {
     send->lane->sending++;
     switch (far_transport->send(to, &send->header, sizeof send->header, data, bytes, send)) {
@@ -108,19 +112,48 @@ static void hand_over(void *to, int pe, struct far_send *send, const void *data,
     }
 }
 
-void far_send(struct far_peer *peer, struct far_send *send, const void *data, size_t bytes)
+static struct far_outbox *box_of(struct far_peer *peer)
 {
     if (lat_unlikely(!peer->to))
         far_connect(peer);
-    hand_over(peer->to, peer->pe, send, data, bytes);
+    return &peer->box;
+}
+
+void far_send(struct far_peer *peer, struct far_send *send, const void *data, size_t bytes)
+{
+    struct far_outbox *box = box_of(peer);
+    struct far_lane *lane = send->lane;
+    if (lat_likely(!box->send)) {
+        far_hand_over(peer->to, peer->pe, send, data, bytes);
+    } else if (far_batch_fits(bytes)) {
+        far_batch_add(box, send, data, bytes);
+        far_batch_push(box, lane);
+    } else {
+        far_batch_push(box, lane);
+        far_hand_over(peer->to, peer->pe, send, data, bytes);
+    }
+}
+
+void far_send_later(struct far_peer *peer, struct far_send *send, const void *data, size_t bytes)
+{
+    struct far_lane *lane = send->lane;
+    if (!far_batch_fits(bytes)) {
+        far_send(peer, send, data, bytes);
+        return;
+    }
+    bool first = !lane->boxes;
+    far_batch_add(box_of(peer), send, data, bytes);
+    if (first && lane == far_service())
+        far_thread_remind();
 }
 
 void far_answer(struct far_origin *origin, struct far_send *send, const void *data, size_t bytes)
 {
-    if (lat_likely(origin == &origin->peer->origin))
-        far_send(origin->peer, send, data, bytes);
+    struct far_outbox *box = lat_likely(origin == &origin->peer->origin) ? box_of(origin->peer) : &origin->box;
+    if (far_batch_fits(bytes))
+        far_batch_add(box, send, data, bytes);
     else
-        hand_over(origin->to, origin->peer->pe, send, data, bytes);
+        far_hand_over(box->to, box->pe, send, data, bytes);
 }
 
 static void finished(void *token, int failed)
@@ -143,9 +176,13 @@ int far_poll(struct far_lane *lane)
     if (pthread_mutex_trylock(&lane->lock) != 0)
         return 0;
     atomic_store_relaxed(&lane->polls, lane->polls + 1); /* a hint for far_thread.c */
-    int count = far_transport->progress(lane->at);
     if (lane->hung)
         far_nudge(lane);
+    if (lane->boxes)
+        far_batch_push_all(lane);
+    int count = far_transport->progress(lane->at);
+    if (lane->boxes)
+        far_batch_push_all(lane);
     pthread_mutex_unlock(&lane->lock);
     return count;
 }
@@ -241,7 +278,8 @@ int uccs_far_open(void)
 static bool drained(struct far_lane *lane)
 {
     pthread_mutex_lock(&lane->lock);
-    bool done = far_transport->drained(lane->at) && lane->sending == 0;
+    far_batch_push_all(lane);
+    bool done = far_transport->drained(lane->at) && !lane->boxes && lane->sending == 0;
     pthread_mutex_unlock(&lane->lock);
     return done;
 }
@@ -274,6 +312,7 @@ static void free_lane(struct far_lane *lane)
         if (lane->peers[pe])
             free_peer(lane->peers[pe]);
     free(lane->peers);
+    free(lane->spare);
     while (lane->idle) {
         struct far_send *send = lane->idle;
         lane->idle = send->next;

@@ -21,7 +21,8 @@ enum far_kind {
     FAR_FLAG,
     FAR_AM,
     FAR_AM_DONE,
-    FAR_HELLO /* the address of a lane that issues, for answers */
+    FAR_HELLO, /* the address of a lane that issues, for answers */
+    FAR_BATCH  /* small messages that leave together */
 };
 
 #define FAR_LANES 64      /* at most */
@@ -55,7 +56,8 @@ struct far_send {
     struct far_lane *lane;
     struct far_header header;
     uint32_t *flag;           /* set to 1 (release) when sent; null: nobody waits */
-    void *buffer;             /* freed when sent */
+    void *buffer;             /* freed when sent; */
+    bool batch;               /* or kept for the next batch */
     uccs_counter counter;     /* counts here when sent: the target of a counting get */
     struct uccs_block *block; /* the payload of an active message lies there */
     struct far_send *next;
@@ -94,10 +96,20 @@ struct far_kept {
     struct far_kept *next;
 };
 
+/* Small messages to one receiver that have not left yet (far_batch.c). */
+struct far_outbox {
+    struct far_send *send; /* null: empty */
+    size_t bytes, count;
+    void *to; /* the transport's */
+    int pe;
+    struct far_outbox *next; /* on the lane's list, while it is not empty */
+};
+
 /* What a lane of another PE has issued to me. Under the lock of the service lane, where it arrives. */
 struct far_origin {
     struct far_peer *peer; /* of the service lane */
     void *to;              /* where answers go; of the other's service lane the peer's own */
+    struct far_outbox box; /* the same */
     uint64_t applied;
     struct far_kept *kept;
 };
@@ -106,7 +118,8 @@ struct far_origin {
 struct far_peer {
     struct far_lane *lane;
     int pe;
-    void *to;                  /* the transport's; null until something is sent */
+    void *to; /* the transport's; null until something is sent */
+    struct far_outbox box;
     uint64_t issued, answered; /* operations; those known to be applied */
     uint64_t fenced, epoch;    /* issued at the last fence; which fence that was */
     struct far_flush *flying;  /* the last flush sent, not yet answered */
@@ -133,7 +146,10 @@ struct far_lane {
     /* Asks that nobody waits for by a flag, in the order of their numbers. */
     uint64_t asked;
     struct far_ask *first, *last;
-    uint64_t oldest; /* number of the first; UINT64_MAX: none; release */
+    uint64_t oldest;          /* number of the first; UINT64_MAX: none; release */
+    struct far_outbox *boxes; /* that hold messages */
+    uint32_t open;            /* how many those are */
+    void *spare;              /* room for a batch, or null */
 };
 
 extern struct far_lane far_lanes[FAR_LANES];
@@ -151,11 +167,15 @@ struct far_send *far_send_new(struct far_lane *lane);
 void far_send_free(struct far_send *send);
 /* Sends; `send` is gone afterwards, or when the transport is done with it. Data stays until then. */
 void far_send(struct far_peer *peer, struct far_send *send, const void *data, size_t bytes);
-/* To the lane that asked; `send` is of the service lane. */
+/* The same where nobody waits for it yet: small messages stay here until there is a reason to send (far_batch.c). */
+void far_send_later(struct far_peer *peer, struct far_send *send, const void *data, size_t bytes);
+/* To the lane that asked, when this poll is over; `send` is of the service lane. */
 void far_answer(struct far_origin *origin, struct far_send *send, const void *data, size_t bytes);
 const char *far_lane_open(uint32_t number); /* null, or why not */
 /* Any thread, without a lock: moves the lane on unless another thread is at it. */
 int far_poll(struct far_lane *lane);
+/* To the transport, now. */
+void far_hand_over(void *to, int pe, struct far_send *send, const void *data, size_t bytes);
 /* At every look of a thread that waits for something of the lane. */
 int far_look(struct far_lane *lane);
 int far_look_all(uint64_t lanes); /* of a set */
@@ -195,6 +215,14 @@ void far_hang(struct far_peer *peer, struct uccs_request *request);
 void far_nudge(struct far_lane *lane);
 void far_flushed(struct far_flush *flush);
 
+/* far_batch.c */
+bool far_batch_fits(size_t bytes);
+/* Copies header and data, so `send` is gone afterwards. */
+void far_batch_add(struct far_outbox *box, struct far_send *send, const void *data, size_t bytes);
+void far_batch_push(struct far_outbox *box, struct far_lane *lane);
+void far_batch_push_all(struct far_lane *lane);
+void far_batch_arrived(struct far_lane *lane, const struct transport_message *message);
+
 /* far_serve.c: an event of the transport. */
 void far_arrived(void *lane, const struct transport_message *message);
 void far_origins_free(struct far_peer *peer);
@@ -219,6 +247,8 @@ int far_thread_start(void);
 void far_thread_start_anyway(void); /* unless there is one */
 void far_thread_stop(void);
 bool far_thread_serves(void); /* there is one */
+/* Messages of the service lane wait: the thread sends them in a while if nobody else does. */
+void far_thread_remind(void);
 
 _Noreturn void far_fail(const char *format, ...) __attribute__((format(printf, 1, 2)));
 

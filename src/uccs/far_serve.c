@@ -142,6 +142,8 @@ static void meet(struct far_origin *origin, const struct far_header *header, con
     origin->to = far_transport->connect(far_service()->at, (int)header->from, address, bytes);
     if (!origin->to)
         far_fail("PE %d cannot be answered over %s", header->from, far_transport->name);
+    origin->box.to = origin->to;
+    origin->box.pe = (int)header->from;
 }
 
 /* An active message whose payload has come with it. */
@@ -360,6 +362,7 @@ void far_arrived(void *lane, const struct transport_message *message)
     case FAR_AMO_ANSWER:
     case FAR_DATA:
     case FAR_FLUSHED: far_answered(lane, &header, message); return;
+    case FAR_BATCH: far_batch_arrived(lane, message); return;
     default: break;
     }
     struct far_origin *origin = origin_of(&header);

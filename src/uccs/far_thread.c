@@ -19,52 +19,72 @@
 #define LOOK_AGAIN_NANOSECONDS 1000000
 
 static pthread_t thread;
-static int stop = -1; /* an eventfd: readable when the thread shall end; -1: there is no thread */
+static int bell = -1; /* an eventfd; -1: there is no thread */
+static uint32_t asleep, ending;
 
-/* Drains what there is; true when the descriptor will tell of more. */
+/* Drains what there is; true when the descriptor or the bell will tell of more. */
 static bool serve(struct far_lane *lane)
 {
     pthread_mutex_lock(&lane->lock);
-    while (far_transport->progress(lane->at))
-        ;
     if (lane->hung)
         far_nudge(lane);
-    bool armed = far_transport->arm(lane->at);
+    do
+        far_batch_push_all(lane);
+    while (far_transport->progress(lane->at));
+    bool armed = !lane->boxes && far_transport->arm(lane->at);
+    atomic_store_relaxed(&asleep, armed); /* far_thread_remind comes with the same lock */
     pthread_mutex_unlock(&lane->lock);
     return armed;
+}
+
+/* True when the thread shall end. */
+static bool rung(struct pollfd *file)
+{
+    eventfd_t rings;
+    if (file->revents)
+        eventfd_read(bell, &rings);
+    return atomic_load_acquire(&ending); /* release: far_thread_stop */
+}
+
+void far_thread_remind(void)
+{
+    if (!atomic_load_relaxed(&asleep))
+        return;
+    atomic_store_relaxed(&asleep, 0);
+    eventfd_write(bell, 1);
 }
 
 static void *run(void *unused)
 {
     (void)unused;
     struct far_lane *lane = far_service();
-    struct pollfd files[] = {{.fd = stop, .events = POLLIN},
+    struct pollfd files[] = {{.fd = bell, .events = POLLIN},
                              {.fd = far_transport->descriptor(lane->at), .events = POLLIN}};
     const struct timespec while_polled = {0, LOOK_AGAIN_NANOSECONDS};
     uint32_t seen = 0;
-    for (;;) {
+    bool reminded = false;
+    while (!rung(&files[0])) {
         uint32_t polls = atomic_load_relaxed(&lane->polls);
-        if (polls != seen) {
+        if (polls != seen || reminded) {
             seen = polls;
-            if (ppoll(files, 1, &while_polled, 0) > 0)
-                return 0;
-            continue;
+            reminded = false;
+            ppoll(files, 1, &while_polled, 0);
+        } else if (serve(lane)) {
+            poll(files, 2, -1);
+            reminded = files[0].revents;
         }
-        if (!serve(lane))
-            continue;
-        poll(files, 2, -1);
-        if (files[0].revents)
-            return 0;
     }
+    return 0;
 }
 
 static int start(void)
 {
     sigset_t all, before;
-    stop = eventfd(0, EFD_CLOEXEC);
+    bell = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    asleep = ending = 0;
     sigfillset(&all);
     pthread_sigmask(SIG_BLOCK, &all, &before); /* signals are the program's */
-    int error = stop < 0 ? errno : pthread_create(&thread, 0, run, 0);
+    int error = bell < 0 ? errno : pthread_create(&thread, 0, run, 0);
     pthread_sigmask(SIG_SETMASK, &before, 0);
     if (error)
         log_line("cannot start the thread that answers messages: %s", strerror(error));
@@ -84,21 +104,23 @@ int far_thread_start(void)
 
 void far_thread_start_anyway(void)
 {
-    if (stop < 0 && start() != 0)
+    if (bell < 0 && start() != 0)
         far_fail("cannot serve the other PEs");
 }
 
 bool far_thread_serves(void)
 {
-    return stop >= 0; /* changes at the start and the end of a life alone */
+    return bell >= 0; /* changes at the start and the end of a life alone */
 }
 
 void far_thread_stop(void)
 {
-    if (stop < 0)
+    if (bell < 0)
         return;
-    eventfd_write(stop, 1);
+    atomic_store_release(&ending, 1); /* acquire: rung */
+    eventfd_write(bell, 1);
     pthread_join(thread, 0);
-    close(stop);
-    stop = -1;
+    close(bell);
+    bell = -1;
+    asleep = 0;
 }

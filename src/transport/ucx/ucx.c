@@ -4,9 +4,9 @@
  * Threads and events: transport.h.
  *
  * Invariants: one active-message id; short data comes with the message, long data by rendezvous, straight into
- * the place that the receiver names. Endpoints find out by themselves that a peer is gone. Workers share a context that
- * locks what they share; where UCX was built without that there is one lane. No endpoint is made while its worker is in
- * progress: UCX 1.13 may then take the connection from which it is reading. */
+ * the place that the receiver names. Endpoints find out by themselves that a peer is gone, where UCX can tell. Workers
+ * share a context that locks what they share; where UCX was built without that there is one lane. No endpoint is made
+ * while its worker is in progress: UCX 1.13 may then take the connection from which it is reading. */
 #include "transport/transport.h"
 
 #include <stdbool.h>
@@ -85,31 +85,30 @@ static void lost(void *argument, ucp_ep_h endpoint, ucs_status_t status)
         events->broken(peer->lane->owner, peer->pe, ucs_status_string(status));
 }
 
-/* Unless the user says otherwise: a peer whose link is down is noticed within seconds, not hours. UCX reads these from
- * the environment alone, whenever a worker is made; so they stay there while it is open. */
-static const char *const patience[][2] = {
-    {"UCX_TCP_KEEPIDLE", "2s"},
-    {"UCX_TCP_KEEPINTVL", "1s"},
-    {"UCX_TCP_KEEPCNT", "3"},
-    {"UCX_KEEPALIVE_INTERVAL", "2s"},
+/* Unless the user says otherwise: a peer whose link is down is noticed within seconds, not hours; and a message of 8 KB
+ * and more leaves in few pieces: each costs a system call. UCX reads these from the environment alone, whenever a worker
+ * is made; so they stay there while it is open. */
+static const char *const wishes[][2] = {
+    {"UCX_TCP_KEEPIDLE", "2s"},       {"UCX_TCP_KEEPINTVL", "1s"},     {"UCX_TCP_KEEPCNT", "3"},
+    {"UCX_KEEPALIVE_INTERVAL", "2s"}, {"UCX_TCP_TX_SEG_SIZE", "128k"}, {"UCX_TCP_RX_SEG_SIZE", "128k"},
 };
-enum { PATIENCE = sizeof patience / sizeof *patience };
-static bool mine[PATIENCE];
+enum { WISHES = sizeof wishes / sizeof *wishes };
+static bool mine[WISHES];
 
-static void set_patience(void)
+static void set_wishes(void)
 {
-    for (int i = 0; i < PATIENCE; i++) {
-        mine[i] = !getenv(patience[i][0]);
+    for (int i = 0; i < WISHES; i++) {
+        mine[i] = !getenv(wishes[i][0]);
         if (mine[i])
-            setenv(patience[i][0], patience[i][1], 1);
+            setenv(wishes[i][0], wishes[i][1], 1);
     }
 }
 
-static void unset_patience(void)
+static void unset_wishes(void)
 {
-    for (int i = 0; i < PATIENCE; i++)
+    for (int i = 0; i < WISHES; i++)
         if (mine[i])
-            unsetenv(patience[i][0]);
+            unsetenv(wishes[i][0]);
 }
 
 static ucs_status_t open_context(int npes)
@@ -132,7 +131,7 @@ static const char *ucx_open(const struct transport_events *to, int npes)
 {
     events = to;
     closing = false;
-    set_patience();
+    set_wishes();
     ucs_status_t status = open_context(npes);
     if (status != UCS_OK)
         return ucs_status_string(status);
@@ -196,11 +195,15 @@ static int ucx_address(void *of, void *room, size_t *bytes)
 
 static ucs_status_t make_endpoint(struct peer *peer, const void *address)
 {
-    const ucp_ep_params_t params = {.field_mask = UCP_EP_PARAM_FIELD_REMOTE_ADDRESS |
-                                                  UCP_EP_PARAM_FIELD_ERR_HANDLING_MODE | UCP_EP_PARAM_FIELD_ERR_HANDLER,
-                                    .address = address,
-                                    .err_mode = UCP_ERR_HANDLING_MODE_PEER,
-                                    .err_handler = {lost, peer}};
+    ucp_ep_params_t params = {.field_mask = UCP_EP_PARAM_FIELD_REMOTE_ADDRESS | UCP_EP_PARAM_FIELD_ERR_HANDLING_MODE |
+                                            UCP_EP_PARAM_FIELD_ERR_HANDLER,
+                              .address = address,
+                              .err_mode = UCP_ERR_HANDLING_MODE_PEER,
+                              .err_handler = {lost, peer}};
+    ucs_status_t status = ucp_ep_create(peer->lane->worker, &params, &peer->endpoint);
+    if (status != UCS_ERR_UNREACHABLE)
+        return status;
+    params.err_mode = UCP_ERR_HANDLING_MODE_NONE; /* UCX_TLS names what cannot tell of a lost peer: shared memory */
     return ucp_ep_create(peer->lane->worker, &params, &peer->endpoint);
 }
 
@@ -379,7 +382,7 @@ static void ucx_close(void)
         close_lane(lane);
     }
     ucp_cleanup(context);
-    unset_patience();
+    unset_wishes();
 }
 
 extern const struct transport lateral_transport;

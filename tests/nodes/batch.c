@@ -1,0 +1,126 @@
+/* Small messages that leave together arrive whole, in order where a fence says so, and without anybody's help.
+ *
+ * pes: 3
+ * env: LATERAL_TRANSPORTS=ucx UCX_TLS=tcp,self
+ * prints: ^PASS$
+ */
+#include "../conform/check.h"
+
+#include <shmemx.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MANY = 3000, ROOM = 1 << 20, LARGEST = 20000 };
+
+static unsigned char *box; /* symmetric: a part for each sender */
+static long numbers[MANY], flags[MANY], total;
+static uint64_t go_on;
+
+static unsigned char byte_of(int sender, int round, size_t at)
+{
+    return (unsigned char)((size_t)sender * 31 + (size_t)round * 7 + at);
+}
+
+/* Sizes around what fits into a batch, one after the other, from a source that stays until the quiet. */
+static void sizes(int round)
+{
+    static unsigned char *source;
+    int to = (me + 1) % npes, from = (me + npes - 1) % npes;
+    source = source ? source : malloc(ROOM);
+    for (size_t i = 0; i < ROOM; i++)
+        source[i] = byte_of(me, round, i);
+    size_t end = 0;
+    unsigned size = 1;
+    for (; end + size <= ROOM; end += size, size = size * 5 % LARGEST + 1)
+        shmem_putmem_nbi(box + end, source + end, size, to);
+    shmem_barrier_all();
+    size_t wrong = 0;
+    for (size_t i = 0; i < end; i++)
+        wrong += box[i] != byte_of(from, round, i);
+    CHECK_EQ(wrong, 0);
+    shmem_barrier_all();
+}
+
+/* A number and behind a fence its flag, many at once: no flag is there before its number. */
+static void order(int round)
+{
+    int to = (me + 1) % npes;
+    for (int i = 0; i < MANY; i++) {
+        static long value[MANY];
+        value[i] = round * (long)MANY + i;
+        shmem_long_put_nbi(&numbers[i], &value[i], 1, to);
+        if (i % 3 == 0)
+            shmem_fence();
+        if (i % 3 == 2)
+            shmem_long_p(&flags[i], value[i], to);
+    }
+    for (int i = 2; i < MANY; i += 3) {
+        shmem_long_wait_until(&flags[i], SHMEM_CMP_EQ, round * (long)MANY + i);
+        CHECK_EQ(*(volatile long *)&numbers[i - 2], round * (long)MANY + i - 2);
+    }
+    shmem_barrier_all();
+}
+
+/* Gets, fetching atomics and puts mixed, to all. */
+static void mixed(void)
+{
+    static long got[MANY], mine[MANY];
+    total = 0;
+    for (int i = 0; i < MANY; i++)
+        numbers[i] = me * (long)MANY + i;
+    shmem_barrier_all();
+    for (int i = 0; i < MANY; i++) {
+        shmem_long_get_nbi(&got[i], &numbers[i], 1, (me + i) % npes);
+        shmem_long_put_nbi(&flags[i], &numbers[i], 1, (me + 1) % npes);
+        if (i % 100 == 0)
+            shmem_long_atomic_add(&total, 1, 0);
+        if (i % 500 == 0)
+            CHECK(shmem_long_atomic_fetch_inc(&total, 0) >= i / 100);
+    }
+    shmem_quiet();
+    for (int i = 0; i < MANY; i++)
+        CHECK_EQ(got[i], (me + i) % npes * (long)MANY + i);
+    shmem_barrier_all();
+    for (int i = 0; i < MANY; i++)
+        CHECK_EQ(flags[i], (me + npes - 1) % npes * (long)MANY + i);
+    CHECK_EQ(me == 0 ? total : npes * (MANY / 100 + MANY / 500), npes * (MANY / 100 + MANY / 500));
+    shmemx_request_t all = SHMEMX_REQUEST_NULL;
+    for (int i = 0; i < MANY; i++)
+        shmemx_long_get_nbe(&mine[i], &numbers[i], 1, (me + 1) % npes, &all);
+    shmemx_request_wait(&all);
+    shmemx_request_free(&all);
+    for (int i = 0; i < MANY; i++)
+        CHECK_EQ(mine[i], (me + 1) % npes * (long)MANY + i);
+    shmem_barrier_all();
+}
+
+/* One small put, and then nothing but computing until its receiver has answered. */
+static void unattended(int round)
+{
+    static uint64_t value;
+    if (me == 0) {
+        value = (uint64_t)round;
+        shmem_uint64_put_nbi(&go_on, &value, 1, 1);
+        while (__atomic_load_n(&go_on, __ATOMIC_ACQUIRE) != (uint64_t)round)
+            ;
+    } else if (me == 1) {
+        shmem_uint64_wait_until(&go_on, SHMEM_CMP_EQ, (uint64_t)round);
+        shmem_uint64_p(&go_on, (uint64_t)round, 0);
+    }
+    shmem_barrier_all();
+}
+
+int main(void)
+{
+    check_start();
+    box = shmem_malloc(ROOM);
+    for (int round = 1; round <= 3; round++) {
+        sizes(round);
+        order(round);
+        unattended(round);
+    }
+    mixed();
+    shmem_free(box);
+    return check_pass();
+}
