@@ -60,15 +60,20 @@ static int get_far(struct uccs_context *context, const struct uccs_region *memor
                                        : uccs_remote_get(context, memory, offset, dest, length, 0);
 }
 
+static inline void copy(void *to, const void *from, size_t length)
+{
+    if (length == sizeof(uint64_t))
+        memcpy(to, from, sizeof(uint64_t));
+    else if (length)
+        memcpy(to, from, length);
+}
+
 static inline int put_bytes(struct uccs_context *context, const struct uccs_region *memory, size_t offset,
                             const void *source, size_t length)
 {
     if (lat_unlikely(!memory->near))
         return put_far(context, memory, offset, source, length);
-    if (length == sizeof(uint64_t))
-        memcpy(memory->near + offset, source, sizeof(uint64_t));
-    else if (length)
-        memcpy(memory->near + offset, source, length);
+    copy(memory->near + offset, source, length);
     return UCCS_OK;
 }
 
@@ -77,15 +82,22 @@ static inline int get_bytes(struct uccs_context *context, const struct uccs_regi
 {
     if (lat_unlikely(!memory->near))
         return get_far(context, memory, offset, dest, length);
-    if (length == sizeof(uint64_t))
-        memcpy(dest, memory->near + offset, sizeof(uint64_t));
-    else if (length)
-        memcpy(dest, memory->near + offset, length);
+    copy(dest, memory->near + offset, length);
     return UCCS_OK;
 }
 
-static inline int put(uccs_context_t context, uccs_endpoint_t endpoint, uccs_memory_t memory, size_t offset,
-                      const void *source, size_t length, const struct uccs_op *op)
+/* The common case: mapped, in bounds and alive, and nothing to carry. Decided before anything is called, so that it needs
+ * no frame. */
+static inline bool is_plain(uccs_context_t context, uccs_endpoint_t endpoint, uccs_memory_t memory, size_t offset,
+                            size_t length, const struct uccs_op *op)
+{
+    return lat_likely(context && endpoint && memory && !op && endpoint->context == context &&
+                      endpoint->pe == memory->owner && memory->near && !context->attr.ordered &&
+                      uccs_region_check(memory, offset, length) == UCCS_OK);
+}
+
+static __attribute__((noinline)) int put_any(uccs_context_t context, uccs_endpoint_t endpoint, uccs_memory_t memory,
+                                             size_t offset, const void *source, size_t length, const struct uccs_op *op)
 {
     if (lat_unlikely(length && !source))
         return UCCS_ERR_INVALID;
@@ -97,8 +109,17 @@ static inline int put(uccs_context_t context, uccs_endpoint_t endpoint, uccs_mem
     return status == UCCS_OK ? uccs_rma_after(endpoint, op) : status;
 }
 
-static inline int get(uccs_context_t context, uccs_endpoint_t endpoint, uccs_memory_t memory, size_t offset, void *dest,
-                      size_t length, const struct uccs_op *op)
+static inline int put(uccs_context_t context, uccs_endpoint_t endpoint, uccs_memory_t memory, size_t offset,
+                      const void *source, size_t length, const struct uccs_op *op)
+{
+    if (!is_plain(context, endpoint, memory, offset, length, op) || !source)
+        return put_any(context, endpoint, memory, offset, source, length, op);
+    copy(memory->near + offset, source, length);
+    return UCCS_OK;
+}
+
+static __attribute__((noinline)) int get_any(uccs_context_t context, uccs_endpoint_t endpoint, uccs_memory_t memory,
+                                             size_t offset, void *dest, size_t length, const struct uccs_op *op)
 {
     if (lat_unlikely(length && !dest))
         return UCCS_ERR_INVALID;
@@ -108,6 +129,15 @@ static inline int get(uccs_context_t context, uccs_endpoint_t endpoint, uccs_mem
     before_get(context, op);
     status = get_bytes(context, memory, offset, dest, length);
     return status == UCCS_OK ? uccs_rma_after(endpoint, op) : status;
+}
+
+static inline int get(uccs_context_t context, uccs_endpoint_t endpoint, uccs_memory_t memory, size_t offset, void *dest,
+                      size_t length, const struct uccs_op *op)
+{
+    if (!is_plain(context, endpoint, memory, offset, length, op) || !dest)
+        return get_any(context, endpoint, memory, offset, dest, length, op);
+    copy(dest, memory->near + offset, length);
+    return UCCS_OK;
 }
 
 /* Only what the target must execute takes longer than the call; in an ordered context it may not. */
