@@ -233,7 +233,8 @@ def spread_text(spread):
 
 
 UNITS = {"bandwidth": "GB/s", "launch": "ms", "rss": "MiB", "stencil": "MFlop/s", "isort": "Mkeys/s",
-         "ssca1": "ms", "wavefront": "MFlop/s", "uccs_am": "Mmsg/s", "uccs_bandwidth": "GB/s", "fairness": "ratio"}
+         "ssca1": "ms", "wavefront": "MFlop/s", "am": "Mmsg/s", "streams": "GB/s", "ucx": "GB/s", "fairness": "ratio",
+         "between": "ratio", "least": "callbacks", "most": "callbacks"}
 
 
 def unit_of(line):
@@ -296,6 +297,7 @@ def parse():
     parser.add_argument("--report", action="store_true", help="also write docs/results/")
     parser.add_argument("--from", dest="source", type=Path, metavar="JSON", help="measure nothing, show a file from build/bench")
     parser.add_argument("--hosts", action="store_true", help="over two hosts made on this machine, against peers and ucx_perftest")
+    parser.add_argument("--threads", action="store_true", help="many threads in one process, against processes and ucx_perftest")
     parser.add_argument("--keep", action="store_true", help="with --hosts: add to what earlier calls with --keep measured")
     parser.add_argument("--smoke", action="store_true", help="does every program run and print what the table needs?")
     options = parser.parse_args()
@@ -367,6 +369,9 @@ def main():
     if options.hosts:
         import hosts                                       # it takes what it shares with us from here
         return hosts.main(options, sys.argv[1:])
+    if options.threads:
+        import threads                                     # the same
+        return threads.main(options)
     if options.source:
         document = json.loads(options.source.read_text(encoding="utf-8"))
     else:

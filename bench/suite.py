@@ -6,7 +6,6 @@ it. A row of the table names our value, the value it is held against, and the bo
 from collections import namedtuple
 
 import experiments
-import substrate
 
 # kind: "program" prints JSON; "example" is from examples/ and prints a RESULT line; "timed" is timed by the runner, from launch to exit, against as many processes that do nothing.
 # quick: also with --quick. heavy: peers take minutes for it and get it with --full alone.
@@ -110,6 +109,6 @@ def program_rows():
     yield Row(PROGRAM, "sort of 2^24 keys, 2 PEs", "isort-2/mkeys_per_s", at_least=True)
 
 
-RUNS += experiments.runs(Run) + substrate.runs(Run)
+RUNS += experiments.runs(Run)
 ROWS = [*element_rows(), *message_rows(), *bandwidth_rows(), *start_rows(), *collective_rows(), *program_rows(),
-        *experiments.rows(Row, size_name), *substrate.rows(Row, size_name)]
+        *experiments.rows(Row, size_name)]

@@ -2,10 +2,13 @@
  *
  *   injection.T      1050 messages, then an acknowledgement: messages a second (the median of many runs)
  *   sustained.T      many messages without a pause
- *   fairness.T       callbacks of each thread in the runs of 1050: deviation over mean
- *   coarse.T         sustained, with a mutex round every call of both sides, as the seed began
+ *   coarse.T, coarse_injection.T    the same with a mutex round every call of both sides, as the seed began
+ *   drain.T          1000 messages that lie there already, and the sender sleeps: T threads have its core too
+ *   fairness.T       callbacks of each thread in a run of 1050: deviation between the threads over the mean
+ *   least.T, most.T  callbacks of the thread that had fewest and of the one that had most, mean over the runs
+ *   between.T        deviation of one thread's callbacks between the runs over their mean
  *
- * 8-byte payloads, USER class. */
+ * 8-byte payloads, USER class. All kinds take turns, as the machine is not the same at all times. */
 #include "bench.h"
 
 #include <math.h>
@@ -16,14 +19,16 @@
 #include <stdatomic.h>
 #include <uccs.h>
 
-enum { COUNT = 1, DONE = 2, BURST = 1050, MOST = 8 };
+enum { COUNT = 1, DONE = 2, BURST = 1050, RESTING = 1000, MOST = 8, KINDS = 4, ROUNDS = 15, BURSTS = 20 };
 
 static uccs_context_t context;
 static uccs_endpoint_t peer;
 static atomic_long handled, goal, acknowledged;
-static atomic_int going;
+static atomic_int going; /* 1: the threads spin in progress; 2: they spin outside; 0: they end */
 static _Thread_local long *mine;
 static long each[MOST][8]; /* by thread, a line each */
+static long ready;         /* symmetric, at PE 0: PE 1's main thread is not in progress */
+static double emptied;     /* when the last one was handled */
 static bool coarse;
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 
@@ -32,8 +37,10 @@ static void count(uccs_am_token_t token, const void *payload, size_t length, voi
     (void)payload, (void)length, (void)argument;
     if (mine)
         ++*mine;
-    if (atomic_fetch_add_explicit(&handled, 1, memory_order_relaxed) + 1 == atomic_load(&goal))
-        uccs_am_reply(token, DONE, UCCS_AM_USER, 0, 0);
+    if (atomic_fetch_add_explicit(&handled, 1, memory_order_relaxed) + 1 != atomic_load(&goal))
+        return;
+    emptied = bench_now();
+    uccs_am_reply(token, DONE, UCCS_AM_USER, 0, 0);
 }
 
 static void done(uccs_am_token_t token, const void *payload, size_t length, void *argument)
@@ -54,87 +61,190 @@ static void progress(void)
 static void *spin(void *argument)
 {
     mine = each[(long)argument];
-    while (atomic_load_explicit(&going, memory_order_relaxed))
-        progress();
+    for (int state; (state = atomic_load_explicit(&going, memory_order_relaxed)) != 0;)
+        if (state == 1)
+            progress();
     return 0;
 }
 
-/* Seconds from the first message to the acknowledgement; at PE 0. */
+static void send(void)
+{
+    uint64_t payload = 0;
+    if (coarse)
+        pthread_mutex_lock(&mutex);
+    uccs_am_short(context, peer, COUNT, UCCS_AM_USER, &payload, sizeof payload, 0);
+    if (coarse)
+        pthread_mutex_unlock(&mutex);
+}
+
+/* Nanoseconds from the first message to the acknowledgement; at PE 0. */
 static double send_burst(long messages)
 {
     long before = atomic_load(&acknowledged);
-    uint64_t payload = 0;
     double start = bench_now();
-    for (long i = 0; i < messages; i++) {
-        if (coarse)
-            pthread_mutex_lock(&mutex);
-        uccs_am_short(context, peer, COUNT, UCCS_AM_USER, &payload, sizeof payload, 0);
-        if (coarse)
-            pthread_mutex_unlock(&mutex);
-    }
+    for (long i = 0; i < messages; i++)
+        send();
     while (atomic_load(&acknowledged) == before)
         progress();
-    return (bench_now() - start) * 1e-9;
+    return bench_now() - start;
 }
 
-/* PE 1's threads live for all runs of one kind; fairness: the mean over the runs of deviation / mean. */
-static double measure(int threads, long messages, int runs, double *fairness)
+/* At PE 1: the T threads alone are in progress, main sleeps. */
+static void receive(long messages)
 {
-    pthread_t ids[MOST];
-    double seconds[64];
-    *fairness = 0;
-    atomic_store(&going, 1);
-    for (long i = 0; i < threads && bench.me == 1; i++)
-        pthread_create(&ids[i], 0, spin, (void *)i);
-    for (int run = 0; run < runs; run++) {
-        memset(each, 0, sizeof each);
-        atomic_store(&handled, 0);
-        atomic_store(&goal, messages);
-        uccs_barrier(UCCS_GROUP_WORLD);
-        if (bench.me == 0)
-            seconds[run] = send_burst(messages);
-        while (bench.me == 1 && atomic_load(&handled) < messages)
-            usleep(100); /* the T threads alone are in progress */
-        uccs_barrier(UCCS_GROUP_WORLD);
-        double mean = (double)messages / threads, squares = 0;
-        for (int i = 0; i < threads; i++)
-            squares += ((double)each[i][0] - mean) * ((double)each[i][0] - mean);
-        *fairness += sqrt(squares / threads) / mean / runs;
-    }
-    atomic_store(&going, 0);
-    for (int i = 0; i < threads && bench.me == 1; i++)
-        pthread_join(ids[i], 0);
-    uccs_broadcast(UCCS_GROUP_WORLD, fairness, sizeof *fairness, 1);
-    return bench.me == 0 ? (double)messages / bench_median(seconds, runs) / 1e6 : 0;
+    shmem_long_atomic_inc(&ready, 0);
+    while (atomic_load(&handled) < messages)
+        usleep(100);
 }
 
-static void report(const char *kind, int threads, double value, const char *unit)
+static double one_run(long messages)
+{
+    double took = 0;
+    static long runs;
+    memset(each, 0, sizeof each);
+    atomic_store(&handled, 0);
+    atomic_store(&goal, messages);
+    uccs_barrier(UCCS_GROUP_WORLD);
+    runs++;
+    if (bench.me == 1)
+        receive(messages);
+    while (bench.me == 0 && shmem_long_atomic_fetch(&ready, 0) < runs)
+        bench_relax();
+    if (bench.me == 0)
+        took = send_burst(messages);
+    uccs_barrier(UCCS_GROUP_WORLD);
+    return took;
+}
+
+/* Nanoseconds that the threads take for messages that are there already; at PE 1. */
+static double drain_run(void)
+{
+    double start;
+    memset(each, 0, sizeof each);
+    atomic_store(&handled, 0);
+    atomic_store(&goal, -1); /* no acknowledgement */
+    atomic_store(&going, 2);
+    shmem_barrier_all(); /* users' messages are not handled in there */
+    for (int i = 0; i < RESTING && bench.me == 0; i++)
+        send();
+    atomic_store(&goal, RESTING);
+    shmem_barrier_all();
+    usleep(1000 * (bench.me == 0)); /* PE 0 leaves its core */
+    start = bench_now();
+    atomic_store(&going, 1);
+    while (bench.me == 1 && atomic_load(&handled) < RESTING)
+        usleep(50);
+    uccs_barrier(UCCS_GROUP_WORLD);
+    return emptied - start;
+}
+
+/* What the runs of one number of threads have shown. */
+struct fair {
+    double between_threads, least, most, sums[MOST], squares[MOST];
+    int runs;
+};
+
+static void look_at(struct fair *fair, int threads)
+{
+    double mean = (double)BURST / threads, squares = 0, least = BURST, most = 0;
+    for (int i = 0; i < threads; i++) {
+        double one = (double)each[i][0];
+        squares += (one - mean) * (one - mean);
+        least = one < least ? one : least;
+        most = one > most ? one : most;
+        fair->sums[i] += one;
+        fair->squares[i] += one * one;
+    }
+    fair->between_threads += sqrt(squares / threads) / mean;
+    fair->least += least;
+    fair->most += most;
+    fair->runs++;
+}
+
+static void report(const char *kind, int threads, double value, const char *unit, int pe)
 {
     char name[32];
+    uccs_broadcast(UCCS_GROUP_WORLD, &value, sizeof value, pe);
     snprintf(name, sizeof name, "%s.%d", kind, threads);
     if (bench.me == 0)
         bench_result(name, value, unit);
 }
 
+static void report_fairness(const struct fair *fair, int threads)
+{
+    double runs = fair->runs, mean = (double)BURST / threads, between = 0;
+    for (int i = 0; i < threads; i++) {
+        double average = fair->sums[i] / runs, variance = fair->squares[i] / runs - average * average;
+        between += sqrt(variance > 0 ? variance : 0) / threads;
+    }
+    report("fairness", threads, fair->between_threads / runs, "deviation/mean", 1);
+    report("least", threads, fair->least / runs, "callbacks", 1);
+    report("most", threads, fair->most / runs, "callbacks", 1);
+    report("between", threads, between / mean, "deviation/mean", 1);
+}
+
+static struct results {
+    double injection[2][ROUNDS * BURSTS], sustained[2][ROUNDS], drain[ROUNDS * BURSTS];
+    struct fair fair;
+} results[KINDS];
+
+static void start_threads(pthread_t *ids, int threads)
+{
+    atomic_store(&going, 1);
+    for (long i = 0; i < threads && bench.me == 1; i++)
+        pthread_create(&ids[i], 0, spin, (void *)i);
+}
+
+static void end_threads(const pthread_t *ids, int threads)
+{
+    atomic_store(&going, 0);
+    for (int i = 0; i < threads && bench.me == 1; i++)
+        pthread_join(ids[i], 0);
+}
+
+static void round_of(struct results *into, int threads, int round, int bursts, long many)
+{
+    pthread_t ids[MOST];
+    for (int way = 0; way < 2; way++) {
+        coarse = way;
+        start_threads(ids, threads);
+        for (int i = 0; i < bursts; i++) {
+            into->injection[way][round * bursts + i] = one_run(BURST);
+            if (!coarse)
+                look_at(&into->fair, threads);
+        }
+        into->sustained[way][round] = one_run(many);
+        for (int i = 0; i < bursts && !coarse; i++)
+            into->drain[round * bursts + i] = drain_run();
+        end_threads(ids, threads);
+    }
+    coarse = false;
+}
+
 int main(int argc, char **argv)
 {
-    shmem_init(); /* the benchmarks' frame; what is measured is uccs.h alone */
+    int provided;
+    shmem_init_thread(SHMEM_THREAD_MULTIPLE, &provided); /* the benchmarks' frame; what is measured is uccs.h alone */
     uccs_init();
     bench_start(argc, argv);
     uccs_context_create(0, &context);
     uccs_am_register(context, COUNT, UCCS_AM_USER, count, 0);
     uccs_am_register(context, DONE, UCCS_AM_USER, done, 0);
     uccs_endpoint_create(context, UCCS_GROUP_WORLD, (bench.me + 1) % bench.pes, &peer);
-    int runs = bench.batches < 20 ? 20 : bench.batches;
-    long many = bench.batches < 20 ? 100000 : 2000000;
-    for (int threads = 1; threads <= MOST; threads *= 2) {
-        double fairness, ignored;
-        report("injection", threads, measure(threads, BURST, runs < 60 ? runs : 60, &fairness), "Mmsg/s");
-        report("fairness", threads, fairness, "deviation/mean");
-        report("sustained", threads, measure(threads, many, 3, &ignored), "Mmsg/s");
-        coarse = true;
-        report("coarse", threads, measure(threads, many / 4, 3, &ignored), "Mmsg/s");
-        coarse = false;
+    int rounds = bench.batches < 20 ? 3 : ROUNDS, bursts = bench.batches < 20 ? 5 : BURSTS;
+    long many = bench.batches < 20 ? 20000 : 200000;
+    for (int round = 0; round < rounds; round++)
+        for (int k = 0; k < KINDS; k++)
+            round_of(&results[k], 1 << k, round, bursts, many);
+    for (int k = 0, threads = 1; k < KINDS; k++, threads *= 2) {
+        struct results *of = &results[k];
+        int runs = rounds * bursts;
+        report("injection", threads, 1e3 * BURST / bench_median(of->injection[0], runs), "Mmsg/s", 0);
+        report("coarse_injection", threads, 1e3 * BURST / bench_median(of->injection[1], runs), "Mmsg/s", 0);
+        report("sustained", threads, 1e3 * (double)many / bench_median(of->sustained[0], rounds), "Mmsg/s", 0);
+        report("coarse", threads, 1e3 * (double)many / bench_median(of->sustained[1], rounds), "Mmsg/s", 0);
+        report("drain", threads, 1e3 * RESTING / bench_median(of->drain, runs), "Mmsg/s", 1);
+        report_fairness(&of->fair, threads);
     }
     uccs_context_destroy(context);
     bench_print("uccs_am");

@@ -1,12 +1,15 @@
 /* Seed 001's bandwidth experiments: puts and gets between pairs of PEs, both ways at once, by T threads of each PE.
  * PE i < n/2 and PE i + n/2 are a pair. Run with 2 PEs and T threads, and with 2T PEs and one thread each, the same
- * number of streams runs: threads against processes.
+ * number of streams runs: threads against processes. All streams run for the same moment, which PE 0 sets, and what each
+ * has moved by its end, and completed, counts; so neither the start of threads nor who is scheduled when does.
  *
  *   put.T.SIZE, get.T.SIZE   sum over all streams, GB/s
  *   coarse.T.SIZE            puts with one mutex of the process round every call, as the seed began
+ *   oneway.T.SIZE, oneway_coarse.T.SIZE   the same puts from PE 0's threads alone, which have all cores
  *   multiple.SIZE, single.SIZE, memcpy.SIZE   one thread's put under MULTIPLE, under SINGLE, a bare copy, GB/s
  *
- * Over uccs.h where it is, else (peers, one thread) over putmem and getmem. */
+ * Over uccs.h where it is, else (peers), or with --shmem, over putmem and getmem. --ucx: our library goes through UCX on
+ * the node too. */
 #include "bench.h"
 
 #include <stdbool.h>
@@ -20,21 +23,31 @@
 #include <pthread.h>
 
 enum { MOST = 4, LARGEST = 4 << 20 };
-enum kind { PUT, GET, COARSE };
+enum kind { PUT, GET };
 
 static int partner, threads;
 static size_t size;
-static long repeats;
+static double begin, moved; /* symmetric: PE 0's clock, all clocks being one on a machine; bytes per ns */
 static enum kind kind;
+static int coarse, oneway;
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static char *local[MOST];
+static double rates[MOST];
+
+/* Nanoseconds; some slices of time where streams outnumber cores. */
+static double window(void)
+{
+    return bench.batches < 20 ? 8e6 : 20e6;
+}
+
+static char *symmetric; /* LARGEST bytes for each thread; null: over uccs.h */
 
 #if HAVE_UCCS
 static uccs_context_t context;
 static uccs_endpoint_t endpoint;
 static uccs_memory_t own, there;
 
-static void open_pair(void)
+static void open_uccs(void)
 {
     char mine[UCCS_MEMORY_HANDLE_MAX] = {0}, *all = bench_need(malloc((size_t)bench.pes * sizeof mine));
     size_t length = sizeof mine;
@@ -48,94 +61,128 @@ static void open_pair(void)
     free(all);
 }
 
-static void one_put(size_t at, const char *from, size_t bytes)
+static void put_uccs(size_t at, const char *from, size_t bytes)
 {
     uccs_put_large_contiguous(context, endpoint, there, at, from, bytes, 0);
 }
 
-static void one_get(size_t at, char *to, size_t bytes)
+static void get_uccs(size_t at, char *to, size_t bytes)
 {
     uccs_get_large_contiguous(context, endpoint, there, at, to, bytes, 0);
 }
 
-static void complete(void)
+static void complete_uccs(void)
 {
     uccs_flush(context);
 }
-static void close_pair(void)
+
+static void close_uccs(void)
 {
     uccs_finalize();
 }
 #else
-static char *symmetric; /* a stream's share of LARGEST bytes for each thread */
-
-static void close_pair(void)
+static void open_uccs(void) {}
+static void put_uccs(size_t at, const char *from, size_t bytes)
 {
-    shmem_free(symmetric);
+    (void)at, (void)from, (void)bytes;
+}
+static void get_uccs(size_t at, char *to, size_t bytes)
+{
+    (void)at, (void)to, (void)bytes;
+}
+static void complete_uccs(void) {}
+static void close_uccs(void) {}
+#endif
+
+static inline void one_put(size_t at, const char *from, size_t bytes)
+{
+    if (symmetric)
+        shmem_putmem(symmetric + at, from, bytes, partner);
+    else
+        put_uccs(at, from, bytes);
 }
 
-static void open_pair(void)
+static inline void one_get(size_t at, char *to, size_t bytes)
 {
-    symmetric = bench_need(shmem_malloc((size_t)MOST * LARGEST));
-}
-
-static void one_put(size_t at, const char *from, size_t bytes)
-{
-    shmem_putmem(symmetric + at, from, bytes, partner);
-}
-
-static void one_get(size_t at, char *to, size_t bytes)
-{
-    shmem_getmem(to, symmetric + at, bytes, partner);
+    if (symmetric)
+        shmem_getmem(to, symmetric + at, bytes, partner);
+    else
+        get_uccs(at, to, bytes);
 }
 
 static void complete(void)
 {
-    shmem_quiet();
+    if (symmetric)
+        shmem_quiet();
+    else
+        complete_uccs();
 }
-#endif
 
 static void *stream(void *argument)
 {
     size_t id = (size_t)argument, at = id * LARGEST;
-    for (long i = 0; i < repeats; i++) {
-        if (kind == COARSE)
-            pthread_mutex_lock(&mutex);
-        if (kind == GET)
-            one_get(at, local[id], size);
-        else
-            one_put(at, local[id], size);
-        if (kind == COARSE)
-            pthread_mutex_unlock(&mutex);
+    int group = size >= 4096 ? 1 : 256; /* operations between looks at the clock */
+    double end = begin + window(), count = 0;
+    while (bench_now() < begin)
+        ;
+    while (bench_now() < end) {
+        for (int i = 0; i < group; i++) {
+            if (coarse)
+                pthread_mutex_lock(&mutex);
+            if (kind == GET)
+                one_get(at, local[id], size);
+            else
+                one_put(at, local[id], size);
+            if (coarse)
+                pthread_mutex_unlock(&mutex);
+        }
+        count += group;
     }
     complete();
+    rates[id] = count * (double)size / (bench_now() - begin);
     return 0;
 }
 
-/* GB/s over all PEs and threads. */
+/* Bytes per nanosecond of this PE's threads. */
+static double run_threads(void)
+{
+    pthread_t ids[MOST];
+    double sum = 0;
+    for (size_t id = 1; id < (size_t)threads; id++)
+        pthread_create(&ids[id], 0, stream, (void *)id);
+    stream(0);
+    for (int id = 1; id < threads; id++)
+        pthread_join(ids[id], 0);
+    for (int id = 0; id < threads; id++)
+        sum += rates[id];
+    return sum;
+}
+
+/* Leaves the cores to the others. */
+static double sleep_out(void)
+{
+    usleep((useconds_t)((window() + 4e6) / 1e3));
+    return 0;
+}
+
+/* GB/s over all PEs and threads; at PE 0. */
 static double measure(void)
 {
-    double took[32], rate = 0;
-    int rounds = bench.batches < 20 ? 3 : 9;
-    repeats = (64l << 20) / (long)size / (bench.batches < 20 ? 8 : 1) / threads;
-    if (repeats > 100000)
-        repeats = 100000;
-    repeats += repeats == 0;
-    for (int round = -1; round < rounds; round++) {
-        pthread_t ids[MOST];
+    double rate[32];
+    int rounds = bench.batches < 20 ? 3 : 5;
+    for (int round = 0; round < rounds; round++) {
+        double soon = bench_now() + 2e6;
+        for (int pe = 0; pe < bench.pes && bench.me == 0; pe++)
+            shmem_double_p(&begin, soon, pe);
         shmem_barrier_all();
-        double start = bench_now();
-        for (size_t id = 1; id < (size_t)threads; id++)
-            pthread_create(&ids[id], 0, stream, (void *)id);
-        stream(0);
-        for (int id = 1; id < threads; id++)
-            pthread_join(ids[id], 0);
+        moved = oneway && bench.me != 0 ? sleep_out() : run_threads();
         shmem_barrier_all();
-        if (round >= 0)
-            took[round] = bench_now() - start;
+        rate[round] = 0;
+        for (int pe = 0; pe < bench.pes && bench.me == 0; pe++)
+            rate[round] += shmem_double_g(&moved, pe);
+        shmem_barrier_all();
     }
-    rate = (double)size * (double)repeats * threads * bench.pes / bench_median(took, rounds);
-    return rate;
+    return bench_median(rate, rounds);
 }
 
 static void report(const char *name)
@@ -145,6 +192,17 @@ static void report(const char *name)
     snprintf(text, sizeof text, "%s.%d.%zu", name, threads, size);
     if (bench.me == 0)
         bench_result(text, rate, "GB/s");
+}
+
+static void measure_size(void)
+{
+    for (oneway = 0; oneway < 2; oneway++)
+        for (coarse = 0; coarse < 2; coarse++)
+            report(oneway ? coarse ? "oneway_coarse" : "oneway" : coarse ? "coarse" : "put");
+    oneway = coarse = 0;
+    kind = GET;
+    report("get");
+    kind = PUT;
 }
 
 static void put_alone(long n, void *bytes)
@@ -200,35 +258,43 @@ static void compare_modes(void)
 }
 #endif
 
+static int has_flag(int argc, char **argv, const char *flag)
+{
+    for (int i = 1; i < argc; i++)
+        if (strcmp(argv[i], flag) == 0)
+            return 1;
+    return 0;
+}
+
 int main(int argc, char **argv)
 {
-    int provided, most = HAVE_UCCS ? MOST : 1;
-    shmem_init_thread(HAVE_UCCS ? SHMEM_THREAD_MULTIPLE : SHMEM_THREAD_SINGLE, &provided);
+    int provided, most, by_shmem = !HAVE_UCCS || has_flag(argc, argv, "--shmem");
+    if (has_flag(argc, argv, "--ucx"))
+        setenv("LATERAL_TRANSPORTS", "ucx", 1);
+    shmem_init_thread(SHMEM_THREAD_MULTIPLE, &provided);
     bench_start(argc, argv);
+    most = provided == SHMEM_THREAD_MULTIPLE && bench.pes == 2 ? MOST : 1;
     partner = (bench.me + bench.pes / 2) % bench.pes;
     for (int id = 0; id < MOST; id++)
         memset(local[id] = bench_need(aligned_alloc(4096, LARGEST)), id, LARGEST);
-    open_pair();
-    for (threads = 1; threads <= (bench.pes == 2 ? most : 1); threads *= 2) {
-        for (size = 16384; size <= LARGEST; size *= 16) {
-            kind = PUT;
-            report("put");
-            kind = GET;
-            report("get");
-            kind = COARSE;
-            report("coarse");
-        }
+    if (by_shmem)
+        symmetric = bench_need(shmem_malloc((size_t)MOST * LARGEST));
+    else
+        open_uccs();
+    for (threads = 1; threads <= most; threads *= 2) {
+        for (size = 16384; size <= LARGEST; size *= 16)
+            measure_size();
         size = 8;
-        kind = PUT;
-        report("put");
-        kind = COARSE;
-        report("coarse");
+        measure_size();
     }
-    if (bench.me == 0 && bench.pes == 2)
+    if (!by_shmem && bench.me == 0 && bench.pes == 2)
         compare_modes();
     bench_print("uccs_bandwidth");
     shmem_barrier_all();
-    close_pair();
+    if (by_shmem)
+        shmem_free(symmetric);
+    else
+        close_uccs();
     shmem_finalize();
     return 0;
 }

@@ -1,0 +1,87 @@
+"""Writes docs/results/threads.md and its picture from what threads.py measured."""
+import json
+
+import hosts_report
+import report
+import run as runner
+import threads_suite as suite
+from experiments import COLOURS
+
+TEXT = """# Many threads in one process
+
+Written by `./dev bench --threads --report` on {when} UTC.
+
+{machine}. Kernel {kernel}, {compiler}.
+{rounds} rounds, all in turns; values are medians over the rounds, a ratio is the median of the rounds' ratios with its
+quartiles. {noise} Peers run the same program over putmem and getmem ({peers}).
+
+These are the experiments of the paper on a thread-safe UCCS (seed 001). What {cores} cores can show of them, and what not:
+
+- A sender and T receiving threads need T + 1 cores. With {cores} cores that is T = 1 alone, so every row with more
+  receiving threads is of threads that share cores, where the target is half of one thread's rate. What many
+  threads cost the receiver by themselves is seen in "the sender asleep": the messages lie there already, and 2 threads
+  have 2 cores.
+- Both ways, one thread of each process fills the cores already, so a coarse lock in each process leaves none idle and
+  cannot cost what it costs where a process has more cores than one. One way, with the other process asleep, all
+  cores are the threads' own, and there the target is held.
+- The coarse lock is a mutex round every call, also while `uccs_progress` gives the core to another thread, as any
+  lock round calls is.
+
+`bench/threads_suite.py` names programs and targets.
+"""
+
+
+def line(axes, values, label, colour, style="o-"):
+    at = [(x, value) for x, value in enumerate(values) if value]
+    if at:
+        axes.plot([x for x, _ in at], [value for _, value in at], style, color=colour, label=label, markersize=4)
+
+
+def draw_streams(values, peers, axes):
+    ours = values["lateral"]
+    for way, threads, processes in (("put", "o-", "o:"), ("get", "^-", "^:")):
+        line(axes, [ours.get(f"streams-2/{way}.4.{size}") for size in suite.SIZES], f"{way}, 4 threads", COLOURS["ours"], threads)
+        line(axes, [ours.get(f"streams-8/{way}.1.{size}") for size in suite.SIZES], f"{way}, 4 processes", COLOURS["base"], processes)
+    for name, title in peers.items():
+        for run, threads, label, style in (("streams-2", 4, "threads", "s-"), ("streams-8", 1, "processes", "s:")):
+            line(axes, [values[name].get(f"{run}/put.{threads}.{size}") for size in suite.SIZES], f"{title}: put, 4 {label}",
+                 COLOURS["peer"], style)
+    hosts_report.dress(axes, [suite.size_name(size) for size in suite.SIZES], "4 streams each way (higher is better)", "GB/s")
+
+
+def draw_messages(values, _peers, axes):
+    for way, label, colour in (("injection", "1050 messages", COLOURS["ours"]), ("sustained", "200,000 messages", COLOURS["other"]),
+                               ("coarse", "200,000, coarse lock", COLOURS["base"])):
+        line(axes, [values["lateral"].get(f"am-2/{way}.{threads}") for threads in suite.MANY], label, colour)
+    hosts_report.dress(axes, [str(threads) for threads in suite.MANY],
+                       "Messages against receiving threads (higher is better)", "million a second")
+
+
+def draw(document, folder):
+    try:
+        import matplotlib
+    except ImportError:
+        print("threads_report.py: no picture without matplotlib; on Debian, apt-get install python3-matplotlib gives it")
+        return []
+    matplotlib.use("Agg")
+    from matplotlib import pyplot
+    figure, axes = pyplot.subplots(1, 2, figsize=(12, 4.2))
+    for cell, panel in zip(axes, (draw_streams, draw_messages)):
+        panel(document["values"], document["peers"], cell)
+    return [report.save(figure, folder, "threads.png", "Threads against processes; messages against receiving threads")]
+
+
+def write(document, folder):
+    folder.mkdir(parents=True, exist_ok=True)
+    about, pictures = document["machine"], draw(document, folder)
+    parts = [TEXT.format(when=document["when"], machine=report.machine_text(about), kernel=about["kernel"],
+                         compiler=about["compiler"], cores=about["cores"], rounds=document["rounds"],
+                         peers=" and ".join(document["peers"].values()) or "no peer here", noise=report.noise_text(about))]
+    parts += [f"![{title}]({name})\n" for name, title in pictures]
+    for section in dict.fromkeys(line["section"] for line in document["lines"]):
+        lines = [line for line in document["lines"] if line["section"] == section]
+        parts.append(f"## {section}\n\n" + report.write_table(lines, list(document["peers"]), runner.cells, runner.headings) + "\n")
+    parts.append(f"Targets: {runner.summary(document['lines'])}.\n")
+    (folder / "threads.md").write_text("\n".join(parts), encoding="utf-8")
+    (folder / "threads.json").write_text(json.dumps(document, indent=1) + "\n", encoding="utf-8")
+    print(f"threads_report.py: wrote threads.md, threads.json and {len(pictures)} pictures in {folder.name}/")

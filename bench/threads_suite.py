@@ -1,0 +1,84 @@
+"""Seed 001's experiments, as data: many threads of one process against as many processes, active messages with many threads in
+progress, a coarse lock round every call as the seed began. Keys are as in suite.py. A row's "floor" is another way of
+doing the same: fewer threads, processes in place of threads, the lock, ucx_perftest."""
+from collections import namedtuple
+
+from suite import Row, size_name
+
+# program, PEs, arguments; peers: do they run it too?
+Run = namedtuple("Run", "key program pes args peers", defaults=((), True))
+# One test of ucx_perftest with so many threads.
+Floor = namedtuple("Floor", "key test size threads count")
+
+SIZES, THREADS, MANY = [16384, 262144, 4194304], (1, 2, 4), (1, 2, 4, 8)
+MESSAGES, FAIRNESS = "Active messages: threads in progress", "Callbacks of each thread in a run of 1050"
+STREAMS, LOCK, FAR = "Threads against processes, shared memory", "Against a coarse lock", "Threads against processes, UCX"
+MODES, SUBSTRATE = "One thread", "UCX itself"
+
+RUNS = [
+    Run("am-2", "uccs_am", 2, peers=False),
+    *[Run(f"streams-{pes}", "uccs_bandwidth", pes) for pes in (2, 4, 8)],
+    *[Run(f"ucx-{pes}", "uccs_bandwidth", pes, ("--shmem", "--ucx"), False) for pes in (2, 4, 8)],
+]
+
+FLOORS = [Floor(f"put.{threads}.{size}", "ucp_put_bw", size, threads, max(50, min(20000, (1 << 30) // size // threads ** 2)))
+          for threads in THREADS for size in SIZES]
+FLOORS += [Floor(f"am.{threads}.8", "ucp_am_bw", 8, threads, 100000 // threads ** 2) for threads in (1, 2)]
+
+
+def message_rows():
+    for threads in MANY[1:]:
+        for way in ("injection", "sustained"):
+            what = "1050 messages" if way == "injection" else "200,000 messages"
+            yield Row(MESSAGES, f"{what}, {threads} threads, against 1", f"am-2/{way}.{threads}", f"am-2/{way}.1", "floor", 0.5, True)
+    yield Row(MESSAGES, "1000 messages that lie there, the sender asleep, 2 threads, against 1", "am-2/drain.2", "am-2/drain.1", "floor", 0.9, True)
+    for threads in MANY:
+        yield Row(MESSAGES, f"200,000 messages, {threads} threads, against a coarse lock", f"am-2/sustained.{threads}",
+                  f"am-2/coarse.{threads}", None, None, True)
+    for threads in MANY[1:]:
+        yield Row(FAIRNESS, f"{threads} threads: deviation between them, over the mean", f"am-2/fairness.{threads}")
+        yield Row(FAIRNESS, f"{threads} threads: one thread's deviation between runs, over the mean", f"am-2/between.{threads}")
+        yield Row(FAIRNESS, f"{threads} threads: fewest", f"am-2/least.{threads}", None, None, None, True)
+        yield Row(FAIRNESS, f"{threads} threads: most", f"am-2/most.{threads}")
+
+
+def stream_rows(section, run, held):
+    for way in ("put", "get"):
+        for threads in THREADS[1:]:
+            for size in SIZES:
+                yield Row(section, f"{way} {size_name(size)}, {threads} threads each way, against processes",
+                          f"{run}-2/{way}.{threads}.{size}", f"{run}-{2 * threads}/{way}.1.{size}", "floor" if held else None,
+                          0.95 if held else None, True)
+
+
+def lock_rows():
+    for size in (8, *SIZES):
+        limit = 3.0 if size == 8 else 1.6
+        for threads in THREADS[1:]:
+            yield Row(LOCK, f"put {size_name(size)}, {threads} threads, one way: they have all cores", f"streams-2/oneway.{threads}.{size}",
+                      f"streams-2/oneway_coarse.{threads}.{size}", "floor", limit, True)
+    for size in (8, *SIZES):
+        yield Row(LOCK, f"put {size_name(size)}, 4 threads, both ways", f"streams-2/put.4.{size}", f"streams-2/coarse.4.{size}",
+                  "floor" if size == 8 else None, 3.0 if size == 8 else None, True)
+
+
+def mode_rows():
+    for size in (8, 4096, 262144):
+        yield Row(MODES, f"put {size_name(size)}, MULTIPLE against SINGLE", f"streams-2/multiple.{size}",
+                  f"streams-2/single.{size}", "floor", round(1 / 1.2, 3), True)
+        yield Row(MODES, f"put {size_name(size)}, against memcpy", f"streams-2/multiple.{size}", f"streams-2/memcpy.{size}",
+                  None, None, True)
+
+
+def substrate_rows():
+    for threads in THREADS:
+        for size in SIZES:
+            yield Row(SUBSTRATE, f"put {size_name(size)}, {threads} threads, one way, against ucp_put_bw",
+                      f"streams-2/oneway.{threads}.{size}", f"perftest/put.{threads}.{size}", None, None, True)
+    for threads in (1, 2):
+        yield Row(SUBSTRATE, f"messages of 8 B, {threads} threads, against ucp_am_bw", f"am-2/sustained.{threads}",
+                  f"perftest/am.{threads}.8", None, None, True)
+
+
+ROWS = [*message_rows(), *stream_rows(STREAMS, "streams", True), *lock_rows(), *mode_rows(), *stream_rows(FAR, "ucx", True),
+        *substrate_rows()]
