@@ -77,13 +77,17 @@ def amo_far(function):
     value = "1" if operation == "inc" else bits("value") if function.has("value") else "0"
     cond = bits("cond") if function.has("cond") else "0"
     target = "source" if operation == "fetch" else "dest"
-    # who does not want the old value does not wait for it
-    half = "lat_amo_far" if function.has("fetch") or function.result != "void" else "lat_amo_post_far"
-    more = ""
-    if half == "lat_amo_post_far" and function.has("req"):
-        half, more = "lat_amo_post_nbe", ", req"
+    # who does not want the old value does not wait for it; who wants it later is told where
+    half, more = "lat_amo_far", ""
+    request = "req" if function.has("req") else "0"
+    if function.has("fetch"):
+        half, more = "lat_amo_fetch_far", f", fetch, {request}"
+    elif function.result == "void":
+        half, more = ("lat_amo_post_nbe", ", req") if function.has("req") else ("lat_amo_post_far", "")
     asked = (f'{half}("{function.name}", {context(function)}, LAT_AMO_{AMO[operation][1]}, {target}, '
              f"sizeof({kind.c}), {value}, {cond}, pe{more})")
+    if function.has("fetch"):
+        return asked
     return f"lat_{kind.name}_of_bits({asked})" if kind.real else f"({kind.c}){asked}"
 
 
@@ -94,12 +98,16 @@ def body_amo(function):
     far = amo_far(function)
     const = "const " if operation == "fetch" else ""
     lines = [f"{const}{c} *to = uccs_near({target}, pe);"]
+    if operation == "cswap" and function.has("fetch"):
+        return ([f"{c} seen = cond;"] + lines
+                + ["if (lat_likely(to)) {", "    atomic_cas_acqrel(to, &seen, value);", "    *fetch = seen;", "} else {",
+                   f"    {far};", "}"])
     if operation == "cswap":
         return ([f"{c} seen = cond;"] + lines
                 + ["if (lat_likely(to))", "    atomic_cas_acqrel(to, &seen, value);", "else", f"    seen = {far};",
-                   "*fetch = seen;" if function.has("fetch") else "return seen;"])
+                   "return seen;"])
     if function.has("fetch"):
-        return lines + ["if (lat_likely(to))", f"    *fetch = {near};", "else", f"    *fetch = {far};"]
+        return lines + ["if (lat_likely(to))", f"    *fetch = {near};", "else", f"    {far};"]
     if function.result != "void":
         return lines + ["if (lat_likely(to))", f"    return {near};", f"return {far};"]
     return lines + ["if (lat_likely(to))", f"    (void){near};", "else", f"    (void){far};"]

@@ -29,7 +29,12 @@ uint64_t lat_amo_far(const char *call, struct shmem_ctx_impl *ctx, enum lat_amo 
 uint64_t lat_amo_post_far(const char *call, struct shmem_ctx_impl *ctx, enum lat_amo op, const void *dest, size_t size,
                           uint64_t value, uint64_t cond, int pe);
 
-/* The same, carried by a request. The old value is there on return where it is wanted. */
+/* The same where the old value is wanted at `fetch`: on return, or to another node when the context is quiet or the
+ * request complete; req may be null. */
+void lat_amo_fetch_far(const char *call, struct shmem_ctx_impl *ctx, enum lat_amo op, const void *dest, size_t size,
+                       uint64_t value, uint64_t cond, int pe, void *fetch, struct uccs_request **req);
+
+/* The same without the old value, carried by a request. */
 uint64_t lat_amo_post_nbe(const char *call, struct shmem_ctx_impl *ctx, enum lat_amo op, const void *dest, size_t size,
                           uint64_t value, uint64_t cond, int pe, struct uccs_request **req);
 

@@ -58,6 +58,8 @@ void lat_ct_free(shmemx_ct_t *ct)
 
 long lat_ct_get(shmemx_ct_t ct)
 {
+    if (lat_unlikely(!lat_on_node))
+        uccs_work_on();                                               /* a loop of these is a wait as well */
     return atomic_load_acquire(&line_of("shmemx_ct_get", ct)->count); /* release: uccs_counter_arrive */
 }
 

@@ -233,6 +233,19 @@ lat_cold uint64_t lat_amo_far(const char *call, struct shmem_ctx_impl *ctx, enum
     return size == 4 ? apply32(op, to, (uint32_t)value, (uint32_t)cond) : apply64(op, to, value, cond);
 }
 
+lat_cold void lat_amo_fetch_far(const char *call, struct shmem_ctx_impl *ctx, enum lat_amo op, const void *dest,
+                                size_t size, uint64_t value, uint64_t cond, int pe, void *fetch, shmemx_request_t *req)
+{
+    if (!uccs_far_pe(pe)) {
+        uccs_far_give(fetch, size, lat_amo_far(call, ctx, op, dest, size, value, cond, pe));
+        return;
+    }
+    lat_require(call);
+    const char *argument = op == LAT_AMO_FETCH ? "source" : "dest";
+    struct uccs_far_place at = lat_far_place(call, argument, dest, pe);
+    uccs_far_amo_nb(lat_ctx_lanes(ctx), pe, (enum uccs_far_amo)op, at, size, value, cond, fetch, req);
+}
+
 lat_cold uint64_t lat_amo_post_far(const char *call, struct shmem_ctx_impl *ctx, enum lat_amo op, const void *dest,
                                    size_t size, uint64_t value, uint64_t cond, int pe)
 {

@@ -95,11 +95,21 @@ static void wait_all(const struct set *set)
         uccs_pause(&wait);
 }
 
+/* Loops of tests are waits as well. */
+static void missed(void)
+{
+    uccs_work_on();
+    uccs_missed();
+}
+
 static int test_all(const struct set *set)
 {
     size_t from = 0;
     lat_require(set->call);
-    return all_from(set, &from);
+    if (all_from(set, &from))
+        return 1;
+    missed();
+    return 0;
 }
 
 static size_t wait_any(const struct set *set)
@@ -117,7 +127,10 @@ static size_t wait_any(const struct set *set)
 static size_t test_any(const struct set *set)
 {
     lat_require(set->call);
-    return any_once(set);
+    size_t found = any_once(set);
+    if (found == SIZE_MAX)
+        missed();
+    return found;
 }
 
 static size_t wait_some(const struct set *set, size_t *indices)
@@ -135,7 +148,10 @@ static size_t wait_some(const struct set *set, size_t *indices)
 static size_t test_some(const struct set *set, size_t *indices)
 {
     lat_require(set->call);
-    return some_once(set, indices);
+    size_t count = some_once(set, indices);
+    if (count == 0)
+        missed();
+    return count;
 }
 
 /* The public shapes: against one value, and against a vector of values. */

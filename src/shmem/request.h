@@ -27,8 +27,10 @@ void lat_put_nbe_far(const char *call, struct shmem_ctx_impl *ctx, void *dest, c
                      shmemx_request_t *req);
 void lat_get_nbe_far(const char *call, struct shmem_ctx_impl *ctx, void *dest, const void *source, size_t bytes, int pe,
                      shmemx_request_t *req);
-/* As lat_iput; false when the request carries it already. */
+/* As lat_iput and lat_iget; false when the request carries it already. */
 bool lat_iput_carry(const char *call, struct shmem_ctx_impl *ctx, void *dest, const void *source, ptrdiff_t dst,
+                    ptrdiff_t sst, size_t nelems, size_t size, int pe, shmemx_request_t *req);
+bool lat_iget_carry(const char *call, struct shmem_ctx_impl *ctx, void *dest, const void *source, ptrdiff_t dst,
                     ptrdiff_t sst, size_t nelems, size_t size, int pe, shmemx_request_t *req);
 
 /* Moves are the caller's last act: a handle without an object is marked before, so that the copy can be a jump
@@ -72,8 +74,8 @@ static inline void lat_iput_nbe(const char *call, struct shmem_ctx_impl *ctx, vo
 static inline void lat_iget_nbe(const char *call, struct shmem_ctx_impl *ctx, void *dest, const void *source,
                                 ptrdiff_t dst, ptrdiff_t sst, size_t nelems, size_t size, int pe, shmemx_request_t *req)
 {
-    lat_iget(call, ctx, dest, source, dst, sst, nelems, size, pe);
-    lat_loaded(req);
+    if (lat_iget_carry(call, ctx, dest, source, dst, sst, nelems, size, pe, req))
+        lat_loaded(req);
 }
 
 static lat_hot void lat_put_signal_nbe(const char *call, struct shmem_ctx_impl *ctx, void *dest, const void *source,

@@ -25,9 +25,17 @@ void lat_ctx_signal_set(struct shmem_ctx_impl *ctx, uint64_t *sig_addr, uint64_t
     lat_signal("shmem_ctx_signal_set", ctx, sig_addr, signal, SHMEM_SIGNAL_SET, pe);
 }
 
-uint64_t lat_signal_fetch(const uint64_t *sig_addr)
+/* With PEs on other nodes, or not running. A loop of fetches is a wait as well. */
+static lat_cold void fetch_far(void)
 {
     lat_require("shmem_signal_fetch");
+    uccs_work_on();
+}
+
+uint64_t lat_signal_fetch(const uint64_t *sig_addr)
+{
+    if (lat_unlikely(!lat_on_node))
+        fetch_far();
     return atomic_load_acquire(sig_addr); /* release: lat_signal */
 }
 

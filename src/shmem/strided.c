@@ -81,14 +81,20 @@ lat_cold static void put_far(const char *call, struct shmem_ctx_impl *ctx, void 
 }
 
 lat_cold static void get_far(const char *call, struct shmem_ctx_impl *ctx, void *dest, const void *source,
-                             const struct shape *shape, int pe)
+                             const struct shape *shape, int pe, shmemx_request_t *req)
 {
+    struct uccs_far_lanes *on = lat_ctx_lanes(ctx);
     struct uccs_far_blocks blocks = blocks_of(shape, shape->sst, shape->dst);
     struct uccs_far_place from = lat_far_place(call, "source", source, pe);
-    if (is_plain(&blocks))
-        uccs_far_get(lat_ctx_lanes(ctx), pe, from, dest, blocks.block * blocks.count, 0);
+    size_t bytes = blocks.block * blocks.count;
+    if (is_plain(&blocks) && req)
+        uccs_far_get_nb(on, pe, from, dest, bytes, 0, req);
+    else if (is_plain(&blocks))
+        uccs_far_get(on, pe, from, dest, bytes, 0);
+    else if (req)
+        uccs_far_get_blocks_nb(on, pe, from, dest, &blocks, req);
     else
-        uccs_far_get_blocks(lat_ctx_lanes(ctx), pe, from, dest, &blocks);
+        uccs_far_get_blocks(on, pe, from, dest, &blocks);
 }
 
 /* False when the request carries it. */
@@ -107,18 +113,19 @@ static bool put(const char *call, struct shmem_ctx_impl *ctx, void *dest, const 
     return true;
 }
 
-static void get(const char *call, struct shmem_ctx_impl *ctx, void *dest, const void *source, const struct shape *shape,
-                int pe)
+static bool get(const char *call, struct shmem_ctx_impl *ctx, void *dest, const void *source, const struct shape *shape,
+                int pe, shmemx_request_t *req)
 {
     bool some = shape->count && shape->block;
     if (lat_unlikely(uccs_far_pe(pe)) && some) {
         lat_require(call);
-        get_far(call, ctx, dest, source, shape, pe);
-        return;
+        get_far(call, ctx, dest, source, shape, pe, req);
+        return false;
     }
     const char *from = peer(call, "source", source, some, pe);
     if (from && some)
         copy(dest, from, shape->dst, shape->sst, shape->count, shape->block, shape->size);
+    return true;
 }
 
 void lat_iput(const char *call, struct shmem_ctx_impl *ctx, void *dest, const void *source, ptrdiff_t dst,
@@ -136,7 +143,13 @@ bool lat_iput_carry(const char *call, struct shmem_ctx_impl *ctx, void *dest, co
 void lat_iget(const char *call, struct shmem_ctx_impl *ctx, void *dest, const void *source, ptrdiff_t dst,
               ptrdiff_t sst, size_t nelems, size_t size, int pe)
 {
-    get(call, ctx, dest, source, &(struct shape){dst, sst, nelems, size, size}, pe);
+    get(call, ctx, dest, source, &(struct shape){dst, sst, nelems, size, size}, pe, 0);
+}
+
+bool lat_iget_carry(const char *call, struct shmem_ctx_impl *ctx, void *dest, const void *source, ptrdiff_t dst,
+                    ptrdiff_t sst, size_t nelems, size_t size, int pe, shmemx_request_t *req)
+{
+    return get(call, ctx, dest, source, &(struct shape){dst, sst, nelems, size, size}, pe, req);
 }
 
 void lat_ibput(const char *call, struct shmem_ctx_impl *ctx, void *dest, const void *source, ptrdiff_t dst,
@@ -148,5 +161,5 @@ void lat_ibput(const char *call, struct shmem_ctx_impl *ctx, void *dest, const v
 void lat_ibget(const char *call, struct shmem_ctx_impl *ctx, void *dest, const void *source, ptrdiff_t dst,
                ptrdiff_t sst, size_t bsize, size_t nblocks, size_t size, int pe)
 {
-    get(call, ctx, dest, source, &(struct shape){dst, sst, nblocks, bsize * size, size}, pe);
+    get(call, ctx, dest, source, &(struct shape){dst, sst, nblocks, bsize * size, size}, pe, 0);
 }

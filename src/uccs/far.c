@@ -234,17 +234,35 @@ void uccs_far_get(struct uccs_far_lanes *on, int pe, struct uccs_far_place from,
     await(lane, &flag);
 }
 
-void uccs_far_get_nb(struct uccs_far_lanes *on, int pe, struct uccs_far_place from, void *dest, size_t bytes,
-                     uccs_counter counter, uccs_request_handle *handle)
+/* An ask that is completed by a quiet or a request, and freed then. */
+static struct far_ask *ask_later(const struct far_ask *what, uccs_request_handle *handle)
 {
     struct far_ask *ask = malloc(sizeof *ask);
     if (!ask)
-        far_fail("no memory for a get");
-    *ask = (struct far_ask){.request = object_of(handle), .dest = dest, .bytes = bytes};
+        far_fail("no memory for what is to be answered");
+    *ask = *what;
+    ask->request = object_of(handle);
     if (ask->request)
         uccs_request_begin(ask->request);
+    return ask;
+}
+
+void uccs_far_get_nb(struct uccs_far_lanes *on, int pe, struct uccs_far_place from, void *dest, size_t bytes,
+                     uccs_counter counter, uccs_request_handle *handle)
+{
+    struct far_ask *ask = ask_later(&(struct far_ask){.dest = dest, .bytes = bytes}, handle);
     const struct far_header header = get_header(from, bytes, counter);
     send_ask(far_lane_of(on), pe, &header, ask);
+}
+
+static struct far_header blocks_header(struct uccs_far_place from, const struct uccs_far_blocks *blocks)
+{
+    return (struct far_header){.kind = FAR_GET_BLOCKS,
+                               .segment = (uint8_t)from.segment,
+                               .offset = from.offset,
+                               .after = blocks->block,
+                               .a = (uint64_t)blocks->there,
+                               .b = blocks->block * blocks->count};
 }
 
 void uccs_far_get_blocks(struct uccs_far_lanes *on, int pe, struct uccs_far_place from, void *dest,
@@ -252,21 +270,18 @@ void uccs_far_get_blocks(struct uccs_far_lanes *on, int pe, struct uccs_far_plac
 {
     struct far_lane *lane = far_lane_of(on);
     uint32_t flag = 0;
-    struct far_ask ask = {.flag = &flag, .bytes = blocks->block * blocks->count};
-    ask.dest = malloc(ask.bytes);
-    if (!ask.dest)
-        far_fail("no memory for a strided get");
-    const struct far_header header = {.kind = FAR_GET_BLOCKS,
-                                      .segment = (uint8_t)from.segment,
-                                      .offset = from.offset,
-                                      .after = blocks->block,
-                                      .a = (uint64_t)blocks->there,
-                                      .b = ask.bytes};
+    const struct far_header header = blocks_header(from, blocks);
+    struct far_ask ask = {.flag = &flag, .dest = dest, .bytes = header.b, .blocks = *blocks};
     send_ask(lane, pe, &header, &ask);
     await(lane, &flag);
-    for (size_t i = 0; i < blocks->count; i++)
-        memcpy((char *)dest + (ptrdiff_t)i * blocks->here, (const char *)ask.dest + i * blocks->block, blocks->block);
-    free(ask.dest);
+}
+
+void uccs_far_get_blocks_nb(struct uccs_far_lanes *on, int pe, struct uccs_far_place from, void *dest,
+                            const struct uccs_far_blocks *blocks, uccs_request_handle *handle)
+{
+    const struct far_header header = blocks_header(from, blocks);
+    struct far_ask *ask = ask_later(&(struct far_ask){.dest = dest, .bytes = header.b, .blocks = *blocks}, handle);
+    send_ask(far_lane_of(on), pe, &header, ask);
 }
 
 static struct far_header amo_header(enum uccs_far_amo op, struct uccs_far_place at, size_t size, uint64_t value,
@@ -291,11 +306,19 @@ uint64_t uccs_far_amo(struct uccs_far_lanes *on, int pe, enum uccs_far_amo op, s
     struct far_lane *lane = far_lane_of(on);
     uint64_t old = 0;
     uint32_t flag = 0;
-    struct far_ask ask = {.flag = &flag, .value = &old};
+    struct far_ask ask = {.flag = &flag, .dest = &old, .bytes = sizeof old};
     const struct far_header header = amo_header(op, at, size, value, cond);
     send_ask(lane, pe, &header, &ask);
     await(lane, &flag);
     return old;
+}
+
+void uccs_far_amo_nb(struct uccs_far_lanes *on, int pe, enum uccs_far_amo op, struct uccs_far_place at, size_t size,
+                     uint64_t value, uint64_t cond, void *fetch, uccs_request_handle *handle)
+{
+    struct far_ask *ask = ask_later(&(struct far_ask){.dest = fetch, .bytes = size}, handle);
+    const struct far_header header = amo_header(op, at, size, value, cond);
+    send_ask(far_lane_of(on), pe, &header, ask);
 }
 
 void uccs_far_amo_post(struct uccs_far_lanes *on, int pe, enum uccs_far_amo op, struct uccs_far_place at, size_t size,

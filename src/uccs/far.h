@@ -109,9 +109,22 @@ void uccs_far_put_blocks(struct uccs_far_lanes *on, int pe, struct uccs_far_plac
                          const struct uccs_far_blocks *blocks, uccs_request_handle *request);
 void uccs_far_get_blocks(struct uccs_far_lanes *on, int pe, struct uccs_far_place from, void *dest,
                          const struct uccs_far_blocks *blocks);
+void uccs_far_get_blocks_nb(struct uccs_far_lanes *on, int pe, struct uccs_far_place from, void *dest,
+                            const struct uccs_far_blocks *blocks, uccs_request_handle *request);
 /* The old value where the operation fetches; one that does not returns at once. */
 uint64_t uccs_far_amo(struct uccs_far_lanes *on, int pe, enum uccs_far_amo op, struct uccs_far_place at, size_t size,
                       uint64_t value, uint64_t cond);
+/* The old value is at `fetch`, `size` bytes, after a quiet, or when the request completes. */
+void uccs_far_amo_nb(struct uccs_far_lanes *on, int pe, enum uccs_far_amo op, struct uccs_far_place at, size_t size,
+                     uint64_t value, uint64_t cond, void *fetch, uccs_request_handle *request);
+/* Stores the low `size` bytes of a value. */
+static inline void uccs_far_give(void *to, size_t size, uint64_t value)
+{
+    if (size == sizeof(uint32_t))
+        *(uint32_t *)to = (uint32_t)value;
+    else
+        *(uint64_t *)to = value;
+}
 /* The same where nobody wants the old value: returns at once. */
 void uccs_far_amo_post(struct uccs_far_lanes *on, int pe, enum uccs_far_amo op, struct uccs_far_place at, size_t size,
                        uint64_t value, uccs_request_handle *request);

@@ -39,30 +39,56 @@ static void settle(struct far_ask *ask)
     free(ask);
 }
 
+static void unpack(const struct far_ask *ask, const char *data)
+{
+    const struct uccs_far_blocks *blocks = &ask->blocks;
+    for (size_t i = 0; i < blocks->count; i++)
+        memcpy((char *)ask->dest + (ptrdiff_t)i * blocks->here, data + i * blocks->block, blocks->block);
+}
+
+static void fetched(struct far_ask *ask)
+{
+    if (ask->packed)
+        unpack(ask, ask->packed);
+    free(ask->packed);
+    settle(ask);
+}
+
 static void received(struct far_token *token, bool failed)
 {
     if (!failed) /* else `broken` ends the job */
-        settle((struct far_ask *)token);
+        fetched((struct far_ask *)token);
+}
+
+/* Long data. */
+static void fetch(struct far_ask *ask, void *rest)
+{
+    ask->token.done = received;
+    if (ask->blocks.count && !(ask->packed = malloc(ask->bytes)))
+        far_fail("no memory for %zu bytes of PE %d", ask->bytes, ask->pe);
+    switch (far_transport->receive(ask->lane->at, rest, ask->packed ? ask->packed : ask->dest, ask->bytes, ask)) {
+    case TRANSPORT_DONE: fetched(ask); break;
+    case TRANSPORT_PENDING: break;
+    default: far_fail("the data of a get did not come: the connection is lost");
+    }
 }
 
 static void take_data(struct far_ask *ask, const struct transport_message *message)
 {
     if (message->bytes != ask->bytes)
         far_fail("a get of %zu bytes was answered by %zu", ask->bytes, message->bytes);
-    ask->token.done = received;
-    if (!message->rest) {
-        memcpy(ask->dest, message->data, message->bytes);
-        settle(ask);
+    if (message->rest) {
+        fetch(ask, message->rest);
         return;
     }
-    switch (far_transport->receive(ask->lane->at, message->rest, ask->dest, message->bytes, ask)) {
-    case TRANSPORT_DONE: settle(ask); break;
-    case TRANSPORT_PENDING: break;
-    default: far_fail("the data of a get did not come: the connection is lost");
-    }
+    if (ask->blocks.count)
+        unpack(ask, message->data);
+    else if (message->bytes)
+        memcpy(ask->dest, message->data, message->bytes);
+    settle(ask);
 }
 
-void far_answered(struct far_lane *lane, const struct far_header *header, const struct transport_message *message)
+void far_answered(const struct far_header *header, const struct transport_message *message)
 {
     void *asker = (void *)(uintptr_t)header->token;
     if (header->kind == FAR_FLUSHED) {
@@ -70,11 +96,10 @@ void far_answered(struct far_lane *lane, const struct far_header *header, const 
         return;
     }
     struct far_ask *ask = asker;
-    (void)lane;
     if (header->kind == FAR_DATA) {
         take_data(ask, message);
         return;
     }
-    *ask->value = header->a;
+    uccs_far_give(ask->dest, ask->bytes, header->a);
     settle(ask);
 }

@@ -69,12 +69,11 @@ struct far_ask {
     struct far_lane *lane;
     uint32_t *flag; /* set to 1 (release); null: */
     struct uccs_request *request;
-    uint64_t *value; /* of an atomic */
     void *dest;
     size_t bytes;
     struct uccs_far_blocks blocks; /* count 0: plain */
-    void *packed;
-    uint64_t number; /* among those of the lane that nobody waits for by a flag */
+    void *packed;                  /* blocks that come by and by */
+    uint64_t number;               /* among those of the lane that nobody waits for by a flag */
     int pe;
     struct far_ask *next, *before;
 };
@@ -229,7 +228,7 @@ void far_origins_free(struct far_peer *peer);
 
 /* far_ask.c */
 void far_ask_list(struct far_ask *ask); /* one that nobody waits for by a flag */
-void far_answered(struct far_lane *lane, const struct far_header *header, const struct transport_message *message);
+void far_answered(const struct far_header *header, const struct transport_message *message);
 
 /* far_names.c: what PEs tell each other at the start. */
 struct far_record {

@@ -361,7 +361,7 @@ void far_arrived(void *lane, const struct transport_message *message)
     case FAR_AM_DONE: far_am_told(&header); return;
     case FAR_AMO_ANSWER:
     case FAR_DATA:
-    case FAR_FLUSHED: far_answered(lane, &header, message); return;
+    case FAR_FLUSHED: far_answered(&header, message); return;
     case FAR_BATCH: far_batch_arrived(lane, message); return;
     default: break;
     }

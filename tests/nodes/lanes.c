@@ -26,7 +26,7 @@
 enum { THREADS = 6, ROUNDS = 40, PES = 3, LONG = 6000 };
 
 static long blocks[PES][THREADS][LONG]; /* from a PE's thread */
-static long flags[PES][THREADS], acks[PES][THREADS], singles[PES][THREADS];
+static long flags[PES][THREADS], acks[PES][THREADS], singles[PES][THREADS], mine[PES][THREADS];
 static long tickets, sum;
 static shmemx_ct_t arrivals;
 static shmem_ctx_t shared = SHMEM_CTX_INVALID;
@@ -39,7 +39,7 @@ static long value_of(int pe, int id, long round, long i)
 
 static size_t length_of(long round)
 {
-    static const size_t lengths[] = {1, 7, 300, LONG};
+    static const size_t lengths[] = {1, 7, 300, LONG}; /* of round 0: too short for every_second */
     return lengths[round % 4];
 }
 
@@ -108,9 +108,23 @@ static void track(shmem_ctx_t ctx, int id, long round)
         if (pe != me)
             shmemx_ctx_long_get_nbe(ctx, &back[pe], &singles[me][id], 1, pe, &request);
     shmemx_request_wait(&request);
+    long every_second[PES][3] = {{0}}, old[PES];
+    for (int pe = 0; pe < npes; pe++) {
+        if (pe == me)
+            continue;
+        shmemx_ctx_long_iget_nbe(ctx, every_second[pe], &blocks[me][id][1], 1, 2, round % 4 ? 3 : 0, pe, &request);
+        shmemx_ctx_long_atomic_fetch_add_nbe(ctx, &old[pe], &mine[me][id], 1, pe, &request);
+    }
+    shmemx_request_wait(&request);
     shmemx_request_free(&request);
-    for (int pe = 0; pe < npes; pe++)
+    for (int pe = 0; pe < npes; pe++) {
         CHECK_EQ(back[pe], pe == me ? 0 : value);
+        if (pe == me)
+            continue;
+        CHECK_EQ(old[pe], round - 1);
+        for (int i = 0; round % 4 && i < 3; i++)
+            CHECK_EQ(every_second[pe][i], value_of(me, id, round, 1 + 2 * i));
+    }
 }
 
 static void count(shmem_ctx_t ctx)
