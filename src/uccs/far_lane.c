@@ -143,8 +143,8 @@ void far_send_later(struct far_peer *peer, struct far_send *send, const void *da
     }
     bool first = !lane->boxes;
     far_batch_add(box_of(peer), send, data, bytes);
-    if (first && lane == far_service())
-        far_thread_remind();
+    if (first)
+        far_thread_remind(lane);
 }
 
 void far_answer(struct far_origin *origin, struct far_send *send, const void *data, size_t bytes)

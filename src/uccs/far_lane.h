@@ -246,8 +246,8 @@ int far_thread_start(void);
 void far_thread_start_anyway(void); /* unless there is one */
 void far_thread_stop(void);
 bool far_thread_serves(void); /* there is one */
-/* Messages of the service lane wait: the thread sends them in a while if nobody else does. */
-void far_thread_remind(void);
+/* Messages of the lane wait: the thread sends them in a while if nobody else does. */
+void far_thread_remind(const struct far_lane *lane);
 
 _Noreturn void far_fail(const char *format, ...) __attribute__((format(printf, 1, 2)));
 

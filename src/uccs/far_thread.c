@@ -19,12 +19,21 @@
 #define LOOK_AGAIN_NANOSECONDS 1000000
 
 static pthread_t thread;
-static int bell = -1; /* an eventfd; -1: there is no thread */
-static uint32_t asleep, ending;
+static int bell = -1;           /* an eventfd; -1: there is no thread */
+static uint32_t asleep, ending; /* asleep: sequentially consistent, as is: */
+static uint64_t left;           /* a bit per lane but the service lane: messages wait there */
+
+/* Lanes that a computing program has left something on; the transport takes it from there at the program's next call. */
+static void send_left(void)
+{
+    for (uint64_t lanes = atomic_exchange_seqcst(&left, 0); lanes; lanes &= lanes - 1)
+        far_poll(&far_lanes[__builtin_ctzll(lanes)]);
+}
 
 /* Drains what there is; true when the descriptor or the bell will tell of more. */
 static bool serve(struct far_lane *lane)
 {
+    send_left();
     pthread_mutex_lock(&lane->lock);
     if (lane->hung)
         far_nudge(lane);
@@ -32,9 +41,9 @@ static bool serve(struct far_lane *lane)
         far_batch_push_all(lane);
     while (far_transport->progress(lane->at));
     bool armed = !lane->boxes && far_transport->arm(lane->at);
-    atomic_store_relaxed(&asleep, armed); /* far_thread_remind comes with the same lock */
+    atomic_store_seqcst(&asleep, armed); /* either I see the lane's bit, or it sees me asleep */
     pthread_mutex_unlock(&lane->lock);
-    return armed;
+    return armed && !atomic_load_seqcst(&left);
 }
 
 /* True when the thread shall end. */
@@ -46,12 +55,15 @@ static bool rung(struct pollfd *file)
     return atomic_load_acquire(&ending); /* release: far_thread_stop */
 }
 
-void far_thread_remind(void)
+void far_thread_remind(const struct far_lane *lane)
 {
-    if (!atomic_load_relaxed(&asleep))
+    const uint64_t bit = UINT64_C(1) << lane->number;
+    if (bell < 0)
         return;
-    atomic_store_relaxed(&asleep, 0);
-    eventfd_write(bell, 1);
+    if (lane != far_service() && !(atomic_load_seqcst(&left) & bit))
+        (void)atomic_fetch_or_seqcst(&left, bit);
+    if (atomic_load_seqcst(&asleep) && atomic_exchange_seqcst(&asleep, 0))
+        eventfd_write(bell, 1);
 }
 
 static void *run(void *unused)
@@ -82,6 +94,7 @@ static int start(void)
     sigset_t all, before;
     bell = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     asleep = ending = 0;
+    left = 0;
     sigfillset(&all);
     pthread_sigmask(SIG_BLOCK, &all, &before); /* signals are the program's */
     int error = bell < 0 ? errno : pthread_create(&thread, 0, run, 0);

@@ -1,7 +1,7 @@
 /* Small messages that leave together arrive whole, in order where a fence says so, and without anybody's help.
  *
  * pes: 3
- * env: LATERAL_TRANSPORTS=ucx UCX_TLS=tcp,self
+ * env: LATERAL_TRANSPORTS=ucx UCX_TLS=tcp,self LATERAL_LANES=2
  * prints: ^PASS$
  */
 #include "../conform/check.h"
@@ -96,12 +96,12 @@ static void mixed(void)
 }
 
 /* One small put, and then nothing but computing until its receiver has answered. */
-static void unattended(int round)
+static void unattended(shmem_ctx_t ctx, int round)
 {
     static uint64_t value;
     if (me == 0) {
         value = (uint64_t)round;
-        shmem_uint64_put_nbi(&go_on, &value, 1, 1);
+        shmem_ctx_uint64_put_nbi(round % 2 ? ctx : SHMEM_CTX_DEFAULT, &go_on, &value, 1, 1);
         while (__atomic_load_n(&go_on, __ATOMIC_ACQUIRE) != (uint64_t)round)
             ;
     } else if (me == 1) {
@@ -113,14 +113,17 @@ static void unattended(int round)
 
 int main(void)
 {
+    shmem_ctx_t ctx;
     check_start();
+    CHECK(shmem_ctx_create(SHMEM_CTX_PRIVATE, &ctx) == 0);
     box = shmem_malloc(ROOM);
     for (int round = 1; round <= 3; round++) {
         sizes(round);
         order(round);
-        unattended(round);
+        unattended(ctx, round);
     }
     mixed();
     shmem_free(box);
+    shmem_ctx_destroy(ctx);
     return check_pass();
 }
