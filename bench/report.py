@@ -16,7 +16,7 @@ The floor is what the machine itself takes, measured in the same run: the same a
 another shared library, a cache line's hop between two cores by plain stores and loads, memcpy
 between the same two places, starting as many processes that do nothing. `bench/suite.py` names the floor and
 the target of every row, and the head of every program in `bench/` says what it does.
-Over several hosts: [hosts.md](hosts.md).
+Over several hosts: [hosts.md](hosts.md). Many threads in one process: [threads.md](threads.md).
 """
 
 

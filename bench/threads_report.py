@@ -20,12 +20,13 @@ These are the experiments of the paper on a thread-safe UCCS (seed 001). What {c
 - A sender and T receiving threads need T + 1 cores. With {cores} cores that is T = 1 alone, so every row with more
   receiving threads is of threads that share cores, where the target is half of one thread's rate. What many
   threads cost the receiver by themselves is seen in "the sender asleep": the messages lie there already, and 2 threads
-  have 2 cores.
+  have 2 cores. Threads that were on one core before still give it away there for some turns; without turns the
+  ratio was 0.9, and one thread found all messages.
 - Both ways, one thread of each process fills the cores already, so a coarse lock in each process leaves none idle and
   cannot cost what it costs where a process has more cores than one. One way, with the other process asleep, all
   cores are the threads' own, and there the target is held.
 - The coarse lock is a mutex round every call, also while `uccs_progress` gives the core to another thread, as any
-  lock round calls is.
+  lock round calls is; most of what it loses in messages with more threads is that.
 
 `bench/threads_suite.py` names programs and targets.
 """

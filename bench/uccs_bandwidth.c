@@ -37,7 +37,7 @@ static double rates[MOST];
 /* Nanoseconds; some slices of time where streams outnumber cores. */
 static double window(void)
 {
-    return bench.batches < 20 ? 8e6 : 20e6;
+    return bench.batches < 20 ? 8e6 : 15e6;
 }
 
 static char *symmetric; /* LARGEST bytes for each thread; null: over uccs.h */
