@@ -61,10 +61,16 @@ struct far_peer *far_peer(struct far_lane *lane, int pe)
     return peer;
 }
 
+/* Read without the lock by who wants to issue. */
+static void count_sending(struct far_lane *lane, int change)
+{
+    atomic_store_relaxed(&lane->sending, lane->sending + (uint32_t)change);
+}
+
 static void sent(struct far_token *token, bool failed)
 {
     struct far_send *send = (struct far_send *)token;
-    send->lane->sending--;
+    count_sending(send->lane, -1);
     if (lat_unlikely(failed))
         return; /* `broken` says why and ends the job */
     far_send_free(send);
@@ -104,9 +110,9 @@ void far_send_free(struct far_send *send)
 
 void far_hand_over(void *to, int pe, struct far_send *send, const void *data, size_t bytes)
 {
-    send->lane->sending++;
+    count_sending(send->lane, 1);
     switch (far_transport->send(to, &send->header, sizeof send->header, data, bytes, send)) {
-    case TRANSPORT_DONE: send->lane->sending--, far_send_free(send); break;
+    case TRANSPORT_DONE: count_sending(send->lane, -1), far_send_free(send); break;
     case TRANSPORT_PENDING: break;
     default: far_fail("a message to PE %d failed: the connection is lost", pe);
     }
