@@ -86,7 +86,8 @@ def rows(row, size_name):
 
 # ---------------------------------------------------------------------------------------------- pictures
 
-COLOURS = {"ours": "#1f5fbf", "other": "#7a9e5f", "base": "#a6719c", "floor": "#404040", "peer": "#d98a3d"}
+COLOURS = {"ours": "#1f5fbf", "other": "#7a9e5f", "base": "#a6719c", "floor": "#404040"}
+PEERS = ["#d98a3d", "#b5524a", "#8c8c3d"]
 
 
 def lines(chart, axes, points, series, title, unit, log=True):
@@ -94,8 +95,8 @@ def lines(chart, axes, points, series, title, unit, log=True):
     labels = [str(point) for point in points]
     first = series[0]
     drawn = [(label, colour, [chart.ours(key(p)) for p in points], "o-") for label, colour, key in series]
-    drawn += [(f"{title_of}, {first[0]} or what stands for it", COLOURS["peer"],
-               [chart.peer(first[2](p), name) for p in points], "s--") for name, title_of in chart.peers.items()]
+    drawn += [(f"{title_of}, {first[0]} or what stands for it", PEERS[i % len(PEERS)],
+               [chart.peer(first[2](p), name) for p in points], "s--") for i, (name, title_of) in enumerate(chart.peers.items())]
     for label, colour, values, style in drawn:
         at = [(x, value) for x, value in enumerate(values) if value]
         if at:

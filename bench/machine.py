@@ -8,8 +8,9 @@ from collections import namedtuple
 from pathlib import Path
 
 # name: short, for columns; title: with its version; launch: the command in front of "-n N program"; it binds PEs to
-# cores in turn, also when there are more PEs than cores: else chance decides how many share a core.
-Implementation = namedtuple("Implementation", "name title oshcc launch env")
+# cores in turn, also when there are more PEs than cores: else chance decides how many share a core. spins: waiting
+# PEs never give their core away, so that each step of a program with more PEs than cores takes a slice of the scheduler.
+Implementation = namedtuple("Implementation", "name title oshcc launch env spins", defaults=(False,))
 
 PLACES = ["/usr/bin", "/usr/lib64/openmpi/bin", "/usr/local/bin", "/opt/openmpi/bin", "/opt/sos/bin", "/usr/local/sos/bin"]
 
@@ -32,6 +33,18 @@ def open_mpi(folder):
     return Implementation("openmpi", title, folder / "oshcc", launch, env)
 
 
+def sandia(folder):
+    """Its oshrun is a script that calls a launcher, and takes Open MPI's where it finds that. Copies by the kernel want
+    heaps at the same address in all PEs; libfabric's shm provider is the one for PEs of one node."""
+    pages = (folder.parent / "lib" / "pkgconfig").glob("sandia-openshmem.pc")
+    version = re.search(r"^Version:\s*(\S+)", "".join(p.read_text(encoding="utf-8") for p in pages), re.MULTILINE)
+    provider = os.environ.get("SHMEM_OFI_PROVIDER", "shm")
+    launch = ["setarch", "--addr-no-randomize", folder / "oshrun", "-bind-to", "core"]
+    title = f"Sandia OpenSHMEM {version.group(1) if version else ''}".strip()
+    env = {"SHMEM_OFI_PROVIDER": provider, "OSHRUN_LAUNCHER": os.environ.get("OSHRUN_LAUNCHER", "mpiexec.hydra")}
+    return Implementation("sos", title, folder / "oshcc", launch, env, spins=True)
+
+
 def other(folder, name):
     return Implementation(name, name, folder / "oshcc", [folder / "oshrun"], {})
 
@@ -41,6 +54,9 @@ def peer_at(folder, name=None):
     if "Open SHMEM" in text_of([folder / "oshcc", "--showme:version"]):
         found = open_mpi(folder)
         return found._replace(name=name or found.name)
+    if "-lsma" in text_of([folder / "oshcc", "-show"]):
+        found = sandia(folder)
+        return found._replace(name=name or found.name)
     return other(folder, name or folder.parent.name or "peer")
 
 
@@ -49,9 +65,9 @@ def find_peers(ours, given):
     peers, seen = [], {(ours / "oshcc").resolve()}
     for item in given:
         name, _, folder = item.rpartition("=")
-        folder = Path(folder)
+        folder = Path(folder) / "bin" if (Path(folder) / "bin" / "oshcc").exists() else Path(folder)
         if not (folder / "oshcc").exists():
-            raise SystemExit(f"run.py: no oshcc in {folder}")
+            raise SystemExit(f"run.py: no oshcc in {folder} or {folder / 'bin'}")
         seen.add((folder / "oshcc").resolve())
         peers.append(peer_at(folder, name or None))
     for place in PLACES + os.environ.get("PATH", "").split(":"):

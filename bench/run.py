@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Measures Lateral, its peers and the floor of the machine in turns, and compares them.
 
-    bench/run.py [--quick] [--only NAME] [--rounds N] [--peer NAME=FOLDER] [--report] ...
+    bench/run.py [--quick] [--only NAME] [--rounds N] [--peer NAME=PREFIX] [--report] ...
     bench/run.py --hosts [--keep] ...                     over two hosts of this machine: hosts.py
 
 Every program of bench/ is plain OpenSHMEM; it is compiled with our oshcc and with that of every peer on the machine.
@@ -94,6 +94,11 @@ def execute(command, env):
     return done.stdout, seconds
 
 
+def takes_minutes(implementation, run):
+    crowded = run.pes > machine.cores() and run.program not in ("launch", "rss")
+    return (run.heavy and implementation.name != "lateral") or (implementation.spins and crowded)
+
+
 def values_of(run, stdout):
     """{key: value} from the JSON that a program printed, or from the RESULT line of an example."""
     document = json.loads(stdout[stdout.index("{"):])
@@ -127,7 +132,7 @@ class Session:
     def run_one(self, implementation, run, round_number):
         if (implementation.name, run.key) in self.failed:
             return
-        if run.heavy and implementation.name != "lateral" and not self.options.full:
+        if takes_minutes(implementation, run) and not self.options.full:
             return
         stdout, result = execute(self.command(implementation, run), implementation.env)
         try:
@@ -212,7 +217,8 @@ def compare(row, samples, peers):
     elif row.against == "bound":
         line["verdict"] = verdict(ratio(ours, [1.0] * len(ours)) if ours else None, row.limit, row.at_least)
     elif row.against == "peer" and peers:
-        each = [verdict(line["peers"][p.name]["ratio"], row.limit, row.at_least) for p in peers]
+        ratios = [line["peers"][p.name]["ratio"] for p in peers if line["peers"][p.name]["ratio"]]
+        each = [verdict(spread, row.limit, row.at_least) for spread in ratios] or ["not measured"]
         line["verdict"] = max(each, key=lambda v: ("met", "met, unsure", "not measured", "missed, unsure", "missed").index(v))
     return line
 
@@ -287,15 +293,18 @@ def parse():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--build", type=Path, help="build folder of Lateral (default: build/release, else build/dev)")
     parser.add_argument("--quick", action="store_true", help="2 rounds, short batches, no large jobs")
-    parser.add_argument("--full", action="store_true", help="peers also do what takes them minutes (256 PEs)")
+    parser.add_argument("--full", action="store_true",
+                        help="peers also do what takes them minutes: 256 PEs, and more PEs than cores for those that spin")
     parser.add_argument("--only", action="append", default=[], metavar="NAME",
                         help="runs whose name begins so, e.g. pingpong or coll-2; may be repeated")
     parser.add_argument("--rounds", type=int, help="default 5")
-    parser.add_argument("--peer", action="append", default=[], metavar="NAME=FOLDER", help="a folder with oshcc and oshrun")
+    parser.add_argument("--peer", action="append", default=[], metavar="NAME=PREFIX",
+                        help="where a peer is installed, or the folder with its oshcc and oshrun")
     parser.add_argument("--no-peers", action="store_true", help="Lateral and the floor alone")
     parser.add_argument("--out", type=Path, default=ROOT / "build" / "bench", help="for programs and JSON files")
     parser.add_argument("--report", action="store_true", help="also write docs/results/")
-    parser.add_argument("--from", dest="source", type=Path, metavar="JSON", help="measure nothing, show a file from build/bench")
+    parser.add_argument("--from", dest="sources", type=Path, action="append", metavar="JSON",
+                        help="measure nothing, show a file from build/bench; may be repeated for parts of one table")
     parser.add_argument("--hosts", action="store_true", help="over two hosts made on this machine, against peers and ucx_perftest")
     parser.add_argument("--threads", action="store_true", help="many threads in one process, against processes and ucx_perftest")
     parser.add_argument("--keep", action="store_true", help="with --hosts: add to what earlier calls with --keep measured")
@@ -357,6 +366,20 @@ def save(document, out):
     return path
 
 
+def join(parts):
+    """One document of several that measured different runs on one machine with the same peers."""
+    whole, alike = dict(parts[0]), ("peers", "rounds", "quick")
+    if any(part[what] != whole[what] for part in parts for what in alike):
+        raise SystemExit("run.py: these files differ in peers, rounds or --quick, so they are no parts of one table")
+    lines = {line["key"] + line["question"]: line for part in parts for line in part["lines"]}
+    whole["lines"] = [lines[row.key + row.question] for row in suite.ROWS if row.key + row.question in lines]
+    whole["failed"] = [failed for part in parts for failed in part["failed"]]
+    whole["machine"] = {**whole["machine"], "busy": max(part["machine"]["busy"] for part in parts)}
+    whole["samples"] = {name: {key: value for part in parts for key, value in part["samples"][name].items()}
+                        for name in whole["samples"]}
+    return whole
+
+
 def smoke(document):
     missing = [line["key"] for line in document["lines"] if line["ours"] is None]
     for key in missing:
@@ -372,8 +395,8 @@ def main():
     if options.threads:
         import threads                                     # the same
         return threads.main(options)
-    if options.source:
-        document = json.loads(options.source.read_text(encoding="utf-8"))
+    if options.sources:
+        document = join([json.loads(source.read_text(encoding="utf-8")) for source in options.sources])
     else:
         document = measure(options)
         print(f"run.py: saved {os.path.relpath(save(document, options.out.resolve()))}")
