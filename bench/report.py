@@ -15,7 +15,8 @@ ratio is the median of the ratios of the rounds, with its quartiles in brackets.
 The floor is what the machine itself takes, measured in the same run: the same access by a one-line function of
 another shared library, a cache line's hop between two cores by plain stores and loads, memcpy
 between the same two places, starting as many processes that do nothing. `bench/suite.py` names the floor and
-the target of every row, and the head of every program in `bench/` says what it does.
+the target of every row, and the head of every program in `bench/` says what it does. `bench/machine.py` says how
+each peer is started; a dash is what a peer cannot do, or takes minutes for (`--full` waits for it).
 Over several hosts: [hosts.md](hosts.md). Many threads in one process: [threads.md](threads.md).
 """
 
@@ -46,7 +47,7 @@ def write_text(document, folder, pictures):
     about, peers = document["machine"], document["peers"]
     parts = [TEXT.format(when=document["when"], machine=machine_text(about), kernel=about["kernel"],
                          compiler=about["compiler"], rounds=document["rounds"],
-                         peers=" and ".join(peers.values()) or "no peer", noise=noise_text(about))]
+                         peers=", ".join(peers.values()) or "no peer", noise=noise_text(about))]
     parts += [f"![{title}]({name})\n" for name, title in pictures]
     for section in dict.fromkeys(line["section"] for line in document["lines"]):
         lines = [line for line in document["lines"] if line["section"] == section]
