@@ -193,8 +193,8 @@ def save(kept, options):
 
 
 def load(options, who):
-    if options.keep or options.source:
-        path = options.source or rounds_file(options)
+    if options.keep or options.sources:
+        path = options.sources[-1] if options.sources else rounds_file(options)
         if path.exists():
             return json.loads(path.read_text(encoding="utf-8"))
     return {"machine": machine.describe(), "peers": {each.name: each.title for each in who[1:]}, "rounds": []}
@@ -253,9 +253,9 @@ def choose(options):
 
 
 def main(options, argv):
-    if not options.source and "LATERAL_HOSTFILE" not in os.environ:
+    if not options.sources and "LATERAL_HOSTFILE" not in os.environ:
         within_hosts(argv)
-    if options.source:
+    if options.sources:
         kept = load(options, [])
     else:
         options.out = options.out.resolve()
