@@ -20,7 +20,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define NODE_MAGIC 0x4c61746572616c35ull /* "Lateral5"; change with the layout */
+#define NODE_MAGIC 0x4c61746572616c36ull /* "Lateral6"; change with the layout */
 #define NODE_MAX_PES 65536
 
 enum node_state {
@@ -95,7 +95,7 @@ enum node_ending {
  * nothing, the file is sparse. */
 #define NODE_TEAM_SLOTS 256
 #define NODE_GROUP_SLOTS (NODE_TEAM_SLOTS + NODE_SETS)
-#define NODE_GROUP_LINES 328 /* cache lines of one PE in one slot; meaning: src/uccs/group.h */
+#define NODE_GROUP_LINES 1864 /* cache lines of one PE in one slot; meaning: src/uccs/group.h */
 
 static inline size_t node_align(size_t bytes)
 {

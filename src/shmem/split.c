@@ -36,8 +36,7 @@ static int common_slot(const struct uccs_group *parent, const struct part *part)
     struct lat_slots common;
     memset(&common, 0xff, sizeof common);
     for (int i = 0; i < part->size; i++) {
-        struct lat_slots room;
-        const struct lat_slots *theirs = uccs_group_given(parent, part->start + i * part->stride, sizeof room, &room);
+        const struct lat_slots *theirs = uccs_group_given(parent, part->start + i * part->stride, sizeof *theirs);
         for (size_t word = 0; word < sizeof common.bits / sizeof *common.bits; word++)
             common.bits[word] &= theirs->bits[word];
     }
@@ -53,8 +52,7 @@ static enum vote worst_vote(const struct uccs_group *parent)
 {
     uint32_t worst = VOTE_TAKEN;
     for (int rank = 0; rank < parent->size; rank++) {
-        uint32_t room;
-        const uint32_t *vote = uccs_group_given(parent, rank, sizeof room, &room);
+        const uint32_t *vote = uccs_group_given(parent, rank, sizeof *vote);
         worst = *vote > worst ? *vote : worst;
     }
     return (enum vote)worst;
@@ -71,7 +69,7 @@ static enum vote take_slot(struct uccs_group *parent, const struct part *part, s
         return VOTE_NONE;
     if (!lat_team_take(slot, team))
         return VOTE_BUSY;
-    team->group.slot = slot;
+    uccs_group_settle_in(&team->group, slot);
     uccs_group_clear(&team->group);
     return VOTE_TAKEN;
 }
@@ -107,8 +105,10 @@ static struct shmem_team_impl *make(const struct shmem_team_impl *parent, const 
                                       .size = team->size,
                                       .start = parent->group.start + part->start * parent->group.stride,
                                       .stride = team->stride};
-    uccs_group_span(&team->group);
-    return team;
+    if (uccs_group_span(&team->group) == 0)
+        return team;
+    free(team);
+    return 0;
 }
 
 /* Every member of the parent calls it; `part` is the new team that this PE is in, or null. */
@@ -124,7 +124,7 @@ static int split(struct shmem_team_impl *parent, const struct part *part, const 
         return 0;
     }
     if (team)
-        free(team->group.leads);
+        uccs_group_free(&team->group);
     free(team);
     return -1;
 }
@@ -180,7 +180,7 @@ int lat_team_split_2d(shmem_team_t parent_team, int xrange, const shmem_team_con
     if (split(parent, &ypart, yaxis_config, yaxis_mask, yaxis_team) == 0)
         return 0;
     lat_team_give((*xaxis_team)->group.slot); /* nobody has used it yet */
-    free((*xaxis_team)->group.leads);
+    uccs_group_free(&(*xaxis_team)->group);
     free(*xaxis_team);
     *xaxis_team = SHMEM_TEAM_INVALID;
     return -1;

@@ -31,12 +31,13 @@ static void open_predefined(struct shmem_team_impl *team, int slot, int start, i
 {
     struct uccs_group group = team->group;
     *team = (struct shmem_team_impl){.rank = uccs_core.me - start, .size = size, .start = start, .stride = 1};
-    group.slot = slot;
     group.rank = team->rank;
     group.size = team->size;
     group.start = start - (int)uccs_core.first;
     group.stride = 1;
-    uccs_group_span(&group);
+    if (uccs_group_span(&group) != 0)
+        lat_fail("shmem_init", "no memory for a team of %d PEs", size);
+    uccs_group_settle_in(&group, slot);
     team->group = group;
     holders[slot] = team;
 }
@@ -56,7 +57,7 @@ void lat_team_close(void)
         if (!holders[slot])
             continue;
         lat_ctx_release(holders[slot]);
-        free(holders[slot]->group.leads);
+        uccs_group_free(&holders[slot]->group);
         free(holders[slot]);
         holders[slot] = 0;
     }
@@ -104,7 +105,7 @@ void lat_team_destroy(shmem_team_t handle)
     uccs_group_part(&team->group);
     lat_ctx_release(team);
     lat_team_give(team->group.slot);
-    free(team->group.leads);
+    uccs_group_free(&team->group);
     free(team);
 }
 

@@ -30,6 +30,7 @@ enum uccs_far_segment {
     FAR_HEAP,
     FAR_IMAGE,
     FAR_ROWS, /* the target's rows of the group area: offset = (slot * NODE_GROUP_LINES + line) * CACHE_LINE */
+    FAR_ROOM, /* memory that the target has opened for parcels: offset = room * FAR_ROOM_MOST + offset in it */
     FAR_SEGMENTS
 };
 
@@ -132,6 +133,21 @@ void uccs_far_count(struct uccs_far_lanes *on, int pe, uccs_counter counter, int
 
 /* Stores to a word of the target's rows, at FAR_ROWS and the offset: neither ordered nor flushed. */
 void uccs_far_flag(int pe, uint64_t offset, uint64_t value);
+
+/* Parcels: data, and then a word that tells of it (FAR_SIGNAL_SET or _ADD, release), as collectives send them.
+ * Neither ordered nor flushed: the word is all that tells. `held` is one more while the source is still needed. */
+struct uccs_far_parcel {
+    struct uccs_far_place to;
+    const void *data;
+    size_t bytes;
+    struct uccs_far_with with;
+};
+void uccs_far_parcel(int pe, const struct uccs_far_parcel *parcel, uint32_t *held);
+
+/* Opens private memory for parcels; its place (never FAR_NOWHERE), equal to nobody's else here until it is closed. */
+#define FAR_ROOM_MOST (UINT64_C(1) << 48) /* bytes */
+struct uccs_far_place uccs_far_open_room(void *start, size_t bytes);
+void uccs_far_close_room(struct uccs_far_place room);
 
 /* The node of a PE; PEs of a node are consecutive. */
 int uccs_far_node_of(int pe);

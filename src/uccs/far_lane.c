@@ -102,6 +102,8 @@ void far_send_free(struct far_send *send)
         free(send->buffer);
     if (send->flag)
         atomic_store_release(send->flag, 1); /* acquire: await in far.c */
+    if (send->held)
+        (void)atomic_fetch_sub_acqrel(send->held, 1); /* acquire: who waits for it to be 0 */
     if (send->block)
         far_am_left(send->block);
     send->next = lane->idle;

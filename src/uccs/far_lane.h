@@ -19,6 +19,7 @@ enum far_kind {
     FAR_FLUSH,
     FAR_FLUSHED,
     FAR_FLAG,
+    FAR_PARCEL, /* a put that is not counted */
     FAR_AM,
     FAR_AM_DONE,
     FAR_HELLO, /* the address of a lane that issues, for answers */
@@ -56,6 +57,7 @@ struct far_send {
     struct far_lane *lane;
     struct far_header header;
     uint32_t *flag;           /* set to 1 (release) when sent; null: nobody waits */
+    uint32_t *held;           /* one less (release) when sent, or null */
     void *buffer;             /* freed when sent; */
     bool batch;               /* or kept for the next batch */
     uccs_counter counter;     /* counts here when sent: the target of a counting get */
@@ -225,6 +227,9 @@ void far_batch_arrived(struct far_lane *lane, const struct transport_message *me
 /* far_serve.c: an event of the transport. */
 void far_arrived(void *lane, const struct transport_message *message);
 void far_origins_free(struct far_peer *peer);
+
+/* far_parcel.c: the memory of a room, its size, the offset in it; null: there is none. */
+char *far_room_of(uint64_t *offset, size_t *limit);
 
 /* far_ask.c */
 void far_ask_list(struct far_ask *ask); /* one that nobody waits for by a flag */

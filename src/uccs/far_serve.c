@@ -39,8 +39,10 @@ static char *place_of(uint32_t segment, uint64_t offset, size_t bytes, int from)
         size_t slot = offset / row, index = (uint32_t)uccs_core.me - uccs_core.first;
         base = uccs_core.groups + (slot * uccs_core.size + index) * row - slot * row;
         limit = (slot + 1) * row;
+    } else if (segment == FAR_ROOM) {
+        base = far_room_of(&offset, &limit);
     }
-    if (lat_unlikely(offset > limit || bytes > limit - offset))
+    if (lat_unlikely(!base || offset > limit || bytes > limit - offset))
         far_fail("PE %d reaches beyond the memory of PE %d: offset %llu, %zu bytes", from, uccs_core.me,
                  (unsigned long long)offset, bytes);
     return base + offset;
@@ -111,7 +113,7 @@ static void apply_amo(struct far_origin *origin, const struct far_header *header
 /* The data of a put is there: tells whom it concerns. */
 static void announce(const struct far_header *header)
 {
-    if (header->kind != FAR_PUT || header->op == FAR_NOTHING)
+    if ((header->kind != FAR_PUT && header->kind != FAR_PARCEL) || header->op == FAR_NOTHING)
         return;
     if (header->op == FAR_COUNT) {
         uccs_counter_take(header->a, (int64_t)header->b);
@@ -160,6 +162,7 @@ static void land(struct far_origin *origin, const struct far_header *header, con
 {
     switch (header->kind) {
     case FAR_PUT:
+    case FAR_PARCEL:
         if (bytes)
             store(place_of(header->segment, header->offset, bytes, header->from), data, bytes);
         break;
@@ -173,7 +176,7 @@ static void land(struct far_origin *origin, const struct far_header *header, con
 static void applied(struct far_origin *origin, const struct far_header *header)
 {
     announce(header);
-    origin->applied++;
+    origin->applied += header->kind != FAR_PARCEL;
 }
 
 static void go_on(struct far_origin *origin);
@@ -204,7 +207,7 @@ static void received(struct far_token *token, bool failed)
 static void *room_for(struct receive *receive)
 {
     const struct far_header *header = &receive->header;
-    if (header->kind == FAR_PUT)
+    if (header->kind == FAR_PUT || header->kind == FAR_PARCEL)
         return place_of(header->segment, header->offset, receive->bytes, header->from);
     if (header->kind == FAR_AM)
         return far_am_room(receive->packet = far_am_packet(header, receive->bytes));

@@ -3,6 +3,7 @@
 #include "uccs/far.h"
 #include "uccs/far_lane.h"
 #include "uccs/memory.h"
+#include "uccs/nodes.h"
 #include "uccs/post.h"
 #include "uccs/progress.h"
 
@@ -79,55 +80,6 @@ static void disseminate_on_flags(const struct uccs_group *group)
     }
 }
 
-static void await_line(const uint64_t *line, uint64_t epoch)
-{
-    struct uccs_wait wait = {0};
-    while (atomic_load_acquire(line) < epoch) /* release: the partner's store, or what stores its message */
-        uccs_pause(&wait);
-}
-
-void uccs_group_tell(const struct uccs_group *group, int rank, int line, uint64_t epoch)
-{
-    if (uccs_group_is_near(group, rank))
-        atomic_store_release((uint64_t *)uccs_group_line(group, rank, line), epoch); /* acquire: await_line */
-    else
-        uccs_far_flag(uccs_group_pe(group, rank), uccs_group_line_offset(group, line), epoch);
-}
-
-/* Among the nodes' first members. */
-static void among_leads(const struct uccs_group *group, uint64_t epoch)
-{
-    for (int round = 0, ahead = 1; ahead < group->nleads; round++, ahead *= 2) {
-        uccs_group_tell(group, group->leads[(group->lead + ahead) % group->nleads], round, epoch);
-        await_line(uccs_group_line(group, group->rank, round), epoch);
-    }
-}
-
-/* Each node gathers at its first member; those disseminate; the nodes go on. */
-static void by_nodes(struct uccs_group *group, uint64_t epoch)
-{
-    uint64_t *arrived = uccs_group_line(group, group->near_first, GROUP_ARRIVED);
-    uint64_t *released = uccs_group_line(group, group->near_first, GROUP_RELEASED);
-    if (group->rank != group->near_first) {
-        atomic_fetch_add_release(arrived, 1); /* acquire: await_line, by the first */
-        await_line(released, epoch);
-        return;
-    }
-    await_line(arrived, epoch * (uint64_t)(group->near_count - 1));
-    among_leads(group, epoch);
-    atomic_store_release(released, epoch);
-}
-
-/* Every member by itself: each waits in its own row alone. Its own lines: who has left the sync before may tell me
- * this one sooner than another connection brings what I still wait for in that one. */
-static void disseminate_anywhere(struct uccs_group *group, uint64_t epoch)
-{
-    for (int round = 0, ahead = 1; ahead < group->size; round++, ahead *= 2) {
-        uccs_group_tell(group, ahead_of(group, ahead), GROUP_PART + round, epoch);
-        await_line(uccs_group_line(group, group->rank, GROUP_PART + round), epoch);
-    }
-}
-
 static enum uccs_sync choose(const struct uccs_group *group)
 {
     if (uccs_sync_how != UCCS_SYNC_AUTO)
@@ -146,7 +98,7 @@ void uccs_group_meet(struct uccs_group *group)
         return;
     }
     if (lat_unlikely(group->far)) {
-        by_nodes(group, ++group->epoch);
+        uccs_nodes_sync(group);
         return;
     }
     switch (choose(group)) {
@@ -165,12 +117,24 @@ void uccs_group_sync(struct uccs_group *group)
 void uccs_group_part(struct uccs_group *group)
 {
     if (lat_unlikely(group->far))
-        disseminate_anywhere(group, ++group->epoch);
+        uccs_nodes_part(group);
     else
         disseminate(group, ++group->epoch);
 }
 
-static void find_leads(struct uccs_group *group)
+/* PEs of a node are consecutive, so the members on one are, too. */
+static int count_nodes(const struct uccs_group *group)
+{
+    int count = 0, before = -1;
+    for (int rank = 0; rank < group->size; rank++) {
+        int node = uccs_far_node_of(uccs_group_pe(group, rank));
+        count += node != before;
+        before = node;
+    }
+    return count;
+}
+
+static void find_leads(const struct uccs_group *group, struct uccs_nodes *nodes)
 {
     int before = -1;
     for (int rank = 0; rank < group->size; rank++) {
@@ -179,38 +143,79 @@ static void find_leads(struct uccs_group *group)
             continue;
         before = node;
         if (uccs_group_is_near(group, rank))
-            group->lead = group->nleads;
-        group->leads[group->nleads++] = rank;
+            nodes->mine = nodes->count;
+        nodes->leads[nodes->count++].rank = rank;
+    }
+    nodes->leads[nodes->count].rank = group->size;
+}
+
+static void measure(struct uccs_nodes *nodes)
+{
+    nodes->narrowest = nodes->widest = uccs_nodes_members(nodes, 0);
+    for (int node = 1; node < nodes->count; node++) {
+        int members = uccs_nodes_members(nodes, node);
+        nodes->widest = members > nodes->widest ? members : nodes->widest;
+        nodes->narrowest = members < nodes->narrowest ? members : nodes->narrowest;
     }
 }
 
-/* PEs of a node are consecutive, so the members on one are, too. */
-void uccs_group_span(struct uccs_group *group)
+int uccs_group_span(struct uccs_group *group)
 {
-    int near = 0, first = -1;
-    for (int rank = 0; uccs_far_on && rank < group->size; rank++) {
-        if (!uccs_group_is_near(group, rank))
-            continue;
-        near++;
-        first = first < 0 ? rank : first;
-    }
-    free(group->leads);
-    group->leads = 0;
-    group->nleads = 0;
-    group->far = uccs_far_on && near < group->size;
-    if (!group->far)
+    if (group->nodes || !uccs_far_on)
+        return 0;
+    int count = count_nodes(group);
+    if (count == 1)
+        return 0;
+    struct uccs_nodes *nodes = calloc(1, sizeof *nodes + ((size_t)count + 1) * sizeof *nodes->leads);
+    if (!nodes)
+        return -1;
+    find_leads(group, nodes);
+    measure(nodes);
+    nodes->first = nodes->leads[nodes->mine].rank;
+    nodes->near = (struct uccs_group){.rank = group->rank - nodes->first,
+                                      .size = uccs_nodes_members(nodes, nodes->mine),
+                                      .start = group->start + nodes->first * group->stride,
+                                      .stride = group->stride};
+    group->nodes = nodes;
+    group->far = true;
+    return 0;
+}
+
+void uccs_group_free(struct uccs_group *group)
+{
+    if (group->nodes)
+        free(group->nodes->given);
+    free(group->nodes);
+    group->nodes = 0;
+}
+
+void uccs_group_settle_in(struct uccs_group *group, int slot)
+{
+    group->slot = slot;
+    if (!group->nodes)
         return;
-    group->near_first = first;
-    group->near_count = near;
-    group->leads = malloc((size_t)group->size * sizeof *group->leads);
-    if (!group->leads)
-        far_fail("no memory for a team of %d PEs", group->size);
-    find_leads(group);
+    group->nodes->near.slot = slot;
+    for (int node = 0; node < group->nodes->count; node++)
+        group->nodes->leads[node].slot = slot;
+}
+
+static void exchange_far(struct uccs_group *group, const void *mine, size_t bytes)
+{
+    struct uccs_nodes *nodes = group->nodes;
+    free(nodes->given);
+    nodes->given = malloc((size_t)group->size * bytes);
+    if (!nodes->given)
+        far_fail("no memory for %zu bytes of each of %d PEs", bytes, group->size);
+    uccs_nodes_gather(group, nodes->given, mine, bytes);
 }
 
 /* All have read the exchange before this one when they come to this one's sync, and the places are a ring. */
 void uccs_group_exchange(struct uccs_group *group, const void *mine, size_t bytes)
 {
+    if (group->far) {
+        exchange_far(group, mine, bytes);
+        return;
+    }
     uint64_t number = uccs_post_begin(group, bytes);
     memcpy(uccs_post_room(group, bytes), mine, bytes);
     uccs_post_publish(group, bytes);
@@ -218,15 +223,17 @@ void uccs_group_exchange(struct uccs_group *group, const void *mine, size_t byte
     group->settled = number - 1;
 }
 
-const void *uccs_group_given(const struct uccs_group *group, int rank, size_t bytes, void *room)
+const void *uccs_group_given(const struct uccs_group *group, int rank, size_t bytes)
 {
-    if (uccs_group_is_near(group, rank))
-        return uccs_post_await(group, rank, bytes);
-    const char *data = uccs_post_data(group, group->rank, bytes); /* theirs is at the same place of their row */
-    uint64_t within = (uint64_t)(data - uccs_group_row(group, group->rank));
-    uccs_far_get(0, uccs_group_pe(group, rank),
-                 (struct uccs_far_place){FAR_ROWS, uccs_group_line_offset(group, 0) + within}, room, bytes, 0);
-    return room;
+    if (group->far)
+        return group->nodes->given + (size_t)rank * bytes;
+    return uccs_post_await(group, rank, bytes);
+}
+
+static void clear_line(uint64_t *words)
+{
+    for (size_t i = 0; i < CACHE_LINE / sizeof *words; i++)
+        atomic_store_relaxed(&words[i], 0);
 }
 
 /* The sync of the parent that follows publishes the zeroes. */
@@ -234,7 +241,7 @@ void uccs_group_clear(struct uccs_group *group)
 {
     for (int line = 0; line < GROUP_POSTS; line++)
         atomic_store_relaxed((uint64_t *)uccs_group_line(group, group->rank, line), 0);
-    for (int line = GROUP_SPLIT; line < NODE_GROUP_LINES; line++)
-        atomic_store_relaxed((uint64_t *)uccs_group_line(group, group->rank, line), 0);
+    for (int line = GROUP_SWAP; line < GROUP_MAIL; line++)
+        clear_line(uccs_group_line(group, group->rank, line));
     uccs_post_clear(group);
 }

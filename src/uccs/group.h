@@ -7,8 +7,8 @@
  *   lines 18, 19     of the split-phase collectives (src/shmem/coll/nbe.c), written by the row's owner
  *   lines 20 .. 35   small posts (src/uccs/post.h), written by the row's owner, read by all
  *   lines 36 .. 295  large posts
- *   lines 296 .. 311 flags of the split-phase collectives over several nodes
- *   lines 312 .. 327 flags of the last sync over several nodes
+ *   lines 296 .. 315 over several nodes: swaps, those of the split-phase collectives, broadcasts, parcels (nodes.h)
+ *   lines 316 ..     over several nodes: what those bring
  *
  * Disjoint groups may hold the same slot, so nothing belongs to a slot as a whole.
  *
@@ -18,10 +18,9 @@
  * last dissemination (uccs_group_part); each clears its own row before the sync of the parent that
  * makes the new group (src/shmem/split.c).
  *
- * Over several nodes: a slot holds one row on each member's node; near members share memory as above, far ones are
- * reached by messages that store into lines of a row (uccs_far_flag, place FAR_ROWS). A sync gathers each node at
- * its first member (lines 16, 17 of that row), disseminates among those, and lets the nodes go. Posts are not
- * for such groups but by uccs_group_exchange.
+ * Over several nodes: a slot holds one row on each member's node. The members on one node are a group in the same rows
+ * (nodes->near), and far ones are reached by messages that store into lines of a row; nodes.h says how. Posts are not
+ * for such groups but for their near parts.
  *
  * A group without a slot (slot < 0) synchronises on a symmetric array of the program: active sets
  * beyond the number of slots. It cannot post.
@@ -41,9 +40,16 @@
 #define GROUP_POSTED 18 /* split-phase collectives called, and my shares of them done (src/shmem/coll/nbe.c) */
 #define GROUP_COPIED 19
 #define GROUP_POSTS 20
-#define GROUP_SPLIT 296 /* GROUP_ROUNDS lines */
-#define GROUP_PART 312
+#define GROUP_SWAP 296 /* of each node's lead, as are the next ones: a count, then flags in 4 lines */
+#define GROUP_SPLIT 301
+#define GROUP_RING 306
+#define GROUP_CHUNKS 307 /* 8 lines */
+#define GROUP_LANDED 315 /* of each member: parcels that have come for it */
+#define GROUP_MAIL 316
+#define GROUP_RING_DATA 1340
 #define GROUP_FLAG_AT_REST (-1L) /* of a group without a slot */
+
+struct uccs_nodes;
 
 struct uccs_group {
     int slot;          /* or -1 */
@@ -58,9 +64,7 @@ struct uccs_group {
     uint64_t copied;   /* and those of which my share is done; under the progress list's lock */
     uint32_t pending;  /* and those not complete; taken with release by who completes one */
     bool far;          /* some members are on other nodes; then also: */
-    int near_first, near_count; /* ranks of the members on my node */
-    int lead, nleads;           /* nodes: which one is mine, and how many there are */
-    int *leads;                 /* rank of the first member on each node */
+    struct uccs_nodes *nodes;
 };
 
 /* How groups synchronise on this node; AUTO looks at the PEs and the cores. */
@@ -75,20 +79,18 @@ static inline char *uccs_group_row(const struct uccs_group *group, int rank)
     return uccs_core.groups + row * NODE_GROUP_LINES * CACHE_LINE;
 }
 
-/* A line of a row, as every member counts. */
-static inline uint64_t uccs_group_line_offset(const struct uccs_group *group, int line)
-{
-    return ((uint64_t)group->slot * NODE_GROUP_LINES + (uint64_t)line) * CACHE_LINE;
-}
-
 /* The line `line` of member `rank`. */
 static inline void *uccs_group_line(const struct uccs_group *group, int rank, int line)
 {
     return uccs_group_row(group, rank) + (size_t)line * CACHE_LINE;
 }
 
-/* After rank, size, start and stride are set: finds out who is where. Frees and makes `leads`. */
-void uccs_group_span(struct uccs_group *group);
+/* After rank, size, start and stride are set: finds out who is where, and makes `nodes` unless it is there. 0; -1: no
+ * memory. */
+int uccs_group_span(struct uccs_group *group);
+void uccs_group_free(struct uccs_group *group);
+/* All members' slot is this one. */
+void uccs_group_settle_in(struct uccs_group *group, int slot);
 
 static inline int uccs_group_pe(const struct uccs_group *group, int rank)
 {
@@ -103,8 +105,8 @@ static inline bool uccs_group_is_near(const struct uccs_group *group, int rank)
 /* An exchange over any group with a slot: everybody gives up to POST_LARGE bytes, and then looks at what the others
  * gave. Not for hot paths. */
 void uccs_group_exchange(struct uccs_group *group, const void *mine, size_t bytes);
-/* What `rank` gave in the last exchange; room, of as many bytes, is used where it lies on another node. */
-const void *uccs_group_given(const struct uccs_group *group, int rank, size_t bytes, void *room);
+/* What `rank` gave in the last exchange. */
+const void *uccs_group_given(const struct uccs_group *group, int rank, size_t bytes);
 
 /* Everybody has arrived when anybody leaves; what a member stored before, all members see after
  * (release of the flag, acquire by the partner, transitively). */
@@ -112,9 +114,6 @@ void uccs_group_sync(struct uccs_group *group);
 
 /* The same in the middle of an exchange: says nothing of the posts that are still to be read. */
 void uccs_group_meet(struct uccs_group *group);
-
-/* Stores to a line of a member on any node (release). */
-void uccs_group_tell(const struct uccs_group *group, int rank, int line, uint64_t value);
 
 /* The last sync of a group: when it returns, no other member reads my row any more (each waits at
  * flags in its own row alone). */

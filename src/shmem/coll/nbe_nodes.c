@@ -1,11 +1,10 @@
 /* Split-phase collectives on groups whose members are on several nodes.
  *
- * Data flow of one: all have come (a dissemination that never waits: each look sends what can be sent and goes on
- * where it stopped); my share is gets from the others' sources, and of a reduction puts to their dests; when those
- * are complete, all are done (a second dissemination).
+ * Data flow of one: all have come (a meeting of the nodes that never waits: each look goes on where the last one
+ * stopped); my share is gets from the others' sources, and of a reduction puts to their dests; when those are complete,
+ * all are done (a second meeting).
  *
- * Invariants: a group's operations run one after the other, so the flags of operation k hold 2k - 1 for its first and
- * 2k for its second dissemination, and only count up. Under the progress list's lock. */
+ * Invariants: a group's operations run one after the other, so their meetings do. Under the progress list's lock. */
 #include "shmem/coll/nbe_nodes.h"
 
 #include "shmem/coll/kernels.h"
@@ -35,21 +34,6 @@ static void give(struct operation *op, void *dest, const void *from, int rank, s
         uccs_far_put_nb(0, pe, lat_far_place(op->call, "dest", dest, pe), from, bytes, 0, &handle);
     else
         memcpy(lat_resolve(op->call, "dest", dest, pe), from, bytes);
-}
-
-/* True when all have arrived. Round 2r has sent the flag of r, round 2r + 1 waits for mine. */
-static bool meet(struct operation *op, uint64_t epoch)
-{
-    const struct uccs_group *group = &op->team->group;
-    for (; 1 << op->round / 2 < group->size; op->round++) {
-        int step = op->round / 2;
-        if (op->round % 2 == 0)
-            uccs_group_tell(group, (group->rank + (1 << step)) % group->size, GROUP_SPLIT + step, epoch);
-        else if (atomic_load_acquire((const uint64_t *)uccs_group_line(group, group->rank, GROUP_SPLIT + step)) < epoch)
-            return false; /* release: uccs_group_tell of the partner */
-    }
-    op->round = 0;
-    return true;
 }
 
 static void my_part(const struct operation *op, size_t *from, size_t *n)
@@ -110,9 +94,13 @@ static bool go_on(struct operation *op)
         if (op->quiet)
             uccs_far_flush(0, &op->under_way);
         return true;
-    case FLUSHES: return settled(op);
+    case FLUSHES:
+        if (!settled(op))
+            return false;
+        uccs_nodes_meet_begin(&op->meeting, &op->team->group);
+        return true;
     case COMES:
-        if (!meet(op, 2 * op->number - 1))
+        if (!uccs_nodes_meet(&op->meeting))
             return false;
         if (op->share)
             share(op);
@@ -123,8 +111,13 @@ static bool go_on(struct operation *op)
         if (op->share && op->what == NBE_REDUCE)
             give_parts(op);
         return true;
-    case GIVES: return settled(op);
-    case LEAVES: return !op->share || meet(op, 2 * op->number);
+    case GIVES:
+        if (!settled(op))
+            return false;
+        if (op->share)
+            uccs_nodes_meet_begin(&op->meeting, &op->team->group);
+        return true;
+    case LEAVES: return !op->share || uccs_nodes_meet(&op->meeting);
     }
     return true;
 }

@@ -4,6 +4,7 @@
 
 #include "shmem/kind.h"
 #include "shmem/team.h"
+#include "uccs/nodes.h"
 #include "uccs/progress.h"
 #include "uccs/request.h"
 
@@ -28,7 +29,8 @@ struct operation {
     enum lat_op op;
     /* Over several nodes: */
     bool quiet; /* a barrier: what I have issued completes first */
-    int phase, round;
+    int phase;
+    struct uccs_swap meeting;
     struct uccs_request under_way; /* gets and puts of my share */
     char *room;                    /* the others' parts of a reduction, then its result */
 };

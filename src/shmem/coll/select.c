@@ -2,6 +2,7 @@
 
 #include "base/env.h"
 #include "base/log.h"
+#include "uccs/nodes.h"
 #include "uccs/post.h"
 
 #include <limits.h>
@@ -42,9 +43,23 @@ static const struct rule {
     {LAT_COLL_SCAN, SIZE_MAX, INT_MAX, ANY, LAT_BY_SHARE},
 };
 
+/* Over several nodes, by the bytes that all boxes have to hold (far_bytes). */
+static const struct far_rule {
+    enum lat_coll coll;
+    size_t bytes;
+    enum lat_algorithm algorithm;
+} far_rules[] = {
+    {LAT_COLL_BROADCAST, 2 * NODES_RING_BYTES, LAT_BY_MAIL}, {LAT_COLL_BROADCAST, SIZE_MAX, LAT_BY_RAIL},
+    {LAT_COLL_COLLECT, SIZE_MAX, LAT_BY_MAIL},               {LAT_COLL_FCOLLECT, NODES_BOX, LAT_BY_MAIL},
+    {LAT_COLL_FCOLLECT, SIZE_MAX, LAT_BY_RAIL},              {LAT_COLL_ALLTOALL, NODES_BOX, LAT_BY_MAIL},
+    {LAT_COLL_ALLTOALL, SIZE_MAX, LAT_BY_RAIL},              {LAT_COLL_ALLTOALLS, SIZE_MAX, LAT_BY_RAIL},
+    {LAT_COLL_REDUCE, NODES_BOX, LAT_BY_MAIL},               {LAT_COLL_REDUCE, SIZE_MAX, LAT_BY_RAIL},
+    {LAT_COLL_SCAN, SIZE_MAX, LAT_BY_MAIL},
+};
+
 static const char *const names[LAT_ALGORITHMS] = {
     [LAT_BY_POST] = "post", [LAT_BY_LEADER] = "leader", [LAT_BY_PULL] = "pull",
-    [LAT_BY_PUSH] = "push", [LAT_BY_SHARE] = "share",
+    [LAT_BY_PUSH] = "push", [LAT_BY_SHARE] = "share",   [LAT_BY_MAIL] = "mail", [LAT_BY_RAIL] = "rail",
 };
 
 static const char *const sync_names[] = {
@@ -55,24 +70,28 @@ static const char *const sync_names[] = {
 };
 
 #define BIT(algorithm) (1u << (algorithm))
+#define MOVES (BIT(LAT_BY_POST) | BIT(LAT_BY_PULL))
+#define FOLDS (BIT(LAT_BY_POST) | BIT(LAT_BY_SHARE))
+#define FAR (BIT(LAT_BY_PULL) | BIT(LAT_BY_MAIL) | BIT(LAT_BY_RAIL))
 
-/* What each operation can be told to do. */
+/* What each operation can be told to do, on one node and over several. */
 static const struct {
     enum env_id variable;
-    unsigned known;
+    unsigned near, far;
 } choices[LAT_COLLS] = {
-    [LAT_COLL_SYNC] = {ENV_COLL_SYNC, 0},
-    [LAT_COLL_BROADCAST] = {ENV_COLL_BROADCAST, BIT(LAT_BY_POST) | BIT(LAT_BY_PULL)},
-    [LAT_COLL_COLLECT] = {ENV_COLL_COLLECT, BIT(LAT_BY_POST) | BIT(LAT_BY_PULL)},
-    [LAT_COLL_FCOLLECT] = {ENV_COLL_FCOLLECT, BIT(LAT_BY_POST) | BIT(LAT_BY_PULL) | BIT(LAT_BY_PUSH)},
-    [LAT_COLL_ALLTOALL] = {ENV_COLL_ALLTOALL, BIT(LAT_BY_POST) | BIT(LAT_BY_PULL) | BIT(LAT_BY_PUSH)},
-    [LAT_COLL_ALLTOALLS] = {ENV_COLL_ALLTOALLS, BIT(LAT_BY_PULL) | BIT(LAT_BY_PUSH)},
-    [LAT_COLL_REDUCE] = {ENV_COLL_REDUCE, BIT(LAT_BY_POST) | BIT(LAT_BY_LEADER) | BIT(LAT_BY_SHARE)},
-    [LAT_COLL_SCAN] = {ENV_COLL_SCAN, BIT(LAT_BY_POST) | BIT(LAT_BY_SHARE)},
+    [LAT_COLL_SYNC] = {ENV_COLL_SYNC, 0, 0},
+    [LAT_COLL_BROADCAST] = {ENV_COLL_BROADCAST, MOVES, FAR},
+    [LAT_COLL_COLLECT] = {ENV_COLL_COLLECT, MOVES, BIT(LAT_BY_PULL) | BIT(LAT_BY_MAIL)},
+    [LAT_COLL_FCOLLECT] = {ENV_COLL_FCOLLECT, MOVES | BIT(LAT_BY_PUSH), FAR},
+    [LAT_COLL_ALLTOALL] = {ENV_COLL_ALLTOALL, MOVES | BIT(LAT_BY_PUSH), FAR},
+    [LAT_COLL_ALLTOALLS] = {ENV_COLL_ALLTOALLS, BIT(LAT_BY_PULL) | BIT(LAT_BY_PUSH),
+                            BIT(LAT_BY_PULL) | BIT(LAT_BY_RAIL)},
+    [LAT_COLL_REDUCE] = {ENV_COLL_REDUCE, FOLDS | BIT(LAT_BY_LEADER), FAR},
+    [LAT_COLL_SCAN] = {ENV_COLL_SCAN, FOLDS, BIT(LAT_BY_PULL) | BIT(LAT_BY_MAIL)},
 };
 
-/* What the environment wants, or -1. */
-static int forced[LAT_COLLS];
+/* What the environment wants, on one node and over several, or -1. */
+static int forced[LAT_COLLS], forced_far[LAT_COLLS];
 
 enum lat_algorithm lat_coll_choose(enum lat_coll coll, const struct uccs_group *group, size_t bytes)
 {
@@ -83,6 +102,32 @@ enum lat_algorithm lat_coll_choose(enum lat_coll coll, const struct uccs_group *
     while (rule->coll != coll || bytes > rule->bytes || group->size > rule->pes || rule->cores == not_these)
         rule++;
     return rule->algorithm;
+}
+
+/* What all boxes have to hold. More than one swap for a reduction pays where the chain of the rails is long. */
+static size_t far_bytes(enum lat_coll coll, const struct uccs_group *group, size_t bytes)
+{
+    size_t nodes = (size_t)group->nodes->count, widest = (size_t)group->nodes->widest;
+    switch (coll) {
+    case LAT_COLL_FCOLLECT: return bytes * nodes * widest;
+    case LAT_COLL_ALLTOALL: return bytes * nodes * widest * (size_t)group->size;
+    case LAT_COLL_REDUCE: return bytes * widest * 2;
+    default: return bytes;
+    }
+}
+
+enum lat_algorithm lat_coll_choose_far(enum lat_coll coll, const struct uccs_group *group, size_t bytes)
+{
+    if (group->slot < 0)
+        return LAT_BY_PULL;
+    size_t held = far_bytes(coll, group, bytes);
+    const struct far_rule *rule = far_rules;
+    while (rule->coll != coll || held > rule->bytes)
+        rule++;
+    enum lat_algorithm way = forced_far[coll] >= 0 ? (enum lat_algorithm)forced_far[coll] : rule->algorithm;
+    if (way == LAT_BY_MAIL && coll == LAT_COLL_ALLTOALL && far_bytes(coll, group, 1) > NODES_BOX)
+        return LAT_BY_RAIL; /* not even a byte of each pair */
+    return way;
 }
 
 static int no_such(const char *variable, const char *value, const char *known)
@@ -109,7 +154,7 @@ int lat_coll_open(void)
     char known[128];
     for (int coll = 0; coll < LAT_COLLS; coll++) {
         const char *from, *value = env_value(choices[coll].variable, &from);
-        forced[coll] = -1;
+        forced[coll] = forced_far[coll] = -1;
         if (!*value)
             continue;
         if (coll == LAT_COLL_SYNC) {
@@ -119,9 +164,11 @@ int lat_coll_open(void)
             uccs_sync_how = (enum uccs_sync)how;
             continue;
         }
-        forced[coll] = find(names, LAT_ALGORITHMS, choices[coll].known, value, known, sizeof known);
-        if (forced[coll] < 0)
+        int how = find(names, LAT_ALGORITHMS, choices[coll].near | choices[coll].far, value, known, sizeof known);
+        if (how < 0)
             return no_such(from, value, known);
+        forced[coll] = choices[coll].near & BIT(how) ? how : -1;
+        forced_far[coll] = choices[coll].far & BIT(how) ? how : -1;
     }
     return 0;
 }

@@ -28,6 +28,8 @@ enum lat_algorithm {
     LAT_BY_PULL,   /* each reads the others' source and writes its own dest */
     LAT_BY_PUSH,   /* each reads its own source and writes the others' dest */
     LAT_BY_SHARE,  /* each does its share of the elements from all sources to all dests */
+    LAT_BY_MAIL,   /* over nodes: through the leads, small data with the flag */
+    LAT_BY_RAIL,   /* over nodes: straight to one member of each node, long data */
     LAT_ALGORITHMS
 };
 
@@ -36,5 +38,8 @@ int lat_coll_open(void);
 
 /* `bytes` of the vector, of one PE's block (fcollect), of one PE's blocks for all (alltoall). */
 enum lat_algorithm lat_coll_choose(enum lat_coll coll, const struct uccs_group *group, size_t bytes);
+
+/* The same for groups over several nodes: mail, rail or pull; `bytes` of one PE's vector or block. */
+enum lat_algorithm lat_coll_choose_far(enum lat_coll coll, const struct uccs_group *group, size_t bytes);
 
 #endif

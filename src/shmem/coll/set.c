@@ -3,7 +3,7 @@
  * The first call with a new (start, stride, size, pSync) makes a group that lives as long as the process,
  * so that later calls are as fast as those of teams. Its slot of the node's group area comes from a table
  * in the node's memory: the first member that comes by writes the set down, the others find it. Nothing
- * is asked of pSync's contents. When the table is full a set synchronises on pSync itself:
+ * is asked of pSync's contents, but where the set is on several nodes, which have tables of their own. When the table is full a set synchronises on pSync itself:
  * pSync[0 .. 15] are flags, pSync[16 .. 18] tell size and place of a block.
  *
  * Invariants: pSync is SHMEM_SYNC_VALUE again when a call returns, but for a partner that is already in
@@ -18,6 +18,7 @@
 #include "shmem/coll/inner.h"
 #include "shmem/state.h"
 #include "uccs/flush.h"
+#include "uccs/nodes.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -99,6 +100,27 @@ static int slot_of(const char *call, int start, int stride, int size, const long
     return -1;
 }
 
+/* Nodes have tables of their own, so the members tell each other which slot it is there, in pSync behind the flags. */
+static void agree(struct uccs_group *group, int slot)
+{
+    struct uccs_nodes *nodes = group->nodes;
+    long *word = &group->flags[GROUP_ROUNDS];
+    bool all = true;
+    *word = slot;
+    group->slot = -1;
+    uccs_group_sync(group);
+    for (int node = 0; node < nodes->count; node++) {
+        long theirs = slot;
+        if (node != nodes->mine)
+            uccs_far_get(0, uccs_nodes_lead_pe(group, node), uccs_far_place(word), &theirs, sizeof theirs, 0);
+        nodes->leads[node].slot = (int)theirs;
+        all &= theirs >= 0;
+    }
+    uccs_group_sync(group);
+    *word = GROUP_FLAG_AT_REST;
+    group->slot = nodes->near.slot = all ? slot : -1;
+}
+
 static struct set *make(const char *call, int start, int stride, int size, long *psync)
 {
     struct set *set = calloc(1, sizeof *set);
@@ -113,8 +135,13 @@ static struct set *make(const char *call, int start, int stride, int size, long 
                                  .start = start - (int)uccs_core.first,
                                  .stride = stride,
                                  .flags = psync};
-    uccs_group_span(group);
-    group->slot = size > 1 && !group->far ? slot_of(call, start, stride, size, psync) : -1;
+    if (uccs_group_span(group) != 0)
+        lat_fail(call, "no memory for an active set");
+    int slot = size > 1 ? slot_of(call, start, stride, size, psync) : -1;
+    if (group->far)
+        agree(group, slot);
+    else
+        group->slot = slot;
     return set;
 }
 

@@ -1,0 +1,239 @@
+/* Collectives on groups over several nodes, the plain way: for groups that have no slot, and where it is asked for.
+ *
+ * Every operation is: all have come; each takes what it needs from the others' sources, near ones by copying, far ones
+ * by gets that are all under way at once; all are done. Near or far is decided per member, so a node's members
+ * never go through the network to each other. Combining is a left fold in the order of the ranks, as on one node.
+ *
+ * Rules and threads: inner.h. */
+#include "shmem/coll/nodes.h"
+
+#include "shmem/coll/kernels.h"
+#include "shmem/far.h"
+#include "shmem/state.h"
+#include "uccs/far.h"
+
+#include <stdlib.h>
+
+#define GATHER_MOST (1u << 16) /* bytes of a vector that every member folds by itself */
+#define ROOM (4u << 20)        /* bytes that one step of a longer one gathers */
+
+/* One at a time per thread; `under_way` is no one's child and has an owner, so that nobody frees it. */
+struct step {
+    const char *call;
+    struct uccs_group *group;
+    struct uccs_request *under_way;
+};
+
+/* Takes bytes of member `rank`; a far one's are there after settle. */
+static void take(struct step *step, void *to, const void *source, int rank, size_t bytes)
+{
+    int pe = uccs_group_pe(step->group, rank);
+    if (rank == step->group->rank)
+        memmove(to, source, bytes);
+    else if (uccs_far_pe(pe))
+        uccs_far_get_nb(0, pe, lat_far_place(step->call, "source", source, pe), to, bytes, 0, &step->under_way);
+    else
+        memcpy(to, lat_coll_peer(step->call, "source", step->group, source, rank), bytes);
+}
+
+static void give(struct step *step, void *dest, const void *from, int rank, size_t bytes)
+{
+    int pe = uccs_group_pe(step->group, rank);
+    if (uccs_far_pe(pe))
+        uccs_far_put_nb(0, pe, lat_far_place(step->call, "dest", dest, pe), from, bytes, 0, &step->under_way);
+    else
+        memmove(lat_coll_peer(step->call, "dest", step->group, dest, rank), from, bytes);
+}
+
+/* What was taken is here, what was given is there. */
+static void settle(const struct step *step)
+{
+    struct uccs_wait wait = {0};
+    while (atomic_load_acquire(&step->under_way->pending) != 1) /* acqrel: uccs_request_finish */
+        uccs_pause(&wait);
+}
+
+void lat_pull_broadcast(const char *call, struct uccs_group *group, void *dest, const void *source, size_t bytes,
+                         int root, bool at_root)
+{
+    struct step step = {call, group, &(struct uccs_request){.pending = 1}};
+    uccs_group_sync(group);
+    if (group->rank != root) {
+        take(&step, dest, source, root, bytes);
+        settle(&step);
+    } else if (at_root && dest != source) {
+        memcpy(dest, source, bytes);
+    }
+    uccs_group_sync(group);
+}
+
+void lat_pull_fcollect(const char *call, struct uccs_group *group, char *dest, const void *source, size_t bytes)
+{
+    struct step step = {call, group, &(struct uccs_request){.pending = 1}};
+    uccs_group_sync(group);
+    for (int i = 1; i <= group->size; i++) {
+        int rank = (group->rank + i) % group->size;
+        take(&step, dest + (size_t)rank * bytes, source, rank, bytes);
+    }
+    settle(&step);
+    uccs_group_sync(group);
+}
+
+void lat_pull_alltoall(const char *call, struct uccs_group *group, char *dest, const char *source, size_t bytes)
+{
+    struct step step = {call, group, &(struct uccs_request){.pending = 1}};
+    const char *mine = source + (size_t)group->rank * bytes; /* in everybody's source */
+    uccs_group_sync(group);
+    for (int i = 1; i <= group->size; i++) {
+        int rank = (group->rank + i) % group->size;
+        take(&step, dest + (size_t)rank * bytes, mine, rank, bytes);
+    }
+    settle(&step);
+    uccs_group_sync(group);
+}
+
+void lat_pull_alltoalls(const char *call, struct uccs_group *group, char *dest, const char *source, ptrdiff_t dst,
+                         ptrdiff_t sst, size_t nelems, size_t size)
+{
+    ptrdiff_t tblock = dst * (ptrdiff_t)(nelems * size), fblock = sst * (ptrdiff_t)(nelems * size);
+    const char *mine = source + group->rank * fblock;
+    uccs_group_sync(group);
+    for (int i = 1; i <= group->size; i++) {
+        int rank = (group->rank + i) % group->size;
+        lat_iget(call, LAT_CTX_DEFAULT, dest + rank * tblock, mine, dst, sst, nelems, size, uccs_group_pe(group, rank));
+    }
+    uccs_group_sync(group);
+}
+
+/* What a member of a collect tells the others. */
+struct block {
+    uint64_t bytes;
+    uint64_t segment, offset; /* of its source; members with an empty block may have no address of it */
+};
+
+static struct block block_of(const char *call, const struct uccs_group *group, const void *source, size_t bytes)
+{
+    struct uccs_far_place place = {0};
+    if (bytes)
+        place = uccs_far_place(source);
+    if (bytes && place.segment == FAR_NOWHERE)
+        lat_coll_peer(call, "source", group, source, group->rank); /* names the mistake */
+    return (struct block){bytes, place.segment, place.offset};
+}
+
+/* A set's members tell it in their pSync, behind the flags. */
+static void tell_block(struct uccs_group *group, const struct block *mine)
+{
+    if (group->slot >= 0) {
+        uccs_group_exchange(group, mine, sizeof *mine);
+        return;
+    }
+    memcpy(&group->flags[GROUP_ROUNDS], mine, sizeof *mine);
+    uccs_group_sync(group);
+}
+
+static struct block block_from(struct step *step, int rank)
+{
+    struct block room;
+    struct uccs_group *group = step->group;
+    if (group->slot >= 0)
+        return *(const struct block *)uccs_group_given(group, rank, sizeof room);
+    take(step, &room, &group->flags[GROUP_ROUNDS], rank, sizeof room);
+    settle(step);
+    return room;
+}
+
+void lat_pull_collect(const char *call, struct uccs_group *group, char *dest, const void *source, size_t bytes)
+{
+    struct step step = {call, group, &(struct uccs_request){.pending = 1}};
+    struct block mine = block_of(call, group, source, bytes);
+    tell_block(group, &mine);
+    for (int rank = 0; rank < group->size; rank++) {
+        struct block block = block_from(&step, rank);
+        if (block.bytes == 0)
+            continue;
+        const void *start = uccs_far_address((struct uccs_far_place){(uint32_t)block.segment, block.offset});
+        take(&step, dest, start, rank, block.bytes);
+        dest += block.bytes;
+    }
+    settle(&step);
+    uccs_group_sync(group);
+    for (size_t word = 0; group->slot < 0 && word < sizeof mine / sizeof(long); word++)
+        group->flags[GROUP_ROUNDS + word] = GROUP_FLAG_AT_REST;
+}
+
+static void *room_for(const char *call, size_t bytes)
+{
+    void *room = malloc(bytes);
+    if (!room)
+        lat_fail(call, "no memory for %zu bytes of the others' vectors", bytes);
+    return room;
+}
+
+/* sum = fold of the sources of members 0 .. last at `source`; `room` takes last + 1 pieces. */
+static void fold(struct step *step, lat_kernel *combine, char *sum, char *room, const char *source, size_t bytes,
+                 size_t n, int last)
+{
+    for (int rank = 0; rank <= last; rank++)
+        take(step, room + (size_t)rank * bytes, source, rank, bytes);
+    settle(step);
+    memcpy(sum, room, bytes);
+    for (int rank = 1; rank <= last; rank++)
+        combine(sum, sum, room + (size_t)rank * bytes, n);
+}
+
+/* Short: each folds everything; nobody stores before all have taken. Also the scans: members 0 .. last. */
+static void fold_all(struct step *step, lat_kernel *combine, void *dest, const char *source, size_t n, size_t size,
+                     int last)
+{
+    size_t bytes = n * size, most = ROOM / ((size_t)step->group->size * size) + 1;
+    char *sum = room_for(step->call, bytes);
+    char *room = room_for(step->call, (most < n ? most : n) * size * (size_t)step->group->size);
+    uccs_group_sync(step->group);
+    memset(sum, 0, bytes);
+    for (size_t at = 0, piece; last >= 0 && at < n; at += piece) {
+        piece = n - at < most ? n - at : most;
+        fold(step, combine, sum + at * size, room, source + at * size, piece * size, piece, last);
+    }
+    uccs_group_sync(step->group);
+    memcpy(dest, sum, bytes);
+    free(room);
+    free(sum);
+}
+
+/* Long: each folds its share of the elements, and gives it to all. Only a share's owner touches it. */
+static void fold_share(struct step *step, lat_kernel *combine, char *dest, const char *source, size_t n, size_t size)
+{
+    size_t members = (size_t)step->group->size, rank = (size_t)step->group->rank;
+    size_t at = n * rank / members, end = n * (rank + 1) / members, most = ROOM / (members * size) + 1;
+    char *room = room_for(step->call, most * size * (members + 1));
+    uccs_group_sync(step->group);
+    for (size_t piece; at < end; at += piece) {
+        piece = end - at < most ? end - at : most;
+        char *sum = room + most * size * members;
+        fold(step, combine, sum, room, source + at * size, piece * size, piece, step->group->size - 1);
+        for (int i = 1; i <= step->group->size; i++)
+            give(step, dest + at * size, sum, (step->group->rank + i) % step->group->size, piece * size);
+        settle(step);
+    }
+    uccs_group_sync(step->group);
+    free(room);
+}
+
+void lat_pull_reduce(const char *call, struct uccs_group *group, void *dest, const void *source, size_t n,
+                      enum lat_kind kind, enum lat_op op)
+{
+    struct step step = {call, group, &(struct uccs_request){.pending = 1}};
+    size_t size = lat_kind_size(kind);
+    if (n * size <= GATHER_MOST)
+        fold_all(&step, lat_kernel_of(kind, op), dest, source, n, size, group->size - 1);
+    else
+        fold_share(&step, lat_kernel_of(kind, op), dest, source, n, size);
+}
+
+void lat_pull_scan(const char *call, struct uccs_group *group, void *dest, const void *source, size_t n,
+                    enum lat_kind kind, bool inclusive)
+{
+    struct step step = {call, group, &(struct uccs_request){.pending = 1}};
+    fold_all(&step, lat_kernel_of(kind, LAT_SUM), dest, source, n, lat_kind_size(kind), group->rank - !inclusive);
+}
