@@ -3,10 +3,10 @@
  * pes: 1 2
  * case: reduce
  * env: LATERAL_COLL_REDUCE=nonsense
- * fails: LATERAL_COLL_REDUCE=nonsense is not an algorithm of this operation; it can be: post leader share
+ * fails: LATERAL_COLL_REDUCE=nonsense is not an algorithm of this operation; it can be: post leader pull share mail rail
  * case: broadcast
  * env: LATERAL_COLL_BROADCAST=share
- * fails: LATERAL_COLL_BROADCAST=share is not an algorithm of this operation; it can be: post pull
+ * fails: LATERAL_COLL_BROADCAST=share is not an algorithm of this operation; it can be: post pull mail rail
  * case: sync
  * env: LATERAL_COLL_SYNC=2
  * fails: LATERAL_COLL_SYNC=2 is not an algorithm of this operation; it can be: auto disseminate count flat
