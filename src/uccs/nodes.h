@@ -28,21 +28,21 @@
 #include "uccs/group.h"
 
 enum {
-    NODES_BOX = 32 << 10,  /* bytes of all nodes' blocks */
-    NODES_RING = 8,        /* places for broadcasts */
+    NODES_BOX = 32 << 10, /* bytes of all nodes' blocks */
+    NODES_RING = 8,       /* places for broadcasts */
     NODES_RING_BYTES = 4096,
     NODES_CHUNKS = 64, /* of a long broadcast */
 };
 
 struct uccs_nodes {
-    struct uccs_group near;    /* the members on my node: their own counts, in the same rows */
-    int first;                 /* rank of the lowest of them */
-    int count, mine;           /* nodes; which is mine */
-    int widest, narrowest;     /* most and fewest members on one */
-    uint64_t swaps[2];         /* begun, by channel */
-    uint64_t posted, settled;  /* broadcasts through the ring; those that all have finished */
-    uint64_t landed;           /* parcels counted in my line GROUP_LANDED */
-    char *given;               /* the last uccs_group_exchange: of all members */
+    struct uccs_group near;   /* the members on my node: their own counts, in the same rows */
+    int first;                /* rank of the lowest of them */
+    int count, mine;          /* nodes; which is mine */
+    int widest, narrowest;    /* most and fewest members on one */
+    uint64_t swaps[2];        /* begun, by channel */
+    uint64_t posted, settled; /* broadcasts through the ring; those that all have finished */
+    uint64_t landed;          /* parcels counted in my line GROUP_LANDED */
+    char *given;              /* the last uccs_group_exchange: of all members */
     struct uccs_lead {
         int rank; /* of the node's first member; the last entry's is the group's size */
         int slot; /* of the group there: sets have different ones */

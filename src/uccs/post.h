@@ -37,7 +37,8 @@ struct uccs_post {
     uint64_t number; /* release by the owner, acquire by the readers */
 };
 _Static_assert(sizeof(struct uccs_post) == CACHE_LINE, "one line");
-_Static_assert(POST_FIRST_LINE + POST_SMALL_RING + POST_LARGE_RING * POST_LARGE_LINES <= GROUP_SWAP, "a row holds its posts");
+_Static_assert(POST_FIRST_LINE + POST_SMALL_RING + POST_LARGE_RING * POST_LARGE_LINES <= GROUP_SWAP,
+               "a row holds its posts");
 
 static inline struct uccs_post *uccs_post_place(const struct uccs_group *group, int rank, size_t bytes)
 {

@@ -101,8 +101,8 @@ static void alltoall(struct uccs_group *group, char *dest, const char *source, s
         for (size_t rank = 0; rank < size; rank++) {
             int node = uccs_nodes_of(nodes, (int)rank);
             size_t index = rank - (size_t)nodes->leads[node].rank;
-            memcpy(dest + rank * bytes + at, uccs_swap_block(&swap, node) + (index * size + (size_t)group->rank) * piece,
-                   piece);
+            memcpy(dest + rank * bytes + at,
+                   uccs_swap_block(&swap, node) + (index * size + (size_t)group->rank) * piece, piece);
         }
     }
 }

@@ -12,20 +12,20 @@
 #include "shmem/coll/inner.h"
 #include "shmem/coll/kernels.h"
 
-#define NODES_WAY(way)                                                                                                 \
-    void lat_##way##_broadcast(const char *call, struct uccs_group *group, void *dest, const void *source,             \
-                               size_t bytes, int root, bool at_root);                                                  \
-    void lat_##way##_collect(const char *call, struct uccs_group *group, char *dest, const void *source,               \
-                             size_t bytes);                                                                            \
-    void lat_##way##_fcollect(const char *call, struct uccs_group *group, char *dest, const void *source,              \
-                              size_t bytes);                                                                           \
-    void lat_##way##_alltoall(const char *call, struct uccs_group *group, char *dest, const char *source,              \
-                              size_t bytes);                                                                           \
-    void lat_##way##_alltoalls(const char *call, struct uccs_group *group, char *dest, const char *source,             \
-                               ptrdiff_t dst, ptrdiff_t sst, size_t nelems, size_t size);                              \
-    void lat_##way##_reduce(const char *call, struct uccs_group *group, void *dest, const void *source, size_t n,      \
-                            enum lat_kind kind, enum lat_op op);                                                       \
-    void lat_##way##_scan(const char *call, struct uccs_group *group, void *dest, const void *source, size_t n,        \
+#define NODES_WAY(way)                                                                                            \
+    void lat_##way##_broadcast(const char *call, struct uccs_group *group, void *dest, const void *source,        \
+                               size_t bytes, int root, bool at_root);                                             \
+    void lat_##way##_collect(const char *call, struct uccs_group *group, char *dest, const void *source,          \
+                             size_t bytes);                                                                       \
+    void lat_##way##_fcollect(const char *call, struct uccs_group *group, char *dest, const void *source,         \
+                              size_t bytes);                                                                      \
+    void lat_##way##_alltoall(const char *call, struct uccs_group *group, char *dest, const char *source,         \
+                              size_t bytes);                                                                      \
+    void lat_##way##_alltoalls(const char *call, struct uccs_group *group, char *dest, const char *source,        \
+                               ptrdiff_t dst, ptrdiff_t sst, size_t nelems, size_t size);                         \
+    void lat_##way##_reduce(const char *call, struct uccs_group *group, void *dest, const void *source, size_t n, \
+                            enum lat_kind kind, enum lat_op op);                                                  \
+    void lat_##way##_scan(const char *call, struct uccs_group *group, void *dest, const void *source, size_t n,   \
                           enum lat_kind kind, bool inclusive);
 
 NODES_WAY(nodes)

@@ -54,7 +54,7 @@ static void settle(const struct step *step)
 }
 
 void lat_pull_broadcast(const char *call, struct uccs_group *group, void *dest, const void *source, size_t bytes,
-                         int root, bool at_root)
+                        int root, bool at_root)
 {
     struct step step = {call, group, &(struct uccs_request){.pending = 1}};
     uccs_group_sync(group);
@@ -93,7 +93,7 @@ void lat_pull_alltoall(const char *call, struct uccs_group *group, char *dest, c
 }
 
 void lat_pull_alltoalls(const char *call, struct uccs_group *group, char *dest, const char *source, ptrdiff_t dst,
-                         ptrdiff_t sst, size_t nelems, size_t size)
+                        ptrdiff_t sst, size_t nelems, size_t size)
 {
     ptrdiff_t tblock = dst * (ptrdiff_t)(nelems * size), fblock = sst * (ptrdiff_t)(nelems * size);
     const char *mine = source + group->rank * fblock;
@@ -221,7 +221,7 @@ static void fold_share(struct step *step, lat_kernel *combine, char *dest, const
 }
 
 void lat_pull_reduce(const char *call, struct uccs_group *group, void *dest, const void *source, size_t n,
-                      enum lat_kind kind, enum lat_op op)
+                     enum lat_kind kind, enum lat_op op)
 {
     struct step step = {call, group, &(struct uccs_request){.pending = 1}};
     size_t size = lat_kind_size(kind);
@@ -232,7 +232,7 @@ void lat_pull_reduce(const char *call, struct uccs_group *group, void *dest, con
 }
 
 void lat_pull_scan(const char *call, struct uccs_group *group, void *dest, const void *source, size_t n,
-                    enum lat_kind kind, bool inclusive)
+                   enum lat_kind kind, bool inclusive)
 {
     struct step step = {call, group, &(struct uccs_request){.pending = 1}};
     fold_all(&step, lat_kernel_of(kind, LAT_SUM), dest, source, n, lat_kind_size(kind), group->rank - !inclusive);

@@ -309,8 +309,8 @@ struct rail {
     size_t chunk, chunks; /* elements of one; how many there are */
     char *room;
     struct uccs_far_place opened;
-    uint64_t *rooms;  /* of the members, by rank: offsets of their places */
-    size_t passed;    /* results that I have, and the node before has been sent */
+    uint64_t *rooms; /* of the members, by rank: offsets of their places */
+    size_t passed;   /* results that I have, and the node before has been sent */
     uint32_t held;
 };
 

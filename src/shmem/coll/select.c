@@ -49,17 +49,22 @@ static const struct far_rule {
     size_t bytes;
     enum lat_algorithm algorithm;
 } far_rules[] = {
-    {LAT_COLL_BROADCAST, 2 * NODES_RING_BYTES, LAT_BY_MAIL}, {LAT_COLL_BROADCAST, SIZE_MAX, LAT_BY_RAIL},
-    {LAT_COLL_COLLECT, SIZE_MAX, LAT_BY_MAIL},               {LAT_COLL_FCOLLECT, NODES_BOX, LAT_BY_MAIL},
-    {LAT_COLL_FCOLLECT, SIZE_MAX, LAT_BY_RAIL},              {LAT_COLL_ALLTOALL, NODES_BOX, LAT_BY_MAIL},
-    {LAT_COLL_ALLTOALL, SIZE_MAX, LAT_BY_RAIL},              {LAT_COLL_ALLTOALLS, SIZE_MAX, LAT_BY_RAIL},
-    {LAT_COLL_REDUCE, NODES_BOX, LAT_BY_MAIL},               {LAT_COLL_REDUCE, SIZE_MAX, LAT_BY_RAIL},
+    {LAT_COLL_BROADCAST, 2 * NODES_RING_BYTES, LAT_BY_MAIL},
+    {LAT_COLL_BROADCAST, SIZE_MAX, LAT_BY_RAIL},
+    {LAT_COLL_COLLECT, SIZE_MAX, LAT_BY_MAIL},
+    {LAT_COLL_FCOLLECT, NODES_BOX, LAT_BY_MAIL},
+    {LAT_COLL_FCOLLECT, SIZE_MAX, LAT_BY_RAIL},
+    {LAT_COLL_ALLTOALL, NODES_BOX, LAT_BY_MAIL},
+    {LAT_COLL_ALLTOALL, SIZE_MAX, LAT_BY_RAIL},
+    {LAT_COLL_ALLTOALLS, SIZE_MAX, LAT_BY_RAIL},
+    {LAT_COLL_REDUCE, NODES_BOX, LAT_BY_MAIL},
+    {LAT_COLL_REDUCE, SIZE_MAX, LAT_BY_RAIL},
     {LAT_COLL_SCAN, SIZE_MAX, LAT_BY_MAIL},
 };
 
 static const char *const names[LAT_ALGORITHMS] = {
-    [LAT_BY_POST] = "post", [LAT_BY_LEADER] = "leader", [LAT_BY_PULL] = "pull",
-    [LAT_BY_PUSH] = "push", [LAT_BY_SHARE] = "share",   [LAT_BY_MAIL] = "mail", [LAT_BY_RAIL] = "rail",
+    [LAT_BY_POST] = "post",   [LAT_BY_LEADER] = "leader", [LAT_BY_PULL] = "pull", [LAT_BY_PUSH] = "push",
+    [LAT_BY_SHARE] = "share", [LAT_BY_MAIL] = "mail",     [LAT_BY_RAIL] = "rail",
 };
 
 static const char *const sync_names[] = {
