@@ -1,7 +1,9 @@
 /* lateral-info: what this installation is and what it would do here: version, build, machine,
- * transports, and every environment variable with its value and where that came from. */
+ * transports, launchers, and every environment variable with its value and where that came from. */
 #include "base/env.h"
+#include "base/module.h"
 
+#include <dlfcn.h>
 #include <sched.h>
 #include <stdio.h>
 #include <string.h>
@@ -10,7 +12,7 @@
 static const char usage[] =
     "usage: lateral-info [--version | --env | --help]\n"
     "\n"
-    "Prints version, build, machine, transports and environment variables.\n"
+    "Prints version, build, machine, transports, launchers and environment variables.\n"
     "\n"
     "  --version   the version alone\n"
     "  --env       the environment variables alone\n"
@@ -53,9 +55,25 @@ static void print_machine(void)
         (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE) / (1 << 30), sysconf(_SC_PAGESIZE));
 }
 
+/* A module, and whose library it works with: the function tells that library's version. */
+static void print_module(const char *name, const char *serves, const char *function)
+{
+    const char *why = "";
+    void *module = module_open(name, &why);
+    const char *(*version)(void) = module ? (const char *(*)(void))dlsym(module, function) : 0;
+    Dl_info library;
+    if (version && dladdr((void *)version, &library))
+        printf("  %-11s %s: %s, %s\n", name, serves, version(), library.dli_fname);
+    else
+        printf("  %-11s %s: not here: %s\n", name, serves, module ? "no version" : why);
+}
+
 static void print_transports(void)
 {
     printf("\nTransports\n  shm         PEs of one node: shared memory, processor atomics\n");
+    print_module("ucx", "PEs of other nodes", "ucp_get_version_string");
+    printf("\nLaunchers\n  oshrun      one node\n  pmi         Hydra, srun --mpi=pmi2\n");
+    print_module("pmix", "mpirun, prterun, srun --mpi=pmix", "PMIx_Get_version");
 }
 
 static void print_variables(void)

@@ -99,6 +99,29 @@ need_for_slurm() {
     need_install
 }
 
+# Sets ucx_root. From PyPI by name alone; without a network that is no failure.
+need_ucx() { # FOLDER, pypi or pypi==VERSION
+    ucx_root=$1
+    case $1 in
+    pypi*)
+        python3 -m pip --version >/dev/null 2>&1 || need_package python3-pip "fetches UCX from PyPI"
+        need_install
+        local into=build/ucx-pypi${1#pypi}
+        ucx_root=$PWD/$into/libucx
+        [ ! -d "$ucx_root" ] || return 0
+        say "fetching libucx-cu12${1#pypi} from PyPI into $into"
+        rm -rf "$into"
+        if ! python3 -m pip download -q --no-deps --dest "$into" "libucx-cu12${1#pypi}"; then
+            say "skipped: PyPI's libucx-cu12${1#pypi} cannot be fetched"
+            exit 77
+        fi
+        python3 -m zipfile -e "$into"/*.whl "$into" && rm "$into"/*.whl
+        ;;
+    *) ucx_root=$(realpath -m "$1") ;;
+    esac
+    [ -f "$ucx_root/include/ucp/api/ucp.h" ] || fail "no include/ucp/api/ucp.h in $ucx_root"
+}
+
 need_for_lint() {
     need_tool git git "lists the files"
     need_tool python3 python3 "checks the rules"

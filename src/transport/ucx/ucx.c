@@ -16,6 +16,10 @@
 
 enum { MESSAGE = 1 };
 
+/* Not the version of the headers: where the program has loaded another libucp first, that one serves, and does. UCX
+ * warns when it is older than this. */
+enum { UCP_OLDEST_MAJOR = 1, UCP_OLDEST_MINOR = 13 };
+
 struct lane {
     ucp_worker_h worker;
     void *owner;
@@ -122,7 +126,7 @@ static ucs_status_t open_context(int npes)
                                  .features = UCP_FEATURE_AM | UCP_FEATURE_WAKEUP,
                                  .estimated_num_eps = (size_t)npes,
                                  .mt_workers_shared = 1};
-    status = ucp_init(&params, config, &context);
+    status = ucp_init_version(UCP_OLDEST_MAJOR, UCP_OLDEST_MINOR, &params, config, &context);
     ucp_config_release(config);
     return status;
 }
