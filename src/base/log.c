@@ -3,6 +3,8 @@
 #include <stdio.h>
 #include <unistd.h>
 
+#define SECONDS_FOR_THE_FIRST 5
+
 static int identity = -1;
 static int debugging;
 
@@ -41,6 +43,16 @@ void log_vline(const char *format, va_list arguments)
 void log_line(const char *format, ...)
 {
     va_list arguments;
+    va_start(arguments, format);
+    log_vline(format, arguments);
+    va_end(arguments);
+}
+
+void log_alike(int pe, const char *format, ...)
+{
+    va_list arguments;
+    if (pe != 0)
+        sleep(SECONDS_FOR_THE_FIRST); /* the launcher ends this process meanwhile */
     va_start(arguments, format);
     log_vline(format, arguments);
     va_end(arguments);

@@ -253,15 +253,17 @@ static int load_transport(void)
         module = module_open("ucx", &why);
     far_transport = module ? dlsym(module, TRANSPORT_SYMBOL) : 0;
     if (!far_transport) {
-        log_line("PEs are on several nodes, and what carries messages between them cannot be loaded: %s",
-                 why ? why : "it is not one of this library's");
+        log_alike(uccs_core.me,
+                  "PEs are on several nodes, and what carries messages between them cannot be loaded: %s; build "
+                  "Lateral where UCX is (Debian: libucx-dev)",
+                  why ? why : "it is not one of this library's");
         return -1;
     }
     why = far_transport->open(&events, uccs_core.npes);
     if (!why)
         why = far_lane_open(0);
     if (why)
-        log_line("the transport %s does not work here: %s", far_transport->name, why);
+        log_alike(uccs_core.me, "the transport %s does not work here: %s", far_transport->name, why);
     return why ? -1 : 0;
 }
 
