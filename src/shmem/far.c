@@ -125,8 +125,10 @@ static bool is_signal(const char *call, struct uccs_far_with *with, const uint64
                       int sig_op, int pe)
 {
     lat_require(call);
-    if (!uccs_far_pe(pe))
+    if (!uccs_far_pe(pe)) {
+        lat_resolve(call, "sig_addr", sig_addr, pe); /* names the mistake */
         return false;
+    }
     *with = (struct uccs_far_with){.what = sig_op == SHMEM_SIGNAL_ADD ? FAR_SIGNAL_ADD : FAR_SIGNAL_SET,
                                    .place = lat_far_place(call, "sig_addr", sig_addr, pe),
                                    .value = signal};

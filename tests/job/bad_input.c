@@ -28,7 +28,7 @@
  * fails: ^lateral: PE 1: shmem_double_g: source 0x[0-9a-f]+ is not a symmetric address
  * case: private_signal
  * args: private_signal
- * fails: ^lateral: PE 1: shmem_signal_set: dest 0x[0-9a-f]+ is not a symmetric address
+ * fails: ^lateral: PE 1: shmem_signal_set: sig_addr 0x[0-9a-f]+ is not a symmetric address
  * case: private_lock
  * args: private_lock
  * fails: ^lateral: PE [01]: shmem_set_lock: lock 0x[0-9a-f]+ is not a symmetric address
