@@ -29,12 +29,13 @@ static void append(struct far_flush *flush, struct uccs_request *request)
     uccs_request_begin(request);
 }
 
-/* Sends the peer's next flush, with what hangs on it. */
+/* Sends the peer's next flush, with what hangs on it. The target counts what it has applied and does not know which, so
+ * what follows must not overtake what the flush asks about. */
 static void start(struct far_peer *peer)
 {
     struct far_flush *flush = peer->next ? peer->next : new_flush(peer);
     peer->next = 0;
-    flush->covers = peer->issued;
+    flush->covers = peer->fenced = peer->issued;
     peer->flying = flush;
     struct far_send *send = far_send_new(peer->lane);
     send->header.kind = FAR_FLUSH;
