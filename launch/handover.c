@@ -6,6 +6,8 @@
 #include "hosts.h"
 #include "message.h"
 
+#include "base/patience.h"
+
 #include <ctype.h>
 #include <errno.h>
 #include <stdarg.h>
@@ -317,6 +319,29 @@ static void speak_slurm(struct words *words, const struct options *options, cons
         add_program(words, &options->apps[0], check, true);
 }
 
+static void set_number(const char *front, const char *name, int number)
+{
+    char variable[64], value[16];
+    snprintf(variable, sizeof variable, "%soob_tcp_keepalive_%s", front, name);
+    snprintf(value, sizeof value, "%d", number);
+    setenv(variable, value, 0);
+}
+
+/* Open MPI and PRRTE notice after many minutes that a host is gone, and not at all once they have sent it the word that the
+ * job ends. So they are to notice soon after the PEs do (LATERAL_PEER_TIMEOUT), who wait for that with the word. */
+static void set_patience(void)
+{
+    static const char *const fronts[] = {"OMPI_MCA_", "PRTE_MCA_"};
+    const char *text = getenv("LATERAL_PEER_TIMEOUT");
+    int seconds = text && *text ? atoi(text) : 20;
+    struct patience p = patience_after(patience_of(seconds));
+    for (size_t i = 0; i < 2 && seconds > 0; i++) {
+        set_number(fronts[i], "time", p.idle);
+        set_number(fronts[i], "intvl", p.between);
+        set_number(fronts[i], "probes", p.probes);
+    }
+}
+
 /* PyPI's PRRTE knows its place only when it is told. */
 static void add_prefix(struct words *words, const char *path)
 {
@@ -348,6 +373,7 @@ _Noreturn void handover(const struct options *options, const struct hosts *hosts
     if (options->check && !check)
         exit(STATUS_FAILED);
     announce(options, &launcher);
+    set_patience();
     if (options->timeout > 0) {
         add(&words, "timeout");
         add(&words, "--foreground"); /* a terminal's Ctrl-C reaches the launcher */

@@ -21,8 +21,9 @@ struct rte_backend {
     int (*put)(const char *key, const void *value, size_t bytes);
     int (*get)(int pe, const char *key, void **value, size_t *bytes); /* the value is malloc'ed */
     int (*fence)(int seconds); /* every PE; shows what was put before it; 1: not in time (0: no limit) */
-    void (*abort)(int status); /* asks the launcher to end every PE; returns */
+    int (*abort)(int status);  /* asks the launcher to end every PE; -1: it does not hear */
     void (*finish)(void);      /* the last word to the launcher */
+    int (*descriptor)(void);   /* hangs up when the launcher is gone; null: it sees to its PEs' end itself */
 };
 
 /* Null until a backend is open; constant from then on. */

@@ -194,12 +194,12 @@ static int fence(int seconds)
 }
 
 /* No answer comes: the launcher kills, and Hydra drops what it has not read from the PEs by then. */
-static void end_job(int status)
+static int end_job(int status)
 {
     char line[64];
     nanosleep(&(struct timespec){.tv_nsec = 100000000}, 0);
     int bytes = snprintf(line, sizeof line, "cmd=abort exitcode=%d\n", status);
-    say(line, (size_t)bytes);
+    return send(pmi.fd, line, (size_t)bytes, MSG_NOSIGNAL) == bytes ? 0 : -1;
 }
 
 static void finish(void)
@@ -209,7 +209,12 @@ static void finish(void)
     pmi.fd = -1;
 }
 
-static const struct rte_backend backend = {"PMI", put, get, fence, end_job, finish};
+static int descriptor(void)
+{
+    return pmi.fd;
+}
+
+static const struct rte_backend backend = {"PMI", put, get, fence, end_job, finish, descriptor};
 
 /* ---- opening ---- */
 

@@ -72,15 +72,32 @@ static inline bool rte_on_my_node(int pe)
 /* Says that this PE is done, so that its exit is no fault any more. */
 void rte_finalize(void);
 
-/* Notes how the job ends; the first PE's words win. The launcher learns it when the caller exits,
- * which it must do at once. */
-void rte_claim_end(enum node_ending how, int status);
+/* Notes how the job ends; the first PE's words win: true for it alone. The launcher learns it when the caller
+ * exits, which it must do at once. */
+bool rte_claim_end(enum node_ending how, int status);
+
+/* Called when this PE has claimed the end; null: nobody else needs to know. */
+extern void (*rte_on_end)(void);
 
 /* True when a PE of this node has claimed the end. */
 bool rte_ending(void);
 
 /* Ends the job after an error that has been printed: no destructors, no atexit functions. */
 _Noreturn void rte_abort(int status);
+
+/* The same when a host is lost: what the launcher has not ended after a while ends by itself. */
+_Noreturn void rte_abandon(int status);
+
+/* Ends the PEs of this node, when there is no launcher that could. */
+_Noreturn void rte_end_node(void);
+
+/* Another PE has said why the job ends. expect: this one, and its node, are to be gone soon, and the program may go on
+ * until then; await: it may not. */
+void rte_expect_end(void);
+_Noreturn void rte_await_end(void);
+
+/* Hangs up when the launcher is gone and would not be missed otherwise; -1: none. */
+int rte_launcher_descriptor(void);
 
 /* True in the process that called rte_init, false in its forked children. */
 bool rte_is_pe(void);

@@ -15,13 +15,18 @@
  * inside of slots (progress, send, receive, drained) on the calling thread, under the lock of their lane. An event
  * may call send, receive and connect of its lane.
  *
- * Order: the headers of messages to one peer arrive in the order of sending when the data is short;
- * longer ones may arrive later than their successors. The caller numbers what must not overtake. */
+ * Order: messages with at most TRANSPORT_SHORT bytes of data arrive at a peer in the order of sending; a longer one may
+ * arrive later than its successors. The caller numbers what must not overtake. (UCX keeps that order without promising
+ * it: what leaves an endpoint at once takes one lane of it, as its matching of tags needs. transport/fault delays all it may.)
+ *
+ * Failure: whatever goes wrong once a connection is made, `broken` follows, or the call that failed is told so. */
 #ifndef TRANSPORT_TRANSPORT_H
 #define TRANSPORT_TRANSPORT_H
 
 #include <stddef.h>
 #include <stdint.h>
+
+#define TRANSPORT_SHORT ((size_t)32 << 10)
 
 /* One that has arrived. Header and data are valid during the event only. */
 struct transport_message {
@@ -45,7 +50,7 @@ struct transport {
     const char *name;
 
     /* Null, or why it cannot work here (static storage). */
-    const char *(*open)(const struct transport_events *events, int npes);
+    const char *(*open)(const struct transport_events *events, int pe, int npes);
     /* A further lane; null, or why there can be none (static storage). Reached as *lane. */
     const char *(*open_lane)(void *owner, void **lane);
     /* Copies the lane's address, at most *bytes long; *bytes becomes its length. 0, or -1 when it does not fit. */

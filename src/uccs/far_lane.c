@@ -1,6 +1,7 @@
 /* Lanes: their life, their peers, and what leaves through them. See far.h. */
 #include "uccs/far_lane.h"
 
+#include "base/env.h"
 #include "base/log.h"
 #include "base/module.h"
 #include "rte/rte.h"
@@ -9,7 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LOOKS_MOST 32 /* polls before a waiter yields: a PE of another "node" may want this core */
+#define POLLS_A_LOOK 4096 /* at the lines; polls may be 50 us apart */
+#define LOOKS_MOST 32     /* polls before a waiter yields: a PE of another "node" may want this core */
 
 struct far_lane far_lanes[FAR_LANES] = {[0 ... FAR_LANES - 1] = {.lock = PTHREAD_MUTEX_INITIALIZER}};
 const struct transport *far_transport;
@@ -37,6 +39,7 @@ void far_connect(struct far_peer *peer)
                        memcmp(record->image_id, rte.me->image_id, sizeof record->image_id) == 0;
     peer->asked_image = true;
     peer->to = far_transport->connect(peer->lane->at, peer->pe, record->address, record->size);
+    far_line_to(peer->pe, &record->line);
     free(record);
     if (!peer->to)
         far_fail("PE %d cannot be reached over %s", peer->pe, far_transport->name);
@@ -170,20 +173,20 @@ static void finished(void *token, int failed)
     done->done(done, failed);
 }
 
-/* One line and the end, unless the job is ending anyway. */
+/* A line knows better why, or that it is no fault. */
 static void broken(void *lane, int pe, const char *why)
 {
     (void)lane;
-    if (rte_ending())
-        rte_abort(LAT_EXIT);
-    far_fail("PE %d is lost (%s)", pe, why);
+    far_line_look();
+    far_fail("PE %d is lost: %s", pe, why);
 }
 
 int far_poll(struct far_lane *lane)
 {
     if (pthread_mutex_trylock(&lane->lock) != 0)
         return 0;
-    atomic_store_relaxed(&lane->polls, lane->polls + 1); /* a hint for far_thread.c */
+    uint32_t polls = lane->polls + 1;
+    atomic_store_relaxed(&lane->polls, polls); /* a hint for far_thread.c */
     if (lane->hung)
         far_nudge(lane);
     if (lane->boxes)
@@ -192,6 +195,8 @@ int far_poll(struct far_lane *lane)
     if (lane->boxes)
         far_batch_push_all(lane);
     pthread_mutex_unlock(&lane->lock);
+    if (lat_unlikely(polls % POLLS_A_LOOK == 0))
+        far_line_look(); /* for those without the thread */
     return count;
 }
 
@@ -250,7 +255,7 @@ static int load_transport(void)
     static const struct transport_events events = {far_arrived, finished, broken};
     const char *why = 0;
     if (!module)
-        module = module_open("ucx", &why);
+        module = module_open(strncmp(env_text(ENV_TRANSPORTS), "fault:", 6) == 0 ? "fault" : "ucx", &why);
     far_transport = module ? dlsym(module, TRANSPORT_SYMBOL) : 0;
     if (!far_transport) {
         log_alike(uccs_core.me,
@@ -259,7 +264,7 @@ static int load_transport(void)
                   why ? why : "it is not one of this library's");
         return -1;
     }
-    why = far_transport->open(&events, uccs_core.npes);
+    why = far_transport->open(&events, uccs_core.me, uccs_core.npes);
     if (!why)
         why = far_lane_open(0);
     if (why)
@@ -300,6 +305,7 @@ void uccs_far_settle(void)
     if (!uccs_far_on)
         return;
     uccs_far_quiet_all();
+    far_line_rest();
     far_thread_start_anyway();
     struct uccs_wait wait = {0};
     for (uint64_t left = far_lanes_open(); left; left &= left - 1)
@@ -337,6 +343,7 @@ void uccs_far_close(void)
         return;
     far_thread_stop();
     rte_job_barrier(); /* nobody looks at a connection any more: that one is taken down now is no fault */
+    far_line_close();
     far_transport->close();
     far_am_close();
     far_pool_close();

@@ -5,6 +5,7 @@
 
 #include "transport/transport.h"
 #include "uccs/far.h"
+#include "uccs/far_line.h"
 
 #include <pthread.h>
 
@@ -239,6 +240,7 @@ void far_answered(const struct far_header *header, const struct transport_messag
 struct far_record {
     uint32_t size, image_shared;
     unsigned char image_id[24];
+    struct far_line_place line;
     unsigned char address[]; /* what the transport says, `size` bytes */
 };
 #define FAR_ADDRESS 4096                                                       /* bytes of an address at most */
@@ -255,5 +257,7 @@ bool far_thread_serves(void); /* there is one */
 void far_thread_remind(const struct far_lane *lane);
 
 _Noreturn void far_fail(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* The same when a host is lost, which the launcher may find out by itself. */
+_Noreturn void far_abandon(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 #endif

@@ -39,6 +39,7 @@ int far_names_publish(void)
     if (far_names_address(far_service(), room.record.address, &bytes) != 0)
         return -1;
     room.record.size = (uint32_t)bytes;
+    far_line_open(&room.record.line);
     memcpy(room.record.image_id, rte.me->image_id, sizeof room.record.image_id);
     life++;
     key_of_life(key);

@@ -30,11 +30,18 @@ static void send_left(void)
         far_poll(&far_lanes[__builtin_ctzll(lanes)]);
 }
 
-/* Drains what there is; true when the descriptor or the bell will tell of more. */
+/* Drains what there is; true when the descriptor or the bell will tell of more. Who holds the lane may wait for a launcher
+ * that is cut off, so this waits so long alone. */
 static bool serve(struct far_lane *lane)
 {
+    struct timespec end;
     send_left();
-    pthread_mutex_lock(&lane->lock);
+    clock_gettime(CLOCK_REALTIME, &end);
+    end.tv_sec++;
+    if (pthread_mutex_timedlock(&lane->lock, &end) != 0) {
+        far_line_look();
+        return false;
+    }
     if (lane->hung)
         far_nudge(lane);
     do
@@ -71,6 +78,7 @@ static void *run(void *unused)
     (void)unused;
     struct far_lane *lane = far_service();
     struct pollfd files[] = {{.fd = bell, .events = POLLIN},
+                             {.fd = far_line_descriptor(), .events = POLLIN},
                              {.fd = far_transport->descriptor(lane->at), .events = POLLIN}};
     const struct timespec while_polled = {0, LOOK_AGAIN_NANOSECONDS};
     uint32_t seen = 0;
@@ -80,11 +88,13 @@ static void *run(void *unused)
         if (polls != seen || reminded) {
             seen = polls;
             reminded = false;
-            ppoll(files, 1, &while_polled, 0);
+            ppoll(files, 2, &while_polled, 0);
         } else if (serve(lane)) {
-            poll(files, 2, -1);
+            poll(files, 3, -1);
             reminded = files[0].revents;
         }
+        if (files[1].revents)
+            far_line_look();
     }
     return 0;
 }

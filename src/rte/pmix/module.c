@@ -108,9 +108,9 @@ static int fence(int seconds)
     return status == PMIX_SUCCESS || status == PMIX_OPERATION_SUCCEEDED ? 0 : complain("barrier of the job", status);
 }
 
-static void end_job(int status)
+static int end_job(int status)
 {
-    PMIx_Abort(status, "", 0, 0);
+    return PMIx_Abort(status, "", 0, 0) == PMIX_SUCCESS ? 0 : -1;
 }
 
 static void finish(void)
@@ -118,7 +118,7 @@ static void finish(void)
     PMIx_Finalize(0, 0);
 }
 
-static const struct rte_backend backend = {"PMIx", put, get, fence, end_job, finish};
+static const struct rte_backend backend = {"PMIx", put, get, fence, end_job, finish, 0};
 
 static int job_size(void)
 {

@@ -89,13 +89,9 @@ static void lost(void *argument, ucp_ep_h endpoint, ucs_status_t status)
         events->broken(peer->lane->owner, peer->pe, ucs_status_string(status));
 }
 
-/* Unless the user says otherwise: a peer whose link is down is noticed within seconds, not hours; and a message of 8 KB
- * and more leaves in few pieces: each costs a system call. UCX reads these from the environment alone, whenever a worker
- * is made; so they stay there while it is open. */
-static const char *const wishes[][2] = {
-    {"UCX_TCP_KEEPIDLE", "2s"},       {"UCX_TCP_KEEPINTVL", "1s"},     {"UCX_TCP_KEEPCNT", "3"},
-    {"UCX_KEEPALIVE_INTERVAL", "2s"}, {"UCX_TCP_TX_SEG_SIZE", "128k"}, {"UCX_TCP_RX_SEG_SIZE", "128k"},
-};
+/* Unless the user says otherwise: a message of 8 KB and more leaves in few pieces: each costs a system call. UCX reads these
+ * from the environment alone, whenever a worker is made; so they stay there while it is open. */
+static const char *const wishes[][2] = {{"UCX_TCP_TX_SEG_SIZE", "128k"}, {"UCX_TCP_RX_SEG_SIZE", "128k"}};
 enum { WISHES = sizeof wishes / sizeof *wishes };
 static bool mine[WISHES];
 
@@ -131,8 +127,9 @@ static ucs_status_t open_context(int npes)
     return status;
 }
 
-static const char *ucx_open(const struct transport_events *to, int npes)
+static const char *ucx_open(const struct transport_events *to, int pe, int npes)
 {
+    (void)pe;
     events = to;
     closing = false;
     set_wishes();

@@ -1,0 +1,141 @@
+"""Parts of the machine fail while a job runs: it ends soon, says which PE is lost, and leaves no PE behind; or it goes
+on, when what failed comes back. Names with long_ are for ./dev test --soak."""
+import json
+import re
+import sys
+
+import harness
+from harness import ROOT, Skip, mpirun, needs, needs_hosts, on_hosts, oshrun, program
+
+PATIENCE = 4                                            # LATERAL_PEER_TIMEOUT here
+SILENT = rf"PE \d+: PE [23] is lost: its host has not answered for {PATIENCE} s"
+WAYS = ("stream", "small", "get", "atomics", "barrier", "barriers", "wait", "idle")
+
+
+def needs_launcher(name):
+    needs_hosts()
+    if name == "mpirun":
+        mpirun(1)
+    else:
+        needs(name)
+    if not (harness.BUILD / "lib/liblateral-ucx.so").exists():
+        raise Skip("this build has no module for UCX")
+
+
+def broken(launcher, mode, *actions, pes=4, hosts=2, env=None):
+    """How the jobs end: a list, see breaker.py."""
+    needs_launcher(launcher)
+    words = [word for action in actions for word in (*action.split(), "--")]
+    env = {"LATERAL_LAUNCHER": launcher, "LATERAL_PEER_TIMEOUT": str(PATIENCE), "UCX_TLS": "tcp,self"} | (env or {})
+    result = on_hosts(hosts, sys.executable, "-B", ROOT / "tests/hosts/breaker.py", oshrun(), program("hosts_faulty"), pes,
+                      mode, *words, slots=pes // hosts, env=env, timeout=105)
+    assert result.status == 0, result
+    ends = json.loads(result.out.splitlines()[-1])
+    for end in ends:
+        print(json.dumps(end, indent=1))
+    return ends
+
+
+def ended(end, line, seconds):
+    """Not well, in time, with the line, and no PE is left."""
+    assert end["status"] not in (0, None) and end["seconds"] < seconds and not end["left"], end
+    assert line is None or any(re.search(line, text) for text in end["lines"]), end
+
+
+def went_through(end):
+    assert end["status"] == 0 and "PASS" in end["lines"] and not end["left"], end
+
+
+def test_link_mpirun():
+    """A host's link goes down while puts stream."""
+    ended(broken("mpirun", "stream", "sleep 0.5", "down v2")[0], SILENT, PATIENCE + 20)
+
+
+def test_link_hydra():
+    """A host's link goes down while all wait."""
+    ended(broken("mpiexec.hydra", "wait", "sleep 0.5", "down v2")[0], SILENT, PATIENCE + 20)
+
+
+def killed(launcher):
+    """One PE, then all of a host; the next job starts clean."""
+    lost = r"PE [23] is lost|process rank 3 |PID \d+ RUNNING AT h2"
+    for way, whom in (("barriers", "3"), ("wait", "h2")):
+        first, second = broken(launcher, way, f"signal KILL {whom}", "again")
+        ended(first, lost, 15)
+        went_through(second)
+
+
+def test_killed_mpirun():
+    """SIGKILL to a PE, and to all PEs of a host."""
+    killed("mpirun")
+
+
+def test_killed_hydra():
+    """The same under Hydra."""
+    killed("mpiexec.hydra")
+
+
+def test_daemon():
+    """SIGKILL to the launcher's daemon on a host: its PEs see that, or the launcher does and may end what would say more;
+    nobody is left."""
+    ended(broken("mpirun", "wait", "daemon h2 orted")[0], None, 15)
+    ended(broken("mpiexec.hydra", "wait", "daemon h2 hydra_pmi_proxy")[0], None, 15)
+
+
+def test_launcher():
+    """SIGKILL to the launcher: nobody is left."""
+    for launcher in ("mpirun", "mpiexec.hydra"):
+        ended(broken(launcher, "stream", "launcher")[0], None, 15)
+
+
+def test_flap():
+    """A link that is away for 2 s: the job goes on and all data is right."""
+    went_through(broken("mpiexec.hydra", "rounds 200", "down v2", "sleep 2", "up v2", env={"LATERAL_PEER_TIMEOUT": "12"})[0])
+
+
+def test_stopped():
+    """A PE that is stopped, in a debugger say, for longer than a host may be silent: the others wait."""
+    went_through(broken("mpiexec.hydra", "rounds 200", "signal STOP 3", f"sleep {PATIENCE + 3}", "signal CONT 3")[0])
+
+
+def long_ways(launcher, env=None):
+    for way in WAYS:
+        ended(broken(launcher, way, "sleep 0.5", "down v2", env=env)[0], SILENT, PATIENCE + 20)
+
+
+def test_long_ways_mpirun():
+    """A host's link goes down, whatever the PEs do."""
+    long_ways("mpirun")
+
+
+def test_long_ways_hydra():
+    """The same under Hydra."""
+    long_ways("mpiexec.hydra")
+
+
+def test_long_without_thread():
+    """PEs that wait poll for themselves."""
+    for way in WAYS[:-1]:
+        ended(broken("mpiexec.hydra", way, "sleep 0.5", "down v2", env={"LATERAL_PROGRESS": "poll"})[0], SILENT,
+              PATIENCE + 20)
+
+
+def test_long_crowd():
+    """32 PEs on few cores are slow, and nobody takes one for lost."""
+    went_through(broken("mpiexec.hydra", "rounds 5", "sleep 1", pes=32, env={"LATERAL_PEER_TIMEOUT": "2"})[0])
+
+
+def test_long_never():
+    """LATERAL_PEER_TIMEOUT=0: a link that is away for long is waited for."""
+    went_through(broken("mpiexec.hydra", "rounds 200", "down v2", "sleep 15", "up v2", env={"LATERAL_PEER_TIMEOUT": "0"})[0])
+
+
+def test_long_back():
+    """The link is back after the job's end: the next job starts clean."""
+    first, second = broken("mpiexec.hydra", "wait", "down v2", "sleep 8", "up v2", "again")
+    ended(first, SILENT, 30)
+    went_through(second)
+
+
+if __name__ == "__main__":
+    harness.main(globals())
