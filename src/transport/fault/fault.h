@@ -1,0 +1,30 @@
+/* Inside of the decorator: what LATERAL_FAULT asks for. Read once, in open. */
+#ifndef TRANSPORT_FAULT_H
+#define TRANSPORT_FAULT_H
+
+#include <stdint.h>
+
+enum fault_kind {
+    FAULT_NONE,
+    FAULT_OPEN,
+    FAULT_ADDRESS,
+    FAULT_CONNECT,
+    FAULT_SEND,
+    FAULT_RECEIVE,
+    FAULT_FINISH,
+    FAULT_BREAK
+};
+
+struct fault_plan {
+    uint64_t seed;
+    uint32_t hold;         /* percent of sends, receives and completions that are held back */
+    uint32_t steps;        /* progress calls that something is held at most */
+    enum fault_kind fails; /* one call of this kind fails, at this PE: */
+    int pe;                /* -1: any */
+    uint64_t at;           /* which of them, from 1 */
+};
+
+/* "seed=3,hold=50,steps=20,fail=send,pe=1,at=7": null, or what is wrong with it. */
+const char *fault_plan_read(const char *text, struct fault_plan *plan);
+
+#endif
