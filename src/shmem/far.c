@@ -115,7 +115,7 @@ lat_cold void lat_get_nbe_far(const char *call, struct shmem_ctx_impl *ctx, void
 static void put_with(const char *call, struct shmem_ctx_impl *ctx, void *dest, const void *source, size_t bytes, int pe,
                      const struct uccs_far_with *with, bool blocking, shmemx_request_t *req)
 {
-    struct uccs_far_place to = {FAR_HEAP, 0};
+    struct uccs_far_place to = {.segment = FAR_HEAP};
     if (bytes)
         to = lat_far_place(call, "dest", dest, pe);
     (blocking ? uccs_far_put : uccs_far_put_nb)(lat_ctx_lanes(ctx), pe, to, source, bytes, with, req);
@@ -184,7 +184,7 @@ lat_cold void lat_get_ct_far(const char *call, struct shmem_ctx_impl *ctx, shmem
     lat_require(call);
     if (uccs_far_pe(pe)) {
         lat_ct_check(call, ct);
-        struct uccs_far_place from = {FAR_HEAP, 0};
+        struct uccs_far_place from = {.segment = FAR_HEAP};
         if (bytes)
             from = lat_far_place(call, "source", source, pe);
         if (blocking)
@@ -255,7 +255,7 @@ lat_cold uint64_t lat_amo_post_far(const char *call, struct shmem_ctx_impl *ctx,
         return lat_amo_far(call, ctx, op, dest, size, value, cond, pe);
     lat_require(call);
     uccs_far_amo_post(lat_ctx_lanes(ctx), pe, (enum uccs_far_amo)op, lat_far_place(call, "dest", dest, pe), size, value,
-                      0);
+                      cond, 0);
     return 0;
 }
 
@@ -266,6 +266,6 @@ lat_cold uint64_t lat_amo_post_nbe(const char *call, struct shmem_ctx_impl *ctx,
         return lat_amo_far(call, ctx, op, dest, size, value, cond, pe);
     lat_require(call);
     uccs_far_amo_post(lat_ctx_lanes(ctx), pe, (enum uccs_far_amo)op, lat_far_place(call, "dest", dest, pe), size, value,
-                      req);
+                      cond, req);
     return 0;
 }

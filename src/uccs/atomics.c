@@ -6,6 +6,7 @@
 
 #include "uccs/own.h"
 #include "uccs/progress.h"
+#include "uccs/rma_far.h"
 
 #define APPLY(bits)                                                                                        \
     static uint##bits##_t apply##bits(enum uccs_atomic what, uint##bits##_t *word, uint##bits##_t operand, \
@@ -90,13 +91,15 @@ static int apply_locked(struct uccs_context *context, const struct uccs_remote_a
 }
 
 static int run(uccs_context_t context, uccs_endpoint_t endpoint, uccs_memory_t memory, size_t offset,
-               const struct uccs_remote_atomic *a, uint64_t *old, const struct uccs_op *op)
+               const struct uccs_remote_atomic *a, uint64_t *old, bool wanted, const struct uccs_op *op)
 {
     int status = uccs_rma_check(context, endpoint, memory, offset, a->size, op);
     if (status == UCCS_OK && ((memory->address + offset) % a->size || (unsigned)a->what > UCCS_ATOMIC_XOR))
         status = UCCS_ERR_INVALID;
     if (lat_unlikely(status != UCCS_OK))
         return status;
+    if (uccs_region_far(memory))
+        return uccs_rma_far_atomic(context, memory, offset, a, wanted ? old : 0, op);
     uccs_rma_before(context, op);
     if (lat_likely(memory->domain == UCCS_DOMAIN_CPU))
         *old = apply(a, memory->near + offset);
@@ -109,8 +112,8 @@ int uccs_atomic32(uccs_context_t context, uccs_endpoint_t endpoint, uccs_memory_
                   enum uccs_atomic what, uint32_t operand, uint32_t compare, uint32_t *result, const struct uccs_op *op)
 {
     uint64_t old = 0;
-    int status =
-        run(context, endpoint, memory, offset, &(struct uccs_remote_atomic){what, 4, operand, compare}, &old, op);
+    int status = run(context, endpoint, memory, offset, &(struct uccs_remote_atomic){what, 4, operand, compare}, &old,
+                     result, op);
     if (result && status == UCCS_OK)
         *result = (uint32_t)old;
     return status;
@@ -120,8 +123,8 @@ int uccs_atomic64(uccs_context_t context, uccs_endpoint_t endpoint, uccs_memory_
                   enum uccs_atomic what, uint64_t operand, uint64_t compare, uint64_t *result, const struct uccs_op *op)
 {
     uint64_t old = 0;
-    int status =
-        run(context, endpoint, memory, offset, &(struct uccs_remote_atomic){what, 8, operand, compare}, &old, op);
+    int status = run(context, endpoint, memory, offset, &(struct uccs_remote_atomic){what, 8, operand, compare}, &old,
+                     result, op);
     if (result && status == UCCS_OK)
         *result = old;
     return status;

@@ -24,7 +24,7 @@ static void make_room(struct far_lane *lane)
             uccs_yield(&wait);
 }
 
-static void await(struct far_lane *lane, const uint32_t *flag)
+void far_await(struct far_lane *lane, const uint32_t *flag)
 {
     struct uccs_wait wait = {0};
     while (!atomic_load_acquire(flag)) /* release: far_send_free, far_answered */
@@ -121,7 +121,7 @@ static void put(struct far_lane *lane, int pe, struct uccs_far_place to, const v
                 const struct uccs_far_with *with, uccs_request_handle *handle, uint32_t *flag)
 {
     struct uccs_request *request = object_of(handle);
-    struct far_header header = {.kind = FAR_PUT, .segment = (uint8_t)to.segment, .offset = to.offset};
+    struct far_header header = {.kind = FAR_PUT, .segment = (uint8_t)to.segment, .offset = to.offset, .id = to.region};
     if (with)
         attach(&header, with);
     make_room(lane);
@@ -137,7 +137,7 @@ void uccs_far_put(struct uccs_far_lanes *on, int pe, struct uccs_far_place to, c
     struct far_lane *lane = far_lane_of(on);
     uint32_t sent_flag = 0;
     put(lane, pe, to, source, bytes, with, request, &sent_flag);
-    await(lane, &sent_flag);
+    far_await(lane, &sent_flag);
 }
 
 void uccs_far_put_nb(struct uccs_far_lanes *on, int pe, struct uccs_far_place to, const void *source, size_t bytes,
@@ -159,6 +159,7 @@ void uccs_far_put_blocks(struct uccs_far_lanes *on, int pe, struct uccs_far_plac
     const struct far_header header = {.kind = FAR_PUT_BLOCKS,
                                       .segment = (uint8_t)to.segment,
                                       .offset = to.offset,
+                                      .id = to.region,
                                       .token = (uint64_t)blocks->there,
                                       .a = blocks->block};
     struct far_lane *lane = far_lane_of(on);
@@ -172,7 +173,7 @@ void uccs_far_put_blocks(struct uccs_far_lanes *on, int pe, struct uccs_far_plac
 void uccs_far_count(struct uccs_far_lanes *on, int pe, uccs_counter counter, int64_t weight)
 {
     const struct uccs_far_with with = {.what = FAR_COUNT, .value = counter, .weight = weight};
-    uccs_far_put_nb(on, pe, (struct uccs_far_place){FAR_HEAP, 0}, 0, 0, &with, 0);
+    uccs_far_put_nb(on, pe, (struct uccs_far_place){.segment = FAR_HEAP}, 0, 0, &with, 0);
 }
 
 void uccs_far_flag(int pe, uint64_t offset, uint64_t value)
@@ -189,7 +190,7 @@ void uccs_far_flag(int pe, uint64_t offset, uint64_t value)
 
 /* Sends what is answered; the answer finds `ask`. A small get that nobody waits for yet, and that nobody is to be told
  * of, may leave later, but not a first one: a program that computes meanwhile has reason to hope that it is under way. */
-static void send_ask(struct far_lane *lane, int pe, const struct far_header *header, struct far_ask *ask)
+void far_ask(struct far_lane *lane, int pe, const struct far_header *header, struct far_ask *ask)
 {
     bool later = !ask->flag && header->op == FAR_NOTHING && far_batch_fits(ask->bytes);
     make_room(lane);
@@ -219,19 +220,21 @@ static struct far_header get_header(struct uccs_far_place from, size_t bytes, uc
                                .op = counted(counter),
                                .segment = (uint8_t)from.segment,
                                .offset = from.offset,
+                               .id = from.region,
                                .a = counter,
                                .b = bytes};
 }
 
-void uccs_far_get(struct uccs_far_lanes *on, int pe, struct uccs_far_place from, void *dest, size_t bytes,
+bool uccs_far_get(struct uccs_far_lanes *on, int pe, struct uccs_far_place from, void *dest, size_t bytes,
                   uccs_counter counter)
 {
     struct far_lane *lane = far_lane_of(on);
     uint32_t flag = 0;
     struct far_ask ask = {.flag = &flag, .dest = dest, .bytes = bytes};
     const struct far_header header = get_header(from, bytes, counter);
-    send_ask(lane, pe, &header, &ask);
-    await(lane, &flag);
+    far_ask(lane, pe, &header, &ask);
+    far_await(lane, &flag);
+    return !ask.failed;
 }
 
 /* An ask that is completed by a quiet or a request, and freed then. */
@@ -252,7 +255,7 @@ void uccs_far_get_nb(struct uccs_far_lanes *on, int pe, struct uccs_far_place fr
 {
     struct far_ask *ask = ask_later(&(struct far_ask){.dest = dest, .bytes = bytes}, handle);
     const struct far_header header = get_header(from, bytes, counter);
-    send_ask(far_lane_of(on), pe, &header, ask);
+    far_ask(far_lane_of(on), pe, &header, ask);
 }
 
 static struct far_header blocks_header(struct uccs_far_place from, const struct uccs_far_blocks *blocks)
@@ -260,20 +263,22 @@ static struct far_header blocks_header(struct uccs_far_place from, const struct 
     return (struct far_header){.kind = FAR_GET_BLOCKS,
                                .segment = (uint8_t)from.segment,
                                .offset = from.offset,
+                               .id = from.region,
                                .after = blocks->block,
                                .a = (uint64_t)blocks->there,
                                .b = blocks->block * blocks->count};
 }
 
-void uccs_far_get_blocks(struct uccs_far_lanes *on, int pe, struct uccs_far_place from, void *dest,
+bool uccs_far_get_blocks(struct uccs_far_lanes *on, int pe, struct uccs_far_place from, void *dest,
                          const struct uccs_far_blocks *blocks)
 {
     struct far_lane *lane = far_lane_of(on);
     uint32_t flag = 0;
     const struct far_header header = blocks_header(from, blocks);
     struct far_ask ask = {.flag = &flag, .dest = dest, .bytes = header.b, .blocks = *blocks};
-    send_ask(lane, pe, &header, &ask);
-    await(lane, &flag);
+    far_ask(lane, pe, &header, &ask);
+    far_await(lane, &flag);
+    return !ask.failed;
 }
 
 void uccs_far_get_blocks_nb(struct uccs_far_lanes *on, int pe, struct uccs_far_place from, void *dest,
@@ -281,7 +286,7 @@ void uccs_far_get_blocks_nb(struct uccs_far_lanes *on, int pe, struct uccs_far_p
 {
     const struct far_header header = blocks_header(from, blocks);
     struct far_ask *ask = ask_later(&(struct far_ask){.dest = dest, .bytes = header.b, .blocks = *blocks}, handle);
-    send_ask(far_lane_of(on), pe, &header, ask);
+    far_ask(far_lane_of(on), pe, &header, ask);
 }
 
 static struct far_header amo_header(enum uccs_far_amo op, struct uccs_far_place at, size_t size, uint64_t value,
@@ -292,24 +297,31 @@ static struct far_header amo_header(enum uccs_far_amo op, struct uccs_far_place 
                                .size = (uint8_t)size,
                                .segment = (uint8_t)at.segment,
                                .offset = at.offset,
+                               .id = at.region,
                                .a = value,
                                .b = cond};
+}
+
+bool uccs_far_amo_fetch(struct uccs_far_lanes *on, int pe, enum uccs_far_amo op, struct uccs_far_place at, size_t size,
+                        uint64_t value, uint64_t cond, uint64_t *old)
+{
+    struct far_lane *lane = far_lane_of(on);
+    uint32_t flag = 0;
+    struct far_ask ask = {.flag = &flag, .dest = old, .bytes = sizeof *old};
+    const struct far_header header = amo_header(op, at, size, value, cond);
+    far_ask(lane, pe, &header, &ask);
+    far_await(lane, &flag);
+    return !ask.failed;
 }
 
 uint64_t uccs_far_amo(struct uccs_far_lanes *on, int pe, enum uccs_far_amo op, struct uccs_far_place at, size_t size,
                       uint64_t value, uint64_t cond)
 {
-    if (op == FAR_SET) {
-        uccs_far_amo_post(on, pe, op, at, size, value, 0);
-        return 0;
-    }
-    struct far_lane *lane = far_lane_of(on);
     uint64_t old = 0;
-    uint32_t flag = 0;
-    struct far_ask ask = {.flag = &flag, .dest = &old, .bytes = sizeof old};
-    const struct far_header header = amo_header(op, at, size, value, cond);
-    send_ask(lane, pe, &header, &ask);
-    await(lane, &flag);
+    if (op == FAR_SET)
+        uccs_far_amo_post(on, pe, op, at, size, value, 0, 0);
+    else
+        uccs_far_amo_fetch(on, pe, op, at, size, value, cond, &old);
     return old;
 }
 
@@ -318,14 +330,14 @@ void uccs_far_amo_nb(struct uccs_far_lanes *on, int pe, enum uccs_far_amo op, st
 {
     struct far_ask *ask = ask_later(&(struct far_ask){.dest = fetch, .bytes = size}, handle);
     const struct far_header header = amo_header(op, at, size, value, cond);
-    send_ask(far_lane_of(on), pe, &header, ask);
+    far_ask(far_lane_of(on), pe, &header, ask);
 }
 
 void uccs_far_amo_post(struct uccs_far_lanes *on, int pe, enum uccs_far_amo op, struct uccs_far_place at, size_t size,
-                       uint64_t value, uccs_request_handle *handle)
+                       uint64_t value, uint64_t cond, uccs_request_handle *handle)
 {
     struct uccs_request *request = object_of(handle);
-    const struct far_header header = amo_header(op, at, size, value, 0);
+    const struct far_header header = amo_header(op, at, size, value, cond);
     struct far_lane *lane = far_lane_of(on);
     make_room(lane);
     struct issue new = begin(lane, pe, &header);
@@ -337,9 +349,9 @@ struct uccs_far_place uccs_far_place(const void *addr)
 {
     size_t offset;
     switch (uccs_memory_find(addr, &offset)) {
-    case UCCS_HEAP: return (struct uccs_far_place){FAR_HEAP, offset};
-    case UCCS_IMAGE: return (struct uccs_far_place){FAR_IMAGE, offset};
-    default: return (struct uccs_far_place){FAR_NOWHERE, 0};
+    case UCCS_HEAP: return (struct uccs_far_place){.segment = FAR_HEAP, .offset = offset};
+    case UCCS_IMAGE: return (struct uccs_far_place){.segment = FAR_IMAGE, .offset = offset};
+    default: return (struct uccs_far_place){.segment = FAR_NOWHERE};
     }
 }
 

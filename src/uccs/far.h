@@ -29,6 +29,7 @@ enum uccs_far_segment {
     FAR_NOWHERE,
     FAR_HEAP,
     FAR_IMAGE,
+    FAR_REGION, /* memory registered at the target (region.h); the offset counts from its start */
     FAR_ROWS, /* the target's rows of the group area: offset = (slot * NODE_GROUP_LINES + line) * CACHE_LINE */
     FAR_ROOM, /* memory that the target has opened for parcels: offset = room * FAR_ROOM_MOST + offset in it */
     FAR_SEGMENTS
@@ -38,6 +39,7 @@ enum uccs_far_segment {
 struct uccs_far_place {
     uint32_t segment; /* enum uccs_far_segment */
     uint64_t offset;
+    uint64_t region; /* of FAR_REGION: uccs_region_id */
 };
 
 /* The place of my symmetric address at every PE; FAR_NOWHERE when it is none. */
@@ -100,15 +102,15 @@ void uccs_far_put(struct uccs_far_lanes *on, int pe, struct uccs_far_place to, c
 /* The source is the operation's until a quiet, or until the request completes. */
 void uccs_far_put_nb(struct uccs_far_lanes *on, int pe, struct uccs_far_place to, const void *source, size_t bytes,
                      const struct uccs_far_with *with, uccs_request_handle *request);
-/* The data is there on return; the target's counter rises (0: none). */
-void uccs_far_get(struct uccs_far_lanes *on, int pe, struct uccs_far_place from, void *dest, size_t bytes,
+/* The data is there on return; the target's counter rises (0: none). False: the region has been released. */
+bool uccs_far_get(struct uccs_far_lanes *on, int pe, struct uccs_far_place from, void *dest, size_t bytes,
                   uccs_counter counter);
 /* The data is there after a quiet, or when the request completes. */
 void uccs_far_get_nb(struct uccs_far_lanes *on, int pe, struct uccs_far_place from, void *dest, size_t bytes,
                      uccs_counter counter, uccs_request_handle *request);
 void uccs_far_put_blocks(struct uccs_far_lanes *on, int pe, struct uccs_far_place to, const void *source,
                          const struct uccs_far_blocks *blocks, uccs_request_handle *request);
-void uccs_far_get_blocks(struct uccs_far_lanes *on, int pe, struct uccs_far_place from, void *dest,
+bool uccs_far_get_blocks(struct uccs_far_lanes *on, int pe, struct uccs_far_place from, void *dest,
                          const struct uccs_far_blocks *blocks);
 void uccs_far_get_blocks_nb(struct uccs_far_lanes *on, int pe, struct uccs_far_place from, void *dest,
                             const struct uccs_far_blocks *blocks, uccs_request_handle *request);
@@ -126,10 +128,18 @@ static inline void uccs_far_give(void *to, size_t size, uint64_t value)
     else
         *(uint64_t *)to = value;
 }
+/* The same with a word whether it was done: false when the region has been released. Returns when it was, whatever it is. */
+bool uccs_far_amo_fetch(struct uccs_far_lanes *on, int pe, enum uccs_far_amo op, struct uccs_far_place at, size_t size,
+                        uint64_t value, uint64_t cond, uint64_t *old);
 /* The same where nobody wants the old value: returns at once. */
 void uccs_far_amo_post(struct uccs_far_lanes *on, int pe, enum uccs_far_amo op, struct uccs_far_place at, size_t size,
-                       uint64_t value, uccs_request_handle *request);
+                       uint64_t value, uint64_t cond, uccs_request_handle *request);
 void uccs_far_count(struct uccs_far_lanes *on, int pe, uccs_counter counter, int64_t weight);
+
+/* Registered memory (far_region.c). import: false when it has been released; else the owner tells this PE once it is
+ * (uccs_region_gone). released: returns when all of these PEs, a bit for each, have been told. */
+bool uccs_far_import(int pe, uint64_t region);
+void uccs_far_released(uint64_t region, const uint64_t *importers);
 
 /* Stores to a word of the target's rows, at FAR_ROWS and the offset: neither ordered nor flushed. */
 void uccs_far_flag(int pe, uint64_t offset, uint64_t value);

@@ -35,7 +35,7 @@ static void settle(struct far_ask *ask)
     }
     unlist(ask);
     if (ask->request)
-        uccs_request_finish(ask->request, false);
+        uccs_request_finish(ask->request, ask->failed);
     free(ask);
 }
 
@@ -92,14 +92,16 @@ void far_answered(const struct far_header *header, const struct transport_messag
 {
     void *asker = (void *)(uintptr_t)header->token;
     if (header->kind == FAR_FLUSHED) {
-        far_flushed(asker);
+        far_flushed(asker, header->a);
         return;
     }
     struct far_ask *ask = asker;
-    if (header->kind == FAR_DATA) {
+    if (header->kind == FAR_DATA && !header->op) {
         take_data(ask, message);
         return;
     }
-    uccs_far_give(ask->dest, ask->bytes, header->a);
+    ask->failed = header->op != 0;
+    if (ask->dest && !ask->failed)
+        uccs_far_give(ask->dest, ask->bytes, header->a);
     settle(ask);
 }

@@ -56,16 +56,19 @@ void far_hang(struct far_peer *peer, struct uccs_request *request)
     }
 }
 
-/* The answer to a flush is there. */
-void far_flushed(struct far_flush *flush)
+/* The answer to a flush is there. Which of the operations failed it does not say: every request that hangs on it may have. */
+void far_flushed(struct far_flush *flush, uint64_t refused)
 {
     struct far_peer *peer = flush->peer;
+    bool failed = refused > peer->refused;
+    if (failed)
+        peer->refused = refused;
     if (flush->covers > peer->answered)
         peer->answered = flush->covers;
     if (peer->flying == flush)
         peer->flying = 0;
     for (uint32_t i = 0; i < flush->count; i++)
-        uccs_request_finish(flush->requests[i], false);
+        uccs_request_finish(flush->requests[i], failed);
     free(flush->requests);
     free(flush);
 }

@@ -21,6 +21,8 @@ enum far_kind {
     FAR_FLUSHED,
     FAR_FLAG,
     FAR_PARCEL, /* a put that is not counted */
+    FAR_IMPORT,
+    FAR_GONE,
     FAR_AM,
     FAR_AM_DONE,
     FAR_HELLO, /* the address of a lane that issues, for answers */
@@ -43,7 +45,7 @@ struct far_header {
     uint64_t token; /* of the asker, for the answer; stride of FAR_PUT_BLOCKS */
     uint64_t a;     /* amo: value; put: counter or signal's offset; get: counter; blocks: block size, stride */
     uint64_t b;     /* amo: cond; put: weight or signal's value; get: bytes */
-    uint64_t id;    /* of an active message: its number (far_am.c) */
+    uint64_t id;    /* the region (FAR_REGION); of an active message its number (far_am.c) */
 };
 _Static_assert(sizeof(struct far_header) == 56, "no holes");
 
@@ -72,6 +74,7 @@ struct far_ask {
     struct far_lane *lane;
     uint32_t *flag; /* set to 1 (release); null: */
     struct uccs_request *request;
+    bool failed; /* the region has been released */
     void *dest;
     size_t bytes;
     struct uccs_far_blocks blocks; /* count 0: plain */
@@ -113,6 +116,7 @@ struct far_origin {
     void *to;              /* where answers go; of the other's service lane the peer's own */
     struct far_outbox box; /* the same */
     uint64_t applied;
+    uint64_t refused; /* of those applied: their region had been released */
     struct far_kept *kept;
 };
 
@@ -123,6 +127,7 @@ struct far_peer {
     void *to; /* the transport's; null until something is sent */
     struct far_outbox box;
     uint64_t issued, answered; /* operations; those known to be applied */
+    uint64_t refused;          /* of those known to be applied */
     uint64_t fenced, epoch;    /* issued at the last fence; which fence that was */
     struct far_flush *flying;  /* the last flush sent, not yet answered */
     struct far_flush *next;    /* requests that wait for a flush to be sent */
@@ -196,8 +201,19 @@ struct far_lane *far_next(void); /* a lane that has something unanswered, not th
  * of when it has left. It counts as an operation or does not. */
 void far_message(int pe, const struct far_header *header, const void *data, size_t bytes, void *buffer,
                  struct uccs_block *block, bool counts);
+/* Sends what is answered; the answer finds `ask`, and raises its flag, which await waits for, or finishes its request. */
+void far_ask(struct far_lane *lane, int pe, const struct far_header *header, struct far_ask *ask);
+void far_await(struct far_lane *lane, const uint32_t *flag);
 /* The transport holds more than it should. */
 bool far_busy(const struct far_lane *lane);
+
+/* far_place.c: the address here; null when the region that the header names has been released. What is beyond ends the job. */
+char *far_place(const struct far_header *header, uint64_t offset, size_t bytes);
+char *far_place_in(const struct far_header *header, uint32_t segment, uint64_t offset, size_t bytes); /* of no region */
+uint64_t far_apply(const struct far_header *header, void *to); /* an atomic; the old value */
+
+/* far_region.c: an event. */
+bool far_region_heard(const struct far_header *header);
 
 /* far_am.c: a packet for what is arriving; where its payload goes; it is there. The rest tells senders. */
 struct uccs_far_packet;
@@ -215,7 +231,7 @@ void far_quiet(uint64_t lanes, const int *pes, size_t npes);
 void far_hang(struct far_peer *peer, struct uccs_request *request);
 /* Every operation that carries a request may be tested from now on: starts flushes where requests hang. */
 void far_nudge(struct far_lane *lane);
-void far_flushed(struct far_flush *flush);
+void far_flushed(struct far_flush *flush, uint64_t refused);
 
 /* far_batch.c */
 bool far_batch_fits(size_t bytes);

@@ -24,30 +24,6 @@ struct receive {
     struct uccs_far_packet *packet; /* of an active message */
 };
 
-/* The address here; a sender's mistake cannot have come so far, so a miss is a fault of the library or the wire. */
-static char *place_of(uint32_t segment, uint64_t offset, size_t bytes, int from)
-{
-    size_t limit = 0;
-    char *base = 0;
-    if (segment == FAR_HEAP) {
-        base = uccs_memory_heap(&limit);
-    } else if (segment == FAR_IMAGE) {
-        base = uccs_memory_image((uint32_t)uccs_core.me - uccs_core.first);
-        limit = uccs_memory_image_bytes();
-    } else if (segment == FAR_ROWS) {
-        const size_t row = (size_t)NODE_GROUP_LINES * CACHE_LINE;
-        size_t slot = offset / row, index = (uint32_t)uccs_core.me - uccs_core.first;
-        base = uccs_core.groups + (slot * uccs_core.size + index) * row - slot * row;
-        limit = (slot + 1) * row;
-    } else if (segment == FAR_ROOM) {
-        base = far_room_of(&offset, &limit);
-    }
-    if (lat_unlikely(!base || offset > limit || bytes > limit - offset))
-        far_fail("PE %d reaches beyond the memory of PE %d: offset %llu, %zu bytes", from, uccs_core.me,
-                 (unsigned long long)offset, bytes);
-    return base + offset;
-}
-
 /* One element is one store, a release: it may be a flag. */
 static void store(char *to, const void *from, size_t bytes)
 {
@@ -64,38 +40,26 @@ static void store(char *to, const void *from, size_t bytes)
     }
 }
 
-static void unpack(const struct far_header *header, const char *data, size_t bytes)
+/* False: the region has been released. */
+static bool unpack(const struct far_header *header, const char *data, size_t bytes)
 {
     size_t block = header->a;
     ptrdiff_t step = (ptrdiff_t)header->token;
     for (size_t i = 0; i * block < bytes; i++) {
         uint64_t offset = header->offset + (uint64_t)((ptrdiff_t)i * step);
-        store(place_of(header->segment, offset, block, header->from), data + i * block, block);
+        char *to = far_place(header, offset, block);
+        if (!to)
+            return false;
+        store(to, data + i * block, block);
     }
+    return true;
 }
 
-#define APPLY(bits)                                                                                        \
-    static uint64_t apply##bits(uint8_t op, uint##bits##_t *to, uint##bits##_t value, uint##bits##_t cond) \
-    {                                                                                                      \
-        switch (op) {                                                                                      \
-        case FAR_FETCH: return atomic_load_acquire(to);                                                    \
-        case FAR_SET: atomic_store_release(to, value); return 0;                                           \
-        case FAR_SWAP: return atomic_exchange_acqrel(to, value);                                           \
-        case FAR_CSWAP: (void)atomic_cas_acqrel(to, &cond, value); return cond;                            \
-        case FAR_ADD: return atomic_fetch_add_acqrel(to, value);                                           \
-        case FAR_AND: return atomic_fetch_and_acqrel(to, value);                                           \
-        case FAR_OR: return atomic_fetch_or_acqrel(to, value);                                             \
-        default: return atomic_fetch_xor_acqrel(to, value);                                                \
-        }                                                                                                  \
-    }
-
-APPLY(32)
-APPLY(64)
-
-static void answer_amo(struct far_origin *origin, const struct far_header *header, uint64_t old)
+static void answer_amo(struct far_origin *origin, const struct far_header *header, uint64_t old, bool done)
 {
     struct far_send *send = far_send_new(far_service());
     send->header.kind = FAR_AMO_ANSWER;
+    send->header.op = !done;
     send->header.token = header->token;
     send->header.a = old;
     far_answer(origin, send, 0, 0);
@@ -103,11 +67,12 @@ static void answer_amo(struct far_origin *origin, const struct far_header *heade
 
 static void apply_amo(struct far_origin *origin, const struct far_header *header)
 {
-    void *to = place_of(header->segment, header->offset, header->size, header->from);
-    uint64_t old = header->size == sizeof(uint32_t) ? apply32(header->op, to, (uint32_t)header->a, (uint32_t)header->b)
-                                                    : apply64(header->op, to, header->a, header->b);
+    void *to = far_place(header, header->offset, header->size);
+    uint64_t old = to ? far_apply(header, to) : 0;
     if (header->token)
-        answer_amo(origin, header, old);
+        answer_amo(origin, header, old, to);
+    else
+        origin->refused += !to;
 }
 
 /* The data of a put is there: tells whom it concerns. */
@@ -123,7 +88,7 @@ static void announce(const struct far_header *header)
         uccs_counter_late(header->a, uccs_core.me);
         return;
     }
-    uint64_t *signal = (uint64_t *)place_of(header->size, header->a, sizeof *signal, header->from);
+    uint64_t *signal = (uint64_t *)far_place_in(header, header->size, header->a, sizeof *signal);
     if (header->op == FAR_SIGNAL_ADD)
         atomic_fetch_add_acqrel(signal, header->b); /* acquire: signal_wait_until */
     else
@@ -135,6 +100,7 @@ static void answer_flush(struct far_origin *origin, const struct far_header *hea
     struct far_send *send = far_send_new(far_service());
     send->header.kind = FAR_FLUSHED;
     send->header.token = header->token;
+    send->header.a = origin->refused;
     far_answer(origin, send, 0, 0);
 }
 
@@ -157,25 +123,33 @@ static void take_message(const struct far_header *header, const void *data, size
     far_am_arrived(packet);
 }
 
-/* Data that has come and is not in its place yet. */
-static void land(struct far_origin *origin, const struct far_header *header, const void *data, size_t bytes)
+static bool put(const struct far_header *header, const void *data, size_t bytes)
+{
+    char *to = far_place(header, header->offset, bytes);
+    if (to && bytes)
+        store(to, data, bytes);
+    return to;
+}
+
+/* Data that has come and is not in its place yet. False: its region has been released. */
+static bool land(struct far_origin *origin, const struct far_header *header, const void *data, size_t bytes)
 {
     switch (header->kind) {
     case FAR_PUT:
-    case FAR_PARCEL:
-        if (bytes)
-            store(place_of(header->segment, header->offset, bytes, header->from), data, bytes);
-        break;
-    case FAR_PUT_BLOCKS: unpack(header, data, bytes); break;
-    case FAR_HELLO: meet(origin, header, data, bytes); break;
-    case FAR_AM: take_message(header, data, bytes); break;
-    default: break;
+    case FAR_PARCEL: return put(header, data, bytes);
+    case FAR_PUT_BLOCKS: return unpack(header, data, bytes);
+    case FAR_HELLO: meet(origin, header, data, bytes); return true;
+    case FAR_AM: take_message(header, data, bytes); return true;
+    default: return true;
     }
 }
 
-static void applied(struct far_origin *origin, const struct far_header *header)
+static void applied(struct far_origin *origin, const struct far_header *header, bool done)
 {
-    announce(header);
+    if (lat_likely(done))
+        announce(header);
+    else
+        origin->refused++;
     origin->applied += header->kind != FAR_PARCEL;
 }
 
@@ -184,11 +158,12 @@ static void go_on(struct far_origin *origin);
 static void landed(struct receive *receive)
 {
     struct far_origin *origin = receive->origin;
+    bool done = true;
     if (receive->packet)
         far_am_arrived(receive->packet);
     else if (receive->packed)
-        land(origin, &receive->header, receive->packed, receive->bytes);
-    applied(origin, &receive->header);
+        done = land(origin, &receive->header, receive->packed, receive->bytes);
+    applied(origin, &receive->header, done);
     free(receive->packed);
     free(receive);
 }
@@ -203,12 +178,14 @@ static void received(struct far_token *token, bool failed)
     go_on(origin);
 }
 
-/* Where long data goes: its own place if it has one. */
+/* Where long data goes: its own place if it has one. What is to be refused is fetched, too. */
 static void *room_for(struct receive *receive)
 {
     const struct far_header *header = &receive->header;
-    if (header->kind == FAR_PUT || header->kind == FAR_PARCEL)
-        return place_of(header->segment, header->offset, receive->bytes, header->from);
+    bool straight = header->kind == FAR_PUT || header->kind == FAR_PARCEL;
+    char *place = straight ? far_place(header, header->offset, receive->bytes) : 0;
+    if (place)
+        return place;
     if (header->kind == FAR_AM)
         return far_am_room(receive->packet = far_am_packet(header, receive->bytes));
     receive->packed = malloc(receive->bytes);
@@ -230,36 +207,47 @@ static void fetch(struct far_origin *origin, const struct far_header *header, vo
     }
 }
 
+/* Null `from`: the region has been released. */
+static void answer_get(struct far_origin *origin, const struct far_header *header, const void *from, void *buffer,
+                       uccs_counter counter)
+{
+    struct far_send *send = far_send_new(far_service());
+    send->header.kind = FAR_DATA;
+    send->header.op = !from;
+    send->header.token = header->token;
+    send->buffer = buffer;
+    send->counter = counter;
+    far_answer(origin, send, from, from ? header->b : 0);
+}
+
 /* The memory itself is what is sent: a get sees it as it is while it leaves. */
 static void serve_get(struct far_origin *origin, const struct far_header *header)
 {
-    const char *from = place_of(header->segment, header->offset, header->b, header->from);
-    struct far_send *send = far_send_new(far_service());
-    send->header.kind = FAR_DATA;
-    send->header.token = header->token;
+    const char *from = far_place(header, header->offset, header->b);
     if (header->op == FAR_LATE)
         uccs_counter_late(header->a, uccs_core.me);
-    else if (header->op == FAR_COUNT)
-        send->counter = header->a;
     atomic_fence_acquire(); /* data that an earlier flag announced */
-    far_answer(origin, send, from, header->b);
+    answer_get(origin, header, from, 0, header->op == FAR_COUNT ? header->a : 0);
 }
 
 static void serve_get_blocks(struct far_origin *origin, const struct far_header *header)
 {
     size_t block = header->after, bytes = header->b;
-    char *packed = malloc(bytes);
+    char *packed = malloc(bytes), *from = packed;
     if (!packed)
-        far_fail("no memory for %zu bytes for PE %d", bytes, header->from);
-    for (size_t i = 0; i * block < bytes; i++) {
-        uint64_t offset = header->offset + (uint64_t)((ptrdiff_t)i * (ptrdiff_t)header->a);
-        memcpy(packed + i * block, place_of(header->segment, offset, block, header->from), block);
+        far_fail("no memory for %zu bytes for PE %u", bytes, header->from);
+    for (size_t i = 0; i * block < bytes && from; i++) {
+        from = far_place(header, header->offset + (uint64_t)((ptrdiff_t)i * (ptrdiff_t)header->a), block);
+        if (from)
+            memcpy(packed + i * block, from, block);
     }
-    struct far_send *send = far_send_new(far_service());
-    send->header.kind = FAR_DATA;
-    send->header.token = header->token;
-    send->buffer = packed;
-    far_answer(origin, send, packed, bytes);
+    answer_get(origin, header, from ? packed : 0, packed, 0);
+}
+
+/* Who holds handles of memory here, and who has released what I hold one of. */
+static void answer_region(struct far_origin *origin, const struct far_header *header)
+{
+    answer_amo(origin, header, 0, far_region_heard(header));
 }
 
 static void handle(struct far_origin *origin, const struct far_header *header, const void *data, size_t bytes,
@@ -269,6 +257,8 @@ static void handle(struct far_origin *origin, const struct far_header *header, c
     case FAR_GET: serve_get(origin, header); break;
     case FAR_GET_BLOCKS: serve_get_blocks(origin, header); break;
     case FAR_FLUSH: answer_flush(origin, header); break;
+    case FAR_IMPORT:
+    case FAR_GONE: answer_region(origin, header); break;
     case FAR_AMO:
         apply_amo(origin, header);
         origin->applied++;
@@ -278,8 +268,7 @@ static void handle(struct far_origin *origin, const struct far_header *header, c
             fetch(origin, header, rest, bytes);
             break;
         }
-        land(origin, header, data, bytes);
-        applied(origin, header);
+        applied(origin, header, land(origin, header, data, bytes));
     }
 }
 
@@ -359,7 +348,7 @@ void far_arrived(void *lane, const struct transport_message *message)
         far_fail("a message that is none of this job has arrived");
     switch (header.kind) {
     case FAR_FLAG:
-        store(place_of(FAR_ROWS, header.offset, sizeof header.a, header.from), &header.a, sizeof header.a);
+        store(far_place_in(&header, FAR_ROWS, header.offset, sizeof header.a), &header.a, sizeof header.a);
         return;
     case FAR_AM_DONE: far_am_told(&header); return;
     case FAR_AMO_ANSWER:

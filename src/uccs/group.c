@@ -72,7 +72,7 @@ static void disseminate_on_flags(const struct uccs_group *group)
         if (theirs)
             atomic_fetch_add_release(theirs, 1); /* acquire: the load below, at its owner */
         else
-            uccs_far_amo_post(0, pe, FAR_ADD, uccs_far_place(&group->flags[round]), sizeof(long), 1, 0);
+            uccs_far_amo_post(0, pe, FAR_ADD, uccs_far_place(&group->flags[round]), sizeof(long), 1, 0, 0);
         struct uccs_wait wait = {0};
         while (atomic_load_acquire(&group->flags[round]) < 0)
             uccs_pause(&wait);

@@ -3,6 +3,7 @@
 #include "base/heap.h"
 #include "base/siphash.h"
 #include "rte/rte.h"
+#include "uccs/far.h"
 #include "uccs/inner.h"
 #include "uccs/memory.h"
 #include "uccs/own.h"
@@ -17,6 +18,18 @@
 static pthread_mutex_t books = PTHREAD_MUTEX_INITIALIZER;
 static struct heap *region_heap;
 static uint32_t slots_used, slots_free[OWN_REGISTRATIONS], slots_free_count;
+
+/* For peers of other nodes, by slot; written before the generation makes it valid. */
+static struct {
+    char *at;
+    size_t length;
+    enum uccs_domain domain;
+    uint64_t *importers; /* a bit for each PE; null: none. Under `books` */
+} registered[OWN_REGISTRATIONS];
+
+/* What I hold of other nodes; a lock that events of the transport take. */
+static pthread_mutex_t imports_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct uccs_region *imports;
 
 static char *my_region(size_t *bytes)
 {
@@ -62,11 +75,16 @@ static uint32_t *generation_at(int owner, uint32_t slot)
 
 static void give_slot(uint32_t slot)
 {
-    uint32_t *generation = generation_at(uccs_core.me, slot);
-    atomic_store_release(generation, *generation + 1); /* even: stale to all; acquire: uccs_region_check */
+    uint32_t *generation = generation_at(uccs_core.me, slot), old = *generation;
     pthread_mutex_lock(&books);
+    atomic_store_release(generation, old + 1); /* even: stale to all; acquire: uccs_region_check */
+    uint64_t *importers = registered[slot].importers;
+    registered[slot].importers = 0;
     slots_free[slots_free_count++] = slot;
     pthread_mutex_unlock(&books);
+    if (importers)
+        uccs_far_released(uccs_region_id(slot, old), importers);
+    free(importers);
 }
 
 void uccs_region_close(void)
@@ -75,7 +93,10 @@ void uccs_region_close(void)
     for (uint32_t slot = 0; slot < slots_used; slot++) {
         uint32_t *generation = generation_at(uccs_core.me, slot);
         atomic_store_release(generation, *generation + (*generation & 1));
+        free(registered[slot].importers);
+        registered[slot].importers = 0;
     }
+    imports = 0; /* the program's, whom they serve no more */
     slots_used = slots_free_count = 0;
     heap_destroy(region_heap);
     region_heap = 0;
@@ -102,8 +123,77 @@ static struct uccs_region *describe(void *near, size_t length, enum uccs_domain 
                                    .domain = domain,
                                    .own = true};
     region->now = generation;
-    atomic_store_release(generation, region->generation); /* acquire: uccs_region_check */
+    registered[slot].at = near;
+    registered[slot].length = length;
+    registered[slot].domain = domain;
+    atomic_store_release(generation, region->generation); /* acquire: uccs_region_check, uccs_region_alive */
     return region;
+}
+
+/* --- For peers of other nodes */
+
+int uccs_region_find(uint64_t id, uint64_t offset, size_t bytes, char **at)
+{
+    uint32_t slot = (uint32_t)(id >> 32);
+    *at = 0;
+    if (!uccs_region_alive(slot, (uint32_t)id))
+        return UCCS_ERR_STALE;
+    if (offset > registered[slot].length || bytes > registered[slot].length - offset)
+        return UCCS_ERR_BOUNDS;
+    *at = registered[slot].at + offset;
+    return UCCS_OK;
+}
+
+bool uccs_region_locked(uint64_t id)
+{
+    return registered[id >> 32].domain == UCCS_DOMAIN_LOCKED;
+}
+
+bool uccs_region_imported(uint64_t id, int pe)
+{
+    uint32_t slot = (uint32_t)(id >> 32);
+    pthread_mutex_lock(&books);
+    bool alive = uccs_region_alive(slot, (uint32_t)id);
+    if (alive && !registered[slot].importers)
+        registered[slot].importers = calloc(((size_t)uccs_core.npes + 63) / 64, sizeof(uint64_t));
+    alive = alive && registered[slot].importers;
+    if (alive)
+        registered[slot].importers[pe / 64] |= UINT64_C(1) << pe % 64;
+    pthread_mutex_unlock(&books);
+    return alive;
+}
+
+void uccs_region_gone(int owner, uint64_t id)
+{
+    pthread_mutex_lock(&imports_lock);
+    for (struct uccs_region *at = imports; at; at = at->next)
+        if (at->owner == owner && uccs_region_id(at->slot, at->generation) == id)
+            atomic_store_release(&at->heard, at->generation + 1); /* acquire: uccs_region_check */
+    pthread_mutex_unlock(&imports_lock);
+}
+
+/* Listed before the owner is asked, so that its word is not missed. */
+static int import_far(struct uccs_region *region)
+{
+    region->heard = region->generation;
+    region->now = &region->heard;
+    pthread_mutex_lock(&imports_lock);
+    region->next = imports;
+    imports = region;
+    pthread_mutex_unlock(&imports_lock);
+    bool alive = uccs_far_import(region->owner, uccs_region_id(region->slot, region->generation));
+    return alive ? UCCS_OK : UCCS_ERR_STALE;
+}
+
+static void forget_far(const struct uccs_region *region)
+{
+    pthread_mutex_lock(&imports_lock);
+    struct uccs_region **at = &imports;
+    while (*at && *at != region)
+        at = &(*at)->next;
+    if (*at)
+        *at = region->next;
+    pthread_mutex_unlock(&imports_lock);
 }
 
 int uccs_memory_allocate(uccs_context_t context, size_t length, uccs_memory_t *memory)
@@ -222,12 +312,13 @@ int uccs_memory_import(uccs_context_t context, const void *handle, size_t length
     memcpy(&given, handle, sizeof given);
     if (given.magic != HANDLE_MAGIC || given.hash != hash_of(&given) || given.slot >= OWN_REGISTRATIONS)
         return UCCS_ERR_FORGED;
-    if ((uint32_t)given.owner - uccs_core.first >= uccs_core.size)
+    bool far = uccs_far_pe(given.owner);
+    if (!far && (uint32_t)given.owner - uccs_core.first >= uccs_core.size)
         return UCCS_ERR_UNREACHABLE;
     struct uccs_region *region = malloc(sizeof *region);
     if (!region)
         return UCCS_ERR_NO_MEMORY;
-    *region = (struct uccs_region){.near = near_of(&given),
+    *region = (struct uccs_region){.near = far ? 0 : near_of(&given),
                                    .address = given.address,
                                    .length = given.length,
                                    .owner = given.owner,
@@ -235,9 +326,11 @@ int uccs_memory_import(uccs_context_t context, const void *handle, size_t length
                                    .slot = given.slot,
                                    .generation = given.generation,
                                    .domain = (enum uccs_domain)given.domain};
-    region->now = generation_at(given.owner, given.slot);
-    int status = uccs_region_check(region, 0, region->length);
+    if (!far)
+        region->now = generation_at(given.owner, given.slot);
+    int status = far ? import_far(region) : uccs_region_check(region, 0, region->length);
     if (status != UCCS_OK) {
+        forget_far(region);
         free(region);
         return status;
     }
@@ -258,6 +351,8 @@ int uccs_memory_release(uccs_memory_t memory)
         give_slot(memory->slot);
     if (memory->allocated && uccs_running())
         uccs_region_give(memory->near);
+    if (memory->now == &memory->heard)
+        forget_far(memory);
     free(memory);
     return UCCS_OK;
 }

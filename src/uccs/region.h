@@ -24,8 +24,10 @@ struct uccs_region {
     uint32_t slot, generation;
     const uint32_t *now; /* the registration's generation at the owner */
     enum uccs_domain domain;
-    bool own;       /* mine: release ends the registration */
-    bool allocated; /* mine, from the region's allocator */
+    uint32_t heard;           /* of memory of another node: `now`, which its owner turns by a message */
+    struct uccs_region *next; /* of those */
+    bool own;                 /* mine: release ends the registration */
+    bool allocated;           /* mine, from the region's allocator */
 };
 
 /* UCCS_OK, or why [offset, offset + length) cannot be used: bounds, stale. */
@@ -39,6 +41,17 @@ static inline int uccs_region_check(const struct uccs_region *region, size_t off
 
 /* A registration of mine that a peer's operation names. */
 bool uccs_region_alive(uint32_t slot, uint32_t generation);
+
+/* For peers of other nodes, who name a registration by a number. find: UCCS_OK, UCCS_ERR_BOUNDS, or UCCS_ERR_STALE with a
+ * null address. imported: false when it is stale, else the PE will be told of its end. gone: that end, at an importer. */
+static inline uint64_t uccs_region_id(uint32_t slot, uint32_t generation)
+{
+    return (uint64_t)slot << 32 | generation;
+}
+int uccs_region_find(uint64_t id, uint64_t offset, size_t bytes, char **at);
+bool uccs_region_locked(uint64_t id); /* of the locked domain; `id` has been found */
+bool uccs_region_imported(uint64_t id, int pe);
+void uccs_region_gone(int owner, uint64_t id);
 
 /* At the end of a life: forgets all registrations of this process. */
 void uccs_region_close(void);

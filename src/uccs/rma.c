@@ -4,6 +4,7 @@
 #include "uccs/flush.h"
 #include "uccs/memory.h"
 #include "uccs/request.h"
+#include "uccs/rma_far.h"
 
 #include <string.h>
 
@@ -46,15 +47,15 @@ int uccs_rma_after(const struct uccs_endpoint *endpoint, const struct uccs_op *o
     return UCCS_OK;
 }
 
-static int put_far(struct uccs_context *context, const struct uccs_region *memory, size_t offset, const void *source,
-                   size_t length)
+static int put_unmapped(struct uccs_context *context, const struct uccs_region *memory, size_t offset,
+                        const void *source, size_t length)
 {
     return uccs_kernel_reaches(memory) ? uccs_kernel_put(memory, offset, source, length)
                                        : uccs_remote_put(context, memory, offset, source, length, 0);
 }
 
-static int get_far(struct uccs_context *context, const struct uccs_region *memory, size_t offset, void *dest,
-                   size_t length)
+static int get_unmapped(struct uccs_context *context, const struct uccs_region *memory, size_t offset, void *dest,
+                        size_t length)
 {
     return uccs_kernel_reaches(memory) ? uccs_kernel_get(memory, offset, dest, length)
                                        : uccs_remote_get(context, memory, offset, dest, length, 0);
@@ -72,7 +73,7 @@ static inline int put_bytes(struct uccs_context *context, const struct uccs_regi
                             const void *source, size_t length)
 {
     if (lat_unlikely(!memory->near))
-        return put_far(context, memory, offset, source, length);
+        return put_unmapped(context, memory, offset, source, length);
     copy(memory->near + offset, source, length);
     return UCCS_OK;
 }
@@ -81,7 +82,7 @@ static inline int get_bytes(struct uccs_context *context, const struct uccs_regi
                             size_t length)
 {
     if (lat_unlikely(!memory->near))
-        return get_far(context, memory, offset, dest, length);
+        return get_unmapped(context, memory, offset, dest, length);
     copy(dest, memory->near + offset, length);
     return UCCS_OK;
 }
@@ -104,6 +105,8 @@ static __attribute__((noinline)) int put_any(uccs_context_t context, uccs_endpoi
     int status = uccs_rma_check(context, endpoint, memory, offset, length, op);
     if (lat_unlikely(status != UCCS_OK))
         return status;
+    if (uccs_region_far(memory))
+        return uccs_rma_far_put(context, memory, offset, source, length, op);
     uccs_rma_before(context, op);
     status = put_bytes(context, memory, offset, source, length);
     return status == UCCS_OK ? uccs_rma_after(endpoint, op) : status;
@@ -126,6 +129,8 @@ static __attribute__((noinline)) int get_any(uccs_context_t context, uccs_endpoi
     int status = uccs_rma_check(context, endpoint, memory, offset, length, op);
     if (lat_unlikely(status != UCCS_OK))
         return status;
+    if (uccs_region_far(memory))
+        return uccs_rma_far_get(context, memory, offset, dest, length, op);
     before_get(context, op);
     status = get_bytes(context, memory, offset, dest, length);
     return status == UCCS_OK ? uccs_rma_after(endpoint, op) : status;
@@ -171,6 +176,8 @@ int uccs_put_large_contiguous_nb(uccs_context_t context, uccs_endpoint_t endpoin
     int status = desc ? uccs_rma_check(context, endpoint, memory, offset, length, 0) : UCCS_ERR_INVALID;
     if (status != UCCS_OK || (length && !source))
         return status != UCCS_OK ? status : UCCS_ERR_INVALID;
+    if (uccs_region_far(memory))
+        return uccs_rma_far_put_nb(context, memory, offset, source, length, desc);
     if (!is_deferred(context, memory))
         return put(context, endpoint, memory, offset, source, length, &(struct uccs_op){.request = desc});
     struct uccs_request *request = uccs_request_materialise(desc);
@@ -201,6 +208,8 @@ int uccs_get_large_contiguous_nb(uccs_context_t context, uccs_endpoint_t endpoin
     int status = desc ? uccs_rma_check(context, endpoint, memory, offset, length, 0) : UCCS_ERR_INVALID;
     if (status != UCCS_OK || (length && !dest))
         return status != UCCS_OK ? status : UCCS_ERR_INVALID;
+    if (uccs_region_far(memory))
+        return uccs_rma_far_get_nb(context, memory, offset, dest, length, desc);
     if (!is_deferred(context, memory))
         return get(context, endpoint, memory, offset, dest, length, &(struct uccs_op){.request = desc});
     struct uccs_request *request = uccs_request_materialise(desc);
@@ -230,6 +239,8 @@ int uccs_put_strided(uccs_context_t context, uccs_endpoint_t endpoint, uccs_memo
     int status = check_stride(context, endpoint, memory, offset, source, s, op);
     if (status != UCCS_OK)
         return status;
+    if (uccs_region_far(memory))
+        return uccs_rma_far_put_strided(context, memory, offset, source, s, op);
     uccs_rma_before(context, op);
     const char *from = source;
     for (size_t i = 0; i < s->count && status == UCCS_OK;
@@ -244,6 +255,8 @@ int uccs_get_strided(uccs_context_t context, uccs_endpoint_t endpoint, uccs_memo
     int status = check_stride(context, endpoint, memory, offset, dest, s, op);
     if (status != UCCS_OK)
         return status;
+    if (uccs_region_far(memory))
+        return uccs_rma_far_get_strided(context, memory, offset, dest, s, op);
     before_get(context, op);
     char *to = dest;
     for (size_t i = 0; i < s->count && status == UCCS_OK;
@@ -271,6 +284,8 @@ int uccs_put_vector(uccs_context_t context, uccs_endpoint_t endpoint, uccs_memor
     int status = check_pieces(context, endpoint, memory, pieces, n, op);
     if (status != UCCS_OK)
         return status;
+    if (uccs_region_far(memory))
+        return uccs_rma_far_put_vector(context, memory, pieces, n, op);
     uccs_rma_before(context, op);
     for (size_t i = 0; i < n && status == UCCS_OK; i++)
         status = put_bytes(context, memory, pieces[i].offset, pieces[i].local, pieces[i].length);
@@ -281,6 +296,8 @@ int uccs_get_vector(uccs_context_t context, uccs_endpoint_t endpoint, uccs_memor
                     const struct uccs_piece *pieces, size_t n, const struct uccs_op *op)
 {
     int status = check_pieces(context, endpoint, memory, pieces, n, op);
+    if (status == UCCS_OK && uccs_region_far(memory))
+        return uccs_rma_far_get_vector(context, memory, pieces, n, op);
     if (status == UCCS_OK)
         before_get(context, op);
     for (size_t i = 0; i < n && status == UCCS_OK; i++)

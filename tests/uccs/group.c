@@ -165,6 +165,7 @@ static void test_barrier(uccs_context_t context, uccs_memory_t *all, uccs_group_
         OK(uccs_put_short_contiguous(context, endpoint, all[pe], (size_t)rank * 8, &round, 8, 0));
         OK(uccs_endpoint_release(endpoint));
     }
+    OK(uccs_flush(context)); /* a barrier completes nothing one-sided */
     if (round % 2) {
         OK(uccs_barrier(group));
     } else {
