@@ -258,12 +258,15 @@ static int poll_context(struct uccs_context *context, int what)
 /* What has come from other nodes, for one ring's kind of messages. */
 static int poll_packets(struct uccs_context *context, uint32_t which)
 {
-    struct uccs_far_tally tally = {0};
+    struct uccs_far_tally tally = {.context = context->attr.id, .which = which};
     struct uccs_far_packet *packet;
     int count = 0;
     for (; count < BATCH && (packet = uccs_far_am_take(context, which)); count++) {
-        enum outcome outcome = run(context, &packet->message, uccs_far_am_block(packet), which);
-        uccs_far_am_handled(&tally, packet, outcome == HELD);
+        struct uccs_message message; /* a packet that is held may be gone when the handler returns */
+        memcpy(&message, &packet->message,
+               offsetof(struct uccs_message, payload) + (packet->message.staged ? 0 : packet->message.length));
+        enum outcome outcome = run(context, &message, uccs_far_am_block(packet), which);
+        uccs_far_am_handled(&tally, &message, outcome == HELD ? 0 : packet);
     }
     uccs_far_am_tell(&tally);
     return count;

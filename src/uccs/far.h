@@ -139,7 +139,7 @@ void uccs_far_count(struct uccs_far_lanes *on, int pe, uccs_counter counter, int
 /* Registered memory (far_region.c). import: false when it has been released; else the owner tells this PE once it is
  * (uccs_region_gone). released: returns when all of these PEs, a bit for each, have been told. */
 bool uccs_far_import(int pe, uint64_t region);
-void uccs_far_released(uint64_t region, const uint64_t *importers);
+void uccs_far_memory_gone(uint64_t region, const uint64_t *importers);
 
 /* Stores to a word of the target's rows, at FAR_ROWS and the offset: neither ordered nor flushed. */
 void uccs_far_flag(int pe, uint64_t offset, uint64_t value);

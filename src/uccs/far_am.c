@@ -304,20 +304,16 @@ void uccs_far_am_tell(struct uccs_far_tally *tally)
     tally->bytes = 0;
 }
 
-void uccs_far_am_handled(struct uccs_far_tally *tally, struct uccs_far_packet *packet, bool held)
+void uccs_far_am_handled(struct uccs_far_tally *tally, const struct uccs_message *message,
+                         struct uccs_far_packet *packet)
 {
-    const struct uccs_message *message = &packet->message;
     if (tally->count && (tally->to != (int)message->source || tally->lane != message->lane))
         uccs_far_am_tell(tally);
     tally->to = (int)message->source;
-    tally->context = packet->context;
-    tally->which = packet->which;
     tally->lane = message->lane;
     tally->count++;
     tally->bytes += message->length;
-    if (held)
-        return;
-    if (packet->token) {
+    if (packet && packet->token) {
         tell(tally, packet->token, packet->block.failed);
         tally->count = 0;
         tally->bytes = 0;

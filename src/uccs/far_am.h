@@ -55,8 +55,9 @@ static inline struct uccs_block *uccs_far_am_block(struct uccs_far_packet *packe
     return packet->message.staged || packet->token ? &packet->block : 0;
 }
 
-/* Its handler has returned, and holds its block or does not. Who does not is done with the packet. */
-void uccs_far_am_handled(struct uccs_far_tally *tally, struct uccs_far_packet *packet, bool held);
+/* Its handler has returned, and is done with the packet; null: it holds it. */
+void uccs_far_am_handled(struct uccs_far_tally *tally, const struct uccs_message *message,
+                         struct uccs_far_packet *packet);
 void uccs_far_am_tell(struct uccs_far_tally *tally);
 
 /* The holder of a packet's block is done with it. */

@@ -27,7 +27,7 @@ static void tell(struct far_lane *lane, int pe, uint64_t region, struct uccs_req
 }
 
 /* `all` is no one's child and has an owner, so nobody frees it. */
-void uccs_far_released(uint64_t region, const uint64_t *importers)
+void uccs_far_memory_gone(uint64_t region, const uint64_t *importers)
 {
     struct far_lane *lane = far_service();
     struct uccs_request all = {.pending = 1};

@@ -83,7 +83,7 @@ static void give_slot(uint32_t slot)
     slots_free[slots_free_count++] = slot;
     pthread_mutex_unlock(&books);
     if (importers)
-        uccs_far_released(uccs_region_id(slot, old), importers);
+        uccs_far_memory_gone(uccs_region_id(slot, old), importers);
     free(importers);
 }
 
