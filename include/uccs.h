@@ -39,6 +39,7 @@ enum uccs_status {
     UCCS_ERR_FORGED = -6,      /* a memory handle that this job did not make */
     UCCS_ERR_TOO_LARGE = -7,   /* payload over the limit of this form */
     UCCS_ERR_STATE = -8,       /* not between uccs_init and uccs_finalize, or not from inside a handler */
+    UCCS_ERR_FAILED = -9,      /* test, wait: an operation of the request failed, its memory had been released */
 };
 const char *uccs_status_text(int status); /* a few words; never null */
 
@@ -107,6 +108,8 @@ int uccs_group_world_rank(uccs_group_t group, int rank); /* or -1 */
 
 /* --- Requests: a count of operations not yet complete, everywhere visible. Null is none; an operation
  * that carries a null request makes one, further ones merge into it. Testing and waiting leave it reusable.
+ * When an operation of a request has failed, whoever finds the request complete first is told so (UCCS_ERR_FAILED, once;
+ * any and some: with their outputs set, all: when all are complete).
  * One thread at a time per request variable, except a shared one (uccs_request_create): any threads at once. */
 typedef struct uccs_request *uccs_request_t;
 #define UCCS_REQUEST_NULL ((uccs_request_t)0)

@@ -32,18 +32,30 @@ int uccs_request_combine(uccs_request_t *into, size_t n, uccs_request_t *request
     return UCCS_OK;
 }
 
-/* Done without anybody's progress; OK or not yet. */
+/* Of a complete request; a failure is told once. */
+static int outcome(const uccs_request_t *request)
+{
+    struct uccs_request *object = uccs_request_object(*request);
+    if (lat_likely(!object || !atomic_load_relaxed(&object->error))) /* published by the count: done has looked at it */
+        return UCCS_OK;
+    return atomic_exchange_acqrel(&object->error, 0) ? UCCS_ERR_FAILED : UCCS_OK; /* several threads may look */
+}
+
+/* Done without anybody's progress; not yet, or how it ended. */
 static int look(uccs_request_t *request)
 {
-    return uccs_request_done(request) ? UCCS_OK : UCCS_IN_PROGRESS;
+    return uccs_request_done(request) ? outcome(request) : UCCS_IN_PROGRESS;
 }
 
 static int look_all(uccs_request_t *requests, size_t n)
 {
+    int status = UCCS_OK;
     for (size_t i = 0; i < n; i++)
         if (!uccs_request_done(&requests[i]))
             return UCCS_IN_PROGRESS;
-    return UCCS_OK;
+    for (size_t i = 0; i < n; i++)
+        status = outcome(&requests[i]) == UCCS_OK ? status : UCCS_ERR_FAILED;
+    return status;
 }
 
 /* Begins behind the one found last, so that none starves. */
@@ -55,7 +67,7 @@ static int look_any(uccs_request_t *requests, size_t n, size_t *index)
         if (uccs_request_done(&requests[i])) {
             *turn = i + 1;
             *index = i;
-            return UCCS_OK;
+            return outcome(&requests[i]);
         }
     }
     if (n)
@@ -67,21 +79,25 @@ static int look_any(uccs_request_t *requests, size_t n, size_t *index)
 static int look_some(uccs_request_t *requests, size_t n, size_t *count, size_t *indices)
 {
     size_t found = 0;
+    int status = UCCS_OK;
     for (size_t i = 0; i < n; i++)
-        if (uccs_request_done(&requests[i]))
+        if (uccs_request_done(&requests[i])) {
             indices[found++] = i;
+            status = outcome(&requests[i]) == UCCS_OK ? status : UCCS_ERR_FAILED;
+        }
     if (n && !found)
         return UCCS_IN_PROGRESS;
     *count = found;
-    return UCCS_OK;
+    return status;
 }
 
 int uccs_test(uccs_request_t *request)
 {
     if (!request)
         return UCCS_ERR_INVALID;
-    if (lat_likely(look(request) == UCCS_OK))
-        return UCCS_OK;
+    int status = look(request);
+    if (lat_likely(status != UCCS_IN_PROGRESS))
+        return status;
     uccs_progress();
     return look(request);
 }
@@ -90,8 +106,9 @@ int uccs_test_all(uccs_request_t *requests, size_t n)
 {
     if (n && !requests)
         return UCCS_ERR_INVALID;
-    if (look_all(requests, n) == UCCS_OK)
-        return UCCS_OK;
+    int status = look_all(requests, n);
+    if (status != UCCS_IN_PROGRESS)
+        return status;
     uccs_progress();
     return look_all(requests, n);
 }
@@ -100,8 +117,9 @@ int uccs_test_any(uccs_request_t *requests, size_t n, size_t *index)
 {
     if ((n && !requests) || !index)
         return UCCS_ERR_INVALID;
-    if (look_any(requests, n, index) == UCCS_OK)
-        return UCCS_OK;
+    int status = look_any(requests, n, index);
+    if (status != UCCS_IN_PROGRESS)
+        return status;
     uccs_progress();
     return look_any(requests, n, index);
 }
@@ -110,8 +128,9 @@ int uccs_test_some(uccs_request_t *requests, size_t n, size_t *count, size_t *in
 {
     if ((n && (!requests || !indices)) || !count)
         return UCCS_ERR_INVALID;
-    if (look_some(requests, n, count, indices) == UCCS_OK)
-        return UCCS_OK;
+    int status = look_some(requests, n, count, indices);
+    if (status != UCCS_IN_PROGRESS)
+        return status;
     uccs_progress();
     return look_some(requests, n, count, indices);
 }

@@ -24,6 +24,7 @@ const char *uccs_status_text(int status)
     case UCCS_ERR_STALE: return "the memory or counter has been released";
     case UCCS_ERR_FORGED: return "not a memory handle of this job";
     case UCCS_ERR_TOO_LARGE: return "the payload is too large for this form";
+    case UCCS_ERR_FAILED: return "an operation of the request failed: its memory had been released";
     case UCCS_ERR_STATE: return "not possible here: before uccs_init, or outside of a handler";
     }
     return "unknown status";

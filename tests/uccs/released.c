@@ -1,0 +1,79 @@
+/* Memory that its owner releases while an operation waits for the owner to execute it: the request says that it failed, once,
+ * alone or merged.
+ * pes: 2
+ * env: LATERAL_CMA=0
+ */
+#include "check.h"
+
+enum { WORDS = 1000, GO = 1 };
+
+static uccs_context_t context;
+static uccs_endpoint_t other;
+static long going;
+
+static void go(uccs_am_token_t token, const void *payload, size_t length, void *argument)
+{
+    (void)token, (void)payload, (void)length, (void)argument;
+    __atomic_fetch_add(&going, 1, __ATOMIC_RELEASE);
+}
+
+static void use(uccs_memory_t theirs, uccs_memory_t flag)
+{
+    long source[WORDS] = {1}, done = 1;
+    uccs_request_t put = UCCS_REQUEST_NULL, get = UCCS_REQUEST_NULL, both = UCCS_REQUEST_NULL, fine = UCCS_REQUEST_NULL;
+    size_t index = 77;
+    while (!__atomic_load_n(&going, __ATOMIC_ACQUIRE)) /* the owner makes no progress from now on */
+        uccs_progress();
+    OK(uccs_put_large_contiguous_nb(context, other, theirs, 0, source, sizeof source, &put));
+    OK(uccs_get_large_contiguous_nb(context, other, theirs, 0, source, sizeof source, &get));
+    OK(uccs_put_large_contiguous_nb(context, other, theirs, 0, source, 8, &both));
+    OK(uccs_request_combine(&both, 1, &fine));
+    OK(uccs_put_short_contiguous(context, other, flag, 0, &done, sizeof done, 0));
+    CHECK_EQ(uccs_wait(&put), UCCS_ERR_FAILED);
+    OK(uccs_wait(&put));
+    OK(uccs_test(&put));
+    CHECK_EQ(uccs_wait_any(&get, 1, &index), UCCS_ERR_FAILED);
+    CHECK_EQ(index, 0);
+    CHECK_EQ(uccs_wait_all(&both, 1), UCCS_ERR_FAILED);
+    OK(uccs_wait_all(&both, 1));
+    OK(uccs_request_release(&put));
+    OK(uccs_request_release(&get));
+    OK(uccs_request_release(&both));
+}
+
+int main(void)
+{
+    static long words[WORDS], mapped[1];
+    long *private_words = calloc(WORDS, sizeof *private_words);
+    uccs_memory_t own, flag, all[2], flags[2];
+    check_start();
+    OK(uccs_context_create(0, &context));
+    OK(uccs_am_register(context, GO, UCCS_AM_USER, go, 0));
+    other = check_endpoint(context, next_pe);
+    OK(uccs_memory_register(context, private_words, sizeof words, &own));
+    OK(uccs_memory_allocate(context, sizeof mapped, &flag));
+    check_share(context, own, all);
+    check_share(context, flag, flags);
+    struct uccs_memory_attr attr;
+    OK(uccs_memory_query(flag, &attr));
+    OK(uccs_barrier(UCCS_GROUP_WORLD));
+    if (me == 1) {
+        use(all[0], flags[0]);
+        OK(uccs_memory_release(own));
+    } else {
+        OK(uccs_am_short(context, other, GO, UCCS_AM_USER, 0, 0, 0));
+        while (!__atomic_load_n((long *)attr.address, __ATOMIC_ACQUIRE))
+            ; /* no progress here */
+        OK(uccs_memory_release(own));
+    }
+    OK(uccs_barrier(UCCS_GROUP_WORLD));
+    CHECK(private_words[0] == 0);
+    for (int pe = 0; pe < 2; pe++) {
+        OK(uccs_memory_release(all[pe]));
+        OK(uccs_memory_release(flags[pe]));
+    }
+    OK(uccs_memory_release(flag));
+    OK(uccs_context_destroy(context));
+    free(private_words);
+    return check_pass();
+}
