@@ -1,0 +1,105 @@
+/* Memory of another node that its owner releases: whoever holds a handle learns of it before release returns; what was on its way
+ * meanwhile changes nothing, and its request says so, once.
+ * pes: 2
+ * env: LATERAL_TRANSPORTS=ucx UCX_TLS=tcp,self UCX_MEM_EVENTS=no LATERAL_PROGRESS=poll
+ */
+#include "../uccs/check.h"
+
+#include <time.h>
+
+enum { GO = 1, ROUNDS = 5, BYTES = 100000 };
+
+static uccs_context_t context;
+static uccs_endpoint_t other;
+static long going;
+static char *mine, *local;
+
+static void go(uccs_am_token_t token, const void *payload, size_t length, void *argument)
+{
+    (void)token, (void)payload, (void)length, (void)argument;
+    __atomic_fetch_add(&going, 1, __ATOMIC_RELEASE);
+}
+
+/* One that the owner has not seen yet when the memory goes; or the word of its end was faster. */
+static void expect_failure(int status, uccs_request_t *desc)
+{
+    if (status == UCCS_OK) {
+        CHECK_EQ(uccs_wait(desc), UCCS_ERR_FAILED);
+        OK(uccs_wait(desc)); /* told once */
+        OK(uccs_test(desc));
+    } else {
+        CHECK_EQ(status, UCCS_ERR_STALE);
+    }
+}
+
+static void use_too_late(uccs_memory_t memory, long round)
+{
+    uccs_request_t put = UCCS_REQUEST_NULL, get = UCCS_REQUEST_NULL;
+    uint64_t old = 5;
+    while (__atomic_load_n(&going, __ATOMIC_ACQUIRE) < round)
+        uccs_progress();
+    int status = uccs_put_large_contiguous_nb(context, other, memory, 0, local, round % 2 ? 8 : BYTES, &put);
+    int second = uccs_get_large_contiguous_nb(context, other, memory, 0, local, round % 2 ? 8 : BYTES, &get);
+    CHECK_EQ(uccs_atomic64(context, other, memory, 0, UCCS_ATOMIC_ADD, 1, 0, &old, 0), UCCS_ERR_STALE);
+    CHECK_EQ(old, 5);
+    expect_failure(status, &put);
+    expect_failure(second, &get);
+    CHECK_EQ(uccs_put_short_contiguous(context, other, memory, 0, local, 8, 0), UCCS_ERR_STALE);
+    OK(uccs_request_release(&put));
+    OK(uccs_request_release(&get));
+}
+
+static void do_round(int kind, long round)
+{
+    char handle[UCCS_MEMORY_HANDLE_MAX] = {0}, both[2 * UCCS_MEMORY_HANDLE_MAX];
+    size_t length = sizeof handle;
+    uccs_memory_t own, theirs, again = 0;
+    struct uccs_memory_attr attr;
+    if (kind)
+        OK(uccs_memory_register(context, mine, BYTES, &own));
+    else
+        OK(uccs_memory_allocate(context, BYTES, &own));
+    OK(uccs_memory_query(own, &attr));
+    memset(attr.address, 7, BYTES);
+    OK(uccs_memory_export(own, handle, &length));
+    OK(uccs_allgather(UCCS_GROUP_WORLD, handle, both, sizeof handle));
+    OK(uccs_memory_import(context, both + (size_t)next_pe * sizeof handle, length, &theirs));
+    OK(uccs_put_short_contiguous(context, other, theirs, 0, "\7\7\7\7", 4, 0));
+    OK(uccs_flush(context));
+    OK(uccs_barrier(UCCS_GROUP_WORLD));
+    if (me == 1) {
+        use_too_late(theirs, round);
+    } else {
+        OK(uccs_am_short(context, other, GO, UCCS_AM_USER, 0, 0, 0));
+        nanosleep(&(struct timespec){0, 100000000}, 0); /* nobody serves here: what comes stays on the wire */
+        char *at = attr.address;
+        OK(uccs_memory_release(own));
+        if (kind)
+            for (int i = 0; i < BYTES; i++)
+                CHECK(at[i] == 7);
+    }
+    OK(uccs_barrier(UCCS_GROUP_WORLD));
+    if (me == 1) {
+        CHECK_EQ(uccs_memory_import(context, both + (size_t)next_pe * sizeof handle, length, &again), UCCS_ERR_STALE);
+        CHECK(!again);
+        OK(uccs_memory_release(own));
+    }
+    OK(uccs_memory_release(theirs));
+    OK(uccs_barrier(UCCS_GROUP_WORLD));
+}
+
+int main(void)
+{
+    check_start();
+    mine = malloc(BYTES);
+    local = calloc(1, BYTES);
+    OK(uccs_context_create(0, &context));
+    OK(uccs_am_register(context, GO, UCCS_AM_USER, go, 0));
+    other = check_endpoint(context, next_pe);
+    for (long round = 1; round <= ROUNDS; round++)
+        do_round(round > 2, round);
+    OK(uccs_context_destroy(context));
+    free(mine);
+    free(local);
+    return check_pass();
+}
