@@ -30,8 +30,8 @@ enum uccs_far_segment {
     FAR_HEAP,
     FAR_IMAGE,
     FAR_REGION, /* memory registered at the target (region.h); the offset counts from its start */
-    FAR_ROWS, /* the target's rows of the group area: offset = (slot * NODE_GROUP_LINES + line) * CACHE_LINE */
-    FAR_ROOM, /* memory that the target has opened for parcels: offset = room * FAR_ROOM_MOST + offset in it */
+    FAR_ROWS,   /* the target's rows of the group area: offset = (slot * NODE_GROUP_LINES + line) * CACHE_LINE */
+    FAR_ROOM,   /* memory that the target has opened for parcels: offset = room * FAR_ROOM_MOST + offset in it */
     FAR_SEGMENTS
 };
 

@@ -53,7 +53,7 @@ struct uccs_far_place uccs_far_open_room(void *start, size_t bytes)
     size_t i = free_room();
     rooms[i] = (struct room){start, bytes};
     pthread_mutex_unlock(&far_service()->lock);
-    return (struct uccs_far_place){FAR_ROOM, i * FAR_ROOM_MOST};
+    return (struct uccs_far_place){.segment = FAR_ROOM, .offset = i * FAR_ROOM_MOST};
 }
 
 void uccs_far_close_room(struct uccs_far_place room)

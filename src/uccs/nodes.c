@@ -31,7 +31,7 @@ int uccs_nodes_of(const struct uccs_nodes *nodes, int rank)
 struct uccs_far_place uccs_nodes_line(const struct uccs_group *group, int node, int line)
 {
     uint64_t row = (uint64_t)group->nodes->leads[node].slot * NODE_GROUP_LINES;
-    return (struct uccs_far_place){FAR_ROWS, (row + (uint64_t)line) * CACHE_LINE};
+    return (struct uccs_far_place){.segment = FAR_ROWS, .offset = (row + (uint64_t)line) * CACHE_LINE};
 }
 
 /* The lead's. */

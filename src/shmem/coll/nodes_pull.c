@@ -152,7 +152,8 @@ void lat_pull_collect(const char *call, struct uccs_group *group, char *dest, co
         struct block block = block_from(&step, rank);
         if (block.bytes == 0)
             continue;
-        const void *start = uccs_far_address((struct uccs_far_place){(uint32_t)block.segment, block.offset});
+        const void *start =
+            uccs_far_address((struct uccs_far_place){.segment = (uint32_t)block.segment, .offset = block.offset});
         take(&step, dest, start, rank, block.bytes);
         dest += block.bytes;
     }

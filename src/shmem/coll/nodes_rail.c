@@ -381,7 +381,7 @@ static void send_chunk(struct rail *rail, int node, bool result, size_t chunk, c
 {
     const struct uccs_nodes *nodes = rail->group->nodes;
     int rank = nodes->leads[node].rank + nodes->near.rank, pe = uccs_group_pe(rail->group, rank);
-    struct uccs_far_place there = {FAR_ROOM, rail->rooms[rank]}, flag = there;
+    struct uccs_far_place there = {.segment = FAR_ROOM, .offset = rail->rooms[rank]}, flag = there;
     flag.offset += ((result ? rail->chunks : 0) + chunk) * sizeof(uint64_t);
     there.offset += data_at(rail) + chunk * rail->chunk * rail->size;
     if (result)
