@@ -181,12 +181,8 @@ static void broken(void *lane, int pe, const char *why)
     far_fail("PE %d is lost: %s", pe, why);
 }
 
-int far_poll(struct far_lane *lane)
+static int look(struct far_lane *lane)
 {
-    if (pthread_mutex_trylock(&lane->lock) != 0)
-        return 0;
-    uint32_t polls = lane->polls + 1;
-    atomic_store_relaxed(&lane->polls, polls); /* a hint for far_thread.c */
     if (lane->hung)
         far_nudge(lane);
     if (lane->boxes)
@@ -194,6 +190,26 @@ int far_poll(struct far_lane *lane)
     int count = far_transport->progress(lane->at);
     if (lane->boxes)
         far_batch_push_all(lane);
+    return count;
+}
+
+bool far_lane_clear(struct far_lane *lane)
+{
+    if (pthread_mutex_trylock(&lane->lock) != 0)
+        return false;
+    look(lane);
+    bool clear = lane->sending == 0;
+    pthread_mutex_unlock(&lane->lock);
+    return clear;
+}
+
+int far_poll(struct far_lane *lane)
+{
+    if (pthread_mutex_trylock(&lane->lock) != 0)
+        return 0;
+    uint32_t polls = lane->polls + 1;
+    atomic_store_relaxed(&lane->polls, polls); /* a hint for far_thread.c */
+    int count = look(lane);
     pthread_mutex_unlock(&lane->lock);
     if (lat_unlikely(polls % POLLS_A_LOOK == 0))
         far_line_look(); /* for those without the thread */

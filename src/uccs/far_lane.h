@@ -181,6 +181,8 @@ void far_answer(struct far_origin *origin, struct far_send *send, const void *da
 const char *far_lane_open(uint32_t number); /* null, or why not */
 /* Any thread, without a lock: moves the lane on unless another thread is at it. */
 int far_poll(struct far_lane *lane);
+/* The same for the progress thread: true when the transport holds nothing of the lane any more; false: look again. */
+bool far_lane_clear(struct far_lane *lane);
 /* To the transport, now. */
 void far_hand_over(void *to, int pe, struct far_send *send, const void *data, size_t bytes);
 /* At every look of a thread that waits for something of the lane. */

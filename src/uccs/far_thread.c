@@ -23,11 +23,16 @@ static int bell = -1;           /* an eventfd; -1: there is no thread */
 static uint32_t asleep, ending; /* asleep: sequentially consistent, as is: */
 static uint64_t left;           /* a bit per lane but the service lane: messages wait there */
 
-/* Lanes that a computing program has left something on; the transport takes it from there at the program's next call. */
+/* Lanes that a computing program has left something on. One that is held just now, or whose messages the transport
+ * still holds (a connection takes several looks), keeps its bit. */
 static void send_left(void)
 {
+    uint64_t again = 0;
     for (uint64_t lanes = atomic_exchange_seqcst(&left, 0); lanes; lanes &= lanes - 1)
-        far_poll(&far_lanes[__builtin_ctzll(lanes)]);
+        if (!far_lane_clear(&far_lanes[__builtin_ctzll(lanes)]))
+            again |= lanes & -lanes;
+    if (again)
+        (void)atomic_fetch_or_seqcst(&left, again);
 }
 
 /* Drains what there is; true when the descriptor or the bell will tell of more. Who holds the lane may wait for a launcher
@@ -92,6 +97,8 @@ static void *run(void *unused)
         } else if (serve(lane)) {
             poll(files, 3, -1);
             reminded = files[0].revents;
+        } else {
+            reminded = atomic_load_seqcst(&left) != 0; /* in a while: who holds the lane may send it */
         }
         if (files[1].revents)
             far_line_look();
