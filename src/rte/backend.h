@@ -3,10 +3,12 @@
  * self and local (our launcher) have everything in the node's memory and no table. pmi and pmix find out
  * who this process is, then the PEs of a machine meet there (meet.c) and share memory of their own.
  *
- * A backend's functions are called by one thread at a time (exchange.c). They log what is wrong. */
+ * A backend's functions are called under one lock (exchange.c), which only fence gives away meanwhile. They log what is
+ * wrong. */
 #ifndef RTE_BACKEND_H
 #define RTE_BACKEND_H
 
+#include <pthread.h>
 #include <stddef.h>
 
 #define RTE_JOB_BYTES 256
@@ -20,14 +22,18 @@ struct rte_backend {
     const char *name;
     int (*put)(const char *key, const void *value, size_t bytes);
     int (*get)(int pe, const char *key, void **value, size_t *bytes); /* the value is malloc'ed */
-    int (*fence)(int seconds); /* every PE; shows what was put before it; 1: not in time (0: no limit) */
-    int (*abort)(int status);  /* asks the launcher to end every PE; -1: it does not hear */
-    void (*finish)(void);      /* the last word to the launcher */
-    int (*descriptor)(void);   /* hangs up when the launcher is gone; null: it sees to its PEs' end itself */
+    /* Every PE; shows what was put before it; 1: not in time (0: no limit). Waits without the lock it was called under: a
+     * PE that has not come yet may wait for an answer of mine, and for that a thread of mine may have to get. */
+    int (*fence)(int seconds, pthread_mutex_t *held);
+    int (*abort)(int status); /* asks the launcher to end every PE; -1: it does not hear */
+    void (*finish)(void);     /* the last word to the launcher */
+    int (*descriptor)(void);  /* hangs up when the launcher is gone; null: it sees to its PEs' end itself */
 };
 
 /* Null until a backend is open; constant from then on. */
 extern const struct rte_backend *rte_backend;
+
+int rte_backend_fence(int seconds); /* under the lock */
 
 /* 0, or -1 after one line. self and local fill rte.fd, node_index, launched. */
 int rte_self_open(void);

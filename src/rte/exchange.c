@@ -1,7 +1,8 @@
 /* What PEs tell each other at start. On the node it lies in shared memory, one card per PE, written by
  * its owner before the fence and read by anybody after; other nodes ask the launcher.
  *
- * One lock around the launcher's library: some are not thread-safe, and rte_get is for any thread. */
+ * One lock around the launcher's library: some are not thread-safe, and rte_get is for any thread, at any time: also while
+ * another waits in a fence. */
 #include "base/log.h"
 #include "rte/backend.h"
 #include "rte/rte.h"
@@ -87,6 +88,14 @@ int rte_put(const char *key, const void *value, size_t bytes)
     return status;
 }
 
+int rte_backend_fence(int seconds)
+{
+    pthread_mutex_lock(&lock);
+    int status = rte_backend->fence(seconds, &lock);
+    pthread_mutex_unlock(&lock);
+    return status;
+}
+
 /* All PEs: 0, 1 when some did not come in time (seconds; 0: for ever), -1 when the launcher failed. The full
  * fences stand for what passing through the launcher's processes implies anyway. */
 static int job_fence(int seconds)
@@ -96,9 +105,7 @@ static int job_fence(int seconds)
     if (rte.nodes == 1)
         return rte_node_barrier(), 0;
     atomic_fence_seqcst();
-    pthread_mutex_lock(&lock);
-    int status = rte_backend->fence(seconds);
-    pthread_mutex_unlock(&lock);
+    int status = rte_backend_fence(seconds);
     atomic_fence_seqcst();
     return status;
 }

@@ -324,7 +324,7 @@ int rte_meet(const struct rte_place *place)
         role = -1;
     if (role < 0)
         log_line("cannot meet the other PEs of this node: %s", strerror(errno));
-    int status = role < 0 ? -1 : rte_backend->fence(0);
+    int status = role < 0 ? -1 : rte_backend_fence(0);
     if (status == 0)
         status = role ? be_host(end, place, &hello) : be_guest(end, place);
     if (end >= 0)

@@ -114,7 +114,7 @@ int rte_nodes_learn(void)
     table[1] = (uint32_t)rte.npes;
     if (rte.node_size == rte.npes)
         return 0;
-    if (open_table() != 0 || (rte.node_index == 0 && tell(machine) != 0) || rte_backend->fence(0) != 0)
+    if (open_table() != 0 || (rte.node_index == 0 && tell(machine) != 0) || rte_backend_fence(0) != 0)
         return -1;
     if (rte.node_index == 0)
         walk(machine);

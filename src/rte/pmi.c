@@ -12,6 +12,7 @@
 #include <fcntl.h>
 #include <netdb.h>
 #include <poll.h>
+#include <pthread.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -23,6 +24,7 @@
 #include <unistd.h>
 
 #define LINE_BYTES 4096
+#define LOOK_UP_MILLISECONDS 500
 #define PIECE_BYTES 480 /* of a value in one put: 640 characters, below every server's limit */
 
 static struct {
@@ -31,6 +33,7 @@ static struct {
     size_t have, taken;        /* bytes in input; of those, the line that was handed out */
     char input[LINE_BYTES];
     bool broken; /* said so already */
+    bool out;    /* the barrier is over; perhaps heard where another answer was due */
 } pmi = {.fd = -1};
 
 int rte_pmi_is_there(void)
@@ -109,10 +112,17 @@ static bool value_of(const char *line, const char *key, char *value, size_t room
 static const char *expect(const char *kind)
 {
     char word[64], rc[16];
-    const char *line = hear();
+    const char *line;
+    bool told, out;
+    do {
+        line = hear();
+        told = line && value_of(line, "cmd", word, sizeof word);
+        out = told && strcmp(word, "barrier_out") == 0;
+        pmi.out = pmi.out || out;
+    } while (out && strcmp(kind, word) != 0);
     if (!line)
         return 0;
-    if (!value_of(line, "cmd", word, sizeof word) || strcmp(word, kind) != 0) {
+    if (!told || strcmp(word, kind) != 0) {
         log_line("the launcher (PMI) answered '%.200s' where %s was due", line, kind);
         return 0;
     }
@@ -181,16 +191,34 @@ static int get(int pe, const char *key, void **value, size_t *bytes)
     return 0;
 }
 
-/* After a barrier that is given up nothing but the end of the job may follow. */
-static int fence(int seconds)
+/* Nobody has asked for anything else under the lock, so what can be heard is the end of the barrier. */
+static bool can_hear(void)
+{
+    struct pollfd answer = {.fd = pmi.fd, .events = POLLIN};
+    return pmi.have > pmi.taken || poll(&answer, 1, 0) > 0;
+}
+
+/* After a barrier that is given up nothing but the end of the job may follow. Who gets something meanwhile may hear the
+ * end of the barrier, and then no more comes to wake this thread: so it looks up by itself too. */
+static int fence(int seconds, pthread_mutex_t *held)
 {
     static const char line[] = "cmd=barrier_in\n";
+    struct pollfd answer = {.fd = pmi.fd, .events = POLLIN};
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    time_t end = now.tv_sec + seconds;
+    pmi.out = false;
     if (say(line, sizeof line - 1) != 0)
         return -1;
-    struct pollfd answer = {.fd = pmi.fd, .events = POLLIN};
-    if (seconds && poll(&answer, 1, seconds * 1000) == 0)
-        return 1;
-    return expect("barrier_out") ? 0 : -1;
+    while (!pmi.out && !can_hear()) {
+        pthread_mutex_unlock(held);
+        poll(&answer, 1, LOOK_UP_MILLISECONDS);
+        clock_gettime(CLOCK_MONOTONIC, &now);
+        pthread_mutex_lock(held);
+        if (seconds && now.tv_sec > end && !pmi.out && !can_hear())
+            return 1;
+    }
+    return pmi.out || expect("barrier_out") ? 0 : -1;
 }
 
 /* No answer comes: the launcher kills, and Hydra drops what it has not read from the PEs by then. */

@@ -124,6 +124,26 @@ def test_ends_hydra():
     ends("mpiexec.hydra")
 
 
+def answers_at_the_end(launcher):
+    needs_hosts()
+    if not (harness.BUILD / "lib/liblateral-ucx.so").exists():
+        raise Skip("this build has no module for UCX")
+    result = launched(launcher, 4, harness.BUILD / "tests/test_conform_finalize_late", env={"UCX_TLS": "tcp,self"})
+    assert (result.status, result.out) == (0, "PASS\n"), result
+
+
+def test_answers_at_the_end_mpirun():
+    """A PE that waits in shmem_finalize asks the launcher for the address of one that it owes an answer."""
+    mpirun(1)
+    answers_at_the_end("mpirun")
+
+
+def test_answers_at_the_end_hydra():
+    """The same by Hydra, where all goes over one connection."""
+    hydra(1)
+    answers_at_the_end("mpiexec.hydra")
+
+
 def test_dealt_in_turn():
     """PEs dealt out to hosts in turn: each run of neighbours is a node."""
     needs_hosts()

@@ -93,7 +93,7 @@ static bool wait_for_everybody(int seconds)
 
 /* What was put stays where it is until somebody asks. Not so under Slurm: its plugin (22.05, the tree that
  * it takes for a fence without data) lets PEs go before all have come, and only one that collects is whole. */
-static int fence(int seconds)
+static int fence(int seconds, pthread_mutex_t *held)
 {
     static const pmix_info_t collect = {.key = PMIX_COLLECT_DATA, .value = {.type = PMIX_BOOL, .data.flag = true}};
     size_t collects = strncmp(me.nspace, "slurm.", 6) == 0;
@@ -101,10 +101,15 @@ static int fence(int seconds)
     pmix_status_t status = PMIx_Commit();
     if (status == PMIX_SUCCESS)
         status = PMIx_Fence_nb(0, 0, &collect, collects, everybody_came, 0);
-    if (status == PMIX_SUCCESS && !wait_for_everybody(seconds))
-        return 1;
-    if (status == PMIX_SUCCESS)
+    bool all = true;
+    if (status == PMIX_SUCCESS) {
+        pthread_mutex_unlock(held);
+        all = wait_for_everybody(seconds);
+        pthread_mutex_lock(held);
         status = meeting.status;
+    }
+    if (!all)
+        return 1;
     return status == PMIX_SUCCESS || status == PMIX_OPERATION_SUCCEEDED ? 0 : complain("barrier of the job", status);
 }
 
