@@ -78,8 +78,8 @@ void lat_nodes_collect(const char *call, struct uccs_group *group, char *dest, c
     size_t longest, *at = places_of(call, records, group->size, &longest);
     if (longest > sizeof mine.data)
         lat_rail_spread(call, group, dest, source, at);
-    else
-        for (int rank = 0; rank < group->size; rank++)
+    for (int rank = 0; longest <= sizeof mine.data && rank < group->size; rank++)
+        if (records[rank].bytes) /* where all are empty, dest may be null */
             memcpy(dest + at[rank], records[rank].data, records[rank].bytes);
     free(at);
     free(records);
