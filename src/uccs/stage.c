@@ -52,26 +52,49 @@ static void count_used(struct shard *shard, uint32_t by)
     atomic_store_relaxed(&shard->used, shard->used + by);
 }
 
+/* Counted as used. */
+static struct uccs_block *take_idle(struct shard *shard, int cls)
+{
+    pthread_mutex_lock(&shard->lock);
+    struct uccs_block *block = cls >= 0 ? shard->idle[cls] : 0;
+    if (block) {
+        shard->idle[cls] = block->next;
+        count_used(shard, 1);
+    }
+    pthread_mutex_unlock(&shard->lock);
+    return block;
+}
+
+/* Counted before it is there: who waits for room sees that some may come. */
+static struct uccs_block *take_new(struct shard *shard, size_t bytes)
+{
+    pthread_mutex_lock(&shard->lock);
+    count_used(shard, 1);
+    pthread_mutex_unlock(&shard->lock);
+    struct uccs_block *block = take(bytes);
+    if (!block) {
+        pthread_mutex_lock(&shard->lock);
+        count_used(shard, -1u);
+        pthread_mutex_unlock(&shard->lock);
+    }
+    return block;
+}
+
+/* A sender whose receiver keeps up never waits, so nobody would collect for it, and it would fill the region: what is done
+ * is used again before there is more. */
 struct uccs_block *uccs_stage_get(size_t length)
 {
     uint32_t number = uccs_thread() % SHARDS;
     struct shard *shard = &shards[number];
     size_t capacity = length == 0 ? 0 : length <= UCCS_MEDIUM_MAX ? UCCS_MEDIUM_MAX : length;
-    struct uccs_block *block = 0;
     int cls = class_of(capacity);
     if (capacity > UINT32_MAX)
         return 0;
-    pthread_mutex_lock(&shard->lock);
-    if (cls >= 0 && (block = shard->idle[cls]))
-        shard->idle[cls] = block->next;
-    count_used(shard, 1);
-    pthread_mutex_unlock(&shard->lock);
-    if (!block && !(block = take(sizeof *block + capacity))) {
-        pthread_mutex_lock(&shard->lock);
-        count_used(shard, -1u);
-        pthread_mutex_unlock(&shard->lock);
+    struct uccs_block *block = take_idle(shard, cls);
+    if (lat_unlikely(!block) && uccs_stage_collect() > 0)
+        block = take_idle(shard, cls);
+    if (!block && !(block = take_new(shard, sizeof *block + capacity)))
         return 0;
-    }
     *block = (struct uccs_block){.shard = number, .capacity = (uint32_t)capacity};
     return block;
 }
