@@ -3,7 +3,9 @@
  *
  * The launcher gives a connected descriptor (PMI_FD with PMI_RANK, PMI_SIZE), or an address and a name
  * to give there (PMI_PORT, PMI_ID). Servers write the words of an answer in different orders and limit the
- * length of a value, so answers are read by key and values travel as text in pieces. */
+ * length of a value, so answers are read by key and values travel as text in pieces.
+ *
+ * One thread at a time: the lock of exchange.c is around put, get and fence; start and end are the caller's alone. */
 #include "base/log.h"
 #include "rte/backend.h"
 #include "rte/wire.h"
