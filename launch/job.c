@@ -128,7 +128,7 @@ static void describe_death(struct job *job, uint32_t pe, pid_t pid, int status)
     else if (WEXITSTATUS(status))
         say("PE %u (pid %d, %s) exited with status %d", pe, pid, path, WEXITSTATUS(status));
     else
-        say("PE %u (pid %d, %s) exited without shmem_finalize; the others would wait for it", pe, pid, path);
+        say("PE %u (pid %d, %s) exited without shmem_finalize or uccs_finalize; the others would wait", pe, pid, path);
 }
 
 /* Like a shell's $?. */
@@ -217,7 +217,7 @@ void job_check_deserted(struct job *job)
         if (++pe == job->started)
             return;
     if (!job->options->quiet)
-        say("PE %u (%s) exited without shmem_init; the others would wait for it", pe, app_of(job, pe)->argv[0]);
+        say("PE %u (%s) exited without shmem_init or uccs_init; the others would wait", pe, app_of(job, pe)->argv[0]);
     job_end(job, STATUS_FAILED);
 }
 

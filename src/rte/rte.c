@@ -338,7 +338,7 @@ static void leave_early(void)
     bool asked = rte.node && atomic_load_acquire(&rte.node->ending) == NODE_GLOBAL_EXIT && rte.node->end_pe == rte.pe;
     int status = asked ? rte.node->end_status : exit_status ? exit_status : LAT_EXIT;
     if (!asked)
-        log_line("left with exit status %d before shmem_finalize: the job ends", exit_status);
+        log_line("left with exit status %d before shmem_finalize or uccs_finalize: the job ends", exit_status);
     fflush(0);
     if (!asked)
         rte_claim_end(NODE_ABORTED, status);
