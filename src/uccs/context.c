@@ -1,6 +1,7 @@
 #include "uccs/context.h"
 
 #include "uccs/am.h"
+#include "uccs/far.h"
 #include "uccs/flush.h"
 #include "uccs/inner.h"
 
@@ -147,8 +148,11 @@ int uccs_resource_query(uccs_context_t context, struct uccs_resource *list, size
          UCCS_CLASS_MEMORY, UCCS_CLASS_MEMORY},
         {"cma", "kernel", UCCS_CAP_PUT | UCCS_CAP_GET | UCCS_CAP_ATOMIC | UCCS_CAP_ONE_SIDED, UCCS_CLASS_KERNEL_COPY,
          UCCS_CLASS_KERNEL_COPY},
+        /* Executed by the target's processor. UCX may have more than sockets, but it does not promise more. */
+        {"ucx", "network", UCCS_CAP_PUT | UCCS_CAP_GET | UCCS_CAP_ATOMIC | UCCS_CAP_AM, UCCS_CLASS_SOCKET,
+         UCCS_CLASS_SOCKET},
     };
-    const size_t have = sizeof here / sizeof *here;
+    const size_t have = sizeof here / sizeof *here - !uccs_far_on;
     if (!context || !count || (*count && !list))
         return UCCS_ERR_INVALID;
     for (size_t i = 0; i < have && i < *count; i++)
