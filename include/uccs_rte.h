@@ -70,6 +70,8 @@ struct uccs_rte_machine {
     int usable;                    /* hardware threads that this process may run on */
 };
 int uccs_rte_machine_query(struct uccs_rte_machine *machine);
+/* The machine of another process, as it was when uccs_rte.h started. */
+int uccs_rte_ec_machine(uccs_rte_ec_t ec, struct uccs_rte_machine *machine);
 
 /* Network identities: interfaces that are up, and their addresses. Fills up to *count entries; *count becomes how many
  * there are. list may be null when *count is 0. */
@@ -80,6 +82,9 @@ struct uccs_rte_network {
     int loopback;
 };
 int uccs_rte_network_query(struct uccs_rte_network *list, size_t *count);
+/* Those of another process, as they were when uccs_rte.h started: so many at most, loopback last. */
+#define UCCS_RTE_EC_NETWORKS 4
+int uccs_rte_ec_network(uccs_rte_ec_t ec, struct uccs_rte_network *list, size_t *count);
 
 /* Standard streams: where those of this process lead. */
 struct uccs_rte_io {

@@ -72,6 +72,19 @@ static int common(const cpu_set_t *set, int (*of)(int cpu))
     return found;
 }
 
+/* Those that others can reach first. */
+static void find_networks(struct uccs_place *place)
+{
+    struct uccs_rte_network all[64];
+    size_t count = 64;
+    if (uccs_rte_network_query(all, &count) != UCCS_RTE_SUCCESS)
+        return;
+    for (int loopback = 0; loopback < 2; loopback++)
+        for (size_t i = 0; i < count && i < 64 && place->nnetworks < UCCS_RTE_EC_NETWORKS; i++)
+            if ((all[i].loopback != 0) == loopback)
+                place->networks[place->nnetworks++] = all[i];
+}
+
 void uccs_place_find(struct uccs_place *place)
 {
     cpu_set_t set;
@@ -87,4 +100,6 @@ void uccs_place_find(struct uccs_place *place)
     place->cache = common(&set, cache_of);
     place->core = common(&set, core_of);
     place->hwthread = common(&set, itself);
+    (void)uccs_rte_machine_query(&place->machine);
+    find_networks(place);
 }

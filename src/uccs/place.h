@@ -3,11 +3,15 @@
 #define UCCS_PLACE_H
 
 #include <stdint.h>
+#include <uccs_rte.h>
 
 struct uccs_place {
     char host[64];
     int32_t node;                                /* lowest PE of the node */
     int32_t numa, socket, cache, core, hwthread; /* -1: on several, or not known */
+    struct uccs_rte_machine machine;
+    uint32_t nnetworks;
+    struct uccs_rte_network networks[UCCS_RTE_EC_NETWORKS];
 };
 
 /* Mine. */

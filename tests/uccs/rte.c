@@ -11,6 +11,31 @@ static uccs_group_t world;
 static uccs_rte_ec_t next, prev;
 static long called, told;
 
+/* What I know of the next one is what it says of itself. */
+static void test_machines(const struct uccs_rte_machine *mine)
+{
+    struct uccs_rte_machine theirs, told, *all = calloc((size_t)npes, sizeof *all);
+    struct uccs_rte_network network[UCCS_RTE_EC_NETWORKS], *networks = calloc((size_t)npes, sizeof *networks);
+    size_t count = UCCS_RTE_EC_NETWORKS;
+    CHECK(all && networks);
+    OK(uccs_rte_ec_machine(uccs_rte_my_ec(), &told));
+    CHECK(memcmp(&told, mine, sizeof told) == 0);
+    OK(uccs_allgather(world, mine, all, sizeof *mine));
+    OK(uccs_rte_ec_machine(next, &theirs));
+    CHECK(memcmp(&theirs, &all[next_pe], sizeof theirs) == 0 && strcmp(theirs.architecture, mine->architecture) == 0);
+    OK(uccs_rte_ec_network(uccs_rte_my_ec(), network, &count));
+    CHECK(count >= 1 && count <= UCCS_RTE_EC_NETWORKS && network[0].address[0]);
+    OK(uccs_allgather(world, network, networks, sizeof *network));
+    OK(uccs_rte_ec_network(next, network, &count));
+    CHECK(memcmp(network, &networks[next_pe], sizeof *network) == 0);
+    CHECK_EQ(uccs_rte_ec_machine(UCCS_RTE_EC_NULL, &theirs), UCCS_RTE_ERROR_BAD_INPUT);
+    CHECK_EQ(uccs_rte_ec_machine(next, 0), UCCS_RTE_ERROR_BAD_INPUT);
+    CHECK_EQ(uccs_rte_ec_network(UCCS_RTE_EC_NULL, network, &count), UCCS_RTE_ERROR_BAD_INPUT);
+    CHECK_EQ(uccs_rte_ec_network(next, 0, &(size_t){1}), UCCS_RTE_ERROR_BAD_INPUT);
+    free(all);
+    free(networks);
+}
+
 static void test_identity(void)
 {
     struct uccs_rte_machine machine;
@@ -41,6 +66,7 @@ static void test_identity(void)
     OK(uccs_rte_network_query(list, &count));
     OK(uccs_rte_network_query(0, &(size_t){0}));
     CHECK_EQ(uccs_rte_network_query(0, &(size_t){1}), UCCS_RTE_ERROR_BAD_INPUT);
+    test_machines(&machine);
     OK(uccs_rte_io_query(&io));
     CHECK(io.launched && io.output_forwarded && io.input_here == (me == 0));
 }
