@@ -96,7 +96,7 @@ int main(void)
         take_flood();
     else
         send_flood(first);
-    CHECK(before > 0 && peak() - before < 24L * MEGABYTE); /* a quarter of what one of them has sent */
+    CHECK(before > 0 && peak() - before < 12L * MEGABYTE); /* an eighth of what one of them has sent */
     OK(uccs_barrier(UCCS_GROUP_WORLD));
     OK(uccs_context_destroy(context));
     return check_pass();
