@@ -1,4 +1,5 @@
-"""The conformance programs over 2 hosts x 2 PEs, every case of them: messages between the hosts, shared memory on them."""
+"""The conformance programs, and those of uccs.h, over 2 hosts x 2 PEs, every case of them: messages between the hosts,
+shared memory on them."""
 import re
 import subprocess
 import sys
@@ -20,29 +21,29 @@ done
 """
 
 
-def cases(pick):
-    """Triples of source, case and program: of all sources, or those whose stem is picked."""
+def cases(room, pick):
+    """Triples of source, case and program: of the room's sources whose stem and number of cases are picked."""
     found = []
-    for file in sorted((ROOT / "tests/conform").glob("*.c")):
-        program = harness.BUILD / "tests" / f"test_conform_{file.stem}"
+    for file in sorted((ROOT / "tests" / room).glob("*.c")):
+        program = harness.BUILD / "tests" / f"test_{room}_{file.stem}"
         listed = subprocess.run([sys.executable, "-B", RUN, "--list", "--jobs=TRUE", file], capture_output=True, text=True,
                                 check=True).stdout
         names = dict.fromkeys(line.split("|")[0] for line in listed.splitlines())
-        assert names and program.exists(), file
         if pick(file.stem, len(names)):
+            assert names and program.exists(), file
             found += [word for name in names for word in (file, name, program)]
     return found
 
 
-def whole(launcher, name, pick):
+def whole(launcher, name, pick, room="conform", env=None):
     needs_hosts()
     launcher(4)  # or there is a word why not
     if not (harness.BUILD / "lib/liblateral-ucx.so").exists():
         raise Skip("this build has no module for UCX")
-    wanted = cases(pick)
+    wanted = cases(room, pick)
     assert wanted
-    result = on_hosts(2, "sh", "-c", SCRIPT, oshrun(), RUN, *wanted, env={"UCX_TLS": "tcp,self", "LATERAL_LAUNCHER": name},
-                      timeout=110)
+    result = on_hosts(2, "sh", "-c", SCRIPT, oshrun(), RUN, *wanted, timeout=110,
+                      env={"UCX_TLS": "tcp,self", "LATERAL_LAUNCHER": name} | (env or {}))
     assert len(re.findall(r"^holds ", result.out, re.M)) == len(wanted) // 3, result
 
 
@@ -59,6 +60,12 @@ def test_m_to_z():
 def test_cases():
     """What has cases: starts and ends, sizes of the heap, what the environment says."""
     whole(hydra, "mpiexec.hydra", lambda stem, count: count > 1)
+
+
+def test_uccs():
+    """Active messages, groups, memory and one-sided operations, requests, the runtime environment."""
+    whole(mpirun, "mpirun", lambda stem, count: stem in ("am", "group", "requests", "rma", "rte"), "uccs",
+          {"LATERAL_NODE_SIZE": "2"})  # by which these programs know who is near
 
 
 if __name__ == "__main__":
