@@ -113,5 +113,5 @@ def describe():
     except OSError:
         virtual = ""
     compiler = text_of(["cc", "--version"]).splitlines()
-    return {"processor": model, "cores": cores(), "virtual": bool(virtual), "kernel": platform.release(),
+    return {"processor": model, "cores": cores(), "virtual": bool(virtual), "kernel": platform.release().split("-")[0],
             "compiler": compiler[0] if compiler else "unknown"}
