@@ -165,8 +165,6 @@ int uccs_far_node_of(int pe);
 /* Of what was issued on these lanes. */
 void uccs_far_fence(struct uccs_far_lanes *on);
 void uccs_far_quiet(struct uccs_far_lanes *on);
-/* The same for what the calling thread has issued, with `spread`. */
-void uccs_far_quiet_thread(struct uccs_far_lanes *on);
 /* The same for what went to these PEs. */
 void uccs_far_quiet_pes(struct uccs_far_lanes *on, const int *pes, size_t npes);
 /* Starts it: the request gets a count for every peer that has not yet answered for all. */

@@ -224,11 +224,6 @@ void uccs_far_quiet(struct uccs_far_lanes *on)
     far_quiet(far_lanes_of(on), 0, 0);
 }
 
-void uccs_far_quiet_thread(struct uccs_far_lanes *on)
-{
-    far_quiet(far_lanes_of_thread(on), 0, 0);
-}
-
 void uccs_far_quiet_pes(struct uccs_far_lanes *on, const int *pes, size_t npes)
 {
     far_quiet(far_lanes_of(on), pes, npes);

@@ -195,7 +195,6 @@ void far_pool_close(void);
 extern uint32_t far_others;                              /* the highest number of an open lane */
 struct far_lane *far_lane_of(struct uccs_far_lanes *on); /* on which the calling thread issues */
 uint64_t far_lanes_of(struct uccs_far_lanes *on);        /* on which it has issued */
-uint64_t far_lanes_of_thread(struct uccs_far_lanes *on); /* on which the calling thread has */
 uint64_t far_lanes_open(void);
 struct far_lane *far_next(void); /* a lane that has something unanswered, not the service lane; null: none */
 

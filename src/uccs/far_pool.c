@@ -125,14 +125,6 @@ uint64_t far_lanes_of(struct uccs_far_lanes *on)
     return on ? atomic_load_seqcst(&on->used) : 1;
 }
 
-uint64_t far_lanes_of_thread(struct uccs_far_lanes *on)
-{
-    if (!on || !on->spread)
-        return far_lanes_of(on);
-    const struct far_lane *lane = atomic_load_acquire(&made[number_of_thread()]);
-    return lane ? far_lanes_of(on) & UINT64_C(1) << lane->number : 0;
-}
-
 /* Those that are open, and hold something unanswered, in turns. */
 struct far_lane *far_next(void)
 {
