@@ -10,43 +10,75 @@ import re
 import sys
 import tempfile
 
-# folder: what its files may include besides themselves
-BELOW = {
-    "src/base": {"base"},
-    "src/rte": {"base", "rte"},
-    "src/transport": {"base", "transport"},
-    "src/uccs": {"base", "rte", "transport", "uccs"},
-    "src/shmem": {"base", "rte", "transport", "uccs", "shmem"},
-    "src/mpi": {"base", "rte", "transport", "uccs", "mpi"},
-    "launch": {"base", "launch"},
+# folder: the folders that it stands on directly. It may use those, and all that they stand on.
+# A file belongs to the longest folder that holds it.
+STANDS_ON = {
+    "src/base": [],
+    "src/rte": ["src/base"],
+    "src/transport": ["src/base"],
+    "src/uccs/core": ["src/rte", "src/transport"],
+    "src/uccs/object": ["src/uccs/core"],
+    "src/uccs/watch": ["src/uccs/core"],
+    "src/uccs/link": ["src/uccs/object", "src/uccs/watch"],
+    "src/uccs/far": ["src/uccs/link"],
+    "src/uccs/sync": ["src/uccs/far"],
+    "src/uccs/am": ["src/uccs/far"],
+    "src/uccs/rma": ["src/uccs/sync", "src/uccs/am"],
+    "src/uccs/coll": ["src/uccs/sync", "src/uccs/am"],
+    "src/uccs/face": ["src/uccs/rma", "src/uccs/coll"],
+    "src/uccs/env": ["src/uccs/face"],
+    "src/uccs": ["src/uccs/env"],
+    "src/shmem": ["src/uccs/rma", "src/uccs/coll"],
+    "src/mpi": [],
+    "launch": ["src/base"],
 }
 # single headers beyond that: the layout that the launcher shares with the library
-ALSO = {"launch": {"rte/node.h"}}
-LAYERS = {folder.rpartition("/")[2] for folder in BELOW}
+ALSO = {"launch": {"src/rte/node.h"}}
+# what has no folder of its own yet: usable by all of the substrate, and by what stands on it
+FLAT = "src/uccs"
 INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]+)"')
 
 
-def layer_of(root, file, name):
-    """The layer that `#include "name"` in file reaches; None: a generated or public header."""
-    beside = (file.parent / name).resolve()
-    for folder in (root / "src", root):
-        if beside.is_file() and beside.is_relative_to(folder.resolve()):
-            parts = beside.relative_to(folder.resolve()).parts
-            return parts[0] if len(parts) > 1 and parts[0] in LAYERS else None
-    first = pathlib.PurePosixPath(name).parts[0]
-    return first if first in LAYERS else None
+def allowed_from(folder):
+    """The folders whose files a file of `folder` may use."""
+    found = {folder}
+    for below in STANDS_ON[folder]:
+        found |= allowed_from(below)
+    return found | {FLAT} if folder.startswith((FLAT, "src/shmem")) else found
+
+
+ALLOWED = {folder: allowed_from(folder) for folder in STANDS_ON}
+
+
+def folder_of(name):
+    """The folder of STANDS_ON that holds the file `name` (relative to the root), or None."""
+    parents = [str(parent) for parent in pathlib.PurePosixPath(name).parents]
+    return next((parent for parent in parents if parent in STANDS_ON), None)
+
+
+def target_of(root, file, name):
+    """What `#include "name"` in `file` reaches, relative to root; None: a generated or public header."""
+    for start in (file.parent, root / "src"):
+        target = (start / name).resolve()
+        if target.is_file() and target.is_relative_to(root):
+            return str(target.relative_to(root))
+    guess = str(pathlib.PurePosixPath("src") / name)
+    return guess if folder_of(guess) else None
 
 
 def violations(root):
-    for folder, allowed in BELOW.items():
-        for file in sorted((root / folder).rglob("*.[ch]")):
-            for number, line in enumerate(file.read_text(encoding="utf-8").splitlines(), 1):
-                match = INCLUDE.match(line)
-                if not match or match.group(1) in ALSO.get(folder, ()):
-                    continue
-                layer = layer_of(root, file, match.group(1))
-                if layer and layer not in allowed:
-                    yield f'{file.relative_to(root)}:{number}: {folder} may not include "{match.group(1)}"'
+    for file in sorted(path for top in ("src", "launch") for path in (root / top).rglob("*.[ch]")):
+        folder = folder_of(file.relative_to(root))
+        if not folder:
+            yield f"{file.relative_to(root)}: no row of STANDS_ON holds this file"
+            continue
+        for number, line in enumerate(file.read_text(encoding="utf-8").splitlines(), 1):
+            match = INCLUDE.match(line)
+            target = match and target_of(root, file, match.group(1))
+            if not target or target in ALSO.get(folder, ()):
+                continue
+            if folder_of(target) and folder_of(target) not in ALLOWED[folder]:
+                yield f'{file.relative_to(root)}:{number}: {folder} may not include "{match.group(1)}"'
 
 
 def plant(root, name, text):
@@ -55,26 +87,39 @@ def plant(root, name, text):
     path.write_text(text, encoding="utf-8")
 
 
+GOOD = {
+    "src/uccs/core/wait.h": '#include "base/atomic.h"\n#include "rte/rte.h"\n#include "transport/transport.h"\n',
+    "src/uccs/am/am.h": '#include "uccs/core/wait.h"\n',
+    "src/uccs/coll/a.c": '#include "inner.h"\n#include "uccs/am/am.h"\n#include "uccs/core/wait.h"\n',
+    "src/shmem/init.c": '#include <stdio.h>\n#include "shmem.h"\n#include "uccs/coll/coll.h"\n',
+    "launch/oshrun.c": '#include "rte/node.h"\n#include "base/log.h"\n',
+}
+BAD = {
+    "src/base/a.c": '#include "rte/rte.h"\n',
+    "src/rte/a.c": '  #  include "transport/transport.h"\n',
+    "src/transport/shm/a.c": '#include "../../uccs/core/wait.h"\n',
+    "src/uccs/core/a.c": '\n#include "uccs/object/request.h"\n',
+    "src/uccs/am/a.c": '#include "uccs/sync/team.h"\n',
+    "src/uccs/sync/a.h": '#include "../am/am.h"\n',
+    "src/uccs/rma/a.c": '#include "uccs/coll/coll.h"\n',
+    "src/uccs/face/a.c": '#include "shmem/init.h"\n',
+    "src/shmem/coll/a.h": '#include "uccs/face/inner.h"\n',
+    "src/elsewhere/a.c": "\n",
+    "launch/a.c": '#include "rte/rte.h"\n',
+}
+
+
 def self_test():
     with tempfile.TemporaryDirectory() as folder:
-        root = pathlib.Path(folder)
-        plant(root, "src/uccs/put.h", '#include "base/atomic.h"\n#include "rte/rte.h"\n#include "transport/transport.h"\n')
-        plant(root, "src/shmem/init.c", '#include <stdio.h>\n#include "shmem.h"\n#include "uccs/put.h"\n')
-        plant(root, "launch/oshrun.c", '#include "rte/node.h"\n#include "base/log.h"\n')
-        assert not list(violations(root)), "a clean tree must pass"
-        bad = {
-            "src/base/a.c": '#include "rte/rte.h"\n',
-            "src/rte/a.c": '  #  include "transport/transport.h"\n',
-            "src/transport/shm/a.c": '#include "../../uccs/put.h"\n',
-            "src/uccs/a.c": '\n#include "shmem/init.h"\n',
-            "src/shmem/coll/a.h": '#include "mpi/win.h"\n',
-            "launch/a.c": '#include "rte/rte.h"\n',
-        }
-        for name, text in bad.items():
+        root = pathlib.Path(folder).resolve()
+        for name, text in GOOD.items():
+            plant(root, name, text)
+        assert not list(violations(root)), f"a clean tree must pass: {list(violations(root))}"
+        for name, text in BAD.items():
             plant(root, name, text)
         found = {line.split(":")[0] for line in violations(root)}
-        assert found == set(bad), f"missed {set(bad) - found}, invented {found - set(bad)}"
-    print(f"found all {len(bad)} planted violations")
+        assert found == set(BAD), f"missed {set(BAD) - found}, invented {found - set(BAD)}"
+    print(f"found all {len(BAD)} planted violations")
 
 
 def main():

@@ -1,0 +1,127 @@
+#!/usr/bin/env python3
+"""The include rule once more, on object files: calls can hide behind a header of a lower folder.
+
+usage: calls.py NM OBJECT...    no object may need a symbol that is defined in a folder which its own does not stand on
+                                (check.py), and no objects of src/ or of launch/ may need each other in a circle;
+                                prints each violation and exits 1 when there is one
+       calls.py --self          plants violations among symbols of its own making and must find each of them
+"""
+import pathlib
+import subprocess
+import sys
+
+from check import ALLOWED, folder_of
+
+# where the objects of these targets come from
+TARGETS = {"lateral_objects.dir": "src", "oshrun.dir": "launch"}
+# folders that still have circles
+STILL = ("src/uccs/", "src/rte/", "src/shmem/", "launch/")
+
+
+def source_of(objfile):
+    """.../lateral_objects.dir/uccs/am/send.c.o -> src/uccs/am/send.c; generated code belongs to src/shmem."""
+    parts = pathlib.PurePath(objfile).parts
+    at = next(i for i, part in enumerate(parts) if part in TARGETS)
+    inside = parts[at + 1:]
+    if "generated" in inside:
+        inside = ("shmem", inside[-1])
+    return pathlib.PurePosixPath(TARGETS[parts[at]], *inside).with_suffix("").as_posix()
+
+
+def symbols(nm, objfile):
+    """The names that an object defines for others, and those that it needs."""
+    out = subprocess.run([nm, "-P", "-g", objfile], check=True, capture_output=True, text=True).stdout
+    rows = [line.split()[:2] for line in out.splitlines()]
+    return {row[0] for row in rows if row[1] not in "Uwv"}, {row[0] for row in rows if row[1] in "Uwv"}
+
+
+def arrows(tables):
+    """{file: {other file: names}} of what each file needs of others. tables: {file: (defined, needed)}."""
+    home = {name: file for file, (defined, _) in tables.items() for name in defined}
+    found = {file: {} for file in tables}
+    for file, (defined, needed) in tables.items():
+        for name in needed - defined:
+            if name in home:
+                found[file].setdefault(home[name], set()).add(name)
+    return found
+
+
+def reach(graph, start):
+    seen, todo = set(), [start]
+    while todo:
+        for other in graph[todo.pop()]:
+            if other not in seen:
+                seen.add(other)
+                todo.append(other)
+    return seen
+
+
+def circles(graph):
+    """Sets of files that all need each other, directly or through others."""
+    reached = {file: reach(graph, file) for file in graph}
+    return {frozenset(other for other in reached[file] if file in reached[other])
+            for file in graph if file in reached[file]}
+
+
+def ties(graph, members):
+    """What ties a circle, one line for each arrow."""
+    for file in sorted(members):
+        for other in sorted(members & graph[file].keys()):
+            yield f"  {file} -> {other}: {', '.join(sorted(graph[file][other]))}"
+
+
+def violations(tables):
+    graph = arrows(tables)
+    for file in sorted(graph):
+        for other, names in sorted(graph[file].items()):
+            if folder_of(other) not in ALLOWED[folder_of(file)]:
+                yield f"{file}: {folder_of(file)} may not need {', '.join(sorted(names))} of {other}"
+    for members in sorted(circles(graph), key=sorted):
+        if not all(member.startswith(STILL) for member in members):
+            yield "\n".join([f"{len(members)} files need each other in a circle:", *ties(graph, members)])
+
+
+GOOD = {
+    "src/base/log.c": ({"log_line"}, {"write"}),
+    "src/uccs/core/wait.c": ({"wait"}, {"log_line"}),
+    "src/uccs/am/send.c": ({"send"}, {"poll", "wait"}),
+    "src/uccs/am/poll.c": ({"poll"}, {"wait", "log_line"}),
+    "src/uccs/sync/team.c": ({"meet"}, {"wait"}),
+    "src/shmem/init.c": ({"init"}, {"meet", "send"}),
+}
+# what is added to a file of GOOD, and the violation that must be told
+BAD = [
+    ("src/base/log.c", "wait", "src/base may not need wait of src/uccs/core/wait.c"),
+    ("src/uccs/core/wait.c", "poll", "src/uccs/core may not need poll of src/uccs/am/poll.c"),
+    ("src/uccs/sync/team.c", "send", "src/uccs/sync may not need send of src/uccs/am/send.c"),
+    ("src/uccs/am/poll.c", "init", "src/uccs/am may not need init of src/shmem/init.c"),
+    ("src/base/log.c", "wait", "2 files need each other in a circle:"),
+]
+
+
+def self_test():
+    assert source_of("b/lateral_objects.dir/uccs/am/send.c.o") == "src/uccs/am/send.c"
+    assert source_of("b/lateral_objects.dir/__/generated/thunks_rma.c.o") == "src/shmem/thunks_rma.c"
+    assert not list(violations(GOOD)), f"clean tables must pass: {list(violations(GOOD))}"
+    for file, name, told in BAD:
+        defined, needed = GOOD[file]
+        found = list(violations({**GOOD, file: (defined, needed | {name})}))
+        assert any(told in line for line in found), f"{file} needs {name}: found {found}, not: {told}"
+    print(f"found all {len(BAD)} planted violations")
+
+
+def main():
+    if sys.argv[1:] == ["--self"]:
+        return self_test()
+    nm, *objects = sys.argv[1:]
+    assert objects, "no objects there"
+    tables = {source_of(objfile): symbols(nm, objfile) for objfile in objects}
+    found = []
+    for top in sorted(set(TARGETS.values())): # two programs, whose names have nothing to do with each other
+        found += violations({file: table for file, table in tables.items() if file.startswith(top + "/")})
+    print("\n".join(found) or "no object needs a symbol of a folder above, and there is no circle")
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
