@@ -27,8 +27,6 @@ void lat_info_get_name(char *name);
 void lat_info_print(void); /* SHMEM_VERSION and SHMEM_INFO, at the first init */
 
 /* mem.c */
-int lat_mem_open(void);
-void lat_mem_close(void);
 void *lat_malloc(size_t size);
 void *lat_calloc(size_t count, size_t size);
 void *lat_align(size_t alignment, size_t size);
@@ -36,7 +34,7 @@ void *lat_malloc_with_hints(size_t size, long hints);
 void *lat_realloc(void *ptr, size_t size);
 void lat_free(void *ptr);
 
-/* team.c */
+/* team.c; the splits: split.c */
 void *lat_team_ptr(shmem_team_t team, const void *dest, int pe);
 int lat_team_my_pe(shmem_team_t team);
 int lat_team_n_pes(shmem_team_t team);
@@ -49,7 +47,7 @@ int lat_team_split_2d(shmem_team_t parent_team, int xrange, const shmem_team_con
                       shmem_team_t *yaxis_team);
 void lat_team_destroy(shmem_team_t team);
 
-/* ctx.c */
+/* ctx_life.c */
 int lat_ctx_create(long options, shmem_ctx_t *ctx);
 int lat_team_create_ctx(shmem_team_t team, long options, shmem_ctx_t *ctx);
 void lat_ctx_destroy(shmem_ctx_t ctx);

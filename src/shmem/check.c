@@ -1,5 +1,6 @@
 #include "shmem/check.h"
 
+#include "shmem/mem.h"
 #include "shmem/state.h"
 #include "uccs/memory.h"
 

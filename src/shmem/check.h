@@ -31,7 +31,4 @@ bool lat_check_find(const void *addr, struct lat_check_block *block);
 
 #pragma GCC visibility pop
 
-/* mem.c: the live heap block around an address; false when there is none. */
-bool lat_mem_around(const void *addr, uintptr_t *start, size_t *bytes);
-
 #endif

@@ -1,7 +1,7 @@
 #include "shmem/counter.h"
 
 #include "shmem/calls.h"
-#include "shmem/state.h"
+#include "shmem/place.h"
 #include "uccs/far.h"
 #include "uccs/progress.h"
 
@@ -34,6 +34,43 @@ void lat_ct_far(const char *call, shmemx_ct_t ct, long weight, int pe)
         lat_fail(call, "pe %d is out of range, the job has PEs 0 to %d", pe, uccs_core.npes - 1);
     if (!uccs_counter_late(lat_ct_of(ct), pe))
         lat_fail(call, "ct %p is not a counter", (void *)ct);
+}
+
+lat_cold void lat_put_ct_far(const char *call, struct shmem_ctx_impl *ctx, shmemx_ct_t ct, void *dest,
+                             const void *source, size_t bytes, int pe, bool blocking, shmemx_request_t *req)
+{
+    lat_require(call);
+    if (uccs_far_pe(pe)) {
+        lat_ct_check(call, ct);
+        const struct uccs_far_with with = {.what = FAR_COUNT, .value = lat_ct_of(ct), .weight = 1};
+        lat_put_with_far(call, ctx, dest, source, bytes, pe, &with, blocking, req);
+        return;
+    }
+    lat_put_far(call, ctx, dest, source, bytes, pe);
+    lat_ct_arrive(call, ct, 1, pe);
+    if (req)
+        uccs_request_stored(req);
+}
+
+lat_cold void lat_get_ct_far(const char *call, struct shmem_ctx_impl *ctx, shmemx_ct_t ct, void *dest,
+                             const void *source, size_t bytes, int pe, bool blocking, shmemx_request_t *req)
+{
+    lat_require(call);
+    if (uccs_far_pe(pe)) {
+        lat_ct_check(call, ct);
+        struct uccs_far_place from = {.segment = FAR_HEAP};
+        if (bytes)
+            from = lat_far_place(call, "source", source, pe);
+        if (blocking)
+            uccs_far_get(lat_ctx_lanes(ctx), pe, from, dest, bytes, lat_ct_of(ct));
+        else
+            uccs_far_get_nb(lat_ctx_lanes(ctx), pe, from, dest, bytes, lat_ct_of(ct), req);
+        return;
+    }
+    lat_get_far(call, ctx, dest, source, bytes, pe);
+    lat_ct_arrive(call, ct, 1, pe);
+    if (req)
+        uccs_request_stored(req);
 }
 
 void lat_ct_create(shmemx_ct_t *ct)

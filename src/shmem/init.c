@@ -7,6 +7,7 @@
 #include "shmem/calls.h"
 #include "shmem/coll/select.h"
 #include "shmem/ctx.h"
+#include "shmem/mem.h"
 #include "shmem/state.h"
 #include "shmem/team.h"
 #include "uccs/inner.h"
@@ -21,8 +22,7 @@
 #define SECONDS_FOR_OTHERS 5
 
 static pthread_mutex_t life = PTHREAD_MUTEX_INITIALIZER;
-static int depth; /* inits not yet finalized */
-static int thread_level;
+static int depth;            /* inits not yet finalized */
 static bool started_old_way; /* start_pes, which counts once */
 
 /* Lines of different PEs interleave whole only when each is written whole. */
@@ -39,7 +39,7 @@ static int open_all(void)
     if (lat_coll_open() != 0 || lat_mem_open() != 0)
         return -1;
     lat_team_open();
-    lat_ctx_open();
+    lat_ctx_default = (struct shmem_ctx_impl){.size = (uint32_t)uccs_core.npes, .stride = 1, .team = &lat_team_world};
     return 0;
 }
 
@@ -50,7 +50,7 @@ static int start(int requested)
     static bool hooked;
     if (open_all() != 0)
         return -1;
-    thread_level = requested;
+    lat_thread_level = requested;
     lat_state = LAT_RUNNING;
     lat_on_node = (int)uccs_core.size == uccs_core.npes;
     if (!hooked) {
@@ -72,7 +72,7 @@ int lat_init_thread(int requested, int *provided)
         status = start(requested);
     if (status == 0) {
         depth++;
-        *provided = thread_level;
+        *provided = lat_thread_level;
     }
     pthread_mutex_unlock(&life);
     return status;
@@ -100,7 +100,7 @@ static bool stop(int seconds)
     if (!seconds)
         uccs_inner_meet(false); /* peers may still need answers from here, which a sleeping barrier does not give */
     lat_team_close();
-    lat_ctx_close();
+    lat_ctx_default = (struct shmem_ctx_impl){0};
     lat_mem_close();
     lat_state = LAT_AFTER;
     lat_on_node = 0;
@@ -147,7 +147,7 @@ _Noreturn void lat_global_exit(int status)
 
 void lat_query_thread(int *provided)
 {
-    *provided = thread_level;
+    *provided = lat_thread_level;
 }
 
 void lat_query_initialized(int *initialized)

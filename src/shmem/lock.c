@@ -12,7 +12,7 @@
 #include "shmem/amo.h"
 #include "shmem/calls.h"
 #include "shmem/ctx.h"
-#include "shmem/rma.h"
+#include "shmem/place.h"
 #include "uccs/flush.h"
 #include "uccs/progress.h"
 

@@ -4,10 +4,11 @@
  * offset without a word between them; the barriers are the standard's: on return from an allocation
  * the block exists everywhere, on entry to a release nobody uses it any more. Hints change nothing
  * on a node: all memory is equally near to the processor's atomics. */
+#include "shmem/mem.h"
+
 #include "base/heap.h"
 #include "base/log.h"
 #include "shmem/calls.h"
-#include "shmem/check.h"
 #include "shmem/state.h"
 #include "uccs/memory.h"
 

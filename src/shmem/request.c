@@ -1,8 +1,30 @@
 #include "shmem/request.h"
 
-#include "shmem/state.h"
+#include "shmem/place.h"
 #include "uccs/flush.h"
 #include "uccs/progress.h"
+
+lat_cold void lat_put_nbe_far(const char *call, struct shmem_ctx_impl *ctx, void *dest, const void *source,
+                              size_t bytes, int pe, shmemx_request_t *req)
+{
+    if (bytes && uccs_far_pe(pe)) {
+        uccs_far_put_nb(lat_ctx_lanes(ctx), pe, lat_far_place(call, "dest", dest, pe), source, bytes, 0, req);
+        return;
+    }
+    lat_put_far(call, ctx, dest, source, bytes, pe);
+    uccs_request_stored(req);
+}
+
+lat_cold void lat_get_nbe_far(const char *call, struct shmem_ctx_impl *ctx, void *dest, const void *source,
+                              size_t bytes, int pe, shmemx_request_t *req)
+{
+    if (bytes && uccs_far_pe(pe)) {
+        uccs_far_get_nb(lat_ctx_lanes(ctx), pe, lat_far_place(call, "source", source, pe), dest, bytes, 0, req);
+        return;
+    }
+    lat_get_far(call, ctx, dest, source, bytes, pe);
+    uccs_request_loaded(req);
+}
 
 int lat_request_create(long options, shmemx_request_t *req)
 {

@@ -7,6 +7,7 @@
 
 #include "shmem/rma.h"
 #include "shmem/signal.h"
+#include "shmem/strided.h"
 #include "uccs/request.h"
 
 #include <shmemx.h>
@@ -27,11 +28,6 @@ void lat_put_nbe_far(const char *call, struct shmem_ctx_impl *ctx, void *dest, c
                      shmemx_request_t *req);
 void lat_get_nbe_far(const char *call, struct shmem_ctx_impl *ctx, void *dest, const void *source, size_t bytes, int pe,
                      shmemx_request_t *req);
-/* As lat_iput and lat_iget; false when the request carries it already. */
-bool lat_iput_carry(const char *call, struct shmem_ctx_impl *ctx, void *dest, const void *source, ptrdiff_t dst,
-                    ptrdiff_t sst, size_t nelems, size_t size, int pe, shmemx_request_t *req);
-bool lat_iget_carry(const char *call, struct shmem_ctx_impl *ctx, void *dest, const void *source, ptrdiff_t dst,
-                    ptrdiff_t sst, size_t nelems, size_t size, int pe, shmemx_request_t *req);
 
 /* Moves are the caller's last act: a handle without an object is marked before, so that the copy can be a jump
  * and needs no frame; an object's mark has to be behind the stores that it stands for. */

@@ -18,8 +18,10 @@ void lat_put_nbi_far(const char *call, struct shmem_ctx_impl *ctx, void *dest, c
 void lat_get_nbi_far(const char *call, struct shmem_ctx_impl *ctx, void *dest, const void *source, size_t bytes,
                      int pe);
 
-/* The peer's address where it must be on the node: mistakes are named, `argument` is dest or source. */
-void *lat_resolve(const char *call, const char *argument, const void *addr, int pe);
+/* Data, and a count or a signal that tells the target of it, in one message to a peer on another node. Without bytes
+ * dest may be null; req may be null. A blocking put returns when the source may be used again. */
+void lat_put_with_far(const char *call, struct shmem_ctx_impl *ctx, void *dest, const void *source, size_t bytes,
+                      int pe, const struct uccs_far_with *with, bool blocking, uccs_request_handle *req);
 
 /* One element is one load and one store. */
 static lat_hot void lat_move(void *to, const void *from, size_t nelems, size_t size)
@@ -70,16 +72,5 @@ static lat_hot void lat_get_nbi(const char *call, struct shmem_ctx_impl *ctx, vo
     else
         lat_move(dest, from, nelems, size);
 }
-
-/* Strides in elements of `size` bytes. */
-void lat_iput(const char *call, struct shmem_ctx_impl *ctx, void *dest, const void *source, ptrdiff_t dst,
-              ptrdiff_t sst, size_t nelems, size_t size, int pe);
-void lat_iget(const char *call, struct shmem_ctx_impl *ctx, void *dest, const void *source, ptrdiff_t dst,
-              ptrdiff_t sst, size_t nelems, size_t size, int pe);
-/* Blocks of `bsize` elements. */
-void lat_ibput(const char *call, struct shmem_ctx_impl *ctx, void *dest, const void *source, ptrdiff_t dst,
-               ptrdiff_t sst, size_t bsize, size_t nblocks, size_t size, int pe);
-void lat_ibget(const char *call, struct shmem_ctx_impl *ctx, void *dest, const void *source, ptrdiff_t dst,
-               ptrdiff_t sst, size_t bsize, size_t nblocks, size_t size, int pe);
 
 #endif

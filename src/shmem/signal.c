@@ -2,6 +2,48 @@
 
 #include "shmem/calls.h"
 #include "shmem/p2p.h"
+#include "shmem/place.h"
+
+static bool is_signal(const char *call, struct uccs_far_with *with, const uint64_t *sig_addr, uint64_t signal,
+                      int sig_op, int pe)
+{
+    lat_require(call);
+    if (!uccs_far_pe(pe)) {
+        lat_resolve(call, "sig_addr", sig_addr, pe); /* names the mistake */
+        return false;
+    }
+    *with = (struct uccs_far_with){.what = sig_op == SHMEM_SIGNAL_ADD ? FAR_SIGNAL_ADD : FAR_SIGNAL_SET,
+                                   .place = lat_far_place(call, "sig_addr", sig_addr, pe),
+                                   .value = signal};
+    return true;
+}
+
+lat_cold void lat_put_signal_far(const char *call, struct shmem_ctx_impl *ctx, void *dest, const void *source,
+                                 size_t bytes, uint64_t *sig_addr, uint64_t signal, int sig_op, int pe, bool blocking,
+                                 struct uccs_request **req)
+{
+    struct uccs_far_with with;
+    if (is_signal(call, &with, sig_addr, signal, sig_op, pe)) {
+        lat_put_with_far(call, ctx, dest, source, bytes, pe, &with, blocking, req);
+        return;
+    }
+    lat_put_far(call, ctx, dest, source, bytes, pe);
+    lat_amo_far(call, ctx, sig_op == SHMEM_SIGNAL_ADD ? LAT_AMO_ADD : LAT_AMO_SET, sig_addr, sizeof signal, signal, 0,
+                pe);
+    if (req)
+        uccs_request_stored(req);
+}
+
+lat_cold void lat_signal_far(const char *call, struct shmem_ctx_impl *ctx, uint64_t *sig_addr, uint64_t signal,
+                             int sig_op, int pe)
+{
+    struct uccs_far_with with;
+    if (is_signal(call, &with, sig_addr, signal, sig_op, pe))
+        lat_put_with_far(call, ctx, 0, 0, 0, pe, &with, false, 0);
+    else
+        lat_amo_far(call, ctx, sig_op == SHMEM_SIGNAL_ADD ? LAT_AMO_ADD : LAT_AMO_SET, sig_addr, sizeof signal, signal,
+                    0, pe);
+}
 
 void lat_signal_add(uint64_t *sig_addr, uint64_t signal, int pe)
 {

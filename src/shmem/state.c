@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 enum lat_state lat_state;
+int lat_thread_level;
 uint32_t lat_on_node;
 
 _Noreturn void lat_fail(const char *call, const char *format, ...)

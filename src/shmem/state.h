@@ -10,6 +10,9 @@ enum lat_state { LAT_BEFORE, LAT_RUNNING, LAT_AFTER };
 
 extern enum lat_state lat_state;
 
+/* SHMEM_THREAD_SINGLE to _MULTIPLE, as the first init asked for it. */
+extern int lat_thread_level;
+
 /* Running, and all PEs are on this node: what order and completion ask, so that they ask once. */
 extern uint32_t lat_on_node;
 

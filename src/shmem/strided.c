@@ -1,8 +1,9 @@
 /* Strided put and get. A stride of one on both sides is a plain copy. Any thread. */
-#include "shmem/far.h"
-#include "shmem/request.h"
-#include "shmem/rma.h"
-#include "shmem/state.h"
+#include "shmem/strided.h"
+
+#include "shmem/place.h"
+
+#include <string.h>
 
 struct strided {
     char *to;
@@ -70,7 +71,7 @@ static bool is_plain(const struct uccs_far_blocks *blocks)
 }
 
 lat_cold static void put_far(const char *call, struct shmem_ctx_impl *ctx, void *dest, const void *source,
-                             const struct shape *shape, int pe, shmemx_request_t *req)
+                             const struct shape *shape, int pe, uccs_request_handle *req)
 {
     struct uccs_far_blocks blocks = blocks_of(shape, shape->dst, shape->sst);
     struct uccs_far_place to = lat_far_place(call, "dest", dest, pe);
@@ -81,7 +82,7 @@ lat_cold static void put_far(const char *call, struct shmem_ctx_impl *ctx, void 
 }
 
 lat_cold static void get_far(const char *call, struct shmem_ctx_impl *ctx, void *dest, const void *source,
-                             const struct shape *shape, int pe, shmemx_request_t *req)
+                             const struct shape *shape, int pe, uccs_request_handle *req)
 {
     struct uccs_far_lanes *on = lat_ctx_lanes(ctx);
     struct uccs_far_blocks blocks = blocks_of(shape, shape->sst, shape->dst);
@@ -99,7 +100,7 @@ lat_cold static void get_far(const char *call, struct shmem_ctx_impl *ctx, void 
 
 /* False when the request carries it. */
 static bool put(const char *call, struct shmem_ctx_impl *ctx, void *dest, const void *source, const struct shape *shape,
-                int pe, shmemx_request_t *req)
+                int pe, uccs_request_handle *req)
 {
     bool some = shape->count && shape->block;
     if (lat_unlikely(uccs_far_pe(pe)) && some) {
@@ -114,7 +115,7 @@ static bool put(const char *call, struct shmem_ctx_impl *ctx, void *dest, const 
 }
 
 static bool get(const char *call, struct shmem_ctx_impl *ctx, void *dest, const void *source, const struct shape *shape,
-                int pe, shmemx_request_t *req)
+                int pe, uccs_request_handle *req)
 {
     bool some = shape->count && shape->block;
     if (lat_unlikely(uccs_far_pe(pe)) && some) {
@@ -135,7 +136,7 @@ void lat_iput(const char *call, struct shmem_ctx_impl *ctx, void *dest, const vo
 }
 
 bool lat_iput_carry(const char *call, struct shmem_ctx_impl *ctx, void *dest, const void *source, ptrdiff_t dst,
-                    ptrdiff_t sst, size_t nelems, size_t size, int pe, shmemx_request_t *req)
+                    ptrdiff_t sst, size_t nelems, size_t size, int pe, uccs_request_handle *req)
 {
     return put(call, ctx, dest, source, &(struct shape){dst, sst, nelems, size, size}, pe, req);
 }
@@ -147,7 +148,7 @@ void lat_iget(const char *call, struct shmem_ctx_impl *ctx, void *dest, const vo
 }
 
 bool lat_iget_carry(const char *call, struct shmem_ctx_impl *ctx, void *dest, const void *source, ptrdiff_t dst,
-                    ptrdiff_t sst, size_t nelems, size_t size, int pe, shmemx_request_t *req)
+                    ptrdiff_t sst, size_t nelems, size_t size, int pe, uccs_request_handle *req)
 {
     return get(call, ctx, dest, source, &(struct shape){dst, sst, nelems, size, size}, pe, req);
 }

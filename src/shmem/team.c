@@ -2,11 +2,10 @@
 
 #include "rte/rte.h"
 #include "shmem/calls.h"
-#include "shmem/coll/nbe.h"
 #include "shmem/ctx.h"
 #include "shmem/state.h"
 #include "uccs/flush.h"
-#include "uccs/memory.h"
+#include "uccs/progress.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -51,12 +50,12 @@ void lat_team_open(void)
 /* No sync: nobody clears a row before the barrier that ends finalize. */
 void lat_team_close(void)
 {
-    lat_ctx_release(&lat_team_world);
-    lat_ctx_release(&lat_team_shared);
+    lat_ctx_drop_all(&lat_team_world.contexts);
+    lat_ctx_drop_all(&lat_team_shared.contexts);
     for (int slot = SLOT_FIRST; slot < NODE_TEAM_SLOTS; slot++) {
         if (!holders[slot])
             continue;
-        lat_ctx_release(holders[slot]);
+        lat_ctx_drop_all(&holders[slot]->contexts);
         uccs_group_free(&holders[slot]->group);
         free(holders[slot]);
         holders[slot] = 0;
@@ -91,6 +90,14 @@ void lat_team_give(int slot)
     pthread_mutex_unlock(&slots_lock);
 }
 
+/* Waits until the team's split-phase collectives are complete here. */
+static void drain_split_phase(const struct shmem_team_impl *team)
+{
+    struct uccs_wait wait = {0};
+    while (atomic_load_acquire(&team->group.pending)) /* acqrel: nbe_complete */
+        uccs_pause(&wait);
+}
+
 void lat_team_destroy(shmem_team_t handle)
 {
     lat_require("shmem_team_destroy");
@@ -101,9 +108,9 @@ void lat_team_destroy(shmem_team_t handle)
         lat_fail("shmem_team_destroy", "%s is predefined and lives until shmem_finalize",
                  team == &lat_team_world ? "SHMEM_TEAM_WORLD" : "SHMEM_TEAM_SHARED");
     uccs_quiet_all();
-    lat_nbe_drain(team);
+    drain_split_phase(team);
     uccs_group_part(&team->group);
-    lat_ctx_release(team);
+    lat_ctx_drop_all(&team->contexts);
     lat_team_give(team->group.slot);
     uccs_group_free(&team->group);
     free(team);

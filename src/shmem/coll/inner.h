@@ -18,7 +18,7 @@
 
 #include "shmem/coll/select.h"
 #include "shmem/kind.h"
-#include "shmem/rma.h"
+#include "shmem/place.h"
 #include "uccs/memory.h"
 #include "uccs/post.h"
 

@@ -15,13 +15,14 @@
 #include "shmem/coll/coll.h"
 #include "shmem/coll/kernels.h"
 #include "shmem/coll/nbe_nodes.h"
-#include "shmem/rma.h"
+#include "shmem/place.h"
 #include "shmem/state.h"
 #include "shmem/team.h"
 #include "uccs/progress.h"
 #include "uccs/request.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 static void *at_member(const struct operation *op, const char *argument, const void *addr, int rank)
 {
@@ -111,29 +112,32 @@ static bool over(struct operation *op)
     return all_reached(op, GROUP_COPIED);
 }
 
-static bool advance(struct uccs_work *work)
-{
-    struct operation *op = (struct operation *)work;
-    if ((!op->shared && !do_share(op)) || !over(op))
-        return false;
-    lat_nbe_complete(op);
-    return true;
-}
-
-void lat_nbe_complete(struct operation *op)
+/* Completes the operation's request and frees it. */
+static void nbe_complete(struct operation *op)
 {
     struct uccs_request *request = op->request;
     struct uccs_group *group = &op->team->group;
     free(op);
     uccs_request_finish(request, false);
-    (void)atomic_fetch_sub_acqrel(&group->pending, 1); /* acquire: lat_nbe_drain; the team may be gone now */
+    (void)atomic_fetch_sub_acqrel(&group->pending, 1); /* acquire: lat_team_destroy; the team may be gone now */
 }
 
-void lat_nbe_drain(struct shmem_team_impl *team)
+static bool nbe_advance_near(struct uccs_work *work)
 {
-    struct uccs_wait wait = {0};
-    while (atomic_load_acquire(&team->group.pending)) /* acqrel: advance */
-        uccs_pause(&wait);
+    struct operation *op = (struct operation *)work;
+    if ((!op->shared && !do_share(op)) || !over(op))
+        return false;
+    nbe_complete(op);
+    return true;
+}
+
+static bool nbe_advance_nodes(struct uccs_work *work)
+{
+    struct operation *op = (struct operation *)work;
+    if (!lat_nbe_go_on_nodes(op))
+        return false;
+    nbe_complete(op);
+    return true;
 }
 
 /* 0, or -1 for an invalid team. */
@@ -148,7 +152,7 @@ static int start(shmem_team_t handle, shmemx_request_t *req, const struct operat
     if (!op || !request)
         lat_fail(what->call, "no memory for a request");
     *op = *what;
-    op->work.advance = team->group.far ? lat_nbe_advance_nodes : advance;
+    op->work.advance = team->group.far ? nbe_advance_nodes : nbe_advance_near;
     op->share = op->bytes || op->n ? op->share : 0; /* nothing to move: null pointers are legal */
     op->team = team;
     op->request = request;

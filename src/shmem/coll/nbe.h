@@ -8,11 +8,6 @@
 
 #include <shmemx.h>
 
-struct shmem_team_impl;
-
-/* Waits until the team's split-phase collectives are complete here: before the team goes. */
-void lat_nbe_drain(struct shmem_team_impl *team);
-
 void lat_barrier_all_nbe(shmemx_request_t *req);
 int lat_team_sync_nbe(shmem_team_t team, shmemx_request_t *req);
 int lat_broadcast_nbe(const char *call, shmem_team_t team, void *dest, const void *source, size_t bytes, int root,

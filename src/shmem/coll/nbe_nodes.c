@@ -8,11 +8,11 @@
 #include "shmem/coll/nbe_nodes.h"
 
 #include "shmem/coll/kernels.h"
-#include "shmem/far.h"
-#include "shmem/rma.h"
+#include "shmem/place.h"
 #include "shmem/state.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 enum phase { WAITS, FLUSHES, COMES, SHARES, GIVES, LEAVES };
 
@@ -122,14 +122,12 @@ static bool go_on(struct operation *op)
     return true;
 }
 
-bool lat_nbe_advance_nodes(struct uccs_work *work)
+bool lat_nbe_go_on_nodes(struct operation *op)
 {
-    struct operation *op = (struct operation *)work;
     for (; op->phase <= LEAVES; op->phase++)
         if (!go_on(op))
             return false;
     free(op->room);
     op->team->group.copied = op->number;
-    lat_nbe_complete(op);
     return true;
 }

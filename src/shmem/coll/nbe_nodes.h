@@ -1,4 +1,4 @@
-/* Inside of the split-phase collectives. advance and complete: under the progress list's lock. */
+/* Inside of the split-phase collectives. go_on: under the progress list's lock. */
 #ifndef SHMEM_COLL_NBE_NODES_H
 #define SHMEM_COLL_NBE_NODES_H
 
@@ -35,10 +35,7 @@ struct operation {
     char *room;                    /* the others' parts of a reduction, then its result */
 };
 
-/* The uccs_work.advance of operations on groups over several nodes. */
-bool lat_nbe_advance_nodes(struct uccs_work *work);
-
-/* Completes its request, and frees it. */
-void lat_nbe_complete(struct operation *op);
+/* Moves an operation on a group over several nodes on. Returns true when it is over. */
+bool lat_nbe_go_on_nodes(struct operation *op);
 
 #endif

@@ -8,7 +8,8 @@
 #include "shmem/coll/nodes.h"
 
 #include "shmem/coll/kernels.h"
-#include "shmem/far.h"
+#include "shmem/place.h"
+#include "shmem/strided.h"
 #include "shmem/state.h"
 #include "uccs/far.h"
 

@@ -15,7 +15,8 @@
  * Rules and threads: inner.h. */
 #include "shmem/coll/nodes.h"
 
-#include "shmem/far.h"
+#include "shmem/place.h"
+#include "shmem/strided.h"
 #include "shmem/state.h"
 #include "uccs/nodes.h"
 

@@ -1,0 +1,53 @@
+/* Put and get, the far half: peers on other nodes, and mistakes, which place.c names. */
+#include "shmem/rma.h"
+
+#include "shmem/place.h"
+
+lat_cold void lat_put_far(const char *call, struct shmem_ctx_impl *ctx, void *dest, const void *source, size_t bytes,
+                          int pe)
+{
+    if (lat_moves_nothing(call, bytes, pe))
+        return;
+    if (uccs_far_pe(pe))
+        uccs_far_put(lat_ctx_lanes(ctx), pe, lat_far_place(call, "dest", dest, pe), source, bytes, 0, 0);
+    else
+        memcpy(lat_resolve(call, "dest", dest, pe), source, bytes);
+}
+
+lat_cold void lat_put_nbi_far(const char *call, struct shmem_ctx_impl *ctx, void *dest, const void *source,
+                              size_t bytes, int pe)
+{
+    if (bytes && uccs_far_pe(pe))
+        uccs_far_put_nb(lat_ctx_lanes(ctx), pe, lat_far_place(call, "dest", dest, pe), source, bytes, 0, 0);
+    else
+        lat_put_far(call, ctx, dest, source, bytes, pe);
+}
+
+lat_cold void lat_get_far(const char *call, struct shmem_ctx_impl *ctx, void *dest, const void *source, size_t bytes,
+                          int pe)
+{
+    if (lat_moves_nothing(call, bytes, pe))
+        return;
+    if (uccs_far_pe(pe))
+        uccs_far_get(lat_ctx_lanes(ctx), pe, lat_far_place(call, "source", source, pe), dest, bytes, 0);
+    else
+        memcpy(dest, lat_resolve(call, "source", source, pe), bytes);
+}
+
+lat_cold void lat_get_nbi_far(const char *call, struct shmem_ctx_impl *ctx, void *dest, const void *source,
+                              size_t bytes, int pe)
+{
+    if (bytes && uccs_far_pe(pe))
+        uccs_far_get_nb(lat_ctx_lanes(ctx), pe, lat_far_place(call, "source", source, pe), dest, bytes, 0, 0);
+    else
+        lat_get_far(call, ctx, dest, source, bytes, pe);
+}
+
+void lat_put_with_far(const char *call, struct shmem_ctx_impl *ctx, void *dest, const void *source, size_t bytes,
+                      int pe, const struct uccs_far_with *with, bool blocking, uccs_request_handle *req)
+{
+    struct uccs_far_place to = {.segment = FAR_HEAP};
+    if (bytes)
+        to = lat_far_place(call, "dest", dest, pe);
+    (blocking ? uccs_far_put : uccs_far_put_nb)(lat_ctx_lanes(ctx), pe, to, source, bytes, with, req);
+}
