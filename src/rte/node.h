@@ -5,7 +5,7 @@
  * it with LATERAL_JOB=<fd>:<node index>. Every other part of the node's memory comes behind.
  *
  *   struct node | struct node_pe x size | group area (src/uccs/group.h) | counters (src/uccs/counter.h)
- *   | what PEs offer to messages (src/uccs/own.h) | cards (exchange.c) | nodes of the job (nodes.c)
+ *   | what PEs offer to messages (src/uccs/core/own.h) | cards (exchange.c) | nodes of the job (nodes.c)
  *
  * Under another launcher the PEs that meet on a machine (meet.c) make the file themselves, one per run of
  * consecutive PEs, and pass it on over a socket.
@@ -75,7 +75,7 @@ struct node {
     uint64_t heap_stride;
     uint64_t image_at;
     uint64_t image_stride;
-    uint64_t region_at; /* memory of uccs_memory_allocate and staged messages (src/uccs/own.h) */
+    uint64_t region_at; /* memory of uccs_memory_allocate and staged messages (src/uccs/core/own.h) */
     uint64_t region_stride;
     uint64_t file_bytes;
 
@@ -115,7 +115,7 @@ static inline size_t node_counters_at(uint32_t size)
     return node_groups_at(size) + node_align((size_t)NODE_GROUP_SLOTS * size * NODE_GROUP_LINES * CACHE_LINE);
 }
 
-/* What each PE offers to active messages and to memory handles (src/uccs/own.h). */
+/* What each PE offers to active messages and to memory handles (src/uccs/core/own.h). */
 #define NODE_OWN_BYTES (20u << 20)
 
 static inline size_t node_own_at(uint32_t size)

@@ -2,7 +2,7 @@
 
 #include "shmem/mem.h"
 #include "shmem/state.h"
-#include "uccs/memory.h"
+#include "uccs/core/memory.h"
 
 #include <stdarg.h>
 #include <stdio.h>

@@ -3,7 +3,7 @@
 #include "shmem/calls.h"
 #include "shmem/place.h"
 #include "uccs/far.h"
-#include "uccs/progress.h"
+#include "uccs/core/wait.h"
 
 #include <time.h>
 

@@ -3,7 +3,7 @@
 #include "shmem/calls.h"
 #include "shmem/state.h"
 #include "uccs/far.h"
-#include "uccs/memory.h"
+#include "uccs/core/memory.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -12,7 +12,7 @@
 #include "shmem/team.h"
 #include "uccs/inner.h"
 #include "uccs/life.h"
-#include "uccs/progress.h"
+#include "uccs/core/wait.h"
 
 #include <pthread.h>
 #include <stdio.h>

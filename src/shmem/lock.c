@@ -13,8 +13,8 @@
 #include "shmem/calls.h"
 #include "shmem/ctx.h"
 #include "shmem/place.h"
-#include "uccs/flush.h"
-#include "uccs/progress.h"
+#include "uccs/far.h"
+#include "uccs/core/wait.h"
 
 struct lock {
     uint32_t tail;

@@ -10,7 +10,7 @@
 #include "base/log.h"
 #include "shmem/calls.h"
 #include "shmem/state.h"
-#include "uccs/memory.h"
+#include "uccs/core/memory.h"
 
 #include <pthread.h>
 #include <stdio.h>

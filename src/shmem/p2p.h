@@ -7,7 +7,7 @@
 
 #include "shmem/kind.h"
 #include "shmem/state.h"
-#include "uccs/progress.h"
+#include "uccs/core/wait.h"
 
 #include <shmem.h>
 #include <stdbool.h>

@@ -8,7 +8,7 @@
 
 #include "shmem/state.h"
 #include "uccs/far.h"
-#include "uccs/memory.h"
+#include "uccs/core/memory.h"
 
 /* Returns the address in this process of a peer's object. The peer must be on this node. */
 void *lat_resolve(const char *call, const char *argument, const void *addr, int pe);

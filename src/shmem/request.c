@@ -1,8 +1,8 @@
 #include "shmem/request.h"
 
 #include "shmem/place.h"
-#include "uccs/flush.h"
-#include "uccs/progress.h"
+#include "uccs/far.h"
+#include "uccs/core/wait.h"
 
 lat_cold void lat_put_nbe_far(const char *call, struct shmem_ctx_impl *ctx, void *dest, const void *source,
                               size_t bytes, int pe, shmemx_request_t *req)

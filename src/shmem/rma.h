@@ -6,7 +6,7 @@
 #define SHMEM_RMA_H
 
 #include "shmem/ctx.h"
-#include "uccs/memory.h"
+#include "uccs/core/memory.h"
 
 #include <string.h>
 

@@ -4,7 +4,7 @@
 #ifndef SHMEM_STATE_H
 #define SHMEM_STATE_H
 
-#include "uccs/core.h"
+#include "uccs/core/core.h"
 
 enum lat_state { LAT_BEFORE, LAT_RUNNING, LAT_AFTER };
 

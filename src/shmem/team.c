@@ -4,8 +4,8 @@
 #include "shmem/calls.h"
 #include "shmem/ctx.h"
 #include "shmem/state.h"
-#include "uccs/flush.h"
-#include "uccs/progress.h"
+#include "uccs/far.h"
+#include "uccs/core/wait.h"
 
 #include <pthread.h>
 #include <stdlib.h>

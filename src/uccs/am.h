@@ -18,7 +18,7 @@
 
 #include "uccs/context.h"
 #include "uccs/counter.h"
-#include "uccs/progress.h"
+#include "uccs/core/wait.h"
 #include "uccs/stage.h"
 
 #define UCCS_NO_BLOCK UINT64_MAX
@@ -37,6 +37,7 @@ struct uccs_message {
     int64_t weight;
     char payload[UCCS_SHORT_MAX];
 };
+_Static_assert(sizeof(struct uccs_message) == OWN_CELL_BYTES, "a message fills a cell");
 
 struct uccs_am_token {
     struct uccs_context *context;

@@ -12,9 +12,9 @@
 #include "rte/rte.h"
 #include "uccs/far.h"
 #include "uccs/far_am.h"
-#include "uccs/memory.h"
+#include "uccs/core/memory.h"
 #include "uccs/park.h"
-#include "uccs/thread.h"
+#include "uccs/core/thread.h"
 #include "uccs/turns.h"
 
 #include <sched.h>
@@ -366,8 +366,7 @@ void uccs_am_serve(struct uccs_wait *wait)
 /* The outer poll is counted in already, and nobody turns two phases while it is. */
 void uccs_am_serve_replies(struct uccs_wait *wait)
 {
-    if (uccs_far_on)
-        uccs_far_poll(); /* credits */
+    (void)uccs_poll(UCCS_POLL_ALWAYS); /* credits of other nodes */
     struct found found = look(allowed & USERS);
     rest(uccs_stage_collect() + found.users > 0, wait);
 }

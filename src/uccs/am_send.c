@@ -3,8 +3,8 @@
 
 #include "rte/rte.h"
 #include "uccs/far_am.h"
-#include "uccs/memory.h"
-#include "uccs/thread.h"
+#include "uccs/core/memory.h"
+#include "uccs/core/thread.h"
 
 #include <string.h>
 

@@ -35,7 +35,7 @@ static void *help(void *unused)
 
 void uccs_am_start(void)
 {
-    atomic_store_relaxed(&uccs_poll_messages, uccs_am_poll_network);
+    uccs_poller_add(uccs_am_poll_network, UCCS_POLL_IDLE);
     if (strcmp(env_text(ENV_PROGRESS), "thread") != 0)
         return;
     atomic_store_release(&goes, 1);
@@ -52,7 +52,7 @@ void uccs_am_start(void)
 
 void uccs_am_stop(void)
 {
-    atomic_store_relaxed(&uccs_poll_messages, 0);
+    uccs_poller_remove(uccs_am_poll_network);
     if (!running)
         return;
     atomic_store_release(&goes, 0);

@@ -4,8 +4,8 @@
  * that is not mapped under a lock of its owner's stripe, on every path, the owner's own included. */
 #include "uccs/rma.h"
 
-#include "uccs/own.h"
-#include "uccs/progress.h"
+#include "uccs/core/own.h"
+#include "uccs/core/wait.h"
 #include "uccs/rma_far.h"
 
 #define APPLY(bits)                                                                                        \

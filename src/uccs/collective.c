@@ -1,6 +1,5 @@
 /* Group communication of the public interface: plans for uccs/schedule.h. Any thread; different groups at once. */
 #include "uccs/am.h"
-#include "uccs/inner.h"
 #include "uccs/schedule.h"
 
 #include <stdlib.h>

@@ -3,8 +3,8 @@
  * A waiting thread makes progress at every look: what it waits for may be a message that it must answer. */
 #include "uccs/am.h"
 #include "uccs/context.h"
-#include "uccs/flush.h"
-#include "uccs/progress.h"
+#include "uccs/far.h"
+#include "uccs/core/wait.h"
 #include "uccs/remote.h"
 #include "uccs/request.h"
 

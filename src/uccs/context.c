@@ -2,8 +2,6 @@
 
 #include "uccs/am.h"
 #include "uccs/far.h"
-#include "uccs/flush.h"
-#include "uccs/inner.h"
 
 #include <pthread.h>
 #include <stdlib.h>

@@ -5,7 +5,7 @@
 #ifndef UCCS_CONTEXT_H
 #define UCCS_CONTEXT_H
 
-#include "uccs/own.h"
+#include "uccs/core/own.h"
 
 #include <stdbool.h>
 #include <uccs.h>

@@ -13,7 +13,7 @@
 #define UCCS_COUNTER_H
 
 #include "rte/node.h"
-#include "uccs/core.h"
+#include "uccs/core/core.h"
 
 #include <stdbool.h>
 

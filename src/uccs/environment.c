@@ -6,7 +6,6 @@
 #include "base/log.h"
 #include "rte/rte.h"
 #include "uccs/am.h"
-#include "uccs/inner.h"
 #include "uccs/place.h"
 #include "uccs/ranks.h"
 

@@ -1,6 +1,6 @@
 /* Data exchange sessions of uccs_rte.h: each member's values lie one after the other in a blob, and an exchange
  * gathers all blobs. One thread at a time per session. */
-#include "uccs/inner.h"
+#include "uccs/core/core.h"
 #include "uccs/ranks.h"
 
 #include <stdlib.h>

@@ -3,7 +3,7 @@
 
 #include "rte/rte.h"
 #include "uccs/far_lane.h"
-#include "uccs/memory.h"
+#include "uccs/core/memory.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -353,11 +353,6 @@ struct uccs_far_place uccs_far_place(const void *addr)
     case UCCS_IMAGE: return (struct uccs_far_place){.segment = FAR_IMAGE, .offset = offset};
     default: return (struct uccs_far_place){.segment = FAR_NOWHERE};
     }
-}
-
-int uccs_far_node_of(int pe)
-{
-    return uccs_memory_pretends() ? pe / (int)uccs_memory_pretends() : rte_node_of(pe);
 }
 
 const void *uccs_far_address(struct uccs_far_place place)

@@ -20,9 +20,10 @@
 #ifndef UCCS_FAR_H
 #define UCCS_FAR_H
 
-#include "uccs/core.h"
+#include "uccs/core/core.h"
+#include "uccs/core/fence.h"
 #include "uccs/counter.h"
-#include "uccs/progress.h"
+#include "uccs/core/wait.h"
 #include "uccs/request.h"
 
 enum uccs_far_segment {
@@ -90,12 +91,6 @@ extern uint32_t uccs_far_on;
 /* Something has been issued on the service lane since its last quiet; a hint, exact for the thread that issued it. */
 extern uint32_t uccs_far_touched;
 
-/* True when the PE is in the job and not on this node. */
-static inline bool uccs_far_pe(int pe)
-{
-    return pe >= 0 && pe < uccs_core.npes && (uint32_t)pe - uccs_core.first >= uccs_core.size;
-}
-
 /* Returns when the source may be reused. with and request may be null. */
 void uccs_far_put(struct uccs_far_lanes *on, int pe, struct uccs_far_place to, const void *source, size_t bytes,
                   const struct uccs_far_with *with, uccs_request_handle *request);
@@ -159,14 +154,27 @@ void uccs_far_parcel(int pe, const struct uccs_far_parcel *parcel, uint32_t *hel
 struct uccs_far_place uccs_far_open_room(void *start, size_t bytes);
 void uccs_far_close_room(struct uccs_far_place room);
 
-/* The node of a PE; PEs of a node are consecutive. */
-int uccs_far_node_of(int pe);
-
 /* Of what was issued on these lanes. */
 void uccs_far_fence(struct uccs_far_lanes *on);
 void uccs_far_quiet(struct uccs_far_lanes *on);
 /* The same for what went to these PEs. */
 void uccs_far_quiet_pes(struct uccs_far_lanes *on, const int *pes, size_t npes);
+/* On the node an operation is complete when its stores are visible. The same as fence and quiet, for peers on this
+ * node too, of the default context. */
+static inline void uccs_fence_all(void)
+{
+    if (lat_unlikely(atomic_load_relaxed(&uccs_far_touched)))
+        uccs_far_fence(0);
+    uccs_fence_stores();
+}
+
+static inline void uccs_quiet_all(void)
+{
+    if (lat_unlikely(atomic_load_relaxed(&uccs_far_touched)))
+        uccs_far_quiet(0);
+    uccs_quiet();
+}
+
 /* Starts it: the request gets a count for every peer that has not yet answered for all. */
 void uccs_far_flush(struct uccs_far_lanes *on, struct uccs_request *request);
 /* Of all lanes of this process. */
@@ -174,9 +182,6 @@ void uccs_far_fence_all(void);
 void uccs_far_quiet_all(void);
 /* Quiets, and gives the lanes back. Nobody issues on them meanwhile. */
 void uccs_far_release(struct uccs_far_lanes *on);
-
-/* Arrivals, completions. Non-zero when something happened. Any thread; returns at once when another is at it. */
-int uccs_far_poll(void);
 
 /* The PE's globals are at my offsets. Asks the PE's record once. */
 bool uccs_far_same_image(int pe);

@@ -232,8 +232,8 @@ int far_look(struct far_lane *lane)
     return far_look_all(UINT64_C(1) << lane->number);
 }
 
-/* Who waits for memory may wait for what another thread has issued, or itself on another lane. */
-int uccs_far_poll(void)
+/* Arrivals, completions. Who waits for memory may wait for what another thread has issued, or itself on another lane. */
+static int poll_lanes(void)
 {
     int count = far_poll(far_service());
     if (lat_unlikely(atomic_load_relaxed(&far_others))) {
@@ -302,7 +302,7 @@ int uccs_far_open(void)
         uccs_core.spin = LOOKS_MOST;
     far_pool_open();
     uccs_far_on = 1;
-    atomic_fetch_add_relaxed(&uccs_working, 1); /* every wait takes the slow way, and polls */
+    uccs_poller_add(poll_lanes, UCCS_POLL_ALWAYS);
     return far_thread_start();
 }
 
@@ -365,6 +365,6 @@ void uccs_far_close(void)
     far_pool_close();
     for (int i = 0; i < FAR_LANES; i++)
         free_lane(&far_lanes[i]);
-    atomic_fetch_sub_acqrel(&uccs_working, 1);
+    uccs_poller_remove(poll_lanes);
     uccs_far_on = uccs_far_touched = 0;
 }

@@ -22,6 +22,7 @@
 #include "base/patience.h"
 #include "base/siphash.h"
 #include "rte/rte.h"
+#include "uccs/core/memory.h"
 #include "uccs/far_lane.h"
 
 #include <errno.h>
@@ -147,7 +148,7 @@ static void try_ways(struct line *line)
 static bool has_line_to(int node)
 {
     for (const struct line *line = lines; line; line = line->next)
-        if (line->pe >= 0 && uccs_far_node_of(line->pe) == node)
+        if (line->pe >= 0 && uccs_node_of(line->pe) == node)
             return true;
     return false;
 }
@@ -157,7 +158,7 @@ void far_line_to(int pe, const struct far_line_place *place)
     if (events < 0 || !place->port)
         return;
     pthread_mutex_lock(&lock);
-    if (!has_line_to(uccs_far_node_of(pe))) {
+    if (!has_line_to(uccs_node_of(pe))) {
         struct line *line = add_line(-1, pe, OVER);
         line->place = *place;
         try_ways(line);

@@ -1,6 +1,6 @@
 /* Where what a peer of another node names lies here. Under the service lane's lock, but nothing needs it. */
 #include "uccs/far_lane.h"
-#include "uccs/memory.h"
+#include "uccs/core/memory.h"
 #include "uccs/region.h"
 #include "uccs/rma.h"
 

@@ -10,7 +10,7 @@
 
 #include "base/env.h"
 #include "base/log.h"
-#include "uccs/thread.h"
+#include "uccs/core/thread.h"
 
 #include <sched.h>
 

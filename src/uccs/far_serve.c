@@ -9,7 +9,7 @@
 
 #include "base/log.h"
 #include "uccs/group.h"
-#include "uccs/memory.h"
+#include "uccs/core/memory.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,10 +2,10 @@
 
 #include "uccs/far.h"
 #include "uccs/far_lane.h"
-#include "uccs/memory.h"
+#include "uccs/core/memory.h"
 #include "uccs/nodes.h"
 #include "uccs/post.h"
-#include "uccs/progress.h"
+#include "uccs/core/wait.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -127,7 +127,7 @@ static int count_nodes(const struct uccs_group *group)
 {
     int count = 0, before = -1;
     for (int rank = 0; rank < group->size; rank++) {
-        int node = uccs_far_node_of(uccs_group_pe(group, rank));
+        int node = uccs_node_of(uccs_group_pe(group, rank));
         count += node != before;
         before = node;
     }
@@ -138,7 +138,7 @@ static void find_leads(const struct uccs_group *group, struct uccs_nodes *nodes)
 {
     int before = -1;
     for (int rank = 0; rank < group->size; rank++) {
-        int node = uccs_far_node_of(uccs_group_pe(group, rank));
+        int node = uccs_node_of(uccs_group_pe(group, rank));
         if (node == before)
             continue;
         before = node;

@@ -30,7 +30,7 @@
 #define UCCS_GROUP_H
 
 #include "rte/node.h"
-#include "uccs/core.h"
+#include "uccs/core/core.h"
 
 #include <stdbool.h>
 

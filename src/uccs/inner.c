@@ -8,7 +8,7 @@
 #include "base/log.h"
 #include "rte/rte.h"
 #include "uccs/am.h"
-#include "uccs/flush.h"
+#include "uccs/far.h"
 #include "uccs/life.h"
 #include "uccs/letter.h"
 #include "uccs/oob.h"
@@ -19,8 +19,7 @@
 
 #include <pthread.h>
 
-static pthread_mutex_t users = PTHREAD_MUTEX_INITIALIZER;
-static int inits; /* under the lock; read without by uccs_running */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 static struct uccs_context inner = {
     .attr = {.id = OWN_INNER},
@@ -29,16 +28,11 @@ static struct uccs_context inner = {
                  [UCCS_INNER_OOB] = {.handler = uccs_oob_arrived}},
 };
 
-bool uccs_running(void)
-{
-    return atomic_load_acquire(&inits) > 0;
-}
-
 int uccs_init(void)
 {
     int status = UCCS_OK;
-    pthread_mutex_lock(&users);
-    if (inits == 0) {
+    pthread_mutex_lock(&lock);
+    if (uccs_users == 0) {
         status = uccs_life_begin() == 0 ? UCCS_OK : UCCS_ERR_NO_MEMORY;
         if (status == UCCS_OK && !uccs_oob_open()) {
             log_line("uccs: no memory");
@@ -51,8 +45,8 @@ int uccs_init(void)
         }
     }
     if (status == UCCS_OK)
-        atomic_store_release(&inits, inits + 1); /* acquire: uccs_running */
-    pthread_mutex_unlock(&users);
+        atomic_store_release(&uccs_users, uccs_users + 1); /* acquire: uccs_running */
+    pthread_mutex_unlock(&lock);
     return status;
 }
 
@@ -79,7 +73,7 @@ static void stop(void)
     }
     uccs_am_drain();
     uccs_contexts_close();
-    atomic_store_release(&inits, 0);
+    atomic_store_release(&uccs_users, 0);
     uccs_am_stop();
     uccs_am_retire(&inner);
     uccs_oob_close();
@@ -93,12 +87,12 @@ int uccs_finalize(void)
 {
     if (uccs_handlers_running)
         return UCCS_ERR_STATE;
-    pthread_mutex_lock(&users);
-    int before = inits;
+    pthread_mutex_lock(&lock);
+    int before = uccs_users;
     if (before == 1)
         stop();
     else if (before > 1)
-        atomic_store_release(&inits, before - 1);
-    pthread_mutex_unlock(&users);
+        atomic_store_release(&uccs_users, before - 1);
+    pthread_mutex_unlock(&lock);
     return before > 0 ? UCCS_OK : UCCS_ERR_STATE;
 }

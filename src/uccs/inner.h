@@ -8,9 +8,6 @@
 /* Its handlers. */
 enum { UCCS_INNER_LETTER, UCCS_INNER_REMOTE, UCCS_INNER_OOB };
 
-/* Between uccs_init and uccs_finalize. */
-bool uccs_running(void);
-
 /* All PEs of the job; waiters make progress, of the network class alone or of both. Nothing when the substrate
  * is not in use. Collective, one thread at a time. */
 void uccs_inner_meet(bool user);

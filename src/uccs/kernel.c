@@ -9,7 +9,7 @@
 #include "base/env.h"
 #include "base/siphash.h"
 #include "rte/rte.h"
-#include "uccs/own.h"
+#include "uccs/core/own.h"
 
 #include <errno.h>
 #include <sys/prctl.h>

@@ -6,7 +6,7 @@
 #include "rte/rte.h"
 #include "uccs/counter.h"
 #include "uccs/far.h"
-#include "uccs/memory.h"
+#include "uccs/core/memory.h"
 #include "uccs/region.h"
 #include "uccs/stage.h"
 

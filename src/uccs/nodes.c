@@ -2,7 +2,7 @@
 #include "uccs/nodes.h"
 
 #include "uccs/far_lane.h"
-#include "uccs/progress.h"
+#include "uccs/core/wait.h"
 
 #include <string.h>
 

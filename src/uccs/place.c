@@ -1,6 +1,6 @@
 #include "uccs/place.h"
 
-#include "uccs/core.h"
+#include "uccs/core/core.h"
 
 #include <sched.h>
 #include <stdio.h>

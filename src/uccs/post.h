@@ -20,7 +20,7 @@
 #define UCCS_POST_H
 
 #include "uccs/group.h"
-#include "uccs/progress.h"
+#include "uccs/core/wait.h"
 
 enum {
     POST_SMALL = 56,

@@ -1,8 +1,7 @@
 #include "uccs/ranks.h"
 
 #include "base/atomic.h"
-#include "uccs/core.h"
-#include "uccs/inner.h"
+#include "uccs/core/core.h"
 
 #include <stdlib.h>
 

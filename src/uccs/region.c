@@ -4,9 +4,8 @@
 #include "base/siphash.h"
 #include "rte/rte.h"
 #include "uccs/far.h"
-#include "uccs/inner.h"
-#include "uccs/memory.h"
-#include "uccs/own.h"
+#include "uccs/core/memory.h"
+#include "uccs/core/own.h"
 #include "uccs/rma.h"
 
 #include <pthread.h>

@@ -4,7 +4,7 @@
 #include "uccs/inner.h"
 #include "uccs/letter.h"
 #include "uccs/rma.h"
-#include "uccs/thread.h"
+#include "uccs/core/thread.h"
 
 #include <string.h>
 

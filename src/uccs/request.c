@@ -1,7 +1,7 @@
 #include "uccs/request.h"
 
-#include "uccs/flush.h"
-#include "uccs/progress.h"
+#include "uccs/core/fence.h"
+#include "uccs/core/wait.h"
 
 #include <stdlib.h>
 

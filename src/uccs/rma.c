@@ -1,8 +1,8 @@
 #include "uccs/rma.h"
 
 #include "uccs/counter.h"
-#include "uccs/flush.h"
-#include "uccs/memory.h"
+#include "uccs/core/fence.h"
+#include "uccs/core/memory.h"
 #include "uccs/request.h"
 #include "uccs/rma_far.h"
 

@@ -1,6 +1,6 @@
 #include "uccs/rma_far.h"
 
-#include "uccs/flush.h"
+#include "uccs/far.h"
 #include "uccs/request.h"
 
 #define PACK_BYTES (256u << 10) /* of blocks that are packed into one message */

@@ -117,8 +117,7 @@ bool uccs_schedule_advance(struct uccs_schedule *s)
 /* The network class, and what other nodes send. */
 static int poll_others(void)
 {
-    int found = uccs_far_on ? uccs_far_poll() : 0;
-    return found + uccs_am_poll_network();
+    return uccs_poll(UCCS_POLL_ALWAYS) + uccs_am_poll_network();
 }
 
 void uccs_schedule_run(struct uccs_schedule *s, bool user)

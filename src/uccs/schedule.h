@@ -10,7 +10,7 @@
 #ifndef UCCS_SCHEDULE_H
 #define UCCS_SCHEDULE_H
 
-#include "uccs/progress.h"
+#include "uccs/core/wait.h"
 #include "uccs/ranks.h"
 #include "uccs/reduce.h"
 #include "uccs/request.h"

@@ -1,7 +1,7 @@
 #include "uccs/stage.h"
 
 #include "uccs/region.h"
-#include "uccs/thread.h"
+#include "uccs/core/thread.h"
 
 #include <pthread.h>
 #include <uccs.h>

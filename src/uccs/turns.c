@@ -1,6 +1,6 @@
 #include "uccs/turns.h"
 
-#include "uccs/thread.h"
+#include "uccs/core/thread.h"
 
 #include <sched.h>
 

@@ -19,7 +19,7 @@
 #include "shmem/coll/select.h"
 #include "shmem/kind.h"
 #include "shmem/place.h"
-#include "uccs/memory.h"
+#include "uccs/core/memory.h"
 #include "uccs/post.h"
 
 #include <string.h>

@@ -18,7 +18,7 @@
 #include "shmem/place.h"
 #include "shmem/state.h"
 #include "shmem/team.h"
-#include "uccs/progress.h"
+#include "uccs/core/wait.h"
 #include "uccs/request.h"
 
 #include <stdlib.h>

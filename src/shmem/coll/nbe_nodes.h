@@ -5,7 +5,7 @@
 #include "shmem/kind.h"
 #include "shmem/team.h"
 #include "uccs/nodes.h"
-#include "uccs/progress.h"
+#include "uccs/core/wait.h"
 #include "uccs/request.h"
 
 enum nbe_what { NBE_BARRIER, NBE_BROADCAST, NBE_FCOLLECT, NBE_ALLTOALL, NBE_REDUCE };

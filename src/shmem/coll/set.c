@@ -17,7 +17,7 @@
 #include "shmem/coll/coll.h"
 #include "shmem/coll/inner.h"
 #include "shmem/state.h"
-#include "uccs/flush.h"
+#include "uccs/far.h"
 #include "uccs/nodes.h"
 
 #include <pthread.h>

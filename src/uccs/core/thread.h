@@ -1,7 +1,7 @@
 /* A small number for every thread that enters the substrate, so that threads keep to lanes, shards and lines of
  * their own. Any thread. Numbers go up and are not used again; users take them modulo what they have. */
-#ifndef UCCS_THREAD_H
-#define UCCS_THREAD_H
+#ifndef UCCS_CORE_THREAD_H
+#define UCCS_CORE_THREAD_H
 
 #include "base/atomic.h"
 

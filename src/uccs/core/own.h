@@ -4,12 +4,12 @@
  *
  * Everything starts as zeros. Rings are formatted by whoever needs them first, sender or owner, so that a message
  * can wait at a target that has not made its context yet, and contexts that nobody uses cost no page. */
-#ifndef UCCS_OWN_H
-#define UCCS_OWN_H
+#ifndef UCCS_CORE_OWN_H
+#define UCCS_CORE_OWN_H
 
 #include "base/ring.h"
 #include "rte/node.h"
-#include "uccs/core.h"
+#include "uccs/core/core.h"
 
 #define OWN_REGISTRATIONS 4096
 #define OWN_STRIPES 64
@@ -18,6 +18,7 @@
 #define OWN_LANES 16
 #define OWN_RINGS 4 /* request and reply, network and user */
 #define OWN_RING_CELLS 1024
+#define OWN_CELL_BYTES 168 /* of struct uccs_message (am.h) */
 #define OWN_RING_ROOM (300u << 10)
 
 /* One piece of memory that others may hold handles of. */

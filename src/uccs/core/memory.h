@@ -2,10 +2,10 @@
  * this node has its segment mapped here.
  *
  * uccs_near: any thread. uccs_memory_open, _close: one thread, collective over the node. */
-#ifndef UCCS_MEMORY_H
-#define UCCS_MEMORY_H
+#ifndef UCCS_CORE_MEMORY_H
+#define UCCS_CORE_MEMORY_H
 
-#include "uccs/core.h"
+#include "uccs/core/core.h"
 
 #include <stdbool.h>
 
@@ -76,5 +76,8 @@ const char *uccs_memory_why_private(void);
 
 /* PEs of a pretended node (LATERAL_NODE_SIZE, LATERAL_TRANSPORTS=ucx); 0: nodes are nodes. */
 uint32_t uccs_memory_pretends(void);
+
+/* The node of a PE, a pretended one too; PEs of a node are consecutive. */
+int uccs_node_of(int pe);
 
 #endif

@@ -1,4 +1,4 @@
-#include "uccs/thread.h"
+#include "uccs/core/thread.h"
 
 _Thread_local uint32_t uccs_thread_mine;
 

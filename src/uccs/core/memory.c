@@ -1,11 +1,11 @@
-#include "uccs/memory.h"
+#include "uccs/core/memory.h"
 
 #include "base/buserror.h"
 #include "base/env.h"
 #include "base/image.h"
 #include "base/log.h"
 #include "rte/rte.h"
-#include "uccs/fork.h"
+#include "uccs/core/fork.h"
 
 #include <errno.h>
 #include <string.h>
@@ -15,6 +15,7 @@
 #define MAX_ALIGNMENT (UINT64_C(1) << 30)
 
 struct uccs_core uccs_core;
+int uccs_users;
 
 /* The whole file of the node as mapped here, and what is true of all segments, for the slow half:
  * uccs_core's ranges are a subset that fits the fast path. */
@@ -196,6 +197,11 @@ static uint32_t pretended_size(void)
 uint32_t uccs_memory_pretends(void)
 {
     return map.pretended;
+}
+
+int uccs_node_of(int pe)
+{
+    return map.pretended ? pe / (int)map.pretended : rte_node_of(pe);
 }
 
 /* The others' memory is there, and nobody shall reach it by accident. */

@@ -9,8 +9,8 @@
  *
  * uccs_fork_guard: one thread, in init or finalize, not beside a fork. The handlers run in whichever
  * thread forks; any number may at once. */
-#ifndef UCCS_FORK_H
-#define UCCS_FORK_H
+#ifndef UCCS_CORE_FORK_H
+#define UCCS_CORE_FORK_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -10,7 +10,7 @@
  * moved by mremap, so that the child's globals are complete at every moment: this code, when linked
  * statically, keeps its variables there, and so may a signal handler. For the same reason the copying uses bare
  * system calls and no instrumentation. */
-#include "uccs/fork.h"
+#include "uccs/core/fork.h"
 
 #include "base/log.h"
 

@@ -3,11 +3,12 @@
  * Written by uccs_memory_open and uccs_memory_close (one thread, in init and finalize), read by
  * any thread in between. Empty ranges before init and after finalize make every address a miss,
  * which is how the always-on checks cost nothing: a miss goes to the slow half, and that decides. */
-#ifndef UCCS_CORE_H
-#define UCCS_CORE_H
+#ifndef UCCS_CORE_CORE_H
+#define UCCS_CORE_CORE_H
 
 #include "base/atomic.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -32,5 +33,19 @@ struct uccs_core {
 };
 
 extern struct uccs_core uccs_core;
+
+/* True when the PE is in the job and not on this node. */
+static inline bool uccs_far_pe(int pe)
+{
+    return pe >= 0 && pe < uccs_core.npes && (uint32_t)pe - uccs_core.first >= uccs_core.size;
+}
+
+/* Programs and libraries that are between uccs_init and uccs_finalize. Release by these two, acquire by uccs_running. */
+extern int uccs_users;
+
+static inline bool uccs_running(void)
+{
+    return atomic_load_acquire(&uccs_users) > 0;
+}
 
 #endif

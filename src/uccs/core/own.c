@@ -1,18 +1,17 @@
-#include "uccs/own.h"
+#include "uccs/core/own.h"
 
-#include "uccs/am.h"
-#include "uccs/progress.h"
+#include "uccs/core/wait.h"
 
 /* One of those who need the rings formats them, the others wait for it: some stores. */
 lat_cold void uccs_own_open_slow(struct uccs_own *own, uint32_t context)
 {
     uint32_t state = OWN_SHUT;
     struct uccs_wait wait = {0};
-    _Static_assert(OWN_RING_CELLS * (sizeof(struct uccs_message) + CACHE_LINE) + sizeof(struct ring) <= OWN_RING_ROOM,
+    _Static_assert(OWN_RING_CELLS * (OWN_CELL_BYTES + CACHE_LINE) + sizeof(struct ring) <= OWN_RING_ROOM,
                    "a ring fits");
     if (atomic_cas_acquire(&own->open[context], &state, OWN_OPENING)) {
         for (uint32_t which = 0; which < OWN_RINGS; which++)
-            ring_format(own->rings[context][which], OWN_RING_CELLS, sizeof(struct uccs_message));
+            ring_format(own->rings[context][which], OWN_RING_CELLS, OWN_CELL_BYTES);
         atomic_store_release(&own->open[context], OWN_OPEN); /* acquire: uccs_own_open */
         return;
     }

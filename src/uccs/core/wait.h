@@ -7,16 +7,31 @@
  *     while (atomic_load_acquire(flag) != value)
  *         uccs_pause(&wait);
  */
-#ifndef UCCS_PROGRESS_H
-#define UCCS_PROGRESS_H
+#ifndef UCCS_CORE_WAIT_H
+#define UCCS_CORE_WAIT_H
 
-#include "uccs/core.h"
+#include "uccs/core/core.h"
 
 #include <stdbool.h>
 
 struct uccs_wait {
     uint32_t looks;
 };
+
+/* Pollers look for what others have sent to this process. A poller returns non-zero when it found something, and
+ * must not wait. Upper folders add theirs, so that every wait serves them without knowing them. */
+enum uccs_poller_when {
+    UCCS_POLL_ALWAYS, /* at every look of every wait, and in tests: counts as a piece of work that never ends */
+    UCCS_POLL_IDLE    /* in waits only, once they have spun in vain */
+};
+enum { UCCS_POLLERS = 2 }; /* of each kind, at most */
+
+/* Add: one thread for each poller. After remove returns, a thread that was waiting may still be in the poller. */
+void uccs_poller_add(int (*poll)(void), enum uccs_poller_when when);
+void uccs_poller_remove(int (*poll)(void));
+
+/* Calls all pollers of a kind: non-zero when one of them found something. Any thread. */
+int uccs_poll(enum uccs_poller_when when);
 
 /* Work that a waiting or testing thread moves on: non-blocking collectives. `advance` runs on one
  * thread at a time, holding the list; it returns true when it is finished, and is not called again. It
@@ -26,17 +41,14 @@ struct uccs_work {
     struct uccs_work *next;
 };
 
-extern uint32_t uccs_working; /* pieces of work on the list; relaxed: a hint */
+extern uint32_t uccs_working; /* pieces of work on the list, and pollers that always poll; relaxed: a hint */
 
 void uccs_work_add(struct uccs_work *work);
-/* Non-zero when messages of other nodes came in. */
+/* Non-zero when a poller found something. */
 int uccs_work_slow(void);
 
 /* Work that nobody waited for still needs this process's share. */
 void uccs_work_finish(void);
-
-/* Set once while contexts exist: polls for messages (am.c); null else. Relaxed: a hint. */
-extern int (*uccs_poll_messages)(void);
 
 /* Moves pending work on. Any thread; returns at once when another thread is at it. */
 static inline void uccs_work_on(void)

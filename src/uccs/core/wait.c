@@ -1,0 +1,145 @@
+#include "uccs/core/wait.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <time.h>
+
+#define YIELDS_BEFORE_SLEEP 500 /* some milliseconds on a crowded node */
+#define SLEEP_NANOSECONDS 50000
+
+uint32_t uccs_working;
+
+/* --- Pollers */
+
+static int (*pollers[2][UCCS_POLLERS])(void); /* release: uccs_poller_add; acquire: uccs_poll */
+static uint32_t endless;                      /* of UCCS_POLL_ALWAYS, which count in uccs_working; relaxed: a hint */
+static pthread_mutex_t pollers_lock = PTHREAD_MUTEX_INITIALIZER; /* of writers */
+
+/* Every wait takes the slow way while there is such a poller. */
+static void count_endless(enum uccs_poller_when when, int by)
+{
+    if (when != UCCS_POLL_ALWAYS)
+        return;
+    (void)atomic_fetch_add_relaxed(&endless, (uint32_t)by);
+    (void)atomic_fetch_add_relaxed(&uccs_working, (uint32_t)by);
+}
+
+static void replace_poller(enum uccs_poller_when when, int (*old)(void), int (*new)(void))
+{
+    for (int i = 0; i < UCCS_POLLERS; i++)
+        if (pollers[when][i] == old) {
+            atomic_store_release(&pollers[when][i], new); /* acquire: uccs_poll */
+            count_endless(when, new ? 1 : -1);
+            return;
+        }
+}
+
+void uccs_poller_add(int (*poll)(void), enum uccs_poller_when when)
+{
+    pthread_mutex_lock(&pollers_lock);
+    replace_poller(when, 0, poll);
+    pthread_mutex_unlock(&pollers_lock);
+}
+
+void uccs_poller_remove(int (*poll)(void))
+{
+    pthread_mutex_lock(&pollers_lock);
+    replace_poller(UCCS_POLL_ALWAYS, poll, 0);
+    replace_poller(UCCS_POLL_IDLE, poll, 0);
+    pthread_mutex_unlock(&pollers_lock);
+}
+
+int uccs_poll(enum uccs_poller_when when)
+{
+    int found = 0;
+    for (int i = 0; i < UCCS_POLLERS; i++) {
+        int (*poll)(void) = atomic_load_acquire(&pollers[when][i]); /* release: replace_poller */
+        if (poll)
+            found |= poll();
+    }
+    return found;
+}
+
+/* --- Work */
+
+/* In the order of starting, which is the same at all members of a group. */
+static struct uccs_work *first, **last = &first;
+static pthread_mutex_t list = PTHREAD_MUTEX_INITIALIZER;
+
+void uccs_work_add(struct uccs_work *work)
+{
+    work->next = 0;
+    pthread_mutex_lock(&list);
+    *last = work;
+    last = &work->next;
+    atomic_fetch_add_relaxed(&uccs_working, 1);
+    pthread_mutex_unlock(&list);
+}
+
+/* A finished piece may be freed by its own advance, so only its place is touched afterwards. */
+static void advance_all(void)
+{
+    if (pthread_mutex_trylock(&list) != 0)
+        return;
+    struct uccs_work **at = &first;
+    while (*at) {
+        struct uccs_work *work = *at, *next = work->next;
+        if (!work->advance(work)) {
+            at = &work->next;
+            continue;
+        }
+        *at = next;
+        atomic_fetch_sub_acqrel(&uccs_working, 1);
+    }
+    last = at;
+    pthread_mutex_unlock(&list);
+}
+
+static bool work_is_left(void)
+{
+    return atomic_load_relaxed(&uccs_working) > atomic_load_relaxed(&endless);
+}
+
+int uccs_work_slow(void)
+{
+    int found = uccs_poll(UCCS_POLL_ALWAYS);
+    if (work_is_left())
+        advance_all();
+    return found;
+}
+
+void uccs_work_finish(void)
+{
+    struct uccs_wait wait = {0};
+    while (work_is_left())
+        uccs_pause(&wait);
+}
+
+/* --- Waiting */
+
+lat_cold void uccs_missed_slow(void)
+{
+    sched_yield();
+}
+
+void uccs_yield_slow(struct uccs_wait *wait)
+{
+    uint32_t yields = ++wait->looks - uccs_core.spin;
+    if (!uccs_core.oversubscribed || yields < YIELDS_BEFORE_SLEEP) {
+        sched_yield();
+        return;
+    }
+    if (wait->looks == UINT32_MAX)
+        wait->looks--;
+    struct timespec time = {0, SLEEP_NANOSECONDS};
+    nanosleep(&time, 0);
+}
+
+/* Out of line: there is work to move on, or the processor is given away. */
+lat_cold void uccs_pause_slow(struct uccs_wait *wait)
+{
+    int found = atomic_load_relaxed(&uccs_working) ? uccs_work_slow() : 0;
+    found |= uccs_poll(UCCS_POLL_IDLE);
+    if (!found)
+        uccs_yield(wait);
+}
