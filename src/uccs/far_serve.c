@@ -24,19 +24,29 @@ struct receive {
     struct uccs_far_packet *packet; /* of an active message */
 };
 
-/* One element is one store, a release: it may be a flag. */
+#define STORE(bits)                                                                  \
+    static void store##bits(char *to, const void *from)                              \
+    {                                                                                \
+        uint##bits##_t value;                                                        \
+        memcpy(&value, from, sizeof value);                                          \
+        atomic_store_release((uint##bits##_t *)to, value); /* acquire: wait loops */ \
+    }
+
+STORE(8)
+STORE(16)
+STORE(32)
+STORE(64)
+
+/* Behind everything that was stored here before, since any of it may be a flag: an aligned element by one store, a
+ * release; more than that by a fence and a copy. */
 static void store(char *to, const void *from, size_t bytes)
 {
-    uint64_t value;
-    if (bytes == sizeof value && (uintptr_t)to % sizeof value == 0) {
-        memcpy(&value, from, sizeof value);
-        atomic_store_release((uint64_t *)to, value); /* acquire: wait loops */
-    } else if (bytes == sizeof(uint32_t) && (uintptr_t)to % sizeof(uint32_t) == 0) {
-        uint32_t half;
-        memcpy(&half, from, sizeof half);
-        atomic_store_release((uint32_t *)to, half);
-    } else if (bytes) {
-        memcpy(to, from, bytes);
+    switch ((uintptr_t)to & (bytes - 1) ? 0 : bytes) {
+    case 1: store8(to, from); return;
+    case 2: store16(to, from); return;
+    case 4: store32(to, from); return;
+    case 8: store64(to, from); return;
+    default: atomic_fence_release(); memcpy(to, from, bytes);
     }
 }
 
@@ -200,6 +210,7 @@ static void fetch(struct far_origin *origin, const struct far_header *header, vo
     if (!receive)
         far_fail("no memory for data of PE %d", header->from);
     *receive = (struct receive){.token.done = received, .origin = origin, .header = *header, .bytes = bytes};
+    atomic_fence_release(); /* the transport's stores, too, stay behind earlier ones */
     switch (far_transport->receive(far_service()->at, rest, room_for(receive), bytes, receive)) {
     case TRANSPORT_PENDING: break;
     case TRANSPORT_DONE: landed(receive); break;

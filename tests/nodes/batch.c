@@ -62,6 +62,46 @@ static void order(int round)
     shmem_barrier_all();
 }
 
+#define WAIT_FOR(flag, value)                                     \
+    while (__atomic_load_n(&(flag), __ATOMIC_ACQUIRE) != (value)) \
+        (void)shmem_long_test(&numbers[1], SHMEM_CMP_EQ, -1); /* serves */
+
+/* Flags of every width, alone and in pairs, each behind a fence behind its number. */
+static void widths(int round)
+{
+    static struct {
+        uint8_t one;
+        uint16_t two, pair[2];
+        uint32_t four, fours[3];
+    } there;
+    const uint8_t one = (uint8_t)round;
+    const uint16_t two = (uint16_t)(round * 257), pair[2] = {two, two};
+    const uint32_t four = (uint32_t)round * 65537, fours[3] = {four, four, four};
+    long number = 0;
+    shmem_barrier_all();
+    for (int width = 0; width < 5; width++) {
+        number = round * 10 + width;
+        shmem_long_put(&numbers[0], &number, 1, next_pe);
+        shmem_fence();
+        switch (width) {
+        case 0: shmem_uint8_put(&there.one, &one, 1, next_pe); break;
+        case 1: shmem_uint16_put(&there.two, &two, 1, next_pe); break;
+        case 2: shmem_uint16_put(there.pair, pair, 2, next_pe); break;
+        case 3: shmem_uint32_put(&there.four, &four, 1, next_pe); break;
+        default: shmem_uint32_put(there.fours, fours, 3, next_pe);
+        }
+        switch (width) {
+        case 0: WAIT_FOR(there.one, one) break;
+        case 1: WAIT_FOR(there.two, two) break;
+        case 2: WAIT_FOR(there.pair[1], two) break;
+        case 3: WAIT_FOR(there.four, four) break;
+        default: WAIT_FOR(there.fours[2], four)
+        }
+        CHECK_EQ(*(volatile long *)&numbers[0], number);
+        shmem_barrier_all();
+    }
+}
+
 /* Gets, fetching atomics and puts mixed, to all. */
 static void mixed(void)
 {
@@ -122,6 +162,8 @@ int main(void)
         order(round);
         unattended(ctx, round);
     }
+    for (int round = 1; round <= 20; round++)
+        widths(round);
     mixed();
     shmem_free(box);
     shmem_ctx_destroy(ctx);
