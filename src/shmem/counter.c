@@ -22,12 +22,12 @@ void lat_ct_check(const char *call, shmemx_ct_t ct)
         lat_fail(call, "ct %p is not a counter", (void *)ct);
 }
 
-void lat_ct_far(const char *call, shmemx_ct_t ct, long weight, int pe)
+void lat_ct_far(const char *call, struct shmem_ctx_impl *ctx, shmemx_ct_t ct, long weight, int pe)
 {
     lat_require(call);
     if (uccs_far_pe(pe)) {
         lat_ct_check(call, ct);
-        uccs_far_count(0, pe, lat_ct_of(ct), weight);
+        uccs_far_count(lat_ctx_lanes(ctx), pe, lat_ct_of(ct), weight);
         return;
     }
     if (pe < 0 || pe >= uccs_core.npes)
@@ -47,7 +47,7 @@ lat_cold void lat_put_ct_far(const char *call, struct shmem_ctx_impl *ctx, shmem
         return;
     }
     lat_put_far(call, ctx, dest, source, bytes, pe);
-    lat_ct_arrive(call, ct, 1, pe);
+    lat_ct_arrive(call, ctx, ct, 1, pe);
     if (req)
         uccs_request_stored(req);
 }
@@ -68,7 +68,7 @@ lat_cold void lat_get_ct_far(const char *call, struct shmem_ctx_impl *ctx, shmem
         return;
     }
     lat_get_far(call, ctx, dest, source, bytes, pe);
-    lat_ct_arrive(call, ct, 1, pe);
+    lat_ct_arrive(call, ctx, ct, 1, pe);
     if (req)
         uccs_request_stored(req);
 }
@@ -87,7 +87,7 @@ void lat_ct_free(shmemx_ct_t *ct)
 {
     (void)line_of("shmemx_ct_free", *ct);
     lat_barrier_all();
-    uccs_counter_clear(lat_ct_of(*ct));
+    uccs_far_counter_clear(lat_ct_of(*ct));
     uccs_counter_release(lat_ct_of(*ct));
     lat_barrier_all();
     *ct = 0;
@@ -188,10 +188,10 @@ long lat_ct_errors(shmemx_ct_t ct)
 
 void lat_ct_add(shmemx_ct_t ct, long weight, int pe)
 {
-    lat_ct_arrive("shmemx_ct_add", ct, weight, pe);
+    lat_ct_arrive("shmemx_ct_add", LAT_CTX_DEFAULT, ct, weight, pe);
 }
 
 void lat_ctx_ct_add(shmem_ctx_t ctx, shmemx_ct_t ct, long weight, int pe)
 {
-    lat_ct_arrive("shmemx_ctx_ct_add", ct, weight, lat_ctx_pe("shmemx_ctx_ct_add", ctx, pe));
+    lat_ct_arrive("shmemx_ctx_ct_add", ctx, ct, weight, lat_ctx_pe("shmemx_ctx_ct_add", ctx, pe));
 }

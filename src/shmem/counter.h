@@ -17,12 +17,12 @@ static inline uccs_counter lat_ct_of(shmemx_ct_t ct)
 }
 
 /* An arrival that was not counted: an old or invalid handle, a wrong PE. */
-void lat_ct_far(const char *call, shmemx_ct_t ct, long weight, int pe);
+void lat_ct_far(const char *call, struct shmem_ctx_impl *ctx, shmemx_ct_t ct, long weight, int pe);
 
-static inline void lat_ct_arrive(const char *call, shmemx_ct_t ct, long weight, int pe)
+static inline void lat_ct_arrive(const char *call, struct shmem_ctx_impl *ctx, shmemx_ct_t ct, long weight, int pe)
 {
     if (lat_unlikely(!uccs_counter_arrive(lat_ct_of(ct), weight, pe)))
-        lat_ct_far(call, ct, weight, pe);
+        lat_ct_far(call, ctx, ct, weight, pe);
 }
 
 /* An invalid handle ends the job; an old one does not. */
@@ -48,7 +48,7 @@ static lat_hot void lat_put_ct(const char *call, struct shmem_ctx_impl *ctx, shm
     if (lat_likely(line != 0))
         atomic_fetch_add_release(&line->count, 1); /* acquire: readers at the target */
     else
-        lat_ct_far(call, ct, 1, pe);
+        lat_ct_far(call, ctx, ct, 1, pe);
 }
 
 /* The target's counter rises once its data has been read. */
@@ -65,7 +65,7 @@ static lat_hot void lat_get_ct(const char *call, struct shmem_ctx_impl *ctx, shm
     if (lat_likely(line != 0))
         atomic_fetch_add_release(&line->count, 1); /* acquire: readers at the target */
     else
-        lat_ct_far(call, ct, 1, pe);
+        lat_ct_far(call, ctx, ct, 1, pe);
 }
 
 /* On the node the non-blocking forms complete in place. */

@@ -2,6 +2,7 @@
  * any thread. Open and shut: collective over the job, in the same order everywhere. */
 #include "uccs/am.h"
 #include "uccs/counter.h"
+#include "uccs/far.h"
 #include "uccs/inner.h"
 
 int uccs_counter_open(uccs_counter_t *counter)
@@ -25,7 +26,7 @@ int uccs_counter_shut(uccs_counter_t counter)
     if (!uccs_counter_live(counter))
         return UCCS_ERR_STALE;
     uccs_inner_meet(true);
-    uccs_counter_clear(counter);
+    uccs_far_counter_clear(counter);
     uccs_inner_meet(true);
     uccs_counter_release(counter);
     return UCCS_OK;

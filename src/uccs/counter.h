@@ -79,14 +79,6 @@ void uccs_counter_arrive_here(uccs_counter counter, int64_t weight);
 /* Records an arrival through an old handle at the PE. False when the PE is not on this node. */
 bool uccs_counter_late(uccs_counter counter, int pe);
 
-/* The arrival here of a message whose sender has looked at its handle: this PE may not have made its counter yet,
- * and its line is zero until then. */
-static inline void uccs_counter_take(uccs_counter counter, int64_t weight)
-{
-    if (lat_likely(uccs_counter_slot(counter) < NODE_COUNTERS))
-        atomic_fetch_add_release(&uccs_counter_mine(counter)->count, weight); /* acquire: readers */
-}
-
 static inline int64_t uccs_counter_get(uccs_counter counter)
 {
     return atomic_load_acquire(&uccs_counter_mine(counter)->count); /* release: uccs_counter_arrive */

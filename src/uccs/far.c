@@ -176,6 +176,13 @@ void uccs_far_count(struct uccs_far_lanes *on, int pe, uccs_counter counter, int
     uccs_far_put_nb(on, pe, (struct uccs_far_place){.segment = FAR_HEAP}, 0, 0, &with, 0);
 }
 
+void uccs_far_counter_clear(uccs_counter counter)
+{
+    pthread_mutex_lock(&far_service()->lock); /* messages arrive, and answers leave, under it */
+    uccs_counter_clear(counter);
+    pthread_mutex_unlock(&far_service()->lock);
+}
+
 void uccs_far_flag(int pe, uint64_t offset, uint64_t value)
 {
     struct far_lane *lane = far_service();

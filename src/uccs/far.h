@@ -130,6 +130,8 @@ bool uccs_far_amo_fetch(struct uccs_far_lanes *on, int pe, enum uccs_far_amo op,
 void uccs_far_amo_post(struct uccs_far_lanes *on, int pe, enum uccs_far_amo op, struct uccs_far_place at, size_t size,
                        uint64_t value, uint64_t cond, uccs_request_handle *request);
 void uccs_far_count(struct uccs_far_lanes *on, int pe, uccs_counter counter, int64_t weight);
+/* uccs_counter_clear while no message arrives here: one that looked at the generation before must not count behind it. */
+void uccs_far_counter_clear(uccs_counter counter);
 
 /* Registered memory (far_region.c). import: false when it has been released; else the owner tells this PE once it is
  * (uccs_region_gone). released: returns when all of these PEs, a bit for each, have been told. */

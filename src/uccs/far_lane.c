@@ -98,7 +98,7 @@ void far_send_free(struct far_send *send)
 {
     struct far_lane *lane = send->lane;
     if (send->counter)
-        uccs_counter_take(send->counter, 1);
+        uccs_counter_arrive_here(send->counter, 1);
     if (send->batch && !lane->spare)
         lane->spare = send->buffer;
     else if (send->buffer)

@@ -91,7 +91,7 @@ static void announce(const struct far_header *header)
     if ((header->kind != FAR_PUT && header->kind != FAR_PARCEL) || header->op == FAR_NOTHING)
         return;
     if (header->op == FAR_COUNT) {
-        uccs_counter_take(header->a, (int64_t)header->b);
+        uccs_counter_arrive_here(header->a, (int64_t)header->b);
         return;
     }
     if (header->op == FAR_LATE) {
