@@ -95,10 +95,10 @@ struct far_flush {
 /* A message that must wait for its predecessors, with its data. */
 struct far_kept {
     struct far_header header;
-    void *rest; /* or */
-    void *data;
+    void *rest; /* the transport's: the data is still there; null: it is here */
     size_t bytes;
-    struct far_kept *next;
+    struct far_kept *next, *before;
+    _Alignas(8) char data[];
 };
 
 /* Small messages to one receiver that have not left yet (far_batch.c). */
@@ -116,8 +116,8 @@ struct far_origin {
     void *to;              /* where answers go; of the other's service lane the peer's own */
     struct far_outbox box; /* the same */
     uint64_t applied;
-    uint64_t refused; /* of those applied: their region had been released */
-    struct far_kept *kept;
+    uint64_t refused;                  /* of those applied: their region had been released */
+    struct far_kept *kept, *last_kept; /* those with fewer predecessors first */
 };
 
 /* As seen from one of my lanes: the service lane of another PE. */

@@ -283,45 +283,61 @@ static void handle(struct far_origin *origin, const struct far_header *header, c
     }
 }
 
-/* Not before its predecessors; and not before there is a way back. */
+/* How many of the sender's operations must have been applied before this message. */
+static uint64_t predecessors(const struct far_header *header)
+{
+    return header->kind == FAR_GET_BLOCKS ? 0 : header->after;
+}
+
+/* A lane that has not said hello yet cannot be answered. */
 static bool must_wait(const struct far_origin *origin, const struct far_header *header)
 {
     if (lat_unlikely(header->lane && !origin->to))
         return header->kind != FAR_HELLO;
-    return header->kind != FAR_GET_BLOCKS && header->after > origin->applied;
+    return predecessors(header) > origin->applied;
 }
 
-/* Messages that were waiting for what has just been applied. */
+static struct far_kept *take_first_kept(struct far_origin *origin)
+{
+    struct far_kept *kept = origin->kept;
+    origin->kept = kept->next;
+    *(kept->next ? &kept->next->before : &origin->last_kept) = 0;
+    return kept;
+}
+
+/* Handles the messages whose predecessors have just been applied. An event inside may keep further ones. */
 static void go_on(struct far_origin *origin)
 {
-    struct far_kept **at = &origin->kept;
-    while (*at) {
-        struct far_kept *kept = *at;
-        if (must_wait(origin, &kept->header)) {
-            at = &kept->next;
-            continue;
-        }
-        *at = kept->next;
+    while (origin->kept && !must_wait(origin, &origin->kept->header)) {
+        struct far_kept *kept = take_first_kept(origin);
         handle(origin, &kept->header, kept->data, kept->bytes, kept->rest);
-        free(kept->data);
         free(kept);
-        at = &origin->kept; /* that one may have been waited for, too */
     }
+}
+
+/* Messages with fewer predecessors first, else in the order of arrival. Fences only go up, and messages overtake few
+ * others on their way, so that the place is at the end or near it. */
+static void put_in_order(struct far_origin *origin, struct far_kept *kept)
+{
+    struct far_kept *before = origin->last_kept;
+    while (before && predecessors(&before->header) > predecessors(&kept->header))
+        before = before->before;
+    kept->before = before;
+    kept->next = before ? before->next : origin->kept;
+    *(before ? &before->next : &origin->kept) = kept;
+    *(kept->next ? &kept->next->before : &origin->last_kept) = kept;
 }
 
 static void keep(struct far_origin *origin, const struct far_header *header, const struct transport_message *message)
 {
-    struct far_kept *kept = malloc(sizeof *kept);
-    void *copy = message->rest || !message->bytes ? 0 : malloc(message->bytes);
-    if (!kept || (!copy && !message->rest && message->bytes))
+    size_t bytes = message->rest ? 0 : message->bytes;
+    struct far_kept *kept = malloc(sizeof *kept + bytes);
+    if (!kept)
         far_fail("no memory for a message of PE %d", header->from);
-    if (copy)
-        memcpy(copy, message->data, message->bytes);
-    *kept = (struct far_kept){.header = *header, .rest = message->rest, .data = copy, .bytes = message->bytes};
-    struct far_kept **at = &origin->kept;
-    while (*at)
-        at = &(*at)->next;
-    *at = kept;
+    *kept = (struct far_kept){.header = *header, .rest = message->rest, .bytes = message->bytes};
+    if (bytes)
+        memcpy(kept->data, message->data, bytes);
+    put_in_order(origin, kept);
 }
 
 static struct far_origin *origin_of(const struct far_header *header)
