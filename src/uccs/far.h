@@ -177,7 +177,8 @@ static inline void uccs_quiet_all(void)
     uccs_quiet();
 }
 
-/* Starts it: the request gets a count for every peer that has not yet answered for all. */
+/* Starts it: the request gets a count for every peer that has not yet answered for all, and one for the gets and
+ * fetching atomics that are under way. */
 void uccs_far_flush(struct uccs_far_lanes *on, struct uccs_request *request);
 /* Of all lanes of this process. */
 void uccs_far_fence_all(void);

@@ -5,9 +5,22 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Bytes that an ask may take up at its target until the answer has left: long data is sent from its place. */
+static uint32_t held_for(const struct far_ask *ask)
+{
+    return (uint32_t)(sizeof(struct far_header) + (ask->bytes <= TRANSPORT_SHORT ? ask->bytes : 0));
+}
+
+/* Read without the lock by threads that want to issue. */
+static void add_asking(struct far_lane *lane, uint32_t change)
+{
+    atomic_store_relaxed(&lane->asking, lane->asking + change);
+}
+
 void far_ask_list(struct far_ask *ask)
 {
     struct far_lane *lane = ask->lane;
+    add_asking(lane, held_for(ask));
     ask->number = lane->asked++;
     ask->next = 0;
     ask->before = lane->last;
@@ -17,13 +30,38 @@ void far_ask_list(struct far_ask *ask)
         atomic_store_release(&lane->oldest, ask->number); /* acquire: quiet */
 }
 
+void far_ask_watch(struct far_lane *lane, struct uccs_request *request)
+{
+    if (!lane->first)
+        return;
+    struct far_watch *watch = malloc(sizeof *watch);
+    if (!watch)
+        far_fail("no memory for a request");
+    *watch = (struct far_watch){.before = lane->asked, .request = request};
+    *(lane->watches ? &lane->last_watch->next : &lane->watches) = watch;
+    lane->last_watch = watch;
+    uccs_request_begin(request);
+}
+
+static void finish_watches(struct far_lane *lane)
+{
+    while (lane->watches && (!lane->first || lane->first->number >= lane->watches->before)) {
+        struct far_watch *watch = lane->watches;
+        lane->watches = watch->next;
+        uccs_request_finish(watch->request, false);
+        free(watch);
+    }
+}
+
 static void unlist(const struct far_ask *ask)
 {
     struct far_lane *lane = ask->lane;
+    add_asking(lane, -held_for(ask));
     *(ask->before ? &ask->before->next : &lane->first) = ask->next;
     *(ask->next ? &ask->next->before : &lane->last) = ask->before;
     if (!ask->before)
-        atomic_store_release(&lane->oldest, lane->first ? lane->first->number : UINT64_MAX);
+        atomic_store_release(&lane->oldest, lane->first ? lane->first->number : UINT64_MAX); /* acquire: quiet */
+    finish_watches(lane);
 }
 
 /* The waiting thread owns an ask with a flag, and may be gone as soon as it sees it. */

@@ -215,6 +215,7 @@ void uccs_far_flush(struct uccs_far_lanes *on, struct uccs_request *request)
     {
         pthread_mutex_lock(&lane->lock);
         flush_touched(lane, request);
+        far_ask_watch(lane, request);
         pthread_mutex_unlock(&lane->lock);
     }
 }

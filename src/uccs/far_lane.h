@@ -84,6 +84,13 @@ struct far_ask {
     struct far_ask *next, *before;
 };
 
+/* A request that completes once all asks before this number are settled. */
+struct far_watch {
+    uint64_t before;
+    struct uccs_request *request;
+    struct far_watch *next;
+};
+
 /* Requests that complete with a flush. */
 struct far_flush {
     struct far_peer *peer;
@@ -153,10 +160,12 @@ struct far_lane {
     /* Asks that nobody waits for by a flag, in the order of their numbers. */
     uint64_t asked;
     struct far_ask *first, *last;
-    uint64_t oldest;          /* number of the first; UINT64_MAX: none; release */
-    struct far_outbox *boxes; /* that hold messages */
-    uint32_t open;            /* how many those are */
-    void *spare;              /* room for a batch, or null */
+    uint64_t oldest;                        /* number of the first; UINT64_MAX: none; release */
+    uint32_t asking;                        /* bytes that the targets hold for them at most; relaxed */
+    struct far_watch *watches, *last_watch; /* in the order of their numbers */
+    struct far_outbox *boxes;               /* that hold messages */
+    uint32_t open;                          /* how many those are */
+    void *spare;                            /* room for a batch, or null */
 };
 
 extern struct far_lane far_lanes[FAR_LANES];
@@ -251,6 +260,8 @@ char *far_room_of(uint64_t *offset, size_t *limit);
 
 /* far_ask.c */
 void far_ask_list(struct far_ask *ask); /* one that nobody waits for by a flag */
+/* The request gets a count that ends when all asks listed so far are settled. */
+void far_ask_watch(struct far_lane *lane, struct uccs_request *request);
 void far_answered(const struct far_header *header, const struct transport_message *message);
 
 /* far_names.c: what PEs tell each other at the start. */

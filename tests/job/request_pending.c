@@ -5,7 +5,7 @@
 
 #include <shmemx.h>
 
-enum { BARRIERS = 6 };
+enum { BARRIERS = 6, LONG = 1 << 20, ROUNDS = 5 };
 
 static long looked, value_there[2];
 
@@ -104,9 +104,35 @@ static void chains(void)
     shmemx_request_free(&chain);
 }
 
+/* A split-phase barrier completes what was issued before it, also what brings data here. */
+static void complete_gets(void)
+{
+    static long tickets;
+    long *source = check_alloc(LONG * sizeof *source), *dest = check_alloc(LONG * sizeof *dest), ticket = -1;
+    int pe = (me + (npes + 1) / 2) % npes;
+    for (long round = 1; round <= ROUNDS; round++) {
+        for (long i = 0; i < LONG; i++)
+            source[i] = round * npes + me;
+        shmem_barrier_all();
+        shmemx_request_t barrier = SHMEMX_REQUEST_NULL;
+        shmem_long_get_nbi(dest, source, LONG, pe);
+        shmem_long_atomic_fetch_inc_nbi(&ticket, &tickets, pe);
+        shmemx_barrier_all_nbe(&barrier);
+        shmemx_request_wait(&barrier);
+        for (long i = 0; i < LONG; i++)
+            CHECK_EQ(dest[i], round * npes + pe);
+        CHECK_EQ(ticket, round - 1);
+        shmemx_request_free(&barrier);
+    }
+    shmem_barrier_all();
+    shmem_free(source);
+    shmem_free(dest);
+}
+
 int main(void)
 {
     check_start();
+    complete_gets();
     if (npes > 1) {
         if (me == 0)
             join(BARRIERS);
