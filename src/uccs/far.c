@@ -8,7 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SENDING_MOST 512 /* messages that the transport may hold before issuing waits */
+#define SENDING_MOST 512                /* messages that the transport may hold before issuing waits */
+#define ASKING_MOST ((uint32_t)4 << 20) /* bytes that the targets of a lane may hold in answers before asking waits */
 
 bool far_busy(const struct far_lane *lane)
 {
@@ -20,6 +21,15 @@ static void make_room(struct far_lane *lane)
 {
     struct uccs_wait wait = {0};
     while (far_busy(lane))
+        if (!far_look(lane))
+            uccs_yield(&wait);
+}
+
+/* The same before asking: what is asked for lies at the targets until it has left. */
+static void make_room_to_ask(struct far_lane *lane)
+{
+    struct uccs_wait wait = {0};
+    while (lat_unlikely(atomic_load_relaxed(&lane->asking) > ASKING_MOST))
         if (!far_look(lane))
             uccs_yield(&wait);
 }
@@ -201,6 +211,8 @@ void far_ask(struct far_lane *lane, int pe, const struct far_header *header, str
 {
     bool later = !ask->flag && header->op == FAR_NOTHING && far_batch_fits(ask->bytes);
     make_room(lane);
+    if (!ask->flag)
+        make_room_to_ask(lane);
     struct issue new = begin(lane, pe, header);
     new.send->header.token = (uint64_t)(uintptr_t)ask;
     if (header->kind == FAR_AMO)
