@@ -17,6 +17,7 @@
 static pthread_mutex_t books = PTHREAD_MUTEX_INITIALIZER;
 static struct heap *region_heap;
 static uint32_t slots_used, slots_free[OWN_REGISTRATIONS], slots_free_count;
+static uint32_t lives; /* that have ended */
 
 /* For peers of other nodes, by slot; written before the generation makes it valid. */
 static struct {
@@ -99,6 +100,7 @@ void uccs_region_close(void)
     slots_used = slots_free_count = 0;
     heap_destroy(region_heap);
     region_heap = 0;
+    lives++;
     pthread_mutex_unlock(&books);
 }
 
@@ -119,6 +121,7 @@ static struct uccs_region *describe(void *near, size_t length, enum uccs_domain 
                                    .pid = getpid(),
                                    .slot = slot,
                                    .generation = *generation + 1,
+                                   .life = lives,
                                    .domain = domain,
                                    .own = true};
     region->now = generation;
@@ -346,9 +349,12 @@ int uccs_memory_release(uccs_memory_t memory)
 {
     if (!memory)
         return UCCS_ERR_INVALID;
-    if (memory->own && uccs_running() && uccs_region_alive(memory->slot, memory->generation))
+    /* The end of a life has released what was registered and allocated in it. A new life may have new memory in the
+     * node, whose generations start again, so the generation alone does not tell. */
+    bool mine = memory->own && uccs_running() && memory->life == lives;
+    if (mine && uccs_region_alive(memory->slot, memory->generation))
         give_slot(memory->slot);
-    if (memory->allocated && uccs_running())
+    if (mine && memory->allocated)
         uccs_region_give(memory->near);
     if (memory->now == &memory->heard)
         forget_far(memory);

@@ -22,6 +22,7 @@ struct uccs_region {
     int owner;   /* PE */
     int32_t pid; /* of the owner, for the kernel's copy */
     uint32_t slot, generation;
+    uint32_t life;       /* of the substrate, counted in this process: the object means nothing in another one */
     const uint32_t *now; /* the registration's generation at the owner */
     enum uccs_domain domain;
     uint32_t heard;           /* of memory of another node: `now`, which its owner turns by a message */
