@@ -139,15 +139,14 @@ enum outcome {
 static enum outcome run(struct uccs_context *context, const struct uccs_message *message, struct uccs_block *block,
                         uint32_t which)
 {
-    const struct uccs_handler *entry = &context->handlers[message->id];
-    uccs_am_handler handler = atomic_load_acquire(&entry->handler); /* release: uccs_am_register */
-    if (lat_unlikely(!handler))
+    const struct uccs_handler entry = uccs_handler_read(&context->handlers[message->id]);
+    if (lat_unlikely(!entry.handler))
         return UNREADY;
-    if (lat_unlikely((entry->cls == UCCS_AM_USER) != ((which & UCCS_RING_USER) != 0)))
+    if (lat_unlikely((entry.cls == UCCS_AM_USER) != ((which & UCCS_RING_USER) != 0)))
         fail_class(context, message);
     struct uccs_am_token token = {context, message, block, which & UCCS_RING_REPLY, false, false};
     uccs_handlers_running++;
-    handler(&token, message->staged ? block->payload : message->payload, message->length, entry->argument);
+    entry.handler(&token, message->staged ? block->payload : message->payload, message->length, entry.argument);
     uccs_handlers_running--;
     if (message->counter)
         uccs_counter_arrive_here(message->counter, message->weight);
@@ -171,10 +170,7 @@ int uccs_am_register(uccs_context_t context, int id, enum uccs_am_class cls, ucc
 {
     if (!context || id < 0 || id >= UCCS_AM_HANDLERS || !handler || (unsigned)cls > UCCS_AM_USER)
         return UCCS_ERR_INVALID;
-    struct uccs_handler *entry = &context->handlers[id];
-    entry->argument = argument;
-    entry->cls = cls;
-    atomic_store_release(&entry->handler, handler); /* acquire: handle, uccs_park_take */
+    uccs_handler_write(&context->handlers[id], cls, handler, argument);
     return UCCS_OK;
 }
 

@@ -1,22 +1,16 @@
 /* Contexts: isolated worlds of communication, each with handlers and rings of its own.
  *
- * Created and destroyed by any thread, one at a time per id. `handlers` are written by uccs_am_register
- * (release of `handler`) and read by any thread in progress (acquire). */
+ * Created and destroyed by any thread, one at a time per id. */
 #ifndef UCCS_CONTEXT_H
 #define UCCS_CONTEXT_H
 
 #include "uccs/core/own.h"
+#include "uccs/handler.h"
 
 #include <stdbool.h>
 #include <uccs.h>
 
 _Static_assert(UCCS_CONTEXTS <= OWN_INNER, "every context has rings, and so has the inner one");
-
-struct uccs_handler {
-    uccs_am_handler handler; /* null: none */
-    void *argument;
-    enum uccs_am_class cls;
-};
 
 struct uccs_context {
     struct uccs_context_attr attr;

@@ -268,7 +268,7 @@ struct uccs_far_packet *uccs_far_am_take(struct uccs_context *context, uint32_t 
         return 0;
     pthread_mutex_lock(&queue->lock);
     struct uccs_far_packet *packet = queue->first;
-    if (packet && !atomic_load_acquire(&context->handlers[packet->message.id].handler)) { /* release: register */
+    if (packet && !uccs_handler_known(&context->handlers[packet->message.id])) {
         tell_missing(queue);
         packet = 0;
     }

@@ -63,7 +63,7 @@ lat_cold bool uccs_park_take(struct uccs_context *context, uint32_t which, struc
     uint32_t id = context->attr.id;
     pthread_mutex_lock(&lock);
     struct parked *found = first[id][which];
-    if (found && !atomic_load_acquire(&context->handlers[found->message.id].handler)) { /* release: uccs_am_register */
+    if (found && !uccs_handler_known(&context->handlers[found->message.id])) {
         tell(found, id);
         found = 0;
     }
