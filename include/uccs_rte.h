@@ -1,9 +1,12 @@
-/* The runtime environment beside uccs.h, in the manner of UCCS's own: who am I, where are the others, what machine is
- * this, and a way to tell each other small things before there is anything else.
+/* The runtime environment beside uccs.h: identity of processes, locality, machines, out-of-band messages, exchange of
+ * small data. It is not built for speed.
  *
- * Not for speed. Any thread may call any function at any time between uccs_rte_init and uccs_rte_finalize; none from
- * inside a handler of an active message. Callbacks run on a thread that is in uccs_rte_progress or in another waiting
- * function of this header, holding nothing: they may call whatever they like. */
+ * Any thread may call any function at any time between uccs_rte_init and uccs_rte_finalize, but not inside a handler of
+ * an active message. Callbacks run on a thread that is in uccs_rte_progress or in another waiting function of this
+ * header. The library holds no lock meanwhile, so they may call any function.
+ *
+ * Returns: a function of type int returns enum uccs_rte_status, 0 for success and negative for an error, unless its
+ * comment says otherwise. */
 #ifndef UCCS_RTE_H
 #define UCCS_RTE_H
 
@@ -23,30 +26,30 @@ enum uccs_rte_status {
     UCCS_RTE_ERROR_NOT_FOUND = -5,
 };
 
-/* --- Life: counted, collective over the job; brings uccs_init with it. */
+/* --- Life: counted and collective over the job. uccs_rte_init calls uccs_init. */
 int uccs_rte_init(uccs_group_t *world); /* world may be null */
 int uccs_rte_finalize(void);
-/* Prints the description (as printf) and ends the job with this exit status. */
+/* Prints the description as printf does and ends the job with this exit status. */
 _Noreturn void uccs_rte_abort(int status, const char *description, ...) __attribute__((format(printf, 2, 3)));
 
-/* --- Identity: an execution context is a process of the job. Handles are values; nothing needs to be released. */
+/* --- Identity: an execution context (ec) is a process of the job. Handles are values and need no release. */
 typedef struct uccs_rte_ec *uccs_rte_ec_t;
 #define UCCS_RTE_EC_NULL ((uccs_rte_ec_t)0)
 #define UCCS_RTE_ANYSOURCE ((uccs_rte_ec_t)-1)
 
-uint32_t uccs_rte_job_id(void);
+uint32_t uccs_rte_job_id(void); /* equal in all processes of the job */
 uccs_rte_ec_t uccs_rte_my_ec(void);
 uccs_rte_ec_t uccs_rte_group_index_to_ec(uccs_group_t group, uint32_t index); /* null: no such member */
-int uccs_rte_group_size(uccs_group_t group);
-int uccs_rte_group_rank(uccs_group_t group);
+int uccs_rte_group_size(uccs_group_t group); /* returns the number of members; -1 for a null group */
+int uccs_rte_group_rank(uccs_group_t group); /* returns my rank; -1 for a null group */
 uint32_t uccs_rte_ec_index(uccs_group_t group, uccs_rte_ec_t ec); /* UINT32_MAX: no member */
-int uccs_rte_cmp_ec(uccs_rte_ec_t a, uccs_rte_ec_t b);            /* 0: the same */
+int uccs_rte_cmp_ec(uccs_rte_ec_t a, uccs_rte_ec_t b);            /* returns 0 for the same process, else -1 or 1 */
 uint32_t uccs_rte_ec_node_id(uccs_rte_ec_t ec);                   /* UINT32_MAX: no such process */
 const char *uccs_rte_ec_node_name(uccs_rte_ec_t ec);              /* null: no such process */
 const char *uccs_rte_ec_hostname(uccs_rte_ec_t ec);
 
-/* --- Locality: what this process shares with another one. Bits; what is not known is not set: a process that may run
- * on several cores is on none. */
+/* --- Locality: the parts of the machine that this process shares with another one, as bits. The bit of an unknown part
+ * is not set; a process that may run on several cores is on none of them. */
 enum uccs_rte_locality {
     UCCS_RTE_PROC_NON_LOCAL = 0,
     UCCS_RTE_PROC_ON_CLUSTER = 1,
@@ -58,23 +61,23 @@ enum uccs_rte_locality {
     UCCS_RTE_PROC_ON_HWTHREAD = 64,
     UCCS_RTE_PROC_LOCALITY_UNKNOWN = -1,
 };
-int uccs_rte_ec_locality(uccs_rte_ec_t ec);
+int uccs_rte_ec_locality(uccs_rte_ec_t ec); /* returns bits of enum uccs_rte_locality */
 
 /* --- The machine of this process. */
 enum uccs_rte_endianness { UCCS_RTE_LITTLE_ENDIAN = 0, UCCS_RTE_BIG_ENDIAN = 1 };
 struct uccs_rte_machine {
-    char architecture[32]; /* as uname has it: x86_64, aarch64 */
+    char architecture[32]; /* the machine name of uname: x86_64, aarch64 */
     enum uccs_rte_endianness endianness;
     int pointer_bits, page_bytes;
-    int sockets, cores, hwthreads; /* of the machine; 0: not known */
+    int sockets, cores, hwthreads; /* of the machine; 0: unknown */
     int usable;                    /* hardware threads that this process may run on */
 };
 int uccs_rte_machine_query(struct uccs_rte_machine *machine);
-/* The machine of another process, as it was when uccs_rte.h started. */
+/* Describes the machine of another process, as it was when that process called uccs_rte_init. */
 int uccs_rte_ec_machine(uccs_rte_ec_t ec, struct uccs_rte_machine *machine);
 
-/* Network identities: interfaces that are up, and their addresses. Fills up to *count entries; *count becomes how many
- * there are. list may be null when *count is 0. */
+/* Network identities: interfaces that are up, and their addresses. Fills at most *count entries and sets *count to the
+ * number of addresses. list may be null when *count is 0. */
 struct uccs_rte_network {
     char interface[16];
     char address[48];
@@ -82,15 +85,16 @@ struct uccs_rte_network {
     int loopback;
 };
 int uccs_rte_network_query(struct uccs_rte_network *list, size_t *count);
-/* Those of another process, as they were when uccs_rte.h started: so many at most, loopback last. */
+/* The addresses of another process, as they were when it called uccs_rte_init: at most UCCS_RTE_EC_NETWORKS, loopback
+ * last. */
 #define UCCS_RTE_EC_NETWORKS 4
 int uccs_rte_ec_network(uccs_rte_ec_t ec, struct uccs_rte_network *list, size_t *count);
 
-/* Standard streams: where those of this process lead. */
+/* Standard streams of this process. */
 struct uccs_rte_io {
-    int launched;         /* by a launcher; else the streams are the shell's */
-    int input_here;       /* this process reads the launcher's standard input; others read its end */
-    int output_forwarded; /* standard output and error reach the launcher's */
+    int launched;         /* a launcher started the process; else its streams are those of the shell */
+    int input_here;       /* this process reads the launcher's standard input; others read end of file */
+    int output_forwarded; /* the launcher forwards standard output and error */
 };
 int uccs_rte_io_query(struct uccs_rte_io *io);
 
@@ -107,35 +111,39 @@ struct uccs_rte_iovec {
     const struct uccs_rte_dt *type;
     uint32_t count;
 };
-/* Takes what `data` describes from src at *offset, and moves *offset on. */
+/* Copies the values that `data` describes from src at *offset, and advances *offset. */
 int uccs_rte_unpack(const struct uccs_rte_iovec *data, const void *src, uint32_t *offset);
 
-/* --- Out-of-band messages, matched by group, source and tag, in the order sent. Sources may be changed on return.
- * What has not been received waits in the sender's memory, or at the receiver when it is short. */
+/* --- Out-of-band messages: matched by group, source and tag, in the order of sending. The program may change the
+ * source when a send returns. A message that is not received yet waits in the sender's memory; a short one may wait at
+ * the receiver. */
 typedef void (*uccs_rte_callback)(int status, uccs_rte_ec_t peer, void *data, size_t bytes, int tag, void *argument);
-#define UCCS_RTE_RECV_PERSISTENT 1 /* the receive stays, until it is cancelled */
+#define UCCS_RTE_RECV_PERSISTENT 1 /* the receive stays until it is cancelled */
 
 int uccs_rte_send(const struct uccs_rte_iovec *iov, uint32_t count, uccs_rte_ec_t dest, int tag, uccs_group_t group);
 int uccs_rte_recv(const struct uccs_rte_iovec *iov, uint32_t count, uccs_rte_ec_t source, int tag, uccs_group_t group);
-/* The callback has the data, which is the library's and gone afterwards (recv), or the caller's argument alone (send). */
+/* The callback of a receive gets the data, which is valid until the callback returns; that of a send gets only the
+ * argument. */
 int uccs_rte_send_nbcb(const struct uccs_rte_iovec *iov, uint32_t count, uccs_rte_ec_t dest, int tag,
                        uccs_group_t group, uccs_rte_callback callback, void *argument);
 int uccs_rte_recv_nbcb(uccs_rte_ec_t source, int tag, int flags, uccs_group_t group, uccs_rte_callback callback,
                        void *argument);
-/* Takes back the receives posted for just this source and tag; those whose callback runs go on. */
+/* Cancels the receives for exactly this source and tag; a callback that is running goes on. Returns
+ * UCCS_RTE_ERROR_NOT_FOUND when there is none. */
 int uccs_rte_cancel(uccs_rte_ec_t source, int tag);
 void uccs_rte_progress(void);
 
 int uccs_rte_barrier(uccs_group_t group);
 
-/* --- Data exchange: everybody sets values under keys, all exchange, everybody gets anybody's. Create, exchange and
- * destroy are collective over the group, in one order; one thread at a time per session. */
+/* --- Data exchange: members set values under keys, exchange them, and then get the values of any member. Create,
+ * exchange and destroy are collective over the group, in one order. One thread at a time uses a session. */
 typedef struct uccs_rte_session *uccs_rte_session_t;
 int uccs_rte_session_create(uccs_group_t group, int tag, uccs_rte_session_t *session);
 int uccs_rte_session_set(uccs_rte_session_t session, const char *key, const struct uccs_rte_iovec *value,
                          uint32_t count);
 int uccs_rte_session_exchange(uccs_rte_session_t session);
-/* *value stays valid until the next exchange or destroy. */
+/* *value stays valid until the next exchange or destroy. Returns UCCS_RTE_ERROR_NOT_FOUND when the peer has not set the
+ * key. */
 int uccs_rte_session_get(uccs_rte_session_t session, uccs_rte_ec_t peer, const char *key, const void **value,
                          size_t *bytes);
 int uccs_rte_session_destroy(uccs_rte_session_t session);
