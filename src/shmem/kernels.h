@@ -1,4 +1,4 @@
-/* Everything that the generated thunks call (docs/ARCHITECTURE.md, "What thunks call"). */
+/* Everything that the generated thunks call (api/README.md, "What thunks call"). */
 #ifndef SHMEM_KERNELS_H
 #define SHMEM_KERNELS_H
 

@@ -1,6 +1,5 @@
-/* Who runs what: the table "who is in progress" of docs/ARCHITECTURE.md, row by row. PE 0 is where things run, PE 1
- * sends, and looks at PE 0's counts by loads alone. PE 0's handlers say which kind of thread they are on: one that the
- * program named, or the library's own.
+/* Checks every row of the table "Who is in progress" of docs/internals/uccs.md. PE 0 runs the handlers. PE 1 sends, and reads
+ * the counts of PE 0 by loads only. Each handler of PE 0 tells whether a thread of the program or one of the library runs it.
  * pes: 2
  * timeout: 120
  * case: poll
