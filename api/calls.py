@@ -1,8 +1,8 @@
-"""Writes the test sources that call every symbol and look at the effect (tests/symbols/).
+"""Writes the test sources that call every symbol and check its effect (tests/symbols/).
 
-A template per kind of row makes one block of C, good for C and C++, that calls the function by any
-of its spellings: its own name, its C11 generic, its C++ overload. tests/symbols/harness.h has what
-the blocks use. One-off functions are called by hand in tests/symbols/plain.c.
+A template per kind of row makes one block of code that is both C and C++. The block calls the function by one of its
+spellings: its own name, its C11 generic, or its C++ overload. tests/symbols/harness.h holds the helpers of the
+blocks. tests/symbols/plain.c calls one-off functions by hand.
 """
 
 import headers
@@ -47,19 +47,19 @@ class Call:
 
 
 def stem_of(row):
-    """What a row does, without how it completes."""
+    """Returns the operation of a row, without the suffix that says how it completes."""
     return row.name.replace("#", "").removesuffix("_nbe")
 
 
 def tracking(call):
-    """What stands before and behind a call that a request tracks, and its last argument."""
+    """Returns the lines before and behind a call that a request tracks, and its last argument."""
     if not call.f.has("req"):
         return [], [], []
     return ["track();"], [f"finish({call.label});"], ["&request"]
 
 
 def moved(call):
-    """put and get: what arrives is the pattern of who sent."""
+    """put and get: the data that arrives is the sender's pattern."""
     row = call.f.row
     pe = "origin" if "put" in row.name else "peer"
     before, behind, last = tracking(call)
@@ -77,13 +77,13 @@ def moved(call):
 
 
 def counted(call):
-    """Counting put and get: the target's counter rises, and what it counts is there. get_ct reads from here, so
-    `origin` counts at this PE in both."""
+    """Counting put and get: the target's counter rises, and the counted data is there. The get of `origin` reads from
+    this PE, so in both cases `origin` counts here."""
     before, behind, last = tracking(call)
     to, of = call.pointer("dest"), call.pointer("source", True)
     lines = ["ready();", *before, call("counter", to, of, "5", "peer", *last) + ";", *behind, "shmemx_ct_wait(counter, 1);"]
     look = call.landed("origin" if "put" in call.f.row.name else "peer", 1, 5)
-    # A counted put is seen by its count alone; what a get fetched is there once it is complete.
+    # The count announces the data of a put; the data of a get is there once the get is complete.
     lines += [look, "settle();"] if "put" in call.f.row.name else ["settle();", look]
     return lines + [call.expect("shmemx_ct_fetch_reset(counter) == 1", "counted wrongly")]
 
@@ -217,7 +217,7 @@ def team_collective(call):
 
 
 def set_collective(call):
-    """The same on the active set of all PEs; the root of an old broadcast keeps its dest."""
+    """The same on the active set of all PEs. An old broadcast does not write the root's dest."""
     row = call.f.row
     stem, size = row.name[:-2], int(row.name[-2:]) // 8
     tail = ["0", "0", "npes", "sync_words"]
@@ -234,7 +234,7 @@ def set_collective(call):
 
 
 def reduction(call):
-    """Elements that tell signed from unsigned and real from integer; expected values by a plain loop."""
+    """Uses elements that tell signed from unsigned and real from integer. A plain loop computes the expected values."""
     name, c = call.f.row.name, call.c
     operation = name.split("_")[0]
     before, behind, last = tracking(call)
@@ -312,7 +312,7 @@ GROUPS = {"rma": ("rma", "signal"), "amo": ("amo",), "p2p": ("p2p",), "coll": ("
 
 
 def by_hand(functions):
-    """Names that tests/symbols/plain.c has to call itself."""
+    """Returns the names that tests/symbols/plain.c has to call itself."""
     return [f.name for f in functions if not template(f)]
 
 

@@ -1,6 +1,6 @@
 """Writes the checking layer: shmem_X checks every argument by the rules of api/check/ and calls pshmem_X.
 
-Rules go by the names of parameters and the shape of a row, so a new row is checked like its kin.
+Names of parameters and the shape of a row select the rules, so a new row gets the rules of similar rows.
 """
 
 import headers
@@ -41,7 +41,7 @@ class Checks:
         self.rule("local", f'"{name}"', name, length, self.align)
 
     def pe(self):
-        """The target's world number, in `world`; says nothing when nothing needs it."""
+        """Declares `world`, the target's number in the world."""
         if self.f.ctx:
             self.let("int", "world", "ctx_pe", "ctx", "pe")
         else:
@@ -151,7 +151,7 @@ def check_reduction(c):
 
 
 def check_exchange(c, stem):
-    """What each PE must have room for; a collect's total is known to nobody beforehand."""
+    """Declares the bytes that each PE needs. No PE knows the total of a collect beforehand."""
     if c.f.has("dst"):
         for side, stride in (("dest", "dst"), ("source", "sst")):
             c.let("size_t", f"{side}_bytes", "span", f'"{stride}"', stride, "1", "nelems * (size_t)members", c.size)
@@ -168,7 +168,7 @@ def check_exchange(c, stem):
                        "alltoalls": "SHMEM_ALLTOALLS_SYNC_SIZE"}.get(stem, "SHMEM_COLLECT_SYNC_SIZE"))
 
 
-# Where SHMEM_CTX_INVALID or SHMEM_TEAM_INVALID is allowed: the call then does nothing or says so.
+# Every other function accepts SHMEM_TEAM_INVALID: it then does nothing or returns an error.
 NEEDS_TEAM = {"team_sync"}
 
 
@@ -183,7 +183,7 @@ def check_rest(c):
         if kind == "shmem_team_t ":
             rule = "team" if name in NEEDS_TEAM else "team_or_invalid"
             c.rule(rule, f'"{parameter}"', parameter)
-        elif kind.endswith("shmem_team_config_t *"):          # read or written, as far as the mask goes
+        elif kind.endswith("shmem_team_config_t *"):          # the mask says which fields are used
             mask = "config_mask" if parameter == "config" else parameter.replace("config", "mask")
             c.rule("config", f'"{parameter}"', parameter, mask, "SHMEM_TEAM_NUM_CONTEXTS")
         elif parameter in OUTPUTS and not kind.startswith("const ") or kind in ("shmem_ctx_t *", "shmem_team_t *"):
@@ -203,7 +203,7 @@ def check_rest(c):
         c.rule("options", "options", KNOWN_OPTIONS)
 
 
-# What the register of handles learns from a call, after it.
+# Lines behind the call that tell the register of handles about it.
 AFTER = {
     "ctx_create": ["if (!status)", "    check_ctx_made(*ctx, SHMEM_TEAM_WORLD);"],
     "team_create_ctx": ["if (!status)", "    check_ctx_made(*ctx, team);"],
@@ -216,7 +216,7 @@ AFTER = {
 
 
 def check_shape(c):
-    """Chooses the rules by what the function takes."""
+    """Chooses the rules by the parameters of the function."""
     f = c.f
     if f.row.near:
         check_element(c)
@@ -246,7 +246,7 @@ def checks(function):
 
 
 def definition(function, generic_names):
-    """A name that is also a generic macro stands in parentheses."""
+    """Puts a name that is also a generic macro in parentheses."""
     text = function.prototype(spell=headers.spell)
     if function.name in generic_names:
         text = text.replace(f"{function.name}(", f"({function.name})(", 1)

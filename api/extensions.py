@@ -3,15 +3,15 @@
 from table import AMO, AMO_BIT, AMO_EXT, RED_ARITH, RED_BIT, RED_ORDER, RMA, _ALL, row
 
 TYPES = """
-/* Requests: completion that a program can hold (man 3 shmemx_request). Comparable with ==. */
+/* A request tracks operations until they are complete (man 3 shmemx_request). Compare handles with ==. */
 typedef struct uccs_request *shmemx_request_t;
 #if defined(__cplusplus)
 #define SHMEMX_REQUEST_NULL (static_cast<shmemx_request_t>(nullptr))
 #else
 #define SHMEMX_REQUEST_NULL ((shmemx_request_t)0)
 #endif
-#define SHMEMX_REQUEST_SHARED 1L    /* any threads may issue into it and test it */
-#define SHMEMX_REQUEST_PRIVATE 2L   /* one thread at a time: private and serialized contexts */
+#define SHMEMX_REQUEST_SHARED 1L    /* any number of threads may issue into it and test it at once */
+#define SHMEMX_REQUEST_PRIVATE 2L   /* one thread at a time; goes with private and serialized contexts */
 
 /* Counters of arrivals (man 3 shmemx_ct). */
 typedef struct shmemx_ct_impl *shmemx_ct_t;
@@ -21,7 +21,7 @@ PAPER_NAMES = ("ct_create", "ct_free", "ct_get", "ct_set", "ct_wait", "putmem_ct
 
 
 def paper_names():
-    """Names as the listings of the paper on counting puts print them."""
+    """Returns definitions of the names that the paper on counting puts prints in its listings."""
     lines = ["\n#ifdef SHMEMX_PAPER_NAMES", "typedef shmemx_ct_t shmem_ct_t;"]
     lines += [f"#define shmem_{name} shmemx_{name}" for name in PAPER_NAMES]
     return "\n".join(lines + ["#endif\n"])

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Generator of everything that repeats over the table of OpenSHMEM operations.
+"""Generates all code that repeats over the table of OpenSHMEM operations.
 
     generate.py --out DIR [--version V]   write headers, thunks, map, checking layer, test sources
     generate.py --list                    the files that --out writes, one per line
@@ -22,7 +22,7 @@ import thunks
 
 
 class Output:
-    """Collects files; writes only those whose text changed, so that nothing is rebuilt in vain."""
+    """Collects files and writes only those with changed text, so that nothing is rebuilt in vain."""
 
     def __init__(self):
         self.files = {}
@@ -59,7 +59,7 @@ def as_json(functions):
 
 
 def synopsis(family):
-    """Prototypes of a family, TYPE and SIZE standing for the table's lists."""
+    """Returns the prototypes of a family with TYPE and SIZE in place of the table's lists."""
     rows = [row for row in table.TABLE if family in (None, row.family)]
     return "\n".join(f.prototype() + ";" for row in rows for f in model.synopsis_row(row))
 

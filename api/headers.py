@@ -17,7 +17,7 @@ COMPLEX = {"float _Complex": "SHMEM_COMPLEXF_", "double _Complex": "SHMEM_COMPLE
 GENERATED = "Generated from api/table.py; edit the table, not this file."
 
 DEPRECATED = """
-/* Deprecated functions warn; define SHMEM_NO_DEPRECATED_WARNINGS before including to be spared. */
+/* Deprecated functions warn; a program that defines SHMEM_NO_DEPRECATED_WARNINGS first gets no warnings. */
 #ifndef SHMEM_DEPRECATED_
 #if defined(SHMEM_NO_DEPRECATED_WARNINGS)
 #define SHMEM_DEPRECATED_
@@ -27,7 +27,7 @@ DEPRECATED = """
 #endif
 """
 
-# C++ has no _Complex: std::complex has the same layout, and only pointers to it are passed.
+# C++ has no _Complex. std::complex has the same layout, and the functions take only pointers to it.
 COMPLEX_TYPES = """
 #ifdef __cplusplus
 #define SHMEM_COMPLEXF_ std::complex<float>
@@ -82,9 +82,9 @@ CLOSE_C = """
 """
 
 PICK = """
-/* Type-generic names. The type of the first pointer decides; where a context may come first, its
- * type decides that too. A type that does not fit calls a function that takes no argument and whose
- * name says what was wanted. Write a compound literal with commas in parentheses. */
+/* Type-generic names. The type of the first pointer selects the function; the type of the first argument tells whether
+ * it is a context. A type that does not fit selects a function without arguments whose name is the error message.
+ * Write a compound literal with commas in parentheses. */
 #define SHMEM_ARG1_(a, ...) (a)
 #define SHMEM_ARG2_(a, b, ...) (b)
 #define SHMEM_ARG3_(a, b, c, ...) (c)
@@ -144,13 +144,13 @@ def association(generic, pairs):
 
 
 def selection(position, associations, indent):
-    """_Generic on the argument at a position; zeros behind keep the picking macros fed."""
+    """Returns _Generic on the argument at a position; zeros behind it give the picking macros enough arguments."""
     body = (", \\\n" + " " * indent).join(associations)
     return f"_Generic(SHMEM_ARG{position + 1}_(__VA_ARGS__, 0, 0, 0), \\\n{' ' * indent}{body})"
 
 
 def c11_generic(generic):
-    """The macro of one generic. A context in front nests a second selection, one argument further."""
+    """Returns the macro of one generic. A context in front nests a second selection, one argument further."""
     chosen = association(generic, generic.plain)
     if not generic.ctx:
         text = selection(generic.position, chosen, 4)
@@ -164,7 +164,7 @@ def c11_generic(generic):
     return f"#define {generic.name}(...) {text}(__VA_ARGS__)\n"
 
 
-# Names that are a function and a generic at once: the first argument tells which.
+# Names that are both a function and a generic: the first argument selects.
 SELF = (("shmem_signal_add", "shmem_ctx_t", "shmem_ctx_signal_add"),
         ("shmem_signal_set", "shmem_ctx_t", "shmem_ctx_signal_set"),
         ("shmem_sync", "shmem_team_t", "shmem_team_sync"))
@@ -179,7 +179,7 @@ def c11(generics, selves):
 
 
 def passed_on(kind, name):
-    """An argument of a _Complex type as the pointer to std::complex that the function takes."""
+    """Returns an argument of a _Complex type as the pointer to std::complex that the function takes."""
     return f"reinterpret_cast<{spell(kind).strip()}>({name})" if spell(kind) != kind else name
 
 
@@ -205,7 +205,7 @@ def overloads(generics, selves, functions):
 
 
 def native_complex(functions, generics):
-    """C++ compilers of the GNU kind know _Complex too, and other libraries' headers take it."""
+    """Returns overloads for _Complex, which GNU C++ compilers know too and headers of other libraries use."""
     out = []
     for name, function in ([(f.name, f) for f in functions] +
                            [(g.name, f) for g in generics for _, f in g.plain + g.ctx]):

@@ -1,4 +1,4 @@
-"""Rows of the table expanded into functions: one Function for each C symbol."""
+"""Expands rows of the table into functions: one Function for each C symbol."""
 
 import re
 from dataclasses import dataclass
@@ -25,7 +25,7 @@ class Function:
 
     @property
     def attributed(self):
-        """Carries the deprecation attribute: not where a generic of current names must name it."""
+        """True when the function has the deprecation attribute; false where a generic of current names names it."""
         return self.row.old and not self.row.quiet
 
     @property
@@ -91,7 +91,7 @@ def expand_row(row):
 
 
 def synopsis_row(row):
-    """The forms of a row with TYPE and SIZE in place of the repetitions, for people."""
+    """Yields the forms of a row with TYPE and SIZE in place of the repetitions, for readers."""
     forms = row.forms.split()
     start = prefix_of(row)
     for ctx in (False, True) if "ctx" in forms else (False,):

@@ -1,10 +1,10 @@
-"""Writes lateral.map, the version script: what the shared library exports."""
+"""Writes lateral.map, the version script that lists the exported symbols of the shared library."""
 
 import table
 
 # Hand-written interfaces beside the table; patterns are allowed.
 BY_HAND = ("uccs_*",)
-# For the project's own libraries and tools (checking layer, MPI layer), no promise to anyone else.
+# For the project's own checking layer; programs must not use them.
 PRIVATE = ("lat_check_*",)
 
 

@@ -1,11 +1,11 @@
 """The one table of OpenSHMEM operations.
 
-Everything that repeats over types, sizes and contexts is generated from these rows: headers,
-thunks, symbol map, checking layer, tests, synopses. README.md says how to add a row.
+generate.py makes from these rows all code that repeats over types, sizes and contexts: headers, thunks, symbol map,
+checking layer, tests, synopses. README.md explains how to add a row.
 
 A row's `name` may hold '#', the place of a size ("8", ..., "mem"); typed forms are
 shmem_TYPE_<name without #>. In `params`, T is the element type (void in sized and mem forms).
-`call` is what the thunk calls, with
+`call` is the C code of the thunk, with these words:
     CALL  the public name, for messages      CTX   the context (LAT_CTX_DEFAULT without one)
     SIZE  bytes of one element               KIND  the element's enum lat_kind
     BITS  the parameter `value` or `cmp_value` as uint64_t
@@ -127,7 +127,7 @@ class Row:
     types: TypeSet = None
     forms: str = "plain"        # of: plain typed sized mem ctx generic
     call: str = ""
-    near: str = ""              # p, g or an atomic operation: done in the thunk when the peer is mapped
+    near: str = ""              # p, g or an atomic operation: the thunk does it when the peer is mapped
     old: bool = False           # deprecated but required
     quiet: tuple = ()           # deprecated types (or True) that a C11 generic names: no attribute on them
     public: str = ""            # full public name where it is not shmem_<name>
@@ -219,7 +219,7 @@ _TYPED = "typed ctx generic"
 
 
 def _amo(name, operation, operands, types, fetching):
-    """The forms of one atomic: plain, or fetching with its non-blocking twin."""
+    """Adds the forms of one atomic: plain, or fetching with its non-blocking twin."""
     target = "const T *source" if operation == "fetch" else "T *dest"
     params = ", ".join([target] + operands + ["int pe"])
     row("amo", name, "T" if fetching else "void", params, types=types, forms=_TYPED, near=operation)

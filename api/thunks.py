@@ -1,4 +1,4 @@
-"""Writes the thunks: pshmem_X with a short body that calls the inside, shmem_X as its weak alias."""
+"""Writes the thunks: pshmem_X with a short body that calls a lat_ function, and shmem_X as its weak alias."""
 
 import re
 
@@ -50,7 +50,7 @@ def fill(function, text):
 
 
 def translated(function):
-    """Thunks of context forms translate the PE; functions with the same signature inside do not."""
+    """Returns the line that translates the PE in context forms. Functions that pass their arguments on do it themselves."""
     if not function.ctx or not function.has("pe") or not (function.row.call or function.row.near):
         return []
     return [f'pe = lat_ctx_pe("{function.name}", ctx, pe);']
@@ -77,7 +77,7 @@ def amo_far(function):
     value = "1" if operation == "inc" else bits("value") if function.has("value") else "0"
     cond = bits("cond") if function.has("cond") else "0"
     target = "source" if operation == "fetch" else "dest"
-    # who does not want the old value does not wait for it; who wants it later is told where
+    # without `fetch` the call does not wait for the old value; with it, the value is written there later
     half, more = "lat_amo_far", ""
     request = "req" if function.has("req") else "0"
     if function.has("fetch"):
@@ -130,7 +130,7 @@ def body(function):
 
 
 def tracked(function):
-    """What a request that tracks an atomic has to remember: that it stored, or only loaded."""
+    """Returns the line that tells a request whether the atomic stored or only loaded."""
     if not function.row.near or not function.has("req"):
         return []
     return [("lat_loaded" if function.row.near == "fetch" else "lat_stored") + "(req);"]
@@ -143,7 +143,7 @@ def thunk(function):
 
 
 def split(functions):
-    """Each function goes to the first file that wants it."""
+    """Gives each function to the first file that takes it."""
     files = {name: [] for name in FILES}
     for function in functions:
         chosen = next(name for name, wants in FILES.items() if wants(function))
