@@ -1,6 +1,6 @@
-/* A hash map that lies on all processes, over uccs.h alone: words are counted by the process that owns their bucket.
- * Shows: a context, active messages (a user handler that replies), a flush that means "all handled", memory that is
- * read one-sidedly by handle, group communication.
+/* A hash map spread over all processes, with uccs.h alone: the process that owns the bucket of a word counts the word.
+ * Shows: a context, active messages (a user handler that replies), a flush that waits for all handlers, one-sided reads by
+ * memory handle, group communication.
  *   cc hashmap.c $(pkg-config --cflags --libs lateral) -o hashmap && oshrun -n 4 ./hashmap [insertions]
  *
  * The tests run it so:

@@ -1,6 +1,6 @@
-/* Heat spreads along a ring of cells; each PE has a piece of it.
- * Shows what <shmemx.h> adds: counting puts (the neighbour waits for a count, no flag travels), a merged request (the
- * borders and whatever else is under way complete together), and a reduction in two phases with work in between.
+/* Heat spreads along a ring of cells; each PE holds a piece of the ring.
+ * Shows the additions of <shmemx.h>: counting puts (the neighbour waits for a count and needs no flag), a merged request
+ * (the borders and other operations complete together), and a split-phase reduction with work between its phases.
  * Needs Lateral.
  *   oshcc heat.c -o heat && oshrun -n 4 ./heat [steps]
  *

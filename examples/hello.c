@@ -1,4 +1,4 @@
-/* The smallest program: every PE says who it is.
+/* The smallest program: every PE prints its number.
  *   oshcc hello.c -o hello && oshrun -n 4 ./hello
  *
  * The tests run it so:

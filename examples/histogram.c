@@ -1,4 +1,4 @@
-/* A histogram spread over all PEs, filled by atomics from everywhere at once.
+/* A histogram spread over all PEs; all PEs fill it at once by atomics.
  * Shows: symmetric heap, atomic_inc on remote memory, get of a block.
  *   oshcc histogram.c -o histogram && oshrun -n 4 ./histogram [samples per PE]
  *

@@ -1,5 +1,5 @@
-/* OpenSHMEM and uccs.h in one process: the data lies in the symmetric heap and is updated by OpenSHMEM's atomics, while
- * work is handed out by active messages, which a PE answers even while it waits in OpenSHMEM.
+/* OpenSHMEM and uccs.h in one process: OpenSHMEM's atomics update data in the symmetric heap. Active messages hand out the
+ * work; a PE answers them even while it waits in OpenSHMEM.
  *   oshcc hybrid.c -o hybrid && oshrun -n 4 ./hybrid [tasks]
  *
  * The tests run it so:

@@ -2,8 +2,8 @@
  *
  * Every PE owns an equal range of key values. Each one (1) counts its keys per owner, (2) reserves room
  * at every owner with one fetch_add, (3) puts each owner's keys there as one block, and after a barrier
- * (4) sorts what it received. Checked: sorted on every PE, ordered across PEs, and the number and
- * a checksum of all keys preserved.
+ * (4) sorts the keys that it received. The program checks that keys are sorted on every PE and ordered across PEs,
+ * and that their number and checksum are unchanged.
  *
  *   oshcc -O2 isort.c -o isort && oshrun -n 2 ./isort 24
  *   arguments: [K] [--json] [--progress]

@@ -1,6 +1,6 @@
 /* Blocks flow through all PEs, each adding one to every element: a pipeline with put_signal.
- * Shows: put_signal (data, then a signal that says "it is there"), signal_wait_until, signal_fetch,
- * and credits by atomics that flow back so that a fast PE cannot overwrite what a slow one still reads.
+ * Shows: put_signal (data, then a signal that announces it), signal_wait_until, signal_fetch, and credits that flow back
+ * by atomics, so that a fast PE cannot overwrite a block that a slow one still reads.
  * Needs OpenSHMEM 1.5 or later.
  *   oshcc pipeline.c -o pipeline && oshrun -n 4 ./pipeline [blocks]
  *

@@ -3,14 +3,14 @@
  * A grid of m columns and n rows is split into strips of columns, one per PE. Every point needs its
  * left, upper and upper left neighbour:  A(i,j) = A(i-1,j) + A(i,j-1) - A(i-1,j-1),
  * so PEs work one after another along each row, and rows follow each other like cars: the last
- * point of a row goes to the right neighbour, one element at a time. What counts is how quickly one
- * PE can tell another that a value is there.
+ * point of a row goes to the right neighbour, one element at a time. The speed depends on how quickly one
+ * PE can tell another that a value has arrived.
  *
  *   oshcc -O2 stencil.c -o stencil && oshrun -n 2 ./stencil 10 12800 1280
  *   arguments: iterations m n [--json] [--progress]
  *
- * `from_left[j]` may be overwritten only when the neighbour has read it: PE 0 starts an iteration when
- * the last PE has finished the one before, and that needed every value of it.
+ * A PE may overwrite `from_left[j]` only when the neighbour has read it. PE 0 starts an iteration when the last PE
+ * has finished the one before, and to finish it, every PE has read all its values.
  *
  * The tests run it so:
  *   args: 3 400 64 --json

@@ -1,4 +1,4 @@
-/* PEs form a grid of rows and columns; every row and every column adds up on its own.
+/* PEs form a grid of rows and columns; every row and every column computes a sum of its own.
  * Shows: team_split_2d, reductions and broadcasts on teams, translate_pe. Needs OpenSHMEM 1.5 or later.
  *   oshcc teams.c -o teams && oshrun -n 6 ./teams
  *

@@ -1,7 +1,7 @@
 /* A profiling library: counts calls and bytes from every PE to every PE, and at shmem_finalize writes
  * them as a table (matrix.csv) and as a picture (matrix.png; MATRIX_OUT names another stem).
  *
- * It works as every profiling library does: it defines shmem_X, counts, and calls pshmem_X. Link it before
+ * Like every profiling library it defines shmem_X, counts, and calls pshmem_X. Link it before
  * the OpenSHMEM library, or start any program with oshrun -x LD_PRELOAD=.../libshmem-matrix.so ./program */
 #include "matrix.h"
 #include "png.h"

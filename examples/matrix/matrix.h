@@ -1,4 +1,4 @@
-/* Who talks to whom: the part of the tool that the generated wrappers call. Any thread. */
+/* Counts calls and bytes between PEs: the part of the tool that the generated wrappers call. Any thread. */
 #ifndef MATRIX_H
 #define MATRIX_H
 

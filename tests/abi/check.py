@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What a program compiled against an earlier release needs must still be there.
+"""Checks that the library still has what programs compiled against an earlier release need.
 
     check.py LIBRARY            every symbol in symbols.txt is exported under its version, the SONAME is
                                 as recorded, and nothing is exported without a version

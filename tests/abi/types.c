@@ -1,5 +1,5 @@
-/* The binary face of the public types and constants: programs have these compiled in. A failure here is a
- * change that old programs cannot survive; it needs a new SONAME. */
+/* Sizes and values of the public types and constants, which programs have compiled in. A failure is a change that
+ * breaks old programs; it needs a new SONAME. */
 #include <shmem.h>
 #include <shmemx.h>
 

@@ -1,5 +1,5 @@
-/* Mistakes that the checking layer must name, one a run: `mistakes NAME`. `mistakes --list` prints
- * each name and the line that is expected behind "lateral: PE n: ", as a regular expression; run.py
+/* Mistakes that the checking layer must name, one per run: `mistakes NAME`. `mistakes --list` prints
+ * each name and the line that must stand behind "lateral: PE n: ", as a regular expression; run.py
  * runs them all with oshrun --check. Two PEs. */
 #define SHMEM_NO_DEPRECATED_WARNINGS
 #include <shmem.h>

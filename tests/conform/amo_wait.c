@@ -1,5 +1,5 @@
-/* Atomics against waiting: a PE that waits on a word or tests it sees each value that atomics of the same type put
- * there whole, and operations progress on a PE that computes without calling the library.
+/* Atomics and waiting: a PE that waits on a word or tests it sees only whole values of atomics of the same type.
+ * Operations on a PE progress while it computes and does not call the library.
  * prints: ^PASS$
  */
 #include "check.h"

@@ -1,8 +1,8 @@
-/* What every conformance test uses: CHECK, the ring of neighbours, a start and an end.
+/* The conformance tests share: CHECK, the ring of neighbours, a start and an end.
  *
  * A failed CHECK prints PE, file, line and expression and ends the process with status 1; the launcher
- * ends the others. So a test that reaches check_pass() on every PE has failed nowhere, and PE 0 says
- * PASS only after every PE has told it how many checks it made, each more than none.
+ * ends the others. So a test that reaches check_pass() on every PE has not failed. PE 0 prints PASS only
+ * after every PE has told it that it made at least one check.
  * CHECK may be called from any thread. */
 #ifndef CONFORM_CHECK_H
 #define CONFORM_CHECK_H

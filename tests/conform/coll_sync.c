@@ -1,5 +1,5 @@
-/* Collectives: barrier_all, sync_all, team_sync. Nobody leaves before all have come; barrier_all completes the default
- * context's operations, sync makes stores visible; both are the same synchronisation of the world team.
+/* Collectives: barrier_all, sync_all, team_sync. No PE leaves before all have come; barrier_all completes the default
+ * context's operations, sync makes stores visible; both synchronise the world team in the same way.
  * prints: ^PASS$
  */
 #include "teams.h"

@@ -1,4 +1,5 @@
-/* shmem_finalize waits for everybody, and whoever waits there still answers: also a PE that it has never heard of.
+/* shmem_finalize waits for all PEs. A PE that waits there still answers its peers, even one that it has never heard
+ * of.
  * prints: ^PASS$
  */
 #include "check.h"

@@ -1,5 +1,5 @@
-/* Thread support: init_thread returns 0 and a level of the four, query_thread tells the same, also to other threads; the
- * levels rise. Any library that gives less than was asked says so in `provided`.
+/* Thread support: init_thread returns 0 and one of the four levels; query_thread returns the same level, also in other
+ * threads; the levels rise. A library that gives a lower level than asked reports it in `provided`.
  * prints: ^PASS$
  * case: single
  * args: 0

@@ -1,6 +1,6 @@
 /* Memory management: malloc, calloc, align, realloc, free, malloc_with_hints.
- * Sizes of zero and null pointers do nothing and wait for nobody; blocks are aligned for any type, symmetric, disjoint and
- * usable by peers at once; calloc zeroes; realloc keeps contents; what cannot be had is a null pointer.
+ * Calls with size zero or a null pointer do nothing and do not wait. Blocks are aligned for any type, symmetric,
+ * disjoint and usable by peers at once; calloc zeroes; realloc keeps contents; an allocation that fails returns null.
  * prints: ^PASS$
  */
 #include "check.h"

@@ -1,4 +1,5 @@
-/* Memory ordering: what fence, quiet and pe_quiet promise, by litmus tests in loops, on the default and other contexts.
+/* Memory ordering: litmus tests, in loops, of the promises of fence, quiet and pe_quiet, on the default and other
+ * contexts.
  * prints: ^PASS$
  */
 #include "check.h"

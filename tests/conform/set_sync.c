@@ -1,5 +1,5 @@
-/* Collectives over active sets: barrier and sync. Nobody leaves early; one work array serves on consecutive calls with one
- * set; disjoint sets do not wait for each other; barrier completes operations of the default context.
+/* Collectives over active sets: barrier and sync. No PE leaves early; one work array serves in consecutive calls with
+ * one set; disjoint sets do not wait for each other; barrier completes operations of the default context.
  * prints: ^PASS$
  */
 #include "sets.h"

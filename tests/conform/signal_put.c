@@ -1,6 +1,6 @@
 /* Signaling: put_signal and put_signal_nbi, typed for every RMA type, sized and mem, plain and on a context, with SET and ADD.
- * The data are there when the signal is; no elements still means a signal; signal and data may lie in different
- * segments.
+ * When a PE sees the signal, the data is there. A put of no elements still sends the signal. Signal and data may lie in
+ * different segments.
  * prints: ^PASS$
  */
 #include "check.h"

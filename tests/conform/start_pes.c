@@ -1,5 +1,5 @@
 /* Library setup, the old way: start_pes needs no finalize, ignores its argument, may come twice; the end of the program
- * finalizes with a synchronisation of all, so what is pending completes. With `finalize` the program does it itself;
+ * finalizes with a synchronisation of all PEs, so pending operations complete. With `finalize` the program finalizes itself;
  * with `exit` a PE leaves through exit() from inside a function.
  * prints: ^PE 0 saw all$
  * case: implicit

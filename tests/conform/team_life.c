@@ -1,5 +1,5 @@
-/* Teams: many at once, nested, destroyed and made again; usable the moment a split returns, while others are still on
- * their way; equal sets in several teams; the end of the library takes what is left.
+/* Teams: many at once, nested, destroyed and made again. A PE may use a team as soon as its split returns, while
+ * others are still in the split; several teams may have equal members; finalize destroys the remaining teams.
  * prints: ^PASS$
  */
 #include "check.h"

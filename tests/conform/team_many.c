@@ -1,5 +1,6 @@
-/* Teams: as many as can be had. A split that cannot succeed returns nonzero on all and sets every handle invalid, the
- * parent lives on, and what is destroyed makes room again. Contexts likewise: a creation that fails leaves an invalid handle.
+/* Teams: as many as possible. A split that cannot succeed returns nonzero on all members and sets every handle
+ * invalid; the parent stays usable, and destroyed teams make room again. A context creation that fails leaves an
+ * invalid handle.
  * prints: ^PASS$
  */
 #include "check.h"

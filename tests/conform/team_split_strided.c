@@ -1,5 +1,5 @@
-/* Teams: split_strided. Every triplet of the world and of a team, with positive, negative and zero stride: members, their
- * numbers, non-members, return values on all; what is invalid is reported on all; the handle is always set.
+/* Teams: split_strided. Every triplet of the world and of a team, with positive, negative and zero stride: members,
+ * their numbers, non-members, return values on all; all members report an invalid triplet; the handle is always set.
  * prints: ^PASS$
  */
 #include "check.h"

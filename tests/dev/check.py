@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""./dev as a person meets it: help, mistakes, and its list of commands held against its code.
+"""Tests ./dev from outside: its help, its error lines, and its list of commands against its code.
 
 usage: check.py ROOT
 """

@@ -1,5 +1,5 @@
-/* A receiver of another node that is slow holds its senders back, in bounded memory on both sides; meanwhile replies, other
- * classes and groups go on, and everybody's order holds.
+/* A slow receiver on another node holds its senders back, with bounded memory on both sides. Meanwhile replies, other
+ * classes and groups go on, and the order of each sender holds.
  * pes: 3
  * env: LATERAL_TRANSPORTS=ucx UCX_TLS=tcp,self
  * timeout: 120

@@ -1,6 +1,6 @@
-/* What an ordered context, and a fence, promise between one-sided operations and messages to a peer of another node: a
- * handler sees the data of earlier puts; when a put is seen, earlier messages have arrived; one that must come after a
- * handler waits for the message's request.
+/* An ordered context, and a fence, order one-sided operations and messages to a peer of another node: a handler sees
+ * the data of earlier puts; when a PE sees a put, earlier messages have arrived; a put that must come after a handler
+ * waits for the message's request.
  * pes: 2 3
  * env: LATERAL_TRANSPORTS=ucx UCX_TLS=tcp,self UCX_MEM_EVENTS=no
  */

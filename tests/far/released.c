@@ -1,5 +1,5 @@
-/* Memory of another node that its owner releases: whoever holds a handle learns of it before release returns; what was on its way
- * meanwhile changes nothing, and its request says so, once.
+/* An owner on another node releases memory. Every holder of a handle learns of it before the release returns. An
+ * operation that was on its way changes nothing, and its request reports the failure once.
  * pes: 2
  * env: LATERAL_TRANSPORTS=ucx UCX_TLS=tcp,self UCX_MEM_EVENTS=no LATERAL_PROGRESS=poll
  */

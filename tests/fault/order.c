@@ -1,6 +1,6 @@
-/* Two operations of any kinds, with something between them: what was issued before a fence, a quiet, or the completion of a
- * request is there when what was issued after it is seen; what announces data comes behind it; with nothing
- * between, both come.
+/* Two operations of every kind with a fence, a quiet, a completed request or nothing between them. When the second is
+ * seen behind one of the three, the first is there. An announcement arrives behind its data. With nothing between,
+ * both operations arrive.
  * pes: 2
  * prints: ^PASS$
  * env: LATERAL_TRANSPORTS=fault:ucx UCX_TLS=tcp,self

@@ -1,5 +1,5 @@
-"""Parts of the machine fail while a job runs: it ends soon, says which PE is lost, and leaves no PE behind; or it goes
-on, when what failed comes back. Names with long_ are for ./dev test --soak."""
+"""Parts of the machine fail while a job runs. The job ends soon, prints which PE is lost, and leaves no PE behind; or it goes
+on when the part comes back. Names with long_ are for ./dev test --soak."""
 import json
 import re
 import sys

@@ -1,4 +1,4 @@
-"""One machine: every launcher starts our programs, and hears of it when a PE ends too early."""
+"""One machine: every launcher starts our programs, and learns when a PE ends too early."""
 import harness
 from harness import Skip, exchange, good, hydra, mpirun, ours, program, prterun, records, run, whole_job
 

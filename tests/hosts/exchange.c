@@ -1,10 +1,9 @@
-/* The runtime environment alone, under any launcher: who and where this PE is, what PEs tell each other,
- * barriers of node and job. The check_*.py here start it and read the line that each PE prints.
+/* The runtime environment alone, under any launcher: number and place of each PE, values that PEs publish, barriers of node
+ * and job. The check_*.py here start it and read the line that each PE prints.
  *
- * Arguments, how it ends: "fine"; "bare": and no launcher's library has been loaded; "leave N": PE N exits
- * without finalize; "abort N"; "kill N"; "wait": all wait for ever; "child": each starts
- * a program, which is a job of its own. "times": nothing is checked, the
- * steps of the start are timed (bench/startup.py). */
+ * The argument says how it ends: "fine"; "bare": as fine, and no library of a launcher is loaded; "leave N": PE N exits
+ * without finalize; "abort N"; "kill N"; "wait": all PEs wait for ever; "child": each PE starts a program, which is a job
+ * of its own; "times": the program checks nothing and times the steps of the start (bench/startup.py). */
 #include "base/env.h"
 #include "rte/rte.h"
 

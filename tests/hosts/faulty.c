@@ -1,7 +1,7 @@
-/* A program that is busy, or waits, in one of the ways that a program can be in when a part of the machine fails.
- * check_faults.py lets it run on hosts, breaks something, and looks at how the job ends.
+/* A program that computes, or waits in one of the possible ways, while a part of the machine fails. check_faults.py
+ * runs it on hosts, breaks something, and checks how the job ends.
  *
- * Argument: what all PEs do for ever once all have said that they are ready; "rounds N": N exact rounds, then PASS. */
+ * The argument names what all PEs do for ever once all are ready; "rounds N": N exact rounds, then PASS. */
 #include <shmem.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-"""What the tests of launchers and hosts share.
+"""Shared by the tests of launchers and hosts.
 
 A test is a function named test_*; its docstring says what must hold. Files of tests end with
 `harness.main(globals())`; `FILE --list` names the tests, `FILE --build=DIR NAME` runs one.

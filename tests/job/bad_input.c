@@ -1,4 +1,4 @@
-/* Every mistake gets one clear line and a non-zero exit; nothing hangs.
+/* Each mistake ends the job with one clear line and a non-zero status; no PE hangs.
  * pes: 2
  * status: 1
  * timeout: 20

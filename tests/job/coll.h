@@ -1,5 +1,5 @@
-/* What the tests of collectives share: one generator that all PEs run alike, contents that tell who
- * wrote what in which step, delays that differ from PE to PE, and a failure that ends the job. */
+/* The tests of collectives share: a generator that all PEs run alike, contents that encode writer and step, delays
+ * that differ from PE to PE, and a failure that ends the job. */
 #ifndef TESTS_JOB_COLL_H
 #define TESTS_JOB_COLL_H
 

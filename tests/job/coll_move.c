@@ -1,6 +1,6 @@
-/* Collectives that move data, on several overlapping teams in random order, without a sync between
- * them: all see the same seeds, so each knows what everybody sends. Source is changed as soon as a call
- * returns, dest holds other data before.
+/* Collectives that move data, on several overlapping teams in random order, without a sync between them. All PEs use
+ * the same seeds, so each knows the data of all. Each PE changes source as soon as a call returns, and fills dest with
+ * other data before a call.
  *
  * pes: 1 2 3 4 7
  * case: chosen

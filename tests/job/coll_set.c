@@ -1,5 +1,5 @@
-/* Collectives on active sets: every operation, overlapping sets with a pSync each, pSync back at rest,
- * the root's dest untouched; more sets than the node has slots for, which then work on pSync itself.
+/* Collectives on active sets: every operation, overlapping sets with a pSync each, pSync restored, the root's dest
+ * untouched; and more sets than the node has slots for, which synchronise on pSync itself.
  *
  * pes: 1 2 3 4 7
  */

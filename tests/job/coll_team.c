@@ -1,6 +1,5 @@
-/* Teams: members and numbers, splits of splits, reversed and single ones, errors that leave everything
- * whole, as many live teams as there are slots and one more, reuse after destroy, disjoint teams at
- * once, a later life of the library.
+/* Teams: members and numbers, splits of splits, reversed and single ones, errors that change nothing, as many live
+ * teams as there are slots and one more, reuse after destroy, disjoint teams at once, a later life of the library.
  *
  * pes: 1 2 3 4 7 16
  */

@@ -1,5 +1,5 @@
-/* Threads, each with teams of its own, in collectives, splits and destroys at the same time: their
- * splits compete for slots.
+/* Threads, each with teams of its own, call collectives, splits and destroys at the same time; their splits compete
+ * for slots.
  *
  * pes: 1 2 4
  */

@@ -1,4 +1,4 @@
-/* An algorithm that does not exist: an error that lists those that do.
+/* An unknown algorithm gives an error that lists the known ones.
  *
  * pes: 1 2
  * case: reduce

@@ -1,4 +1,4 @@
-/* A put right after create, to a PE that has not created its counter yet, is counted; also in slots that were used
+/* A put right after create counts, also at a PE that has not created its counter yet, and also in a slot that was used
  * before.
  */
 #include "../conform/check.h"

@@ -1,4 +1,4 @@
-/* All 32768 counters at once, freed and made again; one more is an error with a line.
+/* Uses all 32768 counters at once, frees them and makes them again; one more ends the job with a line.
  *
  * case: all
  * pes: 1 2

@@ -1,5 +1,5 @@
-/* Handles that outlive their counter: arrivals raise the slot's errors and are not counted, also in the next life of
- * the library; waiting on one is a mistake with a line, and so is what never was a counter.
+/* Handles that outlive their counter: arrivals raise the slot's errors and do not count, also in the next life of the
+ * library. A wait on such a handle, or on a value that never was a counter, ends the job with a line.
  *
  * case: arrivals
  * case: wait

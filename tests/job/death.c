@@ -1,4 +1,4 @@
-/* A PE that dies, by a signal or an exit, ends the job; the others wait in every way there is.
+/* A PE that dies, by a signal or an exit, ends the job while the others wait in every possible way.
  * pes: 4
  * timeout: 20
  * case: kill_in_barrier

@@ -1,5 +1,5 @@
-/* A PE that leaves by exit(0) without shmem_finalize: alone it ends the job with a line in bounded time; all
- * together it is fine.
+/* A PE calls exit(0) without shmem_finalize. When only one does, the job ends with a line in bounded time; when all
+ * do, the job succeeds.
  * pes: 3
  * case: one
  * args: 1

@@ -1,5 +1,5 @@
-/* Children of PEs: a fork has its own globals and heap, sees no later store, ends without ending the job; and the
- * ways to start other programs work between init and finalize and after.
+/* Children of PEs: a forked child has its own globals and heap, sees no later store, and does not end the job when it
+ * ends. Every way to start another program works between init and finalize, and after.
  *
  * timeout: 60 */
 #include <shmem.h>

@@ -1,5 +1,5 @@
-/* OpenSHMEM and uccs.h in one process: either first, either last, again afterwards; messages of the network class are
- * handled in OpenSHMEM's waits and those of users are not; what is on its way at the end is handled.
+/* OpenSHMEM and uccs.h in one process: either starts first, either ends last, and both start again. OpenSHMEM's waits
+ * run handlers of the network class and none of the user class; finalize handles messages that are on their way.
  * pes: 1 2 4
  */
 #include "../conform/check.h"

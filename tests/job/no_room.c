@@ -1,4 +1,4 @@
-/* A heap that is too small: null everywhere, one hint, and the job goes on.
+/* A heap that is too small: all PEs get null, one of them prints a hint, and the job goes on.
  * pes: 1 4
  * env: SHMEM_SYMMETRIC_SIZE=1m
  * fails: ^lateral: PE 0: shmem_malloc: 2097152 bytes: .*SHMEM_SYMMETRIC_SIZE

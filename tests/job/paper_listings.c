@@ -1,5 +1,5 @@
-/* The listings of the paper on counting puts, with the paper's names, as it prints them; what they need around them
- * is ours. Each runs several times and its result is looked at.
+/* The listings of the paper on counting puts, with the paper's names, as it prints them; the code around them is ours.
+ * Each listing runs several times, and the test checks its result.
  */
 #define SHMEMX_PAPER_NAMES
 #include "../conform/check.h"

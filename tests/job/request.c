@@ -1,4 +1,4 @@
-/* Requests of one thread: what handles stand for, completion, order, sets (man shmemx_request).
+/* Requests of one thread: meaning of handles, completion, order, sets (man shmemx_request).
  */
 #include "../conform/check.h"
 

@@ -1,5 +1,5 @@
-/* Requests while something is pending: PE 0 starts its collectives only when the others have looked at theirs, so
- * theirs cannot be complete before.
+/* Requests that are pending: PE 0 starts its collectives only when the other PEs have tested theirs, so those cannot
+ * be complete before.
  */
 #include "../conform/check.h"
 

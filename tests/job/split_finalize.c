@@ -1,5 +1,5 @@
-/* Split-phase collectives that nobody waits for: finalize does this PE's share, so that the others' complete; also
- * with the request freed, and in two lives of the library.
+/* Split-phase collectives that no PE waits for: finalize does this PE's share, so that they complete at the other PEs;
+ * also after the request was freed, and in two lives of the library.
  * timeout: 30
  */
 #include "../conform/check.h"

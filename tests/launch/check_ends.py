@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""How jobs end: who is named, with which status, how soon, and that nothing stays."""
+"""The ends of jobs: the PE that the line names, the status, the time, and that no process stays."""
 import os
 import pathlib
 import re

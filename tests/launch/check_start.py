@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What a PE gets: its number, the node's memory, environment, folder, processors, limits."""
+"""A PE gets its number, the node's memory, environment, folder, processors and limits."""
 import os
 import pathlib
 import re

@@ -1,4 +1,4 @@
-"""What the launcher's tests share: where things are, starting oshrun, looking at processes.
+"""The launcher's tests share: places of programs, a start of oshrun, a look at processes.
 
 A test is a function named test_*; its docstring says what must hold. Files of tests end with
 `harness.main(globals())`; `FILE --list` names the tests, `FILE ... NAME` runs one.

@@ -1,4 +1,4 @@
-/* A PE without the library: it does what its words say, and sets its record as the library would.
+/* A PE without the library: it does the actions that its arguments name, and sets its record as the library would.
  *
  * usage: pe WORD...   each word is an action; "@3" makes the following ones PE 3's alone, "@*" all PEs'.
  * Actions: init final global:STATUS abort:STATUS arrive  the record and header

@@ -1,5 +1,6 @@
-/* Eight threads of every process on every entry point of uccs.h at once: contexts, endpoints and memory that come and go,
- * RMA and atomics, messages with replies, requests of all kinds, shared requests and counters, groups of their own.
+/* Eight threads of every process call every function of uccs.h at once: contexts, endpoints and memory that come and
+ * go, RMA and atomics, messages with replies, requests of all kinds, shared requests and counters, groups of their
+ * own.
  * pes: 1 2 3
  * timeout: 200
  * case: process

@@ -1,5 +1,5 @@
-/* The target sleeps outside of the library: put, get, atomic and counting put to it complete meanwhile (seed 004,
- * figure 5), because a thread of the library serves.
+/* The target sleeps outside of the library. Put, get, atomic and counting put to it complete meanwhile, because a
+ * thread of the library serves.
  * pes: 2
  * env: LATERAL_TRANSPORTS=ucx UCX_TLS=tcp,self
  * prints: ^PASS$

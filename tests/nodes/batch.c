@@ -1,4 +1,4 @@
-/* Small messages that leave together arrive whole, in order where a fence says so, and without anybody's help.
+/* Small messages that leave together arrive whole, in order behind a fence, and without another call of the sender.
  *
  * pes: 3
  * env: LATERAL_TRANSPORTS=ucx UCX_TLS=tcp,self LATERAL_LANES=2

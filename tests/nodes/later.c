@@ -1,5 +1,5 @@
-/* Without a thread of the library (LATERAL_PROGRESS=poll): what is fetched later does not wait for a target that is not in
- * the library, and loops of tests are waits, so they serve and take what arrives.
+/* Without a thread of the library (LATERAL_PROGRESS=poll): a non-blocking fetch returns while its target is outside of
+ * the library. Loops of tests are waits: they serve peers and take arrivals.
  * pes: 2
  * env: LATERAL_TRANSPORTS=ucx UCX_TLS=tcp,self LATERAL_PROGRESS=poll
  * prints: ^PASS$

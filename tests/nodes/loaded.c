@@ -1,4 +1,5 @@
-/* The program has loaded a libucp before the library looks for one, perhaps of another version: that one serves both.
+/* The program has loaded a libucp, perhaps of another version, before the library looks for one. The library then uses
+ * that one.
  * pes: 2
  * env: LATERAL_TRANSPORTS=ucx UCX_TLS=tcp,self
  */

@@ -1,4 +1,4 @@
-/* A PE of another node dies without a word: the others end with a line that names it, and do not hang.
+/* A PE of another node dies without a word. The others end with a line that names it, and do not hang.
  * pes: 3
  * env: LATERAL_TRANSPORTS=ucx
  * fails: PE 1

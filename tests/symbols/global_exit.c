@@ -1,4 +1,4 @@
-/* shmem_global_exit ends every PE with the status given.
+/* shmem_global_exit ends every PE with the given status.
  * pes: 1 2
  * status: 7 */
 #include <shmem.h>

@@ -1,6 +1,6 @@
 /*
- * What the generated calls (api/calls.py) stand on: two symmetric areas, a byte pattern that tells
- * whose data and which byte arrived, and a counter of failures. C and C++; one thread.
+ * The generated calls (api/calls.py) use: two symmetric areas, a byte pattern that encodes the sender
+ * and the place of each byte, and a counter of failures. C and C++; one thread.
  *
  * Every call is one round: ready() clears dest and fills source with this PE's pattern, the call
  * acts on `peer`, settle() or landed() ends the round. All PEs make the same calls in the same

@@ -1,4 +1,5 @@
-/* Active messages: lengths, replies, what they carry, who runs what, contexts apart, targets that are late or slow.
+/* Active messages: lengths, replies, requests and counters, the threads that run handlers, separate contexts, targets
+ * that are late or slow.
  * pes: 1 2 3
  * timeout: 120
  * case: poll

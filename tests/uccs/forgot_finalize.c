@@ -1,4 +1,4 @@
-/* A PE that leaves by exit(0) without uccs_finalize ends the job, with a line that names it.
+/* A PE that calls exit(0) without uccs_finalize ends the job with a line that names the PE.
  * pes: 2
  * fails: PE 1 .*exited without shmem_finalize or uccs_finalize
  * status: 1

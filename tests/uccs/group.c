@@ -1,4 +1,4 @@
-/* Group communication against what each member can work out alone: all operations, types and lengths, blocking and
+/* Group communication against results that each member computes alone: all operations, types and lengths, blocking and
  * not, over the world, parts of it, and groups of groups.
  * pes: 1 2 3 4 7
  * timeout: 120

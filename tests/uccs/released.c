@@ -1,4 +1,4 @@
-/* Memory that its owner releases while an operation waits for the owner to execute it: the request says that it failed, once,
+/* An owner releases memory while an operation waits for the owner to execute it. The request reports the failure once,
  * alone or merged.
  * pes: 2
  * env: LATERAL_CMA=0

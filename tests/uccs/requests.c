@@ -1,5 +1,4 @@
-/* Requests: test and wait for one, all, any, some; merging; what is asked of the wrong arguments; status texts; groups and
- * resources.
+/* Requests: test and wait for one, all, any, some; merging; wrong arguments; status texts; groups and resources.
  * pes: 1 2
  */
 #include "check.h"

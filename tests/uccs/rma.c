@@ -1,4 +1,4 @@
-/* One-sided operations on every kind of memory, with everything that they may carry; errors change nothing.
+/* One-sided operations on every kind of memory, with every option; errors change nothing.
  * pes: 1 2 3
  * case: kernel
  * env: LATERAL_CMA=1

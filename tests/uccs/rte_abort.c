@@ -1,4 +1,4 @@
-/* uccs_rte_abort ends the job with its words and its status.
+/* uccs_rte_abort ends the job with its text and its status.
  * pes: 2
  * fails: PE 1: no more 42
  * status: 7

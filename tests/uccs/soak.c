@@ -1,5 +1,5 @@
-/* Everything of uccs.h at once, from eight threads of every process, in an order that only a seed knows, for minutes. What is sent
- * is counted on both sides. The seed is printed, so that a failure can be had again: args SECONDS [SEED].
+/* Eight threads of every process use all of uccs.h at once, in an order that a seed gives, for minutes. Both sides
+ * count the messages. The test prints the seed, so that a failure can be repeated: args SECONDS [SEED].
  * pes: 3
  * labels: soak
  * timeout: 290

@@ -1,5 +1,5 @@
-/* SIGBUS in shared memory says what ran out; any other SIGBUS keeps its effect. Each case runs in a child, whose
- * end and message are compared.
+/* SIGBUS in shared memory prints the memory that ran out; any other SIGBUS keeps its effect. Each case runs in a
+ * child; the test compares its end and its message.
  *
  * skip: aarch64
  *

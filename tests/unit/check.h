@@ -1,4 +1,4 @@
-/* What unit tests share: one assertion that says where and what, and a seeded generator. */
+/* The unit tests share: one assertion that prints its place and expression, and a seeded generator. */
 #ifndef TESTS_UNIT_CHECK_H
 #define TESTS_UNIT_CHECK_H
 

@@ -1,5 +1,5 @@
-/* A forked child has its own globals and heap. This process is PE 0 of two: its globals have moved into a
- * file and it has a slice of the heap there; what a peer would see is read from the file. */
+/* A forked child has its own globals and heap. This process is PE 0 of two: its globals have moved into a file, and it
+ * has a slice of the heap there. The test reads the file to learn what a peer would see. */
 #include "uccs/core/fork.h"
 
 #include "base/atomic.h"

@@ -1,5 +1,5 @@
-/* Who shares a core with others in progress gives it away after a turn, as long as they show themselves; who is alone does
- * not. All threads of the test keep to one core. */
+/* A thread that shares a core with others in progress gives the core away after a turn, as long as the others show
+ * themselves. A thread that is alone does not. All threads of the test run on one core. */
 #include "uccs/turns.h"
 
 #include "unit/check.h"

@@ -1,4 +1,4 @@
-/* Harmless as it runs, and a mistake: source and dest overlap. Only the checking layer says so. */
+/* Runs without harm but has a mistake: source and dest overlap. Only the checking layer reports it. */
 #include <shmem.h>
 
 int main(void)

@@ -1,5 +1,5 @@
 /* Two processes of one program move their globals onto one shared file and play ping-pong on a plain
- * global. Built in many ways (CMakeLists.txt): how it is linked is what is tested.
+ * global. CMakeLists.txt builds it in many ways, because the test is about linking.
  *
  * The first process makes the file, starts the two by spawning itself (or by fork, with FORK_ONLY, where
  * an emulator cannot exec), and adds up how they ended. File: a control page, then one stride per PE. */

@@ -1,4 +1,4 @@
-/* An executable that does not name the library (an interpreter, say): its globals stay where they are. */
+/* An executable that is not linked with the library, such as an interpreter: its globals stay where they are. */
 #include "base/image.h"
 
 #include "unit/check.h"
