@@ -13,14 +13,19 @@ TEXT = """# Over several hosts
 Written by `./dev bench --hosts --report` on {when} UTC.
 
 {machine}. Kernel {kernel}, {compiler}.
-Two hosts are network namespaces of this one machine, joined by a bridge (`tools/dev/hosts.py`), so "the network" is the
-kernel's TCP and both hosts share the machine's {cores} cores: sending a byte costs a processor that a real host would
+Two hosts are network namespaces of this one machine, joined by a bridge (`tools/dev/hosts.py`). So the network is the
+kernel's TCP, and both hosts share the machine's {cores} cores: sending a byte takes processor time that a real host would
 have for itself. Everything runs over UCX: Lateral, {peers} (ranks of one host share memory), and ucx_perftest
 on the same two hosts, the floor. {rounds} rounds, all in turns; values are medians over the rounds, a ratio is
 the median of the rounds' ratios with its quartiles. Rounds that others disturbed are left out. {noise}
 
-Where a peer has no counting put, no requests or no put_signal it does what a program does there instead: put, fence
-and atomic, or nbi and quiet. `bench/hosts_suite.py` names programs, floors and targets.
+A peer without counting puts, requests or put_signal runs what a program would use instead: put, fence and atomic, or nbi
+and quiet. `bench/hosts_suite.py` lists programs, floors and targets.
+
+The targets of SSCA#1 compare merged requests with the best blocking run of all and with nbi and quiet of the *peers*, as the
+paper does. Lateral's own nbi and quiet takes as long as its merged requests: both start all operations of a step before they
+wait. The modes `block` and `ranges` show more: they use requests for 64 cells at a time and counters in place of barriers,
+and take a small part of the time of the other modes.
 """
 
 

@@ -12,11 +12,11 @@ Written by `./dev bench --report` on {when} UTC.
 {rounds} rounds; each runs Lateral, {peers} and the floors in turns. Values are medians over the rounds; a
 ratio is the median of the ratios of the rounds, with its quartiles in brackets. {noise}
 
-The floor is what the machine itself takes, measured in the same run: the same access by a one-line function of
-another shared library, a cache line's hop between two cores by plain stores and loads, memcpy
-between the same two places, starting as many processes that do nothing. `bench/suite.py` names the floor and
-the target of every row, and the head of every program in `bench/` says what it does. `bench/machine.py` says how
-each peer is started; a dash is what a peer cannot do, or takes minutes for (`--full` waits for it).
+The floor is the time of the machine itself, measured in the same run: the same access by a one-line function of
+another shared library, one hop of a cache line between two cores by plain stores and loads, memcpy
+between the same two places, or the start of as many processes that do nothing. `bench/suite.py` lists the floor and
+the target of every row. The head of every program in `bench/` describes it. `bench/machine.py` holds the way to
+start each peer. A dash marks a row that a peer cannot run, or needs minutes for (`--full` waits for it).
 Over several hosts: [hosts.md](hosts.md). Many threads in one process: [threads.md](threads.md).
 """
 

@@ -15,18 +15,18 @@ Written by `./dev bench --threads --report` on {when} UTC.
 {rounds} rounds, all in turns; values are medians over the rounds, a ratio is the median of the rounds' ratios with its
 quartiles. {noise} Peers run the same program over putmem and getmem ({peers}).
 
-These are the experiments of the paper on a thread-safe UCCS (seed 001). What {cores} cores can show of them, and what not:
+These are the experiments of the paper on a thread-safe UCCS. {cores} cores limit them:
 
-- A sender and T receiving threads need T + 1 cores. With {cores} cores that is T = 1 alone, so every row with more
-  receiving threads is of threads that share cores, where the target is half of one thread's rate. What many
-  threads cost the receiver by themselves is seen in "the sender asleep": the messages lie there already, and 2 threads
-  have 2 cores. Threads that were on one core before still give it away there for some turns; without turns the
-  ratio was 0.9, and one thread found all messages.
-- Both ways, one thread of each process fills the cores already, so a coarse lock in each process leaves none idle and
-  cannot cost what it costs where a process has more cores than one. One way, with the other process asleep, all
-  cores are the threads' own, and there the target is held.
-- The coarse lock is a mutex round every call, also while `uccs_progress` gives the core to another thread, as any
-  lock round calls is; most of what it loses in messages with more threads is that.
+- A sender and T receiving threads need T + 1 cores. {cores} cores suffice for T = 1. In every row with more receiving
+  threads the threads share cores; there the target is half of one thread's rate. The rows "the sender asleep" show the
+  cost of many threads at the receiver alone: the messages have arrived already, and 2 threads have 2 cores. Threads that
+  were on one core before still give it away there for some turns; without turns the ratio was 0.9, and one thread
+  found all messages.
+- In the rows "both ways" one thread of each process fills the cores, so a coarse lock leaves no core idle and costs less
+  than in a process with more cores. In the rows "one way" the other process sleeps and the threads have all cores;
+  these rows have the target.
+- The coarse lock is a mutex around every call. A thread holds it also while `uccs_progress` gives the core to another
+  thread. This causes most of its loss in messages with more threads.
 
 `bench/threads_suite.py` names programs and targets.
 """
