@@ -36,6 +36,7 @@ static const char *parse_decimal(const char *at, uint64_t *whole, double *fracti
     return digits ? at : 0;
 }
 
+/* Null when the number is too large. Zero stays zero whatever the exponent says. */
 static const char *parse_exponent(const char *at, uint64_t *whole, double *fraction)
 {
     char *end;
@@ -43,7 +44,7 @@ static const char *parse_exponent(const char *at, uint64_t *whole, double *fract
         return at;
     long exponent = strtol(at + 1, &end, 10);
     double value = (double)*whole + *fraction;
-    for (; exponent > 0 && value < 0x1p63; exponent--)
+    for (; exponent > 0 && value > 0 && value < 0x1p63; exponent--)
         value *= 10;
     for (; exponent < 0 && value > 0; exponent++)
         value /= 10;
@@ -54,20 +55,30 @@ static const char *parse_exponent(const char *at, uint64_t *whole, double *fract
     return end;
 }
 
+static const char *skip_blanks(const char *at)
+{
+    while (isspace((unsigned char)*at))
+        at++;
+    return at;
+}
+
+/* The standard ignores what follows a suffix, but without a suffix the number must end the text. */
+static bool parse_suffix(const char *at, int *shift)
+{
+    static const char suffixes[] = "kmgt";
+    const char *suffix = *at ? strchr(suffixes, tolower((unsigned char)*at)) : 0;
+    *shift = suffix ? 10 * (int)(suffix - suffixes + 1) : 0;
+    return suffix || !*skip_blanks(at);
+}
+
 int env_parse_size(const char *text, uint64_t *bytes)
 {
     uint64_t whole;
     double fraction;
-    while (isspace((unsigned char)*text))
-        text++;
-    const char *at = parse_decimal(text, &whole, &fraction);
+    int shift;
+    const char *at = parse_decimal(skip_blanks(text), &whole, &fraction);
     at = at ? parse_exponent(at, &whole, &fraction) : 0;
-    if (!at)
-        return -1;
-    static const char suffixes[] = "kmgt";
-    const char *suffix = *at ? strchr(suffixes, tolower((unsigned char)*at)) : 0;
-    int shift = suffix ? 10 * (int)(suffix - suffixes + 1) : 0;
-    if (whole >> (62 - shift))
+    if (!at || !parse_suffix(at, &shift) || whole >> (62 - shift))
         return -1;
     double part = fraction * (double)(UINT64_C(1) << shift);
     uint64_t rounded = (uint64_t)part; /* then up: without libm */

@@ -40,9 +40,9 @@ const char *env_text(enum env_id id);
 const struct env_variable *env_describe(enum env_id id);
 const char *env_value(enum env_id id, const char **from);
 
-/* OpenSHMEM's spelling of sizes: a non-negative integer or decimal number, then at most one of
- * k m g t (powers of 1024, either case); characters behind the suffix are ignored; rounded up.
- * 0, or -1 when it is not a number or too large. */
+/* Reads a size as OpenSHMEM spells it: a non-negative integer or decimal number, then the end or one of
+ * k m g t (powers of 1024, either case). Characters behind the suffix are ignored; the result is rounded up.
+ * Returns 0, or -1 when the text is not such a size or 2^62 bytes or more. */
 int env_parse_size(const char *text, uint64_t *bytes);
 
 #endif
