@@ -62,7 +62,24 @@ static void ask(const struct uccs_memory_want *want)
     memcpy(me->image_id, image.id, sizeof image.id);
 }
 
-/* One PE alone, while the others wait. Leaves file_bytes 0 when it fails. */
+/* Sets where each part of the file begins and returns the file's size; 0 when no file can be so large. Each size is below
+ * 2^62 (env_parse_size), so the sum of a PE's parts does not overflow; their product with the number of PEs might. */
+static uint64_t lay_out(struct node *node, uint64_t heap, uint64_t globals, uint64_t region)
+{
+    uint64_t alignment = heap_alignment(heap);
+    node->heap_at = round_up(node_fixed_size(node->size), alignment);
+    node->heap_stride = round_up(heap, alignment);
+    node->image_stride = node_align(globals);
+    node->region_stride = node_align(region);
+    uint64_t each = node->heap_stride + node->image_stride + node->region_stride;
+    if (each > (INT64_MAX - node->heap_at) / node->size)
+        return 0;
+    node->image_at = node->heap_at + node->heap_stride * node->size;
+    node->region_at = node->image_at + node->image_stride * node->size;
+    return node->region_at + node->region_stride * node->size;
+}
+
+/* One PE runs this while the others wait. It leaves file_bytes 0 when it fails. */
 static void agree(void *region_bytes)
 {
     struct node *node = rte.node;
@@ -71,17 +88,12 @@ static void agree(void *region_bytes)
         heap = node->pe[i].heap_bytes > heap ? node->pe[i].heap_bytes : heap;
         globals = node->pe[i].image_bytes > globals ? node->pe[i].image_bytes : globals;
     }
-    uint64_t alignment = heap_alignment(heap);
-    node->heap_at = round_up(node_fixed_size(node->size), alignment);
-    node->heap_stride = round_up(heap, alignment);
-    node->image_at = node->heap_at + node->heap_stride * node->size;
-    node->image_stride = node_align(globals);
-    node->region_at = node->image_at + node->image_stride * node->size;
-    node->region_stride = node_align(*(const size_t *)region_bytes);
-    uint64_t bytes = node->region_at + node->region_stride * node->size;
-    if (ftruncate(rte.fd, (off_t)bytes) != 0) {
-        log_line("cannot make %llu bytes of shared memory for %u PEs: %s; set SHMEM_SYMMETRIC_SIZE smaller",
-                 (unsigned long long)bytes, node->size, strerror(errno));
+    uint64_t bytes = lay_out(node, heap, globals, *(const size_t *)region_bytes);
+    if (!bytes || ftruncate(rte.fd, (off_t)bytes) != 0) {
+        log_line("cannot make shared memory for %u PEs with %llu bytes of heap and %zu of LATERAL_MEMORY each: %s; "
+                 "set SHMEM_SYMMETRIC_SIZE or LATERAL_MEMORY smaller",
+                 node->size, (unsigned long long)heap, *(const size_t *)region_bytes,
+                 strerror(bytes ? errno : EFBIG));
         return;
     }
     node->file_bytes = bytes; /* the barrier publishes it */
@@ -106,8 +118,8 @@ static int map_file(void)
     map.bytes = node->file_bytes;
     map.base = map_aligned(map.bytes, heap_alignment(node->heap_stride));
     if (map.base == MAP_FAILED) {
-        log_line("cannot map %zu bytes of shared memory (%u PEs): %s; set SHMEM_SYMMETRIC_SIZE smaller", map.bytes,
-                 node->size, strerror(errno));
+        log_line("cannot map %zu bytes of shared memory (%u PEs): %s; set SHMEM_SYMMETRIC_SIZE or LATERAL_MEMORY smaller",
+                 map.bytes, node->size, strerror(errno));
         map.base = 0;
         return -1;
     }
