@@ -109,6 +109,7 @@ int main(int argc, char **argv)
     guard_signals(&signals);
     blocked = signals;
     sigaddset(&blocked, SIGPIPE); /* a failed write is told by errno */
+    sigaddset(&blocked, SIGXFSZ); /* so is a file beyond ulimit -f */
     sigaddset(&blocked, SIGTTOU); /* a word to the terminal from the background is fine */
     sigprocmask(SIG_BLOCK, &blocked, &before);
     bool childless = waitid(P_ALL, 0, NULL, WEXITED | WNOHANG | WNOWAIT) != 0; /* else a script exec'ed us */

@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define JOB "LATERAL_JOB"
+
 enum option_id {
     COUNT,
     PER_NODE,
@@ -138,6 +140,8 @@ static void read_export(struct app *app, const char *option, const char *text)
     size_t name = strcspn(text, "=");
     if (!(isalpha((unsigned char)text[0]) || text[0] == '_') || memchr(text, '/', name))
         say_usage("%s %s: expected VAR or VAR=VALUE", option, text);
+    if (name == strlen(JOB) && memcmp(text, JOB, name) == 0)
+        say_usage("%s %s: oshrun itself sets " JOB " for each PE", option, text);
     app->exports = say_if_null(realloc(app->exports, (app->nexports + 1) * sizeof *app->exports));
     app->exports[app->nexports++] = text;
 }

@@ -56,7 +56,8 @@ int segment_make(struct segment *segment, const struct options *options)
     if (segment->fd >= 0)
         head = mmap(NULL, node_groups_at(options->pes), PROT_READ | PROT_WRITE, MAP_SHARED, segment->fd, 0);
     if (head == MAP_FAILED) {
-        say("cannot make the shared memory of %u PEs: %s", options->pes, strerror(errno));
+        say("cannot make the shared memory of %u PEs: %s%s", options->pes, strerror(errno),
+            errno == EFBIG ? " (limit of a file's size, ulimit -f)" : "");
         return -1;
     }
     segment->node = head;

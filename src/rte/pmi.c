@@ -6,8 +6,10 @@
  * length of a value, so answers are read by key and values travel as text in pieces.
  *
  * One thread at a time: the lock of exchange.c is around put, get and fence; start and end are the caller's alone. */
+#include "base/env.h"
 #include "base/log.h"
 #include "rte/backend.h"
+#include "rte/node.h"
 #include "rte/wire.h"
 
 #include <errno.h>
@@ -71,7 +73,23 @@ static int say(const char *line, size_t bytes)
     return 0;
 }
 
-/* The next line without its end, valid until the next call; null when the connection is lost. */
+/* False when nothing can be read for as long as a host may be silent. The time is counted in two halves: whoever was
+ * stopped together with the launcher, and goes on with it, has the second one left. */
+static bool pmi_await_input(void)
+{
+    struct pollfd input = {.fd = pmi.fd, .events = POLLIN};
+    int64_t seconds = env_number(ENV_PEER_TIMEOUT);
+    int half = seconds <= 0 ? -1 : seconds < 1000000 ? (int)seconds * 500 : 500000000;
+    for (int halves = 0; halves < 2;) {
+        int ready = poll(&input, 1, half);
+        if (ready > 0 || (ready < 0 && errno != EINTR))
+            return true; /* read tells what is wrong */
+        halves += ready == 0;
+    }
+    return false;
+}
+
+/* Returns the next line without its end, valid until the next call; null when the connection is lost. */
 static char *hear(void)
 {
     memmove(pmi.input, pmi.input + pmi.taken, pmi.have -= pmi.taken);
@@ -85,6 +103,10 @@ static char *hear(void)
         }
         if (pmi.have == sizeof pmi.input) {
             lost("a line is too long");
+            return 0;
+        }
+        if (!pmi_await_input()) {
+            lost("it has not answered for as long as LATERAL_PEER_TIMEOUT says");
             return 0;
         }
         ssize_t got = read(pmi.fd, pmi.input + pmi.have, sizeof pmi.input - pmi.have);
@@ -131,7 +153,7 @@ static const char *expect(const char *kind)
     return value_of(line, "rc", rc, sizeof rc) && strcmp(rc, "0") != 0 ? 0 : line;
 }
 
-/* One request; the answer is good or null. */
+/* Sends one request and returns the answer when it is good, else null. */
 static const char *ask(const char *kind, const char *format, ...) __attribute__((format(printf, 2, 3)));
 static const char *ask(const char *kind, const char *format, ...)
 {
@@ -140,6 +162,8 @@ static const char *ask(const char *kind, const char *format, ...)
     va_start(arguments, format);
     int bytes = vsnprintf(line, sizeof line, format, arguments);
     va_end(arguments);
+    if (bytes < 0 || (size_t)bytes >= sizeof line)
+        return errno = EMSGSIZE, (const char *)0; /* PMI_ID, or the job's name */
     return say(line, (size_t)bytes) == 0 ? expect(kind) : 0;
 }
 
@@ -161,7 +185,8 @@ static int put(const char *key, const void *value, size_t bytes)
     return 0;
 }
 
-/* Piece by piece; the total is known after the first. Returns the bytes of this piece, or -1. */
+/* Every piece tells the length of the whole value before its own bytes. data has room for PIECE_BYTES + 3. Returns the
+ * bytes of this piece, or -1. */
 static long get_piece(int pe, const char *key, int piece, size_t *total, char *data)
 {
     char value[LINE_BYTES], *end;
@@ -172,21 +197,32 @@ static long get_piece(int pe, const char *key, int piece, size_t *total, char *d
     return *end == '.' && strlen(end + 1) <= WIRE_TEXT(PIECE_BYTES) ? wire_decode(data, end + 1) : -1;
 }
 
-static int get(int pe, const char *key, void **value, size_t *bytes)
+/* Puts the pieces together in memory of `total` bytes, which the first piece has told. False: a piece is missing, tells
+ * another length, or is longer than what is left. */
+static bool get_pieces(int pe, const char *key, char *all, size_t total, char *data, long now)
 {
-    char data[PIECE_BYTES + 3], *all = 0;
-    size_t total = 0, at = 0;
-    for (int piece = 0; piece == 0 || at < total; piece++) {
-        long now = get_piece(pe, key, piece, &total, data);
-        if (piece == 0 && now >= 0)
-            all = malloc(total ? total : 1);
-        if (now < 0 || !all || (size_t)now > total - at || (now == 0 && total)) {
-            log_line("PE %d has told nothing of %s (PMI)", pe, key);
-            free(all);
-            return -1;
-        }
+    size_t at = 0, said = total;
+    for (int piece = 1;; piece++) {
+        if (now < 0 || said != total || (size_t)now > total - at || (now == 0 && total))
+            return false;
         memcpy(all + at, data, (size_t)now);
         at += (size_t)now;
+        if (at == total)
+            return true;
+        now = get_piece(pe, key, piece, &said, data);
+    }
+}
+
+static int get(int pe, const char *key, void **value, size_t *bytes)
+{
+    char data[PIECE_BYTES + 3];
+    size_t total = 0;
+    long first = get_piece(pe, key, 0, &total, data);
+    char *all = first >= 0 && total <= NODE_CARD_BYTES ? malloc(total ? total : 1) : 0;
+    if (!all || !get_pieces(pe, key, all, total, data, first)) {
+        log_line("PE %d has not told its %s, or the launcher (PMI) has changed it", pe, key);
+        free(all);
+        return -1;
     }
     *value = all;
     *bytes = total;

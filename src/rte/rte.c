@@ -37,8 +37,11 @@ static int map_head(void)
     munmap(head, sizeof *head);
     if (!valid)
         return errno = EPROTO, -1;
-    rte.node = mmap(0, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, rte.fd, 0);
-    return rte.node == MAP_FAILED ? -1 : 0;
+    head = mmap(0, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, rte.fd, 0);
+    if (head == MAP_FAILED)
+        return -1;
+    rte.node = head;
+    return 0;
 }
 
 /* A later life of the library in the same process. */
@@ -262,6 +265,8 @@ bool rte_ending(void)
 
 _Noreturn void rte_end_node(void)
 {
+    if (!rte.node)
+        _exit(LAT_EXIT);
     for (int i = 0; i < rte.node_size; i++) {
         const struct node_pe *pe = &rte.node->pe[i];
         if (i != rte.node_index && atomic_load_acquire(&pe->state) == NODE_RUNNING)

@@ -33,6 +33,8 @@ MISTAKES = [
     ("-x =1 {}", 2, r"-x =1: expected VAR or VAR=VALUE"),
     ("-x -n 2 {}", 2, r"-x -n: expected VAR"),
     ("-x", 2, r"-x needs a value"),
+    ("-x LATERAL_JOB= {}", 2, r"-x LATERAL_JOB=: oshrun itself sets LATERAL_JOB"),
+    ("-x LATERAL_JOB {}", 2, r"-x LATERAL_JOB: oshrun itself sets LATERAL_JOB"),
     ("-N 2 -n 3 {}", 2, r"-N 2 -n 3: this job has one node"),
     ("-N none {}", 2, r"-N none: expected a number of PEs"),
     ("--bind-to cores:overload-allowed {}", 2, r"expected core or none"),

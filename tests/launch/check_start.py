@@ -222,5 +222,11 @@ def test_gdb():
     assert two.status == 0 and two.out.count("size=2") == 2 and two.out.count("exited normally") == 2, two
 
 
+def test_file_limit():
+    """A limit of a file's size that the node's memory passes: one line, and no process dies of SIGXFSZ."""
+    one_line(run("-n", 2, harness.PE, preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (1024, 1024))),
+             r"cannot make the shared memory of 2 PEs: File too large \(limit of a file's size, ulimit -f\)", 1)
+
+
 if __name__ == "__main__":
     harness.main(globals())

@@ -92,8 +92,7 @@ static void agree(void *region_bytes)
     if (!bytes || ftruncate(rte.fd, (off_t)bytes) != 0) {
         log_line("cannot make shared memory for %u PEs with %llu bytes of heap and %zu of LATERAL_MEMORY each: %s; "
                  "set SHMEM_SYMMETRIC_SIZE or LATERAL_MEMORY smaller",
-                 node->size, (unsigned long long)heap, *(const size_t *)region_bytes,
-                 strerror(bytes ? errno : EFBIG));
+                 node->size, (unsigned long long)heap, *(const size_t *)region_bytes, strerror(bytes ? errno : EFBIG));
         return;
     }
     node->file_bytes = bytes; /* the barrier publishes it */
@@ -118,8 +117,9 @@ static int map_file(void)
     map.bytes = node->file_bytes;
     map.base = map_aligned(map.bytes, heap_alignment(node->heap_stride));
     if (map.base == MAP_FAILED) {
-        log_line("cannot map %zu bytes of shared memory (%u PEs): %s; set SHMEM_SYMMETRIC_SIZE or LATERAL_MEMORY smaller",
-                 map.bytes, node->size, strerror(errno));
+        log_line(
+            "cannot map %zu bytes of shared memory (%u PEs): %s; set SHMEM_SYMMETRIC_SIZE or LATERAL_MEMORY smaller",
+            map.bytes, node->size, strerror(errno));
         map.base = 0;
         return -1;
     }

@@ -1,0 +1,116 @@
+"""A launcher of our own that speaks PMI-1 and misbehaves: a PE ends with one line, never with a crash or a hang."""
+import base64
+import os
+import re
+import socket
+import subprocess
+import threading
+import time
+
+import harness
+from harness import CLEAN, exchange
+
+
+def words_of(line):
+    return dict(word.split("=", 1) for word in line.split() if "=" in word)
+
+
+class Launcher:
+    """Serves one process; what it says of itself is kept by key. `change(key, value)` gives what a get is answered."""
+
+    def __init__(self, size, change=None, silent_after=None):
+        self.size, self.change, self.silent_after = size, change or (lambda key, value: value), silent_after
+        self.values = {}
+
+    def answer(self, line):
+        words = words_of(line)
+        kind = words.get("cmd")
+        if kind == "put":
+            self.values[words["key"]] = words["value"]
+            return "cmd=put_result rc=0\n"
+        if kind == "get":
+            value = self.change(words["key"], self.values.get(words["key"]))
+            return f"cmd=get_result rc=0 value={value}\n" if value is not None else "cmd=get_result rc=1\n"
+        return {"init": "cmd=response_to_init pmi_version=1 pmi_subversion=1 rc=0\n",
+                "initack": f"cmd=initack rc=0\ncmd=set size={self.size}\ncmd=set rank=0\ncmd=set debug=0\n",
+                "get_my_kvsname": "cmd=my_kvsname kvsname=kvs_test\n", "barrier_in": "cmd=barrier_out\n",
+                "finalize": "cmd=finalize_ack\n"}.get(kind, "")
+
+    def serve(self, end):
+        lines = end.makefile("r")
+        for line in lines:
+            if words_of(line).get("cmd") == self.silent_after:
+                time.sleep(20)
+            end.sendall(self.answer(line).encode())
+
+    def run(self, *words, env=None, timeout=15):
+        """The process as PE 0, connected by PMI_FD."""
+        mine, its = socket.socketpair()
+        env = CLEAN | {"PMI_FD": str(its.fileno()), "PMI_RANK": "0", "PMI_SIZE": str(self.size)} | (env or {})
+        threading.Thread(target=self.serve, args=(mine,), daemon=True).start()
+        start = time.monotonic()
+        done = subprocess.run(list(map(str, words)), env=env, pass_fds=[its.fileno()], capture_output=True, text=True,
+                              errors="replace", timeout=timeout, check=False)
+        its.close()
+        print(done.returncode, done.stdout, done.stderr)
+        return harness.Result([str(word) for word in words], done, time.monotonic() - start)
+
+
+def one_line(result, pattern):
+    lines = [line for line in result.err.splitlines() if line.startswith("lateral:")]
+    assert result.status in (1, 134) and any(re.search(pattern, line) for line in lines), result
+    assert result.status == 1 or "Assertion" in result.err, result      # exchange.c asserts that rte_init succeeds
+
+
+def test_whole():
+    """A launcher that behaves."""
+    result = Launcher(1).run(exchange())
+    assert result.status == 0 and "pe 0 npes 1" in result.out, result
+
+
+def piece(size, bytes_):
+    return f"{size}." + base64.urlsafe_b64encode(b"A" * bytes_).decode().rstrip("=")
+
+
+def test_pieces():
+    """Pieces of a value that contradict each other, are missing, or are more than was announced."""
+    told = r"PE 1 has not told its node, or the launcher \(PMI\) has changed it"
+    for first, second in ((piece(8, 4), piece(100000, 480)), (piece(8, 4), piece(8, 480)), (piece(8, 4), None),
+                          (piece(8, 9), None), (piece(2**62, 480), None), (piece(8, 0), None), ("8", None), ("8.!!!", None)):
+        def change(key, value, first=first, second=second):
+            return {"Lnode.1.0": first, "Lnode.1.1": second}.get(key, value)
+        one_line(Launcher(2, change).run(exchange()), told)
+
+
+def test_silent():
+    """A launcher that stops answering is given up after LATERAL_PEER_TIMEOUT seconds."""
+    for kind in ("init", "put"):
+        result = Launcher(2, silent_after=kind).run(exchange(), env={"LATERAL_PEER_TIMEOUT": "1"})
+        one_line(result, r"connection to the launcher \(PMI\) is lost: it has not answered")
+        assert result.seconds < 8, result
+
+
+def test_name_too_long():
+    """A PMI_ID that no request can hold."""
+    with socket.create_server(("127.0.0.1", 0)) as door:
+        env = CLEAN | {"PMI_PORT": f"127.0.0.1:{door.getsockname()[1]}", "PMI_ID": "7" * 5000}
+        done = subprocess.run([str(exchange())], env=env, capture_output=True, text=True, timeout=15, check=False)
+        print(done.stderr)
+        assert "PMI_FD, PMI_PORT) but cannot be reached: Message too long" in done.stderr, done
+        end = door.accept()[0]
+        assert end.recv(100000) == b"", "part of a request was sent"
+
+
+def test_no_map():
+    """Whichever mapping of the node's memory fails: a line and an orderly end."""
+    failed = 0
+    for which in range(1, 8):
+        env = {"LD_PRELOAD": str(harness.program("libhosts_nomap.so")), "NO_MAP": str(which)}
+        result = Launcher(2, lambda key, value: value or piece(1, 4)).run(exchange(), env=env)
+        assert result.status in (0, 1) or "Assertion" in result.err, result
+        failed += "Cannot allocate memory" in result.err
+    assert failed >= 4, failed
+
+
+if __name__ == "__main__":
+    harness.main(globals())
