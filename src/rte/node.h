@@ -4,7 +4,7 @@
  * node_fixed_size, formats it with node_format, seals it against shrinking, and lets PE r inherit
  * it with LATERAL_JOB=<fd>:<node index>. Every other part of the node's memory comes behind.
  *
- *   struct node | struct node_pe x size | group area (src/uccs/group.h) | counters (src/uccs/counter.h)
+ *   struct node | struct node_pe x size | group area (src/uccs/sync/team.h) | counters (src/uccs/counter.h)
  *   | what PEs offer to messages (src/uccs/core/own.h) | cards (exchange.c) | nodes of the job (nodes.c)
  *
  * Under another launcher the PEs that meet on a machine (meet.c) make the file themselves, one per run of
@@ -95,7 +95,7 @@ enum node_ending {
  * nothing, the file is sparse. */
 #define NODE_TEAM_SLOTS 256
 #define NODE_GROUP_SLOTS (NODE_TEAM_SLOTS + NODE_SETS)
-#define NODE_GROUP_LINES 1864 /* cache lines of one PE in one slot; meaning: src/uccs/group.h */
+#define NODE_GROUP_LINES 1864 /* cache lines of one PE in one slot; meaning: src/uccs/sync/team.h */
 
 static inline size_t node_align(size_t bytes)
 {

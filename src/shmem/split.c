@@ -16,7 +16,7 @@
 #include "shmem/calls.h"
 #include "shmem/state.h"
 #include "shmem/team.h"
-#include "uccs/post.h"
+#include "uccs/sync/team.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -31,12 +31,12 @@ struct part {
 enum vote { VOTE_TAKEN, VOTE_BUSY, VOTE_NONE };
 
 /* First slot that all members of the new team have free, or -1. */
-static int common_slot(const struct uccs_group *parent, const struct part *part)
+static int common_slot(const struct uccs_team *parent, const struct part *part)
 {
     struct lat_slots common;
     memset(&common, 0xff, sizeof common);
     for (int i = 0; i < part->size; i++) {
-        const struct lat_slots *theirs = uccs_group_given(parent, part->start + i * part->stride, sizeof *theirs);
+        const struct lat_slots *theirs = uccs_team_given(parent, part->start + i * part->stride, sizeof *theirs);
         for (size_t word = 0; word < sizeof common.bits / sizeof *common.bits; word++)
             common.bits[word] &= theirs->bits[word];
     }
@@ -48,19 +48,18 @@ static int common_slot(const struct uccs_group *parent, const struct part *part)
     return -1;
 }
 
-static enum vote worst_vote(const struct uccs_group *parent)
+static enum vote worst_vote(const struct uccs_team *parent)
 {
     uint32_t worst = VOTE_TAKEN;
     for (int rank = 0; rank < parent->size; rank++) {
-        const uint32_t *vote = uccs_group_given(parent, rank, sizeof *vote);
+        const uint32_t *vote = uccs_team_given(parent, rank, sizeof *vote);
         worst = *vote > worst ? *vote : worst;
     }
     return (enum vote)worst;
 }
 
 /* Takes a slot for `team`, which is null where this PE is in no new team. */
-static enum vote take_slot(struct uccs_group *parent, const struct part *part, struct shmem_team_impl *team,
-                           bool member)
+static enum vote take_slot(struct uccs_team *parent, const struct part *part, struct shmem_team_impl *team, bool member)
 {
     if (!member)
         return VOTE_TAKEN;
@@ -69,20 +68,20 @@ static enum vote take_slot(struct uccs_group *parent, const struct part *part, s
         return VOTE_NONE;
     if (!lat_team_take(slot, team))
         return VOTE_BUSY;
-    uccs_group_settle_in(&team->group, slot);
-    uccs_group_clear(&team->group);
+    uccs_team_settle_in(&team->group, slot);
+    uccs_team_clear(&team->group);
     return VOTE_TAKEN;
 }
 
 /* One attempt of all members; the vote of all. Without memory for the team no slot is offered. */
-static enum vote attempt(struct uccs_group *parent, const struct part *part, struct shmem_team_impl *team)
+static enum vote attempt(struct uccs_team *parent, const struct part *part, struct shmem_team_impl *team)
 {
     struct lat_slots mine = {0};
     if (team)
         mine = lat_team_free_slots();
-    uccs_group_exchange(parent, &mine, sizeof mine);
+    uccs_team_exchange(parent, &mine, sizeof mine);
     uint32_t vote = take_slot(parent, part, team, part != 0);
-    uccs_group_exchange(parent, &vote, sizeof vote);
+    uccs_team_exchange(parent, &vote, sizeof vote);
     enum vote worst = worst_vote(parent);
     if (worst != VOTE_TAKEN && vote == VOTE_TAKEN && part)
         lat_team_give(team->group.slot);
@@ -101,11 +100,11 @@ static struct shmem_team_impl *make(const struct shmem_team_impl *parent, const 
     team->stride = parent->stride * part->stride;
     if (mask & SHMEM_TEAM_NUM_CONTEXTS)
         team->config.num_contexts = config->num_contexts;
-    team->group = (struct uccs_group){.rank = team->rank,
-                                      .size = team->size,
-                                      .start = parent->group.start + part->start * parent->group.stride,
-                                      .stride = team->stride};
-    if (uccs_group_span(&team->group) == 0)
+    team->group = (struct uccs_team){.rank = team->rank,
+                                     .size = team->size,
+                                     .start = parent->group.start + part->start * parent->group.stride,
+                                     .stride = team->stride};
+    if (uccs_team_span(&team->group) == 0)
         return team;
     free(team);
     return 0;
@@ -124,7 +123,7 @@ static int split(struct shmem_team_impl *parent, const struct part *part, const 
         return 0;
     }
     if (team)
-        uccs_group_free(&team->group);
+        uccs_team_free(&team->group);
     free(team);
     return -1;
 }
@@ -180,7 +179,7 @@ int lat_team_split_2d(shmem_team_t parent_team, int xrange, const shmem_team_con
     if (split(parent, &ypart, yaxis_config, yaxis_mask, yaxis_team) == 0)
         return 0;
     lat_team_give((*xaxis_team)->group.slot); /* nobody has used it yet */
-    uccs_group_free(&(*xaxis_team)->group);
+    uccs_team_free(&(*xaxis_team)->group);
     free(*xaxis_team);
     *xaxis_team = SHMEM_TEAM_INVALID;
     return -1;

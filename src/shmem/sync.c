@@ -97,13 +97,13 @@ void lat_barrier_all(void)
     lat_require("shmem_barrier_all");
     if (lat_unlikely(atomic_load_relaxed(&uccs_far_touched)))
         uccs_far_quiet(0);
-    uccs_group_sync(&lat_team_world.group);
+    uccs_team_sync(&lat_team_world.group);
 }
 
 void lat_sync_all(void)
 {
     lat_require("shmem_sync_all");
-    uccs_group_sync(&lat_team_world.group);
+    uccs_team_sync(&lat_team_world.group);
 }
 
 int lat_team_sync(shmem_team_t team)
@@ -112,6 +112,6 @@ int lat_team_sync(shmem_team_t team)
     struct shmem_team_impl *members = lat_team_of(team);
     if (!members)
         return -1;
-    uccs_group_sync(&members->group);
+    uccs_team_sync(&members->group);
     return 0;
 }

@@ -28,15 +28,15 @@ shmem_team_t lat_team_handle(struct shmem_team_impl *team)
 /* The counts of the group outlive a finalize: the flags in the node's memory do too. */
 static void open_predefined(struct shmem_team_impl *team, int slot, int start, int size)
 {
-    struct uccs_group group = team->group;
+    struct uccs_team group = team->group;
     *team = (struct shmem_team_impl){.rank = uccs_core.me - start, .size = size, .start = start, .stride = 1};
     group.rank = team->rank;
     group.size = team->size;
     group.start = start - (int)uccs_core.first;
     group.stride = 1;
-    if (uccs_group_span(&group) != 0)
+    if (uccs_team_span(&group) != 0)
         lat_fail("shmem_init", "no memory for a team of %d PEs", size);
-    uccs_group_settle_in(&group, slot);
+    uccs_team_settle_in(&group, slot);
     team->group = group;
     holders[slot] = team;
 }
@@ -56,7 +56,7 @@ void lat_team_close(void)
         if (!holders[slot])
             continue;
         lat_ctx_drop_all(&holders[slot]->contexts);
-        uccs_group_free(&holders[slot]->group);
+        uccs_team_free(&holders[slot]->group);
         free(holders[slot]);
         holders[slot] = 0;
     }
@@ -109,10 +109,10 @@ void lat_team_destroy(shmem_team_t handle)
                  team == &lat_team_world ? "SHMEM_TEAM_WORLD" : "SHMEM_TEAM_SHARED");
     uccs_quiet_all();
     drain_split_phase(team);
-    uccs_group_part(&team->group);
+    uccs_team_part(&team->group);
     lat_ctx_drop_all(&team->contexts);
     lat_team_give(team->group.slot);
-    uccs_group_free(&team->group);
+    uccs_team_free(&team->group);
     free(team);
 }
 

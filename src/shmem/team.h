@@ -2,20 +2,20 @@
  *
  * Member i is world PE start + i * stride: every team comes from the world by strided splits.
  * A team handle is the address of this, but for the predefined ones. Each team holds one slot of the
- * node's group area (src/uccs/group.h); `lat_team_take` and `_give` keep which are in use here.
+ * node's group area (src/uccs/sync/team.h); `lat_team_take` and `_give` keep which are in use here.
  *
  * Different teams may be made, used and destroyed in different threads at once; one team by one
  * thread at a time. */
 #ifndef SHMEM_TEAM_H
 #define SHMEM_TEAM_H
 
-#include "uccs/group.h"
+#include "uccs/sync/team.h"
 
 #include <shmem.h>
 #include <stdbool.h>
 
 struct shmem_team_impl {
-    struct uccs_group group;
+    struct uccs_team group;
     int rank; /* mine */
     int size;
     int start, stride; /* in world PEs */

@@ -8,7 +8,7 @@
 #include "uccs/far_lane.h"
 
 #include "base/log.h"
-#include "uccs/group.h"
+#include "rte/node.h"
 #include "uccs/core/memory.h"
 
 #include <stdlib.h>

@@ -8,13 +8,13 @@
 #include "shmem/coll/nodes.h"
 
 /* Bytes of each block that one exchange can carry. */
-static size_t piece_of(const struct uccs_group *group, size_t bytes)
+static size_t piece_of(const struct uccs_team *group, size_t bytes)
 {
     size_t most = POST_LARGE / (size_t)group->size;
     return bytes < most ? bytes : most;
 }
 
-static void post_blocks(const struct uccs_group *group, const char *source, size_t bytes, size_t at, size_t piece)
+static void post_blocks(const struct uccs_team *group, const char *source, size_t bytes, size_t at, size_t piece)
 {
     size_t total = piece * (size_t)group->size;
     char *room = uccs_post_room(group, total);
@@ -26,7 +26,7 @@ static void post_blocks(const struct uccs_group *group, const char *source, size
     uccs_post_publish(group, total);
 }
 
-static void by_post(struct uccs_group *group, char *dest, const char *source, size_t bytes)
+static void by_post(struct uccs_team *group, char *dest, const char *source, size_t bytes)
 {
     size_t me = (size_t)group->rank, most = piece_of(group, bytes);
     for (size_t at = 0; at < bytes; at += most) {
@@ -43,7 +43,7 @@ static void by_post(struct uccs_group *group, char *dest, const char *source, si
     }
 }
 
-static void by_pull(const char *call, struct uccs_group *group, char *dest, const char *source, size_t bytes)
+static void by_pull(const char *call, struct uccs_team *group, char *dest, const char *source, size_t bytes)
 {
     size_t me = (size_t)group->rank;
     lat_coll_enter(group);
@@ -57,7 +57,7 @@ static void by_pull(const char *call, struct uccs_group *group, char *dest, cons
     lat_coll_leave(group);
 }
 
-static void by_push(const char *call, struct uccs_group *group, char *dest, const char *source, size_t bytes)
+static void by_push(const char *call, struct uccs_team *group, char *dest, const char *source, size_t bytes)
 {
     size_t me = (size_t)group->rank;
     lat_coll_enter(group);
@@ -70,7 +70,7 @@ static void by_push(const char *call, struct uccs_group *group, char *dest, cons
     lat_coll_leave(group);
 }
 
-void lat_group_alltoall(const char *call, struct uccs_group *group, void *dest, const void *source, size_t bytes)
+void lat_group_alltoall(const char *call, struct uccs_team *group, void *dest, const void *source, size_t bytes)
 {
     if (bytes == 0)
         return;
@@ -111,7 +111,7 @@ static void copy_strided(char *to, const char *from, const struct strided *how)
 }
 
 /* Block k begins after k * nelems elements at their stride. */
-void lat_group_alltoalls(const char *call, struct uccs_group *group, void *dest, const void *source, ptrdiff_t dst,
+void lat_group_alltoalls(const char *call, struct uccs_team *group, void *dest, const void *source, ptrdiff_t dst,
                          ptrdiff_t sst, size_t nelems, size_t size)
 {
     if (nelems == 0)

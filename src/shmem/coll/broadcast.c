@@ -8,7 +8,7 @@
 
 #include <stdint.h>
 
-static void by_post(struct uccs_group *group, void *dest, const void *source, size_t bytes, int root)
+static void by_post(struct uccs_team *group, void *dest, const void *source, size_t bytes, int root)
 {
     for (size_t at = 0; at < bytes; at += POST_LARGE) {
         size_t piece = bytes - at < POST_LARGE ? bytes - at : POST_LARGE;
@@ -22,7 +22,7 @@ static void by_post(struct uccs_group *group, void *dest, const void *source, si
     }
 }
 
-static void by_pull(const char *call, struct uccs_group *group, void *dest, const void *source, size_t bytes, int root,
+static void by_pull(const char *call, struct uccs_team *group, void *dest, const void *source, size_t bytes, int root,
                     bool at_root)
 {
     lat_coll_enter(group);
@@ -35,7 +35,7 @@ static void by_pull(const char *call, struct uccs_group *group, void *dest, cons
     lat_coll_leave(group);
 }
 
-void lat_group_broadcast(const char *call, struct uccs_group *group, void *dest, const void *source, size_t bytes,
+void lat_group_broadcast(const char *call, struct uccs_team *group, void *dest, const void *source, size_t bytes,
                          int root, bool at_root)
 {
     if (bytes == 0)

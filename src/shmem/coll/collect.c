@@ -10,7 +10,7 @@
 #include "shmem/coll/inner.h"
 #include "shmem/coll/nodes.h"
 
-static void fcollect_by_post(struct uccs_group *group, char *dest, const char *source, size_t bytes)
+static void fcollect_by_post(struct uccs_team *group, char *dest, const char *source, size_t bytes)
 {
     for (size_t at = 0; at < bytes; at += POST_LARGE) {
         size_t piece = bytes - at < POST_LARGE ? bytes - at : POST_LARGE;
@@ -26,7 +26,7 @@ static void fcollect_by_post(struct uccs_group *group, char *dest, const char *s
     }
 }
 
-static void fcollect_by_pull(const char *call, struct uccs_group *group, char *dest, const char *source, size_t bytes)
+static void fcollect_by_pull(const char *call, struct uccs_team *group, char *dest, const char *source, size_t bytes)
 {
     lat_coll_enter(group);
     memcpy(dest + (size_t)group->rank * bytes, source, bytes);
@@ -38,7 +38,7 @@ static void fcollect_by_pull(const char *call, struct uccs_group *group, char *d
     lat_coll_leave(group);
 }
 
-static void fcollect_by_push(const char *call, struct uccs_group *group, char *dest, const char *source, size_t bytes)
+static void fcollect_by_push(const char *call, struct uccs_team *group, char *dest, const char *source, size_t bytes)
 {
     char *place = dest + (size_t)group->rank * bytes;
     lat_coll_enter(group);
@@ -51,7 +51,7 @@ static void fcollect_by_push(const char *call, struct uccs_group *group, char *d
     lat_coll_leave(group);
 }
 
-void lat_group_fcollect(const char *call, struct uccs_group *group, void *dest, const void *source, size_t bytes)
+void lat_group_fcollect(const char *call, struct uccs_team *group, void *dest, const void *source, size_t bytes)
 {
     if (bytes == 0)
         return;
@@ -75,7 +75,7 @@ struct place {
     uint64_t offset;
 };
 
-static struct place place_of(const char *call, const struct uccs_group *group, const void *source)
+static struct place place_of(const char *call, const struct uccs_team *group, const void *source)
 {
     size_t offset;
     struct place place = {.segment = uccs_memory_find(source, &offset)};
@@ -85,7 +85,7 @@ static struct place place_of(const char *call, const struct uccs_group *group, c
     return place;
 }
 
-static const void *at_place(const char *call, const struct uccs_group *group, const struct place *place, int rank)
+static const void *at_place(const char *call, const struct uccs_team *group, const struct place *place, int rank)
 {
     uintptr_t start = place->segment == UCCS_HEAP ? uccs_core.heap_start : uccs_core.image_start;
     return lat_coll_peer(call, "source", group, (const void *)(start + place->offset), rank);
@@ -100,7 +100,7 @@ struct block {
     };
 };
 
-static void post_block(const char *call, struct uccs_group *group, const void *source, size_t bytes, size_t limit)
+static void post_block(const char *call, struct uccs_team *group, const void *source, size_t bytes, size_t limit)
 {
     struct block *mine = uccs_post_room(group, sizeof *mine);
     mine->bytes = bytes;
@@ -114,7 +114,7 @@ static void post_block(const char *call, struct uccs_group *group, const void *s
 }
 
 /* Where the block of `rank` is; its size. */
-static const void *find_block(const char *call, struct uccs_group *group, int rank, size_t limit, size_t *bytes)
+static const void *find_block(const char *call, struct uccs_team *group, int rank, size_t limit, size_t *bytes)
 {
     const struct block *theirs = uccs_post_await(group, rank, sizeof *theirs);
     *bytes = theirs->bytes;
@@ -124,7 +124,7 @@ static const void *find_block(const char *call, struct uccs_group *group, int ra
 }
 
 /* `limit`: blocks up to it go through the posts. */
-static void collect_by_post(const char *call, struct uccs_group *group, char *dest, const void *source, size_t bytes,
+static void collect_by_post(const char *call, struct uccs_team *group, char *dest, const void *source, size_t bytes,
                             size_t limit)
 {
     bool pulled = false;
@@ -146,10 +146,10 @@ static void collect_by_post(const char *call, struct uccs_group *group, char *de
 }
 
 /* Without posts the sizes and places lie behind the flags, and those are at rest again on return. */
-static void collect_by_flags(const char *call, struct uccs_group *group, char *dest, const void *source, size_t bytes)
+static void collect_by_flags(const char *call, struct uccs_team *group, char *dest, const void *source, size_t bytes)
 {
     enum { SIZE, SEGMENT, OFFSET, WORDS };
-    long *mine = &group->flags[GROUP_ROUNDS];
+    long *mine = &group->flags[TEAM_ROUNDS];
     struct place place = bytes ? place_of(call, group, source) : (struct place){0};
     mine[SIZE] = (long)bytes;
     mine[SEGMENT] = (long)place.segment;
@@ -165,10 +165,10 @@ static void collect_by_flags(const char *call, struct uccs_group *group, char *d
     }
     lat_coll_leave(group);
     for (int word = 0; word < WORDS; word++)
-        mine[word] = GROUP_FLAG_AT_REST;
+        mine[word] = TEAM_FLAG_AT_REST;
 }
 
-void lat_group_collect(const char *call, struct uccs_group *group, void *dest, const void *source, size_t bytes)
+void lat_group_collect(const char *call, struct uccs_team *group, void *dest, const void *source, size_t bytes)
 {
     if (group->size == 1 && bytes)
         memcpy(dest, source, bytes);

@@ -4,7 +4,7 @@
  * One thread at a time per group. `call` is the public name, for messages. Every operation keeps two
  * rules: nobody reads a member's source, nor writes its dest, before that member has called; and when a
  * member returns, nobody reads its source any more and its dest is whole. Operations through posts
- * (uccs/post.h) keep them by copying; the others by lat_coll_enter and _leave:
+ * (uccs/sync/team.h) keep them by copying; the others by lat_coll_enter and _leave:
  *
  *   lat_coll_enter            my source and dest are ready
  *   lat_coll_await(rank)      so are those of member `rank`; now its memory may be used
@@ -20,37 +20,37 @@
 #include "shmem/kind.h"
 #include "shmem/place.h"
 #include "uccs/core/memory.h"
-#include "uccs/post.h"
+#include "uccs/sync/team.h"
 
 #include <string.h>
 
 /* Sizes as in coll.h. */
-void lat_group_broadcast(const char *call, struct uccs_group *group, void *dest, const void *source, size_t bytes,
+void lat_group_broadcast(const char *call, struct uccs_team *group, void *dest, const void *source, size_t bytes,
                          int root, bool at_root);
-void lat_group_collect(const char *call, struct uccs_group *group, void *dest, const void *source, size_t bytes);
-void lat_group_fcollect(const char *call, struct uccs_group *group, void *dest, const void *source, size_t bytes);
-void lat_group_alltoall(const char *call, struct uccs_group *group, void *dest, const void *source, size_t bytes);
-void lat_group_alltoalls(const char *call, struct uccs_group *group, void *dest, const void *source, ptrdiff_t dst,
+void lat_group_collect(const char *call, struct uccs_team *group, void *dest, const void *source, size_t bytes);
+void lat_group_fcollect(const char *call, struct uccs_team *group, void *dest, const void *source, size_t bytes);
+void lat_group_alltoall(const char *call, struct uccs_team *group, void *dest, const void *source, size_t bytes);
+void lat_group_alltoalls(const char *call, struct uccs_team *group, void *dest, const void *source, ptrdiff_t dst,
                          ptrdiff_t sst, size_t nelems, size_t size);
-void lat_group_reduce(const char *call, struct uccs_group *group, void *dest, const void *source, size_t n,
+void lat_group_reduce(const char *call, struct uccs_team *group, void *dest, const void *source, size_t n,
                       enum lat_kind kind, enum lat_op op);
-void lat_group_scan(const char *call, struct uccs_group *group, void *dest, const void *source, size_t n,
+void lat_group_scan(const char *call, struct uccs_team *group, void *dest, const void *source, size_t n,
                     enum lat_kind kind, bool inclusive);
 
-static inline bool lat_coll_can_post(const struct uccs_group *group)
+static inline bool lat_coll_can_post(const struct uccs_team *group)
 {
     return group->slot >= 0;
 }
 
 /* The member `distance` behind me, around the circle: so that members begin at different ones. */
-static inline int lat_coll_around(const struct uccs_group *group, int distance)
+static inline int lat_coll_around(const struct uccs_team *group, int distance)
 {
     int rank = group->rank + distance;
     return rank >= group->size ? rank - group->size : rank;
 }
 
 /* Member `rank`'s address of my symmetric `addr`; `argument` is dest or source, for messages. */
-static inline void *lat_coll_peer(const char *call, const char *argument, const struct uccs_group *group,
+static inline void *lat_coll_peer(const char *call, const char *argument, const struct uccs_team *group,
                                   const void *addr, int rank)
 {
     int pe = (int)uccs_core.first + group->start + rank * group->stride;
@@ -58,29 +58,29 @@ static inline void *lat_coll_peer(const char *call, const char *argument, const 
     return lat_likely(near != 0) ? near : lat_resolve(call, argument, addr, pe);
 }
 
-static inline void lat_coll_enter(struct uccs_group *group)
+static inline void lat_coll_enter(struct uccs_team *group)
 {
     if (!lat_coll_can_post(group)) {
-        uccs_group_sync(group);
+        uccs_team_sync(group);
         return;
     }
     uccs_post_begin(group, 0);
     uccs_post_publish(group, 0);
 }
 
-static inline void lat_coll_await(const struct uccs_group *group, int rank)
+static inline void lat_coll_await(const struct uccs_team *group, int rank)
 {
     if (lat_coll_can_post(group))
         uccs_post_await(group, rank, 0);
 }
 
-static inline void lat_coll_leave(struct uccs_group *group)
+static inline void lat_coll_leave(struct uccs_team *group)
 {
-    uccs_group_sync(group);
+    uccs_team_sync(group);
 }
 
 /* Everybody has read everybody's post of the exchange in progress, once all come here. */
-static inline void lat_coll_settle(struct uccs_group *group)
+static inline void lat_coll_settle(struct uccs_team *group)
 {
     group->settled = group->exchange - 1;
 }

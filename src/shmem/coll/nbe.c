@@ -72,9 +72,9 @@ static void share_reduce(struct operation *op)
 /* Looks on from where it stopped; true when all members' lines have reached the operation. */
 static bool all_reached(struct operation *op, int line)
 {
-    const struct uccs_group *group = &op->team->group;
+    const struct uccs_team *group = &op->team->group;
     for (; op->looked < group->size; op->looked++) {
-        const uint64_t *theirs = uccs_group_line(group, op->looked, line);
+        const uint64_t *theirs = uccs_team_line(group, op->looked, line);
         if (atomic_load_acquire(theirs) < op->number) /* release: start, do_share */
             return false;
     }
@@ -84,20 +84,20 @@ static bool all_reached(struct operation *op, int line)
 static bool ready(struct operation *op)
 {
     if (op->root < 0)
-        return all_reached(op, GROUP_POSTED);
-    const uint64_t *theirs = uccs_group_line(&op->team->group, op->root, GROUP_POSTED);
+        return all_reached(op, TEAM_POSTED);
+    const uint64_t *theirs = uccs_team_line(&op->team->group, op->root, TEAM_POSTED);
     return atomic_load_acquire(theirs) >= op->number;
 }
 
 static bool do_share(struct operation *op)
 {
-    struct uccs_group *group = &op->team->group;
+    struct uccs_team *group = &op->team->group;
     if (group->copied + 1 != op->number || !ready(op))
         return false;
     if (op->share)
         op->share(op);
     group->copied = op->number;
-    uint64_t *mine = uccs_group_line(group, group->rank, GROUP_COPIED);
+    uint64_t *mine = uccs_team_line(group, group->rank, TEAM_COPIED);
     atomic_store_release(mine, op->number); /* acquire: all_reached of those whose memory I used */
     op->looked = 0;
     op->shared = true;
@@ -109,14 +109,14 @@ static bool over(struct operation *op)
 {
     if (!op->share || (op->root >= 0 && op->root != op->team->rank))
         return true;
-    return all_reached(op, GROUP_COPIED);
+    return all_reached(op, TEAM_COPIED);
 }
 
 /* Completes the operation's request and frees it. */
 static void nbe_complete(struct operation *op)
 {
     struct uccs_request *request = op->request;
-    struct uccs_group *group = &op->team->group;
+    struct uccs_team *group = &op->team->group;
     free(op);
     uccs_request_finish(request, false);
     (void)atomic_fetch_sub_acqrel(&group->pending, 1); /* acquire: lat_team_destroy; the team may be gone now */
@@ -159,7 +159,7 @@ static int start(shmem_team_t handle, shmemx_request_t *req, const struct operat
     op->number = ++team->group.posted;
     uccs_request_begin(request);
     (void)atomic_fetch_add_relaxed(&team->group.pending, 1); /* before the list's lock */
-    uint64_t *mine = uccs_group_line(&team->group, team->rank, GROUP_POSTED);
+    uint64_t *mine = uccs_team_line(&team->group, team->rank, TEAM_POSTED);
     atomic_store_release(mine, op->number); /* acquire: ready, at the others */
     uccs_work_add(&op->work);
     return 0;

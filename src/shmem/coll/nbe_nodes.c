@@ -18,7 +18,7 @@ enum phase { WAITS, FLUSHES, COMES, SHARES, GIVES, LEAVES };
 
 static void take(struct operation *op, void *to, const void *source, int rank, size_t bytes)
 {
-    int pe = uccs_group_pe(&op->team->group, rank);
+    int pe = uccs_team_pe(&op->team->group, rank);
     uccs_request_handle handle = &op->under_way;
     if (uccs_far_pe(pe))
         uccs_far_get_nb(0, pe, lat_far_place(op->call, "source", source, pe), to, bytes, 0, &handle);
@@ -28,7 +28,7 @@ static void take(struct operation *op, void *to, const void *source, int rank, s
 
 static void give(struct operation *op, void *dest, const void *from, int rank, size_t bytes)
 {
-    int pe = uccs_group_pe(&op->team->group, rank);
+    int pe = uccs_team_pe(&op->team->group, rank);
     uccs_request_handle handle = &op->under_way;
     if (uccs_far_pe(pe))
         uccs_far_put_nb(0, pe, lat_far_place(op->call, "dest", dest, pe), from, bytes, 0, &handle);
@@ -85,7 +85,7 @@ static bool settled(struct operation *op)
 /* One step; false when it has to be looked at again later. */
 static bool go_on(struct operation *op)
 {
-    struct uccs_group *group = &op->team->group;
+    struct uccs_team *group = &op->team->group;
     switch ((enum phase)op->phase) {
     case WAITS:
         op->under_way.pending = 1;

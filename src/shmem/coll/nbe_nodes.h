@@ -4,7 +4,7 @@
 
 #include "shmem/kind.h"
 #include "shmem/team.h"
-#include "uccs/nodes.h"
+#include "uccs/sync/team.h"
 #include "uccs/core/wait.h"
 #include "uccs/request.h"
 

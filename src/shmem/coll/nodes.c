@@ -1,12 +1,12 @@
 /* Collectives over several nodes: which way each goes (nodes.h), and the way for small data, by mail.
  *
  * Data flow: near members lay what they give into the lead's box; all look at the boxes of all nodes when the swap is
- * over (uccs/nodes.h), and each folds by itself where there is something to fold. One swap is one message per node and
+ * over (uccs/sync/team.h), and each folds by itself where there is something to fold. One swap is one message per node and
  * round, whatever the operation. */
 #include "shmem/coll/nodes.h"
 
 #include "shmem/state.h"
-#include "uccs/nodes.h"
+#include "uccs/sync/team.h"
 
 #include <stdlib.h>
 
@@ -15,7 +15,7 @@ struct fold {
     size_t size; /* of an element */
 };
 
-static void broadcast(struct uccs_group *group, char *dest, const char *source, size_t bytes, int root)
+static void broadcast(struct uccs_team *group, char *dest, const char *source, size_t bytes, int root)
 {
     for (size_t at = 0; at < bytes; at += NODES_RING_BYTES) {
         size_t piece = bytes - at < NODES_RING_BYTES ? bytes - at : NODES_RING_BYTES;
@@ -23,7 +23,7 @@ static void broadcast(struct uccs_group *group, char *dest, const char *source, 
     }
 }
 
-void lat_nodes_broadcast(const char *call, struct uccs_group *group, void *dest, const void *source, size_t bytes,
+void lat_nodes_broadcast(const char *call, struct uccs_team *group, void *dest, const void *source, size_t bytes,
                          int root, bool at_root)
 {
     switch (lat_coll_choose_far(LAT_COLL_BROADCAST, group, bytes)) {
@@ -35,7 +35,7 @@ void lat_nodes_broadcast(const char *call, struct uccs_group *group, void *dest,
         memcpy(dest, source, bytes);
 }
 
-void lat_nodes_fcollect(const char *call, struct uccs_group *group, char *dest, const void *source, size_t bytes)
+void lat_nodes_fcollect(const char *call, struct uccs_team *group, char *dest, const void *source, size_t bytes)
 {
     switch (lat_coll_choose_far(LAT_COLL_FCOLLECT, group, bytes)) {
     case LAT_BY_PULL: lat_pull_fcollect(call, group, dest, source, bytes); return;
@@ -63,7 +63,7 @@ static size_t *places_of(const char *call, const struct record *records, int siz
     return at;
 }
 
-void lat_nodes_collect(const char *call, struct uccs_group *group, char *dest, const void *source, size_t bytes)
+void lat_nodes_collect(const char *call, struct uccs_team *group, char *dest, const void *source, size_t bytes)
 {
     if (lat_coll_choose_far(LAT_COLL_COLLECT, group, 0) == LAT_BY_PULL) {
         lat_pull_collect(call, group, dest, source, bytes);
@@ -86,7 +86,7 @@ void lat_nodes_collect(const char *call, struct uccs_group *group, char *dest, c
 }
 
 /* Each gives its whole source, and takes its own blocks out of the others'. */
-static void alltoall(struct uccs_group *group, char *dest, const char *source, size_t bytes)
+static void alltoall(struct uccs_team *group, char *dest, const char *source, size_t bytes)
 {
     const struct uccs_nodes *nodes = group->nodes;
     size_t size = (size_t)group->size, most = NODES_BOX / ((size_t)nodes->count * (size_t)nodes->widest * size);
@@ -107,7 +107,7 @@ static void alltoall(struct uccs_group *group, char *dest, const char *source, s
     }
 }
 
-void lat_nodes_alltoall(const char *call, struct uccs_group *group, char *dest, const char *source, size_t bytes)
+void lat_nodes_alltoall(const char *call, struct uccs_team *group, char *dest, const char *source, size_t bytes)
 {
     switch (lat_coll_choose_far(LAT_COLL_ALLTOALL, group, bytes)) {
     case LAT_BY_PULL: lat_pull_alltoall(call, group, dest, source, bytes); return;
@@ -116,7 +116,7 @@ void lat_nodes_alltoall(const char *call, struct uccs_group *group, char *dest, 
     }
 }
 
-void lat_nodes_alltoalls(const char *call, struct uccs_group *group, char *dest, const char *source, ptrdiff_t dst,
+void lat_nodes_alltoalls(const char *call, struct uccs_team *group, char *dest, const char *source, ptrdiff_t dst,
                          ptrdiff_t sst, size_t nelems, size_t size)
 {
     if (lat_coll_choose_far(LAT_COLL_ALLTOALLS, group, nelems * size) == LAT_BY_PULL)
@@ -128,7 +128,7 @@ void lat_nodes_alltoalls(const char *call, struct uccs_group *group, char *dest,
 /* dest = fold of the pieces of members 0 .. last. */
 static void fold_first(const struct uccs_swap *swap, const struct fold *fold, char *dest, size_t piece, int last)
 {
-    const struct uccs_nodes *nodes = swap->group->nodes;
+    const struct uccs_nodes *nodes = swap->team->nodes;
     for (int node = 0, rank = 0; rank <= last; node++) {
         const char *from = uccs_swap_block(swap, node);
         for (; rank <= last && rank < nodes->leads[node + 1].rank; rank++, from += piece)
@@ -147,7 +147,7 @@ static size_t most_of(const struct uccs_nodes *nodes, size_t size)
     return NODES_BOX / ((size_t)nodes->count * (size_t)nodes->widest) / size * size;
 }
 
-static void fold_all(struct uccs_group *group, const struct fold *fold, char *dest, const char *source, size_t bytes,
+static void fold_all(struct uccs_team *group, const struct fold *fold, char *dest, const char *source, size_t bytes,
                      int last)
 {
     const struct uccs_nodes *nodes = group->nodes;
@@ -162,7 +162,7 @@ static void fold_all(struct uccs_group *group, const struct fold *fold, char *de
     }
 }
 
-void lat_nodes_reduce(const char *call, struct uccs_group *group, void *dest, const void *source, size_t n,
+void lat_nodes_reduce(const char *call, struct uccs_team *group, void *dest, const void *source, size_t n,
                       enum lat_kind kind, enum lat_op op)
 {
     const struct fold fold = {lat_kernel_of(kind, op), lat_kind_size(kind)};
@@ -175,7 +175,7 @@ void lat_nodes_reduce(const char *call, struct uccs_group *group, void *dest, co
         fold_all(group, &fold, dest, source, n * fold.size, group->size - 1);
 }
 
-void lat_nodes_scan(const char *call, struct uccs_group *group, void *dest, const void *source, size_t n,
+void lat_nodes_scan(const char *call, struct uccs_team *group, void *dest, const void *source, size_t n,
                     enum lat_kind kind, bool inclusive)
 {
     const struct fold fold = {lat_kernel_of(kind, LAT_SUM), lat_kind_size(kind)};

@@ -1,7 +1,7 @@
 /* Collectives on groups over several nodes: what the operations of inner.h call when group->far is set. Arguments and
  * rules as there; nothing is empty. Each is done in one of three ways (select.h):
  *
- *   mail  nodes.c: small data, by swaps and casts of the nodes (uccs/nodes.h); near members see what came where it came
+ *   mail  nodes.c: small data, by swaps and casts of the nodes (uccs/sync/team.h); near members see what came where it came
  *   rail  nodes_rail.c: long data, straight into its place at one member of each node, near members copy from there
  *   pull  nodes_pull.c: each gets what it needs from each; also for groups without a slot
  *
@@ -12,20 +12,19 @@
 #include "shmem/coll/inner.h"
 #include "shmem/coll/kernels.h"
 
-#define NODES_WAY(way)                                                                                            \
-    void lat_##way##_broadcast(const char *call, struct uccs_group *group, void *dest, const void *source,        \
-                               size_t bytes, int root, bool at_root);                                             \
-    void lat_##way##_collect(const char *call, struct uccs_group *group, char *dest, const void *source,          \
-                             size_t bytes);                                                                       \
-    void lat_##way##_fcollect(const char *call, struct uccs_group *group, char *dest, const void *source,         \
-                              size_t bytes);                                                                      \
-    void lat_##way##_alltoall(const char *call, struct uccs_group *group, char *dest, const char *source,         \
-                              size_t bytes);                                                                      \
-    void lat_##way##_alltoalls(const char *call, struct uccs_group *group, char *dest, const char *source,        \
-                               ptrdiff_t dst, ptrdiff_t sst, size_t nelems, size_t size);                         \
-    void lat_##way##_reduce(const char *call, struct uccs_group *group, void *dest, const void *source, size_t n, \
-                            enum lat_kind kind, enum lat_op op);                                                  \
-    void lat_##way##_scan(const char *call, struct uccs_group *group, void *dest, const void *source, size_t n,   \
+#define NODES_WAY(way)                                                                                                 \
+    void lat_##way##_broadcast(const char *call, struct uccs_team *group, void *dest, const void *source,              \
+                               size_t bytes, int root, bool at_root);                                                  \
+    void lat_##way##_collect(const char *call, struct uccs_team *group, char *dest, const void *source, size_t bytes); \
+    void lat_##way##_fcollect(const char *call, struct uccs_team *group, char *dest, const void *source,               \
+                              size_t bytes);                                                                           \
+    void lat_##way##_alltoall(const char *call, struct uccs_team *group, char *dest, const char *source,               \
+                              size_t bytes);                                                                           \
+    void lat_##way##_alltoalls(const char *call, struct uccs_team *group, char *dest, const char *source,              \
+                               ptrdiff_t dst, ptrdiff_t sst, size_t nelems, size_t size);                              \
+    void lat_##way##_reduce(const char *call, struct uccs_team *group, void *dest, const void *source, size_t n,       \
+                            enum lat_kind kind, enum lat_op op);                                                       \
+    void lat_##way##_scan(const char *call, struct uccs_team *group, void *dest, const void *source, size_t n,         \
                           enum lat_kind kind, bool inclusive);
 
 NODES_WAY(nodes)
@@ -33,6 +32,6 @@ NODES_WAY(pull)
 NODES_WAY(rail)
 
 /* Everybody's block at[rank] .. at[rank + 1] of dest; mine is in source. */
-void lat_rail_spread(const char *call, struct uccs_group *group, char *dest, const void *source, const size_t *at);
+void lat_rail_spread(const char *call, struct uccs_team *group, char *dest, const void *source, const size_t *at);
 
 #endif

@@ -21,14 +21,14 @@
 /* One at a time per thread; `under_way` is no one's child and has an owner, so that nobody frees it. */
 struct step {
     const char *call;
-    struct uccs_group *group;
+    struct uccs_team *group;
     struct uccs_request *under_way;
 };
 
 /* Takes bytes of member `rank`; a far one's are there after settle. */
 static void take(struct step *step, void *to, const void *source, int rank, size_t bytes)
 {
-    int pe = uccs_group_pe(step->group, rank);
+    int pe = uccs_team_pe(step->group, rank);
     if (rank == step->group->rank)
         memmove(to, source, bytes);
     else if (uccs_far_pe(pe))
@@ -39,7 +39,7 @@ static void take(struct step *step, void *to, const void *source, int rank, size
 
 static void give(struct step *step, void *dest, const void *from, int rank, size_t bytes)
 {
-    int pe = uccs_group_pe(step->group, rank);
+    int pe = uccs_team_pe(step->group, rank);
     if (uccs_far_pe(pe))
         uccs_far_put_nb(0, pe, lat_far_place(step->call, "dest", dest, pe), from, bytes, 0, &step->under_way);
     else
@@ -54,56 +54,56 @@ static void settle(const struct step *step)
         uccs_pause(&wait);
 }
 
-void lat_pull_broadcast(const char *call, struct uccs_group *group, void *dest, const void *source, size_t bytes,
+void lat_pull_broadcast(const char *call, struct uccs_team *group, void *dest, const void *source, size_t bytes,
                         int root, bool at_root)
 {
     struct step step = {call, group, &(struct uccs_request){.pending = 1}};
-    uccs_group_sync(group);
+    uccs_team_sync(group);
     if (group->rank != root) {
         take(&step, dest, source, root, bytes);
         settle(&step);
     } else if (at_root && dest != source) {
         memcpy(dest, source, bytes);
     }
-    uccs_group_sync(group);
+    uccs_team_sync(group);
 }
 
-void lat_pull_fcollect(const char *call, struct uccs_group *group, char *dest, const void *source, size_t bytes)
+void lat_pull_fcollect(const char *call, struct uccs_team *group, char *dest, const void *source, size_t bytes)
 {
     struct step step = {call, group, &(struct uccs_request){.pending = 1}};
-    uccs_group_sync(group);
+    uccs_team_sync(group);
     for (int i = 1; i <= group->size; i++) {
         int rank = (group->rank + i) % group->size;
         take(&step, dest + (size_t)rank * bytes, source, rank, bytes);
     }
     settle(&step);
-    uccs_group_sync(group);
+    uccs_team_sync(group);
 }
 
-void lat_pull_alltoall(const char *call, struct uccs_group *group, char *dest, const char *source, size_t bytes)
+void lat_pull_alltoall(const char *call, struct uccs_team *group, char *dest, const char *source, size_t bytes)
 {
     struct step step = {call, group, &(struct uccs_request){.pending = 1}};
     const char *mine = source + (size_t)group->rank * bytes; /* in everybody's source */
-    uccs_group_sync(group);
+    uccs_team_sync(group);
     for (int i = 1; i <= group->size; i++) {
         int rank = (group->rank + i) % group->size;
         take(&step, dest + (size_t)rank * bytes, mine, rank, bytes);
     }
     settle(&step);
-    uccs_group_sync(group);
+    uccs_team_sync(group);
 }
 
-void lat_pull_alltoalls(const char *call, struct uccs_group *group, char *dest, const char *source, ptrdiff_t dst,
+void lat_pull_alltoalls(const char *call, struct uccs_team *group, char *dest, const char *source, ptrdiff_t dst,
                         ptrdiff_t sst, size_t nelems, size_t size)
 {
     ptrdiff_t tblock = dst * (ptrdiff_t)(nelems * size), fblock = sst * (ptrdiff_t)(nelems * size);
     const char *mine = source + group->rank * fblock;
-    uccs_group_sync(group);
+    uccs_team_sync(group);
     for (int i = 1; i <= group->size; i++) {
         int rank = (group->rank + i) % group->size;
-        lat_iget(call, LAT_CTX_DEFAULT, dest + rank * tblock, mine, dst, sst, nelems, size, uccs_group_pe(group, rank));
+        lat_iget(call, LAT_CTX_DEFAULT, dest + rank * tblock, mine, dst, sst, nelems, size, uccs_team_pe(group, rank));
     }
-    uccs_group_sync(group);
+    uccs_team_sync(group);
 }
 
 /* What a member of a collect tells the others. */
@@ -112,7 +112,7 @@ struct block {
     uint64_t segment, offset; /* of its source; members with an empty block may have no address of it */
 };
 
-static struct block block_of(const char *call, const struct uccs_group *group, const void *source, size_t bytes)
+static struct block block_of(const char *call, const struct uccs_team *group, const void *source, size_t bytes)
 {
     struct uccs_far_place place = {0};
     if (bytes)
@@ -123,28 +123,28 @@ static struct block block_of(const char *call, const struct uccs_group *group, c
 }
 
 /* A set's members tell it in their pSync, behind the flags. */
-static void tell_block(struct uccs_group *group, const struct block *mine)
+static void tell_block(struct uccs_team *group, const struct block *mine)
 {
     if (group->slot >= 0) {
-        uccs_group_exchange(group, mine, sizeof *mine);
+        uccs_team_exchange(group, mine, sizeof *mine);
         return;
     }
-    memcpy(&group->flags[GROUP_ROUNDS], mine, sizeof *mine);
-    uccs_group_sync(group);
+    memcpy(&group->flags[TEAM_ROUNDS], mine, sizeof *mine);
+    uccs_team_sync(group);
 }
 
 static struct block block_from(struct step *step, int rank)
 {
     struct block room;
-    struct uccs_group *group = step->group;
+    struct uccs_team *group = step->group;
     if (group->slot >= 0)
-        return *(const struct block *)uccs_group_given(group, rank, sizeof room);
-    take(step, &room, &group->flags[GROUP_ROUNDS], rank, sizeof room);
+        return *(const struct block *)uccs_team_given(group, rank, sizeof room);
+    take(step, &room, &group->flags[TEAM_ROUNDS], rank, sizeof room);
     settle(step);
     return room;
 }
 
-void lat_pull_collect(const char *call, struct uccs_group *group, char *dest, const void *source, size_t bytes)
+void lat_pull_collect(const char *call, struct uccs_team *group, char *dest, const void *source, size_t bytes)
 {
     struct step step = {call, group, &(struct uccs_request){.pending = 1}};
     struct block mine = block_of(call, group, source, bytes);
@@ -159,9 +159,9 @@ void lat_pull_collect(const char *call, struct uccs_group *group, char *dest, co
         dest += block.bytes;
     }
     settle(&step);
-    uccs_group_sync(group);
+    uccs_team_sync(group);
     for (size_t word = 0; group->slot < 0 && word < sizeof mine / sizeof(long); word++)
-        group->flags[GROUP_ROUNDS + word] = GROUP_FLAG_AT_REST;
+        group->flags[TEAM_ROUNDS + word] = TEAM_FLAG_AT_REST;
 }
 
 static void *room_for(const char *call, size_t bytes)
@@ -191,13 +191,13 @@ static void fold_all(struct step *step, lat_kernel *combine, void *dest, const c
     size_t bytes = n * size, most = ROOM / ((size_t)step->group->size * size) + 1;
     char *sum = room_for(step->call, bytes);
     char *room = room_for(step->call, (most < n ? most : n) * size * (size_t)step->group->size);
-    uccs_group_sync(step->group);
+    uccs_team_sync(step->group);
     memset(sum, 0, bytes);
     for (size_t at = 0, piece; last >= 0 && at < n; at += piece) {
         piece = n - at < most ? n - at : most;
         fold(step, combine, sum + at * size, room, source + at * size, piece * size, piece, last);
     }
-    uccs_group_sync(step->group);
+    uccs_team_sync(step->group);
     memcpy(dest, sum, bytes);
     free(room);
     free(sum);
@@ -209,7 +209,7 @@ static void fold_share(struct step *step, lat_kernel *combine, char *dest, const
     size_t members = (size_t)step->group->size, rank = (size_t)step->group->rank;
     size_t at = n * rank / members, end = n * (rank + 1) / members, most = ROOM / (members * size) + 1;
     char *room = room_for(step->call, most * size * (members + 1));
-    uccs_group_sync(step->group);
+    uccs_team_sync(step->group);
     for (size_t piece; at < end; at += piece) {
         piece = end - at < most ? end - at : most;
         char *sum = room + most * size * members;
@@ -218,11 +218,11 @@ static void fold_share(struct step *step, lat_kernel *combine, char *dest, const
             give(step, dest + at * size, sum, (step->group->rank + i) % step->group->size, piece * size);
         settle(step);
     }
-    uccs_group_sync(step->group);
+    uccs_team_sync(step->group);
     free(room);
 }
 
-void lat_pull_reduce(const char *call, struct uccs_group *group, void *dest, const void *source, size_t n,
+void lat_pull_reduce(const char *call, struct uccs_team *group, void *dest, const void *source, size_t n,
                      enum lat_kind kind, enum lat_op op)
 {
     struct step step = {call, group, &(struct uccs_request){.pending = 1}};
@@ -233,7 +233,7 @@ void lat_pull_reduce(const char *call, struct uccs_group *group, void *dest, con
         fold_share(&step, lat_kernel_of(kind, op), dest, source, n, size);
 }
 
-void lat_pull_scan(const char *call, struct uccs_group *group, void *dest, const void *source, size_t n,
+void lat_pull_scan(const char *call, struct uccs_team *group, void *dest, const void *source, size_t n,
                    enum lat_kind kind, bool inclusive)
 {
     struct step step = {call, group, &(struct uccs_request){.pending = 1}};

@@ -2,7 +2,7 @@
  *
  * All come first (a swap), so that everybody's dest may be written. Then data crosses to each other node once, as parcels
  * straight into their place at one member there; which one depends on the sender, so that all members of a node have a
- * share of the traffic. Parcels count in the receiver's line GROUP_LANDED. What has come to a near member is copied from
+ * share of the traffic. Parcels count in the receiver's line TEAM_LANDED. What has come to a near member is copied from
  * it after a sync of the node, and a second one lets the memory go.
  *
  * broadcast  chunks through a tree of nodes (long ones: a chain, each passes on what it has), flags in the lead's row
@@ -18,7 +18,7 @@
 #include "shmem/place.h"
 #include "shmem/strided.h"
 #include "shmem/state.h"
-#include "uccs/nodes.h"
+#include "uccs/sync/team.h"
 
 #include <stdlib.h>
 
@@ -40,23 +40,23 @@ static int taker(const struct uccs_nodes *nodes, int node, int index)
     return nodes->leads[node].rank + index % uccs_nodes_members(nodes, node);
 }
 
-static void send_counted(const char *call, const struct uccs_group *group, int node, int rank, void *dest,
+static void send_counted(const char *call, const struct uccs_team *group, int node, int rank, void *dest,
                          const void *from, size_t bytes, uint32_t *held)
 {
-    int pe = uccs_group_pe(group, rank);
+    int pe = uccs_team_pe(group, rank);
     const struct uccs_far_parcel parcel = {
         .to = place_at(call, dest, pe),
         .data = from,
         .bytes = bytes,
-        .with = {.what = FAR_SIGNAL_ADD, .place = uccs_nodes_line(group, node, GROUP_LANDED), .value = 1},
+        .with = {.what = FAR_SIGNAL_ADD, .place = uccs_nodes_line(group, node, TEAM_LANDED), .value = 1},
     };
     uccs_far_parcel(pe, &parcel, held);
 }
 
 /* `count` more have come to me since the last time. */
-static void await_landed(struct uccs_group *group, uint64_t count)
+static void await_landed(struct uccs_team *group, uint64_t count)
 {
-    const uint64_t *line = uccs_group_line(group, group->rank, GROUP_LANDED);
+    const uint64_t *line = uccs_team_line(group, group->rank, TEAM_LANDED);
     struct uccs_wait wait = {0};
     group->nodes->landed += count;
     while (atomic_load_acquire(line) < group->nodes->landed) /* acqrel: the parcel's signal */
@@ -81,7 +81,7 @@ static size_t length_of(const struct blocks *blocks, int rank)
     return start_of(blocks, rank + 1) - start_of(blocks, rank);
 }
 
-static void send_block(const char *call, const struct uccs_group *group, char *dest, const void *source,
+static void send_block(const char *call, const struct uccs_team *group, char *dest, const void *source,
                        const struct blocks *blocks, uint32_t *held)
 {
     const struct uccs_nodes *nodes = group->nodes;
@@ -123,7 +123,7 @@ static void copy_from(char *dest, const char *theirs, const struct uccs_nodes *n
     }
 }
 
-static void spread(const char *call, struct uccs_group *group, char *dest, const void *source,
+static void spread(const char *call, struct uccs_team *group, char *dest, const void *source,
                    const struct blocks *blocks)
 {
     struct uccs_nodes *nodes = group->nodes;
@@ -131,21 +131,21 @@ static void spread(const char *call, struct uccs_group *group, char *dest, const
     uccs_nodes_sync(group);
     send_block(call, group, dest, source, blocks, &held);
     await_landed(group, count_for(nodes, blocks, nodes->near.rank));
-    uccs_group_sync(&nodes->near);
+    uccs_team_sync(&nodes->near);
     for (int i = 1; i < nodes->near.size; i++) {
         int index = lat_coll_around(&nodes->near, i);
         copy_from(dest, lat_coll_peer(call, "dest", &nodes->near, dest, index), nodes, blocks, index);
     }
-    uccs_group_sync(&nodes->near);
+    uccs_team_sync(&nodes->near);
     uccs_nodes_settle(&held);
 }
 
-void lat_rail_fcollect(const char *call, struct uccs_group *group, char *dest, const void *source, size_t bytes)
+void lat_rail_fcollect(const char *call, struct uccs_team *group, char *dest, const void *source, size_t bytes)
 {
     spread(call, group, dest, source, &(struct blocks){.bytes = bytes});
 }
 
-void lat_rail_spread(const char *call, struct uccs_group *group, char *dest, const void *source, const size_t *at)
+void lat_rail_spread(const char *call, struct uccs_team *group, char *dest, const void *source, const size_t *at)
 {
     spread(call, group, dest, source, &(struct blocks){.at = at});
 }
@@ -153,10 +153,10 @@ void lat_rail_spread(const char *call, struct uccs_group *group, char *dest, con
 /* --- Alltoall ---------------------------------------------------------------------------------------------------- */
 
 /* Each begins behind itself, so that not all send to one. */
-void lat_rail_alltoall(const char *call, struct uccs_group *group, char *dest, const char *source, size_t bytes)
+void lat_rail_alltoall(const char *call, struct uccs_team *group, char *dest, const char *source, size_t bytes)
 {
     struct uccs_nodes *nodes = group->nodes;
-    const struct uccs_group *near = &nodes->near;
+    const struct uccs_team *near = &nodes->near;
     size_t me = (size_t)group->rank * bytes;
     uint32_t held = 0;
     uccs_nodes_sync(group);
@@ -171,12 +171,12 @@ void lat_rail_alltoall(const char *call, struct uccs_group *group, char *dest, c
         memcpy(dest + (size_t)(nodes->first + index) * bytes, from, bytes);
     }
     await_landed(group, (uint64_t)(group->size - near->size));
-    uccs_group_sync(&nodes->near);
+    uccs_team_sync(&nodes->near);
     uccs_nodes_settle(&held);
 }
 
 /* One message for each far member, packed here and unpacked there. */
-void lat_rail_alltoalls(const char *call, struct uccs_group *group, char *dest, const char *source, ptrdiff_t dst,
+void lat_rail_alltoalls(const char *call, struct uccs_team *group, char *dest, const char *source, ptrdiff_t dst,
                         ptrdiff_t sst, size_t nelems, size_t size)
 {
     ptrdiff_t tblock = dst * (ptrdiff_t)(nelems * size), fblock = sst * (ptrdiff_t)(nelems * size);
@@ -185,7 +185,7 @@ void lat_rail_alltoalls(const char *call, struct uccs_group *group, char *dest, 
     uccs_request_handle handle = &all;
     uccs_nodes_sync(group);
     for (int i = 0; i < group->size; i++) {
-        int rank = lat_coll_around(group, i), pe = uccs_group_pe(group, rank);
+        int rank = lat_coll_around(group, i), pe = uccs_team_pe(group, rank);
         if (uccs_far_pe(pe))
             uccs_far_put_blocks(0, pe, place_at(call, dest + group->rank * tblock, pe), source + rank * fblock, &blocks,
                                 &handle);
@@ -203,7 +203,7 @@ void lat_rail_alltoalls(const char *call, struct uccs_group *group, char *dest, 
 
 struct cast {
     const char *call;
-    struct uccs_group *group;
+    struct uccs_team *group;
     char *dest;
     const char *source;
     size_t bytes, chunk;
@@ -216,7 +216,7 @@ static void pass_to(struct cast *cast, int distance, const char *from, size_t at
 {
     const struct uccs_nodes *nodes = cast->group->nodes;
     int node = (distance + cast->root_node) % nodes->count, pe = uccs_nodes_lead_pe(cast->group, node);
-    struct uccs_far_place flag = uccs_nodes_line(cast->group, node, GROUP_CHUNKS);
+    struct uccs_far_place flag = uccs_nodes_line(cast->group, node, TEAM_CHUNKS);
     flag.offset += at / cast->chunk * sizeof(uint64_t);
     const struct uccs_far_parcel parcel = {.to = place_at(cast->call, cast->dest + at, pe),
                                            .data = from + at,
@@ -246,7 +246,7 @@ static void pass_on(struct cast *cast, const char *from, size_t at, size_t bytes
 static void take_chunk(struct cast *cast, size_t at, size_t bytes)
 {
     const struct uccs_nodes *nodes = cast->group->nodes;
-    const uint64_t *flag = (const uint64_t *)uccs_group_line(&nodes->near, 0, GROUP_CHUNKS) + at / cast->chunk;
+    const uint64_t *flag = (const uint64_t *)uccs_team_line(&nodes->near, 0, TEAM_CHUNKS) + at / cast->chunk;
     struct uccs_wait wait = {0};
     while (atomic_load_acquire(flag) < cast->number) /* release: the parcel's signal */
         uccs_pause(&wait);
@@ -273,7 +273,7 @@ static size_t chunk_of(size_t bytes)
     return chunk < CHUNK_LEAST ? CHUNK_LEAST : chunk;
 }
 
-void lat_rail_broadcast(const char *call, struct uccs_group *group, void *dest, const void *source, size_t bytes,
+void lat_rail_broadcast(const char *call, struct uccs_team *group, void *dest, const void *source, size_t bytes,
                         int root, bool at_root)
 {
     struct uccs_nodes *nodes = group->nodes;
@@ -292,7 +292,7 @@ void lat_rail_broadcast(const char *call, struct uccs_group *group, void *dest, 
         memcpy(dest, lat_coll_peer(call, "source", group, source, root), bytes);
     if (group->rank == root && at_root && dest != source)
         memcpy(dest, source, bytes);
-    uccs_group_sync(&nodes->near);
+    uccs_team_sync(&nodes->near);
     uccs_nodes_settle(&cast.held);
 }
 
@@ -301,7 +301,7 @@ void lat_rail_broadcast(const char *call, struct uccs_group *group, void *dest, 
 /* A rail's work. The room: flags of the chunks that come from the node before, flags of results, then the chunks. */
 struct rail {
     const char *call;
-    struct uccs_group *group;
+    struct uccs_team *group;
     lat_kernel *combine;
     char *dest;
     const char *source;
@@ -381,7 +381,7 @@ static const uint64_t *flag_of(const struct rail *rail, bool result, size_t chun
 static void send_chunk(struct rail *rail, int node, bool result, size_t chunk, const char *from)
 {
     const struct uccs_nodes *nodes = rail->group->nodes;
-    int rank = nodes->leads[node].rank + nodes->near.rank, pe = uccs_group_pe(rail->group, rank);
+    int rank = nodes->leads[node].rank + nodes->near.rank, pe = uccs_team_pe(rail->group, rank);
     struct uccs_far_place there = {.segment = FAR_ROOM, .offset = rail->rooms[rank]}, flag = there;
     flag.offset += ((result ? rail->chunks : 0) + chunk) * sizeof(uint64_t);
     there.offset += data_at(rail) + chunk * rail->chunk * rail->size;
@@ -397,7 +397,7 @@ static void send_chunk(struct rail *rail, int node, bool result, size_t chunk, c
 /* My near members onto the sums, block by block, so that these stay in the nearest cache. */
 static void fold_near(const struct rail *rail, char *sums, size_t at, size_t n)
 {
-    const struct uccs_group *near = &rail->group->nodes->near;
+    const struct uccs_team *near = &rail->group->nodes->near;
     size_t most = FOLD_BLOCK / rail->size;
     for (size_t done = 0, piece; done < n; done += piece) {
         piece = n - done < most ? n - done : most;
@@ -473,7 +473,7 @@ static void copy_slices(const struct rail *rail)
     }
 }
 
-void lat_rail_reduce(const char *call, struct uccs_group *group, void *dest, const void *source, size_t n,
+void lat_rail_reduce(const char *call, struct uccs_team *group, void *dest, const void *source, size_t n,
                      enum lat_kind kind, enum lat_op op)
 {
     struct rail rail = {.call = call,
@@ -486,8 +486,8 @@ void lat_rail_reduce(const char *call, struct uccs_group *group, void *dest, con
     open_rail(&rail);
     if (rail.room)
         run_rail(&rail);
-    uccs_group_sync(&group->nodes->near);
+    uccs_team_sync(&group->nodes->near);
     copy_slices(&rail);
-    uccs_group_sync(&group->nodes->near);
+    uccs_team_sync(&group->nodes->near);
     close_rail(&rail);
 }

@@ -28,7 +28,7 @@ static void copy_unless_same(void *dest, const void *source, size_t bytes)
         memcpy(dest, source, bytes);
 }
 
-static void post_piece(struct uccs_group *group, const void *source, size_t bytes)
+static void post_piece(struct uccs_team *group, const void *source, size_t bytes)
 {
     uccs_post_begin(group, bytes);
     lat_coll_copy(uccs_post_room(group, bytes), source, bytes);
@@ -37,7 +37,7 @@ static void post_piece(struct uccs_group *group, const void *source, size_t byte
 
 /* What `rank` gave to this exchange. My own is taken from my source, whose lines nobody else wants, unless dest
  * has overwritten it by its turn. */
-static const void *given(struct uccs_group *group, int rank, const void *dest, const void *source, size_t bytes)
+static const void *given(struct uccs_team *group, int rank, const void *dest, const void *source, size_t bytes)
 {
     if (rank == group->rank && (dest != source || rank < 2))
         return source;
@@ -45,7 +45,7 @@ static const void *given(struct uccs_group *group, int rank, const void *dest, c
 }
 
 /* dest = fold of the posts of all members; at least two. */
-static void fold_posts(struct uccs_group *group, const struct fold *fold, void *dest, const void *source, size_t bytes)
+static void fold_posts(struct uccs_team *group, const struct fold *fold, void *dest, const void *source, size_t bytes)
 {
     const void *first = given(group, 0, dest, source, bytes);
     fold->combine(dest, first, given(group, 1, dest, source, bytes), bytes / fold->size);
@@ -53,7 +53,7 @@ static void fold_posts(struct uccs_group *group, const struct fold *fold, void *
         fold->combine(dest, dest, given(group, rank, dest, source, bytes), bytes / fold->size);
 }
 
-static void reduce_by_post(struct uccs_group *group, const struct fold *fold, char *dest, const char *source,
+static void reduce_by_post(struct uccs_team *group, const struct fold *fold, char *dest, const char *source,
                            size_t bytes)
 {
     for (size_t at = 0; at < bytes; at += POST_LARGE) {
@@ -65,7 +65,7 @@ static void reduce_by_post(struct uccs_group *group, const struct fold *fold, ch
 }
 
 /* Who has the leader's post knows that all had posted theirs before. */
-static void reduce_by_leader(struct uccs_group *group, const struct fold *fold, char *dest, const char *source,
+static void reduce_by_leader(struct uccs_team *group, const struct fold *fold, char *dest, const char *source,
                              size_t bytes)
 {
     for (size_t at = 0; at < bytes; at += POST_LARGE) {
@@ -84,7 +84,7 @@ static void reduce_by_leader(struct uccs_group *group, const struct fold *fold, 
 }
 
 /* My share of `bytes`, in whole cache lines but for the last. */
-static void share_of(const struct uccs_group *group, size_t bytes, size_t *from, size_t *to)
+static void share_of(const struct uccs_team *group, size_t bytes, size_t *from, size_t *to)
 {
     size_t lines = (bytes + CACHE_LINE - 1) / CACHE_LINE, size = (size_t)group->size, rank = (size_t)group->rank;
     size_t each = lines / size, more = lines % size;
@@ -95,7 +95,7 @@ static void share_of(const struct uccs_group *group, size_t bytes, size_t *from,
     *from = *from < bytes ? *from : bytes;
 }
 
-static void enter_all(struct uccs_group *group)
+static void enter_all(struct uccs_team *group)
 {
     lat_coll_enter(group);
     for (int i = 1; i < group->size; i++)
@@ -104,7 +104,7 @@ static void enter_all(struct uccs_group *group)
 
 /* Folds a block of all sources and writes it to all dests. It is folded in my dest unless that would
  * overwrite my source before its turn. */
-static void reduce_block(const char *call, struct uccs_group *group, const struct fold *fold, char *dest,
+static void reduce_block(const char *call, struct uccs_team *group, const struct fold *fold, char *dest,
                          const char *source, size_t bytes)
 {
     cache_aligned char room[BLOCK];
@@ -118,7 +118,7 @@ static void reduce_block(const char *call, struct uccs_group *group, const struc
         memcpy(lat_coll_peer(call, "dest", group, dest, lat_coll_around(group, i)), result, bytes);
 }
 
-static void reduce_by_share(const char *call, struct uccs_group *group, const struct fold *fold, char *dest,
+static void reduce_by_share(const char *call, struct uccs_team *group, const struct fold *fold, char *dest,
                             const char *source, size_t bytes)
 {
     size_t at, end;
@@ -129,7 +129,7 @@ static void reduce_by_share(const char *call, struct uccs_group *group, const st
     lat_coll_leave(group);
 }
 
-void lat_group_reduce(const char *call, struct uccs_group *group, void *dest, const void *source, size_t n,
+void lat_group_reduce(const char *call, struct uccs_team *group, void *dest, const void *source, size_t n,
                       enum lat_kind kind, enum lat_op op)
 {
     const struct fold fold = {lat_kernel_of(kind, op), lat_kind_size(kind)};
@@ -154,7 +154,7 @@ void lat_group_reduce(const char *call, struct uccs_group *group, void *dest, co
 }
 
 /* dest = fold of the posts of members 0 .. last. */
-static void fold_first_posts(struct uccs_group *group, const struct fold *fold, void *dest, size_t bytes, int last)
+static void fold_first_posts(struct uccs_team *group, const struct fold *fold, void *dest, size_t bytes, int last)
 {
     if (last < 0)
         memset(dest, 0, bytes);
@@ -164,8 +164,8 @@ static void fold_first_posts(struct uccs_group *group, const struct fold *fold, 
         fold->combine(dest, dest, uccs_post_await(group, rank, bytes), bytes / fold->size);
 }
 
-static void scan_by_post(struct uccs_group *group, const struct fold *fold, char *dest, const char *source,
-                         size_t bytes, bool inclusive)
+static void scan_by_post(struct uccs_team *group, const struct fold *fold, char *dest, const char *source, size_t bytes,
+                         bool inclusive)
 {
     int last = group->rank - !inclusive;
     for (size_t at = 0; at < bytes; at += POST_LARGE) {
@@ -179,7 +179,7 @@ static void scan_by_post(struct uccs_group *group, const struct fold *fold, char
 }
 
 /* One block through all members: `sum` is the fold of the sources before. */
-static void scan_block(const char *call, struct uccs_group *group, const struct fold *fold, char *dest,
+static void scan_block(const char *call, struct uccs_team *group, const struct fold *fold, char *dest,
                        const char *source, size_t piece, bool inclusive)
 {
     cache_aligned char sums[2][BLOCK];
@@ -197,7 +197,7 @@ static void scan_block(const char *call, struct uccs_group *group, const struct 
     }
 }
 
-static void scan_by_share(const char *call, struct uccs_group *group, const struct fold *fold, char *dest,
+static void scan_by_share(const char *call, struct uccs_team *group, const struct fold *fold, char *dest,
                           const char *source, size_t bytes, bool inclusive)
 {
     size_t at, end;
@@ -210,7 +210,7 @@ static void scan_by_share(const char *call, struct uccs_group *group, const stru
     lat_coll_leave(group);
 }
 
-void lat_group_scan(const char *call, struct uccs_group *group, void *dest, const void *source, size_t n,
+void lat_group_scan(const char *call, struct uccs_team *group, void *dest, const void *source, size_t n,
                     enum lat_kind kind, bool inclusive)
 {
     const struct fold fold = {lat_kernel_of(kind, LAT_SUM), lat_kind_size(kind)};

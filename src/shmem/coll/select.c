@@ -2,8 +2,7 @@
 
 #include "base/env.h"
 #include "base/log.h"
-#include "uccs/nodes.h"
-#include "uccs/post.h"
+#include "uccs/sync/team.h"
 
 #include <limits.h>
 #include <stdio.h>
@@ -98,7 +97,7 @@ static const struct {
 /* What the environment wants, on one node and over several, or -1. */
 static int forced[LAT_COLLS], forced_far[LAT_COLLS];
 
-enum lat_algorithm lat_coll_choose(enum lat_coll coll, const struct uccs_group *group, size_t bytes)
+enum lat_algorithm lat_coll_choose(enum lat_coll coll, const struct uccs_team *group, size_t bytes)
 {
     if (lat_unlikely(forced[coll] >= 0))
         return (enum lat_algorithm)forced[coll];
@@ -110,7 +109,7 @@ enum lat_algorithm lat_coll_choose(enum lat_coll coll, const struct uccs_group *
 }
 
 /* What all boxes have to hold. More than one swap for a reduction pays where the chain of the rails is long. */
-static size_t far_bytes(enum lat_coll coll, const struct uccs_group *group, size_t bytes)
+static size_t far_bytes(enum lat_coll coll, const struct uccs_team *group, size_t bytes)
 {
     size_t nodes = (size_t)group->nodes->count, widest = (size_t)group->nodes->widest;
     switch (coll) {
@@ -121,7 +120,7 @@ static size_t far_bytes(enum lat_coll coll, const struct uccs_group *group, size
     }
 }
 
-enum lat_algorithm lat_coll_choose_far(enum lat_coll coll, const struct uccs_group *group, size_t bytes)
+enum lat_algorithm lat_coll_choose_far(enum lat_coll coll, const struct uccs_team *group, size_t bytes)
 {
     if (group->slot < 0)
         return LAT_BY_PULL;

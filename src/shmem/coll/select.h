@@ -6,7 +6,7 @@
 #ifndef SHMEM_COLL_SELECT_H
 #define SHMEM_COLL_SELECT_H
 
-#include "uccs/group.h"
+#include "uccs/sync/team.h"
 
 #include <stddef.h>
 
@@ -37,9 +37,9 @@ enum lat_algorithm {
 int lat_coll_open(void);
 
 /* `bytes` of the vector, of one PE's block (fcollect), of one PE's blocks for all (alltoall). */
-enum lat_algorithm lat_coll_choose(enum lat_coll coll, const struct uccs_group *group, size_t bytes);
+enum lat_algorithm lat_coll_choose(enum lat_coll coll, const struct uccs_team *group, size_t bytes);
 
 /* The same for groups over several nodes: mail, rail or pull; `bytes` of one PE's vector or block. */
-enum lat_algorithm lat_coll_choose_far(enum lat_coll coll, const struct uccs_group *group, size_t bytes);
+enum lat_algorithm lat_coll_choose_far(enum lat_coll coll, const struct uccs_team *group, size_t bytes);
 
 #endif

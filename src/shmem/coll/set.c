@@ -18,7 +18,7 @@
 #include "shmem/coll/inner.h"
 #include "shmem/state.h"
 #include "uccs/far.h"
-#include "uccs/nodes.h"
+#include "uccs/sync/team.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -26,14 +26,14 @@
 
 enum { BUCKETS = 256 };
 enum { SET_FREE, SET_CLAIMED, SET_VALID };
-_Static_assert(GROUP_ROUNDS + 3 <= SHMEM_COLLECT_SYNC_SIZE && GROUP_ROUNDS <= SHMEM_BARRIER_SYNC_SIZE,
+_Static_assert(TEAM_ROUNDS + 3 <= SHMEM_COLLECT_SYNC_SIZE && TEAM_ROUNDS <= SHMEM_BARRIER_SYNC_SIZE,
                "pSync is long enough");
-_Static_assert(SHMEM_SYNC_VALUE == GROUP_FLAG_AT_REST, "the flags of a group without a slot");
+_Static_assert(SHMEM_SYNC_VALUE == TEAM_FLAG_AT_REST, "the flags of a group without a slot");
 
 struct set {
     struct set *next;
     int start, stride, size;
-    struct uccs_group group;
+    struct uccs_team group;
 };
 
 static struct set *buckets[BUCKETS];
@@ -101,14 +101,14 @@ static int slot_of(const char *call, int start, int stride, int size, const long
 }
 
 /* Nodes have tables of their own, so the members tell each other which slot it is there, in pSync behind the flags. */
-static void agree(struct uccs_group *group, int slot)
+static void agree(struct uccs_team *group, int slot)
 {
     struct uccs_nodes *nodes = group->nodes;
-    long *word = &group->flags[GROUP_ROUNDS];
+    long *word = &group->flags[TEAM_ROUNDS];
     bool all = true;
     *word = slot;
     group->slot = -1;
-    uccs_group_sync(group);
+    uccs_team_sync(group);
     for (int node = 0; node < nodes->count; node++) {
         long theirs = slot;
         if (node != nodes->mine)
@@ -116,8 +116,8 @@ static void agree(struct uccs_group *group, int slot)
         nodes->leads[node].slot = (int)theirs;
         all &= theirs >= 0;
     }
-    uccs_group_sync(group);
-    *word = GROUP_FLAG_AT_REST;
+    uccs_team_sync(group);
+    *word = TEAM_FLAG_AT_REST;
     group->slot = nodes->near.slot = all ? slot : -1;
 }
 
@@ -129,13 +129,13 @@ static struct set *make(const char *call, int start, int stride, int size, long 
     set->start = start;
     set->stride = stride;
     set->size = size;
-    struct uccs_group *group = &set->group;
-    *group = (struct uccs_group){.rank = (uccs_core.me - start) / stride,
-                                 .size = size,
-                                 .start = start - (int)uccs_core.first,
-                                 .stride = stride,
-                                 .flags = psync};
-    if (uccs_group_span(group) != 0)
+    struct uccs_team *group = &set->group;
+    *group = (struct uccs_team){.rank = (uccs_core.me - start) / stride,
+                                .size = size,
+                                .start = start - (int)uccs_core.first,
+                                .stride = stride,
+                                .flags = psync};
+    if (uccs_team_span(group) != 0)
         lat_fail(call, "no memory for an active set");
     int slot = size > 1 ? slot_of(call, start, stride, size, psync) : -1;
     if (group->far)
@@ -162,7 +162,7 @@ static void check(const char *call, int start, int logstride, int size, const lo
         lat_fail(call, "pSync is null");
 }
 
-static struct uccs_group *group_of(const char *call, int start, int logstride, int size, long *psync)
+static struct uccs_team *group_of(const char *call, int start, int logstride, int size, long *psync)
 {
     check(call, start, logstride, size, psync);
     int stride = 1 << logstride;
@@ -178,7 +178,7 @@ static struct uccs_group *group_of(const char *call, int start, int logstride, i
 void lat_set_broadcast(const char *call, void *dest, const void *source, size_t bytes, int root, int start,
                        int logstride, int size, long *pSync)
 {
-    struct uccs_group *group = group_of(call, start, logstride, size, pSync);
+    struct uccs_team *group = group_of(call, start, logstride, size, pSync);
     if (root < 0 || root >= size)
         lat_fail(call, "PE_root %d is out of range, it counts within the active set of %d PEs", root, size);
     lat_group_broadcast(call, group, dest, source, bytes, root, false);
@@ -217,12 +217,12 @@ void lat_set_reduce(const char *call, void *dest, const void *source, size_t n, 
 
 void lat_barrier(int PE_start, int logPE_stride, int PE_size, long *pSync)
 {
-    struct uccs_group *group = group_of("shmem_barrier", PE_start, logPE_stride, PE_size, pSync);
+    struct uccs_team *group = group_of("shmem_barrier", PE_start, logPE_stride, PE_size, pSync);
     uccs_quiet_all();
-    uccs_group_sync(group);
+    uccs_team_sync(group);
 }
 
 void lat_sync(int PE_start, int logPE_stride, int PE_size, long *pSync)
 {
-    uccs_group_sync(group_of("shmem_sync", PE_start, logPE_stride, PE_size, pSync));
+    uccs_team_sync(group_of("shmem_sync", PE_start, logPE_stride, PE_size, pSync));
 }

@@ -4,7 +4,7 @@
 #include "shmem/state.h"
 #include "shmem/team.h"
 
-static struct uccs_group *group_of(const char *call, shmem_team_t handle)
+static struct uccs_team *group_of(const char *call, shmem_team_t handle)
 {
     lat_require(call);
     struct shmem_team_impl *team = lat_team_of(handle);
@@ -13,7 +13,7 @@ static struct uccs_group *group_of(const char *call, shmem_team_t handle)
 
 int lat_broadcast(const char *call, shmem_team_t team, void *dest, const void *source, size_t bytes, int root)
 {
-    struct uccs_group *group = group_of(call, team);
+    struct uccs_team *group = group_of(call, team);
     if (!group)
         return -1;
     if (root < 0 || root >= group->size)
@@ -24,7 +24,7 @@ int lat_broadcast(const char *call, shmem_team_t team, void *dest, const void *s
 
 int lat_collect(const char *call, shmem_team_t team, void *dest, const void *source, size_t bytes)
 {
-    struct uccs_group *group = group_of(call, team);
+    struct uccs_team *group = group_of(call, team);
     if (!group)
         return -1;
     lat_group_collect(call, group, dest, source, bytes);
@@ -33,7 +33,7 @@ int lat_collect(const char *call, shmem_team_t team, void *dest, const void *sou
 
 int lat_fcollect(const char *call, shmem_team_t team, void *dest, const void *source, size_t bytes)
 {
-    struct uccs_group *group = group_of(call, team);
+    struct uccs_team *group = group_of(call, team);
     if (!group)
         return -1;
     lat_group_fcollect(call, group, dest, source, bytes);
@@ -42,7 +42,7 @@ int lat_fcollect(const char *call, shmem_team_t team, void *dest, const void *so
 
 int lat_alltoall(const char *call, shmem_team_t team, void *dest, const void *source, size_t bytes)
 {
-    struct uccs_group *group = group_of(call, team);
+    struct uccs_team *group = group_of(call, team);
     if (!group)
         return -1;
     lat_group_alltoall(call, group, dest, source, bytes);
@@ -52,7 +52,7 @@ int lat_alltoall(const char *call, shmem_team_t team, void *dest, const void *so
 int lat_alltoalls(const char *call, shmem_team_t team, void *dest, const void *source, ptrdiff_t dst, ptrdiff_t sst,
                   size_t nelems, size_t size)
 {
-    struct uccs_group *group = group_of(call, team);
+    struct uccs_team *group = group_of(call, team);
     if (!group)
         return -1;
     lat_group_alltoalls(call, group, dest, source, dst, sst, nelems, size);
@@ -62,7 +62,7 @@ int lat_alltoalls(const char *call, shmem_team_t team, void *dest, const void *s
 int lat_reduce(const char *call, shmem_team_t team, void *dest, const void *source, size_t n, enum lat_kind kind,
                enum lat_op op)
 {
-    struct uccs_group *group = group_of(call, team);
+    struct uccs_team *group = group_of(call, team);
     if (!group)
         return -1;
     lat_group_reduce(call, group, dest, source, n, kind, op);
@@ -72,7 +72,7 @@ int lat_reduce(const char *call, shmem_team_t team, void *dest, const void *sour
 int lat_scan(const char *call, shmem_team_t team, void *dest, const void *source, size_t n, enum lat_kind kind,
              int inclusive)
 {
-    struct uccs_group *group = group_of(call, team);
+    struct uccs_team *group = group_of(call, team);
     if (!group)
         return -1;
     lat_group_scan(call, group, dest, source, n, kind, inclusive != 0);

@@ -1,0 +1,105 @@
+/* Small data to and from all members of a team over several nodes; see team.h. */
+#include "uccs/sync/inner.h"
+
+#include "uccs/far_lane.h"
+
+#include <string.h>
+
+/* One swap of a gather: of near members from .. from + window, bytes at .. at + piece. */
+struct cut {
+    char *all;
+    size_t bytes, at, piece;
+    int from, window;
+};
+
+static void copy_out(const struct uccs_swap *swap, const struct cut *cut)
+{
+    const struct uccs_nodes *nodes = swap->team->nodes;
+    for (int node = 0; node < nodes->count; node++) {
+        const char *from = uccs_swap_block(swap, node);
+        char *to = cut->all + (size_t)(nodes->leads[node].rank + cut->from) * cut->bytes + cut->at;
+        int members = uccs_nodes_members(nodes, node) - cut->from;
+        members = members < cut->window ? members : cut->window;
+        if (cut->piece == cut->bytes && members > 0)
+            memcpy(to, from, (size_t)members * cut->bytes);
+        for (int i = 0; cut->piece != cut->bytes && i < members; i++)
+            memcpy(to + (size_t)i * cut->bytes, from + (size_t)i * cut->piece, cut->piece);
+    }
+}
+
+static void gather_cut(struct uccs_team *team, const struct cut *cut, const char *mine)
+{
+    struct uccs_swap swap;
+    int place = team->nodes->near.rank - cut->from;
+    uccs_swap_begin(&swap, team, (size_t)cut->window * cut->piece);
+    if (place >= 0 && place < cut->window)
+        memcpy(uccs_swap_box(&swap, 0) + (size_t)place * cut->piece, mine + cut->at, cut->piece);
+    uccs_swap_run(&swap);
+    copy_out(&swap, cut);
+}
+
+void uccs_nodes_gather(struct uccs_team *team, void *all, const void *mine, size_t bytes)
+{
+    int most = NODES_BOX / team->nodes->count, widest = team->nodes->widest;
+    struct cut cut = {.all = all, .bytes = bytes, .window = widest < most ? widest : most};
+    if (most == 0)
+        far_fail("a team over %d nodes is too large", team->nodes->count);
+    size_t share = (size_t)(most / cut.window);
+    for (; cut.from < widest; cut.from += cut.window)
+        for (cut.at = 0; cut.at < bytes; cut.at += cut.piece) {
+            cut.piece = bytes - cut.at < share ? bytes - cut.at : share;
+            gather_cut(team, &cut, mine);
+        }
+}
+
+static void cast_to(struct uccs_team *team, int node, const void *data, size_t bytes, uint32_t *held)
+{
+    uint64_t place = team->nodes->posted % NODES_RING;
+    struct uccs_far_place at = uccs_nodes_line(team, node, TEAM_RING_DATA);
+    const struct uccs_far_parcel parcel = {
+        .to = uccs_place_plus(at, place * NODES_RING_BYTES),
+        .data = data,
+        .bytes = bytes,
+        .with = {.what = FAR_SIGNAL_SET,
+                 .place = uccs_place_plus(uccs_nodes_line(team, node, TEAM_RING), place * sizeof(uint64_t)),
+                 .value = team->nodes->posted},
+    };
+    uccs_far_parcel(uccs_nodes_lead_pe(team, node), &parcel, held);
+}
+
+/* A binomial tree over the nodes, counted from the root's: the farthest child, which has the most to do, first. */
+static void cast_on(struct uccs_team *team, int root_node, const void *data, size_t bytes, uint32_t *held)
+{
+    const struct uccs_nodes *nodes = team->nodes;
+    int me = (nodes->mine - root_node + nodes->count) % nodes->count, step = 1;
+    while (step < nodes->count && !(me & step))
+        step *= 2;
+    for (step /= 2; step > 0; step /= 2)
+        if (me + step < nodes->count)
+            cast_to(team, (me + step + root_node) % nodes->count, data, bytes, held);
+}
+
+void uccs_nodes_cast(struct uccs_team *team, void *dest, const void *source, size_t bytes, int root)
+{
+    struct uccs_nodes *nodes = team->nodes;
+    if (nodes->posted + 1 > nodes->settled + NODES_RING)
+        uccs_nodes_sync(team);
+    uint64_t number = ++nodes->posted;
+    char *place = (char *)uccs_lead_line(nodes, TEAM_RING_DATA) + number % NODES_RING * NODES_RING_BYTES;
+    uint64_t *flag = (uint64_t *)uccs_lead_line(nodes, TEAM_RING) + number % NODES_RING;
+    int root_node = uccs_nodes_of(nodes, root);
+    uint32_t held = 0;
+    if (team->rank == root) {
+        cast_on(team, root_node, source, bytes, &held);
+        memcpy(place, source, nodes->near.size > 1 ? bytes : 0);
+        atomic_store_release(flag, number); /* acquire: near members, below */
+    } else {
+        struct uccs_wait wait = {0};
+        while (atomic_load_acquire(flag) < number) /* release: the message's signal, or a near root */
+            uccs_pause(&wait);
+        if (nodes->near.rank == 0 && root_node != nodes->mine)
+            cast_on(team, root_node, place, bytes, &held);
+        memcpy(dest, place, bytes);
+    }
+    uccs_nodes_settle(&held);
+}

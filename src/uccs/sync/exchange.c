@@ -1,0 +1,38 @@
+/* Exchanges of small data among the members of any team; see team.h. */
+#include "uccs/sync/inner.h"
+
+#include "uccs/far_lane.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static void exchange_far(struct uccs_team *team, const void *mine, size_t bytes)
+{
+    struct uccs_nodes *nodes = team->nodes;
+    free(nodes->given);
+    nodes->given = malloc((size_t)team->size * bytes);
+    if (!nodes->given)
+        far_fail("no memory for %zu bytes of each of %d PEs", bytes, team->size);
+    uccs_nodes_gather(team, nodes->given, mine, bytes);
+}
+
+/* All have read the exchange before this one when they come to this one's sync, and the places are a ring. */
+void uccs_team_exchange(struct uccs_team *team, const void *mine, size_t bytes)
+{
+    if (team->far) {
+        exchange_far(team, mine, bytes);
+        return;
+    }
+    uint64_t number = uccs_post_begin(team, bytes);
+    memcpy(uccs_post_room(team, bytes), mine, bytes);
+    uccs_post_publish(team, bytes);
+    uccs_team_meet(team);
+    team->settled = number - 1;
+}
+
+const void *uccs_team_given(const struct uccs_team *team, int rank, size_t bytes)
+{
+    if (team->far)
+        return team->nodes->given + (size_t)rank * bytes;
+    return uccs_post_await(team, rank, bytes);
+}

@@ -1,0 +1,101 @@
+/* How the members of a team meet on one node, and how those of a team without a slot meet; see team.h. */
+#include "uccs/sync/inner.h"
+
+#include "uccs/core/memory.h"
+
+enum uccs_sync uccs_sync_how;
+
+static int ahead_of(const struct uccs_team *team, int distance)
+{
+    int to = team->rank + distance;
+    return to >= team->size ? to - team->size : to;
+}
+
+/* Dissemination: in round r I tell the member 2^r ahead and hear from the one 2^r behind; after
+ * log2(size) rounds everybody's arrival has reached everybody. Two members: one store, one hop. */
+static void disseminate(struct uccs_team *team, uint64_t epoch)
+{
+    const char *mine = uccs_team_row(team, team->rank);
+    for (int round = 0, ahead = 1; ahead < team->size; round++, ahead *= 2) {
+        uint64_t *theirs = uccs_team_line(team, ahead_of(team, ahead), round);
+        atomic_store_release(theirs, epoch); /* acquire: the load below, at its owner */
+        struct uccs_wait wait = {0};
+        while (atomic_load_acquire((const uint64_t *)(mine + round * CACHE_LINE)) < epoch)
+            uccs_pause(&wait);
+    }
+}
+
+/* One counter, one release word: with more members than cores each runs only twice per sync,
+ * once to arrive and once to leave. */
+static void meet_by_count(struct uccs_team *team, uint64_t epoch)
+{
+    uint64_t *arrived = uccs_team_line(team, 0, TEAM_ARRIVED);
+    uint64_t *released = uccs_team_line(team, 0, TEAM_RELEASED);
+    if (atomic_fetch_add_acqrel(arrived, 1) + 1 == epoch * (uint64_t)team->size) {
+        atomic_store_release(released, epoch); /* acquire: the others, below */
+        return;
+    }
+    struct uccs_wait wait = {0};
+    while (atomic_load_acquire(released) < epoch)
+        uccs_pause(&wait);
+}
+
+/* Every member stores its epoch in its own row and looks at all rows: one hop, size^2 looks. Line 0 has one
+ * writer in either way, and a team keeps to one way but for its last sync: then the partner's
+ * epoch is larger than any that the owner wrote. */
+static void meet_flat(struct uccs_team *team, uint64_t epoch)
+{
+    uint64_t *mine = uccs_team_line(team, team->rank, 0);
+    atomic_store_release(mine, epoch); /* acquire: the loads below, at the others */
+    for (int rank = 0; rank < team->size; rank++) {
+        const uint64_t *theirs = uccs_team_line(team, rank, 0);
+        struct uccs_wait wait = {0};
+        while (atomic_load_acquire(theirs) < epoch)
+            uccs_pause(&wait);
+    }
+}
+
+bool uccs_near_counts(void)
+{
+    return uccs_sync_how == UCCS_SYNC_AUTO ? uccs_core.oversubscribed : uccs_sync_how == UCCS_SYNC_COUNT;
+}
+
+/* Two members of a crowded node meet by dissemination: each runs twice in either way. */
+static enum uccs_sync near_way(const struct uccs_team *team)
+{
+    if (uccs_sync_how != UCCS_SYNC_AUTO)
+        return uccs_sync_how;
+    return uccs_near_counts() && team->size > 2 ? UCCS_SYNC_COUNT : UCCS_SYNC_DISSEMINATE;
+}
+
+void uccs_near_meet(struct uccs_team *team)
+{
+    switch (near_way(team)) {
+    case UCCS_SYNC_FLAT: meet_flat(team, ++team->epoch); break;
+    case UCCS_SYNC_COUNT: meet_by_count(team, ++team->epoch); break;
+    default: disseminate(team, ++team->epoch);
+    }
+}
+
+void uccs_near_part(struct uccs_team *team)
+{
+    disseminate(team, ++team->epoch);
+}
+
+/* Dissemination over the program's array, which is at rest again on return: a partner adds one to
+ * my flag of the round, I wait for it and take it away. It can be at most one barrier ahead. */
+void uccs_flags_meet(const struct uccs_team *team)
+{
+    for (int round = 0, ahead = 1; ahead < team->size; round++, ahead *= 2) {
+        int pe = uccs_team_pe(team, ahead_of(team, ahead));
+        long *theirs = uccs_memory_resolve(&team->flags[round], pe);
+        if (theirs)
+            atomic_fetch_add_release(theirs, 1); /* acquire: the load below, at its owner */
+        else
+            uccs_far_amo_post(0, pe, FAR_ADD, uccs_far_place(&team->flags[round]), sizeof(long), 1, 0, 0);
+        struct uccs_wait wait = {0};
+        while (atomic_load_acquire(&team->flags[round]) < 0)
+            uccs_pause(&wait);
+        (void)atomic_fetch_add_relaxed(&team->flags[round], -1); /* beside the partner's next one */
+    }
+}
