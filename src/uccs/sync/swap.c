@@ -93,10 +93,25 @@ static uint64_t swap_all(const struct uccs_swap *swap)
     return swap->number * (uint64_t)swap->team->nodes->near.size;
 }
 
-/* Each sees what those before it have laid down, and the last one tells the first node. */
-static void swap_arrive(struct uccs_swap *swap)
+/* Each member sees what those before it have written, and the last one sends the first message. Never waits. */
+static void swap_count_in(struct uccs_swap *swap)
 {
     if (atomic_fetch_add_acqrel(swap_count(swap), 1) + 1 == swap_all(swap)) /* acquire: swap_advance, by all */
+        swap_send(swap, 0);
+}
+
+/* The members on a node meet as those of a job on one node do. On a crowded node they only count themselves: the last
+ * one is running, and the lead may not be. */
+static void swap_arrive(struct uccs_swap *swap)
+{
+    struct uccs_team *near = &swap->team->nodes->near;
+    if (uccs_near_counts()) {
+        swap_count_in(swap);
+        return;
+    }
+    uccs_near_meet(near);
+    swap->arrived = true;
+    if (near->rank == 0)
         swap_send(swap, 0);
 }
 
@@ -104,7 +119,7 @@ static void swap_arrive(struct uccs_swap *swap)
 static bool swap_advance(struct uccs_swap *swap)
 {
     const struct uccs_nodes *nodes = swap->team->nodes;
-    if (!swap->arrived && atomic_load_acquire(swap_count(swap)) < swap_all(swap)) /* acqrel: swap_arrive */
+    if (!swap->arrived && atomic_load_acquire(swap_count(swap)) < swap_all(swap)) /* acqrel: swap_count_in */
         return false;
     swap->arrived = true;
     while (1 << swap->round < nodes->count) {
@@ -151,7 +166,7 @@ void uccs_nodes_sync(struct uccs_team *team)
 void uccs_nodes_meet_begin(struct uccs_swap *swap, struct uccs_team *team)
 {
     swap_begin(swap, team, 0, 1);
-    swap_arrive(swap);
+    swap_count_in(swap);
 }
 
 bool uccs_nodes_meet(struct uccs_swap *swap)

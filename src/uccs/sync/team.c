@@ -1,6 +1,8 @@
 /* Meetings of teams, and which member is on which node; see team.h. */
 #include "uccs/sync/inner.h"
 
+#include "uccs/core/memory.h"
+
 #include <stdlib.h>
 
 void uccs_team_meet(struct uccs_team *team)
