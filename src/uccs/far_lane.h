@@ -35,7 +35,7 @@ enum far_kind {
 /* Both ends run the same build (the start checks), so this is plain memory. */
 struct far_header {
     uint8_t kind; /* enum far_kind */
-    uint8_t op;   /* enum uccs_far_amo; of a put enum uccs_far_what */
+    uint8_t op;   /* enum uccs_atomic; of a put enum uccs_far_what */
     uint8_t size; /* of an atomic; of a put the signal's segment */
     uint8_t segment;
     uint32_t from : 24; /* PE and lane that issued it */

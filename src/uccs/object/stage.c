@@ -1,6 +1,6 @@
-#include "uccs/stage.h"
+#include "uccs/object/stage.h"
 
-#include "uccs/region.h"
+#include "uccs/object/region.h"
 #include "uccs/core/thread.h"
 
 #include <pthread.h>
