@@ -16,21 +16,21 @@ struct uccs_atomic_op {
     uint64_t operand, compare;
 };
 
-#define UCCS_ATOMIC_APPLY(bits)                                                                                \
-    static inline uint##bits##_t uccs_atomic_apply##bits(enum uccs_atomic what, uint##bits##_t *word,          \
-                                                         uint##bits##_t operand, uint##bits##_t compare)       \
-    {                                                                                                          \
-        switch (what) {                                                                                        \
-        case UCCS_ATOMIC_FETCH: return atomic_load_acquire(word);                                              \
-        case UCCS_ATOMIC_SET:                                                                                  \
-        case UCCS_ATOMIC_SWAP: return atomic_exchange_acqrel(word, operand);                                   \
-        case UCCS_ATOMIC_CSWAP: (void)atomic_cas_acqrel(word, &compare, operand); return compare;              \
-        case UCCS_ATOMIC_ADD: return atomic_fetch_add_acqrel(word, operand);                                   \
-        case UCCS_ATOMIC_AND: return atomic_fetch_and_acqrel(word, operand);                                   \
-        case UCCS_ATOMIC_OR: return atomic_fetch_or_acqrel(word, operand);                                     \
-        case UCCS_ATOMIC_XOR: return atomic_fetch_xor_acqrel(word, operand);                                   \
-        }                                                                                                      \
-        return 0;                                                                                              \
+#define UCCS_ATOMIC_APPLY(bits)                                                                          \
+    static inline uint##bits##_t uccs_atomic_apply##bits(enum uccs_atomic what, uint##bits##_t *word,    \
+                                                         uint##bits##_t operand, uint##bits##_t compare) \
+    {                                                                                                    \
+        switch (what) {                                                                                  \
+        case UCCS_ATOMIC_FETCH: return atomic_load_acquire(word);                                        \
+        case UCCS_ATOMIC_SET:                                                                            \
+        case UCCS_ATOMIC_SWAP: return atomic_exchange_acqrel(word, operand);                             \
+        case UCCS_ATOMIC_CSWAP: (void)atomic_cas_acqrel(word, &compare, operand); return compare;        \
+        case UCCS_ATOMIC_ADD: return atomic_fetch_add_acqrel(word, operand);                             \
+        case UCCS_ATOMIC_AND: return atomic_fetch_and_acqrel(word, operand);                             \
+        case UCCS_ATOMIC_OR: return atomic_fetch_or_acqrel(word, operand);                               \
+        case UCCS_ATOMIC_XOR: return atomic_fetch_xor_acqrel(word, operand);                             \
+        }                                                                                                \
+        return 0;                                                                                        \
     }
 
 UCCS_ATOMIC_APPLY(32)
