@@ -117,6 +117,7 @@ static bool advance_work(struct uccs_work *work)
     if (!uccs_schedule_advance(s))
         return false;
     struct uccs_request *request = s->request;
+    uccs_ranks_drop(s->group);
     free(s);
     uccs_request_finish(request, false);
     return true;
@@ -133,6 +134,7 @@ static int start_nb(const struct uccs_schedule *what, uccs_request_t *desc)
     *s = *what;
     s->work.advance = advance_work;
     s->request = request;
+    uccs_ranks_hold(s->group); /* the program may release it meanwhile */
     uccs_request_begin(request);
     uccs_schedule_start(s);
     uccs_work_add(&s->work);

@@ -68,7 +68,7 @@ static struct uccs_group_impl *make(uccs_group_t parent, size_t n, const int *ra
     if (!group)
         return 0;
     int *members = (int *)(group + 1);
-    *group = (struct uccs_group_impl){.number = number, .rank = -1, .size = (int)n, .world = members};
+    *group = (struct uccs_group_impl){.number = number, .users = 1, .rank = -1, .size = (int)n, .world = members};
     for (size_t i = 0; i < n; i++) {
         members[i] = uccs_group_world_rank(parent, ranks[i]);
         if (members[i] == uccs_core.me)
@@ -96,10 +96,22 @@ int uccs_group_create(uccs_group_t parent, size_t n, const int *ranks, uccs_grou
     return UCCS_OK;
 }
 
+void uccs_ranks_hold(struct uccs_group_impl *group)
+{
+    (void)atomic_fetch_add_relaxed(&group->users, 1); /* the caller has it already */
+}
+
+void uccs_ranks_drop(struct uccs_group_impl *group)
+{
+    bool last = atomic_fetch_sub_acqrel(&group->users, 1) == 1; /* with itself: all have left it */
+    if (last && group->world)
+        free(group);
+}
+
 int uccs_group_release(uccs_group_t group)
 {
     if (!group || group == UCCS_GROUP_WORLD)
         return UCCS_ERR_INVALID;
-    free(group);
+    uccs_ranks_drop(group);
     return UCCS_OK;
 }

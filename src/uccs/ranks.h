@@ -11,6 +11,7 @@ struct uccs_group_impl {
     uint64_t number;   /* the same at all members, different for other groups */
     uint64_t children; /* groups made from it so far */
     uint64_t sequence; /* operations of group communication started */
+    uint32_t users;    /* its handle, and collectives under way; who takes it to zero frees it; acqrel */
     int rank, size;
     const int *world; /* rank in the world of each member; null: the same */
 };
@@ -23,6 +24,10 @@ static inline int uccs_ranks_world(const struct uccs_group_impl *group, int rank
 {
     return group->world ? group->world[rank] : rank;
 }
+
+/* For as long as a collective of the group is under way. Groups of all PEs are never freed. */
+void uccs_ranks_hold(struct uccs_group_impl *group);
+void uccs_ranks_drop(struct uccs_group_impl *group);
 
 /* All PEs, for the library's own use; its numbers are not those of the world group. */
 struct uccs_group_impl *uccs_ranks_library(void);

@@ -207,6 +207,29 @@ static void test_overlap(uccs_group_t group)
     }
 }
 
+/* A collective that is under way goes on without the handle of its group. */
+static void test_release_pending(void)
+{
+    enum { TIMES = 20 };
+    for (int i = 0; i < TIMES; i++) {
+        int ranks[64];
+        uccs_group_t group;
+        uccs_request_t request = UCCS_REQUEST_NULL;
+        for (int rank = 0; rank < npes; rank++)
+            ranks[rank] = rank;
+        OK(uccs_group_create(UCCS_GROUP_WORLD, (size_t)npes, ranks, &group));
+        OK(uccs_barrier_nb(group, &request));
+        OK(uccs_group_release(group));
+        void *blocks[8]; /* what the group's memory might become */
+        for (int size = 0; size < 8; size++)
+            blocks[size] = memset(malloc(32 + 16 * (size_t)size), 0x41, 32 + 16 * (size_t)size);
+        OK(uccs_wait(&request));
+        OK(uccs_request_release(&request));
+        for (int size = 0; size < 8; size++)
+            free(blocks[size]);
+    }
+}
+
 int main(void)
 {
     check_start();
@@ -219,6 +242,7 @@ int main(void)
     check_share(context, own, all);
     test_all(UCCS_GROUP_WORLD);
     test_overlap(UCCS_GROUP_WORLD);
+    test_release_pending();
     for (long round = 1; round < 300; round++)
         test_barrier(context, all, UCCS_GROUP_WORLD, round);
 
