@@ -94,6 +94,27 @@ static void test_merge(void)
     CHECK_EQ(handled, before + N + 2);
 }
 
+/* A handle and its copy are one request, and count once. */
+static void test_merge_copies(void)
+{
+    enum { TIMES = 50 };
+    OK(uccs_barrier(UCCS_GROUP_WORLD)); /* test_merge has counted */
+    for (int i = 0; i < TIMES; i++) {
+        uccs_request_t copies[3] = {0}, into = UCCS_REQUEST_NULL, other = UCCS_REQUEST_NULL;
+        send(&other);
+        OK(uccs_barrier_nb(UCCS_GROUP_WORLD, &copies[0]));
+        copies[1] = copies[2] = copies[0];
+        if (i % 2)
+            OK(uccs_request_create(&into));
+        OK(uccs_request_combine(&into, 3, copies));
+        CHECK(!copies[0] && !copies[1] && !copies[2]);
+        OK(uccs_request_combine(&into, 1, &other));
+        OK(uccs_wait(&into));
+        OK(uccs_test(&into));
+        OK(uccs_request_release(&into));
+    }
+}
+
 static void test_arguments(void)
 {
     uccs_request_t request = UCCS_REQUEST_NULL;
@@ -171,6 +192,7 @@ int main(void)
     next = check_endpoint(context, next_pe);
     test_many();
     test_merge();
+    test_merge_copies();
     test_arguments();
     test_groups();
     test_resources();

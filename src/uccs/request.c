@@ -1,0 +1,127 @@
+#include "uccs/request.h"
+
+#include "uccs/core/fence.h"
+#include "uccs/core/wait.h"
+
+#include <stdlib.h>
+
+struct uccs_request *uccs_request_materialise(uccs_request_handle *handle)
+{
+    struct uccs_request *object = uccs_request_object(*handle);
+    if (object)
+        return object;
+    object = malloc(sizeof *object);
+    if (!object)
+        return 0;
+    *object = (struct uccs_request){.pending = 1, .dirty = *handle == UCCS_REQUEST_DIRTY};
+    *handle = object;
+    return object;
+}
+
+/* Takes one; the last one settles with the parent, which may be the last one there, and so on. */
+static void take(struct uccs_request *request, bool error)
+{
+    while (request) {
+        if (error)
+            atomic_fetch_add_relaxed(&request->error, 1); /* published by the count */
+        if (atomic_fetch_sub_acqrel(&request->pending, 1) != 1)
+            return;
+        struct uccs_request *parent = request->parent; /* stored before the owner's decrement */
+        error = request->error != 0;
+        if (parent && request->dirty)
+            atomic_store_release(&parent->dirty, 1);
+        free(request);
+        request = parent;
+    }
+}
+
+void uccs_request_finish(struct uccs_request *request, bool error)
+{
+    take(request, error);
+}
+
+bool uccs_request_done_slow(uccs_request_handle *handle)
+{
+    struct uccs_request *object = uccs_request_object(*handle);
+    if (!object) {
+        if (*handle == UCCS_REQUEST_DIRTY) {
+            uccs_quiet();
+            *handle = UCCS_REQUEST_CLEAN;
+        }
+        return true;
+    }
+    if (atomic_load_acquire(&object->pending) != 1) { /* acqrel: take */
+        uccs_work_on();
+        if (atomic_load_acquire(&object->pending) != 1)
+            return false;
+    }
+    /* Takes every mark made so far (release: uccs_request_stored). A tester who finds 0 has it from the
+     * exchange of another one, which acquired the marks: the marked stores were visible to all by then. */
+    if (atomic_load_acquire(&object->dirty) && atomic_exchange_acqrel(&object->dirty, 0))
+        uccs_quiet();
+    return true;
+}
+
+/* An object that has an owner becomes a child: the parent counts it as one operation. False: it is one already, the
+ * handles hold it twice. It may be gone after the decrement in take, so all are marked before the first one is let go. */
+static bool adopt(struct uccs_request *parent, struct uccs_request *child)
+{
+    if (child == parent || child->parent)
+        return false;
+    uccs_request_begin(parent);
+    child->parent = parent; /* published by the decrement in take */
+    return true;
+}
+
+static uccs_request_handle first_object(size_t n, const uccs_request_handle *handles)
+{
+    for (size_t i = 0; i < n; i++)
+        if (uccs_request_object(handles[i]))
+            return handles[i];
+    return 0;
+}
+
+/* What a handle without an object stands for. */
+static void merge_mark(uccs_request_handle *into, uccs_request_handle handle)
+{
+    if (handle == UCCS_REQUEST_DIRTY)
+        uccs_request_stored(into);
+    else if (handle == UCCS_REQUEST_CLEAN)
+        uccs_request_loaded(into);
+}
+
+/* Where into has no object, the first input's becomes it: nothing needs to be allocated, ever. */
+void uccs_request_merge(uccs_request_handle *into, size_t n, uccs_request_handle *handles)
+{
+    uccs_request_handle object = first_object(n, handles), before = *into;
+    if (object && !uccs_request_object(before)) {
+        *into = object;
+        merge_mark(into, before);
+    }
+    for (size_t i = 0; i < n; i++) {
+        struct uccs_request *child = uccs_request_object(handles[i]);
+        if (!child)
+            merge_mark(into, handles[i]);
+        if (&handles[i] != into && (!child || !adopt(uccs_request_object(*into), child)))
+            handles[i] = 0;
+    }
+    for (size_t i = 0; i < n; i++) {
+        struct uccs_request *child = &handles[i] != into ? uccs_request_object(handles[i]) : 0;
+        if (&handles[i] != into)
+            handles[i] = 0;
+        take(child, false);
+    }
+}
+
+void uccs_request_free(uccs_request_handle *handle)
+{
+    struct uccs_request *object = uccs_request_object(*handle);
+    *handle = 0;
+    take(object, false);
+}
+
+size_t uccs_request_pending(uccs_request_handle handle)
+{
+    struct uccs_request *object = uccs_request_object(handle);
+    return object ? atomic_load_acquire(&object->pending) - 1 : 0;
+}
