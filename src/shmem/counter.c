@@ -95,8 +95,7 @@ void lat_ct_free(shmemx_ct_t *ct)
 
 long lat_ct_get(shmemx_ct_t ct)
 {
-    if (lat_unlikely(!lat_on_node))
-        uccs_work_on();                                               /* a loop of these is a wait as well */
+    uccs_fetched();
     return atomic_load_acquire(&line_of("shmemx_ct_get", ct)->count); /* release: uccs_counter_arrive */
 }
 
@@ -109,7 +108,6 @@ int lat_ct_test(shmemx_ct_t ct, long wait_for)
 {
     if (atomic_load_acquire(&line_of("shmemx_ct_test", ct)->count) >= wait_for) /* release: uccs_counter_arrive */
         return 1;
-    uccs_work_on();
     uccs_missed();
     return 0;
 }

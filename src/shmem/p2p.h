@@ -49,7 +49,6 @@ static inline int lat_test(const char *call, enum lat_kind kind, const void *iva
     lat_require(call);
     if (lat_compare(kind, cmp, lat_load(kind, ivar), value))
         return 1;
-    uccs_work_on(); /* loops of tests are waits as well */
     uccs_missed();
     return 0;
 }

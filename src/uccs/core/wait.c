@@ -7,7 +7,8 @@
 #define YIELDS_BEFORE_SLEEP 500 /* some milliseconds on a crowded node */
 #define SLEEP_NANOSECONDS 50000
 
-uint32_t uccs_working;
+uint32_t uccs_working, uccs_idlers;
+_Thread_local uint8_t uccs_misses;
 
 /* --- Pollers */
 
@@ -15,11 +16,13 @@ static int (*pollers[2][UCCS_POLLERS])(void); /* release: uccs_poller_add; acqui
 static uint32_t endless;                      /* of UCCS_POLL_ALWAYS, which count in uccs_working; relaxed: a hint */
 static pthread_mutex_t pollers_lock = PTHREAD_MUTEX_INITIALIZER; /* of writers */
 
-/* Every wait takes the slow way while there is such a poller. */
-static void count_endless(enum uccs_poller_when when, int by)
+/* Every wait takes the slow way while there is a poller that always polls, every test in vain while there is any. */
+static void count_poller(enum uccs_poller_when when, int by)
 {
-    if (when != UCCS_POLL_ALWAYS)
+    if (when == UCCS_POLL_IDLE) {
+        (void)atomic_fetch_add_relaxed(&uccs_idlers, (uint32_t)by);
         return;
+    }
     (void)atomic_fetch_add_relaxed(&endless, (uint32_t)by);
     (void)atomic_fetch_add_relaxed(&uccs_working, (uint32_t)by);
 }
@@ -29,7 +32,7 @@ static void replace_poller(enum uccs_poller_when when, int (*old)(void), int (*n
     for (int i = 0; i < UCCS_POLLERS; i++)
         if (pollers[when][i] == old) {
             atomic_store_release(&pollers[when][i], new); /* acquire: uccs_poll */
-            count_endless(when, new ? 1 : -1);
+            count_poller(when, new ? 1 : -1);
             return;
         }
 }
@@ -117,9 +120,12 @@ void uccs_work_finish(void)
 
 /* --- Waiting */
 
-lat_cold void uccs_missed_slow(void)
+lat_cold void uccs_missed_slow(bool yield)
 {
-    sched_yield();
+    int found = atomic_load_relaxed(&uccs_working) ? uccs_work_slow() : 0;
+    found |= uccs_poll(UCCS_POLL_IDLE);
+    if (yield && !found)
+        sched_yield();
 }
 
 void uccs_yield_slow(struct uccs_wait *wait)

@@ -22,7 +22,7 @@ struct uccs_wait {
  * must not wait. Upper folders add theirs, so that every wait serves them without knowing them. */
 enum uccs_poller_when {
     UCCS_POLL_ALWAYS, /* at every look of every wait, and in tests: counts as a piece of work that never ends */
-    UCCS_POLL_IDLE    /* in waits only, once they have spun in vain */
+    UCCS_POLL_IDLE    /* in waits once they have spun in vain, and in tests that found nothing */
 };
 enum { UCCS_POLLERS = 2 }; /* of each kind, at most */
 
@@ -41,6 +41,7 @@ struct uccs_work {
     struct uccs_work *next;
 };
 
+extern uint32_t uccs_idlers;  /* pollers of the kind idle; relaxed: a hint */
 extern uint32_t uccs_working; /* pieces of work on the list, and pollers that always poll; relaxed: a hint */
 
 void uccs_work_add(struct uccs_work *work);
@@ -77,16 +78,30 @@ static inline size_t *uccs_turn_of(const void *set)
     return &turns[((uintptr_t)set >> 3) * 0x9E3779B97F4A7C15u >> 60];
 }
 
-void uccs_missed_slow(void);
+/* Tests, whose caller goes on. A loop of tests is a wait as well, so one that found nothing does what a wait does: it moves
+ * work on, calls the pollers, and gives the core away where the node has more PEs than cores. Now and then it gives the
+ * core away anywhere, since there may be more threads than cores. */
+extern _Thread_local uint8_t uccs_misses; /* of this thread */
+void uccs_missed_slow(bool yield);
 
-/* For tests, whose caller goes on: one that found nothing gives the core away where the node has more
- * PEs than cores, else a loop of tests would keep it from whom it waits for. Now and then it does so
- * anywhere: there may be more threads than cores. */
+static inline bool uccs_miss_has_work(void)
+{
+    return atomic_load_relaxed(&uccs_working) | atomic_load_relaxed(&uccs_idlers);
+}
+
 static inline void uccs_missed(void)
 {
-    static _Thread_local uint8_t misses;
-    if (lat_unlikely(uccs_core.oversubscribed || ++misses == 0))
-        uccs_missed_slow();
+    bool yield = (++uccs_misses == 0) | (uccs_core.oversubscribed != 0);
+    if (lat_unlikely(yield | uccs_miss_has_work()))
+        uccs_missed_slow(yield);
+}
+
+/* For fetches, which do not know whether the caller found what it waits for: they give the core away less often. */
+static inline void uccs_fetched(void)
+{
+    bool yield = (++uccs_misses & (uccs_core.oversubscribed ? 63 : 255)) == 0;
+    if (lat_unlikely(yield | uccs_miss_has_work()))
+        uccs_missed_slow(yield);
 }
 
 static inline void uccs_pause(struct uccs_wait *wait)
