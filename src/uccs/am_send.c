@@ -67,12 +67,14 @@ static int stage(struct sending *s, const struct uccs_op *op)
 {
     struct uccs_wait wait = {0};
     bool staged = s->head.length > UCCS_SHORT_MAX;
+    /* A reply must find room whatever the program has sent and its receivers have not handled. */
+    enum uccs_room room = s->which & UCCS_RING_REPLY ? UCCS_ROOM_LIBRARY : UCCS_ROOM_PROGRAM;
     s->head.block = UCCS_NO_BLOCK;
     s->head.staged = staged;
     if (!staged && !(op && op->request))
         return UCCS_OK;
-    while (!(s->block = uccs_stage_get(staged ? s->head.length : 0))) {
-        if (!uccs_stage_expected())
+    while (!(s->block = uccs_stage_get(room, staged ? s->head.length : 0))) {
+        if (!uccs_stage_expected(room))
             return UCCS_ERR_NO_MEMORY;
         serve(s->which, &wait);
     }
@@ -177,9 +179,7 @@ int uccs_am_medium(uccs_context_t context, uccs_endpoint_t endpoint, int id, enu
 int uccs_am_large(uccs_context_t context, uccs_endpoint_t endpoint, int id, enum uccs_am_class cls, const void *payload,
                   size_t length, const struct uccs_op *op)
 {
-    size_t region = 0;
-    if (context)
-        uccs_memory_region((uint32_t)uccs_core.me - uccs_core.first, &region);
+    size_t region = context ? uccs_region_program_bytes() : 0;
     size_t limit = region / 2 < UINT32_MAX / 2 ? region / 2 : UINT32_MAX / 2;
     return send_class(context, endpoint, id, cls, payload, length, op, limit);
 }

@@ -47,7 +47,9 @@ static void landed(struct uccs_block *block)
 static bool try_staged(uint32_t index, const struct uccs_letter_key *key, const void *data, size_t length,
                        uint32_t *out)
 {
-    struct uccs_block *block = uccs_stage_get(sizeof *key + length);
+    struct uccs_block *block = uccs_stage_get(UCCS_ROOM_LIBRARY, sizeof *key + length);
+    if (!block) /* collectives of several groups may fill it */
+        block = uccs_stage_get(UCCS_ROOM_PROGRAM, sizeof *key + length);
     if (!block)
         return false;
     memcpy(block->payload, key, sizeof *key);

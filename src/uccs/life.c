@@ -4,11 +4,11 @@
 #include "base/image.h"
 #include "base/log.h"
 #include "rte/rte.h"
-#include "uccs/object/counter.h"
+#include "uccs/counter.h"
 #include "uccs/far.h"
 #include "uccs/core/memory.h"
-#include "uccs/object/region.h"
-#include "uccs/object/stage.h"
+#include "uccs/region.h"
+#include "uccs/stage.h"
 
 #include <pthread.h>
 
@@ -25,7 +25,7 @@ static int begin(void)
     log_debug_enable(env_flag(ENV_DEBUG));
     uccs_core.spin = (uint32_t)env_number(ENV_SPIN);
     struct uccs_memory_want want = {.heap_bytes = env_size(ENV_SYMMETRIC_SIZE),
-                                    .region_bytes = env_size(ENV_MEMORY),
+                                    .region_bytes = env_size(ENV_MEMORY) + UCCS_LIBRARY_BYTES,
                                     .globals = env_flag(ENV_GLOBALS)};
     image_settle_threads();
     if (rte_init() != 0 || uccs_memory_open(&want) != 0 || uccs_far_open() != 0)

@@ -163,8 +163,8 @@ static struct uccs_block *fill_block(size_t bytes, const struct uccs_rte_iovec *
 {
     struct uccs_wait wait = {0};
     struct uccs_block *block;
-    while (!(block = uccs_stage_get(sizeof(struct head) + bytes))) {
-        if (!uccs_stage_expected())
+    while (!(block = uccs_stage_get(UCCS_ROOM_PROGRAM, sizeof(struct head) + bytes))) {
+        if (!uccs_stage_expected(UCCS_ROOM_PROGRAM))
             return 0;
         uccs_am_serve(&wait);
     }

@@ -79,8 +79,8 @@ static struct uccs_block *get_block(size_t length)
 {
     struct uccs_wait wait = {0};
     struct uccs_block *block;
-    while (!(block = uccs_stage_get(sizeof(struct call) + length))) {
-        if (!uccs_stage_expected())
+    while (!(block = uccs_stage_get(UCCS_ROOM_LIBRARY, sizeof(struct call) + length))) {
+        if (!uccs_stage_expected(UCCS_ROOM_LIBRARY))
             return 0;
         uccs_am_serve(&wait);
     }

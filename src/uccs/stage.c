@@ -1,0 +1,201 @@
+#include "uccs/stage.h"
+
+#include "uccs/core/thread.h"
+
+#include <pthread.h>
+#include <string.h>
+#include <uccs.h>
+
+#define SHARDS 16
+#define LOOKS 16 /* blocks of a shard in one visit, so that many under way do not make progress slow */
+
+static struct shard {
+    cache_aligned pthread_mutex_t lock;
+    struct uccs_block *idle[UCCS_ROOMS][2]; /* of the two common classes */
+    struct uccs_block *sent, **last;        /* under way: those not looked at for longest first */
+    uint32_t busy;                          /* there are some; relaxed: a hint */
+    uint32_t used[UCCS_ROOMS];              /* blocks outside of `idle`; changed under the lock, read without */
+} shards[SHARDS] = {[0 ... SHARDS - 1] = {.lock = PTHREAD_MUTEX_INITIALIZER}};
+
+static int class_of(size_t capacity)
+{
+    return capacity == 0 ? 0 : capacity == UCCS_MEDIUM_MAX ? 1 : -1;
+}
+
+static void trim(struct shard *shard, enum uccs_room room)
+{
+    struct uccs_block *idle[2];
+    pthread_mutex_lock(&shard->lock);
+    for (int cls = 0; cls < 2; cls++) {
+        idle[cls] = shard->idle[room][cls];
+        shard->idle[room][cls] = 0;
+    }
+    pthread_mutex_unlock(&shard->lock);
+    for (int cls = 0; cls < 2; cls++)
+        for (struct uccs_block *next; idle[cls]; idle[cls] = next) {
+            next = idle[cls]->next;
+            uccs_region_give(idle[cls]);
+        }
+}
+
+/* From the room; when it is full, idle blocks of all threads go back to it first. */
+static struct uccs_block *take(enum uccs_room room, size_t bytes)
+{
+    struct uccs_block *block = uccs_region_take(room, bytes);
+    for (int i = 0; i < SHARDS && !block; i++)
+        trim(&shards[i], room);
+    return block ? block : uccs_region_take(room, bytes);
+}
+
+static void count_used(struct shard *shard, enum uccs_room room, uint32_t by)
+{
+    atomic_store_relaxed(&shard->used[room], shard->used[room] + by);
+}
+
+/* Counted as used. */
+static struct uccs_block *take_idle(struct shard *shard, enum uccs_room room, int cls)
+{
+    pthread_mutex_lock(&shard->lock);
+    struct uccs_block *block = cls >= 0 ? shard->idle[room][cls] : 0;
+    if (block) {
+        shard->idle[room][cls] = block->next;
+        count_used(shard, room, 1);
+    }
+    pthread_mutex_unlock(&shard->lock);
+    return block;
+}
+
+/* Counted before it is there: who waits for room sees that some may come. */
+static struct uccs_block *take_new(struct shard *shard, enum uccs_room room, size_t bytes)
+{
+    pthread_mutex_lock(&shard->lock);
+    count_used(shard, room, 1);
+    pthread_mutex_unlock(&shard->lock);
+    struct uccs_block *block = take(room, bytes);
+    if (!block) {
+        pthread_mutex_lock(&shard->lock);
+        count_used(shard, room, -1u);
+        pthread_mutex_unlock(&shard->lock);
+    }
+    return block;
+}
+
+/* A sender whose receiver keeps up never waits, so nobody would collect for it, and it would fill the region: what is done
+ * is used again before there is more. */
+struct uccs_block *uccs_stage_get(enum uccs_room room, size_t length)
+{
+    uint32_t number = uccs_thread() % SHARDS;
+    struct shard *shard = &shards[number];
+    size_t capacity = length == 0 ? 0 : length <= UCCS_MEDIUM_MAX ? UCCS_MEDIUM_MAX : length;
+    int cls = class_of(capacity);
+    if (capacity > UINT32_MAX)
+        return 0;
+    struct uccs_block *block = take_idle(shard, room, cls);
+    if (lat_unlikely(!block) && uccs_stage_collect() > 0)
+        block = take_idle(shard, room, cls);
+    if (!block && !(block = take_new(shard, room, sizeof *block + capacity)))
+        return 0;
+    *block = (struct uccs_block){.shard = number, .room = room, .capacity = (uint32_t)capacity};
+    return block;
+}
+
+bool uccs_stage_expected(enum uccs_room room)
+{
+    for (int i = 0; i < SHARDS; i++)
+        if (atomic_load_relaxed(&shards[i].used[room]))
+            return true;
+    return false;
+}
+
+void uccs_stage_put(struct uccs_block *block)
+{
+    struct shard *shard = &shards[block->shard];
+    enum uccs_room room = (enum uccs_room)block->room;
+    int cls = class_of(block->capacity);
+    if (cls < 0)
+        uccs_region_give(block);
+    pthread_mutex_lock(&shard->lock);
+    if (cls >= 0) {
+        block->next = shard->idle[room][cls];
+        shard->idle[room][cls] = block;
+    }
+    count_used(shard, room, -1u);
+    pthread_mutex_unlock(&shard->lock);
+}
+
+/* Under the lock. */
+static void append(struct shard *shard, struct uccs_block *block)
+{
+    if (!shard->sent)
+        shard->last = &shard->sent;
+    block->next = 0;
+    *shard->last = block;
+    shard->last = &block->next;
+}
+
+void uccs_stage_sent(struct uccs_block *block)
+{
+    struct shard *shard = &shards[block->shard];
+    pthread_mutex_lock(&shard->lock);
+    append(shard, block);
+    atomic_store_relaxed(&shard->busy, 1);
+    pthread_mutex_unlock(&shard->lock);
+}
+
+/* Those not done go behind the others. */
+static struct uccs_block *take_done(struct shard *shard)
+{
+    struct uccs_block *done = 0, **end = &done, *last = 0;
+    for (int looks = 0; looks < LOOKS && shard->sent && shard->sent != last; looks++) {
+        struct uccs_block *block = shard->sent;
+        shard->sent = block->next;
+        if (!atomic_load_acquire(&block->done)) { /* release: uccs_am_done */
+            last = last ? last : block;
+            append(shard, block);
+            continue;
+        }
+        block->next = 0;
+        *end = block;
+        end = &block->next;
+    }
+    atomic_store_relaxed(&shard->busy, shard->sent != 0);
+    return done;
+}
+
+static void settle(struct uccs_block *block)
+{
+    struct uccs_request *request = block->request;
+    bool failed = block->failed;
+    if (block->landed)
+        block->landed(block);
+    uccs_stage_put(block);
+    if (request)
+        uccs_request_finish(request, failed);
+}
+
+int uccs_stage_collect(void)
+{
+    int count = 0;
+    for (uint32_t k = 0, mine = uccs_thread(); k < SHARDS; k++) {
+        struct shard *shard = &shards[(mine + k) % SHARDS];
+        if (!atomic_load_relaxed(&shard->busy) || pthread_mutex_trylock(&shard->lock) != 0)
+            continue;
+        struct uccs_block *done = take_done(shard);
+        pthread_mutex_unlock(&shard->lock);
+        for (struct uccs_block *next; done; done = next, count++) {
+            next = done->next;
+            settle(done);
+        }
+    }
+    return count;
+}
+
+void uccs_stage_close(void)
+{
+    for (int i = 0; i < SHARDS; i++) {
+        memset(shards[i].idle, 0, sizeof shards[i].idle);
+        memset(shards[i].used, 0, sizeof shards[i].used);
+        shards[i].sent = 0;
+        shards[i].busy = 0;
+    }
+}
