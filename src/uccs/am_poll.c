@@ -352,9 +352,31 @@ static void rest(bool found, struct uccs_wait *wait)
     uccs_yield(wait);
 }
 
+/* The library's messages alone: what peers want executed, and letters. Their handlers do not wait. */
+static int look_inner(void)
+{
+    struct uccs_context *inner = uccs_am_published(OWN_INNER);
+    int found = inner ? poll_ring(inner, 0) : 0;
+    if (inner && atomic_load_relaxed(&uccs_far_am_waiting)) /* a hint: the caller looks again */
+        found += poll_packets(inner, 0);
+    return found;
+}
+
+/* In a handler that waits for a one-sided operation. */
+static lat_cold void serve_inner(struct uccs_wait *wait)
+{
+    int found = uccs_poll(UCCS_POLL_ALWAYS);
+    found += uccs_stage_collect() + look_inner();
+    rest(found, wait);
+}
+
 void uccs_am_serve(struct uccs_wait *wait)
 {
     int handlers;
+    if (lat_unlikely(uccs_handlers_running)) {
+        serve_inner(wait);
+        return;
+    }
     rest(round_of(REQUESTS | USERS, &handlers), wait);
     (void)uccs_turns_take(handlers);
 }
@@ -364,7 +386,8 @@ void uccs_am_serve_replies(struct uccs_wait *wait)
 {
     (void)uccs_poll(UCCS_POLL_ALWAYS); /* credits of other nodes */
     struct found found = look(allowed & USERS);
-    rest(uccs_stage_collect() + found.users > 0, wait);
+    /* The receiver of the reply may be in a handler that waits for a one-sided operation to be executed here. */
+    rest(uccs_stage_collect() + look_inner() + found.users > 0, wait);
 }
 
 void uccs_am_drain(void)

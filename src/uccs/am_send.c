@@ -2,6 +2,8 @@
 #include "uccs/am.h"
 
 #include "rte/rte.h"
+#include "uccs/far.h"
+#include "uccs/deferred.h"
 #include "uccs/far_am.h"
 #include "uccs/core/memory.h"
 #include "uccs/core/thread.h"
@@ -88,14 +90,25 @@ static int stage(struct sending *s, const struct uccs_op *op)
     return UCCS_OK;
 }
 
-static int send(uint32_t context, uint32_t index, int id, uint32_t which, const void *payload, size_t length,
-                const struct uccs_op *op)
+/* An ordered message must not overtake one-sided operations of this thread. A node peer sees this thread's stores before
+ * the message as it is; a peer of another node keeps the message back until it has executed what was issued before. */
+static void order(const struct uccs_context *context, const struct uccs_op *op)
+{
+    if (!context->attr.ordered && !(op && op->ordered))
+        return;
+    uccs_deferred_wait_mine(context);
+    uccs_fence_all();
+}
+
+static int send(const struct uccs_context *context, uint32_t index, int id, uint32_t which, const void *payload,
+                size_t length, const struct uccs_op *op)
 {
     if (op && op->counter && !uccs_counter_live(op->counter))
         return UCCS_ERR_STALE;
     if (op && op->request && !uccs_request_materialise(op->request))
         return UCCS_ERR_NO_MEMORY;
-    struct sending s = {.index = index, .context = context, .which = which, .payload = payload};
+    order(context, op);
+    struct sending s = {.index = index, .context = context->attr.id, .which = which, .payload = payload};
     s.head = (struct uccs_message){.source = (uint32_t)uccs_core.me, .length = (uint32_t)length, .id = (uint16_t)id};
     s.head.lane = (uint8_t)(uccs_thread() % OWN_LANES);
     if (op && op->counter) {
@@ -160,7 +173,7 @@ static int send_class(uccs_context_t context, uccs_endpoint_t endpoint, int id, 
     if (lat_unlikely(status != UCCS_OK))
         return status;
     uint32_t which = cls == UCCS_AM_USER ? UCCS_RING_USER : 0;
-    return send(context->attr.id, endpoint->index, id, which, payload, length, op);
+    return send(context, endpoint->index, id, which, payload, length, op);
 }
 
 int uccs_am_short(uccs_context_t context, uccs_endpoint_t endpoint, int id, enum uccs_am_class cls, const void *payload,
@@ -193,7 +206,7 @@ int uccs_am_reply(uccs_am_token_t token, int id, enum uccs_am_class cls, const v
     if (length > UCCS_MEDIUM_MAX)
         return UCCS_ERR_TOO_LARGE;
     uint32_t which = UCCS_RING_REPLY | (cls == UCCS_AM_USER ? UCCS_RING_USER : 0);
-    int status = send(token->context->attr.id, token->message->source - uccs_core.first, id, which, payload, length, 0);
+    int status = send(token->context, token->message->source - uccs_core.first, id, which, payload, length, 0);
     token->replied = status == UCCS_OK;
     return status;
 }

@@ -5,8 +5,8 @@
 #include "uccs/context.h"
 #include "uccs/far.h"
 #include "uccs/core/wait.h"
-#include "uccs/remote.h"
-#include "uccs/object/request.h"
+#include "uccs/deferred.h"
+#include "uccs/request.h"
 
 int uccs_request_create(uccs_request_t *request)
 {
@@ -206,7 +206,7 @@ int uccs_flush(uccs_context_t context)
     if (!context)
         return UCCS_ERR_INVALID;
     uccs_quiet_all();
-    while (!uccs_am_settled(context) || !uccs_remote_settled(context)) {
+    while (!uccs_am_settled(context) || !uccs_deferred_done(context)) {
         if (uccs_handlers_running)
             return UCCS_ERR_STATE;
         uccs_am_serve(&wait);
@@ -219,6 +219,7 @@ int uccs_fence(uccs_context_t context)
 {
     if (!context)
         return UCCS_ERR_INVALID;
+    uccs_deferred_wait(context);
     uccs_fence_all();
     return UCCS_OK;
 }

@@ -1,10 +1,10 @@
 #include "uccs/remote.h"
 
 #include "uccs/am.h"
+#include "uccs/deferred.h"
 #include "uccs/inner.h"
 #include "uccs/letter.h"
 #include "uccs/rma.h"
-#include "uccs/core/thread.h"
 
 #include <string.h>
 
@@ -16,12 +16,12 @@ struct call {
     int32_t status; /* the target's answer */
     uint64_t address, length;
     uint32_t slot, generation;
-    struct uccs_atomic_op atomic;
+    struct uccs_remote_atomic atomic;
     uint64_t old;
     /* The origin's own: */
-    void *local;       /* where a get's data goes */
-    struct wait *wait; /* of a blocking call */
-    uint32_t *under_way;
+    void *local;        /* where a get's data goes */
+    struct wait *wait;  /* of a blocking call */
+    uint32_t *deferred; /* one less when it is done */
 };
 
 struct wait {
@@ -31,10 +31,6 @@ struct wait {
 };
 
 #define PIECE (LETTER_PIECE - sizeof(struct call))
-
-static struct {
-    cache_aligned uint32_t count;
-} under_way[OWN_CONTEXTS][OWN_LANES]; /* acqrel */
 
 /* --- At the target */
 
@@ -46,7 +42,7 @@ static int execute(struct call *call)
     switch (call->kind) {
     case PUT: memcpy(here, call + 1, call->length); break;
     case GET: memcpy(call + 1, here, call->length); break;
-    case ATOMIC: call->old = uccs_atomic_apply_locked(&call->atomic, here); break;
+    case ATOMIC: call->old = uccs_atomic_locked_here(&call->atomic, here); break;
     }
     return UCCS_OK;
 }
@@ -66,7 +62,7 @@ static void landed(struct uccs_block *block)
     struct call *call = (struct call *)block->payload;
     if (call->kind == GET && call->status == UCCS_OK)
         memcpy(call->local, call + 1, call->length);
-    (void)atomic_fetch_sub_acqrel(call->under_way, 1); /* acquire: uccs_remote_settled */
+    (void)atomic_fetch_sub_acqrel(call->deferred, 1); /* acquire: deferred.c */
     if (!call->wait)
         return;
     call->wait->old = call->old;
@@ -98,7 +94,7 @@ static int post(struct uccs_context *context, const struct uccs_region *memory, 
     *call = *what;
     call->slot = memory->slot;
     call->generation = memory->generation;
-    call->under_way = &under_way[context->attr.id][uccs_thread() % OWN_LANES].count;
+    call->deferred = uccs_deferred_begin(context);
     if (what->kind == PUT)
         memcpy(call + 1, source, what->length);
     block->landed = landed;
@@ -107,7 +103,6 @@ static int post(struct uccs_context *context, const struct uccs_region *memory, 
         uccs_request_begin(request);
     if (call->wait)
         (void)atomic_fetch_add_relaxed(&call->wait->pending, 1); /* before it can land */
-    (void)atomic_fetch_add_relaxed(call->under_way, 1);
     while (!uccs_am_try((uint32_t)memory->owner - uccs_core.first, UCCS_INNER_REMOTE, 0, sizeof *call + what->length,
                         block))
         uccs_am_serve(&wait);
@@ -127,8 +122,6 @@ static int move(struct uccs_context *context, const struct uccs_region *memory, 
 {
     struct wait wait = {0};
     int status = UCCS_OK;
-    if (uccs_handlers_running)
-        return UCCS_ERR_STATE;
     for (size_t at = 0, piece; at < length && status == UCCS_OK; at += piece) {
         piece = length - at < PIECE ? length - at : PIECE;
         struct call call = {.kind = kind,
@@ -154,23 +147,11 @@ int uccs_remote_get(struct uccs_context *context, const struct uccs_region *memo
 }
 
 int uccs_remote_atomic(struct uccs_context *context, const struct uccs_region *memory, size_t offset,
-                       const struct uccs_atomic_op *atomic, uint64_t *old)
+                       const struct uccs_remote_atomic *atomic, uint64_t *old)
 {
     struct wait wait = {0};
-    if (uccs_handlers_running)
-        return UCCS_ERR_STATE;
     struct call call = {.kind = ATOMIC, .address = memory->address + offset, .atomic = *atomic, .wait = &wait};
     int status = finish(&wait, post(context, memory, &call, 0, 0));
     *old = wait.old;
     return status;
-}
-
-bool uccs_remote_settled(const struct uccs_context *context)
-{
-    uint32_t id = context->attr.id, mine = uccs_thread() % OWN_LANES;
-    bool alone = context->attr.scope == UCCS_SCOPE_THREAD;
-    for (uint32_t lane = alone ? mine : 0; lane < (alone ? mine + 1 : OWN_LANES); lane++)
-        if (atomic_load_acquire(&under_way[id][lane].count)) /* acqrel: landed */
-            return false;
-    return true;
 }

@@ -1,12 +1,18 @@
 /* Operations that the target executes, for memory that is neither mapped nor open to the kernel's copy (a container
  * that refuses it, another pid namespace): a block of the origin's region carries the call, and the data there
- * and back. Any thread, not from inside a handler. The target has to make progress. */
+ * and back. Any thread, in a handler too: whoever waits here executes the peers' calls meanwhile. The target has to make
+ * progress. */
 #ifndef UCCS_REMOTE_H
 #define UCCS_REMOTE_H
 
 #include "uccs/context.h"
-#include "uccs/object/atomic.h"
-#include "uccs/object/region.h"
+#include "uccs/region.h"
+
+struct uccs_remote_atomic {
+    enum uccs_atomic what;
+    uint32_t size; /* 4 or 8 */
+    uint64_t operand, compare;
+};
 
 /* Without a request these return when the target has done it. With one, which is an object, they return when the
  * source has been copied, and the request takes part in it. */
@@ -15,10 +21,7 @@ int uccs_remote_put(struct uccs_context *context, const struct uccs_region *memo
 int uccs_remote_get(struct uccs_context *context, const struct uccs_region *memory, size_t offset, void *dest,
                     size_t length, struct uccs_request *request);
 int uccs_remote_atomic(struct uccs_context *context, const struct uccs_region *memory, size_t offset,
-                       const struct uccs_atomic_op *atomic, uint64_t *old);
-
-/* The context's operations of this kind are done: all threads', or this one's. */
-bool uccs_remote_settled(const struct uccs_context *context);
+                       const struct uccs_remote_atomic *atomic, uint64_t *old);
 
 /* The handler of the inner context. */
 void uccs_remote_arrived(uccs_am_token_t token, const void *payload, size_t length, void *argument);

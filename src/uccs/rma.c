@@ -1,9 +1,10 @@
 #include "uccs/rma.h"
 
-#include "uccs/object/counter.h"
+#include "uccs/counter.h"
+#include "uccs/deferred.h"
 #include "uccs/core/fence.h"
 #include "uccs/core/memory.h"
-#include "uccs/object/request.h"
+#include "uccs/request.h"
 #include "uccs/rma_far.h"
 
 #include <string.h>
@@ -26,14 +27,18 @@ static bool is_ordered(const struct uccs_context *context, const struct uccs_op 
 
 void uccs_rma_before(const struct uccs_context *context, const struct uccs_op *op)
 {
-    if (is_ordered(context, op))
-        uccs_fence_stores(); /* acquire: whoever sees the later store */
+    if (!is_ordered(context, op))
+        return;
+    uccs_deferred_wait_mine(context);
+    uccs_fence_stores(); /* acquire: whoever sees the later store */
 }
 
 static void before_get(const struct uccs_context *context, const struct uccs_op *op)
 {
-    if (is_ordered(context, op))
-        uccs_quiet();
+    if (!is_ordered(context, op))
+        return;
+    uccs_deferred_wait_mine(context);
+    uccs_quiet();
 }
 
 int uccs_rma_after(const struct uccs_endpoint *endpoint, const struct uccs_op *op)

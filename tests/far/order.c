@@ -7,6 +7,7 @@
 #include "../uccs/check.h"
 
 enum { SEEN = 1, FLAG = 2, WORDS = 1 << 18, ROUNDS = 60 };
+enum order { CONTEXT, FENCE, ORDERED }; /* by whom */
 
 static uccs_context_t context, loose;
 static uccs_endpoint_t next, loose_next;
@@ -31,20 +32,23 @@ static void flag(uccs_am_token_t token, const void *payload, size_t length, void
 }
 
 /* Long data may be overtaken on its way, so the message must be held. */
-static void test_put_then_message(uccs_context_t in, uccs_endpoint_t to, int fence, long *source)
+static void test_put_then_message(uccs_context_t in, uccs_endpoint_t to, enum order order, long *source)
 {
     static const long sizes[] = {WORDS, 1, 5000, 100, WORDS / 2};
     for (long round = 1; round <= ROUNDS; round++) {
         long size = sizes[round % 5], told[2] = {round, size};
         for (long i = 0; i < size; i++)
             source[i] = round;
-        OK(uccs_put_large_contiguous(in, to, all[next_pe], 0, source, (size_t)size * sizeof *source, 0));
-        if (fence)
+        uccs_request_t request = UCCS_REQUEST_NULL, put = UCCS_REQUEST_NULL;
+        OK(uccs_put_large_contiguous_nb(in, to, all[next_pe], 0, source, (size_t)size * sizeof *source, &put));
+        if (order == FENCE)
             OK(uccs_fence(in));
-        uccs_request_t request = UCCS_REQUEST_NULL;
-        OK(uccs_am_short(in, to, SEEN, UCCS_AM_USER, told, sizeof told, &(struct uccs_op){.request = &request}));
+        const struct uccs_op op = {.request = &request, .ordered = order == ORDERED};
+        OK(uccs_am_short(in, to, SEEN, UCCS_AM_USER, told, sizeof told, &op));
         OK(uccs_wait(&request)); /* handled: the next put may come */
+        OK(uccs_wait(&put));
         OK(uccs_request_release(&request));
+        OK(uccs_request_release(&put));
     }
     while (__atomic_load_n(&seen, __ATOMIC_ACQUIRE) < ROUNDS)
         uccs_progress();
@@ -94,8 +98,9 @@ int main(void)
     all = calloc((size_t)npes, sizeof *all);
     check_share(context, own, all);
     long *source = calloc(WORDS, sizeof *source);
-    test_put_then_message(context, next, 0, source);
-    test_put_then_message(loose, loose_next, 1, source);
+    test_put_then_message(context, next, CONTEXT, source);
+    test_put_then_message(loose, loose_next, FENCE, source);
+    test_put_then_message(loose, loose_next, ORDERED, source);
     test_message_then_put(source);
     for (int pe = 0; pe < npes; pe++)
         OK(uccs_memory_release(all[pe]));

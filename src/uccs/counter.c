@@ -1,4 +1,4 @@
-#include "uccs/object/counter.h"
+#include "uccs/counter.h"
 
 #include <pthread.h>
 
