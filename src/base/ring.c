@@ -10,14 +10,11 @@
  * - head and tail carry no data. They only hand out positions, each to one caller, which needs an atomic
  *   read-modify-write and no order. A stale tail is caught: either its cell's turn is that of a
  *   later lap, or the compare and swap fails.
- * - A position is handed out by a try only when its cell has the right turn already, and nobody else can
+ * - A position is handed out only when its cell has the right turn already, and nobody else can
  *   change that turn: so nothing that was reserved ever waits. */
 #include "base/ring.h"
 
-#include <sched.h>
-#include <string.h>
-
-#define SPINS 200
+#include <stdint.h>
 
 struct cell {
     uint64_t turn;
@@ -77,7 +74,7 @@ static struct cell *claim(struct ring *r, uint64_t *counter, unsigned phase, uin
 
 static void pass_turn(struct ring *r, uint64_t ticket, unsigned turn)
 {
-    atomic_store_release(&cell_at(r, ticket)->turn, free_turn(r, ticket) + turn); /* partner: claim, await */
+    atomic_store_release(&cell_at(r, ticket)->turn, free_turn(r, ticket) + turn); /* partner: claim */
 }
 
 void *ring_reserve(struct ring *r, uint64_t *ticket)
@@ -100,55 +97,6 @@ void *ring_take(struct ring *r, uint64_t *ticket)
 void ring_release(struct ring *r, uint64_t ticket)
 {
     pass_turn(r, ticket, 2); /* free in the next lap */
-}
-
-bool ring_try_push(struct ring *r, const void *data, size_t bytes)
-{
-    uint64_t ticket;
-    void *payload = ring_reserve(r, &ticket);
-    if (!payload)
-        return false;
-    memcpy(payload, data, bytes);
-    ring_commit(r, ticket);
-    return true;
-}
-
-bool ring_try_pop(struct ring *r, void *data, size_t bytes)
-{
-    uint64_t ticket;
-    void *payload = ring_take(r, &ticket);
-    if (!payload)
-        return false;
-    memcpy(data, payload, bytes);
-    ring_release(r, ticket);
-    return true;
-}
-
-static void *await(struct ring *r, uint64_t ticket, unsigned phase)
-{
-    struct cell *cell = cell_at(r, ticket);
-    uint64_t wanted = free_turn(r, ticket) + phase;
-    for (int looks = 0; atomic_load_acquire(&cell->turn) != wanted; looks++) { /* partner: pass_turn */
-        if (looks < SPINS)
-            atomic_relax();
-        else
-            sched_yield();
-    }
-    return cell->payload;
-}
-
-void ring_push(struct ring *r, const void *data, size_t bytes)
-{
-    uint64_t ticket = atomic_fetch_add_relaxed(&r->tail, 1); /* hands out a position, no more */
-    memcpy(await(r, ticket, 0), data, bytes);
-    ring_commit(r, ticket);
-}
-
-void ring_pop(struct ring *r, void *data, size_t bytes)
-{
-    uint64_t ticket = atomic_fetch_add_relaxed(&r->head, 1); /* hands out a position, no more */
-    memcpy(data, await(r, ticket, 1), bytes);
-    ring_release(r, ticket);
 }
 
 bool ring_is_empty(const struct ring *r)

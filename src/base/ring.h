@@ -2,9 +2,8 @@
  * processes share. It holds no pointers, and zeroed memory with a formatted head is an empty ring, so cells of
  * a fresh file cost no page before their first use.
  *
- * Any thread of any process that maps it may call everything but ring_format. Messages of one producer are
- * taken in the order of its reserves; every message is taken exactly once. Nothing here allocates or
- * locks.
+ * Any thread of any process that maps it may call everything but ring_format. Consumers take the messages of one
+ * producer in the order of its reserves, and each message exactly once. Nothing here allocates or locks.
  *
  *   void *cell = ring_reserve(ring, &ticket);   null: full
  *   ... write up to cell_bytes ...
@@ -14,11 +13,10 @@
  *   ... read ...
  *   ring_release(ring, ticket);
  *
- * Fairness: the forms that try go by compare and swap, and any of them may win. ring_push and ring_pop
- * draw a number and wait for its turn, so that they are served in the order in which they came.
+ * Callers compete by compare and swap, and any of them may win: there is no order of service among them.
  *
- * A producer that dies between reserve and commit leaves a cell that never comes, and consumers stop
- * in front of it (likewise a consumer that dies before release, and producers). The ring does not mend this:
+ * A producer that dies between reserve and commit leaves a cell that never becomes full, and consumers stop in
+ * front of it. A consumer that dies before release stops producers in the same way. The ring does not mend this:
  * when a PE dies, the job ends. */
 #ifndef BASE_RING_H
 #define BASE_RING_H
@@ -51,15 +49,7 @@ void ring_commit(struct ring *ring, uint64_t ticket);
 void *ring_take(struct ring *ring, uint64_t *ticket);
 void ring_release(struct ring *ring, uint64_t ticket);
 
-/* Copying forms; bytes is at most cell_bytes. False: full, or empty. */
-bool ring_try_push(struct ring *ring, const void *data, size_t bytes);
-bool ring_try_pop(struct ring *ring, void *data, size_t bytes);
-
-/* These wait: briefly spinning, then yielding. Not for a caller who must go on with other work meanwhile. */
-void ring_push(struct ring *ring, const void *data, size_t bytes);
-void ring_pop(struct ring *ring, void *data, size_t bytes);
-
-/* One look: nothing to take just now. */
+/* True when there is nothing to take just now: one look, and the answer may be old when it is used. */
 bool ring_is_empty(const struct ring *ring);
 
 #endif

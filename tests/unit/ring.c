@@ -38,19 +38,41 @@ static void free_ring(struct ring *r)
     munmap(r, ring_size(r->cells, r->cell_bytes));
 }
 
+static bool try_push(struct ring *r, const void *data, size_t bytes)
+{
+    uint64_t ticket;
+    void *cell = ring_reserve(r, &ticket);
+    if (!cell)
+        return false;
+    memcpy(cell, data, bytes);
+    ring_commit(r, ticket);
+    return true;
+}
+
+static bool try_pop(struct ring *r, void *data, size_t bytes)
+{
+    uint64_t ticket;
+    const void *cell = ring_take(r, &ticket);
+    if (!cell)
+        return false;
+    memcpy(data, cell, bytes);
+    ring_release(r, ticket);
+    return true;
+}
+
 static void test_edges(uint32_t cells)
 {
     struct ring *r = new_ring(cells, sizeof(int));
     int in = 0, out = 0, got;
     CHECK(ring_size(cells, 56) == sizeof(struct ring) + 64 * (size_t)cells && ring_size(1, 57) == ring_size(2, 1));
     for (int round = 0; round < 20; round++) {
-        CHECK(ring_is_empty(r) && !ring_try_pop(r, &got, sizeof got));
+        CHECK(ring_is_empty(r) && !try_pop(r, &got, sizeof got));
         for (uint32_t i = 0; i < cells; i++, in++)
-            CHECK(ring_try_push(r, &in, sizeof in));
-        CHECK(!ring_try_push(r, &in, sizeof in) && !ring_is_empty(r));
+            CHECK(try_push(r, &in, sizeof in));
+        CHECK(!try_push(r, &in, sizeof in) && !ring_is_empty(r));
         for (uint32_t i = 0; i < cells - cells / 2; i++, out++)
-            CHECK(ring_try_pop(r, &got, sizeof got) && got == out);
-        for (; ring_try_pop(r, &got, sizeof got); out++)
+            CHECK(try_pop(r, &got, sizeof got) && got == out);
+        for (; try_pop(r, &got, sizeof got); out++)
             CHECK(got == out);
         CHECK(out == in);
     }
@@ -82,7 +104,6 @@ static void test_reserve(void)
 struct load {
     struct ring *ring;
     uint32_t producers, consumers;
-    bool waits; /* ring_push and ring_pop instead of the forms that try */
     uint32_t left;
     unsigned char seen[MOST_THREADS][MESSAGES]; /* how often each message was taken */
 };
@@ -98,25 +119,13 @@ static void *produce(void *argument)
     struct load *l = a->load;
     for (uint32_t i = 0; i < MESSAGES; i++) {
         struct message m = {a->me, i, check_of(a->me, i)};
-        if (l->waits)
-            ring_push(l->ring, &m, sizeof m);
-        else
-            while (!ring_try_push(l->ring, &m, sizeof m))
-                sched_yield();
+        while (!try_push(l->ring, &m, sizeof m))
+            sched_yield();
     }
     return NULL;
 }
 
-static bool take_one(struct load *l, struct message *m)
-{
-    if (l->waits) {
-        ring_pop(l->ring, m, sizeof *m);
-        return true;
-    }
-    return ring_try_pop(l->ring, m, sizeof *m);
-}
-
-/* Draws the right to take a message first, so that consumers that wait all come to an end. */
+/* Draws the right to take a message first, so that every consumer knows when it has taken its last. */
 static bool draw(struct load *l)
 {
     uint32_t left = atomic_load_relaxed(&l->left);
@@ -132,7 +141,7 @@ static void *consume(void *argument)
     int64_t last[MOST_THREADS] = {-1, -1, -1, -1};
     while (draw(l)) {
         struct message m;
-        while (!take_one(l, &m))
+        while (!try_pop(l->ring, &m, sizeof m))
             sched_yield();
         CHECK(m.producer < l->producers && m.sequence < MESSAGES && m.check == check_of(m.producer, m.sequence));
         CHECK((int64_t)m.sequence > last[m.producer]); /* one consumer sees a producer's messages in order */
@@ -143,17 +152,12 @@ static void *consume(void *argument)
     return NULL;
 }
 
-static void test_threads(uint32_t cells, uint32_t producers, uint32_t consumers, bool waits)
+static void test_threads(uint32_t cells, uint32_t producers, uint32_t consumers)
 {
     struct load *l = calloc(1, sizeof *l);
     pthread_t thread[2 * MOST_THREADS];
     struct actor actor[2 * MOST_THREADS];
-    *l = (struct load){new_ring(cells, sizeof(struct message)),
-                       producers,
-                       consumers,
-                       waits,
-                       producers * MESSAGES,
-                       {{0}}};
+    *l = (struct load){new_ring(cells, sizeof(struct message)), producers, consumers, producers * MESSAGES, {{0}}};
     for (uint32_t i = 0; i < producers + consumers; i++) {
         actor[i] = (struct actor){l, i < producers ? i : i - producers};
         CHECK(pthread_create(&thread[i], NULL, i < producers ? produce : consume, &actor[i]) == 0);
@@ -177,7 +181,7 @@ static void test_processes(void)
     struct load *l = calloc(1, sizeof *l);
     struct ring *r = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     CHECK(r != MAP_FAILED);
-    *l = (struct load){ring_format(r, 64, sizeof(struct message)), 2, 1, false, 2 * MESSAGES, {{0}}};
+    *l = (struct load){ring_format(r, 64, sizeof(struct message)), 2, 1, 2 * MESSAGES, {{0}}};
     pid_t pid = fork();
     if (pid == 0) {
         l->ring = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
@@ -202,12 +206,11 @@ int main(void)
     for (uint32_t cells = 1; cells <= 64; cells *= 4)
         test_edges(cells);
     test_reserve();
-    test_threads(16, 1, 1, false);
-    test_threads(2, 4, 4, false);
-    test_threads(256, 4, 4, false);
-    test_threads(16, 4, 1, false);
-    test_threads(16, 4, 4, true);
-    test_threads(1, 2, 2, true);
+    test_threads(16, 1, 1);
+    test_threads(2, 4, 4);
+    test_threads(256, 4, 4);
+    test_threads(16, 4, 1);
+    test_threads(1, 2, 2);
     test_processes();
     return 0;
 }
