@@ -33,7 +33,14 @@ struct rte_backend {
 /* Null until a backend is open; constant from then on. */
 extern const struct rte_backend *rte_backend;
 
-int rte_backend_fence(int seconds); /* under the lock */
+/* Calls the launcher's fence under the lock of exchange.c and returns what it returns. */
+int rte_backend_fence(int seconds);
+
+/* rte.c: from here on rte_is_pe is true, in this process alone. */
+void rte_is_this_process(void);
+
+/* end.c: keeps the status that the program passes to exit, for rte_leave. */
+void rte_note_exit(void);
 
 /* 0, or -1 after one line. self and local fill rte.fd, node_index, launched. */
 int rte_self_open(void);

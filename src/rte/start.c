@@ -1,0 +1,166 @@
+/* rte_init: finds who started this process, opens the way to it, maps the node's head and takes this PE's seat. */
+#include "base/env.h"
+#include "base/log.h"
+#include "rte/backend.h"
+#include "rte/rte.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+static int map_head(void)
+{
+    struct node *head = mmap(0, sizeof *head, PROT_READ, MAP_SHARED, rte.fd, 0);
+    if (head == MAP_FAILED)
+        return -1;
+    size_t bytes = node_groups_at(head->size);
+    bool valid = head->magic == NODE_MAGIC && (uint32_t)rte.node_index < head->size;
+    munmap(head, sizeof *head);
+    if (!valid)
+        return errno = EPROTO, -1;
+    head = mmap(0, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, rte.fd, 0);
+    if (head == MAP_FAILED)
+        return -1;
+    rte.node = head;
+    return 0;
+}
+
+/* A later life of the library in the same process. */
+static int come_back(void)
+{
+    atomic_store_release(&rte.me->state, NODE_RUNNING);
+    return 0;
+}
+
+/* Which launcher started this process. The most special word first: ours is for this process alone. */
+enum launcher { ALONE, OURS, PMIX, PMI, UNKNOWN };
+
+/* Programs that a PE starts inherit the words of its launcher, but the place in the job is taken: they are jobs
+ * of their own, unless another launcher comes between. */
+static void name_place(char *text, size_t room)
+{
+    static const char *const words[] = {"PMIX_NAMESPACE", "PMIX_RANK", "PMI_FD", "PMI_RANK", "PMI_PORT", "PMI_ID"};
+    size_t used = 0;
+    for (size_t i = 0; i < sizeof words / sizeof *words && used < room; i++) {
+        const char *word = getenv(words[i]);
+        used += (size_t)snprintf(text + used, room - used, "/%s", word ? word : "");
+    }
+}
+
+static bool place_is_taken(void)
+{
+    char place[512];
+    const char *taken = getenv("LATERAL_TAKEN");
+    name_place(place, sizeof place);
+    return taken && strcmp(taken, place) == 0 && !rte_pmi_is_open();
+}
+
+static void take_place(void)
+{
+    char place[512];
+    name_place(place, sizeof place);
+    setenv("LATERAL_TAKEN", place, 1);
+}
+
+static enum launcher find_launcher(void)
+{
+    static const char *const names[] = {"alone", "oshrun", "pmix", "pmi"};
+    const char *chosen = env_text(ENV_RTE);
+    for (int i = 0; i < UNKNOWN; i++)
+        if (strcmp(chosen, names[i]) == 0)
+            return i;
+    if (*chosen && strcmp(chosen, "auto") != 0)
+        return UNKNOWN;
+    if (*env_text(ENV_JOB))
+        return OURS;
+    if (place_is_taken())
+        return ALONE;
+    if (rte_pmi_is_open()) /* the innermost launcher: others close what they inherit */
+        return PMI;
+    if (rte_pmix_is_there())
+        return PMIX;
+    return rte_pmi_is_there() ? PMI : ALONE;
+}
+
+/* srun without --mpi=pmix or pmi2 would start as many jobs of one PE as it has tasks. */
+static void warn_lonely(void)
+{
+    const char *tasks = getenv("SLURM_STEP_NUM_TASKS"), *number = getenv("SLURM_PROCID");
+    if (tasks && number && atoi(tasks) > 1 && atoi(number) == 0)
+        log_line("srun started %s tasks that know nothing of each other: each is a job of one PE; "
+                 "use srun --mpi=pmix, srun --mpi=pmi2 or oshrun",
+                 tasks);
+}
+
+/* Ends the job where it fails: the other PEs would wait for this one. */
+static int join(const struct rte_backend *backend, const struct rte_place *place)
+{
+    if (!backend)
+        return -1;
+    rte_backend = backend;
+    rte_is_this_process();
+    rte.pe = place->pe;
+    log_identity(rte.pe);
+    log_debug("started by a launcher that speaks %s: PE %d of %d, job %s", backend->name, place->pe, place->npes,
+              place->job);
+    rte_note_exit();
+    if (rte_meet(place) != 0)
+        rte_abort(LAT_EXIT);
+    return 0;
+}
+
+static int open_node(enum launcher launcher)
+{
+    struct rte_place place;
+    if (launcher == PMIX || launcher == PMI)
+        take_place(); /* before a module starts threads */
+    switch (launcher) {
+    case OURS: return rte_local_open(env_text(ENV_JOB));
+    case PMIX: return join(rte_pmix_open(&place), &place);
+    case PMI: return join(rte_pmi_open(&place), &place);
+    case ALONE: warn_lonely(); return rte_self_open();
+    case UNKNOWN: break;
+    }
+    log_line("LATERAL_RTE=%s is not one of auto, oshrun, pmix, pmi, alone", env_text(ENV_RTE));
+    return -1;
+}
+
+static int take_seat(void)
+{
+    rte.node_size = (int)rte.node->size;
+    rte.node_first = (int)rte.node->first;
+    rte.npes = (int)rte.node->total;
+    rte.pe = rte.node_first + rte.node_index;
+    rte.me = &rte.node->pe[rte.node_index];
+    log_identity(rte.pe);
+    if (atomic_load_relaxed(&rte.me->state) != NODE_STARTED) {
+        log_line("this PE was already used by another process; start one OpenSHMEM program per PE");
+        return -1;
+    }
+    rte_is_this_process();
+    rte.me->pid = getpid();
+    atomic_store_release(&rte.me->state, NODE_RUNNING); /* acquire: launcher */
+    return rte_nodes_learn();
+}
+
+int rte_init(void)
+{
+    if (rte.node)
+        return come_back();
+    if (open_node(find_launcher()) != 0)
+        return -1;
+    fcntl(rte.fd, F_SETFD, FD_CLOEXEC);
+    unsetenv("LATERAL_JOB"); /* programs that a PE starts are jobs of their own */
+    int status = map_head();
+    if (status != 0)
+        log_line("cannot map the job's memory: %s", strerror(errno));
+    else
+        status = take_seat();
+    if (status != 0 && rte_backend)
+        rte_abort(LAT_EXIT);
+    return status;
+}
