@@ -200,7 +200,7 @@ void job_reap(struct job *job)
 static bool somebody_waits(const struct job *job)
 {
     const struct node *node = job->segment.node;
-    if (atomic_load_acquire(&node->arrived)) /* partner: the barrier's add */
+    if ((uint32_t)atomic_load_acquire(&node->arrived)) /* partner: the barrier's add */
         return true;
     for (uint32_t pe = 0; pe < job->started; pe++)
         if (atomic_load_acquire(&node->pe[pe].state) != NODE_STARTED) /* partner: the PE's release */

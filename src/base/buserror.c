@@ -1,5 +1,7 @@
-/* The SIGBUS handler. It may interrupt anything, so it builds its line by hand on the stack and uses only
- * open, read, write and _exit. */
+/* The SIGBUS handler. It may interrupt anything, so it builds its line by hand and uses only open, read, write and _exit.
+ *
+ * It may run on an alternate stack of the least size, so its buffers are static: one thread reports and ends the process,
+ * any other stops. The pages of the buffers are made beforehand, for the handler runs when there is no memory. */
 #include "base/buserror.h"
 
 #include "base/atomic.h"
@@ -8,6 +10,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -25,6 +28,12 @@ struct text {
     char at[1024];
     size_t used;
 };
+
+static struct {
+    uint32_t taken; /* by the thread that reports */
+    struct text line, path;
+    char groups[4096], info[2048];
+} report_room;
 
 static void add(struct text *t, const char *s)
 {
@@ -87,17 +96,17 @@ static uint64_t parse_number(const char *s)
 /* The smallest limit on the way from the process's control group up to the root. */
 static uint64_t group_limit(const char *mount, const char *group, const char *file)
 {
-    struct text path;
+    struct text *path = &report_room.path;
     char value[64];
     uint64_t limit = UINT64_MAX;
     size_t length = strcspn(group, "\n");
     for (;;) {
-        path.used = 0;
-        add(&path, mount);
-        for (size_t i = 0; i < length && path.used < sizeof path.at - 1; i++)
-            path.at[path.used++] = group[i];
-        add(&path, file);
-        if (read_text(path.at, value, sizeof value) && parse_number(value) < limit)
+        path->used = 0;
+        add(path, mount);
+        for (size_t i = 0; i < length && path->used < sizeof path->at - 1; i++)
+            path->at[path->used++] = group[i];
+        add(path, file);
+        if (read_text(path->at, value, sizeof value) && parse_number(value) < limit)
             limit = parse_number(value);
         if (!length)
             return limit;
@@ -109,8 +118,8 @@ static uint64_t group_limit(const char *mount, const char *group, const char *fi
 /* Version 2 ("0::/group"), or the memory controller of version 1 ("4:memory:/group"). */
 static uint64_t memory_limit(void)
 {
-    char groups[4096];
-    if (!read_text("/proc/self/cgroup", groups, sizeof groups))
+    char *groups = report_room.groups;
+    if (!read_text("/proc/self/cgroup", groups, sizeof report_room.groups))
         return UINT64_MAX;
     const char *v1 = strstr(groups, "memory:/");
     uint64_t limit = v1 ? group_limit("/sys/fs/cgroup/memory", v1 + 7, "/memory.limit_in_bytes") : UINT64_MAX;
@@ -124,8 +133,8 @@ static uint64_t memory_limit(void)
 
 static void add_meminfo(struct text *t, const char *key, const char *words)
 {
-    char info[2048];
-    const char *at = read_text("/proc/meminfo", info, sizeof info) ? strstr(info, key) : NULL;
+    char *info = report_room.info;
+    const char *at = read_text("/proc/meminfo", info, sizeof report_room.info) ? strstr(info, key) : NULL;
     if (!at)
         return;
     at += strlen(key);
@@ -136,28 +145,31 @@ static void add_meminfo(struct text *t, const char *key, const char *words)
 
 static _Noreturn void report(uintptr_t address)
 {
-    struct text t = {.used = 0};
-    add(&t, "lateral: ");
+    struct text *t = &report_room.line;
+    while (atomic_exchange_acqrel(&report_room.taken, 1)) /* another thread reports; it ends the process */
+        pause();
+    t->used = 0;
+    add(t, "lateral: ");
     if (log_pe() >= 0) {
-        add(&t, "PE ");
-        add_number(&t, (uint64_t)log_pe(), 10);
-        add(&t, ": ");
+        add(t, "PE ");
+        add_number(t, (uint64_t)log_pe(), 10);
+        add(t, ": ");
     }
-    add(&t, "out of memory for shared pages at 0x");
-    add_number(&t, address, 16);
-    add(&t, " (heap size ");
-    add_size(&t, facts.heap_bytes);
-    add(&t, " each, PEs here ");
-    add_number(&t, (uint64_t)facts.pes, 10);
-    add_meminfo(&t, "MemTotal:", ", machine has ");
-    add_meminfo(&t, "MemAvailable:", ", available ");
+    add(t, "out of memory for shared pages at 0x");
+    add_number(t, address, 16);
+    add(t, " (heap size ");
+    add_size(t, facts.heap_bytes);
+    add(t, " each, PEs here ");
+    add_number(t, (uint64_t)facts.pes, 10);
+    add_meminfo(t, "MemTotal:", ", machine has ");
+    add_meminfo(t, "MemAvailable:", ", available ");
     uint64_t limit = memory_limit();
     if (limit != UINT64_MAX) {
-        add(&t, ", cgroup limit ");
-        add_size(&t, limit);
+        add(t, ", cgroup limit ");
+        add_size(t, limit);
     }
-    add(&t, "); set SHMEM_SYMMETRIC_SIZE smaller or use fewer PEs\n");
-    ssize_t wrote = write(STDERR_FILENO, t.at, t.used);
+    add(t, "); set SHMEM_SYMMETRIC_SIZE smaller or use fewer PEs\n");
+    ssize_t wrote = write(STDERR_FILENO, t->at, t->used);
     (void)wrote; /* nobody to tell */
     _exit(LAT_EXIT);
 }
@@ -195,6 +207,12 @@ static void on_bus_error(int number, siginfo_t *info, void *context)
     errno = kept;
 }
 
+/* Not with zeros: where globals lie on shared pages, a page of zeros is left out. */
+static void make_report_pages(void)
+{
+    memset(&report_room.line, 1, sizeof report_room - offsetof(typeof(report_room), line));
+}
+
 static int install(void)
 {
     static bool installed;
@@ -214,6 +232,7 @@ int buserror_watch(const void *start, size_t bytes, const struct buserror_facts 
     if (!bytes || count == BUSERROR_RANGES)
         return EINVAL;
     facts = *now;
+    make_report_pages();
     range[count] = (struct range){(uintptr_t)start, bytes};
     atomic_store_release(&ranges, count + 1); /* partner: on_bus_error */
     return install();

@@ -8,7 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* False when the time is over; null waits for ever. */
+/* Returns false when `end` has passed; null waits for ever. */
 static bool futex_sleep(uint32_t *word, uint32_t seen, const struct timespec *end)
 {
     return syscall(SYS_futex, word, FUTEX_WAIT_BITSET, seen, end, 0, FUTEX_BITSET_MATCH_ANY) == 0 || errno != ETIMEDOUT;
@@ -19,34 +19,49 @@ static void futex_wake_all(uint32_t *word)
     syscall(SYS_futex, word, FUTEX_WAKE, INT_MAX, 0, 0, 0);
 }
 
-/* The last to arrive resets the count before it opens the next round (release), so a PE that
- * comes back at once (acquire of round) counts from zero. */
-static bool meet(void (*last)(void *), void *argument, const struct timespec *end)
+/* Takes my arrival back, so that nobody passes while I give up. False when the last PE has arrived meanwhile: then the
+ * round is over for me too. Only this PE's absence keeps the round open, so nobody else's arrival is taken back. */
+static bool barrier_withdraw(struct node *node, uint32_t round)
+{
+    uint64_t seen = atomic_load_relaxed(&node->arrived);
+    while (seen >> 32 == round && (uint32_t)seen < node->size)
+        if (atomic_cas_acqrel(&node->arrived, &seen, seen - 1)) /* partner: the add in barrier_meet */
+            return true;
+    return false;
+}
+
+/* Returns false when not all PEs came before `end` (null: no limit); then none of those in time has passed. The last to
+ * arrive opens the count of the next round before it opens the round itself (release), so a PE that comes back at once
+ * (acquire of round) counts from zero. */
+static bool barrier_meet(void (*last)(void *), void *argument, const struct timespec *end)
 {
     struct node *node = rte.node;
     uint32_t round = atomic_load_acquire(&node->round);
-    if (atomic_fetch_add_acqrel(&node->arrived, 1) + 1 == node->size) {
+    if ((uint32_t)atomic_fetch_add_acqrel(&node->arrived, 1) + 1 == node->size) {
         if (last)
             last(argument);
-        atomic_store_relaxed(&node->arrived, 0);
+        atomic_store_relaxed(&node->arrived, (uint64_t)(round + 1) << 32);
         atomic_store_release(&node->round, round + 1);
         futex_wake_all(&node->round);
         return true;
     }
     while (atomic_load_acquire(&node->round) == round) /* a signal or a spurious wake looks again */
-        if (!futex_sleep(&node->round, round, end))
-            return false;
+        if (!futex_sleep(&node->round, round, end)) {
+            if (barrier_withdraw(node, round))
+                return false;
+            end = 0;
+        }
     return true;
 }
 
 void rte_node_barrier(void)
 {
-    meet(0, 0, 0);
+    barrier_meet(0, 0, 0);
 }
 
 void rte_node_barrier_last(void (*last)(void *), void *argument)
 {
-    meet(last, argument, 0);
+    barrier_meet(last, argument, 0);
 }
 
 bool rte_node_barrier_within(int seconds)
@@ -54,5 +69,5 @@ bool rte_node_barrier_within(int seconds)
     struct timespec end;
     clock_gettime(CLOCK_MONOTONIC, &end);
     end.tv_sec += seconds;
-    return meet(0, 0, &end);
+    return barrier_meet(0, 0, &end);
 }

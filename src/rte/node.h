@@ -20,7 +20,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define NODE_MAGIC 0x4c61746572616c36ull /* "Lateral6"; change with the layout */
+#define NODE_MAGIC 0x4c61746572616c37ull /* "Lateral7"; change with the layout */
 #define NODE_MAX_PES 65536
 
 enum node_state {
@@ -62,7 +62,7 @@ struct node {
     uint64_t nonce[2];       /* random, the same in all nodes of the job: its key */
 
     /* Futex barrier for start and end (rte_node_barrier). */
-    cache_aligned uint32_t arrived; /* acqrel add by each; reset by the last */
+    cache_aligned uint64_t arrived; /* round << 32 | PEs that wait in it; acqrel add by each, reset by the last */
     uint32_t round;                 /* release by the last, acquire and futex by the others */
 
     /* How the job ends early; the first to claim wins (cas acqrel; the launcher reads acquire). */

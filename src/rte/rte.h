@@ -38,7 +38,7 @@ void rte_node_barrier(void);
 
 /* The same; the last to arrive runs `last` while all others wait, and they see what it stored. */
 void rte_node_barrier_last(void (*last)(void *), void *argument);
-/* The same, but gives up: false when somebody has not come in time. The job is to be ended then. */
+/* The same, but gives up: false when somebody has not come in time, and then nobody else passes. The caller ends the job. */
 bool rte_node_barrier_within(int seconds);
 
 /* All PEs of the job, the same way. Through the launcher where there are several nodes, so for start

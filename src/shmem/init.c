@@ -2,6 +2,7 @@
  *
  * Data flow of init: the substrate (src/uccs/life.h) -> heap, world team, default context -> running. Finalize goes back the same way; it ends with a
  * barrier whose waiters sleep. The counts are under a mutex: any thread may nest. */
+#include "base/atomic.h"
 #include "base/log.h"
 #include "rte/rte.h"
 #include "shmem/calls.h"
@@ -135,10 +136,14 @@ void lat_finalize(void)
     pthread_mutex_unlock(&life);
 }
 
-/* exit, not _exit: the standard wants the caller's normal termination. */
+/* exit, not _exit: the standard wants the caller's normal termination. Only one thread may call exit, so a second one that
+ * comes at the same time waits for the end of the process. */
 _Noreturn void lat_global_exit(int status)
 {
+    static uint32_t taken;
     lat_require("shmem_global_exit");
+    while (atomic_exchange_acqrel(&taken, 1))
+        pause();
     rte_claim_end(NODE_GLOBAL_EXIT, status);
     lat_state = LAT_AFTER;
     lat_on_node = 0;

@@ -44,6 +44,42 @@ static void inside(void)
     page[100] = 1;
 }
 
+#define STACK_BYTES (1 << 20)
+static char *stack; /* alternate stack of the children, zeros at first, seen by the parent */
+
+static void on_own_stack(void)
+{
+    CHECK(sigaltstack(&(stack_t){.ss_sp = stack, .ss_size = STACK_BYTES}, NULL) == 0);
+}
+
+static void report_on_stack(void)
+{
+    on_own_stack();
+    inside();
+}
+
+static void end_at_once(int number)
+{
+    _exit(number == SIGBUS ? 24 : 1);
+}
+
+static void nothing_on_stack(void)
+{
+    on_own_stack();
+    sigaction(SIGBUS, &(struct sigaction){.sa_handler = end_at_once, .sa_flags = SA_ONSTACK}, NULL);
+    beyond_end()[0] = 1;
+}
+
+/* How deep the children have written into their stack since the last time. */
+static size_t depth(void)
+{
+    size_t untouched = 0;
+    while (untouched < STACK_BYTES && !stack[untouched])
+        untouched++;
+    memset(stack, 0, STACK_BYTES);
+    return STACK_BYTES - untouched;
+}
+
 static void forged(void)
 {
     static char block[4096];
@@ -175,9 +211,23 @@ static void check_exit(void (*body)(void), int expected_status)
     CHECK(WIFEXITED(status) && WEXITSTATUS(status) == expected_status);
 }
 
+/* Programs give their handlers small stacks (8 kB), most of which the kernel's frame may take. */
+static void check_depth(void)
+{
+    stack = mmap(NULL, STACK_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    CHECK(stack != MAP_FAILED);
+    check_exit(nothing_on_stack, 24);
+    size_t least = depth();
+    check_report(report_on_stack);
+    size_t deep = depth();
+    printf("on the alternate stack: %zu bytes, of which the frame takes %zu\n", deep, least);
+    CHECK(deep - least < 2048);
+}
+
 int main(void)
 {
     check_report(inside);
+    check_depth();
     check_report(forged);
     check_killed(outside);
     check_killed(forgotten);
