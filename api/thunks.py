@@ -84,7 +84,7 @@ def amo_far(function):
         half, more = "lat_amo_fetch_far", f", fetch, {request}"
     elif function.result == "void":
         half, more = ("lat_amo_post_nbe", ", req") if function.has("req") else ("lat_amo_post_far", "")
-    asked = (f'{half}("{function.name}", {context(function)}, LAT_AMO_{AMO[operation][1]}, {target}, '
+    asked = (f'{half}("{function.name}", {context(function)}, UCCS_ATOMIC_{AMO[operation][1]}, {target}, '
              f"sizeof({kind.c}), {value}, {cond}, pe{more})")
     if function.has("fetch"):
         return asked

@@ -21,8 +21,8 @@ struct slot {
 
 static uccs_context_t context;
 static uccs_endpoint_t *endpoints;
-static uccs_memory_t *tables;    /* everybody's, by rank */
-static struct slot *mine;        /* my part of the map; only my handlers write it, and I run them in one thread */
+static uccs_memory_t *tables;    /* of all processes, by rank */
+static struct slot *mine;        /* this process's part; only handlers write it, and one thread runs them */
 static int rank, size, answered; /* answered: replies to find that have come */
 static long answer;
 
@@ -48,7 +48,7 @@ static int owner_of(const char *word)
     return (int)(hash(word) % (unsigned)size);
 }
 
-/* Open addressing; the slot that has the word or would take it. */
+/* Open addressing: returns the slot that holds the word, or the free slot for it. */
 static struct slot *slot_of(const char *word)
 {
     unsigned at = hash(word) / (unsigned)size;
@@ -78,7 +78,7 @@ static void found(uccs_am_token_t token, const void *payload, size_t length, voi
     answered++;
 }
 
-/* Does not wait: many are on their way at once. */
+/* Sends and does not wait, so many messages are on their way at once. */
 static void map_add(const char *word)
 {
     need(uccs_am_short(context, endpoints[owner_of(word)], ADD, UCCS_AM_USER, word, strlen(word) + 1, 0), "add");
@@ -118,7 +118,7 @@ static void open_map(void)
     free(handles);
 }
 
-/* Everybody's table, read without its owner's help. */
+/* Reads the tables of all processes without their help. */
 static long count_all(void)
 {
     struct slot *copy = malloc(BUCKETS * sizeof *copy);
@@ -144,7 +144,7 @@ int main(int argc, char **argv)
         snprintf(word, sizeof word, "word%ld", i % WORDS);
         map_add(word);
     }
-    need(uccs_flush(context), "flush"); /* all of mine are in the map */
+    need(uccs_flush(context), "flush"); /* all words of this process are in the map */
     need(uccs_barrier(UCCS_GROUP_WORLD), "barrier");
     for (long w = rank; w < WORDS; w += size) {
         snprintf(word, sizeof word, "word%ld", w);

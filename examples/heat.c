@@ -16,7 +16,7 @@
 
 enum { CELLS = 1000, REPORT = 50 };
 
-/* What neighbours put here: one cell from each side. A neighbour may be one step ahead, so steps take turns. */
+/* Neighbours put one cell from each side here. A neighbour may be one step ahead, so steps use two places in turns. */
 static double from_left[2], from_right[2];
 static double heat_here, heat_everywhere; /* for the reduction */
 
@@ -36,7 +36,7 @@ static void inside(const double *now, double *next)
         next[i] = next_heat(now[i - 1], now[i], now[i + 1]);
 }
 
-/* The whole ring by one PE, to compare with: the same operations on the same numbers. */
+/* One PE computes the whole ring for comparison: the same operations on the same numbers. */
 static long count_wrong(const double *mine, long first, long cells, long steps)
 {
     double *now = malloc((size_t)cells * sizeof *now), *next = malloc((size_t)cells * sizeof *next);
@@ -81,7 +81,7 @@ int main(int argc, char **argv)
         shmemx_ct_wait(right_came, step + 1);
         next[0] = next_heat(from_left[step % 2], now[0], now[1]);
         next[CELLS - 1] = next_heat(now[CELLS - 2], now[CELLS - 1], from_right[step % 2]);
-        shmemx_request_wait(&borders); /* now may be written again */
+        shmemx_request_wait(&borders); /* now the borders may be written again */
 
         if (step % REPORT == 0) { /* no heat is lost: the sum of REPORT steps ago, while these went on */
             shmemx_request_wait(&total);

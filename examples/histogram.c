@@ -41,7 +41,7 @@ int main(int argc, char **argv)
     int me = shmem_my_pe(), pes = shmem_n_pes();
     uint64_t state = (uint64_t)me << 32;
 
-    long *bins = shmem_calloc(BINS_PER_PE, sizeof *bins); /* its barrier: zero everywhere */
+    long *bins = shmem_calloc(BINS_PER_PE, sizeof *bins); /* it ends with a barrier: all bins are zero */
     if (bins == NULL)
         shmem_global_exit(1);
 
@@ -49,7 +49,7 @@ int main(int argc, char **argv)
         uint64_t bin = random_next(&state) % ((uint64_t)BINS_PER_PE * (uint64_t)pes);
         shmem_long_atomic_inc(&bins[bin % BINS_PER_PE], (int)(bin / BINS_PER_PE));
     }
-    shmem_barrier_all(); /* completes everybody's atomics */
+    shmem_barrier_all(); /* completes the atomics of all PEs */
 
     int wrong = 0;
     if (me == 0) {

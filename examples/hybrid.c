@@ -15,11 +15,11 @@ enum { ASK = 1, TAKE = 2, NONE = -1 };
 
 static uccs_context_t context;
 static long tasks, next_task; /* on PE 0 */
-static long task, came;       /* the one given to me; how many answers have come */
-static long sum;              /* symmetric: what all PEs have worked out, on PE 0 */
+static long task, came;       /* the task given to this PE; answers received */
+static long sum;              /* symmetric: the result of all PEs, on PE 0 */
 static long finished;         /* symmetric: PEs that have no more work, on PE 0 */
 
-/* On PE 0: the next task to whoever asks. Short, so it may run while PE 0 waits in OpenSHMEM. */
+/* Runs on PE 0: sends the next task to the PE that asks. It is short, so it may run while PE 0 waits in OpenSHMEM. */
 static void give(uccs_am_token_t token, const void *payload, size_t length, void *argument)
 {
     long number = __atomic_fetch_add(&next_task, 1, __ATOMIC_RELAXED);

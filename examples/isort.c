@@ -20,7 +20,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { ROUNDS = 3 }; /* after one that warms up */
+enum { ROUNDS = 3 }; /* measured, after one to warm up */
 
 /* Symmetric: what others reserve, and what PE 0 reads for the verdict. */
 static long received;
@@ -30,7 +30,7 @@ static struct summary {
     long first, last; /* -1 where there is no key */
     double seconds;
 } mine;
-static uint32_t *inbox; /* room for keys from everybody */
+static uint32_t *inbox; /* room for keys from all PEs */
 
 struct sorter {
     int me, pes, progress;
@@ -121,7 +121,7 @@ static void exchange_keys(struct sorter *s)
         }
         shmem_uint32_put_nbi(inbox + at, s->outbox + s->begin[pe], (size_t)count, pe);
     }
-    shmem_barrier_all(); /* completes our puts and everybody's */
+    shmem_barrier_all(); /* completes the puts of all PEs */
 }
 
 /* One pass of a radix sort on 11 bits. */

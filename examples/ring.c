@@ -8,7 +8,7 @@
 #include <shmem.h>
 #include <stdio.h>
 
-static long token; /* globals and statics are symmetric: each PE has its own, all can reach it */
+static long token; /* globals and statics are symmetric: each PE has one, all PEs reach it */
 
 int main(void)
 {

@@ -44,7 +44,7 @@ static double now(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* Puts one value and then says so: the count at `count` becomes `number`. */
+/* Puts one value and then announces it: the count at `count` becomes `number`. */
 static void send_value(double *to, double value, uint64_t *count, uint64_t number, int pe)
 {
 #if SHMEM_MAJOR_VERSION > 1 || SHMEM_MINOR_VERSION >= 5
@@ -56,7 +56,7 @@ static void send_value(double *to, double value, uint64_t *count, uint64_t numbe
 #endif
 }
 
-/* Waits until the count is at least `number`; returns what is known to be there. */
+/* Waits until the count is at least `number`; returns a count that it has reached. */
 static uint64_t wait_for(uint64_t *count, uint64_t number)
 {
 #if SHMEM_MAJOR_VERSION > 1 || SHMEM_MINOR_VERSION >= 5

@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "base/atomic.h"
-#include "shmem/kind.h"
+#include "uccs/object/atomic.h"
 
 struct shmem_ctx_impl;
 struct uccs_request;
@@ -22,21 +22,21 @@ struct uccs_request;
  * named. `value` and `cond` are the operand's bits, zero- or sign-extended from `size` (4 or 8)
  * bytes; only the low `size` bytes count. Answers the bits that were there before.
  */
-uint64_t lat_amo_far(const char *call, struct shmem_ctx_impl *ctx, enum lat_amo op, const void *dest, size_t size,
+uint64_t lat_amo_far(const char *call, struct shmem_ctx_impl *ctx, enum uccs_atomic op, const void *dest, size_t size,
                      uint64_t value, uint64_t cond, int pe);
 
 /* The same without the old value: to another node it is sent and not waited for. Answers 0. */
-uint64_t lat_amo_post_far(const char *call, struct shmem_ctx_impl *ctx, enum lat_amo op, const void *dest, size_t size,
-                          uint64_t value, uint64_t cond, int pe);
+uint64_t lat_amo_post_far(const char *call, struct shmem_ctx_impl *ctx, enum uccs_atomic op, const void *dest,
+                          size_t size, uint64_t value, uint64_t cond, int pe);
 
 /* The same where the old value is wanted at `fetch`: on return, or to another node when the context is quiet or the
  * request complete; req may be null. */
-void lat_amo_fetch_far(const char *call, struct shmem_ctx_impl *ctx, enum lat_amo op, const void *dest, size_t size,
+void lat_amo_fetch_far(const char *call, struct shmem_ctx_impl *ctx, enum uccs_atomic op, const void *dest, size_t size,
                        uint64_t value, uint64_t cond, int pe, void *fetch, struct uccs_request **req);
 
 /* The same without the old value, carried by a request. */
-uint64_t lat_amo_post_nbe(const char *call, struct shmem_ctx_impl *ctx, enum lat_amo op, const void *dest, size_t size,
-                          uint64_t value, uint64_t cond, int pe, struct uccs_request **req);
+uint64_t lat_amo_post_nbe(const char *call, struct shmem_ctx_impl *ctx, enum uccs_atomic op, const void *dest,
+                          size_t size, uint64_t value, uint64_t cond, int pe, struct uccs_request **req);
 
 /* Bits of a real operand for lat_amo_far, and back. */
 static inline uint64_t lat_bits_of_float(float value)

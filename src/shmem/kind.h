@@ -1,6 +1,6 @@
 /*
  * The enumerations that generated thunks pass to the kernels of the OpenSHMEM layer: element
- * kinds, reduction operators, atomic operations. Plain constants, no state; anyone may include it.
+ * kinds, reduction operators. Plain constants, no state; anyone may include it.
  * api/table.py names them; a new kind or operation starts here.
  */
 #ifndef LATERAL_SHMEM_KIND_H
@@ -30,17 +30,5 @@ enum lat_kind {
 #define LAT_CHAR (CHAR_MIN < 0 ? LAT_I8 : LAT_U8)
 
 enum lat_op { LAT_AND, LAT_OR, LAT_XOR, LAT_MIN, LAT_MAX, LAT_SUM, LAT_PROD, LAT_OPS };
-
-/* Every remote atomic is one of these on 4 or 8 bytes; increments are additions of one. */
-enum lat_amo {
-    LAT_AMO_FETCH,
-    LAT_AMO_SET,
-    LAT_AMO_SWAP,
-    LAT_AMO_CSWAP,
-    LAT_AMO_ADD,
-    LAT_AMO_AND,
-    LAT_AMO_OR,
-    LAT_AMO_XOR
-};
 
 #endif

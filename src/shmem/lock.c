@@ -24,15 +24,15 @@ _Static_assert(sizeof(struct lock) == sizeof(long), "a lock is a long");
 
 #define WAITING 1u
 
-static uint32_t amo(const char *call, enum lat_amo op, uint32_t *word, uint32_t value, uint32_t cond, int pe)
+static uint32_t amo(const char *call, enum uccs_atomic op, uint32_t *word, uint32_t value, uint32_t cond, int pe)
 {
     uint32_t *near = uccs_near(word, pe);
     if (lat_unlikely(!near))
         return (uint32_t)lat_amo_far(call, LAT_CTX_DEFAULT, op, word, sizeof *word, value, cond, pe);
     switch (op) {
-    case LAT_AMO_SWAP: return atomic_exchange_acqrel(near, value);
-    case LAT_AMO_CSWAP: (void)atomic_cas_acqrel(near, &cond, value); return cond;
-    case LAT_AMO_OR: return atomic_fetch_or_acqrel(near, value);
+    case UCCS_ATOMIC_SWAP: return atomic_exchange_acqrel(near, value);
+    case UCCS_ATOMIC_CSWAP: (void)atomic_cas_acqrel(near, &cond, value); return cond;
+    case UCCS_ATOMIC_OR: return atomic_fetch_or_acqrel(near, value);
     default: return atomic_fetch_and_acqrel(near, value);
     }
 }
@@ -52,10 +52,10 @@ void lat_set_lock(long *word)
     struct lock *lock = (struct lock *)word;
     int home = home_of(call, lock), me = uccs_core.me;
     atomic_store_relaxed(&lock->node, WAITING); /* nobody knows me until the swap */
-    uint32_t ahead = amo(call, LAT_AMO_SWAP, &lock->tail, (uint32_t)me + 1, 0, home);
+    uint32_t ahead = amo(call, UCCS_ATOMIC_SWAP, &lock->tail, (uint32_t)me + 1, 0, home);
     if (ahead == 0)
         return;
-    amo(call, LAT_AMO_OR, &lock->node, ((uint32_t)me + 1) << 1, 0, (int)ahead - 1);
+    amo(call, UCCS_ATOMIC_OR, &lock->node, ((uint32_t)me + 1) << 1, 0, (int)ahead - 1);
     struct uccs_wait wait = {0};
     while (atomic_load_acquire(&lock->node) & WAITING) /* release: lat_clear_lock of the one ahead */
         uccs_pause(&wait);
@@ -68,7 +68,7 @@ void lat_clear_lock(long *word)
     int home = home_of(call, lock), me = uccs_core.me;
     lat_quiet();
     if (atomic_load_acquire(&lock->node) >> 1 == 0 &&
-        amo(call, LAT_AMO_CSWAP, &lock->tail, 0, (uint32_t)me + 1, home) == (uint32_t)me + 1) {
+        amo(call, UCCS_ATOMIC_CSWAP, &lock->tail, 0, (uint32_t)me + 1, home) == (uint32_t)me + 1) {
         atomic_store_relaxed(&lock->node, 0);
         return;
     }
@@ -77,7 +77,7 @@ void lat_clear_lock(long *word)
     while ((node = atomic_load_acquire(&lock->node)) >> 1 == 0) /* the one behind is just telling me */
         uccs_pause(&wait);
     atomic_store_relaxed(&lock->node, 0); /* before the next holder can let me in again */
-    amo(call, LAT_AMO_AND, &lock->node, ~WAITING, 0, (int)(node >> 1) - 1);
+    amo(call, UCCS_ATOMIC_AND, &lock->node, ~WAITING, 0, (int)(node >> 1) - 1);
 }
 
 /* 0 when it was free and is now the caller's, 1 when it was taken. */
@@ -86,7 +86,7 @@ int lat_test_lock(long *word)
     static const char call[] = "shmem_test_lock";
     struct lock *lock = (struct lock *)word;
     int home = home_of(call, lock);
-    if (amo(call, LAT_AMO_CSWAP, &lock->tail, (uint32_t)uccs_core.me + 1, 0, home) == 0)
+    if (amo(call, UCCS_ATOMIC_CSWAP, &lock->tail, (uint32_t)uccs_core.me + 1, 0, home) == 0)
         return 0;
     uccs_missed();
     return 1;

@@ -8,7 +8,7 @@
 #include "shmem/rma.h"
 #include "shmem/signal.h"
 #include "shmem/strided.h"
-#include "uccs/request.h"
+#include "uccs/object/request.h"
 
 #include <shmemx.h>
 

@@ -28,8 +28,8 @@ lat_cold void lat_put_signal_far(const char *call, struct shmem_ctx_impl *ctx, v
         return;
     }
     lat_put_far(call, ctx, dest, source, bytes, pe);
-    lat_amo_far(call, ctx, sig_op == SHMEM_SIGNAL_ADD ? LAT_AMO_ADD : LAT_AMO_SET, sig_addr, sizeof signal, signal, 0,
-                pe);
+    lat_amo_far(call, ctx, sig_op == SHMEM_SIGNAL_ADD ? UCCS_ATOMIC_ADD : UCCS_ATOMIC_SET, sig_addr, sizeof signal,
+                signal, 0, pe);
     if (req)
         uccs_request_stored(req);
 }
@@ -41,8 +41,8 @@ lat_cold void lat_signal_far(const char *call, struct shmem_ctx_impl *ctx, uint6
     if (is_signal(call, &with, sig_addr, signal, sig_op, pe))
         lat_put_with_far(call, ctx, 0, 0, 0, pe, &with, false, 0);
     else
-        lat_amo_far(call, ctx, sig_op == SHMEM_SIGNAL_ADD ? LAT_AMO_ADD : LAT_AMO_SET, sig_addr, sizeof signal, signal,
-                    0, pe);
+        lat_amo_far(call, ctx, sig_op == SHMEM_SIGNAL_ADD ? UCCS_ATOMIC_ADD : UCCS_ATOMIC_SET, sig_addr, sizeof signal,
+                    signal, 0, pe);
 }
 
 void lat_signal_add(uint64_t *sig_addr, uint64_t signal, int pe)

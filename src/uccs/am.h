@@ -17,9 +17,9 @@
 #define UCCS_AM_H
 
 #include "uccs/context.h"
-#include "uccs/counter.h"
+#include "uccs/object/counter.h"
 #include "uccs/core/wait.h"
-#include "uccs/stage.h"
+#include "uccs/object/stage.h"
 
 #define UCCS_NO_BLOCK UINT64_MAX
 

@@ -6,7 +6,7 @@
 #include "uccs/far.h"
 #include "uccs/core/wait.h"
 #include "uccs/deferred.h"
-#include "uccs/request.h"
+#include "uccs/object/request.h"
 
 int uccs_request_create(uccs_request_t *request)
 {

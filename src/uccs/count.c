@@ -1,9 +1,9 @@
 /* Counters of the public interface, over uccs/counter.h, whose slots OpenSHMEM's counters share. Reading, waiting:
  * any thread. Open and shut: collective over the job, in the same order everywhere. */
 #include "uccs/am.h"
-#include "uccs/counter.h"
 #include "uccs/far.h"
 #include "uccs/inner.h"
+#include "uccs/object/counter.h"
 
 int uccs_counter_open(uccs_counter_t *counter)
 {

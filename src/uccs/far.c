@@ -308,7 +308,7 @@ void uccs_far_get_blocks_nb(struct uccs_far_lanes *on, int pe, struct uccs_far_p
     far_ask(far_lane_of(on), pe, &header, ask);
 }
 
-static struct far_header amo_header(enum uccs_far_amo op, struct uccs_far_place at, size_t size, uint64_t value,
+static struct far_header amo_header(enum uccs_atomic op, struct uccs_far_place at, size_t size, uint64_t value,
                                     uint64_t cond)
 {
     return (struct far_header){.kind = FAR_AMO,
@@ -321,7 +321,7 @@ static struct far_header amo_header(enum uccs_far_amo op, struct uccs_far_place 
                                .b = cond};
 }
 
-bool uccs_far_amo_fetch(struct uccs_far_lanes *on, int pe, enum uccs_far_amo op, struct uccs_far_place at, size_t size,
+bool uccs_far_amo_fetch(struct uccs_far_lanes *on, int pe, enum uccs_atomic op, struct uccs_far_place at, size_t size,
                         uint64_t value, uint64_t cond, uint64_t *old)
 {
     struct far_lane *lane = far_lane_of(on);
@@ -333,18 +333,18 @@ bool uccs_far_amo_fetch(struct uccs_far_lanes *on, int pe, enum uccs_far_amo op,
     return !ask.failed;
 }
 
-uint64_t uccs_far_amo(struct uccs_far_lanes *on, int pe, enum uccs_far_amo op, struct uccs_far_place at, size_t size,
+uint64_t uccs_far_amo(struct uccs_far_lanes *on, int pe, enum uccs_atomic op, struct uccs_far_place at, size_t size,
                       uint64_t value, uint64_t cond)
 {
     uint64_t old = 0;
-    if (op == FAR_SET)
+    if (op == UCCS_ATOMIC_SET)
         uccs_far_amo_post(on, pe, op, at, size, value, 0, 0);
     else
         uccs_far_amo_fetch(on, pe, op, at, size, value, cond, &old);
     return old;
 }
 
-void uccs_far_amo_nb(struct uccs_far_lanes *on, int pe, enum uccs_far_amo op, struct uccs_far_place at, size_t size,
+void uccs_far_amo_nb(struct uccs_far_lanes *on, int pe, enum uccs_atomic op, struct uccs_far_place at, size_t size,
                      uint64_t value, uint64_t cond, void *fetch, uccs_request_handle *handle)
 {
     struct far_ask *ask = ask_later(&(struct far_ask){.dest = fetch, .bytes = size}, handle);
@@ -352,7 +352,7 @@ void uccs_far_amo_nb(struct uccs_far_lanes *on, int pe, enum uccs_far_amo op, st
     far_ask(far_lane_of(on), pe, &header, ask);
 }
 
-void uccs_far_amo_post(struct uccs_far_lanes *on, int pe, enum uccs_far_amo op, struct uccs_far_place at, size_t size,
+void uccs_far_amo_post(struct uccs_far_lanes *on, int pe, enum uccs_atomic op, struct uccs_far_place at, size_t size,
                        uint64_t value, uint64_t cond, uccs_request_handle *handle)
 {
     struct uccs_request *request = object_of(handle);

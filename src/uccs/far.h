@@ -22,9 +22,10 @@
 
 #include "uccs/core/core.h"
 #include "uccs/core/fence.h"
-#include "uccs/counter.h"
+#include "uccs/object/atomic.h"
+#include "uccs/object/counter.h"
 #include "uccs/core/wait.h"
-#include "uccs/request.h"
+#include "uccs/object/request.h"
 
 enum uccs_far_segment {
     FAR_NOWHERE,
@@ -65,17 +66,6 @@ struct uccs_far_blocks {
     ptrdiff_t there, here; /* bytes from start to start */
 };
 
-enum uccs_far_amo { /* in the order of enum lat_amo */
-                    FAR_FETCH,
-                    FAR_SET,
-                    FAR_SWAP,
-                    FAR_CSWAP,
-                    FAR_ADD,
-                    FAR_AND,
-                    FAR_OR,
-                    FAR_XOR
-};
-
 /* The lanes of a context. Zeroed: a lane for the context, which may be other contexts' too when there are no more;
  * what all its threads issue is in one order. With `spread`, set before the first use, each thread takes a lane,
  * more or less its own, and a fence of several lanes is a quiet. Lanes are found when something is issued. */
@@ -110,10 +100,10 @@ bool uccs_far_get_blocks(struct uccs_far_lanes *on, int pe, struct uccs_far_plac
 void uccs_far_get_blocks_nb(struct uccs_far_lanes *on, int pe, struct uccs_far_place from, void *dest,
                             const struct uccs_far_blocks *blocks, uccs_request_handle *request);
 /* The old value where the operation fetches; one that does not returns at once. */
-uint64_t uccs_far_amo(struct uccs_far_lanes *on, int pe, enum uccs_far_amo op, struct uccs_far_place at, size_t size,
+uint64_t uccs_far_amo(struct uccs_far_lanes *on, int pe, enum uccs_atomic op, struct uccs_far_place at, size_t size,
                       uint64_t value, uint64_t cond);
 /* The old value is at `fetch`, `size` bytes, after a quiet, or when the request completes. */
-void uccs_far_amo_nb(struct uccs_far_lanes *on, int pe, enum uccs_far_amo op, struct uccs_far_place at, size_t size,
+void uccs_far_amo_nb(struct uccs_far_lanes *on, int pe, enum uccs_atomic op, struct uccs_far_place at, size_t size,
                      uint64_t value, uint64_t cond, void *fetch, uccs_request_handle *request);
 /* Stores the low `size` bytes of a value. */
 static inline void uccs_far_give(void *to, size_t size, uint64_t value)
@@ -124,10 +114,10 @@ static inline void uccs_far_give(void *to, size_t size, uint64_t value)
         *(uint64_t *)to = value;
 }
 /* The same with a word whether it was done: false when the region has been released. Returns when it was, whatever it is. */
-bool uccs_far_amo_fetch(struct uccs_far_lanes *on, int pe, enum uccs_far_amo op, struct uccs_far_place at, size_t size,
+bool uccs_far_amo_fetch(struct uccs_far_lanes *on, int pe, enum uccs_atomic op, struct uccs_far_place at, size_t size,
                         uint64_t value, uint64_t cond, uint64_t *old);
 /* The same where nobody wants the old value: returns at once. */
-void uccs_far_amo_post(struct uccs_far_lanes *on, int pe, enum uccs_far_amo op, struct uccs_far_place at, size_t size,
+void uccs_far_amo_post(struct uccs_far_lanes *on, int pe, enum uccs_atomic op, struct uccs_far_place at, size_t size,
                        uint64_t value, uint64_t cond, uccs_request_handle *request);
 void uccs_far_count(struct uccs_far_lanes *on, int pe, uccs_counter counter, int64_t weight);
 /* uccs_counter_clear while no message arrives here: one that looked at the generation before must not count behind it. */

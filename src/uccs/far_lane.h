@@ -5,7 +5,8 @@
 
 #include "transport/transport.h"
 #include "uccs/far.h"
-#include "uccs/far_line.h"
+#include "uccs/watch/fail.h"
+#include "uccs/watch/line.h"
 
 #include <pthread.h>
 
@@ -35,7 +36,7 @@ enum far_kind {
 /* Both ends run the same build (the start checks), so this is plain memory. */
 struct far_header {
     uint8_t kind; /* enum far_kind */
-    uint8_t op;   /* enum uccs_far_amo; of a put enum uccs_far_what */
+    uint8_t op;   /* enum uccs_atomic; of a put enum uccs_far_what */
     uint8_t size; /* of an atomic; of a put the signal's segment */
     uint8_t segment;
     uint32_t from : 24; /* PE and lane that issued it */
@@ -283,9 +284,5 @@ void far_thread_stop(void);
 bool far_thread_serves(void); /* there is one */
 /* Messages of the lane wait: the thread sends them in a while if nobody else does. */
 void far_thread_remind(const struct far_lane *lane);
-
-_Noreturn void far_fail(const char *format, ...) __attribute__((format(printf, 1, 2)));
-/* The same when a host is lost, which the launcher may find out by itself. */
-_Noreturn void far_abandon(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 #endif

@@ -1,8 +1,7 @@
 /* Where what a peer of another node names lies here. Under the service lane's lock, but nothing needs it. */
 #include "uccs/far_lane.h"
 #include "uccs/core/memory.h"
-#include "uccs/region.h"
-#include "uccs/rma.h"
+#include "uccs/object/region.h"
 
 static lat_cold _Noreturn void fail_bounds(const struct far_header *header, uint64_t offset, size_t bytes)
 {
@@ -46,37 +45,10 @@ char *far_place(const struct far_header *header, uint64_t offset, size_t bytes)
     return at;
 }
 
-#define APPLY(bits)                                                                                        \
-    static uint64_t apply##bits(uint8_t op, uint##bits##_t *to, uint##bits##_t value, uint##bits##_t cond) \
-    {                                                                                                      \
-        switch (op) {                                                                                      \
-        case FAR_FETCH: return atomic_load_acquire(to);                                                    \
-        case FAR_SET: atomic_store_release(to, value); return 0;                                           \
-        case FAR_SWAP: return atomic_exchange_acqrel(to, value);                                           \
-        case FAR_CSWAP: (void)atomic_cas_acqrel(to, &cond, value); return cond;                            \
-        case FAR_ADD: return atomic_fetch_add_acqrel(to, value);                                           \
-        case FAR_AND: return atomic_fetch_and_acqrel(to, value);                                           \
-        case FAR_OR: return atomic_fetch_or_acqrel(to, value);                                             \
-        default: return atomic_fetch_xor_acqrel(to, value);                                                \
-        }                                                                                                  \
-    }
-
-APPLY(32)
-APPLY(64)
-
-_Static_assert((int)FAR_FETCH == UCCS_ATOMIC_FETCH && (int)FAR_SET == UCCS_ATOMIC_SET &&
-                   (int)FAR_SWAP == UCCS_ATOMIC_SWAP && (int)FAR_CSWAP == UCCS_ATOMIC_CSWAP &&
-                   (int)FAR_ADD == UCCS_ATOMIC_ADD && (int)FAR_AND == UCCS_ATOMIC_AND &&
-                   (int)FAR_OR == UCCS_ATOMIC_OR && (int)FAR_XOR == UCCS_ATOMIC_XOR,
-               "one numbering");
-
 /* Memory of the locked domain: node peers come by the kernel's copy under the same lock, for a word at a time. */
 uint64_t far_apply(const struct far_header *header, void *to)
 {
-    if (header->segment == FAR_REGION && uccs_region_locked(header->id))
-        return uccs_atomic_locked_here(&(struct uccs_remote_atomic){(enum uccs_atomic)header->op, header->size,
-                                                                    header->a, header->b},
-                                       to);
-    return header->size == sizeof(uint32_t) ? apply32(header->op, to, (uint32_t)header->a, (uint32_t)header->b)
-                                            : apply64(header->op, to, header->a, header->b);
+    const struct uccs_atomic_op op = {(enum uccs_atomic)header->op, header->size, header->a, header->b};
+    bool locked = header->segment == FAR_REGION && uccs_region_locked(header->id);
+    return (locked ? uccs_atomic_apply_locked : uccs_atomic_apply)(&op, to);
 }

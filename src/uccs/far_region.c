@@ -2,7 +2,7 @@
  * told when it is not any more; so its operations look at a word of its own (region.h), as node peers look at the
  * owner's, and the owner looks again when they arrive. Any thread; not from inside an event of the transport. */
 #include "uccs/far_lane.h"
-#include "uccs/region.h"
+#include "uccs/object/region.h"
 
 #include <stdlib.h>
 

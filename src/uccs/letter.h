@@ -10,7 +10,7 @@
 #ifndef UCCS_LETTER_H
 #define UCCS_LETTER_H
 
-#include "uccs/stage.h"
+#include "uccs/object/stage.h"
 
 #include <uccs.h>
 

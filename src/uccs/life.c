@@ -4,11 +4,11 @@
 #include "base/image.h"
 #include "base/log.h"
 #include "rte/rte.h"
-#include "uccs/counter.h"
+#include "uccs/object/counter.h"
 #include "uccs/far.h"
 #include "uccs/core/memory.h"
-#include "uccs/region.h"
-#include "uccs/stage.h"
+#include "uccs/object/region.h"
+#include "uccs/object/stage.h"
 
 #include <pthread.h>
 

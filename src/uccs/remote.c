@@ -16,7 +16,7 @@ struct call {
     int32_t status; /* the target's answer */
     uint64_t address, length;
     uint32_t slot, generation;
-    struct uccs_remote_atomic atomic;
+    struct uccs_atomic_op atomic;
     uint64_t old;
     /* The origin's own: */
     void *local;        /* where a get's data goes */
@@ -42,7 +42,7 @@ static int execute(struct call *call)
     switch (call->kind) {
     case PUT: memcpy(here, call + 1, call->length); break;
     case GET: memcpy(call + 1, here, call->length); break;
-    case ATOMIC: call->old = uccs_atomic_locked_here(&call->atomic, here); break;
+    case ATOMIC: call->old = uccs_atomic_apply_locked(&call->atomic, here); break;
     }
     return UCCS_OK;
 }
@@ -147,7 +147,7 @@ int uccs_remote_get(struct uccs_context *context, const struct uccs_region *memo
 }
 
 int uccs_remote_atomic(struct uccs_context *context, const struct uccs_region *memory, size_t offset,
-                       const struct uccs_remote_atomic *atomic, uint64_t *old)
+                       const struct uccs_atomic_op *atomic, uint64_t *old)
 {
     struct wait wait = {0};
     struct call call = {.kind = ATOMIC, .address = memory->address + offset, .atomic = *atomic, .wait = &wait};

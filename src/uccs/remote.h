@@ -6,13 +6,8 @@
 #define UCCS_REMOTE_H
 
 #include "uccs/context.h"
-#include "uccs/region.h"
-
-struct uccs_remote_atomic {
-    enum uccs_atomic what;
-    uint32_t size; /* 4 or 8 */
-    uint64_t operand, compare;
-};
+#include "uccs/object/atomic.h"
+#include "uccs/object/region.h"
 
 /* Without a request these return when the target has done it. With one, which is an object, they return when the
  * source has been copied, and the request takes part in it. */
@@ -21,7 +16,7 @@ int uccs_remote_put(struct uccs_context *context, const struct uccs_region *memo
 int uccs_remote_get(struct uccs_context *context, const struct uccs_region *memory, size_t offset, void *dest,
                     size_t length, struct uccs_request *request);
 int uccs_remote_atomic(struct uccs_context *context, const struct uccs_region *memory, size_t offset,
-                       const struct uccs_remote_atomic *atomic, uint64_t *old);
+                       const struct uccs_atomic_op *atomic, uint64_t *old);
 
 /* The handler of the inner context. */
 void uccs_remote_arrived(uccs_am_token_t token, const void *payload, size_t length, void *argument);

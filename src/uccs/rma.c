@@ -1,10 +1,10 @@
 #include "uccs/rma.h"
 
-#include "uccs/counter.h"
 #include "uccs/deferred.h"
+#include "uccs/object/counter.h"
 #include "uccs/core/fence.h"
 #include "uccs/core/memory.h"
-#include "uccs/request.h"
+#include "uccs/object/request.h"
 #include "uccs/rma_far.h"
 
 #include <string.h>

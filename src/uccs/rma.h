@@ -3,7 +3,7 @@
 #define UCCS_RMA_H
 
 #include "uccs/context.h"
-#include "uccs/region.h"
+#include "uccs/object/region.h"
 #include "uccs/remote.h"
 
 /* UCCS_OK when endpoint, memory and range belong together, and memory and counter are alive. */
@@ -19,9 +19,6 @@ int uccs_rma_after(const struct uccs_endpoint *endpoint, const struct uccs_op *o
 void uccs_kernel_offer(void);
 /* The kernel copies between this process and the owner. Looked at once for each owner; LATERAL_CMA=0: no. */
 bool uccs_kernel_reaches(const struct uccs_region *memory);
-
-/* An atomic on memory of my own of the locked domain. */
-uint64_t uccs_atomic_locked_here(const struct uccs_remote_atomic *atomic, void *word);
 
 /* The kernel's copy to or from memory that is not mapped here. */
 int uccs_kernel_put(const struct uccs_region *memory, size_t offset, const void *source, size_t length);

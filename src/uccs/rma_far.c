@@ -1,7 +1,7 @@
 #include "uccs/rma_far.h"
 
 #include "uccs/far.h"
-#include "uccs/request.h"
+#include "uccs/object/request.h"
 
 #define PACK_BYTES (256u << 10) /* of blocks that are packed into one message */
 
@@ -165,14 +165,14 @@ int uccs_rma_far_get_vector(const struct uccs_context *context, const struct ucc
 
 /* A set that fetches is a swap. */
 int uccs_rma_far_atomic(const struct uccs_context *context, const struct uccs_region *memory, size_t offset,
-                        const struct uccs_remote_atomic *a, uint64_t *old, const struct uccs_op *op)
+                        const struct uccs_atomic_op *a, uint64_t *old, const struct uccs_op *op)
 {
-    enum uccs_far_amo what = (enum uccs_far_amo)a->what;
+    enum uccs_atomic what = a->what;
     struct uccs_far_place at = place_of(memory, offset);
     before(context, op);
-    if (old || what == FAR_FETCH) {
+    if (old || what == UCCS_ATOMIC_FETCH) {
         uint64_t unwanted;
-        what = what == FAR_SET ? FAR_SWAP : what;
+        what = what == UCCS_ATOMIC_SET ? UCCS_ATOMIC_SWAP : what;
         return finish(memory, op,
                       uccs_far_amo_fetch(0, memory->owner, what, at, a->size, a->operand, a->compare,
                                          old ? old : &unwanted));

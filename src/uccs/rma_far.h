@@ -31,6 +31,6 @@ int uccs_rma_far_get_vector(const struct uccs_context *context, const struct ucc
                             const struct uccs_piece *pieces, size_t n, const struct uccs_op *op);
 /* `old` may be null: then nobody wants it. */
 int uccs_rma_far_atomic(const struct uccs_context *context, const struct uccs_region *memory, size_t offset,
-                        const struct uccs_remote_atomic *atomic, uint64_t *old, const struct uccs_op *op);
+                        const struct uccs_atomic_op *atomic, uint64_t *old, const struct uccs_op *op);
 
 #endif

@@ -13,7 +13,7 @@
 #include "uccs/core/wait.h"
 #include "uccs/ranks.h"
 #include "uccs/reduce.h"
-#include "uccs/request.h"
+#include "uccs/object/request.h"
 
 #define SCHEDULE_WINDOW 8
 #define SCHEDULE_LEAD 64

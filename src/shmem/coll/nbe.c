@@ -19,7 +19,7 @@
 #include "shmem/state.h"
 #include "shmem/team.h"
 #include "uccs/core/wait.h"
-#include "uccs/request.h"
+#include "uccs/object/request.h"
 
 #include <stdlib.h>
 #include <string.h>

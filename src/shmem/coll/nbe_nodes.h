@@ -6,7 +6,7 @@
 #include "shmem/team.h"
 #include "uccs/sync/team.h"
 #include "uccs/core/wait.h"
-#include "uccs/request.h"
+#include "uccs/object/request.h"
 
 enum nbe_what { NBE_BARRIER, NBE_BROADCAST, NBE_FCOLLECT, NBE_ALLTOALL, NBE_REDUCE };
 

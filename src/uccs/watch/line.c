@@ -13,9 +13,9 @@
  * A caller shows that it knows the job's key, and is answered: an address of a private network may be another host's.
  * Where no way leads to a peer, it has no line, and only what transport and launcher notice is noticed.
  *
- * Threads: lines are kept under a lock of their own, which is held while nothing waits. They are freed at close alone, so
- * that the goodbye can be said from anywhere, without the lock. */
-#include "uccs/far_line.h"
+ * Threads: a lock of their own guards the lines; no thread waits while it holds the lock. Lines are freed at close
+ * alone, so that any thread can send the goodbye without the lock. */
+#include "uccs/watch/line.h"
 
 #include "base/env.h"
 #include "base/log.h"
@@ -23,13 +23,14 @@
 #include "base/siphash.h"
 #include "rte/rte.h"
 #include "uccs/core/memory.h"
-#include "uccs/far_lane.h"
+#include "uccs/watch/fail.h"
 
 #include <errno.h>
 #include <ifaddrs.h>
 #include <net/if.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -60,7 +61,7 @@ struct line {
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct line *lines;
 static int events = -1, door = -1, patience;
-static uint32_t ending, resting; /* release; acquire where they are read */
+static uint32_t resting; /* release: far_line_rest; acquire: hear */
 
 static uint64_t proof_of(uint32_t from, uint32_t to)
 {
@@ -252,8 +253,7 @@ static void hear(struct line *line)
     ssize_t got = recv(line->fd, &word, 1, 0);
     int error = errno;
     if (got == 1) {
-        if (word == GOODBYE && !atomic_load_acquire(&ending)) {
-            atomic_store_release(&ending, 1);
+        if (word == GOODBYE && far_end_note()) {
             say_goodbye();
             rte_expect_end();
         }
@@ -263,7 +263,7 @@ static void hear(struct line *line)
         return;
     hang_up(line);
     bool silent = got < 0 && error != ECONNRESET;
-    if (atomic_load_acquire(&ending) || (!silent && atomic_load_acquire(&resting)))
+    if (far_end_noted() || (!silent && atomic_load_acquire(&resting)))
         return;
     if (!silent)
         far_fail("PE %d is lost: its process is gone", line->pe);
@@ -309,11 +309,6 @@ void far_line_look(void)
 int far_line_descriptor(void)
 {
     return events;
-}
-
-bool far_line_ending(void)
-{
-    return atomic_load_acquire(&ending);
 }
 
 /* ---- life ---- */
@@ -408,7 +403,8 @@ void far_line_open(struct far_line_place *mine)
 {
     *mine = (struct far_line_place){0};
     patience = (int)env_number(ENV_PEER_TIMEOUT);
-    ending = resting = 0;
+    resting = 0;
+    far_end_forget();
     if (rte.nodes == 1 || (events = epoll_create1(EPOLL_CLOEXEC)) < 0)
         return;
     watch(rte_launcher_descriptor(), EPOLLRDHUP, &events);

@@ -1,4 +1,4 @@
-#include "uccs/stage.h"
+#include "uccs/object/stage.h"
 
 #include "uccs/core/thread.h"
 

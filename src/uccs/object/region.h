@@ -5,8 +5,8 @@
  *
  * Invariants: a registration's generation is odd while its memory may be imported; release makes it even
  * first, so whoever looks later finds it stale. A handle is believed only under its keyed hash. */
-#ifndef UCCS_REGION_H
-#define UCCS_REGION_H
+#ifndef UCCS_OBJECT_REGION_H
+#define UCCS_OBJECT_REGION_H
 
 #include "base/atomic.h"
 
@@ -36,15 +36,33 @@ static inline int uccs_region_check(const struct uccs_region *region, size_t off
 {
     if (lat_unlikely(offset > region->length || length > region->length - offset))
         return UCCS_ERR_BOUNDS;
-    /* release: describe, give_slot */
+    /* release: uccs_region_describe, uccs_region_end */
     return lat_likely(atomic_load_acquire(region->now) == region->generation) ? UCCS_OK : UCCS_ERR_STALE;
 }
 
-/* A registration of mine that a peer's operation names. */
+/* Registers memory of this process, and returns its object; null when memory or slots are exhausted. */
+struct uccs_region *uccs_region_describe(void *near, size_t length, enum uccs_domain domain);
+
+/* Ends the registration in a slot of this process. Returns the PEs that have imported it, a bit for each, to be told
+ * and then freed by the caller; null when there are none. */
+uint64_t *uccs_region_end(uint32_t slot);
+
+/* False for an object of this process that was made before the last end of the substrate: its memory is gone. */
+bool uccs_region_of_this_life(const struct uccs_region *region);
+
+/* True while the registration that a peer's operation names exists. */
 bool uccs_region_alive(uint32_t slot, uint32_t generation);
 
-/* For peers of other nodes, who name a registration by a number. find: UCCS_OK, UCCS_ERR_BOUNDS, or UCCS_ERR_STALE with a
- * null address. imported: false when it is stale, else the PE will be told of its end. gone: that end, at an importer. */
+/* Where a PE of this node has the generation of a slot. */
+uint32_t *uccs_region_generation(int owner, uint32_t slot);
+
+/* Lists an imported object of another node, so that uccs_region_gone finds it; and takes it off the list. */
+void uccs_region_expect(struct uccs_region *region);
+void uccs_region_forget(const struct uccs_region *region);
+
+/* For peers of other nodes, which name a registration by a number. find returns UCCS_OK, UCCS_ERR_BOUNDS, or
+ * UCCS_ERR_STALE with a null address. imported returns false when the registration is stale, else it notes that the PE
+ * is to be told of its end. gone notes that end at an importer. */
 static inline uint64_t uccs_region_id(uint32_t slot, uint32_t generation)
 {
     return (uint64_t)slot << 32 | generation;

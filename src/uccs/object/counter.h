@@ -9,8 +9,8 @@
  * generation; an arrival through an old handle is not counted but raises the slot's error count.
  *
  * Arrivals, reads: any thread. Create and free: any thread, but in the same order at all PEs. */
-#ifndef UCCS_COUNTER_H
-#define UCCS_COUNTER_H
+#ifndef UCCS_OBJECT_COUNTER_H
+#define UCCS_OBJECT_COUNTER_H
 
 #include "rte/node.h"
 #include "uccs/core/core.h"

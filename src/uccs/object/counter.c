@@ -1,4 +1,4 @@
-#include "uccs/counter.h"
+#include "uccs/object/counter.h"
 
 #include <pthread.h>
 

@@ -4,11 +4,11 @@
  * Blocks lie in shards, a thread keeps to one, so that threads seldom meet at a lock. A block is the sender's
  * until its message is committed, then the receiver's until `done` (release by the receiver, acquire by the
  * sender, who then completes the request and uses the block again). Any thread. */
-#ifndef UCCS_STAGE_H
-#define UCCS_STAGE_H
+#ifndef UCCS_OBJECT_STAGE_H
+#define UCCS_OBJECT_STAGE_H
 
-#include "uccs/region.h"
-#include "uccs/request.h"
+#include "uccs/object/region.h"
+#include "uccs/object/request.h"
 
 #include <stddef.h>
 #include <stdint.h>

@@ -1,6 +1,6 @@
-/* Lines: how this process learns that another host is gone. See far_line.c. */
-#ifndef UCCS_FAR_LINE_H
-#define UCCS_FAR_LINE_H
+/* Lines: how this process learns that another host is gone. See line.c. */
+#ifndef UCCS_WATCH_LINE_H
+#define UCCS_WATCH_LINE_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -28,9 +28,6 @@ int far_line_descriptor(void);
 
 /* Any thread; does not wait. Does not return when a host is lost. */
 void far_line_look(void);
-
-/* Somebody has said that the job ends. */
-bool far_line_ending(void);
 
 /* From now on, others may be done and go. */
 void far_line_rest(void);

@@ -15,8 +15,8 @@
  * who takes it to zero (acquire).
  *
  * Threads: on one object any number; on one handle variable the caller's rules for variables. */
-#ifndef UCCS_REQUEST_H
-#define UCCS_REQUEST_H
+#ifndef UCCS_OBJECT_REQUEST_H
+#define UCCS_OBJECT_REQUEST_H
 
 #include "base/atomic.h"
 

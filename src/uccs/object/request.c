@@ -1,4 +1,4 @@
-#include "uccs/request.h"
+#include "uccs/object/request.h"
 
 #include "uccs/core/fence.h"
 #include "uccs/core/wait.h"

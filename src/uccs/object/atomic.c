@@ -1,0 +1,28 @@
+#include "uccs/object/atomic.h"
+
+#include "uccs/core/own.h"
+#include "uccs/core/wait.h"
+
+uint32_t *uccs_atomic_lock(int owner, uint64_t address)
+{
+    struct uccs_own *own = uccs_own_of((uint32_t)owner - uccs_core.first);
+    uint32_t *lock = &own->stripes[address / CACHE_LINE % OWN_STRIPES].lock;
+    struct uccs_wait wait = {0};
+    while (atomic_exchange_acquire(lock, 1)) /* release: uccs_atomic_unlock */
+        while (atomic_load_relaxed(lock))
+            uccs_yield(&wait);
+    return lock;
+}
+
+void uccs_atomic_unlock(uint32_t *lock)
+{
+    atomic_store_release(lock, 0); /* acquire: uccs_atomic_lock */
+}
+
+uint64_t uccs_atomic_apply_locked(const struct uccs_atomic_op *op, void *word)
+{
+    uint32_t *lock = uccs_atomic_lock(uccs_core.me, (uintptr_t)word);
+    uint64_t old = uccs_atomic_apply(op, word);
+    uccs_atomic_unlock(lock);
+    return old;
+}

@@ -1,0 +1,53 @@
+/* Atomic operations as values: one enumeration (uccs_atomic of uccs.h), one function that applies it, for words of
+ * this node, words that a message names, and copies of words.
+ *
+ * Memory has one domain, fixed when it is registered: mapped memory goes by the processor's own atomics, memory that
+ * is not mapped goes by a lock of its owner's stripe on every path, the owner's own included. Any thread. */
+#ifndef UCCS_OBJECT_ATOMIC_H
+#define UCCS_OBJECT_ATOMIC_H
+
+#include "base/atomic.h"
+
+#include <uccs.h>
+
+struct uccs_atomic_op {
+    enum uccs_atomic what;
+    uint32_t size; /* 4 or 8 */
+    uint64_t operand, compare;
+};
+
+#define UCCS_ATOMIC_APPLY(bits)                                                                          \
+    static inline uint##bits##_t uccs_atomic_apply##bits(enum uccs_atomic what, uint##bits##_t *word,    \
+                                                         uint##bits##_t operand, uint##bits##_t compare) \
+    {                                                                                                    \
+        switch (what) {                                                                                  \
+        case UCCS_ATOMIC_FETCH: return atomic_load_acquire(word);                                        \
+        case UCCS_ATOMIC_SET:                                                                            \
+        case UCCS_ATOMIC_SWAP: return atomic_exchange_acqrel(word, operand);                             \
+        case UCCS_ATOMIC_CSWAP: (void)atomic_cas_acqrel(word, &compare, operand); return compare;        \
+        case UCCS_ATOMIC_ADD: return atomic_fetch_add_acqrel(word, operand);                             \
+        case UCCS_ATOMIC_AND: return atomic_fetch_and_acqrel(word, operand);                             \
+        case UCCS_ATOMIC_OR: return atomic_fetch_or_acqrel(word, operand);                               \
+        case UCCS_ATOMIC_XOR: return atomic_fetch_xor_acqrel(word, operand);                             \
+        }                                                                                                \
+        return 0;                                                                                        \
+    }
+
+UCCS_ATOMIC_APPLY(32)
+UCCS_ATOMIC_APPLY(64)
+
+/* Returns what the word held before; partners are all other atomics on it, and the acquire loads of wait loops. */
+static inline uint64_t uccs_atomic_apply(const struct uccs_atomic_op *op, void *word)
+{
+    return op->size == 4 ? uccs_atomic_apply32(op->what, word, (uint32_t)op->operand, (uint32_t)op->compare)
+                         : uccs_atomic_apply64(op->what, word, op->operand, op->compare);
+}
+
+/* The lock of a word of the locked domain; the owner's address decides, so that all paths to a word take the same. */
+uint32_t *uccs_atomic_lock(int owner, uint64_t address);
+void uccs_atomic_unlock(uint32_t *lock);
+
+/* Applies the operation to memory of this process that is of the locked domain. */
+uint64_t uccs_atomic_apply_locked(const struct uccs_atomic_op *op, void *word);
+
+#endif
