@@ -3,6 +3,8 @@
 #include <pthread.h>
 #include <stdlib.h>
 
+#define RETIRED_MOST 64
+
 struct shmem_ctx_impl lat_ctx_default;
 
 /* Creation and destruction are rare and come from any thread. */
@@ -13,6 +15,8 @@ _Noreturn void lat_ctx_fail(const char *call, const struct shmem_ctx_impl *ctx, 
     lat_require(call);
     if (!ctx)
         lat_fail(call, "ctx is SHMEM_CTX_INVALID");
+    if (!ctx->team)
+        lat_fail(call, "ctx %p was destroyed, or its team was", (const void *)ctx);
     lat_fail(call, "pe %d is not in the context's team of %u PEs", pe, ctx->size);
 }
 
@@ -29,10 +33,33 @@ struct shmem_ctx_impl *lat_ctx_make(struct shmem_ctx_impl **list, const struct s
     return ctx;
 }
 
+/* Destroyed contexts keep their memory for a while, so that a program that still uses one is told so: a context of no
+ * PEs fails every PE number. Only the oldest is freed, so they stay few. */
+static struct {
+    struct shmem_ctx_impl *first, **last;
+    int count;
+} retired = {.last = &retired.first};
+
+static void ctx_retire(struct shmem_ctx_impl *ctx)
+{
+    struct shmem_ctx_impl *oldest = 0;
+    *ctx = (struct shmem_ctx_impl){0};
+    pthread_mutex_lock(&contexts_lock);
+    *retired.last = ctx;
+    retired.last = &ctx->next;
+    if (++retired.count > RETIRED_MOST) {
+        oldest = retired.first;
+        retired.first = oldest->next;
+        retired.count--;
+    }
+    pthread_mutex_unlock(&contexts_lock);
+    free(oldest);
+}
+
 static void ctx_release(struct shmem_ctx_impl *ctx)
 {
     uccs_far_release(&ctx->lanes);
-    free(ctx);
+    ctx_retire(ctx);
 }
 
 bool lat_ctx_drop(struct shmem_ctx_impl **list, struct shmem_ctx_impl *ctx)

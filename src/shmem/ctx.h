@@ -15,12 +15,12 @@
 struct shmem_team_impl;
 
 struct shmem_ctx_impl {
-    uint32_t size; /* of the team; 0 before init */
+    uint32_t size; /* of the team; 0 before init, and of a destroyed context */
     int start, stride;
     long options;
-    struct shmem_team_impl *team;
-    struct shmem_ctx_impl *next; /* among the team's contexts */
-    struct uccs_far_lanes lanes; /* not of the default context */
+    struct shmem_team_impl *team; /* null in a destroyed context */
+    struct shmem_ctx_impl *next;  /* among the team's contexts */
+    struct uccs_far_lanes lanes;  /* not of the default context */
 };
 
 extern struct shmem_ctx_impl lat_ctx_default;

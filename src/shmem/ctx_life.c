@@ -42,16 +42,20 @@ void lat_ctx_destroy(shmem_ctx_t ctx)
         return;
     if (ctx == SHMEM_CTX_DEFAULT)
         lat_fail("shmem_ctx_destroy", "ctx is SHMEM_CTX_DEFAULT, which lives until shmem_finalize");
+    struct shmem_team_impl *team = ctx->team;
     lat_ctx_quiet(ctx);
-    if (!lat_ctx_drop(&ctx->team->contexts, ctx))
+    if (!team)
+        lat_ctx_fail("shmem_ctx_destroy", ctx, 0);
+    if (!lat_ctx_drop(&team->contexts, ctx))
         lat_fail("shmem_ctx_destroy", "ctx %p is not a context", (void *)ctx);
 }
 
 int lat_ctx_get_team(shmem_ctx_t ctx, shmem_team_t *team)
 {
     lat_require("shmem_ctx_get_team");
-    *team = ctx ? lat_team_handle(lat_ctx_of(ctx)->team) : SHMEM_TEAM_INVALID;
-    return ctx ? 0 : -1;
+    struct shmem_team_impl *members = ctx ? lat_ctx_of(ctx)->team : 0;
+    *team = members ? lat_team_handle(members) : SHMEM_TEAM_INVALID;
+    return members ? 0 : -1;
 }
 
 /* Sessions are hints for networks that can batch; on the node every operation is done at once and
