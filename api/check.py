@@ -162,7 +162,10 @@ def check_exchange(c, stem):
         c.lines.append(f"const size_t source_bytes = {whole if stem == 'alltoall' else 'one'};")
     c.remote("dest", "dest_bytes")
     c.remote("source", "source_bytes")
-    c.rule("apart", '"dest"', "dest", "dest_bytes", '"source"', "source", "source_bytes")
+    if stem == "broadcast":
+        c.rule("apart_or_warn", '"dest"', "dest", '"source"', "source", "one")
+    else:
+        c.rule("apart", '"dest"', "dest", "dest_bytes", '"source"', "source", "source_bytes")
     if c.f.has("pSync"):
         sync_words(c, {"broadcast": "SHMEM_BCAST_SYNC_SIZE", "alltoall": "SHMEM_ALLTOALL_SYNC_SIZE",
                        "alltoalls": "SHMEM_ALLTOALLS_SYNC_SIZE"}.get(stem, "SHMEM_COLLECT_SYNC_SIZE"))
@@ -199,6 +202,8 @@ def check_rest(c):
             c.rule("config", f'"{parameter}"', parameter, "config_mask", "SHMEM_CTX_SESSION_TOTAL_OPS")
         elif parameter == "requested":
             c.rule("level", "requested")
+    if name == "finalize":
+        c.rule("finalize")
     if name in ("ctx_create", "team_create_ctx"):
         c.rule("options", "options", KNOWN_OPTIONS)
 
@@ -235,7 +240,7 @@ def check_shape(c):
 def checks(function):
     c = Checks(function)
     row = function.row
-    if function.name not in ANYTIME:
+    if function.name not in ANYTIME and row.name != "finalize":
         c.lines.append("lat_check_running(call);")
     check_shape(c)
     if function.has("req") and ("shmemx_request_t *", "req") in function.params:

@@ -85,6 +85,14 @@ void check_all_gone(void)
         drop(NULL, NULL);
 }
 
+void check_finalize(const char *call)
+{
+    if (lat_check_finalized())
+        lat_check_warn(call, "called again after the last shmem_finalize; it does nothing");
+    else
+        lat_check_running(call);
+}
+
 int check_pe(const char *call, int pe)
 {
     int size = pshmem_n_pes();

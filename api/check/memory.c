@@ -53,6 +53,17 @@ void check_apart_or_same(const char *call, const char *one, const void *at, cons
         check_apart(call, one, at, bytes, other, from, bytes);
 }
 
+/* The standard wants two objects. Dozens of published programs broadcast in place, and every library lets them. */
+void check_apart_or_warn(const char *call, const char *one, const void *at, const char *other, const void *from,
+                         size_t bytes)
+{
+    static bool warned;
+    if (at != from)
+        check_apart(call, one, at, bytes, other, from, bytes);
+    else if (bytes && !__atomic_exchange_n(&warned, true, __ATOMIC_RELAXED)) /* no partner: it only counts */
+        lat_check_warn(call, "%s and %s are both %p; the standard wants two objects", one, other, at);
+}
+
 void check_apart_at(const char *call, const char *one, const void *at, size_t bytes, int world, const char *other,
                     const void *from, size_t length)
 {

@@ -31,6 +31,9 @@ void check_apart(const char *call, const char *one, const void *at, size_t bytes
 /* The same; one and the same address is allowed (in-place reductions). */
 void check_apart_or_same(const char *call, const char *one, const void *at, const char *other, const void *from,
                          size_t bytes);
+/* The same; one and the same address gets a warning, once per process (broadcasts). */
+void check_apart_or_warn(const char *call, const char *one, const void *at, const char *other, const void *from,
+                         size_t bytes);
 /* `at` at PE `world` against `from` here: also through an address from shmem_ptr. */
 void check_apart_at(const char *call, const char *one, const void *at, size_t bytes, int world, const char *other,
                     const void *from, size_t length);
@@ -54,6 +57,9 @@ void check_ctx_gone(shmem_ctx_t ctx);
 void check_team_made(shmem_team_t team);
 void check_team_gone(shmem_team_t team);
 void check_all_gone(void);
+
+/* Warns of a finalize after the last one, which does nothing; before init it ends the job. */
+void check_finalize(const char *call);
 
 /* values.c */
 void check_cmp(const char *call, int cmp);

@@ -1,5 +1,6 @@
 #include "shmem/check.h"
 
+#include "base/log.h"
 #include "shmem/mem.h"
 #include "shmem/state.h"
 #include "uccs/core/memory.h"
@@ -15,6 +16,21 @@ _Noreturn void lat_check_fail(const char *call, const char *argument, const char
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
     lat_fail(call, "%s: %s", argument, text);
+}
+
+void lat_check_warn(const char *call, const char *format, ...)
+{
+    char text[512];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    log_line("%s: warning: %s", call, text);
+}
+
+bool lat_check_finalized(void)
+{
+    return lat_state == LAT_AFTER;
 }
 
 void lat_check_running(const char *call)

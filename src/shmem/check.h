@@ -23,8 +23,14 @@ struct lat_check_block {
 _Noreturn void lat_check_fail(const char *call, const char *argument, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
+/* Prints "lateral: PE 3: call: warning: text" and goes on. */
+void lat_check_warn(const char *call, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
 /* Ends the job when the library is not between init and finalize. */
 void lat_check_running(const char *call);
+
+/* Returns true after the last finalize. */
+bool lat_check_finalized(void);
 
 /* False when the address is not symmetric. */
 bool lat_check_find(const void *addr, struct lat_check_block *block);

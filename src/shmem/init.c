@@ -124,15 +124,22 @@ static void finalize_at_exit(int status, void *unused)
     rte_abort(LAT_EXIT);
 }
 
-void lat_finalize(void)
+static void finalize_once(void)
 {
     lat_require("shmem_finalize");
-    pthread_mutex_lock(&life);
     if (depth > 1)
         lat_barrier_all();
     else
         stop(0);
     depth--;
+}
+
+/* Published programs finalize once more than they init, so a call after the last finalize does nothing. */
+void lat_finalize(void)
+{
+    pthread_mutex_lock(&life);
+    if (lat_state != LAT_AFTER || rte_ending())
+        finalize_once();
     pthread_mutex_unlock(&life);
 }
 

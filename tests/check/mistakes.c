@@ -1,6 +1,6 @@
 /* Mistakes that the checking layer must name, one per run: `mistakes NAME`. `mistakes --list` prints
  * each name and the line that must stand behind "lateral: PE n: ", as a regular expression; run.py
- * runs them all with oshrun --check. Two PEs. */
+ * runs them all with oshrun --check; a line with "warning" leaves the run alone. Two PEs. */
 #define SHMEM_NO_DEPRECATED_WARNINGS
 #include <shmem.h>
 #include <shmemx.h>
@@ -249,6 +249,29 @@ static void after_finalize(void)
     shmem_int_p(dest, 1, 0);
 }
 
+static void finalize_twice(void)
+{
+    shmem_finalize();
+    shmem_finalize();
+}
+static void finalize_unstarted(void) {}
+static void broadcast_in_place(void)
+{
+    for (int i = 0; i < 3; i++) {
+        *dest = me == i % 2 ? 10 + i : 0;
+        shmem_int_broadcast(SHMEM_TEAM_WORLD, dest, dest, 1, i % 2);
+        if (*dest != 10 + i)
+            shmem_global_exit(9);
+        shmem_barrier_all();
+        shmem_broadcast32(dest, dest, 1, 0, 0, 0, 2, words);
+        shmem_barrier_all();
+    }
+}
+static void broadcast_partly(void)
+{
+    shmem_int_broadcast(SHMEM_TEAM_WORLD, dest, dest + 2, 4, 0);
+}
+
 static const struct mistake {
     const char *name;
     void (*make)(void);
@@ -312,11 +335,18 @@ static const struct mistake {
     {"request_null", request_null, "shmemx_int_put_nbe: req: is a null pointer"},
     {"counter_null", counter_null, "shmemx_int_put_ct: ct: is a null pointer"},
     {"after_finalize", after_finalize, "shmem_int_p: called after the last shmem_finalize"},
+    {"broadcast_partly", broadcast_partly, "shmem_int_broadcast: dest: 16 bytes at .* overlap source"},
+    {"broadcast_in_place", broadcast_in_place,
+     "shmem_int_broadcast: warning: dest and source are both 0x[0-9a-f]+; the standard wants two objects"},
+    {"finalize_twice", finalize_twice, "shmem_finalize: warning: called again after the last shmem_finalize"},
+    {"finalize_unstarted", finalize_unstarted, "shmem_finalize: called before shmem_init"},
     {"fine", fine, ""},
 };
 
 static int run(const struct mistake *mistake)
 {
+    if (mistake->make == finalize_unstarted)
+        shmem_finalize();
     shmem_init();
     me = shmem_my_pe();
     npes = shmem_n_pes();
@@ -328,6 +358,8 @@ static int run(const struct mistake *mistake)
     shmem_free(freed);
     shmem_barrier_all();
     mistake->make();
+    if (mistake->make == finalize_twice)
+        return 0;
     shmem_barrier_all();
     shmem_finalize();
     return 0;

@@ -60,11 +60,42 @@
  * case: ctx_invalid
  * args: ctx_invalid
  * fails: ^lateral: PE 1: shmem_ctx_long_p: ctx is SHMEM_CTX_INVALID
+ * case: ctx_destroyed
+ * args: ctx_destroyed
+ * fails: ^lateral: PE 1: shmem_ctx_long_p: ctx 0x[0-9a-f]+ was destroyed, or its team was
+ * case: ctx_of_gone_team
+ * args: ctx_of_gone_team
+ * fails: ^lateral: PE [01]: shmem_ctx_getmem: ctx 0x[0-9a-f]+ was destroyed, or its team was
+ * case: ctx_destroyed_twice
+ * args: ctx_destroyed_twice
+ * fails: ^lateral: PE 1: shmem_ctx_destroy: ctx 0x[0-9a-f]+ was destroyed, or its team was
+ * case: lock_not_set
+ * args: lock_not_set
+ * fails: ^lateral: PE 1: shmem_clear_lock: lock 0x[0-9a-f]+ is not set by this PE
+ * case: finalize_unstarted
+ * args: finalize_unstarted
+ * fails: ^lateral: shmem_finalize: called before shmem_init
+ * case: finalize_twice
+ * args: finalize_twice
+ * status: 0
  */
 #include <shmem.h>
 #include <string.h>
 
 static long word;
+
+/* Contexts come and go until this one's memory would have been used again. */
+static shmem_ctx_t destroyed(void)
+{
+    shmem_ctx_t ctx, others[8];
+    shmem_ctx_create(0, &ctx);
+    shmem_ctx_destroy(ctx);
+    for (int i = 0; i < 8; i++)
+        shmem_ctx_create(0, &others[i]);
+    for (int i = 0; i < 8; i++)
+        shmem_ctx_destroy(others[i]);
+    return ctx;
+}
 
 static void mistake(const char *what, char *block)
 {
@@ -86,6 +117,12 @@ static void mistake(const char *what, char *block)
         shmem_long_p(&word, 1, 0);
     else if (!strcmp(what, "ctx_invalid"))
         shmem_ctx_long_p(SHMEM_CTX_INVALID, &word, 1, 0);
+    else if (!strcmp(what, "ctx_destroyed"))
+        shmem_ctx_long_p(destroyed(), &word, 1, 0);
+    else if (!strcmp(what, "ctx_destroyed_twice"))
+        shmem_ctx_destroy(destroyed());
+    else if (!strcmp(what, "lock_not_set"))
+        shmem_clear_lock(&word);
 }
 
 static void everybodys_mistake(const char *what, char *block)
@@ -97,6 +134,13 @@ static void everybodys_mistake(const char *what, char *block)
     } else if (!strcmp(what, "double_free")) {
         shmem_free(block);
         shmem_free(block);
+    } else if (!strcmp(what, "ctx_of_gone_team")) {
+        shmem_team_t team;
+        shmem_ctx_t ctx;
+        shmem_team_split_strided(SHMEM_TEAM_WORLD, 0, 1, shmem_n_pes(), 0, 0, &team);
+        shmem_team_create_ctx(team, 0, &ctx);
+        shmem_team_destroy(team);
+        shmem_ctx_getmem(ctx, &here, &word, sizeof here, 0);
     } else if (!strcmp(what, "free_inside"))
         shmem_free(block + 64);
     else if (!strcmp(what, "free_foreign"))
@@ -112,6 +156,8 @@ int main(int argc, char **argv)
         return shmem_my_pe();
     if (!strcmp(what, "put_before_init"))
         shmem_long_p(&word, 1, 0);
+    if (!strcmp(what, "finalize_unstarted"))
+        shmem_finalize();
     shmem_init();
     char *block = shmem_malloc(256);
     everybodys_mistake(what, block);
@@ -119,5 +165,7 @@ int main(int argc, char **argv)
         mistake(what, block);
     shmem_barrier_all();
     shmem_finalize();
+    if (!strcmp(what, "finalize_twice"))
+        shmem_finalize();
     return 0;
 }
