@@ -11,7 +11,7 @@
 #include "shmem/mem.h"
 #include "shmem/state.h"
 #include "shmem/team.h"
-#include "uccs/inner.h"
+#include "uccs/coll/coll.h"
 #include "uccs/life.h"
 #include "uccs/core/wait.h"
 
@@ -99,7 +99,7 @@ static bool stop(int seconds)
 {
     uccs_work_finish();
     if (!seconds)
-        uccs_inner_meet(false); /* peers may still need answers from here, which a sleeping barrier does not give */
+        uccs_coll_meet(false); /* peers may still need answers from here, which a sleeping barrier does not give */
     lat_team_close();
     lat_ctx_default = (struct shmem_ctx_impl){0};
     lat_mem_close();

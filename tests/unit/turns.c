@@ -1,6 +1,6 @@
 /* A thread that shares a core with others in progress gives the core away after a turn, as long as the others show
  * themselves. A thread that is alone does not. All threads of the test run on one core. */
-#include "uccs/turns.h"
+#include "uccs/am/inner.h"
 
 #include "unit/check.h"
 

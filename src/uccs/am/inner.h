@@ -1,0 +1,142 @@
+/* Functions that the files of this folder share. Any thread. */
+#ifndef UCCS_AM_INNER_H
+#define UCCS_AM_INNER_H
+
+#include "uccs/am/am.h"
+
+/* --- Handlers. Any thread registers, any thread in progress reads, at the same time.
+ *
+ * `version` is odd while a thread writes. A reader that finds the same even version before and after has read one
+ * registration. Its loads are acquire loads so that they stay between the two looks at the version; the writer's stores are
+ * release stores so that none of them is seen before the odd version. */
+
+static inline bool uccs_handler_known(const struct uccs_handler *entry)
+{
+    return atomic_load_acquire(&entry->handler) != 0; /* release: uccs_handler_write */
+}
+
+static inline void uccs_handler_write(struct uccs_handler *entry, enum uccs_am_class cls, uccs_am_handler handler,
+                                      void *argument)
+{
+    struct uccs_wait wait = {0};
+    uint32_t version = atomic_load_relaxed(&entry->version) & ~1u;
+    while (!atomic_cas_acquire(&entry->version, &version, version + 1)) { /* release: the last writer */
+        uccs_yield(&wait);
+        version &= ~1u;
+    }
+    atomic_store_release(&entry->cls, cls); /* these three, acquire: uccs_handler_read */
+    atomic_store_release(&entry->argument, argument);
+    atomic_store_release(&entry->handler, handler);
+    atomic_store_release(&entry->version, version + 2); /* acquire: the next writer, uccs_handler_read */
+}
+
+/* One registration; its `handler` is null when there is none. */
+static inline struct uccs_handler uccs_handler_read(const struct uccs_handler *entry)
+{
+    struct uccs_wait wait = {0};
+    for (;;) {
+        struct uccs_handler read = {.version = atomic_load_acquire(&entry->version)}; /* release: uccs_handler_write */
+        read.cls = atomic_load_acquire(&entry->cls);
+        read.argument = atomic_load_acquire(&entry->argument);
+        read.handler = atomic_load_acquire(&entry->handler);
+        if (lat_likely(!(read.version & 1) && atomic_load_relaxed(&entry->version) == read.version))
+            return read;
+        uccs_yield(&wait);
+    }
+}
+
+/* --- Messages that came before their handler was registered (park.c), by context and ring. They stay over the lives of a
+ * context, as those that lie in its rings do. */
+
+/* Messages of one ring, a hint: 0 almost always. Release by park.c. */
+extern uint32_t uccs_parked[OWN_CONTEXTS][OWN_RINGS];
+
+static inline bool uccs_park_empty(uint32_t context, uint32_t which)
+{
+    return atomic_load_acquire(&uccs_parked[context][which]) == 0;
+}
+
+/* `ticket` is the message's place in its ring. */
+void uccs_park(uint32_t context, uint32_t which, uint64_t ticket, const struct uccs_message *message);
+
+/* Takes the first one, if its handler is registered by now. */
+bool uccs_park_take(struct uccs_context *context, uint32_t which, struct uccs_message *message);
+
+/* --- Turns (turns.c): threads in progress that share a core take turns at the messages.
+ *
+ * Where such threads outnumber the cores one of them finds all messages, as the others run only when it has none. So a
+ * thread that has had TURNS_LONG of them gives its core away, if others have been in progress on that core. Otherwise it
+ * keeps it: a thread that computes would hold the core for a whole slice of time, and where every thread has a core the
+ * call would be for nothing. */
+
+#define TURNS_LONG 128 /* messages */
+#define TURNS_BELIEF 2 /* turns for which others are believed to be there still */
+
+/* This thread has handled so many more. True when it has given its core away. */
+bool uccs_turns_take(int handled);
+
+/* This thread is in progress, has found nothing, and will give its core away. */
+void uccs_turns_show(void);
+
+/* --- Active messages between nodes (far.c).
+ *
+ * Data flow: send.c finds no ring for the peer and calls uccs_far_am_try, which takes a credit of the flow (peer,
+ * context, ring number) and gives the message the flow's next number; the lane carries it (FAR_AM). At the target the
+ * transport's event makes a packet of it, fetching long payloads, and puts it into the queue of context and ring
+ * number in the order of the numbers. poll.c takes packets out beside the rings, runs the handlers, and tells the
+ * sender what has been handled (FAR_AM_DONE): credits back, counts for flushes, blocks done.
+ *
+ * Invariants:
+ * - A flow has at most FLOW_MESSAGES messages and FLOW_BYTES bytes (or one message) that are not handled, so that is
+ *   what a slow receiver keeps for each sender. Requests, replies and classes are flows of their own; a reply waits
+ *   for replies alone.
+ * - A credit comes back when the handler has returned, a block when its holder is done with it: letters that nobody
+ *   has taken yet hold up nobody else.
+ * - A payload in a block leaves from there: the block is done when the peer has said so and the transport has let go.
+ * - Messages count as operations of the peer (issued, applied when queued), so a fence orders them behind puts, and a
+ *   quiet means that they have arrived.
+ * - The event holds the lane's lock and takes a queue's; who holds a queue's lock takes no other. */
+
+/* One that has arrived; the payload of a staged one follows. */
+struct uccs_far_packet {
+    struct uccs_far_packet *next;
+    uint64_t number; /* in its flow */
+    uint64_t token;  /* the sender's block; 0: none */
+    struct uccs_message message;
+    uint16_t context;
+    uint8_t which;
+    struct uccs_block block; /* for hold and done: its `far` is set */
+};
+
+/* Handled messages of one sender and lane, told in one message. */
+struct uccs_far_tally {
+    int to;
+    uint32_t context, which, lane, count;
+    uint64_t bytes;
+};
+
+/* Packets in queues; relaxed: a hint. */
+extern uint32_t uccs_far_am_waiting;
+
+/* Sends. False: no credit just now; nothing has happened. */
+bool uccs_far_am_try(int pe, uint32_t context, uint32_t which, const struct uccs_message *head, const void *payload,
+                     struct uccs_block *block);
+
+/* The first packet, if its handler is registered by now; else null. */
+struct uccs_far_packet *uccs_far_am_take(struct uccs_context *context, uint32_t which);
+
+/* Its block for the handler; null when it has none. */
+static inline struct uccs_block *uccs_far_am_block(struct uccs_far_packet *packet)
+{
+    return packet->message.staged || packet->token ? &packet->block : 0;
+}
+
+/* Its handler has returned, and is done with the packet; null: it holds it. */
+void uccs_far_am_handled(struct uccs_far_tally *tally, const struct uccs_message *message,
+                         struct uccs_far_packet *packet);
+void uccs_far_am_tell(struct uccs_far_tally *tally);
+
+/* The holder of a packet's block is done with it. */
+void uccs_far_am_done(struct uccs_block *block);
+
+#endif

@@ -1,0 +1,402 @@
+/* The receiving half of active messages; am.h describes the flow. Any thread.
+ *
+ * Invariants:
+ * - Whoever looks at published[] is counted in `pollers` first (seqcst on both sides), so that a retired context can
+ *   be freed once all who might have seen it have left. Two phases, as one that is always somebody's would
+ *   never be empty: newcomers count in the current phase, who waits turns the phase and waits for the other.
+ * - A ring with a parked message is not polled: the message's handler is not registered yet, and those behind it
+ *   must not overtake. So at most one batch for each thread is ever parked. */
+#include "uccs/am/inner.h"
+
+#include "base/log.h"
+#include "rte/rte.h"
+#include "uccs/far.h"
+#include "uccs/core/memory.h"
+#include "uccs/core/thread.h"
+
+#include <sched.h>
+#include <string.h>
+
+#define BATCH 16   /* messages of one ring in one visit: the others' turn then */
+#define POLLERS 64 /* threads beyond share */
+#define MISSES \
+    64 /* fruitless rounds before a thread in progress gives its core away: there may be more threads than cores */
+#define LOOK 31 /* a round of progress costs as much as so many looks at memory */
+
+enum { REQUESTS = 1, USERS = 2 }; /* what a thread may run besides replies of the network class */
+
+_Thread_local int uccs_handlers_running;
+static _Thread_local int allowed; /* in the outer poll */
+
+static struct uccs_context *published[OWN_CONTEXTS];
+static uint32_t live; /* bit for each published context; a hint, published[] decides */
+
+/* Two threads of mine may serve a block, or memory that a peer's block names, one after the other. What orders them:
+ * the first one's release of `done`; the peer, whose acquire of it lets him use the block or that memory again; his
+ * release of a ring's cell; the second one's acquire of that. The middle of it is another process. */
+static uint64_t elsewhere;
+
+static struct {
+    cache_aligned uint32_t inside[2];
+} pollers[POLLERS];
+static uint32_t phase;
+
+static uint32_t *enter(void)
+{
+    uint32_t *inside = &pollers[uccs_thread() % POLLERS].inside[atomic_load_relaxed(&phase) & 1];
+    __atomic_fetch_add(inside, 1, __ATOMIC_SEQ_CST); /* partner: uccs_am_retire */
+    return inside;
+}
+
+static void leave(uint32_t *inside)
+{
+    (void)atomic_fetch_sub_acqrel(inside, 1); /* partner: wait_for_phase */
+}
+
+static void wait_for_phase(uint32_t old)
+{
+    for (int i = 0; i < POLLERS; i++) {
+        struct uccs_wait wait = {0};
+        while (atomic_load_seqcst(&pollers[i].inside[old]))
+            uccs_yield(&wait);
+    }
+}
+
+void uccs_am_publish(struct uccs_context *context)
+{
+    uccs_own_open((uint32_t)uccs_core.me - uccs_core.first, context->attr.id);
+    atomic_store_release(&published[context->attr.id], context); /* acquire: uccs_am_published */
+    (void)atomic_fetch_or_acqrel(&live, 1u << context->attr.id);
+}
+
+/* Both phases: a thread may have read the phase long before it counted itself in. */
+void uccs_am_retire(struct uccs_context *context)
+{
+    (void)atomic_fetch_and_acqrel(&live, ~(1u << context->attr.id));
+    atomic_store_seqcst(&published[context->attr.id], 0); /* then look at pollers; partner: enter */
+    for (int turn = 0; turn < 2; turn++)
+        wait_for_phase(atomic_fetch_add_acqrel(&phase, 1) & 1);
+}
+
+struct uccs_context *uccs_am_published(uint32_t id)
+{
+    return atomic_load_seqcst(&published[id]); /* release: uccs_am_publish; after enter */
+}
+
+static char *region_of(uint32_t pe)
+{
+    size_t bytes;
+    return uccs_memory_region(pe - uccs_core.first, &bytes);
+}
+
+/* Handled messages of one sender and lane, told it in one addition. */
+struct tally {
+    uint32_t source, lane, count;
+};
+
+static void tell(uint32_t context, struct tally *tally)
+{
+    if (!tally->count)
+        return;
+    struct uccs_own *own = uccs_own_of(tally->source - uccs_core.first);
+    (void)atomic_fetch_add_release(&own->handled[context][tally->lane].count,
+                                   tally->count); /* acquire: uccs_am_settled */
+    tally->count = 0;
+}
+
+static void count_handled(uint32_t context, struct tally *tally, const struct uccs_message *message)
+{
+    if (tally->count && (tally->source != message->source || tally->lane != message->lane))
+        tell(context, tally);
+    tally->source = message->source;
+    tally->lane = message->lane;
+    tally->count++;
+}
+
+static lat_cold _Noreturn void fail_class(const struct uccs_context *context, const struct uccs_message *message)
+{
+    log_line("uccs: PE %u sent a message to handler %u of context %u under a class other than that under which the "
+             "handler is registered here; name the same class on both sides",
+             message->source, message->id, context->attr.id);
+    rte_abort(LAT_EXIT);
+}
+
+static void mark_done(struct uccs_block *block)
+{
+    atomic_order_leaves(&elsewhere);
+    atomic_store_release(&block->done, 1); /* acquire: uccs_stage_collect, at the sender */
+}
+
+enum outcome {
+    UNREADY, /* the handler is not registered yet: nothing has happened */
+    HANDLED,
+    HELD /* so too, but the handler keeps the block */
+};
+
+static enum outcome run(struct uccs_context *context, const struct uccs_message *message, struct uccs_block *block,
+                        uint32_t which)
+{
+    const struct uccs_handler entry = uccs_handler_read(&context->handlers[message->id]);
+    if (lat_unlikely(!entry.handler))
+        return UNREADY;
+    if (lat_unlikely((entry.cls == UCCS_AM_USER) != ((which & UCCS_RING_USER) != 0)))
+        fail_class(context, message);
+    struct uccs_am_token token = {context, message, block, which & UCCS_RING_REPLY, false, false};
+    uccs_handlers_running++;
+    entry.handler(&token, message->staged ? block->payload : message->payload, message->length, entry.argument);
+    uccs_handlers_running--;
+    if (message->counter)
+        uccs_counter_arrive_here(message->counter, message->weight);
+    return token.held ? HELD : HANDLED;
+}
+
+/* A message of this node; false as above. */
+static bool handle(struct uccs_context *context, const struct uccs_message *message, uint32_t which)
+{
+    struct uccs_block *block =
+        message->block == UCCS_NO_BLOCK ? 0 : (void *)(region_of(message->source) + message->block);
+    if (block && message->source != (uint32_t)uccs_core.me)
+        atomic_order_returns(&elsewhere);
+    enum outcome outcome = run(context, message, block, which);
+    if (block && outcome == HANDLED)
+        mark_done(block);
+    return outcome != UNREADY;
+}
+
+int uccs_am_register(uccs_context_t context, int id, enum uccs_am_class cls, uccs_am_handler handler, void *argument)
+{
+    if (!context || id < 0 || id >= UCCS_AM_HANDLERS || !handler || (unsigned)cls > UCCS_AM_USER)
+        return UCCS_ERR_INVALID;
+    uccs_handler_write(&context->handlers[id], cls, handler, argument);
+    return UCCS_OK;
+}
+
+struct uccs_block *uccs_am_hold(struct uccs_am_token *token)
+{
+    token->held = token->block != 0;
+    return token->block;
+}
+
+void uccs_am_done(struct uccs_block *block)
+{
+    if (lat_unlikely(block->far))
+        uccs_far_am_done(block);
+    else
+        mark_done(block);
+}
+
+int uccs_am_source(uccs_am_token_t token)
+{
+    return token ? (int)token->message->source : -1;
+}
+
+uccs_context_t uccs_am_context(uccs_am_token_t token)
+{
+    return token ? token->context : 0;
+}
+
+/* Parked messages first, in their order. True when there are none left. */
+static lat_cold bool poll_parked(struct uccs_context *context, uint32_t which, struct tally *tally, int *count)
+{
+    struct uccs_message message;
+    while (uccs_park_take(context, which, &message)) {
+        (void)handle(context, &message, which); /* its handler is registered: uccs_park_take has looked */
+        count_handled(context->attr.id, tally, &message);
+        ++*count;
+    }
+    return uccs_park_empty(context->attr.id, which);
+}
+
+static int poll_ring(struct uccs_context *context, uint32_t which)
+{
+    struct ring *ring = uccs_own_ring((uint32_t)uccs_core.me - uccs_core.first, context->attr.id, which);
+    struct tally tally = {0};
+    int count = 0;
+    if (lat_unlikely(!uccs_park_empty(context->attr.id, which)) && !poll_parked(context, which, &tally, &count)) {
+        tell(context->attr.id, &tally);
+        return count;
+    }
+    for (int taken = 0; taken < BATCH && !ring_is_empty(ring); taken++) {
+        struct uccs_message message;
+        uint64_t ticket;
+        const struct uccs_message *cell = ring_take(ring, &ticket);
+        if (!cell)
+            break;
+        memcpy(&message, cell, offsetof(struct uccs_message, payload) + (cell->staged ? 0 : cell->length));
+        ring_release(ring, ticket);
+        if (lat_unlikely(!handle(context, &message, which))) {
+            uccs_park(context->attr.id, which, ticket, &message);
+            break;
+        }
+        count_handled(context->attr.id, &tally, &message);
+        count++;
+    }
+    tell(context->attr.id, &tally);
+    return count;
+}
+
+/* Replies first: they free others. */
+static int poll_context(struct uccs_context *context, int what)
+{
+    int count = poll_ring(context, UCCS_RING_REPLY);
+    if (what & USERS)
+        count += poll_ring(context, UCCS_RING_REPLY | UCCS_RING_USER);
+    if (what & REQUESTS)
+        count += poll_ring(context, 0);
+    if (what == (REQUESTS | USERS))
+        count += poll_ring(context, UCCS_RING_USER);
+    return count;
+}
+
+/* What has come from other nodes, for one ring's kind of messages. */
+static int poll_packets(struct uccs_context *context, uint32_t which)
+{
+    struct uccs_far_tally tally = {.context = context->attr.id, .which = which};
+    struct uccs_far_packet *packet;
+    int count = 0;
+    for (; count < BATCH && (packet = uccs_far_am_take(context, which)); count++) {
+        struct uccs_message message; /* a packet that is held may be gone when the handler returns */
+        memcpy(&message, &packet->message,
+               offsetof(struct uccs_message, payload) + (packet->message.staged ? 0 : packet->message.length));
+        enum outcome outcome = run(context, &message, uccs_far_am_block(packet), which);
+        uccs_far_am_handled(&tally, &message, outcome == HELD ? 0 : packet);
+    }
+    uccs_far_am_tell(&tally);
+    return count;
+}
+
+static lat_cold int poll_far(struct uccs_context *context, int what)
+{
+    int count = poll_packets(context, UCCS_RING_REPLY);
+    if (what & USERS)
+        count += poll_packets(context, UCCS_RING_REPLY | UCCS_RING_USER);
+    if (what & REQUESTS)
+        count += poll_packets(context, 0);
+    if (what == (REQUESTS | USERS))
+        count += poll_packets(context, UCCS_RING_USER);
+    return count;
+}
+
+struct found {
+    int users, own; /* handlers of the program; messages of the library */
+};
+
+/* The inner context has network requests alone. */
+static struct found look(int what)
+{
+    struct found found = {0};
+    bool waiting = atomic_load_relaxed(&uccs_far_am_waiting); /* a hint: the caller looks again */
+    for (uint32_t left = atomic_load_relaxed(&live); left; left &= left - 1) {
+        uint32_t id = (uint32_t)__builtin_ctz(left);
+        struct uccs_context *context = uccs_am_published(id);
+        if (context && id != OWN_INNER)
+            found.users += poll_context(context, what);
+        else if (context && what & REQUESTS)
+            found.own += poll_ring(context, 0);
+        if (lat_unlikely(waiting && context))
+            *(id != OWN_INNER ? &found.users : &found.own) += poll_far(context, what);
+    }
+    return found;
+}
+
+static struct found poll_all(int what)
+{
+    int before = allowed;
+    uint32_t *inside = enter();
+    allowed = what;
+    struct found found = look(what);
+    allowed = before;
+    leave(inside);
+    return found;
+}
+
+/* One round; false when there was nothing to do. */
+static bool round_of(int what, int *handlers)
+{
+    if (what & USERS)
+        uccs_work_on();
+    int collected = uccs_stage_collect();
+    struct found found = poll_all(what);
+    *handlers = found.users;
+    return collected + found.users + found.own > 0;
+}
+
+int uccs_progress(void)
+{
+    static _Thread_local uint8_t misses;
+    int handlers = 0;
+    if (lat_unlikely(!uccs_core.size || uccs_handlers_running))
+        return 0;
+    if (round_of(REQUESTS | USERS, &handlers)) {
+        misses = 0;
+        (void)uccs_turns_take(handlers);
+    } else if (++misses >= (uccs_core.oversubscribed ? 1 : MISSES)) {
+        misses = 0;
+        uccs_turns_show();
+        sched_yield();
+    }
+    return handlers;
+}
+
+static void rest(bool found, struct uccs_wait *wait)
+{
+    if (found)
+        return;
+    if (wait->looks < uccs_core.spin)
+        wait->looks += LOOK < uccs_core.spin - wait->looks ? LOOK : uccs_core.spin - wait->looks;
+    else
+        uccs_turns_show();
+    uccs_yield(wait);
+}
+
+/* The library's messages alone: what peers want executed, and letters. Their handlers do not wait. */
+static int look_inner(void)
+{
+    struct uccs_context *inner = uccs_am_published(OWN_INNER);
+    int found = inner ? poll_ring(inner, 0) : 0;
+    if (inner && atomic_load_relaxed(&uccs_far_am_waiting)) /* a hint: the caller looks again */
+        found += poll_packets(inner, 0);
+    return found;
+}
+
+/* In a handler that waits for a one-sided operation. */
+static lat_cold void serve_inner(struct uccs_wait *wait)
+{
+    int found = uccs_poll(UCCS_POLL_ALWAYS);
+    found += uccs_stage_collect() + look_inner();
+    rest(found, wait);
+}
+
+void uccs_am_serve(struct uccs_wait *wait)
+{
+    int handlers;
+    if (lat_unlikely(uccs_handlers_running)) {
+        serve_inner(wait);
+        return;
+    }
+    rest(round_of(REQUESTS | USERS, &handlers), wait);
+    (void)uccs_turns_take(handlers);
+}
+
+/* The outer poll is counted in already, and nobody turns two phases while it is. */
+void uccs_am_serve_replies(struct uccs_wait *wait)
+{
+    (void)uccs_poll(UCCS_POLL_ALWAYS); /* credits of other nodes */
+    struct found found = look(allowed & USERS);
+    /* The receiver of the reply may be in a handler that waits for a one-sided operation to be executed here. */
+    rest(uccs_stage_collect() + look_inner() + found.users > 0, wait);
+}
+
+void uccs_am_drain(void)
+{
+    int handlers;
+    while (round_of(REQUESTS | USERS, &handlers))
+        ;
+}
+
+/* From waits that are not the substrate's own, and from the progress thread. */
+int uccs_am_poll_network(void)
+{
+    int handlers;
+    return !uccs_handlers_running && round_of(REQUESTS, &handlers);
+}

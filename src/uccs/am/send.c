@@ -1,0 +1,210 @@
+/* The sending half of active messages; am.h describes the flow. Any thread. */
+#include "uccs/am/inner.h"
+
+#include "rte/rte.h"
+#include "uccs/far.h"
+#include "uccs/core/memory.h"
+#include "uccs/core/thread.h"
+
+#include <string.h>
+
+/* Messages sent, by context and lane; kept over the lives of a context as the receivers' counts are. Relaxed: a
+ * flush compares what its own thread, or threads that it has met, have sent. */
+static struct {
+    cache_aligned uint64_t count;
+} sent[OWN_CONTEXTS][OWN_LANES];
+
+struct sending {
+    uint32_t index, context, which;
+    struct uccs_message head;
+    const void *payload;
+    struct uccs_block *block;
+};
+
+static char *my_region(void)
+{
+    size_t bytes;
+    return uccs_memory_region((uint32_t)uccs_core.me - uccs_core.first, &bytes);
+}
+
+static void serve(uint32_t which, struct uccs_wait *wait)
+{
+    if (which & UCCS_RING_REPLY)
+        uccs_am_serve_replies(wait);
+    else
+        uccs_am_serve(wait);
+}
+
+/* One look at the ring, or at the credits for a PE of another node. */
+static bool try_push(const struct sending *s)
+{
+    uint64_t ticket;
+    if (lat_unlikely(s->index >= uccs_core.size))
+        return uccs_far_am_try((int)(s->index + uccs_core.first), s->context, s->which, &s->head, s->payload, s->block);
+    uccs_own_open(s->index, s->context);
+    struct uccs_message *cell = ring_reserve(uccs_own_ring(s->index, s->context, s->which), &ticket);
+    if (!cell)
+        return false;
+    memcpy(cell, &s->head, offsetof(struct uccs_message, payload));
+    if (!s->head.staged && s->head.length)
+        memcpy(cell->payload, s->payload, s->head.length);
+    ring_commit(uccs_own_ring(s->index, s->context, s->which), ticket);
+    return true;
+}
+
+static void push(const struct sending *s)
+{
+    struct uccs_wait wait = {0};
+    atomic_fetch_add_relaxed(&sent[s->context][s->head.lane].count, 1); /* before it can be handled */
+    while (!try_push(s))
+        serve(s->which, &wait);
+    if (s->block)
+        uccs_stage_sent(s->block);
+}
+
+/* A payload that does not fit a cell, or a request, needs a block. Waits for room as long as room can come. */
+static int stage(struct sending *s, const struct uccs_op *op)
+{
+    struct uccs_wait wait = {0};
+    bool staged = s->head.length > UCCS_SHORT_MAX;
+    /* A reply must find room whatever the program has sent and its receivers have not handled. */
+    enum uccs_room room = s->which & UCCS_RING_REPLY ? UCCS_ROOM_LIBRARY : UCCS_ROOM_PROGRAM;
+    s->head.block = UCCS_NO_BLOCK;
+    s->head.staged = staged;
+    if (!staged && !(op && op->request))
+        return UCCS_OK;
+    while (!(s->block = uccs_stage_get(room, staged ? s->head.length : 0))) {
+        if (!uccs_stage_expected(room))
+            return UCCS_ERR_NO_MEMORY;
+        serve(s->which, &wait);
+    }
+    s->head.block = (uint64_t)((char *)s->block - my_region());
+    if (staged)
+        memcpy(s->block->payload, s->payload, s->head.length);
+    if (op && op->request) {
+        s->block->request = *op->request;
+        uccs_request_begin(s->block->request);
+    }
+    return UCCS_OK;
+}
+
+/* An ordered message must not overtake one-sided operations of this thread. A node peer sees this thread's stores before
+ * the message as it is; a peer of another node keeps the message back until it has executed what was issued before. */
+static void order(const struct uccs_context *context, const struct uccs_op *op)
+{
+    if (!context->attr.ordered && !(op && op->ordered))
+        return;
+    uccs_deferred_wait_mine(context);
+    uccs_fence_all();
+}
+
+static int send(const struct uccs_context *context, uint32_t index, int id, uint32_t which, const void *payload,
+                size_t length, const struct uccs_op *op)
+{
+    if (op && op->counter && !uccs_counter_live(op->counter))
+        return UCCS_ERR_STALE;
+    if (op && op->request && !uccs_request_materialise(op->request))
+        return UCCS_ERR_NO_MEMORY;
+    order(context, op);
+    struct sending s = {.index = index, .context = context->attr.id, .which = which, .payload = payload};
+    s.head = (struct uccs_message){.source = (uint32_t)uccs_core.me, .length = (uint32_t)length, .id = (uint16_t)id};
+    s.head.lane = (uint8_t)(uccs_thread() % OWN_LANES);
+    if (op && op->counter) {
+        s.head.counter = op->counter;
+        s.head.weight = op->weight ? op->weight : 1;
+    }
+    int status = stage(&s, op);
+    if (lat_likely(status == UCCS_OK))
+        push(&s);
+    return status;
+}
+
+bool uccs_am_try(uint32_t index, uint32_t id, const void *payload, size_t length, struct uccs_block *block)
+{
+    struct sending s = {.index = index, .context = OWN_INNER, .payload = payload};
+    s.head.source = (uint32_t)uccs_core.me;
+    s.head.length = (uint32_t)length;
+    s.head.id = (uint16_t)id;
+    s.head.lane = (uint8_t)(uccs_thread() % OWN_LANES);
+    s.head.staged = block && length;
+    s.head.block = block ? (uint64_t)((char *)block - my_region()) : UCCS_NO_BLOCK;
+    s.block = block;
+    if (!try_push(&s)) /* not counted as sent: nobody flushes the inner context */
+        return false;
+    if (block)
+        uccs_stage_sent(block);
+    return true;
+}
+
+static bool lane_settled(uint32_t context, uint32_t lane)
+{
+    uint64_t handled = atomic_load_acquire(&uccs_own_mine()->handled[context][lane].count); /* release: am_poll.c */
+    return handled >= atomic_load_relaxed(&sent[context][lane].count);
+}
+
+bool uccs_am_settled(const struct uccs_context *context)
+{
+    uint32_t id = context->attr.id, mine = uccs_thread() % OWN_LANES;
+    if (context->attr.scope == UCCS_SCOPE_THREAD)
+        return lane_settled(id, mine);
+    for (uint32_t lane = 0; lane < OWN_LANES; lane++)
+        if (!lane_settled(id, lane))
+            return false;
+    return true;
+}
+
+static int check(uccs_context_t context, uccs_endpoint_t endpoint, int id, enum uccs_am_class cls, const void *payload,
+                 size_t length, size_t limit)
+{
+    if (!context || !endpoint || endpoint->context != context || id < 0 || id >= UCCS_AM_HANDLERS ||
+        (length && !payload) || (unsigned)cls > UCCS_AM_USER)
+        return UCCS_ERR_INVALID;
+    if (uccs_handlers_running)
+        return UCCS_ERR_STATE;
+    return length <= limit ? UCCS_OK : UCCS_ERR_TOO_LARGE;
+}
+
+static int send_class(uccs_context_t context, uccs_endpoint_t endpoint, int id, enum uccs_am_class cls,
+                      const void *payload, size_t length, const struct uccs_op *op, size_t limit)
+{
+    int status = check(context, endpoint, id, cls, payload, length, limit);
+    if (lat_unlikely(status != UCCS_OK))
+        return status;
+    uint32_t which = cls == UCCS_AM_USER ? UCCS_RING_USER : 0;
+    return send(context, endpoint->index, id, which, payload, length, op);
+}
+
+int uccs_am_short(uccs_context_t context, uccs_endpoint_t endpoint, int id, enum uccs_am_class cls, const void *payload,
+                  size_t length, const struct uccs_op *op)
+{
+    return send_class(context, endpoint, id, cls, payload, length, op, UCCS_SHORT_MAX);
+}
+
+int uccs_am_medium(uccs_context_t context, uccs_endpoint_t endpoint, int id, enum uccs_am_class cls,
+                   const void *payload, size_t length, const struct uccs_op *op)
+{
+    return send_class(context, endpoint, id, cls, payload, length, op, UCCS_MEDIUM_MAX);
+}
+
+/* The region is shared with all that is on its way: half of it is the most that one message can count on. */
+int uccs_am_large(uccs_context_t context, uccs_endpoint_t endpoint, int id, enum uccs_am_class cls, const void *payload,
+                  size_t length, const struct uccs_op *op)
+{
+    size_t region = context ? uccs_region_program_bytes() : 0;
+    size_t limit = region / 2 < UINT32_MAX / 2 ? region / 2 : UINT32_MAX / 2;
+    return send_class(context, endpoint, id, cls, payload, length, op, limit);
+}
+
+int uccs_am_reply(uccs_am_token_t token, int id, enum uccs_am_class cls, const void *payload, size_t length)
+{
+    if (!token || id < 0 || id >= UCCS_AM_HANDLERS || (length && !payload) || (unsigned)cls > UCCS_AM_USER)
+        return UCCS_ERR_INVALID;
+    if (!uccs_handlers_running || token->reply || token->replied)
+        return UCCS_ERR_STATE;
+    if (length > UCCS_MEDIUM_MAX)
+        return UCCS_ERR_TOO_LARGE;
+    uint32_t which = UCCS_RING_REPLY | (cls == UCCS_AM_USER ? UCCS_RING_USER : 0);
+    int status = send(token->context, token->message->source - uccs_core.first, id, which, payload, length, 0);
+    token->replied = status == UCCS_OK;
+    return status;
+}

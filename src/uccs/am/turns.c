@@ -1,0 +1,42 @@
+/* Turns at the messages; see inner.h. */
+#include "uccs/am/inner.h"
+
+#include "uccs/core/thread.h"
+
+#include <sched.h>
+
+#define CORES 64 /* those beyond share */
+
+/* Who was in progress on a core last, number + 1; written by threads on that core, so the line stays there. Relaxed, a
+ * hint. */
+static struct {
+    cache_aligned uint32_t thread;
+} latest[CORES];
+
+static bool has_company(void)
+{
+    static _Thread_local uint32_t believed;
+    uint32_t mine = uccs_thread() + 1, *there = &latest[(unsigned)sched_getcpu() % CORES].thread;
+    if (atomic_load_relaxed(there) == mine)
+        return believed && believed--;
+    atomic_store_relaxed(there, mine);
+    believed = TURNS_BELIEF;
+    return true;
+}
+
+bool uccs_turns_take(int handled)
+{
+    static _Thread_local int had;
+    if ((had += handled) < TURNS_LONG)
+        return false;
+    had = 0;
+    if (!has_company())
+        return false;
+    sched_yield();
+    return true;
+}
+
+void uccs_turns_show(void)
+{
+    (void)has_company();
+}

@@ -1,0 +1,58 @@
+/* Group communication of uccs.h, and out-of-band messages of uccs_rte.h. The face of this folder.
+ *
+ * A public group is an ordered list of processes, the same at every member. Making one sends nothing: all members derive
+ * its number alike, from the parent's number and how many groups came from it. */
+#ifndef UCCS_COLL_COLL_H
+#define UCCS_COLL_COLL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <uccs.h>
+#include <uccs_rte.h>
+
+struct uccs_group_impl {
+    uint64_t number;   /* the same at all members, different for other groups */
+    uint64_t children; /* groups made from it so far */
+    uint64_t sequence; /* operations of group communication started */
+    uint32_t users;    /* its handle, and collectives under way; who takes it to zero frees it; acqrel */
+    int rank, size;
+    const int *world; /* rank in the world of each member; null: the same */
+};
+
+/* The object behind a handle; null when there is none. */
+struct uccs_group_impl *uccs_group_of(uccs_group_t group);
+
+/* PE of a member. */
+static inline int uccs_ranks_world(const struct uccs_group_impl *group, int rank)
+{
+    return group->world ? group->world[rank] : rank;
+}
+
+/* Returns the rank of a PE in the group, or -1 when the PE is no member or there is no group. */
+int uccs_ranks_find(uccs_group_t group, int pe);
+
+/* Hold a group for as long as a collective of it is under way. Groups of all PEs are never freed. */
+void uccs_ranks_hold(struct uccs_group_impl *group);
+void uccs_ranks_drop(struct uccs_group_impl *group);
+
+/* Call it at the begin of a life. */
+void uccs_ranks_open(void);
+
+/* Meets all PEs of the job. The waiter makes progress: of both classes with `user`, else of the network class alone. Does
+ * nothing when uccs.h is not in use. Collective, one thread at a time. */
+void uccs_coll_meet(bool user);
+
+/* The handler of letters (inner.h) in the library's own context; and the end of a life, which drops letters that nobody
+ * has taken. */
+void uccs_letter_arrived(uccs_am_token_t token, const void *payload, size_t length, void *argument);
+void uccs_letter_close(void);
+
+/* The handler of out-of-band messages in the library's own context. */
+void uccs_oob_arrived(uccs_am_token_t token, const void *payload, size_t length, void *argument);
+/* Runs callbacks that are due; returns how many. */
+int uccs_oob_deliver(void);
+/* Begin and end of a life. Open returns false when there is no memory. */
+bool uccs_oob_open(void);
+void uccs_oob_close(void);
+
+#endif

@@ -1,0 +1,141 @@
+/* Letters; see inner.h. */
+#include "uccs/coll/inner.h"
+
+#include "base/log.h"
+#include "rte/rte.h"
+#include "uccs/am/am.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define BUCKETS 128
+
+/* The pigeonholes; a lock for each. */
+static struct bucket {
+    cache_aligned pthread_mutex_t lock;
+    struct uccs_letter *first;
+} buckets[BUCKETS] = {[0 ... BUCKETS - 1] = {.lock = PTHREAD_MUTEX_INITIALIZER}};
+
+static struct bucket *bucket_of(const struct uccs_letter_key *key)
+{
+    uint64_t hash =
+        (key->group ^ key->sequence * 0x9E3779B97F4A7C15u ^ (uint64_t)key->source << 32) * 0x9E3779B97F4A7C15u;
+    return &buckets[(hash >> 32 ^ key->round * 31) % BUCKETS];
+}
+
+static bool same(const struct uccs_letter_key *a, const struct uccs_letter_key *b)
+{
+    return a->group == b->group && a->sequence == b->sequence && a->source == b->source && a->round == b->round &&
+           a->piece == b->piece;
+}
+
+static bool try_short(uint32_t index, const struct uccs_letter_key *key, const void *data, size_t length)
+{
+    char payload[UCCS_SHORT_MAX];
+    memcpy(payload, key, sizeof *key);
+    if (length)
+        memcpy(payload + sizeof *key, data, length);
+    return uccs_am_try(index, UCCS_INNER_LETTER, payload, sizeof *key + length, 0);
+}
+
+static void landed(struct uccs_block *block)
+{
+    (void)atomic_fetch_sub_acqrel((uint32_t *)block->cookie, 1); /* acquire: who waits for its letters */
+}
+
+static bool try_staged(uint32_t index, const struct uccs_letter_key *key, const void *data, size_t length,
+                       uint32_t *out)
+{
+    struct uccs_block *block = uccs_stage_get(UCCS_ROOM_LIBRARY, sizeof *key + length);
+    if (!block) /* collectives of several groups may fill it */
+        block = uccs_stage_get(UCCS_ROOM_PROGRAM, sizeof *key + length);
+    if (!block)
+        return false;
+    memcpy(block->payload, key, sizeof *key);
+    if (length)
+        memcpy(block->payload + sizeof *key, data, length);
+    if (out) {
+        block->landed = landed;
+        block->cookie = out;
+        (void)atomic_fetch_add_relaxed(out, 1); /* before the receiver can have it */
+    }
+    if (uccs_am_try(index, UCCS_INNER_LETTER, 0, sizeof *key + length, block))
+        return true;
+    if (out)
+        (void)atomic_fetch_sub_acqrel(out, 1);
+    uccs_stage_put(block);
+    return false;
+}
+
+bool uccs_letter_try(int pe, const struct uccs_letter_key *key, const void *data, size_t length, uint32_t *out)
+{
+    struct uccs_letter_key full = *key;
+    uint32_t index = (uint32_t)pe - uccs_core.first;
+    full.source = (uint32_t)uccs_core.me;
+    return out || length > LETTER_INLINE ? try_staged(index, &full, data, length, out)
+                                         : try_short(index, &full, data, length);
+}
+
+/* A staged letter stays in its block, a short one is copied. */
+void uccs_letter_arrived(uccs_am_token_t token, const void *payload, size_t length, void *argument)
+{
+    struct uccs_block *block = uccs_am_hold(token);
+    size_t bytes = length - sizeof(struct uccs_letter_key);
+    struct uccs_letter *letter = malloc(sizeof *letter + (block ? 0 : bytes));
+    (void)argument;
+    if (!letter) {
+        log_line("uccs: no memory for a message of PE %d", uccs_am_source(token));
+        rte_abort(LAT_EXIT);
+    }
+    memcpy(&letter->key, payload, sizeof letter->key);
+    const char *data = (const char *)payload + sizeof letter->key;
+    if (!block && bytes)
+        memcpy(letter->copy, data, bytes);
+    letter->data = block ? data : letter->copy;
+    letter->length = bytes;
+    letter->block = block;
+    struct bucket *bucket = bucket_of(&letter->key);
+    pthread_mutex_lock(&bucket->lock);
+    letter->next = bucket->first;
+    atomic_store_relaxed(&bucket->first, letter); /* the lock publishes it; relaxed: the hint in take */
+    pthread_mutex_unlock(&bucket->lock);
+}
+
+struct uccs_letter *uccs_letter_take(const struct uccs_letter_key *key)
+{
+    struct bucket *bucket = bucket_of(key);
+    if (!atomic_load_relaxed(&bucket->first)) /* a hint: the caller looks again */
+        return 0;
+    pthread_mutex_lock(&bucket->lock);
+    struct uccs_letter *before = 0, *letter = bucket->first;
+    while (letter && !same(&letter->key, key)) {
+        before = letter;
+        letter = letter->next;
+    }
+    if (letter && before)
+        before->next = letter->next;
+    else if (letter)
+        atomic_store_relaxed(&bucket->first, letter->next);
+    pthread_mutex_unlock(&bucket->lock);
+    return letter;
+}
+
+void uccs_letter_drop(struct uccs_letter *letter)
+{
+    if (letter->block)
+        uccs_am_done(letter->block);
+    free(letter);
+}
+
+void uccs_letter_close(void)
+{
+    for (int i = 0; i < BUCKETS; i++) {
+        struct uccs_letter *next;
+        for (struct uccs_letter *at = buckets[i].first; at; at = next) {
+            next = at->next;
+            uccs_letter_drop(at);
+        }
+        buckets[i].first = 0;
+    }
+}

@@ -1,0 +1,151 @@
+/* The engine of schedules; see inner.h. */
+#include "uccs/coll/inner.h"
+
+#include "base/log.h"
+#include "rte/rte.h"
+#include "uccs/am/am.h"
+
+#include <string.h>
+
+#define PIECE (LETTER_PIECE - sizeof(struct uccs_letter_key))
+_Static_assert(PIECE % 16 == 0, "pieces end between elements");
+
+/* An empty message is one piece too. */
+static uint32_t pieces_of(size_t bytes)
+{
+    return bytes ? (uint32_t)((bytes + PIECE - 1) / PIECE) : 1;
+}
+
+static size_t piece_bytes(size_t bytes, uint32_t piece)
+{
+    size_t left = bytes - piece * PIECE;
+    return left < PIECE ? left : PIECE;
+}
+
+static struct uccs_letter_key key_of(const struct uccs_schedule *s, uint32_t source, uint32_t piece)
+{
+    return (struct uccs_letter_key){.group = s->group->number,
+                                    .sequence = s->sequence,
+                                    .source = source,
+                                    .round = s->round,
+                                    .piece = piece};
+}
+
+static bool sent_all(const struct uccs_schedule *s)
+{
+    return s->step.to < 0 || s->sent == pieces_of(s->step.send_bytes);
+}
+
+static bool received_all(const struct uccs_schedule *s)
+{
+    return s->step.from < 0 || s->received == pieces_of(s->step.receive_bytes);
+}
+
+static void send_some(struct uccs_schedule *s)
+{
+    int pe = sent_all(s) ? -1 : uccs_ranks_world(s->group, s->step.to);
+    while (!sent_all(s) && atomic_load_relaxed(&s->out) < SCHEDULE_WINDOW) {
+        size_t bytes = piece_bytes(s->step.send_bytes, s->sent);
+        struct uccs_letter_key key = key_of(s, 0, s->sent);
+        bool acknowledged = bytes > LETTER_INLINE || s->sequence % SCHEDULE_LEAD == 0;
+        const char *from = bytes ? s->step.send + s->sent * PIECE : 0;
+        if (!uccs_letter_try(pe, &key, from, bytes, acknowledged ? &s->out : 0))
+            return;
+        s->sent++;
+    }
+}
+
+static lat_cold _Noreturn void fail_length(const struct uccs_schedule *s, const struct uccs_letter *letter,
+                                           size_t wanted)
+{
+    log_line(
+        "uccs: members of a group (of %d) called its operation number %llu with different lengths or in a different "
+        "order: %zu bytes came from PE %u where %zu were due",
+        s->group->size, (unsigned long long)s->sequence, letter->length, letter->key.source, wanted);
+    rte_abort(LAT_EXIT);
+}
+
+static void receive_some(struct uccs_schedule *s)
+{
+    uint32_t source = received_all(s) ? 0 : (uint32_t)uccs_ranks_world(s->group, s->step.from);
+    while (!received_all(s)) {
+        size_t bytes = piece_bytes(s->step.receive_bytes, s->received);
+        struct uccs_letter_key key = key_of(s, source, s->received);
+        struct uccs_letter *letter = uccs_letter_take(&key);
+        if (!letter)
+            return;
+        if (letter->length != bytes)
+            fail_length(s, letter, bytes);
+        char *to = s->step.receive + s->received * PIECE;
+        if (s->step.fold)
+            s->kernel(to, letter->data, bytes / s->element);
+        else if (bytes)
+            memcpy(to, letter->data, bytes);
+        uccs_letter_drop(letter);
+        s->received++;
+    }
+}
+
+static bool plan(struct uccs_schedule *s)
+{
+    s->step = (struct uccs_step){.to = -1, .from = -1};
+    s->sent = s->received = 0;
+    s->planned = s->plan(s, s->round, &s->step);
+    return s->planned;
+}
+
+void uccs_schedule_start(struct uccs_schedule *s)
+{
+    s->sequence = atomic_fetch_add_relaxed(&s->group->sequence, 1) + 1; /* members call in one order */
+    plan(s);
+}
+
+bool uccs_schedule_advance(struct uccs_schedule *s)
+{
+    while (s->planned) {
+        send_some(s);
+        receive_some(s);
+        if (!sent_all(s) || !received_all(s))
+            return false;
+        s->round++;
+        plan(s);
+    }
+    return atomic_load_acquire(&s->out) == 0; /* acqrel: landed, in letter.c */
+}
+
+/* The network class, and what other nodes send. */
+static int poll_others(void)
+{
+    return uccs_poll(UCCS_POLL_ALWAYS) + uccs_am_poll_network();
+}
+
+void uccs_schedule_run(struct uccs_schedule *s, bool user)
+{
+    struct uccs_wait wait = {0};
+    while (!uccs_schedule_advance(s))
+        if (user)
+            uccs_am_serve(&wait);
+        else if (!poll_others())
+            uccs_yield(&wait);
+}
+
+/* Dissemination: in round k everybody hears from the one 2^k before it. */
+bool uccs_schedule_plan_barrier(const struct uccs_schedule *s, uint32_t round, struct uccs_step *step)
+{
+    int size = s->group->size, rank = s->group->rank;
+    int64_t distance = INT64_C(1) << round;
+    if (distance >= size)
+        return false;
+    step->to = (int)((rank + distance) % size);
+    step->from = (int)((rank + size - distance) % size);
+    return true;
+}
+
+void uccs_coll_meet(bool user)
+{
+    if (!uccs_running())
+        return;
+    struct uccs_schedule meeting = {.plan = uccs_schedule_plan_barrier, .group = uccs_ranks_library()};
+    uccs_schedule_start(&meeting);
+    uccs_schedule_run(&meeting, user);
+}

@@ -1,0 +1,149 @@
+/* Data exchange sessions of uccs_rte.h: each member's values lie one after the other in a blob, and an exchange
+ * gathers all blobs. One thread at a time per session. */
+#include "uccs/core/core.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <uccs_rte.h>
+
+/* Key with its zero, then the value; both padded to 8 bytes. */
+struct entry {
+    uint64_t key_bytes, value_bytes;
+};
+
+struct uccs_rte_session {
+    uccs_group_t group; /* its own, so that its operations keep apart */
+    char *mine, *all;
+    size_t used, room, stride;
+    uint64_t *lengths; /* by member, of the last exchange */
+};
+
+static size_t padded(size_t bytes)
+{
+    return (bytes + 7) & ~(size_t)7;
+}
+
+int uccs_rte_session_create(uccs_group_t group, int tag, uccs_rte_session_t *session)
+{
+    int size = uccs_group_size(group);
+    (void)tag; /* sessions are told apart by the order of their creation */
+    if (!uccs_running() || !session || size < 1)
+        return UCCS_RTE_ERROR_BAD_INPUT;
+    int *ranks = malloc((size_t)size * sizeof *ranks);
+    struct uccs_rte_session *made = calloc(1, sizeof *made);
+    uint64_t *lengths = calloc((size_t)size, sizeof *lengths);
+    for (int rank = 0; rank < size && ranks; rank++)
+        ranks[rank] = rank;
+    bool good = ranks && made && lengths && uccs_group_create(group, (size_t)size, ranks, &made->group) == UCCS_OK;
+    free(ranks);
+    if (!good) {
+        free(made);
+        free(lengths);
+        return UCCS_RTE_ERROR_OUT_OF_RESOURCE;
+    }
+    made->lengths = lengths;
+    *session = made;
+    return UCCS_RTE_SUCCESS;
+}
+
+static char *extend(struct uccs_rte_session *s, size_t bytes)
+{
+    if (s->used + bytes > s->room) {
+        size_t room = 2 * (s->used + bytes);
+        char *larger = realloc(s->mine, room);
+        if (!larger)
+            return 0;
+        s->mine = larger;
+        s->room = room;
+    }
+    s->used += bytes;
+    return s->mine + s->used - bytes;
+}
+
+int uccs_rte_session_set(uccs_rte_session_t s, const char *key, const struct uccs_rte_iovec *value, uint32_t count)
+{
+    struct entry entry = {0};
+    if (!s || !key || (count && !value))
+        return UCCS_RTE_ERROR_BAD_INPUT;
+    entry.key_bytes = strlen(key) + 1;
+    for (uint32_t i = 0; i < count; i++) {
+        if (!value[i].type || (value[i].count && !value[i].iov_base))
+            return UCCS_RTE_ERROR_BAD_INPUT;
+        entry.value_bytes += (uint64_t)value[i].count * value[i].type->bytes;
+    }
+    size_t bytes = sizeof entry + padded(entry.key_bytes) + padded(entry.value_bytes);
+    char *to = extend(s, bytes);
+    if (!to)
+        return UCCS_RTE_ERROR_OUT_OF_RESOURCE;
+    memset(to, 0, bytes);
+    memcpy(to, &entry, sizeof entry);
+    memcpy(to + sizeof entry, key, entry.key_bytes);
+    to += sizeof entry + padded(entry.key_bytes);
+    for (uint32_t i = 0; i < count; i++) {
+        size_t part = (size_t)value[i].count * value[i].type->bytes;
+        if (part)
+            memcpy(to, value[i].iov_base, part);
+        to += part;
+    }
+    return UCCS_RTE_SUCCESS;
+}
+
+/* Lengths first; then blobs, each in as much room as the longest one needs. */
+int uccs_rte_session_exchange(uccs_rte_session_t s)
+{
+    if (!s)
+        return UCCS_RTE_ERROR_BAD_INPUT;
+    int size = uccs_group_size(s->group), rank = uccs_group_rank(s->group);
+    uint64_t used = s->used;
+    if (uccs_allgather(s->group, &used, s->lengths, sizeof used) != UCCS_OK)
+        return UCCS_RTE_ERROR;
+    s->stride = 8;
+    for (int i = 0; i < size; i++)
+        s->stride = s->lengths[i] > s->stride ? s->lengths[i] : s->stride;
+    char *all = calloc((size_t)size, s->stride);
+    if (!all)
+        return UCCS_RTE_ERROR_OUT_OF_RESOURCE;
+    if (s->used)
+        memcpy(all + (size_t)rank * s->stride, s->mine, s->used);
+    free(s->all);
+    s->all = all;
+    int status = uccs_allgather(s->group, all + (size_t)rank * s->stride, all, s->stride);
+    return status == UCCS_OK ? UCCS_RTE_SUCCESS : UCCS_RTE_ERROR;
+}
+
+/* The last value set under a key counts. */
+int uccs_rte_session_get(uccs_rte_session_t s, uccs_rte_ec_t peer, const char *key, const void **value, size_t *bytes)
+{
+    if (!s || !key || !value || !bytes)
+        return UCCS_RTE_ERROR_BAD_INPUT;
+    uint32_t rank = uccs_rte_ec_index(s->group, peer);
+    if (rank == UINT32_MAX)
+        return UCCS_RTE_ERROR_BAD_INPUT;
+    const char *at = s->all ? s->all + rank * s->stride : 0, *end = at ? at + s->lengths[rank] : 0;
+    int status = UCCS_RTE_ERROR_NOT_FOUND;
+    while (at < end) {
+        struct entry entry;
+        memcpy(&entry, at, sizeof entry);
+        const char *name = at + sizeof entry, *data = name + padded(entry.key_bytes);
+        if (strcmp(name, key) == 0) {
+            *value = data;
+            *bytes = entry.value_bytes;
+            status = UCCS_RTE_SUCCESS;
+        }
+        at = data + padded(entry.value_bytes);
+    }
+    return status;
+}
+
+int uccs_rte_session_destroy(uccs_rte_session_t s)
+{
+    if (!s)
+        return UCCS_RTE_ERROR_BAD_INPUT;
+    uccs_barrier(s->group);
+    uccs_group_release(s->group);
+    free(s->mine);
+    free(s->all);
+    free(s->lengths);
+    free(s);
+    return UCCS_RTE_SUCCESS;
+}

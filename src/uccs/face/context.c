@@ -1,0 +1,161 @@
+/* Contexts, endpoints and resources of uccs.h. Any thread; one creates or destroys the context of an id at a time. */
+#include "uccs/am/am.h"
+
+#include "uccs/face/inner.h"
+#include "uccs/far.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+
+/* Rare calls. `making` guards the lists; `ending` is held while a context waits for those who are in it, whose
+ * handlers may need `making`. */
+static struct uccs_context *contexts[OWN_CONTEXTS];
+static pthread_mutex_t making = PTHREAD_MUTEX_INITIALIZER, ending = PTHREAD_MUTEX_INITIALIZER;
+
+const char *uccs_status_text(int status)
+{
+    switch (status) {
+    case UCCS_OK: return "complete";
+    case UCCS_IN_PROGRESS: return "in progress";
+    case UCCS_ERR_INVALID: return "an argument is wrong";
+    case UCCS_ERR_NO_MEMORY: return "out of memory or slots";
+    case UCCS_ERR_BOUNDS: return "the range does not lie in the memory";
+    case UCCS_ERR_UNREACHABLE: return "no transport leads there";
+    case UCCS_ERR_STALE: return "the memory or counter has been released";
+    case UCCS_ERR_FORGED: return "not a memory handle of this job";
+    case UCCS_ERR_TOO_LARGE: return "the payload is too large for this form";
+    case UCCS_ERR_FAILED: return "an operation of the request failed: its memory had been released";
+    case UCCS_ERR_STATE: return "not possible here: before uccs_init, or outside of a handler";
+    }
+    return "unknown status";
+}
+
+int uccs_context_create(const struct uccs_context_attr *attr, uccs_context_t *context)
+{
+    static const struct uccs_context_attr standard;
+    attr = attr ? attr : &standard;
+    if (!uccs_running())
+        return UCCS_ERR_STATE;
+    if (!context || attr->id >= UCCS_CONTEXTS || (unsigned)attr->scope > UCCS_SCOPE_THREAD ||
+        (unsigned)attr->threads > UCCS_THREAD_SINGLE)
+        return UCCS_ERR_INVALID;
+    struct uccs_context *made = calloc(1, sizeof *made);
+    if (!made)
+        return UCCS_ERR_NO_MEMORY;
+    made->attr = *attr;
+    pthread_mutex_lock(&making);
+    bool taken = contexts[attr->id] != 0;
+    if (!taken) {
+        contexts[attr->id] = made;
+        uccs_am_publish(made);
+    }
+    pthread_mutex_unlock(&making);
+    if (taken) {
+        free(made);
+        return UCCS_ERR_INVALID;
+    }
+    *context = made;
+    return UCCS_OK;
+}
+
+/* The id is free again once nobody is in the context any more. */
+static void retire(struct uccs_context *context)
+{
+    pthread_mutex_lock(&ending);
+    uccs_am_retire(context);
+    pthread_mutex_unlock(&ending);
+    pthread_mutex_lock(&making);
+    contexts[context->attr.id] = 0;
+    pthread_mutex_unlock(&making);
+    for (struct uccs_endpoint *next, *at = context->endpoints; at; at = next) {
+        next = at->next;
+        free(at);
+    }
+    free(context);
+}
+
+static bool known(const struct uccs_context *context)
+{
+    bool found = false;
+    pthread_mutex_lock(&making);
+    for (uint32_t id = 0; id < UCCS_CONTEXTS && context; id++)
+        found |= contexts[id] == context;
+    pthread_mutex_unlock(&making);
+    return found;
+}
+
+int uccs_context_destroy(uccs_context_t context)
+{
+    if (uccs_handlers_running)
+        return UCCS_ERR_STATE;
+    if (!known(context))
+        return UCCS_ERR_INVALID;
+    context->attr.scope = UCCS_SCOPE_PROCESS; /* everybody's operations, not only mine */
+    uccs_flush(context);
+    retire(context);
+    return UCCS_OK;
+}
+
+void uccs_contexts_close(void)
+{
+    for (uint32_t id = 0; id < UCCS_CONTEXTS; id++)
+        if (contexts[id])
+            retire(contexts[id]);
+}
+
+int uccs_endpoint_create(uccs_context_t context, uccs_group_t group, int rank, uccs_endpoint_t *endpoint)
+{
+    if (!uccs_running())
+        return UCCS_ERR_STATE;
+    int pe = context && endpoint ? uccs_group_world_rank(group, rank) : -1;
+    if (pe < 0)
+        return UCCS_ERR_INVALID;
+    struct uccs_endpoint *made = malloc(sizeof *made);
+    if (!made)
+        return UCCS_ERR_NO_MEMORY;
+    *made = (struct uccs_endpoint){.context = context, .pe = pe, .index = (uint32_t)pe - uccs_core.first};
+    pthread_mutex_lock(&making);
+    made->next = context->endpoints;
+    context->endpoints = made;
+    pthread_mutex_unlock(&making);
+    *endpoint = made;
+    return UCCS_OK;
+}
+
+int uccs_endpoint_release(uccs_endpoint_t endpoint)
+{
+    if (!endpoint || !endpoint->context)
+        return UCCS_ERR_INVALID;
+    pthread_mutex_lock(&making);
+    struct uccs_endpoint **at = &endpoint->context->endpoints;
+    while (*at && *at != endpoint)
+        at = &(*at)->next;
+    bool found = *at == endpoint;
+    if (found)
+        *at = endpoint->next;
+    pthread_mutex_unlock(&making);
+    if (found)
+        free(endpoint);
+    return found ? UCCS_OK : UCCS_ERR_INVALID;
+}
+
+int uccs_resource_query(uccs_context_t context, struct uccs_resource *list, size_t *count)
+{
+    static const struct uccs_resource here[] = {
+        {"shm", "memory",
+         UCCS_CAP_PUT | UCCS_CAP_GET | UCCS_CAP_ATOMIC | UCCS_CAP_AM | UCCS_CAP_ONE_SIDED | UCCS_CAP_MAPPED,
+         UCCS_CLASS_MEMORY, UCCS_CLASS_MEMORY},
+        {"cma", "kernel", UCCS_CAP_PUT | UCCS_CAP_GET | UCCS_CAP_ATOMIC | UCCS_CAP_ONE_SIDED, UCCS_CLASS_KERNEL_COPY,
+         UCCS_CLASS_KERNEL_COPY},
+        /* Executed by the target's processor. UCX may have more than sockets, but it does not promise more. */
+        {"ucx", "network", UCCS_CAP_PUT | UCCS_CAP_GET | UCCS_CAP_ATOMIC | UCCS_CAP_AM, UCCS_CLASS_SOCKET,
+         UCCS_CLASS_SOCKET},
+    };
+    const size_t have = sizeof here / sizeof *here - !uccs_far_on;
+    if (!context || !count || (*count && !list))
+        return UCCS_ERR_INVALID;
+    for (size_t i = 0; i < have && i < *count; i++)
+        list[i] = here[i];
+    *count = have;
+    return UCCS_OK;
+}

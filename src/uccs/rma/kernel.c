@@ -1,0 +1,93 @@
+/* The kernel's copy between processes of a node (process_vm_readv, process_vm_writev), for memory that is not
+ * mapped. Any thread.
+ *
+ * Whether it works is looked at once for each peer: the kernel may refuse it (a container, Yama), and a pid of
+ * another pid namespace may be somebody else's here. So each PE shows the address of a word and what it holds
+ * (uccs_own), and only who reads just that there has found it. */
+#include "uccs/rma/inner.h"
+
+#include "base/env.h"
+#include "base/siphash.h"
+#include "rte/rte.h"
+#include "uccs/core/own.h"
+
+#include <errno.h>
+#include <sys/prctl.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+enum { UNKNOWN, WORKS, REFUSED };
+
+static uint8_t peers[NODE_MAX_PES]; /* by node index; relaxed: whoever looks twice finds the same */
+static uint64_t word[2];            /* read by peers: what it is, whose it is */
+
+/* The kernel may want to be told that peers may reach in (Yama); where it does not know the call, it does
+ * not mind either. */
+static void allow_copies(void)
+{
+#ifdef PR_SET_PTRACER
+    prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY, 0, 0, 0);
+#endif
+}
+
+void uccs_kernel_offer(void)
+{
+    struct uccs_own *own = uccs_own_mine();
+    if (atomic_load_acquire(&own->word))
+        return;
+    allow_copies();
+    uint64_t facts[2] = {(uint64_t)getpid(), (uintptr_t)word};
+    word[0] = siphash(rte.node->nonce, facts, sizeof facts);
+    word[1] = (uint64_t)uccs_core.me;
+    own->pid = getpid();
+    own->value = word[0];
+    atomic_store_release(&own->word, (uintptr_t)word); /* acquire: probe */
+}
+
+static bool copy_works(uint32_t index)
+{
+    const struct uccs_own *own = uccs_own_of(index);
+    uint64_t address = atomic_load_acquire(&own->word); /* release: uccs_kernel_offer */
+    uint64_t found[2] = {0};
+    struct iovec here = {found, sizeof found}, there = {(void *)(uintptr_t)address, sizeof found};
+    return address && env_flag(ENV_CMA) &&
+           process_vm_readv(own->pid, &here, 1, &there, 1, 0) == (ssize_t)sizeof found && found[0] == own->value &&
+           found[1] == index + uccs_core.first;
+}
+
+bool uccs_kernel_reaches(const struct uccs_region *memory)
+{
+    uint32_t index = (uint32_t)memory->owner - uccs_core.first;
+    uint8_t state = atomic_load_relaxed(&peers[index]);
+    if (lat_unlikely(state == UNKNOWN)) {
+        state = copy_works(index) ? WORKS : REFUSED;
+        atomic_store_relaxed(&peers[index], state);
+    }
+    return state == WORKS;
+}
+
+/* The kernel copies at most as much as it likes at a time. */
+static int copy(const struct uccs_region *memory, size_t offset, char *local, size_t length, bool put)
+{
+    while (length) {
+        struct iovec here = {local, length}, there = {(void *)(uintptr_t)(memory->address + offset), length};
+        ssize_t moved = put ? process_vm_writev(memory->pid, &here, 1, &there, 1, 0)
+                            : process_vm_readv(memory->pid, &here, 1, &there, 1, 0);
+        if (moved <= 0)
+            return moved == 0 || errno == EFAULT ? UCCS_ERR_BOUNDS : UCCS_ERR_UNREACHABLE;
+        local += moved;
+        offset += (size_t)moved;
+        length -= (size_t)moved;
+    }
+    return UCCS_OK;
+}
+
+int uccs_kernel_put(const struct uccs_region *memory, size_t offset, const void *source, size_t length)
+{
+    return copy(memory, offset, (char *)source, length, true);
+}
+
+int uccs_kernel_get(const struct uccs_region *memory, size_t offset, void *dest, size_t length)
+{
+    return copy(memory, offset, dest, length, false);
+}

@@ -1,0 +1,198 @@
+/* Memory objects of the public interface: allocated, registered, imported by handle, released. object/region.h has the
+ * object itself. Any thread. */
+#include "base/siphash.h"
+#include "rte/rte.h"
+#include "uccs/core/memory.h"
+#include "uccs/core/own.h"
+#include "uccs/far.h"
+#include "uccs/rma/inner.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+int uccs_memory_allocate(uccs_context_t context, size_t length, uccs_memory_t *memory)
+{
+    if (!uccs_running())
+        return UCCS_ERR_STATE;
+    if (!context || !memory || length == 0)
+        return UCCS_ERR_INVALID;
+    void *block = uccs_region_take(UCCS_ROOM_PROGRAM, length);
+    if (!block)
+        return UCCS_ERR_NO_MEMORY;
+    memset(block, 0, length);
+    struct uccs_region *region = uccs_region_describe(block, length, UCCS_DOMAIN_CPU);
+    if (!region) {
+        uccs_region_give(block);
+        return UCCS_ERR_NO_MEMORY;
+    }
+    region->allocated = true;
+    *memory = region;
+    return UCCS_OK;
+}
+
+int uccs_memory_register(uccs_context_t context, void *address, size_t length, uccs_memory_t *memory)
+{
+    if (!uccs_running())
+        return UCCS_ERR_STATE;
+    if (!context || !memory || !address || length == 0 || (uintptr_t)address + length < (uintptr_t)address)
+        return UCCS_ERR_INVALID;
+    size_t first, last;
+    bool mapped = uccs_memory_find(address, &first) != UCCS_NOWHERE &&
+                  uccs_memory_find((char *)address + length - 1, &last) != UCCS_NOWHERE && last - first == length - 1;
+    if (!mapped)
+        uccs_kernel_offer();
+    struct uccs_region *region = uccs_region_describe(address, length, mapped ? UCCS_DOMAIN_CPU : UCCS_DOMAIN_LOCKED);
+    if (!region)
+        return UCCS_ERR_NO_MEMORY;
+    *memory = region;
+    return UCCS_OK;
+}
+
+/* What travels. Where the memory is for a node peer: segment and offset, or an address of the owner. */
+struct handle {
+    uint64_t magic;
+    uint64_t where; /* offset in the segment, or the owner's address */
+    uint64_t length;
+    uint64_t address;
+    int32_t owner, pid;
+    uint32_t slot, generation;
+    uint32_t segment, domain;
+    uint64_t hash; /* over all before, keyed by the job */
+};
+_Static_assert(sizeof(struct handle) <= UCCS_MEMORY_HANDLE_MAX, "a handle fits");
+
+#define HANDLE_MAGIC 0x4c61744d656d3031u
+enum { IN_REGION = 16, UNMAPPED = 17 }; /* besides enum uccs_segment */
+
+static uint64_t hash_of(const struct handle *handle)
+{
+    return siphash(rte.node->nonce, handle, offsetof(struct handle, hash));
+}
+
+static void locate(const struct uccs_region *region, struct handle *handle)
+{
+    size_t bytes, offset;
+    char *base = uccs_memory_region((uint32_t)uccs_core.me - uccs_core.first, &bytes);
+    handle->segment = uccs_memory_find(region->near, &offset);
+    handle->where = offset;
+    if (handle->segment == UCCS_NOWHERE) {
+        bool inside = region->near >= base && region->near < base + bytes;
+        handle->segment = inside ? IN_REGION : UNMAPPED;
+        handle->where = inside ? (uint64_t)(region->near - base) : region->address;
+    }
+}
+
+int uccs_memory_export(uccs_memory_t memory, void *handle, size_t *length)
+{
+    if (!memory || !memory->own || !handle || !length || *length < sizeof(struct handle))
+        return UCCS_ERR_INVALID;
+    struct handle made = {.magic = HANDLE_MAGIC,
+                          .length = memory->length,
+                          .address = memory->address,
+                          .owner = memory->owner,
+                          .pid = memory->pid,
+                          .slot = memory->slot,
+                          .generation = memory->generation,
+                          .domain = memory->domain};
+    locate(memory, &made);
+    made.hash = hash_of(&made);
+    memcpy(handle, &made, sizeof made);
+    *length = sizeof made;
+    return UCCS_OK;
+}
+
+/* The map of a peer's memory here; null when it has none. */
+static char *near_of(const struct handle *handle)
+{
+    size_t bytes;
+    uint32_t index = (uint32_t)handle->owner - uccs_core.first;
+    switch (handle->segment) {
+    case UCCS_HEAP: return (char *)uccs_core.heap_peers + index * uccs_core.heap_stride + handle->where;
+    case UCCS_IMAGE: return uccs_memory_image(index) + handle->where;
+    case IN_REGION: return uccs_memory_region(index, &bytes) + handle->where;
+    default: return handle->owner == uccs_core.me ? (char *)(uintptr_t)handle->where : 0;
+    }
+}
+
+/* The object is listed before its owner is asked, so that it hears when the memory is released meanwhile. */
+static int import_far(struct uccs_region *region)
+{
+    uccs_region_expect(region);
+    bool alive = uccs_far_import(region->owner, uccs_region_id(region->slot, region->generation));
+    return alive ? UCCS_OK : UCCS_ERR_STALE;
+}
+
+int uccs_memory_import(uccs_context_t context, const void *handle, size_t length, uccs_memory_t *memory)
+{
+    struct handle given;
+    if (!uccs_running())
+        return UCCS_ERR_STATE;
+    if (!context || !handle || !memory)
+        return UCCS_ERR_INVALID;
+    if (length != sizeof given)
+        return UCCS_ERR_FORGED;
+    memcpy(&given, handle, sizeof given);
+    if (given.magic != HANDLE_MAGIC || given.hash != hash_of(&given) || given.slot >= OWN_REGISTRATIONS)
+        return UCCS_ERR_FORGED;
+    bool far = uccs_far_pe(given.owner);
+    if (!far && (uint32_t)given.owner - uccs_core.first >= uccs_core.size)
+        return UCCS_ERR_UNREACHABLE;
+    struct uccs_region *region = malloc(sizeof *region);
+    if (!region)
+        return UCCS_ERR_NO_MEMORY;
+    *region = (struct uccs_region){.near = far ? 0 : near_of(&given),
+                                   .address = given.address,
+                                   .length = given.length,
+                                   .owner = given.owner,
+                                   .pid = given.pid,
+                                   .slot = given.slot,
+                                   .generation = given.generation,
+                                   .domain = (enum uccs_domain)given.domain};
+    if (!far)
+        region->now = uccs_region_generation(given.owner, given.slot);
+    int status = far ? import_far(region) : uccs_region_check(region, 0, region->length);
+    if (status != UCCS_OK) {
+        uccs_region_forget(region);
+        free(region);
+        return status;
+    }
+    *memory = region;
+    return UCCS_OK;
+}
+
+/* Returns when all importers of other nodes have been told. */
+static void end_registration(const struct uccs_region *memory)
+{
+    uint64_t *importers = uccs_region_end(memory->slot);
+    if (importers)
+        uccs_far_memory_gone(uccs_region_id(memory->slot, memory->generation), importers);
+    free(importers);
+}
+
+int uccs_memory_release(uccs_memory_t memory)
+{
+    if (!memory)
+        return UCCS_ERR_INVALID;
+    /* The end of a life has released what was registered and allocated in it. A new life may have new memory in the
+     * node, whose generations start again, so the generation alone does not tell. */
+    bool mine = memory->own && uccs_running() && uccs_region_of_this_life(memory);
+    if (mine && uccs_region_alive(memory->slot, memory->generation))
+        end_registration(memory);
+    if (mine && memory->allocated)
+        uccs_region_give(memory->near);
+    if (memory->now == &memory->heard)
+        uccs_region_forget(memory);
+    free(memory);
+    return UCCS_OK;
+}
+
+int uccs_memory_query(uccs_memory_t memory, struct uccs_memory_attr *attr)
+{
+    if (!memory || !attr)
+        return UCCS_ERR_INVALID;
+    *attr = (struct uccs_memory_attr){.address = memory->near,
+                                      .length = memory->length,
+                                      .owner = memory->owner,
+                                      .domain = memory->domain};
+    return UCCS_OK;
+}
