@@ -249,9 +249,10 @@ int uccs_atomic64(uccs_context_t context, uccs_endpoint_t endpoint, uccs_memory_
 
 /* --- Active messages: a handler runs at the target on a thread that is in progress there. The library holds no lock
  * meanwhile, so the handler guards shared data itself. The payload is valid until the handler returns. A handler may
- * reply once or not at all; it must not wait and not send. Messages of one thread to one endpoint of the same class and
- * form arrive in order; handlers of different threads overlap. A sender whose receiver is full makes progress itself
- * while it waits, so two full processes cannot block each other; the rings bound the memory. */
+ * reply once or not at all, and may call one-sided operations; it must not send and not wait for requests. Messages of
+ * one thread to one endpoint of the same class and form arrive in order; handlers of different threads overlap. A sender
+ * whose receiver is full makes progress itself while it waits, so two full processes cannot block each other; the rings
+ * bound the memory. */
 enum uccs_am_class {
     UCCS_AM_NETWORK_PROTOCOL = 0, /* short handlers; any thread runs them, the progress thread too */
     UCCS_AM_USER = 1,             /* only threads in calls of uccs.h run them */

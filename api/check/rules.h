@@ -1,8 +1,8 @@
-/* The rules of the checking layer: what generated shmem_ functions (api/check.py) ask before they call
- * pshmem_. Each ends the job with "lateral: PE 3: call: argument: what is wrong" and otherwise
- * returns what the next rule needs.
+/* The rules of the checking layer, which generated shmem_ functions (api/check.py) apply before they call pshmem_.
+ * A rule that is broken ends the job with "lateral: PE 3: call: argument: what is wrong"; otherwise it may return a
+ * value for the next rule.
  *
- * Any thread. PE numbers called `world` are of the world team. A size of 0 bytes makes any pointer good. */
+ * Any thread. PE numbers called `world` are of the world team. With a size of 0 bytes any pointer is right. */
 #ifndef CHECK_RULES_H
 #define CHECK_RULES_H
 
@@ -15,9 +15,9 @@
 
 #include "shmem/check.h"
 
-/* Bytes of elements. */
+/* Returns the bytes of the elements; check_count those of a signed number of them. */
 size_t check_bytes(const char *call, const char *argument, size_t count, size_t size);
-/* Bytes from the first to behind the last element; the stride, in elements, must hold a block. */
+/* Returns the bytes from the first element to the end of the last; the stride, in elements, must hold a block. */
 size_t check_span(const char *call, const char *argument, ptrdiff_t stride, size_t length, size_t blocks, size_t size);
 size_t check_count(const char *call, const char *argument, int count, size_t size);
 
@@ -38,12 +38,12 @@ void check_apart_or_warn(const char *call, const char *one, const void *at, cons
 void check_apart_at(const char *call, const char *one, const void *at, size_t bytes, int world, const char *other,
                     const void *from, size_t length);
 
-/* group.c: PEs, teams, contexts, active sets */
+/* group.c: PEs, teams, contexts, active sets. check_pe and check_ctx_pe return the PE's number in the world, check_team
+ * and check_set the number of members. */
 int check_pe(const char *call, int pe);
 int check_ctx_pe(const char *call, shmem_ctx_t ctx, int pe);
 void check_ctx(const char *call, shmem_ctx_t ctx);
 void check_ctx_or_invalid(const char *call, shmem_ctx_t ctx);
-/* The number of PEs. */
 int check_team(const char *call, const char *argument, shmem_team_t team);
 void check_team_or_invalid(const char *call, const char *argument, shmem_team_t team);
 void check_root(const char *call, const char *argument, int root, int size);
@@ -51,7 +51,7 @@ void check_pes(const char *call, const char *argument, shmem_ctx_t ctx, const in
 int check_set(const char *call, int start, int logstride, int size);
 void check_config(const char *call, const char *argument, const void *config, long mask, long known);
 
-/* Handles come and go: what was made is known, what was destroyed is not any more. */
+/* Tell the register of handles about new and destroyed ones. */
 void check_ctx_made(shmem_ctx_t ctx, shmem_team_t team);
 void check_ctx_gone(shmem_ctx_t ctx);
 void check_team_made(shmem_team_t team);
