@@ -58,6 +58,8 @@ static void *allocate(const char *call, size_t alignment, size_t size)
     int status = heap_alloc(heap, size, alignment, &offset);
     if (status)
         tell_no_room(call, size, status);
+    else
+        uccs_memory_used(offset + size);
     pthread_mutex_unlock(&heap_lock);
     return status ? 0 : base() + offset;
 }
@@ -167,7 +169,9 @@ static void *resize(void *ptr, size_t size)
     int status = heap_resize(heap, old, size, &offset);
     if (status)
         tell_no_room("shmem_realloc", size, status);
-    else if (offset != old)
+    else
+        uccs_memory_used(offset + size);
+    if (!status && offset != old)
         memmove(base() + offset, ptr, old_size < size ? old_size : size);
     pthread_mutex_unlock(&heap_lock);
     return status ? 0 : base() + offset;

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #define MAX_ALIGNMENT (UINT64_C(1) << 30)
+#define DUMP_STEP (UINT64_C(1) << 20)
 
 struct uccs_core uccs_core;
 int uccs_users;
@@ -27,6 +28,7 @@ static struct {
     const char *why_private;
     uint32_t shift;        /* index in the file of the first PE that counts as on my node (pretend nodes) */
     uint32_t pretended;    /* PEs of a pretended node; 0: nodes are nodes */
+    size_t dumped;         /* so much of my heap goes into core dumps */
     struct uccs_core core; /* for a later life */
 } map;
 
@@ -158,11 +160,20 @@ static int move_globals(void)
     return 0;
 }
 
-/* Peers' slices stay out of core dumps; my own are in. */
+/* A core dump makes every page that it writes, also those that nobody has touched. So all of the file stays out of it but
+ * my globals, which are mapped elsewhere, and the part of my heap that uccs_memory_used has named. */
 static void spare_core_dumps(void)
 {
     madvise(map.base, map.bytes, MADV_DONTDUMP);
-    madvise(heap_of((uint32_t)rte.node_index), rte.node->heap_stride, MADV_DODUMP);
+}
+
+void uccs_memory_used(size_t end)
+{
+    if (end <= map.dumped)
+        return;
+    size_t from = map.dumped;
+    map.dumped = round_up(end, DUMP_STEP) < rte.node->heap_stride ? round_up(end, DUMP_STEP) : rte.node->heap_stride;
+    madvise(heap_of((uint32_t)rte.node_index) + from, map.dumped - from, MADV_DODUMP);
 }
 
 /* Children of a fork get copies of what is mine and none of the rest, as long as the process lives:

@@ -59,6 +59,10 @@ void uccs_memory_close(void);
 /* My heap, for the allocator. */
 void *uccs_memory_heap(size_t *bytes);
 
+/* The allocator has handed out bytes up to offset `end` of my heap: core dumps hold them from now on. Under the
+ * allocator's lock. */
+void uccs_memory_used(size_t end);
+
 /* The length of my image segment, shared or not. */
 size_t uccs_memory_image_bytes(void);
 
