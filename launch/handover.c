@@ -2,8 +2,9 @@
  *
  * What belongs to one program of the line (-x, the checking layer, --wdir under srun) goes through env(1)
  * in front of it, which means the same to every launcher. --timeout is timeout(1) in front of all. */
+#include "handover.h"
+
 #include "environment.h"
-#include "hosts.h"
 #include "message.h"
 
 #include "base/patience.h"
@@ -192,6 +193,8 @@ static bool enough_slots(const struct options *options, const struct hosts *host
 static void speak_open(struct words *words, const struct options *options, const struct hosts *hosts, bool old,
                        const char *check)
 {
+    if (options->root)
+        add(words, "--allow-run-as-root");
     add(words, "--bind-to");
     add(words, "%s", options->bind_cores ? "core" : "none");
     bool crowded = !enough_slots(options, hosts);

@@ -10,12 +10,13 @@
 #include <string.h>
 #include <unistd.h>
 
-/* A host that is named again gets more slots, as with other launchers. */
+/* A host that is named again gets more slots, as with other launchers; more than any job needs count as so many. */
 static void add(struct hosts *hosts, const char *name, uint32_t slots)
 {
     for (size_t i = 0; i < hosts->count; i++)
         if (strcmp(hosts->host[i].name, name) == 0) {
-            hosts->host[i].slots += slots;
+            uint32_t sum = hosts->host[i].slots + slots; /* each at most NODE_MAX_PES */
+            hosts->host[i].slots = sum < NODE_MAX_PES ? sum : NODE_MAX_PES;
             return;
         }
     hosts->host = say_if_null(realloc(hosts->host, (hosts->count + 1) * sizeof *hosts->host));
@@ -31,14 +32,15 @@ static bool read_slots(const char *text, uint32_t *slots)
     return good;
 }
 
-/* NAME or NAME:SLOTS; cuts the word behind the name. What begins with a dash would be an option to the
+/* Reads NAME or NAME:SLOTS and cuts the word behind the name. A word that begins with a dash would be an option to the
  * launcher. */
-static bool read_word(char *word, uint32_t *slots)
+static bool read_word(struct hosts *hosts, char *word, uint32_t *slots)
 {
     char *colon = strrchr(word, ':');
     *slots = 1;
     if (colon)
         *colon = 0;
+    hosts->counted |= colon != NULL;
     return *word && *word != '-' && (!colon || read_slots(colon + 1, slots));
 }
 
@@ -47,7 +49,7 @@ static void read_list(struct hosts *hosts, const char *option, const char *text)
     char *copy = say_if_null(strdup(text)), *rest = copy, *word;
     uint32_t slots;
     while ((word = strsep(&rest, ","))) {
-        if (!read_word(word, &slots))
+        if (!read_word(hosts, word, &slots))
             say_usage("%s %s: expected NAME or NAME:SLOTS between commas", option, text);
         add(hosts, word, slots);
     }
@@ -62,11 +64,15 @@ static bool read_line(struct hosts *hosts, char *line)
     uint32_t slots;
     if (!name)
         return true;
-    if (!read_word(name, &slots))
+    if (!read_word(hosts, name, &slots))
         return false;
-    while ((word = strtok_r(NULL, " \t", &rest)))
-        if (strncmp(word, "slots=", 6) == 0 && !read_slots(word + 6, &slots))
+    while ((word = strtok_r(NULL, " \t", &rest))) {
+        if (strncmp(word, "slots=", 6) != 0)
+            continue;
+        hosts->counted = true;
+        if (!read_slots(word + 6, &slots))
             return false;
+    }
     add(hosts, name, slots);
     return true;
 }
@@ -141,17 +147,38 @@ static bool slurm_has_nodes(void)
     return job && nodes && atoi(nodes) > 1 && !(tasks && atoi(tasks) > 1);
 }
 
-/* Without -n: as many PEs as slots were named, or as many tasks as the allocation was asked for. */
-static void settle_count(struct options *options, const struct hosts *hosts)
+/* One of these variables as a number of PEs; 0: neither is set. */
+static uint32_t slurm_count(void)
 {
-    uint64_t slots = 0;
-    const char *tasks = getenv("SLURM_NTASKS"), *nodes = getenv("SLURM_JOB_NUM_NODES");
-    for (size_t i = 0; i < hosts->count; i++)
-        slots += hosts->host[i].slots;
-    if (slots == 0)
-        slots = tasks ? strtoul(tasks, NULL, 10) : nodes ? strtoul(nodes, NULL, 10) : 1;
-    if (options->napps == 1 && !options->apps[0].counted)
-        options->apps[0].count = options->pes = (uint32_t)slots;
+    static const char *const names[] = {"SLURM_NTASKS", "SLURM_JOB_NUM_NODES"};
+    uint32_t count;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        const char *text = getenv(names[i]);
+        if (text && !read_slots(text, &count))
+            say_usage("%s=%s: expected a number of PEs from 1 to %d", names[i], text, NODE_MAX_PES);
+        if (text)
+            return count;
+    }
+    return 0;
+}
+
+/* Without -n: as many PEs as there are slots, or tasks that the allocation was asked for. */
+static void settle_count(struct options *options, uint64_t slots)
+{
+    if (options->napps != 1 || options->apps[0].counted || !slots)
+        return;
+    if (slots > NODE_MAX_PES)
+        say_usage("%s: %llu slots without -n: at most %d PEs are possible", options->hosts, (unsigned long long)slots,
+                  NODE_MAX_PES);
+    options->apps[0].count = options->pes = (uint32_t)slots;
+}
+
+/* Numbers of slots are a limit; hosts without any take what -n says. */
+static void keep_slots(const struct options *options, const struct hosts *hosts, uint64_t slots)
+{
+    if (hosts->counted && options->pes > slots && !options->oversubscribe)
+        say_usage("%s: %u PEs for %llu slots (--oversubscribe starts them all the same)", options->hosts, options->pes,
+                  (unsigned long long)slots);
 }
 
 /* All PEs go to this machine, so -N is no more than a limit. */
@@ -164,20 +191,24 @@ static void keep_limits(const struct options *options)
     }
 }
 
-void hosts_hand_over(struct options *options)
+bool hosts_elsewhere(struct options *options, struct hosts *hosts)
 {
-    struct hosts hosts = {.slurm = slurm_has_nodes()};
+    uint64_t slots = 0;
+    *hosts = (struct hosts){.slurm = slurm_has_nodes()};
     if (options->host_list)
-        read_list(&hosts, options->hosts, options->host_list);
+        read_list(hosts, options->hosts, options->host_list);
     if (options->host_file)
-        read_file(&hosts, options->hosts, options->host_file);
-    if (hosts.count ? all_here(&hosts) : !hosts.slurm) {
+        read_file(hosts, options->hosts, options->host_file);
+    for (size_t i = 0; i < hosts->count; i++)
+        slots += hosts->host[i].slots;
+    bool elsewhere = hosts->count ? !all_here(hosts) : hosts->slurm;
+    if (elsewhere || hosts->counted)
+        settle_count(options, hosts->count ? slots : slurm_count());
+    keep_slots(options, hosts, slots);
+    if (!elsewhere)
         keep_limits(options);
-        return;
-    }
-    if (options->placing)
+    else if (options->placing)
         say_usage("%s: PEs fill the slots of several hosts in turn; name slots instead (--host a:2,b:2)",
                   options->placing);
-    settle_count(options, &hosts);
-    handover(options, &hosts);
+    return elsewhere;
 }

@@ -1,7 +1,5 @@
-/* Where a job runs: on this machine, or on hosts that a launcher of the system reaches.
- *
- * hosts_hand_over decides before anything is started (hosts.c reads who is named); handover.c finds the
- * launcher and becomes it. */
+/* Where a job runs: on this machine, or on hosts that a launcher of the system reaches. main asks before anything is
+ * started, and calls handover for the second kind. */
 #ifndef LAUNCH_HOSTS_H
 #define LAUNCH_HOSTS_H
 
@@ -15,14 +13,13 @@ struct host {
 struct hosts {
     struct host *host;
     size_t count;
-    bool slurm; /* in a Slurm allocation of several nodes */
+    bool counted; /* some host has a number of slots */
+    bool slurm;   /* in a Slurm allocation of several nodes */
 };
 
-/* Returns when the job runs on this machine; otherwise it does not return. */
-void hosts_hand_over(struct options *options);
-
-/* handover.c: replaces this process by a launcher; exits with one line when there is none. */
-_Noreturn void handover(const struct options *options, const struct hosts *hosts);
+/* Reads the hosts that the options name, and settles the number of PEs. Returns true when the job runs elsewhere; exits
+ * after a mistake. */
+bool hosts_elsewhere(struct options *options, struct hosts *hosts);
 
 /* The list in the form of --host, with ":slots" behind each name or without. */
 char *hosts_list(const struct hosts *hosts, bool slots);

@@ -4,6 +4,7 @@
  * passing signals on. It never touches the job itself, so it can be killed at any time. */
 #include "environment.h"
 #include "guard.h"
+#include "handover.h"
 #include "hosts.h"
 #include "message.h"
 #include "options.h"
@@ -97,11 +98,13 @@ static int attend(pid_t guard, bool childless, const sigset_t *signals)
 int main(int argc, char **argv)
 {
     static struct options options;
+    struct hosts hosts;
     const char *end = argv[argc - 1] + strlen(argv[argc - 1]);
     open_standard_files();
     options_read(&options, argc, argv);
     options.check = environment_wants_check(&options);
-    hosts_hand_over(&options);
+    if (hosts_elsewhere(&options, &hosts))
+        handover(&options, &hosts);
     find_programs(&options);
 
     sigset_t signals, before, blocked;

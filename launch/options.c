@@ -26,6 +26,8 @@ enum option_id {
     HOST,
     HOSTFILE,
     PLACE,
+    CROWD,
+    ROOT,
     VERSION,
     HELP,
     NOTHING
@@ -67,10 +69,10 @@ static const struct option_row {
     /* Where PEs go: on one machine no program can see a difference. */
     {"map-by", PLACE, 1},
     {"rank-by", PLACE, 1},
+    {"oversubscribe", CROWD, 0},
+    {"allow-run-as-root", ROOT, 0}, /* Open MPI and PRRTE want it; it is handed over to them */
     /* Other launchers need these for what always holds here, or use them to tune what is not here.
      * What would change the job must not stand here. */
-    {"oversubscribe", NOTHING, 0},
-    {"allow-run-as-root", NOTHING, 0},
     {"mca", NOTHING, 2},
     {"gmca", NOTHING, 2},
     {"omca", NOTHING, 2},
@@ -171,6 +173,8 @@ static void apply(struct options *options, struct app *app, enum option_id id, c
 {
     switch (id) {
     case COUNT: app->count = read_count(option, value); break;
+    case CROWD: options->oversubscribe = true; break;
+    case ROOT: options->root = true; break;
     case PLACE: options->placing = option; break;
     case PER_NODE:
         app->per_node = read_count(option, value);

@@ -30,8 +30,10 @@ struct options {
     bool tag;
     bool check;
     bool quiet;
-    double timeout;    /* seconds; 0: none */
-    const char *hosts; /* the option that named hosts, as given; NULL: none did */
+    bool oversubscribe; /* more PEs than slots */
+    bool root;          /* other launchers may run as root */
+    double timeout;     /* seconds; 0: none */
+    const char *hosts;  /* the option that named hosts, as given; NULL: none did */
     const char *host_list, *host_file;
     const char *placing; /* an option that spreads PEs over nodes; NULL: none was given */
 };

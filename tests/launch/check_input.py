@@ -51,6 +51,10 @@ MISTAKES = [
     ("--host a --hostfile b {}", 2, r"--hostfile: --host has named the hosts already"),
     ("--hostfile /no/such/file {}", 2, r"--hostfile /no/such/file: No such file"),
     ("--hostfile /dev/null {}", 2, r"--hostfile /dev/null: no host in it"),
+    ("--host localhost:2 -n 3 {}", 2, r"--host: 3 PEs for 2 slots \(--oversubscribe starts them all the same\)"),
+    ("--host localhost:2,localhost -n 2 {} : -n 2 {}", 2, r"--host: 4 PEs for 3 slots"),
+    ("--host a:2,b:2 -n 5 {}", 2, r"--host: 5 PEs for 4 slots"),
+    ("--host a:65536,b:65536 {}", 2, r"--host: 131072 slots without -n: at most 65536"),
     ("-n 2 nosuchprogram", 127, r"program nosuchprogram not found in PATH"),
     ("-n 2 ./nosuchprogram", 127, r"program ./nosuchprogram not found"),
     ("-n 1 {} : -n 1 /no/such/program", 127, r"program /no/such/program not found"),
@@ -115,6 +119,29 @@ def test_other_launchers():
     assert sorted(good("-N", 1, "echo", "a", ":", "-N", 2, "echo", "b").lines) == ["a", "b", "b"]
     for line in ("-l", "--label", "--output tag", "--output=tag"):
         assert good("-n", 1, *line.split(), "echo", "x").lines == good("-n", 1, "--tag-output", "echo", "x").lines, line
+
+
+def test_slots():
+    """Numbers of slots give the number of PEs, and limit it unless --oversubscribe is given."""
+    for line, pes in (("--host localhost:3", 3), ("--host localhost:2,127.0.0.1", 3), ("--host localhost:4 -n 3", 3),
+                      ("--host localhost:2 --oversubscribe -n 3", 3), ("--host localhost -n 3", 3)):
+        assert good(*line.split(), "echo", "x").lines == ["x"] * pes, line
+    alone = {"PATH": "/no/such/folder", "SLURM_JOB_ID": "7", "SLURM_JOB_NUM_NODES": "2"}
+    for tasks in ("4294967297", "0", "-1", "many"):
+        one_line(run("/bin/true", env=alone | {"SLURM_NTASKS": tasks}), f"SLURM_NTASKS={tasks}: expected a number of PEs", 2)
+
+
+def test_handed_over():
+    """What becomes of options when another launcher takes over: a stand-in for mpirun shows its words."""
+    with temporary() as folder:
+        stand_in = f"{folder}/mpirun"
+        with open(stand_in, "w", encoding="utf-8") as file:
+            file.write('#!/bin/sh\nif [ "$1" = --version ]; then echo "mpirun (Open MPI) 4.1.4"; else echo "$@"; fi\n')
+        os.chmod(stand_in, 0o755)
+        for options in (["--allow-run-as-root"], []):
+            shown = run("-q", *options, "--host", "a:2,b:2", "-n", 4, "program", env={"LATERAL_LAUNCHER": stand_in})
+            assert shown.status == 0 and "--host a:2,b:2" in shown.out, shown
+            assert ("--allow-run-as-root" in shown.out.split()) == bool(options), shown
 
 
 def test_default_count():
