@@ -20,6 +20,7 @@
 static struct job job;
 static struct watch front_watch, signal_watch;
 static int signal_fd, front_fd;
+static pid_t front_pid;
 static int64_t timeout_at;  /* 0: none */
 static int64_t drain_until; /* 0: as long as the reader needs */
 
@@ -75,7 +76,7 @@ static void signal_ready(struct watch *watch)
             job_reap(&job);
         else if (signal == SIGINT || signal == SIGTERM || signal == SIGHUP || signal == SIGQUIT)
             ask_to_end(signal);
-        else if ((pid_t)info.ssi_pid == getppid())
+        else if ((pid_t)info.ssi_pid == front_pid)
             forwarded(signal);
     }
 }
@@ -167,19 +168,9 @@ static void finish(void)
         turn(patience());
 }
 
-/* A PE that reads the terminal from the background stops its whole group, so oshrun too, which the
- * shell sees; the guard stays awake. */
-static void stay_awake(void)
+_Noreturn void guard_run(struct options *options, int front, const sigset_t *signals, pid_t oshrun)
 {
-    sigset_t set;
-    sigemptyset(&set);
-    sigaddset(&set, SIGTTIN);
-    sigprocmask(SIG_BLOCK, &set, NULL);
-}
-
-_Noreturn void guard_run(struct options *options, int front, const sigset_t *signals)
-{
-    stay_awake();
+    front_pid = oshrun;
     prctl(PR_SET_CHILD_SUBREAPER, 1);
     open_sources(front);
     output_open(options->pes, options->tag);

@@ -1,9 +1,8 @@
-/* The process between oshrun and its PEs.
+/* The parent of the PEs.
  *
- * oshrun forks it first and then only waits for it; it starts the PEs, moves their output, judges
- * their ends. As their parent and subreaper it outlives oshrun: when oshrun is killed, even by
- * SIGKILL, the guard sees its pipe close and kills every descendant. When the guard itself is
- * killed the PEs die with it (PR_SET_PDEATHSIG) and oshrun sweeps up the rest. */
+ * It starts the PEs, moves their output and judges their ends. As their parent and subreaper it outlives oshrun: when
+ * oshrun is killed, even by SIGKILL, the guard sees its pipe close and kills every descendant. When the guard itself is
+ * killed the PEs die with it (PR_SET_PDEATHSIG) and the keeper sweeps up the rest (keeper.h). */
 #ifndef LAUNCH_GUARD_H
 #define LAUNCH_GUARD_H
 
@@ -11,9 +10,10 @@
 
 #include <signal.h>
 
-/* front is the reading end of a pipe that oshrun holds open. signals is the mask to give to PEs.
+/* front is the reading end of a pipe that oshrun holds open. signals is the mask to give to PEs. oshrun is its pid, whose
+ * signals are passed on.
  * Ends the process with the job's exit status. */
-_Noreturn void guard_run(struct options *options, int front, const sigset_t *signals);
+_Noreturn void guard_run(struct options *options, int front, const sigset_t *signals, pid_t oshrun);
 /* The signals that oshrun and guard take from their queue instead of being hit by them; those that
  * were ignored at the start stay so. */
 void guard_signals(sigset_t *set);

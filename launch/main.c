@@ -1,11 +1,12 @@
 /* oshrun: what the user sees and signals.
  *
- * It reads the command line, checks the programs, forks the guard (guard.h) and waits for it,
- * passing signals on. It never touches the job itself, so it can be killed at any time. */
+ * It reads the command line, checks the programs, starts keeper (keeper.h) and guard (guard.h) and waits for them,
+ * passing signals on to the guard. It never touches the job itself, so it can be killed at any time. */
 #include "environment.h"
 #include "guard.h"
 #include "handover.h"
 #include "hosts.h"
+#include "keeper.h"
 #include "message.h"
 #include "options.h"
 #include "program.h"
@@ -19,6 +20,12 @@
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+/* The bytes of the command line, which ps shows. */
+struct line {
+    char *start;
+    const char *end;
+};
 
 /* So that no pipe of ours lands on 0, 1 or 2. */
 static void open_standard_files(void)
@@ -37,15 +44,12 @@ static void find_programs(struct options *options)
     }
 }
 
-/* The guard must not fall to a kill by oshrun's name. The words of a command line lie in one row. */
-static void rename_guard(struct options *options, int argc, char **argv, const char *end)
+/* Keeper and guard must not fall to a kill by oshrun's name. The words of a command line lie in one row. */
+static void rename_process(const struct line *line, const char *name)
 {
-    static const char name[] = "lateral-guard";
-    (void)argc;
-    options_keep_arguments(options);
-    size_t room = (size_t)(end - argv[0]);
-    memset(argv[0], 0, room);
-    memcpy(argv[0], name, room < sizeof name ? room : sizeof name);
+    size_t room = (size_t)(line->end - line->start), bytes = strlen(name) + 1;
+    memset(line->start, 0, room);
+    memcpy(line->start, name, room < bytes ? room : bytes);
     prctl(PR_SET_NAME, name);
 }
 
@@ -60,7 +64,7 @@ static void die_of_interrupt(void)
     sigprocmask(SIG_UNBLOCK, &set, NULL);
 }
 
-/* The guard was killed, and the PEs with it; what those have started is ours now. */
+/* Guard or keeper was killed, and the PEs with it; what those have started is ours now, or gone. */
 static int guard_lost(bool childless, int signal)
 {
     if (childless)
@@ -76,13 +80,14 @@ static void pass_on(pid_t guard, int signal)
         raise(SIGSTOP);
 }
 
-static int attend(pid_t guard, bool childless, const sigset_t *signals)
+/* Returns the status of oshrun, which is the guard's, and so the keeper's. */
+static int attend(pid_t keeper, pid_t guard, bool childless, const sigset_t *signals)
 {
     bool interrupted = false;
     for (;;) {
         siginfo_t info;
         int status, signal = sigwaitinfo(signals, &info);
-        if (signal == SIGCHLD && waitpid(guard, &status, WNOHANG) == guard) {
+        if (signal == SIGCHLD && waitpid(keeper, &status, WNOHANG) == keeper) {
             if (WIFSIGNALED(status))
                 return guard_lost(childless, WTERMSIG(status));
             if (interrupted && WEXITSTATUS(status) == STATUS_SIGNAL + SIGINT)
@@ -95,11 +100,66 @@ static int attend(pid_t guard, bool childless, const sigset_t *signals)
     }
 }
 
+/* A PE that reads the terminal from the background stops its whole group, so oshrun too, which the
+ * shell sees; keeper and guard stay awake. */
+static void stay_awake(void)
+{
+    sigset_t set;
+    sigemptyset(&set);
+    sigaddset(&set, SIGTTIN);
+    sigprocmask(SIG_BLOCK, &set, NULL);
+}
+
+/* In the keeper. It tells oshrun the guard's pid, or -1, with one word into the pipe. */
+static _Noreturn void keep(struct options *options, const struct line *line, const int front[2], const int told[2],
+                           const sigset_t *mask, pid_t oshrun)
+{
+    close(front[1]);
+    close(told[0]);
+    options_keep_arguments(options);
+    rename_process(line, "lateral-keeper");
+    stay_awake();
+    prctl(PR_SET_CHILD_SUBREAPER, 1);
+    pid_t guard = fork();
+    if (guard == 0) {
+        close(told[1]);
+        rename_process(line, "lateral-guard");
+        guard_run(options, front[0], mask, oshrun);
+    }
+    bool heard = write(told[1], &guard, sizeof guard) == sizeof guard;
+    close(told[1]);
+    close(front[0]);
+    if (guard < 0 || !heard)
+        _exit(STATUS_FAILED); /* without oshrun the guard ends by itself */
+    keeper_run(guard);
+}
+
+/* Starts keeper and guard; false after one line. */
+static bool start(struct options *options, const struct line *line, const sigset_t *mask, pid_t *keeper, pid_t *guard)
+{
+    int front[2], told[2];
+    pid_t me = getpid();
+    *keeper = pipe2(front, O_CLOEXEC) == 0 && pipe2(told, O_CLOEXEC) == 0 ? fork() : -1;
+    if (*keeper == 0)
+        keep(options, line, front, told, mask, me);
+    if (*keeper > 0) {
+        close(front[0]);
+        close(told[1]);
+        errno = EAGAIN; /* no process could be made there */
+        if (read(told[0], guard, sizeof *guard) == sizeof *guard && *guard > 0) {
+            close(told[0]);
+            return true;
+        }
+    }
+    say("cannot start: %s", strerror(errno));
+    return false;
+}
+
 int main(int argc, char **argv)
 {
     static struct options options;
     struct hosts hosts;
-    const char *end = argv[argc - 1] + strlen(argv[argc - 1]);
+    struct line line = {argv[0], argv[argc - 1] + strlen(argv[argc - 1])};
     open_standard_files();
     options_read(&options, argc, argv);
     options.check = environment_wants_check(&options);
@@ -118,16 +178,8 @@ int main(int argc, char **argv)
     bool childless = waitid(P_ALL, 0, NULL, WEXITED | WNOHANG | WNOWAIT) != 0; /* else a script exec'ed us */
     prctl(PR_SET_CHILD_SUBREAPER, 1);
 
-    int front[2];
-    pid_t guard = pipe2(front, O_CLOEXEC) == 0 ? fork() : -1;
-    if (guard == 0) {
-        close(front[1]);
-        rename_guard(&options, argc, argv, end);
-        guard_run(&options, front[0], &before);
-    }
-    if (guard < 0) {
-        say("cannot start: %s", strerror(errno));
+    pid_t keeper, guard;
+    if (!start(&options, &line, &before, &keeper, &guard))
         return STATUS_FAILED;
-    }
-    return attend(guard, childless, &signals);
+    return attend(keeper, guard, childless, &signals);
 }

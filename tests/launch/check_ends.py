@@ -213,6 +213,42 @@ def test_all_killed_at_once():
         all_gone(pids)
 
 
+def two_killed(choose):
+    """Two of oshrun, keeper and guard die at once: PEs go with all that they have started, also those of wrapper scripts."""
+    wrapped = ["sh", "-c", '"$@" & wait', "sh", harness.PE]
+    for program in ([harness.PE], wrapped):
+        with started("-n", 3, *program, *FAMILY) as job:
+            guard, pids = family(job, 3)
+            for pid in choose(job.pid, harness.keeper_of(job), guard):
+                os.kill(pid, signal.SIGKILL)
+            all_gone(pids)
+
+
+def test_oshrun_and_guard_killed():
+    """kill -9 of oshrun and guard together."""
+    two_killed(lambda oshrun, keeper, guard: (oshrun, guard))
+
+
+def test_oshrun_and_keeper_killed():
+    """kill -9 of oshrun and keeper together."""
+    two_killed(lambda oshrun, keeper, guard: (oshrun, keeper))
+
+
+def test_guard_and_keeper_killed():
+    """kill -9 of guard and keeper together."""
+    two_killed(lambda oshrun, keeper, guard: (keeper, guard))
+
+
+def test_keeper_killed():
+    """kill -9 of the keeper alone: the job ends, and oshrun says so."""
+    with started("-n", 3, harness.PE, *FAMILY) as job:
+        guard, pids = family(job, 3)
+        os.kill(harness.keeper_of(job), signal.SIGKILL)
+        assert job.wait(SOON) == 137
+        assert re.search(rb"guard process was killed by signal 9", job.stderr.read())
+        all_gone(pids)
+
+
 def test_pe_killed_from_outside():
     """kill -9 of a PE: the others and all grandchildren go, oshrun reports."""
     with started("-n", 3, harness.PE, *FAMILY) as job:

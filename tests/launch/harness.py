@@ -81,11 +81,19 @@ def children(pid):
     return []
 
 
+def only_child(pid, name):
+    """The one child of a process, once it has this name."""
+    comm = lambda child: pathlib.Path(f"/proc/{child}/comm").read_text().strip()
+    wait_until(lambda: [comm(child) for child in children(pid)] == [name], f"process {pid} has one child, {name}")
+    return children(pid)[0]
+
+
+def keeper_of(job):
+    return only_child(job.pid, "lateral-keeper")
+
+
 def guard_of(job):
-    wait_until(lambda: children(job.pid), "oshrun has forked its guard")
-    guards = children(job.pid)
-    assert len(guards) == 1, guards
-    return guards[0]
+    return only_child(keeper_of(job), "lateral-guard")
 
 
 def is_alive(pid):
