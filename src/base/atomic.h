@@ -78,4 +78,24 @@ static inline void atomic_relax(void)
 #endif
 }
 
+/* Waits until this thread's earlier loads are done, where looking again before that would disturb them; no ordering
+ * that a program may rely on. */
+static inline void atomic_settle(void)
+{
+#if defined(__x86_64__) || defined(__i386__)
+    __builtin_ia32_lfence();
+#endif
+}
+
+/* Asks the processor to fetch a cache line for writing; a hint. The compiler's own prefetch asks for reading alone
+ * unless it is told of a newer processor; older ones ignore this instruction. */
+static inline void atomic_expect_write(const void *line)
+{
+#if defined(__x86_64__)
+    __asm__ volatile("prefetchw %0" : : "m"(*(const char *)line));
+#else
+    __builtin_prefetch(line, 1, 3);
+#endif
+}
+
 #endif

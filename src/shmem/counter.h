@@ -45,10 +45,12 @@ static lat_hot void lat_put_ct(const char *call, struct shmem_ctx_impl *ctx, shm
     }
     struct uccs_counter_line *line = uccs_counter_line_at(lat_ct_of(ct), pe);
     lat_move(to, source, nelems, size);
-    if (lat_likely(line != 0))
+    if (lat_likely(line != 0)) {
+        uccs_counter_coming(line);
         atomic_fetch_add_release(&line->count, 1); /* acquire: readers at the target */
-    else
+    } else {
         lat_ct_far(call, ctx, ct, 1, pe);
+    }
 }
 
 /* The target's counter rises once its data has been read. */

@@ -26,6 +26,18 @@ static lat_hot void lat_signal(const char *call, struct shmem_ctx_impl *ctx, uin
         atomic_store_release(to, signal);
 }
 
+/* The signal of a PE on this node, behind data that was stored for it. An addition waits until the data has left the
+ * processor and only then fetches the signal's line; asked for before, both lines come at the same time. */
+static lat_hot void lat_signal_behind(uint64_t *to, uint64_t signal, int sig_op)
+{
+    if (sig_op == SHMEM_SIGNAL_ADD) {
+        atomic_expect_write(to);
+        atomic_fetch_add_acqrel(to, signal); /* acquire: signal_wait_until */
+    } else {
+        atomic_store_release(to, signal); /* acquire: signal_wait_until */
+    }
+}
+
 /* To a peer on another node: data and signal in one message. req may be null. */
 lat_cold void lat_put_signal_far(const char *call, struct shmem_ctx_impl *ctx, void *dest, const void *source,
                                  size_t bytes, uint64_t *sig_addr, uint64_t signal, int sig_op, int pe, bool blocking,
@@ -34,13 +46,14 @@ lat_cold void lat_put_signal_far(const char *call, struct shmem_ctx_impl *ctx, v
 static lat_hot void lat_put_signal(const char *call, struct shmem_ctx_impl *ctx, void *dest, const void *source,
                                    size_t nelems, size_t size, uint64_t *sig_addr, uint64_t signal, int sig_op, int pe)
 {
-    if (lat_unlikely(!uccs_near(sig_addr, pe))) {
+    uint64_t *to = uccs_near(sig_addr, pe);
+    if (lat_unlikely(!to)) {
         lat_put_signal_far(call, ctx, dest, source, nelems * size, sig_addr, signal, sig_op, pe, true, 0);
         return;
     }
     if (nelems)
         lat_put(call, ctx, dest, source, nelems, size, pe);
-    lat_signal(call, ctx, sig_addr, signal, sig_op, pe);
+    lat_signal_behind(to, signal, sig_op);
 }
 
 static lat_hot void lat_put_signal_nbi(const char *call, struct shmem_ctx_impl *ctx, void *dest, const void *source,

@@ -6,6 +6,7 @@
 
 #define YIELDS_BEFORE_SLEEP 500 /* some milliseconds on a crowded node */
 #define SLEEP_NANOSECONDS 50000
+#define LOOKS_A_PAUSE 16 /* a pause lasts as long as so many looks */
 
 uint32_t uccs_working, uccs_idlers;
 _Thread_local uint8_t uccs_misses;
@@ -141,9 +142,25 @@ void uccs_yield_slow(struct uccs_wait *wait)
     nanosleep(&time, 0);
 }
 
-/* Out of line: there is work to move on, or the processor is given away. */
+/* The first look, and those with a pause in between. */
+static void spin_slowly(struct uccs_wait *wait)
+{
+    if (wait->looks == 0) {
+        atomic_settle();
+        wait->looks = 1;
+    } else {
+        atomic_relax();
+        wait->looks += LOOKS_A_PAUSE;
+    }
+}
+
+/* Out of line: the first look and slow ones; there is work to move on, or the processor is given away. */
 lat_cold void uccs_pause_slow(struct uccs_wait *wait)
 {
+    if (wait->looks < uccs_core.spin && !atomic_load_relaxed(&uccs_working)) {
+        spin_slowly(wait);
+        return;
+    }
     int found = atomic_load_relaxed(&uccs_working) ? uccs_work_slow() : 0;
     found |= uccs_poll(UCCS_POLL_IDLE);
     if (!found)

@@ -2,6 +2,12 @@
  * at once, and after long fruitless yielding sleep for short times, so that the PEs with work get
  * the cores. A signal only makes the loop look again.
  *
+ * Spinning has three parts, since a look takes the line away from the PE that is about to write it. After the first
+ * look the waiter lets its earlier loads complete, because the processor tries later looks, and loads of the data
+ * behind them, ahead of time: they fetch lines that the peer is still writing. Then the waiter looks as often as it
+ * can, for as long as a PE that shares a cache with it needs to answer (about 0.1 us). A PE further away needs
+ * longer, and from then on the processor pauses between two looks.
+ *
  * Any thread:
  *     struct uccs_wait wait = {0};
  *     while (atomic_load_acquire(flag) != value)
@@ -13,6 +19,8 @@
 #include "uccs/core/core.h"
 
 #include <stdbool.h>
+
+enum { UCCS_FAST_LOOKS = 64 }; /* before a waiter pauses between looks */
 
 struct uccs_wait {
     uint32_t looks;
@@ -106,7 +114,8 @@ static inline void uccs_fetched(void)
 
 static inline void uccs_pause(struct uccs_wait *wait)
 {
-    if (lat_likely(wait->looks < uccs_core.spin && !atomic_load_relaxed(&uccs_working)))
+    if (lat_likely(wait->looks - 1 < UCCS_FAST_LOOKS && wait->looks < uccs_core.spin &&
+                   !atomic_load_relaxed(&uccs_working)))
         wait->looks++;
     else
         uccs_pause_slow(wait);

@@ -20,6 +20,7 @@
 struct uccs_counter_line {
     cache_aligned int64_t count; /* fetch-add release by origins, acquire by the owner's readers */
     uint64_t errors;             /* arrivals through old handles */
+    uint64_t coming;             /* stored by origins to fetch the line, read by nobody */
 };
 _Static_assert(sizeof(struct uccs_counter_line) == CACHE_LINE, "one line a counter");
 
@@ -59,6 +60,19 @@ static lat_hot struct uccs_counter_line *uccs_counter_line_at(uccs_counter count
     if (lat_unlikely(index >= uccs_core.size || !uccs_counter_live(counter)))
         return 0;
     return uccs_counter_at(index, uccs_counter_slot(counter));
+}
+
+/* Fetches the counter's line for writing while data stored before is still on its way; call it behind the data and
+ * before the count. An addition waits until earlier stores have left the processor and only then fetches its line, so
+ * the two transfers would follow each other. A plain store fetches its line at once, in order with the data. On
+ * processors whose addition is an ordinary pair of load and store nothing is gained. */
+static lat_hot void uccs_counter_coming(struct uccs_counter_line *line)
+{
+#if defined(__x86_64__)
+    atomic_store_relaxed(&line->coming, 1); /* no partner: only its line matters */
+#else
+    (void)line;
+#endif
 }
 
 /* Counts an arrival at a PE of this node, after everything this thread stored there or read from
