@@ -20,8 +20,10 @@ def runs(run):
 def request_rows(row, size_name):
     for size in PUT_SIZES:
         base = f"requests-2/nbi.{size}"
-        for way, what in (("request", "a request for each put"), ("merged", "puts merged into one request")):
-            yield row(REQUEST, f"{what}, {size_name(size)}, against nbi puts", f"requests-2/{way}.{size}", base, "floor", 1.5)
+        for way, what in (("request", "a request for each put"), ("merged", "puts with one request"),
+                          ("merge", "a request for each put, merged into one")):
+            yield row(REQUEST, f"{what}, {size_name(size)}, against nbi puts", f"requests-2/{way}.{size}", base,
+                      "floor" if way != "merge" else None, 1.5 if way != "merge" else None)
     for size in PUT_SIZES:
         yield row(REQUEST, f"put and wait for its request, {size_name(size)}, against put and quiet",
                   f"requests-2/request.each.{size}", f"requests-2/put.each.{size}")
@@ -33,6 +35,9 @@ def counter_rows(row, size_name):
         yield row(COUNTER, f"counting put, {size_name(size)}, against put, fence, atomic", f"requests-2/put_ct.{size}",
                   f"requests-2/put_inc.{size}", "floor", 1.1)
     yield row(COUNTER, "message and count, half round trip, against a hop", "notify-2/ct.8", "notify-2/hop", "floor", 1.3)
+    for way, what in (("ct", "counting put"), ("put_signal_add", "put_signal that adds")):
+        yield row(COUNTER, f"half round trip, {what}, 8 B, against put_signal that sets", f"notify-2/{way}.8",
+                  "notify-2/put_signal.8", "floor", 1.15)
     for size in MESSAGE_SIZES:
         yield row(COUNTER, f"half round trip, {size_name(size)}, against put, fence, flag", f"notify-2/ct.{size}",
                   f"notify-2/inc.{size}", "floor", 1.0)
@@ -62,7 +67,8 @@ def shown_rows(row, size_name):
     for size in PUT_SIZES:
         yield row(REQUEST, f"nbi puts, {size_name(size)}", f"requests-2/nbi.{size}")
         yield row(REQUEST, f"blocking puts, {size_name(size)}", f"requests-2/put.{size}")
-    for way, what in (("inc", "put, fence, flag"), ("put_signal", "put_signal")):
+    for way, what in (("inc", "put, fence, flag"), ("put_signal", "put_signal"), ("put_signal_add", "put_signal that adds"),
+                      ("store", "plain stores")):
         for size in MESSAGE_SIZES:
             yield row(COUNTER, f"half round trip, {what}, {size_name(size)}", f"notify-2/{way}.{size}")
     for pes in EXCHANGE_PES:

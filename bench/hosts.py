@@ -15,9 +15,11 @@ import subprocess
 import sys
 import time
 
+import hosts_report
 import hosts_suite as suite
 import machine
-import run as runner
+import runner
+import table
 
 HOSTS = runner.ROOT / "tools" / "dev" / "hosts.py"
 NAMES = ["h1", "h2"]
@@ -207,7 +209,7 @@ def calm(kept):
 
 
 class Peer:
-    """What run.compare wants to know of one."""
+    """What table.compare reads of a peer."""
 
     def __init__(self, name):
         self.name = name
@@ -233,7 +235,7 @@ def document_of(kept):
     return {"when": time.strftime("%Y-%m-%d %H:%M", time.gmtime()), "peers": kept["peers"],
             "machine": {**kept["machine"], "busy": busy[len(busy) // 2] if busy else 0.0},
             "rounds": f"{min(counts)} to {max(counts)}" if counts and min(counts) != max(counts) else str(max(counts or [0])),
-            "lines": [runner.compare(row, samples, peers) for row in suite.ROWS if row.key.split("/")[0] in measured]}
+            "lines": [table.compare(row, samples, peers) for row in suite.ROWS if row.key.split("/")[0] in measured]}
 
 
 # ----------------------------------------------------------------------------------------------------- main
@@ -266,9 +268,8 @@ def main(options, argv):
     document = document_of(kept if options.smoke else calm(kept))
     if options.smoke:
         return runner.smoke({**document, "failed": []})
-    runner.show(document["lines"], list(document["peers"]))
-    print(f"\nmedians of {document['rounds']} rounds; ratios: median [quartiles]; {runner.summary(document['lines'])}")
+    table.show(document["lines"], list(document["peers"]))
+    print(f"\nmedians of {document['rounds']} rounds; ratios: median [quartiles]; {table.summary(document['lines'])}")
     if options.report:
-        import hosts_report                                # only here: it may need matplotlib
         hosts_report.write(document, runner.ROOT / "docs" / "results")
     return 0

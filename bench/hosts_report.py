@@ -2,9 +2,10 @@
 behind counting puts, with the bandwidth of one stream and SSCA#1 beside them."""
 import json
 
+import figures
 import hosts_suite as suite
 import report
-import run as runner
+import table
 from experiments import COLOURS
 from suite import size_name
 
@@ -29,7 +30,7 @@ and take a small part of the time of the other modes.
 """
 
 
-class Chart(report.Chart):
+class Chart(figures.Chart):
     """A value may be in several rows; the floor of ucx_perftest stands in the first."""
 
     def __init__(self, document):
@@ -38,22 +39,17 @@ class Chart(report.Chart):
 
 
 def draw(document, folder):
-    try:
-        import matplotlib
-    except ImportError:
-        print("hosts_report.py: no pictures without matplotlib; on Debian, apt-get install python3-matplotlib gives it")
+    if not figures.there():
         return []
-    matplotlib.use("Agg")
-    from matplotlib import pyplot
     made = []
     for name, title, panels in FIGURES:
         panels = [panel for panel in panels if any(line["key"].startswith(panel[1]) for line in document["lines"])]
         if not panels:
             continue
-        figure, axes = pyplot.subplots(1, len(panels), figsize=(6 * len(panels), 4.2), squeeze=False)
-        for cell, (panel, _) in zip(axes.flat, panels):
+        figure, axes = figures.panels(1, len(panels), (6 * len(panels), 4.2))
+        for cell, (panel, _) in zip(axes, panels):
             panel(Chart(document), cell)
-        made.append(report.save(figure, folder, name, title))
+        made.append(figures.save(figure, folder, name, title))
     return made
 
 
@@ -76,7 +72,7 @@ def dress(axes, labels, title, unit, log=False):
         axes.set_yscale("log")
     else:
         axes.set_ylim(bottom=0)
-    report.finish(axes, title, unit)
+    figures.finish(axes, title, unit)
 
 
 def draw_messages(chart, axes):
@@ -170,8 +166,8 @@ def write(document, folder):
     parts += [f"![{title}]({name})\n" for name, title in pictures]
     for section in dict.fromkeys(line["section"] for line in document["lines"]):
         lines = [line for line in document["lines"] if line["section"] == section]
-        parts.append(f"## {section}\n\n" + report.write_table(lines, list(peers), runner.cells, runner.headings) + "\n")
-    parts.append(f"Targets: {runner.summary(document['lines'])}.\n")
+        parts.append(f"## {section}\n\n" + report.write_table(lines, list(peers), table.cells, table.headings) + "\n")
+    parts.append(f"Targets: {table.summary(document['lines'])}.\n")
     (folder / "hosts.md").write_text("\n".join(parts), encoding="utf-8")
     (folder / "hosts.json").write_text(json.dumps(document, indent=1) + "\n", encoding="utf-8")
     print(f"hosts_report.py: wrote {len(pictures)} pictures, hosts.md and hosts.json in {folder.name}/")

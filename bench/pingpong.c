@@ -1,12 +1,15 @@
 /* How long until a value that one PE sends is seen by another that waits for it (half a round trip)?
  *
- *   hop            plain stores and loads on the same kind of memory, where shmem_ptr gives it
- *   p              p of a flag alone
- *   put_inc        put of one element, fence, atomic_inc of a flag in the same cache line
- *   put_inc.apart  the same with the flag in another cache line: two lines travel
- *   put_signal     put_signal of one element, the signal in the same cache line
- * The receiver checks every value. Kinds take turns batch by batch, so that all see the same machine. */
-#include "bench.h"
+ *   hop              plain stores and loads of one line, where shmem_ptr gives the other's memory
+ *   p                p of a flag alone
+ *   put_inc          put of one element, fence, atomic_inc of a flag in the same cache line
+ *   put_inc.apart    the same with the flag in another cache line: two lines travel, as in all that follow
+ *   put_signal       put_signal of one element, the signal in the same cache line
+ *   put_signal.apart, put_signal_add.apart      put_signal that sets, and that adds
+ *   ct.apart         counting put
+ *   store.apart      a plain store of the element and a release store of a flag, where shmem_ptr gives the memory
+ * The receiver reads and checks every value. Kinds take turns batch by batch, so that all see the same machine. */
+#include "extension.h"
 
 /* Symmetric, one for each kind: numbers go on from batch to batch. */
 struct box {
@@ -14,12 +17,16 @@ struct box {
     long flag;
     uint64_t signal;
     _Alignas(128) long far_flag;
+    _Alignas(128) uint64_t far_signal;
 };
 
 struct exchange {
-    struct box *box;
-    long *flag; /* the flag this kind uses */
-    long sent;  /* messages so far; both sides count alike */
+    struct box *box, *there; /* there: the other's, or null where it cannot be mapped */
+    long *flag;              /* the flag or signal this kind uses */
+    long sent;               /* messages so far; both sides count alike */
+#if BENCH_REQUESTS
+    shmemx_ct_t ct;
+#endif
 };
 
 static long wrong;
@@ -29,86 +36,112 @@ static int other(void)
     return 1 - bench.me;
 }
 
-static void send_inc(struct exchange *x)
+static void look(const struct exchange *x)
 {
-    shmem_long_put(&x->box->data, &x->sent, 1, other());
-    shmem_fence();
-    shmem_long_atomic_inc(x->flag, other());
+    wrong += *(const volatile long *)&x->box->data != x->sent;
 }
 
-static void do_put_inc(long n, void *arg)
-{
-    struct exchange *x = arg;
-    for (long i = 0; i < n; i++) {
-        x->sent++;
-        if (bench.me == 0)
-            send_inc(x);
-        shmem_long_wait_until(x->flag, SHMEM_CMP_GE, x->sent);
-        wrong += *(volatile long *)&x->box->data != x->sent;
-        if (bench.me == 1)
-            send_inc(x);
+#define PINGPONG(name, send, receive)   \
+    static void name(long n, void *arg) \
+    {                                   \
+        struct exchange *x = arg;       \
+        for (long i = 0; i < n; i++) {  \
+            x->sent++;                  \
+            if (bench.me == 0)          \
+                send;                   \
+            receive;                    \
+            if (bench.me == 1)          \
+                send;                   \
+        }                               \
     }
-}
 
-static void do_p(long n, void *arg)
-{
-    struct exchange *x = arg;
-    for (long i = 0; i < n; i++) {
-        x->sent++;
-        if (bench.me == 0)
-            shmem_long_p(x->flag, x->sent, other());
-        shmem_long_wait_until(x->flag, SHMEM_CMP_GE, x->sent);
-        if (bench.me == 1)
-            shmem_long_p(x->flag, x->sent, other());
-    }
-}
-
+#define WAIT shmem_long_wait_until(x->flag, SHMEM_CMP_GE, x->sent)
+PINGPONG(do_p, shmem_long_p(x->flag, x->sent, other()), WAIT)
+PINGPONG(do_put_inc,
+         (shmem_long_put(&x->box->data, &x->sent, 1, other()), shmem_fence(), shmem_long_atomic_inc(x->flag, other())),
+         (WAIT, look(x)))
 #if BENCH_15
-static void send_signal(struct exchange *x)
-{
-    shmem_long_put_signal(&x->box->data, &x->sent, 1, &x->box->signal, (uint64_t)x->sent, SHMEM_SIGNAL_SET, other());
-}
-
-static void do_put_signal(long n, void *arg)
-{
-    struct exchange *x = arg;
-    for (long i = 0; i < n; i++) {
-        x->sent++;
-        if (bench.me == 0)
-            send_signal(x);
-        shmem_signal_wait_until(&x->box->signal, SHMEM_CMP_GE, (uint64_t)x->sent);
-        wrong += *(volatile long *)&x->box->data != x->sent;
-        if (bench.me == 1)
-            send_signal(x);
-    }
-}
+#define SIGNAL_WAIT (shmem_signal_wait_until((uint64_t *)x->flag, SHMEM_CMP_GE, (uint64_t)x->sent), look(x))
+PINGPONG(do_put_signal,
+         shmem_long_put_signal(&x->box->data, &x->sent, 1, (uint64_t *)x->flag, (uint64_t)x->sent, SHMEM_SIGNAL_SET,
+                               other()),
+         SIGNAL_WAIT)
+PINGPONG(do_put_signal_add,
+         shmem_long_put_signal(&x->box->data, &x->sent, 1, (uint64_t *)x->flag, 1, SHMEM_SIGNAL_ADD, other()),
+         SIGNAL_WAIT)
+#endif
+#if BENCH_REQUESTS
+PINGPONG(do_ct, shmemx_long_put_ct(x->ct, &x->box->data, &x->sent, 1, other()),
+         (shmemx_ct_wait(x->ct, x->sent), look(x)))
 #endif
 
-enum { OURS = 3 + BENCH_15, KINDS = OURS + 2 };
+static void store(const struct exchange *x)
+{
+    *(volatile long *)&x->there->data = x->sent;
+    __atomic_store_n(&x->there->far_flag, x->sent, __ATOMIC_RELEASE);
+}
+
+static void await(const struct exchange *x)
+{
+    while (__atomic_load_n(&x->box->far_flag, __ATOMIC_ACQUIRE) < x->sent)
+        ;
+    look(x);
+}
+PINGPONG(do_store, store(x), await(x))
+
+enum { SAME, APART, SIGNAL, SIGNAL_APART };
+
+static const struct {
+    const char *name;
+    bench_loop *loop;
+    int flag;
+} ways[] = {
+    {"p", do_p, SAME},
+    {"put_inc", do_put_inc, SAME},
+    {"put_inc.apart", do_put_inc, APART},
+#if BENCH_15
+    {"put_signal", do_put_signal, SIGNAL},
+    {"put_signal.apart", do_put_signal, SIGNAL_APART},
+    {"put_signal_add.apart", do_put_signal_add, SIGNAL_APART},
+#endif
+#if BENCH_REQUESTS
+    {"ct.apart", do_ct, APART},
+#endif
+    {"store.apart", do_store, APART}, /* the last: left out where memory cannot be mapped */
+};
+enum { WAYS = sizeof ways / sizeof ways[0] };
+_Static_assert((int)WAYS + 2 <= (int)BENCH_MOST_KINDS, "all ways and the hops take turns");
+
+static void prepare(struct exchange *x, struct box *box, int flag)
+{
+    *x = (struct exchange){.box = box, .there = shmem_ptr(box, other())};
+    x->flag = flag == SAME     ? &box->flag
+              : flag == APART  ? &box->far_flag
+              : flag == SIGNAL ? (long *)&box->signal
+                               : (long *)&box->far_signal;
+#if BENCH_REQUESTS
+    shmemx_ct_create(&x->ct);
+#endif
+}
 
 static void measure(struct box *boxes)
 {
-    struct exchange x[OURS];
+    struct exchange x[WAYS];
     struct bench_hop hop;
-    double ns[KINDS];
-    for (int k = 0; k < OURS; k++)
-        x[k] = (struct exchange){.box = &boxes[k], .flag = k == 2 ? &boxes[k].far_flag : &boxes[k].flag};
-    const struct bench_kind kinds[KINDS] =
-    { {"p", do_p, &x[0]},
-      {"put_inc", do_put_inc, &x[1]},
-      {"put_inc.apart", do_put_inc, &x[2]},
-#if BENCH_15
-      {"put_signal", do_put_signal, &x[3]},
-#endif
-      {"hop", bench_hop_tight, &hop},
-      {"hop", bench_hop_relaxed, &hop},
-    };
-    int hops = bench_hop_setup(&hop);
-    bench_turns(kinds, hops ? KINDS : OURS, ns);
-    for (int k = 0; k < OURS; k++)
+    struct bench_kind kinds[WAYS + 2];
+    double ns[WAYS + 2];
+    for (int k = 0; k < WAYS; k++) {
+        prepare(&x[k], &boxes[k], ways[k].flag);
+        kinds[k] = (struct bench_kind){ways[k].name, ways[k].loop, &x[k]};
+    }
+    int hops = bench_hop_setup(&hop), ours = hops ? WAYS : WAYS - 1;
+    kinds[WAYS] = (struct bench_kind){"hop", bench_hop_tight, &hop};
+    kinds[WAYS + 1] = (struct bench_kind){"hop", bench_hop_relaxed, &hop};
+    bench_turns(kinds, hops ? WAYS + 2 : ours, ns);
+    for (int k = 0; k < ours; k++)
         bench_result(kinds[k].name, ns[k] / 2, "ns");
     if (hops)
-        bench_hop_result(ns + OURS);
+        bench_hop_result(ns + WAYS);
     shmem_barrier_all();
     shmem_free(hop.here);
 }
@@ -122,8 +155,8 @@ int main(int argc, char **argv)
         shmem_finalize();
         return 2;
     }
-    struct box *boxes = bench_need(shmem_align(128, OURS * sizeof *boxes));
-    memset(boxes, 0, OURS * sizeof *boxes);
+    struct box *boxes = bench_need(shmem_align(128, WAYS * sizeof *boxes));
+    memset(boxes, 0, WAYS * sizeof *boxes);
     shmem_barrier_all();
     measure(boxes);
     bench_print("pingpong");

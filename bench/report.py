@@ -3,6 +3,8 @@ import json
 
 import experiments
 import suite
+import table
+from figures import FLOOR, OURS, PEERS, Chart, finish, panels, save, there
 
 TEXT = """# Results
 
@@ -43,7 +45,6 @@ def noise_text(about):
 
 
 def write_text(document, folder, pictures):
-    import run                                             # the table's cells are the runner's
     about, peers = document["machine"], document["peers"]
     parts = [TEXT.format(when=document["when"], machine=machine_text(about), kernel=about["kernel"],
                          compiler=about["compiler"], rounds=document["rounds"],
@@ -51,60 +52,12 @@ def write_text(document, folder, pictures):
     parts += [f"![{title}]({name})\n" for name, title in pictures]
     for section in dict.fromkeys(line["section"] for line in document["lines"]):
         lines = [line for line in document["lines"] if line["section"] == section]
-        parts.append(f"## {section}\n\n" + write_table(lines, list(peers), run.cells, run.headings) + "\n")
-    parts.append(f"Targets: {run.summary(document['lines'])}.\n")
+        parts.append(f"## {section}\n\n" + write_table(lines, list(peers), table.cells, table.headings) + "\n")
+    parts.append(f"Targets: {table.summary(document['lines'])}.\n")
     (folder / "README.md").write_text("\n".join(parts), encoding="utf-8")
 
 
 # ---------------------------------------------------------------------------------------------- pictures
-
-OURS, FLOOR, PEERS = "#1f5fbf", "#404040", ["#d98a3d", "#7a9e5f", "#a6719c"]
-
-
-class Chart:
-    """What the pictures share: values by key and a style."""
-
-    def __init__(self, document):
-        self.by_key = {line["key"]: line for line in document["lines"]}
-        self.peers = document["peers"]
-
-    def ours(self, key):
-        line = self.by_key.get(key)
-        return line["ours"] if line else None
-
-    def floor(self, key):
-        line = self.by_key.get(key)
-        return line["floor"] if line else None
-
-    def peer(self, key, name):
-        line = self.by_key.get(key)
-        return line["peers"][name]["median"] if line else None
-
-    def dots(self, axes, keys, labels, title, unit):
-        """A dot for ours and for each peer, a line for the floor; logarithmic, since peers are far off."""
-        series = [(title_of, PEERS[i % len(PEERS)], [self.peer(key, name) for key in keys])
-                  for i, (name, title_of) in enumerate(self.peers.items())]
-        series.append(("Lateral", OURS, [self.ours(key) for key in keys]))
-        for name, colour, values in series:
-            shown = [(x, value) for x, value in enumerate(values) if value]
-            axes.plot([x for x, _ in shown], [value for _, value in shown], "o", color=colour, markersize=8, label=name)
-        floors = [(x, self.floor(key)) for x, key in enumerate(keys) if self.floor(key)]
-        for index, (x, value) in enumerate(floors):
-            axes.hlines(value, x - 0.35, x + 0.35, color=FLOOR, linewidth=1.6, label="floor" if index == 0 else None)
-        axes.set_yscale("log")
-        axes.set_xticks(range(len(keys)), labels, rotation=30, ha="right")
-        finish(axes, title, unit)
-
-
-def finish(axes, title, unit):
-    axes.set_title(title, fontsize=11, loc="left")
-    axes.set_ylabel(unit)
-    axes.grid(axis="y", color="#d8d8d8", linewidth=0.6)
-    axes.set_axisbelow(True)
-    for side in ("top", "right"):
-        axes.spines[side].set_visible(False)
-    axes.legend(frameon=False, fontsize=8)
-
 
 def draw_latency(chart, axes):
     keys = [f"latency-2/{region}.{op}" for region in ("heap", "global") for op in ("p", "g", "put1", "atomic_fetch_add")]
@@ -144,39 +97,28 @@ def has(document, prefix):
 
 def draw(document, folder):
     """Returns [(file name, title)]; empty without matplotlib."""
-    try:
-        import matplotlib
-    except ImportError:
-        print("report.py: no pictures without matplotlib; on Debian, apt-get install python3-matplotlib gives it")
+    if not there():
         return []
-    matplotlib.use("Agg")
-    from matplotlib import pyplot
     chart, made = Chart(document), []
-    panels = [p for p in ((draw_latency, "latency-2"), (draw_messages, "pingpong-2"), (draw_bandwidth, "bandwidth-2"),
-                          (draw_collectives, "coll-2")) if has(document, p[1])]
-    rows = (len(panels) + 1) // 2
-    if panels:
-        figure, axes = pyplot.subplots(rows, 2, figsize=(12, 4.2 * rows), squeeze=False)
-        for cell, (panel, _) in zip(axes.flat, panels):
-            panel(chart, cell)
-        for cell in list(axes.flat)[len(panels):]:
+    drawers = [p for p in ((draw_latency, "latency-2"), (draw_messages, "pingpong-2"), (draw_bandwidth, "bandwidth-2"),
+                           (draw_collectives, "coll-2")) if has(document, p[1])]
+    rows = (len(drawers) + 1) // 2
+    if drawers:
+        figure, axes = panels(rows, 2, (12, 4.2 * rows))
+        for cell, (drawer, _) in zip(axes, drawers):
+            drawer(chart, cell)
+        for cell in axes[len(drawers):]:
             cell.axis("off")
         made.append(save(figure, folder, "peers.png", "Lateral, its peers and the floor of the machine"))
     if has(document, "coll-4"):
-        figure, axes = pyplot.subplots(figsize=(9, 4.2))
-        draw_collectives(chart, axes, 4)
+        figure, axes = panels(1, 1, (9, 4.2))
+        draw_collectives(chart, axes[0], 4)
         made.append(save(figure, folder, "collectives-4.png", "Collectives with 4 PEs"))
     for name, title, fill in experiments.figures(chart):
-        figure, axes = pyplot.subplots(1, 2, figsize=(12, 4.2), squeeze=False)
-        fill(axes.flat)
+        figure, axes = panels(1, 2, (12, 4.2))
+        fill(axes)
         made.append(save(figure, folder, name, title))
     return made
-
-
-def save(figure, folder, name, title):
-    figure.tight_layout()
-    figure.savefig(folder / name, dpi=100, metadata={"Software": None})
-    return name, title
 
 
 def write(document, folder):

@@ -3,6 +3,7 @@
  *
  *   put        blocking puts, one quiet a window       nbi       put_nbi, one quiet a window
  *   request    a request for each put, wait_all        merged    one request for the window, one wait
+ *   merge      a request for each put, merged into one, one wait
  *   put_inc    put, fence, atomic_inc of a counter     put_ct    counting put
  *   put.each, request.each    one put and its remote completion, at a time: quiet, wait
  *   test       testing a merged request that is complete
@@ -18,7 +19,7 @@ struct windows {
     size_t size;
     int pe;
 #if BENCH_REQUESTS
-    shmemx_request_t request[WINDOW];
+    shmemx_request_t request[WINDOW], whole;
     shmemx_ct_t ct;
 #endif
 };
@@ -50,6 +51,8 @@ LOOP(do_inc, (shmem_putmem(to, w->source, w->size, w->pe), shmem_fence(), shmem_
 LOOP(do_request, shmemx_putmem_nbe(to, w->source, w->size, w->pe, &w->request[i]),
      shmemx_request_wait_all(w->request, (size_t)i, NULL))
 LOOP(do_merged, shmemx_putmem_nbe(to, w->source, w->size, w->pe, &w->request[0]), shmemx_request_wait(&w->request[0]))
+LOOP(do_merge, shmemx_putmem_nbe(to, w->source, w->size, w->pe, &w->request[i]),
+     (shmemx_request_merge(&w->whole, (size_t)i, w->request), shmemx_request_wait(&w->whole)))
 LOOP(do_request_each,
      (shmemx_putmem_nbe(to, w->source, w->size, w->pe, &w->request[0]), shmemx_request_wait(&w->request[0])), (void)0)
 LOOP(do_ct, shmemx_putmem_ct(w->ct, to, w->source, w->size, w->pe), shmem_quiet())
@@ -60,13 +63,12 @@ static const struct {
     const char *name;
     bench_loop *loop;
 } ways[] = {
-    {"put", do_put},         {"nbi", do_nbi},       {"put.each", do_each},
-    {"put_inc", do_inc},
+    {"put", do_put},         {"nbi", do_nbi},       {"put.each", do_each}, {"put_inc", do_inc},
 #if BENCH_REQUESTS
-    {"request", do_request}, {"merged", do_merged}, {"request.each", do_request_each},
+    {"request", do_request}, {"merged", do_merged}, {"merge", do_merge},   {"request.each", do_request_each},
     {"put_ct", do_ct},
 #else /* what a program does there instead */
-    {"request", do_nbi}, {"merged", do_nbi}, {"request.each", do_each}, {"put_ct", do_inc},
+    {"request", do_nbi}, {"merged", do_nbi}, {"merge", do_nbi},     {"request.each", do_each}, {"put_ct", do_inc},
 #endif
 };
 enum { WAYS = sizeof ways / sizeof ways[0] };
@@ -124,6 +126,7 @@ int main(int argc, char **argv)
         bench_result("test", ns, "ns");
         for (int i = 0; i < WINDOW; i++)
             shmemx_request_free(&w.request[i]);
+        shmemx_request_free(&w.whole);
     }
 #endif
     free(w.source);

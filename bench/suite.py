@@ -67,6 +67,11 @@ def message_rows():
     yield Row(MESSAGE, "put + fence + atomic_inc, half round trip", "pingpong-2/put_inc", hop, "floor", 1.3)
     yield Row(MESSAGE, "the same, flag in another cache line", "pingpong-2/put_inc.apart", hop)
     yield Row(MESSAGE, "put_signal, half round trip", "pingpong-2/put_signal", hop, "floor", 1.3)
+    signal = "pingpong-2/put_signal.apart"
+    yield Row(MESSAGE, "put_signal, signal in another cache line", signal, "pingpong-2/store.apart")
+    yield Row(MESSAGE, "the same that adds, against the one that sets", "pingpong-2/put_signal_add.apart", signal, "floor", 1.15)
+    yield Row(MESSAGE, "counting put, half round trip, against put_signal that sets", "pingpong-2/ct.apart", signal, "floor", 1.15)
+    yield Row(MESSAGE, "plain stores to two cache lines, half round trip", "pingpong-2/store.apart")
     yield Row(MESSAGE, "barrier_all, 2 PEs", "barrier-2/barrier_all", "barrier-2/hop", "floor", 1.5)
     for pes in (4, 8, 16):
         yield Row(MESSAGE, f"barrier_all, {pes} PEs", f"barrier-{pes}/barrier_all")

@@ -11,7 +11,9 @@ import time
 
 import hosts
 import machine
-import run as runner
+import runner
+import table
+import threads_report
 import threads_suite as suite
 
 PORT, FLOOR_TIMEOUT = 13900, 10
@@ -124,15 +126,14 @@ def main(options):
     hosts.build(who, runs, programs)
     samples, busy = measure(options, who, runs, programs)
     measured = {run.key for run in runs}
-    lines = [runner.compare(row, samples, who[1:]) for row in suite.ROWS if row.key.split("/")[0] in measured]
+    lines = [table.compare(row, samples, who[1:]) for row in suite.ROWS if row.key.split("/")[0] in measured]
     document = {"when": time.strftime("%Y-%m-%d %H:%M", time.gmtime()), "machine": {**machine.describe(), "busy": busy},
                 "rounds": options.rounds, "peers": {each.name: each.title for each in who[1:]}, "lines": lines, "failed": [],
-                "values": {name: {key: runner.median(values) for key, values in of.items()} for name, of in samples.items()}}
+                "values": {name: {key: table.median(values) for key, values in of.items()} for name, of in samples.items()}}
     if options.smoke:
         return runner.smoke(document)
-    runner.show(lines, list(document["peers"]))
-    print(f"\nmedians of {document['rounds']} rounds; ratios: median [quartiles] over rounds; {runner.summary(lines)}")
+    table.show(lines, list(document["peers"]))
+    print(f"\nmedians of {document['rounds']} rounds; ratios: median [quartiles] over rounds; {table.summary(lines)}")
     if options.report:
-        import threads_report                              # only here: it may need matplotlib
         threads_report.write(document, runner.ROOT / "docs" / "results")
     return 0

@@ -1,9 +1,10 @@
 """Writes docs/results/threads.md and its picture from what threads.py measured."""
 import json
 
+import figures
 import hosts_report
 import report
-import run as runner
+import table
 import threads_suite as suite
 from experiments import COLOURS
 
@@ -59,17 +60,12 @@ def draw_messages(values, _peers, axes):
 
 
 def draw(document, folder):
-    try:
-        import matplotlib
-    except ImportError:
-        print("threads_report.py: no picture without matplotlib; on Debian, apt-get install python3-matplotlib gives it")
+    if not figures.there():
         return []
-    matplotlib.use("Agg")
-    from matplotlib import pyplot
-    figure, axes = pyplot.subplots(1, 2, figsize=(12, 4.2))
+    figure, axes = figures.panels(1, 2, (12, 4.2))
     for cell, panel in zip(axes, (draw_streams, draw_messages)):
         panel(document["values"], document["peers"], cell)
-    return [report.save(figure, folder, "threads.png", "Threads against processes; messages against receiving threads")]
+    return [figures.save(figure, folder, "threads.png", "Threads against processes; messages against receiving threads")]
 
 
 def write(document, folder):
@@ -81,8 +77,8 @@ def write(document, folder):
     parts += [f"![{title}]({name})\n" for name, title in pictures]
     for section in dict.fromkeys(line["section"] for line in document["lines"]):
         lines = [line for line in document["lines"] if line["section"] == section]
-        parts.append(f"## {section}\n\n" + report.write_table(lines, list(document["peers"]), runner.cells, runner.headings) + "\n")
-    parts.append(f"Targets: {runner.summary(document['lines'])}.\n")
+        parts.append(f"## {section}\n\n" + report.write_table(lines, list(document["peers"]), table.cells, table.headings) + "\n")
+    parts.append(f"Targets: {table.summary(document['lines'])}.\n")
     (folder / "threads.md").write_text("\n".join(parts), encoding="utf-8")
     (folder / "threads.json").write_text(json.dumps(document, indent=1) + "\n", encoding="utf-8")
     print(f"threads_report.py: wrote threads.md, threads.json and {len(pictures)} pictures in {folder.name}/")
