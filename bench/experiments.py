@@ -92,7 +92,7 @@ def rows(row, size_name):
 
 # ---------------------------------------------------------------------------------------------- pictures
 
-COLOURS = {"ours": "#1f5fbf", "other": "#7a9e5f", "base": "#a6719c", "floor": "#404040"}
+COLOURS = {"ours": "#1f5fbf", "other": "#7a9e5f", "base": "#a6719c", "floor": "#404040", "peer": "#d98a3d"}
 PEERS = ["#d98a3d", "#b5524a", "#8c8c3d"]
 
 
