@@ -2,7 +2,7 @@
 
 #include "shmem/calls.h"
 #include "shmem/place.h"
-#include "uccs/far.h"
+#include "uccs/far/far.h"
 #include "uccs/core/wait.h"
 
 #include <time.h>

@@ -8,7 +8,7 @@
 #define SHMEM_CTX_H
 
 #include "shmem/state.h"
-#include "uccs/far.h"
+#include "uccs/far/far.h"
 
 #include <shmem.h>
 

@@ -2,7 +2,7 @@
 #include "base/env.h"
 #include "shmem/calls.h"
 #include "shmem/state.h"
-#include "uccs/far.h"
+#include "uccs/far/far.h"
 #include "uccs/core/memory.h"
 
 #include <stdio.h>

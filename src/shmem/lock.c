@@ -15,7 +15,7 @@
 #include "shmem/ctx.h"
 #include "shmem/lock_turn.h"
 #include "shmem/place.h"
-#include "uccs/far.h"
+#include "uccs/far/far.h"
 #include "uccs/core/wait.h"
 
 struct lock {

@@ -7,7 +7,7 @@
 #define SHMEM_PLACE_H
 
 #include "shmem/state.h"
-#include "uccs/far.h"
+#include "uccs/far/far.h"
 #include "uccs/core/memory.h"
 
 /* Returns the address in this process of a peer's object. The peer must be on this node. */

@@ -1,7 +1,7 @@
 #include "shmem/request.h"
 
 #include "shmem/place.h"
-#include "uccs/far.h"
+#include "uccs/far/far.h"
 #include "uccs/core/wait.h"
 
 lat_cold void lat_put_nbe_far(const char *call, struct shmem_ctx_impl *ctx, void *dest, const void *source,

@@ -3,7 +3,7 @@
 #include "shmem/ctx.h"
 #include "shmem/state.h"
 #include "shmem/team.h"
-#include "uccs/far.h"
+#include "uccs/far/far.h"
 
 /* With PEs on other nodes, or not running. An invalid context is nothing to do. */
 static lat_cold void fence_far(const char *call, shmem_ctx_t ctx)

@@ -5,7 +5,8 @@
 #include "base/log.h"
 #include "rte/rte.h"
 #include "uccs/object/counter.h"
-#include "uccs/far.h"
+#include "uccs/far/far.h"
+#include "uccs/am/am.h"
 #include "uccs/core/memory.h"
 #include "uccs/object/region.h"
 #include "uccs/object/stage.h"
@@ -28,6 +29,7 @@ static int begin(void)
                                     .region_bytes = env_size(ENV_MEMORY) + UCCS_LIBRARY_BYTES,
                                     .globals = env_flag(ENV_GLOBALS)};
     image_settle_threads();
+    uccs_far_am_open();
     if (rte_init() != 0 || uccs_memory_open(&want) != 0 || uccs_far_open() != 0)
         return -1;
     if (uccs_far_on)
@@ -57,6 +59,7 @@ bool uccs_life_end(int seconds)
         rte_job_barrier();
     if (all && --users == 0) {
         uccs_far_close();
+        uccs_far_am_close();
         uccs_counter_close();
         uccs_stage_close();
         uccs_region_close();

@@ -11,7 +11,7 @@
 #include "shmem/place.h"
 #include "shmem/strided.h"
 #include "shmem/state.h"
-#include "uccs/far.h"
+#include "uccs/far/far.h"
 
 #include <stdlib.h>
 

@@ -17,7 +17,7 @@
 #include "shmem/coll/coll.h"
 #include "shmem/coll/inner.h"
 #include "shmem/state.h"
-#include "uccs/far.h"
+#include "uccs/far/far.h"
 #include "uccs/sync/team.h"
 
 #include <pthread.h>

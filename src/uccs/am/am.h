@@ -133,4 +133,9 @@ void uccs_deferred_wait_mine(const struct uccs_context *context);
 /* At the end of a life: forgets the messages that no handler has been registered for. */
 void uccs_park_close(void);
 
+/* Before the links open: registers what is done with messages of other nodes. After they are closed: forgets those that
+ * nobody handled. One thread. */
+void uccs_far_am_open(void);
+void uccs_far_am_close(void);
+
 #endif

@@ -3,8 +3,9 @@
 
 #include "base/log.h"
 #include "rte/rte.h"
-#include "uccs/far_lane.h"
+#include "uccs/watch/fail.h"
 
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -47,7 +48,7 @@ uint32_t uccs_far_am_waiting;
 static void *made(void *memory, int pe)
 {
     if (!memory)
-        far_fail("no memory for messages with PE %d", pe);
+        watch_fail("no memory for messages with PE %d", pe);
     return memory;
 }
 
@@ -107,21 +108,27 @@ static void give_credit(struct flow *flow, uint32_t messages, uint64_t bytes)
     pthread_mutex_unlock(&flow->lock);
 }
 
-#define ID_BITS 8 /* of `offset`: id, staged or not */
-_Static_assert(UCCS_AM_HANDLERS <= 1 << ID_BITS, "an id fits");
-
-static struct far_header header_of(uint32_t context, uint32_t which, const struct uccs_message *head, uint64_t number,
-                                   const struct uccs_block *block)
+static struct link_header header_of(uint32_t context, uint32_t which, const struct uccs_message *head, uint64_t number,
+                                    const struct uccs_block *block)
 {
-    return (struct far_header){.kind = FAR_AM,
-                               .op = (uint8_t)which,
-                               .size = head->lane,
-                               .segment = (uint8_t)context,
-                               .offset = (uint64_t)head->staged << ID_BITS | head->id,
-                               .id = number,
-                               .token = (uint64_t)(uintptr_t)block,
-                               .a = head->counter,
-                               .b = (uint64_t)head->weight};
+    return (struct link_header){.kind = LINK_AM,
+                                .am = {.number = number,
+                                       .block = (uint64_t)(uintptr_t)block,
+                                       .counter = head->counter,
+                                       .weight = head->weight,
+                                       .context = (uint8_t)context,
+                                       .ring = (uint8_t)which,
+                                       .lane = head->lane,
+                                       .staged = head->staged,
+                                       .id = head->id}};
+}
+
+/* The peer is done with the block, or the transport. */
+static void release_leg(void *cookie)
+{
+    struct uccs_block *block = cookie;
+    if (atomic_fetch_sub_acqrel(&block->legs, 1) == 1)
+        atomic_store_release(&block->done, 1); /* acquire: uccs_stage_collect */
 }
 
 bool uccs_far_am_try(int pe, uint32_t context, uint32_t which, const struct uccs_message *head, const void *payload,
@@ -129,7 +136,7 @@ bool uccs_far_am_try(int pe, uint32_t context, uint32_t which, const struct uccs
 {
     struct flow *flow = flow_of(pe, context, which);
     void *copy = 0;
-    if (far_busy(far_service()))
+    if (link_busy(link_service()))
         return false;
     uint64_t number = take_credit(flow, head->length);
     if (!number)
@@ -140,62 +147,62 @@ bool uccs_far_am_try(int pe, uint32_t context, uint32_t which, const struct uccs
         payload = copy = memcpy(made(malloc(head->length), pe), payload, head->length);
     if (block)
         atomic_store_relaxed(&block->legs, head->staged ? 2 : 1); /* the message publishes it */
-    struct far_header header = header_of(context, which, head, number, block);
-    far_message(pe, &header, payload, head->length, copy, head->staged ? block : 0, true);
+    const struct link_message message = {.header = header_of(context, which, head, number, block),
+                                         .data = payload,
+                                         .bytes = head->length,
+                                         .buffer = copy,
+                                         .left = head->staged ? release_leg : 0,
+                                         .cookie = block,
+                                         .counts = true};
+    link_issue(link_service(), pe, &message);
     return true;
 }
 
-/* The peer is done with it, or the transport. */
-void far_am_left(struct uccs_block *block)
+static void hear_done(struct link_arrival *arrival)
 {
-    if (atomic_fetch_sub_acqrel(&block->legs, 1) == 1)
-        atomic_store_release(&block->done, 1); /* acquire: uccs_stage_collect */
-}
-
-void far_am_told(const struct far_header *header)
-{
-    struct uccs_block *block = (struct uccs_block *)(uintptr_t)header->token;
-    uint32_t context = header->segment, count = (uint32_t)header->a;
+    const struct link_header *header = &arrival->header;
+    struct uccs_block *block = (struct uccs_block *)(uintptr_t)header->am_done.block;
+    uint32_t context = header->am_done.context, count = header->am_done.count;
     if (count) {
-        give_credit(flow_of((int)header->from, context, header->op), count, header->b);
+        give_credit(flow_of((int)header->from, context, header->am_done.ring), count, header->am_done.bytes);
         struct uccs_own *own = uccs_own_mine();
-        (void)atomic_fetch_add_release(&own->handled[context][header->size].count,
+        (void)atomic_fetch_add_release(&own->handled[context][header->am_done.lane].count,
                                        count); /* acquire: uccs_am_settled */
     }
     if (!block)
         return;
-    block->failed |= header->offset != 0;
-    far_am_left(block);
+    block->failed |= header->am_done.failed;
+    release_leg(block);
 }
 
 /* --- Arriving */
 
-struct uccs_far_packet *far_am_packet(const struct far_header *header, size_t bytes)
+static struct uccs_far_packet *make_packet(const struct link_header *header, size_t bytes)
 {
-    bool staged = header->offset >> ID_BITS & 1;
-    if (header->segment >= OWN_CONTEXTS || header->op >= OWN_RINGS || (!staged && bytes > UCCS_SHORT_MAX))
-        far_fail("a message of PE %u makes no sense", header->from);
+    bool staged = header->am.staged;
+    if (header->am.context >= OWN_CONTEXTS || header->am.ring >= OWN_RINGS || (!staged && bytes > UCCS_SHORT_MAX))
+        watch_fail("a message of PE %u makes no sense", header->from);
     size_t room = sizeof(struct uccs_far_packet) + (staged ? bytes : 0);
     struct uccs_far_packet *packet =
         made(aligned_alloc(CACHE_LINE, (room + CACHE_LINE - 1) & ~(size_t)(CACHE_LINE - 1)), (int)header->from);
-    packet->number = header->id;
-    packet->token = header->token;
-    packet->context = header->segment;
-    packet->which = header->op;
+    packet->number = header->am.number;
+    packet->token = header->am.block;
+    packet->context = header->am.context;
+    packet->which = header->am.ring;
     struct uccs_message *message = &packet->message;
     message->source = header->from;
     message->length = (uint32_t)bytes;
-    message->id = (uint16_t)(header->offset & ((1 << ID_BITS) - 1));
+    message->id = header->am.id;
     message->staged = staged;
-    message->lane = header->size;
+    message->lane = header->am.lane;
     message->block = UCCS_NO_BLOCK;
-    message->counter = header->a;
-    message->weight = (int64_t)header->b;
+    message->counter = header->am.counter;
+    message->weight = header->am.weight;
     packet->block = (struct uccs_block){.far = 1};
     return packet;
 }
 
-void *far_am_room(struct uccs_far_packet *packet)
+static void *payload_of(struct uccs_far_packet *packet)
 {
     return packet->message.staged ? packet->block.payload : packet->message.payload;
 }
@@ -224,7 +231,7 @@ static struct uccs_far_packet *next_early(struct flow *flow)
     return found;
 }
 
-void far_am_arrived(struct uccs_far_packet *packet)
+static void queue_packet(struct uccs_far_packet *packet)
 {
     struct queue *queue = &queues[packet->context][packet->which];
     struct flow *flow = flow_of((int)packet->message.source, packet->context, packet->which);
@@ -236,6 +243,25 @@ void far_am_arrived(struct uccs_far_packet *packet)
         append(queue, packet);
     }
     pthread_mutex_unlock(&queue->lock);
+}
+
+static void *room_for_message(struct link_arrival *arrival)
+{
+    struct uccs_far_packet *packet = arrival->cookie = make_packet(&arrival->header, arrival->bytes);
+    return payload_of(packet);
+}
+
+static bool land_message(struct link_arrival *arrival, const void *payload)
+{
+    void *room = room_for_message(arrival);
+    if (arrival->bytes)
+        memcpy(room, payload, arrival->bytes);
+    return true;
+}
+
+static void queue_message(struct link_arrival *arrival)
+{
+    queue_packet(arrival->cookie);
 }
 
 /* --- Taking */
@@ -285,15 +311,15 @@ struct uccs_far_packet *uccs_far_am_take(struct uccs_context *context, uint32_t 
 
 static void tell(const struct uccs_far_tally *tally, uint64_t token, bool failed)
 {
-    struct far_header header = {.kind = FAR_AM_DONE,
-                                .op = (uint8_t)tally->which,
-                                .size = (uint8_t)tally->lane,
-                                .segment = (uint8_t)tally->context,
-                                .offset = failed,
-                                .token = token,
-                                .a = tally->count,
-                                .b = tally->bytes};
-    far_message(tally->to, &header, 0, 0, 0, 0, false);
+    const struct link_message message = {.header = {.kind = LINK_AM_DONE,
+                                                    .am_done = {.block = token,
+                                                                .bytes = tally->bytes,
+                                                                .count = tally->count,
+                                                                .context = (uint8_t)tally->context,
+                                                                .ring = (uint8_t)tally->which,
+                                                                .lane = (uint8_t)tally->lane,
+                                                                .failed = failed}}};
+    link_issue(link_service(), tally->to, &message);
 }
 
 void uccs_far_am_tell(struct uccs_far_tally *tally)
@@ -354,7 +380,18 @@ static void drop_partner(struct partner *partner)
     free(partner);
 }
 
-void far_am_close(void)
+void uccs_far_am_open(void)
+{
+    static const struct link_handler on_message = {.counts = true,
+                                                   .room = room_for_message,
+                                                   .land = land_message,
+                                                   .landed = queue_message};
+    static const struct link_handler on_done = {.loose = true, .landed = hear_done};
+    link_handle(LINK_AM, &on_message);
+    link_handle(LINK_AM_DONE, &on_done);
+}
+
+void uccs_far_am_close(void)
 {
     for (int pe = 0; partners && pe < uccs_core.npes; pe++)
         drop_partner(partners[pe]);

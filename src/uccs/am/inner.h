@@ -3,6 +3,7 @@
 #define UCCS_AM_INNER_H
 
 #include "uccs/am/am.h"
+#include "uccs/link/link.h"
 
 /* --- Handlers. Any thread registers, any thread in progress reads, at the same time.
  *
@@ -81,10 +82,10 @@ void uccs_turns_show(void);
 /* --- Active messages between nodes (far.c).
  *
  * Data flow: send.c finds no ring for the peer and calls uccs_far_am_try, which takes a credit of the flow (peer,
- * context, ring number) and gives the message the flow's next number; the lane carries it (FAR_AM). At the target the
+ * context, ring number) and gives the message the flow's next number; the lane carries it (LINK_AM). At the target the
  * transport's event makes a packet of it, fetching long payloads, and puts it into the queue of context and ring
  * number in the order of the numbers. poll.c takes packets out beside the rings, runs the handlers, and tells the
- * sender what has been handled (FAR_AM_DONE): credits back, counts for flushes, blocks done.
+ * sender what has been handled (LINK_AM_DONE): credits back, counts for flushes, blocks done.
  *
  * Invariants:
  * - A flow has at most FLOW_MESSAGES messages and FLOW_BYTES bytes (or one message) that are not handled, so that is

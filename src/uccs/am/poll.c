@@ -10,7 +10,7 @@
 
 #include "base/log.h"
 #include "rte/rte.h"
-#include "uccs/far.h"
+#include "uccs/far/far.h"
 #include "uccs/core/memory.h"
 #include "uccs/core/thread.h"
 

@@ -2,7 +2,7 @@
 #include "uccs/am/inner.h"
 
 #include "rte/rte.h"
-#include "uccs/far.h"
+#include "uccs/far/far.h"
 #include "uccs/core/memory.h"
 #include "uccs/core/thread.h"
 

@@ -2,7 +2,7 @@
  *
  * A waiting thread makes progress at every look: what it waits for may be a message that it must answer. */
 #include "uccs/am/am.h"
-#include "uccs/far.h"
+#include "uccs/far/far.h"
 #include "uccs/core/wait.h"
 #include "uccs/object/request.h"
 

@@ -2,7 +2,7 @@
 #include "uccs/am/am.h"
 
 #include "uccs/face/inner.h"
-#include "uccs/far.h"
+#include "uccs/far/far.h"
 
 #include <pthread.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* Counters of the public interface, over uccs/counter.h, whose slots OpenSHMEM's counters share. Reading, waiting:
  * any thread. Open and shut: collective over the job, in the same order everywhere. */
 #include "uccs/am/am.h"
-#include "uccs/far.h"
+#include "uccs/far/far.h"
 #include "uccs/coll/coll.h"
 #include "uccs/object/counter.h"
 

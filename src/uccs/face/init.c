@@ -9,7 +9,7 @@
 #include "rte/rte.h"
 #include "uccs/am/am.h"
 #include "uccs/coll/coll.h"
-#include "uccs/far.h"
+#include "uccs/far/far.h"
 #include "uccs/life.h"
 #include "uccs/rma/rma.h"
 

@@ -1,7 +1,7 @@
 /* One-sided operations on memory of other nodes; see inner.h. */
 #include "uccs/rma/inner.h"
 
-#include "uccs/far.h"
+#include "uccs/far/far.h"
 #include "uccs/object/request.h"
 
 #define PACK_BYTES (256u << 10) /* of blocks that are packed into one message */

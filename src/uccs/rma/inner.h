@@ -2,7 +2,7 @@
 #ifndef UCCS_RMA_INNER_H
 #define UCCS_RMA_INNER_H
 
-#include "uccs/far.h"
+#include "uccs/far/far.h"
 #include "uccs/object/atomic.h"
 #include "uccs/object/region.h"
 #include "uccs/rma/rma.h"

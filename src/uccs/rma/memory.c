@@ -4,7 +4,7 @@
 #include "rte/rte.h"
 #include "uccs/core/memory.h"
 #include "uccs/core/own.h"
-#include "uccs/far.h"
+#include "uccs/far/far.h"
 #include "uccs/rma/inner.h"
 
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* Small data to and from all members of a team over several nodes; see team.h. */
 #include "uccs/sync/inner.h"
 
-#include "uccs/far_lane.h"
+#include "uccs/watch/fail.h"
 
 #include <string.h>
 
@@ -43,7 +43,7 @@ void uccs_nodes_gather(struct uccs_team *team, void *all, const void *mine, size
     int most = NODES_BOX / team->nodes->count, widest = team->nodes->widest;
     struct cut cut = {.all = all, .bytes = bytes, .window = widest < most ? widest : most};
     if (most == 0)
-        far_fail("a team over %d nodes is too large", team->nodes->count);
+        watch_fail("a team over %d nodes is too large", team->nodes->count);
     size_t share = (size_t)(most / cut.window);
     for (; cut.from < widest; cut.from += cut.window)
         for (cut.at = 0; cut.at < bytes; cut.at += cut.piece) {

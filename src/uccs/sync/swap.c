@@ -135,7 +135,7 @@ static bool swap_advance(struct uccs_swap *swap)
 void uccs_nodes_settle(const uint32_t *held)
 {
     struct uccs_wait wait = {0};
-    while (atomic_load_acquire(held) != 0) /* acqrel: far_send_free */
+    while (atomic_load_acquire(held) != 0) /* acqrel: link_send_free */
         uccs_pause(&wait);
 }
 

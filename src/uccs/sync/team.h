@@ -26,7 +26,7 @@
 
 #include "rte/node.h"
 #include "uccs/core/core.h"
-#include "uccs/far.h"
+#include "uccs/far/far.h"
 #include "uccs/core/wait.h"
 
 #include <stdbool.h>

@@ -6,19 +6,19 @@
 
 #include <stdarg.h>
 
-static uint32_t ending; /* acqrel by far_end_note; acquire by far_end_noted */
+static uint32_t ending; /* acqrel by watch_end_note; acquire by watch_end_noted */
 
-bool far_end_note(void)
+bool watch_end_note(void)
 {
     return atomic_exchange_acqrel(&ending, 1) == 0;
 }
 
-bool far_end_noted(void)
+bool watch_end_noted(void)
 {
     return atomic_load_acquire(&ending);
 }
 
-void far_end_forget(void)
+void watch_end_forget(void)
 {
     atomic_store_release(&ending, 0);
 }
@@ -26,12 +26,12 @@ void far_end_forget(void)
 /* Returns for the first PE of the node alone. */
 static void say_first(const char *format, va_list arguments)
 {
-    if (far_end_noted() || !rte_claim_end(NODE_ABORTED, LAT_EXIT))
+    if (watch_end_noted() || !rte_claim_end(NODE_ABORTED, LAT_EXIT))
         rte_await_end();
     log_vline(format, arguments);
 }
 
-_Noreturn void far_fail(const char *format, ...)
+_Noreturn void watch_fail(const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
@@ -39,7 +39,7 @@ _Noreturn void far_fail(const char *format, ...)
     rte_abort(LAT_EXIT);
 }
 
-_Noreturn void far_abandon(const char *format, ...)
+_Noreturn void watch_abandon(const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);

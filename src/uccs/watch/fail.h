@@ -5,14 +5,14 @@
 
 #include <stdbool.h>
 
-_Noreturn void far_fail(const char *format, ...) __attribute__((format(printf, 1, 2)));
+_Noreturn void watch_fail(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* The same when a host is lost, which the launcher may find out by itself. */
-_Noreturn void far_abandon(const char *format, ...) __attribute__((format(printf, 1, 2)));
+_Noreturn void watch_abandon(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* Notes that a PE has said that the job ends, so that nobody takes its end for a fault. False when it was noted before. */
-bool far_end_note(void);
-bool far_end_noted(void);
+bool watch_end_note(void);
+bool watch_end_noted(void);
 /* At the start of a life. */
-void far_end_forget(void);
+void watch_end_forget(void);
 
 #endif

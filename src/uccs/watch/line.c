@@ -51,7 +51,7 @@ struct hello {
 struct line {
     int fd, pe; /* pe -1: not known yet */
     enum state state;
-    struct far_line_place place;
+    struct watch_line_place place;
     int way; /* under trial */
     struct hello hello;
     size_t got; /* of the hello */
@@ -61,7 +61,7 @@ struct line {
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct line *lines;
 static int events = -1, door = -1, patience;
-static uint32_t resting; /* release: far_line_rest; acquire: hear */
+static uint32_t resting; /* release: watch_line_rest; acquire: hear */
 
 static uint64_t proof_of(uint32_t from, uint32_t to)
 {
@@ -99,7 +99,7 @@ static struct line *add_line(int fd, int pe, enum state state)
 {
     struct line *line = malloc(sizeof *line);
     if (!line)
-        far_fail("no memory for a line to another host");
+        watch_fail("no memory for a line to another host");
     *line = (struct line){.fd = fd, .pe = pe, .state = state, .next = lines};
     atomic_store_release(&lines, line); /* acquire: say_goodbye */
     return line;
@@ -107,9 +107,9 @@ static struct line *add_line(int fd, int pe, enum state state)
 
 /* ---- calling ---- */
 
-static int call(const struct far_line_place *place, int number)
+static int call(const struct watch_line_place *place, int number)
 {
-    const struct far_line_way *way = &place->way[number];
+    const struct watch_line_way *way = &place->way[number];
     union {
         struct sockaddr any;
         struct sockaddr_in four;
@@ -154,7 +154,7 @@ static bool has_line_to(int node)
     return false;
 }
 
-void far_line_to(int pe, const struct far_line_place *place)
+void watch_line_to(int pe, const struct watch_line_place *place)
 {
     if (events < 0 || !place->port)
         return;
@@ -253,7 +253,7 @@ static void hear(struct line *line)
     ssize_t got = recv(line->fd, &word, 1, 0);
     int error = errno;
     if (got == 1) {
-        if (word == GOODBYE && far_end_note()) {
+        if (word == GOODBYE && watch_end_note()) {
             say_goodbye();
             rte_expect_end();
         }
@@ -263,12 +263,12 @@ static void hear(struct line *line)
         return;
     hang_up(line);
     bool silent = got < 0 && error != ECONNRESET;
-    if (far_end_noted() || (!silent && atomic_load_acquire(&resting)))
+    if (watch_end_noted() || (!silent && atomic_load_acquire(&resting)))
         return;
     if (!silent)
-        far_fail("PE %d is lost: its process is gone", line->pe);
-    far_abandon("PE %d is lost: its host has not answered for %d s (LATERAL_PEER_TIMEOUT): %s", line->pe, patience,
-                strerror(error));
+        watch_fail("PE %d is lost: its process is gone", line->pe);
+    watch_abandon("PE %d is lost: its host has not answered for %d s (LATERAL_PEER_TIMEOUT): %s", line->pe, patience,
+                  strerror(error));
 }
 
 /* Nobody ends the job for this node; the others see it go. */
@@ -289,7 +289,7 @@ static void handle(struct line *line)
     }
 }
 
-void far_line_look(void)
+void watch_line_look(void)
 {
     struct epoll_event news[16];
     if (events < 0 || pthread_mutex_trylock(&lock) != 0)
@@ -306,7 +306,7 @@ void far_line_look(void)
     pthread_mutex_unlock(&lock);
 }
 
-int far_line_descriptor(void)
+int watch_line_descriptor(void)
 {
     return events;
 }
@@ -329,13 +329,13 @@ static long rank_of(const char *name)
 }
 
 /* False for what nobody else can call: loopback, and addresses that need the name of a link. */
-static bool way_of(const struct ifaddrs *at, struct far_line_way *way)
+static bool way_of(const struct ifaddrs *at, struct watch_line_way *way)
 {
     const struct sockaddr_in *four = (const struct sockaddr_in *)at->ifa_addr;
     const struct sockaddr_in6 *six = (const struct sockaddr_in6 *)at->ifa_addr;
     if (!four || !(at->ifa_flags & IFF_UP) || (at->ifa_flags & IFF_LOOPBACK))
         return false;
-    *way = (struct far_line_way){.six = four->sin_family == AF_INET6};
+    *way = (struct watch_line_way){.six = four->sin_family == AF_INET6};
     if (four->sin_family == AF_INET)
         memcpy(way->address, &four->sin_addr, sizeof four->sin_addr);
     else if (way->six && !IN6_IS_ADDR_LINKLOCAL(&six->sin6_addr))
@@ -345,11 +345,11 @@ static bool way_of(const struct ifaddrs *at, struct far_line_way *way)
     return true;
 }
 
-static void find_ways(struct far_line_place *mine)
+static void find_ways(struct watch_line_place *mine)
 {
-    long ranks[FAR_LINE_WAYS];
+    long ranks[WATCH_LINE_WAYS];
     struct ifaddrs *all;
-    struct far_line_way way;
+    struct watch_line_way way;
     if (getifaddrs(&all) != 0)
         return;
     for (const struct ifaddrs *at = all; at; at = at->ifa_next) {
@@ -359,9 +359,9 @@ static void find_ways(struct far_line_place *mine)
         int place = mine->ways;
         while (place && ranks[place - 1] < rank)
             place--;
-        if (place == FAR_LINE_WAYS)
+        if (place == WATCH_LINE_WAYS)
             continue;
-        int behind = mine->ways < FAR_LINE_WAYS ? mine->ways++ : FAR_LINE_WAYS - 1;
+        int behind = mine->ways < WATCH_LINE_WAYS ? mine->ways++ : WATCH_LINE_WAYS - 1;
         memmove(&mine->way[place + 1], &mine->way[place], (size_t)(behind - place) * sizeof way);
         memmove(&ranks[place + 1], &ranks[place], (size_t)(behind - place) * sizeof *ranks);
         mine->way[place] = way;
@@ -399,12 +399,12 @@ static void watch(int fd, uint32_t what, void *mark)
 }
 
 /* Pretended nodes need none: their launcher sees all. */
-void far_line_open(struct far_line_place *mine)
+void watch_line_open(struct watch_line_place *mine)
 {
-    *mine = (struct far_line_place){0};
+    *mine = (struct watch_line_place){0};
     patience = (int)env_number(ENV_PEER_TIMEOUT);
     resting = 0;
-    far_end_forget();
+    watch_end_forget();
     if (rte.nodes == 1 || (events = epoll_create1(EPOLL_CLOEXEC)) < 0)
         return;
     watch(rte_launcher_descriptor(), EPOLLRDHUP, &events);
@@ -415,12 +415,12 @@ void far_line_open(struct far_line_place *mine)
     rte_on_end = say_goodbye;
 }
 
-void far_line_rest(void)
+void watch_line_rest(void)
 {
     atomic_store_release(&resting, 1);
 }
 
-void far_line_close(void)
+void watch_line_close(void)
 {
     rte_on_end = 0;
     while (lines) {

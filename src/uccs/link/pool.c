@@ -6,7 +6,7 @@
  *
  * Invariants: a thread's lane of a context that spreads never changes; so what it has issued there is found again. A
  * lane that cannot be opened is for ever the service lane. */
-#include "uccs/far_lane.h"
+#include "uccs/link/inner.h"
 
 #include "base/env.h"
 #include "base/log.h"
@@ -14,13 +14,13 @@
 
 #include <sched.h>
 
-_Static_assert(FAR_LANES == 64, "a bit for each in struct uccs_far_lanes");
+_Static_assert(LINK_LANES == 64, "a bit for each in struct uccs_far_lanes");
 
-static uint32_t limit;                   /* lanes that this process may have, with the service lane */
-static struct far_lane *made[FAR_LANES]; /* release; null: not yet; the service lane: it could not be opened */
-static uint32_t users[FAR_LANES];        /* contexts on it; under `pool` */
+static uint32_t limit;                     /* lanes that this process may have, with the service lane */
+static struct link_lane *made[LINK_LANES]; /* release; null: not yet; the service lane: it could not be opened */
+static uint32_t users[LINK_LANES];         /* contexts on it; under `pool` */
 static pthread_mutex_t pool = PTHREAD_MUTEX_INITIALIZER;
-uint32_t far_others;
+uint32_t link_others;
 
 static uint32_t cores(void)
 {
@@ -28,37 +28,37 @@ static uint32_t cores(void)
     return sched_getaffinity(0, sizeof set, &set) == 0 ? (uint32_t)CPU_COUNT(&set) : 1;
 }
 
-void far_pool_open(void)
+void link_pool_open(void)
 {
     int64_t wanted = env_number(ENV_LANES);
-    limit = wanted > 0 ? (uint32_t)(wanted < FAR_LANES ? wanted : FAR_LANES) : cores() + 1;
-    if (limit > FAR_LANES)
-        limit = FAR_LANES;
-    made[0] = far_service();
+    limit = wanted > 0 ? (uint32_t)(wanted < LINK_LANES ? wanted : LINK_LANES) : cores() + 1;
+    if (limit > LINK_LANES)
+        limit = LINK_LANES;
+    made[0] = link_service();
 }
 
-void far_pool_close(void)
+void link_pool_close(void)
 {
-    for (int i = 0; i < FAR_LANES; i++) {
+    for (int i = 0; i < LINK_LANES; i++) {
         made[i] = 0;
         users[i] = 0;
     }
-    far_others = 0;
+    link_others = 0;
 }
 
 /* Under `pool`. */
-static struct far_lane *open_lane(uint32_t number)
+static struct link_lane *open_lane(uint32_t number)
 {
-    struct far_lane *lane = atomic_load_relaxed(&made[number]);
+    struct link_lane *lane = atomic_load_relaxed(&made[number]);
     if (lane)
         return lane;
-    const char *why = far_lane_open(number);
+    const char *why = link_lane_open(number);
     if (why)
-        log_debug("no lane %u over %s: %s", number, far_transport->name, why);
+        log_debug("no lane %u over %s: %s", number, link_transport->name, why);
     else
-        atomic_store_release(&far_others, number > far_others ? number : far_others); /* acquire: far_next */
-    lane = why ? far_service() : &far_lanes[number];
-    atomic_store_release(&made[number], lane); /* acquire: far_lane_of, far_next */
+        atomic_store_release(&link_others, number > link_others ? number : link_others); /* acquire: link_next_busy */
+    lane = why ? link_service() : &link_lanes[number];
+    atomic_store_release(&made[number], lane); /* acquire: link_lane_of, link_next_busy */
     return lane;
 }
 
@@ -71,15 +71,15 @@ static uint32_t least_used(void)
     return best;
 }
 
-lat_cold static struct far_lane *take(struct uccs_far_lanes *on)
+lat_cold static struct link_lane *take_lane(struct uccs_far_lanes *on)
 {
     pthread_mutex_lock(&pool);
-    struct far_lane *lane = on->own;
+    struct link_lane *lane = on->own;
     if (!lane) {
         lane = open_lane(least_used());
         users[lane->number]++;
         on->used = UINT64_C(1) << lane->number;
-        atomic_store_release(&on->own, lane); /* acquire: far_lane_of */
+        atomic_store_release(&on->own, lane); /* acquire: link_lane_of */
     }
     pthread_mutex_unlock(&pool);
     return lane;
@@ -87,16 +87,16 @@ lat_cold static struct far_lane *take(struct uccs_far_lanes *on)
 
 /* A further lane of a context. What is issued there has to stay behind what a fence has put in order on the others:
  * either the fence sees this lane, or I see the fence (both sequentially consistent). */
-lat_cold static struct far_lane *join(struct uccs_far_lanes *on, uint32_t number)
+lat_cold static struct link_lane *join_lane(struct uccs_far_lanes *on, uint32_t number)
 {
     pthread_mutex_lock(&pool);
-    struct far_lane *lane = open_lane(number);
+    struct link_lane *lane = open_lane(number);
     const uint64_t bit = UINT64_C(1) << lane->number;
     users[lane->number] += !(on->used & bit);
     uint64_t before = atomic_fetch_or_seqcst(&on->used, bit);
     pthread_mutex_unlock(&pool);
     if (atomic_load_seqcst(&on->fenced))
-        far_quiet(before & ~bit, 0, 0);
+        link_quiet(before & ~bit, 0, 0);
     return lane;
 }
 
@@ -105,54 +105,52 @@ static uint32_t number_of_thread(void)
     return limit > 1 ? 1 + uccs_thread() % (limit - 1) : 0;
 }
 
-struct far_lane *far_lane_of(struct uccs_far_lanes *on)
+struct link_lane *link_lane_of(struct uccs_far_lanes *on)
 {
     if (!on)
-        return far_service();
+        return link_service();
     if (!on->spread) {
-        struct far_lane *own = atomic_load_acquire(&on->own);
-        return lat_likely(own != 0) ? own : take(on);
+        struct link_lane *own = atomic_load_acquire(&on->own);
+        return lat_likely(own != 0) ? own : take_lane(on);
     }
     uint32_t number = number_of_thread();
-    struct far_lane *lane = atomic_load_acquire(&made[number]);
+    struct link_lane *lane = atomic_load_acquire(&made[number]);
     if (lat_unlikely(!lane || !(atomic_load_relaxed(&on->used) >> lane->number & 1)))
-        return join(on, number);
+        return join_lane(on, number);
     return lane;
 }
 
-uint64_t far_lanes_of(struct uccs_far_lanes *on)
+uint64_t link_lanes_of(struct uccs_far_lanes *on)
 {
     return on ? atomic_load_seqcst(&on->used) : 1;
 }
 
 /* Those that are open, and hold something unanswered, in turns. */
-struct far_lane *far_next(void)
+struct link_lane *link_next_busy(void)
 {
     static _Thread_local uint32_t turn;
-    uint32_t others = atomic_load_acquire(&far_others); /* numbers go so far */
+    uint32_t others = atomic_load_acquire(&link_others); /* numbers go so far */
     for (uint32_t i = 0; i < others; i++) {
-        struct far_lane *lane = atomic_load_acquire(&made[1 + turn++ % others]);
-        if (lane && lane != far_service() && atomic_load_relaxed(&lane->some))
+        struct link_lane *lane = atomic_load_acquire(&made[1 + turn++ % others]);
+        if (lane && lane != link_service() && atomic_load_relaxed(&lane->some))
             return lane;
     }
     return 0;
 }
 
-uint64_t far_lanes_open(void)
+uint64_t link_lanes_open(void)
 {
     uint64_t open = 1;
-    for (uint32_t number = 1; number <= atomic_load_acquire(&far_others); number++)
-        if (atomic_load_acquire(&made[number]) == &far_lanes[number])
+    for (uint32_t number = 1; number <= atomic_load_acquire(&link_others); number++)
+        if (atomic_load_acquire(&made[number]) == &link_lanes[number])
             open |= UINT64_C(1) << number;
     return open;
 }
 
-void uccs_far_release(struct uccs_far_lanes *on)
+void link_pool_leave(uint64_t lanes)
 {
-    uccs_far_quiet(on);
     pthread_mutex_lock(&pool);
-    for (uint64_t left = on->used; left; left &= left - 1)
-        users[__builtin_ctzll(left)]--;
+    for (; lanes; lanes &= lanes - 1)
+        users[__builtin_ctzll(lanes)]--;
     pthread_mutex_unlock(&pool);
-    *on = (struct uccs_far_lanes){.spread = on->spread};
 }

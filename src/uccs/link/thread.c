@@ -3,7 +3,7 @@
  * It sleeps on the transport's descriptor. While threads of the program poll, it keeps away: it looks now and then
  * whether they still do, since being woken by what they are about to take would only cost them the core.
  * LATERAL_PROGRESS=poll starts none. */
-#include "uccs/far_lane.h"
+#include "uccs/link/inner.h"
 
 #include "base/env.h"
 #include "base/log.h"
@@ -19,43 +19,41 @@
 #define LOOK_AGAIN_NANOSECONDS 1000000
 
 static pthread_t thread;
-static int bell = -1;           /* an eventfd; -1: there is no thread */
-static uint32_t asleep, ending; /* asleep: sequentially consistent, as is: */
-static uint64_t left;           /* a bit per lane but the service lane: messages wait there */
+static uint32_t ending; /* release: link_thread_stop; acquire: rung */
 
 /* Lanes that a computing program has left something on. One that is held just now, or whose messages the transport
  * still holds (a connection takes several looks), keeps its bit. */
 static void send_left(void)
 {
     uint64_t again = 0;
-    for (uint64_t lanes = atomic_exchange_seqcst(&left, 0); lanes; lanes &= lanes - 1)
-        if (!far_lane_clear(&far_lanes[__builtin_ctzll(lanes)]))
+    for (uint64_t lanes = atomic_exchange_seqcst(&link_left, 0); lanes; lanes &= lanes - 1)
+        if (!link_poll_clear(&link_lanes[__builtin_ctzll(lanes)]))
             again |= lanes & -lanes;
     if (again)
-        (void)atomic_fetch_or_seqcst(&left, again);
+        (void)atomic_fetch_or_seqcst(&link_left, again);
 }
 
 /* Drains what there is; true when the descriptor or the bell will tell of more. Who holds the lane may wait for a launcher
  * that is cut off, so this waits so long alone. */
-static bool serve(struct far_lane *lane)
+static bool serve(struct link_lane *lane)
 {
     struct timespec end;
     send_left();
     clock_gettime(CLOCK_REALTIME, &end);
     end.tv_sec++;
     if (pthread_mutex_timedlock(&lane->lock, &end) != 0) {
-        far_line_look();
+        watch_line_look();
         return false;
     }
     if (lane->hung)
-        far_nudge(lane);
+        link_nudge(lane);
     do
-        far_batch_push_all(lane);
-    while (far_transport->progress(lane->at));
-    bool armed = !lane->boxes && far_transport->arm(lane->at);
-    atomic_store_seqcst(&asleep, armed); /* either I see the lane's bit, or it sees me asleep */
+        link_batch_push_all(lane);
+    while (link_transport->progress(lane->at));
+    bool armed = !lane->boxes && link_transport->arm(lane->at);
+    atomic_store_seqcst(&link_asleep, armed); /* either I see the lane's bit, or it sees me asleep */
     pthread_mutex_unlock(&lane->lock);
-    return armed && !atomic_load_seqcst(&left);
+    return armed && !atomic_load_seqcst(&link_left);
 }
 
 /* True when the thread shall end. */
@@ -63,28 +61,17 @@ static bool rung(struct pollfd *file)
 {
     eventfd_t rings;
     if (file->revents)
-        eventfd_read(bell, &rings);
-    return atomic_load_acquire(&ending); /* release: far_thread_stop */
-}
-
-void far_thread_remind(const struct far_lane *lane)
-{
-    const uint64_t bit = UINT64_C(1) << lane->number;
-    if (bell < 0)
-        return;
-    if (lane != far_service() && !(atomic_load_seqcst(&left) & bit))
-        (void)atomic_fetch_or_seqcst(&left, bit);
-    if (atomic_load_seqcst(&asleep) && atomic_exchange_seqcst(&asleep, 0))
-        eventfd_write(bell, 1);
+        eventfd_read(link_bell, &rings);
+    return atomic_load_acquire(&ending); /* release: link_thread_stop */
 }
 
 static void *run(void *unused)
 {
     (void)unused;
-    struct far_lane *lane = far_service();
-    struct pollfd files[] = {{.fd = bell, .events = POLLIN},
-                             {.fd = far_line_descriptor(), .events = POLLIN},
-                             {.fd = far_transport->descriptor(lane->at), .events = POLLIN}};
+    struct link_lane *lane = link_service();
+    struct pollfd files[] = {{.fd = link_bell, .events = POLLIN},
+                             {.fd = watch_line_descriptor(), .events = POLLIN},
+                             {.fd = link_transport->descriptor(lane->at), .events = POLLIN}};
     const struct timespec while_polled = {0, LOOK_AGAIN_NANOSECONDS};
     uint32_t seen = 0;
     bool reminded = false;
@@ -98,10 +85,10 @@ static void *run(void *unused)
             poll(files, 3, -1);
             reminded = files[0].revents;
         } else {
-            reminded = atomic_load_seqcst(&left) != 0; /* in a while: who holds the lane may send it */
+            reminded = atomic_load_seqcst(&link_left) != 0; /* in a while: who holds the lane may send it */
         }
         if (files[1].revents)
-            far_line_look();
+            watch_line_look();
     }
     return 0;
 }
@@ -109,19 +96,19 @@ static void *run(void *unused)
 static int start(void)
 {
     sigset_t all, before;
-    bell = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    asleep = ending = 0;
-    left = 0;
+    link_bell = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    link_asleep = ending = 0;
+    link_left = 0;
     sigfillset(&all);
     pthread_sigmask(SIG_BLOCK, &all, &before); /* signals are the program's */
-    int error = bell < 0 ? errno : pthread_create(&thread, 0, run, 0);
+    int error = link_bell < 0 ? errno : pthread_create(&thread, 0, run, 0);
     pthread_sigmask(SIG_SETMASK, &before, 0);
     if (error)
         log_line("cannot start the thread that answers messages: %s", strerror(error));
     return error ? -1 : 0;
 }
 
-int far_thread_start(void)
+int link_thread_start(void)
 {
     const char *how = env_text(ENV_PROGRESS);
     if (strcmp(how, "poll") == 0)
@@ -132,25 +119,20 @@ int far_thread_start(void)
     return -1;
 }
 
-void far_thread_start_anyway(void)
+void link_thread_start_anyway(void)
 {
-    if (bell < 0 && start() != 0)
-        far_fail("cannot serve the other PEs");
+    if (link_bell < 0 && start() != 0)
+        watch_fail("cannot serve the other PEs");
 }
 
-bool far_thread_serves(void)
+void link_thread_stop(void)
 {
-    return bell >= 0; /* changes at the start and the end of a life alone */
-}
-
-void far_thread_stop(void)
-{
-    if (bell < 0)
+    if (link_bell < 0)
         return;
     atomic_store_release(&ending, 1); /* acquire: rung */
-    eventfd_write(bell, 1);
+    eventfd_write(link_bell, 1);
     pthread_join(thread, 0);
-    close(bell);
-    bell = -1;
-    asleep = 0;
+    close(link_bell);
+    link_bell = -1;
+    link_asleep = 0;
 }

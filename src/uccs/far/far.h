@@ -3,29 +3,16 @@
  * Everything travels as a message to the target's process and is executed by its processor, so one atomicity
  * domain (CPU) holds near and far, and a counting put or a put with signal is one message. Data flow:
  *
- *   origin: far.c (this interface) -> far_lane.c -> transport ... target: far_serve.c -> memory
+ *   origin: put.c, get.c -> link/issue.c -> link/send.c -> transport ... target: link/arrive.c -> serve.c -> memory
  *
- * Any thread; none of these is called for a peer on this node.
- *
- * Lanes. A lane is an end of communication with connections, numbers and a lock of its own, held around the transport.
- * Lane 0 is the service lane: peers' operations arrive there, and the default context issues there. Other lanes issue
- * only, and their answers come back to them. `on` says on which lanes an operation is issued; null: on the service lane.
- *
- * Completion. An operation is *issued* at the origin and *applied* at the target; both count, per pair of lane and
- * target. A flush message asks "have you applied as many as I have issued?" and is answered when so. Quiet flushes the
- * peers that were touched since; a request hangs one count on the next flush of each peer it touched.
- *
- * Order. A message that must not overtake says how many of its predecessors must have been applied before it
- * (those before the last fence); the target keeps it until they are. */
-#ifndef UCCS_FAR_H
-#define UCCS_FAR_H
+ * Any thread; none of these is called for a peer on this node. `on` says on which lanes an operation is issued; null: on
+ * the service lane. link/link.h has lanes, order and completion. */
+#ifndef UCCS_FAR_FAR_H
+#define UCCS_FAR_FAR_H
 
-#include "uccs/core/core.h"
-#include "uccs/core/fence.h"
+#include "uccs/link/link.h"
 #include "uccs/object/atomic.h"
 #include "uccs/object/counter.h"
-#include "uccs/core/wait.h"
-#include "uccs/object/request.h"
 
 enum uccs_far_segment {
     FAR_NOWHERE,
@@ -65,21 +52,6 @@ struct uccs_far_blocks {
     size_t block, count;
     ptrdiff_t there, here; /* bytes from start to start */
 };
-
-/* The lanes of a context. Zeroed: a lane for the context, which may be other contexts' too when there are no more;
- * what all its threads issue is in one order. With `spread`, set before the first use, each thread takes a lane,
- * more or less its own, and a fence of several lanes is a quiet. Lanes are found when something is issued. */
-struct uccs_far_lanes {
-    uint32_t spread;
-    uint32_t fenced;      /* has been, while it had one lane at most; sequentially consistent */
-    uint64_t used;        /* a bit per lane that it has issued on; sequentially consistent */
-    struct far_lane *own; /* without spread */
-};
-
-/* True while some peer is off the node. */
-extern uint32_t uccs_far_on;
-/* Something has been issued on the service lane since its last quiet; a hint, exact for the thread that issued it. */
-extern uint32_t uccs_far_touched;
 
 /* Returns when the source may be reused. with and request may be null. */
 void uccs_far_put(struct uccs_far_lanes *on, int pe, struct uccs_far_place to, const void *source, size_t bytes,
@@ -145,39 +117,6 @@ void uccs_far_parcel(int pe, const struct uccs_far_parcel *parcel, uint32_t *hel
 #define FAR_ROOM_MOST (UINT64_C(1) << 48) /* bytes */
 struct uccs_far_place uccs_far_open_room(void *start, size_t bytes);
 void uccs_far_close_room(struct uccs_far_place room);
-
-/* Of what was issued on these lanes. */
-void uccs_far_fence(struct uccs_far_lanes *on);
-void uccs_far_quiet(struct uccs_far_lanes *on);
-/* The same for what went to these PEs. */
-void uccs_far_quiet_pes(struct uccs_far_lanes *on, const int *pes, size_t npes);
-/* On the node an operation is complete when its stores are visible. The same as fence and quiet, for peers on this
- * node too, of the default context. */
-static inline void uccs_fence_all(void)
-{
-    if (lat_unlikely(atomic_load_relaxed(&uccs_far_touched)))
-        uccs_far_fence(0);
-    uccs_fence_stores();
-}
-
-static inline void uccs_quiet_all(void)
-{
-    if (lat_unlikely(atomic_load_relaxed(&uccs_far_touched)))
-        uccs_far_quiet(0);
-    uccs_quiet();
-}
-
-/* Starts it: the request gets a count for every peer that has not yet answered for all, and one for the gets and
- * fetching atomics that are under way. */
-void uccs_far_flush(struct uccs_far_lanes *on, struct uccs_request *request);
-/* Of all lanes of this process. */
-void uccs_far_fence_all(void);
-void uccs_far_quiet_all(void);
-/* Quiets, and gives the lanes back. Nobody issues on them meanwhile. */
-void uccs_far_release(struct uccs_far_lanes *on);
-
-/* The PE's globals are at my offsets. Asks the PE's record once. */
-bool uccs_far_same_image(int pe);
 
 /* Collective over the job, one thread. open: 0, or -1 after a line. settle, before the barrier that ends a life: what
  * this PE has issued is complete; it goes on serving while it sleeps. close, after it: nobody asks any more. */

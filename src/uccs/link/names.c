@@ -2,7 +2,7 @@
  * runtime environment, and asked for when a peer is first needed.
  *
  * Publish: one thread, in init, before a fence. Find: any thread, after it. */
-#include "uccs/far_lane.h"
+#include "uccs/link/inner.h"
 
 #include "base/log.h"
 #include "rte/rte.h"
@@ -18,44 +18,44 @@ static void key_of_life(char key[RTE_KEY_BYTES])
     snprintf(key, RTE_KEY_BYTES, "far%u", life);
 }
 
-int far_names_address(const struct far_lane *lane, void *room, size_t *bytes)
+int link_names_address(const struct link_lane *lane, void *room, size_t *bytes)
 {
-    *bytes = FAR_ADDRESS;
-    if (far_transport->address(lane->at, room, bytes) == 0)
+    *bytes = LINK_ADDRESS;
+    if (link_transport->address(lane->at, room, bytes) == 0)
         return 0;
     log_line("the address of %s takes %zu bytes, more than %d; give it fewer devices (UCX_NET_DEVICES)",
-             far_transport->name, *bytes, FAR_ADDRESS);
+             link_transport->name, *bytes, LINK_ADDRESS);
     return -1;
 }
 
-int far_names_publish(void)
+int link_names_publish(void)
 {
     char key[RTE_KEY_BYTES];
     union {
-        struct far_record record;
-        unsigned char bytes[sizeof(struct far_record) + FAR_ADDRESS];
+        struct link_record record;
+        unsigned char bytes[sizeof(struct link_record) + LINK_ADDRESS];
     } room = {.record = {.image_shared = rte.me->image_shared}};
     size_t bytes;
-    if (far_names_address(far_service(), room.record.address, &bytes) != 0)
+    if (link_names_address(link_service(), room.record.address, &bytes) != 0)
         return -1;
     room.record.size = (uint32_t)bytes;
-    far_line_open(&room.record.line);
+    watch_line_open(&room.record.line);
     memcpy(room.record.image_id, rte.me->image_id, sizeof room.record.image_id);
     life++;
     key_of_life(key);
     return rte_put(key, &room, sizeof room.record + bytes) == 0 ? rte_commit_fence() : -1;
 }
 
-struct far_record *far_names_find(int pe)
+struct link_record *link_names_find(int pe)
 {
     char key[RTE_KEY_BYTES];
     void *value;
     size_t bytes;
     key_of_life(key);
     if (rte_get(pe, key, &value, &bytes) != 0)
-        far_fail("PE %d has no address", pe);
-    const struct far_record *record = value;
+        watch_fail("PE %d has no address", pe);
+    const struct link_record *record = value;
     if (bytes < sizeof *record || bytes - sizeof *record < record->size)
-        far_fail("the address of PE %d is cut off", pe);
+        watch_fail("the address of PE %d is cut off", pe);
     return value;
 }

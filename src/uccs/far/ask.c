@@ -1,0 +1,80 @@
+/* Answers: the data of gets, old values of atomics. Events, under the lane's lock. */
+#include "uccs/far/inner.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct far_ask *far_ask_later(const struct far_ask *what, uccs_request_handle *handle)
+{
+    struct far_ask *ask = malloc(sizeof *ask);
+    if (!ask)
+        watch_fail("no memory for what is to be answered");
+    *ask = *what;
+    ask->ask.request = far_request_of(handle);
+    if (ask->ask.request)
+        uccs_request_begin(ask->ask.request);
+    return ask;
+}
+
+static struct far_ask *ask_of(const struct link_arrival *arrival)
+{
+    return (struct far_ask *)(uintptr_t)arrival->header.answer.asker;
+}
+
+static void unpack(const struct far_ask *ask, const char *data)
+{
+    const struct uccs_far_blocks *blocks = &ask->blocks;
+    for (size_t i = 0; i < blocks->count; i++)
+        memcpy((char *)ask->dest + (ptrdiff_t)i * blocks->here, data + i * blocks->block, blocks->block);
+}
+
+static void check_length(const struct link_arrival *arrival)
+{
+    const struct far_ask *ask = ask_of(arrival);
+    if (!arrival->header.answer.failed && arrival->bytes != ask->ask.bytes)
+        watch_fail("a get of %zu bytes was answered by %zu", ask->ask.bytes, arrival->bytes);
+}
+
+/* Blocks are unpacked from a buffer. */
+static void *room_for_data(struct link_arrival *arrival)
+{
+    check_length(arrival);
+    const struct far_ask *ask = ask_of(arrival);
+    return ask->blocks.count ? 0 : ask->dest;
+}
+
+static bool land_data(struct link_arrival *arrival, const void *data)
+{
+    struct far_ask *ask = ask_of(arrival);
+    check_length(arrival);
+    if (arrival->header.answer.failed)
+        return true;
+    if (ask->blocks.count)
+        unpack(ask, data);
+    else if (arrival->bytes)
+        memcpy(ask->dest, data, arrival->bytes);
+    return true;
+}
+
+static void settle_data(struct link_arrival *arrival)
+{
+    struct far_ask *ask = ask_of(arrival);
+    ask->ask.failed = arrival->header.answer.failed;
+    link_settle(&ask->ask);
+}
+
+/* The old value of an atomic, or the answer to a question about a region. */
+static void settle_answer(struct link_arrival *arrival)
+{
+    struct far_ask *ask = ask_of(arrival);
+    ask->ask.failed = arrival->header.answer.failed;
+    if (ask->dest && !ask->ask.failed)
+        uccs_far_give(ask->dest, ask->ask.bytes, arrival->header.answer.old);
+    link_settle(&ask->ask);
+}
+
+const struct link_handler far_on_data = {.loose = true,
+                                         .room = room_for_data,
+                                         .land = land_data,
+                                         .landed = settle_data};
+const struct link_handler far_on_answer = {.loose = true, .landed = settle_answer};

@@ -1,0 +1,142 @@
+/* Gets and atomics: what is asked of another node's memory. See far.h. */
+#include "uccs/far/inner.h"
+
+static uint64_t asker_of(const struct far_ask *ask)
+{
+    return (uint64_t)(uintptr_t)ask;
+}
+
+static struct link_message ask_message(enum link_kind kind, struct uccs_far_place at)
+{
+    return (struct link_message){
+        .header = {.kind = (uint8_t)kind, .segment = (uint8_t)at.segment, .at = {at.offset, at.region}}};
+}
+
+/* --- Gets. One that nobody waits for, and that nobody is to be told of, may leave later. */
+
+static void ask_get(struct link_lane *lane, int pe, struct uccs_far_place from, uccs_counter counter,
+                    struct far_ask *ask)
+{
+    struct link_message message = ask_message(LINK_GET, from);
+    message.header.get.asker = asker_of(ask);
+    message.header.get.bytes = ask->ask.bytes;
+    message.header.get.counter = counter;
+    message.header.get.what = far_count_kind(counter);
+    message.later = message.header.get.what == FAR_NOTHING;
+    link_ask_send(lane, pe, &message, &ask->ask);
+}
+
+bool uccs_far_get(struct uccs_far_lanes *on, int pe, struct uccs_far_place from, void *dest, size_t bytes,
+                  uccs_counter counter)
+{
+    struct link_lane *lane = link_lane_of(on);
+    uint32_t flag = 0;
+    struct far_ask ask = {.ask = {.flag = &flag, .bytes = bytes}, .dest = dest};
+    ask_get(lane, pe, from, counter, &ask);
+    link_await(lane, &flag);
+    return !ask.ask.failed;
+}
+
+void uccs_far_get_nb(struct uccs_far_lanes *on, int pe, struct uccs_far_place from, void *dest, size_t bytes,
+                     uccs_counter counter, uccs_request_handle *handle)
+{
+    struct far_ask *ask = far_ask_later(&(struct far_ask){.ask.bytes = bytes, .dest = dest}, handle);
+    ask_get(link_lane_of(on), pe, from, counter, ask);
+}
+
+static void ask_blocks(struct link_lane *lane, int pe, struct uccs_far_place from, struct far_ask *ask)
+{
+    struct link_message message = ask_message(LINK_GET_BLOCKS, from);
+    message.header.get_blocks.asker = asker_of(ask);
+    message.header.get_blocks.block = ask->blocks.block;
+    message.header.get_blocks.count = ask->blocks.count;
+    message.header.get_blocks.stride = ask->blocks.there;
+    message.later = true;
+    link_ask_send(lane, pe, &message, &ask->ask);
+}
+
+bool uccs_far_get_blocks(struct uccs_far_lanes *on, int pe, struct uccs_far_place from, void *dest,
+                         const struct uccs_far_blocks *blocks)
+{
+    struct link_lane *lane = link_lane_of(on);
+    uint32_t flag = 0;
+    struct far_ask ask = {.ask = {.flag = &flag, .bytes = blocks->block * blocks->count},
+                          .dest = dest,
+                          .blocks = *blocks};
+    ask_blocks(lane, pe, from, &ask);
+    link_await(lane, &flag);
+    return !ask.ask.failed;
+}
+
+void uccs_far_get_blocks_nb(struct uccs_far_lanes *on, int pe, struct uccs_far_place from, void *dest,
+                            const struct uccs_far_blocks *blocks, uccs_request_handle *handle)
+{
+    const struct far_ask what = {.ask.bytes = blocks->block * blocks->count, .dest = dest, .blocks = *blocks};
+    ask_blocks(link_lane_of(on), pe, from, far_ask_later(&what, handle));
+}
+
+/* --- Atomics */
+
+static struct link_message amo_message(const struct uccs_atomic_op *op, struct uccs_far_place at,
+                                       const struct far_ask *ask)
+{
+    struct link_message message = ask_message(LINK_AMO, at);
+    message.header.amo.asker = asker_of(ask);
+    message.header.amo.operand = op->operand;
+    message.header.amo.compare = op->compare;
+    message.header.amo.what = (uint8_t)op->what;
+    message.header.amo.size = (uint8_t)op->size;
+    message.counts = true;
+    message.later = op->what == UCCS_ATOMIC_FETCH;
+    return message;
+}
+
+static struct uccs_atomic_op op_of(enum uccs_atomic what, size_t size, uint64_t value, uint64_t cond)
+{
+    return (struct uccs_atomic_op){what, (uint32_t)size, value, cond};
+}
+
+bool uccs_far_amo_fetch(struct uccs_far_lanes *on, int pe, enum uccs_atomic op, struct uccs_far_place at, size_t size,
+                        uint64_t value, uint64_t cond, uint64_t *old)
+{
+    struct link_lane *lane = link_lane_of(on);
+    uint32_t flag = 0;
+    struct far_ask ask = {.ask = {.flag = &flag, .bytes = sizeof *old}, .dest = old};
+    const struct uccs_atomic_op what = op_of(op, size, value, cond);
+    const struct link_message message = amo_message(&what, at, &ask);
+    link_ask_send(lane, pe, &message, &ask.ask);
+    link_await(lane, &flag);
+    return !ask.ask.failed;
+}
+
+uint64_t uccs_far_amo(struct uccs_far_lanes *on, int pe, enum uccs_atomic op, struct uccs_far_place at, size_t size,
+                      uint64_t value, uint64_t cond)
+{
+    uint64_t old = 0;
+    if (op == UCCS_ATOMIC_SET)
+        uccs_far_amo_post(on, pe, op, at, size, value, 0, 0);
+    else
+        uccs_far_amo_fetch(on, pe, op, at, size, value, cond, &old);
+    return old;
+}
+
+void uccs_far_amo_nb(struct uccs_far_lanes *on, int pe, enum uccs_atomic op, struct uccs_far_place at, size_t size,
+                     uint64_t value, uint64_t cond, void *fetch, uccs_request_handle *handle)
+{
+    struct far_ask *ask = far_ask_later(&(struct far_ask){.ask.bytes = size, .dest = fetch}, handle);
+    const struct uccs_atomic_op what = op_of(op, size, value, cond);
+    const struct link_message message = amo_message(&what, at, ask);
+    link_ask_send(link_lane_of(on), pe, &message, &ask->ask);
+}
+
+void uccs_far_amo_post(struct uccs_far_lanes *on, int pe, enum uccs_atomic op, struct uccs_far_place at, size_t size,
+                       uint64_t value, uint64_t cond, uccs_request_handle *handle)
+{
+    const struct uccs_atomic_op what = op_of(op, size, value, cond);
+    struct link_message message = amo_message(&what, at, 0);
+    message.request = far_request_of(handle);
+    message.later = false;
+    struct link_lane *lane = link_lane_of(on);
+    link_make_room(lane);
+    link_issue(lane, pe, &message);
+}

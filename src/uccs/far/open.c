@@ -1,0 +1,28 @@
+/* The life of far operations: registers what is done with each kind of message, then opens the links. */
+#include "uccs/far/inner.h"
+
+int uccs_far_open(void)
+{
+    link_handle(LINK_PUT, &far_on_put);
+    link_handle(LINK_PUT_BLOCKS, &far_on_put_blocks);
+    link_handle(LINK_PARCEL, &far_on_parcel);
+    link_handle(LINK_FLAG, &far_on_flag);
+    link_handle(LINK_GET, &far_on_get);
+    link_handle(LINK_GET_BLOCKS, &far_on_get_blocks);
+    link_handle(LINK_AMO, &far_on_amo);
+    link_handle(LINK_AMO_ANSWER, &far_on_answer);
+    link_handle(LINK_DATA, &far_on_data);
+    link_handle(LINK_IMPORT, &far_on_import);
+    link_handle(LINK_GONE, &far_on_gone);
+    return link_open();
+}
+
+void uccs_far_settle(void)
+{
+    link_settle_all();
+}
+
+void uccs_far_close(void)
+{
+    link_close();
+}

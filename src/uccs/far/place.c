@@ -1,0 +1,84 @@
+/* Translates places: at the origin an address of this process to segment and offset, at the target a remote PE's place
+ * to a local pointer. The target's half is called under the service lane's lock but does not rely on it. */
+#include "uccs/far/inner.h"
+
+#include "rte/node.h"
+#include "uccs/core/memory.h"
+#include "uccs/object/region.h"
+
+struct uccs_far_place uccs_far_place(const void *addr)
+{
+    size_t offset;
+    switch (uccs_memory_find(addr, &offset)) {
+    case UCCS_HEAP: return (struct uccs_far_place){.segment = FAR_HEAP, .offset = offset};
+    case UCCS_IMAGE: return (struct uccs_far_place){.segment = FAR_IMAGE, .offset = offset};
+    default: return (struct uccs_far_place){.segment = FAR_NOWHERE};
+    }
+}
+
+const void *uccs_far_address(struct uccs_far_place place)
+{
+    if (place.segment == FAR_HEAP)
+        return (const char *)uccs_core.heap_start + place.offset;
+    return (const char *)uccs_memory_image_start() + place.offset;
+}
+
+/* --- Segments */
+
+static uint32_t my_index(void)
+{
+    return (uint32_t)uccs_core.me - uccs_core.first;
+}
+
+static char *find_heap(uint64_t *offset, size_t *limit)
+{
+    (void)offset;
+    return uccs_memory_heap(limit);
+}
+
+static char *find_image(uint64_t *offset, size_t *limit)
+{
+    (void)offset;
+    *limit = uccs_memory_image_bytes();
+    return uccs_memory_image(my_index());
+}
+
+static char *find_row(uint64_t *offset, size_t *limit)
+{
+    const size_t row = (size_t)NODE_GROUP_LINES * CACHE_LINE, slot = *offset / row;
+    *offset -= slot * row;
+    *limit = row;
+    return uccs_core.groups + (slot * uccs_core.size + my_index()) * row;
+}
+
+static far_segment_find *finders[FAR_SEGMENTS] =
+    {[FAR_HEAP] = find_heap, [FAR_IMAGE] = find_image, [FAR_ROWS] = find_row, [FAR_ROOM] = far_room_find};
+
+/* --- Places */
+
+static lat_cold _Noreturn void fail_bounds(const struct link_header *header, uint64_t offset, size_t bytes)
+{
+    watch_fail("PE %u reaches beyond the memory of PE %d: offset %llu, %zu bytes", header->from, uccs_core.me,
+               (unsigned long long)offset, bytes);
+}
+
+/* A sender's mistake cannot have come so far, so a miss is a fault of the library or the wire. */
+char *far_place_in(const struct link_header *header, uint32_t segment, uint64_t offset, size_t bytes)
+{
+    size_t limit;
+    far_segment_find *find = segment < FAR_SEGMENTS ? finders[segment] : 0;
+    char *base = find ? find(&offset, &limit) : 0;
+    if (lat_unlikely(!base || offset > limit || bytes > limit - offset))
+        fail_bounds(header, offset, bytes);
+    return base + offset;
+}
+
+char *far_place_of(const struct link_header *header, uint64_t offset, size_t bytes)
+{
+    char *at;
+    if (lat_likely(header->segment != FAR_REGION))
+        return far_place_in(header, header->segment, offset, bytes);
+    if (uccs_region_find(header->at.region, offset, bytes, &at) == UCCS_ERR_BOUNDS)
+        fail_bounds(header, offset, bytes);
+    return at;
+}

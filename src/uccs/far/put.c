@@ -1,0 +1,125 @@
+/* Puts: what leaves for memory of another node. See far.h. */
+#include "uccs/far/inner.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct uccs_request *far_request_of(uccs_request_handle *handle)
+{
+    struct uccs_request *request = handle ? uccs_request_materialise(handle) : 0;
+    if (handle && !request)
+        watch_fail("no memory for a request");
+    return request;
+}
+
+static void attach(struct link_header *header, const struct uccs_far_with *with)
+{
+    bool counts = with->what == FAR_COUNT;
+    header->put.what = counts ? far_count_kind(with->value) : (uint8_t)with->what;
+    header->put.signal_segment = (uint8_t)with->place.segment;
+    if (counts) {
+        header->put.counter = with->value;
+        header->put.weight = with->weight;
+    } else {
+        header->put.signal_offset = with->place.offset;
+        header->put.signal_value = with->value;
+    }
+}
+
+static struct link_header put_header(enum link_kind kind, struct uccs_far_place to)
+{
+    return (struct link_header){.kind = (uint8_t)kind, .segment = (uint8_t)to.segment, .at = {to.offset, to.region}};
+}
+
+static void put(struct link_lane *lane, int pe, struct uccs_far_place to, const void *source, size_t bytes,
+                const struct uccs_far_with *with, uccs_request_handle *handle, uint32_t *flag)
+{
+    struct link_message message = {.header = put_header(LINK_PUT, to),
+                                   .data = source,
+                                   .bytes = bytes,
+                                   .flag = flag,
+                                   .request = far_request_of(handle),
+                                   .counts = true,
+                                   .later = !flag && !with};
+    if (with)
+        attach(&message.header, with);
+    link_make_room(lane);
+    link_issue(lane, pe, &message);
+}
+
+void uccs_far_put(struct uccs_far_lanes *on, int pe, struct uccs_far_place to, const void *source, size_t bytes,
+                  const struct uccs_far_with *with, uccs_request_handle *request)
+{
+    struct link_lane *lane = link_lane_of(on);
+    uint32_t sent_flag = 0;
+    put(lane, pe, to, source, bytes, with, request, &sent_flag);
+    link_await(lane, &sent_flag);
+}
+
+void uccs_far_put_nb(struct uccs_far_lanes *on, int pe, struct uccs_far_place to, const void *source, size_t bytes,
+                     const struct uccs_far_with *with, uccs_request_handle *request)
+{
+    put(link_lane_of(on), pe, to, source, bytes, with, request, 0);
+}
+
+/* Packed here, unpacked there: one message, whose copy is the operation's own. */
+void uccs_far_put_blocks(struct uccs_far_lanes *on, int pe, struct uccs_far_place to, const void *source,
+                         const struct uccs_far_blocks *blocks, uccs_request_handle *handle)
+{
+    const size_t bytes = blocks->block * blocks->count;
+    struct uccs_request *request = far_request_of(handle);
+    char *packed = malloc(bytes);
+    if (!packed)
+        watch_fail("no memory for a strided put");
+    for (size_t i = 0; i < blocks->count; i++)
+        memcpy(packed + i * blocks->block, (const char *)source + (ptrdiff_t)i * blocks->here, blocks->block);
+    struct link_message message = {.header = put_header(LINK_PUT_BLOCKS, to),
+                                   .data = packed,
+                                   .bytes = bytes,
+                                   .buffer = packed,
+                                   .request = request,
+                                   .counts = true};
+    message.header.put_blocks.block = blocks->block;
+    message.header.put_blocks.stride = blocks->there;
+    struct link_lane *lane = link_lane_of(on);
+    link_make_room(lane);
+    link_issue(lane, pe, &message);
+}
+
+void uccs_far_count(struct uccs_far_lanes *on, int pe, uccs_counter counter, int64_t weight)
+{
+    const struct uccs_far_with with = {.what = FAR_COUNT, .value = counter, .weight = weight};
+    uccs_far_put_nb(on, pe, (struct uccs_far_place){.segment = FAR_HEAP}, 0, 0, &with, 0);
+}
+
+void uccs_far_counter_clear(uccs_counter counter)
+{
+    link_hold();
+    uccs_counter_clear(counter);
+    link_go_on();
+}
+
+void uccs_far_flag(int pe, uint64_t offset, uint64_t value)
+{
+    struct link_message message = {.header = put_header(LINK_FLAG, (struct uccs_far_place){FAR_ROWS, offset, 0})};
+    message.header.flag.value = value;
+    link_issue(link_service(), pe, &message);
+}
+
+/* The source of a parcel is not needed any more. */
+static void drop_hold(void *held)
+{
+    (void)atomic_fetch_sub_acqrel((uint32_t *)held, 1); /* acquire: who waits for it to be 0 */
+}
+
+void uccs_far_parcel(int pe, const struct uccs_far_parcel *parcel, uint32_t *held)
+{
+    struct link_message message = {.header = put_header(LINK_PARCEL, parcel->to),
+                                   .data = parcel->data,
+                                   .bytes = parcel->bytes,
+                                   .left = drop_hold,
+                                   .cookie = held};
+    attach(&message.header, &parcel->with);
+    (void)atomic_fetch_add_relaxed(held, 1); /* released by drop_hold */
+    link_issue(link_service(), pe, &message);
+}

@@ -1,0 +1,65 @@
+/* PEs that hold handles of memory of another node. An importer asks the owner whether the memory is still there, and
+ * the owner tells it once it is not; so the importer's operations look at a word of their own (object/region.h), as node
+ * peers look at the owner's, and the owner looks again when they arrive. Any thread; not from inside an event. */
+#include "uccs/far/inner.h"
+
+#include "uccs/object/region.h"
+
+#include <stdlib.h>
+
+static void ask_about(int pe, enum link_kind kind, uint64_t region, struct far_ask *ask)
+{
+    struct link_message message = {.header = {.kind = (uint8_t)kind, .at.region = region}, .later = true};
+    message.header.region.asker = (uint64_t)(uintptr_t)ask;
+    link_ask_send(link_service(), pe, &message, &ask->ask);
+}
+
+bool uccs_far_import(int pe, uint64_t region)
+{
+    uint32_t flag = 0;
+    struct far_ask ask = {.ask.flag = &flag};
+    ask_about(pe, LINK_IMPORT, region, &ask);
+    link_await(link_service(), &flag);
+    return !ask.ask.failed;
+}
+
+static void tell_importer(int pe, uint64_t region, struct uccs_request *all)
+{
+    struct far_ask *ask = malloc(sizeof *ask);
+    if (!ask)
+        watch_fail("no memory to tell PE %d of memory that is released", pe);
+    *ask = (struct far_ask){.ask.request = all};
+    uccs_request_begin(all);
+    ask_about(pe, LINK_GONE, region, ask);
+}
+
+/* `all` is no one's child and has an owner, so nobody frees it. */
+void uccs_far_memory_gone(uint64_t region, const uint64_t *importers)
+{
+    struct uccs_request all = {.pending = 1};
+    struct uccs_wait wait = {0};
+    for (int pe = 0; pe < uccs_core.npes; pe++)
+        if (importers[pe / 64] >> pe % 64 & 1)
+            tell_importer(pe, region, &all);
+    while (atomic_load_acquire(&all.pending) != 1) /* acqrel: finish */
+        if (!link_look(link_service()))
+            uccs_yield(&wait);
+}
+
+/* --- Events */
+
+static void hear_import(struct link_arrival *arrival)
+{
+    const struct link_header *header = &arrival->header;
+    far_answer(arrival, header->region.asker, 0, uccs_region_imported(header->at.region, (int)header->from));
+}
+
+static void hear_gone(struct link_arrival *arrival)
+{
+    const struct link_header *header = &arrival->header;
+    uccs_region_gone((int)header->from, header->at.region);
+    far_answer(arrival, header->region.asker, 0, true);
+}
+
+const struct link_handler far_on_import = {.landed = hear_import};
+const struct link_handler far_on_gone = {.landed = hear_gone};

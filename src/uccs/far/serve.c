@@ -1,0 +1,183 @@
+/* The target's side of far operations: what has arrived is applied to memory by this processor. Events, under the
+ * service lane's lock.
+ *
+ * Orders: data is stored before what announces it (release of the counter, signal or flag; acquire in the program's
+ * wait loops). */
+#include "uccs/far/inner.h"
+
+#include "uccs/object/region.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define STORE(bits)                                                                  \
+    static void store##bits(char *to, const void *from)                              \
+    {                                                                                \
+        uint##bits##_t value;                                                        \
+        memcpy(&value, from, sizeof value);                                          \
+        atomic_store_release((uint##bits##_t *)to, value); /* acquire: wait loops */ \
+    }
+
+STORE(8)
+STORE(16)
+STORE(32)
+STORE(64)
+
+/* Behind everything that was stored here before, since any of it may be a flag: an aligned element by one store, a
+ * release; more than that by a fence and a copy. */
+static void store(char *to, const void *from, size_t bytes)
+{
+    switch ((uintptr_t)to & (bytes - 1) ? 0 : bytes) {
+    case 1: store8(to, from); return;
+    case 2: store16(to, from); return;
+    case 4: store32(to, from); return;
+    case 8: store64(to, from); return;
+    default: atomic_fence_release(); memcpy(to, from, bytes);
+    }
+}
+
+/* --- Puts */
+
+/* Straight into place; null when the region has been released: what is refused is fetched, too. */
+static void *room_for_put(struct link_arrival *arrival)
+{
+    return far_place_of(&arrival->header, arrival->header.at.offset, arrival->bytes);
+}
+
+static bool land_put(struct link_arrival *arrival, const void *data)
+{
+    char *to = far_place_of(&arrival->header, arrival->header.at.offset, arrival->bytes);
+    if (to && arrival->bytes)
+        store(to, data, arrival->bytes);
+    return to;
+}
+
+/* The data of a put is there: tells whom it concerns. */
+static void announce_put(struct link_arrival *arrival)
+{
+    const struct link_header *header = &arrival->header;
+    uint64_t *signal;
+    switch (header->put.what) {
+    case FAR_NOTHING: break;
+    case FAR_COUNT: uccs_counter_arrive_here(header->put.counter, header->put.weight); break;
+    case FAR_LATE: uccs_counter_late(header->put.counter, uccs_core.me); break;
+    default:
+        signal =
+            (uint64_t *)far_place_in(header, header->put.signal_segment, header->put.signal_offset, sizeof *signal);
+        if (header->put.what == FAR_SIGNAL_ADD)
+            atomic_fetch_add_acqrel(signal, header->put.signal_value); /* acquire: signal_wait_until */
+        else
+            atomic_store_release(signal, header->put.signal_value);
+    }
+}
+
+static bool land_blocks(struct link_arrival *arrival, const void *data)
+{
+    const struct link_header *header = &arrival->header;
+    const size_t block = header->put_blocks.block;
+    for (size_t i = 0; i * block < arrival->bytes; i++) {
+        uint64_t offset = header->at.offset + (uint64_t)((ptrdiff_t)i * header->put_blocks.stride);
+        char *to = far_place_of(header, offset, block);
+        if (!to)
+            return false;
+        store(to, (const char *)data + i * block, block);
+    }
+    return true;
+}
+
+static void land_flag(struct link_arrival *arrival)
+{
+    const uint64_t value = arrival->header.flag.value;
+    store(far_place_in(&arrival->header, FAR_ROWS, arrival->header.at.offset, sizeof value), &value, sizeof value);
+}
+
+/* --- Atomics */
+
+void far_answer(struct link_arrival *arrival, uint64_t asker, uint64_t old, bool done)
+{
+    struct link_message answer = {.header.kind = LINK_AMO_ANSWER};
+    answer.header.answer.asker = asker;
+    answer.header.answer.old = old;
+    answer.header.answer.failed = !done;
+    link_answer(arrival->origin, &answer);
+}
+
+/* Memory of the locked domain: node peers come by the kernel's copy under the same lock, for a word at a time. */
+static uint64_t apply_atomic(const struct link_header *header, void *to)
+{
+    const struct uccs_atomic_op op = {(enum uccs_atomic)header->amo.what, header->amo.size, header->amo.operand,
+                                      header->amo.compare};
+    bool locked = header->segment == FAR_REGION && uccs_region_locked(header->at.region);
+    return locked ? uccs_atomic_apply_locked(&op, to) : uccs_atomic_apply(&op, to);
+}
+
+/* Refused only where no answer tells of it. */
+static bool land_atomic(struct link_arrival *arrival, const void *unused)
+{
+    const struct link_header *header = &arrival->header;
+    void *to = far_place_of(header, header->at.offset, header->amo.size);
+    uint64_t old = to ? apply_atomic(header, to) : 0;
+    (void)unused;
+    if (header->amo.asker)
+        far_answer(arrival, header->amo.asker, old, to);
+    return to || header->amo.asker;
+}
+
+/* --- Gets */
+
+/* A get that counts has left. */
+static void count_get(void *counter)
+{
+    uccs_counter_arrive_here((uintptr_t)counter, 1);
+}
+
+/* Null `from`: the region has been released. */
+static void answer_get(struct link_arrival *arrival, uint64_t asker, const void *from, size_t bytes, void *buffer,
+                       uccs_counter counter)
+{
+    struct link_message answer = {.header.kind = LINK_DATA,
+                                  .data = from,
+                                  .bytes = from ? bytes : 0,
+                                  .buffer = buffer,
+                                  .left = counter ? count_get : 0,
+                                  .cookie = (void *)(uintptr_t)counter};
+    answer.header.answer.asker = asker;
+    answer.header.answer.failed = !from;
+    link_answer(arrival->origin, &answer);
+}
+
+/* The memory itself is what is sent: a get sees it as it is while it leaves. */
+static void serve_get(struct link_arrival *arrival)
+{
+    const struct link_header *header = &arrival->header;
+    const char *from = far_place_of(header, header->at.offset, header->get.bytes);
+    if (header->get.what == FAR_LATE)
+        uccs_counter_late(header->get.counter, uccs_core.me);
+    atomic_fence_acquire(); /* data that an earlier flag announced */
+    answer_get(arrival, header->get.asker, from, header->get.bytes, 0,
+               header->get.what == FAR_COUNT ? header->get.counter : 0);
+}
+
+static void serve_get_blocks(struct link_arrival *arrival)
+{
+    const struct link_header *header = &arrival->header;
+    const size_t block = header->get_blocks.block, bytes = block * header->get_blocks.count;
+    char *packed = malloc(bytes), *from = packed;
+    if (!packed)
+        watch_fail("no memory for %zu bytes for PE %u", bytes, header->from);
+    for (size_t i = 0; i < header->get_blocks.count && from; i++) {
+        uint64_t offset = header->at.offset + (uint64_t)((ptrdiff_t)i * header->get_blocks.stride);
+        from = far_place_of(header, offset, block);
+        if (from)
+            memcpy(packed + i * block, from, block);
+    }
+    answer_get(arrival, header->get_blocks.asker, from ? packed : 0, bytes, packed, 0);
+}
+
+const struct link_handler far_on_put = {.counts = true, .room = room_for_put, .land = land_put, .landed = announce_put};
+const struct link_handler far_on_parcel = {.room = room_for_put, .land = land_put, .landed = announce_put};
+const struct link_handler far_on_put_blocks = {.counts = true, .land = land_blocks};
+const struct link_handler far_on_flag = {.loose = true, .landed = land_flag};
+const struct link_handler far_on_amo = {.counts = true, .land = land_atomic};
+const struct link_handler far_on_get = {.landed = serve_get};
+const struct link_handler far_on_get_blocks = {.landed = serve_get_blocks};

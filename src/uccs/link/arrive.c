@@ -1,0 +1,196 @@
+/* What arrives: messages of each kind go to their handler (link.h), behind their predecessors.
+ *
+ * The transport calls this under the lock of the lane, on whatever thread polls: the program's or the library's own. So
+ * nothing here waits. `applied` counts under the lock. */
+#include "uccs/link/inner.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const struct link_handler *handlers[LINK_KINDS]; /* constant while links are open */
+
+void link_handle(enum link_kind kind, const struct link_handler *handler)
+{
+    handlers[kind] = handler;
+}
+
+/* Long data on its way into place. */
+struct receive {
+    struct link_token token;
+    struct link_arrival arrival;
+    void *buffer; /* of data without a room; null: it goes to its place */
+};
+
+static const struct link_handler *handler_of(const struct link_arrival *arrival)
+{
+    return handlers[arrival->header.kind];
+}
+
+/* The data is in place, or has been refused. */
+static void finish_arrival(struct link_arrival *arrival, bool taken)
+{
+    const struct link_handler *handler = handler_of(arrival);
+    struct link_origin *origin = arrival->origin;
+    if (lat_unlikely(!taken))
+        origin->refused++;
+    else if (handler->landed)
+        handler->landed(arrival);
+    if (origin)
+        origin->applied += handler->counts;
+}
+
+static bool land_data(struct link_arrival *arrival, const void *data)
+{
+    const struct link_handler *handler = handler_of(arrival);
+    return !handler->land || handler->land(arrival, data);
+}
+
+static void finish_receive(struct receive *receive)
+{
+    bool taken = !receive->buffer || land_data(&receive->arrival, receive->buffer);
+    finish_arrival(&receive->arrival, taken);
+    free(receive->buffer);
+    free(receive);
+}
+
+static void take_kept(struct link_origin *origin);
+
+static void received(struct link_token *token, bool failed)
+{
+    struct receive *receive = (struct receive *)token;
+    struct link_origin *origin = receive->arrival.origin;
+    if (failed)
+        return; /* `broken` ends the job */
+    finish_receive(receive);
+    if (origin)
+        take_kept(origin);
+}
+
+/* Where long data goes: its own place if it has one. What is to be refused is fetched, too. */
+static void *room_for(struct receive *receive)
+{
+    struct link_arrival *arrival = &receive->arrival;
+    const struct link_handler *handler = handler_of(arrival);
+    void *place = handler->room ? handler->room(arrival) : 0;
+    if (place)
+        return place;
+    receive->buffer = malloc(arrival->bytes);
+    if (!receive->buffer)
+        watch_fail("no memory for %zu bytes of PE %u", arrival->bytes, arrival->header.from);
+    return receive->buffer;
+}
+
+static void fetch(const struct link_arrival *arrival, void *rest)
+{
+    struct receive *receive = malloc(sizeof *receive);
+    if (!receive)
+        watch_fail("no memory for data of PE %u", arrival->header.from);
+    *receive = (struct receive){.token.done = received, .arrival = *arrival};
+    atomic_fence_release(); /* the transport's stores, too, stay behind earlier ones */
+    switch (link_transport->receive(arrival->lane->at, rest, room_for(receive), arrival->bytes, receive)) {
+    case TRANSPORT_PENDING: break;
+    case TRANSPORT_DONE: finish_receive(receive); break;
+    default: watch_fail("the data of PE %u did not come: the connection is lost", arrival->header.from);
+    }
+}
+
+static void take_message(struct link_arrival *arrival, const void *data, void *rest)
+{
+    if (rest)
+        fetch(arrival, rest);
+    else
+        finish_arrival(arrival, land_data(arrival, data));
+}
+
+/* A lane that has not said hello yet cannot be answered. */
+static bool must_wait(const struct link_origin *origin, const struct link_header *header)
+{
+    if (lat_unlikely(header->lane && !origin->to))
+        return header->kind != LINK_HELLO;
+    return header->after > origin->applied;
+}
+
+static struct link_kept *take_first_kept(struct link_origin *origin)
+{
+    struct link_kept *kept = origin->kept;
+    origin->kept = kept->next;
+    *(kept->next ? &kept->next->before : &origin->last_kept) = 0;
+    return kept;
+}
+
+/* Handles the messages whose predecessors have just been applied. An event inside may keep further ones. */
+static void take_kept(struct link_origin *origin)
+{
+    while (origin->kept && !must_wait(origin, &origin->kept->arrival.header)) {
+        struct link_kept *kept = take_first_kept(origin);
+        take_message(&kept->arrival, kept->data, kept->rest);
+        free(kept);
+    }
+}
+
+/* Messages with fewer predecessors first, else in the order of arrival. Fences only go up, and messages overtake few
+ * others on their way, so that the place is at the end or near it. */
+static void put_in_order(struct link_origin *origin, struct link_kept *kept)
+{
+    struct link_kept *before = origin->last_kept;
+    while (before && before->arrival.header.after > kept->arrival.header.after)
+        before = before->before;
+    kept->before = before;
+    kept->next = before ? before->next : origin->kept;
+    *(before ? &before->next : &origin->kept) = kept;
+    *(kept->next ? &kept->next->before : &origin->last_kept) = kept;
+}
+
+static void keep(const struct link_arrival *arrival, const struct transport_message *message)
+{
+    size_t bytes = message->rest ? 0 : message->bytes;
+    struct link_kept *kept = malloc(sizeof *kept + bytes);
+    if (!kept)
+        watch_fail("no memory for a message of PE %u", arrival->header.from);
+    *kept = (struct link_kept){.arrival = *arrival, .rest = message->rest};
+    if (bytes)
+        memcpy(kept->data, message->data, bytes);
+    put_in_order(arrival->origin, kept);
+}
+
+static struct link_origin *origin_of(const struct link_header *header)
+{
+    struct link_peer *peer = link_peer_of(link_service(), (int)header->from);
+    if (lat_likely(header->lane == 0))
+        return &peer->origin;
+    if (!peer->others)
+        peer->others = calloc(LINK_LANES, sizeof *peer->others);
+    struct link_origin **origin = peer->others ? &peer->others[header->lane] : 0;
+    if (origin && !*origin && (*origin = calloc(1, sizeof **origin)))
+        (*origin)->peer = peer;
+    if (!origin || !*origin)
+        watch_fail("no memory for a lane of PE %u", header->from);
+    return *origin;
+}
+
+static bool is_of_this_job(const struct link_header *header, size_t bytes)
+{
+    return bytes == sizeof *header && (int)header->from < uccs_core.npes && header->lane < LINK_LANES &&
+           header->kind < LINK_KINDS && handlers[header->kind];
+}
+
+void link_arrived(void *lane, const struct transport_message *message)
+{
+    struct link_arrival arrival = {.lane = lane, .bytes = message->bytes};
+    struct link_header *header = &arrival.header;
+    memcpy(header, message->header, message->header_bytes < sizeof *header ? message->header_bytes : sizeof *header);
+    if (!is_of_this_job(header, message->header_bytes))
+        watch_fail("a message that is none of this job has arrived");
+    if (handler_of(&arrival)->loose) {
+        take_message(&arrival, message->data, message->rest);
+        return;
+    }
+    struct link_origin *origin = arrival.origin = origin_of(header);
+    if (lat_unlikely(must_wait(origin, header))) {
+        keep(&arrival, message);
+        return;
+    }
+    take_message(&arrival, message->data, message->rest);
+    if (lat_unlikely(origin->kept != 0))
+        take_kept(origin);
+}

@@ -1,0 +1,135 @@
+/* Flushes: whether a peer has applied what was issued to it, and the requests that hang on the answer.
+ *
+ * Invariants, under the lane's lock: a flush that is sent covers all that was issued before; at most one flush of a
+ * peer is started for requests while another flies; `next` gathers requests until then. */
+#include "uccs/link/inner.h"
+
+#include <stdlib.h>
+
+static struct link_flush *new_flush(struct link_peer *peer)
+{
+    struct link_flush *flush = calloc(1, sizeof *flush);
+    if (!flush)
+        watch_fail("no memory for a flush of PE %d", peer->pe);
+    flush->peer = peer;
+    return flush;
+}
+
+static void append(struct link_flush *flush, struct uccs_request *request)
+{
+    if (flush->count && flush->requests[flush->count - 1] == request)
+        return; /* one count per request and flush */
+    if (flush->count == flush->room) {
+        flush->room = flush->room ? 2 * flush->room : 4;
+        flush->requests = realloc(flush->requests, flush->room * sizeof *flush->requests);
+        if (!flush->requests)
+            watch_fail("no memory for a request on PE %d", flush->peer->pe);
+    }
+    flush->requests[flush->count++] = request;
+    uccs_request_begin(request);
+}
+
+/* Sends the peer's next flush, with what hangs on it. The target counts what it has applied and does not know which, so
+ * what follows must not overtake what the flush asks about. */
+static void start(struct link_peer *peer)
+{
+    struct link_flush *flush = peer->next ? peer->next : new_flush(peer);
+    peer->next = 0;
+    flush->covers = peer->fenced = peer->issued;
+    peer->flying = flush;
+    struct link_send *send = link_send_new(peer->lane);
+    send->header.kind = LINK_FLUSH;
+    send->header.after = peer->issued;
+    send->header.flush.asker = (uint64_t)(uintptr_t)flush;
+    link_send_now(peer, send, 0, 0);
+}
+
+void link_hang(struct link_peer *peer, struct uccs_request *request)
+{
+    if (!peer->next)
+        peer->next = new_flush(peer);
+    append(peer->next, request);
+    if (!peer->hung) {
+        peer->hung = true;
+        peer->next_hung = peer->lane->hung;
+        peer->lane->hung = peer;
+    }
+}
+
+/* Peers whose flush is still under way stay for the next time. */
+void link_nudge(struct link_lane *lane)
+{
+    struct link_peer **at = &lane->hung;
+    while (*at) {
+        struct link_peer *peer = *at;
+        if (peer->flying) {
+            at = &peer->next_hung;
+            continue;
+        }
+        *at = peer->next_hung;
+        peer->hung = false;
+        if (peer->next)
+            start(peer);
+    }
+}
+
+void link_flush_peer(struct link_peer *peer, struct uccs_request *all)
+{
+    if (peer->flying && peer->flying->covers == peer->issued) {
+        append(peer->flying, all);
+        return;
+    }
+    if (!peer->next)
+        peer->next = new_flush(peer);
+    append(peer->next, all);
+    start(peer);
+}
+
+/* The reply does not identify the failed operation, so all attached requests are marked failed. */
+static void end_flush(struct link_flush *flush, uint64_t refused)
+{
+    struct link_peer *peer = flush->peer;
+    bool failed = refused > peer->refused;
+    if (failed)
+        peer->refused = refused;
+    if (flush->covers > peer->answered)
+        peer->answered = flush->covers;
+    if (peer->flying == flush)
+        peer->flying = 0;
+    for (uint32_t i = 0; i < flush->count; i++)
+        uccs_request_finish(flush->requests[i], failed);
+    free(flush->requests);
+    free(flush);
+}
+
+static void land_flushed(struct link_arrival *arrival)
+{
+    end_flush((struct link_flush *)(uintptr_t)arrival->header.flushed.asker, arrival->header.flushed.refused);
+}
+
+/* The target's side: all that was issued before has been applied. */
+static void answer_flush(struct link_arrival *arrival)
+{
+    struct link_message answer = {.header.kind = LINK_FLUSHED};
+    answer.header.flushed.asker = arrival->header.flush.asker;
+    answer.header.flushed.refused = arrival->origin->refused;
+    link_answer(arrival->origin, &answer);
+}
+
+const struct link_handler link_on_flush = {.landed = answer_flush};
+const struct link_handler link_on_flushed = {.loose = true, .landed = land_flushed};
+
+void link_touch(struct link_lane *lane)
+{
+    atomic_store_relaxed(&lane->some, 1);
+    if (lane == link_service())
+        atomic_store_relaxed(&uccs_far_touched, 1);
+}
+
+void link_untouch(struct link_lane *lane)
+{
+    uint32_t some = lane->touched || lane->first;
+    atomic_store_relaxed(&lane->some, some);
+    if (lane == link_service())
+        atomic_store_relaxed(&uccs_far_touched, some);
+}

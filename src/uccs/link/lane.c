@@ -1,0 +1,133 @@
+/* Lanes: what they are made of, their peers, and how a message is given to the transport. */
+#include "uccs/link/inner.h"
+
+#include <stdlib.h>
+
+struct link_lane link_lanes[LINK_LANES] = {[0 ... LINK_LANES - 1] = {.lock = PTHREAD_MUTEX_INITIALIZER}};
+const struct transport *link_transport;
+uint32_t uccs_far_on, uccs_far_touched;
+
+struct link_lane *link_service(void)
+{
+    return &link_lanes[0];
+}
+
+void link_hold(void)
+{
+    pthread_mutex_lock(&link_lanes[0].lock);
+}
+
+void link_go_on(void)
+{
+    pthread_mutex_unlock(&link_lanes[0].lock);
+}
+
+struct link_peer *link_peer_of(struct link_lane *lane, int pe)
+{
+    struct link_peer *peer = lane->peers[pe];
+    if (lat_likely(peer != 0))
+        return peer;
+    peer = calloc(1, sizeof *peer);
+    if (!peer)
+        watch_fail("no memory for a connection to PE %d", pe);
+    peer->lane = lane;
+    peer->pe = pe;
+    peer->origin.peer = peer;
+    lane->peers[pe] = peer;
+    return peer;
+}
+
+/* Read without the lock by who wants to issue. */
+static void count_sending(struct link_lane *lane, int change)
+{
+    atomic_store_relaxed(&lane->sending, lane->sending + (uint32_t)change);
+}
+
+static void sent(struct link_token *token, bool failed)
+{
+    struct link_send *send = (struct link_send *)token;
+    count_sending(send->lane, -1);
+    if (lat_unlikely(failed))
+        return; /* `broken` says why and ends the job */
+    link_send_free(send);
+}
+
+struct link_send *link_send_new(struct link_lane *lane)
+{
+    struct link_send *send = lane->idle;
+    if (lat_likely(send != 0))
+        lane->idle = send->next;
+    else if (!(send = malloc(sizeof *send)))
+        watch_fail("no memory for a message");
+    *send = (struct link_send){.token.done = sent,
+                               .lane = lane,
+                               .header.from = (uint32_t)uccs_core.me,
+                               .header.lane = lane->number};
+    return send;
+}
+
+void link_send_free(struct link_send *send)
+{
+    struct link_lane *lane = send->lane;
+    if (send->batch && !lane->spare)
+        lane->spare = send->buffer;
+    else if (send->buffer)
+        free(send->buffer);
+    if (send->flag)
+        atomic_store_release(send->flag, 1); /* acquire: link_await */
+    if (send->left)
+        send->left(send->cookie);
+    send->next = lane->idle;
+    lane->idle = send;
+}
+
+void link_hand_over(void *to, int pe, struct link_send *send, const void *data, size_t bytes)
+{
+    count_sending(send->lane, 1);
+    switch (link_transport->send(to, &send->header, sizeof send->header, data, bytes, send)) {
+    case TRANSPORT_DONE: count_sending(send->lane, -1), link_send_free(send); break;
+    case TRANSPORT_PENDING: break;
+    default: watch_fail("a message to PE %d failed: the connection is lost", pe);
+    }
+}
+
+const char *link_lane_open(uint32_t number)
+{
+    struct link_lane *lane = &link_lanes[number];
+    lane->number = number;
+    lane->oldest = UINT64_MAX;
+    free(lane->peers); /* of an attempt that failed */
+    lane->peers = calloc((size_t)uccs_core.npes, sizeof *lane->peers);
+    return lane->peers ? link_transport->open_lane(lane, &lane->at) : "no memory";
+}
+
+static void free_origins(struct link_peer *peer)
+{
+    for (int lane = 0; peer->others && lane < LINK_LANES; lane++)
+        free(peer->others[lane]);
+    free(peer->others);
+}
+
+static void free_peer(struct link_peer *peer)
+{
+    if (peer->next)
+        free(peer->next->requests);
+    free(peer->next);
+    free_origins(peer);
+    free(peer);
+}
+
+void link_lane_free(struct link_lane *lane)
+{
+    for (int pe = 0; lane->peers && pe < uccs_core.npes; pe++)
+        if (lane->peers[pe])
+            free_peer(lane->peers[pe]);
+    free(lane->peers);
+    free(lane->spare);
+    while (lane->idle) {
+        struct link_send *send = lane->idle;
+        lane->idle = send->next;
+        free(send);
+    }
+    *lane = (struct link_lane){.lock = PTHREAD_MUTEX_INITIALIZER};
+}

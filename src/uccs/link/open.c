@@ -1,0 +1,125 @@
+/* The life of the links. */
+#include "uccs/link/inner.h"
+
+#include "base/env.h"
+#include "base/log.h"
+#include "base/module.h"
+#include "rte/rte.h"
+
+#include <dlfcn.h>
+#include <string.h>
+
+#define LOOKS_MOST 32 /* polls before a waiter yields: a PE of another "node" may want this core */
+
+static void finished(void *token, int failed)
+{
+    struct link_token *done = token;
+    done->done(done, failed);
+}
+
+/* A line knows better why, or that it is no fault. */
+static void broken(void *lane, int pe, const char *why)
+{
+    (void)lane;
+    watch_line_look();
+    watch_fail("PE %d is lost: %s", pe, why);
+}
+
+/* Arrivals, completions. Who waits for memory may wait for what another thread has issued, or itself on another lane. */
+static int poll_lanes(void)
+{
+    int count = link_poll(link_service());
+    if (lat_unlikely(atomic_load_relaxed(&link_others))) {
+        struct link_lane *other = link_next_busy();
+        count += other ? link_poll(other) : 0;
+    }
+    return count;
+}
+
+static int load_transport(void)
+{
+    static void *module;
+    static const struct transport_events events = {link_arrived, finished, broken};
+    const char *why = 0;
+    if (!module)
+        module = module_open(strncmp(env_text(ENV_TRANSPORTS), "fault:", 6) == 0 ? "fault" : "ucx", &why);
+    link_transport = module ? dlsym(module, TRANSPORT_SYMBOL) : 0;
+    if (!link_transport) {
+        log_alike(uccs_core.me,
+                  "PEs are on several nodes, and what carries messages between them cannot be loaded: %s; build "
+                  "Lateral where UCX is (Debian: libucx-dev)",
+                  why ? why : "it is not one of this library's");
+        return -1;
+    }
+    why = link_transport->open(&events, uccs_core.me, uccs_core.npes);
+    if (!why)
+        why = link_lane_open(0);
+    if (why)
+        log_alike(uccs_core.me, "the transport %s does not work here: %s", link_transport->name, why);
+    return why ? -1 : 0;
+}
+
+static void handle_own_kinds(void)
+{
+    link_handle(LINK_BATCH, &link_on_batch);
+    link_handle(LINK_HELLO, &link_on_hello);
+    link_handle(LINK_FLUSH, &link_on_flush);
+    link_handle(LINK_FLUSHED, &link_on_flushed);
+}
+
+int link_open(void)
+{
+    if ((int)uccs_core.size == uccs_core.npes)
+        return 0;
+    if (uccs_core.npes > LINK_PES) {
+        log_line("a job on several nodes has at most %d PEs", LINK_PES);
+        return -1;
+    }
+    handle_own_kinds();
+    if (load_transport() != 0 || link_names_publish() != 0)
+        return -1;
+    if (uccs_core.spin > LOOKS_MOST)
+        uccs_core.spin = LOOKS_MOST;
+    link_pool_open();
+    uccs_far_on = 1;
+    uccs_poller_add(poll_lanes, UCCS_POLL_ALWAYS);
+    return link_thread_start();
+}
+
+static bool drained(struct link_lane *lane)
+{
+    pthread_mutex_lock(&lane->lock);
+    link_batch_push_all(lane);
+    bool done = link_transport->drained(lane->at) && !lane->boxes && lane->sending == 0;
+    pthread_mutex_unlock(&lane->lock);
+    return done;
+}
+
+/* Answers that let others go may still be here. */
+void link_settle_all(void)
+{
+    if (!uccs_far_on)
+        return;
+    uccs_far_quiet_all();
+    watch_line_rest();
+    link_thread_start_anyway();
+    struct uccs_wait wait = {0};
+    for (uint64_t left = link_lanes_open(); left; left &= left - 1)
+        while (!drained(&link_lanes[__builtin_ctzll(left)]))
+            uccs_yield(&wait);
+}
+
+void link_close(void)
+{
+    if (!uccs_far_on)
+        return;
+    link_thread_stop();
+    rte_job_barrier(); /* nobody looks at a connection any more: that one is taken down now is no fault */
+    watch_line_close();
+    link_transport->close();
+    link_pool_close();
+    for (int i = 0; i < LINK_LANES; i++)
+        link_lane_free(&link_lanes[i]);
+    uccs_poller_remove(poll_lanes);
+    uccs_far_on = uccs_far_touched = 0;
+}

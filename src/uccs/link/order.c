@@ -1,0 +1,68 @@
+/* Fences and quiets of contexts, which are sets of lanes. Any thread. */
+#include "uccs/link/inner.h"
+
+#define EACH_LANE(lane, left, lanes) \
+    uint64_t left = (lanes);         \
+    for (struct link_lane *lane = 0; left && (lane = &link_lanes[__builtin_ctzll(left)]); left &= left - 1)
+
+void uccs_far_flush(struct uccs_far_lanes *on, struct uccs_request *request)
+{
+    EACH_LANE(lane, left, link_lanes_of(on))
+    {
+        pthread_mutex_lock(&lane->lock);
+        link_flush_touched(lane, request);
+        link_ask_watch(lane, request);
+        pthread_mutex_unlock(&lane->lock);
+    }
+}
+
+void uccs_far_quiet(struct uccs_far_lanes *on)
+{
+    link_quiet(link_lanes_of(on), 0, 0);
+}
+
+void uccs_far_quiet_pes(struct uccs_far_lanes *on, const int *pes, size_t npes)
+{
+    link_quiet(link_lanes_of(on), pes, npes);
+}
+
+void uccs_far_quiet_all(void)
+{
+    link_quiet(link_lanes_open(), 0, 0);
+}
+
+/* On one lane a fence is a number: peers take it over with the next operation to them. */
+static void fence(struct link_lane *lane)
+{
+    pthread_mutex_lock(&lane->lock);
+    lane->epoch++;
+    pthread_mutex_unlock(&lane->lock);
+}
+
+/* No numbers hold between lanes: where there are several, what was issued has to be complete. A lane that joins later
+ * must know of the fence (far_pool.c). */
+void uccs_far_fence(struct uccs_far_lanes *on)
+{
+    if (on)
+        atomic_store_seqcst(&on->fenced, 1);
+    uint64_t lanes = link_lanes_of(on);
+    if (lanes & (lanes - 1))
+        link_quiet(lanes, 0, 0);
+    else if (lanes)
+        fence(&link_lanes[__builtin_ctzll(lanes)]);
+}
+
+void uccs_far_fence_all(void)
+{
+    if (atomic_load_relaxed(&link_others))
+        uccs_far_quiet_all();
+    else
+        fence(link_service());
+}
+
+void uccs_far_release(struct uccs_far_lanes *on)
+{
+    uccs_far_quiet(on);
+    link_pool_leave(on->used);
+    *on = (struct uccs_far_lanes){.spread = on->spread};
+}

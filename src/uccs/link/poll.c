@@ -1,0 +1,55 @@
+/* Moving lanes on: what waits here leaves, what has come is handled. */
+#include "uccs/link/inner.h"
+
+#define POLLS_A_LOOK 4096 /* at the lines; polls may be 50 us apart */
+
+static int look(struct link_lane *lane)
+{
+    if (lane->hung)
+        link_nudge(lane);
+    if (lane->boxes)
+        link_batch_push_all(lane);
+    int count = link_transport->progress(lane->at);
+    if (lane->boxes)
+        link_batch_push_all(lane);
+    return count;
+}
+
+bool link_poll_clear(struct link_lane *lane)
+{
+    if (pthread_mutex_trylock(&lane->lock) != 0)
+        return false;
+    look(lane);
+    bool clear = lane->sending == 0;
+    pthread_mutex_unlock(&lane->lock);
+    return clear;
+}
+
+int link_poll(struct link_lane *lane)
+{
+    if (pthread_mutex_trylock(&lane->lock) != 0)
+        return 0;
+    uint32_t polls = lane->polls + 1;
+    atomic_store_relaxed(&lane->polls, polls); /* a hint for far_thread.c */
+    int count = look(lane);
+    pthread_mutex_unlock(&lane->lock);
+    if (lat_unlikely(polls % POLLS_A_LOOK == 0))
+        watch_line_look(); /* for those without the thread */
+    return count;
+}
+
+/* The service lane is the progress thread's, if there is one. */
+int link_look_all(uint64_t lanes)
+{
+    int count = 0;
+    if (!link_thread_serves())
+        lanes |= 1;
+    for (; lanes; lanes &= lanes - 1)
+        count += link_poll(&link_lanes[__builtin_ctzll(lanes)]);
+    return count;
+}
+
+int link_look(struct link_lane *lane)
+{
+    return link_look_all(UINT64_C(1) << lane->number);
+}

@@ -1,0 +1,91 @@
+/* Completion of what was issued on a set of lanes. Any thread, without a lock, but for what says otherwise. */
+#include "uccs/link/inner.h"
+
+/* Touched peers stay on the list until all is answered, for the quiets of other threads. */
+void link_flush_touched(struct link_lane *lane, struct uccs_request *all)
+{
+    struct link_peer **at = &lane->touched;
+    while (*at) {
+        struct link_peer *peer = *at;
+        if (peer->answered == peer->issued) {
+            *at = peer->next_touched;
+            peer->touched = false;
+            continue;
+        }
+        if (all)
+            link_flush_peer(peer, all);
+        at = &peer->next_touched;
+    }
+    link_untouch(lane);
+}
+
+static void flush_pes(struct link_lane *lane, struct uccs_request *all, const int *pes, size_t npes)
+{
+    for (size_t i = 0; i < npes; i++) {
+        struct link_peer *peer = lane->peers[pes[i]];
+        if (peer && peer->answered != peer->issued)
+            link_flush_peer(peer, all);
+    }
+}
+
+#define EACH_LANE(lane, left, lanes) \
+    uint64_t left = (lanes);         \
+    for (struct link_lane *lane = 0; left && (lane = &link_lanes[__builtin_ctzll(left)]); left &= left - 1)
+
+/* Gets and the like that were under way when a quiet began. */
+static bool asked(struct link_lane *lane, uint64_t before, const int *pes, size_t npes)
+{
+    if (atomic_load_acquire(&lane->oldest) >= before) /* release: far_ask.c; what they brought is here */
+        return false;
+    if (!pes)
+        return true;
+    bool found = false;
+    pthread_mutex_lock(&lane->lock);
+    for (struct link_ask *ask = lane->first; ask && ask->number < before && !found; ask = ask->next)
+        for (size_t i = 0; i < npes && !found; i++)
+            found = ask->pe == pes[i];
+    pthread_mutex_unlock(&lane->lock);
+    return found;
+}
+
+static uint64_t start_quiet(struct link_lane *lane, struct uccs_request *all, const int *pes, size_t npes)
+{
+    pthread_mutex_lock(&lane->lock);
+    if (pes)
+        flush_pes(lane, all, pes, npes);
+    else
+        link_flush_touched(lane, all);
+    uint64_t before = lane->asked;
+    pthread_mutex_unlock(&lane->lock);
+    return before;
+}
+
+static void end_quiet(struct link_lane *lane)
+{
+    pthread_mutex_lock(&lane->lock);
+    link_flush_touched(lane, 0);
+    pthread_mutex_unlock(&lane->lock);
+}
+
+/* `all` is no one's child and has an owner, so nobody frees it. */
+void link_quiet(uint64_t lanes, const int *pes, size_t npes)
+{
+    uint64_t before[LINK_LANES], wanted = 0;
+    struct uccs_request all = {.pending = 1};
+    EACH_LANE(lane, left, lanes)
+    {
+        if (!atomic_load_relaxed(&lane->some))
+            continue;
+        before[lane->number] = start_quiet(lane, &all, pes, npes);
+        wanted |= UINT64_C(1) << lane->number;
+    }
+    EACH_LANE(lane, still, wanted)
+    {
+        struct uccs_wait wait = {0};
+        /* Of all lanes, since who waits for one must serve the others, too. acqrel: finish */
+        while (atomic_load_acquire(&all.pending) != 1 || asked(lane, before[lane->number], pes, npes))
+            if (!link_look_all(wanted))
+                uccs_yield(&wait);
+        end_quiet(lane);
+    }
+}

@@ -1,0 +1,119 @@
+/* Connections, and what leaves through them. */
+#include "uccs/link/inner.h"
+
+#include "rte/rte.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* The address of a lane that issues, so that it can be answered. The first operation to the peer: nothing else is looked at
+ * before it. */
+static void say_hello(struct link_peer *peer)
+{
+    size_t bytes;
+    void *address = malloc(LINK_ADDRESS);
+    if (!address || link_names_address(peer->lane, address, &bytes) != 0)
+        watch_fail("no connection to PE %d", peer->pe);
+    struct link_send *send = link_send_new(peer->lane);
+    send->header.kind = LINK_HELLO;
+    send->buffer = address;
+    peer->issued++;
+    link_send_now(peer, send, address, bytes);
+}
+
+static void connect_peer(struct link_peer *peer)
+{
+    struct link_record *record = link_names_find(peer->pe);
+    peer->same_image = record->image_shared && rte.me->image_shared &&
+                       memcmp(record->image_id, rte.me->image_id, sizeof record->image_id) == 0;
+    peer->asked_image = true;
+    peer->to = link_transport->connect(peer->lane->at, peer->pe, record->address, record->size);
+    watch_line_to(peer->pe, &record->line);
+    free(record);
+    if (!peer->to)
+        watch_fail("PE %d cannot be reached over %s", peer->pe, link_transport->name);
+    peer->box.to = peer->to;
+    peer->box.pe = peer->pe;
+    if (peer->lane != link_service())
+        say_hello(peer);
+}
+
+static struct link_outbox *box_of(struct link_peer *peer)
+{
+    if (lat_unlikely(!peer->to))
+        connect_peer(peer);
+    return &peer->box;
+}
+
+void link_send_now(struct link_peer *peer, struct link_send *send, const void *data, size_t bytes)
+{
+    struct link_outbox *box = box_of(peer);
+    struct link_lane *lane = send->lane;
+    if (lat_likely(!box->send)) {
+        link_hand_over(peer->to, peer->pe, send, data, bytes);
+    } else if (link_batch_fits(bytes)) {
+        link_batch_add(box, send, data, bytes);
+        link_batch_push(box, lane);
+    } else {
+        link_batch_push(box, lane);
+        link_hand_over(peer->to, peer->pe, send, data, bytes);
+    }
+}
+
+void link_send_later(struct link_peer *peer, struct link_send *send, const void *data, size_t bytes)
+{
+    struct link_lane *lane = send->lane;
+    if (!link_batch_fits(bytes)) {
+        link_send_now(peer, send, data, bytes);
+        return;
+    }
+    bool first = !lane->boxes;
+    link_batch_add(box_of(peer), send, data, bytes);
+    if (first)
+        link_thread_remind(lane);
+}
+
+void link_answer(struct link_origin *origin, const struct link_message *answer)
+{
+    struct link_send *send = link_send_new(link_service());
+    const uint32_t from = send->header.from;
+    send->header = answer->header;
+    send->header.from = from;
+    send->buffer = answer->buffer;
+    send->left = answer->left;
+    send->cookie = answer->cookie;
+    const void *data = answer->data;
+    size_t bytes = answer->bytes;
+    struct link_outbox *box = lat_likely(origin == &origin->peer->origin) ? box_of(origin->peer) : &origin->box;
+    if (link_batch_fits(bytes))
+        link_batch_add(box, send, data, bytes);
+    else
+        link_hand_over(box->to, box->pe, send, data, bytes);
+}
+
+bool uccs_far_same_image(int pe)
+{
+    struct link_lane *lane = link_service();
+    pthread_mutex_lock(&lane->lock);
+    struct link_peer *peer = link_peer_of(lane, pe);
+    if (!peer->asked_image)
+        connect_peer(peer);
+    bool same = peer->same_image;
+    pthread_mutex_unlock(&lane->lock);
+    return same;
+}
+
+/* Another lane of a PE tells where answers go. */
+static bool land_hello(struct link_arrival *arrival, const void *address)
+{
+    struct link_origin *origin = arrival->origin;
+    int pe = (int)arrival->header.from;
+    origin->to = link_transport->connect(link_service()->at, pe, address, arrival->bytes);
+    if (!origin->to)
+        watch_fail("PE %d cannot be answered over %s", pe, link_transport->name);
+    origin->box.to = origin->to;
+    origin->box.pe = pe;
+    return true;
+}
+
+const struct link_handler link_on_hello = {.counts = true, .land = land_hello};

@@ -1,0 +1,106 @@
+/* What travels between nodes: a header, then data. Both ends run the same build (the start checks), so a header is
+ * plain memory. Each kind of message has a struct of its own below; upper folders handle the kinds (link.h). */
+#ifndef UCCS_LINK_WIRE_H
+#define UCCS_LINK_WIRE_H
+
+#include <stdint.h>
+
+enum link_kind {
+    LINK_PUT,
+    LINK_PUT_BLOCKS,
+    LINK_PARCEL, /* a put that is not counted */
+    LINK_GET,
+    LINK_GET_BLOCKS,
+    LINK_AMO,
+    LINK_AMO_ANSWER,
+    LINK_DATA, /* answers a get */
+    LINK_FLUSH,
+    LINK_FLUSHED,
+    LINK_FLAG,
+    LINK_IMPORT,
+    LINK_GONE,
+    LINK_AM,
+    LINK_AM_DONE,
+    LINK_HELLO, /* the data is the address of a lane that issues, for answers */
+    LINK_BATCH, /* the data is small messages that leave together */
+    LINK_KINDS
+};
+
+/* Memory of the target: an offset in the header's segment; in a registered region also its number. */
+struct link_memory {
+    uint64_t offset, region;
+};
+
+struct link_header {
+    uint8_t kind;    /* enum link_kind */
+    uint8_t segment; /* of `at` (far.h) */
+    uint16_t zero;
+    uint32_t from : 24; /* PE and lane that issued the message */
+    uint32_t lane : 8;
+    uint64_t after; /* the target applies so many operations of that lane first */
+    union {
+        struct {
+            struct link_memory at;
+            union {
+                struct {
+                    uint8_t what, signal_segment; /* what: enum uccs_far_what */
+                    union {
+                        uint64_t counter, signal_offset;
+                    };
+                    union {
+                        int64_t weight;
+                        uint64_t signal_value;
+                    };
+                } put; /* and parcel */
+                struct {
+                    uint64_t block; /* bytes */
+                    int64_t stride;
+                } put_blocks;
+                struct {
+                    uint64_t asker; /* pointers go back in answers */
+                    uint64_t bytes, counter;
+                    uint8_t what; /* enum uccs_far_what */
+                } get;
+                struct {
+                    uint64_t asker, block, count;
+                    int64_t stride;
+                } get_blocks;
+                struct {
+                    uint64_t asker; /* 0: nobody wants the old value */
+                    uint64_t operand, compare;
+                    uint8_t what, size; /* what: enum uccs_atomic */
+                } amo;
+                struct {
+                    uint64_t value;
+                } flag;
+                struct {
+                    uint64_t asker;
+                } region; /* import and gone */
+            };
+        };
+        struct {
+            uint64_t asker, old;
+            uint8_t failed; /* the region has been released */
+        } answer;           /* of gets, atomics, import and gone */
+        struct {
+            uint64_t asker;
+        } flush;
+        struct {
+            uint64_t asker, refused;
+        } flushed;
+        struct {
+            uint64_t number, block, counter; /* in its flow; the sender's, or 0; or 0 */
+            int64_t weight;
+            uint8_t context, ring, lane, staged;
+            uint16_t id;
+        } am;
+        struct {
+            uint64_t block, bytes;
+            uint32_t count;
+            uint8_t context, ring, lane, failed;
+        } am_done;
+    };
+};
+_Static_assert(sizeof(struct link_header) == 64, "no holes");
+
+#endif
