@@ -78,7 +78,7 @@ for _op in ("fcollect", "alltoall"):
 for _op, _types in (("and", RED_BIT), ("or", RED_BIT), ("xor", RED_BIT), ("max", RED_ORDER), ("min", RED_ORDER),
                     ("sum", RED_ARITH), ("prod", RED_ARITH)):
     _row("nbe", f"{_op}_reduce_nbe", "int", _TEAM + "size_t nreduce" + _REQ, types=_types, forms="typed generic",
-         call=f"lat_reduce_nbe(CALL, team, dest, source, nreduce, KIND, LAT_{_op.upper()}, req)")
+         call=f"lat_reduce_nbe(CALL, team, dest, source, nreduce, KIND, FOLD_{_op.upper()}, req)")
 
 # --- Requests ---------------------------------------------------------------------------------------------
 _LIST = "shmemx_request_t *reqs, size_t nreqs, "

@@ -7,41 +7,41 @@ A row's `name` may hold '#', the place of a size ("8", ..., "mem"); typed forms 
 shmem_TYPE_<name without #>. In `params`, T is the element type (void in sized and mem forms).
 `call` is the C code of the thunk, with these words:
     CALL  the public name, for messages      CTX   the context (LAT_CTX_DEFAULT without one)
-    SIZE  bytes of one element               KIND  the element's enum lat_kind
+    SIZE  bytes of one element               KIND  the element's enum kind
     BITS  the parameter `value` or `cmp_value` as uint64_t
 A row without `call` calls lat_<name> with its own parameters.
 """
 
 from dataclasses import dataclass
 
-# name          C type                kind (src/shmem/kind.h)
+# name          C type                kind (src/base/kind.h)
 _TYPES = """
-float           float                 LAT_FLOAT
-double          double                LAT_DOUBLE
-longdouble      long double           LAT_LONGDOUBLE
-char            char                  LAT_CHAR
-schar           signed char           LAT_I8
-short           short                 LAT_I16
-int             int                   LAT_I32
-long            long                  LAT_I64
-longlong        long long             LAT_I64
-uchar           unsigned char         LAT_U8
-ushort          unsigned short        LAT_U16
-uint            unsigned int          LAT_U32
-ulong           unsigned long         LAT_U64
-ulonglong       unsigned long long    LAT_U64
-int8            int8_t                LAT_I8
-int16           int16_t               LAT_I16
-int32           int32_t               LAT_I32
-int64           int64_t               LAT_I64
-uint8           uint8_t               LAT_U8
-uint16          uint16_t              LAT_U16
-uint32          uint32_t              LAT_U32
-uint64          uint64_t              LAT_U64
-size            size_t                LAT_U64
-ptrdiff         ptrdiff_t             LAT_I64
-complexf        float _Complex        LAT_COMPLEXF
-complexd        double _Complex       LAT_COMPLEXD
+float           float                 KIND_FLOAT
+double          double                KIND_DOUBLE
+longdouble      long double           KIND_LONGDOUBLE
+char            char                  KIND_CHAR
+schar           signed char           KIND_I8
+short           short                 KIND_I16
+int             int                   KIND_I32
+long            long                  KIND_I64
+longlong        long long             KIND_I64
+uchar           unsigned char         KIND_U8
+ushort          unsigned short        KIND_U16
+uint            unsigned int          KIND_U32
+ulong           unsigned long         KIND_U64
+ulonglong       unsigned long long    KIND_U64
+int8            int8_t                KIND_I8
+int16           int16_t               KIND_I16
+int32           int32_t               KIND_I32
+int64           int64_t               KIND_I64
+uint8           uint8_t               KIND_U8
+uint16          uint16_t              KIND_U16
+uint32          uint32_t              KIND_U32
+uint64          uint64_t              KIND_U64
+size            size_t                KIND_U64
+ptrdiff         ptrdiff_t             KIND_I64
+complexf        float _Complex        KIND_COMPLEXF
+complexd        double _Complex       KIND_COMPLEXD
 """
 
 # Types that are another name of a basic type on 64-bit Linux, x86-64 and aarch64 alike: a C11
@@ -65,11 +65,11 @@ class Type:
 
     @property
     def real(self):
-        return self.kind in ("LAT_FLOAT", "LAT_DOUBLE", "LAT_LONGDOUBLE")
+        return self.kind in ("KIND_FLOAT", "KIND_DOUBLE", "KIND_LONGDOUBLE")
 
     @property
     def complex(self):
-        return self.kind.startswith("LAT_COMPLEX")
+        return self.kind.startswith("KIND_COMPLEX")
 
 
 def _read_types(text):
@@ -267,9 +267,9 @@ for _verb, _all in (("wait_until", "void"), ("test", "int")):
 row("p2p", "wait", "void", "T *ivar, T cmp_value", types=OLD_BIT, forms="typed", old=True,
     call="lat_wait_until(CALL, KIND, ivar, SHMEM_CMP_NE, BITS)")
 row("p2p", "wait_until", "void", "long *ivar, int cmp, long cmp_value", old=True, quiet=(True,),
-    call="lat_wait_until(CALL, LAT_I64, ivar, cmp, BITS)")
+    call="lat_wait_until(CALL, KIND_I64, ivar, cmp, BITS)")
 row("p2p", "wait", "void", "long *ivar, long cmp_value", old=True,
-    call="lat_wait_until(CALL, LAT_I64, ivar, SHMEM_CMP_NE, BITS)")
+    call="lat_wait_until(CALL, KIND_I64, ivar, SHMEM_CMP_NE, BITS)")
 
 # --- Order, locks, barriers ------------------------------------------------------------------------
 row("order", "fence", "void", "", forms="plain ctx")
@@ -312,10 +312,10 @@ for _op, _new, _before in (("and", RED_BIT, OLD_BIT), ("or", RED_BIT, OLD_BIT), 
                            ("max", RED_ORDER, OLD_ORDER), ("min", RED_ORDER, OLD_ORDER),
                            ("sum", RED_ARITH, OLD_ARITH), ("prod", RED_ARITH, OLD_ARITH)):
     row("reduce", f"{_op}_reduce", "int", _TEAM + "size_t nreduce", types=_new, forms="typed generic",
-        call=f"lat_reduce(CALL, team, dest, source, nreduce, KIND, LAT_{_op.upper()})")
+        call=f"lat_reduce(CALL, team, dest, source, nreduce, KIND, FOLD_{_op.upper()})")
     row("reduce", f"{_op}_to_all", "void",
         "T *dest, const T *source, int nreduce, " + _SET + "T *pWrk, long *pSync", types=_before, forms="typed", old=True,
-        call=f"lat_set_reduce(CALL, dest, source, (size_t)nreduce, KIND, LAT_{_op.upper()}, {_SETARGS}pWrk, pSync)")
+        call=f"lat_set_reduce(CALL, dest, source, (size_t)nreduce, KIND, FOLD_{_op.upper()}, {_SETARGS}pWrk, pSync)")
 row("reduce", "sum_inscan", "int", _TEAM + "size_t nelems", types=RED_ARITH, forms="typed generic",
     call="lat_scan(CALL, team, dest, source, nelems, KIND, 1)")
 row("reduce", "sum_exscan", "int", _TEAM + "size_t nelems", types=RED_ARITH, forms="typed generic",

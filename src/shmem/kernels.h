@@ -8,7 +8,7 @@
 #include "shmem/coll/nbe.h"
 #include "shmem/counter.h"
 #include "shmem/ctx.h"
-#include "shmem/kind.h"
+#include "base/kind.h"
 #include "shmem/p2p.h"
 #include "shmem/request.h"
 #include "shmem/rma.h"

@@ -9,7 +9,7 @@
 
 struct set {
     const char *call;
-    enum lat_kind kind;
+    enum kind kind;
     const char *ivars;
     size_t nelems;
     const int *status; /* null: all are in */
@@ -18,9 +18,9 @@ struct set {
     const char *values; /* null: all against `value` */
 };
 
-static size_t width(enum lat_kind kind)
+static size_t width(enum kind kind)
 {
-    return kind == LAT_I16 || kind == LAT_U16 ? 2 : kind == LAT_I32 || kind == LAT_U32 ? 4 : 8;
+    return kind == KIND_I16 || kind == KIND_U16 ? 2 : kind == KIND_I32 || kind == KIND_U32 ? 4 : 8;
 }
 
 static bool included(const struct set *set, size_t i)
@@ -151,74 +151,74 @@ static size_t test_some(const struct set *set, size_t *indices)
 #define ONE (&(struct set){call, kind, ivars, nelems, status, cmp, value, 0})
 #define EACH (&(struct set){call, kind, ivars, nelems, status, cmp, 0, values})
 
-int lat_test_all(const char *call, enum lat_kind kind, const void *ivars, size_t nelems, const int *status, int cmp,
+int lat_test_all(const char *call, enum kind kind, const void *ivars, size_t nelems, const int *status, int cmp,
                  uint64_t value)
 {
     return test_all(ONE);
 }
 
-size_t lat_test_any(const char *call, enum lat_kind kind, const void *ivars, size_t nelems, const int *status, int cmp,
+size_t lat_test_any(const char *call, enum kind kind, const void *ivars, size_t nelems, const int *status, int cmp,
                     uint64_t value)
 {
     return test_any(ONE);
 }
 
-size_t lat_test_some(const char *call, enum lat_kind kind, const void *ivars, size_t nelems, size_t *indices,
+size_t lat_test_some(const char *call, enum kind kind, const void *ivars, size_t nelems, size_t *indices,
                      const int *status, int cmp, uint64_t value)
 {
     return test_some(ONE, indices);
 }
 
-void lat_wait_until_all(const char *call, enum lat_kind kind, const void *ivars, size_t nelems, const int *status,
-                        int cmp, uint64_t value)
+void lat_wait_until_all(const char *call, enum kind kind, const void *ivars, size_t nelems, const int *status, int cmp,
+                        uint64_t value)
 {
     wait_all(ONE);
 }
 
-size_t lat_wait_until_any(const char *call, enum lat_kind kind, const void *ivars, size_t nelems, const int *status,
+size_t lat_wait_until_any(const char *call, enum kind kind, const void *ivars, size_t nelems, const int *status,
                           int cmp, uint64_t value)
 {
     return wait_any(ONE);
 }
 
-size_t lat_wait_until_some(const char *call, enum lat_kind kind, const void *ivars, size_t nelems, size_t *indices,
+size_t lat_wait_until_some(const char *call, enum kind kind, const void *ivars, size_t nelems, size_t *indices,
                            const int *status, int cmp, uint64_t value)
 {
     return wait_some(ONE, indices);
 }
 
-int lat_test_all_vector(const char *call, enum lat_kind kind, const void *ivars, size_t nelems, const int *status,
-                        int cmp, const void *values)
+int lat_test_all_vector(const char *call, enum kind kind, const void *ivars, size_t nelems, const int *status, int cmp,
+                        const void *values)
 {
     return test_all(EACH);
 }
 
-size_t lat_test_any_vector(const char *call, enum lat_kind kind, const void *ivars, size_t nelems, const int *status,
+size_t lat_test_any_vector(const char *call, enum kind kind, const void *ivars, size_t nelems, const int *status,
                            int cmp, const void *values)
 {
     return test_any(EACH);
 }
 
-size_t lat_test_some_vector(const char *call, enum lat_kind kind, const void *ivars, size_t nelems, size_t *indices,
+size_t lat_test_some_vector(const char *call, enum kind kind, const void *ivars, size_t nelems, size_t *indices,
                             const int *status, int cmp, const void *values)
 {
     return test_some(EACH, indices);
 }
 
-void lat_wait_until_all_vector(const char *call, enum lat_kind kind, const void *ivars, size_t nelems,
-                               const int *status, int cmp, const void *values)
+void lat_wait_until_all_vector(const char *call, enum kind kind, const void *ivars, size_t nelems, const int *status,
+                               int cmp, const void *values)
 {
     wait_all(EACH);
 }
 
-size_t lat_wait_until_any_vector(const char *call, enum lat_kind kind, const void *ivars, size_t nelems,
-                                 const int *status, int cmp, const void *values)
+size_t lat_wait_until_any_vector(const char *call, enum kind kind, const void *ivars, size_t nelems, const int *status,
+                                 int cmp, const void *values)
 {
     return wait_any(EACH);
 }
 
-size_t lat_wait_until_some_vector(const char *call, enum lat_kind kind, const void *ivars, size_t nelems,
-                                  size_t *indices, const int *status, int cmp, const void *values)
+size_t lat_wait_until_some_vector(const char *call, enum kind kind, const void *ivars, size_t nelems, size_t *indices,
+                                  const int *status, int cmp, const void *values)
 {
     return wait_some(EACH, indices);
 }

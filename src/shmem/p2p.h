@@ -5,7 +5,7 @@
 #ifndef SHMEM_P2P_H
 #define SHMEM_P2P_H
 
-#include "shmem/kind.h"
+#include "base/kind.h"
 #include "shmem/state.h"
 #include "uccs/core/wait.h"
 
@@ -13,24 +13,24 @@
 #include <stdbool.h>
 
 /* The variable's value, signed kinds sign-extended, so that one compare serves all widths. */
-static inline uint64_t lat_load(enum lat_kind kind, const void *at)
+static inline uint64_t lat_load(enum kind kind, const void *at)
 {
     switch (kind) {
-    case LAT_I16: return (uint64_t)(int64_t)atomic_load_acquire((const int16_t *)at);
-    case LAT_U16: return atomic_load_acquire((const uint16_t *)at);
-    case LAT_I32: return (uint64_t)(int64_t)atomic_load_acquire((const int32_t *)at);
-    case LAT_U32: return atomic_load_acquire((const uint32_t *)at);
+    case KIND_I16: return (uint64_t)(int64_t)atomic_load_acquire((const int16_t *)at);
+    case KIND_U16: return atomic_load_acquire((const uint16_t *)at);
+    case KIND_I32: return (uint64_t)(int64_t)atomic_load_acquire((const int32_t *)at);
+    case KIND_U32: return atomic_load_acquire((const uint32_t *)at);
     default: return atomic_load_acquire((const uint64_t *)at);
     }
 }
 
-static inline bool lat_is_signed(enum lat_kind kind)
+static inline bool lat_is_signed(enum kind kind)
 {
-    return kind == LAT_I16 || kind == LAT_I32 || kind == LAT_I64;
+    return kind == KIND_I16 || kind == KIND_I32 || kind == KIND_I64;
 }
 
 /* Moving signed values up by half the range makes the unsigned order theirs. */
-static inline bool lat_compare(enum lat_kind kind, int cmp, uint64_t a, uint64_t b)
+static inline bool lat_compare(enum kind kind, int cmp, uint64_t a, uint64_t b)
 {
     uint64_t bias = lat_is_signed(kind) ? UINT64_C(1) << 63 : 0;
     switch (cmp) {
@@ -44,7 +44,7 @@ static inline bool lat_compare(enum lat_kind kind, int cmp, uint64_t a, uint64_t
     return true; /* no such comparison: returns at once rather than hang; --check names it */
 }
 
-static inline int lat_test(const char *call, enum lat_kind kind, const void *ivar, int cmp, uint64_t value)
+static inline int lat_test(const char *call, enum kind kind, const void *ivar, int cmp, uint64_t value)
 {
     lat_require(call);
     if (lat_compare(kind, cmp, lat_load(kind, ivar), value))
@@ -53,7 +53,7 @@ static inline int lat_test(const char *call, enum lat_kind kind, const void *iva
     return 0;
 }
 
-static inline void lat_wait_until(const char *call, enum lat_kind kind, const void *ivar, int cmp, uint64_t value)
+static inline void lat_wait_until(const char *call, enum kind kind, const void *ivar, int cmp, uint64_t value)
 {
     lat_require(call);
     if (lat_compare(kind, cmp, lat_load(kind, ivar), value))
@@ -64,30 +64,30 @@ static inline void lat_wait_until(const char *call, enum lat_kind kind, const vo
     while (!lat_compare(kind, cmp, lat_load(kind, ivar), value));
 }
 
-int lat_test_all(const char *call, enum lat_kind kind, const void *ivars, size_t nelems, const int *status, int cmp,
+int lat_test_all(const char *call, enum kind kind, const void *ivars, size_t nelems, const int *status, int cmp,
                  uint64_t value);
-size_t lat_test_any(const char *call, enum lat_kind kind, const void *ivars, size_t nelems, const int *status, int cmp,
+size_t lat_test_any(const char *call, enum kind kind, const void *ivars, size_t nelems, const int *status, int cmp,
                     uint64_t value);
-size_t lat_test_some(const char *call, enum lat_kind kind, const void *ivars, size_t nelems, size_t *indices,
+size_t lat_test_some(const char *call, enum kind kind, const void *ivars, size_t nelems, size_t *indices,
                      const int *status, int cmp, uint64_t value);
-void lat_wait_until_all(const char *call, enum lat_kind kind, const void *ivars, size_t nelems, const int *status,
-                        int cmp, uint64_t value);
-size_t lat_wait_until_any(const char *call, enum lat_kind kind, const void *ivars, size_t nelems, const int *status,
+void lat_wait_until_all(const char *call, enum kind kind, const void *ivars, size_t nelems, const int *status, int cmp,
+                        uint64_t value);
+size_t lat_wait_until_any(const char *call, enum kind kind, const void *ivars, size_t nelems, const int *status,
                           int cmp, uint64_t value);
-size_t lat_wait_until_some(const char *call, enum lat_kind kind, const void *ivars, size_t nelems, size_t *indices,
+size_t lat_wait_until_some(const char *call, enum kind kind, const void *ivars, size_t nelems, size_t *indices,
                            const int *status, int cmp, uint64_t value);
 
-int lat_test_all_vector(const char *call, enum lat_kind kind, const void *ivars, size_t nelems, const int *status,
-                        int cmp, const void *values);
-size_t lat_test_any_vector(const char *call, enum lat_kind kind, const void *ivars, size_t nelems, const int *status,
+int lat_test_all_vector(const char *call, enum kind kind, const void *ivars, size_t nelems, const int *status, int cmp,
+                        const void *values);
+size_t lat_test_any_vector(const char *call, enum kind kind, const void *ivars, size_t nelems, const int *status,
                            int cmp, const void *values);
-size_t lat_test_some_vector(const char *call, enum lat_kind kind, const void *ivars, size_t nelems, size_t *indices,
+size_t lat_test_some_vector(const char *call, enum kind kind, const void *ivars, size_t nelems, size_t *indices,
                             const int *status, int cmp, const void *values);
-void lat_wait_until_all_vector(const char *call, enum lat_kind kind, const void *ivars, size_t nelems,
-                               const int *status, int cmp, const void *values);
-size_t lat_wait_until_any_vector(const char *call, enum lat_kind kind, const void *ivars, size_t nelems,
-                                 const int *status, int cmp, const void *values);
-size_t lat_wait_until_some_vector(const char *call, enum lat_kind kind, const void *ivars, size_t nelems,
-                                  size_t *indices, const int *status, int cmp, const void *values);
+void lat_wait_until_all_vector(const char *call, enum kind kind, const void *ivars, size_t nelems, const int *status,
+                               int cmp, const void *values);
+size_t lat_wait_until_any_vector(const char *call, enum kind kind, const void *ivars, size_t nelems, const int *status,
+                                 int cmp, const void *values);
+size_t lat_wait_until_some_vector(const char *call, enum kind kind, const void *ivars, size_t nelems, size_t *indices,
+                                  const int *status, int cmp, const void *values);
 
 #endif

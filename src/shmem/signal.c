@@ -80,7 +80,7 @@ uint64_t lat_signal_wait_until(uint64_t *sig_addr, int cmp, uint64_t cmp_value)
     struct uccs_wait wait = {0};
     uint64_t value;
     lat_require("shmem_signal_wait_until");
-    while (!lat_compare(LAT_U64, cmp, value = atomic_load_acquire(sig_addr), cmp_value)) /* release: lat_signal */
+    while (!lat_compare(KIND_U64, cmp, value = atomic_load_acquire(sig_addr), cmp_value)) /* release: lat_signal */
         uccs_pause(&wait);
     return value;
 }

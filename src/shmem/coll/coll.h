@@ -4,7 +4,7 @@
 #ifndef SHMEM_COLL_COLL_H
 #define SHMEM_COLL_COLL_H
 
-#include "shmem/kind.h"
+#include "base/kind.h"
 
 #include <shmem.h>
 #include <stddef.h>
@@ -15,9 +15,9 @@ int lat_fcollect(const char *call, shmem_team_t team, void *dest, const void *so
 int lat_alltoall(const char *call, shmem_team_t team, void *dest, const void *source, size_t bytes);
 int lat_alltoalls(const char *call, shmem_team_t team, void *dest, const void *source, ptrdiff_t dst, ptrdiff_t sst,
                   size_t nelems, size_t size);
-int lat_reduce(const char *call, shmem_team_t team, void *dest, const void *source, size_t n, enum lat_kind kind,
-               enum lat_op op);
-int lat_scan(const char *call, shmem_team_t team, void *dest, const void *source, size_t n, enum lat_kind kind,
+int lat_reduce(const char *call, shmem_team_t team, void *dest, const void *source, size_t n, enum kind kind,
+               enum fold_op op);
+int lat_scan(const char *call, shmem_team_t team, void *dest, const void *source, size_t n, enum kind kind,
              int inclusive);
 
 void lat_set_broadcast(const char *call, void *dest, const void *source, size_t bytes, int root, int start,
@@ -30,7 +30,7 @@ void lat_set_alltoall(const char *call, void *dest, const void *source, size_t b
                       int size, long *pSync);
 void lat_set_alltoalls(const char *call, void *dest, const void *source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems,
                        size_t elem, int start, int logstride, int size, long *pSync);
-void lat_set_reduce(const char *call, void *dest, const void *source, size_t n, enum lat_kind kind, enum lat_op op,
+void lat_set_reduce(const char *call, void *dest, const void *source, size_t n, enum kind kind, enum fold_op op,
                     int start, int logstride, int size, void *pWrk, long *pSync);
 
 #endif

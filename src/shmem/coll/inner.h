@@ -17,7 +17,7 @@
 #define SHMEM_COLL_INNER_H
 
 #include "shmem/coll/select.h"
-#include "shmem/kind.h"
+#include "base/kind.h"
 #include "shmem/place.h"
 #include "uccs/core/memory.h"
 #include "uccs/sync/team.h"
@@ -33,9 +33,9 @@ void lat_group_alltoall(const char *call, struct uccs_team *group, void *dest, c
 void lat_group_alltoalls(const char *call, struct uccs_team *group, void *dest, const void *source, ptrdiff_t dst,
                          ptrdiff_t sst, size_t nelems, size_t size);
 void lat_group_reduce(const char *call, struct uccs_team *group, void *dest, const void *source, size_t n,
-                      enum lat_kind kind, enum lat_op op);
-void lat_group_scan(const char *call, struct uccs_team *group, void *dest, const void *source, size_t n,
-                    enum lat_kind kind, bool inclusive);
+                      enum kind kind, enum fold_op op);
+void lat_group_scan(const char *call, struct uccs_team *group, void *dest, const void *source, size_t n, enum kind kind,
+                    bool inclusive);
 
 static inline bool lat_coll_can_post(const struct uccs_team *group)
 {

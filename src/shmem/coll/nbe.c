@@ -13,7 +13,7 @@
 #include "shmem/coll/nbe.h"
 
 #include "shmem/coll/coll.h"
-#include "shmem/coll/kernels.h"
+#include "base/fold.h"
 #include "shmem/coll/nbe_nodes.h"
 #include "shmem/place.h"
 #include "shmem/state.h"
@@ -55,9 +55,9 @@ static void share_alltoall(struct operation *op)
 /* I alone read and write my elements, at every member, so that in place is no special case. */
 static void share_reduce(struct operation *op)
 {
-    size_t members = (size_t)op->team->size, rank = (size_t)op->team->rank, size = lat_kind_size(op->kind);
+    size_t members = (size_t)op->team->size, rank = (size_t)op->team->rank, size = kind_size(op->kind);
     size_t begin = op->n * rank / members, end = op->n * (rank + 1) / members;
-    lat_kernel *kernel = lat_kernel_of(op->kind, op->op);
+    fold_kernel *kernel = fold_kernel_of(op->kind, op->op);
     for (size_t piece; begin < end; begin += piece) {
         _Alignas(64) char sum[4096];
         piece = end - begin < sizeof sum / size ? end - begin : sizeof sum / size;
@@ -217,8 +217,8 @@ int lat_alltoall_nbe(const char *call, shmem_team_t team, void *dest, const void
                                      .root = -1});
 }
 
-int lat_reduce_nbe(const char *call, shmem_team_t team, void *dest, const void *source, size_t n, enum lat_kind kind,
-                   enum lat_op op, shmemx_request_t *req)
+int lat_reduce_nbe(const char *call, shmem_team_t team, void *dest, const void *source, size_t n, enum kind kind,
+                   enum fold_op op, shmemx_request_t *req)
 {
     return start(team, req,
                  &(struct operation){.call = call,

@@ -4,7 +4,7 @@
 #ifndef SHMEM_COLL_NBE_H
 #define SHMEM_COLL_NBE_H
 
-#include "shmem/kind.h"
+#include "base/kind.h"
 
 #include <shmemx.h>
 
@@ -16,7 +16,7 @@ int lat_fcollect_nbe(const char *call, shmem_team_t team, void *dest, const void
                      shmemx_request_t *req);
 int lat_alltoall_nbe(const char *call, shmem_team_t team, void *dest, const void *source, size_t bytes,
                      shmemx_request_t *req);
-int lat_reduce_nbe(const char *call, shmem_team_t team, void *dest, const void *source, size_t n, enum lat_kind kind,
-                   enum lat_op op, shmemx_request_t *req);
+int lat_reduce_nbe(const char *call, shmem_team_t team, void *dest, const void *source, size_t n, enum kind kind,
+                   enum fold_op op, shmemx_request_t *req);
 
 #endif

@@ -7,7 +7,7 @@
  * Invariants: a group's operations run one after the other, so their meetings do. Under the progress list's lock. */
 #include "shmem/coll/nbe_nodes.h"
 
-#include "shmem/coll/kernels.h"
+#include "base/fold.h"
 #include "shmem/place.h"
 #include "shmem/state.h"
 
@@ -45,7 +45,7 @@ static void my_part(const struct operation *op, size_t *from, size_t *n)
 
 static void take_parts(struct operation *op)
 {
-    size_t from, n, size = lat_kind_size(op->kind);
+    size_t from, n, size = kind_size(op->kind);
     my_part(op, &from, &n);
     op->room = malloc(n * size * (size_t)op->team->size);
     if (n && !op->room)
@@ -56,9 +56,9 @@ static void take_parts(struct operation *op)
 
 static void give_parts(struct operation *op)
 {
-    size_t from, n, size = lat_kind_size(op->kind);
+    size_t from, n, size = kind_size(op->kind);
     my_part(op, &from, &n);
-    lat_kernel *kernel = lat_kernel_of(op->kind, op->op);
+    fold_kernel *kernel = fold_kernel_of(op->kind, op->op);
     for (int rank = 1; n && rank < op->team->size; rank++)
         kernel(op->room, op->room, op->room + (size_t)rank * n * size, n);
     for (int rank = 0; n && rank < op->team->size; rank++)

@@ -2,7 +2,7 @@
 #ifndef SHMEM_COLL_NBE_NODES_H
 #define SHMEM_COLL_NBE_NODES_H
 
-#include "shmem/kind.h"
+#include "base/kind.h"
 #include "shmem/team.h"
 #include "uccs/sync/team.h"
 #include "uccs/core/wait.h"
@@ -25,8 +25,8 @@ struct operation {
     const void *source;
     size_t bytes; /* of one member; of all in a reduction */
     size_t n;     /* elements of a reduction */
-    enum lat_kind kind;
-    enum lat_op op;
+    enum kind kind;
+    enum fold_op op;
     /* Over several nodes: */
     bool quiet; /* a barrier: what I have issued completes first */
     int phase;

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 
 struct fold {
-    lat_kernel *combine;
+    fold_kernel *combine;
     size_t size; /* of an element */
 };
 
@@ -163,9 +163,9 @@ static void fold_all(struct uccs_team *group, const struct fold *fold, char *des
 }
 
 void lat_nodes_reduce(const char *call, struct uccs_team *group, void *dest, const void *source, size_t n,
-                      enum lat_kind kind, enum lat_op op)
+                      enum kind kind, enum fold_op op)
 {
-    const struct fold fold = {lat_kernel_of(kind, op), lat_kind_size(kind)};
+    const struct fold fold = {fold_kernel_of(kind, op), kind_size(kind)};
     enum lat_algorithm way = lat_coll_choose_far(LAT_COLL_REDUCE, group, n * fold.size);
     if (way == LAT_BY_PULL)
         lat_pull_reduce(call, group, dest, source, n, kind, op);
@@ -175,10 +175,10 @@ void lat_nodes_reduce(const char *call, struct uccs_team *group, void *dest, con
         fold_all(group, &fold, dest, source, n * fold.size, group->size - 1);
 }
 
-void lat_nodes_scan(const char *call, struct uccs_team *group, void *dest, const void *source, size_t n,
-                    enum lat_kind kind, bool inclusive)
+void lat_nodes_scan(const char *call, struct uccs_team *group, void *dest, const void *source, size_t n, enum kind kind,
+                    bool inclusive)
 {
-    const struct fold fold = {lat_kernel_of(kind, LAT_SUM), lat_kind_size(kind)};
+    const struct fold fold = {fold_kernel_of(kind, FOLD_SUM), kind_size(kind)};
     enum lat_algorithm way = lat_coll_choose_far(LAT_COLL_SCAN, group, n * fold.size);
     if (way == LAT_BY_PULL || most_of(group->nodes, fold.size) == 0)
         lat_pull_scan(call, group, dest, source, n, kind, inclusive);

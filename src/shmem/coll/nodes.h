@@ -10,7 +10,7 @@
 #define SHMEM_COLL_NODES_H
 
 #include "shmem/coll/inner.h"
-#include "shmem/coll/kernels.h"
+#include "base/fold.h"
 
 #define NODES_WAY(way)                                                                                                 \
     void lat_##way##_broadcast(const char *call, struct uccs_team *group, void *dest, const void *source,              \
@@ -23,9 +23,9 @@
     void lat_##way##_alltoalls(const char *call, struct uccs_team *group, char *dest, const char *source,              \
                                ptrdiff_t dst, ptrdiff_t sst, size_t nelems, size_t size);                              \
     void lat_##way##_reduce(const char *call, struct uccs_team *group, void *dest, const void *source, size_t n,       \
-                            enum lat_kind kind, enum lat_op op);                                                       \
+                            enum kind kind, enum fold_op op);                                                          \
     void lat_##way##_scan(const char *call, struct uccs_team *group, void *dest, const void *source, size_t n,         \
-                          enum lat_kind kind, bool inclusive);
+                          enum kind kind, bool inclusive);
 
 NODES_WAY(nodes)
 NODES_WAY(pull)

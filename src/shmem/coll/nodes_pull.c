@@ -7,7 +7,7 @@
  * Rules and threads: inner.h. */
 #include "shmem/coll/nodes.h"
 
-#include "shmem/coll/kernels.h"
+#include "base/fold.h"
 #include "shmem/place.h"
 #include "shmem/strided.h"
 #include "shmem/state.h"
@@ -173,7 +173,7 @@ static void *room_for(const char *call, size_t bytes)
 }
 
 /* sum = fold of the sources of members 0 .. last at `source`; `room` takes last + 1 pieces. */
-static void fold(struct step *step, lat_kernel *combine, char *sum, char *room, const char *source, size_t bytes,
+static void fold(struct step *step, fold_kernel *combine, char *sum, char *room, const char *source, size_t bytes,
                  size_t n, int last)
 {
     for (int rank = 0; rank <= last; rank++)
@@ -185,7 +185,7 @@ static void fold(struct step *step, lat_kernel *combine, char *sum, char *room, 
 }
 
 /* Short: each folds everything; nobody stores before all have taken. Also the scans: members 0 .. last. */
-static void fold_all(struct step *step, lat_kernel *combine, void *dest, const char *source, size_t n, size_t size,
+static void fold_all(struct step *step, fold_kernel *combine, void *dest, const char *source, size_t n, size_t size,
                      int last)
 {
     size_t bytes = n * size, most = ROOM / ((size_t)step->group->size * size) + 1;
@@ -204,7 +204,7 @@ static void fold_all(struct step *step, lat_kernel *combine, void *dest, const c
 }
 
 /* Long: each folds its share of the elements, and gives it to all. Only a share's owner touches it. */
-static void fold_share(struct step *step, lat_kernel *combine, char *dest, const char *source, size_t n, size_t size)
+static void fold_share(struct step *step, fold_kernel *combine, char *dest, const char *source, size_t n, size_t size)
 {
     size_t members = (size_t)step->group->size, rank = (size_t)step->group->rank;
     size_t at = n * rank / members, end = n * (rank + 1) / members, most = ROOM / (members * size) + 1;
@@ -223,19 +223,19 @@ static void fold_share(struct step *step, lat_kernel *combine, char *dest, const
 }
 
 void lat_pull_reduce(const char *call, struct uccs_team *group, void *dest, const void *source, size_t n,
-                     enum lat_kind kind, enum lat_op op)
+                     enum kind kind, enum fold_op op)
 {
     struct step step = {call, group, &(struct uccs_request){.pending = 1}};
-    size_t size = lat_kind_size(kind);
+    size_t size = kind_size(kind);
     if (n * size <= GATHER_MOST)
-        fold_all(&step, lat_kernel_of(kind, op), dest, source, n, size, group->size - 1);
+        fold_all(&step, fold_kernel_of(kind, op), dest, source, n, size, group->size - 1);
     else
-        fold_share(&step, lat_kernel_of(kind, op), dest, source, n, size);
+        fold_share(&step, fold_kernel_of(kind, op), dest, source, n, size);
 }
 
-void lat_pull_scan(const char *call, struct uccs_team *group, void *dest, const void *source, size_t n,
-                   enum lat_kind kind, bool inclusive)
+void lat_pull_scan(const char *call, struct uccs_team *group, void *dest, const void *source, size_t n, enum kind kind,
+                   bool inclusive)
 {
     struct step step = {call, group, &(struct uccs_request){.pending = 1}};
-    fold_all(&step, lat_kernel_of(kind, LAT_SUM), dest, source, n, lat_kind_size(kind), group->rank - !inclusive);
+    fold_all(&step, fold_kernel_of(kind, FOLD_SUM), dest, source, n, kind_size(kind), group->rank - !inclusive);
 }

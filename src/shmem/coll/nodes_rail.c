@@ -302,7 +302,7 @@ void lat_rail_broadcast(const char *call, struct uccs_team *group, void *dest, c
 struct rail {
     const char *call;
     struct uccs_team *group;
-    lat_kernel *combine;
+    fold_kernel *combine;
     char *dest;
     const char *source;
     size_t size, n;       /* of an element; elements */
@@ -474,14 +474,14 @@ static void copy_slices(const struct rail *rail)
 }
 
 void lat_rail_reduce(const char *call, struct uccs_team *group, void *dest, const void *source, size_t n,
-                     enum lat_kind kind, enum lat_op op)
+                     enum kind kind, enum fold_op op)
 {
     struct rail rail = {.call = call,
                         .group = group,
-                        .combine = lat_kernel_of(kind, op),
+                        .combine = fold_kernel_of(kind, op),
                         .dest = dest,
                         .source = source,
-                        .size = lat_kind_size(kind),
+                        .size = kind_size(kind),
                         .n = n};
     open_rail(&rail);
     if (rail.room)

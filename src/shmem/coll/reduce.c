@@ -12,13 +12,13 @@
  * dest but those of earlier ranks, whose sources it has used). */
 #include "shmem/coll/inner.h"
 #include "shmem/coll/nodes.h"
-#include "shmem/coll/kernels.h"
+#include "base/fold.h"
 
 /* Of a share, what stays in the nearest cache while it is folded. */
 #define BLOCK 8192
 
 struct fold {
-    lat_kernel *combine;
+    fold_kernel *combine;
     size_t size; /* of an element */
 };
 
@@ -130,9 +130,9 @@ static void reduce_by_share(const char *call, struct uccs_team *group, const str
 }
 
 void lat_group_reduce(const char *call, struct uccs_team *group, void *dest, const void *source, size_t n,
-                      enum lat_kind kind, enum lat_op op)
+                      enum kind kind, enum fold_op op)
 {
-    const struct fold fold = {lat_kernel_of(kind, op), lat_kind_size(kind)};
+    const struct fold fold = {fold_kernel_of(kind, op), kind_size(kind)};
     size_t bytes = n * fold.size;
     if (n == 0)
         return;
@@ -210,10 +210,10 @@ static void scan_by_share(const char *call, struct uccs_team *group, const struc
     lat_coll_leave(group);
 }
 
-void lat_group_scan(const char *call, struct uccs_team *group, void *dest, const void *source, size_t n,
-                    enum lat_kind kind, bool inclusive)
+void lat_group_scan(const char *call, struct uccs_team *group, void *dest, const void *source, size_t n, enum kind kind,
+                    bool inclusive)
 {
-    const struct fold fold = {lat_kernel_of(kind, LAT_SUM), lat_kind_size(kind)};
+    const struct fold fold = {fold_kernel_of(kind, FOLD_SUM), kind_size(kind)};
     size_t bytes = n * fold.size;
     if (n == 0)
         return;

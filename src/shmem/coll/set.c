@@ -208,7 +208,7 @@ void lat_set_alltoalls(const char *call, void *dest, const void *source, ptrdiff
     lat_group_alltoalls(call, group_of(call, start, logstride, size, pSync), dest, source, dst, sst, nelems, elem);
 }
 
-void lat_set_reduce(const char *call, void *dest, const void *source, size_t n, enum lat_kind kind, enum lat_op op,
+void lat_set_reduce(const char *call, void *dest, const void *source, size_t n, enum kind kind, enum fold_op op,
                     int start, int logstride, int size, void *pWrk, long *pSync)
 {
     (void)pWrk; /* nothing needs room */

@@ -59,8 +59,8 @@ int lat_alltoalls(const char *call, shmem_team_t team, void *dest, const void *s
     return 0;
 }
 
-int lat_reduce(const char *call, shmem_team_t team, void *dest, const void *source, size_t n, enum lat_kind kind,
-               enum lat_op op)
+int lat_reduce(const char *call, shmem_team_t team, void *dest, const void *source, size_t n, enum kind kind,
+               enum fold_op op)
 {
     struct uccs_team *group = group_of(call, team);
     if (!group)
@@ -69,7 +69,7 @@ int lat_reduce(const char *call, shmem_team_t team, void *dest, const void *sour
     return 0;
 }
 
-int lat_scan(const char *call, shmem_team_t team, void *dest, const void *source, size_t n, enum lat_kind kind,
+int lat_scan(const char *call, shmem_team_t team, void *dest, const void *source, size_t n, enum kind kind,
              int inclusive)
 {
     struct uccs_team *group = group_of(call, team);

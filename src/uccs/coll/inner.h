@@ -17,8 +17,8 @@
 #ifndef UCCS_COLL_INNER_H
 #define UCCS_COLL_INNER_H
 
+#include "base/fold.h"
 #include "uccs/coll/coll.h"
-#include "uccs/coll/reduce.h"
 #include "uccs/core/wait.h"
 #include "uccs/object/request.h"
 #include "uccs/object/stage.h"
@@ -74,7 +74,7 @@ struct uccs_schedule {
     char *dest;
     size_t bytes, n; /* of one member's part; elements */
     int root;
-    uccs_reduce_kernel *kernel;
+    fold_kernel *kernel;
     size_t element;
 
     uint64_t sequence;

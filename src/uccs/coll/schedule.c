@@ -78,7 +78,7 @@ static void receive_some(struct uccs_schedule *s)
             fail_length(s, letter, bytes);
         char *to = s->step.receive + s->received * PIECE;
         if (s->step.fold)
-            s->kernel(to, letter->data, bytes / s->element);
+            s->kernel(to, to, letter->data, bytes / s->element);
         else if (bytes)
             memcpy(to, letter->data, bytes);
         uccs_letter_drop(letter);

@@ -1,0 +1,112 @@
+/* Compiled once for every processor of the architecture, and again (fold_avx2.c) for wider vectors under another name
+ * of the table; fold_kernel_of in fold_choose.c looks at the processor. Neither fuses multiplications and additions, so
+ * both give the same bits (cmake/LateralFold.cmake says how they are compiled). */
+#include "base/fold.h"
+
+#include <stdint.h>
+
+#ifndef TABLE
+#define TABLE fold_kernels
+#endif
+
+#if defined(__clang__)
+#define INDEPENDENT _Pragma("clang loop vectorize(assume_safety)")
+#else
+#define INDEPENDENT _Pragma("GCC ivdep")
+#endif
+
+/* An element, and the element as it lies in memory: at any address, in objects of any type. */
+#define TYPE(name, of) \
+    typedef of name;   \
+    typedef of __attribute__((aligned(1), may_alias)) name##_at;
+
+TYPE(u8, uint8_t)
+TYPE(u16, uint16_t)
+TYPE(u32, uint32_t)
+TYPE(u64, uint64_t)
+TYPE(i8, int8_t)
+TYPE(i16, int16_t)
+TYPE(i32, int32_t)
+TYPE(i64, int64_t)
+TYPE(f, float)
+TYPE(d, double)
+TYPE(ld, long double)
+
+/* Complex numbers by their parts: the product without the library's search for infinities. */
+typedef struct {
+    float re, im;
+} __attribute__((packed, may_alias)) cf, cf_at;
+typedef struct {
+    double re, im;
+} __attribute__((packed, may_alias)) cd, cd_at;
+
+#define KERNEL(type, op, ...)                                                     \
+    static void type##_##op(void *out_, const void *a_, const void *b_, size_t n) \
+    {                                                                             \
+        type##_at *out = out_;                                                    \
+        const type##_at *a = a_, *b = b_;                                         \
+        INDEPENDENT                                                               \
+        for (size_t i = 0; i < n; i++) {                                          \
+            const type x = a[i], y = b[i];                                        \
+            out[i] = (type)__VA_ARGS__;                                           \
+        }                                                                         \
+    }
+
+/* Sums and products of signed integers wrap: they are those of unsigned ones, bit for bit; `1u *`
+ * keeps the narrow ones from becoming int, whose product could overflow. */
+#define BITWISE(type)               \
+    KERNEL(type, and, (x & y))      \
+    KERNEL(type, or, (x | y))       \
+    KERNEL(type, xor, (x ^ y))      \
+    KERNEL(type, sum, (1u * x + y)) \
+    KERNEL(type, prod, (1u * x * y))
+#define ORDERED(type)                  \
+    KERNEL(type, min, (y < x ? y : x)) \
+    KERNEL(type, max, (y > x ? y : x))
+#define REAL(type)             \
+    ORDERED(type)              \
+    KERNEL(type, sum, (x + y)) \
+    KERNEL(type, prod, (x * y))
+#define COMPLEX(type)                             \
+    KERNEL(type, sum, {x.re + y.re, x.im + y.im}) \
+    KERNEL(type, prod, {x.re * y.re - x.im * y.im, x.re * y.im + x.im * y.re})
+
+BITWISE(u8)
+BITWISE(u16)
+BITWISE(u32)
+BITWISE(u64)
+ORDERED(i8)
+ORDERED(u8)
+ORDERED(i16)
+ORDERED(u16)
+ORDERED(i32)
+ORDERED(u32)
+ORDERED(i64)
+ORDERED(u64)
+REAL(f)
+REAL(d)
+REAL(ld)
+COMPLEX(cf)
+COMPLEX(cd)
+
+#define INTEGER_ROW(bits, order)                                                                          \
+    {                                                                                                     \
+        [FOLD_AND] = bits##_and, [FOLD_OR] = bits##_or, [FOLD_XOR] = bits##_xor, [FOLD_SUM] = bits##_sum, \
+        [FOLD_PROD] = bits##_prod, [FOLD_MIN] = order##_min, [FOLD_MAX] = order##_max                     \
+    }
+#define REAL_ROW(name)                                                                                       \
+    {                                                                                                        \
+        [FOLD_SUM] = name##_sum, [FOLD_PROD] = name##_prod, [FOLD_MIN] = name##_min, [FOLD_MAX] = name##_max \
+    }
+#define COMPLEX_ROW(name)                                  \
+    {                                                      \
+        [FOLD_SUM] = name##_sum, [FOLD_PROD] = name##_prod \
+    }
+
+fold_kernel *const TABLE[KIND_KINDS][FOLD_OPS] = {
+    [KIND_I8] = INTEGER_ROW(u8, i8),    [KIND_U8] = INTEGER_ROW(u8, u8),    [KIND_I16] = INTEGER_ROW(u16, i16),
+    [KIND_U16] = INTEGER_ROW(u16, u16), [KIND_I32] = INTEGER_ROW(u32, i32), [KIND_U32] = INTEGER_ROW(u32, u32),
+    [KIND_I64] = INTEGER_ROW(u64, i64), [KIND_U64] = INTEGER_ROW(u64, u64), [KIND_FLOAT] = REAL_ROW(f),
+    [KIND_DOUBLE] = REAL_ROW(d),        [KIND_LONGDOUBLE] = REAL_ROW(ld),   [KIND_COMPLEXF] = COMPLEX_ROW(cf),
+    [KIND_COMPLEXD] = COMPLEX_ROW(cd),
+};

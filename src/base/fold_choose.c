@@ -1,0 +1,30 @@
+#include "base/fold.h"
+
+fold_kernel *fold_kernel_of(enum kind kind, enum fold_op op)
+{
+#if defined(__x86_64__)
+    if (__builtin_cpu_supports("avx2"))
+        return fold_kernels_avx2[kind][op];
+#endif
+    return fold_kernels[kind][op];
+}
+
+size_t kind_size(enum kind kind)
+{
+    static const unsigned char sizes[KIND_KINDS] = {
+        [KIND_I8] = 1,
+        [KIND_U8] = 1,
+        [KIND_I16] = 2,
+        [KIND_U16] = 2,
+        [KIND_I32] = 4,
+        [KIND_U32] = 4,
+        [KIND_I64] = 8,
+        [KIND_U64] = 8,
+        [KIND_FLOAT] = 4,
+        [KIND_DOUBLE] = 8,
+        [KIND_LONGDOUBLE] = sizeof(long double),
+        [KIND_COMPLEXF] = 8,
+        [KIND_COMPLEXD] = 16,
+    };
+    return sizes[kind];
+}

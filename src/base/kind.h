@@ -1,0 +1,31 @@
+/* What an element is, and what a reduction does with two of them. Plain constants, no state; anyone may include it.
+ * api/table.py names them; a new kind or operation starts here and in fold.c. */
+#ifndef BASE_KIND_H
+#define BASE_KIND_H
+
+#include <limits.h>
+
+/* Variables that a PE waits for are integers of 16 bits and more; reductions take all kinds. */
+enum kind {
+    KIND_I8,
+    KIND_U8,
+    KIND_I16,
+    KIND_U16,
+    KIND_I32,
+    KIND_U32,
+    KIND_I64,
+    KIND_U64,
+    KIND_FLOAT,
+    KIND_DOUBLE,
+    KIND_LONGDOUBLE,
+    KIND_COMPLEXF,
+    KIND_COMPLEXD,
+    KIND_KINDS
+};
+
+/* Plain char is signed on x86-64 and unsigned on aarch64. */
+#define KIND_CHAR (CHAR_MIN < 0 ? KIND_I8 : KIND_U8)
+
+enum fold_op { FOLD_AND, FOLD_OR, FOLD_XOR, FOLD_MIN, FOLD_MAX, FOLD_SUM, FOLD_PROD, FOLD_OPS };
+
+#endif
