@@ -1,7 +1,7 @@
 /*
  * Atomics of the OpenSHMEM layer: what the generated thunks need beside src/base/atomic.h.
- * Thread-safe; no state. A peer on the node is reached by the processor's atomics directly in the
- * thunk; everything else goes to lat_amo_far. Orders: read-modify-writes are acquire-release, a
+ * Thread-safe; no state. Thunks reach a peer on the node by the processor's atomics; everything else
+ * goes to lat_amo_far. Orders: read-modify-writes are acquire-release, a
  * fetch acquires and a set releases, and each is the partner of the others (and of wait_until).
  */
 #ifndef LATERAL_SHMEM_AMO_H
@@ -18,23 +18,24 @@ struct shmem_ctx_impl;
 struct uccs_request;
 
 /*
- * The slow half: `dest` on `pe` is not mapped here, or it is a mistake of the program, which is
- * named. `value` and `cond` are the operand's bits, zero- or sign-extended from `size` (4 or 8)
- * bytes; only the low `size` bytes count. Answers the bits that were there before.
+ * The slow half: `dest` of `pe` is not mapped here, or the program is wrong, and then it names the
+ * mistake. `value` and `cond` are the operand's bits, zero- or sign-extended from `size` (4 or 8)
+ * bytes; only the low `size` bytes count. Returns the old bits.
  */
 uint64_t lat_amo_far(const char *call, struct shmem_ctx_impl *ctx, enum uccs_atomic op, const void *dest, size_t size,
                      uint64_t value, uint64_t cond, int pe);
 
-/* The same without the old value: to another node it is sent and not waited for. Answers 0. */
+/* The same for callers that do not want the old value: on another node the operation goes on after the return.
+ * Returns 0. */
 uint64_t lat_amo_post_far(const char *call, struct shmem_ctx_impl *ctx, enum uccs_atomic op, const void *dest,
                           size_t size, uint64_t value, uint64_t cond, int pe);
 
-/* The same where the old value is wanted at `fetch`: on return, or to another node when the context is quiet or the
- * request complete; req may be null. */
+/* The same, but it stores the old value at `fetch`: before it returns, or for a PE of another node before the
+ * context is quiet or the request complete. req may be null. */
 void lat_amo_fetch_far(const char *call, struct shmem_ctx_impl *ctx, enum uccs_atomic op, const void *dest, size_t size,
                        uint64_t value, uint64_t cond, int pe, void *fetch, struct uccs_request **req);
 
-/* The same without the old value, carried by a request. */
+/* The same without the old value, tracked by a request. */
 uint64_t lat_amo_post_nbe(const char *call, struct shmem_ctx_impl *ctx, enum uccs_atomic op, const void *dest,
                           size_t size, uint64_t value, uint64_t cond, int pe, struct uccs_request **req);
 

@@ -1,5 +1,5 @@
-/* The inside of every public function that is not made of types times forms: shmem_X -> lat_X.
- * Meaning, arguments and errors are the standard's; each is defined in the file named here. */
+/* What the thunks of functions without types call: shmem_X calls lat_X with the same arguments.
+ * The standard defines meaning, arguments and errors. Each comment names the file that defines what follows. */
 #ifndef SHMEM_CALLS_H
 #define SHMEM_CALLS_H
 

@@ -32,7 +32,7 @@ void lat_check_running(const char *call);
 /* Returns true after the last finalize. */
 bool lat_check_finalized(void);
 
-/* False when the address is not symmetric. */
+/* Finds what lies around an address. Returns false when the address is not symmetric. */
 bool lat_check_find(const void *addr, struct lat_check_block *block);
 
 #pragma GCC visibility pop

@@ -7,7 +7,7 @@
 
 #include <time.h>
 
-/* Reading needs a live counter; its own line then. */
+/* Returns my line of a live counter; ends the job when the counter is none. */
 static struct uccs_counter_line *line_of(const char *call, shmemx_ct_t ct)
 {
     lat_require(call);
@@ -82,7 +82,8 @@ void lat_ct_create(shmemx_ct_t *ct)
     *ct = (shmemx_ct_t)(uintptr_t)counter;
 }
 
-/* Barrier: everybody is done with it. Clear. Barrier: all lines are zero before one is used again. */
+/* After the first barrier no PE uses the counter. After the second all lines are zero, so a PE may use the slot
+ * again. */
 void lat_ct_free(shmemx_ct_t *ct)
 {
     (void)line_of("shmemx_ct_free", *ct);
@@ -133,7 +134,8 @@ int lat_ct_wait_timeout(shmemx_ct_t ct, long wait_for, double seconds)
     struct uccs_wait wait = {0};
     double end = now() + seconds;
     while (atomic_load_acquire(&line->count) < wait_for) {
-        /* While spinning the clock would cost more than the look; a pause that yields costs more. */
+        /* While spinning, reading the clock would cost more than looking at the counter; a yield costs more than the
+         * clock. */
         if ((wait.looks % 64 == 0 || wait.looks >= uccs_core.spin) && !(now() < end))
             return atomic_load_acquire(&line->count) >= wait_for;
         uccs_pause(&wait);
@@ -160,7 +162,7 @@ size_t lat_ct_wait_any(shmemx_ct_t *cts, const long *values, size_t n)
     }
 }
 
-/* Compare and swap: arrivals in between only make it try again, and n is taken exactly once. */
+/* Swaps the count for count - n. An arrival in between makes it try again, and n is taken exactly once. */
 void lat_ct_consume(shmemx_ct_t ct, long n)
 {
     struct uccs_counter_line *line = line_of("shmemx_ct_consume", ct);

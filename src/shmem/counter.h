@@ -16,7 +16,7 @@ static inline uccs_counter lat_ct_of(shmemx_ct_t ct)
     return (uccs_counter)(uintptr_t)ct;
 }
 
-/* An arrival that was not counted: an old or invalid handle, a wrong PE. */
+/* Handles an arrival that the inline path did not count: a PE on another node, an old or invalid handle, a wrong PE. */
 void lat_ct_far(const char *call, struct shmem_ctx_impl *ctx, shmemx_ct_t ct, long weight, int pe);
 
 static inline void lat_ct_arrive(const char *call, struct shmem_ctx_impl *ctx, shmemx_ct_t ct, long weight, int pe)
@@ -25,7 +25,7 @@ static inline void lat_ct_arrive(const char *call, struct shmem_ctx_impl *ctx, s
         lat_ct_far(call, ctx, ct, weight, pe);
 }
 
-/* An invalid handle ends the job; an old one does not. */
+/* Ends the job when the handle never was a counter; an old handle passes. */
 void lat_ct_check(const char *call, shmemx_ct_t ct);
 
 /* To a peer on another node: data and count in one message. req may be null. */
@@ -34,7 +34,7 @@ void lat_put_ct_far(const char *call, struct shmem_ctx_impl *ctx, shmemx_ct_t ct
 void lat_get_ct_far(const char *call, struct shmem_ctx_impl *ctx, shmemx_ct_t ct, void *dest, const void *source,
                     size_t bytes, int pe, bool blocking, shmemx_request_t *req);
 
-/* The counter's line at the PE is found before the copy, with the data's address. */
+/* It finds the counter's line at the PE before the copy, together with the data's address. */
 static lat_hot void lat_put_ct(const char *call, struct shmem_ctx_impl *ctx, shmemx_ct_t ct, void *dest,
                                const void *source, size_t nelems, size_t size, int pe)
 {

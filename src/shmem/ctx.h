@@ -1,7 +1,7 @@
-/* Contexts: who an operation's completion belongs to. On the node every operation is complete when
- * it returns, so a context costs nothing but the translation of its team's PE numbers. To PEs of other nodes a context
- * has lanes (uccs/far.h): the default context the service lane, others one each, and one whose threads issue at the
- * same time spreads them.
+/* Contexts: each completes and orders its own operations. On the node every operation is complete when
+ * it returns, so a context only translates PE numbers of its team. To PEs of other nodes a context issues on lanes
+ * (uccs/far.h): the default context on the service lane, other contexts on one lane each, and a context that several
+ * threads use at the same time on several.
  *
  * Any thread may use a context within the limits of its options (SERIALIZED, PRIVATE). */
 #ifndef SHMEM_CTX_H
@@ -26,14 +26,13 @@ struct shmem_ctx_impl {
 extern struct shmem_ctx_impl lat_ctx_default;
 #define LAT_CTX_DEFAULT (&lat_ctx_default)
 
-/* The context behind a handle; SHMEM_CTX_DEFAULT is a small number, so that it can initialise static
- * variables. */
+/* Returns the context of a handle. SHMEM_CTX_DEFAULT is a small number, so that it can initialise static variables. */
 static inline struct shmem_ctx_impl *lat_ctx_of(shmem_ctx_t handle)
 {
     return handle == SHMEM_CTX_DEFAULT ? LAT_CTX_DEFAULT : handle;
 }
 
-/* What it issues on, for uccs/far.h; not of an invalid handle. */
+/* Returns the lanes that the context issues on, null for the service lane. The handle must be valid. */
 static inline struct uccs_far_lanes *lat_ctx_lanes(shmem_ctx_t handle)
 {
     struct shmem_ctx_impl *ctx = lat_ctx_of(handle);
@@ -42,7 +41,7 @@ static inline struct uccs_far_lanes *lat_ctx_lanes(shmem_ctx_t handle)
 
 _Noreturn void lat_ctx_fail(const char *call, const struct shmem_ctx_impl *ctx, int pe);
 
-/* PE of the context's team to PE of the world; a wrong one ends the job. */
+/* Translates a PE of the context's team to a PE of the world; ends the job when there is no such PE. */
 static inline int lat_ctx_pe(const char *call, shmem_ctx_t handle, int pe)
 {
     const struct shmem_ctx_impl *ctx = lat_ctx_of(handle);

@@ -1,4 +1,4 @@
-/* Who and where: numbers, accessibility, addresses of peers, names and versions. Any thread. */
+/* Answers queries: PE numbers, what is accessible, addresses of peers, names and versions. Any thread. */
 #include "base/env.h"
 #include "shmem/calls.h"
 #include "shmem/state.h"
@@ -35,7 +35,7 @@ int lat_addr_accessible(const void *addr, int pe)
     return place.segment == FAR_HEAP || (place.segment == FAR_IMAGE && uccs_far_same_image(pe));
 }
 
-/* One's own object is where it is, not where its pages are mapped again. */
+/* For the calling PE it returns `dest` itself, not the second mapping of its pages. */
 void *lat_ptr(const void *dest, int pe)
 {
     size_t offset;

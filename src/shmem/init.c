@@ -1,7 +1,8 @@
 /* Init and finalize: they nest, and after the last finalize the library may live again.
  *
- * Data flow of init: the substrate (src/uccs/life.h) -> heap, world team, default context -> running. Finalize goes back the same way; it ends with a
- * barrier whose waiters sleep. The counts are under a mutex: any thread may nest. */
+ * Data flow of init: the substrate (src/uccs/life.h) -> heap, world team, default context -> running. Finalize goes
+ * back the same way and ends with a barrier in which waiters sleep. A mutex guards the counts, so any thread may
+ * nest. */
 #include "base/atomic.h"
 #include "base/log.h"
 #include "rte/rte.h"
@@ -26,7 +27,7 @@ static pthread_mutex_t life = PTHREAD_MUTEX_INITIALIZER;
 static int depth;            /* inits not yet finalized */
 static bool started_old_way; /* start_pes, which counts once */
 
-/* Lines of different PEs interleave whole only when each is written whole. */
+/* Makes standard output write whole lines, so that lines of different PEs do not tear each other. */
 static void write_whole_lines(void)
 {
     if (rte.launched && !isatty(STDOUT_FILENO))
@@ -108,9 +109,9 @@ static bool stop(int seconds)
     return uccs_life_end(seconds);
 }
 
-/* A plain exit finalizes: programs of the start_pes kind need it, others may have forgotten. Those others may also
- * have left their peers waiting for them, so they wait for the peers' exit only so long. An exit
- * with an error leaves it to the launcher to end the job. Children of a fork are no PEs. */
+/* A plain exit finalizes. Programs that use start_pes need this; other programs may have forgotten to finalize, and
+ * their peers may wait for them in other calls, so they wait only SECONDS_FOR_OTHERS for their peers. After an exit
+ * with an error the launcher ends the job. Children of a fork are no PEs. */
 static void finalize_at_exit(int status, void *unused)
 {
     (void)unused;
@@ -143,8 +144,8 @@ void lat_finalize(void)
     pthread_mutex_unlock(&life);
 }
 
-/* exit, not _exit: the standard wants the caller's normal termination. Only one thread may call exit, so a second one that
- * comes at the same time waits for the end of the process. */
+/* exit, not _exit: the standard wants the caller's normal termination. Only one thread may call exit, so a second
+ * one that comes at the same time waits for the end of the process. */
 _Noreturn void lat_global_exit(int status)
 {
     static uint32_t taken;

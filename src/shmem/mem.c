@@ -1,9 +1,9 @@
 /* The symmetric heap: collective calls over a deterministic allocator (src/base/heap.h).
  *
  * Every PE makes the same calls in the same order (the standard's rule), so every PE gets the same
- * offset without a word between them; the barriers are the standard's: on return from an allocation
- * the block exists everywhere, on entry to a release nobody uses it any more. Hints change nothing
- * on a node: all memory is equally near to the processor's atomics. */
+ * offset without a word between them; the barriers are the standard's: when an allocation
+ * returns, the block exists at every PE; a release begins when no PE uses the block any more. Hints change nothing
+ * on a node, where all memory is equally near to the processor's atomics. */
 #include "shmem/mem.h"
 
 #include "base/heap.h"
@@ -39,7 +39,7 @@ static char *base(void)
     return uccs_memory_heap(&bytes);
 }
 
-/* Once a job, from one PE: programs that check for null need no more than a hint. */
+/* Prints one line per job, from PE 0: programs that check for null need no more than a hint. */
 static void tell_no_room(const char *call, size_t size, int status)
 {
     static int told;
@@ -118,7 +118,7 @@ void *lat_align(size_t alignment, size_t size)
     return block;
 }
 
-/* The offset of a live block, or the end of the job. */
+/* Returns the offset of a live block; ends the job when ptr is none. */
 static size_t block_of(const char *call, const void *ptr)
 {
     size_t offset, size, start;

@@ -44,7 +44,7 @@ static bool empty(const struct set *set)
     return true;
 }
 
-/* From *from on, so that a wait does not look again at what was true: conditions once seen need not hold later. */
+/* Starts at *from, so that a wait does not look again at elements that were true: they may have changed since. */
 static bool all_from(const struct set *set, size_t *from)
 {
     for (; *from < set->nelems; ++*from)
@@ -61,8 +61,7 @@ static size_t any_between(const struct set *set, size_t from, size_t to)
     return SIZE_MAX;
 }
 
-/* Where a scan begins: a sequence without pattern, so that no rhythm of calls on this and other sets passes
- * over an element for ever. */
+/* Returns a pseudo-random place to begin a scan, so that no pattern of calls skips an element for ever. */
 static size_t somewhere(size_t nelems)
 {
     static _Thread_local uint64_t state;
@@ -147,7 +146,7 @@ static size_t test_some(const struct set *set, size_t *indices)
     return count;
 }
 
-/* The public shapes: against one value, and against a vector of values. */
+/* The public forms: one value for all elements, or a vector of values. */
 #define ONE (&(struct set){call, kind, ivars, nelems, status, cmp, value, 0})
 #define EACH (&(struct set){call, kind, ivars, nelems, status, cmp, 0, values})
 

@@ -12,7 +12,7 @@
 #include <shmem.h>
 #include <stdbool.h>
 
-/* The variable's value, signed kinds sign-extended, so that one compare serves all widths. */
+/* Loads the variable and extends its sign, so that one comparison serves all widths. */
 static inline uint64_t lat_load(enum kind kind, const void *at)
 {
     switch (kind) {
@@ -29,7 +29,7 @@ static inline bool lat_is_signed(enum kind kind)
     return kind == KIND_I16 || kind == KIND_I32 || kind == KIND_I64;
 }
 
-/* Moving signed values up by half the range makes the unsigned order theirs. */
+/* Adding half the range to signed values makes their order the unsigned one. */
 static inline bool lat_compare(enum kind kind, int cmp, uint64_t a, uint64_t b)
 {
     uint64_t bias = lat_is_signed(kind) ? UINT64_C(1) << 63 : 0;
@@ -41,7 +41,7 @@ static inline bool lat_compare(enum kind kind, int cmp, uint64_t a, uint64_t b)
     case SHMEM_CMP_LT: return (a ^ bias) < (b ^ bias);
     case SHMEM_CMP_LE: return (a ^ bias) <= (b ^ bias);
     }
-    return true; /* no such comparison: returns at once rather than hang; --check names it */
+    return true; /* no such comparison: return at once rather than hang; --check names the mistake */
 }
 
 static inline int lat_test(const char *call, enum kind kind, const void *ivar, int cmp, uint64_t value)

@@ -52,8 +52,8 @@ void lat_request_merge(shmemx_request_t *into, size_t n, shmemx_request_t *reqs)
     uccs_request_merge(into, n, reqs);
 }
 
-/* Operations on the node are issued in order; a release fence keeps those behind it behind. A request's operations may
- * be those of several contexts. */
+/* On the node operations are issued in order, and a release fence keeps later ones behind earlier ones. A request
+ * may hold operations of several contexts, so all lanes are fenced. */
 void lat_request_fence(shmemx_request_t *req)
 {
     (void)req;
@@ -91,8 +91,8 @@ void lat_request_wait(shmemx_request_t *req)
         uccs_pause(&wait);
 }
 
-/* Sources on the node have been read when the operation returns, and a pending collective needs its
- * source until it completes: nothing is completed locally before it is completed. */
+/* On the node an operation has read its source when it returns, and a pending collective needs its source until it
+ * completes. So local completion never comes before completion. */
 static bool locally_done(shmemx_request_t *req)
 {
     return uccs_request_pending(*req) == 0 || uccs_request_done(req);
@@ -112,8 +112,8 @@ int lat_request_test_local(shmemx_request_t *req)
     return answer(locally_done(req));
 }
 
-/* Sets: as wait_until_all, _any and _some; status excludes, an empty set is satisfied at once, and any
- * begins behind the one found last, so that none starves. */
+/* Sets work as in wait_until_all, _any and _some: status excludes members, an empty set is satisfied at once, and `any`
+ * begins behind the member that it found last, so that no member starves. */
 static bool included(const int *status, size_t i)
 {
     return !status || status[i] == 0;
@@ -127,7 +127,7 @@ static bool empty(size_t nreqs, const int *status)
     return true;
 }
 
-/* One of a set: the first that needs a fence pays for all that follow. */
+/* Tests one request of a set. The first that needs a fence issues it for all. */
 static inline bool one_done(shmemx_request_t *req, bool *fenced)
 {
     if (*req != UCCS_REQUEST_DIRTY)

@@ -1,7 +1,7 @@
-/* OpenSHMEM requests: the `_nbe` forms and what waits for them (seeds 000, 002; man shmemx_request).
+/* OpenSHMEM requests: the `_nbe` forms, and the calls that wait for them (seeds 000, 002; man shmemx_request).
  *
- * Any thread within the rules of the handle (uccs/request.h). On the node an operation is done where it
- * is issued; the request remembers that a fence is due. */
+ * Any thread within the rules of the handle (uccs/request.h). On the node an operation is done when the call
+ * returns; the request remembers that a fence is due. */
 #ifndef SHMEM_REQUEST_H
 #define SHMEM_REQUEST_H
 
@@ -12,7 +12,7 @@
 
 #include <shmemx.h>
 
-/* What the thunks call behind an operation on `req`: it stored, or it only loaded. */
+/* Thunks call one of these after an operation on `req`: the operation stored, or it only loaded. */
 static lat_hot void lat_stored(shmemx_request_t *req)
 {
     uccs_request_stored(req);
@@ -23,14 +23,14 @@ static lat_hot void lat_loaded(shmemx_request_t *req)
     uccs_request_loaded(req);
 }
 
-/* The far halves: what is pending then hangs on the request. */
+/* The far halves. The request counts the operation until it completes. */
 void lat_put_nbe_far(const char *call, struct shmem_ctx_impl *ctx, void *dest, const void *source, size_t bytes, int pe,
                      shmemx_request_t *req);
 void lat_get_nbe_far(const char *call, struct shmem_ctx_impl *ctx, void *dest, const void *source, size_t bytes, int pe,
                      shmemx_request_t *req);
 
-/* Moves are the caller's last act: a handle without an object is marked before, so that the copy can be a jump
- * and needs no frame; an object's mark has to be behind the stores that it stands for. */
+/* The copy comes last, so that the compiler can jump to it and needs no frame: a handle without an object is marked
+ * before it. An object's mark must come after the stores that it stands for. */
 static lat_hot void lat_put_nbe(const char *call, struct shmem_ctx_impl *ctx, void *dest, const void *source,
                                 size_t nelems, size_t size, int pe, shmemx_request_t *req)
 {
@@ -103,7 +103,7 @@ int lat_request_test_all(shmemx_request_t *reqs, size_t nreqs, const int *status
 size_t lat_request_test_any(shmemx_request_t *reqs, size_t nreqs, const int *status);
 size_t lat_request_test_some(shmemx_request_t *reqs, size_t nreqs, size_t *indices, const int *status);
 
-/* A completed request is one load. */
+/* Testing a completed request costs one load. */
 static inline int lat_request_test(shmemx_request_t *req)
 {
     return lat_likely(*req == UCCS_REQUEST_CLEAN) || lat_request_test_slow(req);

@@ -1,6 +1,6 @@
 /* Put and get: the near half, inline in the generated thunks. A peer on the node is memory.
  *
- * Any thread. `call` is the public name for messages; `size` a constant, so that one element is
+ * Any thread. `call` is the public name, for messages. `size` is a constant at every caller, so one element costs
  * one load and one store. */
 #ifndef SHMEM_RMA_H
 #define SHMEM_RMA_H
@@ -10,7 +10,7 @@
 
 #include <string.h>
 
-/* The far halves, out of line: an off-node peer, or a mistake that they name. */
+/* The far halves, out of line, serve PEs of other nodes and name mistakes. */
 void lat_put_far(const char *call, struct shmem_ctx_impl *ctx, void *dest, const void *source, size_t bytes, int pe);
 void lat_get_far(const char *call, struct shmem_ctx_impl *ctx, void *dest, const void *source, size_t bytes, int pe);
 void lat_put_nbi_far(const char *call, struct shmem_ctx_impl *ctx, void *dest, const void *source, size_t bytes,

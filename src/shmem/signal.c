@@ -74,7 +74,7 @@ uint64_t lat_signal_fetch(const uint64_t *sig_addr)
     return atomic_load_acquire(sig_addr); /* release: lat_signal */
 }
 
-/* Returns the very value that satisfied the condition. */
+/* Returns the value that satisfied the condition, even if the word has changed since. */
 uint64_t lat_signal_wait_until(uint64_t *sig_addr, int cmp, uint64_t cmp_value)
 {
     struct uccs_wait wait = {0};

@@ -1,7 +1,7 @@
 /* Signals: put data, then update a 64-bit word at the same PE (OpenSHMEM 1.6, section 9.8).
  *
- * Any thread. The update is a release store or addition: whoever sees it (signal_wait_until,
- * wait_until, signal_fetch: acquire) sees the data. Non-blocking forms complete in place. */
+ * Any thread. The update is a release store or addition. A PE that sees it by an acquire load (signal_wait_until,
+ * wait_until, signal_fetch) sees the data too. On the node non-blocking forms are complete when they return. */
 #ifndef SHMEM_SIGNAL_H
 #define SHMEM_SIGNAL_H
 

@@ -30,7 +30,7 @@ struct part {
 
 enum vote { VOTE_TAKEN, VOTE_BUSY, VOTE_NONE };
 
-/* First slot that all members of the new team have free, or -1. */
+/* Returns the first slot that is free at all members of the new team, or -1. */
 static int common_slot(const struct uccs_team *parent, const struct part *part)
 {
     struct lat_slots common;
@@ -58,7 +58,7 @@ static enum vote worst_vote(const struct uccs_team *parent)
     return (enum vote)worst;
 }
 
-/* Takes a slot for `team`, which is null where this PE is in no new team. */
+/* Takes a slot for `team`, which is null when this PE is in no new team. Returns this PE's vote. */
 static enum vote take_slot(struct uccs_team *parent, const struct part *part, struct shmem_team_impl *team, bool member)
 {
     if (!member)
@@ -73,7 +73,7 @@ static enum vote take_slot(struct uccs_team *parent, const struct part *part, st
     return VOTE_TAKEN;
 }
 
-/* One attempt of all members; the vote of all. Without memory for the team no slot is offered. */
+/* Makes one attempt with all members and returns the worst vote. A PE without memory for its team offers no slot. */
 static enum vote attempt(struct uccs_team *parent, const struct part *part, struct shmem_team_impl *team)
 {
     struct lat_slots mine = {0};
@@ -128,7 +128,8 @@ static int split(struct shmem_team_impl *parent, const struct part *part, const 
     return -1;
 }
 
-/* Any stride serves one member; it must not overflow, nor divide by zero later. */
+/* Returns true when the part lies in the parent. A part of one member may have any stride; it becomes 1, so that
+ * nothing overflows or divides by zero later. */
 static bool valid(const struct shmem_team_impl *parent, struct part *part)
 {
     if (part->size < 1 || part->start < 0 || part->start >= parent->size)

@@ -13,12 +13,12 @@ extern enum lat_state lat_state;
 /* SHMEM_THREAD_SINGLE to _MULTIPLE, as the first init asked for it. */
 extern int lat_thread_level;
 
-/* Running, and all PEs are on this node: what order and completion ask, so that they ask once. */
+/* True while the library is running and all PEs are on this node: order and completion need only this one test. */
 extern uint32_t lat_on_node;
 
 _Noreturn void lat_fail(const char *call, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* The library is not running: says so and ends the job. */
+/* Ends the job after a line that says why the library is not running. */
 _Noreturn void lat_fail_state(const char *call);
 
 static inline void lat_require(const char *call)

@@ -40,7 +40,7 @@ static void copy(char *to, const char *from, ptrdiff_t dst, ptrdiff_t sst, size_
     copy_elements(s, count, block);
 }
 
-/* The peer's address; null when there is nothing to move. */
+/* Returns the peer's address, or null when there is nothing to move. */
 static void *peer(const char *call, const char *argument, const void *addr, size_t bytes, int pe)
 {
     void *near = uccs_near(addr, pe);
@@ -58,7 +58,7 @@ struct shape {
     size_t count, block, size;
 };
 
-/* A stride that makes the blocks one is told as such. */
+/* Turns strides in elements into strides in bytes, there and here. */
 static struct uccs_far_blocks blocks_of(const struct shape *shape, ptrdiff_t there, ptrdiff_t here)
 {
     ptrdiff_t size = (ptrdiff_t)shape->size;
@@ -98,7 +98,7 @@ lat_cold static void get_far(const char *call, struct shmem_ctx_impl *ctx, void 
         uccs_far_get_blocks(on, pe, from, dest, &blocks);
 }
 
-/* False when the request carries it. */
+/* Return false when the request tracks the operation, true when it is done. */
 static bool put(const char *call, struct shmem_ctx_impl *ctx, void *dest, const void *source, const struct shape *shape,
                 int pe, uccs_request_handle *req)
 {

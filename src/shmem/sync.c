@@ -5,7 +5,7 @@
 #include "shmem/team.h"
 #include "uccs/far/far.h"
 
-/* With PEs on other nodes, or not running. An invalid context is nothing to do. */
+/* These three serve jobs on several nodes, and calls outside of init and finalize. An invalid context does nothing. */
 static lat_cold void fence_far(const char *call, shmem_ctx_t ctx)
 {
     lat_require(call);
@@ -90,8 +90,8 @@ void lat_ctx_pe_quiet(shmem_ctx_t ctx, const int *target_pes, size_t npes)
     pe_quiet("shmem_ctx_pe_quiet", ctx, target_pes, npes);
 }
 
-/* The group's sync releases what I stored before and acquires what the others stored, so every
- * participant sees every put on its node: no fence beyond it is needed. */
+/* The group's sync releases my earlier stores and acquires the others', so every PE sees all puts on its node without a
+ * further fence. */
 void lat_barrier_all(void)
 {
     lat_require("shmem_barrier_all");

@@ -25,7 +25,7 @@ shmem_team_t lat_team_handle(struct shmem_team_impl *team)
     return team == &lat_team_shared ? SHMEM_TEAM_SHARED : team;
 }
 
-/* The counts of the group outlive a finalize: the flags in the node's memory do too. */
+/* Keeps the group's counts over a finalize, because the flags in the node's memory keep their values too. */
 static void open_predefined(struct shmem_team_impl *team, int slot, int start, int size)
 {
     struct uccs_team group = team->group;
@@ -47,7 +47,7 @@ void lat_team_open(void)
     open_predefined(&lat_team_shared, SLOT_SHARED, (int)uccs_core.first, (int)uccs_core.size);
 }
 
-/* No sync: nobody clears a row before the barrier that ends finalize. */
+/* No sync is needed: no PE clears a row before the barrier that ends finalize. */
 void lat_team_close(void)
 {
     lat_ctx_drop_all(&lat_team_world.contexts);
@@ -138,7 +138,7 @@ int lat_team_get_config(shmem_team_t team, long config_mask, shmem_team_config_t
     return 0;
 }
 
-/* World PE to member number, or -1. */
+/* Returns the member number of a world PE, or -1. */
 static int member_of(const struct shmem_team_impl *team, int pe)
 {
     int distance = pe - team->start;

@@ -1,8 +1,8 @@
 /* Teams: an ordered set of PEs, and the group with which it synchronises.
  *
  * Member i is world PE start + i * stride: every team comes from the world by strided splits.
- * A team handle is the address of this, but for the predefined ones. Each team holds one slot of the
- * node's group area (src/uccs/sync/team.h); `lat_team_take` and `_give` keep which are in use here.
+ * A team handle is the address of this struct; the predefined handles are small numbers. Each team holds one slot of
+ * the node's group area (src/uccs/sync/team.h); `lat_team_take` and `_give` keep which are in use here.
  *
  * Different teams may be made, used and destroyed in different threads at once; one team by one
  * thread at a time. */
@@ -25,8 +25,8 @@ struct shmem_team_impl {
 
 extern struct shmem_team_impl lat_team_world, lat_team_shared;
 
-/* The team behind a handle: the predefined handles are small numbers, so that they can initialise
- * static variables; null for SHMEM_TEAM_INVALID. */
+/* Returns the team of a handle, null for SHMEM_TEAM_INVALID. The predefined handles are small numbers, so that they can
+ * initialise static variables. */
 static inline struct shmem_team_impl *lat_team_of(shmem_team_t handle)
 {
     if (handle == SHMEM_TEAM_WORLD)
@@ -42,12 +42,12 @@ shmem_team_t lat_team_handle(struct shmem_team_impl *team);
 void lat_team_open(void);
 void lat_team_close(void);
 
-/* Slots that no team of this process holds, one bit each. */
+/* The slots that no team of this process holds, one bit each. */
 struct lat_slots {
     uint64_t bits[NODE_TEAM_SLOTS / 64];
 };
 struct lat_slots lat_team_free_slots(void);
-/* Holds a slot for `team`; false when another thread was faster. */
+/* Takes a slot for `team`. Returns false when another thread was faster. */
 bool lat_team_take(int slot, struct shmem_team_impl *team);
 void lat_team_give(int slot);
 

@@ -1,7 +1,7 @@
 /* Broadcast.
  *
  * post: the root copies its data into its posts, piece by piece; the others copy it out. One hop.
- * The root does not wait: that its posts have been read is known by the ring's rare sync.
+ * The root does not wait for readers: the ring's rare sync tells it that they have read its posts.
  * pull: the others copy from the root's source at the same time; the root leaves when all have. */
 #include "shmem/coll/inner.h"
 #include "shmem/coll/nodes.h"

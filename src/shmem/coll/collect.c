@@ -68,8 +68,8 @@ void lat_group_fcollect(const char *call, struct uccs_team *group, void *dest, c
         fcollect_by_pull(call, group, dest, source, bytes);
 }
 
-/* Where a block is, in words that hold at every member: one whose own block is empty may have no address of
- * the source. */
+/* The place of a block as segment and offset, which hold at every member. A member whose own block is empty may have no
+ * address of the source. */
 struct place {
     uint64_t segment; /* enum uccs_segment */
     uint64_t offset;
@@ -113,7 +113,7 @@ static void post_block(const char *call, struct uccs_team *group, const void *so
     uccs_post_publish(group, sizeof *mine);
 }
 
-/* Where the block of `rank` is; its size. */
+/* Returns the block of `rank` and its size. */
 static const void *find_block(const char *call, struct uccs_team *group, int rank, size_t limit, size_t *bytes)
 {
     const struct block *theirs = uccs_post_await(group, rank, sizeof *theirs);

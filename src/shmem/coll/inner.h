@@ -11,13 +11,12 @@
  *   lat_coll_leave            everybody is done with everybody's memory
  *
  * A group without a slot cannot post: then enter is a sync and await nothing, and lat_coll_can_post is
- * false. Off-node members (later) get a step of their own between enter and leave: each operation
- * addresses members only by lat_coll_peer and the posts. */
+ * false. Groups over several nodes go their own ways (nodes.h). */
 #ifndef SHMEM_COLL_INNER_H
 #define SHMEM_COLL_INNER_H
 
-#include "shmem/coll/select.h"
 #include "base/kind.h"
+#include "shmem/coll/select.h"
 #include "shmem/place.h"
 #include "uccs/core/memory.h"
 #include "uccs/sync/team.h"
@@ -79,7 +78,7 @@ static inline void lat_coll_leave(struct uccs_team *group)
     uccs_team_sync(group);
 }
 
-/* Everybody has read everybody's post of the exchange in progress, once all come here. */
+/* Records that all members have read all posts of the current exchange once all members come here. */
 static inline void lat_coll_settle(struct uccs_team *group)
 {
     group->settled = group->exchange - 1;

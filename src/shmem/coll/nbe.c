@@ -52,7 +52,7 @@ static void share_alltoall(struct operation *op)
                (const char *)at_member(op, "source", op->source, rank) + mine, op->bytes);
 }
 
-/* I alone read and write my elements, at every member, so that in place is no special case. */
+/* Only this PE reads and writes its share of the elements, at every member, so in place is no special case. */
 static void share_reduce(struct operation *op)
 {
     size_t members = (size_t)op->team->size, rank = (size_t)op->team->rank, size = kind_size(op->kind);
@@ -69,7 +69,7 @@ static void share_reduce(struct operation *op)
     }
 }
 
-/* Looks on from where it stopped; true when all members' lines have reached the operation. */
+/* Goes on where the last look stopped. Returns true when all members' lines have reached the operation. */
 static bool all_reached(struct operation *op, int line)
 {
     const struct uccs_team *group = &op->team->group;
@@ -104,7 +104,7 @@ static bool do_share(struct operation *op)
     return true;
 }
 
-/* A barrier is over when all have come; a broadcast's receiver when it has its data. */
+/* A barrier is over when all members have come, a broadcast at its receiver when the data is there. */
 static bool over(struct operation *op)
 {
     if (!op->share || (op->root >= 0 && op->root != op->team->rank))
@@ -140,7 +140,7 @@ static bool nbe_advance_nodes(struct uccs_work *work)
     return true;
 }
 
-/* 0, or -1 for an invalid team. */
+/* Returns 0, or -1 for an invalid team. */
 static int start(shmem_team_t handle, shmemx_request_t *req, const struct operation *what)
 {
     lat_require(what->call);

@@ -1,8 +1,8 @@
 /* Split-phase collectives on groups whose members are on several nodes.
  *
- * Data flow of one: all have come (a meeting of the nodes that never waits: each look goes on where the last one
- * stopped); my share is gets from the others' sources, and of a reduction puts to their dests; when those are complete,
- * all are done (a second meeting).
+ * Data flow of an operation: the nodes meet, without waiting: each look goes on where the last one stopped. Then
+ * this PE gets what it needs from the others' sources, and in a reduction puts its results to their dests. When
+ * those are complete, the nodes meet again, and the operation is over.
  *
  * Invariants: a group's operations run one after the other, so their meetings do. Under the progress list's lock. */
 #include "shmem/coll/nbe_nodes.h"
@@ -82,7 +82,7 @@ static bool settled(struct operation *op)
     return atomic_load_acquire(&op->under_way.pending) == 1; /* acqrel: uccs_request_finish */
 }
 
-/* One step; false when it has to be looked at again later. */
+/* Takes one step. Returns false when it has to look again later. */
 static bool go_on(struct operation *op)
 {
     struct uccs_team *group = &op->team->group;

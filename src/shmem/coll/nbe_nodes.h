@@ -17,7 +17,7 @@ struct operation {
     enum nbe_what what;
     void (*share)(struct operation *op); /* my part of the copying; null for a barrier */
     uint64_t number;                     /* 1, 2, ... in the group */
-    int root;                            /* whose memory alone is read; -1: everybody's */
+    int root;                            /* the only member whose memory is read; -1: all are */
     int looked;                          /* members known to be ready, then known to be done */
     bool shared;                         /* my share has been done */
     const char *call;

@@ -1,7 +1,7 @@
 /* Collectives over several nodes: which way each goes (nodes.h), and the way for small data, by mail.
  *
- * Data flow: near members lay what they give into the lead's box; all look at the boxes of all nodes when the swap is
- * over (uccs/sync/team.h), and each folds by itself where there is something to fold. One swap is one message per node and
+ * Data flow: the members of a node put their data into their lead's box. The leads swap boxes (uccs/sync/team.h); then
+ * every member reads the boxes of all nodes, and folds by itself in reductions. A swap is one message per node and
  * round, whatever the operation. */
 #include "shmem/coll/nodes.h"
 
@@ -44,7 +44,7 @@ void lat_nodes_fcollect(const char *call, struct uccs_team *group, char *dest, c
     }
 }
 
-/* What each tells of its block of a collect; a small one travels along. */
+/* What each member sends in a collect: the size of its block, and the block itself when it is small. */
 struct record {
     uint64_t bytes;
     char data[CACHE_LINE - sizeof(uint64_t)];

@@ -1,8 +1,9 @@
-/* Collectives on groups over several nodes, the plain way: for groups that have no slot, and where it is asked for.
+/* Collectives on groups over several nodes, the plain way: for groups without a slot, and when LATERAL_COLL_* asks
+ * for it.
  *
- * Every operation is: all have come; each takes what it needs from the others' sources, near ones by copying, far ones
- * by gets that are all under way at once; all are done. Near or far is decided per member, so a node's members
- * never go through the network to each other. Combining is a left fold in the order of the ranks, as on one node.
+ * Every operation has three steps: a sync; every member takes what it needs from the others' sources, by copies on
+ * its node and by gets from others, all under way at once; a sync. Near or far is decided per member, so members of
+ * a node never use the network among themselves. Combining is a left fold in the order of the ranks, as on one node.
  *
  * Rules and threads: inner.h. */
 #include "shmem/coll/nodes.h"
@@ -18,7 +19,7 @@
 #define GATHER_MOST (1u << 16) /* bytes of a vector that every member folds by itself */
 #define ROOM (4u << 20)        /* bytes that one step of a longer one gathers */
 
-/* One at a time per thread; `under_way` is no one's child and has an owner, so that nobody frees it. */
+/* A thread has one at a time. `under_way` has no parent and keeps an owner, so nobody frees it. */
 struct step {
     const char *call;
     struct uccs_team *group;
@@ -46,7 +47,7 @@ static void give(struct step *step, void *dest, const void *from, int rank, size
         memmove(lat_coll_peer(step->call, "dest", step->group, dest, rank), from, bytes);
 }
 
-/* What was taken is here, what was given is there. */
+/* Waits until the gets have brought their data here and the puts theirs there. */
 static void settle(const struct step *step)
 {
     struct uccs_wait wait = {0};
@@ -122,7 +123,7 @@ static struct block block_of(const char *call, const struct uccs_team *group, co
     return (struct block){bytes, place.segment, place.offset};
 }
 
-/* A set's members tell it in their pSync, behind the flags. */
+/* Members of an active set exchange it in their pSync, behind the flags. */
 static void tell_block(struct uccs_team *group, const struct block *mine)
 {
     if (group->slot >= 0) {

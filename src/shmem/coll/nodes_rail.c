@@ -26,7 +26,7 @@
 #define CHAIN_LEAST (512u << 10) /* bytes of a broadcast from which a chain is better than a tree */
 #define FOLD_BLOCK 8192
 
-/* A symmetric address at a PE that may have no need of its own one's. */
+/* The place of a symmetric address at a PE; this PE need not have such memory in use. */
 static struct uccs_far_place place_at(const char *call, const void *dest, int pe)
 {
     return lat_far_place(call, "dest", dest, pe);
@@ -53,7 +53,7 @@ static void send_counted(const char *call, const struct uccs_team *group, int no
     uccs_far_parcel(pe, &parcel, held);
 }
 
-/* `count` more have come to me since the last time. */
+/* Waits until `count` further parcels have come to this PE. */
 static void await_landed(struct uccs_team *group, uint64_t count)
 {
     const uint64_t *line = uccs_team_line(group, group->rank, TEAM_LANDED);
@@ -152,7 +152,7 @@ void lat_rail_spread(const char *call, struct uccs_team *group, char *dest, cons
 
 /* --- Alltoall ---------------------------------------------------------------------------------------------------- */
 
-/* Each begins behind itself, so that not all send to one. */
+/* Each member begins with the one behind it, so that not all send to the same. */
 void lat_rail_alltoall(const char *call, struct uccs_team *group, char *dest, const char *source, size_t bytes)
 {
     struct uccs_nodes *nodes = group->nodes;
@@ -175,7 +175,7 @@ void lat_rail_alltoall(const char *call, struct uccs_team *group, char *dest, co
     uccs_nodes_settle(&held);
 }
 
-/* One message for each far member, packed here and unpacked there. */
+/* Packs one message for each far member, which unpacks it. */
 void lat_rail_alltoalls(const char *call, struct uccs_team *group, char *dest, const char *source, ptrdiff_t dst,
                         ptrdiff_t sst, size_t nelems, size_t size)
 {
@@ -225,7 +225,7 @@ static void pass_to(struct cast *cast, int distance, const char *from, size_t at
     uccs_far_parcel(pe, &parcel, &cast->held);
 }
 
-/* To the nodes behind mine, as seen from the root's. */
+/* Sends to the nodes that come after mine, counted from the root's node. */
 static void pass_on(struct cast *cast, const char *from, size_t at, size_t bytes)
 {
     const struct uccs_nodes *nodes = cast->group->nodes;
@@ -242,7 +242,7 @@ static void pass_on(struct cast *cast, const char *from, size_t at, size_t bytes
             pass_to(cast, me + step, from, at, bytes);
 }
 
-/* Chunks come to the lead; the other members copy each from it. */
+/* Chunks come to the node's lead; its other members copy each chunk from the lead. */
 static void take_chunk(struct cast *cast, size_t at, size_t bytes)
 {
     const struct uccs_nodes *nodes = cast->group->nodes;
@@ -341,7 +341,7 @@ static void open_room(struct rail *rail)
     rail->opened = uccs_far_open_room(rail->room, bytes);
 }
 
-/* Only rails have a room. All know all rooms when all have come. */
+/* Opens rooms at the rails. After the exchange every member knows all rooms. */
 static void open_rail(struct rail *rail)
 {
     const struct uccs_nodes *nodes = rail->group->nodes;
@@ -394,7 +394,7 @@ static void send_chunk(struct rail *rail, int node, bool result, size_t chunk, c
     uccs_far_parcel(pe, &parcel, &rail->held);
 }
 
-/* My near members onto the sums, block by block, so that these stay in the nearest cache. */
+/* Folds my node's members onto the sums, block by block, so that the sums stay in the nearest cache. */
 static void fold_near(const struct rail *rail, char *sums, size_t at, size_t n)
 {
     const struct uccs_team *near = &rail->group->nodes->near;
@@ -413,7 +413,7 @@ static void fold_near(const struct rail *rail, char *sums, size_t at, size_t n)
     }
 }
 
-/* Results that have come go on to the node before. */
+/* Sends results that have come on to the node before. */
 static void pass_results(struct rail *rail, bool wait_for_it)
 {
     const struct uccs_nodes *nodes = rail->group->nodes;
@@ -430,7 +430,7 @@ static void pass_results(struct rail *rail, bool wait_for_it)
     }
 }
 
-/* Onto what the nodes before have; the sums of the last node are the results. */
+/* Folds onto the sums of the nodes before; the sums of the last node are the results. */
 static void fold_chunk(struct rail *rail, size_t chunk)
 {
     const struct uccs_nodes *nodes = rail->group->nodes;
@@ -458,7 +458,7 @@ static void run_rail(struct rail *rail)
         pass_results(rail, true);
 }
 
-/* The slices of the other rails of my node. */
+/* Copies the slices of my node's other rails. */
 static void copy_slices(const struct rail *rail)
 {
     const struct uccs_nodes *nodes = rail->group->nodes;

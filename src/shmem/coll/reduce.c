@@ -14,7 +14,7 @@
 #include "shmem/coll/nodes.h"
 #include "base/fold.h"
 
-/* Of a share, what stays in the nearest cache while it is folded. */
+/* Bytes of a share that stay in the nearest cache while they are folded. */
 #define BLOCK 8192
 
 struct fold {
@@ -35,8 +35,8 @@ static void post_piece(struct uccs_team *group, const void *source, size_t bytes
     uccs_post_publish(group, bytes);
 }
 
-/* What `rank` gave to this exchange. My own is taken from my source, whose lines nobody else wants, unless dest
- * has overwritten it by its turn. */
+/* Returns what `rank` gave to this exchange. My own comes from my source, which no other PE reads, unless dest has
+ * overwritten it by then. */
 static const void *given(struct uccs_team *group, int rank, const void *dest, const void *source, size_t bytes)
 {
     if (rank == group->rank && (dest != source || rank < 2))
@@ -64,7 +64,7 @@ static void reduce_by_post(struct uccs_team *group, const struct fold *fold, cha
     }
 }
 
-/* Who has the leader's post knows that all had posted theirs before. */
+/* A member that has the leader's post knows that all members posted theirs before. */
 static void reduce_by_leader(struct uccs_team *group, const struct fold *fold, char *dest, const char *source,
                              size_t bytes)
 {

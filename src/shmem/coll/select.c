@@ -8,9 +8,10 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The first row that fits counts: at most `bytes`, at most `pes`, on a node with or without a core for each
- * PE. Without, each step that waits for others costs a change of processes, and copies through posts are
- * cheaper than one step more. A collect's sizes differ from PE to PE, so it can only go by the PEs. */
+/* The first row that fits counts: at most `bytes`, at most `pes`, on a node with or without a core for each PE.
+ * Without enough cores every wait for another PE costs a change of processes, so copies through posts are cheaper
+ * than one more wait. The sizes of a collect differ from PE to PE, so only the number of PEs may choose its
+ * algorithm. */
 enum cores { ANY, ENOUGH, FEW };
 
 static const struct rule {
@@ -108,7 +109,8 @@ enum lat_algorithm lat_coll_choose(enum lat_coll coll, const struct uccs_team *g
     return rule->algorithm;
 }
 
-/* What all boxes have to hold. More than one swap for a reduction pays where the chain of the rails is long. */
+/* Returns the bytes that all boxes have to hold. A reduction may take more than one swap when the rails' chain is
+ * long. */
 static size_t far_bytes(enum lat_coll coll, const struct uccs_team *group, size_t bytes)
 {
     size_t nodes = (size_t)group->nodes->count, widest = (size_t)group->nodes->widest;

@@ -2,9 +2,10 @@
  *
  * The first call with a new (start, stride, size, pSync) makes a group that lives as long as the process,
  * so that later calls are as fast as those of teams. Its slot of the node's group area comes from a table
- * in the node's memory: the first member that comes by writes the set down, the others find it. Nothing
- * is asked of pSync's contents, but where the set is on several nodes, which have tables of their own. When the table is full a set synchronises on pSync itself:
- * pSync[0 .. 15] are flags, pSync[16 .. 18] tell size and place of a block.
+ * in the node's memory: the first member that comes by writes the set down, the others find it. A set on one
+ * node does not use pSync's contents; members on several nodes exchange their slots there, because every node has
+ * its own table. When the table is full a set synchronises on pSync itself: pSync[0 .. 15] are flags, pSync[16 ..
+ * 18] hold size and place of a block.
  *
  * Invariants: pSync is SHMEM_SYNC_VALUE again when a call returns, but for a partner that is already in
  * the next one. The node's table only grows, so all members find the same; slots of sets are never
@@ -100,7 +101,7 @@ static int slot_of(const char *call, int start, int stride, int size, const long
     return -1;
 }
 
-/* Nodes have tables of their own, so the members tell each other which slot it is there, in pSync behind the flags. */
+/* Every node has its own table, so the members exchange their nodes' slots in pSync, behind the flags. */
 static void agree(struct uccs_team *group, int slot)
 {
     struct uccs_nodes *nodes = group->nodes;
@@ -211,7 +212,7 @@ void lat_set_alltoalls(const char *call, void *dest, const void *source, ptrdiff
 void lat_set_reduce(const char *call, void *dest, const void *source, size_t n, enum kind kind, enum fold_op op,
                     int start, int logstride, int size, void *pWrk, long *pSync)
 {
-    (void)pWrk; /* nothing needs room */
+    (void)pWrk; /* no algorithm needs it */
     lat_group_reduce(call, group_of(call, start, logstride, size, pSync), dest, source, n, kind, op);
 }
 
