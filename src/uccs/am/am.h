@@ -11,8 +11,8 @@
  * a full ring serves its own reply rings alone, and handlers of replies cannot send, so the depth is two.
  * Memory is bounded by rings and region.
  *
- * Who may run what: uccs_progress and the waits of uccs.h run both classes; waits of OpenSHMEM and
- * the progress thread run the network class alone. */
+ * uccs_progress and the waits of uccs.h run handlers of both classes; waits of OpenSHMEM and the progress thread run the
+ * network class alone. */
 #ifndef UCCS_AM_AM_H
 #define UCCS_AM_AM_H
 
@@ -52,7 +52,7 @@ struct uccs_endpoint {
 
 enum { UCCS_RING_REPLY = 1, UCCS_RING_USER = 2 }; /* bits of a ring's number */
 
-/* What lies in a ring's cell. A payload over UCCS_SHORT_MAX lies in the sender's block. */
+/* The content of a ring's cell. A payload over UCCS_SHORT_MAX lies in the sender's block. */
 struct uccs_message {
     uint32_t source; /* PE */
     uint32_t length;
@@ -78,7 +78,7 @@ struct uccs_am_token {
     bool held; /* the handler keeps the block; uccs_am_done ends that */
 };
 
-/* Handlers that this thread is in the middle of; with one, it must neither send nor wait. */
+/* Handlers that this thread is running; in one, it must neither send nor wait. */
 extern _Thread_local int uccs_handlers_running;
 
 /* --- Receiving (poll.c) */
@@ -113,7 +113,7 @@ int uccs_am_poll_network(void);
  * no room just now; nothing has happened. */
 bool uccs_am_try(uint32_t index, uint32_t id, const void *payload, size_t length, struct uccs_block *block);
 
-/* All messages of the context have been handled: everybody's, or this thread's alone. */
+/* True when all messages of the context have been handled; in a context of thread scope, those of this thread's lane. */
 bool uccs_am_settled(const struct uccs_context *context);
 
 /* --- Deferred operations (deferred.c): one-sided operations that a peer of this node executes on request (rma/remote.c)

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-#define PATIENCE 5 /* seconds until a line says who is missing */
+#define PATIENCE 5 /* seconds until a line names the missing handler */
 
 struct parked {
     struct parked *next;
@@ -47,7 +47,7 @@ lat_cold void uccs_park(uint32_t context, uint32_t which, uint64_t ticket, const
     pthread_mutex_unlock(&lock);
 }
 
-/* Once: the program may know what it does. */
+/* Logs one line per message, as a program may register late on purpose. */
 static void tell(struct parked *parked, uint32_t context)
 {
     if (!parked->since || now() < parked->since + PATIENCE)

@@ -1,9 +1,10 @@
 /* The receiving half of active messages; am.h describes the flow. Any thread.
  *
  * Invariants:
- * - Whoever looks at published[] is counted in `pollers` first (seqcst on both sides), so that a retired context can
- *   be freed once all who might have seen it have left. Two phases, as one that is always somebody's would
- *   never be empty: newcomers count in the current phase, who waits turns the phase and waits for the other.
+ * - A thread counts itself in `pollers` before it looks at published[] (seqcst on both sides), so a retired context can
+ *   be freed once all threads that might have seen it have left. There are two phases: with one, new pollers could keep
+ *   the count above zero forever. New pollers count in the current phase; a retiring thread turns the phase and waits
+ *   until the other one is empty.
  * - A ring with a parked message is not polled: the message's handler is not registered yet, and those behind it
  *   must not overtake. So at most one batch for each thread is ever parked. */
 #include "uccs/am/inner.h"
@@ -31,9 +32,9 @@ static _Thread_local int allowed; /* in the outer poll */
 static struct uccs_context *published[OWN_CONTEXTS];
 static uint32_t live; /* bit for each published context; a hint, published[] decides */
 
-/* Two threads of mine may serve a block, or memory that a peer's block names, one after the other. What orders them:
- * the first one's release of `done`; the peer, whose acquire of it lets him use the block or that memory again; his
- * release of a ring's cell; the second one's acquire of that. The middle of it is another process. */
+/* Two threads of this process may serve a block, or memory that a peer's block names, one after the other. They are ordered
+ * through the peer: the first thread releases `done`, the peer acquires it, uses the block or the memory again, and
+ * releases a ring's cell, which the second thread acquires. The thread sanitizer does not see the peer. */
 static uint64_t elsewhere;
 
 static struct {
@@ -195,7 +196,7 @@ uccs_context_t uccs_am_context(uccs_am_token_t token)
     return token ? token->context : 0;
 }
 
-/* Parked messages first, in their order. True when there are none left. */
+/* Handles parked messages first, in their order. Returns true when none are left. */
 static lat_cold bool poll_parked(struct uccs_context *context, uint32_t which, struct tally *tally, int *count)
 {
     struct uccs_message message;
@@ -235,7 +236,7 @@ static int poll_ring(struct uccs_context *context, uint32_t which)
     return count;
 }
 
-/* Replies first: they free others. */
+/* Replies come first, as they free waiting senders. */
 static int poll_context(struct uccs_context *context, int what)
 {
     int count = poll_ring(context, UCCS_RING_REPLY);
@@ -248,7 +249,7 @@ static int poll_context(struct uccs_context *context, int what)
     return count;
 }
 
-/* What has come from other nodes, for one ring's kind of messages. */
+/* Handles packets that came from other nodes for one ring's kind of messages; returns how many. */
 static int poll_packets(struct uccs_context *context, uint32_t which)
 {
     struct uccs_far_tally tally = {.context = context->attr.id, .which = which};
@@ -349,7 +350,7 @@ static void rest(bool found, struct uccs_wait *wait)
     uccs_yield(wait);
 }
 
-/* The library's messages alone: what peers want executed, and letters. Their handlers do not wait. */
+/* Handles the library's messages alone: operations that peers want executed, and letters. Their handlers do not wait. */
 static int look_inner(void)
 {
     struct uccs_context *inner = uccs_am_published(OWN_INNER);
@@ -378,7 +379,7 @@ void uccs_am_serve(struct uccs_wait *wait)
     (void)uccs_turns_take(handlers);
 }
 
-/* The outer poll is counted in already, and nobody turns two phases while it is. */
+/* The outer poll has counted this thread in, and no thread turns two phases meanwhile. */
 void uccs_am_serve_replies(struct uccs_wait *wait)
 {
     (void)uccs_poll(UCCS_POLL_ALWAYS); /* credits of other nodes */

@@ -129,7 +129,7 @@ bool uccs_am_try(uint32_t index, uint32_t id, const void *payload, size_t length
     s.head.staged = block && length;
     s.head.block = block ? (uint64_t)((char *)block - my_region()) : UCCS_NO_BLOCK;
     s.block = block;
-    if (!try_push(&s)) /* not counted as sent: nobody flushes the inner context */
+    if (!try_push(&s)) /* not counted as sent: no flush waits for the inner context */
         return false;
     if (block)
         uccs_stage_sent(block);

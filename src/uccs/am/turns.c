@@ -5,9 +5,9 @@
 
 #include <sched.h>
 
-#define CORES 64 /* those beyond share */
+#define CORES 64 /* further cores share */
 
-/* Who was in progress on a core last, number + 1; written by threads on that core, so the line stays there. Relaxed, a
+/* The thread that was in progress on a core last, number + 1; written by threads on that core, so the line stays there. Relaxed, a
  * hint. */
 static struct {
     cache_aligned uint32_t thread;

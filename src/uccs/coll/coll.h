@@ -14,7 +14,7 @@ struct uccs_group_impl {
     uint64_t number;   /* the same at all members, different for other groups */
     uint64_t children; /* groups made from it so far */
     uint64_t sequence; /* operations of group communication started */
-    uint32_t users;    /* its handle, and collectives under way; who takes it to zero frees it; acqrel */
+    uint32_t users;    /* its handle, and collectives under way; freed when the last one drops it; acqrel */
     int rank, size;
     const int *world; /* rank in the world of each member; null: the same */
 };
@@ -42,8 +42,8 @@ void uccs_ranks_open(void);
  * nothing when uccs.h is not in use. Collective, one thread at a time. */
 void uccs_coll_meet(bool user);
 
-/* The handler of letters (inner.h) in the library's own context; and the end of a life, which drops letters that nobody
- * has taken. */
+/* The handler of letters (inner.h) in the library's own context; and the end of a life, which drops letters that were
+ * never taken. */
 void uccs_letter_arrived(uccs_am_token_t token, const void *payload, size_t length, void *argument);
 void uccs_letter_close(void);
 

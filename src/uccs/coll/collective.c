@@ -15,7 +15,7 @@ static int rounds_of(int size)
     return rounds;
 }
 
-/* Binomial tree: in round k those who have it send across 2^(last - k). */
+/* Binomial tree: in round k members that have the data send it across 2^(last - k). */
 static void step_down(const struct uccs_schedule *s, int level, int root, struct uccs_step *step)
 {
     int size = s->group->size, rank = (s->group->rank - root + size) % size, mask = 1 << level;
@@ -39,7 +39,7 @@ static bool plan_broadcast(const struct uccs_schedule *s, uint32_t round, struct
     return true;
 }
 
-/* The same tree upwards, folding, then down again. */
+/* Goes up the same tree, folding, then down again. */
 static bool plan_reduce_tree(const struct uccs_schedule *s, uint32_t round, struct uccs_step *step)
 {
     int rounds = rounds_of(s->group->size), rank = s->group->rank, mask = 1 << round;
@@ -153,7 +153,7 @@ static int start(struct uccs_schedule *s, enum how how, uccs_request_t *desc)
     return UCCS_OK;
 }
 
-/* What all have in common; *members is set on success. */
+/* Checks arguments that all collectives have; sets *members on success. */
 static int check(uccs_group_t group, enum how how, const uccs_request_t *desc, struct uccs_group_impl **members)
 {
     if (!uccs_running() || uccs_handlers_running)

@@ -44,11 +44,11 @@ struct uccs_letter {
     char copy[];
 };
 
-/* False when there is no room just now: make progress and try again. With `out`, the letter lies in a block
+/* Returns false when there is no room just now: make progress and try again. With `out`, the letter lies in a block
  * however short it is: *out is one more until the receiver has dropped it (release; acquire by the caller). */
 bool uccs_letter_try(int pe, const struct uccs_letter_key *key, const void *data, size_t length, uint32_t *out);
 
-/* The letter with the key, or null: it is not there yet. */
+/* Returns the letter with the key, or null when it has not come yet. */
 struct uccs_letter *uccs_letter_take(const struct uccs_letter_key *key);
 void uccs_letter_drop(struct uccs_letter *letter);
 
@@ -61,12 +61,12 @@ struct uccs_step {
     size_t send_bytes;
     char *receive;
     size_t receive_bytes;
-    bool fold; /* what comes is folded into what is there */
+    bool fold; /* fold the bytes that come into those that are there */
 };
 
 struct uccs_schedule {
     struct uccs_work work;
-    /* Writes round `round`; false when there is none any more. The step is empty before. */
+    /* Writes round `round` into the step, which is empty before; returns false after the last round. */
     bool (*plan)(const struct uccs_schedule *schedule, uint32_t round, struct uccs_step *step);
     struct uccs_group_impl *group;
     struct uccs_request *request; /* of one on the work list */
@@ -86,9 +86,9 @@ struct uccs_schedule {
 
 /* Draws the schedule's number: call them in the group's order. */
 void uccs_schedule_start(struct uccs_schedule *schedule);
-/* True when it is finished. */
+/* Moves it on without waiting; returns true when it is finished. */
 bool uccs_schedule_advance(struct uccs_schedule *schedule);
-/* Until it is finished; the caller makes progress, of the network class alone or of both. */
+/* Waits until it is finished and makes progress: of both classes with `user`, else of the network class alone. */
 void uccs_schedule_run(struct uccs_schedule *schedule, bool user);
 
 bool uccs_schedule_plan_barrier(const struct uccs_schedule *schedule, uint32_t round, struct uccs_step *step);

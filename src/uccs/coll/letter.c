@@ -41,7 +41,7 @@ static bool try_short(uint32_t index, const struct uccs_letter_key *key, const v
 
 static void landed(struct uccs_block *block)
 {
-    (void)atomic_fetch_sub_acqrel((uint32_t *)block->cookie, 1); /* acquire: who waits for its letters */
+    (void)atomic_fetch_sub_acqrel((uint32_t *)block->cookie, 1); /* acquire: the sender that waits for its letters */
 }
 
 static bool try_staged(uint32_t index, const struct uccs_letter_key *key, const void *data, size_t length,

@@ -113,7 +113,7 @@ bool uccs_schedule_advance(struct uccs_schedule *s)
     return atomic_load_acquire(&s->out) == 0; /* acqrel: landed, in letter.c */
 }
 
-/* The network class, and what other nodes send. */
+/* Polls the network class and other nodes; returns how much was found. */
 static int poll_others(void)
 {
     return uccs_poll(UCCS_POLL_ALWAYS) + uccs_am_poll_network();
@@ -129,7 +129,7 @@ void uccs_schedule_run(struct uccs_schedule *s, bool user)
             uccs_yield(&wait);
 }
 
-/* Dissemination: in round k everybody hears from the one 2^k before it. */
+/* Dissemination: in round k every member hears from the one 2^k before it. */
 bool uccs_schedule_plan_barrier(const struct uccs_schedule *s, uint32_t round, struct uccs_step *step)
 {
     int size = s->group->size, rank = s->group->rank;

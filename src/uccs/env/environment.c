@@ -1,5 +1,5 @@
-/* uccs_rte.h: life, identity, locality. Everything that processes know of each other is exchanged
- * once, in uccs_rte_init; afterwards it is only read. */
+/* uccs_rte.h: life, identity, locality. Processes exchange all facts about each other
+ * once, in uccs_rte_init; afterwards they only read them. */
 #include "uccs/env/inner.h"
 
 #include "base/atomic.h"

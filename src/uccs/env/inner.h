@@ -14,7 +14,7 @@ struct uccs_place {
     struct uccs_rte_network networks[UCCS_RTE_EC_NETWORKS];
 };
 
-/* Mine. */
+/* Describes this process. */
 void uccs_place_find(struct uccs_place *place);
 /* A number from a file of /sys; -1 when there is none. */
 long uccs_machine_number(const char *format, int cpu) __attribute__((format(printf, 1, 0)));

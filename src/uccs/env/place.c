@@ -45,7 +45,7 @@ static int itself(int cpu)
     return cpu;
 }
 
-/* What all processors that I may run on have in common. */
+/* Returns the number that all processors of the set share, or -1 when they differ. */
 static int common(const cpu_set_t *set, int (*of)(int cpu))
 {
     int found = -1;
@@ -60,7 +60,7 @@ static int common(const cpu_set_t *set, int (*of)(int cpu))
     return found;
 }
 
-/* Those that others can reach first. */
+/* Lists networks that other machines can reach first. */
 static void find_networks(struct uccs_place *place)
 {
     struct uccs_rte_network all[64];

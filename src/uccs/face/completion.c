@@ -1,6 +1,6 @@
 /* Test, wait and flush of the public interface, over uccs/request.h. Any thread.
  *
- * A waiting thread makes progress at every look: what it waits for may be a message that it must answer. */
+ * A waiting thread makes progress at every look, as it may have to answer the message that completes its request. */
 #include "uccs/am/am.h"
 #include "uccs/far/far.h"
 #include "uccs/core/wait.h"
@@ -30,7 +30,7 @@ int uccs_request_combine(uccs_request_t *into, size_t n, uccs_request_t *request
     return UCCS_OK;
 }
 
-/* Of a complete request; a failure is told once. */
+/* Returns how a complete request ended; reports a failure once. */
 static int outcome(const uccs_request_t *request)
 {
     struct uccs_request *object = uccs_request_object(*request);
@@ -39,7 +39,7 @@ static int outcome(const uccs_request_t *request)
     return atomic_exchange_acqrel(&object->error, 0) ? UCCS_ERR_FAILED : UCCS_OK; /* several threads may look */
 }
 
-/* Done without anybody's progress; not yet, or how it ended. */
+/* Looks without making progress: returns UCCS_IN_PROGRESS, or how it ended. */
 static int look(uccs_request_t *request)
 {
     return uccs_request_done(request) ? outcome(request) : UCCS_IN_PROGRESS;
@@ -56,7 +56,7 @@ static int look_all(uccs_request_t *requests, size_t n)
     return status;
 }
 
-/* Begins behind the one found last, so that none starves. */
+/* The search begins behind the request found last, so that none starves. */
 static int look_any(uccs_request_t *requests, size_t n, size_t *index)
 {
     size_t *turn = uccs_turn_of(requests);
@@ -133,7 +133,7 @@ int uccs_test_some(uccs_request_t *requests, size_t n, size_t *count, size_t *in
     return look_some(requests, n, count, indices);
 }
 
-/* Waiting in a handler would keep others from what they wait for: refused, unless there is nothing to wait for. */
+/* A handler must not wait, as other threads may wait for its end: refused unless the request is complete. */
 static int pause_or_refuse(int status, struct uccs_wait *wait)
 {
     if (status != UCCS_IN_PROGRESS)

@@ -7,7 +7,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-/* Rare calls. `making` guards the lists; `ending` is held while a context waits for those who are in it, whose
+/* Rare calls. `making` guards the lists; `ending` is held while a context waits for the threads in it, whose
  * handlers may need `making`. */
 static struct uccs_context *contexts[OWN_CONTEXTS];
 static pthread_mutex_t making = PTHREAD_MUTEX_INITIALIZER, ending = PTHREAD_MUTEX_INITIALIZER;
@@ -58,7 +58,7 @@ int uccs_context_create(const struct uccs_context_attr *attr, uccs_context_t *co
     return UCCS_OK;
 }
 
-/* The id is free again once nobody is in the context any more. */
+/* The id is free again once no thread is in the context any more. */
 static void retire(struct uccs_context *context)
 {
     pthread_mutex_lock(&ending);
@@ -90,7 +90,7 @@ int uccs_context_destroy(uccs_context_t context)
         return UCCS_ERR_STATE;
     if (!known(context))
         return UCCS_ERR_INVALID;
-    context->attr.scope = UCCS_SCOPE_PROCESS; /* everybody's operations, not only mine */
+    context->attr.scope = UCCS_SCOPE_PROCESS; /* operations of all threads, not of this one alone */
     uccs_flush(context);
     retire(context);
     return UCCS_OK;

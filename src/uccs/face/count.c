@@ -18,7 +18,7 @@ int uccs_counter_open(uccs_counter_t *counter)
     return UCCS_OK;
 }
 
-/* Everybody is done with it; cleared everywhere; then the slot may be used again. */
+/* All PEs meet, clear their counter, and meet again; then the slot may be used again. */
 int uccs_counter_shut(uccs_counter_t counter)
 {
     if (!uccs_running() || uccs_handlers_running)
@@ -42,7 +42,7 @@ int uccs_counter_read(uccs_counter_t counter, int64_t *value)
     return UCCS_OK;
 }
 
-/* One more look around, or why it must not be waited here any more. */
+/* Makes progress once; returns UCCS_OK, or why the caller must stop waiting. */
 static int go_on(uccs_counter_t counter, struct uccs_wait *wait)
 {
     if (!uccs_counter_live(counter))

@@ -1,8 +1,8 @@
-/* uccs_init, uccs_finalize, and what exists in between.
+/* uccs_init, uccs_finalize, and the library's own context.
  *
- * Finalize: everybody has come and sent all that it wanted to; what has arrived is handled, which may send
- * replies; everybody has done so; the replies are handled. Then nothing is under way, and contexts that the program
- * has left are released. */
+ * Finalize: all PEs meet, so all messages have been sent. Each handles those that have arrived, which may send replies.
+ * All meet again and handle the replies. Then nothing is under way, and contexts that the program has left are
+ * released. */
 #include "uccs/face/inner.h"
 
 #include "base/log.h"
@@ -46,7 +46,7 @@ int uccs_init(void)
     return status;
 }
 
-/* What everybody has sent so far has arrived. */
+/* On return all messages that any PE has sent so far have arrived. */
 static void meet_with_all(void)
 {
     uccs_quiet_all();

@@ -11,14 +11,14 @@ static bool is_ordered(const struct uccs_context *context, const struct uccs_op 
     return context->attr.ordered || (op && op->ordered);
 }
 
-/* Later operations behind earlier ones, at the target. */
+/* Keeps later operations behind earlier ones at the target. */
 static void before(const struct uccs_context *context, const struct uccs_op *op)
 {
     if (is_ordered(context, op))
         uccs_fence_all();
 }
 
-/* Reads are not kept back at the target: what they must see has to be there. */
+/* The target does not keep reads back, so earlier operations must be complete first. */
 static void before_get(const struct uccs_context *context, const struct uccs_op *op)
 {
     if (is_ordered(context, op))
@@ -50,7 +50,7 @@ static void count(const struct uccs_region *memory, const struct uccs_op *op)
     uccs_far_put_nb(0, memory->owner, (struct uccs_far_place){.segment = FAR_HEAP}, 0, 0, &with, op->request);
 }
 
-/* What has its answer already. */
+/* Ends an operation whose answer has come. */
 static int finish(const struct uccs_region *memory, const struct uccs_op *op, bool good)
 {
     if (!good)

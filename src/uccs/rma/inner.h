@@ -7,7 +7,7 @@
 #include "uccs/object/region.h"
 #include "uccs/rma/rma.h"
 
-/* --- What put, get and the atomics share (rma.c), and the kernel's copy (kernel.c) */
+/* --- Parts that put, get and the atomics share (rma.c), and the kernel's copy (kernel.c) */
 
 /* UCCS_OK when endpoint, memory and range belong together, and memory and counter are alive. */
 int uccs_rma_check(uccs_context_t context, uccs_endpoint_t endpoint, uccs_memory_t memory, size_t offset, size_t length,
@@ -67,7 +67,7 @@ int uccs_rma_far_put_vector(const struct uccs_context *context, const struct ucc
                             const struct uccs_piece *pieces, size_t n, const struct uccs_op *op);
 int uccs_rma_far_get_vector(const struct uccs_context *context, const struct uccs_region *memory,
                             const struct uccs_piece *pieces, size_t n, const struct uccs_op *op);
-/* `old` may be null: then nobody wants it. */
+/* `old` may be null: then the old value is not fetched. */
 int uccs_rma_far_atomic(const struct uccs_context *context, const struct uccs_region *memory, size_t offset,
                         const struct uccs_atomic_op *atomic, uint64_t *old, const struct uccs_op *op);
 

@@ -2,8 +2,8 @@
  * mapped. Any thread.
  *
  * Whether it works is looked at once for each peer: the kernel may refuse it (a container, Yama), and a pid of
- * another pid namespace may be somebody else's here. So each PE shows the address of a word and what it holds
- * (uccs_own), and only who reads just that there has found it. */
+ * another pid namespace may belong to another process here. So each PE publishes the address of a word and its value
+ * (uccs_own); a process that reads this value there has found the PE. */
 #include "uccs/rma/inner.h"
 
 #include "base/env.h"
@@ -18,8 +18,8 @@
 
 enum { UNKNOWN, WORKS, REFUSED };
 
-static uint8_t peers[NODE_MAX_PES]; /* by node index; relaxed: whoever looks twice finds the same */
-static uint64_t word[2];            /* read by peers: what it is, whose it is */
+static uint8_t peers[NODE_MAX_PES]; /* by node index; relaxed: every look finds the same */
+static uint64_t word[2];            /* read by peers: the value, and the PE */
 
 /* The kernel may want to be told that peers may reach in (Yama); where it does not know the call, it does
  * not mind either. */

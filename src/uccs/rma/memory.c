@@ -48,7 +48,7 @@ int uccs_memory_register(uccs_context_t context, void *address, size_t length, u
     return UCCS_OK;
 }
 
-/* What travels. Where the memory is for a node peer: segment and offset, or an address of the owner. */
+/* The content of a handle. A node peer finds the memory by segment and offset, or by an address of the owner. */
 struct handle {
     uint64_t magic;
     uint64_t where; /* offset in the segment, or the owner's address */

@@ -29,7 +29,7 @@ void uccs_rma_before(const struct uccs_context *context, const struct uccs_op *o
     if (!is_ordered(context, op))
         return;
     uccs_deferred_wait_mine(context);
-    uccs_fence_stores(); /* acquire: whoever sees the later store */
+    uccs_fence_stores(); /* acquire: the reader that sees the later store */
 }
 
 static void before_get(const struct uccs_context *context, const struct uccs_op *op)
@@ -149,13 +149,13 @@ static inline int get(uccs_context_t context, uccs_endpoint_t endpoint, uccs_mem
     return UCCS_OK;
 }
 
-/* Only what the target must execute takes longer than the call; in an ordered context it may not. */
+/* True when the operation may outlast the call: the target must execute it, and the context is not ordered. */
 static bool is_deferred(const struct uccs_context *context, const struct uccs_region *memory)
 {
     return lat_unlikely(!memory->near) && !context->attr.ordered && !uccs_kernel_reaches(memory);
 }
 
-/* The public forms differ in what they promise of the source, and on a node all promises hold at once. */
+/* The public forms differ in when the source may be reused; on a node it may be when any of them returns. */
 int uccs_put_short_contiguous(uccs_context_t context, uccs_endpoint_t endpoint, uccs_memory_t memory, size_t offset,
                               const void *source, size_t length, const struct uccs_op *op)
 {

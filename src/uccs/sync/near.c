@@ -12,7 +12,7 @@ static int ahead_of(const struct uccs_team *team, int distance)
 }
 
 /* Dissemination: in round r I tell the member 2^r ahead and hear from the one 2^r behind; after
- * log2(size) rounds everybody's arrival has reached everybody. Two members: one store, one hop. */
+ * log2(size) rounds every member knows that all have arrived. Two members: one store, one hop. */
 static void disseminate(struct uccs_team *team, uint64_t epoch)
 {
     const char *mine = uccs_team_row(team, team->rank);

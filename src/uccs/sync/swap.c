@@ -115,7 +115,7 @@ static void swap_arrive(struct uccs_swap *swap)
         swap_send(swap, 0);
 }
 
-/* On as far as it goes. All look at the flags by themselves; only the lead sends, and goes on last. */
+/* Moves on as far as it goes; returns true at the end. Every member looks at the flags itself; only the lead sends. */
 static bool swap_advance(struct uccs_swap *swap)
 {
     const struct uccs_nodes *nodes = swap->team->nodes;
@@ -139,7 +139,7 @@ void uccs_nodes_settle(const uint32_t *held)
         uccs_pause(&wait);
 }
 
-/* All have arrived, so all have finished the broadcasts before. */
+/* All have arrived, so all have finished earlier broadcasts. */
 static void swap_await(struct uccs_swap *swap)
 {
     struct uccs_nodes *nodes = swap->team->nodes;
@@ -174,7 +174,7 @@ bool uccs_nodes_meet(struct uccs_swap *swap)
     return swap_advance(swap);
 }
 
-/* Nobody but its owner looks at a row between the two meetings on the node, and after the second. */
+/* Only its owner looks at a row between the two meetings on the node, and after the second. */
 void uccs_nodes_part(struct uccs_team *team)
 {
     struct uccs_nodes *nodes = team->nodes;

@@ -133,9 +133,9 @@ const void *uccs_team_given(const struct uccs_team *team, int rank, size_t bytes
  * are rings: exchange n uses the place of exchange n - ring. team->settled says up to which number every
  * member has finished; begin syncs where that does not yet cover the place. A member that has read every
  * member's post of exchange n knows that all have finished n - 1, and says so in settled. So exchanges in
- * which everybody reads everybody never sync, and one-way ones sync once per ring.
+ * which every member reads all posts never sync, and one-way ones sync once per ring.
  *
- * Invariant: settled changes by the same rule at every member, so that all sync or none does. Posts are not for teams
+ * Invariant: settled changes by the same rule at every member, so either all sync or none. Posts are not for teams
  * over several nodes but for their near parts. */
 
 enum {
