@@ -25,17 +25,15 @@ STANDS_ON = {
     "src/uccs/am": ["src/uccs/far"],
     "src/uccs/rma": ["src/uccs/sync", "src/uccs/am"],
     "src/uccs/coll": ["src/uccs/sync", "src/uccs/am"],
-    "src/uccs/face": ["src/uccs/rma", "src/uccs/coll"],
+    "src/uccs": ["src/uccs/am"],  # the life of the substrate, which its users begin
+    "src/uccs/face": ["src/uccs", "src/uccs/rma", "src/uccs/coll"],
     "src/uccs/env": ["src/uccs/face"],
-    "src/uccs": ["src/uccs/env"],
-    "src/shmem": ["src/uccs/rma", "src/uccs/coll"],
+    "src/shmem": ["src/uccs", "src/uccs/rma", "src/uccs/coll"],
     "src/mpi": [],
     "launch": ["src/base"],
 }
 # single headers beyond that: the layout that the launcher shares with the library
 ALSO = {"launch": {"src/rte/node.h"}}
-# what has no folder of its own yet: usable by all of the substrate, and by what stands on it
-FLAT = "src/uccs"
 INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]+)"')
 
 
@@ -44,7 +42,7 @@ def allowed_from(folder):
     found = {folder}
     for below in STANDS_ON[folder]:
         found |= allowed_from(below)
-    return found | {FLAT} if folder.startswith((FLAT, "src/shmem")) else found
+    return found
 
 
 ALLOWED = {folder: allowed_from(folder) for folder in STANDS_ON}
@@ -103,6 +101,8 @@ BAD = {
     "src/uccs/sync/a.h": '#include "../am/am.h"\n',
     "src/uccs/rma/a.c": '#include "uccs/coll/coll.h"\n',
     "src/uccs/face/a.c": '#include "shmem/init.h"\n',
+    "src/uccs/coll/b.c": '#include "uccs/life.h"\n',
+    "src/uccs/life.c": '#include "uccs/rma/rma.h"\n',
     "src/shmem/coll/a.h": '#include "uccs/face/inner.h"\n',
     "src/elsewhere/a.c": "\n",
     "launch/a.c": '#include "rte/rte.h"\n',
