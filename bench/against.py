@@ -31,7 +31,7 @@ def line_of(row, samples):
 
 
 def cells(line):
-    return [line["question"], table.unit_of(line), table.number(line["old"]), table.number(line["new"]),
+    return [line["question"].partition(", against")[0], table.unit_of(line), table.number(line["old"]), table.number(line["new"]),
             table.spread_text(line["ratio"]), line["verdict"]]
 
 

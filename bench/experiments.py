@@ -1,5 +1,5 @@
 """The experiments of the papers behind requests and counters, as data: runs, rows and pictures. suite.py and report.py
-take them in. What a row's "floor" names is here another way of doing the same in the same run."""
+read them. Here a row's "floor" is another way of doing the same, measured in the same run."""
 
 PUT_SIZES = [8, 64, 512, 4096, 32768, 262144, 1048576]
 MESSAGE_SIZES = [8, 64, 512, 4096, 32768]

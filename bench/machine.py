@@ -7,9 +7,9 @@ import time
 from collections import namedtuple
 from pathlib import Path
 
-# name: short, for columns; title: with its version; launch: the command in front of "-n N program"; it binds PEs to
-# cores in turn, also when there are more PEs than cores: else chance decides how many share a core. spins: waiting
-# PEs never give their core away, so that each step of a program with more PEs than cores takes a slice of the scheduler.
+# name: short, for columns. title: with its version. launch: the command in front of "-n N program"; it binds PEs to cores
+# in turn even when PEs outnumber cores, because otherwise chance decides how many PEs share a core. spins: waiting PEs
+# keep their core, so with more PEs than cores each step of a program takes a time slice of the scheduler.
 Implementation = namedtuple("Implementation", "name title oshcc launch env spins", defaults=(False,))
 
 PLACES = ["/usr/bin", "/usr/lib64/openmpi/bin", "/usr/local/bin", "/opt/openmpi/bin", "/opt/sos/bin", "/usr/local/sos/bin"]
