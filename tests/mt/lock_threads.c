@@ -43,12 +43,6 @@ static void with_threads(void *(*work)(void *))
         pthread_join(threads[i], 0);
 }
 
-/* Another PE is behind this one: the upper half of the word names it (src/shmem/lock_turn.h). */
-static int asked(const long *word)
-{
-    return (uint64_t)__atomic_load_n(word, __ATOMIC_ACQUIRE) >> 32 >= 8;
-}
-
 static void *set_by_one(void *argument)
 {
     shmem_set_lock(&lock);
@@ -73,8 +67,8 @@ static void the_first_to_ask(void)
     }
     shmem_barrier_all();
     if (me == 0) {
-        while (npes > 1 && !asked(&lock))
-            usleep(100);
+        if (npes > 1) /* the upper half of the word names the PE behind from bit 3 on (src/shmem/lock_turn.h) */
+            shmem_long_wait_until(&lock, SHMEM_CMP_GE, 8L << 32);
         for (int i = 0; i < THREADS; i++)
             pthread_create(&threads[i], 0, note_order, 0);
         usleep(2000); /* most threads ask before the lock is clear; what is checked holds for any */
