@@ -90,7 +90,7 @@ def execute(command, env):
 
 def takes_minutes(implementation, run):
     crowded = run.pes > machine.cores() and run.program not in ("launch", "rss")
-    return (run.heavy and implementation.name != "lateral") or (implementation.spins and crowded)
+    return (run.heavy and not implementation.title.startswith("Lateral")) or (implementation.spins and crowded)
 
 
 def values_of(run, stdout):
