@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Installs the build into a folder, moves that folder elsewhere, and uses it as an outsider would.
 
-usage: check.py --build=DIR ... PART     PART: tree wrappers tools pkgconfig cmake static destdir
+usage: check.py --build=DIR ... PART     PART: tree wrappers through tools pkgconfig cmake static destdir
 """
 import argparse
 import os
@@ -88,6 +88,21 @@ def part_wrappers(options, work):
     check_ring(prefix, work / "ring_two")
 
 
+def part_through(options, work):
+    """A program that calls OpenSHMEM only through another library keeps liblateral, and so has shared globals."""
+    prefix = install(options, work)
+    oshcc, other = prefix / "bin" / "oshcc", work / "libother.so"
+    run(oshcc, "-shared", "-fPIC", "-DLIBRARY", OUTSIDE / "through.c", "-o", other, env=clean_env())
+    needs_other = ["-Wl,--as-needed", f"-L{work}", "-lother", f"-Wl,-rpath,{work}"]
+    run(oshcc, OUTSIDE / "through.c", *needs_other, "-o", work / "by_oshcc", env=clean_env())
+    run(prefix / "bin" / "oshrun", "-n", 2, work / "by_oshcc", env=clean_env())
+    if shutil.which("pkg-config"):
+        env = clean_env(PKG_CONFIG_PATH=str(prefix / "lib" / "pkgconfig"))
+        script = 'cc=$1; shift; eval "set -- \"\\$@\" $(pkg-config --cflags --libs lateral)"; exec "$cc" "$@"'
+        run("sh", "-c", script, "sh", options.cc, OUTSIDE / "through.c", *needs_other, "-o", work / "by_pkgconfig", env=env)
+        run(prefix / "bin" / "oshrun", "-n", 2, work / "by_pkgconfig", env=clean_env(LD_LIBRARY_PATH=str(prefix / "lib")))
+
+
 def part_tools(options, work):
     """What finds its other half at run time: the checking layer, and lateral-info."""
     blank = install(options, work)
@@ -130,6 +145,7 @@ def part_cmake(options, work):
     run(options.cmake, "--build", work / "build", env=clean_env())
     for program in ("ring_shared", "ring_static", "ring_cxx"):
         check_ring(prefix, work / "build" / program)
+    run(prefix / "bin" / "oshrun", "-n", 2, work / "build" / "through", env=clean_env())
     assert "liblateral.so" in run("readelf", "-d", work / "build" / "ring_shared")
     assert "liblateral" not in run("readelf", "-d", work / "build" / "ring_static")
 
