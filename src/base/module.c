@@ -3,11 +3,12 @@
 #include <dlfcn.h>
 #include <limits.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
-/* Says of a missing file that it is missing, but of a broken one what is broken. */
+/* Opens a module. Leaves *why null when the file is missing, and says what is wrong with a file that is there. */
 static void *try_path(const char *path, const char **why)
 {
     if (strchr(path, '/') && access(path, R_OK) != 0)
@@ -18,32 +19,71 @@ static void *try_path(const char *path, const char **why)
     return module;
 }
 
-/* The folder of the file that holds this code: the shared library, or a program linked to the static one. */
-static bool own_folder(char folder[PATH_MAX])
+/* Cuts a path to its folder; false when it has none. */
+static bool cut_to_folder(char *path)
+{
+    char *slash = strrchr(path, '/');
+    if (slash)
+        *slash = 0;
+    return slash != 0;
+}
+
+/* The folder of the file that holds this code as the dynamic linker knows it: the shared library, or a program linked to
+ * the static one. A program that was found in PATH has none, and a relative one is wrong after a chdir. */
+static bool folder_by_linker(char folder[PATH_MAX])
 {
     Dl_info here;
-    if (!dladdr((void *)&own_folder, &here) || !here.dli_fname || !strchr(here.dli_fname, '/'))
+    if (!dladdr((void *)&folder_by_linker, &here) || !here.dli_fname)
         return false;
     snprintf(folder, PATH_MAX, "%s", here.dli_fname);
-    *strrchr(folder, '/') = 0;
-    return true;
+    return cut_to_folder(folder);
+}
+
+/* The same as the kernel knows it: whole, with symbolic links resolved. */
+static bool folder_by_kernel(char folder[PATH_MAX])
+{
+    char line[PATH_MAX + 128];
+    uintptr_t here = (uintptr_t)&folder_by_kernel;
+    bool found = false;
+    FILE *maps = fopen("/proc/self/maps", "re");
+    while (maps && !found && fgets(line, sizeof line, maps)) {
+        unsigned long start, end;
+        int at = 0;
+        bool holds = sscanf(line, "%lx-%lx %*s %*s %*s %*s %n", &start, &end, &at) == 2 && here >= start && here < end;
+        if (!holds || line[at] != '/')
+            continue;
+        snprintf(folder, PATH_MAX, "%.*s", (int)strcspn(line + at, "\n"), line + at);
+        found = cut_to_folder(folder);
+    }
+    if (maps)
+        fclose(maps);
+    return found;
+}
+
+/* Looks beside this code, and in lib/ beside its bin/. */
+static void *try_folder(const char *folder, const char *file, const char **why)
+{
+    static const char *const beside[] = {"", "/../lib"};
+    char path[PATH_MAX + 128];
+    void *module = 0;
+    for (int i = 0; i < 2 && !module && !*why; i++) {
+        snprintf(path, sizeof path, "%s%s/%s", folder, beside[i], file);
+        module = try_path(path, why);
+    }
+    return module;
 }
 
 void *module_open(const char *name, const char **why)
 {
-    static const char *const beside[] = {"", "/../lib"}; /* of the library; of a static program in bin/ */
-    char folder[PATH_MAX], file[64], path[PATH_MAX + sizeof file + 16];
+    char folder[PATH_MAX], file[64];
     void *module = 0;
     *why = 0;
     snprintf(file, sizeof file, "liblateral-%s.so", name);
-    bool known = own_folder(folder);
-    for (int i = 0; known && i < 2 && !module && !*why; i++) {
-        snprintf(path, sizeof path, "%s%s/%s", folder, beside[i], file);
-        module = try_path(path, why);
-    }
-    if (!module && !*why) {
-        snprintf(path, sizeof path, LATERAL_LIBDIR "/%s", file);
-        module = try_path(path, why);
-    }
+    if (folder_by_linker(folder))
+        module = try_folder(folder, file, why);
+    if (!module && !*why && folder_by_kernel(folder))
+        module = try_folder(folder, file, why);
+    if (!module && !*why)
+        module = try_folder(LATERAL_LIBDIR, file, why);
     return module || *why ? module : try_path(file, why);
 }

@@ -2,8 +2,9 @@
 #ifndef BASE_MODULE_H
 #define BASE_MODULE_H
 
-/* A handle for dlsym, or null and why. Looked up beside this library, where it was to be installed, and
- * where the dynamic linker looks. Never unloaded. Any thread. */
+/* Returns a handle for dlsym, or null and why. Looks beside this library (a static program: beside the program, and in
+ * lib/ beside its folder), where it was to be installed, and where the dynamic linker looks. Nothing unloads it. Any
+ * thread. */
 void *module_open(const char *name, const char **why);
 
 #endif
