@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
-"""Holds the manual pages to their format and to what they name.
+"""Checks the manual pages and the other documents.
 
     check.py ROOT format        every page and alias passes groff (and mandoc) without a warning
-    check.py ROOT references    functions and pages that the text names exist
+    check.py ROOT references    functions and pages that the manual pages name exist
+    check.py ROOT documents     files, links and functions that the other documents name exist
+    check.py --self             plants wrong names and must find each of them
 """
 import pathlib
 import re
@@ -14,6 +16,14 @@ import tempfile
 NAMES = re.compile(r"\bp?shmemx?_\w+|\b_(?:my_pe|num_pes)\b")
 PAGES = re.compile(r"\b([a-z_0-9]+(?:-[a-z]+)?)\(([137])\)")
 ELSEWHERE = {"ucx_info", "environ"}
+CODE = ("src", "include", "api", "launch", "bench", "tests", "tools", "examples", "cmake", "docs")
+LINKS = re.compile(r"\]\(([^)\s:]+)\)")
+FILES = re.compile(r"(?<![\w./*-])((?:[\w-]+/)*[\w-]+\.(?:c|h|cc|py|in|cmake))\b(?![.*])")
+FOLDERS = re.compile(r"(?<![\w./-])((?:" + "|".join(CODE) + r")(?:/[a-z0-9_-]+)+)\b(?![\w*.-])")
+DOCUMENTS = re.compile(r"\b(?:docs|api|launch)/[\w/]+\.md\b")
+FUNCTIONS = re.compile(r"\b(?:uccs|rte|lat)_\w+\b(?!\.[ch]\b)")
+# Headers that the build makes, and programs that documents show.
+MADE = {"stdio.h", "shmem.h", "shmemx.h", "pshmem.h", "mpp/shmem.h", "all.c", "ring.py", "thunks.c"}
 
 
 def made(root, folder):
@@ -60,9 +70,82 @@ def references(root):
                 yield f"{path.name}: there is no page {name}({section})"
 
 
+def documents_of(root):
+    yield from (root / name for name in ("README.md", "CONTRIBUTING.md", "api/README.md", "launch/README.md",
+                                         "examples/README.md"))
+    yield from sorted((root / "docs").glob("*.md"))
+    yield from sorted(path for folder in ("guide", "internals") for path in (root / "docs" / folder).glob("*.md"))
+
+
+def sources_of(root):
+    return [path for folder in CODE for path in (root / folder).rglob("*")
+            if path.suffix in {".c", ".h", ".cc", ".cpp", ".py", ".md", ".in", ".cmake", ".txt"}]
+
+
+def broken_links(root, path, text):
+    for target in LINKS.findall(text):
+        name, _, anchor = target.partition("#")
+        file = (path.parent / name).resolve() if name else path
+        if not file.exists():
+            yield f"{path.relative_to(root)}: the link {target} leads nowhere"
+        elif anchor and anchor not in {re.sub(r"[^\w -]", "", head).strip().lower().replace(" ", "-")
+                                       for head in re.findall(r"^#+ (.*)", file.read_text(encoding="utf-8"), re.MULTILINE)}:
+            yield f"{path.relative_to(root)}: {target}: there is no such heading"
+
+
+def lost_documents(root, files):
+    for file in files:
+        for name in sorted(set(DOCUMENTS.findall(file.read_text(encoding="utf-8")))):
+            if not (root / name).exists():
+                yield f"{file.relative_to(root)}: there is no {name}"
+
+
+def documents(root):
+    files = sources_of(root)
+    yield from lost_documents(root, [file for file in files if file.suffix in {".c", ".h"}])
+    names = {"/" + str(file.relative_to(root)) for file in files}
+    words = {word for file in files if file.suffix in {".c", ".h", ".py"} and file.relative_to(root).parts[0] != "tests"
+             for word in FUNCTIONS.findall(file.read_text(encoding="utf-8"))}
+    for path in documents_of(root):
+        text = path.read_text(encoding="utf-8")
+        yield from broken_links(root, path, text)
+        for name in sorted(set(FILES.findall(text)) - MADE):
+            if not any(file.endswith("/" + name) for file in names):
+                yield f"{path.relative_to(root)}: there is no file {name}"
+        for name in sorted(set(FOLDERS.findall(text))):
+            if not (root / name).exists():
+                yield f"{path.relative_to(root)}: there is no folder {name}"
+        for name in sorted(set(FUNCTIONS.findall(text)) - words):
+            if not name.endswith(("_", "_X")) and name != "uccs_object_verb":
+                yield f"{path.relative_to(root)}: there is no function {name}"
+
+
+def self_test():
+    with tempfile.TemporaryDirectory() as folder:
+        root = pathlib.Path(folder)
+        for name in ("api", "launch", "examples", "docs/guide", "src/base"):
+            (root / name).mkdir(parents=True)
+        for name in ("README.md", "CONTRIBUTING.md", "api/README.md", "launch/README.md", "examples/README.md"):
+            (root / name).write_text("# Nothing\n", encoding="utf-8")
+        (root / "src/base/ring.c").write_text("int ring_open(void); int uccs_near(void);\n", encoding="utf-8")
+        (root / "docs/right.md").write_text(
+            "# A b\n`src/base` `ring.c` `base/ring.c` `uccs_near` [b](right.md#a-b) [c](#a-b)\n", encoding="utf-8")
+        assert not list(documents(root)), list(documents(root))
+        for wrong in ("`src/bass/x`", "`rink.c`", "`uccs/ring.c`", "`uccs_neat`", "[b](gone.md)", "[b](right.md#b)"):
+            (root / "docs/wrong.md").write_text(f"text {wrong} text\n", encoding="utf-8")
+            found = list(documents(root))
+            assert len(found) == 1 and "docs/wrong.md" in found[0], (wrong, found)
+        (root / "docs/wrong.md").unlink()
+        (root / "src/base/ring.c").write_text("/* docs/gone.md */ int uccs_near(void);\n", encoding="utf-8")
+        assert list(documents(root)) == ["src/base/ring.c: there is no docs/gone.md"]
+    print("every planted mistake was found")
+
+
 def main():
+    if sys.argv[1] == "--self":
+        return self_test()
     root, mode = pathlib.Path(sys.argv[1]).resolve(), sys.argv[2]
-    wrong = list({"format": format_of, "references": references}[mode](root))
+    wrong = list({"format": format_of, "references": references, "documents": documents}[mode](root))
     print("\n".join(wrong[:40]) or "as it should be")
     return 1 if wrong else 0
 
