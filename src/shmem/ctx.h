@@ -1,6 +1,6 @@
 /* Contexts: each completes and orders its own operations. On the node every operation is complete when
  * it returns, so a context only translates PE numbers of its team. To PEs of other nodes a context issues on lanes
- * (uccs/far.h): the default context on the service lane, other contexts on one lane each, and a context that several
+ * (uccs/far/far.h): the default context on the service lane, other contexts on one lane each, and a context that several
  * threads use at the same time on several.
  *
  * Any thread may use a context within the limits of its options (SERIALIZED, PRIVATE). */

@@ -10,7 +10,7 @@
  *            node folds slice k of its members, chunk by chunk, and sends each on to rail k of the next node, which folds
  *            its members onto it; the last one sends the results back along the chain. So any element is a left fold in
  *            the order of the ranks, each link carries it once in either direction, and both are busy at once. What
- *            comes lies in a room (uccs/far.h) meanwhile.
+ *            comes lies in a room (uccs/far/far.h) meanwhile.
  *
  * Rules and threads: inner.h. */
 #include "shmem/coll/nodes.h"

@@ -11,7 +11,7 @@
 #define UCCS_FAR_FAR_H
 
 #include "uccs/link/link.h"
-#include "uccs/object/atomic.h"
+#include "uccs/object/apply.h"
 #include "uccs/object/counter.h"
 
 enum uccs_far_segment {
@@ -95,7 +95,7 @@ void uccs_far_count(struct uccs_far_lanes *on, int pe, uccs_counter counter, int
 /* uccs_counter_clear while no message arrives here: one that looked at the generation before must not count behind it. */
 void uccs_far_counter_clear(uccs_counter counter);
 
-/* Registered memory (far_region.c). import: false when it has been released; else the owner tells this PE once it is
+/* Registered memory (region.c). import: false when it has been released; else the owner tells this PE once it is
  * (uccs_region_gone). released: returns when all of these PEs, a bit for each, have been told. */
 bool uccs_far_import(int pe, uint64_t region);
 void uccs_far_memory_gone(uint64_t region, const uint64_t *importers);

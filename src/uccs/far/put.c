@@ -109,7 +109,7 @@ void uccs_far_flag(int pe, uint64_t offset, uint64_t value)
 /* The source of a parcel is not needed any more. */
 static void drop_hold(void *held)
 {
-    (void)atomic_fetch_sub_acqrel((uint32_t *)held, 1); /* acquire: who waits for it to be 0 */
+    (void)atomic_fetch_sub_acqrel((uint32_t *)held, 1); /* acquire: the sender, which waits until it is 0 */
 }
 
 void uccs_far_parcel(int pe, const struct uccs_far_parcel *parcel, uint32_t *held)

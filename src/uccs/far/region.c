@@ -33,7 +33,7 @@ static void tell_importer(int pe, uint64_t region, struct uccs_request *all)
     ask_about(pe, LINK_GONE, region, ask);
 }
 
-/* `all` is no one's child and has an owner, so nobody frees it. */
+/* `all` has an owner and no parent, so nobody frees it. */
 void uccs_far_memory_gone(uint64_t region, const uint64_t *importers)
 {
     struct uccs_request all = {.pending = 1};

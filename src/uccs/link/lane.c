@@ -37,7 +37,7 @@ struct link_peer *link_peer_of(struct link_lane *lane, int pe)
     return peer;
 }
 
-/* Read without the lock by who wants to issue. */
+/* Threads that want to issue read it without the lock. */
 static void count_sending(struct link_lane *lane, int change)
 {
     atomic_store_relaxed(&lane->sending, lane->sending + (uint32_t)change);

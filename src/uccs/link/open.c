@@ -17,7 +17,7 @@ static void finished(void *token, int failed)
     done->done(done, failed);
 }
 
-/* A line knows better why, or that it is no fault. */
+/* Checks the keepalive lines first; they may explain the loss, or say that the job ends. */
 static void broken(void *lane, int pe, const char *why)
 {
     (void)lane;
@@ -25,7 +25,8 @@ static void broken(void *lane, int pe, const char *why)
     watch_fail("PE %d is lost: %s", pe, why);
 }
 
-/* Arrivals, completions. Who waits for memory may wait for what another thread has issued, or itself on another lane. */
+/* The poller of all waits. A thread that waits for memory may depend on what another thread has issued, or it itself on
+ * another lane, so one busy lane is moved on beside the service lane. */
 static int poll_lanes(void)
 {
     int count = link_poll(link_service());
@@ -95,7 +96,7 @@ static bool drained(struct link_lane *lane)
     return done;
 }
 
-/* Answers that let others go may still be here. */
+/* Waits until this process has nothing left to send: answers that other PEs wait for may still be here. */
 void link_settle_all(void)
 {
     if (!uccs_far_on)

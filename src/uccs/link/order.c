@@ -40,7 +40,7 @@ static void fence(struct link_lane *lane)
 }
 
 /* No numbers hold between lanes: where there are several, what was issued has to be complete. A lane that joins later
- * must know of the fence (far_pool.c). */
+ * must know of the fence (pool.c). */
 void uccs_far_fence(struct uccs_far_lanes *on)
 {
     if (on)

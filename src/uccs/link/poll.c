@@ -30,7 +30,7 @@ int link_poll(struct link_lane *lane)
     if (pthread_mutex_trylock(&lane->lock) != 0)
         return 0;
     uint32_t polls = lane->polls + 1;
-    atomic_store_relaxed(&lane->polls, polls); /* a hint for far_thread.c */
+    atomic_store_relaxed(&lane->polls, polls); /* a hint for thread.c */
     int count = look(lane);
     pthread_mutex_unlock(&lane->lock);
     if (lat_unlikely(polls % POLLS_A_LOOK == 0))

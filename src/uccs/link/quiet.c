@@ -35,7 +35,7 @@ static void flush_pes(struct link_lane *lane, struct uccs_request *all, const in
 /* Gets and the like that were under way when a quiet began. */
 static bool asked(struct link_lane *lane, uint64_t before, const int *pes, size_t npes)
 {
-    if (atomic_load_acquire(&lane->oldest) >= before) /* release: far_ask.c; what they brought is here */
+    if (atomic_load_acquire(&lane->oldest) >= before) /* release: ask.c; what they brought is here */
         return false;
     if (!pes)
         return true;
@@ -67,7 +67,7 @@ static void end_quiet(struct link_lane *lane)
     pthread_mutex_unlock(&lane->lock);
 }
 
-/* `all` is no one's child and has an owner, so nobody frees it. */
+/* `all` has an owner and no parent, so nobody frees it. */
 void link_quiet(uint64_t lanes, const int *pes, size_t npes)
 {
     uint64_t before[LINK_LANES], wanted = 0;
@@ -82,7 +82,7 @@ void link_quiet(uint64_t lanes, const int *pes, size_t npes)
     EACH_LANE(lane, still, wanted)
     {
         struct uccs_wait wait = {0};
-        /* Of all lanes, since who waits for one must serve the others, too. acqrel: finish */
+        /* Looks at all lanes: a thread that waits for one must serve the others, too. acqrel: finish */
         while (atomic_load_acquire(&all.pending) != 1 || asked(lane, before[lane->number], pes, npes))
             if (!link_look_all(wanted))
                 uccs_yield(&wait);

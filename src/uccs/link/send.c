@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The address of a lane that issues, so that it can be answered. The first operation to the peer: nothing else is looked at
- * before it. */
+/* Sends the address of a lane that issues, so that the peer can answer. It is the first operation to the peer, which keeps
+ * all others until it has come. */
 static void say_hello(struct link_peer *peer)
 {
     size_t bytes;

@@ -1,4 +1,4 @@
-/* The progress thread: drives the service lane, so serves peers while the program is outside of the library (seed 004, figure 5).
+/* The progress thread: drives the service lane, so that peers are served while the program is outside of the library.
  *
  * It sleeps on the transport's descriptor. While threads of the program poll, it keeps away: it looks now and then
  * whether they still do, since being woken by what they are about to take would only cost them the core.
@@ -21,8 +21,8 @@
 static pthread_t thread;
 static uint32_t ending; /* release: link_thread_stop; acquire: rung */
 
-/* Lanes that a computing program has left something on. One that is held just now, or whose messages the transport
- * still holds (a connection takes several looks), keeps its bit. */
+/* Sends what a computing program has left on other lanes. A lane keeps its bit while another thread holds it, or while the
+ * transport still holds its messages (a connection takes several looks). */
 static void send_left(void)
 {
     uint64_t again = 0;
@@ -33,8 +33,8 @@ static void send_left(void)
         (void)atomic_fetch_or_seqcst(&link_left, again);
 }
 
-/* Drains what there is; true when the descriptor or the bell will tell of more. Who holds the lane may wait for a launcher
- * that is cut off, so this waits so long alone. */
+/* Drains what there is; returns true when the descriptor or the bell will tell of more. The lock holder may be stuck on a
+ * dead launcher, so the wait for the lock times out. */
 static bool serve(struct link_lane *lane)
 {
     struct timespec end;

@@ -32,7 +32,7 @@ struct uccs_request {
 
 typedef struct uccs_request *uccs_request_handle;
 
-/* Numbers that no object has for its address. */
+/* Tag values that are never valid pointers. */
 #define UCCS_REQUEST_CLEAN ((uccs_request_handle)1)
 #define UCCS_REQUEST_DIRTY ((uccs_request_handle)3)
 

@@ -19,7 +19,7 @@ struct uccs_block {
     uint32_t room;                /* enum uccs_room */
     uint32_t capacity;            /* class of the payload: 0, UCCS_MEDIUM_MAX, or one of its own */
     uint32_t failed;              /* by the receiver, before done: the request ends with an error */
-    uint32_t legs;                /* to a peer of another node: who is not done with it yet (far_am.c); acqrel */
+    uint32_t legs;                /* to a peer of another node: who is not done with it yet (am/far.c); acqrel */
     uint32_t far;                 /* a packet of another node, in the receiver's memory */
     struct uccs_request *request; /* or null */
     /* What the sender does with it once it is done (an answer lies in the payload); null: nothing. */

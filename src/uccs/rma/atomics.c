@@ -1,5 +1,5 @@
 /* Atomics of the public interface.
- * object/atomic.h applies them and has the rules of domains. */
+ * object/apply.h applies them and has the rules of domains. */
 #include "uccs/rma/inner.h"
 
 /* Under the lock: read, change, write back. */

@@ -3,7 +3,7 @@
 #define UCCS_RMA_INNER_H
 
 #include "uccs/far/far.h"
-#include "uccs/object/atomic.h"
+#include "uccs/object/apply.h"
 #include "uccs/object/region.h"
 #include "uccs/rma/rma.h"
 

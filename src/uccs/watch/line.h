@@ -7,7 +7,7 @@
 
 #define WATCH_LINE_WAYS 4
 
-/* Where a PE can be called; part of what it tells the others (far_names.c). */
+/* Where a PE can be called; part of what it tells the others (link/names.c). */
 struct watch_line_place {
     uint16_t port; /* in the network's order; 0: nowhere */
     uint8_t ways;

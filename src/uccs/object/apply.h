@@ -3,8 +3,8 @@
  *
  * Memory has one domain, fixed when it is registered: mapped memory goes by the processor's own atomics, memory that
  * is not mapped goes by a lock of its owner's stripe on every path, the owner's own included. Any thread. */
-#ifndef UCCS_OBJECT_ATOMIC_H
-#define UCCS_OBJECT_ATOMIC_H
+#ifndef UCCS_OBJECT_APPLY_H
+#define UCCS_OBJECT_APPLY_H
 
 #include "base/atomic.h"
 

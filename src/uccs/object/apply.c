@@ -1,4 +1,4 @@
-#include "uccs/object/atomic.h"
+#include "uccs/object/apply.h"
 
 #include "uccs/core/own.h"
 #include "uccs/core/wait.h"
