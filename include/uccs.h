@@ -48,6 +48,7 @@ const char *uccs_status_text(int status); /* returns a few words for a status; n
 /* --- Life: the library counts these calls together with OpenSHMEM's init and finalize in the same process. The first
  * init starts it and the last finalize stops it; both are collective over the job. */
 int uccs_init(void);
+/* The last one returns UCCS_ERR_FAILED, after a line, where it drops messages whose handler is not registered. */
 int uccs_finalize(void);
 
 /* --- Contexts ------------------------------------------------------------------------------------------ */
@@ -103,7 +104,7 @@ typedef struct uccs_group_impl *uccs_group_t;
 /* Collective over `parent`: every member passes the same ranks of the parent, none twice. Members that are not in the
  * list get UCCS_GROUP_NULL. */
 int uccs_group_create(uccs_group_t parent, size_t n, const int *ranks, uccs_group_t *group);
-int uccs_group_release(uccs_group_t group); /* collective over the group */
+int uccs_group_release(uccs_group_t group); /* collective over the group; _nb operations under way go on */
 int uccs_group_rank(uccs_group_t group);    /* returns my rank; -1 for a null group */
 int uccs_group_size(uccs_group_t group);    /* returns the number of members; -1 for a null group */
 /* Returns the rank in the world of a member; -1 for a null group or a rank that it does not have. */
