@@ -104,6 +104,13 @@ void uccs_am_serve(struct uccs_wait *wait);
 void uccs_am_serve_replies(struct uccs_wait *wait);
 /* Runs everything that has arrived. */
 void uccs_am_drain(void);
+/* Forgets what has arrived for handlers that are not registered; how much, and which message was the first. At the end of
+ * a life, when nobody sends any more. */
+struct uccs_am_lost {
+    size_t count;
+    uint32_t source, id, context;
+};
+struct uccs_am_lost uccs_am_drop(void);
 /* One round of the network class alone: how many it found. */
 int uccs_am_poll_network(void);
 
@@ -115,6 +122,8 @@ bool uccs_am_try(uint32_t index, uint32_t id, const void *payload, size_t length
 
 /* True when all messages of the context have been handled; in a context of thread scope, those of this thread's lane. */
 bool uccs_am_settled(const struct uccs_context *context);
+/* The line for a thread that has waited long for that. */
+void uccs_am_tell_unsettled(const struct uccs_context *context);
 
 /* --- Deferred operations (deferred.c): one-sided operations that a peer of this node executes on request (rma/remote.c)
  * and has not executed yet, counted by context and by lane of the issuing thread. Fences, flushes, and ordered operations
@@ -129,9 +138,6 @@ bool uccs_deferred_done(const struct uccs_context *context);
 /* Waits until all are done, or those of the calling thread's lane. Serves messages; in a handler the library's own. */
 void uccs_deferred_wait(const struct uccs_context *context);
 void uccs_deferred_wait_mine(const struct uccs_context *context);
-
-/* At the end of a life: forgets the messages that no handler has been registered for. */
-void uccs_park_close(void);
 
 /* Before the links open: registers what is done with messages of other nodes. After they are closed: forgets those that
  * nobody handled. One thread. */

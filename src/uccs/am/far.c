@@ -3,16 +3,15 @@
 
 #include "base/log.h"
 #include "rte/rte.h"
+#include "uccs/core/late.h"
 #include "uccs/watch/fail.h"
 
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #define FLOW_MESSAGES 512
 #define FLOW_BYTES (1u << 20)
-#define PATIENCE 5 /* seconds until a line says who is missing */
 
 /* Both directions between this PE and a peer, for one context and ring number. */
 struct flow {
@@ -39,7 +38,7 @@ static pthread_mutex_t books = PTHREAD_MUTEX_INITIALIZER; /* of making them */
 static struct queue {
     cache_aligned pthread_mutex_t lock;
     struct uccs_far_packet *first, *last;
-    time_t since; /* the first one has no handler; 0: it has, or has been told of */
+    struct uccs_late late; /* of the first one, while it has no handler */
 } queues[OWN_CONTEXTS][OWN_RINGS] = {
     [0 ... OWN_CONTEXTS - 1] = {[0 ... OWN_RINGS - 1] = {.lock = PTHREAD_MUTEX_INITIALIZER}}};
 
@@ -85,13 +84,14 @@ static struct flow *flow_of(int pe, uint32_t context, uint32_t which)
 
 /* --- Sending */
 
-/* The flow's next number; 0: no credit. */
-static uint64_t take_credit(struct flow *flow, size_t bytes)
+/* The flow's next number; 0: no credit. Replies of user class always have it: their receiver, who asked for them, may handle none
+ * of them for long, and a handler must not wait for that. */
+static uint64_t take_credit(struct flow *flow, uint32_t which, size_t bytes)
 {
     uint64_t number = 0;
     pthread_mutex_lock(&flow->lock);
     bool room = flow->messages < FLOW_MESSAGES && flow->bytes + bytes <= FLOW_BYTES;
-    if (room || flow->messages == 0) {
+    if (room || flow->messages == 0 || which == (UCCS_RING_REPLY | UCCS_RING_USER)) {
         flow->messages++;
         flow->bytes += bytes;
         number = ++flow->sent;
@@ -106,6 +106,25 @@ static void give_credit(struct flow *flow, uint32_t messages, uint64_t bytes)
     flow->messages -= messages;
     flow->bytes -= bytes;
     pthread_mutex_unlock(&flow->lock);
+}
+
+static bool owes(const struct flows *flows)
+{
+    uint32_t messages = 0;
+    for (int which = 0; flows && which < OWN_RINGS; which++)
+        messages |= atomic_load_relaxed(&flows->flow[which].messages); /* for a line */
+    return messages != 0;
+}
+
+int uccs_far_am_debtor(uint32_t context)
+{
+    struct partner **all = atomic_load_acquire(&partners); /* release: make_flows, these three */
+    for (int pe = 0; all && pe < uccs_core.npes; pe++) {
+        struct partner *partner = atomic_load_acquire(&all[pe]);
+        if (partner && owes(atomic_load_acquire(&partner->contexts[context])))
+            return pe;
+    }
+    return -1;
 }
 
 static struct link_header header_of(uint32_t context, uint32_t which, const struct uccs_message *head, uint64_t number,
@@ -138,7 +157,7 @@ bool uccs_far_am_try(int pe, uint32_t context, uint32_t which, const struct uccs
     void *copy = 0;
     if (link_busy(link_service()))
         return false;
-    uint64_t number = take_credit(flow, head->length);
+    uint64_t number = take_credit(flow, which, head->length);
     if (!number)
         return false;
     if (head->staged)
@@ -266,25 +285,16 @@ static void queue_message(struct link_arrival *arrival)
 
 /* --- Taking */
 
-static time_t now(void)
+/* Under the queue's lock. */
+static struct uccs_far_packet *take_first(struct queue *queue)
 {
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return time.tv_sec + 1;
-}
-
-/* Under the queue's lock. Once for each message: the program may know what it does. */
-static lat_cold void tell_missing(struct queue *queue)
-{
-    const struct uccs_far_packet *packet = queue->first;
-    if (!queue->since)
-        queue->since = now();
-    if (queue->since < 0 || now() < queue->since + PATIENCE)
-        return;
-    queue->since = -1;
-    log_line("uccs: a message of PE %u waits for handler %u of context %u, which is not registered here, and those "
-             "behind it wait too; register it",
-             packet->message.source, packet->message.id, packet->context);
+    struct uccs_far_packet *packet = queue->first;
+    if (!packet)
+        return 0;
+    queue->late = (struct uccs_late){0};
+    atomic_store_relaxed(&queue->first, packet->next);
+    (void)atomic_fetch_sub_acqrel(&uccs_far_am_waiting, 1);
+    return packet;
 }
 
 struct uccs_far_packet *uccs_far_am_take(struct uccs_context *context, uint32_t which)
@@ -294,15 +304,20 @@ struct uccs_far_packet *uccs_far_am_take(struct uccs_context *context, uint32_t 
         return 0;
     pthread_mutex_lock(&queue->lock);
     struct uccs_far_packet *packet = queue->first;
-    if (packet && !uccs_handler_known(&context->handlers[packet->message.id])) {
-        tell_missing(queue);
-        packet = 0;
-    }
-    if (packet) {
-        queue->since = 0;
-        atomic_store_relaxed(&queue->first, packet->next);
-        (void)atomic_fetch_sub_acqrel(&uccs_far_am_waiting, 1);
-    }
+    bool known = packet && uccs_handler_known(&context->handlers[packet->message.id]);
+    if (known)
+        take_first(queue);
+    else if (packet && uccs_late_now(&queue->late))
+        uccs_late_handler(packet->message.source, packet->message.id, packet->context);
+    pthread_mutex_unlock(&queue->lock);
+    return known ? packet : 0;
+}
+
+struct uccs_far_packet *uccs_far_am_take_any(uint32_t context, uint32_t which)
+{
+    struct queue *queue = &queues[context][which];
+    pthread_mutex_lock(&queue->lock);
+    struct uccs_far_packet *packet = take_first(queue);
     pthread_mutex_unlock(&queue->lock);
     return packet;
 }
@@ -401,7 +416,7 @@ void uccs_far_am_close(void)
         for (int which = 0; which < OWN_RINGS; which++) {
             drop(queues[context][which].first);
             queues[context][which].first = 0;
-            queues[context][which].since = 0;
+            queues[context][which].late = (struct uccs_late){0};
         }
     uccs_far_am_waiting = 0;
 }

@@ -46,8 +46,21 @@ static inline struct uccs_handler uccs_handler_read(const struct uccs_handler *e
     }
 }
 
-/* --- Messages that came before their handler was registered (park.c), by context and ring. They stay over the lives of a
- * context, as those that lie in its rings do. */
+/* --- What poll.c shares. */
+
+/* Handled messages of one sender and lane, which learns of them by one addition. */
+struct uccs_am_tally {
+    uint32_t source, lane, count;
+};
+void uccs_am_count_handled(uint32_t context, struct uccs_am_tally *tally, const struct uccs_message *message);
+void uccs_am_tell(uint32_t context, struct uccs_am_tally *tally);
+
+/* Of a message of this node: its block at the sender, or null. */
+struct uccs_block *uccs_am_block_of(const struct uccs_message *message);
+
+/* --- Messages that have been taken out of their ring and wait (park.c), by context and ring: their handler is not
+ * registered yet, or they are replies of user class that came while only the network class was served. They stay over the
+ * lives of a context, as those that lie in its rings do. */
 
 /* Messages of one ring, a hint: 0 almost always. Release by park.c. */
 extern uint32_t uccs_parked[OWN_CONTEXTS][OWN_RINGS];
@@ -57,11 +70,15 @@ static inline bool uccs_park_empty(uint32_t context, uint32_t which)
     return atomic_load_acquire(&uccs_parked[context][which]) == 0;
 }
 
-/* `ticket` is the message's place in its ring. */
-void uccs_park(uint32_t context, uint32_t which, uint64_t ticket, const struct uccs_message *message);
+/* `ticket` is the message's place in its ring. `copy` is a private copy of its payload, which was in a block, or null. */
+void uccs_park(uint32_t context, uint32_t which, uint64_t ticket, const struct uccs_message *message,
+               struct uccs_block *copy);
 
-/* Takes the first one, if its handler is registered by now. */
-bool uccs_park_take(struct uccs_context *context, uint32_t which, struct uccs_message *message);
+/* Takes the first one, if its handler is registered by now. The caller frees *copy, which may be null. */
+bool uccs_park_take(struct uccs_context *context, uint32_t which, struct uccs_message *message,
+                    struct uccs_block **copy);
+/* Takes the first one. False: there is none. */
+bool uccs_park_take_any(uint32_t context, uint32_t which, struct uccs_message *message, struct uccs_block **copy);
 
 /* --- Turns (turns.c): threads in progress that share a core take turns at the messages.
  *
@@ -125,6 +142,10 @@ bool uccs_far_am_try(int pe, uint32_t context, uint32_t which, const struct uccs
 
 /* The first packet, if its handler is registered by now; else null. */
 struct uccs_far_packet *uccs_far_am_take(struct uccs_context *context, uint32_t which);
+/* The same whether or not its handler is registered. */
+struct uccs_far_packet *uccs_far_am_take_any(uint32_t context, uint32_t which);
+/* A PE of another node that has not handled messages of this one; -1: none. */
+int uccs_far_am_debtor(uint32_t context);
 
 /* Its block for the handler; null when it has none. */
 static inline struct uccs_block *uccs_far_am_block(struct uccs_far_packet *packet)

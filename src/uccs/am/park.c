@@ -3,32 +3,49 @@
 
 #include "base/log.h"
 #include "rte/rte.h"
+#include "uccs/core/late.h"
 
 #include <pthread.h>
 #include <stdlib.h>
-#include <time.h>
-
-#define PATIENCE 5 /* seconds until a line names the missing handler */
 
 struct parked {
     struct parked *next;
     uint64_t ticket;
-    time_t since; /* 0: has been told of */
+    struct uccs_late late;
+    struct uccs_block *copy;
     struct uccs_message message;
 };
 
 uint32_t uccs_parked[OWN_CONTEXTS][OWN_RINGS];
-static struct parked *first[OWN_CONTEXTS][OWN_RINGS];    /* by ticket */
+static struct queue {
+    struct parked *first, *last;
+} queues[OWN_CONTEXTS][OWN_RINGS];                       /* by ticket */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of a state that hardly ever is */
 
-static time_t now(void)
+/* Under the lock. */
+static void count_parked(uint32_t context, uint32_t which, uint32_t by)
 {
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return time.tv_sec + 1;
+    atomic_store_release(&uccs_parked[context][which], uccs_parked[context][which] + by); /* acquire: uccs_park_empty */
+    uint32_t *shown = &uccs_own_mine()->parked[context];
+    atomic_store_relaxed(shown, *shown + by);
 }
 
-lat_cold void uccs_park(uint32_t context, uint32_t which, uint64_t ticket, const struct uccs_message *message)
+/* Under the lock. Threads that took cells of a ring at once may come in another order than they took them. */
+static void insert(struct queue *queue, struct parked *made)
+{
+    struct parked **at = &queue->first;
+    if (queue->last && queue->last->ticket < made->ticket)
+        at = &queue->last->next;
+    while (*at && (*at)->ticket < made->ticket)
+        at = &(*at)->next;
+    made->next = *at;
+    *at = made;
+    if (!made->next)
+        queue->last = made;
+}
+
+lat_cold void uccs_park(uint32_t context, uint32_t which, uint64_t ticket, const struct uccs_message *message,
+                        struct uccs_block *copy)
 {
     struct parked *made = malloc(sizeof *made);
     if (!made) {
@@ -36,60 +53,48 @@ lat_cold void uccs_park(uint32_t context, uint32_t which, uint64_t ticket, const
                  message->id, context);
         rte_abort(LAT_EXIT);
     }
-    *made = (struct parked){.ticket = ticket, .since = now(), .message = *message};
+    *made = (struct parked){.ticket = ticket, .copy = copy, .message = *message};
     pthread_mutex_lock(&lock);
-    struct parked **at = &first[context][which];
-    while (*at && (*at)->ticket < ticket)
-        at = &(*at)->next;
-    made->next = *at;
-    *at = made;
-    atomic_store_release(&uccs_parked[context][which], uccs_parked[context][which] + 1); /* acquire: uccs_park_empty */
+    insert(&queues[context][which], made);
+    count_parked(context, which, 1);
     pthread_mutex_unlock(&lock);
 }
 
-/* Logs one line per message, as a program may register late on purpose. */
-static void tell(struct parked *parked, uint32_t context)
+/* Under the lock. */
+static void take_first(uint32_t context, uint32_t which, struct uccs_message *message, struct uccs_block **copy)
 {
-    if (!parked->since || now() < parked->since + PATIENCE)
-        return;
-    parked->since = 0;
-    log_line(
-        "uccs: a message of PE %u waits for handler %u of context %u, which is not registered here, and those behind "
-        "it wait too; register it",
-        parked->message.source, parked->message.id, context);
+    struct queue *queue = &queues[context][which];
+    struct parked *found = queue->first;
+    queue->first = found->next;
+    if (!queue->first)
+        queue->last = 0;
+    count_parked(context, which, -1u);
+    *message = found->message;
+    *copy = found->copy;
+    free(found);
 }
 
-lat_cold bool uccs_park_take(struct uccs_context *context, uint32_t which, struct uccs_message *message)
+lat_cold bool uccs_park_take(struct uccs_context *context, uint32_t which, struct uccs_message *message,
+                             struct uccs_block **copy)
 {
     uint32_t id = context->attr.id;
     pthread_mutex_lock(&lock);
-    struct parked *found = first[id][which];
-    if (found && !uccs_handler_known(&context->handlers[found->message.id])) {
-        tell(found, id);
-        found = 0;
-    }
-    if (found) {
-        first[id][which] = found->next;
-        atomic_store_release(&uccs_parked[id][which], uccs_parked[id][which] - 1); /* acquire: uccs_park_empty */
-    }
+    struct parked *found = queues[id][which].first;
+    bool known = found && uccs_handler_known(&context->handlers[found->message.id]);
+    if (known)
+        take_first(id, which, message, copy);
+    else if (found && uccs_late_now(&found->late))
+        uccs_late_handler(found->message.source, found->message.id, id);
     pthread_mutex_unlock(&lock);
-    if (!found)
-        return false;
-    *message = found->message;
-    free(found);
-    return true;
+    return known;
 }
 
-void uccs_park_close(void)
+bool uccs_park_take_any(uint32_t context, uint32_t which, struct uccs_message *message, struct uccs_block **copy)
 {
-    for (uint32_t id = 0; id < OWN_CONTEXTS; id++)
-        for (uint32_t which = 0; which < OWN_RINGS; which++) {
-            struct parked *next;
-            for (struct parked *at = first[id][which]; at; at = next) {
-                next = at->next;
-                free(at);
-            }
-            first[id][which] = 0;
-            uccs_parked[id][which] = 0;
-        }
+    pthread_mutex_lock(&lock);
+    bool found = queues[context][which].first;
+    if (found)
+        take_first(context, which, message, copy);
+    pthread_mutex_unlock(&lock);
+    return found;
 }

@@ -16,6 +16,7 @@
 #include "uccs/core/thread.h"
 
 #include <sched.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define BATCH 16   /* messages of one ring in one visit: the others' turn then */
@@ -90,12 +91,7 @@ static char *region_of(uint32_t pe)
     return uccs_memory_region(pe - uccs_core.first, &bytes);
 }
 
-/* Handled messages of one sender and lane, told it in one addition. */
-struct tally {
-    uint32_t source, lane, count;
-};
-
-static void tell(uint32_t context, struct tally *tally)
+void uccs_am_tell(uint32_t context, struct uccs_am_tally *tally)
 {
     if (!tally->count)
         return;
@@ -105,10 +101,10 @@ static void tell(uint32_t context, struct tally *tally)
     tally->count = 0;
 }
 
-static void count_handled(uint32_t context, struct tally *tally, const struct uccs_message *message)
+void uccs_am_count_handled(uint32_t context, struct uccs_am_tally *tally, const struct uccs_message *message)
 {
     if (tally->count && (tally->source != message->source || tally->lane != message->lane))
-        tell(context, tally);
+        uccs_am_tell(context, tally);
     tally->source = message->source;
     tally->lane = message->lane;
     tally->count++;
@@ -151,13 +147,19 @@ static enum outcome run(struct uccs_context *context, const struct uccs_message 
     return token.held ? HELD : HANDLED;
 }
 
+struct uccs_block *uccs_am_block_of(const struct uccs_message *message)
+{
+    if (message->block == UCCS_NO_BLOCK)
+        return 0;
+    if (message->source != (uint32_t)uccs_core.me)
+        atomic_order_returns(&elsewhere);
+    return (struct uccs_block *)(region_of(message->source) + message->block);
+}
+
 /* A message of this node; false as above. */
 static bool handle(struct uccs_context *context, const struct uccs_message *message, uint32_t which)
 {
-    struct uccs_block *block =
-        message->block == UCCS_NO_BLOCK ? 0 : (void *)(region_of(message->source) + message->block);
-    if (block && message->source != (uint32_t)uccs_core.me)
-        atomic_order_returns(&elsewhere);
+    struct uccs_block *block = uccs_am_block_of(message);
     enum outcome outcome = run(context, message, block, which);
     if (block && outcome == HANDLED)
         mark_done(block);
@@ -197,12 +199,17 @@ uccs_context_t uccs_am_context(uccs_am_token_t token)
 }
 
 /* Handles parked messages first, in their order. Returns true when none are left. */
-static lat_cold bool poll_parked(struct uccs_context *context, uint32_t which, struct tally *tally, int *count)
+static lat_cold bool poll_parked(struct uccs_context *context, uint32_t which, struct uccs_am_tally *tally, int *count)
 {
     struct uccs_message message;
-    while (uccs_park_take(context, which, &message)) {
-        (void)handle(context, &message, which); /* its handler is registered: uccs_park_take has looked */
-        count_handled(context->attr.id, tally, &message);
+    struct uccs_block *copy;
+    while (uccs_park_take(context, which, &message, &copy)) { /* its handler is registered */
+        if (copy)
+            (void)run(context, &message, copy, which);
+        else
+            (void)handle(context, &message, which);
+        free(copy);
+        uccs_am_count_handled(context->attr.id, tally, &message);
         ++*count;
     }
     return uccs_park_empty(context->attr.id, which);
@@ -211,10 +218,10 @@ static lat_cold bool poll_parked(struct uccs_context *context, uint32_t which, s
 static int poll_ring(struct uccs_context *context, uint32_t which)
 {
     struct ring *ring = uccs_own_ring((uint32_t)uccs_core.me - uccs_core.first, context->attr.id, which);
-    struct tally tally = {0};
+    struct uccs_am_tally tally = {0};
     int count = 0;
     if (lat_unlikely(!uccs_park_empty(context->attr.id, which)) && !poll_parked(context, which, &tally, &count)) {
-        tell(context->attr.id, &tally);
+        uccs_am_tell(context->attr.id, &tally);
         return count;
     }
     for (int taken = 0; taken < BATCH && !ring_is_empty(ring); taken++) {
@@ -226,14 +233,54 @@ static int poll_ring(struct uccs_context *context, uint32_t which)
         memcpy(&message, cell, offsetof(struct uccs_message, payload) + (cell->staged ? 0 : cell->length));
         ring_release(ring, ticket);
         if (lat_unlikely(!handle(context, &message, which))) {
-            uccs_park(context->attr.id, which, ticket, &message);
+            uccs_park(context->attr.id, which, ticket, &message, 0);
             break;
         }
-        count_handled(context->attr.id, &tally, &message);
+        uccs_am_count_handled(context->attr.id, &tally, &message);
         count++;
     }
-    tell(context->attr.id, &tally);
+    uccs_am_tell(context->attr.id, &tally);
     return count;
+}
+
+/* A private copy of a staged payload; the block is the sender's again. */
+static struct uccs_block *copy_out(struct uccs_message *message)
+{
+    struct uccs_block *block = uccs_am_block_of(message), *copy = 0;
+    if (message->staged) {
+        size_t bytes = sizeof *copy + message->length;
+        copy = aligned_alloc(CACHE_LINE, (bytes + CACHE_LINE - 1) & ~(size_t)(CACHE_LINE - 1));
+        if (!copy) {
+            log_line("uccs: no memory to keep a reply of PE %u", message->source);
+            rte_abort(LAT_EXIT);
+        }
+        memcpy(copy->payload, block->payload, message->length);
+    }
+    if (block)
+        mark_done(block);
+    message->block = UCCS_NO_BLOCK;
+    return copy;
+}
+
+/* Replies of user class that must wait for a thread in uccs.h: their senders are handlers, which must not wait for that. So
+ * they are moved to private memory when half of their ring is full. No more can come than this process asked for. */
+static void keep_replies(struct uccs_context *context)
+{
+    const uint32_t which = UCCS_RING_REPLY | UCCS_RING_USER;
+    struct ring *ring = uccs_own_ring((uint32_t)uccs_core.me - uccs_core.first, context->attr.id, which);
+    if (lat_likely(atomic_load_relaxed(&ring->tail) - atomic_load_relaxed(&ring->head) < OWN_RING_CELLS / 2))
+        return;
+    for (int taken = 0; taken < BATCH; taken++) {
+        struct uccs_message message;
+        uint64_t ticket;
+        const struct uccs_message *cell = ring_take(ring, &ticket);
+        if (!cell)
+            return;
+        memcpy(&message, cell, offsetof(struct uccs_message, payload) + (cell->staged ? 0 : cell->length));
+        ring_release(ring, ticket);
+        struct uccs_block *copy = copy_out(&message);
+        uccs_park(context->attr.id, which, ticket, &message, copy);
+    }
 }
 
 /* Replies come first, as they free waiting senders. */
@@ -242,6 +289,8 @@ static int poll_context(struct uccs_context *context, int what)
     int count = poll_ring(context, UCCS_RING_REPLY);
     if (what & USERS)
         count += poll_ring(context, UCCS_RING_REPLY | UCCS_RING_USER);
+    else
+        keep_replies(context);
     if (what & REQUESTS)
         count += poll_ring(context, 0);
     if (what == (REQUESTS | USERS))

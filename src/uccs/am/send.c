@@ -1,7 +1,9 @@
 /* The sending half of active messages; am.h describes the flow. Any thread. */
 #include "uccs/am/inner.h"
 
+#include "base/log.h"
 #include "rte/rte.h"
+#include "uccs/core/late.h"
 #include "uccs/far/far.h"
 #include "uccs/core/memory.h"
 #include "uccs/core/thread.h"
@@ -52,12 +54,34 @@ static bool try_push(const struct sending *s)
     return true;
 }
 
+static lat_cold void tell_full(const struct sending *s)
+{
+    bool user = s->which & UCCS_RING_USER;
+    log_line(
+        "uccs: a message of class %s to PE %u waits, since that PE has not handled those before it in context %u; it "
+        "handles this class %s",
+        user ? "user" : "network", s->index + uccs_core.first, s->context,
+        user ? "in uccs_progress and the waits of uccs.h alone" : "in every waiting call");
+}
+
+static lat_cold void tell_no_room(const struct sending *s)
+{
+    log_line(
+        "uccs: a message of %u bytes to PE %u waits, since LATERAL_MEMORY is full of messages that their receivers have "
+        "not handled",
+        s->head.length, s->index + uccs_core.first);
+}
+
 static void push(const struct sending *s)
 {
     struct uccs_wait wait = {0};
+    struct uccs_late late = {0};
     atomic_fetch_add_relaxed(&sent[s->context][s->head.lane].count, 1); /* before it can be handled */
-    while (!try_push(s))
+    while (!try_push(s)) {
+        if (lat_unlikely(uccs_late_now(&late)))
+            tell_full(s);
         serve(s->which, &wait);
+    }
     if (s->block)
         uccs_stage_sent(s->block);
 }
@@ -66,6 +90,7 @@ static void push(const struct sending *s)
 static int stage(struct sending *s, const struct uccs_op *op)
 {
     struct uccs_wait wait = {0};
+    struct uccs_late late = {0};
     bool staged = s->head.length > UCCS_SHORT_MAX;
     /* A reply must find room whatever the program has sent and its receivers have not handled. */
     enum uccs_room room = s->which & UCCS_RING_REPLY ? UCCS_ROOM_LIBRARY : UCCS_ROOM_PROGRAM;
@@ -76,6 +101,8 @@ static int stage(struct sending *s, const struct uccs_op *op)
     while (!(s->block = uccs_stage_get(room, staged ? s->head.length : 0))) {
         if (!uccs_stage_expected(room))
             return UCCS_ERR_NO_MEMORY;
+        if (lat_unlikely(uccs_late_now(&late)))
+            tell_no_room(s);
         serve(s->which, &wait);
     }
     s->head.block = (uint64_t)((char *)s->block - my_region());
@@ -151,6 +178,32 @@ bool uccs_am_settled(const struct uccs_context *context)
         if (!lane_settled(id, lane))
             return false;
     return true;
+}
+
+/* A PE that has messages of the context and has not handled them; -1: none is known. */
+static int debtor(uint32_t context)
+{
+    for (uint32_t index = 0; index < uccs_core.size; index++) {
+        const struct uccs_own *own = uccs_own_of(index);
+        bool open = atomic_load_acquire(&own->open[context]) == OWN_OPEN; /* release: uccs_own_open_slow */
+        bool owes = open && atomic_load_relaxed(&own->parked[context]);
+        for (uint32_t which = 0; which < OWN_RINGS && open; which++)
+            owes |= !ring_is_empty(uccs_own_ring(index, context, which));
+        if (owes)
+            return (int)(index + uccs_core.first);
+    }
+    return uccs_far_am_debtor(context);
+}
+
+void uccs_am_tell_unsettled(const struct uccs_context *context)
+{
+    int pe = debtor(context->attr.id);
+    if (pe < 0)
+        log_line("uccs: this PE waits until its messages in context %u have been handled", context->attr.id);
+    else
+        log_line("uccs: this PE waits until its messages in context %u have been handled; PE %d has not: it needs the "
+                 "context, the handlers, and calls that make progress",
+                 context->attr.id, pe);
 }
 
 static int check(uccs_context_t context, uccs_endpoint_t endpoint, int id, enum uccs_am_class cls, const void *payload,

@@ -43,7 +43,8 @@ struct uccs_own {
     int32_t pid;
     cache_aligned struct uccs_registration registrations[OWN_REGISTRATIONS];
     struct uccs_stripe stripes[OWN_STRIPES];
-    uint32_t open[OWN_CONTEXTS]; /* enum uccs_open of its rings: cas, then release by who formats; acquire */
+    uint32_t open[OWN_CONTEXTS];   /* enum uccs_open of its rings: cas, then release by who formats; acquire */
+    uint32_t parked[OWN_CONTEXTS]; /* messages whose handler is not registered; for lines, relaxed */
     struct uccs_handled handled[OWN_CONTEXTS][OWN_LANES];
     cache_aligned char rings[OWN_CONTEXTS][OWN_RINGS][OWN_RING_ROOM];
 };

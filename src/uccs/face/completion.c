@@ -4,6 +4,7 @@
 #include "uccs/am/am.h"
 #include "uccs/far/far.h"
 #include "uccs/core/wait.h"
+#include "uccs/core/late.h"
 #include "uccs/object/request.h"
 
 int uccs_request_create(uccs_request_t *request)
@@ -203,10 +204,13 @@ int uccs_flush(uccs_context_t context)
     struct uccs_wait wait = {0};
     if (!context)
         return UCCS_ERR_INVALID;
+    struct uccs_late late = {0};
     uccs_quiet_all();
     while (!uccs_am_settled(context) || !uccs_deferred_done(context)) {
         if (uccs_handlers_running)
             return UCCS_ERR_STATE;
+        if (lat_unlikely(uccs_late_now(&late)) && !uccs_am_settled(context))
+            uccs_am_tell_unsettled(context);
         uccs_am_serve(&wait);
     }
     uccs_stage_collect();

@@ -24,7 +24,7 @@ const char *uccs_status_text(int status)
     case UCCS_ERR_STALE: return "the memory or counter has been released";
     case UCCS_ERR_FORGED: return "not a memory handle of this job";
     case UCCS_ERR_TOO_LARGE: return "the payload is too large for this form";
-    case UCCS_ERR_FAILED: return "an operation of the request failed: its memory had been released";
+    case UCCS_ERR_FAILED: return "an operation failed: its memory had been released, or its message was never handled";
     case UCCS_ERR_STATE: return "not possible here: before uccs_init, or outside of a handler";
     }
     return "unknown status";
@@ -92,6 +92,8 @@ int uccs_context_destroy(uccs_context_t context)
         return UCCS_ERR_INVALID;
     context->attr.scope = UCCS_SCOPE_PROCESS; /* operations of all threads, not of this one alone */
     uccs_flush(context);
+    while (uccs_progress() > 0) /* what has arrived is handled, if it has a handler */
+        ;
     retire(context);
     return UCCS_OK;
 }

@@ -1,8 +1,8 @@
 /* uccs_init, uccs_finalize, and the library's own context.
  *
  * Finalize: all PEs meet, so all messages have been sent. Each handles those that have arrived, which may send replies.
- * All meet again and handle the replies. Then nothing is under way, and contexts that the program has left are
- * released. */
+ * All meet again and handle the replies. Each drops messages without a handler, with a line and a status other than 0.
+ * Then nothing is under way, and contexts that the program has left are released. */
 #include "uccs/face/inner.h"
 
 #include "base/log.h"
@@ -53,7 +53,16 @@ static void meet_with_all(void)
     uccs_coll_meet(true);
 }
 
-static void stop(void)
+/* The line for messages that nobody handles any more. */
+static void tell_lost(const struct uccs_am_lost *lost)
+{
+    log_line(
+        "uccs: uccs_finalize drops %zu messages that were not handled; the first one came from PE %u for handler %u of "
+        "context %u, which is not registered here",
+        lost->count, lost->source, lost->id, lost->context);
+}
+
+static int stop(void)
 {
     uccs_work_finish();
     meet_with_all();
@@ -62,15 +71,20 @@ static void stop(void)
         meet_with_all();
     }
     uccs_am_drain();
+    const struct uccs_am_lost lost = uccs_am_drop();
+    if (lost.count)
+        tell_lost(&lost);
+    meet_with_all(); /* requests of what others have dropped are complete */
+    while (uccs_stage_collect() > 0)
+        ;
     uccs_contexts_close();
     atomic_store_release(&uccs_users, 0);
     uccs_am_stop();
     uccs_am_retire(&inner);
     uccs_oob_close();
     uccs_letter_close();
-    uccs_park_close();
-    uccs_stage_collect();
     uccs_life_end(0);
+    return lost.count ? UCCS_ERR_FAILED : UCCS_OK;
 }
 
 int uccs_finalize(void)
@@ -78,11 +92,11 @@ int uccs_finalize(void)
     if (uccs_handlers_running)
         return UCCS_ERR_STATE;
     pthread_mutex_lock(&lock);
-    int before = uccs_users;
+    int before = uccs_users, status = before > 0 ? UCCS_OK : UCCS_ERR_STATE;
     if (before == 1)
-        stop();
+        status = stop();
     else if (before > 1)
         atomic_store_release(&uccs_users, before - 1);
     pthread_mutex_unlock(&lock);
-    return before > 0 ? UCCS_OK : UCCS_ERR_STATE;
+    return status;
 }

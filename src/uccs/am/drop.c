@@ -1,0 +1,65 @@
+/* Messages that nobody handles any more, at the end of a life. One thread; nobody sends meanwhile. */
+#include "uccs/am/inner.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Forgets a message that nobody handles any more: its request fails. */
+static void drop(uint32_t context, const struct uccs_message *message, struct uccs_am_tally *tally,
+                 struct uccs_am_lost *lost)
+{
+    struct uccs_block *block = uccs_am_block_of(message);
+    if (lost->count++ == 0)
+        *lost = (struct uccs_am_lost){1, message->source, message->id, context};
+    if (block) {
+        block->failed = 1;
+        uccs_am_done(block);
+    }
+    uccs_am_count_handled(context, tally, message);
+}
+
+static void drop_ring(uint32_t context, uint32_t which, struct uccs_am_lost *lost)
+{
+    struct ring *ring = uccs_own_ring((uint32_t)uccs_core.me - uccs_core.first, context, which);
+    struct uccs_am_tally tally = {0};
+    struct uccs_message message;
+    struct uccs_block *copy;
+    const struct uccs_message *cell;
+    uint64_t ticket;
+    while (uccs_park_take_any(context, which, &message, &copy)) {
+        drop(context, &message, &tally, lost);
+        free(copy);
+    }
+    bool open = atomic_load_acquire(&uccs_own_mine()->open[context]) == OWN_OPEN; /* release: uccs_own_open_slow */
+    while (open && (cell = ring_take(ring, &ticket))) {
+        memcpy(&message, cell, offsetof(struct uccs_message, payload));
+        ring_release(ring, ticket);
+        drop(context, &message, &tally, lost);
+    }
+    uccs_am_tell(context, &tally);
+}
+
+static void drop_packets(uint32_t context, uint32_t which, struct uccs_am_lost *lost)
+{
+    struct uccs_far_tally tally = {.context = context, .which = which};
+    struct uccs_far_packet *packet;
+    while ((packet = uccs_far_am_take_any(context, which))) {
+        const struct uccs_message message = packet->message;
+        if (lost->count++ == 0)
+            *lost = (struct uccs_am_lost){1, message.source, message.id, context};
+        packet->block.failed = 1;
+        uccs_far_am_handled(&tally, &message, packet);
+    }
+    uccs_far_am_tell(&tally);
+}
+
+struct uccs_am_lost uccs_am_drop(void)
+{
+    struct uccs_am_lost lost = {0};
+    for (uint32_t context = 0; context < UCCS_CONTEXTS; context++)
+        for (uint32_t which = 0; which < OWN_RINGS; which++) {
+            drop_ring(context, which, &lost);
+            drop_packets(context, which, &lost);
+        }
+    return lost;
+}
