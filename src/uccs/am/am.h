@@ -9,7 +9,8 @@
  *
  * No deadlock: a sender that finds a ring full serves its own rings while it waits; a handler that replies into
  * a full ring serves its own reply rings alone, and handlers of replies cannot send, so the depth is two.
- * Memory is bounded by rings and region.
+ * A handler that waits for a one-sided operation serves the library's messages alone.
+ * Memory is bounded by rings and region, and by the replies that a process asks for.
  *
  * uccs_progress and the waits of uccs.h run handlers of both classes; waits of OpenSHMEM and the progress thread run the
  * network class alone. */
@@ -143,5 +144,4 @@ void uccs_deferred_wait_mine(const struct uccs_context *context);
  * nobody handled. One thread. */
 void uccs_far_am_open(void);
 void uccs_far_am_close(void);
-
 #endif

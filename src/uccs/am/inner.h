@@ -107,7 +107,7 @@ void uccs_turns_show(void);
  * Invariants:
  * - A flow has at most FLOW_MESSAGES messages and FLOW_BYTES bytes (or one message) that are not handled, so that is
  *   what a slow receiver keeps for each sender. Requests, replies and classes are flows of their own; a reply waits
- *   for replies alone.
+ *   for replies alone, and one of user class for nothing: its receiver keeps all that it asked for.
  * - A credit comes back when the handler has returned, a block when its holder is done with it: letters that nobody
  *   has taken yet hold up nobody else.
  * - A payload in a block leaves from there: the block is done when the peer has said so and the transport has let go.

@@ -5,8 +5,9 @@
  *   be freed once all threads that might have seen it have left. There are two phases: with one, new pollers could keep
  *   the count above zero forever. New pollers count in the current phase; a retiring thread turns the phase and waits
  *   until the other one is empty.
- * - A ring with a parked message is not polled: the message's handler is not registered yet, and those behind it
- *   must not overtake. So at most one batch for each thread is ever parked. */
+ * - A ring with a parked message is not polled before that message has been handled, so that those behind it do not overtake.
+ *   Of messages whose handler is not registered at most one batch for each thread is parked; of replies of user class, as many
+ *   as this process asked for while it served the network class alone. */
 #include "uccs/am/inner.h"
 
 #include "base/log.h"
