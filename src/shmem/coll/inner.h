@@ -19,7 +19,7 @@
 #include "shmem/coll/select.h"
 #include "shmem/place.h"
 #include "uccs/core/memory.h"
-#include "uccs/sync/team.h"
+#include "uccs/sync/post.h"
 
 #include <string.h>
 

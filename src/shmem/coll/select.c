@@ -2,7 +2,7 @@
 
 #include "base/env.h"
 #include "base/log.h"
-#include "uccs/sync/team.h"
+#include "uccs/sync/post.h"
 
 #include <limits.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* Small data to and from all members of a team over several nodes; see team.h. */
-#include "uccs/sync/inner.h"
+#include "uccs/sync/team.h"
 
 #include "uccs/watch/fail.h"
 

@@ -1,5 +1,5 @@
 /* Exchanges of small data among the members of any team; see team.h. */
-#include "uccs/sync/inner.h"
+#include "uccs/sync/post.h"
 
 #include "uccs/watch/fail.h"
 

@@ -1,7 +1,9 @@
 /* How the members of a team meet on one node, and how those of a team without a slot meet; see team.h. */
-#include "uccs/sync/inner.h"
+#include "uccs/sync/near.h"
 
 #include "uccs/core/memory.h"
+#include "uccs/core/wait.h"
+#include "uccs/far/far.h"
 
 enum uccs_sync uccs_sync_how;
 

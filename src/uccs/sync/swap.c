@@ -1,5 +1,8 @@
 /* Swaps: the nodes of a team meet and give each other blocks; see team.h. */
-#include "uccs/sync/inner.h"
+#include "uccs/sync/swap.h"
+
+#include "uccs/core/wait.h"
+#include "uccs/sync/near.h"
 
 enum { ARRIVED, FLAGS }; /* lines of a channel: a count, then the flags of the rounds, of even and odd swaps */
 

@@ -1,5 +1,5 @@
 /* Meetings of teams, and which member is on which node; see team.h. */
-#include "uccs/sync/inner.h"
+#include "uccs/sync/team.h"
 
 #include "uccs/core/memory.h"
 
