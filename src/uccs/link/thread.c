@@ -81,6 +81,7 @@ static void *run(void *unused)
             seen = polls;
             reminded = false;
             ppoll(files, 2, &while_polled, 0);
+            send_left(); /* who polls the service lane need not poll the others */
         } else if (serve(lane)) {
             poll(files, 3, -1);
             reminded = files[0].revents;
