@@ -88,7 +88,8 @@ static inline size_t *uccs_turn_of(const void *set)
 
 /* Tests, whose caller goes on. A loop of tests is a wait as well, so one that found nothing does what a wait does: it moves
  * work on, calls the pollers, and gives the core away where the node has more PEs than cores. Now and then it gives the
- * core away anywhere, since there may be more threads than cores. */
+ * core away anywhere, since there may be more threads than cores. While only pollers are there, and tests follow each other
+ * quickly, most leave out their look. */
 extern _Thread_local uint8_t uccs_misses; /* of this thread */
 void uccs_missed_slow(bool yield);
 

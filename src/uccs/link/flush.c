@@ -121,6 +121,8 @@ const struct link_handler link_on_flushed = {.loose = true, .landed = land_flush
 
 void link_touch(struct link_lane *lane)
 {
+    if (atomic_load_relaxed(&lane->some))
+        return; /* pollers read the lines of both words: nothing is stored that is there already */
     atomic_store_relaxed(&lane->some, 1);
     if (lane == link_service())
         atomic_store_relaxed(&uccs_far_touched, 1);
