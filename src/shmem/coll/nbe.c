@@ -89,13 +89,22 @@ static bool ready(struct operation *op)
     return atomic_load_acquire(theirs) >= op->number;
 }
 
+static void copy_share(struct uccs_work *work)
+{
+    struct operation *op = (struct operation *)work;
+    op->share(op);
+    op->copied = true;
+}
+
 static bool do_share(struct operation *op)
 {
     struct uccs_team *group = &op->team->group;
-    if (group->copied + 1 != op->number || !ready(op))
+    if (group->copied + 1 != op->number || (!op->copied && !ready(op)))
         return false;
-    if (op->share)
-        op->share(op);
+    if (op->share && !op->copied) {
+        op->work.labour = copy_share;
+        return false;
+    }
     group->copied = op->number;
     uint64_t *mine = uccs_team_line(group, group->rank, TEAM_COPIED);
     atomic_store_release(mine, op->number); /* acquire: all_reached of those whose memory I used */

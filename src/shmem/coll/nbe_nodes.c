@@ -82,6 +82,27 @@ static bool settled(struct operation *op)
     return atomic_load_acquire(&op->under_way.pending) == 1; /* acqrel: uccs_request_finish */
 }
 
+/* A phase that takes long is left to a labour, which ends it. */
+static void labour_share(struct uccs_work *work)
+{
+    struct operation *op = (struct operation *)work;
+    share(op);
+    op->phase++;
+}
+
+static void labour_give(struct uccs_work *work)
+{
+    struct operation *op = (struct operation *)work;
+    give_parts(op);
+    op->phase++;
+}
+
+static bool leave_to(struct operation *op, void (*labour)(struct uccs_work *))
+{
+    op->work.labour = labour;
+    return false;
+}
+
 /* Takes one step. Returns false when it has to look again later. */
 static bool go_on(struct operation *op)
 {
@@ -102,15 +123,11 @@ static bool go_on(struct operation *op)
     case COMES:
         if (!uccs_nodes_meet(&op->meeting))
             return false;
-        if (op->share)
-            share(op);
-        return true;
+        return !op->share || leave_to(op, labour_share);
     case SHARES:
         if (!settled(op))
             return false;
-        if (op->share && op->what == NBE_REDUCE)
-            give_parts(op);
-        return true;
+        return !op->share || op->what != NBE_REDUCE || leave_to(op, labour_give);
     case GIVES:
         if (!settled(op))
             return false;

@@ -20,6 +20,7 @@ struct operation {
     int root;                            /* the only member whose memory is read; -1: all are */
     int looked;                          /* members known to be ready, then known to be done */
     bool shared;                         /* my share has been done */
+    bool copied;                         /* and before that: its copying has */
     const char *call;
     void *dest;
     const void *source;

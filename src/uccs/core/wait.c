@@ -73,6 +73,8 @@ static pthread_mutex_t list = PTHREAD_MUTEX_INITIALIZER;
 void uccs_work_add(struct uccs_work *work)
 {
     work->next = 0;
+    work->labour = 0;
+    work->busy = false;
     pthread_mutex_lock(&list);
     *last = work;
     last = &work->next;
@@ -80,22 +82,44 @@ void uccs_work_add(struct uccs_work *work)
     pthread_mutex_unlock(&list);
 }
 
-/* A finished piece may be freed by its own advance, so only its place is touched afterwards. */
+/* The list is left meanwhile, and may be another one afterwards. */
+static void do_labour(struct uccs_work *work)
+{
+    void (*labour)(struct uccs_work *) = work->labour;
+    work->labour = 0;
+    work->busy = true; /* so nobody else advances it, and it stays */
+    pthread_mutex_unlock(&list);
+    labour(work);
+    pthread_mutex_lock(&list);
+    work->busy = false;
+}
+
+/* Moves the piece at `*at` on, and takes it off the list when it is finished. Its own advance may have freed it then, so
+ * only its place is touched afterwards. Returns where to go on. */
+static struct uccs_work **advance_one(struct uccs_work **at)
+{
+    struct uccs_work *work = *at, *next = work->next;
+    if (work->busy)
+        return &work->next;
+    if (!work->advance(work)) {
+        if (!work->labour)
+            return &work->next;
+        do_labour(work);
+        return &first;
+    }
+    *at = next;
+    if (!next)
+        last = at;
+    atomic_fetch_sub_acqrel(&uccs_working, 1);
+    return at;
+}
+
 static void advance_all(void)
 {
     if (pthread_mutex_trylock(&list) != 0)
         return;
-    struct uccs_work **at = &first;
-    while (*at) {
-        struct uccs_work *work = *at, *next = work->next;
-        if (!work->advance(work)) {
-            at = &work->next;
-            continue;
-        }
-        *at = next;
-        atomic_fetch_sub_acqrel(&uccs_working, 1);
-    }
-    last = at;
+    for (struct uccs_work **at = &first; *at;)
+        at = advance_one(at);
     pthread_mutex_unlock(&list);
 }
 

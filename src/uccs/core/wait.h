@@ -43,9 +43,12 @@ int uccs_poll(enum uccs_poller_when when);
 
 /* Work that a waiting or testing thread moves on: non-blocking collectives. `advance` runs on one
  * thread at a time, holding the list; it returns true when it is finished, and is not called again. It
- * must not wait. */
+ * must not wait. What takes long, such as copying, it leaves to a function that it stores in `labour`: the
+ * same thread calls that once, without the list, so that other work goes on meanwhile, and then `advance` again. */
 struct uccs_work {
     bool (*advance)(struct uccs_work *work);
+    void (*labour)(struct uccs_work *work); /* null: none is due */
+    bool busy;                              /* a thread is in its labour; under the list's lock */
     struct uccs_work *next;
 };
 
