@@ -117,6 +117,7 @@ static void finalize_at_exit(int status, void *unused)
     (void)unused;
     if (lat_state != LAT_RUNNING || !rte_is_pe() || status != 0)
         return;
+    atomic_store_release(&lat_leaving, 1); /* acquire: lat_fail_state */
     if (stop(started_old_way ? 0 : SECONDS_FOR_OTHERS))
         return;
     log_line("exited without shmem_finalize, and the other PEs did not follow within %d s; call shmem_finalize "

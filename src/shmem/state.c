@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 enum lat_state lat_state;
+uint32_t lat_leaving;
 int lat_thread_level;
 uint32_t lat_on_node;
 
@@ -26,7 +27,7 @@ _Noreturn void lat_fail_state(const char *call)
 {
     if (lat_state == LAT_BEFORE)
         lat_fail(call, "called before shmem_init");
-    while (rte_ending())
-        pause(); /* another thread is in shmem_global_exit, and on its way out */
+    while (rte_ending() || atomic_load_acquire(&lat_leaving)) /* release: finalize_at_exit */
+        pause(); /* another thread is in shmem_global_exit or in exit, and on its way out */
     lat_fail(call, "called after the last shmem_finalize");
 }

@@ -10,6 +10,9 @@ enum lat_state { LAT_BEFORE, LAT_RUNNING, LAT_AFTER };
 
 extern enum lat_state lat_state;
 
+/* The process is in exit: threads that are still in a loop of calls wait for its end in their next one. */
+extern uint32_t lat_leaving;
+
 /* SHMEM_THREAD_SINGLE to _MULTIPLE, as the first init asked for it. */
 extern int lat_thread_level;
 

@@ -2,6 +2,7 @@
 #include "uccs/link/inner.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 struct link_lane link_lanes[LINK_LANES] = {[0 ... LINK_LANES - 1] = {.lock = PTHREAD_MUTEX_INITIALIZER}};
 const struct transport *link_transport;
@@ -129,5 +130,5 @@ void link_lane_free(struct link_lane *lane)
         lane->idle = send->next;
         free(send);
     }
-    *lane = (struct link_lane){.lock = PTHREAD_MUTEX_INITIALIZER};
+    memset((char *)lane + offsetof(struct link_lane, at), 0, sizeof *lane - offsetof(struct link_lane, at));
 }

@@ -110,17 +110,28 @@ void link_settle_all(void)
             uccs_yield(&wait);
 }
 
+/* The lane polls nothing any more. A thread of the program that is still in a wait may be about to take the lock, which
+ * stays. */
+static void shut(struct link_lane *lane)
+{
+    pthread_mutex_lock(&lane->lock);
+    lane->at = 0;
+    pthread_mutex_unlock(&lane->lock);
+}
+
 void link_close(void)
 {
     if (!uccs_far_on)
         return;
     link_thread_stop();
+    uccs_poller_remove(poll_lanes);
+    for (int i = 0; i < LINK_LANES; i++)
+        shut(&link_lanes[i]);
     rte_job_barrier(); /* nobody looks at a connection any more: that one is taken down now is no fault */
     watch_line_close();
     link_transport->close();
     link_pool_close();
     for (int i = 0; i < LINK_LANES; i++)
         link_lane_free(&link_lanes[i]);
-    uccs_poller_remove(poll_lanes);
     uccs_far_on = uccs_far_touched = 0;
 }

@@ -29,6 +29,10 @@ int link_poll(struct link_lane *lane)
 {
     if (pthread_mutex_trylock(&lane->lock) != 0)
         return 0;
+    if (lat_unlikely(!lane->at)) { /* closed, while this thread waits for what will never come */
+        pthread_mutex_unlock(&lane->lock);
+        return 0;
+    }
     uint32_t polls = lane->polls + 1;
     atomic_store_relaxed(&lane->polls, polls); /* a hint for thread.c */
     int count = look(lane);

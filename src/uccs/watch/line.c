@@ -423,6 +423,7 @@ void watch_line_rest(void)
 void watch_line_close(void)
 {
     rte_on_end = 0;
+    pthread_mutex_lock(&lock); /* a thread that is still in a wait may look */
     while (lines) {
         struct line *line = lines;
         lines = line->next;
@@ -435,4 +436,5 @@ void watch_line_close(void)
     if (events >= 0)
         close(events);
     door = events = -1;
+    pthread_mutex_unlock(&lock);
 }
