@@ -2,6 +2,7 @@
  * pes: 3
  * env: LATERAL_TRANSPORTS=ucx
  * fails: PE 1
+ * prints: \A(?![\s\S]*UCX)
  */
 #include "../conform/check.h"
 

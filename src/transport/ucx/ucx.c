@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <ucp/api/ucp.h>
+#include <ucs/debug/log_def.h>
 
 enum { MESSAGE = 1 };
 
@@ -89,16 +90,58 @@ static void lost(void *argument, ucp_ep_h endpoint, ucs_status_t status)
         events->broken(peer->lane->owner, peer->pe, ucs_status_string(status));
 }
 
+/* UCX prints a line of its own about some failures that it also returns. `hush` leaves those out, since the library's line
+ * then names the PE and UCX's reason. It judges lines of a thread in a call of this file alone, and a user who sets
+ * UCX_LOG_LEVEL gets every line. */
+enum quiet {
+    LOUD,
+    IN_PROGRESS, /* a peer that is gone refuses connections */
+    PROBING,     /* the endpoint is tried in another way next */
+};
+static _Thread_local enum quiet quiet;
+
+static bool is_from_sockets(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    const char *file = slash ? slash + 1 : path;
+    return strncmp(file, "sock", 4) == 0 || strncmp(file, "tcp", 3) == 0;
+}
+
+static ucs_log_func_rc_t hush(const char *file, unsigned line, const char *function, ucs_log_level_t level,
+                              const ucs_log_component_config_t *component, const char *format, va_list arguments)
+{
+    (void)line, (void)function, (void)component, (void)format, (void)arguments;
+    if (quiet == LOUD || level != UCS_LOG_LEVEL_ERROR)
+        return UCS_LOG_FUNC_RC_CONTINUE;
+    return quiet == PROBING || is_from_sockets(file) ? UCS_LOG_FUNC_RC_STOP : UCS_LOG_FUNC_RC_CONTINUE;
+}
+
+/* Once per process, since this module is never unloaded. */
+static void install_hush(void)
+{
+    static bool installed;
+    if (!installed && !getenv("UCX_LOG_LEVEL"))
+        ucs_log_push_handler(hush);
+    installed = true;
+}
+
 /* Unless the user says otherwise: a message of 8 KB and more leaves in few pieces: each costs a system call. UCX reads these
  * from the environment alone, whenever a worker is made; so they stay there while it is open. */
 static const char *const wishes[][2] = {{"UCX_TCP_TX_SEG_SIZE", "128k"}, {"UCX_TCP_RX_SEG_SIZE", "128k"}};
 enum { WISHES = sizeof wishes / sizeof *wishes };
 static bool mine[WISHES];
 
+/* UCX warns of variables that concern no transport it uses. */
+static bool may_use_tcp(void)
+{
+    const char *chosen = getenv("UCX_TLS");
+    return !chosen || chosen[0] == '^' || strstr(chosen, "tcp") || strstr(chosen, "all");
+}
+
 static void set_wishes(void)
 {
     for (int i = 0; i < WISHES; i++) {
-        mine[i] = !getenv(wishes[i][0]);
+        mine[i] = may_use_tcp() && !getenv(wishes[i][0]);
         if (mine[i])
             setenv(wishes[i][0], wishes[i][1], 1);
     }
@@ -132,6 +175,7 @@ static const char *ucx_open(const struct transport_events *to, int pe, int npes)
     (void)pe;
     events = to;
     closing = false;
+    install_hush();
     set_wishes();
     ucs_status_t status = open_context(npes);
     if (status != UCS_OK)
@@ -201,7 +245,9 @@ static ucs_status_t make_endpoint(struct peer *peer, const void *address)
                               .address = address,
                               .err_mode = UCP_ERR_HANDLING_MODE_PEER,
                               .err_handler = {lost, peer}};
+    quiet = PROBING;
     ucs_status_t status = ucp_ep_create(peer->lane->worker, &params, &peer->endpoint);
+    quiet = LOUD;
     if (status != UCS_ERR_UNREACHABLE)
         return status;
     params.err_mode = UCP_ERR_HANDLING_MODE_NONE; /* UCX_TLS names what cannot tell of a lost peer: shared memory */
@@ -299,7 +345,9 @@ static void connect_late(struct peer *peer)
 static int progress(struct lane *lane)
 {
     lane->inside = true;
+    quiet = IN_PROGRESS;
     int count = (int)ucp_worker_progress(lane->worker);
+    quiet = LOUD;
     lane->inside = false;
     while (lane->late) {
         struct peer *peer = lane->late;

@@ -1,0 +1,16 @@
+/* UCX_TLS names shared memory alone, which cannot tell of a lost peer and has no use for TCP's variables: UCX says nothing.
+ * pes: 2
+ * env: LATERAL_NODE_SIZE=1 LATERAL_TRANSPORTS=ucx UCX_TLS=sysv,self
+ * prints: \A(?![\s\S]*UCX)[\s\S]*^PASS$
+ */
+#include "../conform/check.h"
+
+int main(void)
+{
+    static long place;
+    check_start();
+    shmem_long_p(&place, me + 1, next_pe);
+    shmem_barrier_all();
+    CHECK_EQ(place, prev_pe + 1);
+    return check_pass();
+}
