@@ -212,3 +212,11 @@ bool hosts_elsewhere(struct options *options, struct hosts *hosts)
                   options->placing);
     return elsewhere;
 }
+
+void hosts_free(struct hosts *hosts)
+{
+    for (size_t i = 0; i < hosts->count; i++)
+        free(hosts->host[i].name);
+    free(hosts->host);
+    *hosts = (struct hosts){0};
+}

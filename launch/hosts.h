@@ -20,6 +20,7 @@ struct hosts {
 /* Reads the hosts that the options name, and settles the number of PEs. Returns true when the job runs elsewhere; exits
  * after a mistake. */
 bool hosts_elsewhere(struct options *options, struct hosts *hosts);
+void hosts_free(struct hosts *hosts);
 
 /* The list in the form of --host, with ":slots" behind each name or without. */
 char *hosts_list(const struct hosts *hosts, bool slots);

@@ -165,6 +165,7 @@ int main(int argc, char **argv)
     options.check = environment_wants_check(&options);
     if (hosts_elsewhere(&options, &hosts))
         handover(&options, &hosts);
+    hosts_free(&hosts);
     find_programs(&options);
 
     sigset_t signals, before, blocked;
