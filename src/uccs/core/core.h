@@ -1,8 +1,8 @@
-/* What every operation reads: where my symmetric memory and my node peers' memory are.
+/* Every operation reads struct uccs_core to find this PE's symmetric memory and that of its node peers.
  *
- * Written by uccs_memory_open and uccs_memory_close (one thread, in init and finalize), read by
- * any thread in between. Empty ranges before init and after finalize make every address a miss,
- * which is how the always-on checks cost nothing: a miss goes to the slow half, and that decides. */
+ * One thread writes it, in uccs_memory_open and uccs_memory_close (init and finalize); any thread reads it in between.
+ * Before init and after finalize the ranges are empty, so every address misses and goes to the slow half, which
+ * decides. Therefore the always-on checks cost nothing. */
 #ifndef UCCS_CORE_CORE_H
 #define UCCS_CORE_CORE_H
 
@@ -23,24 +23,25 @@ struct uccs_core {
     uintptr_t image_bytes;
     cache_aligned uintptr_t image_peers;
     uintptr_t image_stride;
-    uint32_t spin; /* looks before a waiter yields */
+    uint32_t spin; /* a waiter yields after this many looks */
     uint32_t oversubscribed;
     int me;         /* my PE number */
     int npes;       /* PEs in the job */
     char *groups;   /* group area of the node's memory */
     char *counters; /* counter area */
-    char *own;      /* what each PE offers to messages (own.h) */
+    char *own;      /* area of struct uccs_own, one per PE (own.h) */
 };
 
 extern struct uccs_core uccs_core;
 
-/* True when the PE is in the job and not on this node. */
+/* Returns true when the PE is in the job and not on this node. */
 static inline bool uccs_far_pe(int pe)
 {
     return pe >= 0 && pe < uccs_core.npes && (uint32_t)pe - uccs_core.first >= uccs_core.size;
 }
 
-/* Programs and libraries that are between uccs_init and uccs_finalize. Release by these two, acquire by uccs_running. */
+/* Number of programs and libraries that are between uccs_init and uccs_finalize. These two functions store it
+ * (release), uccs_running loads it (acquire). */
 extern int uccs_users;
 
 static inline bool uccs_running(void)

@@ -1,15 +1,14 @@
-/* How a forked child gets its copies.
+/* The fork handlers, which give a forked child its copies.
  *
  *   prepare (parent)  opens a pipe
- *   child             copies each own range aside, puts the copy in its place, writes to the pipe
- *   parent            waits for the byte, or for the end of the pipe: the child died, or there is none
+ *   child             copies each own range aside, moves the copy to its place, writes a byte to the pipe
+ *   parent            waits for the byte, or for the end of the pipe if the child died or fork failed
  *
- * A private mapping of the file would not do: a page that the child has not written yet would show what the
- * parent stores later, and a page that nobody has touched yet would show it for ever. So the child gets
- * anonymous memory, filled from the file's data extents; a hole stays a hole. The copy is made aside and
- * moved by mremap, so that the child's globals are complete at every moment: this code, when linked
- * statically, keeps its variables there, and so may a signal handler. For the same reason the copying uses bare
- * system calls and no instrumentation. */
+ * A private mapping of the file would not do: a page that the child has not written yet would show the parent's later
+ * stores, and a page that nobody has touched yet would show them for ever. So the child fills anonymous memory from the
+ * file's data extents; a hole stays a hole. The child makes the copy aside and moves it into place with mremap, so that
+ * its globals are complete at every moment: this code, when linked statically, keeps its variables there, and so may a
+ * signal handler. For the same reason the child copies with bare system calls and without instrumentation. */
 #include "uccs/core/fork.h"
 
 #include "base/log.h"
@@ -27,9 +26,9 @@
 
 static struct uccs_fork_ranges guarded = {.fd = -1};
 static pid_t owner;            /* the PE's process; 0 before the first guard */
-static __thread int notice[2]; /* of the fork under way in this thread; -1: none */
+static __thread int notice[2]; /* pipe of the fork that is under way in this thread; -1: no pipe */
 
-/* End of the last data extent of the range, relative to its start. */
+/* Returns the end of the last data extent of the range, relative to the range's start. */
 static unwatched size_t data_bytes(const struct uccs_fork_range *own, int fd)
 {
     off_t end = own->at + (off_t)own->bytes, last = own->at;
@@ -42,6 +41,7 @@ static unwatched size_t data_bytes(const struct uccs_fork_range *own, int fd)
     return last > end ? own->bytes : (size_t)(last - own->at);
 }
 
+/* Returns 0 or an errno value. */
 static unwatched int read_extent(const struct uccs_fork_range *own, int fd, char *copy, off_t from, off_t to)
 {
     while (from < to) {
@@ -55,13 +55,14 @@ static unwatched int read_extent(const struct uccs_fork_range *own, int fd, char
     return 0;
 }
 
+/* Copies the first `bytes` of the range. Returns 0 or an errno value. */
 static unwatched int read_extents(const struct uccs_fork_range *own, int fd, char *copy, size_t bytes)
 {
     off_t end = own->at + (off_t)bytes;
     int status = 0;
     for (off_t at = own->at; at < end && !status;) {
         off_t data = syscall(SYS_lseek, fd, at, SEEK_DATA);
-        if (data < 0 || data >= end) /* a hole was punched meanwhile */
+        if (data < 0 || data >= end) /* somebody punched a hole meanwhile */
             break;
         at = syscall(SYS_lseek, fd, data, SEEK_HOLE);
         if (at > end)
@@ -71,12 +72,14 @@ static unwatched int read_extents(const struct uccs_fork_range *own, int fd, cha
     return status;
 }
 
+/* Maps zeroed memory at `at`, or anywhere when `at` is null. Returns its address, or -1 with errno set. */
 static unwatched long map_fresh(void *at, size_t bytes, int protection)
 {
     int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | (at ? MAP_FIXED : 0);
     return syscall(SYS_mmap, at, bytes, protection, flags, -1, 0L);
 }
 
+/* Replaces the range by a private copy. Returns 0 or an errno value. */
 static unwatched int make_private(const struct uccs_fork_range *own, int fd)
 {
     char *start = own->start;
@@ -93,7 +96,7 @@ static unwatched int make_private(const struct uccs_fork_range *own, int fd)
     }
     if (bytes == own->bytes || map_fresh(start + bytes, own->bytes - bytes, PROT_READ | PROT_WRITE) != -1)
         return 0;
-    /* Strict overcommit refuses terabytes. The part that was never used can do without. */
+    /* Strict overcommit refuses terabytes, so map the part that was never used without access. */
     return map_fresh(start + bytes, own->bytes - bytes, PROT_NONE) == -1 ? errno : 0;
 }
 
@@ -129,7 +132,7 @@ static void in_child(void)
         log_line("fork: the child cannot have a copy of its parent's symmetric memory: %s; it ends", strerror(status));
         _exit(LAT_EXIT);
     }
-    guarded.fd = -1; /* its own children copy as usual */
+    guarded.fd = -1; /* fork copies this memory for the child's own children as usual */
     if (notice[1] >= 0) {
         if (write(notice[1], "", 1) != 1)
             log_debug("fork: the parent does not wait for its child");
@@ -139,7 +142,7 @@ static void in_child(void)
     errno = kept;
 }
 
-/* All of the map is left out of children, then the own slices are taken in again. */
+/* Excludes the whole map from children, then includes the own slices again. Returns 0 or an errno value. */
 static int leave_out_peers(const struct uccs_fork_ranges *r)
 {
     if (!r->shared)

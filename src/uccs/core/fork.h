@@ -1,14 +1,14 @@
-/* fork: a child of a PE gets memory of its own.
+/* fork gives a child of a PE memory of its own.
  *
- * Symmetric memory is shared pages, and a plain fork would let the child write into the job. With the
- * guard, a forked child finds private copies of its parent's globals and heap, as after any fork, and the
- * peers' memory is not mapped there. fork returns in the parent once the child has its copies, so
- * the parent's later stores do not show in the child. What peers store meanwhile may be half in the copy.
- * Cost: one copy of each page ever touched; none for vfork, posix_spawn, system and popen, which share
- * the parent's memory until exec. A child made by _Fork or a bare clone(2) gets no copies.
+ * Symmetric memory is shared pages, so a plain fork would let the child write into the job. With the guard, a forked
+ * child finds private copies of its parent's globals and heap, as after any fork, and the peers' memory is not mapped
+ * there. fork returns in the parent once the child has its copies, so the child does not see the parent's later stores.
+ * A store that a peer makes meanwhile may be in the copy only in part. fork copies each page that was ever touched;
+ * vfork, posix_spawn, system and popen share the parent's memory until exec and copy nothing. A child made by _Fork or
+ * a bare clone(2) gets no copies.
  *
- * uccs_fork_guard: one thread, in init or finalize, not beside a fork. The handlers run in whichever
- * thread forks; any number may at once. */
+ * One thread calls uccs_fork_guard, in init or finalize, while no thread forks. The handlers run in the thread that
+ * forks; any number of threads may fork at once. */
 #ifndef UCCS_CORE_FORK_H
 #define UCCS_CORE_FORK_H
 
@@ -18,25 +18,25 @@
 
 #define UCCS_FORK_OWN 2
 
-/* Whole pages that map the file from `at` on, shared and writable. */
+/* Whole pages that map the file, from offset `at` on, shared and writable. */
 struct uccs_fork_range {
-    void *start; /* null: no such range */
+    void *start; /* null: the range does not exist */
     size_t bytes;
     off_t at;
 };
 
 struct uccs_fork_ranges {
-    int fd;                                    /* the file under `own`; stays open as long as the guard */
-    struct uccs_fork_range own[UCCS_FORK_OWN]; /* heap slice and globals: private copies in a child */
-    void *shared;                              /* the map of the whole node: gone in a child but for `own` */
+    int fd;                                    /* the file under `own`; stays open as long as the guard lasts */
+    struct uccs_fork_range own[UCCS_FORK_OWN]; /* heap slice and globals; a child gets private copies */
+    void *shared;                              /* the map of the whole node; a child keeps only `own` of it */
     size_t shared_bytes;
 };
 
-/* Takes the place of earlier ranges; null: no ranges any more. 0 or an errno value. */
+/* Replaces the guarded ranges; null guards none any more. Returns 0 or an errno value. */
 int uccs_fork_guard(const struct uccs_fork_ranges *ranges);
 
-/* True in a child of the process that called uccs_fork_guard, however it was made. Such a process is no PE:
- * its exit must not finalize the job. */
+/* Returns true in any child of the process that called uccs_fork_guard, by whatever call it was made. Such a process is
+ * not a PE, so its exit must not finalize the job. */
 bool uccs_fork_is_child(void);
 
 #endif

@@ -3,8 +3,8 @@
 #include "base/env.h"
 #include "base/log.h"
 
-#define FIRST_LOOKS 64  /* that read the clock each */
-#define LATER_LOOKS 256 /* of these one does */
+#define FIRST_LOOKS 64  /* each of the first looks reads the clock */
+#define LATER_LOOKS 256 /* afterwards one look in this many reads it */
 
 static time_t seconds_now(void)
 {

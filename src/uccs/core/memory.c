@@ -18,24 +18,25 @@
 struct uccs_core uccs_core;
 int uccs_users;
 
-/* The whole file of the node as mapped here, and what is true of all segments, for the slow half:
- * uccs_core's ranges are a subset that fits the fast path. */
+/* The node's whole file as this process maps it, with facts that hold for all segments. The slow half uses it; the
+ * ranges in uccs_core are the subset that the fast path can use. */
 static struct {
     char *base; /* null until the first open */
     size_t bytes;
     uintptr_t image_start;
     size_t image_bytes;
     const char *why_private;
-    uint32_t shift;        /* index in the file of the first PE that counts as on my node (pretend nodes) */
-    uint32_t pretended;    /* PEs of a pretended node; 0: nodes are nodes */
-    size_t dumped;         /* so much of my heap goes into core dumps */
-    struct uccs_core core; /* for a later life */
+    uint32_t shift;        /* index in the file of the first PE of my (pretended) node */
+    uint32_t pretended;    /* PEs of a pretended node; 0: nodes are not pretended */
+    size_t dumped;         /* core dumps hold this many bytes of my heap */
+    struct uccs_core core; /* a later life uses it again */
 } map;
 
 static struct image image;
 
-/* Every alignment that a heap of this size can hold holds at every PE: its place in the file, its
- * stride and the map are multiples of it. Address space is all that it costs. */
+/* Returns the alignment of the heap's place in the file, of its stride and of the map. It is at least the heap's size
+ * up to MAX_ALIGNMENT, so a block that is aligned in one PE's heap is aligned at every PE. It costs address space
+ * only. */
 static uint64_t heap_alignment(uint64_t heap_bytes)
 {
     uint64_t alignment = 65536;
@@ -49,6 +50,7 @@ static uint64_t round_up(uint64_t bytes, uint64_t alignment)
     return (bytes + alignment - 1) & ~(alignment - 1);
 }
 
+/* Writes this PE's wishes into its record in the node's memory. */
 static void ask(const struct uccs_memory_want *want)
 {
     struct node_pe *me = rte.me;
@@ -64,8 +66,9 @@ static void ask(const struct uccs_memory_want *want)
     memcpy(me->image_id, image.id, sizeof image.id);
 }
 
-/* Sets where each part of the file begins and returns the file's size; 0 when no file can be so large. Each size is below
- * 2^62 (env_parse_size), so the sum of a PE's parts does not overflow; their product with the number of PEs might. */
+/* Sets where each part of the file begins. Returns the file's size, or 0 when no file can be so large. Each size is
+ * below 2^62 (env_parse_size), so the sum of a PE's parts does not overflow; its product with the number of PEs
+ * might. */
 static uint64_t lay_out(struct node *node, uint64_t heap, uint64_t globals, uint64_t region)
 {
     uint64_t alignment = heap_alignment(heap);
@@ -81,7 +84,7 @@ static uint64_t lay_out(struct node *node, uint64_t heap, uint64_t globals, uint
     return node->region_at + node->region_stride * node->size;
 }
 
-/* One PE runs this while the others wait. It leaves file_bytes 0 when it fails. */
+/* One PE runs this while the others wait. It leaves file_bytes at 0 when it fails. */
 static void agree(void *region_bytes)
 {
     struct node *node = rte.node;
@@ -100,7 +103,8 @@ static void agree(void *region_bytes)
     node->file_bytes = bytes; /* the barrier publishes it */
 }
 
-/* Reserves more, then maps over the part that begins on the alignment. */
+/* Reserves more than `bytes`, then maps the file over the part that begins on the alignment. Returns the address, or
+ * MAP_FAILED. */
 static char *map_aligned(size_t bytes, size_t alignment)
 {
     char *reserved = mmap(0, bytes + alignment, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -113,6 +117,7 @@ static char *map_aligned(size_t bytes, size_t alignment)
     return mmap(base, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE | MAP_FIXED, rte.fd, 0);
 }
 
+/* Returns 0, or -1 after a line. */
 static int map_file(void)
 {
     struct node *node = rte.node;
@@ -144,6 +149,7 @@ char *uccs_memory_region(uint32_t index, size_t *bytes)
     return map.base + rte.node->region_at + (map.shift + index) * rte.node->region_stride;
 }
 
+/* Moves the globals onto shared pages if this PE shares them. Returns 0, or -1 after a line. */
 static int move_globals(void)
 {
     if (!rte.me->image_shared)
@@ -160,8 +166,8 @@ static int move_globals(void)
     return 0;
 }
 
-/* A core dump makes every page that it writes, also those that nobody has touched. So all of the file stays out of it but
- * my globals, which are mapped elsewhere, and the part of my heap that uccs_memory_used has named. */
+/* A core dump creates every page that it writes, even a page that nobody has touched. So core dumps omit the whole file
+ * except my globals, which are mapped elsewhere, and the part of my heap that uccs_memory_used has named. */
 static void spare_core_dumps(void)
 {
     madvise(map.base, map.bytes, MADV_DONTDUMP);
@@ -176,8 +182,9 @@ void uccs_memory_used(size_t end)
     madvise(heap_of((uint32_t)rte.node_index) + from, map.dumped - from, MADV_DODUMP);
 }
 
-/* Children of a fork get copies of what is mine and none of the rest, as long as the process lives:
- * the globals stay on shared pages after finalize. Exhausted memory is named where it shows. */
+/* Guards fork: a forked child gets copies of my memory and none of the rest, as long as the process lives, because the
+ * globals stay on shared pages after finalize. Also watches the memory for bus errors, so that the program ends with a
+ * line when shared memory is exhausted. Returns 0, or an errno value after a line. */
 static int guard_memory(size_t heap_bytes)
 {
     const struct node *node = rte.node;
@@ -208,7 +215,8 @@ static bool images_agree(uint32_t size)
     return true;
 }
 
-/* PEs per node where a test pretends that this one is several: then only PEs of one of them share memory. */
+/* Returns the PEs per node. A test may pretend that this node is several; then only PEs of one of these share
+ * memory. */
 static uint32_t pretended_size(void)
 {
     uint32_t size = rte.nodes == 1 ? (uint32_t)env_number(ENV_NODE_SIZE) : 0;
@@ -227,7 +235,7 @@ int uccs_node_of(int pe)
     return map.pretended ? pe / (int)map.pretended : rte_node_of(pe);
 }
 
-/* The others' memory is there, and nobody shall reach it by accident. */
+/* Forbids access to the memory of PEs on other pretended nodes: it is mapped, but nobody shall reach it by accident. */
 static void shut_out(uint32_t size)
 {
     for (uint32_t i = 0; i < (uint32_t)rte.node_size; i++) {
@@ -255,7 +263,7 @@ static void publish_core(size_t heap_bytes)
                              .heap_stride = rte.node->heap_stride,
                              .image_peers = (uintptr_t)image_of(map.shift),
                              .image_stride = rte.node->image_stride,
-                             .spin = rte.node->oversubscribed ? 0 : uccs_core.spin, /* its core is wanted */
+                             .spin = rte.node->oversubscribed ? 0 : uccs_core.spin, /* others want its core */
                              .oversubscribed = rte.node->oversubscribed,
                              .me = rte.pe,
                              .npes = rte.npes,
@@ -271,7 +279,7 @@ static void publish_core(size_t heap_bytes)
     uccs_core = map.core = core;
 }
 
-/* A later life of the library: the maps and sizes of the first one serve again. */
+/* Opens a later life of the library with the maps and sizes of the first one. Returns 0. */
 static int reopen(void)
 {
     uccs_core = map.core;
@@ -287,18 +295,18 @@ int uccs_memory_open(const struct uccs_memory_want *want)
     size_t region_bytes = want->region_bytes;
     rte_node_barrier_last(agree, &region_bytes);
     if (rte.node->file_bytes == 0)
-        return -1; /* the one that tried has said why */
+        return -1; /* the PE that ran agree has printed why */
     if (map_file() != 0 || move_globals() != 0)
         return -1;
     if (guard_memory(want->heap_bytes) != 0)
         return -1;
     spare_core_dumps();
     publish_core(want->heap_bytes);
-    rte_job_barrier(); /* a late move would overwrite an early peer's store */
+    rte_job_barrier(); /* without it, a PE that moves its globals late would overwrite an early peer's store */
     return 0;
 }
 
-/* The maps stay: globals live there until the process ends, and a peer may still be reading. */
+/* Keeps the maps: the globals live there until the process ends, and a peer may still be reading. */
 void uccs_memory_close(void)
 {
     uccs_core = (struct uccs_core){.me = uccs_core.me, .npes = uccs_core.npes, .spin = uccs_core.spin};

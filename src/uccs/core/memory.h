@@ -1,7 +1,7 @@
-/* Symmetric memory: where it is, and whose. The address becomes segment and offset, and a peer on
- * this node has its segment mapped here.
+/* Symmetric memory. These functions turn an address of this PE into segment and offset, and from these find a node
+ * peer's memory, which this process maps.
  *
- * uccs_near: any thread. uccs_memory_open, _close: one thread, collective over the node. */
+ * Any thread may call uccs_near. One thread of each PE of the node calls uccs_memory_open and _close (collective). */
 #ifndef UCCS_CORE_MEMORY_H
 #define UCCS_CORE_MEMORY_H
 
@@ -11,7 +11,7 @@
 
 enum uccs_segment { UCCS_NOWHERE, UCCS_HEAP, UCCS_IMAGE };
 
-/* Tells the compiler what the map's place makes sure of, so that callers test for null only once. */
+/* Tells the compiler that a mapped address is never null, so that callers test for null only once. */
 static inline void *uccs_mapped(uintptr_t address)
 {
     if (address == 0)
@@ -19,9 +19,9 @@ static inline void *uccs_mapped(uintptr_t address)
     return (void *)address;
 }
 
-/* The address in this process of `addr` of PE `pe`, or null: off the node, no such PE, or not
- * symmetric memory; uccs_memory_find tells which. Two unsigned range checks, no memory but the
- * core's two lines. */
+/* Returns the address in this process of PE `pe`'s copy of `addr`. Returns null when the PE is off the node or does not
+ * exist, or `addr` is not symmetric memory; uccs_memory_find tells which. Makes two unsigned range checks and reads
+ * only the two cache lines of uccs_core. */
 static lat_hot void *uccs_near(const void *addr, int pe)
 {
     uint32_t index = (uint32_t)pe - uccs_core.first;
@@ -36,52 +36,55 @@ static lat_hot void *uccs_near(const void *addr, int pe)
     return 0;
 }
 
-/* Which of my segments holds the address; its offset there. */
+/* Returns the segment of mine that holds the address, or UCCS_NOWHERE, and stores the offset in it. */
 enum uccs_segment uccs_memory_find(const void *addr, size_t *offset);
 
-/* True when the PE's image has the same globals at the same offsets. */
+/* Returns true when the PE's image has the same globals at the same offsets. The PE is on this node. */
 bool uccs_memory_same_image(int pe);
 
-/* As uccs_near, also where the images of the node's PEs differ (then the fast ranges are empty). */
+/* The same as uccs_near, but works also where the images of the node's PEs differ (the fast image range is empty
+ * then). */
 void *uccs_memory_resolve(const void *addr, int pe);
 
 struct uccs_memory_want {
     size_t heap_bytes;
-    size_t region_bytes; /* for uccs_memory_allocate and staged messages */
-    bool globals;        /* move the program's globals onto shared pages */
+    size_t region_bytes; /* memory of uccs_memory_allocate and of staged messages */
+    bool globals;        /* true: move the program's globals onto shared pages */
 };
 
-/* Agrees on sizes with the node, grows and maps the node's file, moves the globals. Ends with all
- * PEs of the node ready for each other's stores. 0, or -1 after a line. */
+/* Agrees on sizes with the node, grows and maps the node's file, moves the globals. On return all PEs of the node are
+ * ready for each other's stores. Returns 0, or -1 after a line. */
 int uccs_memory_open(const struct uccs_memory_want *want);
 void uccs_memory_close(void);
 
-/* My heap, for the allocator. */
+/* Returns the start of my heap, and its size in `bytes`. The allocator calls it. */
 void *uccs_memory_heap(size_t *bytes);
 
-/* The allocator has handed out bytes up to offset `end` of my heap: core dumps hold them from now on. Under the
- * allocator's lock. */
+/* Makes core dumps hold my heap up to offset `end` from now on. The allocator calls it, under its lock, when it has
+ * handed out bytes up to `end`. */
 void uccs_memory_used(size_t end);
 
-/* The length of my image segment, shared or not. */
+/* Returns the length of my image segment, whether or not the peers have the same image; 0 when my globals are
+ * private. */
 size_t uccs_memory_image_bytes(void);
 
-/* Where my globals begin; null when they are private. */
+/* Returns the start of my globals, or null when they are private. */
 const void *uccs_memory_image_start(void);
 
-/* The globals of a PE of the node, as mapped here, whether or not mine are the same. */
+/* Returns this process's mapping of a node PE's globals, whether or not my image is the same. */
 char *uccs_memory_image(uint32_t index);
 
-/* The region of a PE of the node, as mapped here. */
+/* Returns this process's mapping of a node PE's region, and its size in `bytes`. */
 char *uccs_memory_region(uint32_t index, size_t *bytes);
 
-/* Why the program's globals are not shared, or null when they are. */
+/* Returns the reason why the program's globals are not shared, or null when they are. */
 const char *uccs_memory_why_private(void);
 
-/* PEs of a pretended node (LATERAL_NODE_SIZE, LATERAL_TRANSPORTS=ucx); 0: nodes are nodes. */
+/* Returns the number of PEs of a pretended node (LATERAL_NODE_SIZE, LATERAL_TRANSPORTS=ucx), or 0 when nodes are not
+ * pretended. */
 uint32_t uccs_memory_pretends(void);
 
-/* The node of a PE, a pretended one too; PEs of a node are consecutive. */
+/* Returns the number of a PE's node, which may be a pretended one. The PEs of a node are consecutive. */
 int uccs_node_of(int pe);
 
 #endif

@@ -2,7 +2,7 @@
 
 #include "uccs/core/wait.h"
 
-/* One of those who need the rings formats them, the others wait for it: some stores. */
+/* The first process that needs the rings formats them; the others wait for it, which takes as long as some stores. */
 lat_cold void uccs_own_open_slow(struct uccs_own *own, uint32_t context)
 {
     uint32_t state = OWN_SHUT;

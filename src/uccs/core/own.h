@@ -1,9 +1,9 @@
-/* What each PE of a node offers to its peers for messages and memory handles, in the node's memory:
+/* Each PE of a node offers its peers one struct uccs_own in the node's memory, for messages and memory handles:
  *
- *   struct uccs_own: registrations | lock stripes | counts of handled messages | rings of each context
+ *   registrations | lock stripes | counts of handled messages | rings of each context
  *
- * Everything starts as zeros. Rings are formatted by whoever needs them first, sender or owner, so that a message
- * can wait at a target that has not made its context yet, and contexts that nobody uses cost no page. */
+ * Everything starts as zeros. The first process that needs a context's rings formats them, be it a sender or the owner.
+ * So a message can wait at a target that has not made its context yet, and contexts that nobody uses cost no page. */
 #ifndef UCCS_CORE_OWN_H
 #define UCCS_CORE_OWN_H
 
@@ -21,17 +21,18 @@
 #define OWN_CELL_BYTES 168 /* of struct uccs_message (am.h) */
 #define OWN_RING_ROOM (300u << 10)
 
-/* One piece of memory that others may hold handles of. */
+/* One piece of memory; other PEs may hold handles of it. */
 struct uccs_registration {
-    uint32_t generation; /* odd while registered; release by the owner, acquire by importers */
+    uint32_t generation; /* odd while registered; the owner stores it (release), importers load it (acquire) */
 };
 
 struct uccs_stripe {
-    cache_aligned uint32_t lock; /* 0 free; acquire exchange, release store */
+    cache_aligned uint32_t lock; /* 0: free. Taken by an acquire exchange, freed by a release store */
 };
 
-/* My messages of one context and lane that others have handled: added to by them with release after the
- * handler, read by my flush with acquire. Only grows, so that a flush is a comparison with what was sent. */
+/* Counts my messages of one context and lane that other PEs have handled. They add to it with release after the
+ * handler, and my flush reads it with acquire. It only grows, so a flush compares it with the number of messages
+ * sent. */
 struct uccs_handled {
     cache_aligned uint64_t count;
 };
@@ -39,12 +40,12 @@ struct uccs_handled {
 enum uccs_open { OWN_SHUT, OWN_OPENING, OWN_OPEN };
 
 struct uccs_own {
-    uint64_t word, value; /* for who tries the kernel's copy (kernel.c): its address, release; what it holds */
+    uint64_t word, value; /* peers try the kernel's copy on them (kernel.c): address of a word, release; its content */
     int32_t pid;
     cache_aligned struct uccs_registration registrations[OWN_REGISTRATIONS];
     struct uccs_stripe stripes[OWN_STRIPES];
-    uint32_t open[OWN_CONTEXTS];   /* enum uccs_open of its rings: cas, then release by who formats; acquire */
-    uint32_t parked[OWN_CONTEXTS]; /* messages whose handler is not registered; for lines, relaxed */
+    uint32_t open[OWN_CONTEXTS]; /* enum uccs_open of its rings; the formatter uses cas, then release; others acquire */
+    uint32_t parked[OWN_CONTEXTS]; /* messages whose handler is not registered; only log lines use it; relaxed */
     struct uccs_handled handled[OWN_CONTEXTS][OWN_LANES];
     cache_aligned char rings[OWN_CONTEXTS][OWN_RINGS][OWN_RING_ROOM];
 };
@@ -68,7 +69,7 @@ static inline struct ring *uccs_own_ring(uint32_t index, uint32_t context, uint3
 
 void uccs_own_open_slow(struct uccs_own *own, uint32_t context);
 
-/* Afterwards the rings of the context at that PE can be used. */
+/* Makes the rings of the context at that PE ready for use. */
 static inline void uccs_own_open(uint32_t index, uint32_t context)
 {
     struct uccs_own *own = uccs_own_of(index);

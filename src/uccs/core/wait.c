@@ -6,7 +6,7 @@
 
 #define YIELDS_BEFORE_SLEEP 500 /* some milliseconds on a crowded node */
 #define SLEEP_NANOSECONDS 50000
-#define LOOKS_A_PAUSE 16 /* a pause lasts as long as so many looks */
+#define LOOKS_A_PAUSE 16 /* a pause lasts as long as this many looks */
 
 uint32_t uccs_working, uccs_idlers;
 _Thread_local uint8_t uccs_misses;
@@ -14,10 +14,11 @@ _Thread_local uint8_t uccs_misses;
 /* --- Pollers */
 
 static int (*pollers[2][UCCS_POLLERS])(void); /* release: uccs_poller_add; acquire: uccs_poll */
-static uint32_t endless;                      /* of UCCS_POLL_ALWAYS, which count in uccs_working; relaxed: a hint */
-static pthread_mutex_t pollers_lock = PTHREAD_MUTEX_INITIALIZER; /* of writers */
+static uint32_t endless; /* number of UCCS_POLL_ALWAYS pollers, which uccs_working counts too; relaxed: a hint */
+static pthread_mutex_t pollers_lock = PTHREAD_MUTEX_INITIALIZER; /* taken by writers */
 
-/* Every wait takes the slow way while there is a poller that always polls, every test in vain while there is any. */
+/* Adds `by` to the pollers of this kind. While there is an UCCS_POLL_ALWAYS poller, every wait takes the slow path;
+ * while there is a poller of any kind, every test that found nothing does. */
 static void count_poller(enum uccs_poller_when when, int by)
 {
     if (when == UCCS_POLL_IDLE) {
@@ -66,7 +67,7 @@ int uccs_poll(enum uccs_poller_when when)
 
 /* --- Work */
 
-/* In the order of starting, which is the same at all members of a group. */
+/* Work in the order in which it was started; this order is the same at all members of a group. */
 static struct uccs_work *first, **last = &first;
 static pthread_mutex_t list = PTHREAD_MUTEX_INITIALIZER;
 
@@ -82,20 +83,20 @@ void uccs_work_add(struct uccs_work *work)
     pthread_mutex_unlock(&list);
 }
 
-/* The list is left meanwhile, and may be another one afterwards. */
+/* Runs the labour without the list's lock. The list may have changed on return. */
 static void do_labour(struct uccs_work *work)
 {
     void (*labour)(struct uccs_work *) = work->labour;
     work->labour = 0;
-    work->busy = true; /* so nobody else advances it, and it stays */
+    work->busy = true; /* so no other thread advances it or takes it off the list */
     pthread_mutex_unlock(&list);
     labour(work);
     pthread_mutex_lock(&list);
     work->busy = false;
 }
 
-/* Moves the piece at `*at` on, and takes it off the list when it is finished. Its own advance may have freed it then, so
- * only its place is touched afterwards. Returns where to go on. */
+/* Advances the piece at `*at`, and takes it off the list when it is finished. Its own advance may have freed it then,
+ * so afterwards this function touches only its place. Returns the place of the next piece to advance. */
 static struct uccs_work **advance_one(struct uccs_work **at)
 {
     struct uccs_work *work = *at, *next = work->next;
@@ -146,13 +147,13 @@ void uccs_work_finish(void)
 /* --- Waiting */
 
 /* A look costs as much as many tests that only load their variable. Tests that come every QUICK nanoseconds or faster
- * leave out SKIPPED looks in a row: what comes in then waits a few microseconds longer at most. */
+ * omit SKIPPED looks in a row, so a message that comes in then waits a few microseconds longer at most. */
 #define SKIPPED 24
 #define QUICK 300
 
 static _Thread_local struct {
-    uint32_t left, skipped; /* tests until the next look; between the last two looks */
-    uint64_t looked;        /* when; nanoseconds */
+    uint32_t left, skipped; /* tests until the next look; tests between the last two looks */
+    uint64_t looked;        /* time of the last look in nanoseconds */
 } tests;
 
 static void plan_next_look(int found)
@@ -165,7 +166,7 @@ static void plan_next_look(int found)
     tests.left = tests.skipped = quick && !found ? SKIPPED : 0;
 }
 
-/* Returns non-zero when it found something. */
+/* Returns non-zero when a poller found something, else 0. */
 static int look_after_test(void)
 {
     bool work = work_is_left();
@@ -200,7 +201,7 @@ void uccs_yield_slow(struct uccs_wait *wait)
     nanosleep(&time, 0);
 }
 
-/* The first look, and those with a pause in between. */
+/* Handles the first look, and the looks with a pause in between. */
 static void spin_slowly(struct uccs_wait *wait)
 {
     if (wait->looks == 0) {
@@ -212,7 +213,7 @@ static void spin_slowly(struct uccs_wait *wait)
     }
 }
 
-/* Out of line: the first look and slow ones; there is work to move on, or the processor is given away. */
+/* The waiter comes here at the first look, at slow looks, when it has work to advance, and when it shall yield. */
 lat_cold void uccs_pause_slow(struct uccs_wait *wait)
 {
     if (wait->looks < uccs_core.spin && !atomic_load_relaxed(&uccs_working)) {

@@ -1,12 +1,12 @@
-/* Waiting: the only wait loop. Spin briefly, then yield; on a node with more PEs than cores yield
- * at once, and after long fruitless yielding sleep for short times, so that the PEs with work get
- * the cores. A signal only makes the loop look again.
+/* The only wait loop. A waiter spins briefly, then yields. On a node with more PEs than cores it yields at once, and
+ * after long fruitless yielding it sleeps for short times, so that the PEs with work get the cores. A signal only makes
+ * the loop look again.
  *
- * Spinning has three parts, since a look takes the line away from the PE that is about to write it. After the first
- * look the waiter lets its earlier loads complete, because the processor tries later looks, and loads of the data
- * behind them, ahead of time: they fetch lines that the peer is still writing. Then the waiter looks as often as it
- * can, for as long as a PE that shares a cache with it needs to answer (about 0.1 us). A PE further away needs
- * longer, and from then on the processor pauses between two looks.
+ * Spinning has three parts, since a look takes the cache line away from the PE that is about to write it. First, after
+ * one look, the waiter lets its earlier loads complete. Otherwise the processor would run later looks, and the loads of
+ * the data behind them, ahead of time and fetch lines that the peer is still writing. Second, the waiter looks as often
+ * as it can, for as long as a PE that shares a cache with it needs to answer (about 0.1 us). Third, because a PE
+ * further away needs longer, the waiter pauses between two looks.
  *
  * Any thread:
  *     struct uccs_wait wait = {0};
@@ -20,49 +20,51 @@
 
 #include <stdbool.h>
 
-enum { UCCS_FAST_LOOKS = 64 }; /* before a waiter pauses between looks */
+enum { UCCS_FAST_LOOKS = 64 }; /* after this many looks a waiter pauses between looks */
 
 struct uccs_wait {
     uint32_t looks;
 };
 
-/* Pollers look for what others have sent to this process. A poller returns non-zero when it found something, and
- * must not wait. Upper folders add theirs, so that every wait serves them without knowing them. */
+/* Pollers look for messages that other processes have sent to this one. A poller returns non-zero when it found
+ * something, else 0, and must not wait. Upper folders add their pollers, so that every wait serves these folders
+ * without knowing them. */
 enum uccs_poller_when {
-    UCCS_POLL_ALWAYS, /* at every look of every wait, and in tests: counts as a piece of work that never ends */
-    UCCS_POLL_IDLE    /* in waits once they have spun in vain, and in tests that found nothing */
+    UCCS_POLL_ALWAYS, /* called at every look of every wait, and in tests; counts as a piece of work that never ends */
+    UCCS_POLL_IDLE    /* called in waits that have spun in vain, and in tests that found nothing */
 };
-enum { UCCS_POLLERS = 2 }; /* of each kind, at most */
+enum { UCCS_POLLERS = 2 }; /* at most this many of each kind */
 
-/* Add: one thread for each poller. After remove returns, a thread that was waiting may still be in the poller. */
+/* One thread adds a given poller. After uccs_poller_remove returns, a thread that was waiting may still be in the
+ * poller. */
 void uccs_poller_add(int (*poll)(void), enum uccs_poller_when when);
 void uccs_poller_remove(int (*poll)(void));
 
-/* Calls all pollers of a kind: non-zero when one of them found something. Any thread. */
+/* Calls all pollers of a kind. Returns non-zero when one of them found something, else 0. Any thread. */
 int uccs_poll(enum uccs_poller_when when);
 
-/* Work that a waiting or testing thread moves on: non-blocking collectives. `advance` runs on one
- * thread at a time, holding the list; it returns true when it is finished, and is not called again. It
- * must not wait. What takes long, such as copying, it leaves to a function that it stores in `labour`: the
- * same thread calls that once, without the list, so that other work goes on meanwhile, and then `advance` again. */
+/* A piece of work (a non-blocking collective). Threads that wait or test advance it. `advance` runs on one thread at a
+ * time, under the list's lock, and must not wait. It returns true when the work is finished, and is not called again.
+ * For long steps, such as copying, `advance` stores a function in `labour`: the same thread calls that function once,
+ * without the lock, so that other work goes on meanwhile, and then calls `advance` again. */
 struct uccs_work {
     bool (*advance)(struct uccs_work *work);
-    void (*labour)(struct uccs_work *work); /* null: none is due */
-    bool busy;                              /* a thread is in its labour; under the list's lock */
+    void (*labour)(struct uccs_work *work); /* null: no labour is due */
+    bool busy;                              /* a thread runs its labour; under the list's lock */
     struct uccs_work *next;
 };
 
-extern uint32_t uccs_idlers;  /* pollers of the kind idle; relaxed: a hint */
-extern uint32_t uccs_working; /* pieces of work on the list, and pollers that always poll; relaxed: a hint */
+extern uint32_t uccs_idlers;  /* number of UCCS_POLL_IDLE pollers; relaxed: a hint */
+extern uint32_t uccs_working; /* number of pieces of work and of UCCS_POLL_ALWAYS pollers; relaxed: a hint */
 
 void uccs_work_add(struct uccs_work *work);
-/* Non-zero when a poller found something. */
+/* Calls the pollers and advances the work. Returns non-zero when a poller found something, else 0. */
 int uccs_work_slow(void);
 
-/* Work that nobody waited for still needs this process's share. */
+/* Waits until no work is left. Other processes need this one's share also of work that nobody here has waited for. */
 void uccs_work_finish(void);
 
-/* Moves pending work on. Any thread; returns at once when another thread is at it. */
+/* Advances pending work. Any thread; leaves the work alone when another thread advances it. */
 static inline void uccs_work_on(void)
 {
     if (lat_unlikely(atomic_load_relaxed(&uccs_working) != 0))
@@ -72,7 +74,7 @@ static inline void uccs_work_on(void)
 void uccs_pause_slow(struct uccs_wait *wait);
 void uccs_yield_slow(struct uccs_wait *wait);
 
-/* Only gives time away: for those who make progress themselves at every look. */
+/* Counts a look, and yields once the waiter has spun long enough. Callers make progress themselves at every look. */
 static inline void uccs_yield(struct uccs_wait *wait)
 {
     if (lat_likely(wait->looks < uccs_core.spin))
@@ -81,18 +83,19 @@ static inline void uccs_yield(struct uccs_wait *wait)
         uccs_yield_slow(wait);
 }
 
-/* Where this thread's search of a set for any that is done begins: behind the one found last. Kept by the
- * set's address, so that a program that waits for sets in turns starves none of their members. */
+/* Returns the position where this thread's search of a set for a finished member begins, which is behind the member
+ * that it found last. The position is kept by the set's address, so that a program that waits for sets in turns starves
+ * none of their members. */
 static inline size_t *uccs_turn_of(const void *set)
 {
     static _Thread_local size_t turns[16];
     return &turns[((uintptr_t)set >> 3) * 0x9E3779B97F4A7C15u >> 60];
 }
 
-/* Tests, whose caller goes on. A loop of tests is a wait as well, so one that found nothing does what a wait does: it moves
- * work on, calls the pollers, and gives the core away where the node has more PEs than cores. Now and then it gives the
- * core away anywhere, since there may be more threads than cores. While only pollers are there, and tests follow each other
- * quickly, most leave out their look. */
+/* Tests return to the caller instead of waiting. A loop of tests is a wait as well, so a test that found nothing does
+ * the same as a wait: it advances work, calls the pollers, and yields where the node has more PEs than cores. Now and
+ * then it yields on any node, since there may be more threads than cores. While there are pollers but no work, and
+ * tests follow each other quickly, most tests omit their look. */
 extern _Thread_local uint8_t uccs_misses; /* of this thread */
 void uccs_missed_slow(bool yield);
 
@@ -108,7 +111,7 @@ static inline void uccs_missed(void)
         uccs_missed_slow(yield);
 }
 
-/* For fetches, which do not know whether the caller found what it waits for: they give the core away less often. */
+/* Fetches call this. They do not know whether the caller found the value it waits for, so they yield less often. */
 static inline void uccs_fetched(void)
 {
     bool yield = (++uccs_misses & (uccs_core.oversubscribed ? 63 : 255)) == 0;
