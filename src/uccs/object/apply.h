@@ -1,8 +1,8 @@
-/* Atomic operations as values: one enumeration (uccs_atomic of uccs.h), one function that applies it, for words of
- * this node, words that a message names, and copies of words.
+/* Atomic operations as values. One enumeration names them (uccs_atomic of uccs.h) and one function applies them, to
+ * words of this node, to words that a message names, and to copies of words.
  *
- * Memory has one domain, fixed when it is registered: mapped memory goes by the processor's own atomics, memory that
- * is not mapped goes by a lock of its owner's stripe on every path, the owner's own included. Any thread. */
+ * Memory belongs to one domain, fixed when it is registered. The processor's own atomics change mapped memory. Every
+ * process, the owner included, changes memory that is not mapped under a lock of the owner's stripe. Any thread. */
 #ifndef UCCS_OBJECT_APPLY_H
 #define UCCS_OBJECT_APPLY_H
 
@@ -36,18 +36,19 @@ struct uccs_atomic_op {
 UCCS_ATOMIC_APPLY(32)
 UCCS_ATOMIC_APPLY(64)
 
-/* Returns what the word held before; partners are all other atomics on it, and the acquire loads of wait loops. */
+/* Returns the word's old value. Partners: all other atomics on the word, and the acquire loads of wait loops. */
 static inline uint64_t uccs_atomic_apply(const struct uccs_atomic_op *op, void *word)
 {
     return op->size == 4 ? uccs_atomic_apply32(op->what, word, (uint32_t)op->operand, (uint32_t)op->compare)
                          : uccs_atomic_apply64(op->what, word, op->operand, op->compare);
 }
 
-/* The lock of a word of the locked domain; the owner's address decides, so that all paths to a word take the same. */
+/* Takes the lock of a word of the locked domain, and returns it for uccs_atomic_unlock. `address` is the word's address
+ * in its owner, so that all paths to a word take the same lock. */
 uint32_t *uccs_atomic_lock(int owner, uint64_t address);
 void uccs_atomic_unlock(uint32_t *lock);
 
-/* Applies the operation to memory of this process that is of the locked domain. */
+/* Applies the operation to a word of this process in the locked domain. Returns the word's old value. */
 uint64_t uccs_atomic_apply_locked(const struct uccs_atomic_op *op, void *word);
 
 #endif

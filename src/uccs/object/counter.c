@@ -4,9 +4,9 @@
 
 uint32_t uccs_counter_generation[NODE_COUNTERS];
 
-static pthread_mutex_t books = PTHREAD_MUTEX_INITIALIZER; /* of OpenSHMEM's counters and of uccs.h's */
+static pthread_mutex_t books = PTHREAD_MUTEX_INITIALIZER; /* guards the slots of OpenSHMEM's and of uccs.h's counters */
 
-/* Free slots: a stack of released ones, then those never used. The same at every PE. */
+/* Free slots are a stack of released slots, then the slots that were never used. They are the same at every PE. */
 static uint16_t released[NODE_COUNTERS];
 static uint32_t released_count, ever_used;
 
@@ -15,12 +15,12 @@ bool uccs_counter_late(uccs_counter counter, int pe)
     uint32_t index = (uint32_t)pe - uccs_core.first, slot = uccs_counter_slot(counter);
     if (index >= uccs_core.size || slot >= NODE_COUNTERS)
         return false;
-    atomic_fetch_add_relaxed(&uccs_counter_at(index, slot)->errors, 1); /* a statistic: no partner */
+    atomic_fetch_add_relaxed(&uccs_counter_at(index, slot)->errors, 1); /* no partner: the errors are a statistic */
     return true;
 }
 
-/* The slot that is handed out as the nth: even ones first, since processors fetch lines in pairs and a pair of
- * counters used in turns would disturb each other. */
+/* Returns the nth slot to hand out. Even slots come first, since processors fetch lines in pairs, and two counters of a
+ * pair that are used in turns would disturb each other. */
 static uint32_t nth_slot(uint32_t n)
 {
     return n < NODE_COUNTERS / 2 ? 2 * n : 2 * n + 1 - NODE_COUNTERS;
@@ -38,6 +38,7 @@ void uccs_counter_arrive_here(uccs_counter counter, int64_t weight)
         atomic_fetch_add_release(&uccs_counter_mine(counter)->count, weight); /* acquire: uccs_counter_get */
 }
 
+/* Returns 0 when all slots are in use. */
 static uccs_counter create(void)
 {
     if (!released_count && ever_used == NODE_COUNTERS)
@@ -58,7 +59,7 @@ uccs_counter uccs_counter_create(void)
 
 void uccs_counter_clear(uccs_counter counter)
 {
-    atomic_store_relaxed(&uccs_counter_mine(counter)->count, 0); /* the barrier behind publishes it */
+    atomic_store_relaxed(&uccs_counter_mine(counter)->count, 0); /* the barrier that follows publishes it */
     uint32_t *generation = &uccs_counter_generation[uccs_counter_slot(counter)];
     atomic_store_relaxed(generation, *generation + 1);
 }
@@ -70,7 +71,7 @@ void uccs_counter_release(uccs_counter counter)
     pthread_mutex_unlock(&books);
 }
 
-/* Generations go on, so that handles of an earlier life stay old. */
+/* Keeps the generations growing, so that handles of an earlier life stay old. */
 void uccs_counter_close(void)
 {
     for (uint32_t n = 0; n < ever_used; n++) {

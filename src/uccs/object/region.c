@@ -9,21 +9,21 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Rare calls: one lock for the allocator and the slots of this process. */
+/* One lock guards the allocator and the slots of this process, since calls are rare. */
 static pthread_mutex_t books = PTHREAD_MUTEX_INITIALIZER;
 static struct heap *rooms[UCCS_ROOMS];
 static uint32_t slots_used, slots_free[OWN_REGISTRATIONS], slots_free_count;
-static uint32_t lives; /* that have ended */
+static uint32_t lives; /* number of lives that have ended */
 
-/* For peers of other nodes, by slot; written before the generation makes it valid. */
+/* Peers of other nodes use these entries, one per slot. An entry is written before the generation makes it valid. */
 static struct {
     char *at;
     size_t length;
     enum uccs_domain domain;
-    uint64_t *importers; /* a bit for each PE; null: none. Under `books` */
+    uint64_t *importers; /* a bit for each PE; null: no PE. Under `books` */
 } registered[OWN_REGISTRATIONS];
 
-/* What I hold of other nodes; a lock that events of the transport take. */
+/* The objects of other nodes' memory that this process has imported. Events of the transport take the lock. */
 static pthread_mutex_t imports_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct uccs_region *imports;
 
@@ -61,11 +61,12 @@ void uccs_region_give(void *block)
 {
     enum uccs_room room = (char *)block < room_start(UCCS_ROOM_LIBRARY) ? UCCS_ROOM_PROGRAM : UCCS_ROOM_LIBRARY;
     pthread_mutex_lock(&books);
-    if (rooms[room]) /* else its life is over */
+    if (rooms[room]) /* null: the life of the block is over */
         heap_free(rooms[room], (size_t)((char *)block - room_start(room)));
     pthread_mutex_unlock(&books);
 }
 
+/* Returns false when all slots are in use. */
 static bool take_slot(uint32_t *slot)
 {
     pthread_mutex_lock(&books);
@@ -85,7 +86,7 @@ uint64_t *uccs_region_end(uint32_t slot)
 {
     uint32_t *generation = uccs_region_generation(uccs_core.me, slot);
     pthread_mutex_lock(&books);
-    atomic_store_release(generation, *generation + 1); /* even: stale to all; acquire: uccs_region_check */
+    atomic_store_release(generation, *generation + 1); /* even, so stale to all; acquire: uccs_region_check */
     uint64_t *importers = registered[slot].importers;
     registered[slot].importers = 0;
     slots_free[slots_free_count++] = slot;
@@ -102,7 +103,7 @@ void uccs_region_close(void)
         free(registered[slot].importers);
         registered[slot].importers = 0;
     }
-    imports = 0; /* the program's, whom they serve no more */
+    imports = 0; /* the objects are the program's and stay; they are of no use after this life */
     slots_used = slots_free_count = 0;
     for (int room = 0; room < UCCS_ROOMS; room++) {
         heap_destroy(rooms[room]);

@@ -18,7 +18,8 @@ struct uccs_request *uccs_request_materialise(uccs_request_handle *handle)
     return object;
 }
 
-/* Takes one; the last one settles with the parent, which may be the last one there, and so on. */
+/* Takes one from the request's count. A request whose count reaches zero is freed and takes one from its parent, and so
+ * on. */
 static void take(struct uccs_request *request, bool error)
 {
     while (request) {
@@ -55,15 +56,16 @@ bool uccs_request_done_slow(uccs_request_handle *handle)
         if (atomic_load_acquire(&object->pending) != 1)
             return false;
     }
-    /* Takes every mark made so far (release: uccs_request_stored). A tester who finds 0 has it from the
-     * exchange of another one, which acquired the marks: the marked stores were visible to all by then. */
+    /* The exchange takes every mark made so far (release: uccs_request_stored). A tester that loads 0 reads it from
+     * another tester's exchange, which acquired the marks; so the marked stores were visible to all by then. */
     if (atomic_load_acquire(&object->dirty) && atomic_exchange_acqrel(&object->dirty, 0))
         uccs_quiet();
     return true;
 }
 
-/* An object that has an owner becomes a child: the parent counts it as one operation. False: it is one already, the
- * handles hold it twice. It may be gone after the decrement in take, so all are marked before the first one is let go. */
+/* Makes an object that has an owner a child, which the parent counts as one operation. Returns false when it is the
+ * parent itself or a child already (then the handles hold it twice). The child may be freed by the decrement in take,
+ * so the caller adopts all children before it lets the first one go. */
 static bool adopt(struct uccs_request *parent, struct uccs_request *child)
 {
     if (child == parent || child->parent)
@@ -73,6 +75,7 @@ static bool adopt(struct uccs_request *parent, struct uccs_request *child)
     return true;
 }
 
+/* Returns the first handle that is an object, or null. */
 static uccs_request_handle first_object(size_t n, const uccs_request_handle *handles)
 {
     for (size_t i = 0; i < n; i++)
@@ -81,7 +84,7 @@ static uccs_request_handle first_object(size_t n, const uccs_request_handle *han
     return 0;
 }
 
-/* What a handle without an object stands for. */
+/* Adds to `into` the mark of a handle without an object. */
 static void merge_mark(uccs_request_handle *into, uccs_request_handle handle)
 {
     if (handle == UCCS_REQUEST_DIRTY)
@@ -90,7 +93,7 @@ static void merge_mark(uccs_request_handle *into, uccs_request_handle handle)
         uccs_request_loaded(into);
 }
 
-/* Where into has no object, the first input's becomes it: nothing needs to be allocated, ever. */
+/* When `into` has no object, the first object among the handles becomes its object, so merging never allocates. */
 void uccs_request_merge(uccs_request_handle *into, size_t n, uccs_request_handle *handles)
 {
     uccs_request_handle object = first_object(n, handles), before = *into;

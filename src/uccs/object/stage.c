@@ -7,21 +7,23 @@
 #include <uccs.h>
 
 #define SHARDS 16
-#define LOOKS 16 /* blocks of a shard in one visit, so that many under way do not make progress slow */
+#define LOOKS 16 /* a visit looks at this many blocks of a shard, so that many sent blocks do not make progress slow */
 
 static struct shard {
     cache_aligned pthread_mutex_t lock;
-    struct uccs_block *idle[UCCS_ROOMS][2]; /* of the two common classes */
-    struct uccs_block *sent, **last;        /* under way: those not looked at for longest first */
-    uint32_t busy;                          /* there are some; relaxed: a hint */
-    uint32_t used[UCCS_ROOMS];              /* blocks outside of `idle`; changed under the lock, read without */
+    struct uccs_block *idle[UCCS_ROOMS][2]; /* blocks of the two common classes */
+    struct uccs_block *sent, **last;        /* blocks under way; the one not looked at for longest is first */
+    uint32_t busy;                          /* 1: `sent` is not empty; relaxed: a hint */
+    uint32_t used[UCCS_ROOMS];              /* blocks outside of `idle`; changed under the lock, read without it */
 } shards[SHARDS] = {[0 ... SHARDS - 1] = {.lock = PTHREAD_MUTEX_INITIALIZER}};
 
+/* Returns the class's index in `idle`, or -1 when idle blocks of this capacity are not kept. */
 static int class_of(size_t capacity)
 {
     return capacity == 0 ? 0 : capacity == UCCS_MEDIUM_MAX ? 1 : -1;
 }
 
+/* Gives the shard's idle blocks back to the room. */
 static void trim(struct shard *shard, enum uccs_room room)
 {
     struct uccs_block *idle[2];
@@ -38,7 +40,8 @@ static void trim(struct shard *shard, enum uccs_room room)
         }
 }
 
-/* From the room; when it is full, idle blocks of all threads go back to it first. */
+/* Takes a block from the room. When the room is full, first gives the idle blocks of all threads back to it. Returns
+ * null when the room is still full. */
 static struct uccs_block *take(enum uccs_room room, size_t bytes)
 {
     struct uccs_block *block = uccs_region_take(room, bytes);
@@ -52,7 +55,7 @@ static void count_used(struct shard *shard, enum uccs_room room, uint32_t by)
     atomic_store_relaxed(&shard->used[room], shard->used[room] + by);
 }
 
-/* Counted as used. */
+/* Takes an idle block of the shard and counts it as used. Returns null when there is none. */
 static struct uccs_block *take_idle(struct shard *shard, enum uccs_room room, int cls)
 {
     pthread_mutex_lock(&shard->lock);
@@ -65,7 +68,8 @@ static struct uccs_block *take_idle(struct shard *shard, enum uccs_room room, in
     return block;
 }
 
-/* Counted before it is there: who waits for room sees that some may come. */
+/* Takes a new block from the room. Counts it as used before it exists, so that a thread that waits for room sees that
+ * some may come. Returns null when the room is full. */
 static struct uccs_block *take_new(struct shard *shard, enum uccs_room room, size_t bytes)
 {
     pthread_mutex_lock(&shard->lock);
@@ -80,8 +84,8 @@ static struct uccs_block *take_new(struct shard *shard, enum uccs_room room, siz
     return block;
 }
 
-/* A sender whose receiver keeps up never waits, so nobody would collect for it, and it would fill the region: what is done
- * is used again before there is more. */
+/* Uses finished blocks again before it takes a new one. A sender whose receiver keeps up never waits, so without this
+ * nobody would collect its blocks, and it would fill the region. */
 struct uccs_block *uccs_stage_get(enum uccs_room room, size_t length)
 {
     uint32_t number = uccs_thread() % SHARDS;
@@ -142,7 +146,7 @@ void uccs_stage_sent(struct uccs_block *block)
     pthread_mutex_unlock(&shard->lock);
 }
 
-/* Those not done go behind the others. */
+/* Takes finished blocks off the shard and returns them as a list. Moves unfinished blocks behind the others. */
 static struct uccs_block *take_done(struct shard *shard)
 {
     struct uccs_block *done = 0, **end = &done, *last = 0;
