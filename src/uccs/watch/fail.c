@@ -6,7 +6,7 @@
 
 #include <stdarg.h>
 
-static uint32_t ending; /* acqrel by watch_end_note; acquire by watch_end_noted */
+static uint32_t ending; /* watch_end_note exchanges it (acqrel), watch_end_noted loads it (acquire) */
 
 bool watch_end_note(void)
 {
@@ -23,7 +23,7 @@ void watch_end_forget(void)
     atomic_store_release(&ending, 0);
 }
 
-/* Returns for the first PE of the node alone. */
+/* Prints the line and returns in the first PE of the node only; in the others it waits for the end of the job. */
 static void say_first(const char *format, va_list arguments)
 {
     if (watch_end_noted() || !rte_claim_end(NODE_ABORTED, LAT_EXIT))

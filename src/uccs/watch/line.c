@@ -1,20 +1,20 @@
-/* Lines: how this process learns that another host is gone.
+/* Lines tell this process that another host is gone.
  *
- * A line is a TCP connection beside the transport's, one to each node that this process talks to. Nothing is sent on
- * it once it is up, so the kernels at both ends keep asking each other whether they are there (keepalive), and
- * tell when one has been silent for LATERAL_PEER_TIMEOUT seconds. Why not the transport's own connections:
- * keepalive says nothing of one that has data under way, and TCP goes on trying for a quarter of an hour.
- * Why not messages of our own: a PE that is stopped, in a debugger, or starved of processor time could not answer; its
- * kernel does. And nobody has to wake up for it, here or there.
+ * A line is a TCP connection beside the transport's, one to each node that this process talks to. PEs send nothing on
+ * it once it is up, so the kernels at both ends keep asking each other whether they are there (keepalive), and report a
+ * kernel that has been silent for LATERAL_PEER_TIMEOUT seconds. The transport's own connections cannot serve: keepalive
+ * does not test a connection that has data under way, and TCP goes on trying for a quarter of an hour. Messages of our
+ * own cannot serve either: a PE that is stopped, in a debugger, or starved of processor time could not answer, but its
+ * kernel does. And with keepalive no process has to wake up at either end.
  *
- * A line says one thing more: it breaks at once when its peer's process is gone, and a PE that ends the job says so on
- * it, so that nobody takes the end of that PE for a fault.
+ * A line also breaks at once when its peer's process is gone. A PE that ends the job says so on its lines, so that no
+ * other PE takes its end for a fault.
  *
- * A caller shows that it knows the job's key, and is answered: an address of a private network may be another host's.
- * Where no way leads to a peer, it has no line, and only what transport and launcher notice is noticed.
+ * A caller proves that it knows the job's key, and the called PE answers, because an address of a private network may
+ * be another host's. A peer that no way leads to has no line; then only transport and launcher notice its loss.
  *
  * Threads: a lock of their own guards the lines; no thread waits while it holds the lock. Lines are freed at close
- * alone, so that any thread can send the goodbye without the lock. */
+ * only, so that any thread can send the goodbye without the lock. */
 #include "uccs/watch/line.h"
 
 #include "base/env.h"
@@ -38,8 +38,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#define YES 'y'     /* the answer to a hello */
-#define GOODBYE 'e' /* the job ends; its launcher has been told */
+#define YES 'y'     /* answers a hello */
+#define GOODBYE 'e' /* the job ends; its launcher knows */
 
 enum state { CALLING, ASKING, ANSWERING, UP, OVER };
 
@@ -49,12 +49,12 @@ struct hello {
 };
 
 struct line {
-    int fd, pe; /* pe -1: not known yet */
+    int fd, pe; /* fd -1: closed; pe -1: not known yet */
     enum state state;
     struct watch_line_place place;
-    int way; /* under trial */
+    int way; /* number of the next way to try */
     struct hello hello;
-    size_t got; /* of the hello */
+    size_t got; /* bytes of the hello received so far */
     struct line *next;
 };
 
@@ -107,6 +107,7 @@ static struct line *add_line(int fd, int pe, enum state state)
 
 /* ---- calling ---- */
 
+/* Begins to connect to a place by one of its ways. Returns the descriptor, or -1. */
 static int call(const struct watch_line_place *place, int number)
 {
     const struct watch_line_way *way = &place->way[number];
@@ -130,7 +131,7 @@ static int call(const struct watch_line_place *place, int number)
     return fd;
 }
 
-/* The next way that can be tried. */
+/* Calls by the next way that can be tried. */
 static void try_ways(struct line *line)
 {
     line->state = OVER;
@@ -236,7 +237,8 @@ static void answer(struct line *line)
 
 /* ---- the news ---- */
 
-/* Whoever hears that the job ends tells those who may not have heard. */
+/* Sends the goodbye on all lines. A PE that hears it for the first time passes it on to PEs that may not have heard
+ * it. */
 static void say_goodbye(void)
 {
     static const char goodbye = GOODBYE;
@@ -271,7 +273,7 @@ static void hear(struct line *line)
                   strerror(error));
 }
 
-/* Nobody ends the job for this node; the others see it go. */
+/* Ends the PEs of this node. Without its launcher nobody else ends them; the other nodes see that they are gone. */
 static void launcher_is_gone(void)
 {
     log_line("the launcher is gone: the PEs of this host end");
@@ -313,7 +315,8 @@ int watch_line_descriptor(void)
 
 /* ---- life ---- */
 
-/* Those first that the user has named for UCX, which are the job's network; then the fastest. */
+/* Returns the rank of a network device; the highest rank is called first. Devices that the user has named for UCX rank
+ * above all others, since they are the job's network; then the faster device ranks higher. */
 static long rank_of(const char *name)
 {
     char path[64 + IF_NAMESIZE];
@@ -328,7 +331,7 @@ static long rank_of(const char *name)
     return speed + (chosen && strstr(chosen, name) ? 1L << 40 : 0);
 }
 
-/* False for what nobody else can call: loopback, and addresses that need the name of a link. */
+/* Returns false for an address that no other host can call: loopback, and addresses that need the name of a link. */
 static bool way_of(const struct ifaddrs *at, struct watch_line_way *way)
 {
     const struct sockaddr_in *four = (const struct sockaddr_in *)at->ifa_addr;
@@ -345,6 +348,7 @@ static bool way_of(const struct ifaddrs *at, struct watch_line_way *way)
     return true;
 }
 
+/* Fills in the ways by which others can call this PE, best first. */
 static void find_ways(struct watch_line_place *mine)
 {
     long ranks[WATCH_LINE_WAYS];
@@ -370,7 +374,7 @@ static void find_ways(struct watch_line_place *mine)
     freeifaddrs(all);
 }
 
-/* For both kinds of addresses, where the kernel knows both. */
+/* Listens for calls, to both kinds of addresses where the kernel knows both. Returns the descriptor, or -1. */
 static int make_door(uint16_t *port)
 {
     int six = socket(AF_INET6, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0), off = 0;
@@ -387,7 +391,7 @@ static int make_door(uint16_t *port)
             close(fd);
         return -1;
     }
-    *port = name.sin6_port; /* at the same place in both */
+    *port = name.sin6_port; /* sockaddr_in has the port at the same place */
     return fd;
 }
 
@@ -398,7 +402,7 @@ static void watch(int fd, uint32_t what, void *mark)
         epoll_ctl(events, EPOLL_CTL_ADD, fd, &event);
 }
 
-/* Pretended nodes need none: their launcher sees all. */
+/* Pretended nodes need no lines, since their launcher sees all PEs. */
 void watch_line_open(struct watch_line_place *mine)
 {
     *mine = (struct watch_line_place){0};
@@ -423,7 +427,7 @@ void watch_line_rest(void)
 void watch_line_close(void)
 {
     rte_on_end = 0;
-    pthread_mutex_lock(&lock); /* a thread that is still in a wait may look */
+    pthread_mutex_lock(&lock); /* a thread that is still in a wait may call watch_line_look */
     while (lines) {
         struct line *line = lines;
         lines = line->next;

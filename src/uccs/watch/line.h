@@ -1,4 +1,4 @@
-/* Lines: how this process learns that another host is gone. See line.c. */
+/* Lines tell this process that another host is gone. See line.c. */
 #ifndef UCCS_WATCH_LINE_H
 #define UCCS_WATCH_LINE_H
 
@@ -7,9 +7,9 @@
 
 #define WATCH_LINE_WAYS 4
 
-/* Where a PE can be called; part of what it tells the others (link/names.c). */
+/* The addresses at which a PE can be called. It publishes them in its record (link/names.c). */
 struct watch_line_place {
-    uint16_t port; /* in the network's order; 0: nowhere */
+    uint16_t port; /* in network byte order; 0: the PE cannot be called */
     uint8_t ways;
     struct watch_line_way {
         uint8_t six; /* IPv6 */
@@ -17,19 +17,22 @@ struct watch_line_place {
     } way[WATCH_LINE_WAYS];
 };
 
-/* In init, one thread; without lines, or what they need, the place is nowhere. */
+/* Opens the lines, and stores the place where others can call this PE; its port is 0 when they cannot. One thread, in
+ * init. */
 void watch_line_open(struct watch_line_place *mine);
 
-/* This process has begun to talk to that PE. Any thread; does not wait. */
+/* Makes a line to a PE's node unless there is one; called when this process begins to talk to the PE. Any thread; does
+ * not wait. */
 void watch_line_to(int pe, const struct watch_line_place *place);
 
-/* Readable when there is something to look at; -1: never. Constant while open. */
+/* Returns a descriptor that is readable when watch_line_look has something to do, or -1 when it never has. Constant
+ * while the lines are open. */
 int watch_line_descriptor(void);
 
-/* Any thread; does not wait. Does not return when a host is lost. */
+/* Handles the lines' events. Any thread; does not wait. Does not return when a host is lost. */
 void watch_line_look(void);
 
-/* From now on, others may be done and go. */
+/* Lets other PEs end without a fault from now on. */
 void watch_line_rest(void);
 void watch_line_close(void);
 
