@@ -1,7 +1,7 @@
-/* What arrives: messages of each kind go to their handler (link.h), behind their predecessors.
+/* Passes an arriving message to the handler of its kind (link.h), after its predecessors.
  *
- * The transport calls this under the lock of the lane, on whatever thread polls: the program's or the library's own. So
- * nothing here waits. `applied` counts under the lock. */
+ * The transport calls this under the lock of the lane, on any thread that polls, be it the program's or the library's.
+ * So nothing here waits. `applied` changes under the lock. */
 #include "uccs/link/inner.h"
 
 #include <stdlib.h>
@@ -18,7 +18,7 @@ void link_handle(enum link_kind kind, const struct link_handler *handler)
 struct receive {
     struct link_token token;
     struct link_arrival arrival;
-    void *buffer; /* of data without a room; null: it goes to its place */
+    void *buffer; /* takes data without a room; null: the data goes to its place */
 };
 
 static const struct link_handler *handler_of(const struct link_arrival *arrival)
@@ -26,7 +26,7 @@ static const struct link_handler *handler_of(const struct link_arrival *arrival)
     return handlers[arrival->header.kind];
 }
 
-/* The data is in place, or has been refused. */
+/* Ends an arrival whose data is in place (`taken`) or refused. */
 static void finish_arrival(struct link_arrival *arrival, bool taken)
 {
     const struct link_handler *handler = handler_of(arrival);
@@ -66,7 +66,8 @@ static void received(struct link_token *token, bool failed)
         take_kept(origin);
 }
 
-/* Where long data goes: its own place if it has one. What is to be refused is fetched, too. */
+/* Returns the place for long data: its own room if it has one, else a buffer. Data that will be refused is fetched too,
+ * into a buffer. */
 static void *room_for(struct receive *receive)
 {
     struct link_arrival *arrival = &receive->arrival;
@@ -86,7 +87,7 @@ static void fetch(const struct link_arrival *arrival, void *rest)
     if (!receive)
         watch_fail("no memory for data of PE %u", arrival->header.from);
     *receive = (struct receive){.token.done = received, .arrival = *arrival};
-    atomic_fence_release(); /* the transport's stores, too, stay behind earlier ones */
+    atomic_fence_release(); /* the transport's stores, too, stay behind earlier stores */
     switch (link_transport->receive(arrival->lane->at, rest, room_for(receive), arrival->bytes, receive)) {
     case TRANSPORT_PENDING: break;
     case TRANSPORT_DONE: finish_receive(receive); break;
@@ -102,7 +103,8 @@ static void take_message(struct link_arrival *arrival, const void *data, void *r
         finish_arrival(arrival, land_data(arrival, data));
 }
 
-/* A lane that has not said hello yet cannot be answered. */
+/* Returns true when the message must wait for its predecessors, or for the hello of its lane: until then this PE cannot
+ * answer that lane. */
 static bool must_wait(const struct link_origin *origin, const struct link_header *header)
 {
     if (lat_unlikely(header->lane && !origin->to))
@@ -118,7 +120,7 @@ static struct link_kept *take_first_kept(struct link_origin *origin)
     return kept;
 }
 
-/* Handles the messages whose predecessors have just been applied. An event inside may keep further ones. */
+/* Handles the kept messages whose predecessors have been applied. Handling one may keep further messages. */
 static void take_kept(struct link_origin *origin)
 {
     while (origin->kept && !must_wait(origin, &origin->kept->arrival.header)) {
@@ -128,8 +130,8 @@ static void take_kept(struct link_origin *origin)
     }
 }
 
-/* Messages with fewer predecessors first, else in the order of arrival. Fences only go up, and messages overtake few
- * others on their way, so that the place is at the end or near it. */
+/* Keeps messages sorted: fewer predecessors first, then in the order of arrival. Searches from the end, since `after`
+ * only grows at the sender and a message overtakes few others on its way. */
 static void put_in_order(struct link_origin *origin, struct link_kept *kept)
 {
     struct link_kept *before = origin->last_kept;

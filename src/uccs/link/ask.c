@@ -1,16 +1,18 @@
-/* Messages that are answered: gets, fetching atomics, questions about regions. Listed and settled under the lane's lock;
- * the asking thread is told by a flag (release; acquire in link_await) or a request. */
+/* Asks are messages that the target answers: gets, fetching atomics, questions about regions. They are listed and
+ * settled under the lane's lock. A flag (release; acquire in link_await) or a request tells the asking thread of the
+ * answer. */
 #include "uccs/link/inner.h"
 
 #include <stdlib.h>
 
-/* Bytes that an ask may take up at its target until the answer has left: long data is sent from its place. */
+/* Returns the bytes that an ask may take up at its target until the answer has left. Long data takes up none, since the
+ * target sends it from its place. */
 static uint32_t held_for(const struct link_ask *ask)
 {
     return (uint32_t)(sizeof(struct link_header) + (ask->bytes <= TRANSPORT_SHORT ? ask->bytes : 0));
 }
 
-/* Read without the lock by threads that want to issue. */
+/* Adds to the lane's held bytes. Threads that want to issue read them without the lock. */
 static void add_asking(struct link_lane *lane, uint32_t change)
 {
     atomic_store_relaxed(&lane->asking, lane->asking + change);
@@ -63,7 +65,7 @@ static void unlist(const struct link_ask *ask)
     finish_watches(lane);
 }
 
-/* The waiting thread owns an ask with a flag, and may be gone as soon as it sees it. */
+/* The waiting thread owns an ask with a flag. It may drop the ask as soon as it sees the flag, so the flag is last. */
 void link_settle(struct link_ask *ask)
 {
     if (ask->flag) {

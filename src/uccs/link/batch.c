@@ -1,17 +1,20 @@
-/* Small messages that leave together: over TCP a message costs a system call at both ends, whatever its size.
+/* Batches let small messages leave together, since over TCP a message costs a system call at both ends, whatever its
+ * size.
  *
- * What nobody waits for yet (an nbi put, answers while more arrives) is copied to the outbox of its receiver and leaves
- * with the next message to it, when the outbox is full, or when any thread polls; else the progress thread sends it
- * within a millisecond. What somebody waits for takes the outbox along and leaves at once.
+ * A message that nobody waits for yet (an nbi put, an answer while more arrives) is copied to the outbox of its
+ * receiver. It leaves with the next message to that receiver, when the outbox is full, or when any thread polls; else
+ * the progress thread sends it within a millisecond. A message that somebody waits for leaves at once and takes the
+ * outbox along.
  *
- * Under the lane's lock. Order: everything small to one receiver goes through its outbox, in the order of issuing. */
+ * Under the lane's lock. Order: small messages to a receiver leave in the order of issuing, since a small message
+ * bypasses the receiver's outbox only when the outbox is empty. */
 #include "uccs/link/inner.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#define BATCH_BYTES ((size_t)32 << 10) /* below where transports begin to ask before they send */
-#define BOXES_MOST 64                  /* that hold messages at a time: memory for batches is bounded */
+#define BATCH_BYTES ((size_t)32 << 10) /* below the size from which transports ask the receiver before they send */
+#define BOXES_MOST 64                  /* at most this many outboxes hold messages, which bounds the memory */
 
 /* A message within a batch; its data follows, padded to whole words. */
 struct entry {
@@ -41,7 +44,7 @@ static void open_box(struct link_outbox *box, struct link_lane *lane)
     lane->boxes = box;
 }
 
-/* The batch leaves; one that holds a single message leaves as that. */
+/* Sends the batch; a batch of a single message leaves as that message. */
 static void empty(struct link_outbox *box)
 {
     struct link_send *send = box->send;

@@ -1,4 +1,4 @@
-/* What wakes the progress thread (thread.c), for those below it. Any thread. */
+/* Wakes the progress thread (thread.c); the files below it call this. Any thread. */
 #include "uccs/link/inner.h"
 
 #include <sys/eventfd.h>
@@ -20,5 +20,5 @@ void link_thread_remind(const struct link_lane *lane)
 
 bool link_thread_serves(void)
 {
-    return link_bell >= 0; /* changes at the start and the end of a life alone */
+    return link_bell >= 0; /* changes only at the start and the end of a life */
 }

@@ -1,7 +1,7 @@
-/* Flushes: whether a peer has applied what was issued to it, and the requests that hang on the answer.
+/* A flush asks a peer whether it has applied the operations issued to it; requests hang on the answer.
  *
- * Invariants, under the lane's lock: a flush that is sent covers all that was issued before; at most one flush of a
- * peer is started for requests while another flies; `next` gathers requests until then. */
+ * Invariants, under the lane's lock: a flush that is sent covers all operations issued before. link_nudge starts no
+ * flush for hanging requests while another flush of the peer flies; `next` gathers requests until then. */
 #include "uccs/link/inner.h"
 
 #include <stdlib.h>
@@ -29,8 +29,8 @@ static void append(struct link_flush *flush, struct uccs_request *request)
     uccs_request_begin(request);
 }
 
-/* Sends the peer's next flush, with what hangs on it. The target counts what it has applied and does not know which, so
- * what follows must not overtake what the flush asks about. */
+/* Sends the peer's next flush, with the requests that hang on it. The target counts the operations that it has applied
+ * and does not know which they are, so later operations must not overtake those that the flush covers. */
 static void start(struct link_peer *peer)
 {
     struct link_flush *flush = peer->next ? peer->next : new_flush(peer);
@@ -56,7 +56,7 @@ void link_hang(struct link_peer *peer, struct uccs_request *request)
     }
 }
 
-/* Peers whose flush is still under way stay for the next time. */
+/* Starts the flushes of hung peers. A peer whose flush is still under way stays on the list. */
 void link_nudge(struct link_lane *lane)
 {
     struct link_peer **at = &lane->hung;
@@ -107,7 +107,7 @@ static void land_flushed(struct link_arrival *arrival)
     end_flush((struct link_flush *)(uintptr_t)arrival->header.flushed.asker, arrival->header.flushed.refused);
 }
 
-/* The target's side: all that was issued before has been applied. */
+/* The target's side. It handles a flush when all operations issued before have been applied. */
 static void answer_flush(struct link_arrival *arrival)
 {
     struct link_message answer = {.header.kind = LINK_FLUSHED};
@@ -122,7 +122,7 @@ const struct link_handler link_on_flushed = {.loose = true, .landed = land_flush
 void link_touch(struct link_lane *lane)
 {
     if (atomic_load_relaxed(&lane->some))
-        return; /* pollers read the lines of both words: nothing is stored that is there already */
+        return; /* pollers read the cache lines of both words, so do not store a value that is there already */
     atomic_store_relaxed(&lane->some, 1);
     if (lane == link_service())
         atomic_store_relaxed(&uccs_far_touched, 1);

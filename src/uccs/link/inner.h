@@ -1,5 +1,5 @@
-/* Inside of the links: lanes, their peers, what leaves and what arrives. Everything here under the lock of its lane, but
- * for what says otherwise.
+/* Inside of the links: lanes, their peers, messages that leave and messages that arrive. Callers hold the lock of the
+ * lane, unless a comment says otherwise.
  *
  * The files in their order, lower ones first: lane, bell, arrive, batch, names, send, flush, ask, issue, poll, quiet,
  * pool, order, thread, open. */
@@ -17,7 +17,7 @@
 #define LINK_LANES 64      /* at most */
 #define LINK_PES (1 << 24) /* at most, in a job with several nodes */
 
-/* What is handed to the transport as a token begins with this. */
+/* Every token that the transport gets begins with this. */
 struct link_token {
     void (*done)(struct link_token *token, bool failed);
 };
@@ -31,7 +31,7 @@ struct link_send {
     void *buffer;
     void (*left)(void *cookie);
     void *cookie;
-    bool batch; /* the buffer is kept for the next batch */
+    bool batch; /* the lane keeps the buffer for the next batch */
     struct link_send *next;
 };
 
@@ -45,7 +45,7 @@ struct link_watch {
 /* Requests that complete with a flush. */
 struct link_flush {
     struct link_peer *peer;
-    uint64_t covers; /* issued when it was sent */
+    uint64_t covers; /* operations issued when it was sent */
     uint32_t count, room;
     struct uccs_request **requests;
 };
@@ -53,7 +53,7 @@ struct link_flush {
 /* A message that must wait for its predecessors, with its data. */
 struct link_kept {
     struct link_arrival arrival;
-    void *rest; /* the transport's: the data is still there; null: it is here */
+    void *rest; /* the transport's handle of data that it still holds; null: the data is here */
     struct link_kept *next, *before;
     _Alignas(8) char data[];
 };
@@ -67,55 +67,56 @@ struct link_outbox {
     struct link_outbox *next; /* on the lane's list, while it is not empty */
 };
 
-/* What a lane of another PE has issued to me. Under the lock of the service lane, where it arrives. */
+/* The messages that a lane of another PE has issued to this one. Under the lock of the service lane, where they
+ * arrive. */
 struct link_origin {
-    struct link_peer *peer; /* of the service lane */
-    void *to;               /* where answers go; of the other's service lane the peer's own */
+    struct link_peer *peer; /* the PE's peer on the service lane */
+    void *to;               /* answers go to it; unused for the PE's service lane, which uses the peer's own */
     struct link_outbox box; /* the same */
     uint64_t applied;
-    uint64_t refused;                   /* of those applied: their region had been released */
-    struct link_kept *kept, *last_kept; /* those with fewer predecessors first */
+    uint64_t refused;                   /* applied operations whose region had been released */
+    struct link_kept *kept, *last_kept; /* messages with fewer predecessors first */
 };
 
-/* As seen from one of my lanes: the service lane of another PE. */
+/* The service lane of another PE, as seen from one lane of this process. */
 struct link_peer {
     struct link_lane *lane;
     int pe;
-    void *to; /* the transport's; null until something is sent */
+    void *to; /* the transport's connection; null until something is sent */
     struct link_outbox box;
-    uint64_t issued, answered; /* operations; those known to be applied */
-    uint64_t refused;          /* of those known to be applied */
-    uint64_t fenced, epoch;    /* issued at the last fence; which fence that was */
+    uint64_t issued, answered; /* operations issued; operations known to be applied */
+    uint64_t refused;          /* operations known to be refused */
+    uint64_t fenced, epoch;    /* operations issued at the last fence; number of that fence */
     struct link_flush *flying; /* the last flush sent, not yet answered */
-    struct link_flush *next;   /* requests that wait for a flush to be sent */
-    bool touched, hung;        /* on those lists */
+    struct link_flush *next;   /* requests that wait until a flush is sent */
+    bool touched, hung;        /* true: on the lane's list of that name */
     bool same_image, asked_image;
     struct link_peer *next_touched, *next_hung;
-    /* Of the service lane: what comes from there. */
+    /* Messages from that PE; used on the service lane only. */
     struct link_origin origin;   /* its service lane */
-    struct link_origin **others; /* by lane; null: none has issued yet */
+    struct link_origin **others; /* its other lanes, by number; null: none has issued yet */
 };
 
 struct link_lane {
     cache_aligned pthread_mutex_t lock;
-    void *at; /* the transport's; null: not open */
+    void *at; /* the transport's lane; null: not open */
     uint32_t number;
     struct link_peer **peers; /* by PE; made on first use */
     struct link_peer *touched, *hung;
-    uint64_t epoch;   /* fences */
+    uint64_t epoch;   /* number of fences */
     uint32_t sending; /* messages that the transport still holds */
-    uint32_t some;    /* 0: all that was issued is answered; a hint, exact for the thread that issued; relaxed */
+    uint32_t some;    /* 0: all operations are answered; a hint, exact for the thread that issued; relaxed */
     uint32_t polls;   /* grows while the program itself polls; relaxed */
     struct link_send *idle;
-    /* Asks that nobody waits for by a flag, in the order of their numbers. */
+    /* Asks without a flag, in the order of their numbers. */
     uint64_t asked;
     struct link_ask *first, *last;
-    uint64_t oldest;                         /* number of the first; UINT64_MAX: none; release */
-    uint32_t asking;                         /* bytes that the targets hold for them at most; relaxed */
+    uint64_t oldest;                         /* number of the first ask; UINT64_MAX: no ask is listed; release */
+    uint32_t asking;                         /* bytes that the targets hold for the asks at most; relaxed */
     struct link_watch *watches, *last_watch; /* in the order of their numbers */
-    struct link_outbox *boxes;               /* that hold messages */
-    uint32_t open;                           /* how many those are */
-    void *spare;                             /* room for a batch, or null */
+    struct link_outbox *boxes;               /* outboxes that hold messages */
+    uint32_t open;                           /* number of these outboxes */
+    void *spare;                             /* buffer for a batch, or null */
 };
 
 extern struct link_lane link_lanes[LINK_LANES];
@@ -124,90 +125,99 @@ extern const struct transport *link_transport;
 /* lane.c */
 struct link_peer *link_peer_of(struct link_lane *lane, int pe);
 struct link_send *link_send_new(struct link_lane *lane);
-/* The message has left: what it carried may be used again. */
+/* Ends a message that has left: frees its buffer, sets its flag, calls `left`. */
 void link_send_free(struct link_send *send);
-/* Gives the message to the transport, now. */
+/* Gives the message to the transport at once. */
 void link_hand_over(void *to, int pe, struct link_send *send, const void *data, size_t bytes);
-/* Makes the lane that peers' messages can find. Returns null, or why not. */
+/* Opens the lane with this number. Returns null, or the reason why it cannot. */
 const char *link_lane_open(uint32_t number);
 void link_lane_free(struct link_lane *lane);
 
-/* bell.c; any thread. What the progress thread shall send if nobody else does. */
-extern uint64_t
-    link_left; /* a bit per lane but the service lane: messages wait there; sequentially consistent, as is: */
-extern uint32_t link_asleep;   /* the thread sleeps on the transport's descriptor */
-extern int link_bell;          /* an eventfd; -1: there is no thread */
-bool link_thread_serves(void); /* there is one */
-/* Messages of the lane wait: the thread sends them in a while if nobody else does. */
+/* bell.c; any thread. link_left has a bit for each lane, except the service lane, whose waiting messages the progress
+ * thread shall send if nobody else does. link_left and link_asleep are sequentially consistent. */
+extern uint64_t link_left;
+extern uint32_t link_asleep;   /* 1: the thread sleeps on the transport's descriptor */
+extern int link_bell;          /* an eventfd; -1: there is no progress thread */
+bool link_thread_serves(void); /* returns true when there is a progress thread */
+/* Tells the progress thread that messages of the lane wait; it sends them in a while if nobody else does. */
 void link_thread_remind(const struct link_lane *lane);
 
-/* arrive.c: an event of the transport. */
+/* arrive.c. The transport calls it for each message. */
 void link_arrived(void *lane, const struct transport_message *message);
 
-/* batch.c */
+/* batch.c. fits returns true when a message of this size may be batched. */
 bool link_batch_fits(size_t bytes);
-/* Copies header and data, so `send` is gone afterwards. */
+/* Copies header and data to the outbox and frees `send`. */
 void link_batch_add(struct link_outbox *box, struct link_send *send, const void *data, size_t bytes);
 void link_batch_push(struct link_outbox *box, struct link_lane *lane);
 void link_batch_push_all(struct link_lane *lane);
 extern const struct link_handler link_on_batch;
 
-/* names.c: what PEs tell each other at the start. */
+/* names.c. Each PE publishes this record at the start. */
 struct link_record {
     uint32_t size, image_shared;
     unsigned char image_id[24];
     struct watch_line_place line;
-    unsigned char address[]; /* what the transport says, `size` bytes */
+    unsigned char address[]; /* the transport's address, `size` bytes */
 };
 #define LINK_ADDRESS 4096                                                        /* bytes of an address at most */
-int link_names_address(const struct link_lane *lane, void *room, size_t *bytes); /* 0, or -1 after a line */
+int link_names_address(const struct link_lane *lane, void *room, size_t *bytes); /* returns 0, or -1 after a line */
 int link_names_publish(void);                                                    /* the same */
-struct link_record *link_names_find(int pe); /* to be freed by the caller; any thread */
+struct link_record *link_names_find(int pe); /* returns the record, which the caller frees; any thread */
 
-/* send.c: `send` is gone afterwards, or when the transport is done with it. */
+/* send.c. Sends a message at once. `send` is freed on return, or when the transport is done with it. */
 void link_send_now(struct link_peer *peer, struct link_send *send, const void *data, size_t bytes);
-/* The same where nobody waits for it yet: small messages stay here until there is a reason to send (batch.c). */
+/* The same for a message that nobody waits for yet: a small message stays here until there is a reason to send
+ * (batch.c). */
 void link_send_later(struct link_peer *peer, struct link_send *send, const void *data, size_t bytes);
 extern const struct link_handler link_on_hello;
 
-/* flush.c */
-void link_touch(struct link_lane *lane); /* a quiet has something to do */
+/* flush.c. touch notes that a quiet has something to do on the lane. untouch clears the note unless that still
+ * holds. */
+void link_touch(struct link_lane *lane);
 void link_untouch(struct link_lane *lane);
+/* Hangs a request on the peer's next flush. */
 void link_hang(struct link_peer *peer, struct uccs_request *request);
-/* Hangs `all` on a flush of a peer that has something unanswered. */
+/* Hangs `all` on a flush of a peer that has unanswered operations. */
 void link_flush_peer(struct link_peer *peer, struct uccs_request *all);
-/* Every operation that carries a request may be tested from now on: starts flushes where requests hang. */
+/* Starts flushes where requests hang, since the program may test every request from now on. */
 void link_nudge(struct link_lane *lane);
 extern const struct link_handler link_on_flush, link_on_flushed;
 
-/* ask.c: the request gets a count that ends when all asks listed so far are settled. */
+/* ask.c. Adds one to the request's count until all asks listed so far are settled. */
 void link_ask_watch(struct link_lane *lane, struct uccs_request *request);
-/* Lists an ask that nobody waits for by a flag. */
+/* Lists an ask without a flag. */
 void link_ask_list(struct link_ask *ask);
 
 /* poll.c; any thread, without a lock. */
-/* Moves the lane on unless another thread is at it. */
+/* Moves the lane on unless another thread holds it. Returns non-zero when something came in or has left, else 0. */
 int link_poll(struct link_lane *lane);
-/* The same for the progress thread: true when the transport holds nothing of the lane any more; false: look again. */
+/* Moves the lane on for the progress thread. Returns true when the transport holds none of its messages any more;
+ * false: the thread must look again. */
 bool link_poll_clear(struct link_lane *lane);
-int link_look_all(uint64_t lanes); /* of a set: a bit per number */
+/* Moves a set of lanes on, a bit per number. Returns non-zero when something came in or has left, else 0. */
+int link_look_all(uint64_t lanes);
 
-/* quiet.c; any thread, without a lock. Of a set of lanes; pes null: all. */
+/* quiet.c; any thread, without a lock. Completes the operations on a set of lanes to these PEs; `pes` null: to all
+ * PEs. */
 void link_quiet(uint64_t lanes, const int *pes, size_t npes);
-void link_flush_touched(struct link_lane *lane, struct uccs_request *all); /* under the lock */
+/* Under the lane's lock. Takes peers with no unanswered operation off the touched list; hangs `all`, unless it is null,
+ * on flushes of the others. */
+void link_flush_touched(struct link_lane *lane, struct uccs_request *all);
 
 /* pool.c; any thread, without a lock. Sets of lanes have a bit per number. */
 void link_pool_open(void);
 void link_pool_close(void);
-void link_pool_leave(uint64_t lanes);              /* a context does not use them any more */
+void link_pool_leave(uint64_t lanes);              /* notes that a context does not use these lanes any more */
 extern uint32_t link_others;                       /* the highest number of an open lane */
-uint64_t link_lanes_of(struct uccs_far_lanes *on); /* on which it has issued */
-uint64_t link_lanes_open(void);
-struct link_lane *link_next_busy(void); /* a lane that has something unanswered, not the service lane; null: none */
+uint64_t link_lanes_of(struct uccs_far_lanes *on); /* returns the lanes on which the context has issued */
+uint64_t link_lanes_open(void);                    /* returns the open lanes */
+/* Returns a lane, but not the service lane, that has unanswered operations; null: there is none. */
+struct link_lane *link_next_busy(void);
 
-/* thread.c */
+/* thread.c. start starts the thread if LATERAL_PROGRESS wants one. Returns 0, or -1 after a line. */
 int link_thread_start(void);
-void link_thread_start_anyway(void); /* unless there is one */
+void link_thread_start_anyway(void); /* starts the thread unless it runs already */
 void link_thread_stop(void);
 
 #endif

@@ -1,4 +1,4 @@
-/* Issuing: a message leaves on a lane, counted and ordered when it is an operation. */
+/* Issues messages on a lane; counts and orders a message that is an operation. */
 #include "uccs/link/inner.h"
 
 #define SENDING_MOST 512                /* messages that the transport may hold before issuing waits */
@@ -17,7 +17,7 @@ void link_make_room(struct link_lane *lane)
             uccs_yield(&wait);
 }
 
-/* The same before asking: what is asked for lies at the targets until it has left. */
+/* Waits while the targets hold too many bytes of answers; a target holds an answer until it has left. */
 static void make_room_to_ask(struct link_lane *lane)
 {
     struct uccs_wait wait = {0};
@@ -34,7 +34,7 @@ void link_await(struct link_lane *lane, const uint32_t *flag)
             uccs_yield(&wait);
 }
 
-/* Counts an operation on the peer and says what it must not overtake. */
+/* Counts an operation on the peer and sets in its header which operations it must not overtake. */
 static void count_operation(struct link_peer *peer, struct link_header *header)
 {
     struct link_lane *lane = peer->lane;

@@ -1,4 +1,4 @@
-/* Lanes: what they are made of, their peers, and how a message is given to the transport. */
+/* Opens and frees lanes, makes their peers, and gives messages to the transport. */
 #include "uccs/link/inner.h"
 
 #include <stdlib.h>
@@ -38,7 +38,7 @@ struct link_peer *link_peer_of(struct link_lane *lane, int pe)
     return peer;
 }
 
-/* Threads that want to issue read it without the lock. */
+/* Adds to the lane's `sending`. Threads that want to issue read it without the lock. */
 static void count_sending(struct link_lane *lane, int change)
 {
     atomic_store_relaxed(&lane->sending, lane->sending + (uint32_t)change);
@@ -97,7 +97,7 @@ const char *link_lane_open(uint32_t number)
     struct link_lane *lane = &link_lanes[number];
     lane->number = number;
     lane->oldest = UINT64_MAX;
-    free(lane->peers); /* of an attempt that failed */
+    free(lane->peers); /* an attempt that failed may have left them */
     lane->peers = calloc((size_t)uccs_core.npes, sizeof *lane->peers);
     return lane->peers ? link_transport->open_lane(lane, &lane->at) : "no memory";
 }

@@ -1,7 +1,7 @@
-/* What PEs tell each other before they can talk: the transport's address and the identity of their image. Through the
- * runtime environment, and asked for when a peer is first needed.
+/* PEs publish the transport's address and the identity of their image in the runtime environment, before they can talk.
+ * A PE asks for a peer's record when it first needs the peer.
  *
- * Publish: one thread, in init, before a fence. Find: any thread, after it. */
+ * One thread calls link_names_publish, in init, before a fence. Any thread calls link_names_find, after it. */
 #include "uccs/link/inner.h"
 
 #include "base/log.h"
@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static unsigned life; /* of the library in this process: a key can be told once */
+static unsigned life; /* number of the library's life in this process; each life needs a key of its own */
 
 static void key_of_life(char key[RTE_KEY_BYTES])
 {

@@ -9,7 +9,7 @@
 #include <dlfcn.h>
 #include <string.h>
 
-#define LOOKS_MOST 32 /* polls before a waiter yields: a PE of another "node" may want this core */
+#define LOOKS_MOST 32 /* a waiter yields after this many polls: a PE of another pretended node may want this core */
 
 static void finished(void *token, int failed)
 {
@@ -17,7 +17,7 @@ static void finished(void *token, int failed)
     done->done(done, failed);
 }
 
-/* Checks the keepalive lines first; they may explain the loss, or say that the job ends. */
+/* Checks the keepalive lines first; they may explain the loss, or tell that the job ends. */
 static void broken(void *lane, int pe, const char *why)
 {
     (void)lane;
@@ -25,8 +25,9 @@ static void broken(void *lane, int pe, const char *why)
     watch_fail("PE %d is lost: %s", pe, why);
 }
 
-/* The poller of all waits. A thread that waits for memory may depend on what another thread has issued, or it itself on
- * another lane, so one busy lane is moved on beside the service lane. */
+/* Every wait calls this poller. A thread that waits for memory may depend on an operation that another thread has
+ * issued, or that it has issued itself on another lane, so the poller moves one busy lane on besides the service lane.
+ * Returns non-zero when something came in or has left, else 0. */
 static int poll_lanes(void)
 {
     int count = link_poll(link_service());
@@ -37,6 +38,7 @@ static int poll_lanes(void)
     return count;
 }
 
+/* Returns 0, or -1 after a line. */
 static int load_transport(void)
 {
     static void *module;
@@ -96,7 +98,7 @@ static bool drained(struct link_lane *lane)
     return done;
 }
 
-/* Waits until this process has nothing left to send: answers that other PEs wait for may still be here. */
+/* Waits until this process has nothing left to send, since it may still hold answers that other PEs wait for. */
 void link_settle_all(void)
 {
     if (!uccs_far_on)
@@ -110,8 +112,8 @@ void link_settle_all(void)
             uccs_yield(&wait);
 }
 
-/* The lane polls nothing any more. A thread of the program that is still in a wait may be about to take the lock, which
- * stays. */
+/* Makes link_poll leave the lane alone. The lock stays, since a thread of the program that is still in a wait may be
+ * about to take it. */
 static void shut(struct link_lane *lane)
 {
     pthread_mutex_lock(&lane->lock);
@@ -127,7 +129,7 @@ void link_close(void)
     uccs_poller_remove(poll_lanes);
     for (int i = 0; i < LINK_LANES; i++)
         shut(&link_lanes[i]);
-    rte_job_barrier(); /* nobody looks at a connection any more: that one is taken down now is no fault */
+    rte_job_barrier(); /* no PE polls its connections any more, so no PE takes their closing for a fault */
     watch_line_close();
     link_transport->close();
     link_pool_close();

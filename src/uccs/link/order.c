@@ -31,7 +31,7 @@ void uccs_far_quiet_all(void)
     link_quiet(link_lanes_open(), 0, 0);
 }
 
-/* On one lane a fence is a number: peers take it over with the next operation to them. */
+/* A fence on one lane only increments a number; each peer takes it over with the next operation to it. */
 static void fence(struct link_lane *lane)
 {
     pthread_mutex_lock(&lane->lock);
@@ -39,8 +39,8 @@ static void fence(struct link_lane *lane)
     pthread_mutex_unlock(&lane->lock);
 }
 
-/* No numbers hold between lanes: where there are several, what was issued has to be complete. A lane that joins later
- * must know of the fence (pool.c). */
+/* Numbers do not order operations across lanes, so with several lanes a fence completes the operations. A lane that
+ * joins later must know of the fence (pool.c). */
 void uccs_far_fence(struct uccs_far_lanes *on)
 {
     if (on)

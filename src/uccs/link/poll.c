@@ -1,8 +1,9 @@
-/* Moving lanes on: what waits here leaves, what has come is handled. */
+/* Moves lanes on: sends waiting messages and handles arrived ones. */
 #include "uccs/link/inner.h"
 
-#define POLLS_A_LOOK 4096 /* at the lines; polls may be 50 us apart */
+#define POLLS_A_LOOK 4096 /* one poll in this many looks at the lines; polls may be 50 us apart */
 
+/* Returns non-zero when something came in or has left, else 0. */
 static int look(struct link_lane *lane)
 {
     if (lane->hung)
@@ -29,7 +30,7 @@ int link_poll(struct link_lane *lane)
 {
     if (pthread_mutex_trylock(&lane->lock) != 0)
         return 0;
-    if (lat_unlikely(!lane->at)) { /* closed, while this thread waits for what will never come */
+    if (lat_unlikely(!lane->at)) { /* closed; this thread still waits for a message that will never come */
         pthread_mutex_unlock(&lane->lock);
         return 0;
     }
@@ -38,11 +39,11 @@ int link_poll(struct link_lane *lane)
     int count = look(lane);
     pthread_mutex_unlock(&lane->lock);
     if (lat_unlikely(polls % POLLS_A_LOOK == 0))
-        watch_line_look(); /* for those without the thread */
+        watch_line_look(); /* a process without the progress thread needs it */
     return count;
 }
 
-/* The service lane is the progress thread's, if there is one. */
+/* Leaves the service lane to the progress thread if there is one, unless `lanes` contains it. */
 int link_look_all(uint64_t lanes)
 {
     int count = 0;

@@ -1,11 +1,12 @@
-/* Which lanes a context issues on. Any thread.
+/* Chooses the lanes on which a context issues. Any thread.
  *
- * Lanes are opened when they are first needed and stay open until the end of the life, so that a context made and
- * destroyed in a loop costs no connections. A context of one lane takes the least used one, from the last on; the
- * threads of a context that spreads go by their number, from the first on. So both keep apart while there are lanes.
+ * The pool opens a lane when it is first needed and keeps it open until the end of the life, so that a context made and
+ * destroyed in a loop costs no connections. A context of one lane takes the least used lane, counting from the last one
+ * down; the threads of a context that spreads take lanes by their number, counting from the first one up. So the two
+ * kinds keep apart while there are enough lanes.
  *
- * Invariants: a thread's lane of a context that spreads never changes; so what it has issued there is found again. A
- * lane that cannot be opened is for ever the service lane. */
+ * Invariants: a thread's lane of a context that spreads never changes, so that a later call finds the thread's
+ * operations there. When a lane cannot be opened, the service lane takes its place for the rest of the life. */
 #include "uccs/link/inner.h"
 
 #include "base/env.h"
@@ -16,9 +17,9 @@
 
 _Static_assert(LINK_LANES == 64, "a bit for each in struct uccs_far_lanes");
 
-static uint32_t limit;                     /* lanes that this process may have, with the service lane */
-static struct link_lane *made[LINK_LANES]; /* release; null: not yet; the service lane: it could not be opened */
-static uint32_t users[LINK_LANES];         /* contexts on it; under `pool` */
+static uint32_t limit;                     /* number of lanes that this process may have, with the service lane */
+static struct link_lane *made[LINK_LANES]; /* release. Null: not opened yet; the service lane: could not be opened */
+static uint32_t users[LINK_LANES];         /* number of contexts on the lane; under `pool` */
 static pthread_mutex_t pool = PTHREAD_MUTEX_INITIALIZER;
 uint32_t link_others;
 
@@ -85,8 +86,8 @@ lat_cold static struct link_lane *take_lane(struct uccs_far_lanes *on)
     return lane;
 }
 
-/* A further lane of a context. What is issued there has to stay behind what a fence has put in order on the others:
- * either the fence sees this lane, or I see the fence (both sequentially consistent). */
+/* Adds a lane to a context. Operations on it must stay behind operations that a fence has ordered on the other lanes:
+ * either the fence sees this lane, or this thread sees the fence (both sequentially consistent). */
 lat_cold static struct link_lane *join_lane(struct uccs_far_lanes *on, uint32_t number)
 {
     pthread_mutex_lock(&pool);
@@ -125,11 +126,11 @@ uint64_t link_lanes_of(struct uccs_far_lanes *on)
     return on ? atomic_load_seqcst(&on->used) : 1;
 }
 
-/* Those that are open, and hold something unanswered, in turns. */
+/* Returns the open lanes with unanswered operations in turns. */
 struct link_lane *link_next_busy(void)
 {
     static _Thread_local uint32_t turn;
-    uint32_t others = atomic_load_acquire(&link_others); /* numbers go so far */
+    uint32_t others = atomic_load_acquire(&link_others); /* the highest number */
     for (uint32_t i = 0; i < others; i++) {
         struct link_lane *lane = atomic_load_acquire(&made[1 + turn++ % others]);
         if (lane && lane != link_service() && atomic_load_relaxed(&lane->some))

@@ -1,7 +1,7 @@
-/* Completion of what was issued on a set of lanes. Any thread, without a lock, but for what says otherwise. */
+/* Completes the operations issued on a set of lanes. Any thread, without a lock, unless a comment says otherwise. */
 #include "uccs/link/inner.h"
 
-/* Touched peers stay on the list until all is answered, for the quiets of other threads. */
+/* A touched peer stays on the list until it has answered for all operations, so that other threads' quiets find it. */
 void link_flush_touched(struct link_lane *lane, struct uccs_request *all)
 {
     struct link_peer **at = &lane->touched;
@@ -32,10 +32,11 @@ static void flush_pes(struct link_lane *lane, struct uccs_request *all, const in
     uint64_t left = (lanes);         \
     for (struct link_lane *lane = 0; left && (lane = &link_lanes[__builtin_ctzll(left)]); left &= left - 1)
 
-/* Gets and the like that were under way when a quiet began. */
+/* Returns true while gets or fetching atomics are under way that were issued before a quiet began (numbers below
+ * `before`). `pes` null: to any PE. */
 static bool asked(struct link_lane *lane, uint64_t before, const int *pes, size_t npes)
 {
-    if (atomic_load_acquire(&lane->oldest) >= before) /* release: ask.c; what they brought is here */
+    if (atomic_load_acquire(&lane->oldest) >= before) /* release: ask.c; so this thread sees the data they brought */
         return false;
     if (!pes)
         return true;
@@ -82,7 +83,7 @@ void link_quiet(uint64_t lanes, const int *pes, size_t npes)
     EACH_LANE(lane, still, wanted)
     {
         struct uccs_wait wait = {0};
-        /* Looks at all lanes: a thread that waits for one must serve the others, too. acqrel: finish */
+        /* Look at all lanes, since a thread that waits for one must serve the others, too. acqrel: finish */
         while (atomic_load_acquire(&all.pending) != 1 || asked(lane, before[lane->number], pes, npes))
             if (!link_look_all(wanted))
                 uccs_yield(&wait);

@@ -1,4 +1,4 @@
-/* Connections, and what leaves through them. */
+/* Connects to peers and sends messages to them. */
 #include "uccs/link/inner.h"
 
 #include "rte/rte.h"
@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Sends the address of a lane that issues, so that the peer can answer. It is the first operation to the peer, which keeps
- * all others until it has come. */
+/* Sends the address of a lane that issues, so that the peer can answer. The hello is the first operation to the peer;
+ * the peer keeps all others until the hello has come. */
 static void say_hello(struct link_peer *peer)
 {
     size_t bytes;
@@ -103,7 +103,7 @@ bool uccs_far_same_image(int pe)
     return same;
 }
 
-/* Another lane of a PE tells where answers go. */
+/* Handles the hello of another PE's lane: connects to the address to which the answers go. */
 static bool land_hello(struct link_arrival *arrival, const void *address)
 {
     struct link_origin *origin = arrival->origin;

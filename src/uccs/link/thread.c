@@ -1,8 +1,8 @@
-/* The progress thread: drives the service lane, so that peers are served while the program is outside of the library.
+/* The progress thread moves the service lane on, so that it serves peers while the program is outside of the library.
  *
- * It sleeps on the transport's descriptor. While threads of the program poll, it keeps away: it looks now and then
- * whether they still do, since being woken by what they are about to take would only cost them the core.
- * LATERAL_PROGRESS=poll starts none. */
+ * It sleeps on the transport's descriptor. While threads of the program poll, it does not poll the descriptor: a
+ * message that they are about to take would wake it, and that would only cost them the core. It checks now and then
+ * whether they still poll. LATERAL_PROGRESS=poll starts no thread. */
 #include "uccs/link/inner.h"
 
 #include "base/env.h"
@@ -21,8 +21,8 @@
 static pthread_t thread;
 static uint32_t ending; /* release: link_thread_stop; acquire: rung */
 
-/* Sends what a computing program has left on other lanes. A lane keeps its bit while another thread holds it, or while the
- * transport still holds its messages (a connection takes several looks). */
+/* Sends the messages that a computing program has left on other lanes. A lane keeps its bit while another thread holds
+ * the lane, or while the transport still holds its messages (a connection takes several looks). */
 static void send_left(void)
 {
     uint64_t again = 0;
@@ -33,8 +33,8 @@ static void send_left(void)
         (void)atomic_fetch_or_seqcst(&link_left, again);
 }
 
-/* Drains what there is; returns true when the descriptor or the bell will tell of more. The lock holder may be stuck on a
- * dead launcher, so the wait for the lock times out. */
+/* Handles all waiting messages. Returns true when the descriptor or the bell will report further ones; false: look
+ * again. The lock holder may be stuck on a dead launcher, so the wait for the lock times out. */
 static bool serve(struct link_lane *lane)
 {
     struct timespec end;
@@ -56,7 +56,7 @@ static bool serve(struct link_lane *lane)
     return armed && !atomic_load_seqcst(&link_left);
 }
 
-/* True when the thread shall end. */
+/* Clears the bell. Returns true when the thread shall end. */
 static bool rung(struct pollfd *file)
 {
     eventfd_t rings;
@@ -81,12 +81,12 @@ static void *run(void *unused)
             seen = polls;
             reminded = false;
             ppoll(files, 2, &while_polled, 0);
-            send_left(); /* who polls the service lane need not poll the others */
+            send_left(); /* a thread that polls the service lane may not poll the others */
         } else if (serve(lane)) {
             poll(files, 3, -1);
             reminded = files[0].revents;
         } else {
-            reminded = atomic_load_seqcst(&link_left) != 0; /* in a while: who holds the lane may send it */
+            reminded = atomic_load_seqcst(&link_left) != 0; /* look later: the lane's holder may send them */
         }
         if (files[1].revents)
             watch_line_look();
@@ -94,6 +94,7 @@ static void *run(void *unused)
     return 0;
 }
 
+/* Returns 0, or -1 after a line. */
 static int start(void)
 {
     sigset_t all, before;
@@ -101,7 +102,7 @@ static int start(void)
     link_asleep = ending = 0;
     link_left = 0;
     sigfillset(&all);
-    pthread_sigmask(SIG_BLOCK, &all, &before); /* signals are the program's */
+    pthread_sigmask(SIG_BLOCK, &all, &before); /* the program's threads handle signals */
     int error = link_bell < 0 ? errno : pthread_create(&thread, 0, run, 0);
     pthread_sigmask(SIG_SETMASK, &before, 0);
     if (error)

@@ -1,4 +1,4 @@
-/* What travels between nodes: a header, then data. Both ends run the same build (the start checks), so a header is
+/* A message between nodes is a header, then data. Both ends run the same build (the start checks it), so a header is
  * plain memory. Each kind of message has a struct of its own below; upper folders handle the kinds (link.h). */
 #ifndef UCCS_LINK_WIRE_H
 #define UCCS_LINK_WIRE_H
@@ -21,12 +21,12 @@ enum link_kind {
     LINK_GONE,
     LINK_AM,
     LINK_AM_DONE,
-    LINK_HELLO, /* the data is the address of a lane that issues, for answers */
+    LINK_HELLO, /* the data is the address of a lane that issues; answers go there */
     LINK_BATCH, /* the data is small messages that leave together */
     LINK_KINDS
 };
 
-/* Memory of the target: an offset in the header's segment; in a registered region also its number. */
+/* Memory of the target: an offset in the header's segment, and the region's number when the segment is a region. */
 struct link_memory {
     uint64_t offset, region;
 };
@@ -37,7 +37,7 @@ struct link_header {
     uint16_t zero;
     uint32_t from : 24; /* PE and lane that issued the message */
     uint32_t lane : 8;
-    uint64_t after; /* the target applies so many operations of that lane first */
+    uint64_t after; /* the target applies this many operations of that lane first */
     union {
         struct {
             struct link_memory at;
@@ -57,7 +57,7 @@ struct link_header {
                     int64_t stride;
                 } put_blocks;
                 struct {
-                    uint64_t asker; /* pointers go back in answers */
+                    uint64_t asker; /* pointer to the ask; the answer brings it back */
                     uint64_t bytes, counter;
                     uint8_t what; /* enum uccs_far_what */
                 } get;
@@ -89,7 +89,7 @@ struct link_header {
             uint64_t asker, refused;
         } flushed;
         struct {
-            uint64_t number, block, counter; /* in its flow; the sender's, or 0; or 0 */
+            uint64_t number, block, counter; /* number in its flow; the sender's block, or 0; counter, or 0 */
             int64_t weight;
             uint8_t context, ring, lane, staged;
             uint16_t id;
