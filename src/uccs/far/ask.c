@@ -1,4 +1,4 @@
-/* Answers: the data of gets, old values of atomics. Events, under the lane's lock. */
+/* Handles answers at the origin: the data of gets, and the old values of atomics. Events, under the lane's lock. */
 #include "uccs/far/inner.h"
 
 #include <stdlib.h>
@@ -35,7 +35,7 @@ static void check_length(const struct link_arrival *arrival)
         watch_fail("a get of %zu bytes was answered by %zu", ask->ask.bytes, arrival->bytes);
 }
 
-/* Blocks are unpacked from a buffer. */
+/* Returns the place for the data of a get; null for blocks, which land_data unpacks from a buffer. */
 static void *room_for_data(struct link_arrival *arrival)
 {
     check_length(arrival);
@@ -63,7 +63,7 @@ static void settle_data(struct link_arrival *arrival)
     link_settle(&ask->ask);
 }
 
-/* The old value of an atomic, or the answer to a question about a region. */
+/* Handles the old value of an atomic, or the answer to a question about a region. */
 static void settle_answer(struct link_arrival *arrival)
 {
     struct far_ask *ask = ask_of(arrival);

@@ -1,4 +1,4 @@
-/* Gets and atomics: what is asked of another node's memory. See far.h. */
+/* Gets and atomics on memory of another node, at the origin. See far.h. */
 #include "uccs/far/inner.h"
 
 static uint64_t asker_of(const struct far_ask *ask)
@@ -12,7 +12,7 @@ static struct link_message ask_message(enum link_kind kind, struct uccs_far_plac
         .header = {.kind = (uint8_t)kind, .segment = (uint8_t)at.segment, .at = {at.offset, at.region}}};
 }
 
-/* --- Gets. One that nobody waits for, and that nobody is to be told of, may leave later. */
+/* --- Gets. A get without a counter, that no thread waits for, may leave later. */
 
 static void ask_get(struct link_lane *lane, int pe, struct uccs_far_place from, uccs_counter counter,
                     struct far_ask *ask)

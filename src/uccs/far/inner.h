@@ -1,4 +1,4 @@
-/* Inside of the far operations: what the origin's files and the target's share. */
+/* Inside of the far operations. The origin's files and the target's files share these declarations. */
 #ifndef UCCS_FAR_INNER_H
 #define UCCS_FAR_INNER_H
 
@@ -11,16 +11,17 @@
 struct far_ask {
     struct link_ask ask;
     void *dest;
-    struct uccs_far_blocks blocks; /* count 0: plain */
+    struct uccs_far_blocks blocks; /* count 0: the data is one piece */
 };
 
-/* A copy that is completed by a quiet or a request, and freed then. */
+/* Returns a copy of the ask that outlives the call. The answer completes its request and frees it. */
 struct far_ask *far_ask_later(const struct far_ask *what, uccs_request_handle *handle);
 /* Returns the object of a handle, or null without a handle. */
 struct uccs_request *far_request_of(uccs_request_handle *handle);
 extern const struct link_handler far_on_data, far_on_answer;
 
-/* Whether a handle is an old one is known at the origin: the target may not have made its counter yet. */
+/* Returns what a put or get does to a counter: nothing, a count, or an error when the handle is old. The origin decides
+ * this, since the target may not have created the counter yet. */
 static inline uint8_t far_count_kind(uccs_counter counter)
 {
     return !counter ? FAR_NOTHING : uccs_counter_live(counter) ? FAR_COUNT : FAR_LATE;
@@ -28,19 +29,20 @@ static inline uint8_t far_count_kind(uccs_counter counter)
 
 /* --- At the target: events, under the service lane's lock */
 
-/* place.c: the address here; null when the region that the header names has been released. What is beyond ends the job. */
+/* place.c. Returns the local address of the header's memory; null when its region has been released. Ends the job when
+ * the bytes are outside of the segment. */
 char *far_place_of(const struct link_header *header, uint64_t offset, size_t bytes);
-/* The same in a segment that is no region. */
+/* The same in a segment that is not FAR_REGION; never returns null. */
 char *far_place_in(const struct link_header *header, uint32_t segment, uint64_t offset, size_t bytes);
 
-/* A segment of this process: returns where it is mapped, its size, and the offset in what it returns. Null: there is
- * none. */
+/* Finds a segment of this process. Returns its start or null when there is none; stores its size in `limit`, and makes
+ * `offset` count from the returned start. */
 typedef char *far_segment_find(uint64_t *offset, size_t *limit);
 
 /* room.c */
 char *far_room_find(uint64_t *offset, size_t *limit);
 
-/* serve.c */
+/* serve.c. far_answer answers an atomic or a question about a region; `done` false: it failed. */
 void far_answer(struct link_arrival *arrival, uint64_t asker, uint64_t old, bool done);
 extern const struct link_handler far_on_put, far_on_put_blocks, far_on_parcel, far_on_get, far_on_get_blocks,
     far_on_amo, far_on_flag;

@@ -1,4 +1,5 @@
-/* The life of far operations: registers what is done with each kind of message, then opens the links. */
+/* Opens, settles and closes far operations. Open registers the handler of each kind of message, then opens the
+ * links. */
 #include "uccs/far/inner.h"
 
 int uccs_far_open(void)

@@ -1,5 +1,6 @@
-/* Translates places: at the origin an address of this process to segment and offset, at the target a remote PE's place
- * to a local pointer. The target's half is called under the service lane's lock but does not rely on it. */
+/* Translates places. The origin's half translates an address of this process to segment and offset; the target's half
+ * translates a remote PE's place to a local pointer. The target's half is called under the service lane's lock but does
+ * not rely on it. */
 #include "uccs/far/inner.h"
 
 #include "rte/node.h"
@@ -62,7 +63,7 @@ static lat_cold _Noreturn void fail_bounds(const struct link_header *header, uin
                (unsigned long long)offset, bytes);
 }
 
-/* A sender's mistake cannot have come so far, so a miss is a fault of the library or the wire. */
+/* The sender has checked the program's arguments, so a miss is a fault of the library or the wire. */
 char *far_place_in(const struct link_header *header, uint32_t segment, uint64_t offset, size_t bytes)
 {
     size_t limit;

@@ -1,4 +1,4 @@
-/* Puts: what leaves for memory of another node. See far.h. */
+/* Puts to memory of another node, at the origin. See far.h. */
 #include "uccs/far/inner.h"
 
 #include <stdlib.h>
@@ -62,7 +62,7 @@ void uccs_far_put_nb(struct uccs_far_lanes *on, int pe, struct uccs_far_place to
     put(link_lane_of(on), pe, to, source, bytes, with, request, 0);
 }
 
-/* Packed here, unpacked there: one message, whose copy is the operation's own. */
+/* Packs the blocks into one message, which the target unpacks. The operation owns the packed copy. */
 void uccs_far_put_blocks(struct uccs_far_lanes *on, int pe, struct uccs_far_place to, const void *source,
                          const struct uccs_far_blocks *blocks, uccs_request_handle *handle)
 {
@@ -106,7 +106,7 @@ void uccs_far_flag(int pe, uint64_t offset, uint64_t value)
     link_issue(link_service(), pe, &message);
 }
 
-/* The source of a parcel is not needed any more. */
+/* Notes that the source of a parcel is not needed any more. */
 static void drop_hold(void *held)
 {
     (void)atomic_fetch_sub_acqrel((uint32_t *)held, 1); /* acquire: the sender, which waits until it is 0 */

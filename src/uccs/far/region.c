@@ -1,6 +1,7 @@
-/* PEs that hold handles of memory of another node. An importer asks the owner whether the memory is still there, and
- * the owner tells it once it is not; so the importer's operations look at a word of their own (object/region.h), as node
- * peers look at the owner's, and the owner looks again when they arrive. Any thread; not from inside an event. */
+/* Imports of memory of another node. An importer asks the owner whether the memory is still registered, and the owner
+ * tells the importer once it has released it. So the importer's operations check a word of the importer
+ * (object/region.h), as node peers check the owner's word, and the owner checks again when they arrive. Any thread; not
+ * from inside an event. */
 #include "uccs/far/inner.h"
 
 #include "uccs/object/region.h"

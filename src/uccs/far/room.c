@@ -1,5 +1,5 @@
-/* Rooms: private memory that parcels may be laid into. Opened by any thread, looked up under the service lane's lock,
- * which open and close take too. See far.h. */
+/* Rooms are private memory for parcels of other PEs. Any thread opens and closes a room, under the service lane's lock;
+ * the target's half looks it up under the same lock. See far.h. */
 #include "uccs/far/inner.h"
 
 #include <stdlib.h>

@@ -1,8 +1,8 @@
-/* The target's side of far operations: what has arrived is applied to memory by this processor. Events, under the
- * service lane's lock.
+/* The target's side of far operations: this process applies arrived operations to its memory. Events, under the service
+ * lane's lock.
  *
- * Orders: data is stored before what announces it (release of the counter, signal or flag; acquire in the program's
- * wait loops). */
+ * Order: this process stores data before the counter, signal or flag that announces it (release; acquire in the
+ * program's wait loops). */
 #include "uccs/far/inner.h"
 
 #include "uccs/object/region.h"
@@ -23,8 +23,8 @@ STORE(16)
 STORE(32)
 STORE(64)
 
-/* Behind everything that was stored here before, since any of it may be a flag: an aligned element by one store, a
- * release; more than that by a fence and a copy. */
+/* Stores data after every earlier store of this process, since any data may be a flag. Stores an aligned element by one
+ * release store, and other data by a release fence and a copy. */
 static void store(char *to, const void *from, size_t bytes)
 {
     switch ((uintptr_t)to & (bytes - 1) ? 0 : bytes) {
@@ -38,12 +38,14 @@ static void store(char *to, const void *from, size_t bytes)
 
 /* --- Puts */
 
-/* Straight into place; null when the region has been released: what is refused is fetched, too. */
+/* Returns the place of a put's data, or null when the region has been released; the link then fetches the data into a
+ * buffer, and land_put refuses it. */
 static void *room_for_put(struct link_arrival *arrival)
 {
     return far_place_of(&arrival->header, arrival->header.at.offset, arrival->bytes);
 }
 
+/* Returns false when the region has been released. */
 static bool land_put(struct link_arrival *arrival, const void *data)
 {
     char *to = far_place_of(&arrival->header, arrival->header.at.offset, arrival->bytes);
@@ -52,7 +54,7 @@ static bool land_put(struct link_arrival *arrival, const void *data)
     return to;
 }
 
-/* The data of a put is there: tells whom it concerns. */
+/* Counts or signals, once the data of a put is there. */
 static void announce_put(struct link_arrival *arrival)
 {
     const struct link_header *header = &arrival->header;
@@ -102,7 +104,8 @@ void far_answer(struct link_arrival *arrival, uint64_t asker, uint64_t old, bool
     link_answer(arrival->origin, &answer);
 }
 
-/* Memory of the locked domain: node peers come by the kernel's copy under the same lock, for a word at a time. */
+/* Applies an atomic and returns the old value. Memory of the locked domain needs the lock of its word: node peers
+ * change the word by the kernel's copy under the same lock. */
 static uint64_t apply_atomic(const struct link_header *header, void *to)
 {
     const struct uccs_atomic_op op = {(enum uccs_atomic)header->amo.what, header->amo.size, header->amo.operand,
@@ -111,7 +114,7 @@ static uint64_t apply_atomic(const struct link_header *header, void *to)
     return locked ? uccs_atomic_apply_locked(&op, to) : uccs_atomic_apply(&op, to);
 }
 
-/* Refused only where no answer tells of it. */
+/* Returns false when the region has been released and no answer tells of that. */
 static bool land_atomic(struct link_arrival *arrival, const void *unused)
 {
     const struct link_header *header = &arrival->header;
@@ -125,13 +128,13 @@ static bool land_atomic(struct link_arrival *arrival, const void *unused)
 
 /* --- Gets */
 
-/* A get that counts has left. */
+/* Counts a get once its data has left. */
 static void count_get(void *counter)
 {
     uccs_counter_arrive_here((uintptr_t)counter, 1);
 }
 
-/* Null `from`: the region has been released. */
+/* Answers a get; `from` null: the region has been released. */
 static void answer_get(struct link_arrival *arrival, uint64_t asker, const void *from, size_t bytes, void *buffer,
                        uccs_counter counter)
 {
@@ -146,14 +149,14 @@ static void answer_get(struct link_arrival *arrival, uint64_t asker, const void 
     link_answer(arrival->origin, &answer);
 }
 
-/* The memory itself is what is sent: a get sees it as it is while it leaves. */
+/* Sends from the memory itself, so the get sees its content at the time of sending. */
 static void serve_get(struct link_arrival *arrival)
 {
     const struct link_header *header = &arrival->header;
     const char *from = far_place_of(header, header->at.offset, header->get.bytes);
     if (header->get.what == FAR_LATE)
         uccs_counter_late(header->get.counter, uccs_core.me);
-    atomic_fence_acquire(); /* data that an earlier flag announced */
+    atomic_fence_acquire(); /* the get sees data that an earlier flag announced */
     answer_get(arrival, header->get.asker, from, header->get.bytes, 0,
                header->get.what == FAR_COUNT ? header->get.counter : 0);
 }
