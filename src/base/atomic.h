@@ -1,7 +1,7 @@
 /* Atomics named by their order, over the compiler's builtins.
  *
- * The order is in the name so that a reader sees it at the call; each use names its partner in a
- * comment. They are macros because they are generic in the type. Nothing here assumes x86. */
+ * The name says the order, so a reader sees it at the call. A comment at each use names its partner. They are macros
+ * because they are generic in the type. Nothing here assumes x86. */
 #ifndef BASE_ATOMIC_H
 #define BASE_ATOMIC_H
 
@@ -27,7 +27,8 @@
 #define atomic_exchange_acqrel(p, v) __atomic_exchange_n((p), (v), __ATOMIC_ACQ_REL)
 #define atomic_exchange_seqcst(p, v) __atomic_exchange_n((p), (v), __ATOMIC_SEQ_CST)
 
-/* Strong compare and swap: true when *p was *expected and is now v; else *expected is what it was. */
+/* Strong compare and swap. True when *p was *expected; *p is then v. Otherwise false, and *expected is the value
+ * of *p. */
 #define atomic_cas_acqrel(p, expected, v) \
     __atomic_compare_exchange_n((p), (expected), (v), 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)
 #define atomic_cas_acquire(p, expected, v) \
@@ -39,9 +40,9 @@
 #define atomic_fence_release() __atomic_thread_fence(__ATOMIC_RELEASE)
 #define atomic_fence_seqcst() __atomic_thread_fence(__ATOMIC_SEQ_CST)
 
-/* The thread sanitizer sees the threads of one process. Where order leaves it by a release and comes back by an acquire,
- * having passed through another process in between, these tell it so, at the two ends; `p` is any address of this
- * process that stands for the way outside. Nothing elsewhere. */
+/* The thread sanitizer sees the threads of one process only. When an order leaves that process by a release and returns
+ * by an acquire, after another process has passed it on, these two macros tell the sanitizer so, one at each end. `p`
+ * is any address of this process; both ends use the same. Without the sanitizer they do nothing. */
 #if defined __SANITIZE_THREAD__
 #define ATOMIC_TSAN 1
 #elif defined __has_feature
@@ -65,10 +66,10 @@ void __tsan_acquire(void *p);
 #define lat_likely(x) __builtin_expect(!!(x), 1)
 #define lat_unlikely(x) __builtin_expect(!!(x), 0)
 #define lat_cold __attribute__((cold, noinline))
-/* For hot paths in generated files, which are so large that compilers stop inlining by themselves. */
+/* For hot paths in generated files. Those are so large that compilers stop inlining on their own. */
 #define lat_hot inline __attribute__((always_inline))
 
-/* Tells the processor that this is a spin loop; no ordering. */
+/* Tells the processor that this is a spin loop. Implies no ordering. */
 static inline void atomic_relax(void)
 {
 #if defined(__x86_64__) || defined(__i386__)
@@ -78,8 +79,8 @@ static inline void atomic_relax(void)
 #endif
 }
 
-/* Waits until this thread's earlier loads are done, where looking again before that would disturb them; no ordering
- * that a program may rely on. */
+/* Waits until this thread's earlier loads are done. For loops in which an early second load would disturb them. A
+ * program may not rely on any ordering from it. */
 static inline void atomic_settle(void)
 {
 #if defined(__x86_64__) || defined(__i386__)
@@ -87,8 +88,8 @@ static inline void atomic_settle(void)
 #endif
 }
 
-/* Asks the processor to fetch a cache line for writing; a hint. The compiler's own prefetch asks for reading alone
- * unless it is told of a newer processor; older ones ignore this instruction. */
+/* Asks the processor to fetch a cache line for writing; a hint. The compiler's own prefetch asks for reading only
+ * unless the compiler is told of a newer processor. Older processors ignore this instruction. */
 static inline void atomic_expect_write(const void *line)
 {
 #if defined(__x86_64__)

@@ -1,7 +1,9 @@
-/* The SIGBUS handler. It may interrupt anything, so it builds its line by hand and uses only open, read, write and _exit.
+/* The SIGBUS handler. It may interrupt anything, so it builds its line by hand and uses only open, read, write and
+ * _exit.
  *
- * It may run on an alternate stack of the least size, so its buffers are static: one thread reports and ends the process,
- * any other stops. The pages of the buffers are made beforehand, for the handler runs when there is no memory. */
+ * It may run on an alternate stack of the smallest size, so its buffers are static. One thread reports and ends the
+ * process; any other thread that gets here stops. buserror_watch touches the pages of the buffers in advance, because
+ * the handler runs when there is no memory left. */
 #include "base/buserror.h"
 
 #include "base/atomic.h"
@@ -30,7 +32,7 @@ struct text {
 };
 
 static struct {
-    uint32_t taken; /* by the thread that reports */
+    uint32_t taken; /* set by the thread that reports */
     struct text line, path;
     char groups[4096], info[2048];
 } report_room;
@@ -52,7 +54,7 @@ static void add_number(struct text *t, uint64_t n, unsigned base)
     add(t, at);
 }
 
-/* The largest unit that leaves at least 1, with one decimal when it is not whole. */
+/* Adds a size in the largest unit that leaves at least 1, with one decimal when it is not whole. */
 static void add_size(struct text *t, uint64_t bytes)
 {
     static const char *const unit[] = {" bytes", " KiB", " MiB", " GiB", " TiB"};
@@ -71,7 +73,7 @@ static void add_size(struct text *t, uint64_t bytes)
     add(t, unit[u]);
 }
 
-/* The beginning of a small file as a string; false when it cannot be read. */
+/* Reads the beginning of a small file as a string. Returns false when the file is empty or cannot be read. */
 static bool read_text(const char *path, char *to, size_t room)
 {
     int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -93,7 +95,7 @@ static uint64_t parse_number(const char *s)
     return n;
 }
 
-/* The smallest limit on the way from the process's control group up to the root. */
+/* Returns the smallest limit between the process's control group and the root. */
 static uint64_t group_limit(const char *mount, const char *group, const char *file)
 {
     struct text *path = &report_room.path;
@@ -115,7 +117,8 @@ static uint64_t group_limit(const char *mount, const char *group, const char *fi
     }
 }
 
-/* Version 2 ("0::/group"), or the memory controller of version 1 ("4:memory:/group"). */
+/* Returns the process's memory limit, UINT64_MAX if none. Reads version 2 ("0::/group") and the memory controller of
+ * version 1 ("4:memory:/group"). */
 static uint64_t memory_limit(void)
 {
     char *groups = report_room.groups;
@@ -128,7 +131,7 @@ static uint64_t memory_limit(void)
         v2 = strstr(v2 + 1, "0::");
     uint64_t other = v2 ? group_limit("/sys/fs/cgroup", v2 + 3, "/memory.max") : UINT64_MAX;
     limit = other < limit ? other : limit;
-    return limit < UINT64_C(1) << 60 ? limit : UINT64_MAX; /* version 1 says "none" by a huge number */
+    return limit < UINT64_C(1) << 60 ? limit : UINT64_MAX; /* version 1 writes "no limit" as a huge number */
 }
 
 static void add_meminfo(struct text *t, const char *key, const char *words)
@@ -146,7 +149,7 @@ static void add_meminfo(struct text *t, const char *key, const char *words)
 static _Noreturn void report(uintptr_t address)
 {
     struct text *t = &report_room.line;
-    while (atomic_exchange_acqrel(&report_room.taken, 1)) /* another thread reports; it ends the process */
+    while (atomic_exchange_acqrel(&report_room.taken, 1)) /* another thread reports and ends the process */
         pause();
     t->used = 0;
     add(t, "lateral: ");
@@ -170,11 +173,11 @@ static _Noreturn void report(uintptr_t address)
     }
     add(t, "); set SHMEM_SYMMETRIC_SIZE smaller or use fewer PEs\n");
     ssize_t wrote = write(STDERR_FILENO, t->at, t->used);
-    (void)wrote; /* nobody to tell */
+    (void)wrote; /* a failed write cannot be reported */
     _exit(LAT_EXIT);
 }
 
-/* The default effect: a real fault happens again on return, a signal that was sent is sent again. */
+/* Restores the default effect. A real fault happens again on return; a signal that was sent is raised again. */
 static void fall_back(const siginfo_t *info)
 {
     struct sigaction standard = {.sa_handler = SIG_DFL};
@@ -199,7 +202,7 @@ static void on_bus_error(int number, siginfo_t *info, void *context)
 {
     int kept = errno, count = atomic_load_acquire(&ranges); /* partner: buserror_watch */
     uintptr_t address = (uintptr_t)info->si_addr;
-    if (info->si_code > 0) /* else it was sent, and has no address */
+    if (info->si_code > 0) /* otherwise the signal was sent and has no address */
         for (int i = 0; i < count; i++)
             if (address - range[i].start < range[i].bytes)
                 report(address);
@@ -207,7 +210,8 @@ static void on_bus_error(int number, siginfo_t *info, void *context)
     errno = kept;
 }
 
-/* Not with zeros: where globals lie on shared pages, a page of zeros is left out. */
+/* Makes the buffers' pages. It writes ones, not zeros: where globals lie on shared pages, a page of zeros is left
+ * out. */
 static void make_report_pages(void)
 {
     memset(&report_room.line, 1, sizeof report_room - offsetof(typeof(report_room), line));

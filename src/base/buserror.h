@@ -1,11 +1,11 @@
 /* Names the cause when shared memory runs out.
  *
- * Pages of the node's file are made by use. When the machine has none left, the access ends in SIGBUS;
- * an address in a watched range gets one line with PE, sizes and limits, and the process exits
- * with LAT_EXIT. Any other SIGBUS goes to whoever handled it before, or has its default effect.
+ * The kernel makes pages of the node's file when they are first used. When the machine has no page left, the access
+ * ends in SIGBUS. If the address lies in a watched range, the handler prints one line with PE, sizes and limits, and
+ * the process exits with LAT_EXIT. Any other SIGBUS goes to the previous handler or has its default effect.
  *
- * buserror_watch, buserror_forget: one thread, in init and finalize. The handler runs in any
- * thread and is async-signal-safe. */
+ * One thread calls buserror_watch and buserror_forget, in init and finalize. The handler runs in any thread and is
+ * async-signal-safe. */
 #ifndef BASE_BUSERROR_H
 #define BASE_BUSERROR_H
 
@@ -14,16 +14,17 @@
 
 #define BUSERROR_RANGES 4
 
-/* What the line tells. */
+/* The facts that the line prints. */
 struct buserror_facts {
     size_t heap_bytes; /* of each PE */
     int pes;           /* on this node */
 };
 
-/* Adds a range and, the first time, takes over SIGBUS. 0, EINVAL (no range, or too many) or an errno value. */
+/* Adds a range and, on the first call, takes over SIGBUS. Returns 0, EINVAL (empty range, or too many), or an errno
+ * value. */
 int buserror_watch(const void *start, size_t bytes, const struct buserror_facts *facts);
 
-/* No ranges any more; the handler stays and passes everything on. */
+/* Drops all ranges. The handler stays installed and passes every signal on. */
 void buserror_forget(void);
 
 #endif

@@ -19,8 +19,8 @@ static struct {
     uint64_t number;
 } values[ENV_COUNT];
 
-/* digits [. digits] [e exponent] by hand: strtod knows hex, nan, inf and the locale's comma. The
- * integer part stays exact; *fraction is below 1. Null when there is no digit or it is too large. */
+/* Parses digits [. digits] by hand, because strtod accepts hex, nan, inf and the locale's comma. The integer part stays
+ * exact; *fraction is below 1. Returns the end, or null when there is no digit or the number is too large. */
 static const char *parse_decimal(const char *at, uint64_t *whole, double *fraction)
 {
     int digits = 0;
@@ -36,7 +36,8 @@ static const char *parse_decimal(const char *at, uint64_t *whole, double *fracti
     return digits ? at : 0;
 }
 
-/* Null when the number is too large. Zero stays zero whatever the exponent says. */
+/* Parses an optional [e exponent]. Returns the end, or null when the number is too large. Zero stays zero whatever the
+ * exponent. */
 static const char *parse_exponent(const char *at, uint64_t *whole, double *fraction)
 {
     char *end;
@@ -62,7 +63,7 @@ static const char *skip_blanks(const char *at)
     return at;
 }
 
-/* The standard ignores what follows a suffix, but without a suffix the number must end the text. */
+/* The standard ignores any text after a suffix. Without a suffix the number must end the text. */
 static bool parse_suffix(const char *at, int *shift)
 {
     static const char suffixes[] = "kmgt";
@@ -81,7 +82,7 @@ int env_parse_size(const char *text, uint64_t *bytes)
     if (!at || !parse_suffix(at, &shift) || whole >> (62 - shift))
         return -1;
     double part = fraction * (double)(UINT64_C(1) << shift);
-    uint64_t rounded = (uint64_t)part; /* then up: without libm */
+    uint64_t rounded = (uint64_t)part; /* rounded up below, without libm */
     *bytes = (whole << shift) + rounded + ((double)rounded < part);
     return 0;
 }
@@ -97,7 +98,7 @@ static int parse_number(const char *text, uint64_t *number)
     return 0;
 }
 
-/* 0, no, false and off switch a flag off. */
+/* 0, n, no, false and off switch a flag off; any other text switches it on. */
 static int parse_flag(const char *text, uint64_t *number)
 {
     static const char *const off[] = {"0", "n", "no", "false", "off"};

@@ -1,7 +1,7 @@
-/* Environment variables: one row each in env.c, read in one place, listed by lateral-info.
+/* Environment variables. Each has one row in env.def; env.c reads them all and lateral-info lists them.
  *
- * env_load is called once by the first init (single-threaded); the getters after it from any
- * thread. A variable has its own name and may have an older alias; its own name wins. */
+ * The first init calls env_load once, single-threaded. Any thread may call the getters after that. A variable has its
+ * own name and may have an older alias; its own name wins. */
 #ifndef BASE_ENV_H
 #define BASE_ENV_H
 
@@ -16,7 +16,7 @@ enum env_id {
     ENV_COUNT
 };
 
-/* PRESENT: on by being set, whatever the value, as the standard has it. */
+/* A PRESENT variable is on when it is set, whatever its value, as the standard requires. */
 enum env_kind { ENV_PRESENT, ENV_FLAG, ENV_NUMBER, ENV_SIZE, ENV_TEXT };
 
 struct env_variable {
@@ -27,7 +27,7 @@ struct env_variable {
     const char *help;
 };
 
-/* 0, or -1 with *why (static storage) naming the variable and its value when one does not parse. */
+/* Returns 0. Returns -1 when a value does not parse; *why (static storage) then names the variable and its value. */
 int env_load(const char **why);
 
 bool env_flag(enum env_id id);
@@ -35,14 +35,14 @@ int64_t env_number(enum env_id id);
 uint64_t env_size(enum env_id id); /* bytes */
 const char *env_text(enum env_id id);
 
-/* For lateral-info: the description, the value in force as text, and the variable it came from
- * (null when it is the default). */
+/* For lateral-info: the description; the value in force as text, with the variable it came from (null for the
+ * default). */
 const struct env_variable *env_describe(enum env_id id);
 const char *env_value(enum env_id id, const char **from);
 
-/* Reads a size as OpenSHMEM spells it: a non-negative integer or decimal number, then the end or one of
- * k m g t (powers of 1024, either case). Characters behind the suffix are ignored; the result is rounded up.
- * Returns 0, or -1 when the text is not such a size or 2^62 bytes or more. */
+/* Reads a size as OpenSHMEM spells it: a non-negative integer or decimal number, then the end of the text or one of k m
+ * g t (powers of 1024, either case). Ignores characters after the suffix and rounds the result up. Returns 0, or -1
+ * when the text is not such a size or the size is 2^62 bytes or more. */
 int env_parse_size(const char *text, uint64_t *bytes);
 
 #endif

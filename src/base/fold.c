@@ -1,6 +1,6 @@
-/* Compiled once for every processor of the architecture, and again (fold_avx2.c) for wider vectors under another name
- * of the table; fold_kernel_of in fold_choose.c looks at the processor. Neither fuses multiplications and additions, so
- * both give the same bits (cmake/LateralFold.cmake says how they are compiled). */
+/* The build compiles this file once for every processor of the architecture, and again (fold_avx2.c) for wider vectors
+ * under another table name. fold_kernel_of in fold_choose.c looks at the processor. Neither version fuses
+ * multiplications and additions, so both give the same bits (cmake/LateralFold.cmake says how they are compiled). */
 #include "base/fold.h"
 
 #include <stdint.h>
@@ -15,7 +15,7 @@
 #define INDEPENDENT _Pragma("GCC ivdep")
 #endif
 
-/* An element, and the element as it lies in memory: at any address, in objects of any type. */
+/* Defines an element type, and the same element as it lies in memory: at any address, in objects of any type. */
 #define TYPE(name, of) \
     typedef of name;   \
     typedef of __attribute__((aligned(1), may_alias)) name##_at;
@@ -32,7 +32,7 @@ TYPE(f, float)
 TYPE(d, double)
 TYPE(ld, long double)
 
-/* Complex numbers by their parts: the product without the library's search for infinities. */
+/* Complex numbers by their parts. The product skips the library's search for infinities. */
 typedef struct {
     float re, im;
 } __attribute__((packed, may_alias)) cf, cf_at;
@@ -52,8 +52,8 @@ typedef struct {
         }                                                                         \
     }
 
-/* Sums and products of signed integers wrap: they are those of unsigned ones, bit for bit; `1u *`
- * keeps the narrow ones from becoming int, whose product could overflow. */
+/* Sums and products of signed integers wrap. They equal those of unsigned integers bit for bit, so one kernel serves
+ * both. `1u *` keeps narrow integers from becoming int, whose product could overflow. */
 #define BITWISE(type)               \
     KERNEL(type, and, (x & y))      \
     KERNEL(type, or, (x | y))       \

@@ -1,8 +1,8 @@
-/* The one fold of reductions: out[i] = a[i] op b[i], a function for each kind of element and operation.
+/* The one fold of reductions: out[i] = a[i] op b[i], with a function for each kind of element and operation.
  *
- * Pure functions, any thread. `out` may be `a` or `b` itself, else they do not overlap. Nothing need be aligned, and
- * the memory may be of any type. Whoever combines more than two vectors does it as a left fold in the order of the ranks,
- * so that results depend neither on timing nor on the algorithm. */
+ * Pure functions, any thread. `out` may be `a` or `b` itself; otherwise they must not overlap. Nothing need be aligned,
+ * and the memory may be of any type. A caller that combines more than two vectors folds from the left in the order of
+ * the ranks, so that results depend neither on timing nor on the algorithm. */
 #ifndef BASE_FOLD_H
 #define BASE_FOLD_H
 
@@ -12,14 +12,15 @@
 
 typedef void fold_kernel(void *out, const void *a, const void *b, size_t n);
 
-/* By kind and operation, for fold_kernel_of. */
+/* Tables by kind and operation, for fold_kernel_of. */
 extern fold_kernel *const fold_kernels[KIND_KINDS][FOLD_OPS];
 extern fold_kernel *const fold_kernels_avx2[KIND_KINDS][FOLD_OPS];
 
-/* Returns the kernel for this processor, or null where there is no such operation: bits of reals, order of complex. */
+/* Returns the kernel for this processor, or null for an operation that does not exist (bits of reals, order of
+ * complex). */
 fold_kernel *fold_kernel_of(enum kind kind, enum fold_op op);
 
-/* Returns the bytes of an element. */
+/* Returns the size of an element in bytes. */
 size_t kind_size(enum kind kind);
 
 #endif

@@ -1,7 +1,8 @@
-/* Address-ordered first fit over all blocks of a heap (heap_blocks.h): placement, joining, the errors.
+/* Address-ordered first fit over all blocks of a heap (heap_blocks.h). This file places and joins blocks and reports
+ * errors.
  *
- * Invariants (heap_verify): the blocks cover [0, size) and touch; no two neighbours are free; the
- * statistics are those of the live blocks. Nothing depends on an address, a clock or a process. */
+ * Invariants (heap_verify): the blocks cover [0, size) and touch; no two neighbours are free; the statistics are those
+ * of the live blocks. Nothing depends on an address, a clock or a process. */
 #include "base/heap.h"
 
 #include "base/heap_blocks.h"
@@ -10,7 +11,7 @@
 
 #define LINE 64u         /* blocks of at least this size own their cache lines */
 #define REMEMBERED 4096u /* recently freed offsets, to tell a double free from a foreign pointer */
-#define MISSES 32        /* misaligned candidates before a larger block is taken instead */
+#define MISSES 32        /* misaligned candidates before search takes a larger block */
 
 struct heap {
     size_t size;
@@ -35,8 +36,8 @@ static bool holds_aligned(const struct heap_block *b, size_t size, size_t align)
     return gap <= b->size && b->size - gap >= size;
 }
 
-/* Lowest fit. Blocks that are long enough but lie badly are passed over; after many of those, one
- * that is long enough however it lies is as good, and only when there is none the search goes on. */
+/* Returns the lowest block that fits, or 0. Skips blocks that are long enough but badly aligned. After MISSES of those
+ * it takes the lowest block that is long enough for any alignment; if there is none, the search goes on. */
 static heap_node search(const struct heap *h, size_t size, size_t align)
 {
     int misses = 0;
@@ -53,7 +54,7 @@ static heap_node search(const struct heap *h, size_t size, size_t align)
     return 0;
 }
 
-/* Makes [start, start + size) of free block i live. At most two new nodes, reserved by the caller. */
+/* Makes [start, start + size) of free block i live. Uses at most two new nodes, which the caller has reserved. */
 static void carve(struct heap *h, heap_node i, size_t start, size_t size)
 {
     size_t end = h->blocks.node[i].offset + h->blocks.node[i].size;
@@ -73,7 +74,7 @@ static void carve(struct heap *h, heap_node i, size_t start, size_t size)
     h->top = max_size(h->top, start + size);
 }
 
-/* The reverse: frees live block i and joins it with its neighbours. */
+/* The reverse of carve: frees live block i and joins it with its neighbours. */
 static void release(struct heap *h, heap_node i)
 {
     struct heap_block *n = h->blocks.node;
@@ -94,7 +95,7 @@ static void release(struct heap *h, heap_node i)
     heap_blocks_pull_up(&h->blocks, i);
 }
 
-/* Applies the placement rules of heap.h to a request. */
+/* Applies the placement rules of heap.h to a request. Returns HEAP_OK, HEAP_BAD_ALIGNMENT or HEAP_NO_ROOM. */
 static int normalise(const struct heap *h, size_t *size, size_t *align)
 {
     if (*align & (*align - 1))
@@ -147,7 +148,7 @@ int heap_alloc(struct heap *h, size_t size, size_t align, size_t *offset)
     return HEAP_OK;
 }
 
-/* The live block that starts at offset, or why there is none. */
+/* Finds the live block that starts at offset. Returns HEAP_OK, or the status that says why there is none. */
 static int locate(const struct heap *h, size_t offset, heap_node *found)
 {
     if (offset >= h->size)
@@ -179,7 +180,7 @@ int heap_size_of(const struct heap *h, size_t offset, size_t *size)
     return status;
 }
 
-/* Gives the end of live block i back. One new node at most. */
+/* Frees the end of live block i. Uses at most one new node. */
 static void shrink(struct heap *h, heap_node i, size_t size)
 {
     struct heap_block *n = h->blocks.node;
@@ -198,7 +199,7 @@ static void shrink(struct heap *h, heap_node i, size_t size)
     }
 }
 
-/* Extends live block i over the free block behind it, if that suffices. */
+/* Extends live block i over the free block behind it. Returns false when that does not suffice. */
 static bool extend(struct heap *h, heap_node i, size_t size)
 {
     struct heap_block *n = h->blocks.node;
@@ -219,7 +220,8 @@ static bool extend(struct heap *h, heap_node i, size_t size)
     return true;
 }
 
-/* Elsewhere; when there is no room beside the old block, over it. */
+/* Moves the block elsewhere; when there is no room beside the old block, into space that overlaps it. Returns HEAP_OK,
+ * or HEAP_NO_ROOM when nothing has changed. */
 static int move(struct heap *h, heap_node i, size_t size, size_t align, size_t *new_offset)
 {
     size_t old = h->blocks.node[i].offset, old_size = h->blocks.node[i].size;
@@ -243,7 +245,7 @@ int heap_resize(struct heap *h, size_t offset, size_t size, size_t *new_offset)
         status = normalise(h, &size, &align);
     if (status)
         return status;
-    if (!heap_blocks_reserve(&h->blocks, 4)) /* then nothing below fails for want of a node */
+    if (!heap_blocks_reserve(&h->blocks, 4)) /* so that nothing below runs out of nodes */
         return HEAP_NO_BOOKS;
     if (offset & (align - 1))
         return move(h, i, size, align, new_offset);

@@ -1,8 +1,8 @@
 /* The treap of heap_blocks.h.
  *
- * Priorities come from the node's index, never from an address or a clock, so that processes which make
- * the same calls hold the same tree. A node's priority is at least its children's, and its `fit` is the
- * longest free block of its subtree (heap_blocks_verify). */
+ * A node's priority comes from its index, never from an address or a clock, so processes that make the same calls hold
+ * the same tree. A node's priority is at least its children's, and its `fit` is the longest free block of its subtree
+ * (heap_blocks_verify). */
 #include "base/heap_blocks.h"
 
 #include <stdlib.h>
@@ -35,7 +35,7 @@ void heap_blocks_pull_up(struct heap_blocks *t, heap_node i)
         pull(t, i);
 }
 
-/* The link that holds node i: its parent's left or right, or the root. */
+/* Returns the link that holds node i: its parent's left or right, or the root. */
 static heap_node *link_to(struct heap_blocks *t, heap_node i)
 {
     heap_node up = t->node[i].up;
@@ -104,7 +104,7 @@ heap_node heap_blocks_insert(struct heap_blocks *t, heap_node after, size_t offs
     if (!n[after].right) {
         n[after].right = i;
         n[i].up = after;
-    } else { /* then `next` is the leftmost node there, and has no left child */
+    } else { /* then `next` is the leftmost node there and has no left child */
         n[next].left = i;
         n[i].up = next;
     }

@@ -1,8 +1,8 @@
-/* All blocks of a heap, live and free, in a treap keyed by offset: inside of heap.c.
+/* All blocks of a heap, live and free, in a treap keyed by offset. Only heap.c uses it.
  *
- * Every byte of the heap belongs to exactly one block. Each node knows the longest free block of its
- * subtree, so the lowest block that fits is found in O(log n), as is the block around any offset.
- * Neighbours in address order are linked. Node 0 is nil: its fit is 0 and nothing writes its links.
+ * Every byte of the heap belongs to exactly one block. Each node holds the longest free block of its subtree, so
+ * finding the lowest block that fits takes O(log n), as does finding the block around any offset. Neighbours in address
+ * order are linked. Node 0 is nil: its fit is 0 and nothing writes its links.
  *
  * No thread safety of its own. */
 #ifndef BASE_HEAP_BLOCKS_H
@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define HEAP_GRAIN 16u /* offsets and sizes are multiples */
+#define HEAP_GRAIN 16u /* offsets and sizes are multiples of it */
 
 typedef uint32_t heap_node;
 
@@ -30,27 +30,29 @@ struct heap_blocks {
     uint32_t spares, nodes;
 };
 
-/* Room for `count` more nodes, so that what follows cannot fail half-way. May move `node`. */
+/* Reserves `count` more nodes, so that the calls that follow cannot fail half-way. May move `node`. Returns false when
+ * there is no memory. */
 bool heap_blocks_reserve(struct heap_blocks *t, uint32_t count);
 
-/* A new free block that becomes the next in address order after `after` (0: the only block). The
- * node was reserved. */
+/* Inserts a new free block right after `after` in address order (0: it is the only block) and returns it. The caller
+ * has reserved the node. */
 heap_node heap_blocks_insert(struct heap_blocks *t, heap_node after, size_t offset, size_t size);
 
-/* A block that is not the first; its bytes have gone to its neighbours already. */
+/* Removes a block that is not the first. The caller has given its bytes to its neighbours already. */
 void heap_blocks_remove(struct heap_blocks *t, heap_node i);
 
-/* After a change of size or live of node i. */
+/* Corrects `fit` from node i up to the root after a change of its size or live. */
 void heap_blocks_pull_up(struct heap_blocks *t, heap_node i);
 
-/* The block around an offset below the size of the heap. */
+/* Returns the block around an offset below the size of the heap. */
 heap_node heap_blocks_find(const struct heap_blocks *t, size_t offset);
 
-/* The lowest free block of at least `size` bytes in the subtree of i; then the next one after i. 0: none. */
+/* Return the lowest free block of at least `size` bytes in the subtree of i, and the next such block after i. 0:
+ * none. */
 heap_node heap_blocks_first_fit(const struct heap_blocks *t, heap_node i, size_t size);
 heap_node heap_blocks_next_fit(const struct heap_blocks *t, heap_node i, size_t size);
 
-/* Null, or what is wrong with this node. */
+/* Returns null, or a text that says what is wrong with this node. */
 const char *heap_blocks_verify(const struct heap_blocks *t, heap_node i);
 
 #endif

@@ -1,8 +1,8 @@
-/* Which pages of the executable may move. image_move.c moves them.
+/* Decides which pages of the executable may move. image_move.c moves them.
  *
- * Both ends lie on page borders for good reasons. Start: the loader protects RELRO up to the last
- * whole page, so what follows on its last, partial page is ordinary data. End: the kernel starts the
- * program's break on the page after .bss, never on the same one. */
+ * Both ends lie on page borders for good reasons. Start: the loader protects RELRO up to the last whole page, so the
+ * rest of its last, partial page is ordinary data. End: the kernel starts the program's break on the page after .bss,
+ * never on the same page. */
 #include "base/image.h"
 
 #include <elf.h>
@@ -35,7 +35,8 @@ static uintptr_t page_up(uintptr_t x)
     return page_down(x + page_size() - 1);
 }
 
-/* The first object that the loader lists is the executable, in a static one too. */
+/* The first object that the loader lists is the executable, also in a static executable. Returns 1, which stops the
+ * listing. */
 static int take_first(struct dl_phdr_info *info, size_t size, void *data)
 {
     (void)size;
@@ -51,7 +52,7 @@ static const ElfW(Phdr) *find_header(const struct program *p, uint32_t type)
     return NULL;
 }
 
-/* ---- is it linked with the library? ---- */
+/* ---- does the program link with the library? ---- */
 
 static bool contains_this_code(const struct program *p)
 {
@@ -74,7 +75,7 @@ static bool needs(const struct program *p, const char *soname)
             strings = d->d_un.d_ptr;
     if (!strings)
         return false;
-    if (strings < p->bias) /* not every loader writes the absolute address back */
+    if (strings < p->bias) /* not every loader writes back the absolute address */
         strings += p->bias;
     for (const ElfW(Dyn) *d = first; d->d_tag != DT_NULL; d++)
         if (d->d_tag == DT_NEEDED && !strcmp((const char *)(strings + d->d_un.d_val), soname))
@@ -84,7 +85,7 @@ static bool needs(const struct program *p, const char *soname)
 
 /* ---- which pages? ---- */
 
-/* What is left of one writable segment behind RELRO; false when nothing is. */
+/* Computes the part of one writable segment that lies behind RELRO. Returns false when none is left. */
 static bool find_part(const struct program *p, const ElfW(Phdr) *load, struct image_part *part)
 {
     const ElfW(Phdr) *relro = find_header(p, PT_GNU_RELRO);
@@ -100,7 +101,8 @@ static bool find_part(const struct program *p, const ElfW(Phdr) *load, struct im
     return part->start < part->end;
 }
 
-/* Most linkers make one writable segment; some two, and so does the medium code model. */
+/* Collects the parts. Most linkers make one writable segment; some make two, and so does the medium code model. Returns
+ * null, or the reason why the program's data cannot move. */
 static const char *find_range(const struct program *p, struct image *im)
 {
     for (int i = 0; i < p->headers; i++) {
@@ -114,7 +116,7 @@ static const char *find_range(const struct program *p, struct image *im)
             continue;
         if (im->parts == IMAGE_PARTS)
             return "has too many writable segments";
-        if (im->parts && part.start < im->end) /* two segments on one page: the later one was mapped over it */
+        if (im->parts && part.start < im->end) /* two segments share a page: the loader mapped the later one over it */
             im->part[im->parts - 1].end = part.start;
         im->part[im->parts++] = part;
         im->end = part.end; /* segments are sorted */
@@ -123,7 +125,8 @@ static const char *find_range(const struct program *p, struct image *im)
     return im->parts ? NULL : "has no writable data";
 }
 
-/* Everything mapped there must be private and writable: no read-only island, nothing shared already. */
+/* Everything mapped there must be private and writable, with no read-only island and nothing shared already. Returns
+ * null, or the reason why the data cannot move. */
 static const char *check_mappings(const struct image *im)
 {
     char line[512];
@@ -150,8 +153,8 @@ static bool stack_inside(const struct image *im)
     return image_contains(im, __builtin_frame_address(0));
 }
 
-/* The kernel's count is right but for the threads of an emulator or tool that runs the program; those
- * the C library does not know. Its own word stays "many" after threads have ended. */
+/* The kernel's count is right except under an emulator or tool that runs the program: it counts their threads, which
+ * the C library does not know. The C library's own flag stays "many" after threads have ended. */
 static bool many_tasks(void)
 {
     struct stat tasks;
@@ -194,7 +197,7 @@ static bool read_build_id(const struct program *p, unsigned char *id)
     return false;
 }
 
-/* Three lanes of multiply and rotate: enough to tell programs apart, not meant against an adversary. */
+/* Three lanes of multiply and rotate. This tells programs apart; it is not meant to resist an adversary. */
 static void mix(uint64_t lane[3], const void *data, size_t bytes)
 {
     static const uint64_t factor[3] = {0x9e3779b97f4a7c15u, 0xc2b2ae3d27d4eb4fu, 0x165667b19e3779f9u};
@@ -222,7 +225,7 @@ static void mix_file(uint64_t lane[3], int fd, off_t at, size_t bytes)
     }
 }
 
-/* Without a build-id: the layout and the code, read from the file because a debugger's breakpoints
+/* Without a build-id, hashes the layout and the code. It reads them from the file because a debugger's breakpoints
  * would show in memory. Programs that differ in neither use their variables alike. */
 static void hash_program(const struct program *p, unsigned char *id)
 {

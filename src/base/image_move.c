@@ -1,14 +1,13 @@
-/* Puts the executable's data onto shared pages. Called once, by the only thread.
+/* Puts the executable's data onto shared pages. The only thread calls this once.
  *
- * A file of its own, and never inlined or cloned: the compiler must not see the moved variables and this
- * code together, or it could keep one in a register across the move. Between the first copied byte
- * and the new mapping nothing may write to the old pages, so signals are blocked, nothing but
- * bare system calls is used (sanitizers would act on the wrappers, and their state may be among the
- * moved pages), and all variables are on the stack.
+ * The code has a file of its own and is never inlined or cloned: if the compiler saw the moved variables and this code
+ * together, it could keep a variable in a register across the move. Between the first copied byte and the new mapping
+ * nothing may write to the old pages. So signals are blocked, all variables are on the stack, and the code uses bare
+ * system calls only (sanitizers would act on the wrappers, and their state may be among the moved pages).
  *
- * Pages go to the file by write(2) straight from their place: the kernel reads them, so the
- * redzones that sanitizers put between variables do not matter. Pages of .bss that were never touched, and
- * pages of zeros, stay holes: a large .bss costs no memory. */
+ * write(2) takes the pages straight from their place. The kernel reads them, so the redzones that sanitizers put
+ * between variables do not matter. Pages of .bss that were never touched, and pages of zeros, stay holes, so a large
+ * .bss costs no memory. */
 #include "base/image.h"
 
 #include <errno.h>
@@ -22,7 +21,7 @@
 #define KERNEL_SIGSET_BYTES 8
 #define PAGEMAP_PRESENT (UINT64_C(1) << 63)
 #define PAGEMAP_SWAPPED (UINT64_C(1) << 62)
-#define PAGEMAP_CHUNK 512 /* entries read at once: one page table's worth */
+#define PAGEMAP_CHUNK 512 /* entries read at once; one page table's worth */
 
 #define unwatched __attribute__((no_sanitize_address, no_sanitize_thread))
 #if __has_attribute(noclone)
@@ -38,7 +37,7 @@ struct mover {
     size_t page;
     int fd;
     off_t at;
-    int pagemap; /* -1: not available, or not to be trusted */
+    int pagemap; /* -1: not available or not trusted */
     uintptr_t run_start, run_end;
 };
 
@@ -65,7 +64,7 @@ static unwatched int write_run(struct mover *m)
     return 0;
 }
 
-/* Adds one page to the run of pages to write, or lets it be a hole. */
+/* Adds one page to the run of pages to write, or leaves it a hole. Returns 0 or an errno value. */
 static unwatched int take_page(struct mover *m, uintptr_t page)
 {
     if (is_zero(page, m->page))
@@ -102,8 +101,8 @@ static unwatched int copy_part(struct mover *m, const struct image_part *part)
     return status ? status : write_run(m);
 }
 
-/* An emulator may show the pagemap of other addresses: believe it only when it knows two pages that
- * are certainly there. */
+/* An emulator may show the pagemap of other addresses, so this trusts it only when it shows two pages that certainly
+ * exist. Returns the descriptor, or -1. */
 static unwatched int open_pagemap(struct mover *m)
 {
     uint64_t stack = 0, data = 0;

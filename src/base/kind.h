@@ -1,11 +1,11 @@
-/* What an element is, and what a reduction does with two of them. Plain constants, no state; anyone may include it.
- * api/table.py names them; a new kind or operation starts here and in fold.c. */
+/* The kinds of elements, and the operations that a reduction applies to two of them. Plain constants, no state; any
+ * file may include it. api/table.py names them; a new kind or operation starts here and in fold.c. */
 #ifndef BASE_KIND_H
 #define BASE_KIND_H
 
 #include <limits.h>
 
-/* Variables that a PE waits for are integers of 16 bits and more; reductions take all kinds. */
+/* A PE waits for variables that are integers of 16 bits and more. Reductions take all kinds. */
 enum kind {
     KIND_I8,
     KIND_U8,

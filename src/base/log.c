@@ -52,7 +52,7 @@ void log_alike(int pe, const char *format, ...)
 {
     va_list arguments;
     if (pe != 0)
-        sleep(SECONDS_FOR_THE_FIRST); /* the launcher ends this process meanwhile */
+        sleep(SECONDS_FOR_THE_FIRST); /* the launcher usually ends this process meanwhile */
     va_start(arguments, format);
     log_vline(format, arguments);
     va_end(arguments);

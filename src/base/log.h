@@ -1,7 +1,7 @@
-/* One line per message on stderr, whole, with the PE in front: "lateral: PE 3: text".
+/* Writes each message to stderr as one whole line with the PE in front: "lateral: PE 3: text".
  *
- * Any thread. A line is built on the stack and written by one write(2), so lines of different PEs
- * and threads are not torn. log_identity is set once the PE is known; before, lines say "lateral: ". */
+ * Any thread. A line is built on the stack and written by one write(2), so lines of different PEs and threads are not
+ * torn. The library calls log_identity when it knows the PE; before that, lines start with "lateral: ". */
 #ifndef BASE_LOG_H
 #define BASE_LOG_H
 
@@ -13,10 +13,10 @@ void log_identity(int pe);
 int log_pe(void);
 void log_line(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void log_vline(const char *format, va_list arguments) __attribute__((format(printf, 1, 0)));
-/* What all PEs of a job find at once, so that one line does: PE 0 says it, and another only when it is still there after
- * some seconds, for then PE 0 has not found it. */
+/* For a fault that all PEs of a job find at once, so that one line suffices. PE 0 prints it at once. Another PE prints
+ * it only if it is still running after some seconds, because then PE 0 has not found the fault. */
 void log_alike(int pe, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/* Only when SHMEM_DEBUG or LATERAL_DEBUG is set. */
+/* Prints only when SHMEM_DEBUG or LATERAL_DEBUG is set. */
 void log_debug(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void log_debug_enable(int on);
 

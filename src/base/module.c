@@ -8,7 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Opens a module. Leaves *why null when the file is missing, and says what is wrong with a file that is there. */
+/* Opens a module. Returns null and leaves *why null when the file is missing; sets *why when the file is there but does
+ * not load. */
 static void *try_path(const char *path, const char **why)
 {
     if (strchr(path, '/') && access(path, R_OK) != 0)
@@ -19,7 +20,7 @@ static void *try_path(const char *path, const char **why)
     return module;
 }
 
-/* Cuts a path to its folder; false when it has none. */
+/* Cuts a path to its folder. Returns false when it has none. */
 static bool cut_to_folder(char *path)
 {
     char *slash = strrchr(path, '/');
@@ -28,8 +29,9 @@ static bool cut_to_folder(char *path)
     return slash != 0;
 }
 
-/* The folder of the file that holds this code as the dynamic linker knows it: the shared library, or a program linked to
- * the static one. A program that was found in PATH has none, and a relative one is wrong after a chdir. */
+/* Finds the folder of the file that holds this code, as the dynamic linker knows it. The file is the shared library, or
+ * a program linked to the static one. Returns false for a program that was found in PATH, which has no folder. A
+ * relative folder is wrong after a chdir. */
 static bool folder_by_linker(char folder[PATH_MAX])
 {
     Dl_info here;
@@ -39,7 +41,8 @@ static bool folder_by_linker(char folder[PATH_MAX])
     return cut_to_folder(folder);
 }
 
-/* The same as the kernel knows it: whole, with symbolic links resolved. */
+/* Finds the same folder as the kernel knows it: whole, with symbolic links resolved. Returns false when it is not
+ * found. */
 static bool folder_by_kernel(char folder[PATH_MAX])
 {
     char line[PATH_MAX + 128];

@@ -1,10 +1,10 @@
-/* Parts of the library that need other libraries: liblateral-NAME.so, loaded when they are wanted. */
+/* Parts of the library that need other libraries: liblateral-NAME.so, loaded when wanted. */
 #ifndef BASE_MODULE_H
 #define BASE_MODULE_H
 
-/* Returns a handle for dlsym, or null and why. Looks beside this library (a static program: beside the program, and in
- * lib/ beside its folder), where it was to be installed, and where the dynamic linker looks. Nothing unloads it. Any
- * thread. */
+/* Returns a handle for dlsym, or null with the reason in *why (null when no such file was found). Looks beside this
+ * library (for a static program, beside the program and in lib/ beside its folder), in the installation's library
+ * folder, and where the dynamic linker looks. Nothing unloads it. Any thread. */
 void *module_open(const char *name, const char **why);
 
 #endif

@@ -1,6 +1,6 @@
-/* How the kernel is told, in TCP's words, how long a silent host is waited for: after `idle` seconds of silence it asks
- * `probes` times, `between` seconds apart. For the library's lines, and for launchers, who are to be a little more patient
- * so that a PE can say first what is wrong. */
+/* Computes TCP's keepalive settings from the time to wait for a silent host: after `idle` seconds of silence the kernel
+ * sends `probes` probes, `between` seconds apart. The library's connections use it, and so do launchers, which wait a
+ * little longer so that a PE can say first what is wrong. */
 #ifndef BASE_PATIENCE_H
 #define BASE_PATIENCE_H
 
@@ -19,7 +19,7 @@ static inline struct patience patience_of(int seconds)
     return p;
 }
 
-/* Sure to see later, by at most between + idle + idle seconds. */
+/* Returns a patience that surely ends later, by at most between + idle + idle seconds. */
 static inline struct patience patience_after(struct patience p)
 {
     p.probes += p.between < p.idle ? p.idle : 1;

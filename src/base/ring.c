@@ -1,17 +1,16 @@
-/* Each cell counts its turns: 2*lap means free for the producer of that lap, 2*lap + 1 full for its
- * consumer. Position p lies in cell p mod cells, in lap p / cells. Positions have 64 bits and do not wrap
- * in the life of a job.
+/* Each cell counts its turns: 2*lap means free for the producer of that lap, 2*lap + 1 full for its consumer. Position
+ * p lies in cell p mod cells, in lap p / cells. Positions have 64 bits and do not wrap in the life of a job.
  *
- * Why the orders suffice, on a weak memory too:
- * - Payload, producer to consumer: commit stores the turn with release after the payload is written; take
- *   loads the turn with acquire before the payload is read.
- * - Payload, consumer to the next lap's producer: release stores the turn with release after the payload
- *   was read; reserve loads it with acquire before the payload is overwritten.
+ * The orders suffice, on a weak memory too:
+ * - Payload, producer to consumer: commit stores the turn with release after the producer wrote the payload; take loads
+ *   the turn with acquire before the consumer reads the payload.
+ * - Payload, consumer to the next lap's producer: release stores the turn with release after the consumer read the
+ *   payload; reserve loads it with acquire before the producer overwrites the payload.
  * - head and tail carry no data. They only hand out positions, each to one caller, which needs an atomic
- *   read-modify-write and no order. A stale tail is caught: either its cell's turn is that of a
- *   later lap, or the compare and swap fails.
- * - A position is handed out only when its cell has the right turn already, and nobody else can
- *   change that turn: so nothing that was reserved ever waits. */
+ *   read-modify-write and no order. A stale tail is caught: either its cell's turn is that of a later lap, or the
+ *   compare and swap fails.
+ * - claim hands out a position only when its cell has the right turn already, and no other caller can change that turn.
+ *   So a reserved cell never has to wait. */
 #include "base/ring.h"
 
 #include <stdint.h>
@@ -51,7 +50,7 @@ struct ring *ring_format(void *memory, uint32_t cells, uint32_t cell_bytes)
     return r;
 }
 
-/* Takes the next position of `counter` whose cell shows `phase` (0 free, 1 full), if it does now. */
+/* Takes the next position of `counter` if its cell shows `phase` (0 free, 1 full) now. Returns the cell or null. */
 static struct cell *claim(struct ring *r, uint64_t *counter, unsigned phase, uint64_t *ticket)
 {
     uint64_t position = atomic_load_relaxed(counter); /* a hint */
@@ -67,7 +66,7 @@ static struct cell *claim(struct ring *r, uint64_t *counter, unsigned phase, uin
         } else if ((int64_t)(turn - wanted) < 0) {
             return NULL; /* full or empty */
         } else {
-            position = atomic_load_relaxed(counter); /* others were faster */
+            position = atomic_load_relaxed(counter); /* other callers were faster */
         }
     }
 }

@@ -1,6 +1,6 @@
-/* Bounded ring of fixed-size cells, many producers and many consumers, in memory that threads or
- * processes share. It holds no pointers, and zeroed memory with a formatted head is an empty ring, so cells of
- * a fresh file cost no page before their first use.
+/* Bounded ring of fixed-size cells for many producers and many consumers, in memory that threads or processes share. It
+ * holds no pointers. Zeroed memory with a formatted head is an empty ring, so cells of a fresh file cost no page before
+ * their first use.
  *
  * Any thread of any process that maps it may call everything but ring_format. Consumers take the messages of one
  * producer in the order of its reserves, and each message exactly once. Nothing here allocates or locks.
@@ -13,11 +13,11 @@
  *   ... read ...
  *   ring_release(ring, ticket);
  *
- * Callers compete by compare and swap, and any of them may win: there is no order of service among them.
+ * Callers compete by compare and swap, and any of them may win; the ring serves them in no particular order.
  *
- * A producer that dies between reserve and commit leaves a cell that never becomes full, and consumers stop in
- * front of it. A consumer that dies before release stops producers in the same way. The ring does not mend this:
- * when a PE dies, the job ends. */
+ * When a producer dies between reserve and commit, its cell never becomes full and consumers stop in front of it. A
+ * consumer that dies before release stops producers in the same way. The ring does not repair this: when a PE dies, the
+ * job ends. */
 #ifndef BASE_RING_H
 #define BASE_RING_H
 
@@ -37,10 +37,10 @@ struct ring {
 };
 _Static_assert(sizeof(struct ring) == 3 * CACHE_LINE, "constants, producers and consumers on lines of their own");
 
-/* Bytes of a ring; cells is a power of two. The payload of 56 bytes fills a line. */
+/* Returns the bytes of a ring; cells is a power of two. A payload of 56 bytes fills a line. */
 size_t ring_size(uint32_t cells, uint32_t cell_bytes);
 
-/* `memory` is zeroed, aligned to a line, and not yet seen by others: the caller publishes it. */
+/* `memory` is zeroed, aligned to a line, and not yet seen by others; the caller publishes it. */
 struct ring *ring_format(void *memory, uint32_t cells, uint32_t cell_bytes);
 
 /* Payloads are aligned to 8 bytes. */
@@ -49,7 +49,7 @@ void ring_commit(struct ring *ring, uint64_t ticket);
 void *ring_take(struct ring *ring, uint64_t *ticket);
 void ring_release(struct ring *ring, uint64_t ticket);
 
-/* True when there is nothing to take just now: one look, and the answer may be old when it is used. */
+/* True when there is nothing to take just now. It looks once, and the answer may be old when it is used. */
 bool ring_is_empty(const struct ring *ring);
 
 #endif

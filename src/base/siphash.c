@@ -23,7 +23,7 @@ static void rounds(uint64_t v[4], int count)
     }
 }
 
-/* Up to 8 bytes, little-endian. */
+/* Loads up to 8 bytes, little-endian. */
 static uint64_t load(const unsigned char *data, size_t length)
 {
     uint64_t word = 0;
