@@ -1,5 +1,5 @@
-/* lateral-info: what this installation is and what it would do here: version, build, machine,
- * transports, launchers, and every environment variable with its value and where that came from. */
+/* lateral-info: shows this installation and how it would run here: version, build, machine, transports, launchers, and
+ * every environment variable with its value and the origin of that value. */
 #include "base/env.h"
 #include "base/module.h"
 
@@ -55,7 +55,7 @@ static void print_machine(void)
         (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE) / (1 << 30), sysconf(_SC_PAGESIZE));
 }
 
-/* A module, and whose library it works with: the function tells that library's version. */
+/* Prints a module, its purpose, and the library it works with; `function` returns that library's version. */
 static void print_module(const char *name, const char *serves, const char *function)
 {
     const char *why = "";

@@ -1,10 +1,10 @@
-/* What a launcher offers, behind one table; for src/rte alone.
+/* A table of what a launcher offers, for src/rte alone.
  *
- * self and local (our launcher) have everything in the node's memory and no table. pmi and pmix find out
- * who this process is, then the PEs of a machine meet there (meet.c) and share memory of their own.
+ * self and local (our launcher) keep everything in the node's memory and have no table. With pmi and pmix, each process
+ * learns its place from the launcher; then the PEs of a machine meet (meet.c) and share memory of their own.
  *
- * A backend's functions are called under one lock (exchange.c), which only fence gives away meanwhile. They log what is
- * wrong. */
+ * exchange.c calls a backend's put, get and fence under one lock; fence alone releases the lock while it waits.
+ * Backends log their own errors. put, get and fence return 0 on success and -1 on failure. */
 #ifndef RTE_BACKEND_H
 #define RTE_BACKEND_H
 
@@ -15,60 +15,61 @@
 
 struct rte_place {
     int pe, npes;
-    char job[RTE_JOB_BYTES]; /* the same in all PEs of a job, and no other job's */
+    char job[RTE_JOB_BYTES]; /* the same in all PEs of a job, different in any other job */
 };
 
 struct rte_backend {
     const char *name;
     int (*put)(const char *key, const void *value, size_t bytes);
-    int (*get)(int pe, const char *key, void **value, size_t *bytes); /* the value is malloc'ed */
-    /* Every PE; shows what was put before it; 1: not in time (0: no limit). Waits without the lock it was called under: a
-     * PE that has not come yet may wait for an answer of mine, and for that a thread of mine may have to get. */
+    int (*get)(int pe, const char *key, void **value, size_t *bytes); /* the caller frees the value */
+    /* Every PE calls it. Afterwards peers can get the values that were put before it. Returns 0, -1, or 1 when it took
+     * longer than `seconds` (0: no limit). Waits with `held` released: another PE may be waiting for an answer of this
+     * process before it joins, and a thread of this process may have to call get for that answer. */
     int (*fence)(int seconds, pthread_mutex_t *held);
-    int (*abort)(int status); /* asks the launcher to end every PE; -1: it does not hear */
-    void (*finish)(void);     /* the last word to the launcher */
-    int (*descriptor)(void);  /* hangs up when the launcher is gone; null: it sees to its PEs' end itself */
+    int (*abort)(int status); /* asks the launcher to end every PE; 0, or -1: cannot reach it */
+    void (*finish)(void);     /* says goodbye to the launcher */
+    int (*descriptor)(void);  /* hangs up when the launcher is gone; null: the launcher ends its PEs itself */
 };
 
 /* Null until a backend is open; constant from then on. */
 extern const struct rte_backend *rte_backend;
 
-/* Calls the launcher's fence under the lock of exchange.c and returns what it returns. */
+/* Calls the launcher's fence under the lock of exchange.c. Returns 0, 1 or -1 as the fence does. */
 int rte_backend_fence(int seconds);
 
-/* rte.c: from here on rte_is_pe is true, in this process alone. */
+/* rte.c: makes rte_is_pe true from here on, in this process alone. */
 void rte_is_this_process(void);
 
 /* end.c: keeps the status that the program passes to exit, for rte_leave. */
 void rte_note_exit(void);
 
-/* 0, or -1 after one line. self and local fill rte.fd, node_index, launched. */
+/* Return 0, or -1 after one line. self and local fill rte.fd, node_index, launched. */
 int rte_self_open(void);
 int rte_local_open(const char *job);
 
-/* These give their table, or null after one line. */
+/* Return the backend's table, or null after one line. */
 const struct rte_backend *rte_pmi_open(struct rte_place *place);
 const struct rte_backend *rte_pmix_open(struct rte_place *place);
 
-/* True when the environment tells of such a launcher. */
+/* Return true when the environment names such a launcher. */
 int rte_pmi_is_there(void);
-int rte_pmi_is_open(void); /* its connection is there too */
+int rte_pmi_is_open(void); /* true when its connection is open as well */
 int rte_pmix_is_there(void);
 
-/* Collective: finds the PEs that can share memory with this one, makes or receives the memory, and
- * fills rte.fd and node_index. 0, or -1 after one line. */
+/* Collective. Finds the PEs that can share memory with this one, makes or receives the memory, and fills rte.fd and
+ * node_index. Returns 0, or -1 after one line. */
 int rte_meet(const struct rte_place *place);
 
-/* Collective, after rte_meet: tells the nodes of each other. 0, or -1 after one line. */
+/* Collective, after rte_meet. Tells the nodes of each other. Returns 0, or -1 after one line. */
 int rte_nodes_learn(void);
 
-/* The process ends: a finalized PE says goodbye, any other ends the job. Called when nothing of the
- * program runs any more; a second call does nothing. */
+/* Called when the process ends and nothing of the program runs any more. A finalized PE says goodbye to the launcher;
+ * any other PE ends the job. A second call does nothing. */
 void rte_leave(void);
 
-/* What liblateral-pmix.so is given, since it links with nothing of liblateral. */
+/* The functions that liblateral gives to liblateral-pmix.so, which does not link with liblateral. */
 struct rte_module_calls {
-    const char *version; /* LATERAL_VERSION; another one is refused */
+    const char *version; /* LATERAL_VERSION; the module refuses another one */
     void (*log)(const char *format, ...) __attribute__((format(printf, 1, 2)));
     void (*leave)(void);
 };

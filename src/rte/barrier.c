@@ -1,4 +1,4 @@
-/* The PEs of a node meet: a futex barrier in the node's head, for start and end. Waiting PEs sleep. */
+/* A futex barrier in the node's head, where the PEs of a node meet at start and end. Waiting PEs sleep. */
 #include "rte/rte.h"
 
 #include <errno.h>
@@ -8,7 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Returns false when `end` has passed; null waits for ever. */
+/* Sleeps while *word is `seen`. Returns false when `end` has passed; a null `end` sets no limit. */
 static bool futex_sleep(uint32_t *word, uint32_t seen, const struct timespec *end)
 {
     return syscall(SYS_futex, word, FUTEX_WAIT_BITSET, seen, end, 0, FUTEX_BITSET_MATCH_ANY) == 0 || errno != ETIMEDOUT;
@@ -19,8 +19,9 @@ static void futex_wake_all(uint32_t *word)
     syscall(SYS_futex, word, FUTEX_WAKE, INT_MAX, 0, 0, 0);
 }
 
-/* Takes my arrival back, so that nobody passes while I give up. False when the last PE has arrived meanwhile: then the
- * round is over for me too. Only this PE's absence keeps the round open, so nobody else's arrival is taken back. */
+/* Takes this PE's arrival back, so that no PE passes after this one gives up. Returns false when the last PE has
+ * arrived meanwhile: the round is then over for this PE too. The round stays open only because this PE is missing from
+ * the count, so this takes back no other PE's arrival. */
 static bool barrier_withdraw(struct node *node, uint32_t round)
 {
     uint64_t seen = atomic_load_relaxed(&node->arrived);
@@ -30,9 +31,9 @@ static bool barrier_withdraw(struct node *node, uint32_t round)
     return false;
 }
 
-/* Returns false when not all PEs came before `end` (null: no limit); then none of those in time has passed. The last to
- * arrive opens the count of the next round before it opens the round itself (release), so a PE that comes back at once
- * (acquire of round) counts from zero. */
+/* Returns false when not all PEs came before `end` (null: no limit); then no PE that came in time has passed. The last
+ * to arrive opens the count of the next round before it opens the round itself (release), so a PE that comes back at
+ * once (acquire of round) counts from zero. */
 static bool barrier_meet(void (*last)(void *), void *argument, const struct timespec *end)
 {
     struct node *node = rte.node;
@@ -45,7 +46,7 @@ static bool barrier_meet(void (*last)(void *), void *argument, const struct time
         futex_wake_all(&node->round);
         return true;
     }
-    while (atomic_load_acquire(&node->round) == round) /* a signal or a spurious wake looks again */
+    while (atomic_load_acquire(&node->round) == round) /* after a signal or a spurious wake-up, look again */
         if (!futex_sleep(&node->round, round, end)) {
             if (barrier_withdraw(node, round))
                 return false;

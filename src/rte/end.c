@@ -1,4 +1,5 @@
-/* How this PE and its job end: who claims the end, what the launcher is told, and what ends without it. */
+/* How this PE and its job end: a PE claims the end, tells the launcher, and ends the node itself when the launcher does
+ * not. */
 #include "base/log.h"
 #include "rte/backend.h"
 #include "rte/rte.h"
@@ -10,11 +11,11 @@
 #include <time.h>
 #include <unistd.h>
 
-#define SECONDS_TO_SEE 6  /* for a launcher to notice by itself that a host is lost */
-#define SECONDS_TO_END 12 /* for it to end a PE that has asked for it, or knows that another has */
+#define SECONDS_TO_SEE 6  /* time for a launcher to notice by itself that a host is lost */
+#define SECONDS_TO_END 12 /* time for it to end a PE that has asked for the end, or knows that another has */
 
 void (*rte_on_end)(void);
-static int exit_status; /* of the program, when it exits */
+static int exit_status; /* the status that the program passes to exit */
 
 void rte_finalize(void)
 {
@@ -57,7 +58,8 @@ static void end_late(int unused)
     rte_end_node();
 }
 
-/* On whatever thread: one of the library's own may have blocked all signals. */
+/* Ends the node when the launcher has not done so in time. May run on any thread; one of the library's own may have
+ * blocked all signals. */
 static void limit_end(void)
 {
     struct sigaction last = {.sa_handler = end_late};
@@ -71,7 +73,7 @@ static void limit_end(void)
     alarm(SECONDS_TO_END);
 }
 
-/* A launcher other than ours does not read how the job ends, so it must be told. */
+/* A launcher other than ours does not read the node's memory, so this PE must tell it how the job ends. */
 _Noreturn void rte_abort(int status)
 {
     rte_claim_end(NODE_ABORTED, status);
@@ -81,7 +83,8 @@ _Noreturn void rte_abort(int status)
     _exit(status);
 }
 
-/* Open MPI's mpirun would pass the word on to the lost host and wait for its answer for ever, unless it has noticed before. */
+/* Open MPI's mpirun passes an abort on to the lost host and waits for its answer for ever, unless it has noticed the
+ * loss before. So this waits first. */
 _Noreturn void rte_abandon(int status)
 {
     rte_claim_end(NODE_ABORTED, status);
@@ -119,7 +122,7 @@ void rte_note_exit(void)
     on_exit(note_exit, 0);
 }
 
-/* What a PE that has not finalized leaves behind are peers that wait for it. */
+/* When a PE leaves without finalizing, its peers still wait for it, so the job must end. */
 static void leave_early(void)
 {
     bool asked = rte.node && atomic_load_acquire(&rte.node->ending) == NODE_GLOBAL_EXIT && rte.node->end_pe == rte.pe;
@@ -145,7 +148,7 @@ void rte_leave(void)
         leave_early();
 }
 
-/* For backends without a module; a module's destructor runs before its libraries' own, this one may not. */
+/* For backends without a module. A module's destructor runs before those of its libraries; this one may run later. */
 __attribute__((destructor)) static void leave_at_last(void)
 {
     rte_leave();

@@ -1,8 +1,8 @@
-/* What PEs tell each other at start. On the node it lies in shared memory, one card per PE, written by
- * its owner before the fence and read by anybody after; other nodes ask the launcher.
+/* The values that PEs tell each other at start. On a node they lie in shared memory, one card per PE. The owner writes
+ * its card before the fence, and any PE reads it after. For PEs of other nodes, a PE asks the launcher.
  *
- * One lock around the launcher's library: some are not thread-safe, and rte_get is for any thread, at any time: also while
- * another waits in a fence. */
+ * One lock guards the launcher's library, because some are not thread-safe. Any thread may call rte_get at any time,
+ * also while another waits in a fence. */
 #include "base/log.h"
 #include "rte/backend.h"
 #include "rte/rte.h"
@@ -14,7 +14,7 @@
 #include <sys/mman.h>
 
 struct record {
-    uint32_t key_bytes, bytes; /* of key and value, which follow; then up to a multiple of 8 */
+    uint32_t key_bytes, bytes; /* of key and value, which follow, padded to a multiple of 8 */
 };
 
 struct card {
@@ -24,7 +24,7 @@ struct card {
 };
 _Static_assert(sizeof(struct card) == NODE_CARD_BYTES, "a card fills its place");
 
-static struct card *cards; /* of this node; null until the first use */
+static struct card *cards; /* of this node; null before the first use */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 static int open_cards(void)
@@ -47,7 +47,7 @@ static size_t record_bytes(size_t key_bytes, size_t bytes)
     return (sizeof(struct record) + key_bytes + bytes + 7) & ~(size_t)7;
 }
 
-/* The record under the key, or null. */
+/* Returns the record under the key, or null. */
 static const struct record *find(const struct card *card, const char *key)
 {
     uint32_t used = atomic_load_acquire(&card->used); /* release: write_card */
@@ -97,8 +97,8 @@ int rte_backend_fence(int seconds)
     return status;
 }
 
-/* All PEs: 0, 1 when some did not come in time (seconds; 0: for ever), -1 when the launcher failed. The full
- * fences stand for what passing through the launcher's processes implies anyway. */
+/* Every PE calls it. Returns 0, 1 when some PE did not come in `seconds` (0: for ever), -1 when the launcher failed.
+ * The full fences state an order that a message through the launcher's processes implies anyway. */
 static int job_fence(int seconds)
 {
     if (rte.nodes == 1 && seconds)
@@ -120,7 +120,7 @@ bool rte_job_barrier_within(int seconds)
 {
     int status = job_fence(seconds);
     if (status < 0)
-        rte_abort(LAT_EXIT); /* the cause has been printed */
+        rte_abort(LAT_EXIT); /* the backend has printed the cause */
     return status == 0;
 }
 

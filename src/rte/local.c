@@ -1,4 +1,4 @@
-/* A PE of oshrun: LATERAL_JOB=<fd>:<node index> names the inherited memory file. */
+/* A PE started by oshrun: LATERAL_JOB=<fd>:<node index> names the inherited memory file. */
 #include "base/log.h"
 #include "rte/backend.h"
 #include "rte/rte.h"

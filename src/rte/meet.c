@@ -1,13 +1,13 @@
-/* "Same node?": the one place that decides it, for jobs whose launcher is not ours.
+/* The one place that decides which PEs are on the same node, for jobs whose launcher is not ours.
  *
- * PEs are on one node when they can reach each other: same user, same network, IPC and pid namespaces,
- * same job. They meet at an abstract socket whose name is a hash of just that, so no launcher's word on
- * who runs where is believed and nothing is left behind. The first PE to take the name is the host. The
- * others connect and say who they are; then all PEs of the job fence, so that the host knows its guests
- * to be complete. It sorts them, makes one memory file for each run of consecutive PEs, and passes the
- * file over the connection, which is the proof that it can be shared.
+ * PEs are on one node when they can reach each other: same user, same network, IPC and pid namespaces, same job. They
+ * meet at an abstract socket whose name is a hash of exactly these. So this trusts no launcher's claim about places and
+ * leaves nothing behind. The first PE to take the name is the host. The others connect and introduce themselves. Then
+ * all PEs of the job fence, so that the host knows that all its guests have come. The host sorts them, makes one memory
+ * file for each run of consecutive PEs, and passes the file over the connection. That also proves that they can share
+ * the file.
  *
- * Called once, by one thread, in rte_init. */
+ * One thread calls it once, in rte_init. */
 #include "base/log.h"
 #include "base/siphash.h"
 #include "rte/backend.h"
@@ -30,16 +30,16 @@
 
 #define HELLO_MAGIC 0x4c6174486931ull
 #define CPU_WORDS 64 /* 4096 processors */
-#define TRIES 2000   /* of 1 ms, between the host's bind and listen, or when many connect at once */
+#define TRIES 2000   /* of 1 ms, between the host's bind and listen, or when many PEs connect at once */
 
 struct hello {
     uint64_t magic;
     int32_t pe, npes;
-    uint64_t cpus[CPU_WORDS]; /* that this PE may run on */
+    uint64_t cpus[CPU_WORDS]; /* the processors that this PE may run on */
 };
 
 struct guest {
-    int socket; /* -1: myself */
+    int socket; /* -1: this process itself */
     struct hello hello;
 };
 
@@ -78,7 +78,7 @@ static void introduce_myself(const struct rte_place *place, struct hello *hello)
         hello->cpus[0] = 1;
 }
 
-/* The name is a secret of nobody: another user could sit on it. */
+/* The socket's name is not secret, so another user could take it first. */
 static bool same_user(int socket)
 {
     struct ucred peer;
@@ -91,7 +91,7 @@ static void pause_briefly(void)
     nanosleep(&(struct timespec){.tv_nsec = 1000000}, 0);
 }
 
-/* 1: this process is the host. 0: connected to it. -1: neither, errno says why. */
+/* Returns 1 when this process is the host, 0 when it is connected to the host, and -1 with errno on failure. */
 static int take_part(int socket, const struct sockaddr_un *address, socklen_t bytes)
 {
     for (int i = 0; i < TRIES; i++) {
@@ -162,7 +162,7 @@ static int add_guest(struct party *party, int socket, const struct hello *hello)
     return 0;
 }
 
-/* Who is not of this job, or of this user, is turned away. */
+/* Adds a guest. Closes the connection of a process of another job or another user. */
 static void welcome(struct party *party, int socket, int npes)
 {
     struct hello hello;
@@ -172,7 +172,8 @@ static void welcome(struct party *party, int socket, int npes)
         close(socket);
 }
 
-/* All have connected before the fence, so whoever is not in the queue now is not on this node. */
+/* Collects the guests. All PEs of this node connected before the fence, so a PE that is not in the queue now is not on
+ * this node. */
 static void gather(struct party *party, int door, int npes)
 {
     struct rlimit before, wide;
@@ -196,7 +197,7 @@ static int by_pe(const void *one, const void *other)
     return ((const struct guest *)one)->hello.pe - ((const struct guest *)other)->hello.pe;
 }
 
-/* Of all PEs here together: a launcher may have given each a core of its own. */
+/* Counts the cores of all PEs here together, because a launcher may have given each PE a core of its own. */
 static uint32_t count_cores(const struct party *party)
 {
     uint32_t cores = 0;
@@ -209,7 +210,8 @@ static uint32_t count_cores(const struct party *party)
     return cores ? cores : 1;
 }
 
-/* A formatted file for guests [first, first + size) of a party. */
+/* Makes and formats a file for guests [first, first + size) of a party. Returns its descriptor, or -1 after one
+ * line. */
 static int make_file(const struct party *party, size_t first, uint32_t size)
 {
     uint64_t nonce[2];
@@ -252,7 +254,8 @@ static int send_file(int socket, int fd)
     return sendmsg(socket, &message, MSG_NOSIGNAL) == 1 ? 0 : -1;
 }
 
-/* Hands the file of one run to its guests; keeps it when this process is among them. */
+/* Hands the file of one run to its guests, and keeps it when this process is among them. Returns 0, or -1 after one
+ * line. */
 static int serve_run(const struct party *party, size_t first, uint32_t size, int me)
 {
     int fd = make_file(party, first, size);

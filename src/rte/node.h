@@ -1,17 +1,17 @@
-/* The head of a node's shared memory: what the launcher and the PEs of one node agree on.
+/* The head of a node's shared memory: the layout that the launcher and the PEs of one node agree on.
  *
- * The launcher (or a process started without one) makes an anonymous file, sizes it with
- * node_fixed_size, formats it with node_format, seals it against shrinking, and lets PE r inherit
- * it with LATERAL_JOB=<fd>:<node index>. Every other part of the node's memory comes behind.
+ * The launcher (or a process started without one) makes an anonymous file, sizes it with node_fixed_size, formats it
+ * with node_format, seals it against shrinking, and lets PE r inherit it with LATERAL_JOB=<fd>:<node index>. All other
+ * parts of the node's memory follow the head.
  *
  *   struct node | struct node_pe x size | group area (src/uccs/sync/team.h) | counters (src/uccs/counter.h)
  *   | what PEs offer to messages (src/uccs/core/own.h) | cards (exchange.c) | nodes of the job (nodes.c)
  *
- * Under another launcher the PEs that meet on a machine (meet.c) make the file themselves, one per run of
- * consecutive PEs, and pass it on over a socket.
+ * Under another launcher, the PEs that meet on a machine (meet.c) make the file themselves, one per run of consecutive
+ * PEs, and pass it on over a socket.
  *
- * Threads and processes: fields are written by the one named in the comment; words that several
- * processes write are atomic and lie on lines of their own. */
+ * Threads and processes: the comment of a field names the one that writes it. Words that several processes write are
+ * atomic and lie on lines of their own. */
 #ifndef RTE_NODE_H
 #define RTE_NODE_H
 
@@ -20,57 +20,58 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define NODE_MAGIC 0x4c61746572616c37ull /* "Lateral7"; change with the layout */
+#define NODE_MAGIC 0x4c61746572616c37ull /* "Lateral7"; change it with the layout */
 #define NODE_MAX_PES 65536
 
 enum node_state {
     NODE_STARTED = 0, /* not yet in the library */
     NODE_RUNNING,     /* between the first init and the last finalize */
-    NODE_FINALISED,   /* after the last finalize: an exit now is no fault */
+    NODE_FINALISED,   /* after the last finalize; an exit is then no fault */
 };
 
-/* One PE, written by that PE alone but for app (launcher). */
+/* One PE. That PE alone writes it, except for app (launcher). */
 struct node_pe {
     cache_aligned uint32_t state; /* enum node_state; release by the PE, acquire by the launcher */
     int32_t pid;
-    uint32_t app;          /* launcher: which program of an MPMD line */
+    uint32_t app;          /* launcher: the program of an MPMD line */
     uint32_t image_shared; /* its globals are on shared pages */
-    uint64_t heap_bytes;   /* what it asks for; the node takes the maximum */
+    uint64_t heap_bytes;   /* the heap size that the PE asks for; the node takes the maximum */
     uint64_t image_bytes;
     unsigned char image_id[24]; /* equal among PEs whose globals are symmetric */
 };
 _Static_assert(sizeof(struct node_pe) == CACHE_LINE, "one line a PE");
 
-/* An active set of OpenSHMEM that has the slot NODE_TEAM_SLOTS + its index (src/shmem/coll/set.c). Who
- * claims a free one (cas of state) writes the rest, then says so (release); never freed. */
+/* An active set of OpenSHMEM that has the slot NODE_TEAM_SLOTS + its index (src/shmem/coll/set.c). A PE claims a free
+ * one (cas of state), writes the rest, then marks it valid (release). No PE ever frees one. */
 #define NODE_SETS 64
 struct node_set {
     uint32_t state; /* 0 free, 1 being written, 2 valid (acquire) */
     int32_t start, stride, size;
-    uint64_t where[2]; /* of pSync: segment and offset, equal at all members */
+    uint64_t where[2]; /* segment and offset of pSync, equal at all members */
 };
 
 struct node {
     uint64_t magic;
     uint32_t size;           /* PEs on this node */
     uint32_t cores;          /* processors that this job may use here */
-    uint32_t oversubscribed; /* more PEs than cores: waiters yield at once */
+    uint32_t oversubscribed; /* more PEs than cores; waiters yield at once */
     uint32_t first;          /* PE number of node index 0 */
     uint32_t total;          /* PEs in the job */
     uint32_t check;          /* oshrun --check */
     uint32_t nodes;          /* of the job; 0: not learnt yet */
-    uint64_t nonce[2];       /* random, the same in all nodes of the job: its key */
+    uint64_t nonce[2];       /* random, the same in all nodes of the job; the job's key */
 
     /* Futex barrier for start and end (rte_node_barrier). */
-    cache_aligned uint64_t arrived; /* round << 32 | PEs that wait in it; acqrel add by each, reset by the last */
-    uint32_t round;                 /* release by the last, acquire and futex by the others */
+    cache_aligned uint64_t
+        arrived;    /* round << 32 | PEs that wait in it; each PE adds with acqrel, the last resets it */
+    uint32_t round; /* release by the last, acquire and futex by the others */
 
-    /* How the job ends early; the first to claim wins (cas acqrel; the launcher reads acquire). */
+    /* How the job ends early. The first PE to claim wins (cas acqrel; the launcher reads acquire). */
     cache_aligned uint32_t ending; /* enum node_ending */
     int32_t end_status;
     int32_t end_pe;
 
-    /* Agreed by node PE 0 between two node barriers, then constant. */
+    /* Node PE 0 sets these between two node barriers; then they are constant. */
     cache_aligned uint64_t heap_at;
     uint64_t heap_stride;
     uint64_t image_at;
@@ -86,16 +87,16 @@ struct node {
 
 enum node_ending {
     NODE_GOES_ON = 0,
-    NODE_ENDING_CLAIMED, /* end_status and end_pe are being written */
+    NODE_ENDING_CLAIMED, /* the claiming PE is writing end_status and end_pe */
     NODE_GLOBAL_EXIT,    /* shmem_global_exit: end quietly with end_status */
     NODE_ABORTED,        /* a PE has printed what is wrong: end with end_status */
 };
 
-/* Groups: a fixed number of slots, each with room for every PE of the node. Untouched slots cost
- * nothing, the file is sparse. */
+/* Groups: a fixed number of slots, each with room for every PE of the node. Untouched slots cost nothing, because the
+ * file is sparse. */
 #define NODE_TEAM_SLOTS 256
 #define NODE_GROUP_SLOTS (NODE_TEAM_SLOTS + NODE_SETS)
-#define NODE_GROUP_LINES 1864 /* cache lines of one PE in one slot; meaning: src/uccs/sync/team.h */
+#define NODE_GROUP_LINES 1864 /* cache lines of one PE in one slot; src/uccs/sync/team.h lays them out */
 
 static inline size_t node_align(size_t bytes)
 {
@@ -107,7 +108,7 @@ static inline size_t node_groups_at(uint32_t size)
     return node_align(sizeof(struct node) + size * sizeof(struct node_pe));
 }
 
-/* Counters of counting puts: one cache line each, this many for every PE. */
+/* Counters of counting puts, one cache line each. Every PE has this many. */
 #define NODE_COUNTERS 32768
 
 static inline size_t node_counters_at(uint32_t size)
@@ -115,7 +116,7 @@ static inline size_t node_counters_at(uint32_t size)
     return node_groups_at(size) + node_align((size_t)NODE_GROUP_SLOTS * size * NODE_GROUP_LINES * CACHE_LINE);
 }
 
-/* What each PE offers to active messages and to memory handles (src/uccs/core/own.h). */
+/* Memory that each PE offers to active messages and to memory handles (src/uccs/core/own.h). */
 #define NODE_OWN_BYTES (20u << 20)
 
 static inline size_t node_own_at(uint32_t size)
@@ -123,7 +124,7 @@ static inline size_t node_own_at(uint32_t size)
     return node_counters_at(size) + (size_t)size * NODE_COUNTERS * CACHE_LINE;
 }
 
-/* Cards: what each PE has put for the others (exchange.c). */
+/* Cards: the values that each PE has put for the others (exchange.c). */
 #define NODE_CARD_BYTES (256u << 10)
 
 static inline size_t node_cards_at(uint32_t size)
@@ -131,7 +132,7 @@ static inline size_t node_cards_at(uint32_t size)
     return node_own_at(size) + (size_t)size * NODE_OWN_BYTES;
 }
 
-/* The lowest PE of each node of the job, and the number of PEs behind the last (nodes.c). */
+/* The lowest PE of each node of the job, then the number of PEs of the job (nodes.c). */
 #define NODE_MAX_NODES 65535
 
 static inline size_t node_table_at(uint32_t size)
@@ -139,13 +140,13 @@ static inline size_t node_table_at(uint32_t size)
     return node_cards_at(size) + (size_t)size * NODE_CARD_BYTES;
 }
 
-/* Bytes of the part whose size depends on the number of PEs alone. */
+/* Returns the bytes of the part whose size depends on the number of PEs alone. */
 static inline size_t node_fixed_size(uint32_t size)
 {
     return node_table_at(size) + node_align((NODE_MAX_NODES + 1) * sizeof(uint32_t));
 }
 
-/* Writes the header of a zeroed file for a one-node job. Caller: launcher or a lone process. */
+/* Writes the header of a zeroed file for a one-node job. The launcher or a lone process calls it. */
 static inline void node_format(struct node *node, uint32_t size, uint32_t cores, const uint64_t nonce[2])
 {
     node->size = node->total = size;

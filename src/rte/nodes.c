@@ -1,9 +1,9 @@
-/* The nodes of a job of several: how many, which PEs each has, and the job's key.
+/* The nodes of a job of several: their number, the PEs of each, and the job's key.
  *
- * Nodes are runs of consecutive PEs, so the job is described by the lowest PE of each. The lead of a node
- * (its lowest PE) tells how many PEs it leads; leads walk from node to node, 0, 0 + count, ..., so one of
- * them asks once per node and no other PE asks at all. The table lies in the node's memory, written by
- * the lead before a node barrier and constant from then on. */
+ * Nodes are runs of consecutive PEs, so the lowest PE of each node describes the job. The lead of a node (its lowest
+ * PE) tells how many PEs it leads. Leads walk from node to node, 0, 0 + count, ..., so each lead asks once per node and
+ * no other PE asks at all. The table lies in the node's memory. The lead writes it before a node barrier; from then on
+ * it is constant. */
 #include "base/log.h"
 #include "base/siphash.h"
 #include "rte/backend.h"
@@ -20,15 +20,16 @@
 
 struct entry {
     uint32_t count;   /* PEs of this node */
-    uint32_t cores;   /* that they may use */
+    uint32_t cores;   /* cores that they may use */
     uint64_t machine; /* the same for nodes on one machine */
     uint64_t nonce[2];
 };
 
 static uint32_t one_node[2];
-static uint32_t *table = one_node; /* nodes + 1 of them */
+static uint32_t *table = one_node; /* nodes + 1 entries */
 
-/* Hosts made of namespaces, and containers, are nodes that share the cores of one machine. */
+/* Returns an id of the machine. Hosts made of namespaces, and containers, are nodes that share the cores of one
+ * machine. */
 static uint64_t machine_id(void)
 {
     static const uint64_t key[2] = {0x6c61746572616c, 0x6d616368696e65};
@@ -84,7 +85,7 @@ static int ask(uint32_t lead, struct entry *entry)
     return 0;
 }
 
-/* The lead alone. Writes the table; its result is node->nodes, 0 when it failed. */
+/* Writes the table; only the lead calls it. Its result is node->nodes, 0 when it failed. */
 static void walk(uint64_t machine)
 {
     struct node *node = rte.node;
@@ -121,7 +122,7 @@ int rte_nodes_learn(void)
     rte_node_barrier();
     rte.nodes = (int)rte.node->nodes;
     rte.node_number = rte_node_of(rte.pe);
-    return rte.nodes ? 0 : -1; /* the lead has said why */
+    return rte.nodes ? 0 : -1; /* the lead has printed the cause */
 }
 
 int rte_node_lead(int node)

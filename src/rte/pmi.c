@@ -1,11 +1,11 @@
-/* PMI-1 as spoken on the wire by Hydra (MPICH, Intel MPI) and by Slurm's pmi2 plugin: lines of
- * "cmd=word key=value ...", one answer to each. No library is needed.
+/* PMI-1 as Hydra (MPICH, Intel MPI) and Slurm's pmi2 plugin speak it on the wire: lines of "cmd=word key=value ...",
+ * one answer to each. It needs no library.
  *
- * The launcher gives a connected descriptor (PMI_FD with PMI_RANK, PMI_SIZE), or an address and a name
- * to give there (PMI_PORT, PMI_ID). Servers write the words of an answer in different orders and limit the
- * length of a value, so answers are read by key and values travel as text in pieces.
+ * The launcher gives a connected descriptor (PMI_FD with PMI_RANK, PMI_SIZE), or an address and a name to present there
+ * (PMI_PORT, PMI_ID). Servers write the words of an answer in different orders and limit the length of a value. So this
+ * reads answers by key and sends values as text in pieces.
  *
- * One thread at a time: the lock of exchange.c is around put, get and fence; start and end are the caller's alone. */
+ * One thread at a time: callers of put, get and fence hold the lock of exchange.c; only one thread starts and ends. */
 #include "base/env.h"
 #include "base/log.h"
 #include "rte/backend.h"
@@ -34,10 +34,10 @@
 static struct {
     int fd, pe;
     char space[RTE_JOB_BYTES]; /* the key-value space of the job */
-    size_t have, taken;        /* bytes in input; of those, the line that was handed out */
+    size_t have, taken;        /* bytes in input; length of the line handed out last */
     char input[LINE_BYTES];
-    bool broken; /* said so already */
-    bool out;    /* the barrier is over; perhaps heard where another answer was due */
+    bool broken; /* the loss is printed already */
+    bool out;    /* the barrier is over; its line may have come in place of another answer */
 } pmi = {.fd = -1};
 
 int rte_pmi_is_there(void)
@@ -73,8 +73,9 @@ static int say(const char *line, size_t bytes)
     return 0;
 }
 
-/* False when nothing can be read for as long as a host may be silent. The time is counted in two halves: whoever was
- * stopped together with the launcher, and goes on with it, has the second one left. */
+/* Returns false when the launcher stays silent for the time that a host may be silent. It counts the time in two
+ * halves: a process that was stopped together with the launcher, and goes on with it, still has the second half
+ * left. */
 static bool pmi_await_input(void)
 {
     struct pollfd input = {.fd = pmi.fd, .events = POLLIN};
@@ -83,13 +84,13 @@ static bool pmi_await_input(void)
     for (int halves = 0; halves < 2;) {
         int ready = poll(&input, 1, half);
         if (ready > 0 || (ready < 0 && errno != EINTR))
-            return true; /* read tells what is wrong */
+            return true; /* read reports the error */
         halves += ready == 0;
     }
     return false;
 }
 
-/* Returns the next line without its end, valid until the next call; null when the connection is lost. */
+/* Returns the next line without its end, valid until the next call. Returns null when the connection is lost. */
 static char *hear(void)
 {
     memmove(pmi.input, pmi.input + pmi.taken, pmi.have -= pmi.taken);
@@ -118,7 +119,8 @@ static char *hear(void)
     }
 }
 
-/* The value of a key in a line, up to the next blank; copied, and cut when it does not fit. */
+/* Copies the value of a key in a line, up to the next blank, and cuts it when it does not fit. Returns false when the
+ * line lacks the key. */
 static bool value_of(const char *line, const char *key, char *value, size_t room)
 {
     size_t bytes = strlen(key);
@@ -132,7 +134,7 @@ static bool value_of(const char *line, const char *key, char *value, size_t room
     return false;
 }
 
-/* The answer when it is of the wanted kind and says rc=0, or says nothing of rc. */
+/* Returns the answer when it is of the wanted kind and has rc=0 or no rc, else null. */
 static const char *expect(const char *kind)
 {
     char word[64], rc[16];
@@ -153,7 +155,7 @@ static const char *expect(const char *kind)
     return value_of(line, "rc", rc, sizeof rc) && strcmp(rc, "0") != 0 ? 0 : line;
 }
 
-/* Sends one request and returns the answer when it is good, else null. */
+/* Sends one request. Returns the answer when it is good, else null. */
 static const char *ask(const char *kind, const char *format, ...) __attribute__((format(printf, 2, 3)));
 static const char *ask(const char *kind, const char *format, ...)
 {
@@ -163,7 +165,7 @@ static const char *ask(const char *kind, const char *format, ...)
     int bytes = vsnprintf(line, sizeof line, format, arguments);
     va_end(arguments);
     if (bytes < 0 || (size_t)bytes >= sizeof line)
-        return errno = EMSGSIZE, (const char *)0; /* PMI_ID, or the job's name */
+        return errno = EMSGSIZE, (const char *)0; /* PMI_ID or the job's name is too long */
     return say(line, (size_t)bytes) == 0 ? expect(kind) : 0;
 }
 
@@ -174,7 +176,7 @@ static int put(const char *key, const void *value, size_t bytes)
     for (int piece = 0; piece == 0 || at < bytes; piece++) {
         size_t now = bytes - at < PIECE_BYTES ? bytes - at : PIECE_BYTES;
         wire_encode(text, (const char *)value + at, now);
-        /* The first piece tells the length of all. */
+        /* The first piece carries the length of the whole value. */
         if (!ask("put_result", "cmd=put kvsname=%s key=L%s.%d.%d value=%zu.%s\n", pmi.space, key, pmi.pe, piece, bytes,
                  text)) {
             log_line("the launcher (PMI) did not take %s", key);
@@ -185,8 +187,8 @@ static int put(const char *key, const void *value, size_t bytes)
     return 0;
 }
 
-/* Every piece tells the length of the whole value before its own bytes. data has room for PIECE_BYTES + 3. Returns the
- * bytes of this piece, or -1. */
+/* Gets one piece. Every piece carries the length of the whole value before its own bytes. data has room for PIECE_BYTES
+ * + 3. Returns the bytes of this piece, or -1. */
 static long get_piece(int pe, const char *key, int piece, size_t *total, char *data)
 {
     char value[LINE_BYTES], *end;
@@ -197,8 +199,8 @@ static long get_piece(int pe, const char *key, int piece, size_t *total, char *d
     return *end == '.' && strlen(end + 1) <= WIRE_TEXT(PIECE_BYTES) ? wire_decode(data, end + 1) : -1;
 }
 
-/* Puts the pieces together in memory of `total` bytes, which the first piece has told. False: a piece is missing, tells
- * another length, or is longer than what is left. */
+/* Puts the pieces together in memory of `total` bytes, the length in the first piece. Returns false when a piece is
+ * missing, carries another length, or is longer than the rest. */
 static bool get_pieces(int pe, const char *key, char *all, size_t total, char *data, long now)
 {
     size_t at = 0, said = total;
@@ -229,15 +231,16 @@ static int get(int pe, const char *key, void **value, size_t *bytes)
     return 0;
 }
 
-/* Nobody has asked for anything else under the lock, so what can be heard is the end of the barrier. */
+/* Under the lock no other request is open, so any input is the end of the barrier. */
 static bool can_hear(void)
 {
     struct pollfd answer = {.fd = pmi.fd, .events = POLLIN};
     return pmi.have > pmi.taken || poll(&answer, 1, 0) > 0;
 }
 
-/* After a barrier that is given up nothing but the end of the job may follow. Who gets something meanwhile may hear the
- * end of the barrier, and then no more comes to wake this thread: so it looks up by itself too. */
+/* After a barrier that timed out, only the end of the job may follow. A get of another thread may read the end of the
+ * barrier; then no more input comes to wake this thread. So this thread also looks at intervals. Returns 0, 1 on
+ * timeout, -1 on failure. */
 static int fence(int seconds, pthread_mutex_t *held)
 {
     static const char line[] = "cmd=barrier_in\n";
@@ -259,7 +262,8 @@ static int fence(int seconds, pthread_mutex_t *held)
     return pmi.out || expect("barrier_out") ? 0 : -1;
 }
 
-/* No answer comes: the launcher kills, and Hydra drops what it has not read from the PEs by then. */
+/* Expects no answer, because the launcher kills this process. It waits first, because Hydra drops output of the PEs
+ * that it has not read by then. Returns 0, or -1 when the launcher cannot be reached. */
 static int end_job(int status)
 {
     char line[64];
@@ -306,7 +310,8 @@ static int call_port(const char *port)
     return fd;
 }
 
-/* After the greeting the server sends three lines of its own: size, rank and debug. */
+/* Learns the place. After the greeting the server sends three lines of its own: size, rank and debug. Returns 0 or
+ * -1. */
 static int be_told_place(struct rte_place *place)
 {
     if (!ask("initack", "cmd=initack pmiid=%s\n", getenv("PMI_ID")))

@@ -1,5 +1,5 @@
-/* Launchers that speak PMIx (Open MPI's mpirun, PRRTE, Slurm) are asked through a module that is loaded
- * here, so that liblateral itself needs no PMIx. */
+/* Loads a module that speaks with PMIx launchers (Open MPI's mpirun, PRRTE, Slurm), so that liblateral itself needs no
+ * PMIx. */
 #include "base/log.h"
 #include "base/module.h"
 #include "rte/backend.h"

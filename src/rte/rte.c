@@ -1,4 +1,4 @@
-/* What every other file of src/rte stands on: this PE's place, and the launcher's table. */
+/* The base of every other file of src/rte: this PE's place, and the launcher's table. */
 #include "rte/rte.h"
 
 #include "rte/backend.h"

@@ -1,4 +1,4 @@
-/* A program started without a launcher: a job of one PE, its own memory file. */
+/* A program started without a launcher: a job of one PE with its own memory file. */
 #include "base/log.h"
 #include "rte/backend.h"
 #include "rte/rte.h"

@@ -1,4 +1,4 @@
-/* rte_init: finds who started this process, opens the way to it, maps the node's head and takes this PE's seat. */
+/* rte_init: finds the launcher of this process, opens the way to it, maps the node's head and takes this PE's seat. */
 #include "base/env.h"
 #include "base/log.h"
 #include "rte/backend.h"
@@ -29,18 +29,19 @@ static int map_head(void)
     return 0;
 }
 
-/* A later life of the library in the same process. */
+/* Starts the library once more in the same process. Returns 0. */
 static int come_back(void)
 {
     atomic_store_release(&rte.me->state, NODE_RUNNING);
     return 0;
 }
 
-/* Which launcher started this process. The most special word first: ours is for this process alone. */
+/* The launcher that started this process. find_launcher looks at our own variable first, because it is for this process
+ * alone. */
 enum launcher { ALONE, OURS, PMIX, PMI, UNKNOWN };
 
-/* Programs that a PE starts inherit the words of its launcher, but the place in the job is taken: they are jobs
- * of their own, unless another launcher comes between. */
+/* Programs that a PE starts inherit the variables of its launcher, but the place in the job is taken. They are jobs of
+ * their own, unless another launcher comes between. This puts the place into text. */
 static void name_place(char *text, size_t room)
 {
     static const char *const words[] = {"PMIX_NAMESPACE", "PMIX_RANK", "PMI_FD", "PMI_RANK", "PMI_PORT", "PMI_ID"};
@@ -79,14 +80,14 @@ static enum launcher find_launcher(void)
         return OURS;
     if (place_is_taken())
         return ALONE;
-    if (rte_pmi_is_open()) /* the innermost launcher: others close what they inherit */
+    if (rte_pmi_is_open()) /* the innermost launcher; others close descriptors that they inherit */
         return PMI;
     if (rte_pmix_is_there())
         return PMIX;
     return rte_pmi_is_there() ? PMI : ALONE;
 }
 
-/* srun without --mpi=pmix or pmi2 would start as many jobs of one PE as it has tasks. */
+/* Warns when srun without --mpi=pmix or pmi2 starts as many jobs of one PE as it has tasks. */
 static void warn_lonely(void)
 {
     const char *tasks = getenv("SLURM_STEP_NUM_TASKS"), *number = getenv("SLURM_PROCID");
@@ -96,7 +97,8 @@ static void warn_lonely(void)
                  tasks);
 }
 
-/* Ends the job where it fails: the other PEs would wait for this one. */
+/* Returns 0, or -1 when the launcher did not answer. Ends the job when the PEs do not meet, because other PEs would
+ * wait for this one. */
 static int join(const struct rte_backend *backend, const struct rte_place *place)
 {
     if (!backend)

@@ -5,7 +5,7 @@
 
 static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 
-/* Two characters for one byte left over, three for two. */
+/* Encodes 3 bytes as four characters; one byte left over as two, two bytes as three. */
 void wire_encode(char *text, const void *data, size_t bytes)
 {
     const unsigned char *from = data;

@@ -1,8 +1,8 @@
-/* liblateral-pmix.so: the job's launcher asked through PMIx. Loaded by src/rte/pmix.c when the environment
- * tells of a PMIx server. It links with libpmix and, of Lateral, with nothing: what it needs it is given.
+/* liblateral-pmix.so: asks the job's launcher through PMIx. src/rte/pmix.c loads it when the environment names a PMIx
+ * server. It links with libpmix and with nothing of Lateral; it gets the functions that it needs from its caller.
  *
- * Its destructor runs when the program's exit handlers have run and before libpmix goes, so there the
- * process takes leave of the launcher. */
+ * Its destructor runs after the program's exit handlers and before libpmix goes, so there the process takes leave of
+ * the launcher. */
 #include "rte/backend.h"
 
 #include <pmix.h>
@@ -66,7 +66,7 @@ static struct {
     pmix_status_t status;
 } meeting = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, false, PMIX_SUCCESS};
 
-/* On a thread of libpmix. */
+/* Runs on a thread of libpmix. */
 static void everybody_came(pmix_status_t status, void *unused)
 {
     (void)unused;
@@ -91,8 +91,8 @@ static bool wait_for_everybody(int seconds)
     return !late;
 }
 
-/* What was put stays where it is until somebody asks. Not so under Slurm: its plugin (22.05, the tree that
- * it takes for a fence without data) lets PEs go before all have come, and only one that collects is whole. */
+/* Values stay where they were put until a PE asks for them. Slurm needs a fence that collects: for a fence without data
+ * its plugin (22.05) takes a tree that lets PEs go before all have come. Returns 0, 1 on timeout, -1 after one line. */
 static int fence(int seconds, pthread_mutex_t *held)
 {
     static const pmix_info_t collect = {.key = PMIX_COLLECT_DATA, .value = {.type = PMIX_BOOL, .data.flag = true}};
