@@ -17,7 +17,7 @@ uint32_t cores_allowed(void)
     return (uint32_t)CPU_COUNT_S(sizeof cpus, cpus.set);
 }
 
-/* The lowest processor of cpu's core; cpu itself where the kernel does not tell. */
+/* Returns the lowest processor of cpu's core, or cpu itself when the kernel does not say. */
 static int core_name(int cpu)
 {
     char path[96];
@@ -32,7 +32,7 @@ static int core_name(int cpu)
     return first;
 }
 
-/* Read once: which core each allowed processor belongs to, numbered from 0; -1: not allowed. */
+/* Filled once: the core of each allowed processor, numbered from 0; -1: not allowed. */
 static int16_t core_of[CORES_MAX_CPUS];
 static int ncores;
 

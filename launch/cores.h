@@ -12,10 +12,9 @@ struct cpus {
     cpu_set_t set[CORES_MAX_CPUS / CPU_SETSIZE];
 };
 
-/* Number of processors that the affinity of this process allows; at least 1. */
+/* Returns the number of processors that the affinity of this process allows, at least 1. */
 uint32_t cores_allowed(void);
-/* The processors of core number pe modulo the number of allowed cores: a core's hardware threads
- * go together. */
+/* Gives the processors of core number pe modulo the number of allowed cores. A core's hardware threads go together. */
 void cores_of_pe(uint32_t pe, struct cpus *cpus);
 
 #endif

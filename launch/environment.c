@@ -18,7 +18,8 @@ bool environment_wants_check(const struct options *options)
     return options->check || (text && *text && strcmp(text, "0") != 0);
 }
 
-/* LD_PRELOAD is a list that blanks and colons divide, and it knows no quotes. */
+/* Returns the path, or NULL after one line when LD_PRELOAD cannot name it: that list is split at blanks and colons and
+ * knows no quotes. */
 static const char *check_path(const char *path)
 {
     if (!strpbrk(path, " :"))
@@ -29,7 +30,8 @@ static const char *check_path(const char *path)
     return NULL;
 }
 
-/* A file of the library, beside this oshrun, in an installed tree as in a build tree; NULL: not there. */
+/* Returns the path of a file of the library, beside this oshrun, in an installed tree as in a build tree. NULL: there
+ * is none. */
 static const char *find_library(const char *name)
 {
     static const char *const places[] = {LATERAL_LIB_FROM_BIN, "../lib"};
@@ -60,7 +62,8 @@ bool environment_has_module(const char *name)
     return find_library(name) != NULL;
 }
 
-/* The entries belong to the list. The place of NAME's entry, or the end of the list; entry is NAME=VALUE or NAME=. */
+/* Returns the place of NAME's entry, or the end of the list; entry is NAME=VALUE or NAME=. The list owns its
+ * entries. */
 static char **place_of(char **list, const char *entry)
 {
     size_t name = strcspn(entry, "=") + 1;
@@ -76,7 +79,7 @@ static void put(char **list, const char *entry)
     *place = say_if_null(strdup(entry));
 }
 
-/* Puts value and what is there already into one colon-separated entry; name ends with "=". */
+/* Joins value and the old value into one colon-separated entry; name ends with "=". */
 static void put_joined(char **list, const char *name, const char *value, bool in_front)
 {
     char **place = place_of(list, name);
@@ -93,7 +96,7 @@ static void put_check(char **list, const char *library)
 {
     put(list, "LATERAL_CHECK=1");
     put_joined(list, "LD_PRELOAD=", library, true);
-    /* A program with its own sanitizer would object to a library in front of that one. */
+    /* The address sanitizer of a program would object to a library in front of its own. */
     put_joined(list, "ASAN_OPTIONS=", "verify_asan_link_order=0", false);
 }
 
@@ -101,7 +104,7 @@ static void put_export(char **list, const char *text)
 {
     if (strchr(text, '='))
         put(list, text);
-    else if (!getenv(text)) /* what is set there is inherited anyway */
+    else if (!getenv(text)) /* a variable of oshrun is inherited anyway */
         say("-x %s: not set in the environment of oshrun, so not passed on", text);
 }
 

@@ -13,9 +13,9 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
-#define DESERTED_MS 200  /* how often to look while a PE has left early */
-#define DRAIN_MS 500     /* for the last output of a job that was ended by a signal */
-#define PATIENCE_MS 5000 /* for processes that do not die */
+#define DESERTED_MS 200  /* time between looks while a PE has left early */
+#define DRAIN_MS 500     /* time for the last output of a job that a signal ended */
+#define PATIENCE_MS 5000 /* time for processes that do not die */
 
 static struct job job;
 static struct watch front_watch, signal_watch;
@@ -35,7 +35,7 @@ void guard_signals(sigset_t *set)
     }
 }
 
-/* oshrun is gone without a word: nobody is left to read output or status. */
+/* oshrun has died, so no process reads output or status any more. */
 static void front_ready(struct watch *watch)
 {
     (void)watch;
@@ -63,9 +63,9 @@ static void forwarded(int signal)
     }
 }
 
-/* The terminal's signals reach the whole foreground group: the guard itself, oshrun, which sends
- * them on, and the PEs. So those that end the job count wherever they come from, and the others
- * from oshrun alone. Lower numbers come first: Ctrl-C is heard before the deaths that it causes. */
+/* The terminal's signals reach the whole foreground group: the guard itself, oshrun, which passes them on, and the PEs.
+ * So the guard accepts a signal that ends the job from any sender, and other signals from oshrun alone. Lower numbers
+ * come first, so the guard sees Ctrl-C before the deaths that it causes. */
 static void signal_ready(struct watch *watch)
 {
     struct signalfd_siginfo info;
@@ -106,7 +106,7 @@ static int64_t sooner(int64_t one, int64_t other)
     return one && (!other || one < other) ? one : other;
 }
 
-/* Until when the loop may sleep, in its terms. */
+/* Returns the milliseconds that the loop may sleep; -1: for ever. */
 static int patience(void)
 {
     int64_t now = loop_now();
@@ -160,7 +160,7 @@ static void run_job(void)
         turn(patience());
 }
 
-/* What PEs have left behind goes with the job; then the rest of the output. */
+/* Kills the processes that PEs have left behind, then waits for the rest of the output. */
 static void finish(void)
 {
     sweep_descendants(PATIENCE_MS);

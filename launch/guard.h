@@ -2,7 +2,7 @@
  *
  * It starts the PEs, moves their output and judges their ends. As their parent and subreaper it outlives oshrun: when
  * oshrun is killed, even by SIGKILL, the guard sees its pipe close and kills every descendant. When the guard itself is
- * killed the PEs die with it (PR_SET_PDEATHSIG) and the keeper sweeps up the rest (keeper.h). */
+ * killed, the PEs die with it (PR_SET_PDEATHSIG) and the keeper ends all processes that they started (keeper.h). */
 #ifndef LAUNCH_GUARD_H
 #define LAUNCH_GUARD_H
 
@@ -10,12 +10,11 @@
 
 #include <signal.h>
 
-/* front is the reading end of a pipe that oshrun holds open. signals is the mask to give to PEs. oshrun is its pid, whose
- * signals are passed on.
- * Ends the process with the job's exit status. */
+/* Ends the process with the job's exit status. front is the reading end of a pipe that oshrun holds open. signals is
+ * the mask to give to PEs. oshrun is its pid; the guard passes its signals on. */
 _Noreturn void guard_run(struct options *options, int front, const sigset_t *signals, pid_t oshrun);
-/* The signals that oshrun and guard take from their queue instead of being hit by them; those that
- * were ignored at the start stay so. */
+/* Gives the signals that oshrun and guard read from their queue instead of having them delivered. Signals that were
+ * ignored at the start stay ignored. */
 void guard_signals(sigset_t *set);
 
 #endif

@@ -1,7 +1,7 @@
-/* Becomes the launcher that can reach the hosts of the job, with our options in its words.
+/* Replaces oshrun by the launcher that can reach the hosts of the job, and translates our options for it.
  *
- * What belongs to one program of the line (-x, the checking layer, --wdir under srun) goes through env(1)
- * in front of it, which means the same to every launcher. --timeout is timeout(1) in front of all. */
+ * Options of one program of the line (-x, the checking layer, --wdir under srun) become an env(1) in front of that
+ * program, because env means the same to every launcher. --timeout becomes a timeout(1) in front of the launcher. */
 #include "handover.h"
 
 #include "environment.h"
@@ -25,7 +25,7 @@ enum family { SRUN, PRRTE, OPEN_MPI, HYDRA };
 struct launcher {
     enum family family;
     const char *path;
-    char *version; /* what it says of itself, first line */
+    char *version; /* the first line of its --version */
 };
 
 struct words {
@@ -47,9 +47,9 @@ static void add(struct words *words, const char *format, ...)
     words->word[words->count] = NULL;
 }
 
-/* ---- which launcher ---- */
+/* ---- choosing the launcher ---- */
 
-/* The command's output, empty when it cannot be run. The name has been found in PATH or by the user. */
+/* Returns the command's output, empty when it cannot be run. The name comes from PATH or from the user. */
 static char *output_of(const char *name, const char *argument)
 {
     char *command, *text = NULL;
@@ -86,7 +86,8 @@ static char *find(const char *name)
     return NULL;
 }
 
-/* mpirun is the name of several launchers: what they say of their version tells them apart. */
+/* Returns false when there is no such launcher. Several launchers are named mpirun; their --version tells them
+ * apart. */
 static bool recognise(struct launcher *launcher, const char *name)
 {
     launcher->path = find(name);
@@ -127,7 +128,7 @@ static struct launcher choose(const struct options *options, const struct hosts 
     exit(STATUS_NOT_FOUND);
 }
 
-/* ---- our options in its words ---- */
+/* ---- our options in the launcher's words ---- */
 
 static bool is_ours(const char *entry)
 {
@@ -138,7 +139,7 @@ static bool is_ours(const char *entry)
     return false;
 }
 
-/* Open MPI's family passes nothing on by itself; the others everything. */
+/* Open MPI's family passes no variables on by itself; the others pass all. */
 static void pass_variables(struct words *words)
 {
     for (char **entry = environ; *entry; entry++) {
@@ -162,7 +163,7 @@ static void add_exports(struct words *words, const struct app *app)
     }
 }
 
-/* The program behind env(1), when there is something to say to env. */
+/* Adds the program, behind env(1) when there is something to set. */
 static void add_program(struct words *words, const struct app *app, const char *check_library, bool go_there)
 {
     struct words env = {0};
@@ -188,8 +189,8 @@ static bool enough_slots(const struct options *options, const struct hosts *host
     return slots >= options->pes;
 }
 
-/* Open MPI and PRRTE: several programs are parted by ":". PRRTE would begin at the first host for each of
- * them, so each is given its share of the slots. */
+/* Open MPI and PRRTE separate several programs by ":". PRRTE would begin at the first host for each program, so each
+ * gets its own share of the slots. */
 static void speak_open(struct words *words, const struct options *options, const struct hosts *hosts, bool old,
                        const char *check)
 {
@@ -254,7 +255,7 @@ static void speak_hydra(struct words *words, const struct options *options, cons
     }
 }
 
-/* In the words of a shell, whose rules srun's file of programs follows. */
+/* Quotes a word for a shell; srun's file of programs follows a shell's rules. */
 static void print_quoted(FILE *file, const char *word)
 {
     fputs(" '", file);
@@ -266,8 +267,8 @@ static void print_quoted(FILE *file, const char *word)
     putc('\'', file);
 }
 
-/* srun takes several programs from a file only: a line of task numbers and words for each. It reads the
- * file before it starts anything, so one in memory does. */
+/* srun takes several programs only from a file, with a line of task numbers and words for each. It reads the file
+ * before it starts anything, so a file in memory suffices. */
 static void add_multi_prog(struct words *words, const struct options *options, const char *check)
 {
     int fd = memfd_create("programs", 0);
@@ -288,7 +289,8 @@ static void add_multi_prog(struct words *words, const struct options *options, c
     add(words, "/proc/self/fd/%d", fd);
 }
 
-/* PMIx needs a plugin there and a module here; PMI-2's plugin needs neither. */
+/* Returns the name of srun's plugin to use. PMIx needs a plugin of srun and a module of ours; the plugin for PMI-2
+ * needs no module. */
 static const char *slurm_plugin(const char *srun)
 {
     char *list = output_of(srun, "--mpi=list");
@@ -330,8 +332,9 @@ static void set_number(const char *front, const char *name, int number)
     setenv(variable, value, 0);
 }
 
-/* Open MPI and PRRTE notice after many minutes that a host is gone, and not at all once they have sent it the word that the
- * job ends. So they are to notice soon after the PEs do (LATERAL_PEER_TIMEOUT), who wait for that with the word. */
+/* Open MPI and PRRTE take many minutes to notice that a host is gone, and never notice after they have sent it the
+ * message that the job ends. So this sets their keepalive to notice soon after the PEs do (LATERAL_PEER_TIMEOUT). The
+ * PEs wait for that before they abort. */
 static void set_patience(void)
 {
     static const char *const fronts[] = {"OMPI_MCA_", "PRTE_MCA_"};
@@ -345,7 +348,7 @@ static void set_patience(void)
     }
 }
 
-/* PyPI's PRRTE knows its place only when it is told. */
+/* PyPI's PRRTE finds its own files only when --prefix names their place. */
 static void add_prefix(struct words *words, const char *path)
 {
     char *real = realpath(path, NULL);
@@ -379,7 +382,7 @@ _Noreturn void handover(const struct options *options, const struct hosts *hosts
     set_patience();
     if (options->timeout > 0) {
         add(&words, "timeout");
-        add(&words, "--foreground"); /* a terminal's Ctrl-C reaches the launcher */
+        add(&words, "--foreground"); /* so that a terminal's Ctrl-C reaches the launcher */
         add(&words, "--kill-after=5");
         add(&words, "%g", options->timeout);
     }

@@ -10,7 +10,8 @@
 #include <string.h>
 #include <unistd.h>
 
-/* A host that is named again gets more slots, as with other launchers; more than any job needs count as so many. */
+/* Adds a host. A host that is named again gets more slots, as with other launchers. Slots beyond NODE_MAX_PES do not
+ * count. */
 static void add(struct hosts *hosts, const char *name, uint32_t slots)
 {
     for (size_t i = 0; i < hosts->count; i++)
@@ -32,8 +33,8 @@ static bool read_slots(const char *text, uint32_t *slots)
     return good;
 }
 
-/* Reads NAME or NAME:SLOTS and cuts the word behind the name. A word that begins with a dash would be an option to the
- * launcher. */
+/* Reads NAME or NAME:SLOTS and ends the word behind the name. Returns false when it is neither. A name must not begin
+ * with a dash, because the launcher would take it for an option. */
 static bool read_word(struct hosts *hosts, char *word, uint32_t *slots)
 {
     char *colon = strrchr(word, ':');
@@ -56,7 +57,8 @@ static void read_list(struct hosts *hosts, const char *option, const char *text)
     free(copy);
 }
 
-/* One line: a host, then words of which only slots=N matters here (others: max_slots=N, ...). */
+/* Reads one line: a host, then words of which only slots=N matters here (others: max_slots=N, ...). Returns false when
+ * it is wrong. */
 static bool read_line(struct hosts *hosts, char *line)
 {
     line[strcspn(line, "#\r\n")] = 0;
@@ -138,7 +140,7 @@ static bool all_here(const struct hosts *hosts)
     return true;
 }
 
-/* An allocation of several nodes, and not one of several tasks of srun there. */
+/* True in an allocation of several nodes, except in one of several tasks that srun started there. */
 static bool slurm_has_nodes(void)
 {
     const char *job = getenv("SLURM_JOB_ID"), *nodes = getenv("SLURM_JOB_NUM_NODES");
@@ -147,7 +149,7 @@ static bool slurm_has_nodes(void)
     return job && nodes && atoi(nodes) > 1 && !(tasks && atoi(tasks) > 1);
 }
 
-/* One of these variables as a number of PEs; 0: neither is set. */
+/* Returns one of these variables as a number of PEs; 0: neither is set. */
 static uint32_t slurm_count(void)
 {
     static const char *const names[] = {"SLURM_NTASKS", "SLURM_JOB_NUM_NODES"};
@@ -162,7 +164,7 @@ static uint32_t slurm_count(void)
     return 0;
 }
 
-/* Without -n: as many PEs as there are slots, or tasks that the allocation was asked for. */
+/* Without -n, the job has as many PEs as there are slots, or tasks that the user requested for the allocation. */
 static void settle_count(struct options *options, uint64_t slots)
 {
     if (options->napps != 1 || options->apps[0].counted || !slots)
@@ -173,7 +175,7 @@ static void settle_count(struct options *options, uint64_t slots)
     options->apps[0].count = options->pes = (uint32_t)slots;
 }
 
-/* Numbers of slots are a limit; hosts without any take what -n says. */
+/* Slots that the user gave are a limit; hosts without any take as many PEs as -n says. */
 static void keep_slots(const struct options *options, const struct hosts *hosts, uint64_t slots)
 {
     if (hosts->counted && options->pes > slots && !options->oversubscribe)
@@ -181,7 +183,7 @@ static void keep_slots(const struct options *options, const struct hosts *hosts,
                   (unsigned long long)slots);
 }
 
-/* All PEs go to this machine, so -N is no more than a limit. */
+/* All PEs go to this machine, so -N is only a limit. */
 static void keep_limits(const struct options *options)
 {
     for (size_t i = 0; i < options->napps; i++) {

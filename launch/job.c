@@ -131,13 +131,14 @@ static void describe_death(struct job *job, uint32_t pe, pid_t pid, int status)
         say("PE %u (pid %d, %s) exited without shmem_finalize or uccs_finalize; the others would wait", pe, pid, path);
 }
 
-/* Like a shell's $?. */
+/* Returns the exit status as a shell's $? shows it. */
 static int shell_status(int status)
 {
     return WIFSIGNALED(status) ? STATUS_SIGNAL + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
-/* A PE may have ended the job from inside the library; the words are written before the state. */
+/* Ends the job when a PE has claimed its end from inside the library; returns true then. That PE writes status and
+ * number before the state. */
 static bool ended_from_inside(struct job *job)
 {
     struct node *node = job->segment.node;
@@ -150,7 +151,7 @@ static bool ended_from_inside(struct job *job)
     return true;
 }
 
-/* A broken pipe that the PE itself wrote to is the reader's wish, not a fault. */
+/* When the PE itself writes to the pipe, a broken pipe means that the reader has seen enough, which is no fault. */
 static bool is_quiet(const struct job *job, int status)
 {
     bool own_pipe = output_files_per_pe() == 0;
@@ -159,7 +160,7 @@ static bool is_quiet(const struct job *job, int status)
 
 static void judge(struct job *job, uint32_t pe, pid_t pid, int status)
 {
-    /* Partner: the PE's release stores; it is dead, so this is its last word. */
+    /* Partner: the PE's release stores. The PE is dead, so this state is its last. */
     uint32_t state = atomic_load_acquire(&job->segment.node->pe[pe].state);
     bool good = WIFEXITED(status) && WEXITSTATUS(status) == 0;
     if (ended_from_inside(job))
@@ -170,7 +171,7 @@ static void judge(struct job *job, uint32_t pe, pid_t pid, int status)
     }
     if (!is_quiet(job, status))
         describe_death(job, pe, pid, status);
-    if (state == NODE_FINALISED && WIFEXITED(status)) /* nobody waits for it: the others may go on */
+    if (state == NODE_FINALISED && WIFEXITED(status)) /* no PE waits for it, so the others may go on */
         job->status = job->status ? job->status : shell_status(status);
     else
         job_end(job, good ? STATUS_FAILED : shell_status(status));
@@ -180,7 +181,7 @@ static void ended(struct job *job, pid_t pid, int status)
 {
     uint32_t pe = (uint32_t)pid <= PIDS ? job->pe_of[pid] : 0;
     if (!pe-- || job->pids[pe] != pid)
-        return; /* an orphan that we adopted */
+        return; /* an orphan that the guard adopted */
     job->pids[pe] = 0;
     job->pe_of[pid] = 0;
     job->alive--;
@@ -212,7 +213,7 @@ void job_check_deserted(struct job *job)
 {
     if (!job->deserted || job->ending || !somebody_waits(job))
         return;
-    uint32_t pe = 0; /* the first that has left */
+    uint32_t pe = 0; /* the first PE that has left */
     while (job->pids[pe] || atomic_load_acquire(&job->segment.node->pe[pe].state) != NODE_STARTED)
         if (++pe == job->started)
             return;
@@ -229,7 +230,7 @@ void job_end(struct job *job, int status)
     job->status = job->status ? job->status : status;
     job->kill_at = loop_now() + GRACE_MS;
     job_signal(job, SIGTERM);
-    job_signal(job, SIGCONT); /* a stopped PE hears nothing else */
+    job_signal(job, SIGCONT); /* a stopped PE sees no other signal */
 }
 
 void job_signal(const struct job *job, int signal)

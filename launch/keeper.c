@@ -8,12 +8,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define PATIENCE_MS 5000 /* for processes that do not die */
+#define PATIENCE_MS 5000 /* time for processes that do not die */
 
 static _Noreturn void die_of(int number)
 {
     sigset_t set;
-    prctl(PR_SET_DUMPABLE, 0); /* the guard's core is enough */
+    prctl(PR_SET_DUMPABLE, 0); /* the guard's core file is enough */
     signal(number, SIG_DFL);
     sigemptyset(&set);
     sigaddset(&set, number);

@@ -1,4 +1,4 @@
-/* oshrun: what the user sees and signals.
+/* oshrun, the process that the user sees and signals.
  *
  * It reads the command line, checks the programs, starts keeper (keeper.h) and guard (guard.h) and waits for them,
  * passing signals on to the guard. It never touches the job itself, so it can be killed at any time. */
@@ -27,7 +27,7 @@ struct line {
     const char *end;
 };
 
-/* So that no pipe of ours lands on 0, 1 or 2. */
+/* Opens missing standard files, so that none of our pipes becomes 0, 1 or 2. */
 static void open_standard_files(void)
 {
     for (int fd = 0; fd <= 2; fd++)
@@ -44,7 +44,8 @@ static void find_programs(struct options *options)
     }
 }
 
-/* Keeper and guard must not fall to a kill by oshrun's name. The words of a command line lie in one row. */
+/* Renames this process, so that a kill by oshrun's name does not hit keeper and guard. The words of a command line lie
+ * in one row. */
 static void rename_process(const struct line *line, const char *name)
 {
     size_t room = (size_t)(line->end - line->start), bytes = strlen(name) + 1;
@@ -53,7 +54,7 @@ static void rename_process(const struct line *line, const char *name)
     prctl(PR_SET_NAME, name);
 }
 
-/* Ctrl-C: die of it, so that the shell stops its loop too. */
+/* Dies of Ctrl-C, so that the shell stops its loop too. */
 static void die_of_interrupt(void)
 {
     sigset_t set;
@@ -64,7 +65,8 @@ static void die_of_interrupt(void)
     sigprocmask(SIG_UNBLOCK, &set, NULL);
 }
 
-/* Guard or keeper was killed, and the PEs with it; what those have started is ours now, or gone. */
+/* Guard or keeper was killed, and the PEs with it. The processes that PEs started are now oshrun's children, or gone.
+ * Returns the exit status. */
 static int guard_lost(bool childless, int signal)
 {
     if (childless)
@@ -80,7 +82,7 @@ static void pass_on(pid_t guard, int signal)
         raise(SIGSTOP);
 }
 
-/* Returns the status of oshrun, which is the guard's, and so the keeper's. */
+/* Returns the exit status of oshrun. The guard's status passes through the keeper to oshrun. */
 static int attend(pid_t keeper, pid_t guard, bool childless, const sigset_t *signals)
 {
     bool interrupted = false;
@@ -100,8 +102,8 @@ static int attend(pid_t keeper, pid_t guard, bool childless, const sigset_t *sig
     }
 }
 
-/* A PE that reads the terminal from the background stops its whole group, so oshrun too, which the
- * shell sees; keeper and guard stay awake. */
+/* When a PE reads the terminal from the background, the signal stops its whole group. That stops oshrun, which the
+ * shell sees; keeper and guard block the signal and stay awake. */
 static void stay_awake(void)
 {
     sigset_t set;
@@ -110,7 +112,7 @@ static void stay_awake(void)
     sigprocmask(SIG_BLOCK, &set, NULL);
 }
 
-/* In the keeper. It tells oshrun the guard's pid, or -1, with one word into the pipe. */
+/* Runs in the keeper. Writes the guard's pid, or -1, into the pipe to oshrun. */
 static _Noreturn void keep(struct options *options, const struct line *line, const int front[2], const int told[2],
                            const sigset_t *mask, pid_t oshrun)
 {
@@ -130,11 +132,11 @@ static _Noreturn void keep(struct options *options, const struct line *line, con
     close(told[1]);
     close(front[0]);
     if (guard < 0 || !heard)
-        _exit(STATUS_FAILED); /* without oshrun the guard ends by itself */
+        _exit(STATUS_FAILED); /* when oshrun is gone, the guard ends by itself */
     keeper_run(guard);
 }
 
-/* Starts keeper and guard; false after one line. */
+/* Starts keeper and guard. Returns false after one line. */
 static bool start(struct options *options, const struct line *line, const sigset_t *mask, pid_t *keeper, pid_t *guard)
 {
     int front[2], told[2];
@@ -145,7 +147,7 @@ static bool start(struct options *options, const struct line *line, const sigset
     if (*keeper > 0) {
         close(front[0]);
         close(told[1]);
-        errno = EAGAIN; /* no process could be made there */
+        errno = EAGAIN; /* for the case that the keeper could not fork */
         if (read(told[0], guard, sizeof *guard) == sizeof *guard && *guard > 0) {
             close(told[0]);
             return true;
@@ -169,14 +171,15 @@ int main(int argc, char **argv)
     find_programs(&options);
 
     sigset_t signals, before, blocked;
-    signal(SIGCHLD, SIG_DFL); /* ignored, it would take the dead away */
+    signal(SIGCHLD, SIG_DFL); /* if ignored, the kernel would reap the children */
     guard_signals(&signals);
     blocked = signals;
-    sigaddset(&blocked, SIGPIPE); /* a failed write is told by errno */
-    sigaddset(&blocked, SIGXFSZ); /* so is a file beyond ulimit -f */
-    sigaddset(&blocked, SIGTTOU); /* a word to the terminal from the background is fine */
+    sigaddset(&blocked, SIGPIPE); /* errno tells of a failed write */
+    sigaddset(&blocked, SIGXFSZ); /* and of a file beyond ulimit -f */
+    sigaddset(&blocked, SIGTTOU); /* writing to the terminal from the background is allowed */
     sigprocmask(SIG_BLOCK, &blocked, &before);
-    bool childless = waitid(P_ALL, 0, NULL, WEXITED | WNOHANG | WNOWAIT) != 0; /* else a script exec'ed us */
+    bool childless =
+        waitid(P_ALL, 0, NULL, WEXITED | WNOHANG | WNOWAIT) != 0; /* false: a script with children exec'ed oshrun */
     prctl(PR_SET_CHILD_SUBREAPER, 1);
 
     pid_t keeper, guard;

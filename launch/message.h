@@ -1,7 +1,7 @@
-/* What oshrun itself has to say: one line per message, "oshrun: text", on standard error.
+/* Messages of oshrun itself: one line each, "oshrun: text", on standard error.
  *
- * Single-threaded, like all of launch/. Before the guard runs, lines are written at once; the
- * guard routes them through the output so that they do not tear a PE's line. */
+ * Single-threaded, like all of launch/. Before the guard runs, oshrun writes lines at once. The guard routes them
+ * through the output so that they do not tear a PE's line. */
 #ifndef LAUNCH_MESSAGE_H
 #define LAUNCH_MESSAGE_H
 
@@ -17,11 +17,12 @@ enum { /* exit statuses that a shell user knows */
 };
 
 void say(const char *format, ...) __attribute__((format(printf, 1, 2)));
-/* A mistake on the command line: the line ends with a pointer to --help; exits with STATUS_USAGE. */
+/* Reports a mistake on the command line: prints a line that ends with a pointer to --help, and exits with
+ * STATUS_USAGE. */
 _Noreturn void say_usage(const char *format, ...) __attribute__((format(printf, 1, 2)));
-/* From now on lines go to this function instead of file descriptor 2. */
+/* Sends all later lines to this function instead of file descriptor 2. */
 void say_through(void (*sink)(const char *line, size_t bytes));
-/* Memory ran out: nothing sensible is left to do. */
+/* Returns memory. When it is null, memory is exhausted: prints a line and exits. */
 void *say_if_null(void *memory);
 
 #endif

@@ -33,11 +33,11 @@ enum option_id {
     NOTHING
 };
 
-/* Every name works with one dash and with two, its value as the next word or after "=". */
+/* Every name works with one dash or two; its value is the next word or follows "=". */
 static const struct option_row {
     const char *name;
     enum option_id id;
-    int values; /* words that follow */
+    int values; /* number of words that follow */
 } rows[] = {
     {"n", COUNT, 1},
     {"np", COUNT, 1},
@@ -66,13 +66,13 @@ static const struct option_row {
     {"V", VERSION, 0},
     {"help", HELP, 0},
     {"h", HELP, 0},
-    /* Where PEs go: on one machine no program can see a difference. */
+    /* Options that place PEs. On one machine no program can see a difference. */
     {"map-by", PLACE, 1},
     {"rank-by", PLACE, 1},
     {"oversubscribe", CROWD, 0},
-    {"allow-run-as-root", ROOT, 0}, /* Open MPI and PRRTE want it; it is handed over to them */
-    /* Other launchers need these for what always holds here, or use them to tune what is not here.
-     * What would change the job must not stand here. */
+    {"allow-run-as-root", ROOT, 0}, /* Open MPI and PRRTE need it; handover passes it on to them */
+    /* Other launchers need these options for things that always hold here, or use them to tune parts that do not exist
+     * here. An option that would change the job must not be in this list. */
     {"mca", NOTHING, 2},
     {"gmca", NOTHING, 2},
     {"omca", NOTHING, 2},
@@ -90,7 +90,7 @@ static const struct option_row {
     {"v", NOTHING, 0},
 };
 
-/* Where reading stands in the words of the line. */
+/* The reader's position in the words of the line. */
 struct reader {
     char **words;
     int at, count;
@@ -124,8 +124,8 @@ static double read_seconds(const char *option, const char *text)
     return seconds;
 }
 
-/* Open MPI's names; what is wider than a core leaves the PE to the kernel. What may follow ":" tells
- * how to treat too few cores: they are always shared here. */
+/* Returns true for binding to a core. Accepts Open MPI's names; for anything wider than a core the kernel places the
+ * PE. Text after ":" tells Open MPI how to treat too few cores; here PEs always share them. */
 static bool read_binding(const char *option, const char *text)
 {
     static const char *const names[] = {"core",    "hwthread", "none",    "socket", "package",
@@ -196,7 +196,8 @@ static void apply(struct options *options, struct app *app, enum option_id id, c
     }
 }
 
-/* The value of an option: what stands after its "=", or the next word. Of two, the first. */
+/* Returns the value of an option: the text after its "=", or the next word. When two words follow, returns the
+ * first. */
 static const char *read_value(struct reader *in, const struct option_row *row, const char *option, const char *given)
 {
     if (given && row->values != 1)
@@ -209,7 +210,7 @@ static const char *read_value(struct reader *in, const struct option_row *row, c
     return in->words[in->at - row->values];
 }
 
-/* The option at the reader, with its value. */
+/* Reads the option at the reader, with its value. */
 static void read_option(struct options *options, struct app *app, struct reader *in)
 {
     char *word = in->words[in->at++];
@@ -219,11 +220,11 @@ static void read_option(struct options *options, struct app *app, struct reader 
     if (!row)
         say_usage("unknown option %s", word);
     const char *given = name[bytes] ? name + bytes + 1 : NULL;
-    name[bytes] = 0; /* messages name the option alone */
+    name[bytes] = 0; /* messages name the option without its value */
     apply(options, app, row->id, word, read_value(in, row, word, given));
 }
 
-/* One program: options, then the program and its arguments up to ":" or the end. */
+/* Reads one program: options, then the program and its arguments up to ":" or the end. */
 static void read_app(struct options *options, struct app *app, struct reader *in)
 {
     while (in->at < in->count && in->words[in->at][0] == '-' && in->words[in->at][1]) {

@@ -1,7 +1,7 @@
 /* The command line of oshrun, read once at the start and constant from then on.
  *
- * options_read exits by itself: with status 0 after --help and --version, with status 2 and one
- * line after a mistake. So whoever has a struct options has a valid one. */
+ * options_read exits by itself: with status 0 after --help and --version, with status 2 and one line after a mistake.
+ * So a filled struct options is always valid. */
 #ifndef LAUNCH_OPTIONS_H
 #define LAUNCH_OPTIONS_H
 
@@ -9,16 +9,16 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* One program of the line; an MPMD line has several, parted by ":". */
+/* One program of the line. An MPMD line has several, separated by ":". */
 struct app {
     uint32_t count;       /* its PEs */
     uint32_t per_node;    /* -N; 0: not given */
-    bool counted;         /* -n was given; else count is the number of processors here */
+    bool counted;         /* -n or -N was given; else count is the number of processors here */
     char **argv;          /* ends with NULL; never empty */
-    const char *wdir;     /* NULL: where oshrun runs */
+    const char *wdir;     /* NULL: oshrun's own directory */
     const char **exports; /* -x, in order */
     size_t nexports;
-    char *path; /* what to execute, from program_find; relative ones start in wdir */
+    char *path; /* the file to execute, from program_find; a relative path starts in wdir */
 };
 
 struct options {
@@ -39,7 +39,7 @@ struct options {
 };
 
 void options_read(struct options *options, int argc, char **argv);
-/* Copies every argument that is still needed, so that the process may overwrite its own line. */
+/* Copies every argument that is still needed, so that the process may overwrite its own command line. */
 void options_keep_arguments(struct options *options);
 extern const char options_help[]; /* help.c */
 

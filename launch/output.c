@@ -12,29 +12,29 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define PROMPT_MS 100 /* an unfinished line of PE 0 without news for so long may be a prompt */
-#define STUCK_MS 1000 /* a long line without news for so long holds up the others no more */
+#define PROMPT_MS 100 /* after this time without news, an unfinished line of PE 0 may be a prompt */
+#define STUCK_MS 1000 /* after this time without news, a long line no longer holds up the others */
 #define CHUNK (64u << 10)
 
-/* One pipe from one PE. Invariants: of data[0..used), the first lines bytes are complete lines
- * that wait for the sink's owner; parked means out of the loop until the sink has room. */
+/* One pipe from one PE. Invariants: the first `lines` bytes of data[0..used) are complete lines that wait for the owner
+ * of the lane; parked means that the stream is out of the loop until the sink has room. */
 struct stream {
     struct watch watch;
     struct lane *lane;
     uint32_t pe;
-    int fd; /* -1: not there, or ended */
+    int fd; /* -1: none, or ended */
     bool parked, ended;
     char *data;
     size_t used, room, lines;
     int64_t heard;
 };
 
-/* Where lines of many streams meet. */
+/* One of oshrun's two outputs, where lines of many streams meet. */
 struct lane {
     struct sink sink;
-    struct stream *owner;      /* in the middle of a long line: the others wait */
-    const struct stream *last; /* who wrote last, */
-    bool midline;              /* and left a line unfinished */
+    struct stream *owner;      /* the stream in the middle of a long line; the others wait */
+    const struct stream *last; /* the stream that wrote last */
+    bool midline;              /* that stream left a line unfinished */
 };
 
 static struct lane lanes[2];
@@ -109,7 +109,7 @@ static void unpark(struct stream *stream)
 
 static void pour(struct stream *stream);
 
-/* The long line is over or stuck: everyone else goes on. */
+/* The long line is over or stuck. Lets all other streams go on. */
 static void release(struct lane *lane)
 {
     lane->owner = NULL;
@@ -118,7 +118,7 @@ static void release(struct lane *lane)
             pour(&streams[i]);
 }
 
-/* Sends on what a stream has kept, as far as it may. */
+/* Sends as much of a stream's kept bytes as it may. */
 static void pour(struct stream *stream)
 {
     struct lane *lane = stream->lane;
@@ -200,7 +200,7 @@ static bool same_file(int one, int other)
     return fstat(one, &a) == 0 && fstat(other, &b) == 0 && a.st_dev == b.st_dev && a.st_ino == b.st_ino;
 }
 
-/* Somebody may be answering prompts: a terminal, or a program at the other end of a pipe. */
+/* True when a user or program may answer prompts: input is a terminal, or a pipe or socket to a program. */
 static bool input_answers(void)
 {
     struct stat info;
@@ -224,7 +224,7 @@ unsigned output_files_per_pe(void)
     return direct ? 0 : joined ? 1 : 2;
 }
 
-/* Returns the writing end. */
+/* Returns the writing end, or -1 with errno. */
 static int open_stream(struct stream *stream, uint32_t pe, struct lane *lane)
 {
     int ends[2];
@@ -271,13 +271,14 @@ void output_connected(int out, int err)
         close(err);
 }
 
-/* An unfinished line of PE 0 goes out after a while: it may be a prompt. */
+/* True for an unfinished line of PE 0. It goes out after a while, because it may be a prompt. */
 static bool is_prompt(const struct stream *stream)
 {
     return prompts && stream->pe == 0 && stream->lane && stream->used > 0 && may_write(stream);
 }
 
-/* The owner of a lane flows as long as it has more for us, or we do not take it. */
+/* Releases a lane when its owner is stuck. The owner is not stuck while it has more input for the guard, or while the
+ * guard does not read it. */
 static void check_stuck(struct lane *lane, int64_t now)
 {
     struct stream *owner = lane->owner;
@@ -290,7 +291,7 @@ static void check_stuck(struct lane *lane, int64_t now)
         release(lane);
 }
 
-/* The streams whose unfinished lines the clock watches: those of PE 0. */
+/* Returns the number of streams whose unfinished lines the clock watches: those of PE 0. */
 static size_t watched(void)
 {
     return nstreams < output_files_per_pe() ? nstreams : output_files_per_pe();

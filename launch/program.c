@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* 0 when the file, seen from directory dir, can be executed; else why not. */
+/* Returns 0 when the file, seen from directory dir, can be executed, else an errno value. */
 static int refusal(int dir, const char *path)
 {
     struct stat info;
@@ -21,7 +21,7 @@ static int refusal(int dir, const char *path)
     return faccessat(dir, path, X_OK, AT_EACCESS) == 0 ? 0 : errno;
 }
 
-/* A bare name is looked up in PATH as a shell does; of several failures the most telling stays. */
+/* Looks a bare name up in PATH as a shell does. Returns 0, or the errno value of the failure that says most. */
 static int search(int dir, const char *name, char **found)
 {
     const char *at = getenv("PATH");
@@ -67,7 +67,7 @@ int program_find(struct app *app)
         say("--wdir %s: %s", app->wdir, strerror(errno));
         return STATUS_USAGE;
     }
-    int where = dir < 0 ? AT_FDCWD : dir; /* a current directory that may not be read is no fault */
+    int where = dir < 0 ? AT_FDCWD : dir; /* a current directory that cannot be opened is no fault */
     const char *name = app->argv[0];
     int why = strchr(name, '/') ? refusal(where, name) : search(where, name, &app->path);
     if (why == 0 && !app->path)

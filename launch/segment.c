@@ -11,7 +11,8 @@
 
 #define AWAY_FROM_SCRIPTS 100 /* shell scripts use small descriptor numbers of their own */
 
-/* The descriptor under a number that a wrapper script will hardly want for itself. */
+/* Moves the descriptor to a number that a wrapper script is unlikely to use. Returns that number, or fd itself on
+ * failure. */
 static int move_up(int fd)
 {
     int high = fcntl(fd, F_DUPFD_CLOEXEC, AWAY_FROM_SCRIPTS);

@@ -1,6 +1,6 @@
-/* The node's shared memory as the launcher makes it: layout in src/rte/node.h.
+/* The launcher's side of the node's shared memory; src/rte/node.h has the layout.
  *
- * An anonymous file: it has no name, so nothing can be left behind. Only PEs inherit it. */
+ * The memory is an anonymous file. It has no name, so nothing can be left behind. Only PEs inherit it. */
 #ifndef LAUNCH_SEGMENT_H
 #define LAUNCH_SEGMENT_H
 

@@ -20,7 +20,7 @@ static void sink_ready(struct watch *watch)
     sink_flush((struct sink *)watch);
 }
 
-/* Everything is written, or thrown away. */
+/* Empties the queue after everything was written or thrown away. */
 static void disarm(struct sink *sink)
 {
     sink->at = sink->used = 0;
@@ -37,7 +37,7 @@ void sink_open(struct sink *sink, int fd, void (*drained)(struct sink *))
     char path[32];
     *sink = (struct sink){.watch.ready = sink_ready, .fd = fd, .drained = drained};
     if (fstat(fd, &info) != 0 || S_ISREG(info.st_mode))
-        return; /* a file never makes a writer wait */
+        return; /* a file never blocks a writer */
     sink->cautious = true;
     if (!S_ISFIFO(info.st_mode) && !isatty(fd))
         return;
@@ -49,7 +49,7 @@ void sink_open(struct sink *sink, int fd, void (*drained)(struct sink *))
     }
 }
 
-/* One write; 0 when there is no room now. */
+/* Writes once. Returns the bytes written, 0 when there is no room now, -1 with errno. */
 static ssize_t write_some(struct sink *sink)
 {
     size_t bytes = sink->used - sink->at;

@@ -1,7 +1,7 @@
 /* A queue in front of oshrun's own standard output or error that never blocks the guard.
  *
- * The descriptor is shared with the shell, so it is not switched to non-blocking: pipes and
- * terminals are opened a second time for that. Once a write fails for good the sink swallows all. */
+ * The shell shares the descriptor, so the sink does not make it non-blocking. Instead it opens pipes and terminals a
+ * second time. Once a write fails for good, the sink drops everything. */
 #ifndef LAUNCH_SINK_H
 #define LAUNCH_SINK_H
 
@@ -13,19 +13,19 @@
 struct sink {
     struct watch watch;
     int fd;
-    bool cautious; /* fd may block: ask before each small write */
+    bool cautious; /* fd may block; ask before each small write */
     bool armed;    /* waiting in the loop for room */
     int broken;    /* errno of the write that failed for good */
     char *data;    /* pending bytes are data[at..used) */
     size_t at, used, room;
-    void (*drained)(struct sink *); /* called when everything is written after having been stuck */
+    void (*drained)(struct sink *); /* called when the sink was stuck and everything is written */
 };
 
 void sink_open(struct sink *sink, int fd, void (*drained)(struct sink *));
 void sink_put(struct sink *sink, const char *data, size_t bytes);
-/* Writes what can be written now. */
+/* Writes as much as it can now. */
 void sink_flush(struct sink *sink);
-bool sink_full(const struct sink *sink); /* callers should stop reading for it */
+bool sink_full(const struct sink *sink); /* callers should then stop reading for it */
 bool sink_empty(const struct sink *sink);
 
 #endif

@@ -6,13 +6,13 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
-/* Makes fd the target number, open across exec. */
+/* Puts fd at the target number, open across exec. Returns -1 with errno on failure. */
 static int place(int fd, int target)
 {
     return fd == target ? fcntl(fd, F_SETFD, 0) : dup2(fd, target);
 }
 
-/* A file without an interpreter line is a shell script, as execvp has it. */
+/* Runs a file without an interpreter line as a shell script, as execvp does. */
 static void execute_script(const struct spawn *spawn)
 {
     size_t count = 0;
@@ -26,7 +26,8 @@ static void execute_script(const struct spawn *spawn)
     execve("/bin/sh", argv, spawn->envp);
 }
 
-/* In the child, which borrows the parent's memory until exec: system calls only. */
+/* Runs in the child, which borrows the parent's memory until exec; so it uses system calls only. Returns only on
+ * failure. */
 static void become(const struct spawn *spawn, pid_t parent)
 {
     if (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0 || getppid() != parent)
@@ -48,7 +49,7 @@ static void become(const struct spawn *spawn, pid_t parent)
 pid_t spawn(const struct spawn *spawn)
 {
     pid_t parent = getpid();
-    volatile int why = 0; /* written by the child in our memory */
+    volatile int why = 0; /* the child writes it in our memory */
     pid_t pid = vfork();
     if (pid == 0) {
         become(spawn, parent);
@@ -57,7 +58,7 @@ pid_t spawn(const struct spawn *spawn)
     }
     if (pid > 0 && why) {
         errno = why;
-        return -1; /* the dead child is reaped with the others */
+        return -1; /* job_reap reaps the dead child with the others */
     }
     return pid;
 }

@@ -1,4 +1,4 @@
-/* Starts one PE: the fast way, vfork and exec, with what posix_spawn cannot do. */
+/* Starts one PE the fast way, by vfork and exec, and does some steps that posix_spawn cannot do. */
 #ifndef LAUNCH_SPAWN_H
 #define LAUNCH_SPAWN_H
 
@@ -19,7 +19,7 @@ struct spawn {
     const struct rlimit *files; /* the limit that oshrun was started with */
 };
 
-/* The child is killed when the caller dies. Returns its pid, or -1 with errno from the failing step. */
+/* Returns the child's pid, or -1 with errno from the failing step. The child is killed when the caller dies. */
 pid_t spawn(const struct spawn *spawn);
 
 #endif

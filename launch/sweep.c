@@ -22,13 +22,13 @@ static int parent_of(const char *pid)
         return parent;
     size_t bytes = fread(text, 1, sizeof text - 1, file);
     fclose(file);
-    while (bytes > 0 && text[bytes] != ')') /* the name before it may hold anything */
+    while (bytes > 0 && text[bytes] != ')') /* the name before it may contain any character */
         bytes--;
     text[sizeof text - 1] = 0;
     return sscanf(text + bytes, ") %*c %d", &parent) == 1 ? parent : -1;
 }
 
-/* Every process whose parent we are. The kernel's own list of children is not in every kernel. */
+/* Kills every child of this process. Not every kernel has a list of children, so this looks at all processes. */
 static void kill_children(void)
 {
     DIR *proc = opendir("/proc");
@@ -42,7 +42,7 @@ static void kill_children(void)
     closedir(proc);
 }
 
-/* Reaps who is dead. False: no child is left at all. */
+/* Reaps all dead children. Returns false when no child is left at all. */
 static bool reap(void)
 {
     pid_t pid;

@@ -5,8 +5,8 @@
 #ifndef LAUNCH_SWEEP_H
 #define LAUNCH_SWEEP_H
 
-/* Kills and reaps until no child is left; gives up on processes that do not die within patience
- * (stuck in the kernel, or of another user). SIGCHLD must be blocked. */
+/* Kills and reaps until no child is left. Gives up after patience_ms on processes that do not die (stuck in the kernel,
+ * or of another user). The caller has blocked SIGCHLD. */
 void sweep_descendants(int patience_ms);
 
 #endif
