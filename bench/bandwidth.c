@@ -1,8 +1,8 @@
-/* How fast are put and get, 4 KiB to 16 MiB, against memcpy of the same sizes in the same process?
+/* Measures how fast put and get are, 4 KiB to 16 MiB, against memcpy of the same sizes in the same process.
  *
- * 2 PEs: PE 0 moves, PE 1 waits. `memcpy` copies between the same two places as put, `memcpy.from` as get (the
- * peer's memory by shmem_ptr, else an own symmetric buffer); `memcpy.private` between two private buffers.
- * Kinds take turns batch by batch, so that a slow moment hits all of them. */
+ * 2 PEs: PE 0 moves, PE 1 waits. `memcpy` copies between the same two places as put, `memcpy.from` as get (the peer's
+ * memory by shmem_ptr, else an own symmetric buffer). `memcpy.private` copies between two private buffers. Kinds take
+ * turns batch by batch, so that a slow moment hits all of them. */
 #include "bench.h"
 
 enum { LARGEST = 16 << 20, KINDS = 5 };
@@ -18,7 +18,7 @@ static void do_memcpy(long n, void *arg)
     (void)arg;
     for (long i = 0; i < n; i++) {
         memcpy(b.direct, b.from, b.size);
-        __asm__ volatile("" ::: "memory"); /* every copy counts */
+        __asm__ volatile("" ::: "memory"); /* keeps the compiler from dropping a copy */
     }
 }
 
@@ -70,7 +70,7 @@ static void measure(void)
     long n[KINDS];
     for (int k = 0; k < KINDS; k++) /* over a network a put takes far longer than a copy */
         n[k] = bench_calibrate(kinds[k].loop, NULL);
-    for (int i = -1; i < bench.batches; i++) /* the first warms up */
+    for (int i = -1; i < bench.batches; i++) /* the first batch warms up */
         for (int k = 0; k < KINDS; k++) {
             double took = bench_time(kinds[k].loop, n[k], NULL);
             if (i >= 0)

@@ -1,5 +1,5 @@
-/* How long do barrier_all and sync_all take, at any number of PEs, also more than cores?
- * With 2 PEs also `hop`, half a round trip of plain stores, in the same run. */
+/* Measures how long barrier_all and sync_all take, with any number of PEs, also more than cores. With 2 PEs it also
+ * measures `hop`, half a round trip of plain stores, in the same run. */
 #include "bench.h"
 
 static void do_barrier(long n, void *arg)

@@ -1,11 +1,11 @@
-/* What the benchmark programs share: a clock, batches, medians, one JSON document on PE 0.
+/* Common parts of the benchmark programs: a clock, batches, medians, one JSON document on PE 0.
  *
- * Plain OpenSHMEM 1.4, so that every implementation's oshcc compiles it; BENCH_15 says that signals
- * and teams are there. Include it once, in the program's only source file; it is for one thread.
- * A measured operation is a function that does it n times: the loop is compiled with the call, as in
- * a program. A batch lasts long enough for the clock but is far shorter than a
- * time slice, so that on a busy machine most batches are undisturbed; the result is the median over batches. Where
- * PEs outnumber cores, taking turns is what is measured, and batches are longer than that. */
+ * Plain OpenSHMEM 1.4, so that every implementation's oshcc compiles it. BENCH_15 says that signals and teams exist.
+ * Include it once, in the program's only source file; it is for one thread. A measured operation is a function that
+ * does it n times, so the compiler sees loop and call together, as in a program. A batch lasts long enough for the
+ * clock but far shorter than a time slice, so on a busy machine most batches are undisturbed. The result is the median
+ * over batches. If PEs outnumber cores, the benchmark measures their turns too, and batches are longer than a time
+ * slice. */
 #ifndef BENCH_H
 #define BENCH_H
 #include <shmem.h>
@@ -35,7 +35,7 @@ static struct bench {
         double value;
     } result[BENCH_MOST_RESULTS];
 } bench;
-static long bench_agreed; /* symmetric: PE 0 writes it everywhere */
+static long bench_agreed; /* symmetric; PE 0 writes it on every PE */
 
 static inline double bench_now(void)
 {
@@ -111,7 +111,7 @@ static inline double bench_time(bench_loop *loop, long n, void *arg)
     return bench_now() - start;
 }
 
-/* How many repetitions fill a batch. Grows step by step, so the last step is warm. */
+/* Returns the number of repetitions that fill a batch. It grows step by step, so the last step is warm. */
 static inline long bench_calibrate(bench_loop *loop, void *arg)
 {
     long n = 1;
@@ -123,7 +123,7 @@ static inline long bench_calibrate(bench_loop *loop, void *arg)
     }
 }
 
-/* Nanoseconds per operation of one PE alone, for two loops that take turns batch by batch, so that a slow
+/* Gives the nanoseconds per operation of one PE alone, for two loops. They take turns batch by batch, so that a slow
  * moment of the machine hits both. */
 static inline void bench_pair(bench_loop *one, bench_loop *other, void *arg, double *of_one, double *of_other)
 {
@@ -137,7 +137,7 @@ static inline void bench_pair(bench_loop *one, bench_loop *other, void *arg, dou
     *of_other = bench_median(b, bench.batches);
 }
 
-/* PE 0's number, on all PEs. */
+/* Returns PE 0's number, on all PEs. */
 static inline long bench_agree(long n)
 {
     shmem_barrier_all();
@@ -154,7 +154,7 @@ struct bench_kind {
     void *arg;
 };
 
-/* How many repetitions of what all PEs do together fill a batch, as PE 0 sees it. */
+/* Returns the number of repetitions that fill a batch when all PEs work together, as PE 0 sees it. */
 static inline long bench_calibrate_together(const struct bench_kind *kind)
 {
     long n = 1;
@@ -168,8 +168,8 @@ static inline long bench_calibrate_together(const struct bench_kind *kind)
     return n;
 }
 
-/* Nanoseconds per operation, into ns[], of what all PEs do together (all must call this); PE 0's time
- * counts. The kinds take turns batch by batch. */
+/* Fills ns[] with the nanoseconds per operation when all PEs work together (all must call this). PE 0's time counts.
+ * The kinds take turns batch by batch. */
 static inline void bench_turns(const struct bench_kind *kinds, int count, double *ns)
 {
     double each[BENCH_MOST_KINDS][BENCH_MOST_BATCHES];
@@ -192,10 +192,9 @@ static inline double bench_together(bench_loop *loop, void *arg)
     return ns;
 }
 
-/* Hops: the two PEs exchange numbers by plain stores and loads, each writing a line that the other alone
- * reads, where shmem_ptr gives the other's memory. One operation is a round trip. How often the
- * reader looks decides how often it disturbs the writer, and what is best differs between processors:
- * so there are two loops, and the faster one is the floor. */
+/* Hops: the two PEs exchange numbers by plain stores and loads, if shmem_ptr gives the other's memory. Each writes a
+ * line that only the other reads. One operation is a round trip. The more often the reader looks, the more it disturbs
+ * the writer, and the best rate differs between processors. So there are two loops, and the faster one is the floor. */
 struct bench_hop {
     long *here, *there, sent;
 };
@@ -232,7 +231,7 @@ static inline void bench_hop_relaxed(long n, void *arg)
     bench_hops(n, arg, 1);
 }
 
-/* Collective. Returns 1 where hops can be measured: 2 PEs that reach each other's memory. */
+/* Collective. Returns 1 if hops can be measured (2 PEs that reach each other's memory), else 0. */
 static inline int bench_hop_setup(struct bench_hop *h)
 {
     h->here = bench_need(shmem_align(128, 128));
@@ -242,7 +241,7 @@ static inline int bench_hop_setup(struct bench_hop *h)
     return h->there != NULL;
 }
 
-/* The floor from the last two kinds of a bench_turns: the faster loop, half its round trip. */
+/* Reports the floor from the last two kinds of a bench_turns: half the round trip of the faster loop. */
 static inline void bench_hop_result(const double *ns)
 {
     bench_result("hop", (ns[0] < ns[1] ? ns[0] : ns[1]) / 2, "ns");

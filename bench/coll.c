@@ -1,11 +1,12 @@
-/* How long do collectives take: barrier, sync, broadcast, reduce, fcollect, alltoall at 8 B, 64 KiB and 4 MiB?
+/* Measures how long collectives take: barrier, sync, broadcast, reduce, fcollect, alltoall at 8 B, 64 KiB and 4 MiB.
  *
- * The size is what one PE contributes (alltoall at 8 B: one long for every peer). Team forms where the
- * implementation has OpenSHMEM 1.5, else active sets. The root of the broadcast moves on with every call, so
- * that no PE runs ahead. The floor of large sizes is the memory traffic at memcpy's speed: all PEs at once copy
- * that size from the next PE's memory (from their own where shmem_ptr gives none), and a collective takes
- * at least as many such copies as it has to move: broadcast PEs (the team form also fills the root's dest, the
- * active-set form does not), reduce and alltoall PEs, fcollect PEs * PEs.
+ * The size is one PE's contribution (alltoall at 8 B: one long for every peer). The benchmark calls the team forms if
+ * the implementation has OpenSHMEM 1.5, else the active sets. The root of the broadcast moves on with every call, so
+ * that no PE runs ahead. The floor of large sizes is the memory traffic at memcpy's speed: all PEs at once copy that
+ * size from the next PE's memory (from their own if shmem_ptr gives none). A collective takes at least as many such
+ * copies as it has to move: broadcast PEs (the team form also fills the root's dest, the active-set form does not),
+ * reduce and alltoall PEs, fcollect PEs * PEs.
+ *
  * Arguments: [--quick] [--only NAME] [--size BYTES] */
 #include "bench.h"
 
@@ -19,7 +20,7 @@ static struct {
     size_t only_size;
 } c;
 
-/* What goes to each peer in alltoall. */
+/* Returns the number of elements that go to each peer in alltoall. */
 static size_t block(void)
 {
     return c.count < (size_t)bench.pes ? 1 : c.count / (size_t)bench.pes;
@@ -103,7 +104,7 @@ static const struct {
     {"reduce", call_reduce, 1},   {"fcollect", call_fcollect, 1}, {"alltoall", call_alltoall, 1},
 };
 
-static long calls; /* so far, the same on all PEs: pSync arrays and roots go on from batch to batch */
+static long calls; /* so far, the same on all PEs; pSync arrays and roots go on from batch to batch */
 
 static void loop(long n, void *arg)
 {
@@ -112,7 +113,7 @@ static void loop(long n, void *arg)
         call(calls++);
 }
 
-/* All PEs copy at once. Long batches, since nothing keeps the PEs in step. */
+/* All PEs copy at once. Batches are long, because nothing keeps the PEs in step. */
 static double copy_time(void)
 {
     double each[BENCH_MOST_BATCHES];
@@ -122,7 +123,7 @@ static double copy_time(void)
         double start = bench_now();
         for (long k = 0; k < n; k++) {
             memcpy(c.own, c.neighbour, c.size);
-            __asm__ volatile("" ::: "memory"); /* every copy counts */
+            __asm__ volatile("" ::: "memory"); /* keeps the compiler from dropping a copy */
         }
         shmem_barrier_all();
         if (i >= 0)

@@ -1,10 +1,11 @@
-/* All PEs send a message to all (seed 003, figure 4): nanoseconds for one exchange.
+/* All PEs send a message to all (seed 003, figure 4). Measures the nanoseconds of one exchange.
  *
  *   barrier     puts, barrier_all
- *   flags       puts, fence, atomic_add of -1 to everybody's flag, wait for 0: the paper's baseline
+ *   flags       puts, fence, atomic_add of -1 to every PE's flag, wait for 0 (the paper's baseline)
  *   ct          counting puts, wait for as many as there are PEs
+ *
  * Two buffers, flags and counters take turns, as in the paper, so that a fast PE may be one exchange ahead: its next
- * one needs all others' puts of this one. Everyone checks every message. */
+ * exchange needs all others' puts of this one. Every PE checks every message. */
 #include "extension.h"
 
 struct exchange {
@@ -96,7 +97,7 @@ static const struct {
 #if BENCH_REQUESTS
     {"ct", do_ct},
 #else
-    {"ct", do_flags}, /* what a program does there instead */
+    {"ct", do_flags}, /* a program does this where there are no counters */
 #endif
 };
 enum { WAYS = sizeof ways / sizeof ways[0], MOST = 32768 };

@@ -1,4 +1,4 @@
-/* What the seeds' experiments share beside bench.h: whether requests and counters are there, and turns of one PE. */
+/* Common parts of the seeds' experiments beside bench.h: whether requests and counters exist, and turns of one PE. */
 #ifndef BENCH_EXTENSION_H
 #define BENCH_EXTENSION_H
 #include "bench.h"
@@ -10,12 +10,12 @@
 #endif
 
 #ifdef SHMEMX_REQUEST_NULL
-#define BENCH_REQUESTS 1 /* and counters */
+#define BENCH_REQUESTS 1 /* requests and counters exist */
 #else
 #define BENCH_REQUESTS 0
 #endif
 
-/* Nanoseconds per operation, into ns[], of what this PE does alone; the kinds take turns batch by batch. */
+/* Fills ns[] with the nanoseconds per operation when this PE works alone. The kinds take turns batch by batch. */
 static inline void bench_alone(const struct bench_kind *kinds, int count, double *ns)
 {
     double each[BENCH_MOST_KINDS][BENCH_MOST_BATCHES];
@@ -36,7 +36,7 @@ static inline void bench_sized_result(const char *name, size_t size, double valu
     bench_result(full, value, unit);
 }
 
-/* All PEs say whether their results were right; the number of PEs whose were not, everywhere. */
+/* All PEs tell whether their results were right. Returns the number of PEs with wrong results, on every PE. */
 static long bench_wrong_pes; /* symmetric */
 
 static inline long bench_verified(long wrong)

@@ -1,7 +1,7 @@
-/* What does atomic_fetch_add cost over the bare instruction?
+/* Measures the cost of atomic_fetch_add over the bare instruction.
  *
- * PE 0 adds to the last PE's variable, uncontended; the bare instruction, compiled into the loop, works
- * on the same address where shmem_ptr gives one. Also contended: all PEs add at once. */
+ * PE 0 adds to the last PE's variable, uncontended. The bare instruction, compiled into the loop, works on the same
+ * address if shmem_ptr gives one. Also measures the contended case: all PEs add at once. */
 #include "bench.h"
 
 struct target {

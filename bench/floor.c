@@ -1,5 +1,5 @@
-/* The floor library (libbenchfloor.so): see floor.h. The orders are those of the OpenSHMEM operations
- * which are compared with it: acquire-release for updates, release for set, acquire for fetch. */
+/* The floor library (libbenchfloor.so); see floor.h. The orders are those of the OpenSHMEM operations that are compared
+ * with it: acquire-release for updates, release for set, acquire for fetch. */
 #include "floor.h"
 
 void floor_nothing(void) {}

@@ -1,5 +1,5 @@
-/* One-line accesses that live in another shared library: the floor for calls into a library.
- * Any thread; the memory is the caller's. */
+/* One-line accesses in another shared library: the floor for calls into a library. Any thread; the memory is the
+ * caller's. */
 #ifndef BENCH_FLOOR_H
 #define BENCH_FLOOR_H
 void floor_nothing(void);

@@ -1,10 +1,12 @@
-/* The floor of every message on a node: how long until a store on one core is seen on another?
- * Two processes pinned to two cores exchange numbers, without any library:
+/* The floor of every message on a node: the time until one core sees another core's store. Two processes pinned to two
+ * cores exchange numbers, without any library:
+ *
  *   hop       each writes a line that only the other reads, as messages do (half a round trip)
  *   hop.line  both write and read one line
- * A reader that looks less often disturbs the writer less; what is best differs between processors. So each
- * is measured with and without a pause between looks, and the faster one counts.
- * With one core alone there is no hop to measure: the document is empty. */
+ *
+ * A reader that looks less often disturbs the writer less, and the best rate differs between processors. So this
+ * measures each with and without a pause between looks; the faster one counts. With only one core there is no hop to
+ * measure, and the document is empty. */
 #define _GNU_SOURCE
 #include <sched.h>
 #include <stdio.h>
@@ -20,7 +22,7 @@ enum { MOST_BATCHES = 101, WARM = 1000 };
 static struct shared {
     _Alignas(256) long line[2][32];
 } * shared;
-static cpu_set_t allowed; /* before anybody was pinned */
+static cpu_set_t allowed; /* set before pin is called */
 
 static int relax; /* pause between looks? */
 
@@ -54,7 +56,7 @@ static void pin(int which)
         }
 }
 
-/* Two lines: each side writes the other's. */
+/* Two lines; each side writes the other's. */
 static void exchange_two(int side, long from, long n)
 {
     for (long number = from + 1; number <= from + n; number++) {
@@ -67,7 +69,7 @@ static void exchange_two(int side, long from, long n)
     }
 }
 
-/* One line: even numbers are side 1's turn to answer. */
+/* One line. An odd number asks side 1 to answer with the next even number. */
 static void exchange_one(int side, long from, long n)
 {
     long *line = shared->line[0];
@@ -88,7 +90,7 @@ static int compare(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Both sides call it; the answer is side 0's. */
+/* Both sides call it. Side 0's result counts. */
 static double measure(int side, void (*exchange)(int, long, long), int batches, long n)
 {
     double each[MOST_BATCHES];

@@ -1,4 +1,4 @@
-/* A process that does nothing: what floor_spawn starts. */
+/* A process that does nothing; floor_spawn starts it. */
 int main(void)
 {
     return 0;

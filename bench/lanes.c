@@ -1,9 +1,9 @@
-/* Threads of PE 0 against PE 1, by contexts of their own and by one that they share: what lanes are for (design §4).
+/* Measures the use of lanes (design §4): threads of PE 0 work on PE 1, each by its own context, or all by a shared one.
  *
  *   own.put.T, shared.put.T    ns per 8-byte nbi put, all threads together, a quiet of the context every WINDOW
  *   own.get.T, shared.get.T    ns per blocking 8-byte get, all threads together
  *
- * Run it where PEs do not share memory (over hosts, or with LATERAL_TRANSPORTS=ucx), with LATERAL_LANES=1 beside:
+ * Run it where PEs do not share memory (over hosts, or with LATERAL_TRANSPORTS=ucx), and again with LATERAL_LANES=1:
  *
  *   oshcc -O2 -o lanes bench/lanes.c && LATERAL_TRANSPORTS=ucx oshrun -n 2 ./lanes */
 #include "bench.h"

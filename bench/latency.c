@@ -1,8 +1,8 @@
-/* How long do p, g, put and get of one element, and atomics take, on the heap and on a global variable,
- * and how long does the same access take through a one-line function of another shared library?
+/* Measures p, g, put and get of one element, and atomics, on the heap and on a global variable, and the same access
+ * through a one-line function of another shared library (the floor).
  *
- * 2 PEs: PE 0 works on PE 1's memory, PE 1 waits. The floor uses the very same address where
- * shmem_ptr gives one, else memory of its own. One quiet per batch completes what is under way. */
+ * 2 PEs: PE 0 works on PE 1's memory, PE 1 waits. The floor uses the very same address if shmem_ptr gives one, else
+ * memory of its own. One quiet per batch completes all open operations. */
 #include "bench.h"
 #include "floor.h"
 

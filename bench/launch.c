@@ -1,4 +1,4 @@
-/* Does nothing but init and finalize: the runner times it from launch to exit. */
+/* Does nothing but init and finalize. The runner times it from launch to exit. */
 #include <shmem.h>
 
 int main(void)

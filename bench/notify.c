@@ -1,14 +1,16 @@
-/* Ping-pong of messages, half a round trip, against the size of the message (seed 003, figure 3):
+/* Measures half a round trip of messages between two PEs, by the size of the message (seed 003, figure 3):
  *
- *   inc         put, fence, atomic_inc of a flag; the receiver waits and sets it back: the paper's baseline
+ *   inc         put, fence, atomic_inc of a flag; the receiver waits and sets it back (the paper's baseline)
  *   put_signal  put_signal that sets        put_signal_add   put_signal that adds
  *   ct          counting put; the receiver waits for one and sets the counter back, as in the paper
- *   store       memcpy to the receiver's memory and a release store of a flag, where shmem_ptr gives the memory
- * The receiver reads and checks the first and the last word of every message. 2 PEs; a hop of a cache line is the floor. */
+ *   store       memcpy to the receiver's memory and a release store of a flag, if shmem_ptr gives the memory
+ *
+ * The receiver reads and checks the first and the last word of every message. 2 PEs. A hop of a cache line is the
+ * floor. */
 #include "extension.h"
 
 struct box {
-    long *data; /* symmetric, as the rest */
+    long *data; /* symmetric, as are flag and signal */
     int *flag;
     uint64_t *signal;
     long *source;
@@ -97,9 +99,9 @@ static const struct {
 #if BENCH_REQUESTS
     {"ct", do_ct},
 #else
-    {"ct", do_inc}, /* what a program does there instead */
+    {"ct", do_inc}, /* a program does this where there are no counters */
 #endif
-    {"store", do_store}, /* the last: left out where memory cannot be mapped */
+    {"store", do_store}, /* the last one, left out where memory cannot be mapped */
 };
 enum { WAYS = sizeof ways / sizeof ways[0], MOST = 32768 };
 

@@ -1,5 +1,7 @@
-/* Does one operation N times on this PE's own memory, so that bench/callgrind.py can count its instructions
- * as the difference between two runs. Started without a launcher.   opcount OPERATION N   (--list names them) */
+/* Does one operation N times on this PE's own memory. bench/callgrind.py counts its instructions as the difference
+ * between two runs. Runs without a launcher.
+ *
+ *   opcount OPERATION N   (--list names the operations) */
 #include <shmem.h>
 #include <shmemx.h>
 #include <stdint.h>

@@ -1,17 +1,18 @@
-/* How long until a value that one PE sends is seen by another that waits for it (half a round trip)?
+/* Measures the time from one PE's send until another PE, which waits for the value, sees it (half a round trip).
  *
- *   hop              plain stores and loads of one line, where shmem_ptr gives the other's memory
+ *   hop              plain stores and loads of one line, if shmem_ptr gives the other's memory
  *   p                p of a flag alone
  *   put_inc          put of one element, fence, atomic_inc of a flag in the same cache line
- *   put_inc.apart    the same with the flag in another cache line: two lines travel, as in all that follow
+ *   put_inc.apart    the same with the flag in another cache line; two lines travel, as in all below with .apart
  *   put_signal       put_signal of one element, the signal in the same cache line
  *   put_signal.apart, put_signal_add.apart      put_signal that sets, and that adds
  *   ct.apart         counting put
- *   store.apart      a plain store of the element and a release store of a flag, where shmem_ptr gives the memory
+ *   store.apart      a plain store of the element and a release store of a flag, if shmem_ptr gives the memory
+ *
  * The receiver reads and checks every value. Kinds take turns batch by batch, so that all see the same machine. */
 #include "extension.h"
 
-/* Symmetric, one for each kind: numbers go on from batch to batch. */
+/* Symmetric, one for each kind. Numbers go on from batch to batch. */
 struct box {
     _Alignas(128) long data;
     long flag;
@@ -21,9 +22,9 @@ struct box {
 };
 
 struct exchange {
-    struct box *box, *there; /* there: the other's, or null where it cannot be mapped */
+    struct box *box, *there; /* the other PE's box, or null if it cannot be mapped */
     long *flag;              /* the flag or signal this kind uses */
-    long sent;               /* messages so far; both sides count alike */
+    long sent;               /* messages so far; both sides count the same */
 #if BENCH_REQUESTS
     shmemx_ct_t ct;
 #endif
@@ -107,7 +108,7 @@ static const struct {
 #if BENCH_REQUESTS
     {"ct.apart", do_ct, APART},
 #endif
-    {"store.apart", do_store, APART}, /* the last: left out where memory cannot be mapped */
+    {"store.apart", do_store, APART}, /* the last one, left out where memory cannot be mapped */
 };
 enum { WAYS = sizeof ways / sizeof ways[0] };
 _Static_assert((int)WAYS + 2 <= (int)BENCH_MOST_KINDS, "all ways and the hops take turns");

@@ -1,19 +1,20 @@
-/* What does a request cost, and what does merging save? Nanoseconds per put in a window of 64, 8 B to 1 MB, of PE 0
+/* Measures the cost of a request and the gain of merging. Nanoseconds per put in a window of 64, 8 B to 1 MB, from PE 0
  * to PE 1, which waits (seeds 000, 002: message rate and latency).
  *
  *   put        blocking puts, one quiet a window       nbi       put_nbi, one quiet a window
  *   request    a request for each put, wait_all        merged    one request for the window, one wait
  *   merge      a request for each put, merged into one, one wait
  *   put_inc    put, fence, atomic_inc of a counter     put_ct    counting put
- *   put.each, request.each    one put and its remote completion, at a time: quiet, wait
+ *   put.each, request.each    one put and its remote completion at a time (quiet, wait)
  *   test       testing a merged request that is complete
- * Every window writes other values, and what arrived last is read back. */
+ *
+ * Every window writes other values, and the benchmark reads the last ones back. */
 #include "extension.h"
 
 enum { WINDOW = 64 };
 
 struct windows {
-    char *there; /* symmetric: a window of the largest size */
+    char *there; /* symmetric; a window of the largest size */
     char *source;
     long *count; /* symmetric */
     size_t size;
@@ -26,7 +27,7 @@ struct windows {
 
 static long wrong;
 
-/* One loop for each way: `put` is done for each message i of a window at `to`, then `end`. */
+/* One loop for each way: does `put` for each message i of a window at `to`, then `end`. */
 #define LOOP(name, put, end)                           \
     static void name(long n, void *arg)                \
     {                                                  \
@@ -67,14 +68,14 @@ static const struct {
 #if BENCH_REQUESTS
     {"request", do_request}, {"merged", do_merged}, {"merge", do_merge},   {"request.each", do_request_each},
     {"put_ct", do_ct},
-#else /* what a program does there instead */
+#else /* a program does this where there are no requests */
     {"request", do_nbi}, {"merged", do_nbi}, {"merge", do_nbi},     {"request.each", do_each}, {"put_ct", do_inc},
 #endif
 };
 enum { WAYS = sizeof ways / sizeof ways[0] };
 _Static_assert((int)WAYS <= (int)BENCH_MOST_KINDS, "all ways take turns");
 
-/* Each way once more with a pattern of its own, read back. */
+/* Runs each way once more with a pattern of its own and reads it back. */
 static void verify(struct windows *w, char *back)
 {
     for (int k = 0; k < WAYS; k++) {

@@ -1,5 +1,5 @@
-/* How much memory is resident in a PE after init? The largest over the PEs, from /proc/self/status;
- * shared pages count in every PE that touches them. Also after every PE has put to every other. */
+/* Measures the resident memory of a PE after init: the largest over the PEs, from /proc/self/status. Shared pages count
+ * in every PE that touches them. Measures again after every PE has put to every other. */
 #include "bench.h"
 
 static long rss; /* symmetric: bytes */
@@ -17,7 +17,7 @@ static long read_rss(void)
     return kib * 1024;
 }
 
-/* The largest value of rss, for PE 0. */
+/* Returns the largest value of rss in MiB, at PE 0. */
 static double largest(void)
 {
     long most = 0;

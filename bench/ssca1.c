@@ -1,19 +1,19 @@
-/* SSCA#1, pairwise local alignment of two codon sequences (seed 000's application): milliseconds of kernel 1, all good
- * endings, and kernel 2, the alignments behind them; in every mode, each verified.
+/* SSCA#1, pairwise local alignment of two codon sequences (seed 000's application). Reports the milliseconds of kernel
+ * 1, which finds all good endings, and of kernel 2, which finds their alignments, in every mode. It verifies each.
  *
  *   blocking       per cell: 5 gets, 3 puts; barrier_all after each anti-diagonal
  *   nbi            the same with _nbi and a quiet before the gets are used
- *   request        a request for each get and put; puts are waited for at the end of the diagonal
+ *   request        a request for each get and put; waits for the puts at the end of the diagonal
  *   merged         one request for the cell's gets, one for the puts of the diagonal
  *   block          one request for the gets of 64 cells, one for all puts; in place of the barrier a PE counts at
- *                  those PEs that will read what it wrote, and waits for those whose data it reads
- *   ranges         the same, the cells' gets and puts being ranges
+ *                  the PEs that will read its data, and waits for the PEs whose data it reads
+ *   ranges         the same, with ranges for the cells' gets and puts
  *
  *   ssca1 [SCALE] [--quick]        sequences of 2^(SCALE/2) codons and the planted ones; default 18
  *
- * Cell (m, n) lies on diagonal m + n. H, E, F of a diagonal are kept by m, block-distributed like the sequences; the
- * cells of a diagonal are dealt out evenly, so data is mostly elsewhere. With G = H(m-1, n-1) + W(m, n):
- * H = max(0, E, F, G), E(m+1, n) = max(E - 2, G - 7), F(m, n+1) = max(F - 2, G - 7). */
+ * Cell (m, n) lies on diagonal m + n. H, E, F of a diagonal are stored by m, block-distributed like the sequences. The
+ * PEs share the cells of a diagonal evenly, so most data lies on other PEs. With G = H(m-1, n-1) + W(m, n): H = max(0,
+ * E, F, G), E(m+1, n) = max(E - 2, G - 7), F(m, n+1) = max(F - 2, G - 7). */
 #include "extension.h"
 
 #include "ssca1.h"
@@ -23,24 +23,24 @@ static const char *const mode_names[] = {"blocking", "nbi", "request", "merged",
 enum { MODES = BENCH_REQUESTS ? 6 : 2, GETS = 5, PUTS = 3, CELLS = 64 };
 
 #if !BENCH_REQUESTS
-typedef int shmemx_request_t; /* modes beyond NBI are not reached */
+typedef int shmemx_request_t; /* the benchmark never reaches modes beyond NBI */
 #define shmemx_int_get_nbe(dest, source, n, pe, request) ((void)(request))
 #define shmemx_int_put_nbe(dest, source, n, pe, request) ((void)(request))
 #define shmemx_request_wait(request) ((void)(request))
 #define shmemx_request_wait_all(requests, n, status) ((void)(requests), (void)(n))
 #endif
 
-static int length, block;                   /* codons of a sequence, and of it on one PE */
+static int length, block;                   /* codons of a sequence, and its codons on one PE */
 static int *codons[2];                      /* symmetric blocks: main and match sequence */
 static int *row_h[3], *row_e[2], *row_f[2]; /* symmetric blocks of rolling diagonals */
-static int *owners, *offsets;               /* of each index: a table, to keep divisions out of the cells */
+static int *owners, *offsets;               /* of each index; tables keep divisions out of the cells */
 static shmemx_request_t requests[GETS];
 static shmemx_request_t *put_requests; /* of a diagonal: three for each cell, or one */
 static struct endings endings;
 static long wrong;
 #if BENCH_REQUESTS
-static shmemx_ct_t done_by[SSCA1_MOST_PES]; /* diagonals that each PE has told me of */
-static long told[SSCA1_MOST_PES];           /* how many of them I have waited for */
+static shmemx_ct_t done_by[SSCA1_MOST_PES]; /* counts the diagonals that each PE has told this PE of */
+static long told[SSCA1_MOST_PES];           /* the number of those that this PE has waited for */
 #endif
 
 struct cell {
@@ -100,7 +100,7 @@ static inline void put_cell(enum mode mode, const struct cell *c, int diagonal, 
     put(mode, row_f[(diagonal + 1) % 2], m, &c->f, 1, r + 2 * each);
 }
 
-/* What was issued with these requests, or without any, is complete. */
+/* Completes the operations issued with these requests, or without any. */
 static inline void complete(enum mode mode, shmemx_request_t *r, int count)
 {
     if (mode == NBI)
@@ -116,7 +116,8 @@ static int codon_at(int sequence, int index)
     return shmem_int_g(codons[sequence] + offsets[index], owners[index]);
 }
 
-/* An ending: the best way here is the pair itself, good enough, and the next pair does not go on. */
+/* Keeps an ending if the pair itself is the best way to this cell, the score is good enough, and the next pair does not
+ * go on. */
 static void maybe_ending(int m, int n, int score, int pair)
 {
     if (score <= SSCA1_MIN_SCORE || pair <= 0)
@@ -137,7 +138,7 @@ static inline void compute(struct cell *c, int m, int n)
     c->f = c->f - 2 > g - 7 ? c->f - 2 : g - 7;
 }
 
-/* The cells of a diagonal that a PE has: m from first to last - 1. */
+/* Gives the cells of a diagonal that a PE computes: m from first to last - 1. */
 static void share(int diagonal, int pe, int *first, int *last)
 {
     int low = diagonal < length ? 0 : diagonal - length + 1, high = diagonal < length ? diagonal : length - 1;
@@ -169,11 +170,11 @@ static void block_of_cells(int diagonal, int first, int last)
     }
 }
 
-/* The codons of the match sequence run backwards along a diagonal. */
+/* Computes cells by ranges. The codons of the match sequence run backwards along a diagonal. */
 static void range_of_cells(int diagonal, int first, int last)
 {
     int a[CELLS], b[CELLS], h[CELLS], e[CELLS], f[CELLS], count = last - first, top = diagonal - last + 1;
-    int skip_m = first == 0, skip_n = top == 0; /* cells at the edges have nothing before them */
+    int skip_m = first == 0, skip_n = top == 0; /* cells at the edges have no cell before them */
     h[0] = h[count - 1] = 0;
     e[0] = f[count - 1] = SSCA1_NO_GAP;
     get(RANGES, a, codons[0], first, count, requests);
@@ -195,8 +196,8 @@ static void range_of_cells(int diagonal, int first, int last)
 }
 
 #if BENCH_REQUESTS
-/* Does what `pe` has on the diagonal touch what `of` reads or overwrites on the next one? Cells next to each
- * other share data. */
+/* Returns 1 if the cells of `pe` on the diagonal touch data that `of` reads or overwrites on the next one, else 0.
+ * Neighbouring cells share data. */
 static int matters(int diagonal, int pe, int of)
 {
     int first, last, next_first, next_last;
@@ -205,8 +206,8 @@ static int matters(int diagonal, int pe, int of)
     return first < last && next_first < next_last && first <= next_last && last > next_first - 1;
 }
 
-/* In place of a barrier: neighbours only. What is two diagonals old needs no word of its own, since a PE that has the
- * cell between has waited for its writer, and is waited for. */
+/* Waits for neighbours only, in place of a barrier. Data two diagonals old needs no count of its own: the PE that has
+ * the cell between has waited for its writer, and is itself waited for. */
 static void tell_and_wait(int diagonal)
 {
     for (int pe = 0; pe < bench.pes; pe++)
@@ -234,7 +235,7 @@ static inline void diagonals(enum mode mode)
             end = last - m < CELLS ? last : m + CELLS;
             mode == BLOCK ? block_of_cells(diagonal, m, end) : range_of_cells(diagonal, m, end);
         }
-        if (mode != NBI) /* the barrier completes those, and would the others */
+        if (mode != NBI) /* the barrier completes those; it would complete the others too */
             complete(mode, put_requests, PUTS * (last - first));
         if (mode < BLOCK)
             shmem_barrier_all();
@@ -245,7 +246,7 @@ static inline void diagonals(enum mode mode)
 
 static void kernel1(enum mode mode)
 {
-    switch (mode) { /* each with its own copy of the loops */
+    switch (mode) { /* each mode has its own copy of the loops */
     case BLOCKING: diagonals(BLOCKING); break;
     case NBI: diagonals(NBI); break;
     case REQUEST: diagonals(REQUEST); break;
@@ -257,7 +258,7 @@ static void kernel1(enum mode mode)
     ssca1_gather(&endings);
 }
 
-/* Alignments are dealt out; each PE fetches the codons before its endings, backwards. */
+/* The PEs share the alignments. Each PE fetches the codons before its endings, backwards. */
 static void kernel2(enum mode mode, struct alignment *best)
 {
     for (int i = bench.me; i < endings.count; i += bench.pes) {
@@ -277,7 +278,7 @@ static void kernel2(enum mode mode, struct alignment *best)
     shmem_barrier_all();
 }
 
-/* Every mode must find what the first one found, and the planted alignments on top. */
+/* Every mode must find the endings that the first mode found, and the planted alignments on top. */
 static void verify(enum mode mode, const struct alignment *best)
 {
     static unsigned long first_sum;

@@ -1,7 +1,7 @@
-/* The part of SSCA#1 that does not communicate much: codons, scores, the list of endings, one alignment.
+/* The parts of SSCA#1 that communicate little: codons, scores, the list of endings, one alignment.
  *
- * A codon is three bases, a number in base 4 with a 0, g 1, c 2, t 3. Sequences are random but for planted words of
- * amino acids, so the three best alignments are known. Included once, by ssca1.c. */
+ * A codon is three bases, a number in base 4 with a 0, g 1, c 2, t 3. Sequences are random except for planted words of
+ * amino acids, so the three best alignments are known. Only ssca1.c includes this, once. */
 #ifndef BENCH_SSCA1_H
 #define BENCH_SSCA1_H
 #include "bench.h"
@@ -10,8 +10,8 @@ enum {
     SSCA1_MOST_PES = 64,
     SSCA1_MIN_SCORE = 20,
     SSCA1_KEPT = 200,  /* endings */
-    SSCA1_APART = 5,   /* in both sequences, or the better one is kept */
-    SSCA1_BEST = 3,    /* alignments that are written out */
+    SSCA1_APART = 5,   /* distance in both sequences; of closer endings only the better one stays */
+    SSCA1_BEST = 3,    /* alignments that the benchmark writes out */
     SSCA1_WINDOW = 96, /* codons before an ending that its alignment may take */
     SSCA1_NO_GAP = -1000000
 };
@@ -32,14 +32,14 @@ struct alignment {
 /* Amino acid of each codon: first base by first base, in the order a, g, c, t of all three bases. */
 static const char ssca1_amino[] = "KKNNRRSSTTTTIMIIEEDDGGGGAAAAVVVVQQHHRRRRPPPPLLLL**YY*WCCSSSSLLFF";
 
-/* The words planted in the main and in the match sequence, and where: a part of the length, in eighths. */
+/* The words planted in the main and in the match sequence, and their places: a part of the length, in eighths. */
 static const char *const ssca1_words[2][3] = {{"ACDEFG*IDENTICAL*HIKLMN", "ACDEFG*MISQRMATCHES*HIKLMN",
                                                "ACDEFG*STARTGAPMIDSTEND*HIKLMN"},
                                               {"MNLKIH*IDENTICAL*GFEDCA", "MNLKIH*MISRQMATCHES*GFEDCA",
                                                "MNLKIH*STARTMIDSTGAPEND*GFEDCA"}};
 static const int ssca1_places[2][3] = {{1, 3, 6}, {4, 2, 5}};
 
-/* Which codon stands for an amino acid in the planted words: the benchmark's choice. */
+/* Returns the codon for an amino acid in the planted words. The benchmark chose them. */
 static inline int ssca1_codon(char letter)
 {
     static const char letters[] = "ACDEFGHIKLMNPQRSTVWY*";
@@ -60,7 +60,7 @@ static inline int ssca1_length(int scale)
     return length + 3 * 32;
 }
 
-/* Codons first to first + count - 1 of a sequence; the same for any number of PEs. */
+/* Fills in codons first to first + count - 1 of a sequence. They are the same for any number of PEs. */
 static inline void ssca1_fill(int *codons, int sequence, int first, int count, int length)
 {
     for (int i = 0; i < count; i++) {
@@ -82,7 +82,7 @@ static inline int ssca1_near(struct ending a, struct ending b)
     return abs(a.m - b.m) < SSCA1_APART && abs(a.n - b.n) < SSCA1_APART;
 }
 
-/* Of endings that lie close together the best stays; when the list is full the worst goes. */
+/* Adds an ending. Of endings that lie close together the best stays; when the list is full the worst goes. */
 static inline void ssca1_keep(struct endings *endings, struct ending one)
 {
     int worst = 0;
@@ -108,7 +108,7 @@ static int ssca1_order(const void *a, const void *b)
     return x->m != y->m ? x->m - y->m : x->n - y->n;
 }
 
-/* Collective: everybody's endings, best first, at everybody. */
+/* Collective. Gives every PE the endings of all PEs, best first. */
 static inline void ssca1_gather(struct endings *mine)
 {
     static struct endings all[SSCA1_MOST_PES]; /* symmetric */
@@ -132,8 +132,8 @@ static inline unsigned long ssca1_sum(const struct endings *endings)
     return sum;
 }
 
-/* Kernel 2 for one ending: best[state][i][j] is the best alignment of the last i + 1 and j + 1 codons that begins
- * with a pair, or with a gap that takes main or match. It is built from the ending backwards. */
+/* Kernel 2 for one ending. best[state][i][j] is the best alignment of the last i + 1 and j + 1 codons that begins with
+ * a pair, or with a gap that takes main or match. It is built from the ending backwards. */
 enum ssca1_state { SSCA1_PAIR, SSCA1_MAIN, SSCA1_MATCH };
 
 struct ssca1_table {
@@ -165,8 +165,8 @@ static inline void ssca1_cell(struct ssca1_table *t, int i, int j)
             ssca1_most(t->best[SSCA1_MATCH][i][j - 1] - 2, t->best[SSCA1_PAIR][i][j - 1] - 7, SSCA1_NO_GAP);
 }
 
-/* From the beginning of the alignment to its ending, a step at a time; the score of what is written, by the rules
- * alone, is the caller's check. */
+/* Writes the alignment from its beginning to its ending, a step at a time. Returns the score of the written text by the
+ * rules alone, for the caller to check. */
 static inline int ssca1_write(const struct ssca1_table *t, int i, int j, struct alignment *to)
 {
     enum ssca1_state state = SSCA1_PAIR, before = SSCA1_PAIR;
@@ -194,8 +194,8 @@ static inline int ssca1_write(const struct ssca1_table *t, int i, int j, struct 
     }
 }
 
-/* The shortest alignment with that score that ends at the last of m codons of a and of n of b; 0 when there is none
- * or when what is written has another score. */
+/* Finds the shortest alignment with that score that ends at the last of m codons of a and of n of b. Returns 1, or 0
+ * when there is none or when the written text has another score. */
 static inline int ssca1_align(struct alignment *to, int score, const int *a, int m, const int *b, int n)
 {
     static struct ssca1_table t;

@@ -1,9 +1,9 @@
-/* What a PE sends and asks at its start, counted from outside: bench/startup.py --count loads this before the
- * library (LD_PRELOAD), under a launcher that speaks PMI-1 on the wire. When the process ends a line tells
+/* Counts a PE's messages and requests at its start, from outside. bench/startup.py --count loads this before the
+ * library (LD_PRELOAD), under a launcher that speaks PMI-1 on the wire. When the process ends it prints a line
  *
  *   count <requests to the launcher> <bytes to it> <bytes from it> <connections to PEs> <messages to PEs> <bytes to them>
  *
- * Any thread: the counts are atomic. Of the calls that a transport may send with it knows those of UCX's TCP. */
+ * Any thread: the counts are atomic. It knows only the sending calls of UCX's TCP, not those of other transports. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <netinet/in.h>

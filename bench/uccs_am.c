@@ -1,14 +1,14 @@
-/* Seed 001's active-message experiments, over uccs.h alone: PE 0 sends, T threads of PE 1 spin in uccs_progress.
+/* Seed 001's active-message experiments, over uccs.h alone. PE 0 sends; T threads of PE 1 spin in uccs_progress.
  *
  *   injection.T      1050 messages, then an acknowledgement: messages a second (the median of many runs)
  *   sustained.T      many messages without a pause
  *   coarse.T, coarse_injection.T    the same with a mutex round every call of both sides, as the seed began
- *   drain.T          1000 messages that lie there already, and the sender sleeps: T threads have its core too
+ *   drain.T          1000 messages that have arrived already; the sender sleeps, so T threads have its core too
  *   fairness.T       callbacks of each thread in a run of 1050: deviation between the threads over the mean
- *   least.T, most.T  callbacks of the thread that had fewest and of the one that had most, mean over the runs
+ *   least.T, most.T  callbacks of the thread with the fewest and of the thread with the most, mean over the runs
  *   between.T        deviation of one thread's callbacks between the runs over their mean
  *
- * 8-byte payloads, USER class. All kinds take turns, as the machine is not the same at all times. */
+ * 8-byte payloads, USER class. All kinds take turns, because the machine changes over time. */
 #include "bench.h"
 
 #include <math.h>
@@ -24,11 +24,11 @@ enum { COUNT = 1, DONE = 2, BURST = 1050, RESTING = 1000, MOST = 8, KINDS = 4, R
 static uccs_context_t context;
 static uccs_endpoint_t peer;
 static atomic_long handled, goal, acknowledged;
-static atomic_int going; /* 1: the threads spin in progress; 2: they spin outside; 0: they end */
+static atomic_int going; /* 1: the threads spin in progress; 2: they spin outside it; 0: they end */
 static _Thread_local long *mine;
-static long each[MOST][8]; /* by thread, a line each */
-static long ready;         /* symmetric, at PE 0: PE 1's main thread is not in progress */
-static double emptied;     /* when the last one was handled */
+static long each[MOST][8]; /* by thread, one line each */
+static long ready;         /* symmetric, at PE 0; counts runs in which PE 1's main thread has left progress */
+static double emptied;     /* the time when a thread handled the last message */
 static bool coarse;
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 
@@ -77,7 +77,7 @@ static void send(void)
         pthread_mutex_unlock(&mutex);
 }
 
-/* Nanoseconds from the first message to the acknowledgement; at PE 0. */
+/* Returns the nanoseconds from the first message to the acknowledgement. Runs at PE 0. */
 static double send_burst(long messages)
 {
     long before = atomic_load(&acknowledged);
@@ -89,7 +89,7 @@ static double send_burst(long messages)
     return bench_now() - start;
 }
 
-/* At PE 1: the T threads alone are in progress, main sleeps. */
+/* Runs at PE 1. Only the T threads are in progress; main sleeps. */
 static void receive(long messages)
 {
     shmem_long_atomic_inc(&ready, 0);
@@ -116,7 +116,7 @@ static double one_run(long messages)
     return took;
 }
 
-/* Nanoseconds that the threads take for messages that are there already; at PE 1. */
+/* Returns the nanoseconds that the threads take for messages that have arrived already. The result counts at PE 1. */
 static double drain_run(void)
 {
     double start;
@@ -124,7 +124,7 @@ static double drain_run(void)
     atomic_store(&handled, 0);
     atomic_store(&goal, -1); /* no acknowledgement */
     atomic_store(&going, 2);
-    shmem_barrier_all(); /* users' messages are not handled in there */
+    shmem_barrier_all(); /* a barrier does not handle users' messages */
     for (int i = 0; i < RESTING && bench.me == 0; i++)
         send();
     atomic_store(&goal, RESTING);
@@ -138,7 +138,7 @@ static double drain_run(void)
     return emptied - start;
 }
 
-/* What the runs of one number of threads have shown. */
+/* The results of the runs with one number of threads. */
 struct fair {
     double between_threads, least, most, sums[MOST], squares[MOST];
     int runs;
@@ -224,7 +224,7 @@ static void round_of(struct results *into, int threads, int round, int bursts, l
 int main(int argc, char **argv)
 {
     int provided;
-    shmem_init_thread(SHMEM_THREAD_MULTIPLE, &provided); /* the benchmarks' frame; what is measured is uccs.h alone */
+    shmem_init_thread(SHMEM_THREAD_MULTIPLE, &provided); /* the benchmarks' frame; the measured part is uccs.h alone */
     uccs_init();
     bench_start(argc, argv);
     uccs_context_create(0, &context);
@@ -253,7 +253,7 @@ int main(int argc, char **argv)
     return 0;
 }
 
-#else /* a peer's OpenSHMEM has no such thing: nothing to show */
+#else /* a peer's OpenSHMEM has no uccs.h, so there is nothing to show */
 int main(int argc, char **argv)
 {
     shmem_init();

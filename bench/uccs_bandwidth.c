@@ -1,15 +1,16 @@
-/* Seed 001's bandwidth experiments: puts and gets between pairs of PEs, both ways at once, by T threads of each PE.
- * PE i < n/2 and PE i + n/2 are a pair. Run with 2 PEs and T threads, and with 2T PEs and one thread each, the same
- * number of streams runs: threads against processes. All streams run for the same moment, which PE 0 sets, and what each
- * has moved by its end, and completed, counts; so neither the start of threads nor who is scheduled when does.
+/* Seed 001's bandwidth experiments: puts and gets between pairs of PEs, both ways at once, by T threads of each PE. PE
+ * i < n/2 and PE i + n/2 are a pair. 2 PEs with T threads, and 2T PEs with one thread each, run the same number of
+ * streams: threads against processes. All streams run for the same period, which PE 0 sets. Only the bytes that a
+ * stream has moved by its end, and completed, count, so neither the start of threads nor their scheduling changes the
+ * result.
  *
  *   put.T.SIZE, get.T.SIZE   sum over all streams, GB/s
  *   coarse.T.SIZE            puts with one mutex of the process round every call, as the seed began
  *   oneway.T.SIZE, oneway_coarse.T.SIZE   the same puts from PE 0's threads alone, which have all cores
  *   multiple.SIZE, single.SIZE, memcpy.SIZE   one thread's put under MULTIPLE, under SINGLE, a bare copy, GB/s
  *
- * Over uccs.h where it is, else (peers), or with --shmem, over putmem and getmem. --ucx: our library goes through UCX on
- * the node too. */
+ * Runs over uccs.h if there is one. Without it (peers), or with --shmem, runs over putmem and getmem. With --ucx our
+ * library goes through UCX on the node too. */
 #include "bench.h"
 
 #include <stdbool.h>
@@ -27,20 +28,20 @@ enum kind { PUT, GET };
 
 static int partner, threads;
 static size_t size;
-static double begin, moved; /* symmetric: PE 0's clock, all clocks being one on a machine; bytes per ns */
+static double begin, moved; /* symmetric: PE 0's clock (a machine has one clock); bytes per ns */
 static enum kind kind;
 static int coarse, oneway;
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static char *local[MOST];
 static double rates[MOST];
 
-/* Nanoseconds; some slices of time where streams outnumber cores. */
+/* Returns nanoseconds. They cover several time slices where streams outnumber cores. */
 static double window(void)
 {
     return bench.batches < 20 ? 8e6 : 15e6;
 }
 
-static char *symmetric; /* LARGEST bytes for each thread; null: over uccs.h */
+static char *symmetric; /* LARGEST bytes for each thread; null when running over uccs.h */
 
 #if HAVE_UCCS
 static uccs_context_t context;
@@ -143,7 +144,7 @@ static void *stream(void *argument)
     return 0;
 }
 
-/* Bytes per nanosecond of this PE's threads. */
+/* Returns the bytes per nanosecond of this PE's threads. */
 static double run_threads(void)
 {
     pthread_t ids[MOST];
@@ -158,14 +159,14 @@ static double run_threads(void)
     return sum;
 }
 
-/* Leaves the cores to the others. */
+/* Leaves the cores to the other PEs. Returns 0. */
 static double sleep_out(void)
 {
     usleep((useconds_t)((window() + 4e6) / 1e3));
     return 0;
 }
 
-/* GB/s over all PEs and threads; at PE 0. */
+/* Returns the GB/s over all PEs and threads, at PE 0. */
 static double measure(void)
 {
     double rate[32];
@@ -222,7 +223,8 @@ static void copy_alone(long n, void *bytes)
     }
 }
 
-/* In turns, as the machine is not the same at all times: the same put in a context of each kind, and bare copies. */
+/* Compares the same put in a context of each kind, and bare copies. They take turns, because the machine changes over
+ * time. */
 static void compare_modes(void)
 {
     static const size_t sizes[] = {8, 4096, 262144};

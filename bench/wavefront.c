@@ -1,23 +1,25 @@
-/* A pipelined stencil (seed 003, figures 5 and 6; Synch_p2p of the Parallel Research Kernels): columns in strips, each
- * row's last element goes to the right neighbour, which waits for it. Million floating point operations a second.
+/* A pipelined stencil (seed 003, figures 5 and 6; Synch_p2p of the Parallel Research Kernels). Columns lie in strips.
+ * Each row's last element goes to the right neighbour, which waits for it. Reports million floating point operations a
+ * second.
  *
- *   flags       put of the element, fence, put of the row number; the neighbour waits for it
+ *   flags       put of the element, fence, put of the row number; the neighbour waits for that
  *   put_signal  put_signal
  *   ct          counting put; row j of iteration k waits for k * (rows - 1) + j
  *
  *   wavefront [ROWS COLUMNS] [--quick]
- * Without sizes both 1280 rows and 12800 columns and 320 x 3200, where waiting costs more. Each run is checked: the
- * corner is (iterations + 1) * (rows + columns - 2). */
+ *
+ * Without sizes it runs both 1280 rows and 12800 columns and 320 x 3200, where waiting costs more. It checks each run:
+ * the corner is (iterations + 1) * (rows + columns - 2). */
 #include "extension.h"
 
 struct grid {
     int rows, columns; /* of all PEs */
-    int first, width;  /* my strip */
-    double *a;         /* width + 1 columns: the neighbour's last one in front */
-    double *halo;      /* symmetric: what the left neighbour sent, by row */
+    int first, width;  /* this PE's strip */
+    double *a;         /* width + 1 columns; the neighbour's last one is in front */
+    double *halo;      /* symmetric; elements from the left neighbour, by row */
     double *source;
-    double *corner; /* symmetric: what the last PE sent to the first */
-    int *flag;      /* symmetric, as the words below */
+    double *corner; /* symmetric; the last PE's corner, sent to the first */
+    int *flag;      /* symmetric, as signal and corner_flag are */
     uint64_t *signal;
     int *corner_flag;
     int iteration;
@@ -125,7 +127,8 @@ static void start_grid(struct grid *g)
     shmem_barrier_all();
 }
 
-/* One iteration warms up; the slowest PE's time counts, which the corner makes equal for all but the pipeline. */
+/* Returns the seconds per iteration. One iteration warms up. The slowest PE's time counts; the corner makes the times
+ * equal except for the pipeline. */
 static double seconds_of(struct grid *g, enum way way, int iterations)
 {
     start_grid(g);
@@ -168,7 +171,7 @@ static void measure(int rows, int columns, int iterations)
     for (int way = 0; way < 3; way++) {
         char name[48];
         snprintf(name, sizeof name, "%s.%dx%d", names[way], rows, columns);
-        int used = there[way] ? way : FLAGS; /* what a program does where there is no such way */
+        int used = there[way] ? way : FLAGS; /* a program does this where there is no such way */
         bench_result(name, bench_median(rates[used], batches), "MFlop/s");
     }
     shmem_barrier_all();
