@@ -1,9 +1,10 @@
 """Compares this build with an older one of Lateral: `./dev bench --against BUILD`.
 
 Every round runs each program once with the old library and once with the new one, in changing order. A line shows both
-medians and the median of the rounds' ratios with its quartiles. It is marked "worse" where the new build is more than
-5 % worse in three of four rounds at least, "unsure" where its median is and its better quartile is not. Rounds are many and
-programs run with --quick, since the ratios of many short rounds say more than those of few long ones.
+medians and the median of the rounds' ratios with its quartiles. The mark "worse" means that the new build is more than
+5 % worse in at least three of four rounds. "unsure" means that the median is more than 5 % worse but the better quartile
+is not. There are many rounds and programs run with --quick, because the ratios of many short rounds say more than those
+of few long ones.
 """
 import time
 
@@ -16,7 +17,7 @@ OLD, NEW, ROUNDS, WORSE = "old", "lateral", 9, 1.05
 
 
 def judge(spread, at_least):
-    """spread: quartiles of new / old, as table.ratio returns it."""
+    """Returns the mark of a line. spread: quartiles of new / old, as table.ratio returns them."""
     if spread is None:
         return "not measured"
     best, middle, _ = [1 / x for x in reversed(spread)] if at_least else spread

@@ -4,8 +4,9 @@
     bench/callgrind.py [--build build/release] [--only OP] [--show]
 
 Time depends on the machine and its moment; instructions do not, so this is a test (CTest label callgrind). A count is
-(run of 3000 - run of 1000) / 2000 of bench/opcount.c under valgrind, less the loop itself: call, work and return.
-One PE without a launcher; the path to another PE on the node is the same. Exit status 77: valgrind is not there.
+(run of 3000 - run of 1000) / 2000 of bench/opcount.c under valgrind, less the loop itself. It covers call, work and
+return. The program runs as one PE without a launcher; the path to another PE on the node is the same. Exit status 77:
+valgrind is not installed.
 """
 import argparse
 import os
@@ -19,8 +20,8 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 FEW, MANY = 1000, 3000
 
-# Instructions that one operation may take at -O2 on x86-64: what gcc 12 gave when the budget was set, and about
-# a seventh more for other compilers. Lower a budget when the code gets better; raise it only for a reason.
+# Instructions that one operation may take at -O2 on x86-64. A budget is the count with gcc 12 at the time, and about a
+# seventh more for other compilers. Lower a budget when the code gets better; raise it only for a reason.
 BUDGETS = {
     "p": 25, "p.global": 31,
     "g": 24, "g.global": 30,
@@ -37,7 +38,7 @@ BUDGETS = {
 
 
 def instructions(program, operation, count):
-    """All instructions of a run, from the line that valgrind prints at its end."""
+    """Returns all instructions of a run, from the line that valgrind prints at its end."""
     command = ["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null", program, operation, str(count)]
     done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=300,
                           env={**os.environ, "SHMEM_SYMMETRIC_SIZE": "16M"})

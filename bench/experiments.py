@@ -1,5 +1,5 @@
 """The experiments of the papers behind requests and counters, as data: runs, rows and pictures. suite.py and report.py
-read them. Here a row's "floor" is another way of doing the same, measured in the same run."""
+read them. Here a row's "floor" is another way to do the same work, measured in the same run."""
 
 PUT_SIZES = [8, 64, 512, 4096, 32768, 262144, 1048576]
 MESSAGE_SIZES = [8, 64, 512, 4096, 32768]
@@ -63,7 +63,7 @@ def program_rows(row):
 
 
 def shown_rows(row, size_name):
-    """Ways that are in the pictures and that nothing is held to."""
+    """Yields rows for ways that the pictures show and that have no target."""
     for size in PUT_SIZES:
         yield row(REQUEST, f"nbi puts, {size_name(size)}", f"requests-2/nbi.{size}")
         yield row(REQUEST, f"blocking puts, {size_name(size)}", f"requests-2/put.{size}")
@@ -97,7 +97,7 @@ PEERS = ["#d98a3d", "#b5524a", "#8c8c3d"]
 
 
 def lines(chart, axes, points, series, title, unit, log=True):
-    """series: (label, colour, key by point, how). Peers' values of the first series are drawn beside it."""
+    """Draws lines. series: (label, colour, key by point, how). Draws the peers' values beside the first series."""
     labels = [str(point) for point in points]
     first = series[0]
     drawn = [(label, colour, [chart.ours(key(p)) for p in points], "o-") for label, colour, key in series]
@@ -172,5 +172,5 @@ FIGURES = [("requests.png", "Requests, one and merged", draw_requests, "requests
 
 
 def figures(chart):
-    """(file name, title, function that fills two axes) of what was measured."""
+    """Returns (file name, title, function that fills two axes) for each picture with measured values."""
     return [(name, title, lambda axes, draw=draw: draw(chart, list(axes))) for name, title, draw, key in FIGURES if chart.ours(key)]

@@ -1,5 +1,5 @@
-"""What all pictures of the reports share: a figure, the style of its axes, and values by key. Without matplotlib no picture
-is made, and `there` says so once."""
+"""Common parts of all pictures of the reports: a figure, the style of its axes, and values by key. Without matplotlib
+the reports have no pictures, and `there` says so once."""
 try:
     from matplotlib.figure import Figure
 except ImportError:
@@ -9,7 +9,7 @@ OURS, FLOOR, PEERS = "#1f5fbf", "#404040", ["#d98a3d", "#7a9e5f", "#a6719c"]
 
 
 class Chart:
-    """What the pictures share: values by key and a style."""
+    """Common to all pictures: values by key and a style."""
 
     def __init__(self, document):
         self.by_key = {line["key"]: line for line in document["lines"]}
@@ -28,7 +28,7 @@ class Chart:
         return line["peers"][name]["median"] if line else None
 
     def dots(self, axes, keys, labels, title, unit):
-        """A dot for ours and for each peer, a line for the floor; logarithmic, since peers are far off."""
+        """Draws a dot for ours and for each peer, and a line for the floor. Logarithmic, because peers are far off."""
         series = [(title_of, PEERS[i % len(PEERS)], [self.peer(key, name) for key in keys])
                   for i, (name, title_of) in enumerate(self.peers.items())]
         series.append(("Lateral", OURS, [self.ours(key) for key in keys]))
@@ -54,14 +54,14 @@ def finish(axes, title, unit):
 
 
 def there():
-    """Whether pictures can be made; says what to install where they cannot."""
+    """Returns True if matplotlib is there, else False after a line that says what to install."""
     if Figure is None:
         print("figures.py: no pictures without matplotlib; on Debian, apt-get install python3-matplotlib gives it")
     return Figure is not None
 
 
 def panels(rows, columns, size):
-    """A figure and its axes, row after row."""
+    """Returns a figure and its axes, row after row."""
     figure = Figure(figsize=size)
     return figure, list(figure.subplots(rows, columns, squeeze=False).flat)
 

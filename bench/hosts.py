@@ -1,11 +1,11 @@
 """Measures over two hosts of this machine (tools/dev/hosts.py), and over UCX on one node: `./dev bench --hosts`.
 
-In every round a program runs once with Lateral and once with every peer, in changing order, and beside them
-ucx_perftest on the same two hosts, which is the floor: what UCX alone takes for the same bytes. All of them use UCX
-over TCP between the hosts; a peer's ranks of one host share memory. Rounds are kept in a file, so that a long
-measurement may be done in parts: --keep adds to what an earlier call with --keep has measured.
+In every round a program runs once with Lateral and once with every peer, in changing order. ucx_perftest runs beside
+them on the same two hosts. It is the floor: the time of UCX alone for the same bytes. All of them use UCX over TCP
+between the hosts; a peer's ranks of one host share memory. A file keeps the rounds, so that a long measurement can run
+in parts: --keep adds rounds to those of an earlier call with --keep.
 
-hosts_suite.py holds what is measured; the table and the pictures are docs/results/hosts.md.
+hosts_suite.py lists the measurements; docs/results/hosts.md shows the table and the pictures.
 """
 import json
 import os
@@ -35,7 +35,7 @@ def note(text):
 # ------------------------------------------------------------------------------------------ who takes part
 
 def on_hosts(pes):
-    """host:slots for both launchers; PEs are dealt out in blocks."""
+    """Returns host:slots for both launchers, which place PEs in blocks."""
     return ",".join(f"{name}:{pes // len(NAMES)}" for name in NAMES)
 
 
@@ -54,8 +54,9 @@ class Lateral:
 
 
 class OpenMpi:
-    """Its memory hooks crash at exit in Debian 12's 4.1.4, so they stay off. Bound to cores, rank 0 of every host would
-    sit on core 0; on one node all are bound. yields: a waiting rank gives its core away, which it does not do by itself over hosts."""
+    """Its memory hooks crash at exit in Debian 12's 4.1.4, so they stay off. Over hosts ranks are not
+    bound to cores, because rank 0 of every host would sit on core 0; on one node all are bound. yields: a waiting rank
+    gives its core away, which Open MPI does not do by default over hosts."""
 
     def __init__(self, peer, yields):
         self.oshcc, self.mpirun = peer.oshcc, peer.oshcc.parent / "mpirun"
@@ -87,13 +88,13 @@ def implementations(options):
 # --------------------------------------------------------------------------------------------------- floor
 
 def perftest_lines(floors, share):
-    """One line of ucx_perftest's batch language for each floor."""
+    """Returns one line of ucx_perftest's batch language for each floor."""
     return "".join(f"{floor.key} -t {floor.test} -s {floor.size} -n {max(10, floor.count // share)} "
                    f"-w {max(10, floor.count // share // 10)}\n" for floor in floors)
 
 
 def perftest_values(run, floors, stdout):
-    """{key: ns for a message, or GB/s} from its table of commas."""
+    """Returns {key: ns for a message, or GB/s} from ucx_perftest's table of commas."""
     found = {line.split(",")[0].strip(): line.split(",") for line in stdout.splitlines() if line.count(",") == 8}
     values = {}
     for floor in floors:
@@ -107,7 +108,7 @@ def perftest_values(run, floors, stdout):
 
 
 def perftest(options, run, folder):
-    """Starts it on both hosts, or twice here, and returns the values of the run's floors."""
+    """Starts ucx_perftest on both hosts, or twice here, and returns the values of the run's floors."""
     global PORT
     PORT += 1
     batch = folder / f"perftest-{run.key}"
@@ -139,7 +140,7 @@ def run_program(implementation, run, programs, arguments):
 
 
 def one_round(options, run, who, programs, turn):
-    """{name: {key: value}}; ucx_perftest's values are beside ours."""
+    """Returns {name: {key: value}}. ucx_perftest's values are among ours."""
     values, arguments = {}, [*run.args, *(["--quick"] if options.quick else [])]
     order = [each for each in who if not run.peers or each.name == "lateral" or each.name in run.peers]
     turn %= len(order)
@@ -170,7 +171,7 @@ def build(who, runs, programs):
 
 
 def measure(options, who, runs, programs, kept):
-    """Appends rounds to `kept` and saves after each, so that what is cut short is not lost."""
+    """Appends rounds to `kept` and saves after each, so that an interrupted measurement loses no finished round."""
     progress = runner.Progress(options.rounds * len(runs))
     for number in range(options.rounds):
         for run in runs:
@@ -203,20 +204,20 @@ def load(options, who):
 
 
 def calm(kept):
-    """Without the rounds before which others kept the machine busy; all, if it was never calm."""
+    """Returns `kept` without the rounds before which others kept the machine busy; all rounds if it was never calm."""
     rounds = [one for one in kept["rounds"] if one["busy"] <= MOST_BUSY]
     return {**kept, "rounds": rounds or kept["rounds"]}
 
 
 class Peer:
-    """What table.compare reads of a peer."""
+    """The part of a peer that table.compare reads."""
 
     def __init__(self, name):
         self.name = name
 
 
 def columns(kept):
-    """samples[name][key]: one item for each round of the key's run, None where it has none."""
+    """Returns samples[name][key]: one item for each round of the key's run, None if the round has no value."""
     names = ["lateral", *kept["peers"]]
     samples = {name: {} for name in names}
     for run in dict.fromkeys(one["run"] for one in kept["rounds"]):
@@ -241,7 +242,7 @@ def document_of(kept):
 # ----------------------------------------------------------------------------------------------------- main
 
 def within_hosts(argv):
-    """This script again, on the launch node."""
+    """Runs this script again on the launch node."""
     slots = str(max(run.pes for run in suite.RUNS) // len(NAMES))
     os.execvp(sys.executable, [sys.executable, "-B", str(HOSTS), str(len(NAMES)), "--slots", slots, "--",
                                sys.executable, "-B", str(runner.HERE / "run.py"), *argv])

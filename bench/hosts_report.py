@@ -1,5 +1,5 @@
-"""Writes docs/results/hosts.md and its pictures from what hosts.py measured. The pictures are figures 3 to 6 of the paper
-behind counting puts, with the bandwidth of one stream and SSCA#1 beside them."""
+"""Writes docs/results/hosts.md and its pictures from the measurements of hosts.py. The pictures are figures 3 to 6 of the
+paper behind counting puts, with the bandwidth of one stream and SSCA#1 beside them."""
 import json
 
 import figures
@@ -31,7 +31,7 @@ and take a small part of the time of the other modes.
 
 
 class Chart(figures.Chart):
-    """A value may be in several rows; the floor of ucx_perftest stands in the first."""
+    """A value may be in several rows; the first has the floor of ucx_perftest."""
 
     def __init__(self, document):
         super().__init__(document)
@@ -54,7 +54,7 @@ def draw(document, folder):
 
 
 def series(chart, axes, points, ours, peers, floors=()):
-    """Lines over `points`: ours and floors as (label, colour, key of a point), peers as (label, key of a point)."""
+    """Draws lines over `points`: ours and floors as (label, colour, key of a point), peers as (label, key of a point)."""
     drawn = [(label, colour, [chart.ours(key(p)) for p in points], "o-") for label, colour, key in ours]
     yielding = [(name, title) for name, title in chart.peers.items() if name in suite.YIELDING]
     drawn += [(f"{title}: {label}", colour, [chart.peer(key(p), name) for p in points], "s--")
@@ -85,7 +85,7 @@ def draw_messages(chart, axes):
 
 
 def draw_alltoall(chart, axes):
-    """As bytes that leave a node, which has half of the 4 PEs; of all messages, also those within the node, as the paper."""
+    """Draws the rate of the messages of one node, which has half of the 4 PEs. As in the paper, those within it count too."""
     class Rates:
         peers = chart.peers
 

@@ -1,7 +1,7 @@
-"""What is measured over hosts, as data: programs, floors, and the rows of the table with what each is held to.
+"""The measurements over hosts, as data: programs, floors, and the rows of the table with their targets.
 
-Keys are as in suite.py. A floor is one test of ucx_perftest, kept as a value of the run it stands beside. A row with a
-limit is a target; one against "peer" holds against every peer that ran.
+Keys are as in suite.py. A floor is one test of ucx_perftest, kept as a value of the run beside it. A row with a limit is
+a target; a row against "peer" must hold against every peer that ran.
 """
 from collections import namedtuple
 
@@ -58,7 +58,7 @@ def least(values):
 
 
 def derive(run, values):
-    """What a row needs and no program prints: the best blocking mode of all, the peers' best nbi; a round trip."""
+    """Adds values that rows need and no program prints: the best blocking mode of all, the peers' best nbi, a round trip."""
     ours = values.setdefault("lateral", {})
     if run.program == "ssca1":
         peers = [name for name in values if name != "lateral"]

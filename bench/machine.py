@@ -1,4 +1,4 @@
-"""What the bench runner knows about the machine and about OpenSHMEM implementations on it."""
+"""Tells the bench runner about the machine and the OpenSHMEM implementations on it."""
 import os
 import platform
 import re
@@ -24,7 +24,7 @@ def text_of(command, env=None):
 
 
 def open_mpi(folder):
-    """As root it wants to be told twice; its memory hooks crash at exit in Debian 12's 4.1.4, so they stay off."""
+    """Open MPI runs as root only with two variables set. Its memory hooks crash at exit in Debian 12's 4.1.4, so they stay off."""
     version = re.search(r"([\d.]+\w*)", text_of([folder / "oshcc", "--showme:version"]))
     env = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
     launch = [folder / "oshrun", "--oversubscribe", "--bind-to", "core:overload-allowed",
@@ -34,8 +34,8 @@ def open_mpi(folder):
 
 
 def sandia(folder):
-    """Its oshrun is a script that calls a launcher, and takes Open MPI's where it finds that. Copies by the kernel want
-    heaps at the same address in all PEs; libfabric's shm provider is the one for PEs of one node."""
+    """Sandia's oshrun is a script that calls a launcher; it takes Open MPI's if it finds that. Copies by the kernel need
+    heaps at the same address in all PEs. libfabric's shm provider serves PEs of one node."""
     pages = (folder.parent / "lib" / "pkgconfig").glob("sandia-openshmem.pc")
     version = re.search(r"^Version:\s*(\S+)", "".join(p.read_text(encoding="utf-8") for p in pages), re.MULTILINE)
     provider = os.environ.get("SHMEM_OFI_PROVIDER", "shm")
@@ -50,7 +50,7 @@ def other(folder, name):
 
 
 def peer_at(folder, name=None):
-    """The implementation whose wrapper compilers lie in this folder."""
+    """Returns the implementation that has its wrapper compilers in this folder."""
     if "Open SHMEM" in text_of([folder / "oshcc", "--showme:version"]):
         found = open_mpi(folder)
         return found._replace(name=name or found.name)
@@ -61,7 +61,7 @@ def peer_at(folder, name=None):
 
 
 def find_peers(ours, given):
-    """Those given as NAME=FOLDER, and every oshcc that lies in a usual place or on the path, except ours."""
+    """Returns the peers given as NAME=FOLDER, and every oshcc in a usual place or on the path, except ours."""
     peers, seen = [], {(ours / "oshcc").resolve()}
     for item in given:
         name, _, folder = item.rpartition("=")
@@ -89,7 +89,7 @@ def cores():
 
 
 def busy(seconds=0.3):
-    """The share of all processors' time, 0 to 1, that others use while we sleep."""
+    """Returns the share of all processors' time, 0 to 1, that others use while this process sleeps."""
     def times():
         with open("/proc/stat", encoding="ascii") as file:
             user, nice, system, idle, wait, *rest = map(int, file.readline().split()[1:])

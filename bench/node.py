@@ -10,7 +10,7 @@ import table
 
 
 class Session:
-    """Everything that one invocation measures: samples[name of implementation][key] is a list, one item per round."""
+    """All values that one invocation measures. samples[name of implementation][key] is a list, one item per round."""
 
     def __init__(self, options, implementations, out, floors=True):
         self.options, self.out, self.floors = options, out, floors
@@ -52,7 +52,7 @@ class Session:
         self.keep(implementation.name, values, round_number)
 
     def run_floor(self, run, round_number):
-        """Floors that are programs of their own; kept beside our values, since ratios of a round use both."""
+        """Runs the floors that are programs of their own. Their values are kept among ours, because a round's ratios use both."""
         folder = self.out / "floor"
         if run.kind == "timed":
             stdout, result = runner.execute([folder / "floor_spawn", run.pes, folder / "floor_nothing"], {})
@@ -95,7 +95,7 @@ def wanted_rows(runs):
 
 
 def measure(options):
-    """Builds, measures, compares; returns the document that is saved."""
+    """Builds, measures and compares. Returns the document to save."""
     out, runs = options.out.resolve(), choose_runs(options)
     about = machine.describe()
     ours = machine.lateral(runner.find_build(options))
@@ -119,7 +119,7 @@ def save(document, out, name="bench"):
 
 
 def join(sources):
-    """One document of several that measured different runs on one machine with the same peers."""
+    """Joins documents of different runs on one machine with the same peers into one, and returns it."""
     parts = [json.loads(source.read_text(encoding="utf-8")) for source in sources]
     whole, alike = dict(parts[0]), ("peers", "rounds", "quick")
     if any(part[what] != whole[what] for part in parts for what in alike):

@@ -1,4 +1,4 @@
-"""Writes docs/results/ from what run.py measured: README.md with the tables, and pictures where matplotlib is there."""
+"""Writes docs/results/ from run.py's measurements: README.md with the tables, and pictures if matplotlib is there."""
 import json
 
 import experiments

@@ -8,8 +8,8 @@
 
 Every program of bench/ is plain OpenSHMEM; it is compiled with our oshcc and with that of every peer on the machine.
 One round runs every program once with each of them and runs the floors, in changing order, so that a slow
-moment of the machine hits all alike. The table shows medians over the rounds, and the median of the ratios
-that each round gives, with its quartiles. suite.py holds what is measured and what it is held to.
+moment of the machine hits all alike. The table shows medians over the rounds, and the median of the rounds' ratios
+with its quartiles. suite.py lists the measurements and their targets.
 """
 import argparse
 import os

@@ -1,4 +1,4 @@
-"""Compiles the programs of bench/, runs one of them once, and reads what it printed. Used by node.py, hosts.py and threads.py."""
+"""Compiles the programs of bench/, runs one of them once, and reads its output. Used by node.py, hosts.py and threads.py."""
 import json
 import os
 import subprocess
@@ -16,7 +16,7 @@ TIMEOUT = 180                                              # seconds for one run
 
 
 class Progress:
-    """One line on a terminal that says what runs; nothing elsewhere."""
+    """Shows the current run on one line of a terminal. Prints nothing when there is no terminal."""
 
     def __init__(self, total):
         self.total, self.done, self.shown = total, 0, sys.stderr.isatty()
@@ -62,7 +62,7 @@ def build_floor(out):
 
 
 def build_programs(implementation, out, floor, runs):
-    """Compiles each program; returns those that failed."""
+    """Compiles each program. Returns those that failed."""
     folder = out / implementation.name
     folder.mkdir(parents=True, exist_ok=True)
     link = ["-L", floor, "-lbenchfloor", f"-Wl,-rpath,{floor}"]
@@ -74,7 +74,7 @@ def build_programs(implementation, out, floor, runs):
 # -------------------------------------------------------------------------------------------------- run
 
 def execute(command, env):
-    """(standard output, seconds), or (None, why)."""
+    """Returns (standard output, seconds), or (None, why)."""
     start = time.perf_counter()
     try:
         done = subprocess.run([str(part) for part in command], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
@@ -94,7 +94,7 @@ def takes_minutes(implementation, run):
 
 
 def values_of(run, stdout):
-    """{key: value} from the JSON that a program printed, or from the RESULT line of an example."""
+    """Returns {key: value} from the JSON that a program printed, or from the RESULT line of an example."""
     document = json.loads(stdout[stdout.index("{"):])
     if "results" in document:
         return {f"{run}/{name}": value for name, (value, _) in document["results"].items()}

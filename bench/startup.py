@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
-"""What the start of a job costs, from 2 PEs up, under each launcher that is here.
+"""Measures the cost of a job's start, from 2 PEs up, under each installed launcher.
 
 usage: startup.py --build DIR [--most PES] [--hosts N] [--count]     prints a table in Markdown
 
-With --hosts the PEs are spread over N hosts of ./dev hosts. The columns are the slowest PE's: until it knows
-its node and the job, until all have told an address of 300 bytes, and the first question to a far PE; then
-the whole run, with what the launcher itself needs. With --hosts and --count, under mpiexec.hydra: what a PE says
-to the launcher and to other PEs until init returns and in one barrier after it (startup_count.c), mean and most.
+With --hosts the PEs are spread over N hosts of ./dev hosts. The columns show the slowest PE's time until it knows its
+node and the job, until all PEs have told an address of 300 bytes, and for the first question to a far PE. The last one
+shows the whole run with the launcher's own time. With --hosts and --count, under mpiexec.hydra, the columns count a PE's
+messages to the launcher and to other PEs, mean and most, until init returns and in one barrier after it
+(startup_count.c).
 """
 import argparse
 import os
@@ -35,7 +36,7 @@ def command(options, launcher, pes, program):
 
 
 def measure(options, launcher, pes):
-    """The slowest PE's steps and the whole, in ms; the best of three runs, since others may use the machine."""
+    """Returns the slowest PE's steps and the whole, in ms: the best of three runs, because others may use the machine."""
     runs, program = [], [str(options.build / "tests/hosts_exchange"), "times"]
     for _ in range(3):
         begin = time.monotonic()
@@ -63,7 +64,7 @@ int main(int argc, char **argv)
 
 
 def compile_counting(options, folder):
-    """The program whose start is counted, and what counts."""
+    """Compiles and returns the program to start and the library that counts."""
     source, program, counter = (pathlib.Path(folder, name) for name in ("start.c", "start", "count.so"))
     source.write_text(COUNTING, encoding="ascii")
     subprocess.run([str(options.build / "bin/oshcc"), "-O2", "-o", program, source], check=True)

@@ -1,7 +1,8 @@
 /* Counts a PE's messages and requests at its start, from outside. bench/startup.py --count loads this before the
  * library (LD_PRELOAD), under a launcher that speaks PMI-1 on the wire. When the process ends it prints a line
  *
- *   count <requests to the launcher> <bytes to it> <bytes from it> <connections to PEs> <messages to PEs> <bytes to them>
+ *   count <requests to the launcher> <bytes to it> <bytes from it>
+ *         <connections to PEs> <messages to PEs> <bytes to them>
  *
  * Any thread: the counts are atomic. It knows only the sending calls of UCX's TCP, not those of other transports. */
 #define _GNU_SOURCE

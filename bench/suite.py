@@ -1,7 +1,7 @@
-"""What ./dev bench measures and what it is held to, as data. See run.py for how.
+"""The measurements of ./dev bench and their targets, as data. run.py explains the method.
 
 A value has a key RUN/NAME: RUN is a program at a number of PEs ("barrier-4"), NAME what the program's JSON calls
-it. A row of the table names our value, the value it is held against, and the bound on their ratio.
+it. A row of the table names our value, the value to compare it with, and the bound on their ratio.
 """
 from collections import namedtuple
 

@@ -9,7 +9,7 @@ def median(values):
 
 
 def ratio(ours, theirs):
-    """Median and quartiles of the ratios round by round: (q1, median, q3), or None."""
+    """Returns the quartiles of the ratios round by round, (q1, median, q3), or None."""
     ratios = sorted(a / b for a, b in zip(ours or [], theirs or []) if a is not None and b)
     if not ratios:
         return None
@@ -20,7 +20,7 @@ def ratio(ours, theirs):
 
 
 def verdict(spread, limit, at_least):
-    """met or missed by the median; "unsure" is added where the quartiles lie on both sides."""
+    """Returns met or missed by the median, with "unsure" if the quartiles lie on both sides."""
     if spread is None:
         return "not measured"
     q1, middle, q3 = spread
@@ -30,7 +30,7 @@ def verdict(spread, limit, at_least):
 
 
 def compare(row, samples, peers):
-    """One row of the table, as a dictionary that goes into the JSON file and the report."""
+    """Returns one row of the table, as a dictionary for the JSON file and the report."""
     ours = samples["lateral"].get(row.key)
     floor = samples["lateral"].get(row.floor) if row.floor else None
     line = {"section": row.section, "question": row.question, "key": row.key, "ours": median(ours), "floor": median(floor),
@@ -97,7 +97,7 @@ def headings(peers):
 
 
 def write(titles, rows, sections):
-    """The rows on the terminal in columns, with a line before each section; sections[i] is that of rows[i]."""
+    """Prints the rows in columns, with a line before each section. sections[i] is the section of rows[i]."""
     widths = [max(len(row[i]) for row in [titles, *rows]) for i in range(len(titles))]
     section = None
     for row, of in zip([titles, *rows], [None, *sections]):

@@ -1,7 +1,7 @@
 """Measures many threads in one process (seed 001): `./dev bench --threads`.
 
-In every round each program runs once with Lateral and, where it is plain OpenSHMEM, with Open MPI, in changing order,
-and beside them ucx_perftest with threads. threads_suite.py holds what is measured; --report writes
+In every round each program runs once with Lateral and, if it is plain OpenSHMEM, with Open MPI, in changing order.
+ucx_perftest with threads runs beside them. threads_suite.py lists the measurements; --report writes
 docs/results/threads.md and its picture.
 """
 import os
@@ -20,7 +20,7 @@ PORT, FLOOR_TIMEOUT = 13900, 10
 
 
 class Ours:
-    """Lateral, as hosts.py has it, on this node."""
+    """Lateral on this node, with the interface of hosts.py's class."""
 
     name, title = "lateral", "Lateral"
 
@@ -35,7 +35,7 @@ class Ours:
 
 
 class OpenMpi:
-    """Its memory hooks crash at exit in Debian 12's 4.1.4, so they stay off; unbound, else all threads have one core."""
+    """Its memory hooks crash at exit in Debian 12's 4.1.4, so they stay off. Unbound, because bound threads would all share one core."""
 
     def __init__(self, peer):
         self.oshcc, self.mpirun, self.name, self.title = peer.oshcc, peer.oshcc.parent / "mpirun", "openmpi", peer.title
@@ -55,7 +55,7 @@ def implementations(options):
 
 
 def perftest(floor, quick, port):
-    """GB/s, or millions of messages a second; each test in a process of its own, since some do not end."""
+    """Returns GB/s, or millions of messages a second. Each test has a process of its own, because some do not end."""
     words = ["ucx_perftest", "-p", str(port), "-t", floor.test, "-s", str(floor.size), "-w", "10",
              "-n", str(max(20, floor.count // (10 if quick else 1)))]
     words += ["-T", str(floor.threads), "-M", "multi"] if floor.threads > 1 else []
@@ -75,7 +75,7 @@ def perftest(floor, quick, port):
 
 
 class Samples:
-    """samples[name][key]: an item for each round, None where it has none."""
+    """samples[name][key] has an item for each round, None if the round has no value."""
 
     def __init__(self, who, rounds):
         self.rounds, self.of = rounds, {each.name: {} for each in who}

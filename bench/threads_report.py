@@ -1,4 +1,4 @@
-"""Writes docs/results/threads.md and its picture from what threads.py measured."""
+"""Writes docs/results/threads.md and its picture from the measurements of threads.py."""
 import json
 
 import figures

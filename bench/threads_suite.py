@@ -1,11 +1,11 @@
 """Seed 001's experiments, as data: many threads of one process against as many processes, active messages with many threads in
-progress, a coarse lock round every call as the seed began. Keys are as in suite.py. A row's "floor" is another way of
-doing the same: fewer threads, processes in place of threads, the lock, ucx_perftest."""
+progress, and a coarse lock round every call as the seed began. Keys are as in suite.py. A row's "floor" is another way to
+do the same work: fewer threads, processes in place of threads, the lock, ucx_perftest."""
 from collections import namedtuple
 
 from suite import Row, size_name
 
-# program, PEs, arguments; peers: do they run it too?
+# program, PEs, arguments; peers: True if they run it too.
 Run = namedtuple("Run", "key program pes args peers", defaults=((), True))
 # One test of ucx_perftest with so many threads.
 Floor = namedtuple("Floor", "key test size threads count")
