@@ -24,7 +24,8 @@ def text_of(command, env=None):
 
 
 def open_mpi(folder):
-    """Open MPI runs as root only with two variables set. Its memory hooks crash at exit in Debian 12's 4.1.4, so they stay off."""
+    """Open MPI runs as root only with two variables set. Its memory hooks crash at exit in Debian 12's 4.1.4,
+    so they stay off."""
     version = re.search(r"([\d.]+\w*)", text_of([folder / "oshcc", "--showme:version"]))
     env = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
     launch = [folder / "oshrun", "--oversubscribe", "--bind-to", "core:overload-allowed",

@@ -52,7 +52,8 @@ class Session:
         self.keep(implementation.name, values, round_number)
 
     def run_floor(self, run, round_number):
-        """Runs the floors that are programs of their own. Their values are kept among ours, because a round's ratios use both."""
+        """Runs the floors that are programs of their own. Their values are kept among ours, because
+        a round's ratios use both."""
         folder = self.out / "floor"
         if run.kind == "timed":
             stdout, result = runner.execute([folder / "floor_spawn", run.pes, folder / "floor_nothing"], {})

@@ -35,7 +35,8 @@ class Ours:
 
 
 class OpenMpi:
-    """Its memory hooks crash at exit in Debian 12's 4.1.4, so they stay off. Unbound, because bound threads would all share one core."""
+    """Its memory hooks crash at exit in Debian 12's 4.1.4, so they stay off. Unbound, because bound
+    threads would all share one core."""
 
     def __init__(self, peer):
         self.oshcc, self.mpirun, self.name, self.title = peer.oshcc, peer.oshcc.parent / "mpirun", "openmpi", peer.title

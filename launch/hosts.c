@@ -140,7 +140,8 @@ static bool all_here(const struct hosts *hosts)
     return true;
 }
 
-/* True in an allocation of several nodes, except in one of several tasks that srun started there. */
+/* True in a Slurm allocation of several nodes. False for a process that is itself one of several tasks of srun
+ * there. */
 static bool slurm_has_nodes(void)
 {
     const char *job = getenv("SLURM_JOB_ID"), *nodes = getenv("SLURM_JOB_NUM_NODES");

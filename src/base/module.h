@@ -2,9 +2,9 @@
 #ifndef BASE_MODULE_H
 #define BASE_MODULE_H
 
-/* Returns a handle for dlsym, or null with the reason in *why (null when no such file was found). Looks beside this
- * library (for a static program, beside the program and in lib/ beside its folder), in the installation's library
- * folder, and where the dynamic linker looks. Nothing unloads it. Any thread. */
+/* Returns a handle for dlsym, or null with the reason in *why. Looks beside this library (for a static program, beside
+ * the program and in lib/ beside its folder), in the installation's library folder, and where the dynamic linker looks.
+ * Nothing unloads it. Any thread. */
 void *module_open(const char *name, const char **why);
 
 #endif
