@@ -1,11 +1,11 @@
-/* Small data to and from all members of a team over several nodes; see team.h. */
+/* Broadcasts and gathers of small data over a team on several nodes; see swap.h. */
 #include "uccs/sync/team.h"
 
 #include "uccs/watch/fail.h"
 
 #include <string.h>
 
-/* One swap of a gather: of near members from .. from + window, bytes at .. at + piece. */
+/* One swap of a gather. It moves the bytes at .. at + piece of the near members from .. from + window. */
 struct cut {
     char *all;
     size_t bytes, at, piece;
@@ -67,7 +67,8 @@ static void cast_to(struct uccs_team *team, int node, const void *data, size_t b
     uccs_far_parcel(uccs_nodes_lead_pe(team, node), &parcel, held);
 }
 
-/* A binomial tree over the nodes, counted from the root's: the farthest child, which has the most to do, first. */
+/* Sends along a binomial tree over the nodes, which are counted from the root's node. The farthest child has the most
+ * to do, so it is sent to first. */
 static void cast_on(struct uccs_team *team, int root_node, const void *data, size_t bytes, uint32_t *held)
 {
     const struct uccs_nodes *nodes = team->nodes;
@@ -92,10 +93,10 @@ void uccs_nodes_cast(struct uccs_team *team, void *dest, const void *source, siz
     if (team->rank == root) {
         cast_on(team, root_node, source, bytes, &held);
         memcpy(place, source, nodes->near.size > 1 ? bytes : 0);
-        atomic_store_release(flag, number); /* acquire: near members, below */
+        atomic_store_release(flag, number); /* acquire: the near members' load below */
     } else {
         struct uccs_wait wait = {0};
-        while (atomic_load_acquire(flag) < number) /* release: the message's signal, or a near root */
+        while (atomic_load_acquire(flag) < number) /* release: the message's signal, or a near root's store */
             uccs_pause(&wait);
         if (nodes->near.rank == 0 && root_node != nodes->mine)
             cast_on(team, root_node, place, bytes, &held);

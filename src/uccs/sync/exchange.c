@@ -16,7 +16,8 @@ static void exchange_far(struct uccs_team *team, const void *mine, size_t bytes)
     uccs_nodes_gather(team, nodes->given, mine, bytes);
 }
 
-/* All have read the exchange before this one when they come to this one's sync, and the places are a ring. */
+/* Every member that reaches this exchange's sync has read the exchange before it. The places form a ring, so a member
+ * may still read this exchange while another writes the next. */
 void uccs_team_exchange(struct uccs_team *team, const void *mine, size_t bytes)
 {
     if (team->far) {

@@ -1,4 +1,4 @@
-/* How the members of a team meet on one node, and how those of a team without a slot meet; see team.h. */
+/* Meetings of a team's members on one node, and of teams without a slot; see near.h. */
 #include "uccs/sync/near.h"
 
 #include "uccs/core/memory.h"
@@ -13,8 +13,8 @@ static int ahead_of(const struct uccs_team *team, int distance)
     return to >= team->size ? to - team->size : to;
 }
 
-/* Dissemination: in round r I tell the member 2^r ahead and hear from the one 2^r behind; after
- * log2(size) rounds every member knows that all have arrived. Two members: one store, one hop. */
+/* Meets by dissemination. In round r each member signals the member 2^r ahead and waits for the member 2^r behind.
+ * After log2(size) rounds every member knows that all have arrived. Two members need one store and one hop. */
 static void disseminate(struct uccs_team *team, uint64_t epoch)
 {
     const char *mine = uccs_team_row(team, team->rank);
@@ -27,14 +27,14 @@ static void disseminate(struct uccs_team *team, uint64_t epoch)
     }
 }
 
-/* One counter, one release word: with more members than cores each runs only twice per sync,
- * once to arrive and once to leave. */
+/* Meets by one counter and one release word. Each member runs only twice per sync, once to arrive and once to leave,
+ * which helps when there are more members than cores. */
 static void meet_by_count(struct uccs_team *team, uint64_t epoch)
 {
     uint64_t *arrived = uccs_team_line(team, 0, TEAM_ARRIVED);
     uint64_t *released = uccs_team_line(team, 0, TEAM_RELEASED);
     if (atomic_fetch_add_acqrel(arrived, 1) + 1 == epoch * (uint64_t)team->size) {
-        atomic_store_release(released, epoch); /* acquire: the others, below */
+        atomic_store_release(released, epoch); /* acquire: the others' load below */
         return;
     }
     struct uccs_wait wait = {0};
@@ -42,9 +42,9 @@ static void meet_by_count(struct uccs_team *team, uint64_t epoch)
         uccs_pause(&wait);
 }
 
-/* Every member stores its epoch in its own row and looks at all rows: one hop, size^2 looks. Line 0 has one
- * writer in either way, and a team keeps to one way but for its last sync: then the partner's
- * epoch is larger than any that the owner wrote. */
+/* Meets flat: every member stores its epoch in its own row and reads all rows, which takes one hop and size^2 loads.
+ * Line 0 has one writer at a time: its owner here, the partner in dissemination. A team changes from this way to
+ * dissemination only in its last sync, and the partner's epoch is then larger than any that the owner wrote. */
 static void meet_flat(struct uccs_team *team, uint64_t epoch)
 {
     uint64_t *mine = uccs_team_line(team, team->rank, 0);
@@ -62,7 +62,8 @@ bool uccs_near_counts(void)
     return uccs_sync_how == UCCS_SYNC_AUTO ? uccs_core.oversubscribed : uccs_sync_how == UCCS_SYNC_COUNT;
 }
 
-/* Two members of a crowded node meet by dissemination: each runs twice in either way. */
+/* Returns the way in which the team meets. Two members of a crowded node meet by dissemination, since each runs twice
+ * in either way. */
 static enum uccs_sync near_way(const struct uccs_team *team)
 {
     if (uccs_sync_how != UCCS_SYNC_AUTO)
@@ -84,8 +85,9 @@ void uccs_near_part(struct uccs_team *team)
     disseminate(team, ++team->epoch);
 }
 
-/* Dissemination over the program's array, which is at rest again on return: a partner adds one to
- * my flag of the round, I wait for it and take it away. It can be at most one barrier ahead. */
+/* Meets by dissemination over the program's array. In each round the partner adds one to this member's flag, and this
+ * member waits for it and subtracts it, so the array is at rest again on return. A partner can be at most one barrier
+ * ahead. */
 void uccs_flags_meet(const struct uccs_team *team)
 {
     for (int round = 0, ahead = 1; ahead < team->size; round++, ahead *= 2) {
@@ -98,6 +100,6 @@ void uccs_flags_meet(const struct uccs_team *team)
         struct uccs_wait wait = {0};
         while (atomic_load_acquire(&team->flags[round]) < 0)
             uccs_pause(&wait);
-        (void)atomic_fetch_add_relaxed(&team->flags[round], -1); /* beside the partner's next one */
+        (void)atomic_fetch_add_relaxed(&team->flags[round], -1); /* the partner may add its next one meanwhile */
     }
 }

@@ -1,22 +1,22 @@
-/* How the members of a team who are on one node meet. One thread at a time per team. */
+/* Meetings of the members of a team that are on one node. One thread at a time per team. */
 #ifndef UCCS_SYNC_NEAR_H
 #define UCCS_SYNC_NEAR_H
 
 #include "uccs/sync/row.h"
 
-/* How teams meet on this node; AUTO looks at the PEs and the cores. */
+/* The ways in which teams meet on this node. AUTO chooses by the numbers of PEs and cores. */
 enum uccs_sync { UCCS_SYNC_AUTO, UCCS_SYNC_DISSEMINATE, UCCS_SYNC_COUNT, UCCS_SYNC_FLAT };
-extern enum uccs_sync uccs_sync_how; /* written by init alone, equal on all PEs */
+extern enum uccs_sync uccs_sync_how; /* only init writes it; equal on all PEs */
 
-/* True when few runs count more than few hops, as there are more PEs than cores: then the members count themselves on
- * one line. */
+/* Returns true when the members should count themselves on one line. By default they do when there are more PEs than
+ * cores, because each member then runs rarely, and few runs matter more than few hops. */
 bool uccs_near_counts(void);
 
-/* All members, who are on this node, have arrived when one leaves. */
+/* Meets: no member leaves before all have arrived. All members are on this node. */
 void uccs_near_meet(struct uccs_team *team);
-/* The same by dissemination in any case. */
+/* Meets by dissemination, whatever uccs_sync_how says. */
 void uccs_near_part(struct uccs_team *team);
-/* The same for a team without a slot, whose members may be on any node. */
+/* Meets a team without a slot. Its members may be on any node. */
 void uccs_flags_meet(const struct uccs_team *team);
 
 #endif

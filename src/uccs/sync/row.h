@@ -1,4 +1,4 @@
-/* Teams and their rows: what every file of this folder knows of PEs a stride apart.
+/* Teams, whose members are PEs a stride apart, and their rows of memory. Every file of this folder uses them.
  *
  * A team has a slot in the node's group area; each slot has one row of NODE_GROUP_LINES cache lines for every PE:
  *
@@ -14,11 +14,11 @@
  *
  * Invariants: epochs only grow, so a flag means "at least my epoch", and nothing is reset while the team lives. A
  * partner can be at most one barrier ahead, since it needs my flag of the next one. A slot is reused only after every
- * member of the team before has let go of it by a last dissemination (uccs_team_part). Each member clears its own row
+ * member of the earlier team has left it by a last dissemination (uccs_team_part). Each member clears its own row
  * before the sync of the parent that makes the new team (src/shmem/split.c).
  *
- * A team without a slot (slot < 0) meets on a symmetric array of the program: active sets beyond the number of slots.
- * It cannot post.
+ * An active set that finds no slot free is a team without a slot (slot < 0). It meets on a symmetric array of the
+ * program and cannot post.
  *
  * One thread at a time per team (the standard's rule for teams); any number of teams at once. */
 #ifndef UCCS_SYNC_ROW_H
@@ -35,16 +35,16 @@
 #define TEAM_POSTED 18 /* split-phase collectives called, and my shares of them done (src/shmem/coll/nbe.c) */
 #define TEAM_COPIED 19
 #define TEAM_POSTS 20
-#define TEAM_SWAP 296 /* of each node's lead, as are the next ones: a count, then flags in 4 lines */
+#define TEAM_SWAP 296 /* in the row of each node's lead, as are the next ones; a count, then flags in 4 lines */
 #define TEAM_SPLIT 301
 #define TEAM_RING 306
 #define TEAM_CHUNKS 307 /* 8 lines */
-#define TEAM_LANDED 315 /* of each member: parcels that have come for it */
+#define TEAM_LANDED 315 /* in each member's row: the number of parcels that have come for it */
 #define TEAM_MAIL 316
 #define TEAM_RING_DATA 1340
-#define TEAM_FLAG_AT_REST (-1L) /* of a team without a slot */
+#define TEAM_FLAG_AT_REST (-1L) /* the value of an unused flag of a team without a slot */
 
-/* Where posts lie (post.h). */
+/* Sizes and places of posts (post.h). */
 enum {
     POST_SMALL = 56,
     POST_LARGE = 4096,
@@ -54,7 +54,7 @@ enum {
     POST_LARGE_LINES = 1 + POST_LARGE / CACHE_LINE
 };
 
-/* The data comes first: it is aligned for every type. */
+/* The data comes first so that it is aligned for every type. */
 struct uccs_post {
     cache_aligned char data[POST_SMALL];
     uint64_t number; /* release by the owner, acquire by the readers */
@@ -66,22 +66,23 @@ _Static_assert(POST_FIRST_LINE + POST_SMALL_RING + POST_LARGE_RING * POST_LARGE_
 struct uccs_nodes;
 
 struct uccs_team {
-    int slot;          /* or -1 */
-    int rank;          /* mine */
-    int size;          /* members */
-    int start, stride; /* member r is PE uccs_core.first + start + r * stride; its node index where it is near */
+    int slot; /* -1: the team has none */
+    int rank; /* of the calling PE */
+    int size; /* members */
+    int start,
+        stride; /* member r is PE uccs_core.first + start + r * stride; start + r * stride is its node index if near */
     uint64_t epoch;    /* syncs done */
     uint64_t exchange; /* number of the last exchange of posts */
     uint64_t settled;  /* every member has finished every exchange up to this number */
-    long *flags;       /* without a slot: my TEAM_ROUNDS flags, symmetric, at rest between calls */
+    long *flags;       /* of a team without a slot: this PE's TEAM_ROUNDS flags, symmetric, at rest between calls */
     uint64_t posted;   /* split-phase collectives called */
-    uint64_t copied;   /* split-phase collectives of which my share is done; under the progress list's lock */
+    uint64_t copied;   /* split-phase collectives whose local share is done; under the progress list's lock */
     uint32_t pending;  /* split-phase collectives not complete; release by the thread that completes one, acquire */
-    bool far;          /* some members are on other nodes; then also: */
+    bool far;          /* some members are on other nodes; `nodes` is then set */
     struct uccs_nodes *nodes;
 };
 
-/* The row of member `rank`. */
+/* Returns the row of member `rank`. */
 static inline char *uccs_team_row(const struct uccs_team *team, int rank)
 {
     size_t index = (size_t)(team->start + rank * team->stride);
@@ -89,7 +90,7 @@ static inline char *uccs_team_row(const struct uccs_team *team, int rank)
     return uccs_core.groups + row * NODE_GROUP_LINES * CACHE_LINE;
 }
 
-/* The line `line` of member `rank`. */
+/* Returns line `line` of member `rank`. */
 static inline void *uccs_team_line(const struct uccs_team *team, int rank, int line)
 {
     return uccs_team_row(team, rank) + (size_t)line * CACHE_LINE;

@@ -1,10 +1,10 @@
-/* Swaps: the nodes of a team meet and give each other blocks; see team.h. */
+/* Swaps: the nodes of a team meet and exchange blocks; see swap.h. */
 #include "uccs/sync/swap.h"
 
 #include "uccs/core/wait.h"
 #include "uccs/sync/near.h"
 
-enum { ARRIVED, FLAGS }; /* lines of a channel: a count, then the flags of the rounds, of even and odd swaps */
+enum { ARRIVED, FLAGS }; /* lines of a channel: a count, then the rounds' flags of even and of odd swaps */
 
 static const int channels[] = {TEAM_SWAP, TEAM_SPLIT};
 
@@ -53,7 +53,7 @@ static const uint64_t *swap_flag(const struct uccs_swap *swap, int round)
     return (const uint64_t *)(flags + flag_offset(swap, round));
 }
 
-/* My first 2^round blocks go to the node 2^round before me, where they are the next ones. */
+/* Sends this node's first 2^round blocks to the node 2^round before it, which appends them to those it has. */
 static void swap_send(struct uccs_swap *swap, int round)
 {
     const struct uccs_team *team = swap->team;
@@ -96,15 +96,16 @@ static uint64_t swap_all(const struct uccs_swap *swap)
     return swap->number * (uint64_t)swap->team->nodes->near.size;
 }
 
-/* Each member sees what those before it have written, and the last one sends the first message. Never waits. */
+/* Counts this member in. Each member sees what earlier ones have written, and the last one sends the first message.
+ * Never waits. */
 static void swap_count_in(struct uccs_swap *swap)
 {
     if (atomic_fetch_add_acqrel(swap_count(swap), 1) + 1 == swap_all(swap)) /* acquire: swap_advance, by all */
         swap_send(swap, 0);
 }
 
-/* The members on a node meet as those of a job on one node do. On a crowded node they only count themselves: the last
- * one is running, and the lead may not be. */
+/* The members on a node meet as in a job on one node. On a crowded node they only count themselves in, and the last one
+ * sends: it is running, while the lead may not be. */
 static void swap_arrive(struct uccs_swap *swap)
 {
     struct uccs_team *near = &swap->team->nodes->near;
@@ -118,7 +119,8 @@ static void swap_arrive(struct uccs_swap *swap)
         swap_send(swap, 0);
 }
 
-/* Moves on as far as it goes; returns true at the end. Every member looks at the flags itself; only the lead sends. */
+/* Goes through the rounds as far as messages have come. Returns true when the swap is complete. Every member reads the
+ * flags itself; only the lead sends. */
 static bool swap_advance(struct uccs_swap *swap)
 {
     const struct uccs_nodes *nodes = swap->team->nodes;
@@ -142,7 +144,7 @@ void uccs_nodes_settle(const uint32_t *held)
         uccs_pause(&wait);
 }
 
-/* All have arrived, so all have finished earlier broadcasts. */
+/* Waits for the end of the swap. All members have then arrived, so all have finished earlier broadcasts. */
 static void swap_await(struct uccs_swap *swap)
 {
     struct uccs_nodes *nodes = swap->team->nodes;
@@ -177,7 +179,7 @@ bool uccs_nodes_meet(struct uccs_swap *swap)
     return swap_advance(swap);
 }
 
-/* Only its owner looks at a row between the two meetings on the node, and after the second. */
+/* Between the two meetings on the node, and after the second, only the owner reads a row. */
 void uccs_nodes_part(struct uccs_team *team)
 {
     struct uccs_nodes *nodes = team->nodes;

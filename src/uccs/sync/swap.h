@@ -1,13 +1,13 @@
-/* Teams over several nodes: how their nodes meet and swap small data.
+/* Teams over several nodes: their nodes meet and swap small data.
  *
- * The members on one node are a team of their own, `near`, with all that teams on one node have. Its member 0 is the
- * node's lead: messages for the node go to its process, and land in its row, where all near members
- * see them. So a message needs one process to be running, and no member has to pass on what it brought.
+ * The members on one node form a team of their own, `near`, which can do all that a team on one node can. Its member 0
+ * is the node's lead. Messages for the node go to the lead's process and land in its row, where all near members see
+ * them. So a message needs only one process to be running, and no member has to pass its data on.
  *
- * A swap: each node gives a block of the same size and gets those of all. Near members write their data into the
- * first place of the lead's box and meet. Then in round r each node sends the 2^r blocks it has to the one 2^r
- * before it (Bruck), so ceil(log2(nodes)) rounds bring all, and with no data it is a barrier. Place i of the box holds
- * the block of the i-th node behind mine.
+ * In a swap each node gives a block of the same size and gets the blocks of all nodes. Near members write their data
+ * into the first place of the lead's box and meet. Then in round r each node sends the 2^r blocks it has to the node
+ * 2^r before it (Bruck), so ceil(log2(nodes)) rounds bring all blocks. A swap without data is a barrier. Place i of the
+ * box holds the block of the i-th node behind this one.
  *
  *   uccs_swap_begin(&swap, team, block);
  *   ... write to the box ...
@@ -15,9 +15,9 @@
  *   ... read the box ...
  *
  * Invariants: swaps are numbered. Flags hold the number of the last swap, and boxes and flags of odd and even ones
- * are separate: a member in swap n knows that all have left n - 2, since it has left n - 1, in which all arrived after
- * they had left n - 2. So nothing is reset, no flag is overtaken, and near members may read boxes until the swap after
- * the next.
+ * are separate. All members arrive in swap n - 1 after they have left n - 2, so a member that has left n - 1 and is in
+ * swap n knows that all have left n - 2. So nothing is reset, no flag is overtaken, and near members may read boxes
+ * until the swap after the next.
  *
  * Split-phase meetings have flags of their own (channel 1) and run under the progress list's lock, beside the one
  * thread that may use the team. */
@@ -36,17 +36,17 @@ enum {
 };
 
 struct uccs_nodes {
-    struct uccs_team near;    /* the members on my node: their own counts, in the same rows */
-    int first;                /* rank of the lowest of them */
-    int count, mine;          /* nodes; which is mine */
-    int widest, narrowest;    /* most and fewest members on one */
-    uint64_t swaps[2];        /* begun, by channel */
-    uint64_t posted, settled; /* broadcasts through the ring; those that all have finished */
-    uint64_t landed;          /* parcels counted in my line TEAM_LANDED */
-    char *given;              /* the last uccs_team_exchange: of all members */
+    struct uccs_team near;    /* the members on this node; has its own counts, in the same rows */
+    int first;                /* the lowest rank among them */
+    int count, mine;          /* number of nodes; index of this node */
+    int widest, narrowest;    /* most and fewest members on a node */
+    uint64_t swaps[2];        /* swaps begun, by channel */
+    uint64_t posted, settled; /* broadcasts through the ring; those that all members have finished */
+    uint64_t landed;          /* parcels counted in this PE's line TEAM_LANDED */
+    char *given;              /* data of all members in the last uccs_team_exchange */
     struct uccs_lead {
         int rank; /* of the node's first member; the last entry's is the team's size */
-        int slot; /* of the team there: sets have different ones */
+        int slot; /* of the team on that node; active sets have different slots on different nodes */
     } leads[];
 };
 
@@ -55,7 +55,7 @@ static inline int uccs_nodes_members(const struct uccs_nodes *nodes, int node)
     return nodes->leads[node + 1].rank - nodes->leads[node].rank;
 }
 
-/* The node `distance` behind mine, around the circle. */
+/* Returns the node `distance` behind this one, around the circle. */
 static inline int uccs_nodes_around(const struct uccs_nodes *nodes, int distance)
 {
     int node = nodes->mine + distance;
@@ -65,7 +65,7 @@ static inline int uccs_nodes_around(const struct uccs_nodes *nodes, int distance
 int uccs_nodes_of(const struct uccs_nodes *nodes, int rank);
 int uccs_nodes_lead_pe(const struct uccs_team *team, int node);
 
-/* A line of a member's row on any node, for parcels. */
+/* Returns the place, for parcels, of a line in the row of a node's lead. */
 struct uccs_far_place uccs_nodes_line(const struct uccs_team *team, int node, int line);
 
 struct uccs_swap {
@@ -78,11 +78,11 @@ struct uccs_swap {
 };
 
 void uccs_swap_begin(struct uccs_swap *swap, struct uccs_team *team, size_t block);
-/* The block of the i-th node behind mine; 0: mine. */
+/* Returns the block of the node `distance` behind this one; distance 0 is this node. */
 char *uccs_swap_box(const struct uccs_swap *swap, int distance);
 void uccs_swap_run(struct uccs_swap *swap);
 
-/* The block of a node, in a swap that is over. */
+/* Returns the block of a node in a swap that is over. */
 static inline const char *uccs_swap_block(const struct uccs_swap *swap, int node)
 {
     const struct uccs_nodes *nodes = swap->team->nodes;
@@ -94,23 +94,24 @@ _Static_assert(TEAM_MAIL + 2 * NODES_BOX / CACHE_LINE == TEAM_RING_DATA &&
                    NODES_CHUNKS * sizeof(uint64_t) <= (TEAM_LANDED - TEAM_CHUNKS) * CACHE_LINE,
                "a row holds it all");
 
-/* A swap without data: all arrive before any leaves. */
+/* Runs a swap without data: no member leaves before all have arrived. */
 void uccs_nodes_sync(struct uccs_team *team);
 
-/* A split-phase meeting: begin once, then look; returns true when all have come. Never waits. */
+/* A split-phase meeting. The caller begins it once, then calls uccs_nodes_meet until that returns true: all have
+ * arrived. Neither call waits. */
 void uccs_nodes_meet_begin(struct uccs_swap *swap, struct uccs_team *team);
 bool uccs_nodes_meet(struct uccs_swap *swap);
 
-/* Every member gets `bytes` of every member, at rank * bytes of `all`. */
+/* Gives every member `bytes` of every member. The bytes of member r lie at all + r * bytes. */
 void uccs_nodes_gather(struct uccs_team *team, void *all, const void *mine, size_t bytes);
-/* Brings at most NODES_RING_BYTES of member root to all, by a tree of nodes. It waits for no reader: the ring's rare
- * sync does. */
+/* Brings at most NODES_RING_BYTES of member root to all, by a tree of nodes. Only the ring's rare sync waits for
+ * readers. */
 void uccs_nodes_cast(struct uccs_team *team, void *dest, const void *source, size_t bytes, int root);
 
 /* Waits until the sources of parcels may be reused. */
 void uccs_nodes_settle(const uint32_t *held);
 
-/* A line of the lead of my node. */
+/* Returns a line in the row of this node's lead. */
 static inline void *uccs_lead_line(const struct uccs_nodes *nodes, int line)
 {
     return uccs_team_line(&nodes->near, 0, line);
@@ -122,7 +123,7 @@ static inline struct uccs_far_place uccs_place_plus(struct uccs_far_place place,
     return place;
 }
 
-/* The last meeting of a team over several nodes. */
+/* Runs the last meeting of a team over several nodes. */
 void uccs_nodes_part(struct uccs_team *team);
 
 #endif

@@ -1,4 +1,4 @@
-/* Meetings of teams, and which member is on which node; see team.h. */
+/* Meetings of teams, and the places of their members on nodes; see team.h. */
 #include "uccs/sync/team.h"
 
 #include "uccs/core/memory.h"
@@ -31,7 +31,7 @@ void uccs_team_part(struct uccs_team *team)
         uccs_near_part(team);
 }
 
-/* PEs of a node are consecutive, so the members on one are, too. */
+/* Counts the nodes of a team. The PEs of a node are consecutive, so the members on it are consecutive, too. */
 static int count_nodes(const struct uccs_team *team)
 {
     int count = 0, before = -1;
@@ -127,7 +127,7 @@ static void clear_posts(const struct uccs_team *team)
     }
 }
 
-/* The sync of the parent that follows publishes the zeroes. */
+/* The parent's sync that follows publishes the zeroes. */
 void uccs_team_clear(struct uccs_team *team)
 {
     for (int line = 0; line < TEAM_POSTS; line++)
