@@ -1,10 +1,10 @@
-/* Messages that nobody handles any more, at the end of a life. One thread; nobody sends meanwhile. */
+/* Drops the messages that are not handled at the end of a life. One thread; no PE sends meanwhile. */
 #include "uccs/am/inner.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* Forgets a message that nobody handles any more: its request fails. */
+/* Drops a message and fails its request. */
 static void drop(uint32_t context, const struct uccs_message *message, struct uccs_am_tally *tally,
                  struct uccs_am_lost *lost)
 {

@@ -1,4 +1,5 @@
-/* Messages between nodes; inner.h describes the flow. Sending, taking and telling: any thread. Events: under the lane's lock. */
+/* Messages between nodes; inner.h describes the flow. Any thread may send, take and tell. Events run under the lane's
+ * lock. */
 #include "uccs/am/inner.h"
 
 #include "base/log.h"
@@ -16,11 +17,11 @@
 /* Both directions between this PE and a peer, for one context and ring number. */
 struct flow {
     cache_aligned pthread_mutex_t lock; /* of the sender's half */
-    uint64_t sent;                      /* numbers given out, from 1 */
+    uint64_t sent;                      /* last number given out; the first is 1 */
     uint32_t messages;                  /* not handled yet */
     uint64_t bytes;
-    cache_aligned uint64_t arrived; /* numbers queued; the receiver's half is under the queue's lock */
-    struct uccs_far_packet *early;  /* behind one that has not arrived */
+    cache_aligned uint64_t arrived; /* last number queued; the receiver's half is under the queue's lock */
+    struct uccs_far_packet *early;  /* packets behind one that has not arrived */
 };
 
 struct flows {
@@ -32,9 +33,9 @@ struct partner {
 };
 
 static struct partner **partners;                         /* by PE; made on first use; release here, acquire */
-static pthread_mutex_t books = PTHREAD_MUTEX_INITIALIZER; /* of making them */
+static pthread_mutex_t books = PTHREAD_MUTEX_INITIALIZER; /* held while they are made */
 
-/* What has arrived and waits for a thread in progress. */
+/* Packets that have arrived and wait for a thread in progress. */
 static struct queue {
     cache_aligned pthread_mutex_t lock;
     struct uccs_far_packet *first, *last;
@@ -84,8 +85,8 @@ static struct flow *flow_of(int pe, uint32_t context, uint32_t which)
 
 /* --- Sending */
 
-/* The flow's next number; 0: no credit. Replies of user class always have it: their receiver, who asked for them, may handle none
- * of them for long, and a handler must not wait for that. */
+/* Takes a credit. Returns the flow's next number, or 0 when there is no credit. Replies of user class always get one:
+ * their receiver asked for them but may handle none of them for long, and a handler must not wait for that. */
 static uint64_t take_credit(struct flow *flow, uint32_t which, size_t bytes)
 {
     uint64_t number = 0;
@@ -112,7 +113,7 @@ static bool owes(const struct flows *flows)
 {
     uint32_t messages = 0;
     for (int which = 0; flows && which < OWN_RINGS; which++)
-        messages |= atomic_load_relaxed(&flows->flow[which].messages); /* for a line */
+        messages |= atomic_load_relaxed(&flows->flow[which].messages); /* only for a log line */
     return messages != 0;
 }
 
@@ -142,7 +143,7 @@ static struct link_header header_of(uint32_t context, uint32_t which, const stru
                                        .id = head->id}};
 }
 
-/* The peer is done with the block, or the transport. */
+/* Called when the peer, or the transport, is done with the block. */
 static void release_leg(void *cookie)
 {
     struct uccs_block *block = cookie;
@@ -238,7 +239,7 @@ static void append(struct queue *queue, struct uccs_far_packet *packet)
     (void)atomic_fetch_add_relaxed(&uccs_far_am_waiting, 1); /* the lock publishes the packet */
 }
 
-/* Under the queue's lock: the early one that is due now. */
+/* Under the queue's lock. Takes the early packet that is next in its flow; returns null when it has not arrived. */
 static struct uccs_far_packet *next_early(struct flow *flow)
 {
     struct uccs_far_packet **at = &flow->early;
@@ -372,7 +373,7 @@ void uccs_far_am_done(struct uccs_block *block)
     free(packet);
 }
 
-/* --- The end of a life: nothing is under way; what nobody has handled is forgotten, at both ends. */
+/* --- The end of a life. No message is under way; both ends drop the messages that nobody has handled. */
 
 static void drop(struct uccs_far_packet *packet)
 {

@@ -5,11 +5,11 @@
 #include "uccs/am/am.h"
 #include "uccs/link/link.h"
 
-/* --- Handlers. Any thread registers, any thread in progress reads, at the same time.
+/* --- Handlers. Any thread may register a handler while threads in progress read it.
  *
  * `version` is odd while a thread writes. A reader that finds the same even version before and after has read one
- * registration. Its loads are acquire loads so that they stay between the two looks at the version; the writer's stores are
- * release stores so that none of them is seen before the odd version. */
+ * registration. Its loads are acquire loads so that they stay between the two looks at the version; the writer's stores
+ * are release stores so that none of them is seen before the odd version. */
 
 static inline bool uccs_handler_known(const struct uccs_handler *entry)
 {
@@ -31,7 +31,7 @@ static inline void uccs_handler_write(struct uccs_handler *entry, enum uccs_am_c
     atomic_store_release(&entry->version, version + 2); /* acquire: the next writer, uccs_handler_read */
 }
 
-/* One registration; its `handler` is null when there is none. */
+/* Returns one registration. Its `handler` is null when no handler is registered. */
 static inline struct uccs_handler uccs_handler_read(const struct uccs_handler *entry)
 {
     struct uccs_wait wait = {0};
@@ -46,23 +46,23 @@ static inline struct uccs_handler uccs_handler_read(const struct uccs_handler *e
     }
 }
 
-/* --- What poll.c shares. */
+/* --- Functions of poll.c. */
 
-/* Handled messages of one sender and lane, which learns of them by one addition. */
+/* Handled messages of one sender and lane. One addition tells the sender of them. */
 struct uccs_am_tally {
     uint32_t source, lane, count;
 };
 void uccs_am_count_handled(uint32_t context, struct uccs_am_tally *tally, const struct uccs_message *message);
 void uccs_am_tell(uint32_t context, struct uccs_am_tally *tally);
 
-/* Of a message of this node: its block at the sender, or null. */
+/* Returns the block, at the sender, of a message of this node; null when it has none. */
 struct uccs_block *uccs_am_block_of(const struct uccs_message *message);
 
-/* --- Messages that have been taken out of their ring and wait (park.c), by context and ring: their handler is not
- * registered yet, or they are replies of user class that came while only the network class was served. They stay over the
- * lives of a context, as those that lie in its rings do. */
+/* --- Parked messages (park.c), by context and ring. They have been taken out of their ring and wait, because their
+ * handler is not registered yet, or because they are replies of user class that came while only the network class was
+ * served. They stay over the lives of a context, as the messages in its rings do. */
 
-/* Messages of one ring, a hint: 0 almost always. Release by park.c. */
+/* Number of parked messages of one ring, a hint; almost always 0. Release by park.c. */
 extern uint32_t uccs_parked[OWN_CONTEXTS][OWN_RINGS];
 
 static inline bool uccs_park_empty(uint32_t context, uint32_t which)
@@ -70,30 +70,32 @@ static inline bool uccs_park_empty(uint32_t context, uint32_t which)
     return atomic_load_acquire(&uccs_parked[context][which]) == 0;
 }
 
-/* `ticket` is the message's place in its ring. `copy` is a private copy of its payload, which was in a block, or null. */
+/* Parks a message. `ticket` is its place in its ring. `copy` is a private copy of a payload that was in a block, or
+ * null. */
 void uccs_park(uint32_t context, uint32_t which, uint64_t ticket, const struct uccs_message *message,
                struct uccs_block *copy);
 
-/* Takes the first one, if its handler is registered by now. The caller frees *copy, which may be null. */
+/* Takes the first message if its handler is registered by now. Returns false when there is none. The caller frees
+ * *copy, which may be null. */
 bool uccs_park_take(struct uccs_context *context, uint32_t which, struct uccs_message *message,
                     struct uccs_block **copy);
-/* Takes the first one. False: there is none. */
+/* Takes the first message. Returns false when there is none. */
 bool uccs_park_take_any(uint32_t context, uint32_t which, struct uccs_message *message, struct uccs_block **copy);
 
 /* --- Turns (turns.c): threads in progress that share a core take turns at the messages.
  *
- * Where such threads outnumber the cores one of them finds all messages, as the others run only when it has none. So a
- * thread that has had TURNS_LONG of them gives its core away, if others have been in progress on that core. Otherwise it
- * keeps it: a thread that computes would hold the core for a whole slice of time, and where every thread has a core the
- * call would be for nothing. */
+ * Where such threads outnumber the cores, one of them finds all messages, because the others run only when it has none.
+ * So a thread that has handled TURNS_LONG messages gives its core away if others have been in progress on that core.
+ * Otherwise it keeps the core: a computing thread would hold the core for a whole time slice, and where every thread
+ * has a core of its own the call would achieve nothing. */
 
 #define TURNS_LONG 128 /* messages */
 #define TURNS_BELIEF 2 /* turns for which others are believed to be there still */
 
-/* This thread has handled so many more. True when it has given its core away. */
+/* Counts `handled` more messages for this thread. Returns true when it has given its core away. */
 bool uccs_turns_take(int handled);
 
-/* This thread is in progress, has found nothing, and will give its core away. */
+/* Records that this thread is in progress on its core. It has found nothing and will give the core away. */
 void uccs_turns_show(void);
 
 /* --- Active messages between nodes (far.c).
@@ -105,21 +107,22 @@ void uccs_turns_show(void);
  * sender what has been handled (LINK_AM_DONE): credits back, counts for flushes, blocks done.
  *
  * Invariants:
- * - A flow has at most FLOW_MESSAGES messages and FLOW_BYTES bytes (or one message) that are not handled, so that is
- *   what a slow receiver keeps for each sender. Requests, replies and classes are flows of their own; a reply waits
- *   for replies alone, and one of user class for nothing: its receiver keeps all that it asked for.
- * - A credit comes back when the handler has returned, a block when its holder is done with it: letters that nobody
- *   has taken yet hold up nobody else.
- * - A payload in a block leaves from there: the block is done when the peer has said so and the transport has let go.
+ * - A flow has at most FLOW_MESSAGES messages and FLOW_BYTES bytes (or one message) that are not handled. A slow
+ *   receiver keeps at most these for each sender. Requests and replies of each class are flows of their own. A reply
+ *   waits for replies alone, and a reply of user class for nothing: its receiver keeps all replies that it asked for.
+ * - A credit comes back when the handler has returned, a block when its holder is done with it. So letters that nobody
+ *   has taken yet delay no other message.
+ * - The transport sends a payload from its block. The block is done when the peer has reported it done and the
+ *   transport no longer uses it.
  * - Messages count as operations of the peer (issued, applied when queued), so a fence orders them behind puts, and a
  *   quiet means that they have arrived.
  * - The event holds the lane's lock and takes a queue's; who holds a queue's lock takes no other. */
 
-/* One that has arrived; the payload of a staged one follows. */
+/* A message that has arrived. The payload of a staged message follows it. */
 struct uccs_far_packet {
     struct uccs_far_packet *next;
     uint64_t number; /* in its flow */
-    uint64_t token;  /* the sender's block; 0: none */
+    uint64_t token;  /* the sender's block; 0: it has none */
     struct uccs_message message;
     uint16_t context;
     uint8_t which;
@@ -133,32 +136,33 @@ struct uccs_far_tally {
     uint64_t bytes;
 };
 
-/* Packets in queues; relaxed: a hint. */
+/* Number of packets in queues; relaxed, a hint. */
 extern uint32_t uccs_far_am_waiting;
 
-/* Sends. False: no credit just now; nothing has happened. */
+/* Sends a message. Returns false when there is no credit at the moment; then it has done nothing. */
 bool uccs_far_am_try(int pe, uint32_t context, uint32_t which, const struct uccs_message *head, const void *payload,
                      struct uccs_block *block);
 
-/* The first packet, if its handler is registered by now; else null. */
+/* Takes the first packet if its handler is registered by now; else returns null. */
 struct uccs_far_packet *uccs_far_am_take(struct uccs_context *context, uint32_t which);
-/* The same whether or not its handler is registered. */
+/* Takes the first packet, registered handler or not. Returns null when there is none. */
 struct uccs_far_packet *uccs_far_am_take_any(uint32_t context, uint32_t which);
-/* A PE of another node that has not handled messages of this one; -1: none. */
+/* Returns a PE of another node that has not handled all messages of this PE in the context; -1 when there is none. */
 int uccs_far_am_debtor(uint32_t context);
 
-/* Its block for the handler; null when it has none. */
+/* Returns the packet's block for the handler; null when it has none. */
 static inline struct uccs_block *uccs_far_am_block(struct uccs_far_packet *packet)
 {
     return packet->message.staged || packet->token ? &packet->block : 0;
 }
 
-/* Its handler has returned, and is done with the packet; null: it holds it. */
+/* Counts a message whose handler has returned, and frees its packet. `packet` is null when the handler holds the
+ * packet. */
 void uccs_far_am_handled(struct uccs_far_tally *tally, const struct uccs_message *message,
                          struct uccs_far_packet *packet);
 void uccs_far_am_tell(struct uccs_far_tally *tally);
 
-/* The holder of a packet's block is done with it. */
+/* Ends the hold of a packet's block. */
 void uccs_far_am_done(struct uccs_block *block);
 
 #endif

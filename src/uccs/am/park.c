@@ -1,4 +1,4 @@
-/* Messages that came before their handler was registered; see inner.h. */
+/* Parked messages; see inner.h. */
 #include "uccs/am/inner.h"
 
 #include "base/log.h"
@@ -20,7 +20,7 @@ uint32_t uccs_parked[OWN_CONTEXTS][OWN_RINGS];
 static struct queue {
     struct parked *first, *last;
 } queues[OWN_CONTEXTS][OWN_RINGS];                       /* by ticket */
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of a state that hardly ever is */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* rarely taken: messages are hardly ever parked */
 
 /* Under the lock. */
 static void count_parked(uint32_t context, uint32_t which, uint32_t by)
@@ -30,7 +30,7 @@ static void count_parked(uint32_t context, uint32_t which, uint32_t by)
     atomic_store_relaxed(shown, *shown + by);
 }
 
-/* Under the lock. Threads that took cells of a ring at once may come in another order than they took them. */
+/* Under the lock. Threads that take cells of a ring at the same time may park them in another order. */
 static void insert(struct queue *queue, struct parked *made)
 {
     struct parked **at = &queue->first;

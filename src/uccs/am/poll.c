@@ -5,9 +5,9 @@
  *   be freed once all threads that might have seen it have left. There are two phases: with one, new pollers could keep
  *   the count above zero forever. New pollers count in the current phase; a retiring thread turns the phase and waits
  *   until the other one is empty.
- * - A ring with a parked message is not polled before that message has been handled, so that those behind it do not overtake.
- *   Of messages whose handler is not registered at most one batch for each thread is parked; of replies of user class, as many
- *   as this process asked for while it served the network class alone. */
+ * - A ring with a parked message is not polled before that message has been handled, so that those behind it do not
+ *   overtake. Each thread parks at most one batch of messages whose handler is not registered. Replies of user class
+ *   are parked when they come while this process serves the network class alone: at most as many as it asked for. */
 #include "uccs/am/inner.h"
 
 #include "base/log.h"
@@ -20,23 +20,23 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define BATCH 16   /* messages of one ring in one visit: the others' turn then */
-#define POLLERS 64 /* threads beyond share */
+#define BATCH 16   /* messages of one ring in one visit; then the other rings are polled */
+#define POLLERS 64 /* further threads share entries */
 #define MISSES \
-    64 /* fruitless rounds before a thread in progress gives its core away: there may be more threads than cores */
-#define LOOK 31 /* a round of progress costs as much as so many looks at memory */
+    64 /* rounds that find nothing before a thread in progress gives its core away, as threads may outnumber cores */
+#define LOOK 31 /* a round of progress costs as much as this many looks at memory */
 
-enum { REQUESTS = 1, USERS = 2 }; /* what a thread may run besides replies of the network class */
+enum { REQUESTS = 1, USERS = 2 }; /* messages that a thread may handle besides replies of the network class */
 
 _Thread_local int uccs_handlers_running;
-static _Thread_local int allowed; /* in the outer poll */
+static _Thread_local int allowed; /* the same, for the outer poll */
 
 static struct uccs_context *published[OWN_CONTEXTS];
-static uint32_t live; /* bit for each published context; a hint, published[] decides */
+static uint32_t live; /* a bit for each published context; a hint: published[] decides */
 
-/* Two threads of this process may serve a block, or memory that a peer's block names, one after the other. They are ordered
- * through the peer: the first thread releases `done`, the peer acquires it, uses the block or the memory again, and
- * releases a ring's cell, which the second thread acquires. The thread sanitizer does not see the peer. */
+/* Two threads of this process may serve a block, or memory that a peer's block names, one after the other. They are
+ * ordered through the peer: the first thread releases `done`, the peer acquires it, uses the block or the memory again,
+ * and releases a ring's cell, which the second thread acquires. The thread sanitizer does not see the peer. */
 static uint64_t elsewhere;
 
 static struct {
@@ -72,7 +72,7 @@ void uccs_am_publish(struct uccs_context *context)
     (void)atomic_fetch_or_acqrel(&live, 1u << context->attr.id);
 }
 
-/* Both phases: a thread may have read the phase long before it counted itself in. */
+/* Waits for both phases, since a thread may have read the phase long before it counted itself in. */
 void uccs_am_retire(struct uccs_context *context)
 {
     (void)atomic_fetch_and_acqrel(&live, ~(1u << context->attr.id));
@@ -126,9 +126,9 @@ static void mark_done(struct uccs_block *block)
 }
 
 enum outcome {
-    UNREADY, /* the handler is not registered yet: nothing has happened */
+    UNREADY, /* the handler is not registered yet; nothing has happened */
     HANDLED,
-    HELD /* so too, but the handler keeps the block */
+    HELD /* handled, but the handler keeps the block */
 };
 
 static enum outcome run(struct uccs_context *context, const struct uccs_message *message, struct uccs_block *block,
@@ -157,7 +157,7 @@ struct uccs_block *uccs_am_block_of(const struct uccs_message *message)
     return (struct uccs_block *)(region_of(message->source) + message->block);
 }
 
-/* A message of this node; false as above. */
+/* Handles a message of this node. Returns false when the handler is not registered yet; then nothing has happened. */
 static bool handle(struct uccs_context *context, const struct uccs_message *message, uint32_t which)
 {
     struct uccs_block *block = uccs_am_block_of(message);
@@ -244,7 +244,8 @@ static int poll_ring(struct uccs_context *context, uint32_t which)
     return count;
 }
 
-/* A private copy of a staged payload; the block is the sender's again. */
+/* Returns a private copy of a staged payload, or null when the message is not staged. Gives the block back to the
+ * sender. */
 static struct uccs_block *copy_out(struct uccs_message *message)
 {
     struct uccs_block *block = uccs_am_block_of(message), *copy = 0;
@@ -263,8 +264,8 @@ static struct uccs_block *copy_out(struct uccs_message *message)
     return copy;
 }
 
-/* Replies of user class that must wait for a thread in uccs.h: their senders are handlers, which must not wait for that. So
- * they are moved to private memory when half of their ring is full. No more can come than this process asked for. */
+/* Moves replies of user class to private memory when half of their ring is full. They wait for a thread in uccs.h, but
+ * their senders are handlers, which must not wait for that. No more can come than this process asked for. */
 static void keep_replies(struct uccs_context *context)
 {
     const uint32_t which = UCCS_RING_REPLY | UCCS_RING_USER;
@@ -329,10 +330,10 @@ static lat_cold int poll_far(struct uccs_context *context, int what)
 }
 
 struct found {
-    int users, own; /* handlers of the program; messages of the library */
+    int users, own; /* handlers of the program run; messages of the library handled */
 };
 
-/* The inner context has network requests alone. */
+/* Polls all published contexts. The inner context has network requests alone. */
 static struct found look(int what)
 {
     struct found found = {0};
@@ -361,7 +362,7 @@ static struct found poll_all(int what)
     return found;
 }
 
-/* One round; false when there was nothing to do. */
+/* Makes one round of progress. Returns false when there was nothing to do. */
 static bool round_of(int what, int *handlers)
 {
     if (what & USERS)
@@ -400,7 +401,8 @@ static void rest(bool found, struct uccs_wait *wait)
     uccs_yield(wait);
 }
 
-/* Handles the library's messages alone: operations that peers want executed, and letters. Their handlers do not wait. */
+/* Handles the library's messages alone: requests of peers to execute operations, and letters. Their handlers do not
+ * wait. Returns how many it handled. */
 static int look_inner(void)
 {
     struct uccs_context *inner = uccs_am_published(OWN_INNER);
@@ -410,7 +412,7 @@ static int look_inner(void)
     return found;
 }
 
-/* In a handler that waits for a one-sided operation. */
+/* Serves messages in a handler that waits for a one-sided operation. */
 static lat_cold void serve_inner(struct uccs_wait *wait)
 {
     int found = uccs_poll(UCCS_POLL_ALWAYS);
@@ -429,7 +431,7 @@ void uccs_am_serve(struct uccs_wait *wait)
     (void)uccs_turns_take(handlers);
 }
 
-/* The outer poll has counted this thread in, and no thread turns two phases meanwhile. */
+/* The outer poll has counted this thread in, so no thread turns two phases meanwhile. */
 void uccs_am_serve_replies(struct uccs_wait *wait)
 {
     (void)uccs_poll(UCCS_POLL_ALWAYS); /* credits of other nodes */
@@ -445,7 +447,7 @@ void uccs_am_drain(void)
         ;
 }
 
-/* From waits that are not the substrate's own, and from the progress thread. */
+/* Called in waits that are not the substrate's own, and by the progress thread. */
 int uccs_am_poll_network(void)
 {
     int handlers;

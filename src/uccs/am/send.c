@@ -11,7 +11,7 @@
 #include <string.h>
 
 /* Messages sent, by context and lane; kept over the lives of a context as the receivers' counts are. Relaxed: a
- * flush compares what its own thread, or threads that it has met, have sent. */
+ * flush looks at messages of its own thread, or of threads that it has synchronized with. */
 static struct {
     cache_aligned uint64_t count;
 } sent[OWN_CONTEXTS][OWN_LANES];
@@ -37,7 +37,8 @@ static void serve(uint32_t which, struct uccs_wait *wait)
         uccs_am_serve(wait);
 }
 
-/* One look at the ring, or at the credits for a PE of another node. */
+/* Tries once to put the message into the ring, or to send it to a PE of another node. Returns false when there is no
+ * room or no credit. */
 static bool try_push(const struct sending *s)
 {
     uint64_t ticket;
@@ -86,7 +87,8 @@ static void push(const struct sending *s)
         uccs_stage_sent(s->block);
 }
 
-/* A payload that does not fit a cell, or a request, needs a block. Waits for room as long as room can come. */
+/* Gets a block for a payload that does not fit a cell, or for a request. Waits for room as long as room can come.
+ * Returns UCCS_OK, or UCCS_ERR_NO_MEMORY when no room can come. */
 static int stage(struct sending *s, const struct uccs_op *op)
 {
     struct uccs_wait wait = {0};
@@ -115,8 +117,9 @@ static int stage(struct sending *s, const struct uccs_op *op)
     return UCCS_OK;
 }
 
-/* An ordered message must not overtake one-sided operations of this thread. A node peer sees this thread's stores before
- * the message as it is; a peer of another node keeps the message back until it has executed what was issued before. */
+/* Keeps an ordered message behind the one-sided operations of this thread. A peer of this node sees this thread's
+ * stores before the message in any case. A peer of another node holds the message back until it has executed the
+ * earlier operations. */
 static void order(const struct uccs_context *context, const struct uccs_op *op)
 {
     if (!context->attr.ordered && !(op && op->ordered))
@@ -180,7 +183,7 @@ bool uccs_am_settled(const struct uccs_context *context)
     return true;
 }
 
-/* A PE that has messages of the context and has not handled them; -1: none is known. */
+/* Returns a PE that has not handled messages of the context which it has; -1 when none is known. */
 static int debtor(uint32_t context)
 {
     for (uint32_t index = 0; index < uccs_core.size; index++) {
@@ -239,7 +242,7 @@ int uccs_am_medium(uccs_context_t context, uccs_endpoint_t endpoint, int id, enu
     return send_class(context, endpoint, id, cls, payload, length, op, UCCS_MEDIUM_MAX);
 }
 
-/* The region is shared with all that is on its way: half of it is the most that one message can count on. */
+/* One message can count on at most half of the region, since it shares the region with all messages on their way. */
 int uccs_am_large(uccs_context_t context, uccs_endpoint_t endpoint, int id, enum uccs_am_class cls, const void *payload,
                   size_t length, const struct uccs_op *op)
 {

@@ -1,5 +1,5 @@
-/* The progress thread (LATERAL_PROGRESS=thread): answers the network class while the program computes. It
- * sleeps longer the longer nothing comes, at most a millisecond, and ends when the last context does. */
+/* The progress thread (LATERAL_PROGRESS=thread) handles the network class while the program computes. It sleeps longer
+ * the longer nothing comes, at most a millisecond, and ends when the last context does. */
 #include "uccs/am/am.h"
 
 #include "base/env.h"
@@ -39,7 +39,7 @@ void uccs_am_start(void)
     if (strcmp(env_text(ENV_PROGRESS), "thread") != 0)
         return;
     atomic_store_release(&goes, 1);
-    sigset_t all, before; /* the program's signals are its own threads' business */
+    sigset_t all, before; /* the program's own threads take its signals */
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
     int error = pthread_create(&helper, 0, help, 0);

@@ -5,10 +5,10 @@
 
 #include <sched.h>
 
-#define CORES 64 /* further cores share */
+#define CORES 64 /* further cores share entries */
 
-/* The thread that was in progress on a core last, number + 1; written by threads on that core, so the line stays there. Relaxed, a
- * hint. */
+/* The last thread in progress on each core, number + 1. Threads on that core write it, so the line stays in its cache.
+ * Relaxed, a hint. */
 static struct {
     cache_aligned uint32_t thread;
 } latest[CORES];
