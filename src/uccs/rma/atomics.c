@@ -1,8 +1,7 @@
-/* Atomics of the public interface.
- * object/apply.h applies them and has the rules of domains. */
+/* Atomics of the public interface. object/apply.h applies them and defines the rules of domains. */
 #include "uccs/rma/inner.h"
 
-/* Under the lock: read, change, write back. */
+/* Under the lock: reads the word, changes it, and writes it back. */
 static int apply_by_kernel(const struct uccs_atomic_op *a, const struct uccs_region *memory, size_t offset,
                            uint64_t *old)
 {

@@ -1,9 +1,9 @@
-/* The kernel's copy between processes of a node (process_vm_readv, process_vm_writev), for memory that is not
+/* Copies by the kernel between processes of a node (process_vm_readv, process_vm_writev), for memory that is not
  * mapped. Any thread.
  *
- * Whether it works is looked at once for each peer: the kernel may refuse it (a container, Yama), and a pid of
- * another pid namespace may belong to another process here. So each PE publishes the address of a word and its value
- * (uccs_own); a process that reads this value there has found the PE. */
+ * Each process tests the copy once for each peer, since the kernel may refuse it (a container, Yama), and a pid of
+ * another pid namespace may belong to another process here. For the test each PE publishes the address of a word and
+ * its value (uccs_own). A process that reads this value at this address has found the PE. */
 #include "uccs/rma/inner.h"
 
 #include "base/env.h"
@@ -18,11 +18,11 @@
 
 enum { UNKNOWN, WORKS, REFUSED };
 
-static uint8_t peers[NODE_MAX_PES]; /* by node index; relaxed: every look finds the same */
-static uint64_t word[2];            /* read by peers: the value, and the PE */
+static uint8_t peers[NODE_MAX_PES]; /* by node index; relaxed: every test has the same result */
+static uint64_t word[2];            /* peers read it; the value, and the PE */
 
-/* The kernel may want to be told that peers may reach in (Yama); where it does not know the call, it does
- * not mind either. */
+/* Allows peers to access this process, as Yama may require. A kernel that does not know the call does not require
+ * it. */
 static void allow_copies(void)
 {
 #ifdef PR_SET_PTRACER
@@ -66,7 +66,7 @@ bool uccs_kernel_reaches(const struct uccs_region *memory)
     return state == WORKS;
 }
 
-/* The kernel copies at most as much as it likes at a time. */
+/* Copies in a loop, since the kernel may copy less than it is asked for. See uccs_kernel_put for what it returns. */
 static int copy(const struct uccs_region *memory, size_t offset, char *local, size_t length, bool put)
 {
     while (length) {

@@ -1,5 +1,5 @@
-/* Memory objects of the public interface: allocated, registered, imported by handle, released. object/region.h has the
- * object itself. Any thread. */
+/* Allocates, registers, imports by handle and releases memory objects of the public interface. object/region.h defines
+ * the object. Any thread. */
 #include "base/siphash.h"
 #include "rte/rte.h"
 #include "uccs/core/memory.h"
@@ -57,7 +57,7 @@ struct handle {
     int32_t owner, pid;
     uint32_t slot, generation;
     uint32_t segment, domain;
-    uint64_t hash; /* over all before, keyed by the job */
+    uint64_t hash; /* over all fields before it, keyed by the job */
 };
 _Static_assert(sizeof(struct handle) <= UCCS_MEMORY_HANDLE_MAX, "a handle fits");
 
@@ -101,7 +101,7 @@ int uccs_memory_export(uccs_memory_t memory, void *handle, size_t *length)
     return UCCS_OK;
 }
 
-/* The map of a peer's memory here; null when it has none. */
+/* Returns the address at which a peer's memory is mapped here; null when it is not mapped. */
 static char *near_of(const struct handle *handle)
 {
     size_t bytes;
@@ -114,7 +114,7 @@ static char *near_of(const struct handle *handle)
     }
 }
 
-/* The object is listed before its owner is asked, so that it hears when the memory is released meanwhile. */
+/* Lists the object before it asks the owner, so that the object is told when the memory is released meanwhile. */
 static int import_far(struct uccs_region *region)
 {
     uccs_region_expect(region);
@@ -174,7 +174,7 @@ int uccs_memory_release(uccs_memory_t memory)
     if (!memory)
         return UCCS_ERR_INVALID;
     /* The end of a life has released what was registered and allocated in it. A new life may have new memory in the
-     * node, whose generations start again, so the generation alone does not tell. */
+     * node, whose generations start again, so the generation alone does not identify it. */
     bool mine = memory->own && uccs_running() && uccs_region_of_this_life(memory);
     if (mine && uccs_region_alive(memory->slot, memory->generation))
         end_registration(memory);

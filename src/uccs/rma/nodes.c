@@ -4,7 +4,7 @@
 #include "uccs/far/far.h"
 #include "uccs/object/request.h"
 
-#define PACK_BYTES (256u << 10) /* of blocks that are packed into one message */
+#define PACK_BYTES (256u << 10) /* at most this much of small blocks is packed into one message */
 
 static bool is_ordered(const struct uccs_context *context, const struct uccs_op *op)
 {
@@ -18,7 +18,7 @@ static void before(const struct uccs_context *context, const struct uccs_op *op)
         uccs_fence_all();
 }
 
-/* The target does not keep reads back, so earlier operations must be complete first. */
+/* Completes earlier operations before an ordered get, since the target does not hold reads back. */
 static void before_get(const struct uccs_context *context, const struct uccs_op *op)
 {
     if (is_ordered(context, op))
@@ -40,7 +40,7 @@ static uccs_request_t *request_of(const struct uccs_op *op)
     return op ? op->request : 0;
 }
 
-/* Operations that do not count by themselves: a message behind them does. */
+/* Counts, by a message behind them, operations that do not count by themselves. */
 static void count(const struct uccs_region *memory, const struct uccs_op *op)
 {
     if (!op || !op->counter)
@@ -50,7 +50,7 @@ static void count(const struct uccs_region *memory, const struct uccs_op *op)
     uccs_far_put_nb(0, memory->owner, (struct uccs_far_place){.segment = FAR_HEAP}, 0, 0, &with, op->request);
 }
 
-/* Ends an operation whose answer has come. */
+/* Ends an operation whose reply has come. Returns UCCS_OK, or UCCS_ERR_STALE when the reply is not good. */
 static int finish(const struct uccs_region *memory, const struct uccs_op *op, bool good)
 {
     if (!good)
@@ -97,7 +97,7 @@ int uccs_rma_far_get_nb(const struct uccs_context *context, const struct uccs_re
     return UCCS_OK;
 }
 
-/* As many blocks as go into one message, at least one. */
+/* Returns how many blocks go into one message, at least 1. */
 static size_t pack_count(const struct uccs_stride *s, size_t done)
 {
     size_t most = s->block < PACK_BYTES ? PACK_BYTES / s->block : 1, left = s->count - done;
@@ -164,7 +164,7 @@ int uccs_rma_far_get_vector(const struct uccs_context *context, const struct ucc
     return finish(memory, op, good);
 }
 
-/* A set that fetches is a swap. */
+/* A fetching set is sent as a swap. */
 int uccs_rma_far_atomic(const struct uccs_context *context, const struct uccs_region *memory, size_t offset,
                         const struct uccs_atomic_op *a, uint64_t *old, const struct uccs_op *op)
 {

@@ -5,7 +5,7 @@
 
 enum kind { PUT, GET, ATOMIC };
 
-/* At the head of the block; the data follows. */
+/* The head of the block. The data follows it. */
 struct call {
     enum kind kind;
     int32_t status; /* the target's answer */
@@ -13,19 +13,19 @@ struct call {
     uint32_t slot, generation;
     struct uccs_atomic_op atomic;
     uint64_t old;
-    /* The origin's own: */
-    void *local;        /* where a get's data goes */
+    /* Only the origin uses these: */
+    void *local;        /* destination of a get's data */
     struct wait *wait;  /* of a blocking call */
-    uint32_t *deferred; /* one less when it is done */
+    uint32_t *deferred; /* the origin subtracts one when the operation is done */
 };
 
 struct wait {
     uint32_t pending; /* release by landed, acquire by the waiter */
-    int32_t status;   /* of one that failed */
+    int32_t status;   /* of an operation that failed */
     uint64_t old;
 };
 
-#define PIECE ((64u << 10) - sizeof(struct call)) /* its block is reused */
+#define PIECE ((64u << 10) - sizeof(struct call)) /* most data in one piece, so that its block is reused */
 
 /* --- At the target */
 
@@ -63,7 +63,7 @@ static void landed(struct uccs_block *block)
     call->wait->old = call->old;
     if (call->status != UCCS_OK)
         atomic_store_relaxed(&call->wait->status, call->status); /* published by the count */
-    (void)atomic_fetch_sub_acqrel(&call->wait->pending, 1);      /* acquire: finish; wait may be gone now */
+    (void)atomic_fetch_sub_acqrel(&call->wait->pending, 1);      /* acquire: finish; *wait may be gone afterwards */
 }
 
 static struct uccs_block *get_block(size_t length)

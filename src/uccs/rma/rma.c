@@ -18,7 +18,8 @@ int uccs_rma_check(uccs_context_t context, uccs_endpoint_t endpoint, uccs_memory
     return uccs_region_check(memory, offset, length);
 }
 
-/* Stores after stores; a read has to wait until they are visible. */
+/* Returns true for an operation that must come after earlier ones. Stores follow stores; a read waits until they are
+ * visible. */
 static bool is_ordered(const struct uccs_context *context, const struct uccs_op *op)
 {
     return context->attr.ordered || (op && op->ordered);
@@ -91,8 +92,8 @@ static inline int get_bytes(struct uccs_context *context, const struct uccs_regi
     return UCCS_OK;
 }
 
-/* The common case: mapped, in bounds and alive, and nothing to carry. Decided before anything is called, so that it needs
- * no frame. */
+/* Returns true in the common case: the memory is mapped and alive, the range is in bounds, and `op` asks for nothing.
+ * Calls no function, so that the caller needs no frame. */
 static inline bool is_plain(uccs_context_t context, uccs_endpoint_t endpoint, uccs_memory_t memory, size_t offset,
                             size_t length, const struct uccs_op *op)
 {
@@ -149,13 +150,14 @@ static inline int get(uccs_context_t context, uccs_endpoint_t endpoint, uccs_mem
     return UCCS_OK;
 }
 
-/* True when the operation may outlast the call: the target must execute it, and the context is not ordered. */
+/* Returns true when the operation may outlast the call: the target must execute it, and the context is not ordered. */
 static bool is_deferred(const struct uccs_context *context, const struct uccs_region *memory)
 {
     return lat_unlikely(!memory->near) && !context->attr.ordered && !uccs_kernel_reaches(memory);
 }
 
-/* The public forms differ in when the source may be reused; on a node it may be when any of them returns. */
+/* The public forms differ in the moment from which the source may be reused. On a node it may be reused when any of
+ * them returns. */
 int uccs_put_short_contiguous(uccs_context_t context, uccs_endpoint_t endpoint, uccs_memory_t memory, size_t offset,
                               const void *source, size_t length, const struct uccs_op *op)
 {
@@ -220,7 +222,8 @@ int uccs_get_large_contiguous_nb(uccs_context_t context, uccs_endpoint_t endpoin
     return request ? uccs_remote_get(context, memory, offset, dest, length, request) : UCCS_ERR_NO_MEMORY;
 }
 
-/* The range from the lowest to the highest byte that the blocks touch, from `offset`. */
+/* Checks the range from the lowest to the highest byte that the blocks touch, from `offset`. Returns UCCS_OK or an
+ * error. */
 static int check_stride(uccs_context_t context, uccs_endpoint_t endpoint, uccs_memory_t memory, size_t offset,
                         const void *local, const struct uccs_stride *s, const struct uccs_op *op)
 {
@@ -269,7 +272,7 @@ int uccs_get_strided(uccs_context_t context, uccs_endpoint_t endpoint, uccs_memo
     return status == UCCS_OK ? uccs_rma_after(endpoint, op) : status;
 }
 
-/* All pieces are looked at before the first one moves. */
+/* Checks all pieces before the first one moves. Returns UCCS_OK or an error. */
 static int check_pieces(uccs_context_t context, uccs_endpoint_t endpoint, uccs_memory_t memory,
                         const struct uccs_piece *pieces, size_t n, const struct uccs_op *op)
 {

@@ -1,4 +1,5 @@
-/* One-sided operations of uccs.h: functions that other folders call besides the public ones. The face of this folder. */
+/* One-sided operations of uccs.h: the functions that other folders call besides the public ones. The face of this
+ * folder. */
 #ifndef UCCS_RMA_RMA_H
 #define UCCS_RMA_RMA_H
 
