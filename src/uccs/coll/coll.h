@@ -1,7 +1,7 @@
 /* Group communication of uccs.h, and out-of-band messages of uccs_rte.h. The face of this folder.
  *
- * A public group is an ordered list of processes, the same at every member. Making one sends nothing: all members derive
- * its number alike, from the parent's number and how many groups came from it. */
+ * A public group is an ordered list of processes, the same at every member. Making a group sends nothing: each member
+ * derives the same number from the parent's number and the count of groups made from the parent. */
 #ifndef UCCS_COLL_COLL_H
 #define UCCS_COLL_COLL_H
 
@@ -14,15 +14,15 @@ struct uccs_group_impl {
     uint64_t number;   /* the same at all members, different for other groups */
     uint64_t children; /* groups made from it so far */
     uint64_t sequence; /* operations of group communication started */
-    uint32_t users;    /* its handle, and collectives under way; freed when the last one drops it; acqrel */
+    uint32_t users;    /* its handle, and collectives under way; the last one to drop the group frees it; acqrel */
     int rank, size;
-    const int *world; /* rank in the world of each member; null: the same */
+    const int *world; /* each member's rank in the world; null: the rank in the group */
 };
 
-/* The object behind a handle; null when there is none. */
+/* Returns the object behind a handle; null when there is none. */
 struct uccs_group_impl *uccs_group_of(uccs_group_t group);
 
-/* PE of a member. */
+/* Returns the PE of a member. */
 static inline int uccs_ranks_world(const struct uccs_group_impl *group, int rank)
 {
     return group->world ? group->world[rank] : rank;
@@ -35,23 +35,23 @@ int uccs_ranks_find(uccs_group_t group, int pe);
 void uccs_ranks_hold(struct uccs_group_impl *group);
 void uccs_ranks_drop(struct uccs_group_impl *group);
 
-/* Call it at the begin of a life. */
+/* Call it at the beginning of a life. */
 void uccs_ranks_open(void);
 
-/* Meets all PEs of the job. The waiter makes progress: of both classes with `user`, else of the network class alone. Does
- * nothing when uccs.h is not in use. Collective, one thread at a time. */
+/* Meets all PEs of the job. Meanwhile the caller makes progress on both classes with `user`, else on the network class
+ * alone. Does nothing when uccs.h is not in use. Collective, one thread at a time. */
 void uccs_coll_meet(bool user);
 
-/* The handler of letters (inner.h) in the library's own context; and the end of a life, which drops letters that were
- * never taken. */
+/* uccs_letter_arrived handles letters (inner.h) in the library's own context. uccs_letter_close drops, at the end of a
+ * life, the letters that were never taken. */
 void uccs_letter_arrived(uccs_am_token_t token, const void *payload, size_t length, void *argument);
 void uccs_letter_close(void);
 
 /* The handler of out-of-band messages in the library's own context. */
 void uccs_oob_arrived(uccs_am_token_t token, const void *payload, size_t length, void *argument);
-/* Runs callbacks that are due; returns how many. */
+/* Runs callbacks that are due. Returns their number. */
 int uccs_oob_deliver(void);
-/* Begin and end of a life. Open returns false when there is no memory. */
+/* Beginning and end of a life. uccs_oob_open returns false when there is no memory. */
 bool uccs_oob_open(void);
 void uccs_oob_close(void);
 

@@ -1,11 +1,12 @@
-/* Group communication of the public interface: plans for uccs/schedule.h. Any thread; different groups at once. */
+/* Group communication of the public interface, as plans for schedules (inner.h). Any thread; different groups at
+ * once. */
 #include "uccs/am/am.h"
 #include "uccs/coll/inner.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#define SMALL_REDUCTION (16u << 10) /* bytes; up to here a tree, beyond it every member folds its share */
+#define SMALL_REDUCTION (16u << 10) /* bytes; up to this size a tree reduces, beyond it every member folds its share */
 
 static int rounds_of(int size)
 {
@@ -15,7 +16,8 @@ static int rounds_of(int size)
     return rounds;
 }
 
-/* Binomial tree: in round k members that have the data send it across 2^(last - k). */
+/* Plans a step down a binomial tree. In round k the members that have the data send it to the members 2^(last - k)
+ * ahead. */
 static void step_down(const struct uccs_schedule *s, int level, int root, struct uccs_step *step)
 {
     int size = s->group->size, rank = (s->group->rank - root + size) % size, mask = 1 << level;
@@ -39,7 +41,7 @@ static bool plan_broadcast(const struct uccs_schedule *s, uint32_t round, struct
     return true;
 }
 
-/* Goes up the same tree, folding, then down again. */
+/* Folds the data up the same tree, then sends the result down again. */
 static bool plan_reduce_tree(const struct uccs_schedule *s, uint32_t round, struct uccs_step *step)
 {
     int rounds = rounds_of(s->group->size), rank = s->group->rank, mask = 1 << round;
@@ -67,7 +69,7 @@ static char *share_of(const struct uccs_schedule *s, int rank, size_t *bytes)
     return s->dest + begin * s->element;
 }
 
-/* Rings: shares go round and are folded, then the results go round. */
+/* Sends shares round a ring, folding them, then sends the results round. */
 static bool plan_reduce_ring(const struct uccs_schedule *s, uint32_t round, struct uccs_step *step)
 {
     int size = s->group->size, rank = s->group->rank, k = (int)round % (size - 1);
@@ -143,7 +145,7 @@ static int start_nb(const struct uccs_schedule *what, uccs_request_t *desc)
 
 enum how { BLOCKING, NONBLOCKING };
 
-/* The member's own part is in place already. */
+/* Starts a collective. The member's own part is in place already. */
 static int start(struct uccs_schedule *s, enum how how, uccs_request_t *desc)
 {
     if (how == NONBLOCKING)
@@ -153,7 +155,7 @@ static int start(struct uccs_schedule *s, enum how how, uccs_request_t *desc)
     return UCCS_OK;
 }
 
-/* Checks arguments that all collectives have; sets *members on success. */
+/* Checks the arguments that all collectives have. Returns UCCS_OK and sets *members, or returns an error. */
 static int check(uccs_group_t group, enum how how, const uccs_request_t *desc, struct uccs_group_impl **members)
 {
     if (!uccs_running() || uccs_handlers_running)
@@ -194,7 +196,8 @@ static int allgather(uccs_group_t group, const void *source, void *dest, size_t 
     return start(&s, how, desc);
 }
 
-/* Returns the fold of a type and a reduction of uccs.h, and the bytes of an element; null when there is none. */
+/* Returns the fold of a type and a reduction of uccs.h, or null when there is none. Sets *element to the bytes of an
+ * element. */
 static fold_kernel *kernel_of(enum uccs_type type, enum uccs_reduction how, size_t *element)
 {
     static const enum kind kinds[] = {

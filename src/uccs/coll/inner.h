@@ -1,19 +1,20 @@
 /* The engine of group communication: letters that members send each other, and schedules of such letters.
  *
- * Letters are the library's own messages between processes, found by key and not by handler. The sender's try puts a short
- * letter into the receiver's ring of the inner context, a longer one into a block of its region. A thread in progress at
- * the receiver files it. The thread that waits for it takes it by key, reads it in place, and drops it, which gives the
- * block back. So letters that wait at a receiver lie in the senders' memory, but for short ones, whose senders bound their
- * number. Keys are used once. Any thread, between start and stop of face/init.c.
+ * Letters are the library's own messages between processes. A receiver finds them by key, not by handler.
+ * uccs_letter_try puts a short letter into the receiver's ring of the inner context, a longer one into a block of the
+ * sender's region. A thread in progress at the receiver files it. The thread that waits for it takes it by key, reads
+ * it in place, and drops it, which gives the block back. So long letters wait in the senders' memory; short ones wait
+ * at the receiver, and their senders bound their number. Keys are used once. Any thread, between start and stop of
+ * face/init.c.
  *
- * A schedule is a row of rounds. In a round a member sends bytes to one member and receives bytes from another, which it
- * stores or folds. Each collective is a plan that names its rounds (collective.c); the engine (schedule.c) moves one
- * schedule on as far as it goes without waiting. One thread at a time advances a schedule: its caller when it blocks, the
- * work list when it does not.
+ * A schedule is a sequence of rounds. In a round a member sends bytes to one member, and stores or folds bytes that it
+ * receives from another. Each collective is a plan that defines its rounds (collective.c). The engine (schedule.c)
+ * advances a schedule as far as it can without waiting. One thread at a time advances a schedule: its caller if the
+ * call blocks, else a thread that runs the work list.
  *
- * Memory: at most SCHEDULE_WINDOW pieces of a schedule are under way, and it ends when they have been taken. Short pieces
- * are sent without that, except in every SCHEDULE_LEAD-th schedule of a group, so that no member gets further ahead of
- * another one. */
+ * Memory: at most SCHEDULE_WINDOW pieces of a schedule are under way, and it ends when they have been taken. Short
+ * pieces are sent without this rule, except in every SCHEDULE_LEAD-th schedule of a group, which keeps members from
+ * getting further ahead of each other. */
 #ifndef UCCS_COLL_INNER_H
 #define UCCS_COLL_INNER_H
 
@@ -23,7 +24,7 @@
 #include "uccs/object/request.h"
 #include "uccs/object/stage.h"
 
-/* All PEs, for the library's own use; its numbers are not those of the world group. */
+/* Returns the group of all PEs for the library's own use. Its numbers differ from those of the world group. */
 struct uccs_group_impl *uccs_ranks_library(void);
 
 struct uccs_letter_key {
@@ -40,12 +41,13 @@ struct uccs_letter {
     struct uccs_letter *next;
     const char *data;
     size_t length;
-    struct uccs_block *block; /* held, or null */
+    struct uccs_block *block; /* the held block, or null */
     char copy[];
 };
 
-/* Returns false when there is no room just now: make progress and try again. With `out`, the letter lies in a block
- * however short it is: *out is one more until the receiver has dropped it (release; acquire by the caller). */
+/* Tries to send a letter. Returns false when there is no room at the moment; then make progress and try again. With
+ * `out`, even a short letter lies in a block, and *out is one more until the receiver has dropped the letter (release;
+ * acquire by the caller). */
 bool uccs_letter_try(int pe, const struct uccs_letter_key *key, const void *data, size_t length, uint32_t *out);
 
 /* Returns the letter with the key, or null when it has not come yet. */
@@ -61,18 +63,18 @@ struct uccs_step {
     size_t send_bytes;
     char *receive;
     size_t receive_bytes;
-    bool fold; /* fold the bytes that come into those that are there */
+    bool fold; /* fold received bytes into those at `receive` */
 };
 
 struct uccs_schedule {
     struct uccs_work work;
-    /* Writes round `round` into the step, which is empty before; returns false after the last round. */
+    /* Writes round `round` into the step, which the caller has emptied. Returns false after the last round. */
     bool (*plan)(const struct uccs_schedule *schedule, uint32_t round, struct uccs_step *step);
     struct uccs_group_impl *group;
-    struct uccs_request *request; /* of one on the work list */
+    struct uccs_request *request; /* of a schedule on the work list */
     const char *source;
     char *dest;
-    size_t bytes, n; /* of one member's part; elements */
+    size_t bytes, n; /* bytes of one member's part; number of elements */
     int root;
     fold_kernel *kernel;
     size_t element;
@@ -81,14 +83,14 @@ struct uccs_schedule {
     uint32_t round, sent, received; /* pieces of this round */
     bool planned;
     struct uccs_step step;
-    uint32_t out; /* pieces not yet taken by their receivers; acquire */
+    uint32_t out; /* pieces that their receivers have not taken yet; acquire */
 };
 
-/* Draws the schedule's number: call them in the group's order. */
+/* Draws the schedule's number. Every member calls it in the same order for the schedules of a group. */
 void uccs_schedule_start(struct uccs_schedule *schedule);
-/* Moves it on without waiting; returns true when it is finished. */
+/* Advances the schedule without waiting. Returns true when it is finished. */
 bool uccs_schedule_advance(struct uccs_schedule *schedule);
-/* Waits until it is finished and makes progress: of both classes with `user`, else of the network class alone. */
+/* Waits until the schedule is finished. Makes progress on both classes with `user`, else on the network class alone. */
 void uccs_schedule_run(struct uccs_schedule *schedule, bool user);
 
 bool uccs_schedule_plan_barrier(const struct uccs_schedule *schedule, uint32_t round, struct uccs_step *step);

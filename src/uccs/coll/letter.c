@@ -11,7 +11,7 @@
 
 #define BUCKETS 128
 
-/* The pigeonholes; a lock for each. */
+/* Buckets of letters by key, with a lock each. */
 static struct bucket {
     cache_aligned pthread_mutex_t lock;
     struct uccs_letter *first;
@@ -41,14 +41,14 @@ static bool try_short(uint32_t index, const struct uccs_letter_key *key, const v
 
 static void landed(struct uccs_block *block)
 {
-    (void)atomic_fetch_sub_acqrel((uint32_t *)block->cookie, 1); /* acquire: the sender that waits for its letters */
+    (void)atomic_fetch_sub_acqrel((uint32_t *)block->cookie, 1); /* acquire: the sender, which waits for its letters */
 }
 
 static bool try_staged(uint32_t index, const struct uccs_letter_key *key, const void *data, size_t length,
                        uint32_t *out)
 {
     struct uccs_block *block = uccs_stage_get(UCCS_ROOM_LIBRARY, sizeof *key + length);
-    if (!block) /* collectives of several groups may fill it */
+    if (!block) /* collectives of several groups may fill the library's room */
         block = uccs_stage_get(UCCS_ROOM_PROGRAM, sizeof *key + length);
     if (!block)
         return false;
@@ -58,7 +58,7 @@ static bool try_staged(uint32_t index, const struct uccs_letter_key *key, const 
     if (out) {
         block->landed = landed;
         block->cookie = out;
-        (void)atomic_fetch_add_relaxed(out, 1); /* before the receiver can have it */
+        (void)atomic_fetch_add_relaxed(out, 1); /* before the receiver can get it */
     }
     if (uccs_am_try(index, UCCS_INNER_LETTER, 0, sizeof *key + length, block))
         return true;
@@ -77,7 +77,7 @@ bool uccs_letter_try(int pe, const struct uccs_letter_key *key, const void *data
                                          : try_short(index, &full, data, length);
 }
 
-/* A staged letter stays in its block, a short one is copied. */
+/* Files a letter. A staged letter stays in its block; a short one is copied. */
 void uccs_letter_arrived(uccs_am_token_t token, const void *payload, size_t length, void *argument)
 {
     struct uccs_block *block = uccs_am_hold(token);

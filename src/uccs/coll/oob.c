@@ -1,5 +1,5 @@
-/* Out-of-band messages of uccs_rte.h: queues of those that have come and of those that are waited for. One lock guards
- * them, as they are not for speed. Any thread. */
+/* Out-of-band messages of uccs_rte.h: a queue of messages that have come and a queue of posted receives. One lock
+ * guards both, since these messages need no speed. Any thread. */
 #include "uccs/coll/coll.h"
 
 #include "base/log.h"
@@ -18,7 +18,7 @@ struct head {
     uint64_t number;     /* of the messages from this source to this process, from 0 */
 };
 
-/* A message that has come, or one whose sending is to be told of. */
+/* A message that has come, or a sent message whose callback is due. */
 struct arrival {
     struct arrival *next;
     struct head head;
@@ -40,7 +40,7 @@ struct posted {
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct arrival *arrivals, **last_arrival = &arrivals;
-static struct arrival *early;     /* came before one with a lower number: several threads take messages out of a ring */
+static struct arrival *early;     /* came before one with a lower number, as several threads empty a ring */
 static uint64_t *expected, *sent; /* by PE: next number */
 static struct posted *receives, **last_receive = &receives;
 
@@ -63,7 +63,7 @@ static void append(struct arrival *arrival)
     last_arrival = &arrival->next;
 }
 
-/* Under the lock: the early one that is due now, or null. */
+/* Under the lock. Takes the early message with this number; returns null when it has not come. */
 static struct arrival *next_early(int source, uint64_t number)
 {
     struct arrival **at = &early;
@@ -145,7 +145,7 @@ static bool valid_iov(const struct uccs_rte_iovec *iov, uint32_t count)
     return true;
 }
 
-/* False when the peer is no member, or the group none. */
+/* Returns false when the peer is no member or there is no group, when uccs.h is not in use, and in a handler. */
 static bool make_head(uccs_rte_ec_t peer, int tag, uccs_group_t group, struct head *head)
 {
     if (!group || !uccs_running() || uccs_handlers_running)
@@ -158,7 +158,7 @@ static bool make_head(uccs_rte_ec_t peer, int tag, uccs_group_t group, struct he
 
 /* --- Sending */
 
-/* All but the head. */
+/* Fills a block with everything but the head. Returns null when no room can come. */
 static struct uccs_block *fill_block(size_t bytes, const struct uccs_rte_iovec *iov, uint32_t count)
 {
     struct uccs_wait wait = {0};
@@ -189,7 +189,7 @@ int uccs_rte_send(const struct uccs_rte_iovec *iov, uint32_t count, uccs_rte_ec_
     struct uccs_block *block = fill_block(bytes, iov, count);
     if (!block)
         return UCCS_RTE_ERROR_OUT_OF_RESOURCE;
-    head.number = atomic_fetch_add_relaxed(&sent[pe], 1); /* it will be sent now */
+    head.number = atomic_fetch_add_relaxed(&sent[pe], 1); /* from here on the message is sent in any case */
     memcpy(block->payload, &head, sizeof head);
     struct uccs_wait wait = {0};
     while (!uccs_am_try((uint32_t)pe - uccs_core.first, UCCS_INNER_OOB, 0, sizeof head + bytes, block))
@@ -306,7 +306,8 @@ int uccs_rte_cancel(uccs_rte_ec_t source, int tag)
     return count ? UCCS_RTE_SUCCESS : UCCS_RTE_ERROR_NOT_FOUND;
 }
 
-/* Under the lock: the receive that this is for, which is gone then unless it is persistent. */
+/* Under the lock. Finds the receive that matches the message, and removes it unless it is persistent. Returns false
+ * when there is none. */
 static bool find_receive(const struct head *head, struct posted *found)
 {
     for (struct posted **at = &receives; *at; at = &(*at)->next)
@@ -350,7 +351,7 @@ int uccs_oob_deliver(void)
 
 bool uccs_oob_open(void)
 {
-    expected = calloc((size_t)uccs_core.npes, sizeof *expected); /* pages exist once somebody writes */
+    expected = calloc((size_t)uccs_core.npes, sizeof *expected); /* the kernel allocates pages when they are written */
     sent = calloc((size_t)uccs_core.npes, sizeof *sent);
     return expected && sent;
 }

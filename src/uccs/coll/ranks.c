@@ -61,7 +61,7 @@ static uint64_t mix(uint64_t x)
     return x ^ x >> 33;
 }
 
-/* False when a rank is out of range or comes twice. */
+/* Returns 1, or 0 when a rank is out of range or occurs twice, or there is no memory. */
 static int valid(const struct uccs_group_impl *parent, size_t n, const int *ranks)
 {
     unsigned char *seen = calloc((size_t)parent->size, 1);
@@ -108,12 +108,13 @@ int uccs_group_create(uccs_group_t parent, size_t n, const int *ranks, uccs_grou
 
 void uccs_ranks_hold(struct uccs_group_impl *group)
 {
-    (void)atomic_fetch_add_relaxed(&group->users, 1); /* the caller has it already */
+    (void)atomic_fetch_add_relaxed(&group->users, 1); /* the caller already holds the group */
 }
 
 void uccs_ranks_drop(struct uccs_group_impl *group)
 {
-    bool last = atomic_fetch_sub_acqrel(&group->users, 1) == 1; /* with itself: all have left it */
+    bool last = atomic_fetch_sub_acqrel(&group->users, 1) ==
+                1; /* acqrel with the other drops: all users are done with the group */
     if (last && group->world)
         free(group);
 }

@@ -10,7 +10,7 @@
 #define PIECE (LETTER_PIECE - sizeof(struct uccs_letter_key))
 _Static_assert(PIECE % 16 == 0, "pieces end between elements");
 
-/* An empty message is one piece too. */
+/* Returns the number of pieces. An empty message is one piece, too. */
 static uint32_t pieces_of(size_t bytes)
 {
     return bytes ? (uint32_t)((bytes + PIECE - 1) / PIECE) : 1;
@@ -113,7 +113,7 @@ bool uccs_schedule_advance(struct uccs_schedule *s)
     return atomic_load_acquire(&s->out) == 0; /* acqrel: landed, in letter.c */
 }
 
-/* Polls the network class and other nodes; returns how much was found. */
+/* Polls the network class and other nodes. Returns 0 when it found nothing. */
 static int poll_others(void)
 {
     return uccs_poll(UCCS_POLL_ALWAYS) + uccs_am_poll_network();
@@ -129,7 +129,7 @@ void uccs_schedule_run(struct uccs_schedule *s, bool user)
             uccs_yield(&wait);
 }
 
-/* Dissemination: in round k every member hears from the one 2^k before it. */
+/* Plans a dissemination barrier: in round k every member receives from the member 2^k before it. */
 bool uccs_schedule_plan_barrier(const struct uccs_schedule *s, uint32_t round, struct uccs_step *step)
 {
     int size = s->group->size, rank = s->group->rank;
