@@ -1,4 +1,4 @@
-/* Test, wait and flush of the public interface, over uccs/request.h. Any thread.
+/* Test, wait and flush of the public interface, on top of object/request.h. Any thread.
  *
  * A waiting thread makes progress at every look, as it may have to answer the message that completes its request. */
 #include "uccs/am/am.h"
@@ -31,16 +31,17 @@ int uccs_request_combine(uccs_request_t *into, size_t n, uccs_request_t *request
     return UCCS_OK;
 }
 
-/* Returns how a complete request ended; reports a failure once. */
+/* Returns UCCS_OK, or UCCS_ERR_FAILED when the complete request failed. Reports a failure once. */
 static int outcome(const uccs_request_t *request)
 {
     struct uccs_request *object = uccs_request_object(*request);
-    if (lat_likely(!object || !atomic_load_relaxed(&object->error))) /* published by the count: done has looked at it */
+    if (lat_likely(!object ||
+                   !atomic_load_relaxed(&object->error))) /* the count published it; `done` has read the count */
         return UCCS_OK;
     return atomic_exchange_acqrel(&object->error, 0) ? UCCS_ERR_FAILED : UCCS_OK; /* several threads may look */
 }
 
-/* Looks without making progress: returns UCCS_IN_PROGRESS, or how it ended. */
+/* Looks at a request without making progress. Returns UCCS_IN_PROGRESS, or the outcome of a complete request. */
 static int look(uccs_request_t *request)
 {
     return uccs_request_done(request) ? outcome(request) : UCCS_IN_PROGRESS;
@@ -57,7 +58,7 @@ static int look_all(uccs_request_t *requests, size_t n)
     return status;
 }
 
-/* The search begins behind the request found last, so that none starves. */
+/* Looks for a complete request. The search begins behind the request found last, so that none starves. */
 static int look_any(uccs_request_t *requests, size_t n, size_t *index)
 {
     size_t *turn = uccs_turn_of(requests);
@@ -134,7 +135,8 @@ int uccs_test_some(uccs_request_t *requests, size_t n, size_t *count, size_t *in
     return look_some(requests, n, count, indices);
 }
 
-/* A handler must not wait, as other threads may wait for its end: refused unless the request is complete. */
+/* Pauses unless the request is complete. In a handler it refuses to pause, since other threads may wait for the
+ * handler's end. */
 static int pause_or_refuse(int status, struct uccs_wait *wait)
 {
     if (status != UCCS_IN_PROGRESS)
@@ -181,8 +183,8 @@ int uccs_wait_some(uccs_request_t *requests, size_t n, size_t *count, size_t *in
     return status;
 }
 
-/* On a node sources are copied before an operation returns, so nothing is ever pending locally. What goes to another
- * one from where it lies has left when it has arrived. */
+/* On a node, operations copy their sources before they return, so nothing is ever pending locally. Data that goes to
+ * another node straight from its source has left when it has arrived. */
 int uccs_flush_local(uccs_context_t context, const uccs_endpoint_t *endpoints, size_t n)
 {
     bool far = false;
@@ -198,7 +200,8 @@ int uccs_flush_local(uccs_context_t context, const uccs_endpoint_t *endpoints, s
     return UCCS_OK;
 }
 
-/* Node stores need one fence, operations on other nodes an answer; messages must have been handled. */
+/* Stores on the node need one fence, operations on other nodes need their answers, and messages must have been
+ * handled. */
 int uccs_flush(uccs_context_t context)
 {
     struct uccs_wait wait = {0};

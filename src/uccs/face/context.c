@@ -1,4 +1,5 @@
-/* Contexts, endpoints and resources of uccs.h. Any thread; one creates or destroys the context of an id at a time. */
+/* Contexts, endpoints and resources of uccs.h. Any thread. One thread at a time creates or destroys the context of an
+ * id. */
 #include "uccs/am/am.h"
 
 #include "uccs/face/inner.h"
@@ -7,8 +8,8 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-/* Rare calls. `making` guards the lists; `ending` is held while a context waits for the threads in it, whose
- * handlers may need `making`. */
+/* `making` guards the lists. A thread that retires a context holds `ending` while it waits for the threads in the
+ * context, because their handlers may need `making`. These calls are rare. */
 static struct uccs_context *contexts[OWN_CONTEXTS];
 static pthread_mutex_t making = PTHREAD_MUTEX_INITIALIZER, ending = PTHREAD_MUTEX_INITIALIZER;
 
@@ -58,7 +59,7 @@ int uccs_context_create(const struct uccs_context_attr *attr, uccs_context_t *co
     return UCCS_OK;
 }
 
-/* The id is free again once no thread is in the context any more. */
+/* Retires a context. Its id is free again once no thread is in the context any more. */
 static void retire(struct uccs_context *context)
 {
     pthread_mutex_lock(&ending);
@@ -90,9 +91,9 @@ int uccs_context_destroy(uccs_context_t context)
         return UCCS_ERR_STATE;
     if (!known(context))
         return UCCS_ERR_INVALID;
-    context->attr.scope = UCCS_SCOPE_PROCESS; /* operations of all threads, not of this one alone */
+    context->attr.scope = UCCS_SCOPE_PROCESS; /* flush the operations of all threads, not of this one alone */
     uccs_flush(context);
-    while (uccs_progress() > 0) /* what has arrived is handled, if it has a handler */
+    while (uccs_progress() > 0) /* handle all messages that have arrived and have a handler */
         ;
     retire(context);
     return UCCS_OK;
@@ -149,7 +150,7 @@ int uccs_resource_query(uccs_context_t context, struct uccs_resource *list, size
          UCCS_CLASS_MEMORY, UCCS_CLASS_MEMORY},
         {"cma", "kernel", UCCS_CAP_PUT | UCCS_CAP_GET | UCCS_CAP_ATOMIC | UCCS_CAP_ONE_SIDED, UCCS_CLASS_KERNEL_COPY,
          UCCS_CLASS_KERNEL_COPY},
-        /* Executed by the target's processor. UCX may have more than sockets, but it does not promise more. */
+        /* The target's processor executes operations. UCX may have more than sockets, but it does not promise more. */
         {"ucx", "network", UCCS_CAP_PUT | UCCS_CAP_GET | UCCS_CAP_ATOMIC | UCCS_CAP_AM, UCCS_CLASS_SOCKET,
          UCCS_CLASS_SOCKET},
     };

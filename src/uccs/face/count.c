@@ -1,5 +1,5 @@
-/* Counters of the public interface, over uccs/counter.h, whose slots OpenSHMEM's counters share. Reading, waiting:
- * any thread. Open and shut: collective over the job, in the same order everywhere. */
+/* Counters of the public interface, on top of object/counter.h. OpenSHMEM's counters share its slots. Any thread may
+ * read and wait. Open and shut are collective over the job, in the same order everywhere. */
 #include "uccs/am/am.h"
 #include "uccs/far/far.h"
 #include "uccs/coll/coll.h"
@@ -18,7 +18,7 @@ int uccs_counter_open(uccs_counter_t *counter)
     return UCCS_OK;
 }
 
-/* All PEs meet, clear their counter, and meet again; then the slot may be used again. */
+/* All PEs meet, clear their counter, and meet again. Then the slot may be used again. */
 int uccs_counter_shut(uccs_counter_t counter)
 {
     if (!uccs_running() || uccs_handlers_running)
@@ -42,7 +42,8 @@ int uccs_counter_read(uccs_counter_t counter, int64_t *value)
     return UCCS_OK;
 }
 
-/* Makes progress once; returns UCCS_OK, or why the caller must stop waiting. */
+/* Makes progress once. Returns UCCS_OK, or an error: UCCS_ERR_STALE when the counter is shut, UCCS_ERR_STATE in a
+ * handler. The caller must then stop waiting. */
 static int go_on(uccs_counter_t counter, struct uccs_wait *wait)
 {
     if (!uccs_counter_live(counter))
@@ -64,7 +65,7 @@ int uccs_counter_wait(uccs_counter_t counter, int64_t at_least)
     return status;
 }
 
-/* Compare and swap: arrivals in between only make it try again, and the value is taken exactly once. */
+/* Subtracts by compare and swap. Arrivals in between only make it try again, and it takes the value exactly once. */
 int uccs_counter_consume(uccs_counter_t counter, int64_t value)
 {
     struct uccs_wait wait = {0};

@@ -1,8 +1,9 @@
 /* uccs_init, uccs_finalize, and the library's own context.
  *
- * Finalize: all PEs meet, so all messages have been sent. Each handles those that have arrived, which may send replies.
- * All meet again and handle the replies. Each drops messages without a handler, with a line and a status other than 0.
- * Then nothing is under way, and contexts that the program has left are released. */
+ * In uccs_finalize all PEs meet, so all messages have been sent. Each PE handles the messages that have arrived, whose
+ * handlers may send replies. All meet again and handle the replies. Each PE drops messages without a handler, logs a
+ * line, and returns a status other than 0. Then nothing is under way, and contexts that the program has left are
+ * released. */
 #include "uccs/face/inner.h"
 
 #include "base/log.h"
@@ -32,7 +33,7 @@ int uccs_init(void)
         status = uccs_life_begin() == 0 ? UCCS_OK : UCCS_ERR_NO_MEMORY;
         if (status == UCCS_OK && !uccs_oob_open()) {
             log_line("uccs: no memory");
-            rte_abort(LAT_EXIT); /* the others would wait */
+            rte_abort(LAT_EXIT); /* otherwise the other PEs would wait */
         }
         if (status == UCCS_OK) {
             uccs_ranks_open();
@@ -46,14 +47,14 @@ int uccs_init(void)
     return status;
 }
 
-/* On return all messages that any PE has sent so far have arrived. */
+/* Meets all PEs. On return all messages that any PE has sent so far have arrived. */
 static void meet_with_all(void)
 {
     uccs_quiet_all();
     uccs_coll_meet(true);
 }
 
-/* The line for messages that nobody handles any more. */
+/* Logs a line for the dropped messages. */
 static void tell_lost(const struct uccs_am_lost *lost)
 {
     log_line(
@@ -74,7 +75,7 @@ static int stop(void)
     const struct uccs_am_lost lost = uccs_am_drop();
     if (lost.count)
         tell_lost(&lost);
-    meet_with_all(); /* requests of what others have dropped are complete */
+    meet_with_all(); /* requests of messages that others have dropped are complete */
     while (uccs_stage_collect() > 0)
         ;
     uccs_contexts_close();

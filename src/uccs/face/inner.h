@@ -2,7 +2,7 @@
 #ifndef UCCS_FACE_INNER_H
 #define UCCS_FACE_INNER_H
 
-/* At the end of a life: releases the contexts that the program has left. Nothing of theirs is under way. */
+/* Releases, at the end of a life, the contexts that the program has left. None of their operations is under way. */
 void uccs_contexts_close(void);
 
 #endif
