@@ -1,5 +1,5 @@
-/* uccs_rte.h: life, identity, locality. Processes exchange all facts about each other
- * once, in uccs_rte_init; afterwards they only read them. */
+/* Life, identity and locality of uccs_rte.h. Processes exchange all facts about each other once, in uccs_rte_init, and
+ * afterwards only read them. */
 #include "uccs/env/inner.h"
 
 #include "base/atomic.h"

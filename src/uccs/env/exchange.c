@@ -1,21 +1,21 @@
-/* Data exchange sessions of uccs_rte.h: each member's values lie one after the other in a blob, and an exchange
- * gathers all blobs. One thread at a time per session. */
+/* Data exchange sessions of uccs_rte.h. Each member's values lie one after the other in a blob, and an exchange gathers
+ * all blobs. One thread at a time per session. */
 #include "uccs/core/core.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <uccs_rte.h>
 
-/* Key with its zero, then the value; both padded to 8 bytes. */
+/* The head of an entry. The key with its terminating zero follows, then the value, both padded to 8 bytes. */
 struct entry {
     uint64_t key_bytes, value_bytes;
 };
 
 struct uccs_rte_session {
-    uccs_group_t group; /* its own, so that its operations keep apart */
+    uccs_group_t group; /* the session's own group, which keeps its operations apart */
     char *mine, *all;
     size_t used, room, stride;
-    uint64_t *lengths; /* by member, of the last exchange */
+    uint64_t *lengths; /* of each member's blob in the last exchange */
 };
 
 static size_t padded(size_t bytes)
@@ -26,7 +26,7 @@ static size_t padded(size_t bytes)
 int uccs_rte_session_create(uccs_group_t group, int tag, uccs_rte_session_t *session)
 {
     int size = uccs_group_size(group);
-    (void)tag; /* sessions are told apart by the order of their creation */
+    (void)tag; /* the order of creation tells sessions apart */
     if (!uccs_running() || !session || size < 1)
         return UCCS_RTE_ERROR_BAD_INPUT;
     int *ranks = malloc((size_t)size * sizeof *ranks);
@@ -88,7 +88,7 @@ int uccs_rte_session_set(uccs_rte_session_t s, const char *key, const struct ucc
     return UCCS_RTE_SUCCESS;
 }
 
-/* Lengths first; then blobs, each in as much room as the longest one needs. */
+/* Gathers the lengths first, then the blobs, each in as much room as the longest one needs. */
 int uccs_rte_session_exchange(uccs_rte_session_t s)
 {
     if (!s)
@@ -111,7 +111,7 @@ int uccs_rte_session_exchange(uccs_rte_session_t s)
     return status == UCCS_OK ? UCCS_RTE_SUCCESS : UCCS_RTE_ERROR;
 }
 
-/* The last value set under a key counts. */
+/* Finds the last value that was set under the key. */
 int uccs_rte_session_get(uccs_rte_session_t s, uccs_rte_ec_t peer, const char *key, const void **value, size_t *bytes)
 {
     if (!s || !key || !value || !bytes)

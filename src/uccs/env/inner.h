@@ -1,4 +1,5 @@
-/* Where each process of the job runs, exchanged when uccs_rte.h starts. Constant afterwards; any thread. */
+/* The place of each process of the job. Processes exchange it when uccs_rte.h starts. Constant afterwards; any
+ * thread. */
 #ifndef UCCS_ENV_INNER_H
 #define UCCS_ENV_INNER_H
 
@@ -8,7 +9,7 @@
 struct uccs_place {
     char host[64];
     int32_t node;                                /* lowest PE of the node */
-    int32_t numa, socket, cache, core, hwthread; /* -1: on several, or not known */
+    int32_t numa, socket, cache, core, hwthread; /* -1: several, or not known */
     struct uccs_rte_machine machine;
     uint32_t nnetworks;
     struct uccs_rte_network networks[UCCS_RTE_EC_NETWORKS];
@@ -16,7 +17,7 @@ struct uccs_place {
 
 /* Describes this process. */
 void uccs_place_find(struct uccs_place *place);
-/* A number from a file of /sys; -1 when there is none. */
+/* Returns a number from a file of /sys; -1 when there is none. */
 long uccs_machine_number(const char *format, int cpu) __attribute__((format(printf, 1, 0)));
 
 #endif

@@ -23,7 +23,7 @@ long uccs_machine_number(const char *format, int cpu)
     return number;
 }
 
-/* How many different sockets (or cores) the machine's processors belong to. */
+/* Returns the number of different sockets (or cores) of the machine's processors. */
 static int count_different(bool cores, int cpus)
 {
     long seen[1024];

@@ -1,4 +1,4 @@
-/* Where this process runs, for uccs_rte.h. */
+/* The place of this process, for uccs_rte.h. */
 #include "uccs/env/inner.h"
 
 #include "uccs/core/core.h"
@@ -22,7 +22,7 @@ static int numa_of(int cpu)
     return -1;
 }
 
-/* Cores of different sockets may have the same number. */
+/* Returns the core of a processor. Cores of different sockets may have the same number in /sys. */
 static int core_of(int cpu)
 {
     long socket = uccs_machine_number(CPU "topology/physical_package_id", cpu);
