@@ -33,7 +33,7 @@ static int begin(void)
     if (rte_init() != 0 || uccs_memory_open(&want) != 0 || uccs_far_open() != 0)
         return -1;
     if (uccs_far_on)
-        rte_job_barrier(); /* all PEs answer from here on */
+        rte_job_barrier(); /* all PEs answer after this */
     return 0;
 }
 
@@ -46,8 +46,8 @@ int uccs_life_begin(void)
     return status;
 }
 
-/* After the barrier nothing is under way, so this PE may clear its memory. A next life begins with a barrier, so no peer
- * meets memory that is not cleared yet. */
+/* After the barrier nothing is under way, so this PE may clear its memory. A new life begins with a barrier, so no peer
+ * finds memory that is not cleared yet. */
 bool uccs_life_end(int seconds)
 {
     bool all = true;

@@ -1,5 +1,5 @@
-/* The life of the substrate: begun by the first user in the process (OpenSHMEM, uccs_init), ended by the
- * last; both collective over the job. After an end it may begin again.
+/* The life of the substrate. The first user in the process (OpenSHMEM, uccs_init) begins it, the last user ends it.
+ * Both are collective over the job. After an end a life may begin again.
  *
  * Data flow: environment -> rte (who am I) -> memory (map, move globals, all ready) -> running. Any thread. */
 #ifndef UCCS_LIFE_H
@@ -7,9 +7,9 @@
 
 #include <stdbool.h>
 
-/* 0, or -1 after a line. Counted. */
+/* Begins a life, or joins the current one; calls are counted. Returns 0, or -1 after it has logged a line. */
 int uccs_life_begin(void);
-/* Waits for the other PEs, at most so many seconds (0: for ever); false when they did not come. */
+/* Waits for the other PEs at most `seconds` (0: for ever). Returns false when they did not come. */
 bool uccs_life_end(int seconds);
 
 #endif
