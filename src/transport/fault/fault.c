@@ -1,12 +1,13 @@
-/* A transport for tests: another one, made as slow, disorderly and unreliable as transport.h allows. Built beside the
- * tests and never installed. LATERAL_TRANSPORTS=fault:ucx loads it, LATERAL_FAULT (fault.h) says what it does.
+/* A transport for tests. It makes another transport as slow, disorderly and unreliable as transport.h allows. Built
+ * beside the tests and never installed. LATERAL_TRANSPORTS=fault:ucx loads it, LATERAL_FAULT (fault.h) sets what it
+ * does.
  *
- * What may be held back for a while, by a seeded generator: a message before it leaves, in the order that is promised
- * (short ones keep theirs, long ones are overtaken); data before it is fetched; the news that something
- * is done. A short message is also sent from a copy, so that it is done long before it leaves.
+ * By a seeded generator it may hold back for a while a message before it leaves, data before it is fetched, and a
+ * completion. It keeps the promised order: short messages keep theirs, long ones are overtaken. A short message is also
+ * sent from a copy, so that it is done long before it leaves.
  *
- * Threads: transport.h; everything of a lane is under its lock. What is held is moved on by progress alone: `step` counts
- * its calls. Lists may change whenever an event is raised, so they are looked through from the start again. */
+ * Threads: transport.h; everything of a lane is under its lock. Only progress moves held operations on; `step` counts
+ * its calls. Lists may change whenever an event is raised, so each search starts at the front again. */
 #include "transport/transport.h"
 
 #include "transport/fault/fault.h"
@@ -29,7 +30,7 @@ struct lane {
     uint64_t random, step;
     struct peer *peers;
     struct op *first, **last; /* held receives and completions, oldest first */
-    struct peer *breaking;    /* whose connection is to break at the next progress */
+    struct peer *breaking;    /* the next progress breaks this peer's connection */
     int wake, files;          /* eventfd: something is held; epoll of it and of the inner descriptor */
     struct lane *next;
 };
@@ -49,13 +50,13 @@ struct op {
     struct lane *lane;
     struct peer *peer;
     uint64_t due;
-    void *token; /* null: nobody waits */
+    void *token; /* null: no caller waits for it */
     int failed;
     const void *header, *data; /* of a message */
     size_t header_bytes, bytes;
     void *rest, *into; /* of a receive */
     struct op *next;
-    char copy[]; /* header and data of a message that was said to be done */
+    char copy[]; /* header and data of a message that was reported done */
 };
 
 static const struct transport *inner;
@@ -63,7 +64,7 @@ static const struct transport_events *events;
 static struct fault_plan plan;
 static struct lane *lanes;
 static int me;
-static uint64_t calls; /* of the kind that is to fail; relaxed */
+static uint64_t calls; /* number of calls of the kind that is to fail; relaxed */
 
 /* splitmix64 */
 static uint64_t next_random(struct lane *lane)
@@ -74,7 +75,7 @@ static uint64_t next_random(struct lane *lane)
     return z ^ (z >> 31);
 }
 
-/* When something may go on: now, as a rule of luck, or later. */
+/* Returns the step at which an operation may go on: the current one or, at random, a later one. */
 static uint64_t draw_due(struct lane *lane)
 {
     uint64_t random = next_random(lane);
@@ -101,7 +102,7 @@ static struct op *new_op(struct lane *lane, enum what what, void *token, size_t 
     return op;
 }
 
-/* A thread that sleeps on the lane must come and move it on. */
+/* Wakes a thread that sleeps on the lane, since a thread must move the operation on. */
 static void append(struct op ***last, struct op *op)
 {
     op->next = 0;
@@ -118,7 +119,7 @@ static void take_out(struct op **at, struct op ***last)
         *last = at;
 }
 
-/* ---- moving on what is held ---- */
+/* ---- moving held operations on ---- */
 
 static void hold_finished(struct op *op, int failed)
 {
@@ -137,7 +138,7 @@ static void outcome(struct op *op, enum transport_status status)
         hold_finished(op, status == TRANSPORT_FAILED);
 }
 
-/* Of the inner transport. */
+/* The inner transport raises this event. */
 static void finished(void *token, int failed)
 {
     hold_finished(token, failed);
@@ -310,7 +311,7 @@ static void *connect_peer(void *of, int pe, const void *where, size_t bytes)
     return peer;
 }
 
-/* Says that it is done while it has not left: what is sent is the copy. */
+/* Copies a message, so that it is reported done before it leaves. The copy is sent. */
 static void copy_message(struct op *op)
 {
     memcpy(op->copy, op->header, op->header_bytes);

@@ -1,4 +1,4 @@
-/* Inside of the decorator: what LATERAL_FAULT asks for. Read once, in open. */
+/* The plan that LATERAL_FAULT asks for; internal to this transport. Read once, in open. */
 #ifndef TRANSPORT_FAULT_H
 #define TRANSPORT_FAULT_H
 
@@ -18,13 +18,14 @@ enum fault_kind {
 struct fault_plan {
     uint64_t seed;
     uint32_t hold;         /* percent of sends, receives and completions that are held back */
-    uint32_t steps;        /* progress calls that something is held at most */
-    enum fault_kind fails; /* one call of this kind fails, at this PE: */
+    uint32_t steps;        /* an operation is held for at most this many progress calls */
+    enum fault_kind fails; /* one call of this kind fails, at `pe` */
     int pe;                /* -1: any */
-    uint64_t at;           /* which of them, from 1 */
+    uint64_t at;           /* the number of the failing call, from 1 */
 };
 
-/* "seed=3,hold=50,steps=20,fail=send,pe=1,at=7": null, or what is wrong with it. */
+/* Reads a plan such as "seed=3,hold=50,steps=20,fail=send,pe=1,at=7". Returns null, or a text that says what is
+ * wrong. */
 const char *fault_plan_read(const char *text, struct fault_plan *plan);
 
 #endif
