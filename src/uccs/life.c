@@ -16,6 +16,7 @@
 static pthread_mutex_t life = PTHREAD_MUTEX_INITIALIZER;
 static int users;
 
+/* Begins a life. Returns 0, or -1 on failure. */
 static int begin(void)
 {
     const char *why;

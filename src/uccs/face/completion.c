@@ -135,8 +135,8 @@ int uccs_test_some(uccs_request_t *requests, size_t n, size_t *count, size_t *in
     return look_some(requests, n, count, indices);
 }
 
-/* Pauses unless the request is complete. In a handler it refuses to pause, since other threads may wait for the
- * handler's end. */
+/* Pauses unless the request is complete, and returns `status`. In a handler it returns UCCS_ERR_STATE instead of
+ * pausing, since other threads may wait for the handler's end. */
 static int pause_or_refuse(int status, struct uccs_wait *wait)
 {
     if (status != UCCS_IN_PROGRESS)
