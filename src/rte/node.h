@@ -4,7 +4,7 @@
  * with node_format, seals it against shrinking, and lets PE r inherit it with LATERAL_JOB=<fd>:<node index>. All other
  * parts of the node's memory follow the head.
  *
- *   struct node | struct node_pe x size | group area (src/uccs/sync/team.h) | counters (src/uccs/counter.h)
+ *   struct node | struct node_pe x size | group area (src/uccs/sync/row.h) | counters (src/uccs/object/counter.h)
  *   | what PEs offer to messages (src/uccs/core/own.h) | cards (exchange.c) | nodes of the job (nodes.c)
  *
  * Under another launcher, the PEs that meet on a machine (meet.c) make the file themselves, one per run of consecutive
