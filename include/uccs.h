@@ -51,6 +51,26 @@ int uccs_init(void);
 /* The last one returns UCCS_ERR_FAILED, after a line, where it drops messages whose handler is not registered. */
 int uccs_finalize(void);
 
+/* --- Embedding: a program that is a parallel job already, such as an MPI program, gives the library its own means to tell
+ * and to meet, so that no launcher is asked a second time. OpenSHMEM in the same process uses them too. The idea is that
+ * of a bootstrap plug-in, as NVSHMEM and GASNet's spawners have it. */
+struct uccs_environment {
+    size_t size;     /* sizeof this struct */
+    int rank, ranks; /* of this process in the job */
+    /* Functions that return int return 0, or another value for a failure. The library calls fence and put on one thread
+     * at a time, get and abort on any thread, also while another waits in fence. */
+    int (*put)(void *self, const char *key, const void *value, size_t bytes); /* notes a value of this process */
+    int (*fence)(void *self); /* collective; then all processes can get what was put before */
+    int (*get)(void *self, int rank, const char *key, void **value, size_t *bytes); /* the library frees the value */
+    void (*abort)(void *self, int status);                                          /* ends all processes of the job */
+    void *self;
+};
+/* Every process of the job calls it before the first init of the process; the library copies the table. Keys have at most
+ * 64 characters. Null: the owner of the environment ends, and the library calls none of the functions again; lives of one
+ * node go on to work. Returns UCCS_ERR_STATE during a life, and when the process has had a life with another environment.
+ * Any thread. */
+int uccs_embed(const struct uccs_environment *environment);
+
 /* --- Contexts ------------------------------------------------------------------------------------------ */
 typedef struct uccs_context *uccs_context_t;
 

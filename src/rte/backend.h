@@ -1,7 +1,7 @@
 /* A table of what a launcher offers, for src/rte alone.
  *
  * self and local (our launcher) keep everything in the node's memory and have no table. With pmi and pmix, each process
- * learns its place from the launcher; then the PEs of a machine meet (meet.c) and share memory of their own.
+ * learns its place from the launcher, with embedded from the program itself; then the PEs of a machine meet (meet.c) and share memory of their own.
  *
  * exchange.c calls a backend's put, get and fence under one lock; fence alone releases the lock while it waits.
  * Backends log their own errors. put, get and fence return 0 on success and -1 on failure. */
@@ -50,11 +50,13 @@ int rte_local_open(const char *job);
 /* Return the backend's table, or null after one line. */
 const struct rte_backend *rte_pmi_open(struct rte_place *place);
 const struct rte_backend *rte_pmix_open(struct rte_place *place);
+const struct rte_backend *rte_embedded_open(struct rte_place *place);
 
 /* Return true when the environment names such a launcher. */
 int rte_pmi_is_there(void);
 int rte_pmi_is_open(void); /* true when its connection is open as well */
 int rte_pmix_is_there(void);
+int rte_embedded_is_there(void); /* the program has given a table instead */
 
 /* Collective. Finds the PEs that can share memory with this one, makes or receives the memory, and fills rte.fd and
  * node_index. Returns 0, or -1 after one line. */

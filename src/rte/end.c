@@ -133,7 +133,8 @@ static void leave_early(void)
     if (!asked)
         rte_claim_end(NODE_ABORTED, status);
     limit_end();
-    rte_backend->abort(status);
+    if (rte_backend->abort(status) != 0)
+        rte_end_node();
 }
 
 void rte_leave(void)

@@ -33,6 +33,7 @@
 
 static struct {
     int fd, pe;
+    ino_t connection;          /* identifies the socket behind fd */
     char space[RTE_JOB_BYTES]; /* the key-value space of the job */
     size_t have, taken;        /* bytes in input; length of the line handed out last */
     char input[LINE_BYTES];
@@ -262,11 +263,21 @@ static int fence(int seconds, pthread_mutex_t *held)
     return pmi.out || expect("barrier_out") ? 0 : -1;
 }
 
+/* An MPI in the same process may share the descriptor, and closes it at its own end. The descriptor may be somebody
+ * else's by now. */
+static bool connection_is_ours(void)
+{
+    struct stat info;
+    return fstat(pmi.fd, &info) == 0 && info.st_ino == pmi.connection;
+}
+
 /* Expects no answer, because the launcher kills this process. It waits first, because Hydra drops output of the PEs
  * that it has not read by then. Returns 0, or -1 when the launcher cannot be reached. */
 static int end_job(int status)
 {
     char line[64];
+    if (!connection_is_ours())
+        return -1;
     nanosleep(&(struct timespec){.tv_nsec = 100000000}, 0);
     int bytes = snprintf(line, sizeof line, "cmd=abort exitcode=%d\n", status);
     return send(pmi.fd, line, (size_t)bytes, MSG_NOSIGNAL) == bytes ? 0 : -1;
@@ -274,6 +285,8 @@ static int end_job(int status)
 
 static void finish(void)
 {
+    if (!connection_is_ours())
+        return;
     ask("finalize_ack", "cmd=finalize\n");
     close(pmi.fd);
     pmi.fd = -1;
@@ -284,7 +297,7 @@ static int descriptor(void)
     return pmi.fd;
 }
 
-static const struct rte_backend backend = {"PMI", put, get, fence, end_job, finish, descriptor};
+static const struct rte_backend backend = {"a launcher that speaks PMI", put, get, fence, end_job, finish, descriptor};
 
 /* ---- opening ---- */
 
@@ -364,6 +377,8 @@ const struct rte_backend *rte_pmi_open(struct rte_place *place)
                  errno ? strerror(errno) : "it did not answer as it should");
         return 0;
     }
+    struct stat info;
+    pmi.connection = fstat(pmi.fd, &info) == 0 ? info.st_ino : 0;
     pmi.pe = place->pe;
     return &backend;
 }

@@ -32,6 +32,12 @@ extern struct rte rte;
 /* Returns 0, or -1 after one line that says what is wrong. After rte_finalize it starts the library again. */
 int rte_init(void);
 
+/* Keeps a copy of the table of the program that embeds this library (uccs.h); rte_init uses it in place of a launcher.
+ * Null: the owner of the environment ends, and no function of its table is called from here on. Returns 0, or -1 when
+ * this process has a place in a job already. */
+struct uccs_environment;
+int rte_embed(const struct uccs_environment *table);
+
 /* All PEs of the node call it; waiting PEs sleep. Stores of any PE before it are visible to all after it. */
 void rte_node_barrier(void);
 

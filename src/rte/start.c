@@ -38,7 +38,7 @@ static int come_back(void)
 
 /* The launcher that started this process. find_launcher looks at our own variable first, because it is for this process
  * alone. */
-enum launcher { ALONE, OURS, PMIX, PMI, UNKNOWN };
+enum launcher { ALONE, OURS, PMIX, PMI, UNKNOWN, EMBEDDED };
 
 /* Programs that a PE starts inherit the variables of its launcher, but the place in the job is taken. They are jobs of
  * their own, unless another launcher comes between. This puts the place into text. */
@@ -71,6 +71,8 @@ static enum launcher find_launcher(void)
 {
     static const char *const names[] = {"alone", "oshrun", "pmix", "pmi"};
     const char *chosen = env_text(ENV_RTE);
+    if (rte_embedded_is_there())
+        return EMBEDDED;
     for (int i = 0; i < UNKNOWN; i++)
         if (strcmp(chosen, names[i]) == 0)
             return i;
@@ -107,8 +109,7 @@ static int join(const struct rte_backend *backend, const struct rte_place *place
     rte_is_this_process();
     rte.pe = place->pe;
     log_identity(rte.pe);
-    log_debug("started by a launcher that speaks %s: PE %d of %d, job %s", backend->name, place->pe, place->npes,
-              place->job);
+    log_debug("started by %s: PE %d of %d, job %s", backend->name, place->pe, place->npes, place->job);
     rte_note_exit();
     if (rte_meet(place) != 0)
         rte_abort(LAT_EXIT);
@@ -118,12 +119,13 @@ static int join(const struct rte_backend *backend, const struct rte_place *place
 static int open_node(enum launcher launcher)
 {
     struct rte_place place;
-    if (launcher == PMIX || launcher == PMI)
+    if (launcher == PMIX || launcher == PMI || launcher == EMBEDDED)
         take_place(); /* before a module starts threads */
     switch (launcher) {
     case OURS: return rte_local_open(env_text(ENV_JOB));
     case PMIX: return join(rte_pmix_open(&place), &place);
     case PMI: return join(rte_pmi_open(&place), &place);
+    case EMBEDDED: return join(rte_embedded_open(&place), &place);
     case ALONE: warn_lonely(); return rte_self_open();
     case UNKNOWN: break;
     }

@@ -38,6 +38,14 @@ static int begin(void)
     return 0;
 }
 
+int uccs_life_embed(const struct uccs_environment *environment)
+{
+    pthread_mutex_lock(&life);
+    int status = users ? -1 : rte_embed(environment);
+    pthread_mutex_unlock(&life);
+    return status;
+}
+
 int uccs_life_begin(void)
 {
     pthread_mutex_lock(&life);

@@ -9,6 +9,10 @@
 
 /* Begins a life, or joins the current one; calls are counted. Returns 0, or -1 after it has logged a line. */
 int uccs_life_begin(void);
+/* Keeps the table of the program that embeds this library for the next life. Returns 0; -1 when a life runs or the
+ * process has its place from elsewhere. Null withdraws the table. */
+struct uccs_environment;
+int uccs_life_embed(const struct uccs_environment *environment);
 /* Waits for the other PEs at most `seconds` (0: for ever). Returns false when they did not come. */
 bool uccs_life_end(int seconds);
 

@@ -25,6 +25,15 @@ static struct uccs_context inner = {
                  [UCCS_INNER_OOB] = {.handler = uccs_oob_arrived}},
 };
 
+int uccs_embed(const struct uccs_environment *environment)
+{
+    if (environment &&
+        (environment->size < sizeof *environment || environment->rank < 0 || environment->rank >= environment->ranks ||
+         !environment->put || !environment->fence || !environment->get || !environment->abort))
+        return UCCS_ERR_INVALID;
+    return uccs_life_embed(environment) == 0 ? UCCS_OK : UCCS_ERR_STATE;
+}
+
 int uccs_init(void)
 {
     int status = UCCS_OK;
