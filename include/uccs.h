@@ -155,6 +155,25 @@ int uccs_wait_all(uccs_request_t *requests, size_t n);
 int uccs_wait_any(uccs_request_t *requests, size_t n, size_t *index);
 int uccs_wait_some(uccs_request_t *requests, size_t n, size_t *count, size_t *indices);
 
+/* --- Completion queues: an operation that names a queue and a tag leaves an entry there when it is complete, with its
+ * status. Any number of threads poll, wait and issue at once; each entry goes to one of them (compare LCI's completion
+ * queues and libfabric's). The library takes the memory of an entry when the operation is issued, so a queue never
+ * overflows. */
+typedef struct uccs_queue *uccs_queue_t;
+struct uccs_entry {
+    void *tag;  /* of struct uccs_op */
+    int status; /* UCCS_OK, or an error: UCCS_ERR_FAILED */
+};
+/* Local. Create returns UCCS_ERR_NO_MEMORY when there is none. Release drops the entries; operations under way that
+ * name the queue go on. */
+int uccs_queue_create(uccs_queue_t *queue);
+int uccs_queue_release(uccs_queue_t queue);
+/* *count holds the room in `entries` before, at least 1, and the number of entries filled after; the oldest come first.
+ * poll makes progress when it finds none, and then may set *count to 0. wait returns with at least one; inside a handler
+ * it returns UCCS_ERR_STATE when it would have to wait. */
+int uccs_queue_poll(uccs_queue_t queue, struct uccs_entry *entries, size_t *count);
+int uccs_queue_wait(uccs_queue_t queue, struct uccs_entry *entries, size_t *count);
+
 /* --- Counters: 0 is no counter; the same value names the same counter in every process. Calls on a counter that has
  * been shut return UCCS_ERR_STALE. */
 typedef uint64_t uccs_counter_t;
