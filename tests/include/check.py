@@ -29,7 +29,7 @@ STANDS_ON = {
     "src/uccs/face": ["src/uccs", "src/uccs/rma", "src/uccs/coll"],
     "src/uccs/env": ["src/uccs/face"],
     "src/shmem": ["src/uccs", "src/uccs/rma", "src/uccs/coll"],
-    "src/mpi": [],
+    "src/mpi": [],  # <uccs.h> alone
     "launch": ["src/base"],
 }
 # single headers beyond that: the layout that the launcher shares with the library

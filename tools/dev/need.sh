@@ -56,6 +56,10 @@ has_header() { # of a library that pkg-config need not know
     compiles c "$1" || pkg-config --exists "$(basename "$1" .h)" 2>/dev/null
 }
 
+mpi_compiles() { # COMPILER
+    command -v "$1" >/dev/null 2>&1 && printf '#include <mpi.h>\n' | "$1" -E -x c - >/dev/null 2>&1
+}
+
 need_build() {
     need_tool gcc gcc "compiles the library"
     need_tool g++ g++ "compiles C++ programs"
@@ -86,6 +90,8 @@ need_for_tests() {
     need_tool ip iproute2 "makes hosts of network namespaces"
     need_tool mpirun openmpi-bin "starts jobs of several nodes"
     need_tool mpiexec.hydra mpich "starts jobs of several nodes, by PMI"
+    mpi_compiles mpicc.openmpi || need_package libopenmpi-dev "the MPI layer over Open MPI"
+    mpi_compiles mpicc.mpich || need_package libmpich-dev "the MPI layer over MPICH"
     has_header pmix.h || need_package libpmix-dev "the module for PMIx launchers"
     has_header ucp/api/ucp.h || need_package libucx-dev "the transport between nodes"
     need_install

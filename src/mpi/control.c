@@ -1,0 +1,72 @@
+#include "control.h"
+
+#include "progress.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+static uint64_t *near_word(const struct lmpi_peer *peer, size_t at)
+{
+    return peer->control ? (uint64_t *)((char *)peer->control + at) : 0;
+}
+
+/* A word of another node. A failure means that the job is ending. */
+static uint64_t far_word(const struct lmpi_peer *peer, size_t at, enum uccs_atomic what, uint64_t operand,
+                         uint64_t compare)
+{
+    uint64_t old = 0;
+    int status = uccs_atomic64(lmpi_life.context, peer->endpoint, peer->memory, at, what, operand, compare, &old, 0);
+    if (status != UCCS_OK) {
+        fprintf(stderr, "lateral-mpi: rank %d: a word of rank %d cannot be reached: %s\n", lmpi_life.rank, peer->world,
+                uccs_status_text(status));
+        PMPI_Abort(MPI_COMM_WORLD, 1);
+    }
+    return old;
+}
+
+uint64_t lmpi_word_add(struct lmpi_peer *peer, size_t at, uint64_t value)
+{
+    uint64_t *word = near_word(peer, at);
+    return word ? __atomic_fetch_add(word, value, __ATOMIC_SEQ_CST) : far_word(peer, at, UCCS_ATOMIC_ADD, value, 0);
+}
+
+uint64_t lmpi_word_swap_if(struct lmpi_peer *peer, size_t at, uint64_t expected, uint64_t value)
+{
+    uint64_t *word = near_word(peer, at);
+    if (!word)
+        return far_word(peer, at, UCCS_ATOMIC_CSWAP, value, expected);
+    __atomic_compare_exchange_n(word, &expected, value, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
+    return expected;
+}
+
+uint64_t lmpi_word_load(struct lmpi_peer *peer, size_t at)
+{
+    const uint64_t *word = near_word(peer, at);
+    return word ? __atomic_load_n(word, __ATOMIC_SEQ_CST) : far_word(peer, at, UCCS_ATOMIC_FETCH, 0, 0);
+}
+
+void lmpi_word_store(struct lmpi_peer *peer, size_t at, uint64_t value)
+{
+    uint64_t *word = near_word(peer, at);
+    if (word)
+        __atomic_store_n(word, value, __ATOMIC_RELEASE); /* acquire: the waiting rank */
+    else
+        far_word(peer, at, UCCS_ATOMIC_SET, value, 0);
+}
+
+/* Dissemination: in round k each rank tells the one 2^k further on. A word only grows, so no round of a later barrier is
+ * taken for one of this. */
+void lmpi_barrier(struct lmpi_window *window)
+{
+    uint64_t number = ++window->round;
+    int ranks = window->ranks;
+    struct lmpi_control *mine = window->peer[window->rank].control;
+    __atomic_thread_fence(__ATOMIC_SEQ_CST);
+    for (int k = 0; 1ll << k < ranks; k++) {
+        struct lmpi_wait wait = {0};
+        int to = (int)(((long long)window->rank + (1ll << k)) % ranks);
+        lmpi_word_store(&window->peer[to], LMPI_WORD(round) + (size_t)k * sizeof(uint64_t), number);
+        while (__atomic_load_n(&mine->round[k], __ATOMIC_ACQUIRE) < number) /* release: lmpi_word_store of a peer */
+            lmpi_pause(&wait);
+    }
+}

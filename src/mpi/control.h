@@ -1,0 +1,37 @@
+/* The words of a window by which its ranks meet: barriers, MPI_Win_post, locks. Each rank has one control, in memory that
+ * the ranks of its node map; others reach it by messages.
+ *
+ * Any thread. Words change by the functions below alone, so that all see one order. */
+#ifndef MPI_CONTROL_H
+#define MPI_CONTROL_H
+
+#include "window.h"
+
+#define LMPI_ROUNDS 32 /* of a barrier of 2^32 ranks */
+
+struct lmpi_control {
+    _Alignas(64) uint64_t lock; /* of this rank: readers, or LMPI_WRITER */
+    _Alignas(64) uint64_t all;  /* rank 0's: MPI_Win_lock_all holders, and exclusive holders above */
+    _Alignas(64) uint64_t completes;
+    _Alignas(64) uint64_t round[LMPI_ROUNDS];
+    uint64_t posts[]; /* of each rank to this one */
+};
+
+static inline size_t lmpi_control_bytes(int ranks)
+{
+    return (sizeof(struct lmpi_control) + (size_t)ranks * sizeof(uint64_t) + 63) & ~(size_t)63;
+}
+
+#define LMPI_WORD(member) offsetof(struct lmpi_control, member)
+
+/* The word at an offset of a peer's control. add and swap return the old value. They act in one order with this process's
+ * earlier stores and loads. */
+uint64_t lmpi_word_add(struct lmpi_peer *peer, size_t at, uint64_t value);
+uint64_t lmpi_word_swap_if(struct lmpi_peer *peer, size_t at, uint64_t expected, uint64_t value);
+uint64_t lmpi_word_load(struct lmpi_peer *peer, size_t at);
+void lmpi_word_store(struct lmpi_peer *peer, size_t at, uint64_t value);
+
+/* All ranks of the window call it; stores before it are seen after it. */
+void lmpi_barrier(struct lmpi_window *window);
+
+#endif

@@ -1,0 +1,239 @@
+#include "create.h"
+
+#include "control.h"
+#include "verbose.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* What a rank tells the others. */
+struct record {
+    int32_t good, unit;
+    uint64_t bytes, offset, base;
+    uint32_t control_bytes, memory_bytes;
+    char control[UCCS_MEMORY_HANDLE_MAX], memory[UCCS_MEMORY_HANDLE_MAX];
+};
+
+const char *lmpi_window_refused(MPI_Comm comm)
+{
+    int inter = 0, size = 0;
+    MPI_Group group;
+    if (!lmpi_life.running)
+        return lmpi_life.why_not;
+    if (comm == MPI_COMM_NULL || PMPI_Comm_test_inter(comm, &inter) != MPI_SUCCESS || inter)
+        return "not of an intracommunicator";
+    PMPI_Comm_group(comm, &group);
+    PMPI_Group_size(group, &size);
+    int *ranks = malloc(2 * (size_t)size * sizeof *ranks), foreign = 0;
+    for (int i = 0; i < size && ranks; i++)
+        ranks[i] = i;
+    if (ranks)
+        PMPI_Group_translate_ranks(group, size, ranks, lmpi_life.world, ranks + size);
+    for (int i = 0; i < size && ranks; i++)
+        foreign |= ranks[size + i] == MPI_UNDEFINED;
+    free(ranks);
+    PMPI_Group_free(&group);
+    return foreign ? "it holds processes of another MPI_COMM_WORLD" : 0;
+}
+
+static const char *name_of(int flavor)
+{
+    switch (flavor) {
+    case MPI_WIN_FLAVOR_CREATE: return "created";
+    case MPI_WIN_FLAVOR_ALLOCATE: return "allocated";
+    case MPI_WIN_FLAVOR_SHARED: return "shared";
+    }
+    return "dynamic";
+}
+
+void lmpi_window_tell(const struct lmpi_window *window, int flavor, const char *why_not)
+{
+    if (!lmpi_verbose() || (window && window->rank))
+        return;
+    if (!window) {
+        lmpi_say("a window (%s) is carried by " LMPI_MPI ": %s", name_of(flavor), why_not);
+        return;
+    }
+    int mapped = 0;
+    for (int i = 0; i < window->ranks; i++)
+        mapped += window->target[i].near != 0;
+    lmpi_say("window %d (%s, %zu bytes here) is carried by Lateral: %d of %d ranks by load and store%s", window->number,
+             name_of(flavor), window->target[window->rank].bytes, mapped, window->ranks,
+             mapped < window->ranks ? ", the others by copies of the kernel or messages" : "");
+}
+
+/* Makes this rank's control and describes what it brings. */
+static void describe(struct lmpi_offer *offer, int ranks, uccs_memory_t *control, struct record *mine)
+{
+    size_t room = sizeof mine->control;
+    memset(mine, 0, sizeof *mine);
+    *control = 0;
+    if (offer->why_not)
+        return;
+    if (uccs_memory_allocate(lmpi_life.context, lmpi_control_bytes(ranks), control) != UCCS_OK ||
+        uccs_memory_export(*control, mine->control, &room) != UCCS_OK) {
+        offer->why_not = "no memory is left for the words by which ranks meet";
+        return;
+    }
+    mine->control_bytes = (uint32_t)room;
+    room = sizeof mine->memory;
+    if (offer->memory && uccs_memory_export(offer->memory, mine->memory, &room) != UCCS_OK) {
+        offer->why_not = "its memory cannot be named to others";
+        return;
+    }
+    mine->memory_bytes = offer->memory ? (uint32_t)room : 0;
+    mine->unit = offer->unit;
+    mine->bytes = offer->bytes;
+    mine->offset = offer->offset;
+    mine->base = (uintptr_t)offer->base;
+    mine->good = 1;
+}
+
+static char *mapped(uccs_memory_t memory)
+{
+    struct uccs_memory_attr attr;
+    return memory && uccs_memory_query(memory, &attr) == UCCS_OK ? attr.address : 0;
+}
+
+/* Fills one row of the window's tables. Returns null, or why it cannot. */
+static const char *meet_peer(struct lmpi_window *window, int rank, int world, const struct record *record)
+{
+    struct lmpi_peer *peer = &window->peer[rank];
+    struct lmpi_target *target = &window->target[rank];
+    peer->world = world;
+    peer->endpoint = target->endpoint = lmpi_endpoint(world);
+    if (!peer->endpoint)
+        return "no memory";
+    if (rank != window->rank &&
+        uccs_memory_import(lmpi_life.context, record->control, record->control_bytes, &peer->memory) != UCCS_OK)
+        return "the words of a rank cannot be reached";
+    if (rank == window->rank)
+        target->memory = window->own;
+    else if (record->memory_bytes &&
+             uccs_memory_import(lmpi_life.context, record->memory, record->memory_bytes, &target->memory) != UCCS_OK)
+        return "the memory of a rank cannot be reached";
+    peer->control = (struct lmpi_control *)mapped(peer->memory);
+    char *near = rank == window->rank ? window->base : mapped(target->memory);
+    target->near = near && rank != window->rank ? near + record->offset : near;
+    target->bytes = record->bytes;
+    target->unit = (uint32_t)record->unit;
+    target->offset = record->offset;
+    target->base = (char *)(uintptr_t)record->base;
+    return 0;
+}
+
+static struct lmpi_window *new_window(const struct lmpi_offer *offer, MPI_Comm comm)
+{
+    static int numbers;
+    struct lmpi_window *window = calloc(1, sizeof *window);
+    if (!window)
+        return 0;
+    PMPI_Comm_size(comm, &window->ranks);
+    PMPI_Comm_rank(comm, &window->rank);
+    PMPI_Comm_group(comm, &window->group);
+    window->target = aligned_alloc(64, (size_t)window->ranks * sizeof *window->target);
+    window->peer = calloc((size_t)window->ranks, sizeof *window->peer);
+    if (window->target)
+        memset(window->target, 0, (size_t)window->ranks * sizeof *window->target);
+    window->flavor = offer->flavor;
+    window->model = MPI_WIN_UNIFIED;
+    window->unit = offer->unit;
+    window->bytes = (MPI_Aint)offer->bytes;
+    window->base = offer->base;
+    window->own = offer->memory;
+    window->own_is_made = offer->made;
+    window->started = MPI_GROUP_NULL;
+    window->exposed = -1;
+    window->handle = MPI_WIN_NULL;
+    window->info = MPI_INFO_NULL;
+    window->number = __atomic_fetch_add(&numbers, 1, __ATOMIC_RELAXED);
+    return window;
+}
+
+/* Returns null, or why this rank cannot; all ranks come here when all have good records. */
+static const char *fill(struct lmpi_window *window, const struct record *records, uccs_memory_t control)
+{
+    int *ranks = malloc(2 * (size_t)window->ranks * sizeof *ranks);
+    const char *why = ranks && window->target && window->peer ? 0 : "no memory";
+    if (!why) {
+        for (int i = 0; i < window->ranks; i++)
+            ranks[i] = i;
+        PMPI_Group_translate_ranks(window->group, window->ranks, ranks, lmpi_life.world, ranks + window->ranks);
+        window->peer[window->rank].memory = control;
+    }
+    for (int i = 0; i < window->ranks && !why; i++)
+        why = meet_peer(window, i, ranks[window->ranks + i], &records[i]);
+    free(ranks);
+    return why;
+}
+
+static bool all_agree(MPI_Comm comm, bool good)
+{
+    int mine = good, all = 0;
+    return PMPI_Allreduce(&mine, &all, 1, MPI_INT, MPI_MIN, comm) == MPI_SUCCESS && all;
+}
+
+static const char *meet(struct lmpi_window *window, struct lmpi_offer *offer, MPI_Comm comm)
+{
+    uccs_memory_t control = 0;
+    struct record mine, *records = malloc((size_t)window->ranks * sizeof *records);
+    if (!records)
+        abort(); /* the other ranks would wait for ever */
+    describe(offer, window->ranks, &control, &mine);
+    bool good = PMPI_Allgather(&mine, sizeof mine, MPI_BYTE, records, sizeof mine, MPI_BYTE, comm) == MPI_SUCCESS;
+    for (int i = 0; i < window->ranks; i++)
+        good &= records[i].good;
+    const char *why = offer->why_not ? offer->why_not : good ? fill(window, records, control) : "another rank cannot";
+    free(records);
+    if (!good) {
+        if (control)
+            uccs_memory_release(control);
+        return why;
+    }
+    if (!why && !lmpi_shadow_make(&window->handle))
+        why = "the MPI makes no handle for it";
+    return all_agree(comm, !why) ? 0 : why ? why : "another rank cannot";
+}
+
+struct lmpi_window *lmpi_window_make(struct lmpi_offer *offer, MPI_Comm comm, MPI_Info info)
+{
+    struct lmpi_window *window = new_window(offer, comm);
+    if (!window)
+        abort(); /* the other ranks would wait for ever */
+    const char *why = meet(window, offer, comm);
+    if (why) {
+        offer->why_not = why;
+        window->own = 0; /* the caller's again */
+        if (window->handle != MPI_WIN_NULL)
+            PMPI_Win_free(&window->handle);
+        lmpi_window_free(window);
+        lmpi_window_tell(0, offer->flavor, why);
+        return 0;
+    }
+    if (info != MPI_INFO_NULL)
+        PMPI_Info_dup(info, &window->info);
+    lmpi_window_add(window);
+    lmpi_window_tell(window, offer->flavor, 0);
+    return window;
+}
+
+void lmpi_window_free(struct lmpi_window *window)
+{
+    for (int i = 0; i < window->ranks && window->target && window->peer; i++) {
+        if (window->peer[i].memory)
+            uccs_memory_release(window->peer[i].memory);
+        if (i != window->rank && window->target[i].memory)
+            uccs_memory_release(window->target[i].memory);
+    }
+    if (window->own && window->own_is_made)
+        uccs_memory_release(window->own);
+    if (window->group != MPI_GROUP_NULL)
+        PMPI_Group_free(&window->group);
+    if (window->started != MPI_GROUP_NULL)
+        PMPI_Group_free(&window->started);
+    if (window->info != MPI_INFO_NULL)
+        PMPI_Info_free(&window->info);
+    free(window->target);
+    free(window->peer);
+    free(window);
+}

@@ -1,0 +1,33 @@
+/* Making a window: each rank makes ready what it brings, the ranks tell each other, and all agree whether the window is
+ * ours or the MPI's. */
+#ifndef MPI_CREATE_H
+#define MPI_CREATE_H
+
+#include "window.h"
+
+/* What a rank brings. */
+struct lmpi_offer {
+    uccs_memory_t memory; /* that holds the window's bytes; null: none */
+    bool made;            /* by this library */
+    size_t offset;        /* of the window's bytes in it */
+    char *base;
+    size_t bytes;
+    int unit;
+    int flavor;
+    const char *why_not; /* this rank cannot */
+};
+
+/* Collective. Returns the window, or null with `why_not` in the offer; then the caller turns to the MPI and gives back its
+ * memory. */
+struct lmpi_window *lmpi_window_make(struct lmpi_offer *offer, MPI_Comm comm, MPI_Info info);
+
+/* Collective: whether windows of a communicator can be ours. Returns null, or why not; the same at all ranks. */
+const char *lmpi_window_refused(MPI_Comm comm);
+
+/* Frees all that belongs to a window but its shadow. */
+void lmpi_window_free(struct lmpi_window *window);
+
+/* Prints, under LATERAL_MPI_VERBOSE, who carries a window. */
+void lmpi_window_tell(const struct lmpi_window *window, int flavor, const char *why_not);
+
+#endif

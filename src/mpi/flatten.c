@@ -1,0 +1,279 @@
+/* Takes datatypes apart by envelope and contents into runs of bytes. Neighbouring runs become one. */
+#include "types.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Runs under construction. */
+struct draft {
+    struct lmpi_run *run;
+    size_t runs, room;
+    enum lmpi_kind kind;
+    size_t unit; /* 0: no predefined type yet */
+    bool failed;
+};
+
+struct contents {
+    int *numbers;
+    MPI_Aint *places;
+    MPI_Datatype *types;
+    int n_numbers, n_places, n_types, combiner;
+};
+
+static void add_run(struct draft *draft, MPI_Aint at, size_t bytes)
+{
+    struct lmpi_run *last = draft->runs ? &draft->run[draft->runs - 1] : 0;
+    if (draft->failed || !bytes)
+        return;
+    if (last && last->at + (MPI_Aint)last->bytes == at) {
+        last->bytes += bytes;
+        return;
+    }
+    if (draft->runs == draft->room) {
+        size_t room = draft->room ? 2 * draft->room : 16;
+        struct lmpi_run *more = realloc(draft->run, room * sizeof *more);
+        draft->failed = !more;
+        if (!more)
+            return;
+        draft->run = more;
+        draft->room = room;
+    }
+    draft->run[draft->runs++] = (struct lmpi_run){at, bytes};
+}
+
+static void add_kind(struct draft *draft, const struct lmpi_type *type)
+{
+    if (!type->size)
+        return;
+    if (!draft->unit) {
+        draft->kind = type->kind;
+        draft->unit = type->unit;
+    } else if (draft->kind != type->kind || draft->unit != type->unit) {
+        draft->kind = LMPI_MIXED;
+    }
+}
+
+/* Adds `count` elements from a place on. */
+static void add_block(struct draft *draft, MPI_Aint at, const struct lmpi_type *type, MPI_Aint count)
+{
+    if (count <= 0)
+        return;
+    add_kind(draft, type);
+    if (type->dense) {
+        add_run(draft, at + type->lb, type->size * (size_t)count);
+        return;
+    }
+    for (MPI_Aint i = 0; i < count && !draft->failed; i++)
+        for (size_t run = 0; run < type->runs; run++)
+            add_run(draft, at + i * type->extent + type->run[run].at, type->run[run].bytes);
+}
+
+static void add_blocks(struct draft *draft, const struct contents *c, const struct lmpi_type *type, bool bytes,
+                       bool one_length)
+{
+    MPI_Aint n = c->numbers[0];
+    for (MPI_Aint i = 0; i < n; i++) {
+        MPI_Aint length = one_length ? c->numbers[1] : c->numbers[1 + i];
+        MPI_Aint at = bytes ? c->places[i] : c->numbers[(one_length ? 2 : 1 + n) + i] * type->extent;
+        add_block(draft, at, type, length);
+    }
+}
+
+/* A block of an array of n dimensions: rows along the fastest one, walked like the digits of a number. */
+static void add_subarray(struct draft *draft, const struct contents *c, const struct lmpi_type *type)
+{
+    int n = c->numbers[0];
+    const int *sizes = c->numbers + 1, *counts = sizes + n, *starts = counts + n;
+    bool fortran = c->numbers[3 * n + 1] == MPI_ORDER_FORTRAN;
+    MPI_Aint stride[64], at = 0, step = type->extent;
+    int digit[64] = {0};
+    if (n > 64) {
+        draft->failed = true;
+        return;
+    }
+    for (int i = 0; i < n; i++) {
+        int d = fortran ? i : n - 1 - i;
+        if (counts[d] == 0)
+            return;
+        stride[d] = step;
+        at += starts[d] * step;
+        step *= sizes[d];
+    }
+    for (int i = 0; i < n && !draft->failed;) {
+        int fastest = fortran ? 0 : n - 1;
+        add_block(draft, at, type, counts[fastest]);
+        for (i = 1; i < n; i++) {
+            int d = fortran ? i : n - 1 - i;
+            at += stride[d];
+            if (++digit[d] < counts[d])
+                break;
+            at -= counts[d] * stride[d];
+            digit[d] = 0;
+        }
+    }
+}
+
+/* Any other type: the MPI packs buffers whose bytes tell their own places, a byte of the place at a time. */
+static void add_by_packing(struct draft *draft, MPI_Datatype type, int size)
+{
+    MPI_Aint low, bytes;
+    int used = 0, room = 0;
+    if (PMPI_Type_get_true_extent(type, &low, &bytes) != MPI_SUCCESS || bytes > INT32_MAX ||
+        PMPI_Pack_size(1, type, MPI_COMM_SELF, &room) != MPI_SUCCESS) {
+        draft->failed = true;
+        return;
+    }
+    unsigned char *source = malloc((size_t)bytes + 1), *packed = malloc((size_t)room + 1);
+    uint32_t *places = calloc((size_t)size + 1, sizeof *places);
+    draft->failed |= !source || !packed || !places;
+    for (int digit = 0; digit < 4 && !draft->failed; digit++) {
+        for (MPI_Aint i = 0; i < bytes; i++)
+            source[i] = (unsigned char)(i >> 8 * digit);
+        used = 0;
+        draft->failed |= PMPI_Pack(source - low, 1, type, packed, room, &used, MPI_COMM_SELF) != MPI_SUCCESS;
+        for (int i = 0; i < size && !draft->failed; i++)
+            places[i] |= (uint32_t)packed[i] << 8 * digit;
+    }
+    for (int i = 0; i < size && !draft->failed; i++)
+        add_run(draft, low + places[i], 1);
+    free(source);
+    free(packed);
+    free(places);
+}
+
+/* Adds the structure of a type whose parts may all differ. */
+static void add_struct(struct draft *draft, const struct contents *c)
+{
+    for (int i = 0; i < c->numbers[0]; i++) {
+        const struct lmpi_type *part = lmpi_type(c->types[i]);
+        draft->failed |= !part;
+        if (part)
+            add_block(draft, c->places[i], part, c->numbers[1 + i]);
+    }
+}
+
+static void add_any(struct draft *draft, MPI_Datatype whole, const struct contents *c, int size)
+{
+    const struct lmpi_type *type = c->n_types ? lmpi_type(c->types[0]) : 0;
+    if (c->combiner == MPI_COMBINER_STRUCT) {
+        add_struct(draft, c);
+        return;
+    }
+    if (!type) {
+        draft->failed = true;
+        return;
+    }
+    switch (c->combiner) {
+    case MPI_COMBINER_DUP:
+    case MPI_COMBINER_RESIZED: add_block(draft, 0, type, 1); break;
+    case MPI_COMBINER_CONTIGUOUS: add_block(draft, 0, type, c->numbers[0]); break;
+    case MPI_COMBINER_VECTOR:
+        for (MPI_Aint i = 0; i < c->numbers[0]; i++)
+            add_block(draft, i * c->numbers[2] * type->extent, type, c->numbers[1]);
+        break;
+    case MPI_COMBINER_HVECTOR:
+        for (MPI_Aint i = 0; i < c->numbers[0]; i++)
+            add_block(draft, i * c->places[0], type, c->numbers[1]);
+        break;
+    case MPI_COMBINER_INDEXED: add_blocks(draft, c, type, false, false); break;
+    case MPI_COMBINER_HINDEXED: add_blocks(draft, c, type, true, false); break;
+    case MPI_COMBINER_INDEXED_BLOCK: add_blocks(draft, c, type, false, true); break;
+    case MPI_COMBINER_HINDEXED_BLOCK: add_blocks(draft, c, type, true, true); break;
+    case MPI_COMBINER_SUBARRAY: add_subarray(draft, c, type); break;
+    default: add_kind(draft, type); add_by_packing(draft, whole, size);
+    }
+}
+
+static bool is_predefined(int combiner)
+{
+    return combiner == MPI_COMBINER_NAMED || combiner == MPI_COMBINER_F90_INTEGER ||
+           combiner == MPI_COMBINER_F90_REAL || combiner == MPI_COMBINER_F90_COMPLEX;
+}
+
+/* A predefined type that the table does not know. */
+static struct lmpi_type *plain_of(int combiner, size_t size)
+{
+    switch (combiner) {
+    case MPI_COMBINER_F90_INTEGER: return lmpi_type_plain(LMPI_SIGNED, size);
+    case MPI_COMBINER_F90_REAL: return lmpi_type_plain(LMPI_FLOATING, size);
+    case MPI_COMBINER_F90_COMPLEX: return lmpi_type_plain(LMPI_COMPLEX, size);
+    }
+    return lmpi_type_plain(LMPI_TEXT, size);
+}
+
+struct lmpi_type *lmpi_type_plain(enum lmpi_kind kind, size_t size)
+{
+    struct lmpi_type *made = malloc(sizeof *made + sizeof *made->run);
+    if (!made)
+        return 0;
+    *made = (struct lmpi_type){.size = size,
+                               .extent = (MPI_Aint)size,
+                               .high = (MPI_Aint)size,
+                               .kind = kind,
+                               .unit = size,
+                               .dense = true,
+                               .runs = 1};
+    made->run[0] = (struct lmpi_run){0, size};
+    return made;
+}
+
+/* Completes the runs by what the MPI says of the whole. Frees them. */
+static struct lmpi_type *settle(struct draft *draft, MPI_Datatype type)
+{
+    struct lmpi_type *made = draft->failed ? 0 : malloc(sizeof *made + (draft->runs + 1) * sizeof *made->run);
+    if (made) {
+        *made = (struct lmpi_type){.kind = draft->kind, .unit = draft->unit, .runs = draft->runs};
+        for (size_t i = 0; i < draft->runs; i++) {
+            const struct lmpi_run *run = &draft->run[i];
+            made->size += run->bytes;
+            made->low = !i || run->at < made->low ? run->at : made->low;
+            made->high =
+                !i || run->at + (MPI_Aint)run->bytes > made->high ? run->at + (MPI_Aint)run->bytes : made->high;
+        }
+        PMPI_Type_get_extent(type, &made->lb, &made->extent);
+        if (draft->runs)
+            memcpy(made->run, draft->run, draft->runs * sizeof *made->run);
+        else
+            made->run[0] = (struct lmpi_run){0, 0};
+        made->dense = draft->runs == 1 && made->run[0].at == made->lb && made->extent == (MPI_Aint)made->size;
+    }
+    free(draft->run);
+    return made;
+}
+
+static void free_contents(struct contents *c, bool with_types)
+{
+    for (int i = 0; i < c->n_types && with_types; i++) {
+        int n, places, types, combiner;
+        if (PMPI_Type_get_envelope(c->types[i], &n, &places, &types, &combiner) == MPI_SUCCESS &&
+            !is_predefined(combiner))
+            PMPI_Type_free(&c->types[i]);
+    }
+    free(c->numbers);
+    free(c->places);
+    free(c->types);
+}
+
+struct lmpi_type *lmpi_type_flatten(MPI_Datatype type)
+{
+    struct contents c = {0};
+    struct draft draft = {0};
+    int size = 0;
+    if (PMPI_Type_get_envelope(type, &c.n_numbers, &c.n_places, &c.n_types, &c.combiner) != MPI_SUCCESS ||
+        PMPI_Type_size(type, &size) != MPI_SUCCESS)
+        return 0;
+    if (is_predefined(c.combiner))
+        return plain_of(c.combiner, (size_t)size);
+    c.numbers = calloc((size_t)c.n_numbers + 1, sizeof *c.numbers);
+    c.places = calloc((size_t)c.n_places + 1, sizeof *c.places);
+    c.types = calloc((size_t)c.n_types + 1, sizeof *c.types);
+    draft.failed =
+        !c.numbers || !c.places || !c.types ||
+        PMPI_Type_get_contents(type, c.n_numbers, c.n_places, c.n_types, c.numbers, c.places, c.types) != MPI_SUCCESS;
+    bool have_types = !draft.failed;
+    if (have_types)
+        add_any(&draft, type, &c, size);
+    free_contents(&c, have_types);
+    return settle(&draft, type);
+}

@@ -1,0 +1,60 @@
+#include "progress.h"
+
+#include <dlfcn.h>
+#include <sched.h>
+#include <time.h>
+
+#define YIELDS 200 /* of a crowded node, before a wait sleeps */
+
+/* Open MPI calls registered functions in every wait of its own. Its progress function is cheaper than a probe. */
+static int (*opal_register)(int (*)(void)), (*opal_unregister)(int (*)(void));
+static void (*opal_progress)(void);
+
+/* This thread is in a call of the program's that waits here, so it may call the MPI. */
+static _Thread_local int inside;
+
+static int serve(void)
+{
+    return inside ? 0 : uccs_progress();
+}
+
+void lmpi_progress_begin(void)
+{
+    opal_register = (int (*)(int (*)(void)))dlsym(RTLD_DEFAULT, "opal_progress_register");
+    opal_unregister = (int (*)(int (*)(void)))dlsym(RTLD_DEFAULT, "opal_progress_unregister");
+    opal_progress = (void (*)(void))dlsym(RTLD_DEFAULT, "opal_progress");
+    if (opal_register && opal_unregister)
+        opal_register(serve);
+}
+
+void lmpi_progress_end(void)
+{
+    if (opal_register && opal_unregister)
+        opal_unregister(serve);
+}
+
+static void serve_mpi(void)
+{
+    int found;
+    if (opal_progress)
+        opal_progress();
+    else
+        PMPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, lmpi_life.comm, &found, MPI_STATUS_IGNORE);
+}
+
+void lmpi_progress(void)
+{
+    inside++;
+    uccs_progress();
+    serve_mpi();
+    inside--;
+}
+
+void lmpi_pause_slow(struct lmpi_wait *wait)
+{
+    lmpi_progress();
+    if (wait->looks++ < LMPI_LOOKS + YIELDS || !lmpi_life.crowded)
+        sched_yield();
+    else
+        nanosleep(&(struct timespec){.tv_nsec = 50000}, 0);
+}

@@ -1,0 +1,33 @@
+/* Progress both ways: waits of this library move the MPI's messages, and waits of the MPI move ours. */
+#ifndef MPI_PROGRESS_H
+#define MPI_PROGRESS_H
+
+#include "life.h"
+
+void lmpi_progress_begin(void);
+void lmpi_progress_end(void);
+
+/* Moves the substrate's and the MPI's messages once. Called by a thread that is inside a call of the program's. */
+void lmpi_progress(void);
+
+/* Any thread in a call of the program's:
+ *     struct lmpi_wait wait = {0};
+ *     while (atomic_load_acquire(word) != value)
+ *         lmpi_pause(&wait); */
+struct lmpi_wait {
+    unsigned looks;
+};
+
+void lmpi_pause_slow(struct lmpi_wait *wait);
+
+enum { LMPI_LOOKS = 400 }; /* at memory alone, before a wait makes progress */
+
+static inline void lmpi_pause(struct lmpi_wait *wait)
+{
+    if (__builtin_expect(wait->looks < LMPI_LOOKS && !lmpi_life.crowded, 1))
+        wait->looks++;
+    else
+        lmpi_pause_slow(wait);
+}
+
+#endif

@@ -1,0 +1,26 @@
+/* Finds the MPI's own functions when the library is loaded. */
+#include "real.h"
+
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+struct lmpi_real lmpi_real;
+
+static void *find(const char *name)
+{
+    void *found = dlsym(RTLD_NEXT, name);
+    if (!found) {
+        fprintf(stderr, "lateral-mpi: the MPI behind this library lacks %s; is it " LMPI_MPI "?\n", name);
+        abort();
+    }
+    return found;
+}
+
+/* Before the program's own constructors, which may call MPI. */
+__attribute__((constructor(101))) static void find_all(void)
+{
+#define LMPI_FIND(name) lmpi_real.name = (__typeof__(lmpi_real.name))find("PMPI_" #name);
+    LMPI_TAKEN(LMPI_FIND)
+#undef LMPI_FIND
+}

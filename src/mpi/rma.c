@@ -1,0 +1,155 @@
+/* Put and get. Contiguous bytes of mapped memory are a range check and a copy; all else goes the general way. */
+#include "rma.h"
+
+#include "real.h"
+#include "types.h"
+#include "window.h"
+
+#include <string.h>
+
+/* Copies; words of one instruction as such, so that another process never sees half of one. */
+static inline void copy(void *to, const void *from, size_t bytes)
+{
+    switch (bytes) {
+    case 8: memcpy(to, from, 8); return;
+    case 4: memcpy(to, from, 4); return;
+    }
+    memcpy(to, from, bytes);
+}
+
+int lmpi_check_target(struct lmpi_window *window, int rank)
+{
+    if (rank < 0 || rank >= window->ranks)
+        return MPI_ERR_RANK;
+    return window->target[rank].open | window->open ? MPI_SUCCESS : MPI_ERR_RMA_SYNC;
+}
+
+int lmpi_check_range(const struct lmpi_window *window, int rank, MPI_Aint disp, size_t count,
+                     const struct lmpi_type *type, MPI_Aint *at)
+{
+    const struct lmpi_target *target = &window->target[rank];
+    MPI_Aint low, high;
+    lmpi_type_span(type, count, &low, &high);
+    if (disp < 0 || __builtin_mul_overflow(disp, (MPI_Aint)target->unit, at))
+        return MPI_ERR_DISP;
+    if (__builtin_add_overflow(*at, low, &low) || __builtin_add_overflow(*at, high, &high) || low < 0 ||
+        (size_t)high > target->bytes)
+        return count && type->size ? MPI_ERR_RMA_RANGE : MPI_SUCCESS;
+    return MPI_SUCCESS;
+}
+
+/* Moves one piece of memory that is not mapped. */
+static int move_far(struct lmpi_target *target, char *local, MPI_Aint at, size_t bytes, bool put)
+{
+    size_t offset = target->offset + (size_t)at;
+    int status =
+        put ? uccs_put_large_contiguous(lmpi_life.context, target->endpoint, target->memory, offset, local, bytes, 0)
+            : uccs_get_large_contiguous(lmpi_life.context, target->endpoint, target->memory, offset, local, bytes, 0);
+    target->far_ops = 1;
+    return status == UCCS_OK ? MPI_SUCCESS : MPI_ERR_RMA_RANGE;
+}
+
+/* Moves data between the runs of two datatypes, piece by piece. */
+static int move_runs(struct lmpi_target *target, char *origin, struct lmpi_walk *local, MPI_Aint disp,
+                     struct lmpi_walk *remote, bool put)
+{
+    int status = MPI_SUCCESS;
+    MPI_Aint here, there;
+    size_t ready, room;
+    while (status == MPI_SUCCESS && (ready = lmpi_walk_look(local, &here)) && (room = lmpi_walk_look(remote, &there))) {
+        size_t bytes = ready < room ? ready : room;
+        if (!target->near)
+            status = move_far(target, origin + here, disp + there, bytes, put);
+        else if (put)
+            copy(target->near + disp + there, origin + here, bytes);
+        else
+            copy(origin + here, target->near + disp + there, bytes);
+        lmpi_walk_on(local, bytes);
+        lmpi_walk_on(remote, bytes);
+    }
+    return status;
+}
+
+int lmpi_move(struct lmpi_window *window, const struct lmpi_move *move)
+{
+    const struct lmpi_type *local = lmpi_type(move->origin_type), *remote = lmpi_type(move->target_type);
+    struct lmpi_walk here, there;
+    MPI_Aint at;
+    if (move->rank == MPI_PROC_NULL)
+        return MPI_SUCCESS;
+    int status = lmpi_check_target(window, move->rank);
+    if (status != MPI_SUCCESS)
+        return status;
+    if (move->origin_count < 0 || move->target_count < 0)
+        return MPI_ERR_COUNT;
+    if (!local || !remote)
+        return MPI_ERR_TYPE;
+    if ((size_t)move->origin_count * local->size != (size_t)move->target_count * remote->size)
+        return MPI_ERR_TRUNCATE;
+    status = lmpi_check_range(window, move->rank, move->disp, (size_t)move->target_count, remote, &at);
+    if (status != MPI_SUCCESS)
+        return status;
+    lmpi_walk_begin(&here, local, (size_t)move->origin_count);
+    lmpi_walk_begin(&there, remote, (size_t)move->target_count);
+    return move_runs(&window->target[move->rank], move->origin, &here, at, &there, move->put);
+}
+
+/* The address of dense data in mapped memory, or null when the general way is due. */
+static inline char *plain(struct lmpi_window *window, int count, MPI_Datatype type, int rank, MPI_Aint disp,
+                          int target_count, MPI_Datatype target_type, size_t *bytes)
+{
+    if (__builtin_expect(type != target_type || count != target_count || count < 0 ||
+                             (unsigned)rank >= (unsigned)window->ranks,
+                         0))
+        return 0;
+    const struct lmpi_type *known = lmpi_type(type);
+    struct lmpi_target *target = &window->target[rank];
+    if (__builtin_expect(!known || !known->dense || known->lb || !target->near || !(target->open | window->open), 0))
+        return 0;
+    *bytes = (size_t)count * known->size;
+    size_t at;
+    if (__builtin_expect(disp < 0 || __builtin_mul_overflow((size_t)disp, (size_t)target->unit, &at) ||
+                             at > target->bytes || *bytes > target->bytes - at,
+                         0))
+        return 0;
+    return target->near + at;
+}
+
+static int move_slow(struct lmpi_window *window, const struct lmpi_move *move) __attribute__((cold, noinline));
+static int move_slow(struct lmpi_window *window, const struct lmpi_move *move)
+{
+    int status = lmpi_move(window, move);
+    return status == MPI_SUCCESS ? status : lmpi_error(window, status);
+}
+
+LMPI_EXPORT int MPI_Put(const void *origin, int origin_count, MPI_Datatype origin_type, int rank, MPI_Aint disp,
+                        int target_count, MPI_Datatype target_type, MPI_Win win)
+{
+    struct lmpi_window *window = lmpi_window(win);
+    size_t bytes;
+    if (__builtin_expect(!window, 0))
+        return lmpi_real.Put(origin, origin_count, origin_type, rank, disp, target_count, target_type, win);
+    char *to = plain(window, origin_count, origin_type, rank, disp, target_count, target_type, &bytes);
+    if (__builtin_expect(!to, 0))
+        return move_slow(window, &(struct lmpi_move){(char *)origin, origin_count, origin_type, rank, disp,
+                                                     target_count, target_type, true});
+    copy(to, origin, bytes);
+    return MPI_SUCCESS;
+}
+LMPI_NAME(Put);
+
+LMPI_EXPORT int MPI_Get(void *origin, int origin_count, MPI_Datatype origin_type, int rank, MPI_Aint disp,
+                        int target_count, MPI_Datatype target_type, MPI_Win win)
+{
+    struct lmpi_window *window = lmpi_window(win);
+    size_t bytes;
+    if (__builtin_expect(!window, 0))
+        return lmpi_real.Get(origin, origin_count, origin_type, rank, disp, target_count, target_type, win);
+    const char *from = plain(window, origin_count, origin_type, rank, disp, target_count, target_type, &bytes);
+    if (__builtin_expect(!from, 0))
+        return move_slow(window, &(struct lmpi_move){origin, origin_count, origin_type, rank, disp, target_count,
+                                                     target_type, false});
+    copy(origin, from, bytes);
+    return MPI_SUCCESS;
+}
+LMPI_NAME(Get);

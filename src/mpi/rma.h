@@ -1,0 +1,28 @@
+/* Put and get between the datatypes of both sides. Any thread. */
+#ifndef MPI_RMA_H
+#define MPI_RMA_H
+
+#include "types.h"
+#include "window.h"
+
+struct lmpi_move {
+    char *origin;
+    MPI_Aint origin_count; /* wide enough for the large-count forms */
+    MPI_Datatype origin_type;
+    int rank;
+    MPI_Aint disp, target_count;
+    MPI_Datatype target_type;
+    bool put;
+};
+
+/* Moves the data; the origin's buffer may be used again, or holds the data, on return. Returns MPI_SUCCESS or an error
+ * class, and calls no error handler. */
+int lmpi_move(struct lmpi_window *window, const struct lmpi_move *move);
+
+/* The target exists and an epoch is open to it: MPI_SUCCESS or an error class. */
+int lmpi_check_target(struct lmpi_window *window, int rank);
+/* Sets *at to the place of a displacement. MPI_SUCCESS when `count` elements from there lie inside of the window. */
+int lmpi_check_range(const struct lmpi_window *window, int rank, MPI_Aint disp, size_t count,
+                     const struct lmpi_type *type, MPI_Aint *at);
+
+#endif

@@ -1,0 +1,41 @@
+/* MPI_Win_fence and MPI_Win_sync. */
+#include "control.h"
+#include "real.h"
+
+#define ASSERTS (MPI_MODE_NOSTORE | MPI_MODE_NOPUT | MPI_MODE_NOPRECEDE | MPI_MODE_NOSUCCEED)
+
+/* An epoch of another kind must not be open. */
+static bool other_epoch(const struct lmpi_window *window)
+{
+    bool open = (window->open & LMPI_OPEN_LOCK_ALL) || window->started != MPI_GROUP_NULL || window->exposed >= 0;
+    for (int i = 0; i < window->ranks && !open; i++)
+        open = window->target[i].open != 0;
+    return open;
+}
+
+LMPI_EXPORT int MPI_Win_fence(int assert, MPI_Win win)
+{
+    struct lmpi_window *window = lmpi_window(win);
+    if (!window)
+        return lmpi_real.Win_fence(assert, win);
+    if (assert & ~ASSERTS)
+        return lmpi_error(window, MPI_ERR_ASSERT);
+    if (other_epoch(window))
+        return lmpi_error(window, MPI_ERR_RMA_SYNC);
+    lmpi_complete_all(window);
+    lmpi_barrier(window);
+    window->open = assert &MPI_MODE_NOSUCCEED ? 0 : LMPI_OPEN_FENCE;
+    return MPI_SUCCESS;
+}
+LMPI_NAME(Win_fence);
+
+LMPI_EXPORT int MPI_Win_sync(MPI_Win win)
+{
+    struct lmpi_window *window = lmpi_window(win);
+    if (!window)
+        return lmpi_real.Win_sync(win);
+    __atomic_thread_fence(__ATOMIC_SEQ_CST);
+    uccs_progress(); /* programs that poll their memory call this in the loop */
+    return MPI_SUCCESS;
+}
+LMPI_NAME(Win_sync);

@@ -1,0 +1,66 @@
+/* The flush family. Sources are copied when an operation returns, so the local forms have nothing to wait for. */
+#include "real.h"
+#include "window.h"
+
+/* The window's rank is in a passive epoch, or an error class. */
+static inline int check(const struct lmpi_window *window, int rank)
+{
+    if (__builtin_expect((unsigned)rank >= (unsigned)window->ranks, 0))
+        return rank == MPI_PROC_NULL ? MPI_SUCCESS : MPI_ERR_RANK;
+    return (window->target[rank].open | window->open) & LMPI_PASSIVE ? MPI_SUCCESS : MPI_ERR_RMA_SYNC;
+}
+
+static int check_any(const struct lmpi_window *window)
+{
+    bool open = window->open & LMPI_OPEN_LOCK_ALL;
+    for (int i = 0; i < window->ranks && !open; i++)
+        open = window->target[i].open & LMPI_PASSIVE;
+    return open ? MPI_SUCCESS : MPI_ERR_RMA_SYNC;
+}
+
+LMPI_EXPORT int MPI_Win_flush(int rank, MPI_Win win)
+{
+    struct lmpi_window *window = lmpi_window(win);
+    if (__builtin_expect(!window, 0))
+        return lmpi_real.Win_flush(rank, win);
+    int status = check(window, rank);
+    if (__builtin_expect(status != MPI_SUCCESS, 0))
+        return lmpi_error(window, status);
+    if (__builtin_expect(rank >= 0, 1))
+        lmpi_complete_at(window, rank);
+    return MPI_SUCCESS;
+}
+LMPI_NAME(Win_flush);
+
+LMPI_EXPORT int MPI_Win_flush_all(MPI_Win win)
+{
+    struct lmpi_window *window = lmpi_window(win);
+    if (!window)
+        return lmpi_real.Win_flush_all(win);
+    int status = check_any(window);
+    if (status != MPI_SUCCESS)
+        return lmpi_error(window, status);
+    lmpi_complete_all(window);
+    return MPI_SUCCESS;
+}
+LMPI_NAME(Win_flush_all);
+
+LMPI_EXPORT int MPI_Win_flush_local(int rank, MPI_Win win)
+{
+    struct lmpi_window *window = lmpi_window(win);
+    if (!window)
+        return lmpi_real.Win_flush_local(rank, win);
+    int status = check(window, rank);
+    return status == MPI_SUCCESS ? status : lmpi_error(window, status);
+}
+LMPI_NAME(Win_flush_local);
+
+LMPI_EXPORT int MPI_Win_flush_local_all(MPI_Win win)
+{
+    struct lmpi_window *window = lmpi_window(win);
+    if (!window)
+        return lmpi_real.Win_flush_local_all(win);
+    int status = check_any(window);
+    return status == MPI_SUCCESS ? status : lmpi_error(window, status);
+}
+LMPI_NAME(Win_flush_local_all);

@@ -1,0 +1,123 @@
+/* A window of ours, and how calls find it.
+ *
+ * The program holds the handle of a shadow: a tiny window of the MPI's own on this process alone. So handles in Fortran,
+ * names, attributes, error handlers and MPI_WIN_NULL are the MPI's business. This library keeps what is ours by that
+ * handle.
+ *
+ * Threads: window objects do not change while operations run, but for `open` and `used`, which only calls of
+ * synchronisation and operations of the program's own order write. */
+#ifndef MPI_WINDOW_H
+#define MPI_WINDOW_H
+
+#include "life.h"
+
+#include <mpi.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* What is open to a target, and how. */
+enum {
+    LMPI_OPEN_SHARED = 1,    /* MPI_Win_lock */
+    LMPI_OPEN_EXCLUSIVE = 2, /* MPI_Win_lock */
+    LMPI_OPEN_STARTED = 4,   /* MPI_Win_start */
+    LMPI_OPEN_UNCHECKED = 8, /* with MPI_MODE_NOCHECK: nothing is to be given back */
+    LMPI_OPEN_FENCE = 16,    /* of all targets: MPI_Win_fence */
+    LMPI_OPEN_LOCK_ALL = 32  /* of all targets: MPI_Win_lock_all */
+};
+enum { LMPI_PASSIVE = LMPI_OPEN_SHARED | LMPI_OPEN_EXCLUSIVE | LMPI_OPEN_LOCK_ALL };
+
+struct lmpi_target { /* one cache line */
+    char *near;      /* its memory as this process maps it, or null */
+    size_t bytes;
+    uint32_t unit; /* of displacements */
+    uint8_t open;
+    uint8_t far_ops; /* operations that a flush must wait for may be under way */
+    uint8_t unused[2];
+    uccs_memory_t memory;
+    size_t offset; /* of the window's memory in it */
+    uccs_endpoint_t endpoint;
+    char *base; /* address of the window's memory in its owner */
+    size_t unused_too;
+};
+_Static_assert(sizeof(struct lmpi_target) == 64, "a target is one cache line");
+
+struct lmpi_control; /* words by which the ranks of a window meet: control.h */
+
+struct lmpi_peer {
+    struct lmpi_control *control; /* as this process maps it, or null */
+    uccs_memory_t memory;         /* that holds the control at offset 0 */
+    uccs_endpoint_t endpoint;
+    int world;            /* rank in MPI_COMM_WORLD */
+    uint32_t posts_taken; /* of its MPI_Win_post calls, those that our MPI_Win_start calls have used */
+    uint32_t posts_made;  /* of ours to it */
+};
+
+struct lmpi_window {
+    struct lmpi_target *target;
+    int ranks, rank;
+    uint8_t open; /* LMPI_OPEN_FENCE, LMPI_OPEN_LOCK_ALL */
+    uint8_t same_unit;
+    int flavor; /* MPI_WIN_FLAVOR_... */
+    int model;
+    int unit; /* the attributes of this process */
+    MPI_Aint bytes;
+    void *base;
+    MPI_Win handle;
+    struct lmpi_peer *peer;
+    uccs_memory_t own;  /* memory that this process has given to the window, or null */
+    bool own_is_made;   /* by this library, and goes with the window */
+    uint64_t round;     /* of barriers */
+    uint64_t completes; /* that MPI_Win_wait calls have taken */
+    MPI_Group group;    /* of the window */
+    MPI_Group started;  /* of the open MPI_Win_start, or MPI_GROUP_NULL */
+    int exposed;        /* ranks of the open MPI_Win_post, or -1 */
+    int number;         /* for LATERAL_MPI_VERBOSE */
+    MPI_Info info;      /* hints that the program gave */
+    struct lmpi_window *next;
+};
+
+/* Returns the window of ours behind a handle, or null. */
+struct lmpi_window *lmpi_window_slow(MPI_Win handle);
+
+/* A thread keeps what it found last. Any window that comes or goes makes it look again. */
+struct lmpi_last_windows {
+    uint64_t age;
+    struct {
+        MPI_Win handle;
+        struct lmpi_window *window;
+    } slot[4];
+};
+extern _Thread_local struct lmpi_last_windows lmpi_last_windows;
+extern uint64_t lmpi_windows_age; /* release: a window comes or goes */
+
+static inline unsigned lmpi_window_slot(MPI_Win handle)
+{
+    return (unsigned)((uintptr_t)handle >> 4 ^ (uintptr_t)handle) & 3;
+}
+
+static inline struct lmpi_window *lmpi_window(MPI_Win handle)
+{
+    unsigned slot = lmpi_window_slot(handle);
+    if (__builtin_expect(lmpi_last_windows.age == __atomic_load_n(&lmpi_windows_age, __ATOMIC_ACQUIRE) &&
+                             lmpi_last_windows.slot[slot].handle == handle,
+                         1)) /* partner: lmpi_window_add, lmpi_window_remove */
+        return lmpi_last_windows.slot[slot].window;
+    return lmpi_window_slow(handle);
+}
+
+void lmpi_window_add(struct lmpi_window *window);
+void lmpi_window_remove(struct lmpi_window *window);
+
+/* shadow.c: makes the tiny window whose handle the program gets. Returns false, after a line under LATERAL_MPI_VERBOSE,
+ * when the MPI cannot make one. */
+bool lmpi_shadow_make(MPI_Win *handle);
+
+/* errors.c: calls the window's error handler with an error class. Returns what the caller is to return. */
+int lmpi_error(const struct lmpi_window *window, int class) __attribute__((cold, noinline));
+
+/* Completes this process's operations at one target, or at all of them. */
+void lmpi_complete_at(struct lmpi_window *window, int rank);
+void lmpi_complete_all(struct lmpi_window *window);
+
+#endif

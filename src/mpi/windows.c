@@ -1,0 +1,99 @@
+/* The functions of the program that make and free windows, and ask for their parts. */
+#include "create.h"
+
+#include "control.h"
+#include "real.h"
+
+#include <string.h>
+
+/* Makes memory of this library for a window. */
+static void offer_memory(struct lmpi_offer *offer)
+{
+    struct uccs_memory_attr attr;
+    if (uccs_memory_allocate(lmpi_life.context, offer->bytes ? offer->bytes : 1, &offer->memory) != UCCS_OK) {
+        offer->why_not = "no memory is left; set LATERAL_MEMORY larger";
+        return;
+    }
+    offer->made = true;
+    if (uccs_memory_query(offer->memory, &attr) == UCCS_OK)
+        offer->base = attr.address;
+}
+
+static void take_back(const struct lmpi_offer *offer)
+{
+    if (offer->made)
+        uccs_memory_release(offer->memory);
+}
+
+LMPI_EXPORT int MPI_Win_allocate(MPI_Aint size, int disp_unit, MPI_Info info, MPI_Comm comm, void *baseptr,
+                                 MPI_Win *win)
+{
+    struct lmpi_offer offer = {.bytes = (size_t)size, .unit = disp_unit, .flavor = MPI_WIN_FLAVOR_ALLOCATE};
+    const char *why = size < 0 || disp_unit <= 0 ? "an argument is wrong" : lmpi_window_refused(comm);
+    if (why) {
+        lmpi_window_tell(0, offer.flavor, why);
+        return lmpi_real.Win_allocate(size, disp_unit, info, comm, baseptr, win);
+    }
+    offer_memory(&offer);
+    struct lmpi_window *window = lmpi_window_make(&offer, comm, info);
+    if (!window) {
+        take_back(&offer);
+        return lmpi_real.Win_allocate(size, disp_unit, info, comm, baseptr, win);
+    }
+    memcpy(baseptr, &offer.base, sizeof offer.base);
+    *win = window->handle;
+    return MPI_SUCCESS;
+}
+LMPI_NAME(Win_allocate);
+
+LMPI_EXPORT int MPI_Win_create(void *base, MPI_Aint size, int disp_unit, MPI_Info info, MPI_Comm comm, MPI_Win *win)
+{
+    struct lmpi_offer offer = {.base = base, .bytes = (size_t)size, .unit = disp_unit, .flavor = MPI_WIN_FLAVOR_CREATE};
+    const char *why = size < 0 || disp_unit <= 0 ? "an argument is wrong" : lmpi_window_refused(comm);
+    if (why) {
+        lmpi_window_tell(0, offer.flavor, why);
+        return lmpi_real.Win_create(base, size, disp_unit, info, comm, win);
+    }
+    if (size && uccs_memory_register(lmpi_life.context, base, (size_t)size, &offer.memory) != UCCS_OK)
+        offer.why_not = "its memory cannot be registered";
+    offer.made = offer.memory != 0;
+    struct lmpi_window *window = lmpi_window_make(&offer, comm, info);
+    if (!window) {
+        take_back(&offer);
+        return lmpi_real.Win_create(base, size, disp_unit, info, comm, win);
+    }
+    *win = window->handle;
+    return MPI_SUCCESS;
+}
+LMPI_NAME(Win_create);
+
+static bool busy(const struct lmpi_window *window)
+{
+    bool open = (window->open & LMPI_OPEN_LOCK_ALL) || window->started != MPI_GROUP_NULL || window->exposed >= 0;
+    for (int i = 0; i < window->ranks && !open; i++)
+        open = window->target[i].open != 0;
+    return open;
+}
+
+LMPI_EXPORT int MPI_Win_free(MPI_Win *win)
+{
+    struct lmpi_window *window = lmpi_window(*win);
+    if (!window)
+        return lmpi_real.Win_free(win);
+    if (busy(window))
+        return lmpi_error(window, MPI_ERR_RMA_SYNC);
+    lmpi_complete_all(window);
+    lmpi_barrier(window);
+    lmpi_window_remove(window);
+    int status = lmpi_real.Win_free(win); /* the shadow, whose attributes go now */
+    lmpi_window_free(window);
+    return status;
+}
+LMPI_NAME(Win_free);
+
+LMPI_EXPORT int MPI_Win_get_group(MPI_Win win, MPI_Group *group)
+{
+    struct lmpi_window *window = lmpi_window(win);
+    return window ? PMPI_Group_union(window->group, MPI_GROUP_EMPTY, group) : lmpi_real.Win_get_group(win, group);
+}
+LMPI_NAME(Win_get_group);

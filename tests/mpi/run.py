@@ -1,0 +1,35 @@
+#!/usr/bin/env python3
+"""Runs a program under an MPI's mpirun with the layer preloaded; it must end well and print PASS, and nobody may complain.
+
+    run.py NAME COMPILER LAYER RANKS PROGRAM     COMPILER: the MPI's; its mpirun lies beside it
+"""
+import os
+import pathlib
+import subprocess
+import sys
+
+
+def launcher(name, compiler):
+    folder = pathlib.Path(compiler).parent
+    found = [folder / word for word in (f"mpirun.{name}", "mpirun") if (folder / word).exists()]
+    if not found:
+        print(f"skipped: no mpirun beside {compiler}")
+        sys.exit(77)
+    return str(found[0])
+
+
+def main():
+    name, compiler, layer, ranks, program = sys.argv[1:]
+    environment = dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1",
+                       OMPI_MCA_rmaps_base_oversubscribe="1", LATERAL_MPI_VERBOSE="1")
+    command = [launcher(name, compiler), "-n", ranks, "env", f"LD_PRELOAD={layer}", program]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False, timeout=55)
+    print(done.stdout, done.stderr, sep="")
+    assert done.returncode == 0 and "PASS\n" in done.stdout, f"it ended with {done.returncode}"
+    foreign = [line for line in done.stderr.splitlines() if line.startswith("lateral") and "carried by Lateral" not in line
+               and "windows of this job are Lateral's" not in line]
+    assert not foreign, f"not all windows are ours: {foreign}"
+    assert "windows of this job are Lateral's" in done.stderr, "the layer did not take over"
+
+
+main()

@@ -1,0 +1,180 @@
+/* Allocated and created windows: put and get under fences, locks and flushes; attributes and groups. */
+#include "check.h"
+
+#define N 1000
+
+static void attributes(MPI_Win win, void *base, MPI_Aint bytes, int unit, int flavor)
+{
+    void *value;
+    int flag;
+    OK(MPI_Win_get_attr(win, MPI_WIN_BASE, &value, &flag));
+    CHECK(flag && value == base);
+    OK(MPI_Win_get_attr(win, MPI_WIN_SIZE, &value, &flag));
+    CHECK(flag && *(MPI_Aint *)value == bytes);
+    OK(MPI_Win_get_attr(win, MPI_WIN_DISP_UNIT, &value, &flag));
+    CHECK(flag && *(int *)value == unit);
+    OK(MPI_Win_get_attr(win, MPI_WIN_CREATE_FLAVOR, &value, &flag));
+    CHECK(flag && *(int *)value == flavor);
+    OK(MPI_Win_get_attr(win, MPI_WIN_MODEL, &value, &flag));
+    CHECK(flag && *(int *)value == MPI_WIN_UNIFIED);
+    MPI_Group group;
+    int size, rank;
+    OK(MPI_Win_get_group(win, &group));
+    MPI_Group_size(group, &size);
+    MPI_Group_rank(group, &rank);
+    CHECK_EQ(size, ranks);
+    CHECK_EQ(rank, me);
+    MPI_Group_free(&group);
+}
+
+static void under_fences(MPI_Win win, int64_t *base)
+{
+    int64_t values[N], back[N];
+    for (int i = 0; i < N; i++) {
+        values[i] = me * 10000 + i;
+        base[i] = -1;
+    }
+    OK(MPI_Win_fence(MPI_MODE_NOPRECEDE, win));
+    OK(MPI_Put(values, N, MPI_INT64_T, next_rank, 0, N, MPI_INT64_T, win));
+    OK(MPI_Win_fence(0, win));
+    for (int i = 0; i < N; i++)
+        CHECK_EQ(base[i], prev_rank * 10000 + i);
+    OK(MPI_Get(back, N - 1, MPI_INT64_T, next_rank, 1, N - 1, MPI_INT64_T, win));
+    OK(MPI_Win_fence(MPI_MODE_NOSUCCEED, win));
+    for (int i = 0; i < N - 1; i++)
+        CHECK_EQ(back[i], me * 10000 + i + 1);
+}
+
+/* Every rank adds to every rank's words under exclusive locks. */
+static void under_locks(MPI_Win win, int64_t *base)
+{
+    MPI_Win_lock(MPI_LOCK_EXCLUSIVE, me, 0, win);
+    base[0] = base[1] = 0;
+    MPI_Win_unlock(me, win);
+    MPI_Barrier(MPI_COMM_WORLD);
+    for (int turn = 0; turn < 20; turn++)
+        for (int rank = 0; rank < ranks; rank++) {
+            int64_t word[2];
+            OK(MPI_Win_lock(MPI_LOCK_EXCLUSIVE, rank, 0, win));
+            OK(MPI_Get(word, 2, MPI_INT64_T, rank, 0, 2, MPI_INT64_T, win));
+            OK(MPI_Win_flush(rank, win));
+            CHECK_EQ(word[0], word[1]);
+            word[0]++;
+            OK(MPI_Put(word, 1, MPI_INT64_T, rank, 0, 1, MPI_INT64_T, win));
+            word[1]++;
+            OK(MPI_Put(word + 1, 1, MPI_INT64_T, rank, 1, 1, MPI_INT64_T, win));
+            OK(MPI_Win_unlock(rank, win));
+        }
+    MPI_Barrier(MPI_COMM_WORLD);
+    OK(MPI_Win_lock(MPI_LOCK_SHARED, me, 0, win));
+    CHECK_EQ(base[0], 20 * ranks);
+    CHECK_EQ(base[1], 20 * ranks);
+    OK(MPI_Win_unlock(me, win));
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
+static void under_lock_all(MPI_Win win, int64_t *base)
+{
+    int64_t value = 77 + me, got = 0;
+    OK(MPI_Win_lock_all(0, win));
+    for (int rank = 0; rank < ranks; rank++)
+        OK(MPI_Put(&value, 1, MPI_INT64_T, rank, 10 + me, 1, MPI_INT64_T, win));
+    OK(MPI_Win_flush_local_all(win));
+    OK(MPI_Win_flush_all(win));
+    MPI_Barrier(MPI_COMM_WORLD);
+    OK(MPI_Win_sync(win));
+    for (int rank = 0; rank < ranks; rank++)
+        CHECK_EQ(base[10 + rank], 77 + rank);
+    MPI_Request request;
+    OK(MPI_Rget(&got, 1, MPI_INT64_T, next_rank, 10 + me, 1, MPI_INT64_T, win, &request));
+    OK(MPI_Wait(&request, MPI_STATUS_IGNORE));
+    CHECK_EQ(got, value);
+    MPI_Barrier(MPI_COMM_WORLD);
+    value = -value;
+    OK(MPI_Rput(&value, 1, MPI_INT64_T, next_rank, 10 + me, 1, MPI_INT64_T, win, &request));
+    OK(MPI_Wait(&request, MPI_STATUS_IGNORE));
+    OK(MPI_Win_flush(next_rank, win));
+    OK(MPI_Put(&value, 1, MPI_INT64_T, MPI_PROC_NULL, 0, 1, MPI_INT64_T, win));
+    MPI_Barrier(MPI_COMM_WORLD);
+    CHECK_EQ(base[10 + prev_rank], -77 - prev_rank);
+    OK(MPI_Win_unlock_all(win));
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
+/* Each rank tells its neighbours and hears from them, twice. */
+static void under_posts(MPI_Win win, int64_t *base)
+{
+    MPI_Group world, targets, origins;
+    MPI_Comm_group(MPI_COMM_WORLD, &world);
+    MPI_Group_incl(world, 1, &next_rank, &targets);
+    MPI_Group_incl(world, 1, &prev_rank, &origins);
+    for (int turn = 0; turn < 3; turn++) {
+        int64_t value = 500 + 10 * turn + me;
+        int done = 0;
+        base[3] = -1;
+        OK(MPI_Win_post(origins, 0, win));
+        OK(MPI_Win_start(targets, 0, win));
+        OK(MPI_Put(&value, 1, MPI_INT64_T, next_rank, 3, 1, MPI_INT64_T, win));
+        OK(MPI_Win_complete(win));
+        if (turn == 1)
+            while (!done)
+                OK(MPI_Win_test(win, &done));
+        else
+            OK(MPI_Win_wait(win));
+        CHECK_EQ(base[3], 500 + 10 * turn + prev_rank);
+    }
+    MPI_Group_free(&world);
+    MPI_Group_free(&targets);
+    MPI_Group_free(&origins);
+}
+
+static void all_ways(MPI_Win win, int64_t *base)
+{
+    under_fences(win, base);
+    under_locks(win, base);
+    under_lock_all(win, base);
+    under_posts(win, base);
+}
+
+/* A name, an attribute of the program's and a window of some ranks alone, in another order. */
+static void other_parts(void)
+{
+    MPI_Comm odd;
+    MPI_Win win;
+    int *base, length, one = 1;
+    char name[MPI_MAX_OBJECT_NAME];
+    MPI_Comm_split(MPI_COMM_WORLD, me % 2, -me, &odd);
+    MPI_Win_allocate(sizeof(int), 1, MPI_INFO_NULL, odd, &base, &win);
+    OK(MPI_Win_set_name(win, "odd ones"));
+    OK(MPI_Win_get_name(win, name, &length));
+    CHECK(strcmp(name, "odd ones") == 0);
+    int rank, size, expected = (ranks + 1 - me % 2) / 2;
+    MPI_Comm_rank(odd, &rank);
+    MPI_Comm_size(odd, &size);
+    CHECK_EQ(size, expected);
+    *base = 0;
+    MPI_Win_fence(0, win);
+    MPI_Put(&one, 1, MPI_INT, (rank + 1) % size, 0, 1, MPI_INT, win);
+    MPI_Win_fence(0, win);
+    CHECK_EQ(*base, 1);
+    MPI_Win_free(&win);
+    CHECK(win == MPI_WIN_NULL);
+    MPI_Comm_free(&odd);
+}
+
+int main(void)
+{
+    MPI_Win win;
+    int64_t *base, own[N + 1];
+    check_start(MPI_THREAD_SINGLE);
+    OK(MPI_Win_allocate(N * sizeof *base, sizeof *base, MPI_INFO_NULL, MPI_COMM_WORLD, &base, &win));
+    attributes(win, base, N * sizeof *base, sizeof *base, MPI_WIN_FLAVOR_ALLOCATE);
+    all_ways(win, base);
+    OK(MPI_Win_free(&win));
+    OK(MPI_Win_create(own, N * sizeof *own, sizeof *own, MPI_INFO_NULL, MPI_COMM_WORLD, &win));
+    attributes(win, own, N * sizeof *own, sizeof *own, MPI_WIN_FLAVOR_CREATE);
+    all_ways(win, own);
+    OK(MPI_Win_free(&win));
+    other_parts();
+    return check_pass();
+}
