@@ -25,7 +25,8 @@
 # Extra link libraries: target_link_libraries(test_LABEL_FILE PRIVATE ...) after the call.
 
 set(LATERAL_TEST_ROOMS "" CACHE STRING "Labels of tests to build; empty: all")
-set(LATERAL_TEST_PES "" CACHE STRING "Run job tests at these PE counts alone, e.g. \"2\"; empty: as each file says")
+set(LATERAL_TEST_PES "" CACHE STRING
+    "Of the PE counts that a file names, run these alone, e.g. \"2 4\" (its first one when none is left); empty: all")
 get_filename_component(LATERAL_PRESET "${CMAKE_BINARY_DIR}" NAME)
 set(LATERAL_RUN_TEST ${CMAKE_SOURCE_DIR}/tests/run.py)
 

@@ -56,7 +56,8 @@ def list_tests(options):
             continue
         pes = keys.get("pes", "1 2 4 7").replace(",", " ").split() if options.jobs else [""]
         if options.jobs and options.only_pes:
-            pes = options.only_pes.split()
+            kept = [count for count in pes if count in options.only_pes.split()]
+            pes = kept or pes[:1]
         for count in dict.fromkeys(pes):
             print(name, count, keys.get("timeout", "60"), str("serial" in keys).upper(),
                   ",".join(keys.get("labels", "").split()), ",".join(keys.get("flags", "").split()), sep="|")

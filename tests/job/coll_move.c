@@ -2,7 +2,7 @@
  * the same seeds, so each knows the data of all. Each PE changes source as soon as a call returns, and fills dest with
  * other data before a call.
  *
- * pes: 1 2 3 4 7
+ * pes: 2 4 7
  * case: chosen
  * pes: 1 2 3 4 7 16
  * case: post

@@ -1,7 +1,7 @@
 /* Teams: members and numbers, splits of splits, reversed and single ones, errors that change nothing, as many live
  * teams as there are slots and one more, reuse after destroy, disjoint teams at once, a later life of the library.
  *
- * pes: 1 2 3 4 7 16
+ * pes: 1 2 3 4 7
  */
 #include "coll.h"
 
