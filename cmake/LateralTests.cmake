@@ -50,11 +50,16 @@ function(_lateral_tests label library jobs files)
   if(NOT files)
     file(GLOB files CONFIGURE_DEPENDS *.c *.cc *.cpp)
   endif()
+  set(paths "")
   foreach(file IN LISTS files)
     cmake_path(ABSOLUTE_PATH file)
+    list(APPEND paths ${file})
+  endforeach()
+  _lateral_list(${jobs} ${paths})
+  foreach(file IN LISTS paths)
     cmake_path(GET file STEM name)
     _lateral_program(test_${label}_${name} ${file} ${library} ${jobs})
-    _lateral_cases(${label} test_${label}_${name} ${file} ${jobs})
+    _lateral_cases(${label} test_${label}_${name} ${file})
   endforeach()
 endfunction()
 
@@ -73,13 +78,26 @@ function(_lateral_program target file library jobs)
   endif()
 endfunction()
 
-# One line per test from run.py --list: case|pes|timeout|serial|labels|flags (commas between items).
-function(_lateral_cases label target file jobs)
-  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${file} ${LATERAL_RUN_TEST})
-  execute_process(COMMAND ${Python3_EXECUTABLE} ${LATERAL_RUN_TEST} --list --preset=${LATERAL_PRESET}
-                          "--only-pes=${LATERAL_TEST_PES}" --jobs=${jobs} ${file}
+# Sets the global property cases_of_FILE of each file to what run.py --list prints for it, one line per test:
+# case|pes|timeout|serial|labels|flags (commas between items). One process lists all files.
+function(_lateral_list jobs)
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${ARGN} ${LATERAL_RUN_TEST})
+  execute_process(COMMAND ${Python3_EXECUTABLE} -S ${LATERAL_RUN_TEST} --list --preset=${LATERAL_PRESET}
+                          "--only-pes=${LATERAL_TEST_PES}" --jobs=${jobs} ${ARGN}
                   OUTPUT_VARIABLE lines OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
   string(REPLACE "\n" ";" lines "${lines}")
+  foreach(line IN LISTS lines)
+    if(line MATCHES "^=(.*)")
+      set(file ${CMAKE_MATCH_1})
+      set_property(GLOBAL PROPERTY cases_of_${file} "")
+    else()
+      set_property(GLOBAL APPEND PROPERTY cases_of_${file} "${line}")
+    endif()
+  endforeach()
+endfunction()
+
+function(_lateral_cases label target file)
+  get_property(lines GLOBAL PROPERTY cases_of_${file})
   foreach(line IN LISTS lines)
     string(REPLACE "|" ";" fields "${line}|end")
     list(GET fields 0 case)

@@ -49,7 +49,13 @@ def settle(cases, name):
 
 
 def list_tests(options):
-    cases = read_head(options.file)
+    for file in filter(None, [options.file, options.program, *options.more]):
+        print("=" + file)
+        list_file(options, file)
+
+
+def list_file(options, file):
+    cases = read_head(file)
     for name in [name for name in cases if name] or [""]:
         keys = settle(cases, name)
         if options.preset in keys.get("skip", "").split():
@@ -113,7 +119,7 @@ def run(options):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--list", action="store_true", help="print the tests of FILE")
+    parser.add_argument("--list", action="store_true", help="print the tests of FILE and MORE, each after a line =FILE")
     parser.add_argument("--preset", default="")
     parser.add_argument("--only-pes", default="")
     parser.add_argument("--jobs", type=lambda text: text == "TRUE", default=False)
@@ -124,6 +130,7 @@ def main():
     parser.add_argument("--sanitize", default="")
     parser.add_argument("file")
     parser.add_argument("program", nargs="?")
+    parser.add_argument("more", nargs="*", help="with --list: more files, from PROGRAM on")
     options = parser.parse_args()
     return list_tests(options) if options.list else run(options)
 
