@@ -1,6 +1,7 @@
 #include "create.h"
 
 #include "control.h"
+#include "memory.h"
 #include "verbose.h"
 
 #include <stdlib.h>
@@ -95,30 +96,45 @@ static char *mapped(uccs_memory_t memory)
     return memory && uccs_memory_query(memory, &attr) == UCCS_OK ? attr.address : 0;
 }
 
-/* Fills one row of the window's tables. Returns null, or why it cannot. */
+/* Reaches the words of a rank. Returns null, or why it cannot. */
 static const char *meet_peer(struct lmpi_window *window, int rank, int world, const struct record *record)
 {
     struct lmpi_peer *peer = &window->peer[rank];
-    struct lmpi_target *target = &window->target[rank];
     peer->world = world;
-    peer->endpoint = target->endpoint = lmpi_endpoint(world);
+    peer->endpoint = lmpi_endpoint(world);
     if (!peer->endpoint)
         return "no memory";
     if (rank != window->rank &&
         uccs_memory_import(lmpi_life.context, record->control, record->control_bytes, &peer->memory) != UCCS_OK)
         return "the words of a rank cannot be reached";
-    if (rank == window->rank)
-        target->memory = window->own;
-    else if (record->memory_bytes &&
-             uccs_memory_import(lmpi_life.context, record->memory, record->memory_bytes, &target->memory) != UCCS_OK)
-        return "the memory of a rank cannot be reached";
     peer->control = (struct lmpi_control *)mapped(peer->memory);
-    char *near = rank == window->rank ? window->base : mapped(target->memory);
-    target->near = near && rank != window->rank ? near + record->offset : near;
+    return 0;
+}
+
+/* Reaches the bytes of a rank. The memory of `holder` holds them; its own row comes first. */
+static const char *meet_memory(struct lmpi_window *window, int rank, int holder, const struct record *record)
+{
+    struct lmpi_target *target = &window->target[rank];
+    target->endpoint = window->peer[holder].endpoint;
     target->bytes = record->bytes;
     target->unit = (uint32_t)record->unit;
     target->offset = record->offset;
     target->base = (char *)(uintptr_t)record->base;
+    if (holder != rank)
+        target->memory = window->target[holder].memory;
+    else if (rank == window->rank)
+        target->memory = window->own;
+    else if (record->memory_bytes &&
+             uccs_memory_import(lmpi_life.context, record->memory, record->memory_bytes, &target->memory) != UCCS_OK)
+        return "the memory of a rank cannot be reached";
+    char *near = mapped(target->memory);
+    if (window->flavor == MPI_WIN_FLAVOR_SHARED && !near)
+        return "not all ranks are on one node";
+    target->near = near ? near + record->offset : 0;
+    if (rank == window->rank && window->flavor != MPI_WIN_FLAVOR_SHARED)
+        target->near = window->base;
+    else if (rank == window->rank)
+        window->base = target->near;
     return 0;
 }
 
@@ -142,6 +158,7 @@ static struct lmpi_window *new_window(const struct lmpi_offer *offer, MPI_Comm c
     window->base = offer->base;
     window->own = offer->memory;
     window->own_is_made = offer->made;
+    window->of_first = offer->of_first;
     window->started = MPI_GROUP_NULL;
     window->exposed = -1;
     window->handle = MPI_WIN_NULL;
@@ -151,7 +168,7 @@ static struct lmpi_window *new_window(const struct lmpi_offer *offer, MPI_Comm c
 }
 
 /* Returns null, or why this rank cannot; all ranks come here when all have good records. */
-static const char *fill(struct lmpi_window *window, const struct record *records, uccs_memory_t control)
+static const char *fill(struct lmpi_window *window, const struct record *records, uccs_memory_t control, bool of_first)
 {
     int *ranks = malloc(2 * (size_t)window->ranks * sizeof *ranks);
     const char *why = ranks && window->target && window->peer ? 0 : "no memory";
@@ -163,6 +180,8 @@ static const char *fill(struct lmpi_window *window, const struct record *records
     }
     for (int i = 0; i < window->ranks && !why; i++)
         why = meet_peer(window, i, ranks[window->ranks + i], &records[i]);
+    for (int i = 0; i < window->ranks && !why; i++)
+        why = meet_memory(window, i, of_first ? 0 : i, &records[i]);
     free(ranks);
     return why;
 }
@@ -183,7 +202,9 @@ static const char *meet(struct lmpi_window *window, struct lmpi_offer *offer, MP
     bool good = PMPI_Allgather(&mine, sizeof mine, MPI_BYTE, records, sizeof mine, MPI_BYTE, comm) == MPI_SUCCESS;
     for (int i = 0; i < window->ranks; i++)
         good &= records[i].good;
-    const char *why = offer->why_not ? offer->why_not : good ? fill(window, records, control) : "another rank cannot";
+    const char *why = offer->why_not ? offer->why_not
+                      : good         ? fill(window, records, control, offer->of_first)
+                                     : "another rank cannot";
     free(records);
     if (!good) {
         if (control)
@@ -217,16 +238,34 @@ struct lmpi_window *lmpi_window_make(struct lmpi_offer *offer, MPI_Comm comm, MP
     return window;
 }
 
+void lmpi_offer_new(struct lmpi_offer *offer, size_t bytes)
+{
+    offer->base = lmpi_memory_make(bytes, &offer->memory);
+    offer->made = offer->base != 0;
+    if (!offer->made)
+        offer->why_not = "no memory is left; set LATERAL_MEMORY larger";
+}
+
+/* Memory that the program got is on the list of memory.c; other objects only name memory of the program's. */
+void lmpi_window_give_back(uccs_memory_t memory, bool made, int flavor, const void *base)
+{
+    if (!memory || !made)
+        return;
+    if (flavor == MPI_WIN_FLAVOR_ALLOCATE || flavor == MPI_WIN_FLAVOR_SHARED)
+        lmpi_memory_end(base);
+    else
+        uccs_memory_release(memory);
+}
+
 void lmpi_window_free(struct lmpi_window *window)
 {
     for (int i = 0; i < window->ranks && window->target && window->peer; i++) {
         if (window->peer[i].memory)
             uccs_memory_release(window->peer[i].memory);
-        if (i != window->rank && window->target[i].memory)
+        if (i != window->rank && window->target[i].memory && (i == 0 || !window->of_first))
             uccs_memory_release(window->target[i].memory);
     }
-    if (window->own && window->own_is_made)
-        uccs_memory_release(window->own);
+    lmpi_window_give_back(window->own, window->own_is_made, window->flavor, window->base);
     if (window->group != MPI_GROUP_NULL)
         PMPI_Group_free(&window->group);
     if (window->started != MPI_GROUP_NULL)

@@ -8,12 +8,13 @@
 /* What a rank brings. */
 struct lmpi_offer {
     uccs_memory_t memory; /* that holds the window's bytes; null: none */
-    bool made;            /* by this library */
+    bool made;            /* for this window alone, and goes with it */
     size_t offset;        /* of the window's bytes in it */
     char *base;
     size_t bytes;
     int unit;
     int flavor;
+    bool of_first;       /* all bytes lie in the memory of rank 0, which all ranks must map */
     const char *why_not; /* this rank cannot */
 };
 
@@ -23,6 +24,12 @@ struct lmpi_window *lmpi_window_make(struct lmpi_offer *offer, MPI_Comm comm, MP
 
 /* Collective: whether windows of a communicator can be ours. Returns null, or why not; the same at all ranks. */
 const char *lmpi_window_refused(MPI_Comm comm);
+
+/* Makes memory for a window; why_not says when there is none. */
+void lmpi_offer_new(struct lmpi_offer *offer, size_t bytes);
+
+/* Gives back the memory of a window, or of an offer that came to nothing. */
+void lmpi_window_give_back(uccs_memory_t memory, bool made, int flavor, const void *base);
 
 /* Frees all that belongs to a window but its shadow. */
 void lmpi_window_free(struct lmpi_window *window);

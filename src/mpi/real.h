@@ -19,6 +19,8 @@
     X(Win_create_dynamic)  \
     X(Win_attach)          \
     X(Win_detach)          \
+    X(Alloc_mem)           \
+    X(Free_mem)            \
     X(Win_set_info)        \
     X(Win_get_info)        \
     X(Win_shared_query)    \

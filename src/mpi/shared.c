@@ -1,9 +1,57 @@
 /* MPI_Win_allocate_shared and MPI_Win_shared_query. */
 #include "create.h"
 
+#include "memory.h"
 #include "real.h"
 
 #include <string.h>
+
+static bool wants_pieces(MPI_Info info)
+{
+    char value[8];
+    int found = 0;
+    if (info != MPI_INFO_NULL)
+        PMPI_Info_get(info, "alloc_shared_noncontig", sizeof value - 1, value, &found);
+    return found && strcmp(value, "true") == 0;
+}
+
+/* Finds this rank's place in the one piece of memory, which rank 0 makes. */
+static void offer_part(struct lmpi_offer *offer, MPI_Comm comm)
+{
+    unsigned long long mine = offer->bytes, before = 0, all = 0;
+    int rank;
+    PMPI_Comm_rank(comm, &rank);
+    PMPI_Exscan(&mine, &before, 1, MPI_UNSIGNED_LONG_LONG, MPI_SUM, comm);
+    PMPI_Allreduce(&mine, &all, 1, MPI_UNSIGNED_LONG_LONG, MPI_SUM, comm);
+    offer->offset = rank ? before : 0;
+    offer->of_first = true;
+    if (rank == 0)
+        lmpi_offer_new(offer, all);
+}
+
+LMPI_EXPORT int MPI_Win_allocate_shared(MPI_Aint size, int disp_unit, MPI_Info info, MPI_Comm comm, void *baseptr,
+                                        MPI_Win *win)
+{
+    struct lmpi_offer offer = {.bytes = (size_t)size, .unit = disp_unit, .flavor = MPI_WIN_FLAVOR_SHARED};
+    const char *why = size < 0 || disp_unit <= 0 ? "an argument is wrong" : lmpi_window_refused(comm);
+    if (why) {
+        lmpi_window_tell(0, offer.flavor, why);
+        return lmpi_real.Win_allocate_shared(size, disp_unit, info, comm, baseptr, win);
+    }
+    if (wants_pieces(info))
+        lmpi_offer_new(&offer, offer.bytes);
+    else
+        offer_part(&offer, comm);
+    struct lmpi_window *window = lmpi_window_make(&offer, comm, info);
+    if (!window) {
+        lmpi_window_give_back(offer.memory, offer.made, offer.flavor, offer.base);
+        return lmpi_real.Win_allocate_shared(size, disp_unit, info, comm, baseptr, win);
+    }
+    memcpy(baseptr, &window->base, sizeof window->base);
+    *win = window->handle;
+    return MPI_SUCCESS;
+}
+LMPI_NAME(Win_allocate_shared);
 
 LMPI_EXPORT int MPI_Win_shared_query(MPI_Win win, int rank, MPI_Aint *size, int *disp_unit, void *baseptr)
 {

@@ -66,7 +66,8 @@ struct lmpi_window {
     MPI_Win handle;
     struct lmpi_peer *peer;
     uccs_memory_t own;  /* memory that this process has given to the window, or null */
-    bool own_is_made;   /* by this library, and goes with the window */
+    bool own_is_made;   /* for this window alone, and goes with it */
+    bool of_first;      /* all bytes lie in the memory of rank 0 */
     uint64_t round;     /* of barriers */
     uint64_t completes; /* that MPI_Win_wait calls have taken */
     MPI_Group group;    /* of the window */

@@ -2,27 +2,28 @@
 #include "create.h"
 
 #include "control.h"
+#include "memory.h"
 #include "real.h"
 
 #include <string.h>
 
-/* Makes memory of this library for a window. */
-static void offer_memory(struct lmpi_offer *offer)
-{
-    struct uccs_memory_attr attr;
-    if (uccs_memory_allocate(lmpi_life.context, offer->bytes ? offer->bytes : 1, &offer->memory) != UCCS_OK) {
-        offer->why_not = "no memory is left; set LATERAL_MEMORY larger";
-        return;
-    }
-    offer->made = true;
-    if (uccs_memory_query(offer->memory, &attr) == UCCS_OK)
-        offer->base = attr.address;
-}
-
 static void take_back(const struct lmpi_offer *offer)
 {
-    if (offer->made)
-        uccs_memory_release(offer->memory);
+    lmpi_window_give_back(offer->memory, offer->made, offer->flavor, offer->base);
+}
+
+/* Memory that the node maps already is used as such; other memory is named. */
+static void offer_range(struct lmpi_offer *offer)
+{
+    if (!offer->bytes)
+        return;
+    offer->memory = lmpi_memory_holding(offer->base, offer->bytes, &offer->offset);
+    if (offer->memory)
+        return;
+    offer->offset = 0;
+    offer->made = uccs_memory_register(lmpi_life.context, offer->base, offer->bytes, &offer->memory) == UCCS_OK;
+    if (!offer->made)
+        offer->why_not = "its memory cannot be registered";
 }
 
 LMPI_EXPORT int MPI_Win_allocate(MPI_Aint size, int disp_unit, MPI_Info info, MPI_Comm comm, void *baseptr,
@@ -34,7 +35,7 @@ LMPI_EXPORT int MPI_Win_allocate(MPI_Aint size, int disp_unit, MPI_Info info, MP
         lmpi_window_tell(0, offer.flavor, why);
         return lmpi_real.Win_allocate(size, disp_unit, info, comm, baseptr, win);
     }
-    offer_memory(&offer);
+    lmpi_offer_new(&offer, offer.bytes);
     struct lmpi_window *window = lmpi_window_make(&offer, comm, info);
     if (!window) {
         take_back(&offer);
@@ -54,9 +55,7 @@ LMPI_EXPORT int MPI_Win_create(void *base, MPI_Aint size, int disp_unit, MPI_Inf
         lmpi_window_tell(0, offer.flavor, why);
         return lmpi_real.Win_create(base, size, disp_unit, info, comm, win);
     }
-    if (size && uccs_memory_register(lmpi_life.context, base, (size_t)size, &offer.memory) != UCCS_OK)
-        offer.why_not = "its memory cannot be registered";
-    offer.made = offer.memory != 0;
+    offer_range(&offer);
     struct lmpi_window *window = lmpi_window_make(&offer, comm, info);
     if (!window) {
         take_back(&offer);

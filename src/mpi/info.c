@@ -1,0 +1,59 @@
+/* Hints. A window keeps what the program says; MPI_Win_get_info gives that, and for the rest what holds. */
+#include "real.h"
+#include "window.h"
+
+static const struct {
+    const char *key, *value;
+} standard[] = {
+    {"no_locks", "false"},
+    {"accumulate_ordering", "rar,raw,war,waw"},
+    {"accumulate_ops", "same_op_no_op"},
+    {"mpi_accumulate_granularity", "0"},
+    {"same_size", "false"},
+    {"same_disp_unit", "false"},
+    {"alloc_shared_noncontig", "false"},
+};
+
+static void add_missing(MPI_Info info, const char *key, const char *value)
+{
+    char present[MPI_MAX_INFO_VAL];
+    int found = 0;
+    PMPI_Info_get(info, key, sizeof present - 1, present, &found);
+    if (!found)
+        PMPI_Info_set(info, key, value);
+}
+
+LMPI_EXPORT int MPI_Win_get_info(MPI_Win win, MPI_Info *info)
+{
+    struct lmpi_window *window = lmpi_window(win);
+    if (!window)
+        return lmpi_real.Win_get_info(win, info);
+    int status = window->info == MPI_INFO_NULL ? PMPI_Info_create(info) : PMPI_Info_dup(window->info, info);
+    for (size_t i = 0; i < sizeof standard / sizeof *standard && status == MPI_SUCCESS; i++)
+        add_missing(*info, standard[i].key, standard[i].value);
+    return status;
+}
+LMPI_NAME(Win_get_info);
+
+/* Adds the hints to those of the window. */
+LMPI_EXPORT int MPI_Win_set_info(MPI_Win win, MPI_Info info)
+{
+    struct lmpi_window *window = lmpi_window(win);
+    char key[MPI_MAX_INFO_KEY + 1], value[MPI_MAX_INFO_VAL + 1];
+    int keys = 0, found;
+    if (!window)
+        return lmpi_real.Win_set_info(win, info);
+    if (info == MPI_INFO_NULL)
+        return lmpi_error(window, MPI_ERR_INFO);
+    if (window->info == MPI_INFO_NULL && PMPI_Info_create(&window->info) != MPI_SUCCESS)
+        return lmpi_error(window, MPI_ERR_NO_MEM);
+    PMPI_Info_get_nkeys(info, &keys);
+    for (int i = 0; i < keys; i++) {
+        PMPI_Info_get_nthkey(info, i, key);
+        PMPI_Info_get(info, key, MPI_MAX_INFO_VAL, value, &found);
+        if (found)
+            PMPI_Info_set(window->info, key, value);
+    }
+    return MPI_SUCCESS;
+}
+LMPI_NAME(Win_set_info);

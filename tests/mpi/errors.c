@@ -1,0 +1,102 @@
+/* Wrong use gives the standard's error class through the window's error handler, and nothing hangs.
+ * ranks: 1 2 */
+#include "check.h"
+
+static int handled;
+static MPI_Win win;
+
+static void handler(MPI_Win *which, int *code, ...)
+{
+    handled = error_class(*code);
+    CHECK(*which == win);
+}
+
+#define GIVES(class, call) gives(class, call, __LINE__)
+
+static void gives(int class, int code, int line)
+{
+    check_equal(error_class(code), class, __FILE__, line, "the class that the call returns");
+    check_equal(handled, class, __FILE__, line, "the class that the handler gets");
+    handled = MPI_SUCCESS;
+}
+
+static void without_epoch(void)
+{
+    int64_t word = 0;
+    MPI_Request request;
+    GIVES(MPI_ERR_RMA_SYNC, MPI_Put(&word, 1, MPI_INT64_T, 0, 0, 1, MPI_INT64_T, win));
+    GIVES(MPI_ERR_RMA_SYNC, MPI_Get(&word, 1, MPI_INT64_T, 0, 0, 1, MPI_INT64_T, win));
+    GIVES(MPI_ERR_RMA_SYNC, MPI_Rput(&word, 1, MPI_INT64_T, 0, 0, 1, MPI_INT64_T, win, &request));
+    GIVES(MPI_ERR_RMA_SYNC, MPI_Win_unlock(0, win));
+    GIVES(MPI_ERR_RMA_SYNC, MPI_Win_unlock_all(win));
+    GIVES(MPI_ERR_RMA_SYNC, MPI_Win_flush(0, win));
+    GIVES(MPI_ERR_RMA_SYNC, MPI_Win_flush_all(win));
+    GIVES(MPI_ERR_RMA_SYNC, MPI_Win_flush_local(0, win));
+    GIVES(MPI_ERR_RMA_SYNC, MPI_Win_complete(win));
+    GIVES(MPI_ERR_RMA_SYNC, MPI_Win_wait(win));
+    GIVES(MPI_ERR_RMA_SYNC, MPI_Win_test(win, &(int){0}));
+}
+
+static void wrong_arguments(void)
+{
+    int64_t word[4] = {0};
+    MPI_Datatype pair;
+    MPI_Type_contiguous(2, MPI_INT64_T, &pair);
+    MPI_Type_commit(&pair);
+    GIVES(MPI_ERR_LOCKTYPE, MPI_Win_lock(12345, 0, 0, win));
+    GIVES(MPI_ERR_ASSERT, MPI_Win_lock(MPI_LOCK_SHARED, 0, 1 << 30, win));
+    GIVES(MPI_ERR_ASSERT, MPI_Win_fence(1 << 30, win));
+    GIVES(MPI_ERR_RANK, MPI_Win_lock(MPI_LOCK_SHARED, ranks, 0, win));
+    OK(MPI_Win_lock_all(0, win));
+    GIVES(MPI_ERR_RANK, MPI_Put(word, 1, MPI_INT64_T, ranks, 0, 1, MPI_INT64_T, win));
+    GIVES(MPI_ERR_RANK, MPI_Put(word, 1, MPI_INT64_T, -77, 0, 1, MPI_INT64_T, win));
+    GIVES(MPI_ERR_COUNT, MPI_Put(word, -1, MPI_INT64_T, 0, 0, -1, MPI_INT64_T, win));
+    GIVES(MPI_ERR_TYPE, MPI_Put(word, 1, MPI_DATATYPE_NULL, 0, 0, 1, MPI_INT64_T, win));
+    GIVES(MPI_ERR_DISP, MPI_Put(word, 1, MPI_INT64_T, 0, -1, 1, MPI_INT64_T, win));
+    GIVES(MPI_ERR_RMA_RANGE, MPI_Put(word, 1, MPI_INT64_T, 0, 100, 1, MPI_INT64_T, win));
+    GIVES(MPI_ERR_RMA_RANGE, MPI_Get(word, 2, MPI_INT64_T, 0, 99, 2, MPI_INT64_T, win));
+    GIVES(MPI_ERR_RMA_RANGE, MPI_Get(word, 1, pair, 0, 99, 1, pair, win));
+    GIVES(MPI_ERR_RMA_SYNC, MPI_Win_lock(MPI_LOCK_SHARED, 0, 0, win));
+    GIVES(MPI_ERR_RMA_SYNC, MPI_Win_lock_all(0, win));
+    GIVES(MPI_ERR_RMA_SYNC, MPI_Win_fence(0, win));
+    GIVES(MPI_ERR_RMA_SYNC, MPI_Win_free(&win));
+    OK(MPI_Put(word, 1, MPI_INT64_T, 0, 99, 1, MPI_INT64_T, win));
+    OK(MPI_Win_unlock_all(win));
+    MPI_Type_free(&pair);
+}
+
+static void wrong_order(void)
+{
+    MPI_Group group;
+    MPI_Comm_group(MPI_COMM_SELF, &group);
+    OK(MPI_Win_post(group, 0, win));
+    GIVES(MPI_ERR_RMA_SYNC, MPI_Win_post(group, 0, win));
+    OK(MPI_Win_start(group, 0, win));
+    GIVES(MPI_ERR_RMA_SYNC, MPI_Win_start(group, 0, win));
+    GIVES(MPI_ERR_RMA_SYNC, MPI_Win_fence(0, win));
+    OK(MPI_Win_complete(win));
+    OK(MPI_Win_wait(win));
+    GIVES(MPI_ERR_GROUP, MPI_Win_post(MPI_GROUP_NULL, 0, win));
+    GIVES(MPI_ERR_RMA_SYNC, MPI_Win_complete(win));
+    MPI_Group_free(&group);
+    OK(MPI_Win_lock(MPI_LOCK_EXCLUSIVE, me, 0, win));
+    GIVES(MPI_ERR_RMA_SYNC, MPI_Win_lock(MPI_LOCK_EXCLUSIVE, me, 0, win));
+    OK(MPI_Win_unlock(me, win));
+    GIVES(MPI_ERR_RMA_SYNC, MPI_Win_unlock(me, win));
+}
+
+int main(void)
+{
+    MPI_Errhandler errors;
+    int64_t *base;
+    check_start(MPI_THREAD_SINGLE);
+    MPI_Win_allocate(800, 8, MPI_INFO_NULL, MPI_COMM_WORLD, &base, &win);
+    MPI_Win_create_errhandler(handler, &errors);
+    MPI_Win_set_errhandler(win, errors);
+    without_epoch();
+    wrong_arguments();
+    wrong_order();
+    MPI_Errhandler_free(&errors);
+    OK(MPI_Win_free(&win));
+    return check_pass();
+}
