@@ -39,6 +39,26 @@ typedef struct {
 typedef struct {
     double re, im;
 } __attribute__((packed, may_alias)) cd, cd_at;
+typedef struct {
+    long double re, im;
+} __attribute__((packed, may_alias)) cl, cl_at;
+
+/* Pairs of a value and an index, laid out as C does. */
+#define PAIR(name, value, index)       \
+    typedef struct {                   \
+        value v;                       \
+        index i;                       \
+    } __attribute__((may_alias)) name; \
+    typedef name __attribute__((aligned(1))) name##_at;
+
+PAIR(fi, float, int)
+PAIR(di, double, int)
+PAIR(li, long, int)
+PAIR(si, short, int)
+PAIR(ii, int, int)
+PAIR(ldi, long double, int)
+PAIR(ff, float, float)
+PAIR(dd, double, double)
 
 #define KERNEL(type, op, ...)                                                     \
     static void type##_##op(void *out_, const void *a_, const void *b_, size_t n) \
@@ -54,12 +74,15 @@ typedef struct {
 
 /* Sums and products of signed integers wrap. They equal those of unsigned integers bit for bit, so one kernel serves
  * both. `1u *` keeps narrow integers from becoming int, whose product could overflow. */
-#define BITWISE(type)               \
-    KERNEL(type, and, (x & y))      \
-    KERNEL(type, or, (x | y))       \
-    KERNEL(type, xor, (x ^ y))      \
-    KERNEL(type, sum, (1u * x + y)) \
-    KERNEL(type, prod, (1u * x * y))
+#define BITWISE(type)                \
+    KERNEL(type, and, (x & y))       \
+    KERNEL(type, or, (x | y))        \
+    KERNEL(type, xor, (x ^ y))       \
+    KERNEL(type, sum, (1u * x + y))  \
+    KERNEL(type, prod, (1u * x * y)) \
+    KERNEL(type, land, (x && y))     \
+    KERNEL(type, lor, (x || y))      \
+    KERNEL(type, lxor, (!x != !y))
 #define ORDERED(type)                  \
     KERNEL(type, min, (y < x ? y : x)) \
     KERNEL(type, max, (y > x ? y : x))
@@ -70,6 +93,11 @@ typedef struct {
 #define COMPLEX(type)                             \
     KERNEL(type, sum, {x.re + y.re, x.im + y.im}) \
     KERNEL(type, prod, {x.re * y.re - x.im * y.im, x.re * y.im + x.im * y.re})
+/* `y` wins when its value does, or when the values are equal and its index is smaller. */
+#define WINS(better) (y.v better x.v || (y.v == x.v && y.i < x.i))
+#define PAIRS(type)                                               \
+    KERNEL(type, min, {WINS(<) ? y.v : x.v, WINS(<) ? y.i : x.i}) \
+    KERNEL(type, max, {WINS(>) ? y.v : x.v, WINS(>) ? y.i : x.i})
 
 BITWISE(u8)
 BITWISE(u16)
@@ -88,11 +116,21 @@ REAL(d)
 REAL(ld)
 COMPLEX(cf)
 COMPLEX(cd)
+COMPLEX(cl)
+PAIRS(fi)
+PAIRS(di)
+PAIRS(li)
+PAIRS(si)
+PAIRS(ii)
+PAIRS(ldi)
+PAIRS(ff)
+PAIRS(dd)
 
-#define INTEGER_ROW(bits, order)                                                                          \
-    {                                                                                                     \
-        [FOLD_AND] = bits##_and, [FOLD_OR] = bits##_or, [FOLD_XOR] = bits##_xor, [FOLD_SUM] = bits##_sum, \
-        [FOLD_PROD] = bits##_prod, [FOLD_MIN] = order##_min, [FOLD_MAX] = order##_max                     \
+#define INTEGER_ROW(bits, order)                                                                           \
+    {                                                                                                      \
+        [FOLD_AND] = bits##_and, [FOLD_OR] = bits##_or, [FOLD_XOR] = bits##_xor, [FOLD_SUM] = bits##_sum,  \
+        [FOLD_PROD] = bits##_prod, [FOLD_MIN] = order##_min, [FOLD_MAX] = order##_max,                     \
+        [FOLD_LOGICAL_AND] = bits##_land, [FOLD_LOGICAL_OR] = bits##_lor, [FOLD_LOGICAL_XOR] = bits##_lxor \
     }
 #define REAL_ROW(name)                                                                                       \
     {                                                                                                        \
@@ -102,11 +140,18 @@ COMPLEX(cd)
     {                                                      \
         [FOLD_SUM] = name##_sum, [FOLD_PROD] = name##_prod \
     }
+#define PAIR_ROW(name)                                   \
+    {                                                    \
+        [FOLD_MIN] = name##_min, [FOLD_MAX] = name##_max \
+    }
 
 fold_kernel *const TABLE[KIND_KINDS][FOLD_OPS] = {
-    [KIND_I8] = INTEGER_ROW(u8, i8),    [KIND_U8] = INTEGER_ROW(u8, u8),    [KIND_I16] = INTEGER_ROW(u16, i16),
-    [KIND_U16] = INTEGER_ROW(u16, u16), [KIND_I32] = INTEGER_ROW(u32, i32), [KIND_U32] = INTEGER_ROW(u32, u32),
-    [KIND_I64] = INTEGER_ROW(u64, i64), [KIND_U64] = INTEGER_ROW(u64, u64), [KIND_FLOAT] = REAL_ROW(f),
-    [KIND_DOUBLE] = REAL_ROW(d),        [KIND_LONGDOUBLE] = REAL_ROW(ld),   [KIND_COMPLEXF] = COMPLEX_ROW(cf),
-    [KIND_COMPLEXD] = COMPLEX_ROW(cd),
+    [KIND_I8] = INTEGER_ROW(u8, i8),    [KIND_U8] = INTEGER_ROW(u8, u8),       [KIND_I16] = INTEGER_ROW(u16, i16),
+    [KIND_U16] = INTEGER_ROW(u16, u16), [KIND_I32] = INTEGER_ROW(u32, i32),    [KIND_U32] = INTEGER_ROW(u32, u32),
+    [KIND_I64] = INTEGER_ROW(u64, i64), [KIND_U64] = INTEGER_ROW(u64, u64),    [KIND_FLOAT] = REAL_ROW(f),
+    [KIND_DOUBLE] = REAL_ROW(d),        [KIND_LONGDOUBLE] = REAL_ROW(ld),      [KIND_COMPLEXF] = COMPLEX_ROW(cf),
+    [KIND_COMPLEXD] = COMPLEX_ROW(cd),  [KIND_COMPLEXL] = COMPLEX_ROW(cl),     [KIND_FLOAT_INT] = PAIR_ROW(fi),
+    [KIND_DOUBLE_INT] = PAIR_ROW(di),   [KIND_LONG_INT] = PAIR_ROW(li),        [KIND_SHORT_INT] = PAIR_ROW(si),
+    [KIND_2INT] = PAIR_ROW(ii),         [KIND_LONGDOUBLE_INT] = PAIR_ROW(ldi), [KIND_2FLOAT] = PAIR_ROW(ff),
+    [KIND_2DOUBLE] = PAIR_ROW(dd),
 };

@@ -17,7 +17,7 @@ extern fold_kernel *const fold_kernels[KIND_KINDS][FOLD_OPS];
 extern fold_kernel *const fold_kernels_avx2[KIND_KINDS][FOLD_OPS];
 
 /* Returns the kernel for this processor, or null for an operation that does not exist (bits of reals, order of
- * complex). */
+ * complex, sums of pairs). */
 fold_kernel *fold_kernel_of(enum kind kind, enum fold_op op);
 
 /* Returns the size of an element in bytes. */

@@ -9,6 +9,13 @@ fold_kernel *fold_kernel_of(enum kind kind, enum fold_op op)
     return fold_kernels[kind][op];
 }
 
+/* Bytes of a pair, with C's padding. */
+#define PAIR(value, index) \
+    sizeof(struct {        \
+        value v;           \
+        index i;           \
+    })
+
 size_t kind_size(enum kind kind)
 {
     static const unsigned char sizes[KIND_KINDS] = {
@@ -25,6 +32,15 @@ size_t kind_size(enum kind kind)
         [KIND_LONGDOUBLE] = sizeof(long double),
         [KIND_COMPLEXF] = 8,
         [KIND_COMPLEXD] = 16,
+        [KIND_COMPLEXL] = 2 * sizeof(long double),
+        [KIND_FLOAT_INT] = PAIR(float, int),
+        [KIND_DOUBLE_INT] = PAIR(double, int),
+        [KIND_LONG_INT] = PAIR(long, int),
+        [KIND_SHORT_INT] = PAIR(short, int),
+        [KIND_2INT] = PAIR(int, int),
+        [KIND_LONGDOUBLE_INT] = PAIR(long double, int),
+        [KIND_2FLOAT] = PAIR(float, float),
+        [KIND_2DOUBLE] = PAIR(double, double),
     };
     return sizes[kind];
 }

@@ -5,7 +5,8 @@
 
 #include <limits.h>
 
-/* A PE waits for variables that are integers of 16 bits and more. Reductions take all kinds. */
+/* A PE waits for variables that are integers of 16 bits and more. Reductions take all kinds. A pair is a C struct of a
+ * value and an index, with C's padding. */
 enum kind {
     KIND_I8,
     KIND_U8,
@@ -20,12 +21,35 @@ enum kind {
     KIND_LONGDOUBLE,
     KIND_COMPLEXF,
     KIND_COMPLEXD,
+    KIND_COMPLEXL,
+    KIND_FLOAT_INT,
+    KIND_DOUBLE_INT,
+    KIND_LONG_INT,
+    KIND_SHORT_INT,
+    KIND_2INT,
+    KIND_LONGDOUBLE_INT,
+    KIND_2FLOAT,
+    KIND_2DOUBLE,
     KIND_KINDS
 };
 
 /* Plain char is signed on x86-64 and unsigned on aarch64. */
 #define KIND_CHAR (CHAR_MIN < 0 ? KIND_I8 : KIND_U8)
 
-enum fold_op { FOLD_AND, FOLD_OR, FOLD_XOR, FOLD_MIN, FOLD_MAX, FOLD_SUM, FOLD_PROD, FOLD_OPS };
+/* The logical operations give 0 or 1. The minimum of two pairs is the one with the smaller value, and of equal values the
+ * one with the smaller index; the maximum is the one with the larger value, or the smaller index. */
+enum fold_op {
+    FOLD_AND,
+    FOLD_OR,
+    FOLD_XOR,
+    FOLD_MIN,
+    FOLD_MAX,
+    FOLD_SUM,
+    FOLD_PROD,
+    FOLD_LOGICAL_AND,
+    FOLD_LOGICAL_OR,
+    FOLD_LOGICAL_XOR,
+    FOLD_OPS
+};
 
 #endif

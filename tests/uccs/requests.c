@@ -158,7 +158,7 @@ static void test_groups(void)
     CHECK_EQ(uccs_broadcast(UCCS_GROUP_WORLD, &byte, 1, npes), UCCS_ERR_INVALID);
     CHECK_EQ(uccs_alltoall(UCCS_GROUP_WORLD, &byte, &byte, 1), UCCS_ERR_INVALID);
     CHECK_EQ(uccs_allgather(UCCS_GROUP_WORLD, 0, &byte, 1), UCCS_ERR_INVALID);
-    CHECK_EQ(uccs_allreduce(UCCS_GROUP_WORLD, &byte, &byte, 1, (enum uccs_type)9, UCCS_SUM), UCCS_ERR_INVALID);
+    CHECK_EQ(uccs_allreduce(UCCS_GROUP_WORLD, &byte, &byte, 1, (enum uccs_type)99, UCCS_SUM), UCCS_ERR_INVALID);
 }
 
 static void test_resources(void)

@@ -8,7 +8,21 @@
 #include <stdint.h>
 #include <string.h>
 
-enum { MOST = 67, ROOM = 2048 };
+enum { MOST = 67, ROOM = 2400 };
+
+#define PAIR(name, of, by) \
+    struct name {          \
+        of value;          \
+        by index;          \
+    };
+PAIR(float_int, float, int)
+PAIR(double_int, double, int)
+PAIR(long_int, long, int)
+PAIR(short_int, short, int)
+PAIR(two_int, int, int)
+PAIR(long_double_int, long double, int)
+PAIR(two_float, float, float)
+PAIR(two_double, double, double)
 
 static unsigned char a[ROOM], b[ROOM], out[ROOM], want[ROOM];
 
@@ -38,6 +52,30 @@ static void fill(unsigned char *at, enum kind kind, size_t n)
         memset(at, 0, n * sizeof(long double)); /* padding too */
         REALS(long double, 1u)
     }
+    if (kind == KIND_COMPLEXL) {
+        memset(at, 0, n * 2 * sizeof(long double));
+        REALS(long double, 2u)
+    }
+#define PAIR_VALUES(type) /* equal values too */           \
+    for (size_t i = 0; i < n; i++) {                       \
+        type *pair = (type *)room;                         \
+        memset(room, 0, sizeof room);                      \
+        pair->value = (signed char)(next_bits() % 5) - 2;  \
+        pair->index = (signed char)(next_bits() % 7) - 3;  \
+        memcpy(at + i * sizeof *pair, pair, sizeof *pair); \
+    }
+    long double room[2];
+    switch (kind) {
+    case KIND_FLOAT_INT: PAIR_VALUES(struct float_int) break;
+    case KIND_DOUBLE_INT: PAIR_VALUES(struct double_int) break;
+    case KIND_LONG_INT: PAIR_VALUES(struct long_int) break;
+    case KIND_SHORT_INT: PAIR_VALUES(struct short_int) break;
+    case KIND_2INT: PAIR_VALUES(struct two_int) break;
+    case KIND_LONGDOUBLE_INT: PAIR_VALUES(struct long_double_int) break;
+    case KIND_2FLOAT: PAIR_VALUES(struct two_float) break;
+    case KIND_2DOUBLE: PAIR_VALUES(struct two_double) break;
+    default: break;
+    }
 }
 
 /* One element in plain C; false when there is no such operation. */
@@ -53,6 +91,9 @@ static void fill(unsigned char *at, enum kind kind, size_t n)
         case FOLD_MIN: z = x < y ? x : y; break;                     \
         case FOLD_MAX: z = x > y ? x : y; break;                     \
         case FOLD_SUM: z = (type)((uint64_t)x + (uint64_t)y); break; \
+        case FOLD_LOGICAL_AND: z = x && y; break;                    \
+        case FOLD_LOGICAL_OR: z = x || y; break;                     \
+        case FOLD_LOGICAL_XOR: z = (x != 0) != (y != 0); break;      \
         default: z = (type)((uint64_t)x * (uint64_t)y);              \
         }                                                            \
         memcpy(to, &z, sizeof z);                                    \
@@ -85,6 +126,18 @@ static void fill(unsigned char *at, enum kind kind, size_t n)
         memcpy(to, z, sizeof z);                                         \
         return true;                                                     \
     }
+#define EACH_PAIR(type)                                                      \
+    {                                                                        \
+        type x, y;                                                           \
+        memcpy(&x, p, sizeof x);                                             \
+        memcpy(&y, q, sizeof y);                                             \
+        if (op != FOLD_MIN && op != FOLD_MAX)                                \
+            return false;                                                    \
+        bool other = op == FOLD_MIN ? y.value < x.value : y.value > x.value; \
+        other = other || (x.value == y.value && y.index < x.index);          \
+        memcpy(to, other ? q : p, sizeof x);                                 \
+        return true;                                                         \
+    }
 
 static bool one(enum kind kind, enum fold_op op, void *to, const void *p, const void *q)
 {
@@ -102,17 +155,45 @@ static bool one(enum kind kind, enum fold_op op, void *to, const void *p, const 
     case KIND_LONGDOUBLE: EACH_REAL(long double)
     case KIND_COMPLEXF: EACH_COMPLEX(float)
     case KIND_COMPLEXD: EACH_COMPLEX(double)
+    case KIND_COMPLEXL: EACH_COMPLEX(long double)
+    case KIND_FLOAT_INT: EACH_PAIR(struct float_int)
+    case KIND_DOUBLE_INT: EACH_PAIR(struct double_int)
+    case KIND_LONG_INT: EACH_PAIR(struct long_int)
+    case KIND_SHORT_INT: EACH_PAIR(struct short_int)
+    case KIND_2INT: EACH_PAIR(struct two_int)
+    case KIND_LONGDOUBLE_INT: EACH_PAIR(struct long_double_int)
+    case KIND_2FLOAT: EACH_PAIR(struct two_float)
+    case KIND_2DOUBLE: EACH_PAIR(struct two_double)
     default: return false;
     }
 }
 
-/* A long double has padding that no kernel has to copy. */
+/* Reals of the processor's extended format, and pairs, have padding that no kernel has to copy. */
+static size_t used_of(enum kind kind, size_t *first)
+{
+    const size_t real = __LDBL_MANT_DIG__ == 64 ? 10 : sizeof(long double);
+    *first = 0;
+    switch (kind) {
+    case KIND_LONGDOUBLE: return real;
+    case KIND_COMPLEXL: *first = sizeof(long double); return real;
+    case KIND_DOUBLE_INT:
+    case KIND_LONG_INT: return 12;
+    case KIND_SHORT_INT: *first = 4; return 2;
+    case KIND_LONGDOUBLE_INT: *first = sizeof(long double); return real;
+    default: return kind_size(kind);
+    }
+}
+
+/* Compares the used bytes from an element's start, and as many or, of an index, 4 bytes from `second`. */
 static void same(enum kind kind, const void *one_, const void *other_, size_t n)
 {
-    size_t size = kind_size(kind),
-           used = kind == KIND_LONGDOUBLE && sizeof(long double) == 16 && __LDBL_MANT_DIG__ == 64 ? 10 : size;
-    for (size_t i = 0; i < n; i++)
-        CHECK(memcmp((const char *)one_ + i * size, (const char *)other_ + i * size, used) == 0);
+    size_t size = kind_size(kind), second, used = used_of(kind, &second);
+    size_t more = kind == KIND_COMPLEXL ? used : sizeof(int);
+    for (size_t i = 0; i < n; i++) {
+        const char *a_ = (const char *)one_ + i * size, *b_ = (const char *)other_ + i * size;
+        CHECK(memcmp(a_, b_, used) == 0);
+        CHECK(!second || memcmp(a_ + second, b_ + second, more) == 0);
+    }
 }
 
 static void try_kernel(fold_kernel *kernel, enum kind kind, enum fold_op op, size_t n, size_t off)
@@ -147,6 +228,6 @@ int main(void)
                 }
             kernels += mine != 0;
         }
-    CHECK(kernels == 8 * 7 + 3 * 4 + 2 * 2);
+    CHECK(kernels == 8 * 10 + 3 * 4 + 3 * 2 + 8 * 2);
     return 0;
 }

@@ -2,6 +2,7 @@
  * once. */
 #include "uccs/am/am.h"
 #include "uccs/coll/inner.h"
+#include "uccs/object/accumulate.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -196,31 +197,14 @@ static int allgather(uccs_group_t group, const void *source, void *dest, size_t 
     return start(&s, how, desc);
 }
 
-/* Returns the fold of a type and a reduction of uccs.h, or null when there is none. Sets *element to the bytes of an
- * element. */
-static fold_kernel *kernel_of(enum uccs_type type, enum uccs_reduction how, size_t *element)
-{
-    static const enum kind kinds[] = {
-        [UCCS_INT32] = KIND_I32,  [UCCS_UINT32] = KIND_U32,  [UCCS_INT64] = KIND_I64,
-        [UCCS_UINT64] = KIND_U64, [UCCS_FLOAT] = KIND_FLOAT, [UCCS_DOUBLE] = KIND_DOUBLE,
-    };
-    static const enum fold_op ops[] = {
-        [UCCS_AND] = FOLD_AND, [UCCS_OR] = FOLD_OR,   [UCCS_XOR] = FOLD_XOR,   [UCCS_MIN] = FOLD_MIN,
-        [UCCS_MAX] = FOLD_MAX, [UCCS_SUM] = FOLD_SUM, [UCCS_PROD] = FOLD_PROD,
-    };
-    if ((unsigned)type >= sizeof kinds / sizeof *kinds || (unsigned)how >= sizeof ops / sizeof *ops)
-        return 0;
-    *element = kind_size(kinds[type]);
-    return fold_kernel_of(kinds[type], ops[how]);
-}
-
 static int allreduce(uccs_group_t group, const void *source, void *dest, size_t n, enum uccs_type type,
                      enum uccs_reduction reduction, enum how how, uccs_request_t *desc)
 {
     struct uccs_schedule s = {.dest = dest, .n = n};
     int status = check(group, how, desc, &s.group);
-    s.kernel = kernel_of(type, reduction, &s.element);
-    if (status == UCCS_OK && (!s.kernel || (n && (!source || !dest)) || n > SIZE_MAX / 8))
+    s.kernel = uccs_type_fold(type, reduction);
+    s.element = uccs_type_size(type);
+    if (status == UCCS_OK && (!s.kernel || (n && (!source || !dest)) || n > SIZE_MAX / s.element))
         status = UCCS_ERR_INVALID;
     if (status != UCCS_OK)
         return status;

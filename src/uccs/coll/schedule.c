@@ -1,5 +1,6 @@
 /* The engine of schedules; see inner.h. */
 #include "uccs/coll/inner.h"
+#include "uccs/object/accumulate.h"
 
 #include "base/log.h"
 #include "rte/rte.h"
@@ -8,7 +9,7 @@
 #include <string.h>
 
 #define PIECE (LETTER_PIECE - sizeof(struct uccs_letter_key))
-_Static_assert(PIECE % 16 == 0, "pieces end between elements");
+_Static_assert(PIECE % UCCS_TYPE_MOST == 0, "pieces end between elements");
 
 /* Returns the number of pieces. An empty message is one piece, too. */
 static uint32_t pieces_of(size_t bytes)

@@ -13,6 +13,7 @@
 
 #define OWN_REGISTRATIONS 4096
 #define OWN_STRIPES 64
+#define OWN_STRIPE_BYTES 8192 /* memory under one lock; then the next lock's begins */
 #define OWN_CONTEXTS 16
 #define OWN_INNER (OWN_CONTEXTS - 1) /* the library's own messages (letter.h, remote.h) */
 #define OWN_LANES 16

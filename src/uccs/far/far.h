@@ -11,7 +11,7 @@
 #define UCCS_FAR_FAR_H
 
 #include "uccs/link/link.h"
-#include "uccs/object/apply.h"
+#include "uccs/object/accumulate.h"
 #include "uccs/object/counter.h"
 
 enum uccs_far_segment {
@@ -97,6 +97,15 @@ bool uccs_far_amo_fetch(struct uccs_far_lanes *on, int pe, enum uccs_atomic op, 
 /* Starts an atomic operation without fetching the old value, and returns at once. */
 void uccs_far_amo_post(struct uccs_far_lanes *on, int pe, enum uccs_atomic op, struct uccs_far_place at, size_t size,
                        uint64_t value, uint64_t cond, uccs_request_handle *request);
+/* Starts accumulates or a compare and swap on FAR_REGION, by messages that keep their order on the lane. The caller may
+ * reuse the operand at once. Without `result` the change is an operation like a put; with it, the old values are there
+ * after a quiet, or when the request completes; then the request fails if the region has been released. `later`: nobody
+ * waits for it yet. */
+void uccs_far_change(struct uccs_far_lanes *on, int pe, struct uccs_far_place at, const struct uccs_change *change,
+                     const void *operand, void *result, bool later, uccs_request_handle *request);
+/* The same with a result, and waits for it. Returns false when the region has been released. */
+bool uccs_far_change_fetch(struct uccs_far_lanes *on, int pe, struct uccs_far_place at,
+                           const struct uccs_change *change, const void *operand, void *result);
 /* Raises the counter at the target by `weight`. */
 void uccs_far_count(struct uccs_far_lanes *on, int pe, uccs_counter counter, int64_t weight);
 /* Calls uccs_counter_clear while no message arrives here, since a message that has checked the generation before must

@@ -47,6 +47,9 @@ void far_answer(struct link_arrival *arrival, uint64_t asker, uint64_t old, bool
 extern const struct link_handler far_on_put, far_on_put_blocks, far_on_parcel, far_on_get, far_on_get_blocks,
     far_on_amo, far_on_flag;
 
+/* change.c */
+extern const struct link_handler far_on_change;
+
 /* region.c */
 extern const struct link_handler far_on_import, far_on_gone;
 

@@ -11,6 +11,7 @@ int uccs_far_open(void)
     link_handle(LINK_GET, &far_on_get);
     link_handle(LINK_GET_BLOCKS, &far_on_get_blocks);
     link_handle(LINK_AMO, &far_on_amo);
+    link_handle(LINK_CHANGE, &far_on_change);
     link_handle(LINK_AMO_ANSWER, &far_on_answer);
     link_handle(LINK_DATA, &far_on_data);
     link_handle(LINK_IMPORT, &far_on_import);

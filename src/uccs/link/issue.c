@@ -96,6 +96,6 @@ void link_ask_send(struct link_lane *lane, int pe, const struct link_message *me
         link_ask_list(ask);
         link_touch(lane);
     }
-    (later ? link_send_later : link_send_now)(peer, send, 0, 0);
+    (later ? link_send_later : link_send_now)(peer, send, message->data, message->bytes);
     pthread_mutex_unlock(&lane->lock);
 }

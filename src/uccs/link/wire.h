@@ -13,7 +13,8 @@ enum link_kind {
     LINK_GET_BLOCKS,
     LINK_AMO,
     LINK_AMO_ANSWER,
-    LINK_DATA, /* answers a get */
+    LINK_CHANGE, /* the data is the operand */
+    LINK_DATA,   /* answers a get, or a change with the old values */
     LINK_FLUSH,
     LINK_FLUSHED,
     LINK_FLAG,
@@ -71,6 +72,11 @@ struct link_header {
                     uint8_t what, size; /* what: enum uccs_atomic */
                 } amo;
                 struct {
+                    uint64_t asker; /* 0: nobody wants the old values */
+                    uint32_t n;     /* elements */
+                    uint8_t type, how;
+                } change; /* struct uccs_change */
+                struct {
                     uint64_t value;
                 } flag;
                 struct {
@@ -81,7 +87,7 @@ struct link_header {
         struct {
             uint64_t asker, old;
             uint8_t failed; /* the region has been released */
-        } answer;           /* of gets, atomics, import and gone */
+        } answer;           /* of gets, atomics, changes, import and gone */
         struct {
             uint64_t asker;
         } flush;

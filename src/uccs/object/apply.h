@@ -43,8 +43,9 @@ static inline uint64_t uccs_atomic_apply(const struct uccs_atomic_op *op, void *
                          : uccs_atomic_apply64(op->what, word, op->operand, op->compare);
 }
 
-/* Takes the lock of a word of the locked domain, and returns it for uccs_atomic_unlock. `address` is the word's address
- * in its owner, so that all paths to a word take the same lock. */
+/* Takes the lock of an element that is under a lock, and returns it for uccs_atomic_unlock. `address` is the element's
+ * address in its owner, so that all paths to an element take the same lock. A holder does not wait for anything, and
+ * holds one lock at a time, so that handlers of messages may take it. */
 uint32_t *uccs_atomic_lock(int owner, uint64_t address);
 void uccs_atomic_unlock(uint32_t *lock);
 

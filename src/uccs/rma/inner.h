@@ -3,7 +3,7 @@
 #define UCCS_RMA_INNER_H
 
 #include "uccs/far/far.h"
-#include "uccs/object/apply.h"
+#include "uccs/object/accumulate.h"
 #include "uccs/object/region.h"
 #include "uccs/rma/rma.h"
 
@@ -44,6 +44,10 @@ int uccs_remote_get(struct uccs_context *context, const struct uccs_region *memo
                     size_t length, struct uccs_request *request);
 int uccs_remote_atomic(struct uccs_context *context, const struct uccs_region *memory, size_t offset,
                        const struct uccs_atomic_op *atomic, uint64_t *old);
+/* With a request, `result` holds the old values when the request completes. */
+int uccs_remote_change(struct uccs_context *context, const struct uccs_region *memory, size_t offset,
+                       const struct uccs_change *change, const void *operand, void *result,
+                       struct uccs_request *request);
 
 /* --- One-sided operations on memory of other nodes (nodes.c). rma.c and atomics.c have checked the arguments, and
  * uccs_region_check the region's generation. The target's own processor or progress thread executes them.
@@ -75,5 +79,7 @@ int uccs_rma_far_get_vector(const struct uccs_context *context, const struct ucc
 /* When `old` is null, the old value is not fetched. */
 int uccs_rma_far_atomic(const struct uccs_context *context, const struct uccs_region *memory, size_t offset,
                         const struct uccs_atomic_op *atomic, uint64_t *old, const struct uccs_op *op);
+int uccs_rma_far_change(const struct uccs_context *context, const struct uccs_region *memory, size_t offset,
+                        const struct uccs_change *change, const void *operand, void *result, const struct uccs_op *op);
 
 #endif

@@ -182,3 +182,16 @@ int uccs_rma_far_atomic(const struct uccs_context *context, const struct uccs_re
     count(memory, op);
     return UCCS_OK;
 }
+
+/* Messages keep the order of changes on a lane, so that only an ordered one needs a fence. */
+int uccs_rma_far_change(const struct uccs_context *context, const struct uccs_region *memory, size_t offset,
+                        const struct uccs_change *change, const void *operand, void *result, const struct uccs_op *op)
+{
+    struct uccs_far_place at = place_of(memory, offset);
+    before(context, op);
+    if (result)
+        return finish(memory, op, uccs_far_change_fetch(0, memory->owner, at, change, operand, result));
+    uccs_far_change(0, memory->owner, at, change, operand, 0, false, request_of(op));
+    count(memory, op);
+    return UCCS_OK;
+}

@@ -3,18 +3,19 @@
 
 #include <string.h>
 
-enum kind { PUT, GET, ATOMIC };
+enum call_kind { PUT, GET, ATOMIC, CHANGE };
 
-/* The head of the block. The data follows it. */
+/* The head of the block. The data follows it; of a change the operand, then the old values. */
 struct call {
-    enum kind kind;
+    enum call_kind kind;
     int32_t status; /* the target's answer */
     uint64_t address, length;
     uint32_t slot, generation;
     struct uccs_atomic_op atomic;
+    struct uccs_change change;
     uint64_t old;
     /* Only the origin uses these: */
-    void *local;        /* destination of a get's data */
+    void *local;        /* destination of a get's data, or of old values; may be null */
     struct wait *wait;  /* of a blocking call */
     uint32_t *deferred; /* the origin subtracts one when the operation is done */
 };
@@ -29,6 +30,17 @@ struct wait {
 
 /* --- At the target */
 
+static char *old_values(struct call *call)
+{
+    return (char *)(call + 1) + uccs_change_operand(&call->change);
+}
+
+static void change_elements(struct call *call, void *here)
+{
+    const struct uccs_change_place place = {uccs_core.me, UCCS_DOMAIN_LOCKED, call->address, here};
+    uccs_change_apply(&call->change, &place, call + 1, call->local ? old_values(call) : 0);
+}
+
 static int execute(struct call *call)
 {
     void *here = (void *)(uintptr_t)call->address;
@@ -38,6 +50,7 @@ static int execute(struct call *call)
     case PUT: memcpy(here, call + 1, call->length); break;
     case GET: memcpy(call + 1, here, call->length); break;
     case ATOMIC: call->old = uccs_atomic_apply_locked(&call->atomic, here); break;
+    case CHANGE: change_elements(call, here); break;
     }
     return UCCS_OK;
 }
@@ -57,6 +70,8 @@ static void landed(struct uccs_block *block)
     struct call *call = (struct call *)block->payload;
     if (call->kind == GET && call->status == UCCS_OK)
         memcpy(call->local, call + 1, call->length);
+    if (call->kind == CHANGE && call->local && call->status == UCCS_OK)
+        memcpy(call->local, old_values(call), uccs_change_bytes(&call->change));
     (void)atomic_fetch_sub_acqrel(call->deferred, 1); /* acquire: deferred.c */
     if (!call->wait)
         return;
@@ -92,6 +107,8 @@ static int post(struct uccs_context *context, const struct uccs_region *memory, 
     call->deferred = uccs_deferred_begin(context);
     if (what->kind == PUT)
         memcpy(call + 1, source, what->length);
+    if (what->kind == CHANGE && source)
+        memcpy(call + 1, source, uccs_change_operand(&what->change));
     block->landed = landed;
     block->request = request;
     if (request)
@@ -113,7 +130,7 @@ static int finish(struct wait *wait, int status)
 }
 
 static int move(struct uccs_context *context, const struct uccs_region *memory, size_t offset, char *local,
-                size_t length, enum kind kind, struct uccs_request *request)
+                size_t length, enum call_kind kind, struct uccs_request *request)
 {
     struct wait wait = {0};
     int status = UCCS_OK;
@@ -149,4 +166,26 @@ int uccs_remote_atomic(struct uccs_context *context, const struct uccs_region *m
     int status = finish(&wait, post(context, memory, &call, 0, 0));
     *old = wait.old;
     return status;
+}
+
+int uccs_remote_change(struct uccs_context *context, const struct uccs_region *memory, size_t offset,
+                       const struct uccs_change *change, const void *operand, void *result,
+                       struct uccs_request *request)
+{
+    const size_t size = uccs_type_size((enum uccs_type)change->type), most = PIECE / 3 / size;
+    struct uccs_change some = *change;
+    struct wait wait = {0};
+    int status = UCCS_OK;
+    for (size_t done = 0; done < change->n && status == UCCS_OK; done += some.n) {
+        const size_t at = done * size;
+        some.n = change->n - done < most ? change->n - done : most;
+        struct call call = {.kind = CHANGE,
+                            .address = memory->address + offset + at,
+                            .length = uccs_change_operand(&some) + uccs_change_bytes(&some),
+                            .change = some,
+                            .local = result ? (char *)result + at : 0,
+                            .wait = request ? 0 : &wait};
+        status = post(context, memory, &call, operand ? (const char *)operand + at : 0, request);
+    }
+    return finish(&wait, status);
 }

@@ -1,0 +1,142 @@
+/* Accumulates and compare-and-swaps on memory of another node: the origin's half, and the target's half, which runs under
+ * the service lane's lock. See far.h and object/accumulate.h.
+ *
+ * A piece is at most TRANSPORT_SHORT bytes, so that pieces arrive in the order of sending and keep the target's lane
+ * busy for some microseconds only. The target takes a stripe's lock there: its holder never waits. */
+#include "uccs/far/inner.h"
+
+#include "transport/transport.h"
+#include "uccs/object/region.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define PIECE TRANSPORT_SHORT
+_Static_assert(PIECE % UCCS_TYPE_MOST == 0 && PIECE <= UINT32_MAX, "pieces end between elements; n fits the header");
+
+/* --- At the origin */
+
+static struct link_message change_message(struct uccs_far_place at, const struct uccs_change *change,
+                                          const void *operand, const struct far_ask *ask)
+{
+    struct link_message message = {.header = {.kind = LINK_CHANGE,
+                                              .segment = (uint8_t)at.segment,
+                                              .at = {at.offset, at.region}},
+                                   .counts = true};
+    message.header.change.asker = (uint64_t)(uintptr_t)ask;
+    message.header.change.n = (uint32_t)change->n;
+    message.header.change.type = change->type;
+    message.header.change.how = change->how;
+    message.bytes = uccs_change_operand(change);
+    if (message.bytes) {
+        message.data = message.buffer = malloc(message.bytes);
+        if (!message.buffer)
+            watch_fail("no memory for an accumulate of %zu bytes", message.bytes);
+        memcpy(message.buffer, operand, message.bytes);
+    }
+    return message;
+}
+
+static void change_piece(struct link_lane *lane, int pe, struct uccs_far_place at, const struct uccs_change *change,
+                         const void *operand, void *result, bool later, uccs_request_handle *handle)
+{
+    const struct far_ask what = {.ask.bytes = uccs_change_bytes(change), .dest = result};
+    struct far_ask *ask = result ? far_ask_later(&what, handle) : 0;
+    struct link_message message = change_message(at, change, operand, ask);
+    message.later = later;
+    if (ask) {
+        link_ask_send(lane, pe, &message, &ask->ask);
+        return;
+    }
+    message.request = far_request_of(handle);
+    link_make_room(lane);
+    link_issue(lane, pe, &message);
+}
+
+static void change_pieces(struct link_lane *lane, int pe, struct uccs_far_place at, const struct uccs_change *change,
+                          const char *operand, char *result, bool later, uccs_request_handle *handle)
+{
+    const size_t size = uccs_type_size((enum uccs_type)change->type), most = PIECE / size;
+    struct uccs_change some = *change;
+    for (size_t left = change->n; left; left -= some.n) {
+        some.n = left < most ? left : most;
+        const size_t bytes = some.n * size;
+        change_piece(lane, pe, at, &some, operand, result, later, handle);
+        at.offset += bytes;
+        operand += operand ? bytes : 0;
+        result += result ? bytes : 0;
+    }
+}
+
+void uccs_far_change(struct uccs_far_lanes *on, int pe, struct uccs_far_place at, const struct uccs_change *change,
+                     const void *operand, void *result, bool later, uccs_request_handle *handle)
+{
+    change_pieces(link_lane_of(on), pe, at, change, operand, result, later, handle);
+}
+
+/* `all` has an owner and no parent, so nobody frees it. */
+bool uccs_far_change_fetch(struct uccs_far_lanes *on, int pe, struct uccs_far_place at,
+                           const struct uccs_change *change, const void *operand, void *result)
+{
+    struct link_lane *lane = link_lane_of(on);
+    struct uccs_request all = {.pending = 1};
+    uccs_request_handle handle = &all;
+    struct uccs_wait wait = {0};
+    change_pieces(lane, pe, at, change, operand, result, false, &handle);
+    while (atomic_load_acquire(&all.pending) != 1) /* acqrel: finish */
+        if (!link_look(lane))
+            uccs_yield(&wait);
+    return !atomic_load_relaxed(&all.error);
+}
+
+/* --- At the target */
+
+/* The sender has checked the program's arguments, so a wrong change is a fault of the library or the wire. */
+static struct uccs_change change_of(const struct link_arrival *arrival)
+{
+    const struct link_header *header = &arrival->header;
+    const struct uccs_change change = {header->change.type, header->change.how, header->change.n};
+    if (lat_unlikely(!uccs_change_exists(&change) || header->segment != FAR_REGION || change.n > PIECE ||
+                     (change.how == UCCS_CHANGE_SWAP && change.n != 1) || uccs_change_bytes(&change) > PIECE ||
+                     arrival->bytes != uccs_change_operand(&change)))
+        watch_fail("an accumulate of PE %u is not one: type %u, operation %u, %zu elements, %zu bytes", header->from,
+                   change.type, change.how, change.n, arrival->bytes);
+    return change;
+}
+
+static void apply_here(const struct link_header *header, const struct uccs_change *change, char *to,
+                       const void *operand, void *result)
+{
+    const enum uccs_domain domain = uccs_region_locked(header->at.region) ? UCCS_DOMAIN_LOCKED : UCCS_DOMAIN_CPU;
+    const struct uccs_change_place place = {uccs_core.me, domain, (uintptr_t)to, to};
+    atomic_fence_release(); /* the elements may be flags: after earlier stores of this process */
+    uccs_change_apply(change, &place, operand, result);
+}
+
+static void answer_change(struct link_arrival *arrival, void *old, size_t bytes)
+{
+    struct link_message answer = {.header.kind = LINK_DATA, .data = old, .bytes = bytes, .buffer = old};
+    answer.header.answer.asker = arrival->header.change.asker;
+    answer.header.answer.failed = !old;
+    link_answer(arrival->origin, &answer);
+}
+
+/* Returns false when the region has been released and no answer tells of that. */
+static bool land_change(struct link_arrival *arrival, const void *operand)
+{
+    const struct link_header *header = &arrival->header;
+    const struct uccs_change change = change_of(arrival);
+    const size_t bytes = uccs_change_bytes(&change);
+    const bool wanted = header->change.asker != 0;
+    char *to = far_place_of(header, header->at.offset, bytes);
+    void *old = to && wanted ? malloc(bytes) : 0;
+    if (to && wanted && !old)
+        watch_fail("no memory for %zu bytes for PE %u", bytes, header->from);
+    if (to)
+        apply_here(header, &change, to, operand, old);
+    if (wanted)
+        answer_change(arrival, old, old ? bytes : 0);
+    return to || wanted;
+}
+
+const struct link_handler far_on_change = {.counts = true, .land = land_change};

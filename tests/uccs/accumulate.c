@@ -1,0 +1,391 @@
+/* Accumulate and compare-and-swap: every type with every operation against plain C, with and without fetch, at aligned and
+ * odd offsets, on every kind of memory; what an operation carries; errors change nothing.
+ * pes: 1 2 4
+ * case: kernel
+ * env: LATERAL_CMA=1
+ * case: target
+ * env: LATERAL_CMA=0
+ * pes: 2
+ */
+#include "check.h"
+
+enum { BYTES = 100000, KINDS = 3, FEW = 5, MANY = 3000, MOST = MANY * 32 };
+
+static uccs_context_t context;
+static uccs_endpoint_t next;
+static char *private_memory, heap[BYTES] __attribute__((aligned(64)));
+static uccs_memory_t own[KINDS], *all[KINDS];
+static char before[MOST], operand[MOST], result[MOST], expected[MOST];
+
+typedef struct {
+    float re, im;
+} cf;
+typedef struct {
+    double re, im;
+} cd;
+typedef struct {
+    long double re, im;
+} cl;
+#define PAIR(name, value, index) \
+    typedef struct {             \
+        value v;                 \
+        index i;                 \
+    } name;
+PAIR(fi, float, int)
+PAIR(di, double, int)
+PAIR(li, long, int)
+PAIR(si, short, int)
+PAIR(ii, int, int)
+PAIR(ldi, long double, int)
+PAIR(ff, float, float)
+PAIR(dd, double, double)
+
+#define INTEGERS(X)          \
+    X(UCCS_INT8, int8_t)     \
+    X(UCCS_UINT8, uint8_t)   \
+    X(UCCS_INT16, int16_t)   \
+    X(UCCS_UINT16, uint16_t) \
+    X(UCCS_INT32, int32_t)   \
+    X(UCCS_UINT32, uint32_t) \
+    X(UCCS_INT64, int64_t)   \
+    X(UCCS_UINT64, uint64_t)
+#define REALS(X)           \
+    X(UCCS_FLOAT, float)   \
+    X(UCCS_DOUBLE, double) \
+    X(UCCS_LONG_DOUBLE, long double)
+#define COMPLEXES(X)           \
+    X(UCCS_FLOAT_COMPLEX, cf)  \
+    X(UCCS_DOUBLE_COMPLEX, cd) \
+    X(UCCS_LONG_DOUBLE_COMPLEX, cl)
+#define PAIRS(X)                 \
+    X(UCCS_FLOAT_INT, fi)        \
+    X(UCCS_DOUBLE_INT, di)       \
+    X(UCCS_LONG_INT, li)         \
+    X(UCCS_SHORT_INT, si)        \
+    X(UCCS_2INT, ii)             \
+    X(UCCS_LONG_DOUBLE_INT, ldi) \
+    X(UCCS_2FLOAT, ff)           \
+    X(UCCS_2DOUBLE, dd)
+
+static unsigned next_number(void)
+{
+    static unsigned state = 12345;
+    return (state = state * 1103515245 + 12345) >> 8;
+}
+
+static int small(void)
+{
+    return (int)(next_number() % 17) - 8;
+}
+
+/* Small values, so that sums and products of reals are exact, and values of pairs are often equal. */
+static void fill(enum uccs_type type, void *at, size_t n)
+{
+    memset(at, 0, n * uccs_type_size(type));
+    for (size_t i = 0; i < n; i++)
+        switch (type) {
+#define FILL(name, of) \
+    case name: ((of *)at)[i] = (of)(next_number() % 3 ? (unsigned)next_number() * 77777u : 0); break;
+            INTEGERS(FILL)
+#define FILL_REAL(name, of) \
+    case name: ((of *)at)[i] = (of)small() / 4; break;
+            REALS(FILL_REAL)
+#define FILL_COMPLEX(name, of)             \
+    case name:                             \
+        ((of *)at)[i].re = (float)small(); \
+        ((of *)at)[i].im = (float)small(); \
+        break;
+            COMPLEXES(FILL_COMPLEX)
+#define FILL_PAIR(name, of)                     \
+    case name:                                  \
+        ((of *)at)[i].v = (short)(small() / 3); \
+        ((of *)at)[i].i = (short)small();       \
+        break;
+            PAIRS(FILL_PAIR)
+        }
+}
+
+static int equal(enum uccs_type type, const void *one, const void *other, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        switch (type) {
+#define EQUAL(name, of)                                     \
+    case name:                                              \
+        if (((const of *)one)[i] != ((const of *)other)[i]) \
+            return 0;                                       \
+        break;
+            INTEGERS(EQUAL)
+            REALS(EQUAL)
+#define EQUAL_COMPLEX(name, of)                                     \
+    case name:                                                      \
+        if (((const of *)one)[i].re != ((const of *)other)[i].re || \
+            ((const of *)one)[i].im != ((const of *)other)[i].im)   \
+            return 0;                                               \
+        break;
+            COMPLEXES(EQUAL_COMPLEX)
+#define EQUAL_PAIR(name, of)                                                                                          \
+    case name:                                                                                                        \
+        if (((const of *)one)[i].v != ((const of *)other)[i].v || ((const of *)one)[i].i != ((const of *)other)[i].i) \
+            return 0;                                                                                                 \
+        break;
+            PAIRS(EQUAL_PAIR)
+        }
+    return 1;
+}
+
+/* x = x how y, in plain C; false when the operation is not defined. */
+static int model(enum uccs_type type, enum uccs_reduction how, void *x, const void *y)
+{
+    if (how == UCCS_NO_OP)
+        return 1;
+    if (how == UCCS_REPLACE) {
+        memcpy(x, y, uccs_type_size(type));
+        return 1;
+    }
+    switch (type) {
+#define MODEL(name, of)                                             \
+    case name: {                                                    \
+        of a = *(of *)x, b = *(const of *)y;                        \
+        switch (how) {                                              \
+        case UCCS_AND: a &= b; break;                               \
+        case UCCS_OR: a |= b; break;                                \
+        case UCCS_XOR: a ^= b; break;                               \
+        case UCCS_MIN: a = a < b ? a : b; break;                    \
+        case UCCS_MAX: a = a > b ? a : b; break;                    \
+        case UCCS_SUM: a = (of)((uint64_t)a + (uint64_t)b); break;  \
+        case UCCS_PROD: a = (of)((uint64_t)a * (uint64_t)b); break; \
+        case UCCS_LOGICAL_AND: a = a && b; break;                   \
+        case UCCS_LOGICAL_OR: a = a || b; break;                    \
+        case UCCS_LOGICAL_XOR: a = (a != 0) != (b != 0); break;     \
+        default: return 0;                                          \
+        }                                                           \
+        *(of *)x = a;                                               \
+        return 1;                                                   \
+    }
+        INTEGERS(MODEL)
+#define MODEL_REAL(name, of)                     \
+    case name: {                                 \
+        of a = *(of *)x, b = *(const of *)y;     \
+        switch (how) {                           \
+        case UCCS_MIN: a = a < b ? a : b; break; \
+        case UCCS_MAX: a = a > b ? a : b; break; \
+        case UCCS_SUM: a += b; break;            \
+        case UCCS_PROD: a *= b; break;           \
+        default: return 0;                       \
+        }                                        \
+        *(of *)x = a;                            \
+        return 1;                                \
+    }
+        REALS(MODEL_REAL)
+#define MODEL_COMPLEX(name, of)                                              \
+    case name: {                                                             \
+        of a = *(of *)x, b = *(const of *)y, c = {a.re + b.re, a.im + b.im}; \
+        if (how == UCCS_PROD)                                                \
+            c = (of){a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re};  \
+        else if (how != UCCS_SUM)                                            \
+            return 0;                                                        \
+        *(of *)x = c;                                                        \
+        return 1;                                                            \
+    }
+        COMPLEXES(MODEL_COMPLEX)
+#define MODEL_PAIR(name, of)                                                        \
+    case name: {                                                                    \
+        of a = *(of *)x, b = *(const of *)y;                                        \
+        if (how != UCCS_MIN && how != UCCS_MAX)                                     \
+            return 0;                                                               \
+        if ((how == UCCS_MIN ? b.v < a.v : b.v > a.v) || (a.v == b.v && b.i < a.i)) \
+            *(of *)x = b;                                                           \
+        return 1;                                                                   \
+    }
+        PAIRS(MODEL_PAIR)
+    }
+    return 0;
+}
+
+static size_t size_of(enum uccs_type type)
+{
+    switch (type) {
+#define SIZE(name, of) \
+    case name: return sizeof(of);
+        INTEGERS(SIZE)
+        REALS(SIZE)
+        COMPLEXES(SIZE)
+        PAIRS(SIZE)
+    }
+    return 0;
+}
+
+static void expect(uccs_memory_t memory, size_t offset, enum uccs_type type, size_t n)
+{
+    memset(result, 1, n * size_of(type));
+    OK(uccs_accumulate(next, memory, offset, 0, result, n, type, UCCS_NO_OP, 0));
+    CHECK(equal(type, result, expected, n));
+}
+
+static void test_one(uccs_memory_t memory, size_t offset, enum uccs_type type, enum uccs_reduction how, size_t n)
+{
+    size_t size = size_of(type);
+    fill(type, before, n);
+    fill(type, operand, n);
+    OK(uccs_accumulate(next, memory, offset, before, 0, n, type, UCCS_REPLACE, 0));
+    memcpy(expected, before, n * size);
+    for (size_t i = 0; i < n; i++)
+        CHECK(model(type, how, expected + i * size, operand + i * size));
+    memset(result, 1, n * size);
+    OK(uccs_accumulate(next, memory, offset, operand, result, n, type, how, 0));
+    CHECK(equal(type, result, before, n));
+    expect(memory, offset, type, n);
+    for (size_t i = 0; i < n; i++)
+        model(type, how, expected + i * size, operand + i * size);
+    OK(uccs_accumulate(next, memory, offset, operand, 0, n, type, how, 0));
+    expect(memory, offset, type, n);
+}
+
+static void test_types(uccs_memory_t memory)
+{
+    for (enum uccs_type type = 0; type <= UCCS_2DOUBLE; type++) {
+        CHECK_EQ(uccs_type_size(type), size_of(type));
+        for (enum uccs_reduction how = 0; how <= UCCS_NO_OP; how++) {
+            int defined = model(type, how, expected, operand);
+            CHECK_EQ(uccs_type_takes(type, how), defined);
+            if (defined) {
+                test_one(memory, 64, type, how, FEW);
+                test_one(memory, 8192 - 13, type, how, FEW); /* odd, over the border of a stripe in some memory */
+            } else {
+                CHECK_EQ(uccs_accumulate(next, memory, 64, operand, 0, 1, type, how, 0), UCCS_ERR_INVALID);
+            }
+        }
+        test_one(memory, 32, type, uccs_type_takes(type, UCCS_SUM) ? UCCS_SUM : UCCS_MAX, MANY);
+    }
+}
+
+static void test_swap(uccs_memory_t memory, size_t size, size_t offset)
+{
+    unsigned char one[16], two[16], old[16], now[16];
+    for (size_t i = 0; i < 16; i++)
+        one[i] = (unsigned char)(i + size), two[i] = (unsigned char)(200 - i);
+    OK(uccs_accumulate(next, memory, offset, one, 0, size, UCCS_UINT8, UCCS_REPLACE, 0));
+    memcpy(now, one, 16);
+    now[size - 1] ^= 1;
+    OK(uccs_compare_and_swap(next, memory, offset, size, two, now, old, 0)); /* differs in the last byte */
+    CHECK(memcmp(old, one, size) == 0);
+    OK(uccs_compare_and_swap(next, memory, offset, size, two, one, old, 0));
+    CHECK(memcmp(old, one, size) == 0);
+    OK(uccs_compare_and_swap(next, memory, offset, size, one, two, 0, 0));
+    OK(uccs_accumulate(next, memory, offset, 0, old, size, UCCS_UINT8, UCCS_NO_OP, 0));
+    CHECK(memcmp(old, one, size) == 0);
+}
+
+static void test_swaps(uccs_memory_t memory)
+{
+    for (size_t size = 1; size <= 16; size *= 2)
+        for (size_t offset = 64; offset < 67; offset++)
+            test_swap(memory, size, offset);
+    for (size_t size = 0; size < 40; size++)
+        if (size == 0 || size > 16 || (size & (size - 1)))
+            CHECK_EQ(uccs_compare_and_swap(next, memory, 0, size, operand, operand, 0, 0), UCCS_ERR_INVALID);
+    CHECK_EQ(uccs_compare_and_swap(next, memory, 0, 8, 0, operand, 0, 0), UCCS_ERR_INVALID);
+    CHECK_EQ(uccs_compare_and_swap(next, memory, 0, 8, operand, 0, 0, 0), UCCS_ERR_INVALID);
+    CHECK_EQ(uccs_compare_and_swap(next, memory, BYTES - 7, 8, operand, operand, 0, 0), UCCS_ERR_BOUNDS);
+}
+
+/* Request, counter, weight and order. */
+static void test_carried(uccs_memory_t memory)
+{
+    uccs_counter_t counter;
+    uccs_request_t request = UCCS_REQUEST_NULL;
+    double one = 1, sum = 0, zero = 0;
+    int64_t old = 0;
+    OK(uccs_counter_open(&counter));
+    struct uccs_op op = {.request = &request, .counter = counter, .weight = 3, .ordered = 1};
+    OK(uccs_accumulate(next, memory, 64, &zero, 0, 1, UCCS_DOUBLE, UCCS_REPLACE, 0));
+    OK(uccs_accumulate(next, memory, 64, &one, 0, 1, UCCS_DOUBLE, UCCS_SUM, &op));
+    OK(uccs_accumulate(next, memory, 64, &one, &sum, 1, UCCS_DOUBLE, UCCS_SUM, &op));
+    OK(uccs_compare_and_swap(next, memory, 128, 8, &one, &zero, &old, &op));
+    OK(uccs_wait(&request));
+    CHECK(sum == 1);
+    OK(uccs_counter_wait(counter, 9));
+    OK(uccs_counter_consume(counter, 9));
+    OK(uccs_counter_shut(counter));
+    CHECK_EQ(uccs_accumulate(next, memory, 64, &one, 0, 1, UCCS_DOUBLE, UCCS_SUM, &op), UCCS_ERR_STALE);
+    OK(uccs_accumulate(next, memory, 64, 0, &sum, 1, UCCS_DOUBLE, UCCS_NO_OP, 0));
+    CHECK(sum == 2);
+    OK(uccs_request_release(&request));
+}
+
+static void test_errors(uccs_memory_t memory)
+{
+    const int64_t one = 1;
+    int64_t old = 0;
+    CHECK_EQ(uccs_type_size((enum uccs_type)99), 0);
+    CHECK_EQ(uccs_type_takes((enum uccs_type)99, UCCS_REPLACE), 0);
+    CHECK_EQ(uccs_type_takes(UCCS_INT32, (enum uccs_reduction)99), 0);
+    CHECK_EQ(uccs_accumulate(next, memory, 0, &one, 0, 1, (enum uccs_type)99, UCCS_SUM, 0), UCCS_ERR_INVALID);
+    CHECK_EQ(uccs_accumulate(next, memory, 0, &one, 0, 1, UCCS_INT64, (enum uccs_reduction)12, 0), UCCS_ERR_INVALID);
+    CHECK_EQ(uccs_accumulate(0, memory, 0, &one, 0, 1, UCCS_INT64, UCCS_SUM, 0), UCCS_ERR_INVALID);
+    CHECK_EQ(uccs_accumulate(next, 0, 0, &one, 0, 1, UCCS_INT64, UCCS_SUM, 0), UCCS_ERR_INVALID);
+    CHECK_EQ(uccs_accumulate(next, memory, 0, 0, 0, 1, UCCS_INT64, UCCS_SUM, 0), UCCS_ERR_INVALID);
+    CHECK_EQ(uccs_accumulate(next, memory, BYTES - 7, &one, 0, 1, UCCS_INT64, UCCS_SUM, 0), UCCS_ERR_BOUNDS);
+    CHECK_EQ(uccs_accumulate(next, memory, SIZE_MAX - 7, &one, 0, 1, UCCS_INT64, UCCS_SUM, 0), UCCS_ERR_BOUNDS);
+    CHECK_EQ(uccs_accumulate(next, memory, 0, &one, 0, SIZE_MAX / 8 + 2, UCCS_INT64, UCCS_SUM, 0), UCCS_ERR_BOUNDS);
+    OK(uccs_accumulate(next, memory, 0, 0, 0, 0, UCCS_INT64, UCCS_SUM, 0));
+    OK(uccs_accumulate(next, memory, BYTES, 0, &old, 0, UCCS_INT64, UCCS_SUM, 0));
+    OK(uccs_accumulate(next, memory, 0, 0, 0, 1, UCCS_INT64, UCCS_NO_OP, 0));
+    CHECK_EQ(uccs_accumulate_intrinsic(0, memory, UCCS_INT64, UCCS_SUM), 0);
+    CHECK_EQ(uccs_accumulate_intrinsic(next, memory, UCCS_DOUBLE, UCCS_SUM), 0);
+    CHECK_EQ(uccs_accumulate_intrinsic(next, memory, UCCS_INT64, UCCS_PROD),
+             check_near(next_pe) && memory != all[2][next_pe]);
+}
+
+/* Reductions of groups take the same types. */
+static void test_reductions(void)
+{
+    for (enum uccs_type type = 0; type <= UCCS_2DOUBLE; type++)
+        for (enum uccs_reduction how = 0; how <= UCCS_NO_OP; how++) {
+            fill(type, operand, FEW);
+            if (how >= UCCS_REPLACE || !model(type, how, expected, operand)) {
+                CHECK_EQ(uccs_allreduce(UCCS_GROUP_WORLD, operand, result, FEW, type, how), UCCS_ERR_INVALID);
+                continue;
+            }
+            memcpy(expected, operand, FEW * size_of(type)); /* all processes draw the same numbers */
+            for (int pe = 1; pe < npes; pe++)
+                for (size_t i = 0; i < FEW; i++)
+                    model(type, how, expected + i * size_of(type), operand + i * size_of(type));
+            OK(uccs_allreduce(UCCS_GROUP_WORLD, operand, result, FEW, type, how));
+            CHECK(equal(type, result, expected, FEW));
+        }
+}
+
+int main(void)
+{
+    check_start();
+    OK(uccs_context_create(0, &context));
+    next = check_endpoint(context, next_pe);
+    private_memory = malloc(BYTES + 64);
+    OK(uccs_memory_allocate(context, BYTES, &own[0]));
+    OK(uccs_memory_register(context, heap, BYTES, &own[1]));
+    OK(uccs_memory_register(context, (void *)(((uintptr_t)private_memory + 63) & ~(uintptr_t)63), BYTES, &own[2]));
+    for (int kind = 0; kind < KINDS; kind++) {
+        all[kind] = calloc((size_t)npes, sizeof **all);
+        check_share(context, own[kind], all[kind]);
+    }
+    for (int kind = 0; kind < KINDS; kind++) {
+        uccs_memory_t memory = all[kind][next_pe];
+        test_types(memory);
+        test_swaps(memory);
+        test_carried(memory);
+        test_errors(memory);
+        OK(uccs_barrier(UCCS_GROUP_WORLD));
+    }
+    test_reductions();
+    OK(uccs_barrier(UCCS_GROUP_WORLD));
+    for (int kind = 0; kind < KINDS; kind++) {
+        for (int pe = 0; pe < npes; pe++)
+            OK(uccs_memory_release(all[kind][pe]));
+        OK(uccs_memory_release(own[kind]));
+        free(all[kind]);
+    }
+    OK(uccs_context_destroy(context));
+    free(private_memory);
+    return check_pass();
+}
