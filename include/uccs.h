@@ -174,14 +174,33 @@ int uccs_queue_release(uccs_queue_t queue);
 int uccs_queue_poll(uccs_queue_t queue, struct uccs_entry *entries, size_t *count);
 int uccs_queue_wait(uccs_queue_t queue, struct uccs_entry *entries, size_t *count);
 
-/* --- Counters: 0 is no counter; the same value names the same counter in every process. Calls on a counter that has
- * been shut return UCCS_ERR_STALE. */
+/* --- Counters: 0 is no counter. A counter counts at the processes that have opened it, and starts at 0. Any process may
+ * put the value into op->counter of operations on such a process, and a value may be sent to others. Calls on a counter
+ * that is not open here return UCCS_ERR_STALE. After seed 003's counting puts; own counters after Portals' event
+ * counters, waits as requests after GASNet-EX's events. */
 typedef uint64_t uccs_counter_t;
+/* Of the job: the same value names the same counter in every process. At most 65,536 at a time, else
+ * UCCS_ERR_NO_MEMORY. */
 int uccs_counter_open(uccs_counter_t *counter); /* collective over the job, in one order; does not wait */
 int uccs_counter_shut(uccs_counter_t counter);  /* collective over the job, in one order; synchronises */
+/* Of a group: the value is the same at all members. Both are collective over the group and synchronise. Shut completes
+ * the caller's own operations first. Groups and own counters share 32,768 at a time in a process. */
+int uccs_counter_open_group(uccs_group_t group, uccs_counter_t *counter);
+int uccs_counter_shut_group(uccs_group_t group, uccs_counter_t counter);
+/* Of this process alone. Both are local. Shut it when the operations of others that carry it are complete. */
+int uccs_counter_open_own(uccs_counter_t *counter);
+int uccs_counter_shut_own(uccs_counter_t counter);
 int uccs_counter_read(uccs_counter_t counter, int64_t *value);
+int uccs_counter_test(uccs_counter_t counter, int64_t at_least); /* UCCS_OK: it is; makes progress as uccs_test does */
 int uccs_counter_wait(uccs_counter_t counter, int64_t at_least);
 int uccs_counter_consume(uccs_counter_t counter, int64_t value); /* waits for at least `value`, then subtracts it */
+int uccs_counter_reset(uccs_counter_t counter, int64_t *old); /* takes the value, at once, and leaves 0; old: or null */
+/* Add to the request an operation that completes when the counter is at least `at_least`, so that uccs_wait_any waits
+ * for a counter or another request. It fails when the counter is shut first, or at the last finalize. */
+int uccs_counter_wait_nb(uccs_counter_t counter, int64_t at_least, uccs_request_t *request);
+/* The same for an aligned word of this process that others change by atomics or signals; it counts as signed. The word
+ * must exist until the operation completes. */
+int uccs_word_wait_nb(const uint64_t *word, int64_t at_least, uccs_request_t *request);
 
 /* Options of an operation; a null pointer means none. */
 struct uccs_op {

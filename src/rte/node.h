@@ -108,8 +108,11 @@ static inline size_t node_groups_at(uint32_t size)
     return node_align(sizeof(struct node) + size * sizeof(struct node_pe));
 }
 
-/* Counters of counting puts, one cache line each. Every PE has this many. */
-#define NODE_COUNTERS 32768
+/* Counters of counting puts, one cache line each. Every PE has this many lines: of counters that all PEs create alike,
+ * of counters that a group or one PE opens, and of the latter's generations (object/counter.h). */
+#define NODE_JOB_COUNTERS 65536
+#define NODE_OPEN_COUNTERS 32768
+#define NODE_COUNTERS (NODE_JOB_COUNTERS + NODE_OPEN_COUNTERS + NODE_OPEN_COUNTERS * 4 / CACHE_LINE)
 
 static inline size_t node_counters_at(uint32_t size)
 {

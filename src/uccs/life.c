@@ -4,6 +4,7 @@
 #include "base/image.h"
 #include "base/log.h"
 #include "rte/rte.h"
+#include "uccs/object/awaited.h"
 #include "uccs/object/counter.h"
 #include "uccs/far/far.h"
 #include "uccs/am/am.h"
@@ -69,6 +70,7 @@ bool uccs_life_end(int seconds)
     if (all && --users == 0) {
         uccs_far_close();
         uccs_far_am_close();
+        uccs_awaited_close();
         uccs_counter_close();
         uccs_stage_close();
         uccs_region_close();

@@ -131,7 +131,7 @@ static void order(const struct uccs_context *context, const struct uccs_op *op)
 static int send(const struct uccs_context *context, uint32_t index, int id, uint32_t which, const void *payload,
                 size_t length, const struct uccs_op *op)
 {
-    if (op && op->counter && !uccs_counter_live(op->counter))
+    if (op && op->counter && !uccs_counter_usable(op->counter, (int)(uccs_core.first + index)))
         return UCCS_ERR_STALE;
     if (op && op->request && !uccs_request_materialise(op->request))
         return UCCS_ERR_NO_MEMORY;

@@ -21,10 +21,13 @@ struct uccs_request *far_request_of(uccs_request_handle *handle);
 extern const struct link_handler far_on_data, far_on_answer;
 
 /* Returns what a put or get does to a counter: nothing, a count, or an error when the handle is old. The origin decides
- * this, since the target may not have created the counter yet. */
+ * this for the job's counters, since the target may not have created the counter yet; the target for those that a group
+ * or a PE has opened. */
 static inline uint8_t far_count_kind(uccs_counter counter)
 {
-    return !counter ? FAR_NOTHING : uccs_counter_live(counter) ? FAR_COUNT : FAR_LATE;
+    if (!counter)
+        return FAR_NOTHING;
+    return uccs_counter_of_job(counter) || uccs_counter_opened(counter) ? FAR_COUNT : FAR_LATE;
 }
 
 /* --- At the target: events, under the service lane's lock */

@@ -2,18 +2,18 @@
 
 #include <pthread.h>
 
-uint32_t uccs_counter_generation[NODE_COUNTERS];
+uint32_t uccs_counter_generation[NODE_JOB_COUNTERS];
 
 static pthread_mutex_t books = PTHREAD_MUTEX_INITIALIZER; /* guards the slots of OpenSHMEM's and of uccs.h's counters */
 
 /* Free slots are a stack of released slots, then the slots that were never used. They are the same at every PE. */
-static uint16_t released[NODE_COUNTERS];
+static uint16_t released[NODE_JOB_COUNTERS];
 static uint32_t released_count, ever_used;
 
 bool uccs_counter_late(uccs_counter counter, int pe)
 {
     uint32_t index = (uint32_t)pe - uccs_core.first, slot = uccs_counter_slot(counter);
-    if (index >= uccs_core.size || slot >= NODE_COUNTERS)
+    if (index >= uccs_core.size || !uccs_counter_named(counter))
         return false;
     atomic_fetch_add_relaxed(&uccs_counter_at(index, slot)->errors, 1); /* no partner: the errors are a statistic */
     return true;
@@ -23,16 +23,23 @@ bool uccs_counter_late(uccs_counter counter, int pe)
  * pair that are used in turns would disturb each other. */
 static uint32_t nth_slot(uint32_t n)
 {
-    return n < NODE_COUNTERS / 2 ? 2 * n : 2 * n + 1 - NODE_COUNTERS;
+    return n < NODE_JOB_COUNTERS / 2 ? 2 * n : 2 * n + 1 - NODE_JOB_COUNTERS;
+}
+
+/* Returns true when the handle of an arrival is old. A counter of the job may still be to come here. */
+static bool old_here(uccs_counter counter)
+{
+    if (uccs_counter_opened(counter))
+        return !uccs_counter_live(counter);
+    uint32_t now = atomic_load_relaxed(&uccs_counter_generation[uccs_counter_slot(counter)]);
+    return (int32_t)((uint32_t)(counter >> UCCS_COUNTER_SLOT_BITS) - now) < 0;
 }
 
 void uccs_counter_arrive_here(uccs_counter counter, int64_t weight)
 {
-    uint32_t slot = uccs_counter_slot(counter);
-    if (slot >= NODE_COUNTERS)
+    if (!uccs_counter_named(counter))
         return;
-    int32_t ahead = (int32_t)((uint32_t)(counter >> 16) - atomic_load_relaxed(&uccs_counter_generation[slot]));
-    if (ahead < 0)
+    if (old_here(counter))
         uccs_counter_late(counter, uccs_core.me);
     else
         atomic_fetch_add_release(&uccs_counter_mine(counter)->count, weight); /* acquire: uccs_counter_get */
@@ -41,12 +48,12 @@ void uccs_counter_arrive_here(uccs_counter counter, int64_t weight)
 /* Returns 0 when all slots are in use. */
 static uccs_counter create(void)
 {
-    if (!released_count && ever_used == NODE_COUNTERS)
+    if (!released_count && ever_used == NODE_JOB_COUNTERS)
         return 0;
     uint32_t slot = released_count ? released[--released_count] : nth_slot(ever_used++);
     uint64_t generation = uccs_counter_generation[slot] + 1;
     atomic_store_relaxed(&uccs_counter_generation[slot], (uint32_t)generation);
-    return generation << 16 | (slot + 1);
+    return generation << UCCS_COUNTER_SLOT_BITS | (slot + 1);
 }
 
 uccs_counter uccs_counter_create(void)
@@ -59,6 +66,10 @@ uccs_counter uccs_counter_create(void)
 
 void uccs_counter_clear(uccs_counter counter)
 {
+    if (uccs_counter_opened(counter)) {
+        uccs_counter_clear_open(counter);
+        return;
+    }
     atomic_store_relaxed(&uccs_counter_mine(counter)->count, 0); /* the barrier that follows publishes it */
     uint32_t *generation = &uccs_counter_generation[uccs_counter_slot(counter)];
     atomic_store_relaxed(generation, *generation + 1);
@@ -66,6 +77,10 @@ void uccs_counter_clear(uccs_counter counter)
 
 void uccs_counter_release(uccs_counter counter)
 {
+    if (uccs_counter_opened(counter)) {
+        uccs_counter_release_open(counter);
+        return;
+    }
     pthread_mutex_lock(&books);
     released[released_count++] = (uint16_t)uccs_counter_slot(counter);
     pthread_mutex_unlock(&books);
@@ -80,4 +95,5 @@ void uccs_counter_close(void)
         uccs_counter_generation[slot] += uccs_counter_generation[slot] & 1;
     }
     released_count = ever_used = 0;
+    uccs_counter_close_open();
 }

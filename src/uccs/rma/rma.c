@@ -13,7 +13,7 @@ int uccs_rma_check(uccs_context_t context, uccs_endpoint_t endpoint, uccs_memory
 {
     if (lat_unlikely(!context || !endpoint || !memory || endpoint->context != context || endpoint->pe != memory->owner))
         return UCCS_ERR_INVALID;
-    if (lat_unlikely(op && op->counter && !uccs_counter_live(op->counter)))
+    if (lat_unlikely(op && op->counter && !uccs_counter_usable(op->counter, endpoint->pe)))
         return UCCS_ERR_STALE;
     return uccs_region_check(memory, offset, length);
 }
