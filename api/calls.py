@@ -81,10 +81,18 @@ def counted(call):
     this PE, so in both cases `origin` counts here."""
     before, behind, last = tracking(call)
     to, of = call.pointer("dest"), call.pointer("source", True)
-    lines = ["ready();", *before, call("counter", to, of, "5", "peer", *last) + ";", *behind, "shmemx_ct_wait(counter, 1);"]
-    look = call.landed("origin" if "put" in call.f.row.name else "peer", 1, 5)
+    put, arguments, shape = "put" in call.f.row.name, ["5"], (1, 5)
+    if call.f.has("dst"):
+        arguments, shape = ["2", "3", "4"], (4, 1, 2, 3)
+    elif call.f.has("sig_op"):
+        arguments = ["5", "&signal_word", "7", "SHMEM_SIGNAL_ADD"]
+    lines = ["ready();", *before, call("counter", to, of, *arguments, "peer", *last) + ";", *behind,
+             "shmemx_ct_wait(counter, 1);"]
+    if call.f.has("sig_op"):
+        lines.append(call.expect("shmem_signal_fetch(&signal_word) == 12", "wrong signal"))
+    look = call.landed("origin" if put else "peer", *shape)
     # The count announces the data of a put; the data of a get is there once the get is complete.
-    lines += [look, "settle();"] if "put" in call.f.row.name else ["settle();", look]
+    lines += [look, "settle();"] if put else ["settle();", look]
     return lines + [call.expect("shmemx_ct_fetch_reset(counter) == 1", "counted wrongly")]
 
 

@@ -220,6 +220,48 @@ AFTER = {
 }
 
 
+# Calls that end the requests they are given.
+ENDS = {"request_free": "check_reqs_end(req, 1, NULL);", "request_wait_free": "check_reqs_end(req, 1, NULL);",
+        "request_wait_all_free": "check_reqs_end(reqs, nreqs, status);",
+        "request_merge": "check_reqs_end(reqs, n, NULL);"}
+
+
+def check_requests(c):
+    """Requests and counters: the handles themselves."""
+    f, name = c.f, c.f.row.name
+    kinds = {parameter: kind.strip() for kind, parameter in f.params}
+    for parameter in ("req", "into"):
+        if kinds.get(parameter) == "shmemx_request_t *":
+            c.rule("null" if name == "request_create" else "req", f'"{parameter}"', parameter)
+    if kinds.get("req") == "shmemx_request_t":
+        c.rule("req_value", '"req"', "req")
+    if f.has("reqs"):
+        count = "nreqs" if f.has("nreqs") else "n"
+        c.rule("reqs", '"reqs"', "reqs", count)
+        if f.has("indices"):
+            c.rule("local", '"indices"', "indices", f"{count} * sizeof *indices", "_Alignof(size_t)")
+    if kinds.get("ct") == "shmemx_ct_t":
+        c.rule("ct", "ct")
+    elif f.has("ct"):
+        c.rule("null", '"ct"', "ct")
+        if name.startswith("ct_free"):
+            c.rule("ct", "*ct")
+    if f.has("cts"):
+        c.rule("cts", "cts", "n")
+        c.rule("local", '"values"', "values", "n * sizeof *values", "_Alignof(long)")
+    if name == "ct_consume":
+        c.rule("least", '"n"', "n")
+    if name in ENDS:
+        c.lines.append(ENDS[name])
+
+
+def after_requests(function):
+    """Lines behind the call: what the register of requests learns."""
+    return [f"check_req_used({parameter});" for kind, parameter in function.params
+            if parameter in ("req", "into") and kind.strip() == "shmemx_request_t *"
+            and function.row.name not in ("request_free", "request_wait_free")]
+
+
 def check_shape(c):
     """Chooses the rules by the parameters of the function."""
     f = c.f
@@ -243,10 +285,7 @@ def checks(function):
     if function.name not in ANYTIME and row.name != "finalize":
         c.lines.append("lat_check_running(call);")
     check_shape(c)
-    if function.has("req") and ("shmemx_request_t *", "req") in function.params:
-        c.rule("null", '"req"', "req")
-    if function.has("ct"):
-        c.rule("null", '"ct"', "(const void *)ct")
+    check_requests(c)
     return c.lines
 
 
@@ -256,7 +295,7 @@ def definition(function, generic_names):
     if function.name in generic_names:
         text = text.replace(f"{function.name}(", f"({function.name})(", 1)
     inside = f"p{function.name}({', '.join(function.names)})"
-    after = AFTER.get(function.row.name, []) if not function.row.old else []
+    after = (AFTER.get(function.row.name, []) if not function.row.old else []) + after_requests(function)
     lines = checks(function)
     if any("call" in line for line in lines):
         lines = [f'static const char call[] = "{function.name}";'] + lines

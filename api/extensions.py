@@ -90,6 +90,8 @@ _row("request", "request_pending", "size_t", "shmemx_request_t req")
 for _tail in ("", "_local"):
     _row("request", "request_wait" + _tail, "void", "shmemx_request_t *req")
     _row("request", "request_test" + _tail, "int", "shmemx_request_t *req")
+_row("request", "request_wait_free", "void", "shmemx_request_t *req")
+_row("request", "request_wait_all_free", "void", _LIST + "const int *status")
 for _verb, _all in (("wait", "void"), ("test", "int")):
     _row("request", f"request_{_verb}_all", _all, _LIST + "const int *status")
     _row("request", f"request_{_verb}_any", "size_t", _LIST + "const int *status")
@@ -98,9 +100,12 @@ for _verb, _all in (("wait", "void"), ("test", "int")):
 # --- Counters and counted operations ----------------------------------------------------------------------
 _row("counter", "ct_create", "void", "shmemx_ct_t *ct")
 _row("counter", "ct_free", "void", "shmemx_ct_t *ct")
+_row("counter", "ct_create_team", "int", "shmem_team_t team, shmemx_ct_t *ct")
+_row("counter", "ct_free_team", "int", "shmem_team_t team, shmemx_ct_t *ct")
 _row("counter", "ct_get", "long", "shmemx_ct_t ct")
 _row("counter", "ct_set", "void", "shmemx_ct_t ct, long value")
-_row("counter", "ct_wait", "void", "shmemx_ct_t ct, long wait_for")
+_row("counter", "ct_wait", "long", "shmemx_ct_t ct, long wait_for")
+_row("counter", "ct_wait_nbe", "void", "shmemx_ct_t ct, long wait_for" + _REQ)
 _row("counter", "ct_test", "int", "shmemx_ct_t ct, long wait_for")
 _row("counter", "ct_wait_timeout", "int", "shmemx_ct_t ct, long wait_for, double seconds")
 _row("counter", "ct_wait_any", "size_t", "shmemx_ct_t *cts, const long *values, size_t n")
@@ -108,7 +113,14 @@ _row("counter", "ct_consume", "void", "shmemx_ct_t ct, long n")
 _row("counter", "ct_fetch_reset", "long", "shmemx_ct_t ct")
 _row("counter", "ct_errors", "long", "shmemx_ct_t ct")
 _row("counter", "ct_add", "void", "shmemx_ct_t ct, long weight, int pe", forms="plain ctx")
+_row("counter", "ct_add_nbe", "void", "shmemx_ct_t ct, long weight, int pe" + _REQ, forms="plain ctx")
 for _op in ("put", "get"):
     for _tail, _more, _pass in (("", "", ""), ("_nbi", "", ""), ("_nbe", _REQ, ", req")):
         _row("counter", f"{_op}#_ct{_tail}", "void", "shmemx_ct_t ct, " + _MOVE + _more, types=RMA, forms=_ALL,
              call=f"lat_{_op}_ct{_tail}(CALL, CTX, ct, dest, source, nelems, SIZE, pe{_pass})")
+for _op in ("iput", "iget"):
+    _row("counter", f"{_op}#_ct", "void", "shmemx_ct_t ct, " + _STRIDED, types=RMA, forms="typed sized ctx generic",
+         call=f"lat_{_op}_ct(CALL, CTX, ct, dest, source, dst, sst, nelems, SIZE, pe)")
+_row("counter", "put#_signal_ct", "void", "shmemx_ct_t ct, T *dest, const T *source, size_t nelems, uint64_t *sig_addr, "
+     "uint64_t signal, int sig_op, int pe", types=RMA, forms=_ALL,
+     call="lat_put_signal_ct(CALL, CTX, ct, dest, source, nelems, SIZE, sig_addr, signal, sig_op, pe)")

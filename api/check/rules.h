@@ -61,6 +61,18 @@ void check_all_gone(void);
 /* Warns of a finalize after the last one, which does nothing; before init it ends the job. */
 void check_finalize(const char *call);
 
+/* request.c: requests and counters. A request is null, a mark, or an object that some call has made; a mark in a
+ * variable that no call has seen gets a warning, once per process. */
+void check_req(const char *call, const char *argument, const shmemx_request_t *req);
+void check_req_value(const char *call, const char *argument, shmemx_request_t req);
+void check_reqs(const char *call, const char *argument, const shmemx_request_t *reqs, size_t n);
+/* Tell the register of a request that a call has used, and of requests that a call is about to end. */
+void check_req_used(const shmemx_request_t *req);
+void check_reqs_end(const shmemx_request_t *reqs, size_t n, const int *status);
+void check_ct(const char *call, shmemx_ct_t ct);
+void check_cts(const char *call, const shmemx_ct_t *cts, size_t n);
+void check_least(const char *call, const char *argument, long value);
+
 /* values.c */
 void check_cmp(const char *call, int cmp);
 void check_sig_op(const char *call, int sig_op);

@@ -4,6 +4,8 @@
 #include "shmem/mem.h"
 #include "shmem/state.h"
 #include "uccs/core/memory.h"
+#include "uccs/object/counter.h"
+#include "uccs/object/request.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -57,4 +59,22 @@ bool lat_check_find(const void *addr, struct lat_check_block *block)
                                           .bytes = uccs_memory_image_bytes(),
                                           .usable = true};
     return segment != UCCS_NOWHERE;
+}
+
+bool lat_check_request_is_object(const void *request)
+{
+    return (uintptr_t)request > (uintptr_t)UCCS_REQUEST_DIRTY;
+}
+
+/* A generation is odd while its counter is in use, and grows. */
+const char *lat_check_counter(const void *handle)
+{
+    uccs_counter counter = (uccs_counter)(uintptr_t)handle;
+    if (!uccs_counter_named(counter))
+        return "is not a counter";
+    if (uccs_counter_live(counter) || uccs_counter_opened(counter))
+        return 0;
+    uint64_t generation = counter >> UCCS_COUNTER_SLOT_BITS;
+    bool was = generation % 2 == 1 && generation < uccs_counter_generation[uccs_counter_slot(counter)];
+    return was ? "is a counter that was freed" : "is not a counter";
 }

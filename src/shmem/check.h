@@ -35,6 +35,13 @@ bool lat_check_finalized(void);
 /* Finds what lies around an address. Returns false when the address is not symmetric. */
 bool lat_check_find(const void *addr, struct lat_check_block *block);
 
+/* Returns true when a request's handle names an object: it is neither null nor a mark. */
+bool lat_check_request_is_object(const void *request);
+
+/* Returns what is wrong with the handle of a counter; null when nothing is. A counter that a team of other PEs has opened
+ * passes. */
+const char *lat_check_counter(const void *counter);
+
 #pragma GCC visibility pop
 
 #endif

@@ -2,8 +2,10 @@
 
 #include "shmem/calls.h"
 #include "shmem/place.h"
-#include "uccs/far/far.h"
+#include "shmem/team.h"
 #include "uccs/core/wait.h"
+#include "uccs/far/far.h"
+#include "uccs/object/awaited.h"
 
 #include <time.h>
 
@@ -34,6 +36,14 @@ void lat_ct_far(const char *call, struct shmem_ctx_impl *ctx, shmemx_ct_t ct, lo
         lat_fail(call, "pe %d is out of range, the job has PEs 0 to %d", pe, uccs_core.npes - 1);
     if (!uccs_counter_late(lat_ct_of(ct), pe))
         lat_fail(call, "ct %p is not a counter", (void *)ct);
+}
+
+/* A fence keeps the count behind the messages. */
+void lat_ct_behind(const char *call, struct shmem_ctx_impl *ctx, shmemx_ct_t ct, int pe)
+{
+    if (lat_unlikely(uccs_far_pe(pe)))
+        uccs_far_fence(lat_ctx_lanes(ctx));
+    lat_ct_arrive(call, ctx, ct, 1, pe);
 }
 
 lat_cold void lat_put_ct_far(const char *call, struct shmem_ctx_impl *ctx, shmemx_ct_t ct, void *dest,
@@ -84,11 +94,63 @@ void lat_ct_create(shmemx_ct_t *ct)
 void lat_ct_free(shmemx_ct_t *ct)
 {
     (void)line_of("shmemx_ct_free", *ct);
+    if (uccs_counter_opened(lat_ct_of(*ct)))
+        lat_fail("shmemx_ct_free", "ct %p belongs to a team: free it with shmemx_ct_free_team", (void *)*ct);
     lat_barrier_all();
     uccs_far_counter_clear(lat_ct_of(*ct));
     uccs_counter_release(lat_ct_of(*ct));
     lat_barrier_all();
     *ct = 0;
+}
+
+/* The join of uccs_counter_agree: every member folds what all members gave, in the same order. */
+static int join(void *members, uint64_t *words, size_t n, bool maximum)
+{
+    struct uccs_team *team = members;
+    uccs_team_exchange(team, words, n * sizeof *words);
+    for (int rank = 0; rank < team->size; rank++) {
+        const uint64_t *theirs = uccs_team_given(team, rank, n * sizeof *words);
+        for (size_t i = 0; i < n; i++)
+            if (maximum)
+                words[i] = theirs[i] > words[i] ? theirs[i] : words[i];
+            else
+                words[i] &= theirs[i];
+    }
+    return UCCS_OK;
+}
+
+int lat_ct_create_team(shmem_team_t team, shmemx_ct_t *ct)
+{
+    lat_require("shmemx_ct_create_team");
+    struct shmem_team_impl *members = lat_team_of(team);
+    uccs_counter counter = 0;
+    *ct = 0;
+    if (!members)
+        return -1;
+    const struct uccs_counter_members how = {.join = join,
+                                             .members = &members->group,
+                                             .salt = (uint32_t)members->group.slot};
+    if (uccs_counter_agree(&how, &counter) != UCCS_OK)
+        return -1;
+    *ct = (shmemx_ct_t)(uintptr_t)counter;
+    return 0;
+}
+
+/* After the sync no member uses the counter, and every operation that a member has issued is complete. */
+int lat_ct_free_team(shmem_team_t team, shmemx_ct_t *ct)
+{
+    (void)line_of("shmemx_ct_free_team", *ct);
+    struct shmem_team_impl *members = lat_team_of(team);
+    if (!members || !uccs_counter_opened(lat_ct_of(*ct)))
+        return -1;
+    uccs_quiet();
+    if (lat_unlikely(uccs_far_on))
+        uccs_far_quiet_all();
+    uccs_team_sync(&members->group);
+    uccs_far_counter_clear(lat_ct_of(*ct));
+    uccs_counter_release(lat_ct_of(*ct));
+    *ct = 0;
+    return 0;
 }
 
 long lat_ct_get(shmemx_ct_t ct)
@@ -110,12 +172,22 @@ int lat_ct_test(shmemx_ct_t ct, long wait_for)
     return 0;
 }
 
-void lat_ct_wait(shmemx_ct_t ct, long wait_for)
+long lat_ct_wait(shmemx_ct_t ct, long wait_for)
 {
     const struct uccs_counter_line *line = line_of("shmemx_ct_wait", ct);
     struct uccs_wait wait = {0};
-    while (atomic_load_acquire(&line->count) < wait_for) /* release: uccs_counter_arrive */
+    long count;
+    while ((count = atomic_load_acquire(&line->count)) < wait_for) /* release: uccs_counter_arrive */
         uccs_pause(&wait);
+    return count;
+}
+
+void lat_ct_wait_nbe(shmemx_ct_t ct, long wait_for, shmemx_request_t *req)
+{
+    (void)line_of("shmemx_ct_wait_nbe", ct);
+    struct uccs_request *request = uccs_request_materialise(req);
+    if (!request || !uccs_awaited_counter(lat_ct_of(ct), wait_for, request))
+        lat_fail("shmemx_ct_wait_nbe", "no memory for a request");
 }
 
 static double now(void)
@@ -191,4 +263,28 @@ void lat_ct_add(shmemx_ct_t ct, long weight, int pe)
 void lat_ctx_ct_add(shmem_ctx_t ctx, shmemx_ct_t ct, long weight, int pe)
 {
     lat_ct_arrive("shmemx_ctx_ct_add", ctx, ct, weight, lat_ctx_pe("shmemx_ctx_ct_add", ctx, pe));
+}
+
+/* A count is a put without data. */
+static void add_nbe(const char *call, shmem_ctx_t ctx, shmemx_ct_t ct, long weight, int pe, shmemx_request_t *req)
+{
+    if (lat_unlikely(uccs_far_pe(pe))) {
+        lat_require(call);
+        lat_ct_check(call, ct);
+        const struct uccs_far_with with = {.what = FAR_COUNT, .value = lat_ct_of(ct), .weight = weight};
+        lat_put_with_far(call, ctx, 0, 0, 0, pe, &with, false, req);
+        return;
+    }
+    lat_ct_arrive(call, ctx, ct, weight, pe);
+    lat_stored(req);
+}
+
+void lat_ct_add_nbe(shmemx_ct_t ct, long weight, int pe, shmemx_request_t *req)
+{
+    add_nbe("shmemx_ct_add_nbe", LAT_CTX_DEFAULT, ct, weight, pe, req);
+}
+
+void lat_ctx_ct_add_nbe(shmem_ctx_t ctx, shmemx_ct_t ct, long weight, int pe, shmemx_request_t *req)
+{
+    add_nbe("shmemx_ctx_ct_add_nbe", ctx, ct, weight, lat_ctx_pe("shmemx_ctx_ct_add_nbe", ctx, pe), req);
 }

@@ -91,25 +91,27 @@ void lat_request_wait(shmemx_request_t *req)
         uccs_pause(&wait);
 }
 
-/* On the node an operation has read its source when it returns, and a pending collective needs its source until it
- * completes. So local completion never comes before completion. */
-static bool locally_done(shmemx_request_t *req)
+void lat_request_wait_free(shmemx_request_t *req)
 {
-    return uccs_request_pending(*req) == 0 || uccs_request_done(req);
+    struct uccs_wait wait = {0};
+    lat_require("shmemx_request_wait_free");
+    while (!uccs_request_done(req))
+        uccs_pause(&wait);
+    uccs_request_free(req);
 }
 
 void lat_request_wait_local(shmemx_request_t *req)
 {
     struct uccs_wait wait = {0};
     lat_require("shmemx_request_wait_local");
-    while (!locally_done(req))
+    while (!uccs_request_done_locally(req))
         uccs_pause(&wait);
 }
 
 int lat_request_test_local(shmemx_request_t *req)
 {
     lat_require("shmemx_request_test_local");
-    return answer(locally_done(req));
+    return answer(uccs_request_done_locally(req));
 }
 
 /* Sets work as in wait_until_all, _any and _some: status excludes members, an empty set is satisfied at once, and `any`
@@ -199,6 +201,17 @@ void lat_request_wait_all(shmemx_request_t *reqs, size_t nreqs, const int *statu
     lat_require("shmemx_request_wait_all");
     while (!all_done(reqs, nreqs, status))
         uccs_pause(&wait);
+}
+
+void lat_request_wait_all_free(shmemx_request_t *reqs, size_t nreqs, const int *status)
+{
+    struct uccs_wait wait = {0};
+    lat_require("shmemx_request_wait_all_free");
+    while (!all_done(reqs, nreqs, status))
+        uccs_pause(&wait);
+    for (size_t i = 0; i < nreqs; i++)
+        if (included(status, i))
+            uccs_request_free(&reqs[i]);
 }
 
 size_t lat_request_wait_any(shmemx_request_t *reqs, size_t nreqs, const int *status)

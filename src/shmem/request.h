@@ -93,6 +93,8 @@ void lat_request_fence(shmemx_request_t *req);
 size_t lat_request_pending(shmemx_request_t req);
 
 void lat_request_wait(shmemx_request_t *req);
+void lat_request_wait_free(shmemx_request_t *req);
+void lat_request_wait_all_free(shmemx_request_t *reqs, size_t nreqs, const int *status);
 int lat_request_test_slow(shmemx_request_t *req);
 void lat_request_wait_local(shmemx_request_t *req);
 int lat_request_test_local(shmemx_request_t *req);

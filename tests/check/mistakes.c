@@ -20,6 +20,85 @@ static void fine(void)
     shmem_int_put(NULL, NULL, 0, peer);   /* nothing to move: any address */
 }
 
+static void fine_requests(void)
+{
+    shmemx_request_t one = SHMEMX_REQUEST_NULL, other, set[3] = {SHMEMX_REQUEST_NULL};
+    shmemx_ct_t ct;
+    const long value = 1;
+    size_t index;
+    shmemx_request_create(SHMEMX_REQUEST_SHARED, &other);
+    shmemx_int_put_nbe(dest, source, 1, peer, &one);
+    shmemx_barrier_all_nbe(&set[0]);
+    shmemx_barrier_all_nbe(&set[2]);
+    shmemx_request_merge(&other, 3, set);
+    shmemx_request_merge(&set[1], 1, &one);
+    one = other; /* a copy of a shared one */
+    shmemx_request_wait(&one);
+    shmemx_request_wait_all(set, 3, NULL);
+    shmemx_request_wait_some(set, 3, &index, (int[]){1, 0, 1});
+    shmemx_request_wait_any(NULL, 0, NULL);
+    shmemx_request_wait_free(&other);
+    shmemx_request_wait_all_free(set, 3, NULL);
+    shmemx_ct_create(&ct);
+    one = SHMEMX_REQUEST_NULL;
+    shmemx_ct_wait_nbe(ct, 1, &one);
+    shmemx_ct_add_nbe(ct, 1, peer, &set[0]);
+    shmemx_request_wait_free(&one);
+    shmemx_request_wait_free(&set[0]);
+    shmemx_ct_wait_any(&ct, &value, 1);
+    shmemx_ct_consume(ct, 0);
+    shmemx_ct_free(&ct);
+}
+static void request_bogus(void)
+{
+    shmemx_request_t request = (shmemx_request_t)words;
+    shmemx_request_wait(&request);
+}
+static void request_freed_copy(void)
+{
+    shmemx_request_t request = SHMEMX_REQUEST_NULL, copy;
+    shmemx_barrier_all_nbe(&request);
+    copy = request;
+    shmemx_request_wait_free(&request);
+    shmemx_request_test(&copy);
+}
+static void request_private_copy(void)
+{
+    shmemx_request_t request, copy;
+    shmemx_request_create(SHMEMX_REQUEST_PRIVATE, &request);
+    copy = request;
+    shmemx_int_put_nbe(dest, source, 1, peer, &request);
+    shmemx_request_wait(&copy);
+    shmemx_request_wait(&copy);
+    shmemx_request_wait_free(&request);
+}
+static void requests_null(void)
+{
+    shmemx_request_wait_any(NULL, 2, NULL);
+}
+static void counter_bogus(void)
+{
+    shmemx_ct_add((shmemx_ct_t)0x700001, 1, peer);
+}
+static void counter_freed(void)
+{
+    shmemx_ct_t ct, copy;
+    shmemx_ct_create(&ct);
+    copy = ct;
+    shmemx_ct_free(&ct);
+    shmemx_int_put_ct(copy, dest, source, 1, peer);
+}
+static void counters_null(void)
+{
+    shmemx_ct_wait_any(NULL, NULL, 1);
+}
+static void consume_negative(void)
+{
+    shmemx_ct_t ct;
+    shmemx_ct_create(&ct);
+    shmemx_ct_consume(ct, -5);
+}
+
 static void pe_high(void)
 {
     shmem_int_p(dest, 1, npes);
@@ -332,6 +411,16 @@ static const struct mistake {
     {"psync_private", psync_private, "shmem_broadcast32: pSync: 0x[0-9a-f]+ is not a symmetric address"},
     {"provided_null", provided_null, "shmem_query_thread: provided: is a null pointer"},
     {"level", level, "shmem_init_thread: requested: 9 is not one of the SHMEM_THREAD_ levels"},
+    {"fine_requests", fine_requests, ""},
+    {"request_bogus", request_bogus, "shmemx_request_wait: req: 0x[0-9a-f]+ is not a request, or one that was freed"},
+    {"request_freed_copy", request_freed_copy,
+     "shmemx_request_test: req: 0x[0-9a-f]+ is not a request, or one that was freed"},
+    {"request_private_copy", request_private_copy, "shmemx_request_wait: warning: req: a copy of a private request"},
+    {"requests_null", requests_null, "shmemx_request_wait_any: reqs: is a null pointer"},
+    {"counter_bogus", counter_bogus, "shmemx_ct_add: ct: 0x700001 is not a counter"},
+    {"counter_freed", counter_freed, "shmemx_int_put_ct: ct: 0x[0-9a-f]+ is a counter that was freed"},
+    {"counters_null", counters_null, "shmemx_ct_wait_any: cts: is a null pointer"},
+    {"consume_negative", consume_negative, "shmemx_ct_consume: n: -5 is negative"},
     {"request_null", request_null, "shmemx_int_put_nbe: req: is a null pointer"},
     {"counter_null", counter_null, "shmemx_int_put_ct: ct: is a null pointer"},
     {"after_finalize", after_finalize, "shmem_int_p: called after the last shmem_finalize"},

@@ -74,7 +74,7 @@ static void used_again(void)
             shmem_quiet();
         shmemx_request_wait_local(&one);
         source = -1;
-        if (round % 2)
+        if (round % 2 || !on_node)
             shmemx_request_wait(&one);
         CHECK_EQ(shmemx_request_test(&one), 1);
         CHECK(one != SHMEMX_REQUEST_NULL);

@@ -35,6 +35,12 @@ static void requests(void)
     expect("shmemx_request_test_some", shmemx_request_test_some(set, 3, found, NULL) == 3, "missed some");
     shmemx_request_free(&one);
     expect("shmemx_request_free", one == SHMEMX_REQUEST_NULL, "left a handle");
+    shmemx_barrier_all_nbe(&one);
+    shmemx_barrier_all_nbe(&set[1]);
+    shmemx_request_wait_free(&one);
+    expect("shmemx_request_wait_free", one == SHMEMX_REQUEST_NULL, "left a handle");
+    shmemx_request_wait_all_free(&set[1], 1, NULL);
+    expect("shmemx_request_wait_all_free", set[1] == SHMEMX_REQUEST_NULL, "left a handle");
     settle();
 }
 
@@ -44,7 +50,7 @@ static void counters(void)
     const long values[1] = {2};
     shmemx_ct_create(&ct);
     shmemx_ct_add(ct, 2, peer);
-    shmemx_ct_wait(ct, 2);
+    expect("shmemx_ct_wait", shmemx_ct_wait(ct, 2) == 2, "wrong count");
     expect("shmemx_ct_get", shmemx_ct_get(ct) == 2, "wrong count");
     expect("shmemx_ct_test", shmemx_ct_test(ct, 2) == 1 && shmemx_ct_test(ct, 3) == 0, "wrong answer");
     expect("shmemx_ct_wait_any", shmemx_ct_wait_any(&ct, values, 1) == 0, "wrong index");
@@ -60,10 +66,25 @@ static void counters(void)
     shmemx_ct_free(&ct);
 }
 
+static void team_counters(void)
+{
+    shmemx_ct_t ct;
+    shmemx_request_t one = SHMEMX_REQUEST_NULL, two = SHMEMX_REQUEST_NULL;
+    expect("shmemx_ct_create_team", shmemx_ct_create_team(SHMEM_TEAM_WORLD, &ct) == 0, "failed");
+    shmemx_ct_wait_nbe(ct, 5, &one);
+    shmemx_ct_add_nbe(ct, 2, peer, &two);
+    shmemx_ctx_ct_add_nbe(ctx, ct, 3, peer, &two);
+    shmemx_request_wait_free(&two);
+    shmemx_request_wait_free(&one);
+    expect("shmemx_ct_wait_nbe", shmemx_ct_get(ct) == 5, "wrong count");
+    expect("shmemx_ct_free_team", shmemx_ct_free_team(SHMEM_TEAM_WORLD, &ct) == 0 && !ct, "failed");
+}
+
 int main(void)
 {
     begin();
     requests();
     counters();
+    team_counters();
     return end(30);
 }

@@ -127,7 +127,7 @@ static void nbe_complete(struct operation *op)
     struct uccs_request *request = op->request;
     struct uccs_team *group = &op->team->group;
     free(op);
-    uccs_request_finish(request, false);
+    uccs_request_finish_use(request, false);
     (void)atomic_fetch_sub_acqrel(&group->pending, 1); /* acquire: lat_team_destroy; the team may be gone now */
 }
 
@@ -166,7 +166,7 @@ static int start(shmem_team_t handle, shmemx_request_t *req, const struct operat
     op->team = team;
     op->request = request;
     op->number = ++team->group.posted;
-    uccs_request_begin(request);
+    uccs_request_begin_use(request);
     (void)atomic_fetch_add_relaxed(&team->group.pending, 1); /* before the list's lock */
     uint64_t *mine = uccs_team_line(&team->group, team->rank, TEAM_POSTED);
     atomic_store_release(mine, op->number); /* acquire: ready, at the others */

@@ -31,6 +31,23 @@ static struct link_header put_header(enum link_kind kind, struct uccs_far_place 
     return (struct link_header){.kind = (uint8_t)kind, .segment = (uint8_t)to.segment, .at = {to.offset, to.region}};
 }
 
+/* Notes that the source of a put is not needed any more. */
+static void source_left(void *request)
+{
+    uccs_request_finish_use(request, false);
+}
+
+/* The request of a put that is not copied counts the use of its source as an operation of its own, since the message's
+ * end may come after the answer of the target. */
+static void track_source(struct link_message *message)
+{
+    if (!message->request || message->flag || !message->bytes || link_copies(message))
+        return;
+    uccs_request_begin_use(message->request);
+    message->left = source_left;
+    message->cookie = message->request;
+}
+
 static void put(struct link_lane *lane, int pe, struct uccs_far_place to, const void *source, size_t bytes,
                 const struct uccs_far_with *with, uccs_request_handle *handle, uint32_t *flag)
 {
@@ -43,6 +60,7 @@ static void put(struct link_lane *lane, int pe, struct uccs_far_place to, const 
                                    .later = !flag && !with};
     if (with)
         attach(&message.header, with);
+    track_source(&message);
     link_make_room(lane);
     link_issue(lane, pe, &message);
 }

@@ -30,7 +30,7 @@ static void tell_importer(int pe, uint64_t region, struct uccs_request *all)
     if (!ask)
         watch_fail("no memory to tell PE %d of memory that is released", pe);
     *ask = (struct far_ask){.ask.request = all};
-    uccs_request_begin(all);
+    uccs_request_begin_use(all);
     ask_about(pe, LINK_GONE, region, ask);
 }
 

@@ -74,6 +74,6 @@ void link_settle(struct link_ask *ask)
     }
     unlist(ask);
     if (ask->request)
-        uccs_request_finish(ask->request, ask->failed);
+        uccs_request_finish_use(ask->request, ask->failed);
     free(ask);
 }

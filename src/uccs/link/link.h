@@ -65,6 +65,8 @@ struct link_message {
     bool later;                   /* nobody waits for the message yet, so it may leave together with others */
 };
 
+/* Returns true when link_issue copies the data, so that the caller may change it at once. */
+bool link_copies(const struct link_message *message);
 /* Waits while the transport holds too many messages. Callers call it before they issue. */
 void link_make_room(struct link_lane *lane);
 /* Returns true when link_make_room would wait. */

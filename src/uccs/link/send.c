@@ -73,6 +73,11 @@ void link_send_later(struct link_peer *peer, struct link_send *send, const void 
         link_thread_remind(lane);
 }
 
+bool link_copies(const struct link_message *message)
+{
+    return message->later && link_batch_fits(message->bytes);
+}
+
 void link_answer(struct link_origin *origin, const struct link_message *answer)
 {
     struct link_send *send = link_send_new(link_service());

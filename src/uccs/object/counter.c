@@ -26,6 +26,14 @@ static uint32_t nth_slot(uint32_t n)
     return n < NODE_JOB_COUNTERS / 2 ? 2 * n : 2 * n + 1 - NODE_JOB_COUNTERS;
 }
 
+bool uccs_counter_usable(uccs_counter counter, int pe)
+{
+    uint32_t index = (uint32_t)pe - uccs_core.first;
+    if (!uccs_counter_opened(counter))
+        return uccs_counter_of_job(counter);
+    return index >= uccs_core.size || uccs_counter_open_at(counter, index);
+}
+
 /* Returns true when the handle of an arrival is old. A counter of the job may still be to come here. */
 static bool old_here(uccs_counter counter)
 {

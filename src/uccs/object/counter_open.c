@@ -52,14 +52,6 @@ struct uccs_counter_line *uccs_counter_line_open(uccs_counter counter, uint32_t 
     return uccs_counter_open_at(counter, index) ? uccs_counter_at(index, uccs_counter_slot(counter)) : 0;
 }
 
-bool uccs_counter_usable(uccs_counter counter, int pe)
-{
-    uint32_t index = (uint32_t)pe - uccs_core.first;
-    if (!uccs_counter_opened(counter))
-        return uccs_counter_of_job(counter);
-    return index >= uccs_core.size || uccs_counter_open_at(counter, index);
-}
-
 /* Takes a slot, if it is free. */
 static bool take(uint32_t number)
 {

@@ -13,7 +13,7 @@ struct uccs_request *uccs_request_materialise(uccs_request_handle *handle)
     object = malloc(sizeof *object);
     if (!object)
         return 0;
-    *object = (struct uccs_request){.pending = 1, .dirty = *handle == UCCS_REQUEST_DIRTY};
+    *object = (struct uccs_request){.pending = 1, .sources = 1, .dirty = *handle == UCCS_REQUEST_DIRTY};
     *handle = object;
     return object;
 }
@@ -36,9 +36,32 @@ static void take(struct uccs_request *request, bool error)
     }
 }
 
+/* Takes one from the request's count of local uses, before the caller takes one from `pending`. A count that reaches
+ * zero takes one from the parent's, and so on. */
+static void take_use(struct uccs_request *request)
+{
+    while (request && atomic_fetch_sub_acqrel(&request->sources, 1) == 1)
+        request = request->parent; /* stored before the owner's decrement */
+}
+
 void uccs_request_finish(struct uccs_request *request, bool error)
 {
     take(request, error);
+}
+
+void uccs_request_finish_use(struct uccs_request *request, bool error)
+{
+    take_use(request);
+    take(request, error);
+}
+
+bool uccs_request_done_locally(const uccs_request_handle *handle)
+{
+    const struct uccs_request *object = uccs_request_object(*handle);
+    if (!object || atomic_load_acquire(&object->sources) == 1) /* acqrel: take_use */
+        return true;
+    uccs_work_on();
+    return atomic_load_acquire(&object->sources) == 1;
 }
 
 bool uccs_request_done_slow(uccs_request_handle *handle)
@@ -70,7 +93,7 @@ static bool adopt(struct uccs_request *parent, struct uccs_request *child)
 {
     if (child == parent || child->parent)
         return false;
-    uccs_request_begin(parent);
+    uccs_request_begin_use(parent);
     child->parent = parent; /* published by the decrement in take */
     return true;
 }
@@ -112,6 +135,7 @@ void uccs_request_merge(uccs_request_handle *into, size_t n, uccs_request_handle
         struct uccs_request *child = &handles[i] != into ? uccs_request_object(handles[i]) : 0;
         if (&handles[i] != into)
             handles[i] = 0;
+        take_use(child);
         take(child, false);
     }
 }
@@ -120,6 +144,7 @@ void uccs_request_free(uccs_request_handle *handle)
 {
     struct uccs_request *object = uccs_request_object(*handle);
     *handle = 0;
+    take_use(object);
     take(object, false);
 }
 

@@ -15,6 +15,10 @@
  * `parent` is set once, before the owner's one is dropped (release); the thread that takes the count to zero reads it
  * (acquire).
  *
+ * Local completion is earlier: `sources` is the number of operations under way whose local memory is still in use (a put's
+ * source, a get's destination), plus one for the owner. It is linked to the parent's as `pending` is, and an operation
+ * takes its one from `sources` before it takes its one from `pending`.
+ *
  * Any number of threads may use one object. For one handle variable the usual rules for variables hold. */
 #ifndef UCCS_OBJECT_REQUEST_H
 #define UCCS_OBJECT_REQUEST_H
@@ -28,6 +32,7 @@ struct uccs_request {
     uint32_t pending; /* operations, + 1 while owned; acqrel */
     uint32_t dirty;   /* 1: node stores since the last fence; issuers store it (release), testers load it (acquire) */
     uint32_t error;   /* operations that failed */
+    uint32_t sources; /* operations that use local memory, + 1 while owned; acqrel */
     struct uccs_request *parent;
 };
 
@@ -69,6 +74,17 @@ static inline void uccs_request_begin(struct uccs_request *request)
 
 /* Notes that one operation has completed; `error`: it failed. The request may be freed on return. */
 void uccs_request_finish(struct uccs_request *request, bool error);
+
+/* The same for an operation that uses local memory until it completes. */
+static inline void uccs_request_begin_use(struct uccs_request *request)
+{
+    atomic_fetch_add_relaxed(&request->sources, 1); /* the publication of the operation orders it */
+    uccs_request_begin(request);
+}
+void uccs_request_finish_use(struct uccs_request *request, bool error);
+
+/* Returns true when no operation issued with the handle uses local memory any more. Makes progress. */
+bool uccs_request_done_locally(const uccs_request_handle *handle);
 
 bool uccs_request_done_slow(uccs_request_handle *handle);
 
