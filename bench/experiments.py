@@ -21,9 +21,12 @@ def request_rows(row, size_name):
     for size in PUT_SIZES:
         base = f"requests-2/nbi.{size}"
         for way, what in (("request", "a request for each put"), ("merged", "puts with one request"),
-                          ("merge", "a request for each put, merged into one")):
+                          ("merge", "a request for each put, merged into one"),
+                          ("request.new", "a new request for each put"),
+                          ("merge.new", "a new request for each put, merged into a new one")):
+            goal = way in ("request", "merged")
             yield row(REQUEST, f"{what}, {size_name(size)}, against nbi puts", f"requests-2/{way}.{size}", base,
-                      "floor" if way != "merge" else None, 1.5 if way != "merge" else None)
+                      "floor" if goal else None, 1.5 if goal else None)
     for size in PUT_SIZES:
         yield row(REQUEST, f"put and wait for its request, {size_name(size)}, against put and quiet",
                   f"requests-2/request.each.{size}", f"requests-2/put.each.{size}")

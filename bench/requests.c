@@ -4,6 +4,7 @@
  *   put        blocking puts, one quiet a window       nbi       put_nbi, one quiet a window
  *   request    a request for each put, wait_all        merged    one request for the window, one wait
  *   merge      a request for each put, merged into one, one wait
+ *   request.new, merge.new    the same two, with handles that are null again after each window: their allocation counts
  *   put_inc    put, fence, atomic_inc of a counter     put_ct    counting put
  *   put.each, request.each    one put and its remote completion at a time (quiet, wait)
  *   test       testing a merged request that is complete
@@ -54,6 +55,10 @@ LOOP(do_request, shmemx_putmem_nbe(to, w->source, w->size, w->pe, &w->request[i]
 LOOP(do_merged, shmemx_putmem_nbe(to, w->source, w->size, w->pe, &w->request[0]), shmemx_request_wait(&w->request[0]))
 LOOP(do_merge, shmemx_putmem_nbe(to, w->source, w->size, w->pe, &w->request[i]),
      (shmemx_request_merge(&w->whole, (size_t)i, w->request), shmemx_request_wait(&w->whole)))
+LOOP(do_request_new, shmemx_putmem_nbe(to, w->source, w->size, w->pe, &w->request[i]),
+     shmemx_request_wait_all_free(w->request, (size_t)i, NULL))
+LOOP(do_merge_new, shmemx_putmem_nbe(to, w->source, w->size, w->pe, &w->request[i]),
+     (shmemx_request_merge(&w->whole, (size_t)i, w->request), shmemx_request_wait_free(&w->whole)))
 LOOP(do_request_each,
      (shmemx_putmem_nbe(to, w->source, w->size, w->pe, &w->request[0]), shmemx_request_wait(&w->request[0])), (void)0)
 LOOP(do_ct, shmemx_putmem_ct(w->ct, to, w->source, w->size, w->pe), shmem_quiet())
@@ -64,12 +69,21 @@ static const struct {
     const char *name;
     bench_loop *loop;
 } ways[] = {
-    {"put", do_put},         {"nbi", do_nbi},       {"put.each", do_each}, {"put_inc", do_inc},
+    {"put", do_put},
+    {"nbi", do_nbi},
+    {"put.each", do_each},
+    {"put_inc", do_inc},
 #if BENCH_REQUESTS
-    {"request", do_request}, {"merged", do_merged}, {"merge", do_merge},   {"request.each", do_request_each},
+    {"request", do_request},
+    {"merged", do_merged},
+    {"merge", do_merge},
+    {"request.each", do_request_each},
     {"put_ct", do_ct},
+    {"request.new", do_request_new},
+    {"merge.new", do_merge_new},
 #else /* a program does this where there are no requests */
-    {"request", do_nbi}, {"merged", do_nbi}, {"merge", do_nbi},     {"request.each", do_each}, {"put_ct", do_inc},
+    {"request", do_nbi}, {"merged", do_nbi},      {"merge", do_nbi},     {"request.each", do_each},
+    {"put_ct", do_inc},  {"request.new", do_nbi}, {"merge.new", do_nbi},
 #endif
 };
 enum { WAYS = sizeof ways / sizeof ways[0] };

@@ -9,13 +9,21 @@
 
 #include <time.h>
 
+/* line_of for a counter that is not one of the job's. */
+lat_cold static struct uccs_counter_line *line_of_opened(const char *call, shmemx_ct_t ct)
+{
+    if (!uccs_counter_live(lat_ct_of(ct)))
+        lat_fail(call, "ct %p is not a counter, or one that was freed", (void *)ct);
+    return uccs_counter_mine(lat_ct_of(ct));
+}
+
 /* Returns my line of a live counter; ends the job when the counter is none. */
 static struct uccs_counter_line *line_of(const char *call, shmemx_ct_t ct)
 {
     lat_require(call);
-    if (lat_unlikely(!uccs_counter_live(lat_ct_of(ct))))
-        lat_fail(call, "ct %p is not a counter, or one that was freed", (void *)ct);
-    return uccs_counter_mine(lat_ct_of(ct));
+    if (lat_likely(uccs_counter_of_job(lat_ct_of(ct))))
+        return uccs_counter_mine(lat_ct_of(ct));
+    return line_of_opened(call, ct);
 }
 
 void lat_ct_check(const char *call, shmemx_ct_t ct)
@@ -34,7 +42,7 @@ void lat_ct_far(const char *call, struct shmem_ctx_impl *ctx, shmemx_ct_t ct, lo
     }
     if (pe < 0 || pe >= uccs_core.npes)
         lat_fail(call, "pe %d is out of range, the job has PEs 0 to %d", pe, uccs_core.npes - 1);
-    if (!uccs_counter_late(lat_ct_of(ct), pe))
+    if (!uccs_counter_arrive_open(lat_ct_of(ct), weight, pe) && !uccs_counter_late(lat_ct_of(ct), pe))
         lat_fail(call, "ct %p is not a counter", (void *)ct);
 }
 

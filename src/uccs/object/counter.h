@@ -89,14 +89,13 @@ static inline struct uccs_counter_line *uccs_counter_mine(uccs_counter counter)
     return uccs_counter_at((uint32_t)uccs_core.me - uccs_core.first, uccs_counter_slot(counter));
 }
 
-/* Returns the counter's line at a PE of this node; null for a PE of another node and for an old handle. */
-struct uccs_counter_line *uccs_counter_line_open(uccs_counter counter, uint32_t index);
-
+/* Returns the line of a counter of the job at a PE of this node; null for a PE of another node, an old handle, and a
+ * counter that was opened. */
 static lat_hot struct uccs_counter_line *uccs_counter_line_at(uccs_counter counter, int pe)
 {
     uint32_t index = (uint32_t)pe - uccs_core.first;
     if (lat_unlikely(index >= uccs_core.size || !uccs_counter_of_job(counter)))
-        return uccs_counter_line_open(counter, index);
+        return 0;
     return uccs_counter_at(index, uccs_counter_slot(counter));
 }
 
@@ -113,6 +112,9 @@ static lat_hot void uccs_counter_coming(struct uccs_counter_line *line)
 #endif
 }
 
+/* uccs_counter_arrive for a counter that was opened. */
+lat_cold bool uccs_counter_arrive_open(uccs_counter counter, int64_t weight, int pe);
+
 /* Counts an arrival at a PE of this node, after everything that this thread stored there or read from there. Returns
  * false when it counted nothing, because the handle is old (uccs_counter_late counts the error) or the PE is on another
  * node. */
@@ -120,7 +122,7 @@ static lat_hot bool uccs_counter_arrive(uccs_counter counter, int64_t weight, in
 {
     struct uccs_counter_line *line = uccs_counter_line_at(counter, pe);
     if (lat_unlikely(!line))
-        return false;
+        return uccs_counter_arrive_open(counter, weight, pe);
     atomic_fetch_add_release(&line->count, weight); /* acquire: uccs_counter_get at the target */
     return true;
 }

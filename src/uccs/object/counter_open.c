@@ -47,9 +47,14 @@ bool uccs_counter_open_at(uccs_counter counter, uint32_t index)
            atomic_load_acquire(&generations_at(index)[number_of(counter)]) == counter >> UCCS_COUNTER_SLOT_BITS;
 }
 
-struct uccs_counter_line *uccs_counter_line_open(uccs_counter counter, uint32_t index)
+bool uccs_counter_arrive_open(uccs_counter counter, int64_t weight, int pe)
 {
-    return uccs_counter_open_at(counter, index) ? uccs_counter_at(index, uccs_counter_slot(counter)) : 0;
+    uint32_t index = (uint32_t)pe - uccs_core.first;
+    if (!uccs_counter_open_at(counter, index))
+        return false;
+    struct uccs_counter_line *line = uccs_counter_at(index, uccs_counter_slot(counter));
+    atomic_fetch_add_release(&line->count, weight); /* acquire: uccs_counter_get at the target */
+    return true;
 }
 
 /* Takes a slot, if it is free. */
