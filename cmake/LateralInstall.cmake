@@ -2,6 +2,7 @@
 #
 #   lib/liblateral.so.1, lib/liblateral.a, include/, lib/pkgconfig/lateral.pc,
 #   lib/cmake/Lateral/ for find_package(Lateral): targets Lateral::shmem and Lateral::shmem_static
+#   and for each MPI with a layer: lib/liblateral-mpi-NAME.so, lib/pkgconfig/lateral-mpi-NAME.pc, target Lateral::mpi_NAME
 #
 # The rooms api, launch, tools and docs install their headers, programs and pages themselves.
 include(CMakePackageConfigHelpers)
@@ -28,4 +29,8 @@ file(RELATIVE_PATH LATERAL_PC_UP ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig ${CMAKE_
 string(REGEX REPLACE "/$" "" LATERAL_PC_UP "${LATERAL_PC_UP}")
 configure_file(${CMAKE_SOURCE_DIR}/cmake/lateral.pc.in ${CMAKE_BINARY_DIR}/lateral.pc @ONLY)
 install(FILES ${CMAKE_BINARY_DIR}/lateral.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+foreach(LATERAL_MPI IN LISTS LATERAL_MPIS)
+  configure_file(${CMAKE_SOURCE_DIR}/cmake/lateral-mpi.pc.in ${CMAKE_BINARY_DIR}/lateral-mpi-${LATERAL_MPI}.pc @ONLY)
+  install(FILES ${CMAKE_BINARY_DIR}/lateral-mpi-${LATERAL_MPI}.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+endforeach()
 install(FILES ${CMAKE_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})

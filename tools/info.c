@@ -1,9 +1,12 @@
-/* lateral-info: shows this installation and how it would run here: version, build, machine, transports, launchers, and
- * every environment variable with its value and the origin of that value. */
+/* lateral-info: shows this installation and how it would run here: version, build, machine, transports, launchers, MPI
+ * layers, and every environment variable with its value and the origin of that value. */
 #include "base/env.h"
 #include "base/module.h"
+#include "layers.h"
+#include "needed.h"
 
 #include <dlfcn.h>
+#include <limits.h>
 #include <sched.h>
 #include <stdio.h>
 #include <string.h>
@@ -12,7 +15,7 @@
 static const char usage[] =
     "usage: lateral-info [--version | --env | --help]\n"
     "\n"
-    "Prints version, build, machine, transports, launchers and environment variables.\n"
+    "Prints version, build, machine, transports, launchers, MPI layers and environment variables.\n"
     "\n"
     "  --version   the version alone\n"
     "  --env       the environment variables alone\n"
@@ -76,6 +79,37 @@ static void print_transports(void)
     print_module("pmix", "mpirun, prterun, srun --mpi=pmix", "PMIx_Get_version");
 }
 
+struct found_mpi {
+    char soname[64], path[PATH_MAX];
+};
+
+static bool take_mpi(const char *name, const char *path, void *state)
+{
+    struct found_mpi *found = state;
+    if (!layer_of_library(name))
+        return false;
+    snprintf(found->soname, sizeof found->soname, "%s", name);
+    snprintf(found->path, sizeof found->path, "%s", path ? path : "");
+    return true;
+}
+
+/* Prints for each MPI whether its one-sided functions can be Lateral's here, and the library that the layer works with. */
+static void print_layers(void)
+{
+    printf("\nMPI layers (lateral-mpi)\n");
+    for (int i = 0; layer_name(i); i++) {
+        char layer[PATH_MAX];
+        struct found_mpi found;
+        bool taken = false;
+        if (!layer_find(layer_name(i), layer, sizeof layer))
+            printf("  %-11s not in this installation\n", layer_name(i));
+        else if (needed_walk(layer, take_mpi, &found, &taken) == NEEDED_DYNAMIC && taken && *found.path)
+            printf("  %-11s %s, %s\n", layer_name(i), found.soname, found.path);
+        else
+            printf("  %-11s its MPI is not where the dynamic linker looks\n", layer_name(i));
+    }
+}
+
 static void print_variables(void)
 {
     printf("Environment\n");
@@ -103,6 +137,7 @@ int main(int argc, char **argv)
         print_build();
         print_machine();
         print_transports();
+        print_layers();
         printf("\n");
     }
     if (refused)

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Installs the build into a folder, moves that folder elsewhere, and uses it as an outsider would.
 
-usage: check.py --build=DIR ... PART     PART: tree wrappers through tools pkgconfig cmake static destdir
+usage: check.py --build=DIR ... PART     PART: tree wrappers through tools pkgconfig cmake static destdir mpi
 """
 import argparse
 import os
@@ -159,10 +159,58 @@ def part_destdir(options, work):
     check_ring(staged, work / "ring")
 
 
+def check_window(command, env):
+    """Runs a program of one rank, which must say that its window is ours."""
+    shown = run(*command, env=env | {"LATERAL_MPI_VERBOSE": "1", "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"},
+                stderr=True)
+    assert "is carried by Lateral" in shown, shown
+
+
+def check_launcher(options, tool, program, env):
+    """In front of a launcher: each of its programs gets the layer, the launcher none."""
+    folder = pathlib.Path(options.mpicc).parent
+    launchers = [folder / name for name in (f"mpirun.{options.mpi}", "mpirun") if (folder / name).exists()]
+    if launchers:
+        env = env | {"OMPI_MCA_rmaps_base_oversubscribe": "1"}
+        check_window([tool, launchers[0], "-n", 1, program, ":", "-n", 1, program], env)
+
+
+def part_mpi(options, work):
+    """An MPI program with the layer: linked before the MPI by hand, by pkg-config and by CMake, and preloaded."""
+    blank = install(options, work)
+    prefix = blank.rename(work / "lateral")
+    lib, layer, source = prefix / "lib", f"lateral-mpi-{options.mpi}", OUTSIDE / "mpi" / "window.c"
+    tool, env, found = prefix / "bin" / "lateral-mpi", clean_env(), clean_env(LD_LIBRARY_PATH=str(lib))
+    run(options.mpicc, source, "-o", work / "plain", env=env)
+    assert "liblateral" not in run("readelf", "-d", work / "plain")
+    assert run(tool, "--print", work / "plain", env=env).strip() == str(lib / f"lib{layer}.so")
+    check_window([tool, work / "plain"], env)
+    check_window([tool, f"--mpi={options.mpi}", "sh", "-c", work / "plain"], env)
+    check_launcher(options, tool, work / "plain", env)
+    shown = run(tool, "sh", "-c", work / "plain", env=env, status=125, stderr=True)
+    assert "linked with no MPI" in shown, shown
+    run(options.mpicc, source, f"-L{lib}", f"-l{layer}", "-o", work / "linked", env=env)
+    check_window([work / "linked"], found)
+    if shutil.which("pkg-config"):
+        flags = run("pkg-config", "--libs", layer, env=clean_env(PKG_CONFIG_PATH=str(lib / "pkgconfig"))).split()
+        run(options.mpicc, source, *flags, "-o", work / "by_pkgconfig", env=env)
+        check_window([work / "by_pkgconfig"], found)
+    run(options.cmake, "-G", "Ninja", "-S", OUTSIDE / "mpi", "-B", work / "build", f"-DCMAKE_PREFIX_PATH={prefix}",
+        f"-DCMAKE_C_COMPILER={options.mpicc}", f"-DLAYER={options.mpi}", env=env)
+    run(options.cmake, "--build", work / "build", env=env)
+    check_window([work / "build" / "window"], env)
+    assert f"{options.mpi} " in run(prefix / "bin" / "lateral-info", env=env)
+    prefix.rename(blank)
+    shown = run(blank / "bin" / "lateral-mpi", work / "plain", env=env, status=125, stderr=True)
+    assert "a blank or a colon is in its path" in shown, shown
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     for name in ("build", "cmake", "cc", "cxx", "version", "soversion"):
         parser.add_argument(f"--{name}", required=True)
+    for name in ("mpi", "mpicc"):
+        parser.add_argument(f"--{name}")
     parser.add_argument("part", choices=sorted(name[5:] for name in globals() if name.startswith("part_")))
     options = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="lateral-install.") as folder:

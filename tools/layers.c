@@ -1,0 +1,64 @@
+#include "layers.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* MPICH's name is libmpich on Debian and libmpi.so.12 elsewhere; libraries that keep its binary interface (Intel MPI,
+ * MVAPICH) have the latter too. Open MPI has 40 since its version 3. */
+static const struct {
+    const char *soname, *mpi;
+} known[] = {
+    {"libmpi.so.40", "openmpi"},
+    {"libmpich.so.12", "mpich"},
+    {"libmpi.so.12", "mpich"},
+};
+static const char *const names[] = {"openmpi", "mpich", 0};
+
+const char *layer_of_library(const char *soname)
+{
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (strcmp(known[i].soname, soname) == 0)
+            return known[i].mpi;
+    return 0;
+}
+
+const char *layer_name(int i)
+{
+    return names[i];
+}
+
+bool layer_is_name(const char *text)
+{
+    for (int i = 0; names[i]; i++)
+        if (strcmp(names[i], text) == 0)
+            return true;
+    return false;
+}
+
+bool layer_find(const char *mpi, char *path, size_t bytes)
+{
+    char self[PATH_MAX], joined[PATH_MAX + 64], whole[PATH_MAX];
+    ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
+    if (length < 0)
+        return false;
+    self[length] = 0;
+    char *slash = strrchr(self, '/');
+    if (slash)
+        *slash = 0;
+    snprintf(joined, sizeof joined, "%s/" LATERAL_LIB_FROM_BIN "/liblateral-mpi-%s.so", self, mpi);
+    return realpath(joined, whole) && (size_t)snprintf(path, bytes, "%s", whole) < bytes;
+}
+
+const char *layer_list(char *list, size_t bytes)
+{
+    char path[PATH_MAX];
+    size_t used = 0;
+    snprintf(list, bytes, "none");
+    for (int i = 0; names[i]; i++)
+        if (layer_find(names[i], path, sizeof path) && used < bytes)
+            used += (size_t)snprintf(list + used, bytes - used, "%s%s", used ? ", " : "", names[i]);
+    return list;
+}

@@ -1,0 +1,217 @@
+/* lateral-mpi: finds the MPI that a program is linked with, and becomes the program with the layer for that MPI preloaded.
+ * In front of a launcher it puts itself before the launcher's program, so that the launcher has no layer in it. */
+#include "layers.h"
+#include "needed.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static const char usage[] =
+    "usage: lateral-mpi [--mpi=NAME] [--print] [--] PROGRAM [ARGUMENTS]\n"
+    "\n"
+    "Runs an MPI program with Lateral's MPI layer: its one-sided functions (MPI_Put, MPI_Win_...) are\n"
+    "Lateral's, all others the MPI's. The program stays as it is.\n"
+    "\n"
+    "  --mpi=NAME   the MPI: openmpi or mpich; default: the one that PROGRAM is linked with. An interpreter\n"
+    "               such as python is linked with none, so name its MPI\n"
+    "  --print      print what LD_PRELOAD would be, and run nothing\n"
+    "  --version    the version\n"
+    "  --help       this text\n"
+    "\n"
+    "examples:\n"
+    "  mpirun -n 4 lateral-mpi ./program\n"
+    "  lateral-mpi mpirun -n 4 ./program\n"
+    "  mpirun -n 4 lateral-mpi --mpi=openmpi python3 program.py\n"
+    "  LATERAL_MPI_VERBOSE=1 mpirun -n 2 lateral-mpi ./program    (says who carries each window)\n"
+    "\n"
+    "exit status: that of PROGRAM; 2 for a wrong option; 125 when no layer fits; 126 when PROGRAM cannot\n"
+    "be run; 127 when there is no PROGRAM\n";
+
+enum { WRONG_OPTION = 2, NO_LAYER = 125, NOT_RUN = 126, NO_PROGRAM = 127 };
+
+static const char *const launchers[] = {"mpirun", "mpiexec", "mpiexec.hydra", "orterun", "prterun", "srun", 0};
+
+static void fail(int status, const char *format, ...) __attribute__((format(printf, 2, 3), noreturn));
+static void fail(int status, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    fputs("lateral-mpi: ", stderr);
+    vfprintf(stderr, format, arguments);
+    fputc('\n', stderr);
+    va_end(arguments);
+    exit(status);
+}
+
+static bool is_program(const char *path)
+{
+    struct stat about;
+    return stat(path, &about) == 0 && S_ISREG(about.st_mode) && access(path, X_OK) == 0;
+}
+
+/* Writes the path of the file that a shell would run for this word. */
+static bool find_program(const char *word, char path[PATH_MAX])
+{
+    const char *folders = strchr(word, '/') ? "" : getenv("PATH");
+    if (strchr(word, '/'))
+        return snprintf(path, PATH_MAX, "%s", word) < PATH_MAX && is_program(path);
+    for (folders = folders ? folders : "/usr/bin:/bin"; *folders;) {
+        size_t length = strcspn(folders, ":");
+        if (snprintf(path, PATH_MAX, "%.*s/%s", length ? (int)length : 1, length ? folders : ".", word) < PATH_MAX &&
+            is_program(path))
+            return true;
+        folders += length + (folders[length] == ':');
+    }
+    return false;
+}
+
+static bool take_mpi(const char *name, const char *path, void *state)
+{
+    (void)path;
+    *(const char **)state = layer_of_library(name);
+    return *(const char **)state != 0;
+}
+
+/* Returns the name of the MPI that a program file is linked with, or null; *why then says why it is not known. */
+static const char *mpi_of(const char *path, const char **why)
+{
+    const char *mpi = 0;
+    bool taken;
+    switch (needed_walk(path, take_mpi, &mpi, &taken)) {
+    case NEEDED_ABSENT: *why = "cannot be read"; break;
+    case NEEDED_FOREIGN: *why = "is a script, or made for another machine"; break;
+    case NEEDED_STATIC: *why = "has no shared libraries, so that nothing can be preloaded"; break;
+    default: *why = "is linked with no MPI that has a layer"; break;
+    }
+    return mpi;
+}
+
+static bool is_launcher(const char *word)
+{
+    const char *slash = strrchr(word, '/'), *name = slash ? slash + 1 : word;
+    for (int i = 0; launchers[i]; i++) {
+        size_t length = strlen(launchers[i]);
+        if (strncmp(name, launchers[i], length) == 0 && (!name[length] || name[length] == '.'))
+            return true;
+    }
+    return false;
+}
+
+/* Tells whether a word of a launcher's command is the program that it starts. */
+static bool is_started(const char *word, const char *mpi)
+{
+    char path[PATH_MAX];
+    const char *why;
+    return *word != '-' && find_program(word, path) && (mpi || mpi_of(path, &why));
+}
+
+/* Becomes the launcher, with this program in front of each program that it starts. */
+static void become_launcher(char **words, int count, const char *mpi)
+{
+    char self[PATH_MAX], option[64];
+    ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
+    char **command = calloc(3 * (size_t)count + 1, sizeof *command);
+    int made = 0, programs = 0;
+    if (length < 0 || !command)
+        fail(NOT_RUN, "cannot find itself");
+    self[length] = 0;
+    snprintf(option, sizeof option, "--mpi=%s", mpi ? mpi : "");
+    command[made++] = words[0];
+    for (int i = 1, looking = 1; i < count; i++) {
+        if (looking && is_started(words[i], mpi)) {
+            command[made++] = self;
+            if (mpi)
+                command[made++] = option;
+            looking = 0;
+            programs++;
+        } else if (strcmp(words[i], ":") == 0) {
+            looking = 1;
+        }
+        command[made++] = words[i];
+    }
+    if (!programs)
+        fail(NO_LAYER,
+             "no program behind %s is linked with an MPI that has a layer: write %s ... lateral-mpi --mpi=NAME PROGRAM",
+             words[0], words[0]);
+    execvp(words[0], command);
+    fail(errno == ENOENT ? NO_PROGRAM : NOT_RUN, "cannot run %s: %s", words[0], strerror(errno));
+}
+
+/* Puts the layer in front of what LD_PRELOAD has already. */
+static char *preload(const char *layer)
+{
+    const char *had = getenv("LD_PRELOAD");
+    char *value;
+    if (asprintf(&value, "%s%s%s", layer, had && *had ? ":" : "", had ? had : "") < 0)
+        fail(NOT_RUN, "no memory");
+    return value;
+}
+
+/* Returns the path of the layer for an MPI. */
+static char *layer_path(const char *mpi)
+{
+    static char path[PATH_MAX];
+    char names[256];
+    if (!layer_find(mpi, path, sizeof path))
+        fail(NO_LAYER, "there is no layer for %s here; there is: %s", mpi, layer_list(names, sizeof names));
+    if (strpbrk(path, " :"))
+        fail(NO_LAYER,
+             "the dynamic linker cannot preload '%s': a blank or a colon is in its path; install Lateral elsewhere",
+             path);
+    return path;
+}
+
+static void become_program(char **words, const char *mpi, bool print)
+{
+    char path[PATH_MAX];
+    const char *why;
+    bool there = find_program(words[0], path);
+    if (!there && !(print && mpi))
+        fail(access(words[0], F_OK) == 0 && strchr(words[0], '/') ? NOT_RUN : NO_PROGRAM, "cannot run %s: %s", words[0],
+             access(words[0], F_OK) == 0 && strchr(words[0], '/') ? "it is not an executable file"
+                                                                  : "there is no such program");
+    if (!mpi && !(mpi = mpi_of(path, &why)))
+        fail(NO_LAYER, "%s %s: name the MPI that it loads, with --mpi=openmpi or --mpi=mpich", words[0], why);
+    char *value = preload(layer_path(mpi));
+    if (print) {
+        puts(value);
+        exit(0);
+    }
+    setenv("LD_PRELOAD", value, 1);
+    execv(path, words);
+    fail(errno == ENOENT ? NO_PROGRAM : NOT_RUN, "cannot run %s: %s", path, strerror(errno));
+}
+
+int main(int argc, char **argv)
+{
+    const char *mpi = 0;
+    bool print = false;
+    int at = 1;
+    for (; at < argc && argv[at][0] == '-'; at++) {
+        if (strcmp(argv[at], "--") == 0) {
+            at++;
+            break;
+        }
+        if (strcmp(argv[at], "--help") == 0)
+            return fputs(usage, stdout) < 0;
+        if (strcmp(argv[at], "--version") == 0)
+            return printf("lateral-mpi " LATERAL_VERSION "\n") < 0;
+        if (strcmp(argv[at], "--print") == 0)
+            print = true;
+        else if (strncmp(argv[at], "--mpi=", 6) == 0 && layer_is_name(argv[at] + 6))
+            mpi = argv[at] + 6;
+        else
+            fail(WRONG_OPTION, "unknown option %s; see lateral-mpi --help", argv[at]);
+    }
+    if (at == argc)
+        fail(WRONG_OPTION, "which program? See lateral-mpi --help");
+    if (is_launcher(argv[at]) && !print)
+        become_launcher(argv + at, argc - at, mpi);
+    become_program(argv + at, mpi, print);
+}
