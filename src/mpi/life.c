@@ -71,6 +71,7 @@ static int end_life(MPI_Comm comm, int key, void *value, void *state)
 static const char *begin_here(void)
 {
     const struct uccs_context_attr attr = {.id = CONTEXT};
+    setenv("LATERAL_PROGRESS", "thread", 0); /* windows go on while their owners compute, or wait in the MPI */
     if (lmpi_environment_give() == UCCS_ERR_INVALID)
         return "the substrate refuses the environment";
     if (uccs_init() != UCCS_OK) /* it has printed the cause */

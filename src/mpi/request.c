@@ -1,22 +1,31 @@
 /* The request forms. Data is where it belongs, or on its way with the source copied, when the call returns; so the
  * request is complete at once: a send to nobody, which costs a few nanoseconds. MPI_Wait and its kin need not be ours. */
-#include "rma.h"
+#include "request.h"
 
 #include "real.h"
 
-static int finished(MPI_Request *request)
+/* An operation on a wrong place gives its error at the call. */
+static int finish(const struct lmpi_window *window, int status, MPI_Request *request)
 {
-    return PMPI_Isend(0, 0, MPI_BYTE, MPI_PROC_NULL, 0, lmpi_life.self, request);
+    return status == MPI_SUCCESS ? PMPI_Isend(0, 0, MPI_BYTE, MPI_PROC_NULL, 0, lmpi_life.self, request)
+                                 : lmpi_error(window, status);
 }
 
-/* A request of a get or a put to the wrong place gives its error at the call. */
-static int move(struct lmpi_window *window, const struct lmpi_move *move, MPI_Request *request)
+/* Request forms need a passive epoch. */
+static bool passive(const struct lmpi_window *window, int rank)
 {
-    int status = window->open & LMPI_OPEN_LOCK_ALL || move->rank < 0 || move->rank >= window->ranks ||
-                         window->target[move->rank].open & LMPI_PASSIVE
-                     ? lmpi_move(window, move)
-                     : MPI_ERR_RMA_SYNC;
-    return status == MPI_SUCCESS ? finished(request) : lmpi_error(window, status);
+    return window->open & LMPI_OPEN_LOCK_ALL || rank < 0 || rank >= window->ranks ||
+           window->target[rank].open & LMPI_PASSIVE;
+}
+
+int lmpi_request_move(struct lmpi_window *window, const struct lmpi_move *move, MPI_Request *request)
+{
+    return finish(window, passive(window, move->rank) ? lmpi_move(window, move) : MPI_ERR_RMA_SYNC, request);
+}
+
+int lmpi_request_update(struct lmpi_window *window, const struct lmpi_update *update, MPI_Request *request)
+{
+    return finish(window, passive(window, update->rank) ? lmpi_update(window, update) : MPI_ERR_RMA_SYNC, request);
 }
 
 LMPI_EXPORT int MPI_Rput(const void *origin, int origin_count, MPI_Datatype origin_type, int rank, MPI_Aint disp,
@@ -25,10 +34,10 @@ LMPI_EXPORT int MPI_Rput(const void *origin, int origin_count, MPI_Datatype orig
     struct lmpi_window *window = lmpi_window(win);
     if (!window)
         return lmpi_real.Rput(origin, origin_count, origin_type, rank, disp, target_count, target_type, win, request);
-    return move(window,
-                &(struct lmpi_move){(char *)origin, origin_count, origin_type, rank, disp, target_count, target_type,
-                                    true},
-                request);
+    return lmpi_request_move(window,
+                             &(struct lmpi_move){(char *)origin, origin_count, origin_type, rank, disp, target_count,
+                                                 target_type, true},
+                             request);
 }
 LMPI_NAME(Rput);
 
@@ -38,8 +47,50 @@ LMPI_EXPORT int MPI_Rget(void *origin, int origin_count, MPI_Datatype origin_typ
     struct lmpi_window *window = lmpi_window(win);
     if (!window)
         return lmpi_real.Rget(origin, origin_count, origin_type, rank, disp, target_count, target_type, win, request);
-    return move(window,
-                &(struct lmpi_move){origin, origin_count, origin_type, rank, disp, target_count, target_type, false},
-                request);
+    return lmpi_request_move(window,
+                             &(struct lmpi_move){origin, origin_count, origin_type, rank, disp, target_count,
+                                                 target_type, false},
+                             request);
 }
 LMPI_NAME(Rget);
+
+LMPI_EXPORT int MPI_Raccumulate(const void *origin, int origin_count, MPI_Datatype origin_type, int rank, MPI_Aint disp,
+                                int target_count, MPI_Datatype target_type, MPI_Op op, MPI_Win win,
+                                MPI_Request *request)
+{
+    struct lmpi_window *window = lmpi_window(win);
+    if (!window)
+        return lmpi_real.Raccumulate(origin, origin_count, origin_type, rank, disp, target_count, target_type, op, win,
+                                     request);
+    return lmpi_request_update(window,
+                               &(struct lmpi_update){.origin = {(char *)origin, origin_count, origin_type},
+                                                     .rank = rank,
+                                                     .disp = disp,
+                                                     .count = target_count,
+                                                     .type = target_type,
+                                                     .op = op},
+                               request);
+}
+LMPI_NAME(Raccumulate);
+
+LMPI_EXPORT int MPI_Rget_accumulate(const void *origin, int origin_count, MPI_Datatype origin_type, void *result,
+                                    int result_count, MPI_Datatype result_type, int rank, MPI_Aint disp,
+                                    int target_count, MPI_Datatype target_type, MPI_Op op, MPI_Win win,
+                                    MPI_Request *request)
+{
+    struct lmpi_window *window = lmpi_window(win);
+    if (!window)
+        return lmpi_real.Rget_accumulate(origin, origin_count, origin_type, result, result_count, result_type, rank,
+                                         disp, target_count, target_type, op, win, request);
+    return lmpi_request_update(window,
+                               &(struct lmpi_update){.origin = {(char *)origin, origin_count, origin_type},
+                                                     .result = {result, result_count, result_type},
+                                                     .fetch = true,
+                                                     .rank = rank,
+                                                     .disp = disp,
+                                                     .count = target_count,
+                                                     .type = target_type,
+                                                     .op = op},
+                               request);
+}
+LMPI_NAME(Rget_accumulate);

@@ -1,4 +1,5 @@
-/* Derived datatypes on both sides: every constructor, against what MPI_Pack and MPI_Unpack make of them. */
+/* Derived datatypes on both sides: every constructor, against what MPI_Pack and MPI_Unpack make of them.
+ * ranks: 2 */
 #include "check.h"
 
 #define BYTES 4096

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Runs a program under an MPI's mpirun with the layer preloaded; it must end well and print PASS, and nobody may complain.
 
-    run.py NAME COMPILER LAYER RANKS PROGRAM     COMPILER: the MPI's; its mpirun lies beside it
+    run.py NAME COMPILER LAYER RANKS PROGRAM ARGUMENT     COMPILER: the MPI's; its mpirun lies beside it
 """
 import os
 import pathlib
@@ -19,10 +19,10 @@ def launcher(name, compiler):
 
 
 def main():
-    name, compiler, layer, ranks, program = sys.argv[1:]
+    name, compiler, layer, ranks, program, argument = sys.argv[1:]
     environment = dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1",
                        OMPI_MCA_rmaps_base_oversubscribe="1", LATERAL_MPI_VERBOSE="1")
-    command = [launcher(name, compiler), "-n", ranks, "env", f"LD_PRELOAD={layer}", program]
+    command = [launcher(name, compiler), "-n", ranks, "env", f"LD_PRELOAD={layer}", program, argument]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False, timeout=55)
     print(done.stdout, done.stderr, sep="")
     assert done.returncode == 0 and "PASS\n" in done.stdout, f"it ended with {done.returncode}"

@@ -1,5 +1,6 @@
 /* Shared windows, contiguous and in pieces; shared_query of other kinds; windows over memory of MPI_Alloc_mem and over
- * parts of another window. */
+ * parts of another window.
+ * ranks: 1 4 */
 #include "check.h"
 
 static void contiguous(void)

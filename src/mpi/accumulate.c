@@ -1,0 +1,178 @@
+/* MPI_Accumulate, get_accumulate, fetch_and_op and compare_and_swap. The substrate keeps one domain of atomicity for each
+ * byte, whoever reaches it and by whatever window. */
+#include "accumulate.h"
+
+#include "ops.h"
+#include "real.h"
+#include "rma.h"
+
+#include <stdint.h>
+
+static int class_of(int status)
+{
+    switch (status) {
+    case UCCS_OK: return MPI_SUCCESS;
+    case UCCS_ERR_BOUNDS: return MPI_ERR_RMA_RANGE;
+    case UCCS_ERR_NO_MEMORY: return MPI_ERR_NO_MEM;
+    case UCCS_ERR_INVALID: return MPI_ERR_OP;
+    }
+    return MPI_ERR_OTHER;
+}
+
+/* Walks over both sides, and the result's where there is one, run by run. */
+static int update_runs(struct lmpi_target *target, const struct lmpi_update *update, const struct lmpi_op *op,
+                       struct lmpi_walk *from, struct lmpi_walk *old, struct lmpi_walk *there, MPI_Aint at)
+{
+    int status = UCCS_OK;
+    MPI_Aint source = 0, dest = 0, place;
+    size_t room;
+    while (status == UCCS_OK && (room = lmpi_walk_look(there, &place))) {
+        size_t bytes = room, ready = from ? lmpi_walk_look(from, &source) : room;
+        bytes = ready < bytes ? ready : bytes;
+        ready = old ? lmpi_walk_look(old, &dest) : room;
+        bytes = ready < bytes ? ready : bytes;
+        status = uccs_accumulate(target->endpoint, target->memory, target->offset + (size_t)(at + place),
+                                 from ? update->origin.address + source : 0, old ? update->result.address + dest : 0,
+                                 bytes / op->unit, op->type, op->how, 0);
+        lmpi_walk_on(there, bytes);
+        if (from)
+            lmpi_walk_on(from, bytes);
+        if (old)
+            lmpi_walk_on(old, bytes);
+    }
+    return class_of(status);
+}
+
+/* A side consists of elements of the target's predefined type, and of as many. */
+static int check_side(const struct lmpi_side *side, const struct lmpi_type *type, const struct lmpi_type *remote,
+                      size_t bytes)
+{
+    if (side->count < 0)
+        return MPI_ERR_COUNT;
+    if (!type || (type->size && remote->size && (type->kind != remote->kind || type->unit != remote->unit)))
+        return MPI_ERR_TYPE;
+    return (size_t)side->count * type->size == bytes ? MPI_SUCCESS : MPI_ERR_TRUNCATE;
+}
+
+int lmpi_update(struct lmpi_window *window, const struct lmpi_update *update)
+{
+    const struct lmpi_type *remote = lmpi_type(update->type), *local = 0, *result = 0;
+    struct lmpi_walk from, old, there;
+    struct lmpi_op op;
+    MPI_Aint at;
+    bool reads = update->op != MPI_NO_OP;
+    if (update->rank == MPI_PROC_NULL)
+        return MPI_SUCCESS;
+    int status = lmpi_check_target(window, update->rank);
+    if (status != MPI_SUCCESS)
+        return status;
+    if (update->count < 0 || !remote)
+        return remote ? MPI_ERR_COUNT : MPI_ERR_TYPE;
+    status = lmpi_op_of(update->op, remote, &op);
+    size_t bytes = (size_t)update->count * remote->size;
+    if (status == MPI_SUCCESS && reads)
+        status = check_side(&update->origin, local = lmpi_type(update->origin.type), remote, bytes);
+    if (status == MPI_SUCCESS && update->fetch)
+        status = check_side(&update->result, result = lmpi_type(update->result.type), remote, bytes);
+    if (status == MPI_SUCCESS)
+        status = lmpi_check_range(window, update->rank, update->disp, (size_t)update->count, remote, &at);
+    if (status != MPI_SUCCESS)
+        return status;
+    lmpi_walk_begin(&there, remote, (size_t)update->count);
+    if (reads)
+        lmpi_walk_begin(&from, local, (size_t)update->origin.count);
+    if (update->fetch)
+        lmpi_walk_begin(&old, result, (size_t)update->result.count);
+    struct lmpi_target *target = &window->target[update->rank];
+    target->far_ops |= !target->near;
+    return update_runs(target, update, &op, reads ? &from : 0, update->fetch ? &old : 0, &there, at);
+}
+
+static int run(struct lmpi_window *window, const struct lmpi_update *update)
+{
+    int status = lmpi_update(window, update);
+    return status == MPI_SUCCESS ? status : lmpi_error(window, status);
+}
+
+LMPI_EXPORT int MPI_Accumulate(const void *origin, int origin_count, MPI_Datatype origin_type, int rank, MPI_Aint disp,
+                               int target_count, MPI_Datatype target_type, MPI_Op op, MPI_Win win)
+{
+    struct lmpi_window *window = lmpi_window(win);
+    if (!window)
+        return lmpi_real.Accumulate(origin, origin_count, origin_type, rank, disp, target_count, target_type, op, win);
+    return run(window, &(struct lmpi_update){.origin = {(char *)origin, origin_count, origin_type},
+                                             .rank = rank,
+                                             .disp = disp,
+                                             .count = target_count,
+                                             .type = target_type,
+                                             .op = op});
+}
+LMPI_NAME(Accumulate);
+
+LMPI_EXPORT int MPI_Get_accumulate(const void *origin, int origin_count, MPI_Datatype origin_type, void *result,
+                                   int result_count, MPI_Datatype result_type, int rank, MPI_Aint disp,
+                                   int target_count, MPI_Datatype target_type, MPI_Op op, MPI_Win win)
+{
+    struct lmpi_window *window = lmpi_window(win);
+    if (!window)
+        return lmpi_real.Get_accumulate(origin, origin_count, origin_type, result, result_count, result_type, rank,
+                                        disp, target_count, target_type, op, win);
+    return run(window, &(struct lmpi_update){.origin = {(char *)origin, origin_count, origin_type},
+                                             .result = {result, result_count, result_type},
+                                             .fetch = true,
+                                             .rank = rank,
+                                             .disp = disp,
+                                             .count = target_count,
+                                             .type = target_type,
+                                             .op = op});
+}
+LMPI_NAME(Get_accumulate);
+
+LMPI_EXPORT int MPI_Fetch_and_op(const void *origin, void *result, MPI_Datatype type, int rank, MPI_Aint disp,
+                                 MPI_Op op, MPI_Win win)
+{
+    struct lmpi_window *window = lmpi_window(win);
+    if (!window)
+        return lmpi_real.Fetch_and_op(origin, result, type, rank, disp, op, win);
+    return run(window, &(struct lmpi_update){.origin = {(char *)origin, 1, type},
+                                             .result = {result, 1, type},
+                                             .fetch = true,
+                                             .rank = rank,
+                                             .disp = disp,
+                                             .count = 1,
+                                             .type = type,
+                                             .op = op});
+}
+LMPI_NAME(Fetch_and_op);
+
+static int swap(struct lmpi_window *window, const void *origin, const void *compare, void *result, MPI_Datatype type,
+                int rank, MPI_Aint disp)
+{
+    const struct lmpi_type *known = lmpi_type(type);
+    MPI_Aint at;
+    if (rank == MPI_PROC_NULL)
+        return MPI_SUCCESS;
+    int status = lmpi_check_target(window, rank);
+    if (status != MPI_SUCCESS)
+        return status;
+    size_t size = known ? lmpi_op_swaps(known) : 0;
+    if (!size)
+        return MPI_ERR_TYPE;
+    status = lmpi_check_range(window, rank, disp, 1, known, &at);
+    if (status != MPI_SUCCESS)
+        return status;
+    struct lmpi_target *target = &window->target[rank];
+    return class_of(uccs_compare_and_swap(target->endpoint, target->memory, target->offset + (size_t)at, size, origin,
+                                          compare, result, 0));
+}
+
+LMPI_EXPORT int MPI_Compare_and_swap(const void *origin, const void *compare, void *result, MPI_Datatype type, int rank,
+                                     MPI_Aint disp, MPI_Win win)
+{
+    struct lmpi_window *window = lmpi_window(win);
+    if (!window)
+        return lmpi_real.Compare_and_swap(origin, compare, result, type, rank, disp, win);
+    int status = swap(window, origin, compare, result, type, rank, disp);
+    return status == MPI_SUCCESS ? status : lmpi_error(window, status);
+}
+LMPI_NAME(Compare_and_swap);

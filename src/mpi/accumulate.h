@@ -1,0 +1,26 @@
+/* The accumulate family between the datatypes of both sides. Any thread. */
+#ifndef MPI_ACCUMULATE_H
+#define MPI_ACCUMULATE_H
+
+#include "types.h"
+#include "window.h"
+
+struct lmpi_side {
+    char *address;
+    MPI_Aint count;
+    MPI_Datatype type;
+};
+
+struct lmpi_update {
+    struct lmpi_side origin, result; /* an address of null and a count of 0: none */
+    bool fetch;
+    int rank;
+    MPI_Aint disp, count;
+    MPI_Datatype type;
+    MPI_Op op;
+};
+
+/* Combines the origin's elements with the target's. Returns MPI_SUCCESS or an error class, and calls no error handler. */
+int lmpi_update(struct lmpi_window *window, const struct lmpi_update *update);
+
+#endif

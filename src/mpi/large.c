@@ -1,0 +1,201 @@
+/* The large-count forms of MPI 4. */
+#include "real.h"
+
+#if MPI_VERSION >= 4
+#include "accumulate.h"
+#include "request.h"
+#include "rma.h"
+
+#include <limits.h>
+#include <string.h>
+
+/* Windows have no more bytes than an MPI_Aint counts, and units are small, so the forms that make windows are those of
+ * the small counts. */
+LMPI_EXPORT int MPI_Win_create_c(void *base, MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI_Comm comm,
+                                 MPI_Win *win)
+{
+    return disp_unit > INT_MAX ? lmpi_real.Win_create_c(base, size, disp_unit, info, comm, win)
+                               : MPI_Win_create(base, size, (int)disp_unit, info, comm, win);
+}
+LMPI_NAME(Win_create_c);
+
+LMPI_EXPORT int MPI_Win_allocate_c(MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI_Comm comm, void *baseptr,
+                                   MPI_Win *win)
+{
+    return disp_unit > INT_MAX ? lmpi_real.Win_allocate_c(size, disp_unit, info, comm, baseptr, win)
+                               : MPI_Win_allocate(size, (int)disp_unit, info, comm, baseptr, win);
+}
+LMPI_NAME(Win_allocate_c);
+
+LMPI_EXPORT int MPI_Win_allocate_shared_c(MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI_Comm comm,
+                                          void *baseptr, MPI_Win *win)
+{
+    return disp_unit > INT_MAX ? lmpi_real.Win_allocate_shared_c(size, disp_unit, info, comm, baseptr, win)
+                               : MPI_Win_allocate_shared(size, (int)disp_unit, info, comm, baseptr, win);
+}
+LMPI_NAME(Win_allocate_shared_c);
+
+LMPI_EXPORT int MPI_Win_shared_query_c(MPI_Win win, int rank, MPI_Aint *size, MPI_Aint *disp_unit, void *baseptr)
+{
+    int unit = 0;
+    if (!lmpi_window(win))
+        return lmpi_real.Win_shared_query_c(win, rank, size, disp_unit, baseptr);
+    int status = MPI_Win_shared_query(win, rank, size, &unit, baseptr);
+    *disp_unit = unit;
+    return status;
+}
+LMPI_NAME(Win_shared_query_c);
+
+/* The last argument is null for a form without a request. */
+static int move(struct lmpi_window *window, const struct lmpi_move *move, MPI_Request *request)
+{
+    if (request)
+        return lmpi_request_move(window, move, request);
+    int status = lmpi_move(window, move);
+    return status == MPI_SUCCESS ? status : lmpi_error(window, status);
+}
+
+static int update(struct lmpi_window *window, const struct lmpi_update *update, MPI_Request *request)
+{
+    if (request)
+        return lmpi_request_update(window, update, request);
+    int status = lmpi_update(window, update);
+    return status == MPI_SUCCESS ? status : lmpi_error(window, status);
+}
+
+LMPI_EXPORT int MPI_Put_c(const void *origin, MPI_Count origin_count, MPI_Datatype origin_type, int rank, MPI_Aint disp,
+                          MPI_Count target_count, MPI_Datatype target_type, MPI_Win win)
+{
+    struct lmpi_window *window = lmpi_window(win);
+    if (!window)
+        return lmpi_real.Put_c(origin, origin_count, origin_type, rank, disp, target_count, target_type, win);
+    return move(window,
+                &(struct lmpi_move){(char *)origin, origin_count, origin_type, rank, disp, target_count, target_type,
+                                    true},
+                0);
+}
+LMPI_NAME(Put_c);
+
+LMPI_EXPORT int MPI_Get_c(void *origin, MPI_Count origin_count, MPI_Datatype origin_type, int rank, MPI_Aint disp,
+                          MPI_Count target_count, MPI_Datatype target_type, MPI_Win win)
+{
+    struct lmpi_window *window = lmpi_window(win);
+    if (!window)
+        return lmpi_real.Get_c(origin, origin_count, origin_type, rank, disp, target_count, target_type, win);
+    return move(window,
+                &(struct lmpi_move){origin, origin_count, origin_type, rank, disp, target_count, target_type, false},
+                0);
+}
+LMPI_NAME(Get_c);
+
+LMPI_EXPORT int MPI_Rput_c(const void *origin, MPI_Count origin_count, MPI_Datatype origin_type, int rank,
+                           MPI_Aint disp, MPI_Count target_count, MPI_Datatype target_type, MPI_Win win,
+                           MPI_Request *request)
+{
+    struct lmpi_window *window = lmpi_window(win);
+    if (!window)
+        return lmpi_real.Rput_c(origin, origin_count, origin_type, rank, disp, target_count, target_type, win, request);
+    return move(window,
+                &(struct lmpi_move){(char *)origin, origin_count, origin_type, rank, disp, target_count, target_type,
+                                    true},
+                request);
+}
+LMPI_NAME(Rput_c);
+
+LMPI_EXPORT int MPI_Rget_c(void *origin, MPI_Count origin_count, MPI_Datatype origin_type, int rank, MPI_Aint disp,
+                           MPI_Count target_count, MPI_Datatype target_type, MPI_Win win, MPI_Request *request)
+{
+    struct lmpi_window *window = lmpi_window(win);
+    if (!window)
+        return lmpi_real.Rget_c(origin, origin_count, origin_type, rank, disp, target_count, target_type, win, request);
+    return move(window,
+                &(struct lmpi_move){origin, origin_count, origin_type, rank, disp, target_count, target_type, false},
+                request);
+}
+LMPI_NAME(Rget_c);
+
+LMPI_EXPORT int MPI_Accumulate_c(const void *origin, MPI_Count origin_count, MPI_Datatype origin_type, int rank,
+                                 MPI_Aint disp, MPI_Count target_count, MPI_Datatype target_type, MPI_Op op,
+                                 MPI_Win win)
+{
+    struct lmpi_window *window = lmpi_window(win);
+    if (!window)
+        return lmpi_real.Accumulate_c(origin, origin_count, origin_type, rank, disp, target_count, target_type, op,
+                                      win);
+    return update(window,
+                  &(struct lmpi_update){{(char *)origin, origin_count, origin_type},
+                                        {0},
+                                        false,
+                                        rank,
+                                        disp,
+                                        target_count,
+                                        target_type,
+                                        op},
+                  0);
+}
+LMPI_NAME(Accumulate_c);
+
+LMPI_EXPORT int MPI_Raccumulate_c(const void *origin, MPI_Count origin_count, MPI_Datatype origin_type, int rank,
+                                  MPI_Aint disp, MPI_Count target_count, MPI_Datatype target_type, MPI_Op op,
+                                  MPI_Win win, MPI_Request *request)
+{
+    struct lmpi_window *window = lmpi_window(win);
+    if (!window)
+        return lmpi_real.Raccumulate_c(origin, origin_count, origin_type, rank, disp, target_count, target_type, op,
+                                       win, request);
+    return update(window,
+                  &(struct lmpi_update){{(char *)origin, origin_count, origin_type},
+                                        {0},
+                                        false,
+                                        rank,
+                                        disp,
+                                        target_count,
+                                        target_type,
+                                        op},
+                  request);
+}
+LMPI_NAME(Raccumulate_c);
+
+LMPI_EXPORT int MPI_Get_accumulate_c(const void *origin, MPI_Count origin_count, MPI_Datatype origin_type, void *result,
+                                     MPI_Count result_count, MPI_Datatype result_type, int rank, MPI_Aint disp,
+                                     MPI_Count target_count, MPI_Datatype target_type, MPI_Op op, MPI_Win win)
+{
+    struct lmpi_window *window = lmpi_window(win);
+    if (!window)
+        return lmpi_real.Get_accumulate_c(origin, origin_count, origin_type, result, result_count, result_type, rank,
+                                          disp, target_count, target_type, op, win);
+    return update(window,
+                  &(struct lmpi_update){{(char *)origin, origin_count, origin_type},
+                                        {result, result_count, result_type},
+                                        true,
+                                        rank,
+                                        disp,
+                                        target_count,
+                                        target_type,
+                                        op},
+                  0);
+}
+LMPI_NAME(Get_accumulate_c);
+
+LMPI_EXPORT int MPI_Rget_accumulate_c(const void *origin, MPI_Count origin_count, MPI_Datatype origin_type,
+                                      void *result, MPI_Count result_count, MPI_Datatype result_type, int rank,
+                                      MPI_Aint disp, MPI_Count target_count, MPI_Datatype target_type, MPI_Op op,
+                                      MPI_Win win, MPI_Request *request)
+{
+    struct lmpi_window *window = lmpi_window(win);
+    if (!window)
+        return lmpi_real.Rget_accumulate_c(origin, origin_count, origin_type, result, result_count, result_type, rank,
+                                           disp, target_count, target_type, op, win, request);
+    return update(window,
+                  &(struct lmpi_update){{(char *)origin, origin_count, origin_type},
+                                        {result, result_count, result_type},
+                                        true,
+                                        rank,
+                                        disp,
+                                        target_count,
+                                        target_type,
+                                        op},
+                  request);
+}
+LMPI_NAME(Rget_accumulate_c);
+#endif

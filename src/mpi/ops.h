@@ -1,0 +1,22 @@
+/* Predefined operations of accumulates, in the words of the substrate. Any thread. */
+#ifndef MPI_OPS_H
+#define MPI_OPS_H
+
+#include "types.h"
+
+#include <uccs.h>
+
+struct lmpi_op {
+    enum uccs_reduction how;
+    enum uccs_type type;
+    size_t unit; /* bytes of an element of that type */
+};
+
+/* Fills *op for an operation on elements of a datatype. Returns MPI_SUCCESS, or MPI_ERR_OP or MPI_ERR_TYPE where the
+ * standard does not define it. */
+int lmpi_op_of(MPI_Op op, const struct lmpi_type *type, struct lmpi_op *found);
+
+/* The integer type of an element for compare_and_swap. Returns its bytes, or 0 when the standard does not allow it. */
+size_t lmpi_op_swaps(const struct lmpi_type *type);
+
+#endif
