@@ -1,4 +1,4 @@
-/* MPI_Accumulate, get_accumulate, fetch_and_op and compare_and_swap. The substrate keeps one domain of atomicity for each
+/* MPI_Accumulate and get_accumulate. The substrate keeps one domain of atomicity for each
  * byte, whoever reaches it and by whatever window. */
 #include "accumulate.h"
 
@@ -8,7 +8,7 @@
 
 #include <stdint.h>
 
-static int class_of(int status)
+int lmpi_class_of(int status)
 {
     switch (status) {
     case UCCS_OK: return MPI_SUCCESS;
@@ -40,7 +40,7 @@ static int update_runs(struct lmpi_target *target, const struct lmpi_update *upd
         if (old)
             lmpi_walk_on(old, bytes);
     }
-    return class_of(status);
+    return lmpi_class_of(status);
 }
 
 /* A side consists of elements of the target's predefined type, and of as many. */
@@ -127,52 +127,3 @@ LMPI_EXPORT int MPI_Get_accumulate(const void *origin, int origin_count, MPI_Dat
                                              .op = op});
 }
 LMPI_NAME(Get_accumulate);
-
-LMPI_EXPORT int MPI_Fetch_and_op(const void *origin, void *result, MPI_Datatype type, int rank, MPI_Aint disp,
-                                 MPI_Op op, MPI_Win win)
-{
-    struct lmpi_window *window = lmpi_window(win);
-    if (!window)
-        return lmpi_real.Fetch_and_op(origin, result, type, rank, disp, op, win);
-    return run(window, &(struct lmpi_update){.origin = {(char *)origin, 1, type},
-                                             .result = {result, 1, type},
-                                             .fetch = true,
-                                             .rank = rank,
-                                             .disp = disp,
-                                             .count = 1,
-                                             .type = type,
-                                             .op = op});
-}
-LMPI_NAME(Fetch_and_op);
-
-static int swap(struct lmpi_window *window, const void *origin, const void *compare, void *result, MPI_Datatype type,
-                int rank, MPI_Aint disp)
-{
-    const struct lmpi_type *known = lmpi_type(type);
-    MPI_Aint at;
-    if (rank == MPI_PROC_NULL)
-        return MPI_SUCCESS;
-    int status = lmpi_check_target(window, rank);
-    if (status != MPI_SUCCESS)
-        return status;
-    size_t size = known ? lmpi_op_swaps(known) : 0;
-    if (!size)
-        return MPI_ERR_TYPE;
-    status = lmpi_check_range(window, rank, disp, 1, known, &at);
-    if (status != MPI_SUCCESS)
-        return status;
-    struct lmpi_target *target = &window->target[rank];
-    return class_of(uccs_compare_and_swap(target->endpoint, target->memory, target->offset + (size_t)at, size, origin,
-                                          compare, result, 0));
-}
-
-LMPI_EXPORT int MPI_Compare_and_swap(const void *origin, const void *compare, void *result, MPI_Datatype type, int rank,
-                                     MPI_Aint disp, MPI_Win win)
-{
-    struct lmpi_window *window = lmpi_window(win);
-    if (!window)
-        return lmpi_real.Compare_and_swap(origin, compare, result, type, rank, disp, win);
-    int status = swap(window, origin, compare, result, type, rank, disp);
-    return status == MPI_SUCCESS ? status : lmpi_error(window, status);
-}
-LMPI_NAME(Compare_and_swap);

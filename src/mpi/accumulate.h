@@ -23,4 +23,7 @@ struct lmpi_update {
 /* Combines the origin's elements with the target's. Returns MPI_SUCCESS or an error class, and calls no error handler. */
 int lmpi_update(struct lmpi_window *window, const struct lmpi_update *update);
 
+/* Returns the error class for a status of the substrate. */
+int lmpi_class_of(int status);
+
 #endif

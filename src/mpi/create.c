@@ -135,6 +135,8 @@ static const char *meet_memory(struct lmpi_window *window, int rank, int holder,
         target->near = window->base;
     else if (rank == window->rank)
         window->base = target->near;
+    if (target->near && target->memory)
+        target->direct = (uint8_t)uccs_accumulate_intrinsic(target->endpoint, target->memory, UCCS_INT64, UCCS_SUM);
     return 0;
 }
 

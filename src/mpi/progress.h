@@ -20,7 +20,7 @@ struct lmpi_wait {
 
 void lmpi_pause_slow(struct lmpi_wait *wait);
 
-enum { LMPI_LOOKS = 400 }; /* at memory alone, before a wait makes progress */
+enum { LMPI_LOOKS = 1000 }; /* at memory alone, before a wait makes progress */
 
 static inline void lmpi_pause(struct lmpi_wait *wait)
 {

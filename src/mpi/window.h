@@ -33,7 +33,8 @@ struct lmpi_target { /* one cache line */
     uint32_t unit; /* of displacements */
     uint8_t open;
     uint8_t far_ops; /* operations that a flush must wait for may be under way */
-    uint8_t unused[2];
+    uint8_t direct;  /* the processor's atomics on `near` are in one domain with the substrate's accumulates */
+    uint8_t unused;
     uccs_memory_t memory;
     size_t offset; /* of the window's memory in it */
     uccs_endpoint_t endpoint;

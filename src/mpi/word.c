@@ -1,0 +1,115 @@
+/* MPI_Fetch_and_op and MPI_Compare_and_swap. An aligned integer in mapped memory is one instruction of the processor
+ * where the substrate says that its accumulates are the same; all else is an accumulate of one element. */
+#include "accumulate.h"
+#include "ops.h"
+#include "real.h"
+#include "rma.h"
+
+/* The address of an integer of 4 or 8 bytes on which the processor's atomics may work, or null. */
+static inline void *plain(struct lmpi_window *window, const struct lmpi_type *type, int rank, MPI_Aint disp)
+{
+    if (__builtin_expect((unsigned)rank >= (unsigned)window->ranks || !type || type->kind > LMPI_UNSIGNED ||
+                             !type->dense || (type->size != 8 && type->size != 4),
+                         0))
+        return 0;
+    const struct lmpi_target *target = &window->target[rank];
+    size_t at;
+    if (__builtin_expect(!target->direct || !(target->open | window->open) || disp < 0 ||
+                             __builtin_mul_overflow((size_t)disp, (size_t)target->unit, &at) || at > target->bytes ||
+                             type->size > target->bytes - at || ((uintptr_t)(target->near + at) & (type->size - 1)),
+                         0))
+        return 0;
+    return target->near + at;
+}
+
+/* The order is that of the substrate's accumulates. */
+#define FETCH(bits)                                                                                                 \
+    static bool fetch##bits(uint##bits##_t *word, const uint##bits##_t *operand, uint##bits##_t *result, MPI_Op op) \
+    {                                                                                                               \
+        if (op == MPI_SUM)                                                                                          \
+            *result = __atomic_fetch_add(word, *operand, __ATOMIC_ACQ_REL);                                         \
+        else if (op == MPI_NO_OP)                                                                                   \
+            *result = __atomic_load_n(word, __ATOMIC_ACQUIRE);                                                      \
+        else if (op == MPI_REPLACE)                                                                                 \
+            *result = __atomic_exchange_n(word, *operand, __ATOMIC_ACQ_REL);                                        \
+        else                                                                                                        \
+            return false;                                                                                           \
+        return true;                                                                                                \
+    }
+FETCH(32)
+FETCH(64)
+
+LMPI_EXPORT int MPI_Fetch_and_op(const void *origin, void *result, MPI_Datatype type, int rank, MPI_Aint disp,
+                                 MPI_Op op, MPI_Win win)
+{
+    struct lmpi_window *window = lmpi_window(win);
+    if (__builtin_expect(!window, 0))
+        return lmpi_real.Fetch_and_op(origin, result, type, rank, disp, op, win);
+    const struct lmpi_type *known = lmpi_type(type);
+    void *word = plain(window, known, rank, disp);
+    if (word && (known->size == 8 ? fetch64(word, origin, result, op) : fetch32(word, origin, result, op)))
+        return MPI_SUCCESS;
+    int status = lmpi_update(window, &(struct lmpi_update){.origin = {(char *)origin, 1, type},
+                                                           .result = {result, 1, type},
+                                                           .fetch = true,
+                                                           .rank = rank,
+                                                           .disp = disp,
+                                                           .count = 1,
+                                                           .type = type,
+                                                           .op = op});
+    return status == MPI_SUCCESS ? status : lmpi_error(window, status);
+}
+LMPI_NAME(Fetch_and_op);
+
+static int swap(struct lmpi_window *window, const void *origin, const void *compare, void *result, MPI_Datatype type,
+                int rank, MPI_Aint disp)
+{
+    const struct lmpi_type *known = lmpi_type(type);
+    MPI_Aint at;
+    if (rank == MPI_PROC_NULL)
+        return MPI_SUCCESS;
+    int status = lmpi_check_target(window, rank);
+    if (status != MPI_SUCCESS)
+        return status;
+    size_t size = known ? lmpi_op_swaps(known) : 0;
+    if (!size)
+        return MPI_ERR_TYPE;
+    status = lmpi_check_range(window, rank, disp, 1, known, &at);
+    if (status != MPI_SUCCESS)
+        return status;
+    struct lmpi_target *target = &window->target[rank];
+    return lmpi_class_of(uccs_compare_and_swap(target->endpoint, target->memory, target->offset + (size_t)at, size,
+                                               origin, compare, result, 0));
+}
+
+static void swap_near(void *word, size_t size, const void *origin, const void *compare, void *result)
+{
+    if (size == 8) {
+        uint64_t expected = *(const uint64_t *)compare;
+        __atomic_compare_exchange_n((uint64_t *)word, &expected, *(const uint64_t *)origin, 0, __ATOMIC_ACQ_REL,
+                                    __ATOMIC_ACQUIRE);
+        *(uint64_t *)result = expected;
+        return;
+    }
+    uint32_t expected = *(const uint32_t *)compare;
+    __atomic_compare_exchange_n((uint32_t *)word, &expected, *(const uint32_t *)origin, 0, __ATOMIC_ACQ_REL,
+                                __ATOMIC_ACQUIRE);
+    *(uint32_t *)result = expected;
+}
+
+LMPI_EXPORT int MPI_Compare_and_swap(const void *origin, const void *compare, void *result, MPI_Datatype type, int rank,
+                                     MPI_Aint disp, MPI_Win win)
+{
+    struct lmpi_window *window = lmpi_window(win);
+    if (__builtin_expect(!window, 0))
+        return lmpi_real.Compare_and_swap(origin, compare, result, type, rank, disp, win);
+    const struct lmpi_type *known = lmpi_type(type);
+    void *word = plain(window, known, rank, disp);
+    if (__builtin_expect(word != 0, 1)) {
+        swap_near(word, known->size, origin, compare, result);
+        return MPI_SUCCESS;
+    }
+    int status = swap(window, origin, compare, result, type, rank, disp);
+    return status == MPI_SUCCESS ? status : lmpi_error(window, status);
+}
+LMPI_NAME(Compare_and_swap);
