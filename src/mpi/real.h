@@ -12,43 +12,46 @@
 
 /* The large-count forms of MPI 4. */
 #if MPI_VERSION >= 4
-#define LMPI_TAKEN_LARGE(X)                                                                                          \
-    X(Win_create_c)                                                                                                  \
-    X(Win_allocate_c)                                                                                                \
-    X(Win_allocate_shared_c)                                                                                         \
-    X(Win_shared_query_c) X(Put_c) X(Get_c) X(Rput_c) X(Rget_c) X(Accumulate_c) X(Raccumulate_c) X(Get_accumulate_c) \
-        X(Rget_accumulate_c)
+#define LMPI_TAKEN_LARGE(X)  \
+    X(Win_create_c)          \
+    X(Win_allocate_c)        \
+    X(Win_allocate_shared_c) \
+    X(Win_shared_query_c)    \
+    X(Put_c) X(Get_c) X(Rput_c) X(Rget_c) X(Accumulate_c) X(Raccumulate_c) X(Get_accumulate_c) X(Rget_accumulate_c)
 #else
 #define LMPI_TAKEN_LARGE(X)
 #endif
 
-#define LMPI_TAKEN(X)                                                                                                \
-    X(Init)                                                                                                          \
-    X(Init_thread)                                                                                                   \
-    X(Win_create)                                                                                                    \
-    X(Win_allocate)                                                                                                  \
-    X(Win_allocate_shared)                                                                                           \
-    X(Win_create_dynamic)                                                                                            \
-    X(Win_attach)                                                                                                    \
-    X(Win_detach)                                                                                                    \
-    X(Alloc_mem)                                                                                                     \
-    X(Free_mem)                                                                                                      \
-    X(Win_set_info)                                                                                                  \
-    X(Win_get_info)                                                                                                  \
-    X(Win_shared_query)                                                                                              \
-    X(Win_free)                                                                                                      \
-    X(Win_get_group)                                                                                                 \
-    X(Win_get_attr)                                                                                                  \
-    X(Put)                                                                                                           \
-    X(Get)                                                                                                           \
-    X(Rput)                                                                                                          \
-    X(Rget)                                                                                                          \
-    X(Accumulate)                                                                                                    \
-    X(Raccumulate)                                                                                                   \
-    X(Get_accumulate)                                                                                                \
-    X(Rget_accumulate) X(Fetch_and_op) X(Compare_and_swap) LMPI_TAKEN_LARGE(X) X(Win_fence) X(Win_post) X(Win_start) \
-        X(Win_complete) X(Win_wait) X(Win_test) X(Win_lock) X(Win_lock_all) X(Win_unlock) X(Win_unlock_all)          \
-            X(Win_flush) X(Win_flush_all) X(Win_flush_local) X(Win_flush_local_all) X(Win_sync)
+#define LMPI_TAKEN(X)                                                                                             \
+    X(Init)                                                                                                       \
+    X(Init_thread)                                                                                                \
+    X(Win_create)                                                                                                 \
+    X(Win_allocate)                                                                                               \
+    X(Win_allocate_shared)                                                                                        \
+    X(Win_create_dynamic)                                                                                         \
+    X(Win_attach)                                                                                                 \
+    X(Win_detach)                                                                                                 \
+    X(Alloc_mem)                                                                                                  \
+    X(Free_mem)                                                                                                   \
+    X(Win_set_info)                                                                                               \
+    X(Win_get_info)                                                                                               \
+    X(Win_shared_query)                                                                                           \
+    X(Win_free)                                                                                                   \
+    X(Win_get_group)                                                                                              \
+    X(Win_get_attr)                                                                                               \
+    X(Put)                                                                                                        \
+    X(Get)                                                                                                        \
+    X(Rput)                                                                                                       \
+    X(Rget)                                                                                                       \
+    X(Accumulate)                                                                                                 \
+    X(Raccumulate)                                                                                                \
+    X(Get_accumulate)                                                                                             \
+    X(Rget_accumulate)                                                                                            \
+    X(Fetch_and_op)                                                                                               \
+    X(Compare_and_swap)                                                                                           \
+    LMPI_TAKEN_LARGE(X) X(Win_fence) X(Win_post) X(Win_start) X(Win_complete) X(Win_wait) X(Win_test) X(Win_lock) \
+        X(Win_lock_all) X(Win_unlock) X(Win_unlock_all) X(Win_flush) X(Win_flush_all) X(Win_flush_local)          \
+            X(Win_flush_local_all) X(Win_sync)
 
 struct lmpi_real {
 #define LMPI_MEMBER(name) __typeof__(&PMPI_##name) name;

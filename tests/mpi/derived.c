@@ -1,5 +1,6 @@
 /* Derived datatypes on both sides: every constructor, against what MPI_Pack and MPI_Unpack make of them.
- * ranks: 2 */
+ * ranks: 2
+ * ways: plain far */
 #include "check.h"
 
 #define BYTES 4096

@@ -1,6 +1,7 @@
 /* Progress both ways: the MPI's messages move while a rank waits for a window, and windows go on while their owner waits
  * in the MPI, or computes. Without the kernel's copies, so that the owner has a part in operations on created windows.
- * ranks: 2 4 */
+ * ranks: 2 4
+ * ways: plain far */
 #include "check.h"
 
 #include <time.h>

@@ -22,6 +22,8 @@ def main():
     name, compiler, layer, ranks, program, argument = sys.argv[1:]
     environment = dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1",
                        OMPI_MCA_rmaps_base_oversubscribe="1", LATERAL_MPI_VERBOSE="1")
+    if argument == "far":
+        environment.update(LATERAL_NODE_SIZE="1", UCX_TLS="tcp,self")
     command = [launcher(name, compiler), "-n", ranks, "env", f"LD_PRELOAD={layer}", program, argument]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False, timeout=55)
     print(done.stdout, done.stderr, sep="")

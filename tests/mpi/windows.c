@@ -1,4 +1,5 @@
-/* Allocated and created windows: put and get under fences, locks and flushes; attributes and groups. */
+/* Allocated and created windows: put and get under fences, locks and flushes; attributes and groups.
+ * ways: plain far */
 #include "check.h"
 
 #define N 1000
