@@ -20,7 +20,7 @@ static void *find(const char *name)
 /* Before the program's own constructors, which may call MPI. */
 __attribute__((constructor(101))) static void find_all(void)
 {
-#define LMPI_FIND(name) lmpi_real.name = (__typeof__(lmpi_real.name))find("PMPI_" #name);
-    LMPI_TAKEN(LMPI_FIND)
-#undef LMPI_FIND
+#define LMPI_ROW(name) lmpi_real.name = (__typeof__(lmpi_real.name))find("PMPI_" #name);
+#include "taken.def"
+#undef LMPI_ROW
 }
