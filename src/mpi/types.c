@@ -1,5 +1,6 @@
 #include "types.h"
 
+#include <pthread.h>
 #include <stdint.h>
 #include <stdlib.h>
 
@@ -136,6 +137,23 @@ void lmpi_types_end(void)
     }
 }
 
+/* Takes a type apart once, though several threads may ask at the same time. */
+static const struct lmpi_type *learn(MPI_Datatype type)
+{
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    void *value = 0;
+    int found = 0;
+    struct lmpi_type *made = lmpi_type_flatten(type); /* it asks for inner types, so without the lock */
+    pthread_mutex_lock(&lock);
+    if (PMPI_Type_get_attr(type, key, &value, &found) != MPI_SUCCESS || found || !made ||
+        PMPI_Type_set_attr(type, key, made) != MPI_SUCCESS) {
+        free(made);
+        made = found ? value : 0;
+    }
+    pthread_mutex_unlock(&lock);
+    return made;
+}
+
 const struct lmpi_type *lmpi_type_slow(MPI_Datatype type)
 {
     const struct lmpi_type *known = find_predefined(type);
@@ -150,12 +168,7 @@ const struct lmpi_type *lmpi_type_slow(MPI_Datatype type)
         return 0;
     if (found)
         return value;
-    struct lmpi_type *made = lmpi_type_flatten(type);
-    if (!made || PMPI_Type_set_attr(type, key, made) != MPI_SUCCESS) {
-        free(made);
-        return 0;
-    }
-    return made;
+    return learn(type);
 }
 
 /* ---- walking ---- */
