@@ -221,16 +221,18 @@ typedef struct uccs_region *uccs_memory_t;
 
 enum uccs_domain {                         /* executes the atomics on a memory; fixed for its life */
                    UCCS_DOMAIN_CPU = 0,    /* the processor */
-                   UCCS_DOMAIN_LOCKED = 1, /* under a lock of the owner's: memory that is not mapped */
+                   UCCS_DOMAIN_LOCKED = 1, /* under a lock of the owner's: memory that is not mapped; and dynamic
+                                            * memory, whose ranges each have the domain of their bytes */
                    UCCS_DOMAIN_NIC = 2,
 };
 struct uccs_memory_attr {
-    void *address; /* in this process: the memory or its map; null when it is not mapped */
-    size_t length;
-    int owner; /* rank in the world */
+    void *address; /* in this process: the memory or its map; null when it is not mapped, and for dynamic memory */
+    size_t length; /* 0: dynamic memory */
+    int owner;     /* rank in the world */
     enum uccs_domain domain;
 };
-/* Makes new memory of this process that all processes of the node map: the fastest kind. It is zeroed and begins on a
+/* The context of these calls may be null.
+ * Makes new memory of this process that all processes of the node map: the fastest kind. It is zeroed and begins on a
  * cache line. */
 int uccs_memory_allocate(uccs_context_t context, size_t length, uccs_memory_t *memory);
 /* Registers any existing memory of this process. The memory must outlive the registration. */
@@ -243,6 +245,17 @@ int uccs_memory_import(uccs_context_t context, const void *handle, size_t length
 /* Own memory: later imports and operations of other processes fail as stale; operations under way must have completed.
  * Imported memory: this process forgets it. */
 int uccs_memory_release(uccs_memory_t memory);
+/* Dynamic memory (as of MPI's dynamic windows): one object without bytes, to which its owner attaches ranges of its
+ * memory, any number of them. The offset of an operation is an address in the owner. An operation outside of the
+ * attached ranges, or across a gap between two, returns UCCS_ERR_BOUNDS; to another node, where the owner looks, gets
+ * and fetching atomics return that, and requests of other operations fail. Each byte keeps the domain that
+ * uccs_memory_register would give it. Node peers find a range without the owner's help. */
+int uccs_memory_dynamic(uccs_context_t context, uccs_memory_t *memory);
+/* The owner alone, any of its threads. attach returns UCCS_ERR_INVALID when the range overlaps an attached one of this
+ * object, or when the node maps it only in part. detach takes the start of an attached range, else it returns
+ * UCCS_ERR_INVALID; operations on the range must have completed, and later ones find it gone. Costs O(ranges). */
+int uccs_memory_attach(uccs_memory_t memory, void *address, size_t length);
+int uccs_memory_detach(uccs_memory_t memory, void *address);
 int uccs_memory_query(uccs_memory_t memory, struct uccs_memory_attr *attr);
 
 /* --- One-sided operations: `memory` belongs to the endpoint's process, `offset` counts from its start.

@@ -20,7 +20,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define NODE_MAGIC 0x4c61746572616c37ull /* "Lateral7"; change it with the layout */
+#define NODE_MAGIC 0x4c61746572616c38ull /* "Lateral8"; change it with the layout */
 #define NODE_MAX_PES 65536
 
 enum node_state {
@@ -119,8 +119,9 @@ static inline size_t node_counters_at(uint32_t size)
     return node_groups_at(size) + node_align((size_t)NODE_GROUP_SLOTS * size * NODE_GROUP_LINES * CACHE_LINE);
 }
 
-/* Memory that each PE offers to active messages and to memory handles (src/uccs/core/own.h). */
-#define NODE_OWN_BYTES (20u << 20)
+/* Memory that each PE offers to active messages and to memory handles (src/uccs/core/own.h). Address space; pages exist
+ * once touched. */
+#define NODE_OWN_BYTES (84u << 20)
 
 static inline size_t node_own_at(uint32_t size)
 {

@@ -11,7 +11,7 @@
 #include "rte/node.h"
 #include "uccs/core/core.h"
 
-#define OWN_REGISTRATIONS 4096
+#define OWN_REGISTRATIONS (1u << 24) /* more than private memory has room for; pages exist once touched */
 #define OWN_STRIPES 64
 #define OWN_STRIPE_BYTES 8192 /* memory under one lock; then the next lock's begins */
 #define OWN_CONTEXTS 16

@@ -107,7 +107,7 @@ static struct uccs_change change_of(const struct link_arrival *arrival)
 static void apply_here(const struct link_header *header, const struct uccs_change *change, char *to,
                        const void *operand, void *result)
 {
-    const enum uccs_domain domain = uccs_region_locked(header->at.region) ? UCCS_DOMAIN_LOCKED : UCCS_DOMAIN_CPU;
+    const enum uccs_domain domain = uccs_region_locked(header->at.region, to) ? UCCS_DOMAIN_LOCKED : UCCS_DOMAIN_CPU;
     const struct uccs_change_place place = {uccs_core.me, domain, (uintptr_t)to, to};
     atomic_fence_release(); /* the elements may be flags: after earlier stores of this process */
     uccs_change_apply(change, &place, operand, result);

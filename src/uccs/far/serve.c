@@ -110,7 +110,7 @@ static uint64_t apply_atomic(const struct link_header *header, void *to)
 {
     const struct uccs_atomic_op op = {(enum uccs_atomic)header->amo.what, header->amo.size, header->amo.operand,
                                       header->amo.compare};
-    bool locked = header->segment == FAR_REGION && uccs_region_locked(header->at.region);
+    bool locked = header->segment == FAR_REGION && uccs_region_locked(header->at.region, to);
     return locked ? uccs_atomic_apply_locked(&op, to) : uccs_atomic_apply(&op, to);
 }
 

@@ -1,80 +1,65 @@
 #include "uccs/object/region.h"
 
-#include "base/heap.h"
-#include "uccs/core/memory.h"
 #include "uccs/core/own.h"
+#include "uccs/object/attach.h"
+#include "uccs/object/room.h"
 
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-/* One lock guards the allocator and the slots of this process, since calls are rare. */
+/* Guards the slots of this process. Calls are rare. */
 static pthread_mutex_t books = PTHREAD_MUTEX_INITIALIZER;
-static struct heap *rooms[UCCS_ROOMS];
-static uint32_t slots_used, slots_free[OWN_REGISTRATIONS], slots_free_count;
-static uint32_t lives; /* number of lives that have ended */
+static uint32_t slots_used, slots_free; /* slots_free: 1 + the first slot of the list of free ones, or 0 */
+static uint32_t lives;                  /* number of lives that have ended */
 
-/* Peers of other nodes use these entries, one per slot. An entry is written before the generation makes it valid. */
-static struct {
+/* Peers of other nodes use these entries, one per slot. An entry is written before the generation makes it valid.
+ * Entries come in chunks, which stay until the process ends. */
+#define CHUNK 4096
+struct entry {
     char *at;
     size_t length;
     enum uccs_domain domain;
-    uint64_t *importers; /* a bit for each PE; null: no PE. Under `books` */
-} registered[OWN_REGISTRATIONS];
+    struct uccs_attached *attached; /* of dynamic memory; else null */
+    uint64_t *importers;            /* a bit for each PE; null: no PE. Under `books` */
+    uint32_t next_free;             /* of a free slot: 1 + the next free slot, or 0. Under `books` */
+};
+static struct entry *chunks[OWN_REGISTRATIONS / CHUNK]; /* published by the generations of their slots */
+
+static struct entry *entry_of(uint32_t slot)
+{
+    return &chunks[slot / CHUNK][slot % CHUNK];
+}
 
 /* The objects of other nodes' memory that this process has imported. Events of the transport take the lock. */
 static pthread_mutex_t imports_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct uccs_region *imports;
 
-static char *my_region(size_t *bytes)
+/* Under `books`. Returns false when all slots are in use, or when memory is exhausted. */
+static bool take_new_slot(uint32_t *slot)
 {
-    return uccs_memory_region((uint32_t)uccs_core.me - uccs_core.first, bytes);
+    if (slots_used == OWN_REGISTRATIONS)
+        return false;
+    struct entry **chunk = &chunks[slots_used / CHUNK];
+    if (!*chunk && !(*chunk = calloc(CHUNK, sizeof **chunk)))
+        return false;
+    *slot = slots_used++;
+    return true;
 }
 
-size_t uccs_region_program_bytes(void)
-{
-    size_t bytes;
-    my_region(&bytes);
-    return bytes - UCCS_LIBRARY_BYTES;
-}
-
-/* The library's room lies behind the program's. */
-static char *room_start(enum uccs_room room)
-{
-    size_t bytes;
-    return my_region(&bytes) + (room == UCCS_ROOM_LIBRARY ? uccs_region_program_bytes() : 0);
-}
-
-void *uccs_region_take(enum uccs_room room, size_t length)
-{
-    size_t offset;
-    pthread_mutex_lock(&books);
-    if (!rooms[room])
-        rooms[room] = heap_create(room == UCCS_ROOM_LIBRARY ? UCCS_LIBRARY_BYTES : uccs_region_program_bytes());
-    int status = rooms[room] ? heap_alloc(rooms[room], length, CACHE_LINE, &offset) : HEAP_NO_BOOKS;
-    pthread_mutex_unlock(&books);
-    return status ? 0 : room_start(room) + offset;
-}
-
-void uccs_region_give(void *block)
-{
-    enum uccs_room room = (char *)block < room_start(UCCS_ROOM_LIBRARY) ? UCCS_ROOM_PROGRAM : UCCS_ROOM_LIBRARY;
-    pthread_mutex_lock(&books);
-    if (rooms[room]) /* null: the life of the block is over */
-        heap_free(rooms[room], (size_t)((char *)block - room_start(room)));
-    pthread_mutex_unlock(&books);
-}
-
-/* Returns false when all slots are in use. */
+/* Returns false when there is no slot. */
 static bool take_slot(uint32_t *slot)
 {
     pthread_mutex_lock(&books);
-    bool room = slots_free_count || slots_used < OWN_REGISTRATIONS;
-    if (room)
-        *slot = slots_free_count ? slots_free[--slots_free_count] : slots_used++;
+    bool old = slots_free != 0;
+    if (old) {
+        *slot = slots_free - 1;
+        slots_free = entry_of(*slot)->next_free;
+    }
+    bool taken = old || take_new_slot(slot);
     pthread_mutex_unlock(&books);
-    return room;
+    return taken;
 }
 
 uint32_t *uccs_region_generation(int owner, uint32_t slot)
@@ -87,9 +72,11 @@ uint64_t *uccs_region_end(uint32_t slot)
     uint32_t *generation = uccs_region_generation(uccs_core.me, slot);
     pthread_mutex_lock(&books);
     atomic_store_release(generation, *generation + 1); /* even, so stale to all; acquire: uccs_region_check */
-    uint64_t *importers = registered[slot].importers;
-    registered[slot].importers = 0;
-    slots_free[slots_free_count++] = slot;
+    struct entry *entry = entry_of(slot);
+    uint64_t *importers = entry->importers;
+    entry->importers = 0;
+    entry->next_free = slots_free;
+    slots_free = slot + 1;
     pthread_mutex_unlock(&books);
     return importers;
 }
@@ -100,17 +87,14 @@ void uccs_region_close(void)
     for (uint32_t slot = 0; slot < slots_used; slot++) {
         uint32_t *generation = uccs_region_generation(uccs_core.me, slot);
         atomic_store_release(generation, *generation + (*generation & 1));
-        free(registered[slot].importers);
-        registered[slot].importers = 0;
+        free(entry_of(slot)->importers);
+        entry_of(slot)->importers = 0;
     }
     imports = 0; /* the objects are the program's and stay; they are of no use after this life */
-    slots_used = slots_free_count = 0;
-    for (int room = 0; room < UCCS_ROOMS; room++) {
-        heap_destroy(rooms[room]);
-        rooms[room] = 0;
-    }
+    slots_used = slots_free = 0;
     lives++;
     pthread_mutex_unlock(&books);
+    uccs_room_close();
 }
 
 bool uccs_region_of_this_life(const struct uccs_region *region)
@@ -118,7 +102,8 @@ bool uccs_region_of_this_life(const struct uccs_region *region)
     return region->life == lives;
 }
 
-struct uccs_region *uccs_region_describe(void *near, size_t length, enum uccs_domain domain)
+/* Registers what `entry` says. Returns the object, or null. */
+static struct uccs_region *describe(const struct entry *what)
 {
     struct uccs_region *region = malloc(sizeof *region);
     uint32_t slot;
@@ -127,27 +112,38 @@ struct uccs_region *uccs_region_describe(void *near, size_t length, enum uccs_do
         return 0;
     }
     uint32_t *generation = uccs_region_generation(uccs_core.me, slot);
-    *region = (struct uccs_region){.near = near,
-                                   .address = (uintptr_t)near,
-                                   .length = length,
+    *region = (struct uccs_region){.near = what->at,
+                                   .address = (uintptr_t)what->at,
+                                   .length = what->length,
                                    .owner = uccs_core.me,
                                    .pid = getpid(),
                                    .slot = slot,
                                    .generation = *generation + 1,
                                    .life = lives,
-                                   .domain = domain,
-                                   .own = true};
+                                   .domain = what->domain,
+                                   .own = true,
+                                   .dynamic = what->attached != 0,
+                                   .attached = what->attached};
     region->now = generation;
-    registered[slot].at = near;
-    registered[slot].length = length;
-    registered[slot].domain = domain;
+    *entry_of(slot) = *what;
     atomic_store_release(generation, region->generation); /* acquire: uccs_region_check, uccs_region_alive */
     return region;
 }
 
+struct uccs_region *uccs_region_describe(void *near, size_t length, enum uccs_domain domain)
+{
+    return describe(&(struct entry){.at = near, .length = length, .domain = domain});
+}
+
+struct uccs_region *uccs_region_describe_dynamic(struct uccs_attached *attached)
+{
+    return describe(&(struct entry){.domain = UCCS_DOMAIN_LOCKED, .attached = attached});
+}
+
 bool uccs_region_alive(uint32_t slot, uint32_t generation)
 {
-    return slot < OWN_REGISTRATIONS && atomic_load_acquire(uccs_region_generation(uccs_core.me, slot)) == generation;
+    return slot < OWN_REGISTRATIONS && generation & 1 &&
+           atomic_load_acquire(uccs_region_generation(uccs_core.me, slot)) == generation;
 }
 
 /* --- For peers of other nodes */
@@ -158,15 +154,22 @@ int uccs_region_find(uint64_t id, uint64_t offset, size_t bytes, char **at)
     *at = 0;
     if (!uccs_region_alive(slot, (uint32_t)id))
         return UCCS_ERR_STALE;
-    if (offset > registered[slot].length || bytes > registered[slot].length - offset)
+    const struct entry *entry = entry_of(slot);
+    if (entry->attached && !uccs_attached_covers(entry->attached, offset, bytes))
+        return UCCS_ERR_STALE;
+    if (!entry->attached && (offset > entry->length || bytes > entry->length - offset))
         return UCCS_ERR_BOUNDS;
-    *at = registered[slot].at + offset;
+    *at = (char *)((uintptr_t)entry->at + offset); /* dynamic memory begins at address 0 */
     return UCCS_OK;
 }
 
-bool uccs_region_locked(uint64_t id)
+bool uccs_region_locked(uint64_t id, const void *word)
 {
-    return registered[id >> 32].domain == UCCS_DOMAIN_LOCKED;
+    uint64_t where;
+    const struct entry *entry = entry_of((uint32_t)(id >> 32));
+    if (entry->attached)
+        return uccs_region_locate(word, 1, &where) == UCCS_UNMAPPED;
+    return entry->domain == UCCS_DOMAIN_LOCKED;
 }
 
 bool uccs_region_imported(uint64_t id, int pe)
@@ -174,11 +177,12 @@ bool uccs_region_imported(uint64_t id, int pe)
     uint32_t slot = (uint32_t)(id >> 32);
     pthread_mutex_lock(&books);
     bool alive = uccs_region_alive(slot, (uint32_t)id);
-    if (alive && !registered[slot].importers)
-        registered[slot].importers = calloc(((size_t)uccs_core.npes + 63) / 64, sizeof(uint64_t));
-    alive = alive && registered[slot].importers;
+    struct entry *entry = alive ? entry_of(slot) : 0;
+    if (alive && !entry->importers)
+        entry->importers = calloc(((size_t)uccs_core.npes + 63) / 64, sizeof(uint64_t));
+    alive = alive && entry->importers;
     if (alive)
-        registered[slot].importers[pe / 64] |= UINT64_C(1) << pe % 64;
+        entry->importers[pe / 64] |= UINT64_C(1) << pe % 64;
     pthread_mutex_unlock(&books);
     return alive;
 }

@@ -9,40 +9,50 @@
 #define UCCS_OBJECT_REGION_H
 
 #include "base/atomic.h"
+#include "uccs/object/room.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <uccs.h>
 
+struct uccs_attached; /* attach.h */
+
 struct uccs_region {
     char *near;       /* address in this process, or null when it does not map the memory */
     uint64_t address; /* address in the owner */
-    size_t length;
-    int owner;   /* PE */
-    int32_t pid; /* of the owner, for the kernel's copy */
+    size_t length;    /* 0: dynamic memory, which has its ranges in a table */
+    int owner;        /* PE */
+    int32_t pid;      /* of the owner, for the kernel's copy */
     uint32_t slot, generation;
     uint32_t life;       /* number of the substrate's life in this process; in another life the object is invalid */
     const uint32_t *now; /* the registration's generation at the owner */
     enum uccs_domain domain;
-    uint32_t heard;           /* `now` points here for memory of another node; the owner's message changes it */
-    struct uccs_region *next; /* next object of memory of another node */
-    bool own;                 /* this process owns the memory; release ends the registration */
-    bool allocated;           /* this process has it from the region's allocator */
+    uint32_t heard;                 /* `now` points here for memory of another node; the owner's message changes it */
+    struct uccs_region *next;       /* next object of memory of another node */
+    bool own;                       /* this process owns the memory; release ends the registration */
+    bool allocated;                 /* this process has it from the region's allocator */
+    bool dynamic;                   /* its ranges change; an offset is an address in the owner */
+    struct uccs_attached *attached; /* the owner's table of them; null for memory of another node */
 };
+
+/* uccs_region_check for dynamic memory, whose length is 0, and for ranges outside of other memory (attach.c). */
+int uccs_region_outside(const struct uccs_region *region, uint64_t offset, size_t length);
 
 /* Returns UCCS_OK when [offset, offset + length) can be used, UCCS_ERR_BOUNDS when it is not inside of the object, or
  * UCCS_ERR_STALE when the memory has been released. */
 static inline int uccs_region_check(const struct uccs_region *region, size_t offset, size_t length)
 {
     if (lat_unlikely(offset > region->length || length > region->length - offset))
-        return UCCS_ERR_BOUNDS;
+        return uccs_region_outside(region, offset, length);
     /* release: uccs_region_describe, uccs_region_end */
     return lat_likely(atomic_load_acquire(region->now) == region->generation) ? UCCS_OK : UCCS_ERR_STALE;
 }
 
 /* Registers memory of this process. Returns its object, or null when memory or slots are exhausted. */
 struct uccs_region *uccs_region_describe(void *near, size_t length, enum uccs_domain domain);
+/* Registers dynamic memory whose ranges are in the table. */
+struct uccs_region *uccs_region_describe_dynamic(struct uccs_attached *attached);
 
 /* Ends the registration in a slot of this process. Returns the PEs of other nodes that have imported it, a bit for
  * each, or null when there are none. The caller tells these PEs and then frees the bits. */
@@ -62,32 +72,19 @@ void uccs_region_expect(struct uccs_region *region);
 void uccs_region_forget(const struct uccs_region *region);
 
 /* Peers of other nodes name a registration by a number. find returns UCCS_OK and the address, or UCCS_ERR_BOUNDS or
- * UCCS_ERR_STALE with a null address. imported returns false when the registration is stale or memory is exhausted;
+ * UCCS_ERR_STALE with a null address; a range that dynamic memory does not have is stale. imported returns false when the registration is stale or memory is exhausted;
  * else it notes that the PE is to be told of the registration's end. gone notes that end at an importer. */
 static inline uint64_t uccs_region_id(uint32_t slot, uint32_t generation)
 {
     return (uint64_t)slot << 32 | generation;
 }
 int uccs_region_find(uint64_t id, uint64_t offset, size_t bytes, char **at);
-bool uccs_region_locked(uint64_t id); /* returns true for the locked domain; find has found `id` */
+/* Returns true when the word that find has found belongs to the locked domain. */
+bool uccs_region_locked(uint64_t id, const void *word);
 bool uccs_region_imported(uint64_t id, int pe);
 void uccs_region_gone(int owner, uint64_t id);
 
 /* Forgets all registrations of this process, at the end of a life. */
 void uccs_region_close(void);
-
-/* The mapped region has two rooms. The program's room has LATERAL_MEMORY bytes, for uccs_memory_allocate and for the
- * program's messages on their way. The library's room holds its own messages, so that the library can still send when
- * the program has filled its room. */
-enum uccs_room { UCCS_ROOM_PROGRAM, UCCS_ROOM_LIBRARY, UCCS_ROOMS };
-#define UCCS_LIBRARY_BYTES ((size_t)64 << 20) /* address space; pages exist once touched */
-
-/* Returns the size of the program's room in bytes. */
-size_t uccs_region_program_bytes(void);
-
-/* take allocates memory for another part of the substrate (staged messages). It returns null when the room is full.
- * give frees it. */
-void *uccs_region_take(enum uccs_room room, size_t length);
-void uccs_region_give(void *block);
 
 #endif

@@ -1,4 +1,5 @@
 /* Accumulate and compare-and-swap of uccs.h; object/accumulate.h applies them and defines the domains. */
+#include "uccs/object/attach.h"
 #include "uccs/rma/inner.h"
 
 #include "uccs/core/own.h"
@@ -31,9 +32,17 @@ static int apply_by_kernel(const struct uccs_change *change, const struct uccs_r
 static int apply_near(struct uccs_context *context, const struct uccs_change *change, const struct uccs_region *memory,
                       size_t offset, const void *operand, void *result)
 {
-    if (lat_likely(memory->near != 0)) {
-        const struct uccs_change_place place = {memory->owner, memory->domain, memory->address + offset,
-                                                memory->near + offset};
+    /* Ranges that touch are mapped alike, so the first one tells of all. */
+    struct uccs_attached_piece first = {.near = memory->near ? memory->near + offset : 0,
+                                        .mapped = memory->domain == UCCS_DOMAIN_CPU};
+    if (lat_unlikely(memory->dynamic) && change->n) {
+        int status = uccs_attached_find(memory, offset, 1, &first);
+        if (status != UCCS_OK)
+            return status;
+    }
+    if (lat_likely(first.near != 0)) {
+        const struct uccs_change_place place = {memory->owner, first.mapped ? UCCS_DOMAIN_CPU : UCCS_DOMAIN_LOCKED,
+                                                memory->address + offset, first.near};
         uccs_change_apply(change, &place, operand, result);
         return UCCS_OK;
     }

@@ -1,4 +1,5 @@
 /* Atomics of the public interface. object/apply.h applies them and defines the rules of domains. */
+#include "uccs/object/attach.h"
 #include "uccs/rma/inner.h"
 
 /* Under the lock: reads the word, changes it, and writes it back. */
@@ -20,8 +21,12 @@ static int apply_by_kernel(const struct uccs_atomic_op *a, const struct uccs_reg
 static int apply_locked(struct uccs_context *context, const struct uccs_atomic_op *a, const struct uccs_region *memory,
                         size_t offset, uint64_t *old)
 {
-    if (memory->near) {
-        *old = uccs_atomic_apply_locked(a, memory->near + offset);
+    struct uccs_attached_piece word = {.near = memory->near ? memory->near + offset : 0};
+    int status = memory->dynamic ? uccs_attached_find(memory, offset, a->size, &word) : UCCS_OK;
+    if (status != UCCS_OK)
+        return status;
+    if (word.near) {
+        *old = word.mapped ? uccs_atomic_apply(a, word.near) : uccs_atomic_apply_locked(a, word.near);
         return UCCS_OK;
     }
     return uccs_kernel_reaches(memory) ? apply_by_kernel(a, memory, offset, old)

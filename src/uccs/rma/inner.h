@@ -31,6 +31,14 @@ bool uccs_kernel_reaches(const struct uccs_region *memory);
 int uccs_kernel_put(const struct uccs_region *memory, size_t offset, const void *source, size_t length);
 int uccs_kernel_get(const struct uccs_region *memory, size_t offset, void *dest, size_t length);
 
+/* --- Dynamic memory of this node (dynamic.c). The caller has checked that ranges cover the bytes. Atomics use
+ * uccs_attached_find. */
+
+int uccs_dynamic_put(struct uccs_context *context, const struct uccs_region *memory, size_t offset, const char *source,
+                     size_t length);
+int uccs_dynamic_get(struct uccs_context *context, const struct uccs_region *memory, size_t offset, char *dest,
+                     size_t length);
+
 /* --- Operations that the target executes (remote.c). They reach memory that is neither mapped nor open to the kernel's
  * copy (a container refuses it, or the PE is in another pid namespace). A block of the origin's region carries the
  * call, and the data in both directions. Handlers may use them: a thread that waits here executes the peers' calls

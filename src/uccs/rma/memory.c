@@ -5,6 +5,7 @@
 #include "uccs/core/memory.h"
 #include "uccs/core/own.h"
 #include "uccs/far/far.h"
+#include "uccs/object/attach.h"
 #include "uccs/rma/inner.h"
 
 #include <stdlib.h>
@@ -14,7 +15,8 @@ int uccs_memory_allocate(uccs_context_t context, size_t length, uccs_memory_t *m
 {
     if (!uccs_running())
         return UCCS_ERR_STATE;
-    if (!context || !memory || length == 0)
+    (void)context;
+    if (!memory || length == 0)
         return UCCS_ERR_INVALID;
     void *block = uccs_region_take(UCCS_ROOM_PROGRAM, length);
     if (!block)
@@ -34,11 +36,11 @@ int uccs_memory_register(uccs_context_t context, void *address, size_t length, u
 {
     if (!uccs_running())
         return UCCS_ERR_STATE;
-    if (!context || !memory || !address || length == 0 || (uintptr_t)address + length < (uintptr_t)address)
+    (void)context;
+    if (!memory || !address || length == 0 || (uintptr_t)address + length < (uintptr_t)address)
         return UCCS_ERR_INVALID;
-    size_t first, last;
-    bool mapped = uccs_memory_find(address, &first) != UCCS_NOWHERE &&
-                  uccs_memory_find((char *)address + length - 1, &last) != UCCS_NOWHERE && last - first == length - 1;
+    uint64_t where;
+    bool mapped = uccs_region_locate(address, length, &where) != UCCS_UNMAPPED;
     if (!mapped)
         uccs_kernel_offer();
     struct uccs_region *region = uccs_region_describe(address, length, mapped ? UCCS_DOMAIN_CPU : UCCS_DOMAIN_LOCKED);
@@ -62,7 +64,7 @@ struct handle {
 _Static_assert(sizeof(struct handle) <= UCCS_MEMORY_HANDLE_MAX, "a handle fits");
 
 #define HANDLE_MAGIC 0x4c61744d656d3031u
-enum { IN_REGION = 16, UNMAPPED = 17 }; /* besides enum uccs_segment */
+enum { DYNAMIC = 18 }; /* besides the segments of region.h: `where` is the place of the table in the owner's region */
 
 static uint64_t hash_of(const struct handle *handle)
 {
@@ -71,15 +73,11 @@ static uint64_t hash_of(const struct handle *handle)
 
 static void locate(const struct uccs_region *region, struct handle *handle)
 {
-    size_t bytes, offset;
-    char *base = uccs_memory_region((uint32_t)uccs_core.me - uccs_core.first, &bytes);
-    handle->segment = uccs_memory_find(region->near, &offset);
-    handle->where = offset;
-    if (handle->segment == UCCS_NOWHERE) {
-        bool inside = region->near >= base && region->near < base + bytes;
-        handle->segment = inside ? IN_REGION : UNMAPPED;
-        handle->where = inside ? (uint64_t)(region->near - base) : region->address;
-    }
+    uint64_t where;
+    const void *start = region->dynamic ? (const void *)region->attached : region->near;
+    uint32_t segment = uccs_region_locate(start, region->dynamic ? 1 : region->length, &where);
+    handle->segment = region->dynamic ? DYNAMIC : segment;
+    handle->where = segment == UCCS_UNMAPPED ? region->address : where;
 }
 
 int uccs_memory_export(uccs_memory_t memory, void *handle, size_t *length)
@@ -104,14 +102,16 @@ int uccs_memory_export(uccs_memory_t memory, void *handle, size_t *length)
 /* Returns the address at which a peer's memory is mapped here; null when it is not mapped. */
 static char *near_of(const struct handle *handle)
 {
-    size_t bytes;
-    uint32_t index = (uint32_t)handle->owner - uccs_core.first;
-    switch (handle->segment) {
-    case UCCS_HEAP: return (char *)uccs_core.heap_peers + index * uccs_core.heap_stride + handle->where;
-    case UCCS_IMAGE: return uccs_memory_image(index) + handle->where;
-    case IN_REGION: return uccs_memory_region(index, &bytes) + handle->where;
-    default: return handle->owner == uccs_core.me ? (char *)(uintptr_t)handle->where : 0;
-    }
+    bool mine = handle->owner == uccs_core.me && handle->segment == UCCS_UNMAPPED;
+    return mine ? (char *)(uintptr_t)handle->where : uccs_region_near(handle->owner, handle->segment, handle->where);
+}
+
+/* Returns the table of a peer's dynamic memory; null for other memory. */
+static struct uccs_attached *table_of(const struct handle *handle)
+{
+    return handle->segment == DYNAMIC
+               ? (struct uccs_attached *)uccs_region_near(handle->owner, UCCS_IN_REGION, handle->where)
+               : 0;
 }
 
 /* Lists the object before it asks the owner, so that the object is told when the memory is released meanwhile. */
@@ -127,7 +127,8 @@ int uccs_memory_import(uccs_context_t context, const void *handle, size_t length
     struct handle given;
     if (!uccs_running())
         return UCCS_ERR_STATE;
-    if (!context || !handle || !memory)
+    (void)context;
+    if (!handle || !memory)
         return UCCS_ERR_INVALID;
     if (length != sizeof given)
         return UCCS_ERR_FORGED;
@@ -147,7 +148,9 @@ int uccs_memory_import(uccs_context_t context, const void *handle, size_t length
                                    .pid = given.pid,
                                    .slot = given.slot,
                                    .generation = given.generation,
-                                   .domain = (enum uccs_domain)given.domain};
+                                   .domain = (enum uccs_domain)given.domain,
+                                   .dynamic = given.segment == DYNAMIC,
+                                   .attached = far ? 0 : table_of(&given)};
     if (!far)
         region->now = uccs_region_generation(given.owner, given.slot);
     int status = far ? import_far(region) : uccs_region_check(region, 0, region->length);
@@ -180,6 +183,8 @@ int uccs_memory_release(uccs_memory_t memory)
         end_registration(memory);
     if (mine && memory->allocated)
         uccs_region_give(memory->near);
+    if (mine && memory->dynamic)
+        uccs_attached_destroy(memory->attached);
     if (memory->now == &memory->heard)
         uccs_region_forget(memory);
     free(memory);

@@ -50,11 +50,12 @@ static void count(const struct uccs_region *memory, const struct uccs_op *op)
     uccs_far_put_nb(0, memory->owner, (struct uccs_far_place){.segment = FAR_HEAP}, 0, 0, &with, op->request);
 }
 
-/* Ends an operation whose reply has come. Returns UCCS_OK, or UCCS_ERR_STALE when the reply is not good. */
+/* Ends an operation whose reply has come. When the reply is not good, returns UCCS_ERR_STALE, or, when the memory is
+ * dynamic and not released, UCCS_ERR_BOUNDS. */
 static int finish(const struct uccs_region *memory, const struct uccs_op *op, bool good)
 {
     if (!good)
-        return UCCS_ERR_STALE;
+        return memory->dynamic && uccs_region_check(memory, 0, 0) == UCCS_OK ? UCCS_ERR_BOUNDS : UCCS_ERR_STALE;
     if (op && op->request)
         uccs_request_loaded(op->request);
     count(memory, op);

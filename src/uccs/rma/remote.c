@@ -9,7 +9,7 @@ enum call_kind { PUT, GET, ATOMIC, CHANGE };
 struct call {
     enum call_kind kind;
     int32_t status; /* the target's answer */
-    uint64_t address, length;
+    uint64_t offset, length;
     uint32_t slot, generation;
     struct uccs_atomic_op atomic;
     struct uccs_change change;
@@ -37,15 +37,17 @@ static char *old_values(struct call *call)
 
 static void change_elements(struct call *call, void *here)
 {
-    const struct uccs_change_place place = {uccs_core.me, UCCS_DOMAIN_LOCKED, call->address, here};
+    const struct uccs_change_place place = {uccs_core.me, UCCS_DOMAIN_LOCKED, (uintptr_t)here, here};
     uccs_change_apply(&call->change, &place, call + 1, call->local ? old_values(call) : 0);
 }
 
 static int execute(struct call *call)
 {
-    void *here = (void *)(uintptr_t)call->address;
-    if (!uccs_region_alive(call->slot, call->generation))
-        return UCCS_ERR_STALE;
+    char *here;
+    size_t bytes = call->kind == CHANGE ? uccs_change_bytes(&call->change) : call->length; /* of memory */
+    int status = uccs_region_find(uccs_region_id(call->slot, call->generation), call->offset, bytes, &here);
+    if (status != UCCS_OK)
+        return status;
     switch (call->kind) {
     case PUT: memcpy(here, call + 1, call->length); break;
     case GET: memcpy(call + 1, here, call->length); break;
@@ -137,7 +139,7 @@ static int move(struct uccs_context *context, const struct uccs_region *memory, 
     for (size_t at = 0, piece; at < length && status == UCCS_OK; at += piece) {
         piece = length - at < PIECE ? length - at : PIECE;
         struct call call = {.kind = kind,
-                            .address = memory->address + offset + at,
+                            .offset = offset + at,
                             .length = piece,
                             .local = local + at,
                             .wait = request ? 0 : &wait};
@@ -162,7 +164,7 @@ int uccs_remote_atomic(struct uccs_context *context, const struct uccs_region *m
                        const struct uccs_atomic_op *atomic, uint64_t *old)
 {
     struct wait wait = {0};
-    struct call call = {.kind = ATOMIC, .address = memory->address + offset, .atomic = *atomic, .wait = &wait};
+    struct call call = {.kind = ATOMIC, .offset = offset, .length = atomic->size, .atomic = *atomic, .wait = &wait};
     int status = finish(&wait, post(context, memory, &call, 0, 0));
     *old = wait.old;
     return status;
@@ -180,7 +182,7 @@ int uccs_remote_change(struct uccs_context *context, const struct uccs_region *m
         const size_t at = done * size;
         some.n = change->n - done < most ? change->n - done : most;
         struct call call = {.kind = CHANGE,
-                            .address = memory->address + offset + at,
+                            .offset = offset + at,
                             .length = uccs_change_operand(&some) + uccs_change_bytes(&some),
                             .change = some,
                             .local = result ? (char *)result + at : 0,

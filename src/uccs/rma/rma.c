@@ -55,6 +55,8 @@ int uccs_rma_after(const struct uccs_endpoint *endpoint, const struct uccs_op *o
 static int put_unmapped(struct uccs_context *context, const struct uccs_region *memory, size_t offset,
                         const void *source, size_t length)
 {
+    if (memory->dynamic)
+        return uccs_dynamic_put(context, memory, offset, source, length);
     return uccs_kernel_reaches(memory) ? uccs_kernel_put(memory, offset, source, length)
                                        : uccs_remote_put(context, memory, offset, source, length, 0);
 }
@@ -62,6 +64,8 @@ static int put_unmapped(struct uccs_context *context, const struct uccs_region *
 static int get_unmapped(struct uccs_context *context, const struct uccs_region *memory, size_t offset, void *dest,
                         size_t length)
 {
+    if (memory->dynamic)
+        return uccs_dynamic_get(context, memory, offset, dest, length);
     return uccs_kernel_reaches(memory) ? uccs_kernel_get(memory, offset, dest, length)
                                        : uccs_remote_get(context, memory, offset, dest, length, 0);
 }
@@ -237,7 +241,12 @@ static int check_stride(uccs_context_t context, uccs_endpoint_t endpoint, uccs_m
     size_t low = way < 0 ? (size_t)-way : 0, high = way > 0 ? (size_t)way : 0;
     if (low > offset || high > SIZE_MAX - s->block || low > SIZE_MAX - s->block - high)
         return UCCS_ERR_BOUNDS;
-    return uccs_rma_check(context, endpoint, memory, offset - low, low + high + s->block, op);
+    if (!memory || !memory->dynamic)
+        return uccs_rma_check(context, endpoint, memory, offset - low, low + high + s->block, op);
+    int status = UCCS_OK; /* there may be gaps between the blocks */
+    for (size_t i = 0; i < s->count && status == UCCS_OK; i++)
+        status = uccs_rma_check(context, endpoint, memory, offset + i * (size_t)s->remote_stride, s->block, op);
+    return status;
 }
 
 int uccs_put_strided(uccs_context_t context, uccs_endpoint_t endpoint, uccs_memory_t memory, size_t offset,

@@ -1,0 +1,35 @@
+/* The region of the node's memory that belongs to this process: its allocators, and where mapped memory lies. Any
+ * thread. */
+#ifndef UCCS_OBJECT_ROOM_H
+#define UCCS_OBJECT_ROOM_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* The mapped region has two rooms. The program's room has LATERAL_MEMORY bytes, for uccs_memory_allocate and for the
+ * program's messages on their way. The library's room holds its own messages, so that the library can still send when
+ * the program has filled its room. */
+enum uccs_room { UCCS_ROOM_PROGRAM, UCCS_ROOM_LIBRARY, UCCS_ROOMS };
+#define UCCS_LIBRARY_BYTES ((size_t)64 << 20) /* address space; pages exist once touched */
+
+/* Returns the size of the program's room in bytes. */
+size_t uccs_region_program_bytes(void);
+
+/* take allocates memory for another part of the substrate (staged messages). It returns null when the room is full.
+ * give frees it. */
+void *uccs_region_take(enum uccs_room room, size_t length);
+void uccs_region_give(void *block);
+
+/* Forgets all blocks at the end of a life. */
+void uccs_room_close(void);
+
+/* Where memory of a PE lies that the node maps: an offset in a segment. */
+enum { UCCS_IN_REGION = 16, UCCS_UNMAPPED = 17 }; /* besides enum uccs_segment */
+
+/* Returns the segment that holds the whole range of this process, and stores the offset in it; UCCS_UNMAPPED when no
+ * segment does. */
+uint32_t uccs_region_locate(const void *start, size_t length, uint64_t *where);
+/* Returns the address here of memory of a PE of this node; null when it is not mapped. */
+char *uccs_region_near(int owner, uint32_t segment, uint64_t where);
+
+#endif

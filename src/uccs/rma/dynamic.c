@@ -1,0 +1,98 @@
+/* Operations of node peers and of the owner on dynamic memory; see inner.h. object/attach.h describes the table of
+ * ranges. An operation goes range by range: by load and store where this process maps the range, else by the kernel's
+ * copy or by the owner, as for other memory. The object's address is 0, so that an offset is an address there too. */
+#include "uccs/rma/inner.h"
+
+#include "uccs/object/attach.h"
+
+#include <string.h>
+
+static int put_piece(struct uccs_context *context, const struct uccs_region *memory, size_t offset, const char *source,
+                     const struct uccs_attached_piece *piece)
+{
+    if (piece->near) {
+        memcpy(piece->near, source, piece->bytes);
+        return UCCS_OK;
+    }
+    return uccs_kernel_reaches(memory) ? uccs_kernel_put(memory, offset, source, piece->bytes)
+                                       : uccs_remote_put(context, memory, offset, source, piece->bytes, 0);
+}
+
+static int get_piece(struct uccs_context *context, const struct uccs_region *memory, size_t offset, char *dest,
+                     const struct uccs_attached_piece *piece)
+{
+    if (piece->near) {
+        memcpy(dest, piece->near, piece->bytes);
+        return UCCS_OK;
+    }
+    return uccs_kernel_reaches(memory) ? uccs_kernel_get(memory, offset, dest, piece->bytes)
+                                       : uccs_remote_get(context, memory, offset, dest, piece->bytes, 0);
+}
+
+int uccs_dynamic_put(struct uccs_context *context, const struct uccs_region *memory, size_t offset, const char *source,
+                     size_t length)
+{
+    struct uccs_attached_piece piece;
+    int status = UCCS_OK;
+    for (size_t done = 0; done < length && status == UCCS_OK; done += piece.bytes) {
+        status = uccs_attached_find(memory, offset + done, length - done, &piece);
+        if (status == UCCS_OK)
+            status = put_piece(context, memory, offset + done, source + done, &piece);
+    }
+    return status;
+}
+
+int uccs_dynamic_get(struct uccs_context *context, const struct uccs_region *memory, size_t offset, char *dest,
+                     size_t length)
+{
+    struct uccs_attached_piece piece;
+    int status = UCCS_OK;
+    for (size_t done = 0; done < length && status == UCCS_OK; done += piece.bytes) {
+        status = uccs_attached_find(memory, offset + done, length - done, &piece);
+        if (status == UCCS_OK)
+            status = get_piece(context, memory, offset + done, dest + done, &piece);
+    }
+    return status;
+}
+
+int uccs_memory_dynamic(uccs_context_t context, uccs_memory_t *memory)
+{
+    (void)context;
+    if (!uccs_running())
+        return UCCS_ERR_STATE;
+    if (!memory)
+        return UCCS_ERR_INVALID;
+    struct uccs_attached *table = uccs_attached_create();
+    if (!table)
+        return UCCS_ERR_NO_MEMORY;
+    uccs_kernel_offer(); /* before any peer looks for it, as each looks once */
+    struct uccs_region *region = uccs_region_describe_dynamic(table);
+    if (!region) {
+        uccs_attached_destroy(table);
+        return UCCS_ERR_NO_MEMORY;
+    }
+    *memory = region;
+    return UCCS_OK;
+}
+
+/* Returns true for dynamic memory of this process that its present life has. */
+static bool is_mine(const struct uccs_region *memory)
+{
+    return memory && memory->own && memory->dynamic && uccs_region_of_this_life(memory);
+}
+
+int uccs_memory_attach(uccs_memory_t memory, void *address, size_t length)
+{
+    if (!uccs_running())
+        return UCCS_ERR_STATE;
+    if (!is_mine(memory) || !address || length == 0 || (uintptr_t)address + length < (uintptr_t)address)
+        return UCCS_ERR_INVALID;
+    return uccs_attached_add(memory->attached, address, length);
+}
+
+int uccs_memory_detach(uccs_memory_t memory, void *address)
+{
+    if (!uccs_running())
+        return UCCS_ERR_STATE;
+    return is_mine(memory) ? uccs_attached_remove(memory->attached, address) : UCCS_ERR_INVALID;
+}

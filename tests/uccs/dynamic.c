@@ -1,0 +1,231 @@
+/* Dynamic memory: ranges of every kind come and go while peers use others; data, atomics, shapes, bounds and errors.
+ * pes: 2 3
+ * case: kernel
+ * env: LATERAL_CMA=1
+ * case: target
+ * env: LATERAL_CMA=0
+ */
+#include "check.h"
+
+#include <sys/mman.h>
+
+enum { BYTES = 100000, HALF = BYTES / 2, KINDS = 3, MANY = 3000, GAP = 64 };
+
+static uccs_context_t context;
+static uccs_endpoint_t next;
+static uccs_memory_t own, *all, there;
+static char global[BYTES] __attribute__((aligned(64)));
+static char *mine[KINDS], *out, *in;
+static uint64_t (*places)[KINDS]; /* of everybody's ranges */
+
+static void share_places(void)
+{
+    uint64_t here[KINDS];
+    for (int kind = 0; kind < KINDS; kind++)
+        here[kind] = (uintptr_t)mine[kind];
+    OK(uccs_allgather(UCCS_GROUP_WORLD, here, places, sizeof here));
+}
+
+static void test_moves(uint64_t at)
+{
+    uccs_request_t desc = UCCS_REQUEST_NULL;
+    for (int i = 0; i < BYTES; i++)
+        out[i] = (char)(i * 7 + me);
+    OK(uccs_put_large_contiguous(context, next, there, at, out, BYTES, 0));
+    OK(uccs_flush(context));
+    memset(in, 0, BYTES);
+    OK(uccs_get_large_contiguous(context, next, there, at, in, BYTES, 0));
+    CHECK(memcmp(in, out, BYTES) == 0);
+    OK(uccs_put_large_contiguous_nb(context, next, there, at + 8, out, 16, &desc));
+    OK(uccs_wait(&desc));
+    memset(in, 0, BYTES);
+    OK(uccs_get_large_contiguous_nb(context, next, there, at + 8, in, 16, &desc));
+    OK(uccs_wait(&desc));
+    CHECK(memcmp(in, out, 16) == 0);
+    OK(uccs_request_release(&desc));
+}
+
+static void test_shapes(uint64_t at)
+{
+    struct uccs_stride stride = {.block = 24, .count = 10, .remote_stride = 64, .local_stride = 32};
+    struct uccs_piece pieces[] = {{at + 1000, out, 100}, {at + 3000, out + 500, 200}};
+    OK(uccs_put_strided(context, next, there, at, out, &stride, 0));
+    OK(uccs_flush(context));
+    memset(in, 0, BYTES);
+    OK(uccs_get_strided(context, next, there, at, in, &stride, 0));
+    for (int i = 0; i < 10; i++)
+        CHECK(memcmp(in + i * 32, out + i * 32, 24) == 0);
+    OK(uccs_put_vector(context, next, there, pieces, 2, 0));
+    OK(uccs_flush(context));
+    memset(in, 0, BYTES);
+    pieces[0].local = in;
+    pieces[1].local = in + 500;
+    OK(uccs_get_vector(context, next, there, pieces, 2, 0));
+    CHECK(memcmp(in, out, 100) == 0 && memcmp(in + 500, out + 500, 200) == 0);
+}
+
+/* Every process adds to a word of process 0, which adds too: one domain for all paths. */
+static void test_atomics(int kind)
+{
+    enum { ADDS = 200 };
+    uccs_endpoint_t zero = check_endpoint(context, 0);
+    uint64_t at = places[0][kind] + 256, old = 0;
+    uint32_t small = 0;
+    OK(uccs_barrier(UCCS_GROUP_WORLD));
+    if (me == 0) {
+        uint64_t nothing[2] = {0};
+        OK(uccs_put_short_contiguous(context, zero, all[0], at, nothing, sizeof nothing, 0));
+    }
+    OK(uccs_barrier(UCCS_GROUP_WORLD));
+    for (int i = 0; i < ADDS; i++)
+        OK(uccs_atomic64(context, zero, all[0], at, UCCS_ATOMIC_ADD, 1, 0, i % 2 ? &old : 0, 0));
+    OK(uccs_atomic32(context, zero, all[0], at + 8, UCCS_ATOMIC_OR, 1u << me, 0, &small, 0));
+    OK(uccs_flush(context));
+    OK(uccs_barrier(UCCS_GROUP_WORLD));
+    OK(uccs_atomic64(context, zero, all[0], at, UCCS_ATOMIC_FETCH, 0, 0, &old, 0));
+    CHECK_EQ(old, ADDS * npes);
+    OK(uccs_atomic32(context, zero, all[0], at + 8, UCCS_ATOMIC_FETCH, 0, 0, &small, 0));
+    CHECK_EQ(small, (1u << npes) - 1);
+    CHECK_EQ(uccs_atomic64(context, zero, all[0], at + 4, UCCS_ATOMIC_FETCH, 0, 0, &old, 0), UCCS_ERR_INVALID);
+    OK(uccs_endpoint_release(zero));
+}
+
+/* The range [at, at + BYTES) is attached, and nothing beside it; `near` tells whether the caller can see that. */
+static void test_bounds(uint64_t at)
+{
+    uint64_t word = 77;
+    uccs_request_t desc = UCCS_REQUEST_NULL;
+    CHECK_EQ(uccs_get_short_contiguous(context, next, there, 64, &word, 8, 0), UCCS_ERR_BOUNDS);
+    CHECK_EQ(uccs_get_short_contiguous(context, next, there, at + BYTES, &word, 8, 0), UCCS_ERR_BOUNDS);
+    CHECK_EQ(uccs_get_short_contiguous(context, next, there, at + BYTES - 4, &word, 8, 0), UCCS_ERR_BOUNDS);
+    CHECK_EQ(uccs_get_short_contiguous(context, next, there, at - 4, &word, 8, 0), UCCS_ERR_BOUNDS);
+    CHECK_EQ(uccs_get_short_contiguous(context, next, there, SIZE_MAX - 3, &word, 8, 0), UCCS_ERR_BOUNDS);
+    CHECK_EQ(uccs_atomic64(context, next, there, 64, UCCS_ATOMIC_ADD, 1, 0, &word, 0), UCCS_ERR_BOUNDS);
+    CHECK_EQ(word, 77);
+    int status = uccs_put_large_contiguous_nb(context, next, there, at + BYTES, out, 8, &desc);
+    CHECK_EQ(status == UCCS_OK ? uccs_wait(&desc) : status, check_near(next_pe) ? UCCS_ERR_BOUNDS : UCCS_ERR_FAILED);
+    OK(uccs_request_release(&desc));
+}
+
+static void test_errors(void)
+{
+    uccs_memory_t plain;
+    struct uccs_memory_attr attr;
+    CHECK_EQ(uccs_memory_dynamic(context, 0), UCCS_ERR_INVALID);
+    CHECK_EQ(uccs_memory_attach(own, 0, 8), UCCS_ERR_INVALID);
+    CHECK_EQ(uccs_memory_attach(own, mine[0], 0), UCCS_ERR_INVALID);
+    CHECK_EQ(uccs_memory_attach(own, mine[0], BYTES), UCCS_ERR_INVALID);
+    CHECK_EQ(uccs_memory_attach(own, mine[0] - 1, 2), UCCS_ERR_INVALID);
+    CHECK_EQ(uccs_memory_attach(own, mine[0] + BYTES - 1, 2), UCCS_ERR_INVALID);
+    CHECK_EQ(uccs_memory_attach(own, mine[0] + 8, 8), UCCS_ERR_INVALID);
+    CHECK_EQ(uccs_memory_attach(all[next_pe], mine[0], 8), UCCS_ERR_INVALID);
+    CHECK_EQ(uccs_memory_detach(own, mine[0] + 8), UCCS_ERR_INVALID);
+    CHECK_EQ(uccs_memory_detach(0, mine[0]), UCCS_ERR_INVALID);
+    OK(uccs_memory_register(0, out, 64, &plain));
+    CHECK_EQ(uccs_memory_attach(plain, mine[0], 8), UCCS_ERR_INVALID);
+    OK(uccs_memory_release(plain));
+    OK(uccs_memory_query(own, &attr));
+    CHECK(attr.address == 0 && attr.length == 0 && attr.owner == me);
+}
+
+/* Ranges that touch are one to an operation; ranges with a gap are not. The owner changes others meanwhile. */
+static void test_neighbours(void)
+{
+    uint64_t at = places[next_pe][0], old = places[next_pe][1];
+    OK(uccs_barrier(UCCS_GROUP_WORLD));
+    OK(uccs_memory_detach(own, mine[0]));
+    OK(uccs_memory_attach(own, mine[0] + HALF, HALF));
+    OK(uccs_memory_attach(own, mine[0], HALF));
+    OK(uccs_memory_detach(own, mine[1]));
+    OK(uccs_barrier(UCCS_GROUP_WORLD));
+    test_moves(at);
+    CHECK_EQ(uccs_get_short_contiguous(context, next, there, old, in, 8, 0), UCCS_ERR_BOUNDS);
+    OK(uccs_barrier(UCCS_GROUP_WORLD));
+    OK(uccs_memory_detach(own, mine[0]));
+    OK(uccs_memory_attach(own, mine[0], HALF - GAP));
+    OK(uccs_barrier(UCCS_GROUP_WORLD));
+    CHECK_EQ(uccs_get_large_contiguous(context, next, there, at, in, BYTES, 0), UCCS_ERR_BOUNDS);
+    OK(uccs_get_large_contiguous(context, next, there, at, in, HALF - GAP, 0));
+    OK(uccs_get_large_contiguous(context, next, there, at + HALF, in, HALF, 0));
+    OK(uccs_barrier(UCCS_GROUP_WORLD));
+    OK(uccs_memory_detach(own, mine[0]));
+    OK(uccs_memory_detach(own, mine[0] + HALF));
+}
+
+/* Thousands of ranges, of pages that are gone once they are detached; a peer reads while the owner attaches. */
+static void test_many(void)
+{
+    char *pages = mmap(0, (size_t)MANY * 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    uint64_t start = (uintptr_t)pages, *starts = malloc((size_t)npes * sizeof *starts);
+    unsigned char byte = 0;
+    CHECK(pages != MAP_FAILED);
+    OK(uccs_allgather(UCCS_GROUP_WORLD, &start, starts, sizeof start));
+    for (int i = 0; i < MANY; i++) { /* from both ends to the middle */
+        int page = i % 2 ? MANY - 1 - i / 2 : i / 2;
+        pages[page * 4096L] = (char)(page % 100);
+        OK(uccs_memory_attach(own, pages + page * 4096L, 2048));
+        if (i % 100 == 0) {
+            int status =
+                uccs_get_short_contiguous(context, next, there, starts[next_pe] + (size_t)page * 4096, &byte, 1, 0);
+            CHECK(status == UCCS_ERR_BOUNDS || (status == UCCS_OK && byte == page % 100));
+        }
+    }
+    OK(uccs_barrier(UCCS_GROUP_WORLD));
+    for (int page = 0; page < MANY; page += 37) {
+        OK(uccs_get_short_contiguous(context, next, there, starts[next_pe] + (size_t)page * 4096, &byte, 1, 0));
+        CHECK_EQ(byte, page % 100);
+    }
+    OK(uccs_barrier(UCCS_GROUP_WORLD));
+    for (int page = MANY - 1; page >= 0; page--)
+        OK(uccs_memory_detach(own, pages + page * 4096L));
+    munmap(pages, (size_t)MANY * 4096);
+    OK(uccs_barrier(UCCS_GROUP_WORLD));
+    CHECK_EQ(uccs_get_short_contiguous(context, next, there, starts[next_pe], &byte, 1, 0), UCCS_ERR_BOUNDS);
+    OK(uccs_barrier(UCCS_GROUP_WORLD));
+    free(starts);
+}
+
+int main(void)
+{
+    uccs_memory_t block;
+    struct uccs_memory_attr attr;
+    check_start();
+    OK(uccs_context_create(0, &context));
+    next = check_endpoint(context, next_pe);
+    out = malloc(BYTES);
+    in = malloc(BYTES);
+    all = calloc((size_t)npes, sizeof *all);
+    places = calloc((size_t)npes, sizeof *places);
+    OK(uccs_memory_allocate(0, BYTES, &block));
+    OK(uccs_memory_query(block, &attr));
+    mine[0] = global;
+    mine[1] = attr.address;
+    mine[2] = mmap(0, BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    CHECK(mine[2] != MAP_FAILED);
+    OK(uccs_memory_dynamic(0, &own));
+    check_share(0, own, all); /* before any range is attached */
+    there = all[next_pe];
+    CHECK_EQ(uccs_get_short_contiguous(context, next, there, 4096, in, 8, 0), UCCS_ERR_BOUNDS);
+    OK(uccs_put_short_contiguous(context, next, there, 4096, out, 0, 0));
+    for (int kind = 0; kind < KINDS; kind++)
+        OK(uccs_memory_attach(own, mine[kind], BYTES));
+    share_places();
+    for (int kind = 0; kind < KINDS; kind++) {
+        test_moves(places[next_pe][kind]);
+        test_shapes(places[next_pe][kind]);
+        test_atomics(kind);
+        OK(uccs_barrier(UCCS_GROUP_WORLD));
+    }
+    test_bounds(places[next_pe][0]);
+    test_errors();
+    test_neighbours();
+    test_many();
+    OK(uccs_memory_release(own));
+    OK(uccs_barrier(UCCS_GROUP_WORLD));
+    CHECK_EQ(uccs_get_short_contiguous(context, next, there, places[next_pe][2], in, 8, 0), UCCS_ERR_STALE);
+    for (int pe = 0; pe < npes; pe++)
+        OK(uccs_memory_release(all[pe]));
+    OK(uccs_memory_release(block));
+    OK(uccs_context_destroy(context));
+    return check_pass();
+}
