@@ -1,7 +1,8 @@
 /* UCCS: one thread-safe substrate for one-sided communication, for several programming models in one process. OpenSHMEM
  * runs on it in the same process; a PGAS language or a task runtime may.
  *
- *   context    isolates messages: it has handlers, an order and a scope of its own
+ *   context    isolates messages: it has handlers, and a stream of its own
+ *   stream     the order, scope and lanes of operations: what endpoints lead along, and what flush and fence concern
  *   resource   a transport and device that a context can use, and what it can do
  *   group      an ordered set of processes; rank i of a group becomes an endpoint
  *   endpoint   leads from a context to one process; connected on first use
@@ -33,6 +34,7 @@ extern "C" {
 enum uccs_status {
     UCCS_OK = 0,
     UCCS_IN_PROGRESS = 1,      /* a test: not complete yet */
+    UCCS_AGAIN = 2,            /* nowait: there is no room now; the call had no effect */
     UCCS_ERR_INVALID = -1,     /* an argument is wrong; the call had no effect */
     UCCS_ERR_NO_MEMORY = -2,   /* no memory, or no slot of this kind, is left */
     UCCS_ERR_BOUNDS = -3,      /* the range is not inside the memory */
@@ -130,6 +132,12 @@ int uccs_group_size(uccs_group_t group);    /* returns the number of members; -1
 /* Returns the rank in the world of a member; -1 for a null group or a rank that it does not have. */
 int uccs_group_world_rank(uccs_group_t group, int rank);
 
+/* --- Handles of the sections below */
+typedef struct uccs_stream *uccs_stream_t;
+typedef struct uccs_endpoint *uccs_endpoint_t;
+typedef struct uccs_region *uccs_memory_t;
+typedef struct uccs_queue *uccs_queue_t;
+
 /* --- Requests: a request counts operations that are not complete at their targets yet. Null is no request. An
  * operation that carries a null request makes one; further operations merge into it. Tests and waits leave the request
  * reusable. When an operation of a request has failed, the first test or wait that finds the request complete returns
@@ -159,7 +167,6 @@ int uccs_wait_some(uccs_request_t *requests, size_t n, size_t *count, size_t *in
  * status. Any number of threads poll, wait and issue at once; each entry goes to one of them (compare LCI's completion
  * queues and libfabric's). The library takes the memory of an entry when the operation is issued, so a queue never
  * overflows. */
-typedef struct uccs_queue *uccs_queue_t;
 struct uccs_entry {
     void *tag;  /* of struct uccs_op */
     int status; /* UCCS_OK, or an error: UCCS_ERR_FAILED */
@@ -202,21 +209,72 @@ int uccs_counter_wait_nb(uccs_counter_t counter, int64_t at_least, uccs_request_
  * must exist until the operation completes. */
 int uccs_word_wait_nb(const uint64_t *word, int64_t at_least, uccs_request_t *request);
 
-/* Options of an operation; a null pointer means none. */
+/* A word of the target that tells of an operation: it is stored, or rises, behind the data. Its memory belongs to the
+ * operation's target; the word is aligned and has 8 bytes. */
+enum uccs_signal_how { UCCS_SIGNAL_SET, UCCS_SIGNAL_ADD };
+struct uccs_signal {
+    uccs_memory_t memory;
+    size_t offset;
+    uint64_t value;
+    enum uccs_signal_how how;
+};
+/* Called once for an operation, with UCCS_OK or UCCS_ERR_FAILED, on a thread in progress, which holds no lock. */
+typedef void (*uccs_completion)(void *argument, int status);
+
+/* Options of an operation; a null pointer means none. A call that returns an error or UCCS_AGAIN has left them alone.
+ * Messages honour the first four. A get or a fetch that carries a counter or a signal, and one on this node that its
+ * target executes, may end within the call although `nonblocking` is set. */
 struct uccs_op {
     uccs_request_t *request; /* completes when the operation is complete at the target */
     uccs_counter_t counter;  /* rises at the target once the data is there; of a get, once it has been read */
     int64_t weight;          /* by which the counter rises; 0 means 1 */
     int ordered;             /* non-zero: lands after all earlier operations of this thread to this endpoint */
+    int nonblocking;         /* non-zero: the call may return before the local buffers are free, or hold the data */
+    int nowait;              /* non-zero: return UCCS_AGAIN instead of waiting for room */
+    uccs_request_t *local;   /* completes when the program may use its buffers: reuse a source, read a result */
+    const struct uccs_signal *signal; /* read during the call */
+    uccs_completion complete;         /* called when the operation is complete at the target; may be null */
+    void *argument;
+    uccs_queue_t queue; /* or: gets an entry with the tag and the status then; may be null */
+    void *tag;
 };
 
-/* --- Endpoints: an endpoint is cheap; its first operation connects it. */
-typedef struct uccs_endpoint *uccs_endpoint_t;
+/* --- Endpoints: an endpoint is cheap; its first operation connects it. It leads along the context's own stream. The end
+ * of the stream ends its endpoints. */
 int uccs_endpoint_create(uccs_context_t context, uccs_group_t group, int rank, uccs_endpoint_t *endpoint);
 int uccs_endpoint_release(uccs_endpoint_t endpoint);
 
+/* --- Streams: order, scope and thread mode of operations, with lanes of their own to other nodes (ideas: OpenSHMEM's
+ * contexts, libfabric's endpoints). A stream is local; one that has reached no other node is a few words. Flushes and
+ * fences concern its operations alone: those of all threads, or in thread scope those of the calling thread. Given
+ * endpoints (of any stream) they concern those peers; null and 0 mean all. A flush of all peers also waits for the
+ * messages of the stream's world within the scope. */
+struct uccs_stream_attr {
+    enum uccs_scope scope;
+    int ordered; /* non-zero: operations to one endpoint land in the order of their issue */
+    enum uccs_thread_mode threads;
+};
+/* attr null: process scope, unordered, any threads. world null: the endpoints send no messages. The stream must not
+ * outlive its world. */
+int uccs_stream_create(uccs_context_t world, const struct uccs_stream_attr *attr, uccs_stream_t *stream);
+/* Completes the operations of all threads, and releases the stream's endpoints. UCCS_ERR_INVALID for a context's own;
+ * UCCS_ERR_STATE inside a handler. No thread may use the stream meanwhile. */
+int uccs_stream_release(uccs_stream_t stream);
+uccs_stream_t uccs_context_stream(uccs_context_t context); /* returns the context's own stream; null for null */
+int uccs_stream_endpoint(uccs_stream_t stream, uccs_group_t group, int rank, uccs_endpoint_t *endpoint);
+/* Waits until the operations are complete at their targets. UCCS_ERR_STATE inside a handler that would wait for
+ * messages. */
+int uccs_stream_flush(uccs_stream_t stream, const uccs_endpoint_t *endpoints, size_t n);
+/* Waits until the program may use its buffers: sources can change, results are there. */
+int uccs_stream_flush_local(uccs_stream_t stream, const uccs_endpoint_t *endpoints, size_t n);
+/* The request completes when the one-sided operations issued so far are complete at their targets. */
+int uccs_stream_flush_nb(uccs_stream_t stream, const uccs_endpoint_t *endpoints, size_t n, uccs_request_t *request);
+/* Orders later operations behind earlier ones, per peer. Waits only for those that a process of this node executes. */
+int uccs_stream_fence(uccs_stream_t stream, const uccs_endpoint_t *endpoints, size_t n);
+/* Makes progress on the stream's lanes, and runs completion functions. Returns non-zero when it found something. */
+int uccs_stream_progress(uccs_stream_t stream);
+
 /* --- Memory -------------------------------------------------------------------------------------------- */
-typedef struct uccs_region *uccs_memory_t;
 #define UCCS_MEMORY_HANDLE_MAX 256
 
 enum uccs_domain {                         /* executes the atomics on a memory; fixed for its life */
@@ -301,6 +359,22 @@ int uccs_put_vector(uccs_context_t context, uccs_endpoint_t endpoint, uccs_memor
 int uccs_get_vector(uccs_context_t context, uccs_endpoint_t endpoint, uccs_memory_t memory,
                     const struct uccs_piece *pieces, size_t n, const struct uccs_op *op);
 
+/* The same along the endpoint's stream, for any length. Without `nonblocking` in op they return when the source is
+ * reusable, or the data is there, as the forms above. Any thread; errors as above: UCCS_ERR_INVALID, _BOUNDS, _STALE,
+ * _NO_MEMORY. */
+int uccs_put(uccs_endpoint_t endpoint, uccs_memory_t memory, size_t offset, const void *source, size_t length,
+             const struct uccs_op *op);
+int uccs_get(uccs_endpoint_t endpoint, uccs_memory_t memory, size_t offset, void *dest, size_t length,
+             const struct uccs_op *op);
+int uccs_put_blocks(uccs_endpoint_t endpoint, uccs_memory_t memory, size_t offset, const void *source,
+                    const struct uccs_stride *stride, const struct uccs_op *op);
+int uccs_get_blocks(uccs_endpoint_t endpoint, uccs_memory_t memory, size_t offset, void *dest,
+                    const struct uccs_stride *stride, const struct uccs_op *op);
+int uccs_put_pieces(uccs_endpoint_t endpoint, uccs_memory_t memory, const struct uccs_piece *pieces, size_t n,
+                    const struct uccs_op *op);
+int uccs_get_pieces(uccs_endpoint_t endpoint, uccs_memory_t memory, const struct uccs_piece *pieces, size_t n,
+                    const struct uccs_op *op);
+
 /* Atomics on an aligned word of 4 or 8 bytes. `result` receives the old value and may be null. */
 enum uccs_atomic {
     UCCS_ATOMIC_FETCH,
@@ -318,6 +392,10 @@ int uccs_atomic32(uccs_context_t context, uccs_endpoint_t endpoint, uccs_memory_
 int uccs_atomic64(uccs_context_t context, uccs_endpoint_t endpoint, uccs_memory_t memory, size_t offset,
                   enum uccs_atomic what, uint64_t operand, uint64_t compare, uint64_t *result,
                   const struct uccs_op *op);
+
+/* size 4 or 8; `result` has that size. */
+int uccs_atomic(uccs_endpoint_t endpoint, uccs_memory_t memory, size_t offset, size_t size, enum uccs_atomic what,
+                uint64_t operand, uint64_t compare, void *result, const struct uccs_op *op);
 
 /* --- Accumulate: changes each of n consecutive elements at the target by an element of `operand`. As in MPI-3's
  * MPI_Accumulate, MPI_Get_accumulate and MPI_Compare_and_swap, each element changes atomically, the array does not.

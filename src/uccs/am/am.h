@@ -21,6 +21,7 @@
 #include "uccs/object/counter.h"
 #include "uccs/core/wait.h"
 #include "uccs/object/stage.h"
+#include "uccs/am/stream.h"
 
 #include <stdbool.h>
 #include <uccs.h>
@@ -35,16 +36,18 @@ struct uccs_handler {
     void *argument;
 };
 
-/* A context: an isolated world of communication, with handlers and rings of its own. */
+/* A context: an isolated world of communication, with handlers and rings of its own, and a stream. */
 struct uccs_context {
     struct uccs_context_attr attr;
     struct uccs_handler handlers[UCCS_AM_HANDLERS];
-    struct uccs_endpoint *endpoints; /* the endpoints made from it; destroy needs them */
+    struct uccs_stream stream; /* its own */
 };
 
 struct uccs_endpoint {
-    struct uccs_context *context;
+    struct uccs_context *context; /* the stream's world */
+    struct uccs_stream *stream;
     struct uccs_endpoint *next;
+    bool ordered;   /* the stream is */
     int pe;         /* in the world */
     uint32_t index; /* on this node; uccs_core.size or more: the PE is on another node */
 };
@@ -123,28 +126,10 @@ int uccs_am_poll_network(void);
  * when there is no room at the moment; then it has done nothing. */
 bool uccs_am_try(uint32_t index, uint32_t id, const void *payload, size_t length, struct uccs_block *block);
 
-/* Returns true when all messages of the context have been handled. In a context of thread scope it looks at those of
- * this thread's lane alone. */
-bool uccs_am_settled(const struct uccs_context *context);
+/* Returns true when all messages of the context have been handled; in thread scope, those of this thread's lane. */
+bool uccs_am_settled(const struct uccs_context *context, enum uccs_scope scope);
 /* Logs a line for a thread that has waited long for the context's messages to be handled. */
 void uccs_am_tell_unsettled(const struct uccs_context *context);
-
-/* --- Deferred operations (deferred.c). A peer of this node executes these one-sided operations on request
- * (rma/remote.c) and has not executed them yet. They are counted by context and by lane of the issuing thread. Fences,
- * flushes, and ordered operations and messages must come after them, and wait for them here. */
-
-/* Counts one operation of the calling thread. Returns the count; to end the operation, subtract one from it
- * (acqrel). */
-uint32_t *uccs_deferred_begin(const struct uccs_context *context);
-
-/* Returns true when all deferred operations are done. In a context of thread scope it looks at those of the calling
- * thread's lane alone. */
-bool uccs_deferred_done(const struct uccs_context *context);
-
-/* Wait until uccs_deferred_done returns true, or until those of the calling thread's lane are done. They serve messages
- * meanwhile; in a handler, the library's own messages alone. */
-void uccs_deferred_wait(const struct uccs_context *context);
-void uccs_deferred_wait_mine(const struct uccs_context *context);
 
 /* uccs_far_am_open registers the handlers of messages of other nodes; call it before the links open. uccs_far_am_close
  * drops the messages that nobody handled; call it after the links are closed. One thread. */

@@ -151,12 +151,13 @@ static void release_leg(void *cookie)
         atomic_store_release(&block->done, 1); /* acquire: uccs_stage_collect */
 }
 
-bool uccs_far_am_try(int pe, uint32_t context, uint32_t which, const struct uccs_message *head, const void *payload,
-                     struct uccs_block *block)
+bool uccs_far_am_try(struct uccs_far_lanes *on, int pe, uint32_t context, uint32_t which,
+                     const struct uccs_message *head, const void *payload, struct uccs_block *block)
 {
     struct flow *flow = flow_of(pe, context, which);
+    struct link_lane *lane = link_lane_of(on);
     void *copy = 0;
-    if (link_busy(link_service()))
+    if (link_busy(lane))
         return false;
     uint64_t number = take_credit(flow, which, head->length);
     if (!number)
@@ -173,8 +174,9 @@ bool uccs_far_am_try(int pe, uint32_t context, uint32_t which, const struct uccs
                                          .buffer = copy,
                                          .left = head->staged ? release_leg : 0,
                                          .cookie = block,
+                                         .track = link_track_of(on),
                                          .counts = true};
-    link_issue(link_service(), pe, &message);
+    link_issue(lane, pe, &message);
     return true;
 }
 

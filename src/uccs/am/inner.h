@@ -139,9 +139,10 @@ struct uccs_far_tally {
 /* Number of packets in queues; relaxed, a hint. */
 extern uint32_t uccs_far_am_waiting;
 
-/* Sends a message. Returns false when there is no credit at the moment; then it has done nothing. */
-bool uccs_far_am_try(int pe, uint32_t context, uint32_t which, const struct uccs_message *head, const void *payload,
-                     struct uccs_block *block);
+/* Sends a message on these lanes (null: the service lane). Returns false when there is no credit at the moment; then it
+ * has done nothing. */
+bool uccs_far_am_try(struct uccs_far_lanes *on, int pe, uint32_t context, uint32_t which,
+                     const struct uccs_message *head, const void *payload, struct uccs_block *block);
 
 /* Takes the first packet if its handler is registered by now; else returns null. */
 struct uccs_far_packet *uccs_far_am_take(struct uccs_context *context, uint32_t which);

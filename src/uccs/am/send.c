@@ -17,6 +17,7 @@ static struct {
 } sent[OWN_CONTEXTS][OWN_LANES];
 
 struct sending {
+    struct uccs_stream *stream; /* null: the library's own message */
     uint32_t index, context, which;
     struct uccs_message head;
     const void *payload;
@@ -43,7 +44,8 @@ static bool try_push(const struct sending *s)
 {
     uint64_t ticket;
     if (lat_unlikely(s->index >= uccs_core.size))
-        return uccs_far_am_try((int)(s->index + uccs_core.first), s->context, s->which, &s->head, s->payload, s->block);
+        return uccs_far_am_try(s->stream ? uccs_stream_lanes(s->stream) : 0, (int)(s->index + uccs_core.first),
+                               s->context, s->which, &s->head, s->payload, s->block);
     uccs_own_open(s->index, s->context);
     struct uccs_message *cell = ring_reserve(uccs_own_ring(s->index, s->context, s->which), &ticket);
     if (!cell)
@@ -120,23 +122,26 @@ static int stage(struct sending *s, const struct uccs_op *op)
 /* Keeps an ordered message behind the one-sided operations of this thread. A peer of this node sees this thread's
  * stores before the message in any case. A peer of another node holds the message back until it has executed the
  * earlier operations. */
-static void order(const struct uccs_context *context, const struct uccs_op *op)
+static void order(struct uccs_stream *stream, const struct uccs_op *op)
 {
-    if (!context->attr.ordered && !(op && op->ordered))
-        return;
-    uccs_deferred_wait_mine(context);
-    uccs_fence_all();
+    if (stream && (stream->attr.ordered || (op && op->ordered)))
+        uccs_stream_order(stream);
 }
 
-static int send(const struct uccs_context *context, uint32_t index, int id, uint32_t which, const void *payload,
-                size_t length, const struct uccs_op *op)
+/* `stream` is null for messages of the library's own context. */
+static int send(const struct uccs_context *context, struct uccs_stream *stream, uint32_t index, int id, uint32_t which,
+                const void *payload, size_t length, const struct uccs_op *op)
 {
     if (op && op->counter && !uccs_counter_usable(op->counter, (int)(uccs_core.first + index)))
         return UCCS_ERR_STALE;
     if (op && op->request && !uccs_request_materialise(op->request))
         return UCCS_ERR_NO_MEMORY;
-    order(context, op);
-    struct sending s = {.index = index, .context = context->attr.id, .which = which, .payload = payload};
+    order(stream, op);
+    struct sending s = {.index = index,
+                        .stream = stream,
+                        .context = context->attr.id,
+                        .which = which,
+                        .payload = payload};
     s.head = (struct uccs_message){.source = (uint32_t)uccs_core.me, .length = (uint32_t)length, .id = (uint16_t)id};
     s.head.lane = (uint8_t)(uccs_thread() % OWN_LANES);
     if (op && op->counter) {
@@ -172,10 +177,10 @@ static bool lane_settled(uint32_t context, uint32_t lane)
     return handled >= atomic_load_relaxed(&sent[context][lane].count);
 }
 
-bool uccs_am_settled(const struct uccs_context *context)
+bool uccs_am_settled(const struct uccs_context *context, enum uccs_scope scope)
 {
     uint32_t id = context->attr.id, mine = uccs_thread() % OWN_LANES;
-    if (context->attr.scope == UCCS_SCOPE_THREAD)
+    if (scope == UCCS_SCOPE_THREAD)
         return lane_settled(id, mine);
     for (uint32_t lane = 0; lane < OWN_LANES; lane++)
         if (!lane_settled(id, lane))
@@ -227,7 +232,7 @@ static int send_class(uccs_context_t context, uccs_endpoint_t endpoint, int id, 
     if (lat_unlikely(status != UCCS_OK))
         return status;
     uint32_t which = cls == UCCS_AM_USER ? UCCS_RING_USER : 0;
-    return send(context, endpoint->index, id, which, payload, length, op);
+    return send(context, endpoint->stream, endpoint->index, id, which, payload, length, op);
 }
 
 int uccs_am_short(uccs_context_t context, uccs_endpoint_t endpoint, int id, enum uccs_am_class cls, const void *payload,
@@ -260,7 +265,8 @@ int uccs_am_reply(uccs_am_token_t token, int id, enum uccs_am_class cls, const v
     if (length > UCCS_MEDIUM_MAX)
         return UCCS_ERR_TOO_LARGE;
     uint32_t which = UCCS_RING_REPLY | (cls == UCCS_AM_USER ? UCCS_RING_USER : 0);
-    int status = send(token->context, token->message->source - uccs_core.first, id, which, payload, length, 0);
+    struct uccs_stream *stream = token->context->attr.id == OWN_INNER ? 0 : &token->context->stream;
+    int status = send(token->context, stream, token->message->source - uccs_core.first, id, which, payload, length, 0);
     token->replied = status == UCCS_OK;
     return status;
 }

@@ -1,5 +1,7 @@
 #include "uccs/core/wait.h"
 
+#include "uccs/core/errand.h"
+
 #include <pthread.h>
 #include <sched.h>
 #include <time.h>
@@ -8,7 +10,7 @@
 #define SLEEP_NANOSECONDS 50000
 #define LOOKS_A_PAUSE 16 /* a pause lasts as long as this many looks */
 
-uint32_t uccs_working, uccs_idlers;
+uint32_t uccs_idlers;
 _Thread_local uint8_t uccs_misses;
 
 /* --- Pollers */
@@ -131,7 +133,7 @@ static bool work_is_left(void)
 
 int uccs_work_slow(void)
 {
-    int found = uccs_poll(UCCS_POLL_ALWAYS);
+    int found = uccs_poll(UCCS_POLL_ALWAYS) | uccs_errands_run();
     if (work_is_left())
         advance_all();
     return found;

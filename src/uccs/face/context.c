@@ -18,6 +18,7 @@ const char *uccs_status_text(int status)
     switch (status) {
     case UCCS_OK: return "complete";
     case UCCS_IN_PROGRESS: return "in progress";
+    case UCCS_AGAIN: return "no room now";
     case UCCS_ERR_INVALID: return "an argument is wrong";
     case UCCS_ERR_NO_MEMORY: return "out of memory or slots";
     case UCCS_ERR_BOUNDS: return "the range does not lie in the memory";
@@ -37,13 +38,13 @@ int uccs_context_create(const struct uccs_context_attr *attr, uccs_context_t *co
     attr = attr ? attr : &standard;
     if (!uccs_running())
         return UCCS_ERR_STATE;
-    if (!context || attr->id >= UCCS_CONTEXTS || (unsigned)attr->scope > UCCS_SCOPE_THREAD ||
-        (unsigned)attr->threads > UCCS_THREAD_SINGLE)
+    if (!context || attr->id >= UCCS_CONTEXTS || !uccs_attr_good(attr->scope, attr->threads))
         return UCCS_ERR_INVALID;
     struct uccs_context *made = calloc(1, sizeof *made);
     if (!made)
         return UCCS_ERR_NO_MEMORY;
     made->attr = *attr;
+    made->stream = (struct uccs_stream){.world = made, .attr = {attr->scope, attr->ordered, attr->threads}};
     pthread_mutex_lock(&making);
     bool taken = contexts[attr->id] != 0;
     if (!taken) {
@@ -68,10 +69,7 @@ static void retire(struct uccs_context *context)
     pthread_mutex_lock(&making);
     contexts[context->attr.id] = 0;
     pthread_mutex_unlock(&making);
-    for (struct uccs_endpoint *next, *at = context->endpoints; at; at = next) {
-        next = at->next;
-        free(at);
-    }
+    uccs_stream_finish(&context->stream);
     free(context);
 }
 
@@ -91,7 +89,7 @@ int uccs_context_destroy(uccs_context_t context)
         return UCCS_ERR_STATE;
     if (!known(context))
         return UCCS_ERR_INVALID;
-    context->attr.scope = UCCS_SCOPE_PROCESS; /* flush the operations of all threads, not of this one alone */
+    context->stream.attr.scope = UCCS_SCOPE_PROCESS; /* wait for the messages of all threads */
     uccs_flush(context);
     while (uccs_progress() > 0) /* handle all messages that have arrived and have a handler */
         ;
@@ -104,42 +102,6 @@ void uccs_contexts_close(void)
     for (uint32_t id = 0; id < UCCS_CONTEXTS; id++)
         if (contexts[id])
             retire(contexts[id]);
-}
-
-int uccs_endpoint_create(uccs_context_t context, uccs_group_t group, int rank, uccs_endpoint_t *endpoint)
-{
-    if (!uccs_running())
-        return UCCS_ERR_STATE;
-    int pe = context && endpoint ? uccs_group_world_rank(group, rank) : -1;
-    if (pe < 0)
-        return UCCS_ERR_INVALID;
-    struct uccs_endpoint *made = malloc(sizeof *made);
-    if (!made)
-        return UCCS_ERR_NO_MEMORY;
-    *made = (struct uccs_endpoint){.context = context, .pe = pe, .index = (uint32_t)pe - uccs_core.first};
-    pthread_mutex_lock(&making);
-    made->next = context->endpoints;
-    context->endpoints = made;
-    pthread_mutex_unlock(&making);
-    *endpoint = made;
-    return UCCS_OK;
-}
-
-int uccs_endpoint_release(uccs_endpoint_t endpoint)
-{
-    if (!endpoint || !endpoint->context)
-        return UCCS_ERR_INVALID;
-    pthread_mutex_lock(&making);
-    struct uccs_endpoint **at = &endpoint->context->endpoints;
-    while (*at && *at != endpoint)
-        at = &(*at)->next;
-    bool found = *at == endpoint;
-    if (found)
-        *at = endpoint->next;
-    pthread_mutex_unlock(&making);
-    if (found)
-        free(endpoint);
-    return found ? UCCS_OK : UCCS_ERR_INVALID;
 }
 
 int uccs_resource_query(uccs_context_t context, struct uccs_resource *list, size_t *count)

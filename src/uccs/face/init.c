@@ -59,7 +59,8 @@ int uccs_init(void)
 /* Meets all PEs. On return all messages that any PE has sent so far have arrived. */
 static void meet_with_all(void)
 {
-    uccs_quiet_all();
+    uccs_far_quiet_all();
+    uccs_quiet();
     uccs_coll_meet(true);
 }
 

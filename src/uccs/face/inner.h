@@ -2,6 +2,15 @@
 #ifndef UCCS_FACE_INNER_H
 #define UCCS_FACE_INNER_H
 
+#include "uccs/am/stream.h"
+
+#include <stdbool.h>
+
+/* Returns true when scope and thread mode exist. */
+bool uccs_attr_good(enum uccs_scope scope, enum uccs_thread_mode threads);
+/* Ends a stream and frees its endpoints, but not the stream. */
+void uccs_stream_finish(struct uccs_stream *stream);
+
 /* Releases, at the end of a life, the contexts that the program has left. None of their operations is under way. */
 void uccs_contexts_close(void);
 

@@ -13,6 +13,8 @@ struct far_ask *far_ask_later(const struct far_ask *what, uccs_request_handle *h
     ask->ask.request = far_request_of(handle);
     if (ask->ask.request)
         uccs_request_begin_use(ask->ask.request);
+    if (ask->ask.local)
+        uccs_request_begin(ask->ask.local);
     return ask;
 }
 

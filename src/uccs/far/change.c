@@ -16,12 +16,14 @@ _Static_assert(PIECE % UCCS_TYPE_MOST == 0 && PIECE <= UINT32_MAX, "pieces end b
 
 /* --- At the origin */
 
-static struct link_message change_message(struct uccs_far_place at, const struct uccs_change *change,
-                                          const void *operand, const struct far_ask *ask)
+static struct link_message change_message(const struct uccs_far_lanes *on, struct uccs_far_place at,
+                                          const struct uccs_change *change, const void *operand,
+                                          const struct far_ask *ask)
 {
     struct link_message message = {.header = {.kind = LINK_CHANGE,
                                               .segment = (uint8_t)at.segment,
                                               .at = {at.offset, at.region}},
+                                   .track = link_track_of(on),
                                    .counts = true};
     message.header.change.asker = (uint64_t)(uintptr_t)ask;
     message.header.change.n = (uint32_t)change->n;
@@ -37,31 +39,41 @@ static struct link_message change_message(struct uccs_far_place at, const struct
     return message;
 }
 
-static void change_piece(struct link_lane *lane, int pe, struct uccs_far_place at, const struct uccs_change *change,
-                         const void *operand, void *result, bool later, uccs_request_handle *handle)
+/* A change on its way to pieces. */
+struct job {
+    struct uccs_far_lanes *on;
+    int pe;
+    bool later;
+    uccs_request_handle *handle;
+    struct uccs_request *local;
+};
+
+static void change_piece(const struct job *job, struct uccs_far_place at, const struct uccs_change *change,
+                         const void *operand, void *result)
 {
-    const struct far_ask what = {.ask.bytes = uccs_change_bytes(change), .dest = result};
-    struct far_ask *ask = result ? far_ask_later(&what, handle) : 0;
-    struct link_message message = change_message(at, change, operand, ask);
-    message.later = later;
+    struct link_lane *lane = link_lane_of(job->on);
+    const struct far_ask what = {.ask = {.bytes = uccs_change_bytes(change), .local = job->local}, .dest = result};
+    struct far_ask *ask = result ? far_ask_later(&what, job->handle) : 0;
+    struct link_message message = change_message(job->on, at, change, operand, ask);
+    message.later = job->later;
     if (ask) {
-        link_ask_send(lane, pe, &message, &ask->ask);
+        link_ask_send(lane, job->pe, &message, &ask->ask);
         return;
     }
-    message.request = far_request_of(handle);
+    message.request = far_request_of(job->handle);
     link_make_room(lane);
-    link_issue(lane, pe, &message);
+    link_issue(lane, job->pe, &message);
 }
 
-static void change_pieces(struct link_lane *lane, int pe, struct uccs_far_place at, const struct uccs_change *change,
-                          const char *operand, char *result, bool later, uccs_request_handle *handle)
+static void change_pieces(const struct job *job, struct uccs_far_place at, const struct uccs_change *change,
+                          const char *operand, char *result)
 {
     const size_t size = uccs_type_size((enum uccs_type)change->type), most = PIECE / size;
     struct uccs_change some = *change;
     for (size_t left = change->n; left; left -= some.n) {
         some.n = left < most ? left : most;
         const size_t bytes = some.n * size;
-        change_piece(lane, pe, at, &some, operand, result, later, handle);
+        change_piece(job, at, &some, operand, result);
         at.offset += bytes;
         operand += operand ? bytes : 0;
         result += result ? bytes : 0;
@@ -69,9 +81,10 @@ static void change_pieces(struct link_lane *lane, int pe, struct uccs_far_place 
 }
 
 void uccs_far_change(struct uccs_far_lanes *on, int pe, struct uccs_far_place at, const struct uccs_change *change,
-                     const void *operand, void *result, bool later, uccs_request_handle *handle)
+                     const void *operand, void *result, bool later, uccs_request_handle *handle,
+                     struct uccs_request *local)
 {
-    change_pieces(link_lane_of(on), pe, at, change, operand, result, later, handle);
+    change_pieces(&(struct job){on, pe, later, handle, local}, at, change, operand, result);
 }
 
 /* `all` has an owner and no parent, so nobody frees it. */
@@ -82,11 +95,11 @@ bool uccs_far_change_fetch(struct uccs_far_lanes *on, int pe, struct uccs_far_pl
     struct uccs_request all = {.pending = 1};
     uccs_request_handle handle = &all;
     struct uccs_wait wait = {0};
-    change_pieces(lane, pe, at, change, operand, result, false, &handle);
-    while (atomic_load_acquire(&all.pending) != 1) /* acqrel: finish */
+    change_pieces(&(struct job){.on = on, .pe = pe, .handle = &handle}, at, change, operand, result);
+    while (atomic_load_acquire(&all.pending) != 1) /* acqrel: uccs_request_finish */
         if (!link_look(lane))
             uccs_yield(&wait);
-    return !atomic_load_relaxed(&all.error);
+    return !all.error;
 }
 
 /* --- At the target */

@@ -57,31 +57,57 @@ struct uccs_far_blocks {
 /* Puts, and returns when the caller may reuse the source. `with` and `request` may be null. */
 void uccs_far_put(struct uccs_far_lanes *on, int pe, struct uccs_far_place to, const void *source, size_t bytes,
                   const struct uccs_far_with *with, uccs_request_handle *request);
-/* Starts a put. The caller must not change the source until a quiet, or until the request completes. */
-void uccs_far_put_nb(struct uccs_far_lanes *on, int pe, struct uccs_far_place to, const void *source, size_t bytes,
-                     const struct uccs_far_with *with, uccs_request_handle *request);
+/* Starts a put. The caller must not change the source until a quiet, or until one of the requests completes; `local`
+ * completes when the source is free. It may be null, and so in the functions below, where it completes with the
+ * data. */
+void uccs_far_put_local(struct uccs_far_lanes *on, int pe, struct uccs_far_place to, const void *source, size_t bytes,
+                        const struct uccs_far_with *with, uccs_request_handle *request, struct uccs_request *local);
+static inline void uccs_far_put_nb(struct uccs_far_lanes *on, int pe, struct uccs_far_place to, const void *source,
+                                   size_t bytes, const struct uccs_far_with *with, uccs_request_handle *request)
+{
+    uccs_far_put_local(on, pe, to, source, bytes, with, request, 0);
+}
 /* Gets, and returns true when the data is there. Raises the target's counter (0: none). Returns false when the region
  * has been released. */
 bool uccs_far_get(struct uccs_far_lanes *on, int pe, struct uccs_far_place from, void *dest, size_t bytes,
                   uccs_counter counter);
-/* Starts a get. The data is there after a quiet, or when the request completes. */
-void uccs_far_get_nb(struct uccs_far_lanes *on, int pe, struct uccs_far_place from, void *dest, size_t bytes,
-                     uccs_counter counter, uccs_request_handle *request);
+/* Starts a get. The data is there after a quiet, or when the request completes. `ordered`: the target reads it after the
+ * operations issued before on the lane. */
+void uccs_far_get_local(struct uccs_far_lanes *on, int pe, struct uccs_far_place from, void *dest, size_t bytes,
+                        uccs_counter counter, bool ordered, uccs_request_handle *request, struct uccs_request *local);
+static inline void uccs_far_get_nb(struct uccs_far_lanes *on, int pe, struct uccs_far_place from, void *dest,
+                                   size_t bytes, uccs_counter counter, uccs_request_handle *request)
+{
+    uccs_far_get_local(on, pe, from, dest, bytes, counter, false, request, 0);
+}
 /* Puts and gets of blocks. put_blocks copies the blocks, so the caller may reuse the source on return. get_blocks and
  * get_blocks_nb complete as uccs_far_get and uccs_far_get_nb do. */
 void uccs_far_put_blocks(struct uccs_far_lanes *on, int pe, struct uccs_far_place to, const void *source,
                          const struct uccs_far_blocks *blocks, uccs_request_handle *request);
 bool uccs_far_get_blocks(struct uccs_far_lanes *on, int pe, struct uccs_far_place from, void *dest,
                          const struct uccs_far_blocks *blocks);
-void uccs_far_get_blocks_nb(struct uccs_far_lanes *on, int pe, struct uccs_far_place from, void *dest,
-                            const struct uccs_far_blocks *blocks, uccs_request_handle *request);
+void uccs_far_get_blocks_local(struct uccs_far_lanes *on, int pe, struct uccs_far_place from, void *dest,
+                               const struct uccs_far_blocks *blocks, bool ordered, uccs_request_handle *request,
+                               struct uccs_request *local);
+static inline void uccs_far_get_blocks_nb(struct uccs_far_lanes *on, int pe, struct uccs_far_place from, void *dest,
+                                          const struct uccs_far_blocks *blocks, uccs_request_handle *request)
+{
+    uccs_far_get_blocks_local(on, pe, from, dest, blocks, false, request, 0);
+}
 /* Does an atomic operation and returns the old value. UCCS_ATOMIC_SET does not fetch: it returns 0 at once. */
 uint64_t uccs_far_amo(struct uccs_far_lanes *on, int pe, enum uccs_atomic op, struct uccs_far_place at, size_t size,
                       uint64_t value, uint64_t cond);
 /* Starts an atomic operation. The old value is at `fetch`, `size` bytes, after a quiet, or when the request
  * completes. */
-void uccs_far_amo_nb(struct uccs_far_lanes *on, int pe, enum uccs_atomic op, struct uccs_far_place at, size_t size,
-                     uint64_t value, uint64_t cond, void *fetch, uccs_request_handle *request);
+void uccs_far_amo_local(struct uccs_far_lanes *on, int pe, const struct uccs_atomic_op *op, struct uccs_far_place at,
+                        void *fetch, uccs_request_handle *request, struct uccs_request *local);
+static inline void uccs_far_amo_nb(struct uccs_far_lanes *on, int pe, enum uccs_atomic op, struct uccs_far_place at,
+                                   size_t size, uint64_t value, uint64_t cond, void *fetch,
+                                   uccs_request_handle *request)
+{
+    const struct uccs_atomic_op what = {op, (uint32_t)size, value, cond};
+    uccs_far_amo_local(on, pe, &what, at, fetch, request, 0);
+}
 /* Stores the low `size` bytes of a value. */
 static inline void uccs_far_give(void *to, size_t size, uint64_t value)
 {
@@ -99,10 +125,11 @@ void uccs_far_amo_post(struct uccs_far_lanes *on, int pe, enum uccs_atomic op, s
                        uint64_t value, uint64_t cond, uccs_request_handle *request);
 /* Starts accumulates or a compare and swap on FAR_REGION, by messages that keep their order on the lane. The caller may
  * reuse the operand at once. Without `result` the change is an operation like a put; with it, the old values are there
- * after a quiet, or when the request completes; then the request fails if the region has been released. `later`: nobody
+ * after a quiet, or when one of the requests completes; these fail if the region has been released. `later`: nobody
  * waits for it yet. */
 void uccs_far_change(struct uccs_far_lanes *on, int pe, struct uccs_far_place at, const struct uccs_change *change,
-                     const void *operand, void *result, bool later, uccs_request_handle *request);
+                     const void *operand, void *result, bool later, uccs_request_handle *request,
+                     struct uccs_request *local);
 /* The same with a result, and waits for it. Returns false when the region has been released. */
 bool uccs_far_change_fetch(struct uccs_far_lanes *on, int pe, struct uccs_far_place at,
                            const struct uccs_change *change, const void *operand, void *result);

@@ -14,7 +14,7 @@ static struct link_message ask_message(enum link_kind kind, struct uccs_far_plac
 
 /* --- Gets. A get without a counter, that no thread waits for, may leave later. */
 
-static void ask_get(struct link_lane *lane, int pe, struct uccs_far_place from, uccs_counter counter,
+static void ask_get(struct uccs_far_lanes *on, int pe, struct uccs_far_place from, uccs_counter counter, bool ordered,
                     struct far_ask *ask)
 {
     struct link_message message = ask_message(LINK_GET, from);
@@ -23,28 +23,29 @@ static void ask_get(struct link_lane *lane, int pe, struct uccs_far_place from, 
     message.header.get.counter = counter;
     message.header.get.what = far_count_kind(counter);
     message.later = message.header.get.what == FAR_NOTHING;
-    link_ask_send(lane, pe, &message, &ask->ask);
+    message.ordered = ordered;
+    message.track = link_track_of(on);
+    link_ask_send(link_lane_of(on), pe, &message, &ask->ask);
 }
 
 bool uccs_far_get(struct uccs_far_lanes *on, int pe, struct uccs_far_place from, void *dest, size_t bytes,
                   uccs_counter counter)
 {
-    struct link_lane *lane = link_lane_of(on);
     uint32_t flag = 0;
     struct far_ask ask = {.ask = {.flag = &flag, .bytes = bytes}, .dest = dest};
-    ask_get(lane, pe, from, counter, &ask);
-    link_await(lane, &flag);
+    ask_get(on, pe, from, counter, false, &ask);
+    link_await(link_lane_of(on), &flag);
     return !ask.ask.failed;
 }
 
-void uccs_far_get_nb(struct uccs_far_lanes *on, int pe, struct uccs_far_place from, void *dest, size_t bytes,
-                     uccs_counter counter, uccs_request_handle *handle)
+void uccs_far_get_local(struct uccs_far_lanes *on, int pe, struct uccs_far_place from, void *dest, size_t bytes,
+                        uccs_counter counter, bool ordered, uccs_request_handle *handle, struct uccs_request *local)
 {
-    struct far_ask *ask = far_ask_later(&(struct far_ask){.ask.bytes = bytes, .dest = dest}, handle);
-    ask_get(link_lane_of(on), pe, from, counter, ask);
+    const struct far_ask what = {.ask = {.bytes = bytes, .local = local}, .dest = dest};
+    ask_get(on, pe, from, counter, ordered, far_ask_later(&what, handle));
 }
 
-static void ask_blocks(struct link_lane *lane, int pe, struct uccs_far_place from, struct far_ask *ask)
+static void ask_blocks(struct uccs_far_lanes *on, int pe, struct uccs_far_place from, bool ordered, struct far_ask *ask)
 {
     struct link_message message = ask_message(LINK_GET_BLOCKS, from);
     message.header.get_blocks.asker = asker_of(ask);
@@ -52,33 +53,37 @@ static void ask_blocks(struct link_lane *lane, int pe, struct uccs_far_place fro
     message.header.get_blocks.count = ask->blocks.count;
     message.header.get_blocks.stride = ask->blocks.there;
     message.later = true;
-    link_ask_send(lane, pe, &message, &ask->ask);
+    message.ordered = ordered;
+    message.track = link_track_of(on);
+    link_ask_send(link_lane_of(on), pe, &message, &ask->ask);
 }
 
 bool uccs_far_get_blocks(struct uccs_far_lanes *on, int pe, struct uccs_far_place from, void *dest,
                          const struct uccs_far_blocks *blocks)
 {
-    struct link_lane *lane = link_lane_of(on);
     uint32_t flag = 0;
     struct far_ask ask = {.ask = {.flag = &flag, .bytes = blocks->block * blocks->count},
                           .dest = dest,
                           .blocks = *blocks};
-    ask_blocks(lane, pe, from, &ask);
-    link_await(lane, &flag);
+    ask_blocks(on, pe, from, false, &ask);
+    link_await(link_lane_of(on), &flag);
     return !ask.ask.failed;
 }
 
-void uccs_far_get_blocks_nb(struct uccs_far_lanes *on, int pe, struct uccs_far_place from, void *dest,
-                            const struct uccs_far_blocks *blocks, uccs_request_handle *handle)
+void uccs_far_get_blocks_local(struct uccs_far_lanes *on, int pe, struct uccs_far_place from, void *dest,
+                               const struct uccs_far_blocks *blocks, bool ordered, uccs_request_handle *handle,
+                               struct uccs_request *local)
 {
-    const struct far_ask what = {.ask.bytes = blocks->block * blocks->count, .dest = dest, .blocks = *blocks};
-    ask_blocks(link_lane_of(on), pe, from, far_ask_later(&what, handle));
+    const struct far_ask what = {.ask = {.bytes = blocks->block * blocks->count, .local = local},
+                                 .dest = dest,
+                                 .blocks = *blocks};
+    ask_blocks(on, pe, from, ordered, far_ask_later(&what, handle));
 }
 
 /* --- Atomics */
 
-static struct link_message amo_message(const struct uccs_atomic_op *op, struct uccs_far_place at,
-                                       const struct far_ask *ask)
+static struct link_message amo_message(const struct uccs_far_lanes *on, const struct uccs_atomic_op *op,
+                                       struct uccs_far_place at, const struct far_ask *ask)
 {
     struct link_message message = ask_message(LINK_AMO, at);
     message.header.amo.asker = asker_of(ask);
@@ -87,6 +92,7 @@ static struct link_message amo_message(const struct uccs_atomic_op *op, struct u
     message.header.amo.what = (uint8_t)op->what;
     message.header.amo.size = (uint8_t)op->size;
     message.counts = true;
+    message.track = link_track_of(on);
     message.later = op->what == UCCS_ATOMIC_FETCH;
     return message;
 }
@@ -103,7 +109,7 @@ bool uccs_far_amo_fetch(struct uccs_far_lanes *on, int pe, enum uccs_atomic op, 
     uint32_t flag = 0;
     struct far_ask ask = {.ask = {.flag = &flag, .bytes = sizeof *old}, .dest = old};
     const struct uccs_atomic_op what = op_of(op, size, value, cond);
-    const struct link_message message = amo_message(&what, at, &ask);
+    const struct link_message message = amo_message(on, &what, at, &ask);
     link_ask_send(lane, pe, &message, &ask.ask);
     link_await(lane, &flag);
     return !ask.ask.failed;
@@ -120,12 +126,12 @@ uint64_t uccs_far_amo(struct uccs_far_lanes *on, int pe, enum uccs_atomic op, st
     return old;
 }
 
-void uccs_far_amo_nb(struct uccs_far_lanes *on, int pe, enum uccs_atomic op, struct uccs_far_place at, size_t size,
-                     uint64_t value, uint64_t cond, void *fetch, uccs_request_handle *handle)
+void uccs_far_amo_local(struct uccs_far_lanes *on, int pe, const struct uccs_atomic_op *op, struct uccs_far_place at,
+                        void *fetch, uccs_request_handle *handle, struct uccs_request *local)
 {
-    struct far_ask *ask = far_ask_later(&(struct far_ask){.ask.bytes = size, .dest = fetch}, handle);
-    const struct uccs_atomic_op what = op_of(op, size, value, cond);
-    const struct link_message message = amo_message(&what, at, ask);
+    const struct far_ask what = {.ask = {.bytes = op->size, .local = local}, .dest = fetch};
+    struct far_ask *ask = far_ask_later(&what, handle);
+    const struct link_message message = amo_message(on, op, at, ask);
     link_ask_send(link_lane_of(on), pe, &message, &ask->ask);
 }
 
@@ -133,7 +139,7 @@ void uccs_far_amo_post(struct uccs_far_lanes *on, int pe, enum uccs_atomic op, s
                        uint64_t value, uint64_t cond, uccs_request_handle *handle)
 {
     const struct uccs_atomic_op what = op_of(op, size, value, cond);
-    struct link_message message = amo_message(&what, at, 0);
+    struct link_message message = amo_message(on, &what, at, 0);
     message.request = far_request_of(handle);
     message.later = false;
     struct link_lane *lane = link_lane_of(on);

@@ -22,6 +22,7 @@ static void attach(struct link_header *header, const struct uccs_far_with *with)
         header->put.weight = with->weight;
     } else {
         header->put.signal_offset = with->place.offset;
+        header->put.signal_region = with->place.region;
         header->put.signal_value = with->value;
     }
 }
@@ -48,36 +49,41 @@ static void track_source(struct link_message *message)
     message->cookie = message->request;
 }
 
-static void put(struct link_lane *lane, int pe, struct uccs_far_place to, const void *source, size_t bytes,
-                const struct uccs_far_with *with, uccs_request_handle *handle, uint32_t *flag)
+static void put(struct uccs_far_lanes *on, int pe, struct uccs_far_place to, const void *source, size_t bytes,
+                const struct uccs_far_with *with, uccs_request_handle *handle, struct uccs_request *local,
+                uint32_t *flag)
 {
+    struct link_lane *lane = link_lane_of(on);
     struct link_message message = {.header = put_header(LINK_PUT, to),
                                    .data = source,
                                    .bytes = bytes,
                                    .flag = flag,
                                    .request = far_request_of(handle),
+                                   .local = local,
+                                   .track = link_track_of(on),
                                    .counts = true,
                                    .later = !flag && !with};
     if (with)
         attach(&message.header, with);
     track_source(&message);
     link_make_room(lane);
+    if (local)
+        uccs_request_begin(local);
     link_issue(lane, pe, &message);
 }
 
 void uccs_far_put(struct uccs_far_lanes *on, int pe, struct uccs_far_place to, const void *source, size_t bytes,
                   const struct uccs_far_with *with, uccs_request_handle *request)
 {
-    struct link_lane *lane = link_lane_of(on);
     uint32_t sent_flag = 0;
-    put(lane, pe, to, source, bytes, with, request, &sent_flag);
-    link_await(lane, &sent_flag);
+    put(on, pe, to, source, bytes, with, request, 0, &sent_flag);
+    link_await(link_lane_of(on), &sent_flag);
 }
 
-void uccs_far_put_nb(struct uccs_far_lanes *on, int pe, struct uccs_far_place to, const void *source, size_t bytes,
-                     const struct uccs_far_with *with, uccs_request_handle *request)
+void uccs_far_put_local(struct uccs_far_lanes *on, int pe, struct uccs_far_place to, const void *source, size_t bytes,
+                        const struct uccs_far_with *with, uccs_request_handle *request, struct uccs_request *local)
 {
-    put(link_lane_of(on), pe, to, source, bytes, with, request, 0);
+    put(on, pe, to, source, bytes, with, request, local, 0);
 }
 
 /* Packs the blocks into one message, which the target unpacks. The operation owns the packed copy. */
@@ -96,6 +102,7 @@ void uccs_far_put_blocks(struct uccs_far_lanes *on, int pe, struct uccs_far_plac
                                    .bytes = bytes,
                                    .buffer = packed,
                                    .request = request,
+                                   .track = link_track_of(on),
                                    .counts = true};
     message.header.put_blocks.block = blocks->block;
     message.header.put_blocks.stride = blocks->there;

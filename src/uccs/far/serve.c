@@ -54,22 +54,36 @@ static bool land_put(struct link_arrival *arrival, const void *data)
     return to;
 }
 
+/* Stores a signal, or adds to it. In memory of the locked domain node peers change the word under a lock. */
+static void do_signal(struct link_arrival *arrival)
+{
+    const struct link_header *header = &arrival->header;
+    const uint64_t value = header->put.signal_value;
+    const bool add = header->put.what == FAR_SIGNAL_ADD;
+    struct link_header at = {.from = header->from, .segment = header->put.signal_segment};
+    at.at.region = header->put.signal_region;
+    uint64_t *signal = (uint64_t *)far_place_of(&at, header->put.signal_offset, sizeof *signal);
+    if (lat_unlikely(!signal)) {
+        link_refuse(arrival);
+    } else if (at.segment == FAR_REGION && uccs_region_locked(at.at.region, signal)) {
+        const struct uccs_atomic_op op = {add ? UCCS_ATOMIC_ADD : UCCS_ATOMIC_SET, sizeof value, value, 0};
+        (void)uccs_atomic_apply_locked(&op, signal);
+    } else if (add) {
+        atomic_fetch_add_acqrel(signal, value); /* acquire: signal_wait_until */
+    } else {
+        atomic_store_release(signal, value);
+    }
+}
+
 /* Counts or signals, once the data of a put is there. */
 static void announce_put(struct link_arrival *arrival)
 {
     const struct link_header *header = &arrival->header;
-    uint64_t *signal;
     switch (header->put.what) {
     case FAR_NOTHING: break;
     case FAR_COUNT: uccs_counter_arrive_here(header->put.counter, header->put.weight); break;
     case FAR_LATE: uccs_counter_late(header->put.counter, uccs_core.me); break;
-    default:
-        signal =
-            (uint64_t *)far_place_in(header, header->put.signal_segment, header->put.signal_offset, sizeof *signal);
-        if (header->put.what == FAR_SIGNAL_ADD)
-            atomic_fetch_add_acqrel(signal, header->put.signal_value); /* acquire: signal_wait_until */
-        else
-            atomic_store_release(signal, header->put.signal_value);
+    default: do_signal(arrival);
     }
 }
 

@@ -14,6 +14,11 @@ void link_handle(enum link_kind kind, const struct link_handler *handler)
     handlers[kind] = handler;
 }
 
+void link_refuse(const struct link_arrival *arrival)
+{
+    arrival->origin->refused++;
+}
+
 /* Long data on its way into place. */
 struct receive {
     struct link_token token;

@@ -75,5 +75,9 @@ void link_settle(struct link_ask *ask)
     unlist(ask);
     if (ask->request)
         uccs_request_finish_use(ask->request, ask->failed);
+    if (lat_unlikely(ask->local != 0))
+        uccs_request_finish(ask->local, ask->failed);
+    if (lat_unlikely(ask->mark != 0))
+        link_mark_settled(ask);
     free(ask);
 }

@@ -73,9 +73,9 @@ void link_nudge(struct link_lane *lane)
     }
 }
 
-void link_flush_peer(struct link_peer *peer, struct uccs_request *all)
+void link_flush_peer(struct link_peer *peer, uint64_t number, struct uccs_request *all)
 {
-    if (peer->flying && peer->flying->covers == peer->issued) {
+    if (peer->flying && peer->flying->covers >= number) {
         append(peer->flying, all);
         return;
     }

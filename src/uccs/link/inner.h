@@ -1,8 +1,8 @@
 /* Inside of the links: lanes, their peers, messages that leave and messages that arrive. Callers hold the lock of the
  * lane, unless a comment says otherwise.
  *
- * The files in their order, lower ones first: lane, bell, arrive, batch, names, send, flush, ask, issue, poll, quiet,
- * pool, order, thread, open. */
+ * The files in their order, lower ones first: mark, lane, bell, arrive, batch, names, send, flush, ask, issue, poll,
+ * quiet, pool, order, track, thread, open. */
 #ifndef UCCS_LINK_INNER_H
 #define UCCS_LINK_INNER_H
 
@@ -31,7 +31,9 @@ struct link_send {
     void *buffer;
     void (*left)(void *cookie);
     void *cookie;
-    bool batch; /* the lane keeps the buffer for the next batch */
+    struct uccs_request *local;
+    struct link_mark *mark; /* it counts this message while the data is not copied; may be null */
+    bool batch;             /* the lane keeps the buffer for the next batch */
     struct link_send *next;
 };
 
@@ -119,6 +121,33 @@ struct link_lane {
     void *spare;                             /* buffer for a batch, or null */
 };
 
+/* Tracks (link.h). Invariants, under the lane's lock: a mark is on the track's list of active marks while it has
+ * operations that are not known to be applied, asks under way, or data that the transport still reads. Marks stay where
+ * they are until their track is closed, so asks and messages point to them. */
+struct link_wake {
+    uint64_t before; /* asks with lower numbers are waited for */
+    uint32_t left;   /* number of these that are under way */
+    struct uccs_request *request;
+    struct link_wake *next;
+};
+
+/* What a track has issued to one peer. */
+struct link_mark {
+    struct link_track *track;
+    struct link_peer *peer;
+    uint64_t number;                   /* the peer's count of issued operations at the track's last one */
+    uint32_t asking, reading, holding; /* asks; those that read long data; messages whose data is not copied */
+    bool active;
+    struct link_wake *wakes;
+    struct link_mark *next, *next_active;
+};
+
+struct link_track {
+    struct uccs_far_lanes lanes;
+    struct link_mark **heads, *active; /* chains by PE */
+    uint32_t room, count;
+};
+
 extern struct link_lane link_lanes[LINK_LANES];
 extern const struct transport *link_transport;
 
@@ -178,8 +207,8 @@ void link_touch(struct link_lane *lane);
 void link_untouch(struct link_lane *lane);
 /* Hangs a request on the peer's next flush. */
 void link_hang(struct link_peer *peer, struct uccs_request *request);
-/* Hangs `all` on a flush of a peer that has unanswered operations. */
-void link_flush_peer(struct link_peer *peer, struct uccs_request *all);
+/* Hangs `all` on a flush of a peer that covers its first `number` operations, which are not all answered. */
+void link_flush_peer(struct link_peer *peer, uint64_t number, struct uccs_request *all);
 /* Starts flushes where requests hang, since the program may test every request from now on. */
 void link_nudge(struct link_lane *lane);
 extern const struct link_handler link_on_flush, link_on_flushed;
@@ -188,6 +217,16 @@ extern const struct link_handler link_on_flush, link_on_flushed;
 void link_ask_watch(struct link_lane *lane, struct uccs_request *request);
 /* Lists an ask without a flag. */
 void link_ask_list(struct link_ask *ask);
+
+/* mark.c. find returns null when nothing went to the PE yet. applied returns true when nothing of the mark is to be
+ * flushed. tidy takes marks with nothing under way off the list. issued notes a message that leaves, asks an ask; left and settled note their ends. */
+struct link_mark *link_mark_find(struct link_track *track, int pe);
+bool link_mark_applied(const struct link_mark *mark);
+void link_track_tidy(struct link_track *track);
+void link_track_issued(struct link_track *track, struct link_peer *peer, struct link_send *send);
+void link_mark_left(struct link_mark *mark);
+void link_track_asks(struct link_track *track, struct link_peer *peer, struct link_ask *ask);
+void link_mark_settled(const struct link_ask *ask);
 
 /* poll.c; any thread, without a lock. */
 /* Moves the lane on unless another thread holds it. Returns non-zero when something came in or has left, else 0. */

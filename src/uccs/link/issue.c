@@ -17,11 +17,16 @@ void link_make_room(struct link_lane *lane)
             uccs_yield(&wait);
 }
 
+bool link_ask_busy(const struct link_lane *lane)
+{
+    return lat_unlikely(atomic_load_relaxed(&lane->asking) > ASKING_MOST);
+}
+
 /* Waits while the targets hold too many bytes of answers; a target holds an answer until it has left. */
 static void make_room_to_ask(struct link_lane *lane)
 {
     struct uccs_wait wait = {0};
-    while (lat_unlikely(atomic_load_relaxed(&lane->asking) > ASKING_MOST))
+    while (link_ask_busy(lane))
         if (!link_look(lane))
             uccs_yield(&wait);
 }
@@ -64,8 +69,13 @@ static struct link_send *prepare(struct link_peer *peer, const struct link_messa
     send->buffer = message->buffer;
     send->left = message->left;
     send->cookie = message->cookie;
+    send->local = message->local;
     if (message->counts)
         count_operation(peer, &send->header);
+    else if (message->ordered)
+        send->header.after = peer->issued;
+    if (message->track && message->counts)
+        link_track_issued(message->track, peer, send);
     if (message->request)
         link_hang(peer, message->request);
     return send;
@@ -92,8 +102,11 @@ void link_ask_send(struct link_lane *lane, int pe, const struct link_message *me
     later = later && lane->first;
     ask->lane = lane;
     ask->pe = pe;
+    ask->reads = !link_batch_fits(ask->bytes);
     if (!ask->flag) {
         link_ask_list(ask);
+        if (message->track)
+            link_track_asks(message->track, peer, ask);
         link_touch(lane);
     }
     (later ? link_send_later : link_send_now)(peer, send, message->data, message->bytes);

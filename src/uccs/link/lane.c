@@ -78,6 +78,10 @@ void link_send_free(struct link_send *send)
         atomic_store_release(send->flag, 1); /* acquire: link_await */
     if (send->left)
         send->left(send->cookie);
+    if (lat_unlikely(send->local != 0))
+        uccs_request_finish(send->local, false);
+    if (lat_unlikely(send->mark != 0))
+        link_mark_left(send->mark);
     send->next = lane->idle;
     lane->idle = send;
 }

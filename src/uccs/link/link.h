@@ -24,6 +24,8 @@
 
 struct link_lane;
 struct link_origin;
+struct link_track;
+struct link_mark;
 
 /* --- Lanes of a context */
 
@@ -33,9 +35,10 @@ struct link_origin;
  * null pointer stands for the service lane. */
 struct uccs_far_lanes {
     uint32_t spread;
-    uint32_t fenced;       /* 1: the context has made a fence; sequentially consistent */
-    uint64_t used;         /* a bit per lane on which the context has issued; sequentially consistent */
-    struct link_lane *own; /* the lane without spread */
+    uint32_t fenced;          /* 1: the context has made a fence; sequentially consistent */
+    uint64_t used;            /* a bit per lane on which the context has issued; sequentially consistent */
+    struct link_lane *own;    /* the lane without spread */
+    struct link_track *track; /* notes what is issued; null: nobody does */
 };
 
 /* 1 while some peer is off the node. */
@@ -47,6 +50,36 @@ extern uint32_t uccs_far_touched;
 /* Returns the lane on which the calling thread issues. */
 struct link_lane *link_lane_of(struct uccs_far_lanes *on);
 struct link_lane *link_service(void);
+
+/* --- Tracks. A track notes what one party has issued on its lane, by peer: a stream, or one thread in a stream of thread
+ * scope. So flushes concern the party's own operations, and some peers alone, although parties share lanes. A track
+ * takes the least used lane, and keeps it.
+ *
+ * The party's operations are complete at a peer when the peer has applied as many operations of the lane as had been
+ * issued at the party's last one. A flush may cover the operations of other parties to that peer too, those before it
+ * on the lane, but never those to other peers. */
+struct link_track *link_track_open(void);
+/* Completes what the track has issued, and ends the track. No other call on the track may be under way. */
+void link_track_close(struct link_track *track);
+/* Operations that are issued on these lanes are noted. */
+struct uccs_far_lanes *link_track_lanes(struct link_track *track);
+static inline struct link_track *link_track_of(const struct uccs_far_lanes *on)
+{
+    return on ? on->track : 0;
+}
+/* Orders later operations to any peer behind earlier ones. */
+void link_track_fence(struct link_track *track);
+/* These concern some PEs; `pes` null: all. flush adds to the request's count what is not complete there; the request
+ * has an owner. quiet waits for it. wait_local waits until the local buffers are free, or hold the data. */
+void link_track_flush(struct link_track *track, const int *pes, size_t npes, struct uccs_request *request);
+void link_track_quiet(struct link_track *track, const int *pes, size_t npes);
+void link_track_wait_local(struct link_track *track, const int *pes, size_t npes);
+/* Waits for long gets from the PE: its transport may still read memory that a later operation changes. */
+void link_track_wait_reads(struct link_track *track, int pe);
+/* Returns true when nothing is under way. */
+bool link_track_idle(struct link_track *track);
+/* Returns true, after some progress, when issuing would wait for room. */
+bool link_track_busy(struct link_track *track);
 
 /* --- Sending */
 
@@ -61,6 +94,9 @@ struct link_message {
     void (*left)(void *cookie); /* called when the message has left, under the lane's lock; may be null */
     void *cookie;
     struct uccs_request *request; /* completes when the target has applied the message; may be null */
+    struct uccs_request *local;   /* completes when the message has left; may be null */
+    struct link_track *track;     /* notes the message; may be null */
+    bool ordered;                 /* of an ask that does not count: stays behind the operations issued before */
     bool counts;                  /* the message is an operation: fences order it, flushes cover it */
     bool later;                   /* nobody waits for the message yet, so it may leave together with others */
 };
@@ -84,6 +120,9 @@ struct link_ask {
     struct link_lane *lane;
     uint32_t *flag;               /* link_settle sets it to 1 (release); the asking thread owns the ask. May be null */
     struct uccs_request *request; /* without a flag, link_settle completes it and frees the ask; may be null */
+    struct uccs_request *local;   /* the same, for a second one */
+    struct link_mark *mark;       /* of a track; may be null */
+    bool reads;                   /* the answer is long: the target sends it from its memory */
     bool failed;                  /* the region has been released */
     size_t bytes;                 /* bytes of data that come with the answer */
     uint64_t number;              /* number among the lane's asks without a flag */
@@ -94,6 +133,8 @@ struct link_ask {
 /* Sends an ask. The header holds the ask's address, which the answer brings back. A message that may leave `later` does
  * so only while other asks are under way; the first one leaves at once so that it overlaps computation. */
 void link_ask_send(struct link_lane *lane, int pe, const struct link_message *message, struct link_ask *ask);
+/* Returns true when link_ask_send would wait for answers. */
+bool link_ask_busy(const struct link_lane *lane);
 /* Completes an ask whose answer has arrived. Under the lane's lock. */
 void link_settle(struct link_ask *ask);
 
@@ -120,6 +161,9 @@ struct link_handler {
     /* Called once the data is in place, unless it was refused. May be null. */
     void (*landed)(struct link_arrival *arrival);
 };
+
+/* Tells the origin that an operation has failed, as a refusal of its data does. */
+void link_refuse(const struct link_arrival *arrival);
 
 /* Registers the handler of a kind, before link_open. */
 void link_handle(enum link_kind kind, const struct link_handler *handler);

@@ -13,7 +13,7 @@ void link_flush_touched(struct link_lane *lane, struct uccs_request *all)
             continue;
         }
         if (all)
-            link_flush_peer(peer, all);
+            link_flush_peer(peer, peer->issued, all);
         at = &peer->next_touched;
     }
     link_untouch(lane);
@@ -24,7 +24,7 @@ static void flush_pes(struct link_lane *lane, struct uccs_request *all, const in
     for (size_t i = 0; i < npes; i++) {
         struct link_peer *peer = lane->peers[pes[i]];
         if (peer && peer->answered != peer->issued)
-            link_flush_peer(peer, all);
+            link_flush_peer(peer, peer->issued, all);
     }
 }
 

@@ -52,6 +52,7 @@ struct link_header {
                         int64_t weight;
                         uint64_t signal_value;
                     };
+                    uint64_t signal_region;
                 } put; /* and parcel */
                 struct {
                     uint64_t block; /* bytes */

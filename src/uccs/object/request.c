@@ -18,6 +18,23 @@ struct uccs_request *uccs_request_materialise(uccs_request_handle *handle)
     return object;
 }
 
+static void run_then(struct uccs_errand *errand)
+{
+    struct uccs_request *request = (struct uccs_request *)((char *)errand - offsetof(struct uccs_request, errand));
+    request->then(request->argument, request->error != 0);
+    free(request);
+}
+
+static void end(struct uccs_request *request)
+{
+    if (lat_likely(!request->then)) {
+        free(request);
+        return;
+    }
+    request->errand.run = run_then;
+    uccs_errand_leave(&request->errand);
+}
+
 /* Takes one from the request's count. A request whose count reaches zero is freed and takes one from its parent, and so
  * on. */
 static void take(struct uccs_request *request, bool error)
@@ -31,7 +48,7 @@ static void take(struct uccs_request *request, bool error)
         error = request->error != 0;
         if (parent && request->dirty)
             atomic_store_release(&parent->dirty, 1);
-        free(request);
+        end(request);
         request = parent;
     }
 }

@@ -24,6 +24,7 @@
 #define UCCS_OBJECT_REQUEST_H
 
 #include "base/atomic.h"
+#include "uccs/core/errand.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -34,6 +35,9 @@ struct uccs_request {
     uint32_t error;   /* operations that failed */
     uint32_t sources; /* operations that use local memory, + 1 while owned; acqrel */
     struct uccs_request *parent;
+    void (*then)(void *argument, bool failed); /* null: nothing follows; set before the owner's one is dropped */
+    void *argument;
+    struct uccs_errand errand; /* calls `then` */
 };
 
 typedef struct uccs_request *uccs_request_handle;
@@ -85,6 +89,24 @@ void uccs_request_finish_use(struct uccs_request *request, bool error);
 
 /* Returns true when no operation issued with the handle uses local memory any more. Makes progress. */
 bool uccs_request_done_locally(const uccs_request_handle *handle);
+
+/* Lets `then` follow the request: once its owner has let it go and its last operation has completed, a thread in progress
+ * calls `then` once, holding no lock. One function for each request; the owner calls this before it lets go. */
+static inline void uccs_request_then(struct uccs_request *request, void (*then)(void *argument, bool failed),
+                                     void *argument)
+{
+    request->then = then;
+    request->argument = argument;
+}
+
+/* Makes the parent (null: none) count the request as one operation. The request's owner calls this once, before it lets
+ * go. */
+static inline void uccs_request_follow(struct uccs_request *request, struct uccs_request *parent)
+{
+    if (parent)
+        uccs_request_begin(parent);
+    request->parent = parent; /* published by the owner's decrement */
+}
 
 bool uccs_request_done_slow(uccs_request_handle *handle);
 

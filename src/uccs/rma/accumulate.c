@@ -1,72 +1,32 @@
-/* Accumulate and compare-and-swap of uccs.h; object/accumulate.h applies them and defines the domains. */
-#include "uccs/object/attach.h"
+/* Accumulate and compare-and-swap of uccs.h; object/accumulate.h defines them and their domains. */
 #include "uccs/rma/inner.h"
-
-#include "uccs/core/own.h"
 
 #include <string.h>
 
-/* Under the elements' locks: copies the elements of a stripe here, changes the copy and copies it back. */
-static int apply_by_kernel(const struct uccs_change *change, const struct uccs_region *memory, size_t offset,
-                           const char *operand, char *result)
+/* Returns true in the common case: the memory is mapped and alive, and nothing else is asked for. */
+static inline bool is_plain(const struct uccs_endpoint *endpoint, const struct uccs_region *memory, size_t offset,
+                            const struct uccs_change *change, const struct uccs_op *op)
 {
-    const size_t size = uccs_type_size((enum uccs_type)change->type);
-    char copy[OWN_STRIPE_BYTES + UCCS_TYPE_MOST];
-    struct uccs_change some = *change;
-    int status = UCCS_OK;
-    for (size_t done = 0; done < change->n && status == UCCS_OK; done += some.n) {
-        const size_t at = done * size;
-        some.n = uccs_change_stripe(memory->address + offset + at, size, change->n - done);
-        uint32_t *lock = uccs_atomic_lock(memory->owner, memory->address + offset + at);
-        status = uccs_kernel_get(memory, offset + at, copy, some.n * size);
-        if (status == UCCS_OK) {
-            uccs_change_plainly(&some, copy, operand ? operand + at : 0, result ? result + at : 0);
-            if (change->how != UCCS_NO_OP)
-                status = uccs_kernel_put(memory, offset + at, copy, some.n * size);
-        }
-        uccs_atomic_unlock(lock);
-    }
-    return status;
-}
-
-static int apply_near(struct uccs_context *context, const struct uccs_change *change, const struct uccs_region *memory,
-                      size_t offset, const void *operand, void *result)
-{
-    /* Ranges that touch are mapped alike, so the first one tells of all. */
-    struct uccs_attached_piece first = {.near = memory->near ? memory->near + offset : 0,
-                                        .mapped = memory->domain == UCCS_DOMAIN_CPU};
-    if (lat_unlikely(memory->dynamic) && change->n) {
-        int status = uccs_attached_find(memory, offset, 1, &first);
-        if (status != UCCS_OK)
-            return status;
-    }
-    if (lat_likely(first.near != 0)) {
-        const struct uccs_change_place place = {memory->owner, first.mapped ? UCCS_DOMAIN_CPU : UCCS_DOMAIN_LOCKED,
-                                                memory->address + offset, first.near};
-        uccs_change_apply(change, &place, operand, result);
-        return UCCS_OK;
-    }
-    if (uccs_kernel_reaches(memory))
-        return apply_by_kernel(change, memory, offset, operand, result);
-    return uccs_remote_change(context, memory, offset, change, operand, result, 0);
+    size_t bytes;
+    return lat_likely(endpoint && memory && !op && !endpoint->ordered && endpoint->pe == memory->owner &&
+                      memory->near &&
+                      !__builtin_mul_overflow(change->n, uccs_type_size((enum uccs_type)change->type), &bytes) &&
+                      uccs_region_check(memory, offset, bytes) == UCCS_OK);
 }
 
 static int run(uccs_endpoint_t endpoint, uccs_memory_t memory, size_t offset, const struct uccs_change *change,
                const void *operand, void *result, const struct uccs_op *op)
 {
-    size_t bytes;
-    if (lat_unlikely(!endpoint))
-        return UCCS_ERR_INVALID;
-    if (lat_unlikely(__builtin_mul_overflow(change->n, uccs_type_size((enum uccs_type)change->type), &bytes)))
-        return UCCS_ERR_BOUNDS;
-    int status = uccs_rma_check(endpoint->context, endpoint, memory, offset, bytes, op);
-    if (lat_unlikely(status != UCCS_OK))
-        return status;
-    if (uccs_region_far(memory))
-        return uccs_rma_far_change(endpoint->context, memory, offset, change, operand, result, op);
-    uccs_rma_before(endpoint->context, op);
-    status = apply_near(endpoint->context, change, memory, offset, operand, result);
-    return status == UCCS_OK ? uccs_rma_after(endpoint, op) : status;
+    if (is_plain(endpoint, memory, offset, change, op))
+        return uccs_rma_change(endpoint->stream, change, memory, offset, operand, result);
+    return uccs_rma_run(&(struct uccs_rma){.kind = RMA_CHANGE,
+                                           .endpoint = endpoint,
+                                           .memory = memory,
+                                           .offset = offset,
+                                           .local = (char *)operand,
+                                           .change = change,
+                                           .result = result,
+                                           .op = op});
 }
 
 int uccs_accumulate(uccs_endpoint_t endpoint, uccs_memory_t memory, size_t offset, const void *operand, void *result,

@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-static int put_piece(struct uccs_context *context, const struct uccs_region *memory, size_t offset, const char *source,
+static int put_piece(struct uccs_stream *stream, const struct uccs_region *memory, size_t offset, const char *source,
                      const struct uccs_attached_piece *piece)
 {
     if (piece->near) {
@@ -15,10 +15,10 @@ static int put_piece(struct uccs_context *context, const struct uccs_region *mem
         return UCCS_OK;
     }
     return uccs_kernel_reaches(memory) ? uccs_kernel_put(memory, offset, source, piece->bytes)
-                                       : uccs_remote_put(context, memory, offset, source, piece->bytes, 0);
+                                       : uccs_remote_put(stream, memory, offset, source, piece->bytes, 0);
 }
 
-static int get_piece(struct uccs_context *context, const struct uccs_region *memory, size_t offset, char *dest,
+static int get_piece(struct uccs_stream *stream, const struct uccs_region *memory, size_t offset, char *dest,
                      const struct uccs_attached_piece *piece)
 {
     if (piece->near) {
@@ -26,10 +26,10 @@ static int get_piece(struct uccs_context *context, const struct uccs_region *mem
         return UCCS_OK;
     }
     return uccs_kernel_reaches(memory) ? uccs_kernel_get(memory, offset, dest, piece->bytes)
-                                       : uccs_remote_get(context, memory, offset, dest, piece->bytes, 0);
+                                       : uccs_remote_get(stream, memory, offset, dest, piece->bytes, 0);
 }
 
-int uccs_dynamic_put(struct uccs_context *context, const struct uccs_region *memory, size_t offset, const char *source,
+int uccs_dynamic_put(struct uccs_stream *stream, const struct uccs_region *memory, size_t offset, const char *source,
                      size_t length)
 {
     struct uccs_attached_piece piece;
@@ -37,12 +37,12 @@ int uccs_dynamic_put(struct uccs_context *context, const struct uccs_region *mem
     for (size_t done = 0; done < length && status == UCCS_OK; done += piece.bytes) {
         status = uccs_attached_find(memory, offset + done, length - done, &piece);
         if (status == UCCS_OK)
-            status = put_piece(context, memory, offset + done, source + done, &piece);
+            status = put_piece(stream, memory, offset + done, source + done, &piece);
     }
     return status;
 }
 
-int uccs_dynamic_get(struct uccs_context *context, const struct uccs_region *memory, size_t offset, char *dest,
+int uccs_dynamic_get(struct uccs_stream *stream, const struct uccs_region *memory, size_t offset, char *dest,
                      size_t length)
 {
     struct uccs_attached_piece piece;
@@ -50,7 +50,7 @@ int uccs_dynamic_get(struct uccs_context *context, const struct uccs_region *mem
     for (size_t done = 0; done < length && status == UCCS_OK; done += piece.bytes) {
         status = uccs_attached_find(memory, offset + done, length - done, &piece);
         if (status == UCCS_OK)
-            status = get_piece(context, memory, offset + done, dest + done, &piece);
+            status = get_piece(stream, memory, offset + done, dest + done, &piece);
     }
     return status;
 }

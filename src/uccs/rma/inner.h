@@ -7,17 +7,61 @@
 #include "uccs/object/region.h"
 #include "uccs/rma/rma.h"
 
-/* --- Parts that put, get and the atomics share (rma.c), and the kernel's copy (kernel.c) */
+/* --- One operation on its way through this folder (op.c) */
 
-/* Returns UCCS_OK when endpoint, memory and range belong together, and memory and counter are alive; else an error. */
-int uccs_rma_check(uccs_context_t context, uccs_endpoint_t endpoint, uccs_memory_t memory, size_t offset, size_t length,
+enum uccs_rma_kind { RMA_PUT, RMA_GET, RMA_ATOMIC, RMA_CHANGE };
+
+struct uccs_rma {
+    enum uccs_rma_kind kind;
+    struct uccs_endpoint *endpoint;
+    const struct uccs_region *memory;
+    size_t offset;
+    /* Of a put or get: `length` bytes at `local`, or blocks from there on, or `n` pieces. */
+    char *local;
+    size_t length;
+    const struct uccs_stride *blocks; /* null: not blocks */
+    const struct uccs_piece *pieces;  /* null: not pieces */
+    size_t n;
+    const struct uccs_atomic_op *atomic;
+    const struct uccs_change *change; /* with the operand at `local` */
+    void *result;                     /* receives the old values; may be null */
+    const struct uccs_op *op;         /* null at first: no options */
+    /* uccs_rma_run sets these: */
+    uccs_request_handle own; /* an object, when something follows the operation */
+    uccs_request_t *request; /* completes at the target: of the options, or `own`, whose parent is that one; or null */
+};
+
+/* Checks, does or starts an operation. Returns UCCS_OK or an error, or UCCS_AGAIN. */
+int uccs_rma_run(struct uccs_rma *rma);
+
+/* Returns UCCS_OK when endpoint, memory and range belong together, and what the options name is alive; else an
+ * error. */
+int uccs_rma_check(const struct uccs_endpoint *endpoint, const struct uccs_region *memory, size_t offset, size_t length,
                    const struct uccs_op *op);
 
-/* Call it before each operation: keeps an ordered operation behind earlier ones. */
-void uccs_rma_before(const struct uccs_context *context, const struct uccs_op *op);
-/* Counts an operation whose data has been written (or read), and completes its request. Returns UCCS_OK, also when the
- * counter was shut meanwhile: uccs_counter_late then counts an error. */
-int uccs_rma_after(const struct uccs_endpoint *endpoint, const struct uccs_op *op);
+static inline bool uccs_rma_ordered(const struct uccs_rma *rma)
+{
+    return rma->endpoint->ordered || rma->op->ordered;
+}
+
+/* Returns true when the counter or the signal of an operation must wait for its data. */
+static inline bool uccs_rma_tells(const struct uccs_rma *rma)
+{
+    return rma->op->counter || rma->op->signal;
+}
+
+/* near.c: does or starts a checked operation on memory of this node. */
+int uccs_rma_near(struct uccs_rma *rma);
+/* Marks the requests of an operation that is done as complete. */
+void uccs_rma_done(struct uccs_rma *rma);
+/* apply.c: applies an atomic to memory of this node. */
+int uccs_rma_apply(struct uccs_stream *stream, const struct uccs_atomic_op *atomic, const struct uccs_region *memory,
+                   size_t offset, uint64_t *old);
+/* The same for accumulates and compare-and-swaps. */
+int uccs_rma_change(struct uccs_stream *stream, const struct uccs_change *change, const struct uccs_region *memory,
+                    size_t offset, const void *operand, void *result);
+
+/* --- The kernel's copy (kernel.c) */
 
 /* Publishes the word by which peers try the kernel's copy. Called at the first registration of memory that is not
  * mapped. */
@@ -34,9 +78,9 @@ int uccs_kernel_get(const struct uccs_region *memory, size_t offset, void *dest,
 /* --- Dynamic memory of this node (dynamic.c). The caller has checked that ranges cover the bytes. Atomics use
  * uccs_attached_find. */
 
-int uccs_dynamic_put(struct uccs_context *context, const struct uccs_region *memory, size_t offset, const char *source,
+int uccs_dynamic_put(struct uccs_stream *stream, const struct uccs_region *memory, size_t offset, const char *source,
                      size_t length);
-int uccs_dynamic_get(struct uccs_context *context, const struct uccs_region *memory, size_t offset, char *dest,
+int uccs_dynamic_get(struct uccs_stream *stream, const struct uccs_region *memory, size_t offset, char *dest,
                      size_t length);
 
 /* --- Operations that the target executes (remote.c). They reach memory that is neither mapped nor open to the kernel's
@@ -44,21 +88,27 @@ int uccs_dynamic_get(struct uccs_context *context, const struct uccs_region *mem
  * call, and the data in both directions. Handlers may use them: a thread that waits here executes the peers' calls
  * meanwhile. The target has to make progress. */
 
-/* Without a request these return when the target has executed the operation. With a request, which is an object, they
- * return when the source has been copied, and the operation belongs to the request. */
-int uccs_remote_put(struct uccs_context *context, const struct uccs_region *memory, size_t offset, const void *source,
-                    size_t length, struct uccs_request *request);
-int uccs_remote_get(struct uccs_context *context, const struct uccs_region *memory, size_t offset, void *dest,
-                    size_t length, struct uccs_request *request);
-int uccs_remote_atomic(struct uccs_context *context, const struct uccs_region *memory, size_t offset,
-                       const struct uccs_atomic_op *atomic, uint64_t *old);
-/* With a request, `result` holds the old values when the request completes. */
-int uccs_remote_change(struct uccs_context *context, const struct uccs_region *memory, size_t offset,
+/* What completes with an operation that outlasts the call. Both may be null. */
+struct uccs_rma_later {
+    struct uccs_request *request; /* when the target has executed it */
+    struct uccs_request *local;   /* when the data of a get, or the old value, is here */
+    bool nowait;                  /* the first piece returns UCCS_AGAIN instead of waiting for room */
+};
+/* When `later` is null these return when the target has executed the operation. Else they return when the source has
+ * been copied. */
+int uccs_remote_put(struct uccs_stream *stream, const struct uccs_region *memory, size_t offset, const void *source,
+                    size_t length, const struct uccs_rma_later *later);
+int uccs_remote_get(struct uccs_stream *stream, const struct uccs_region *memory, size_t offset, void *dest,
+                    size_t length, const struct uccs_rma_later *later);
+/* `result` receives the old value, of the atomic's size; it may be null. */
+int uccs_remote_atomic(struct uccs_stream *stream, const struct uccs_region *memory, size_t offset,
+                       const struct uccs_atomic_op *atomic, void *result, const struct uccs_rma_later *later);
+int uccs_remote_change(struct uccs_stream *stream, const struct uccs_region *memory, size_t offset,
                        const struct uccs_change *change, const void *operand, void *result,
-                       struct uccs_request *request);
+                       const struct uccs_rma_later *later);
 
-/* --- One-sided operations on memory of other nodes (nodes.c). rma.c and atomics.c have checked the arguments, and
- * uccs_region_check the region's generation. The target's own processor or progress thread executes them.
+/* --- One-sided operations on memory of other nodes (nodes.c). The arguments have been checked, and by uccs_region_check
+ * the region's generation. The target's own processor or progress thread executes them.
  *
  * When a region is released meanwhile, gets and fetching atomics return UCCS_ERR_STALE, and requests of other
  * operations fail. */
@@ -68,26 +118,6 @@ static inline bool uccs_region_far(const struct uccs_region *region)
     return lat_unlikely(!region->near) && uccs_far_pe(region->owner);
 }
 
-int uccs_rma_far_put(const struct uccs_context *context, const struct uccs_region *memory, size_t offset,
-                     const void *source, size_t length, const struct uccs_op *op);
-int uccs_rma_far_put_nb(const struct uccs_context *context, const struct uccs_region *memory, size_t offset,
-                        const void *source, size_t length, uccs_request_t *desc);
-int uccs_rma_far_get(const struct uccs_context *context, const struct uccs_region *memory, size_t offset, void *dest,
-                     size_t length, const struct uccs_op *op);
-int uccs_rma_far_get_nb(const struct uccs_context *context, const struct uccs_region *memory, size_t offset, void *dest,
-                        size_t length, uccs_request_t *desc);
-int uccs_rma_far_put_strided(const struct uccs_context *context, const struct uccs_region *memory, size_t offset,
-                             const char *source, const struct uccs_stride *stride, const struct uccs_op *op);
-int uccs_rma_far_get_strided(const struct uccs_context *context, const struct uccs_region *memory, size_t offset,
-                             char *dest, const struct uccs_stride *stride, const struct uccs_op *op);
-int uccs_rma_far_put_vector(const struct uccs_context *context, const struct uccs_region *memory,
-                            const struct uccs_piece *pieces, size_t n, const struct uccs_op *op);
-int uccs_rma_far_get_vector(const struct uccs_context *context, const struct uccs_region *memory,
-                            const struct uccs_piece *pieces, size_t n, const struct uccs_op *op);
-/* When `old` is null, the old value is not fetched. */
-int uccs_rma_far_atomic(const struct uccs_context *context, const struct uccs_region *memory, size_t offset,
-                        const struct uccs_atomic_op *atomic, uint64_t *old, const struct uccs_op *op);
-int uccs_rma_far_change(const struct uccs_context *context, const struct uccs_region *memory, size_t offset,
-                        const struct uccs_change *change, const void *operand, void *result, const struct uccs_op *op);
+int uccs_rma_far(struct uccs_rma *rma);
 
 #endif

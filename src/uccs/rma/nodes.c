@@ -6,23 +6,9 @@
 
 #define PACK_BYTES (256u << 10) /* at most this much of small blocks is packed into one message */
 
-static bool is_ordered(const struct uccs_context *context, const struct uccs_op *op)
+static struct uccs_far_lanes *lanes_of(const struct uccs_rma *rma)
 {
-    return context->attr.ordered || (op && op->ordered);
-}
-
-/* Keeps later operations behind earlier ones at the target. */
-static void before(const struct uccs_context *context, const struct uccs_op *op)
-{
-    if (is_ordered(context, op))
-        uccs_fence_all();
-}
-
-/* Completes earlier operations before an ordered get, since the target does not hold reads back. */
-static void before_get(const struct uccs_context *context, const struct uccs_op *op)
-{
-    if (is_ordered(context, op))
-        uccs_quiet_all();
+    return uccs_stream_lanes(rma->endpoint->stream);
 }
 
 static struct uccs_far_place place_of(const struct uccs_region *memory, size_t offset)
@@ -30,169 +16,274 @@ static struct uccs_far_place place_of(const struct uccs_region *memory, size_t o
     return (struct uccs_far_place){FAR_REGION, offset, uccs_region_id(memory->slot, memory->generation)};
 }
 
+/* Keeps an ordered operation behind earlier ones at the target. Messages hold it back there; only for a change of
+ * memory that a long get still reads does it wait here. */
+static void before(const struct uccs_rma *rma)
+{
+    if (!uccs_rma_ordered(rma))
+        return;
+    struct link_track *track = link_track_of(lanes_of(rma));
+    link_track_fence(track);
+    if (rma->kind != RMA_GET)
+        link_track_wait_reads(track, rma->endpoint->pe);
+}
+
+/* --- Counters and signals */
+
 static struct uccs_far_with count_of(const struct uccs_op *op)
 {
     return (struct uccs_far_with){.what = FAR_COUNT, .value = op->counter, .weight = op->weight ? op->weight : 1};
 }
 
-static uccs_request_t *request_of(const struct uccs_op *op)
+static struct uccs_far_with signal_of(const struct uccs_signal *signal)
 {
-    return op ? op->request : 0;
+    return (struct uccs_far_with){.what = signal->how == UCCS_SIGNAL_ADD ? FAR_SIGNAL_ADD : FAR_SIGNAL_SET,
+                                  .place = place_of(signal->memory, signal->offset),
+                                  .value = signal->value};
 }
 
-/* Counts, by a message behind them, operations that do not count by themselves. */
-static void count(const struct uccs_region *memory, const struct uccs_op *op)
+/* Sends a message behind the operation. */
+static void send_behind(const struct uccs_rma *rma, const struct uccs_far_with *with)
 {
-    if (!op || !op->counter)
-        return;
-    const struct uccs_far_with with = count_of(op);
-    uccs_fence_all();
-    uccs_far_put_nb(0, memory->owner, (struct uccs_far_place){.segment = FAR_HEAP}, 0, 0, &with, op->request);
+    struct uccs_far_lanes *on = lanes_of(rma);
+    link_track_fence(link_track_of(on));
+    uccs_far_put_nb(on, rma->memory->owner, (struct uccs_far_place){.segment = FAR_HEAP}, 0, 0, with, rma->request);
 }
 
-/* Ends an operation whose reply has come. When the reply is not good, returns UCCS_ERR_STALE, or, when the memory is
- * dynamic and not released, UCCS_ERR_BOUNDS. */
-static int finish(const struct uccs_region *memory, const struct uccs_op *op, bool good)
+/* Counts and signals operations that do not do so by themselves. */
+static void tell(const struct uccs_rma *rma, bool count, bool signal)
 {
-    if (!good)
-        return memory->dynamic && uccs_region_check(memory, 0, 0) == UCCS_OK ? UCCS_ERR_BOUNDS : UCCS_ERR_STALE;
-    if (op && op->request)
-        uccs_request_loaded(op->request);
-    count(memory, op);
+    if (count && rma->op->counter) {
+        const struct uccs_far_with with = count_of(rma->op);
+        send_behind(rma, &with);
+    }
+    if (signal && rma->op->signal) {
+        const struct uccs_far_with with = signal_of(rma->op->signal);
+        send_behind(rma, &with);
+    }
+}
+
+/* Returns the error of an operation that the target has refused: UCCS_ERR_STALE, or, when the memory is dynamic and not
+ * released, UCCS_ERR_BOUNDS. */
+static int refused(const struct uccs_region *memory)
+{
+    return memory->dynamic && uccs_region_check(memory, 0, 0) == UCCS_OK ? UCCS_ERR_BOUNDS : UCCS_ERR_STALE;
+}
+
+/* --- Puts */
+
+static struct uccs_request *local_of(const struct uccs_rma *rma)
+{
+    return rma->op->local && rma->op->nonblocking ? uccs_request_materialise(rma->op->local) : 0;
+}
+
+/* Ends a put that has been issued: the source is free, unless a request tells. */
+static int put_issued(const struct uccs_rma *rma, const struct uccs_request *local)
+{
+    if (rma->op->local && !local)
+        uccs_request_loaded(rma->op->local);
     return UCCS_OK;
 }
 
-int uccs_rma_far_put(const struct uccs_context *context, const struct uccs_region *memory, size_t offset,
-                     const void *source, size_t length, const struct uccs_op *op)
+static void put_bytes(const struct uccs_rma *rma, size_t offset, const void *source, size_t length,
+                      const struct uccs_far_with *with, struct uccs_request *local)
 {
+    const struct uccs_far_place to = place_of(rma->memory, offset);
+    if (rma->op->nonblocking)
+        uccs_far_put_local(lanes_of(rma), rma->memory->owner, to, source, length, with, rma->request, local);
+    else
+        uccs_far_put(lanes_of(rma), rma->memory->owner, to, source, length, with, rma->request);
+}
+
+/* Data and signal, or data and count, are one message. */
+static int put_one(const struct uccs_rma *rma)
+{
+    const struct uccs_op *op = rma->op;
     struct uccs_far_with with;
-    bool counts = op && op->counter;
-    if (counts)
+    struct uccs_request *local = local_of(rma);
+    if (op->signal)
+        with = signal_of(op->signal);
+    else if (op->counter)
         with = count_of(op);
-    before(context, op);
-    uccs_far_put(0, memory->owner, place_of(memory, offset), source, length, counts ? &with : 0, request_of(op));
-    return UCCS_OK;
+    put_bytes(rma, rma->offset, rma->local, rma->length, uccs_rma_tells(rma) ? &with : 0, local);
+    tell(rma, op->signal, false);
+    return put_issued(rma, local);
 }
 
-int uccs_rma_far_put_nb(const struct uccs_context *context, const struct uccs_region *memory, size_t offset,
-                        const void *source, size_t length, uccs_request_t *desc)
+static int put_pieces(const struct uccs_rma *rma)
 {
-    before(context, 0);
-    uccs_far_put_nb(0, memory->owner, place_of(memory, offset), source, length, 0, desc);
-    return UCCS_OK;
+    struct uccs_request *local = local_of(rma);
+    for (size_t i = 0; i < rma->n; i++)
+        if (rma->pieces[i].length)
+            put_bytes(rma, rma->pieces[i].offset, rma->pieces[i].local, rma->pieces[i].length, 0, local);
+    tell(rma, true, true);
+    return put_issued(rma, local);
 }
 
-int uccs_rma_far_get(const struct uccs_context *context, const struct uccs_region *memory, size_t offset, void *dest,
-                     size_t length, const struct uccs_op *op)
+/* Blocks from `first` on that go into one message, with the place of the first one there and here. */
+struct pack {
+    struct uccs_far_blocks blocks;
+    size_t offset;
+    char *local;
+};
+
+static struct pack pack_of(const struct uccs_rma *rma, size_t first)
 {
-    before_get(context, op);
-    bool good = uccs_far_get(0, memory->owner, place_of(memory, offset), dest, length, 0);
-    return finish(memory, op, good);
+    const struct uccs_stride *s = rma->blocks;
+    const size_t most = s->block < PACK_BYTES ? PACK_BYTES / s->block : 1, left = s->count - first;
+    const ptrdiff_t at = (ptrdiff_t)first;
+    return (struct pack){{s->block, left < most ? left : most, s->remote_stride, s->local_stride},
+                         rma->offset + (size_t)(at * s->remote_stride),
+                         rma->local + at * s->local_stride};
 }
 
-int uccs_rma_far_get_nb(const struct uccs_context *context, const struct uccs_region *memory, size_t offset, void *dest,
-                        size_t length, uccs_request_t *desc)
+static int put_blocks(const struct uccs_rma *rma)
 {
-    before_get(context, 0);
-    uccs_far_get_nb(0, memory->owner, place_of(memory, offset), dest, length, 0, desc);
-    return UCCS_OK;
-}
-
-/* Returns how many blocks go into one message, at least 1. */
-static size_t pack_count(const struct uccs_stride *s, size_t done)
-{
-    size_t most = s->block < PACK_BYTES ? PACK_BYTES / s->block : 1, left = s->count - done;
-    return left < most ? left : most;
-}
-
-static struct uccs_far_blocks blocks_of(const struct uccs_stride *s, size_t count)
-{
-    return (
-        struct uccs_far_blocks){.block = s->block, .count = count, .there = s->remote_stride, .here = s->local_stride};
-}
-
-int uccs_rma_far_put_strided(const struct uccs_context *context, const struct uccs_region *memory, size_t offset,
-                             const char *source, const struct uccs_stride *s, const struct uccs_op *op)
-{
-    before(context, op);
-    for (size_t i = 0, n; i < s->count && s->block; i += n) {
-        ptrdiff_t at = (ptrdiff_t)i;
-        n = pack_count(s, i);
-        const struct uccs_far_blocks blocks = blocks_of(s, n);
-        uccs_far_put_blocks(0, memory->owner, place_of(memory, offset + (size_t)(at * s->remote_stride)),
-                            source + at * s->local_stride, &blocks, request_of(op));
+    const struct uccs_stride *s = rma->blocks;
+    for (size_t i = 0; i < s->count && s->block;) {
+        const struct pack pack = pack_of(rma, i);
+        uccs_far_put_blocks(lanes_of(rma), rma->memory->owner, place_of(rma->memory, pack.offset), pack.local,
+                            &pack.blocks, rma->request);
+        i += pack.blocks.count;
     }
-    count(memory, op);
-    return UCCS_OK;
+    tell(rma, true, true);
+    return put_issued(rma, 0);
 }
 
-int uccs_rma_far_get_strided(const struct uccs_context *context, const struct uccs_region *memory, size_t offset,
-                             char *dest, const struct uccs_stride *s, const struct uccs_op *op)
+static int put(const struct uccs_rma *rma)
 {
-    bool good = true;
-    before_get(context, op);
-    for (size_t i = 0, n; i < s->count && s->block && good; i += n) {
-        ptrdiff_t at = (ptrdiff_t)i;
-        n = pack_count(s, i);
-        const struct uccs_far_blocks blocks = blocks_of(s, n);
-        good = uccs_far_get_blocks(0, memory->owner, place_of(memory, offset + (size_t)(at * s->remote_stride)),
-                                   dest + at * s->local_stride, &blocks);
+    return rma->blocks ? put_blocks(rma) : rma->pieces ? put_pieces(rma) : put_one(rma);
+}
+
+/* --- Gets and atomics. Those that wait for their data count and signal by a message behind it. */
+
+static void start_get(const struct uccs_rma *rma, size_t offset, void *dest, size_t length, uccs_request_t *request,
+                      struct uccs_request *local)
+{
+    if (length)
+        uccs_far_get_local(lanes_of(rma), rma->memory->owner, place_of(rma->memory, offset), dest, length, 0,
+                           uccs_rma_ordered(rma), request, local);
+}
+
+static void start_gets(const struct uccs_rma *rma, uccs_request_t *request, struct uccs_request *local)
+{
+    const struct uccs_stride *s = rma->blocks;
+    for (size_t i = 0; s && i < s->count && s->block;) {
+        const struct pack pack = pack_of(rma, i);
+        uccs_far_get_blocks_local(lanes_of(rma), rma->memory->owner, place_of(rma->memory, pack.offset), pack.local,
+                                  &pack.blocks, uccs_rma_ordered(rma), request, local);
+        i += pack.blocks.count;
     }
-    return finish(memory, op, good);
+    for (size_t i = 0; rma->pieces && i < rma->n; i++)
+        start_get(rma, rma->pieces[i].offset, rma->pieces[i].local, rma->pieces[i].length, request, local);
+    if (!s && !rma->pieces)
+        start_get(rma, rma->offset, rma->local, rma->length, request, local);
 }
 
-int uccs_rma_far_put_vector(const struct uccs_context *context, const struct uccs_region *memory,
-                            const struct uccs_piece *pieces, size_t n, const struct uccs_op *op)
+/* `all` has an owner and no parent, so nobody frees it. */
+static bool get_all(const struct uccs_rma *rma)
 {
-    before(context, op);
-    for (size_t i = 0; i < n; i++)
-        if (pieces[i].length)
-            uccs_far_put(0, memory->owner, place_of(memory, pieces[i].offset), pieces[i].local, pieces[i].length, 0,
-                         request_of(op));
-    count(memory, op);
-    return UCCS_OK;
+    struct uccs_request all = {.pending = 1};
+    uccs_request_handle handle = &all;
+    struct link_lane *lane = link_lane_of(lanes_of(rma));
+    struct uccs_wait wait = {0};
+    start_gets(rma, &handle, 0);
+    while (atomic_load_acquire(&all.pending) != 1) /* acqrel: uccs_request_finish */
+        if (!link_look(lane))
+            uccs_yield(&wait);
+    return !all.error;
 }
 
-int uccs_rma_far_get_vector(const struct uccs_context *context, const struct uccs_region *memory,
-                            const struct uccs_piece *pieces, size_t n, const struct uccs_op *op)
+static bool get_now(const struct uccs_rma *rma)
 {
-    bool good = true;
-    before_get(context, op);
-    for (size_t i = 0; i < n && good; i++)
-        if (pieces[i].length)
-            good = uccs_far_get(0, memory->owner, place_of(memory, pieces[i].offset), pieces[i].local, pieces[i].length,
-                                0);
-    return finish(memory, op, good);
+    if (rma->blocks || rma->pieces || uccs_rma_ordered(rma))
+        return get_all(rma);
+    return uccs_far_get(lanes_of(rma), rma->memory->owner, place_of(rma->memory, rma->offset), rma->local, rma->length,
+                        0);
 }
 
 /* A fetching set is sent as a swap. */
-int uccs_rma_far_atomic(const struct uccs_context *context, const struct uccs_region *memory, size_t offset,
-                        const struct uccs_atomic_op *a, uint64_t *old, const struct uccs_op *op)
+static struct uccs_atomic_op sent_atomic(const struct uccs_rma *rma)
 {
-    enum uccs_atomic what = a->what;
-    struct uccs_far_place at = place_of(memory, offset);
-    before(context, op);
-    if (old || what == UCCS_ATOMIC_FETCH) {
-        uint64_t unwanted;
-        what = what == UCCS_ATOMIC_SET ? UCCS_ATOMIC_SWAP : what;
-        return finish(memory, op,
-                      uccs_far_amo_fetch(0, memory->owner, what, at, a->size, a->operand, a->compare,
-                                         old ? old : &unwanted));
+    struct uccs_atomic_op atomic = *rma->atomic;
+    if (rma->result && atomic.what == UCCS_ATOMIC_SET)
+        atomic.what = UCCS_ATOMIC_SWAP;
+    return atomic;
+}
+
+static bool fetch_now(const struct uccs_rma *rma)
+{
+    if (rma->change)
+        return uccs_far_change_fetch(lanes_of(rma), rma->memory->owner, place_of(rma->memory, rma->offset), rma->change,
+                                     rma->local, rma->result);
+    const struct uccs_atomic_op a = sent_atomic(rma);
+    uint64_t old;
+    bool good = uccs_far_amo_fetch(lanes_of(rma), rma->memory->owner, a.what, place_of(rma->memory, rma->offset),
+                                   a.size, a.operand, a.compare, &old);
+    if (good && rma->result)
+        uccs_far_give(rma->result, a.size, old);
+    return good;
+}
+
+static int fetch_later(const struct uccs_rma *rma)
+{
+    struct uccs_request *local = local_of(rma);
+    if (rma->change) {
+        uccs_far_change(lanes_of(rma), rma->memory->owner, place_of(rma->memory, rma->offset), rma->change, rma->local,
+                        rma->result, true, rma->request, local);
+        tell(rma, true, true);
+    } else if (rma->atomic) {
+        const struct uccs_atomic_op a = sent_atomic(rma);
+        uccs_far_amo_local(lanes_of(rma), rma->memory->owner, &a, place_of(rma->memory, rma->offset), rma->result,
+                           rma->request, local);
+        tell(rma, true, true);
+    } else {
+        start_gets(rma, rma->request, local);
     }
-    uccs_far_amo_post(0, memory->owner, what, at, a->size, a->operand, a->compare, request_of(op));
-    count(memory, op);
+    /* Without a byte to fetch nothing comes: the handles must say so. */
+    if (rma->request)
+        uccs_request_loaded(rma->request);
+    return put_issued(rma, 0);
+}
+
+static int fetch(struct uccs_rma *rma)
+{
+    const bool get = rma->kind == RMA_GET;
+    if (rma->op->nonblocking && (!get || !uccs_rma_tells(rma)))
+        return fetch_later(rma);
+    if (!(get ? get_now(rma) : fetch_now(rma)))
+        return refused(rma->memory);
+    uccs_rma_done(rma);
+    tell(rma, true, true);
     return UCCS_OK;
 }
 
-/* Messages keep the order of changes on a lane, so that only an ordered one needs a fence. */
-int uccs_rma_far_change(const struct uccs_context *context, const struct uccs_region *memory, size_t offset,
-                        const struct uccs_change *change, const void *operand, void *result, const struct uccs_op *op)
+static int post_atomic(const struct uccs_rma *rma)
 {
-    struct uccs_far_place at = place_of(memory, offset);
-    before(context, op);
-    if (result)
-        return finish(memory, op, uccs_far_change_fetch(0, memory->owner, at, change, operand, result));
-    uccs_far_change(0, memory->owner, at, change, operand, 0, false, request_of(op));
-    count(memory, op);
-    return UCCS_OK;
+    const struct uccs_atomic_op *a = rma->atomic;
+    uccs_far_amo_post(lanes_of(rma), rma->memory->owner, a->what, place_of(rma->memory, rma->offset), a->size,
+                      a->operand, a->compare, rma->request);
+    tell(rma, true, true);
+    return put_issued(rma, 0);
+}
+
+static int post_change(const struct uccs_rma *rma)
+{
+    uccs_far_change(lanes_of(rma), rma->memory->owner, place_of(rma->memory, rma->offset), rma->change, rma->local, 0,
+                    rma->op->nonblocking, rma->request, 0);
+    tell(rma, true, true);
+    return put_issued(rma, 0);
+}
+
+int uccs_rma_far(struct uccs_rma *rma)
+{
+    const bool fetches = rma->kind == RMA_GET || (rma->atomic && rma->atomic->what == UCCS_ATOMIC_FETCH) || rma->result;
+    if (rma->op->nowait && link_track_busy(link_track_of(lanes_of(rma))))
+        return UCCS_AGAIN;
+    before(rma);
+    if (fetches)
+        return fetch(rma);
+    if (rma->change)
+        return post_change(rma);
+    return rma->atomic ? post_atomic(rma) : put(rma);
 }

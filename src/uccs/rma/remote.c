@@ -15,15 +15,15 @@ struct call {
     struct uccs_change change;
     uint64_t old;
     /* Only the origin uses these: */
-    void *local;        /* destination of a get's data, or of old values; may be null */
-    struct wait *wait;  /* of a blocking call */
-    uint32_t *deferred; /* the origin subtracts one when the operation is done */
+    void *local;               /* destination of a get's data, or of old values; may be null */
+    struct wait *wait;         /* of a blocking call */
+    struct uccs_request *done; /* completes when the data is here; may be null */
+    uint32_t *deferred;        /* the origin subtracts one when the operation is done */
 };
 
 struct wait {
     uint32_t pending; /* release by landed, acquire by the waiter */
     int32_t status;   /* of an operation that failed */
-    uint64_t old;
 };
 
 #define PIECE ((64u << 10) - sizeof(struct call)) /* most data in one piece, so that its block is reused */
@@ -72,54 +72,85 @@ static void landed(struct uccs_block *block)
     struct call *call = (struct call *)block->payload;
     if (call->kind == GET && call->status == UCCS_OK)
         memcpy(call->local, call + 1, call->length);
+    if (call->kind == ATOMIC && call->local && call->status == UCCS_OK)
+        uccs_far_give(call->local, call->atomic.size, call->old);
     if (call->kind == CHANGE && call->local && call->status == UCCS_OK)
         memcpy(call->local, old_values(call), uccs_change_bytes(&call->change));
-    (void)atomic_fetch_sub_acqrel(call->deferred, 1); /* acquire: deferred.c */
+    if (call->done)
+        uccs_request_finish(call->done, call->status != UCCS_OK);
+    (void)atomic_fetch_sub_acqrel(call->deferred, 1); /* acquire: am/stream.c */
     if (!call->wait)
         return;
-    call->wait->old = call->old;
     if (call->status != UCCS_OK)
         atomic_store_relaxed(&call->wait->status, call->status); /* published by the count */
     (void)atomic_fetch_sub_acqrel(&call->wait->pending, 1);      /* acquire: finish; *wait may be gone afterwards */
 }
 
-static struct uccs_block *get_block(size_t length)
+/* Returns null when no room can come, or with `nowait` when there is none now. */
+static struct uccs_block *get_block(size_t length, bool nowait)
 {
     struct uccs_wait wait = {0};
     struct uccs_block *block;
     while (!(block = uccs_stage_get(UCCS_ROOM_LIBRARY, sizeof(struct call) + length))) {
-        if (!uccs_stage_expected(UCCS_ROOM_LIBRARY))
+        if (!uccs_stage_expected(UCCS_ROOM_LIBRARY) || nowait)
             return 0;
         uccs_am_serve(&wait);
     }
     return block;
 }
 
-static int post(struct uccs_context *context, const struct uccs_region *memory, const struct call *what,
-                const void *source, struct uccs_request *request)
+/* Counts an operation that is about to be under way. */
+static void begin(struct call *call, struct uccs_block *block, const struct uccs_rma_later *later)
 {
-    struct uccs_block *block = get_block(what->length);
+    block->landed = landed;
+    block->request = later ? later->request : 0;
+    if (block->request)
+        uccs_request_begin(block->request);
+    call->done = later ? later->local : 0;
+    if (call->done)
+        uccs_request_begin(call->done);
+    if (call->wait)
+        (void)atomic_fetch_add_relaxed(&call->wait->pending, 1);
+}
+
+/* Takes back what begin has counted: the ring is full, and the call may not wait. */
+static int give_up(struct call *call, struct uccs_block *block)
+{
+    (void)atomic_fetch_sub_acqrel(call->deferred, 1);
+    if (block->request)
+        uccs_request_finish(block->request, false);
+    if (call->done)
+        uccs_request_finish(call->done, false);
+    block->request = 0;
+    block->landed = 0;
+    uccs_stage_put(block);
+    return UCCS_AGAIN;
+}
+
+static int post(struct uccs_stream *stream, const struct uccs_region *memory, const struct call *what,
+                const void *source, const struct uccs_rma_later *later)
+{
+    const bool nowait = later && later->nowait;
+    struct uccs_block *block = get_block(what->length, nowait);
     struct uccs_wait wait = {0};
     if (!block)
-        return UCCS_ERR_NO_MEMORY;
+        return nowait ? UCCS_AGAIN : UCCS_ERR_NO_MEMORY;
     struct call *call = (struct call *)block->payload;
     *call = *what;
     call->slot = memory->slot;
     call->generation = memory->generation;
-    call->deferred = uccs_deferred_begin(context);
+    call->deferred = uccs_deferred_begin(stream);
     if (what->kind == PUT)
         memcpy(call + 1, source, what->length);
     if (what->kind == CHANGE && source)
         memcpy(call + 1, source, uccs_change_operand(&what->change));
-    block->landed = landed;
-    block->request = request;
-    if (request)
-        uccs_request_begin(request);
-    if (call->wait)
-        (void)atomic_fetch_add_relaxed(&call->wait->pending, 1); /* before it can land */
+    begin(call, block, later);
     while (!uccs_am_try((uint32_t)memory->owner - uccs_core.first, UCCS_INNER_REMOTE, 0, sizeof *call + what->length,
-                        block))
+                        block)) {
+        if (nowait)
+            return give_up(call, block);
         uccs_am_serve(&wait);
+    }
     return UCCS_OK;
 }
 
@@ -131,10 +162,11 @@ static int finish(struct wait *wait, int status)
     return status == UCCS_OK ? wait->status : status;
 }
 
-static int move(struct uccs_context *context, const struct uccs_region *memory, size_t offset, char *local,
-                size_t length, enum call_kind kind, struct uccs_request *request)
+static int move(struct uccs_stream *stream, const struct uccs_region *memory, size_t offset, char *local, size_t length,
+                enum call_kind kind, const struct uccs_rma_later *later)
 {
     struct wait wait = {0};
+    struct uccs_rma_later rest = later ? *later : (struct uccs_rma_later){0};
     int status = UCCS_OK;
     for (size_t at = 0, piece; at < length && status == UCCS_OK; at += piece) {
         piece = length - at < PIECE ? length - at : PIECE;
@@ -142,39 +174,44 @@ static int move(struct uccs_context *context, const struct uccs_region *memory, 
                             .offset = offset + at,
                             .length = piece,
                             .local = local + at,
-                            .wait = request ? 0 : &wait};
-        status = post(context, memory, &call, local + at, request);
+                            .wait = later ? 0 : &wait};
+        status = post(stream, memory, &call, local + at, later ? &rest : 0);
+        rest.nowait = false;
     }
     return finish(&wait, status);
 }
 
-int uccs_remote_put(struct uccs_context *context, const struct uccs_region *memory, size_t offset, const void *source,
-                    size_t length, struct uccs_request *request)
+int uccs_remote_put(struct uccs_stream *stream, const struct uccs_region *memory, size_t offset, const void *source,
+                    size_t length, const struct uccs_rma_later *later)
 {
-    return move(context, memory, offset, (char *)source, length, PUT, request);
+    return move(stream, memory, offset, (char *)source, length, PUT, later);
 }
 
-int uccs_remote_get(struct uccs_context *context, const struct uccs_region *memory, size_t offset, void *dest,
-                    size_t length, struct uccs_request *request)
+int uccs_remote_get(struct uccs_stream *stream, const struct uccs_region *memory, size_t offset, void *dest,
+                    size_t length, const struct uccs_rma_later *later)
 {
-    return move(context, memory, offset, dest, length, GET, request);
+    return move(stream, memory, offset, dest, length, GET, later);
 }
 
-int uccs_remote_atomic(struct uccs_context *context, const struct uccs_region *memory, size_t offset,
-                       const struct uccs_atomic_op *atomic, uint64_t *old)
+int uccs_remote_atomic(struct uccs_stream *stream, const struct uccs_region *memory, size_t offset,
+                       const struct uccs_atomic_op *atomic, void *result, const struct uccs_rma_later *later)
 {
     struct wait wait = {0};
-    struct call call = {.kind = ATOMIC, .offset = offset, .length = atomic->size, .atomic = *atomic, .wait = &wait};
-    int status = finish(&wait, post(context, memory, &call, 0, 0));
-    *old = wait.old;
-    return status;
+    struct call call = {.kind = ATOMIC,
+                        .offset = offset,
+                        .length = atomic->size,
+                        .atomic = *atomic,
+                        .local = result,
+                        .wait = later ? 0 : &wait};
+    return finish(&wait, post(stream, memory, &call, 0, later));
 }
 
-int uccs_remote_change(struct uccs_context *context, const struct uccs_region *memory, size_t offset,
+int uccs_remote_change(struct uccs_stream *stream, const struct uccs_region *memory, size_t offset,
                        const struct uccs_change *change, const void *operand, void *result,
-                       struct uccs_request *request)
+                       const struct uccs_rma_later *later)
 {
     const size_t size = uccs_type_size((enum uccs_type)change->type), most = PIECE / 3 / size;
+    struct uccs_rma_later rest = later ? *later : (struct uccs_rma_later){0};
     struct uccs_change some = *change;
     struct wait wait = {0};
     int status = UCCS_OK;
@@ -186,8 +223,9 @@ int uccs_remote_change(struct uccs_context *context, const struct uccs_region *m
                             .length = uccs_change_operand(&some) + uccs_change_bytes(&some),
                             .change = some,
                             .local = result ? (char *)result + at : 0,
-                            .wait = request ? 0 : &wait};
-        status = post(context, memory, &call, operand ? (const char *)operand + at : 0, request);
+                            .wait = later ? 0 : &wait};
+        status = post(stream, memory, &call, operand ? (const char *)operand + at : 0, later ? &rest : 0);
+        rest.nowait = false;
     }
     return finish(&wait, status);
 }

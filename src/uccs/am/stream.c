@@ -1,0 +1,159 @@
+#include "uccs/am/stream.h"
+
+#include "uccs/am/am.h"
+#include "uccs/core/thread.h"
+#include "uccs/watch/fail.h"
+
+#include <stdlib.h>
+
+/* Returns the calling thread's part, or null when it has none. */
+static struct uccs_part *mine(const struct uccs_stream *stream)
+{
+    const uint32_t me = uccs_thread() + 1;
+    struct uccs_part *part = atomic_load_acquire(&stream->parts); /* release: make */
+    while (part && atomic_load_relaxed(&part->owner) != me)
+        part = part->next;
+    return part;
+}
+
+/* Takes a part that nobody owns. Returns null when there is none. */
+static struct uccs_part *take(struct uccs_stream *stream)
+{
+    struct uccs_part *part = atomic_load_acquire(&stream->parts); /* release: make */
+    for (; part; part = part->next) {
+        uint32_t nobody = 0;
+        if (!atomic_load_relaxed(&part->owner) &&
+            atomic_cas_acquire(&part->owner, &nobody, uccs_thread() + 1)) /* release: uccs_stream_rest */
+            return part;
+    }
+    return 0;
+}
+
+static struct uccs_part *make(struct uccs_stream *stream)
+{
+    struct uccs_part *part = malloc(sizeof *part);
+    if (!part)
+        watch_fail("no memory for a stream");
+    *part = (struct uccs_part){.owner = uccs_thread() + 1, .next = atomic_load_relaxed(&stream->parts)};
+    while (!atomic_cas_acqrel(&stream->parts, &part->next, part)) /* acquire: mine, take */
+        ;
+    return part;
+}
+
+static struct uccs_part *part_of(struct uccs_stream *stream)
+{
+    struct uccs_part *part = mine(stream);
+    if (lat_likely(part != 0))
+        return part;
+    part = take(stream);
+    return part ? part : make(stream);
+}
+
+/* --- Other nodes */
+
+static struct link_track *share(struct uccs_stream *stream)
+{
+    struct link_track *track = link_track_open(), *first = 0;
+    if (atomic_cas_acqrel(&stream->shared, &first, track)) /* acquire: uccs_stream_track */
+        return track;
+    link_track_close(track);
+    return first;
+}
+
+struct link_track *uccs_stream_track(struct uccs_stream *stream)
+{
+    if (stream->attr.scope == UCCS_SCOPE_PROCESS)
+        return atomic_load_acquire(&stream->shared); /* acqrel: share */
+    const struct uccs_part *part = mine(stream);
+    return part ? part->track : 0;
+}
+
+struct uccs_far_lanes *uccs_stream_lanes(struct uccs_stream *stream)
+{
+    if (stream->attr.scope == UCCS_SCOPE_PROCESS) {
+        struct link_track *track = atomic_load_acquire(&stream->shared); /* acqrel: share */
+        return link_track_lanes(track ? track : share(stream));
+    }
+    struct uccs_part *part = part_of(stream);
+    if (!part->track)
+        atomic_store_release(&part->track, link_track_open()); /* acquire: uccs_stream_end */
+    return link_track_lanes(part->track);
+}
+
+/* --- Deferred operations */
+
+static bool is_done(const struct uccs_part *part)
+{
+    return !part || atomic_load_acquire(&part->deferred) == 0; /* acqrel: remote.c */
+}
+
+uint32_t *uccs_deferred_begin(struct uccs_stream *stream)
+{
+    uint32_t *count = &part_of(stream)->deferred;
+    (void)atomic_fetch_add_relaxed(count, 1); /* before the message that carries the operation */
+    return count;
+}
+
+static bool all_done(const struct uccs_stream *stream)
+{
+    const struct uccs_part *part = atomic_load_acquire(&stream->parts); /* release: make */
+    while (part && is_done(part))
+        part = part->next;
+    return !part;
+}
+
+bool uccs_deferred_done(const struct uccs_stream *stream)
+{
+    return stream->attr.scope == UCCS_SCOPE_THREAD ? is_done(mine(stream)) : all_done(stream);
+}
+
+void uccs_deferred_wait(const struct uccs_stream *stream)
+{
+    struct uccs_wait wait = {0};
+    while (!uccs_deferred_done(stream))
+        uccs_am_serve(&wait);
+}
+
+void uccs_deferred_wait_mine(const struct uccs_stream *stream)
+{
+    struct uccs_wait wait = {0};
+    const struct uccs_part *part = mine(stream);
+    while (!is_done(part))
+        uccs_am_serve(&wait);
+}
+
+/* --- Order and end */
+
+void uccs_stream_order(struct uccs_stream *stream)
+{
+    struct link_track *track = uccs_stream_track(stream);
+    uccs_deferred_wait_mine(stream);
+    if (track)
+        link_track_fence(track);
+    uccs_fence_stores(); /* acquire: the reader that sees the later store */
+}
+
+void uccs_stream_rest(struct uccs_stream *stream)
+{
+    struct uccs_part *part = mine(stream);
+    if (part && is_done(part) && (!part->track || link_track_idle(part->track)))
+        atomic_store_release(&part->owner, 0); /* acquire: take */
+}
+
+void uccs_stream_end(struct uccs_stream *stream)
+{
+    struct uccs_wait wait = {0};
+    while (!all_done(stream))
+        uccs_am_serve(&wait);
+    if (stream->shared)
+        link_track_close(stream->shared);
+    for (struct uccs_part *next, *part = stream->parts; part; part = next) {
+        struct link_track *track = atomic_load_acquire(&part->track); /* release: uccs_stream_lanes */
+        next = part->next;
+        if (track)
+            link_track_close(track);
+        free(part);
+    }
+    stream->parts = 0;
+    stream->shared = 0;
+}

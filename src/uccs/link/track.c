@@ -1,0 +1,178 @@
+/* Fences and flushes of tracks; see link.h. Any thread, unless a comment says otherwise. */
+#include "uccs/link/inner.h"
+
+#include <stdlib.h>
+
+static void *made(void *memory)
+{
+    if (!memory)
+        watch_fail("no memory for a stream");
+    return memory;
+}
+
+struct link_track *link_track_open(void)
+{
+    struct link_track *track = made(calloc(1, sizeof *track));
+    track->lanes.track = track;
+    (void)link_lane_of(&track->lanes);
+    return track;
+}
+
+struct uccs_far_lanes *link_track_lanes(struct link_track *track)
+{
+    return &track->lanes;
+}
+
+static struct link_lane *lane_of(const struct link_track *track)
+{
+    return track->lanes.own;
+}
+
+/* --- Fences and flushes; any thread */
+
+void link_track_fence(struct link_track *track)
+{
+    struct link_lane *lane = lane_of(track);
+    pthread_mutex_lock(&lane->lock);
+    lane->epoch++;
+    pthread_mutex_unlock(&lane->lock);
+}
+
+static void watch_asks(struct link_mark *mark, struct uccs_request *request)
+{
+    if (!mark->asking)
+        return;
+    struct link_wake *wake = made(malloc(sizeof *wake));
+    *wake = (struct link_wake){mark->peer->lane->asked, mark->asking, request, mark->wakes};
+    mark->wakes = wake;
+    uccs_request_begin(request);
+}
+
+static void flush_mark(struct link_mark *mark, struct uccs_request *request)
+{
+    watch_asks(mark, request);
+    if (!link_mark_applied(mark))
+        link_flush_peer(mark->peer, mark->number, request);
+}
+
+/* Goes through the active marks: all of the track, or those of some PEs. */
+struct walk {
+    const int *pes; /* null: all */
+    size_t npes, i;
+    struct link_mark *next;
+};
+
+static struct walk walk_of(const struct link_track *track, const int *pes, size_t npes)
+{
+    return (struct walk){pes, npes, 0, track->active};
+}
+
+/* Returns null at the end. */
+static struct link_mark *step(struct link_track *track, struct walk *walk)
+{
+    struct link_mark *mark = 0;
+    while (walk->pes && walk->i < walk->npes && !mark) {
+        mark = link_mark_find(track, walk->pes[walk->i++]);
+        mark = mark && mark->active ? mark : 0;
+    }
+    if (!walk->pes && walk->next) {
+        mark = walk->next;
+        walk->next = mark->next_active;
+    }
+    return mark;
+}
+
+void link_track_flush(struct link_track *track, const int *pes, size_t npes, struct uccs_request *request)
+{
+    struct link_lane *lane = lane_of(track);
+    pthread_mutex_lock(&lane->lock);
+    link_track_tidy(track);
+    struct walk walk = walk_of(track, pes, npes);
+    for (struct link_mark *mark; (mark = step(track, &walk));)
+        flush_mark(mark, request);
+    link_flush_touched(lane, 0);
+    pthread_mutex_unlock(&lane->lock);
+}
+
+static bool is_local(struct link_track *track, const int *pes, size_t npes)
+{
+    struct link_lane *lane = lane_of(track);
+    uint32_t busy = 0;
+    pthread_mutex_lock(&lane->lock);
+    struct walk walk = walk_of(track, pes, npes);
+    for (struct link_mark *mark; (mark = step(track, &walk));)
+        busy |= mark->asking | mark->holding;
+    pthread_mutex_unlock(&lane->lock);
+    return !busy;
+}
+
+void link_track_wait_local(struct link_track *track, const int *pes, size_t npes)
+{
+    struct uccs_wait wait = {0};
+    while (!is_local(track, pes, npes))
+        if (!link_look(lane_of(track)))
+            uccs_yield(&wait);
+}
+
+/* `all` has an owner and no parent, so nobody frees it. */
+void link_track_quiet(struct link_track *track, const int *pes, size_t npes)
+{
+    struct uccs_request all = {.pending = 1};
+    struct uccs_wait wait = {0};
+    struct link_lane *lane = lane_of(track);
+    link_track_flush(track, pes, npes, &all);
+    while (atomic_load_acquire(&all.pending) != 1) /* acqrel: uccs_request_finish */
+        if (!link_look(lane))
+            uccs_yield(&wait);
+    pthread_mutex_lock(&lane->lock);
+    link_track_tidy(track);
+    link_flush_touched(lane, 0);
+    pthread_mutex_unlock(&lane->lock);
+}
+
+bool link_track_idle(struct link_track *track)
+{
+    struct link_lane *lane = lane_of(track);
+    pthread_mutex_lock(&lane->lock);
+    link_track_tidy(track);
+    bool idle = !track->active;
+    pthread_mutex_unlock(&lane->lock);
+    return idle;
+}
+
+void link_track_wait_reads(struct link_track *track, int pe)
+{
+    struct link_lane *lane = lane_of(track);
+    struct uccs_wait wait = {0};
+    for (bool reads = true; reads;) {
+        pthread_mutex_lock(&lane->lock);
+        struct link_mark *mark = link_mark_find(track, pe);
+        reads = mark && mark->reading;
+        pthread_mutex_unlock(&lane->lock);
+        if (reads && !link_look(lane))
+            uccs_yield(&wait);
+    }
+}
+
+bool link_track_busy(struct link_track *track)
+{
+    struct link_lane *lane = lane_of(track);
+    if (!link_busy(lane) && !link_ask_busy(lane))
+        return false;
+    (void)link_look(lane); /* so that a caller who tries again makes progress */
+    return true;
+}
+
+void link_track_close(struct link_track *track)
+{
+    link_track_quiet(track, 0, 0);
+    link_track_wait_local(track, 0, 0); /* the transport may hold a message longer than its target needs to apply it */
+    link_pool_leave(track->lanes.used);
+    for (uint32_t i = 0; i < track->room; i++)
+        for (struct link_mark *next, *mark = track->heads[i]; mark; mark = next) {
+            next = mark->next;
+            free(mark);
+        }
+    free(track->heads);
+    free(track);
+}

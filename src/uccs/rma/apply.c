@@ -1,0 +1,96 @@
+/* Applies atomics and accumulates to memory of this node, by its domain; object/apply.h and object/accumulate.h define
+ * the rules of domains. */
+#include "uccs/object/attach.h"
+#include "uccs/rma/inner.h"
+
+#include "uccs/core/own.h"
+
+/* Under the lock: reads the word, changes it, and writes it back. */
+static int apply_by_kernel(const struct uccs_atomic_op *a, const struct uccs_region *memory, size_t offset,
+                           uint64_t *old)
+{
+    uint64_t word = 0;
+    uint32_t *lock = uccs_atomic_lock(memory->owner, memory->address + offset);
+    int status = uccs_kernel_get(memory, offset, &word, a->size);
+    if (status == UCCS_OK) {
+        *old = uccs_atomic_apply(a, &word);
+        if (a->what != UCCS_ATOMIC_FETCH)
+            status = uccs_kernel_put(memory, offset, &word, a->size);
+    }
+    uccs_atomic_unlock(lock);
+    return status;
+}
+
+static int apply_locked(struct uccs_stream *stream, const struct uccs_atomic_op *a, const struct uccs_region *memory,
+                        size_t offset, uint64_t *old)
+{
+    struct uccs_attached_piece word = {.near = memory->near ? memory->near + offset : 0};
+    int found = memory->dynamic ? uccs_attached_find(memory, offset, a->size, &word) : UCCS_OK;
+    if (found != UCCS_OK)
+        return found;
+    if (word.near) {
+        *old = word.mapped ? uccs_atomic_apply(a, word.near) : uccs_atomic_apply_locked(a, word.near);
+        return UCCS_OK;
+    }
+    if (uccs_kernel_reaches(memory))
+        return apply_by_kernel(a, memory, offset, old);
+    uint32_t half = 0;
+    int status = uccs_remote_atomic(stream, memory, offset, a, a->size == sizeof half ? (void *)&half : old, 0);
+    if (a->size == sizeof half)
+        *old = half;
+    return status;
+}
+
+int uccs_rma_apply(struct uccs_stream *stream, const struct uccs_atomic_op *a, const struct uccs_region *memory,
+                   size_t offset, uint64_t *old)
+{
+    if (lat_unlikely(memory->domain != UCCS_DOMAIN_CPU))
+        return apply_locked(stream, a, memory, offset, old);
+    *old = uccs_atomic_apply(a, memory->near + offset);
+    return UCCS_OK;
+}
+
+/* Under the elements' locks: copies the elements of a stripe here, changes the copy and copies it back. */
+static int change_by_kernel(const struct uccs_change *change, const struct uccs_region *memory, size_t offset,
+                            const char *operand, char *result)
+{
+    const size_t size = uccs_type_size((enum uccs_type)change->type);
+    char copy[OWN_STRIPE_BYTES + UCCS_TYPE_MOST];
+    struct uccs_change some = *change;
+    int status = UCCS_OK;
+    for (size_t done = 0; done < change->n && status == UCCS_OK; done += some.n) {
+        const size_t at = done * size;
+        some.n = uccs_change_stripe(memory->address + offset + at, size, change->n - done);
+        uint32_t *lock = uccs_atomic_lock(memory->owner, memory->address + offset + at);
+        status = uccs_kernel_get(memory, offset + at, copy, some.n * size);
+        if (status == UCCS_OK) {
+            uccs_change_plainly(&some, copy, operand ? operand + at : 0, result ? result + at : 0);
+            if (change->how != UCCS_NO_OP)
+                status = uccs_kernel_put(memory, offset + at, copy, some.n * size);
+        }
+        uccs_atomic_unlock(lock);
+    }
+    return status;
+}
+
+int uccs_rma_change(struct uccs_stream *stream, const struct uccs_change *change, const struct uccs_region *memory,
+                    size_t offset, const void *operand, void *result)
+{
+    /* Ranges that touch are mapped alike, so the first one tells of all. */
+    struct uccs_attached_piece first = {.near = memory->near ? memory->near + offset : 0,
+                                        .mapped = memory->domain == UCCS_DOMAIN_CPU};
+    if (lat_unlikely(memory->dynamic) && change->n) {
+        int status = uccs_attached_find(memory, offset, 1, &first);
+        if (status != UCCS_OK)
+            return status;
+    }
+    if (lat_likely(first.near != 0)) {
+        const struct uccs_change_place place = {memory->owner, first.mapped ? UCCS_DOMAIN_CPU : UCCS_DOMAIN_LOCKED,
+                                                memory->address + offset, first.near};
+        uccs_change_apply(change, &place, operand, result);
+        return UCCS_OK;
+    }
+    if (uccs_kernel_reaches(memory))
+        return change_by_kernel(change, memory, offset, operand, result);
+    return uccs_remote_change(stream, memory, offset, change, operand, result, 0);
+}

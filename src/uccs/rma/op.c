@@ -1,0 +1,191 @@
+/* The way of an operation with options, or of one that is not a plain copy: checks, what follows its completion, and
+ * the choice between the node and other nodes. */
+#include "uccs/rma/inner.h"
+
+#include "uccs/core/fence.h"
+#include "uccs/object/counter.h"
+#include "uccs/object/queue.h"
+
+#include <stdlib.h>
+
+static const struct uccs_op no_options;
+
+static int check_signal(const struct uccs_endpoint *endpoint, const struct uccs_signal *signal)
+{
+    const struct uccs_region *memory = signal->memory;
+    if (!memory || memory->owner != endpoint->pe || (unsigned)signal->how > UCCS_SIGNAL_ADD ||
+        (memory->address + signal->offset) % sizeof signal->value)
+        return UCCS_ERR_INVALID;
+    return uccs_region_check(memory, signal->offset, sizeof signal->value);
+}
+
+int uccs_rma_check(const struct uccs_endpoint *endpoint, const struct uccs_region *memory, size_t offset, size_t length,
+                   const struct uccs_op *op)
+{
+    if (lat_unlikely(!endpoint || !memory || endpoint->pe != memory->owner))
+        return UCCS_ERR_INVALID;
+    int status = op && op->signal ? check_signal(endpoint, op->signal) : UCCS_OK;
+    if (lat_unlikely(status != UCCS_OK))
+        return status;
+    if (lat_unlikely(op && op->counter && !uccs_counter_usable(op->counter, endpoint->pe)))
+        return UCCS_ERR_STALE;
+    return uccs_region_check(memory, offset, length);
+}
+
+/* --- Checks of the forms */
+
+/* Checks the range from the lowest to the highest byte that the blocks touch, from the offset. */
+static int check_blocks(const struct uccs_rma *rma)
+{
+    const struct uccs_stride *s = rma->blocks;
+    ptrdiff_t way;
+    if (s->count == 0 || s->block == 0)
+        return uccs_rma_check(rma->endpoint, rma->memory, rma->offset, 0, rma->op);
+    if (!rma->local)
+        return UCCS_ERR_INVALID;
+    if (__builtin_mul_overflow((ptrdiff_t)(s->count - 1), s->remote_stride, &way))
+        return UCCS_ERR_BOUNDS;
+    size_t low = way < 0 ? (size_t)-way : 0, high = way > 0 ? (size_t)way : 0;
+    if (low > rma->offset || high > SIZE_MAX - s->block || low > SIZE_MAX - s->block - high)
+        return UCCS_ERR_BOUNDS;
+    if (!rma->memory || !rma->memory->dynamic)
+        return uccs_rma_check(rma->endpoint, rma->memory, rma->offset - low, low + high + s->block, rma->op);
+    int status = UCCS_OK; /* ranges may have gaps between the blocks */
+    for (size_t i = 0; i < s->count && status == UCCS_OK; i++)
+        status =
+            uccs_rma_check(rma->endpoint, rma->memory, rma->offset + i * (size_t)s->remote_stride, s->block, rma->op);
+    return status;
+}
+
+/* Checks all pieces before the first one moves. */
+static int check_pieces(const struct uccs_rma *rma)
+{
+    int status = uccs_rma_check(rma->endpoint, rma->memory, 0, 0, rma->op);
+    for (size_t i = 0; i < rma->n && status == UCCS_OK; i++) {
+        const struct uccs_piece *piece = &rma->pieces[i];
+        status = piece->length && !piece->local ? UCCS_ERR_INVALID
+                                                : uccs_region_check(rma->memory, piece->offset, piece->length);
+    }
+    return status;
+}
+
+static int check_atomic(const struct uccs_rma *rma)
+{
+    int status = uccs_rma_check(rma->endpoint, rma->memory, rma->offset, rma->atomic->size, rma->op);
+    bool odd = status == UCCS_OK && (rma->memory->address + rma->offset) % rma->atomic->size;
+    return odd || (unsigned)rma->atomic->what > UCCS_ATOMIC_XOR ? UCCS_ERR_INVALID : status;
+}
+
+static int check_change(const struct uccs_rma *rma)
+{
+    size_t bytes;
+    if (__builtin_mul_overflow(rma->change->n, uccs_type_size((enum uccs_type)rma->change->type), &bytes))
+        return UCCS_ERR_BOUNDS;
+    return uccs_rma_check(rma->endpoint, rma->memory, rma->offset, bytes, rma->op);
+}
+
+static int check(const struct uccs_rma *rma)
+{
+    if (rma->change)
+        return check_change(rma);
+    if (rma->atomic)
+        return check_atomic(rma);
+    if (rma->blocks)
+        return check_blocks(rma);
+    if (rma->pieces)
+        return check_pieces(rma);
+    if (rma->length && !rma->local)
+        return UCCS_ERR_INVALID;
+    return uccs_rma_check(rma->endpoint, rma->memory, rma->offset, rma->length, rma->op);
+}
+
+/* --- What follows an operation */
+
+struct end {
+    uccs_completion complete; /* may be null */
+    void *argument;
+    struct uccs_queue_entry *entry; /* may be null */
+};
+
+static void run_end(void *argument, bool failed)
+{
+    struct end end = *(struct end *)argument;
+    free(argument);
+    const int status = failed ? UCCS_ERR_FAILED : UCCS_OK;
+    if (end.entry)
+        uccs_queue_push(end.entry, status);
+    if (end.complete)
+        end.complete(end.argument, status);
+}
+
+static void free_end(struct end *end)
+{
+    if (end && end->entry)
+        uccs_queue_forget(end->entry);
+    free(end);
+}
+
+/* Returns null when memory is exhausted. */
+static struct end *new_end(const struct uccs_op *op)
+{
+    struct end *end = malloc(sizeof *end);
+    if (!end)
+        return 0;
+    *end = (struct end){op->complete, op->argument, op->queue ? uccs_queue_expect(op->queue, op->tag) : 0};
+    if (!op->queue || end->entry)
+        return end;
+    free(end);
+    return 0;
+}
+
+/* Makes a request of the operation's own, which the program's request counts as one operation. */
+static int prepare(struct uccs_rma *rma)
+{
+    const struct uccs_op *op = rma->op;
+    rma->request = op->request;
+    if (lat_likely(!op->complete && !op->queue))
+        return UCCS_OK;
+    struct end *end = new_end(op);
+    struct uccs_request *parent = op->request ? uccs_request_materialise(op->request) : 0;
+    struct uccs_request *own = end && (parent || !op->request) ? uccs_request_materialise(&rma->own) : 0;
+    if (!own) {
+        free_end(end);
+        return UCCS_ERR_NO_MEMORY;
+    }
+    uccs_request_then(own, run_end, end);
+    uccs_request_follow(own, parent);
+    rma->request = &rma->own;
+    return UCCS_OK;
+}
+
+/* The call had no effect: nothing follows. */
+static void drop(struct uccs_request *own)
+{
+    free_end(own->argument);
+    own->then = 0;
+}
+
+static void leave(struct uccs_rma *rma, int status)
+{
+    struct uccs_request *own = uccs_request_object(rma->own);
+    if (lat_likely(!own))
+        return;
+    if (status != UCCS_OK)
+        drop(own);
+    else if (atomic_load_acquire(&own->dirty)) /* release: uccs_request_stored */
+        uccs_quiet();
+    uccs_request_free(&rma->own);
+}
+
+int uccs_rma_run(struct uccs_rma *rma)
+{
+    rma->op = rma->op ? rma->op : &no_options;
+    int status = check(rma);
+    if (status == UCCS_OK)
+        status = prepare(rma);
+    if (lat_unlikely(status != UCCS_OK))
+        return status;
+    status = uccs_region_far(rma->memory) ? uccs_rma_far(rma) : uccs_rma_near(rma);
+    leave(rma, status);
+    return status;
+}
