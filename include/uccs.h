@@ -16,7 +16,7 @@
  * Progress: operations on mapped memory of a process on the same node complete without help of the target. Active
  * messages, operations to other nodes, and operations on memory that is not mapped and that the kernel cannot copy need
  * the target in uccs_progress, in a waiting call, or with a progress thread (LATERAL_PROGRESS; jobs on several nodes have
- * one by default).
+ * one by default). The thread also moves the _nb forms of group communication on.
  *
  * Returns: a function of type int returns enum uccs_status, 0 for success and negative for an error, unless its comment
  * says otherwise. It sets its outputs only on success. Sizes are bytes. */
@@ -508,6 +508,16 @@ int uccs_fence(uccs_context_t context);
 /* Runs the handlers of messages that have arrived, in every context; any number of threads may call it at once. Returns
  * the number of handlers that it ran. */
 int uccs_progress(void);
+/* Every wait and every test of the library that found nothing, OpenSHMEM's and this header's, calls the added functions
+ * with their arguments on the calling thread. So another library's messages (an MPI's) move while a thread waits here. A
+ * poller returns non-zero when it found something, else 0. It may call this library, but no function that starts or ends
+ * it; while it runs, its thread calls no poller. The progress thread and handlers call none, and the library holds no
+ * lock meanwhile. Several threads may be in a poller at once. Pollers may be added before uccs_init, and stay when the
+ * library ends. UCCS_ERR_INVALID: the pair of function and argument is there already (add) or not there (remove);
+ * UCCS_ERR_NO_MEMORY: 64 pollers are there. When uccs_poller_remove returns, no other thread is in the poller.
+ * (After opal_progress_register of Open MPI.) */
+int uccs_poller_add(int (*poll)(void *argument), void *argument);
+int uccs_poller_remove(int (*poll)(void *argument), void *argument);
 
 /* --- Group communication: all members call the same functions in the same order. Buffers are any memory of the caller.
  * An _nb form completes through `desc`; the program must not touch its buffers until then. Reductions take the types and

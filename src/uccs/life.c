@@ -9,6 +9,7 @@
 #include "uccs/far/far.h"
 #include "uccs/am/am.h"
 #include "uccs/core/memory.h"
+#include "uccs/core/progress.h"
 #include "uccs/object/region.h"
 #include "uccs/object/stage.h"
 
@@ -33,6 +34,9 @@ static int begin(void)
     image_settle_threads();
     uccs_far_am_open();
     if (rte_init() != 0 || uccs_memory_open(&want) != 0 || uccs_far_open() != 0)
+        return -1;
+    uccs_am_prepare();
+    if (uccs_progress_open(uccs_far_on) != 0)
         return -1;
     if (uccs_far_on)
         rte_job_barrier(); /* all PEs answer after this */
@@ -68,6 +72,7 @@ bool uccs_life_end(int seconds)
     else
         rte_job_barrier();
     if (all && --users == 0) {
+        uccs_progress_close();
         uccs_far_close();
         uccs_far_am_close();
         uccs_awaited_close();

@@ -18,6 +18,7 @@
 #include "shmem/place.h"
 #include "shmem/state.h"
 #include "shmem/team.h"
+#include "uccs/core/bell.h"
 #include "uccs/core/wait.h"
 #include "uccs/object/request.h"
 
@@ -89,6 +90,30 @@ static bool ready(struct operation *op)
     return atomic_load_acquire(theirs) >= op->number;
 }
 
+/* Returns true when members may wait for what I have just stored in this line: I am the last one. */
+static bool ends_wait(const struct operation *op, int line)
+{
+    const struct uccs_team *group = &op->team->group;
+    if (line == TEAM_POSTED && op->root >= 0)
+        return op->root == group->rank;
+    for (int rank = 0; rank < group->size; rank++) {
+        const uint64_t *theirs = uccs_team_line(group, rank, line);
+        if (atomic_load_acquire(theirs) < op->number) /* release: start, do_share */
+            return false;
+    }
+    return true;
+}
+
+/* Stores the operation's number in my line, and wakes the progress threads of members that wait for it. */
+static void reach(const struct operation *op, int line)
+{
+    const struct uccs_team *group = &op->team->group;
+    uint64_t *mine = uccs_team_line(group, group->rank, line);
+    atomic_store_release(mine, op->number); /* acquire: ready, all_reached, ends_wait */
+    if (!group->far && uccs_bell_workers_there() && ends_wait(op, line))
+        uccs_bell_workers_slow();
+}
+
 static void copy_share(struct uccs_work *work)
 {
     struct operation *op = (struct operation *)work;
@@ -106,8 +131,7 @@ static bool do_share(struct operation *op)
         return false;
     }
     group->copied = op->number;
-    uint64_t *mine = uccs_team_line(group, group->rank, TEAM_COPIED);
-    atomic_store_release(mine, op->number); /* acquire: all_reached of those whose memory I used */
+    reach(op, TEAM_COPIED);
     op->looked = 0;
     op->shared = true;
     return true;
@@ -168,8 +192,7 @@ static int start(shmem_team_t handle, shmemx_request_t *req, const struct operat
     op->number = ++team->group.posted;
     uccs_request_begin_use(request);
     (void)atomic_fetch_add_relaxed(&team->group.pending, 1); /* before the list's lock */
-    uint64_t *mine = uccs_team_line(&team->group, team->rank, TEAM_POSTED);
-    atomic_store_release(mine, op->number); /* acquire: ready, at the others */
+    reach(op, TEAM_POSTED);
     uccs_work_add(&op->work);
     return 0;
 }

@@ -71,7 +71,7 @@ struct uccs_message {
 _Static_assert(sizeof(struct uccs_message) == OWN_CELL_BYTES, "a message fills a cell");
 
 /* Handlers of the library's own context (OWN_INNER): letters, operations executed by the target, out-of-band messages.
- * While uccs.h is in use, the context exists, OpenSHMEM's waits poll, and the progress thread runs. */
+ * While uccs.h is in use, the context exists, and OpenSHMEM's waits poll. */
 enum { UCCS_INNER_LETTER, UCCS_INNER_REMOTE, UCCS_INNER_OOB };
 
 struct uccs_am_token {
@@ -93,8 +93,9 @@ void uccs_am_publish(struct uccs_context *context);
 void uccs_am_retire(struct uccs_context *context);
 struct uccs_context *uccs_am_published(uint32_t id);
 
-/* Start and stop polling in OpenSHMEM's waits, and the progress thread. They run while the substrate is in use
- * (face/init.c). */
+/* Gives the progress thread its work on messages, before it starts. */
+void uccs_am_prepare(void);
+/* Start and stop polling in OpenSHMEM's waits. They poll while uccs.h is in use (face/init.c). */
 void uccs_am_start(void);
 void uccs_am_stop(void);
 

@@ -55,6 +55,9 @@ struct uccs_am_tally {
 void uccs_am_count_handled(uint32_t context, struct uccs_am_tally *tally, const struct uccs_message *message);
 void uccs_am_tell(uint32_t context, struct uccs_am_tally *tally);
 
+/* Grows while threads of the program poll; the progress thread's own polls count too. */
+uint64_t uccs_am_polls(void);
+
 /* Returns the block, at the sender, of a message of this node; null when it has none. */
 struct uccs_block *uccs_am_block_of(const struct uccs_message *message);
 

@@ -12,6 +12,7 @@
 
 #include "base/log.h"
 #include "rte/rte.h"
+#include "uccs/core/bell.h"
 #include "uccs/far/far.h"
 #include "uccs/core/memory.h"
 #include "uccs/core/thread.h"
@@ -39,16 +40,27 @@ static uint32_t live; /* a bit for each published context; a hint: published[] d
  * and releases a ring's cell, which the second thread acquires. The thread sanitizer does not see the peer. */
 static uint64_t elsewhere;
 
-static struct {
+static struct poller {
     cache_aligned uint32_t inside[2];
+    uint64_t polls; /* of the threads that use the entry; relaxed, a hint */
 } pollers[POLLERS];
 static uint32_t phase;
 
 static uint32_t *enter(void)
 {
-    uint32_t *inside = &pollers[uccs_thread() % POLLERS].inside[atomic_load_relaxed(&phase) & 1];
+    struct poller *mine = &pollers[uccs_thread() % POLLERS];
+    uint32_t *inside = &mine->inside[atomic_load_relaxed(&phase) & 1];
+    atomic_store_relaxed(&mine->polls, atomic_load_relaxed(&mine->polls) + 1);
     __atomic_fetch_add(inside, 1, __ATOMIC_SEQ_CST); /* partner: uccs_am_retire */
     return inside;
+}
+
+uint64_t uccs_am_polls(void)
+{
+    uint64_t all = 0;
+    for (int i = 0; i < POLLERS; i++)
+        all += atomic_load_relaxed(&pollers[i].polls);
+    return all;
 }
 
 static void leave(uint32_t *inside)
@@ -65,11 +77,18 @@ static void wait_for_phase(uint32_t old)
     }
 }
 
+/* Wakes the progress thread of this process if it sleeps. */
+static void wake_own_thread(void)
+{
+    uccs_bell((uint32_t)uccs_core.me - uccs_core.first);
+}
+
 void uccs_am_publish(struct uccs_context *context)
 {
     uccs_own_open((uint32_t)uccs_core.me - uccs_core.first, context->attr.id);
     atomic_store_release(&published[context->attr.id], context); /* acquire: uccs_am_published */
     (void)atomic_fetch_or_acqrel(&live, 1u << context->attr.id);
+    wake_own_thread(); /* messages may wait already */
 }
 
 /* Waits for both phases, since a thread may have read the phase long before it counted itself in. */
@@ -141,7 +160,9 @@ static enum outcome run(struct uccs_context *context, const struct uccs_message 
         fail_class(context, message);
     struct uccs_am_token token = {context, message, block, which & UCCS_RING_REPLY, false, false};
     uccs_handlers_running++;
+    uccs_pollers_barred++;
     entry.handler(&token, message->staged ? block->payload : message->payload, message->length, entry.argument);
+    uccs_pollers_barred--;
     uccs_handlers_running--;
     if (message->counter)
         uccs_counter_arrive_here(message->counter, message->weight);
@@ -162,8 +183,10 @@ static bool handle(struct uccs_context *context, const struct uccs_message *mess
 {
     struct uccs_block *block = uccs_am_block_of(message);
     enum outcome outcome = run(context, message, block, which);
-    if (block && outcome == HANDLED)
+    if (block && outcome == HANDLED) {
         mark_done(block);
+        uccs_bell_worker(message->source - uccs_core.first);
+    }
     return outcome != UNREADY;
 }
 
@@ -172,6 +195,7 @@ int uccs_am_register(uccs_context_t context, int id, enum uccs_am_class cls, ucc
     if (!context || id < 0 || id >= UCCS_AM_HANDLERS || !handler || (unsigned)cls > UCCS_AM_USER)
         return UCCS_ERR_INVALID;
     uccs_handler_write(&context->handlers[id], cls, handler, argument);
+    wake_own_thread(); /* messages for it may wait already */
     return UCCS_OK;
 }
 
@@ -382,6 +406,8 @@ int uccs_progress(void)
     if (round_of(REQUESTS | USERS, &handlers)) {
         misses = 0;
         (void)uccs_turns_take(handlers);
+    } else if (uccs_pollers()) {
+        misses = 0;
     } else if (++misses >= (uccs_core.oversubscribed ? 1 : MISSES)) {
         misses = 0;
         uccs_turns_show();

@@ -3,6 +3,7 @@
 
 #include "base/log.h"
 #include "rte/rte.h"
+#include "uccs/core/bell.h"
 #include "uccs/core/late.h"
 #include "uccs/far/far.h"
 #include "uccs/core/memory.h"
@@ -54,6 +55,7 @@ static bool try_push(const struct sending *s)
     if (!s->head.staged && s->head.length)
         memcpy(cell->payload, s->payload, s->head.length);
     ring_commit(uccs_own_ring(s->index, s->context, s->which), ticket);
+    uccs_bell(s->index);
     return true;
 }
 

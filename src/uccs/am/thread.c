@@ -1,61 +1,31 @@
-/* The progress thread (LATERAL_PROGRESS=thread) handles the network class while the program computes. It sleeps longer
- * the longer nothing comes, at most a millisecond, and ends when the last context does. */
-#include "uccs/am/am.h"
+/* Who handles messages besides the calls of uccs.h: OpenSHMEM's waits and the progress thread handle the network class,
+ * the latter while the program computes. */
+#include "uccs/am/inner.h"
 
-#include "base/env.h"
-#include "base/log.h"
+#include "uccs/core/progress.h"
 
-#include <pthread.h>
-#include <signal.h>
-#include <string.h>
-#include <time.h>
-
-#define SHORTEST_NAP 1000
-#define LONGEST_NAP 1000000
-
-static pthread_t helper;
-static uint32_t goes;
-static bool running;
-
-static void *help(void *unused)
+static enum uccs_served serve(void)
 {
-    long nap = SHORTEST_NAP;
-    (void)unused;
-    while (atomic_load_acquire(&goes)) { /* release: uccs_am_stop */
-        if (uccs_am_poll_network()) {
-            nap = SHORTEST_NAP;
-            continue;
-        }
-        struct timespec time = {0, nap};
-        nanosleep(&time, 0);
-        nap = nap < LONGEST_NAP ? nap * 2 : nap;
-    }
-    return 0;
+    return uccs_am_poll_network() ? UCCS_SERVED_SOME : UCCS_SERVED_NOTHING;
+}
+
+static struct uccs_server server = {.serve = serve,
+                                    .polls = uccs_am_polls,
+                                    .descriptor = -1,
+                                    .alarm = -1,
+                                    .rung = true};
+
+void uccs_am_prepare(void)
+{
+    uccs_progress_add(&server);
 }
 
 void uccs_am_start(void)
 {
-    uccs_poller_add(uccs_am_poll_network, UCCS_POLL_IDLE);
-    if (strcmp(env_text(ENV_PROGRESS), "thread") != 0)
-        return;
-    atomic_store_release(&goes, 1);
-    sigset_t all, before; /* the program's own threads take its signals */
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    int error = pthread_create(&helper, 0, help, 0);
-    pthread_sigmask(SIG_SETMASK, &before, 0);
-    running = error == 0;
-    if (error)
-        log_line("uccs: cannot start the progress thread (%s); messages are answered in waiting calls only",
-                 strerror(error));
+    uccs_core_poll_add(uccs_am_poll_network, UCCS_POLL_IDLE);
 }
 
 void uccs_am_stop(void)
 {
-    uccs_poller_remove(uccs_am_poll_network);
-    if (!running)
-        return;
-    atomic_store_release(&goes, 0);
-    pthread_join(helper, 0);
-    running = false;
+    uccs_core_poll_remove(uccs_am_poll_network);
 }

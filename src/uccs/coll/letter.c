@@ -4,6 +4,7 @@
 #include "base/log.h"
 #include "rte/rte.h"
 #include "uccs/am/am.h"
+#include "uccs/core/bell.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -123,8 +124,12 @@ struct uccs_letter *uccs_letter_take(const struct uccs_letter_key *key)
 
 void uccs_letter_drop(struct uccs_letter *letter)
 {
-    if (letter->block)
+    uint32_t source = letter->key.source - uccs_core.first;
+    if (letter->block) {
         uccs_am_done(letter->block);
+        if (source < uccs_core.size)
+            uccs_bell_worker(source);
+    }
     free(letter);
 }
 

@@ -50,8 +50,10 @@ static void send_some(struct uccs_schedule *s)
         struct uccs_letter_key key = key_of(s, 0, s->sent);
         bool acknowledged = bytes > LETTER_INLINE || s->sequence % SCHEDULE_LEAD == 0;
         const char *from = bytes ? s->step.send + s->sent * PIECE : 0;
-        if (!uccs_letter_try(pe, &key, from, bytes, acknowledged ? &s->out : 0))
+        if (!uccs_letter_try(pe, &key, from, bytes, acknowledged ? &s->out : 0)) {
+            s->work.again = true; /* nobody tells when there is room */
             return;
+        }
         s->sent++;
     }
 }

@@ -1,5 +1,6 @@
 #include "uccs/core/wait.h"
 
+#include "uccs/core/bell.h"
 #include "uccs/core/errand.h"
 
 #include <pthread.h>
@@ -10,12 +11,11 @@
 #define SLEEP_NANOSECONDS 50000
 #define LOOKS_A_PAUSE 16 /* a pause lasts as long as this many looks */
 
-uint32_t uccs_idlers;
 _Thread_local uint8_t uccs_misses;
 
 /* --- Pollers */
 
-static int (*pollers[2][UCCS_POLLERS])(void); /* release: uccs_poller_add; acquire: uccs_poll */
+static int (*pollers[2][UCCS_POLLERS])(void); /* release: uccs_core_poll_add; acquire: uccs_poll */
 static uint32_t endless; /* number of UCCS_POLL_ALWAYS pollers, which uccs_working counts too; relaxed: a hint */
 static pthread_mutex_t pollers_lock = PTHREAD_MUTEX_INITIALIZER; /* taken by writers */
 
@@ -41,14 +41,14 @@ static void replace_poller(enum uccs_poller_when when, int (*old)(void), int (*n
         }
 }
 
-void uccs_poller_add(int (*poll)(void), enum uccs_poller_when when)
+void uccs_core_poll_add(int (*poll)(void), enum uccs_poller_when when)
 {
     pthread_mutex_lock(&pollers_lock);
     replace_poller(when, 0, poll);
     pthread_mutex_unlock(&pollers_lock);
 }
 
-void uccs_poller_remove(int (*poll)(void))
+void uccs_core_poll_remove(int (*poll)(void))
 {
     pthread_mutex_lock(&pollers_lock);
     replace_poller(UCCS_POLL_ALWAYS, poll, 0);
@@ -72,18 +72,15 @@ int uccs_poll(enum uccs_poller_when when)
 /* Work in the order in which it was started; this order is the same at all members of a group. */
 static struct uccs_work *first, **last = &first;
 static pthread_mutex_t list = PTHREAD_MUTEX_INITIALIZER;
+static bool called;       /* peers know that work is pending; under the list's lock */
+static uint64_t advances; /* by threads of the program; relaxed: a hint */
 
-void uccs_work_add(struct uccs_work *work)
-{
-    work->next = 0;
-    work->labour = 0;
-    work->busy = false;
-    pthread_mutex_lock(&list);
-    *last = work;
-    last = &work->next;
-    atomic_fetch_add_relaxed(&uccs_working, 1);
-    pthread_mutex_unlock(&list);
-}
+/* What a walk along the list has found. */
+struct walk {
+    bool labours; /* the walker runs labours */
+    bool found;   /* a piece was finished, or a labour run */
+    bool again;   /* a piece wants to be looked at soon, or its labour is due */
+};
 
 /* Runs the labour without the list's lock. The list may have changed on return. */
 static void do_labour(struct uccs_work *work)
@@ -97,33 +94,86 @@ static void do_labour(struct uccs_work *work)
     work->busy = false;
 }
 
+/* Returns the place of the next piece to advance behind an unfinished one. */
+static struct uccs_work **go_past(struct uccs_work *work, struct walk *walk)
+{
+    walk->again |= work->again || work->labour;
+    if (!work->labour || !walk->labours)
+        return &work->next;
+    do_labour(work);
+    walk->found = true;
+    return &first;
+}
+
 /* Advances the piece at `*at`, and takes it off the list when it is finished. Its own advance may have freed it then,
  * so afterwards this function touches only its place. Returns the place of the next piece to advance. */
-static struct uccs_work **advance_one(struct uccs_work **at)
+static struct uccs_work **advance_one(struct uccs_work **at, struct walk *walk)
 {
     struct uccs_work *work = *at, *next = work->next;
     if (work->busy)
         return &work->next;
-    if (!work->advance(work)) {
-        if (!work->labour)
-            return &work->next;
-        do_labour(work);
-        return &first;
-    }
+    work->labour = 0;
+    work->again = false;
+    if (!work->advance(work))
+        return go_past(work, walk);
     *at = next;
     if (!next)
         last = at;
+    walk->found = true;
     atomic_fetch_sub_acqrel(&uccs_working, 1);
     return at;
 }
 
+/* Advances the work. Under the list's lock, which it releases. */
+static void walk_and_unlock(struct walk *walk)
+{
+    uccs_pollers_barred++;
+    for (struct uccs_work **at = &first; *at;)
+        at = advance_one(at, walk);
+    uccs_pollers_barred--;
+    if (called && !first) {
+        called = false;
+        uccs_bell_work_ends();
+    }
+    pthread_mutex_unlock(&list);
+}
+
 static void advance_all(void)
 {
+    struct walk walk = {.labours = true};
     if (pthread_mutex_trylock(&list) != 0)
         return;
-    for (struct uccs_work **at = &first; *at;)
-        at = advance_one(at);
+    atomic_store_relaxed(&advances, atomic_load_relaxed(&advances) + 1);
+    walk_and_unlock(&walk);
+}
+
+/* Looks at what peers have posted already: they ring only those that had work pending by then. A labour is left to the
+ * progress thread. */
+static void begin_work(void)
+{
+    struct walk walk = {0};
+    pthread_mutex_lock(&list);
+    walk_and_unlock(&walk);
+    if (walk.again)
+        uccs_bell((uint32_t)uccs_core.me - uccs_core.first);
+}
+
+void uccs_work_add(struct uccs_work *work)
+{
+    work->next = 0;
+    work->labour = 0;
+    work->busy = false;
+    pthread_mutex_lock(&list);
+    *last = work;
+    last = &work->next;
+    atomic_fetch_add_relaxed(&uccs_working, 1);
+    if (uccs_progress_on && !called) {
+        called = true;
+        uccs_bell_work_begins();
+    }
     pthread_mutex_unlock(&list);
+    if (uccs_progress_on)
+        begin_work();
 }
 
 static bool work_is_left(void)
@@ -137,6 +187,23 @@ int uccs_work_slow(void)
     if (work_is_left())
         advance_all();
     return found;
+}
+
+enum uccs_served uccs_work_serve(void)
+{
+    struct walk walk = {.labours = true};
+    if (!work_is_left())
+        return UCCS_SERVED_NOTHING;
+    pthread_mutex_lock(&list);
+    walk_and_unlock(&walk);
+    if (walk.found)
+        return UCCS_SERVED_SOME;
+    return walk.again ? UCCS_SERVED_LATER : UCCS_SERVED_NOTHING;
+}
+
+uint64_t uccs_work_polls(void)
+{
+    return atomic_load_relaxed(&advances);
 }
 
 void uccs_work_finish(void)
@@ -178,6 +245,7 @@ static int look_after_test(void)
     }
     int found = atomic_load_relaxed(&uccs_working) ? uccs_work_slow() : 0;
     found |= uccs_poll(UCCS_POLL_IDLE);
+    found |= uccs_pollers();
     if (!work)
         plan_next_look(found);
     return found;
@@ -192,6 +260,8 @@ lat_cold void uccs_missed_slow(bool yield)
 
 void uccs_yield_slow(struct uccs_wait *wait)
 {
+    if (uccs_pollers())
+        return;
     uint32_t yields = ++wait->looks - uccs_core.spin;
     if (!uccs_core.oversubscribed || yields < YIELDS_BEFORE_SLEEP) {
         sched_yield();

@@ -17,6 +17,7 @@
 #define UCCS_CORE_WAIT_H
 
 #include "uccs/core/core.h"
+#include "uccs/core/poller.h"
 
 #include <stdbool.h>
 
@@ -35,10 +36,10 @@ enum uccs_poller_when {
 };
 enum { UCCS_POLLERS = 2 }; /* at most this many of each kind */
 
-/* One thread adds a given poller. After uccs_poller_remove returns, a thread that was waiting may still be in the
+/* One thread adds a given poller. After uccs_core_poll_remove returns, a thread that was waiting may still be in the
  * poller. */
-void uccs_poller_add(int (*poll)(void), enum uccs_poller_when when);
-void uccs_poller_remove(int (*poll)(void));
+void uccs_core_poll_add(int (*poll)(void), enum uccs_poller_when when);
+void uccs_core_poll_remove(int (*poll)(void));
 
 /* Calls all pollers of a kind. Returns non-zero when one of them found something, else 0. Any thread. */
 int uccs_poll(enum uccs_poller_when when);
@@ -50,14 +51,29 @@ int uccs_poll(enum uccs_poller_when when);
 struct uccs_work {
     bool (*advance)(struct uccs_work *work);
     void (*labour)(struct uccs_work *work); /* null: no labour is due */
-    bool busy;                              /* a thread runs its labour; under the list's lock */
+    bool again; /* `advance` sets it when no other process will tell that it can go on; then it is soon called again */
+    bool busy;  /* a thread runs its labour; under the list's lock */
     struct uccs_work *next;
 };
 
-extern uint32_t uccs_idlers;  /* number of UCCS_POLL_IDLE pollers; relaxed: a hint */
 extern uint32_t uccs_working; /* number of pieces of work and of UCCS_POLL_ALWAYS pollers; relaxed: a hint */
 
+/* Adds a piece of work. With a progress thread, which sleeps until others post, it also advances the work once, but runs
+ * no labour. The piece may be finished and gone on return. */
 void uccs_work_add(struct uccs_work *work);
+
+/* What a server of the progress thread (progress.h) has found. */
+enum uccs_served {
+    UCCS_SERVED_NOTHING, /* what comes next will ring the bell or shows at the descriptor */
+    UCCS_SERVED_SOME,    /* look again at once */
+    UCCS_SERVED_LATER    /* nothing at the moment, but look again within a millisecond, unasked */
+};
+
+/* The progress thread advances the work by uccs_work_serve. uccs_work_polls grows while threads of the program advance
+ * it. */
+enum uccs_served uccs_work_serve(void);
+uint64_t uccs_work_polls(void);
+
 /* Calls the pollers and advances the work. Returns non-zero when a poller found something, else 0. */
 int uccs_work_slow(void);
 
@@ -74,7 +90,8 @@ static inline void uccs_work_on(void)
 void uccs_pause_slow(struct uccs_wait *wait);
 void uccs_yield_slow(struct uccs_wait *wait);
 
-/* Counts a look, and yields once the waiter has spun long enough. Callers make progress themselves at every look. */
+/* Counts a look, and once the waiter has spun long enough, calls the program's pollers and yields. Callers make progress
+ * themselves at every look, and hold no lock that a poller could need. */
 static inline void uccs_yield(struct uccs_wait *wait)
 {
     if (lat_likely(wait->looks < uccs_core.spin))

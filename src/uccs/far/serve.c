@@ -5,6 +5,7 @@
  * program's wait loops). */
 #include "uccs/far/inner.h"
 
+#include "uccs/core/bell.h"
 #include "uccs/object/region.h"
 
 #include <stdlib.h>
@@ -105,6 +106,7 @@ static void land_flag(struct link_arrival *arrival)
 {
     const uint64_t value = arrival->header.flag.value;
     store(far_place_in(&arrival->header, FAR_ROWS, arrival->header.at.offset, sizeof value), &value, sizeof value);
+    uccs_bell_workers(); /* other PEs of the node wait for it, too */
 }
 
 /* --- Atomics */

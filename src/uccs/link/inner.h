@@ -165,9 +165,8 @@ void link_lane_free(struct link_lane *lane);
 /* bell.c; any thread. link_left has a bit for each lane, except the service lane, whose waiting messages the progress
  * thread shall send if nobody else does. link_left and link_asleep are sequentially consistent. */
 extern uint64_t link_left;
-extern uint32_t link_asleep;   /* 1: the thread sleeps on the transport's descriptor */
-extern int link_bell;          /* an eventfd; -1: there is no progress thread */
-bool link_thread_serves(void); /* returns true when there is a progress thread */
+extern uint32_t link_asleep;   /* 1: the thread sleeps, or is about to, and nothing waits on the service lane */
+extern uint32_t link_reminded; /* 1: it has been woken for messages of this process; seqcst */
 /* Tells the progress thread that messages of the lane wait; it sends them in a while if nobody else does. */
 void link_thread_remind(const struct link_lane *lane);
 
@@ -254,9 +253,7 @@ uint64_t link_lanes_open(void);                    /* returns the open lanes */
 /* Returns a lane, but not the service lane, that has unanswered operations; null: there is none. */
 struct link_lane *link_next_busy(void);
 
-/* thread.c. start starts the thread if LATERAL_PROGRESS wants one. Returns 0, or -1 after a line. */
-int link_thread_start(void);
-void link_thread_start_anyway(void); /* starts the thread unless it runs already */
-void link_thread_stop(void);
+/* thread.c. Gives the progress thread its work on the links, before it starts. */
+void link_thread_prepare(void);
 
 #endif

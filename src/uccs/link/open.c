@@ -5,6 +5,7 @@
 #include "base/log.h"
 #include "base/module.h"
 #include "rte/rte.h"
+#include "uccs/core/progress.h"
 
 #include <dlfcn.h>
 #include <string.h>
@@ -85,8 +86,9 @@ int link_open(void)
         uccs_core.spin = LOOKS_MOST;
     link_pool_open();
     uccs_far_on = 1;
-    uccs_poller_add(poll_lanes, UCCS_POLL_ALWAYS);
-    return link_thread_start();
+    uccs_core_poll_add(poll_lanes, UCCS_POLL_ALWAYS);
+    link_thread_prepare();
+    return 0;
 }
 
 static bool drained(struct link_lane *lane)
@@ -105,7 +107,8 @@ void link_settle_all(void)
         return;
     uccs_far_quiet_all();
     watch_line_rest();
-    link_thread_start_anyway();
+    if (uccs_progress_open_anyway() != 0)
+        watch_fail("cannot serve the other PEs");
     struct uccs_wait wait = {0};
     for (uint64_t left = link_lanes_open(); left; left &= left - 1)
         while (!drained(&link_lanes[__builtin_ctzll(left)]))
@@ -125,8 +128,7 @@ void link_close(void)
 {
     if (!uccs_far_on)
         return;
-    link_thread_stop();
-    uccs_poller_remove(poll_lanes);
+    uccs_core_poll_remove(poll_lanes);
     for (int i = 0; i < LINK_LANES; i++)
         shut(&link_lanes[i]);
     rte_job_barrier(); /* no PE polls its connections any more, so no PE takes their closing for a fault */

@@ -1,6 +1,8 @@
 /* Moves lanes on: sends waiting messages and handles arrived ones. */
 #include "uccs/link/inner.h"
 
+#include "uccs/core/bell.h"
+
 #define POLLS_A_LOOK 4096 /* one poll in this many looks at the lines; polls may be 50 us apart */
 
 /* Returns non-zero when something came in or has left, else 0. */
@@ -47,7 +49,7 @@ int link_poll(struct link_lane *lane)
 int link_look_all(uint64_t lanes)
 {
     int count = 0;
-    if (!link_thread_serves())
+    if (!uccs_progress_on)
         lanes |= 1;
     for (; lanes; lanes &= lanes - 1)
         count += link_poll(&link_lanes[__builtin_ctzll(lanes)]);

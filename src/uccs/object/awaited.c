@@ -52,7 +52,7 @@ static int look(void)
         found = 1;
     }
     if (!list)
-        uccs_poller_remove(look);
+        uccs_core_poll_remove(look);
     pthread_mutex_unlock(&lock);
     return found;
 }
@@ -70,7 +70,7 @@ static bool await(struct awaited what)
     }
     pthread_mutex_lock(&lock);
     if (!list)
-        uccs_poller_add(look, UCCS_POLL_ALWAYS);
+        uccs_core_poll_add(look, UCCS_POLL_ALWAYS);
     made->next = list;
     list = made;
     pthread_mutex_unlock(&lock);
@@ -91,7 +91,7 @@ void uccs_awaited_close(void)
 {
     pthread_mutex_lock(&lock);
     if (list)
-        uccs_poller_remove(look);
+        uccs_core_poll_remove(look);
     while (list) {
         struct awaited *what = list;
         list = what->next;

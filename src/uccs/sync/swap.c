@@ -1,6 +1,7 @@
 /* Swaps: the nodes of a team meet and exchange blocks; see swap.h. */
 #include "uccs/sync/swap.h"
 
+#include "uccs/core/bell.h"
 #include "uccs/core/wait.h"
 #include "uccs/sync/near.h"
 
@@ -100,8 +101,10 @@ static uint64_t swap_all(const struct uccs_swap *swap)
  * Never waits. */
 static void swap_count_in(struct uccs_swap *swap)
 {
-    if (atomic_fetch_add_acqrel(swap_count(swap), 1) + 1 == swap_all(swap)) /* acquire: swap_advance, by all */
-        swap_send(swap, 0);
+    if (atomic_fetch_add_acqrel(swap_count(swap), 1) + 1 != swap_all(swap)) /* acquire: swap_advance, by all */
+        return;
+    swap_send(swap, 0);
+    uccs_bell_workers(); /* messages of the other nodes may have come before */
 }
 
 /* The members on a node meet as in a job on one node. On a crowded node they only count themselves in, and the last one

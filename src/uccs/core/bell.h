@@ -1,0 +1,73 @@
+/* Bells: a process of the node wakes the progress thread of another one.
+ *
+ * A bell is a datagram socket with a name that the kernel chose, written into the owner's struct uccs_own. So the thread
+ * sleeps in one poll() on its bell and on the descriptors of transports, and a process holds one descriptor, however
+ * many peers it has. (A futex in the node's memory cannot wait for descriptors too; eventfds would have to be passed to
+ * every peer.) Any thread rings.
+ *
+ * `asleep` is 1 while the owner's thread wants to be woken. Whoever leaves something for the PE loads it afterwards, and
+ * only who changes it to 0 rings. The load may pass the store before it, which costs senders no fence: the thread looks
+ * once more a little after it has gone to sleep (progress.c). A process that cannot reach the bell, as it is in another
+ * network namespace, marks the owner deaf; that one naps from then on. */
+#ifndef UCCS_CORE_BELL_H
+#define UCCS_CORE_BELL_H
+
+#include "uccs/core/own.h"
+
+/* True when this process has a progress thread. Changes only at the start and the end of a life. */
+extern bool uccs_progress_on;
+/* True on the progress thread, which does not ring its own bell. */
+extern _Thread_local bool uccs_progress_me;
+
+/* Opens this PE's bell. Without one (the system refuses sockets) the PE is deaf. uccs_bell_close also frees what ringing
+ * needed. One thread. */
+void uccs_bell_open(void);
+void uccs_bell_close(void);
+
+/* Returns a descriptor that is readable when somebody has rung; -1: there is none. uccs_bell_hush takes the rings. */
+int uccs_bell_descriptor(void);
+void uccs_bell_hush(void);
+
+/* Wakes this PE's progress thread, asleep or not. */
+void uccs_bell_ring_mine(void);
+
+void uccs_bell_ring(struct uccs_own *own);
+
+/* Wakes the progress thread of a PE of this node if it sleeps. Call it after storing what the thread shall find. */
+static inline void uccs_bell(uint32_t index)
+{
+    struct uccs_own *own = uccs_own_of(index);
+    if (lat_unlikely(atomic_load_relaxed(&own->asleep)))
+        uccs_bell_ring(own);
+}
+
+/* The same, but only if split-phase work of that PE is pending. */
+static inline void uccs_bell_worker(uint32_t index)
+{
+    if (lat_unlikely(atomic_load_relaxed(&uccs_own_of(index)->working)))
+        uccs_bell(index);
+}
+
+/* Wakes the threads of the other PEs of this node that sleep while split-phase work of theirs is pending. Call it after
+ * a store that such work waits for. It makes that store visible before it looks. */
+void uccs_bell_workers_slow(void);
+
+/* Returns true when there may be such threads. */
+static inline bool uccs_bell_workers_there(void)
+{
+    atomic_fence_seqcst(); /* partner: uccs_bell_work_begins */
+    return lat_unlikely(atomic_load_relaxed(&uccs_own_of(0)->workers) != 0);
+}
+
+static inline void uccs_bell_workers(void)
+{
+    if (uccs_bell_workers_there())
+        uccs_bell_workers_slow();
+}
+
+/* This PE has split-phase work pending, and has none any more. Between the two, its thread is woken by others' posts.
+ * The caller looks at what others have posted after uccs_bell_work_begins. Not at the same time. */
+void uccs_bell_work_begins(void);
+void uccs_bell_work_ends(void);
+
+#endif

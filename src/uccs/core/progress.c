@@ -1,0 +1,219 @@
+#include "uccs/core/progress.h"
+
+#include "base/env.h"
+#include "base/log.h"
+#include "uccs/core/bell.h"
+#include "uccs/core/wait.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <time.h>
+
+/* Nanoseconds. */
+#define MICRO 1000L
+#define FIRST_TICK (50 * MICRO) /* checks whether the program still polls come at this distance first */
+#define LAST_TICK (200 * MICRO) /* they get rarer, up to this where PEs have cores of their own */
+#define CROWDED_TICK (1000 * MICRO)
+#define LATER (1000 * MICRO) /* of UCCS_SERVED_LATER */
+#define SETTLE (50 * MICRO)  /* after this the stores of a sender that missed `asleep` are visible */
+#define LONGEST (1000 * 1000 * MICRO)
+
+enum { BELL, FILES = 1 + 2 * UCCS_SERVERS };
+
+static struct uccs_server *servers[UCCS_SERVERS];
+static int count;
+static pthread_t thread;
+static uint32_t ending; /* release: uccs_progress_close; acquire: run */
+
+/* What a round has found, and how long the thread may sleep. */
+struct round {
+    bool found, later;
+    bool attended; /* the program polls a server */
+    bool open;     /* nobody but the thread looks for what peers of the node ring for */
+};
+
+static struct uccs_server work = {.serve = uccs_work_serve,
+                                  .polls = uccs_work_polls,
+                                  .descriptor = -1,
+                                  .alarm = -1,
+                                  .rung = true};
+
+/* --- One round */
+
+/* `brief`: so little time has passed since the last round that the program is polling if it has polled since. */
+static void look_at(struct uccs_server *server, bool brief, struct round *round)
+{
+    server->attended = brief && server->polls() != server->seen;
+    if (server->attended) {
+        round->attended = true;
+        round->open &= !server->rung;
+        if (server->tend)
+            server->tend();
+        return;
+    }
+    server->served = server->serve();
+    round->found |= server->served == UCCS_SERVED_SOME;
+    round->later |= server->served == UCCS_SERVED_LATER;
+}
+
+static struct round serve_all(bool brief)
+{
+    struct round round = {.open = true};
+    for (int i = 0; i < count; i++)
+        look_at(servers[i], brief, &round);
+    for (int i = 0; i < count; i++)
+        servers[i]->seen = servers[i]->polls(); /* the thread's own polls do not count */
+    return round;
+}
+
+/* --- Sleeping */
+
+static uint64_t now(void)
+{
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
+}
+
+/* Lists what can wake the thread: the bell, alarms, and descriptors of servers that the thread looks after. */
+static void list_files(struct pollfd *files)
+{
+    files[BELL] = (struct pollfd){.fd = uccs_bell_descriptor(), .events = POLLIN};
+    for (int i = 0; i < count; i++) {
+        bool mine = !servers[i]->attended && servers[i]->served == UCCS_SERVED_NOTHING;
+        files[1 + 2 * i] = (struct pollfd){.fd = servers[i]->alarm, .events = POLLIN};
+        files[2 + 2 * i] = (struct pollfd){.fd = mine ? servers[i]->descriptor : -1, .events = POLLIN};
+    }
+}
+
+static void sleep_on_files(long nanoseconds)
+{
+    struct pollfd files[FILES];
+    const struct timespec time = {nanoseconds / 1000000000, nanoseconds % 1000000000};
+    list_files(files);
+    if (ppoll(files, (nfds_t)(1 + 2 * count), &time, 0) <= 0)
+        return;
+    if (files[BELL].revents)
+        uccs_bell_hush();
+    for (int i = 0; i < count; i++)
+        if (files[1 + 2 * i].revents)
+            servers[i]->alarmed();
+}
+
+/* State of the thread between rounds. */
+struct rest {
+    long tick;      /* until the next check whether the program still polls */
+    uint32_t calm;  /* sleeps since something was found */
+    bool announced; /* `asleep` was set before the last round */
+};
+
+static long time_to_sleep(struct rest *rest, const struct round *round)
+{
+    long most = uccs_core.oversubscribed ? CROWDED_TICK : LAST_TICK, time = rest->calm++ ? LONGEST : SETTLE;
+    if (atomic_load_relaxed(&uccs_own_mine()->deaf) && time > LATER)
+        time = LATER;
+    if (round->later && time > LATER)
+        time = LATER;
+    if (!round->attended) {
+        rest->tick = FIRST_TICK;
+        return time;
+    }
+    time = time < rest->tick ? time : rest->tick;
+    rest->tick = 2 * rest->tick < most ? 2 * rest->tick : most;
+    return time;
+}
+
+/* Returns true when the thread has asked to be woken before the round that found nothing; false: it must look again. */
+static bool may_sleep(struct rest *rest, const struct round *round)
+{
+    uint32_t *asleep = &uccs_own_mine()->asleep;
+    bool wanted = round->open && !round->found;
+    if (wanted && !rest->announced)
+        atomic_store_seqcst(asleep, 1); /* then look again; partner: uccs_bell */
+    else if (!wanted && atomic_load_relaxed(asleep))
+        atomic_store_relaxed(asleep, 0); /* a peer may ring meanwhile, which only wakes the thread once too often */
+    bool before = rest->announced;
+    rest->announced = wanted;
+    return !round->found && (before || !wanted);
+}
+
+static void *run(void *unused)
+{
+    struct rest rest = {.tick = FIRST_TICK};
+    uint64_t before = now();
+    bool brief = false;
+    (void)unused;
+    uccs_progress_me = true;
+    uccs_pollers_barred++;
+    prctl(PR_SET_TIMERSLACK, MICRO);        /* else short sleeps take twice as long */
+    while (!atomic_load_acquire(&ending)) { /* release: uccs_progress_close */
+        struct round round = serve_all(brief);
+        brief = true;
+        if (round.found)
+            rest.calm = 0;
+        if (!may_sleep(&rest, &round))
+            continue;
+        long time = time_to_sleep(&rest, &round);
+        before = now();
+        sleep_on_files(time);
+        brief = time <= CROWDED_TICK || now() - before <= (uint64_t)LAST_TICK;
+        rest.announced = rest.announced && atomic_load_relaxed(&uccs_own_mine()->asleep); /* who rang has cleared it */
+        rest.calm = rest.announced ? rest.calm : 0;
+    }
+    return 0;
+}
+
+/* --- Life */
+
+void uccs_progress_add(struct uccs_server *server)
+{
+    servers[count++] = server;
+}
+
+int uccs_progress_open_anyway(void)
+{
+    sigset_t all, before;
+    if (uccs_progress_on)
+        return 0;
+    uccs_progress_add(&work); /* after the servers that bring what it waits for */
+    uccs_bell_open();
+    ending = 0;
+    uccs_progress_on = true;
+    sigfillset(&all);
+    pthread_sigmask(SIG_BLOCK, &all, &before); /* the program's threads handle signals */
+    int error = pthread_create(&thread, 0, run, 0);
+    pthread_sigmask(SIG_SETMASK, &before, 0);
+    if (error) {
+        uccs_progress_on = false;
+        log_line("cannot start the thread that answers messages: %s", strerror(error));
+    }
+    return error ? -1 : 0;
+}
+
+int uccs_progress_open(bool several)
+{
+    const char *how = env_text(ENV_PROGRESS);
+    bool automatic = strcmp(how, "auto") == 0;
+    if (strcmp(how, "thread") == 0 || (automatic && several))
+        return uccs_progress_open_anyway();
+    if (automatic || strcmp(how, "poll") == 0)
+        return 0;
+    log_line("LATERAL_PROGRESS=%s: it can be auto, poll or thread", how);
+    return -1;
+}
+
+void uccs_progress_close(void)
+{
+    if (uccs_progress_on) {
+        atomic_store_release(&ending, 1); /* acquire: run */
+        uccs_bell_ring_mine();
+        pthread_join(thread, 0);
+    }
+    uccs_progress_on = false;
+    uccs_bell_close();
+    count = 0;
+}

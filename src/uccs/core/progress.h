@@ -1,0 +1,45 @@
+/* The progress thread: one thread of this process serves everything that other processes want of it while the program
+ * computes. It runs when LATERAL_PROGRESS is `thread`, and with `auto` in a job on several nodes.
+ *
+ * Upper folders give it servers before it starts. The thread sleeps until a peer of the node rings its bell (bell.h), a
+ * server's descriptor has news, or a thread of this process wakes it; then it lets every server serve, and moves the
+ * split-phase work on (wait.h). One loop does this for all of them, so one place decides when the thread sleeps:
+ *
+ * - While threads of the program poll a server themselves, the thread leaves it alone and only checks now and then
+ *   whether they still do. A message that they are about to take would wake it, and that would only cost them the core.
+ * - When nothing is left, it asks to be woken, looks once more, and sleeps.
+ *
+ * The thread runs no poller of the program (poller.h) and takes no signals. */
+#ifndef UCCS_CORE_PROGRESS_H
+#define UCCS_CORE_PROGRESS_H
+
+#include "uccs/core/wait.h"
+
+struct uccs_server {
+    enum uccs_served (*serve)(void); /* serves all that waits; may wait for locks, not for other processes */
+    uint64_t (*polls)(void);         /* a number that grows while threads of the program serve the same; any value */
+    void (*tend)(void);              /* called instead of serve while they do; may be null */
+    int descriptor;                  /* readable when there is something to serve; -1: none */
+    int alarm;                       /* the same for `alarmed`, also while the program polls; -1: none */
+    void (*alarmed)(void);
+    bool rung; /* peers ring the bell for it */
+    /* The thread's own: */
+    uint64_t seen;
+    bool attended;
+    enum uccs_served served;
+};
+
+enum { UCCS_SERVERS = 4 };
+
+/* Adds a server, which lives until uccs_progress_close. Call it while the thread does not run. */
+void uccs_progress_add(struct uccs_server *server);
+
+/* Starts the thread if LATERAL_PROGRESS wants one; `several`: the job is on several nodes. Returns 0, or -1 after a
+ * line. */
+int uccs_progress_open(bool several);
+/* Starts the thread unless it runs. Returns 0, or -1 after a line. */
+int uccs_progress_open_anyway(void);
+/* Ends the thread if it runs, and forgets the servers. */
+void uccs_progress_close(void);
+
+#endif
