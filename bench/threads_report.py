@@ -29,6 +29,9 @@ These are the experiments of the paper on a thread-safe UCCS. {cores} cores limi
 - The coarse lock is a mutex around every call. A thread holds it also while `uccs_progress` gives the core to another
   thread. This causes most of its loss in messages with more threads.
 
+- The rows "a progress thread": each PE has one core, which its work and its progress thread share. Copying and folding are
+  work for the processor, so work on the processor hides only the waiting; work elsewhere can hide all of a sum.
+
 `bench/threads_suite.py` names programs and targets.
 """
 
@@ -59,11 +62,21 @@ def draw_messages(values, _peers, axes):
                        "Messages against receiving threads (higher is better)", "million a second")
 
 
+def draw_overlap(values, _peers, axes):
+    for way, label, colour in (("overlap_away", "work off the processor", COLOURS["ours"]),
+                               ("overlap", "work on the processor", COLOURS["other"])):
+        at = [(x, values["lateral"].get(f"computing-2/{way}.{n}")) for x, n in enumerate(suite.SUMS)]
+        at = [(x, value) for x, value in at if value is not None]
+        axes.plot([x for x, _ in at], [value for _, value in at], "o-", color=colour, label=label, markersize=4)
+    hosts_report.dress(axes, [suite.size_name(8 * n) for n in suite.SUMS],
+                       "Part of a split-phase sum that work hides (higher is better)", "part")
+
+
 def draw(document, folder):
     if not figures.there():
         return []
-    figure, axes = figures.panels(1, 2, (12, 4.2))
-    for cell, panel in zip(axes, (draw_streams, draw_messages)):
+    figure, axes = figures.panels(1, 3, (18, 4.2))
+    for cell, panel in zip(axes, (draw_streams, draw_messages, draw_overlap)):
         panel(document["values"], document["peers"], cell)
     return [figures.save(figure, folder, "threads.png", "Threads against processes; messages against receiving threads")]
 

@@ -14,10 +14,12 @@ SIZES, THREADS, MANY = [16384, 262144, 4194304], (1, 2, 4), (1, 2, 4, 8)
 MESSAGES, FAIRNESS = "Active messages: threads in progress", "Callbacks of each thread in a run of 1050"
 STREAMS, LOCK, FAR = "Threads against processes, shared memory", "Against a coarse lock", "Threads against processes, UCX"
 MODES, SUBSTRATE = "One thread", "UCX itself"
+COMPUTING, SUMS = "A progress thread while both PEs compute", [8 ** power for power in range(7)]
 
 RUNS = [
     Run("am-2", "uccs_am", 2, peers=False),
     *[Run(f"streams-{pes}", "uccs_bandwidth", pes) for pes in (2, 4, 8)],
+    Run("computing-2", "computing", 2, peers=False),
     *[Run(f"ucx-{pes}", "uccs_bandwidth", pes, ("--shmem", "--ucx"), False) for pes in (2, 4, 8)],
 ]
 
@@ -80,5 +82,17 @@ def substrate_rows():
                   f"perftest/am.{threads}.8", None, None, True)
 
 
+def computing_rows():
+    yield Row(COMPUTING, "message to a PE that computes, and its answer", "computing-2/answer", None, "bound", 50000.0)
+    yield Row(COMPUTING, "the same, 99th percentile", "computing-2/answer.p99")
+    yield Row(COMPUTING, "the same while the PE waits in the library", "computing-2/answer.waiting")
+    for n in SUMS:
+        yield Row(COMPUTING, f"sum of {n} longs, started and waited for", f"computing-2/alone.{n}")
+        yield Row(COMPUTING, f"sum of {n} longs: part hidden by work off the processor", f"computing-2/overlap_away.{n}", None,
+                  "bound", 0.9, True)
+        yield Row(COMPUTING, f"sum of {n} longs: part hidden by work on the processor", f"computing-2/overlap.{n}", None, None, None,
+                  True)
+
+
 ROWS = [*message_rows(), *stream_rows(STREAMS, "streams", True), *lock_rows(), *mode_rows(), *stream_rows(FAR, "ucx", True),
-        *substrate_rows()]
+        *substrate_rows(), *computing_rows()]

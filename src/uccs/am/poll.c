@@ -96,8 +96,10 @@ void uccs_am_retire(struct uccs_context *context)
 {
     (void)atomic_fetch_and_acqrel(&live, ~(1u << context->attr.id));
     atomic_store_seqcst(&published[context->attr.id], 0); /* then look at pollers; partner: enter */
+    uccs_pollers_barred++;                                /* the caller holds locks */
     for (int turn = 0; turn < 2; turn++)
         wait_for_phase(atomic_fetch_add_acqrel(&phase, 1) & 1);
+    uccs_pollers_barred--;
 }
 
 struct uccs_context *uccs_am_published(uint32_t id)

@@ -171,6 +171,9 @@ static void *run(void *unused)
 
 void uccs_progress_add(struct uccs_server *server)
 {
+    for (int i = 0; i < count; i++)
+        if (servers[i] == server) /* a life that could not begin has left it */
+            return;
     servers[count++] = server;
 }
 
