@@ -1,8 +1,9 @@
 /* Replies of user class to a PE that is in OpenSHMEM's waits, which do not run them: more of them than a ring holds keep
- * nobody waiting. They run, in order and whole, once the PE makes progress by uccs.h.
+ * nobody waiting. They run, in order and whole, once the PE makes progress by uccs.h. One thread
+ * answers, without which there is no order among replies.
  * pes: 2
  * timeout: 30
- * env: LATERAL_MEMORY=1m
+ * env: LATERAL_MEMORY=1m LATERAL_PROGRESS=poll
  */
 #include "../conform/check.h"
 
