@@ -75,6 +75,7 @@ int uccs_embed(const struct uccs_environment *environment);
 
 /* --- Contexts ------------------------------------------------------------------------------------------ */
 typedef struct uccs_context *uccs_context_t;
+typedef struct uccs_group_impl *uccs_group_t;
 
 enum uccs_scope {
     UCCS_SCOPE_PROCESS = 0, /* a flush waits for every thread's operations in the context */
@@ -95,6 +96,12 @@ struct uccs_context_attr {
 /* Local. A process has at most one context per id at a time (else UCCS_ERR_INVALID). attr null: id 0, process scope,
  * unordered, any threads. A message waits at its target until the target has made the context. */
 int uccs_context_create(const struct uccs_context_attr *attr, uccs_context_t *context);
+/* Collective over the group: makes a context whose id the members agree on, so that two libraries in one process never
+ * collide; attr->id is ignored, attr may be null. Its endpoints lead to members alone (else UCCS_ERR_INVALID). Ids are
+ * few: at all members together it returns UCCS_ERR_NO_MEMORY when they have no id free in common; explicit ids are best
+ * low, as the agreed ones come from above. Any thread, one call at a time for each group. The idea is that of MPI's
+ * context ids. */
+int uccs_context_create_in(uccs_group_t group, const struct uccs_context_attr *attr, uccs_context_t *context);
 /* Completes the operations that this process issued in the context and releases the context's endpoints. */
 int uccs_context_destroy(uccs_context_t context);
 
@@ -119,7 +126,6 @@ struct uccs_resource {
 int uccs_resource_query(uccs_context_t context, struct uccs_resource *list, size_t *count);
 
 /* --- Groups -------------------------------------------------------------------------------------------- */
-typedef struct uccs_group_impl *uccs_group_t;
 #define UCCS_GROUP_NULL ((uccs_group_t)0)
 #define UCCS_GROUP_WORLD ((uccs_group_t)1) /* all processes of the job, in order; not to be released */
 
@@ -222,7 +228,7 @@ struct uccs_signal {
 typedef void (*uccs_completion)(void *argument, int status);
 
 /* Options of an operation; a null pointer means none. A call that returns an error or UCCS_AGAIN has left them alone.
- * Messages honour the first four. A get or a fetch that carries a counter or a signal, and one on this node that its
+ * A get or a fetch that carries a counter or a signal, and one on this node that its
  * target executes, may end within the call although `nonblocking` is set. */
 struct uccs_op {
     uccs_request_t *request; /* completes when the operation is complete at the target */
@@ -468,8 +474,9 @@ int uccs_accumulate_intrinsic(uccs_endpoint_t endpoint, uccs_memory_t memory, en
                               enum uccs_reduction how);
 
 /* --- Active messages: a handler runs at the target on a thread that is in progress there. The library holds no lock
- * meanwhile, so the handler guards shared data itself. The payload is valid until the handler returns. A handler may
- * reply once or not at all, and may call one-sided operations; it must not send and not wait for requests. Messages of
+ * meanwhile, so the handler guards shared data itself. The payload is valid until the handler returns, unless it keeps
+ * it. A handler may reply once or not at all, may call one-sided operations, and may send to any process with
+ * op->nowait; it must not wait for requests. Messages of
  * one thread to one endpoint of the same class and form arrive in order; handlers of different threads overlap. A sender
  * whose receiver is full makes progress itself while it waits, so two full processes cannot block each other; the rings
  * bound the memory. */
@@ -492,6 +499,42 @@ int uccs_am_medium(uccs_context_t context, uccs_endpoint_t endpoint, int id, enu
                    const void *payload, size_t length, const struct uccs_op *op);
 int uccs_am_large(uccs_context_t context, uccs_endpoint_t endpoint, int id, enum uccs_am_class cls, const void *payload,
                   size_t length, const struct uccs_op *op);
+/* Sends a payload of any length; the forms above are special cases. It honours every field of op but signal, which must be
+ * null. The program may change the payload when the call returns; with op->nonblocking, a payload of more than half of
+ * LATERAL_MEMORY only when op->local or op->request completes. With op->nowait it returns UCCS_AGAIN when the receiver's
+ * ring is full or the sender's memory for messages is; it makes no progress then. A handler must set nowait, and
+ * nonblocking for such long payloads (else UCCS_ERR_STATE). The ideas are those of UCX's ucp_am_send_nbx and LCI's
+ * post_am. Returns UCCS_OK, UCCS_AGAIN, or an error. */
+int uccs_send(uccs_endpoint_t endpoint, int id, enum uccs_am_class cls, const void *payload, size_t length,
+              const struct uccs_op *op);
+
+/* Called by a handler, once: keeps the payload until uccs_payload_done, which any thread may call, before uccs_finalize;
+ * null is fine. The payload may move: it is at `data`. The sender's request completes when the payload is done, unless
+ * the payload is short. Place handlers keep nothing (UCCS_ERR_STATE). */
+typedef const struct uccs_payload {
+    const void *data;
+    size_t length;
+} * uccs_payload_t;
+int uccs_am_keep(uccs_am_token_t token, uccs_payload_t *payload);
+void uccs_payload_done(uccs_payload_t payload);
+
+/* A place handler gets the header and the length of a payload first and answers with the place of the payload (*place;
+ * the program must not use it until `done` is called). Null: the payload is dropped. It may set *done and *argument: the
+ * library calls *done once, on a thread in progress, with UCCS_OK when the payload is in its place or dropped, or with
+ * UCCS_ERR_FAILED; `done` may do what a handler may. It returns UCCS_OK; any other value refuses the message, whose
+ * request then fails. Ids of place handlers are apart from those of other handlers. The idea is that of MPI's and UCX's
+ * rendezvous. */
+typedef int (*uccs_am_place)(uccs_am_token_t token, const void *header, size_t header_length, size_t length,
+                             void **place, uccs_completion *done, void **argument, void *registered);
+int uccs_am_register_place(uccs_context_t context, int id, enum uccs_am_class cls, uccs_am_place place, void *argument);
+/* Sends to a place handler. The header has at most UCCS_MEDIUM_MAX / 2 bytes; the payload any length. Near, the receiver
+ * copies a long payload once, straight from the sender's memory; far, the network brings it into the place. op->request
+ * and op->counter tell that the payload is in its place. Without op->nonblocking the call returns when the program may
+ * change the payload, so a long one waits for the receiver; a handler must set nowait, and nonblocking (else
+ * UCCS_ERR_STATE). Returns UCCS_OK, UCCS_AGAIN (nowait: no effect), or an error. */
+int uccs_send_place(uccs_endpoint_t endpoint, int id, enum uccs_am_class cls, const void *header, size_t header_length,
+                    const void *payload, size_t length, const struct uccs_op *op);
+
 /* Called by a handler: sends a message of at most UCCS_MEDIUM_MAX bytes to the sender, whose handler `id` of class
  * `cls` runs. A handler of a reply cannot reply. */
 int uccs_am_reply(uccs_am_token_t token, int id, enum uccs_am_class cls, const void *payload, size_t length);

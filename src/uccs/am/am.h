@@ -8,7 +8,8 @@
  * sender's count of handled messages, for which a flush waits (poll.c).
  *
  * No deadlock: a sender that finds a ring full serves its own rings while it waits; a handler that replies into
- * a full ring serves its own reply rings alone, and handlers of replies cannot send, so the depth is two.
+ * a full ring serves its own reply rings alone, and handlers of replies do not wait for room, so the depth is two. Other
+ * messages that handlers send never wait (UCCS_AGAIN).
  * A handler that waits for a one-sided operation serves the library's messages alone.
  * Memory is bounded by rings and region, and by the replies that a process asks for.
  *
@@ -36,11 +37,21 @@ struct uccs_handler {
     void *argument;
 };
 
-/* A context: an isolated world of communication, with handlers and rings of its own, and a stream. */
+/* Messages of three kinds have their handlers in one table: the kind counts from here, the program's id is added. */
+enum {
+    UCCS_AM_PLAIN = 0,
+    UCCS_AM_PLACE = UCCS_AM_HANDLERS,    /* announces a payload for a place of the receiver's (place.c) */
+    UCCS_AM_LONG = 2 * UCCS_AM_HANDLERS, /* announces a payload for a handler, too long for the sender's region */
+    UCCS_AM_SLOTS = 3 * UCCS_AM_HANDLERS
+};
+
+/* A context: an isolated world of communication, with handlers and rings of its own. */
 struct uccs_context {
     struct uccs_context_attr attr;
-    struct uccs_handler handlers[UCCS_AM_HANDLERS];
-    struct uccs_stream stream; /* its own */
+    struct uccs_group_impl *group; /* whose members agreed on it, or null; its endpoints lead to them alone */
+    struct uccs_handler handlers[UCCS_AM_SLOTS];
+    struct uccs_handler places[UCCS_AM_HANDLERS]; /* place handlers, which the handlers of UCCS_AM_PLACE call */
+    struct uccs_stream stream;                    /* its own */
 };
 
 struct uccs_endpoint {
@@ -72,17 +83,28 @@ _Static_assert(sizeof(struct uccs_message) == OWN_CELL_BYTES, "a message fills a
 
 /* Handlers of the library's own context (OWN_INNER): letters, operations executed by the target, out-of-band messages.
  * While uccs.h is in use, the context exists, and OpenSHMEM's waits poll. */
-enum { UCCS_INNER_LETTER, UCCS_INNER_REMOTE, UCCS_INNER_OOB };
+enum { UCCS_INNER_LETTER, UCCS_INNER_REMOTE, UCCS_INNER_OOB, UCCS_INNER_PULL };
+
+enum uccs_am_outcome {
+    UCCS_AM_HANDLED,
+    UCCS_AM_HELD,    /* handled, but the handler keeps the block until uccs_am_done */
+    UCCS_AM_PENDING, /* the handler has started the rest, which ends with uccs_far_am_end (place.c) */
+    UCCS_AM_UNREADY  /* the handler is not registered yet; nothing has happened */
+};
 
 struct uccs_am_token {
     struct uccs_context *context;
     const struct uccs_message *message;
     struct uccs_block *block;
     bool reply, replied;
-    bool held; /* the handler keeps the block until uccs_am_done */
+    enum uccs_am_outcome outcome;
+    bool kept;
+    void *whole; /* the payload of a long message, on the heap, or null */
+    size_t whole_bytes;
 };
 
-/* Number of handlers that this thread is running. Inside a handler the thread must neither send nor wait. */
+/* Number of handlers that this thread is running. Inside a handler the thread must not wait, and sends with nowait
+ * alone. */
 extern _Thread_local int uccs_handlers_running;
 
 /* --- Receiving (poll.c) */
@@ -98,6 +120,9 @@ void uccs_am_prepare(void);
 /* Start and stop polling in OpenSHMEM's waits. They poll while uccs.h is in use (face/init.c). */
 void uccs_am_start(void);
 void uccs_am_stop(void);
+
+/* The handler of the messages by which a peer asks for a piece of a payload (place.c), in the library's own context. */
+void uccs_pull_arrived(uccs_am_token_t token, const void *payload, size_t length, void *argument);
 
 /* Keeps the staged payload in place until the caller calls uccs_am_done. Returns its block, or null when there is
  * none. */

@@ -10,7 +10,7 @@ static void drop(uint32_t context, const struct uccs_message *message, struct uc
 {
     struct uccs_block *block = uccs_am_block_of(message);
     if (lost->count++ == 0)
-        *lost = (struct uccs_am_lost){1, message->source, message->id, context};
+        *lost = (struct uccs_am_lost){1, message->source, message->id % UCCS_AM_HANDLERS, context};
     if (block) {
         block->failed = 1;
         uccs_am_done(block);
@@ -46,7 +46,7 @@ static void drop_packets(uint32_t context, uint32_t which, struct uccs_am_lost *
     while ((packet = uccs_far_am_take_any(context, which))) {
         const struct uccs_message message = packet->message;
         if (lost->count++ == 0)
-            *lost = (struct uccs_am_lost){1, message.source, message.id, context};
+            *lost = (struct uccs_am_lost){1, message.source, message.id % UCCS_AM_HANDLERS, context};
         packet->block.failed = 1;
         uccs_far_am_handled(&tally, &message, packet);
     }
@@ -56,7 +56,7 @@ static void drop_packets(uint32_t context, uint32_t which, struct uccs_am_lost *
 struct uccs_am_lost uccs_am_drop(void)
 {
     struct uccs_am_lost lost = {0};
-    for (uint32_t context = 0; context < UCCS_CONTEXTS; context++)
+    for (uint32_t context = 0; context < OWN_INNER; context++)
         for (uint32_t which = 0; which < OWN_RINGS; which++) {
             drop_ring(context, which, &lost);
             drop_packets(context, which, &lost);

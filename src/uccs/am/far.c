@@ -221,7 +221,7 @@ static struct uccs_far_packet *make_packet(const struct link_header *header, siz
     message->block = UCCS_NO_BLOCK;
     message->counter = header->am.counter;
     message->weight = header->am.weight;
-    packet->block = (struct uccs_block){.far = 1};
+    packet->block = (struct uccs_block){.kept = UCCS_KEPT_PACKET};
     return packet;
 }
 
@@ -313,7 +313,7 @@ struct uccs_far_packet *uccs_far_am_take(struct uccs_context *context, uint32_t 
     if (known)
         take_first(queue);
     else if (packet && uccs_late_now(&queue->late))
-        uccs_late_handler(packet->message.source, packet->message.id, packet->context);
+        uccs_late_handler(packet->message.source, packet->message.id % UCCS_AM_HANDLERS, packet->context);
     pthread_mutex_unlock(&queue->lock);
     return known ? packet : 0;
 }
@@ -367,10 +367,25 @@ void uccs_far_am_handled(struct uccs_far_tally *tally, const struct uccs_message
     free(packet);
 }
 
+static struct uccs_far_packet *packet_of(struct uccs_block *block)
+{
+    return (struct uccs_far_packet *)((char *)block - offsetof(struct uccs_far_packet, block));
+}
+
+void uccs_far_am_end(struct uccs_block *block)
+{
+    struct uccs_far_packet *packet = packet_of(block);
+    struct uccs_far_tally tally = {.context = packet->context, .which = packet->which};
+    const struct uccs_message *message = &packet->message;
+    if (message->counter)
+        uccs_counter_arrive_here(message->counter, message->weight);
+    uccs_far_am_handled(&tally, message, packet);
+    uccs_far_am_tell(&tally);
+}
+
 void uccs_far_am_done(struct uccs_block *block)
 {
-    struct uccs_far_packet *packet =
-        (struct uccs_far_packet *)((char *)block - offsetof(struct uccs_far_packet, block));
+    struct uccs_far_packet *packet = packet_of(block);
     if (packet->token)
         tell(&(struct uccs_far_tally){.to = (int)packet->message.source, .context = packet->context}, packet->token,
              block->failed);

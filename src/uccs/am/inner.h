@@ -46,6 +46,32 @@ static inline struct uccs_handler uccs_handler_read(const struct uccs_handler *e
     }
 }
 
+/* --- Sending (send.c) */
+
+/* A message on its way into a ring. Its owner fills in index, which, id, length and payload. */
+struct uccs_sending {
+    struct uccs_stream *stream; /* null: the library's own message */
+    uint32_t index, context, which;
+    bool nowait;
+    struct uccs_message head;
+    const void *payload;
+    struct uccs_block *block;
+    struct uccs_request *request; /* the block finishes it; may be null */
+    /* As in struct uccs_block; `landed` may be null. */
+    void (*landed)(struct uccs_block *block);
+    void *cookie;
+};
+
+/* Sends a message. Copies its payload. Returns UCCS_OK; UCCS_AGAIN or an error, and then has no effect. */
+int uccs_am_post(struct uccs_sending *sending, const struct uccs_context *context, const struct uccs_op *op);
+/* Checks the arguments that all messages have. */
+int uccs_am_check(const struct uccs_endpoint *endpoint, int id, enum uccs_am_class cls, const void *payload,
+                  size_t length, const struct uccs_op *op);
+/* Sends a plain message, at most uccs_am_most() bytes, with arguments that have been checked. */
+int uccs_am_send(const struct uccs_endpoint *endpoint, int id, enum uccs_am_class cls, const void *payload,
+                 size_t length, const struct uccs_op *op);
+size_t uccs_am_most(void);
+
 /* --- Functions of poll.c. */
 
 /* Handled messages of one sender and lane. One addition tells the sender of them. */
@@ -129,7 +155,7 @@ struct uccs_far_packet {
     struct uccs_message message;
     uint16_t context;
     uint8_t which;
-    struct uccs_block block; /* for hold and done: its `far` is set */
+    struct uccs_block block; /* for hold and done */
 };
 
 /* Handled messages of one sender and lane, told in one message. */
@@ -168,5 +194,7 @@ void uccs_far_am_tell(struct uccs_far_tally *tally);
 
 /* Ends the hold of a packet's block. */
 void uccs_far_am_done(struct uccs_block *block);
+/* Ends the handling of a pending message: counts it, and tells its sender. */
+void uccs_far_am_end(struct uccs_block *block);
 
 #endif

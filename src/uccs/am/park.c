@@ -84,7 +84,7 @@ lat_cold bool uccs_park_take(struct uccs_context *context, uint32_t which, struc
     if (known)
         take_first(id, which, message, copy);
     else if (found && uccs_late_now(&found->late))
-        uccs_late_handler(found->message.source, found->message.id, id);
+        uccs_late_handler(found->message.source, found->message.id % UCCS_AM_HANDLERS, id);
     pthread_mutex_unlock(&lock);
     return known;
 }

@@ -136,7 +136,7 @@ static lat_cold _Noreturn void fail_class(const struct uccs_context *context, co
 {
     log_line("uccs: PE %u sent a message to handler %u of context %u under a class other than that under which the "
              "handler is registered here; name the same class on both sides",
-             message->source, message->id, context->attr.id);
+             message->source, message->id % UCCS_AM_HANDLERS, context->attr.id);
     rte_abort(LAT_EXIT);
 }
 
@@ -146,29 +146,24 @@ static void mark_done(struct uccs_block *block)
     atomic_store_release(&block->done, 1); /* acquire: uccs_stage_collect, at the sender */
 }
 
-enum outcome {
-    UNREADY, /* the handler is not registered yet; nothing has happened */
-    HANDLED,
-    HELD /* handled, but the handler keeps the block */
-};
-
-static enum outcome run(struct uccs_context *context, const struct uccs_message *message, struct uccs_block *block,
-                        uint32_t which)
+static enum uccs_am_outcome run(struct uccs_context *context, const struct uccs_message *message,
+                                struct uccs_block *block, uint32_t which)
 {
     const struct uccs_handler entry = uccs_handler_read(&context->handlers[message->id]);
     if (lat_unlikely(!entry.handler))
-        return UNREADY;
+        return UCCS_AM_UNREADY;
     if (lat_unlikely((entry.cls == UCCS_AM_USER) != ((which & UCCS_RING_USER) != 0)))
         fail_class(context, message);
-    struct uccs_am_token token = {context, message, block, which & UCCS_RING_REPLY, false, false};
+    struct uccs_am_token token = {context, message, block, which & UCCS_RING_REPLY, false, UCCS_AM_HANDLED,
+                                  false,   0,       0};
     uccs_handlers_running++;
     uccs_pollers_barred++;
     entry.handler(&token, message->staged ? block->payload : message->payload, message->length, entry.argument);
     uccs_pollers_barred--;
     uccs_handlers_running--;
-    if (message->counter)
+    if (message->counter && token.outcome != UCCS_AM_PENDING)
         uccs_counter_arrive_here(message->counter, message->weight);
-    return token.held ? HELD : HANDLED;
+    return token.outcome;
 }
 
 struct uccs_block *uccs_am_block_of(const struct uccs_message *message)
@@ -184,35 +179,29 @@ struct uccs_block *uccs_am_block_of(const struct uccs_message *message)
 static bool handle(struct uccs_context *context, const struct uccs_message *message, uint32_t which)
 {
     struct uccs_block *block = uccs_am_block_of(message);
-    enum outcome outcome = run(context, message, block, which);
-    if (block && outcome == HANDLED) {
+    enum uccs_am_outcome outcome = run(context, message, block, which);
+    if (block && outcome == UCCS_AM_HANDLED) {
         mark_done(block);
         uccs_bell_worker(message->source - uccs_core.first);
     }
-    return outcome != UNREADY;
-}
-
-int uccs_am_register(uccs_context_t context, int id, enum uccs_am_class cls, uccs_am_handler handler, void *argument)
-{
-    if (!context || id < 0 || id >= UCCS_AM_HANDLERS || !handler || (unsigned)cls > UCCS_AM_USER)
-        return UCCS_ERR_INVALID;
-    uccs_handler_write(&context->handlers[id], cls, handler, argument);
-    wake_own_thread(); /* messages for it may wait already */
-    return UCCS_OK;
+    return outcome != UCCS_AM_UNREADY;
 }
 
 struct uccs_block *uccs_am_hold(struct uccs_am_token *token)
 {
-    token->held = token->block != 0;
+    if (token->block)
+        token->outcome = UCCS_AM_HELD;
     return token->block;
 }
 
 void uccs_am_done(struct uccs_block *block)
 {
-    if (lat_unlikely(block->far))
+    if (lat_likely(block->kept == UCCS_KEPT_NOT))
+        mark_done(block);
+    else if (block->kept == UCCS_KEPT_PACKET)
         uccs_far_am_done(block);
     else
-        mark_done(block);
+        free(block);
 }
 
 int uccs_am_source(uccs_am_token_t token)
@@ -231,11 +220,10 @@ static lat_cold bool poll_parked(struct uccs_context *context, uint32_t which, s
     struct uccs_message message;
     struct uccs_block *copy;
     while (uccs_park_take(context, which, &message, &copy)) { /* its handler is registered */
-        if (copy)
-            (void)run(context, &message, copy, which);
-        else
+        if (!copy)
             (void)handle(context, &message, which);
-        free(copy);
+        else if (run(context, &message, copy, which) == UCCS_AM_HANDLED)
+            free(copy);
         uccs_am_count_handled(context->attr.id, tally, &message);
         ++*count;
     }
@@ -282,6 +270,7 @@ static struct uccs_block *copy_out(struct uccs_message *message)
             log_line("uccs: no memory to keep a reply of PE %u", message->source);
             rte_abort(LAT_EXIT);
         }
+        *copy = (struct uccs_block){.kept = UCCS_KEPT_COPY};
         memcpy(copy->payload, block->payload, message->length);
     }
     if (block)
@@ -336,8 +325,9 @@ static int poll_packets(struct uccs_context *context, uint32_t which)
         struct uccs_message message; /* a packet that is held may be gone when the handler returns */
         memcpy(&message, &packet->message,
                offsetof(struct uccs_message, payload) + (packet->message.staged ? 0 : packet->message.length));
-        enum outcome outcome = run(context, &message, uccs_far_am_block(packet), which);
-        uccs_far_am_handled(&tally, &message, outcome == HELD ? 0 : packet);
+        enum uccs_am_outcome outcome = run(context, &message, uccs_far_am_block(packet), which);
+        if (outcome != UCCS_AM_PENDING)
+            uccs_far_am_handled(&tally, &message, outcome == UCCS_AM_HELD ? 0 : packet);
     }
     uccs_far_am_tell(&tally);
     return count;

@@ -8,6 +8,7 @@
 #include "uccs/far/far.h"
 #include "uccs/core/memory.h"
 #include "uccs/core/thread.h"
+#include "uccs/object/ending.h"
 
 #include <string.h>
 
@@ -16,14 +17,6 @@
 static struct {
     cache_aligned uint64_t count;
 } sent[OWN_CONTEXTS][OWN_LANES];
-
-struct sending {
-    struct uccs_stream *stream; /* null: the library's own message */
-    uint32_t index, context, which;
-    struct uccs_message head;
-    const void *payload;
-    struct uccs_block *block;
-};
 
 static char *my_region(void)
 {
@@ -41,7 +34,7 @@ static void serve(uint32_t which, struct uccs_wait *wait)
 
 /* Tries once to put the message into the ring, or to send it to a PE of another node. Returns false when there is no
  * room or no credit. */
-static bool try_push(const struct sending *s)
+static bool try_push(const struct uccs_sending *s)
 {
     uint64_t ticket;
     if (lat_unlikely(s->index >= uccs_core.size))
@@ -59,7 +52,7 @@ static bool try_push(const struct sending *s)
     return true;
 }
 
-static lat_cold void tell_full(const struct sending *s)
+static lat_cold void tell_full(const struct uccs_sending *s)
 {
     bool user = s->which & UCCS_RING_USER;
     log_line(
@@ -69,7 +62,7 @@ static lat_cold void tell_full(const struct sending *s)
         user ? "in uccs_progress and the waits of uccs.h alone" : "in every waiting call");
 }
 
-static lat_cold void tell_no_room(const struct sending *s)
+static lat_cold void tell_no_room(const struct uccs_sending *s)
 {
     log_line(
         "uccs: a message of %u bytes to PE %u waits, since LATERAL_MEMORY is full of messages that their receivers have "
@@ -77,23 +70,31 @@ static lat_cold void tell_no_room(const struct sending *s)
         s->head.length, s->index + uccs_core.first);
 }
 
-static void push(const struct sending *s)
+/* Returns UCCS_OK, or UCCS_AGAIN when there is no room and the message must not wait. */
+static int push(const struct uccs_sending *s)
 {
     struct uccs_wait wait = {0};
     struct uccs_late late = {0};
-    atomic_fetch_add_relaxed(&sent[s->context][s->head.lane].count, 1); /* before it can be handled */
+    uint64_t *count = &sent[s->context][s->head.lane].count;
+    atomic_fetch_add_relaxed(count, 1); /* before it can be handled */
     while (!try_push(s)) {
+        if (s->nowait) {
+            atomic_fetch_add_relaxed(count, -UINT64_C(1));
+            return UCCS_AGAIN;
+        }
         if (lat_unlikely(uccs_late_now(&late)))
             tell_full(s);
         serve(s->which, &wait);
     }
     if (s->block)
         uccs_stage_sent(s->block);
+    return UCCS_OK;
 }
 
-/* Gets a block for a payload that does not fit a cell, or for a request. Waits for room as long as room can come.
- * Returns UCCS_OK, or UCCS_ERR_NO_MEMORY when no room can come. */
-static int stage(struct sending *s, const struct uccs_op *op)
+/* Gets a block for a payload that does not fit a cell, or for a message whose handling somebody wants to know of. Waits
+ * for room as long as room can come. Returns UCCS_OK, UCCS_AGAIN when the message must not wait, or UCCS_ERR_NO_MEMORY
+ * when no room can come. */
+static int stage(struct uccs_sending *s)
 {
     struct uccs_wait wait = {0};
     struct uccs_late late = {0};
@@ -102,11 +103,13 @@ static int stage(struct sending *s, const struct uccs_op *op)
     enum uccs_room room = s->which & UCCS_RING_REPLY ? UCCS_ROOM_LIBRARY : UCCS_ROOM_PROGRAM;
     s->head.block = UCCS_NO_BLOCK;
     s->head.staged = staged;
-    if (!staged && !(op && op->request))
+    if (!staged && !s->request && !s->landed)
         return UCCS_OK;
     while (!(s->block = uccs_stage_get(room, staged ? s->head.length : 0))) {
         if (!uccs_stage_expected(room))
             return UCCS_ERR_NO_MEMORY;
+        if (s->nowait)
+            return UCCS_AGAIN;
         if (lat_unlikely(uccs_late_now(&late)))
             tell_no_room(s);
         serve(s->which, &wait);
@@ -114,51 +117,83 @@ static int stage(struct sending *s, const struct uccs_op *op)
     s->head.block = (uint64_t)((char *)s->block - my_region());
     if (staged)
         memcpy(s->block->payload, s->payload, s->head.length);
-    if (op && op->request) {
-        s->block->request = *op->request;
-        uccs_request_begin(s->block->request);
-    }
+    s->block->request = s->request;
+    s->block->landed = s->landed;
+    s->block->cookie = s->cookie;
     return UCCS_OK;
 }
 
 /* Keeps an ordered message behind the one-sided operations of this thread. A peer of this node sees this thread's
  * stores before the message in any case. A peer of another node holds the message back until it has executed the
- * earlier operations. */
-static void order(struct uccs_stream *stream, const struct uccs_op *op)
+ * earlier operations. Returns UCCS_OK, or UCCS_AGAIN when the message must not wait for them. */
+static int order(struct uccs_stream *stream, const struct uccs_op *op)
 {
-    if (stream && (stream->attr.ordered || (op && op->ordered)))
-        uccs_stream_order(stream);
+    if (!stream || !(stream->attr.ordered || (op && op->ordered)))
+        return UCCS_OK;
+    if (op && op->nowait && !uccs_deferred_done(stream))
+        return UCCS_AGAIN;
+    uccs_stream_order(stream);
+    return UCCS_OK;
+}
+
+/* Notes what the options ask for. */
+static int begin(struct uccs_sending *s, const struct uccs_op *op)
+{
+    if (op->counter && !uccs_counter_usable(op->counter, (int)(uccs_core.first + s->index)))
+        return UCCS_ERR_STALE;
+    if (op->counter) {
+        s->head.counter = op->counter;
+        s->head.weight = op->weight ? op->weight : 1;
+    }
+    s->nowait = op->nowait;
+    return op->request || op->complete || op->queue ? uccs_ending_begin(op, &s->request) : UCCS_OK;
+}
+
+/* The message was not sent. */
+static lat_cold int take_back(struct uccs_sending *s, const struct uccs_op *op, uccs_request_handle before, int status)
+{
+    if (s->block)
+        uccs_stage_put(s->block);
+    if (s->request)
+        uccs_ending_cancel(op, s->request, before);
+    return status;
+}
+
+int uccs_am_post(struct uccs_sending *s, const struct uccs_context *context, const struct uccs_op *op)
+{
+    uccs_request_handle before = op && op->request ? *op->request : UCCS_REQUEST_NULL;
+    s->context = context->attr.id;
+    s->head.source = (uint32_t)uccs_core.me;
+    s->head.lane = (uint8_t)(uccs_thread() % OWN_LANES);
+    int status = order(s->stream, op);
+    if (op && status == UCCS_OK)
+        status = begin(s, op);
+    if (lat_unlikely(status != UCCS_OK))
+        return status;
+    status = stage(s);
+    if (lat_likely(status == UCCS_OK))
+        status = push(s);
+    return lat_likely(status == UCCS_OK) ? UCCS_OK : take_back(s, op, before, status);
 }
 
 /* `stream` is null for messages of the library's own context. */
 static int send(const struct uccs_context *context, struct uccs_stream *stream, uint32_t index, int id, uint32_t which,
                 const void *payload, size_t length, const struct uccs_op *op)
 {
-    if (op && op->counter && !uccs_counter_usable(op->counter, (int)(uccs_core.first + index)))
-        return UCCS_ERR_STALE;
-    if (op && op->request && !uccs_request_materialise(op->request))
-        return UCCS_ERR_NO_MEMORY;
-    order(stream, op);
-    struct sending s = {.index = index,
-                        .stream = stream,
-                        .context = context->attr.id,
-                        .which = which,
-                        .payload = payload};
-    s.head = (struct uccs_message){.source = (uint32_t)uccs_core.me, .length = (uint32_t)length, .id = (uint16_t)id};
-    s.head.lane = (uint8_t)(uccs_thread() % OWN_LANES);
-    if (op && op->counter) {
-        s.head.counter = op->counter;
-        s.head.weight = op->weight ? op->weight : 1;
-    }
-    int status = stage(&s, op);
-    if (lat_likely(status == UCCS_OK))
-        push(&s);
+    struct uccs_sending s = {.index = index,
+                             .stream = stream,
+                             .which = which,
+                             .head = {.length = (uint32_t)length, .id = (uint16_t)id},
+                             .payload = payload};
+    int status = uccs_am_post(&s, context, op);
+    if (op && op->local && status == UCCS_OK)
+        uccs_request_loaded(op->local); /* the payload has been copied */
     return status;
 }
 
 bool uccs_am_try(uint32_t index, uint32_t id, const void *payload, size_t length, struct uccs_block *block)
 {
-    struct sending s = {.index = index, .context = OWN_INNER, .payload = payload};
+    struct uccs_sending s = {.index = index, .context = OWN_INNER, .payload = payload};
     s.head.source = (uint32_t)uccs_core.me;
     s.head.length = (uint32_t)length;
     s.head.id = (uint16_t)id;
@@ -175,7 +210,8 @@ bool uccs_am_try(uint32_t index, uint32_t id, const void *payload, size_t length
 
 static bool lane_settled(uint32_t context, uint32_t lane)
 {
-    uint64_t handled = atomic_load_acquire(&uccs_own_mine()->handled[context][lane].count); /* release: am_poll.c */
+    uint64_t handled =
+        atomic_load_acquire(&uccs_own_mine()->handled[context][lane].count); /* release: uccs_am_tell, hear_done */
     return handled >= atomic_load_relaxed(&sent[context][lane].count);
 }
 
@@ -216,25 +252,34 @@ void uccs_am_tell_unsettled(const struct uccs_context *context)
                  context->attr.id, pe);
 }
 
-static int check(uccs_context_t context, uccs_endpoint_t endpoint, int id, enum uccs_am_class cls, const void *payload,
-                 size_t length, size_t limit)
+/* In a handler a message must not wait. */
+int uccs_am_check(const struct uccs_endpoint *endpoint, int id, enum uccs_am_class cls, const void *payload,
+                  size_t length, const struct uccs_op *op)
 {
-    if (!context || !endpoint || endpoint->context != context || id < 0 || id >= UCCS_AM_HANDLERS ||
-        (length && !payload) || (unsigned)cls > UCCS_AM_USER)
+    if (!endpoint || !endpoint->context || id < 0 || id >= UCCS_AM_HANDLERS || (length && !payload) ||
+        (unsigned)cls > UCCS_AM_USER || (op && op->signal))
         return UCCS_ERR_INVALID;
-    if (uccs_handlers_running)
-        return UCCS_ERR_STATE;
-    return length <= limit ? UCCS_OK : UCCS_ERR_TOO_LARGE;
+    return lat_unlikely(uccs_handlers_running) && !(op && op->nowait) ? UCCS_ERR_STATE : UCCS_OK;
+}
+
+int uccs_am_send(const struct uccs_endpoint *endpoint, int id, enum uccs_am_class cls, const void *payload,
+                 size_t length, const struct uccs_op *op)
+{
+    return send(endpoint->context, endpoint->stream, endpoint->index, id, cls == UCCS_AM_USER ? UCCS_RING_USER : 0,
+                payload, length, op);
 }
 
 static int send_class(uccs_context_t context, uccs_endpoint_t endpoint, int id, enum uccs_am_class cls,
                       const void *payload, size_t length, const struct uccs_op *op, size_t limit)
 {
-    int status = check(context, endpoint, id, cls, payload, length, limit);
+    int status = context ? uccs_am_check(endpoint, id, cls, payload, length, op) : UCCS_ERR_INVALID;
+    if (lat_likely(status == UCCS_OK) && lat_unlikely(endpoint->context != context))
+        status = UCCS_ERR_INVALID;
+    if (lat_likely(status == UCCS_OK) && lat_unlikely(length > limit))
+        status = UCCS_ERR_TOO_LARGE;
     if (lat_unlikely(status != UCCS_OK))
         return status;
-    uint32_t which = cls == UCCS_AM_USER ? UCCS_RING_USER : 0;
-    return send(context, endpoint->stream, endpoint->index, id, which, payload, length, op);
+    return uccs_am_send(endpoint, id, cls, payload, length, op);
 }
 
 int uccs_am_short(uccs_context_t context, uccs_endpoint_t endpoint, int id, enum uccs_am_class cls, const void *payload,
@@ -250,12 +295,16 @@ int uccs_am_medium(uccs_context_t context, uccs_endpoint_t endpoint, int id, enu
 }
 
 /* One message can count on at most half of the region, since it shares the region with all messages on their way. */
+size_t uccs_am_most(void)
+{
+    size_t region = uccs_region_program_bytes();
+    return region / 2 < UINT32_MAX / 2 ? region / 2 : UINT32_MAX / 2;
+}
+
 int uccs_am_large(uccs_context_t context, uccs_endpoint_t endpoint, int id, enum uccs_am_class cls, const void *payload,
                   size_t length, const struct uccs_op *op)
 {
-    size_t region = context ? uccs_region_program_bytes() : 0;
-    size_t limit = region / 2 < UINT32_MAX / 2 ? region / 2 : UINT32_MAX / 2;
-    return send_class(context, endpoint, id, cls, payload, length, op, limit);
+    return send_class(context, endpoint, id, cls, payload, length, op, context ? uccs_am_most() : 0);
 }
 
 int uccs_am_reply(uccs_am_token_t token, int id, enum uccs_am_class cls, const void *payload, size_t length)

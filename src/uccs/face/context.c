@@ -2,6 +2,7 @@
  * id. */
 #include "uccs/am/am.h"
 
+#include "uccs/coll/coll.h"
 #include "uccs/face/inner.h"
 #include "uccs/far/far.h"
 
@@ -32,6 +33,43 @@ const char *uccs_status_text(int status)
     return "unknown status";
 }
 
+struct uccs_context *uccs_context_make(const struct uccs_context_attr *attr)
+{
+    struct uccs_context *made = calloc(1, sizeof *made);
+    if (!made)
+        return 0;
+    made->attr = *attr;
+    made->stream = (struct uccs_stream){.world = made, .attr = {attr->scope, attr->ordered, attr->threads}};
+    return made;
+}
+
+uint32_t uccs_context_ids(void)
+{
+    uint32_t free_ids = 0;
+    pthread_mutex_lock(&making);
+    for (uint32_t id = 0; id < UCCS_CONTEXTS; id++)
+        free_ids |= (uint32_t)!contexts[id] << id;
+    pthread_mutex_unlock(&making);
+    return free_ids;
+}
+
+bool uccs_context_take(struct uccs_context *made)
+{
+    pthread_mutex_lock(&making);
+    bool taken = contexts[made->attr.id] != 0;
+    if (!taken)
+        contexts[made->attr.id] = made;
+    pthread_mutex_unlock(&making);
+    return !taken;
+}
+
+void uccs_context_leave(struct uccs_context *made)
+{
+    pthread_mutex_lock(&making);
+    contexts[made->attr.id] = 0;
+    pthread_mutex_unlock(&making);
+}
+
 int uccs_context_create(const struct uccs_context_attr *attr, uccs_context_t *context)
 {
     static const struct uccs_context_attr standard;
@@ -40,22 +78,14 @@ int uccs_context_create(const struct uccs_context_attr *attr, uccs_context_t *co
         return UCCS_ERR_STATE;
     if (!context || attr->id >= UCCS_CONTEXTS || !uccs_attr_good(attr->scope, attr->threads))
         return UCCS_ERR_INVALID;
-    struct uccs_context *made = calloc(1, sizeof *made);
+    struct uccs_context *made = uccs_context_make(attr);
     if (!made)
         return UCCS_ERR_NO_MEMORY;
-    made->attr = *attr;
-    made->stream = (struct uccs_stream){.world = made, .attr = {attr->scope, attr->ordered, attr->threads}};
-    pthread_mutex_lock(&making);
-    bool taken = contexts[attr->id] != 0;
-    if (!taken) {
-        contexts[attr->id] = made;
-        uccs_am_publish(made);
-    }
-    pthread_mutex_unlock(&making);
-    if (taken) {
+    if (!uccs_context_take(made)) {
         free(made);
         return UCCS_ERR_INVALID;
     }
+    uccs_am_publish(made);
     *context = made;
     return UCCS_OK;
 }
@@ -70,6 +100,8 @@ static void retire(struct uccs_context *context)
     contexts[context->attr.id] = 0;
     pthread_mutex_unlock(&making);
     uccs_stream_finish(&context->stream);
+    if (context->group)
+        uccs_ranks_drop(context->group);
     free(context);
 }
 

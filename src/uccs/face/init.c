@@ -22,7 +22,8 @@ static struct uccs_context inner = {
     .attr = {.id = OWN_INNER},
     .handlers = {[UCCS_INNER_LETTER] = {.handler = uccs_letter_arrived},
                  [UCCS_INNER_REMOTE] = {.handler = uccs_remote_arrived},
-                 [UCCS_INNER_OOB] = {.handler = uccs_oob_arrived}},
+                 [UCCS_INNER_OOB] = {.handler = uccs_oob_arrived},
+                 [UCCS_INNER_PULL] = {.handler = uccs_pull_arrived}},
 };
 
 int uccs_embed(const struct uccs_environment *environment)
@@ -88,6 +89,7 @@ static int stop(void)
     meet_with_all(); /* requests of messages that others have dropped are complete */
     while (uccs_stage_collect() > 0)
         ;
+    uccs_work_finish(); /* functions that follow those requests */
     uccs_contexts_close();
     atomic_store_release(&uccs_users, 0);
     uccs_am_stop();

@@ -64,12 +64,18 @@ uccs_stream_t uccs_context_stream(uccs_context_t context)
 
 /* --- Endpoints */
 
+/* Returns true when the world may lead to the PE: beyond the group that agreed on its id, the id may be another's. */
+static bool is_member(const struct uccs_context *world, int pe)
+{
+    return !world || !world->group || uccs_ranks_find(world->group, pe) >= 0;
+}
+
 int uccs_stream_endpoint(uccs_stream_t stream, uccs_group_t group, int rank, uccs_endpoint_t *endpoint)
 {
     if (!uccs_running())
         return UCCS_ERR_STATE;
     int pe = stream && endpoint ? uccs_group_world_rank(group, rank) : -1;
-    if (pe < 0)
+    if (pe < 0 || !is_member(stream->world, pe))
         return UCCS_ERR_INVALID;
     struct uccs_endpoint *made = malloc(sizeof *made);
     if (!made)

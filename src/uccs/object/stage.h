@@ -13,6 +13,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
+enum uccs_kept {
+    UCCS_KEPT_NOT,
+    UCCS_KEPT_PACKET, /* a packet from another node (am/far.c) */
+    UCCS_KEPT_COPY    /* the copy of a parked message, on the heap (am/poll.c) */
+};
+
 struct uccs_block {
     cache_aligned uint32_t done;
     uint32_t shard;
@@ -20,7 +26,7 @@ struct uccs_block {
     uint32_t capacity;            /* class of the payload: 0, UCCS_MEDIUM_MAX, or its own length */
     uint32_t failed;              /* the receiver sets it before `done`: the request ends with an error */
     uint32_t legs;                /* to a peer of another node: parties not done with it yet (am/far.c); acqrel */
-    uint32_t far;                 /* a packet from another node, in the receiver's memory */
+    uint32_t kept;                /* enum uccs_kept; not 0: in the receiver's memory */
     struct uccs_request *request; /* may be null */
     /* The sender calls it once the block is done (an answer lies in the payload); may be null. */
     void (*landed)(struct uccs_block *block);

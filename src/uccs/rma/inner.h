@@ -4,6 +4,7 @@
 
 #include "uccs/far/far.h"
 #include "uccs/object/accumulate.h"
+#include "uccs/object/kernel.h"
 #include "uccs/object/region.h"
 #include "uccs/rma/rma.h"
 
@@ -60,20 +61,6 @@ int uccs_rma_apply(struct uccs_stream *stream, const struct uccs_atomic_op *atom
 /* The same for accumulates and compare-and-swaps. */
 int uccs_rma_change(struct uccs_stream *stream, const struct uccs_change *change, const struct uccs_region *memory,
                     size_t offset, const void *operand, void *result);
-
-/* --- The kernel's copy (kernel.c) */
-
-/* Publishes the word by which peers try the kernel's copy. Called at the first registration of memory that is not
- * mapped. */
-void uccs_kernel_offer(void);
-/* Returns true when the kernel copies between this process and the owner. Tried once for each owner; false with
- * LATERAL_CMA=0. */
-bool uccs_kernel_reaches(const struct uccs_region *memory);
-
-/* Copies by the kernel to or from memory that is not mapped here. Return UCCS_OK; UCCS_ERR_BOUNDS when the range is not
- * there; UCCS_ERR_UNREACHABLE when the kernel refuses. */
-int uccs_kernel_put(const struct uccs_region *memory, size_t offset, const void *source, size_t length);
-int uccs_kernel_get(const struct uccs_region *memory, size_t offset, void *dest, size_t length);
 
 /* --- Dynamic memory of this node (dynamic.c). The caller has checked that ranges cover the bytes. Atomics use
  * uccs_attached_find. */

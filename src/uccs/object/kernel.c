@@ -1,10 +1,4 @@
-/* Copies by the kernel between processes of a node (process_vm_readv, process_vm_writev), for memory that is not
- * mapped. Any thread.
- *
- * Each process tests the copy once for each peer, since the kernel may refuse it (a container, Yama), and a pid of
- * another pid namespace may belong to another process here. For the test each PE publishes the address of a word and
- * its value (uccs_own). A process that reads this value at this address has found the PE. */
-#include "uccs/rma/inner.h"
+#include "uccs/object/kernel.h"
 
 #include "base/env.h"
 #include "base/siphash.h"
@@ -12,6 +6,7 @@
 #include "uccs/core/own.h"
 
 #include <errno.h>
+#include <pthread.h>
 #include <sys/prctl.h>
 #include <sys/uio.h>
 #include <unistd.h>
@@ -30,10 +25,10 @@ static void allow_copies(void)
 #endif
 }
 
-void uccs_kernel_offer(void)
+/* Under the lock. */
+static void offer(struct uccs_own *own)
 {
-    struct uccs_own *own = uccs_own_mine();
-    if (atomic_load_acquire(&own->word))
+    if (own->word)
         return;
     allow_copies();
     uint64_t facts[2] = {(uint64_t)getpid(), (uintptr_t)word};
@@ -42,6 +37,17 @@ void uccs_kernel_offer(void)
     own->pid = getpid();
     own->value = word[0];
     atomic_store_release(&own->word, (uintptr_t)word); /* acquire: probe */
+}
+
+void uccs_kernel_offer(void)
+{
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    struct uccs_own *own = uccs_own_mine();
+    if (lat_likely(atomic_load_acquire(&own->word) != 0)) /* release: offer */
+        return;
+    pthread_mutex_lock(&lock);
+    offer(own);
+    pthread_mutex_unlock(&lock);
 }
 
 static bool copy_works(uint32_t index)
