@@ -92,15 +92,19 @@ enum uccs_am_outcome {
     UCCS_AM_UNREADY  /* the handler is not registered yet; nothing has happened */
 };
 
+/* The payload of a long message, on the heap. */
+struct uccs_whole {
+    size_t bytes;
+    char payload[];
+};
+
 struct uccs_am_token {
     struct uccs_context *context;
     const struct uccs_message *message;
     struct uccs_block *block;
-    bool reply, replied;
-    enum uccs_am_outcome outcome;
-    bool kept;
-    void *whole; /* the payload of a long message, on the heap, or null */
-    size_t whole_bytes;
+    struct uccs_whole *whole; /* of a long message, else null; keep takes it */
+    uint8_t outcome;          /* enum uccs_am_outcome */
+    bool reply, replied, kept;
 };
 
 /* Number of handlers that this thread is running. Inside a handler the thread must not wait, and sends with nowait

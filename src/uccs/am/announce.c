@@ -59,6 +59,7 @@ static size_t write_announce(char *to, const struct content *content, uint64_t a
 static int post(const struct uccs_endpoint *endpoint, int slot, enum uccs_am_class cls, struct uccs_sending *s,
                 const struct uccs_op *op)
 {
+    s->stream = endpoint->stream;
     s->index = endpoint->index;
     s->which = cls == UCCS_AM_USER ? UCCS_RING_USER : 0;
     s->head.id = (uint16_t)slot;

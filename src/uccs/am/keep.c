@@ -7,7 +7,7 @@
 struct kept {
     struct uccs_payload payload; /* the program has its address */
     struct uccs_block *block;    /* holds the payload, or null */
-    void *whole;                 /* holds the payload of a long message, or null */
+    struct uccs_whole *whole;    /* holds the payload of a long message, or null */
     char copy[];                 /* of a payload that came in a cell */
 };
 
@@ -26,7 +26,7 @@ int uccs_am_keep(uccs_am_token_t token, uccs_payload_t *payload)
     if (inlined) {
         memcpy(kept->copy, message->payload, message->length);
     } else if (token->whole) {
-        kept->payload = (struct uccs_payload){token->whole, token->whole_bytes};
+        kept->payload = (struct uccs_payload){token->whole->payload, token->whole->bytes};
         token->whole = 0;
     } else {
         kept->block = uccs_am_hold(token);

@@ -190,14 +190,14 @@ void uccs_long_arrived(uccs_am_token_t token, const void *payload, size_t length
     const struct uccs_announce announce = read_announce(payload);
     uint32_t source = token->message->source;
     (void)length;
-    token->whole = malloc(announce.length);
-    token->whole_bytes = announce.length;
-    if (!token->whole || fetch_long(source, &announce, token->whole) != UCCS_OK) {
+    token->whole = malloc(sizeof *token->whole + announce.length);
+    if (!token->whole || fetch_long(source, &announce, token->whole->payload) != UCCS_OK) {
         log_line("uccs: a message of %llu bytes of PE %u is lost: no memory, or it cannot be reached",
                  (unsigned long long)announce.length, source);
         token->block->failed = 1;
     } else {
-        entry.handler(token, token->whole, announce.length, entry.argument);
+        token->whole->bytes = announce.length;
+        entry.handler(token, token->whole->payload, announce.length, entry.argument);
     }
     free(token->whole);
 }

@@ -154,8 +154,7 @@ static enum uccs_am_outcome run(struct uccs_context *context, const struct uccs_
         return UCCS_AM_UNREADY;
     if (lat_unlikely((entry.cls == UCCS_AM_USER) != ((which & UCCS_RING_USER) != 0)))
         fail_class(context, message);
-    struct uccs_am_token token = {context, message, block, which & UCCS_RING_REPLY, false, UCCS_AM_HANDLED,
-                                  false,   0,       0};
+    struct uccs_am_token token = {context, message, block, .reply = which & UCCS_RING_REPLY};
     uccs_handlers_running++;
     uccs_pollers_barred++;
     entry.handler(&token, message->staged ? block->payload : message->payload, message->length, entry.argument);

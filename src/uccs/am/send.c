@@ -180,11 +180,11 @@ int uccs_am_post(struct uccs_sending *s, const struct uccs_context *context, con
 static int send(const struct uccs_context *context, struct uccs_stream *stream, uint32_t index, int id, uint32_t which,
                 const void *payload, size_t length, const struct uccs_op *op)
 {
-    struct uccs_sending s = {.index = index,
-                             .stream = stream,
-                             .which = which,
-                             .head = {.length = (uint32_t)length, .id = (uint16_t)id},
-                             .payload = payload};
+    struct uccs_sending s;
+    uccs_sending_start(&s, index, which, id);
+    s.head.length = (uint32_t)length;
+    s.payload = payload;
+    s.stream = stream;
     int status = uccs_am_post(&s, context, op);
     if (op && op->local && status == UCCS_OK)
         uccs_request_loaded(op->local); /* the payload has been copied */
@@ -193,7 +193,7 @@ static int send(const struct uccs_context *context, struct uccs_stream *stream, 
 
 bool uccs_am_try(uint32_t index, uint32_t id, const void *payload, size_t length, struct uccs_block *block)
 {
-    struct uccs_sending s = {.index = index, .context = OWN_INNER, .payload = payload};
+    struct uccs_sending s = {.index = index, .context = OWN_INNER, .payload = payload}; /* no stream */
     s.head.source = (uint32_t)uccs_core.me;
     s.head.length = (uint32_t)length;
     s.head.id = (uint16_t)id;
