@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Every function that uccs.h and uccs_rte.h declare is exported by the library and called by a test.
+"""Every function that the headers uccs*.h declare is exported by the library and called by a test.
 
     check_names.py ROOT LIBRARY NM
 """
@@ -18,7 +18,7 @@ def declared(header):
 
 
 def main():
-    names = declared("uccs.h") | declared("uccs_rte.h")
+    names = set().union(*(declared(path.name) for path in (ROOT / "include").glob("uccs*.h")))
     listing = subprocess.run([NM, "-D", "--defined-only", LIBRARY], capture_output=True, text=True, check=True).stdout
     exported = {line.split()[-1].split("@")[0] for line in listing.splitlines() if line}
     tests = "".join(path.read_text(encoding="utf-8") for folder in ("uccs", "mt", "job")
