@@ -45,11 +45,12 @@ int link_poll(struct link_lane *lane)
     return count;
 }
 
-/* Leaves the service lane to the progress thread if there is one, unless `lanes` contains it. */
+/* Leaves the service lane to the progress thread if there is one, unless `lanes` contains it. The progress thread itself
+ * polls it in the waits of handlers, since nobody else may. */
 int link_look_all(uint64_t lanes)
 {
     int count = 0;
-    if (!uccs_progress_on)
+    if (!uccs_progress_on || uccs_progress_me)
         lanes |= 1;
     for (; lanes; lanes &= lanes - 1)
         count += link_poll(&link_lanes[__builtin_ctzll(lanes)]);
