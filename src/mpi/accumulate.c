@@ -49,7 +49,7 @@ static int check_side(const struct lmpi_side *side, const struct lmpi_type *type
 {
     if (side->count < 0)
         return MPI_ERR_COUNT;
-    if (!type || (type->size && remote->size && (type->kind != remote->kind || type->unit != remote->unit)))
+    if (!type || (bytes && type->size && (type->kind != remote->kind || type->unit != remote->unit)))
         return MPI_ERR_TYPE;
     return (size_t)side->count * type->size == bytes ? MPI_SUCCESS : MPI_ERR_TRUNCATE;
 }
@@ -68,8 +68,8 @@ int lmpi_update(struct lmpi_window *window, const struct lmpi_update *update)
         return status;
     if (update->count < 0 || !remote)
         return remote ? MPI_ERR_COUNT : MPI_ERR_TYPE;
-    status = lmpi_op_of(update->op, remote, &op);
     size_t bytes = (size_t)update->count * remote->size;
+    status = lmpi_op_of(update->op, remote, bytes != 0, &op);
     if (status == MPI_SUCCESS && reads)
         status = check_side(&update->origin, local = lmpi_type(update->origin.type), remote, bytes);
     if (status == MPI_SUCCESS && update->fetch)

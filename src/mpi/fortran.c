@@ -83,10 +83,8 @@ int MPII_Win_get_attr(MPI_Win win, int key, void *value, int *flag, int kind)
 {
     static __typeof__(&MPII_Win_get_attr) behind;
     MPI_Aint number;
-    if (kind == POINTER && lmpi_window(win))
-        return MPI_Win_get_attr(win, key, value, flag);
-    /* Fortran's keys are C's plus one */
-    if (!get(win, key, &number) && !get(win, key - 1, &number)) {
+    /* MPICH's MPI_Win_get_attr comes here too, with POINTER, after ours. Fortran's keys are C's plus one. */
+    if (kind == POINTER || (!get(win, key, &number) && !get(win, key - 1, &number))) {
         if (!behind)
             behind = (__typeof__(behind))next("MPII_Win_get_attr");
         return behind(win, key, value, flag, kind);

@@ -68,12 +68,12 @@ static enum uccs_type type_of(const struct lmpi_type *type)
     }
 }
 
-int lmpi_op_of(MPI_Op op, const struct lmpi_type *type, struct lmpi_op *found)
+int lmpi_op_of(MPI_Op op, const struct lmpi_type *type, bool any, struct lmpi_op *found)
 {
     unsigned kinds;
     if (!find(op, &found->how, &kinds))
         return MPI_ERR_OP;
-    if (!(kinds >> type->kind & 1))
+    if (any && !(kinds >> type->kind & 1))
         return type->kind == LMPI_MIXED ? MPI_ERR_TYPE : MPI_ERR_OP;
     found->type = type_of(type);
     found->unit = uccs_type_size(found->type);

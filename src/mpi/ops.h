@@ -13,8 +13,8 @@ struct lmpi_op {
 };
 
 /* Fills *op for an operation on elements of a datatype. Returns MPI_SUCCESS, or MPI_ERR_OP or MPI_ERR_TYPE where the
- * standard does not define it. */
-int lmpi_op_of(MPI_Op op, const struct lmpi_type *type, struct lmpi_op *found);
+ * standard does not define it. Without `any` elements, every operation that MPI defines is right. */
+int lmpi_op_of(MPI_Op op, const struct lmpi_type *type, bool any, struct lmpi_op *found);
 
 /* The integer type of an element for compare_and_swap. Returns its bytes, or 0 when the standard does not allow it. */
 size_t lmpi_op_swaps(const struct lmpi_type *type);

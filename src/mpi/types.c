@@ -108,7 +108,7 @@ bool lmpi_types_begin(void)
         {MPI_CXX_BOOL, LMPI_LOGICAL},
         {MPI_LOGICAL, LMPI_LOGICAL},
         {MPI_BYTE, LMPI_BYTE},
-        {MPI_CHAR, LMPI_TEXT},
+        {MPI_CHAR, (char)-1 < 0 ? LMPI_SIGNED : LMPI_UNSIGNED}, /* both MPIs reduce it, and programs rely on that */
         {MPI_WCHAR, LMPI_TEXT},
         {MPI_CHARACTER, LMPI_TEXT},
         {MPI_PACKED, LMPI_TEXT},

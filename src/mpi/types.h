@@ -21,7 +21,7 @@ enum lmpi_kind { /* with the number of bytes it names a type of the processor */
                  LMPI_COMPLEX,
                  LMPI_LOGICAL,
                  LMPI_BYTE,
-                 LMPI_TEXT,      /* MPI_CHAR, MPI_CHARACTER: data only */
+                 LMPI_TEXT,      /* MPI_CHARACTER, MPI_WCHAR: data only */
                  LMPI_FLOAT_INT, /* pairs; their padding counts as data */
                  LMPI_DOUBLE_INT,
                  LMPI_LONG_INT,

@@ -214,6 +214,30 @@ static void mistakes(void)
     MPI_Op_free(&own);
 }
 
+/* MPI_CHAR counts as an integer, as with both MPIs; nothing at all is right with any type. */
+static void lenient(void)
+{
+    MPI_Datatype none;
+    char one = 1, old = -1;
+    double unused = 0;
+    OK(MPI_Type_contiguous(0, MPI_INT, &none));
+    OK(MPI_Type_commit(&none));
+    OK(MPI_Win_fence(0, win));
+    memset(base, 0, 800);
+    OK(MPI_Win_fence(0, win));
+    OK(MPI_Fetch_and_op(&one, &old, MPI_CHAR, 0, 3, MPI_SUM, win));
+    CHECK(old >= 0 && old < ranks);
+    OK(MPI_Accumulate(&unused, 0, MPI_DOUBLE, 0, 0, 0, MPI_INT, MPI_SUM, win));
+    OK(MPI_Accumulate(&unused, 1, none, 0, 0, 0, MPI_DOUBLE, MPI_SUM, win));
+    OK(MPI_Get_accumulate(NULL, 0, MPI_INT, NULL, 0, MPI_DOUBLE, 0, 0, 5, none, MPI_SUM, win));
+    OK(MPI_Get_accumulate(NULL, 0, MPI_BYTE, NULL, 0, MPI_BYTE, 0, 0, 0, MPI_BYTE, MPI_SUM, win));
+    OK(MPI_Put(NULL, 3, none, 0, 0, 0, MPI_DOUBLE, win));
+    OK(MPI_Win_fence(0, win));
+    if (me == 0)
+        CHECK_EQ(*(char *)&base[3], ranks);
+    MPI_Type_free(&none);
+}
+
 static void all(void)
 {
     sums();
@@ -221,6 +245,7 @@ static void all(void)
     every_operation();
     derived();
     by_requests();
+    lenient();
     mistakes();
     OK(MPI_Win_free(&win));
 }

@@ -1,0 +1,69 @@
+/* Attributes and names of windows: the program's own keys beside the predefined ones, and the delete callback's call.
+ * ranks: 1 2 */
+#include "check.h"
+
+static int deleted;
+
+static int forget(MPI_Win win, int key, void *value, void *state)
+{
+    (void)key;
+    CHECK(win != MPI_WIN_NULL && value == state);
+    deleted++;
+    return MPI_SUCCESS;
+}
+
+static void own_keys(MPI_Win win, int *state)
+{
+    int key[3], found;
+    void *value;
+    for (int i = 0; i < 3; i++) {
+        OK(MPI_Win_create_keyval(MPI_WIN_NULL_COPY_FN, forget, &key[i], &state[i]));
+        OK(MPI_Win_get_attr(win, key[i], &value, &found));
+        CHECK(!found);
+        OK(MPI_Win_set_attr(win, key[i], &state[i]));
+    }
+    for (int i = 0; i < 3; i++) {
+        OK(MPI_Win_get_attr(win, key[i], &value, &found));
+        CHECK(found && value == &state[i]);
+    }
+    OK(MPI_Win_delete_attr(win, key[1]));
+    CHECK_EQ(deleted, 1);
+    OK(MPI_Win_get_attr(win, key[1], &value, &found));
+    CHECK(!found);
+    for (int i = 0; i < 3; i++)
+        OK(MPI_Win_free_keyval(&key[i]));
+}
+
+static void predefined(MPI_Win win, const void *base)
+{
+    void *value;
+    int found;
+    OK(MPI_Win_get_attr(win, MPI_WIN_BASE, &value, &found));
+    CHECK(found && value == base);
+    OK(MPI_Win_get_attr(win, MPI_WIN_SIZE, &value, &found));
+    CHECK(found && *(MPI_Aint *)value == 80);
+    OK(MPI_Win_get_attr(win, MPI_WIN_DISP_UNIT, &value, &found));
+    CHECK(found && *(int *)value == 8);
+    OK(MPI_Win_get_attr(win, MPI_WIN_CREATE_FLAVOR, &value, &found));
+    CHECK(found && *(int *)value == MPI_WIN_FLAVOR_CREATE);
+}
+
+int main(void)
+{
+    static int64_t words[10];
+    char name[MPI_MAX_OBJECT_NAME];
+    int state[3], length;
+    MPI_Win win;
+    check_start(MPI_THREAD_SINGLE);
+    OK(MPI_Win_create(words, sizeof words, 8, MPI_INFO_NULL, MPI_COMM_WORLD, &win));
+    predefined(win, words);
+    own_keys(win, state);
+    predefined(win, words);
+    OK(MPI_Win_set_name(win, "counters"));
+    OK(MPI_Win_get_name(win, name, &length));
+    CHECK(length == 8 && strcmp(name, "counters") == 0);
+    OK(MPI_Win_free(&win));
+    CHECK(win == MPI_WIN_NULL);
+    CHECK_EQ(deleted, 3);
+    return check_pass();
+}
