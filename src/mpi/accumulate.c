@@ -63,6 +63,8 @@ int lmpi_update(struct lmpi_window *window, const struct lmpi_update *update)
     bool reads = update->op != MPI_NO_OP;
     if (update->rank == MPI_PROC_NULL)
         return MPI_SUCCESS;
+    if (!reads && !update->fetch)
+        return MPI_ERR_OP; /* an accumulate that does nothing */
     int status = lmpi_check_target(window, update->rank);
     if (status != MPI_SUCCESS)
         return status;

@@ -146,7 +146,7 @@ static void add_by_packing(struct draft *draft, MPI_Datatype type, int size)
 static void add_struct(struct draft *draft, const struct contents *c)
 {
     for (int i = 0; i < c->numbers[0]; i++) {
-        const struct lmpi_type *part = lmpi_type(c->types[i]);
+        const struct lmpi_type *part = lmpi_type_part(c->types[i]);
         draft->failed |= !part;
         if (part)
             add_block(draft, c->places[i], part, c->numbers[1 + i]);
@@ -155,7 +155,7 @@ static void add_struct(struct draft *draft, const struct contents *c)
 
 static void add_any(struct draft *draft, MPI_Datatype whole, const struct contents *c, int size)
 {
-    const struct lmpi_type *type = c->n_types ? lmpi_type(c->types[0]) : 0;
+    const struct lmpi_type *type = c->n_types ? lmpi_type_part(c->types[0]) : 0;
     if (c->combiner == MPI_COMBINER_STRUCT) {
         add_struct(draft, c);
         return;

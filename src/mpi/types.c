@@ -1,5 +1,7 @@
 #include "types.h"
 
+#include "life.h"
+
 #include <pthread.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -154,7 +156,7 @@ static const struct lmpi_type *learn(MPI_Datatype type)
     return made;
 }
 
-const struct lmpi_type *lmpi_type_slow(MPI_Datatype type)
+const struct lmpi_type *lmpi_type_part(MPI_Datatype type)
 {
     const struct lmpi_type *known = find_predefined(type);
     int found = 0;
@@ -169,6 +171,24 @@ const struct lmpi_type *lmpi_type_slow(MPI_Datatype type)
     if (found)
         return value;
     return learn(type);
+}
+
+/* Only a call that could move data tells whether a type is committed: this one sends nothing. A committed type stays
+ * so. */
+static bool committed(MPI_Datatype type, const struct lmpi_type *known)
+{
+    static const char unread;
+    bool *seen = &((struct lmpi_type *)known)->committed;
+    if (!__atomic_load_n(seen, __ATOMIC_RELAXED) &&
+        PMPI_Send(&unread, 1, type, MPI_PROC_NULL, 0, lmpi_life.self) == MPI_SUCCESS)
+        __atomic_store_n(seen, true, __ATOMIC_RELAXED); /* any thread finds the same */
+    return __atomic_load_n(seen, __ATOMIC_RELAXED);
+}
+
+const struct lmpi_type *lmpi_type_slow(MPI_Datatype type)
+{
+    const struct lmpi_type *known = lmpi_type_part(type);
+    return known && (known == lmpi_last_type.known || committed(type, known)) ? known : 0;
 }
 
 /* ---- walking ---- */

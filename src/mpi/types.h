@@ -38,7 +38,8 @@ struct lmpi_type {
     MPI_Aint low, high;  /* of the data of one element: from its first byte to the end of its last */
     enum lmpi_kind kind; /* of the predefined type that it consists of, and that type's bytes */
     size_t unit;
-    bool dense; /* count elements are one run of count * size bytes from `lb` */
+    bool committed; /* as far as is known */
+    bool dense;     /* count elements are one run of count * size bytes from `lb` */
     size_t runs;
     struct lmpi_run run[];
 };
@@ -51,7 +52,9 @@ struct lmpi_type *lmpi_type_flatten(MPI_Datatype type);
 /* What a predefined type of `size` bytes looks like. */
 struct lmpi_type *lmpi_type_plain(enum lmpi_kind kind, size_t size);
 
-/* Returns what is known of a datatype, or null when it is none or memory is exhausted. */
+/* Returns what is known of a datatype, or null when it is none, or not committed, or memory is exhausted. A part of
+ * another datatype need not be committed. */
+const struct lmpi_type *lmpi_type_part(MPI_Datatype type);
 const struct lmpi_type *lmpi_type_slow(MPI_Datatype type);
 
 /* What this thread asked for last, of predefined types alone: those cannot go. */

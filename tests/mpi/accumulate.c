@@ -206,6 +206,7 @@ static void mistakes(void)
     MPI_Win_set_errhandler(win, MPI_ERRORS_RETURN);
     OK(MPI_Win_lock_all(0, win));
     CHECK_EQ(error_class(MPI_Accumulate(&word, 1, MPI_INT64_T, me, 0, 1, MPI_INT64_T, own, win)), MPI_ERR_OP);
+    CHECK_EQ(error_class(MPI_Accumulate(&word, 1, MPI_INT64_T, me, 0, 1, MPI_INT64_T, MPI_NO_OP, win)), MPI_ERR_OP);
     CHECK_EQ(error_class(MPI_Accumulate(&real, 1, MPI_DOUBLE, me, 0, 1, MPI_DOUBLE, MPI_BOR, win)), MPI_ERR_OP);
     CHECK_EQ(error_class(MPI_Accumulate(&real, 1, MPI_DOUBLE, me, 0, 1, MPI_INT64_T, MPI_SUM, win)), MPI_ERR_TYPE);
     CHECK_EQ(error_class(MPI_Fetch_and_op(&word, &old, MPI_INT64_T, me, 100, MPI_SUM, win)), MPI_ERR_RMA_RANGE);

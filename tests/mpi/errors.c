@@ -40,9 +40,10 @@ static void without_epoch(void)
 static void wrong_arguments(void)
 {
     int64_t word[4] = {0};
-    MPI_Datatype pair;
+    MPI_Datatype pair, raw;
     MPI_Type_contiguous(2, MPI_INT64_T, &pair);
     MPI_Type_commit(&pair);
+    MPI_Type_contiguous(1, pair, &raw); /* not committed yet */
     GIVES(MPI_ERR_LOCKTYPE, MPI_Win_lock(12345, 0, 0, win));
     GIVES(MPI_ERR_ASSERT, MPI_Win_lock(MPI_LOCK_SHARED, 0, 1 << 30, win));
     GIVES(MPI_ERR_ASSERT, MPI_Win_fence(1 << 30, win));
@@ -52,6 +53,10 @@ static void wrong_arguments(void)
     GIVES(MPI_ERR_RANK, MPI_Put(word, 1, MPI_INT64_T, -77, 0, 1, MPI_INT64_T, win));
     GIVES(MPI_ERR_COUNT, MPI_Put(word, -1, MPI_INT64_T, 0, 0, -1, MPI_INT64_T, win));
     GIVES(MPI_ERR_TYPE, MPI_Put(word, 1, MPI_DATATYPE_NULL, 0, 0, 1, MPI_INT64_T, win));
+    GIVES(MPI_ERR_TYPE, MPI_Put(word, 1, raw, 0, 0, 1, pair, win));
+    GIVES(MPI_ERR_TYPE, MPI_Get(word, 1, pair, 0, 0, 1, raw, win));
+    OK(MPI_Type_commit(&raw));
+    OK(MPI_Put(word, 1, raw, 0, 0, 1, pair, win));
     GIVES(MPI_ERR_DISP, MPI_Put(word, 1, MPI_INT64_T, 0, -1, 1, MPI_INT64_T, win));
     GIVES(MPI_ERR_RMA_RANGE, MPI_Put(word, 1, MPI_INT64_T, 0, 100, 1, MPI_INT64_T, win));
     GIVES(MPI_ERR_RMA_RANGE, MPI_Get(word, 2, MPI_INT64_T, 0, 99, 2, MPI_INT64_T, win));
@@ -62,6 +67,7 @@ static void wrong_arguments(void)
     GIVES(MPI_ERR_RMA_SYNC, MPI_Win_free(&win));
     OK(MPI_Put(word, 1, MPI_INT64_T, 0, 99, 1, MPI_INT64_T, win));
     OK(MPI_Win_unlock_all(win));
+    MPI_Type_free(&raw);
     MPI_Type_free(&pair);
 }
 
