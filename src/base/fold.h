@@ -20,7 +20,11 @@ extern fold_kernel *const fold_kernels_avx2[KIND_KINDS][FOLD_OPS];
  * complex, sums of pairs). */
 fold_kernel *fold_kernel_of(enum kind kind, enum fold_op op);
 
-/* Returns the size of an element in bytes. */
-size_t kind_size(enum kind kind);
+/* Returns the size of an element in bytes, a power of two. */
+extern const unsigned char kind_sizes[KIND_KINDS];
+static inline size_t kind_size(enum kind kind)
+{
+    return kind_sizes[kind];
+}
 
 #endif

@@ -16,31 +16,27 @@ fold_kernel *fold_kernel_of(enum kind kind, enum fold_op op)
         index i;           \
     })
 
-size_t kind_size(enum kind kind)
-{
-    static const unsigned char sizes[KIND_KINDS] = {
-        [KIND_I8] = 1,
-        [KIND_U8] = 1,
-        [KIND_I16] = 2,
-        [KIND_U16] = 2,
-        [KIND_I32] = 4,
-        [KIND_U32] = 4,
-        [KIND_I64] = 8,
-        [KIND_U64] = 8,
-        [KIND_FLOAT] = 4,
-        [KIND_DOUBLE] = 8,
-        [KIND_LONGDOUBLE] = sizeof(long double),
-        [KIND_COMPLEXF] = 8,
-        [KIND_COMPLEXD] = 16,
-        [KIND_COMPLEXL] = 2 * sizeof(long double),
-        [KIND_FLOAT_INT] = PAIR(float, int),
-        [KIND_DOUBLE_INT] = PAIR(double, int),
-        [KIND_LONG_INT] = PAIR(long, int),
-        [KIND_SHORT_INT] = PAIR(short, int),
-        [KIND_2INT] = PAIR(int, int),
-        [KIND_LONGDOUBLE_INT] = PAIR(long double, int),
-        [KIND_2FLOAT] = PAIR(float, float),
-        [KIND_2DOUBLE] = PAIR(double, double),
-    };
-    return sizes[kind];
-}
+const unsigned char kind_sizes[KIND_KINDS] = {
+    [KIND_I8] = 1,
+    [KIND_U8] = 1,
+    [KIND_I16] = 2,
+    [KIND_U16] = 2,
+    [KIND_I32] = 4,
+    [KIND_U32] = 4,
+    [KIND_I64] = 8,
+    [KIND_U64] = 8,
+    [KIND_FLOAT] = 4,
+    [KIND_DOUBLE] = 8,
+    [KIND_LONGDOUBLE] = sizeof(long double),
+    [KIND_COMPLEXF] = 8,
+    [KIND_COMPLEXD] = 16,
+    [KIND_COMPLEXL] = 2 * sizeof(long double),
+    [KIND_FLOAT_INT] = PAIR(float, int),
+    [KIND_DOUBLE_INT] = PAIR(double, int),
+    [KIND_LONG_INT] = PAIR(long, int),
+    [KIND_SHORT_INT] = PAIR(short, int),
+    [KIND_2INT] = PAIR(int, int),
+    [KIND_LONGDOUBLE_INT] = PAIR(long double, int),
+    [KIND_2FLOAT] = PAIR(float, float),
+    [KIND_2DOUBLE] = PAIR(double, double),
+};

@@ -313,6 +313,56 @@ static void test_carried(uccs_memory_t memory)
     OK(uccs_request_release(&request));
 }
 
+static void count_end(void *argument, int status)
+{
+    CHECK_EQ(status, UCCS_OK);
+    __atomic_fetch_add((int *)argument, 1, __ATOMIC_RELEASE);
+}
+
+static uint64_t word_at(uccs_memory_t memory, size_t offset)
+{
+    uint64_t word;
+    OK(uccs_accumulate(next, memory, offset, 0, &word, 1, UCCS_UINT64, UCCS_NO_OP, 0));
+    return word;
+}
+
+/* Without waiting: local completion, a signal, a function that is called at the end; with and without fetch. */
+static void test_options(uccs_memory_t memory)
+{
+    enum { AT = 64, SIGNAL = 32768, LONG = 2000 };
+    static double ones[LONG], old[LONG], zeros[LONG];
+    struct uccs_signal signal = {memory, SIGNAL, 7, UCCS_SIGNAL_ADD};
+    uccs_request_t request = UCCS_REQUEST_NULL, local = UCCS_REQUEST_NULL;
+    int ended = 0, status;
+    struct uccs_op op = {.request = &request,
+                         .nonblocking = 1,
+                         .local = &local,
+                         .signal = &signal,
+                         .complete = count_end,
+                         .argument = &ended};
+    for (int i = 0; i < LONG; i++)
+        ones[i] = 1;
+    OK(uccs_accumulate(next, memory, AT, zeros, 0, LONG, UCCS_DOUBLE, UCCS_REPLACE, 0));
+    OK(uccs_accumulate(next, memory, SIGNAL, zeros, 0, 1, UCCS_UINT64, UCCS_REPLACE, 0));
+    OK(uccs_accumulate(next, memory, AT, ones, 0, LONG, UCCS_DOUBLE, UCCS_SUM, &op));
+    OK(uccs_wait(&local));
+    OK(uccs_accumulate(next, memory, AT, ones, old, LONG, UCCS_DOUBLE, UCCS_SUM, &op));
+    OK(uccs_wait(&local));
+    CHECK(old[0] == 1 && old[LONG - 1] == 1);
+    op.signal = 0;
+    op.nowait = 1;
+    while ((status = uccs_accumulate(next, memory, AT, ones, old, LONG, UCCS_DOUBLE, UCCS_SUM, &op)) == UCCS_AGAIN)
+        uccs_progress();
+    OK(status);
+    OK(uccs_wait(&request));
+    CHECK(old[0] == 2 && old[LONG - 1] == 2);
+    while (__atomic_load_n(&ended, __ATOMIC_ACQUIRE) < 3)
+        uccs_progress();
+    CHECK_EQ(word_at(memory, SIGNAL), 14);
+    OK(uccs_request_release(&request));
+    OK(uccs_request_release(&local));
+}
+
 static void test_errors(uccs_memory_t memory)
 {
     const int64_t one = 1;
@@ -374,6 +424,7 @@ int main(void)
         test_types(memory);
         test_swaps(memory);
         test_carried(memory);
+        test_options(memory);
         test_errors(memory);
         OK(uccs_barrier(UCCS_GROUP_WORLD));
     }

@@ -56,11 +56,24 @@ fold_kernel *uccs_type_fold(enum uccs_type type, enum uccs_reduction how)
     return fold_kernel_of(kinds[type], folds[how]);
 }
 
+#define BIT(how) (1u << (how))
+#define ANY (BIT(UCCS_REPLACE) | BIT(UCCS_NO_OP))
+#define ORDER (BIT(UCCS_MIN) | BIT(UCCS_MAX) | ANY)
+#define ALGEBRA (BIT(UCCS_SUM) | BIT(UCCS_PROD) | ANY)
+
+/* A bit for each operation that a type takes. */
+static const uint16_t taken[TYPES] = {
+    [UCCS_INT8... UCCS_UINT16] = BIT(REDUCTIONS) - 1,
+    [UCCS_INT32... UCCS_UINT64] = BIT(REDUCTIONS) - 1,
+    [UCCS_FLOAT... UCCS_DOUBLE] = ORDER | ALGEBRA,
+    [UCCS_LONG_DOUBLE] = ORDER | ALGEBRA,
+    [UCCS_FLOAT_COMPLEX... UCCS_LONG_DOUBLE_COMPLEX] = ALGEBRA,
+    [UCCS_FLOAT_INT... UCCS_2DOUBLE] = ORDER,
+};
+
 int uccs_type_takes(enum uccs_type type, enum uccs_reduction how)
 {
-    if (how == UCCS_REPLACE || how == UCCS_NO_OP)
-        return (unsigned)type < TYPES;
-    return uccs_type_fold(type, how) != 0;
+    return (unsigned)type < TYPES && (unsigned)how < REDUCTIONS && taken[type] >> how & 1;
 }
 
 bool uccs_change_exists(const struct uccs_change *change)
@@ -178,7 +191,7 @@ static change_kernel *const atomics[TYPES][REDUCTIONS + 1] = {
 bool uccs_change_atomic(const struct uccs_change *change, enum uccs_domain domain, uint64_t address)
 {
     return domain == UCCS_DOMAIN_CPU && atomics[change->type][change->how] &&
-           address % uccs_type_size((enum uccs_type)change->type) == 0;
+           (address & (kind_size(kinds[change->type]) - 1)) == 0;
 }
 
 /* --- Under locks */
@@ -205,7 +218,8 @@ void uccs_change_plainly(const struct uccs_change *change, void *elements, const
 
 size_t uccs_change_stripe(uint64_t address, size_t size, size_t n)
 {
-    const size_t room = OWN_STRIPE_BYTES - address % OWN_STRIPE_BYTES, begin = (room + size - 1) / size;
+    const size_t room = OWN_STRIPE_BYTES - address % OWN_STRIPE_BYTES,
+                 begin = (room + size - 1) >> __builtin_ctzll(size);
     return begin < n ? begin : n;
 }
 

@@ -1,0 +1,141 @@
+/* Measures accumulates of uccs.h: 1,000 doubles added against a plain loop under one lock on the same memory, and one
+ * integer fetched and added against the bare instruction. PE 0 works on the last PE's memory, uncontended; then all do.
+ * On another node there is no floor; a put of as many bytes with its flush stands beside. */
+#include "bench.h"
+
+#include <uccs.h>
+
+enum { N = 1000, LOCK = 64, INTEGER = 128, DOUBLES = 4096, BYTES = 16384 };
+
+static uccs_context_t context;
+static uccs_endpoint_t endpoint;
+static uccs_memory_t memory;
+static double ones[N], old[N], here[N];
+static char *direct; /* null: on another node */
+
+static void do_array(long n, void *arg)
+{
+    (void)arg;
+    for (long i = 0; i < n; i++)
+        uccs_accumulate(endpoint, memory, DOUBLES, ones, 0, N, UCCS_DOUBLE, UCCS_SUM, 0);
+    uccs_flush(context);
+}
+
+static void do_fetched_array(long n, void *arg)
+{
+    (void)arg;
+    for (long i = 0; i < n; i++)
+        uccs_accumulate(endpoint, memory, DOUBLES, ones, old, N, UCCS_DOUBLE, UCCS_SUM, 0);
+}
+
+static void do_flushed_array(long n, void *arg)
+{
+    (void)arg;
+    for (long i = 0; i < n; i++) {
+        uccs_accumulate(endpoint, memory, DOUBLES, ones, 0, N, UCCS_DOUBLE, UCCS_SUM, 0);
+        uccs_flush(context);
+    }
+}
+
+static void do_flushed_put(long n, void *arg)
+{
+    (void)arg;
+    for (long i = 0; i < n; i++) {
+        uccs_put_large_contiguous(context, endpoint, memory, DOUBLES, ones, sizeof ones, 0);
+        uccs_flush(context);
+    }
+}
+
+#if defined(__GNUC__) && !defined(__clang__)
+__attribute__((optimize("O3"))) /* a vector loop, as clang makes at -O2 */
+#endif
+static void do_plain_array(long n, void *arg)
+{
+    double *restrict to = (double *)(direct + DOUBLES);
+    const double *restrict from = ones;
+    uint32_t *lock = (uint32_t *)(direct + LOCK);
+    (void)arg;
+    for (long i = 0; i < n; i++) {
+        while (__atomic_exchange_n(lock, 1, __ATOMIC_ACQUIRE))
+            while (__atomic_load_n(lock, __ATOMIC_RELAXED))
+                ;
+        for (int k = 0; k < N; k++)
+            to[k] += from[k];
+        __atomic_store_n(lock, 0, __ATOMIC_RELEASE);
+    }
+}
+
+static void do_integer(long n, void *arg)
+{
+    int64_t one = 1, before;
+    (void)arg;
+    for (long i = 0; i < n; i++)
+        uccs_accumulate(endpoint, memory, INTEGER, &one, &before, 1, UCCS_INT64, UCCS_SUM, 0);
+}
+
+static void do_one_double(long n, void *arg)
+{
+    double before;
+    (void)arg;
+    for (long i = 0; i < n; i++)
+        uccs_accumulate(endpoint, memory, DOUBLES, ones, &before, 1, UCCS_DOUBLE, UCCS_SUM, 0);
+}
+
+static void do_bare_integer(long n, void *arg)
+{
+    int64_t *word = (int64_t *)(direct + INTEGER), sum = 0;
+    for (long i = 0; i < n; i++)
+        sum += __atomic_fetch_add(word, 1, __ATOMIC_ACQ_REL);
+    *(int64_t *)arg = sum;
+}
+
+static void share(void)
+{
+    static char mine[UCCS_MEMORY_HANDLE_MAX], last[UCCS_MEMORY_HANDLE_MAX];
+    size_t length = sizeof mine;
+    uccs_memory_t own;
+    struct uccs_memory_attr attr;
+    uccs_memory_allocate(context, BYTES, &own);
+    uccs_memory_export(own, mine, &length);
+    memcpy(last, mine, length);
+    uccs_broadcast(UCCS_GROUP_WORLD, last, sizeof last, bench.pes - 1);
+    if (uccs_memory_import(context, last, length, &memory) != UCCS_OK ||
+        uccs_endpoint_create(context, UCCS_GROUP_WORLD, bench.pes - 1, &endpoint) != UCCS_OK ||
+        uccs_memory_query(memory, &attr) != UCCS_OK)
+        exit(1);
+    direct = attr.address;
+}
+
+int main(int argc, char **argv)
+{
+    double library, plain, sum;
+    shmem_init();
+    uccs_init();
+    bench_start(argc, argv);
+    for (int i = 0; i < N; i++)
+        ones[i] = 1;
+    uccs_context_create(0, &context);
+    share();
+    if (bench.me == 0) {
+        bench_pair(do_array, direct ? do_plain_array : do_array, &sum, &library, &plain);
+        bench_result("doubles", library, "ns");
+        bench_result("doubles.plain", plain, "ns");
+        bench_pair(do_flushed_array, do_flushed_put, &sum, &library, &plain);
+        bench_result("doubles.flushed", library, "ns");
+        bench_result("put.flushed", plain, "ns");
+        bench_pair(do_fetched_array, do_one_double, here, &library, &plain);
+        bench_result("doubles.fetched", library, "ns");
+        bench_result("double", plain, "ns");
+        bench_pair(do_integer, direct ? do_bare_integer : do_integer, &sum, &library, &plain);
+        bench_result("integer", library, "ns");
+        bench_result("integer.bare", plain, "ns");
+    }
+    shmem_barrier_all();
+    bench_result("doubles.contended", bench_together(do_array, &sum), "ns");
+    bench_print("uccs_accumulate");
+    shmem_barrier_all();
+    uccs_context_destroy(context);
+    uccs_finalize();
+    shmem_finalize();
+    return 0;
+}
