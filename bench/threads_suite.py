@@ -14,12 +14,14 @@ SIZES, THREADS, MANY = [16384, 262144, 4194304], (1, 2, 4), (1, 2, 4, 8)
 MESSAGES, FAIRNESS = "Active messages: threads in progress", "Callbacks of each thread in a run of 1050"
 STREAMS, LOCK, FAR = "Threads against processes, shared memory", "Against a coarse lock", "Threads against processes, UCX"
 MODES, SUBSTRATE = "One thread", "UCX itself"
+ACCUMULATE = "Accumulates of uccs.h"
 COMPUTING, SUMS = "A progress thread while both PEs compute", [8 ** power for power in range(7)]
 
 RUNS = [
     Run("am-2", "uccs_am", 2, peers=False),
     *[Run(f"streams-{pes}", "uccs_bandwidth", pes) for pes in (2, 4, 8)],
     Run("computing-2", "computing", 2, peers=False),
+    Run("accumulate-2", "uccs_accumulate", 2, peers=False),
     *[Run(f"ucx-{pes}", "uccs_bandwidth", pes, ("--shmem", "--ucx"), False) for pes in (2, 4, 8)],
 ]
 
@@ -94,5 +96,13 @@ def computing_rows():
                   True)
 
 
+def accumulate_rows():
+    yield Row(ACCUMULATE, "sum of 1,000 doubles, against a plain loop under one lock", "accumulate-2/doubles", "accumulate-2/doubles.plain",
+              "floor", 1.25)
+    yield Row(ACCUMULATE, "the same, both PEs at once", "accumulate-2/doubles.contended")
+    yield Row(ACCUMULATE, "the same with the old values", "accumulate-2/doubles.fetched")
+    yield Row(ACCUMULATE, "addition to an integer, against the bare instruction", "accumulate-2/integer", "accumulate-2/integer.bare", "floor")
+
+
 ROWS = [*message_rows(), *stream_rows(STREAMS, "streams", True), *lock_rows(), *mode_rows(), *stream_rows(FAR, "ucx", True),
-        *substrate_rows(), *computing_rows()]
+        *substrate_rows(), *computing_rows(), *accumulate_rows()]

@@ -49,7 +49,8 @@ static void do_flushed_put(long n, void *arg)
 #if defined(__GNUC__) && !defined(__clang__)
 __attribute__((optimize("O3"))) /* a vector loop, as clang makes at -O2 */
 #endif
-static void do_plain_array(long n, void *arg)
+static void
+do_plain_array(long n, void *arg)
 {
     double *restrict to = (double *)(direct + DOUBLES);
     const double *restrict from = ones;
