@@ -38,6 +38,7 @@ struct node_pe {
     uint64_t heap_bytes;   /* the heap size that the PE asks for; the node takes the maximum */
     uint64_t image_bytes;
     unsigned char image_id[24]; /* equal among PEs whose globals are symmetric */
+    int32_t image_fd;           /* its descriptor of the file that holds its globals; 0: they are in the node's file */
 };
 _Static_assert(sizeof(struct node_pe) == CACHE_LINE, "one line a PE");
 

@@ -127,7 +127,7 @@ static void in_child(void)
         return;
     for (int i = 0; i < UCCS_FORK_OWN && !status; i++)
         if (guarded.own[i].start)
-            status = make_private(&guarded.own[i], guarded.fd);
+            status = make_private(&guarded.own[i], guarded.own[i].fd ? guarded.own[i].fd : guarded.fd);
     if (status) {
         log_line("fork: the child cannot have a copy of its parent's symmetric memory: %s; it ends", strerror(status));
         _exit(LAT_EXIT);

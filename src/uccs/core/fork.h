@@ -23,6 +23,7 @@ struct uccs_fork_range {
     void *start; /* null: the range does not exist */
     size_t bytes;
     off_t at;
+    int fd; /* a file of the range's own; 0: the file of the ranges */
 };
 
 struct uccs_fork_ranges {

@@ -5,6 +5,7 @@
 #include "base/image.h"
 #include "base/log.h"
 #include "rte/rte.h"
+#include "uccs/core/early.h"
 #include "uccs/core/fork.h"
 
 #include <errno.h>
@@ -57,8 +58,10 @@ static void ask(const struct uccs_memory_want *want)
     me->heap_bytes = node_align(want->heap_bytes);
     map.why_private = "LATERAL_GLOBALS is off";
     if (want->globals) {
-        bool found = image_find(&image, "liblateral.so.1");
+        int early = uccs_early_file(&image);
+        bool found = early >= 0 || (!image.why_not && image_find(&image, "liblateral.so.1"));
         map.why_private = found ? 0 : image.why_not;
+        me->image_fd = early >= 0 ? early : 0;
     }
     me->image_shared = !map.why_private;
     me->image_bytes = me->image_shared ? image.end - image.start : 0;
@@ -149,10 +152,26 @@ char *uccs_memory_region(uint32_t index, size_t *bytes)
     return map.base + rte.node->region_at + (map.shift + index) * rte.node->region_stride;
 }
 
+/* Maps the globals of PEs that moved them at load (early.h) in the places where the node's file holds others' globals.
+ * When that fails, this PE reaches no globals. */
+static void map_early_globals(void)
+{
+    for (uint32_t i = 0; i < rte.node->size && !map.why_private; i++) {
+        const struct node_pe *pe = &rte.node->pe[i]; /* the barrier around agree published it */
+        if (pe->image_fd && uccs_early_map(pe->pid, pe->image_fd, image_of(i), pe->image_bytes) != 0)
+            map.why_private = "cannot open those of another PE in /proc";
+    }
+}
+
 /* Moves the globals onto shared pages if this PE shares them. Returns 0, or -1 after a line. */
 static int move_globals(void)
 {
     if (!rte.me->image_shared)
+        return 0;
+    map.image_start = image.start;
+    map.image_bytes = image.end - image.start;
+    map_early_globals();
+    if (rte.me->image_fd)
         return 0;
     off_t at = (off_t)(rte.node->image_at + (uint32_t)rte.node_index * rte.node->image_stride);
     int error = image_move(&image, rte.fd, at);
@@ -161,8 +180,6 @@ static int move_globals(void)
                  strerror(error));
         return -1;
     }
-    map.image_start = image.start;
-    map.image_bytes = image.end - image.start;
     return 0;
 }
 
@@ -191,11 +208,15 @@ static int guard_memory(size_t heap_bytes)
     uint64_t me = (uint32_t)rte.node_index;
     struct uccs_fork_ranges ranges = {
         .fd = rte.fd,
-        .own = {{heap_of(rte.node_index), node->heap_stride, (off_t)(node->heap_at + me * node->heap_stride)},
-                {(void *)map.image_start, map.image_bytes, (off_t)(node->image_at + me * node->image_stride)}},
+        .own = {{heap_of(rte.node_index), node->heap_stride, (off_t)(node->heap_at + me * node->heap_stride), 0},
+                {(void *)map.image_start, map.image_bytes, (off_t)(node->image_at + me * node->image_stride), 0}},
         .shared = map.base,
         .shared_bytes = map.bytes,
     };
+    if (rte.me->image_fd) {
+        ranges.own[1].at = 0;
+        ranges.own[1].fd = rte.me->image_fd;
+    }
     struct buserror_facts facts = {.heap_bytes = heap_bytes, .pes = rte.node_size};
     int error = uccs_fork_guard(&ranges);
     if (!error)
@@ -326,7 +347,7 @@ enum uccs_segment uccs_memory_find(const void *addr, size_t *offset)
 bool uccs_memory_same_image(int pe)
 {
     const struct node_pe *peer = &rte.node->pe[pe - rte.node_first];
-    return peer->image_shared && rte.me->image_shared &&
+    return peer->image_shared && rte.me->image_shared && !map.why_private &&
            memcmp(peer->image_id, rte.me->image_id, sizeof peer->image_id) == 0;
 }
 
