@@ -8,7 +8,7 @@
 #include <shmem.h>
 #include <uccs.h>
 
-static long word; /* symmetric where globals are */
+static long word; /* symmetric in either order */
 
 int main(int argc, char **argv)
 {
@@ -33,11 +33,10 @@ int main(int argc, char **argv)
     shmem_barrier_all();
     CHECK_EQ(base[0], 10 + prev_rank);
     CHECK_EQ(*heap, 20 + prev_rank);
-    if (shmem_addr_accessible(&word, next_rank)) {
-        shmem_long_p(&word, 30 + me, next_rank);
-        shmem_barrier_all();
-        CHECK_EQ(word, 30 + prev_rank);
-    }
+    CHECK(shmem_addr_accessible(&word, next_rank));
+    shmem_long_p(&word, 30 + me, next_rank);
+    shmem_barrier_all();
+    CHECK_EQ(word, 30 + prev_rank);
     CHECK_EQ(uccs_barrier(UCCS_GROUP_WORLD), UCCS_OK);
     OK(MPI_Win_free(&win));
     shmem_free(heap);
