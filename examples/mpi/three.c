@@ -4,8 +4,10 @@
  *   mpicc $(pkg-config --cflags lateral) three.c $(pkg-config --libs lateral-mpi-openmpi lateral) -o three
  *   mpirun -n 4 ./three [mpi|shmem [tasks]]      which of the two starts first and ends last
  *
- * The MPI layer is what makes each model serve the others while it waits; without it, a rank in MPI_Barrier answers no
- * message of uccs.h. The tests run it so:
+ * With the MPI layer, windows need nothing from a rank that waits elsewhere. Active messages do: a rank answers them while it
+ * waits in OpenSHMEM or uccs.h. In the MPI's own calls it does so with Open MPI, or with LATERAL_PROGRESS=thread.
+ *
+ * The tests run it so:
  * ways: mpi shmem
  * links: lateral
  * ranks: 2
@@ -99,7 +101,7 @@ int main(int argc, char **argv)
     memset(cells, 0, CELLS * sizeof *cells);
     MPI_Barrier(MPI_COMM_WORLD);
     work(table);
-    MPI_Barrier(MPI_COMM_WORLD); /* all have flushed: nothing is under way */
+    shmem_barrier_all(); /* it answers messages until all have flushed, so nothing is under way behind it */
     for (int i = 0; i < CELLS; i++)
         sum += cells[i];
     MPI_Allreduce(&sum, &all, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
