@@ -4,6 +4,7 @@
     bench/run.py [--quick] [--only NAME] [--rounds N] [--peer NAME=PREFIX] [--report] ...
     bench/run.py --hosts [--keep] ...                     over two hosts of this machine: hosts.py
     bench/run.py --threads ...                            many threads in one process: threads.py
+    bench/run.py --mpi ...                                MPI's one-sided functions, with our layer and without: mpi.py
     bench/run.py --against BUILD ...                      against an older build of Lateral: against.py
 
 Every program of bench/ is plain OpenSHMEM; it is compiled with our oshcc and with that of every peer on the machine.
@@ -18,6 +19,7 @@ from pathlib import Path
 
 import against
 import hosts
+import mpi
 import node
 import report
 import threads
@@ -44,6 +46,7 @@ def parse():
                         help="measure nothing, show a file from build/bench; may be repeated for parts of one table")
     parser.add_argument("--hosts", action="store_true", help="over two hosts made on this machine, against peers and ucx_perftest")
     parser.add_argument("--threads", action="store_true", help="many threads in one process, against processes and ucx_perftest")
+    parser.add_argument("--mpi", action="store_true", help="MPI's one-sided functions, each MPI with Lateral's layer and without it")
     parser.add_argument("--keep", action="store_true", help="with --hosts: add to what earlier calls with --keep measured")
     parser.add_argument("--smoke", action="store_true", help="does every program run and print what the table needs?")
     options = parser.parse_args()
@@ -77,6 +80,8 @@ def main():
         return hosts.main(options, sys.argv[1:])
     if options.threads:
         return threads.main(options)
+    if options.mpi:
+        return mpi.main(options)
     if options.against:
         return against.main(options)
     return show_node(options)

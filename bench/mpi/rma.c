@@ -1,0 +1,300 @@
+/* One-sided operations of plain MPI, rank 0 to rank 1, which waits in a barrier of the MPI.
+ *
+ *   rma KIND OP...     KIND: allocate create small dynamic (small: a created window of 512 bytes)
+ *                      OP: put get fetch_add swap accumulate lock, or fence, pscw (both ranks), or threads,
+ *                      or busy.put, busy.get, busy.fetch_add, busy.accumulate (rank 1 computes meanwhile)
+ *
+ * Rank 0 prints {"results": {"KIND.OP": [value, unit]}}, per operation: the fastest of many short batches, because others on the
+ * machine only add to a time. */
+#include <mpi.h>
+#include <pthread.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { BATCHES = 40, WORDS = 8192, MANY = 1000, THREADS = 32, PAGE = 4096 };
+#define BATCH_SECONDS 5e-4
+#define THREADS_SECONDS 2e-2
+#define BUSY_SECONDS 0.5
+
+static MPI_Win window;
+static MPI_Aint there; /* displacement of the target's memory */
+static int rank, first = 1;
+static double numbers[MANY];
+
+/* ---- one operation and its completion ---- */
+
+static void op_put(long i)
+{
+    int64_t value = i;
+    MPI_Put(&value, 1, MPI_INT64_T, 1, there, 1, MPI_INT64_T, window);
+    MPI_Win_flush(1, window);
+}
+
+static void op_get(long i)
+{
+    int64_t value = i;
+    MPI_Get(&value, 1, MPI_INT64_T, 1, there, 1, MPI_INT64_T, window);
+    MPI_Win_flush(1, window);
+}
+
+static void op_fetch_add(long i)
+{
+    int64_t value = i, old;
+    MPI_Fetch_and_op(&value, &old, MPI_INT64_T, 1, there, MPI_SUM, window);
+    MPI_Win_flush(1, window);
+}
+
+static void op_swap(long i)
+{
+    int64_t value = i + 1, compare = i, old;
+    MPI_Compare_and_swap(&value, &compare, &old, MPI_INT64_T, 1, there, window);
+    MPI_Win_flush(1, window);
+}
+
+static void op_accumulate(long i)
+{
+    (void)i;
+    MPI_Accumulate(numbers, MANY, MPI_DOUBLE, 1, there, MANY, MPI_DOUBLE, MPI_SUM, window);
+    MPI_Win_flush(1, window);
+}
+
+static void op_lock(long i)
+{
+    int64_t value = i;
+    MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 1, 0, window);
+    MPI_Put(&value, 1, MPI_INT64_T, 1, there, 1, MPI_INT64_T, window);
+    MPI_Win_unlock(1, window);
+}
+
+static void op_fence(long i)
+{
+    (void)i;
+    MPI_Win_fence(0, window);
+}
+
+static void op_pscw(long i)
+{
+    static MPI_Group other = MPI_GROUP_NULL;
+    (void)i;
+    if (other == MPI_GROUP_NULL) {
+        MPI_Group all;
+        int peer = 1 - rank;
+        MPI_Comm_group(MPI_COMM_WORLD, &all);
+        MPI_Group_incl(all, 1, &peer, &other);
+        MPI_Group_free(&all);
+    }
+    MPI_Win_post(other, 0, window);
+    MPI_Win_start(other, 0, window);
+    MPI_Win_complete(window);
+    MPI_Win_wait(window);
+}
+
+enum way { PASSIVE, LOCKS, BOTH }; /* under lock_all, without, or called by both ranks */
+
+static const struct op {
+    const char *name;
+    void (*run)(long i);
+    enum way way;
+} ops[] = {{"put", op_put, PASSIVE},
+           {"get", op_get, PASSIVE},
+           {"fetch_add", op_fetch_add, PASSIVE},
+           {"swap", op_swap, PASSIVE},
+           {"accumulate", op_accumulate, PASSIVE},
+           {"lock", op_lock, LOCKS},
+           {"fence", op_fence, BOTH},
+           {"pscw", op_pscw, BOTH}};
+
+/* ---- measuring ---- */
+
+static void print(const char *kind, const char *name, double value, const char *unit)
+{
+    if (rank == 0)
+        printf("%s\"%s.%s\": [%.9g, \"%s\"]", first ? "{\"results\": {" : ", ", kind, name, value, unit);
+    first = 0;
+}
+
+static double batch(const struct op *op, long count)
+{
+    double start = MPI_Wtime();
+    for (long i = 0; i < count; i++)
+        op->run(i);
+    return (MPI_Wtime() - start) / (double)count;
+}
+
+/* Returns microseconds. Both ranks call it; only rank 0 issues, except where both must. */
+static double measure(const struct op *op)
+{
+    double each = 0, seen, least = 0;
+    long count = 8;
+    if (op->way == BOTH || rank == 0)
+        each = batch(op, count);
+    MPI_Bcast(&each, 1, MPI_DOUBLE, 0, MPI_COMM_WORLD);
+    for (int i = 0; i < 5; i++) { /* the first calls are slow */
+        count = each * (double)count < BATCH_SECONDS / 8 ? count * 8 : count;
+        if (op->way == BOTH || rank == 0)
+            each = batch(op, count);
+        MPI_Bcast(&each, 1, MPI_DOUBLE, 0, MPI_COMM_WORLD);
+    }
+    count = each > 0 ? (long)(BATCH_SECONDS / each) + 1 : 1000;
+    for (int i = 0; i < BATCHES; i++)
+        if (op->way == BOTH || rank == 0) {
+            seen = batch(op, count);
+            least = i == 0 || seen < least ? seen : least;
+        }
+    MPI_Barrier(MPI_COMM_WORLD);
+    return least * 1e6;
+}
+
+/* ---- threads ---- */
+
+static pthread_barrier_t together;
+static long share;
+
+static void *issue(void *argument)
+{
+    MPI_Aint at = there;
+    int64_t value = (int64_t)(intptr_t)argument;
+    at += (MPI_Aint)(intptr_t)argument * 8; /* a cache line each; the unit is a word */
+    pthread_barrier_wait(&together);
+    for (long i = 0; i < share; i++) {
+        MPI_Put(&value, 1, MPI_INT64_T, 1, at, 1, MPI_INT64_T, window);
+        MPI_Win_flush(1, window);
+    }
+    return 0;
+}
+
+/* Returns microseconds from the first operation to the last over all operations. */
+static double run_threads(int threads, long all)
+{
+    pthread_t id[THREADS];
+    share = all / threads > 1 ? all / threads : 1;
+    pthread_barrier_init(&together, 0, (unsigned)threads + 1);
+    for (intptr_t i = 0; i < threads; i++)
+        pthread_create(&id[i], 0, issue, (void *)i);
+    double start = MPI_Wtime();
+    pthread_barrier_wait(&together);
+    for (int i = 0; i < threads; i++)
+        pthread_join(id[i], 0);
+    double seconds = MPI_Wtime() - start;
+    pthread_barrier_destroy(&together);
+    return seconds / (double)(share * threads) * 1e6;
+}
+
+static void measure_threads(const char *kind)
+{
+    for (int threads = 1; threads <= THREADS; threads *= 2) {
+        char name[32];
+        double value = 0;
+        if (rank == 0) {
+            double rough = run_threads(threads, 4L * threads), want = THREADS_SECONDS * 1e6 / rough;
+            long count = want < 4.0 * threads ? 4L * threads : want > 2e6 ? 2000000 : (long)want;
+            for (int i = 0; i < 3; i++) {
+                double seen = run_threads(threads, count);
+                value = i == 0 || seen < value ? seen : value;
+            }
+        }
+        snprintf(name, sizeof name, "threads.%d", threads);
+        MPI_Barrier(MPI_COMM_WORLD);
+        print(kind, name, value, "us");
+    }
+}
+
+/* ---- the target computes ---- */
+
+static void compute(double seconds)
+{
+    double start = MPI_Wtime();
+    volatile double x = 1;
+    while (MPI_Wtime() - start < seconds) /* a clock, no progress */
+        for (int i = 0; i < 1000; i++)
+            x = x * 1.0000001;
+}
+
+/* Returns microseconds of the first operation, which begins when the target has begun to compute. */
+static double measure_busy(const struct op *op)
+{
+    double value = 0;
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (rank == 1) {
+        compute(BUSY_SECONDS);
+    } else if (rank == 0) {
+        compute(BUSY_SECONDS / 10);
+        value = batch(op, 1) * 1e6;
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+    return value;
+}
+
+/* ---- windows ---- */
+
+static void make_window(const char *kind)
+{
+    void *memory = 0;
+    size_t bytes = strcmp(kind, "small") == 0 ? 512 : WORDS * 8;
+    MPI_Info none = MPI_INFO_NULL;
+    if (strcmp(kind, "allocate") == 0) {
+        MPI_Win_allocate((MPI_Aint)bytes, 8, none, MPI_COMM_WORLD, &memory, &window);
+    } else {
+        memory = strcmp(kind, "small") == 0 ? malloc(bytes) : aligned_alloc(PAGE, bytes);
+        if (!memory)
+            MPI_Abort(MPI_COMM_WORLD, 1);
+        memset(memory, 0, bytes);
+    }
+    if (strcmp(kind, "create") == 0 || strcmp(kind, "small") == 0)
+        MPI_Win_create(memory, (MPI_Aint)bytes, 8, none, MPI_COMM_WORLD, &window);
+    if (strcmp(kind, "dynamic") == 0) {
+        MPI_Win_create_dynamic(none, MPI_COMM_WORLD, &window);
+        MPI_Win_attach(window, memory, (MPI_Aint)bytes);
+        MPI_Get_address(memory, &there);
+        MPI_Bcast(&there, 1, MPI_AINT, 1, MPI_COMM_WORLD);
+    }
+    memset(memory, 0, bytes);
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
+static void one(const char *kind, const char *name)
+{
+    int busy = strncmp(name, "busy.", 5) == 0;
+    const char *plain = busy ? name + 5 : name;
+    if (strcmp(name, "threads") == 0) {
+        MPI_Win_lock_all(0, window);
+        measure_threads(kind);
+        MPI_Win_unlock_all(window);
+        return;
+    }
+    for (size_t i = 0; i < sizeof ops / sizeof *ops; i++) {
+        if (strcmp(ops[i].name, plain) != 0)
+            continue;
+        if (ops[i].way == PASSIVE)
+            MPI_Win_lock_all(0, window);
+        print(kind, name, busy ? measure_busy(&ops[i]) : measure(&ops[i]), "us");
+        if (ops[i].way == PASSIVE)
+            MPI_Win_unlock_all(window);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    int ranks, level;
+    int wants_threads = argc > 2 && strcmp(argv[2], "threads") == 0;
+    MPI_Init_thread(&argc, &argv, wants_threads ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE, &level);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    if (ranks != 2 || argc < 3) {
+        fprintf(stderr, "usage: mpirun -n 2 rma KIND OP...\n");
+        MPI_Abort(MPI_COMM_WORLD, 2);
+    }
+    make_window(argv[1]);
+    for (int i = 2; i < argc; i++) {
+        if (strcmp(argv[i], "--quick") == 0)
+            continue;
+        one(argv[1], argv[i]);
+    }
+    if (rank == 0)
+        printf("}}\n");
+    MPI_Win_free(&window);
+    MPI_Finalize();
+    return 0;
+}

@@ -1,0 +1,57 @@
+"""The measurements of ./dev bench --mpi and their targets, as data: MPI's one-sided functions by each MPI and by Lateral's layer on
+it, the same program with and without the layer. mpi.py runs them."""
+from collections import namedtuple
+
+# One start of a program of bench/mpi/. bind: each rank on a core of its own.
+Run = namedtuple("Run", "key program ranks args bind", defaults=((), True))
+# against: "best" (the fastest MPI without the layer), the name of one MPI, "bound" (a number), or another key of the same
+# implementation; limit: at most, of the ratio.
+Row = namedtuple("Row", "section question key against limit", defaults=(None, None))
+
+ALLOCATED, CREATED, DYNAMIC = "Allocated windows, 2 ranks", "Created windows, 2 ranks", "Dynamic windows, 2 ranks"
+MEET, THREADS, BUSY = "Synchronisation, 2 ranks", "Threads: put and flush, time per operation of all", "The target computes for 0.5 s"
+CREATION, PROGRAM = "Making and freeing an allocated window", "Programs, 2 ranks"
+COUNTS, RANKS = (1, 2, 4, 8, 16, 32), (2, 4, 8, 16)
+KINDS, LATE = ("allocate", "create", "dynamic"), ("put", "get", "fetch_add", "accumulate")
+WORDS = {"put": "put 8 B, flush", "get": "get 8 B, flush", "fetch_add": "fetch_and_op, flush",
+         "accumulate": "accumulate of 1000 doubles, flush", "lock": "lock, put 8 B, unlock"}
+
+RUNS = [Run("allocate-2", "rma", 2, ("allocate", "put", "get", "fetch_add", "accumulate", "lock")),
+        Run("swap-2", "rma", 2, ("allocate", "swap")),
+        Run("meet-2", "rma", 2, ("allocate", "fence", "pscw")),
+        Run("create-2", "rma", 2, ("create", "put", "get", "fetch_add")),
+        Run("small-2", "rma", 2, ("small", "put", "get")),
+        Run("dynamic-2", "rma", 2, ("dynamic", "put", "get", "fetch_add")),
+        Run("threads-2", "rma", 2, ("allocate", "threads"), False),
+        *[Run(f"busy.{kind}-2", "rma", 2, (kind, *[f"busy.{op}" for op in LATE])) for kind in KINDS],
+        *[Run(f"creation-{ranks}", "creation", ranks, (), False) for ranks in RANKS],
+        Run("stencil-2", "stencil", 2), Run("table-2", "table", 2)]
+
+
+def rows():
+    for op, limit in (("put", 0.6), ("get", 0.6), ("fetch_add", 0.8), ("accumulate", 1.0), ("lock", 0.8)):
+        yield Row(ALLOCATED, WORDS[op], f"allocate-2/allocate.{op}", "best", limit)
+    yield Row(ALLOCATED, "compare_and_swap, flush", "swap-2/allocate.swap", "best", 0.8)
+    for op in ("fence", "pscw"):
+        yield Row(MEET, {"pscw": "post, start, complete, wait"}.get(op, op), f"meet-2/allocate.{op}", "best", 0.8)
+    for op in ("put", "get", "fetch_add"):
+        yield Row(CREATED, f"16 pages: {WORDS[op]}", f"create-2/create.{op}", "best", 1.0)
+        yield Row(CREATED, "the same, against our allocated window", f"create-2/create.{op}", f"allocate-2/allocate.{op}", 1.2)
+    for op in ("put", "get"):
+        yield Row(CREATED, f"512 B of malloc: {WORDS[op]}", f"small-2/small.{op}", "best")
+    for op in ("put", "get", "fetch_add"):
+        yield Row(DYNAMIC, WORDS[op], f"dynamic-2/dynamic.{op}", "best", 1.0)
+    for count in COUNTS:
+        yield Row(THREADS, f"{count} threads", f"threads-2/allocate.threads.{count}", "best", 1.0 if count == 32 else None)
+    yield Row(THREADS, "32 threads, against MPICH", "threads-2/allocate.threads.32", "mpich", 0.1)
+    for kind in KINDS:
+        for op in LATE:
+            yield Row(BUSY, f"{kind}: {WORDS[op]}", f"busy.{kind}-2/{kind}.busy.{op}", "bound", 50000)
+    for ranks in RANKS:
+        yield Row(CREATION, f"time, {ranks} ranks", f"creation-{ranks}/time", "best")
+        yield Row(CREATION, f"bytes of a rank, {ranks} ranks", f"creation-{ranks}/memory", "best")
+    yield Row(PROGRAM, "stencil 256 x 256, 2000 steps: fences", "stencil-2/time", "best")
+    yield Row(PROGRAM, "hash table, 20,000 keys a rank: atomics and gets", "table-2/time", "best")
+
+
+ROWS = list(rows())
