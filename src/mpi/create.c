@@ -132,7 +132,7 @@ static const char *meet_memory(struct lmpi_window *window, int rank, int holder,
         return "not all ranks are on one node";
     target->near = near ? near + record->offset : 0;
     if (rank == window->rank && window->flavor != MPI_WIN_FLAVOR_SHARED)
-        target->near = window->base;
+        target->near = window->base; /* which may be a second map of the same pages */
     else if (rank == window->rank)
         window->base = target->near;
     if (target->near && target->memory)
@@ -248,14 +248,9 @@ void lmpi_offer_new(struct lmpi_offer *offer, size_t bytes)
         offer->why_not = "no memory is left; set LATERAL_MEMORY larger";
 }
 
-/* Memory that the program got is on the list of memory.c; other objects only name memory of the program's. */
-void lmpi_window_give_back(uccs_memory_t memory, bool made, int flavor, const void *base)
+void lmpi_window_give_back(uccs_memory_t memory, bool made)
 {
-    if (!memory || !made)
-        return;
-    if (flavor == MPI_WIN_FLAVOR_ALLOCATE || flavor == MPI_WIN_FLAVOR_SHARED)
-        lmpi_memory_end(base);
-    else
+    if (memory && made && !lmpi_memory_drop(memory))
         uccs_memory_release(memory);
 }
 
@@ -267,7 +262,7 @@ void lmpi_window_free(struct lmpi_window *window)
         if (i != window->rank && window->target[i].memory && (i == 0 || !window->of_first))
             uccs_memory_release(window->target[i].memory);
     }
-    lmpi_window_give_back(window->own, window->own_is_made, window->flavor, window->base);
+    lmpi_window_give_back(window->own, window->own_is_made);
     if (window->group != MPI_GROUP_NULL)
         PMPI_Group_free(&window->group);
     if (window->started != MPI_GROUP_NULL)

@@ -29,7 +29,7 @@ const char *lmpi_window_refused(MPI_Comm comm);
 void lmpi_offer_new(struct lmpi_offer *offer, size_t bytes);
 
 /* Gives back the memory of a window, or of an offer that came to nothing. */
-void lmpi_window_give_back(uccs_memory_t memory, bool made, int flavor, const void *base);
+void lmpi_window_give_back(uccs_memory_t memory, bool made);
 
 /* Frees all that belongs to a window but its shadow. */
 void lmpi_window_free(struct lmpi_window *window);

@@ -9,21 +9,18 @@
 
 static void take_back(const struct lmpi_offer *offer)
 {
-    lmpi_window_give_back(offer->memory, offer->made, offer->flavor, offer->base);
+    lmpi_window_give_back(offer->memory, offer->made);
 }
 
-/* Memory that the node maps already is used as such; other memory is named. */
+/* Memory that the node maps, or can come to map, is used as such; other memory is named. */
 static void offer_range(struct lmpi_offer *offer)
 {
     if (!offer->bytes)
         return;
-    offer->memory = lmpi_memory_holding(offer->base, offer->bytes, &offer->offset);
-    if (offer->memory)
-        return;
-    offer->offset = 0;
-    offer->made = uccs_memory_register(lmpi_life.context, offer->base, offer->bytes, &offer->memory) == UCCS_OK;
-    if (!offer->made)
+    offer->memory = lmpi_memory_share(offer->base, offer->bytes, &offer->offset);
+    if (!offer->memory && uccs_memory_register(lmpi_life.context, offer->base, offer->bytes, &offer->memory) != UCCS_OK)
         offer->why_not = "its memory cannot be registered";
+    offer->made = !offer->why_not;
 }
 
 LMPI_EXPORT int MPI_Win_allocate(MPI_Aint size, int disp_unit, MPI_Info info, MPI_Comm comm, void *baseptr,

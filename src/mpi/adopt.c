@@ -1,0 +1,208 @@
+/* The pages are copied to memory of the substrate, and a second map of that takes their place. Other threads of the
+ * process may run meanwhile: the pages are read-only while they are copied, and a thread that stores to one waits in a
+ * handler of SIGSEGV until the new pages are there, and stores again. */
+#include "adopt.h"
+
+#include "life.h"
+
+#include <sched.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#define PAGES_LEAST 8   /* fewer are not worth it */
+#define STEP (1u << 20) /* bytes that move at once */
+
+/* The pages that move, or moved last. Written by the moving thread; the handler reads them. */
+static struct {
+    char *start, *end;
+    int moving; /* release: move; acquire: wait_and_retry */
+} now;
+static struct sigaction before;
+
+/* A store that is not ours goes to the handler that was there. Without one the default action ends the process when the
+ * store is tried again. */
+static void pass_on(int number, siginfo_t *info, void *context)
+{
+    if (before.sa_flags & SA_SIGINFO)
+        before.sa_sigaction(number, info, context);
+    else if (before.sa_handler != SIG_DFL && before.sa_handler != SIG_IGN)
+        before.sa_handler(number);
+    else
+        signal(SIGSEGV, SIG_DFL);
+}
+
+static void wait_and_retry(int number, siginfo_t *info, void *context)
+{
+    const char *address = info->si_addr;
+    if (address < now.start || address >= now.end) {
+        pass_on(number, info, context);
+        return;
+    }
+    while (__atomic_load_n(&now.moving, __ATOMIC_ACQUIRE))
+        sched_yield();
+}
+
+static void watch_stores(void)
+{
+    struct sigaction ours = {.sa_sigaction = wait_and_retry, .sa_flags = SA_SIGINFO | SA_NODEFER | SA_ONSTACK}, present;
+    if (sigaction(SIGSEGV, 0, &present) == 0 &&
+        (!(present.sa_flags & SA_SIGINFO) || present.sa_sigaction != wait_and_retry)) {
+        before = present;
+        sigaction(SIGSEGV, &ours, 0);
+    }
+}
+
+static void begin_move(char *start, size_t bytes)
+{
+    watch_stores();
+    now.start = start;
+    now.end = start + bytes;
+    __atomic_store_n(&now.moving, 1, __ATOMIC_SEQ_CST);
+    mprotect(start, bytes, PROT_READ);
+}
+
+static void end_move(void)
+{
+    __atomic_store_n(&now.moving, 0, __ATOMIC_RELEASE);
+}
+
+/* Returns true when the range lies in private memory that may be written, and not where stacks lie. A guard page right
+ * below tells the stack of a thread. */
+static bool movable(const char *start, const char *end)
+{
+    char line[512];
+    const char *reached = start;
+    bool good = true, below_is_guard = false;
+    uintptr_t below_end = 0;
+    FILE *maps = fopen("/proc/self/maps", "re");
+    while (maps && good && reached < end && fgets(line, sizeof line, maps)) {
+        unsigned long from, to;
+        char mode[5];
+        if (sscanf(line, "%lx-%lx %4s", &from, &to, mode) != 3)
+            continue;
+        if (to > (uintptr_t)reached) {
+            good = from <= (uintptr_t)reached && strcmp(mode, "rw-p") == 0 && !strstr(line, "[stack") &&
+                   !(below_is_guard && below_end == from);
+            reached = (const char *)to;
+        }
+        below_is_guard = mode[0] == '-' && mode[1] == '-';
+        below_end = to;
+    }
+    if (maps)
+        fclose(maps);
+    return maps && good && reached >= end;
+}
+
+static bool is_wanted(void)
+{
+    const char *text = getenv("LATERAL_MPI_SHARE");
+    return !text || strcmp(text, "0") != 0;
+}
+
+/* Maps what lies at `from` at `start`, in place of what is there; with `old` 0 it stays at `from` as well. UCX's hooks of
+ * mremap forget the new address, so this calls the kernel. */
+static bool put_at(char *start, char *from, size_t old, size_t bytes)
+{
+    return syscall(SYS_mremap, from, old, bytes, MREMAP_MAYMOVE | MREMAP_FIXED, start) == (long)start;
+}
+
+/* Replaces pages by a second map of `to`, which gets what they hold. Returns false when nothing has changed. */
+static bool move_out(char *start, size_t bytes, char *to)
+{
+    begin_move(start, bytes);
+    memcpy(to, start, bytes);
+    bool moved = put_at(start, to, 0, bytes);
+    if (!moved)
+        mprotect(start, bytes, PROT_READ | PROT_WRITE);
+    end_move();
+    if (moved)
+        madvise(start, bytes, MADV_DOFORK); /* a child makes its own copy */
+    return moved;
+}
+
+/* Replaces pages by private memory, which gets what they hold. */
+static bool move_back(char *start, size_t bytes)
+{
+    char *copy = mmap(0, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (copy == MAP_FAILED)
+        return false;
+    begin_move(start, bytes);
+    memcpy(copy, start, bytes);
+    bool moved = put_at(start, copy, bytes, bytes);
+    end_move();
+    return moved;
+}
+
+/* The bytes to move at once from `done` on. The first and the last page may hold what belongs to others: they move alone,
+ * which takes a few microseconds. */
+static size_t step(const struct lmpi_adopted *adopted, size_t done)
+{
+    size_t page = (size_t)sysconf(_SC_PAGESIZE), left = adopted->bytes - done;
+    if (done == 0 || left == page)
+        return page;
+    return left - page < STEP ? left - page : STEP;
+}
+
+/* Makes the first `bytes` of the pages private. */
+static bool make_private(const struct lmpi_adopted *adopted, size_t bytes)
+{
+    bool good = true;
+    for (size_t done = 0, now_bytes; done < bytes && good; done += now_bytes) {
+        now_bytes = step(adopted, done);
+        good = move_back(adopted->start + done, now_bytes);
+    }
+    return good;
+}
+
+static bool move_all(const struct lmpi_adopted *adopted, char *to)
+{
+    for (size_t done = 0, now_bytes; done < adopted->bytes; done += now_bytes) {
+        now_bytes = step(adopted, done);
+        if (move_out(adopted->start + done, now_bytes, to + done))
+            continue;
+        make_private(adopted, done);
+        return false;
+    }
+    return true;
+}
+
+bool lmpi_adopt(const void *address, size_t bytes, struct lmpi_adopted *adopted)
+{
+    size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    struct uccs_memory_attr attr;
+    const char *stack = __builtin_frame_address(0);
+    char *start = (char *)((uintptr_t)address & -page);
+    char *end = (char *)(((uintptr_t)address + bytes + page - 1) & -page);
+    if (bytes < PAGES_LEAST * page || (stack >= start && stack < end) || !is_wanted() || !movable(start, end))
+        return false;
+    *adopted = (struct lmpi_adopted){.start = start, .bytes = (size_t)(end - start)};
+    if (uccs_memory_allocate(lmpi_life.context, adopted->bytes + page, &adopted->memory) != UCCS_OK)
+        return false;
+    uccs_memory_query(adopted->memory, &attr);
+    char *to = (char *)(((uintptr_t)attr.address + page - 1) & -page);
+    adopted->offset = (size_t)(to - (char *)attr.address);
+    if (move_all(adopted, to))
+        return true;
+    uccs_memory_release(adopted->memory);
+    return false;
+}
+
+void lmpi_adopted_return(const struct lmpi_adopted *adopted)
+{
+    if (!make_private(adopted, adopted->bytes)) {
+        fprintf(stderr, "lateral-mpi: rank %d: no memory to give a window's pages back\n", lmpi_life.rank);
+        PMPI_Abort(MPI_COMM_WORLD, 1);
+    }
+}
+
+void lmpi_adopted_part(const struct lmpi_adopted *adopted)
+{
+    if (!make_private(adopted, adopted->bytes))
+        _exit(127);
+}

@@ -1,0 +1,99 @@
+/* Created windows over memory of the program's own: pages that move onto shared ones and back, while other threads of the
+ * process store to them; overlapping windows; a forked child.
+ * ranks: 2 */
+#include "check.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { N = 100000 };
+
+static int64_t globals[N];
+static volatile int stop;
+
+/* Counts up in words at the start, in the middle and at the end of the pages; no store may be lost. */
+static void *count(void *argument)
+{
+    volatile int64_t *memory = argument;
+    int64_t n = 0;
+    do {
+        n++;
+        memory[0] = memory[N / 2] = memory[N - 1] = n;
+        CHECK(memory[0] == n && memory[N / 2] == n && memory[N - 1] == n);
+        if (n % 16 == 0)
+            sched_yield();
+    } while (!stop);
+    return 0;
+}
+
+static void use(int64_t *memory)
+{
+    MPI_Win win, part;
+    int64_t value = 1000 + me, old;
+    pthread_t thread;
+    for (int i = 0; i < N; i++)
+        memory[i] = i;
+    MPI_Barrier(MPI_COMM_WORLD);
+    stop = 0;
+    CHECK(pthread_create(&thread, 0, count, memory) == 0);
+    for (int turn = 0; turn < 3; turn++) {
+        OK(MPI_Win_create(memory, N * 8, 8, MPI_INFO_NULL, MPI_COMM_WORLD, &win));
+        OK(MPI_Win_create(memory + 50, 800, 8, MPI_INFO_NULL, MPI_COMM_WORLD, &part));
+        OK(MPI_Win_fence(0, win));
+        OK(MPI_Put(&value, 1, MPI_INT64_T, next_rank, 60, 1, MPI_INT64_T, win));
+        OK(MPI_Win_fence(MPI_MODE_NOSUCCEED, win));
+        CHECK_EQ(memory[60], 1000 + prev_rank);
+        MPI_Barrier(MPI_COMM_WORLD);
+        OK(MPI_Win_lock_all(0, part));
+        OK(MPI_Fetch_and_op(&value, &old, MPI_INT64_T, next_rank, 10, MPI_SUM, part));
+        OK(MPI_Win_unlock_all(part));
+        CHECK_EQ(old, value);
+        OK(MPI_Win_fence(0, win));
+        CHECK_EQ(memory[60], 2 * (1000 + prev_rank));
+        OK(MPI_Win_free(&win)); /* the other window still has the pages */
+        OK(MPI_Win_fence(0, part));
+        OK(MPI_Put(&value, 1, MPI_INT64_T, next_rank, 20, 1, MPI_INT64_T, part));
+        OK(MPI_Win_fence(0, part));
+        CHECK_EQ(memory[70], 1000 + prev_rank);
+        OK(MPI_Win_free(&part));
+        memory[70] = 70;
+    }
+    stop = 1;
+    pthread_join(thread, 0);
+    for (int i = 1; i < N - 1; i++)
+        if (i != 60 && i != N / 2)
+            CHECK_EQ(memory[i], i);
+}
+
+/* A child's stores are its own. */
+static void forks(int64_t *memory)
+{
+    MPI_Win win;
+    int status;
+    OK(MPI_Win_create(memory, N * 8, 8, MPI_INFO_NULL, MPI_COMM_WORLD, &win));
+    memory[500] = 1;
+    memory[501] = 501;
+    pid_t child = fork();
+    if (child == 0) {
+        int good = memory[500] == 1 && memory[501] == 501;
+        memory[500] = 2;
+        _exit(good ? 0 : 1);
+    }
+    CHECK(waitpid(child, &status, 0) == child && status == 0);
+    CHECK_EQ(memory[500], 1);
+    OK(MPI_Win_free(&win));
+}
+
+int main(void)
+{
+    check_start(MPI_THREAD_FUNNELED);
+    int64_t *heap = malloc((N + 1) * 8);
+    use(heap);
+    use(heap + 1);
+    use(globals);
+    forks(heap);
+    free(heap);
+    return check_pass();
+}
