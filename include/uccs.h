@@ -66,6 +66,9 @@ struct uccs_environment {
     int (*get)(void *self, int rank, const char *key, void **value, size_t *bytes); /* the library frees the value */
     void (*abort)(void *self, int status);                                          /* ends all processes of the job */
     void *self;
+    /* May be null. Non-zero: the owner is ending the job itself, so the library says nothing when this process exits in
+     * the midst of a life. */
+    int (*ending)(void *self);
 };
 /* Every process of the job calls it before the first init of the process; the library copies the table. Keys have at most
  * 64 characters. Null: the owner of the environment ends, and the library calls none of the functions again; lives of one

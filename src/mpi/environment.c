@@ -2,6 +2,7 @@
  *
  * put and fence: one thread at a time. get: any thread, also during a fence. */
 #include "life.h"
+#include "real.h"
 
 #include <pthread.h>
 #include <stdint.h>
@@ -128,6 +129,19 @@ static void end_job(void *self, int status)
         PMPI_Abort(MPI_COMM_WORLD, status);
 }
 
+static int is_ending(void *self)
+{
+    (void)self;
+    return lmpi_life.aborting;
+}
+
+LMPI_EXPORT int MPI_Abort(MPI_Comm comm, int code)
+{
+    lmpi_life.aborting = true; /* the MPI says what there is to say */
+    return lmpi_real.Abort(comm, code);
+}
+LMPI_NAME(Abort);
+
 int lmpi_environment_give(void)
 {
     const struct uccs_environment table = {
@@ -138,6 +152,7 @@ int lmpi_environment_give(void)
         .fence = fence,
         .get = get,
         .abort = end_job,
+        .ending = is_ending,
     };
     return uccs_embed(&table);
 }

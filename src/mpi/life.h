@@ -12,6 +12,7 @@
 struct lmpi_life {
     bool running;           /* windows may be ours */
     const char *why_not;    /* else: why they are the MPI's */
+    bool aborting;          /* the program, or a fatal error, ends the job */
     int rank, ranks;        /* in MPI_COMM_WORLD and in the substrate's world */
     bool any_thread;        /* MPI_THREAD_MULTIPLE */
     bool crowded;           /* more ranks than cores: waits yield at once */

@@ -9,6 +9,7 @@
 #define RTE_BACKEND_H
 
 #include <pthread.h>
+#include <stdbool.h>
 #include <stddef.h>
 
 #define RTE_JOB_BYTES 256
@@ -28,6 +29,7 @@ struct rte_backend {
     int (*fence)(int seconds, pthread_mutex_t *held);
     int (*abort)(int status); /* asks the launcher to end every PE; 0, or -1: cannot reach it */
     void (*finish)(void);     /* says goodbye to the launcher */
+    bool (*ending)(void);     /* true: somebody else ends the job and needs no word of this PE; null: never */
     int (*descriptor)(void);  /* hangs up when the launcher is gone; null: the launcher ends its PEs itself */
 };
 

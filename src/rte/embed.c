@@ -57,7 +57,12 @@ static int end_job(int status)
 /* The owner says goodbye to its launcher itself. */
 static void finish(void) {}
 
-static const struct rte_backend backend = {"an embedding program", put, get, fence, end_job, finish, 0};
+static bool ending(void)
+{
+    return !gone && environment.ending && environment.ending(environment.self);
+}
+
+static const struct rte_backend backend = {"an embedding program", put, get, fence, end_job, finish, ending, 0};
 
 /* Rank 0 draws the name of the job; the others get it. Returns 0 or -1. */
 static int agree_on_job(struct rte_place *place)

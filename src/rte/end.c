@@ -143,6 +143,8 @@ void rte_leave(void)
     if (left || !rte_backend || !rte_is_pe())
         return;
     left = true;
+    if (rte_backend->ending && rte_backend->ending())
+        return;
     if (rte.me && atomic_load_relaxed(&rte.me->state) == NODE_FINALISED)
         rte_backend->finish();
     else

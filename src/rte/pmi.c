@@ -297,7 +297,8 @@ static int descriptor(void)
     return pmi.fd;
 }
 
-static const struct rte_backend backend = {"a launcher that speaks PMI", put, get, fence, end_job, finish, descriptor};
+static const struct rte_backend backend =
+    {"a launcher that speaks PMI", put, get, fence, end_job, finish, 0, descriptor};
 
 /* ---- opening ---- */
 

@@ -76,9 +76,25 @@ static void end_all(void *self, int status)
     fflush(stdout);
 }
 
+static int is_ending;
+
+static int ending(void *self)
+{
+    CHECK(self == &fences);
+    return is_ending;
+}
+
 static struct uccs_environment environment(void)
 {
-    return (struct uccs_environment){sizeof(struct uccs_environment), rank, ranks, put, fence, get, end_all, &fences};
+    return (struct uccs_environment){sizeof(struct uccs_environment),
+                                     rank,
+                                     ranks,
+                                     put,
+                                     fence,
+                                     get,
+                                     end_all,
+                                     &fences,
+                                     ending};
 }
 
 static void refuses_nonsense(void)
@@ -143,7 +159,11 @@ int main(int argc, char **argv)
     CHECK_EQ(uccs_embed(&mine), UCCS_ERR_STATE);
     CHECK_EQ(uccs_embed(0), UCCS_ERR_STATE);
     if (strcmp(argv[4], "leave") == 0 && rank == 1)
-        exit(5); /* before uccs_finalize: the environment has to end the job */
+        exit(5);                         /* before uccs_finalize: the environment has to end the job */
+    if (strcmp(argv[4], "ended") == 0) { /* by the owner: nobody waits, and nothing is said */
+        is_ending = 1;
+        exit(0);
+    }
     puts_to_next();
     shares_with_openshmem();
     OK(uccs_finalize());

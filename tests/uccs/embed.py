@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Starts processes that have no launcher, each with its rank, and judges how they end.
 
-    embed.py PROGRAM WAY     WAY: run, owner_ends, leave (rank 1 leaves early), hosts (rank 2 in namespaces of its own)
+    embed.py PROGRAM WAY     WAY: run, owner_ends, leave (rank 1 leaves early), ended (by its owner), hosts (rank 2 in namespaces of its own)
 """
 import os
 import shutil
@@ -43,6 +43,8 @@ def main():
     if way == "leave":
         assert "ABORT 5" in out and "PE 1: left with exit status 5" in err, "the environment did not learn of it"
         assert not any(code == 0 for code in codes), codes
+    elif way == "ended":
+        assert codes == [0] * RANKS and not out and not err, codes
     else:
         assert codes == [0] * RANKS and out == "PASS\n" and not err, codes
 

@@ -123,7 +123,7 @@ static void finish(void)
     PMIx_Finalize(0, 0);
 }
 
-static const struct rte_backend backend = {"a launcher that speaks PMIx", put, get, fence, end_job, finish, 0};
+static const struct rte_backend backend = {"a launcher that speaks PMIx", put, get, fence, end_job, finish, 0, 0};
 
 static int job_size(void)
 {
