@@ -13,24 +13,11 @@ static void (*opal_progress)(void);
 /* This thread is in a call of the program's that waits here, so it may call the MPI. */
 static _Thread_local int inside;
 
+static _Thread_local bool is_main; /* this thread has called MPI_Init, and may call the MPI at any time */
+
 static int serve(void)
 {
     return inside ? 0 : uccs_progress();
-}
-
-void lmpi_progress_begin(void)
-{
-    opal_register = (int (*)(int (*)(void)))dlsym(RTLD_DEFAULT, "opal_progress_register");
-    opal_unregister = (int (*)(int (*)(void)))dlsym(RTLD_DEFAULT, "opal_progress_unregister");
-    opal_progress = (void (*)(void))dlsym(RTLD_DEFAULT, "opal_progress");
-    if (opal_register && opal_unregister)
-        opal_register(serve);
-}
-
-void lmpi_progress_end(void)
-{
-    if (opal_register && opal_unregister)
-        opal_unregister(serve);
 }
 
 static void serve_mpi(void)
@@ -40,6 +27,38 @@ static void serve_mpi(void)
         opal_progress();
     else
         PMPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, lmpi_life.comm, &found, MPI_STATUS_IGNORE);
+}
+
+/* Waits of the substrate call it, those of OpenSHMEM as well; only a thread that may call the MPI then does. */
+static int serve_mpi_in_waits(void *unused)
+{
+    (void)unused;
+    if (inside || !(lmpi_life.any_thread || is_main))
+        return 0;
+    inside++;
+    serve_mpi();
+    inside--;
+    return 0;
+}
+
+void lmpi_progress_begin(void)
+{
+    int level = MPI_THREAD_SINGLE;
+    PMPI_Query_thread(&level);
+    is_main = level != MPI_THREAD_SERIALIZED; /* there another thread may be in the MPI */
+    uccs_poller_add(serve_mpi_in_waits, 0);
+    opal_register = (int (*)(int (*)(void)))dlsym(RTLD_DEFAULT, "opal_progress_register");
+    opal_unregister = (int (*)(int (*)(void)))dlsym(RTLD_DEFAULT, "opal_progress_unregister");
+    opal_progress = (void (*)(void))dlsym(RTLD_DEFAULT, "opal_progress");
+    if (opal_register && opal_unregister)
+        opal_register(serve);
+}
+
+void lmpi_progress_end(void)
+{
+    uccs_poller_remove(serve_mpi_in_waits, 0);
+    if (opal_register && opal_unregister)
+        opal_unregister(serve);
 }
 
 void lmpi_progress(void)
