@@ -21,7 +21,8 @@ int lmpi_class_of(int status)
 
 /* Walks over both sides, and the result's where there is one, run by run. */
 static int update_runs(struct lmpi_target *target, const struct lmpi_update *update, const struct lmpi_op *op,
-                       struct lmpi_walk *from, struct lmpi_walk *old, struct lmpi_walk *there, MPI_Aint at)
+                       struct lmpi_walk *from, struct lmpi_walk *old, struct lmpi_walk *there, MPI_Aint at,
+                       const struct uccs_op *way)
 {
     int status = UCCS_OK;
     MPI_Aint source = 0, dest = 0, place;
@@ -33,7 +34,7 @@ static int update_runs(struct lmpi_target *target, const struct lmpi_update *upd
         bytes = ready < bytes ? ready : bytes;
         status = uccs_accumulate(target->endpoint, target->memory, target->offset + (size_t)(at + place),
                                  from ? update->origin.address + source : 0, old ? update->result.address + dest : 0,
-                                 bytes / op->unit, op->type, op->how, 0);
+                                 bytes / op->unit, op->type, op->how, way);
         lmpi_walk_on(there, bytes);
         if (from)
             lmpi_walk_on(from, bytes);
@@ -86,8 +87,13 @@ int lmpi_update(struct lmpi_window *window, const struct lmpi_update *update)
     if (update->fetch)
         lmpi_walk_begin(&old, result, (size_t)update->result.count);
     struct lmpi_target *target = &window->target[update->rank];
-    target->far_ops |= !target->near;
-    return update_runs(target, update, &op, reads ? &from : 0, update->fetch ? &old : 0, &there, at);
+    if (!target->near)
+        lmpi_mark_far(window, target);
+    lmpi_keep_order(window);
+    return update_runs(target, update, &op, reads ? &from : 0, update->fetch ? &old : 0, &there, at,
+                       target->near  ? 0
+                       : update->way ? update->way
+                                     : window->op);
 }
 
 static int run(struct lmpi_window *window, const struct lmpi_update *update)

@@ -18,6 +18,7 @@ struct lmpi_update {
     MPI_Aint disp, count;
     MPI_Datatype type;
     MPI_Op op;
+    const struct uccs_op *way; /* to another node; null: the window's */
 };
 
 /* Combines the origin's elements with the target's. Returns MPI_SUCCESS or an error class, and calls no error handler. */

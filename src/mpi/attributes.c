@@ -21,3 +21,22 @@ LMPI_EXPORT int MPI_Win_get_attr(MPI_Win win, int key, void *value, int *flag)
     return MPI_SUCCESS;
 }
 LMPI_NAME(Win_get_attr);
+
+/* The shadow of a window that was named or given attributes is not used again. */
+LMPI_EXPORT int MPI_Win_set_attr(MPI_Win win, int key, void *value)
+{
+    struct lmpi_window *window = lmpi_window(win);
+    if (window)
+        window->marked = true;
+    return lmpi_real.Win_set_attr(win, key, value);
+}
+LMPI_NAME(Win_set_attr);
+
+LMPI_EXPORT int MPI_Win_set_name(MPI_Win win, const char *name)
+{
+    struct lmpi_window *window = lmpi_window(win);
+    if (window)
+        window->marked = true;
+    return lmpi_real.Win_set_name(win, name);
+}
+LMPI_NAME(Win_set_name);

@@ -1,6 +1,7 @@
 #include "create.h"
 
 #include "control.h"
+#include "family.h"
 #include "memory.h"
 #include "verbose.h"
 
@@ -207,6 +208,7 @@ static const char *meet(struct lmpi_window *window, struct lmpi_offer *offer, MP
     const char *why = offer->why_not ? offer->why_not
                       : good         ? fill(window, records, control, offer->of_first)
                                      : "another rank cannot";
+    window->id = lmpi_hash(14695981039346656037u, records[0].control, sizeof records[0].control);
     free(records);
     if (!good) {
         if (control)
@@ -235,6 +237,7 @@ struct lmpi_window *lmpi_window_make(struct lmpi_offer *offer, MPI_Comm comm, MP
     }
     if (info != MPI_INFO_NULL)
         PMPI_Info_dup(info, &window->info);
+    lmpi_window_be(window, lmpi_info_kind(info, 0));
     lmpi_window_add(window);
     lmpi_window_tell(window, offer->flavor, 0);
     return window;
@@ -256,6 +259,7 @@ void lmpi_window_give_back(uccs_memory_t memory, bool made)
 
 void lmpi_window_free(struct lmpi_window *window)
 {
+    lmpi_handles_end(window);
     for (int i = 0; i < window->ranks && window->target && window->peer; i++) {
         if (window->peer[i].memory)
             uccs_memory_release(window->peer[i].memory);

@@ -1,6 +1,7 @@
 /* Dynamic windows: one memory object of each rank, in which a displacement is an address of the owner. */
 #include "create.h"
 
+#include "family.h"
 #include "real.h"
 
 LMPI_EXPORT int MPI_Win_create_dynamic(MPI_Info info, MPI_Comm comm, MPI_Win *win)
@@ -28,7 +29,7 @@ LMPI_NAME(Win_create_dynamic);
 
 LMPI_EXPORT int MPI_Win_attach(MPI_Win win, void *base, MPI_Aint size)
 {
-    struct lmpi_window *window = lmpi_window(win);
+    struct lmpi_window *window = lmpi_window_first(win);
     if (!window)
         return lmpi_real.Win_attach(win, base, size);
     if (window->flavor != MPI_WIN_FLAVOR_DYNAMIC)
@@ -42,7 +43,7 @@ LMPI_NAME(Win_attach);
 
 LMPI_EXPORT int MPI_Win_detach(MPI_Win win, const void *base)
 {
-    struct lmpi_window *window = lmpi_window(win);
+    struct lmpi_window *window = lmpi_window_first(win);
     if (!window)
         return lmpi_real.Win_detach(win, base);
     if (window->flavor != MPI_WIN_FLAVOR_DYNAMIC)

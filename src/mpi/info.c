@@ -1,6 +1,9 @@
 /* Hints. A window keeps what the program says; MPI_Win_get_info gives that, and for the rest what holds. */
 #include "real.h"
+#include "family.h"
 #include "window.h"
+
+#include <string.h>
 
 static const struct {
     const char *key, *value;
@@ -9,10 +12,50 @@ static const struct {
     {"accumulate_ordering", "rar,raw,war,waw"},
     {"accumulate_ops", "same_op_no_op"},
     {"mpi_accumulate_granularity", "0"},
+    {"mpi_assert_accumulate_intrinsic", "false"},
     {"same_size", "false"},
     {"same_disp_unit", "false"},
     {"alloc_shared_noncontig", "false"},
 };
+
+/* The paper's names of the hints, and those of its author's prototype. Returns whether one says a value; the paper's wins. */
+static bool says(MPI_Info info, const char *key, const char *other, const char *on, const char *off, bool *value)
+{
+    const struct {
+        const char *key, *on, *off;
+    } ways[] = {{key, on, off}, {other, "true", "false"}};
+    for (int i = 0; i < 2; i++) {
+        char text[MPI_MAX_INFO_VAL + 1];
+        int found = 0;
+        PMPI_Info_get(info, ways[i].key, MPI_MAX_INFO_VAL, text, &found);
+        if (found && (strcmp(text, ways[i].on) == 0 || strcmp(text, ways[i].off) == 0)) {
+            *value = strcmp(text, ways[i].on) == 0;
+            return true;
+        }
+    }
+    return false;
+}
+
+unsigned lmpi_info_kind(MPI_Info info, unsigned kind)
+{
+    bool value;
+    if (info == MPI_INFO_NULL)
+        return kind;
+    if (says(info, "mpi_win_scope", "mpi_win_scope_thread", "thread", "process", &value))
+        kind = (kind & ~(unsigned)LMPI_THREAD) | (value ? LMPI_THREAD : 0);
+    if (says(info, "mpi_win_order", "mpi_win_ordered", "true", "false", &value))
+        kind = (kind & ~(unsigned)LMPI_ORDERED) | (value ? LMPI_ORDERED : 0);
+    return kind;
+}
+
+/* What is in force, whatever the program has asked for. */
+static void add_kind(MPI_Info info, unsigned kind)
+{
+    PMPI_Info_set(info, "mpi_win_scope", kind & LMPI_THREAD ? "thread" : "process");
+    PMPI_Info_set(info, "mpi_win_scope_thread", kind & LMPI_THREAD ? "true" : "false");
+    PMPI_Info_set(info, "mpi_win_order", kind & LMPI_ORDERED ? "true" : "false");
+    PMPI_Info_set(info, "mpi_win_ordered", kind & LMPI_ORDERED ? "true" : "false");
+}
 
 static void add_missing(MPI_Info info, const char *key, const char *value)
 {
@@ -31,6 +74,8 @@ LMPI_EXPORT int MPI_Win_get_info(MPI_Win win, MPI_Info *info)
     int status = window->info == MPI_INFO_NULL ? PMPI_Info_create(info) : PMPI_Info_dup(window->info, info);
     for (size_t i = 0; i < sizeof standard / sizeof *standard && status == MPI_SUCCESS; i++)
         add_missing(*info, standard[i].key, standard[i].value);
+    if (status == MPI_SUCCESS)
+        add_kind(*info, window->kind);
     return status;
 }
 LMPI_NAME(Win_get_info);
@@ -47,6 +92,7 @@ LMPI_EXPORT int MPI_Win_set_info(MPI_Win win, MPI_Info info)
         return lmpi_error(window, MPI_ERR_INFO);
     if (window->info == MPI_INFO_NULL && PMPI_Info_create(&window->info) != MPI_SUCCESS)
         return lmpi_error(window, MPI_ERR_NO_MEM);
+    lmpi_window_be(window, lmpi_info_kind(info, window->kind));
     PMPI_Info_get_nkeys(info, &keys);
     for (int i = 0; i < keys; i++) {
         PMPI_Info_get_nthkey(info, i, key);

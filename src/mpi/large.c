@@ -71,7 +71,7 @@ LMPI_EXPORT int MPI_Put_c(const void *origin, MPI_Count origin_count, MPI_Dataty
         return lmpi_real.Put_c(origin, origin_count, origin_type, rank, disp, target_count, target_type, win);
     return move(window,
                 &(struct lmpi_move){(char *)origin, origin_count, origin_type, rank, disp, target_count, target_type,
-                                    true},
+                                    true, 0},
                 0);
 }
 LMPI_NAME(Put_c);
@@ -83,7 +83,7 @@ LMPI_EXPORT int MPI_Get_c(void *origin, MPI_Count origin_count, MPI_Datatype ori
     if (!window)
         return lmpi_real.Get_c(origin, origin_count, origin_type, rank, disp, target_count, target_type, win);
     return move(window,
-                &(struct lmpi_move){origin, origin_count, origin_type, rank, disp, target_count, target_type, false},
+                &(struct lmpi_move){origin, origin_count, origin_type, rank, disp, target_count, target_type, false, 0},
                 0);
 }
 LMPI_NAME(Get_c);
@@ -97,7 +97,7 @@ LMPI_EXPORT int MPI_Rput_c(const void *origin, MPI_Count origin_count, MPI_Datat
         return lmpi_real.Rput_c(origin, origin_count, origin_type, rank, disp, target_count, target_type, win, request);
     return move(window,
                 &(struct lmpi_move){(char *)origin, origin_count, origin_type, rank, disp, target_count, target_type,
-                                    true},
+                                    true, 0},
                 request);
 }
 LMPI_NAME(Rput_c);
@@ -109,7 +109,7 @@ LMPI_EXPORT int MPI_Rget_c(void *origin, MPI_Count origin_count, MPI_Datatype or
     if (!window)
         return lmpi_real.Rget_c(origin, origin_count, origin_type, rank, disp, target_count, target_type, win, request);
     return move(window,
-                &(struct lmpi_move){origin, origin_count, origin_type, rank, disp, target_count, target_type, false},
+                &(struct lmpi_move){origin, origin_count, origin_type, rank, disp, target_count, target_type, false, 0},
                 request);
 }
 LMPI_NAME(Rget_c);
@@ -130,7 +130,8 @@ LMPI_EXPORT int MPI_Accumulate_c(const void *origin, MPI_Count origin_count, MPI
                                         disp,
                                         target_count,
                                         target_type,
-                                        op},
+                                        op,
+                                        0},
                   0);
 }
 LMPI_NAME(Accumulate_c);
@@ -151,7 +152,8 @@ LMPI_EXPORT int MPI_Raccumulate_c(const void *origin, MPI_Count origin_count, MP
                                         disp,
                                         target_count,
                                         target_type,
-                                        op},
+                                        op,
+                                        0},
                   request);
 }
 LMPI_NAME(Raccumulate_c);
@@ -172,7 +174,8 @@ LMPI_EXPORT int MPI_Get_accumulate_c(const void *origin, MPI_Count origin_count,
                                         disp,
                                         target_count,
                                         target_type,
-                                        op},
+                                        op,
+                                        0},
                   0);
 }
 LMPI_NAME(Get_accumulate_c);
@@ -194,7 +197,8 @@ LMPI_EXPORT int MPI_Rget_accumulate_c(const void *origin, MPI_Count origin_count
                                         disp,
                                         target_count,
                                         target_type,
-                                        op},
+                                        op,
+                                        0},
                   request);
 }
 LMPI_NAME(Rget_accumulate_c);

@@ -2,6 +2,7 @@
 
 #include "progress.h"
 #include "real.h"
+#include "streams.h"
 #include "types.h"
 #include "verbose.h"
 
@@ -55,6 +56,8 @@ static int end_life(MPI_Comm comm, int key, void *value, void *state)
     lmpi_life.running = false;
     lmpi_life.why_not = "MPI_Finalize has been called";
     lmpi_progress_end();
+    lmpi_spare_end();
+    lmpi_streams_end();
     uccs_context_destroy(lmpi_life.context);
     uccs_finalize();
     lmpi_environment_end();

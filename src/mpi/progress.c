@@ -20,6 +20,11 @@ static int serve(void)
     return inside ? 0 : uccs_progress();
 }
 
+bool lmpi_progress_inside(void)
+{
+    return opal_register && opal_unregister;
+}
+
 static void serve_mpi(void)
 {
     int found;

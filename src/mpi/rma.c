@@ -21,6 +21,8 @@ int lmpi_check_target(struct lmpi_window *window, int rank)
 {
     if (rank < 0 || rank >= window->ranks)
         return MPI_ERR_RANK;
+    if (window->part && rank != window->rank)
+        return MPI_ERR_RANK;
     return window->target[rank].open | window->open ? MPI_SUCCESS : MPI_ERR_RMA_SYNC;
 }
 
@@ -39,28 +41,27 @@ int lmpi_check_range(const struct lmpi_window *window, int rank, MPI_Aint disp, 
 }
 
 /* Moves one piece of memory that is not mapped. */
-static int move_far(struct lmpi_target *target, char *local, MPI_Aint at, size_t bytes, bool put)
+static int move_far(struct lmpi_target *target, char *local, MPI_Aint at, size_t bytes, const struct lmpi_move *move)
 {
     size_t offset = target->offset + (size_t)at;
-    int status =
-        put ? uccs_put_large_contiguous(lmpi_life.context, target->endpoint, target->memory, offset, local, bytes, 0)
-            : uccs_get_large_contiguous(lmpi_life.context, target->endpoint, target->memory, offset, local, bytes, 0);
-    target->far_ops = 1;
+    int status = move->put ? uccs_put(target->endpoint, target->memory, offset, local, bytes, move->op)
+                           : uccs_get(target->endpoint, target->memory, offset, local, bytes, move->op);
     return status == UCCS_OK ? MPI_SUCCESS : MPI_ERR_RMA_RANGE;
 }
 
 /* Moves data between the runs of two datatypes, piece by piece. */
-static int move_runs(struct lmpi_target *target, char *origin, struct lmpi_walk *local, MPI_Aint disp,
-                     struct lmpi_walk *remote, bool put)
+static int move_runs(struct lmpi_target *target, const struct lmpi_move *move, struct lmpi_walk *local, MPI_Aint disp,
+                     struct lmpi_walk *remote)
 {
+    char *origin = move->origin;
     int status = MPI_SUCCESS;
     MPI_Aint here, there;
     size_t ready, room;
     while (status == MPI_SUCCESS && (ready = lmpi_walk_look(local, &here)) && (room = lmpi_walk_look(remote, &there))) {
         size_t bytes = ready < room ? ready : room;
         if (!target->near)
-            status = move_far(target, origin + here, disp + there, bytes, put);
-        else if (put)
+            status = move_far(target, origin + here, disp + there, bytes, move);
+        else if (move->put)
             copy(target->near + disp + there, origin + here, bytes);
         else
             copy(origin + here, target->near + disp + there, bytes);
@@ -91,7 +92,15 @@ int lmpi_move(struct lmpi_window *window, const struct lmpi_move *move)
         return status;
     lmpi_walk_begin(&here, local, (size_t)move->origin_count);
     lmpi_walk_begin(&there, remote, (size_t)move->target_count);
-    return move_runs(&window->target[move->rank], move->origin, &here, at, &there, move->put);
+    lmpi_keep_order(window);
+    if (!window->target[move->rank].near)
+        lmpi_mark_far(window, &window->target[move->rank]);
+    if (window->op && !move->op) {
+        struct lmpi_move tracked = *move;
+        tracked.op = window->op;
+        return move_runs(&window->target[move->rank], &tracked, &here, at, &there);
+    }
+    return move_runs(&window->target[move->rank], move, &here, at, &there);
 }
 
 /* The address of dense data in mapped memory, or null when the general way is due. */
@@ -132,7 +141,8 @@ LMPI_EXPORT int MPI_Put(const void *origin, int origin_count, MPI_Datatype origi
     char *to = plain(window, origin_count, origin_type, rank, disp, target_count, target_type, &bytes);
     if (__builtin_expect(!to, 0))
         return move_slow(window, &(struct lmpi_move){(char *)origin, origin_count, origin_type, rank, disp,
-                                                     target_count, target_type, true});
+                                                     target_count, target_type, true, 0});
+    lmpi_keep_order(window);
     copy(to, origin, bytes);
     return MPI_SUCCESS;
 }
@@ -148,7 +158,8 @@ LMPI_EXPORT int MPI_Get(void *origin, int origin_count, MPI_Datatype origin_type
     const char *from = plain(window, origin_count, origin_type, rank, disp, target_count, target_type, &bytes);
     if (__builtin_expect(!from, 0))
         return move_slow(window, &(struct lmpi_move){origin, origin_count, origin_type, rank, disp, target_count,
-                                                     target_type, false});
+                                                     target_type, false, 0});
+    lmpi_keep_order(window);
     copy(origin, from, bytes);
     return MPI_SUCCESS;
 }

@@ -13,6 +13,7 @@ struct lmpi_move {
     MPI_Aint disp, target_count;
     MPI_Datatype target_type;
     bool put;
+    const struct uccs_op *op; /* to another node; null: the window's */
 };
 
 /* Moves the data; the origin's buffer may be used again, or holds the data, on return. Returns MPI_SUCCESS or an error

@@ -1,5 +1,6 @@
 /* MPI_Win_fence and MPI_Win_sync. */
 #include "control.h"
+#include "family.h"
 #include "real.h"
 
 #define ASSERTS (MPI_MODE_NOSTORE | MPI_MODE_NOPUT | MPI_MODE_NOPRECEDE | MPI_MODE_NOSUCCEED)
@@ -15,16 +16,19 @@ static bool other_epoch(const struct lmpi_window *window)
 
 LMPI_EXPORT int MPI_Win_fence(int assert, MPI_Win win)
 {
-    struct lmpi_window *window = lmpi_window(win);
+    struct lmpi_window *window = lmpi_window_first(win);
     if (!window)
         return lmpi_real.Win_fence(assert, win);
+    if (window->part)
+        return lmpi_error(window, MPI_ERR_RMA_SYNC);
     if (assert & ~ASSERTS)
         return lmpi_error(window, MPI_ERR_ASSERT);
     if (other_epoch(window))
         return lmpi_error(window, MPI_ERR_RMA_SYNC);
-    lmpi_complete_all(window);
+    lmpi_complete_threads(window, -1);
     lmpi_barrier(window);
     window->open = assert &MPI_MODE_NOSUCCEED ? 0 : LMPI_OPEN_FENCE;
+    lmpi_spread(window, -1);
     return MPI_SUCCESS;
 }
 LMPI_NAME(Win_fence);

@@ -7,6 +7,8 @@ static inline int check(const struct lmpi_window *window, int rank)
 {
     if (__builtin_expect((unsigned)rank >= (unsigned)window->ranks, 0))
         return rank == MPI_PROC_NULL ? MPI_SUCCESS : MPI_ERR_RANK;
+    if (__builtin_expect(window->part && rank != window->rank, 0))
+        return MPI_ERR_RANK;
     return (window->target[rank].open | window->open) & LMPI_PASSIVE ? MPI_SUCCESS : MPI_ERR_RMA_SYNC;
 }
 

@@ -4,6 +4,7 @@
  * the words of all ranks: there holders of all ranks and writers of any rank count each other out. (The two levels are
  * those of foMPI: Gerstenberger, Besta, Hoefler, SC13.) */
 #include "control.h"
+#include "family.h"
 #include "progress.h"
 #include "real.h"
 
@@ -46,9 +47,11 @@ static void lock_exclusive(struct lmpi_window *window, int rank)
 
 LMPI_EXPORT int MPI_Win_lock(int type, int rank, int assert, MPI_Win win)
 {
-    struct lmpi_window *window = lmpi_window(win);
+    struct lmpi_window *window = lmpi_window_first(win);
     if (!window)
         return lmpi_real.Win_lock(type, rank, assert, win);
+    if (window->part)
+        return lmpi_error(window, MPI_ERR_RMA_SYNC);
     if (type != MPI_LOCK_SHARED && type != MPI_LOCK_EXCLUSIVE)
         return lmpi_error(window, MPI_ERR_LOCKTYPE);
     if (assert & ~MPI_MODE_NOCHECK)
@@ -66,15 +69,18 @@ LMPI_EXPORT int MPI_Win_lock(int type, int rank, int assert, MPI_Win win)
         lock_exclusive(window, rank);
     window->target[rank].open = (type == MPI_LOCK_SHARED ? LMPI_OPEN_SHARED : LMPI_OPEN_EXCLUSIVE) |
                                 (assert &MPI_MODE_NOCHECK ? LMPI_OPEN_UNCHECKED : 0);
+    lmpi_spread(window, rank);
     return MPI_SUCCESS;
 }
 LMPI_NAME(Win_lock);
 
 LMPI_EXPORT int MPI_Win_unlock(int rank, MPI_Win win)
 {
-    struct lmpi_window *window = lmpi_window(win);
+    struct lmpi_window *window = lmpi_window_first(win);
     if (!window)
         return lmpi_real.Win_unlock(rank, win);
+    if (window->part)
+        return lmpi_error(window, MPI_ERR_RMA_SYNC);
     if (rank == MPI_PROC_NULL)
         return MPI_SUCCESS;
     if (rank < 0 || rank >= window->ranks)
@@ -82,8 +88,9 @@ LMPI_EXPORT int MPI_Win_unlock(int rank, MPI_Win win)
     unsigned held = window->target[rank].open;
     if (!(held & LMPI_PASSIVE))
         return lmpi_error(window, MPI_ERR_RMA_SYNC);
-    lmpi_complete_at(window, rank);
+    lmpi_complete_threads(window, rank);
     window->target[rank].open = 0;
+    lmpi_spread(window, rank);
     if (held & LMPI_OPEN_UNCHECKED)
         return MPI_SUCCESS;
     if (held & LMPI_OPEN_SHARED) {
@@ -98,9 +105,11 @@ LMPI_NAME(Win_unlock);
 
 LMPI_EXPORT int MPI_Win_lock_all(int assert, MPI_Win win)
 {
-    struct lmpi_window *window = lmpi_window(win);
+    struct lmpi_window *window = lmpi_window_first(win);
     if (!window)
         return lmpi_real.Win_lock_all(assert, win);
+    if (window->part)
+        return lmpi_error(window, MPI_ERR_RMA_SYNC);
     if (assert & ~MPI_MODE_NOCHECK)
         return lmpi_error(window, MPI_ERR_ASSERT);
     bool open = (window->open & LMPI_OPEN_LOCK_ALL) || window->started != MPI_GROUP_NULL;
@@ -111,21 +120,25 @@ LMPI_EXPORT int MPI_Win_lock_all(int assert, MPI_Win win)
     if (!(assert &MPI_MODE_NOCHECK))
         enter_all(window, 1, ALLS << 32);
     window->open = LMPI_OPEN_LOCK_ALL | (assert &MPI_MODE_NOCHECK ? LMPI_OPEN_UNCHECKED : 0);
+    lmpi_spread(window, -1);
     return MPI_SUCCESS;
 }
 LMPI_NAME(Win_lock_all);
 
 LMPI_EXPORT int MPI_Win_unlock_all(MPI_Win win)
 {
-    struct lmpi_window *window = lmpi_window(win);
+    struct lmpi_window *window = lmpi_window_first(win);
     if (!window)
         return lmpi_real.Win_unlock_all(win);
+    if (window->part)
+        return lmpi_error(window, MPI_ERR_RMA_SYNC);
     if (!(window->open & LMPI_OPEN_LOCK_ALL))
         return lmpi_error(window, MPI_ERR_RMA_SYNC);
-    lmpi_complete_all(window);
+    lmpi_complete_threads(window, -1);
     if (!(window->open & LMPI_OPEN_UNCHECKED))
         lmpi_word_add(&window->peer[0], LMPI_WORD(all), (uint64_t)-1);
     window->open = 0;
+    lmpi_spread(window, -1);
     return MPI_SUCCESS;
 }
 LMPI_NAME(Win_unlock_all);

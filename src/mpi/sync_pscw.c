@@ -1,6 +1,7 @@
 /* MPI_Win_post, start, complete, wait and test. A post is a word of each origin that counts the posts of this rank; a
  * complete adds one to a word of each target. Counts only grow, so epochs cannot be confused. */
 #include "control.h"
+#include "family.h"
 #include "progress.h"
 #include "real.h"
 
@@ -36,10 +37,12 @@ static size_t post_word(int rank)
 
 LMPI_EXPORT int MPI_Win_post(MPI_Group group, int assert, MPI_Win win)
 {
-    struct lmpi_window *window = lmpi_window(win);
+    struct lmpi_window *window = lmpi_window_first(win);
     int *ranks;
     if (!window)
         return lmpi_real.Win_post(group, assert, win);
+    if (window->part)
+        return lmpi_error(window, MPI_ERR_RMA_SYNC);
     if (assert & ~POST_ASSERTS)
         return lmpi_error(window, MPI_ERR_ASSERT);
     if (window->exposed >= 0 || window->open & LMPI_OPEN_LOCK_ALL)
@@ -50,6 +53,7 @@ LMPI_EXPORT int MPI_Win_post(MPI_Group group, int assert, MPI_Win win)
     __atomic_thread_fence(__ATOMIC_SEQ_CST); /* stores to the window come before operations of the origins */
     window->open &= ~LMPI_OPEN_FENCE;
     window->exposed = n;
+    lmpi_spread(window, -1);
     for (int i = 0; i < n; i++) {
         struct lmpi_peer *peer = &window->peer[ranks[i]];
         lmpi_word_store(peer, post_word(window->rank), ++peer->posts_made);
@@ -62,10 +66,12 @@ LMPI_NAME(Win_post);
 /* MPI_MODE_NOCHECK says that the posts have happened, and they are counted all the same. */
 LMPI_EXPORT int MPI_Win_start(MPI_Group group, int assert, MPI_Win win)
 {
-    struct lmpi_window *window = lmpi_window(win);
+    struct lmpi_window *window = lmpi_window_first(win);
     int *ranks;
     if (!window)
         return lmpi_real.Win_start(group, assert, win);
+    if (window->part)
+        return lmpi_error(window, MPI_ERR_RMA_SYNC);
     if (assert & ~MPI_MODE_NOCHECK)
         return lmpi_error(window, MPI_ERR_ASSERT);
     if (window->started != MPI_GROUP_NULL || window->open & LMPI_OPEN_LOCK_ALL)
@@ -83,6 +89,7 @@ LMPI_EXPORT int MPI_Win_start(MPI_Group group, int assert, MPI_Win win)
             lmpi_pause(&wait);
         window->target[ranks[i]].open |= LMPI_OPEN_STARTED;
     }
+    lmpi_spread(window, -1);
     PMPI_Group_union(group, MPI_GROUP_EMPTY, &window->started);
     free(ranks);
     return MPI_SUCCESS;
@@ -91,20 +98,23 @@ LMPI_NAME(Win_start);
 
 LMPI_EXPORT int MPI_Win_complete(MPI_Win win)
 {
-    struct lmpi_window *window = lmpi_window(win);
+    struct lmpi_window *window = lmpi_window_first(win);
     int *ranks;
     if (!window)
         return lmpi_real.Win_complete(win);
+    if (window->part)
+        return lmpi_error(window, MPI_ERR_RMA_SYNC);
     if (window->started == MPI_GROUP_NULL)
         return lmpi_error(window, MPI_ERR_RMA_SYNC);
     int n = ranks_of(window, window->started, &ranks);
     if (n < 0)
         return lmpi_error(window, MPI_ERR_OTHER);
-    lmpi_complete_all(window);
+    lmpi_complete_threads(window, -1);
     for (int i = 0; i < n; i++) {
         window->target[ranks[i]].open &= ~LMPI_OPEN_STARTED;
         lmpi_word_add(&window->peer[ranks[i]], LMPI_WORD(completes), 1);
     }
+    lmpi_spread(window, -1);
     PMPI_Group_free(&window->started);
     window->started = MPI_GROUP_NULL;
     free(ranks);
@@ -126,10 +136,12 @@ static void end_exposure(struct lmpi_window *window)
 
 LMPI_EXPORT int MPI_Win_wait(MPI_Win win)
 {
-    struct lmpi_window *window = lmpi_window(win);
+    struct lmpi_window *window = lmpi_window_first(win);
     struct lmpi_wait wait = {0};
     if (!window)
         return lmpi_real.Win_wait(win);
+    if (window->part)
+        return lmpi_error(window, MPI_ERR_RMA_SYNC);
     if (window->exposed < 0)
         return lmpi_error(window, MPI_ERR_RMA_SYNC);
     while (!all_complete(window))
@@ -141,9 +153,11 @@ LMPI_NAME(Win_wait);
 
 LMPI_EXPORT int MPI_Win_test(MPI_Win win, int *flag)
 {
-    struct lmpi_window *window = lmpi_window(win);
+    struct lmpi_window *window = lmpi_window_first(win);
     if (!window)
         return lmpi_real.Win_test(win, flag);
+    if (window->part)
+        return lmpi_error(window, MPI_ERR_RMA_SYNC);
     if (window->exposed < 0)
         return lmpi_error(window, MPI_ERR_RMA_SYNC);
     *flag = all_complete(window);

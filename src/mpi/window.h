@@ -57,9 +57,12 @@ struct lmpi_peer {
 struct lmpi_window {
     struct lmpi_target *target;
     int ranks, rank;
-    uint8_t open; /* LMPI_OPEN_FENCE, LMPI_OPEN_LOCK_ALL */
-    uint8_t same_unit;
-    int flavor; /* MPI_WIN_FLAVOR_... */
+    uint8_t open;   /* LMPI_OPEN_FENCE, LMPI_OPEN_LOCK_ALL */
+    uint8_t kind;   /* LMPI_THREAD, LMPI_ORDERED */
+    uint8_t family; /* it has duplicates or windows of memory handles, or is one */
+    uint8_t part;   /* of a memory handle: it has one target, and no locks and epochs of its own */
+    uint8_t marked; /* the program has named it or given it attributes */
+    int flavor;     /* MPI_WIN_FLAVOR_... */
     int model;
     int unit; /* the attributes of this process */
     MPI_Aint bytes;
@@ -77,6 +80,20 @@ struct lmpi_window {
     int number;         /* for LATERAL_MPI_VERBOSE */
     MPI_Info info;      /* hints that the program gave */
     struct lmpi_window *next;
+    uint64_t id;                  /* the same at all ranks, of no other window */
+    struct lmpi_window *parent;   /* whose locks and epochs hold here; null: it has its own */
+    struct lmpi_window *children; /* duplicates and windows of memory handles */
+    struct lmpi_window *sibling;  /* the parent's next child */
+    struct lmpi_target *targets;  /* that this window has for itself */
+    int room;                     /* in `targets` */
+    const struct uccs_op *op;     /* of its operations to other nodes, or null */
+    unsigned kinds; /* of the family's operations to other nodes, a bit for each; of a parent; atomic or */
+};
+
+/* How a window's operations travel (streams.h). */
+enum {
+    LMPI_THREAD = 1, /* a flush concerns the calling thread's operations alone */
+    LMPI_ORDERED = 2 /* operations to one target complete in the order of their issue */
 };
 
 /* Returns the window of ours behind a handle, or null. */
@@ -118,8 +135,28 @@ bool lmpi_shadow_make(MPI_Win *handle);
 /* errors.c: calls the window's error handler with an error class. Returns what the caller is to return. */
 int lmpi_error(const struct lmpi_window *window, int class) __attribute__((cold, noinline));
 
+/* Notes that an operation to another node begins. */
+static inline void lmpi_mark_far(struct lmpi_window *window, struct lmpi_target *target)
+{
+    struct lmpi_window *first = window->parent ? window->parent : window;
+    unsigned bit = 1u << window->kind;
+    target->far_ops = 1;
+    if (window->family && !(__atomic_load_n(&first->kinds, __ATOMIC_RELAXED) & bit))
+        __atomic_fetch_or(&first->kinds, bit,
+                          __ATOMIC_RELAXED); /* read: lmpi_complete_at on the same thread, or later */
+}
+
 /* Completes this process's operations at one target, or at all of them. */
 void lmpi_complete_at(struct lmpi_window *window, int rank);
 void lmpi_complete_all(struct lmpi_window *window);
+/* The same for the operations of all threads, whatever the scope. */
+void lmpi_complete_threads(struct lmpi_window *window, int rank);
+
+/* An ordered window's operations on mapped memory are loads and stores: the processor must keep their order. */
+static inline void lmpi_keep_order(const struct lmpi_window *window)
+{
+    if (__builtin_expect(window->kind & LMPI_ORDERED, 0))
+        __atomic_thread_fence(__ATOMIC_SEQ_CST);
+}
 
 #endif

@@ -2,6 +2,7 @@
 #include "create.h"
 
 #include "control.h"
+#include "family.h"
 #include "memory.h"
 #include "real.h"
 
@@ -76,9 +77,15 @@ LMPI_EXPORT int MPI_Win_free(MPI_Win *win)
     struct lmpi_window *window = lmpi_window(*win);
     if (!window)
         return lmpi_real.Win_free(win);
+    if (window->parent) {
+        *win = MPI_WIN_NULL;
+        return lmpi_child_free(window);
+    }
     if (busy(window))
         return lmpi_error(window, MPI_ERR_RMA_SYNC);
-    lmpi_complete_all(window);
+    if (window->children)
+        return lmpi_error(window, MPI_ERR_RMA_CONFLICT);
+    lmpi_complete_threads(window, -1);
     lmpi_barrier(window);
     lmpi_window_remove(window);
     int status = lmpi_real.Win_free(win); /* the shadow, whose attributes go now */

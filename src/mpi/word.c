@@ -14,6 +14,7 @@ static inline void *plain(struct lmpi_window *window, const struct lmpi_type *ty
         return 0;
     const struct lmpi_target *target = &window->target[rank];
     size_t at;
+    lmpi_keep_order(window);
     if (__builtin_expect(!target->direct || !(target->open | window->open) || disp < 0 ||
                              __builtin_mul_overflow((size_t)disp, (size_t)target->unit, &at) || at > target->bytes ||
                              type->size > target->bytes - at || ((uintptr_t)(target->near + at) & (type->size - 1)),
@@ -78,8 +79,10 @@ static int swap(struct lmpi_window *window, const void *origin, const void *comp
     if (status != MPI_SUCCESS)
         return status;
     struct lmpi_target *target = &window->target[rank];
+    if (!target->near)
+        lmpi_mark_far(window, target);
     return lmpi_class_of(uccs_compare_and_swap(target->endpoint, target->memory, target->offset + (size_t)at, size,
-                                               origin, compare, result, 0));
+                                               origin, compare, result, target->near ? 0 : window->op));
 }
 
 static void swap_near(void *word, size_t size, const void *origin, const void *compare, void *result)

@@ -1,0 +1,101 @@
+/* Extensions of MPI's one-sided communication for programs on Lateral's MPI layer: duplicated windows with thread scope
+ * and order, memory handles, requests that complete at the target, and a question about accumulates. They follow the
+ * paper "Quo Vadis MPI RMA? Towards a More Efficient Use of MPI One-Sided Communication" (Schuchart et al., EuroMPI 2021).
+ *
+ * Link with -llateral-mpi-openmpi or -llateral-mpi-mpich before the MPI (pkg-config lateral-mpi-NAME). With
+ * MPIX_PAPER_NAMES defined, the names are also those that the paper prints (MPI_ in place of MPIX_).
+ *
+ * Hints of a window, at its creation, in MPI_Win_set_info and in MPIX_Win_dup_with_info; MPI_Win_get_info tells what is
+ * in force under both spellings:
+ *
+ *   mpi_win_scope = process | thread      (mpi_win_scope_thread = false | true)
+ *       thread: flushes wait for the calling thread's operations alone. Unlock, fence, MPI_Win_complete and MPI_Win_free
+ *       wait for those of all threads.
+ *   mpi_win_order = false | true          (mpi_win_ordered = false | true)
+ *       true: puts, gets and accumulates to one target complete there in the order of their issue, without flushes; in
+ *       thread scope those of each thread.
+ *   mpi_assert_accumulate_intrinsic = false | true
+ *       kept and told. Accumulates are atomic with each other whatever it says.
+ *
+ * Functions return MPI_SUCCESS or an error class, after calling the error handler of the window that they were given.
+ * Where a window is not Lateral's (LATERAL_MPI=0, or LATERAL_MPI_VERBOSE=1 says why) they return MPI_ERR_WIN. Any thread
+ * may call them as MPI_THREAD_MULTIPLE allows. All are local unless said otherwise. */
+#ifndef MPIX_RMA_H
+#define MPIX_RMA_H
+
+#include <mpi.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+#pragma GCC visibility push(default)
+
+/* Makes a second handle for the memory of a window with the parent's hints, overridden by those of `info`. Locks and
+ * epochs are shared: a lock taken on one of them is held on all. A hint that cannot be honoured keeps its value. The new
+ * window has the parent's error handler and none of its attributes. A flush completes, within its window's scope, what
+ * was issued through all duplicates. MPI_Win_free of a duplicate is local; the parent goes last (else
+ * MPI_ERR_RMA_CONFLICT). MPI_ERR_RMA_FLAVOR: the parent is a window of a memory handle. */
+int MPIX_Win_dup_with_info(MPI_Win parentwin, MPI_Info info, MPI_Win *newwin);
+
+/* Bytes that hold any memory handle. */
+#define MPIX_MAX_MEMHANDLE_SIZE 320
+/* MPI_WIN_CREATE_FLAVOR of a window that was made from a memory handle. */
+#define MPIX_WIN_FLAVOR_MEMHANDLE 0x4c01
+
+/* Exposes `size` bytes from `base` to the processes of the window, of any flavor, and writes a handle that they may have by
+ * any message. memhandle has room for MPIX_MAX_MEMHANDLE_SIZE bytes; *memhandle_size is set to those that count. Memory
+ * from MPI_Alloc_mem is fastest; whole pages of other memory may be moved, in place, so that the node maps them.
+ * MPI_ERR_SIZE: size is not positive. MPI_ERR_RMA_ATTACH: the memory cannot be exposed. `info` has no keys. */
+int MPIX_Memhandle_create(void *base, MPI_Aint size, MPI_Info info, MPI_Win parentwin, void *memhandle,
+                          int *memhandle_size);
+/* Makes a window for the first `size` bytes of a handle's memory, with displacements in units of `disp_unit` bytes. Its
+ * one target is `target`, the rank of the handle's maker; other ranks are MPI_ERR_RANK. It takes put, get, accumulates
+ * and flushes while the parent, or a duplicate of it, has a lock or another epoch open to the target; locks and epochs of
+ * its own are MPI_ERR_RMA_SYNC. MPI_Win_free completes its operations; it is local. MPI_ERR_ARG: not a handle of this
+ * job, or not of this parent. MPI_ERR_RANK: `target` has not made it. MPI_ERR_SIZE: it has fewer bytes. MPI_ERR_DISP: the
+ * unit is not positive. MPI_ERR_RMA_ATTACH: it was released. */
+int MPIX_Win_from_memhandle(const void *memhandle, MPI_Aint size, int disp_unit, MPI_Info info, int target,
+                            MPI_Win parentwin, MPI_Win *newwin);
+/* Ends the exposure; the maker calls it when all operations are complete, once (else MPI_ERR_ARG). Handles that are left
+ * end with the parent. */
+int MPIX_Memhandle_release(void *memhandle, MPI_Win parentwin);
+
+/* Sets *flag to 1 when the operations of the list run at every rank of the window by the processor's atomics of this
+ * process, for up to max_count aligned elements of the datatype; else to 0. `ops` is a list with commas: the ends of the
+ * names of MPI's operations in small letters (sum, prod, max, min, band, bor, bxor, land, lor, lxor, replace, no_op) and
+ * cas for MPI_Compare_and_swap. MPI_ERR_OP: another word. MPI_ERR_COUNT, MPI_ERR_TYPE: as usual. */
+int MPIX_Win_op_intrinsic(const char *ops, MPI_Aint max_count, MPI_Datatype type, MPI_Win win, int *flag);
+
+/* As the forms without the second r, and the operation is complete at the target too when the request is. MPI_Wait,
+ * MPI_Test and their kin take the request. With Open MPI under MPI_THREAD_MULTIPLE the call does not wait for another
+ * node; else it does. */
+int MPIX_Rrput(const void *origin, int origin_count, MPI_Datatype origin_type, int rank, MPI_Aint disp,
+               int target_count, MPI_Datatype target_type, MPI_Win win, MPI_Request *request);
+int MPIX_Rraccumulate(const void *origin, int origin_count, MPI_Datatype origin_type, int rank, MPI_Aint disp,
+                      int target_count, MPI_Datatype target_type, MPI_Op op, MPI_Win win, MPI_Request *request);
+int MPIX_Rrget_accumulate(const void *origin, int origin_count, MPI_Datatype origin_type, void *result,
+                          int result_count, MPI_Datatype result_type, int rank, MPI_Aint disp, int target_count,
+                          MPI_Datatype target_type, MPI_Op op, MPI_Win win, MPI_Request *request);
+int MPIX_Rrfetch_and_op(const void *origin, void *result, MPI_Datatype type, int rank, MPI_Aint disp, MPI_Op op,
+                        MPI_Win win, MPI_Request *request);
+int MPIX_Rrcompare_and_swap(const void *origin, const void *compare, void *result, MPI_Datatype type, int rank,
+                            MPI_Aint disp, MPI_Win win, MPI_Request *request);
+
+#ifdef MPIX_PAPER_NAMES
+#define MPI_MAX_MEMHANDLE_SIZE MPIX_MAX_MEMHANDLE_SIZE
+#define MPI_MAX_MEMORY_HANDLE_SIZE MPIX_MAX_MEMHANDLE_SIZE
+#define MPI_Win_dup_with_info MPIX_Win_dup_with_info
+#define MPI_Memhandle_create MPIX_Memhandle_create
+#define MPI_Win_from_memhandle MPIX_Win_from_memhandle
+#define MPI_Memhandle_release MPIX_Memhandle_release
+#define MPI_Win_op_intrinsic MPIX_Win_op_intrinsic
+#define MPI_Rrput MPIX_Rrput
+#define MPI_Rraccumulate MPIX_Rraccumulate
+#define MPI_Rrget_accumulate MPIX_Rrget_accumulate
+#endif
+
+#pragma GCC visibility pop
+#ifdef __cplusplus
+}
+#endif
+#endif

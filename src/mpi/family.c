@@ -1,0 +1,214 @@
+/* Children are kept for later ones with their handles, because the MPI takes several microseconds to make a handle. */
+#include "family.h"
+
+#include "real.h"
+#include "streams.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SPARE 32 /* children to keep */
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of the lists */
+static struct lmpi_window *spare;
+static int spares;
+
+static void tell(struct lmpi_window *child, int rank)
+{
+    const struct lmpi_window *first = child->parent;
+    if (child->part) {
+        child->target[child->rank].open = first->open | first->target[child->rank].open;
+        return;
+    }
+    child->open = first->open;
+    if (child->target == first->target)
+        return;
+    for (int i = rank < 0 ? 0 : rank; i < (rank < 0 ? first->ranks : rank + 1); i++)
+        child->target[i].open = first->target[i].open;
+}
+
+void lmpi_spread_slow(struct lmpi_window *window, int rank)
+{
+    pthread_mutex_lock(&lock);
+    for (struct lmpi_window *child = window->children; child; child = child->sibling)
+        tell(child, rank);
+    pthread_mutex_unlock(&lock);
+}
+
+static bool has_far(const struct lmpi_window *window)
+{
+    bool far = false;
+    for (int i = 0; i < window->ranks && !far; i++)
+        far = window->target[i].memory && !window->target[i].near;
+    return far;
+}
+
+void lmpi_window_be(struct lmpi_window *window, unsigned kind)
+{
+    const struct lmpi_window *first = window->parent ? window->parent : window;
+    if (kind == window->kind)
+        return;
+    bool far = has_far(window);
+    for (int i = 0; i < window->ranks && far; i++)
+        if (!lmpi_endpoint_along(kind, first->peer[window->of_first ? 0 : i].world))
+            return;
+    lmpi_complete_threads(window, -1);
+    for (int i = 0; i < window->ranks && far; i++)
+        window->target[i].endpoint = lmpi_endpoint_along(kind, first->peer[window->of_first ? 0 : i].world);
+    window->op = far ? lmpi_stream_op(kind) : 0;
+    window->kind = (uint8_t)kind;
+}
+
+static struct lmpi_window *take_spare(void)
+{
+    pthread_mutex_lock(&lock);
+    struct lmpi_window *taken = spare;
+    if (taken) {
+        spare = taken->next;
+        spares--;
+    }
+    pthread_mutex_unlock(&lock);
+    if (taken)
+        return taken;
+    taken = calloc(1, sizeof *taken);
+    if (taken && !lmpi_shadow_make(&taken->handle)) {
+        free(taken);
+        taken = 0;
+    }
+    return taken;
+}
+
+static void destroy(struct lmpi_window *child)
+{
+    lmpi_real.Win_free(&child->handle);
+    free(child->targets);
+    free(child);
+}
+
+void lmpi_child_drop(struct lmpi_window *child)
+{
+    if (child->info != MPI_INFO_NULL)
+        PMPI_Info_free(&child->info);
+    if (child->part)
+        memset(&child->targets[child->rank], 0, sizeof *child->targets);
+    else if (child->targets)
+        memset(child->targets, 0, (size_t)child->room * sizeof *child->targets);
+    pthread_mutex_lock(&lock);
+    bool keep = !child->marked && spares < SPARE;
+    if (keep) {
+        child->next = spare;
+        spare = child;
+        spares++;
+    }
+    pthread_mutex_unlock(&lock);
+    if (!keep)
+        destroy(child);
+}
+
+void lmpi_spare_end(void)
+{
+    for (struct lmpi_window *child = spare; child; child = spare) {
+        spare = child->next;
+        destroy(child);
+    }
+    spares = 0;
+}
+
+static bool make_room(struct lmpi_window *child, int ranks)
+{
+    if (child->room >= ranks)
+        return true;
+    free(child->targets);
+    child->room = 0;
+    child->targets = 0;
+    void *made = 0;
+    if (posix_memalign(&made, 64, (size_t)ranks * sizeof *child->targets))
+        return false;
+    child->targets = memset(made, 0, (size_t)ranks * sizeof *child->targets);
+    child->room = ranks;
+    return true;
+}
+
+static void merge(MPI_Info into, MPI_Info from)
+{
+    char key[MPI_MAX_INFO_KEY + 1], value[MPI_MAX_INFO_VAL + 1];
+    int keys = 0, found = 0;
+    PMPI_Info_get_nkeys(from, &keys);
+    for (int i = 0; i < keys; i++) {
+        PMPI_Info_get_nthkey(from, i, key);
+        PMPI_Info_get(from, key, MPI_MAX_INFO_VAL, value, &found);
+        if (found)
+            PMPI_Info_set(into, key, value);
+    }
+}
+
+struct lmpi_window *lmpi_child_new(struct lmpi_window *parent, MPI_Info info)
+{
+    struct lmpi_window *first = parent->parent ? parent->parent : parent, *child = take_spare();
+    MPI_Errhandler handler;
+    if (!child || !make_room(child, first->ranks)) {
+        if (child)
+            destroy(child);
+        return 0;
+    }
+    struct lmpi_target *targets = child->targets;
+    MPI_Win handle = child->handle;
+    int room = child->room;
+    *child = *parent;
+    child->targets = child->target = targets;
+    child->room = room;
+    child->handle = handle;
+    child->parent = first;
+    child->children = 0;
+    child->own = 0;
+    child->marked = child->part = false;
+    child->started = MPI_GROUP_NULL;
+    child->exposed = -1;
+    child->family = true;
+    child->info = MPI_INFO_NULL;
+    if (PMPI_Win_get_errhandler(parent->handle, &handler) == MPI_SUCCESS) {
+        PMPI_Win_set_errhandler(handle, handler);
+        PMPI_Errhandler_free(&handler);
+    }
+    if (parent->info != MPI_INFO_NULL)
+        PMPI_Info_dup(parent->info, &child->info);
+    else if (info != MPI_INFO_NULL)
+        PMPI_Info_create(&child->info);
+    if (info != MPI_INFO_NULL)
+        merge(child->info, info);
+    return child;
+}
+
+void lmpi_child_join(struct lmpi_window *child)
+{
+    struct lmpi_window *first = child->parent;
+    pthread_mutex_lock(&lock);
+    if (!first->family) {
+        for (int i = 0; i < first->ranks; i++)
+            if (first->target[i].far_ops) /* what may be under way already */
+                __atomic_fetch_or(&first->kinds, 1u << first->kind, __ATOMIC_RELAXED);
+        first->family = true;
+    }
+    child->sibling = first->children;
+    first->children = child;
+    tell(child, -1);
+    pthread_mutex_unlock(&lock);
+    lmpi_window_add(child);
+}
+
+int lmpi_child_free(struct lmpi_window *child)
+{
+    lmpi_complete_threads(child, -1);
+    lmpi_window_remove(child);
+    pthread_mutex_lock(&lock);
+    struct lmpi_window **at = &child->parent->children;
+    while (*at != child)
+        at = &(*at)->sibling;
+    *at = child->sibling;
+    pthread_mutex_unlock(&lock);
+    if (child->part)
+        uccs_memory_release(child->target[child->rank].memory);
+    lmpi_child_drop(child);
+    return MPI_SUCCESS;
+}

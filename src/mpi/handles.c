@@ -1,0 +1,221 @@
+/* Memory handles. A handle is a memory handle of the substrate, which that verifies by a keyed hash, and what MPI needs
+ * besides, under a hash of its own that only windows with the parent's number accept. Each handle is a registration of
+ * its own, so that a released one is found stale. */
+#include "family.h"
+#include "memory.h"
+#include "mpix_rma.h"
+#include "streams.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct handle {
+    uint64_t hash;
+    uint64_t bytes, base, number;
+    uint32_t owner, length; /* its rank in the parent; bytes of `memory` that count */
+    unsigned char memory[UCCS_MEMORY_HANDLE_MAX];
+};
+_Static_assert(sizeof(struct handle) <= MPIX_MAX_MEMHANDLE_SIZE, "the room that programs give");
+
+struct exposed { /* by this process */
+    uint64_t number;
+    uint64_t window;              /* the parent's */
+    uccs_memory_t memory, shared; /* the second: what holds its bytes for the node, or null */
+    struct exposed *next;
+};
+static struct exposed *list; /* under lock */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+static uint64_t hash_of(const struct lmpi_window *window, const struct handle *handle)
+{
+    uint64_t start = lmpi_hash(14695981039346656037u, &window->id, sizeof window->id);
+    return lmpi_hash(start, &handle->bytes, offsetof(struct handle, memory) + handle->length - sizeof handle->hash);
+}
+
+static void conceal(const struct exposed *gone)
+{
+    if (gone->memory)
+        uccs_memory_release(gone->memory);
+    if (gone->shared)
+        lmpi_memory_drop(gone->shared);
+}
+
+static struct lmpi_window *first_of(MPI_Win handle)
+{
+    struct lmpi_window *window = lmpi_window_first(handle);
+    return window && window->part ? 0 : window;
+}
+
+/* Memory that the node maps is registered where the substrate has it. Returns an error class. */
+static int expose(struct handle *handle, void *base, size_t bytes, struct exposed *entry)
+{
+    size_t offset = 0, room = sizeof handle->memory;
+    struct uccs_memory_attr attr;
+    char *address = base;
+    entry->shared = lmpi_memory_share(base, bytes, &offset);
+    if (entry->shared && uccs_memory_query(entry->shared, &attr) == UCCS_OK)
+        address = (char *)attr.address + offset;
+    if (uccs_memory_register(lmpi_life.context, address, bytes, &entry->memory) != UCCS_OK ||
+        uccs_memory_export(entry->memory, handle->memory, &room) != UCCS_OK) {
+        conceal(entry);
+        return MPI_ERR_RMA_ATTACH;
+    }
+    handle->bytes = bytes;
+    handle->base = (uintptr_t)base;
+    handle->length = (uint32_t)room;
+    return MPI_SUCCESS;
+}
+
+int MPIX_Memhandle_create(void *base, MPI_Aint size, MPI_Info info, MPI_Win parentwin, void *memhandle,
+                          int *memhandle_size)
+{
+    static uint64_t numbers;
+    struct lmpi_window *window = first_of(parentwin);
+    struct handle made = {.number = __atomic_add_fetch(&numbers, 1, __ATOMIC_RELAXED)};
+    (void)info;
+    if (!window)
+        return MPI_ERR_WIN;
+    if (size <= 0)
+        return lmpi_error(window, MPI_ERR_SIZE);
+    struct exposed *entry = calloc(1, sizeof *entry);
+    int status = entry ? expose(&made, base, (size_t)size, entry) : MPI_ERR_NO_MEM;
+    if (status != MPI_SUCCESS) {
+        free(entry);
+        return lmpi_error(window, status);
+    }
+    made.owner = (uint32_t)window->rank;
+    made.hash = hash_of(window, &made);
+    entry->number = made.number;
+    entry->window = window->id;
+    pthread_mutex_lock(&lock);
+    entry->next = list;
+    list = entry;
+    pthread_mutex_unlock(&lock);
+    *memhandle_size = (int)(offsetof(struct handle, memory) + made.length);
+    memcpy(memhandle, &made, (size_t)*memhandle_size);
+    return MPI_SUCCESS;
+}
+
+/* Copies a handle out of the program's buffer. Returns false when it is none of this window. */
+static bool read_handle(const struct lmpi_window *window, const void *memhandle, struct handle *handle)
+{
+    memcpy(handle, memhandle, offsetof(struct handle, memory));
+    if (handle->length > sizeof handle->memory)
+        return false;
+    memcpy(handle->memory, (const char *)memhandle + offsetof(struct handle, memory), handle->length);
+    return handle->hash == hash_of(window, handle);
+}
+
+/* Reaches the memory. Returns an error class. */
+static int reach(struct lmpi_window *made, const struct handle *handle, MPI_Aint size, int unit)
+{
+    const struct lmpi_peer *peer = &made->parent->peer[handle->owner];
+    struct lmpi_target *target = &made->target[handle->owner];
+    struct uccs_memory_attr attr;
+    uccs_memory_t memory;
+    int status = uccs_memory_import(lmpi_life.context, handle->memory, handle->length, &memory);
+    if (status != UCCS_OK)
+        return status == UCCS_ERR_STALE ? MPI_ERR_RMA_ATTACH : MPI_ERR_ARG;
+    if (uccs_memory_query(memory, &attr) != UCCS_OK || attr.owner != peer->world || handle->bytes != attr.length) {
+        uccs_memory_release(memory);
+        return MPI_ERR_ARG;
+    }
+    char *near = attr.address;
+    *target = (struct lmpi_target){.near = near,
+                                   .bytes = (size_t)size,
+                                   .unit = (uint32_t)unit,
+                                   .memory = memory,
+                                   .endpoint = lmpi_endpoint_along(made->kind, peer->world),
+                                   .base = (char *)(uintptr_t)handle->base};
+    if (near)
+        target->direct = (uint8_t)uccs_accumulate_intrinsic(target->endpoint, memory, UCCS_INT64, UCCS_SUM);
+    return MPI_SUCCESS;
+}
+
+static int check(const struct lmpi_window *window, const void *memhandle, MPI_Aint size, int unit, int target,
+                 struct handle *handle)
+{
+    if (!read_handle(window, memhandle, handle))
+        return MPI_ERR_ARG;
+    if (target < 0 || (uint32_t)target != handle->owner || target >= window->ranks)
+        return MPI_ERR_RANK;
+    if (size < 0 || (uint64_t)size > handle->bytes)
+        return MPI_ERR_SIZE;
+    return unit > 0 ? MPI_SUCCESS : MPI_ERR_DISP;
+}
+
+int MPIX_Win_from_memhandle(const void *memhandle, MPI_Aint size, int disp_unit, MPI_Info info, int target,
+                            MPI_Win parentwin, MPI_Win *newwin)
+{
+    struct lmpi_window *window = first_of(parentwin);
+    struct handle handle;
+    if (!window)
+        return MPI_ERR_WIN;
+    int status = check(window, memhandle, size, disp_unit, target, &handle);
+    struct lmpi_window *made = status == MPI_SUCCESS ? lmpi_child_new(lmpi_window(parentwin), info) : 0;
+    if (!made)
+        return lmpi_error(window, status == MPI_SUCCESS ? MPI_ERR_NO_MEM : status);
+    made->part = true;
+    made->rank = target;
+    made->kind = (uint8_t)lmpi_info_kind(info, made->kind);
+    made->open = 0;
+    made->flavor = MPIX_WIN_FLAVOR_MEMHANDLE;
+    made->unit = disp_unit;
+    made->bytes = size;
+    status = reach(made, &handle, size, disp_unit);
+    if (status != MPI_SUCCESS) {
+        lmpi_child_drop(made);
+        return lmpi_error(window, status);
+    }
+    made->base = made->target[target].near;
+    made->op = made->base ? 0 : lmpi_stream_op(made->kind);
+    lmpi_child_join(made);
+    *newwin = made->handle;
+    return MPI_SUCCESS;
+}
+
+int MPIX_Memhandle_release(void *memhandle, MPI_Win parentwin)
+{
+    struct lmpi_window *window = first_of(parentwin);
+    struct handle handle;
+    if (!window)
+        return MPI_ERR_WIN;
+    if (!read_handle(window, memhandle, &handle) || handle.owner != (uint32_t)window->rank)
+        return lmpi_error(window, MPI_ERR_ARG);
+    pthread_mutex_lock(&lock);
+    struct exposed **at = &list;
+    while (*at && (*at)->number != handle.number)
+        at = &(*at)->next;
+    struct exposed *found = *at;
+    if (found)
+        *at = found->next;
+    pthread_mutex_unlock(&lock);
+    if (!found)
+        return lmpi_error(window, MPI_ERR_ARG);
+    conceal(found);
+    free(found);
+    return MPI_SUCCESS;
+}
+
+void lmpi_handles_end(const struct lmpi_window *window)
+{
+    struct exposed *gone = 0, *next;
+    pthread_mutex_lock(&lock);
+    for (struct exposed **at = &list; *at;) {
+        struct exposed *entry = *at;
+        if (entry->window != window->id) {
+            at = &entry->next;
+            continue;
+        }
+        *at = entry->next;
+        entry->next = gone;
+        gone = entry;
+    }
+    pthread_mutex_unlock(&lock);
+    for (; gone; gone = next) {
+        next = gone->next;
+        conceal(gone);
+        free(gone);
+    }
+}

@@ -1,0 +1,77 @@
+/* MPIX_Win_op_intrinsic. */
+#include "mpix_rma.h"
+#include "ops.h"
+#include "window.h"
+
+#include <string.h>
+
+/* Finds the operation of a word; MPI_OP_NULL with *swaps for cas. Returns false for another word. */
+static bool find(const char *word, size_t length, MPI_Op *op, bool *swaps)
+{
+    const struct {
+        const char *word;
+        MPI_Op op;
+    } rows[] = {{"sum", MPI_SUM},         {"prod", MPI_PROD},   {"max", MPI_MAX},       {"min", MPI_MIN},
+                {"band", MPI_BAND},       {"bor", MPI_BOR},     {"bxor", MPI_BXOR},     {"land", MPI_LAND},
+                {"lor", MPI_LOR},         {"lxor", MPI_LXOR},   {"maxloc", MPI_MAXLOC}, {"minloc", MPI_MINLOC},
+                {"replace", MPI_REPLACE}, {"no_op", MPI_NO_OP}, {"cas", MPI_OP_NULL}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (strlen(rows[i].word) == length && strncmp(rows[i].word, word, length) == 0) {
+            *op = rows[i].op;
+            *swaps = rows[i].op == MPI_OP_NULL;
+            return true;
+        }
+    return false;
+}
+
+/* All ranks that have memory are reached so. */
+static bool everywhere(const struct lmpi_window *window, const struct lmpi_op *op)
+{
+    bool all = true;
+    for (int i = 0; i < window->ranks && all; i++) {
+        const struct lmpi_target *target = &window->target[i];
+        all = !target->memory || uccs_accumulate_intrinsic(target->endpoint, target->memory, op->type, op->how);
+    }
+    return all;
+}
+
+/* Returns an error class. */
+static int ask(const struct lmpi_window *window, const char *word, size_t length, const struct lmpi_type *type,
+               int *flag)
+{
+    struct lmpi_op op;
+    MPI_Op which;
+    bool swaps;
+    if (!find(word, length, &which, &swaps))
+        return MPI_ERR_OP;
+    size_t bytes = swaps ? lmpi_op_swaps(type) : 0;
+    if (swaps) /* the processor's, as a sum of integers of that size is */
+        op = (struct lmpi_op){UCCS_SUM, bytes == 8 ? UCCS_INT64 : bytes == 4 ? UCCS_INT32 : UCCS_LONG_DOUBLE, bytes};
+    if (!swaps && lmpi_op_of(which, type, true, &op) != MPI_SUCCESS)
+        *flag = 0;
+    else
+        *flag &= everywhere(window, &op);
+    return MPI_SUCCESS;
+}
+
+int MPIX_Win_op_intrinsic(const char *ops, MPI_Aint max_count, MPI_Datatype type, MPI_Win win, int *flag)
+{
+    struct lmpi_window *window = lmpi_window(win);
+    const struct lmpi_type *known = lmpi_type(type);
+    int status = MPI_SUCCESS, all = 1;
+    if (!window)
+        return MPI_ERR_WIN;
+    if (max_count < 0 || !known)
+        return lmpi_error(window, known ? MPI_ERR_COUNT : MPI_ERR_TYPE);
+    for (const char *word = ops; status == MPI_SUCCESS; word++) {
+        size_t length = strcspn(word, ",");
+        status = ask(window, word, length, known, &all);
+        word += length;
+        if (!*word)
+            break;
+    }
+    if (status != MPI_SUCCESS)
+        return lmpi_error(window, status);
+    *flag = all;
+    return MPI_SUCCESS;
+}
