@@ -7,7 +7,7 @@
 static unsigned kinds_at(struct lmpi_window *window, int first, int n)
 {
     bool wait = false;
-    if (window->family)
+    if (window->family && !window->part)
         return __atomic_load_n(window->parent ? &window->parent->kinds : &window->kinds, __ATOMIC_RELAXED);
     for (int i = first; i < first + n; i++)
         wait |= window->target[i].far_ops;
