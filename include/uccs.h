@@ -300,7 +300,8 @@ struct uccs_memory_attr {
 };
 /* The context of these calls may be null.
  * Makes new memory of this process that all processes of the node map: the fastest kind. It is zeroed and begins on a
- * cache line. */
+ * cache line. It costs microseconds whatever its size, as the kernel zeroes pages when they are touched.
+ * LATERAL_MEMORY bytes fit always, more as far as the machine has memory. */
 int uccs_memory_allocate(uccs_context_t context, size_t length, uccs_memory_t *memory);
 /* Registers any existing memory of this process. The memory must outlive the registration. */
 int uccs_memory_register(uccs_context_t context, void *address, size_t length, uccs_memory_t *memory);

@@ -29,7 +29,7 @@ static int begin(void)
     log_debug_enable(env_flag(ENV_DEBUG));
     uccs_core.spin = (uint32_t)env_number(ENV_SPIN);
     struct uccs_memory_want want = {.heap_bytes = env_size(ENV_SYMMETRIC_SIZE),
-                                    .region_bytes = env_size(ENV_MEMORY) + UCCS_LIBRARY_BYTES,
+                                    .region_bytes = uccs_region_want,
                                     .globals = env_flag(ENV_GLOBALS)};
     image_settle_threads();
     uccs_far_am_open();

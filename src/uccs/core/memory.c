@@ -313,7 +313,7 @@ int uccs_memory_open(const struct uccs_memory_want *want)
     if (map.base)
         return reopen();
     ask(want);
-    size_t region_bytes = want->region_bytes;
+    size_t region_bytes = want->region_bytes((uint32_t)rte.node_size);
     rte_node_barrier_last(agree, &region_bytes);
     if (rte.node->file_bytes == 0)
         return -1; /* the PE that ran agree has printed why */

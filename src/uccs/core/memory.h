@@ -48,8 +48,8 @@ void *uccs_memory_resolve(const void *addr, int pe);
 
 struct uccs_memory_want {
     size_t heap_bytes;
-    size_t region_bytes; /* memory of uccs_memory_allocate and of staged messages */
-    bool globals;        /* true: move the program's globals onto shared pages */
+    size_t (*region_bytes)(uint32_t node_size); /* returns the size of the region (object/region.h) */
+    bool globals;                               /* true: move the program's globals onto shared pages */
 };
 
 /* Agrees on sizes with the node, grows and maps the node's file, moves the globals. On return all PEs of the node are

@@ -158,7 +158,7 @@ static void change(struct uccs_attached *table)
 static bool grow(struct uccs_attached *table)
 {
     const uint64_t room = table->room * 2 + 2;
-    uint64_t *spent = uccs_region_take(UCCS_ROOM_PROGRAM, sizeof(struct uccs_attached_range) * (room + 1));
+    uint64_t *spent = uccs_region_take(UCCS_ROOM_MEMORY, sizeof(struct uccs_attached_range) * (room + 1));
     if (!spent)
         return false;
     /* The first place of a table holds the offset of the former one. */
@@ -237,7 +237,7 @@ int uccs_attached_remove(struct uccs_attached *table, const void *start)
 
 struct uccs_attached *uccs_attached_create(void)
 {
-    struct uccs_attached *table = uccs_region_take(UCCS_ROOM_PROGRAM, sizeof *table);
+    struct uccs_attached *table = uccs_region_take(UCCS_ROOM_MEMORY, sizeof *table);
     if (!table)
         return 0;
     *table = (struct uccs_attached){.room = 0};

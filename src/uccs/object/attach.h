@@ -17,7 +17,7 @@
 
 #include "uccs/object/region.h"
 
-/* A table's head, in the owner's room for the program. */
+/* A table's head, in the owner's room for memory. */
 struct uccs_attached {
     cache_aligned uint64_t version;
     uint64_t ranges; /* offset of the first struct uccs_attached_range in the owner's region */

@@ -1,14 +1,21 @@
 #include "uccs/object/room.h"
 
 #include "base/atomic.h"
+#include "base/env.h"
 #include "base/heap.h"
 #include "uccs/core/memory.h"
 
 #include <pthread.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 /* Guards the allocators. Calls are rare. */
 static pthread_mutex_t books = PTHREAD_MUTEX_INITIALIZER;
 static struct heap *rooms[UCCS_ROOMS];
+/* End of the highest block of earlier lives in the room for memory; the pages are the same. */
+static size_t former_top;
 
 static char *my_region(size_t *bytes)
 {
@@ -17,41 +24,128 @@ static char *my_region(size_t *bytes)
 
 size_t uccs_region_program_bytes(void)
 {
-    size_t bytes;
-    my_region(&bytes);
-    return bytes - UCCS_LIBRARY_BYTES;
+    return env_size(ENV_MEMORY) & ~(size_t)(CACHE_LINE - 1);
 }
 
-/* The library's room lies behind the program's. */
+#define MOST_OF_A_NODE ((uint64_t)16 << 40) /* address space for the memory of all PEs of a node */
+
+/* Returns true when the process may not have as much address space as it likes. */
+static bool is_limited(void)
+{
+    struct rlimit space, file;
+    return getrlimit(RLIMIT_AS, &space) != 0 || getrlimit(RLIMIT_FSIZE, &file) != 0 ||
+           space.rlim_cur != RLIM_INFINITY || file.rlim_cur != RLIM_INFINITY;
+}
+
+size_t uccs_region_want(uint32_t node_size)
+{
+    uint64_t memory = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);
+    uint64_t most = MOST_OF_A_NODE / node_size, least = uccs_region_program_bytes();
+    memory = is_limited() ? 0 : memory < most ? memory : most;
+    return (memory > least ? memory : least) + least + UCCS_LIBRARY_BYTES;
+}
+
+/* The program's room and the library's lie at the end, behind the room for memory. */
 static char *room_start(enum uccs_room room)
 {
     size_t bytes;
-    return my_region(&bytes) + (room == UCCS_ROOM_LIBRARY ? uccs_region_program_bytes() : 0);
+    char *start = my_region(&bytes);
+    size_t program = bytes - UCCS_LIBRARY_BYTES - uccs_region_program_bytes();
+    return start + (room == UCCS_ROOM_MEMORY ? 0 : room == UCCS_ROOM_PROGRAM ? program : bytes - UCCS_LIBRARY_BYTES);
+}
+
+static size_t room_bytes(enum uccs_room room)
+{
+    const char *end = room == UCCS_ROOM_MEMORY ? room_start(UCCS_ROOM_PROGRAM) : 0;
+    if (end)
+        return (size_t)(end - room_start(room));
+    return room == UCCS_ROOM_LIBRARY ? UCCS_LIBRARY_BYTES : uccs_region_program_bytes();
+}
+
+static enum uccs_room room_of(const void *block)
+{
+    const char *at = block;
+    return at >= room_start(UCCS_ROOM_LIBRARY)   ? UCCS_ROOM_LIBRARY
+           : at >= room_start(UCCS_ROOM_PROGRAM) ? UCCS_ROOM_PROGRAM
+                                                 : UCCS_ROOM_MEMORY;
+}
+
+/* Under `books`. Takes a block and stores how many of its bytes earlier blocks of the room for memory may have written
+ * to. Returns null when the room is full. */
+static char *take(enum uccs_room room, size_t length, size_t *used)
+{
+    size_t offset;
+    struct heap_stats before;
+    if (!rooms[room] && !(rooms[room] = heap_create(room_bytes(room))))
+        return 0;
+    heap_stats(rooms[room], &before);
+    if (heap_alloc(rooms[room], length, CACHE_LINE, &offset) != HEAP_OK)
+        return 0;
+    size_t top = before.top > former_top ? before.top : former_top, old = top > offset ? top - offset : 0;
+    *used = old < length ? old : length;
+    return room_start(room) + offset;
 }
 
 void *uccs_region_take(enum uccs_room room, size_t length)
 {
-    size_t offset;
+    size_t used;
     pthread_mutex_lock(&books);
-    if (!rooms[room])
-        rooms[room] = heap_create(room == UCCS_ROOM_LIBRARY ? UCCS_LIBRARY_BYTES : uccs_region_program_bytes());
-    int status = rooms[room] ? heap_alloc(rooms[room], length, CACHE_LINE, &offset) : HEAP_NO_BOOKS;
+    void *block = take(room, length, &used);
     pthread_mutex_unlock(&books);
-    return status ? 0 : room_start(room) + offset;
+    return block;
+}
+
+#define PUNCH_BYTES ((size_t)1 << 20) /* from this size on, pages go back to the kernel, which zeroes them again */
+#define PUNCH_GRAIN ((size_t)65536)   /* whole pages on every machine */
+
+/* Gives the pages inside of the bytes back to the kernel. Returns the number of bytes before them, and stores those
+ * behind them; returns `bytes` when it has done nothing. */
+static size_t punch(char *start, size_t bytes, size_t *behind)
+{
+    char *first = (char *)(((uintptr_t)start + PUNCH_GRAIN - 1) & ~(PUNCH_GRAIN - 1));
+    char *end = (char *)(((uintptr_t)start + bytes) & ~(PUNCH_GRAIN - 1));
+    *behind = 0;
+    if (bytes < PUNCH_BYTES || madvise(first, (size_t)(end - first), MADV_REMOVE) != 0)
+        return bytes;
+    *behind = (size_t)(start + bytes - end);
+    return (size_t)(first - start);
+}
+
+/* Memory above the highest block so far, of all lives, is fresh. */
+void *uccs_region_take_zeroed(size_t length)
+{
+    size_t used, behind;
+    pthread_mutex_lock(&books);
+    char *block = take(UCCS_ROOM_MEMORY, length, &used);
+    pthread_mutex_unlock(&books);
+    if (block && used) {
+        size_t before = punch(block, used, &behind);
+        memset(block, 0, before);
+        memset(block + used - behind, 0, behind);
+    }
+    return block;
 }
 
 void uccs_region_give(void *block)
 {
-    enum uccs_room room = (char *)block < room_start(UCCS_ROOM_LIBRARY) ? UCCS_ROOM_PROGRAM : UCCS_ROOM_LIBRARY;
+    enum uccs_room room = room_of(block);
+    size_t offset = (size_t)((char *)block - room_start(room)), bytes, behind;
     pthread_mutex_lock(&books);
-    if (rooms[room]) /* null: the life of the block is over */
-        heap_free(rooms[room], (size_t)((char *)block - room_start(room)));
+    if (rooms[room]) { /* null: the life of the block is over */
+        if (heap_size_of(rooms[room], offset, &bytes) == HEAP_OK && room == UCCS_ROOM_MEMORY)
+            (void)punch(block, bytes, &behind);
+        heap_free(rooms[room], offset);
+    }
     pthread_mutex_unlock(&books);
 }
 
 void uccs_room_close(void)
 {
+    struct heap_stats stats = {0};
     pthread_mutex_lock(&books);
+    if (rooms[UCCS_ROOM_MEMORY])
+        heap_stats(rooms[UCCS_ROOM_MEMORY], &stats);
+    former_top = stats.top > former_top ? stats.top : former_top;
     for (int room = 0; room < UCCS_ROOMS; room++) {
         heap_destroy(rooms[room]);
         rooms[room] = 0;

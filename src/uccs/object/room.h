@@ -6,14 +6,21 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The mapped region has two rooms. The program's room has LATERAL_MEMORY bytes, for uccs_memory_allocate and for the
- * program's messages on their way. The library's room holds its own messages, so that the library can still send when
- * the program has filled its room. */
-enum uccs_room { UCCS_ROOM_PROGRAM, UCCS_ROOM_LIBRARY, UCCS_ROOMS };
+/* The mapped region has three rooms. The room for memory is for uccs_memory_allocate; it has as many bytes as the machine
+ * has memory, and LATERAL_MEMORY at least. The program's room has LATERAL_MEMORY bytes, for the program's messages on
+ * their way. The library's room holds its own messages, so that the library can still send when the program has filled
+ * its room. All of this is address space; pages exist once touched. */
+enum uccs_room { UCCS_ROOM_PROGRAM, UCCS_ROOM_LIBRARY, UCCS_ROOM_MEMORY, UCCS_ROOMS };
 #define UCCS_LIBRARY_BYTES ((size_t)64 << 20) /* address space; pages exist once touched */
+
+/* Returns the size of the region that a PE of a node with this many PEs asks for, in bytes. */
+size_t uccs_region_want(uint32_t node_size);
 
 /* Returns the size of the program's room in bytes. */
 size_t uccs_region_program_bytes(void);
+
+/* uccs_region_take for uccs_memory_allocate: the block is zeroed. */
+void *uccs_region_take_zeroed(size_t length);
 
 /* take allocates memory for another part of the substrate (staged messages). It returns null when the room is full.
  * give frees it. */

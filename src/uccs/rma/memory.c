@@ -18,10 +18,9 @@ int uccs_memory_allocate(uccs_context_t context, size_t length, uccs_memory_t *m
     (void)context;
     if (!memory || length == 0)
         return UCCS_ERR_INVALID;
-    void *block = uccs_region_take(UCCS_ROOM_PROGRAM, length);
+    void *block = uccs_region_take_zeroed(length);
     if (!block)
         return UCCS_ERR_NO_MEMORY;
-    memset(block, 0, length);
     struct uccs_region *region = uccs_region_describe(block, length, UCCS_DOMAIN_CPU);
     if (!region) {
         uccs_region_give(block);
