@@ -326,6 +326,24 @@ int uccs_memory_attach(uccs_memory_t memory, void *address, size_t length);
 int uccs_memory_detach(uccs_memory_t memory, void *address);
 int uccs_memory_query(uccs_memory_t memory, struct uccs_memory_attr *attr);
 
+/* --- Locks: UCCS_LOCK_BYTES zeroed bytes in memory that the node maps (UCCS_DOMAIN_CPU), at a multiple of 64 bytes, are
+ * a lock for readers and one writer. It is fair: whoever asks first enters first, and readers who follow each other are
+ * inside together. Fewer than 2^20 askers may wait or be inside at a time. Any threads of any processes use it alike; a
+ * thread that asks for a lock that it holds waits for ever. On the node, entering a free lock and leaving it are one
+ * atomic each, which also brings a waiter its turn; the more are before a waiter, the less often it looks (the ticket
+ * lock of Mellor-Crummey and Scott). From another node, entering costs a message and its answer, and the network is not
+ * polled; the owner's process grants the lock, so it has to make progress.
+ * Errors: UCCS_ERR_INVALID for memory that can hold no lock, UCCS_ERR_STATE for uccs_lock inside of a handler. */
+#define UCCS_LOCK_BYTES 128
+enum uccs_lock_mode { UCCS_LOCK_SHARED, UCCS_LOCK_EXCLUSIVE };
+int uccs_lock(uccs_endpoint_t endpoint, uccs_memory_t memory, size_t offset, enum uccs_lock_mode mode);
+/* The request completes when the lock is held; the caller unlocks after that. Tests and waits of this process let it
+ * in. */
+int uccs_lock_nb(uccs_endpoint_t endpoint, uccs_memory_t memory, size_t offset, enum uccs_lock_mode mode,
+                 uccs_request_t *request);
+/* Returns at once. `mode` is the lock's. Operations that must be complete before the lock is free: flush first. */
+int uccs_unlock(uccs_endpoint_t endpoint, uccs_memory_t memory, size_t offset, enum uccs_lock_mode mode);
+
 /* --- One-sided operations: `memory` belongs to the endpoint's process, `offset` counts from its start.
  *   short, medium  the program may change the source when the call returns (limits below)
  *   large          the same; in the _nb form the program must not change the source until `desc` completes

@@ -1,4 +1,5 @@
-/* Dynamic memory: ranges of every kind come and go while peers use others; data, atomics, shapes, bounds and errors.
+/* Dynamic memory: ranges of every kind come and go while peers use others; data, atomics,
+ * accumulates, shapes, bounds and errors.
  * pes: 2 3
  * case: kernel
  * env: LATERAL_CMA=1
@@ -88,6 +89,52 @@ static void test_atomics(int kind)
     CHECK_EQ(small, (1u << npes) - 1);
     CHECK_EQ(uccs_atomic64(context, zero, all[0], at + 4, UCCS_ATOMIC_FETCH, 0, 0, &old, 0), UCCS_ERR_INVALID);
     OK(uccs_endpoint_release(zero));
+}
+
+/* Everybody accumulates on one array of process 0, whose elements lie across stripes of locks: pairs, reals, and words
+ * that do not lie at a multiple of their size. */
+static void test_accumulates(int kind)
+{
+    enum { N = 3000, TIMES = 3 };
+    uccs_endpoint_t zero = check_endpoint(context, 0);
+    const uint64_t at = places[0][kind] + 1024, odd = places[0][kind] + 40001;
+    double *ones = malloc(N * sizeof *ones), *sums = calloc(N, sizeof *sums);
+    struct pair {
+        double value;
+        int index;
+    } best = {me, me}, found = {0};
+    long word = 1L << me, words = 0, none = 0;
+    for (int i = 0; i < N; i++)
+        ones[i] = i + 0.5;
+    OK(uccs_accumulate(zero, all[0], at, sums, 0, me == 0 ? N : 0, UCCS_DOUBLE, UCCS_REPLACE, 0));
+    OK(uccs_accumulate(zero, all[0], odd, &none, 0, me == 0, UCCS_INT64, UCCS_REPLACE, 0));
+    OK(uccs_flush(context));
+    OK(uccs_barrier(UCCS_GROUP_WORLD));
+    for (int i = 0; i < TIMES; i++)
+        OK(uccs_accumulate(zero, all[0], at, ones, i ? sums : 0, N, UCCS_DOUBLE, UCCS_SUM, 0));
+    for (int i = 0; i < N; i++) /* others' additions may come between my second one and my third */
+        CHECK(sums[i] >= 2 * ones[i] && sums[i] <= (TIMES * npes - 1) * ones[i]);
+    OK(uccs_accumulate(zero, all[0], odd, &word, 0, 1, UCCS_INT64, UCCS_OR, 0));
+    OK(uccs_flush(context));
+    OK(uccs_barrier(UCCS_GROUP_WORLD));
+    OK(uccs_accumulate(zero, all[0], at, 0, sums, N, UCCS_DOUBLE, UCCS_NO_OP, 0));
+    OK(uccs_get_short_contiguous(context, zero, all[0], odd, &words, sizeof words, 0));
+    for (int i = 0; i < N; i++)
+        CHECK(sums[i] == TIMES * npes * ones[i]);
+    CHECK_EQ(words, (1L << npes) - 1);
+    OK(uccs_barrier(UCCS_GROUP_WORLD));
+    OK(uccs_accumulate(zero, all[0], at, &best, 0, 1, UCCS_DOUBLE_INT, me == 0 ? UCCS_REPLACE : UCCS_NO_OP, 0));
+    OK(uccs_flush(context));
+    OK(uccs_barrier(UCCS_GROUP_WORLD));
+    OK(uccs_accumulate(zero, all[0], at, &best, 0, 1, UCCS_DOUBLE_INT, UCCS_MAX, 0));
+    OK(uccs_flush(context));
+    OK(uccs_barrier(UCCS_GROUP_WORLD));
+    OK(uccs_accumulate(zero, all[0], at, 0, &found, 1, UCCS_DOUBLE_INT, UCCS_NO_OP, 0));
+    CHECK(found.value == npes - 1 && found.index == npes - 1);
+    CHECK_EQ(uccs_accumulate(zero, all[0], 64, &word, &words, 1, UCCS_INT64, UCCS_SUM, 0), UCCS_ERR_BOUNDS);
+    OK(uccs_endpoint_release(zero));
+    free(ones);
+    free(sums);
 }
 
 /* The range [at, at + BYTES) is attached, and nothing beside it; `near` tells whether the caller can see that. */
@@ -214,6 +261,8 @@ int main(void)
         test_moves(places[next_pe][kind]);
         test_shapes(places[next_pe][kind]);
         test_atomics(kind);
+        OK(uccs_barrier(UCCS_GROUP_WORLD));
+        test_accumulates(kind);
         OK(uccs_barrier(UCCS_GROUP_WORLD));
     }
     test_bounds(places[next_pe][0]);

@@ -83,7 +83,7 @@ _Static_assert(sizeof(struct uccs_message) == OWN_CELL_BYTES, "a message fills a
 
 /* Handlers of the library's own context (OWN_INNER): letters, operations executed by the target, out-of-band messages.
  * While uccs.h is in use, the context exists, and OpenSHMEM's waits poll. */
-enum { UCCS_INNER_LETTER, UCCS_INNER_REMOTE, UCCS_INNER_OOB, UCCS_INNER_PULL };
+enum { UCCS_INNER_LETTER, UCCS_INNER_REMOTE, UCCS_INNER_OOB, UCCS_INNER_PULL, UCCS_INNER_LOCK };
 
 enum uccs_am_outcome {
     UCCS_AM_HANDLED,

@@ -23,7 +23,8 @@ static struct uccs_context inner = {
     .handlers = {[UCCS_INNER_LETTER] = {.handler = uccs_letter_arrived},
                  [UCCS_INNER_REMOTE] = {.handler = uccs_remote_arrived},
                  [UCCS_INNER_OOB] = {.handler = uccs_oob_arrived},
-                 [UCCS_INNER_PULL] = {.handler = uccs_pull_arrived}},
+                 [UCCS_INNER_PULL] = {.handler = uccs_pull_arrived},
+                 [UCCS_INNER_LOCK] = {.handler = uccs_lock_left}},
 };
 
 int uccs_embed(const struct uccs_environment *environment)

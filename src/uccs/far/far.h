@@ -145,6 +145,13 @@ void uccs_far_counter_clear(uccs_counter counter);
 bool uccs_far_import(int pe, uint64_t region);
 void uccs_far_memory_gone(uint64_t region, const uint64_t *importers);
 
+/* Locks (lock.c) at a place of the target. uccs_far_lock adds one to the request's count until the owner has granted the
+ * lock; it fails when the memory is gone or holds no locks. uccs_far_unlock returns at once. uccs_far_lock_grant grants
+ * this process's locks to waiters of other nodes whose turn it is. */
+void uccs_far_lock(int pe, struct uccs_far_place at, enum uccs_lock_mode mode, struct uccs_request *request);
+void uccs_far_unlock(int pe, struct uccs_far_place at, enum uccs_lock_mode mode);
+void uccs_far_lock_grant(void);
+
 /* Stores to a word of the target's rows, at this offset of FAR_ROWS. The store is neither ordered nor flushed. */
 void uccs_far_flag(int pe, uint64_t offset, uint64_t value);
 

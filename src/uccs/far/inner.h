@@ -56,4 +56,8 @@ extern const struct link_handler far_on_change;
 /* region.c */
 extern const struct link_handler far_on_import, far_on_gone;
 
+/* lock.c. close forgets the waiters at the end of a life. */
+void far_lock_close(void);
+extern const struct link_handler far_on_lock, far_on_unlock, far_on_locked;
+
 #endif

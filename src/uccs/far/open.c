@@ -16,6 +16,9 @@ int uccs_far_open(void)
     link_handle(LINK_DATA, &far_on_data);
     link_handle(LINK_IMPORT, &far_on_import);
     link_handle(LINK_GONE, &far_on_gone);
+    link_handle(LINK_LOCK, &far_on_lock);
+    link_handle(LINK_UNLOCK, &far_on_unlock);
+    link_handle(LINK_LOCKED, &far_on_locked);
     return link_open();
 }
 
@@ -27,4 +30,5 @@ void uccs_far_settle(void)
 void uccs_far_close(void)
 {
     link_close();
+    far_lock_close();
 }

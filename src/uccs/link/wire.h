@@ -20,6 +20,9 @@ enum link_kind {
     LINK_FLAG,
     LINK_IMPORT,
     LINK_GONE,
+    LINK_LOCK,
+    LINK_UNLOCK,
+    LINK_LOCKED, /* grants or refuses a lock */
     LINK_AM,
     LINK_AM_DONE,
     LINK_HELLO, /* the data is the address of a lane that issues; answers go there */

@@ -5,7 +5,9 @@
 
 #include "uccs/am/am.h"
 
-/* The handler of operations that the target executes, in the library's own context. */
+/* Handlers in the library's own context: of a step that may bring the turn of waiters of other nodes at a lock of this
+ * process, and of operations that the target executes. */
+void uccs_lock_left(uccs_am_token_t token, const void *payload, size_t length, void *argument);
 void uccs_remote_arrived(uccs_am_token_t token, const void *payload, size_t length, void *argument);
 
 #endif

@@ -1,0 +1,191 @@
+/* Locks whose owner is on another node: object/ticket.h has the lock. The owner takes a ticket for the asker when its
+ * message arrives, and grants the lock by a message when it is the ticket's turn. So an asker waits for one message and
+ * never polls the network.
+ *
+ * A step that may bring the turn of such a waiter is followed by uccs_far_lock_grant in the owner's process; another
+ * process of the node sends it a message for that (rma/lock.c). Grants are not asks, so that a quiet does not wait for
+ * them. */
+#include "uccs/far/inner.h"
+
+#include "uccs/object/region.h"
+#include "uccs/object/ticket.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+
+/* An asker that waits for its turn, at the owner. */
+struct waiter {
+    struct uccs_ticket_lock *lock;
+    uint32_t ticket;
+    enum uccs_lock_mode mode;
+    struct link_origin *origin; /* the asker's service lane */
+    int pe;
+    uint64_t asker; /* the asker's request */
+    struct waiter *next;
+};
+
+/* Waiters in the order of their tickets. The lock is taken last. */
+static struct waiter *first, **last = &first;
+static pthread_mutex_t waiting = PTHREAD_MUTEX_INITIALIZER;
+
+static struct link_message message_of(enum link_kind kind, struct uccs_far_place at, enum uccs_lock_mode mode)
+{
+    struct link_message message = {
+        .header = {.kind = (uint8_t)kind, .segment = (uint8_t)at.segment, .at = {at.offset, at.region}}};
+    message.header.amo.what = (uint8_t)mode;
+    return message;
+}
+
+/* --- The asker */
+
+void uccs_far_lock(int pe, struct uccs_far_place at, enum uccs_lock_mode mode, struct uccs_request *request)
+{
+    struct link_message message = message_of(LINK_LOCK, at, mode);
+    message.header.amo.asker = (uint64_t)(uintptr_t)request;
+    uccs_request_begin(request);
+    link_make_room(link_service());
+    link_issue(link_service(), pe, &message);
+}
+
+void uccs_far_unlock(int pe, struct uccs_far_place at, enum uccs_lock_mode mode)
+{
+    struct link_message message = message_of(LINK_UNLOCK, at, mode);
+    message.counts = true;
+    link_make_room(link_service());
+    link_issue(link_service(), pe, &message);
+}
+
+static void hear_locked(struct link_arrival *arrival)
+{
+    const struct link_header *header = &arrival->header;
+    uccs_request_finish((struct uccs_request *)(uintptr_t)header->answer.asker, header->answer.failed);
+}
+
+/* --- The owner */
+
+static struct link_message grant_of(uint64_t asker, bool good)
+{
+    struct link_message message = {.header.kind = LINK_LOCKED};
+    message.header.answer.asker = asker;
+    message.header.answer.failed = !good;
+    return message;
+}
+
+/* Under `waiting`. Takes the mark off a lock for which nobody waits any more. */
+static void unmark(struct uccs_ticket_lock *lock)
+{
+    for (const struct waiter *waiter = first; waiter; waiter = waiter->next)
+        if (waiter->lock == lock)
+            return;
+    (void)atomic_fetch_and_acqrel(&lock->word, ~TICKET_FAR); /* acqrel: all of ticket.h */
+}
+
+/* Takes the waiters off the list whose turn it is, and returns them. Waiters of a lock are in the order of their
+ * tickets, so one that enters brings the turn to those behind it in the same round. */
+static struct waiter *take_ready(void)
+{
+    struct waiter *ready = 0, **end = &ready;
+    bool more;
+    pthread_mutex_lock(&waiting);
+    for (struct waiter **at = &first; *at;) {
+        struct waiter *waiter = *at;
+        if (!uccs_ticket_enter(waiter->lock, waiter->ticket, waiter->mode, &more)) {
+            at = &waiter->next;
+            continue;
+        }
+        *at = waiter->next;
+        waiter->next = 0;
+        *end = waiter;
+        end = &waiter->next;
+    }
+    for (last = &first; *last;)
+        last = &(*last)->next;
+    for (const struct waiter *waiter = ready; waiter; waiter = waiter->next)
+        unmark(waiter->lock);
+    pthread_mutex_unlock(&waiting);
+    return ready;
+}
+
+void uccs_far_lock_grant(void)
+{
+    for (struct waiter *next, *ready = take_ready(); ready; ready = next) {
+        const struct link_message message = grant_of(ready->asker, true);
+        next = ready->next;
+        link_issue(link_service(), ready->pe, &message);
+        free(ready);
+    }
+}
+
+/* The same inside of an event, where answers leave with the poll. */
+static void grant_in_event(void)
+{
+    for (struct waiter *next, *ready = take_ready(); ready; ready = next) {
+        const struct link_message message = grant_of(ready->asker, true);
+        next = ready->next;
+        link_answer(ready->origin, &message);
+        free(ready);
+    }
+}
+
+/* Returns the lock that a message names; null when its memory is gone or cannot hold a lock. */
+static struct uccs_ticket_lock *lock_of(const struct link_header *header)
+{
+    char *at = far_place_of(header, header->at.offset, UCCS_LOCK_BYTES);
+    bool fine = at && (uintptr_t)at % CACHE_LINE == 0 &&
+                (header->segment != FAR_REGION || !uccs_region_locked(header->at.region, at));
+    return fine ? (struct uccs_ticket_lock *)at : 0;
+}
+
+/* Sets the mark before the next look at the turn: the step that brings the turn sees the mark, or the look sees the
+ * turn. */
+static void wait_in_line(struct waiter *waiter)
+{
+    pthread_mutex_lock(&waiting);
+    (void)uccs_ticket_take(waiter->lock, waiter->mode, &waiter->ticket); /* take_ready lets it in */
+    (void)atomic_fetch_or_acqrel(&waiter->lock->word, TICKET_FAR);       /* acqrel: all of ticket.h */
+    *last = waiter;
+    last = &waiter->next;
+    pthread_mutex_unlock(&waiting);
+    grant_in_event();
+}
+
+static void hear_lock(struct link_arrival *arrival)
+{
+    const struct link_header *header = &arrival->header;
+    const enum uccs_lock_mode mode = (enum uccs_lock_mode)header->amo.what;
+    struct uccs_ticket_lock *lock = lock_of(header);
+    if (!lock || uccs_ticket_enter_now(lock, mode)) {
+        const struct link_message answer = grant_of(header->amo.asker, lock);
+        link_answer(arrival->origin, &answer);
+        return;
+    }
+    struct waiter *waiter = malloc(sizeof *waiter);
+    if (!waiter)
+        watch_fail("no memory for a lock of PE %u", header->from);
+    *waiter = (struct waiter){.lock = lock,
+                              .mode = mode,
+                              .origin = arrival->origin,
+                              .pe = (int)header->from,
+                              .asker = header->amo.asker};
+    wait_in_line(waiter);
+}
+
+static void hear_unlock(struct link_arrival *arrival)
+{
+    struct uccs_ticket_lock *lock = lock_of(&arrival->header);
+    if (lock && uccs_ticket_leave(lock, (enum uccs_lock_mode)arrival->header.amo.what))
+        grant_in_event();
+}
+
+void far_lock_close(void)
+{
+    for (struct waiter *next; first; first = next) {
+        next = first->next;
+        free(first);
+    }
+    last = &first;
+}
+
+const struct link_handler far_on_lock = {.landed = hear_lock};
+const struct link_handler far_on_unlock = {.counts = true, .landed = hear_unlock};
+const struct link_handler far_on_locked = {.loose = true, .landed = hear_locked};

@@ -1,0 +1,226 @@
+/* Locks of the public interface. object/ticket.h has the lock, far/lock.c the locks of other nodes. */
+#include "uccs/object/attach.h"
+#include "uccs/object/ticket.h"
+#include "uccs/rma/inner.h"
+
+#include <stdlib.h>
+
+/* A lock that a request waits for. */
+struct pending {
+    struct uccs_work work;
+    struct uccs_ticket_lock *lock;
+    uint32_t ticket;
+    int owner;
+    enum uccs_lock_mode mode;
+    bool held, tell; /* tell: the owner's process does not know of its waiters' turn yet */
+    struct uccs_request *request;
+};
+
+static bool fits(const char *at, enum uccs_lock_mode mode)
+{
+    return (unsigned)mode <= UCCS_LOCK_EXCLUSIVE && (uintptr_t)at % CACHE_LINE == 0;
+}
+
+/* Finds any lock. Returns UCCS_OK, with `lock` null when it is on another node, or an error. */
+static int find(uccs_endpoint_t endpoint, uccs_memory_t memory, size_t offset, enum uccs_lock_mode mode,
+                struct uccs_ticket_lock **lock)
+{
+    struct uccs_attached_piece at;
+    *lock = 0;
+    if (!endpoint || (unsigned)mode > UCCS_LOCK_EXCLUSIVE)
+        return UCCS_ERR_INVALID;
+    int status = uccs_rma_check(endpoint, memory, offset, UCCS_LOCK_BYTES, 0);
+    if (status != UCCS_OK || uccs_region_far(memory))
+        return status;
+    at = (struct uccs_attached_piece){.bytes = UCCS_LOCK_BYTES,
+                                      .near = memory->near ? memory->near + offset : 0,
+                                      .mapped = memory->domain == UCCS_DOMAIN_CPU};
+    if (memory->dynamic)
+        status = uccs_attached_find(memory, offset, UCCS_LOCK_BYTES, &at);
+    if (status == UCCS_OK && (!at.mapped || at.bytes < UCCS_LOCK_BYTES || !fits(at.near, mode)))
+        status = UCCS_ERR_INVALID;
+    *lock = (struct uccs_ticket_lock *)at.near;
+    return status;
+}
+
+/* Finds a lock in mapped memory by a few instructions; returns null for all others and for errors. */
+static inline struct uccs_ticket_lock *find_mapped(uccs_endpoint_t endpoint, uccs_memory_t memory, size_t offset,
+                                                   enum uccs_lock_mode mode)
+{
+    const bool fine = endpoint && memory && memory->near && memory->domain == UCCS_DOMAIN_CPU &&
+                      memory->owner == endpoint->pe && fits(memory->near + offset, mode) &&
+                      uccs_region_check(memory, offset, UCCS_LOCK_BYTES) == UCCS_OK;
+    return lat_likely(fine) ? (struct uccs_ticket_lock *)(memory->near + offset) : 0;
+}
+
+static struct uccs_far_place place_of(const struct uccs_region *memory, size_t offset)
+{
+    return (struct uccs_far_place){FAR_REGION, offset, uccs_region_id(memory->slot, memory->generation)};
+}
+
+/* Makes the owner's process grant the lock to waiters of other nodes. Returns false when its ring is full. */
+static bool try_tell(int owner)
+{
+    if (owner != uccs_core.me)
+        return uccs_am_try((uint32_t)owner - uccs_core.first, UCCS_INNER_LOCK, 0, 0, 0);
+    uccs_far_lock_grant();
+    return true;
+}
+
+static lat_cold void tell_owner(int owner)
+{
+    struct uccs_wait wait = {0};
+    while (!try_tell(owner))
+        uccs_am_serve(&wait);
+}
+
+/* --- Waiting: a waiter looks the less often the more tickets are before its own, since each look takes the line of the
+ * lock away from those who change it. From CROWD tickets on, it lets other threads have its core. */
+
+enum { LOOKS_BEFORE_SERVING = 32, PAUSES_A_TICKET = 8, CROWD = 4 };
+
+static bool enter_soon(struct uccs_ticket_lock *lock, uint32_t ticket, enum uccs_lock_mode mode, bool *tell)
+{
+    for (int looks = 0; looks < LOOKS_BEFORE_SERVING && uccs_core.spin; looks++) {
+        if (uccs_ticket_enter(lock, ticket, mode, tell))
+            return true;
+        const uint32_t before = uccs_ticket_before(lock, ticket, mode);
+        if (before >= CROWD)
+            return false;
+        for (uint32_t pauses = 1; pauses < before * PAUSES_A_TICKET; pauses++)
+            atomic_relax();
+    }
+    return false;
+}
+
+static lat_cold void await_turn(struct uccs_ticket_lock *lock, uint32_t ticket, enum uccs_lock_mode mode, int owner)
+{
+    struct uccs_wait wait = {0};
+    bool tell;
+    if (!enter_soon(lock, ticket, mode, &tell))
+        while (!uccs_ticket_enter(lock, ticket, mode, &tell)) {
+            if (uccs_ticket_before(lock, ticket, mode) >= CROWD && wait.looks < uccs_core.spin)
+                wait.looks = uccs_core.spin;
+            uccs_am_serve(&wait);
+        }
+    if (tell)
+        tell_owner(owner);
+}
+
+/* Runs under the list's lock. */
+static bool advance(struct uccs_work *work)
+{
+    struct pending *pending = (struct pending *)work;
+    if (!pending->held)
+        pending->held = uccs_ticket_enter(pending->lock, pending->ticket, pending->mode, &pending->tell);
+    if (pending->tell)
+        pending->tell = !try_tell(pending->owner);
+    if (!pending->held || pending->tell)
+        return false;
+    uccs_request_finish(pending->request, false);
+    free(pending);
+    return true;
+}
+
+static int lock_near_nb(struct uccs_ticket_lock *lock, enum uccs_lock_mode mode, int owner, uccs_request_t *handle)
+{
+    if (uccs_ticket_enter_now(lock, mode))
+        return UCCS_OK;
+    struct pending *pending = malloc(sizeof *pending);
+    struct uccs_request *request = pending ? uccs_request_materialise(handle) : 0;
+    if (!request) {
+        free(pending);
+        return UCCS_ERR_NO_MEMORY;
+    }
+    *pending =
+        (struct pending){.work.advance = advance, .lock = lock, .owner = owner, .mode = mode, .request = request};
+    (void)uccs_ticket_take(lock, mode, &pending->ticket); /* the first advance lets it in */
+    uccs_request_begin(request);
+    uccs_work_add(&pending->work);
+    return UCCS_OK;
+}
+
+int uccs_lock_nb(uccs_endpoint_t endpoint, uccs_memory_t memory, size_t offset, enum uccs_lock_mode mode,
+                 uccs_request_t *request)
+{
+    struct uccs_ticket_lock *lock;
+    int status = request ? find(endpoint, memory, offset, mode, &lock) : UCCS_ERR_INVALID;
+    if (status != UCCS_OK || lock)
+        return status == UCCS_OK ? lock_near_nb(lock, mode, memory->owner, request) : status;
+    struct uccs_request *object = uccs_request_materialise(request);
+    if (!object)
+        return UCCS_ERR_NO_MEMORY;
+    uccs_far_lock(memory->owner, place_of(memory, offset), mode, object);
+    return UCCS_OK;
+}
+
+/* Waits for the owner's grant. Returns UCCS_ERR_INVALID when it refuses: the memory is gone or holds no locks. */
+static int lock_far(const struct uccs_region *memory, size_t offset, enum uccs_lock_mode mode)
+{
+    struct uccs_request mine = {.pending = 1}; /* it has an owner and no parent, so nobody frees it */
+    struct uccs_wait wait = {0};
+    uccs_far_lock(memory->owner, place_of(memory, offset), mode, &mine);
+    while (atomic_load_acquire(&mine.pending) != 1) /* acqrel: uccs_request_finish */
+        uccs_am_serve(&wait);
+    if (!mine.error)
+        return UCCS_OK;
+    return uccs_region_check(memory, 0, 0) == UCCS_OK ? UCCS_ERR_INVALID : UCCS_ERR_STALE;
+}
+
+static int lock_near(struct uccs_ticket_lock *lock, enum uccs_lock_mode mode, int owner)
+{
+    uint32_t ticket;
+    if (mode == UCCS_LOCK_SHARED && lat_likely(uccs_ticket_enter_now(lock, mode)))
+        return UCCS_OK;
+    if (lat_unlikely(!uccs_ticket_take(lock, mode, &ticket)))
+        await_turn(lock, ticket, mode, owner);
+    return UCCS_OK;
+}
+
+static lat_cold int lock_any(uccs_endpoint_t endpoint, uccs_memory_t memory, size_t offset, enum uccs_lock_mode mode)
+{
+    struct uccs_ticket_lock *lock;
+    int status = find(endpoint, memory, offset, mode, &lock);
+    if (status != UCCS_OK)
+        return status;
+    if (uccs_handlers_running)
+        return UCCS_ERR_STATE;
+    return lock ? lock_near(lock, mode, memory->owner) : lock_far(memory, offset, mode);
+}
+
+int uccs_lock(uccs_endpoint_t endpoint, uccs_memory_t memory, size_t offset, enum uccs_lock_mode mode)
+{
+    struct uccs_ticket_lock *lock = find_mapped(endpoint, memory, offset, mode);
+    if (lat_unlikely(!lock || uccs_handlers_running))
+        return lock_any(endpoint, memory, offset, mode);
+    return lock_near(lock, mode, memory->owner);
+}
+
+void uccs_lock_left(uccs_am_token_t token, const void *payload, size_t length, void *argument)
+{
+    (void)token, (void)payload, (void)length, (void)argument;
+    uccs_far_lock_grant();
+}
+
+static lat_cold int unlock_any(uccs_endpoint_t endpoint, uccs_memory_t memory, size_t offset, enum uccs_lock_mode mode)
+{
+    struct uccs_ticket_lock *lock;
+    int status = find(endpoint, memory, offset, mode, &lock);
+    if (status != UCCS_OK)
+        return status;
+    if (!lock)
+        uccs_far_unlock(memory->owner, place_of(memory, offset), mode);
+    else if (uccs_ticket_leave(lock, mode))
+        tell_owner(memory->owner);
+    return UCCS_OK;
+}
+
+int uccs_unlock(uccs_endpoint_t endpoint, uccs_memory_t memory, size_t offset, enum uccs_lock_mode mode)
+{
+    struct uccs_ticket_lock *lock = find_mapped(endpoint, memory, offset, mode);
+    if (lat_unlikely(!lock))
+        return unlock_any(endpoint, memory, offset, mode);
+    if (lat_unlikely(uccs_ticket_leave(lock, mode)))
+        tell_owner(memory->owner);
+    return UCCS_OK;
+}

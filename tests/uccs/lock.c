@@ -1,0 +1,242 @@
+/* Locks: readers and writers exclude each other, a writer gets in while readers keep coming, requests, an owner
+ * that computes, dynamic memory, errors; by processes and their threads.
+ * pes: 1 2 4
+ */
+#include "check.h"
+
+enum { THREADS = 2, ROUNDS = 60, OFFSET = 128, BYTES = 4 * UCCS_LOCK_BYTES };
+enum { WRITERS, READERS, SUM, WRITTEN, READ, DONE, COUNTS };
+
+static uccs_context_t context;
+static uccs_endpoint_t zero, next;
+static uccs_memory_t locks, *all, words, *all_words;
+
+static uint64_t add(int word, uint64_t by)
+{
+    uint64_t old = 0;
+    OK(uccs_atomic64(context, zero, all_words[0], (size_t)word * 8, UCCS_ATOMIC_ADD, by, 0, &old, 0));
+    return old;
+}
+
+static uint64_t get(int word)
+{
+    uint64_t value = 0;
+    OK(uccs_get_short_contiguous(context, zero, all_words[0], (size_t)word * 8, &value, 8, 0));
+    return value;
+}
+
+/* The sum is read and written without an atomic, so it is right only when the lock excludes. */
+static void write_once(void)
+{
+    CHECK_EQ(add(WRITERS, 1), 0);
+    CHECK_EQ(get(READERS), 0);
+    uint64_t sum = get(SUM) + 1;
+    OK(uccs_put_short_contiguous(context, zero, all_words[0], SUM * 8, &sum, 8, 0));
+    OK(uccs_flush(context));
+    add(WRITERS, (uint64_t)-1);
+}
+
+static void read_once(void)
+{
+    add(READERS, 1);
+    CHECK_EQ(get(WRITERS), 0);
+    add(READERS, (uint64_t)-1);
+}
+
+static void *exclude(void *id)
+{
+    for (int i = 0; i < ROUNDS; i++) {
+        int writes = (i + me + (int)(long)id) % 3 == 0;
+        enum uccs_lock_mode mode = writes ? UCCS_LOCK_EXCLUSIVE : UCCS_LOCK_SHARED;
+        uccs_request_t request = UCCS_REQUEST_NULL;
+        if (i % 2) {
+            OK(uccs_lock(zero, all[0], OFFSET, mode));
+        } else {
+            OK(uccs_lock_nb(zero, all[0], OFFSET, mode, &request));
+            OK(uccs_wait(&request));
+            OK(uccs_request_release(&request));
+        }
+        writes ? write_once() : read_once();
+        add(writes ? WRITTEN : READ, 1);
+        OK(uccs_unlock(zero, all[0], OFFSET, mode));
+    }
+    return 0;
+}
+
+/* Threads keep the lock shared without a gap between them; a writer has its turn all the same. */
+static int stop;
+
+static void *keep_shared(void *unused)
+{
+    (void)unused;
+    while (!__atomic_load_n(&stop, __ATOMIC_ACQUIRE)) {
+        OK(uccs_lock(next, all[next_pe], 0, UCCS_LOCK_SHARED));
+        CHECK(uccs_progress() >= 0);
+        OK(uccs_unlock(next, all[next_pe], 0, UCCS_LOCK_SHARED));
+    }
+    return 0;
+}
+
+static void test_writer_enters(void)
+{
+    pthread_t threads[THREADS];
+    for (int i = 0; i < THREADS; i++)
+        CHECK(pthread_create(&threads[i], 0, keep_shared, 0) == 0);
+    for (int i = 0; i < 20; i++) {
+        OK(uccs_lock(next, all[next_pe], 0, UCCS_LOCK_EXCLUSIVE));
+        OK(uccs_unlock(next, all[next_pe], 0, UCCS_LOCK_EXCLUSIVE));
+    }
+    __atomic_store_n(&stop, 1, __ATOMIC_RELEASE);
+    for (int i = 0; i < THREADS; i++)
+        pthread_join(threads[i], 0);
+}
+
+/* Shared holders are inside together; a writer's request waits for them. */
+static void test_together(void)
+{
+    uccs_request_t writer = UCCS_REQUEST_NULL, reader = UCCS_REQUEST_NULL;
+    OK(uccs_barrier(UCCS_GROUP_WORLD));
+    OK(uccs_lock(zero, all[0], 256, UCCS_LOCK_SHARED));
+    OK(uccs_barrier(UCCS_GROUP_WORLD)); /* everybody holds it */
+    OK(uccs_unlock(zero, all[0], 256, UCCS_LOCK_SHARED));
+    OK(uccs_flush(context));
+    OK(uccs_barrier(UCCS_GROUP_WORLD));
+    if (me == npes - 1) {
+        OK(uccs_lock(zero, all[0], 256, UCCS_LOCK_SHARED));
+        OK(uccs_lock_nb(zero, all[0], 256, UCCS_LOCK_EXCLUSIVE, &writer));
+        OK(uccs_lock_nb(zero, all[0], 256, UCCS_LOCK_SHARED, &reader));
+        for (int i = 0; i < 100; i++)
+            CHECK_EQ(uccs_test(&writer), UCCS_IN_PROGRESS);
+        CHECK_EQ(uccs_test(&reader), UCCS_IN_PROGRESS); /* behind the writer */
+        OK(uccs_unlock(zero, all[0], 256, UCCS_LOCK_SHARED));
+        OK(uccs_wait(&writer));
+        CHECK_EQ(uccs_test(&reader), UCCS_IN_PROGRESS);
+        OK(uccs_unlock(zero, all[0], 256, UCCS_LOCK_EXCLUSIVE));
+        OK(uccs_wait(&reader));
+        OK(uccs_unlock(zero, all[0], 256, UCCS_LOCK_SHARED));
+        OK(uccs_request_release(&writer));
+        OK(uccs_request_release(&reader));
+    }
+    OK(uccs_barrier(UCCS_GROUP_WORLD));
+}
+
+/* The owner computes and calls nothing while process 1 leaves the lock and the last one waits for it, which may be of
+ * another node: the owner's progress thread grants it. */
+static void test_owner_computes(void)
+{
+    struct uccs_memory_attr attr;
+    uint64_t done = 1;
+    OK(uccs_memory_query(words, &attr));
+    volatile const uint64_t *flag = (const uint64_t *)attr.address + DONE;
+    if (npes < 3)
+        return;
+    if (me == 1)
+        OK(uccs_lock(zero, all[0], 0, UCCS_LOCK_EXCLUSIVE));
+    OK(uccs_barrier(UCCS_GROUP_WORLD));
+    while (me == 0 && !*flag)
+        ;
+    if (me == npes - 1) {
+        OK(uccs_lock(zero, all[0], 0, UCCS_LOCK_EXCLUSIVE));
+        OK(uccs_unlock(zero, all[0], 0, UCCS_LOCK_EXCLUSIVE));
+        OK(uccs_put_short_contiguous(context, zero, all_words[0], DONE * 8, &done, 8, 0));
+        OK(uccs_flush(context));
+    } else if (me == 1) {
+        usleep(5000);
+        OK(uccs_unlock(zero, all[0], 0, UCCS_LOCK_EXCLUSIVE));
+    }
+    OK(uccs_barrier(UCCS_GROUP_WORLD));
+}
+
+/* A lock in dynamic memory that is mapped; not in a range that is not, or that ends within the lock. */
+static void test_dynamic(void)
+{
+    struct uccs_memory_attr attr;
+    uccs_memory_t dynamic, *dynamics = calloc((size_t)npes, sizeof *dynamics);
+    uint64_t at, *places = calloc((size_t)npes, sizeof *places);
+    char *private_bytes = aligned_alloc(128, 256);
+    uint64_t private_at = (uintptr_t)private_bytes;
+    OK(uccs_memory_query(locks, &attr));
+    at = (uintptr_t)attr.address;
+    OK(uccs_allgather(UCCS_GROUP_WORLD, &at, places, sizeof at));
+    OK(uccs_memory_dynamic(0, &dynamic));
+    OK(uccs_memory_attach(dynamic, attr.address, BYTES));
+    OK(uccs_memory_attach(dynamic, private_bytes, 256));
+    check_share(0, dynamic, dynamics);
+    for (int i = 0; i < 20; i++) {
+        const enum uccs_lock_mode mode = i % 2 ? UCCS_LOCK_SHARED : UCCS_LOCK_EXCLUSIVE;
+        OK(uccs_lock(zero, dynamics[0], places[0] + OFFSET, mode));
+        mode == UCCS_LOCK_EXCLUSIVE ? write_once() : read_once();
+        add(mode == UCCS_LOCK_EXCLUSIVE ? WRITTEN : READ, 1);
+        OK(uccs_unlock(zero, dynamics[0], places[0] + OFFSET, mode));
+    }
+    uccs_endpoint_t self = check_endpoint(context, me);
+    CHECK_EQ(uccs_lock(self, dynamic, private_at, UCCS_LOCK_SHARED), UCCS_ERR_INVALID);
+    CHECK_EQ(uccs_lock(self, dynamic, at + BYTES - 64, UCCS_LOCK_SHARED), UCCS_ERR_BOUNDS);
+    OK(uccs_allgather(UCCS_GROUP_WORLD, &private_at, places, sizeof private_at));
+    CHECK_EQ(uccs_lock(zero, dynamics[0], places[0], UCCS_LOCK_SHARED), UCCS_ERR_INVALID);
+    CHECK_EQ(uccs_lock(zero, dynamics[0], 128, UCCS_LOCK_SHARED) < 0, 1);
+    OK(uccs_endpoint_release(self));
+    OK(uccs_flush(context));
+    OK(uccs_barrier(UCCS_GROUP_WORLD));
+    for (int pe = 0; pe < npes; pe++)
+        OK(uccs_memory_release(dynamics[pe]));
+    OK(uccs_memory_release(dynamic));
+    free(private_bytes);
+    free(dynamics);
+    free(places);
+}
+
+static void test_errors(void)
+{
+    uccs_request_t request = UCCS_REQUEST_NULL;
+    uccs_memory_t private_memory;
+    char *bytes = aligned_alloc(128, 256);
+    uccs_endpoint_t self = check_endpoint(context, me);
+    OK(uccs_memory_register(0, memset(bytes, 0, 256), 256, &private_memory));
+    CHECK_EQ(uccs_lock(0, all[0], 0, UCCS_LOCK_SHARED), UCCS_ERR_INVALID);
+    CHECK_EQ(uccs_lock(zero, all[0], 0, (enum uccs_lock_mode)7), UCCS_ERR_INVALID);
+    CHECK_EQ(uccs_lock(zero, all[0], BYTES - 64, UCCS_LOCK_SHARED), UCCS_ERR_BOUNDS);
+    CHECK_EQ(uccs_lock(zero, all[0], 8, UCCS_LOCK_SHARED), UCCS_ERR_INVALID);
+    CHECK_EQ(uccs_lock(self, private_memory, 0, UCCS_LOCK_SHARED), UCCS_ERR_INVALID);
+    CHECK_EQ(uccs_lock_nb(zero, all[0], 0, UCCS_LOCK_SHARED, 0), UCCS_ERR_INVALID);
+    CHECK_EQ(uccs_unlock(zero, 0, 0, UCCS_LOCK_SHARED), UCCS_ERR_INVALID);
+    CHECK(request == UCCS_REQUEST_NULL);
+    OK(uccs_memory_release(private_memory));
+    OK(uccs_endpoint_release(self));
+    free(bytes);
+}
+
+int main(void)
+{
+    check_start();
+    OK(uccs_context_create(0, &context));
+    zero = check_endpoint(context, 0);
+    next = check_endpoint(context, next_pe);
+    all = calloc((size_t)npes, sizeof *all);
+    all_words = calloc((size_t)npes, sizeof *all_words);
+    OK(uccs_memory_allocate(0, BYTES, &locks));
+    OK(uccs_memory_allocate(0, COUNTS * 8, &words));
+    check_share(0, locks, all);
+    check_share(0, words, all_words);
+    test_together();
+    check_threads(THREADS, exclude);
+    test_dynamic();
+    OK(uccs_flush(context));
+    OK(uccs_barrier(UCCS_GROUP_WORLD));
+    CHECK_EQ(get(SUM), get(WRITTEN));
+    CHECK_EQ(get(WRITTEN) + get(READ), npes * (THREADS * ROUNDS + 20));
+    test_writer_enters();
+    OK(uccs_barrier(UCCS_GROUP_WORLD));
+    test_owner_computes();
+    test_errors();
+    OK(uccs_flush(context));
+    OK(uccs_barrier(UCCS_GROUP_WORLD));
+    for (int pe = 0; pe < npes; pe++) {
+        OK(uccs_memory_release(all[pe]));
+        OK(uccs_memory_release(all_words[pe]));
+    }
+    OK(uccs_memory_release(locks));
+    OK(uccs_memory_release(words));
+    OK(uccs_context_destroy(context));
+    return check_pass();
+}

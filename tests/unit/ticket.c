@@ -1,0 +1,106 @@
+/* The ticket lock: its numbers wrap, also under threads; who enters when; when waiters of other nodes are named. */
+#include "uccs/object/ticket.h"
+
+#include "unit/check.h"
+
+#include <pthread.h>
+#include <sched.h>
+
+enum { THREADS = 4, ROUNDS = 4000 };
+
+static struct uccs_ticket_lock lock;
+static uint64_t inside, written; /* `written` is plain: the lock orders it */
+
+/* Leaves the lock free, with its numbers `before` steps before they wrap. */
+static void set_before_wrap(uint64_t before)
+{
+    const uint64_t number = TICKET_NUMBER + 1 - before;
+    lock.word = number * (TICKET_LEFT + TICKET_READ + TICKET_NEXT);
+}
+
+static void enter(enum uccs_lock_mode mode)
+{
+    uint32_t ticket;
+    bool tell;
+    if (mode == UCCS_LOCK_SHARED && uccs_ticket_enter_now(&lock, mode))
+        return;
+    if (!uccs_ticket_take(&lock, mode, &ticket))
+        while (!uccs_ticket_enter(&lock, ticket, mode, &tell))
+            sched_yield();
+}
+
+static void *work(void *argument)
+{
+    for (long i = 0; i < ROUNDS; i++) {
+        const enum uccs_lock_mode mode = (i + (long)argument) % 3 ? UCCS_LOCK_SHARED : UCCS_LOCK_EXCLUSIVE;
+        const uint64_t step = mode == UCCS_LOCK_EXCLUSIVE ? (uint64_t)1 << 32 : 1;
+        enter(mode);
+        const uint64_t others = atomic_fetch_add_relaxed(&inside, step);
+        CHECK(others >> 32 == 0 && (mode == UCCS_LOCK_SHARED || others == 0));
+        if (mode == UCCS_LOCK_EXCLUSIVE)
+            written++;
+        (void)atomic_fetch_add_relaxed(&inside, -step);
+        CHECK(!uccs_ticket_leave(&lock, mode));
+    }
+    return 0;
+}
+
+/* The carries come at different rounds, as readers and writers are mixed. */
+static void test_threads(uint64_t before)
+{
+    pthread_t threads[THREADS];
+    uint64_t writes = 0;
+    written = 0;
+    set_before_wrap(before);
+    for (long i = 0; i < THREADS; i++)
+        CHECK(pthread_create(&threads[i], 0, work, (void *)i) == 0);
+    for (long i = 0; i < THREADS; i++)
+        pthread_join(threads[i], 0);
+    for (long i = 0; i < THREADS; i++)
+        for (long round = 0; round < ROUNDS; round++)
+            writes += (round + i) % 3 == 0;
+    CHECK(written == writes);
+    CHECK(uccs_ticket_next(lock.word) == ((THREADS * ROUNDS - before) & TICKET_NUMBER));
+    CHECK(uccs_ticket_left(lock.word) == uccs_ticket_next(lock.word));
+    CHECK(uccs_ticket_read(lock.word) == uccs_ticket_next(lock.word));
+    CHECK(!(lock.word & (TICKET_FAR | TICKET_CARRIES)));
+}
+
+/* A reader, a writer and a reader wait in line behind a writer. */
+static void test_turns(uint64_t before)
+{
+    uint32_t reader, writer, late, none;
+    bool tell;
+    set_before_wrap(before);
+    CHECK(uccs_ticket_enter_now(&lock, UCCS_LOCK_EXCLUSIVE));
+    CHECK(!uccs_ticket_enter_now(&lock, UCCS_LOCK_EXCLUSIVE) && !uccs_ticket_enter_now(&lock, UCCS_LOCK_SHARED));
+    CHECK(!uccs_ticket_take(&lock, UCCS_LOCK_SHARED, &reader));
+    CHECK(!uccs_ticket_take(&lock, UCCS_LOCK_EXCLUSIVE, &writer));
+    CHECK(!uccs_ticket_take(&lock, UCCS_LOCK_SHARED, &late));
+    CHECK(uccs_ticket_before(&lock, late, UCCS_LOCK_SHARED) == 3);
+    (void)atomic_fetch_or_acqrel(&lock.word, TICKET_FAR);
+    CHECK(!uccs_ticket_enter(&lock, reader, UCCS_LOCK_SHARED, &tell) && !tell);
+    CHECK(uccs_ticket_leave(&lock, UCCS_LOCK_EXCLUSIVE)); /* the reader may be of another node */
+    CHECK(!uccs_ticket_enter(&lock, writer, UCCS_LOCK_EXCLUSIVE, &tell));
+    CHECK(uccs_ticket_enter(&lock, reader, UCCS_LOCK_SHARED, &tell) && tell); /* a reader behind it might enter */
+    CHECK(!uccs_ticket_enter(&lock, writer, UCCS_LOCK_EXCLUSIVE, &tell));
+    CHECK(!uccs_ticket_enter(&lock, late, UCCS_LOCK_SHARED, &tell));
+    CHECK(uccs_ticket_leave(&lock, UCCS_LOCK_SHARED));
+    CHECK(uccs_ticket_enter(&lock, writer, UCCS_LOCK_EXCLUSIVE, &tell) && !tell);
+    CHECK(uccs_ticket_leave(&lock, UCCS_LOCK_EXCLUSIVE));
+    CHECK(uccs_ticket_enter(&lock, late, UCCS_LOCK_SHARED, &tell) && !tell); /* nobody is behind it */
+    (void)atomic_fetch_and_acqrel(&lock.word, ~TICKET_FAR);
+    CHECK(uccs_ticket_enter_now(&lock, UCCS_LOCK_SHARED)); /* beside the other reader */
+    CHECK(!uccs_ticket_leave(&lock, UCCS_LOCK_SHARED) && !uccs_ticket_leave(&lock, UCCS_LOCK_SHARED));
+    CHECK(uccs_ticket_take(&lock, UCCS_LOCK_EXCLUSIVE, &none));
+}
+
+int main(void)
+{
+    for (uint64_t before = 0; before < 8; before++)
+        test_turns(before);
+    for (uint64_t before = 0; before <= ROUNDS; before += ROUNDS / 2)
+        test_threads(before);
+    puts("PASS");
+    return 0;
+}
