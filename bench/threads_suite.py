@@ -16,9 +16,11 @@ STREAMS, LOCK, FAR = "Threads against processes, shared memory", "Against a coar
 MODES, SUBSTRATE = "One thread", "UCX itself"
 ACCUMULATE = "Accumulates of uccs.h"
 COMPUTING, SUMS = "A progress thread while both PEs compute", [8 ** power for power in range(7)]
+MEMORY = "Memory and locks of uccs.h"
 
 RUNS = [
     Run("am-2", "uccs_am", 2, peers=False),
+    Run("memory-2", "uccs_memory", 2, peers=False),
     *[Run(f"streams-{pes}", "uccs_bandwidth", pes) for pes in (2, 4, 8)],
     Run("computing-2", "computing", 2, peers=False),
     Run("accumulate-2", "uccs_accumulate", 2, peers=False),
@@ -104,5 +106,15 @@ def accumulate_rows():
     yield Row(ACCUMULATE, "addition to an integer, against the bare instruction", "accumulate-2/integer", "accumulate-2/integer.bare", "floor")
 
 
+def memory_rows():
+    for mode in ("shared", "exclusive"):
+        yield Row(MEMORY, f"a free lock, {mode}: enter and leave, against two atomics", f"memory-2/lock.{mode}", "memory-2/lock.bare", "floor", 3.0)
+        yield Row(MEMORY, f"the same by two PEs at once, against one, {mode}", f"memory-2/contended.{mode}", f"memory-2/lock.{mode}")
+    for size in (8, 4096):
+        yield Row(MEMORY, f"put {size_name(size)} and flush, into dynamic memory, against allocated", f"memory-2/put.{size}.dynamic",
+                  f"memory-2/put.{size}.allocated")
+    yield Row(MEMORY, "allocate and release 256 MB", "memory-2/allocate")
+
+
 ROWS = [*message_rows(), *stream_rows(STREAMS, "streams", True), *lock_rows(), *mode_rows(), *stream_rows(FAR, "ucx", True),
-        *substrate_rows(), *computing_rows(), *accumulate_rows()]
+        *substrate_rows(), *computing_rows(), *memory_rows(), *accumulate_rows()]

@@ -1,0 +1,155 @@
+/* Memory and locks of uccs.h, by PE 0 on the memory of PE 1.
+ *
+ *   lock.shared, lock.exclusive       enters a free lock and leaves it, ns
+ *   contended.shared, .exclusive      the same while PE 1 does so too
+ *   lock.bare                         two atomic additions to that memory, the least that a lock costs
+ *   put.8.dynamic, put.8.allocated    a put and a flush into dynamic and allocated memory, ns; also with 4096 bytes
+ *   allocate                          allocates and releases 256 MB, ns
+ *
+ * Under LATERAL_NODE_SIZE=1 the same is measured between nodes, without lock.bare. */
+#include "bench.h"
+
+#include <stdbool.h>
+#include <uccs.h>
+
+enum { BYTES = 1 << 16, LARGE = 256 << 20, KINDS = 9 };
+
+static uccs_context_t context;
+static uccs_endpoint_t one;
+static uccs_memory_t own, there, dynamic, dynamic_there;
+static uint64_t address; /* of PE 1's memory, at PE 1 */
+static uint64_t *mapped; /* the same here; null between nodes */
+static char source[4096];
+
+static void fail(const char *what)
+{
+    fprintf(stderr, "bench: PE %d: %s\n", bench.me, what);
+    exit(1);
+}
+
+static void need(int status, const char *what)
+{
+    if (status != UCCS_OK)
+        fail(what);
+}
+
+static uccs_memory_t of_one(uccs_memory_t memory)
+{
+    char handle[UCCS_MEMORY_HANDLE_MAX] = {0};
+    size_t length = sizeof handle;
+    uccs_memory_t imported;
+    need(uccs_memory_export(memory, handle, &length), "export");
+    need(uccs_broadcast(UCCS_GROUP_WORLD, handle, sizeof handle, 1), "broadcast");
+    need(uccs_memory_import(0, handle, length, &imported), "import");
+    return imported;
+}
+
+static void open_all(void)
+{
+    struct uccs_memory_attr attr;
+    need(uccs_init(), "init");
+    need(uccs_context_create(0, &context), "context");
+    need(uccs_endpoint_create(context, UCCS_GROUP_WORLD, 1, &one), "endpoint");
+    need(uccs_memory_allocate(0, BYTES, &own), "allocate");
+    need(uccs_memory_dynamic(0, &dynamic), "dynamic");
+    need(uccs_memory_query(own, &attr), "query");
+    need(uccs_memory_attach(dynamic, attr.address, BYTES), "attach");
+    address = (uintptr_t)attr.address;
+    need(uccs_broadcast(UCCS_GROUP_WORLD, &address, sizeof address, 1), "broadcast");
+    there = of_one(own);
+    dynamic_there = of_one(dynamic);
+    need(uccs_memory_query(there, &attr), "query");
+    mapped = attr.address;
+}
+
+static void close_all(void)
+{
+    need(uccs_barrier(UCCS_GROUP_WORLD), "barrier");
+    need(uccs_memory_release(there), "release");
+    need(uccs_memory_release(dynamic_there), "release");
+    need(uccs_memory_release(dynamic), "release");
+    need(uccs_memory_release(own), "release");
+    need(uccs_context_destroy(context), "destroy");
+    need(uccs_finalize(), "finalize");
+}
+
+struct lock {
+    enum uccs_lock_mode mode;
+    bool both; /* PE 1 too */
+};
+
+static void lock_loop(long n, void *argument)
+{
+    const struct lock *lock = argument;
+    for (long i = 0; i < n && (bench.me == 0 || lock->both); i++) {
+        uccs_lock(one, there, 0, lock->mode);
+        uccs_unlock(one, there, 0, lock->mode);
+    }
+}
+
+static void bare_loop(long n, void *argument)
+{
+    (void)argument;
+    for (long i = 0; i < n && bench.me == 0 && mapped; i++) {
+        __atomic_fetch_add(mapped + 512, 1, __ATOMIC_ACQ_REL);
+        __atomic_fetch_add(mapped + 512, 1, __ATOMIC_ACQ_REL);
+    }
+}
+
+struct put {
+    uccs_memory_t *memory;
+    size_t bytes;
+};
+
+static void put_loop(long n, void *argument)
+{
+    const struct put *put = argument;
+    const size_t at = 4096 + (put->memory == &dynamic_there ? address : 0);
+    for (long i = 0; i < n && bench.me == 0; i++) {
+        uccs_put_medium_contiguous(context, one, *put->memory, at, source, put->bytes, 0);
+        uccs_flush(context);
+    }
+}
+
+static void allocate_loop(long n, void *argument)
+{
+    uccs_memory_t memory;
+    (void)argument;
+    for (long i = 0; i < n && bench.me == 0; i++) {
+        need(uccs_memory_allocate(0, LARGE, &memory), "allocate 256 MB");
+        need(uccs_memory_release(memory), "release");
+    }
+}
+
+int main(int argc, char **argv)
+{
+    static struct lock locks[] = {{UCCS_LOCK_SHARED, false},
+                                  {UCCS_LOCK_EXCLUSIVE, false},
+                                  {UCCS_LOCK_SHARED, true},
+                                  {UCCS_LOCK_EXCLUSIVE, true}};
+    static struct put puts[] = {{&dynamic_there, 8}, {&there, 8}, {&dynamic_there, 4096}, {&there, 4096}};
+    const struct bench_kind kinds[] = {{"lock.shared", lock_loop, &locks[0]},
+                                       {"lock.exclusive", lock_loop, &locks[1]},
+                                       {"contended.shared", lock_loop, &locks[2]},
+                                       {"contended.exclusive", lock_loop, &locks[3]},
+                                       {"put.8.dynamic", put_loop, &puts[0]},
+                                       {"put.8.allocated", put_loop, &puts[1]},
+                                       {"put.4096.dynamic", put_loop, &puts[2]},
+                                       {"put.4096.allocated", put_loop, &puts[3]},
+                                       {"allocate", allocate_loop, 0}};
+    double ns[KINDS];
+    shmem_init();
+    bench_start(argc, argv);
+    if (bench.pes != 2)
+        fail("uccs_memory needs 2 PEs");
+    open_all();
+    bench_turns(kinds, KINDS, ns);
+    for (int i = 0; i < KINDS; i++)
+        bench_result(kinds[i].name, ns[i], "ns");
+    if (mapped)
+        bench_result("lock.bare", bench_together(bare_loop, 0), "ns");
+    bench_print("uccs_memory");
+    close_all();
+    shmem_finalize();
+    return 0;
+}
