@@ -57,7 +57,7 @@ static void empty(struct link_outbox *box)
         data += sizeof *only;
     }
     box->send = 0;
-    link_hand_over(box->to, box->pe, send, bytes ? data : 0, bytes);
+    (void)link_hand_over(box->to, box->pe, send, bytes ? data : 0, bytes);
 }
 
 static void take_off(struct link_outbox *box, struct link_lane *lane)

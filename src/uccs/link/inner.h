@@ -156,8 +156,8 @@ struct link_peer *link_peer_of(struct link_lane *lane, int pe);
 struct link_send *link_send_new(struct link_lane *lane);
 /* Ends a message that has left: frees its buffer, sets its flag, calls `left`. */
 void link_send_free(struct link_send *send);
-/* Gives the message to the transport at once. */
-void link_hand_over(void *to, int pe, struct link_send *send, const void *data, size_t bytes);
+/* Gives the message to the transport at once. Returns true when it has left; false: the transport still holds it. */
+bool link_hand_over(void *to, int pe, struct link_send *send, const void *data, size_t bytes);
 /* Opens the lane with this number. Returns null, or the reason why it cannot. */
 const char *link_lane_open(uint32_t number);
 void link_lane_free(struct link_lane *lane);

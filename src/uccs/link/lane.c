@@ -86,12 +86,12 @@ void link_send_free(struct link_send *send)
     lane->idle = send;
 }
 
-void link_hand_over(void *to, int pe, struct link_send *send, const void *data, size_t bytes)
+bool link_hand_over(void *to, int pe, struct link_send *send, const void *data, size_t bytes)
 {
     count_sending(send->lane, 1);
     switch (link_transport->send(to, &send->header, sizeof send->header, data, bytes, send)) {
-    case TRANSPORT_DONE: count_sending(send->lane, -1), link_send_free(send); break;
-    case TRANSPORT_PENDING: break;
+    case TRANSPORT_DONE: count_sending(send->lane, -1), link_send_free(send); return true;
+    case TRANSPORT_PENDING: return false;
     default: watch_fail("a message to PE %d failed: the connection is lost", pe);
     }
 }

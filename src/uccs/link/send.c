@@ -45,18 +45,26 @@ static struct link_outbox *box_of(struct link_peer *peer)
     return &peer->box;
 }
 
+/* Sends a message past the outbox. If the transport keeps it (it connects, or asks the receiver before it sends long
+ * data), a later poll of the lane must move it on. Who waits for the message's flag polls; the program may compute. */
+static void send_alone(struct link_peer *peer, struct link_send *send, const void *data, size_t bytes)
+{
+    if (!link_hand_over(peer->to, peer->pe, send, data, bytes) && !send->flag && send->lane != link_service())
+        link_thread_remind(send->lane);
+}
+
 void link_send_now(struct link_peer *peer, struct link_send *send, const void *data, size_t bytes)
 {
     struct link_outbox *box = box_of(peer);
     struct link_lane *lane = send->lane;
     if (lat_likely(!box->send)) {
-        link_hand_over(peer->to, peer->pe, send, data, bytes);
+        send_alone(peer, send, data, bytes);
     } else if (link_batch_fits(bytes)) {
         link_batch_add(box, send, data, bytes);
         link_batch_push(box, lane);
     } else {
         link_batch_push(box, lane);
-        link_hand_over(peer->to, peer->pe, send, data, bytes);
+        send_alone(peer, send, data, bytes);
     }
 }
 
@@ -93,7 +101,7 @@ void link_answer(struct link_origin *origin, const struct link_message *answer)
     if (link_batch_fits(bytes))
         link_batch_add(box, send, data, bytes);
     else
-        link_hand_over(box->to, box->pe, send, data, bytes);
+        (void)link_hand_over(box->to, box->pe, send, data, bytes); /* the progress thread polls the service lane */
 }
 
 bool uccs_far_same_image(int pe)
