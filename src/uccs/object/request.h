@@ -104,8 +104,8 @@ static inline void uccs_request_then(struct uccs_request *request, void (*then)(
 static inline void uccs_request_follow(struct uccs_request *request, struct uccs_request *parent)
 {
     if (parent)
-        uccs_request_begin(parent);
-    request->parent = parent; /* published by the owner's decrement */
+        uccs_request_begin_use(parent); /* the request takes one from both counts when it ends */
+    request->parent = parent;           /* published by the owner's decrement */
 }
 
 bool uccs_request_done_slow(uccs_request_handle *handle);
