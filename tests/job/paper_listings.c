@@ -58,14 +58,15 @@ static void listing_1_2(long round)
     shmem_barrier_all();
 }
 
-/* Listing 1.3, the interface: these are the types that it gives. */
+/* Listing 1.3, the interface: these are the types that it gives, but that wait returns the count, which a program of the
+ * paper ignores. */
 static void listing_1_3(void)
 {
     void (*create)(shmem_ct_t * ct) = shmem_ct_create;
     void (*release)(shmem_ct_t * ct) = shmem_ct_free;
     long (*get)(shmem_ct_t ct) = shmem_ct_get;
     void (*set)(shmem_ct_t ct, long value) = shmem_ct_set;
-    void (*wait)(shmem_ct_t ct, long wait_for) = shmem_ct_wait;
+    long (*wait)(shmem_ct_t ct, long wait_for) = shmem_ct_wait;
     shmem_ct_t ct;
     char word[8] = "listing", at[8];
     create(&ct);
