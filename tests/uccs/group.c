@@ -103,6 +103,7 @@ static void test_alltoall(uccs_group_t group, size_t length, bool nb)
         case UCCS_MAX: return a > b ? a : b;                                                                          \
         case UCCS_SUM: return a + b;                                                                                  \
         case UCCS_PROD: return a * b;                                                                                 \
+        default: break; /* the others are tested with accumulates */                                                  \
         }                                                                                                             \
         return 0;                                                                                                     \
     }                                                                                                                 \
