@@ -7,15 +7,17 @@
 #include <unistd.h>
 
 /* MPICH's name is libmpich on Debian and libmpi.so.12 elsewhere; libraries that keep its binary interface (Intel MPI,
- * MVAPICH) have the latter too. Open MPI has 40 since its version 3. */
+ * MVAPICH) have the latter too. Open MPI has 40 since its version 3.
+ * MPI 5 names its common binary interface. */
 static const struct {
     const char *soname, *mpi;
 } known[] = {
     {"libmpi.so.40", "openmpi"},
     {"libmpich.so.12", "mpich"},
     {"libmpi.so.12", "mpich"},
+    {"libmpi_abi.so.1", "abi"},
 };
-static const char *const names[] = {"openmpi", "mpich", 0};
+static const char *const names[] = {"openmpi", "mpich", "abi", 0};
 
 const char *layer_of_library(const char *soname)
 {

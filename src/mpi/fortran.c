@@ -7,6 +7,7 @@
 #include <dlfcn.h>
 #include <stdlib.h>
 
+#ifndef MPI_ABI
 /* Stores a predefined attribute of a window of ours. Returns false when it is not one. */
 static bool get(MPI_Win win, int key, MPI_Aint *value)
 {
@@ -32,6 +33,8 @@ static void *next(const char *name)
     }
     return found;
 }
+
+#endif
 
 #ifdef OPEN_MPI
 
@@ -73,7 +76,7 @@ ALIAS(pmpi_win_get_attr);
 ALIAS(pmpi_win_get_attr__);
 ALIAS(PMPI_WIN_GET_ATTR);
 
-#else
+#elif !defined MPI_ABI /* Fortran has no part in the binary interface of MPI 5 */
 
 /* MPICH's Fortran bindings call this function of its library. `kind` says what `value` points to. */
 enum { POINTER = 0, ADDRESS = 1, FORTRAN_INTEGER = 3 };
