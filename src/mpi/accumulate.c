@@ -8,6 +8,10 @@
 
 #include <stdint.h>
 
+/* Bytes without a type change as elements of this size where they can: MPI asks for less, but both MPIs run a call as a
+ * whole, and programs replace a pointer together with its rank. */
+#define PAIR 16
+
 int lmpi_class_of(int status)
 {
     switch (status) {
@@ -32,9 +36,11 @@ static int update_runs(struct lmpi_target *target, const struct lmpi_update *upd
         bytes = ready < bytes ? ready : bytes;
         ready = old ? lmpi_walk_look(old, &dest) : room;
         bytes = ready < bytes ? ready : bytes;
-        status = uccs_accumulate(target->endpoint, target->memory, target->offset + (size_t)(at + place),
-                                 from ? update->origin.address + source : 0, old ? update->result.address + dest : 0,
-                                 bytes / op->unit, op->type, op->how, way);
+        bool pairs = op->is_copy && bytes % PAIR == 0;
+        status =
+            uccs_accumulate(target->endpoint, target->memory, target->offset + (size_t)(at + place),
+                            from ? update->origin.address + source : 0, old ? update->result.address + dest : 0,
+                            bytes / (pairs ? PAIR : op->unit), pairs ? UCCS_DOUBLE_COMPLEX : op->type, op->how, way);
         lmpi_walk_on(there, bytes);
         if (from)
             lmpi_walk_on(from, bytes);

@@ -77,6 +77,8 @@ int lmpi_op_of(MPI_Op op, const struct lmpi_type *type, bool any, struct lmpi_op
         return type->kind == LMPI_MIXED ? MPI_ERR_TYPE : MPI_ERR_OP;
     found->type = type_of(type);
     found->unit = uccs_type_size(found->type);
+    found->is_copy = (type->kind == LMPI_BYTE || type->kind == LMPI_MIXED) &&
+                     (found->how == UCCS_REPLACE || found->how == UCCS_NO_OP);
     return MPI_SUCCESS;
 }
 

@@ -9,7 +9,8 @@
 struct lmpi_op {
     enum uccs_reduction how;
     enum uccs_type type;
-    size_t unit; /* bytes of an element of that type */
+    size_t unit;  /* bytes of an element of that type */
+    bool is_copy; /* of bytes without a type */
 };
 
 /* Fills *op for an operation on elements of a datatype. Returns MPI_SUCCESS, or MPI_ERR_OP or MPI_ERR_TYPE where the

@@ -215,6 +215,28 @@ static void mistakes(void)
     MPI_Op_free(&own);
 }
 
+/* A pointer and its rank go as a whole through MPI_BYTE. */
+static void pairs(void)
+{
+    struct {
+        int64_t rank, place;
+    } mine, seen = {0};
+    OK(MPI_Win_fence(0, win));
+    memset(base, 0, 800);
+    OK(MPI_Win_fence(MPI_MODE_NOSUCCEED, win));
+    OK(MPI_Win_lock_all(0, win));
+    for (int turn = 0; turn < 50 * TURNS; turn++) {
+        mine.rank = mine.place = ranks * turn + me;
+        OK(MPI_Accumulate(&mine, sizeof mine, MPI_BYTE, 0, 5, sizeof mine, MPI_BYTE, MPI_REPLACE, win));
+        OK(MPI_Get_accumulate(0, 0, MPI_BYTE, &seen, sizeof seen, MPI_BYTE, 0, 5, sizeof seen, MPI_BYTE, MPI_NO_OP,
+                              win));
+        OK(MPI_Win_flush(0, win));
+        CHECK_EQ(seen.rank, seen.place);
+    }
+    OK(MPI_Win_unlock_all(win));
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
 /* MPI_CHAR counts as an integer, as with both MPIs; nothing at all is right with any type. */
 static void lenient(void)
 {
@@ -246,6 +268,7 @@ static void all(void)
     every_operation();
     derived();
     by_requests();
+    pairs();
     lenient();
     mistakes();
     OK(MPI_Win_free(&win));
