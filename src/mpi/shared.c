@@ -66,7 +66,8 @@ LMPI_EXPORT int MPI_Win_shared_query(MPI_Win win, int rank, MPI_Aint *size, int 
     if (rank < 0 || rank >= window->ranks)
         return lmpi_error(window, MPI_ERR_RANK);
     const struct lmpi_target *target = &window->target[rank];
-    const char *near = target->near; /* null: not shared with this process (MPI 4.1) */
+    /* null: not shared with this process (MPI 4.1), or a piece without bytes, as Open MPI and MPICH say it */
+    const char *near = target->bytes || window->of_first ? target->near : 0;
     *size = near || window->flavor == MPI_WIN_FLAVOR_SHARED ? (MPI_Aint)target->bytes : 0;
     *disp_unit = (int)target->unit;
     memcpy(baseptr, &near, sizeof near);

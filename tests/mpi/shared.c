@@ -47,6 +47,7 @@ static void in_pieces(void)
     MPI_Info_free(&info);
     OK(MPI_Win_shared_query(win, next_rank, &size, &unit, &theirs));
     CHECK_EQ(size, next_rank == 0 ? 0 : 4096);
+    CHECK((theirs == NULL) == (next_rank == 0)); /* a piece without bytes is nowhere */
     OK(MPI_Win_fence(0, win));
     if (next_rank != 0)
         theirs[3] = me + 0.5;
