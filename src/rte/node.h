@@ -20,7 +20,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define NODE_MAGIC 0x4c61746572616c38ull /* "Lateral8"; change it with the layout */
+#define NODE_MAGIC 0x4c61746572616c39ull /* "Lateral9"; change it with the layout */
 #define NODE_MAX_PES 65536
 
 enum node_state {
