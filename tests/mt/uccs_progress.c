@@ -14,7 +14,7 @@ enum { ASK = 1, ANSWER = 2, LATE = 3, ROUNDS = 30, LIVES = 4, LIMIT = 60, MANY =
 
 static uccs_context_t context;
 static uccs_endpoint_t to[64];
-static uccs_memory_t words[64];
+static uccs_memory_t own, words[64];
 static long *word; /* mine in words; the first PE writes it */
 static long answers, late;
 static long sums[MANY], ones[MANY];
@@ -152,7 +152,6 @@ static void test_fork(void)
 
 static void open_all(void)
 {
-    uccs_memory_t own;
     struct uccs_memory_attr attr;
     OK(uccs_context_create(0, &context));
     OK(uccs_am_register(context, ASK, UCCS_AM_NETWORK_PROTOCOL, ask, 0));
@@ -166,6 +165,14 @@ static void open_all(void)
     answers = 0;
 }
 
+/* The objects are the program's; the library frees none at the end of a life. */
+static void release_memory(void)
+{
+    for (int pe = 0; pe < npes; pe++)
+        OK(uccs_memory_release(words[pe]));
+    OK(uccs_memory_release(own));
+}
+
 int main(void)
 {
     for (int i = 0; i < MANY; i++)
@@ -176,6 +183,7 @@ int main(void)
         OK(uccs_barrier(UCCS_GROUP_WORLD));
         if (life < LIVES - 1) {
             answers = 0;
+            release_memory();
             OK(uccs_finalize());
             continue;
         }
@@ -184,6 +192,7 @@ int main(void)
         test_barriers();
         test_fork();
         test_late();
+        release_memory();
         return check_pass();
     }
 }
