@@ -46,7 +46,11 @@ static int ask(const struct lmpi_window *window, const char *word, size_t length
         return MPI_ERR_OP;
     size_t bytes = swaps ? lmpi_op_swaps(type) : 0;
     if (swaps) /* the processor's, as a sum of integers of that size is */
-        op = (struct lmpi_op){UCCS_SUM, bytes == 8 ? UCCS_INT64 : bytes == 4 ? UCCS_INT32 : UCCS_LONG_DOUBLE, bytes};
+        op = (struct lmpi_op){UCCS_SUM,
+                              bytes == 8   ? UCCS_INT64
+                              : bytes == 4 ? UCCS_INT32
+                                           : UCCS_LONG_DOUBLE,
+                              bytes, false};
     if (!swaps && lmpi_op_of(which, type, true, &op) != MPI_SUCCESS)
         *flag = 0;
     else
