@@ -148,6 +148,7 @@ int main(void)
     CHECK_EQ(total, (long)npes * THREADS * ROUNDS * 8);
     OK(uccs_barrier(UCCS_GROUP_WORLD));
     OK(uccs_stream_release(stream));
+    OK(uccs_memory_release(own));
     OK(uccs_context_destroy(context));
     return check_pass();
 }
