@@ -13,22 +13,7 @@
 /* Windows use a context of the library's own; programs tend to use the low numbers. */
 #define CONTEXT (UCCS_CONTEXTS - 1)
 
-struct lmpi_life lmpi_life = {.why_not = "MPI_Init has not been called", .comm = MPI_COMM_NULL, .self = MPI_COMM_NULL};
-static uccs_endpoint_t *endpoints; /* by rank; cas */
 static int self_key = MPI_KEYVAL_INVALID;
-
-uccs_endpoint_t lmpi_endpoint(int world_rank)
-{
-    uccs_endpoint_t seen = __atomic_load_n(&endpoints[world_rank], __ATOMIC_ACQUIRE), made; /* release: the exchange */
-    if (seen)
-        return seen;
-    if (uccs_endpoint_create(lmpi_life.context, UCCS_GROUP_WORLD, world_rank, &made) != UCCS_OK)
-        return 0;
-    if (__atomic_compare_exchange_n(&endpoints[world_rank], &seen, made, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
-        return made;
-    uccs_endpoint_release(made);
-    return seen;
-}
 
 /* All ranks come before anybody waits in the substrate, because the MPI's own messages may still be under way. */
 static void wait_for_all(void)
@@ -62,8 +47,7 @@ static int end_life(MPI_Comm comm, int key, void *value, void *state)
     uccs_finalize();
     lmpi_environment_end();
     lmpi_types_end();
-    free(endpoints);
-    endpoints = 0;
+    lmpi_endpoints_end();
     PMPI_Group_free(&lmpi_life.world);
     PMPI_Comm_free(&lmpi_life.self);
     PMPI_Comm_free(&lmpi_life.comm);
@@ -83,8 +67,7 @@ static const char *begin_here(void)
         return "the substrate was started before, and numbers the processes in another way";
     if (uccs_context_create(&attr, &lmpi_life.context) != UCCS_OK)
         return "the program uses the context that the library needs";
-    endpoints = calloc((size_t)lmpi_life.ranks, sizeof *endpoints);
-    return endpoints && lmpi_types_begin() ? 0 : "no memory";
+    return lmpi_endpoints_begin(lmpi_life.ranks) && lmpi_types_begin() ? 0 : "no memory";
 }
 
 static const char *begin_with(const char *why_not)

@@ -27,6 +27,9 @@ extern struct lmpi_life lmpi_life;
 /* Returns the endpoint that leads to a rank of MPI_COMM_WORLD, or null without memory. Endpoints are made at first use
  * and live as long as the substrate. Any thread. */
 uccs_endpoint_t lmpi_endpoint(int world_rank);
+/* endpoint.c: before the first and after the last endpoint. begin returns false without memory. */
+bool lmpi_endpoints_begin(int ranks);
+void lmpi_endpoints_end(void);
 
 /* environment.c: hands the MPI to the substrate as its environment. Returns a status of uccs.h. */
 int lmpi_environment_give(void);

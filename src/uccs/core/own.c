@@ -1,12 +1,11 @@
 #include "uccs/core/own.h"
 
-#include "uccs/core/wait.h"
+#include <sched.h>
 
 /* The first process that needs the rings formats them; the others wait for it, which takes as long as some stores. */
 lat_cold void uccs_own_open_slow(struct uccs_own *own, uint32_t context)
 {
     uint32_t state = OWN_SHUT;
-    struct uccs_wait wait = {0};
     _Static_assert(OWN_RING_CELLS * (OWN_CELL_BYTES + CACHE_LINE) + sizeof(struct ring) <= OWN_RING_ROOM,
                    "a ring fits");
     if (atomic_cas_acquire(&own->open[context], &state, OWN_OPENING)) {
@@ -16,5 +15,5 @@ lat_cold void uccs_own_open_slow(struct uccs_own *own, uint32_t context)
         return;
     }
     while (atomic_load_acquire(&own->open[context]) != OWN_OPEN)
-        uccs_yield(&wait);
+        sched_yield();
 }

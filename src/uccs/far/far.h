@@ -62,11 +62,8 @@ void uccs_far_put(struct uccs_far_lanes *on, int pe, struct uccs_far_place to, c
  * data. */
 void uccs_far_put_local(struct uccs_far_lanes *on, int pe, struct uccs_far_place to, const void *source, size_t bytes,
                         const struct uccs_far_with *with, uccs_request_handle *request, struct uccs_request *local);
-static inline void uccs_far_put_nb(struct uccs_far_lanes *on, int pe, struct uccs_far_place to, const void *source,
-                                   size_t bytes, const struct uccs_far_with *with, uccs_request_handle *request)
-{
-    uccs_far_put_local(on, pe, to, source, bytes, with, request, 0);
-}
+void uccs_far_put_nb(struct uccs_far_lanes *on, int pe, struct uccs_far_place to, const void *source, size_t bytes,
+                     const struct uccs_far_with *with, uccs_request_handle *request);
 /* Gets, and returns true when the data is there. Raises the target's counter (0: none). Returns false when the region
  * has been released. */
 bool uccs_far_get(struct uccs_far_lanes *on, int pe, struct uccs_far_place from, void *dest, size_t bytes,
@@ -75,11 +72,8 @@ bool uccs_far_get(struct uccs_far_lanes *on, int pe, struct uccs_far_place from,
  * operations issued before on the lane. */
 void uccs_far_get_local(struct uccs_far_lanes *on, int pe, struct uccs_far_place from, void *dest, size_t bytes,
                         uccs_counter counter, bool ordered, uccs_request_handle *request, struct uccs_request *local);
-static inline void uccs_far_get_nb(struct uccs_far_lanes *on, int pe, struct uccs_far_place from, void *dest,
-                                   size_t bytes, uccs_counter counter, uccs_request_handle *request)
-{
-    uccs_far_get_local(on, pe, from, dest, bytes, counter, false, request, 0);
-}
+void uccs_far_get_nb(struct uccs_far_lanes *on, int pe, struct uccs_far_place from, void *dest, size_t bytes,
+                     uccs_counter counter, uccs_request_handle *request);
 /* Puts and gets of blocks. put_blocks copies the blocks, so the caller may reuse the source on return. get_blocks and
  * get_blocks_nb complete as uccs_far_get and uccs_far_get_nb do. */
 void uccs_far_put_blocks(struct uccs_far_lanes *on, int pe, struct uccs_far_place to, const void *source,
@@ -89,11 +83,8 @@ bool uccs_far_get_blocks(struct uccs_far_lanes *on, int pe, struct uccs_far_plac
 void uccs_far_get_blocks_local(struct uccs_far_lanes *on, int pe, struct uccs_far_place from, void *dest,
                                const struct uccs_far_blocks *blocks, bool ordered, uccs_request_handle *request,
                                struct uccs_request *local);
-static inline void uccs_far_get_blocks_nb(struct uccs_far_lanes *on, int pe, struct uccs_far_place from, void *dest,
-                                          const struct uccs_far_blocks *blocks, uccs_request_handle *request)
-{
-    uccs_far_get_blocks_local(on, pe, from, dest, blocks, false, request, 0);
-}
+void uccs_far_get_blocks_nb(struct uccs_far_lanes *on, int pe, struct uccs_far_place from, void *dest,
+                            const struct uccs_far_blocks *blocks, uccs_request_handle *request);
 /* Does an atomic operation and returns the old value. UCCS_ATOMIC_SET does not fetch: it returns 0 at once. */
 uint64_t uccs_far_amo(struct uccs_far_lanes *on, int pe, enum uccs_atomic op, struct uccs_far_place at, size_t size,
                       uint64_t value, uint64_t cond);
@@ -101,13 +92,8 @@ uint64_t uccs_far_amo(struct uccs_far_lanes *on, int pe, enum uccs_atomic op, st
  * completes. */
 void uccs_far_amo_local(struct uccs_far_lanes *on, int pe, const struct uccs_atomic_op *op, struct uccs_far_place at,
                         void *fetch, uccs_request_handle *request, struct uccs_request *local);
-static inline void uccs_far_amo_nb(struct uccs_far_lanes *on, int pe, enum uccs_atomic op, struct uccs_far_place at,
-                                   size_t size, uint64_t value, uint64_t cond, void *fetch,
-                                   uccs_request_handle *request)
-{
-    const struct uccs_atomic_op what = {op, (uint32_t)size, value, cond};
-    uccs_far_amo_local(on, pe, &what, at, fetch, request, 0);
-}
+void uccs_far_amo_nb(struct uccs_far_lanes *on, int pe, enum uccs_atomic op, struct uccs_far_place at, size_t size,
+                     uint64_t value, uint64_t cond, void *fetch, uccs_request_handle *request);
 /* Stores the low `size` bytes of a value. */
 static inline void uccs_far_give(void *to, size_t size, uint64_t value)
 {

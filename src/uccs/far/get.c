@@ -146,3 +146,22 @@ void uccs_far_amo_post(struct uccs_far_lanes *on, int pe, enum uccs_atomic op, s
     link_make_room(lane);
     link_issue(lane, pe, &message);
 }
+
+void uccs_far_get_nb(struct uccs_far_lanes *on, int pe, struct uccs_far_place from, void *dest, size_t bytes,
+                     uccs_counter counter, uccs_request_handle *request)
+{
+    uccs_far_get_local(on, pe, from, dest, bytes, counter, false, request, 0);
+}
+
+void uccs_far_get_blocks_nb(struct uccs_far_lanes *on, int pe, struct uccs_far_place from, void *dest,
+                            const struct uccs_far_blocks *blocks, uccs_request_handle *request)
+{
+    uccs_far_get_blocks_local(on, pe, from, dest, blocks, false, request, 0);
+}
+
+void uccs_far_amo_nb(struct uccs_far_lanes *on, int pe, enum uccs_atomic op, struct uccs_far_place at, size_t size,
+                     uint64_t value, uint64_t cond, void *fetch, uccs_request_handle *request)
+{
+    const struct uccs_atomic_op what = {op, (uint32_t)size, value, cond};
+    uccs_far_amo_local(on, pe, &what, at, fetch, request, 0);
+}

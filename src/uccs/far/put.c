@@ -148,3 +148,9 @@ void uccs_far_parcel(int pe, const struct uccs_far_parcel *parcel, uint32_t *hel
     (void)atomic_fetch_add_relaxed(held, 1); /* released by drop_hold */
     link_issue(link_service(), pe, &message);
 }
+
+void uccs_far_put_nb(struct uccs_far_lanes *on, int pe, struct uccs_far_place to, const void *source, size_t bytes,
+                     const struct uccs_far_with *with, uccs_request_handle *request)
+{
+    uccs_far_put_local(on, pe, to, source, bytes, with, request, 0);
+}

@@ -29,30 +29,31 @@ static int get_piece(struct uccs_stream *stream, const struct uccs_region *memor
                                        : uccs_remote_get(stream, memory, offset, dest, piece->bytes, 0);
 }
 
-int uccs_dynamic_put(struct uccs_stream *stream, const struct uccs_region *memory, size_t offset, const char *source,
-                     size_t length)
+/* Goes from range to range. `local` is the source of a put or the destination of a get. */
+static int move(struct uccs_stream *stream, const struct uccs_region *memory, size_t offset, char *local, size_t length,
+                bool put)
 {
     struct uccs_attached_piece piece;
     int status = UCCS_OK;
     for (size_t done = 0; done < length && status == UCCS_OK; done += piece.bytes) {
         status = uccs_attached_find(memory, offset + done, length - done, &piece);
         if (status == UCCS_OK)
-            status = put_piece(stream, memory, offset + done, source + done, &piece);
+            status = put ? put_piece(stream, memory, offset + done, local + done, &piece)
+                         : get_piece(stream, memory, offset + done, local + done, &piece);
     }
     return status;
+}
+
+int uccs_dynamic_put(struct uccs_stream *stream, const struct uccs_region *memory, size_t offset, const char *source,
+                     size_t length)
+{
+    return move(stream, memory, offset, (char *)source, length, true);
 }
 
 int uccs_dynamic_get(struct uccs_stream *stream, const struct uccs_region *memory, size_t offset, char *dest,
                      size_t length)
 {
-    struct uccs_attached_piece piece;
-    int status = UCCS_OK;
-    for (size_t done = 0; done < length && status == UCCS_OK; done += piece.bytes) {
-        status = uccs_attached_find(memory, offset + done, length - done, &piece);
-        if (status == UCCS_OK)
-            status = get_piece(stream, memory, offset + done, dest + done, &piece);
-    }
-    return status;
+    return move(stream, memory, offset, dest, length, false);
 }
 
 int uccs_memory_dynamic(uccs_context_t context, uccs_memory_t *memory)
