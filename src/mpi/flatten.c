@@ -1,5 +1,5 @@
 /* Takes datatypes apart by envelope and contents into runs of bytes. Neighbouring runs become one. */
-#include "types.h"
+#include "flatten.h"
 
 #include <stdint.h>
 #include <stdlib.h>
@@ -19,6 +19,7 @@ struct contents {
     MPI_Aint *places;
     MPI_Datatype *types;
     int n_numbers, n_places, n_types, combiner;
+    const struct lmpi_type *(*part_of)(MPI_Datatype);
 };
 
 static void add_run(struct draft *draft, MPI_Aint at, size_t bytes)
@@ -146,7 +147,7 @@ static void add_by_packing(struct draft *draft, MPI_Datatype type, int size)
 static void add_struct(struct draft *draft, const struct contents *c)
 {
     for (int i = 0; i < c->numbers[0]; i++) {
-        const struct lmpi_type *part = lmpi_type_part(c->types[i]);
+        const struct lmpi_type *part = c->part_of(c->types[i]);
         draft->failed |= !part;
         if (part)
             add_block(draft, c->places[i], part, c->numbers[1 + i]);
@@ -155,7 +156,7 @@ static void add_struct(struct draft *draft, const struct contents *c)
 
 static void add_any(struct draft *draft, MPI_Datatype whole, const struct contents *c, int size)
 {
-    const struct lmpi_type *type = c->n_types ? lmpi_type_part(c->types[0]) : 0;
+    const struct lmpi_type *type = c->n_types ? c->part_of(c->types[0]) : 0;
     if (c->combiner == MPI_COMBINER_STRUCT) {
         add_struct(draft, c);
         return;
@@ -255,9 +256,9 @@ static void free_contents(struct contents *c, bool with_types)
     free(c->types);
 }
 
-struct lmpi_type *lmpi_type_flatten(MPI_Datatype type)
+struct lmpi_type *lmpi_type_flatten(MPI_Datatype type, const struct lmpi_type *(*part_of)(MPI_Datatype))
 {
-    struct contents c = {0};
+    struct contents c = {.part_of = part_of};
     struct draft draft = {0};
     int size = 0;
     if (PMPI_Type_get_envelope(type, &c.n_numbers, &c.n_places, &c.n_types, &c.combiner) != MPI_SUCCESS ||

@@ -145,7 +145,7 @@ static const struct lmpi_type *learn(MPI_Datatype type)
     static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
     void *value = 0;
     int found = 0;
-    struct lmpi_type *made = lmpi_type_flatten(type); /* it asks for inner types, so without the lock */
+    struct lmpi_type *made = lmpi_type_flatten(type, lmpi_type_part); /* it asks for inner types, so without the lock */
     pthread_mutex_lock(&lock);
     if (PMPI_Type_get_attr(type, key, &value, &found) != MPI_SUCCESS || found || !made ||
         PMPI_Type_set_attr(type, key, made) != MPI_SUCCESS) {

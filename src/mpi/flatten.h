@@ -1,0 +1,50 @@
+/* What one element of a datatype looks like, and how a datatype is taken apart. Any thread. */
+#ifndef MPI_FLATTEN_H
+#define MPI_FLATTEN_H
+
+#include <mpi.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+struct lmpi_run {
+    MPI_Aint at; /* from the start of the element */
+    size_t bytes;
+};
+
+enum lmpi_kind { /* with the number of bytes it names a type of the processor */
+                 LMPI_SIGNED,
+                 LMPI_UNSIGNED,
+                 LMPI_FLOATING,
+                 LMPI_COMPLEX,
+                 LMPI_LOGICAL,
+                 LMPI_BYTE,
+                 LMPI_TEXT,      /* MPI_CHARACTER, MPI_WCHAR: data only */
+                 LMPI_FLOAT_INT, /* pairs; their padding counts as data */
+                 LMPI_DOUBLE_INT,
+                 LMPI_LONG_INT,
+                 LMPI_SHORT_INT,
+                 LMPI_INT_INT,
+                 LMPI_LONG_DOUBLE_INT,
+                 LMPI_REAL_REAL, /* of Fortran: unit says which reals */
+                 LMPI_MIXED      /* of more than one predefined type */
+};
+
+struct lmpi_type {
+    size_t size; /* bytes of data of one element */
+    MPI_Aint lb, extent;
+    MPI_Aint low, high;  /* of the data of one element: from its first byte to the end of its last */
+    enum lmpi_kind kind; /* of the predefined type that it consists of, and that type's bytes */
+    size_t unit;
+    bool committed; /* as far as is known */
+    bool dense;     /* count elements are one run of count * size bytes from `lb` */
+    size_t runs;
+    struct lmpi_run run[];
+};
+
+/* Takes a datatype apart. `part_of` returns what is known of the datatypes that it consists of, or null. Returns memory of
+ * malloc, or null. */
+struct lmpi_type *lmpi_type_flatten(MPI_Datatype type, const struct lmpi_type *(*part_of)(MPI_Datatype));
+/* What a predefined type of `size` bytes looks like. */
+struct lmpi_type *lmpi_type_plain(enum lmpi_kind kind, size_t size);
+
+#endif
