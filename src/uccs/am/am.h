@@ -111,7 +111,7 @@ struct uccs_am_token {
  * alone. */
 extern _Thread_local int uccs_handlers_running;
 
-/* --- Receiving (poll.c) */
+/* --- Receiving (publish.c, poll.c, serve.c) */
 
 /* Published contexts are polled. When uccs_am_retire returns, no thread is in the context's handlers any more. One
  * caller at a time each. uccs_am_published returns null when the context is not published. */

@@ -89,7 +89,21 @@ int uccs_am_send(const struct uccs_endpoint *endpoint, int id, enum uccs_am_clas
                  size_t length, const struct uccs_op *op);
 size_t uccs_am_most(void);
 
-/* --- Functions of poll.c. */
+/* --- Receiving: publish.c, block.c, poll.c; serve.c calls them. */
+
+/* Counts this thread among those that look at published contexts, until it leaves. */
+uint32_t *uccs_am_enter(void);
+void uccs_am_leave(uint32_t *inside);
+/* Returns a bit for each published context; a hint, as uccs_am_published decides. */
+uint32_t uccs_am_live(void);
+
+/* Grows while threads of the program poll; the progress thread's own polls count too. */
+uint64_t uccs_am_polls(void);
+
+/* Returns the block, at the sender, of a message of this node; null when it has none. */
+struct uccs_block *uccs_am_block_of(const struct uccs_message *message);
+/* Gives a block of this node back to its sender. */
+void uccs_am_mark_done(struct uccs_block *block);
 
 /* Handled messages of one sender and lane. One addition tells the sender of them. */
 struct uccs_am_tally {
@@ -98,11 +112,18 @@ struct uccs_am_tally {
 void uccs_am_count_handled(uint32_t context, struct uccs_am_tally *tally, const struct uccs_message *message);
 void uccs_am_tell(uint32_t context, struct uccs_am_tally *tally);
 
-/* Grows while threads of the program poll; the progress thread's own polls count too. */
-uint64_t uccs_am_polls(void);
+/* Messages that a thread may handle besides replies of the network class. */
+enum { UCCS_AM_REQUESTS = 1, UCCS_AM_USERS = 2 };
 
-/* Returns the block, at the sender, of a message of this node; null when it has none. */
-struct uccs_block *uccs_am_block_of(const struct uccs_message *message);
+struct uccs_am_found {
+    int users, own; /* handlers of the program run; messages of the library handled */
+};
+/* Polls all published contexts once, between uccs_am_enter and uccs_am_leave. The library's own context has network
+ * requests alone. */
+struct uccs_am_found uccs_am_look(int what);
+/* Handles the library's messages alone: requests of peers to execute operations, and letters. Their handlers do not
+ * wait. Returns how many it handled. */
+int uccs_am_look_inner(void);
 
 /* --- Parked messages (park.c), by context and ring. They have been taken out of their ring and wait, because their
  * handler is not registered yet, or because they are replies of user class that came while only the network class was

@@ -8,47 +8,17 @@
  * because a slot is zero before it can be handed out again (uccs_counter_free). A handle carries the slot's generation;
  * an arrival through an old handle is not counted but raises the slot's error count.
  *
- * A counter may also be opened by a group or by one PE. Its slot lies in another part of the table, and each PE has the
- * generations of that part in shared memory, where peers check the handle; the lines of generations change seldom, so
- * they stay in the peers' caches. The members of a group agree on a slot that is free at all of them
- * (uccs_counter_agree).
+ * A group or one PE may open a counter too (counter_open.h). The functions here take both kinds.
  *
  * Any thread may count arrivals and read. Any thread may create and free, but in the same order at all PEs. */
 #ifndef UCCS_OBJECT_COUNTER_H
 #define UCCS_OBJECT_COUNTER_H
 
-#include "rte/node.h"
-#include "uccs/core/core.h"
-
-#include <stdbool.h>
-#include <uccs.h>
-
-struct uccs_counter_line {
-    cache_aligned int64_t count; /* origins add to it (release), the owner's readers load it (acquire) */
-    uint64_t errors;             /* arrivals through old handles */
-    uint64_t coming;             /* origins store it to fetch the line; nobody reads it */
-};
-_Static_assert(sizeof(struct uccs_counter_line) == CACHE_LINE, "one line a counter");
-
-/* Holds slot + 1 in the low bits and the generation above; 0 is no counter. */
-typedef uint64_t uccs_counter;
-#define UCCS_COUNTER_SLOT_BITS 20
-_Static_assert(NODE_COUNTERS < 1 << UCCS_COUNTER_SLOT_BITS, "a handle holds every slot");
+#include "uccs/object/counter_open.h"
 
 /* Generations of the job's counters, odd while the slot is in use. Every arrival reads it, only create and free write
  * it. Relaxed, because a program that uses a counter while it creates or frees it is wrong anyway. */
 extern uint32_t uccs_counter_generation[NODE_JOB_COUNTERS];
-
-static lat_hot uint32_t uccs_counter_slot(uccs_counter counter)
-{
-    return (uint32_t)(counter & ((1u << UCCS_COUNTER_SLOT_BITS) - 1)) - 1;
-}
-
-/* Returns true for a counter that a group or one PE has opened. */
-static inline bool uccs_counter_opened(uccs_counter counter)
-{
-    return uccs_counter_slot(counter) - NODE_JOB_COUNTERS < NODE_OPEN_COUNTERS;
-}
 
 /* Returns true when the handle names a slot at all. */
 static inline bool uccs_counter_named(uccs_counter counter)
@@ -64,14 +34,6 @@ static lat_hot bool uccs_counter_of_job(uccs_counter counter)
            atomic_load_relaxed(&uccs_counter_generation[slot]) == counter >> UCCS_COUNTER_SLOT_BITS;
 }
 
-static lat_hot struct uccs_counter_line *uccs_counter_at(uint32_t index, uint32_t slot)
-{
-    return (struct uccs_counter_line *)uccs_core.counters + ((size_t)index * NODE_COUNTERS + slot);
-}
-
-/* Returns true when an opened counter is in use at a PE of this node. */
-bool uccs_counter_open_at(uccs_counter counter, uint32_t index);
-
 /* Returns true when the counter is in use at this PE. */
 static inline bool uccs_counter_live(uccs_counter counter)
 {
@@ -82,12 +44,6 @@ static inline bool uccs_counter_live(uccs_counter counter)
 /* Returns false when an operation may not carry the counter to the PE, because it is an old handle. A PE of another
  * node judges opened counters when the operation arrives. */
 bool uccs_counter_usable(uccs_counter counter, int pe);
-
-/* Returns this PE's line of the counter. */
-static inline struct uccs_counter_line *uccs_counter_mine(uccs_counter counter)
-{
-    return uccs_counter_at((uint32_t)uccs_core.me - uccs_core.first, uccs_counter_slot(counter));
-}
 
 /* Returns the line of a counter of the job at a PE of this node; null for a PE of another node, an old handle, and a
  * counter that was opened. */
@@ -111,9 +67,6 @@ static lat_hot void uccs_counter_coming(struct uccs_counter_line *line)
     (void)line;
 #endif
 }
-
-/* uccs_counter_arrive for a counter that was opened. */
-lat_cold bool uccs_counter_arrive_open(uccs_counter counter, int64_t weight, int pe);
 
 /* Counts an arrival at a PE of this node, after everything that this thread stored there or read from there. Returns
  * false when it counted nothing, because the handle is old (uccs_counter_late counts the error) or the PE is on another
@@ -148,26 +101,6 @@ uccs_counter uccs_counter_create(void);
  * PEs that count there must be done. */
 void uccs_counter_clear(uccs_counter counter);
 void uccs_counter_release(uccs_counter counter);
-
-/* Opens a counter at this PE alone. Returns 0 when no slot is free. */
-uccs_counter uccs_counter_open_here(void);
-
-/* How the members of a group agree. `join` replaces each of n words by the AND, or the maximum, of all members' words;
- * at most UCCS_COUNTER_WORDS. It returns UCCS_OK or an error, the same at all members. */
-#define UCCS_COUNTER_WORDS 4
-struct uccs_counter_members {
-    int (*join)(void *members, uint64_t *words, size_t n, bool maximum);
-    void *members;
-    uint32_t salt; /* the same at all members, other for other groups: where to begin after a collision */
-};
-/* Collective over the members. Opens a counter at all of them, and on return every member may count at every member.
- * Returns UCCS_OK, UCCS_ERR_NO_MEMORY when no slot is free at all members, or join's error. */
-int uccs_counter_agree(const struct uccs_counter_members *members, uccs_counter *counter);
-
-/* counter_open.c: uccs_counter_clear, _release and _close for counters that were opened. */
-void uccs_counter_clear_open(uccs_counter counter);
-void uccs_counter_release_open(uccs_counter counter);
-void uccs_counter_close_open(void);
 
 /* Clears every line of this PE that was used, and forgets all slots, at the end of a life. */
 void uccs_counter_close(void);

@@ -1,11 +1,11 @@
-/* Counters that a group or one PE opens; see counter.h.
+/* Counters that a group or one PE opens; see counter_open.h.
  *
  * The slots of a PE are bits of a private table, and their generations lie in the shared lines behind the counters. The
  * members of a group agree in rounds: they look at a window of slots, each says which of them are free, each takes the
  * first slot that is free at all, and says how that went and which generation comes next. A member may fail to take the
  * slot because another thread was faster; then all give back and try again from another place. One more round at the
  * end lets no member count at another one that has not opened the counter yet. */
-#include "uccs/object/counter.h"
+#include "uccs/object/counter_open.h"
 
 #include <pthread.h>
 #include <string.h>

@@ -1,0 +1,87 @@
+/* The contexts that receive messages, and the threads that look at them. Any thread.
+ *
+ * A thread counts itself in `pollers` before it looks at published[] (seqcst on both sides), so a retired context can be
+ * freed once all threads that might have seen it have left. There are two phases: with one, new pollers could keep the
+ * count above zero forever. New pollers count in the current phase; a retiring thread turns the phase and waits until the
+ * other one is empty. */
+#include "uccs/am/inner.h"
+
+#include "uccs/core/bell.h"
+#include "uccs/core/thread.h"
+
+#define POLLERS 64 /* further threads share entries */
+
+static struct uccs_context *published[OWN_CONTEXTS];
+static uint32_t live; /* a bit for each published context; a hint: published[] decides */
+
+static struct poller {
+    cache_aligned uint32_t inside[2];
+    uint64_t polls; /* of the threads that use the entry; relaxed, a hint */
+} pollers[POLLERS];
+static uint32_t phase;
+
+uint32_t *uccs_am_enter(void)
+{
+    struct poller *mine = &pollers[uccs_thread() % POLLERS];
+    uint32_t *inside = &mine->inside[atomic_load_relaxed(&phase) & 1];
+    atomic_store_relaxed(&mine->polls, atomic_load_relaxed(&mine->polls) + 1);
+    __atomic_fetch_add(inside, 1, __ATOMIC_SEQ_CST); /* partner: uccs_am_retire */
+    return inside;
+}
+
+uint64_t uccs_am_polls(void)
+{
+    uint64_t all = 0;
+    for (int i = 0; i < POLLERS; i++)
+        all += atomic_load_relaxed(&pollers[i].polls);
+    return all;
+}
+
+void uccs_am_leave(uint32_t *inside)
+{
+    (void)atomic_fetch_sub_acqrel(inside, 1); /* partner: wait_for_phase */
+}
+
+static void wait_for_phase(uint32_t old)
+{
+    for (int i = 0; i < POLLERS; i++) {
+        struct uccs_wait wait = {0};
+        while (atomic_load_seqcst(&pollers[i].inside[old]))
+            uccs_yield(&wait);
+    }
+}
+
+/* Wakes the progress thread of this process if it sleeps. */
+static void wake_own_thread(void)
+{
+    uccs_bell((uint32_t)uccs_core.me - uccs_core.first);
+}
+
+void uccs_am_publish(struct uccs_context *context)
+{
+    uccs_own_open((uint32_t)uccs_core.me - uccs_core.first, context->attr.id);
+    atomic_store_release(&published[context->attr.id], context); /* acquire: uccs_am_published */
+    (void)atomic_fetch_or_acqrel(&live, 1u << context->attr.id);
+    wake_own_thread(); /* messages may wait already */
+}
+
+/* Waits for both phases, since a thread may have read the phase long before it counted itself in. */
+void uccs_am_retire(struct uccs_context *context)
+{
+    (void)atomic_fetch_and_acqrel(&live, ~(1u << context->attr.id));
+    atomic_store_seqcst(&published[context->attr.id], 0); /* then look at pollers; partner: uccs_am_enter */
+    uccs_pollers_barred++;                                /* the caller holds locks */
+    for (int turn = 0; turn < 2; turn++)
+        wait_for_phase(atomic_fetch_add_acqrel(&phase, 1) & 1);
+    uccs_pollers_barred--;
+}
+
+uint32_t uccs_am_live(void)
+{
+    return atomic_load_relaxed(&live);
+}
+
+struct uccs_context *uccs_am_published(uint32_t id)
+{
+    return atomic_load_seqcst(&published[id]); /* release: uccs_am_publish; after uccs_am_enter */
+}
