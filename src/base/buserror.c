@@ -16,6 +16,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#define SMALLEST_PAGE 4096 /* bytes, of any processor that Lateral runs on */
+
 struct range {
     uintptr_t start;
     size_t bytes;
@@ -210,11 +212,14 @@ static void on_bus_error(int number, siginfo_t *info, void *context)
     errno = kept;
 }
 
-/* Makes the buffers' pages. It writes ones, not zeros: where globals lie on shared pages, a page of zeros is left
- * out. */
+/* Makes the buffers' pages, by one byte in each. The byte is no zero: where globals lie on shared pages, a page of zeros is
+ * left out. */
 static void make_report_pages(void)
 {
-    memset(&report_room.line, 1, sizeof report_room - offsetof(typeof(report_room), line));
+    volatile char *room = (char *)&report_room;
+    for (size_t at = offsetof(typeof(report_room), line); at < sizeof report_room; at += SMALLEST_PAGE)
+        room[at] = 1;
+    room[sizeof report_room - 1] = 1;
 }
 
 static int install(void)

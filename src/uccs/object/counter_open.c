@@ -16,6 +16,7 @@
 
 static pthread_mutex_t books = PTHREAD_MUTEX_INITIALIZER; /* guards the two tables */
 static uint64_t taken[SLOTS / 64];
+static bool any_taken; /* in this life; most programs open none, and then their pages of the tables stay untouched */
 static uint32_t last_generation[SLOTS]; /* even: free; grows over all lives. 0: never used */
 
 /* Returns the generations of the opened counters of a PE of this node. */
@@ -64,6 +65,7 @@ static bool take(uint32_t number)
     pthread_mutex_lock(&books);
     bool free = !(taken[number / 64] & bit);
     taken[number / 64] |= bit;
+    any_taken = true;
     pthread_mutex_unlock(&books);
     return free;
 }
@@ -196,6 +198,9 @@ void uccs_counter_release_open(uccs_counter counter)
 
 void uccs_counter_close_open(void)
 {
+    if (!any_taken)
+        return;
+    any_taken = false;
     for (uint32_t number = 0; number < SLOTS; number++) {
         if (!last_generation[number])
             continue;
