@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define JOB_BYTES 48 /* "LATERAL_JOB=<int>:<uint32>" */
+#define JOB_BYTES 64 /* "LATERAL_JOB=<int>:<uint32>:<int>" */
 
 extern char **environ;
 
@@ -119,7 +119,7 @@ char **environment_make(const struct app *app, const char *check_library)
     for (size_t i = 0; i < count; i++)
         if (strncmp(environ[i], "LATERAL_JOB=", 12) != 0)
             list[used++] = say_if_null(strdup(environ[i]));
-    environment_name_pe(list, 0, 0); /* so that put sees a name there */
+    environment_name_pe(list, 0, 0, -1); /* so that put sees a name there */
     for (size_t x = 0; x < app->nexports; x++)
         put_export(list, app->exports[x]);
     if (check_library)
@@ -127,7 +127,7 @@ char **environment_make(const struct app *app, const char *check_library)
     return list;
 }
 
-void environment_name_pe(char **list, int segment, uint32_t pe)
+void environment_name_pe(char **list, int segment, uint32_t pe, int tether)
 {
-    snprintf(list[0], JOB_BYTES, "LATERAL_JOB=%d:%u", segment, pe);
+    snprintf(list[0], JOB_BYTES, "LATERAL_JOB=%d:%u:%d", segment, pe, tether);
 }

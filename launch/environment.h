@@ -12,6 +12,6 @@ const char *environment_check_library(void);
 bool environment_has_module(const char *name);
 /* Makes a list for one program. environment_name_pe sets its first entry, LATERAL_JOB. */
 char **environment_make(const struct app *app, const char *check_library);
-void environment_name_pe(char **list, int segment, uint32_t pe);
+void environment_name_pe(char **list, int segment, uint32_t pe, int tether);
 
 #endif

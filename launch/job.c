@@ -82,17 +82,19 @@ static void start_failed(struct job *job, uint32_t pe, int why)
 static pid_t start(struct job *job, uint32_t pe)
 {
     const struct app *app = app_of(job, pe);
+    char **environment = job->environments[app - job->options->apps];
     struct cpus cpus;
     struct spawn how = {.path = app->path,
                         .wdir = app->wdir,
                         .argv = app->argv,
-                        .envp = job->environments[app - job->options->apps],
+                        .envp = environment,
                         .in = pe == 0 ? 0 : job->null,
                         .segment = job->segment.fd,
+                        .tether = job->segment.tether,
                         .cpus = job->options->bind_cores ? &cpus : NULL,
                         .signals = job->signals,
                         .files = &job->files};
-    environment_name_pe(job->environments[app - job->options->apps], job->segment.fd, pe);
+    environment_name_pe(environment, job->segment.fd, pe, job->segment.tether);
     if (how.cpus)
         cores_of_pe(pe, &cpus);
     if (output_connect(pe, &how.out, &how.err) != 0)

@@ -75,9 +75,17 @@ static int guard_lost(bool childless, int signal)
     return STATUS_SIGNAL + signal;
 }
 
+static bool is_end(int signal)
+{
+    return signal == SIGINT || signal == SIGTERM || signal == SIGHUP || signal == SIGQUIT;
+}
+
+/* A stopped guard would act on no signal. */
 static void pass_on(pid_t guard, int signal)
 {
     kill(guard, signal);
+    if (is_end(signal))
+        kill(guard, SIGCONT);
     if (signal == SIGTSTP)
         raise(SIGSTOP);
 }
@@ -89,6 +97,8 @@ static int attend(pid_t keeper, pid_t guard, bool childless, const sigset_t *sig
     for (;;) {
         siginfo_t info;
         int status, signal = sigwaitinfo(signals, &info);
+        if (signal == SIGCHLD && info.si_code == CLD_STOPPED && info.si_pid == keeper)
+            kill(keeper, SIGCONT); /* it must see when the guard dies */
         if (signal == SIGCHLD && waitpid(keeper, &status, WNOHANG) == keeper) {
             if (WIFSIGNALED(status))
                 return guard_lost(childless, WTERMSIG(status));
@@ -130,10 +140,9 @@ static _Noreturn void keep(struct options *options, const struct line *line, con
     }
     bool heard = write(told[1], &guard, sizeof guard) == sizeof guard;
     close(told[1]);
-    close(front[0]);
     if (guard < 0 || !heard)
         _exit(STATUS_FAILED); /* when oshrun is gone, the guard ends by itself */
-    keeper_run(guard);
+    keeper_run(guard, front[0]);
 }
 
 /* Starts keeper and guard. Returns false after one line. */

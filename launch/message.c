@@ -1,5 +1,7 @@
 #include "message.h"
 
+#include "base/plain.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,7 +31,9 @@ static void say_list(const char *format, va_list arguments, const char *tail)
     char line[2048] = "oshrun: ";
     size_t used = strlen(line), room = sizeof line - used - strlen(tail) - 1;
     int more = vsnprintf(line + used, room, format, arguments);
-    used += more < 0 ? 0 : (size_t)more < room ? (size_t)more : room - 1;
+    size_t added = more < 0 ? 0 : (size_t)more < room ? (size_t)more : room - 1;
+    plain_text(line + used, added);
+    used += added;
     used += (size_t)sprintf(line + used, "%s\n", tail);
     line_sink(line, used);
 }

@@ -35,6 +35,13 @@ static int make_file(size_t bytes)
     return -1;
 }
 
+/* The guard keeps both ends until it dies. Returns the reading end, which every PE inherits, or -1. */
+static int make_tether(void)
+{
+    int ends[2];
+    return pipe2(ends, O_CLOEXEC) == 0 ? move_up(ends[0]) : -1;
+}
+
 static void format(struct node *node, const struct options *options, const uint64_t nonce[2])
 {
     uint32_t pe = 0;
@@ -61,6 +68,7 @@ int segment_make(struct segment *segment, const struct options *options)
             errno == EFBIG ? " (limit of a file's size, ulimit -f)" : "");
         return -1;
     }
+    segment->tether = make_tether();
     segment->node = head;
     format(segment->node, options, nonce);
     return 0;

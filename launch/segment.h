@@ -9,6 +9,7 @@
 
 struct segment {
     int fd;            /* the same number in every PE; close-on-exec here */
+    int tether;        /* the same; PEs under wrapper scripts die with the guard by it (base/tether.h); -1: none */
     struct node *node; /* header and PE records, mapped */
 };
 

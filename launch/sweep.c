@@ -6,39 +6,64 @@
 #include <errno.h>
 #include <signal.h>
 #include <stdbool.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
-static int parent_of(const char *pid)
+#define PIDS ((4 << 20) + 1) /* above every number of Linux */
+
+/* Kills the process when it is a child of this one. The kernel itself says so, since /proc may show other numbers than
+ * this process's, as in a container that sees its host's. Returns true when it is. */
+static bool kill_child(pid_t pid)
 {
-    char path[300], text[512];
-    snprintf(path, sizeof path, "/proc/%s/stat", pid);
-    FILE *file = fopen(path, "re");
-    int parent = -1;
-    if (!file)
-        return parent;
-    size_t bytes = fread(text, 1, sizeof text - 1, file);
-    fclose(file);
-    while (bytes > 0 && text[bytes] != ')') /* the name before it may contain any character */
-        bytes--;
-    text[sizeof text - 1] = 0;
-    return sscanf(text + bytes, ") %*c %d", &parent) == 1 ? parent : -1;
+    siginfo_t info;
+    return pid > 0 && waitid(P_PID, (id_t)pid, &info, WEXITED | WNOHANG | WNOWAIT) == 0 && kill(pid, SIGKILL) == 0;
 }
 
-/* Kills every child of this process. Not every kernel has a list of children, so this looks at all processes. */
+/* Returns true when there was a child among the numbers. */
+static bool kill_numbers(pid_t from, pid_t to)
+{
+    bool any = false;
+    for (pid_t pid = from; pid < to; pid++)
+        any |= kill_child(pid);
+    return any;
+}
+
+/* Returns a number above those of all processes that were made since numbers were last reused. */
+static pid_t newest(void)
+{
+    pid_t pid = vfork();
+    if (pid == 0)
+        _exit(0);
+    return pid > 0 ? pid : PIDS;
+}
+
+/* All numbers take a second or more, those in use mostly little. */
+static void kill_without_proc(void)
+{
+    pid_t above = newest();
+    if (!kill_numbers(1, above))
+        kill_numbers(above, PIDS);
+}
+
+/* True when /proc numbers processes as this process does. */
+static bool proc_is_ours(void)
+{
+    char text[16] = "";
+    return readlink("/proc/self", text, sizeof text - 1) > 0 && atoi(text) == getpid();
+}
+
+/* Not every kernel has a list of children, so this looks at all processes. */
 static void kill_children(void)
 {
-    DIR *proc = opendir("/proc");
-    if (!proc)
+    DIR *proc = proc_is_ours() ? opendir("/proc") : NULL;
+    if (!proc) {
+        kill_without_proc();
         return;
-    for (struct dirent *entry; (entry = readdir(proc));) {
-        int pid = atoi(entry->d_name);
-        if (pid > 0 && parent_of(entry->d_name) == getpid())
-            kill(pid, SIGKILL);
     }
+    for (struct dirent *entry; (entry = readdir(proc));)
+        kill_child(atoi(entry->d_name));
     closedir(proc);
 }
 

@@ -1,4 +1,5 @@
 #include "base/log.h"
+#include "base/plain.h"
 
 #include <stdio.h>
 #include <unistd.h>
@@ -30,7 +31,9 @@ void log_vline(const char *format, va_list arguments)
                             : snprintf(line, sizeof line, "lateral: PE %d: ", identity);
     int room = (int)sizeof line - used - 1;
     int more = vsnprintf(line + used, room, format, arguments);
-    used += more < room ? more : room - 1;
+    int added = more < room ? more : room - 1;
+    plain_text(line + used, (size_t)added);
+    used += added;
     line[used++] = '\n';
     for (int at = 0; at < used;) {
         ssize_t wrote = write(STDERR_FILENO, line + at, used - at);

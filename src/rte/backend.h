@@ -42,6 +42,9 @@ int rte_backend_fence(int seconds);
 /* rte.c: makes rte_is_pe true from here on, in this process alone. */
 void rte_is_this_process(void);
 
+/* member.c: returns true when the process has mapped this node's memory. Any thread, also in a signal handler. */
+bool rte_shares_memory(int pid);
+
 /* end.c: keeps the status that the program passes to exit, for rte_leave. */
 void rte_note_exit(void);
 

@@ -46,8 +46,9 @@ _Noreturn void rte_end_node(void)
         _exit(LAT_EXIT);
     for (int i = 0; i < rte.node_size; i++) {
         const struct node_pe *pe = &rte.node->pe[i];
-        if (i != rte.node_index && atomic_load_acquire(&pe->state) == NODE_RUNNING)
-            kill(pe->pid, SIGKILL);
+        int pid = atomic_load_relaxed(&pe->pid); /* read once: any PE may write it */
+        if (i != rte.node_index && atomic_load_acquire(&pe->state) == NODE_RUNNING && rte_shares_memory(pid))
+            kill(pid, SIGKILL);
     }
     _exit(rte.node->end_status ? rte.node->end_status : LAT_EXIT);
 }

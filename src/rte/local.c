@@ -1,16 +1,35 @@
-/* A PE started by oshrun: LATERAL_JOB=<fd>:<node index> names the inherited memory file. */
+/* A PE started by oshrun: LATERAL_JOB=<fd>:<node index>:<tether> names the inherited memory file, and the descriptor that
+ * ends this PE with the guard (-1: none). */
 #include "base/log.h"
+#include "base/tether.h"
 #include "rte/backend.h"
 #include "rte/rte.h"
 
-#include <stdio.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
 #include <sys/stat.h>
+
+/* Reads a number and the character behind it. Returns false when it is none, or no int. */
+static bool read_number(const char **text, char behind, int *number)
+{
+    char *end;
+    errno = 0;
+    long value = strtol(*text, &end, 10);
+    if (end == *text || *end != behind || errno || value < INT_MIN || value > INT_MAX)
+        return false;
+    *number = (int)value;
+    *text = end + 1;
+    return true;
+}
 
 int rte_local_open(const char *job)
 {
-    int fd, index, used = 0;
+    int fd, index, tether;
+    const char *text = job;
     struct stat file;
-    if (sscanf(job, "%d:%d%n", &fd, &index, &used) != 2 || job[used] || index < 0) {
+    if (!read_number(&text, ':', &fd) || !read_number(&text, ':', &index) || !read_number(&text, 0, &tether) ||
+        index < 0) {
         log_line("LATERAL_JOB=%s is not one of oshrun's; unset it, or start the program with oshrun", job);
         return -1;
     }
@@ -20,6 +39,7 @@ int rte_local_open(const char *job)
                  job, fd);
         return -1;
     }
+    tether_take(tether);
     rte.fd = fd;
     rte.node_index = index;
     rte.launched = true;

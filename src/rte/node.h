@@ -1,7 +1,7 @@
 /* The head of a node's shared memory: the layout that the launcher and the PEs of one node agree on.
  *
  * The launcher (or a process started without one) makes an anonymous file, sizes it with node_fixed_size, formats it
- * with node_format, seals it against shrinking, and lets PE r inherit it with LATERAL_JOB=<fd>:<node index>. All other
+ * with node_format, seals it against shrinking, and lets PE r inherit it (src/rte/local.c). All other
  * parts of the node's memory follow the head.
  *
  *   struct node | struct node_pe x size | group area (src/uccs/sync/row.h) | counters (src/uccs/object/counter.h)

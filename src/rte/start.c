@@ -6,19 +6,34 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
+
+/* Anybody could have written the file's descriptor into the environment, so the header is not believed. */
+static bool head_is_valid(const struct node *head, uint64_t file_bytes)
+{
+    uint64_t after_last = (uint64_t)head->first + head->size;
+    bool alone = head->first == 0 && head->total == head->size && head->nodes == 1;
+    return head->magic == NODE_MAGIC && (alone || rte_backend) && head->size <= NODE_MAX_PES &&
+           (uint32_t)rte.node_index < head->size && head->total <= INT_MAX && after_last <= head->total &&
+           head->nodes <= NODE_MAX_NODES && head->cores > 0 && file_bytes >= node_fixed_size(head->size);
+}
 
 static int map_head(void)
 {
+    struct stat file;
+    if (fstat(rte.fd, &file) != 0)
+        return -1;
     struct node *head = mmap(0, sizeof *head, PROT_READ, MAP_SHARED, rte.fd, 0);
     if (head == MAP_FAILED)
         return -1;
     size_t bytes = node_groups_at(head->size);
-    bool valid = head->magic == NODE_MAGIC && (uint32_t)rte.node_index < head->size;
+    bool valid = head_is_valid(head, (uint64_t)file.st_size);
     munmap(head, sizeof *head);
     if (!valid)
         return errno = EPROTO, -1;

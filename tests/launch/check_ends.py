@@ -249,6 +249,52 @@ def test_keeper_killed():
         all_gone(pids)
 
 
+def test_stopped_guard():
+    """A stopped guard: kill -9 of oshrun ends the job all the same, and so does SIGTERM."""
+    for word in (signal.SIGKILL, signal.SIGTERM):
+        with started("-n", 3, harness.PE, *FAMILY) as job:
+            guard, pids = family(job, 3)
+            os.kill(guard, signal.SIGSTOP)
+            job.send_signal(word)
+            all_gone(pids)
+            assert job.wait(SOON) in (-9, 143), job.returncode
+
+
+def test_stopped_keeper():
+    """A stopped keeper: kill -9 of the guard ends the job all the same."""
+    with started("-n", 3, harness.PE, *FAMILY) as job:
+        guard, pids = family(job, 3)
+        os.kill(harness.keeper_of(job), signal.SIGSTOP)
+        os.kill(guard, signal.SIGKILL)
+        assert job.wait(SOON) == 137
+        all_gone(pids)
+
+
+def test_three_killed():
+    """kill -9 of oshrun, keeper and guard at once, PEs under wrapper scripts: no PE stays (base/tether.h)."""
+    with started("-n", 3, "sh", "-c", '"$@" & wait', "sh", harness.PE, "init", "pid", "sleep:60000") as job:
+        pids = numbers(read_lines(job, 3), "pid")
+        keeper, guard = harness.keeper_of(job), guard_of(job)
+        os.kill(keeper, signal.SIGSTOP)
+        for pid in (job.pid, guard, keeper):
+            os.kill(pid, signal.SIGKILL)
+        all_gone([*pids, guard, keeper])
+
+
+def test_without_proc():
+    """Where /proc is missing, or shows other numbers, oshrun and guard killed together leave nothing either."""
+    for hide in ("mount -t tmpfs none /proc", "mount -t tmpfs none /proc && mkdir /proc/self /proc/1 /proc/2"):
+        words = ["unshare", *([] if os.geteuid() == 0 else ["-r"]), "-m", "sh", "-c", hide + ' && echo hidden && exec "$@"', "sh"]
+        words += harness.command("-n", 3, "sh", "-c", '"$@" & wait', "sh", harness.PE, *FAMILY)
+        with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=harness.CLEAN) as job:
+            if job.stdout.readline() != b"hidden\n":
+                raise harness.Skip("no namespace of its own for mounts")
+            guard, pids = family(job, 3)
+            for pid in (job.pid, guard):
+                os.kill(pid, signal.SIGKILL)
+            all_gone(pids)
+
+
 def test_pe_killed_from_outside():
     """kill -9 of a PE: the others and all grandchildren go, oshrun reports."""
     with started("-n", 3, harness.PE, *FAMILY) as job:

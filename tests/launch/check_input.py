@@ -65,6 +65,19 @@ MISTAKES = [
 ]
 
 
+def test_control_bytes():
+    """A name with bytes that a terminal obeys is shown without them."""
+    for name in ("\x1b[31mred", "two\nlines", "bell\x07", "del\x7f"):
+        for words in (("-n", 1, name), (f"--frob{name}",), ("-n", 1, "-x", f"={name}", "true")):
+            result = run(*words)
+            assert result.status and len(result.errors) == 1 and result.errors[0].isprintable() and "?" in result.err, result
+        with temporary() as folder:
+            script = f"{folder}/{name}"
+            os.symlink("/bin/false", script)
+            one_line(run("-n", 1, script), r"exited with status 1$", 1)
+    assert "grün" in run("-n", 1, "grün").err
+
+
 def test_mistakes():
     """Each mistake: its exit status, one line, and no program is started."""
     with temporary() as folder:

@@ -1,5 +1,6 @@
 #include "uccs/object/kernel.h"
 
+#include "base/ancestor.h"
 #include "base/env.h"
 #include "base/siphash.h"
 #include "rte/rte.h"
@@ -16,12 +17,28 @@ enum { UNKNOWN, WORKS, REFUSED };
 static uint8_t peers[NODE_MAX_PES]; /* by node index; relaxed: every test has the same result */
 static uint64_t word[2];            /* peers read it; the value, and the PE */
 
-/* Allows peers to access this process, as Yama may require. A kernel that does not know the call does not require
- * it. */
+#define ASKED 16 /* PEs that the common ancestor is computed from */
+
+/* Returns the process that has started the PEs of this node; 0 when /proc does not show it. */
+static pid_t starter_of_peers(void)
+{
+    pid_t starter = getpid();
+    int step = rte.node_size / ASKED + 1;
+    for (int i = 0; starter && i < rte.node_size; i += step)
+        starter = ancestor_common(starter, atomic_load_relaxed(&rte.node->pe[i].pid));
+    return starter;
+}
+
+/* Allows the processes below the peers' common ancestor to access this one, as Yama may require. A kernel that does not
+ * know the call does not require it. Messages serve a peer that cannot access this process. */
 static void allow_copies(void)
 {
 #ifdef PR_SET_PTRACER
-    prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY, 0, 0, 0);
+    if (prctl(PR_SET_PTRACER, 0, 0, 0, 0) != 0)
+        return;
+    pid_t starter = starter_of_peers();
+    if (starter > 0)
+        prctl(PR_SET_PTRACER, starter, 0, 0, 0);
 #endif
 }
 

@@ -1,0 +1,75 @@
+/* LATERAL_JOB names a file that somebody else made. Every header that does not fit the file is refused with a line; none
+ * is believed. */
+#include "base/env.h"
+#include "rte/node.h"
+#include "rte/rte.h"
+
+#include "unit/check.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* Starts the library in a child on this file. Returns the child's status as waitpid gives it; 0: it was taken. */
+static int try_seat(const struct node *head, off_t bytes, const char *index)
+{
+    char job[64];
+    int fd = memfd_create("lateral", 0), status;
+    CHECK(fd >= 0 && ftruncate(fd, bytes) == 0);
+    CHECK(pwrite(fd, head, sizeof *head, 0) == (ssize_t)sizeof *head);
+    snprintf(job, sizeof job, "%d:%s:-1", fd, index);
+    pid_t child = fork();
+    if (child == 0) {
+        const char *why = "";
+        setenv("LATERAL_JOB", job, 1);
+        _exit(env_load(&why) == 0 && rte_init() == 0 ? 0 : 1);
+    }
+    CHECK(waitpid(child, &status, 0) == child);
+    close(fd);
+    return status;
+}
+
+static struct node good_head(void)
+{
+    struct node head = {0};
+    const uint64_t nonce[2] = {1, 2};
+    node_format(&head, 1, 1, nonce);
+    return head;
+}
+
+static int is_refused(int status)
+{
+    return WIFEXITED(status) && WEXITSTATUS(status) == 1;
+}
+
+static void headers(void)
+{
+    const off_t whole = (off_t)node_fixed_size(1);
+    struct node head = good_head();
+    CHECK(try_seat(&head, whole, "0") == 0);
+    CHECK(is_refused(try_seat(&head, whole - 1, "0")));
+    CHECK(is_refused(try_seat(&head, 8192, "0")));
+    CHECK(is_refused(try_seat(&head, whole, "1")));
+    CHECK(is_refused(try_seat(&head, whole, "-1")));
+    CHECK(is_refused(try_seat(&head, whole, "4294967296")));
+    static const uint32_t words[] = {0, 2, 60000, 65537, 1u << 31, UINT32_MAX};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        for (int field = 0; field < 4; field++) {
+            head = good_head();
+            uint32_t *fields[] = {&head.size, &head.first, &head.total, &head.nodes}, before = *fields[field];
+            *fields[field] = words[i];
+            if (words[i] != before)
+                CHECK(is_refused(try_seat(&head, whole, "0")));
+        }
+    head = good_head();
+    head.magic ^= 1;
+    CHECK(is_refused(try_seat(&head, whole, "0")));
+}
+
+int main(void)
+{
+    headers();
+    return 0;
+}
