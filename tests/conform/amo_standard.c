@@ -123,6 +123,25 @@ static void contents(void)
     shmem_barrier_all();
 }
 
+/* Every bit of a condition and of a value counts: a condition that differs in one bit does not hold. */
+#define EVERY_BIT(NAME, TYPE, BITS)                                                                        \
+    static void NAME##_every_bit(void)                                                                     \
+    {                                                                                                      \
+        static TYPE word;                                                                                  \
+        for (int bit = 0; bit < BITS; bit++) {                                                             \
+            TYPE value = (TYPE)(UINT64_C(0x9E3779B97F4A7C15) * (uint64_t)(bit + 1)), one = (TYPE)1 << bit; \
+            (void)shmem_##NAME##_atomic_swap(&word, value, next_pe);                                       \
+            CHECK(shmem_##NAME##_atomic_compare_swap(&word, value ^ one, 1, next_pe) == value);            \
+            CHECK(shmem_##NAME##_atomic_compare_swap(&word, value, (TYPE)~value, next_pe) == value);       \
+            CHECK(shmem_##NAME##_atomic_fetch_add(&word, one, next_pe) == (TYPE)~value);                   \
+            CHECK(shmem_##NAME##_atomic_fetch_xor(&word, one, next_pe) == (TYPE)((TYPE)~value + one));     \
+            CHECK(shmem_##NAME##_atomic_fetch(&word, next_pe) == (TYPE)(((TYPE)~value + one) ^ one));      \
+        }                                                                                                  \
+        shmem_barrier_all();                                                                               \
+    }
+EVERY_BIT(uint32, uint32_t, 32)
+EVERY_BIT(uint64, uint64_t, 64)
+
 /* A 32-bit operation leaves its neighbour alone, also when it wraps. */
 static void neighbours(void)
 {
@@ -146,6 +165,8 @@ int main(void)
     NAME##_exchange(heap);
     EXTENDED_AMO_TYPES(RUN_EXTENDED)
     contents();
+    uint32_every_bit();
+    uint64_every_bit();
     neighbours();
     shmem_free(heap);
     shmem_ctx_destroy(ctx);

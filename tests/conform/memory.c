@@ -130,6 +130,44 @@ static void reallocated(void)
     CHECK(shmem_realloc(at, 0) == NULL); /* frees */
 }
 
+/* A block that has no room to grow moves with every byte, and its successor keeps every byte. */
+static void moved(void)
+{
+    enum { OLD = 4096, NEW = 3 * OLD };
+    unsigned char *old = check_alloc(OLD), *successor = check_alloc(OLD), kept[OLD];
+    for (int i = 0; i < OLD; i++) {
+        old[i] = (unsigned char)(i * 7 + i / 256 + me);
+        successor[i] = (unsigned char)~old[i];
+    }
+    memcpy(kept, old, OLD);
+    unsigned char *at = shmem_realloc(old, NEW);
+    CHECK(at != NULL && at != old);
+    for (int i = 0; i < OLD; i++) {
+        CHECK_EQ(at[i], kept[i]);
+        CHECK_EQ(successor[i], (unsigned char)~kept[i]);
+    }
+    shmem_free(at);
+    shmem_free(successor);
+}
+
+/* Small blocks at the address that each alignment asks for lie apart. */
+static void aligned_small(void)
+{
+    enum { BLOCKS = 40 };
+    unsigned char *at[BLOCKS];
+    for (int i = 0; i < BLOCKS; i++) {
+        at[i] = shmem_align(64, (size_t)i % 9 + 1);
+        CHECK(at[i] != NULL);
+        CHECK_EQ((uintptr_t)at[i] % 64, 0);
+        memset(at[i], i, (size_t)i % 9 + 1);
+    }
+    for (int i = 0; i < BLOCKS; i++) {
+        for (int k = 0; k < i % 9 + 1; k++)
+            CHECK_EQ(at[i][k], i);
+        shmem_free(at[i]);
+    }
+}
+
 /* More than the heap holds is a null pointer everywhere, and the library goes on; freed memory comes back. */
 static void exhausted(void)
 {
@@ -171,6 +209,8 @@ int main(void)
     zeroed();
     aligned();
     reallocated();
+    moved();
+    aligned_small();
     exhausted();
     hinted();
     return check_pass();
