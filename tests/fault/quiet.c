@@ -5,16 +5,16 @@
  * env: LATERAL_TRANSPORTS=fault:ucx UCX_TLS=tcp,self LATERAL_NODE_SIZE=1
  * timeout: 120
  * case: seed1
- * env: LATERAL_FAULT=seed=1,hold=90,steps=40 LATERAL_LANES=2
+ * env: LATERAL_FAULT=seed=1,hold=30,steps=800 LATERAL_LANES=2
  * case: seed2
- * env: LATERAL_FAULT=seed=2,hold=60,steps=120 LATERAL_LANES=3
+ * env: LATERAL_FAULT=seed=2,hold=60,steps=300 LATERAL_LANES=3
  */
 #include "../conform/check.h"
 
 #include <pthread.h>
 #include <stdbool.h>
 
-enum { LONG = 20000, ROUNDS = 6, NAMED = 70 };
+enum { LONG = 2000, ROUNDS = 15, NAMED = 70 };
 enum form { ALL, OF_PE, OF_MANY, OF_CONTEXT, CONTEXT_OF_PE, FORMS };
 
 static long data[LONG], turn, done;
