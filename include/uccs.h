@@ -324,6 +324,22 @@ int uccs_memory_dynamic(uccs_context_t context, uccs_memory_t *memory);
  * UCCS_ERR_INVALID; operations on the range must have completed, and later ones find it gone. Costs O(ranges). */
 int uccs_memory_attach(uccs_memory_t memory, void *address, size_t length);
 int uccs_memory_detach(uccs_memory_t memory, void *address);
+/* The same for a range with two addresses in its owner: `address` is a second map of `held`, memory of this process that
+ * the node maps, from `offset` on. Its bytes have the domain and the locks of `held`. UCCS_ERR_BOUNDS when `held` does
+ * not have the bytes. The caller keeps both until it has detached the range. */
+int uccs_memory_attach_as(uccs_memory_t memory, void *address, size_t length, uccs_memory_t held, size_t offset);
+/* A range of dynamic memory as this process sees it, for a caller that reaches it without a call for each operation. */
+struct uccs_view {
+    size_t start, length;    /* offsets in the memory */
+    char *address;           /* of `start` in this process; null when it does not map the range */
+    enum uccs_domain domain; /* of its bytes */
+    const uint64_t *version; /* the view holds while this word has the value `seen`: load it with acquire order */
+    uint64_t seen;
+};
+/* Finds the range that holds an offset of dynamic memory of a process of this node. The word of the version exists until
+ * the owner has released the memory. UCCS_ERR_BOUNDS: no range holds the offset; UCCS_ERR_INVALID: no such memory. Any
+ * thread. */
+int uccs_memory_view(uccs_memory_t memory, size_t offset, struct uccs_view *view);
 int uccs_memory_query(uccs_memory_t memory, struct uccs_memory_attr *attr);
 
 /* --- Locks: UCCS_LOCK_BYTES zeroed bytes in memory that the node maps (UCCS_DOMAIN_CPU), at a multiple of 64 bytes, are

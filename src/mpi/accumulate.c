@@ -93,13 +93,13 @@ int lmpi_update(struct lmpi_window *window, const struct lmpi_update *update)
     if (update->fetch)
         lmpi_walk_begin(&old, result, (size_t)update->result.count);
     struct lmpi_target *target = &window->target[update->rank];
-    if (!target->near)
+    if (!target->local)
         lmpi_mark_far(window, target);
     lmpi_keep_order(window);
     return update_runs(target, update, &op, reads ? &from : 0, update->fetch ? &old : 0, &there, at,
-                       target->near  ? 0
-                       : update->way ? update->way
-                                     : window->op);
+                       update->way     ? update->way
+                       : target->local ? 0
+                                       : window->op);
 }
 
 static int run(struct lmpi_window *window, const struct lmpi_update *update)

@@ -56,12 +56,18 @@ void lmpi_window_tell(const struct lmpi_window *window, int flavor, const char *
         lmpi_say("a window (%s) is carried by " LMPI_MPI ": %s", name_of(flavor), why_not);
         return;
     }
-    int mapped = 0;
-    for (int i = 0; i < window->ranks; i++)
-        mapped += window->target[i].near != 0;
-    lmpi_say("window %d (%s, %zu bytes here) is carried by Lateral: %d of %d ranks by load and store%s", window->number,
-             name_of(flavor), window->target[window->rank].bytes, mapped, window->ranks,
-             mapped < window->ranks ? ", the others by copies of the kernel or messages" : "");
+    int mapped = 0, local = 0, ranged = 0;
+    for (int i = 0; i < window->ranks; i++) {
+        const struct lmpi_target *target = &window->target[i];
+        mapped += target->near || target->ranged;
+        ranged |= target->ranged;
+        local += target->local;
+    }
+    lmpi_say("window %d (%s, %zu bytes here) is carried by Lateral: %d of %d ranks by load and store%s%s%s",
+             window->number, name_of(flavor), (size_t)window->bytes, mapped, window->ranks,
+             ranged ? " where the node maps their memory" : "",
+             mapped < local ? ", others by copies of the kernel" : "",
+             local < window->ranks ? ", others by messages" : "");
 }
 
 /* Makes this rank's control and describes what it brings. */
@@ -97,6 +103,12 @@ static char *mapped(uccs_memory_t memory)
     return memory && uccs_memory_query(memory, &attr) == UCCS_OK ? attr.address : 0;
 }
 
+static bool is_dynamic(uccs_memory_t memory)
+{
+    struct uccs_memory_attr attr;
+    return memory && uccs_memory_query(memory, &attr) == UCCS_OK && attr.length == 0;
+}
+
 /* Reaches the words of a rank. Returns null, or why it cannot. */
 static const char *meet_peer(struct lmpi_window *window, int rank, int world, const struct record *record)
 {
@@ -129,6 +141,8 @@ static const char *meet_memory(struct lmpi_window *window, int rank, int holder,
              uccs_memory_import(lmpi_life.context, record->memory, record->memory_bytes, &target->memory) != UCCS_OK)
         return "the memory of a rank cannot be reached";
     char *near = mapped(target->memory);
+    target->local = window->peer[holder].control != 0;
+    target->ranged = target->local && is_dynamic(target->memory);
     if (window->flavor == MPI_WIN_FLAVOR_SHARED && !near)
         return "not all ranks are on one node";
     target->near = near ? near + record->offset : 0;
@@ -161,6 +175,7 @@ static struct lmpi_window *new_window(const struct lmpi_offer *offer, MPI_Comm c
     window->base = offer->base;
     window->own = offer->memory;
     window->own_is_made = offer->made;
+    window->hold = offer->hold;
     window->of_first = offer->of_first;
     window->started = MPI_GROUP_NULL;
     window->exposed = -1;
@@ -229,6 +244,7 @@ struct lmpi_window *lmpi_window_make(struct lmpi_offer *offer, MPI_Comm comm, MP
     if (why) {
         offer->why_not = why;
         window->own = 0; /* the caller's again */
+        window->hold = 0;
         if (window->handle != MPI_WIN_NULL)
             PMPI_Win_free(&window->handle);
         lmpi_window_free(window);
@@ -251,10 +267,16 @@ void lmpi_offer_new(struct lmpi_offer *offer, size_t bytes)
         offer->why_not = "no memory is left; set LATERAL_MEMORY larger";
 }
 
-void lmpi_window_give_back(uccs_memory_t memory, bool made)
+static void give_back(uccs_memory_t memory, bool made, struct lmpi_hold *hold)
 {
     if (memory && made && !lmpi_memory_drop(memory))
         uccs_memory_release(memory);
+    lmpi_memory_let_go(hold);
+}
+
+void lmpi_offer_drop(const struct lmpi_offer *offer)
+{
+    give_back(offer->memory, offer->made, offer->hold);
 }
 
 void lmpi_window_free(struct lmpi_window *window)
@@ -266,7 +288,8 @@ void lmpi_window_free(struct lmpi_window *window)
         if (i != window->rank && window->target[i].memory && (i == 0 || !window->of_first))
             uccs_memory_release(window->target[i].memory);
     }
-    lmpi_window_give_back(window->own, window->own_is_made);
+    lmpi_dynamic_end(window);
+    give_back(window->own, window->own_is_made, window->hold);
     if (window->group != MPI_GROUP_NULL)
         PMPI_Group_free(&window->group);
     if (window->started != MPI_GROUP_NULL)

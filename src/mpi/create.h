@@ -7,9 +7,10 @@
 
 /* What a rank brings. */
 struct lmpi_offer {
-    uccs_memory_t memory; /* that holds the window's bytes; null: none */
-    bool made;            /* for this window alone, and goes with it */
-    size_t offset;        /* of the window's bytes in it */
+    uccs_memory_t memory;   /* that holds the window's bytes; null: none */
+    bool made;              /* for this window alone, and goes with it */
+    struct lmpi_hold *hold; /* on memory of the program's that it uses, or null; goes with it too */
+    size_t offset;          /* of the window's bytes in it */
     char *base;
     size_t bytes;
     int unit;
@@ -28,8 +29,11 @@ const char *lmpi_window_refused(MPI_Comm comm);
 /* Makes memory for a window; why_not says when there is none. */
 void lmpi_offer_new(struct lmpi_offer *offer, size_t bytes);
 
-/* Gives back the memory of a window, or of an offer that came to nothing. */
-void lmpi_window_give_back(uccs_memory_t memory, bool made);
+/* Gives back the memory of an offer that came to nothing. */
+void lmpi_offer_drop(const struct lmpi_offer *offer);
+
+/* dynamic.c: ends what is attached to a window. The memory object goes after. */
+void lmpi_dynamic_end(struct lmpi_window *window);
 
 /* Frees all that belongs to a window but its shadow. */
 void lmpi_window_free(struct lmpi_window *window);

@@ -17,7 +17,7 @@ int MPIX_Win_dup_with_info(MPI_Win parentwin, MPI_Info info, MPI_Win *newwin)
     struct lmpi_target *source = window->target;
     bool mapped = true;
     for (int i = 0; i < window->ranks && mapped; i++)
-        mapped = source[i].near || !source[i].memory;
+        mapped = source[i].local || !source[i].memory;
     if (mapped)
         made->target = source;
     else

@@ -40,7 +40,7 @@ static bool has_far(const struct lmpi_window *window)
 {
     bool far = false;
     for (int i = 0; i < window->ranks && !far; i++)
-        far = window->target[i].memory && !window->target[i].near;
+        far = window->target[i].memory && !window->target[i].local;
     return far;
 }
 

@@ -13,6 +13,7 @@
 struct handle {
     uint64_t hash;
     uint64_t bytes, base, number;
+    uint64_t offset;        /* of the first byte in the memory object */
     uint32_t owner, length; /* its rank in the parent; bytes of `memory` that count */
     unsigned char memory[UCCS_MEMORY_HANDLE_MAX];
 };
@@ -20,8 +21,9 @@ _Static_assert(sizeof(struct handle) <= MPIX_MAX_MEMHANDLE_SIZE, "the room that 
 
 struct exposed { /* by this process */
     uint64_t number;
-    uint64_t window;              /* the parent's */
-    uccs_memory_t memory, shared; /* the second: what holds its bytes for the node, or null */
+    uint64_t window; /* the parent's */
+    uccs_memory_t memory;
+    struct lmpi_hold *hold; /* on the bytes */
     struct exposed *next;
 };
 static struct exposed *list; /* under lock */
@@ -37,8 +39,7 @@ static void conceal(const struct exposed *gone)
 {
     if (gone->memory)
         uccs_memory_release(gone->memory);
-    if (gone->shared)
-        lmpi_memory_drop(gone->shared);
+    lmpi_memory_let_go(gone->hold);
 }
 
 static struct lmpi_window *first_of(MPI_Win handle)
@@ -51,18 +52,15 @@ static struct lmpi_window *first_of(MPI_Win handle)
 static int expose(struct handle *handle, void *base, size_t bytes, struct exposed *entry)
 {
     size_t offset = 0, room = sizeof handle->memory;
-    struct uccs_memory_attr attr;
-    char *address = base;
-    entry->shared = lmpi_memory_share(base, bytes, &offset);
-    if (entry->shared && uccs_memory_query(entry->shared, &attr) == UCCS_OK)
-        address = (char *)attr.address + offset;
-    if (uccs_memory_register(lmpi_life.context, address, bytes, &entry->memory) != UCCS_OK ||
+    entry->hold = lmpi_memory_hold(base, bytes);
+    if (!entry->hold || lmpi_hold_object(entry->hold, &entry->memory, &offset) != UCCS_OK ||
         uccs_memory_export(entry->memory, handle->memory, &room) != UCCS_OK) {
         conceal(entry);
         return MPI_ERR_RMA_ATTACH;
     }
     handle->bytes = bytes;
     handle->base = (uintptr_t)base;
+    handle->offset = offset;
     handle->length = (uint32_t)room;
     return MPI_SUCCESS;
 }
@@ -117,7 +115,8 @@ static int reach(struct lmpi_window *made, const struct handle *handle, MPI_Aint
     int status = uccs_memory_import(lmpi_life.context, handle->memory, handle->length, &memory);
     if (status != UCCS_OK)
         return status == UCCS_ERR_STALE ? MPI_ERR_RMA_ATTACH : MPI_ERR_ARG;
-    if (uccs_memory_query(memory, &attr) != UCCS_OK || attr.owner != peer->world || handle->bytes != attr.length) {
+    if (uccs_memory_query(memory, &attr) != UCCS_OK || attr.owner != peer->world ||
+        (attr.length && handle->bytes != attr.length)) { /* 0: it consists of parts */
         uccs_memory_release(memory);
         return MPI_ERR_ARG;
     }
@@ -126,6 +125,9 @@ static int reach(struct lmpi_window *made, const struct handle *handle, MPI_Aint
                                    .bytes = (size_t)size,
                                    .unit = (uint32_t)unit,
                                    .memory = memory,
+                                   .offset = handle->offset,
+                                   .local = peer->control != 0,
+                                   .ranged = peer->control && !attr.length,
                                    .endpoint = lmpi_endpoint_along(made->kind, peer->world),
                                    .base = (char *)(uintptr_t)handle->base};
     if (near)
@@ -169,7 +171,7 @@ int MPIX_Win_from_memhandle(const void *memhandle, MPI_Aint size, int disp_unit,
         return lmpi_error(window, status);
     }
     made->base = made->target[target].near;
-    made->op = made->base ? 0 : lmpi_stream_op(made->kind);
+    made->op = made->target[target].local ? 0 : lmpi_stream_op(made->kind);
     lmpi_child_join(made);
     *newwin = made->handle;
     return MPI_SUCCESS;

@@ -5,23 +5,31 @@
 #include "real.h"
 
 #include <pthread.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
-struct piece {
-    char *address;
-    size_t bytes;
-    uccs_memory_t memory;
-    size_t offset; /* of the address in the object */
-    int users;
-    bool adopted; /* pages of the program's */
-    struct piece *next;
+enum kind {
+    MADE,    /* memory of the substrate */
+    ADOPTED, /* pages of the program's that lie there now */
+    PLAIN    /* bytes that stay where they are; these pieces may overlap each other */
 };
 
-static struct piece *pieces; /* under lock */
+struct lmpi_piece {
+    char *address;
+    size_t bytes;
+    enum kind kind;
+    uccs_memory_t memory; /* null: PLAIN */
+    size_t offset;        /* of the address in it */
+    int users;
+    struct lmpi_piece *next;
+};
+
+static struct lmpi_piece *pieces; /* under lock */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
-static struct lmpi_adopted pages_of(const struct piece *piece)
+static struct lmpi_adopted pages_of(const struct lmpi_piece *piece)
 {
     return (struct lmpi_adopted){piece->address, piece->bytes, piece->memory, piece->offset};
 }
@@ -38,16 +46,18 @@ static void in_parent(void)
 
 static void in_child(void)
 {
-    for (const struct piece *at = pieces; at; at = at->next)
-        if (at->adopted)
-            lmpi_adopted_part(&(struct lmpi_adopted){at->address, at->bytes, at->memory, at->offset});
+    for (const struct lmpi_piece *at = pieces; at; at = at->next)
+        if (at->kind == ADOPTED) {
+            const struct lmpi_adopted pages = pages_of(at);
+            lmpi_adopted_part(&pages);
+        }
     pthread_mutex_unlock(&lock);
 }
 
 /* Under lock. */
-static struct piece *add(const struct piece *new)
+static struct lmpi_piece *add(const struct lmpi_piece *new)
 {
-    struct piece *piece = malloc(sizeof *piece);
+    struct lmpi_piece *piece = malloc(sizeof *piece);
     if (!piece)
         abort(); /* a few bytes */
     *piece = *new;
@@ -55,6 +65,22 @@ static struct piece *add(const struct piece *new)
     piece->next = pieces;
     pieces = piece;
     return piece;
+}
+
+/* Under lock. Takes one user from the piece at *at; gives it up with its last one. */
+static void drop(struct lmpi_piece **at)
+{
+    struct lmpi_piece *piece = *at;
+    if (--piece->users)
+        return;
+    *at = piece->next;
+    if (piece->kind == ADOPTED) {
+        const struct lmpi_adopted pages = pages_of(piece);
+        lmpi_adopted_return(&pages);
+    }
+    if (piece->memory)
+        uccs_memory_release(piece->memory);
+    free(piece);
 }
 
 void *lmpi_memory_make(size_t bytes, uccs_memory_t *memory)
@@ -65,71 +91,134 @@ void *lmpi_memory_make(size_t bytes, uccs_memory_t *memory)
         return 0;
     uccs_memory_query(*memory, &attr);
     pthread_mutex_lock(&lock);
-    add(&(struct piece){.address = attr.address, .bytes = bytes, .memory = *memory});
+    add(&(struct lmpi_piece){.address = attr.address, .bytes = bytes, .kind = MADE, .memory = *memory});
     pthread_mutex_unlock(&lock);
     return attr.address;
-}
-
-static bool overlaps(const struct piece *piece, const char *address, size_t bytes)
-{
-    return address < piece->address + piece->bytes && piece->address < address + bytes;
-}
-
-/* Under lock. Returns the piece that holds the range, which may be new, or null. */
-static struct piece *hold(const char *address, size_t bytes)
-{
-    static bool guarded;
-    struct lmpi_adopted adopted;
-    for (struct piece *at = pieces; at; at = at->next)
-        if (overlaps(at, address, bytes)) {
-            bool whole = address >= at->address && address + bytes <= at->address + at->bytes;
-            at->users += whole;
-            return whole ? at : 0;
-        }
-    if (!guarded)
-        guarded = pthread_atfork(before_fork, in_parent, in_child) == 0;
-    if (!guarded || !lmpi_adopt(address, bytes, &adopted))
-        return 0;
-    return add(&(struct piece){adopted.start, adopted.bytes, adopted.memory, adopted.offset, 1, true, 0});
-}
-
-uccs_memory_t lmpi_memory_share(const void *address, size_t bytes, size_t *offset)
-{
-    pthread_mutex_lock(&lock);
-    const struct piece *piece = hold(address, bytes);
-    uccs_memory_t memory = piece ? piece->memory : 0;
-    *offset = piece ? piece->offset + (size_t)((const char *)address - piece->address) : 0;
-    pthread_mutex_unlock(&lock);
-    return memory;
-}
-
-/* Under lock. Takes one user from the piece at *at; gives it up with its last one. */
-static void drop(struct piece **at)
-{
-    struct piece *piece = *at;
-    if (--piece->users)
-        return;
-    *at = piece->next;
-    if (piece->adopted) {
-        struct lmpi_adopted pages = pages_of(piece);
-        lmpi_adopted_return(&pages);
-    }
-    uccs_memory_release(piece->memory);
-    free(piece);
 }
 
 bool lmpi_memory_drop(uccs_memory_t memory)
 {
     pthread_mutex_lock(&lock);
-    struct piece **at = &pieces;
+    struct lmpi_piece **at = &pieces;
     while (*at && (*at)->memory != memory)
         at = &(*at)->next;
-    bool found = *at != 0;
+    bool found = memory && *at;
     if (found)
         drop(at);
     pthread_mutex_unlock(&lock);
     return found;
 }
+
+/* ---- holds; all under lock ---- */
+
+/* Returns the piece that the node maps and that holds the byte, or null. *end becomes the end of the piece, or the next
+ * start of one, as far as that comes before. */
+static struct lmpi_piece *look(const char *address, char **end)
+{
+    for (struct lmpi_piece *at = pieces; at; at = at->next) {
+        if (at->kind == PLAIN)
+            continue;
+        if (address >= at->address && address < at->address + at->bytes) {
+            if (at->address + at->bytes < *end)
+                *end = at->address + at->bytes;
+            return at;
+        }
+        if (at->address > address && at->address < *end)
+            *end = at->address;
+    }
+    return 0;
+}
+
+/* A window uses bytes of these pages as they are. */
+static bool in_use(const char *address, const char *end)
+{
+    const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), from = (uintptr_t)address & -page,
+                    to = ((uintptr_t)end + page - 1) & -page;
+    for (const struct lmpi_piece *at = pieces; at; at = at->next)
+        if (at->kind == PLAIN && (uintptr_t)at->address < to && from < (uintptr_t)at->address + at->bytes)
+            return true;
+    return false;
+}
+
+/* Returns a new piece for bytes that lie in none. */
+static struct lmpi_piece *new_piece(char *address, char *end)
+{
+    static bool guarded;
+    struct lmpi_adopted adopted;
+    if (!guarded)
+        guarded = pthread_atfork(before_fork, in_parent, in_child) == 0;
+    if (guarded && !in_use(address, end) && lmpi_adopt(address, (size_t)(end - address), &adopted))
+        return add(&(struct lmpi_piece){.address = adopted.start,
+                                        .bytes = adopted.bytes,
+                                        .kind = ADOPTED,
+                                        .memory = adopted.memory,
+                                        .offset = adopted.offset});
+    return add(&(struct lmpi_piece){.address = address, .bytes = (size_t)(end - address), .kind = PLAIN});
+}
+
+/* Finds or makes the part that begins at `address`. */
+static struct lmpi_part take_part(char *address, char *end)
+{
+    struct lmpi_piece *piece = look(address, &end);
+    if (piece)
+        piece->users++;
+    else
+        piece = new_piece(address, end);
+    return (struct lmpi_part){.address = address,
+                              .bytes = (size_t)(end - address),
+                              .memory = piece->memory,
+                              .offset = piece->offset + (size_t)(address - piece->address),
+                              .piece = piece};
+}
+
+static void drop_parts(const struct lmpi_hold *hold)
+{
+    for (size_t i = 0; i < hold->n; i++) {
+        struct lmpi_piece **at = &pieces;
+        while (*at != hold->part[i].piece)
+            at = &(*at)->next;
+        drop(at);
+    }
+}
+
+/* Makes room for one part more. Returns null without memory, when the parts are given up. */
+static struct lmpi_hold *grow(struct lmpi_hold *hold)
+{
+    struct lmpi_hold *more = realloc(hold, sizeof *hold + (hold->n + 1) * sizeof hold->part[0]);
+    if (!more) {
+        drop_parts(hold);
+        free(hold);
+    }
+    return more;
+}
+
+struct lmpi_hold *lmpi_memory_hold(void *address, size_t bytes)
+{
+    struct lmpi_hold *hold = calloc(1, sizeof *hold);
+    char *at = address, *end = at + bytes;
+    if (!hold)
+        return 0;
+    hold->address = at;
+    pthread_mutex_lock(&lock);
+    while (at < end && (hold = grow(hold))) {
+        hold->part[hold->n] = take_part(at, end);
+        at += hold->part[hold->n++].bytes;
+    }
+    pthread_mutex_unlock(&lock);
+    return hold;
+}
+
+void lmpi_memory_let_go(struct lmpi_hold *hold)
+{
+    if (!hold)
+        return;
+    pthread_mutex_lock(&lock);
+    drop_parts(hold);
+    pthread_mutex_unlock(&lock);
+    free(hold);
+}
+
+/* ---- memory for the program ---- */
 
 LMPI_EXPORT int MPI_Alloc_mem(MPI_Aint size, MPI_Info info, void *baseptr)
 {
@@ -145,8 +234,8 @@ LMPI_NAME(Alloc_mem);
 LMPI_EXPORT int MPI_Free_mem(void *base)
 {
     pthread_mutex_lock(&lock);
-    struct piece **at = &pieces;
-    while (*at && ((*at)->address != base || (*at)->adopted))
+    struct lmpi_piece **at = &pieces;
+    while (*at && ((*at)->address != base || (*at)->kind != MADE))
         at = &(*at)->next;
     bool found = base && *at;
     if (found)

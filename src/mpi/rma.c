@@ -3,6 +3,7 @@
 
 #include "real.h"
 #include "types.h"
+#include "view.h"
 #include "window.h"
 
 #include <string.h>
@@ -93,7 +94,7 @@ int lmpi_move(struct lmpi_window *window, const struct lmpi_move *move)
     lmpi_walk_begin(&here, local, (size_t)move->origin_count);
     lmpi_walk_begin(&there, remote, (size_t)move->target_count);
     lmpi_keep_order(window);
-    if (!window->target[move->rank].near)
+    if (!window->target[move->rank].local)
         lmpi_mark_far(window, &window->target[move->rank]);
     if (window->op && !move->op) {
         struct lmpi_move tracked = *move;
@@ -113,7 +114,7 @@ static inline char *plain(struct lmpi_window *window, int count, MPI_Datatype ty
         return 0;
     const struct lmpi_type *known = lmpi_type(type);
     struct lmpi_target *target = &window->target[rank];
-    if (__builtin_expect(!known || !known->dense || known->lb || !target->near || !(target->open | window->open), 0))
+    if (__builtin_expect(!known || !known->dense || known->lb || !(target->open | window->open), 0))
         return 0;
     *bytes = (size_t)count * known->size;
     size_t at;
@@ -121,7 +122,10 @@ static inline char *plain(struct lmpi_window *window, int count, MPI_Datatype ty
                              at > target->bytes || *bytes > target->bytes - at,
                          0))
         return 0;
-    return target->near + at;
+    if (__builtin_expect(target->near != 0, 1))
+        return target->near + at;
+    bool unused;
+    return target->ranged ? lmpi_view(target, at, *bytes, &unused) : 0;
 }
 
 static int move_slow(struct lmpi_window *window, const struct lmpi_move *move) __attribute__((cold, noinline));

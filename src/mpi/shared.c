@@ -44,7 +44,7 @@ LMPI_EXPORT int MPI_Win_allocate_shared(MPI_Aint size, int disp_unit, MPI_Info i
         offer_part(&offer, comm);
     struct lmpi_window *window = lmpi_window_make(&offer, comm, info);
     if (!window) {
-        lmpi_window_give_back(offer.memory, offer.made);
+        lmpi_offer_drop(&offer);
         return lmpi_real.Win_allocate_shared(size, disp_unit, info, comm, baseptr, win);
     }
     memcpy(baseptr, &window->base, sizeof window->base);

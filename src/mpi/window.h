@@ -34,12 +34,13 @@ struct lmpi_target { /* one cache line */
     uint8_t open;
     uint8_t far_ops; /* operations that a flush must wait for may be under way */
     uint8_t direct;  /* the processor's atomics on `near` are in one domain with the substrate's accumulates */
-    uint8_t unused;
+    uint8_t ranged;  /* `memory` is dynamic: views tell where its ranges lie (view.h) */
     uccs_memory_t memory;
     size_t offset; /* of the window's memory in it */
     uccs_endpoint_t endpoint;
-    char *base; /* address of the window's memory in its owner */
-    size_t unused_too;
+    char *base;    /* address of the window's memory in its owner */
+    uint8_t local; /* on this node: operations are complete when they return */
+    uint8_t unused[7];
 };
 _Static_assert(sizeof(struct lmpi_target) == 64, "a target is one cache line");
 
@@ -69,16 +70,18 @@ struct lmpi_window {
     void *base;
     MPI_Win handle;
     struct lmpi_peer *peer;
-    uccs_memory_t own;  /* memory that this process has given to the window, or null */
-    bool own_is_made;   /* for this window alone, and goes with it */
-    bool of_first;      /* all bytes lie in the memory of rank 0 */
-    uint64_t round;     /* of barriers */
-    uint64_t completes; /* that MPI_Win_wait calls have taken */
-    MPI_Group group;    /* of the window */
-    MPI_Group started;  /* of the open MPI_Win_start, or MPI_GROUP_NULL */
-    int exposed;        /* ranks of the open MPI_Win_post, or -1 */
-    int number;         /* for LATERAL_MPI_VERBOSE */
-    MPI_Info info;      /* hints that the program gave */
+    uccs_memory_t own;              /* memory that this process has given to the window, or null */
+    bool own_is_made;               /* for this window alone, and goes with it */
+    struct lmpi_hold *hold;         /* of a created window: on the program's memory, or null */
+    struct lmpi_attached *attached; /* of a dynamic window: this process's memory (dynamic.c) */
+    bool of_first;                  /* all bytes lie in the memory of rank 0 */
+    uint64_t round;                 /* of barriers */
+    uint64_t completes;             /* that MPI_Win_wait calls have taken */
+    MPI_Group group;                /* of the window */
+    MPI_Group started;              /* of the open MPI_Win_start, or MPI_GROUP_NULL */
+    int exposed;                    /* ranks of the open MPI_Win_post, or -1 */
+    int number;                     /* for LATERAL_MPI_VERBOSE */
+    MPI_Info info;                  /* hints that the program gave */
     struct lmpi_window *next;
     uint64_t id;                  /* the same at all ranks, of no other window */
     struct lmpi_window *parent;   /* whose locks and epochs hold here; null: it has its own */

@@ -8,18 +8,13 @@
 
 #include <string.h>
 
-static void take_back(const struct lmpi_offer *offer)
-{
-    lmpi_window_give_back(offer->memory, offer->made);
-}
-
 /* Memory that the node maps, or can come to map, is used as such; other memory is named. */
 static void offer_range(struct lmpi_offer *offer)
 {
     if (!offer->bytes)
         return;
-    offer->memory = lmpi_memory_share(offer->base, offer->bytes, &offer->offset);
-    if (!offer->memory && uccs_memory_register(lmpi_life.context, offer->base, offer->bytes, &offer->memory) != UCCS_OK)
+    offer->hold = lmpi_memory_hold(offer->base, offer->bytes);
+    if (!offer->hold || lmpi_hold_object(offer->hold, &offer->memory, &offer->offset) != UCCS_OK)
         offer->why_not = "its memory cannot be registered";
     offer->made = !offer->why_not;
 }
@@ -36,7 +31,7 @@ LMPI_EXPORT int MPI_Win_allocate(MPI_Aint size, int disp_unit, MPI_Info info, MP
     lmpi_offer_new(&offer, offer.bytes);
     struct lmpi_window *window = lmpi_window_make(&offer, comm, info);
     if (!window) {
-        take_back(&offer);
+        lmpi_offer_drop(&offer);
         return lmpi_real.Win_allocate(size, disp_unit, info, comm, baseptr, win);
     }
     memcpy(baseptr, &offer.base, sizeof offer.base);
@@ -56,7 +51,7 @@ LMPI_EXPORT int MPI_Win_create(void *base, MPI_Aint size, int disp_unit, MPI_Inf
     offer_range(&offer);
     struct lmpi_window *window = lmpi_window_make(&offer, comm, info);
     if (!window) {
-        take_back(&offer);
+        lmpi_offer_drop(&offer);
         return lmpi_real.Win_create(base, size, disp_unit, info, comm, win);
     }
     *win = window->handle;

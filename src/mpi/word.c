@@ -4,6 +4,7 @@
 #include "ops.h"
 #include "real.h"
 #include "rma.h"
+#include "view.h"
 
 /* The address of an integer of 4 or 8 bytes on which the processor's atomics may work, or null. */
 static inline void *plain(struct lmpi_window *window, const struct lmpi_type *type, int rank, MPI_Aint disp)
@@ -15,12 +16,16 @@ static inline void *plain(struct lmpi_window *window, const struct lmpi_type *ty
     const struct lmpi_target *target = &window->target[rank];
     size_t at;
     lmpi_keep_order(window);
-    if (__builtin_expect(!target->direct || !(target->open | window->open) || disp < 0 ||
+    if (__builtin_expect(!(target->open | window->open) || disp < 0 ||
                              __builtin_mul_overflow((size_t)disp, (size_t)target->unit, &at) || at > target->bytes ||
-                             type->size > target->bytes - at || ((uintptr_t)(target->near + at) & (type->size - 1)),
+                             type->size > target->bytes - at,
                          0))
         return 0;
-    return target->near + at;
+    bool direct = target->direct;
+    char *word = direct                            ? target->near + at
+                 : target->ranged && !target->near ? lmpi_view(target, at, type->size, &direct)
+                                                   : 0;
+    return __builtin_expect(direct && !((uintptr_t)word & (type->size - 1)), 1) ? word : 0;
 }
 
 /* The order is that of the substrate's accumulates. */
@@ -79,10 +84,10 @@ static int swap(struct lmpi_window *window, const void *origin, const void *comp
     if (status != MPI_SUCCESS)
         return status;
     struct lmpi_target *target = &window->target[rank];
-    if (!target->near)
+    if (!target->local)
         lmpi_mark_far(window, target);
     return lmpi_class_of(uccs_compare_and_swap(target->endpoint, target->memory, target->offset + (size_t)at, size,
-                                               origin, compare, result, target->near ? 0 : window->op));
+                                               origin, compare, result, target->local ? 0 : window->op));
 }
 
 static void swap_near(void *word, size_t size, const void *origin, const void *compare, void *result)

@@ -118,12 +118,17 @@ static struct uccs_change change_of(const struct link_arrival *arrival)
 }
 
 static void apply_here(const struct link_header *header, const struct uccs_change *change, char *to,
-                       const void *operand, void *result)
+                       const char *operand, char *result)
 {
-    const enum uccs_domain domain = uccs_region_locked(header->at.region, to) ? UCCS_DOMAIN_LOCKED : UCCS_DOMAIN_CPU;
-    const struct uccs_change_place place = {uccs_core.me, domain, (uintptr_t)to, to};
+    const size_t size = uccs_type_size((enum uccs_type)change->type), bytes = uccs_change_bytes(change);
+    struct uccs_change some = *change;
     atomic_fence_release(); /* the elements may be flags: after earlier stores of this process */
-    uccs_change_apply(change, &place, operand, result);
+    for (size_t done = 0; done < bytes; done += some.n * size) {
+        const struct uccs_region_home home = uccs_region_home(header->at.region, to + done, bytes - done);
+        const struct uccs_change_place place = {uccs_core.me, home.domain, home.address, to + done};
+        some.n = home.bytes < size ? 1 : home.bytes / size;
+        uccs_change_apply(&some, &place, operand ? operand + done : 0, result ? result + done : 0);
+    }
 }
 
 static void answer_change(struct link_arrival *arrival, void *old, size_t bytes)

@@ -44,6 +44,7 @@ static struct uccs_attached_range read_range(const struct uccs_attached_range *r
         .bytes = atomic_load_acquire(&range->bytes),
         .segment = atomic_load_acquire(&range->segment),
         .where = atomic_load_acquire(&range->where),
+        .home = atomic_load_acquire(&range->home),
     };
 }
 
@@ -109,18 +110,70 @@ bool uccs_attached_covers(const struct uccs_attached *table, uint64_t start, siz
     return find(table, uccs_core.me, start, bytes, &first) == bytes;
 }
 
-int uccs_attached_find(const struct uccs_region *memory, uint64_t start, size_t bytes,
+/* Returns true when `next` goes on where `range` ends, for the owner, for its peers and for the locks. */
+static bool follows(const struct uccs_attached_range *range, const struct uccs_attached_range *next)
+{
+    return next->start == range->start + range->bytes && next->segment == range->segment &&
+           next->home == range->home + range->bytes &&
+           (range->segment == UCCS_UNMAPPED || next->where == range->where + range->bytes);
+}
+
+/* Finds the range that holds an address, with as many as follow it of the next `bytes`. Returns false when none does. */
+static bool find_joined(const struct uccs_attached *table, int owner, uint64_t address, size_t bytes,
+                        struct uccs_attached_range *found, uint64_t *version)
+{
+    for (;;) {
+        struct look look = begin_look(table, owner);
+        uint64_t at = rank_of(look.ranges, look.count, address);
+        if (at)
+            *found = read_range(&look.ranges[at - 1]);
+        bool there = at && address - found->start < found->bytes;
+        for (; there && at < look.count && found->bytes - (address - found->start) < bytes; at++) {
+            const struct uccs_attached_range next = read_range(&look.ranges[at]);
+            if (!follows(found, &next))
+                break;
+            found->bytes += next.bytes;
+        }
+        *version = look.version;
+        if (end_look(&look))
+            return there;
+    }
+}
+
+static char *near_of(int owner, const struct uccs_attached_range *range)
+{
+    return owner == uccs_core.me ? (char *)(uintptr_t)range->start
+                                 : uccs_region_near(owner, (uint32_t)range->segment, range->where);
+}
+
+int uccs_attached_find(const struct uccs_attached *table, int owner, uint64_t start, size_t bytes,
                        struct uccs_attached_piece *piece)
 {
     struct uccs_attached_range range;
-    if (find(memory->attached, memory->owner, start, bytes, &range) == 0)
+    uint64_t version;
+    if (!find_joined(table, owner, start, bytes, &range, &version))
         return UCCS_ERR_BOUNDS;
     uint64_t offset = start - range.start, left = range.bytes - offset;
-    char *near = memory->owner == uccs_core.me ? (char *)(uintptr_t)range.start
-                                               : uccs_region_near(memory->owner, (uint32_t)range.segment, range.where);
+    char *near = near_of(owner, &range);
     *piece = (struct uccs_attached_piece){.bytes = bytes < left ? bytes : left,
                                           .near = near ? near + offset : 0,
-                                          .mapped = range.segment != UCCS_UNMAPPED};
+                                          .mapped = range.segment != UCCS_UNMAPPED,
+                                          .home = range.home + offset};
+    return UCCS_OK;
+}
+
+int uccs_attached_view(const struct uccs_attached *table, int owner, uint64_t address, struct uccs_view *view)
+{
+    struct uccs_attached_range range;
+    uint64_t version;
+    if (!find_joined(table, owner, address, 1, &range, &version))
+        return UCCS_ERR_BOUNDS;
+    *view = (struct uccs_view){.start = range.start,
+                               .length = range.bytes,
+                               .address = near_of(owner, &range),
+                               .domain = range.segment == UCCS_UNMAPPED ? UCCS_DOMAIN_LOCKED : UCCS_DOMAIN_CPU,
+                               .version = &table->version,
+                               .seen = version};
     return UCCS_OK;
 }
 
@@ -146,6 +199,7 @@ static void write_range(struct uccs_attached_range *to, struct uccs_attached_ran
     atomic_store_release(&to->bytes, range.bytes);
     atomic_store_release(&to->segment, range.segment);
     atomic_store_release(&to->where, range.where);
+    atomic_store_release(&to->home, range.home);
 }
 
 /* Makes the version odd, and even again. */
@@ -211,11 +265,16 @@ static int take_away(struct uccs_attached *table, uint64_t start)
 
 int uccs_attached_add(struct uccs_attached *table, const void *start, size_t bytes)
 {
-    struct uccs_attached_range range = {.start = (uintptr_t)start, .bytes = bytes};
+    return uccs_attached_add_as(table, start, bytes, start);
+}
+
+int uccs_attached_add_as(struct uccs_attached *table, const void *start, size_t bytes, const void *home)
+{
+    struct uccs_attached_range range = {.start = (uintptr_t)start, .bytes = bytes, .home = (uintptr_t)home};
     uint64_t unused;
-    range.segment = uccs_region_locate(start, bytes, &range.where);
+    range.segment = uccs_region_locate(home, bytes, &range.where);
     bool partly = range.segment == UCCS_UNMAPPED &&
-                  (uccs_region_locate(start, 1, &unused) != UCCS_UNMAPPED ||
+                  (home != start || uccs_region_locate(start, 1, &unused) != UCCS_UNMAPPED ||
                    uccs_region_locate((const char *)start + bytes - 1, 1, &unused) != UCCS_UNMAPPED);
     if (partly)
         return UCCS_ERR_INVALID;

@@ -163,13 +163,20 @@ int uccs_region_find(uint64_t id, uint64_t offset, size_t bytes, char **at)
     return UCCS_OK;
 }
 
+struct uccs_region_home uccs_region_home(uint64_t id, const void *at, size_t bytes)
+{
+    const struct entry *entry = entry_of((uint32_t)(id >> 32));
+    struct uccs_attached_piece piece;
+    if (!entry->attached)
+        return (struct uccs_region_home){entry->domain, (uintptr_t)at, bytes};
+    if (uccs_attached_find(entry->attached, uccs_core.me, (uintptr_t)at, bytes, &piece) != UCCS_OK)
+        return (struct uccs_region_home){UCCS_DOMAIN_LOCKED, (uintptr_t)at, bytes}; /* detached meanwhile */
+    return (struct uccs_region_home){piece.mapped ? UCCS_DOMAIN_CPU : UCCS_DOMAIN_LOCKED, piece.home, piece.bytes};
+}
+
 bool uccs_region_locked(uint64_t id, const void *word)
 {
-    uint64_t where;
-    const struct entry *entry = entry_of((uint32_t)(id >> 32));
-    if (entry->attached)
-        return uccs_region_locate(word, 1, &where) == UCCS_UNMAPPED;
-    return entry->domain == UCCS_DOMAIN_LOCKED;
+    return uccs_region_home(id, word, 1).domain == UCCS_DOMAIN_LOCKED;
 }
 
 bool uccs_region_imported(uint64_t id, int pe)

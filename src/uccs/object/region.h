@@ -79,6 +79,14 @@ static inline uint64_t uccs_region_id(uint32_t slot, uint32_t generation)
     return (uint64_t)slot << 32 | generation;
 }
 int uccs_region_find(uint64_t id, uint64_t offset, size_t bytes, char **at);
+/* Where bytes that find has found are atomic: their domain and the address that names their locks, for the first `bytes`
+ * of them. */
+struct uccs_region_home {
+    enum uccs_domain domain;
+    uint64_t address;
+    size_t bytes;
+};
+struct uccs_region_home uccs_region_home(uint64_t id, const void *at, size_t bytes);
 /* Returns true when the word that find has found belongs to the locked domain. */
 bool uccs_region_locked(uint64_t id, const void *word);
 bool uccs_region_imported(uint64_t id, int pe);

@@ -25,7 +25,7 @@ static int apply_locked(struct uccs_stream *stream, const struct uccs_atomic_op 
                         size_t offset, uint64_t *old)
 {
     struct uccs_attached_piece word = {.near = memory->near ? memory->near + offset : 0};
-    int found = memory->dynamic ? uccs_attached_find(memory, offset, a->size, &word) : UCCS_OK;
+    int found = memory->dynamic ? uccs_attached_find(memory->attached, memory->owner, offset, a->size, &word) : UCCS_OK;
     if (found != UCCS_OK)
         return found;
     if (word.near) {
@@ -73,24 +73,47 @@ static int change_by_kernel(const struct uccs_change *change, const struct uccs_
     return status;
 }
 
-int uccs_rma_change(struct uccs_stream *stream, const struct uccs_change *change, const struct uccs_region *memory,
-                    size_t offset, const void *operand, void *result)
+/* Changes elements whose bytes follow each other in this process and in the owner. `offset` is that of the first one. */
+static int change_piece(struct uccs_stream *stream, const struct uccs_change *change, const struct uccs_region *memory,
+                        size_t offset, const struct uccs_attached_piece *piece, const void *operand, void *result)
 {
-    /* Ranges that touch are mapped alike, so the first one tells of all. */
-    struct uccs_attached_piece first = {.near = memory->near ? memory->near + offset : 0,
-                                        .mapped = memory->domain == UCCS_DOMAIN_CPU};
-    if (lat_unlikely(memory->dynamic) && change->n) {
-        int status = uccs_attached_find(memory, offset, 1, &first);
-        if (status != UCCS_OK)
-            return status;
-    }
-    if (lat_likely(first.near != 0)) {
-        const struct uccs_change_place place = {memory->owner, first.mapped ? UCCS_DOMAIN_CPU : UCCS_DOMAIN_LOCKED,
-                                                memory->address + offset, first.near};
+    if (lat_likely(piece->near != 0)) {
+        const struct uccs_change_place place = {memory->owner, piece->mapped ? UCCS_DOMAIN_CPU : UCCS_DOMAIN_LOCKED,
+                                                piece->home, piece->near};
         uccs_change_apply(change, &place, operand, result);
         return UCCS_OK;
     }
     if (uccs_kernel_reaches(memory))
         return change_by_kernel(change, memory, offset, operand, result);
     return uccs_remote_change(stream, memory, offset, change, operand, result, 0);
+}
+
+/* Goes from range to range. UCCS_ERR_BOUNDS for an element that lies across two which the node maps in different places. */
+static lat_cold int change_dynamic(struct uccs_stream *stream, const struct uccs_change *change,
+                                   const struct uccs_region *memory, size_t offset, const char *operand, char *result)
+{
+    const size_t size = uccs_type_size((enum uccs_type)change->type), bytes = change->n * size;
+    struct uccs_change some = *change;
+    struct uccs_attached_piece piece;
+    int status = UCCS_OK;
+    for (size_t done = 0; done < bytes && status == UCCS_OK; done += some.n * size) {
+        status = uccs_attached_find(memory->attached, memory->owner, offset + done, bytes - done, &piece);
+        some.n = status == UCCS_OK ? piece.bytes / size : 0;
+        if (!some.n)
+            return UCCS_ERR_BOUNDS;
+        status = change_piece(stream, &some, memory, offset + done, &piece, operand ? operand + done : 0,
+                              result ? result + done : 0);
+    }
+    return status;
+}
+
+int uccs_rma_change(struct uccs_stream *stream, const struct uccs_change *change, const struct uccs_region *memory,
+                    size_t offset, const void *operand, void *result)
+{
+    if (lat_unlikely(memory->dynamic))
+        return change_dynamic(stream, change, memory, offset, operand, result);
+    const struct uccs_attached_piece all = {.near = memory->near ? memory->near + offset : 0,
+                                            .mapped = memory->domain == UCCS_DOMAIN_CPU,
+                                            .home = memory->address + offset};
+    return change_piece(stream, change, memory, offset, &all, operand, result);
 }

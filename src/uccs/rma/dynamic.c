@@ -36,7 +36,7 @@ static int move(struct uccs_stream *stream, const struct uccs_region *memory, si
     struct uccs_attached_piece piece;
     int status = UCCS_OK;
     for (size_t done = 0; done < length && status == UCCS_OK; done += piece.bytes) {
-        status = uccs_attached_find(memory, offset + done, length - done, &piece);
+        status = uccs_attached_find(memory->attached, memory->owner, offset + done, length - done, &piece);
         if (status == UCCS_OK)
             status = put ? put_piece(stream, memory, offset + done, local + done, &piece)
                          : get_piece(stream, memory, offset + done, local + done, &piece);
@@ -89,6 +89,28 @@ int uccs_memory_attach(uccs_memory_t memory, void *address, size_t length)
     if (!is_mine(memory) || !address || length == 0 || (uintptr_t)address + length < (uintptr_t)address)
         return UCCS_ERR_INVALID;
     return uccs_attached_add(memory->attached, address, length);
+}
+
+int uccs_memory_attach_as(uccs_memory_t memory, void *address, size_t length, uccs_memory_t held, size_t offset)
+{
+    if (!uccs_running())
+        return UCCS_ERR_STATE;
+    if (!is_mine(memory) || !address || length == 0 || (uintptr_t)address + length < (uintptr_t)address || !held ||
+        !held->own || !held->near || held->domain != UCCS_DOMAIN_CPU)
+        return UCCS_ERR_INVALID;
+    int status = uccs_region_check(held, offset, length);
+    return status == UCCS_OK ? uccs_attached_add_as(memory->attached, address, length, held->near + offset) : status;
+}
+
+int uccs_memory_view(uccs_memory_t memory, size_t offset, struct uccs_view *view)
+{
+    if (!uccs_running())
+        return UCCS_ERR_STATE;
+    if (!memory || !view || !memory->attached || uccs_far_pe(memory->owner) || !uccs_region_of_this_life(memory))
+        return UCCS_ERR_INVALID;
+    if (atomic_load_acquire(memory->now) != memory->generation) /* release: uccs_region_end */
+        return UCCS_ERR_STALE;
+    return uccs_attached_view(memory->attached, memory->owner, offset, view);
 }
 
 int uccs_memory_detach(uccs_memory_t memory, void *address)

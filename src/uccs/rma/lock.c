@@ -36,7 +36,7 @@ static int find(uccs_endpoint_t endpoint, uccs_memory_t memory, size_t offset, e
                                       .near = memory->near ? memory->near + offset : 0,
                                       .mapped = memory->domain == UCCS_DOMAIN_CPU};
     if (memory->dynamic)
-        status = uccs_attached_find(memory, offset, UCCS_LOCK_BYTES, &at);
+        status = uccs_attached_find(memory->attached, memory->owner, offset, UCCS_LOCK_BYTES, &at);
     if (status == UCCS_OK && (!at.mapped || at.bytes < UCCS_LOCK_BYTES || !fits(at.near, mode)))
         status = UCCS_ERR_INVALID;
     *lock = (struct uccs_ticket_lock *)at.near;
