@@ -1,8 +1,10 @@
 /* The pages are copied to memory of the substrate, and a second map of that takes their place. Other threads of the
  * process may run meanwhile: the pages are read-only while they are copied, and a thread that stores to one waits in a
- * handler of SIGSEGV until the new pages are there, and stores again. */
+ * handler of SIGSEGV until the new pages are there, and stores again. Threads that block the signal cannot wait, so no
+ * page moves while there is one. */
 #include "adopt.h"
 
+#include "faults.h"
 #include "life.h"
 
 #include <sched.h>
@@ -179,7 +181,8 @@ bool lmpi_adopt(const void *address, size_t bytes, struct lmpi_adopted *adopted)
     const char *stack = __builtin_frame_address(0);
     char *start = (char *)((uintptr_t)address & -page);
     char *end = (char *)(((uintptr_t)address + bytes + page - 1) & -page);
-    if (bytes < PAGES_LEAST * page || (stack >= start && stack < end) || !is_wanted() || !movable(start, end))
+    if (bytes < PAGES_LEAST * page || (stack >= start && stack < end) || !is_wanted() || !movable(start, end) ||
+        !lmpi_faults_taken())
         return false;
     *adopted = (struct lmpi_adopted){.start = start, .bytes = (size_t)(end - start)};
     if (uccs_memory_allocate(lmpi_life.context, adopted->bytes + page, &adopted->memory) != UCCS_OK)
@@ -193,12 +196,51 @@ bool lmpi_adopt(const void *address, size_t bytes, struct lmpi_adopted *adopted)
     return false;
 }
 
-void lmpi_adopted_return(const struct lmpi_adopted *adopted)
+/* Finds the file and the place in it that is mapped at an address. Returns false when none is. */
+static bool mapped_there(const char *address, char *file, size_t room, unsigned long *place, uintptr_t *end)
 {
+    char line[512], device[16], inode[24];
+    unsigned long from, to, offset;
+    bool found = false;
+    FILE *maps = fopen("/proc/self/maps", "re");
+    while (maps && !found && fgets(line, sizeof line, maps))
+        if (sscanf(line, "%lx-%lx %*4s %lx %15s %23s", &from, &to, &offset, device, inode) == 5 &&
+            from <= (uintptr_t)address && (uintptr_t)address < to) {
+            snprintf(file, room, "%s %s", device, inode);
+            *place = offset + (uintptr_t)address - from;
+            *end = to;
+            found = true;
+        }
+    if (maps)
+        fclose(maps);
+    return found;
+}
+
+bool lmpi_adopted_there(const struct lmpi_adopted *adopted)
+{
+    struct uccs_memory_attr attr;
+    char ours[48], here[48];
+    unsigned long place, now_place;
+    uintptr_t end, unused;
+    if (uccs_memory_query(adopted->memory, &attr) != UCCS_OK ||
+        !mapped_there((char *)attr.address + adopted->offset, ours, sizeof ours, &place, &unused))
+        return false;
+    for (size_t at = 0; at < adopted->bytes; at = end - (uintptr_t)adopted->start)
+        if (!mapped_there(adopted->start + at, here, sizeof here, &now_place, &end) || strcmp(ours, here) != 0 ||
+            now_place != place + at)
+            return false;
+    return true;
+}
+
+bool lmpi_adopted_return(const struct lmpi_adopted *adopted)
+{
+    if (!lmpi_faults_taken())
+        return false;
     if (!make_private(adopted, adopted->bytes)) {
         fprintf(stderr, "lateral-mpi: rank %d: no memory to give a window's pages back\n", lmpi_life.rank);
         PMPI_Abort(MPI_COMM_WORLD, 1);
     }
+    return true;
 }
 
 void lmpi_adopted_part(const struct lmpi_adopted *adopted)

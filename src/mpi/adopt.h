@@ -14,10 +14,14 @@ struct lmpi_adopted {
     size_t offset;
 };
 
-/* Returns false when the range is too small, is not plain private memory, or may be a stack. */
+/* Returns false when the range is too small, is not plain private memory, or may be a stack, or while a thread of the
+ * process blocks SIGSEGV. */
 bool lmpi_adopt(const void *address, size_t bytes, struct lmpi_adopted *adopted);
-/* Makes the pages private again, with what they hold now. The memory object is the caller's to release. */
-void lmpi_adopted_return(const struct lmpi_adopted *adopted);
+/* Makes the pages private again, with what they hold now. The memory object is the caller's to release. Returns false
+ * while a thread blocks SIGSEGV: nothing has changed. */
+bool lmpi_adopted_return(const struct lmpi_adopted *adopted);
+/* Returns false when the program has unmapped the pages, or has other memory there now. */
+bool lmpi_adopted_there(const struct lmpi_adopted *adopted);
 /* The same in the child of a fork, whose stores its parent must not see. */
 void lmpi_adopted_part(const struct lmpi_adopted *adopted);
 

@@ -12,7 +12,7 @@
 
 enum kind {
     MADE,    /* memory of the substrate */
-    ADOPTED, /* pages of the program's that lie there now */
+    ADOPTED, /* pages of the program's that lie there now; without users: they could not be given back yet */
     PLAIN    /* bytes that stay where they are; these pieces may overlap each other */
 };
 
@@ -49,7 +49,8 @@ static void in_child(void)
     for (const struct lmpi_piece *at = pieces; at; at = at->next)
         if (at->kind == ADOPTED) {
             const struct lmpi_adopted pages = pages_of(at);
-            lmpi_adopted_part(&pages);
+            if (at->users || lmpi_adopted_there(&pages))
+                lmpi_adopted_part(&pages);
         }
     pthread_mutex_unlock(&lock);
 }
@@ -67,20 +68,42 @@ static struct lmpi_piece *add(const struct lmpi_piece *new)
     return piece;
 }
 
-/* Under lock. Takes one user from the piece at *at; gives it up with its last one. */
-static void drop(struct lmpi_piece **at)
+/* Under lock. Gives up the piece at *at, which has no user. Returns false when it stays for the time being. */
+static bool give_up(struct lmpi_piece **at)
 {
     struct lmpi_piece *piece = *at;
-    if (--piece->users)
-        return;
+    const struct lmpi_adopted pages = pages_of(piece);
+    if (piece->kind == ADOPTED && !lmpi_adopted_return(&pages))
+        return false;
     *at = piece->next;
-    if (piece->kind == ADOPTED) {
-        const struct lmpi_adopted pages = pages_of(piece);
-        lmpi_adopted_return(&pages);
-    }
     if (piece->memory)
         uccs_memory_release(piece->memory);
     free(piece);
+    return true;
+}
+
+/* Under lock. Takes one user from the piece at *at; gives it up with its last one. */
+static void drop(struct lmpi_piece **at)
+{
+    if (--(*at)->users == 0)
+        (void)give_up(at);
+}
+
+/* Under lock. Tries again to give back pages, and forgets those that the program has unmapped since. */
+static void give_back_late(void)
+{
+    for (struct lmpi_piece **at = &pieces; *at;) {
+        struct lmpi_piece *piece = *at;
+        const struct lmpi_adopted pages = pages_of(piece);
+        if (piece->users || piece->kind != ADOPTED) {
+            at = &piece->next;
+            continue;
+        }
+        if (!lmpi_adopted_there(&pages))
+            piece->kind = MADE; /* no pages to give back */
+        if (!give_up(at))
+            at = &piece->next;
+    }
 }
 
 void *lmpi_memory_make(size_t bytes, uccs_memory_t *memory)
@@ -200,6 +223,7 @@ struct lmpi_hold *lmpi_memory_hold(void *address, size_t bytes)
         return 0;
     hold->address = at;
     pthread_mutex_lock(&lock);
+    give_back_late();
     while (at < end && (hold = grow(hold))) {
         hold->part[hold->n] = take_part(at, end);
         at += hold->part[hold->n++].bytes;

@@ -22,8 +22,7 @@ const struct lmpi_view *lmpi_view_slow(const struct lmpi_target *target, size_t 
 static inline char *lmpi_view(const struct lmpi_target *target, size_t at, size_t bytes, bool *direct)
 {
     const size_t offset = target->offset + at;
-    const struct lmpi_view *view =
-        &lmpi_views[((uintptr_t)target / sizeof *target ^ offset >> 16) & (LMPI_VIEWS - 1)];
+    const struct lmpi_view *view = &lmpi_views[((uintptr_t)target / sizeof *target ^ offset >> 16) & (LMPI_VIEWS - 1)];
     if (__builtin_expect(view->target != target || view->age != __atomic_load_n(&lmpi_windows_age, __ATOMIC_ACQUIRE) ||
                              __atomic_load_n(view->seen.version, __ATOMIC_ACQUIRE) != view->seen.seen ||
                              offset - view->seen.start >= view->seen.length,

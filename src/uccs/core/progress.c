@@ -179,6 +179,7 @@ void uccs_progress_add(struct uccs_server *server)
 
 int uccs_progress_open_anyway(void)
 {
+    static const int faults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP};
     sigset_t all, before;
     if (uccs_progress_on)
         return 0;
@@ -187,7 +188,9 @@ int uccs_progress_open_anyway(void)
     ending = 0;
     uccs_progress_on = true;
     sigfillset(&all);
-    pthread_sigmask(SIG_BLOCK, &all, &before); /* the program's threads handle signals */
+    for (size_t i = 0; i < sizeof faults / sizeof *faults; i++)
+        sigdelset(&all, faults[i]);            /* a fault of the thread itself goes to the handler, as in any thread */
+    pthread_sigmask(SIG_BLOCK, &all, &before); /* the program's threads handle other signals */
     int error = pthread_create(&thread, 0, run, 0);
     pthread_sigmask(SIG_SETMASK, &before, 0);
     if (error) {
