@@ -1,5 +1,5 @@
 /* Extensions of MPI's one-sided communication for programs on Lateral's MPI layer: duplicated windows with thread scope
- * and order, memory handles, requests that complete at the target, and a question about accumulates. They follow the
+ * and order, memory handles, requests that complete at the target, notification of the target, and a question about accumulates. They follow the
  * paper "Quo Vadis MPI RMA? Towards a More Efficient Use of MPI One-Sided Communication" (Schuchart et al., EuroMPI 2021).
  *
  * Link with -llateral-mpi-openmpi or -llateral-mpi-mpich before the MPI (pkg-config lateral-mpi-NAME). With
@@ -14,6 +14,8 @@
  *   mpi_win_order = false | true          (mpi_win_ordered = false | true)
  *       true: puts, gets and accumulates to one target complete there in the order of their issue, without flushes; in
  *       thread scope those of each thread.
+ *   mpi_win_notify_ids = number           (at the window's creation)
+ *       this rank's notifications, 8 bytes each; 1024 where the program does not say. Ranks may differ.
  *   mpi_assert_accumulate_intrinsic = false | true
  *       kept and told. Accumulates are atomic with each other whatever it says.
  *
@@ -67,8 +69,7 @@ int MPIX_Memhandle_release(void *memhandle, MPI_Win parentwin);
 int MPIX_Win_op_intrinsic(const char *ops, MPI_Aint max_count, MPI_Datatype type, MPI_Win win, int *flag);
 
 /* As the forms without the second r, and the operation is complete at the target too when the request is. MPI_Wait,
- * MPI_Test and their kin take the request. With Open MPI under MPI_THREAD_MULTIPLE the call does not wait for another
- * node; else it does. */
+ * MPI_Test and their kin take the request. */
 int MPIX_Rrput(const void *origin, int origin_count, MPI_Datatype origin_type, int rank, MPI_Aint disp,
                int target_count, MPI_Datatype target_type, MPI_Win win, MPI_Request *request);
 int MPIX_Rraccumulate(const void *origin, int origin_count, MPI_Datatype origin_type, int rank, MPI_Aint disp,
@@ -81,6 +82,27 @@ int MPIX_Rrfetch_and_op(const void *origin, void *result, MPI_Datatype type, int
 int MPIX_Rrcompare_and_swap(const void *origin, const void *compare, void *result, MPI_Datatype type, int rank,
                             MPI_Aint disp, MPI_Win win, MPI_Request *request);
 
+/* Put, get or accumulate, and behind it the target's notification `notify_id` of that window rises by 1. A target that
+ * sees the new value sees the data; after a get it may change the memory. Data and notification are one message between
+ * nodes, but for a get: there the notification follows when the data has come. A flush completes both. Duplicates and
+ * windows of memory handles notify the parent's target. Errors are those of the form without notification, and
+ * MPI_ERR_ARG: the target has no such notification. */
+int MPIX_Put_notify(const void *origin, int origin_count, MPI_Datatype origin_type, int rank, MPI_Aint disp,
+                    int target_count, MPI_Datatype target_type, int notify_id, MPI_Win win);
+int MPIX_Get_notify(void *origin, int origin_count, MPI_Datatype origin_type, int rank, MPI_Aint disp, int target_count,
+                    MPI_Datatype target_type, int notify_id, MPI_Win win);
+int MPIX_Accumulate_notify(const void *origin, int origin_count, MPI_Datatype origin_type, int rank, MPI_Aint disp,
+                           int target_count, MPI_Datatype target_type, MPI_Op op, int notify_id, MPI_Win win);
+/* Makes a request that completes once this process's notification is at least `count`; it does not change the
+ * notification. MPI_Wait, MPI_Test and their kin take the request, beside any others; MPI_Cancel ends it. Requests that
+ * are left when the window is freed fail with MPI_ERR_WIN. No epoch is needed. MPI_ERR_ARG: there is no such notification.
+ * MPI_ERR_UNSUPPORTED_OPERATION: the MPI (neither Open MPI nor MPICH) cannot look. */
+int MPIX_Win_wait_notify(MPI_Win win, int notify_id, long count, MPI_Request *request);
+/* Sets *value to this process's notification; reset takes it at once and leaves 0, and `value` may be null. MPI_ERR_ARG:
+ * there is no such notification. */
+int MPIX_Win_notify_get_value(MPI_Win win, int notify_id, long *value);
+int MPIX_Win_notify_reset(MPI_Win win, int notify_id, long *value);
+
 #ifdef MPIX_PAPER_NAMES
 #define MPI_MAX_MEMHANDLE_SIZE MPIX_MAX_MEMHANDLE_SIZE
 #define MPI_MAX_MEMORY_HANDLE_SIZE MPIX_MAX_MEMHANDLE_SIZE
@@ -92,6 +114,8 @@ int MPIX_Rrcompare_and_swap(const void *origin, const void *compare, void *resul
 #define MPI_Rrput MPIX_Rrput
 #define MPI_Rraccumulate MPIX_Rraccumulate
 #define MPI_Rrget_accumulate MPIX_Rrget_accumulate
+/* The paper waits for one notification. */
+#define MPI_Win_wait_notify(win, notify_id, request) MPIX_Win_wait_notify(win, notify_id, 1, request)
 #endif
 
 #pragma GCC visibility pop

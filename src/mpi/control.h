@@ -22,6 +22,12 @@ static inline size_t lmpi_control_bytes(int ranks)
     return (sizeof(struct lmpi_control) + (size_t)ranks * sizeof(uint64_t) + 63) & ~(size_t)63;
 }
 
+/* The words of notifications follow. Returns the place of one. */
+static inline size_t lmpi_notify_word(int ranks, int id)
+{
+    return lmpi_control_bytes(ranks) + (size_t)id * sizeof(uint64_t);
+}
+
 #define LMPI_WORD(member) offsetof(struct lmpi_control, member)
 
 /* The word at an offset of a peer's control. add and swap return the old value. They act in one order with this process's

@@ -3,6 +3,7 @@
 #include "control.h"
 #include "family.h"
 #include "memory.h"
+#include "pending.h"
 #include "verbose.h"
 
 #include <stdlib.h>
@@ -13,6 +14,7 @@ struct record {
     int32_t good, unit;
     uint64_t bytes, offset, base;
     uint32_t control_bytes, memory_bytes;
+    uint32_t ids; /* of notifications */
     char control[UCCS_MEMORY_HANDLE_MAX], memory[UCCS_MEMORY_HANDLE_MAX];
 };
 
@@ -71,14 +73,14 @@ void lmpi_window_tell(const struct lmpi_window *window, int flavor, const char *
 }
 
 /* Makes this rank's control and describes what it brings. */
-static void describe(struct lmpi_offer *offer, int ranks, uccs_memory_t *control, struct record *mine)
+static void describe(struct lmpi_offer *offer, int ranks, int ids, uccs_memory_t *control, struct record *mine)
 {
     size_t room = sizeof mine->control;
     memset(mine, 0, sizeof *mine);
     *control = 0;
     if (offer->why_not)
         return;
-    if (uccs_memory_allocate(lmpi_life.context, lmpi_control_bytes(ranks), control) != UCCS_OK ||
+    if (uccs_memory_allocate(lmpi_life.context, lmpi_notify_word(ranks, ids), control) != UCCS_OK ||
         uccs_memory_export(*control, mine->control, &room) != UCCS_OK) {
         offer->why_not = "no memory is left for the words by which ranks meet";
         return;
@@ -94,6 +96,7 @@ static void describe(struct lmpi_offer *offer, int ranks, uccs_memory_t *control
     mine->bytes = offer->bytes;
     mine->offset = offer->offset;
     mine->base = (uintptr_t)offer->base;
+    mine->ids = (uint32_t)ids;
     mine->good = 1;
 }
 
@@ -114,6 +117,7 @@ static const char *meet_peer(struct lmpi_window *window, int rank, int world, co
 {
     struct lmpi_peer *peer = &window->peer[rank];
     peer->world = world;
+    peer->ids = record->ids;
     peer->endpoint = lmpi_endpoint(world);
     if (!peer->endpoint)
         return "no memory";
@@ -210,13 +214,13 @@ static bool all_agree(MPI_Comm comm, bool good)
     return PMPI_Allreduce(&mine, &all, 1, MPI_INT, MPI_MIN, comm) == MPI_SUCCESS && all;
 }
 
-static const char *meet(struct lmpi_window *window, struct lmpi_offer *offer, MPI_Comm comm)
+static const char *meet(struct lmpi_window *window, struct lmpi_offer *offer, MPI_Comm comm, int ids)
 {
     uccs_memory_t control = 0;
     struct record mine, *records = malloc((size_t)window->ranks * sizeof *records);
     if (!records)
         abort(); /* the other ranks would wait for ever */
-    describe(offer, window->ranks, &control, &mine);
+    describe(offer, window->ranks, ids, &control, &mine);
     bool good = PMPI_Allgather(&mine, sizeof mine, MPI_BYTE, records, sizeof mine, MPI_BYTE, comm) == MPI_SUCCESS;
     for (int i = 0; i < window->ranks; i++)
         good &= records[i].good;
@@ -240,7 +244,7 @@ struct lmpi_window *lmpi_window_make(struct lmpi_offer *offer, MPI_Comm comm, MP
     struct lmpi_window *window = new_window(offer, comm);
     if (!window)
         abort(); /* the other ranks would wait for ever */
-    const char *why = meet(window, offer, comm);
+    const char *why = meet(window, offer, comm, lmpi_info_ids(info));
     if (why) {
         offer->why_not = why;
         window->own = 0; /* the caller's again */
@@ -281,6 +285,7 @@ void lmpi_offer_drop(const struct lmpi_offer *offer)
 
 void lmpi_window_free(struct lmpi_window *window)
 {
+    lmpi_pending_end(window, MPI_ERR_WIN);
     lmpi_handles_end(window);
     for (int i = 0; i < window->ranks && window->target && window->peer; i++) {
         if (window->peer[i].memory)

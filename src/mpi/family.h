@@ -26,6 +26,8 @@ static inline void lmpi_spread(struct lmpi_window *window, int rank)
 void lmpi_window_be(struct lmpi_window *window, unsigned kind);
 /* info.c: the kind that hints ask for; where they say nothing, `kind`. */
 unsigned lmpi_info_kind(MPI_Info info, unsigned kind);
+/* info.c: how many notifications a new window is to have here. */
+int lmpi_info_ids(MPI_Info info);
 
 /* Returns a child with a handle and `targets` that are zero, the parent's configuration and error handler, and the hints
  * of `info`; or null without memory. lmpi_child_join lets the program's calls find it. */

@@ -3,7 +3,13 @@
 #include "family.h"
 #include "window.h"
 
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+
+#define NOTIFY_IDS "mpi_win_notify_ids"
+#define IDS 1024 /* where the program does not say */
 
 static const struct {
     const char *key, *value;
@@ -48,6 +54,16 @@ unsigned lmpi_info_kind(MPI_Info info, unsigned kind)
     return kind;
 }
 
+int lmpi_info_ids(MPI_Info info)
+{
+    char text[MPI_MAX_INFO_VAL + 1], *end = text;
+    int found = 0;
+    if (info != MPI_INFO_NULL)
+        PMPI_Info_get(info, NOTIFY_IDS, MPI_MAX_INFO_VAL, text, &found);
+    long wanted = found ? strtol(text, &end, 10) : IDS;
+    return end != text && !*end && wanted >= 0 && wanted <= INT_MAX ? (int)wanted : IDS;
+}
+
 /* What is in force, whatever the program has asked for. */
 static void add_kind(MPI_Info info, unsigned kind)
 {
@@ -66,6 +82,14 @@ static void add_missing(MPI_Info info, const char *key, const char *value)
         PMPI_Info_set(info, key, value);
 }
 
+static void add_ids(MPI_Info info, const struct lmpi_window *window)
+{
+    const struct lmpi_window *first = window->parent ? window->parent : window;
+    char text[16];
+    snprintf(text, sizeof text, "%u", (unsigned)first->peer[first->rank].ids);
+    PMPI_Info_set(info, NOTIFY_IDS, text);
+}
+
 LMPI_EXPORT int MPI_Win_get_info(MPI_Win win, MPI_Info *info)
 {
     struct lmpi_window *window = lmpi_window(win);
@@ -74,8 +98,10 @@ LMPI_EXPORT int MPI_Win_get_info(MPI_Win win, MPI_Info *info)
     int status = window->info == MPI_INFO_NULL ? PMPI_Info_create(info) : PMPI_Info_dup(window->info, info);
     for (size_t i = 0; i < sizeof standard / sizeof *standard && status == MPI_SUCCESS; i++)
         add_missing(*info, standard[i].key, standard[i].value);
-    if (status == MPI_SUCCESS)
+    if (status == MPI_SUCCESS) {
         add_kind(*info, window->kind);
+        add_ids(*info, window);
+    }
     return status;
 }
 LMPI_NAME(Win_get_info);

@@ -15,9 +15,22 @@ static _Thread_local int inside;
 
 static _Thread_local bool is_main; /* this thread has called MPI_Init, and may call the MPI at any time */
 
+static void (*watch)(void); /* atomic */
+
 static int serve(void)
 {
-    return inside ? 0 : uccs_progress();
+    if (inside)
+        return 0;
+    int found = uccs_progress();
+    void (*look)(void) = __atomic_load_n(&watch, __ATOMIC_ACQUIRE); /* release: lmpi_progress_watch */
+    if (look)
+        look();
+    return found;
+}
+
+void lmpi_progress_watch(void (*look)(void))
+{
+    __atomic_store_n(&watch, look, __ATOMIC_RELEASE); /* acquire: serve */
 }
 
 bool lmpi_progress_inside(void)

@@ -10,6 +10,9 @@ void lmpi_progress_end(void);
 /* The MPI's waits and tests move the substrate's messages. */
 bool lmpi_progress_inside(void);
 
+/* Then they also call `look`, of which there is one. Once. */
+void lmpi_progress_watch(void (*look)(void));
+
 /* Moves the substrate's and the MPI's messages once. Called by a thread that is inside a call of the program's. */
 void lmpi_progress(void);
 

@@ -5,10 +5,26 @@
 #include "real.h"
 
 /* An operation on a wrong place gives its error at the call. */
-static int finish(const struct lmpi_window *window, int status, MPI_Request *request)
+int lmpi_request_finish(const struct lmpi_window *window, int status, MPI_Request *request)
 {
     return status == MPI_SUCCESS ? PMPI_Isend(0, 0, MPI_BYTE, MPI_PROC_NULL, 0, lmpi_life.self, request)
                                  : lmpi_error(window, status);
+}
+
+int lmpi_work_run(struct lmpi_window *window, const struct lmpi_work *work, const struct uccs_op *op)
+{
+    if (work->move) {
+        work->move->op = op;
+        return lmpi_move(window, work->move);
+    }
+    work->update->way = op;
+    return lmpi_update(window, work->update);
+}
+
+bool lmpi_work_is_whole(MPI_Aint count, MPI_Datatype origin, MPI_Datatype target)
+{
+    const struct lmpi_type *first = lmpi_type(origin), *second = lmpi_type(target);
+    return count > 0 && first && second && first->dense && second->dense && first->size && second->size;
 }
 
 /* Request forms need a passive epoch. */
@@ -20,12 +36,14 @@ static bool passive(const struct lmpi_window *window, int rank)
 
 int lmpi_request_move(struct lmpi_window *window, const struct lmpi_move *move, MPI_Request *request)
 {
-    return finish(window, passive(window, move->rank) ? lmpi_move(window, move) : MPI_ERR_RMA_SYNC, request);
+    return lmpi_request_finish(window, passive(window, move->rank) ? lmpi_move(window, move) : MPI_ERR_RMA_SYNC,
+                               request);
 }
 
 int lmpi_request_update(struct lmpi_window *window, const struct lmpi_update *update, MPI_Request *request)
 {
-    return finish(window, passive(window, update->rank) ? lmpi_update(window, update) : MPI_ERR_RMA_SYNC, request);
+    return lmpi_request_finish(window, passive(window, update->rank) ? lmpi_update(window, update) : MPI_ERR_RMA_SYNC,
+                               request);
 }
 
 LMPI_EXPORT int MPI_Rput(const void *origin, int origin_count, MPI_Datatype origin_type, int rank, MPI_Aint disp,

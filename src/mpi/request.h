@@ -8,4 +8,19 @@
 int lmpi_request_move(struct lmpi_window *window, const struct lmpi_move *move, MPI_Request *request);
 int lmpi_request_update(struct lmpi_window *window, const struct lmpi_update *update, MPI_Request *request);
 
+/* An operation that this library adds to MPI's: one of the two. */
+struct lmpi_work {
+    struct lmpi_move *move;
+    struct lmpi_update *update;
+    int rank;
+    int id;     /* of a notification */
+    bool whole; /* the bytes lie together on both sides, and there are some: one operation of the substrate */
+};
+
+/* Runs it with options for other nodes; null: the window's. Returns MPI_SUCCESS or an error class. */
+int lmpi_work_run(struct lmpi_window *window, const struct lmpi_work *work, const struct uccs_op *op);
+bool lmpi_work_is_whole(MPI_Aint count, MPI_Datatype origin, MPI_Datatype target);
+/* Makes a request that is complete, or calls the error handler. Returns what the caller is to return. */
+int lmpi_request_finish(const struct lmpi_window *window, int status, MPI_Request *request);
+
 #endif

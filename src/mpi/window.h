@@ -53,6 +53,7 @@ struct lmpi_peer {
     int world;            /* rank in MPI_COMM_WORLD */
     uint32_t posts_taken; /* of its MPI_Win_post calls, those that our MPI_Win_start calls have used */
     uint32_t posts_made;  /* of ours to it */
+    uint32_t ids;         /* of its notifications, from 0 */
 };
 
 struct lmpi_window {

@@ -144,6 +144,23 @@ static void forms(void)
     CHECK_EQ(error_class(MPI_Rrput(data, 1, MPI_INT64_T, target, WORDS, 1, MPI_INT64_T, win, req)), MPI_ERR_RMA_RANGE);
 }
 
+/* The same along streams of their own. */
+static void forms_of_duplicates(void)
+{
+    MPI_Win plain = win;
+    MPI_Info info;
+    for (int kind = 1; kind < 4; kind++) {
+        MPI_Info_create(&info);
+        MPI_Info_set(info, "mpi_win_scope", kind & 1 ? "thread" : "process");
+        MPI_Info_set(info, "mpi_win_order", kind & 2 ? "true" : "false");
+        OK(MPIX_Win_dup_with_info(plain, info, &win));
+        MPI_Info_free(&info);
+        forms();
+        OK(MPI_Win_free(&win));
+    }
+    win = plain;
+}
+
 int main(int argc, char **argv)
 {
     bool single = argc > 1 && strcmp(argv[1], "single") == 0;
@@ -158,6 +175,7 @@ int main(int argc, char **argv)
     OK(MPI_Win_lock_all(0, win));
     listings();
     forms();
+    forms_of_duplicates();
     OK(MPI_Win_unlock_all(win));
     CHECK(worked > 0);
     OK(MPI_Win_free(&win));
