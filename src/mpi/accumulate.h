@@ -24,6 +24,18 @@ struct lmpi_update {
 /* Combines the origin's elements with the target's. Returns MPI_SUCCESS or an error class, and calls no error handler. */
 int lmpi_update(struct lmpi_window *window, const struct lmpi_update *update);
 
+struct lmpi_swap {
+    const void *origin, *compare;
+    void *result;
+    MPI_Datatype type;
+    int rank;
+    MPI_Aint disp;
+    const struct uccs_op *way; /* to another node; null: the window's */
+};
+
+/* MPI_Compare_and_swap in the same way. */
+int lmpi_swap(struct lmpi_window *window, const struct lmpi_swap *swap);
+
 /* Returns the error class for a status of the substrate. */
 int lmpi_class_of(int status);
 

@@ -26,17 +26,26 @@ static bool look(const struct lmpi_pending *pending)
     return __atomic_load_n(&((const struct remote *)pending)->happened, __ATOMIC_ACQUIRE);
 }
 
+static bool fetches(const struct lmpi_work *work)
+{
+    return work->swap || (work->update && work->update->fetch);
+}
+
+static const struct lmpi_peer *peer_of(const struct lmpi_window *window, int rank)
+{
+    return &(window->parent ? window->parent : window)->peer[rank];
+}
+
 /* An operation of several parts, or of none, is complete when a read behind it is. */
 static int run_parts(struct lmpi_window *window, const struct lmpi_work *work, struct remote *remote,
                      struct uccs_op *op)
 {
     const struct lmpi_target *target = &window->target[work->rank];
-    const struct lmpi_window *first = window->parent ? window->parent : window;
     int status = lmpi_work_run(window, work, 0);
     op->ordered = op->nonblocking = 1;
     return status != MPI_SUCCESS
                ? status
-               : lmpi_class_of(uccs_atomic(target->endpoint, first->peer[work->rank].memory, LMPI_WORD(lock), 8,
+               : lmpi_class_of(uccs_atomic(target->endpoint, peer_of(window, work->rank)->memory, LMPI_WORD(lock), 8,
                                            UCCS_ATOMIC_FETCH, 0, 0, &remote->old, op));
 }
 
@@ -49,6 +58,8 @@ static int run_later(struct lmpi_window *window, const struct lmpi_work *work, M
     remote->pending.look = look;
     op.complete = arrived;
     op.argument = remote;
+    /* Messages to another node are in order; what a process of this node is to execute waits. */
+    op.nonblocking = fetches(work) && !peer_of(window, work->rank)->control;
     int status = work->whole ? lmpi_work_run(window, work, &op) : run_parts(window, work, remote, &op);
     if (status != MPI_SUCCESS) {
         free(remote);
@@ -123,7 +134,6 @@ int MPIX_Rraccumulate(const void *origin, int origin_count, MPI_Datatype origin_
                   : MPI_ERR_WIN;
 }
 
-/* Old values have come back from the target when these calls return, so the new ones are there. */
 int MPIX_Rrget_accumulate(const void *origin, int origin_count, MPI_Datatype origin_type, void *result,
                           int result_count, MPI_Datatype result_type, int rank, MPI_Aint disp, int target_count,
                           MPI_Datatype target_type, MPI_Op op, MPI_Win win, MPI_Request *request)
@@ -137,7 +147,14 @@ int MPIX_Rrget_accumulate(const void *origin, int origin_count, MPI_Datatype ori
                                  .count = target_count,
                                  .type = target_type,
                                  .op = op};
-    return window ? start(window, &(struct lmpi_work){.update = &update, .rank = rank}, request) : MPI_ERR_WIN;
+    return window ? start(window,
+                          &(struct lmpi_work){.update = &update,
+                                              .rank = rank,
+                                              .whole =
+                                                  lmpi_work_is_whole(target_count, result_type, target_type) &&
+                                                  (op == MPI_NO_OP || lmpi_work_is_whole(1, origin_type, target_type))},
+                          request)
+                  : MPI_ERR_WIN;
 }
 
 int MPIX_Rrfetch_and_op(const void *origin, void *result, MPI_Datatype type, int rank, MPI_Aint disp, MPI_Op op,
@@ -152,9 +169,6 @@ int MPIX_Rrcompare_and_swap(const void *origin, const void *compare, void *resul
     struct lmpi_window *window = lmpi_window(win);
     if (!window)
         return MPI_ERR_WIN;
-    bool known = rank >= 0 && rank < window->ranks;
-    if (known && !((window->open | window->target[rank].open) & LMPI_PASSIVE))
-        return lmpi_error(window, window->part && rank != window->rank ? MPI_ERR_RANK : MPI_ERR_RMA_SYNC);
-    int status = MPI_Compare_and_swap(origin, compare, result, type, rank, disp, win);
-    return status == MPI_SUCCESS ? lmpi_request_finish(window, MPI_SUCCESS, request) : status;
+    struct lmpi_swap swap = {origin, compare, result, type, rank, disp, 0};
+    return start(window, &(struct lmpi_work){.swap = &swap, .rank = rank, .whole = true}, request);
 }

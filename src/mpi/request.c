@@ -17,6 +17,10 @@ int lmpi_work_run(struct lmpi_window *window, const struct lmpi_work *work, cons
         work->move->op = op;
         return lmpi_move(window, work->move);
     }
+    if (work->swap) {
+        work->swap->way = op;
+        return lmpi_swap(window, work->swap);
+    }
     work->update->way = op;
     return lmpi_update(window, work->update);
 }

@@ -8,10 +8,11 @@
 int lmpi_request_move(struct lmpi_window *window, const struct lmpi_move *move, MPI_Request *request);
 int lmpi_request_update(struct lmpi_window *window, const struct lmpi_update *update, MPI_Request *request);
 
-/* An operation that this library adds to MPI's: one of the two. */
+/* An operation that this library adds to MPI's: one of the three. */
 struct lmpi_work {
     struct lmpi_move *move;
     struct lmpi_update *update;
+    struct lmpi_swap *swap;
     int rank;
     int id;     /* of a notification */
     bool whole; /* the bytes lie together on both sides, and there are some: one operation of the substrate */

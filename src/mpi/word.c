@@ -67,10 +67,10 @@ LMPI_EXPORT int MPI_Fetch_and_op(const void *origin, void *result, MPI_Datatype 
 }
 LMPI_NAME(Fetch_and_op);
 
-static int swap(struct lmpi_window *window, const void *origin, const void *compare, void *result, MPI_Datatype type,
-                int rank, MPI_Aint disp)
+int lmpi_swap(struct lmpi_window *window, const struct lmpi_swap *swap)
 {
-    const struct lmpi_type *known = lmpi_type(type);
+    const int rank = swap->rank;
+    const struct lmpi_type *known = lmpi_type(swap->type);
     MPI_Aint at;
     if (rank == MPI_PROC_NULL)
         return MPI_SUCCESS;
@@ -80,14 +80,17 @@ static int swap(struct lmpi_window *window, const void *origin, const void *comp
     size_t size = known ? lmpi_op_swaps(known) : 0;
     if (!size)
         return MPI_ERR_TYPE;
-    status = lmpi_check_range(window, rank, disp, 1, known, &at);
+    status = lmpi_check_range(window, rank, swap->disp, 1, known, &at);
     if (status != MPI_SUCCESS)
         return status;
     struct lmpi_target *target = &window->target[rank];
     if (!target->local)
         lmpi_mark_far(window, target);
     return lmpi_class_of(uccs_compare_and_swap(target->endpoint, target->memory, target->offset + (size_t)at, size,
-                                               origin, compare, result, target->local ? 0 : window->op));
+                                               swap->origin, swap->compare, swap->result,
+                                               target->local ? 0
+                                               : swap->way  ? swap->way
+                                                            : window->op));
 }
 
 static void swap_near(void *word, size_t size, const void *origin, const void *compare, void *result)
@@ -117,7 +120,7 @@ LMPI_EXPORT int MPI_Compare_and_swap(const void *origin, const void *compare, vo
         swap_near(word, known->size, origin, compare, result);
         return MPI_SUCCESS;
     }
-    int status = swap(window, origin, compare, result, type, rank, disp);
+    int status = lmpi_swap(window, &(struct lmpi_swap){origin, compare, result, type, rank, disp, 0});
     return status == MPI_SUCCESS ? status : lmpi_error(window, status);
 }
 LMPI_NAME(Compare_and_swap);
