@@ -6,12 +6,36 @@
 #
 # The rooms api, launch, tools and docs install their headers, programs and pages themselves.
 include(CMakePackageConfigHelpers)
+
+# The target `product`: everything that is installed, without tests and benchmarks.
+add_custom_target(product)
+function(add_to_product folder)
+  get_directory_property(targets DIRECTORY ${folder} BUILDSYSTEM_TARGETS)
+  get_directory_property(below DIRECTORY ${folder} SUBDIRECTORIES)
+  if(targets)
+    add_dependencies(product ${targets})
+  endif()
+  foreach(one IN LISTS below)
+    add_to_product(${one})
+  endforeach()
+endfunction()
+foreach(room api src launch tools docs)
+  add_to_product(${CMAKE_SOURCE_DIR}/${room})
+endforeach()
 set(LATERAL_CMAKE_DIR ${CMAKE_INSTALL_LIBDIR}/cmake/Lateral)
 
 set_target_properties(lateral PROPERTIES EXPORT_NAME shmem)
 set_target_properties(lateral_static PROPERTIES EXPORT_NAME shmem_static)
+if(LATERAL_WHEEL)
+  # A wheel holds no symbolic links. The library has its SONAME as its name, and the linker finds it by a script.
+  set_target_properties(lateral PROPERTIES VERSION ${LATERAL_SOVERSION})
+  set(namelink NAMELINK_SKIP)
+  set(script ${CMAKE_BINARY_DIR}/linker/liblateral.so)
+  file(CONFIGURE OUTPUT ${script} CONTENT "/* GNU ld script */\nINPUT(liblateral.so.@LATERAL_SOVERSION@)\n" @ONLY)
+  install(FILES ${script} DESTINATION ${CMAKE_INSTALL_LIBDIR})
+endif()
 install(TARGETS lateral lateral_static EXPORT LateralTargets
-  LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
+  LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} ${namelink}
   ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(EXPORT LateralTargets NAMESPACE Lateral:: DESTINATION ${LATERAL_CMAKE_DIR})
 
@@ -27,6 +51,9 @@ install(FILES ${CMAKE_BINARY_DIR}/LateralConfig.cmake ${CMAKE_BINARY_DIR}/Latera
 # pkg-config finds the prefix from where lateral.pc lies.
 file(RELATIVE_PATH LATERAL_PC_UP ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig ${CMAKE_INSTALL_PREFIX})
 string(REGEX REPLACE "/$" "" LATERAL_PC_UP "${LATERAL_PC_UP}")
+if(NOT CMAKE_INSTALL_PREFIX STREQUAL "/usr")     # the loader looks in the system's folders anyway
+  set(LATERAL_PC_RPATH "-Wl,-rpath,\${libdir} ")
+endif()
 configure_file(${CMAKE_SOURCE_DIR}/cmake/lateral.pc.in ${CMAKE_BINARY_DIR}/lateral.pc @ONLY)
 install(FILES ${CMAKE_BINARY_DIR}/lateral.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 foreach(LATERAL_MPI IN LISTS LATERAL_MPIS)

@@ -2,6 +2,18 @@
 #
 # LATERAL_UCX_ROOT is a folder with include/ and lib/, and nothing else is looked at then: an installation of UCX, or the
 # folder libucx/ of PyPI's package libucx-cu12. Without it CMake looks as it does for everything (CMAKE_PREFIX_PATH).
+# Sets ${out} to the folders where PyPI's package of UCX lies when Lateral's wheel is installed beside it: in an
+# environment of any Python, in a system's Python, or in one folder with all packages (pip install --target).
+function(lateral_ucx_beside_python out)
+  set(folders "$ORIGIN/../libucx/lib")
+  foreach(minor RANGE 9 20)
+    foreach(packages site-packages dist-packages)
+      list(APPEND folders "$ORIGIN/python3.${minor}/${packages}/libucx/lib")
+    endforeach()
+  endforeach()
+  set(${out} ${folders} PARENT_SCOPE)
+endfunction()
+
 set(LATERAL_UCX_ROOT "" CACHE PATH "UCX to build with: a folder with include/ and lib/; empty: the system's")
 set(LATERAL_UCX_OLDEST 1.13)
 

@@ -100,7 +100,7 @@ def part_through(options, work):
         env = clean_env(PKG_CONFIG_PATH=str(prefix / "lib" / "pkgconfig"))
         script = 'cc=$1; shift; eval "set -- \"\\$@\" $(pkg-config --cflags --libs lateral)"; exec "$cc" "$@"'
         run("sh", "-c", script, "sh", options.cc, OUTSIDE / "through.c", *needs_other, "-o", work / "by_pkgconfig", env=env)
-        run(prefix / "bin" / "oshrun", "-n", 2, work / "by_pkgconfig", env=clean_env(LD_LIBRARY_PATH=str(prefix / "lib")))
+        run(prefix / "bin" / "oshrun", "-n", 2, work / "by_pkgconfig", env=clean_env())
 
 
 def part_tools(options, work):
@@ -128,7 +128,7 @@ def part_pkgconfig(options, work):
     assert run("pkg-config", "--modversion", "lateral", env=env).strip() == options.version
     script = 'cc=$1 from=$2 to=$3; eval "set -- $(pkg-config --cflags --libs lateral)"; "$cc" "$from" -o "$to" "$@"'
     run("sh", "-c", script, "sh", options.cc, OUTSIDE / "ring.c", work / "ring", env=env)
-    check_ring(prefix, work / "ring", clean_env(LD_LIBRARY_PATH=str(prefix / "lib")))
+    check_ring(prefix, work / "ring")
 
 
 def part_static(options, work):
@@ -194,7 +194,7 @@ def part_mpi(options, work):
     if shutil.which("pkg-config"):
         flags = run("pkg-config", "--libs", layer, env=clean_env(PKG_CONFIG_PATH=str(lib / "pkgconfig"))).split()
         run(options.mpicc, source, *flags, "-o", work / "by_pkgconfig", env=env)
-        check_window([work / "by_pkgconfig"], found)
+        check_window([work / "by_pkgconfig"], env)
     run(options.cmake, "-G", "Ninja", "-S", OUTSIDE / "mpi", "-B", work / "build", f"-DCMAKE_PREFIX_PATH={prefix}",
         f"-DCMAKE_C_COMPILER={options.mpicc}", f"-DLAYER={options.mpi}", env=env)
     run(options.cmake, "--build", work / "build", env=env)

