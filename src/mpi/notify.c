@@ -39,7 +39,7 @@ static int notify(struct lmpi_window *window, const struct lmpi_work *work)
     if (work->id < 0 || (uint32_t)work->id >= peer->ids)
         return MPI_ERR_ARG;
     size_t at = lmpi_notify_word(window->ranks, work->id);
-    if (target->near) {
+    if (target->local) {
         status = lmpi_work_run(window, work, 0);
         if (status == MPI_SUCCESS)
             __atomic_fetch_add((uint64_t *)((char *)peer->control + at), 1, __ATOMIC_RELEASE); /* acquire: look */

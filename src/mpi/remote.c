@@ -96,7 +96,7 @@ static int start(struct lmpi_window *window, const struct lmpi_work *work, MPI_R
         return lmpi_error(window, MPI_ERR_RANK);
     if (!((window->open | window->target[rank].open) & LMPI_PASSIVE))
         return lmpi_error(window, MPI_ERR_RMA_SYNC);
-    if (!window->target[rank].near)
+    if (!window->target[rank].local)
         return lmpi_pending_works() ? run_later(window, work, request) : run_now(window, work, request);
     int status = lmpi_work_run(window, work, 0);
     __atomic_thread_fence(__ATOMIC_SEQ_CST);

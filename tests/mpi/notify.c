@@ -388,11 +388,47 @@ static void open_window(void)
     CHECK_EQ(error_class(MPIX_Put_notify(data, 1, MPI_INT64_T, me, 0, 1, MPI_INT64_T, 0, win)), MPI_ERR_RMA_SYNC);
 }
 
+/* On memory that is attached later. */
+static void dynamic(void)
+{
+    MPI_Win kept = win;
+    MPI_Aint mine, theirs;
+    MPI_Request request;
+    int64_t *memory, wide[2] = {me + 5, me + 6};
+    OK(MPI_Alloc_mem(1 << 16, MPI_INFO_NULL, &memory));
+    OK(MPI_Win_create_dynamic(MPI_INFO_NULL, MPI_COMM_WORLD, &win));
+    OK(MPI_Win_attach(win, memory, 1 << 16));
+    memory[0] = memory[1] = 0;
+    MPI_Get_address(memory, &mine);
+    MPI_Sendrecv(&mine, 1, MPI_AINT, prev_rank, 0, &theirs, 1, MPI_AINT, next_rank, 0, MPI_COMM_WORLD,
+                 MPI_STATUS_IGNORE);
+    OK(MPI_Win_lock_all(0, win));
+    OK(MPIX_Put_notify(wide, 2, MPI_INT64_T, next_rank, theirs, 2, MPI_INT64_T, 1, win));
+    wait_for(1, 1);
+    CHECK_EQ(memory[0], prev_rank + 5);
+    CHECK_EQ(memory[1], prev_rank + 6);
+    MPI_Barrier(MPI_COMM_WORLD);
+    OK(MPIX_Accumulate_notify(wide, 2, MPI_INT64_T, next_rank, theirs, 2, MPI_INT64_T, MPI_SUM, 1, win));
+    wait_for(1, 2);
+    CHECK_EQ(memory[1], 2 * (prev_rank + 6));
+    MPI_Barrier(MPI_COMM_WORLD);
+    OK(MPIX_Rrput(wide, 2, MPI_INT64_T, next_rank, theirs, 2, MPI_INT64_T, win, &request));
+    OK(MPI_Wait(&request, MPI_STATUS_IGNORE));
+    MPI_Barrier(MPI_COMM_WORLD);
+    CHECK_EQ(memory[0], prev_rank + 5);
+    OK(MPI_Win_unlock_all(win));
+    OK(MPI_Win_detach(win, memory));
+    OK(MPI_Win_free(&win));
+    MPI_Free_mem(memory);
+    win = kept;
+}
+
 int main(int argc, char **argv)
 {
     MPI_Request left;
     multiple = argc < 2 || strcmp(argv[1], "single") != 0;
     check_start(multiple ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE);
+    dynamic();
     open_window();
     MPI_Barrier(MPI_COMM_WORLD);
     OK(MPI_Win_lock_all(0, win));
