@@ -17,7 +17,8 @@
  *   mpi_win_notify_ids = number           (at the window's creation)
  *       this rank's notifications, 8 bytes each; 1024 where the program does not say. Ranks may differ.
  *   mpi_assert_accumulate_intrinsic = false | true
- *       kept and told. Accumulates are atomic with each other whatever it says.
+ *       kept and told. Accumulates are atomic with each other whatever it says. With LATERAL_CHECK=1 an accumulate that
+ *       breaks the promise prints a line and is MPI_ERR_ASSERT.
  *
  * Functions return MPI_SUCCESS or an error class, after calling the error handler of the window that they were given.
  * Where a window is not Lateral's (LATERAL_MPI=0, or LATERAL_MPI_VERBOSE=1 says why) they return MPI_ERR_WIN. Any thread
@@ -59,7 +60,8 @@ int MPIX_Memhandle_create(void *base, MPI_Aint size, MPI_Info info, MPI_Win pare
 int MPIX_Win_from_memhandle(const void *memhandle, MPI_Aint size, int disp_unit, MPI_Info info, int target,
                             MPI_Win parentwin, MPI_Win *newwin);
 /* Ends the exposure; the maker calls it when all operations are complete, once (else MPI_ERR_ARG). Handles that are left
- * end with the parent. */
+ * end with the parent. Memory of MPI_Alloc_mem is not used again while a rank of the node has a window of the handle; with
+ * LATERAL_CHECK=1 operations of such a window are MPI_ERR_RMA_ATTACH, with a line. */
 int MPIX_Memhandle_release(void *memhandle, MPI_Win parentwin);
 
 /* Sets *flag to 1 when the operations of the list run at every rank of the window by the processor's atomics of this

@@ -12,17 +12,6 @@
  * whole, and programs replace a pointer together with its rank. */
 #define PAIR 16
 
-int lmpi_class_of(int status)
-{
-    switch (status) {
-    case UCCS_OK: return MPI_SUCCESS;
-    case UCCS_ERR_BOUNDS: return MPI_ERR_RMA_RANGE;
-    case UCCS_ERR_NO_MEMORY: return MPI_ERR_NO_MEM;
-    case UCCS_ERR_INVALID: return MPI_ERR_OP;
-    }
-    return MPI_ERR_OTHER;
-}
-
 /* Walks over both sides, and the result's where there is one, run by run. */
 static int update_runs(struct lmpi_target *target, const struct lmpi_update *update, const struct lmpi_op *op,
                        struct lmpi_walk *from, struct lmpi_walk *old, struct lmpi_walk *there, MPI_Aint at,
@@ -87,6 +76,8 @@ int lmpi_update(struct lmpi_window *window, const struct lmpi_update *update)
         status = lmpi_check_range(window, update->rank, update->disp, (size_t)update->count, remote, &at);
     if (status != MPI_SUCCESS)
         return status;
+    if (__builtin_expect(window->promised, 0) && !lmpi_promise_kept(window, update->rank, at, &op))
+        return MPI_ERR_ASSERT;
     lmpi_walk_begin(&there, remote, (size_t)update->count);
     if (reads)
         lmpi_walk_begin(&from, local, (size_t)update->origin.count);

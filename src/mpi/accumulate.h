@@ -36,7 +36,9 @@ struct lmpi_swap {
 /* MPI_Compare_and_swap in the same way. */
 int lmpi_swap(struct lmpi_window *window, const struct lmpi_swap *swap);
 
-/* Returns the error class for a status of the substrate. */
-int lmpi_class_of(int status);
+/* intrinsic.c: returns whether the processor's atomics here run an operation on elements at the displacement of `at`
+ * bytes; prints a line when not. */
+struct lmpi_op;
+bool lmpi_promise_kept(const struct lmpi_window *window, int rank, MPI_Aint at, const struct lmpi_op *op);
 
 #endif

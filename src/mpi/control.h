@@ -7,14 +7,16 @@
 
 #include "window.h"
 
-#define LMPI_ROUNDS 32 /* of a barrier of 2^32 ranks */
+#define LMPI_ROUNDS 32  /* of a barrier of 2^32 ranks */
+#define LMPI_HANDLES 64 /* words that count windows of memory handles, each of every 64th handle */
 
 struct lmpi_control {
     _Alignas(64) uint64_t lock; /* of this rank: readers, or LMPI_WRITER */
     _Alignas(64) uint64_t all;  /* rank 0's: MPI_Win_lock_all holders, and exclusive holders above */
     _Alignas(64) uint64_t completes;
     _Alignas(64) uint64_t round[LMPI_ROUNDS];
-    uint64_t posts[]; /* of each rank to this one */
+    _Alignas(64) uint64_t handles[LMPI_HANDLES]; /* windows that ranks of the node have made from this rank's handles */
+    uint64_t posts[];                            /* of each rank to this one */
 };
 
 static inline size_t lmpi_control_bytes(int ranks)

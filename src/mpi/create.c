@@ -258,6 +258,7 @@ struct lmpi_window *lmpi_window_make(struct lmpi_offer *offer, MPI_Comm comm, MP
     if (info != MPI_INFO_NULL)
         PMPI_Info_dup(info, &window->info);
     lmpi_window_be(window, lmpi_info_kind(info, 0));
+    window->promised = lmpi_info_promises(info, false);
     lmpi_window_add(window);
     lmpi_window_tell(window, offer->flavor, 0);
     return window;

@@ -1,4 +1,5 @@
 /* Errors go through the window's handler, which the shadow window holds. */
+#include "verbose.h"
 #include "window.h"
 
 int lmpi_error(const struct lmpi_window *window, int class)
@@ -10,4 +11,19 @@ int lmpi_error(const struct lmpi_window *window, int class)
     }
     PMPI_Win_call_errhandler(window->handle, class);
     return class;
+}
+
+int lmpi_class_of(int status)
+{
+    switch (status) {
+    case UCCS_OK: return MPI_SUCCESS;
+    case UCCS_ERR_BOUNDS: return MPI_ERR_RMA_RANGE;
+    case UCCS_ERR_NO_MEMORY: return MPI_ERR_NO_MEM;
+    case UCCS_ERR_INVALID: return MPI_ERR_OP;
+    case UCCS_ERR_STALE:
+        if (lmpi_life.checked)
+            lmpi_say("LATERAL_CHECK: an operation uses memory that its owner has released");
+        return MPI_ERR_RMA_ATTACH;
+    }
+    return MPI_ERR_OTHER;
 }

@@ -88,6 +88,8 @@ static void destroy(struct lmpi_window *child)
 
 void lmpi_child_drop(struct lmpi_window *child)
 {
+    if (child->counted)
+        __atomic_fetch_sub(child->counted, 1, __ATOMIC_RELEASE); /* acquire: is_mapped in handles.c */
     if (child->info != MPI_INFO_NULL)
         PMPI_Info_free(&child->info);
     if (child->part)
@@ -162,6 +164,7 @@ struct lmpi_window *lmpi_child_new(struct lmpi_window *parent, MPI_Info info)
     child->parent = first;
     child->children = 0;
     child->own = 0;
+    child->counted = 0;
     child->marked = child->part = false;
     child->started = MPI_GROUP_NULL;
     child->exposed = -1;
@@ -177,6 +180,7 @@ struct lmpi_window *lmpi_child_new(struct lmpi_window *parent, MPI_Info info)
         PMPI_Info_create(&child->info);
     if (info != MPI_INFO_NULL)
         merge(child->info, info);
+    child->promised = lmpi_info_promises(info, parent->promised);
     return child;
 }
 

@@ -26,6 +26,8 @@ static inline void lmpi_spread(struct lmpi_window *window, int rank)
 void lmpi_window_be(struct lmpi_window *window, unsigned kind);
 /* info.c: the kind that hints ask for; where they say nothing, `kind`. */
 unsigned lmpi_info_kind(MPI_Info info, unsigned kind);
+/* info.c: whether hints promise intrinsic accumulates and LATERAL_CHECK asks to hold a program to it. */
+bool lmpi_info_promises(MPI_Info info, bool before);
 /* info.c: how many notifications a new window is to have here. */
 int lmpi_info_ids(MPI_Info info);
 

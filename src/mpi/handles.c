@@ -1,6 +1,7 @@
 /* Memory handles. A handle is a memory handle of the substrate, which that verifies by a keyed hash, and what MPI needs
  * besides, under a hash of its own that only windows with the parent's number accept. Each handle is a registration of
  * its own, so that a released one is found stale. */
+#include "control.h"
 #include "family.h"
 #include "memory.h"
 #include "mpix_rma.h"
@@ -26,7 +27,8 @@ struct exposed { /* by this process */
     struct lmpi_hold *hold; /* on the bytes */
     struct exposed *next;
 };
-static struct exposed *list; /* under lock */
+static struct exposed *list;     /* under lock */
+static struct exposed *released; /* under lock; their bytes wait until no rank of the node has a window of them */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 static uint64_t hash_of(const struct lmpi_window *window, const struct handle *handle)
@@ -40,6 +42,53 @@ static void conceal(const struct exposed *gone)
     if (gone->memory)
         uccs_memory_release(gone->memory);
     lmpi_memory_let_go(gone->hold);
+}
+
+/* Ranks of the node may have windows of the handle: they count before they look whether it is released. */
+static bool is_mapped(const struct lmpi_window *window, const struct exposed *gone)
+{
+    const struct lmpi_control *own = window->peer[window->rank].control;
+    return __atomic_load_n(&own->handles[gone->number % LMPI_HANDLES], __ATOMIC_SEQ_CST) != 0; /* partner: reach */
+}
+
+/* Takes those of a window from a list: all, or those that nobody maps. Under lock. */
+static struct exposed *take(struct exposed **from, const struct lmpi_window *window, bool all)
+{
+    struct exposed *taken = 0;
+    while (*from) {
+        struct exposed *entry = *from;
+        if (entry->window != window->id || !(all || !is_mapped(window, entry))) {
+            from = &entry->next;
+            continue;
+        }
+        *from = entry->next;
+        entry->next = taken;
+        taken = entry;
+    }
+    return taken;
+}
+
+static void conceal_all(struct exposed *gone)
+{
+    for (struct exposed *next; gone; gone = next) {
+        next = gone->next;
+        conceal(gone);
+        free(gone);
+    }
+}
+
+/* Ends the registration, so that later imports fail; then the bytes, when no rank of the node maps them. */
+static void retire(const struct lmpi_window *window, struct exposed *gone)
+{
+    uccs_memory_release(gone->memory);
+    gone->memory = 0;
+    __atomic_thread_fence(__ATOMIC_SEQ_CST); /* the release before the look at the count; partner: reach */
+    pthread_mutex_lock(&lock);
+    gone->next = released;
+    released = gone;
+    gone = take(&released, window, false);
+    pthread_mutex_unlock(&lock);
+    conceal_all(gone);
 }
 
 static struct lmpi_window *first_of(MPI_Win handle)
@@ -105,6 +154,16 @@ static bool read_handle(const struct lmpi_window *window, const void *memhandle,
     return handle->hash == hash_of(window, handle);
 }
 
+/* Counts the window at the handle's owner, before it looks whether the handle is released. */
+static void count(struct lmpi_window *made, const struct handle *handle)
+{
+    struct lmpi_control *owner = made->parent->peer[handle->owner].control;
+    if (!owner)
+        return;
+    made->counted = &owner->handles[handle->number % LMPI_HANDLES];
+    __atomic_fetch_add(made->counted, 1, __ATOMIC_SEQ_CST); /* partner: retire */
+}
+
 /* Reaches the memory. Returns an error class. */
 static int reach(struct lmpi_window *made, const struct handle *handle, MPI_Aint size, int unit)
 {
@@ -147,6 +206,13 @@ static int check(const struct lmpi_window *window, const void *memhandle, MPI_Ai
     return unit > 0 ? MPI_SUCCESS : MPI_ERR_DISP;
 }
 
+/* Each operation then looks whether the handle is released. */
+static void look_always(struct lmpi_target *target)
+{
+    target->near = 0;
+    target->direct = target->ranged = 0;
+}
+
 int MPIX_Win_from_memhandle(const void *memhandle, MPI_Aint size, int disp_unit, MPI_Info info, int target,
                             MPI_Win parentwin, MPI_Win *newwin)
 {
@@ -165,6 +231,7 @@ int MPIX_Win_from_memhandle(const void *memhandle, MPI_Aint size, int disp_unit,
     made->flavor = MPIX_WIN_FLAVOR_MEMHANDLE;
     made->unit = disp_unit;
     made->bytes = size;
+    count(made, &handle);
     status = reach(made, &handle, size, disp_unit);
     if (status != MPI_SUCCESS) {
         lmpi_child_drop(made);
@@ -172,6 +239,8 @@ int MPIX_Win_from_memhandle(const void *memhandle, MPI_Aint size, int disp_unit,
     }
     made->base = made->target[target].near;
     made->op = made->target[target].local ? 0 : lmpi_stream_op(made->kind);
+    if (lmpi_life.checked)
+        look_always(&made->target[target]);
     lmpi_child_join(made);
     *newwin = made->handle;
     return MPI_SUCCESS;
@@ -195,29 +264,15 @@ int MPIX_Memhandle_release(void *memhandle, MPI_Win parentwin)
     pthread_mutex_unlock(&lock);
     if (!found)
         return lmpi_error(window, MPI_ERR_ARG);
-    conceal(found);
-    free(found);
+    retire(window, found);
     return MPI_SUCCESS;
 }
 
 void lmpi_handles_end(const struct lmpi_window *window)
 {
-    struct exposed *gone = 0, *next;
     pthread_mutex_lock(&lock);
-    for (struct exposed **at = &list; *at;) {
-        struct exposed *entry = *at;
-        if (entry->window != window->id) {
-            at = &entry->next;
-            continue;
-        }
-        *at = entry->next;
-        entry->next = gone;
-        gone = entry;
-    }
+    struct exposed *left = take(&list, window, true), *gone = take(&released, window, true);
     pthread_mutex_unlock(&lock);
-    for (; gone; gone = next) {
-        next = gone->next;
-        conceal(gone);
-        free(gone);
-    }
+    conceal_all(left);
+    conceal_all(gone);
 }

@@ -54,6 +54,16 @@ unsigned lmpi_info_kind(MPI_Info info, unsigned kind)
     return kind;
 }
 
+bool lmpi_info_promises(MPI_Info info, bool before)
+{
+    char text[MPI_MAX_INFO_VAL + 1];
+    int found = 0;
+    if (info == MPI_INFO_NULL || !lmpi_life.checked)
+        return before;
+    PMPI_Info_get(info, "mpi_assert_accumulate_intrinsic", MPI_MAX_INFO_VAL, text, &found);
+    return found ? strcmp(text, "true") == 0 : before;
+}
+
 int lmpi_info_ids(MPI_Info info)
 {
     char text[MPI_MAX_INFO_VAL + 1], *end = text;
@@ -119,6 +129,7 @@ LMPI_EXPORT int MPI_Win_set_info(MPI_Win win, MPI_Info info)
     if (window->info == MPI_INFO_NULL && PMPI_Info_create(&window->info) != MPI_SUCCESS)
         return lmpi_error(window, MPI_ERR_NO_MEM);
     lmpi_window_be(window, lmpi_info_kind(info, window->kind));
+    window->promised = lmpi_info_promises(info, window->promised);
     PMPI_Info_get_nkeys(info, &keys);
     for (int i = 0; i < keys; i++) {
         PMPI_Info_get_nthkey(info, i, key);

@@ -1,6 +1,8 @@
-/* MPIX_Win_op_intrinsic. */
+/* MPIX_Win_op_intrinsic, and what LATERAL_CHECK makes of its answer. */
+#include "accumulate.h"
 #include "mpix_rma.h"
 #include "ops.h"
+#include "verbose.h"
 #include "window.h"
 
 #include <string.h>
@@ -35,6 +37,17 @@ static bool everywhere(const struct lmpi_window *window, const struct lmpi_op *o
     return all;
 }
 
+bool lmpi_promise_kept(const struct lmpi_window *window, int rank, MPI_Aint at, const struct lmpi_op *op)
+{
+    const struct lmpi_target *target = &window->target[rank];
+    bool aligned = op->unit && (target->offset + (size_t)at) % op->unit == 0;
+    if (aligned && uccs_accumulate_intrinsic(target->endpoint, target->memory, op->type, op->how))
+        return true;
+    lmpi_say("LATERAL_CHECK: an accumulate at rank %d breaks the promise of mpi_assert_accumulate_intrinsic: %s", rank,
+             aligned ? "MPIX_Win_op_intrinsic gives 0 for its operation and datatype" : "its elements are not aligned");
+    return false;
+}
+
 /* Returns an error class. */
 static int ask(const struct lmpi_window *window, const char *word, size_t length, const struct lmpi_type *type,
                int *flag)
@@ -44,13 +57,8 @@ static int ask(const struct lmpi_window *window, const char *word, size_t length
     bool swaps;
     if (!find(word, length, &which, &swaps))
         return MPI_ERR_OP;
-    size_t bytes = swaps ? lmpi_op_swaps(type) : 0;
-    if (swaps) /* the processor's, as a sum of integers of that size is */
-        op = (struct lmpi_op){UCCS_SUM,
-                              bytes == 8   ? UCCS_INT64
-                              : bytes == 4 ? UCCS_INT32
-                                           : UCCS_LONG_DOUBLE,
-                              bytes, false};
+    if (swaps)
+        op = lmpi_op_like_swap(lmpi_op_swaps(type));
     if (!swaps && lmpi_op_of(which, type, true, &op) != MPI_SUCCESS)
         *flag = 0;
     else

@@ -81,6 +81,12 @@ static const char *begin_with(const char *why_not)
     return 0;
 }
 
+static bool asked_for(const char *name)
+{
+    const char *text = getenv(name);
+    return text && *text && strcmp(text, "0") != 0;
+}
+
 /* Returns null, or why windows are not ours, which all ranks find out alike. */
 static const char *wanted(void)
 {
@@ -105,6 +111,7 @@ static void begin(void)
     PMPI_Comm_set_errhandler(lmpi_life.comm, MPI_ERRORS_RETURN);
     PMPI_Comm_set_errhandler(lmpi_life.self, MPI_ERRORS_RETURN);
     PMPI_Comm_group(MPI_COMM_WORLD, &lmpi_life.world);
+    lmpi_life.checked = asked_for("LATERAL_CHECK");
     lmpi_life.crowded = lmpi_life.ranks > sysconf(_SC_NPROCESSORS_ONLN);
     lmpi_life.why_not = begin_with(begin_here());
     lmpi_life.running = !lmpi_life.why_not;

@@ -15,6 +15,7 @@ struct lmpi_life {
     bool aborting;          /* the program, or a fatal error, ends the job */
     int rank, ranks;        /* in MPI_COMM_WORLD and in the substrate's world */
     bool any_thread;        /* MPI_THREAD_MULTIPLE */
+    bool checked;           /* LATERAL_CHECK: broken promises are errors */
     bool crowded;           /* more ranks than cores: waits yield at once */
     MPI_Comm comm;          /* this library's own, of all ranks */
     MPI_Comm self;          /* of this process alone, for shadow windows and null requests */

@@ -87,3 +87,9 @@ size_t lmpi_op_swaps(const struct lmpi_type *type)
     bool good = (INTEGERS | KIND(LOGICAL) | KIND(BYTE) | KIND(TEXT)) >> type->kind & 1;
     return good && type->unit == type->size && type->unit <= 8 ? type->unit : 0;
 }
+
+struct lmpi_op lmpi_op_like_swap(size_t bytes)
+{
+    const enum uccs_type type = bytes == 8 ? UCCS_INT64 : bytes == 4 ? UCCS_INT32 : UCCS_LONG_DOUBLE;
+    return (struct lmpi_op){.how = UCCS_SUM, .type = type, .unit = bytes};
+}

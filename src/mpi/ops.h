@@ -19,5 +19,7 @@ int lmpi_op_of(MPI_Op op, const struct lmpi_type *type, bool any, struct lmpi_op
 
 /* The integer type of an element for compare_and_swap. Returns its bytes, or 0 when the standard does not allow it. */
 size_t lmpi_op_swaps(const struct lmpi_type *type);
+/* The accumulate that runs as a swap of that many bytes does: intrinsic or not. */
+struct lmpi_op lmpi_op_like_swap(size_t bytes);
 
 #endif

@@ -47,7 +47,7 @@ static int move_far(struct lmpi_target *target, char *local, MPI_Aint at, size_t
     size_t offset = target->offset + (size_t)at;
     int status = move->put ? uccs_put(target->endpoint, target->memory, offset, local, bytes, move->op)
                            : uccs_get(target->endpoint, target->memory, offset, local, bytes, move->op);
-    return status == UCCS_OK ? MPI_SUCCESS : MPI_ERR_RMA_RANGE;
+    return status == UCCS_ERR_STALE ? lmpi_class_of(status) : status == UCCS_OK ? MPI_SUCCESS : MPI_ERR_RMA_RANGE;
 }
 
 /* Moves data between the runs of two datatypes, piece by piece. */

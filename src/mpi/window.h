@@ -59,12 +59,13 @@ struct lmpi_peer {
 struct lmpi_window {
     struct lmpi_target *target;
     int ranks, rank;
-    uint8_t open;   /* LMPI_OPEN_FENCE, LMPI_OPEN_LOCK_ALL */
-    uint8_t kind;   /* LMPI_THREAD, LMPI_ORDERED */
-    uint8_t family; /* it has duplicates or windows of memory handles, or is one */
-    uint8_t part;   /* of a memory handle: it has one target, and no locks and epochs of its own */
-    uint8_t marked; /* the program has named it or given it attributes */
-    int flavor;     /* MPI_WIN_FLAVOR_... */
+    uint8_t open;     /* LMPI_OPEN_FENCE, LMPI_OPEN_LOCK_ALL */
+    uint8_t kind;     /* LMPI_THREAD, LMPI_ORDERED */
+    uint8_t family;   /* it has duplicates or windows of memory handles, or is one */
+    uint8_t part;     /* of a memory handle: it has one target, and no locks and epochs of its own */
+    uint8_t promised; /* LATERAL_CHECK: accumulates are to be intrinsic */
+    uint8_t marked;   /* the program has named it or given it attributes */
+    int flavor;       /* MPI_WIN_FLAVOR_... */
     int model;
     int unit; /* the attributes of this process */
     MPI_Aint bytes;
@@ -88,6 +89,7 @@ struct lmpi_window {
     struct lmpi_window *parent;   /* whose locks and epochs hold here; null: it has its own */
     struct lmpi_window *children; /* duplicates and windows of memory handles */
     struct lmpi_window *sibling;  /* the parent's next child */
+    uint64_t *counted;            /* of a window of a memory handle: the owner's word that counts it, or null */
     struct lmpi_target *targets;  /* that this window has for itself */
     int room;                     /* in `targets` */
     const struct uccs_op *op;     /* of its operations to other nodes, or null */
@@ -138,6 +140,9 @@ bool lmpi_shadow_make(MPI_Win *handle);
 
 /* errors.c: calls the window's error handler with an error class. Returns what the caller is to return. */
 int lmpi_error(const struct lmpi_window *window, int class) __attribute__((cold, noinline));
+
+/* Returns the error class for a status of the substrate. */
+int lmpi_class_of(int status);
 
 /* Notes that an operation to another node begins. */
 static inline void lmpi_mark_far(struct lmpi_window *window, struct lmpi_target *target)

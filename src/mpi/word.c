@@ -83,6 +83,9 @@ int lmpi_swap(struct lmpi_window *window, const struct lmpi_swap *swap)
     status = lmpi_check_range(window, rank, swap->disp, 1, known, &at);
     if (status != MPI_SUCCESS)
         return status;
+    const struct lmpi_op op = lmpi_op_like_swap(size);
+    if (__builtin_expect(window->promised, 0) && !lmpi_promise_kept(window, rank, at, &op))
+        return MPI_ERR_ASSERT;
     struct lmpi_target *target = &window->target[rank];
     if (!target->local)
         lmpi_mark_far(window, target);
