@@ -17,12 +17,14 @@ MODES, SUBSTRATE = "One thread", "UCX itself"
 ACCUMULATE = "Accumulates of uccs.h"
 COMPUTING, SUMS = "A progress thread while both PEs compute", [8 ** power for power in range(7)]
 MEMORY = "Memory and locks of uccs.h"
+STREAM = "Streams and atomics of uccs.h, UCX over TCP"
 
 RUNS = [
     Run("am-2", "uccs_am", 2, peers=False),
     Run("memory-2", "uccs_memory", 2, peers=False),
     *[Run(f"streams-{pes}", "uccs_bandwidth", pes) for pes in (2, 4, 8)],
     Run("computing-2", "computing", 2, peers=False),
+    Run("far-2", "uccs_far", 2, peers=False),
     Run("accumulate-2", "uccs_accumulate", 2, peers=False),
     *[Run(f"ucx-{pes}", "uccs_bandwidth", pes, ("--shmem", "--ucx"), False) for pes in (2, 4, 8)],
 ]
@@ -116,5 +118,15 @@ def memory_rows():
     yield Row(MEMORY, "allocate and release 256 MB", "memory-2/allocate")
 
 
+def far_rows():
+    for name, what in (("beside", "8 KB puts"), ("beside_nb", "8 KB non-blocking puts"), ("other_nb", "the same in a stream of its own")):
+        yield Row(STREAM, f"put and flush beside a thread with {what}, against alone", f"far-2/{name}", f"far-2/{name}.alone", "floor", 1.3)
+        yield Row(STREAM, "the same, 90th percentile", f"far-2/{name}.p90")
+        yield Row(STREAM, "the other thread meanwhile", f"far-2/{name}.rate", None, None, None, True)
+    yield Row(STREAM, "fetching add, 64 under way, against blocking", "far-2/add.64", "far-2/add.blocking", "floor", 0.2)
+    yield Row(STREAM, "add without the old value, flush after 64", "far-2/add.posted")
+
+
 ROWS = [*message_rows(), *stream_rows(STREAMS, "streams", True), *lock_rows(), *mode_rows(), *stream_rows(FAR, "ucx", True),
-        *substrate_rows(), *computing_rows(), *memory_rows(), *accumulate_rows()]
+        *substrate_rows(), *computing_rows(), *memory_rows(),
+        *accumulate_rows(), *far_rows()]

@@ -271,12 +271,13 @@ int uccs_stream_create(uccs_context_t world, const struct uccs_stream_attr *attr
 int uccs_stream_release(uccs_stream_t stream);
 uccs_stream_t uccs_context_stream(uccs_context_t context); /* returns the context's own stream; null for null */
 int uccs_stream_endpoint(uccs_stream_t stream, uccs_group_t group, int rank, uccs_endpoint_t *endpoint);
-/* Waits until the operations are complete at their targets. UCCS_ERR_STATE inside a handler that would wait for
- * messages. */
+/* Waits until the operations are complete at their targets. UCCS_ERR_FAILED, once, when a target has refused some of them
+ * that carry no request: their memory had been released. UCCS_ERR_STATE inside a handler that would wait for messages. */
 int uccs_stream_flush(uccs_stream_t stream, const uccs_endpoint_t *endpoints, size_t n);
 /* Waits until the program may use its buffers: sources can change, results are there. */
 int uccs_stream_flush_local(uccs_stream_t stream, const uccs_endpoint_t *endpoints, size_t n);
-/* The request completes when the one-sided operations issued so far are complete at their targets. */
+/* The request completes when the one-sided operations issued so far are complete at their targets. It fails where flush
+ * would. */
 int uccs_stream_flush_nb(uccs_stream_t stream, const uccs_endpoint_t *endpoints, size_t n, uccs_request_t *request);
 /* Orders later operations behind earlier ones, per peer. Waits only for those that a process of this node executes. */
 int uccs_stream_fence(uccs_stream_t stream, const uccs_endpoint_t *endpoints, size_t n);
@@ -446,8 +447,8 @@ int uccs_atomic(uccs_endpoint_t endpoint, uccs_memory_t memory, size_t offset, s
 
 /* --- Completion of many, order, progress --------------------------------------------------------------
  * After flush_local the program may write the sources of the context's operations to these endpoints. After flush the
- * context's operations, within its scope, are complete at their targets. fence orders earlier operations before later
- * ones, per endpoint. */
+ * context's operations, within its scope, are complete at their targets; it fails as uccs_stream_flush does. fence
+ * orders earlier operations before later ones, per endpoint. */
 int uccs_flush_local(uccs_context_t context, const uccs_endpoint_t *endpoints, size_t n);
 int uccs_flush(uccs_context_t context);
 int uccs_fence(uccs_context_t context);

@@ -1,5 +1,5 @@
 /* An owner releases memory while an operation waits for the owner to execute it. The request reports the failure once,
- * alone or merged.
+ * alone or merged. A flush reports that of an operation without a request.
  * pes: 2
  * env: LATERAL_CMA=0
  */
@@ -21,6 +21,7 @@ static void use(uccs_memory_t theirs, uccs_memory_t flag)
 {
     long source[WORDS] = {1}, done = 1;
     uccs_request_t put = UCCS_REQUEST_NULL, get = UCCS_REQUEST_NULL, both = UCCS_REQUEST_NULL, fine = UCCS_REQUEST_NULL;
+    const struct uccs_op later = {.nonblocking = 1};
     size_t index = 77;
     while (!__atomic_load_n(&going, __ATOMIC_ACQUIRE)) /* the owner makes no progress from now on */
         uccs_progress();
@@ -28,7 +29,10 @@ static void use(uccs_memory_t theirs, uccs_memory_t flag)
     OK(uccs_get_large_contiguous_nb(context, other, theirs, 0, source, sizeof source, &get));
     OK(uccs_put_large_contiguous_nb(context, other, theirs, 0, source, 8, &both));
     OK(uccs_request_combine(&both, 1, &fine));
+    OK(uccs_put(other, theirs, 0, source, 8, &later));
     OK(uccs_put_short_contiguous(context, other, flag, 0, &done, sizeof done, 0));
+    CHECK_EQ(uccs_flush(context), UCCS_ERR_FAILED);
+    OK(uccs_flush(context));
     CHECK_EQ(uccs_wait(&put), UCCS_ERR_FAILED);
     OK(uccs_wait(&put));
     OK(uccs_test(&put));

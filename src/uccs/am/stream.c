@@ -84,14 +84,38 @@ struct uccs_far_lanes *uccs_stream_lanes(struct uccs_stream *stream)
 
 static bool is_done(const struct uccs_part *part)
 {
-    return !part || atomic_load_acquire(&part->deferred) == 0; /* acqrel: remote.c */
+    return !part || atomic_load_acquire(&part->deferred) == 0; /* acqrel: uccs_deferred_end */
 }
 
-uint32_t *uccs_deferred_begin(struct uccs_stream *stream)
+struct uccs_part *uccs_deferred_begin(struct uccs_stream *stream)
 {
-    uint32_t *count = &part_of(stream)->deferred;
-    (void)atomic_fetch_add_relaxed(count, 1); /* before the message that carries the operation */
-    return count;
+    struct uccs_part *part = part_of(stream);
+    (void)atomic_fetch_add_relaxed(&part->deferred, 1); /* before the message that carries the operation */
+    return part;
+}
+
+void uccs_deferred_end(struct uccs_part *part, bool failed)
+{
+    if (lat_unlikely(failed))
+        atomic_store_relaxed(&part->failed, 1);
+    (void)atomic_fetch_sub_acqrel(&part->deferred, 1); /* acquire: is_done */
+}
+
+static bool take_failed(struct uccs_part *part)
+{
+    return atomic_load_relaxed(&part->failed) && atomic_exchange_acqrel(&part->failed, 0);
+}
+
+bool uccs_deferred_failed(const struct uccs_stream *stream)
+{
+    bool failed = false;
+    if (stream->attr.scope == UCCS_SCOPE_THREAD) {
+        struct uccs_part *part = mine(stream);
+        return part && take_failed(part);
+    }
+    for (struct uccs_part *part = atomic_load_acquire(&stream->parts); part; part = part->next) /* release: make */
+        failed |= take_failed(part);
+    return failed;
 }
 
 static bool all_done(const struct uccs_stream *stream)
@@ -136,7 +160,7 @@ void uccs_stream_order(struct uccs_stream *stream)
 void uccs_stream_rest(struct uccs_stream *stream)
 {
     struct uccs_part *part = mine(stream);
-    if (part && is_done(part) && (!part->track || link_track_idle(part->track)))
+    if (part && is_done(part) && !atomic_load_relaxed(&part->failed) && (!part->track || link_track_idle(part->track)))
         atomic_store_release(&part->owner, 0); /* acquire: take */
 }
 

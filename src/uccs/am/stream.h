@@ -21,6 +21,7 @@ struct uccs_part {
     struct uccs_part *next;
     uint32_t owner;    /* number of the thread + 1; 0: nobody; the owner frees it (release), others take it (acquire) */
     uint32_t deferred; /* acqrel */
+    uint32_t failed;   /* 1: deferred operations have failed, and no flush has told; `deferred` publishes it */
     struct link_track *track; /* null: nothing went to another node yet; the owner sets it (release) */
 };
 
@@ -37,9 +38,12 @@ struct uccs_far_lanes *uccs_stream_lanes(struct uccs_stream *stream);
 /* Returns the calling thread's track, or null when it has none yet. */
 struct link_track *uccs_stream_track(struct uccs_stream *stream);
 
-/* Counts a deferred operation of the calling thread. Returns the count; to end the operation, subtract one from it
- * (acqrel). */
-uint32_t *uccs_deferred_begin(struct uccs_stream *stream);
+/* Counts a deferred operation of the calling thread. Returns the part, which uccs_deferred_end needs at the operation's
+ * end; `failed`: the target has refused it, and no request tells. */
+struct uccs_part *uccs_deferred_begin(struct uccs_stream *stream);
+void uccs_deferred_end(struct uccs_part *part, bool failed);
+/* Returns true when deferred operations within the stream's scope have failed since the last call. */
+bool uccs_deferred_failed(const struct uccs_stream *stream);
 /* Returns true when all deferred operations within the stream's scope are done. */
 bool uccs_deferred_done(const struct uccs_stream *stream);
 /* Wait until uccs_deferred_done returns true, or until those of the calling thread are done. They serve messages

@@ -176,17 +176,17 @@ static int settle(const struct uccs_stream *stream, bool messages)
 static int flush(struct uccs_stream *stream, const struct peers *peers)
 {
     struct link_track *track = uccs_stream_track(stream);
-    if (track)
-        link_track_quiet(track, peers->pes, peers->n);
+    bool failed = track && !link_track_quiet(track, peers->pes, peers->n);
     uccs_quiet();
     int status = settle(stream, stream->world && !peers->pes);
     if (status != UCCS_OK)
         return status;
+    failed |= uccs_deferred_failed(stream);
     if (!peers->pes)
         uccs_stream_rest(stream);
     uccs_stage_collect();
     uccs_errands_run();
-    return UCCS_OK;
+    return failed ? UCCS_ERR_FAILED : UCCS_OK;
 }
 
 int uccs_stream_flush(uccs_stream_t stream, const uccs_endpoint_t *endpoints, size_t n)

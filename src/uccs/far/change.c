@@ -97,8 +97,7 @@ bool uccs_far_change_fetch(struct uccs_far_lanes *on, int pe, struct uccs_far_pl
     struct uccs_wait wait = {0};
     change_pieces(&(struct job){.on = on, .pe = pe, .handle = &handle}, at, change, operand, result);
     while (atomic_load_acquire(&all.pending) != 1) /* acqrel: uccs_request_finish */
-        if (!link_look(lane))
-            uccs_yield(&wait);
+        link_pause(lane, &wait);
     return !all.error;
 }
 

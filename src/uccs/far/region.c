@@ -43,8 +43,7 @@ void uccs_far_memory_gone(uint64_t region, const uint64_t *importers)
         if (importers[pe / 64] >> pe % 64 & 1)
             tell_importer(pe, region, &all);
     while (atomic_load_acquire(&all.pending) != 1) /* acqrel: finish */
-        if (!link_look(link_service()))
-            uccs_yield(&wait);
+        link_pause(link_service(), &wait);
 }
 
 /* --- Events */

@@ -14,9 +14,27 @@ void link_handle(enum link_kind kind, const struct link_handler *handler)
     handlers[kind] = handler;
 }
 
+static void grow_tracks(struct link_origin *origin)
+{
+    origin->room = origin->room ? 2 * origin->room : 8;
+    origin->tracks = realloc(origin->tracks, origin->room * sizeof *origin->tracks);
+    if (!origin->tracks)
+        watch_fail("no memory for refused operations");
+}
+
 void link_refuse(const struct link_arrival *arrival)
 {
-    arrival->origin->refused++;
+    struct link_origin *origin = arrival->origin;
+    const uint16_t track = arrival->header.track;
+    origin->refused++;
+    for (uint32_t i = 0; i < origin->count; i++)
+        if (origin->tracks[i] == track)
+            return;
+    if (!track)
+        return;
+    if (origin->count == origin->room)
+        grow_tracks(origin);
+    origin->tracks[origin->count++] = track;
 }
 
 /* Long data on its way into place. */
@@ -37,7 +55,7 @@ static void finish_arrival(struct link_arrival *arrival, bool taken)
     const struct link_handler *handler = handler_of(arrival);
     struct link_origin *origin = arrival->origin;
     if (lat_unlikely(!taken))
-        origin->refused++;
+        link_refuse(arrival);
     else if (handler->landed)
         handler->landed(arrival);
     if (origin)

@@ -15,9 +15,9 @@ static struct link_flush *new_flush(struct link_peer *peer)
     return flush;
 }
 
-static void append(struct link_flush *flush, struct uccs_request *request)
+static void append(struct link_flush *flush, struct uccs_request *request, struct link_mark *mark)
 {
-    if (flush->count && flush->requests[flush->count - 1] == request)
+    if (flush->count && flush->requests[flush->count - 1].request == request)
         return; /* one count per request and flush */
     if (flush->count == flush->room) {
         flush->room = flush->room ? 2 * flush->room : 4;
@@ -25,7 +25,7 @@ static void append(struct link_flush *flush, struct uccs_request *request)
         if (!flush->requests)
             watch_fail("no memory for a request on PE %d", flush->peer->pe);
     }
-    flush->requests[flush->count++] = request;
+    flush->requests[flush->count++] = (struct link_hanging){request, mark};
     uccs_request_begin(request);
 }
 
@@ -48,7 +48,7 @@ void link_hang(struct link_peer *peer, struct uccs_request *request)
 {
     if (!peer->next)
         peer->next = new_flush(peer);
-    append(peer->next, request);
+    append(peer->next, request, 0);
     if (!peer->hung) {
         peer->hung = true;
         peer->next_hung = peer->lane->hung;
@@ -73,19 +73,19 @@ void link_nudge(struct link_lane *lane)
     }
 }
 
-void link_flush_peer(struct link_peer *peer, uint64_t number, struct uccs_request *all)
+void link_flush_peer(struct link_peer *peer, uint64_t number, struct uccs_request *all, struct link_mark *mark)
 {
     if (peer->flying && peer->flying->covers >= number) {
-        append(peer->flying, all);
+        append(peer->flying, all, mark);
         return;
     }
     if (!peer->next)
         peer->next = new_flush(peer);
-    append(peer->next, all);
+    append(peer->next, all, mark);
     start(peer);
 }
 
-/* The reply does not identify the failed operation, so all attached requests are marked failed. */
+/* The reply names the tracks of the refused operations, not their requests, so all requests of operations fail. */
 static void end_flush(struct link_flush *flush, uint64_t refused)
 {
     struct link_peer *peer = flush->peer;
@@ -96,10 +96,18 @@ static void end_flush(struct link_flush *flush, uint64_t refused)
         peer->answered = flush->covers;
     if (peer->flying == flush)
         peer->flying = 0;
-    for (uint32_t i = 0; i < flush->count; i++)
-        uccs_request_finish(flush->requests[i], failed);
+    for (uint32_t i = 0; i < flush->count; i++) {
+        const struct link_hanging *hanging = &flush->requests[i];
+        uccs_request_finish(hanging->request, hanging->mark ? link_mark_take_refused(hanging->mark) : failed);
+    }
     free(flush->requests);
     free(flush);
+}
+
+static bool note_refused(struct link_arrival *arrival, const void *tracks)
+{
+    link_mark_refused(arrival->lane, (int)arrival->header.from, tracks, arrival->bytes / sizeof(uint16_t));
+    return true;
 }
 
 static void land_flushed(struct link_arrival *arrival)
@@ -110,14 +118,19 @@ static void land_flushed(struct link_arrival *arrival)
 /* The target's side. It handles a flush when all operations issued before have been applied. */
 static void answer_flush(struct link_arrival *arrival)
 {
+    struct link_origin *origin = arrival->origin;
     struct link_message answer = {.header.kind = LINK_FLUSHED};
     answer.header.flushed.asker = arrival->header.flush.asker;
-    answer.header.flushed.refused = arrival->origin->refused;
-    link_answer(arrival->origin, &answer);
+    answer.header.flushed.refused = origin->refused;
+    answer.data = answer.buffer = origin->tracks;
+    answer.bytes = origin->count * sizeof *origin->tracks;
+    origin->tracks = 0;
+    origin->count = origin->room = 0;
+    link_answer(origin, &answer);
 }
 
 const struct link_handler link_on_flush = {.landed = answer_flush};
-const struct link_handler link_on_flushed = {.loose = true, .landed = land_flushed};
+const struct link_handler link_on_flushed = {.loose = true, .land = note_refused, .landed = land_flushed};
 
 void link_touch(struct link_lane *lane)
 {

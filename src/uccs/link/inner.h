@@ -2,7 +2,7 @@
  * lane, unless a comment says otherwise.
  *
  * The files in their order, lower ones first: mark, lane, bell, arrive, batch, names, send, flush, ask, issue, poll,
- * quiet, pool, order, track, thread, open. */
+ * rest, quiet, pool, order, track, thread, open. */
 #ifndef UCCS_LINK_INNER_H
 #define UCCS_LINK_INNER_H
 
@@ -49,7 +49,10 @@ struct link_flush {
     struct link_peer *peer;
     uint64_t covers; /* operations issued when it was sent */
     uint32_t count, room;
-    struct uccs_request **requests;
+    struct link_hanging {
+        struct uccs_request *request;
+        struct link_mark *mark; /* the request fails when this has refused operations; null: when any was refused */
+    } * requests;
 };
 
 /* A message that must wait for its predecessors, with its data. */
@@ -77,6 +80,8 @@ struct link_origin {
     struct link_outbox box; /* the same */
     uint64_t applied;
     uint64_t refused;                   /* applied operations whose region had been released */
+    uint16_t *tracks;                   /* that issued these, since the last flush was answered; each once */
+    uint32_t count, room;               /* of `tracks` */
     struct link_kept *kept, *last_kept; /* messages with fewer predecessors first */
 };
 
@@ -116,6 +121,8 @@ struct link_lane {
     uint64_t oldest;                         /* number of the first ask; UINT64_MAX: no ask is listed; release */
     uint32_t asking;                         /* bytes that the targets hold for the asks at most; relaxed */
     struct link_watch *watches, *last_watch; /* in the order of their numbers */
+    struct link_track *tracks;               /* that issue on the lane */
+    uint16_t numbered;                       /* the last number of a track */
     struct link_outbox *boxes;               /* outboxes that hold messages */
     uint32_t open;                           /* number of these outboxes */
     void *spare;                             /* buffer for a batch, or null */
@@ -123,7 +130,8 @@ struct link_lane {
 
 /* Tracks (link.h). Invariants, under the lane's lock: a mark is on the track's list of active marks while it has
  * operations that are not known to be applied, asks under way, or data that the transport still reads. Marks stay where
- * they are until their track is closed, so asks and messages point to them. */
+ * they are until their track is closed, so asks and messages point to them. A mark with refused operations stays active until
+ * a flush has told. */
 struct link_wake {
     uint64_t before; /* asks with lower numbers are waited for */
     uint32_t left;   /* number of these that are under way */
@@ -138,6 +146,7 @@ struct link_mark {
     uint64_t number;                   /* the peer's count of issued operations at the track's last one */
     uint32_t asking, reading, holding; /* asks; those that read long data; messages whose data is not copied */
     bool active;
+    bool refused; /* the target has refused operations without a request, and no flush has told */
     struct link_wake *wakes;
     struct link_mark *next, *next_active;
 };
@@ -146,6 +155,8 @@ struct link_track {
     struct uccs_far_lanes lanes;
     struct link_mark **heads, *active; /* chains by PE */
     uint32_t room, count;
+    uint16_t number;         /* the lane's numbers begin again after 65535: then tracks of one number share refusals */
+    struct link_track *next; /* of the lane */
 };
 
 extern struct link_lane link_lanes[LINK_LANES];
@@ -206,8 +217,9 @@ void link_touch(struct link_lane *lane);
 void link_untouch(struct link_lane *lane);
 /* Hangs a request on the peer's next flush. */
 void link_hang(struct link_peer *peer, struct uccs_request *request);
-/* Hangs `all` on a flush of a peer that covers its first `number` operations, which are not all answered. */
-void link_flush_peer(struct link_peer *peer, uint64_t number, struct uccs_request *all);
+/* Hangs `all` on a flush of a peer that covers its first `number` operations, which are not all answered. Without a mark
+ * it fails when any operation on the peer was refused. */
+void link_flush_peer(struct link_peer *peer, uint64_t number, struct uccs_request *all, struct link_mark *mark);
 /* Starts flushes where requests hang, since the program may test every request from now on. */
 void link_nudge(struct link_lane *lane);
 extern const struct link_handler link_on_flush, link_on_flushed;
@@ -226,6 +238,10 @@ void link_track_issued(struct link_track *track, struct link_peer *peer, struct 
 void link_mark_left(struct link_mark *mark);
 void link_track_asks(struct link_track *track, struct link_peer *peer, struct link_ask *ask);
 void link_mark_settled(const struct link_ask *ask);
+/* refused notes that the target has refused operations of the lane's tracks with these numbers. take_refused returns
+ * whether it has, and forgets it. */
+void link_mark_refused(struct link_lane *lane, int pe, const uint16_t *tracks, size_t count);
+bool link_mark_take_refused(struct link_mark *mark);
 
 /* poll.c; any thread, without a lock. */
 /* Moves the lane on unless another thread holds it. Returns non-zero when something came in or has left, else 0. */
@@ -233,8 +249,14 @@ int link_poll(struct link_lane *lane);
 /* Moves the lane on for the progress thread. Returns true when the transport holds none of its messages any more;
  * false: the thread must look again. */
 bool link_poll_clear(struct link_lane *lane);
-/* Moves a set of lanes on, a bit per number. Returns non-zero when something came in or has left, else 0. */
+/* Moves a set of lanes on, a bit per number. Returns non-zero when something came in or has left, else 0. Those are the
+ * lanes of link_looked_at: it adds the service lane when this thread must serve it. */
 int link_look_all(uint64_t lanes);
+uint64_t link_looked_at(uint64_t lanes);
+
+/* rest.c; any thread, without a lock. For a waiter that has looked at lanes and found nothing: spins, yields, or sleeps
+ * until one of them has something, for a short time. */
+void link_rest(uint64_t lanes, struct uccs_wait *wait);
 
 /* quiet.c; any thread, without a lock. Completes the operations on a set of lanes to these PEs; `pes` null: to all
  * PEs. */

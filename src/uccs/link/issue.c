@@ -13,8 +13,7 @@ void link_make_room(struct link_lane *lane)
 {
     struct uccs_wait wait = {0};
     while (link_busy(lane))
-        if (!link_look(lane))
-            uccs_yield(&wait);
+        link_pause(lane, &wait);
 }
 
 bool link_ask_busy(const struct link_lane *lane)
@@ -27,16 +26,14 @@ static void make_room_to_ask(struct link_lane *lane)
 {
     struct uccs_wait wait = {0};
     while (link_ask_busy(lane))
-        if (!link_look(lane))
-            uccs_yield(&wait);
+        link_pause(lane, &wait);
 }
 
 void link_await(struct link_lane *lane, const uint32_t *flag)
 {
     struct uccs_wait wait = {0};
     while (!atomic_load_acquire(flag)) /* release: link_send_free, link_settle */
-        if (!link_look(lane))
-            uccs_yield(&wait);
+        link_pause(lane, &wait);
 }
 
 /* Counts an operation on the peer and sets in its header which operations it must not overtake. */
@@ -78,6 +75,8 @@ static struct link_send *prepare(struct link_peer *peer, const struct link_messa
         link_track_issued(message->track, peer, send);
     if (message->request)
         link_hang(peer, message->request);
+    else if (message->track)
+        send->header.track = message->track->number;
     return send;
 }
 

@@ -109,7 +109,11 @@ const char *link_lane_open(uint32_t number)
 static void free_origins(struct link_peer *peer)
 {
     for (int lane = 0; peer->others && lane < LINK_LANES; lane++)
-        free(peer->others[lane]);
+        if (peer->others[lane]) {
+            free(peer->others[lane]->tracks);
+            free(peer->others[lane]);
+        }
+    free(peer->origin.tracks);
     free(peer->others);
 }
 

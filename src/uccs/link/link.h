@@ -70,9 +70,10 @@ static inline struct link_track *link_track_of(const struct uccs_far_lanes *on)
 /* Orders later operations to any peer behind earlier ones. */
 void link_track_fence(struct link_track *track);
 /* These concern some PEs; `pes` null: all. flush adds to the request's count what is not complete there; the request
- * has an owner. quiet waits for it. wait_local waits until the local buffers are free, or hold the data. */
+ * has an owner, and fails when a target has refused operations of the track without requests and no flush has told yet. quiet waits for
+ * it, and returns false when it fails. wait_local waits until the local buffers are free, or hold the data. */
 void link_track_flush(struct link_track *track, const int *pes, size_t npes, struct uccs_request *request);
-void link_track_quiet(struct link_track *track, const int *pes, size_t npes);
+bool link_track_quiet(struct link_track *track, const int *pes, size_t npes);
 void link_track_wait_local(struct link_track *track, const int *pes, size_t npes);
 /* Waits for long gets from the PE: its transport may still read memory that a later operation changes. */
 void link_track_wait_reads(struct link_track *track, int pe);
@@ -112,6 +113,9 @@ void link_issue(struct link_lane *lane, int pe, const struct link_message *messa
 void link_await(struct link_lane *lane, const uint32_t *flag);
 /* Moves the lane on once. Returns non-zero when something came in or has left, else 0. */
 int link_look(struct link_lane *lane);
+/* The body of a loop that waits for messages of the lane: moves the lane on once and, when that found nothing, spins, yields
+ * or sleeps for a short time. */
+void link_pause(struct link_lane *lane, struct uccs_wait *wait);
 
 /* --- Asking */
 

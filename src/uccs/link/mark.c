@@ -76,7 +76,7 @@ void link_track_tidy(struct link_track *track)
     struct link_mark **at = &track->active;
     while (*at) {
         struct link_mark *mark = *at;
-        mark->active = !link_mark_applied(mark) || mark->asking || mark->holding;
+        mark->active = !link_mark_applied(mark) || mark->asking || mark->holding || mark->refused;
         if (mark->active)
             at = &mark->next_active;
         else
@@ -108,11 +108,36 @@ void link_track_asks(struct link_track *track, struct link_peer *peer, struct li
     ask->mark->reading += ask->reads;
 }
 
+bool link_mark_take_refused(struct link_mark *mark)
+{
+    bool refused = mark->refused;
+    mark->refused = false;
+    return refused;
+}
+
+static bool contains(const uint16_t *numbers, size_t count, uint16_t number)
+{
+    for (size_t i = 0; i < count; i++)
+        if (numbers[i] == number)
+            return true;
+    return false;
+}
+
+void link_mark_refused(struct link_lane *lane, int pe, const uint16_t *tracks, size_t count)
+{
+    for (struct link_track *track = lane->tracks; track && count; track = track->next) {
+        struct link_mark *mark = contains(tracks, count, track->number) ? link_mark_find(track, pe) : 0;
+        if (mark)
+            mark->refused = true;
+    }
+}
+
 void link_mark_settled(const struct link_ask *ask)
 {
     struct link_mark *mark = ask->mark;
     mark->asking--;
     mark->reading -= ask->reads;
+    mark->refused |= ask->failed && !ask->request && !ask->local;
     for (struct link_wake **at = &mark->wakes; *at;) {
         struct link_wake *wake = *at;
         if (ask->number >= wake->before || --wake->left) {
@@ -120,7 +145,7 @@ void link_mark_settled(const struct link_ask *ask)
             continue;
         }
         *at = wake->next;
-        uccs_request_finish(wake->request, false);
+        uccs_request_finish(wake->request, link_mark_take_refused(mark));
         free(wake);
     }
 }

@@ -47,12 +47,15 @@ int link_poll(struct link_lane *lane)
 
 /* Leaves the service lane to the progress thread if there is one, unless `lanes` contains it. The progress thread itself
  * polls it in the waits of handlers, since nobody else may. */
+uint64_t link_looked_at(uint64_t lanes)
+{
+    return !uccs_progress_on || uccs_progress_me ? lanes | 1 : lanes;
+}
+
 int link_look_all(uint64_t lanes)
 {
     int count = 0;
-    if (!uccs_progress_on || uccs_progress_me)
-        lanes |= 1;
-    for (; lanes; lanes &= lanes - 1)
+    for (lanes = link_looked_at(lanes); lanes; lanes &= lanes - 1)
         count += link_poll(&link_lanes[__builtin_ctzll(lanes)]);
     return count;
 }

@@ -13,7 +13,7 @@ void link_flush_touched(struct link_lane *lane, struct uccs_request *all)
             continue;
         }
         if (all)
-            link_flush_peer(peer, peer->issued, all);
+            link_flush_peer(peer, peer->issued, all, 0);
         at = &peer->next_touched;
     }
     link_untouch(lane);
@@ -24,7 +24,7 @@ static void flush_pes(struct link_lane *lane, struct uccs_request *all, const in
     for (size_t i = 0; i < npes; i++) {
         struct link_peer *peer = lane->peers[pes[i]];
         if (peer && peer->answered != peer->issued)
-            link_flush_peer(peer, peer->issued, all);
+            link_flush_peer(peer, peer->issued, all, 0);
     }
 }
 
@@ -86,7 +86,7 @@ void link_quiet(uint64_t lanes, const int *pes, size_t npes)
         /* Look at all lanes, since a thread that waits for one must serve the others, too. acqrel: finish */
         while (atomic_load_acquire(&all.pending) != 1 || asked(lane, before[lane->number], pes, npes))
             if (!link_look_all(wanted))
-                uccs_yield(&wait);
+                link_rest(wanted, &wait);
         end_quiet(lane);
     }
 }

@@ -10,11 +10,31 @@ static void *made(void *memory)
     return memory;
 }
 
+static void enlist(struct link_track *track, struct link_lane *lane)
+{
+    pthread_mutex_lock(&lane->lock);
+    lane->numbered += lane->numbered == UINT16_MAX ? 2 : 1; /* 0 is no track */
+    track->number = lane->numbered;
+    track->next = lane->tracks;
+    lane->tracks = track;
+    pthread_mutex_unlock(&lane->lock);
+}
+
+static void strike(struct link_track *track, struct link_lane *lane)
+{
+    pthread_mutex_lock(&lane->lock);
+    struct link_track **at = &lane->tracks;
+    while (*at != track)
+        at = &(*at)->next;
+    *at = track->next;
+    pthread_mutex_unlock(&lane->lock);
+}
+
 struct link_track *link_track_open(void)
 {
     struct link_track *track = made(calloc(1, sizeof *track));
     track->lanes.track = track;
-    (void)link_lane_of(&track->lanes);
+    enlist(track, link_lane_of(&track->lanes));
     return track;
 }
 
@@ -51,8 +71,12 @@ static void watch_asks(struct link_mark *mark, struct uccs_request *request)
 static void flush_mark(struct link_mark *mark, struct uccs_request *request)
 {
     watch_asks(mark, request);
-    if (!link_mark_applied(mark))
-        link_flush_peer(mark->peer, mark->number, request);
+    if (!link_mark_applied(mark)) {
+        link_flush_peer(mark->peer, mark->number, request, mark);
+    } else if (!mark->asking && mark->refused) {
+        uccs_request_begin(request);
+        uccs_request_finish(request, link_mark_take_refused(mark));
+    }
 }
 
 /* Goes through the active marks: all of the track, or those of some PEs. */
@@ -110,24 +134,23 @@ void link_track_wait_local(struct link_track *track, const int *pes, size_t npes
 {
     struct uccs_wait wait = {0};
     while (!is_local(track, pes, npes))
-        if (!link_look(lane_of(track)))
-            uccs_yield(&wait);
+        link_pause(lane_of(track), &wait);
 }
 
 /* `all` has an owner and no parent, so nobody frees it. */
-void link_track_quiet(struct link_track *track, const int *pes, size_t npes)
+bool link_track_quiet(struct link_track *track, const int *pes, size_t npes)
 {
     struct uccs_request all = {.pending = 1};
     struct uccs_wait wait = {0};
     struct link_lane *lane = lane_of(track);
     link_track_flush(track, pes, npes, &all);
     while (atomic_load_acquire(&all.pending) != 1) /* acqrel: uccs_request_finish */
-        if (!link_look(lane))
-            uccs_yield(&wait);
+        link_pause(lane, &wait);
     pthread_mutex_lock(&lane->lock);
     link_track_tidy(track);
     link_flush_touched(lane, 0);
     pthread_mutex_unlock(&lane->lock);
+    return !all.error; /* the count published it */
 }
 
 bool link_track_idle(struct link_track *track)
@@ -149,8 +172,8 @@ void link_track_wait_reads(struct link_track *track, int pe)
         struct link_mark *mark = link_mark_find(track, pe);
         reads = mark && mark->reading;
         pthread_mutex_unlock(&lane->lock);
-        if (reads && !link_look(lane))
-            uccs_yield(&wait);
+        if (reads)
+            link_pause(lane, &wait);
     }
 }
 
@@ -165,8 +188,9 @@ bool link_track_busy(struct link_track *track)
 
 void link_track_close(struct link_track *track)
 {
-    link_track_quiet(track, 0, 0);
+    (void)link_track_quiet(track, 0, 0);
     link_track_wait_local(track, 0, 0); /* the transport may hold a message longer than its target needs to apply it */
+    strike(track, lane_of(track));
     link_pool_leave(track->lanes.used);
     for (uint32_t i = 0; i < track->room; i++)
         for (struct link_mark *next, *mark = track->heads[i]; mark; mark = next) {

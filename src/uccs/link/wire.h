@@ -36,9 +36,9 @@ struct link_memory {
 };
 
 struct link_header {
-    uint8_t kind;    /* enum link_kind */
-    uint8_t segment; /* of `at` (far.h) */
-    uint16_t zero;
+    uint8_t kind;       /* enum link_kind */
+    uint8_t segment;    /* of `at` (far.h) */
+    uint16_t track;     /* its number among those of the lane; 0: flushes need not tell of a refusal */
     uint32_t from : 24; /* PE and lane that issued the message */
     uint32_t lane : 8;
     uint64_t after; /* the target applies this many operations of that lane first */
@@ -97,7 +97,7 @@ struct link_header {
         } flush;
         struct {
             uint64_t asker, refused;
-        } flushed;
+        } flushed; /* the data is the numbers of tracks with refused operations, uint16_t each */
         struct {
             uint64_t number, block, counter; /* number in its flow; the sender's block, or 0; counter, or 0 */
             int64_t weight;

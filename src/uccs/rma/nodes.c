@@ -189,8 +189,7 @@ static bool get_all(const struct uccs_rma *rma)
     struct uccs_wait wait = {0};
     start_gets(rma, &handle, 0);
     while (atomic_load_acquire(&all.pending) != 1) /* acqrel: uccs_request_finish */
-        if (!link_look(lane))
-            uccs_yield(&wait);
+        link_pause(lane, &wait);
     return !all.error;
 }
 

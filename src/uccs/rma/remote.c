@@ -18,7 +18,7 @@ struct call {
     void *local;               /* destination of a get's data, or of old values; may be null */
     struct wait *wait;         /* of a blocking call */
     struct uccs_request *done; /* completes when the data is here; may be null */
-    uint32_t *deferred;        /* the origin subtracts one when the operation is done */
+    struct uccs_part *part;    /* counts it while it is under way */
 };
 
 struct wait {
@@ -78,7 +78,7 @@ static void landed(struct uccs_block *block)
         memcpy(call->local, old_values(call), uccs_change_bytes(&call->change));
     if (call->done)
         uccs_request_finish(call->done, call->status != UCCS_OK);
-    (void)atomic_fetch_sub_acqrel(call->deferred, 1); /* acquire: am/stream.c */
+    uccs_deferred_end(call->part, call->status != UCCS_OK && !call->wait && !call->done && !block->request);
     if (!call->wait)
         return;
     if (call->status != UCCS_OK)
@@ -116,7 +116,7 @@ static void begin(struct call *call, struct uccs_block *block, const struct uccs
 /* Takes back what begin has counted: the ring is full, and the call may not wait. */
 static int give_up(struct call *call, struct uccs_block *block)
 {
-    (void)atomic_fetch_sub_acqrel(call->deferred, 1);
+    uccs_deferred_end(call->part, false);
     if (block->request)
         uccs_request_finish(block->request, false);
     if (call->done)
@@ -139,7 +139,7 @@ static int post(struct uccs_stream *stream, const struct uccs_region *memory, co
     *call = *what;
     call->slot = memory->slot;
     call->generation = memory->generation;
-    call->deferred = uccs_deferred_begin(stream);
+    call->part = uccs_deferred_begin(stream);
     if (what->kind == PUT)
         memcpy(call + 1, source, what->length);
     if (what->kind == CHANGE && source)

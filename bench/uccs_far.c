@@ -1,0 +1,220 @@
+/* Measures streams and atomics of uccs.h between nodes. PE 0 works on PE 1, which waits.
+ *
+ *   beside               ns of a put of 8 bytes and its flush, by one thread in a stream of thread scope, while another thread of
+ *                        the same stream puts 8 KB again and again
+ *   beside_nb, other_nb  the same beside non-blocking puts; beside a thread in a stream of its own
+ *   X.alone, X.p90       the same while the other thread sleeps, in turns; the 90th percentile beside it
+ *   X.rate               GB/s of the other thread
+ *   add.blocking, add.64 ns of a fetching add; with 64 of them under way, one request
+ *   add.posted           ns of an add whose old value nobody wants, with a flush after 64
+ *
+ * PEs go through UCX on one node too, and over TCP as between hosts unless UCX_TLS says otherwise:
+ *
+ *   oshcc -O2 -o uccs_far bench/uccs_far.c && oshrun -n 2 ./uccs_far */
+#include "bench.h"
+
+#include <pthread.h>
+#include <uccs.h>
+
+enum { WINDOW = 64, BLOCK = 8192, ROUNDS = 60, FLUSHES = 60, BYTES = 1 << 20 };
+
+static uccs_context_t context;
+static uccs_memory_t memory;
+static uccs_stream_t streams[2];
+static uccs_endpoint_t endpoints[2]; /* of the streams */
+static int wanted, working, other;   /* of the other thread: shall work (-1: end), works; its stream */
+static int blocking;                 /* its puts */
+static double moved;                 /* bytes */
+
+static int load(int *flag)
+{
+    return __atomic_load_n(flag, __ATOMIC_ACQUIRE);
+}
+
+static void store(int *flag, int value)
+{
+    __atomic_store_n(flag, value, __ATOMIC_RELEASE);
+}
+
+static void need(int status)
+{
+    if (status != UCCS_OK) {
+        fprintf(stderr, "uccs_far: %s\n", uccs_status_text(status));
+        exit(1);
+    }
+}
+
+/* --- Flush */
+
+static void *put_blocks(void *argument)
+{
+    static char block[BLOCK];
+    static const struct uccs_op later = {.nonblocking = 1};
+    (void)argument;
+    while (load(&wanted) >= 0) {
+        if (!load(&wanted)) {
+            usleep(100);
+            continue;
+        }
+        store(&working, 1);
+        while (load(&wanted) == 1) {
+            need(uccs_put(endpoints[other], memory, BLOCK, block, BLOCK, blocking ? 0 : &later));
+            moved += BLOCK;
+        }
+        need(uccs_stream_flush(streams[other], 0, 0));
+        store(&working, 0);
+    }
+    return 0;
+}
+
+/* Lets the other thread work (1) or stop (0), and waits until it does. */
+static void turn(int work)
+{
+    store(&wanted, work);
+    while (load(&working) != work)
+        usleep(20);
+}
+
+static double flush_once(void)
+{
+    static long value = 1;
+    double start = bench_now();
+    need(uccs_put(endpoints[0], memory, 0, &value, sizeof value, 0));
+    need(uccs_stream_flush(streams[0], 0, 0));
+    return bench_now() - start;
+}
+
+static double flush_some(double *each, int n)
+{
+    double start = bench_now();
+    for (int i = 0; i < n; i++)
+        each[i] = flush_once();
+    return bench_now() - start;
+}
+
+static void measure_flush(const char *name, int stream, int waits)
+{
+    static double alone[ROUNDS * FLUSHES], beside[ROUNDS * FLUSHES];
+    const int rounds = bench.quick ? 5 : ROUNDS;
+    char text[48];
+    double took = 0, first, second;
+    other = stream;
+    blocking = waits;
+    moved = 0;
+    for (int round = 0; round < rounds; round++) {
+        flush_some(alone + (size_t)round * FLUSHES, FLUSHES);
+        turn(1);
+        took += flush_some(beside + (size_t)round * FLUSHES, FLUSHES);
+        turn(0);
+    }
+    first = bench_median(alone, rounds * FLUSHES);
+    second = bench_median(beside, rounds * FLUSHES);
+    bench_result(name, second, "ns");
+    snprintf(text, sizeof text, "%s.alone", name);
+    bench_result(text, first, "ns");
+    snprintf(text, sizeof text, "%s.p90", name);
+    bench_result(text, beside[rounds * FLUSHES * 9 / 10], "ns");
+    snprintf(text, sizeof text, "%s.rate", name);
+    bench_result(text, moved / took, "GB/s");
+}
+
+/* --- Atomics */
+
+static uint64_t old[WINDOW];
+
+static void add_blocking(long n, void *arg)
+{
+    (void)arg;
+    for (long i = 0; i < n; i++)
+        need(uccs_atomic64(context, endpoints[0], memory, 0, UCCS_ATOMIC_ADD, 1, 0, old, 0));
+}
+
+static void add_some(long n, void *arg)
+{
+    uccs_request_t *request = arg;
+    for (long i = 0; i < n; i++) {
+        for (int k = 0; k < WINDOW; k++)
+            need(uccs_atomic64(context, endpoints[0], memory, 0, UCCS_ATOMIC_ADD, 1, 0, &old[k],
+                               &(struct uccs_op){.request = request, .nonblocking = 1}));
+        need(uccs_wait(request));
+    }
+}
+
+static void add_posted(long n, void *arg)
+{
+    (void)arg;
+    for (long i = 0; i < n; i++) {
+        for (int k = 0; k < WINDOW; k++)
+            need(uccs_atomic64(context, endpoints[0], memory, 0, UCCS_ATOMIC_ADD, 1, 0, 0, 0));
+        need(uccs_stream_flush(streams[0], 0, 0));
+    }
+}
+
+static void measure_adds(void)
+{
+    double blocking, some, posted, again;
+    uccs_request_t request = UCCS_REQUEST_NULL;
+    bench.batch_ns = 1e6;
+    bench_pair(add_blocking, add_some, &request, &blocking, &some);
+    bench_pair(add_blocking, add_posted, 0, &again, &posted);
+    bench_result("add.blocking", blocking, "ns");
+    bench_result("add.64", some / WINDOW, "ns");
+    bench_result("add.posted", posted / WINDOW, "ns");
+    need(uccs_request_release(&request));
+}
+
+/* --- Start */
+
+static void share(uccs_memory_t own)
+{
+    static char mine[UCCS_MEMORY_HANDLE_MAX], last[UCCS_MEMORY_HANDLE_MAX];
+    size_t length = sizeof mine;
+    need(uccs_memory_export(own, mine, &length));
+    memcpy(last, mine, length);
+    need(uccs_broadcast(UCCS_GROUP_WORLD, last, sizeof last, bench.pes - 1));
+    need(uccs_memory_import(context, last, length, &memory));
+}
+
+static void measure(void)
+{
+    pthread_t thread;
+    const struct uccs_stream_attr attr = {.scope = UCCS_SCOPE_THREAD};
+    for (int i = 0; i < 2; i++) {
+        need(uccs_stream_create(context, &attr, &streams[i]));
+        need(uccs_stream_endpoint(streams[i], UCCS_GROUP_WORLD, bench.pes - 1, &endpoints[i]));
+    }
+    measure_adds();
+    if (pthread_create(&thread, 0, put_blocks, 0) != 0)
+        exit(1);
+    measure_flush("beside", 0, 1);
+    measure_flush("beside_nb", 0, 0);
+    measure_flush("other_nb", 1, 0);
+    store(&wanted, -1);
+    pthread_join(thread, 0);
+    for (int i = 0; i < 2; i++)
+        need(uccs_stream_release(streams[i]));
+}
+
+int main(int argc, char **argv)
+{
+    int provided;
+    uccs_memory_t own;
+    setenv("LATERAL_TRANSPORTS", "ucx", 1);
+    setenv("UCX_TLS", "tcp,self", 0);
+    shmem_init_thread(SHMEM_THREAD_MULTIPLE, &provided);
+    need(uccs_init());
+    bench_start(argc, argv);
+    need(uccs_context_create(0, &context));
+    need(uccs_memory_allocate(context, BYTES, &own));
+    share(own);
+    shmem_barrier_all();
+    if (bench.me == 0)
+        measure();
+    shmem_barrier_all();
+    bench_print("uccs_far");
+    need(uccs_memory_release(own));
+    need(uccs_context_destroy(context));
+    need(uccs_finalize());
+    shmem_finalize();
+    return 0;
+}

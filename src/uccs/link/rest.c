@@ -1,0 +1,105 @@
+/* Waits for messages on lanes. A waiter looks, then yields, as all waits do (core/wait.h). Where other threads want its
+ * core a yield costs it a time slice, some milliseconds, since a thread that yields again and again gets the core last. A
+ * thread that has slept gets it at once. So a waiter whose yield took long sleeps from then on, until the transport has
+ * something for one of its lanes; now and then it tries whether a yield is still slow.
+ *
+ * Another thread may take the message that this one waits for, so the sleep is short. Any thread, without a lock. */
+#include "uccs/link/inner.h"
+
+#include "uccs/core/poller.h"
+
+#include <poll.h>
+#include <time.h>
+
+#define SLOW 200000  /* nanoseconds: a yield that takes longer has given the core to somebody who works */
+#define SPIN 30000   /* nanoseconds of looks before a sleep: the way there and back takes so long */
+#define SLEEP 100000 /* nanoseconds a sleep lasts at most */
+#define NAP 20000    /* the same while another thread moves all the lanes on */
+#define FEWEST 16    /* sleeps until the next try of a yield */
+#define MOST 4096
+
+/* Of this thread. */
+static _Thread_local uint32_t sleeps; /* left until it yields again */
+static _Thread_local uint32_t next;   /* number of sleeps after the next slow yield: more when they follow each other */
+static _Thread_local uint64_t since;  /* the start of the looks before its first sleep in a wait */
+
+static uint64_t now(void)
+{
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
+}
+
+static void yield(struct uccs_wait *wait)
+{
+    const bool first = wait->looks == uccs_core.spin;
+    const uint64_t start = now();
+    uccs_yield(wait);
+    if (lat_unlikely(now() - start > SLOW)) {
+        sleeps = next > FEWEST ? next : FEWEST;
+        next = 4 * sleeps < MOST ? 4 * sleeps : MOST;
+    } else if (first) {
+        next -= next / 4;
+    }
+}
+
+/* Asks the transport to make the lane's descriptor readable when something happens. Returns 0 when something has
+ * happened already. Else it returns 1, and stores the descriptor, or -1 when another thread has the lane. */
+static int arm(struct link_lane *lane, int *descriptor)
+{
+    *descriptor = -1;
+    if (pthread_mutex_trylock(&lane->lock) != 0)
+        return 1;
+    int armed = lane->at && !lane->boxes ? link_transport->arm(lane->at) : 0;
+    if (armed)
+        *descriptor = link_transport->descriptor(lane->at);
+    pthread_mutex_unlock(&lane->lock);
+    return armed;
+}
+
+static void sleep_on(uint64_t lanes)
+{
+    struct pollfd files[LINK_LANES];
+    nfds_t count = 0;
+    for (; lanes; lanes &= lanes - 1) {
+        files[count].events = POLLIN;
+        if (!arm(&link_lanes[__builtin_ctzll(lanes)], &files[count].fd))
+            return;
+        count += files[count].fd >= 0;
+    }
+    const struct timespec time = {0, count ? SLEEP : NAP};
+    (void)ppoll(files, count, &time, 0);
+}
+
+static bool may_sleep(struct uccs_wait *wait)
+{
+    if (wait->looks == uccs_core.spin) {
+        wait->looks++;
+        since = now();
+    }
+    return now() - since > SPIN && !uccs_pollers();
+}
+
+lat_cold static void rest_slow(uint64_t lanes, struct uccs_wait *wait)
+{
+    if (lat_likely(!sleeps)) {
+        yield(wait);
+    } else if (may_sleep(wait)) {
+        sleeps--;
+        sleep_on(link_looked_at(lanes));
+    }
+}
+
+void link_rest(uint64_t lanes, struct uccs_wait *wait)
+{
+    if (lat_likely(wait->looks < uccs_core.spin))
+        wait->looks++;
+    else
+        rest_slow(lanes, wait);
+}
+
+void link_pause(struct link_lane *lane, struct uccs_wait *wait)
+{
+    if (!link_look(lane))
+        link_rest(UINT64_C(1) << lane->number, wait);
+}
