@@ -145,7 +145,8 @@ static void add_posted(long n, void *arg)
     (void)arg;
     for (long i = 0; i < n; i++) {
         for (int k = 0; k < WINDOW; k++)
-            need(uccs_atomic64(context, endpoints[0], memory, 0, UCCS_ATOMIC_ADD, 1, 0, 0, 0));
+            need(uccs_atomic64(context, endpoints[0], memory, 0, UCCS_ATOMIC_ADD, 1, 0, 0,
+                               &(struct uccs_op){.nonblocking = 1}));
         need(uccs_stream_flush(streams[0], 0, 0));
     }
 }

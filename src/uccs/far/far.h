@@ -106,9 +106,10 @@ static inline void uccs_far_give(void *to, size_t size, uint64_t value)
  * region has been released. */
 bool uccs_far_amo_fetch(struct uccs_far_lanes *on, int pe, enum uccs_atomic op, struct uccs_far_place at, size_t size,
                         uint64_t value, uint64_t cond, uint64_t *old);
-/* Starts an atomic operation without fetching the old value, and returns at once. */
+/* Starts an atomic operation without fetching the old value, and returns at once. `later`: it may leave together with
+ * others, since nobody waits for it yet. */
 void uccs_far_amo_post(struct uccs_far_lanes *on, int pe, enum uccs_atomic op, struct uccs_far_place at, size_t size,
-                       uint64_t value, uint64_t cond, uccs_request_handle *request);
+                       uint64_t value, uint64_t cond, bool later, uccs_request_handle *request);
 /* Starts accumulates or a compare and swap on FAR_REGION, by messages that keep their order on the lane. The caller may
  * reuse the operand at once. Without `result` the change is an operation like a put; with it, the old values are there
  * after a quiet, or when one of the requests completes; these fail if the region has been released. `later`: nobody

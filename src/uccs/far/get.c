@@ -93,7 +93,6 @@ static struct link_message amo_message(const struct uccs_far_lanes *on, const st
     message.header.amo.size = (uint8_t)op->size;
     message.counts = true;
     message.track = link_track_of(on);
-    message.later = op->what == UCCS_ATOMIC_FETCH;
     return message;
 }
 
@@ -120,7 +119,7 @@ uint64_t uccs_far_amo(struct uccs_far_lanes *on, int pe, enum uccs_atomic op, st
 {
     uint64_t old = 0;
     if (op == UCCS_ATOMIC_SET)
-        uccs_far_amo_post(on, pe, op, at, size, value, 0, 0);
+        uccs_far_amo_post(on, pe, op, at, size, value, 0, false, 0);
     else
         uccs_far_amo_fetch(on, pe, op, at, size, value, cond, &old);
     return old;
@@ -131,17 +130,18 @@ void uccs_far_amo_local(struct uccs_far_lanes *on, int pe, const struct uccs_ato
 {
     const struct far_ask what = {.ask = {.bytes = op->size, .local = local}, .dest = fetch};
     struct far_ask *ask = far_ask_later(&what, handle);
-    const struct link_message message = amo_message(on, op, at, ask);
+    struct link_message message = amo_message(on, op, at, ask);
+    message.later = true;
     link_ask_send(link_lane_of(on), pe, &message, &ask->ask);
 }
 
 void uccs_far_amo_post(struct uccs_far_lanes *on, int pe, enum uccs_atomic op, struct uccs_far_place at, size_t size,
-                       uint64_t value, uint64_t cond, uccs_request_handle *handle)
+                       uint64_t value, uint64_t cond, bool later, uccs_request_handle *handle)
 {
     const struct uccs_atomic_op what = op_of(op, size, value, cond);
     struct link_message message = amo_message(on, &what, at, 0);
     message.request = far_request_of(handle);
-    message.later = false;
+    message.later = later;
     struct link_lane *lane = link_lane_of(on);
     link_make_room(lane);
     link_issue(lane, pe, &message);

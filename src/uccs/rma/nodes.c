@@ -261,7 +261,7 @@ static int post_atomic(const struct uccs_rma *rma)
 {
     const struct uccs_atomic_op *a = rma->atomic;
     uccs_far_amo_post(lanes_of(rma), rma->memory->owner, a->what, place_of(rma->memory, rma->offset), a->size,
-                      a->operand, a->compare, rma->request);
+                      a->operand, a->compare, rma->op->nonblocking, rma->request);
     tell(rma, true, true);
     return put_issued(rma, 0);
 }
