@@ -2,12 +2,15 @@
 """Makes the manual pages from docs/man/*.md, with the synopses from the table of operations (api/) and the
 environment variables from src/base/env.def.
 
-    pages.py --out DIR --version V    write DIR/man1, man3, man7; names that share a page become aliases of it
+    pages.py --out DIR --version V    write DIR/man1, man3, man7; names that share a page become aliases of it, by a line ".so"
+    pages.py --out DIR --typed        as symbolic links, and all typed names too, such as shmem_int_put: they take no room
     pages.py --list                   the files that --out writes, aliases left out
+    pages.py --examples DIR           write the whole programs among the examples: DIR/PAGE.c, and what they print: DIR/PAGE.out
     pages.py --missing                functions that no page has in its synopsis; exit status 1 when there are any
 
 A source is NAME.SECTION.md. Its first line is "# what NAME is for"; then, line by line:
     ## Heading          - item          ``` around lines that are shown as they are
+    ```c, ```, some words, ```, ```     a whole program, run with 4 PEs, and its output with its lines in any order
     @synopsis A B ...   rows of the table, by name or as family/name, family/*; in prototypes TYPE stands for the types of
                         the row, SIZE for the bits of an element
     @environment        all variables
@@ -26,6 +29,7 @@ sys.path.insert(0, str(ROOT / "api"))
 import model                                               # noqa: E402
 import table                                               # noqa: E402
 
+WIDTH = 80
 ENV_ROW = re.compile(r'ENV_ROW\((\w+),\s*"(\w+)",\s*("(\w+)"|0),\s*(\w+),\s*"([^"]*)",\s*"([^"]*)"\)')
 
 
@@ -60,10 +64,28 @@ def types_text(rows):
     return kinds
 
 
-def synopsis(words):
+def wrapped(prototype):
+    """A prototype in lines that fit into 80 columns beside the page's margin."""
+    room = WIDTH - 7
+    if len(prototype) <= room:
+        return [prototype]
+    lines, rest = [], prototype
+    while len(rest) > room:
+        cut = rest.rfind(", ", 0, room)
+        if cut < 0:
+            break
+        lines.append(rest[:cut + 1])
+        rest = " " * 8 + rest[cut + 2:]
+    return lines + [rest]
+
+
+def synopsis(words, shown):
+    """shown: the headers that the page has named already."""
     rows = list(rows_of(words))
-    lines = [".nf"]
-    lines += [f".B #include <{header}>" for header in dict.fromkeys(row.header for row in rows)] + [".PP"]
+    headers = [header for header in dict.fromkeys(row.header for row in rows) if header not in shown]
+    shown.update(headers)
+    lines = [".PP", ".nf"]
+    lines += [f".B #include <{header}>" for header in headers] + ([".PP"] if headers else [])
     forms = [function for row in rows for function in model.synopsis_row(row)]
     short = [f for f in forms if f.ctx and "plain" not in f.row.forms]    # named below: they would fill pages
     for function in forms:
@@ -71,7 +93,7 @@ def synopsis(words):
             row = function.row
             generic = function.name == model.generic_name(row) and "TYPE" in function.prototype()
             note = "  /* C11, C++ */" if generic else "  /* deprecated */" if row.old else ""
-            lines.append(escape(function.prototype() + ";" + note))
+            lines += [escape(line) for line in wrapped(function.prototype() + ";" + note)]
     lines.append(".fi")
     if short:
         names = [f.name + ("" if f.name.partition("_ctx_")[1] else " (C11, C++)") for f in short]
@@ -89,8 +111,12 @@ def environment():
     for _, name, _, alias, kind, standard, text in ENV_ROW.findall((ROOT / "src/base/env.def").read_text()):
         also = f" (older: {alias})" if alias else ""
         unset = f" When unset: {standard}." if standard else ""
-        lines += [".TP", f".B {name}", escape(f"{text[:1].upper()}{text[1:]}{also}.{unset}")]
+        lines += [".TP", f".B {name}", ".br", escape(f"{text[:1].upper()}{text[1:]}{also}.{unset}")]
     return lines
+
+
+# Names of programs that have no row in the table.
+ALSO = {"oshcc": ["oshc++", "oshcxx", "oshCC"]}
 
 
 class Page:
@@ -104,9 +130,29 @@ class Page:
         return list(rows_of(self.words))
 
     @property
+    def constants(self):
+        """What the lines "= NAME, NAME" below the heading Constants define."""
+        text = "\n".join(self.lines)
+        found = re.search(r"^## Constants\n(.*?)(?=^## )", text, re.MULTILINE | re.DOTALL)
+        terms = re.findall(r"^= (.*)", found.group(1), re.MULTILINE) if found else []
+        return [name for term in terms for name in re.findall(r"SHMEMX?_\w+", term)]
+
+    @property
+    def typed(self):
+        """Every other name of a function of the page, and its constants."""
+        names = [f.name for row in self.rows for f in model.expand_row(row)] + self.constants
+        return [name for name in dict.fromkeys(names) if name != self.name]
+
+    @property
+    def example(self):
+        """A whole program and the lines that it prints with 4 PEs, or null."""
+        found = re.search(r"^```c\n(.*?int main.*?)^```\n(?:[^`]*?\n)?```\n(.*?)^```", "\n".join(self.lines), re.MULTILINE | re.DOTALL)
+        return found.groups() if found else None
+
+    @property
     def also(self):
         """Names by which people look a page up: every plain, mem and generic form, without contexts."""
-        found = []
+        found = ALSO.get(self.name, [])[:]
         for row in self.rows:
             forms = row.forms.split()
             found += [f.name for f in model.expand_row(row) if not f.ctx and not f.type and not f.row.name.endswith("to_all")]
@@ -117,7 +163,7 @@ class Page:
         purpose = self.lines[0].removeprefix("# ")
         out = [f'.TH {self.name} {self.section} "" "Lateral {version}" "Lateral"', ".nh", ".ad l", ".SH NAME",
                f"{escape(self.name)} \\- {escape(purpose)}"]
-        block = False
+        block, shown = False, set()
         for line in self.lines[1:]:
             if line.startswith("```"):
                 out += [".fi", ".RE", ".PP"] if block else [".PP", ".RS 4", ".nf"]
@@ -125,20 +171,18 @@ class Page:
             elif block:
                 out.append(escape(line))
             else:
-                out += self.plain(line)
+                out += synopsis(line.split()[1:], shown) if line.startswith("@synopsis ") else self.plain(line)
         return "\n".join(tidy(out)) + "\n"
 
     def plain(self, line):
         if line.startswith("## "):
             return [".SH " + escape(line[3:].upper())]
-        if line.startswith("@synopsis "):
-            return synopsis(line.split()[1:])
         if line == "@environment":
             return environment()
         if line.startswith("- "):
             return [".IP \\(bu 2", inline(line[2:])]
         if line.startswith("= "):
-            return [".TP", "\\fB" + inline(line[2:]) + "\\fR"]
+            return [".TP", "\\fB" + inline(line[2:]) + "\\fR", ".br"]     # a short term, too, has a line of its own
         if not line.strip():
             return [".PP"]
         return [inline(line.strip())]
@@ -162,7 +206,7 @@ def pages():
     return [Page(path) for path in sorted((HERE / "man").glob("*.md"))]
 
 
-def write(out, version):
+def write(out, version, typed):
     wanted = {}
     made = pages()
     for page in made:
@@ -174,6 +218,25 @@ def write(out, version):
         path = pathlib.Path(out, name)
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")
+    if typed:
+        link_aliases(pathlib.Path(out), made)
+
+
+def link_aliases(out, made):
+    for page in made:
+        for name in page.also + page.typed:
+            path = out / f"man{page.section}" / f"{name}.{page.section}"
+            if not path.exists() or path.read_text(encoding="utf-8").endswith(f"/{page.name}.{page.section}\n"):
+                path.unlink(missing_ok=True)
+                path.symlink_to(f"{page.name}.{page.section}")
+
+
+def write_examples(out):
+    pathlib.Path(out).mkdir(parents=True, exist_ok=True)
+    for page in pages():
+        if page.example:
+            for suffix, text in zip((".c", ".out"), page.example):
+                pathlib.Path(out, page.name + suffix).write_text(text, encoding="utf-8")
 
 
 def missing():
@@ -185,13 +248,17 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--out")
     parser.add_argument("--version", default="0.0.0")
+    parser.add_argument("--typed", action="store_true")
+    parser.add_argument("--examples")
     parser.add_argument("--list", action="store_true")
     parser.add_argument("--missing", action="store_true")
     asked = parser.parse_args()
     if asked.list:
         print("\n".join(f"man{page.section}/{page.name}.{page.section}" for page in pages()))
     if asked.out:
-        write(asked.out, asked.version)
+        write(asked.out, asked.version, asked.typed)
+    if asked.examples:
+        write_examples(asked.examples)
     if asked.missing:
         names = missing()
         print("\n".join(f"no page has {name}" for name in names[:40]) or "every function is in a page")

@@ -3,6 +3,7 @@
 
     check.py ROOT format        every page and alias passes groff (and mandoc) without a warning
     check.py ROOT references    functions and pages that the manual pages name exist
+    check.py ROOT names         every function, by every name, and every constant of the standard has a page
     check.py ROOT documents     files, links and functions that the other documents name exist
     check.py --self             plants wrong names and must find each of them
 """
@@ -70,6 +71,25 @@ def references(root):
         for name, section in sorted(set(PAGES.findall(text))):
             if f"{name}.{section}" not in files and name not in ELSEWHERE:
                 yield f"{path.name}: there is no page {name}({section})"
+
+
+def names(root):
+    """The pages as they are installed, with their typed aliases."""
+    sys.path.insert(0, str(root / "api"))
+    sys.dont_write_bytecode = True
+    import model
+    text = (root / "tests/symbols/facts/constants.txt").read_text(encoding="utf-8")
+    constants = set(re.findall(r"^(SHMEM_[A-Z_0-9]+)", text, re.MULTILINE)) | {"SHMEMX_REQUEST_NULL", "SHMEMX_REQUEST_PRIVATE"}
+    functions = {function.name for function in model.functions()}
+    with tempfile.TemporaryDirectory() as folder:
+        subprocess.run([sys.executable, root / "docs/pages.py", "--out", folder, "--typed", "--version", "0"], check=True)
+        there = {path.name.removesuffix(".3") for path in pathlib.Path(folder, "man3").iterdir() if path.exists()}
+    for name in sorted((functions | constants) - there):
+        yield f"no page has the name {name}"
+    pages = "".join(path.read_text(encoding="utf-8") for path in (root / "docs/man").glob("*.md"))
+    for name in sorted(constants):
+        if not re.search(rf"(?<!_){name}\b", pages):
+            yield f"no page explains {name}"
 
 
 def documents_of(root):
@@ -147,7 +167,7 @@ def main():
     if sys.argv[1] == "--self":
         return self_test()
     root, mode = pathlib.Path(sys.argv[1]).resolve(), sys.argv[2]
-    wrong = list({"format": format_of, "references": references, "documents": documents}[mode](root))
+    wrong = list({"format": format_of, "references": references, "names": names, "documents": documents}[mode](root))
     print("\n".join(wrong[:40]) or "as it should be")
     return 1 if wrong else 0
 
