@@ -4,7 +4,9 @@
 #   lib/cmake/Lateral/ for find_package(Lateral): targets Lateral::shmem and Lateral::shmem_static
 #   and for each MPI with a layer: lib/liblateral-mpi-NAME.so, lib/pkgconfig/lateral-mpi-NAME.pc, target Lateral::mpi_NAME
 #
-# The rooms api, launch, tools and docs install their headers, programs and pages themselves.
+# The rooms api, launch, tools and docs install their headers, programs and pages themselves. Components, for
+# cmake --install BUILD --component NAME: runtime (library, modules, oshrun, lateral-info), development (headers, wrappers,
+# static library, what CMake and pkg-config read), documentation, mpi (layers and lateral-mpi).
 include(CMakePackageConfigHelpers)
 
 # The target `product`: everything that is installed, without tests and benchmarks.
@@ -32,21 +34,24 @@ if(LATERAL_WHEEL)
   set(namelink NAMELINK_SKIP)
   set(script ${CMAKE_BINARY_DIR}/linker/liblateral.so)
   file(CONFIGURE OUTPUT ${script} CONTENT "/* GNU ld script */\nINPUT(liblateral.so.@LATERAL_SOVERSION@)\n" @ONLY)
-  install(FILES ${script} DESTINATION ${CMAKE_INSTALL_LIBDIR})
+  install(FILES ${script} DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT development)
 endif()
 install(TARGETS lateral lateral_static EXPORT LateralTargets
-  LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} ${namelink}
-  ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
-install(EXPORT LateralTargets NAMESPACE Lateral:: DESTINATION ${LATERAL_CMAKE_DIR})
+  LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} ${namelink} NAMELINK_COMPONENT development
+  ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT development)
+install(EXPORT LateralTargets NAMESPACE Lateral:: DESTINATION ${LATERAL_CMAKE_DIR} COMPONENT development)
+if(LATERAL_MPIS)                                    # in a file of their own, for an installation without them
+  install(EXPORT LateralMpiTargets NAMESPACE Lateral:: DESTINATION ${LATERAL_CMAKE_DIR} COMPONENT mpi)
+endif()
 
 install(DIRECTORY ${CMAKE_SOURCE_DIR}/include/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
-  OPTIONAL FILES_MATCHING PATTERN "*.h" PATTERN "*.hpp")
+  COMPONENT development OPTIONAL FILES_MATCHING PATTERN "*.h" PATTERN "*.hpp")
 
 configure_package_config_file(${CMAKE_SOURCE_DIR}/cmake/LateralConfig.cmake.in ${CMAKE_BINARY_DIR}/LateralConfig.cmake
   INSTALL_DESTINATION ${LATERAL_CMAKE_DIR})
 write_basic_package_version_file(${CMAKE_BINARY_DIR}/LateralConfigVersion.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${CMAKE_BINARY_DIR}/LateralConfig.cmake ${CMAKE_BINARY_DIR}/LateralConfigVersion.cmake
-  DESTINATION ${LATERAL_CMAKE_DIR})
+  DESTINATION ${LATERAL_CMAKE_DIR} COMPONENT development)
 
 # pkg-config finds the prefix from where lateral.pc lies.
 file(RELATIVE_PATH LATERAL_PC_UP ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig ${CMAKE_INSTALL_PREFIX})
@@ -55,9 +60,10 @@ if(NOT CMAKE_INSTALL_PREFIX STREQUAL "/usr")     # the loader looks in the syste
   set(LATERAL_PC_RPATH "-Wl,-rpath,\${libdir} ")
 endif()
 configure_file(${CMAKE_SOURCE_DIR}/cmake/lateral.pc.in ${CMAKE_BINARY_DIR}/lateral.pc @ONLY)
-install(FILES ${CMAKE_BINARY_DIR}/lateral.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+install(FILES ${CMAKE_BINARY_DIR}/lateral.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT development)
 foreach(LATERAL_MPI IN LISTS LATERAL_MPIS)
   configure_file(${CMAKE_SOURCE_DIR}/cmake/lateral-mpi.pc.in ${CMAKE_BINARY_DIR}/lateral-mpi-${LATERAL_MPI}.pc @ONLY)
-  install(FILES ${CMAKE_BINARY_DIR}/lateral-mpi-${LATERAL_MPI}.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+  install(FILES ${CMAKE_BINARY_DIR}/lateral-mpi-${LATERAL_MPI}.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig
+    COMPONENT mpi)
 endforeach()
 install(FILES ${CMAKE_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})

@@ -49,10 +49,11 @@ def check_mistakes():
     one_line(dev("install"), 2, r"install wants one PREFIX")
     one_line(dev("install", "--bad"), 2, r"PREFIX, not --bad")
     one_line(dev("wheel", "x"), 2, r"wheel takes no argument")
+    one_line(dev("deb", "x"), 2, r"deb takes no argument")
     one_line(dev("demo", "x"), 2, r"demo takes no argument")
     one_line(dev("test", "--preset"), 2, r"--preset wants a name")
     one_line(dev("test", "--preset", "none"), 2, r"no preset 'none'")
-    one_line(dev("bare", "nonsense"), 2, r"bare: demo or test, not 'nonsense'")
+    one_line(dev("bare", "nonsense"), 2, r"bare: demo, test, wheel, debs or setup, not 'nonsense'")
     one_line(dev("nonsense", cwd="/"), 2, r"no command")
 
 

@@ -1,12 +1,15 @@
 #!/usr/bin/env bash
-# ./dev bare [--cache] [--release SYSTEM/NAME --mirror URL] [demo|test [ARGS]]: does the command work
+# ./dev bare [--cache] [--release SYSTEM/NAME --mirror URL] [demo|test [ARGS]|wheel|debs|setup]: does the command work
 # on a machine that has nothing?
 #
 # Makes a minimal Debian or Ubuntu tree (the release of this machine, from the mirror that apt uses
-# here; or, say, ubuntu/jammy from the mirror that --mirror names), puts a clean checkout of HEAD into it and runs ./dev COMMAND there. Mounts live in a private
-# mount and process namespace that ends with its first process, so nothing stays mounted and nothing
-# runs on, whatever dies; the tree is removed at the end (and by the next run, should this shell be
-# killed). --cache keeps the packed base tree in .cache/ and uses it the next time.
+# here; or, say, ubuntu/jammy from the mirror that --mirror names), puts a clean checkout of HEAD into
+# it and runs ./dev COMMAND there. debs and setup are tests/install/debs.sh and setup.sh instead, which
+# use what ./dev deb and ./dev wheel have made in build/dist; what `wheel` makes in the tree is copied
+# to build/dist here. Mounts live in a private mount and process namespace that ends with its first
+# process, so nothing stays mounted and nothing runs on, whatever dies; the tree is removed at the end
+# (and by the next run, should this shell be killed). --cache keeps the packed base tree in .cache/ and
+# uses it the next time.
 set -euo pipefail
 cd "$(dirname "$(readlink -f "$0")")/../.."
 
@@ -26,8 +29,8 @@ if [ "${1:-}" != --inside ]; then
     done
     what=${1:-demo}
     case $what in
-    demo | test) ;;
-    *) misuse "demo or test, not '$what'" ;;
+    demo | test | wheel | debs | setup) ;;
+    *) misuse "demo, test, wheel, debs or setup, not '$what'" ;;
     esac
     [ "${release:+x}" = "${mirror:+x}" ] || misuse "--release and --mirror go together"
     [ $# = 0 ] || shift
@@ -57,6 +60,10 @@ mount_devices() { # TREE: the few devices that programs expect, none of the mach
 inside() { # TREE COMMAND...
     local tree=$1 name keep=()
     shift
+    local program=./dev
+    case $1 in
+    debs | setup) program=tests/install/$1.sh; shift ;;
+    esac
     mount -t proc proc "$tree/proc"
     mount -t sysfs -o ro sysfs "$tree/sys"
     mount_devices "$tree"
@@ -67,7 +74,7 @@ inside() { # TREE COMMAND...
     # chdir after chroot; no shell profile, none of this machine's settings
     exec env -i PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LANG=C.UTF-8 \
         TERM="${TERM:-dumb}" DEBIAN_FRONTEND=noninteractive "${keep[@]}" \
-        chroot "$tree" sh -c 'cd /root/lateral && exec ./dev "$@"' sh "$@"
+        chroot "$tree" sh -c 'cd /root/lateral && exec "$@"' sh "$program" "$@"
 }
 
 if [ "${1:-}" = --inside ]; then
@@ -174,6 +181,12 @@ copy_network() { # TREE
 clean_checkout() { # TREE
     mkdir -p "$1/root/lateral"
     git archive --format=tar HEAD | tar -C "$1/root/lateral" -xf -
+    case $what in
+    debs | setup)
+        mkdir -p "$1/root/lateral/build"
+        cp -r build/dist "$1/root/lateral/build/" 2>/dev/null || fail "nothing in build/dist: run ./dev deb and ./dev wheel first"
+        ;;
+    esac
     [ -z "$(git status --porcelain)" ] || say "note: uncommitted changes are not part of the proof"
 }
 
@@ -223,5 +236,9 @@ env --default-signal=INT,QUIT setpriv --pdeathsig KILL unshare --mount --propaga
 child=$!
 wait "$child" || status=$?
 child=
+if [ "$what" = wheel ] && [ "$status" = 0 ]; then
+    mkdir -p build/dist
+    cp "$tree"/root/lateral/build/dist/*.whl build/dist/
+fi
 say "./dev $what: exit $status after $((SECONDS - begin_command)) s ($((SECONDS - begin)) s with the tree)"
 exit $status

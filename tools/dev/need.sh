@@ -142,6 +142,18 @@ need_wheel() {
     fi
 }
 
+need_deb() {
+    need_tool dpkg-buildpackage dpkg-dev "builds Debian packages"
+    need_tool dh debhelper "builds Debian packages"
+    need_tool lintian lintian "checks Debian packages"
+    need_tool pkg-config pkg-config "finds PMIx"
+    mpi_compiles mpicc.openmpi || need_package libopenmpi-dev "the MPI layer over Open MPI"
+    mpi_compiles mpicc.mpich || need_package libmpich-dev "the MPI layer over MPICH"
+    has_header pmix.h || need_package libpmix-dev "the module for PMIx launchers"
+    has_header ucp/api/ucp.h || need_package libucx-dev "the transport between nodes"
+    need_install
+}
+
 need_for_lint() {
     need_tool git git "lists the files"
     need_tool python3 python3 "checks the rules"

@@ -27,3 +27,36 @@ make_wheel() {
     name=$(basename "$DIST"/lateral-*.whl)
     say "made $DIST/$name ($(du -k "$DIST/$name" | cut -f1) KiB); try: pip install $DIST/$name"
 }
+
+version() { sed -n 's/^project(Lateral VERSION \([0-9.]*\).*/\1/p' CMakeLists.txt; }
+
+# The date of what is packaged, so that two builds of one commit say the same.
+source_date() { git log -1 --format=%cd --date=rfc 2>/dev/null || date -R; }
+
+# Debian packages are built from a copy of what git knows, with packaging/debian as its debian/.
+make_deb() {
+    local tree version
+    version=$(version)
+    tree=build/deb/lateral-$version
+    rm -rf build/deb
+    mkdir -p "$tree" "$DIST"
+    git ls-files -z --cached --others --exclude-standard | tar --null -T - -cf - | tar -C "$tree" -xf -
+    mv "$tree/packaging/debian" "$tree/debian"
+    printf 'lateral (%s) unstable; urgency=medium\n\n  * CHANGELOG.md lists what is new.\n\n -- %s  %s\n' "$version" \
+        "$(sed -n 's/^Maintainer: //p' "$tree/debian/control")" "$(source_date)" >"$tree/debian/changelog"
+    say "building the Debian packages of $version"
+    (cd "$tree" && DEB_BUILD_OPTIONS="nocheck parallel=$(cores)" dpkg-buildpackage -us -uc -b -d) >build/deb/build.log 2>&1 ||
+        { tail -n 40 build/deb/build.log >&2; fail "the packages were not built"; }
+    rm -f "$DIST"/lateral*.deb
+    mv build/deb/*.deb "$DIST/"
+    rm -f "$DIST"/*-dbgsym_*.deb
+    lint_deb
+    say "made $(cd "$DIST" && echo *.deb) in $DIST"
+}
+
+lint_deb() {
+    if command -v lintian >/dev/null 2>&1; then
+        lintian --allow-root --fail-on error,warning "$DIST"/lateral*.deb >build/deb/lintian.log 2>&1 ||
+            { cat build/deb/lintian.log >&2; fail "lintian has findings"; }
+    fi
+}
