@@ -5,7 +5,7 @@ environment variables from src/base/env.def.
     pages.py --out DIR --version V    write DIR/man1, man3, man7; names that share a page become aliases of it, by a line ".so"
     pages.py --out DIR --typed        as symbolic links, and all typed names too, such as shmem_int_put: they take no room
     pages.py --list                   the files that --out writes, aliases left out
-    pages.py --examples DIR           write the whole programs among the examples: DIR/PAGE.c, and what they print: DIR/PAGE.out
+    pages.py --examples DIR           write the whole programs of all documents, and what they print: DIR/PAGE-K.c, DIR/PAGE-K.out
     pages.py --missing                functions that no page has in its synopsis; exit status 1 when there are any
 
 A source is NAME.SECTION.md. Its first line is "# what NAME is for"; then, line by line:
@@ -64,11 +64,11 @@ def types_text(rows):
     return kinds
 
 
-def wrapped(prototype):
-    """A prototype in lines that fit into 80 columns beside the page's margin."""
-    room = WIDTH - 7
+def wrapped(prototype, note):
+    """A prototype in lines that fit into 80 columns beside the page's margin, with the note in the last."""
+    room = WIDTH - 7 - len(note)
     if len(prototype) <= room:
-        return [prototype]
+        return [prototype + note]
     lines, rest = [], prototype
     while len(rest) > room:
         cut = rest.rfind(", ", 0, room)
@@ -76,7 +76,7 @@ def wrapped(prototype):
             break
         lines.append(rest[:cut + 1])
         rest = " " * 8 + rest[cut + 2:]
-    return lines + [rest]
+    return lines + [rest + note]
 
 
 def synopsis(words, shown):
@@ -93,7 +93,7 @@ def synopsis(words, shown):
             row = function.row
             generic = function.name == model.generic_name(row) and "TYPE" in function.prototype()
             note = "  /* C11, C++ */" if generic else "  /* deprecated */" if row.old else ""
-            lines += [escape(line) for line in wrapped(function.prototype() + ";" + note)]
+            lines += [escape(line) for line in wrapped(function.prototype() + ";", note)]
     lines.append(".fi")
     if short:
         names = [f.name + ("" if f.name.partition("_ctx_")[1] else " (C11, C++)") for f in short]
@@ -142,12 +142,6 @@ class Page:
         """Every other name of a function of the page, and its constants."""
         names = [f.name for row in self.rows for f in model.expand_row(row)] + self.constants
         return [name for name in dict.fromkeys(names) if name != self.name]
-
-    @property
-    def example(self):
-        """A whole program and the lines that it prints with 4 PEs, or null."""
-        found = re.search(r"^```c\n(.*?int main.*?)^```\n(?:[^`]*?\n)?```\n(.*?)^```", "\n".join(self.lines), re.MULTILINE | re.DOTALL)
-        return found.groups() if found else None
 
     @property
     def also(self):
@@ -231,12 +225,20 @@ def link_aliases(out, made):
                 path.symlink_to(f"{page.name}.{page.section}")
 
 
+def examples_of(path):
+    """Whole programs in a document, each with the lines that it prints with 4 PEs."""
+    blocks = re.split(r"^```(.*)\n", path.read_text(encoding="utf-8"), flags=re.MULTILINE)     # text, mark, block, "", text ...
+    marks, texts = blocks[1::4], blocks[2::4]
+    return [(code, texts[at + 1]) for at, code in enumerate(texts[:-1]) if marks[at] == "c" and "int main" in code]
+
+
 def write_examples(out):
+    """DIR/NAME-K.c and .out for the programs of manual pages, guides and README.md."""
     pathlib.Path(out).mkdir(parents=True, exist_ok=True)
-    for page in pages():
-        if page.example:
-            for suffix, text in zip((".c", ".out"), page.example):
-                pathlib.Path(out, page.name + suffix).write_text(text, encoding="utf-8")
+    for path in [*HERE.glob("man/*.md"), *HERE.glob("guide/*.md"), ROOT / "README.md"]:
+        for number, example in enumerate(examples_of(path)):
+            for suffix, text in zip((".c", ".out"), example):
+                pathlib.Path(out, f"{path.name.split('.')[0]}-{number}{suffix}").write_text(text, encoding="utf-8")
 
 
 def missing():

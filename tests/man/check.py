@@ -24,7 +24,7 @@ FOLDERS = re.compile(r"(?<![\w./-])((?:" + "|".join(CODE) + r")(?:/[a-z0-9_-]+)+
 DOCUMENTS = re.compile(r"\b(?:docs|api|launch)/[\w/]+\.md\b")
 FUNCTIONS = re.compile(r"\b(?:uccs|rte|lat)_\w+\b(?!\.[ch]\b)")
 # Headers that the build makes, and programs that documents show.
-MADE = {"stdio.h", "shmem.h", "shmemx.h", "pshmem.h", "mpp/shmem.h", "all.c", "ring.py", "thunks.c"}
+MADE = {"stdio.h", "shmem.h", "shmemx.h", "pshmem.h", "mpp/shmem.h", "all.c", "first.c", "ring.py", "thunks.c"}
 
 
 def made(root, folder):
@@ -96,7 +96,7 @@ def documents_of(root):
     yield from (root / name for name in ("README.md", "CONTRIBUTING.md", "api/README.md", "launch/README.md",
                                          "examples/README.md"))
     yield from sorted((root / "docs").glob("*.md"))
-    yield from sorted(path for folder in ("guide", "internals") for path in (root / "docs" / folder).glob("*.md"))
+    yield from sorted(path for folder in ("guide", "internals", "results") for path in (root / "docs" / folder).glob("*.md"))
 
 
 def sources_of(root):

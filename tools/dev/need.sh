@@ -142,6 +142,23 @@ need_wheel() {
     fi
 }
 
+# The generator of the site, from PyPI: sets docs_python. Without PyPI the site is skipped with a word.
+need_docs() {
+    docs_python=$PWD/.cache/docs/bin/python
+    local tools=("sphinx>=7.4" "myst-parser>=3" "furo>=2024.8")
+    if [ ! -f .cache/docs/stamp ] || [ "$(cat .cache/docs/stamp)" != "${tools[*]}" ]; then
+        python3 -c 'import ensurepip, venv' 2>/dev/null || need_package python3-venv "installs the generator of the site"
+        need_install
+        say "installing ${tools[*]} from PyPI into .cache/docs"
+        python3 -m venv --clear .cache/docs || fail "python3 -m venv does not work here"
+        if ! "$docs_python" -m pip install -q --disable-pip-version-check "${tools[@]}"; then
+            say "skipped: PyPI's ${tools[*]} cannot be had"
+            exit 77
+        fi
+        printf '%s' "${tools[*]}" >.cache/docs/stamp
+    fi
+}
+
 need_deb() {
     need_tool dpkg-buildpackage dpkg-dev "builds Debian packages"
     need_tool dh debhelper "builds Debian packages"

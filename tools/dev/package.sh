@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# Makes what users install: the wheel. Sourced by ./dev, which has say and fail; results land in build/dist.
+# Makes what users install and read: wheel, Debian packages, site. Sourced by ./dev, which has say and fail; results land in build/dist.
 
 DIST=build/dist
 WHEEL_UCX=pypi==1.15.0.post2          # compiled against; any newer one serves at run time
@@ -59,4 +59,12 @@ lint_deb() {
         lintian --allow-root --fail-on error,warning "$DIST"/lateral*.deb >build/deb/lintian.log 2>&1 ||
             { cat build/deb/lintian.log >&2; fail "lintian has findings"; }
     fi
+}
+
+# Every document, manual page and header as one site that needs no server. Wants docs_python, which need.sh sets.
+make_docs() {
+    : "${docs_python:?}"
+    python3 docs/site/prepare.py build/site/source || fail "the sources of the site could not be laid out"
+    "$docs_python" -m sphinx -q -W --keep-going -b html build/site/source build/site/html || fail "the site was not built"
+    say "made build/site/html/index.html"
 }
