@@ -39,7 +39,7 @@ say "installing the packages"
 install ./build/dist/lateral_*.deb ./build/dist/lateral-dev_*.deb ./build/dist/lateral-doc_*.deb
 use
 expect "Lateral $(sed -n 's/^project(Lateral VERSION \([0-9.]*\).*/\1/p' CMakeLists.txt), OpenSHMEM 1.6" lateral-info
-expect "ucx         not here" lateral-info
+expect "not here: libucp.so.0" lateral-info
 [ -e /usr/share/man/man3/shmem_put.3.gz ] || fail "no manual page"
 if man -w ls >/dev/null 2>&1 || [ ! -e /etc/dpkg/dpkg.cfg.d/excludes ]; then expect shmem_put man -w shmem_put; fi
 say "beside Open MPI, which keeps the plain names"
