@@ -79,6 +79,21 @@ static void test_edges(uint32_t cells)
     free_ring(r);
 }
 
+/* Positions go on past 16 bits, with the ring full, half full and empty. */
+static void test_positions(void)
+{
+    struct ring *r = new_ring(4, sizeof(uint32_t));
+    uint32_t in = 0, out = 0, got;
+    while (out < 70000) {
+        for (uint32_t i = 0; i < out % 4 + 1; i++, in++)
+            CHECK(try_push(r, &in, sizeof in));
+        for (; try_pop(r, &got, sizeof got); out++)
+            CHECK(got == out);
+        CHECK(out == in);
+    }
+    free_ring(r);
+}
+
 /* Cells come in the order of reserve, whatever the order of commit. */
 static void test_reserve(void)
 {
@@ -205,6 +220,7 @@ int main(void)
 {
     for (uint32_t cells = 1; cells <= 64; cells *= 4)
         test_edges(cells);
+    test_positions();
     test_reserve();
     test_threads(16, 1, 1);
     test_threads(2, 4, 4);
