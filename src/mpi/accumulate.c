@@ -99,12 +99,60 @@ static int run(struct lmpi_window *window, const struct lmpi_update *update)
     return status == MPI_SUCCESS ? status : lmpi_error(window, status);
 }
 
+/* What this thread's last accumulate without derived types did. */
+static _Thread_local struct {
+    MPI_Op op;
+    MPI_Datatype type; /* predefined */
+    struct lmpi_op found;
+} last = {.type = MPI_DATATYPE_NULL};
+
+/* Finds an operation on a predefined type. Returns false when it is none for that, or one of bytes without a type. */
+static inline bool op_of(MPI_Op op, MPI_Datatype type, const struct lmpi_type *known, struct lmpi_op *found)
+{
+    if (__builtin_expect(last.op != op || last.type != type, 0)) {
+        if (known != lmpi_last_type.known || op == MPI_NO_OP || lmpi_op_of(op, known, true, found) != MPI_SUCCESS ||
+            found->is_copy)
+            return false;
+        last.op = op;
+        last.type = type;
+        last.found = *found;
+    }
+    *found = last.found;
+    return true;
+}
+
+/* Combines elements of one predefined type that lie together on both sides, in memory of this node. Returns false, having done
+ * nothing, when the general way is due. */
+static inline bool run_plain(struct lmpi_window *window, const void *origin, int count, MPI_Datatype type, int rank,
+                             MPI_Aint disp, MPI_Op op)
+{
+    const struct lmpi_type *known = lmpi_type(type);
+    struct lmpi_op found;
+    size_t at, bytes;
+    if (__builtin_expect(count <= 0 || (unsigned)rank >= (unsigned)window->ranks || !known || !known->dense ||
+                             known->lb || disp < 0 || window->kind,
+                         0))
+        return false;
+    const struct lmpi_target *target = &window->target[rank];
+    bytes = (size_t)count * known->size;
+    if (__builtin_expect(!target->near || !(target->open | window->open) || !op_of(op, type, known, &found) ||
+                             __builtin_mul_overflow((size_t)disp, (size_t)target->unit, &at) || at > target->bytes ||
+                             bytes > target->bytes - at,
+                         0))
+        return false;
+    return uccs_accumulate(target->endpoint, target->memory, target->offset + at, origin, 0, bytes / found.unit,
+                           found.type, found.how, 0) == UCCS_OK;
+}
+
 LMPI_EXPORT int MPI_Accumulate(const void *origin, int origin_count, MPI_Datatype origin_type, int rank, MPI_Aint disp,
                                int target_count, MPI_Datatype target_type, MPI_Op op, MPI_Win win)
 {
     struct lmpi_window *window = lmpi_window(win);
     if (!window)
         return lmpi_real.Accumulate(origin, origin_count, origin_type, rank, disp, target_count, target_type, op, win);
+    if (__builtin_expect(origin_type == target_type && origin_count == target_count, 1) &&
+        run_plain(window, origin, origin_count, origin_type, rank, disp, op))
+        return MPI_SUCCESS;
     return run(window, &(struct lmpi_update){.origin = {(char *)origin, origin_count, origin_type},
                                              .rank = rank,
                                              .disp = disp,

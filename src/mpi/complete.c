@@ -1,6 +1,36 @@
 /* Completion of this process's operations: stores need a fence, operations by messages a flush. */
+#include "family.h"
 #include "streams.h"
 #include "window.h"
+
+#include <stdlib.h>
+
+/* The operations to other nodes that their targets may refuse. A family shares its parent's. */
+struct lmpi_watch {
+    uccs_request_t request; /* shared: any thread's operations */
+    struct uccs_op op;
+};
+
+bool lmpi_watch_begin(struct lmpi_window *window)
+{
+    struct lmpi_watch *watch = calloc(1, sizeof *watch);
+    if (!watch || uccs_request_create(&watch->request) != UCCS_OK) {
+        free(watch);
+        return false;
+    }
+    watch->op.request = &watch->request;
+    window->watch = watch;
+    window->op = &watch->op;
+    return true;
+}
+
+void lmpi_watch_end(struct lmpi_window *window)
+{
+    if (window->watch)
+        uccs_request_release(&window->watch->request);
+    free(window->watch);
+    window->watch = 0;
+}
 
 /* Returns the kinds of the operations that a flush at these targets concerns. With many threads the mark stays: a thread
  * must not find it gone while another still waits for the operations. */
@@ -9,6 +39,8 @@ static unsigned kinds_at(struct lmpi_window *window, int first, int n)
     bool wait = false;
     if (window->family && !window->part)
         return __atomic_load_n(window->parent ? &window->parent->kinds : &window->kinds, __ATOMIC_RELAXED);
+    if (!window->leaves)
+        return 0;
     for (int i = first; i < first + n; i++)
         wait |= window->target[i].far_ops;
     for (int i = first; i < first + n && wait && !lmpi_life.any_thread; i++)
@@ -16,28 +48,41 @@ static unsigned kinds_at(struct lmpi_window *window, int first, int n)
     return wait ? 1u << window->kind : 0;
 }
 
-static void flush(unsigned kinds, bool threads)
+/* Its target has looked for the address that an operation names. */
+static int refused(const struct lmpi_window *window)
+{
+    return window->watch && uccs_wait(&window->watch->request) != UCCS_OK ? MPI_ERR_RMA_RANGE : MPI_SUCCESS;
+}
+
+static int flush(const struct lmpi_window *window, unsigned kinds, bool threads)
 {
     for (unsigned kind = 0; kinds >> kind; kind++)
         if (kinds >> kind & 1)
             lmpi_stream_flush(kind, threads);
+    return kinds ? refused(window) : MPI_SUCCESS;
 }
 
-void lmpi_complete_at(struct lmpi_window *window, int rank)
+int lmpi_complete_at(struct lmpi_window *window, int rank)
 {
     __atomic_thread_fence(__ATOMIC_SEQ_CST);
     if (__builtin_expect(window->target[rank].far_ops | window->family, 0))
-        flush(kinds_at(window, rank, 1), !(window->kind & LMPI_THREAD));
+        return flush(window, kinds_at(window, rank, 1), !(window->kind & LMPI_THREAD));
+    return MPI_SUCCESS;
 }
 
-void lmpi_complete_all(struct lmpi_window *window)
+int lmpi_complete_all(struct lmpi_window *window)
 {
     __atomic_thread_fence(__ATOMIC_SEQ_CST);
-    flush(kinds_at(window, 0, window->ranks), !(window->kind & LMPI_THREAD));
+    return flush(window, kinds_at(window, 0, window->ranks), !(window->kind & LMPI_THREAD));
 }
 
-void lmpi_complete_threads(struct lmpi_window *window, int rank)
+int lmpi_complete_threads(struct lmpi_window *window, int rank)
 {
     __atomic_thread_fence(__ATOMIC_SEQ_CST);
-    flush(kinds_at(window, rank < 0 ? 0 : rank, rank < 0 ? window->ranks : 1), true);
+    return lmpi_complete_stored(window, rank);
+}
+
+int lmpi_complete_stored(struct lmpi_window *window, int rank)
+{
+    return flush(window, kinds_at(window, rank < 0 ? 0 : rank, rank < 0 ? window->ranks : 1), true);
 }

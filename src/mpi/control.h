@@ -1,4 +1,4 @@
-/* The words of a window by which its ranks meet: barriers, MPI_Win_post, locks. Each rank has one control, in memory that
+/* The words of a window by which its ranks meet: barriers, MPI_Win_post, and its lock. Each rank has one control, in memory that
  * the ranks of its node map; others reach it by messages.
  *
  * Any thread. Words change by the functions below alone, so that all see one order. */
@@ -11,8 +11,7 @@
 #define LMPI_HANDLES 64 /* words that count windows of memory handles, each of every 64th handle */
 
 struct lmpi_control {
-    _Alignas(64) uint64_t lock; /* of this rank: readers, or LMPI_WRITER */
-    _Alignas(64) uint64_t all;  /* rank 0's: MPI_Win_lock_all holders, and exclusive holders above */
+    _Alignas(64) char lock[UCCS_LOCK_BYTES]; /* of this rank, a lock of uccs.h */
     _Alignas(64) uint64_t completes;
     _Alignas(64) uint64_t round[LMPI_ROUNDS];
     _Alignas(64) uint64_t handles[LMPI_HANDLES]; /* windows that ranks of the node have made from this rank's handles */

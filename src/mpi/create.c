@@ -146,6 +146,7 @@ static const char *meet_memory(struct lmpi_window *window, int rank, int holder,
         return "the memory of a rank cannot be reached";
     char *near = mapped(target->memory);
     target->local = window->peer[holder].control != 0;
+    window->leaves |= !target->local;
     target->ranged = target->local && is_dynamic(target->memory);
     if (window->flavor == MPI_WIN_FLAVOR_SHARED && !near)
         return "not all ranks are on one node";
@@ -181,7 +182,7 @@ static struct lmpi_window *new_window(const struct lmpi_offer *offer, MPI_Comm c
     window->own_is_made = offer->made;
     window->hold = offer->hold;
     window->of_first = offer->of_first;
-    window->started = MPI_GROUP_NULL;
+    window->start_ranks.group = window->post_ranks.group = MPI_GROUP_NULL;
     window->exposed = -1;
     window->handle = MPI_WIN_NULL;
     window->info = MPI_INFO_NULL;
@@ -239,6 +240,15 @@ static const char *meet(struct lmpi_window *window, struct lmpi_offer *offer, MP
     return all_agree(comm, !why) ? 0 : why ? why : "another rank cannot";
 }
 
+/* Dynamic memory of another node is there, whose owner alone knows its ranges. */
+static bool reaches_ranges(const struct lmpi_window *window)
+{
+    bool found = false;
+    for (int i = 0; i < window->ranks && !found; i++)
+        found = !window->target[i].local && is_dynamic(window->target[i].memory);
+    return found;
+}
+
 struct lmpi_window *lmpi_window_make(struct lmpi_offer *offer, MPI_Comm comm, MPI_Info info)
 {
     struct lmpi_window *window = new_window(offer, comm);
@@ -257,6 +267,8 @@ struct lmpi_window *lmpi_window_make(struct lmpi_offer *offer, MPI_Comm comm, MP
     }
     if (info != MPI_INFO_NULL)
         PMPI_Info_dup(info, &window->info);
+    if (reaches_ranges(window) && !lmpi_watch_begin(window))
+        abort(); /* a few bytes; the other ranks would wait for ever */
     lmpi_window_be(window, lmpi_info_kind(info, 0));
     window->promised = lmpi_info_promises(info, false);
     lmpi_window_add(window);
@@ -288,6 +300,7 @@ void lmpi_window_free(struct lmpi_window *window)
 {
     lmpi_pending_end(window, MPI_ERR_WIN);
     lmpi_handles_end(window);
+    lmpi_watch_end(window);
     for (int i = 0; i < window->ranks && window->target && window->peer; i++) {
         if (window->peer[i].memory)
             uccs_memory_release(window->peer[i].memory);
@@ -298,8 +311,8 @@ void lmpi_window_free(struct lmpi_window *window)
     give_back(window->own, window->own_is_made, window->hold);
     if (window->group != MPI_GROUP_NULL)
         PMPI_Group_free(&window->group);
-    if (window->started != MPI_GROUP_NULL)
-        PMPI_Group_free(&window->started);
+    free(window->start_ranks.rank);
+    free(window->post_ranks.rank);
     if (window->info != MPI_INFO_NULL)
         PMPI_Info_free(&window->info);
     free(window->target);

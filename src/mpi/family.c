@@ -56,7 +56,7 @@ void lmpi_window_be(struct lmpi_window *window, unsigned kind)
     lmpi_complete_threads(window, -1);
     for (int i = 0; i < window->ranks && far; i++)
         window->target[i].endpoint = lmpi_endpoint_along(kind, first->peer[window->of_first ? 0 : i].world);
-    window->op = far ? lmpi_stream_op(kind) : 0;
+    window->op = !far ? 0 : first->watch ? first->op : lmpi_stream_op(kind);
     window->kind = (uint8_t)kind;
 }
 
@@ -166,7 +166,8 @@ struct lmpi_window *lmpi_child_new(struct lmpi_window *parent, MPI_Info info)
     child->own = 0;
     child->counted = 0;
     child->marked = child->part = false;
-    child->started = MPI_GROUP_NULL;
+    child->started = false;
+    child->start_ranks = child->post_ranks = (struct lmpi_ranks){.group = MPI_GROUP_NULL};
     child->exposed = -1;
     child->family = true;
     child->info = MPI_INFO_NULL;

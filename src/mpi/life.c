@@ -103,6 +103,7 @@ static void begin(void)
     PMPI_Comm_size(MPI_COMM_WORLD, &lmpi_life.ranks);
     PMPI_Query_thread(&level);
     lmpi_life.any_thread = level == MPI_THREAD_MULTIPLE;
+    lmpi_life.any_calls = level != MPI_THREAD_SERIALIZED;
     lmpi_life.why_not = wanted();
     if (lmpi_life.why_not)
         return;

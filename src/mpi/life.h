@@ -16,6 +16,7 @@ struct lmpi_life {
     int rank, ranks;        /* in MPI_COMM_WORLD and in the substrate's world */
     bool any_thread;        /* MPI_THREAD_MULTIPLE */
     bool checked;           /* LATERAL_CHECK: broken promises are errors */
+    bool any_calls;         /* a thread in the substrate may call the MPI: not MPI_THREAD_SERIALIZED */
     bool crowded;           /* more ranks than cores: waits yield at once */
     MPI_Comm comm;          /* this library's own, of all ranks */
     MPI_Comm self;          /* of this process alone, for shadow windows and null requests */

@@ -13,6 +13,8 @@ static void (*opal_progress)(void);
 /* This thread is in a call of the program's that waits here, so it may call the MPI. */
 static _Thread_local int inside;
 
+_Thread_local int lmpi_calling;
+
 static _Thread_local bool is_main; /* this thread has called MPI_Init, and may call the MPI at any time */
 
 static void (*watch)(void); /* atomic */
@@ -51,7 +53,7 @@ static void serve_mpi(void)
 static int serve_mpi_in_waits(void *unused)
 {
     (void)unused;
-    if (inside || !(lmpi_life.any_thread || is_main))
+    if (inside || !(lmpi_life.any_thread || is_main || lmpi_calling))
         return 0;
     inside++;
     serve_mpi();

@@ -13,6 +13,9 @@ bool lmpi_progress_inside(void);
 /* Then they also call `look`, of which there is one. Once. */
 void lmpi_progress_watch(void (*look)(void));
 
+/* Above 0: this thread is in a call of the program's, so a wait of the substrate may move the MPI's messages. */
+extern _Thread_local int lmpi_calling;
+
 /* Moves the substrate's and the MPI's messages once. Called by a thread that is inside a call of the program's. */
 void lmpi_progress(void);
 

@@ -105,8 +105,9 @@ int lmpi_move(struct lmpi_window *window, const struct lmpi_move *move)
 }
 
 /* The address of dense data in mapped memory, or null when the general way is due. */
-static inline char *plain(struct lmpi_window *window, int count, MPI_Datatype type, int rank, MPI_Aint disp,
-                          int target_count, MPI_Datatype target_type, size_t *bytes)
+static inline __attribute__((always_inline)) char *plain(struct lmpi_window *window, int count, MPI_Datatype type,
+                                                         int rank, MPI_Aint disp, int target_count,
+                                                         MPI_Datatype target_type, size_t *bytes)
 {
     if (__builtin_expect(type != target_type || count != target_count || count < 0 ||
                              (unsigned)rank >= (unsigned)window->ranks,

@@ -8,7 +8,7 @@
 /* An epoch of another kind must not be open. */
 static bool other_epoch(const struct lmpi_window *window)
 {
-    bool open = (window->open & LMPI_OPEN_LOCK_ALL) || window->started != MPI_GROUP_NULL || window->exposed >= 0;
+    bool open = (window->open & LMPI_OPEN_LOCK_ALL) || window->started || window->exposed >= 0;
     for (int i = 0; i < window->ranks && !open; i++)
         open = window->target[i].open != 0;
     return open;
@@ -25,11 +25,11 @@ LMPI_EXPORT int MPI_Win_fence(int assert, MPI_Win win)
         return lmpi_error(window, MPI_ERR_ASSERT);
     if (other_epoch(window))
         return lmpi_error(window, MPI_ERR_RMA_SYNC);
-    lmpi_complete_threads(window, -1);
+    int status = lmpi_complete_stored(window, -1); /* the barrier begins with a fence */
     lmpi_barrier(window);
     window->open = assert &MPI_MODE_NOSUCCEED ? 0 : LMPI_OPEN_FENCE;
     lmpi_spread(window, -1);
-    return MPI_SUCCESS;
+    return status == MPI_SUCCESS ? status : lmpi_error(window, status);
 }
 LMPI_NAME(Win_fence);
 

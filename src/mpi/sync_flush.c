@@ -29,8 +29,8 @@ LMPI_EXPORT int MPI_Win_flush(int rank, MPI_Win win)
     if (__builtin_expect(status != MPI_SUCCESS, 0))
         return lmpi_error(window, status);
     if (__builtin_expect(rank >= 0, 1))
-        lmpi_complete_at(window, rank);
-    return MPI_SUCCESS;
+        status = lmpi_complete_at(window, rank);
+    return __builtin_expect(status == MPI_SUCCESS, 1) ? status : lmpi_error(window, status);
 }
 LMPI_NAME(Win_flush);
 
@@ -40,10 +40,9 @@ LMPI_EXPORT int MPI_Win_flush_all(MPI_Win win)
     if (!window)
         return lmpi_real.Win_flush_all(win);
     int status = check_any(window);
-    if (status != MPI_SUCCESS)
-        return lmpi_error(window, status);
-    lmpi_complete_all(window);
-    return MPI_SUCCESS;
+    if (status == MPI_SUCCESS)
+        status = lmpi_complete_all(window);
+    return status == MPI_SUCCESS ? status : lmpi_error(window, status);
 }
 LMPI_NAME(Win_flush_all);
 

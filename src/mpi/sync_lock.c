@@ -1,51 +1,82 @@
 /* MPI_Win_lock, lock_all and their ends.
  *
- * A target's word counts its readers, or holds the mark of a writer. MPI_Win_lock_all takes one word of rank 0 instead of
- * the words of all ranks: there holders of all ranks and writers of any rank count each other out. (The two levels are
- * those of foMPI: Gerstenberger, Besta, Hoefler, SC13.) */
+ * Each rank has one lock for readers and a writer, which is fair (uccs_lock). MPI_Win_lock_all enters those of its node at
+ * once as a reader, because the program may use their memory by load and store; one of another node it enters with the first
+ * operation to that rank, so that it costs messages to the ranks that are used alone. */
 #include "control.h"
 #include "family.h"
 #include "progress.h"
 #include "real.h"
 
-#define WRITER ((uint64_t)1 << 63)
-#define EXCLUSIVES ((uint64_t)1 << 32) /* in rank 0's word: one holder of an exclusive lock */
-#define ALLS (EXCLUSIVES - 1)
+#include <pthread.h>
+#include <stdio.h>
 
-/* Counts this process in rank 0's word as `mine` when no process of the other kind is there. */
-static void enter_all(struct lmpi_window *window, uint64_t mine, uint64_t others)
+/* A failure means that the job is ending. */
+static __attribute__((cold)) void fail(const struct lmpi_peer *peer, int status)
 {
-    struct lmpi_wait wait = {0};
-    struct lmpi_peer *first = &window->peer[0];
-    while (lmpi_word_add(first, LMPI_WORD(all), mine) & others) {
-        lmpi_word_add(first, LMPI_WORD(all), -mine);
-        do
-            lmpi_pause(&wait);
-        while (lmpi_word_load(first, LMPI_WORD(all)) & others);
+    fprintf(stderr, "lateral-mpi: rank %d: the lock of rank %d cannot be reached: %s\n", lmpi_life.rank, peer->world,
+            uccs_status_text(status));
+    PMPI_Abort(MPI_COMM_WORLD, 1);
+}
+
+static inline void enter(const struct lmpi_peer *peer, enum uccs_lock_mode mode)
+{
+    struct lmpi_control *near = peer->control;
+    lmpi_calling++;
+    int status = near ? uccs_lock_mapped(peer->endpoint, near->lock, mode)
+                      : uccs_lock(peer->endpoint, peer->memory, LMPI_WORD(lock), mode);
+    lmpi_calling--;
+    if (__builtin_expect(status != UCCS_OK, 0))
+        fail(peer, status);
+}
+
+static inline void leave(const struct lmpi_peer *peer, enum uccs_lock_mode mode)
+{
+    struct lmpi_control *near = peer->control;
+    int status = near ? uccs_unlock_mapped(peer->endpoint, near->lock, mode)
+                      : uccs_unlock(peer->endpoint, peer->memory, LMPI_WORD(lock), mode);
+    if (__builtin_expect(status != UCCS_OK, 0))
+        fail(peer, status);
+}
+
+/* Enters the locks of this node. */
+static void enter_all(struct lmpi_window *window)
+{
+    for (int i = 0; i < window->ranks; i++)
+        if (window->peer[i].control)
+            enter(&window->peer[i], UCCS_LOCK_SHARED);
+}
+
+static void leave_all(struct lmpi_window *window)
+{
+    for (int i = 0; i < window->ranks; i++)
+        if (window->peer[i].control || window->target[i].open & LMPI_OPEN_LATE)
+            leave(&window->peer[i], UCCS_LOCK_SHARED);
+}
+
+void lmpi_lock_late(struct lmpi_window *window, int rank)
+{
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of two threads with the first operation, one enters */
+    struct lmpi_target *target = &window->target[rank];
+    pthread_mutex_lock(&lock);
+    if (!(target->open & LMPI_OPEN_LATE)) {
+        if (!(window->open & LMPI_OPEN_UNCHECKED) && !window->peer[rank].control)
+            enter(&window->peer[rank], UCCS_LOCK_SHARED);
+        __atomic_store_n(&target->open, target->open | LMPI_OPEN_LATE, __ATOMIC_RELEASE); /* acquire: lmpi_mark_far */
     }
+    pthread_mutex_unlock(&lock);
 }
 
-static void lock_shared(struct lmpi_window *window, int rank)
+/* The common case of MPI_Win_lock and unlock: a window without a family, no other epoch, a rank of this node, and any
+ * thread of the program's may call the MPI in waits. */
+static inline bool is_plain(const struct lmpi_window *window, int rank)
 {
-    struct lmpi_wait wait = {0};
-    struct lmpi_peer *peer = &window->peer[rank];
-    while (lmpi_word_add(peer, LMPI_WORD(lock), 1) & WRITER) {
-        lmpi_word_add(peer, LMPI_WORD(lock), (uint64_t)-1);
-        do
-            lmpi_pause(&wait);
-        while (lmpi_word_load(peer, LMPI_WORD(lock)) & WRITER);
-    }
+    return __builtin_expect(window && !window->family && !window->open && (unsigned)rank < (unsigned)window->ranks &&
+                                window->peer[rank].control && lmpi_life.any_calls,
+                            1);
 }
 
-static void lock_exclusive(struct lmpi_window *window, int rank)
-{
-    struct lmpi_wait wait = {0};
-    enter_all(window, EXCLUSIVES, ALLS);
-    while (lmpi_word_swap_if(&window->peer[rank], LMPI_WORD(lock), 0, WRITER) != 0)
-        lmpi_pause(&wait);
-}
-
-LMPI_EXPORT int MPI_Win_lock(int type, int rank, int assert, MPI_Win win)
+static __attribute__((cold, noinline)) int lock_slow(int type, int rank, int assert, MPI_Win win)
 {
     struct lmpi_window *window = lmpi_window_first(win);
     if (!window)
@@ -63,18 +94,28 @@ LMPI_EXPORT int MPI_Win_lock(int type, int rank, int assert, MPI_Win win)
     if (window->target[rank].open || window->open & LMPI_OPEN_LOCK_ALL)
         return lmpi_error(window, MPI_ERR_RMA_SYNC);
     window->open &= ~LMPI_OPEN_FENCE;
-    if (!(assert &MPI_MODE_NOCHECK) && type == MPI_LOCK_SHARED)
-        lock_shared(window, rank);
-    else if (!(assert &MPI_MODE_NOCHECK))
-        lock_exclusive(window, rank);
+    if (!(assert &MPI_MODE_NOCHECK))
+        enter(&window->peer[rank], type == MPI_LOCK_SHARED ? UCCS_LOCK_SHARED : UCCS_LOCK_EXCLUSIVE);
     window->target[rank].open = (type == MPI_LOCK_SHARED ? LMPI_OPEN_SHARED : LMPI_OPEN_EXCLUSIVE) |
                                 (assert &MPI_MODE_NOCHECK ? LMPI_OPEN_UNCHECKED : 0);
     lmpi_spread(window, rank);
     return MPI_SUCCESS;
 }
+
+LMPI_EXPORT int MPI_Win_lock(int type, int rank, int assert, MPI_Win win)
+{
+    struct lmpi_window *window = lmpi_window(win);
+    const bool shared = type == MPI_LOCK_SHARED;
+    if (!is_plain(window, rank) || assert || window->target[rank].open || (!shared && type != MPI_LOCK_EXCLUSIVE))
+        return lock_slow(type, rank, assert, win);
+    const struct lmpi_peer *peer = &window->peer[rank];
+    window->target[rank].open = shared ? LMPI_OPEN_SHARED : LMPI_OPEN_EXCLUSIVE;
+    int status = uccs_lock_mapped(peer->endpoint, peer->control->lock, shared ? UCCS_LOCK_SHARED : UCCS_LOCK_EXCLUSIVE);
+    return __builtin_expect(status == UCCS_OK, 1) ? MPI_SUCCESS : MPI_ERR_OTHER; /* inside of a handler of uccs.h */
+}
 LMPI_NAME(Win_lock);
 
-LMPI_EXPORT int MPI_Win_unlock(int rank, MPI_Win win)
+static __attribute__((cold, noinline)) int unlock_slow(int rank, MPI_Win win)
 {
     struct lmpi_window *window = lmpi_window_first(win);
     if (!window)
@@ -88,20 +129,29 @@ LMPI_EXPORT int MPI_Win_unlock(int rank, MPI_Win win)
     unsigned held = window->target[rank].open;
     if (!(held & LMPI_PASSIVE))
         return lmpi_error(window, MPI_ERR_RMA_SYNC);
-    lmpi_complete_threads(window, rank);
+    int status = lmpi_complete_stored(window, rank);
     window->target[rank].open = 0;
     lmpi_spread(window, rank);
-    if (held & LMPI_OPEN_UNCHECKED)
-        return MPI_SUCCESS;
-    if (held & LMPI_OPEN_SHARED) {
-        lmpi_word_add(&window->peer[rank], LMPI_WORD(lock), (uint64_t)-1);
-        return MPI_SUCCESS;
-    }
-    lmpi_word_add(&window->peer[rank], LMPI_WORD(lock), WRITER); /* back to none; readers may have tried meanwhile */
-    lmpi_word_add(&window->peer[0], LMPI_WORD(all), -EXCLUSIVES);
-    return MPI_SUCCESS;
+    if (!(held & LMPI_OPEN_UNCHECKED))
+        leave(&window->peer[rank], held & LMPI_OPEN_SHARED ? UCCS_LOCK_SHARED : UCCS_LOCK_EXCLUSIVE);
+    return status == MPI_SUCCESS ? status : lmpi_error(window, status);
+}
+
+LMPI_EXPORT int MPI_Win_unlock(int rank, MPI_Win win)
+{
+    struct lmpi_window *window = lmpi_window(win);
+    if (!is_plain(window, rank))
+        return unlock_slow(rank, win);
+    struct lmpi_target *target = &window->target[rank];
+    const unsigned held = target->open;
+    if (__builtin_expect((held != LMPI_OPEN_EXCLUSIVE && held != LMPI_OPEN_SHARED) || target->far_ops, 0))
+        return unlock_slow(rank, win);
+    target->open = 0;
+    return uccs_unlock_mapped(window->peer[rank].endpoint, window->peer[rank].control->lock,
+                              held == LMPI_OPEN_SHARED ? UCCS_LOCK_SHARED : UCCS_LOCK_EXCLUSIVE);
 }
 LMPI_NAME(Win_unlock);
+_Static_assert(UCCS_OK == MPI_SUCCESS, "an end of a lock that goes well returns either");
 
 LMPI_EXPORT int MPI_Win_lock_all(int assert, MPI_Win win)
 {
@@ -112,13 +162,13 @@ LMPI_EXPORT int MPI_Win_lock_all(int assert, MPI_Win win)
         return lmpi_error(window, MPI_ERR_RMA_SYNC);
     if (assert & ~MPI_MODE_NOCHECK)
         return lmpi_error(window, MPI_ERR_ASSERT);
-    bool open = (window->open & LMPI_OPEN_LOCK_ALL) || window->started != MPI_GROUP_NULL;
+    bool open = (window->open & LMPI_OPEN_LOCK_ALL) || window->started;
     for (int i = 0; i < window->ranks && !open; i++)
         open = window->target[i].open != 0;
     if (open)
         return lmpi_error(window, MPI_ERR_RMA_SYNC);
     if (!(assert &MPI_MODE_NOCHECK))
-        enter_all(window, 1, ALLS << 32);
+        enter_all(window);
     window->open = LMPI_OPEN_LOCK_ALL | (assert &MPI_MODE_NOCHECK ? LMPI_OPEN_UNCHECKED : 0);
     lmpi_spread(window, -1);
     return MPI_SUCCESS;
@@ -134,11 +184,13 @@ LMPI_EXPORT int MPI_Win_unlock_all(MPI_Win win)
         return lmpi_error(window, MPI_ERR_RMA_SYNC);
     if (!(window->open & LMPI_OPEN_LOCK_ALL))
         return lmpi_error(window, MPI_ERR_RMA_SYNC);
-    lmpi_complete_threads(window, -1);
+    int status = lmpi_complete_threads(window, -1);
     if (!(window->open & LMPI_OPEN_UNCHECKED))
-        lmpi_word_add(&window->peer[0], LMPI_WORD(all), (uint64_t)-1);
+        leave_all(window);
     window->open = 0;
+    for (int i = 0; i < window->ranks; i++)
+        window->target[i].open = 0;
     lmpi_spread(window, -1);
-    return MPI_SUCCESS;
+    return status == MPI_SUCCESS ? status : lmpi_error(window, status);
 }
 LMPI_NAME(Win_unlock_all);

@@ -5,30 +5,7 @@
 #include "progress.h"
 #include "real.h"
 
-#include <stdlib.h>
-
 #define POST_ASSERTS (MPI_MODE_NOCHECK | MPI_MODE_NOSTORE | MPI_MODE_NOPUT)
-
-/* Translates a group into ranks of the window. Returns their number with *ranks to be freed, or -1. */
-static int ranks_of(const struct lmpi_window *window, MPI_Group group, int **ranks)
-{
-    int n = 0;
-    if (group == MPI_GROUP_NULL || PMPI_Group_size(group, &n) != MPI_SUCCESS)
-        return -1;
-    int *numbers = malloc(2 * (size_t)n * sizeof *numbers + sizeof *numbers);
-    if (!numbers)
-        return -1;
-    for (int i = 0; i < n; i++)
-        numbers[n + i] = i;
-    int status = PMPI_Group_translate_ranks(group, n, numbers + n, window->group, numbers);
-    bool inside = status == MPI_SUCCESS;
-    for (int i = 0; i < n && inside; i++)
-        inside = numbers[i] != MPI_UNDEFINED;
-    *ranks = numbers;
-    if (!inside)
-        free(numbers);
-    return inside ? n : -1;
-}
 
 static size_t post_word(int rank)
 {
@@ -38,7 +15,6 @@ static size_t post_word(int rank)
 LMPI_EXPORT int MPI_Win_post(MPI_Group group, int assert, MPI_Win win)
 {
     struct lmpi_window *window = lmpi_window_first(win);
-    int *ranks;
     if (!window)
         return lmpi_real.Win_post(group, assert, win);
     if (window->part)
@@ -47,18 +23,17 @@ LMPI_EXPORT int MPI_Win_post(MPI_Group group, int assert, MPI_Win win)
         return lmpi_error(window, MPI_ERR_ASSERT);
     if (window->exposed >= 0 || window->open & LMPI_OPEN_LOCK_ALL)
         return lmpi_error(window, MPI_ERR_RMA_SYNC);
-    int n = ranks_of(window, group, &ranks);
-    if (n < 0)
+    const struct lmpi_ranks *ranks = lmpi_ranks(window, group, &window->post_ranks);
+    if (!ranks)
         return lmpi_error(window, MPI_ERR_GROUP);
-    __atomic_thread_fence(__ATOMIC_SEQ_CST); /* stores to the window come before operations of the origins */
+    __atomic_thread_fence(__ATOMIC_RELEASE); /* stores to the window come before operations of the origins */
     window->open &= ~LMPI_OPEN_FENCE;
-    window->exposed = n;
+    window->exposed = ranks->n;
     lmpi_spread(window, -1);
-    for (int i = 0; i < n; i++) {
-        struct lmpi_peer *peer = &window->peer[ranks[i]];
+    for (int i = 0; i < ranks->n; i++) {
+        struct lmpi_peer *peer = &window->peer[ranks->rank[i]];
         lmpi_word_store(peer, post_word(window->rank), ++peer->posts_made);
     }
-    free(ranks);
     return MPI_SUCCESS;
 }
 LMPI_NAME(Win_post);
@@ -67,31 +42,29 @@ LMPI_NAME(Win_post);
 LMPI_EXPORT int MPI_Win_start(MPI_Group group, int assert, MPI_Win win)
 {
     struct lmpi_window *window = lmpi_window_first(win);
-    int *ranks;
     if (!window)
         return lmpi_real.Win_start(group, assert, win);
     if (window->part)
         return lmpi_error(window, MPI_ERR_RMA_SYNC);
     if (assert & ~MPI_MODE_NOCHECK)
         return lmpi_error(window, MPI_ERR_ASSERT);
-    if (window->started != MPI_GROUP_NULL || window->open & LMPI_OPEN_LOCK_ALL)
+    if (window->started || window->open & LMPI_OPEN_LOCK_ALL)
         return lmpi_error(window, MPI_ERR_RMA_SYNC);
-    int n = ranks_of(window, group, &ranks);
-    if (n < 0)
+    const struct lmpi_ranks *ranks = lmpi_ranks(window, group, &window->start_ranks);
+    if (!ranks)
         return lmpi_error(window, MPI_ERR_GROUP);
     window->open &= ~LMPI_OPEN_FENCE;
     const uint64_t *posts = window->peer[window->rank].control->posts;
-    for (int i = 0; i < n; i++) {
+    for (int i = 0; i < ranks->n; i++) {
         struct lmpi_wait wait = {0};
-        struct lmpi_peer *peer = &window->peer[ranks[i]];
-        uint32_t due = ++peer->posts_taken;
-        while ((int32_t)((uint32_t)__atomic_load_n(&posts[ranks[i]], __ATOMIC_ACQUIRE) - due) < 0) /* release: a post */
+        const int rank = ranks->rank[i];
+        uint32_t due = ++window->peer[rank].posts_taken;
+        while ((int32_t)((uint32_t)__atomic_load_n(&posts[rank], __ATOMIC_ACQUIRE) - due) < 0) /* release: a post */
             lmpi_pause(&wait);
-        window->target[ranks[i]].open |= LMPI_OPEN_STARTED;
+        window->target[rank].open |= LMPI_OPEN_STARTED;
     }
     lmpi_spread(window, -1);
-    PMPI_Group_union(group, MPI_GROUP_EMPTY, &window->started);
-    free(ranks);
+    window->started = true;
     return MPI_SUCCESS;
 }
 LMPI_NAME(Win_start);
@@ -99,26 +72,21 @@ LMPI_NAME(Win_start);
 LMPI_EXPORT int MPI_Win_complete(MPI_Win win)
 {
     struct lmpi_window *window = lmpi_window_first(win);
-    int *ranks;
     if (!window)
         return lmpi_real.Win_complete(win);
     if (window->part)
         return lmpi_error(window, MPI_ERR_RMA_SYNC);
-    if (window->started == MPI_GROUP_NULL)
+    if (!window->started)
         return lmpi_error(window, MPI_ERR_RMA_SYNC);
-    int n = ranks_of(window, window->started, &ranks);
-    if (n < 0)
-        return lmpi_error(window, MPI_ERR_OTHER);
-    lmpi_complete_threads(window, -1);
-    for (int i = 0; i < n; i++) {
-        window->target[ranks[i]].open &= ~LMPI_OPEN_STARTED;
-        lmpi_word_add(&window->peer[ranks[i]], LMPI_WORD(completes), 1);
+    const struct lmpi_ranks *ranks = &window->start_ranks;
+    int status = lmpi_complete_stored(window, -1); /* the addition comes behind stores */
+    for (int i = 0; i < ranks->n; i++) {
+        window->target[ranks->rank[i]].open &= ~LMPI_OPEN_STARTED;
+        lmpi_word_add(&window->peer[ranks->rank[i]], LMPI_WORD(completes), 1);
     }
     lmpi_spread(window, -1);
-    PMPI_Group_free(&window->started);
-    window->started = MPI_GROUP_NULL;
-    free(ranks);
-    return MPI_SUCCESS;
+    window->started = false;
+    return status == MPI_SUCCESS ? status : lmpi_error(window, status);
 }
 LMPI_NAME(Win_complete);
 

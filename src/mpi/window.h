@@ -9,6 +9,7 @@
 #ifndef MPI_WINDOW_H
 #define MPI_WINDOW_H
 
+#include "groups.h"
 #include "life.h"
 
 #include <mpi.h>
@@ -23,7 +24,8 @@ enum {
     LMPI_OPEN_STARTED = 4,   /* MPI_Win_start */
     LMPI_OPEN_UNCHECKED = 8, /* with MPI_MODE_NOCHECK: nothing is to be given back */
     LMPI_OPEN_FENCE = 16,    /* of all targets: MPI_Win_fence */
-    LMPI_OPEN_LOCK_ALL = 32  /* of all targets: MPI_Win_lock_all */
+    LMPI_OPEN_LOCK_ALL = 32, /* of all targets: MPI_Win_lock_all */
+    LMPI_OPEN_LATE = 64      /* of another node, under MPI_Win_lock_all: its lock is entered */
 };
 enum { LMPI_PASSIVE = LMPI_OPEN_SHARED | LMPI_OPEN_EXCLUSIVE | LMPI_OPEN_LOCK_ALL };
 
@@ -65,6 +67,7 @@ struct lmpi_window {
     uint8_t part;     /* of a memory handle: it has one target, and no locks and epochs of its own */
     uint8_t promised; /* LATERAL_CHECK: accumulates are to be intrinsic */
     uint8_t marked;   /* the program has named it or given it attributes */
+    uint8_t leaves;   /* some rank is on another node */
     int flavor;       /* MPI_WIN_FLAVOR_... */
     int model;
     int unit; /* the attributes of this process */
@@ -72,18 +75,19 @@ struct lmpi_window {
     void *base;
     MPI_Win handle;
     struct lmpi_peer *peer;
-    uccs_memory_t own;              /* memory that this process has given to the window, or null */
-    bool own_is_made;               /* for this window alone, and goes with it */
-    struct lmpi_hold *hold;         /* of a created window: on the program's memory, or null */
-    struct lmpi_attached *attached; /* of a dynamic window: this process's memory (dynamic.c) */
-    bool of_first;                  /* all bytes lie in the memory of rank 0 */
-    uint64_t round;                 /* of barriers */
-    uint64_t completes;             /* that MPI_Win_wait calls have taken */
-    MPI_Group group;                /* of the window */
-    MPI_Group started;              /* of the open MPI_Win_start, or MPI_GROUP_NULL */
-    int exposed;                    /* ranks of the open MPI_Win_post, or -1 */
-    int number;                     /* for LATERAL_MPI_VERBOSE */
-    MPI_Info info;                  /* hints that the program gave */
+    uccs_memory_t own;                         /* memory that this process has given to the window, or null */
+    bool own_is_made;                          /* for this window alone, and goes with it */
+    struct lmpi_hold *hold;                    /* of a created window: on the program's memory, or null */
+    struct lmpi_attached *attached;            /* of a dynamic window: this process's memory (dynamic.c) */
+    bool of_first;                             /* all bytes lie in the memory of rank 0 */
+    uint64_t round;                            /* of barriers */
+    uint64_t completes;                        /* that MPI_Win_wait calls have taken */
+    MPI_Group group;                           /* of the window */
+    bool started;                              /* an MPI_Win_start is open, to `start_ranks` */
+    struct lmpi_ranks start_ranks, post_ranks; /* of the last calls */
+    int exposed;                               /* ranks of the open MPI_Win_post, or -1 */
+    int number;                                /* for LATERAL_MPI_VERBOSE */
+    MPI_Info info;                             /* hints that the program gave */
     struct lmpi_window *next;
     uint64_t id;                  /* the same at all ranks, of no other window */
     struct lmpi_window *parent;   /* whose locks and epochs hold here; null: it has its own */
@@ -93,6 +97,7 @@ struct lmpi_window {
     struct lmpi_target *targets;  /* that this window has for itself */
     int room;                     /* in `targets` */
     const struct uccs_op *op;     /* of its operations to other nodes, or null */
+    struct lmpi_watch *watch;     /* complete.c: a window with dynamic memory on other nodes; null: other windows */
     unsigned kinds; /* of the family's operations to other nodes, a bit for each; of a parent; atomic or */
 };
 
@@ -144,22 +149,36 @@ int lmpi_error(const struct lmpi_window *window, int class) __attribute__((cold,
 /* Returns the error class for a status of the substrate. */
 int lmpi_class_of(int status);
 
+/* sync_lock.c: enters the lock of a rank of another node, for MPI_Win_lock_all. */
+void lmpi_lock_late(struct lmpi_window *window, int rank);
+
 /* Notes that an operation to another node begins. */
 static inline void lmpi_mark_far(struct lmpi_window *window, struct lmpi_target *target)
 {
     struct lmpi_window *first = window->parent ? window->parent : window;
     unsigned bit = 1u << window->kind;
+    int rank = (int)(target - window->target);
+    if (first->open & LMPI_OPEN_LOCK_ALL &&
+        !(__atomic_load_n(&first->target[rank].open, __ATOMIC_ACQUIRE) & LMPI_OPEN_LATE)) /* release: lmpi_lock_late */
+        lmpi_lock_late(first, rank);
     target->far_ops = 1;
     if (window->family && !(__atomic_load_n(&first->kinds, __ATOMIC_RELAXED) & bit))
         __atomic_fetch_or(&first->kinds, bit,
                           __ATOMIC_RELAXED); /* read: lmpi_complete_at on the same thread, or later */
 }
 
-/* Completes this process's operations at one target, or at all of them. */
-void lmpi_complete_at(struct lmpi_window *window, int rank);
-void lmpi_complete_all(struct lmpi_window *window);
+/* Complete this process's operations at one target, or at all of them (-1). They return MPI_SUCCESS, or the error class of
+ * an operation that a target has refused since the last call, whatever the rank. */
+int lmpi_complete_at(struct lmpi_window *window, int rank);
+int lmpi_complete_all(struct lmpi_window *window);
 /* The same for the operations of all threads, whatever the scope. */
-void lmpi_complete_threads(struct lmpi_window *window, int rank);
+int lmpi_complete_threads(struct lmpi_window *window, int rank);
+/* The same without the fence behind stores, for a caller that gives a lock back. */
+int lmpi_complete_stored(struct lmpi_window *window, int rank);
+/* Makes a window learn what targets of other nodes refuse: addresses of dynamic memory, which they alone know. Returns false
+ * without memory. */
+bool lmpi_watch_begin(struct lmpi_window *window);
+void lmpi_watch_end(struct lmpi_window *window);
 
 /* An ordered window's operations on mapped memory are loads and stores: the processor must keep their order. */
 static inline void lmpi_keep_order(const struct lmpi_window *window)

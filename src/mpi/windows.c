@@ -61,7 +61,7 @@ LMPI_NAME(Win_create);
 
 static bool busy(const struct lmpi_window *window)
 {
-    bool open = (window->open & LMPI_OPEN_LOCK_ALL) || window->started != MPI_GROUP_NULL || window->exposed >= 0;
+    bool open = (window->open & LMPI_OPEN_LOCK_ALL) || window->started || window->exposed >= 0;
     for (int i = 0; i < window->ranks && !open; i++)
         open = window->target[i].open != 0;
     return open;

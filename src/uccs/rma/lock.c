@@ -167,7 +167,7 @@ static int lock_far(const struct uccs_region *memory, size_t offset, enum uccs_l
     return uccs_region_check(memory, 0, 0) == UCCS_OK ? UCCS_ERR_INVALID : UCCS_ERR_STALE;
 }
 
-static int lock_near(struct uccs_ticket_lock *lock, enum uccs_lock_mode mode, int owner)
+static inline int lock_near(struct uccs_ticket_lock *lock, enum uccs_lock_mode mode, int owner)
 {
     uint32_t ticket;
     if (mode == UCCS_LOCK_SHARED && lat_likely(uccs_ticket_enter_now(lock, mode)))
@@ -194,6 +194,24 @@ int uccs_lock(uccs_endpoint_t endpoint, uccs_memory_t memory, size_t offset, enu
     if (lat_unlikely(!lock || uccs_handlers_running))
         return lock_any(endpoint, memory, offset, mode);
     return lock_near(lock, mode, memory->owner);
+}
+
+int uccs_lock_mapped(uccs_endpoint_t endpoint, void *lock, enum uccs_lock_mode mode)
+{
+    if (lat_unlikely(!endpoint))
+        return UCCS_ERR_INVALID;
+    if (lat_unlikely(uccs_handlers_running))
+        return UCCS_ERR_STATE;
+    return lock_near(lock, mode, endpoint->pe);
+}
+
+int uccs_unlock_mapped(uccs_endpoint_t endpoint, void *lock, enum uccs_lock_mode mode)
+{
+    if (lat_unlikely(!endpoint))
+        return UCCS_ERR_INVALID;
+    if (lat_unlikely(uccs_ticket_leave(lock, mode)))
+        tell_owner(endpoint->pe);
+    return UCCS_OK;
 }
 
 void uccs_lock_left(uccs_am_token_t token, const void *payload, size_t length, void *argument)
