@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #define DESERTED_MS 200  /* time between looks while a PE has left early */
+#define DEADLOCK_MS 200  /* time between looks for a deadlock */
 #define DRAIN_MS 500     /* time for the last output of a job that a signal ended */
 #define PATIENCE_MS 5000 /* time for processes that do not die */
 
@@ -21,7 +22,9 @@ static struct job job;
 static struct watch front_watch, signal_watch;
 static int signal_fd, front_fd;
 static pid_t front_pid;
+static struct deadlock deadlock;
 static int64_t timeout_at;  /* 0: none */
+static int64_t deadlock_at; /* when to look again; 0: never */
 static int64_t drain_until; /* 0: as long as the reader needs */
 
 void guard_signals(sigset_t *set)
@@ -46,6 +49,8 @@ static void front_ready(struct watch *watch)
 
 static void ask_to_end(int signal)
 {
+    if (signal == SIGQUIT && !job.ending && !job.options->quiet)
+        job_report(&job);
     if (signal != SIGINT && !job.ending && !job.options->quiet)
         say("job ended by signal %d (%s)", signal, strsignal(signal));
     job_end(&job, STATUS_SIGNAL + signal);
@@ -85,9 +90,23 @@ static void expire(void)
 {
     timeout_at = 0;
     if (!job.ending && job.alive > 0) {
-        say("time limit of %g s reached (--timeout): job ended", job.options->timeout);
+        say("time limit of %g s reached (--timeout); where the PEs are:", job.options->timeout);
+        job_report(&job);
         job_end(&job, STATUS_TIMEOUT);
     }
+    drain_until = loop_now() + DRAIN_MS;
+}
+
+/* Ends the job when it has been stuck for so long. */
+static void check_deadlock(void)
+{
+    deadlock_at = loop_now() + DEADLOCK_MS;
+    double stuck = job.ending ? 0 : job_stuck(&job, &deadlock);
+    if (stuck < job.options->deadlock)
+        return;
+    say("deadlock for %.1f s (--deadlock): no PE will ever go on; where the PEs are:", stuck);
+    job_report(&job);
+    job_end(&job, STATUS_FAILED);
     drain_until = loop_now() + DRAIN_MS;
 }
 
@@ -110,7 +129,7 @@ static int64_t sooner(int64_t one, int64_t other)
 static int patience(void)
 {
     int64_t now = loop_now();
-    int64_t at = sooner(timeout_at, sooner(job.kill_at, job.alive ? 0 : drain_until));
+    int64_t at = sooner(sooner(timeout_at, deadlock_at), sooner(job.kill_at, job.alive ? 0 : drain_until));
     if (job.deserted && !job.ending)
         at = sooner(at, now + DESERTED_MS);
     int wait = output_patience();
@@ -129,6 +148,8 @@ static void turn(int wait)
     job_check_deserted(&job);
     if (timeout_at && loop_now() >= timeout_at)
         expire();
+    if (deadlock_at && loop_now() >= deadlock_at)
+        check_deadlock();
     if (job.kill_at && loop_now() >= job.kill_at)
         job_kill(&job);
 }
@@ -152,6 +173,8 @@ static void run_job(void)
 {
     if (job.options->timeout > 0)
         timeout_at = loop_now() + (int64_t)(job.options->timeout * 1000) + 1;
+    if (job.options->deadlock > 0)
+        deadlock_at = loop_now() + DEADLOCK_MS;
     while (job.started < job.options->pes && !job.ending) {
         job_start_next(&job);
         turn(0);
@@ -163,6 +186,7 @@ static void run_job(void)
 /* Kills the processes that PEs have left behind, then waits for the rest of the output. */
 static void finish(void)
 {
+    deadlock_at = 0;
     sweep_descendants(PATIENCE_MS);
     while (!output_done() && (!drain_until || loop_now() < drain_until))
         turn(patience());

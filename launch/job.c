@@ -4,12 +4,14 @@
 #include "loop.h"
 #include "message.h"
 #include "output.h"
+#include "report.h"
 #include "spawn.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ptrace.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -196,7 +198,10 @@ void job_reap(struct job *job)
     int status;
     pid_t pid;
     while ((pid = waitpid(-1, &status, WNOHANG)) > 0)
-        ended(job, pid, status);
+        if (!WIFSTOPPED(status))
+            ended(job, pid, status);
+        else
+            ptrace(PTRACE_DETACH, pid, NULL, NULL); /* it halted too late for halt_where */
 }
 
 /* True when some PE is inside the library, where it waits for all. */
@@ -222,6 +227,23 @@ void job_check_deserted(struct job *job)
     if (!job->options->quiet)
         say("PE %u (%s) exited without shmem_init or uccs_init; the others would wait", pe, app_of(job, pe)->argv[0]);
     job_end(job, STATUS_FAILED);
+}
+
+static struct view view_of(const struct job *job)
+{
+    return (struct view){job->segment.node, job->segment.stays, job->pids};
+}
+
+void job_report(const struct job *job)
+{
+    struct view view = view_of(job);
+    report_print(&view);
+}
+
+double job_stuck(const struct job *job, struct deadlock *deadlock)
+{
+    struct view view = view_of(job);
+    return job->started == job->options->pes ? deadlock_look(deadlock, &view) : 0;
 }
 
 void job_end(struct job *job, int status)

@@ -6,6 +6,7 @@
 #ifndef LAUNCH_JOB_H
 #define LAUNCH_JOB_H
 
+#include "deadlock.h"
 #include "options.h"
 #include "segment.h"
 
@@ -37,6 +38,10 @@ void job_start_next(struct job *job);
 void job_reap(struct job *job);
 /* Ends the job if other PEs wait for a PE that left without using the library. */
 void job_check_deserted(struct job *job);
+/* Prints where the PEs are and who waits for whom. */
+void job_report(const struct job *job);
+/* Returns for how many seconds no PE could have gone on; 0: some may. */
+double job_stuck(const struct job *job, struct deadlock *deadlock);
 void job_end(struct job *job, int status);
 void job_signal(const struct job *job, int signal);
 /* Kills all PEs when the grace time is over. */

@@ -26,10 +26,10 @@ void say_through(void (*sink)(const char *, size_t))
     line_sink = sink;
 }
 
-static void say_list(const char *format, va_list arguments, const char *tail)
+static void say_list(const char *head, const char *format, va_list arguments, const char *tail)
 {
-    char line[2048] = "oshrun: ";
-    size_t used = strlen(line), room = sizeof line - used - strlen(tail) - 1;
+    char line[2048];
+    size_t used = (size_t)sprintf(line, "%s", head), room = sizeof line - used - strlen(tail) - 1;
     int more = vsnprintf(line + used, room, format, arguments);
     size_t added = more < 0 ? 0 : (size_t)more < room ? (size_t)more : room - 1;
     plain_text(line + used, added);
@@ -42,7 +42,15 @@ void say(const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
-    say_list(format, arguments, "");
+    say_list("oshrun: ", format, arguments, "");
+    va_end(arguments);
+}
+
+void say_more(const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    say_list("", format, arguments, "");
     va_end(arguments);
 }
 
@@ -50,7 +58,7 @@ void say_usage(const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
-    say_list(format, arguments, " (see oshrun --help)");
+    say_list("oshrun: ", format, arguments, " (see oshrun --help)");
     va_end(arguments);
     exit(STATUS_USAGE);
 }

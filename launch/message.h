@@ -17,6 +17,8 @@ enum { /* exit statuses that a shell user knows */
 };
 
 void say(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* A further line of the same message, without "oshrun: " in front. */
+void say_more(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* Reports a mistake on the command line: prints a line that ends with a pointer to --help, and exits with
  * STATUS_USAGE. */
 _Noreturn void say_usage(const char *format, ...) __attribute__((format(printf, 1, 2)));

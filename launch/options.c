@@ -3,6 +3,7 @@
 #include "cores.h"
 #include "message.h"
 #include "rte/node.h"
+#include "status.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -20,6 +21,8 @@ enum option_id {
     TAG,
     OUTPUT,
     TIMEOUT,
+    DEADLOCK,
+    STATUS,
     WDIR,
     CHECK,
     QUIET,
@@ -53,6 +56,8 @@ static const struct option_row {
     {"l", TAG, 0},
     {"output", OUTPUT, 1},
     {"timeout", TIMEOUT, 1},
+    {"deadlock", DEADLOCK, 1},
+    {"status", STATUS, 1},
     {"wdir", WDIR, 1},
     {"wd", WDIR, 1},
     {"check", CHECK, 0},
@@ -114,14 +119,28 @@ static uint32_t read_count(const char *option, const char *text)
     return (uint32_t)count;
 }
 
+/* Reads a time: 90, 90s, 1.5m or 2h. */
 static double read_seconds(const char *option, const char *text)
 {
     char *end;
     double seconds = strtod(text, &end);
     bool plain = isdigit((unsigned char)text[0]) || text[0] == '.';
-    if (!plain || *end || !(seconds > 0 && seconds <= 1e9))
-        say_usage("%s %s: expected a number of seconds above 0", option, text);
+    if (*end && !end[1] && strchr("smh", *end))
+        seconds *= *end == 'h' ? 3600 : *end == 'm' ? 60 : 1;
+    else
+        plain &= !*end;
+    if (!plain || !(seconds > 0 && seconds <= 1e9))
+        say_usage("%s %s: expected a time above 0, such as 90, 90s, 1.5m or 2h", option, text);
     return seconds;
+}
+
+static pid_t read_pid(const char *option, const char *text)
+{
+    char *end;
+    long pid = strtol(text, &end, 10);
+    if (!isdigit((unsigned char)text[0]) || *end || pid < 1 || pid > INT32_MAX)
+        say_usage("%s %s: expected the number of a process", option, text);
+    return (pid_t)pid;
 }
 
 /* Returns true for binding to a core. Accepts Open MPI's names; for anything wider than a core the kernel places the
@@ -185,6 +204,8 @@ static void apply(struct options *options, struct app *app, enum option_id id, c
     case TAG: options->tag = true; break;
     case OUTPUT: options->tag = read_output(option, value); break;
     case TIMEOUT: options->timeout = read_seconds(option, value); break;
+    case DEADLOCK: options->deadlock = read_seconds(option, value); break;
+    case STATUS: exit(status_print(read_pid(option, value)));
     case WDIR: app->wdir = value; break;
     case CHECK: options->check = true; break;
     case QUIET: options->quiet = true; break;

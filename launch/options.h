@@ -33,6 +33,7 @@ struct options {
     bool oversubscribe; /* more PEs than slots */
     bool root;          /* other launchers may run as root */
     double timeout;     /* seconds; 0: none */
+    double deadlock;    /* seconds after which a job that is stuck ends; 0: never */
     const char *hosts;  /* the option that named hosts, as given; NULL: none did */
     const char *host_list, *host_file;
     const char *placing; /* an option that spreads PEs over nodes; NULL: none was given */

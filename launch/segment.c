@@ -42,6 +42,13 @@ static int make_tether(void)
     return pipe2(ends, O_CLOEXEC) == 0 ? move_up(ends[0]) : -1;
 }
 
+const struct node_stay *segment_map_stays(int fd, uint32_t pes)
+{
+    size_t bytes = (size_t)pes * NODE_STAYS * sizeof(struct node_stay);
+    void *stays = mmap(NULL, bytes, PROT_READ, MAP_SHARED, fd, (off_t)node_stays_at(pes));
+    return stays == MAP_FAILED ? NULL : stays;
+}
+
 static void format(struct node *node, const struct options *options, const uint64_t nonce[2])
 {
     uint32_t pe = 0;
@@ -63,7 +70,9 @@ int segment_make(struct segment *segment, const struct options *options)
     void *head = MAP_FAILED;
     if (segment->fd >= 0)
         head = mmap(NULL, node_groups_at(options->pes), PROT_READ | PROT_WRITE, MAP_SHARED, segment->fd, 0);
-    if (head == MAP_FAILED) {
+    if (head != MAP_FAILED)
+        segment->stays = segment_map_stays(segment->fd, options->pes);
+    if (head == MAP_FAILED || !segment->stays) {
         say("cannot make the shared memory of %u PEs: %s%s", options->pes, strerror(errno),
             errno == EFBIG ? " (limit of a file's size, ulimit -f)" : "");
         return -1;

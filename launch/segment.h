@@ -11,8 +11,11 @@ struct segment {
     int fd;            /* the same number in every PE; close-on-exec here */
     int tether;        /* the same; PEs under wrapper scripts die with the guard by it (base/tether.h); -1: none */
     struct node *node; /* header and PE records, mapped */
+    const struct node_stay *stays; /* records of waits that last, mapped to be read */
 };
 
+/* Maps the records of waits, where they begin in the file. Returns null with errno on failure. */
+const struct node_stay *segment_map_stays(int fd, uint32_t pes);
 /* Returns 0, or -1 after one line. */
 int segment_make(struct segment *segment, const struct options *options);
 

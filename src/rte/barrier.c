@@ -1,5 +1,6 @@
 /* A futex barrier in the node's head, where the PEs of a node meet at start and end. Waiting PEs sleep. */
 #include "rte/rte.h"
+#include "rte/stay.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -7,6 +8,8 @@
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
+
+#define STAY_AFTER 50000000 /* nanoseconds */
 
 /* Sleeps while *word is `seen`. Returns false when `end` has passed; a null `end` sets no limit. */
 static bool futex_sleep(uint32_t *word, uint32_t seen, const struct timespec *end)
@@ -17,6 +20,28 @@ static bool futex_sleep(uint32_t *word, uint32_t seen, const struct timespec *en
 static void futex_wake_all(uint32_t *word)
 {
     syscall(SYS_futex, word, FUTEX_WAKE, INT_MAX, 0, 0, 0);
+}
+
+/* Sleeps for a short time at first, then leaves a record for those who ask why the job hangs. Returns false when `end`
+ * has passed while the round is still `seen`. */
+static bool sleep_and_tell(struct node *node, uint32_t seen, const struct timespec *end)
+{
+    struct node_awaited on = {.about = NODE_ABOUT_PES,
+                              .start = (int32_t)node->first,
+                              .stride = 1,
+                              .size = (int32_t)node->size,
+                              .object = UINT64_MAX, /* no team */
+                              .number = seen};
+    uint64_t since = rte_stay_now();
+    struct timespec soon = {.tv_sec = (time_t)((since + STAY_AFTER) / 1000000000),
+                            .tv_nsec = (long)((since + STAY_AFTER) % 1000000000)};
+    if (futex_sleep(&node->round, seen, &soon))
+        return true;
+    uint32_t stay = rte_stay_begin(&on, since, 0, 0);
+    bool in_time = futex_sleep(&node->round, seen, end);
+    if (stay)
+        rte_stay_end(stay);
+    return in_time;
 }
 
 /* Takes this PE's arrival back, so that no PE passes after this one gives up. Returns false when the last PE has
@@ -47,7 +72,7 @@ static bool barrier_meet(void (*last)(void *), void *argument, const struct time
         return true;
     }
     while (atomic_load_acquire(&node->round) == round) /* after a signal or a spurious wake-up, look again */
-        if (!futex_sleep(&node->round, round, end)) {
+        if (!sleep_and_tell(node, round, end)) {
             if (barrier_withdraw(node, round))
                 return false;
             end = 0;

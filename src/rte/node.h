@@ -6,6 +6,7 @@
  *
  *   struct node | struct node_pe x size | group area (src/uccs/sync/row.h) | counters (src/uccs/object/counter.h)
  *   | what PEs offer to messages (src/uccs/core/own.h) | cards (exchange.c) | nodes of the job (nodes.c)
+ *   | waits that last (stay.c)
  *
  * Under another launcher, the PEs that meet on a machine (meet.c) make the file themselves, one per run of consecutive
  * PEs, and pass it on over a socket.
@@ -20,7 +21,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define NODE_MAGIC 0x4c61746572616c39ull /* "Lateral9"; change it with the layout */
+#define NODE_MAGIC 0x4c61746572616c3aull /* "Lateral:"; change it with the layout */
 #define NODE_MAX_PES 65536
 
 enum node_state {
@@ -145,10 +146,53 @@ static inline size_t node_table_at(uint32_t size)
     return node_cards_at(size) + (size_t)size * NODE_CARD_BYTES;
 }
 
+/* What a waiter waits for, for people to read. */
+enum node_about {
+    NODE_ABOUT_NOTHING = 0, /* the call says it all */
+    NODE_ABOUT_VARIABLE,    /* a value of a variable, which any PE may store */
+    NODE_ABOUT_PES,         /* an act of each of some PEs, such as their arrival in a team's meeting */
+};
+
+struct node_awaited {
+    uint8_t about;        /* enum node_about */
+    uint8_t kind;         /* VARIABLE: enum kind, an integer */
+    char compare[2];      /* VARIABLE: "==", "!=", ">=", "<=", "> ", "< " */
+    uint32_t may_end;     /* the waiter itself may end the wait, or act in it: a time limit, pollers of the program */
+    int32_t start;        /* PES: the lowest */
+    int32_t stride, size; /* PES: how far they are apart, and how many they are */
+    uint64_t object;      /* VARIABLE: its address in the waiting PE; PES: tells teams apart, the same at all members */
+    uint64_t number;      /* VARIABLE: the value waited for; PES: number of the meeting */
+};
+
+/* A wait that lasts. One thread of one PE writes it while it waits; anybody reads it: the launcher, or a person's
+ * oshrun --status. */
+#define NODE_STAYS 16 /* one PE has room for so many; more of its threads leave no record */
+#define NODE_STAY_FRAMES 26
+struct node_stay {
+    cache_aligned uint32_t state; /* enum node_stay_state; release by the waiter, acquire by readers */
+    int32_t thread;               /* the kernel's number of the waiting thread */
+    uint64_t looks;               /* grows while the waiter looks again and again; relaxed */
+    uint64_t since;               /* nanoseconds of CLOCK_MONOTONIC */
+    uint64_t value;               /* of the variable, a little while ago at most; relaxed */
+    uint64_t heap;                /* where the waiting PE's symmetric heap begins, and its bytes; 0: not known */
+    uint64_t heap_bytes;
+    struct node_awaited on;
+    uint32_t depth; /* number of frames */
+    uint64_t frames[NODE_STAY_FRAMES]; /* return addresses, the innermost first */
+};
+_Static_assert(sizeof(struct node_stay) % CACHE_LINE == 0, "stays share no line");
+
+enum node_stay_state { NODE_STAY_FREE = 0, NODE_STAY_CLAIMED, NODE_STAY_VALID };
+
+static inline size_t node_stays_at(uint32_t size)
+{
+    return node_table_at(size) + node_align((NODE_MAX_NODES + 1) * sizeof(uint32_t));
+}
+
 /* Returns the bytes of the part whose size depends on the number of PEs alone. */
 static inline size_t node_fixed_size(uint32_t size)
 {
-    return node_table_at(size) + node_align((NODE_MAX_NODES + 1) * sizeof(uint32_t));
+    return node_stays_at(size) + node_align((size_t)size * NODE_STAYS * sizeof(struct node_stay));
 }
 
 /* Writes the header of a zeroed file for a one-node job. The launcher or a lone process calls it. */

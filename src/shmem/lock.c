@@ -59,7 +59,7 @@ void lat_set_lock(long *word)
     if (ahead == 0)
         return;
     lock_amo(call, UCCS_ATOMIC_OR, &lock->node, ((uint32_t)me + 1) * LOCK_BEHIND, 0, (int)ahead - 1);
-    struct uccs_wait wait = {0};
+    struct uccs_wait wait uccs_scoped = {.on = uccs_await_pe((int)ahead - 1)};
     while (atomic_load_acquire(&lock->node) & LOCK_WAITING) /* release: lat_clear_lock of the PE ahead */
         uccs_pause(&wait);
 }
@@ -78,7 +78,7 @@ void lat_clear_lock(long *word)
         lat_lock_turn_pass(&lock->node, node & ~(uint32_t)LOCK_CROWD);
         return;
     }
-    struct uccs_wait wait = {0};
+    struct uccs_wait wait uccs_scoped = {0};
     while ((node = atomic_load_acquire(&lock->node)) < LOCK_BEHIND) /* acqrel: the PE behind, in lat_set_lock */
         uccs_pause(&wait);
     lock_amo(call, UCCS_ATOMIC_AND, &lock->node, ~(uint32_t)LOCK_WAITING, 0, (int)(node / LOCK_BEHIND) - 1);

@@ -87,7 +87,7 @@ static size_t some_once(const struct set *set, size_t *indices)
 
 static void wait_all(const struct set *set)
 {
-    struct uccs_wait wait = {0};
+    struct uccs_wait wait uccs_scoped = {0};
     size_t from = 0;
     lat_require(set->call);
     while (!all_from(set, &from))
@@ -106,7 +106,7 @@ static int test_all(const struct set *set)
 
 static size_t wait_any(const struct set *set)
 {
-    struct uccs_wait wait = {0};
+    struct uccs_wait wait uccs_scoped = {0};
     size_t found;
     lat_require(set->call);
     if (empty(set))
@@ -127,7 +127,7 @@ static size_t test_any(const struct set *set)
 
 static size_t wait_some(const struct set *set, size_t *indices)
 {
-    struct uccs_wait wait = {0};
+    struct uccs_wait wait uccs_scoped = {0};
     size_t count;
     lat_require(set->call);
     if (empty(set))

@@ -44,6 +44,19 @@ static inline bool lat_compare(enum kind kind, int cmp, uint64_t a, uint64_t b)
     return true; /* no such comparison: return at once rather than hang; --check names the mistake */
 }
 
+/* Returns a comparison as C writes it, in two characters. */
+static inline const char *lat_compare_text(int cmp)
+{
+    switch (cmp) {
+    case SHMEM_CMP_EQ: return "==";
+    case SHMEM_CMP_NE: return "!=";
+    case SHMEM_CMP_GT: return "> ";
+    case SHMEM_CMP_GE: return ">=";
+    case SHMEM_CMP_LT: return "< ";
+    default: return "<=";
+    }
+}
+
 static inline int lat_test(const char *call, enum kind kind, const void *ivar, int cmp, uint64_t value)
 {
     lat_require(call);
@@ -58,7 +71,7 @@ static inline void lat_wait_until(const char *call, enum kind kind, const void *
     lat_require(call);
     if (lat_compare(kind, cmp, lat_load(kind, ivar), value))
         return;
-    struct uccs_wait wait = {0};
+    struct uccs_wait wait uccs_scoped = {.on = uccs_await_variable(ivar, kind, lat_compare_text(cmp), value)};
     do
         uccs_pause(&wait);
     while (!lat_compare(kind, cmp, lat_load(kind, ivar), value));

@@ -85,7 +85,7 @@ int lat_request_test_slow(shmemx_request_t *req)
 
 void lat_request_wait(shmemx_request_t *req)
 {
-    struct uccs_wait wait = {0};
+    struct uccs_wait wait uccs_scoped = {0};
     lat_require("shmemx_request_wait");
     while (!uccs_request_done(req))
         uccs_pause(&wait);
@@ -93,7 +93,7 @@ void lat_request_wait(shmemx_request_t *req)
 
 void lat_request_wait_free(shmemx_request_t *req)
 {
-    struct uccs_wait wait = {0};
+    struct uccs_wait wait uccs_scoped = {0};
     lat_require("shmemx_request_wait_free");
     while (!uccs_request_done(req))
         uccs_pause(&wait);
@@ -102,7 +102,7 @@ void lat_request_wait_free(shmemx_request_t *req)
 
 void lat_request_wait_local(shmemx_request_t *req)
 {
-    struct uccs_wait wait = {0};
+    struct uccs_wait wait uccs_scoped = {0};
     lat_require("shmemx_request_wait_local");
     while (!uccs_request_done_locally(req))
         uccs_pause(&wait);
@@ -197,7 +197,7 @@ size_t lat_request_test_some(shmemx_request_t *reqs, size_t nreqs, size_t *indic
 
 void lat_request_wait_all(shmemx_request_t *reqs, size_t nreqs, const int *status)
 {
-    struct uccs_wait wait = {0};
+    struct uccs_wait wait uccs_scoped = {0};
     lat_require("shmemx_request_wait_all");
     while (!all_done(reqs, nreqs, status))
         uccs_pause(&wait);
@@ -205,7 +205,7 @@ void lat_request_wait_all(shmemx_request_t *reqs, size_t nreqs, const int *statu
 
 void lat_request_wait_all_free(shmemx_request_t *reqs, size_t nreqs, const int *status)
 {
-    struct uccs_wait wait = {0};
+    struct uccs_wait wait uccs_scoped = {0};
     lat_require("shmemx_request_wait_all_free");
     while (!all_done(reqs, nreqs, status))
         uccs_pause(&wait);
@@ -216,7 +216,7 @@ void lat_request_wait_all_free(shmemx_request_t *reqs, size_t nreqs, const int *
 
 size_t lat_request_wait_any(shmemx_request_t *reqs, size_t nreqs, const int *status)
 {
-    struct uccs_wait wait = {0};
+    struct uccs_wait wait uccs_scoped = {0};
     size_t found;
     lat_require("shmemx_request_wait_any");
     if (empty(nreqs, status))
@@ -228,7 +228,7 @@ size_t lat_request_wait_any(shmemx_request_t *reqs, size_t nreqs, const int *sta
 
 size_t lat_request_wait_some(shmemx_request_t *reqs, size_t nreqs, size_t *indices, const int *status)
 {
-    struct uccs_wait wait = {0};
+    struct uccs_wait wait uccs_scoped = {0};
     size_t count;
     lat_require("shmemx_request_wait_some");
     if (empty(nreqs, status))

@@ -93,7 +93,7 @@ void lat_team_give(int slot)
 /* Waits until the team's split-phase collectives are complete here. */
 static void drain_split_phase(const struct shmem_team_impl *team)
 {
-    struct uccs_wait wait = {0};
+    struct uccs_wait wait uccs_scoped = {0};
     while (atomic_load_acquire(&team->group.pending)) /* acqrel: nbe_complete */
         uccs_pause(&wait);
 }

@@ -50,7 +50,7 @@ static void give(struct step *step, void *dest, const void *from, int rank, size
 /* Waits until the gets have brought their data here and the puts theirs there. */
 static void settle(const struct step *step)
 {
-    struct uccs_wait wait = {0};
+    struct uccs_wait wait uccs_scoped = {0};
     while (atomic_load_acquire(&step->under_way->pending) != 1) /* acqrel: uccs_request_finish */
         uccs_pause(&wait);
 }

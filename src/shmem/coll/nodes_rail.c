@@ -57,7 +57,7 @@ static void send_counted(const char *call, const struct uccs_team *group, int no
 static void await_landed(struct uccs_team *group, uint64_t count)
 {
     const uint64_t *line = uccs_team_line(group, group->rank, TEAM_LANDED);
-    struct uccs_wait wait = {0};
+    struct uccs_wait wait uccs_scoped = {0};
     group->nodes->landed += count;
     while (atomic_load_acquire(line) < group->nodes->landed) /* acqrel: the parcel's signal */
         uccs_pause(&wait);
@@ -193,7 +193,7 @@ void lat_rail_alltoalls(const char *call, struct uccs_team *group, char *dest, c
             lat_iget(call, LAT_CTX_DEFAULT, dest + rank * tblock, source + group->rank * fblock, dst, sst, nelems, size,
                      pe);
     }
-    struct uccs_wait wait = {0};
+    struct uccs_wait wait uccs_scoped = {0};
     while (atomic_load_acquire(&all.pending) != 1) /* acqrel: uccs_request_finish */
         uccs_pause(&wait);
     uccs_nodes_sync(group);
@@ -247,7 +247,7 @@ static void take_chunk(struct cast *cast, size_t at, size_t bytes)
 {
     const struct uccs_nodes *nodes = cast->group->nodes;
     const uint64_t *flag = (const uint64_t *)uccs_team_line(&nodes->near, 0, TEAM_CHUNKS) + at / cast->chunk;
-    struct uccs_wait wait = {0};
+    struct uccs_wait wait uccs_scoped = {0};
     while (atomic_load_acquire(flag) < cast->number) /* release: the parcel's signal */
         uccs_pause(&wait);
     if (nodes->near.rank == 0)
@@ -417,7 +417,7 @@ static void fold_near(const struct rail *rail, char *sums, size_t at, size_t n)
 static void pass_results(struct rail *rail, bool wait_for_it)
 {
     const struct uccs_nodes *nodes = rail->group->nodes;
-    struct uccs_wait wait = {0};
+    struct uccs_wait wait uccs_scoped = {0};
     for (; rail->passed < rail->chunks; rail->passed++) {
         while (!atomic_load_acquire(flag_of(rail, true, rail->passed))) { /* release: the parcel's signal */
             if (!wait_for_it)
@@ -436,7 +436,7 @@ static void fold_chunk(struct rail *rail, size_t chunk)
     const struct uccs_nodes *nodes = rail->group->nodes;
     size_t at = rail->from + chunk * rail->chunk, n = elements_of(rail, chunk);
     char *sums = chunk_of_room(rail, chunk), *result = rail->dest + at * rail->size;
-    struct uccs_wait wait = {0};
+    struct uccs_wait wait uccs_scoped = {0};
     while (nodes->mine > 0 && !atomic_load_acquire(flag_of(rail, false, chunk))) { /* release: the parcel's signal */
         pass_results(rail, false);
         uccs_pause(&wait);

@@ -79,7 +79,7 @@ static bool claim(struct node_set *entry, const struct node_set *wanted)
 
 static bool is(struct node_set *entry, const struct node_set *wanted)
 {
-    struct uccs_wait wait = {0};
+    struct uccs_wait wait uccs_scoped = {0};
     while (atomic_load_acquire(&entry->state) == SET_CLAIMED)
         uccs_pause(&wait);
     return entry->start == wanted->start && entry->stride == wanted->stride && entry->size == wanted->size &&

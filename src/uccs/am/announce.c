@@ -84,7 +84,7 @@ static int send_loan(const struct uccs_endpoint *endpoint, int slot, enum uccs_a
                      const struct content *content, const struct uccs_op *op)
 {
     char message[UCCS_MEDIUM_MAX];
-    struct uccs_wait wait = {0};
+    struct uccs_wait wait uccs_scoped = {0};
     uint32_t read = 0;
     bool blocking = !op || !op->nonblocking;
     uccs_request_t *local = op ? op->local : 0, before = local ? *local : UCCS_REQUEST_NULL;

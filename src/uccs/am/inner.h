@@ -19,7 +19,7 @@ static inline bool uccs_handler_known(const struct uccs_handler *entry)
 static inline void uccs_handler_write(struct uccs_handler *entry, enum uccs_am_class cls, uccs_am_handler handler,
                                       void *argument)
 {
-    struct uccs_wait wait = {0};
+    struct uccs_wait wait uccs_scoped = {0};
     uint32_t version = atomic_load_relaxed(&entry->version) & ~1u;
     while (!atomic_cas_acquire(&entry->version, &version, version + 1)) { /* release: the last writer */
         uccs_yield(&wait);
@@ -34,7 +34,7 @@ static inline void uccs_handler_write(struct uccs_handler *entry, enum uccs_am_c
 /* Returns one registration. Its `handler` is null when no handler is registered. */
 static inline struct uccs_handler uccs_handler_read(const struct uccs_handler *entry)
 {
-    struct uccs_wait wait = {0};
+    struct uccs_wait wait uccs_scoped = {0};
     for (;;) {
         struct uccs_handler read = {.version = atomic_load_acquire(&entry->version)}; /* release: uccs_handler_write */
         read.cls = atomic_load_acquire(&entry->cls);

@@ -43,7 +43,7 @@ static void landed(struct uccs_block *block)
 /* Asks for a piece. Returns false when no room can come for it. */
 static bool ask(uint32_t index, const struct piece *what)
 {
-    struct uccs_wait wait = {0};
+    struct uccs_wait wait uccs_scoped = {0};
     struct uccs_block *block;
     while (!(block = uccs_stage_get(UCCS_ROOM_LIBRARY, sizeof *what + what->length))) {
         if (!uccs_stage_expected(UCCS_ROOM_LIBRARY))
@@ -60,7 +60,7 @@ static bool ask(uint32_t index, const struct piece *what)
 
 static int pull(uint32_t index, uint64_t from, char *to, size_t length)
 {
-    struct uccs_wait wait = {0};
+    struct uccs_wait wait uccs_scoped = {0};
     uint32_t pending = 0;
     bool room = true;
     for (size_t at = 0, bytes; at < length && room; at += bytes) {

@@ -45,7 +45,7 @@ void uccs_am_leave(uint32_t *inside)
 static void wait_for_phase(uint32_t old)
 {
     for (int i = 0; i < POLLERS; i++) {
-        struct uccs_wait wait = {0};
+        struct uccs_wait wait uccs_scoped = {0};
         while (atomic_load_seqcst(&pollers[i].inside[old]))
             uccs_yield(&wait);
     }

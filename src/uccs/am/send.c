@@ -73,7 +73,7 @@ static lat_cold void tell_no_room(const struct uccs_sending *s)
 /* Returns UCCS_OK, or UCCS_AGAIN when there is no room and the message must not wait. */
 static int push(const struct uccs_sending *s)
 {
-    struct uccs_wait wait = {0};
+    struct uccs_wait wait uccs_scoped = {0};
     struct uccs_late late = {0};
     uint64_t *count = &sent[s->context][s->head.lane].count;
     atomic_fetch_add_relaxed(count, 1); /* before it can be handled */
@@ -96,7 +96,7 @@ static int push(const struct uccs_sending *s)
  * when no room can come. */
 static int stage(struct uccs_sending *s)
 {
-    struct uccs_wait wait = {0};
+    struct uccs_wait wait uccs_scoped = {0};
     struct uccs_late late = {0};
     bool staged = s->head.length > UCCS_SHORT_MAX;
     /* A reply must find room whatever the program has sent and its receivers have not handled. */

@@ -133,14 +133,14 @@ bool uccs_deferred_done(const struct uccs_stream *stream)
 
 void uccs_deferred_wait(const struct uccs_stream *stream)
 {
-    struct uccs_wait wait = {0};
+    struct uccs_wait wait uccs_scoped = {0};
     while (!uccs_deferred_done(stream))
         uccs_am_serve(&wait);
 }
 
 void uccs_deferred_wait_mine(const struct uccs_stream *stream)
 {
-    struct uccs_wait wait = {0};
+    struct uccs_wait wait uccs_scoped = {0};
     const struct uccs_part *part = mine(stream);
     while (!is_done(part))
         uccs_am_serve(&wait);
@@ -166,7 +166,7 @@ void uccs_stream_rest(struct uccs_stream *stream)
 
 void uccs_stream_end(struct uccs_stream *stream)
 {
-    struct uccs_wait wait = {0};
+    struct uccs_wait wait uccs_scoped = {0};
     while (!all_done(stream))
         uccs_am_serve(&wait);
     if (stream->shared)

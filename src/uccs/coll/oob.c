@@ -161,7 +161,7 @@ static bool make_head(uccs_rte_ec_t peer, int tag, uccs_group_t group, struct he
 /* Fills a block with everything but the head. Returns null when no room can come. */
 static struct uccs_block *fill_block(size_t bytes, const struct uccs_rte_iovec *iov, uint32_t count)
 {
-    struct uccs_wait wait = {0};
+    struct uccs_wait wait uccs_scoped = {0};
     struct uccs_block *block;
     while (!(block = uccs_stage_get(UCCS_ROOM_PROGRAM, sizeof(struct head) + bytes))) {
         if (!uccs_stage_expected(UCCS_ROOM_PROGRAM))
@@ -191,7 +191,7 @@ int uccs_rte_send(const struct uccs_rte_iovec *iov, uint32_t count, uccs_rte_ec_
         return UCCS_RTE_ERROR_OUT_OF_RESOURCE;
     head.number = atomic_fetch_add_relaxed(&sent[pe], 1); /* from here on the message is sent in any case */
     memcpy(block->payload, &head, sizeof head);
-    struct uccs_wait wait = {0};
+    struct uccs_wait wait uccs_scoped = {0};
     while (!uccs_am_try((uint32_t)pe - uccs_core.first, UCCS_INNER_OOB, 0, sizeof head + bytes, block))
         uccs_am_serve(&wait);
     return UCCS_RTE_SUCCESS;
@@ -246,7 +246,7 @@ int uccs_rte_unpack(const struct uccs_rte_iovec *data, const void *src, uint32_t
 int uccs_rte_recv(const struct uccs_rte_iovec *iov, uint32_t count, uccs_rte_ec_t source, int tag, uccs_group_t group)
 {
     struct head wanted;
-    struct uccs_wait wait = {0};
+    struct uccs_wait wait uccs_scoped = {0};
     struct arrival *found;
     if (!valid_iov(iov, count) || !make_head(source, tag, group, &wanted))
         return UCCS_RTE_ERROR_BAD_INPUT;

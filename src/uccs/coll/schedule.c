@@ -124,7 +124,7 @@ static int poll_others(void)
 
 void uccs_schedule_run(struct uccs_schedule *s, bool user)
 {
-    struct uccs_wait wait = {0};
+    struct uccs_wait wait uccs_scoped = {0};
     while (!uccs_schedule_advance(s))
         if (user)
             uccs_am_serve(&wait);

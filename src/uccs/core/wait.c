@@ -9,6 +9,7 @@
 
 #define YIELDS_BEFORE_SLEEP 500 /* some milliseconds on a crowded node */
 #define SLEEP_NANOSECONDS 50000
+#define YIELDS_A_STAY 8 /* after so many yields a waiter looks at the clock */
 #define LOOKS_A_PAUSE 16 /* a pause lasts as long as this many looks */
 
 _Thread_local uint8_t uccs_misses;
@@ -208,7 +209,7 @@ uint64_t uccs_work_polls(void)
 
 void uccs_work_finish(void)
 {
-    struct uccs_wait wait = {0};
+    struct uccs_wait wait uccs_scoped = {0};
     while (work_is_left())
         uccs_pause(&wait);
 }
@@ -263,6 +264,8 @@ void uccs_yield_slow(struct uccs_wait *wait)
     if (uccs_pollers())
         return;
     uint32_t yields = ++wait->looks - uccs_core.spin;
+    if (lat_unlikely(yields % YIELDS_A_STAY == 0))
+        uccs_stay(wait);
     if (!uccs_core.oversubscribed || yields < YIELDS_BEFORE_SLEEP) {
         sched_yield();
         return;

@@ -9,13 +9,14 @@
  * further away needs longer, the waiter pauses between two looks.
  *
  * Any thread:
- *     struct uccs_wait wait = {0};
+ *     struct uccs_wait wait uccs_scoped = {0};
  *     while (atomic_load_acquire(flag) != value)
  *         uccs_pause(&wait);
  */
 #ifndef UCCS_CORE_WAIT_H
 #define UCCS_CORE_WAIT_H
 
+#include "rte/node.h"
 #include "uccs/core/core.h"
 #include "uccs/core/poller.h"
 
@@ -23,9 +24,41 @@
 
 enum { UCCS_FAST_LOOKS = 64 }; /* after this many looks a waiter pauses between looks */
 
+/* Starts zeroed but for `on`, which says what the wait is for, to those who ask why the job hangs. */
 struct uccs_wait {
     uint32_t looks;
+    uint32_t stay;  /* the record of a wait that lasts (rte/stay.h); 0: none */
+    uint64_t since; /* when the wait became slow; 0: it has not */
+    struct node_awaited on;
 };
+
+/* Every struct uccs_wait is declared with this attribute, which ends its record with its scope. */
+#define uccs_scoped __attribute__((cleanup(uccs_wait_end)))
+
+void uccs_stay(struct uccs_wait *wait);
+void uccs_stay_end(struct uccs_wait *wait);
+
+static inline void uccs_wait_end(struct uccs_wait *wait)
+{
+    if (lat_unlikely(wait->stay))
+        uccs_stay_end(wait);
+}
+
+/* Says that a wait is for a variable of this PE. */
+static inline struct node_awaited uccs_await_variable(const void *object, int kind, const char *compare, uint64_t value)
+{
+    return (struct node_awaited){.about = NODE_ABOUT_VARIABLE,
+                                 .kind = (uint8_t)kind,
+                                 .compare = {compare[0], compare[1]},
+                                 .object = (uintptr_t)object,
+                                 .number = value};
+}
+
+/* Says that a wait is for one other PE. */
+static inline struct node_awaited uccs_await_pe(int pe)
+{
+    return (struct node_awaited){.about = NODE_ABOUT_PES, .start = pe, .stride = 1, .size = 1};
+}
 
 /* Pollers look for messages that other processes have sent to this one. A poller returns non-zero when it found
  * something, else 0, and must not wait. Upper folders add their pollers, so that every wait serves these folders

@@ -196,7 +196,7 @@ void uccs_rte_progress(void)
 int uccs_rte_barrier(uccs_group_t group)
 {
     uccs_request_t request = UCCS_REQUEST_NULL;
-    struct uccs_wait wait = {0};
+    struct uccs_wait wait uccs_scoped = {0};
     int status = uccs_barrier_nb(group, &request);
     if (status != UCCS_OK)
         return status == UCCS_ERR_NO_MEMORY ? UCCS_RTE_ERROR_OUT_OF_RESOURCE : UCCS_RTE_ERROR_BAD_INPUT;

@@ -149,7 +149,7 @@ static int pause_or_refuse(int status, struct uccs_wait *wait)
 
 int uccs_wait(uccs_request_t *request)
 {
-    struct uccs_wait wait = {0};
+    struct uccs_wait wait uccs_scoped = {0};
     int status = request ? UCCS_IN_PROGRESS : UCCS_ERR_INVALID;
     while (status == UCCS_IN_PROGRESS)
         status = pause_or_refuse(look(request), &wait);
@@ -158,7 +158,7 @@ int uccs_wait(uccs_request_t *request)
 
 int uccs_wait_all(uccs_request_t *requests, size_t n)
 {
-    struct uccs_wait wait = {0};
+    struct uccs_wait wait uccs_scoped = {0};
     int status = n && !requests ? UCCS_ERR_INVALID : UCCS_IN_PROGRESS;
     while (status == UCCS_IN_PROGRESS)
         status = pause_or_refuse(look_all(requests, n), &wait);
@@ -167,7 +167,7 @@ int uccs_wait_all(uccs_request_t *requests, size_t n)
 
 int uccs_wait_any(uccs_request_t *requests, size_t n, size_t *index)
 {
-    struct uccs_wait wait = {0};
+    struct uccs_wait wait uccs_scoped = {0};
     int status = (n && !requests) || !index ? UCCS_ERR_INVALID : UCCS_IN_PROGRESS;
     while (status == UCCS_IN_PROGRESS)
         status = pause_or_refuse(look_any(requests, n, index), &wait);
@@ -176,7 +176,7 @@ int uccs_wait_any(uccs_request_t *requests, size_t n, size_t *index)
 
 int uccs_wait_some(uccs_request_t *requests, size_t n, size_t *count, size_t *indices)
 {
-    struct uccs_wait wait = {0};
+    struct uccs_wait wait uccs_scoped = {0};
     int status = (n && (!requests || !indices)) || !count ? UCCS_ERR_INVALID : UCCS_IN_PROGRESS;
     while (status == UCCS_IN_PROGRESS)
         status = pause_or_refuse(look_some(requests, n, count, indices), &wait);

@@ -135,7 +135,7 @@ static int go_on(uccs_counter_t counter, struct uccs_wait *wait)
 
 int uccs_counter_wait(uccs_counter_t counter, int64_t at_least)
 {
-    struct uccs_wait wait = {0};
+    struct uccs_wait wait uccs_scoped = {0};
     if (!uccs_counter_live(counter))
         return UCCS_ERR_STALE;
     int status = UCCS_OK;
@@ -147,7 +147,7 @@ int uccs_counter_wait(uccs_counter_t counter, int64_t at_least)
 /* Subtracts by compare and swap. Arrivals in between only make it try again, and it takes the value exactly once. */
 int uccs_counter_consume(uccs_counter_t counter, int64_t value)
 {
-    struct uccs_wait wait = {0};
+    struct uccs_wait wait uccs_scoped = {0};
     if (!uccs_counter_live(counter))
         return UCCS_ERR_STALE;
     if (value < 0)

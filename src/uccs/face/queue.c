@@ -37,7 +37,7 @@ int uccs_queue_poll(uccs_queue_t queue, struct uccs_entry *entries, size_t *coun
 
 int uccs_queue_wait(uccs_queue_t queue, struct uccs_entry *entries, size_t *count)
 {
-    struct uccs_wait wait = {0};
+    struct uccs_wait wait uccs_scoped = {0};
     size_t found;
     if (!queue || !entries || !count || !*count)
         return UCCS_ERR_INVALID;

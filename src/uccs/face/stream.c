@@ -161,7 +161,7 @@ static bool settled(const struct uccs_stream *stream, bool messages)
 /* Waits for what peers of this node execute, and for messages. */
 static int settle(const struct uccs_stream *stream, bool messages)
 {
-    struct uccs_wait wait = {0};
+    struct uccs_wait wait uccs_scoped = {0};
     struct uccs_late late = {0};
     while (!settled(stream, messages)) {
         if (uccs_handlers_running)

@@ -38,7 +38,7 @@ static void tell_importer(int pe, uint64_t region, struct uccs_request *all)
 void uccs_far_memory_gone(uint64_t region, const uint64_t *importers)
 {
     struct uccs_request all = {.pending = 1};
-    struct uccs_wait wait = {0};
+    struct uccs_wait wait uccs_scoped = {0};
     for (int pe = 0; pe < uccs_core.npes; pe++)
         if (importers[pe / 64] >> pe % 64 & 1)
             tell_importer(pe, region, &all);

@@ -11,7 +11,7 @@ bool link_busy(const struct link_lane *lane)
 
 void link_make_room(struct link_lane *lane)
 {
-    struct uccs_wait wait = {0};
+    struct uccs_wait wait uccs_scoped = {0};
     while (link_busy(lane))
         link_pause(lane, &wait);
 }
@@ -24,14 +24,14 @@ bool link_ask_busy(const struct link_lane *lane)
 /* Waits while the targets hold too many bytes of answers; a target holds an answer until it has left. */
 static void make_room_to_ask(struct link_lane *lane)
 {
-    struct uccs_wait wait = {0};
+    struct uccs_wait wait uccs_scoped = {0};
     while (link_ask_busy(lane))
         link_pause(lane, &wait);
 }
 
 void link_await(struct link_lane *lane, const uint32_t *flag)
 {
-    struct uccs_wait wait = {0};
+    struct uccs_wait wait uccs_scoped = {0};
     while (!atomic_load_acquire(flag)) /* release: link_send_free, link_settle */
         link_pause(lane, &wait);
 }

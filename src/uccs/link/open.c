@@ -109,7 +109,7 @@ void link_settle_all(void)
     watch_line_rest();
     if (uccs_progress_open_anyway() != 0)
         watch_fail("cannot serve the other PEs");
-    struct uccs_wait wait = {0};
+    struct uccs_wait wait uccs_scoped = {0};
     for (uint64_t left = link_lanes_open(); left; left &= left - 1)
         while (!drained(&link_lanes[__builtin_ctzll(left)]))
             uccs_yield(&wait);

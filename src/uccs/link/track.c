@@ -132,7 +132,7 @@ static bool is_local(struct link_track *track, const int *pes, size_t npes)
 
 void link_track_wait_local(struct link_track *track, const int *pes, size_t npes)
 {
-    struct uccs_wait wait = {0};
+    struct uccs_wait wait uccs_scoped = {0};
     while (!is_local(track, pes, npes))
         link_pause(lane_of(track), &wait);
 }
@@ -141,7 +141,7 @@ void link_track_wait_local(struct link_track *track, const int *pes, size_t npes
 bool link_track_quiet(struct link_track *track, const int *pes, size_t npes)
 {
     struct uccs_request all = {.pending = 1};
-    struct uccs_wait wait = {0};
+    struct uccs_wait wait uccs_scoped = {0};
     struct link_lane *lane = lane_of(track);
     link_track_flush(track, pes, npes, &all);
     while (atomic_load_acquire(&all.pending) != 1) /* acqrel: uccs_request_finish */
@@ -166,7 +166,7 @@ bool link_track_idle(struct link_track *track)
 void link_track_wait_reads(struct link_track *track, int pe)
 {
     struct link_lane *lane = lane_of(track);
-    struct uccs_wait wait = {0};
+    struct uccs_wait wait uccs_scoped = {0};
     for (bool reads = true; reads;) {
         pthread_mutex_lock(&lane->lock);
         struct link_mark *mark = link_mark_find(track, pe);

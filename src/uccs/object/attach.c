@@ -57,7 +57,7 @@ struct look {
 
 static struct look begin_look(const struct uccs_attached *table, int owner)
 {
-    struct uccs_wait wait = {0};
+    struct uccs_wait wait uccs_scoped = {0};
     for (;;) {
         struct look look = {.table = table, .version = atomic_load_acquire(&table->version)}; /* release: change */
         look.count = atomic_load_acquire(&table->count);

@@ -69,7 +69,7 @@ static bool try_tell(int owner)
 
 static lat_cold void tell_owner(int owner)
 {
-    struct uccs_wait wait = {0};
+    struct uccs_wait wait uccs_scoped = {0};
     while (!try_tell(owner))
         uccs_am_serve(&wait);
 }
@@ -95,7 +95,7 @@ static bool enter_soon(struct uccs_ticket_lock *lock, uint32_t ticket, enum uccs
 
 static lat_cold void await_turn(struct uccs_ticket_lock *lock, uint32_t ticket, enum uccs_lock_mode mode, int owner)
 {
-    struct uccs_wait wait = {0};
+    struct uccs_wait wait uccs_scoped = {0};
     bool tell;
     if (!enter_soon(lock, ticket, mode, &tell))
         while (!uccs_ticket_enter(lock, ticket, mode, &tell)) {
@@ -158,7 +158,7 @@ int uccs_lock_nb(uccs_endpoint_t endpoint, uccs_memory_t memory, size_t offset, 
 static int lock_far(const struct uccs_region *memory, size_t offset, enum uccs_lock_mode mode)
 {
     struct uccs_request mine = {.pending = 1}; /* it has an owner and no parent, so nobody frees it */
-    struct uccs_wait wait = {0};
+    struct uccs_wait wait uccs_scoped = {0};
     uccs_far_lock(memory->owner, place_of(memory, offset), mode, &mine);
     while (atomic_load_acquire(&mine.pending) != 1) /* acqrel: uccs_request_finish */
         uccs_am_serve(&wait);

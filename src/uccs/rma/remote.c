@@ -89,7 +89,7 @@ static void landed(struct uccs_block *block)
 /* Returns null when no room can come, or with `nowait` when there is none now. */
 static struct uccs_block *get_block(size_t length, bool nowait)
 {
-    struct uccs_wait wait = {0};
+    struct uccs_wait wait uccs_scoped = {0};
     struct uccs_block *block;
     while (!(block = uccs_stage_get(UCCS_ROOM_LIBRARY, sizeof(struct call) + length))) {
         if (!uccs_stage_expected(UCCS_ROOM_LIBRARY) || nowait)
@@ -132,7 +132,7 @@ static int post(struct uccs_stream *stream, const struct uccs_region *memory, co
 {
     const bool nowait = later && later->nowait;
     struct uccs_block *block = get_block(what->length, nowait);
-    struct uccs_wait wait = {0};
+    struct uccs_wait wait uccs_scoped = {0};
     if (!block)
         return nowait ? UCCS_AGAIN : UCCS_ERR_NO_MEMORY;
     struct call *call = (struct call *)block->payload;
@@ -156,7 +156,7 @@ static int post(struct uccs_stream *stream, const struct uccs_region *memory, co
 
 static int finish(struct wait *wait, int status)
 {
-    struct uccs_wait turns = {0};
+    struct uccs_wait turns uccs_scoped = {0};
     while (atomic_load_acquire(&wait->pending)) /* acqrel: landed */
         uccs_am_serve(&turns);
     return status == UCCS_OK ? wait->status : status;

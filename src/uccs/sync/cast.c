@@ -95,7 +95,7 @@ void uccs_nodes_cast(struct uccs_team *team, void *dest, const void *source, siz
         memcpy(place, source, nodes->near.size > 1 ? bytes : 0);
         atomic_store_release(flag, number); /* acquire: the near members' load below */
     } else {
-        struct uccs_wait wait = {0};
+        struct uccs_wait wait uccs_scoped = {.on = uccs_await_pe(uccs_team_pe(team, root))};
         while (atomic_load_acquire(flag) < number) /* release: the message's signal, or a near root's store */
             uccs_pause(&wait);
         if (nodes->near.rank == 0 && root_node != nodes->mine)

@@ -106,4 +106,15 @@ static inline bool uccs_team_is_near(const struct uccs_team *team, int rank)
     return (uint32_t)(team->start + rank * team->stride) < uccs_core.size;
 }
 
+/* Says that a wait is for the other members to come to a meeting or an exchange of the team. */
+static inline struct node_awaited uccs_await_team(const struct uccs_team *team, uint64_t number)
+{
+    return (struct node_awaited){.about = NODE_ABOUT_PES,
+                                 .start = uccs_team_pe(team, 0),
+                                 .stride = team->stride,
+                                 .size = team->size,
+                                 .object = (uint64_t)(int64_t)team->slot,
+                                 .number = number};
+}
+
 #endif

@@ -142,7 +142,7 @@ static bool swap_advance(struct uccs_swap *swap)
 
 void uccs_nodes_settle(const uint32_t *held)
 {
-    struct uccs_wait wait = {0};
+    struct uccs_wait wait uccs_scoped = {0};
     while (atomic_load_acquire(held) != 0) /* acqrel: link_send_free */
         uccs_pause(&wait);
 }
@@ -151,7 +151,7 @@ void uccs_nodes_settle(const uint32_t *held)
 static void swap_await(struct uccs_swap *swap)
 {
     struct uccs_nodes *nodes = swap->team->nodes;
-    struct uccs_wait wait = {0};
+    struct uccs_wait wait uccs_scoped = {.on = uccs_await_team(swap->team, swap->number)};
     while (!swap_advance(swap))
         uccs_pause(&wait);
     uccs_nodes_settle(&swap->held);

@@ -1,0 +1,111 @@
+#include "place.h"
+
+#include "message.h"
+#include "symbolizer.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Adds one line of /proc/PID/maps: "start-end mode offset device inode path". */
+static void add_map(struct maps *maps, char *line)
+{
+    struct map map = {0};
+    unsigned long start, end, offset;
+    char mode[8];
+    int used = 0;
+    if (sscanf(line, "%lx-%lx %7s %lx %*s %*s %n", &start, &end, mode, &offset, &used) != 4 || line[used] != '/')
+        return;
+    line[strcspn(line, "\n")] = 0;
+    map = (struct map){start, end, offset, elf_open(line + used)};
+    maps->map = say_if_null(realloc(maps->map, (maps->count + 1) * sizeof *maps->map));
+    maps->map[maps->count++] = map;
+}
+
+static void find_program(struct maps *maps, pid_t pid)
+{
+    char link[64], path[PATH_MAX];
+    uint64_t address;
+    snprintf(link, sizeof link, "/proc/%d/exe", (int)pid);
+    ssize_t bytes = readlink(link, path, sizeof path - 1);
+    path[bytes > 0 ? bytes : 0] = 0;
+    for (size_t i = 0; i < maps->count && !maps->program; i++)
+        if (strcmp(maps->map[i].elf->path, path) == 0 && elf_address(maps->map[i].elf, maps->map[i].offset, &address)) {
+            maps->program = maps->map[i].elf;
+            maps->shift = maps->map[i].start - address;
+        }
+}
+
+void maps_read(struct maps *maps, pid_t pid)
+{
+    char path[64], line[PATH_MAX + 256];
+    *maps = (struct maps){0};
+    snprintf(path, sizeof path, "/proc/%d/maps", (int)pid);
+    FILE *file = fopen(path, "re");
+    if (!file)
+        return;
+    while (fgets(line, sizeof line, file))
+        add_map(maps, line);
+    fclose(file);
+    find_program(maps, pid);
+}
+
+void maps_free(struct maps *maps)
+{
+    free(maps->map);
+    *maps = (struct maps){0};
+}
+
+struct place place_of(const struct maps *maps, uint64_t address)
+{
+    struct place place = {NULL, address};
+    for (size_t i = 0; i < maps->count; i++) {
+        const struct map *map = &maps->map[i];
+        if (address >= map->start && address < map->end &&
+            elf_address(map->elf, address - map->start + map->offset, &place.address)) {
+            place.elf = map->elf;
+            return place;
+        }
+    }
+    return place;
+}
+
+bool place_variable(const struct maps *maps, uint64_t address, char *text, size_t room)
+{
+    uint64_t start;
+    const char *name = maps->program ? elf_variable(maps->program, address - maps->shift, &start) : NULL;
+    if (!name)
+        return false;
+    uint64_t offset = address - maps->shift - start;
+    if (offset)
+        snprintf(text, room, "%s + %llu bytes", name, (unsigned long long)offset);
+    else
+        snprintf(text, room, "%s", name);
+    return true;
+}
+
+static const char *base_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+/* The call lies before its return address. */
+void place_line(struct place place, char *text, size_t room)
+{
+    uint64_t start;
+    if (!place.elf) {
+        snprintf(text, room, "0x%llx", (unsigned long long)place.address);
+        return;
+    }
+    if (symbolizer_line(place.elf->path, place.address - 1, text, room))
+        return;
+    const char *name = elf_function(place.elf, place.address - 1, &start);
+    if (name)
+        snprintf(text, room, "%s + 0x%llx (%s)", name, (unsigned long long)(place.address - 1 - start),
+                 base_name(place.elf->path));
+    else
+        snprintf(text, room, "%s + 0x%llx", base_name(place.elf->path), (unsigned long long)place.address - 1);
+}

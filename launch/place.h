@@ -1,0 +1,39 @@
+/* Places in the code and the data of a PE: the file, the function, the source line. One thread. */
+#ifndef LAUNCH_PLACE_H
+#define LAUNCH_PLACE_H
+
+#include "elf.h"
+
+#include <sys/types.h>
+
+/* A place that is the same for all PEs that run the same file, wherever it is mapped. */
+struct place {
+    const struct elf *elf; /* null: no file is mapped there */
+    uint64_t address;
+};
+
+/* The files that a process has mapped. */
+struct maps {
+    struct map {
+        uint64_t start, end, offset;
+        const struct elf *elf;
+    } *map;
+    size_t count;
+    const struct elf *program; /* the file that the process runs; null: not known */
+    uint64_t shift;            /* from the program's symbols to its memory */
+};
+
+/* Reads the maps of a process; an ended one has none. */
+void maps_read(struct maps *maps, pid_t pid);
+void maps_free(struct maps *maps);
+
+struct place place_of(const struct maps *maps, uint64_t address);
+
+/* Writes "flag" or "flag + 8 bytes" for a variable of the program. Returns false when there is none around. */
+bool place_variable(const struct maps *maps, uint64_t address, char *text, size_t room);
+
+/* Writes "file.c:12" for a return address, or "function" with its file where no source line is known. It runs the
+ * addr2line or llvm-symbolizer of the system. */
+void place_line(struct place place, char *text, size_t room);
+
+#endif

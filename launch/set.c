@@ -1,0 +1,73 @@
+#include "set.h"
+
+#include "message.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static size_t bytes_of(uint32_t size)
+{
+    return size / 8 + 1;
+}
+
+struct set set_make(uint32_t size)
+{
+    return (struct set){.size = size, .in = say_if_null(calloc(1, bytes_of(size)))};
+}
+
+struct set set_copy(const struct set *set)
+{
+    struct set copy = set_make(set->size);
+    copy.count = set->count;
+    memcpy(copy.in, set->in, bytes_of(set->size));
+    return copy;
+}
+
+void set_free(struct set *set)
+{
+    free(set->in);
+    *set = (struct set){0};
+}
+
+bool set_has(const struct set *set, uint32_t number)
+{
+    return number < set->size && (set->in[number / 8] >> number % 8 & 1);
+}
+
+void set_add(struct set *set, uint32_t number)
+{
+    if (number >= set->size || set_has(set, number))
+        return;
+    set->in[number / 8] |= (uint8_t)(1 << number % 8);
+    set->count++;
+}
+
+bool set_equal(const struct set *one, const struct set *other)
+{
+    return one->size == other->size && memcmp(one->in, other->in, bytes_of(one->size)) == 0;
+}
+
+/* Three numbers in a row and more are written as their first and last. */
+int set_write(const struct set *set, uint32_t first, char *text, size_t room)
+{
+    size_t used = 0;
+    text[0] = 0;
+    for (uint32_t from = 0; from < set->size; from++) {
+        if (!set_has(set, from))
+            continue;
+        uint32_t to = from;
+        while (set_has(set, to + 1))
+            to++;
+        to = to - from < 2 ? from : to;
+        if (used + 32 > room) {
+            used += (size_t)snprintf(text + used, room - used, ",...");
+            break;
+        }
+        used += (size_t)snprintf(text + used, room - used, "%s%u", used ? "," : "", from + first);
+        if (to != from)
+            used += (size_t)snprintf(text + used, room - used, "-%u", to + first);
+        from = to;
+    }
+    return (int)used;
+}

@@ -1,0 +1,24 @@
+/* Sets of PEs, and how they are written: "0,2,3", "0-5,7". Plain memory, one thread. */
+#ifndef LAUNCH_SET_H
+#define LAUNCH_SET_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct set {
+    uint32_t size, count; /* numbers are below size; count of them are in */
+    uint8_t *in;          /* bits */
+};
+
+struct set set_make(uint32_t size);
+struct set set_copy(const struct set *set);
+void set_free(struct set *set);
+void set_add(struct set *set, uint32_t number);
+bool set_has(const struct set *set, uint32_t number);
+bool set_equal(const struct set *one, const struct set *other);
+
+/* Writes the numbers, each larger by `first`; cuts a long list with "...". Returns the length of the text. */
+int set_write(const struct set *set, uint32_t first, char *text, size_t room);
+
+#endif

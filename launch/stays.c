@@ -1,0 +1,147 @@
+#include "stays.h"
+
+#include "base/kind.h"
+#include "message.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+/* Copies a record. Returns false when it is none, or was taken back meanwhile. */
+static bool copy_stay(struct node_stay *copy, const struct node_stay *stay)
+{
+    if (atomic_load_acquire(&stay->state) != NODE_STAY_VALID) /* release: rte_stay_begin */
+        return false;
+    memcpy(copy, stay, sizeof *copy);
+    atomic_fence_acquire();
+    return atomic_load_relaxed(&stay->state) == NODE_STAY_VALID && atomic_load_relaxed(&stay->since) == copy->since &&
+           copy->depth <= NODE_STAY_FRAMES;
+}
+
+static bool is_of_library(struct place place)
+{
+    const char *slash = place.elf ? strrchr(place.elf->path, '/') : NULL;
+    return slash && strncmp(slash, "/liblateral", 11) == 0;
+}
+
+/* The library's functions in a program that it is linked into statically. */
+static bool is_library_name(const char *name)
+{
+    static const char *const fronts[] = {"shmem", "pshmem", "uccs_", "lat_", "rte_", "MPI_", "PMPI_", "MPIX_"};
+    for (size_t i = 0; i < sizeof fronts / sizeof *fronts; i++)
+        if (strncmp(name, fronts[i], strlen(fronts[i])) == 0)
+            return true;
+    return false;
+}
+
+/* Writes the name that a program calls: shmem_ and MPI_ have aliases with a p in front, and the function of a call
+ * without types is lat_. */
+static void write_call(struct waiter *waiter, const char *name)
+{
+    bool alias = strncmp(name, "pshmem", 6) == 0 || strncmp(name, "PMPI", 4) == 0;
+    if (strncmp(name, "lat_", 4) == 0)
+        snprintf(waiter->call, sizeof waiter->call, "shmem_%.60s", name + 4);
+    else
+        snprintf(waiter->call, sizeof waiter->call, "%.60s", name + alias);
+}
+
+/* Finds the outermost function of the library and the place that called it. */
+static void find_call(struct waiter *waiter, const struct node_stay *stay, const struct maps *maps)
+{
+    bool inside = false; /* some frame was of the library as a file of its own */
+    snprintf(waiter->call, sizeof waiter->call, "a wait");
+    for (uint32_t i = 0; i < stay->depth; i++) {
+        struct place place = place_of(maps, stay->frames[i]);
+        uint64_t start;
+        const char *name = place.elf ? elf_function(place.elf, place.address - 1, &start) : NULL;
+        bool shared = is_of_library(place);
+        if (inside && !shared)
+            return;
+        inside |= shared;
+        if (shared ? !name : !name || !is_library_name(name))
+            continue;
+        if (is_library_name(name))
+            write_call(waiter, name);
+        waiter->from = i + 1 < stay->depth ? place_of(maps, stay->frames[i + 1]) : (struct place){0};
+    }
+}
+
+static void write_value(char *text, size_t room, enum kind kind, uint64_t value)
+{
+    bool is_signed = kind == KIND_I16 || kind == KIND_I32 || kind == KIND_I64;
+    if (is_signed)
+        snprintf(text, room, "%" PRId64, (int64_t)value);
+    else
+        snprintf(text, room, "%" PRIu64, value);
+}
+
+static void describe_variable(struct waiter *waiter, const struct node_stay *stay, const struct maps *maps)
+{
+    char name[96] = "value", wanted[24], now[24];
+    const struct node_awaited *on = &stay->on;
+    if (on->object - stay->heap < stay->heap_bytes)
+        snprintf(name, sizeof name, "heap + 0x%" PRIx64, on->object - stay->heap);
+    else
+        place_variable(maps, on->object, name, sizeof name);
+    write_value(wanted, sizeof wanted, on->kind, on->number);
+    write_value(now, sizeof now, on->kind, stay->value);
+    snprintf(waiter->object, sizeof waiter->object, "%s %.*s %s, is %s", name, on->compare[1] == ' ' ? 1 : 2,
+             on->compare, wanted, now);
+}
+
+static double seconds_since(uint64_t then)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec - 1e-9 * (double)then;
+}
+
+static void add_waiter(struct waiters *waiters, uint32_t index, const struct node_stay *stay, const struct maps *maps)
+{
+    waiters->waiter = say_if_null(realloc(waiters->waiter, (waiters->count + 1) * sizeof *waiters->waiter));
+    struct waiter *waiter = &waiters->waiter[waiters->count++];
+    *waiter = (struct waiter){
+        .index = index, .thread = stay->thread, .seconds = seconds_since(stay->since), .on = stay->on};
+    find_call(waiter, stay, maps);
+    if (stay->on.about == NODE_ABOUT_VARIABLE)
+        describe_variable(waiter, stay, maps);
+}
+
+static void read_pe(struct waiters *waiters, const struct view *view, uint32_t index)
+{
+    struct maps maps = {0};
+    bool read = false;
+    for (int i = 0; i < NODE_STAYS; i++) {
+        struct node_stay stay;
+        if (!view->pids[index] || !copy_stay(&stay, view_stay(view, index, i)))
+            continue;
+        if (!read)
+            maps_read(&maps, view->pids[index]);
+        read = true;
+        if (maps.count) /* the process is still there */
+            add_waiter(waiters, index, &stay, &maps);
+    }
+    maps_free(&maps);
+}
+
+void waiters_read(struct waiters *waiters, const struct view *view)
+{
+    *waiters = (struct waiters){0};
+    for (uint32_t index = 0; index < view->node->size; index++)
+        read_pe(waiters, view, index);
+}
+
+void waiters_free(struct waiters *waiters)
+{
+    free(waiters->waiter);
+    *waiters = (struct waiters){0};
+}
+
+bool waiters_meet(const struct waiter *one, const struct waiter *other)
+{
+    const struct node_awaited *a = &one->on, *b = &other->on;
+    return a->about == NODE_ABOUT_PES && b->about == NODE_ABOUT_PES && a->start == b->start && a->stride == b->stride &&
+           a->size == b->size && a->object == b->object && a->number == b->number;
+}

@@ -1,0 +1,32 @@
+/* The waits of a job's PEs that last, as people read them: the call, its object, the source line. One thread.
+ *
+ * PEs write the records (src/rte/stay.h). They are read while the job goes on, so a wait that ends meanwhile is left
+ * out. */
+#ifndef LAUNCH_STAYS_H
+#define LAUNCH_STAYS_H
+
+#include "place.h"
+#include "view.h"
+
+struct waiter {
+    uint32_t index; /* the PE's on its node */
+    int thread;
+    double seconds; /* since the wait began */
+    struct node_awaited on;
+    char call[80];
+    char object[160]; /* "flag == 7, is 0"; empty when the wait is not for a variable */
+    struct place from; /* where the program called */
+};
+
+struct waiters {
+    struct waiter *waiter;
+    size_t count;
+};
+
+void waiters_read(struct waiters *waiters, const struct view *view);
+void waiters_free(struct waiters *waiters);
+
+/* True when both wait in the same meeting of the same PEs. */
+bool waiters_meet(const struct waiter *one, const struct waiter *other);
+
+#endif

@@ -1,0 +1,82 @@
+#include "rte/stay.h"
+
+#include "rte/rte.h"
+
+#include <execinfo.h>
+#include <pthread.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#define OUR_FRAMES 2 /* the innermost frames are of this file and of the slow path that calls it */
+
+static struct node_stay *stays; /* of this PE; null: not mapped */
+
+/* Maps this PE's records. The offset of a mapping is a multiple of the page size. */
+static void map_stays(void)
+{
+    size_t bytes = NODE_STAYS * sizeof *stays, page = (size_t)sysconf(_SC_PAGESIZE);
+    size_t at = node_stays_at(rte.node->size) + (size_t)rte.node_index * bytes;
+    size_t before = at % page;
+    char *base = mmap(0, bytes + before, PROT_READ | PROT_WRITE, MAP_SHARED, rte.fd, (off_t)(at - before));
+    if (base != MAP_FAILED)
+        stays = (struct node_stay *)(base + before);
+}
+
+static struct node_stay *claim_stay(void)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    if (!rte.node || !rte_is_pe())
+        return 0;
+    pthread_once(&once, map_stays);
+    for (int i = 0; stays && i < NODE_STAYS; i++) {
+        uint32_t state = NODE_STAY_FREE;
+        if (atomic_cas_acquire(&stays[i].state, &state, NODE_STAY_CLAIMED)) /* release: rte_stay_end */
+            return &stays[i];
+    }
+    return 0;
+}
+
+static void take_frames(struct node_stay *stay)
+{
+    void *frames[NODE_STAY_FRAMES];
+    int depth = backtrace(frames, NODE_STAY_FRAMES);
+    for (int i = 0; i < depth; i++)
+        stay->frames[i] = (uintptr_t)frames[i];
+    stay->depth = (uint32_t)depth;
+}
+
+uint32_t rte_stay_begin(const struct node_awaited *on, uint64_t since, uintptr_t heap, size_t heap_bytes)
+{
+    struct node_stay *stay = claim_stay();
+    if (!stay)
+        return 0;
+    stay->thread = (int32_t)syscall(SYS_gettid);
+    stay->since = since;
+    stay->on = *on;
+    stay->heap = heap;
+    stay->heap_bytes = heap_bytes;
+    take_frames(stay);
+    atomic_store_release(&stay->state, NODE_STAY_VALID); /* acquire: readers, launch/stays.c */
+    return (uint32_t)(stay - stays) + 1;
+}
+
+void rte_stay_looked(uint32_t stay, uint64_t value)
+{
+    struct node_stay *mine = &stays[stay - 1];
+    atomic_store_relaxed(&mine->value, value);
+    atomic_store_relaxed(&mine->looks, mine->looks + 1);
+}
+
+void rte_stay_end(uint32_t stay)
+{
+    atomic_store_release(&stays[stay - 1].state, NODE_STAY_FREE); /* acquire: claim_stay */
+}
+
+uint64_t rte_stay_now(void)
+{
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
+}

@@ -1,0 +1,24 @@
+/* Stays: waits that last, written down in the node's memory so that the launcher can tell who waits for whom.
+ *
+ * A waiter that has waited in vain for a while makes a record (node.h) and takes it back when its wait ends. Waits that
+ * end soon leave none and pay nothing. Any thread. */
+#ifndef RTE_STAY_H
+#define RTE_STAY_H
+
+#include "rte/node.h"
+
+/* Makes the record of a wait of the calling thread that has begun at `since` (nanoseconds of CLOCK_MONOTONIC). Returns
+ * its number, or 0 when there is no room or no node. Takes the addresses of the callers, which costs some
+ * microseconds. */
+uint32_t rte_stay_begin(const struct node_awaited *on, uint64_t since, uintptr_t heap, size_t heap_bytes);
+
+/* Notes that the waiter has looked again, and the value that the variable has now. */
+void rte_stay_looked(uint32_t stay, uint64_t value);
+
+/* Takes the record back. */
+void rte_stay_end(uint32_t stay);
+
+/* Returns the nanoseconds of CLOCK_MONOTONIC. */
+uint64_t rte_stay_now(void);
+
+#endif
