@@ -44,7 +44,8 @@ static const struct node_stay *stay_of_thread(const struct view *view, uint32_t 
 {
     for (int i = 0; i < NODE_STAYS; i++) {
         const struct node_stay *stay = view_stay(view, index, i);
-        if (atomic_load_acquire(&stay->state) == NODE_STAY_VALID && stay->thread == thread) /* release: rte_stay_begin */
+        if (atomic_load_acquire(&stay->state) == NODE_STAY_VALID &&
+            stay->thread == thread) /* release: rte_stay_begin */
             return stay->on.may_end ? NULL : stay;
     }
     return NULL;

@@ -6,9 +6,9 @@
 
 /* Starts zeroed. */
 struct deadlock {
-    uint64_t since;  /* nanoseconds of CLOCK_MONOTONIC at which the job was first seen stuck like this; 0: it is not */
-    uint64_t mark;   /* a digest of the waits; it changes when one of them begins, ends, or sees another value */
-    uint64_t looks;  /* sum of the looks of the waiters then */
+    uint64_t since; /* nanoseconds of CLOCK_MONOTONIC at which the job was first seen stuck like this; 0: it is not */
+    uint64_t mark;  /* a digest of the waits; it changes when one of them begins, ends, or sees another value */
+    uint64_t looks; /* sum of the looks of the waiters then */
 };
 
 /* Looks at the job. Returns the seconds for which it has been stuck without a change; 0: some PE may go on.

@@ -20,7 +20,8 @@ static const void *part(const struct elf *elf, uint64_t at, uint64_t count, uint
 
 static const Elf64_Ehdr *head_of(const struct elf *elf)
 {
-    const Elf64_Ehdr *head = elf->bytes && elf->size >= sizeof *head ? (const Elf64_Ehdr *)(const void *)elf->bytes : NULL;
+    const Elf64_Ehdr *head =
+        elf->bytes && elf->size >= sizeof *head ? (const Elf64_Ehdr *)(const void *)elf->bytes : NULL;
     bool good = head && memcmp(head->e_ident, ELFMAG, SELFMAG) == 0 && head->e_ident[EI_CLASS] == ELFCLASS64;
     return good ? head : NULL;
 }

@@ -53,7 +53,8 @@ void halt_where(pid_t pid, char *text, size_t room)
         return;
     bool halted = ptrace(PTRACE_INTERRUPT, pid, NULL, NULL) == 0 && await_halt(pid);
     uint64_t counter = halted ? read_counter(pid) : 0;
-    ptrace(PTRACE_DETACH, pid, NULL, NULL); /* fails only when it has not halted; the end of this process detaches too */
+    ptrace(PTRACE_DETACH, pid, NULL,
+           NULL); /* fails only when it has not halted; the end of this process detaches too */
     if (!counter)
         return;
     struct maps maps;

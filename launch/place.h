@@ -17,7 +17,7 @@ struct maps {
     struct map {
         uint64_t start, end, offset;
         const struct elf *elf;
-    } *map;
+    } * map;
     size_t count;
     const struct elf *program; /* the file that the process runs; null: not known */
     uint64_t shift;            /* from the program's symbols to its memory */

@@ -102,8 +102,8 @@ static void add_waiter(struct waiters *waiters, uint32_t index, const struct nod
 {
     waiters->waiter = say_if_null(realloc(waiters->waiter, (waiters->count + 1) * sizeof *waiters->waiter));
     struct waiter *waiter = &waiters->waiter[waiters->count++];
-    *waiter = (struct waiter){
-        .index = index, .thread = stay->thread, .seconds = seconds_since(stay->since), .on = stay->on};
+    *waiter =
+        (struct waiter){.index = index, .thread = stay->thread, .seconds = seconds_since(stay->since), .on = stay->on};
     find_call(waiter, stay, maps);
     if (stay->on.about == NODE_ABOUT_VARIABLE)
         describe_variable(waiter, stay, maps);

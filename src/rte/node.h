@@ -177,7 +177,7 @@ struct node_stay {
     uint64_t heap;                /* where the waiting PE's symmetric heap begins, and its bytes; 0: not known */
     uint64_t heap_bytes;
     struct node_awaited on;
-    uint32_t depth; /* number of frames */
+    uint32_t depth;                    /* number of frames */
     uint64_t frames[NODE_STAY_FRAMES]; /* return addresses, the innermost first */
 };
 _Static_assert(sizeof(struct node_stay) % CACHE_LINE == 0, "stays share no line");

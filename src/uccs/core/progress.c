@@ -149,7 +149,7 @@ static void *run(void *unused)
     (void)unused;
     uccs_progress_me = true;
     uccs_pollers_barred++;
-    prctl(PR_SET_NAME, "lateral-serve"); /* debuggers show it; launch/deadlock.c knows it */
+    prctl(PR_SET_NAME, "lateral-serve");    /* debuggers show it; launch/deadlock.c knows it */
     prctl(PR_SET_TIMERSLACK, MICRO);        /* else short sleeps take twice as long */
     while (!atomic_load_acquire(&ending)) { /* release: uccs_progress_close */
         struct round round = serve_all(brief);

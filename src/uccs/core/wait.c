@@ -9,7 +9,7 @@
 
 #define YIELDS_BEFORE_SLEEP 500 /* some milliseconds on a crowded node */
 #define SLEEP_NANOSECONDS 50000
-#define YIELDS_A_STAY 8 /* after so many yields a waiter looks at the clock */
+#define YIELDS_A_STAY 8  /* after so many yields a waiter looks at the clock */
 #define LOOKS_A_PAUSE 16 /* a pause lasts as long as this many looks */
 
 _Thread_local uint8_t uccs_misses;
