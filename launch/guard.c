@@ -49,10 +49,12 @@ static void front_ready(struct watch *watch)
 
 static void ask_to_end(int signal)
 {
-    if (signal == SIGQUIT && !job.ending && !job.options->quiet)
-        job_report(&job);
-    if (signal != SIGINT && !job.ending && !job.options->quiet)
-        say("job ended by signal %d (%s)", signal, strsignal(signal));
+    bool asks = signal == SIGQUIT;
+    if (signal != SIGINT && !job.ending && !job.options->quiet) {
+        say("job ended by signal %d (%s)%s", signal, strsignal(signal), asks ? "; where the PEs were:" : "");
+        if (asks)
+            job_report(&job);
+    }
     job_end(&job, STATUS_SIGNAL + signal);
     drain_until = loop_now() + DRAIN_MS;
 }

@@ -102,10 +102,13 @@ def test_quiet():
 
 
 def test_timeout():
-    """--timeout: a line and status 124; a job that is faster is not touched."""
-    result = run("-n", 3, "--timeout", "0.5", harness.PE, "sleep:60000")
-    one_line(result, r"time limit of 0.5 s reached \(--timeout\)", 124)
-    assert 0.5 <= result.seconds < 0.5 + SOON, result
+    """--timeout: where the PEs are, and status 124; a job that is faster is not touched. Units of time."""
+    for limit in ("0.5", "0.5s", "0.00833334m"):
+        result = run("-n", 3, "--timeout", limit, harness.PE, "sleep:60000")
+        assert result.status == 124 and len(result.errors) == 2, result
+        assert re.match(r"oshrun: time limit of 0.5 s reached \(--timeout\); where the PEs are:", result.errors[0]), result
+        assert re.match(r"  PE 0-2  has not called shmem_init or uccs_init", result.errors[1]), result
+        assert 0.5 <= result.seconds < 0.5 + SOON, result
     assert good("-n", 2, "--timeout", 50, harness.PE, "sleep:50").seconds < 20
 
 
