@@ -130,7 +130,7 @@ static inline bool run_plain(struct lmpi_window *window, const void *origin, int
     struct lmpi_op found;
     size_t at, bytes;
     if (__builtin_expect(count <= 0 || (unsigned)rank >= (unsigned)window->ranks || !known || !known->dense ||
-                             known->lb || disp < 0 || window->kind,
+                             known->lb || disp < 0 || window->kind || window->promised,
                          0))
         return false;
     const struct lmpi_target *target = &window->target[rank];

@@ -17,7 +17,8 @@ int lmpi_class_of(int status)
 {
     switch (status) {
     case UCCS_OK: return MPI_SUCCESS;
-    case UCCS_ERR_BOUNDS: return MPI_ERR_RMA_RANGE;
+    case UCCS_ERR_BOUNDS:
+    case UCCS_ERR_FAILED: return MPI_ERR_RMA_RANGE; /* a target has refused it */
     case UCCS_ERR_NO_MEMORY: return MPI_ERR_NO_MEM;
     case UCCS_ERR_INVALID: return MPI_ERR_OP;
     case UCCS_ERR_STALE:
