@@ -5,6 +5,7 @@
     bench/run.py --hosts [--keep] ...                     over two hosts of this machine: hosts.py
     bench/run.py --threads ...                            many threads in one process: threads.py
     bench/run.py --mpi ...                                MPI's one-sided functions, with our layer and without: mpi.py
+    bench/run.py --mpix ...                               the figures of the paper behind mpix_rma.h: mpix.py
     bench/run.py --against BUILD ...                      against an older build of Lateral: against.py
 
 Every program of bench/ is plain OpenSHMEM; it is compiled with our oshcc and with that of every peer on the machine.
@@ -20,6 +21,7 @@ from pathlib import Path
 import against
 import hosts
 import mpi
+import mpix
 import node
 import report
 import threads
@@ -47,6 +49,7 @@ def parse():
     parser.add_argument("--hosts", action="store_true", help="over two hosts made on this machine, against peers and ucx_perftest")
     parser.add_argument("--threads", action="store_true", help="many threads in one process, against processes and ucx_perftest")
     parser.add_argument("--mpi", action="store_true", help="MPI's one-sided functions, each MPI with Lateral's layer and without it")
+    parser.add_argument("--mpix", action="store_true", help="the figures of the paper behind mpix_rma.h, on this node and over two hosts")
     parser.add_argument("--keep", action="store_true", help="with --hosts: add to what earlier calls with --keep measured")
     parser.add_argument("--smoke", action="store_true", help="does every program run and print what the table needs?")
     options = parser.parse_args()
@@ -55,7 +58,7 @@ def parse():
     if options.smoke:
         options.quick, options.no_peers, options.rounds = True, True, 1
     options.short = options.quick or bool(options.against)        # programs run fewer and shorter batches
-    options.rounds = options.rounds or (against.ROUNDS if options.against else 2 if options.quick else 5)
+    options.rounds = options.rounds or (against.ROUNDS if options.against else mpix.ROUNDS if options.mpix else 2 if options.quick else 5)
     return options
 
 
@@ -82,6 +85,8 @@ def main():
         return threads.main(options)
     if options.mpi:
         return mpi.main(options)
+    if options.mpix:
+        return mpix.main(options, sys.argv[1:])
     if options.against:
         return against.main(options)
     return show_node(options)

@@ -92,12 +92,12 @@ int main(void)
     pthread_sigmask(SIG_BLOCK, &wake, 0);
     check_start();
     OK(uccs_context_create(0, &context));
-    for (int class = 0; class < 2; class++)
+    for (int class = 0; class < 2; class ++)
         OK(uccs_am_register(context, TAKE + class, classes[class], take, 0));
     peer = check_endpoint(context, 1 - me);
     int64_t pids[2], pid = getpid();
     OK(uccs_allgather(UCCS_GROUP_WORLD, &pid, pids, sizeof pid));
-    for (int class = 0; class < 2; class++)
+    for (int class = 0; class < 2; class ++)
         test_class(class, pids[1]);
     OK(uccs_context_destroy(context));
     return check_pass();
