@@ -88,7 +88,7 @@ enum uccs_thread_mode {
     UCCS_THREAD_MULTIPLE = 0,
     UCCS_THREAD_SINGLE = 1, /* one thread at a time uses the context */
 };
-#define UCCS_CONTEXTS 15
+#define UCCS_CONTEXTS 63
 
 struct uccs_context_attr {
     uint32_t id; /* contexts of different processes with the same id talk to each other; below UCCS_CONTEXTS */

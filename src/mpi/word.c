@@ -92,8 +92,8 @@ int lmpi_swap(struct lmpi_window *window, const struct lmpi_swap *swap)
     return lmpi_class_of(uccs_compare_and_swap(target->endpoint, target->memory, target->offset + (size_t)at, size,
                                                swap->origin, swap->compare, swap->result,
                                                target->local ? 0
-                                               : swap->way  ? swap->way
-                                                            : window->op));
+                                               : swap->way   ? swap->way
+                                                             : window->op));
 }
 
 static void swap_near(void *word, size_t size, const void *origin, const void *compare, void *result)

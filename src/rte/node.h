@@ -21,7 +21,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define NODE_MAGIC 0x4c61746572616c3aull /* "Lateral:"; change it with the layout */
+#define NODE_MAGIC 0x4c61746572616c42ull /* "LateralB"; change it with the layout */
 #define NODE_MAX_PES 65536
 
 enum node_state {
@@ -123,7 +123,7 @@ static inline size_t node_counters_at(uint32_t size)
 
 /* Memory that each PE offers to active messages and to memory handles (src/uccs/core/own.h). Address space; pages exist
  * once touched. */
-#define NODE_OWN_BYTES (84u << 20)
+#define NODE_OWN_BYTES (160u << 20)
 
 static inline size_t node_own_at(uint32_t size)
 {

@@ -72,9 +72,9 @@ struct uccs_message {
     uint32_t source; /* PE */
     uint32_t length;
     uint16_t id;
-    uint8_t staged; /* the payload is in the block */
-    uint8_t lane;   /* of the sending thread */
-    uint64_t block; /* offset in the sender's region; UCCS_NO_BLOCK: nothing to acknowledge */
+    uint16_t staged : 1; /* the payload is in the block */
+    uint16_t lane : 15;  /* of the sending thread */
+    uint64_t block;      /* offset in the sender's region; UCCS_NO_BLOCK: nothing to acknowledge */
     uccs_counter counter;
     int64_t weight;
     char payload[UCCS_SHORT_MAX];
@@ -156,7 +156,7 @@ int uccs_am_poll_network(void);
  * when there is no room at the moment; then it has done nothing. */
 bool uccs_am_try(uint32_t index, uint32_t id, const void *payload, size_t length, struct uccs_block *block);
 
-/* Returns true when all messages of the context have been handled; in thread scope, those of this thread's lane. */
+/* Returns true when all messages of the context have been handled; in thread scope, those of this thread. */
 bool uccs_am_settled(const struct uccs_context *context, enum uccs_scope scope);
 /* Logs a line for a thread that has waited long for the context's messages to be handled. */
 void uccs_am_tell_unsettled(const struct uccs_context *context);

@@ -189,7 +189,7 @@ static void hear_done(struct link_arrival *arrival)
     if (count) {
         give_credit(flow_of((int)header->from, context, header->am_done.ring), count, header->am_done.bytes);
         struct uccs_own *own = uccs_own_mine();
-        (void)atomic_fetch_add_release(&own->handled[context][header->am_done.lane].count,
+        (void)atomic_fetch_add_release(&own->handled[context][header->am_done.lane % OWN_LANES].count,
                                        count); /* acquire: uccs_am_settled */
     }
     if (!block)
@@ -217,7 +217,7 @@ static struct uccs_far_packet *make_packet(const struct link_header *header, siz
     message->length = (uint32_t)bytes;
     message->id = header->am.id;
     message->staged = staged;
-    message->lane = header->am.lane;
+    message->lane = header->am.lane % OWN_LANES;
     message->block = UCCS_NO_BLOCK;
     message->counter = header->am.counter;
     message->weight = header->am.weight;
@@ -337,7 +337,7 @@ static void tell(const struct uccs_far_tally *tally, uint64_t token, bool failed
                                                                 .count = tally->count,
                                                                 .context = (uint8_t)tally->context,
                                                                 .ring = (uint8_t)tally->which,
-                                                                .lane = (uint8_t)tally->lane,
+                                                                .lane = (uint16_t)tally->lane,
                                                                 .failed = failed}}};
     link_issue(link_service(), tally->to, &message);
 }

@@ -95,7 +95,7 @@ size_t uccs_am_most(void);
 uint32_t *uccs_am_enter(void);
 void uccs_am_leave(uint32_t *inside);
 /* Returns a bit for each published context; a hint, as uccs_am_published decides. */
-uint32_t uccs_am_live(void);
+uint64_t uccs_am_live(void);
 
 /* Grows while threads of the program poll; the progress thread's own polls count too. */
 uint64_t uccs_am_polls(void);

@@ -211,8 +211,8 @@ struct uccs_am_found uccs_am_look(int what)
 {
     struct uccs_am_found found = {0};
     bool waiting = atomic_load_relaxed(&uccs_far_am_waiting); /* a hint: the caller looks again */
-    for (uint32_t left = uccs_am_live(); left; left &= left - 1) {
-        uint32_t id = (uint32_t)__builtin_ctz(left);
+    for (uint64_t left = uccs_am_live(); left; left &= left - 1) {
+        uint32_t id = (uint32_t)__builtin_ctzll(left);
         struct uccs_context *context = uccs_am_published(id);
         if (context && id != OWN_INNER)
             found.users += poll_context(context, what);

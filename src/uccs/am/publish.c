@@ -12,7 +12,7 @@
 #define POLLERS 64 /* further threads share entries */
 
 static struct uccs_context *published[OWN_CONTEXTS];
-static uint32_t live; /* a bit for each published context; a hint: published[] decides */
+static uint64_t live; /* a bit for each published context; a hint: published[] decides */
 
 static struct poller {
     cache_aligned uint32_t inside[2];
@@ -61,14 +61,14 @@ void uccs_am_publish(struct uccs_context *context)
 {
     uccs_own_open((uint32_t)uccs_core.me - uccs_core.first, context->attr.id);
     atomic_store_release(&published[context->attr.id], context); /* acquire: uccs_am_published */
-    (void)atomic_fetch_or_acqrel(&live, 1u << context->attr.id);
+    (void)atomic_fetch_or_acqrel(&live, UINT64_C(1) << context->attr.id);
     wake_own_thread(); /* messages may wait already */
 }
 
 /* Waits for both phases, since a thread may have read the phase long before it counted itself in. */
 void uccs_am_retire(struct uccs_context *context)
 {
-    (void)atomic_fetch_and_acqrel(&live, ~(1u << context->attr.id));
+    (void)atomic_fetch_and_acqrel(&live, ~(UINT64_C(1) << context->attr.id));
     atomic_store_seqcst(&published[context->attr.id], 0); /* then look at pollers; partner: uccs_am_enter */
     uccs_pollers_barred++;                                /* the caller holds locks */
     for (int turn = 0; turn < 2; turn++)
@@ -76,7 +76,7 @@ void uccs_am_retire(struct uccs_context *context)
     uccs_pollers_barred--;
 }
 
-uint32_t uccs_am_live(void)
+uint64_t uccs_am_live(void)
 {
     return atomic_load_relaxed(&live);
 }

@@ -164,7 +164,7 @@ int uccs_am_post(struct uccs_sending *s, const struct uccs_context *context, con
     uccs_request_handle before = op && op->request ? *op->request : UCCS_REQUEST_NULL;
     s->context = context->attr.id;
     s->head.source = (uint32_t)uccs_core.me;
-    s->head.lane = (uint8_t)(uccs_thread() % OWN_LANES);
+    s->head.lane = uccs_thread() % OWN_LANES;
     int status = order(s->stream, op);
     if (op && status == UCCS_OK)
         status = begin(s, op);
@@ -197,7 +197,7 @@ bool uccs_am_try(uint32_t index, uint32_t id, const void *payload, size_t length
     s.head.source = (uint32_t)uccs_core.me;
     s.head.length = (uint32_t)length;
     s.head.id = (uint16_t)id;
-    s.head.lane = (uint8_t)(uccs_thread() % OWN_LANES);
+    s.head.lane = uccs_thread() % OWN_LANES;
     s.head.staged = block && length;
     s.head.block = block ? (uint64_t)((char *)block - my_region()) : UCCS_NO_BLOCK;
     s.block = block;
@@ -220,7 +220,7 @@ bool uccs_am_settled(const struct uccs_context *context, enum uccs_scope scope)
     uint32_t id = context->attr.id, mine = uccs_thread() % OWN_LANES;
     if (scope == UCCS_SCOPE_THREAD)
         return lane_settled(id, mine);
-    for (uint32_t lane = 0; lane < OWN_LANES; lane++)
+    for (uint32_t lane = 0, lanes = uccs_threads(); lane < lanes; lane++)
         if (!lane_settled(id, lane))
             return false;
     return true;

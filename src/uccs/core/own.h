@@ -10,14 +10,15 @@
 #include "base/ring.h"
 #include "rte/node.h"
 #include "uccs/core/core.h"
+#include "uccs/core/thread.h"
 
 #define OWN_REGISTRATIONS (1u << 24) /* more than private memory has room for; pages exist once touched */
 #define OWN_STRIPES 64
 #define OWN_STRIPE_BYTES 8192 /* memory under one lock; then the next lock's begins */
-#define OWN_CONTEXTS 16
-#define OWN_INNER (OWN_CONTEXTS - 1) /* the library's own messages (letter.h, remote.h) */
-#define OWN_LANES 16
-#define OWN_RINGS 4 /* request and reply, network and user */
+#define OWN_CONTEXTS 64
+#define OWN_INNER (OWN_CONTEXTS - 1)  /* the library's own messages (letter.h, remote.h) */
+#define OWN_LANES UCCS_THREAD_NUMBERS /* of sending threads; more threads share lanes */
+#define OWN_RINGS 4                   /* request and reply, network and user */
 #define OWN_RING_CELLS 1024
 #define OWN_CELL_BYTES 168 /* of struct uccs_message (am.h) */
 #define OWN_RING_ROOM (300u << 10)

@@ -1,5 +1,6 @@
 /* Gives a small number to every thread that enters the substrate, so that threads keep to lanes, shards and lines of
- * their own. Any thread. Numbers grow and are never used again; a user with n lanes takes the number modulo n. */
+ * their own. Any thread. A thread takes the lowest number that no other thread has, and gives it back when it ends; what
+ * it has left under way then counts as the next owner's. A user with n lanes takes the number modulo n. */
 #ifndef UCCS_CORE_THREAD_H
 #define UCCS_CORE_THREAD_H
 
@@ -7,6 +8,11 @@
 
 extern _Thread_local uint32_t uccs_thread_mine; /* number + 1; 0: the thread has no number yet */
 uint32_t uccs_thread_new(void);
+
+/* Returns a number above that of every thread so far. The caller has synchronised with the threads that it asks about. */
+uint32_t uccs_threads(void);
+
+#define UCCS_THREAD_NUMBERS 4096 /* further threads share numbers */
 
 static inline uint32_t uccs_thread(void)
 {

@@ -11,7 +11,7 @@
 #define ROUNDS 64
 
 /* Returns the choice of all members: the first free id below `start`, going round. */
-static uint32_t choose(uint32_t ids, uint64_t start)
+static uint32_t choose(uint64_t ids, uint64_t start)
 {
     uint32_t id = (uint32_t)(start % UCCS_CONTEXTS);
     while (!(ids >> id & 1))
@@ -19,16 +19,16 @@ static uint32_t choose(uint32_t ids, uint64_t start)
     return id;
 }
 
-static int everywhere(uccs_group_t group, uint32_t mine, uint32_t *all)
+static int everywhere(uccs_group_t group, uint64_t mine, uint64_t *all)
 {
-    return uccs_allreduce(group, &mine, all, 1, UCCS_UINT32, UCCS_AND);
+    return uccs_allreduce(group, &mine, all, 1, UCCS_UINT64, UCCS_AND);
 }
 
 /* Takes an id at all members, or at none. `made` is null where there was no memory. Returns UCCS_OK, UCCS_AGAIN, or an
  * error. */
 static int try_round(uccs_group_t group, struct uccs_context *made, uint64_t start)
 {
-    uint32_t ids = 0, all = 0;
+    uint64_t ids = 0, all = 0;
     int status = everywhere(group, made ? uccs_context_ids() : 0, &ids);
     if (status != UCCS_OK || !ids)
         return status != UCCS_OK ? status : UCCS_ERR_NO_MEMORY;

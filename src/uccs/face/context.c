@@ -43,12 +43,12 @@ struct uccs_context *uccs_context_make(const struct uccs_context_attr *attr)
     return made;
 }
 
-uint32_t uccs_context_ids(void)
+uint64_t uccs_context_ids(void)
 {
-    uint32_t free_ids = 0;
+    uint64_t free_ids = 0;
     pthread_mutex_lock(&making);
     for (uint32_t id = 0; id < UCCS_CONTEXTS; id++)
-        free_ids |= (uint32_t)!contexts[id] << id;
+        free_ids |= (uint64_t)!contexts[id] << id;
     pthread_mutex_unlock(&making);
     return free_ids;
 }

@@ -14,7 +14,7 @@ void uccs_stream_finish(struct uccs_stream *stream);
 /* context.c. Returns a context that has no id yet; null: no memory. */
 struct uccs_context *uccs_context_make(const struct uccs_context_attr *attr);
 /* Returns a bit for each id that is free here. */
-uint32_t uccs_context_ids(void);
+uint64_t uccs_context_ids(void);
 /* Takes the id attr.id. Returns false when it is taken. leave gives it back: nobody has used the context. */
 bool uccs_context_take(struct uccs_context *made);
 void uccs_context_leave(struct uccs_context *made);

@@ -101,13 +101,14 @@ struct link_header {
         struct {
             uint64_t number, block, counter; /* number in its flow; the sender's block, or 0; counter, or 0 */
             int64_t weight;
-            uint8_t context, ring, lane, staged;
-            uint16_t id;
+            uint8_t context, ring, staged;
+            uint16_t lane, id;
         } am;
         struct {
             uint64_t block, bytes;
             uint32_t count;
-            uint8_t context, ring, lane, failed;
+            uint16_t lane;
+            uint8_t context, ring, failed;
         } am_done;
     };
 };
