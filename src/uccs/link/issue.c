@@ -4,6 +4,8 @@
 #define SENDING_MOST 512                /* messages that the transport may hold before issuing waits */
 #define ASKING_MOST ((uint32_t)4 << 20) /* bytes that the targets of a lane may hold in answers before asking waits */
 
+_Thread_local bool link_never_waits;
+
 bool link_busy(const struct link_lane *lane)
 {
     return lat_unlikely(atomic_load_relaxed(&lane->sending) > SENDING_MOST);
@@ -12,7 +14,7 @@ bool link_busy(const struct link_lane *lane)
 void link_make_room(struct link_lane *lane)
 {
     struct uccs_wait wait uccs_scoped = {0};
-    while (link_busy(lane))
+    while (link_busy(lane) && !link_never_waits)
         link_pause(lane, &wait);
 }
 
@@ -25,7 +27,7 @@ bool link_ask_busy(const struct link_lane *lane)
 static void make_room_to_ask(struct link_lane *lane)
 {
     struct uccs_wait wait uccs_scoped = {0};
-    while (link_ask_busy(lane))
+    while (link_ask_busy(lane) && !link_never_waits)
         link_pause(lane, &wait);
 }
 

@@ -75,8 +75,10 @@ void link_track_fence(struct link_track *track);
 void link_track_flush(struct link_track *track, const int *pes, size_t npes, struct uccs_request *request);
 bool link_track_quiet(struct link_track *track, const int *pes, size_t npes);
 void link_track_wait_local(struct link_track *track, const int *pes, size_t npes);
-/* Waits for long gets from the PE: its transport may still read memory that a later operation changes. */
+/* Waits for long gets from the PE: its transport may still read memory that a later operation changes. link_track_reads
+ * returns true when it would wait. */
 void link_track_wait_reads(struct link_track *track, int pe);
+bool link_track_reads(struct link_track *track, int pe);
 /* Returns true when nothing is under way. */
 bool link_track_idle(struct link_track *track);
 /* Returns true, after some progress, when issuing would wait for room. */
@@ -104,6 +106,8 @@ struct link_message {
 
 /* Returns true when link_issue copies the data, so that the caller may change it at once. */
 bool link_copies(const struct link_message *message);
+/* While true, nothing that this thread issues waits for room. It has asked link_track_busy before. */
+extern _Thread_local bool link_never_waits;
 /* Waits while the transport holds too many messages. Callers call it before they issue. */
 void link_make_room(struct link_lane *lane);
 /* Returns true when link_make_room would wait. */

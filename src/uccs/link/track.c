@@ -163,18 +163,21 @@ bool link_track_idle(struct link_track *track)
     return idle;
 }
 
-void link_track_wait_reads(struct link_track *track, int pe)
+bool link_track_reads(struct link_track *track, int pe)
 {
     struct link_lane *lane = lane_of(track);
+    pthread_mutex_lock(&lane->lock);
+    const struct link_mark *mark = link_mark_find(track, pe);
+    bool reads = mark && mark->reading;
+    pthread_mutex_unlock(&lane->lock);
+    return reads;
+}
+
+void link_track_wait_reads(struct link_track *track, int pe)
+{
     struct uccs_wait wait uccs_scoped = {0};
-    for (bool reads = true; reads;) {
-        pthread_mutex_lock(&lane->lock);
-        struct link_mark *mark = link_mark_find(track, pe);
-        reads = mark && mark->reading;
-        pthread_mutex_unlock(&lane->lock);
-        if (reads)
-            link_pause(lane, &wait);
-    }
+    while (link_track_reads(track, pe))
+        link_pause(lane_of(track), &wait);
 }
 
 bool link_track_busy(struct link_track *track)

@@ -157,12 +157,20 @@ static int put(const struct uccs_rma *rma)
 
 /* --- Gets and atomics. Those that wait for their data count and signal by a message behind it. */
 
+/* Returns true when the message of a get carries its counter, which the target raises by 1. */
+static bool counts_itself(const struct uccs_rma *rma)
+{
+    const struct uccs_op *op = rma->op;
+    return op->nonblocking && op->counter && !op->signal && (op->weight == 0 || op->weight == 1) && !rma->blocks &&
+           !rma->pieces && rma->length;
+}
+
 static void start_get(const struct uccs_rma *rma, size_t offset, void *dest, size_t length, uccs_request_t *request,
                       struct uccs_request *local)
 {
     if (length)
-        uccs_far_get_local(lanes_of(rma), rma->memory->owner, place_of(rma->memory, offset), dest, length, 0,
-                           uccs_rma_ordered(rma), request, local);
+        uccs_far_get_local(lanes_of(rma), rma->memory->owner, place_of(rma->memory, offset), dest, length,
+                           counts_itself(rma) ? rma->op->counter : 0, uccs_rma_ordered(rma), request, local);
 }
 
 static void start_gets(const struct uccs_rma *rma, uccs_request_t *request, struct uccs_request *local)
@@ -248,7 +256,7 @@ static int fetch_later(const struct uccs_rma *rma)
 static int fetch(struct uccs_rma *rma)
 {
     const bool get = rma->kind == RMA_GET;
-    if (rma->op->nonblocking && (!get || !uccs_rma_tells(rma)))
+    if (rma->op->nonblocking && (!get || !uccs_rma_tells(rma) || counts_itself(rma)))
         return fetch_later(rma);
     if (!(get ? get_now(rma) : fetch_now(rma)))
         return refused(rma->memory);
@@ -274,15 +282,38 @@ static int post_change(const struct uccs_rma *rma)
     return put_issued(rma, 0);
 }
 
-int uccs_rma_far(struct uccs_rma *rma)
+static int issue(struct uccs_rma *rma)
 {
     const bool fetches = rma->kind == RMA_GET || (rma->atomic && rma->atomic->what == UCCS_ATOMIC_FETCH) || rma->result;
-    if (rma->op->nowait && link_track_busy(link_track_of(lanes_of(rma))))
-        return UCCS_AGAIN;
     before(rma);
     if (fetches)
         return fetch(rma);
     if (rma->change)
         return post_change(rma);
     return rma->atomic ? post_atomic(rma) : put(rma);
+}
+
+/* Returns true, after some progress, when the operation would wait for room, or for reads that it must stay behind. */
+static bool would_wait(const struct uccs_rma *rma)
+{
+    struct link_track *track = link_track_of(lanes_of(rma));
+    if (link_track_busy(track))
+        return true;
+    if (!uccs_rma_ordered(rma) || rma->kind == RMA_GET || !link_track_reads(track, rma->endpoint->pe))
+        return false;
+    (void)link_look(link_lane_of(lanes_of(rma)));
+    return true;
+}
+
+/* With nowait, an operation of many messages may go beyond the room, which was there when it began. */
+int uccs_rma_far(struct uccs_rma *rma)
+{
+    if (lat_likely(!rma->op->nowait))
+        return issue(rma);
+    if (would_wait(rma))
+        return UCCS_AGAIN;
+    link_never_waits = true;
+    int status = issue(rma);
+    link_never_waits = false;
+    return status;
 }
