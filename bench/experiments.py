@@ -6,7 +6,7 @@ MESSAGE_SIZES = [8, 64, 512, 4096, 32768]
 EXCHANGE_SIZES = [8, 128, 2048, 32768]
 EXCHANGE_PES, SSCA1_PES, WAVEFRONT_PES = (2, 4, 8), (2, 4), (1, 2, 4, 8)
 GRIDS = ["320x3200", "1280x12800"]
-MODES = ["blocking", "nbi", "request", "merged", "block", "ranges"]
+MODES = ["blocking", "nbi", "request", "merge", "merged", "block", "ranges"]
 REQUEST, COUNTER, PROGRAM = "Requests", "Counters", "Requests and counters in programs"
 
 

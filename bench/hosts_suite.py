@@ -48,7 +48,7 @@ RUNS = [
     Run("shm.requests-2", "requests", 2, RATES, True),
 ]
 
-MODES = ["blocking", "nbi", "request", "merged", "block", "ranges"]
+MODES = ["blocking", "nbi", "request", "merge", "merged", "block", "ranges"]
 PEER_MODES = ["blocking", "nbi"]
 
 
@@ -109,7 +109,8 @@ def stream_rows(section, prefix):
 def rate_rows(section, prefix):
     run = f"{prefix}requests-2"
     for way, what in (("nbi", "put_nbi, 64 and a quiet"), ("put", "put, 64 and a quiet"), ("put_ct", "counting put"),
-                      ("put_inc", "put, fence, inc"), ("merged", "put_nbe, one request for 64"), ("request", "put_nbe, 64 requests")):
+                      ("put_inc", "put, fence, inc"), ("merged", "put_nbe, one request for 64"), ("request", "put_nbe, 64 requests"),
+                      ("merge.new", "put_nbe, 64 new requests, merged into a new one")):
         for size in PUT_SIZES if way in ("nbi", "merged") else PUT_SIZES[:4]:
             yield Row(section, f"{what}, {size_name(size)}", f"{run}/{way}.{size}", f"{run}/am_rate.{size}")
     for way, what in (("put.each", "put and quiet"), ("request.each", "put_nbe and wait")):
@@ -146,6 +147,8 @@ def ssca1_rows(section):
                   "floor", 0.671)
         yield Row(section, f"merged, {pes} PEs, against the peers' nbi and quiet", f"{run}/k1.merged", f"{run}/peers_nbi",
                   "floor", 0.575)
+        for mode in ("merge", "merged"):
+            yield Row(section, f"{mode}, {pes} PEs, against our own nbi and quiet", f"{run}/k1.{mode}", f"{run}/k1.nbi")
         for mode in MODES:
             yield Row(section, f"{mode}, {pes} PEs, against our blocking", f"{run}/k1.{mode}", f"{run}/k1.blocking")
 

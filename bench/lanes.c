@@ -3,9 +3,9 @@
  *   own.put.T, shared.put.T    ns per 8-byte nbi put, all threads together, a quiet of the context every WINDOW
  *   own.get.T, shared.get.T    ns per blocking 8-byte get, all threads together
  *
- * Run it where PEs do not share memory (over hosts, or with LATERAL_TRANSPORTS=ucx), and again with LATERAL_LANES=1:
+ * It needs PEs that do not share memory: --ucx makes it so on this node. --one gives the PE the service lane alone:
  *
- *   oshcc -O2 -o lanes bench/lanes.c && LATERAL_TRANSPORTS=ucx oshrun -n 2 ./lanes */
+ *   oshcc -O2 -o lanes bench/lanes.c && oshrun -n 2 ./lanes --ucx && oshrun -n 2 ./lanes --ucx --one */
 #include "bench.h"
 
 #include <pthread.h>
@@ -68,9 +68,20 @@ static void measure(int threads)
     }
 }
 
+static void choose(int argc, char **argv)
+{
+    for (int i = 1; i < argc; i++) {
+        if (strcmp(argv[i], "--ucx") == 0)
+            setenv("LATERAL_TRANSPORTS", "ucx", 1);
+        if (strcmp(argv[i], "--one") == 0)
+            setenv("LATERAL_LANES", "1", 1);
+    }
+}
+
 int main(int argc, char **argv)
 {
     int provided;
+    choose(argc, argv);
     shmem_init_thread(SHMEM_THREAD_MULTIPLE, &provided);
     bench_start(argc, argv);
     shmem_ctx_create(0, &shared);

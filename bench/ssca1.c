@@ -4,6 +4,8 @@
  *   blocking       per cell: 5 gets, 3 puts; barrier_all after each anti-diagonal
  *   nbi            the same with _nbi and a quiet before the gets are used
  *   request        a request for each get and put; waits for the puts at the end of the diagonal
+ *   merge          the same with new requests each time, which shmemx_request_merge makes one; the cell waits for its gets,
+ *                  the diagonal for its puts
  *   merged         one request for the cell's gets, one for the puts of the diagonal
  *   block          one request for the gets of 64 cells, one for all puts; in place of the barrier a PE counts at
  *                  the PEs that will read its data, and waits for the PEs whose data it reads
@@ -18,9 +20,9 @@
 
 #include "ssca1.h"
 
-enum mode { BLOCKING, NBI, REQUEST, MERGED, BLOCK, RANGES };
-static const char *const mode_names[] = {"blocking", "nbi", "request", "merged", "block", "ranges"};
-enum { MODES = BENCH_REQUESTS ? 6 : 2, GETS = 5, PUTS = 3, CELLS = 64 };
+enum mode { BLOCKING, NBI, REQUEST, MERGE, MERGED, BLOCK, RANGES };
+static const char *const mode_names[] = {"blocking", "nbi", "request", "merge", "merged", "block", "ranges"};
+enum { MODES = BENCH_REQUESTS ? 7 : 2, GETS = 5, PUTS = 3, CELLS = 64 };
 
 #if !BENCH_REQUESTS
 typedef int shmemx_request_t; /* the benchmark never reaches modes beyond NBI */
@@ -28,6 +30,8 @@ typedef int shmemx_request_t; /* the benchmark never reaches modes beyond NBI */
 #define shmemx_int_put_nbe(dest, source, n, pe, request) ((void)(request))
 #define shmemx_request_wait(request) ((void)(request))
 #define shmemx_request_wait_all(requests, n, status) ((void)(requests), (void)(n))
+#define shmemx_request_merge(into, n, requests) ((void)(into), (void)(n), (void)(requests))
+#define shmemx_request_wait_free(request) ((void)(request))
 #endif
 
 static int length, block;                   /* codons of a sequence, and its codons on one PE */
@@ -78,7 +82,7 @@ static inline void put(enum mode mode, int *array, int index, const int *from, i
 static inline void get_cell(enum mode mode, struct cell *c, int diagonal, int m)
 {
     shmemx_request_t *r = requests;
-    int n = diagonal - m, each = mode == REQUEST;
+    int n = diagonal - m, each = mode == REQUEST || mode == MERGE;
     c->h = 0;
     c->e = c->f = SSCA1_NO_GAP;
     get(mode, &c->a, codons[0], m, 1, r);
@@ -93,17 +97,26 @@ static inline void get_cell(enum mode mode, struct cell *c, int diagonal, int m)
 
 static inline void put_cell(enum mode mode, const struct cell *c, int diagonal, int m, shmemx_request_t *r)
 {
-    int each = mode == REQUEST;
+    int each = mode == REQUEST || mode == MERGE;
     put(mode, row_h[diagonal % 3], m, &c->h, 1, r);
     if (m + 1 < length)
         put(mode, row_e[(diagonal + 1) % 2], m + 1, &c->e, 1, r + each);
     put(mode, row_f[(diagonal + 1) % 2], m, &c->f, 1, r + 2 * each);
 }
 
+static void merge(shmemx_request_t *r, int count)
+{
+    shmemx_request_t whole = {0};
+    shmemx_request_merge(&whole, (size_t)count, r);
+    shmemx_request_wait_free(&whole);
+}
+
 /* Completes the operations issued with these requests, or without any. */
 static inline void complete(enum mode mode, shmemx_request_t *r, int count)
 {
-    if (mode == NBI)
+    if (mode == MERGE)
+        merge(r, count);
+    else if (mode == NBI)
         shmem_quiet();
     else if (mode == REQUEST)
         shmemx_request_wait_all(r, (size_t)count, NULL);
@@ -154,7 +167,7 @@ static inline void cell_by_cell(enum mode mode, int diagonal, int first, int las
         get_cell(mode, &c, diagonal, m);
         complete(mode, requests, GETS);
         compute(&c, m, diagonal - m);
-        put_cell(mode, &c, diagonal, m, put_requests + (mode == REQUEST ? PUTS * (m - first) : 0));
+        put_cell(mode, &c, diagonal, m, put_requests + (mode == REQUEST || mode == MERGE ? PUTS * (m - first) : 0));
     }
 }
 
@@ -250,6 +263,7 @@ static void kernel1(enum mode mode)
     case BLOCKING: diagonals(BLOCKING); break;
     case NBI: diagonals(NBI); break;
     case REQUEST: diagonals(REQUEST); break;
+    case MERGE: diagonals(MERGE); break;
     case MERGED: diagonals(MERGED); break;
     case BLOCK: diagonals(BLOCK); break;
     default: diagonals(RANGES);
@@ -267,7 +281,7 @@ static void kernel2(enum mode mode, struct alignment *best)
         for (int s = 0; s < 2; s++) {
             from[s] = from[s] < 0 ? 0 : from[s];
             get(mode, window[s], codons[s], from[s], (s ? end.n : end.m) - from[s] + 1,
-                requests + (mode == REQUEST ? s : 0));
+                requests + (mode == REQUEST || mode == MERGE ? s : 0));
         }
         complete(mode, requests, 2);
         struct alignment found;

@@ -17,6 +17,7 @@ MODES, SUBSTRATE = "One thread", "UCX itself"
 ACCUMULATE = "Accumulates of uccs.h"
 COMPUTING, SUMS = "A progress thread while both PEs compute", [8 ** power for power in range(7)]
 MEMORY = "Memory and locks of uccs.h"
+LANES = "Threads on lanes, UCX on one node"
 STREAM = "Streams and atomics of uccs.h, UCX over TCP"
 
 RUNS = [
@@ -25,6 +26,8 @@ RUNS = [
     *[Run(f"streams-{pes}", "uccs_bandwidth", pes) for pes in (2, 4, 8)],
     Run("computing-2", "computing", 2, peers=False),
     Run("far-2", "uccs_far", 2, peers=False),
+    Run("lanes-2", "lanes", 2, ("--ucx",), False),
+    Run("one.lanes-2", "lanes", 2, ("--ucx", "--one"), False),
     Run("accumulate-2", "uccs_accumulate", 2, peers=False),
     *[Run(f"ucx-{pes}", "uccs_bandwidth", pes, ("--shmem", "--ucx"), False) for pes in (2, 4, 8)],
 ]
@@ -125,6 +128,11 @@ def far_rows():
         yield Row(STREAM, "the other thread meanwhile", f"far-2/{name}.rate", None, None, None, True)
     yield Row(STREAM, "fetching add, 64 under way, against blocking", "far-2/add.64", "far-2/add.blocking", "floor", 0.2)
     yield Row(STREAM, "add without the old value, flush after 64", "far-2/add.posted")
+    for op, what in (("put", "put_nbi, 64 and a quiet"), ("get", "get")):
+        for threads in THREADS[1:]:
+            yield Row(LANES, f"{what}, {threads} threads, shared context, against one lane", f"lanes-2/shared.{op}.{threads}",
+                      f"one.lanes-2/shared.{op}.{threads}", "floor", 1.0)
+        yield Row(LANES, f"{what}, 4 threads, contexts of their own, against shared", f"lanes-2/own.{op}.4", f"lanes-2/shared.{op}.4")
 
 
 ROWS = [*message_rows(), *stream_rows(STREAMS, "streams", True), *lock_rows(), *mode_rows(), *stream_rows(FAR, "ucx", True),

@@ -39,7 +39,9 @@ static int put_pieces(void)
     const struct uccs_op op = {.nonblocking = 1, .nowait = 1};
     struct uccs_piece pieces[PIECES];
     for (size_t i = 0; i < PIECES; i++)
-        pieces[i] = (struct uccs_piece){.offset = GET + i * PIECE / 2, .local = source + GET + i * PIECE / 2, .length = PIECE / 2};
+        pieces[i] = (struct uccs_piece){.offset = GET + i * PIECE / 2,
+                                        .local = source + GET + i * PIECE / 2,
+                                        .length = PIECE / 2};
     return uccs_put_pieces(peer, theirs, pieces, PIECES, &op);
 }
 
@@ -57,7 +59,8 @@ static void fill(int64_t receiver, uccs_counter_t counter)
         puts += status == UCCS_OK;
     }
     CHECK_EQ(status, UCCS_AGAIN);
-    CHECK_EQ(uccs_put(peer, theirs, 0, source, sizeof source, &(struct uccs_op){.nonblocking = 1, .nowait = 1}), UCCS_AGAIN);
+    CHECK_EQ(uccs_put(peer, theirs, 0, source, sizeof source, &(struct uccs_op){.nonblocking = 1, .nowait = 1}),
+             UCCS_AGAIN);
     alarm(0);
     CHECK(kill((pid_t)receiver, SIGUSR1) == 0);
     OK(uccs_flush(context));
