@@ -6,7 +6,8 @@
 #
 # The rooms api, launch, tools and docs install their headers, programs and pages themselves. Components, for
 # cmake --install BUILD --component NAME: runtime (library, modules, oshrun, lateral-info), development (headers, wrappers,
-# static library, what CMake and pkg-config read), documentation, mpi (layers and lateral-mpi).
+# static library, what CMake and pkg-config read), documentation, mpi (layers and lateral-mpi), examples (example programs,
+# the matrix profiler, benchmarks).
 include(CMakePackageConfigHelpers)
 
 # The target `product`: everything that is installed, without tests and benchmarks.
@@ -67,3 +68,25 @@ foreach(LATERAL_MPI IN LISTS LATERAL_MPIS)
     COMPONENT mpi)
 endforeach()
 install(FILES ${CMAKE_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
+
+# Shells find completions by the program's name.
+install(FILES ${CMAKE_SOURCE_DIR}/packaging/completion/oshrun.bash RENAME oshrun
+  DESTINATION ${CMAKE_INSTALL_DATAROOTDIR}/bash-completion/completions)
+install(FILES ${CMAKE_SOURCE_DIR}/packaging/completion/oshrun.bash RENAME lateral-info
+  DESTINATION ${CMAKE_INSTALL_DATAROOTDIR}/bash-completion/completions)
+install(FILES ${CMAKE_SOURCE_DIR}/packaging/completion/_oshrun DESTINATION ${CMAKE_INSTALL_DATAROOTDIR}/zsh/site-functions)
+
+# Programs to copy and to measure with, beside each other as in the source tree.
+set(LATERAL_SHARE_DIR ${CMAKE_INSTALL_DATAROOTDIR}/lateral)
+install(DIRECTORY ${CMAKE_SOURCE_DIR}/examples ${CMAKE_SOURCE_DIR}/bench DESTINATION ${LATERAL_SHARE_DIR} COMPONENT examples
+  FILES_MATCHING PATTERN "*.c" PATTERN "*.cc" PATTERN "*.h" PATTERN "*.py" PATTERN "*.md" PATTERN "__pycache__" EXCLUDE)
+file(RELATIVE_PATH BENCH_FROM_BIN ${CMAKE_INSTALL_FULL_BINDIR} ${CMAKE_INSTALL_FULL_DATAROOTDIR}/lateral)
+configure_file(${CMAKE_SOURCE_DIR}/tools/bench.in ${CMAKE_BINARY_DIR}/installed/lateral-bench @ONLY)
+install(PROGRAMS ${CMAKE_BINARY_DIR}/installed/lateral-bench DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT examples)
+if(TARGET shmem-matrix)
+  set_target_properties(shmem-matrix PROPERTIES INSTALL_RPATH "$ORIGIN")
+  install(TARGETS shmem-matrix LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT examples)
+  add_dependencies(product shmem-matrix)
+endif()
+
+add_custom_target(uninstall COMMAND ${CMAKE_COMMAND} -DBUILD=${CMAKE_BINARY_DIR} -P ${CMAKE_SOURCE_DIR}/cmake/LateralUninstall.cmake)
