@@ -49,6 +49,8 @@ def check_mistakes():
     one_line(dev("install"), 2, r"install wants one PREFIX")
     one_line(dev("install", "--bad"), 2, r"PREFIX, not --bad")
     one_line(dev("wheel", "x"), 2, r"wheel takes no argument")
+    one_line(dev("release", "x"), 2, r"release takes no argument")
+    assert re.fullmatch(r"[0-9]+\.[0-9]+\.[0-9]+\n", dev("version").stdout)
     one_line(dev("docs", "x"), 2, r"docs takes no argument")
     one_line(dev("deb", "x"), 2, r"deb takes no argument")
     one_line(dev("demo", "x"), 2, r"demo takes no argument")

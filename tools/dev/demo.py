@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
 """./dev demo, after the build: compiles two programs of examples/ with the project's own oshcc, runs
 them with its oshrun on every core (at least 2 PEs), and prints what they reached.
+
+usage: demo.py [--prefix PREFIX]     PREFIX: an installation, instead of the build; programs then go to ./demo
 """
 import json
 import os
@@ -10,8 +12,10 @@ import sys
 import time
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-BIN = ROOT / "build" / "release" / "bin"
-OUT = ROOT / "build" / "demo"
+PREFIX = pathlib.Path(sys.argv[2]).resolve() if sys.argv[1:2] == ["--prefix"] and len(sys.argv) == 3 else None
+BIN = PREFIX / "bin" if PREFIX else ROOT / "build" / "release" / "bin"
+OUT = pathlib.Path.cwd() / "demo" if PREFIX else ROOT / "build" / "demo"
+SOURCES = PREFIX / "share" / "lateral" / "examples" if PREFIX else ROOT / "examples"
 
 # program, arguments, what it is, and its rate: key of its result and unit
 PROGRAMS = [
@@ -22,9 +26,9 @@ PROGRAMS = [
 
 def compile_program(name):
     OUT.mkdir(parents=True, exist_ok=True)
-    command = [str(BIN / "oshcc"), "-O3", str(ROOT / "examples" / f"{name}.c"), "-o", str(OUT / name)]
+    command = [str(BIN / "oshcc"), "-O3", str(SOURCES / f"{name}.c"), "-o", str(OUT / name)]
     print("$", " ".join(os.path.relpath(word, ROOT) if word.startswith("/") else word for word in command), flush=True)
-    if subprocess.run(command, cwd=ROOT, check=False).returncode:
+    if subprocess.run(command, check=False).returncode:
         sys.exit(f"demo: oshcc could not compile {name}.c")
 
 
@@ -78,7 +82,8 @@ def main():
     print()
     for row in [head, tuple("-" * width for width in widths), *rows]:
         print("  ".join(text.ljust(width) for text, width in zip(row, widths)).rstrip())
-    print(f"\nThe programs lie in build/demo; again: build/release/bin/oshrun -n {pes} build/demo/isort 24")
+    shown = OUT if PREFIX else "build/demo"
+    print(f"\nThe programs lie in {shown}; again: {BIN if PREFIX else 'build/release/bin'}/oshrun -n {pes} {shown}/isort 24")
     return 0
 
 

@@ -68,3 +68,39 @@ make_docs() {
     "$docs_python" -m sphinx -q -W --keep-going -b html build/site/source build/site/html || fail "the site was not built"
     say "made build/site/html/index.html"
 }
+
+# What must hold before a version is published. Prints what does not; returns 1 then.
+release_checks() {
+    local version=$1 wrong=0
+    grep -q "^## $version (2[0-9][0-9][0-9]-[0-1][0-9]-[0-3][0-9])$" CHANGELOG.md ||
+        { say "CHANGELOG.md has no heading '## $version (YYYY-MM-DD)'"; wrong=1; }
+    [ -z "$(git status --porcelain)" ] || { say "there are changes that are not committed"; wrong=1; }
+    if git rev-parse -q --verify "refs/tags/v$version" >/dev/null && [ "$(git rev-parse "v$version^{commit}")" != "$(git rev-parse HEAD)" ]; then
+        say "the tag v$version names another commit: raise the version in CMakeLists.txt"
+        wrong=1
+    fi
+    build release >build/release.log 2>&1 || { tail -n 20 build/release.log; say "the build failed"; wrong=1; }
+    ctest --test-dir build/release -R '^abi/' --no-tests=error >build/abi.log 2>&1 ||
+        { tail -n 20 build/abi.log; say "the library's interface is not the one of tests/abi: see CONTRIBUTING.md"; wrong=1; }
+    python3 -B tests/abi/check.py --record build/release/lib/liblateral.so >build/abi.log 2>&1
+    git diff --quiet -- tests/abi || { say "tests/abi lacked new names: look at git diff tests/abi and commit it"; wrong=1; }
+    return $wrong
+}
+
+# Builds everything that is published, into build/dist, with SHA256SUMS. Nothing is signed and nothing is uploaded.
+make_release() {
+    local version
+    version=$(version)
+    mkdir -p build
+    release_checks "$version" || fail "this is no release yet"
+    rm -rf "$DIST"
+    mkdir -p "$DIST"
+    say "building the source archive"
+    "$wheel_python" -m build --sdist --no-isolation --skip-dependency-check --outdir "$DIST" . >build/sdist.log 2>&1 ||
+        { tail -n 20 build/sdist.log >&2; fail "the source archive was not built"; }
+    make_wheel
+    make_deb
+    (cd "$DIST" && sha256sum -- * >SHA256SUMS)
+    say "in $DIST, with SHA256SUMS:"
+    (cd "$DIST" && ls -l)
+}
