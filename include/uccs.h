@@ -350,7 +350,7 @@ int uccs_memory_query(uccs_memory_t memory, struct uccs_memory_attr *attr);
  * atomic each, which also brings a waiter its turn; the more are before a waiter, the less often it looks (the ticket
  * lock of Mellor-Crummey and Scott). From another node, entering costs a message and its answer, and the network is not
  * polled; the owner's process grants the lock, so it has to make progress.
- * Errors: UCCS_ERR_INVALID for memory that can hold no lock, UCCS_ERR_STATE for uccs_lock inside of a handler. */
+ * Errors: UCCS_ERR_INVALID for memory that can hold no lock, UCCS_ERR_STATE for uccs_lock and uccs_lock_mapped inside of a handler. */
 #define UCCS_LOCK_BYTES 128
 enum uccs_lock_mode { UCCS_LOCK_SHARED, UCCS_LOCK_EXCLUSIVE };
 int uccs_lock(uccs_endpoint_t endpoint, uccs_memory_t memory, size_t offset, enum uccs_lock_mode mode);

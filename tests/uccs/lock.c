@@ -1,10 +1,11 @@
-/* Locks: readers and writers exclude each other, a writer gets in while readers keep coming, requests, an owner
- * that computes, dynamic memory, errors; by processes and their threads.
+/* Locks: readers and writers exclude each other, a writer gets in while readers keep coming, requests, locks by their
+ * address, an owner that computes, dynamic memory, errors; by processes and their threads.
  * pes: 1 2 4
  */
 #include "check.h"
 
 enum { THREADS = 2, ROUNDS = 60, OFFSET = 128, BYTES = 4 * UCCS_LOCK_BYTES };
+enum { FROM_HANDLER = 1 };
 enum { WRITERS, READERS, SUM, WRITTEN, READ, DONE, COUNTS };
 
 static uccs_context_t context;
@@ -43,22 +44,49 @@ static void read_once(void)
     add(READERS, (uint64_t)-1);
 }
 
+/* The address of the lock in this process; null when its owner is on another node. */
+static void *mapped_lock(void)
+{
+    struct uccs_memory_attr attr;
+    OK(uccs_memory_query(all[0], &attr));
+    CHECK_EQ(attr.address != 0, check_near(0));
+    return attr.address ? (char *)attr.address + OFFSET : 0;
+}
+
+/* The three forms lock the same lock. */
+static void enter(int round, enum uccs_lock_mode mode)
+{
+    uccs_request_t request = UCCS_REQUEST_NULL;
+    void *mapped = round % 3 == 0 ? mapped_lock() : 0;
+    if (mapped) {
+        OK(uccs_lock_mapped(zero, mapped, mode));
+    } else if (round % 3 == 1) {
+        OK(uccs_lock(zero, all[0], OFFSET, mode));
+    } else {
+        OK(uccs_lock_nb(zero, all[0], OFFSET, mode, &request));
+        OK(uccs_wait(&request));
+        OK(uccs_request_release(&request));
+    }
+}
+
+static void leave(int round, enum uccs_lock_mode mode)
+{
+    void *mapped = round % 2 ? mapped_lock() : 0;
+    if (mapped)
+        OK(uccs_unlock_mapped(zero, mapped, mode));
+    else
+        OK(uccs_unlock(zero, all[0], OFFSET, mode));
+}
+
 static void *exclude(void *id)
 {
     for (int i = 0; i < ROUNDS; i++) {
-        int writes = (i + me + (int)(long)id) % 3 == 0;
+        int writes = (i + me + (int)(long)id) % 4 == 0;
         enum uccs_lock_mode mode = writes ? UCCS_LOCK_EXCLUSIVE : UCCS_LOCK_SHARED;
-        uccs_request_t request = UCCS_REQUEST_NULL;
-        if (i % 2) {
-            OK(uccs_lock(zero, all[0], OFFSET, mode));
-        } else {
-            OK(uccs_lock_nb(zero, all[0], OFFSET, mode, &request));
-            OK(uccs_wait(&request));
-            OK(uccs_request_release(&request));
-        }
+        enter(i, mode);
         writes ? write_once() : read_once();
         add(writes ? WRITTEN : READ, 1);
-        OK(uccs_unlock(zero, all[0], OFFSET, mode));
+        leave(i, mode);
     }
     return 0;
 }
@@ -186,6 +214,27 @@ static void test_dynamic(void)
     free(places);
 }
 
+static void lock_in_handler(uccs_am_token_t token, const void *data, size_t length, void *argument)
+{
+    _Alignas(64) char lock[UCCS_LOCK_BYTES] = {0};
+    (void)token, (void)data, (void)length;
+    CHECK_EQ(uccs_lock_mapped(zero, lock, UCCS_LOCK_SHARED), UCCS_ERR_STATE);
+    CHECK_EQ(uccs_lock(zero, all[0], OFFSET, UCCS_LOCK_SHARED), UCCS_ERR_STATE);
+    __atomic_fetch_add((int *)argument, 1, __ATOMIC_RELEASE);
+}
+
+/* A handler must not wait, so it can ask for no lock. */
+static void test_handler(void)
+{
+    static int handled;
+    OK(uccs_am_register(context, FROM_HANDLER, UCCS_AM_USER, lock_in_handler, &handled));
+    OK(uccs_barrier(UCCS_GROUP_WORLD));
+    OK(uccs_am_short(context, next, FROM_HANDLER, UCCS_AM_USER, 0, 0, 0));
+    while (!__atomic_load_n(&handled, __ATOMIC_ACQUIRE))
+        uccs_progress();
+    OK(uccs_barrier(UCCS_GROUP_WORLD));
+}
+
 static void test_errors(void)
 {
     uccs_request_t request = UCCS_REQUEST_NULL;
@@ -200,6 +249,8 @@ static void test_errors(void)
     CHECK_EQ(uccs_lock(self, private_memory, 0, UCCS_LOCK_SHARED), UCCS_ERR_INVALID);
     CHECK_EQ(uccs_lock_nb(zero, all[0], 0, UCCS_LOCK_SHARED, 0), UCCS_ERR_INVALID);
     CHECK_EQ(uccs_unlock(zero, 0, 0, UCCS_LOCK_SHARED), UCCS_ERR_INVALID);
+    CHECK_EQ(uccs_lock_mapped(0, bytes, UCCS_LOCK_SHARED), UCCS_ERR_INVALID);
+    CHECK_EQ(uccs_unlock_mapped(0, bytes, UCCS_LOCK_SHARED), UCCS_ERR_INVALID);
     CHECK(request == UCCS_REQUEST_NULL);
     OK(uccs_memory_release(private_memory));
     OK(uccs_endpoint_release(self));
@@ -228,6 +279,7 @@ int main(void)
     test_writer_enters();
     OK(uccs_barrier(UCCS_GROUP_WORLD));
     test_owner_computes();
+    test_handler();
     test_errors();
     OK(uccs_flush(context));
     OK(uccs_barrier(UCCS_GROUP_WORLD));
