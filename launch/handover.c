@@ -373,6 +373,8 @@ static void announce(const struct options *options, const struct launcher *launc
 
 _Noreturn void handover(const struct options *options, const struct hosts *hosts)
 {
+    if (options->deadlock > 0)
+        say_usage("--deadlock: a host sees its own PEs alone; on several hosts use --timeout");
     struct launcher launcher = choose(options, hosts);
     struct words words = {0};
     const char *check = options->check ? environment_check_library() : NULL;

@@ -24,10 +24,13 @@ MISTAKES = [
     ("-n 2 {} :", 2, r"no program given"),
     (": -n 2 {}", 2, r"no program given"),
     ("-n 1 {} : {}", 2, r"-n is missing before"),
-    ("--timeout 0 {}", 2, r"--timeout 0: expected a number of seconds"),
+    ("--timeout 0 {}", 2, r"--timeout 0: expected a time above 0"),
     ("--timeout -1 {}", 2, r"--timeout -1: expected"),
     ("--timeout soon {}", 2, r"--timeout soon: expected"),
-    ("--timeout 5s {}", 2, r"--timeout 5s: expected"),
+    ("--timeout 5d {}", 2, r"--timeout 5d: expected"),
+    ("--timeout 5mm {}", 2, r"--timeout 5mm: expected"),
+    ("--deadlock 0 {}", 2, r"--deadlock 0: expected a time above 0"),
+    ("--status soon {}", 2, r"--status soon: expected the number of a process"),
     ("--timeout nan {}", 2, r"--timeout nan: expected"),
     ("--bind-to junk {}", 2, r"--bind-to junk: expected core or none"),
     ("-x =1 {}", 2, r"-x =1: expected VAR or VAR=VALUE"),
@@ -155,6 +158,8 @@ def test_handed_over():
             shown = run("-q", *options, "--host", "a:2,b:2", "-n", 4, "program", env={"LATERAL_LAUNCHER": stand_in})
             assert shown.status == 0 and "--host a:2,b:2" in shown.out, shown
             assert ("--allow-run-as-root" in shown.out.split()) == bool(options), shown
+        one_line(run("--deadlock", 3, "--host", "a:2,b:2", "-n", 4, "program", env={"LATERAL_LAUNCHER": stand_in}),
+                 r"--deadlock: a host sees its own PEs alone; on several hosts use --timeout", 2)
 
 
 def test_default_count():
