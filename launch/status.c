@@ -77,5 +77,6 @@ int status_print(pid_t pid)
         pids[i] = node->pe[i].pid;
     say("where the %u PEs of job %d are:", node->size, (int)pid);
     report_print(&(struct view){node, stays, pids});
+    free(pids);
     return 0;
 }
