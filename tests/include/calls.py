@@ -26,11 +26,15 @@ def source_of(objfile):
     return pathlib.PurePosixPath(TARGETS[parts[at]], *inside).with_suffix("").as_posix()
 
 
-def symbols(nm, objfile):
-    """The names that an object defines for others, and those that it needs."""
-    out = subprocess.run([nm, "-P", "-g", objfile], check=True, capture_output=True, text=True).stdout
-    rows = [line.split()[:2] for line in out.splitlines()]
-    return {row[0] for row in rows if row[1] not in "Uwv"}, {row[0] for row in rows if row[1] in "Uwv"}
+def symbols(nm, objfiles):
+    """{object: (the names that it defines for others, those that it needs)}."""
+    out = subprocess.run([nm, "-A", "-P", "-g", *objfiles], check=True, capture_output=True, text=True).stdout
+    found = {objfile: (set(), set()) for objfile in objfiles}
+    for line in out.splitlines():
+        objfile, row = line.split(": ", 1)
+        name, kind = row.split()[:2]
+        found[objfile][kind in "Uwv"].add(name)
+    return found
 
 
 def arrows(tables):
@@ -112,7 +116,7 @@ def main():
         return self_test()
     nm, *objects = sys.argv[1:]
     assert objects, "no objects there"
-    tables = {source_of(objfile): symbols(nm, objfile) for objfile in objects}
+    tables = {source_of(objfile): names for objfile, names in symbols(nm, objects).items()}
     found = []
     for top in sorted(set(TARGETS.values())): # two programs, whose names have nothing to do with each other
         found += violations({file: table for file, table in tables.items() if file.startswith(top + "/")})
