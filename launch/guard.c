@@ -1,5 +1,6 @@
 #include "guard.h"
 
+#include "input.h"
 #include "job.h"
 #include "loop.h"
 #include "message.h"
@@ -199,9 +200,9 @@ _Noreturn void guard_run(struct options *options, int front, const sigset_t *sig
     front_pid = oshrun;
     prctl(PR_SET_CHILD_SUBREAPER, 1);
     open_sources(front);
-    output_open(options->pes, options->tag);
+    bool good = input_open(options) && output_open(options);
     say_through(output_message);
-    int status = job_prepare(&job, options, signals);
+    int status = good ? job_prepare(&job, options, signals) : STATUS_FAILED;
     if (status == 0) {
         run_job();
         finish();

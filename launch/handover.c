@@ -189,6 +189,25 @@ static bool enough_slots(const struct options *options, const struct hosts *host
     return slots >= options->pes;
 }
 
+/* Adds an option whose value is the PEs that read standard input. */
+static void add_input(struct words *words, const char *option, const struct options *options)
+{
+    if (options->input == 0)
+        return; /* every launcher's own choice */
+    add(words, "%s", option);
+    if (options->input > 0)
+        add(words, "%lld", (long long)options->input);
+    else
+        add(words, "%s", options->input == OPTIONS_INPUT_ALL ? "all" : "none");
+}
+
+/* Says of an option that the launcher has nothing like it. */
+static void refuse_where(bool given, const char *option, const char *launcher)
+{
+    if (given)
+        say_usage("%s: %s has no such option", option, launcher);
+}
+
 /* Open MPI and PRRTE separate several programs by ":". PRRTE would begin at the first host for each program, so each
  * gets its own share of the slots. */
 static void speak_open(struct words *words, const struct options *options, const struct hosts *hosts, bool old,
@@ -210,6 +229,11 @@ static void speak_open(struct words *words, const struct options *options, const
     }
     if (options->tag)
         add(words, "%s", old ? "--tag-output" : "--output=tag");
+    if (options->stamp)
+        add(words, "%s", old ? "--timestamp-output" : "--output=timestamp");
+    if (options->out_name)
+        add(words, "%s%s", old ? "--output-filename=" : "--output=file=", options->out_name);
+    add_input(words, "--stdin", options);
     for (size_t i = 0; i < options->napps; i++) {
         const struct app *app = &options->apps[i];
         if (i)
@@ -241,6 +265,12 @@ static void speak_hydra(struct words *words, const struct options *options, cons
     add(words, "%s", options->bind_cores ? "core" : "none");
     if (options->tag)
         add(words, "-prepend-rank");
+    refuse_where(options->stamp, "--timestamp-output", "mpiexec.hydra");
+    if (options->out_name) {
+        add(words, "-outfile-pattern=%s.%%r", options->out_name);
+        add(words, "-errfile-pattern=%s.%%r", options->out_name);
+    }
+    add_input(words, "-s", options);
     for (size_t i = 0; i < options->napps; i++) {
         const struct app *app = &options->apps[i];
         if (i)
@@ -304,7 +334,13 @@ static void speak_slurm(struct words *words, const struct options *options, cons
 {
     add(words, "--mpi=%s", slurm_plugin(srun));
     add(words, "--kill-on-bad-exit=1");
-    add(words, "--input=0");
+    if (options->input >= 0)
+        add(words, "--input=%lld", (long long)options->input);
+    else
+        add(words, "--input=%s", options->input == OPTIONS_INPUT_ALL ? "all" : "none");
+    refuse_where(options->stamp, "--timestamp-output", "srun");
+    if (options->out_name)
+        add(words, "--output=%s.%%t", options->out_name);
     if (options->bind_cores)
         add(words, "--cpu-bind=cores");
     add(words, "--distribution=block");

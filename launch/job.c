@@ -1,14 +1,15 @@
 #include "job.h"
 
 #include "environment.h"
+#include "input.h"
 #include "loop.h"
 #include "message.h"
 #include "output.h"
 #include "report.h"
 #include "spawn.h"
+#include "stacks.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ptrace.h>
@@ -21,7 +22,7 @@
 
 static int raise_file_limit(struct job *job)
 {
-    rlim_t need = (rlim_t)output_files_per_pe() * job->options->pes + FILES_OF_OUR_OWN + 100;
+    rlim_t need = (rlim_t)(output_files_per_pe() + input_files_per_pe()) * job->options->pes + FILES_OF_OUR_OWN + 100;
     if (getrlimit(RLIMIT_NOFILE, &job->files) != 0)
         return 0;
     struct rlimit wide = {.rlim_cur = job->files.rlim_max, .rlim_max = job->files.rlim_max};
@@ -53,11 +54,6 @@ int job_prepare(struct job *job, const struct options *options, const sigset_t *
         status = make_environments(job);
     if (status)
         return status;
-    job->null = open("/dev/null", O_RDONLY | O_CLOEXEC);
-    if (job->null < 0) {
-        say("/dev/null: %s", strerror(errno));
-        return STATUS_FAILED;
-    }
     job->pids = say_if_null(calloc(options->pes, sizeof *job->pids));
     job->pe_of = say_if_null(calloc(PIDS + 1, sizeof *job->pe_of));
     return segment_make(&job->segment, options) == 0 ? 0 : STATUS_FAILED;
@@ -90,7 +86,6 @@ static pid_t start(struct job *job, uint32_t pe)
                         .wdir = app->wdir,
                         .argv = app->argv,
                         .envp = environment,
-                        .in = pe == 0 ? 0 : job->null,
                         .segment = job->segment.fd,
                         .tether = job->segment.tether,
                         .cpus = job->options->bind_cores ? &cpus : NULL,
@@ -101,8 +96,10 @@ static pid_t start(struct job *job, uint32_t pe)
         cores_of_pe(pe, &cpus);
     if (output_connect(pe, &how.out, &how.err) != 0)
         return -1;
-    pid_t pid = spawn(&how);
+    how.in = input_connect(pe);
+    pid_t pid = how.in < 0 ? -1 : spawn(&how);
     int why = errno;
+    input_connected(how.in);
     output_connected(how.out, how.err);
     errno = why;
     return pid;
@@ -238,6 +235,8 @@ void job_report(const struct job *job)
 {
     struct view view = view_of(job);
     report_print(&view);
+    if (job->options->stacks)
+        stacks_print(&view);
 }
 
 double job_stuck(const struct job *job, struct deadlock *deadlock)

@@ -20,7 +20,6 @@ struct job {
     char ***environments;    /* one per program */
     const sigset_t *signals; /* the mask that PEs start with */
     struct rlimit files;     /* the file limit that they start with */
-    int null;                /* /dev/null, the input of all but PE 0 */
     pid_t *pids;             /* 0: not started or ended */
     uint32_t *pe_of;         /* by pid: PE plus 1; 0: not one of ours */
     uint32_t started, alive;

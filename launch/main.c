@@ -10,6 +10,7 @@
 #include "message.h"
 #include "options.h"
 #include "program.h"
+#include "spelling.h"
 #include "sweep.h"
 
 #include <errno.h>
@@ -174,7 +175,10 @@ int main(int argc, char **argv)
     open_standard_files();
     options_read(&options, argc, argv);
     options.check = environment_wants_check(&options);
-    if (hosts_elsewhere(&options, &hosts))
+    spelling_check_variables(&options);
+    bool elsewhere = hosts_elsewhere(&options, &hosts);
+    options_check_input(&options);
+    if (elsewhere)
         handover(&options, &hosts);
     hosts_free(&hosts);
     find_programs(&options);

@@ -1,5 +1,6 @@
 #include "options.h"
 
+#include "base/meant.h"
 #include "cores.h"
 #include "message.h"
 #include "rte/node.h"
@@ -20,6 +21,10 @@ enum option_id {
     EXPORT,
     TAG,
     OUTPUT,
+    STAMP,
+    OUT_NAME,
+    INPUT,
+    STACKS,
     TIMEOUT,
     DEADLOCK,
     STATUS,
@@ -55,6 +60,10 @@ static const struct option_row {
     {"label", TAG, 0},
     {"l", TAG, 0},
     {"output", OUTPUT, 1},
+    {"timestamp-output", STAMP, 0},
+    {"output-filename", OUT_NAME, 1},
+    {"stdin", INPUT, 1},
+    {"get-stack-traces", STACKS, 0},
     {"timeout", TIMEOUT, 1},
     {"deadlock", DEADLOCK, 1},
     {"status", STATUS, 1},
@@ -67,6 +76,7 @@ static const struct option_row {
     {"H", HOST, 1},
     {"hostfile", HOSTFILE, 1},
     {"machinefile", HOSTFILE, 1},
+    {"f", HOSTFILE, 1},
     {"version", VERSION, 0},
     {"V", VERSION, 0},
     {"help", HELP, 0},
@@ -167,11 +177,37 @@ static void read_export(struct app *app, const char *option, const char *text)
     app->exports[app->nexports++] = text;
 }
 
-static bool read_output(const char *option, const char *text)
+/* Reads what PRRTE calls its ways of output. */
+static void read_output(struct options *options, const char *option, const char *text)
 {
-    if (strcmp(text, "tag") != 0)
-        say_usage("%s %s: expected tag", option, text);
-    return true;
+    if (strcmp(text, "tag") == 0)
+        options->tag = true;
+    else if (strcmp(text, "timestamp") == 0)
+        options->stamp = true;
+    else if (strncmp(text, "file=", 5) == 0 && text[5])
+        options->out_name = text + 5;
+    else
+        say_usage("%s %s: expected tag, timestamp or file=NAME", option, text);
+}
+
+static const char *read_name(const char *option, const char *text)
+{
+    if (!*text || text[strlen(text) - 1] == '/')
+        say_usage("%s %s: expected the name of a file; a dot and the PE's number are added", option, text);
+    return text;
+}
+
+static int64_t read_input(const char *option, const char *text)
+{
+    char *end;
+    long pe = strtol(text, &end, 10);
+    if (strcmp(text, "all") == 0)
+        return OPTIONS_INPUT_ALL;
+    if (strcmp(text, "none") == 0)
+        return OPTIONS_INPUT_NONE;
+    if (!isdigit((unsigned char)text[0]) || *end || pe >= NODE_MAX_PES)
+        say_usage("%s %s: expected the number of a PE, all or none", option, text);
+    return pe;
 }
 
 static _Noreturn void print_and_exit(const char *text)
@@ -202,7 +238,11 @@ static void apply(struct options *options, struct app *app, enum option_id id, c
     case BIND: options->bind_cores = read_binding(option, value); break;
     case EXPORT: read_export(app, option, value); break;
     case TAG: options->tag = true; break;
-    case OUTPUT: options->tag = read_output(option, value); break;
+    case OUTPUT: read_output(options, option, value); break;
+    case STAMP: options->stamp = true; break;
+    case OUT_NAME: options->out_name = read_name(option, value); break;
+    case INPUT: options->input = read_input(option, value); break;
+    case STACKS: options->stacks = true; break;
     case TIMEOUT: options->timeout = read_seconds(option, value); break;
     case DEADLOCK: options->deadlock = read_seconds(option, value); break;
     case STATUS: exit(status_print(read_pid(option, value)));
@@ -231,16 +271,52 @@ static const char *read_value(struct reader *in, const struct option_row *row, c
     return in->words[in->at - row->values];
 }
 
+/* Returns the name of the option that a misspelt one means, or null. */
+static const char *meant_option(const char *name, size_t bytes)
+{
+    const char *nearest = NULL;
+    unsigned most = meant_mistakes(bytes);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        unsigned mistakes = meant_distance(rows[i].name, strlen(rows[i].name), name, bytes);
+        if (mistakes > most || strlen(rows[i].name) < 3)
+            continue;
+        nearest = rows[i].name;
+        most = mistakes ? mistakes - 1 : 0;
+    }
+    return nearest;
+}
+
+static _Noreturn void refuse_option(const char *word, const char *name, size_t bytes)
+{
+    const char *meant = meant_option(name, bytes);
+    if (meant)
+        say_usage("unknown option %s; did you mean --%s?", word, meant);
+    say_usage("unknown option %s", word);
+}
+
+/* Returns the row of a number that follows its option without a blank, such as -n2, and sets *number; else null. */
+static const struct option_row *row_of_number(const char *word, const char **number)
+{
+    size_t letters = strcspn(word + 1, "0123456789");
+    const struct option_row *row = row_of(word + 1, letters);
+    *number = word + 1 + letters;
+    return row && **number && (row->id == COUNT || row->id == PER_NODE) ? row : NULL;
+}
+
 /* Reads the option at the reader, with its value. */
 static void read_option(struct options *options, struct app *app, struct reader *in)
 {
     char *word = in->words[in->at++];
     char *name = word + (word[1] == '-' ? 2 : 1);
     size_t bytes = strcspn(name, "=");
-    const struct option_row *row = row_of(name, bytes);
-    if (!row)
-        say_usage("unknown option %s", word);
     const char *given = name[bytes] ? name + bytes + 1 : NULL;
+    const struct option_row *row = row_of(name, bytes);
+    if (!row && (row = row_of_number(word, &given))) {
+        apply(options, app, row->id, say_if_null(strndup(word, (size_t)(given - word))), given);
+        return;
+    }
+    if (!row)
+        refuse_option(word, name, bytes);
     name[bytes] = 0; /* messages name the option without its value */
     apply(options, app, row->id, word, read_value(in, row, word, given));
 }
@@ -294,10 +370,20 @@ void options_read(struct options *options, int argc, char **argv)
         in.words[in.at] = NULL; /* ends this program's arguments, in place of ":" */
     } while (in.at++ < in.count);
     settle_counts(options);
+    if (options->out_name && options->stamp)
+        say_usage("--timestamp-output marks lines that pass through oshrun; with --output-filename none does");
+}
+
+void options_check_input(const struct options *options)
+{
+    if (options->input >= (int64_t)options->pes)
+        say_usage("--stdin %lld: this job has the PEs 0 to %u", (long long)options->input, options->pes - 1);
 }
 
 void options_keep_arguments(struct options *options)
 {
+    if (options->out_name)
+        options->out_name = say_if_null(strdup(options->out_name));
     for (size_t i = 0; i < options->napps; i++) {
         struct app *app = &options->apps[i];
         size_t count = 0;

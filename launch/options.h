@@ -21,6 +21,9 @@ struct app {
     char *path; /* the file to execute, from program_find; a relative path starts in wdir */
 };
 
+#define OPTIONS_INPUT_ALL (-1)
+#define OPTIONS_INPUT_NONE (-2)
+
 struct options {
     struct app *apps;
     size_t napps;
@@ -28,6 +31,10 @@ struct options {
     uint32_t cpus; /* processors that oshrun may use */
     bool bind_cores;
     bool tag;
+    bool stamp;           /* put the time in front of each line */
+    const char *out_name; /* PEs write into files of this name; NULL: through oshrun */
+    int64_t input;        /* the PE that reads standard input, or one of OPTIONS_INPUT_* */
+    bool stacks;          /* print the stacks of all PEs where the places are printed */
     bool check;
     bool quiet;
     bool oversubscribe; /* more PEs than slots */
@@ -40,6 +47,8 @@ struct options {
 };
 
 void options_read(struct options *options, int argc, char **argv);
+/* Exits after one line when --stdin names a PE that the job does not have; to be called once their number is settled. */
+void options_check_input(const struct options *options);
 /* Copies every argument that is still needed, so that the process may overwrite its own command line. */
 void options_keep_arguments(struct options *options);
 extern const char options_help[]; /* help.c */

@@ -1,5 +1,6 @@
 #include "output.h"
 
+#include "files.h"
 #include "message.h"
 #include "sink.h"
 
@@ -10,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #define PROMPT_MS 100 /* after this time without news, an unfinished line of PE 0 may be a prompt */
@@ -40,7 +42,9 @@ struct lane {
 static struct lane lanes[2];
 static struct stream *streams;
 static size_t nstreams, unfinished;
-static bool tagging, direct, joined, prompts;
+static const char *file_name; /* of --output-filename; NULL: none */
+static uint32_t npes;
+static bool tagging, stamping, direct, joined, prompts;
 
 static void stream_ready(struct watch *watch);
 
@@ -49,15 +53,32 @@ static bool may_write(const struct stream *stream)
     return !stream->lane->owner || stream->lane->owner == stream;
 }
 
-static void put_tagged(struct lane *lane, const struct stream *stream, const char *data, size_t bytes)
+/* Writes what stands in front of a line: the time here, to the millisecond, and the PE. Returns the bytes. */
+static size_t write_mark(char *mark, size_t room, uint32_t pe)
 {
-    char tag[16];
-    size_t tag_bytes = (size_t)snprintf(tag, sizeof tag, "[%u] ", stream->pe);
+    size_t used = 0;
+    if (stamping) {
+        struct timespec now;
+        struct tm local;
+        clock_gettime(CLOCK_REALTIME, &now);
+        localtime_r(&now.tv_sec, &local);
+        used = strftime(mark, room, "%Y-%m-%d %H:%M:%S", &local);
+        used += (size_t)snprintf(mark + used, room - used, ".%03ld ", now.tv_nsec / 1000000);
+    }
+    if (tagging)
+        used += (size_t)snprintf(mark + used, room - used, "[%u] ", pe);
+    return used;
+}
+
+static void put_marked(struct lane *lane, const struct stream *stream, const char *data, size_t bytes)
+{
+    char mark[64];
+    size_t mark_bytes = write_mark(mark, sizeof mark, stream->pe);
     while (bytes > 0) {
         const char *end = memchr(data, '\n', bytes);
         size_t line = end ? (size_t)(end - data) + 1 : bytes;
         if (!lane->midline)
-            sink_put(&lane->sink, tag, tag_bytes);
+            sink_put(&lane->sink, mark, mark_bytes);
         sink_put(&lane->sink, data, line);
         lane->midline = !end;
         data += line;
@@ -74,8 +95,8 @@ static void emit(const struct stream *stream, const char *data, size_t bytes)
         sink_put(&lane->sink, "\n", 1);
         lane->midline = false;
     }
-    if (tagging)
-        put_tagged(lane, stream, data, bytes);
+    if (tagging || stamping)
+        put_marked(lane, stream, data, bytes);
     else
         sink_put(&lane->sink, data, bytes);
     lane->midline = data[bytes - 1] != '\n';
@@ -207,21 +228,25 @@ static bool input_answers(void)
     return isatty(0) || (fstat(0, &info) == 0 && (S_ISFIFO(info.st_mode) || S_ISSOCK(info.st_mode)));
 }
 
-void output_open(uint32_t pes, bool tag)
+bool output_open(const struct options *options)
 {
-    tagging = tag;
-    direct = pes == 1 && !tag;
+    npes = options->pes;
+    tagging = options->tag;
+    stamping = options->stamp;
+    file_name = options->out_name;
+    direct = npes == 1 && !tagging && !stamping;
     joined = same_file(1, 2);
     prompts = input_answers();
     for (int i = 0; i < 2; i++)
         sink_open(&lanes[i].sink, i + 1, lane_drained);
-    nstreams = (size_t)pes * output_files_per_pe();
+    nstreams = (size_t)npes * output_files_per_pe();
     streams = say_if_null(calloc(nstreams + 1, sizeof *streams));
+    return !file_name || files_make_folder(file_name);
 }
 
 unsigned output_files_per_pe(void)
 {
-    return direct ? 0 : joined ? 1 : 2;
+    return direct || file_name ? 0 : joined ? 1 : 2;
 }
 
 /* Returns the writing end, or -1 with errno. */
@@ -247,6 +272,8 @@ int output_connect(uint32_t pe, int *out, int *err)
 {
     *out = 1;
     *err = 2;
+    if (file_name)
+        return *out = *err = files_open(file_name, pe, npes), *out < 0 ? -1 : 0;
     if (direct)
         return 0;
     struct stream *stream = &streams[(size_t)pe * output_files_per_pe()];
@@ -263,7 +290,7 @@ int output_connect(uint32_t pe, int *out, int *err)
 
 void output_connected(int out, int err)
 {
-    if (direct)
+    if (direct && !file_name)
         return;
     if (out >= 0)
         close(out);

@@ -1,11 +1,13 @@
 /* Forwards the PEs' standard output and error to oshrun's, in whole lines and in order per PE.
  *
  * Each PE writes into pipes of its own. When both of oshrun's streams are one file, a PE has one pipe for both, which
- * keeps even their order. A job of one PE without tags has no pipe: the PE writes straight to oshrun's outputs. The
- * guard always forwards lines up to OUTPUT_LINE bytes in one piece. A longer line keeps the others waiting while it
+ * keeps even their order. A job of one PE without marks has no pipe: the PE writes straight to oshrun's outputs. With
+ * --output-filename each PE writes straight to a file of its own. The guard always forwards lines up to OUTPUT_LINE bytes in one piece. A longer line keeps the others waiting while it
  * flows. When a line must be cut (its PE has ended or is waiting for input), the next PE starts on a new line. */
 #ifndef LAUNCH_OUTPUT_H
 #define LAUNCH_OUTPUT_H
+
+#include "options.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -13,7 +15,8 @@
 
 #define OUTPUT_LINE (256u << 10)
 
-void output_open(uint32_t pes, bool tag);
+/* Returns false after one line when the folder of --output-filename cannot be made. */
+bool output_open(const struct options *options);
 /* Returns the number of descriptors that the guard needs for a PE. */
 unsigned output_files_per_pe(void);
 /* Makes the pipes of a PE; the PE inherits *out and *err. Returns 0, or -1 with errno. */

@@ -87,6 +87,24 @@ def test_show():
             assert ("-I" in line, "-llateral" in line) == (name == "compile", name == "link"), line
 
 
+def test_showme():
+    """The parts of the line one by one, by the names of Open MPI and MPICH."""
+    with temporary() as folder:
+        tree = make_tree(folder)
+        prefix = tree.parent
+        for option, answer in (("command", "cc x"), ("incdirs", f"{prefix}/include"), ("libdirs", f"{prefix}/lib"), ("libs", "lateral")):
+            for dashes in ("-", "--"):
+                assert call(tree / "oshcc", f"{dashes}showme:{option}", env={"LATERAL_CC": "cc x"}) == f"{answer}\n", option
+        assert call(tree / "oshc++", "--showme:version").startswith("oshc++ (Lateral) ")
+        assert "usage: oshcc" in call(tree / "oshcc", "--showme:help")
+        for name in ("compile", "link"):
+            wanted = call(tree / "oshcc", f"--showme:{name}")
+            for word in (f"-{name}_info", f"-{name}-info"):
+                assert call(tree / "oshcc", word) == wanted, word
+        done = subprocess.run([tree / "oshcc", "--showme:all"], capture_output=True, text=True, check=False, env=harness.CLEAN)
+        assert done.returncode == 2 and done.stderr.startswith("oshcc: unknown option --showme:all; there are --showme:command"), done
+
+
 def test_compiler():
     """LATERAL_CC and LATERAL_CXX name another compiler, with arguments; a missing one is named."""
     with temporary() as folder:

@@ -1,0 +1,73 @@
+/* Misspelt words: how far they are from names, and which variable a name of the environment means. Nothing takes long. */
+#include "base/meant.h"
+
+#include "unit/check.h"
+
+#include <string.h>
+
+static void far(const char *one, const char *other, unsigned mistakes)
+{
+    unsigned found = meant_distance(one, strlen(one), other, strlen(other));
+    if (found != mistakes)
+        fprintf(stderr, "\"%s\", \"%s\": %u mistakes\n", one, other, found);
+    CHECK(found == mistakes && meant_distance(other, strlen(other), one, strlen(one)) == mistakes);
+}
+
+static void distances(void)
+{
+    far("", "", 0);
+    far("", "abc", 3);
+    far("timeout", "timeout", 0);
+    far("timout", "timeout", 1);
+    far("tiemout", "timeout", 1);
+    far("timeoutt", "timeout", 1);
+    far("tineout", "timeout", 1);
+    far("kitten", "sitting", 3);
+    char text[MEANT_BYTES + 2];
+    memset(text, 'a', sizeof text);
+    CHECK(meant_distance(text, MEANT_BYTES, text, MEANT_BYTES) == 0);
+    CHECK(meant_distance(text, MEANT_BYTES + 1, text, MEANT_BYTES + 1) > MEANT_BYTES);
+    CHECK(meant_mistakes(3) == 0 && meant_mistakes(4) == 1 && meant_mistakes(7) == 1 && meant_mistakes(8) == 2);
+}
+
+static void means(const char *entry, const char *name)
+{
+    const char *found = meant_variable(entry);
+    if (!found != !name || (found && strcmp(found, name) != 0))
+        fprintf(stderr, "%s: %s\n", entry, found ? found : "none");
+    CHECK(!found == !name && (!found || strcmp(found, name) == 0));
+}
+
+static void variables(void)
+{
+    means("SHMEM_SYMETRIC_SIZE=1g", "SHMEM_SYMMETRIC_SIZE");
+    means("SMA_SYMMETRIC_SZIE", "SMA_SYMMETRIC_SIZE");
+    means("SHMEM_SYMMETRIC_HEAP_SIZE=1g", "SHMEM_SYMMETRIC_SIZE");
+    means("SHMEM_DEBGU=1", "SHMEM_DEBUG");
+    means("LATERAL_TRANSPORT=ucx", "LATERAL_TRANSPORTS");
+    means("LATERAL_CHEK=1", "LATERAL_CHECK");
+    means("LATERAL_LAUNCHR=srun", "LATERAL_LAUNCHER");
+}
+
+/* Names that are right, that other libraries read, or that have nothing to do with this one. */
+static void no_variables(void)
+{
+    means("LATERAL_CHECK=1", 0);
+    means("SMA_DEBUG=", 0);
+    means("LATERAL_CC=gcc", 0);
+    means("SHMEM_BARRIER_ALGORITHM=tree", 0);
+    means("SHMEM_OFI_PROVIDER=tcp", 0);
+    means("NVSHMEM_DEBUG=1", 0);
+    means("SHMEM_=1", 0);
+    means("LATERAL_SOMETHING_ELSE=1", 0);
+    means("=odd", 0);
+    means("PATH=/bin", 0);
+}
+
+int main(void)
+{
+    distances();
+    variables();
+    no_variables();
+    return 0;
+}
