@@ -42,7 +42,7 @@ enum {
     UCCS_AM_PLAIN = 0,
     UCCS_AM_PLACE = UCCS_AM_HANDLERS,    /* announces a payload for a place of the receiver's (place.c) */
     UCCS_AM_LONG = 2 * UCCS_AM_HANDLERS, /* announces a payload for a handler, too long for the sender's region */
-    UCCS_AM_SLOTS = 3 * UCCS_AM_HANDLERS
+    UCCS_AM_SLOTS = UCCS_MESSAGE_SLOTS
 };
 
 /* A context: an isolated world of communication, with handlers and rings of its own. */
@@ -80,10 +80,6 @@ struct uccs_message {
     char payload[UCCS_SHORT_MAX];
 };
 _Static_assert(sizeof(struct uccs_message) == OWN_CELL_BYTES, "a message fills a cell");
-
-/* Handlers of the library's own context (OWN_INNER): letters, operations executed by the target, out-of-band messages.
- * While uccs.h is in use, the context exists, and OpenSHMEM's waits poll. */
-enum { UCCS_INNER_LETTER, UCCS_INNER_REMOTE, UCCS_INNER_OOB, UCCS_INNER_PULL, UCCS_INNER_LOCK };
 
 enum uccs_am_outcome {
     UCCS_AM_HANDLED,
@@ -127,6 +123,10 @@ void uccs_am_stop(void);
 
 /* The handler of the messages by which a peer asks for a piece of a payload (place.c), in the library's own context. */
 void uccs_pull_arrived(uccs_am_token_t token, const void *payload, size_t length, void *argument);
+
+/* Ends the job with a line unless the message is at least that long and its content names the PE that sent it. For the
+ * library's own messages, which count and file by PE. */
+void uccs_am_insist(const struct uccs_am_token *token, size_t length, size_t least, const uint32_t *source);
 
 /* Keeps the staged payload in place until the caller calls uccs_am_done. Returns its block, or null when there is
  * none. */

@@ -11,6 +11,7 @@
 #include "uccs/core/memory.h"
 #include "uccs/far/far.h"
 #include "uccs/object/kernel.h"
+#include "uccs/watch/fail.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -135,10 +136,20 @@ static int fetch_far(struct uccs_am_token *token, const struct uccs_announce *an
 
 /* --- Handlers */
 
-static struct uccs_announce read_announce(const void *payload)
+/* The sender's half writes it, so a wrong one is a fault of the library or the wire. */
+static struct uccs_announce read_announce(const struct uccs_am_token *token, const void *payload, size_t length)
 {
-    struct uccs_announce announce;
-    memcpy(&announce, payload, sizeof announce);
+    struct uccs_announce announce = {0};
+    size_t rest = length - sizeof announce;
+    bool whole = length >= sizeof announce;
+    if (whole)
+        memcpy(&announce, payload, sizeof announce);
+    whole = whole && announce.header_bytes <= rest && announce.length <= PTRDIFF_MAX - sizeof(struct uccs_whole);
+    whole = whole && (announce.eager || token->block); /* the sender waits for its block */
+    rest -= announce.header_bytes;
+    if (lat_unlikely(!whole || rest != (announce.eager ? announce.length : 0)))
+        watch_fail("PE %u announces %llu bytes by a message of %zu that is cut off", token->message->source,
+                   (unsigned long long)announce.length, length);
     return announce;
 }
 
@@ -159,11 +170,10 @@ static int bring(struct uccs_am_token *token, const struct uccs_announce *announ
 void uccs_place_arrived(uccs_am_token_t token, const void *payload, size_t length, void *argument)
 {
     const struct uccs_handler entry = uccs_handler_read(argument);
-    const struct uccs_announce announce = read_announce(payload);
+    const struct uccs_announce announce = read_announce(token, payload, length);
     const char *header = (const char *)payload + sizeof announce;
     struct fetch fetch = {.block = token->block};
     void *place = 0;
-    (void)length;
     token->outcome = UCCS_AM_PENDING; /* so that the program cannot keep the announcement */
     int status = ((uccs_am_place)(void (*)(void))entry.handler)(token, header, announce.header_bytes, announce.length,
                                                                 &place, &fetch.done, &fetch.argument, entry.argument);
@@ -187,9 +197,8 @@ static int fetch_long(uint32_t source, const struct uccs_announce *announce, cha
 void uccs_long_arrived(uccs_am_token_t token, const void *payload, size_t length, void *argument)
 {
     const struct uccs_handler entry = uccs_handler_read(argument);
-    const struct uccs_announce announce = read_announce(payload);
+    const struct uccs_announce announce = read_announce(token, payload, length);
     uint32_t source = token->message->source;
-    (void)length;
     token->whole = malloc(sizeof *token->whole + announce.length);
     if (!token->whole || fetch_long(source, &announce, token->whole->payload) != UCCS_OK) {
         log_line("uccs: a message of %llu bytes of PE %u is lost: no memory, or it cannot be reached",

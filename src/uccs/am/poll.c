@@ -10,6 +10,7 @@
 #include "rte/rte.h"
 #include "uccs/core/bell.h"
 #include "uccs/far/far.h"
+#include "uccs/watch/fail.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -35,6 +36,16 @@ void uccs_am_count_handled(uint32_t context, struct uccs_am_tally *tally, const 
     tally->source = message->source;
     tally->lane = message->lane;
     tally->count++;
+}
+
+void uccs_am_insist(const struct uccs_am_token *token, size_t length, size_t least, const uint32_t *source)
+{
+    const struct uccs_message *message = token->message;
+    if (lat_unlikely(length < least))
+        watch_fail("PE %u sent a message of the library's own that is cut off: %zu of %zu bytes", message->source,
+                   length, least);
+    if (lat_unlikely(*source != message->source))
+        watch_fail("PE %u sent a message of the library's own in the name of PE %u", message->source, *source);
 }
 
 static lat_cold _Noreturn void fail_class(const struct uccs_context *context, const struct uccs_message *message)

@@ -81,8 +81,10 @@ bool uccs_letter_try(int pe, const struct uccs_letter_key *key, const void *data
 /* Files a letter. A staged letter stays in its block; a short one is copied. */
 void uccs_letter_arrived(uccs_am_token_t token, const void *payload, size_t length, void *argument)
 {
+    const struct uccs_letter_key *key = payload;
+    uccs_am_insist(token, length, sizeof *key, &key->source);
     struct uccs_block *block = uccs_am_hold(token);
-    size_t bytes = length - sizeof(struct uccs_letter_key);
+    size_t bytes = length - sizeof *key;
     struct uccs_letter *letter = malloc(sizeof *letter + (block ? 0 : bytes));
     (void)argument;
     if (!letter) {

@@ -108,8 +108,10 @@ static void drop(struct arrival *arrival)
 
 void uccs_oob_arrived(uccs_am_token_t token, const void *payload, size_t length, void *argument)
 {
+    const struct head *head = payload;
+    uccs_am_insist(token, length, sizeof *head, (const uint32_t *)&head->source);
     struct uccs_block *block = uccs_am_hold(token);
-    size_t bytes = length - sizeof(struct head);
+    size_t bytes = length - sizeof *head;
     struct arrival *arrival = malloc(sizeof *arrival + (block ? 0 : bytes));
     (void)argument;
     if (!arrival) {

@@ -39,6 +39,11 @@ struct uccs_handled {
     cache_aligned uint64_t count;
 };
 
+/* Handlers of the library's own context (OWN_INNER): letters, operations executed by the target, out-of-band messages.
+ * While uccs.h is in use, the context exists, and OpenSHMEM's waits poll. */
+#define UCCS_MESSAGE_SLOTS (3 * UCCS_AM_HANDLERS) /* handlers of a context: am.h names the three kinds */
+enum { UCCS_INNER_LETTER, UCCS_INNER_REMOTE, UCCS_INNER_OOB, UCCS_INNER_PULL, UCCS_INNER_LOCK };
+
 enum uccs_open { OWN_SHUT, OWN_OPENING, OWN_OPEN };
 
 struct uccs_own {

@@ -103,17 +103,9 @@ bool uccs_far_change_fetch(struct uccs_far_lanes *on, int pe, struct uccs_far_pl
 
 /* --- At the target */
 
-/* The sender has checked the program's arguments, so a wrong change is a fault of the library or the wire. */
-static struct uccs_change change_of(const struct link_arrival *arrival)
+static struct uccs_change change_of(const struct link_header *header)
 {
-    const struct link_header *header = &arrival->header;
-    const struct uccs_change change = {header->change.type, header->change.how, header->change.n};
-    if (lat_unlikely(!uccs_change_exists(&change) || header->segment != FAR_REGION || change.n > PIECE ||
-                     (change.how == UCCS_CHANGE_SWAP && change.n != 1) || uccs_change_bytes(&change) > PIECE ||
-                     arrival->bytes != uccs_change_operand(&change)))
-        watch_fail("an accumulate of PE %u is not one: type %u, operation %u, %zu elements, %zu bytes", header->from,
-                   change.type, change.how, change.n, arrival->bytes);
-    return change;
+    return (struct uccs_change){header->change.type, header->change.how, header->change.n};
 }
 
 static void apply_here(const struct link_header *header, const struct uccs_change *change, char *to,
@@ -142,7 +134,7 @@ static void answer_change(struct link_arrival *arrival, void *old, size_t bytes)
 static bool land_change(struct link_arrival *arrival, const void *operand)
 {
     const struct link_header *header = &arrival->header;
-    const struct uccs_change change = change_of(arrival);
+    const struct uccs_change change = change_of(header);
     const size_t bytes = uccs_change_bytes(&change);
     const bool wanted = header->change.asker != 0;
     char *to = far_place_of(header, header->at.offset, bytes);

@@ -14,16 +14,6 @@
 #include "uccs/object/accumulate.h"
 #include "uccs/object/counter.h"
 
-enum uccs_far_segment {
-    FAR_NOWHERE,
-    FAR_HEAP,
-    FAR_IMAGE,
-    FAR_REGION, /* memory registered at the target (region.h); the offset counts from its start */
-    FAR_ROWS,   /* the target's rows of the group area; offset = (slot * NODE_GROUP_LINES + line) * CACHE_LINE */
-    FAR_ROOM,   /* memory that the target has opened for parcels; offset = room * FAR_ROOM_MOST + offset in it */
-    FAR_SEGMENTS
-};
-
 /* A place in the target's memory. */
 struct uccs_far_place {
     uint32_t segment; /* enum uccs_far_segment */
@@ -37,8 +27,6 @@ struct uccs_far_place uccs_far_place(const void *addr);
 
 /* Returns this PE's address of a place in FAR_HEAP or FAR_IMAGE. */
 const void *uccs_far_address(struct uccs_far_place place);
-
-enum uccs_far_what { FAR_NOTHING, FAR_COUNT, FAR_LATE, FAR_SIGNAL_SET, FAR_SIGNAL_ADD }; /* FAR_LATE: old counter */
 
 /* The target does this once the data of a put is there. */
 struct uccs_far_with {

@@ -38,6 +38,10 @@ char *far_place_of(const struct link_header *header, uint64_t offset, size_t byt
 /* The same in a segment that is not FAR_REGION; never returns null. */
 char *far_place_in(const struct link_header *header, uint32_t segment, uint64_t offset, size_t bytes);
 
+/* Returns the address of a word of 4 or 8 bytes there, or null as far_place_of does. Ends the job when the word is not
+ * aligned. */
+void *far_word_of(const struct link_header *header, uint64_t offset, size_t bytes);
+
 /* Finds a segment of this process. Returns its start or null when there is none; stores its size in `limit`, and makes
  * `offset` count from the returned start. */
 typedef char *far_segment_find(uint64_t *offset, size_t *limit);

@@ -47,6 +47,8 @@ static char *find_image(uint64_t *offset, size_t *limit)
 static char *find_row(uint64_t *offset, size_t *limit)
 {
     const size_t row = (size_t)NODE_GROUP_LINES * CACHE_LINE, slot = *offset / row;
+    if (slot >= NODE_GROUP_SLOTS)
+        return 0;
     *offset -= slot * row;
     *limit = row;
     return uccs_core.groups + (slot * uccs_core.size + my_index()) * row;
@@ -81,5 +83,14 @@ char *far_place_of(const struct link_header *header, uint64_t offset, size_t byt
         return far_place_in(header, header->segment, offset, bytes);
     if (uccs_region_find(header->at.region, offset, bytes, &at) == UCCS_ERR_BOUNDS)
         fail_bounds(header, offset, bytes);
+    return at;
+}
+
+void *far_word_of(const struct link_header *header, uint64_t offset, size_t bytes)
+{
+    char *at = far_place_of(header, offset, bytes);
+    if (lat_unlikely((uintptr_t)at & (bytes - 1)))
+        watch_fail("PE %u names a word of %zu bytes of PE %d that is not aligned: offset %llu", header->from, bytes,
+                   uccs_core.me, (unsigned long long)offset);
     return at;
 }

@@ -63,7 +63,7 @@ static void do_signal(struct link_arrival *arrival)
     const bool add = header->put.what == FAR_SIGNAL_ADD;
     struct link_header at = {.from = header->from, .segment = header->put.signal_segment};
     at.at.region = header->put.signal_region;
-    uint64_t *signal = (uint64_t *)far_place_of(&at, header->put.signal_offset, sizeof *signal);
+    uint64_t *signal = far_word_of(&at, header->put.signal_offset, sizeof *signal);
     if (lat_unlikely(!signal)) {
         link_refuse(arrival);
     } else if (at.segment == FAR_REGION && uccs_region_locked(at.at.region, signal)) {
@@ -134,7 +134,7 @@ static uint64_t apply_atomic(const struct link_header *header, void *to)
 static bool land_atomic(struct link_arrival *arrival, const void *unused)
 {
     const struct link_header *header = &arrival->header;
-    void *to = far_place_of(header, header->at.offset, header->amo.size);
+    void *to = far_word_of(header, header->at.offset, header->amo.size);
     uint64_t old = to ? apply_atomic(header, to) : 0;
     (void)unused;
     if (header->amo.asker)

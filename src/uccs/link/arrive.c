@@ -193,19 +193,14 @@ static struct link_origin *origin_of(const struct link_header *header)
     return *origin;
 }
 
-static bool is_of_this_job(const struct link_header *header, size_t bytes)
-{
-    return bytes == sizeof *header && (int)header->from < uccs_core.npes && header->lane < LINK_LANES &&
-           header->kind < LINK_KINDS && handlers[header->kind];
-}
-
 void link_arrived(void *lane, const struct transport_message *message)
 {
     struct link_arrival arrival = {.lane = lane, .bytes = message->bytes};
     struct link_header *header = &arrival.header;
-    memcpy(header, message->header, message->header_bytes < sizeof *header ? message->header_bytes : sizeof *header);
-    if (!is_of_this_job(header, message->header_bytes))
-        watch_fail("a message that is none of this job has arrived");
+    if (lat_unlikely(message->header_bytes != sizeof *header))
+        watch_fail("a message of another program has arrived: its header has %zu bytes", message->header_bytes);
+    memcpy(header, message->header, sizeof *header);
+    link_check(header, message->bytes);
     if (handler_of(&arrival)->loose) {
         take_message(&arrival, message->data, message->rest);
         return;

@@ -13,8 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define BATCH_BYTES ((size_t)32 << 10) /* below the size from which transports ask the receiver before they send */
-#define BOXES_MOST 64                  /* at most this many outboxes hold messages, which bounds the memory */
+#define BOXES_MOST 64 /* at most this many outboxes hold messages, which bounds the memory */
 
 /* A message within a batch; its data follows, padded to whole words. */
 struct entry {
@@ -34,7 +33,7 @@ static void open_box(struct link_outbox *box, struct link_lane *lane)
     lane->open++;
     box->send = link_send_new(lane);
     box->send->header.kind = LINK_BATCH;
-    box->send->buffer = lane->spare ? lane->spare : malloc(BATCH_BYTES);
+    box->send->buffer = lane->spare ? lane->spare : malloc(LINK_BATCH_BYTES);
     if (!box->send->buffer)
         watch_fail("no memory for messages");
     lane->spare = 0;
@@ -71,14 +70,14 @@ static void take_off(struct link_outbox *box, struct link_lane *lane)
 
 bool link_batch_fits(size_t bytes)
 {
-    return bytes <= BATCH_BYTES / 4;
+    return bytes <= LINK_BATCH_BYTES / 4;
 }
 
 void link_batch_add(struct link_outbox *box, struct link_send *send, const void *data, size_t bytes)
 {
     struct link_lane *lane = send->lane;
     size_t whole = sizeof(struct entry) + padded(bytes);
-    if (box->send && box->bytes + whole > BATCH_BYTES)
+    if (box->send && box->bytes + whole > LINK_BATCH_BYTES)
         link_batch_push(box, lane);
     if (!box->send)
         open_box(box, lane);
@@ -112,12 +111,27 @@ void link_batch_push_all(struct link_lane *lane)
 
 /* --- At the receiver -------------------------------------------------------------------------------------- */
 
+/* Takes the next entry of a batch, of which `left` bytes are left, and checks that the batch holds all of it. */
+static struct entry take_entry(const struct link_header *batch, const char *data, size_t left)
+{
+    struct entry entry = {.bytes = SIZE_MAX};
+    if (left >= sizeof entry)
+        memcpy(&entry, data, sizeof entry);
+    if (lat_unlikely(left < sizeof entry || entry.bytes > left - sizeof entry ||
+                     padded(entry.bytes) > left - sizeof entry))
+        watch_fail("PE %u sent a BATCH that is cut off: %zu bytes are left of it", batch->from, left);
+    if (lat_unlikely(entry.header.kind == LINK_BATCH || entry.header.from != batch->from ||
+                     entry.header.lane != batch->lane))
+        watch_fail("PE %u sent a BATCH with a message of kind %u of PE %u, lane %u, in it", batch->from,
+                   entry.header.kind, entry.header.from, entry.header.lane);
+    return entry;
+}
+
 static bool land_batch(struct link_arrival *arrival, const void *messages)
 {
     const char *data = messages;
     for (const char *end = data + arrival->bytes; data < end;) {
-        struct entry entry;
-        memcpy(&entry, data, sizeof entry);
+        const struct entry entry = take_entry(&arrival->header, data, (size_t)(end - data));
         data += sizeof entry;
         const struct transport_message message = {.header = &entry.header,
                                                   .header_bytes = sizeof entry.header,

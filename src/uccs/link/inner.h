@@ -1,7 +1,7 @@
 /* Inside of the links: lanes, their peers, messages that leave and messages that arrive. Callers hold the lock of the
  * lane, unless a comment says otherwise.
  *
- * The files in their order, lower ones first: mark, lane, bell, arrive, batch, names, send, flush, ask, issue, poll,
+ * The files in their order, lower ones first: token, valid, mark, lane, bell, arrive, batch, names, send, flush, ask, issue, poll,
  * rest, quiet, pool, order, track, thread, open. */
 #ifndef UCCS_LINK_INNER_H
 #define UCCS_LINK_INNER_H
@@ -181,6 +181,11 @@ extern uint32_t link_reminded; /* 1: it has been woken for messages of this proc
 /* Tells the progress thread that messages of the lane wait; it sends them in a while if nobody else does. */
 void link_thread_remind(const struct link_lane *lane);
 
+/* valid.c. Ends the job with a line unless the message is one that wire.def describes, from a PE of another node. */
+void link_check(const struct link_header *header, size_t bytes);
+/* Returns the kind that answers a kind, as wire.def says. */
+enum link_kind link_answer_kind(enum link_kind asked);
+
 /* arrive.c. The transport calls it for each message. */
 void link_arrived(void *lane, const struct transport_message *message);
 
@@ -199,7 +204,6 @@ struct link_record {
     struct watch_line_place line;
     unsigned char address[]; /* the transport's address, `size` bytes */
 };
-#define LINK_ADDRESS 4096                                                        /* bytes of an address at most */
 int link_names_address(const struct link_lane *lane, void *room, size_t *bytes); /* returns 0, or -1 after a line */
 int link_names_publish(void);                                                    /* the same */
 struct link_record *link_names_find(int pe); /* returns the record, which the caller frees; any thread */

@@ -106,14 +106,24 @@ const char *link_lane_open(uint32_t number)
     return lane->peers ? link_transport->open_lane(lane, &lane->at) : "no memory";
 }
 
+/* A message is kept until the end when operations that it waits for have never come. */
+static void free_origin(struct link_origin *origin)
+{
+    for (struct link_kept *next; origin->kept; origin->kept = next) {
+        next = origin->kept->next;
+        free(origin->kept);
+    }
+    free(origin->tracks);
+}
+
 static void free_origins(struct link_peer *peer)
 {
     for (int lane = 0; peer->others && lane < LINK_LANES; lane++)
         if (peer->others[lane]) {
-            free(peer->others[lane]->tracks);
+            free_origin(peer->others[lane]);
             free(peer->others[lane]);
         }
-    free(peer->origin.tracks);
+    free_origin(&peer->origin);
     free(peer->others);
 }
 

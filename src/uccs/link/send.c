@@ -121,6 +121,8 @@ static bool land_hello(struct link_arrival *arrival, const void *address)
 {
     struct link_origin *origin = arrival->origin;
     int pe = (int)arrival->header.from;
+    if (origin->to)
+        watch_fail("PE %d says hello twice for lane %u", pe, arrival->header.lane);
     origin->to = link_transport->connect(link_service()->at, pe, address, arrival->bytes);
     if (!origin->to)
         watch_fail("PE %d cannot be answered over %s", pe, link_transport->name);

@@ -1,8 +1,10 @@
 /* A message between nodes is a header, then data. Both ends run the same build (the start checks it), so a header is
- * plain memory. Each kind of message has a struct of its own below; upper folders handle the kinds (link.h). */
+ * plain memory. Each kind of message has a struct of its own below; upper folders handle the kinds (link.h). wire.def
+ * says of each kind what a message of it may be, and valid.c refuses every other one where it enters. */
 #ifndef UCCS_LINK_WIRE_H
 #define UCCS_LINK_WIRE_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 enum link_kind {
@@ -30,6 +32,20 @@ enum link_kind {
     LINK_KINDS
 };
 
+/* Memory of the target that a message may name. */
+enum uccs_far_segment {
+    FAR_NOWHERE,
+    FAR_HEAP,
+    FAR_IMAGE,
+    FAR_REGION, /* memory registered at the target (region.h); the offset counts from its start */
+    FAR_ROWS,   /* the target's rows of the group area; offset = (slot * NODE_GROUP_LINES + line) * CACHE_LINE */
+    FAR_ROOM,   /* memory that the target has opened for parcels; offset = room * FAR_ROOM_MOST + offset in it */
+    FAR_SEGMENTS
+};
+
+/* What the target does once the data is there. */
+enum uccs_far_what { FAR_NOTHING, FAR_COUNT, FAR_LATE, FAR_SIGNAL_SET, FAR_SIGNAL_ADD }; /* FAR_LATE: old counter */
+
 /* Memory of the target: an offset in the header's segment, and the region's number when the segment is a region. */
 struct link_memory {
     uint64_t offset, region;
@@ -37,7 +53,7 @@ struct link_memory {
 
 struct link_header {
     uint8_t kind;       /* enum link_kind */
-    uint8_t segment;    /* of `at` (far.h) */
+    uint8_t segment;    /* of `at`: enum uccs_far_segment */
     uint16_t track;     /* its number among those of the lane; 0: flushes need not tell of a refusal */
     uint32_t from : 24; /* PE and lane that issued the message */
     uint32_t lane : 8;
@@ -61,8 +77,9 @@ struct link_header {
                     uint64_t block; /* bytes */
                     int64_t stride;
                 } put_blocks;
+                uint64_t asker; /* token of the ask, the first word of all that are asked; the answer brings it back */
                 struct {
-                    uint64_t asker; /* pointer to the ask; the answer brings it back */
+                    uint64_t asker;
                     uint64_t bytes, counter;
                     uint8_t what; /* enum uccs_far_what */
                 } get;
@@ -113,5 +130,18 @@ struct link_header {
     };
 };
 _Static_assert(sizeof(struct link_header) == 64, "no holes");
+
+/* Tokens lie in the same place in all that is asked, and in all answers. */
+#define LINK_SAME_PLACE(a, b) _Static_assert(offsetof(struct link_header, a) == offsetof(struct link_header, b), #b)
+LINK_SAME_PLACE(asker, get.asker);
+LINK_SAME_PLACE(asker, get_blocks.asker);
+LINK_SAME_PLACE(asker, amo.asker);
+LINK_SAME_PLACE(asker, change.asker);
+LINK_SAME_PLACE(asker, region.asker);
+LINK_SAME_PLACE(answer.asker, flushed.asker);
+#undef LINK_SAME_PLACE
+
+#define LINK_BATCH_BYTES ((size_t)32 << 10) /* of a batch at most; below the size from which transports ask first */
+#define LINK_ADDRESS 4096                   /* bytes of a transport's address at most */
 
 #endif

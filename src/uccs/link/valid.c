@@ -1,0 +1,110 @@
+/* Checks each message where it enters, by the description in wire.def. Whoever handles the message later relies on it.
+ * Any thread; reads the header alone. */
+#include "uccs/link/inner.h"
+
+#include "uccs/core/own.h"
+#include "uccs/object/accumulate.h"
+
+#define MEMORY (1 << FAR_HEAP | 1 << FAR_IMAGE | 1 << FAR_REGION)
+#define ANYWHERE (MEMORY | 1 << FAR_ROWS | 1 << FAR_ROOM)
+
+static bool is_in(uint32_t segment, uint32_t segments)
+{
+    return segment < FAR_SEGMENTS && segments >> segment & 1;
+}
+
+static bool is_notice(const struct link_header *h)
+{
+    if (h->put.what != FAR_SIGNAL_SET && h->put.what != FAR_SIGNAL_ADD)
+        return h->put.what < FAR_SIGNAL_SET;
+    return is_in(h->put.signal_segment, ANYWHERE);
+}
+
+/* Returns true when the blocks have bytes, these do not overflow, and every offset of a block is within 2^63 bytes. */
+static bool is_span(uint64_t offset, uint64_t block, uint64_t count, int64_t stride)
+{
+    uint64_t bytes;
+    int64_t reach, last;
+    return block && count && offset <= INT64_MAX && count <= INT64_MAX && block <= INT64_MAX &&
+           !__builtin_mul_overflow(block, count, &bytes) && bytes <= INT64_MAX &&
+           !__builtin_mul_overflow((int64_t)count - 1, stride, &reach) &&
+           !__builtin_add_overflow((int64_t)offset, reach, &last) && last >= 0;
+}
+
+static bool is_change(const typeof(((struct link_header *)0)->change) *wire, size_t bytes)
+{
+    const struct uccs_change change = {wire->type, wire->how, wire->n};
+    return uccs_change_exists(&change) && (change.how != UCCS_CHANGE_SWAP || change.n == 1) && change.n &&
+           uccs_change_bytes(&change) <= TRANSPORT_SHORT && uccs_change_operand(&change) == bytes;
+}
+
+/* Some of the library's own messages stay on the node, since they name memory of the node. */
+static bool is_sent_far(const struct link_header *h)
+{
+    return h->am.context != OWN_INNER ||
+           (h->am.ring == 0 && (h->am.id == UCCS_INNER_LETTER || h->am.id == UCCS_INNER_OOB));
+}
+
+#define RULE(condition, words)      \
+    if (lat_unlikely(!(condition))) \
+        return words;
+#define PLACE(segments) RULE(is_in(h->segment, segments), "it names memory that no such message reaches")
+#define NOTICE RULE(is_notice(h), "its notice is none")
+#define TOKEN(field) RULE(h->field, "it has no token")
+#define BELOW(field, n) RULE(h->field < (n), "its " #field " is too large")
+#define SPAN(block, count, stride) \
+    RULE(is_span(h->at.offset, block, count, stride), "its blocks reach beyond any memory")
+#define NO_DATA RULE(bytes == 0, "it brings data")
+#define DATA_MOST(n) RULE(bytes <= (n), "it brings too much data")
+#define DATA_UNITS(n) RULE(bytes % (n) == 0, "its data is cut off")
+#define TAIL(field, most, part)                                                                \
+    RULE(h->field <= (most) && h->field * sizeof(part) <= bytes, "its " #field " are cut off") \
+    bytes -= h->field * sizeof(part);
+#define DATA_BLOCKS(field) RULE(h->field &&bytes &&bytes % h->field == 0, "its data is not a number of blocks")
+
+/* The validator of each kind: returns null, or what is wrong. */
+#define WIRE(kind, answer, rules)                                              \
+    static const char *valid_##kind(const struct link_header *h, size_t bytes) \
+    {                                                                          \
+        (void)h, (void)bytes;                                                  \
+        rules return 0;                                                        \
+    }
+#include "uccs/link/wire.def"
+#undef WIRE
+
+static const struct {
+    const char *name;
+    const char *(*valid)(const struct link_header *h, size_t bytes);
+    enum link_kind answer;
+} wire[] = {
+#define WIRE(kind, answer, rules) [LINK_##kind] = {#kind, valid_##kind, answer},
+#include "uccs/link/wire.def"
+};
+_Static_assert(sizeof wire / sizeof *wire == LINK_KINDS, "wire.def describes every kind");
+
+enum link_kind link_answer_kind(enum link_kind asked)
+{
+    return wire[asked].answer;
+}
+
+static lat_cold _Noreturn void refuse(const struct link_header *h, size_t bytes, const char *why)
+{
+    const char *name = h->kind < LINK_KINDS ? wire[h->kind].name : "message of no kind";
+    watch_fail("PE %u sent a wrong %s: %s (lane %u, segment %u, %zu bytes of data)", h->from, name, why, h->lane,
+               h->segment, bytes);
+}
+
+void link_check(const struct link_header *header, size_t bytes)
+{
+    const char *why = 0;
+    if (lat_unlikely(!uccs_far_pe((int)header->from)))
+        why = "that PE is not one of another node";
+    else if (lat_unlikely(header->lane >= LINK_LANES))
+        why = "there is no such lane";
+    else if (lat_unlikely(header->kind >= LINK_KINDS))
+        why = "there is no such kind";
+    else
+        why = wire[header->kind].valid(header, bytes);
+    if (lat_unlikely(why != 0))
+        refuse(header, bytes, why);
+}

@@ -1,0 +1,253 @@
+#include "fuzz/world.h"
+
+#include "uccs/am/am.h"
+#include "uccs/core/poller.h"
+#include "uccs/far/far.h"
+#include "uccs/object/region.h"
+
+#include <setjmp.h>
+#include <shmem.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <uccs.h>
+
+struct world_sent world_sent;
+unsigned world_handled;
+uint64_t world_region, world_room;
+char *world_heap;
+
+static char registered[WORLD_ROOM], room[WORLD_ROOM];
+static uccs_context_t context;
+static jmp_buf home;
+static bool away; /* somebody waits for `home` */
+static char line[512];
+
+/* --- Lines that end the job. The linker sends the library's calls here (--wrap). */
+
+static _Noreturn void come_home(const char *format, va_list arguments)
+{
+    vsnprintf(line, sizeof line, format, arguments);
+    if (!away) {
+        fprintf(stderr, "outside of the test: %s\n", line);
+        abort();
+    }
+    longjmp(home, 1);
+}
+
+#define ENDS_THE_JOB(name)                        \
+    _Noreturn void name(const char *format, ...); \
+    _Noreturn void name(const char *format, ...)  \
+    {                                             \
+        va_list arguments;                        \
+        va_start(arguments, format);              \
+        come_home(format, arguments);             \
+    }
+
+ENDS_THE_JOB(__wrap_watch_fail)
+ENDS_THE_JOB(__wrap_watch_abandon)
+
+static _Noreturn void say_and_come_home(const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    come_home(format, arguments);
+}
+
+_Noreturn void __wrap_rte_abort(int status);
+_Noreturn void __wrap_rte_abort(int status)
+{
+    say_and_come_home("the job ends with status %d, after a line", status);
+}
+
+struct link_record *__wrap_link_names_find(int pe);
+struct link_record *__wrap_link_names_find(int pe)
+{
+    (void)pe;
+    return calloc(1, sizeof(struct link_record));
+}
+
+const char *world_try(void (*run)(void *argument), void *argument)
+{
+    away = true;
+    bool failed = setjmp(home) != 0;
+    if (!failed)
+        run(argument);
+    else
+        uccs_handlers_running = uccs_pollers_barred = 0;
+    away = false;
+    return failed ? line : 0;
+}
+
+/* --- The transport */
+
+static const char *open_lane(void *owner, void **lane)
+{
+    *lane = owner;
+    return 0;
+}
+
+static int address(void *lane, void *to, size_t *bytes)
+{
+    (void)lane;
+    memset(to, 7, 16);
+    *bytes = 16;
+    return 0;
+}
+
+static void *connect_peer(void *lane, int pe, const void *at, size_t bytes)
+{
+    static char peers[WORLD_PES];
+    (void)lane, (void)at, (void)bytes;
+    return &peers[pe];
+}
+
+static enum transport_status send_message(void *peer, const void *header, size_t header_bytes, const void *data,
+                                          size_t bytes, void *token)
+{
+    (void)peer, (void)token;
+    world_sent.count++;
+    memcpy(&world_sent.header, header, header_bytes);
+    world_sent.bytes = bytes;
+    if (bytes)
+        memcpy(world_sent.data, data, bytes < sizeof world_sent.data ? bytes : sizeof world_sent.data);
+    return TRANSPORT_DONE;
+}
+
+static enum transport_status receive(void *lane, void *rest, void *into, size_t bytes, void *token)
+{
+    (void)lane, (void)token;
+    if (bytes)
+        memcpy(into, rest, bytes);
+    return TRANSPORT_DONE;
+}
+
+static int nothing(void *lane)
+{
+    (void)lane;
+    return 0;
+}
+
+static int always(void *lane)
+{
+    (void)lane;
+    return 1;
+}
+
+static const struct transport stub = {.name = "stub",
+                                      .open_lane = open_lane,
+                                      .address = address,
+                                      .connect = connect_peer,
+                                      .send = send_message,
+                                      .receive = receive,
+                                      .progress = nothing,
+                                      .drained = always};
+
+struct delivery {
+    const struct link_header *header;
+    const void *data;
+    size_t bytes;
+    bool rest;
+};
+
+static void deliver(void *argument)
+{
+    const struct delivery *d = argument;
+    const struct transport_message message = {.header = d->header,
+                                              .header_bytes = sizeof *d->header,
+                                              .data = d->rest ? 0 : d->data,
+                                              .bytes = d->bytes,
+                                              .rest = d->rest ? (void *)(uintptr_t)d->data : 0};
+    link_arrived(link_service(), &message);
+}
+
+const char *world_deliver(const struct link_header *header, const void *data, size_t bytes, bool rest)
+{
+    struct delivery delivery = {header, data, bytes, rest};
+    link_hold();
+    const char *why = world_try(deliver, &delivery);
+    link_go_on();
+    return why;
+}
+
+static void poll_all(void *argument)
+{
+    (void)argument;
+    link_hold();
+    link_batch_push_all(link_service());
+    link_go_on();
+    (void)uccs_progress();
+}
+
+/* What fails under the lane's lock leaves it locked; world_reset makes a new one. */
+const char *world_poll(void)
+{
+    return world_try(poll_all, 0);
+}
+
+/* --- Life */
+
+static void take_message(uccs_am_token_t token, const void *payload, size_t length, void *argument)
+{
+    unsigned sum = 0;
+    (void)token, (void)argument;
+    for (size_t i = 0; i < length; i++)
+        sum += ((const unsigned char *)payload)[i]; /* a sanitizer sees bytes that are not there */
+    world_handled += 1 + (sum > UINT32_MAX - 1);
+}
+
+static int take_place(uccs_am_token_t token, const void *header, size_t header_length, size_t length, void **place,
+                      uccs_completion *done, void **argument, void *of)
+{
+    (void)token, (void)done, (void)argument, (void)of;
+    take_message(token, header, header_length, 0);
+    *place = length <= sizeof room ? room : 0;
+    return UCCS_OK;
+}
+
+static void open_context(void)
+{
+    const struct uccs_context_attr attr = {.id = 0};
+    if (uccs_init() != UCCS_OK || uccs_context_create(&attr, &context) != UCCS_OK)
+        abort();
+    for (int id = 0; id < 4; id++) {
+        uccs_am_register(context, id, UCCS_AM_NETWORK_PROTOCOL, take_message, 0);
+        uccs_am_register(context, 4 + id, UCCS_AM_USER, take_message, 0);
+        uccs_am_register_place(context, id, UCCS_AM_NETWORK_PROTOCOL, take_place, 0);
+    }
+}
+
+static void open_links(void)
+{
+    link_transport = &stub;
+    if (link_lane_open(0))
+        abort();
+    world_room = uccs_far_open_room(room, sizeof room).offset;
+}
+
+void world_open(void)
+{
+    setenv("SHMEM_SYMMETRIC_SIZE", "4M", 1);
+    setenv("LATERAL_PROGRESS", "poll", 1);
+    shmem_init();
+    open_context();
+    world_heap = shmem_calloc(1, WORLD_ROOM);
+    const struct uccs_region *region = uccs_region_describe(registered, sizeof registered, UCCS_DOMAIN_CPU);
+    world_region = uccs_region_id(region->slot, region->generation);
+    uccs_core.npes = WORLD_PES;
+    link_handle(LINK_BATCH, &link_on_batch);
+    link_handle(LINK_HELLO, &link_on_hello);
+    link_handle(LINK_FLUSH, &link_on_flush);
+    link_handle(LINK_FLUSHED, &link_on_flushed);
+    open_links();
+}
+
+void world_reset(void)
+{
+    pthread_mutex_init(&link_service()->lock, 0);
+    uccs_far_close_room((struct uccs_far_place){.segment = FAR_ROOM, .offset = world_room});
+    uccs_far_am_close();
+    link_lane_free(link_service());
+    open_links();
+}

@@ -1,0 +1,295 @@
+/* Messages of other nodes. What wire.def describes is taken; everything else ends the job with one line that names the
+ * peer, the kind and what is wrong, and touches nothing. */
+#include "fuzz/world.h"
+
+#include "rte/node.h"
+#include "uccs/am/am.h"
+#include "uccs/far/far.h"
+
+#include "unit/check.h"
+
+#include <shmem.h>
+#include <string.h>
+#include <unistd.h>
+
+static char data[65536];
+
+static struct link_header from_one(enum link_kind kind)
+{
+    return (struct link_header){.kind = (uint8_t)kind, .from = 1};
+}
+
+static struct link_header to_heap(enum link_kind kind)
+{
+    struct link_header h = from_one(kind);
+    h.segment = FAR_HEAP;
+    h.at.offset = uccs_far_place(world_heap).offset;
+    return h;
+}
+
+static const char *why; /* of the last delivery; null: taken */
+
+static bool taken(struct link_header h, size_t bytes)
+{
+    world_reset();
+    why = world_deliver(&h, data, bytes, false);
+    if (why)
+        fprintf(stderr, "refused: %s\n", why);
+    return !why && !world_poll();
+}
+
+/* Refused, as itself and within a batch. */
+static bool refused_as(struct link_header h, size_t bytes, const char *words)
+{
+    world_reset();
+    why = world_deliver(&h, data, bytes, false);
+    if (!why || !strstr(why, words))
+        fprintf(stderr, "kind %u, \"%s\": %s\n", h.kind, words, why ? why : "taken");
+    return why && strstr(why, words) && strstr(why, "PE 1");
+}
+
+#define REFUSED(h, bytes, words) CHECK(refused_as(h, bytes, words))
+
+static void anybody(void)
+{
+    struct link_header h = to_heap(LINK_PUT);
+    CHECK(taken(h, 8));
+    h.from = 0;
+    world_reset();
+    why = world_deliver(&h, data, 8, false);
+    CHECK(why && strstr(why, "PE 0 sent a wrong PUT: that PE is not one of another node"));
+    h.from = WORLD_PES;
+    CHECK(world_deliver(&h, data, 8, false));
+    h = to_heap(LINK_PUT);
+    h.lane = LINK_LANES;
+    REFUSED(h, 8, "there is no such lane");
+    h = to_heap(LINK_KINDS);
+    REFUSED(h, 8, "there is no such kind");
+}
+
+static void places(void)
+{
+    static const enum link_kind kinds[] = {LINK_PUT, LINK_PUT_BLOCKS, LINK_PARCEL, LINK_GET,  LINK_GET_BLOCKS,
+                                           LINK_AMO, LINK_CHANGE,     LINK_FLAG,   LINK_LOCK, LINK_UNLOCK};
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        struct link_header h = from_one(kinds[i]);
+        REFUSED(h, 0, "names memory that no such message reaches");
+        h.segment = FAR_SEGMENTS;
+        REFUSED(h, 0, "names memory that no such message reaches");
+    }
+    struct link_header h = to_heap(LINK_PUT);
+    h.at.offset = (4 << 20) - 4;
+    REFUSED(h, 8, "PE 1 reaches beyond the memory of PE 0");
+    h.at.offset = UINT64_MAX - 3;
+    REFUSED(h, 8, "reaches beyond");
+    h.segment = FAR_REGION;
+    h.at = (struct link_memory){WORLD_ROOM - 4, world_region};
+    REFUSED(h, 8, "reaches beyond");
+}
+
+static void rows(void)
+{
+    const uint64_t row = (uint64_t)NODE_GROUP_LINES * CACHE_LINE;
+    struct link_header h = from_one(LINK_FLAG);
+    h.segment = FAR_ROWS;
+    h.at.offset = row * NODE_GROUP_SLOTS - 8;
+    CHECK(taken(h, 0));
+    h.at.offset = row * NODE_GROUP_SLOTS;
+    REFUSED(h, 0, "reaches beyond");
+    h.at.offset = UINT64_MAX - 7;
+    REFUSED(h, 0, "reaches beyond");
+    h.at.offset = 12;
+    REFUSED(h, 0, "is not aligned");
+    h = from_one(LINK_PARCEL);
+    h.segment = FAR_ROOM;
+    h.at.offset = world_room + WORLD_ROOM - 8;
+    CHECK(taken(h, 8));
+    REFUSED(h, 9, "reaches beyond");
+    h.at.offset = 77 * FAR_ROOM_MOST;
+    REFUSED(h, 8, "reaches beyond");
+}
+
+static void notices(void)
+{
+    struct link_header h = to_heap(LINK_PUT);
+    h.put.what = FAR_SIGNAL_ADD;
+    h.put.signal_segment = FAR_HEAP;
+    h.put.signal_offset = h.at.offset + 16;
+    h.put.signal_value = 5;
+    const uint64_t before = *(uint64_t *)(world_heap + 16);
+    CHECK(taken(h, 8) && *(uint64_t *)(world_heap + 16) == before + 5);
+    h.put.signal_offset += 4;
+    REFUSED(h, 8, "a word of 8 bytes of PE 0 that is not aligned");
+    h.put.signal_segment = FAR_SEGMENTS;
+    REFUSED(h, 8, "its notice is none");
+    h.put.what = FAR_SIGNAL_ADD + 1;
+    REFUSED(h, 8, "its notice is none");
+    h.put.what = FAR_COUNT;
+    h.put.counter = UINT64_MAX; /* names no counter: counts nothing */
+    CHECK(taken(h, 8));
+}
+
+static void blocks(void)
+{
+    struct link_header h = to_heap(LINK_PUT_BLOCKS);
+    h.put_blocks.block = 8;
+    h.put_blocks.stride = 16;
+    CHECK(taken(h, 64));
+    REFUSED(h, 0, "its data is not a number of blocks");
+    REFUSED(h, 63, "its data is not a number of blocks");
+    h.put_blocks.block = 0;
+    REFUSED(h, 64, "its data is not a number of blocks");
+    h.put_blocks.block = 8;
+    h.put_blocks.stride = INT64_MAX / 4;
+    REFUSED(h, 64, "its blocks reach beyond any memory");
+    h.put_blocks.stride = INT64_MIN;
+    REFUSED(h, 64, "its blocks reach beyond any memory");
+    h.put_blocks.stride = 4 << 20;
+    REFUSED(h, 64, "reaches beyond the memory");
+    h = to_heap(LINK_GET_BLOCKS);
+    h.asker = 1;
+    h.get_blocks.block = 8;
+    h.get_blocks.count = 8;
+    h.get_blocks.stride = -8;
+    h.at.offset += 64;
+    CHECK(taken(h, 0) && world_sent.bytes == 64);
+    h.get_blocks.count = UINT64_C(1) << 61;
+    REFUSED(h, 0, "its blocks reach beyond any memory");
+    h.get_blocks.count = 0;
+    REFUSED(h, 0, "its blocks reach beyond any memory");
+    h.get_blocks.count = 8;
+    h.get_blocks.block = 0;
+    REFUSED(h, 0, "its blocks reach beyond any memory");
+    REFUSED(h, 8, "its blocks reach beyond any memory");
+}
+
+static void asks(void)
+{
+    struct link_header h = to_heap(LINK_GET);
+    h.asker = 1;
+    h.get.bytes = 64;
+    CHECK(taken(h, 0) && world_sent.bytes == 64);
+    REFUSED(h, 1, "it brings data");
+    h.get.bytes = UINT64_MAX;
+    REFUSED(h, 0, "reaches beyond");
+    h.asker = 0;
+    REFUSED(h, 0, "it has no token");
+    h = to_heap(LINK_AMO);
+    h.amo.what = UCCS_ATOMIC_ADD;
+    h.amo.size = 8;
+    CHECK(taken(h, 0));
+    h.at.offset += 4;
+    REFUSED(h, 0, "not aligned");
+    h.amo.size = 16;
+    REFUSED(h, 0, "its word has neither 4 nor 8 bytes");
+    h.amo.what = UCCS_ATOMIC_XOR + 1;
+    REFUSED(h, 0, "its amo.what is too large");
+    h = from_one(LINK_CHANGE);
+    h.segment = FAR_REGION;
+    h.at.region = world_region;
+    h.change.n = 4;
+    h.change.type = UCCS_INT32;
+    h.change.how = UCCS_SUM;
+    CHECK(taken(h, 16));
+    REFUSED(h, 15, "it names no operation on elements with that many bytes");
+    h.change.n = UINT32_MAX;
+    REFUSED(h, 16, "its change.n is too large");
+    h.change.n = 4;
+    h.change.how = 200;
+    REFUSED(h, 16, "it names no operation");
+}
+
+static void answers(void)
+{
+    struct link_header h = from_one(LINK_DATA);
+    REFUSED(h, 8, "it has no token");
+    h.answer.asker = 1;
+    h.answer.failed = 1;
+    REFUSED(h, 8, "it has failed and brings data");
+    h.answer.failed = 2;
+    REFUSED(h, 0, "its answer.failed is too large");
+    h = from_one(LINK_FLUSHED);
+    h.flushed.asker = 1;
+    REFUSED(h, 7, "its data is cut off");
+}
+
+static void messages(void)
+{
+    struct link_header h = from_one(LINK_AM);
+    h.am.number = 1;
+    h.am.context = 0;
+    unsigned before = world_handled;
+    CHECK(taken(h, 8) && world_handled == before + 1);
+    REFUSED(h, UCCS_SHORT_MAX + 1, "it brings too much data");
+    h.am.id = UCCS_MESSAGE_SLOTS;
+    REFUSED(h, 8, "its am.id is too large");
+    h.am.id = 0;
+    h.am.context = OWN_INNER;
+    h.am.id = UCCS_INNER_REMOTE;
+    REFUSED(h, 8, "the library sends no such message to another node");
+    h.am.id = UCCS_INNER_LETTER;
+    world_reset();
+    CHECK(!world_deliver(&h, data, 8, false) && (why = world_poll()) && strstr(why, "that is cut off"));
+    h.am.context = 0;
+    h.am.id = UCCS_AM_PLACE;
+    world_reset();
+    CHECK(!world_deliver(&h, data, 8, false) && (why = world_poll()) && strstr(why, "that is cut off"));
+    h.am.context = OWN_CONTEXTS;
+    REFUSED(h, 8, "its am.context is too large");
+    h = from_one(LINK_AM_DONE);
+    h.am_done.lane = OWN_LANES;
+    REFUSED(h, 0, "its am_done.lane is too large");
+}
+
+static void batches(void)
+{
+    struct link_header h = from_one(LINK_BATCH), entry = to_heap(LINK_PUT);
+    uint64_t bytes = 8;
+    memcpy(data, &entry, sizeof entry);
+    memcpy(data + sizeof entry, &bytes, sizeof bytes);
+    CHECK(taken(h, 80));
+    REFUSED(h, 76, "its data is cut off");
+    REFUSED(h, 72, "a BATCH that is cut off");
+    REFUSED(h, 64, "a BATCH that is cut off");
+    REFUSED(h, 40960, "it brings too much data");
+    bytes = UINT64_MAX - 3;
+    memcpy(data + sizeof entry, &bytes, sizeof bytes);
+    REFUSED(h, 80, "a BATCH that is cut off");
+    entry.from = 2;
+    bytes = 8;
+    memcpy(data, &entry, sizeof entry);
+    memcpy(data + sizeof entry, &bytes, sizeof bytes);
+    REFUSED(h, 80, "of PE 2");
+    entry = from_one(LINK_BATCH);
+    memcpy(data, &entry, sizeof entry);
+    REFUSED(h, 80, "with a message of kind");
+    memset(data, 0, 80);
+}
+
+static void hellos(void)
+{
+    struct link_header h = from_one(LINK_HELLO);
+    REFUSED(h, 16, "the service lane says none");
+    h.lane = 3;
+    CHECK(taken(h, 16));
+    why = world_deliver(&h, data, 16, false);
+    CHECK(why && strstr(why, "PE 1 says hello twice for lane 3"));
+    REFUSED(h, 0, "it has no address");
+    REFUSED(h, LINK_ADDRESS + 1, "it brings too much data");
+}
+
+int main(void)
+{
+    world_open();
+    anybody();
+    places();
+    rows();
+    notices();
+    blocks();
+    asks();
+    answers();
+    messages();
+    batches();
+    hellos();
+    _exit(0);
+}
