@@ -1,96 +1,64 @@
 /* lateral-info: shows this installation and how it would run here: version, build, machine, transports, launchers, MPI
  * layers, and every environment variable with its value and the origin of that value. */
 #include "base/env.h"
-#include "base/module.h"
+#include "base/meant.h"
+#include "facts.h"
+#include "info.h"
 #include "layers.h"
-#include "needed.h"
 
-#include <dlfcn.h>
-#include <limits.h>
-#include <sched.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 static const char usage[] =
-    "usage: lateral-info [--version | --env | --help]\n"
+    "usage: lateral-info [--version | --env | --json | --doctor | --help]\n"
     "\n"
     "Prints version, build, machine, transports, launchers, MPI layers and environment variables.\n"
     "\n"
     "  --version   the version alone\n"
     "  --env       the environment variables alone\n"
+    "  --json      the same as one JSON object\n"
+    "  --doctor    try what jobs need here, and tell what is missing\n"
     "  --help      this text\n"
     "\n"
     "examples:\n"
     "  lateral-info\n"
     "  SHMEM_SYMMETRIC_SIZE=2g lateral-info --env\n"
     "\n"
-    "exit status: 0; 1 when a variable has a value that the library would refuse; 2 for a wrong option\n";
+    "exit status: 0; 1 when a variable has a value that the library would refuse, or when --doctor finds\n"
+    "that jobs cannot run; 2 for a wrong option\n";
 
 static void print_build(void)
 {
     printf("Lateral " LATERAL_VERSION ", OpenSHMEM 1.6\n\n");
-    printf("Build\n  compiler    " __VERSION__ "\n  target      %s\n",
-#if defined(__x86_64__)
-           "x86_64"
-#elif defined(__aarch64__)
-           "aarch64"
-#else
-           "other"
-#endif
-    );
-#ifdef NDEBUG
-    printf("  assertions  off\n");
-#else
-    printf("  assertions  on\n");
-#endif
+    printf("Build\n  compiler    %s\n  target      %s\n", facts_compiler, facts_target);
+    printf("  assertions  %s\n", facts_assertions ? "on" : "off");
 }
 
 static void print_machine(void)
 {
-    char host[256] = "";
-    cpu_set_t allowed;
-    gethostname(host, sizeof host - 1);
-    int cores = sched_getaffinity(0, sizeof allowed, &allowed) == 0 ? CPU_COUNT(&allowed) : 1;
-    printf(
-        "\nMachine\n  host        %s\n  cores       %d allowed of %ld\n  memory      %.1f GiB\n  page        %ld bytes\n",
-        host, cores, sysconf(_SC_NPROCESSORS_ONLN),
-        (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE) / (1 << 30), sysconf(_SC_PAGESIZE));
+    struct machine machine = facts_machine();
+    printf("\nMachine\n  host        %s\n  kernel      %s\n  cores       %d allowed of %d\n", machine.host,
+           machine.kernel, machine.allowed, machine.cores);
+    printf("  memory      %.1f GiB\n  page        %ld bytes\n", machine.memory / (1 << 30), machine.page);
 }
 
-/* Prints a module, its purpose, and the library it works with; `function` returns that library's version. */
-static void print_module(const char *name, const char *serves, const char *function)
+/* Prints a module, its purpose, and the library it works with. */
+static void print_module(int number)
 {
-    const char *why = "";
-    void *module = module_open(name, &why);
-    const char *(*version)(void) = module ? (const char *(*)(void))dlsym(module, function) : 0;
-    Dl_info library;
-    if (version && dladdr((void *)version, &library))
-        printf("  %-11s %s: %s, %s\n", name, serves, version(), library.dli_fname);
+    struct facts_module module = facts_module(number);
+    if (module.path)
+        printf("  %-11s %s: %s, %s\n", module.name, module.serves, module.version, module.path);
     else
-        printf("  %-11s %s: not here: %s\n", name, serves, module ? "no version" : why);
+        printf("  %-11s %s: not here: %s\n", module.name, module.serves, module.why);
 }
 
 static void print_transports(void)
 {
     printf("\nTransports\n  shm         PEs of one node: shared memory, processor atomics\n");
-    print_module("ucx", "PEs of other nodes", "ucp_get_version_string");
+    print_module(0);
     printf("\nLaunchers\n  oshrun      one node\n  pmi         Hydra, srun --mpi=pmi2\n");
-    print_module("pmix", "mpirun, prterun, srun --mpi=pmix", "PMIx_Get_version");
-}
-
-struct found_mpi {
-    char soname[64], path[PATH_MAX];
-};
-
-static bool take_mpi(const char *name, const char *path, void *state)
-{
-    struct found_mpi *found = state;
-    if (!layer_of_library(name))
-        return false;
-    snprintf(found->soname, sizeof found->soname, "%s", name);
-    snprintf(found->path, sizeof found->path, "%s", path ? path : "");
-    return true;
+    print_module(1);
 }
 
 /* Prints for each MPI whether its one-sided functions can be Lateral's here, and the library that the layer works with. */
@@ -98,13 +66,11 @@ static void print_layers(void)
 {
     printf("\nMPI layers (lateral-mpi)\n");
     for (int i = 0; layer_name(i); i++) {
-        char layer[PATH_MAX];
-        struct found_mpi found;
-        bool taken = false;
-        if (!layer_find(layer_name(i), layer, sizeof layer))
+        struct facts_layer layer = facts_layer(i);
+        if (!layer.installed)
             printf("  %-11s not in this installation\n", layer_name(i));
-        else if (needed_walk(layer, take_mpi, &found, &taken) == NEEDED_DYNAMIC && taken && *found.path)
-            printf("  %-11s %s, %s\n", layer_name(i), found.soname, found.path);
+        else if (*layer.path)
+            printf("  %-11s %s, %s\n", layer_name(i), layer.soname, layer.path);
         else
             printf("  %-11s its MPI is not where the dynamic linker looks\n", layer_name(i));
     }
@@ -121,28 +87,61 @@ static void print_variables(void)
     }
 }
 
+static const char *const options[] = {"--version", "--env", "--json", "--doctor", "--help", "--doctor-pe"};
+
+static int refuse(const char *word)
+{
+    const char *meant = "";
+    size_t bytes = strlen(word);
+    for (size_t i = 0; i < 5 && !*meant; i++)
+        if (meant_distance(word, bytes, options[i], strlen(options[i])) <= meant_mistakes(bytes))
+            meant = options[i];
+    fprintf(stderr, "lateral-info: unknown option %s; %s%s%ssee lateral-info --help\n", word,
+            *meant ? "did you mean " : "", meant, *meant ? "? " : "");
+    return 2;
+}
+
+static bool is_option(const char *word)
+{
+    for (size_t i = 0; i < sizeof options / sizeof *options; i++)
+        if (strcmp(word, options[i]) == 0)
+            return true;
+    return false;
+}
+
+static void print_all(const char *refused)
+{
+    print_build();
+    print_machine();
+    print_transports();
+    print_layers();
+    printf("\n");
+    if (!refused)
+        print_variables();
+}
+
 int main(int argc, char **argv)
 {
-    const char *why, *what = argc > 1 ? argv[1] : "";
-    if (argc > 2 || (*what && strcmp(what, "--version") && strcmp(what, "--env") && strcmp(what, "--help"))) {
-        fprintf(stderr, "lateral-info: unknown option %s; see lateral-info --help\n", argc > 2 ? argv[2] : what);
-        return 2;
-    }
+    const char *why = 0, *what = argc > 1 ? argv[1] : "";
+    if (argc > 2 || (*what && !is_option(what)))
+        return refuse(argc > 2 && is_option(what) ? argv[2] : what);
     if (!strcmp(what, "--help"))
         return fputs(usage, stdout) < 0;
     if (!strcmp(what, "--version"))
         return printf("lateral-info " LATERAL_VERSION "\n") < 0;
-    int refused = env_load(&why);
-    if (!*what) {
-        print_build();
-        print_machine();
-        print_transports();
-        print_layers();
-        printf("\n");
-    }
-    if (refused)
-        fprintf(stderr, "lateral-info: %s\n", why);
-    else
+    if (!strcmp(what, "--doctor-pe"))
+        return info_doctor_pe();
+    if (env_load(&why) == 0)
+        why = 0;
+    if (!strcmp(what, "--doctor"))
+        return info_doctor(why);
+    if (!strcmp(what, "--json"))
+        info_json(why);
+    else if (!*what)
+        print_all(why);
+    else if (!why)
         print_variables();
-    return refused ? 1 : 0;
+    if (why)
+        fprintf(stderr, "lateral-info: %s\n", why);
+    return why ? 1 : 0;
 }

@@ -1,0 +1,234 @@
+/* lateral-info --doctor: looks at what a job needs, by trying it where that is possible. */
+#include "info.h"
+
+#include "base/env.h"
+#include "base/meant.h"
+#include "facts.h"
+#include "layers.h"
+
+#include <limits.h>
+#include <shmem.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/uio.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+extern char **environ;
+static int wrong; /* lines that said no */
+
+enum verdict { GOOD, NOTE, BAD };
+
+static void tell(enum verdict verdict, const char *what, const char *format, ...) __attribute__((format(printf, 3, 4)));
+static void tell(enum verdict verdict, const char *what, const char *format, ...)
+{
+    static const char *const words[] = {"ok", "note", "WRONG"};
+    va_list arguments;
+    va_start(arguments, format);
+    printf("%-6s %-16s ", words[verdict], what);
+    vprintf(format, arguments);
+    putchar('\n');
+    va_end(arguments);
+    wrong += verdict == BAD;
+}
+
+/* Writes the path of a program beside this one. */
+static bool beside(const char *name, char *path, size_t room)
+{
+    char self[PATH_MAX];
+    ssize_t bytes = readlink("/proc/self/exe", self, sizeof self - 1);
+    self[bytes > 0 ? bytes : 0] = 0;
+    char *slash = strrchr(self, '/');
+    if (!slash)
+        return false;
+    *slash = 0;
+    return (size_t)snprintf(path, room, "%s/%s", self, name) < room && access(path, X_OK) == 0;
+}
+
+/* Writes the path of a program that a shell finds. */
+static bool in_path(const char *name, char *path, size_t room)
+{
+    const char *at = getenv("PATH");
+    for (at = at ? at : "/usr/bin:/bin"; *at; at += strspn(at, ":")) {
+        int bytes = (int)strcspn(at, ":");
+        snprintf(path, room, "%.*s/%s", bytes, at, name);
+        if (access(path, X_OK) == 0)
+            return true;
+        at += bytes;
+    }
+    return false;
+}
+
+static void look_at_variables(const char *refused)
+{
+    int odd = 0;
+    if (refused)
+        tell(BAD, "variables", "%s", refused);
+    for (char **entry = environ; *entry; entry++) {
+        const char *meant = meant_variable(*entry);
+        if (meant)
+            tell(NOTE, "variables", "no variable is named %.*s; did you mean %s?", (int)strcspn(*entry, "="), *entry,
+                 meant);
+        odd += meant != 0;
+    }
+    if (!refused && !odd)
+        tell(GOOD, "variables", "all values can be read");
+}
+
+/* Another library's oshcc or oshrun would be used in place of this one's. */
+static void look_at_path(void)
+{
+    static const char *const names[] = {"oshrun", "oshcc"};
+    for (int i = 0; i < 2; i++) {
+        char ours[PATH_MAX], found[PATH_MAX], one[PATH_MAX], other[PATH_MAX];
+        bool here = beside(names[i], ours, sizeof ours) && realpath(ours, one);
+        if (!here)
+            tell(NOTE, names[i], "not installed beside lateral-info");
+        else if (!in_path(names[i], found, sizeof found))
+            tell(NOTE, names[i], "not in PATH; call it as %s", ours);
+        else if (!realpath(found, other) || strcmp(one, other) != 0)
+            tell(NOTE, names[i], "PATH finds %s, which is not %s", found, ours);
+        else
+            tell(GOOD, names[i], "%s", found);
+    }
+}
+
+static void look_at_limits(void)
+{
+    struct rlimit files, space;
+    struct machine machine = facts_machine();
+    double heap = (double)env_size(ENV_SYMMETRIC_SIZE);
+    tell(machine.allowed > 1 ? GOOD : NOTE, "cores", "%d allowed of %d%s", machine.allowed, machine.cores,
+         machine.allowed > 1 ? "" : "; PEs take turns, so figures of speed mean little");
+    if (getrlimit(RLIMIT_AS, &space) == 0 && space.rlim_cur != RLIM_INFINITY && (double)space.rlim_cur < 2 * heap)
+        tell(BAD, "address space",
+             "limited to %.1f GiB (ulimit -v): less than the heaps of two PEs; lower SHMEM_SYMMETRIC_SIZE",
+             (double)space.rlim_cur / (1 << 30));
+    if (heap > machine.memory)
+        tell(NOTE, "heap", "SHMEM_SYMMETRIC_SIZE is more than the machine's memory; only pages that are used count");
+    if (getrlimit(RLIMIT_NOFILE, &files) == 0 && files.rlim_max != RLIM_INFINITY && files.rlim_max < 1024)
+        tell(NOTE, "open files", "at most %llu (ulimit -Hn): enough for about %llu PEs",
+             (unsigned long long)files.rlim_max,
+             (unsigned long long)(files.rlim_max > 132 ? (files.rlim_max - 132) / 2 : 0));
+}
+
+/* Reads a word of a child as PEs read each other's memory where it is not mapped. */
+static void look_at_copies(void)
+{
+    volatile long word = 42;
+    long copy = 0;
+    pid_t child = fork();
+    if (child == 0) {
+        pause();
+        _exit(0);
+    }
+    struct iovec here = {&copy, sizeof copy}, there = {(void *)&word, sizeof word};
+    bool good = child > 0 && process_vm_readv(child, &here, 1, &there, 1, 0) == sizeof copy && copy == 42;
+    if (child > 0) {
+        kill(child, SIGKILL);
+        waitpid(child, 0, 0);
+    }
+    tell(good ? GOOD : NOTE, "kernel copies",
+         good ? "PEs may read each other's memory (process_vm_readv)"
+              : "not allowed here; copies of memory outside the heap go through messages, which is slower");
+}
+
+/* A job of two PEs, each of which runs info_doctor_pe. */
+static void try_job(void)
+{
+    char oshrun[PATH_MAX], self[PATH_MAX], command[3 * PATH_MAX], answer[512] = "";
+    if (!beside("oshrun", oshrun, sizeof oshrun) || !beside("lateral-info", self, sizeof self))
+        return;
+    if (strchr(oshrun, '\'')) {
+        tell(NOTE, "a job", "not tried: a quote is in the path of oshrun");
+        return;
+    }
+    snprintf(command, sizeof command, "'%s' -n 2 --timeout 20 '%s' --doctor-pe 2>&1", oshrun, self);
+    FILE *job = popen(command, "re");
+    size_t bytes = job ? fread(answer, 1, sizeof answer - 1, job) : 0;
+    answer[bytes] = 0;
+    int status = job ? pclose(job) : -1;
+    answer[strcspn(answer, "\n")] = 0;
+    if (status == 0)
+        tell(GOOD, "a job", "two PEs put to and get from each other");
+    else
+        tell(BAD, "a job", "oshrun -n 2 fails: %s", *answer ? answer : "no word why");
+}
+
+static void look_at_nodes(void)
+{
+    static const char *const launchers[] = {"srun", "prterun", "mpirun", "mpiexec.hydra"};
+    struct facts_module ucx = facts_module(0), pmix = facts_module(1);
+    char path[PATH_MAX];
+    int found = 0;
+    tell(ucx.path ? GOOD : NOTE, "other nodes", ucx.path ? "UCX %s, %s" : "no PEs on other nodes: %s%s",
+         ucx.path ? ucx.version : ucx.why, ucx.path ? ucx.path : "");
+    if (!pmix.path)
+        tell(NOTE, "pmix", "mpirun, prterun and srun --mpi=pmix cannot start PEs: %s", pmix.why);
+    for (size_t i = 0; i < sizeof launchers / sizeof *launchers; i++)
+        if (in_path(launchers[i], path, sizeof path)) {
+            tell(GOOD, launchers[i], "%s", path);
+            found++;
+        }
+    if (!found)
+        tell(NOTE, "launchers", "none for other nodes in PATH (srun, prterun, mpirun, mpiexec.hydra)");
+}
+
+static void look_at_tools(void)
+{
+    static const char *const tools[] = {"addr2line", "eu-addr2line", "llvm-symbolizer"};
+    char path[PATH_MAX];
+    bool found = false;
+    for (size_t i = 0; i < sizeof tools / sizeof *tools && !found; i++)
+        found = in_path(tools[i], path, sizeof path);
+    tell(found ? GOOD : NOTE, "source lines",
+         found ? "%s" : "oshrun names functions alone: install binutils for addr2line%s", found ? path : "");
+    found = in_path("gdb", path, sizeof path) || in_path("eu-stack", path, sizeof path);
+    tell(found ? GOOD : NOTE, "stacks", found ? "%s" : "oshrun --get-stack-traces needs gdb or eu-stack%s",
+         found ? path : "");
+}
+
+static void look_at_layers(void)
+{
+    for (int i = 0; layer_name(i); i++) {
+        struct facts_layer layer = facts_layer(i);
+        if (layer.installed)
+            tell(*layer.path ? GOOD : NOTE, layer_name(i),
+                 *layer.path ? "lateral-mpi works with %s" : "its MPI is not found%s", layer.path);
+    }
+}
+
+int info_doctor(const char *refused)
+{
+    look_at_variables(refused);
+    look_at_path();
+    if (!refused) {
+        look_at_limits();
+        fflush(stdout);
+        try_job();
+    }
+    look_at_copies();
+    look_at_nodes();
+    look_at_layers();
+    look_at_tools();
+    if (wrong)
+        printf("\n%d thing%s must be mended before jobs run here\n", wrong, wrong > 1 ? "s" : "");
+    return wrong ? 1 : 0;
+}
+
+int info_doctor_pe(void)
+{
+    shmem_init();
+    int me = shmem_my_pe(), pes = shmem_n_pes();
+    long *box = shmem_calloc(1, sizeof *box);
+    shmem_long_p(box, me + 1, (me + 1) % pes);
+    shmem_barrier_all();
+    long left = (me + pes - 1) % pes;
+    bool good = *box == left + 1 && shmem_long_g(box, (me + 1) % pes) == me + 1;
+    shmem_finalize();
+    return good ? 0 : 1;
+}

@@ -1,0 +1,79 @@
+#include "facts.h"
+
+#include "base/module.h"
+#include "layers.h"
+#include "needed.h"
+
+#include <dlfcn.h>
+#include <sched.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#if defined(__x86_64__)
+const char *const facts_target = "x86_64";
+#elif defined(__aarch64__)
+const char *const facts_target = "aarch64";
+#else
+const char *const facts_target = "other";
+#endif
+#ifdef NDEBUG
+const bool facts_assertions = false;
+#else
+const bool facts_assertions = true;
+#endif
+const char *const facts_compiler = __VERSION__;
+
+struct machine facts_machine(void)
+{
+    struct machine machine = {.page = sysconf(_SC_PAGESIZE), .cores = (int)sysconf(_SC_NPROCESSORS_ONLN)};
+    struct utsname names;
+    cpu_set_t allowed;
+    gethostname(machine.host, sizeof machine.host - 1);
+    if (uname(&names) == 0)
+        snprintf(machine.kernel, sizeof machine.kernel, "%s %s", names.sysname, names.release);
+    machine.allowed = sched_getaffinity(0, sizeof allowed, &allowed) == 0 ? CPU_COUNT(&allowed) : 1;
+    machine.memory = (double)sysconf(_SC_PHYS_PAGES) * (double)machine.page;
+    return machine;
+}
+
+struct facts_module facts_module(int number)
+{
+    static const struct {
+        const char *name, *serves, *function;
+    } modules[] = {{"ucx", "PEs of other nodes", "ucp_get_version_string"},
+                   {"pmix", "mpirun, prterun, srun --mpi=pmix", "PMIx_Get_version"}};
+    struct facts_module fact = {.name = modules[number].name, .serves = modules[number].serves, .why = ""};
+    void *module = module_open(fact.name, &fact.why);
+    const char *(*version)(void) = module ? (const char *(*)(void))dlsym(module, modules[number].function) : 0;
+    Dl_info library;
+    if (version && dladdr((void *)version, &library)) {
+        fact.version = version();
+        fact.path = library.dli_fname;
+    } else if (module) {
+        fact.why = "no version";
+    }
+    return fact;
+}
+
+static bool take_mpi(const char *name, const char *path, void *state)
+{
+    struct facts_layer *found = state;
+    if (!layer_of_library(name))
+        return false;
+    snprintf(found->soname, sizeof found->soname, "%s", name);
+    snprintf(found->path, sizeof found->path, "%s", path ? path : "");
+    return true;
+}
+
+struct facts_layer facts_layer(int i)
+{
+    struct facts_layer fact = {.installed = false};
+    char layer[PATH_MAX];
+    bool taken = false;
+    fact.installed = layer_find(layer_name(i), layer, sizeof layer);
+    if (fact.installed && (needed_walk(layer, take_mpi, &fact, &taken) != NEEDED_DYNAMIC || !taken))
+        *fact.path = 0;
+    return fact;
+}

@@ -1,0 +1,36 @@
+/* What lateral-info tells, found once for its text and its JSON.
+ *
+ * One thread. Texts are static, or live until the end. */
+#ifndef TOOLS_FACTS_H
+#define TOOLS_FACTS_H
+
+#include <limits.h>
+#include <stdbool.h>
+
+struct machine {
+    char host[256], kernel[256];
+    int allowed, cores;
+    long page;     /* bytes */
+    double memory; /* bytes */
+};
+struct machine facts_machine(void);
+
+/* A module of the library, and the library of the system that it works with. */
+struct facts_module {
+    const char *name, *serves;
+    const char *version, *path; /* of that library; null: the module cannot be used */
+    const char *why;            /* what the dynamic linker said then */
+};
+/* number: 0 is UCX, 1 is PMIx. */
+struct facts_module facts_module(int number);
+
+struct facts_layer {
+    bool installed;
+    char soname[64], path[PATH_MAX]; /* of the MPI library; empty: not found */
+};
+struct facts_layer facts_layer(int i);
+
+extern const char *const facts_target, *const facts_compiler;
+extern const bool facts_assertions;
+
+#endif

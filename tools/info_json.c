@@ -1,0 +1,81 @@
+#include "info.h"
+
+#include "base/env.h"
+#include "facts.h"
+#include "json.h"
+#include "layers.h"
+
+static void write_machine(void)
+{
+    struct machine machine = facts_machine();
+    json_open("machine", '{');
+    json_text("host", machine.host);
+    json_text("kernel", machine.kernel);
+    json_number("cores", machine.cores);
+    json_number("cores_allowed", machine.allowed);
+    json_number("memory_bytes", machine.memory);
+    json_number("page_bytes", (double)machine.page);
+    json_close();
+}
+
+static void write_module(const char *key, int number)
+{
+    struct facts_module module = facts_module(number);
+    json_open(key, '{');
+    json_flag("usable", module.path != 0);
+    json_text("serves", module.serves);
+    json_text("version", module.version);
+    json_text("library", module.path);
+    json_text("why_not", module.path ? 0 : module.why);
+    json_close();
+}
+
+static void write_layers(void)
+{
+    json_open("mpi_layers", '{');
+    for (int i = 0; layer_name(i); i++) {
+        struct facts_layer layer = facts_layer(i);
+        json_open(layer_name(i), '{');
+        json_flag("installed", layer.installed);
+        json_text("soname", *layer.path ? layer.soname : 0);
+        json_text("library", *layer.path ? layer.path : 0);
+        json_close();
+    }
+    json_close();
+}
+
+static void write_variables(void)
+{
+    json_open("environment", '{');
+    for (int id = 0; id < ENV_COUNT; id++) {
+        const struct env_variable *variable = env_describe((enum env_id)id);
+        const char *from, *value = env_value((enum env_id)id, &from);
+        json_open(variable->name, '{');
+        json_text("value", value);
+        json_text("from", from);
+        json_text("default", variable->standard);
+        json_text("help", variable->help);
+        json_close();
+    }
+    json_close();
+}
+
+void info_json(const char *refused)
+{
+    json_open(0, '{');
+    json_text("version", LATERAL_VERSION);
+    json_text("openshmem", "1.6");
+    json_open("build", '{');
+    json_text("compiler", facts_compiler);
+    json_text("target", facts_target);
+    json_flag("assertions", facts_assertions);
+    json_close();
+    write_machine();
+    write_module("ucx", 0);
+    write_module("pmix", 1);
+    write_layers();
+    json_text("mistake", refused);
+    if (!refused)
+        write_variables();
+    json_close();
+}
