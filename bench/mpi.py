@@ -2,7 +2,8 @@
 
 In every round each program of bench/mpi/ runs once with each MPI alone, and once with the layer preloaded, in changing order.
 Open MPI runs allocated windows also with its component osc/sm, which it does not choose by itself. mpi_suite.py lists the
-measurements; --report writes docs/results/mpi.md and its pictures. A run waits some seconds for a calm machine.
+measurements; --report writes docs/results/mpi.md and its pictures. A run waits some seconds for a calm machine. An MPI that hangs loses
+the measurements from there on, and is not asked for them again.
 """
 import json
 import os
@@ -18,6 +19,7 @@ import mpi_suite as suite
 import runner
 import table
 
+LIMIT = 20                                                 # seconds for one measurement
 PATIENCE, CALM = 1, 0.25                                    # seconds to wait for others to keep less than this share busy
 ENV = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
 
@@ -81,15 +83,14 @@ def measure(options, ways, runs, programs, build):
             progress.step(f"round {number + 1}: {run.key}")
             turn = number % len(ways)
             for way in ways[turn:] + ways[:turn]:
-                if not run.key.startswith(way.only) or (way.name, run.key) in failed:
+                if number >= run.rounds or not run.key.startswith(way.only) or (way.name, run.key) in failed:
                     continue
                 busy.append(0 if options.smoke else calm())
-                stdout, why = runner.execute(command(way, run, programs, build), ENV)
-                if stdout is None:
+                values, why = runner.results(run.key, command(way, run, programs, build), ENV, LIMIT)
+                if why:
                     failed[way.name, run.key] = why
                     runner.note(f"{way.title}: {run.key}: {why}")
-                    continue
-                for key, value in runner.values_of(run.key, stdout).items():
+                for key, value in values.items():
                     samples[way.name].setdefault(key, [None] * options.rounds)[number] = value
     progress.end()
     return samples, sorted(busy)[len(busy) // 2], failed

@@ -3,18 +3,20 @@ it, the same program with and without the layer. mpi.py runs them."""
 from collections import namedtuple
 
 # One start of a program of bench/mpi/. bind: each rank on a core of its own.
-Run = namedtuple("Run", "key program ranks args bind", defaults=((), True))
+# rounds: at most so many.
+Run = namedtuple("Run", "key program ranks args bind rounds", defaults=((), True, 99))
 # against: "best" (the fastest MPI without the layer), the name of one MPI, "bound" (a number), or another key of the same
 # implementation; limit: at most, of the ratio.
 Row = namedtuple("Row", "section question key against limit", defaults=(None, None))
 
 ALLOCATED, CREATED, DYNAMIC = "Allocated windows, 2 ranks", "Created windows, 2 ranks", "Dynamic windows, 2 ranks"
-MEET, THREADS, BUSY = "Synchronisation, 2 ranks", "Threads: put and flush, time per operation of all", "The target computes for 0.5 s"
+MEET, THREADS, BUSY = "Synchronisation, 2 ranks", "Threads: put and flush, time per operation of all", "The target computes for 3 s: the first operation"
 CREATION, PROGRAM = "Making and freeing an allocated window", "Programs, 2 ranks"
 COUNTS, RANKS = (1, 2, 4, 8, 16, 32), (2, 4, 8, 16)
-KINDS, LATE = ("allocate", "create", "dynamic"), ("put", "get", "fetch_add", "accumulate")
+KINDS, LATE = ("allocate", "create", "small", "dynamic"), ("put", "get", "fetch_add", "accumulate", "lock", "swap")
 WORDS = {"put": "put 8 B, flush", "get": "get 8 B, flush", "fetch_add": "fetch_and_op, flush",
-         "accumulate": "accumulate of 1000 doubles, flush", "lock": "lock, put 8 B, unlock"}
+         "accumulate": "accumulate of 1000 doubles, flush", "lock": "lock, put 8 B, unlock",
+         "swap": "compare_and_swap, flush"}
 
 RUNS = [Run("allocate-2", "rma", 2, ("allocate", "put", "get", "fetch_add", "accumulate", "lock")),
         Run("swap-2", "rma", 2, ("allocate", "swap")),
@@ -23,7 +25,7 @@ RUNS = [Run("allocate-2", "rma", 2, ("allocate", "put", "get", "fetch_add", "acc
         Run("small-2", "rma", 2, ("small", "put", "get")),
         Run("dynamic-2", "rma", 2, ("dynamic", "put", "get", "fetch_add")),
         Run("threads-2", "rma", 2, ("allocate", "threads"), False),
-        *[Run(f"busy.{kind}-2", "rma", 2, (kind, *[f"busy.{op}" for op in LATE])) for kind in KINDS],
+        *[Run(f"busy.{kind}-2", "rma", 2, (kind, *[f"busy.{op}" for op in LATE]), rounds=1) for kind in KINDS],
         *[Run(f"creation-{ranks}", "creation", ranks, (), False) for ranks in RANKS],
         Run("stencil-2", "stencil", 2), Run("table-2", "table", 2)]
 
@@ -46,7 +48,7 @@ def rows():
     yield Row(THREADS, "32 threads, against MPICH", "threads-2/allocate.threads.32", "mpich", 0.1)
     for kind in KINDS:
         for op in LATE:
-            yield Row(BUSY, f"{kind}: {WORDS[op]}", f"busy.{kind}-2/{kind}.busy.{op}", "bound", 50000)
+            yield Row(BUSY, f"{kind}: {WORDS[op].replace('1000', '64') if kind == 'small' else WORDS[op]}", f"busy.{kind}-2/{kind}.busy.{op}", "bound", 50000)
     for ranks in RANKS:
         yield Row(CREATION, f"time, {ranks} ranks", f"creation-{ranks}/time", "best")
         yield Row(CREATION, f"bytes of a rank, {ranks} ranks", f"creation-{ranks}/memory", "best")

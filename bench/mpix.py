@@ -19,7 +19,7 @@ import runner
 import table
 
 ROUNDS = 2
-TIMEOUT = 40                                               # seconds for one start
+LIMIT = 20                                                 # seconds for one measurement
 # Over hosts Open MPI takes its component for UCX, as in the paper: it serves many threads, and TCP when told to.
 OVER_UCX = ["--mca", "osc", "ucx", "--mca", "opal_common_ucx_tls", "any", "--mca", "opal_common_ucx_devices", "any",
             "--mca", "opal_common_ucx_opal_mem_hooks", "0"]
@@ -56,12 +56,11 @@ def measure(options, ways, runs, where, build, programs):
             for way in ways[turn:] + ways[:turn]:
                 if number >= run.rounds or any(each[:2] == [way.name, f"{where}/{run.figure}"] for each in failed):
                     continue
-                stdout, why = runner.execute(*command(way, run, programs, build, options))
-                if stdout is None:
+                values, why = runner.results(where, *command(way, run, programs, build, options), LIMIT)
+                if why:
                     failed.append([way.name, f"{where}/{run.figure}", why])
                     runner.note(f"{way.title}: {where}/{run.figure}: {why}")
-                    continue
-                for key, value in runner.values_of(where, stdout).items():
+                for key, value in values.items():
                     samples[way.name].setdefault(key, [None] * options.rounds)[number] = value
     progress.end()
     return samples, failed
@@ -133,7 +132,6 @@ def run_all(options, argv):
 
 
 def main(options, argv):
-    runner.TIMEOUT = TIMEOUT
     if options.sources:
         document = json.loads(options.sources[-1].read_text(encoding="utf-8"))
     else:

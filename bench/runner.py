@@ -1,18 +1,17 @@
 """Compiles the programs of bench/, runs one of them once, and reads its output. Used by node.py, hosts.py and threads.py."""
 import json
-import os
 import subprocess
 import sys
-import time
 from pathlib import Path
 
+import limited
 import machine
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent
 WITH_FLOOR = {"latency"}                                   # programs linked to the floor library
 FLAGS = ["-O2", "-std=gnu17"]
-TIMEOUT = 180                                              # seconds for one run of one program
+TIMEOUT = 180                                              # seconds for one run of one program, or between its results
 
 
 class Progress:
@@ -73,19 +72,30 @@ def build_programs(implementation, out, floor, runs):
 
 # -------------------------------------------------------------------------------------------------- run
 
-def execute(command, env):
+def why_of(ended, limit):
+    """Returns why a program has not ended well, or None."""
+    if ended.status is None:
+        return f"did not end: {limit} s without a result"
+    lines = [line for line in (ended.stderr or ended.stdout).splitlines() if line.strip(" -")]
+    return f"exit status {ended.status}: {lines[0] if lines else 'nothing said'}" if ended.status else None
+
+
+def execute(command, env, limit=None):
     """Returns (standard output, seconds), or (None, why)."""
-    start = time.perf_counter()
-    try:
-        done = subprocess.run([str(part) for part in command], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-                              stdin=subprocess.DEVNULL, check=False, timeout=TIMEOUT, env={**os.environ, **env})
-    except subprocess.TimeoutExpired:
-        return None, f"took more than {TIMEOUT} s"
-    seconds = time.perf_counter() - start
-    if done.returncode:
-        lines = [line for line in (done.stderr or done.stdout).splitlines() if line.strip(" -")]
-        return None, f"exit status {done.returncode}: {lines[0] if lines else 'nothing said'}"
-    return done.stdout, seconds
+    ended = limited.run(command, env, limit or TIMEOUT)
+    why = why_of(ended, limit or TIMEOUT)
+    return (None, why) if why else (ended.stdout, ended.seconds)
+
+
+def results(run, command, env, limit):
+    """Returns ({key: value}, None), or what a program has measured that then hung or failed, and why."""
+    ended = limited.run(command, env, limit)
+    text, why = ended.stdout.rstrip(), why_of(ended, limit)
+    if "{" not in text or "]" not in text:
+        return {}, why or "it printed no result"
+    if not text.endswith("}}"):
+        text, why = text[:text.rindex("]") + 1] + "}}", why or "it stopped among its results"
+    return values_of(run, text), why
 
 
 def takes_minutes(implementation, run):

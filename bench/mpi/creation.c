@@ -45,6 +45,10 @@ int main(int argc, char **argv)
         seen = make_and_free();
         least = seen < least ? seen : least;
     }
+    if (rank == 0) {
+        printf("{\"results\": {\"time\": [%.9g, \"us\"]", least * 1e6);
+        fflush(stdout);
+    }
     double before = resident();
     for (int i = 0; i < WINDOWS; i++)
         MPI_Win_allocate(65536, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &memory, &window[i]);
@@ -53,7 +57,8 @@ int main(int argc, char **argv)
     for (int i = 0; i < WINDOWS; i++)
         MPI_Win_free(&window[i]);
     if (rank == 0)
-        printf("{\"results\": {\"time\": [%.9g, \"us\"], \"memory\": [%.9g, \"B\"]}}\n", least * 1e6, most);
+        printf(", \"memory\": [%.9g, \"B\"]}}\n", most);
+    fflush(stdout);
     MPI_Finalize();
     return 0;
 }

@@ -35,8 +35,10 @@ static int (*handle_release)(void *, MPI_Win);
 
 static void print(const char *name, double seconds)
 {
-    if (rank == 0)
+    if (rank == 0) {
         printf("%s\"%s\": [%.9g, \"us\"]", first ? "{\"results\": {" : ", ", name, seconds * 1e6);
+        fflush(stdout); /* a later measurement may hang */
+    }
     first = 0;
 }
 
@@ -364,6 +366,7 @@ int main(int argc, char **argv)
     close_windows();
     if (rank == 0)
         printf("}}\n");
+    fflush(stdout);
     MPI_Finalize();
     return 0;
 }

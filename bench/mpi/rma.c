@@ -2,25 +2,30 @@
  *
  *   rma KIND OP...     KIND: allocate create small dynamic (small: a created window of 512 bytes)
  *                      OP: put get fetch_add swap accumulate lock, or fence, pscw (both ranks), or threads,
- *                      or busy.put, busy.get, busy.fetch_add, busy.accumulate (rank 1 computes meanwhile)
+ *                      or busy.put, busy.lock, ... (rank 1 computes meanwhile, at most BUSY_SECONDS)
  *
  * Rank 0 prints {"results": {"KIND.OP": [value, unit]}}, per operation: the fastest of many short batches, because others on the
  * machine only add to a time. */
+#include <fcntl.h>
 #include <mpi.h>
 #include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
-enum { BATCHES = 40, WORDS = 8192, MANY = 1000, THREADS = 32, PAGE = 4096 };
+enum { BATCHES = 40, WORDS = 8192, MANY = 1000, THREADS = 32, PAGE = 4096, SMALL = 512 };
 #define BATCH_SECONDS 5e-4
 #define THREADS_SECONDS 2e-2
-#define BUSY_SECONDS 0.5
+#define BUSY_SECONDS 3
+#define BUSY_START 0.01 /* the target computes when the operation begins */
 
 static MPI_Win window;
 static MPI_Aint there; /* displacement of the target's memory */
 static int rank, first = 1;
+static int many = MANY; /* doubles of an accumulate */
 static double numbers[MANY];
 
 /* ---- one operation and its completion ---- */
@@ -56,7 +61,7 @@ static void op_swap(long i)
 static void op_accumulate(long i)
 {
     (void)i;
-    MPI_Accumulate(numbers, MANY, MPI_DOUBLE, 1, there, MANY, MPI_DOUBLE, MPI_SUM, window);
+    MPI_Accumulate(numbers, many, MPI_DOUBLE, 1, there, many, MPI_DOUBLE, MPI_SUM, window);
     MPI_Win_flush(1, window);
 }
 
@@ -110,8 +115,10 @@ static const struct op {
 
 static void print(const char *kind, const char *name, double value, const char *unit)
 {
-    if (rank == 0)
+    if (rank == 0) {
         printf("%s\"%s.%s\": [%.9g, \"%s\"]", first ? "{\"results\": {" : ", ", kind, name, value, unit);
+        fflush(stdout); /* a later measurement may hang */
+    }
     first = 0;
 }
 
@@ -203,11 +210,32 @@ static void measure_threads(const char *kind)
 
 /* ---- the target computes ---- */
 
-static void compute(double seconds)
+/* Returns a word that both ranks see without the MPI. */
+static volatile int *common_word(void)
+{
+    char name[32];
+    long id = getpid();
+    MPI_Bcast(&id, 1, MPI_LONG, 0, MPI_COMM_WORLD);
+    snprintf(name, sizeof name, "/bench-rma-%ld", id);
+    int file = shm_open(name, O_CREAT | O_RDWR, 0600);
+    if (file < 0 || ftruncate(file, PAGE) != 0)
+        MPI_Abort(MPI_COMM_WORLD, 1);
+    void *word = mmap(0, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+    close(file);
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (rank == 0)
+        shm_unlink(name);
+    if (word == MAP_FAILED)
+        MPI_Abort(MPI_COMM_WORLD, 1);
+    return word;
+}
+
+/* Computes until the word is `end`, or for so long; a clock, no progress. */
+static void compute(const volatile int *word, int end, double seconds)
 {
     double start = MPI_Wtime();
     volatile double x = 1;
-    while (MPI_Wtime() - start < seconds) /* a clock, no progress */
+    while (*word != end && MPI_Wtime() - start < seconds)
         for (int i = 0; i < 1000; i++)
             x = x * 1.0000001;
 }
@@ -215,13 +243,19 @@ static void compute(double seconds)
 /* Returns microseconds of the first operation, which begins when the target has begun to compute. */
 static double measure_busy(const struct op *op)
 {
+    static volatile int *word;
+    static int turn;
     double value = 0;
+    if (!word)
+        word = common_word();
+    turn++;
     MPI_Barrier(MPI_COMM_WORLD);
     if (rank == 1) {
-        compute(BUSY_SECONDS);
+        compute(word, turn, BUSY_SECONDS);
     } else if (rank == 0) {
-        compute(BUSY_SECONDS / 10);
+        compute(word, turn, BUSY_START);
         value = batch(op, 1) * 1e6;
+        *word = turn;
     }
     MPI_Barrier(MPI_COMM_WORLD);
     return value;
@@ -232,7 +266,7 @@ static double measure_busy(const struct op *op)
 static void make_window(const char *kind)
 {
     void *memory = 0;
-    size_t bytes = strcmp(kind, "small") == 0 ? 512 : WORDS * 8;
+    size_t bytes = strcmp(kind, "small") == 0 ? SMALL : WORDS * 8;
     MPI_Info none = MPI_INFO_NULL;
     if (strcmp(kind, "allocate") == 0) {
         MPI_Win_allocate((MPI_Aint)bytes, 8, none, MPI_COMM_WORLD, &memory, &window);
@@ -244,6 +278,8 @@ static void make_window(const char *kind)
     }
     if (strcmp(kind, "create") == 0 || strcmp(kind, "small") == 0)
         MPI_Win_create(memory, (MPI_Aint)bytes, 8, none, MPI_COMM_WORLD, &window);
+    if (bytes < sizeof numbers)
+        many = (int)(bytes / sizeof *numbers);
     if (strcmp(kind, "dynamic") == 0) {
         MPI_Win_create_dynamic(none, MPI_COMM_WORLD, &window);
         MPI_Win_attach(window, memory, (MPI_Aint)bytes);
@@ -294,6 +330,7 @@ int main(int argc, char **argv)
     }
     if (rank == 0)
         printf("}}\n");
+    fflush(stdout);
     MPI_Win_free(&window);
     MPI_Finalize();
     return 0;

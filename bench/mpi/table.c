@@ -85,6 +85,7 @@ int main(int argc, char **argv)
     int wrong = rank == 0 && (all[0] != 0 || all[1] != keys * ranks);
     if (rank == 0 && !wrong)
         printf("{\"results\": {\"time\": [%.9g, \"s\"]}}\n", seconds);
+    fflush(stdout);
     MPI_Win_free(&counts);
     MPI_Win_free(&window);
     MPI_Finalize();
