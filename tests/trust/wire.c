@@ -38,7 +38,6 @@ static bool taken(struct link_header h, size_t bytes)
     return !why && !world_poll();
 }
 
-/* Refused, as itself and within a batch. */
 static bool refused_as(struct link_header h, size_t bytes, const char *words)
 {
     world_reset();
@@ -199,6 +198,67 @@ static void asks(void)
     REFUSED(h, 16, "it names no operation");
 }
 
+static long got;
+
+static void ask(void *unused)
+{
+    (void)unused;
+    uccs_far_get_nb(0, 1, (struct uccs_far_place){.segment = FAR_HEAP}, &got, sizeof got, 0, 0);
+}
+
+/* Makes links anew, asks PE 1 for the bytes of `got`, and returns the answer that PE 1 would give. */
+static struct link_header answer_to_get(void)
+{
+    struct link_header h = from_one(LINK_DATA);
+    world_reset();
+    CHECK(!world_try(ask, 0) && world_sent.header.kind == LINK_GET);
+    h.answer.asker = world_sent.header.asker;
+    return h;
+}
+
+static bool answer_refused(struct link_header h, size_t bytes, bool rest, const char *words)
+{
+    why = world_deliver(&h, data, bytes, rest);
+    if (!why || !strstr(why, words))
+        fprintf(stderr, "kind %u, \"%s\": %s\n", h.kind, words, why ? why : "taken");
+    return why && strstr(why, words);
+}
+
+/* An answer comes once, from the PE that was asked, of the kind that was asked for; no number makes an address. */
+static void tokens(void)
+{
+    for (int rest = 0; rest < 2; rest++) {
+        struct link_header h = answer_to_get();
+        memset(data, 3 + rest, sizeof got);
+        CHECK(!world_deliver(&h, data, sizeof got, rest) && got == (rest ? 0x0404040404040404 : 0x0303030303030303));
+        CHECK(answer_refused(h, sizeof got, rest,
+                             "PE 1 sent a message DATA that this PE has not asked for, or has had already"));
+        h = answer_to_get();
+        h.from = 2;
+        CHECK(answer_refused(h, sizeof got, rest, "PE 2 sent a message DATA that this PE has not asked for"));
+        h = answer_to_get();
+        CHECK(answer_refused(h, sizeof got - 1, rest, "PE 1 answered a get of 8 bytes by 7"));
+        h = answer_to_get();
+        h.answer.asker += 1;
+        CHECK(answer_refused(h, sizeof got, rest, "has not asked for"));
+        h.answer.asker = (uintptr_t)&got;
+        CHECK(answer_refused(h, sizeof got, rest, "has not asked for"));
+    }
+    static const enum link_kind others[] = {LINK_AMO_ANSWER, LINK_FLUSHED, LINK_LOCKED};
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+        struct link_header h = answer_to_get();
+        h.kind = (uint8_t)others[i];
+        CHECK(answer_refused(h, 0, false, "has not asked for"));
+    }
+    struct link_header h = from_one(LINK_AM_DONE);
+    h.am_done.block = UINT64_C(1) << 32 | 1;
+    REFUSED(h, 0, "sent a message AM_DONE that this PE has not asked for");
+    h.am_done.block = 0;
+    h.am_done.count = 1;
+    REFUSED(h, 0, "PE 1 says that it has handled 1 messages of 0 bytes, more than it has got");
+    memset(data, 0, sizeof got);
+}
+
 static void answers(void)
 {
     struct link_header h = from_one(LINK_DATA);
@@ -224,6 +284,9 @@ static void messages(void)
     h.am.id = UCCS_MESSAGE_SLOTS;
     REFUSED(h, 8, "its am.id is too large");
     h.am.id = 0;
+    world_reset();
+    CHECK(!world_deliver(&h, data, 8, false));
+    CHECK(answer_refused(h, 8, false, "PE 1 sent message 1 of context 0 twice"));
     h.am.context = OWN_INNER;
     h.am.id = UCCS_INNER_REMOTE;
     REFUSED(h, 8, "the library sends no such message to another node");
@@ -287,6 +350,7 @@ int main(void)
     notices();
     blocks();
     asks();
+    tokens();
     answers();
     messages();
     batches();

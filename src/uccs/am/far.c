@@ -102,12 +102,15 @@ static uint64_t take_credit(struct flow *flow, uint32_t which, size_t bytes)
     return number;
 }
 
-static void give_credit(struct flow *flow, uint32_t messages, uint64_t bytes)
+/* Returns false when the flow has not sent so many. */
+static bool give_credit(struct flow *flow, uint32_t messages, uint64_t bytes)
 {
     pthread_mutex_lock(&flow->lock);
-    flow->messages -= messages;
-    flow->bytes -= bytes;
+    bool good = messages <= flow->messages && bytes <= flow->bytes;
+    flow->messages -= good ? messages : 0;
+    flow->bytes -= good ? bytes : 0;
     pthread_mutex_unlock(&flow->lock);
+    return good;
 }
 
 static bool owes(const struct flows *flows)
@@ -129,12 +132,36 @@ int uccs_far_am_debtor(uint32_t context)
     return -1;
 }
 
+/* Tokens of blocks that peers have not reported done. */
+static struct link_tokens blocks;
+static pthread_mutex_t blocks_lock = PTHREAD_MUTEX_INITIALIZER; /* taken last */
+
+/* Returns 0 without a block. */
+static uint64_t token_of(struct uccs_block *block, int pe)
+{
+    if (!block)
+        return 0;
+    pthread_mutex_lock(&blocks_lock);
+    uint64_t token = link_token_give(&blocks, block, pe, LINK_AM_DONE);
+    pthread_mutex_unlock(&blocks_lock);
+    return token;
+}
+
+/* Ends the job with a line when the PE has no such token. */
+static struct uccs_block *block_of(uint64_t token, int pe)
+{
+    pthread_mutex_lock(&blocks_lock);
+    struct uccs_block *block = link_token_take(&blocks, token, pe, LINK_AM_DONE);
+    pthread_mutex_unlock(&blocks_lock);
+    return block;
+}
+
 static struct link_header header_of(uint32_t context, uint32_t which, const struct uccs_message *head, uint64_t number,
-                                    const struct uccs_block *block)
+                                    uint64_t token)
 {
     return (struct link_header){.kind = LINK_AM,
                                 .am = {.number = number,
-                                       .block = (uint64_t)(uintptr_t)block,
+                                       .block = token,
                                        .counter = head->counter,
                                        .weight = head->weight,
                                        .context = (uint8_t)context,
@@ -169,7 +196,7 @@ bool uccs_far_am_try(struct uccs_far_lanes *on, int pe, uint32_t context, uint32
         payload = copy = memcpy(made(malloc(head->length), pe), payload, head->length);
     if (block)
         atomic_store_relaxed(&block->legs, head->staged ? 2 : 1); /* the message publishes it */
-    const struct link_message message = {.header = header_of(context, which, head, number, block),
+    const struct link_message message = {.header = header_of(context, which, head, number, token_of(block, pe)),
                                          .data = payload,
                                          .bytes = head->length,
                                          .buffer = copy,
@@ -184,16 +211,18 @@ bool uccs_far_am_try(struct uccs_far_lanes *on, int pe, uint32_t context, uint32
 static void hear_done(struct link_arrival *arrival)
 {
     const struct link_header *header = &arrival->header;
-    struct uccs_block *block = (struct uccs_block *)(uintptr_t)header->am_done.block;
     uint32_t context = header->am_done.context, count = header->am_done.count;
     if (count) {
-        give_credit(flow_of((int)header->from, context, header->am_done.ring), count, header->am_done.bytes);
+        if (!give_credit(flow_of((int)header->from, context, header->am_done.ring), count, header->am_done.bytes))
+            watch_fail("PE %u says that it has handled %u messages of %llu bytes, more than it has got", header->from,
+                       count, (unsigned long long)header->am_done.bytes);
         struct uccs_own *own = uccs_own_mine();
         (void)atomic_fetch_add_release(&own->handled[context][header->am_done.lane].count,
                                        count); /* acquire: uccs_am_settled */
     }
-    if (!block)
+    if (!header->am_done.block)
         return;
+    struct uccs_block *block = block_of(header->am_done.block, (int)header->from);
     block->failed |= header->am_done.failed;
     release_leg(block);
 }
@@ -252,11 +281,25 @@ static struct uccs_far_packet *next_early(struct flow *flow)
     return found;
 }
 
+/* Under the queue's lock. Returns true when a message with this number has come. */
+static bool is_old(const struct flow *flow, uint64_t number)
+{
+    const struct uccs_far_packet *early = flow->early;
+    while (early && early->number != number)
+        early = early->next;
+    return early || number <= flow->arrived;
+}
+
 static void queue_packet(struct uccs_far_packet *packet)
 {
     struct queue *queue = &queues[packet->context][packet->which];
     struct flow *flow = flow_of((int)packet->message.source, packet->context, packet->which);
     pthread_mutex_lock(&queue->lock);
+    if (is_old(flow, packet->number)) {
+        pthread_mutex_unlock(&queue->lock);
+        watch_fail("PE %u sent message %llu of context %u twice", packet->message.source,
+                   (unsigned long long)packet->number, packet->context);
+    }
     packet->next = flow->early;
     flow->early = packet;
     while ((packet = next_early(flow))) {
@@ -436,5 +479,6 @@ void uccs_far_am_close(void)
             queues[context][which].first = 0;
             queues[context][which].late = (struct uccs_late){0};
         }
+    link_token_close(&blocks);
     uccs_far_am_waiting = 0;
 }

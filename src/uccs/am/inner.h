@@ -189,7 +189,7 @@ void uccs_turns_show(void);
 struct uccs_far_packet {
     struct uccs_far_packet *next;
     uint64_t number; /* in its flow */
-    uint64_t token;  /* the sender's block; 0: it has none */
+    uint64_t token;  /* of the sender's block; 0: it has none */
     struct uccs_message message;
     uint16_t context;
     uint8_t which;

@@ -18,9 +18,12 @@ struct far_ask *far_ask_later(const struct far_ask *what, uccs_request_handle *h
     return ask;
 }
 
-static struct far_ask *ask_of(const struct link_arrival *arrival)
+/* Returns the ask that the data answers. The first call ends its token. */
+static struct far_ask *ask_of(struct link_arrival *arrival)
 {
-    return (struct far_ask *)(uintptr_t)arrival->header.answer.asker;
+    if (!arrival->cookie)
+        arrival->cookie = link_answered(arrival);
+    return arrival->cookie;
 }
 
 static void unpack(const struct far_ask *ask, const char *data)
@@ -30,11 +33,11 @@ static void unpack(const struct far_ask *ask, const char *data)
         memcpy((char *)ask->dest + (ptrdiff_t)i * blocks->here, data + i * blocks->block, blocks->block);
 }
 
-static void check_length(const struct link_arrival *arrival)
+static void check_length(struct link_arrival *arrival)
 {
     const struct far_ask *ask = ask_of(arrival);
     if (!arrival->header.answer.failed && arrival->bytes != ask->ask.bytes)
-        watch_fail("a get of %zu bytes was answered by %zu", ask->ask.bytes, arrival->bytes);
+        watch_fail("PE %u answered a get of %zu bytes by %zu", arrival->header.from, ask->ask.bytes, arrival->bytes);
 }
 
 /* Returns the place for the data of a get; null for blocks, which land_data unpacks from a buffer. */

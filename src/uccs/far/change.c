@@ -17,15 +17,13 @@ _Static_assert(PIECE % UCCS_TYPE_MOST == 0 && PIECE <= UINT32_MAX, "pieces end b
 /* --- At the origin */
 
 static struct link_message change_message(const struct uccs_far_lanes *on, struct uccs_far_place at,
-                                          const struct uccs_change *change, const void *operand,
-                                          const struct far_ask *ask)
+                                          const struct uccs_change *change, const void *operand)
 {
     struct link_message message = {.header = {.kind = LINK_CHANGE,
                                               .segment = (uint8_t)at.segment,
                                               .at = {at.offset, at.region}},
                                    .track = link_track_of(on),
                                    .counts = true};
-    message.header.change.asker = (uint64_t)(uintptr_t)ask;
     message.header.change.n = (uint32_t)change->n;
     message.header.change.type = change->type;
     message.header.change.how = change->how;
@@ -54,7 +52,7 @@ static void change_piece(const struct job *job, struct uccs_far_place at, const 
     struct link_lane *lane = link_lane_of(job->on);
     const struct far_ask what = {.ask = {.bytes = uccs_change_bytes(change), .local = job->local}, .dest = result};
     struct far_ask *ask = result ? far_ask_later(&what, job->handle) : 0;
-    struct link_message message = change_message(job->on, at, change, operand, ask);
+    struct link_message message = change_message(job->on, at, change, operand);
     message.later = job->later;
     if (ask) {
         link_ask_send(lane, job->pe, &message, &ask->ask);

@@ -1,11 +1,6 @@
 /* Gets and atomics on memory of another node, at the origin. See far.h. */
 #include "uccs/far/inner.h"
 
-static uint64_t asker_of(const struct far_ask *ask)
-{
-    return (uint64_t)(uintptr_t)ask;
-}
-
 static struct link_message ask_message(enum link_kind kind, struct uccs_far_place at)
 {
     return (struct link_message){
@@ -18,7 +13,6 @@ static void ask_get(struct uccs_far_lanes *on, int pe, struct uccs_far_place fro
                     struct far_ask *ask)
 {
     struct link_message message = ask_message(LINK_GET, from);
-    message.header.get.asker = asker_of(ask);
     message.header.get.bytes = ask->ask.bytes;
     message.header.get.counter = counter;
     message.header.get.what = far_count_kind(counter);
@@ -48,7 +42,6 @@ void uccs_far_get_local(struct uccs_far_lanes *on, int pe, struct uccs_far_place
 static void ask_blocks(struct uccs_far_lanes *on, int pe, struct uccs_far_place from, bool ordered, struct far_ask *ask)
 {
     struct link_message message = ask_message(LINK_GET_BLOCKS, from);
-    message.header.get_blocks.asker = asker_of(ask);
     message.header.get_blocks.block = ask->blocks.block;
     message.header.get_blocks.count = ask->blocks.count;
     message.header.get_blocks.stride = ask->blocks.there;
@@ -83,10 +76,9 @@ void uccs_far_get_blocks_local(struct uccs_far_lanes *on, int pe, struct uccs_fa
 /* --- Atomics */
 
 static struct link_message amo_message(const struct uccs_far_lanes *on, const struct uccs_atomic_op *op,
-                                       struct uccs_far_place at, const struct far_ask *ask)
+                                       struct uccs_far_place at)
 {
     struct link_message message = ask_message(LINK_AMO, at);
-    message.header.amo.asker = asker_of(ask);
     message.header.amo.operand = op->operand;
     message.header.amo.compare = op->compare;
     message.header.amo.what = (uint8_t)op->what;
@@ -108,7 +100,7 @@ bool uccs_far_amo_fetch(struct uccs_far_lanes *on, int pe, enum uccs_atomic op, 
     uint32_t flag = 0;
     struct far_ask ask = {.ask = {.flag = &flag, .bytes = sizeof *old}, .dest = old};
     const struct uccs_atomic_op what = op_of(op, size, value, cond);
-    const struct link_message message = amo_message(on, &what, at, &ask);
+    const struct link_message message = amo_message(on, &what, at);
     link_ask_send(lane, pe, &message, &ask.ask);
     link_await(lane, &flag);
     return !ask.ask.failed;
@@ -130,7 +122,7 @@ void uccs_far_amo_local(struct uccs_far_lanes *on, int pe, const struct uccs_ato
 {
     const struct far_ask what = {.ask = {.bytes = op->size, .local = local}, .dest = fetch};
     struct far_ask *ask = far_ask_later(&what, handle);
-    struct link_message message = amo_message(on, op, at, ask);
+    struct link_message message = amo_message(on, op, at);
     message.later = true;
     link_ask_send(link_lane_of(on), pe, &message, &ask->ask);
 }
@@ -139,7 +131,7 @@ void uccs_far_amo_post(struct uccs_far_lanes *on, int pe, enum uccs_atomic op, s
                        uint64_t value, uint64_t cond, bool later, uccs_request_handle *handle)
 {
     const struct uccs_atomic_op what = op_of(op, size, value, cond);
-    struct link_message message = amo_message(on, &what, at, 0);
+    struct link_message message = amo_message(on, &what, at);
     message.request = far_request_of(handle);
     message.later = later;
     struct link_lane *lane = link_lane_of(on);

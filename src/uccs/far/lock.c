@@ -20,7 +20,7 @@ struct waiter {
     enum uccs_lock_mode mode;
     struct link_origin *origin; /* the asker's service lane */
     int pe;
-    uint64_t asker; /* the asker's request */
+    uint64_t asker; /* the asker's token */
     struct waiter *next;
 };
 
@@ -41,9 +41,11 @@ static struct link_message message_of(enum link_kind kind, struct uccs_far_place
 void uccs_far_lock(int pe, struct uccs_far_place at, enum uccs_lock_mode mode, struct uccs_request *request)
 {
     struct link_message message = message_of(LINK_LOCK, at, mode);
-    message.header.amo.asker = (uint64_t)(uintptr_t)request;
     uccs_request_begin(request);
     link_make_room(link_service());
+    link_hold();
+    message.header.asker = link_token_of(link_service(), request, pe, LINK_LOCK);
+    link_go_on();
     link_issue(link_service(), pe, &message);
 }
 
@@ -58,7 +60,7 @@ void uccs_far_unlock(int pe, struct uccs_far_place at, enum uccs_lock_mode mode)
 static void hear_locked(struct link_arrival *arrival)
 {
     const struct link_header *header = &arrival->header;
-    uccs_request_finish((struct uccs_request *)(uintptr_t)header->answer.asker, header->answer.failed);
+    uccs_request_finish(link_answered(arrival), header->answer.failed);
 }
 
 /* --- The owner */

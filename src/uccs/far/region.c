@@ -11,7 +11,6 @@
 static void ask_about(int pe, enum link_kind kind, uint64_t region, struct far_ask *ask)
 {
     struct link_message message = {.header = {.kind = (uint8_t)kind, .at.region = region}, .later = true};
-    message.header.region.asker = (uint64_t)(uintptr_t)ask;
     link_ask_send(link_service(), pe, &message, &ask->ask);
 }
 

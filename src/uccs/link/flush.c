@@ -40,7 +40,7 @@ static void start(struct link_peer *peer)
     struct link_send *send = link_send_new(peer->lane);
     send->header.kind = LINK_FLUSH;
     send->header.after = peer->issued;
-    send->header.flush.asker = (uint64_t)(uintptr_t)flush;
+    send->header.flush.asker = link_token_of(peer->lane, flush, peer->pe, LINK_FLUSH);
     link_send_now(peer, send, 0, 0);
 }
 
@@ -112,7 +112,7 @@ static bool note_refused(struct link_arrival *arrival, const void *tracks)
 
 static void land_flushed(struct link_arrival *arrival)
 {
-    end_flush((struct link_flush *)(uintptr_t)arrival->header.flushed.asker, arrival->header.flushed.refused);
+    end_flush(link_answered(arrival), arrival->header.flushed.refused);
 }
 
 /* The target's side. It handles a flush when all operations issued before have been applied. */

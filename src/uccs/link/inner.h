@@ -115,6 +115,7 @@ struct link_lane {
     uint32_t some;    /* 0: all operations are answered; a hint, exact for the thread that issued; relaxed */
     uint32_t polls;   /* grows while the program itself polls; relaxed */
     struct link_send *idle;
+    struct link_tokens tokens; /* of what this lane has asked */
     /* Asks without a flag, in the order of their numbers. */
     uint64_t asked;
     struct link_ask *first, *last;
@@ -185,6 +186,7 @@ void link_thread_remind(const struct link_lane *lane);
 void link_check(const struct link_header *header, size_t bytes);
 /* Returns the kind that answers a kind, as wire.def says. */
 enum link_kind link_answer_kind(enum link_kind asked);
+const char *link_kind_name(enum link_kind kind);
 
 /* arrive.c. The transport calls it for each message. */
 void link_arrived(void *lane, const struct transport_message *message);

@@ -101,6 +101,7 @@ void link_ask_send(struct link_lane *lane, int pe, const struct link_message *me
     struct link_peer *peer = link_peer_of(lane, pe);
     struct link_send *send = prepare(peer, message);
     later = later && lane->first;
+    send->header.asker = link_token_of(lane, ask, pe, (enum link_kind)send->header.kind);
     ask->lane = lane;
     ask->pe = pe;
     ask->reads = !link_batch_fits(ask->bytes);

@@ -143,6 +143,7 @@ void link_lane_free(struct link_lane *lane)
             free_peer(lane->peers[pe]);
     free(lane->peers);
     free(lane->spare);
+    link_token_close(&lane->tokens);
     while (lane->idle) {
         struct link_send *send = lane->idle;
         lane->idle = send->next;

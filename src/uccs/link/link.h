@@ -121,6 +121,22 @@ int link_look(struct link_lane *lane);
  * or sleeps for a short time. */
 void link_pause(struct link_lane *lane, struct uccs_wait *wait);
 
+/* --- Tokens stand in messages for things of this process (token.c). A table starts zeroed; its owner locks it. */
+struct link_tokens {
+    struct link_entry *entries;
+    uint32_t room, free;
+};
+
+/* Returns a token of `what`, never 0, that the PE may bring back once, by a message of kind `answer`. */
+uint64_t link_token_give(struct link_tokens *tokens, void *what, int pe, enum link_kind answer);
+/* Takes a token back and returns what it stands for. Ends the job with a line unless that PE has it, for that kind. */
+void *link_token_take(struct link_tokens *tokens, uint64_t token, int pe, enum link_kind answer);
+void link_token_close(struct link_tokens *tokens);
+
+/* The same for the tokens of a lane, under its lock: what the PE answers to a kind of message, and what an arrived
+ * answer answers. */
+uint64_t link_token_of(struct link_lane *lane, void *what, int pe, enum link_kind asked);
+
 /* --- Asking */
 
 /* A message that the target answers. The kind's owner embeds this as the first member. */
@@ -138,11 +154,15 @@ struct link_ask {
     struct link_ask *next, *before;
 };
 
-/* Sends an ask. The header holds the ask's address, which the answer brings back. A message that may leave `later` does
+/* Sends an ask. The link gives the ask a token in the header, which the answer brings back. A message that may leave `later` does
  * so only while other asks are under way; the first one leaves at once so that it overlaps computation. */
 void link_ask_send(struct link_lane *lane, int pe, const struct link_message *message, struct link_ask *ask);
 /* Returns true when link_ask_send would wait for answers. */
 bool link_ask_busy(const struct link_lane *lane);
+/* Returns the thing that an arrived answer was asked for, and ends its token. Ends the job with a line when it was not
+ * asked. Under the lane's lock. */
+struct link_arrival;
+void *link_answered(const struct link_arrival *arrival);
 /* Completes an ask whose answer has arrived. Under the lane's lock. */
 void link_settle(struct link_ask *ask);
 

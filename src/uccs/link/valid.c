@@ -87,6 +87,11 @@ enum link_kind link_answer_kind(enum link_kind asked)
     return wire[asked].answer;
 }
 
+const char *link_kind_name(enum link_kind kind)
+{
+    return wire[kind].name;
+}
+
 static lat_cold _Noreturn void refuse(const struct link_header *h, size_t bytes, const char *why)
 {
     const char *name = h->kind < LINK_KINDS ? wire[h->kind].name : "message of no kind";

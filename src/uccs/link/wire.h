@@ -1,6 +1,8 @@
 /* A message between nodes is a header, then data. Both ends run the same build (the start checks it), so a header is
  * plain memory. Each kind of message has a struct of its own below; upper folders handle the kinds (link.h). wire.def
- * says of each kind what a message of it may be, and valid.c refuses every other one where it enters. */
+ * says of each kind what a message of it may be, and valid.c refuses every other one where it enters.
+ *
+ * No address travels: an `asker` or `block` is a token of the PE that has issued the message (token.c). */
 #ifndef UCCS_LINK_WIRE_H
 #define UCCS_LINK_WIRE_H
 
