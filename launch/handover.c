@@ -98,6 +98,7 @@ static bool recognise(struct launcher *launcher, const char *name)
     launcher->family = strcmp(base, "srun") == 0      ? SRUN
                        : strcmp(base, "prterun") == 0 ? PRRTE
                        : strstr(text, "(Open MPI) 4") ? OPEN_MPI
+                       : strstr(text, "(OpenRTE)")    ? OPEN_MPI /* by another name, such as mpirun.openmpi */
                        : strstr(text, "(Open MPI)")   ? PRRTE
                        : strstr(text, "PRRTE")        ? PRRTE
                                                       : HYDRA;
@@ -189,12 +190,12 @@ static bool enough_slots(const struct options *options, const struct hosts *host
     return slots >= options->pes;
 }
 
-/* Adds an option whose value is the PEs that read standard input. */
-static void add_input(struct words *words, const char *option, const struct options *options)
+/* Says which PEs read standard input, to Open MPI and PRRTE. */
+static void add_input(struct words *words, const struct options *options)
 {
     if (options->input == 0)
         return; /* every launcher's own choice */
-    add(words, "%s", option);
+    add(words, "--stdin");
     if (options->input > 0)
         add(words, "%lld", (long long)options->input);
     else
@@ -231,9 +232,11 @@ static void speak_open(struct words *words, const struct options *options, const
         add(words, "%s", old ? "--tag-output" : "--output=tag");
     if (options->stamp)
         add(words, "%s", old ? "--timestamp-output" : "--output=timestamp");
-    if (options->out_name)
-        add(words, "%s%s", old ? "--output-filename=" : "--output=file=", options->out_name);
-    add_input(words, "--stdin", options);
+    if (options->out_name) {
+        add(words, "%s", old ? "--output-filename" : "--output");
+        add(words, "%s%s", old ? "" : "file=", options->out_name);
+    }
+    add_input(words, options);
     for (size_t i = 0; i < options->napps; i++) {
         const struct app *app = &options->apps[i];
         if (i)
@@ -270,7 +273,7 @@ static void speak_hydra(struct words *words, const struct options *options, cons
         add(words, "-outfile-pattern=%s.%%r", options->out_name);
         add(words, "-errfile-pattern=%s.%%r", options->out_name);
     }
-    add_input(words, "-s", options);
+    refuse_where(options->input != 0, "--stdin", "mpiexec.hydra");
     for (size_t i = 0; i < options->napps; i++) {
         const struct app *app = &options->apps[i];
         if (i)

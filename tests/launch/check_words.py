@@ -123,7 +123,7 @@ def test_handed_over():
     """What other launchers call these options, and which they do not have: a stand-in shows its words."""
     tell = 'if [ "$1" = --version ]; then echo "{}"; else echo "$@"; fi'
     with temporary() as folder:
-        stand_ins = {"mpirun": "mpirun (Open MPI) 4.1.4", "prterun": "prterun (PRRTE) 3.0", "mpiexec.hydra": "HYDRA build details:"}
+        stand_ins = {"mpirun.openmpi": "mpirun.openmpi (OpenRTE) 4.1.4", "mpirun": "mpirun (Open MPI) 4.1.4", "prterun": "prterun (PRRTE) 3.0", "mpiexec.hydra": "HYDRA build details:"}
         for name, version in stand_ins.items():
             path = pathlib.Path(folder, name)
             path.write_text("#!/bin/sh\n" + tell.format(version) + "\n")
@@ -131,17 +131,18 @@ def test_handed_over():
 
         def shown(name, *options):
             return run("-q", *options, "--host", "a:2,b:2", "-n", 4, "program", env={"LATERAL_LAUNCHER": f"{folder}/{name}"})
-        for name, options, words in (("mpirun", ["--output-filename", "log"], "--output-filename=log"),
+        for name, options, words in (("mpirun", ["--output-filename", "log"], "--output-filename log"),
+                                     ("mpirun.openmpi", ["--stdin", 1], "--stdin 1"),
                                      ("mpirun", ["--timestamp-output"], "--timestamp-output"),
                                      ("mpirun", ["--stdin", 1], "--stdin 1"),
-                                     ("prterun", ["--output-filename", "log"], "--output=file=log"),
+                                     ("prterun", ["--output-filename", "log"], "--output file=log"),
                                      ("prterun", ["--timestamp-output"], "--output=timestamp"),
                                      ("prterun", ["--stdin", "all"], "--stdin all"),
-                                     ("mpiexec.hydra", ["--output-filename", "log"], "-outfile-pattern=log.%r"),
-                                     ("mpiexec.hydra", ["--stdin", "none"], "-s none")):
+                                     ("mpiexec.hydra", ["--output-filename", "log"], "-outfile-pattern=log.%r")):
             result = shown(name, *options)
             assert result.status == 0 and f" {words} " in f" {result.out} ", (name, options, result)
-        one_line(shown("mpiexec.hydra", "--timestamp-output"), r"--timestamp-output: mpiexec\.hydra has no such option", 2)
+        for options in (["--timestamp-output"], ["--stdin", "none"]):
+            one_line(shown("mpiexec.hydra", *options), rf"{options[0]}: mpiexec\.hydra has no such option", 2)
 
 
 def test_stacks():
