@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 /* Every table is used only after it was found to lie within the file, which may be damaged. */
-static const void *part(const struct elf *elf, uint64_t at, uint64_t count, uint64_t each)
+static const void *elf_part(const struct elf *elf, uint64_t at, uint64_t count, uint64_t each)
 {
     if (at % _Alignof(uint64_t) != 0 || at > elf->size || (each && count > (elf->size - at) / each))
         return NULL;
@@ -56,7 +56,7 @@ struct elf *elf_open(const char *path)
 bool elf_address(const struct elf *elf, uint64_t offset, uint64_t *address)
 {
     const Elf64_Ehdr *head = head_of(elf);
-    const Elf64_Phdr *load = head ? part(elf, head->e_phoff, head->e_phnum, sizeof *load) : NULL;
+    const Elf64_Phdr *load = head ? elf_part(elf, head->e_phoff, head->e_phnum, sizeof *load) : NULL;
     for (int i = 0; load && i < head->e_phnum; i++)
         if (load[i].p_type == PT_LOAD && offset - load[i].p_offset < load[i].p_filesz) {
             *address = offset - load[i].p_offset + load[i].p_vaddr;
@@ -69,7 +69,7 @@ bool elf_address(const struct elf *elf, uint64_t offset, uint64_t *address)
 static const Elf64_Sym *find_in(const struct elf *elf, const Elf64_Shdr *table, int type, uint64_t address)
 {
     uint64_t count = table->sh_size / sizeof(Elf64_Sym);
-    const Elf64_Sym *symbol = part(elf, table->sh_offset, count, sizeof *symbol);
+    const Elf64_Sym *symbol = elf_part(elf, table->sh_offset, count, sizeof *symbol);
     for (uint64_t i = 0; symbol && i < count; i++)
         if (ELF64_ST_TYPE(symbol[i].st_info) == type && symbol[i].st_shndx != SHN_UNDEF &&
             address - symbol[i].st_value < symbol[i].st_size)
@@ -89,7 +89,7 @@ static const char *find(const struct elf *elf, int type, uint64_t address, uint6
 {
     static const uint32_t tables[] = {SHT_SYMTAB, SHT_DYNSYM};
     const Elf64_Ehdr *head = head_of(elf);
-    const Elf64_Shdr *section = head ? part(elf, head->e_shoff, head->e_shnum, sizeof *section) : NULL;
+    const Elf64_Shdr *section = head ? elf_part(elf, head->e_shoff, head->e_shnum, sizeof *section) : NULL;
     for (int t = 0; section && t < 2; t++)
         for (int i = 0; i < head->e_shnum; i++) {
             if (section[i].sh_type != tables[t] || section[i].sh_link >= head->e_shnum)

@@ -64,7 +64,7 @@ bool environment_has_module(const char *name)
 
 /* Returns the place of NAME's entry, or the end of the list; entry is NAME=VALUE or NAME=. The list owns its
  * entries. */
-static char **place_of(char **list, const char *entry)
+static char **code_place_of(char **list, const char *entry)
 {
     size_t name = strcspn(entry, "=") + 1;
     while (*list && strncmp(*list, entry, name) != 0)
@@ -74,7 +74,7 @@ static char **place_of(char **list, const char *entry)
 
 static void put(char **list, const char *entry)
 {
-    char **place = place_of(list, entry);
+    char **place = code_place_of(list, entry);
     free(*place);
     *place = say_if_null(strdup(entry));
 }
@@ -82,7 +82,7 @@ static void put(char **list, const char *entry)
 /* Joins value and the old value into one colon-separated entry; name ends with "=". */
 static void put_joined(char **list, const char *name, const char *value, bool in_front)
 {
-    char **place = place_of(list, name);
+    char **place = code_place_of(list, name);
     const char *old = *place ? *place + strlen(name) : "";
     const char *one = in_front ? value : old, *two = in_front ? old : value;
     char *entry;

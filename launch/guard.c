@@ -20,7 +20,7 @@
 #define PATIENCE_MS 5000 /* time for processes that do not die */
 
 static struct job job;
-static struct watch front_watch, signal_watch;
+static struct loop_watch front_watch, signal_watch;
 static int signal_fd, front_fd;
 static pid_t front_pid;
 static struct deadlock deadlock;
@@ -40,7 +40,7 @@ void guard_signals(sigset_t *set)
 }
 
 /* oshrun has died, so no process reads output or status any more. */
-static void front_ready(struct watch *watch)
+static void front_ready(struct loop_watch *watch)
 {
     (void)watch;
     job_kill(&job);
@@ -74,7 +74,7 @@ static void forwarded(int signal)
 /* The terminal's signals reach the whole foreground group: the guard itself, oshrun, which passes them on, and the PEs.
  * So the guard accepts a signal that ends the job from any sender, and other signals from oshrun alone. Lower numbers
  * come first, so the guard sees Ctrl-C before the deaths that it causes. */
-static void signal_ready(struct watch *watch)
+static void signal_ready(struct loop_watch *watch)
 {
     struct signalfd_siginfo info;
     (void)watch;

@@ -59,6 +59,6 @@ void halt_where(pid_t pid, char *text, size_t room)
         return;
     struct maps maps;
     maps_read(&maps, pid);
-    place_line(place_of(&maps, counter + 1), text, room);
+    place_line(code_place_of(&maps, counter + 1), text, room);
     maps_free(&maps);
 }

@@ -15,7 +15,7 @@
 
 /* The writing end of one PE's pipe. */
 struct copy {
-    struct watch watch;
+    struct loop_watch watch;
     int fd;       /* -1: none, or the PE reads no more */
     bool waiting; /* in the loop until the pipe has room */
     size_t at;    /* bytes of the chunk that the PE has */
@@ -24,7 +24,7 @@ struct copy {
 static const struct options *options;
 static int null = -1;
 static bool reopens, pumps;
-static struct watch source;
+static struct loop_watch source;
 static struct copy *copies;
 static uint32_t connected;
 static char *chunk;
@@ -81,13 +81,13 @@ static void read_on(void)
         ended = errno != EEXIST;
 }
 
-static void copy_ready(struct watch *watch)
+static void copy_ready(struct loop_watch *watch)
 {
     push((struct copy *)watch);
     read_on();
 }
 
-static void source_ready(struct watch *watch)
+static void source_ready(struct loop_watch *watch)
 {
     struct pollfd there = {.fd = STDIN_FILENO, .events = POLLIN};
     (void)watch;

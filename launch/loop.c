@@ -10,7 +10,7 @@ int loop_open(void)
     return epoll < 0 ? -1 : 0;
 }
 
-int loop_add(int fd, uint32_t events, struct watch *watch)
+int loop_add(int fd, uint32_t events, struct loop_watch *watch)
 {
     struct epoll_event event = {.events = events, .data.ptr = watch};
     return epoll_ctl(epoll, EPOLL_CTL_ADD, fd, &event);
@@ -26,7 +26,7 @@ void loop_turn(int timeout_ms)
     struct epoll_event events[64];
     int count = epoll_wait(epoll, events, sizeof events / sizeof *events, timeout_ms);
     for (int i = 0; i < count; i++) {
-        struct watch *watch = events[i].data.ptr;
+        struct loop_watch *watch = events[i].data.ptr;
         watch->ready(watch);
     }
 }

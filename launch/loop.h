@@ -8,13 +8,13 @@
 #include <stdint.h>
 #include <sys/epoll.h>
 
-struct watch {
-    void (*ready)(struct watch *watch);
+struct loop_watch {
+    void (*ready)(struct loop_watch *watch);
 };
 
 /* Return 0, or -1 with errno. */
 int loop_open(void);
-int loop_add(int fd, uint32_t events, struct watch *watch);
+int loop_add(int fd, uint32_t events, struct loop_watch *watch);
 void loop_remove(int fd);
 /* Waits at most this long (-1: for ever) and calls the functions of the ready descriptors. */
 void loop_turn(int timeout_ms);

@@ -21,7 +21,7 @@
 /* One pipe from one PE. Invariants: the first `lines` bytes of data[0..used) are complete lines that wait for the owner
  * of the lane; parked means that the stream is out of the loop until the sink has room. */
 struct stream {
-    struct watch watch;
+    struct loop_watch watch;
     struct lane *lane;
     uint32_t pe;
     int fd; /* -1: none, or ended */
@@ -46,7 +46,7 @@ static const char *file_name; /* of --output-filename; NULL: none */
 static uint32_t npes;
 static bool tagging, stamping, direct, joined, prompts;
 
-static void stream_ready(struct watch *watch);
+static void stream_ready(struct loop_watch *watch);
 
 static bool may_write(const struct stream *stream)
 {
@@ -188,7 +188,7 @@ static void finish(struct stream *stream)
     pour(stream);
 }
 
-static void stream_ready(struct watch *watch)
+static void stream_ready(struct loop_watch *watch)
 {
     static char chunk[CHUNK];
     struct stream *stream = (struct stream *)watch;

@@ -58,9 +58,9 @@ void maps_free(struct maps *maps)
     *maps = (struct maps){0};
 }
 
-struct place place_of(const struct maps *maps, uint64_t address)
+struct code_place code_place_of(const struct maps *maps, uint64_t address)
 {
-    struct place place = {NULL, address};
+    struct code_place place = {NULL, address};
     for (size_t i = 0; i < maps->count; i++) {
         const struct map *map = &maps->map[i];
         if (address >= map->start && address < map->end &&
@@ -93,7 +93,7 @@ static const char *base_name(const char *path)
 }
 
 /* The call lies before its return address. */
-void place_line(struct place place, char *text, size_t room)
+void place_line(struct code_place place, char *text, size_t room)
 {
     uint64_t start;
     if (!place.elf) {

@@ -15,7 +15,7 @@
 #define WRITE_SOON (64u << 10)
 #define FULL (256u << 10)
 
-static void sink_ready(struct watch *watch)
+static void sink_ready(struct loop_watch *watch)
 {
     sink_flush((struct sink *)watch);
 }

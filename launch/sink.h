@@ -11,7 +11,7 @@
 #include <stddef.h>
 
 struct sink {
-    struct watch watch;
+    struct loop_watch watch;
     int fd;
     bool cautious; /* fd may block; ask before each small write */
     bool armed;    /* waiting in the loop for room */

@@ -20,7 +20,7 @@ static bool copy_stay(struct node_stay *copy, const struct node_stay *stay)
            copy->depth <= NODE_STAY_FRAMES;
 }
 
-static bool is_of_library(struct place place)
+static bool is_of_library(struct code_place place)
 {
     const char *slash = place.elf ? strrchr(place.elf->path, '/') : NULL;
     return slash && strncmp(slash, "/liblateral", 11) == 0;
@@ -53,7 +53,7 @@ static void find_call(struct waiter *waiter, const struct node_stay *stay, const
     bool inside = false; /* some frame was of the library as a file of its own */
     snprintf(waiter->call, sizeof waiter->call, "a wait");
     for (uint32_t i = 0; i < stay->depth; i++) {
-        struct place place = place_of(maps, stay->frames[i]);
+        struct code_place place = code_place_of(maps, stay->frames[i]);
         uint64_t start;
         const char *name = place.elf ? elf_function(place.elf, place.address - 1, &start) : NULL;
         bool shared = is_of_library(place);
@@ -64,7 +64,7 @@ static void find_call(struct waiter *waiter, const struct node_stay *stay, const
             continue;
         if (is_library_name(name))
             write_call(waiter, name);
-        waiter->from = i + 1 < stay->depth ? place_of(maps, stay->frames[i + 1]) : (struct place){0};
+        waiter->from = i + 1 < stay->depth ? code_place_of(maps, stay->frames[i + 1]) : (struct code_place){0};
     }
 }
 

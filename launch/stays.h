@@ -14,8 +14,8 @@ struct waiter {
     double seconds; /* since the wait began */
     struct node_awaited on;
     char call[80];
-    char object[160];  /* "flag == 7, is 0"; empty when the wait is not for a variable */
-    struct place from; /* where the program called */
+    char object[160];       /* "flag == 7, is 0"; empty when the wait is not for a variable */
+    struct code_place from; /* where the program called */
 };
 
 struct waiters {

@@ -11,7 +11,7 @@
  * MPI 5 names its common binary interface. */
 static const struct {
     const char *soname, *mpi;
-} known[] = {
+} layers[] = {
     {"libmpi.so.40", "openmpi"},
     {"libmpich.so.12", "mpich"},
     {"libmpi.so.12", "mpich"},
@@ -21,9 +21,9 @@ static const char *const names[] = {"openmpi", "mpich", "abi", 0};
 
 const char *layer_of_library(const char *soname)
 {
-    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
-        if (strcmp(known[i].soname, soname) == 0)
-            return known[i].mpi;
+    for (size_t i = 0; i < sizeof layers / sizeof *layers; i++)
+        if (strcmp(layers[i].soname, soname) == 0)
+            return layers[i].mpi;
     return 0;
 }
 

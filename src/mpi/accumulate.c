@@ -2,6 +2,7 @@
  * byte, whoever reaches it and by whatever window. */
 #include "accumulate.h"
 
+#include "mark.h"
 #include "ops.h"
 #include "real.h"
 #include "rma.h"
@@ -104,20 +105,20 @@ static _Thread_local struct {
     MPI_Op op;
     MPI_Datatype type; /* predefined */
     struct lmpi_op found;
-} last = {.type = MPI_DATATYPE_NULL};
+} found_last = {.type = MPI_DATATYPE_NULL};
 
 /* Finds an operation on a predefined type. Returns false when it is none for that, or one of bytes without a type. */
 static inline bool op_of(MPI_Op op, MPI_Datatype type, const struct lmpi_type *known, struct lmpi_op *found)
 {
-    if (__builtin_expect(last.op != op || last.type != type, 0)) {
+    if (__builtin_expect(found_last.op != op || found_last.type != type, 0)) {
         if (known != lmpi_last_type.known || op == MPI_NO_OP || lmpi_op_of(op, known, true, found) != MPI_SUCCESS ||
             found->is_copy)
             return false;
-        last.op = op;
-        last.type = type;
-        last.found = *found;
+        found_last.op = op;
+        found_last.type = type;
+        found_last.found = *found;
     }
-    *found = last.found;
+    *found = found_last.found;
     return true;
 }
 

@@ -24,17 +24,17 @@
 static struct {
     char *start, *end;
     int moving; /* release: move; acquire: wait_and_retry */
-} now;
-static struct sigaction before;
+} range;
+static struct sigaction earlier;
 
 /* A store that is not ours goes to the handler that was there. Without one the default action ends the process when the
  * store is tried again. */
 static void pass_on(int number, siginfo_t *info, void *context)
 {
-    if (before.sa_flags & SA_SIGINFO)
-        before.sa_sigaction(number, info, context);
-    else if (before.sa_handler != SIG_DFL && before.sa_handler != SIG_IGN)
-        before.sa_handler(number);
+    if (earlier.sa_flags & SA_SIGINFO)
+        earlier.sa_sigaction(number, info, context);
+    else if (earlier.sa_handler != SIG_DFL && earlier.sa_handler != SIG_IGN)
+        earlier.sa_handler(number);
     else
         signal(SIGSEGV, SIG_DFL);
 }
@@ -42,11 +42,11 @@ static void pass_on(int number, siginfo_t *info, void *context)
 static void wait_and_retry(int number, siginfo_t *info, void *context)
 {
     const char *address = info->si_addr;
-    if (address < now.start || address >= now.end) {
+    if (address < range.start || address >= range.end) {
         pass_on(number, info, context);
         return;
     }
-    while (__atomic_load_n(&now.moving, __ATOMIC_ACQUIRE))
+    while (__atomic_load_n(&range.moving, __ATOMIC_ACQUIRE))
         sched_yield();
 }
 
@@ -55,7 +55,7 @@ static void watch_stores(void)
     struct sigaction ours = {.sa_sigaction = wait_and_retry, .sa_flags = SA_SIGINFO | SA_NODEFER | SA_ONSTACK}, present;
     if (sigaction(SIGSEGV, 0, &present) == 0 &&
         (!(present.sa_flags & SA_SIGINFO) || present.sa_sigaction != wait_and_retry)) {
-        before = present;
+        earlier = present;
         sigaction(SIGSEGV, &ours, 0);
     }
 }
@@ -63,15 +63,15 @@ static void watch_stores(void)
 static void begin_move(char *start, size_t bytes)
 {
     watch_stores();
-    now.start = start;
-    now.end = start + bytes;
-    __atomic_store_n(&now.moving, 1, __ATOMIC_SEQ_CST);
+    range.start = start;
+    range.end = start + bytes;
+    __atomic_store_n(&range.moving, 1, __ATOMIC_SEQ_CST);
     mprotect(start, bytes, PROT_READ);
 }
 
 static void end_move(void)
 {
-    __atomic_store_n(&now.moving, 0, __ATOMIC_RELEASE);
+    __atomic_store_n(&range.moving, 0, __ATOMIC_RELEASE);
 }
 
 /* Returns true when the range lies in private memory that may be written, and not where stacks lie. A guard page right

@@ -1,10 +1,12 @@
 #include "create.h"
 
+#include "hints.h"
+#include "attach.h"
+#include "carrier.h"
 #include "control.h"
 #include "family.h"
 #include "memory.h"
 #include "pending.h"
-#include "verbose.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -17,60 +19,6 @@ struct record {
     uint32_t ids; /* of notifications */
     char control[UCCS_MEMORY_HANDLE_MAX], memory[UCCS_MEMORY_HANDLE_MAX];
 };
-
-const char *lmpi_window_refused(MPI_Comm comm)
-{
-    int inter = 0, size = 0;
-    MPI_Group group;
-    if (!lmpi_life.running)
-        return lmpi_life.why_not;
-    if (comm == MPI_COMM_NULL || PMPI_Comm_test_inter(comm, &inter) != MPI_SUCCESS || inter)
-        return "not of an intracommunicator";
-    PMPI_Comm_group(comm, &group);
-    PMPI_Group_size(group, &size);
-    int *ranks = malloc(2 * (size_t)size * sizeof *ranks), foreign = 0;
-    for (int i = 0; i < size && ranks; i++)
-        ranks[i] = i;
-    if (ranks)
-        PMPI_Group_translate_ranks(group, size, ranks, lmpi_life.world, ranks + size);
-    for (int i = 0; i < size && ranks; i++)
-        foreign |= ranks[size + i] == MPI_UNDEFINED;
-    free(ranks);
-    PMPI_Group_free(&group);
-    return foreign ? "it holds processes of another MPI_COMM_WORLD" : 0;
-}
-
-static const char *name_of(int flavor)
-{
-    switch (flavor) {
-    case MPI_WIN_FLAVOR_CREATE: return "created";
-    case MPI_WIN_FLAVOR_ALLOCATE: return "allocated";
-    case MPI_WIN_FLAVOR_SHARED: return "shared";
-    }
-    return "dynamic";
-}
-
-void lmpi_window_tell(const struct lmpi_window *window, int flavor, const char *why_not)
-{
-    if (!lmpi_verbose() || (window && window->rank))
-        return;
-    if (!window) {
-        lmpi_say("a window (%s) is carried by " LMPI_MPI ": %s", name_of(flavor), why_not);
-        return;
-    }
-    int mapped = 0, local = 0, ranged = 0;
-    for (int i = 0; i < window->ranks; i++) {
-        const struct lmpi_target *target = &window->target[i];
-        mapped += target->near || target->ranged;
-        ranged |= target->ranged;
-        local += target->local;
-    }
-    lmpi_say("window %d (%s, %zu bytes here) is carried by Lateral: %d of %d ranks by load and store%s%s%s",
-             window->number, name_of(flavor), (size_t)window->bytes, mapped, window->ranks,
-             ranged ? " where the node maps their memory" : "",
-             mapped < local ? ", others by copies of the kernel" : "",
-             local < window->ranks ? ", others by messages" : "");
-}
 
 /* Makes this rank's control and describes what it brings. */
 static void describe(struct lmpi_offer *offer, int ranks, int ids, uccs_memory_t *control, struct record *mine)
@@ -307,7 +255,7 @@ void lmpi_window_free(struct lmpi_window *window)
         if (i != window->rank && window->target[i].memory && (i == 0 || !window->of_first))
             uccs_memory_release(window->target[i].memory);
     }
-    lmpi_dynamic_end(window);
+    lmpi_attached_end(window);
     give_back(window->own, window->own_is_made, window->hold);
     if (window->group != MPI_GROUP_NULL)
         PMPI_Group_free(&window->group);

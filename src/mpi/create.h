@@ -23,22 +23,13 @@ struct lmpi_offer {
  * memory. */
 struct lmpi_window *lmpi_window_make(struct lmpi_offer *offer, MPI_Comm comm, MPI_Info info);
 
-/* Collective: whether windows of a communicator can be ours. Returns null, or why not; the same at all ranks. */
-const char *lmpi_window_refused(MPI_Comm comm);
-
 /* Makes memory for a window; why_not says when there is none. */
 void lmpi_offer_new(struct lmpi_offer *offer, size_t bytes);
 
 /* Gives back the memory of an offer that came to nothing. */
 void lmpi_offer_drop(const struct lmpi_offer *offer);
 
-/* dynamic.c: ends what is attached to a window. The memory object goes after. */
-void lmpi_dynamic_end(struct lmpi_window *window);
-
 /* Frees all that belongs to a window but its shadow. */
 void lmpi_window_free(struct lmpi_window *window);
-
-/* Prints, under LATERAL_MPI_VERBOSE, who carries a window. */
-void lmpi_window_tell(const struct lmpi_window *window, int flavor, const char *why_not);
 
 #endif

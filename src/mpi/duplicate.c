@@ -1,5 +1,6 @@
 /* MPIX_Win_dup_with_info. */
 #include "family.h"
+#include "hints.h"
 #include "mpix_rma.h"
 
 #include <string.h>

@@ -1,6 +1,7 @@
 /* Children are kept for later ones with their handles, because the MPI takes several microseconds to make a handle. */
 #include "family.h"
 
+#include "hints.h"
 #include "real.h"
 #include "streams.h"
 

@@ -24,12 +24,6 @@ static inline void lmpi_spread(struct lmpi_window *window, int rank)
 
 /* Gives the window another kind. Where that cannot be it keeps the one it has. */
 void lmpi_window_be(struct lmpi_window *window, unsigned kind);
-/* info.c: the kind that hints ask for; where they say nothing, `kind`. */
-unsigned lmpi_info_kind(MPI_Info info, unsigned kind);
-/* info.c: whether hints promise intrinsic accumulates and LATERAL_CHECK asks to hold a program to it. */
-bool lmpi_info_promises(MPI_Info info, bool before);
-/* info.c: how many notifications a new window is to have here. */
-int lmpi_info_ids(MPI_Info info);
 
 /* Returns a child with a handle and `targets` that are zero, the parent's configuration and error handler, and the hints
  * of `info`; or null without memory. lmpi_child_join lets the program's calls find it. */

@@ -3,6 +3,7 @@
  * its own, so that a released one is found stale. */
 #include "control.h"
 #include "family.h"
+#include "hints.h"
 #include "memory.h"
 #include "mpix_rma.h"
 #include "streams.h"

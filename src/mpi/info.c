@@ -1,15 +1,9 @@
 /* Hints. A window keeps what the program says; MPI_Win_get_info gives that, and for the rest what holds. */
-#include "real.h"
 #include "family.h"
-#include "window.h"
+#include "hints.h"
+#include "real.h"
 
-#include <limits.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#define NOTIFY_IDS "mpi_win_notify_ids"
-#define IDS 1024 /* where the program does not say */
 
 static const struct {
     const char *key, *value;
@@ -23,56 +17,6 @@ static const struct {
     {"same_disp_unit", "false"},
     {"alloc_shared_noncontig", "false"},
 };
-
-/* The paper's names of the hints, and those of its author's prototype. Returns whether one says a value; the paper's wins. */
-static bool says(MPI_Info info, const char *key, const char *other, const char *on, const char *off, bool *value)
-{
-    const struct {
-        const char *key, *on, *off;
-    } ways[] = {{key, on, off}, {other, "true", "false"}};
-    for (int i = 0; i < 2; i++) {
-        char text[MPI_MAX_INFO_VAL + 1];
-        int found = 0;
-        PMPI_Info_get(info, ways[i].key, MPI_MAX_INFO_VAL, text, &found);
-        if (found && (strcmp(text, ways[i].on) == 0 || strcmp(text, ways[i].off) == 0)) {
-            *value = strcmp(text, ways[i].on) == 0;
-            return true;
-        }
-    }
-    return false;
-}
-
-unsigned lmpi_info_kind(MPI_Info info, unsigned kind)
-{
-    bool value;
-    if (info == MPI_INFO_NULL)
-        return kind;
-    if (says(info, "mpi_win_scope", "mpi_win_scope_thread", "thread", "process", &value))
-        kind = (kind & ~(unsigned)LMPI_THREAD) | (value ? LMPI_THREAD : 0);
-    if (says(info, "mpi_win_order", "mpi_win_ordered", "true", "false", &value))
-        kind = (kind & ~(unsigned)LMPI_ORDERED) | (value ? LMPI_ORDERED : 0);
-    return kind;
-}
-
-bool lmpi_info_promises(MPI_Info info, bool before)
-{
-    char text[MPI_MAX_INFO_VAL + 1];
-    int found = 0;
-    if (info == MPI_INFO_NULL || !lmpi_life.checked)
-        return before;
-    PMPI_Info_get(info, "mpi_assert_accumulate_intrinsic", MPI_MAX_INFO_VAL, text, &found);
-    return found ? strcmp(text, "true") == 0 : before;
-}
-
-int lmpi_info_ids(MPI_Info info)
-{
-    char text[MPI_MAX_INFO_VAL + 1], *end = text;
-    int found = 0;
-    if (info != MPI_INFO_NULL)
-        PMPI_Info_get(info, NOTIFY_IDS, MPI_MAX_INFO_VAL, text, &found);
-    long wanted = found ? strtol(text, &end, 10) : IDS;
-    return end != text && !*end && wanted >= 0 && wanted <= INT_MAX ? (int)wanted : IDS;
-}
 
 /* What is in force, whatever the program has asked for. */
 static void add_kind(MPI_Info info, unsigned kind)
@@ -97,7 +41,7 @@ static void add_ids(MPI_Info info, const struct lmpi_window *window)
     const struct lmpi_window *first = window->parent ? window->parent : window;
     char text[16];
     snprintf(text, sizeof text, "%u", (unsigned)first->peer[first->rank].ids);
-    PMPI_Info_set(info, NOTIFY_IDS, text);
+    PMPI_Info_set(info, LMPI_NOTIFY_IDS, text);
 }
 
 LMPI_EXPORT int MPI_Win_get_info(MPI_Win win, MPI_Info *info)

@@ -1,6 +1,7 @@
 /* Put and get. Contiguous bytes of mapped memory are a range check and a copy; all else goes the general way. */
 #include "rma.h"
 
+#include "mark.h"
 #include "real.h"
 #include "types.h"
 #include "view.h"

@@ -1,6 +1,7 @@
 /* MPI_Win_allocate_shared and MPI_Win_shared_query. */
 #include "create.h"
 
+#include "carrier.h"
 #include "memory.h"
 #include "real.h"
 

@@ -2,69 +2,24 @@
  *
  * Each rank has one lock for readers and a writer, which is fair (uccs_lock). MPI_Win_lock_all enters those of its node at
  * once as a reader, because the program may use their memory by load and store; one of another node it enters with the first
- * operation to that rank, so that it costs messages to the ranks that are used alone. */
-#include "control.h"
+ * operation to that rank (mark.h), so that it costs messages to the ranks that are used alone. */
 #include "family.h"
-#include "progress.h"
+#include "lock.h"
 #include "real.h"
-
-#include <pthread.h>
-#include <stdio.h>
-
-/* A failure means that the job is ending. */
-static __attribute__((cold)) void fail(const struct lmpi_peer *peer, int status)
-{
-    fprintf(stderr, "lateral-mpi: rank %d: the lock of rank %d cannot be reached: %s\n", lmpi_life.rank, peer->world,
-            uccs_status_text(status));
-    PMPI_Abort(MPI_COMM_WORLD, 1);
-}
-
-static inline void enter(const struct lmpi_peer *peer, enum uccs_lock_mode mode)
-{
-    struct lmpi_control *near = peer->control;
-    lmpi_calling++;
-    int status = near ? uccs_lock_mapped(peer->endpoint, near->lock, mode)
-                      : uccs_lock(peer->endpoint, peer->memory, LMPI_WORD(lock), mode);
-    lmpi_calling--;
-    if (__builtin_expect(status != UCCS_OK, 0))
-        fail(peer, status);
-}
-
-static inline void leave(const struct lmpi_peer *peer, enum uccs_lock_mode mode)
-{
-    struct lmpi_control *near = peer->control;
-    int status = near ? uccs_unlock_mapped(peer->endpoint, near->lock, mode)
-                      : uccs_unlock(peer->endpoint, peer->memory, LMPI_WORD(lock), mode);
-    if (__builtin_expect(status != UCCS_OK, 0))
-        fail(peer, status);
-}
 
 /* Enters the locks of this node. */
 static void enter_all(struct lmpi_window *window)
 {
     for (int i = 0; i < window->ranks; i++)
         if (window->peer[i].control)
-            enter(&window->peer[i], UCCS_LOCK_SHARED);
+            lmpi_lock_enter(&window->peer[i], UCCS_LOCK_SHARED);
 }
 
 static void leave_all(struct lmpi_window *window)
 {
     for (int i = 0; i < window->ranks; i++)
         if (window->peer[i].control || window->target[i].open & LMPI_OPEN_LATE)
-            leave(&window->peer[i], UCCS_LOCK_SHARED);
-}
-
-void lmpi_lock_late(struct lmpi_window *window, int rank)
-{
-    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of two threads with the first operation, one enters */
-    struct lmpi_target *target = &window->target[rank];
-    pthread_mutex_lock(&lock);
-    if (!(target->open & LMPI_OPEN_LATE)) {
-        if (!(window->open & LMPI_OPEN_UNCHECKED) && !window->peer[rank].control)
-            enter(&window->peer[rank], UCCS_LOCK_SHARED);
-        __atomic_store_n(&target->open, target->open | LMPI_OPEN_LATE, __ATOMIC_RELEASE); /* acquire: lmpi_mark_far */
-    }
-    pthread_mutex_unlock(&lock);
+            lmpi_lock_leave(&window->peer[i], UCCS_LOCK_SHARED);
 }
 
 /* The common case of MPI_Win_lock and unlock: a window without a family, no other epoch, a rank of this node, and any
@@ -95,7 +50,7 @@ static __attribute__((cold, noinline)) int lock_slow(int type, int rank, int ass
         return lmpi_error(window, MPI_ERR_RMA_SYNC);
     window->open &= ~LMPI_OPEN_FENCE;
     if (!(assert &MPI_MODE_NOCHECK))
-        enter(&window->peer[rank], type == MPI_LOCK_SHARED ? UCCS_LOCK_SHARED : UCCS_LOCK_EXCLUSIVE);
+        lmpi_lock_enter(&window->peer[rank], type == MPI_LOCK_SHARED ? UCCS_LOCK_SHARED : UCCS_LOCK_EXCLUSIVE);
     window->target[rank].open = (type == MPI_LOCK_SHARED ? LMPI_OPEN_SHARED : LMPI_OPEN_EXCLUSIVE) |
                                 (assert &MPI_MODE_NOCHECK ? LMPI_OPEN_UNCHECKED : 0);
     lmpi_spread(window, rank);
@@ -133,7 +88,7 @@ static __attribute__((cold, noinline)) int unlock_slow(int rank, MPI_Win win)
     window->target[rank].open = 0;
     lmpi_spread(window, rank);
     if (!(held & LMPI_OPEN_UNCHECKED))
-        leave(&window->peer[rank], held & LMPI_OPEN_SHARED ? UCCS_LOCK_SHARED : UCCS_LOCK_EXCLUSIVE);
+        lmpi_lock_leave(&window->peer[rank], held & LMPI_OPEN_SHARED ? UCCS_LOCK_SHARED : UCCS_LOCK_EXCLUSIVE);
     return status == MPI_SUCCESS ? status : lmpi_error(window, status);
 }
 

@@ -78,7 +78,7 @@ struct lmpi_window {
     uccs_memory_t own;                         /* memory that this process has given to the window, or null */
     bool own_is_made;                          /* for this window alone, and goes with it */
     struct lmpi_hold *hold;                    /* of a created window: on the program's memory, or null */
-    struct lmpi_attached *attached;            /* of a dynamic window: this process's memory (dynamic.c) */
+    struct lmpi_attached *attached;            /* of a dynamic window: this process's memory (attach.c) */
     bool of_first;                             /* all bytes lie in the memory of rank 0 */
     uint64_t round;                            /* of barriers */
     uint64_t completes;                        /* that MPI_Win_wait calls have taken */
@@ -148,24 +148,6 @@ int lmpi_error(const struct lmpi_window *window, int class) __attribute__((cold,
 
 /* Returns the error class for a status of the substrate. */
 int lmpi_class_of(int status);
-
-/* sync_lock.c: enters the lock of a rank of another node, for MPI_Win_lock_all. */
-void lmpi_lock_late(struct lmpi_window *window, int rank);
-
-/* Notes that an operation to another node begins. */
-static inline void lmpi_mark_far(struct lmpi_window *window, struct lmpi_target *target)
-{
-    struct lmpi_window *first = window->parent ? window->parent : window;
-    unsigned bit = 1u << window->kind;
-    int rank = (int)(target - window->target);
-    if (first->open & LMPI_OPEN_LOCK_ALL &&
-        !(__atomic_load_n(&first->target[rank].open, __ATOMIC_ACQUIRE) & LMPI_OPEN_LATE)) /* release: lmpi_lock_late */
-        lmpi_lock_late(first, rank);
-    target->far_ops = 1;
-    if (window->family && !(__atomic_load_n(&first->kinds, __ATOMIC_RELAXED) & bit))
-        __atomic_fetch_or(&first->kinds, bit,
-                          __ATOMIC_RELAXED); /* read: lmpi_complete_at on the same thread, or later */
-}
 
 /* Complete this process's operations at one target, or at all of them (-1). They return MPI_SUCCESS, or the error class of
  * an operation that a target has refused since the last call, whatever the rank. */

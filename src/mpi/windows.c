@@ -1,6 +1,7 @@
 /* The functions of the program that make and free windows, and ask for their parts. */
 #include "create.h"
 
+#include "carrier.h"
 #include "control.h"
 #include "family.h"
 #include "memory.h"
@@ -58,6 +59,28 @@ LMPI_EXPORT int MPI_Win_create(void *base, MPI_Aint size, int disp_unit, MPI_Inf
     return MPI_SUCCESS;
 }
 LMPI_NAME(Win_create);
+
+LMPI_EXPORT int MPI_Win_create_dynamic(MPI_Info info, MPI_Comm comm, MPI_Win *win)
+{
+    struct lmpi_offer offer = {.unit = 1, .bytes = PTRDIFF_MAX, .flavor = MPI_WIN_FLAVOR_DYNAMIC};
+    const char *why = lmpi_window_refused(comm);
+    if (why) {
+        lmpi_window_tell(0, offer.flavor, why);
+        return lmpi_real.Win_create_dynamic(info, comm, win);
+    }
+    if (uccs_memory_dynamic(lmpi_life.context, &offer.memory) != UCCS_OK)
+        offer.why_not = "no memory object is left";
+    offer.made = offer.memory != 0;
+    struct lmpi_window *window = lmpi_window_make(&offer, comm, info);
+    if (!window) {
+        lmpi_offer_drop(&offer);
+        return lmpi_real.Win_create_dynamic(info, comm, win);
+    }
+    window->bytes = 0; /* the attribute */
+    *win = window->handle;
+    return MPI_SUCCESS;
+}
+LMPI_NAME(Win_create_dynamic);
 
 static bool busy(const struct lmpi_window *window)
 {

@@ -1,6 +1,7 @@
 /* MPI_Fetch_and_op and MPI_Compare_and_swap. An aligned integer in mapped memory is one instruction of the processor
  * where the substrate says that its accumulates are the same; all else is an accumulate of one element. */
 #include "accumulate.h"
+#include "mark.h"
 #include "ops.h"
 #include "real.h"
 #include "rma.h"

@@ -61,7 +61,7 @@ static int lost(const char *why)
     return -1;
 }
 
-static int say(const char *line, size_t bytes)
+static int speak(const char *line, size_t bytes)
 {
     for (size_t at = 0; at < bytes;) {
         ssize_t wrote = send(pmi.fd, line + at, bytes - at, MSG_NOSIGNAL);
@@ -167,7 +167,7 @@ static const char *ask(const char *kind, const char *format, ...)
     va_end(arguments);
     if (bytes < 0 || (size_t)bytes >= sizeof line)
         return errno = EMSGSIZE, (const char *)0; /* PMI_ID or the job's name is too long */
-    return say(line, (size_t)bytes) == 0 ? expect(kind) : 0;
+    return speak(line, (size_t)bytes) == 0 ? expect(kind) : 0;
 }
 
 static int put(const char *key, const void *value, size_t bytes)
@@ -250,7 +250,7 @@ static int fence(int seconds, pthread_mutex_t *held)
     clock_gettime(CLOCK_MONOTONIC, &now);
     time_t end = now.tv_sec + seconds;
     pmi.out = false;
-    if (say(line, sizeof line - 1) != 0)
+    if (speak(line, sizeof line - 1) != 0)
         return -1;
     while (!pmi.out && !can_hear()) {
         pthread_mutex_unlock(held);

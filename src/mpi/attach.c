@@ -1,6 +1,7 @@
-/* Dynamic windows: one memory object of each rank, in which a displacement is an address of the owner. Whole pages of
- * attached memory move to where the node maps them, as those of created windows do. */
-#include "create.h"
+/* What is attached to dynamic windows. Such a window has one memory object of each rank, in which a displacement is an
+ * address of the owner. Whole pages of attached memory move to where the node maps them, as those of created windows
+ * do. */
+#include "attach.h"
 
 #include "family.h"
 #include "memory.h"
@@ -15,28 +16,6 @@ struct lmpi_attached {
     struct lmpi_attached *next;
 };
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of the lists of all windows */
-
-LMPI_EXPORT int MPI_Win_create_dynamic(MPI_Info info, MPI_Comm comm, MPI_Win *win)
-{
-    struct lmpi_offer offer = {.unit = 1, .bytes = PTRDIFF_MAX, .flavor = MPI_WIN_FLAVOR_DYNAMIC};
-    const char *why = lmpi_window_refused(comm);
-    if (why) {
-        lmpi_window_tell(0, offer.flavor, why);
-        return lmpi_real.Win_create_dynamic(info, comm, win);
-    }
-    if (uccs_memory_dynamic(lmpi_life.context, &offer.memory) != UCCS_OK)
-        offer.why_not = "no memory object is left";
-    offer.made = offer.memory != 0;
-    struct lmpi_window *window = lmpi_window_make(&offer, comm, info);
-    if (!window) {
-        lmpi_offer_drop(&offer);
-        return lmpi_real.Win_create_dynamic(info, comm, win);
-    }
-    window->bytes = 0; /* the attribute */
-    *win = window->handle;
-    return MPI_SUCCESS;
-}
-LMPI_NAME(Win_create_dynamic);
 
 static int attach(struct lmpi_window *window, void *base, size_t size)
 {
@@ -100,7 +79,7 @@ LMPI_EXPORT int MPI_Win_detach(MPI_Win win, const void *base)
 }
 LMPI_NAME(Win_detach);
 
-void lmpi_dynamic_end(struct lmpi_window *window)
+void lmpi_attached_end(struct lmpi_window *window)
 {
     for (struct lmpi_attached *at = window->attached, *next; at; at = next) {
         next = at->next;

@@ -1,0 +1,20 @@
+/* What the program's hints ask for. */
+#ifndef MPI_HINTS_H
+#define MPI_HINTS_H
+
+#include "real.h"
+
+#include <stdbool.h>
+
+#define LMPI_NOTIFY_IDS "mpi_win_notify_ids"
+
+/* Returns the kind that hints ask for; where they say nothing, `kind`. */
+unsigned lmpi_info_kind(MPI_Info info, unsigned kind);
+
+/* Returns whether hints promise intrinsic accumulates and LATERAL_CHECK asks to hold a program to it. */
+bool lmpi_info_promises(MPI_Info info, bool before);
+
+/* Returns how many notifications a new window is to have here. */
+int lmpi_info_ids(MPI_Info info);
+
+#endif

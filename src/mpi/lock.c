@@ -1,0 +1,24 @@
+#include "lock.h"
+
+#include <pthread.h>
+#include <stdio.h>
+
+void lmpi_lock_failed(const struct lmpi_peer *peer, int status)
+{
+    fprintf(stderr, "lateral-mpi: rank %d: the lock of rank %d cannot be reached: %s\n", lmpi_life.rank, peer->world,
+            uccs_status_text(status));
+    PMPI_Abort(MPI_COMM_WORLD, 1);
+}
+
+void lmpi_lock_late(struct lmpi_window *window, int rank)
+{
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of two threads with the first operation, one enters */
+    struct lmpi_target *target = &window->target[rank];
+    pthread_mutex_lock(&lock);
+    if (!(target->open & LMPI_OPEN_LATE)) {
+        if (!(window->open & LMPI_OPEN_UNCHECKED) && !window->peer[rank].control)
+            lmpi_lock_enter(&window->peer[rank], UCCS_LOCK_SHARED);
+        __atomic_store_n(&target->open, target->open | LMPI_OPEN_LATE, __ATOMIC_RELEASE); /* acquire: lmpi_mark_far */
+    }
+    pthread_mutex_unlock(&lock);
+}
