@@ -1,8 +1,9 @@
 /* The interface of a transport, which carries messages between PEs of different nodes, reliably.
  *
- * A transport knows nothing of puts, atomics or counters. src/uccs/far builds those once, on
- * messages, and the target's processor executes them; so there is one atomicity domain on every
- * network, completion means the same everywhere, and a transport is small enough to be read as a whole.
+ * A transport knows nothing of counters, signals or contexts. src/uccs/far builds those once, on messages, and the
+ * target's processor executes them; so there is one atomicity domain on every network, and a transport is small enough
+ * to be read as a whole. A transport whose network reads and writes memory of peers by itself may also offer that: the
+ * one-sided slots below. docs/internals/onesided.md says when the library uses them.
  *
  * A transport is a module that is loaded when a peer is off the node; it exports one symbol,
  * `lateral_transport`, of type struct transport.
@@ -48,11 +49,21 @@ struct transport_events {
 
 enum transport_status { TRANSPORT_DONE = 0, TRANSPORT_PENDING = 1, TRANSPORT_FAILED = -1 };
 
+/* What the one-sided operations of a connection can do. */
+enum transport_able {
+    TRANSPORT_ONESIDED = 1, /* there are such operations to this peer, maybe emulated by messages */
+    TRANSPORT_ALONE = 2,    /* put and get complete without the processor of the target */
+    TRANSPORT_ORDERS = 4,   /* `order` keeps puts to one peer in order */
+};
+
+#define TRANSPORT_KEY ((size_t)1 << 10) /* bytes of a key at most */
+
 struct transport {
     const char *name;
 
-    /* Returns null, or the reason why the transport cannot work here (static storage). */
-    const char *(*open)(const struct transport_events *events, int pe, int npes);
+    /* Returns null, or the reason why the transport cannot work here (static storage). `onesided`: the caller wants the
+     * one-sided slots, too, where the network has such operations. */
+    const char *(*open)(const struct transport_events *events, int pe, int npes, int onesided);
     /* Opens a further lane and stores it in *lane. Returns null, or the reason why there can be none (static
      * storage). */
     const char *(*open_lane)(void *owner, void **lane);
@@ -82,6 +93,36 @@ struct transport {
     int (*drained)(void *lane);
     /* Closes all lanes and the transport. */
     void (*close)(void);
+
+    /* --- One-sided operations. All of these slots are null in a transport that has none. No key and no piece of shared
+     * memory is in use when close is called; those that are left end with it.
+     *
+     * Completion: DONE, or `finished`, tells the origin that it may reuse the source of a put, or that the data of a get
+     * is there. That a put is in the target's memory is known only when a flush that was
+     * started later is done. A failed operation (the target has withdrawn the memory) need not break the connection.
+     *
+     * Order: none between these operations, nor between them and messages, unless a flush is done or `order` has been
+     * called in between. The network stores aligned elements of 1, 2, 4 and 8 bytes whole. */
+
+    /* Returns a set of enum transport_able; 0: none, or not known while the connection is under way. */
+    unsigned (*able)(void *peer);
+    /* Lets peers that have the memory's key access it. Returns null when that is impossible. One thread at a time calls
+     * share, pack and withdraw, under the lock of any lane. */
+    void *(*share)(void *start, size_t bytes);
+    /* Copies the key of shared memory, at most *bytes long; *bytes becomes its length. Returns 0, or -1. */
+    int (*pack)(void *shared, void *room, size_t *bytes);
+    void (*withdraw)(void *shared);
+    /* Makes a packed key of the peer's memory usable on this connection. Returns null when the network cannot reach that
+     * memory. */
+    void *(*unpack)(void *peer, const void *key, size_t bytes);
+    void (*forget)(void *key);
+    /* `to` and `from` are addresses in the peer's process, within the memory of the key. */
+    enum transport_status (*put)(void *peer, void *key, uint64_t to, const void *source, size_t bytes, void *token);
+    enum transport_status (*get)(void *peer, void *key, uint64_t from, void *dest, size_t bytes, void *token);
+    /* Completes, at the target, what was started on the connection before. */
+    enum transport_status (*flush)(void *peer, void *token);
+    /* Puts that start later on the lane stay behind those that started before, per peer. */
+    void (*order)(void *lane);
 };
 
 #define TRANSPORT_SYMBOL "lateral_transport"

@@ -246,7 +246,7 @@ static const char *load_inner(void)
     return inner ? 0 : "the one behind it cannot be loaded";
 }
 
-static const char *fault_open(const struct transport_events *to, int pe, int npes)
+static const char *fault_open(const struct transport_events *to, int pe, int npes, int onesided)
 {
     static const struct transport_events own = {arrived, finished, broken};
     const char *why = fault_plan_read(getenv("LATERAL_FAULT"), &plan);
@@ -257,7 +257,8 @@ static const char *fault_open(const struct transport_events *to, int pe, int npe
         why = load_inner();
     if (!why && fails(FAULT_OPEN))
         why = "the test wants it so";
-    return why ? why : inner->open(&own, pe, npes);
+    (void)onesided; /* this transport delays messages alone */
+    return why ? why : inner->open(&own, pe, npes, 0);
 }
 
 static void add_file(struct lane *lane, int fd)

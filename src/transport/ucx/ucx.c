@@ -7,49 +7,21 @@
  * the place that the receiver names. Endpoints find out by themselves that a peer is gone, where UCX can tell. Workers
  * share a context that locks what they share; where UCX was built without that there is one lane. No endpoint is made
  * while its worker is in progress: UCX 1.13 may then take the connection from which it is reading. */
-#include "transport/transport.h"
+#include "transport/ucx/inner.h"
 
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
-#include <ucp/api/ucp.h>
 #include <ucs/debug/log_def.h>
 
 enum { MESSAGE = 1 };
+enum { ONESIDED = UCP_FEATURE_RMA | UCP_FEATURE_AMO32 | UCP_FEATURE_AMO64 };
 
 /* Not the version of the headers: where the program has loaded another libucp first, that one serves, and does. UCX
  * warns when it is older than this. */
 enum { UCP_OLDEST_MAJOR = 1, UCP_OLDEST_MINOR = 13 };
 
-struct lane {
-    ucp_worker_h worker;
-    void *owner;
-    struct peer *peers; /* all, for close */
-    void *draining;     /* the worker's flush under way */
-    bool inside;        /* in the worker's progress */
-    struct peer *late;  /* that are connected when it ends */
-    struct lane *next;
-};
-
-/* A message to a peer that is not connected yet. */
-struct waiting {
-    const void *header, *data;
-    size_t header_bytes, bytes;
-    void *token;
-    struct waiting *next;
-};
-
-struct peer {
-    ucp_ep_h endpoint; /* null while it is late; then: */
-    void *address;
-    struct waiting *first, **last;
-    struct peer *next_late;
-    struct lane *lane;
-    int pe;
-    struct peer *next;
-};
-
-static ucp_context_h context;
+ucp_context_h ucx_context;
+bool ucx_onesided;
 static const struct transport_events *events;
 static struct lane *lanes; /* all, for close */
 static bool alone;         /* UCX cannot serve several lanes at the same time */
@@ -162,26 +134,27 @@ static ucs_status_t open_context(int npes)
         return status;
     const ucp_params_t params = {.field_mask = UCP_PARAM_FIELD_FEATURES | UCP_PARAM_FIELD_ESTIMATED_NUM_EPS |
                                                UCP_PARAM_FIELD_MT_WORKERS_SHARED,
-                                 .features = UCP_FEATURE_AM | UCP_FEATURE_WAKEUP,
+                                 .features = UCP_FEATURE_AM | UCP_FEATURE_WAKEUP | (ucx_onesided ? ONESIDED : 0),
                                  .estimated_num_eps = (size_t)npes,
                                  .mt_workers_shared = 1};
-    status = ucp_init_version(UCP_OLDEST_MAJOR, UCP_OLDEST_MINOR, &params, config, &context);
+    status = ucp_init_version(UCP_OLDEST_MAJOR, UCP_OLDEST_MINOR, &params, config, &ucx_context);
     ucp_config_release(config);
     return status;
 }
 
-static const char *ucx_open(const struct transport_events *to, int pe, int npes)
+static const char *ucx_open(const struct transport_events *to, int pe, int npes, int onesided)
 {
     (void)pe;
     events = to;
     closing = false;
+    ucx_onesided = onesided;
     install_hush();
     set_wishes();
     ucs_status_t status = open_context(npes);
     if (status != UCS_OK)
         return ucs_status_string(status);
     ucp_context_attr_t attr = {.field_mask = UCP_ATTR_FIELD_THREAD_MODE};
-    alone = ucp_context_query(context, &attr) != UCS_OK || attr.thread_mode != UCS_THREAD_MODE_MULTI;
+    alone = ucp_context_query(ucx_context, &attr) != UCS_OK || attr.thread_mode != UCS_THREAD_MODE_MULTI;
     return 0;
 }
 
@@ -189,7 +162,7 @@ static ucs_status_t open_worker(struct lane *lane)
 {
     const ucp_worker_params_t params = {.field_mask = UCP_WORKER_PARAM_FIELD_THREAD_MODE,
                                         .thread_mode = UCS_THREAD_MODE_SERIALIZED};
-    ucs_status_t status = ucp_worker_create(context, &params, &lane->worker);
+    ucs_status_t status = ucp_worker_create(ucx_context, &params, &lane->worker);
     if (status != UCS_OK)
         return status;
     const ucp_am_handler_param_t handler = {.field_mask = UCP_AM_HANDLER_PARAM_FIELD_ID |
@@ -248,10 +221,13 @@ static ucs_status_t make_endpoint(struct peer *peer, const void *address)
     quiet = PROBING;
     ucs_status_t status = ucp_ep_create(peer->lane->worker, &params, &peer->endpoint);
     quiet = LOUD;
-    if (status != UCS_ERR_UNREACHABLE)
-        return status;
-    params.err_mode = UCP_ERR_HANDLING_MODE_NONE; /* UCX_TLS names what cannot tell of a lost peer: shared memory */
-    return ucp_ep_create(peer->lane->worker, &params, &peer->endpoint);
+    if (status == UCS_ERR_UNREACHABLE) {
+        params.err_mode = UCP_ERR_HANDLING_MODE_NONE; /* UCX_TLS names what cannot tell of a lost peer: shared memory */
+        status = ucp_ep_create(peer->lane->worker, &params, &peer->endpoint);
+    }
+    if (status == UCS_OK)
+        peer->able = ucx_can(peer->endpoint);
+    return status;
 }
 
 /* Later, and so with a copy of the address. */
@@ -282,20 +258,25 @@ static void *ucx_connect(void *from, int pe, const void *address, size_t bytes)
     return peer;
 }
 
-static enum transport_status outcome(ucs_status_ptr_t request)
+enum transport_status ucx_outcome(ucs_status_ptr_t request)
 {
     if (UCS_PTR_IS_PTR(request))
         return TRANSPORT_PENDING;
     return UCS_PTR_STATUS(request) == UCS_OK ? TRANSPORT_DONE : TRANSPORT_FAILED;
 }
 
+ucp_request_param_t ucx_ends(void *token)
+{
+    return (ucp_request_param_t){.op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA,
+                                 .cb.send = finished_send,
+                                 .user_data = token};
+}
+
 static enum transport_status send_now(const struct peer *peer, const struct waiting *message)
 {
-    const ucp_request_param_t param = {.op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA,
-                                       .cb.send = finished_send,
-                                       .user_data = message->token};
-    return outcome(ucp_am_send_nbx(peer->endpoint, MESSAGE, message->header, message->header_bytes, message->data,
-                                   message->bytes, &param));
+    const ucp_request_param_t param = ucx_ends(message->token);
+    return ucx_outcome(ucp_am_send_nbx(peer->endpoint, MESSAGE, message->header, message->header_bytes, message->data,
+                                       message->bytes, &param));
 }
 
 static enum transport_status send_later(struct peer *peer, const struct waiting *message)
@@ -363,7 +344,7 @@ static enum transport_status ucx_receive(void *on, void *rest, void *into, size_
     const ucp_request_param_t param = {.op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA,
                                        .cb.recv_am = finished_receive,
                                        .user_data = token};
-    return outcome(ucp_am_recv_data_nbx(lane->worker, rest, into, bytes, &param));
+    return ucx_outcome(ucp_am_recv_data_nbx(lane->worker, rest, into, bytes, &param));
 }
 
 static int ucx_progress(void *lane)
@@ -430,7 +411,7 @@ static void ucx_close(void)
         lanes = lane->next;
         close_lane(lane);
     }
-    ucp_cleanup(context);
+    ucp_cleanup(ucx_context);
     unset_wishes();
 }
 
@@ -449,4 +430,14 @@ __attribute__((visibility("default"))) const struct transport lateral_transport 
     .arm = ucx_arm,
     .drained = ucx_drained,
     .close = ucx_close,
+    .able = ucx_able,
+    .share = ucx_share,
+    .pack = ucx_pack,
+    .withdraw = ucx_withdraw,
+    .unpack = ucx_unpack,
+    .forget = ucx_forget,
+    .put = ucx_put,
+    .get = ucx_get,
+    .flush = ucx_flush,
+    .order = ucx_order,
 };

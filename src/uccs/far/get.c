@@ -17,6 +17,8 @@ static void ask_get(struct uccs_far_lanes *on, int pe, struct uccs_far_place fro
     message.header.get.counter = counter;
     message.header.get.what = far_count_kind(counter);
     message.later = message.header.get.what == FAR_NOTHING;
+    message.way = message.later ? far_way(FAR_GETS, from.segment, ask->ask.bytes) : LINK_BY_MESSAGE;
+    message.into = ask->dest;
     message.ordered = ordered;
     message.track = link_track_of(on);
     link_ask_send(link_lane_of(on), pe, &message, &ask->ask);

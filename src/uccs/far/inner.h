@@ -30,6 +30,10 @@ static inline uint8_t far_count_kind(uccs_counter counter)
     return uccs_counter_of_job(counter) || uccs_counter_opened(counter) ? FAR_COUNT : FAR_LATE;
 }
 
+/* way.c. Returns the best way of an operation on this segment. */
+enum far_operation { FAR_PUTS, FAR_GETS, FAR_PUTS_AND_TELLS };
+enum link_way far_way(enum far_operation operation, uint32_t segment, size_t bytes);
+
 /* --- At the target: events, under the service lane's lock */
 
 /* place.c. Returns the local address of the header's memory; null when its region has been released. Ends the job when
@@ -41,6 +45,10 @@ char *far_place_in(const struct link_header *header, uint32_t segment, uint64_t 
 /* Returns the address of a word of 4 or 8 bytes there, or null as far_place_of does. Ends the job when the word is not
  * aligned. */
 void *far_word_of(const struct link_header *header, uint64_t offset, size_t bytes);
+
+/* The piece of memory (LINK_PIECE) at the header's place: returns its start, and stores its size, which is 0 when the place
+ * has no memory that may be shared. */
+char *far_piece_of(const struct link_header *header, size_t *bytes);
 
 /* Finds a segment of this process. Returns its start or null when there is none; stores its size in `limit`, and makes
  * `offset` count from the returned start. */
@@ -56,6 +64,9 @@ extern const struct link_handler far_on_put, far_on_put_blocks, far_on_parcel, f
 
 /* change.c */
 extern const struct link_handler far_on_change;
+
+/* key.c */
+extern const struct link_handler far_on_key;
 
 /* region.c */
 extern const struct link_handler far_on_import, far_on_gone;

@@ -14,6 +14,7 @@ int uccs_far_open(void)
     link_handle(LINK_CHANGE, &far_on_change);
     link_handle(LINK_AMO_ANSWER, &far_on_answer);
     link_handle(LINK_DATA, &far_on_data);
+    link_handle(LINK_KEY, &far_on_key);
     link_handle(LINK_IMPORT, &far_on_import);
     link_handle(LINK_GONE, &far_on_gone);
     link_handle(LINK_LOCK, &far_on_lock);

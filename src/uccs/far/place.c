@@ -76,6 +76,17 @@ char *far_place_in(const struct link_header *header, uint32_t segment, uint64_t 
     return base + offset;
 }
 
+char *far_piece_of(const struct link_header *header, size_t *bytes)
+{
+    uint64_t offset = header->at.offset;
+    size_t limit = 0;
+    const uint32_t segment = header->segment;
+    char *base = segment == FAR_HEAP || segment == FAR_IMAGE ? finders[segment](&offset, &limit) : 0;
+    const size_t left = base && offset < limit ? limit - offset : 0;
+    *bytes = left < LINK_PIECE ? left : LINK_PIECE;
+    return *bytes ? base + offset : 0;
+}
+
 char *far_place_of(const struct link_header *header, uint64_t offset, size_t bytes)
 {
     char *at;

@@ -61,6 +61,7 @@ static void put(struct uccs_far_lanes *on, int pe, struct uccs_far_place to, con
                                    .request = far_request_of(handle),
                                    .local = local,
                                    .track = link_track_of(on),
+                                   .way = far_way(with ? FAR_PUTS_AND_TELLS : FAR_PUTS, to.segment, bytes),
                                    .counts = true,
                                    .later = !flag && !with};
     if (with)

@@ -29,19 +29,62 @@ static void append(struct link_flush *flush, struct uccs_request *request, struc
     uccs_request_begin(request);
 }
 
-/* Sends the peer's next flush, with the requests that hang on it. The target counts the operations that it has applied
- * and does not know which they are, so later operations must not overtake those that the flush covers. */
+/* Returns whether a put to the peer has failed, and forgets it. */
+static bool take_failed(struct link_peer *peer)
+{
+    bool failed = peer->direct && peer->direct->failed;
+    if (failed)
+        peer->direct->failed = false;
+    return failed;
+}
+
+/* Ends one part of a flush. The reply names the tracks of the refused operations, not their requests, so all requests of operations fail. */
+static void end_part(struct link_flush *flush)
+{
+    struct link_peer *peer = flush->peer;
+    if (--flush->parts)
+        return;
+    const bool failed = flush->refused | take_failed(peer);
+    if (peer->flying == flush)
+        peer->flying = 0;
+    for (uint32_t i = 0; i < flush->count; i++) {
+        const struct link_hanging *hanging = &flush->requests[i];
+        uccs_request_finish(hanging->request, hanging->mark ? link_mark_take_refused(hanging->mark) : failed);
+    }
+    free(flush->requests);
+    free(flush);
+}
+
+/* The target counts the messages that it has applied and does not know which they are, so later ones must not overtake
+ * those that the flush covers. */
+static void ask_target(struct link_flush *flush)
+{
+    struct link_peer *peer = flush->peer;
+    struct link_send *send = link_send_new(peer->lane);
+    peer->fenced = peer->issued.messages;
+    flush->parts++;
+    send->header.kind = LINK_FLUSH;
+    send->header.after = peer->issued.messages;
+    send->header.flush.asker = link_token_of(peer->lane, flush, peer->pe, LINK_FLUSH);
+    link_send_now(peer, send, 0, 0);
+}
+
+/* Starts the peer's next flush, with the requests that hang on it: of the messages that the target has not answered, and of
+ * the transport's puts that may still be under way. */
 static void start(struct link_peer *peer)
 {
     struct link_flush *flush = peer->next ? peer->next : new_flush(peer);
     peer->next = 0;
-    flush->covers = peer->fenced = peer->issued;
+    flush->covers = peer->issued;
+    flush->parts = 1; /* this function's */
     peer->flying = flush;
-    struct link_send *send = link_send_new(peer->lane);
-    send->header.kind = LINK_FLUSH;
-    send->header.after = peer->issued;
-    send->header.flush.asker = link_token_of(peer->lane, flush, peer->pe, LINK_FLUSH);
-    link_send_now(peer, send, 0, 0);
+    if (peer->issued.messages > peer->answered.messages)
+        ask_target(flush);
+    if (lat_unlikely(peer->issued.puts > peer->answered.puts)) {
+        flush->parts++;
+        link_land(peer, end_part, flush);
+    }
+    end_part(flush);
 }
 
 void link_hang(struct link_peer *peer, struct uccs_request *request)
@@ -73,9 +116,9 @@ void link_nudge(struct link_lane *lane)
     }
 }
 
-void link_flush_peer(struct link_peer *peer, uint64_t number, struct uccs_request *all, struct link_mark *mark)
+void link_flush_peer(struct link_peer *peer, struct link_point number, struct uccs_request *all, struct link_mark *mark)
 {
-    if (peer->flying && peer->flying->covers >= number) {
+    if (peer->flying && link_reaches(peer->flying->covers, number)) {
         append(peer->flying, all, mark);
         return;
     }
@@ -83,25 +126,6 @@ void link_flush_peer(struct link_peer *peer, uint64_t number, struct uccs_reques
         peer->next = new_flush(peer);
     append(peer->next, all, mark);
     start(peer);
-}
-
-/* The reply names the tracks of the refused operations, not their requests, so all requests of operations fail. */
-static void end_flush(struct link_flush *flush, uint64_t refused)
-{
-    struct link_peer *peer = flush->peer;
-    bool failed = refused > peer->refused;
-    if (failed)
-        peer->refused = refused;
-    if (flush->covers > peer->answered)
-        peer->answered = flush->covers;
-    if (peer->flying == flush)
-        peer->flying = 0;
-    for (uint32_t i = 0; i < flush->count; i++) {
-        const struct link_hanging *hanging = &flush->requests[i];
-        uccs_request_finish(hanging->request, hanging->mark ? link_mark_take_refused(hanging->mark) : failed);
-    }
-    free(flush->requests);
-    free(flush);
 }
 
 static bool note_refused(struct link_arrival *arrival, const void *tracks)
@@ -112,7 +136,15 @@ static bool note_refused(struct link_arrival *arrival, const void *tracks)
 
 static void land_flushed(struct link_arrival *arrival)
 {
-    end_flush(link_answered(arrival), arrival->header.flushed.refused);
+    struct link_flush *flush = link_answered(arrival);
+    struct link_peer *peer = flush->peer;
+    const uint64_t refused = arrival->header.flushed.refused;
+    flush->refused = refused > peer->refused;
+    if (flush->refused)
+        peer->refused = refused;
+    if (flush->covers.messages > peer->answered.messages)
+        peer->answered.messages = flush->covers.messages;
+    end_part(flush);
 }
 
 /* The target's side. It handles a flush when all operations issued before have been applied. */

@@ -1,8 +1,8 @@
 /* Inside of the links: lanes, their peers, messages that leave and messages that arrive. Callers hold the lock of the
  * lane, unless a comment says otherwise.
  *
- * The files in their order, lower ones first: token, valid, mark, lane, bell, arrive, batch, names, send, flush, ask, issue, poll,
- * rest, quiet, pool, order, track, thread, open. */
+ * The files in their order, lower ones first: token, valid, mark, lane, bell, arrive, batch, names, send, behind, flush, ask,
+ * key, direct, issue, poll, rest, quiet, pool, order, track, thread, open. */
 #ifndef UCCS_LINK_INNER_H
 #define UCCS_LINK_INNER_H
 
@@ -44,10 +44,22 @@ struct link_watch {
     struct link_watch *next;
 };
 
+/* A number of operations to a peer: messages that the target applies, and puts that the network does by itself. */
+struct link_point {
+    uint64_t messages, puts;
+};
+
+static inline bool link_reaches(struct link_point at, struct link_point wanted)
+{
+    return at.messages >= wanted.messages && at.puts >= wanted.puts;
+}
+
 /* Requests that complete with a flush. */
 struct link_flush {
     struct link_peer *peer;
-    uint64_t covers; /* operations issued when it was sent */
+    struct link_point covers; /* operations issued when it was sent */
+    uint32_t parts;           /* answers that are still to come: of the target, of the transport */
+    bool refused;             /* the target has refused messages */
     uint32_t count, room;
     struct link_hanging {
         struct uccs_request *request;
@@ -91,17 +103,52 @@ struct link_peer {
     int pe;
     void *to; /* the transport's connection; null until something is sent */
     struct link_outbox box;
-    uint64_t issued, answered; /* operations issued; operations known to be applied */
-    uint64_t refused;          /* operations known to be refused */
-    uint64_t fenced, epoch;    /* operations issued at the last fence; number of that fence */
-    struct link_flush *flying; /* the last flush sent, not yet answered */
-    struct link_flush *next;   /* requests that wait until a flush is sent */
-    bool touched, hung;        /* true: on the lane's list of that name */
+    struct link_point issued, answered; /* operations issued; operations known to be applied */
+    uint64_t refused;                   /* messages known to be refused */
+    uint64_t fenced;                    /* messages issued at the last fence or flush */
+    struct link_point behind;           /* operations issued at the last fence */
+    uint64_t epoch;                     /* number of that fence */
+    struct link_flush *flying;          /* the last flush sent, not yet answered */
+    struct link_flush *next;            /* requests that wait until a flush is sent */
+    struct link_direct *direct;         /* one-sided operations of the transport; null: messages alone */
+    bool touched, hung;                 /* true: on the lane's list of that name */
     bool same_image, asked_image;
     struct link_peer *next_touched, *next_hung;
     /* Messages from that PE; used on the service lane only. */
     struct link_origin origin;   /* its service lane */
     struct link_origin **others; /* its other lanes, by number; null: none has issued yet */
+};
+
+/* The key of a piece of the peer's memory, on a connection. */
+struct link_key {
+    struct link_peer *peer;
+    struct link_memory at; /* the piece */
+    uint8_t segment;
+    enum { LINK_KEY_ASKED, LINK_KEY_NONE, LINK_KEY_READY } state;
+    void *key;      /* the transport's */
+    uint64_t start; /* address of the piece in the peer's process */
+    struct link_key *next;
+};
+
+/* A message that stays here until puts to its peer are in place. */
+struct link_held {
+    struct link_send *send;
+    const void *data;
+    size_t bytes;
+    bool later;
+    uint64_t puts;
+    struct link_held *next;
+};
+
+enum { LINK_KEY_CHAINS = 16 };
+
+/* What one-sided operations of the transport to a peer need; made by the first one. */
+struct link_direct {
+    bool orders;                            /* the transport can keep puts in order */
+    bool failed;                            /* a put has failed, and no flush has told */
+    struct link_key *keys[LINK_KEY_CHAINS]; /* by piece */
+    uint64_t landing;                       /* puts that flushes under way cover */
+    struct link_held *held, *last_held;     /* in the order of issuing */
 };
 
 struct link_lane {
@@ -111,6 +158,7 @@ struct link_lane {
     struct link_peer **peers; /* by PE; made on first use */
     struct link_peer *touched, *hung;
     uint64_t epoch;   /* number of fences */
+    uint64_t ordered; /* the fence from which on the transport keeps puts in order */
     uint32_t sending; /* messages that the transport still holds */
     uint32_t some;    /* 0: all operations are answered; a hint, exact for the thread that issued; relaxed */
     uint32_t polls;   /* grows while the program itself polls; relaxed */
@@ -144,7 +192,7 @@ struct link_wake {
 struct link_mark {
     struct link_track *track;
     struct link_peer *peer;
-    uint64_t number;                   /* the peer's count of issued operations at the track's last one */
+    struct link_point number;          /* the peer's count of issued operations at the track's last one */
     uint32_t asking, reading, holding; /* asks; those that read long data; messages whose data is not copied */
     bool active;
     bool refused; /* the target has refused operations without a request, and no flush has told */
@@ -170,6 +218,8 @@ struct link_send *link_send_new(struct link_lane *lane);
 void link_send_free(struct link_send *send);
 /* Gives the message to the transport at once. Returns true when it has left; false: the transport still holds it. */
 bool link_hand_over(void *to, int pe, struct link_send *send, const void *data, size_t bytes);
+/* Adds to the lane's `sending`, which threads that want to issue read without the lock. */
+void link_count_sending(struct link_lane *lane, int change);
 /* Opens the lane with this number. Returns null, or the reason why it cannot. */
 const char *link_lane_open(uint32_t number);
 void link_lane_free(struct link_lane *lane);
@@ -217,15 +267,24 @@ void link_send_now(struct link_peer *peer, struct link_send *send, const void *d
 void link_send_later(struct link_peer *peer, struct link_send *send, const void *data, size_t bytes);
 extern const struct link_handler link_on_hello;
 
+/* behind.c. Sends a message, at once or later, but not before so many puts to the peer are in place. */
+void link_send_behind(struct link_peer *peer, struct link_send *send, const void *data, size_t bytes, bool later,
+                      uint64_t puts);
+/* Asks the transport to tell when the puts issued so far are in place; then calls `done`, unless it is null. */
+void link_land(struct link_peer *peer, void (*done)(struct link_flush *flush), struct link_flush *flush);
+/* Makes later operations to the peer aware of the lane's last fence. */
+void link_take_fence(struct link_peer *peer);
+
 /* flush.c. touch notes that a quiet has something to do on the lane. untouch clears the note unless that still
  * holds. */
 void link_touch(struct link_lane *lane);
 void link_untouch(struct link_lane *lane);
 /* Hangs a request on the peer's next flush. */
 void link_hang(struct link_peer *peer, struct uccs_request *request);
-/* Hangs `all` on a flush of a peer that covers its first `number` operations, which are not all answered. Without a mark
+/* Hangs `all` on a flush of a peer that covers its operations up to `number`, which are not all answered. Without a mark
  * it fails when any operation on the peer was refused. */
-void link_flush_peer(struct link_peer *peer, uint64_t number, struct uccs_request *all, struct link_mark *mark);
+void link_flush_peer(struct link_peer *peer, struct link_point number, struct uccs_request *all,
+                     struct link_mark *mark);
 /* Starts flushes where requests hang, since the program may test every request from now on. */
 void link_nudge(struct link_lane *lane);
 extern const struct link_handler link_on_flush, link_on_flushed;
@@ -234,6 +293,23 @@ extern const struct link_handler link_on_flush, link_on_flushed;
 void link_ask_watch(struct link_lane *lane, struct uccs_request *request);
 /* Lists an ask without a flag. */
 void link_ask_list(struct link_ask *ask);
+
+/* key.c. Returns the key of a piece of the peer's memory. Returns null when there is none (yet); the first call asks the
+ * peer for it. `offset` is rounded down to the start of the piece. close withdraws all memory that peers have keys of; free
+ * forgets the keys of a peer. */
+struct link_key *link_key_of(struct link_peer *peer, const struct link_header *header, uint64_t offset);
+void link_key_close(void);
+void link_key_free(struct link_peer *peer);
+extern const struct link_handler link_on_keyed;
+
+/* direct.c. One-sided operations of the transport. link_wire is the set of enum transport_able of which a connection must
+ * have one; 0: none is used. link_direct_can returns true when the transport can do the message's operation now; then put
+ * or get starts it. The caller has counted a put; `source` says what is to be done once its source is free. */
+extern unsigned link_wire;
+bool link_direct_can(struct link_peer *peer, const struct link_message *message);
+void link_direct_put(struct link_peer *peer, const struct link_message *message, struct link_send *source);
+void link_direct_get(struct link_peer *peer, const struct link_message *message, struct link_ask *ask);
+void link_direct_free(struct link_peer *peer);
 
 /* mark.c. find returns null when nothing went to the PE yet. applied returns true when nothing of the mark is to be
  * flushed. tidy takes marks with nothing under way off the list. issued notes a message that leaves, asks an ask; left and settled note their ends. */

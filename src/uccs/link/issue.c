@@ -38,16 +38,10 @@ void link_await(struct link_lane *lane, const uint32_t *flag)
         link_pause(lane, &wait);
 }
 
-/* Counts an operation on the peer and sets in its header which operations it must not overtake. */
-static void count_operation(struct link_peer *peer, struct link_header *header)
+/* Notes that the peer has operations to flush. */
+static void touch_peer(struct link_peer *peer)
 {
     struct link_lane *lane = peer->lane;
-    if (peer->epoch != lane->epoch) {
-        peer->epoch = lane->epoch;
-        peer->fenced = peer->issued;
-    }
-    header->after = peer->fenced;
-    peer->issued++;
     if (!peer->touched) {
         peer->touched = true;
         peer->next_touched = lane->touched;
@@ -56,23 +50,45 @@ static void count_operation(struct link_peer *peer, struct link_header *header)
     link_touch(lane);
 }
 
+/* Counts a message to the peer and sets in its header which messages it must not overtake. */
+static void count_message(struct link_peer *peer, struct link_header *header)
+{
+    link_take_fence(peer);
+    header->after = peer->fenced;
+    peer->issued.messages++;
+    touch_peer(peer);
+}
+
+/* Returns the number of puts of the transport that a message must not overtake. */
+static uint64_t puts_before(const struct link_peer *peer, const struct link_message *message)
+{
+    if (message->counts)
+        return peer->behind.puts;
+    return message->ordered ? peer->issued.puts : 0;
+}
+
+static void fill_header(struct link_send *send, const struct link_header *header)
+{
+    const uint32_t from = send->header.from, number = send->header.lane;
+    send->header = *header;
+    send->header.from = from;
+    send->header.lane = number;
+}
+
 /* Under the lane's lock. */
 static struct link_send *prepare(struct link_peer *peer, const struct link_message *message)
 {
     struct link_send *send = link_send_new(peer->lane);
-    const uint32_t from = send->header.from, number = send->header.lane;
-    send->header = message->header;
-    send->header.from = from;
-    send->header.lane = number;
+    fill_header(send, &message->header);
     send->flag = message->flag;
     send->buffer = message->buffer;
     send->left = message->left;
     send->cookie = message->cookie;
     send->local = message->local;
     if (message->counts)
-        count_operation(peer, &send->header);
+        count_message(peer, &send->header);
     else if (message->ordered)
-        send->header.after = peer->issued;
+        send->header.after = peer->issued.messages;
     if (message->track && message->counts)
         link_track_issued(message->track, peer, send);
     if (message->request)
@@ -82,13 +98,75 @@ static struct link_send *prepare(struct link_peer *peer, const struct link_messa
     return send;
 }
 
+static void send_message(struct link_peer *peer, const struct link_message *message)
+{
+    struct link_send *send = prepare(peer, message);
+    link_send_behind(peer, send, message->data, message->bytes, message->later, puts_before(peer, message));
+}
+
+/* What is to be done once the source of a put is free. */
+static struct link_send *source_of(struct link_peer *peer, const struct link_message *message)
+{
+    struct link_send *send = link_send_new(peer->lane);
+    send->flag = message->flag;
+    send->buffer = message->buffer;
+    send->left = message->left;
+    send->cookie = message->cookie;
+    send->local = message->local;
+    return send;
+}
+
+/* The part of a put that tells the target, as an operation of its own. */
+static struct link_send *word_of(struct link_peer *peer, const struct link_message *message)
+{
+    struct link_send *word = link_send_new(peer->lane);
+    fill_header(word, &message->header);
+    if (!message->request && message->track)
+        word->header.track = message->track->number;
+    count_message(peer, &word->header);
+    return word;
+}
+
+/* The flush that a request or a track waits for covers the word, too, so it is counted first. */
+lat_cold static void put_direct(struct link_peer *peer, const struct link_message *message)
+{
+    struct link_send *source = source_of(peer, message);
+    struct link_send *word = message->way == LINK_DIRECT_TELL ? word_of(peer, message) : 0;
+    const uint64_t puts = ++peer->issued.puts;
+    touch_peer(peer);
+    if (message->track)
+        link_track_issued(message->track, peer, source);
+    if (message->request)
+        link_hang(peer, message->request);
+    link_direct_put(peer, message, source);
+    if (word)
+        link_send_behind(peer, word, 0, 0, false, puts);
+}
+
 void link_issue(struct link_lane *lane, int pe, const struct link_message *message)
 {
     pthread_mutex_lock(&lane->lock);
     struct link_peer *peer = link_peer_of(lane, pe);
-    struct link_send *send = prepare(peer, message);
-    (message->later ? link_send_later : link_send_now)(peer, send, message->data, message->bytes);
+    if (lat_unlikely(message->way && link_direct_can(peer, message)))
+        put_direct(peer, message);
+    else
+        send_message(peer, message);
     pthread_mutex_unlock(&lane->lock);
+}
+
+static void list_ask(struct link_peer *peer, struct link_track *track, struct link_ask *ask)
+{
+    link_ask_list(ask);
+    if (track)
+        link_track_asks(track, peer, ask);
+    link_touch(peer->lane);
+}
+
+static void send_ask(struct link_peer *peer, const struct link_message *message, struct link_ask *ask, bool later)
+{
+    struct link_send *send = prepare(peer, message);
+    send->header.asker = link_token_of(peer->lane, ask, peer->pe, (enum link_kind)send->header.kind);
+    link_send_behind(peer, send, message->data, message->bytes, later, puts_before(peer, message));
 }
 
 void link_ask_send(struct link_lane *lane, int pe, const struct link_message *message, struct link_ask *ask)
@@ -99,18 +177,16 @@ void link_ask_send(struct link_lane *lane, int pe, const struct link_message *me
         make_room_to_ask(lane);
     pthread_mutex_lock(&lane->lock);
     struct link_peer *peer = link_peer_of(lane, pe);
-    struct link_send *send = prepare(peer, message);
+    const bool direct = lat_unlikely(message->way && link_direct_can(peer, message));
     later = later && lane->first;
-    send->header.asker = link_token_of(lane, ask, pe, (enum link_kind)send->header.kind);
     ask->lane = lane;
     ask->pe = pe;
-    ask->reads = !link_batch_fits(ask->bytes);
-    if (!ask->flag) {
-        link_ask_list(ask);
-        if (message->track)
-            link_track_asks(message->track, peer, ask);
-        link_touch(lane);
-    }
-    (later ? link_send_later : link_send_now)(peer, send, message->data, message->bytes);
+    ask->reads = direct || !link_batch_fits(ask->bytes);
+    if (!ask->flag)
+        list_ask(peer, message->track, ask);
+    if (direct)
+        link_direct_get(peer, message, ask);
+    else
+        send_ask(peer, message, ask, later);
     pthread_mutex_unlock(&lane->lock);
 }

@@ -38,8 +38,7 @@ struct link_peer *link_peer_of(struct link_lane *lane, int pe)
     return peer;
 }
 
-/* Adds to the lane's `sending`. Threads that want to issue read it without the lock. */
-static void count_sending(struct link_lane *lane, int change)
+void link_count_sending(struct link_lane *lane, int change)
 {
     atomic_store_relaxed(&lane->sending, lane->sending + (uint32_t)change);
 }
@@ -47,7 +46,7 @@ static void count_sending(struct link_lane *lane, int change)
 static void sent(struct link_token *token, bool failed)
 {
     struct link_send *send = (struct link_send *)token;
-    count_sending(send->lane, -1);
+    link_count_sending(send->lane, -1);
     if (lat_unlikely(failed))
         return; /* `broken` says why and ends the job */
     link_send_free(send);
@@ -88,9 +87,9 @@ void link_send_free(struct link_send *send)
 
 bool link_hand_over(void *to, int pe, struct link_send *send, const void *data, size_t bytes)
 {
-    count_sending(send->lane, 1);
+    link_count_sending(send->lane, 1);
     switch (link_transport->send(to, &send->header, sizeof send->header, data, bytes, send)) {
-    case TRANSPORT_DONE: count_sending(send->lane, -1), link_send_free(send); return true;
+    case TRANSPORT_DONE: link_count_sending(send->lane, -1), link_send_free(send); return true;
     case TRANSPORT_PENDING: return false;
     default: watch_fail("a message to PE %d failed: the connection is lost", pe);
     }

@@ -41,6 +41,9 @@ struct uccs_far_lanes {
     struct link_track *track; /* notes what is issued; null: nobody does */
 };
 
+/* True when one-sided operations of the transport may be used. Constant while links are open. */
+extern bool link_has_direct;
+
 /* 1 while some peer is off the node. */
 extern uint32_t uccs_far_on;
 /* Non-zero when the service lane may have unanswered operations since its last quiet; a hint, exact for the thread that
@@ -86,6 +89,11 @@ bool link_track_busy(struct link_track *track);
 
 /* --- Sending */
 
+/* How an operation goes: by a message that the target applies; by a put or get of the transport, when it can now and the
+ * memory has a key; or the data so and a message behind it, which tells the target. */
+enum link_way { LINK_BY_MESSAGE, LINK_DIRECT, LINK_DIRECT_TELL };
+#define LINK_PIECE ((uint64_t)16 << 20) /* memory gets keys in pieces of so many bytes */
+
 /* A message on its way out. The caller keeps the data until `flag` or `left` tells that it has left, unless `buffer`
  * holds the data. */
 struct link_message {
@@ -99,6 +107,8 @@ struct link_message {
     struct uccs_request *request; /* completes when the target has applied the message; may be null */
     struct uccs_request *local;   /* completes when the message has left; may be null */
     struct link_track *track;     /* notes the message; may be null */
+    void *into;                   /* of a get that may go LINK_DIRECT: where the data goes */
+    uint8_t way;                  /* enum link_way: the best for it */
     bool ordered;                 /* of an ask that does not count: stays behind the operations issued before */
     bool counts;                  /* the message is an operation: fences order it, flushes cover it */
     bool later;                   /* nobody waits for the message yet, so it may leave together with others */
@@ -192,6 +202,9 @@ struct link_handler {
 
 /* Tells the origin that an operation has failed, as a refusal of its data does. */
 void link_refuse(const struct link_arrival *arrival);
+
+/* Answers LINK_KEY: lets the asker's transport access this memory. Under the service lane's lock. */
+void link_give_key(struct link_arrival *arrival, void *start, size_t bytes);
 
 /* Registers the handler of a kind, before link_open. */
 void link_handle(enum link_kind kind, const struct link_handler *handler);

@@ -67,7 +67,7 @@ static struct link_mark *activate(struct link_track *track, struct link_peer *pe
 
 bool link_mark_applied(const struct link_mark *mark)
 {
-    return mark->number <= mark->peer->answered;
+    return link_reaches(mark->peer->answered, mark->number);
 }
 
 /* Takes marks with nothing under way off the list. */

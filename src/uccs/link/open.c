@@ -39,6 +39,19 @@ static int poll_lanes(void)
     return count;
 }
 
+/* Finds out which connections may use one-sided operations of the transport. Returns 0, or -1 after a line. */
+static int choose_wire(void)
+{
+    const char *how = env_text(ENV_WIRE);
+    const bool chosen = strcmp(how, "auto") == 0, forced = strcmp(how, "rdma") == 0;
+    if (!chosen && !forced && strcmp(how, "messages") != 0) {
+        log_alike(uccs_core.me, "LATERAL_WIRE=%s: it can be auto, messages or rdma", how);
+        return -1;
+    }
+    link_wire = chosen ? TRANSPORT_ALONE : forced ? TRANSPORT_ONESIDED : 0;
+    return 0;
+}
+
 /* Returns 0, or -1 after a line. */
 static int load_transport(void)
 {
@@ -55,7 +68,8 @@ static int load_transport(void)
                   why ? why : "it is not one of this library's");
         return -1;
     }
-    why = link_transport->open(&events, uccs_core.me, uccs_core.npes);
+    why = link_transport->open(&events, uccs_core.me, uccs_core.npes, link_wire != 0);
+    link_has_direct = link_wire && link_transport->able;
     if (!why)
         why = link_lane_open(0);
     if (why)
@@ -69,6 +83,7 @@ static void handle_own_kinds(void)
     link_handle(LINK_HELLO, &link_on_hello);
     link_handle(LINK_FLUSH, &link_on_flush);
     link_handle(LINK_FLUSHED, &link_on_flushed);
+    link_handle(LINK_KEYED, &link_on_keyed);
 }
 
 int link_open(void)
@@ -80,7 +95,7 @@ int link_open(void)
         return -1;
     }
     handle_own_kinds();
-    if (load_transport() != 0 || link_names_publish() != 0)
+    if (choose_wire() != 0 || load_transport() != 0 || link_names_publish() != 0)
         return -1;
     if (uccs_core.spin > LOOKS_MOST)
         uccs_core.spin = LOOKS_MOST;
@@ -124,6 +139,16 @@ static void shut(struct link_lane *lane)
     pthread_mutex_unlock(&lane->lock);
 }
 
+/* Before the transport closes its connections. */
+static void free_keys(void)
+{
+    for (int i = 0; i < LINK_LANES; i++)
+        for (int pe = 0; link_lanes[i].peers && pe < uccs_core.npes; pe++)
+            if (link_lanes[i].peers[pe])
+                link_direct_free(link_lanes[i].peers[pe]);
+    link_key_close();
+}
+
 void link_close(void)
 {
     if (!uccs_far_on)
@@ -133,9 +158,11 @@ void link_close(void)
         shut(&link_lanes[i]);
     rte_job_barrier(); /* no PE polls its connections any more, so no PE takes their closing for a fault */
     watch_line_close();
+    free_keys();
     link_transport->close();
     link_pool_close();
     for (int i = 0; i < LINK_LANES; i++)
         link_lane_free(&link_lanes[i]);
     uccs_far_on = uccs_far_touched = 0;
+    link_has_direct = false;
 }

@@ -7,7 +7,7 @@ void link_flush_touched(struct link_lane *lane, struct uccs_request *all)
     struct link_peer **at = &lane->touched;
     while (*at) {
         struct link_peer *peer = *at;
-        if (peer->answered == peer->issued) {
+        if (link_reaches(peer->answered, peer->issued)) {
             *at = peer->next_touched;
             peer->touched = false;
             continue;
@@ -23,7 +23,7 @@ static void flush_pes(struct link_lane *lane, struct uccs_request *all, const in
 {
     for (size_t i = 0; i < npes; i++) {
         struct link_peer *peer = lane->peers[pes[i]];
-        if (peer && peer->answered != peer->issued)
+        if (peer && !link_reaches(peer->answered, peer->issued))
             link_flush_peer(peer, peer->issued, all, 0);
     }
 }

@@ -17,7 +17,7 @@ static void say_hello(struct link_peer *peer)
     struct link_send *send = link_send_new(peer->lane);
     send->header.kind = LINK_HELLO;
     send->buffer = address;
-    peer->issued++;
+    peer->issued.messages++;
     link_send_now(peer, send, address, bytes);
 }
 
@@ -83,7 +83,7 @@ void link_send_later(struct link_peer *peer, struct link_send *send, const void 
 
 bool link_copies(const struct link_message *message)
 {
-    return message->later && link_batch_fits(message->bytes);
+    return message->later && !message->way && link_batch_fits(message->bytes);
 }
 
 void link_answer(struct link_origin *origin, const struct link_message *answer)

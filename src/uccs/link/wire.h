@@ -29,6 +29,8 @@ enum link_kind {
     LINK_LOCKED, /* grants or refuses a lock */
     LINK_AM,
     LINK_AM_DONE,
+    LINK_KEY,   /* asks for the key of a piece of memory */
+    LINK_KEYED, /* the data is the key; no data: there is none */
     LINK_HELLO, /* the data is the address of a lane that issues; answers go there */
     LINK_BATCH, /* the data is small messages that leave together */
     LINK_KINDS
@@ -105,12 +107,18 @@ struct link_header {
                 struct {
                     uint64_t asker;
                 } region; /* import and gone */
+                struct {
+                    uint64_t asker;
+                } key;
             };
         };
         struct {
             uint64_t asker, old;
             uint8_t failed; /* the region has been released */
         } answer;           /* of gets, atomics, changes, import and gone */
+        struct {
+            uint64_t asker, start; /* address of the piece */
+        } keyed;
         struct {
             uint64_t asker;
         } flush;
@@ -140,7 +148,9 @@ LINK_SAME_PLACE(asker, get_blocks.asker);
 LINK_SAME_PLACE(asker, amo.asker);
 LINK_SAME_PLACE(asker, change.asker);
 LINK_SAME_PLACE(asker, region.asker);
+LINK_SAME_PLACE(asker, key.asker);
 LINK_SAME_PLACE(answer.asker, flushed.asker);
+LINK_SAME_PLACE(answer.asker, keyed.asker);
 #undef LINK_SAME_PLACE
 
 #define LINK_BATCH_BYTES ((size_t)32 << 10) /* of a batch at most; below the size from which transports ask first */

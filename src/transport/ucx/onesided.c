@@ -1,0 +1,132 @@
+/* One-sided operations over UCX: put, get, atomics and flush on an endpoint, with keys of UCX. Threads and order:
+ * transport.h.
+ *
+ * UCX carries these operations on every network, if need be by messages that the target's library handles while it
+ * polls. `ucx_can` tells the two apart by the names of the endpoint's transports. Shared memory counts as emulated: what
+ * UCX maps there is memory that it has allocated, which the heap is not. Only xpmem maps any memory. */
+#include "transport/ucx/inner.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* --- What a connection can do */
+
+#if UCP_API_VERSION >= UCP_VERSION(1, 14)
+enum { TRANSPORTS = 16 };
+
+/* The network's own puts and gets: InfiniBand and RoCE in reliable modes, Gemini and Aries, mapped memory. */
+static bool is_native(const char *name)
+{
+    static const char *const native[] = {"rc", "dc", "ugni_rdma", "xpmem", "self"};
+    for (size_t i = 0; name && i < sizeof native / sizeof *native; i++) {
+        size_t length = strlen(native[i]);
+        if (strncmp(name, native[i], length) == 0 && (name[length] == 0 || name[length] == '_'))
+            return true;
+    }
+    return false;
+}
+
+static bool runs_alone(ucp_ep_h endpoint)
+{
+    ucp_transport_entry_t entries[TRANSPORTS] = {0};
+    ucp_ep_attr_t attr = {.field_mask = UCP_EP_ATTR_FIELD_TRANSPORTS,
+                          .transports = {entries, TRANSPORTS, sizeof *entries}};
+    if (ucp_ep_query(endpoint, &attr) != UCS_OK)
+        return false;
+    bool found = false;
+    for (int i = 0; i < TRANSPORTS && !found; i++) /* an older libucp leaves the names null */
+        found = is_native(entries[i].transport_name);
+    return found;
+}
+#else
+static bool runs_alone(ucp_ep_h endpoint)
+{
+    (void)endpoint;
+    return false; /* this UCX does not name the transports of an endpoint */
+}
+#endif
+
+unsigned ucx_can(ucp_ep_h endpoint)
+{
+    if (!ucx_onesided)
+        return 0;
+    return TRANSPORT_ONESIDED | TRANSPORT_ORDERS | (runs_alone(endpoint) ? TRANSPORT_ALONE : 0);
+}
+
+unsigned ucx_able(void *to)
+{
+    const struct peer *peer = to;
+    return peer->able;
+}
+
+/* --- Memory and keys */
+
+void *ucx_share(void *start, size_t bytes)
+{
+    const ucp_mem_map_params_t params = {.field_mask = UCP_MEM_MAP_PARAM_FIELD_ADDRESS | UCP_MEM_MAP_PARAM_FIELD_LENGTH,
+                                         .address = start,
+                                         .length = bytes};
+    ucp_mem_h memory;
+    return ucp_mem_map(ucx_context, &params, &memory) == UCS_OK ? memory : 0;
+}
+
+int ucx_pack(void *shared, void *room, size_t *bytes)
+{
+    void *key;
+    size_t length;
+    if (ucp_rkey_pack(ucx_context, shared, &key, &length) != UCS_OK)
+        return -1;
+    bool fits = length <= *bytes;
+    if (fits)
+        memcpy(room, key, length);
+    *bytes = length;
+    ucp_rkey_buffer_release(key);
+    return fits ? 0 : -1;
+}
+
+void ucx_withdraw(void *shared)
+{
+    (void)ucp_mem_unmap(ucx_context, shared);
+}
+
+void *ucx_unpack(void *of, const void *key, size_t bytes)
+{
+    const struct peer *peer = of;
+    ucp_rkey_h unpacked;
+    (void)bytes;
+    return ucp_ep_rkey_unpack(peer->endpoint, key, &unpacked) == UCS_OK ? unpacked : 0;
+}
+
+void ucx_forget(void *key)
+{
+    ucp_rkey_destroy(key);
+}
+
+/* --- Operations */
+
+enum transport_status ucx_put(void *to, void *key, uint64_t at, const void *source, size_t bytes, void *token)
+{
+    const struct peer *peer = to;
+    const ucp_request_param_t param = ucx_ends(token);
+    return ucx_outcome(ucp_put_nbx(peer->endpoint, source, bytes, at, key, &param));
+}
+
+enum transport_status ucx_get(void *to, void *key, uint64_t from, void *dest, size_t bytes, void *token)
+{
+    const struct peer *peer = to;
+    const ucp_request_param_t param = ucx_ends(token);
+    return ucx_outcome(ucp_get_nbx(peer->endpoint, dest, bytes, from, key, &param));
+}
+
+enum transport_status ucx_flush(void *to, void *token)
+{
+    const struct peer *peer = to;
+    const ucp_request_param_t param = ucx_ends(token);
+    return ucx_outcome(ucp_ep_flush_nbx(peer->endpoint, &param));
+}
+
+void ucx_order(void *of)
+{
+    const struct lane *lane = of;
+    (void)ucp_worker_fence(lane->worker);
+}

@@ -1,0 +1,177 @@
+/* Puts and gets that the transport's network does by itself. Under the lane's lock. docs/internals/onesided.md
+ * explains the order between these and messages. */
+#include "uccs/link/inner.h"
+
+#include <stdlib.h>
+
+unsigned link_wire;
+bool link_has_direct;
+
+/* A put or get under way, which may be several of the transport's: one per piece of memory that it touches. */
+struct transfer {
+    struct link_token token;
+    struct link_peer *peer;
+    uint32_t parts;
+    bool failed;
+    struct link_mark *mark; /* of a put; may be null */
+    struct link_send *send; /* of a put: holds what is to be done once the source is free; else null */
+    struct link_ask *ask;   /* of a get; else null */
+};
+
+/* --- Which operations */
+
+/* Returns null when the transport has no such operations to the peer, or none yet. */
+static struct link_direct *direct_of(struct link_peer *peer)
+{
+    if (lat_likely(peer->direct || !peer->to))
+        return peer->direct;
+    const unsigned able = link_transport->able(peer->to);
+    if (!(able & link_wire))
+        return 0;
+    peer->direct = calloc(1, sizeof *peer->direct);
+    if (!peer->direct)
+        watch_fail("no memory for a connection to PE %d", peer->pe);
+    peer->direct->orders = able & TRANSPORT_ORDERS;
+    return peer->direct;
+}
+
+/* Returns the bytes from an offset to the end of its piece of memory, but not more than `bytes`. */
+static size_t within_piece(uint64_t offset, size_t bytes)
+{
+    const uint64_t room = LINK_PIECE - offset % LINK_PIECE;
+    return bytes < room ? bytes : (size_t)room;
+}
+
+/* Asks for all missing keys at once. */
+static bool has_keys(struct link_peer *peer, const struct link_header *header, size_t bytes)
+{
+    bool all = true;
+    uint64_t offset = header->at.offset;
+    for (size_t part; bytes; bytes -= part, offset += part) {
+        all &= link_key_of(peer, header, offset) != 0;
+        part = within_piece(offset, bytes);
+    }
+    return all;
+}
+
+/* Returns true when the order of fences lets the transport carry a put now. Only a message can wait, at the target, for
+ * messages that may not have been applied. */
+static bool may_put(struct link_peer *peer)
+{
+    link_take_fence(peer);
+    if (peer->behind.messages > peer->answered.messages)
+        return false;
+    return peer->behind.puts <= peer->answered.puts || peer->direct->orders;
+}
+
+static size_t length_of(const struct link_message *message)
+{
+    return message->into ? message->header.get.bytes : message->bytes;
+}
+
+bool link_direct_can(struct link_peer *peer, const struct link_message *message)
+{
+    const size_t bytes = length_of(message);
+    if (!bytes || !direct_of(peer) || !has_keys(peer, &message->header, bytes))
+        return false;
+    if (!message->into)
+        return may_put(peer);
+    return !message->ordered || link_reaches(peer->answered, peer->issued);
+}
+
+/* --- Starting and ending them */
+
+static void end_get(struct link_ask *ask, bool failed)
+{
+    ask->failed = failed;
+    link_settle(ask);
+}
+
+static void end_put(const struct transfer *transfer)
+{
+    if (transfer->failed)
+        transfer->peer->direct->failed = true;
+    if (transfer->failed && transfer->mark)
+        transfer->mark->refused = true;
+    link_send_free(transfer->send);
+}
+
+static void end_part(struct transfer *transfer, bool failed)
+{
+    transfer->failed |= failed;
+    if (--transfer->parts)
+        return;
+    link_count_sending(transfer->peer->lane, -1);
+    if (transfer->ask)
+        end_get(transfer->ask, transfer->failed);
+    else
+        end_put(transfer);
+    free(transfer);
+}
+
+/* The transport raises this event. */
+static void part_ended(struct link_token *token, bool failed)
+{
+    end_part((struct transfer *)token, failed);
+}
+
+static enum transport_status start_part(struct transfer *transfer, const struct link_key *key, uint64_t offset,
+                                        const struct link_message *message, size_t done, size_t bytes)
+{
+    const uint64_t there = key->start + offset % LINK_PIECE;
+    void *to = transfer->peer->to;
+    if (transfer->ask)
+        return link_transport->get(to, key->key, there, (char *)message->into + done, bytes, transfer);
+    return link_transport->put(to, key->key, there, (const char *)message->data + done, bytes, transfer);
+}
+
+/* The first part is this function's, so that the transfer does not end before all parts have begun. */
+static void start(const struct transfer *what, const struct link_message *message)
+{
+    struct link_peer *peer = what->peer;
+    struct transfer *transfer = malloc(sizeof *transfer);
+    if (!transfer)
+        watch_fail("no memory for an operation on PE %d", peer->pe);
+    *transfer = *what;
+    transfer->token.done = part_ended;
+    transfer->parts = 1;
+    link_count_sending(peer->lane, 1);
+    const size_t bytes = length_of(message);
+    for (size_t part, done = 0; done < bytes; done += part) {
+        const uint64_t offset = message->header.at.offset + done;
+        const struct link_key *key = link_key_of(peer, &message->header, offset);
+        part = within_piece(offset, bytes - done);
+        transfer->parts++;
+        enum transport_status status = start_part(transfer, key, offset, message, done, part);
+        if (status != TRANSPORT_PENDING)
+            end_part(transfer, status == TRANSPORT_FAILED);
+    }
+    if (transfer->parts > 1 && peer->lane != link_service())
+        link_thread_remind(peer->lane);
+    end_part(transfer, false);
+}
+
+/* The caller has counted the put. */
+void link_direct_put(struct link_peer *peer, const struct link_message *message, struct link_send *source)
+{
+    struct link_lane *lane = peer->lane;
+    if (peer->behind.puts > peer->answered.puts && lane->ordered != lane->epoch) {
+        link_transport->order(lane->at);
+        lane->ordered = lane->epoch;
+    }
+    struct link_mark *mark = message->track ? link_mark_find(message->track, peer->pe) : 0;
+    start(&(struct transfer){.peer = peer, .send = source, .mark = mark}, message);
+}
+
+void link_direct_get(struct link_peer *peer, const struct link_message *message, struct link_ask *ask)
+{
+    start(&(struct transfer){.peer = peer, .ask = ask}, message);
+}
+
+void link_direct_free(struct link_peer *peer)
+{
+    if (peer->direct)
+        link_key_free(peer);
+    free(peer->direct);
+    peer->direct = 0;
+}

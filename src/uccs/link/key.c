@@ -1,0 +1,129 @@
+/* Keys of memory, for one-sided operations of the transport. An origin asks a peer for the key of a piece of memory
+ * when it first wants to access the piece, and sends messages until the key is there. The target makes a piece accessible when
+ * it is first asked for, so memory that nobody accesses is not pinned.
+ *
+ * At the origin: under the lane's lock, a key per piece and connection, which stays until the links are closed. At the
+ * target: under the service lane's lock. */
+#include "uccs/link/inner.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* --- At the origin */
+
+static struct link_key **chain_of(struct link_peer *peer, const struct link_header *header, uint64_t offset)
+{
+    const uint64_t number = offset / LINK_PIECE + header->at.region + header->segment;
+    return &peer->direct->keys[number % LINK_KEY_CHAINS];
+}
+
+lat_cold static void ask_for(struct link_peer *peer, struct link_key *key)
+{
+    struct link_send *send = link_send_new(peer->lane);
+    send->header.kind = LINK_KEY;
+    send->header.segment = key->segment;
+    send->header.at = key->at;
+    send->header.key.asker = link_token_of(peer->lane, key, peer->pe, LINK_KEY);
+    link_send_now(peer, send, 0, 0);
+}
+
+lat_cold static void add_key(struct link_peer *peer, const struct link_header *header, uint64_t offset)
+{
+    struct link_key *key = malloc(sizeof *key), **chain = chain_of(peer, header, offset);
+    if (!key)
+        watch_fail("no memory for a key of PE %d", peer->pe);
+    *key = (struct link_key){.peer = peer,
+                             .at = {offset, header->at.region},
+                             .segment = header->segment,
+                             .state = LINK_KEY_ASKED,
+                             .next = *chain};
+    *chain = key;
+    ask_for(peer, key);
+}
+
+struct link_key *link_key_of(struct link_peer *peer, const struct link_header *header, uint64_t offset)
+{
+    offset -= offset % LINK_PIECE;
+    struct link_key *key = *chain_of(peer, header, offset);
+    while (key && (key->at.offset != offset || key->segment != header->segment || key->at.region != header->at.region))
+        key = key->next;
+    if (lat_unlikely(!key))
+        add_key(peer, header, offset);
+    return key && key->state == LINK_KEY_READY ? key : 0;
+}
+
+static bool take_key(struct link_arrival *arrival, const void *packed)
+{
+    struct link_key *key = link_answered(arrival);
+    key->key = arrival->bytes ? link_transport->unpack(key->peer->to, packed, arrival->bytes) : 0;
+    key->start = arrival->header.keyed.start;
+    key->state = key->key ? LINK_KEY_READY : LINK_KEY_NONE;
+    return true;
+}
+
+const struct link_handler link_on_keyed = {.loose = true, .land = take_key};
+
+void link_key_free(struct link_peer *peer)
+{
+    for (int i = 0; i < LINK_KEY_CHAINS; i++)
+        for (struct link_key *next, *key = peer->direct->keys[i]; key; key = next) {
+            next = key->next;
+            if (key->state == LINK_KEY_READY)
+                link_transport->forget(key->key);
+            free(key);
+        }
+}
+
+/* --- At the target */
+
+/* Memory that peers may have keys of. */
+static struct shared {
+    char *start;
+    void *shared; /* the transport's; null: it could not share the memory, and never will */
+    size_t bytes; /* of the packed key */
+    struct shared *next;
+    char packed[TRANSPORT_KEY];
+} * all;
+
+static struct shared *share(char *start, size_t bytes)
+{
+    struct shared *made = calloc(1, sizeof *made);
+    if (!made)
+        watch_fail("no memory for a key");
+    made->start = start;
+    made->bytes = sizeof made->packed;
+    made->shared = bytes ? link_transport->share(start, bytes) : 0;
+    if (!made->shared || link_transport->pack(made->shared, made->packed, &made->bytes) != 0)
+        made->bytes = 0;
+    made->next = all;
+    all = made;
+    return made;
+}
+
+static const struct shared *shared_at(char *start, size_t bytes)
+{
+    struct shared *found = all;
+    while (found && found->start != start)
+        found = found->next;
+    return found ? found : share(start, bytes);
+}
+
+void link_give_key(struct link_arrival *arrival, void *start, size_t bytes)
+{
+    const struct shared *memory = shared_at(start, bytes);
+    struct link_message answer = {.header.kind = LINK_KEYED, .data = memory->packed, .bytes = memory->bytes};
+    answer.header.keyed.asker = arrival->header.key.asker;
+    answer.header.keyed.start = (uint64_t)(uintptr_t)start;
+    link_answer(arrival->origin, &answer);
+}
+
+void link_key_close(void)
+{
+    while (all) {
+        struct shared *memory = all;
+        all = memory->next;
+        if (memory->shared)
+            link_transport->withdraw(memory->shared);
+        free(memory);
+    }
+}
