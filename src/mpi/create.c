@@ -7,6 +7,7 @@
 #include "family.h"
 #include "memory.h"
 #include "pending.h"
+#include "real.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -208,7 +209,7 @@ struct lmpi_window *lmpi_window_make(struct lmpi_offer *offer, MPI_Comm comm, MP
         window->own = 0; /* the caller's again */
         window->hold = 0;
         if (window->handle != MPI_WIN_NULL)
-            PMPI_Win_free(&window->handle);
+            lmpi_real.Win_free(&window->handle);
         lmpi_window_free(window);
         lmpi_window_tell(0, offer->flavor, why);
         return 0;
