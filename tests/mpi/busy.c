@@ -42,7 +42,8 @@ static void op_accumulate(void)
 
 static void op_get_accumulate(void)
 {
-    OK(MPI_Get_accumulate(block, MANY, MPI_INT64_T, found, MANY, MPI_INT64_T, 1, there, MANY, MPI_INT64_T, MPI_MAX, win));
+    OK(MPI_Get_accumulate(block, MANY, MPI_INT64_T, found, MANY, MPI_INT64_T, 1, there, MANY, MPI_INT64_T, MPI_MAX,
+                          win));
     complete();
 }
 
@@ -95,8 +96,8 @@ static void op_raccumulate(void)
 static void op_rget_accumulate(void)
 {
     MPI_Request request;
-    OK(MPI_Rget_accumulate(block, MANY, MPI_INT64_T, found, MANY, MPI_INT64_T, 1, there, MANY, MPI_INT64_T, MPI_SUM, win,
-                           &request));
+    OK(MPI_Rget_accumulate(block, MANY, MPI_INT64_T, found, MANY, MPI_INT64_T, 1, there, MANY, MPI_INT64_T, MPI_SUM,
+                           win, &request));
     wait_for(&request);
 }
 
