@@ -23,8 +23,16 @@ static void rounds(uint64_t v[4], int count)
     }
 }
 
-/* Loads up to 8 bytes, little-endian. */
-static uint64_t load(const unsigned char *data, size_t length)
+/* Loads 8 bytes, little-endian. */
+static uint64_t load(const unsigned char *data)
+{
+    uint64_t word;
+    memcpy(&word, data, sizeof word);
+    return __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ ? __builtin_bswap64(word) : word;
+}
+
+/* Loads the bytes that are left, fewer than 8. */
+static uint64_t load_last(const unsigned char *data, size_t length)
 {
     uint64_t word = 0;
     for (size_t i = 0; i < length; i++)
@@ -46,8 +54,8 @@ uint64_t siphash(const uint64_t key[2], const void *data, size_t length)
                      key[1] ^ 0x7465646279746573u};
     size_t left = length;
     for (; left >= 8; left -= 8, at += 8)
-        absorb(v, load(at, 8));
-    absorb(v, load(at, left) | (uint64_t)length << 56);
+        absorb(v, load(at));
+    absorb(v, load_last(at, left) | (uint64_t)length << 56);
     v[2] ^= 0xff;
     rounds(v, 4);
     return v[0] ^ v[1] ^ v[2] ^ v[3];

@@ -11,6 +11,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 
 /* What a rank tells the others. */
 struct record {
@@ -18,18 +19,22 @@ struct record {
     uint64_t bytes, offset, base;
     uint32_t control_bytes, memory_bytes;
     uint32_t ids; /* of notifications */
+    struct lmpi_key key;
     char control[UCCS_MEMORY_HANDLE_MAX], memory[UCCS_MEMORY_HANDLE_MAX];
 };
 
 /* Makes this rank's control and describes what it brings. */
-static void describe(struct lmpi_offer *offer, int ranks, int ids, uccs_memory_t *control, struct record *mine)
+static void describe(struct lmpi_offer *offer, const struct lmpi_window *window, int ids, uccs_memory_t *control,
+                     struct record *mine)
 {
     size_t room = sizeof mine->control;
     memset(mine, 0, sizeof *mine);
     *control = 0;
+    if (window->rank == 0 && getrandom(&mine->key, sizeof mine->key, 0) != sizeof mine->key)
+        offer->why_not = "the kernel gives no random numbers";
     if (offer->why_not)
         return;
-    if (uccs_memory_allocate(lmpi_life.context, lmpi_notify_word(ranks, ids), control) != UCCS_OK ||
+    if (uccs_memory_allocate(lmpi_life.context, lmpi_notify_word(window->ranks, ids), control) != UCCS_OK ||
         uccs_memory_export(*control, mine->control, &room) != UCCS_OK) {
         offer->why_not = "no memory is left for the words by which ranks meet";
         return;
@@ -170,14 +175,14 @@ static const char *meet(struct lmpi_window *window, struct lmpi_offer *offer, MP
     struct record mine, *records = malloc((size_t)window->ranks * sizeof *records);
     if (!records)
         abort(); /* the other ranks would wait for ever */
-    describe(offer, window->ranks, ids, &control, &mine);
+    describe(offer, window, ids, &control, &mine);
     bool good = PMPI_Allgather(&mine, sizeof mine, MPI_BYTE, records, sizeof mine, MPI_BYTE, comm) == MPI_SUCCESS;
     for (int i = 0; i < window->ranks; i++)
         good &= records[i].good;
     const char *why = offer->why_not ? offer->why_not
                       : good         ? fill(window, records, control, offer->of_first)
                                      : "another rank cannot";
-    window->id = lmpi_hash(14695981039346656037u, records[0].control, sizeof records[0].control);
+    window->key = records[0].key;
     free(records);
     if (!good) {
         if (control)

@@ -37,12 +37,4 @@ int lmpi_child_free(struct lmpi_window *child);
 /* handles.c: releases the memory handles of this process that hang on a window. */
 void lmpi_handles_end(const struct lmpi_window *window);
 
-/* Adds bytes to a hash (FNV-1a). */
-static inline uint64_t lmpi_hash(uint64_t hash, const void *bytes, size_t n)
-{
-    for (size_t i = 0; i < n; i++)
-        hash = (hash ^ ((const unsigned char *)bytes)[i]) * 1099511628211u;
-    return hash;
-}
-
 #endif

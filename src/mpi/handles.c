@@ -1,8 +1,9 @@
-/* Memory handles. A handle is a memory handle of the substrate, which that verifies by a keyed hash, and what MPI needs
- * besides, under a hash of its own that only windows with the parent's number accept. Each handle is a registration of
- * its own, so that a released one is found stale. */
+/* Memory handles. A handle is a memory handle of the substrate and what MPI needs besides; a hash of all of it, keyed by the
+ * parent, makes only that window accept it. Each handle is a registration of its own, so that a released one is found
+ * stale. */
 #include "control.h"
 #include "family.h"
+#include "hash.h"
 #include "hints.h"
 #include "memory.h"
 #include "mpix_rma.h"
@@ -13,17 +14,18 @@
 #include <string.h>
 
 struct handle {
-    uint64_t hash;
+    uint64_t hash; /* of all words behind it */
     uint64_t bytes, base, number;
     uint64_t offset;        /* of the first byte in the memory object */
     uint32_t owner, length; /* its rank in the parent; bytes of `memory` that count */
     unsigned char memory[UCCS_MEMORY_HANDLE_MAX];
 };
 _Static_assert(sizeof(struct handle) <= MPIX_MAX_MEMHANDLE_SIZE, "the room that programs give");
+_Static_assert(offsetof(struct handle, memory) % 8 == 0, "the hash is of whole words");
 
 struct exposed { /* by this process */
     uint64_t number;
-    uint64_t window; /* the parent's */
+    const struct lmpi_window *window; /* the parent */
     uccs_memory_t memory;
     struct lmpi_hold *hold; /* on the bytes */
     struct exposed *next;
@@ -34,8 +36,9 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 static uint64_t hash_of(const struct lmpi_window *window, const struct handle *handle)
 {
-    uint64_t start = lmpi_hash(14695981039346656037u, &window->id, sizeof window->id);
-    return lmpi_hash(start, &handle->bytes, offsetof(struct handle, memory) + handle->length - sizeof handle->hash);
+    uint64_t words[sizeof *handle / 8];
+    memcpy(words, handle, sizeof words);
+    return lmpi_hash(&window->key, words + 1, (offsetof(struct handle, memory) + handle->length) / 8 - 1);
 }
 
 static void conceal(const struct exposed *gone)
@@ -58,7 +61,7 @@ static struct exposed *take(struct exposed **from, const struct lmpi_window *win
     struct exposed *taken = 0;
     while (*from) {
         struct exposed *entry = *from;
-        if (entry->window != window->id || !(all || !is_mapped(window, entry))) {
+        if (entry->window != window || !(all || !is_mapped(window, entry))) {
             from = &entry->next;
             continue;
         }
@@ -135,7 +138,7 @@ int MPIX_Memhandle_create(void *base, MPI_Aint size, MPI_Info info, MPI_Win pare
     made.owner = (uint32_t)window->rank;
     made.hash = hash_of(window, &made);
     entry->number = made.number;
-    entry->window = window->id;
+    entry->window = window;
     pthread_mutex_lock(&lock);
     entry->next = list;
     list = entry;
@@ -145,11 +148,11 @@ int MPIX_Memhandle_create(void *base, MPI_Aint size, MPI_Info info, MPI_Win pare
     return MPI_SUCCESS;
 }
 
-/* Copies a handle out of the program's buffer. Returns false when it is none of this window. */
+/* Copies a handle out of the program's buffer, of any alignment. Returns false when it is none of this window. */
 static bool read_handle(const struct lmpi_window *window, const void *memhandle, struct handle *handle)
 {
     memcpy(handle, memhandle, offsetof(struct handle, memory));
-    if (handle->length > sizeof handle->memory)
+    if (handle->length > sizeof handle->memory || handle->length % 8)
         return false;
     memcpy(handle->memory, (const char *)memhandle + offsetof(struct handle, memory), handle->length);
     return handle->hash == hash_of(window, handle);

@@ -10,6 +10,7 @@
 #define MPI_WINDOW_H
 
 #include "groups.h"
+#include "hash.h"
 #include "life.h"
 
 #include <mpi.h>
@@ -89,7 +90,7 @@ struct lmpi_window {
     int number;                                /* for LATERAL_MPI_VERBOSE */
     MPI_Info info;                             /* hints that the program gave */
     struct lmpi_window *next;
-    uint64_t id;                  /* the same at all ranks, of no other window */
+    struct lmpi_key key;          /* of its memory handles: the same at all ranks, known to nobody else */
     struct lmpi_window *parent;   /* whose locks and epochs hold here; null: it has its own */
     struct lmpi_window *children; /* duplicates and windows of memory handles */
     struct lmpi_window *sibling;  /* the parent's next child */
