@@ -31,6 +31,7 @@
 #define HELLO_MAGIC 0x4c6174486931ull
 #define CPU_WORDS 64 /* 4096 processors */
 #define TRIES 2000   /* of 1 ms, between the host's bind and listen, or when many PEs connect at once */
+#define NAMES 4      /* other users may hold all names but one */
 
 struct hello {
     uint64_t magic;
@@ -56,13 +57,13 @@ static ino_t namespace_of(const char *name)
     return stat(path, &info) == 0 ? info.st_ino : 0;
 }
 
-static socklen_t name_meeting(const char *job, struct sockaddr_un *address)
+static socklen_t name_meeting(const char *job, int number, struct sockaddr_un *address)
 {
     static const uint64_t keys[2][2] = {{1, 2}, {3, 4}};
     char text[RTE_JOB_BYTES + 128];
     size_t bytes =
-        (size_t)snprintf(text, sizeof text, "%u/%llu/%llu/%s", getuid(), (unsigned long long)namespace_of("ipc"),
-                         (unsigned long long)namespace_of("pid"), job);
+        (size_t)snprintf(text, sizeof text, "%u/%llu/%llu/%s/%d", getuid(), (unsigned long long)namespace_of("ipc"),
+                         (unsigned long long)namespace_of("pid"), job, number);
     *address = (struct sockaddr_un){.sun_family = AF_UNIX};
     int used =
         snprintf(address->sun_path + 1, sizeof address->sun_path - 1, "lateral-%016llx%016llx",
@@ -78,12 +79,17 @@ static void introduce_myself(const struct rte_place *place, struct hello *hello)
         hello->cpus[0] = 1;
 }
 
-/* The socket's name is not secret, so another user could take it first. */
-static bool same_user(int socket)
+/* Returns the user at the other end; (uid_t)-1 when the kernel does not tell. */
+static uid_t user_of(int socket)
 {
     struct ucred peer;
     socklen_t bytes = sizeof peer;
-    return getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &peer, &bytes) == 0 && peer.uid == geteuid();
+    return getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &peer, &bytes) == 0 ? peer.uid : (uid_t)-1;
+}
+
+static bool same_user(int socket)
+{
+    return user_of(socket) == geteuid();
 }
 
 static void pause_briefly(void)
@@ -91,7 +97,8 @@ static void pause_briefly(void)
     nanosleep(&(struct timespec){.tv_nsec = 1000000}, 0);
 }
 
-/* Returns 1 when this process is the host, 0 when it is connected to the host, and -1 with errno on failure. */
+/* Returns 1 when this process is the host, 0 when it is connected to the host, and -1 with errno on failure: EPERM when
+ * another user holds the name, or somebody who does not answer. */
 static int take_part(int socket, const struct sockaddr_un *address, socklen_t bytes)
 {
     for (int i = 0; i < TRIES; i++) {
@@ -105,7 +112,36 @@ static int take_part(int socket, const struct sockaddr_un *address, socklen_t by
             return -1;
         pause_briefly();
     }
-    return -1;
+    return errno = EPERM, -1;
+}
+
+static void tell_holder(int socket, int number)
+{
+    const uid_t user = user_of(socket);
+    if (user == (uid_t)-1)
+        log_line("somebody who does not answer holds name %d of this job's meeting on this node", number);
+    else
+        log_line("another user (uid %u) holds name %d of this job's meeting on this node", user, number);
+    errno = EPERM;
+}
+
+/* The names are not secret, so another user may have taken one before. All PEs of the node find it taken, and go on to
+ * the next. Opens the socket. Returns as take_part does. */
+static int take_part_somewhere(const char *job, int *end)
+{
+    int role = -1;
+    errno = EPERM;
+    for (int number = 0; number < NAMES && role < 0 && errno == EPERM; number++) {
+        struct sockaddr_un address;
+        socklen_t bytes = name_meeting(job, number, &address);
+        if (*end >= 0)
+            close(*end);
+        *end = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+        role = *end < 0 ? -1 : take_part(*end, &address, bytes);
+        if (role < 0 && errno == EPERM)
+            tell_holder(*end, number);
+    }
+    return role;
 }
 
 /* ---- the guest's side ---- */
@@ -317,12 +353,9 @@ static int be_host(int door, const struct rte_place *place, const struct hello *
 
 int rte_meet(const struct rte_place *place)
 {
-    struct sockaddr_un address;
     struct hello hello;
-    socklen_t bytes = name_meeting(place->job, &address);
+    int end = -1, role = take_part_somewhere(place->job, &end);
     introduce_myself(place, &hello);
-    int end = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
-    int role = end < 0 ? -1 : take_part(end, &address, bytes);
     if (role == 0 && send(end, &hello, sizeof hello, MSG_NOSIGNAL) != sizeof hello)
         role = -1;
     if (role < 0)

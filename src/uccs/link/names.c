@@ -39,7 +39,8 @@ int link_names_publish(void)
     if (link_names_address(link_service(), room.record.address, &bytes) != 0)
         return -1;
     room.record.size = (uint32_t)bytes;
-    watch_line_open(&room.record.line);
+    if (watch_line_open(&room.record.line) != 0)
+        return -1;
     memcpy(room.record.image_id, rte.me->image_id, sizeof room.record.image_id);
     life++;
     key_of_life(key);

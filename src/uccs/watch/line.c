@@ -10,8 +10,10 @@
  * A line also breaks at once when its peer's process is gone. A PE that ends the job says so on its lines, so that no
  * other PE takes its end for a fault.
  *
- * A caller proves that it knows the job's key, and the called PE answers, because an address of a private network may
- * be another host's. A peer that no way leads to has no line; then only transport and launcher notice its loss.
+ * A caller proves that it knows the job's key, and so does the called PE (proof.h), because anybody may call, and an
+ * address of a private network may be another host's. Who has called and has not proved himself is a *guest*: there are
+ * GUESTS of them at most, each for GUEST_SECONDS; one more makes the oldest leave. A guest costs a descriptor, and nothing
+ * once it is gone. A peer that no way leads to has no line; then only transport and launcher notice its loss.
  *
  * Threads: a lock of their own guards the lines; no thread waits while it holds the lock. Lines are freed at close
  * only, so that any thread can send the goodbye without the lock. */
@@ -20,54 +22,62 @@
 #include "base/env.h"
 #include "base/log.h"
 #include "base/patience.h"
-#include "base/siphash.h"
 #include "rte/rte.h"
 #include "uccs/core/memory.h"
 #include "uccs/watch/fail.h"
+#include "uccs/watch/proof.h"
+#include "uccs/watch/ways.h"
 
 #include <errno.h>
-#include <ifaddrs.h>
-#include <net/if.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <pthread.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
+#include <sys/timerfd.h>
+#include <time.h>
 #include <unistd.h>
 
-#define YES 'y'     /* answers a hello */
-#define GOODBYE 'e' /* the job ends; its launcher knows */
+#define GUESTS 32       /* callers that may be here without a proof */
+#define GUEST_SECONDS 2 /* which they may take for it */
+#define TRIES 8         /* calls of a PE that has answered none */
+#define GOODBYE 'e'     /* the job ends; its launcher knows */
 
-enum state { CALLING, ASKING, ANSWERING, UP, OVER };
-
-struct hello {
-    uint32_t from, to;
-    uint64_t proof;
-};
+enum state { CALLING, HEARING, ASKING, UP, OVER };
 
 struct line {
-    int fd, pe; /* fd -1: closed; pe -1: not known yet */
+    int fd, pe; /* fd -1: closed */
     enum state state;
     struct watch_line_place place;
-    int way; /* number of the next way to try */
-    struct hello hello;
-    size_t got; /* bytes of the hello received so far */
+    int way;   /* number of the next way to try */
+    int tries; /* times that the called PE has hung up before it answered */
+    struct watch_hello hello;
+    union {
+        struct watch_challenge challenge; /* of the called PE */
+        uint64_t answer;
+    } heard;
+    size_t got;      /* bytes of it so far */
+    uint64_t wanted; /* the answer of a PE of this job */
     struct line *next;
+};
+
+/* A caller that has not proved itself yet. */
+struct guest {
+    int fd; /* -1: nobody */
+    time_t since;
+    struct watch_challenge challenge;
+    struct watch_hello hello;
+    size_t got; /* bytes of the hello received so far */
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct line *lines;
-static int events = -1, door = -1, patience;
+static struct guest guests[GUESTS];
+static struct watch_line_place here; /* of this PE */
+static int events = -1, door = -1, timer = -1, patience;
 static uint32_t resting; /* release: watch_line_rest; acquire: hear */
-
-static uint64_t proof_of(uint32_t from, uint32_t to)
-{
-    const uint32_t who[2] = {from, to};
-    return siphash(rte.node->nonce, who, sizeof who);
-}
 
 static void set_keepalive(int fd)
 {
@@ -81,10 +91,24 @@ static void set_keepalive(int fd)
     setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof on);
 }
 
-static void await(struct line *line, uint32_t what, int how)
+static void await(int fd, void *mark, uint32_t what, int how)
 {
-    struct epoll_event event = {.events = what, .data.ptr = line};
-    epoll_ctl(events, how, line->fd, &event);
+    struct epoll_event event = {.events = what, .data.ptr = mark};
+    if (fd >= 0)
+        epoll_ctl(events, how, fd, &event);
+}
+
+/* Reads more of something of `whole` bytes. Returns 1 when all of it is there, 0 when more is to come, -1 when the other
+ * end has hung up. */
+static int collect(int fd, void *what, size_t whole, size_t *got)
+{
+    ssize_t more = recv(fd, (char *)what + *got, whole - *got, 0);
+    if (more < 0 && (errno == EAGAIN || errno == EINTR))
+        return 0;
+    if (more <= 0)
+        return -1;
+    *got += (size_t)more;
+    return *got == whole;
 }
 
 static void hang_up(struct line *line)
@@ -107,41 +131,17 @@ static struct line *add_line(int fd, int pe, enum state state)
 
 /* ---- calling ---- */
 
-/* Begins to connect to a place by one of its ways. Returns the descriptor, or -1. */
-static int call(const struct watch_line_place *place, int number)
-{
-    const struct watch_line_way *way = &place->way[number];
-    union {
-        struct sockaddr any;
-        struct sockaddr_in four;
-        struct sockaddr_in6 six;
-    } to = {.any.sa_family = way->six ? AF_INET6 : AF_INET};
-    if (way->six) {
-        to.six.sin6_port = place->port;
-        memcpy(&to.six.sin6_addr, way->address, sizeof to.six.sin6_addr);
-    } else {
-        to.four.sin_port = place->port;
-        memcpy(&to.four.sin_addr, way->address, sizeof to.four.sin_addr);
-    }
-    int fd = socket(to.any.sa_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-    if (fd >= 0 && connect(fd, &to.any, way->six ? sizeof to.six : sizeof to.four) != 0 && errno != EINPROGRESS) {
-        close(fd);
-        fd = -1;
-    }
-    return fd;
-}
-
 /* Calls by the next way that can be tried. */
 static void try_ways(struct line *line)
 {
     line->state = OVER;
     while (line->way < line->place.ways) {
-        int fd = call(&line->place, line->way++);
+        int fd = watch_ways_call(&line->place, line->way++, &here);
         if (fd < 0)
             continue;
         line->fd = fd;
         line->state = CALLING;
-        await(line, EPOLLOUT, EPOLL_CTL_ADD);
+        await(fd, line, EPOLLOUT, EPOLL_CTL_ADD);
         return;
     }
     log_debug("no line to PE %d: that its host is gone, transport and launcher alone may notice", line->pe);
@@ -150,7 +150,7 @@ static void try_ways(struct line *line)
 static bool has_line_to(int node)
 {
     for (const struct line *line = lines; line; line = line->next)
-        if (line->pe >= 0 && uccs_node_of(line->pe) == node)
+        if (uccs_node_of(line->pe) == node)
             return true;
     return false;
 }
@@ -168,8 +168,12 @@ void watch_line_to(int pe, const struct watch_line_place *place)
     pthread_mutex_unlock(&lock);
 }
 
+/* A PE that has been called hangs up when this one was too slow, as it was computing, or when too many others call: this
+ * one calls again. */
 static void next_way(struct line *line)
 {
+    if (line->state != CALLING && ++line->tries < TRIES)
+        line->way--;
     hang_up(line);
     try_ways(line);
 }
@@ -178,61 +182,140 @@ static void called(struct line *line)
 {
     int error = 0;
     socklen_t length = sizeof error;
-    const struct hello hello = {(uint32_t)uccs_core.me, (uint32_t)line->pe,
-                                proof_of((uint32_t)uccs_core.me, (uint32_t)line->pe)};
     getsockopt(line->fd, SOL_SOCKET, SO_ERROR, &error, &length);
-    if (error || send(line->fd, &hello, sizeof hello, MSG_NOSIGNAL) != sizeof hello) {
+    if (error) {
         next_way(line);
         return;
     }
     set_keepalive(line->fd);
-    line->state = ASKING;
-    await(line, EPOLLIN, EPOLL_CTL_MOD);
+    line->state = HEARING;
+    line->got = 0;
+    await(line->fd, line, EPOLLIN, EPOLL_CTL_MOD);
+}
+
+/* Answers the challenge of the called PE, and challenges it. */
+static bool say_hello(struct line *line)
+{
+    struct watch_hello *hello = &line->hello;
+    *hello = (struct watch_hello){.from = (uint32_t)uccs_core.me, .to = (uint32_t)line->pe};
+    if (!watch_proof_challenge(&hello->challenge))
+        return false;
+    watch_proof_sign(rte.node->nonce, hello, &line->heard.challenge);
+    line->wanted = watch_proof_answer(rte.node->nonce, hello, &line->heard.challenge);
+    return send(line->fd, hello, sizeof *hello, MSG_NOSIGNAL) == sizeof *hello;
+}
+
+static void challenged(struct line *line)
+{
+    int whole = collect(line->fd, &line->heard, sizeof line->heard.challenge, &line->got);
+    if (whole < 0 || (whole && !say_hello(line))) {
+        next_way(line);
+    } else if (whole) {
+        line->state = ASKING;
+        line->got = 0;
+    }
 }
 
 static void asked(struct line *line)
 {
-    char answer;
-    if (recv(line->fd, &answer, 1, 0) == 1 && answer == YES)
+    int whole = collect(line->fd, &line->heard, sizeof line->heard.answer, &line->got);
+    if (whole > 0 && line->heard.answer == line->wanted)
         line->state = UP;
-    else
+    else if (whole)
         next_way(line);
 }
 
 /* ---- being called ---- */
 
+static time_t now(void)
+{
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return time.tv_sec;
+}
+
+static void set_timer(void)
+{
+    const struct itimerspec once = {.it_value.tv_sec = 1};
+    timerfd_settime(timer, 0, &once, 0);
+}
+
+static void show_out(struct guest *guest)
+{
+    close(guest->fd);
+    guest->fd = -1;
+}
+
+/* Returns a place for a guest; where there is none, the one who came first leaves. */
+static struct guest *free_place(void)
+{
+    struct guest *place = &guests[0];
+    for (struct guest *guest = guests; guest < guests + GUESTS && place->fd >= 0; guest++)
+        if (guest->fd < 0 || guest->since < place->since)
+            place = guest;
+    if (place->fd >= 0)
+        show_out(place);
+    return place;
+}
+
+/* The door rests for a second when the process has no descriptor left. */
 static void open_door(void)
 {
     int fd = accept4(door, 0, 0, SOCK_NONBLOCK | SOCK_CLOEXEC);
+    if (fd < 0 && errno != EAGAIN && errno != EINTR && errno != ECONNABORTED) {
+        await(door, &door, 0, EPOLL_CTL_MOD);
+        set_timer();
+    }
     if (fd < 0)
         return;
-    set_keepalive(fd);
-    await(add_line(fd, -1, ANSWERING), EPOLLIN, EPOLL_CTL_ADD);
-}
-
-static bool is_of_this_job(const struct hello *hello)
-{
-    return hello->to == (uint32_t)uccs_core.me && hello->from < (uint32_t)uccs_core.npes &&
-           hello->proof == proof_of(hello->from, hello->to);
-}
-
-static void answer(struct line *line)
-{
-    static const char yes = YES;
-    ssize_t more = recv(line->fd, (char *)&line->hello + line->got, sizeof line->hello - line->got, 0);
-    if (more <= 0) {
-        hang_up(line);
+    struct guest *guest = free_place();
+    *guest = (struct guest){.fd = fd, .since = now()};
+    if (!watch_proof_challenge(&guest->challenge) ||
+        send(fd, &guest->challenge, sizeof guest->challenge, MSG_NOSIGNAL) != sizeof guest->challenge) {
+        show_out(guest);
         return;
     }
-    line->got += (size_t)more;
-    if (line->got < sizeof line->hello)
-        return;
-    if (!is_of_this_job(&line->hello) || send(line->fd, &yes, 1, MSG_NOSIGNAL) != 1) {
-        hang_up(line);
+    await(fd, guest, EPOLLIN, EPOLL_CTL_ADD);
+    set_timer();
+}
+
+/* Makes a line of a guest that has proved itself. */
+static void let_in(struct guest *guest)
+{
+    const uint64_t answer = watch_proof_answer(rte.node->nonce, &guest->hello, &guest->challenge);
+    if (send(guest->fd, &answer, sizeof answer, MSG_NOSIGNAL) != sizeof answer) {
+        show_out(guest);
         return;
     }
-    line->pe = (int)line->hello.from;
-    line->state = UP;
+    set_keepalive(guest->fd);
+    await(guest->fd, add_line(guest->fd, (int)guest->hello.from, UP), EPOLLIN, EPOLL_CTL_MOD);
+    guest->fd = -1;
+}
+
+static void hear_guest(struct guest *guest)
+{
+    int whole = guest->fd < 0 ? 0 : collect(guest->fd, &guest->hello, sizeof guest->hello, &guest->got);
+    if (whole > 0 && watch_proof_good(rte.node->nonce, &guest->hello, &guest->challenge, (uint32_t)uccs_core.me,
+                                      (uint32_t)uccs_core.npes))
+        let_in(guest);
+    else if (whole)
+        show_out(guest);
+}
+
+/* Shows those out who have taken too long. */
+static void look_round(void)
+{
+    uint64_t rings;
+    bool more = false;
+    (void)!read(timer, &rings, sizeof rings);
+    await(door, &door, EPOLLIN, EPOLL_CTL_MOD);
+    for (struct guest *guest = guests; guest < guests + GUESTS; guest++) {
+        if (guest->fd >= 0 && now() - guest->since >= GUEST_SECONDS)
+            show_out(guest);
+        more |= guest->fd >= 0;
+    }
+    if (more)
+        set_timer();
 }
 
 /* ---- the news ---- */
@@ -282,13 +365,32 @@ static void launcher_is_gone(void)
 
 static void handle(struct line *line)
 {
-    switch (line ? line->state : OVER) {
+    switch (line->state) {
     case CALLING: called(line); break;
+    case HEARING: challenged(line); break;
     case ASKING: asked(line); break;
-    case ANSWERING: answer(line); break;
     case UP: hear(line); break;
     case OVER: break;
     }
+}
+
+static bool is_guest(const void *mark)
+{
+    return (uintptr_t)mark - (uintptr_t)guests < sizeof guests;
+}
+
+static void take_news(void *mark)
+{
+    if (mark == &door)
+        open_door();
+    else if (mark == &events)
+        launcher_is_gone();
+    else if (mark == &timer)
+        look_round();
+    else if (is_guest(mark))
+        hear_guest(mark);
+    else
+        handle(mark);
 }
 
 void watch_line_look(void)
@@ -297,14 +399,8 @@ void watch_line_look(void)
     if (events < 0 || pthread_mutex_trylock(&lock) != 0)
         return;
     int count = epoll_wait(events, news, sizeof news / sizeof *news, 0);
-    for (int i = 0; i < count; i++) {
-        if (news[i].data.ptr == &door)
-            open_door();
-        else if (news[i].data.ptr == &events)
-            launcher_is_gone();
-        else
-            handle(news[i].data.ptr);
-    }
+    for (int i = 0; i < count; i++)
+        take_news(news[i].data.ptr);
     pthread_mutex_unlock(&lock);
 }
 
@@ -315,108 +411,34 @@ int watch_line_descriptor(void)
 
 /* ---- life ---- */
 
-/* Returns the rank of a network device; the highest rank is called first. Devices that the user has named for UCX rank
- * above all others, since they are the job's network; then the faster device ranks higher. */
-static long rank_of(const char *name)
+static void open_door_here(void)
 {
-    char path[64 + IF_NAMESIZE];
-    long speed = -1;
-    const char *chosen = getenv("UCX_NET_DEVICES");
-    snprintf(path, sizeof path, "/sys/class/net/%s/speed", name);
-    FILE *file = fopen(path, "re");
-    if (file && fscanf(file, "%ld", &speed) != 1)
-        speed = -1;
-    if (file)
-        fclose(file);
-    return speed + (chosen && strstr(chosen, name) ? 1L << 40 : 0);
-}
-
-/* Returns false for an address that no other host can call: loopback, and addresses that need the name of a link. */
-static bool way_of(const struct ifaddrs *at, struct watch_line_way *way)
-{
-    const struct sockaddr_in *four = (const struct sockaddr_in *)at->ifa_addr;
-    const struct sockaddr_in6 *six = (const struct sockaddr_in6 *)at->ifa_addr;
-    if (!four || !(at->ifa_flags & IFF_UP) || (at->ifa_flags & IFF_LOOPBACK))
-        return false;
-    *way = (struct watch_line_way){.six = four->sin_family == AF_INET6};
-    if (four->sin_family == AF_INET)
-        memcpy(way->address, &four->sin_addr, sizeof four->sin_addr);
-    else if (way->six && !IN6_IS_ADDR_LINKLOCAL(&six->sin6_addr))
-        memcpy(way->address, &six->sin6_addr, sizeof six->sin6_addr);
-    else
-        return false;
-    return true;
-}
-
-/* Fills in the ways by which others can call this PE, best first. */
-static void find_ways(struct watch_line_place *mine)
-{
-    long ranks[WATCH_LINE_WAYS];
-    struct ifaddrs *all;
-    struct watch_line_way way;
-    if (getifaddrs(&all) != 0)
-        return;
-    for (const struct ifaddrs *at = all; at; at = at->ifa_next) {
-        if (!way_of(at, &way))
-            continue;
-        long rank = rank_of(at->ifa_name);
-        int place = mine->ways;
-        while (place && ranks[place - 1] < rank)
-            place--;
-        if (place == WATCH_LINE_WAYS)
-            continue;
-        int behind = mine->ways < WATCH_LINE_WAYS ? mine->ways++ : WATCH_LINE_WAYS - 1;
-        memmove(&mine->way[place + 1], &mine->way[place], (size_t)(behind - place) * sizeof way);
-        memmove(&ranks[place + 1], &ranks[place], (size_t)(behind - place) * sizeof *ranks);
-        mine->way[place] = way;
-        ranks[place] = rank;
-    }
-    freeifaddrs(all);
-}
-
-/* Listens for calls, to both kinds of addresses where the kernel knows both. Returns the descriptor, or -1. */
-static int make_door(uint16_t *port)
-{
-    int six = socket(AF_INET6, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0), off = 0;
-    int fd = six >= 0 ? six : socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-    struct sockaddr_in6 name = {.sin6_family = AF_INET6}; /* zero is any address and any port of either kind */
-    socklen_t length = six >= 0 ? sizeof name : sizeof(struct sockaddr_in);
-    if (six < 0)
-        name.sin6_family = AF_INET;
-    else
-        setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof off);
-    if (fd < 0 || bind(fd, (struct sockaddr *)&name, length) != 0 || listen(fd, SOMAXCONN) != 0 ||
-        getsockname(fd, (struct sockaddr *)&name, &length) != 0) {
-        if (fd >= 0)
-            close(fd);
-        return -1;
-    }
-    *port = name.sin6_port; /* sockaddr_in has the port at the same place */
-    return fd;
-}
-
-static void watch(int fd, uint32_t what, void *mark)
-{
-    struct epoll_event event = {.events = what, .data.ptr = mark};
-    if (fd >= 0)
-        epoll_ctl(events, EPOLL_CTL_ADD, fd, &event);
+    timer = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
+    door = timer >= 0 && here.ways ? watch_ways_door(&here) : -1;
+    await(timer, &timer, EPOLLIN, EPOLL_CTL_ADD);
+    await(door, &door, EPOLLIN, EPOLL_CTL_ADD);
 }
 
 /* Pretended nodes need no lines, since their launcher sees all PEs. */
-void watch_line_open(struct watch_line_place *mine)
+int watch_line_open(struct watch_line_place *mine)
 {
-    *mine = (struct watch_line_place){0};
+    here = *mine = (struct watch_line_place){0};
     patience = (int)env_number(ENV_PEER_TIMEOUT);
     resting = 0;
     watch_end_forget();
-    if (rte.nodes == 1 || (events = epoll_create1(EPOLL_CLOEXEC)) < 0)
-        return;
-    watch(rte_launcher_descriptor(), EPOLLRDHUP, &events);
-    door = make_door(&mine->port);
-    watch(door, EPOLLIN, &door);
-    if (door >= 0)
-        find_ways(mine);
+    for (int i = 0; i < GUESTS; i++)
+        guests[i].fd = -1;
+    if (rte.nodes == 1)
+        return 0;
+    if (!watch_ways_find(&here))
+        return -1;
+    if ((events = epoll_create1(EPOLL_CLOEXEC)) < 0)
+        return 0;
+    await(rte_launcher_descriptor(), &events, EPOLLRDHUP, EPOLL_CTL_ADD);
+    open_door_here();
+    *mine = here;
     rte_on_end = say_goodbye;
+    return 0;
 }
 
 void watch_line_rest(void)
@@ -435,10 +457,13 @@ void watch_line_close(void)
             close(line->fd);
         free(line);
     }
-    if (door >= 0)
-        close(door);
-    if (events >= 0)
-        close(events);
-    door = events = -1;
+    for (int i = 0; i < GUESTS; i++)
+        if (guests[i].fd >= 0)
+            show_out(&guests[i]);
+    const int ends[] = {door, timer, events};
+    door = timer = events = -1;
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
+        if (ends[i] >= 0)
+            close(ends[i]);
     pthread_mutex_unlock(&lock);
 }

@@ -17,9 +17,9 @@ struct watch_line_place {
     } way[WATCH_LINE_WAYS];
 };
 
-/* Opens the lines, and stores the place where others can call this PE; its port is 0 when they cannot. One thread, in
- * init. */
-void watch_line_open(struct watch_line_place *mine);
+/* Opens the lines, and stores the place where others can call this PE; its port is 0 when they cannot. Returns 0, or -1
+ * after a line when LATERAL_INTERFACE cannot be had. One thread, in init. */
+int watch_line_open(struct watch_line_place *mine);
 
 /* Makes a line to a PE's node unless there is one; called when this process begins to talk to the PE. Any thread; does
  * not wait. */
