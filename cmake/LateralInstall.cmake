@@ -84,7 +84,7 @@ file(RELATIVE_PATH BENCH_FROM_BIN ${CMAKE_INSTALL_FULL_BINDIR} ${CMAKE_INSTALL_F
 configure_file(${CMAKE_SOURCE_DIR}/tools/bench.in ${CMAKE_BINARY_DIR}/installed/lateral-bench @ONLY)
 install(PROGRAMS ${CMAKE_BINARY_DIR}/installed/lateral-bench DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT examples)
 if(TARGET shmem-matrix)
-  set_target_properties(shmem-matrix PROPERTIES INSTALL_RPATH "$ORIGIN")
+  set_target_properties(shmem-matrix PROPERTIES INSTALL_RPATH "$ORIGIN" NO_SONAME ON)   # preloaded by its name
   install(TARGETS shmem-matrix LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT examples)
   add_dependencies(product shmem-matrix)
 endif()

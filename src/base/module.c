@@ -8,13 +8,21 @@
 #include <string.h>
 #include <unistd.h>
 
+/* Returns dlopen, or null in a program that is linked with -static, which could not use a module: glibc's static dlopen
+ * brings a second libc. The name stands in a text because the linker warns of it in such programs. */
+static void *(*find_dlopen(void))(const char *, int)
+{
+    return (void *(*)(const char *, int))dlsym(RTLD_DEFAULT, "dlopen");
+}
+
 /* Opens a module. Returns null and leaves *why null when the file is missing; sets *why when the file is there but does
  * not load. */
 static void *try_path(const char *path, const char **why)
 {
     if (strchr(path, '/') && access(path, R_OK) != 0)
         return 0;
-    void *module = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    void *(*open)(const char *, int) = find_dlopen();
+    void *module = open(path, RTLD_NOW | RTLD_LOCAL);
     if (!module)
         *why = dlerror();
     return module;
@@ -81,6 +89,10 @@ void *module_open(const char *name, const char **why)
     char folder[PATH_MAX], file[64];
     void *module = 0;
     *why = 0;
+    if (!find_dlopen()) {
+        *why = "a program linked with -static loads no modules; link liblateral.a without -static";
+        return 0;
+    }
     snprintf(file, sizeof file, "liblateral-%s.so", name);
     if (folder_by_linker(folder))
         module = try_folder(folder, file, why);

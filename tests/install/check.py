@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Installs the build into a folder, moves that folder elsewhere, and uses it as an outsider would.
 
-usage: check.py --build=DIR ... PART     PART: tree wrappers through tools pkgconfig cmake static destdir mpi
+usage: check.py --build=DIR ... PART     PART: tree wrappers through tools pkgconfig cmake static destdir
+                                                 uninstall mpi
 """
 import argparse
 import os
@@ -61,6 +62,18 @@ def part_tree(options, work):
     needed = set(re.findall(r"NEEDED.*\[(.*?)\]", dynamic))
     assert not needed - {"libc.so.6", "libpthread.so.0", "ld-linux-x86-64.so.2", "ld-linux-aarch64.so.1"}, needed
     names_no_place(options, work, prefix)
+    has_manuals(prefix)
+    completes(prefix, work)
+
+
+def has_manuals(prefix):
+    """Every program has a manual page; that of lateral-bench has every option."""
+    programs = sorted(path.name for path in (prefix / "bin").iterdir())
+    pages = {path.name for path in (prefix / "share" / "man" / "man1").iterdir()}
+    assert "lateral-bench" in programs and not [name for name in programs if f"{name}.1" not in pages], (programs, pages)
+    known = set(re.findall(r"--[a-z]+", run(prefix / "bin" / "lateral-bench", "--help", env=clean_env()))) - {"--help"}
+    page = (prefix / "share" / "man" / "man1" / "lateral-bench.1").read_text(encoding="utf-8").replace("\\-", "-")
+    assert len(known) > 10 and not known - set(re.findall(r"--[a-z]+", page)), known - set(re.findall(r"--[a-z]+", page))
 
 
 def names_no_place(options, work, prefix):
@@ -75,6 +88,35 @@ def names_no_place(options, work, prefix):
             continue
         for place in (str(work / "first"), str(options.build)):
             assert place.encode() not in data, f"{path} names {place}"
+
+
+COMPLETE = """
+. "$1"; shift
+COMP_WORDS=("$@" ""); COMP_CWORD=$#
+[ "$WORD" = + ] || { COMP_WORDS[$#]=$WORD; }
+_lateral_oshrun
+printf '%s\\n' "${COMPREPLY[@]}"
+"""
+
+
+def completes(prefix, work):
+    """bash offers every option of --help, the values of one, files where one wants a file, and programs; zsh reads its file."""
+    file = prefix / "share" / "bash-completion" / "completions" / "oshrun"
+    oshrun = prefix / "bin" / "oshrun"
+    (work / "one.hosts").write_text("", encoding="utf-8")
+
+    def offered(word, *before):
+        return run("bash", "-c", COMPLETE, "bash", file, *before, env=clean_env(WORD=word), cwd=work).split()
+    listed = set(re.findall(r"(?<![\w-])--?[A-Za-z][a-z-]*", "\n".join(
+        re.sub(r"   .*", "", line.strip()) for line in run(oshrun, "--help", env=clean_env()).splitlines() if line.startswith("  -"))))
+    assert listed >= {"-n", "--timeout", "--stdin", "--output-filename", "-f"}, listed
+    assert set(offered("-", oshrun)) == listed, set(offered("-", oshrun)) ^ listed
+    assert sorted(offered("--tim", oshrun)) == ["--timeout", "--timestamp-output"], offered("--tim", oshrun)
+    assert offered("a", oshrun, "--stdin") == ["all"] and offered("", oshrun, "--bind-to") == ["core", "none"]
+    assert offered("one", oshrun, "-f") == ["one.hosts"] and offered("one", oshrun, "-n", "2", "cat") == ["one.hosts"]
+    assert "--doctor" in offered("--d", prefix / "bin" / "lateral-info")
+    if shutil.which("zsh"):
+        run("zsh", "-n", prefix / "share" / "zsh" / "site-functions" / "_oshrun", env=clean_env())
 
 
 def part_wrappers(options, work):
@@ -132,10 +174,23 @@ def part_pkgconfig(options, work):
 
 
 def part_static(options, work):
+    """liblateral.a alone, and with all of libc: the linker has nothing to warn of."""
     prefix = install(options, work)
-    run(options.cc, "-I", prefix / "include", OUTSIDE / "ring.c", prefix / "lib" / "liblateral.a", "-pthread", "-o", work / "ring")
+    quiet = "-Wl,--fatal-warnings"
+    run(options.cc, "-I", prefix / "include", OUTSIDE / "ring.c", prefix / "lib" / "liblateral.a", "-pthread", quiet, "-o", work / "ring")
     assert "liblateral" not in run("readelf", "-d", work / "ring")
     check_ring(prefix, work / "ring")
+    run(prefix / "bin" / "oshcc", "-static", quiet, OUTSIDE / "ring.c", "-o", work / "ring_all", env=clean_env())
+    assert "NEEDED" not in run("readelf", "-d", work / "ring_all")
+    check_ring(prefix, work / "ring_all")
+    if shutil.which("pkg-config"):
+        script = 'cc=$1; shift; eval "set -- \\"\\$@\\" $(pkg-config --static --cflags --libs lateral)"; exec "$cc" "$@"'
+        run("sh", "-c", script, "sh", options.cc, "-static", quiet, OUTSIDE / "ring.c", "-o", work / "ring_pc",
+            env=clean_env(PKG_CONFIG_PATH=str(prefix / "lib" / "pkgconfig")))
+        check_ring(prefix, work / "ring_pc")
+    shown = run(prefix / "bin" / "oshrun", "-n", 2, work / "ring_all", status=1, stderr=True,
+                env=clean_env(LATERAL_NODE_SIZE="1", LATERAL_TRANSPORTS="ucx"))
+    assert "a program linked with -static loads no modules" in shown, shown
 
 
 def part_cmake(options, work):
@@ -157,6 +212,22 @@ def part_destdir(options, work):
     staged = stage / prefix[1:]
     run(staged / "bin" / "oshcc", OUTSIDE / "ring.c", "-o", work / "ring", env=clean_env())
     check_ring(staged, work / "ring")
+
+
+def part_uninstall(options, work):
+    """The target uninstall removes every file and every folder of ours, and nothing of others."""
+    prefix, of_others = work / "prefix", ("include/other.h", "share/man/man3/other.3", "lib/cmake/Other/OtherConfig.cmake")
+    for name in of_others:
+        (prefix / name).parent.mkdir(parents=True, exist_ok=True)
+        (prefix / name).write_text("", encoding="utf-8")
+    run(options.cmake, "--install", options.build, "--prefix", prefix, env=clean_env())
+    assert (prefix / "bin" / "oshrun").exists() and (prefix / "share" / "lateral" / "examples").exists()
+    run(options.cmake, f"-DBUILD={options.build}", "-P", options.source / "cmake" / "LateralUninstall.cmake", env=clean_env())
+    left = sorted(str(path.relative_to(prefix)) for path in prefix.rglob("*") if not path.is_dir())
+    assert left == sorted(of_others), left
+    ours = [path for path in prefix.rglob("*") if path.is_dir() and re.search(r"lateral|/mpp$|/examples$", str(path.relative_to(prefix)), re.I)]
+    assert not ours, ours
+    run(options.cmake, f"-DBUILD={options.build}", "-P", options.source / "cmake" / "LateralUninstall.cmake", env=clean_env(), status=1)
 
 
 def check_window(command, env):
@@ -213,6 +284,7 @@ def main():
         parser.add_argument(f"--{name}")
     parser.add_argument("part", choices=sorted(name[5:] for name in globals() if name.startswith("part_")))
     options = parser.parse_args()
+    options.source = pathlib.Path(__file__).resolve().parents[2]
     with tempfile.TemporaryDirectory(prefix="lateral-install.") as folder:
         globals()[f"part_{options.part}"](options, pathlib.Path(folder).resolve())
     print(options.part, "holds")
