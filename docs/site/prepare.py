@@ -20,7 +20,7 @@ REFERENCE = re.compile(r"(?<![\w`/])([a-z_0-9]+(?:-[a-z]+)?)\(([137])\)")
 HEADERS = ("uccs.h", "uccs_am.h", "uccs_accumulate.h", "uccs_rte.h", "mpix_rma.h")
 GUIDES = {"Start here": ("docs/guide/tutorial", "docs/guide/install", "docs/guide/coming-from"),
           "Guides": ("docs/guide/nodes", "docs/guide/mpi", "docs/guide/python", "docs/guide/debugging", "docs/guide/tuning",
-                     "docs/guide/startup", "examples/README"),
+                     "docs/guide/security", "docs/guide/startup", "examples/README"),
           "Reference": ("man/index", "man/names", "headers", "docs/results/README", "docs/results/hosts", "docs/results/threads",
                         "CHANGELOG"),
           "Developers": ("docs/ARCHITECTURE", "CONTRIBUTING", "api/README", "launch/README", "docs/internals/uccs",
