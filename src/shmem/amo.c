@@ -35,7 +35,8 @@ lat_cold uint64_t lat_amo_post_far(const char *call, struct shmem_ctx_impl *ctx,
     if (!uccs_far_pe(pe))
         return lat_amo_far(call, ctx, op, dest, size, value, cond, pe);
     lat_require(call);
-    uccs_far_amo_post(lat_ctx_lanes(ctx), pe, op, lat_far_place(call, "dest", dest, pe), size, value, cond, false, 0);
+    uccs_far_amo_post(lat_ctx_lanes(ctx), pe, op, lat_far_place(call, "dest", dest, pe), size, value, cond, false, 0,
+                      0);
     return 0;
 }
 
@@ -45,6 +46,7 @@ lat_cold uint64_t lat_amo_post_nbe(const char *call, struct shmem_ctx_impl *ctx,
     if (!uccs_far_pe(pe))
         return lat_amo_far(call, ctx, op, dest, size, value, cond, pe);
     lat_require(call);
-    uccs_far_amo_post(lat_ctx_lanes(ctx), pe, op, lat_far_place(call, "dest", dest, pe), size, value, cond, false, req);
+    uccs_far_amo_post(lat_ctx_lanes(ctx), pe, op, lat_far_place(call, "dest", dest, pe), size, value, cond, false, 0,
+                      req);
     return 0;
 }

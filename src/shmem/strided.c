@@ -78,7 +78,7 @@ lat_cold static void put_far(const char *call, struct shmem_ctx_impl *ctx, void 
     if (is_plain(&blocks))
         (req ? uccs_far_put_nb : uccs_far_put)(lat_ctx_lanes(ctx), pe, to, source, blocks.block * blocks.count, 0, req);
     else
-        uccs_far_put_blocks(lat_ctx_lanes(ctx), pe, to, source, &blocks, req);
+        uccs_far_put_blocks(lat_ctx_lanes(ctx), pe, to, source, &blocks, 0, req);
 }
 
 lat_cold static void get_far(const char *call, struct shmem_ctx_impl *ctx, void *dest, const void *source,

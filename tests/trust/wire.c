@@ -162,6 +162,35 @@ static void blocks(void)
     REFUSED(h, 8, "its blocks reach beyond any memory");
 }
 
+static void notices_behind_data(void)
+{
+    struct link_notice notice = {.what = FAR_SIGNAL_ADD, .signal_segment = FAR_HEAP, .signal_value = 5};
+    struct link_header h = to_heap(LINK_PUT_BLOCKS);
+    const size_t bytes = 16 + sizeof notice;
+    const uint64_t before = *(uint64_t *)(world_heap + 64);
+    notice.signal_offset = h.at.offset + 64;
+    h.put_blocks.block = 8;
+    h.put_blocks.stride = 16;
+    h.put_blocks.notices = 1;
+    memcpy(data + 16, &notice, sizeof notice);
+    CHECK(taken(h, bytes) && *(uint64_t *)(world_heap + 64) == before + 5);
+    REFUSED(h, sizeof notice, "its data is not a number of blocks");
+    REFUSED(h, sizeof notice - 1, "its put_blocks.notices are cut off");
+    h.put_blocks.notices = 2;
+    REFUSED(h, 16 + 2 * sizeof notice, "its put_blocks.notices are cut off");
+    h.put_blocks.notices = 1;
+    notice.what = FAR_SIGNAL_ADD + 1;
+    memcpy(data + 16, &notice, sizeof notice);
+    REFUSED(h, bytes, "its notice is none");
+    h = to_heap(LINK_GET);
+    h.asker = 1;
+    h.get.bytes = 8;
+    h.get.notices = 1;
+    REFUSED(h, bytes, "it brings data");
+    memcpy(data, &notice, sizeof notice);
+    REFUSED(h, sizeof notice, "its notice is none");
+}
+
 static void asks(void)
 {
     struct link_header h = to_heap(LINK_GET);
@@ -349,6 +378,7 @@ int main(void)
     rows();
     notices();
     blocks();
+    notices_behind_data();
     asks();
     tokens();
     answers();

@@ -11,8 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PIECE TRANSPORT_SHORT
+#define PIECE (TRANSPORT_SHORT - 2 * UCCS_TYPE_MOST) /* leaves room for a notice */
 _Static_assert(PIECE % UCCS_TYPE_MOST == 0 && PIECE <= UINT32_MAX, "pieces end between elements; n fits the header");
+_Static_assert(PIECE + sizeof(struct link_notice) <= TRANSPORT_SHORT, "a piece with its notice keeps the order");
 
 /* --- At the origin */
 
@@ -42,18 +43,21 @@ struct job {
     struct uccs_far_lanes *on;
     int pe;
     bool later;
+    const struct uccs_far_with *with; /* goes with the last piece; or null */
     uccs_request_handle *handle;
     struct uccs_request *local;
 };
 
 static void change_piece(const struct job *job, struct uccs_far_place at, const struct uccs_change *change,
-                         const void *operand, void *result)
+                         const void *operand, void *result, bool last)
 {
     struct link_lane *lane = link_lane_of(job->on);
     const struct far_ask what = {.ask = {.bytes = uccs_change_bytes(change), .local = job->local}, .dest = result};
     struct far_ask *ask = result ? far_ask_later(&what, job->handle) : 0;
     struct link_message message = change_message(job->on, at, change, operand);
     message.later = job->later;
+    if (last && job->with)
+        message.header.change.notices = far_notice_behind(&message, job->with);
     if (ask) {
         link_ask_send(lane, job->pe, &message, &ask->ask);
         return;
@@ -71,7 +75,7 @@ static void change_pieces(const struct job *job, struct uccs_far_place at, const
     for (size_t left = change->n; left; left -= some.n) {
         some.n = left < most ? left : most;
         const size_t bytes = some.n * size;
-        change_piece(job, at, &some, operand, result);
+        change_piece(job, at, &some, operand, result, some.n == left);
         at.offset += bytes;
         operand += operand ? bytes : 0;
         result += result ? bytes : 0;
@@ -79,10 +83,10 @@ static void change_pieces(const struct job *job, struct uccs_far_place at, const
 }
 
 void uccs_far_change(struct uccs_far_lanes *on, int pe, struct uccs_far_place at, const struct uccs_change *change,
-                     const void *operand, void *result, bool later, uccs_request_handle *handle,
-                     struct uccs_request *local)
+                     const void *operand, void *result, bool later, const struct uccs_far_with *with,
+                     uccs_request_handle *handle, struct uccs_request *local)
 {
-    change_pieces(&(struct job){on, pe, later, handle, local}, at, change, operand, result);
+    change_pieces(&(struct job){on, pe, later, with, handle, local}, at, change, operand, result);
 }
 
 /* `all` has an owner and no parent, so nobody frees it. */
@@ -143,6 +147,10 @@ static bool land_change(struct link_arrival *arrival, const void *operand)
         apply_here(header, &change, to, operand, old);
     if (wanted)
         answer_change(arrival, old, old ? bytes : 0);
+    if (to && header->change.notices) {
+        const struct link_notice notice = far_notice_read(arrival, operand);
+        far_notice_do(arrival, &notice);
+    }
     return to || wanted;
 }
 

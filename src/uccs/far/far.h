@@ -28,7 +28,8 @@ struct uccs_far_place uccs_far_place(const void *addr);
 /* Returns this PE's address of a place in FAR_HEAP or FAR_IMAGE. */
 const void *uccs_far_address(struct uccs_far_place place);
 
-/* The target does this once the data of a put is there. */
+/* The target does this once an operation is applied: a put's data is there, an atomic is done, a get's data has left. One
+ * message brings both. Null, where it may be: nothing. */
 struct uccs_far_with {
     enum uccs_far_what what;
     struct uccs_far_place place; /* of the signal */
@@ -59,13 +60,15 @@ bool uccs_far_get(struct uccs_far_lanes *on, int pe, struct uccs_far_place from,
 /* Starts a get. The data is there after a quiet, or when the request completes. `ordered`: the target reads it after the
  * operations issued before on the lane. */
 void uccs_far_get_local(struct uccs_far_lanes *on, int pe, struct uccs_far_place from, void *dest, size_t bytes,
-                        uccs_counter counter, bool ordered, uccs_request_handle *request, struct uccs_request *local);
+                        const struct uccs_far_with *with, bool ordered, uccs_request_handle *request,
+                        struct uccs_request *local);
 void uccs_far_get_nb(struct uccs_far_lanes *on, int pe, struct uccs_far_place from, void *dest, size_t bytes,
                      uccs_counter counter, uccs_request_handle *request);
 /* Puts and gets of blocks. put_blocks copies the blocks, so the caller may reuse the source on return. get_blocks and
  * get_blocks_nb complete as uccs_far_get and uccs_far_get_nb do. */
 void uccs_far_put_blocks(struct uccs_far_lanes *on, int pe, struct uccs_far_place to, const void *source,
-                         const struct uccs_far_blocks *blocks, uccs_request_handle *request);
+                         const struct uccs_far_blocks *blocks, const struct uccs_far_with *with,
+                         uccs_request_handle *request);
 bool uccs_far_get_blocks(struct uccs_far_lanes *on, int pe, struct uccs_far_place from, void *dest,
                          const struct uccs_far_blocks *blocks);
 void uccs_far_get_blocks_local(struct uccs_far_lanes *on, int pe, struct uccs_far_place from, void *dest,
@@ -79,7 +82,8 @@ uint64_t uccs_far_amo(struct uccs_far_lanes *on, int pe, enum uccs_atomic op, st
 /* Starts an atomic operation. The old value is at `fetch`, `size` bytes, after a quiet, or when the request
  * completes. */
 void uccs_far_amo_local(struct uccs_far_lanes *on, int pe, const struct uccs_atomic_op *op, struct uccs_far_place at,
-                        void *fetch, uccs_request_handle *request, struct uccs_request *local);
+                        void *fetch, const struct uccs_far_with *with, uccs_request_handle *request,
+                        struct uccs_request *local);
 void uccs_far_amo_nb(struct uccs_far_lanes *on, int pe, enum uccs_atomic op, struct uccs_far_place at, size_t size,
                      uint64_t value, uint64_t cond, void *fetch, uccs_request_handle *request);
 /* Stores the low `size` bytes of a value. */
@@ -97,14 +101,15 @@ bool uccs_far_amo_fetch(struct uccs_far_lanes *on, int pe, enum uccs_atomic op, 
 /* Starts an atomic operation without fetching the old value, and returns at once. `later`: it may leave together with
  * others, since nobody waits for it yet. */
 void uccs_far_amo_post(struct uccs_far_lanes *on, int pe, enum uccs_atomic op, struct uccs_far_place at, size_t size,
-                       uint64_t value, uint64_t cond, bool later, uccs_request_handle *request);
+                       uint64_t value, uint64_t cond, bool later, const struct uccs_far_with *with,
+                       uccs_request_handle *request);
 /* Starts accumulates or a compare and swap on FAR_REGION, by messages that keep their order on the lane. The caller may
  * reuse the operand at once. Without `result` the change is an operation like a put; with it, the old values are there
  * after a quiet, or when one of the requests completes; these fail if the region has been released. `later`: nobody
  * waits for it yet. */
 void uccs_far_change(struct uccs_far_lanes *on, int pe, struct uccs_far_place at, const struct uccs_change *change,
-                     const void *operand, void *result, bool later, uccs_request_handle *request,
-                     struct uccs_request *local);
+                     const void *operand, void *result, bool later, const struct uccs_far_with *with,
+                     uccs_request_handle *request, struct uccs_request *local);
 /* The same with a result, and waits for it. Returns false when the region has been released. */
 bool uccs_far_change_fetch(struct uccs_far_lanes *on, int pe, struct uccs_far_place at,
                            const struct uccs_change *change, const void *operand, void *result);

@@ -30,6 +30,12 @@ static inline uint8_t far_count_kind(uccs_counter counter)
     return uccs_counter_of_job(counter) || uccs_counter_opened(counter) ? FAR_COUNT : FAR_LATE;
 }
 
+/* notice.c. Describes what the target does behind an operation. */
+struct link_notice far_notice_of(const struct uccs_far_with *with);
+/* Puts a notice behind the message's data, which may be null, in a buffer that goes with the message. Returns how many
+ * notices there are now: 1. */
+uint8_t far_notice_behind(struct link_message *message, const struct uccs_far_with *with);
+
 /* way.c. Returns the best way of an operation on this segment. */
 enum far_operation { FAR_PUTS, FAR_GETS, FAR_PUTS_AND_TELLS };
 enum link_way far_way(enum far_operation operation, uint32_t segment, size_t bytes);
@@ -56,6 +62,11 @@ typedef char *far_segment_find(uint64_t *offset, size_t *limit);
 
 /* room.c */
 char *far_room_find(uint64_t *offset, size_t *limit);
+
+/* notice.c. Counts or signals, once an operation is applied. */
+void far_notice_do(struct link_arrival *arrival, const struct link_notice *notice);
+/* Returns the notice behind the data of an arrival; ends the job when it is none. */
+struct link_notice far_notice_read(const struct link_arrival *arrival, const void *data);
 
 /* serve.c. far_answer answers an atomic or a question about a region; `done` false: it failed. */
 void far_answer(struct link_arrival *arrival, uint64_t asker, uint64_t old, bool done);

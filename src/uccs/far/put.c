@@ -12,21 +12,6 @@ struct uccs_request *far_request_of(uccs_request_handle *handle)
     return request;
 }
 
-static void attach(struct link_header *header, const struct uccs_far_with *with)
-{
-    bool counts = with->what == FAR_COUNT;
-    header->put.what = counts ? far_count_kind(with->value) : (uint8_t)with->what;
-    header->put.signal_segment = (uint8_t)with->place.segment;
-    if (counts) {
-        header->put.counter = with->value;
-        header->put.weight = with->weight;
-    } else {
-        header->put.signal_offset = with->place.offset;
-        header->put.signal_region = with->place.region;
-        header->put.signal_value = with->value;
-    }
-}
-
 static struct link_header put_header(enum link_kind kind, struct uccs_far_place to)
 {
     return (struct link_header){.kind = (uint8_t)kind, .segment = (uint8_t)to.segment, .at = {to.offset, to.region}};
@@ -65,7 +50,7 @@ static void put(struct uccs_far_lanes *on, int pe, struct uccs_far_place to, con
                                    .counts = true,
                                    .later = !flag && !with};
     if (with)
-        attach(&message.header, with);
+        message.header.put = far_notice_of(with);
     track_source(&message);
     link_make_room(lane);
     if (local)
@@ -89,7 +74,8 @@ void uccs_far_put_local(struct uccs_far_lanes *on, int pe, struct uccs_far_place
 
 /* Packs the blocks into one message, which the target unpacks. The operation owns the packed copy. */
 void uccs_far_put_blocks(struct uccs_far_lanes *on, int pe, struct uccs_far_place to, const void *source,
-                         const struct uccs_far_blocks *blocks, uccs_request_handle *handle)
+                         const struct uccs_far_blocks *blocks, const struct uccs_far_with *with,
+                         uccs_request_handle *handle)
 {
     const size_t bytes = blocks->block * blocks->count;
     struct uccs_request *request = far_request_of(handle);
@@ -107,6 +93,8 @@ void uccs_far_put_blocks(struct uccs_far_lanes *on, int pe, struct uccs_far_plac
                                    .counts = true};
     message.header.put_blocks.block = blocks->block;
     message.header.put_blocks.stride = blocks->there;
+    if (with)
+        message.header.put_blocks.notices = far_notice_behind(&message, with);
     struct link_lane *lane = link_lane_of(on);
     link_make_room(lane);
     link_issue(lane, pe, &message);
@@ -145,7 +133,7 @@ void uccs_far_parcel(int pe, const struct uccs_far_parcel *parcel, uint32_t *hel
                                    .bytes = parcel->bytes,
                                    .left = drop_hold,
                                    .cookie = held};
-    attach(&message.header, &parcel->with);
+    message.header.put = far_notice_of(&parcel->with);
     (void)atomic_fetch_add_relaxed(held, 1); /* released by drop_hold */
     link_issue(link_service(), pe, &message);
 }

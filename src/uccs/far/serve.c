@@ -55,50 +55,32 @@ static bool land_put(struct link_arrival *arrival, const void *data)
     return to;
 }
 
-/* Stores a signal, or adds to it. In memory of the locked domain node peers change the word under a lock. */
-static void do_signal(struct link_arrival *arrival)
-{
-    const struct link_header *header = &arrival->header;
-    const uint64_t value = header->put.signal_value;
-    const bool add = header->put.what == FAR_SIGNAL_ADD;
-    struct link_header at = {.from = header->from, .segment = header->put.signal_segment};
-    at.at.region = header->put.signal_region;
-    uint64_t *signal = far_word_of(&at, header->put.signal_offset, sizeof *signal);
-    if (lat_unlikely(!signal)) {
-        link_refuse(arrival);
-    } else if (at.segment == FAR_REGION && uccs_region_locked(at.at.region, signal)) {
-        const struct uccs_atomic_op op = {add ? UCCS_ATOMIC_ADD : UCCS_ATOMIC_SET, sizeof value, value, 0};
-        (void)uccs_atomic_apply_locked(&op, signal);
-    } else if (add) {
-        atomic_fetch_add_acqrel(signal, value); /* acquire: signal_wait_until */
-    } else {
-        atomic_store_release(signal, value);
-    }
-}
-
-/* Counts or signals, once the data of a put is there. */
 static void announce_put(struct link_arrival *arrival)
 {
-    const struct link_header *header = &arrival->header;
-    switch (header->put.what) {
-    case FAR_NOTHING: break;
-    case FAR_COUNT: uccs_counter_arrive_here(header->put.counter, header->put.weight); break;
-    case FAR_LATE: uccs_counter_late(header->put.counter, uccs_core.me); break;
-    default: do_signal(arrival);
-    }
+    far_notice_do(arrival, &arrival->header.put);
+}
+
+/* Does what the notice behind the data says. */
+static void notify(struct link_arrival *arrival, const void *data)
+{
+    const struct link_notice notice = far_notice_read(arrival, data);
+    far_notice_do(arrival, &notice);
 }
 
 static bool land_blocks(struct link_arrival *arrival, const void *data)
 {
     const struct link_header *header = &arrival->header;
     const size_t block = header->put_blocks.block;
-    for (size_t i = 0; i * block < arrival->bytes; i++) {
+    const size_t bytes = arrival->bytes - header->put_blocks.notices * sizeof(struct link_notice);
+    for (size_t i = 0; i * block < bytes; i++) {
         uint64_t offset = header->at.offset + (uint64_t)((ptrdiff_t)i * header->put_blocks.stride);
         char *to = far_place_of(header, offset, block);
         if (!to)
             return false;
         store(to, (const char *)data + i * block, block);
     }
+    if (header->put_blocks.notices)
+        notify(arrival, data);
     return true;
 }
 
@@ -131,50 +113,66 @@ static uint64_t apply_atomic(const struct link_header *header, void *to)
 }
 
 /* Returns false when the region has been released and no answer tells of that. */
-static bool land_atomic(struct link_arrival *arrival, const void *unused)
+static bool land_atomic(struct link_arrival *arrival, const void *data)
 {
     const struct link_header *header = &arrival->header;
     void *to = far_word_of(header, header->at.offset, header->amo.size);
     uint64_t old = to ? apply_atomic(header, to) : 0;
-    (void)unused;
     if (header->amo.asker)
         far_answer(arrival, header->amo.asker, old, to);
+    if (to && header->amo.notices)
+        notify(arrival, data);
     return to || header->amo.asker;
 }
 
 /* --- Gets */
 
-/* Counts a get once its data has left. */
-static void count_get(void *counter)
+/* The notice of a get, which waits until the data has left. */
+struct told {
+    struct link_arrival arrival;
+    struct link_notice notice;
+};
+
+static void tell_of_get(void *cookie)
 {
-    uccs_counter_arrive_here((uintptr_t)counter, 1);
+    struct told *told = cookie;
+    far_notice_do(&told->arrival, &told->notice);
+    free(told);
+}
+
+static struct told *told_of(const struct link_arrival *arrival, const void *data)
+{
+    struct told *told = malloc(sizeof *told);
+    if (!told)
+        watch_fail("no memory for a get of PE %u", arrival->header.from);
+    *told = (struct told){*arrival, far_notice_read(arrival, data)};
+    return told;
 }
 
 /* Answers a get; `from` null: the region has been released. */
 static void answer_get(struct link_arrival *arrival, uint64_t asker, const void *from, size_t bytes, void *buffer,
-                       uccs_counter counter)
+                       struct told *told)
 {
     struct link_message answer = {.header.kind = LINK_DATA,
                                   .data = from,
                                   .bytes = from ? bytes : 0,
                                   .buffer = buffer,
-                                  .left = counter ? count_get : 0,
-                                  .cookie = (void *)(uintptr_t)counter};
+                                  .left = told ? tell_of_get : 0,
+                                  .cookie = told};
     answer.header.answer.asker = asker;
     answer.header.answer.failed = !from;
     link_answer(arrival->origin, &answer);
 }
 
-/* Sends from the memory itself, so the get sees its content at the time of sending. */
-static void serve_get(struct link_arrival *arrival)
+/* Sends from the memory itself, so the get sees its content at the time of sending. A refused get tells nobody. */
+static bool serve_get(struct link_arrival *arrival, const void *data)
 {
     const struct link_header *header = &arrival->header;
     const char *from = far_place_of(header, header->at.offset, header->get.bytes);
-    if (header->get.what == FAR_LATE)
-        uccs_counter_late(header->get.counter, uccs_core.me);
     atomic_fence_acquire(); /* the get sees data that an earlier flag announced */
     answer_get(arrival, header->get.asker, from, header->get.bytes, 0,
-               header->get.what == FAR_COUNT ? header->get.counter : 0);
+               from && header->get.notices ? told_of(arrival, data) : 0);
+    return true;
 }
 
 static void serve_get_blocks(struct link_arrival *arrival)
@@ -198,5 +196,5 @@ const struct link_handler far_on_parcel = {.room = room_for_put, .land = land_pu
 const struct link_handler far_on_put_blocks = {.counts = true, .land = land_blocks};
 const struct link_handler far_on_flag = {.loose = true, .landed = land_flag};
 const struct link_handler far_on_amo = {.counts = true, .land = land_atomic};
-const struct link_handler far_on_get = {.landed = serve_get};
+const struct link_handler far_on_get = {.land = serve_get};
 const struct link_handler far_on_get_blocks = {.landed = serve_get_blocks};

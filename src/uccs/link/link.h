@@ -200,6 +200,9 @@ struct link_handler {
     void (*landed)(struct link_arrival *arrival);
 };
 
+/* Ends the job with a line unless a notice behind the data of a message is one. Whoever reads the notice calls it first. */
+void link_notice_check(const struct link_header *header, const struct link_notice *notice, size_t bytes);
+
 /* Tells the origin that an operation has failed, as a refusal of its data does. */
 void link_refuse(const struct link_arrival *arrival);
 

@@ -13,11 +13,11 @@ static bool is_in(uint32_t segment, uint32_t segments)
     return segment < FAR_SEGMENTS && segments >> segment & 1;
 }
 
-static bool is_notice(const struct link_header *h)
+static bool is_notice(const struct link_notice *notice)
 {
-    if (h->put.what != FAR_SIGNAL_SET && h->put.what != FAR_SIGNAL_ADD)
-        return h->put.what < FAR_SIGNAL_SET;
-    return is_in(h->put.signal_segment, ANYWHERE);
+    if (notice->what != FAR_SIGNAL_SET && notice->what != FAR_SIGNAL_ADD)
+        return notice->what < FAR_SIGNAL_SET;
+    return is_in(notice->signal_segment, ANYWHERE);
 }
 
 /* Returns true when the blocks have bytes, these do not overflow, and every offset of a block is within 2^63 bytes. */
@@ -49,7 +49,8 @@ static bool is_sent_far(const struct link_header *h)
     if (lat_unlikely(!(condition))) \
         return words;
 #define PLACE(segments) RULE(is_in(h->segment, segments), "it names memory that no such message reaches")
-#define NOTICE RULE(is_notice(h), "its notice is none")
+#define NO_NOTICE "its notice is none"
+#define NOTICE RULE(is_notice(&h->put), NO_NOTICE)
 #define TOKEN(field) RULE(h->field, "it has no token")
 #define BELOW(field, n) RULE(h->field < (n), "its " #field " is too large")
 #define SPAN(block, count, stride) \
@@ -112,4 +113,10 @@ void link_check(const struct link_header *header, size_t bytes)
         why = wire[header->kind].valid(header, bytes);
     if (lat_unlikely(why != 0))
         refuse(header, bytes, why);
+}
+
+void link_notice_check(const struct link_header *header, const struct link_notice *notice, size_t bytes)
+{
+    if (lat_unlikely(!is_notice(notice)))
+        refuse(header, bytes, NO_NOTICE);
 }

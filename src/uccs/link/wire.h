@@ -55,6 +55,20 @@ struct link_memory {
     uint64_t offset, region;
 };
 
+/* What the target does once an operation is applied. A put has it in the header. In other operations `notices` is 1 when
+ * it lies behind the data. */
+struct link_notice {
+    uint8_t what, signal_segment; /* what: enum uccs_far_what */
+    union {
+        uint64_t counter, signal_offset;
+    };
+    union {
+        int64_t weight;
+        uint64_t signal_value;
+    };
+    uint64_t signal_region;
+};
+
 struct link_header {
     uint8_t kind;       /* enum link_kind */
     uint8_t segment;    /* of `at`: enum uccs_far_segment */
@@ -66,26 +80,17 @@ struct link_header {
         struct {
             struct link_memory at;
             union {
-                struct {
-                    uint8_t what, signal_segment; /* what: enum uccs_far_what */
-                    union {
-                        uint64_t counter, signal_offset;
-                    };
-                    union {
-                        int64_t weight;
-                        uint64_t signal_value;
-                    };
-                    uint64_t signal_region;
-                } put; /* and parcel */
+                struct link_notice put; /* and parcel */
                 struct {
                     uint64_t block; /* bytes */
                     int64_t stride;
+                    uint8_t notices;
                 } put_blocks;
                 uint64_t asker; /* token of the ask, the first word of all that are asked; the answer brings it back */
                 struct {
                     uint64_t asker;
-                    uint64_t bytes, counter;
-                    uint8_t what; /* enum uccs_far_what */
+                    uint64_t bytes;
+                    uint8_t notices;
                 } get;
                 struct {
                     uint64_t asker, block, count;
@@ -95,11 +100,13 @@ struct link_header {
                     uint64_t asker; /* 0: nobody wants the old value */
                     uint64_t operand, compare;
                     uint8_t what, size; /* what: enum uccs_atomic */
+                    uint8_t notices;
                 } amo;
                 struct {
                     uint64_t asker; /* 0: nobody wants the old values */
                     uint32_t n;     /* elements */
                     uint8_t type, how;
+                    uint8_t notices;
                 } change; /* struct uccs_change */
                 struct {
                     uint64_t value;

@@ -42,6 +42,15 @@ static struct uccs_far_with signal_of(const struct uccs_signal *signal)
                                   .value = signal->value};
 }
 
+/* What goes with the last message of an operation: its signal, else its count. Returns null for neither. */
+static const struct uccs_far_with *notice_of(const struct uccs_rma *rma, struct uccs_far_with *with)
+{
+    if (!uccs_rma_tells(rma))
+        return 0;
+    *with = rma->op->signal ? signal_of(rma->op->signal) : count_of(rma->op);
+    return with;
+}
+
 /* Sends a message behind the operation. */
 static void send_behind(const struct uccs_rma *rma, const struct uccs_far_with *with)
 {
@@ -50,17 +59,29 @@ static void send_behind(const struct uccs_rma *rma, const struct uccs_far_with *
     uccs_far_put_nb(on, rma->memory->owner, (struct uccs_far_place){.segment = FAR_HEAP}, 0, 0, with, rma->request);
 }
 
-/* Counts and signals operations that do not do so by themselves. */
-static void tell(const struct uccs_rma *rma, bool count, bool signal)
+/* Counts behind an operation whose message has brought its signal. */
+static void count_behind(const struct uccs_rma *rma)
 {
-    if (count && rma->op->counter) {
-        const struct uccs_far_with with = count_of(rma->op);
+    if (!rma->op->counter || !rma->op->signal)
+        return;
+    const struct uccs_far_with with = count_of(rma->op);
+    send_behind(rma, &with);
+}
+
+/* Counts and signals behind an operation whose messages do neither. */
+static void tell_behind(const struct uccs_rma *rma)
+{
+    struct uccs_far_with with;
+    if (notice_of(rma, &with))
         send_behind(rma, &with);
-    }
-    if (signal && rma->op->signal) {
-        const struct uccs_far_with with = signal_of(rma->op->signal);
-        send_behind(rma, &with);
-    }
+    count_behind(rma);
+}
+
+/* The last of several messages may overtake the others unless it stays behind them, as its notice must. */
+static void keep_last(const struct uccs_rma *rma)
+{
+    if (uccs_rma_tells(rma))
+        link_track_fence(link_track_of(lanes_of(rma)));
 }
 
 /* Returns the error of an operation that the target has refused: UCCS_ERR_STALE, or, when the memory is dynamic and not
@@ -95,28 +116,41 @@ static void put_bytes(const struct uccs_rma *rma, size_t offset, const void *sou
         uccs_far_put(lanes_of(rma), rma->memory->owner, to, source, length, with, rma->request);
 }
 
-/* Data and signal, or data and count, are one message. */
 static int put_one(const struct uccs_rma *rma)
 {
-    const struct uccs_op *op = rma->op;
     struct uccs_far_with with;
     struct uccs_request *local = local_of(rma);
-    if (op->signal)
-        with = signal_of(op->signal);
-    else if (op->counter)
-        with = count_of(op);
-    put_bytes(rma, rma->offset, rma->local, rma->length, uccs_rma_tells(rma) ? &with : 0, local);
-    tell(rma, op->signal, false);
+    put_bytes(rma, rma->offset, rma->local, rma->length, notice_of(rma, &with), local);
+    count_behind(rma);
     return put_issued(rma, local);
+}
+
+/* Returns the number of the last piece with bytes, or SIZE_MAX. */
+static size_t last_piece(const struct uccs_rma *rma)
+{
+    size_t last = SIZE_MAX;
+    for (size_t i = 0; i < rma->n; i++)
+        if (rma->pieces[i].length)
+            last = i;
+    return last;
 }
 
 static int put_pieces(const struct uccs_rma *rma)
 {
+    struct uccs_far_with with;
     struct uccs_request *local = local_of(rma);
-    for (size_t i = 0; i < rma->n; i++)
-        if (rma->pieces[i].length)
-            put_bytes(rma, rma->pieces[i].offset, rma->pieces[i].local, rma->pieces[i].length, 0, local);
-    tell(rma, true, true);
+    const size_t last = last_piece(rma);
+    for (size_t i = 0; i < rma->n && last != SIZE_MAX; i++) {
+        const struct uccs_piece *piece = &rma->pieces[i];
+        if (i == last && i)
+            keep_last(rma);
+        if (piece->length)
+            put_bytes(rma, piece->offset, piece->local, piece->length, i == last ? notice_of(rma, &with) : 0, local);
+    }
+    if (last == SIZE_MAX)
+        tell_behind(rma);
+    else
+        count_behind(rma);
     return put_issued(rma, local);
 }
 
@@ -140,13 +174,21 @@ static struct pack pack_of(const struct uccs_rma *rma, size_t first)
 static int put_blocks(const struct uccs_rma *rma)
 {
     const struct uccs_stride *s = rma->blocks;
-    for (size_t i = 0; i < s->count && s->block;) {
+    struct uccs_far_with with;
+    const bool some = s->count && s->block;
+    for (size_t i = 0; some && i < s->count;) {
         const struct pack pack = pack_of(rma, i);
+        const bool last = i + pack.blocks.count == s->count;
+        if (last && i)
+            keep_last(rma);
         uccs_far_put_blocks(lanes_of(rma), rma->memory->owner, place_of(rma->memory, pack.offset), pack.local,
-                            &pack.blocks, rma->request);
+                            &pack.blocks, last ? notice_of(rma, &with) : 0, rma->request);
         i += pack.blocks.count;
     }
-    tell(rma, true, true);
+    if (some)
+        count_behind(rma);
+    else
+        tell_behind(rma);
     return put_issued(rma, 0);
 }
 
@@ -157,20 +199,20 @@ static int put(const struct uccs_rma *rma)
 
 /* --- Gets and atomics. Those that wait for their data count and signal by a message behind it. */
 
-/* Returns true when the message of a get carries its counter, which the target raises by 1. */
-static bool counts_itself(const struct uccs_rma *rma)
+/* Returns true when the message of a get carries its notice. A second one would go to the target before the data has left. */
+static bool tells_itself(const struct uccs_rma *rma)
 {
     const struct uccs_op *op = rma->op;
-    return op->nonblocking && op->counter && !op->signal && (op->weight == 0 || op->weight == 1) && !rma->blocks &&
-           !rma->pieces && rma->length;
+    return op->nonblocking && !op->counter != !op->signal && !rma->blocks && !rma->pieces && rma->length;
 }
 
 static void start_get(const struct uccs_rma *rma, size_t offset, void *dest, size_t length, uccs_request_t *request,
                       struct uccs_request *local)
 {
+    struct uccs_far_with with;
     if (length)
         uccs_far_get_local(lanes_of(rma), rma->memory->owner, place_of(rma->memory, offset), dest, length,
-                           counts_itself(rma) ? rma->op->counter : 0, uccs_rma_ordered(rma), request, local);
+                           tells_itself(rma) ? notice_of(rma, &with) : 0, uccs_rma_ordered(rma), request, local);
 }
 
 static void start_gets(const struct uccs_rma *rma, uccs_request_t *request, struct uccs_request *local)
@@ -232,18 +274,28 @@ static bool fetch_now(const struct uccs_rma *rma)
     return good;
 }
 
+/* A change of no element is no message. */
+static void tell_of_change(const struct uccs_rma *rma)
+{
+    if (rma->change->n)
+        count_behind(rma);
+    else
+        tell_behind(rma);
+}
+
 static int fetch_later(const struct uccs_rma *rma)
 {
+    struct uccs_far_with with;
     struct uccs_request *local = local_of(rma);
     if (rma->change) {
         uccs_far_change(lanes_of(rma), rma->memory->owner, place_of(rma->memory, rma->offset), rma->change, rma->local,
-                        rma->result, true, rma->request, local);
-        tell(rma, true, true);
+                        rma->result, true, notice_of(rma, &with), rma->request, local);
+        tell_of_change(rma);
     } else if (rma->atomic) {
         const struct uccs_atomic_op a = sent_atomic(rma);
         uccs_far_amo_local(lanes_of(rma), rma->memory->owner, &a, place_of(rma->memory, rma->offset), rma->result,
-                           rma->request, local);
-        tell(rma, true, true);
+                           notice_of(rma, &with), rma->request, local);
+        count_behind(rma);
     } else {
         start_gets(rma, rma->request, local);
     }
@@ -256,29 +308,31 @@ static int fetch_later(const struct uccs_rma *rma)
 static int fetch(struct uccs_rma *rma)
 {
     const bool get = rma->kind == RMA_GET;
-    if (rma->op->nonblocking && (!get || !uccs_rma_tells(rma) || counts_itself(rma)))
+    if (rma->op->nonblocking && (!get || !uccs_rma_tells(rma) || tells_itself(rma)))
         return fetch_later(rma);
     if (!(get ? get_now(rma) : fetch_now(rma)))
         return refused(rma->memory);
     uccs_rma_done(rma);
-    tell(rma, true, true);
+    tell_behind(rma);
     return UCCS_OK;
 }
 
 static int post_atomic(const struct uccs_rma *rma)
 {
     const struct uccs_atomic_op *a = rma->atomic;
+    struct uccs_far_with with;
     uccs_far_amo_post(lanes_of(rma), rma->memory->owner, a->what, place_of(rma->memory, rma->offset), a->size,
-                      a->operand, a->compare, rma->op->nonblocking, rma->request);
-    tell(rma, true, true);
+                      a->operand, a->compare, rma->op->nonblocking, notice_of(rma, &with), rma->request);
+    count_behind(rma);
     return put_issued(rma, 0);
 }
 
 static int post_change(const struct uccs_rma *rma)
 {
+    struct uccs_far_with with;
     uccs_far_change(lanes_of(rma), rma->memory->owner, place_of(rma->memory, rma->offset), rma->change, rma->local, 0,
-                    rma->op->nonblocking, rma->request, 0);
-    tell(rma, true, true);
+                    rma->op->nonblocking, notice_of(rma, &with), rma->request, 0);
+    tell_of_change(rma);
     return put_issued(rma, 0);
 }
 

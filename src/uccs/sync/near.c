@@ -96,7 +96,7 @@ void uccs_flags_meet(const struct uccs_team *team)
         if (theirs)
             atomic_fetch_add_release(theirs, 1); /* acquire: the load below, at its owner */
         else
-            uccs_far_amo_post(0, pe, UCCS_ATOMIC_ADD, uccs_far_place(&team->flags[round]), sizeof(long), 1, 0, false,
+            uccs_far_amo_post(0, pe, UCCS_ATOMIC_ADD, uccs_far_place(&team->flags[round]), sizeof(long), 1, 0, false, 0,
                               0);
         struct uccs_wait wait uccs_scoped = {.on = uccs_await_team(team, 0)};
         while (atomic_load_acquire(&team->flags[round]) < 0)
