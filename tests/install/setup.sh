@@ -1,9 +1,12 @@
 #!/usr/bin/env bash
 # In a fresh minimal system (./dev bare setup): plays a runner of GitHub's. It runs the action's step with the files that a
 # runner gives it, then the steps of the sample workflow. Once it builds the checkout, once it takes the wheel of build/dist.
+# "setup.sh here" does so on this machine, without the steps of the container file, which would install packages.
 set -euo pipefail
 cd "$(dirname "$(readlink -f "$0")")/../.."
 root=$PWD
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
 say() { printf 'setup test: %s\n' "$*"; }
 fail() { printf 'setup test: %s\n' "$*" >&2; exit 1; }
 
@@ -22,7 +25,7 @@ END
 
 play() { # WHEEL or nothing
     local folder line
-    folder=$(mktemp -d)
+    folder=$(mktemp -d "$work/XXXXXX")
     export GITHUB_ENV=$folder/env GITHUB_PATH=$folder/path GITHUB_OUTPUT=$folder/output RUNNER_TEMP=$folder
     unset RUNNER_TOOL_CACHE
     : >"$GITHUB_ENV"; : >"$GITHUB_PATH"; : >"$GITHUB_OUTPUT"
@@ -32,7 +35,7 @@ play() { # WHEEL or nothing
     (
         PATH=$(tac "$GITHUB_PATH" | paste -sd:):$PATH
         while read -r line; do export "${line?}"; done <"$GITHUB_ENV"
-        cd "$(mktemp -d)"
+        cd "$(mktemp -d "$work/XXXXXX")"
         bash -e -o pipefail -c "$(step "$root/packaging/github/workflow.yml" 'Build and run')" | grep -cE '^PE [0-3] of 4$' | grep -qx 4 ||
             fail "the sample workflow's step"
         # The next step of the workflow works on what the first has built.
@@ -65,14 +68,18 @@ END
     grep -q 'verified' /tmp/container.log || fail "the demonstration"
 }
 
-command -v python3 >/dev/null || { apt-get -q update && DEBIAN_FRONTEND=noninteractive apt-get -y -q install --no-install-recommends python3; } >/dev/null
+here=${1:-}
+install_packages() { { apt-get -q update && DEBIAN_FRONTEND=noninteractive apt-get -y -q install --no-install-recommends "$@"; } >/dev/null; }
+[ -n "$here" ] || command -v python3 >/dev/null || install_packages python3
 say "the action builds the checkout"
 play ""
 if compgen -G 'build/dist/lateral-*.whl' >/dev/null; then
     say "the action takes a wheel"
-    DEBIAN_FRONTEND=noninteractive apt-get -y -q install --no-install-recommends python3-venv >/dev/null
+    [ -n "$here" ] || install_packages python3-venv
     play "$(echo "$root"/build/dist/lateral-*.whl)"
 fi
-say "the container file's steps"
-container
+if [ -z "$here" ]; then
+    say "the container file's steps"
+    container
+fi
 say "the action and the sample workflow hold"

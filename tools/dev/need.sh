@@ -97,6 +97,15 @@ need_for_tests() {
     need_install
 }
 
+# Ubuntu's package of that name brings a snap, which many machines cannot run; there the site is read without a browser.
+need_for_packages() {
+    if command -v chromium >/dev/null 2>&1 || command -v google-chrome >/dev/null 2>&1; then return; fi
+    if grep -qs '^ID=debian$' /etc/os-release; then
+        need_package chromium "looks at the documentation as a reader does"
+        need_install
+    fi
+}
+
 need_for_slurm() {
     need_tool slurmctld slurmctld "the tests start a small Slurm cluster"
     need_tool slurmd slurmd "the tests start a small Slurm cluster"
