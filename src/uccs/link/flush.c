@@ -6,13 +6,31 @@
 
 #include <stdlib.h>
 
+/* Takes an idle flush of the lane, with its room for requests, so that the lane's lock is seldom held by an allocation. */
 static struct link_flush *new_flush(struct link_peer *peer)
 {
-    struct link_flush *flush = calloc(1, sizeof *flush);
-    if (!flush)
+    struct link_lane *lane = peer->lane;
+    struct link_flush *flush = lane->idle_flush;
+    if (lat_likely(flush != 0))
+        lane->idle_flush = flush->next;
+    else if (!(flush = calloc(1, sizeof *flush)))
         watch_fail("no memory for a flush of PE %d", peer->pe);
-    flush->peer = peer;
+    *flush = (struct link_flush){.peer = peer, .requests = flush->requests, .room = flush->room};
     return flush;
+}
+
+#define KEPT_ROOM 1024 /* requests for which an idle flush keeps room at most */
+
+static void drop(struct link_flush *flush)
+{
+    struct link_lane *lane = flush->peer->lane;
+    if (flush->room > KEPT_ROOM) {
+        free(flush->requests);
+        flush->requests = 0;
+        flush->room = 0;
+    }
+    flush->next = lane->idle_flush;
+    lane->idle_flush = flush;
 }
 
 static void append(struct link_flush *flush, struct uccs_request *request, struct link_mark *mark)
@@ -38,7 +56,8 @@ static bool take_failed(struct link_peer *peer)
     return failed;
 }
 
-/* Ends one part of a flush. The reply names the tracks of the refused operations, not their requests, so all requests of operations fail. */
+/* Ends one part of a flush. The reply names the tracks of the refused operations, not their requests, so all requests of
+ * operations fail. */
 static void end_part(struct link_flush *flush)
 {
     struct link_peer *peer = flush->peer;
@@ -51,8 +70,7 @@ static void end_part(struct link_flush *flush)
         const struct link_hanging *hanging = &flush->requests[i];
         uccs_request_finish(hanging->request, hanging->mark ? link_mark_take_refused(hanging->mark) : failed);
     }
-    free(flush->requests);
-    free(flush);
+    drop(flush);
 }
 
 /* The target counts the messages that it has applied and does not know which they are, so later ones must not overtake

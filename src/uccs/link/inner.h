@@ -65,6 +65,7 @@ struct link_flush {
         struct uccs_request *request;
         struct link_mark *mark; /* the request fails when this has refused operations; null: when any was refused */
     } * requests;
+    struct link_flush *next; /* while it is idle */
 };
 
 /* A message that must wait for its predecessors, with its data. */
@@ -163,6 +164,7 @@ struct link_lane {
     uint32_t some;    /* 0: all operations are answered; a hint, exact for the thread that issued; relaxed */
     uint32_t polls;   /* grows while the program itself polls; relaxed */
     struct link_send *idle;
+    struct link_flush *idle_flush;
     struct link_tokens tokens; /* of what this lane has asked */
     /* Asks without a flag, in the order of their numbers. */
     uint64_t asked;

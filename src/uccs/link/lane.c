@@ -143,6 +143,12 @@ void link_lane_free(struct link_lane *lane)
     free(lane->peers);
     free(lane->spare);
     link_token_close(&lane->tokens);
+    while (lane->idle_flush) {
+        struct link_flush *flush = lane->idle_flush;
+        lane->idle_flush = flush->next;
+        free(flush->requests);
+        free(flush);
+    }
     while (lane->idle) {
         struct link_send *send = lane->idle;
         lane->idle = send->next;
