@@ -99,7 +99,8 @@ struct transport {
      *
      * Completion: DONE, or `finished`, tells the origin that it may reuse the source of a put, or that the data of a get
      * is there. That a put is in the target's memory is known only when a flush that was
-     * started later is done. A failed operation (the target has withdrawn the memory) need not break the connection.
+     * started later is done. A failed operation (the target has withdrawn the memory) need not break the connection. A put
+     * may fail after its source was free; then the next flush that covers it fails.
      *
      * Order: none between these operations, nor between them and messages, unless a flush is done or `order` has been
      * called in between. The network stores aligned elements of 1, 2, 4 and 8 bytes whole. */

@@ -13,6 +13,13 @@
  * env: LATERAL_FAULT=seed=3,hold=20,steps=200
  * case: ucx
  * env: LATERAL_TRANSPORTS=ucx
+ * case: rdma
+ * env: LATERAL_TRANSPORTS=ucx LATERAL_WIRE=rdma
+ * labels: again
+ * case: wire
+ * env: LATERAL_TRANSPORTS=sim:ucx LATERAL_SIM=seed=1,hold=50
+ * case: wire_order
+ * env: LATERAL_TRANSPORTS=sim:ucx LATERAL_SIM=seed=2,hold=90,steps=40,order=1
  */
 #include "../conform/check.h"
 

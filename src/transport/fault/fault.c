@@ -8,11 +8,9 @@
  *
  * Threads: transport.h; everything of a lane is under its lock. Only progress moves held operations on; `step` counts
  * its calls. Lists may change whenever an event is raised, so each search starts at the front again. */
-#include "transport/transport.h"
-
+#include "transport/around.h"
 #include "transport/fault/fault.h"
 
-#include <dlfcn.h>
 #include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -230,22 +228,6 @@ static void broken(void *owner, int pe, const char *why)
     events->broken(lane->owner, pe, why);
 }
 
-static const char *load_inner(void)
-{
-    Dl_info here;
-    char path[PATH_MAX + 32];
-    const char *name = getenv("LATERAL_TRANSPORTS");
-    name = name ? strchr(name, ':') : 0;
-    if (!name || !dladdr((void *)&load_inner, &here))
-        return "there is none behind it: LATERAL_TRANSPORTS=fault:ucx";
-    const char *slash = strrchr(here.dli_fname, '/');
-    snprintf(path, sizeof path, "%.*s/liblateral-%.16s.so", slash ? (int)(slash - here.dli_fname) : 1,
-             slash ? here.dli_fname : ".", name + 1);
-    void *module = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-    inner = module ? dlsym(module, TRANSPORT_SYMBOL) : 0;
-    return inner ? 0 : "the one behind it cannot be loaded";
-}
-
 static const char *fault_open(const struct transport_events *to, int pe, int npes, int onesided)
 {
     static const struct transport_events own = {arrived, finished, broken};
@@ -254,7 +236,7 @@ static const char *fault_open(const struct transport_events *to, int pe, int npe
     me = pe;
     calls = 0;
     if (!why && !inner)
-        why = load_inner();
+        why = transport_load_behind("fault", &inner);
     if (!why && fails(FAULT_OPEN))
         why = "the test wants it so";
     (void)onesided; /* this transport delays messages alone */

@@ -241,7 +241,8 @@ static bool images_agree(uint32_t size)
 static uint32_t pretended_size(void)
 {
     uint32_t size = rte.nodes == 1 ? (uint32_t)env_number(ENV_NODE_SIZE) : 0;
-    if (strcmp(env_text(ENV_TRANSPORTS), "ucx") == 0 || (!size && strcmp(env_text(ENV_TRANSPORTS), "fault:ucx") == 0))
+    const char *transport = env_text(ENV_TRANSPORTS);
+    if (strcmp(transport, "ucx") == 0 || (!size && strchr(transport, ':'))) /* fault:ucx, sim:ucx */
         size = 1;
     return size && size < (uint32_t)rte.node_size ? size : (uint32_t)rte.node_size;
 }

@@ -13,8 +13,8 @@
 struct landing {
     struct link_token token;
     struct link_peer *peer;
-    uint64_t covers;                        /* puts */
-    void (*done)(struct link_flush *flush); /* may be null */
+    uint64_t covers;                                     /* puts */
+    void (*done)(struct link_flush *flush, bool failed); /* may be null */
     struct link_flush *flush;
 };
 
@@ -44,27 +44,22 @@ static void release(struct link_peer *peer)
     }
 }
 
-static void note_landed(const struct landing *landing)
-{
-    struct link_peer *peer = landing->peer;
-    if (landing->covers > peer->answered.puts)
-        peer->answered.puts = landing->covers;
-    release(peer);
-    if (landing->done)
-        landing->done(landing->flush);
-}
-
-/* The transport raises this event. */
+/* The transport raises this event. A put that has failed is not under way any more, either. */
 static void landed(struct link_token *token, bool failed)
 {
     struct landing *landing = (struct landing *)token;
-    link_count_sending(landing->peer->lane, -1);
-    if (!failed) /* else `broken` ends the job */
-        note_landed(landing);
+    struct link_peer *peer = landing->peer;
+    link_count_sending(peer->lane, -1);
+    if (landing->covers > peer->answered.puts)
+        peer->answered.puts = landing->covers;
+    peer->direct->failed |= failed && !landing->done;
+    release(peer);
+    if (landing->done)
+        landing->done(landing->flush, failed);
     free(landing);
 }
 
-void link_land(struct link_peer *peer, void (*done)(struct link_flush *flush), struct link_flush *flush)
+void link_land(struct link_peer *peer, void (*done)(struct link_flush *flush, bool failed), struct link_flush *flush)
 {
     struct landing *landing = malloc(sizeof *landing);
     if (!landing)
@@ -78,7 +73,7 @@ void link_land(struct link_peer *peer, void (*done)(struct link_flush *flush), s
         if (peer->lane != link_service())
             link_thread_remind(peer->lane);
         break;
-    default: watch_fail("a flush of PE %d failed: the connection is lost", peer->pe);
+    default: landed(&landing->token, true);
     }
 }
 

@@ -56,6 +56,13 @@ static bool take_failed(struct link_peer *peer)
     return failed;
 }
 
+/* It is not known which track has issued a put that has failed. */
+static bool has_failed(const struct link_flush *flush, struct link_mark *mark)
+{
+    const bool refused = mark ? link_mark_take_refused(mark) : flush->refused;
+    return refused | flush->lost;
+}
+
 /* Ends one part of a flush. The reply names the tracks of the refused operations, not their requests, so all requests of
  * operations fail. */
 static void end_part(struct link_flush *flush)
@@ -63,14 +70,20 @@ static void end_part(struct link_flush *flush)
     struct link_peer *peer = flush->peer;
     if (--flush->parts)
         return;
-    const bool failed = flush->refused | take_failed(peer);
+    flush->lost |= take_failed(peer);
     if (peer->flying == flush)
         peer->flying = 0;
     for (uint32_t i = 0; i < flush->count; i++) {
         const struct link_hanging *hanging = &flush->requests[i];
-        uccs_request_finish(hanging->request, hanging->mark ? link_mark_take_refused(hanging->mark) : failed);
+        uccs_request_finish(hanging->request, has_failed(flush, hanging->mark));
     }
     drop(flush);
+}
+
+static void end_landing(struct link_flush *flush, bool failed)
+{
+    flush->lost |= failed;
+    end_part(flush);
 }
 
 /* The target counts the messages that it has applied and does not know which they are, so later ones must not overtake
@@ -100,7 +113,7 @@ static void start(struct link_peer *peer)
         ask_target(flush);
     if (lat_unlikely(peer->issued.puts > peer->answered.puts)) {
         flush->parts++;
-        link_land(peer, end_part, flush);
+        link_land(peer, end_landing, flush);
     }
     end_part(flush);
 }

@@ -59,7 +59,7 @@ struct link_flush {
     struct link_peer *peer;
     struct link_point covers; /* operations issued when it was sent */
     uint32_t parts;           /* answers that are still to come: of the target, of the transport */
-    bool refused;             /* the target has refused messages */
+    bool refused, lost;       /* the target has refused messages; puts have failed */
     uint32_t count, room;
     struct link_hanging {
         struct uccs_request *request;
@@ -272,8 +272,9 @@ extern const struct link_handler link_on_hello;
 /* behind.c. Sends a message, at once or later, but not before so many puts to the peer are in place. */
 void link_send_behind(struct link_peer *peer, struct link_send *send, const void *data, size_t bytes, bool later,
                       uint64_t puts);
-/* Asks the transport to tell when the puts issued so far are in place; then calls `done`, unless it is null. */
-void link_land(struct link_peer *peer, void (*done)(struct link_flush *flush), struct link_flush *flush);
+/* Asks the transport to tell when the puts issued so far are in place, or have failed; then calls `done`, unless it is
+ * null. */
+void link_land(struct link_peer *peer, void (*done)(struct link_flush *flush, bool failed), struct link_flush *flush);
 /* Makes later operations to the peer aware of the lane's last fence. */
 void link_take_fence(struct link_peer *peer);
 

@@ -39,6 +39,17 @@ static int poll_lanes(void)
     return count;
 }
 
+/* Returns the transport to load: tests name one that wraps another, as in fault:ucx. */
+static const char *name_of_transport(void)
+{
+    static const char *const wrappers[] = {"fault", "sim"};
+    const char *chosen = env_text(ENV_TRANSPORTS);
+    for (size_t i = 0; i < sizeof wrappers / sizeof *wrappers; i++)
+        if (strncmp(chosen, wrappers[i], strlen(wrappers[i])) == 0 && chosen[strlen(wrappers[i])] == ':')
+            return wrappers[i];
+    return "ucx";
+}
+
 /* Finds out which connections may use one-sided operations of the transport. Returns 0, or -1 after a line. */
 static int choose_wire(void)
 {
@@ -59,7 +70,7 @@ static int load_transport(void)
     static const struct transport_events events = {link_arrived, finished, broken};
     const char *why = 0;
     if (!module)
-        module = module_open(strncmp(env_text(ENV_TRANSPORTS), "fault:", 6) == 0 ? "fault" : "ucx", &why);
+        module = module_open(name_of_transport(), &why);
     link_transport = module ? dlsym(module, TRANSPORT_SYMBOL) : 0;
     if (!link_transport) {
         log_alike(uccs_core.me,

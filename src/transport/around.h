@@ -1,0 +1,11 @@
+/* For transports that wrap another one (fault, sim): LATERAL_TRANSPORTS names both, as in fault:ucx. */
+#ifndef TRANSPORT_AROUND_H
+#define TRANSPORT_AROUND_H
+
+#include "transport/transport.h"
+
+/* Loads the transport that stands behind `outer:` in LATERAL_TRANSPORTS; its module lies beside this one. Returns null
+ * and stores the transport, or returns the reason why it cannot (static storage). One thread. */
+const char *transport_load_behind(const char *outer, const struct transport **inner);
+
+#endif

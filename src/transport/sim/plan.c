@@ -1,0 +1,50 @@
+#include "transport/sim/sim.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static uint32_t *field_of(struct sim_plan *plan, const char *name)
+{
+    if (strcmp(name, "hold") == 0)
+        return &plan->hold;
+    if (strcmp(name, "steps") == 0)
+        return &plan->steps;
+    if (strcmp(name, "order") == 0)
+        return &plan->order;
+    return strcmp(name, "shares") == 0 ? &plan->shares : 0;
+}
+
+static const char *read_one(const char *name, const char *value, struct sim_plan *plan)
+{
+    char *end;
+    const unsigned long long number = strtoull(value, &end, 10);
+    uint32_t *field = field_of(plan, name);
+    if (end == value || *end)
+        return "LATERAL_SIM: a number is missing";
+    if (field)
+        *field = (uint32_t)number;
+    else if (strcmp(name, "seed") == 0)
+        plan->seed = number;
+    else
+        return "LATERAL_SIM: takes seed, hold, steps, order and shares";
+    return 0;
+}
+
+const char *sim_plan_read(const char *text, struct sim_plan *plan)
+{
+    char copy[256], *rest = copy, *word;
+    const char *why = 0;
+    *plan = (struct sim_plan){.seed = 1, .hold = 0, .steps = 20, .shares = 1 << 20};
+    snprintf(copy, sizeof copy, "%s", text ? text : "");
+    while (!why && (word = strsep(&rest, ","))) {
+        char *value = strchr(word, '=');
+        if (!*word)
+            continue;
+        if (!value)
+            return "LATERAL_SIM: words look like seed=3";
+        *value++ = 0;
+        why = read_one(word, value, plan);
+    }
+    return why;
+}

@@ -1,0 +1,95 @@
+/* A PE that computes, with nobody to serve messages, receives puts and gives gets: the network does them by itself
+ * (sim). Messages have to wait for it, which shows that the test can tell.
+ * pes: 2
+ * env: LATERAL_PROGRESS=poll LATERAL_NODE_SIZE=1 LATERAL_TRANSPORTS=sim:ucx UCX_TLS=tcp,self
+ * prints: ^PASS$
+ * env: LATERAL_SIM=order=1
+ * case: network
+ * args: 1 0
+ * case: held
+ * env: LATERAL_SIM=seed=5,hold=60,order=1
+ * args: 1 0
+ * labels: again
+ * case: long
+ * args: 3 0
+ * labels: again
+ * case: messages
+ * env: LATERAL_WIRE=messages
+ * args: 0.5 1
+ */
+#include "../conform/check.h"
+
+#include <time.h>
+
+enum { LONGS = 1 << 15, ROUNDS = 20 };
+
+static long ready, small, *large, source[LONGS], got[LONGS];
+
+static double now(void)
+{
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
+}
+
+/* The first operations connect and fetch the keys. */
+static void meet(void)
+{
+    if (me == 0)
+        for (int i = 0; i < 3; i++) {
+            shmem_long_p(&small, -1, 1);
+            shmem_long_put(large, source, LONGS, 1);
+            shmem_quiet();
+        }
+    shmem_barrier_all();
+}
+
+/* Looks at its own memory at the end of the computation, before it calls the library again. */
+static void compute(double seconds, int waits)
+{
+    shmem_long_p(&ready, 1, 0);
+    shmem_quiet();
+    for (double end = now() + seconds; now() < end;) {
+    }
+    const volatile long *word = &small;
+    CHECK_EQ(*word, waits ? -1 : ROUNDS);
+    for (int i = 0; i < LONGS && !waits; i++)
+        CHECK_EQ(large[i], ROUNDS + i);
+}
+
+/* Returns the seconds that puts, fences, quiets and gets take. */
+static double disturb(void)
+{
+    shmem_long_wait_until(&ready, SHMEM_CMP_EQ, 1);
+    const double start = now();
+    for (long round = 1; round <= ROUNDS; round++) {
+        for (int i = 0; i < LONGS; i++)
+            source[i] = round + i;
+        shmem_long_put(large, source, LONGS, 1);
+        shmem_fence();
+        shmem_long_p(&small, round, 1);
+        shmem_quiet();
+        shmem_long_get(got, large, LONGS, 1);
+        CHECK_EQ(got[LONGS - 1], round + LONGS - 1);
+        CHECK_EQ(shmem_long_g(&small, 1), round);
+    }
+    return now() - start;
+}
+
+int main(int argc, char **argv)
+{
+    check_start();
+    CHECK(argc == 3);
+    const double seconds = atof(argv[1]);
+    const int waits = atoi(argv[2]);
+    large = shmem_calloc(LONGS, sizeof *large);
+    shmem_barrier_all();
+    meet();
+    if (me == 1)
+        compute(seconds, waits);
+    else
+        CHECK((disturb() > seconds * 0.8) == waits);
+    shmem_barrier_all();
+    shmem_free(large);
+    return check_pass();
+}
