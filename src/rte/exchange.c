@@ -47,13 +47,21 @@ static size_t record_bytes(size_t key_bytes, size_t bytes)
     return (sizeof(struct record) + key_bytes + bytes + 7) & ~(size_t)7;
 }
 
+/* Returns the bytes of records. Cards lie in memory that other processes write, so the word is not believed. */
+static size_t used_of(const struct card *card)
+{
+    const size_t used = atomic_load_acquire(&card->used); /* release: write_card */
+    return used < sizeof card->records ? used : sizeof card->records;
+}
+
 /* Returns the record under the key, or null. */
 static const struct record *find(const struct card *card, const char *key)
 {
-    uint32_t used = atomic_load_acquire(&card->used); /* release: write_card */
-    size_t key_bytes = strlen(key);
-    for (uint32_t at = 0; at < used;) {
+    const size_t used = used_of(card), key_bytes = strlen(key);
+    for (size_t at = 0; at + sizeof(struct record) <= used;) {
         const struct record *record = (const struct record *)(card->records + at);
+        if (record_bytes(record->key_bytes, record->bytes) > used - at)
+            return 0;
         if (record->key_bytes == key_bytes && memcmp(record + 1, key, key_bytes) == 0)
             return record;
         at += record_bytes(record->key_bytes, record->bytes);
@@ -64,7 +72,7 @@ static const struct record *find(const struct card *card, const char *key)
 static int write_card(struct card *card, const char *key, const void *value, size_t bytes)
 {
     size_t key_bytes = strlen(key), need = record_bytes(key_bytes, bytes);
-    if (key_bytes > RTE_KEY_BYTES || need > sizeof card->records - card->used || find(card, key)) {
+    if (key_bytes > RTE_KEY_BYTES || need > sizeof card->records - used_of(card) || find(card, key)) {
         log_line("cannot tell the other PEs %s (%zu bytes): %s", key, bytes,
                  find(card, key) ? "told before" : "too much to tell");
         return -1;

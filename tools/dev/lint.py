@@ -52,7 +52,8 @@ def chosen(args):
         names = [os.path.relpath(pathlib.Path(name).resolve(), ROOT) for name in args]
     else:
         names = git_lines("ls-files", "--cached", "--others", "--exclude-standard")
-    return [ROOT / name for name in dict.fromkeys(names) if (ROOT / name).is_file() and not (ROOT / name).is_symlink()]
+    names = [name for name in dict.fromkeys(names) if not name.startswith("tests/fuzz/corpus/")]     # bytes, not text
+    return [ROOT / name for name in names if (ROOT / name).is_file() and not (ROOT / name).is_symlink()]
 
 
 def read(path):

@@ -48,6 +48,15 @@ need_install() {
     missing_words=()
 }
 
+need_fuzz() {
+    need_tool clang clang "builds the fuzz targets"
+    local version
+    version=$(clang -dumpversion 2>/dev/null | cut -d. -f1)
+    printf 'int main(void) { return 0; }\n' | clang -fsanitize=address -x c - -o /dev/null 2>/dev/null ||
+        need_package "libclang-rt-${version:-14}-dev" "what the fuzz targets are linked with"
+    need_install
+}
+
 compiles() { # LANGUAGE HEADER
     printf '#include <%s>\n' "$2" | cc -x "$1" -E - >/dev/null 2>&1
 }

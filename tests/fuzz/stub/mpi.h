@@ -1,0 +1,41 @@
+/* As much of an MPI as src/mpi/flatten.c needs. target_flatten.c fills it with types of its own. */
+#ifndef TESTS_FUZZ_MPI_H
+#define TESTS_FUZZ_MPI_H
+
+#include <stdint.h>
+
+typedef intptr_t MPI_Aint;
+typedef int MPI_Datatype; /* number of a type */
+typedef int MPI_Comm;
+
+enum { MPI_SUCCESS, MPI_ERR_TYPE, MPI_COMM_SELF, MPI_ORDER_C, MPI_ORDER_FORTRAN };
+enum {
+    MPI_COMBINER_NAMED,
+    MPI_COMBINER_DUP,
+    MPI_COMBINER_CONTIGUOUS,
+    MPI_COMBINER_VECTOR,
+    MPI_COMBINER_HVECTOR,
+    MPI_COMBINER_INDEXED,
+    MPI_COMBINER_HINDEXED,
+    MPI_COMBINER_INDEXED_BLOCK,
+    MPI_COMBINER_HINDEXED_BLOCK,
+    MPI_COMBINER_STRUCT,
+    MPI_COMBINER_SUBARRAY,
+    MPI_COMBINER_RESIZED,
+    MPI_COMBINER_DARRAY,
+    MPI_COMBINER_F90_INTEGER,
+    MPI_COMBINER_F90_REAL,
+    MPI_COMBINER_F90_COMPLEX
+};
+
+int PMPI_Type_get_envelope(MPI_Datatype type, int *numbers, int *places, int *types, int *combiner);
+int PMPI_Type_get_contents(MPI_Datatype type, int most_numbers, int most_places, int most_types, int *numbers,
+                           MPI_Aint *places, MPI_Datatype *types);
+int PMPI_Type_size(MPI_Datatype type, int *size);
+int PMPI_Type_get_extent(MPI_Datatype type, MPI_Aint *low, MPI_Aint *extent);
+int PMPI_Type_get_true_extent(MPI_Datatype type, MPI_Aint *low, MPI_Aint *extent);
+int PMPI_Type_free(MPI_Datatype *type);
+int PMPI_Pack_size(int count, MPI_Datatype type, MPI_Comm comm, int *bytes);
+int PMPI_Pack(const void *from, int count, MPI_Datatype type, void *to, int room, int *at, MPI_Comm comm);
+
+#endif

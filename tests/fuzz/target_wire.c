@@ -1,0 +1,98 @@
+/* Messages of other nodes, in any order, between calls of the program's own. An input is a row of steps: a byte says
+ * which, bytes for it follow. */
+#include "fuzz/fuzz.h"
+#include "fuzz/world.h"
+
+#include "uccs/far/far.h"
+
+#include <stdlib.h>
+
+enum { STEPS_MOST = 64, KINDS_END = 200, RAW = 255 };
+
+static void ask_get(void *to)
+{
+    uccs_far_get_nb(0, 1, (struct uccs_far_place){.segment = FAR_HEAP}, to, 64, 0, 0);
+}
+
+static void ask_amo(void *to)
+{
+    const struct uccs_far_place place = {.segment = FAR_HEAP};
+    uccs_far_amo_nb(0, 1, UCCS_ATOMIC_ADD, place, 8, 1, 0, to, 0);
+}
+
+static void put(void *from)
+{
+    uccs_request_handle request = UCCS_REQUEST_NULL;
+    uccs_far_put_nb(0, 1, (struct uccs_far_place){.segment = FAR_HEAP}, from, 64, 0, &request);
+    link_hold();
+    link_nudge(link_service());
+    link_go_on();
+}
+
+/* The message's places are mostly such as there are, so that its other words matter. */
+static void settle_place(struct link_header *h, uint8_t how)
+{
+    if (how & 8)
+        return;
+    h->segment %= FAR_SEGMENTS;
+    h->at.offset %= 2 * WORLD_ROOM;
+    if (h->segment == FAR_REGION)
+        h->at.region = world_region;
+    if (h->segment == FAR_ROOM)
+        h->at.offset += world_room;
+}
+
+static const char *message(struct fuzz *fuzz, uint8_t step)
+{
+    struct link_header h;
+    uint8_t how = fuzz_byte(fuzz);
+    memset(&h, 0, sizeof h);
+    if (step == RAW) {
+        fuzz_take(fuzz, &h, sizeof h);
+    } else {
+        h.segment = fuzz_byte(fuzz);
+        fuzz_take(fuzz, &h.at, sizeof h - offsetof(struct link_header, at));
+        h.kind = step % LINK_KINDS;
+        h.from = 1;
+        h.lane = how & 2 ? 3 : 0;
+        h.after = how & 4 ? fuzz_byte(fuzz) : 0;
+        if (h.kind < LINK_AMO_ANSWER || h.kind == LINK_FLAG || h.kind == LINK_LOCK || h.kind == LINK_UNLOCK ||
+            h.kind == LINK_CHANGE)
+            settle_place(&h, how);
+    }
+    size_t bytes = how & 16 ? 0 : fuzz_short(fuzz);
+    uint8_t *data = malloc(bytes + 1); /* as long as the message: a sanitizer sees more */
+    fuzz_take(fuzz, data, bytes);
+    const char *why = world_deliver(&h, data, bytes, how & 1);
+    if (!(how & 1))
+        free(data); /* a message that is kept may fetch it later */
+    return why;
+}
+
+static const char *take_step(struct fuzz *fuzz)
+{
+    static long got[64];
+    const uint8_t step = fuzz_byte(fuzz);
+    if (step < KINDS_END || step == RAW)
+        return message(fuzz, step);
+    switch (step % 4) {
+    case 0: return world_try(ask_get, got);
+    case 1: return world_try(ask_amo, got);
+    case 2: return world_try(put, got);
+    default: return world_poll();
+    }
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    static int opened;
+    struct fuzz fuzz = {data, size};
+    if (!opened++)
+        world_open();
+    world_reset();
+    for (int i = 0; fuzz.left && i < STEPS_MOST; i++)
+        if (take_step(&fuzz))
+            return 0; /* the job has ended with a line */
+    (void)world_poll();
+    return 0;
+}
