@@ -14,10 +14,10 @@
 #if UCP_API_VERSION >= UCP_VERSION(1, 14)
 enum { TRANSPORTS = 16 };
 
-/* The network's own puts and gets: InfiniBand and RoCE in reliable modes, Gemini and Aries, mapped memory. */
+/* The network's own puts and gets: InfiniBand and RoCE in reliable modes, Gemini and Aries, xpmem. */
 static bool is_native(const char *name)
 {
-    static const char *const native[] = {"rc", "dc", "ugni_rdma", "xpmem", "self"};
+    static const char *const native[] = {"rc", "dc", "ugni_rdma", "xpmem"};
     for (size_t i = 0; name && i < sizeof native / sizeof *native; i++) {
         size_t length = strlen(native[i]);
         if (strncmp(name, native[i], length) == 0 && (name[length] == 0 || name[length] == '_'))

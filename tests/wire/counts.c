@@ -1,0 +1,167 @@
+/* Counts what operations cost over the simulated network: messages that the target's processor handles, and round trips of
+ * messages and of the network. networks.py compares the lines with the table of docs/guide/networks.md.
+ * pes: 2
+ * env: LATERAL_PROGRESS=poll LATERAL_NODE_SIZE=1 LATERAL_TRANSPORTS=sim:ucx LATERAL_SIM=order=1 UCX_TLS=tcp,self
+ * prints: ^quiet alone \| 0 \| 0$
+ */
+#define _GNU_SOURCE /* dl_iterate_phdr */
+#include "../conform/check.h"
+
+#include <dlfcn.h>
+#include <link.h>
+#include <shmemx.h>
+#include <stdbool.h>
+
+enum { LONG = 1 << 20 };
+
+/* The head of the counts of src/transport/sim/sim.h. */
+static const struct counts {
+    uint64_t sent, handled, puts, gets, flushes;
+} * counts;
+
+static char *data, *source;
+static long word, words[64], done;
+static uint64_t signal;
+static shmemx_ct_t ct;
+
+static int find_counts(struct dl_phdr_info *info, size_t size, void *unused)
+{
+    (void)size, (void)unused;
+    if (!strstr(info->dlpi_name, "liblateral-sim.so"))
+        return 0;
+    void *module = dlopen(info->dlpi_name, RTLD_NOW | RTLD_NOLOAD);
+    counts = module ? dlsym(module, "lateral_sim_counts") : NULL;
+    return 1;
+}
+
+static void nothing(void) {}
+
+static void put_short(void)
+{
+    shmem_putmem(data, source, 8, 1);
+}
+
+static void put_long(void)
+{
+    shmem_putmem(data, source, LONG, 1);
+}
+
+static void put_many(void)
+{
+    for (int i = 0; i < 64; i++)
+        shmem_long_put_nbi(&words[i], &words[i], 1, 1);
+}
+
+static void put_fence_put(void)
+{
+    shmem_putmem(data, source, LONG, 1);
+    shmem_fence();
+    shmem_long_p(&word, 1, 1);
+}
+
+static void get_short(void)
+{
+    shmem_getmem(source, data, 8, 1);
+}
+
+static void get_long(void)
+{
+    shmem_getmem(source, data, LONG, 1);
+}
+
+static void signal_short(void)
+{
+    shmem_putmem_signal(data, source, 8, &signal, 1, SHMEM_SIGNAL_ADD, 1);
+}
+
+static void signal_long(void)
+{
+    shmem_putmem_signal(data, source, LONG, &signal, 1, SHMEM_SIGNAL_ADD, 1);
+}
+
+static void count_short(void)
+{
+    shmemx_putmem_ct(ct, data, source, 8, 1);
+}
+
+static void count_long(void)
+{
+    shmemx_putmem_ct(ct, data, source, LONG, 1);
+}
+
+static void strided(void)
+{
+    shmem_long_iput(words, words, 2, 2, 32, 1);
+}
+
+static void add(void)
+{
+    shmem_long_atomic_add(&word, 1, 1);
+}
+
+static void fetch_add(void)
+{
+    (void)shmem_long_atomic_fetch_add(&word, 1, 1);
+}
+
+static const struct {
+    const char *name;
+    void (*run)(void);
+} rows[] = {
+    {"put of 8 bytes", put_short},
+    {"put of 1 MiB", put_long},
+    {"64 puts of 8 bytes without waiting", put_many},
+    {"put of 1 MiB, fence, put of 8 bytes", put_fence_put},
+    {"get of 8 bytes", get_short},
+    {"get of 1 MiB", get_long},
+    {"put of 8 bytes with signal", signal_short},
+    {"put of 1 MiB with signal", signal_long},
+    {"counting put of 8 bytes", count_short},
+    {"counting put of 1 MiB", count_long},
+    {"strided put of 32 elements", strided},
+    {"atomic add", add},
+    {"atomic fetch and add", fetch_add},
+    {"quiet alone", nothing},
+};
+
+static struct counts now(void)
+{
+    shmem_quiet();
+    return *(const volatile struct counts *)counts;
+}
+
+static void count_all(bool print)
+{
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        const struct counts before = now();
+        rows[i].run();
+        const struct counts after = now();
+        const uint64_t trips =
+            after.handled - before.handled + after.gets - before.gets + after.flushes - before.flushes;
+        if (print)
+            printf("%s | %lu | %lu\n", rows[i].name, (unsigned long)(after.sent - before.sent), (unsigned long)trips);
+    }
+}
+
+int main(void)
+{
+    check_start();
+    data = shmem_malloc(LONG);
+    source = shmem_malloc(LONG);
+    shmemx_ct_create(&ct);
+    dl_iterate_phdr(find_counts, NULL);
+    CHECK(counts != NULL);
+    shmem_barrier_all();
+    if (me == 0) {
+        count_all(false); /* connects and fetches the keys */
+        count_all(false);
+        count_all(true);
+        shmem_long_p(&done, 1, 1);
+    } else {
+        shmem_long_wait_until(&done, SHMEM_CMP_EQ, 1);
+    }
+    shmem_barrier_all();
+    shmemx_ct_free(&ct);
+    shmem_finalize();
+    return 0;
+}
