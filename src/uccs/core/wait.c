@@ -17,7 +17,7 @@ _Thread_local uint8_t uccs_misses;
 /* --- Pollers */
 
 static int (*pollers[2][UCCS_POLLERS])(void); /* release: uccs_core_poll_add; acquire: uccs_poll */
-static uint32_t endless; /* number of UCCS_POLL_ALWAYS pollers, which uccs_working counts too; relaxed: a hint */
+uint32_t uccs_endless;
 static pthread_mutex_t pollers_lock = PTHREAD_MUTEX_INITIALIZER; /* taken by writers */
 
 /* Adds `by` to the pollers of this kind. While there is an UCCS_POLL_ALWAYS poller, every wait takes the slow path;
@@ -28,7 +28,7 @@ static void count_poller(enum uccs_poller_when when, int by)
         (void)atomic_fetch_add_relaxed(&uccs_idlers, (uint32_t)by);
         return;
     }
-    (void)atomic_fetch_add_relaxed(&endless, (uint32_t)by);
+    (void)atomic_fetch_add_relaxed(&uccs_endless, (uint32_t)by);
     (void)atomic_fetch_add_relaxed(&uccs_working, (uint32_t)by);
 }
 
@@ -177,15 +177,10 @@ void uccs_work_add(struct uccs_work *work)
         begin_work();
 }
 
-static bool work_is_left(void)
-{
-    return atomic_load_relaxed(&uccs_working) > atomic_load_relaxed(&endless);
-}
-
 int uccs_work_slow(void)
 {
     int found = uccs_poll(UCCS_POLL_ALWAYS) | uccs_errands_run();
-    if (work_is_left())
+    if (uccs_work_is_left())
         advance_all();
     return found;
 }
@@ -193,7 +188,7 @@ int uccs_work_slow(void)
 enum uccs_served uccs_work_serve(void)
 {
     struct walk walk = {.labours = true};
-    if (!work_is_left())
+    if (!uccs_work_is_left())
         return UCCS_SERVED_NOTHING;
     pthread_mutex_lock(&list);
     walk_and_unlock(&walk);
@@ -210,7 +205,7 @@ uint64_t uccs_work_polls(void)
 void uccs_work_finish(void)
 {
     struct uccs_wait wait uccs_scoped = {0};
-    while (work_is_left())
+    while (uccs_work_is_left())
         uccs_pause(&wait);
 }
 
@@ -218,12 +213,13 @@ void uccs_work_finish(void)
 
 /* A look costs as much as many tests that only load their variable. Tests that come every QUICK nanoseconds or faster
  * omit SKIPPED looks in a row, so a message that comes in then waits a few microseconds longer at most. */
-#define SKIPPED 24
+#define SKIPPED 40
 #define QUICK 300
 
+_Thread_local uint32_t uccs_omitted;
 static _Thread_local struct {
-    uint32_t left, skipped; /* tests until the next look; tests between the last two looks */
-    uint64_t looked;        /* time of the last look in nanoseconds */
+    uint32_t skipped; /* tests between the last two looks */
+    uint64_t looked;  /* time of the last look in nanoseconds */
 } tests;
 
 static void plan_next_look(int found)
@@ -233,17 +229,13 @@ static void plan_next_look(int found)
     uint64_t now = (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
     bool quick = now - tests.looked < (uint64_t)QUICK * (tests.skipped + 1);
     tests.looked = now;
-    tests.left = tests.skipped = quick && !found ? SKIPPED : 0;
+    uccs_omitted = tests.skipped = quick && !found ? SKIPPED : 0;
 }
 
 /* Returns non-zero when a poller found something, else 0. */
 static int look_after_test(void)
 {
-    bool work = work_is_left();
-    if (tests.left && !work) {
-        tests.left--;
-        return 0;
-    }
+    bool work = uccs_work_is_left();
     int found = atomic_load_relaxed(&uccs_working) ? uccs_work_slow() : 0;
     found |= uccs_poll(UCCS_POLL_IDLE);
     found |= uccs_pollers();

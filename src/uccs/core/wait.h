@@ -90,6 +90,11 @@ struct uccs_work {
 };
 
 extern uint32_t uccs_working; /* number of pieces of work and of UCCS_POLL_ALWAYS pollers; relaxed: a hint */
+extern uint32_t uccs_endless; /* number of UCCS_POLL_ALWAYS pollers; relaxed: a hint */
+static inline bool uccs_work_is_left(void)
+{
+    return atomic_load_relaxed(&uccs_working) > atomic_load_relaxed(&uccs_endless);
+}
 
 /* Adds a piece of work. With a progress thread, which sleeps until others post, it also advances the work once, but runs
  * no labour. The piece may be finished and gone on return. */
@@ -149,15 +154,25 @@ static inline size_t *uccs_turn_of(const void *set)
 extern _Thread_local uint8_t uccs_misses; /* of this thread */
 void uccs_missed_slow(bool yield);
 
+extern _Thread_local uint32_t uccs_omitted; /* tests of this thread until the next one that looks */
+
 static inline bool uccs_miss_has_work(void)
 {
     return atomic_load_relaxed(&uccs_working) | atomic_load_relaxed(&uccs_idlers);
 }
 
+static inline bool uccs_miss_omits(void)
+{
+    if (!uccs_omitted || uccs_work_is_left())
+        return false;
+    uccs_omitted--;
+    return true;
+}
+
 static inline void uccs_missed(void)
 {
     bool yield = (++uccs_misses == 0) | (uccs_core.oversubscribed != 0);
-    if (lat_unlikely(yield | uccs_miss_has_work()))
+    if (lat_unlikely(yield || (uccs_miss_has_work() && !uccs_miss_omits())))
         uccs_missed_slow(yield);
 }
 
@@ -165,7 +180,7 @@ static inline void uccs_missed(void)
 static inline void uccs_fetched(void)
 {
     bool yield = (++uccs_misses & (uccs_core.oversubscribed ? 63 : 255)) == 0;
-    if (lat_unlikely(yield | uccs_miss_has_work()))
+    if (lat_unlikely(yield || (uccs_miss_has_work() && !uccs_miss_omits())))
         uccs_missed_slow(yield);
 }
 
