@@ -151,12 +151,13 @@ static size_t step(const struct lmpi_adopted *adopted, size_t done)
     return left - page < STEP ? left - page : STEP;
 }
 
-/* Makes the first `bytes` of the pages private. */
-static bool make_private(const struct lmpi_adopted *adopted, size_t bytes)
+/* Moves back the pages from `done` to `end`. */
+static bool move_run(const struct lmpi_adopted *adopted, size_t done, size_t end)
 {
     bool good = true;
-    for (size_t done = 0, now_bytes; done < bytes && good; done += now_bytes) {
+    for (size_t now_bytes; done < end && good; done += now_bytes) {
         now_bytes = step(adopted, done);
+        now_bytes = now_bytes < end - done ? now_bytes : end - done;
         good = move_back(adopted->start + done, now_bytes);
     }
     return good;
@@ -168,10 +169,78 @@ static bool move_all(const struct lmpi_adopted *adopted, char *to)
         now_bytes = step(adopted, done);
         if (move_out(adopted->start + done, now_bytes, to + done))
             continue;
-        make_private(adopted, done);
+        move_run(adopted, 0, done);
         return false;
     }
     return true;
+}
+
+/* ---- where the pages lie ---- */
+
+struct map {
+    uintptr_t from, to;
+    struct lmpi_place place; /* of `from` */
+};
+
+static bool next_map(FILE *maps, struct map *map)
+{
+    char line[512];
+    unsigned major, minor;
+    while (maps && fgets(line, sizeof line, maps))
+        if (sscanf(line, "%lx-%lx %*4s %lx %x:%x %lu", &map->from, &map->to, &map->place.at, &major, &minor,
+                   &map->place.inode) == 6) {
+            map->place.device = (unsigned long)major << 32 | minor;
+            return true;
+        }
+    return false;
+}
+
+/* Finds the map that holds an address, or the first one behind it. */
+static bool map_from(const char *address, struct map *map)
+{
+    FILE *maps = fopen("/proc/self/maps", "re");
+    bool found = false;
+    while (!found && next_map(maps, map))
+        found = map->to > (uintptr_t)address;
+    if (maps)
+        fclose(maps);
+    return found;
+}
+
+static bool find_place(const char *address, struct lmpi_place *place)
+{
+    struct map map;
+    if (!map_from(address, &map) || map.from > (uintptr_t)address)
+        return false;
+    *place = map.place;
+    place->at += (uintptr_t)address - map.from;
+    return true;
+}
+
+/* Finds the first pages from *from on that lie where they were put. The program may have unmapped some meanwhile, which it
+ * should not, and may have other memory there now. */
+static bool run_left(const struct lmpi_adopted *adopted, size_t *from, size_t *to)
+{
+    const uintptr_t start = (uintptr_t)adopted->start;
+    const struct lmpi_place *ours = &adopted->place;
+    struct map here;
+    while (*from < adopted->bytes && map_from(adopted->start + *from, &here) && here.from < start + adopted->bytes) {
+        *from = here.from > start + *from ? here.from - start : *from;
+        *to = here.to - start < adopted->bytes ? here.to - start : adopted->bytes;
+        if (here.place.device == ours->device && here.place.inode == ours->inode &&
+            here.place.at + (start + *from - here.from) == ours->at + *from)
+            return true;
+        *from = *to;
+    }
+    return false;
+}
+
+static bool make_private(const struct lmpi_adopted *adopted)
+{
+    bool good = true;
+    for (size_t from = 0, to; good && run_left(adopted, &from, &to); from = to)
+        good = move_run(adopted, from, to);
+    return good;
 }
 
 bool lmpi_adopt(const void *address, size_t bytes, struct lmpi_adopted *adopted)
@@ -190,53 +259,17 @@ bool lmpi_adopt(const void *address, size_t bytes, struct lmpi_adopted *adopted)
     uccs_memory_query(adopted->memory, &attr);
     char *to = (char *)(((uintptr_t)attr.address + page - 1) & -page);
     adopted->offset = (size_t)(to - (char *)attr.address);
-    if (move_all(adopted, to))
+    if (find_place(to, &adopted->place) && move_all(adopted, to))
         return true;
     uccs_memory_release(adopted->memory);
     return false;
-}
-
-/* Finds the file and the place in it that is mapped at an address. Returns false when none is. */
-static bool mapped_there(const char *address, char *file, size_t room, unsigned long *place, uintptr_t *end)
-{
-    char line[512], device[16], inode[24];
-    unsigned long from, to, offset;
-    bool found = false;
-    FILE *maps = fopen("/proc/self/maps", "re");
-    while (maps && !found && fgets(line, sizeof line, maps))
-        if (sscanf(line, "%lx-%lx %*4s %lx %15s %23s", &from, &to, &offset, device, inode) == 5 &&
-            from <= (uintptr_t)address && (uintptr_t)address < to) {
-            snprintf(file, room, "%s %s", device, inode);
-            *place = offset + (uintptr_t)address - from;
-            *end = to;
-            found = true;
-        }
-    if (maps)
-        fclose(maps);
-    return found;
-}
-
-bool lmpi_adopted_there(const struct lmpi_adopted *adopted)
-{
-    struct uccs_memory_attr attr;
-    char ours[48], here[48];
-    unsigned long place, now_place;
-    uintptr_t end, unused;
-    if (uccs_memory_query(adopted->memory, &attr) != UCCS_OK ||
-        !mapped_there((char *)attr.address + adopted->offset, ours, sizeof ours, &place, &unused))
-        return false;
-    for (size_t at = 0; at < adopted->bytes; at = end - (uintptr_t)adopted->start)
-        if (!mapped_there(adopted->start + at, here, sizeof here, &now_place, &end) || strcmp(ours, here) != 0 ||
-            now_place != place + at)
-            return false;
-    return true;
 }
 
 bool lmpi_adopted_return(const struct lmpi_adopted *adopted)
 {
     if (!lmpi_faults_taken())
         return false;
-    if (!make_private(adopted, adopted->bytes)) {
+    if (!make_private(adopted)) {
         fprintf(stderr, "lateral-mpi: rank %d: no memory to give a window's pages back\n", lmpi_life.rank);
         PMPI_Abort(MPI_COMM_WORLD, 1);
     }
@@ -245,6 +278,6 @@ bool lmpi_adopted_return(const struct lmpi_adopted *adopted)
 
 void lmpi_adopted_part(const struct lmpi_adopted *adopted)
 {
-    if (!make_private(adopted, adopted->bytes))
+    if (!make_private(adopted))
         _exit(127);
 }

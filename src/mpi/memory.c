@@ -20,8 +20,9 @@ struct lmpi_piece {
     char *address;
     size_t bytes;
     enum kind kind;
-    uccs_memory_t memory; /* null: PLAIN */
-    size_t offset;        /* of the address in it */
+    uccs_memory_t memory;    /* null: PLAIN */
+    size_t offset;           /* of the address in it */
+    struct lmpi_place place; /* ADOPTED */
     int users;
     struct lmpi_piece *next;
 };
@@ -31,7 +32,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 static struct lmpi_adopted pages_of(const struct lmpi_piece *piece)
 {
-    return (struct lmpi_adopted){piece->address, piece->bytes, piece->memory, piece->offset};
+    return (struct lmpi_adopted){piece->address, piece->bytes, piece->memory, piece->offset, piece->place};
 }
 
 static void before_fork(void)
@@ -49,8 +50,7 @@ static void in_child(void)
     for (const struct lmpi_piece *at = pieces; at; at = at->next)
         if (at->kind == ADOPTED) {
             const struct lmpi_adopted pages = pages_of(at);
-            if (at->users || lmpi_adopted_there(&pages))
-                lmpi_adopted_part(&pages);
+            lmpi_adopted_part(&pages);
         }
     pthread_mutex_unlock(&lock);
 }
@@ -89,21 +89,12 @@ static void drop(struct lmpi_piece **at)
         (void)give_up(at);
 }
 
-/* Under lock. Tries again to give back pages, and forgets those that the program has unmapped since. */
+/* Under lock. Tries again to give back pages. */
 static void give_back_late(void)
 {
-    for (struct lmpi_piece **at = &pieces; *at;) {
-        struct lmpi_piece *piece = *at;
-        const struct lmpi_adopted pages = pages_of(piece);
-        if (piece->users || piece->kind != ADOPTED) {
-            at = &piece->next;
-            continue;
-        }
-        if (!lmpi_adopted_there(&pages))
-            piece->kind = MADE; /* no pages to give back */
-        if (!give_up(at))
-            at = &piece->next;
-    }
+    for (struct lmpi_piece **at = &pieces; *at;)
+        if ((*at)->users || (*at)->kind != ADOPTED || !give_up(at))
+            at = &(*at)->next;
 }
 
 void *lmpi_memory_make(size_t bytes, uccs_memory_t *memory)
@@ -175,7 +166,8 @@ static struct lmpi_piece *new_piece(char *address, char *end)
                                         .bytes = adopted.bytes,
                                         .kind = ADOPTED,
                                         .memory = adopted.memory,
-                                        .offset = adopted.offset});
+                                        .offset = adopted.offset,
+                                        .place = adopted.place});
     return add(&(struct lmpi_piece){.address = address, .bytes = (size_t)(end - address), .kind = PLAIN});
 }
 

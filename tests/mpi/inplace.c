@@ -1,10 +1,11 @@
 /* Created windows over memory of the program's own: pages that move onto shared ones and back, while other threads of the
- * process store to them; overlapping windows; a forked child.
+ * process store to them; overlapping windows; a forked child; memory that is unmapped too early.
  * ranks: 2 */
 #include "check.h"
 
 #include <pthread.h>
 #include <sched.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -86,6 +87,40 @@ static void forks(int64_t *memory)
     OK(MPI_Win_free(&win));
 }
 
+/* A program that gives its memory back before the window, which it should not: pages that are gone stay gone, others that
+ * were mapped there keep what they hold, and those that are left hold what the peer has put. */
+static void unmaps(void)
+{
+    enum { PAGE = 4096, PAGES = 64, GONE = 8, OTHER = 16, BYTES = PAGES * PAGE };
+    MPI_Win win;
+    int64_t value = 70 + me;
+    char *pages = mmap(0, BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    CHECK(pages != MAP_FAILED);
+    OK(MPI_Win_create(pages, BYTES, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &win));
+    OK(MPI_Win_fence(0, win));
+    OK(MPI_Put(&value, 1, MPI_INT64_T, next_rank, PAGE, 1, MPI_INT64_T, win));
+    OK(MPI_Put(&value, 1, MPI_INT64_T, next_rank, BYTES - 8, 1, MPI_INT64_T, win));
+    OK(MPI_Win_fence(0, win));
+    CHECK(munmap(pages + GONE * PAGE, OTHER * PAGE) == 0);
+    char *other =
+        mmap(pages + OTHER * PAGE, PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+    CHECK(other == pages + OTHER * PAGE);
+    other[5] = 'x';
+    OK(MPI_Win_free(&win));
+    CHECK_EQ(*(int64_t *)(pages + PAGE), 70 + prev_rank);
+    CHECK_EQ(*(int64_t *)(pages + BYTES - 8), 70 + prev_rank);
+    CHECK(other[5] == 'x');
+    unsigned char there;
+    CHECK(mincore(pages + GONE * PAGE, PAGE, &there) != 0); /* nothing is mapped there */
+    pages[PAGE] = 1;                                        /* private again: the next window has other memory */
+    void *fresh;
+    OK(MPI_Win_allocate(BYTES, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &fresh, &win));
+    memset(fresh, 0x55, BYTES);
+    CHECK_EQ(pages[PAGE], 1);
+    OK(MPI_Win_free(&win));
+    munmap(pages, BYTES);
+}
+
 int main(void)
 {
     check_start(MPI_THREAD_FUNNELED);
@@ -95,5 +130,6 @@ int main(void)
     use(globals);
     forks(heap);
     free(heap);
+    unmaps();
     return check_pass();
 }
