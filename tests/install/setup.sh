@@ -40,7 +40,7 @@ play() { # WHEEL or nothing
             fail "the sample workflow's step"
         # The next step of the workflow works on what the first has built.
         bash -e -o pipefail -c "$(step "$root/packaging/github/workflow.yml" 'Look for wrong arguments')" | grep -qc '^PE 0 of 4$' || fail "--check"
-        if ! { cmake -S "$root/tests/install/outside" -B b && cmake --build b; } >log 2>&1; then
+        if ! { cmake -G Ninja -S "$root/tests/install/outside" -B b && cmake --build b; } >log 2>&1; then
             cat log
             fail "find_package"
         fi
