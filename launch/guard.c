@@ -184,6 +184,7 @@ static void run_job(void)
     }
     while (job.alive > 0)
         turn(patience());
+    job_report_crashes(&job);
 }
 
 /* Kills the processes that PEs have left behind, then waits for the rest of the output. */

@@ -1,5 +1,6 @@
 #include "job.h"
 
+#include "crash.h"
 #include "environment.h"
 #include "input.h"
 #include "loop.h"
@@ -237,6 +238,12 @@ void job_report(const struct job *job)
     report_print(&view);
     if (job->options->stacks)
         stacks_print(&view);
+}
+
+void job_report_crashes(const struct job *job)
+{
+    if (!job->options->quiet)
+        crash_print(job->segment.node, job->segment.crashes);
 }
 
 double job_stuck(const struct job *job, struct deadlock *deadlock)

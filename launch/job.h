@@ -37,6 +37,8 @@ void job_start_next(struct job *job);
 void job_reap(struct job *job);
 /* Ends the job if other PEs wait for a PE that left without using the library. */
 void job_check_deserted(struct job *job);
+/* Prints where PEs have crashed. */
+void job_report_crashes(const struct job *job);
 /* Prints where the PEs are and who waits for whom. */
 void job_report(const struct job *job);
 /* Returns for how many seconds no PE could have gone on; 0: some may. */

@@ -49,6 +49,12 @@ const struct node_stay *segment_map_stays(int fd, uint32_t pes)
     return stays == MAP_FAILED ? NULL : stays;
 }
 
+static const struct node_crash *map_crashes(int fd, uint32_t pes)
+{
+    void *crashes = mmap(NULL, pes * sizeof(struct node_crash), PROT_READ, MAP_SHARED, fd, (off_t)node_crashes_at(pes));
+    return crashes == MAP_FAILED ? NULL : crashes;
+}
+
 static void format(struct node *node, const struct options *options, const uint64_t nonce[2])
 {
     uint32_t pe = 0;
@@ -70,9 +76,11 @@ int segment_make(struct segment *segment, const struct options *options)
     void *head = MAP_FAILED;
     if (segment->fd >= 0)
         head = mmap(NULL, node_groups_at(options->pes), PROT_READ | PROT_WRITE, MAP_SHARED, segment->fd, 0);
-    if (head != MAP_FAILED)
+    if (head != MAP_FAILED) {
         segment->stays = segment_map_stays(segment->fd, options->pes);
-    if (head == MAP_FAILED || !segment->stays) {
+        segment->crashes = map_crashes(segment->fd, options->pes);
+    }
+    if (head == MAP_FAILED || !segment->stays || !segment->crashes) {
         say("cannot make the shared memory of %u PEs: %s%s", options->pes, strerror(errno),
             errno == EFBIG ? " (limit of a file's size, ulimit -f)" : "");
         return -1;

@@ -11,7 +11,8 @@ struct segment {
     int fd;            /* the same number in every PE; close-on-exec here */
     int tether;        /* the same; PEs under wrapper scripts die with the guard by it (base/tether.h); -1: none */
     struct node *node; /* header and PE records, mapped */
-    const struct node_stay *stays; /* records of waits that last, mapped to be read */
+    const struct node_stay *stays;    /* records of waits that last, mapped to be read */
+    const struct node_crash *crashes; /* how PEs have died, the same */
 };
 
 /* Maps the records of waits, where they begin in the file. Returns null with errno on failure. */

@@ -6,7 +6,7 @@
  *
  *   struct node | struct node_pe x size | group area (src/uccs/sync/row.h) | counters (src/uccs/object/counter.h)
  *   | what PEs offer to messages (src/uccs/core/own.h) | cards (exchange.c) | nodes of the job (nodes.c)
- *   | waits that last (stay.c)
+ *   | waits that last (stay.c) | crashes (crash.c)
  *
  * Under another launcher, the PEs that meet on a machine (meet.c) make the file themselves, one per run of consecutive
  * PEs, and pass it on over a socket.
@@ -21,7 +21,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define NODE_MAGIC 0x4c61746572616c42ull /* "LateralB"; change it with the layout */
+#define NODE_MAGIC 0x4c61746572616c43ull /* "LateralC"; change it with the layout */
 #define NODE_MAX_PES 65536
 
 enum node_state {
@@ -189,10 +189,35 @@ static inline size_t node_stays_at(uint32_t size)
     return node_table_at(size) + node_align((NODE_MAX_NODES + 1) * sizeof(uint32_t));
 }
 
+/* The crash of a PE. The thread that dies writes it, the launcher reads it after the death, when the process has no maps
+ * any more; so it names files and places in them. */
+#define NODE_CRASH_FRAMES 16
+#define NODE_CRASH_FILES 6
+#define NODE_CRASH_PATH 240
+struct node_crash {
+    cache_aligned uint32_t
+        state;            /* 0, then 1 once the rest is there: release by the thread that dies, acquire by readers */
+    int32_t signal, code; /* as in siginfo_t */
+    uint32_t depth;       /* number of frames; grows: release and acquire, too */
+    uint64_t address;     /* that the fault is about */
+    struct node_crash_frame {
+        uint64_t address; /* the first: of the instruction; the others: return addresses */
+        uint64_t offset;  /* the same place in the file */
+        uint64_t file;    /* 1 + index of files; 0: in none */
+    } frames[NODE_CRASH_FRAMES];
+    char files[NODE_CRASH_FILES][NODE_CRASH_PATH];
+};
+_Static_assert(sizeof(struct node_crash) % CACHE_LINE == 0, "crashes share no line");
+
+static inline size_t node_crashes_at(uint32_t size)
+{
+    return node_stays_at(size) + node_align((size_t)size * NODE_STAYS * sizeof(struct node_stay));
+}
+
 /* Returns the bytes of the part whose size depends on the number of PEs alone. */
 static inline size_t node_fixed_size(uint32_t size)
 {
-    return node_stays_at(size) + node_align((size_t)size * NODE_STAYS * sizeof(struct node_stay));
+    return node_crashes_at(size) + node_align((size_t)size * sizeof(struct node_crash));
 }
 
 /* Writes the header of a zeroed file for a one-node job. The launcher or a lone process calls it. */

@@ -2,6 +2,7 @@
 #include "base/env.h"
 #include "base/log.h"
 #include "rte/backend.h"
+#include "rte/crash.h"
 #include "rte/rte.h"
 
 #include <errno.h>
@@ -162,6 +163,8 @@ static int take_seat(void)
     }
     rte_is_this_process();
     rte.me->pid = getpid();
+    if (rte.launched)
+        rte_crash_watch();
     atomic_store_release(&rte.me->state, NODE_RUNNING); /* acquire: launcher */
     return rte_nodes_learn();
 }
