@@ -65,8 +65,9 @@ void say_usage(const char *format, ...)
 
 void *say_if_null(void *memory)
 {
+    static const char line[] = "oshrun: out of memory\n";
     if (!memory) {
-        say("out of memory");
+        (void)!write(STDERR_FILENO, line, sizeof line - 1); /* say would need memory */
         _exit(STATUS_FAILED);
     }
     return memory;

@@ -252,11 +252,11 @@ void world_open(void)
     setenv("SHMEM_SYMMETRIC_SIZE", "4M", 1);
     setenv("LATERAL_PROGRESS", "poll", 1);
     shmem_init();
+    uccs_core.npes = WORLD_PES; /* uccs.h counts by PE */
     open_context();
     world_heap = shmem_calloc(1, WORLD_ROOM);
     const struct uccs_region *region = uccs_region_describe(registered, sizeof registered, UCCS_DOMAIN_CPU);
     world_region = uccs_region_id(region->slot, region->generation);
-    uccs_core.npes = WORLD_PES;
     link_handle(LINK_BATCH, &link_on_batch);
     link_handle(LINK_HELLO, &link_on_hello);
     link_handle(LINK_FLUSH, &link_on_flush);

@@ -201,7 +201,11 @@ void link_arrived(void *lane, const struct transport_message *message)
         watch_fail("a message of another program has arrived: its header has %zu bytes", message->header_bytes);
     memcpy(header, message->header, sizeof *header);
     link_check(header, message->bytes);
-    if (handler_of(&arrival)->loose) {
+    const struct link_handler *handler = handler_of(&arrival);
+    if (lat_unlikely(!handler))
+        watch_fail("PE %u sent a message %s, which this PE has not asked for", header->from,
+                   link_kind_name((enum link_kind)header->kind));
+    if (handler->loose) {
         take_message(&arrival, message->data, message->rest);
         return;
     }

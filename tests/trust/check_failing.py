@@ -1,0 +1,127 @@
+"""Makes the Nth call of a kind fail in a job of two PEs, for some N or for each (failing.c): the job ends with success, or with
+a line and a status other than 0. It does not crash, hang, or leave a process."""
+import argparse
+import ctypes
+import os
+import pathlib
+import random
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+
+CALLS = ("malloc", "mmap", "ftruncate", "socket", "memfd", "fork", "thread", "copy")
+WHO = ("launcher", "pe0", "pe1", "all")
+CRASH = re.compile(r"signal (4|6|7|8|11)\b|SIGSEGV|SIGABRT|SIGBUS|Segmentation|Aborted|Assertion|corrupted|free\(\)|dumped")
+SAID = re.compile(r"^(lateral|oshrun|busy|\[\d+\] lateral|.*error while loading shared libraries):?", re.M)
+SECONDS = 20
+CLEAN = {name: value for name, value in os.environ.items() if not name.startswith(("LATERAL_", "SHMEM_", "SLURM_"))}
+
+
+def be_parent_of_orphans():
+    ctypes.CDLL(None).prctl(36, 1, 0, 0, 0)                  # PR_SET_CHILD_SUBREAPER
+
+
+def left_over():
+    """Processes of a job that is over. Those that are about to go get a moment."""
+    children = pathlib.Path(f"/proc/self/task/{os.getpid()}/children")
+    for _ in range(300):
+        pids = [int(word) for word in children.read_text().split()]
+        for pid in pids:
+            try:
+                os.waitpid(pid, os.WNOHANG)
+            except ChildProcessError:
+                pass
+        if not pids:
+            return []
+        signal.sigtimedwait([], 0.01)
+    names = []
+    for pid in pids:
+        names.append(pathlib.Path(f"/proc/{pid}/cmdline").read_text().replace("\0", " "))
+        os.kill(pid, signal.SIGKILL)
+    return names
+
+
+class Sweep:
+    def __init__(self, options):
+        self.command = [options.oshrun, "-n", "2", options.program]
+        self.preload, self.verbose, self.wrong = options.preload, options.verbose, []
+        self.runs = self.failed = 0
+        self.hit = tempfile.NamedTemporaryFile(prefix="failing")
+
+    def run(self, call, who, at, more=False, env=None):
+        """Returns False when no process made so many calls."""
+        self.hit.truncate(0)
+        how = {"FAIL_CALL": call, "FAIL_WHO": who, "FAIL_AT": str(at), "FAIL_HIT": self.hit.name, "LD_PRELOAD": self.preload}
+        how |= {"FAIL_MORE": "1"} if more else {}
+        try:
+            done = subprocess.run(self.command, capture_output=True, text=True, errors="replace", timeout=SECONDS, check=False,
+                                  env=CLEAN | how | (env or {}), stdin=subprocess.DEVNULL)
+            status, out, err = done.returncode, done.stdout, done.stderr
+        except subprocess.TimeoutExpired as hung:
+            status, out, err = "hung", str(hung.stdout), str(hung.stderr)
+        hit = pathlib.Path(self.hit.name).read_text().split()
+        self.runs += 1
+        self.failed += status != 0
+        self.judge(f"{call} {at}{' and all later' if more else ''} of {who} ({' '.join(hit) or 'not reached'})", status, out, err)
+        return bool(hit)
+
+    def judge(self, what, status, out, err):
+        left = left_over()
+        fine = out.split() == ["fine", "fine"]
+        words = [("hung" if status == "hung" else ""), ("crashed" if status in (132, 134, 135, 136, 139) or CRASH.search(err) else ""),
+                 (f"left {left}" if left else ""), ("said nothing" if status and not SAID.search(err) else ""),
+                 ("claims success" if status == 0 and not fine else "")]
+        words = [word for word in words if word]
+        if words or self.verbose:
+            print(f"{what}: status {status}: {', '.join(words) or 'as it should'}\n    {err.strip()[:600]}", flush=True)
+        if words:
+            self.wrong.append(what)
+
+
+def sample(sweep, rng, count):
+    """Some calls of each kind, more where there are more."""
+    ends = {"malloc": 24, "mmap": 12, "socket": 4, "ftruncate": 4, "memfd": 2, "fork": 3, "thread": 2, "copy": 3}
+    for i in range(count):
+        call = CALLS[i % len(CALLS)] if i % 3 else "malloc"
+        sweep.run(call, rng.choice(WHO), rng.randint(1, ends[call]), more=rng.random() < 0.2, env=rng.choice(({}, {"LATERAL_PROGRESS": "thread"})))
+
+
+def everything(sweep):
+    for call in CALLS:
+        for who in WHO[:3]:
+            at = 1
+            while sweep.run(call, who, at):
+                at += 1
+        for who in WHO:
+            at = 1
+            while sweep.run(call, who, at, more=True) and at < 40:
+                at += 1
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--oshrun", required=True)
+    parser.add_argument("--program", required=True)
+    parser.add_argument("--preload", required=True)
+    parser.add_argument("--all", action="store_true", help="each N")
+    parser.add_argument("--count", type=int, default=40, help="runs of a sample")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--one", nargs=3, metavar=("CALL", "WHO", "N"), help="this run alone")
+    parser.add_argument("--verbose", action="store_true")
+    options = parser.parse_args()
+    be_parent_of_orphans()
+    sweep = Sweep(options)
+    if options.one:
+        sweep.run(options.one[0], options.one[1], int(options.one[2]))
+    elif options.all:
+        everything(sweep)
+    else:
+        sample(sweep, random.Random(options.seed), options.count)
+    print(f"{sweep.runs} runs, {sweep.failed} ended with a failure, {len(sweep.wrong)} wrongly")
+    sys.exit(1 if sweep.wrong else 0)
+
+
+if __name__ == "__main__":
+    main()
