@@ -1,6 +1,6 @@
 /* An owner on another node releases memory. Every holder of a handle learns of it before the release returns. An
- * operation that was on its way changes nothing, and its request reports the failure once. So does a flush of its
- * stream, and no flush of another stream, although they share a lane.
+ * operation that was on its way changes nothing, and its request reports the failure once, and no other request does. So does a
+ * flush of its stream, and no flush of another stream, although they share a lane.
  * pes: 2
  * env: LATERAL_TRANSPORTS=ucx UCX_TLS=tcp,self UCX_MEM_EVENTS=no LATERAL_PROGRESS=poll LATERAL_LANES=2
  */
@@ -54,17 +54,19 @@ static void expect_flushes(int status, long round)
 
 static void use_too_late(uccs_memory_t memory, long round)
 {
-    uccs_request_t put = UCCS_REQUEST_NULL, get = UCCS_REQUEST_NULL;
+    uccs_request_t put = UCCS_REQUEST_NULL, get = UCCS_REQUEST_NULL, good = UCCS_REQUEST_NULL;
     const struct uccs_op later = {.nonblocking = 1};
     uint64_t old = 5;
     while (__atomic_load_n(&going, __ATOMIC_ACQUIRE) < round)
         uccs_progress();
     int status = uccs_put_large_contiguous_nb(context, other, memory, 0, local, round % 2 ? 8 : BYTES, &put);
+    OK(uccs_put_large_contiguous_nb(context, other, alive, 0, local, 8, &good));
     int second = uccs_get_large_contiguous_nb(context, other, memory, 0, local, round % 2 ? 8 : BYTES, &get);
     int third = uccs_put(ends[0], memory, 0, local, 8, &later);
     OK(uccs_put(ends[1], alive, 0, local, 8, &later));
     CHECK_EQ(uccs_atomic64(context, other, memory, 0, UCCS_ATOMIC_ADD, 1, 0, &old, 0), UCCS_ERR_STALE);
     CHECK_EQ(old, 5);
+    OK(uccs_wait(&good));
     expect_failure(status, &put);
     expect_failure(second, &get);
     OK(uccs_flush(context)); /* the requests have told */
@@ -72,6 +74,7 @@ static void use_too_late(uccs_memory_t memory, long round)
     CHECK_EQ(uccs_put_short_contiguous(context, other, memory, 0, local, 8, 0), UCCS_ERR_STALE);
     OK(uccs_request_release(&put));
     OK(uccs_request_release(&get));
+    OK(uccs_request_release(&good));
 }
 
 static void do_round(int kind, long round)

@@ -14,29 +14,6 @@ void link_handle(enum link_kind kind, const struct link_handler *handler)
     handlers[kind] = handler;
 }
 
-static void grow_tracks(struct link_origin *origin)
-{
-    origin->room = origin->room ? 2 * origin->room : 8;
-    origin->tracks = realloc(origin->tracks, origin->room * sizeof *origin->tracks);
-    if (!origin->tracks)
-        watch_fail("no memory for refused operations");
-}
-
-void link_refuse(const struct link_arrival *arrival)
-{
-    struct link_origin *origin = arrival->origin;
-    const uint16_t track = arrival->header.track;
-    origin->refused++;
-    for (uint32_t i = 0; i < origin->count; i++)
-        if (origin->tracks[i] == track)
-            return;
-    if (!track)
-        return;
-    if (origin->count == origin->room)
-        grow_tracks(origin);
-    origin->tracks[origin->count++] = track;
-}
-
 /* Long data on its way into place. */
 struct receive {
     struct link_token token;

@@ -33,18 +33,21 @@ static void drop(struct link_flush *flush)
     lane->idle_flush = flush;
 }
 
-static void append(struct link_flush *flush, struct uccs_request *request, struct link_mark *mark)
+/* Takes one count per request and flush. */
+static struct link_hanging *append(struct link_flush *flush, struct uccs_request *request, struct link_mark *mark)
 {
     if (flush->count && flush->requests[flush->count - 1].request == request)
-        return; /* one count per request and flush */
+        return &flush->requests[flush->count - 1];
     if (flush->count == flush->room) {
         flush->room = flush->room ? 2 * flush->room : 4;
         flush->requests = realloc(flush->requests, flush->room * sizeof *flush->requests);
         if (!flush->requests)
             watch_fail("no memory for a request on PE %d", flush->peer->pe);
     }
-    flush->requests[flush->count++] = (struct link_hanging){request, mark};
+    struct link_hanging *hanging = &flush->requests[flush->count++];
+    *hanging = (struct link_hanging){.request = request, .mark = mark};
     uccs_request_begin(request);
+    return hanging;
 }
 
 /* Returns whether a put to the peer has failed, and forgets it. */
@@ -56,15 +59,16 @@ static bool take_failed(struct link_peer *peer)
     return failed;
 }
 
-/* It is not known which track has issued a put that has failed. */
-static bool has_failed(const struct link_flush *flush, struct link_mark *mark)
+/* It is not known who has issued a put that has failed. */
+static bool has_failed(const struct link_flush *flush, const struct link_hanging *hanging)
 {
-    const bool refused = mark ? link_mark_take_refused(mark) : flush->refused;
+    const bool refused = hanging->mark     ? link_mark_take_refused(hanging->mark)
+                         : hanging->number ? hanging->refused
+                                           : flush->refused;
     return refused | flush->lost;
 }
 
-/* Ends one part of a flush. The reply names the tracks of the refused operations, not their requests, so all requests of
- * operations fail. */
+/* Ends one part of a flush. */
 static void end_part(struct link_flush *flush)
 {
     struct link_peer *peer = flush->peer;
@@ -75,7 +79,7 @@ static void end_part(struct link_flush *flush)
         peer->flying = 0;
     for (uint32_t i = 0; i < flush->count; i++) {
         const struct link_hanging *hanging = &flush->requests[i];
-        uccs_request_finish(hanging->request, has_failed(flush, hanging->mark));
+        uccs_request_finish(hanging->request, has_failed(flush, hanging));
     }
     drop(flush);
 }
@@ -118,16 +122,20 @@ static void start(struct link_peer *peer)
     end_part(flush);
 }
 
-void link_hang(struct link_peer *peer, struct uccs_request *request)
+uint16_t link_hang(struct link_peer *peer, struct uccs_request *request)
 {
+    struct link_lane *lane = peer->lane;
     if (!peer->next)
         peer->next = new_flush(peer);
-    append(peer->next, request, 0);
+    struct link_hanging *hanging = append(peer->next, request, 0);
+    if (!hanging->number)
+        hanging->number = (uint16_t)(LINK_REQUEST | lane->requested++);
     if (!peer->hung) {
         peer->hung = true;
-        peer->next_hung = peer->lane->hung;
-        peer->lane->hung = peer;
+        peer->next_hung = lane->hung;
+        lane->hung = peer;
     }
+    return hanging->number;
 }
 
 /* Starts the flushes of hung peers. A peer whose flush is still under way stays on the list. */
@@ -159,15 +167,26 @@ void link_flush_peer(struct link_peer *peer, struct link_point number, struct uc
     start(peer);
 }
 
-static bool note_refused(struct link_arrival *arrival, const void *tracks)
+/* Tells the requests that hang on the flush which numbers were refused. */
+static void note_refused(struct link_flush *flush, const uint16_t *numbers, size_t count)
 {
-    link_mark_refused(arrival->lane, (int)arrival->header.from, tracks, arrival->bytes / sizeof(uint16_t));
-    return true;
+    uint64_t refused[(UINT16_MAX + 1) / 64] = {0};
+    for (size_t i = 0; i < count; i++)
+        refused[numbers[i] / 64] |= UINT64_C(1) << numbers[i] % 64;
+    for (uint32_t i = 0; i < flush->count; i++) {
+        struct link_hanging *hanging = &flush->requests[i];
+        hanging->refused = refused[hanging->number / 64] >> hanging->number % 64 & 1;
+    }
 }
 
-static void land_flushed(struct link_arrival *arrival)
+static bool land_flushed(struct link_arrival *arrival, const void *numbers)
 {
     struct link_flush *flush = link_answered(arrival);
+    const size_t count = arrival->bytes / sizeof(uint16_t);
+    if (lat_unlikely(count)) {
+        link_mark_refused(arrival->lane, (int)arrival->header.from, numbers, count);
+        note_refused(flush, numbers, count);
+    }
     struct link_peer *peer = flush->peer;
     const uint64_t refused = arrival->header.flushed.refused;
     flush->refused = refused > peer->refused;
@@ -176,6 +195,7 @@ static void land_flushed(struct link_arrival *arrival)
     if (flush->covers.messages > peer->answered.messages)
         peer->answered.messages = flush->covers.messages;
     end_part(flush);
+    return true;
 }
 
 /* The target's side. It handles a flush when all operations issued before have been applied. */
@@ -185,15 +205,12 @@ static void answer_flush(struct link_arrival *arrival)
     struct link_message answer = {.header.kind = LINK_FLUSHED};
     answer.header.flushed.asker = arrival->header.flush.asker;
     answer.header.flushed.refused = origin->refused;
-    answer.data = answer.buffer = origin->tracks;
-    answer.bytes = origin->count * sizeof *origin->tracks;
-    origin->tracks = 0;
-    origin->count = origin->room = 0;
+    answer.data = answer.buffer = link_refusals_take(origin, &answer.bytes);
     link_answer(origin, &answer);
 }
 
 const struct link_handler link_on_flush = {.landed = answer_flush};
-const struct link_handler link_on_flushed = {.loose = true, .land = note_refused, .landed = land_flushed};
+const struct link_handler link_on_flushed = {.loose = true, .land = land_flushed};
 
 void link_touch(struct link_lane *lane)
 {

@@ -1,7 +1,7 @@
 /* Inside of the links: lanes, their peers, messages that leave and messages that arrive. Callers hold the lock of the
  * lane, unless a comment says otherwise.
  *
- * The files in their order, lower ones first: token, valid, mark, lane, bell, arrive, batch, names, send, behind, flush, ask,
+ * The files in their order, lower ones first: token, valid, refuse, mark, lane, bell, arrive, batch, names, send, behind, flush, ask,
  * key, direct, issue, poll, rest, quiet, pool, order, track, thread, open. */
 #ifndef UCCS_LINK_INNER_H
 #define UCCS_LINK_INNER_H
@@ -63,7 +63,9 @@ struct link_flush {
     uint32_t count, room;
     struct link_hanging {
         struct uccs_request *request;
-        struct link_mark *mark; /* the request fails when this has refused operations; null: when any was refused */
+        struct link_mark *mark; /* the request fails when this has refused operations */
+        uint16_t number;        /* or when the target tells this number; neither: when any operation was refused */
+        bool refused;           /* it has been told */
     } * requests;
     struct link_flush *next; /* while it is idle */
 };
@@ -93,8 +95,7 @@ struct link_origin {
     struct link_outbox box; /* the same */
     uint64_t applied;
     uint64_t refused;                   /* applied operations whose region had been released */
-    uint16_t *tracks;                   /* that issued these, since the last flush was answered; each once */
-    uint32_t count, room;               /* of `tracks` */
+    struct link_refusals *refusals;     /* those that no answer to a flush has told; null: there were none */
     struct link_kept *kept, *last_kept; /* messages with fewer predecessors first */
 };
 
@@ -173,7 +174,7 @@ struct link_lane {
     uint32_t asking;                         /* bytes that the targets hold for the asks at most; relaxed */
     struct link_watch *watches, *last_watch; /* in the order of their numbers */
     struct link_track *tracks;               /* that issue on the lane */
-    uint16_t numbered;                       /* the last number of a track */
+    uint16_t numbered, requested;            /* the last numbers of a track and of a request */
     struct link_outbox *boxes;               /* outboxes that hold messages */
     uint32_t open;                           /* number of these outboxes */
     void *spare;                             /* buffer for a batch, or null */
@@ -206,7 +207,7 @@ struct link_track {
     struct uccs_far_lanes lanes;
     struct link_mark **heads, *active; /* chains by PE */
     uint32_t room, count;
-    uint16_t number;         /* the lane's numbers begin again after 65535: then tracks of one number share refusals */
+    uint16_t number;         /* below LINK_REQUEST; the lane's begin again: then tracks of one number share refusals */
     struct link_track *next; /* of the lane */
 };
 
@@ -239,6 +240,9 @@ void link_check(const struct link_header *header, size_t bytes);
 /* Returns the kind that answers a kind, as wire.def says. */
 enum link_kind link_answer_kind(enum link_kind asked);
 const char *link_kind_name(enum link_kind kind);
+
+/* refuse.c. Returns the numbers that the target has noted, and forgets them; the caller frees them. Null: there are none. */
+uint16_t *link_refusals_take(struct link_origin *origin, size_t *bytes);
 
 /* arrive.c. The transport calls it for each message. */
 void link_arrived(void *lane, const struct transport_message *message);
@@ -282,8 +286,9 @@ void link_take_fence(struct link_peer *peer);
  * holds. */
 void link_touch(struct link_lane *lane);
 void link_untouch(struct link_lane *lane);
-/* Hangs a request on the peer's next flush. */
-void link_hang(struct link_peer *peer, struct uccs_request *request);
+/* Hangs a request on the peer's next flush. Returns the number of its operations to the peer; they begin again after 32768,
+ * and requests of one number on one flush share refusals. */
+uint16_t link_hang(struct link_peer *peer, struct uccs_request *request);
 /* Hangs `all` on a flush of a peer that covers its operations up to `number`, which are not all answered. Without a mark
  * it fails when any operation on the peer was refused. */
 void link_flush_peer(struct link_peer *peer, struct link_point number, struct uccs_request *all,

@@ -92,9 +92,9 @@ static struct link_send *prepare(struct link_peer *peer, const struct link_messa
     if (message->track && message->counts)
         link_track_issued(message->track, peer, send);
     if (message->request)
-        link_hang(peer, message->request);
+        send->header.number = link_hang(peer, message->request);
     else if (message->track)
-        send->header.track = message->track->number;
+        send->header.number = message->track->number;
     return send;
 }
 
@@ -121,8 +121,8 @@ static struct link_send *word_of(struct link_peer *peer, const struct link_messa
 {
     struct link_send *word = link_send_new(peer->lane);
     fill_header(word, &message->header);
-    if (!message->request && message->track)
-        word->header.track = message->track->number;
+    if (message->track)
+        word->header.number = message->track->number;
     count_message(peer, &word->header);
     return word;
 }
@@ -136,8 +136,9 @@ lat_cold static void put_direct(struct link_peer *peer, const struct link_messag
     touch_peer(peer);
     if (message->track)
         link_track_issued(message->track, peer, source);
-    if (message->request)
-        link_hang(peer, message->request);
+    const uint16_t number = message->request ? link_hang(peer, message->request) : 0;
+    if (word && number)
+        word->header.number = number;
     link_direct_put(peer, message, source);
     if (word)
         link_send_behind(peer, word, 0, 0, false, puts);

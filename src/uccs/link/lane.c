@@ -112,7 +112,7 @@ static void free_origin(struct link_origin *origin)
         next = origin->kept->next;
         free(origin->kept);
     }
-    free(origin->tracks);
+    free(origin->refusals);
 }
 
 static void free_origins(struct link_peer *peer)

@@ -13,7 +13,7 @@ static void *made(void *memory)
 static void enlist(struct link_track *track, struct link_lane *lane)
 {
     pthread_mutex_lock(&lane->lock);
-    lane->numbered += lane->numbered == UINT16_MAX ? 2 : 1; /* 0 is no track */
+    lane->numbered = (uint16_t)(lane->numbered % (LINK_REQUEST - 1) + 1); /* 0 is no track */
     track->number = lane->numbered;
     track->next = lane->tracks;
     lane->tracks = track;

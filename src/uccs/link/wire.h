@@ -69,10 +69,13 @@ struct link_notice {
     uint64_t signal_region;
 };
 
+#define LINK_REQUEST 0x8000u
+
 struct link_header {
-    uint8_t kind;       /* enum link_kind */
-    uint8_t segment;    /* of `at`: enum uccs_far_segment */
-    uint16_t track;     /* its number among those of the lane; 0: flushes need not tell of a refusal */
+    uint8_t kind;    /* enum link_kind */
+    uint8_t segment; /* of `at`: enum uccs_far_segment */
+    uint16_t number; /* what a flush tells when the operation was refused: LINK_REQUEST and above, a request's; below, a
+                         * track's; 0: nothing */
     uint32_t from : 24; /* PE and lane that issued the message */
     uint32_t lane : 8;
     uint64_t after; /* the target applies this many operations of that lane first */
@@ -131,7 +134,7 @@ struct link_header {
         } flush;
         struct {
             uint64_t asker, refused;
-        } flushed; /* the data is the numbers of tracks with refused operations, uint16_t each */
+        } flushed; /* the data is the numbers of refused operations, uint16_t each, no number twice */
         struct {
             uint64_t number, block, counter; /* number in its flow; the sender's block, or 0; counter, or 0 */
             int64_t weight;
