@@ -20,13 +20,13 @@ bool environment_wants_check(const struct options *options)
 
 /* Returns the path, or NULL after one line when LD_PRELOAD cannot name it: that list is split at blanks and colons and
  * knows no quotes. */
-static const char *check_path(const char *path)
+static const char *check_path(const char *option, const char *path)
 {
     if (!strpbrk(path, " :"))
         return path;
-    say("--check: the dynamic linker cannot preload '%s': a blank or a colon is in its path; "
+    say("%s: the dynamic linker cannot preload '%s': a blank or a colon is in its path; "
         "install Lateral where there is none",
-        path);
+        option, path);
     return NULL;
 }
 
@@ -48,13 +48,45 @@ static const char *find_library(const char *name)
     return NULL;
 }
 
-const char *environment_check_library(void)
+/* Returns the path of the layer's file, beside this oshrun, or NULL after one line. */
+static const char *layer_library(const char *option, const char *name)
 {
-    const char *path = find_library("check");
+    const char *path = find_library(name);
     if (path)
-        return check_path(path);
-    say("the checking layer is not installed: no liblateral-check.so in %s from oshrun's folder", LATERAL_LIB_FROM_BIN);
+        return check_path(option, path);
+    say("%s: its layer is not installed: no liblateral-%s.so in %s from oshrun's folder", option, name,
+        LATERAL_LIB_FROM_BIN);
     return NULL;
+}
+
+/* Returns NAME=VALUE; the value is a path, made whole, as PEs may run in another folder. */
+static char *path_setting(const char *name, const char *path)
+{
+    char here[PATH_MAX] = "", *setting;
+    if (path[0] != '/' && !getcwd(here, sizeof here))
+        here[0] = 0;
+    if (asprintf(&setting, "%s=%s%s%s", name, here, *here ? "/" : "", path) < 0)
+        say_if_null(NULL);
+    return setting;
+}
+
+bool environment_choose_layer(const struct options *options, struct layer *layer)
+{
+    size_t used = 0;
+    *layer = (struct layer){0};
+    if (options->check) {
+        layer->library = layer_library("--check", "check");
+        layer->settings[used++] = say_if_null(strdup("LATERAL_CHECK=1"));
+        return layer->library != NULL;
+    }
+    if (!options->stats && !options->trace)
+        return true;
+    layer->library = layer_library(options->stats ? "--stats" : "--trace", "stats");
+    if (options->stats)
+        layer->settings[used++] = say_if_null(strdup("LATERAL_STATS=1"));
+    if (options->trace)
+        layer->settings[used++] = path_setting("LATERAL_TRACE", options->trace);
+    return layer->library != NULL;
 }
 
 bool environment_has_module(const char *name)
@@ -92,10 +124,11 @@ static void put_joined(char **list, const char *name, const char *value, bool in
     *place = entry;
 }
 
-static void put_check(char **list, const char *library)
+static void put_layer(char **list, const struct layer *layer)
 {
-    put(list, "LATERAL_CHECK=1");
-    put_joined(list, "LD_PRELOAD=", library, true);
+    for (char *const *setting = layer->settings; *setting; setting++)
+        put(list, *setting);
+    put_joined(list, "LD_PRELOAD=", layer->library, true);
     /* The address sanitizer of a program would object to a library in front of its own. */
     put_joined(list, "ASAN_OPTIONS=", "verify_asan_link_order=0", false);
 }
@@ -108,12 +141,12 @@ static void put_export(char **list, const char *text)
         say("-x %s: not set in the environment of oshrun, so not passed on", text);
 }
 
-char **environment_make(const struct app *app, const char *check_library)
+char **environment_make(const struct app *app, const struct layer *layer)
 {
     size_t count = 0;
     while (environ[count])
         count++;
-    char **list = say_if_null(calloc(count + app->nexports + 5, sizeof *list));
+    char **list = say_if_null(calloc(count + app->nexports + 6, sizeof *list));
     list[0] = say_if_null(calloc(1, JOB_BYTES));
     size_t used = 1;
     for (size_t i = 0; i < count; i++)
@@ -122,8 +155,8 @@ char **environment_make(const struct app *app, const char *check_library)
     environment_name_pe(list, 0, 0, -1); /* so that put sees a name there */
     for (size_t x = 0; x < app->nexports; x++)
         put_export(list, app->exports[x]);
-    if (check_library)
-        put_check(list, check_library);
+    if (layer->library)
+        put_layer(list, layer);
     return list;
 }
 

@@ -6,12 +6,17 @@
 
 /* True when --check or LATERAL_CHECK asks for the checking layer. */
 bool environment_wants_check(const struct options *options);
-/* Returns the path of the checking layer's file, beside this oshrun, or NULL after one line when there is none. */
-const char *environment_check_library(void);
+/* A layer that stands between the program and the library: a file to preload, and its variables, NAME=VALUE. */
+struct layer {
+    const char *library; /* NULL: none is wanted */
+    char *settings[3];   /* ends with NULL */
+};
+/* Chooses the layer of --check, or of --stats and --trace. Returns false after one line when it is not there. */
+bool environment_choose_layer(const struct options *options, struct layer *layer);
 /* True when the library can use liblateral-NAME.so: the file lies beside the checking layer's. */
 bool environment_has_module(const char *name);
 /* Makes a list for one program. environment_name_pe sets its first entry, LATERAL_JOB. */
-char **environment_make(const struct app *app, const char *check_library);
+char **environment_make(const struct app *app, const struct layer *layer);
 void environment_name_pe(char **list, int segment, uint32_t pe, int tether);
 
 #endif

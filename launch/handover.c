@@ -165,17 +165,17 @@ static void add_exports(struct words *words, const struct app *app)
 }
 
 /* Adds the program, behind env(1) when there is something to set. */
-static void add_program(struct words *words, const struct app *app, const char *check_library, bool go_there)
+static void add_program(struct words *words, const struct app *app, const struct layer *layer, bool go_there)
 {
     struct words env = {0};
     add(&env, "env");
     if (go_there && app->wdir)
         add(&env, "--chdir=%s", app->wdir);
     add_exports(&env, app);
-    if (check_library) {
-        add(&env, "LATERAL_CHECK=1");
-        add(&env, "LD_PRELOAD=%s", check_library);
-    }
+    for (char *const *setting = layer->settings; *setting; setting++)
+        add(&env, "%s", *setting);
+    if (layer->library)
+        add(&env, "LD_PRELOAD=%s", layer->library);
     for (size_t i = 0; env.count > 1 && i < env.count; i++)
         add(words, "%s", env.word[i]);
     for (char **word = app->argv; *word; word++)
@@ -212,7 +212,7 @@ static void refuse_where(bool given, const char *option, const char *launcher)
 /* Open MPI and PRRTE separate several programs by ":". PRRTE would begin at the first host for each program, so each
  * gets its own share of the slots. */
 static void speak_open(struct words *words, const struct options *options, const struct hosts *hosts, bool old,
-                       const char *check)
+                       const struct layer *layer)
 {
     if (options->root)
         add(words, "--allow-run-as-root");
@@ -253,12 +253,12 @@ static void speak_open(struct words *words, const struct options *options, const
         }
         add(words, "-n");
         add(words, "%u", app->count);
-        add_program(words, app, check, false);
+        add_program(words, app, layer, false);
     }
 }
 
 static void speak_hydra(struct words *words, const struct options *options, const struct hosts *hosts,
-                        const char *check)
+                        const struct layer *layer)
 {
     if (hosts->count) {
         add(words, "-hosts");
@@ -284,7 +284,7 @@ static void speak_hydra(struct words *words, const struct options *options, cons
         }
         add(words, "-n");
         add(words, "%u", app->count);
-        add_program(words, app, check, false);
+        add_program(words, app, layer, false);
     }
 }
 
@@ -302,7 +302,7 @@ static void print_quoted(FILE *file, const char *word)
 
 /* srun takes several programs only from a file, with a line of task numbers and words for each. It reads the file
  * before it starts anything, so a file in memory suffices. */
-static void add_multi_prog(struct words *words, const struct options *options, const char *check)
+static void add_multi_prog(struct words *words, const struct options *options, const struct layer *layer)
 {
     int fd = memfd_create("programs", 0);
     FILE *file = fd < 0 ? NULL : fdopen(fd, "w");
@@ -310,7 +310,7 @@ static void add_multi_prog(struct words *words, const struct options *options, c
     say_if_null(file);
     for (size_t i = 0; i < options->napps; i++) {
         struct words program = {0};
-        add_program(&program, &options->apps[i], check, true);
+        add_program(&program, &options->apps[i], layer, true);
         fprintf(file, "%u-%u", first, first + options->apps[i].count - 1);
         for (size_t w = 0; w < program.count; w++)
             print_quoted(file, program.word[w]);
@@ -333,7 +333,7 @@ static const char *slurm_plugin(const char *srun)
 }
 
 static void speak_slurm(struct words *words, const struct options *options, const struct hosts *hosts, const char *srun,
-                        const char *check)
+                        const struct layer *layer)
 {
     add(words, "--mpi=%s", slurm_plugin(srun));
     add(words, "--kill-on-bad-exit=1");
@@ -358,9 +358,9 @@ static void speak_slurm(struct words *words, const struct options *options, cons
     if (options->quiet)
         add(words, "--quiet");
     if (options->napps > 1)
-        add_multi_prog(words, options, check);
+        add_multi_prog(words, options, layer);
     else
-        add_program(words, &options->apps[0], check, true);
+        add_program(words, &options->apps[0], layer, true);
 }
 
 static void set_number(const char *front, const char *name, int number)
@@ -416,8 +416,8 @@ _Noreturn void handover(const struct options *options, const struct hosts *hosts
         say_usage("--deadlock: a host sees its own PEs alone; on several hosts use --timeout");
     struct launcher launcher = choose(options, hosts);
     struct words words = {0};
-    const char *check = options->check ? environment_check_library() : NULL;
-    if (options->check && !check)
+    struct layer layer;
+    if (!environment_choose_layer(options, &layer))
         exit(STATUS_FAILED);
     announce(options, &launcher);
     set_patience();
@@ -429,10 +429,10 @@ _Noreturn void handover(const struct options *options, const struct hosts *hosts
     }
     add(&words, "%s", launcher.path);
     switch (launcher.family) {
-    case SRUN: speak_slurm(&words, options, hosts, launcher.path, check); break;
+    case SRUN: speak_slurm(&words, options, hosts, launcher.path, &layer); break;
     case PRRTE: add_prefix(&words, launcher.path); __attribute__((fallthrough));
-    case OPEN_MPI: speak_open(&words, options, hosts, launcher.family == OPEN_MPI, check); break;
-    case HYDRA: speak_hydra(&words, options, hosts, check); break;
+    case OPEN_MPI: speak_open(&words, options, hosts, launcher.family == OPEN_MPI, &layer); break;
+    case HYDRA: speak_hydra(&words, options, hosts, &layer); break;
     }
     execvp(words.word[0], words.word);
     say("%s: %s", words.word[0], strerror(errno));

@@ -24,6 +24,8 @@ const char options_help[] =
     "  --host A,B:2,...     start the PEs on these hosts, so many on each (default: 1)\n"
     "  -f, --hostfile FILE  the same from a file, one host a line: NAME, NAME:2 or NAME slots=2\n"
     "  --check              check the arguments of every call (slower; also LATERAL_CHECK=1)\n"
+    "  --stats              print at the end what each PE did, where it waited, and how much it sent\n"
+    "  --trace FILE         write a timeline that Perfetto and Chrome's tracing page open\n"
     "  -q, --quiet          say nothing about PEs that fail; the exit status tells\n"
     "  --version, --help\n"
     "\n"
@@ -46,5 +48,6 @@ const char options_help[] =
     "  oshrun -n 4 ./stencil 1000             four PEs\n"
     "  oshrun -n 1 ./master : -n 3 ./worker   two programs, one job\n"
     "  oshrun -n 2 --check ./stencil 1000     look for wrong arguments\n"
+    "  oshrun -n 4 --stats ./stencil 1000     where does the time go?\n"
     "  oshrun -n 2 valgrind ./stencil 10      each PE under valgrind\n"
     "  oshrun -n 1 gdb --args ./stencil 10    one PE under the debugger\n";

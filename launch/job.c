@@ -38,12 +38,12 @@ static int raise_file_limit(struct job *job)
 static int make_environments(struct job *job)
 {
     const struct options *options = job->options;
-    const char *check = NULL;
-    if (options->check && !(check = environment_check_library()))
+    struct layer layer;
+    if (!environment_choose_layer(options, &layer))
         return STATUS_FAILED;
     job->environments = say_if_null(calloc(options->napps, sizeof *job->environments));
     for (size_t i = 0; i < options->napps; i++)
-        job->environments[i] = environment_make(&options->apps[i], check);
+        job->environments[i] = environment_make(&options->apps[i], &layer);
     return 0;
 }
 

@@ -175,6 +175,8 @@ int main(int argc, char **argv)
     open_standard_files();
     options_read(&options, argc, argv);
     options.check = environment_wants_check(&options);
+    if (options.check && (options.stats || options.trace))
+        say_usage("--check and %s cannot be used together", options.stats ? "--stats" : "--trace");
     spelling_check_variables(&options);
     bool elsewhere = hosts_elsewhere(&options, &hosts);
     options_check_input(&options);

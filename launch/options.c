@@ -30,6 +30,8 @@ enum option_id {
     STATUS,
     WDIR,
     CHECK,
+    STATS,
+    TRACE,
     QUIET,
     HOST,
     HOSTFILE,
@@ -70,6 +72,8 @@ static const struct option_row {
     {"wdir", WDIR, 1},
     {"wd", WDIR, 1},
     {"check", CHECK, 0},
+    {"stats", STATS, 0},
+    {"trace", TRACE, 1},
     {"quiet", QUIET, 0},
     {"q", QUIET, 0},
     {"host", HOST, 1},
@@ -193,7 +197,7 @@ static void read_output(struct options *options, const char *option, const char 
 static const char *read_name(const char *option, const char *text)
 {
     if (!*text || text[strlen(text) - 1] == '/')
-        say_usage("%s %s: expected the name of a file; a dot and the PE's number are added", option, text);
+        say_usage("%s %s: expected the name of a file", option, text);
     return text;
 }
 
@@ -248,6 +252,8 @@ static void apply(struct options *options, struct app *app, enum option_id id, c
     case STATUS: exit(status_print(read_pid(option, value)));
     case WDIR: app->wdir = value; break;
     case CHECK: options->check = true; break;
+    case STATS: options->stats = true; break;
+    case TRACE: options->trace = read_name(option, value); break;
     case QUIET: options->quiet = true; break;
     case HOST: read_hosts(options, false, option, value); break;
     case HOSTFILE: read_hosts(options, true, option, value); break;
@@ -382,6 +388,8 @@ void options_check_input(const struct options *options)
 
 void options_keep_arguments(struct options *options)
 {
+    if (options->trace)
+        options->trace = say_if_null(strdup(options->trace));
     if (options->out_name)
         options->out_name = say_if_null(strdup(options->out_name));
     for (size_t i = 0; i < options->napps; i++) {

@@ -36,6 +36,8 @@ struct options {
     int64_t input;        /* the PE that reads standard input, or one of OPTIONS_INPUT_* */
     bool stacks;          /* print the stacks of all PEs where the places are printed */
     bool check;
+    bool stats;        /* print what the PEs did */
+    const char *trace; /* a file for the timeline; NULL: none */
     bool quiet;
     bool oversubscribe; /* more PEs than slots */
     bool root;          /* other launchers may run as root */

@@ -1,0 +1,78 @@
+#!/usr/bin/env python3
+"""--stats and --trace: numbers of a program that moves and waits as known."""
+import json
+import pathlib
+import re
+
+import harness
+from harness import one_line, run, temporary
+
+MOVED = 10 * 400 + 8 + 8 + 8        # puts; an atomic, a g and a put with signal
+OPERATIONS = 10 + 3
+
+
+def counted(pes, *options, **more):
+    program = harness.BUILD / "tests" / "test_job_counted"
+    if not program.exists() or harness.sanitized():
+        raise harness.Skip("tests/job is not built, or its programs want their sanitizer loaded first")
+    return run("-n", pes, *options, program, **more)
+
+
+def test_table():
+    """Operations and bytes of each PE are right, the longest wait is at the barrier's line, and the matrix is the ring."""
+    result = counted(4, "--stats")
+    assert result.status == 0 and not result.out and result.errors[0] == "what 4 PEs did", result
+    rows = [line.split() for line in result.errors[2:6]]
+    for pe, row in enumerate(rows):
+        assert row[:2] == [str(pe), str(OPERATIONS)] and row[2:4] == ["3.9", "KiB"], (row, result)
+        assert float(row[5]) > 0.2 or pe == 0, f"PE {pe} has waited for PE 0: {result}"
+    longest = [line for line in result.errors if "shmem_barrier_all" in line]
+    assert len(longest) == 1 and re.search(r"^ +[0-9.]+ +4 +PE [1-3]: 0\.[2-9]\d+ s  shmem_barrier_all  counted\.c:\d+$", longest[0]), result
+    assert re.search(r"shmem_signal_wait_until  counted\.c:\d+$", result.err, re.M), result
+    at = result.errors.index("bytes from (row) to (column)")
+    for pe in range(4):
+        cells = re.split(r"\s{2,}", result.errors[at + 2 + pe].strip())[1:]
+        assert cells[(pe + 1) % 4] not in (".", "8 B") and (cells[0] == "8 B" or pe in (0, 3)) and cells.count(".") >= 1, (cells, result)
+
+
+def test_many():
+    """Of more PEs than a matrix is readable for, the pairs that moved most."""
+    result = counted(18, "--stats")
+    assert result.status == 0 and "the pairs that moved most" in result.err and "bytes from" not in result.err, result
+    assert re.search(r"^  PE 17 to PE 0: 3\.9 KiB$", result.err, re.M), result
+    assert len([line for line in result.errors if re.match("  PE .* to PE ", line)]) == 10, result
+
+
+def test_trace():
+    """The timeline: every call of every PE with its times, threads apart; no table unless it is asked for."""
+    with temporary() as folder:
+        result = counted(4, "--trace", "t.json", "--wdir", "/", cwd=folder)
+        assert result.status == 0 and not result.err, result
+        events = json.loads(pathlib.Path(folder, "t.json").read_text(encoding="utf-8"))["traceEvents"]
+    assert [e["args"]["name"] for e in events if e["ph"] == "M"] == [f"PE {pe}" for pe in range(4)], events
+    calls = [e for e in events if e["ph"] == "X"]
+    for pe in range(4):
+        mine = [e for e in calls if e["pid"] == pe]
+        moves = [e for e in mine if e["cat"] == "move"]
+        assert len(moves) == OPERATIONS and sum(e["args"]["bytes"] for e in moves) == MOVED, mine
+        assert {e["args"]["pe"] for e in moves} <= {(pe + 1) % 4, 0}, moves
+        assert len({e["tid"] for e in mine}) == 2 and all(e["dur"] >= 0 for e in mine), mine
+        barrier = [e for e in mine if e["name"] == "shmem_barrier_all"]
+        assert len(barrier) == 1 and (barrier[0]["dur"] > 200000 or pe == 0), barrier
+    ends = [e["ts"] + e["dur"] for e in calls if e["name"] == "shmem_barrier_all"]
+    assert max(ends) - min(ends) < 200000, "the PEs leave the barrier together: one clock"
+
+
+def test_mistakes():
+    """Not with --check; a file that cannot be written is named; a job without the library is as before."""
+    one_line(run("--check", "--stats", "true"), r"--check and --stats cannot be used together", 2)
+    one_line(run("--check", "--trace", "a", "true"), r"--check and --trace cannot be used together", 2)
+    one_line(run("--trace", "", "true"), r"expected the name of a file", 2)
+    result = counted(2, "--trace", "/no/such/folder/t")
+    assert result.status == 0 and result.err.count("/no/such/folder/t: No such file or directory") == 2, result
+    result = run("-n", 2, "--stats", "echo", "x")
+    assert result.status == 0 and result.lines == ["x", "x"], result
+
+
+if __name__ == "__main__":
+    harness.main(globals())

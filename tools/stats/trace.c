@@ -1,0 +1,90 @@
+/* The timeline as a file of the Trace Event Format, which Perfetto and Chrome's tracing page open: one complete event for
+ * each call, a process for each PE, a thread for each of its threads. */
+#include "stats.h"
+
+#include <fcntl.h>
+#include <inttypes.h>
+#include <pshmem.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#define EVENTS (1u << 18) /* of one PE; later ones are counted alone */
+
+struct event {
+    const char *call;
+    uint64_t begin, end, bytes;
+    int32_t pe, thread;
+};
+
+static struct event *events; /* null: no trace is wanted */
+static uint64_t used;
+
+void trace_open(int me)
+{
+    const char *name = getenv("LATERAL_TRACE");
+    if (!name || !*name)
+        return;
+    events = malloc(EVENTS * sizeof *events);
+    if (!events)
+        fprintf(stderr, "lateral: PE %d: no memory for the timeline\n", me);
+}
+
+void trace_add(const char *call, uint64_t begin, uint64_t end, int pe, size_t bytes)
+{
+    static _Thread_local int32_t thread;
+    if (!events)
+        return;
+    if (!thread)
+        thread = (int32_t)syscall(SYS_gettid);
+    uint64_t number = __atomic_fetch_add(&used, 1, __ATOMIC_RELAXED);
+    if (number < EVENTS)
+        events[number] = (struct event){call, begin, end, bytes, pe, thread};
+}
+
+static void write_event(FILE *file, int me, const struct event *event)
+{
+    fprintf(file, ",\n{\"ph\":\"X\",\"pid\":%d,\"tid\":%d,\"ts\":%.3f,\"dur\":%.3f,\"name\":\"%s\"", me, event->thread,
+            (double)event->begin * 1e-3, (double)(event->end - event->begin) * 1e-3, event->call);
+    if (event->pe >= 0)
+        fprintf(file, ",\"cat\":\"move\",\"args\":{\"pe\":%d,\"bytes\":%" PRIu64 "}}", event->pe, event->bytes);
+    else
+        fprintf(file, ",\"cat\":\"wait\"}");
+}
+
+static void write_part(const char *name, int me, int pes)
+{
+    FILE *file = fopen(name, me == 0 ? "w" : "a");
+    uint64_t count = used < EVENTS ? used : EVENTS;
+    if (!file) {
+        perror(name);
+        return;
+    }
+    if (me == 0)
+        fprintf(file, "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n");
+    fprintf(file, "%s{\"ph\":\"M\",\"pid\":%d,\"name\":\"process_name\",\"args\":{\"name\":\"PE %d\"}}",
+            me ? ",\n" : "", me, me);
+    for (uint64_t i = 0; i < count; i++)
+        write_event(file, me, &events[i]);
+    if (me == pes - 1)
+        fprintf(file, "\n]}\n");
+    if (fclose(file) != 0)
+        perror(name);
+    if (used > EVENTS)
+        fprintf(stderr, "lateral: PE %d: the timeline has the first %u of %" PRIu64 " calls\n", me, EVENTS, used);
+}
+
+void trace_write(int me, int pes)
+{
+    if (!events)
+        return;
+    for (int pe = 0; pe < pes; pe++) {
+        if (pe == me)
+            write_part(getenv("LATERAL_TRACE"), me, pes);
+        pshmem_barrier_all();
+    }
+    free(events);
+    events = NULL;
+    used = 0;
+}
