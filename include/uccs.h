@@ -350,9 +350,14 @@ int uccs_memory_query(uccs_memory_t memory, struct uccs_memory_attr *attr);
  * atomic each, which also brings a waiter its turn; the more are before a waiter, the less often it looks (the ticket
  * lock of Mellor-Crummey and Scott). From another node, entering costs a message and its answer, and the network is not
  * polled; the owner's process grants the lock, so it has to make progress.
- * Errors: UCCS_ERR_INVALID for memory that can hold no lock, UCCS_ERR_STATE for uccs_lock and uccs_lock_mapped inside of a handler. */
+ * A guest is a reader that enters whenever no writer is inside, though writers wait. Whoever asks for a lock while it holds
+ * others asks as a guest: else two readers that hold a lock each, and ask for the other's, wait for the writers in line
+ * there, who wait for them. The owner admits guests to a lock before anybody uses it; writers then pay an atomic more.
+ * Errors: UCCS_ERR_INVALID for memory that can hold no lock or, as a guest, has none admitted; UCCS_ERR_STATE for uccs_lock and uccs_lock_mapped inside of a handler. */
 #define UCCS_LOCK_BYTES 128
-enum uccs_lock_mode { UCCS_LOCK_SHARED, UCCS_LOCK_EXCLUSIVE };
+enum uccs_lock_mode { UCCS_LOCK_SHARED, UCCS_LOCK_EXCLUSIVE, UCCS_LOCK_GUEST };
+/* `memory` is the caller's own. */
+int uccs_lock_admit_guests(uccs_memory_t memory, size_t offset);
 int uccs_lock(uccs_endpoint_t endpoint, uccs_memory_t memory, size_t offset, enum uccs_lock_mode mode);
 /* The request completes when the lock is held; the caller unlocks after that. Tests and waits of this process let it
  * in. */

@@ -159,6 +159,8 @@ static const char *fill(struct lmpi_window *window, const struct record *records
         why = meet_peer(window, i, ranks[window->ranks + i], &records[i]);
     for (int i = 0; i < window->ranks && !why; i++)
         why = meet_memory(window, i, of_first ? 0 : i, &records[i]);
+    if (!why && window->leaves && uccs_lock_admit_guests(control, LMPI_WORD(lock)) != UCCS_OK)
+        why = "its lock has no guests"; /* of MPI_Win_lock_all; the ranks meet once more before they lock */
     free(ranks);
     return why;
 }

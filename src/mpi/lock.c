@@ -17,7 +17,7 @@ void lmpi_lock_late(struct lmpi_window *window, int rank)
     pthread_mutex_lock(&lock);
     if (!(target->open & LMPI_OPEN_LATE)) {
         if (!(window->open & LMPI_OPEN_UNCHECKED) && !window->peer[rank].control)
-            lmpi_lock_enter(&window->peer[rank], UCCS_LOCK_SHARED);
+            lmpi_lock_enter(&window->peer[rank], UCCS_LOCK_GUEST);
         __atomic_store_n(&target->open, target->open | LMPI_OPEN_LATE, __ATOMIC_RELEASE); /* acquire: lmpi_mark_far */
     }
     pthread_mutex_unlock(&lock);

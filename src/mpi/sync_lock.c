@@ -2,7 +2,9 @@
  *
  * Each rank has one lock for readers and a writer, which is fair (uccs_lock). MPI_Win_lock_all enters those of its node at
  * once as a reader, because the program may use their memory by load and store; one of another node it enters with the first
- * operation to that rank (mark.h), so that it costs messages to the ranks that are used alone. */
+ * operation to that rank (mark.h), so that it costs messages to the ranks that are used alone. That one it enters as a guest,
+ * past writers in line: it holds the locks of its node already, and such a writer may wait for somebody who waits for
+ * those. */
 #include "family.h"
 #include "lock.h"
 #include "real.h"
@@ -18,8 +20,10 @@ static void enter_all(struct lmpi_window *window)
 static void leave_all(struct lmpi_window *window)
 {
     for (int i = 0; i < window->ranks; i++)
-        if (window->peer[i].control || window->target[i].open & LMPI_OPEN_LATE)
+        if (window->peer[i].control)
             lmpi_lock_leave(&window->peer[i], UCCS_LOCK_SHARED);
+        else if (window->target[i].open & LMPI_OPEN_LATE)
+            lmpi_lock_leave(&window->peer[i], UCCS_LOCK_GUEST);
 }
 
 /* The common case of MPI_Win_lock and unlock: a window without a family, no other epoch, a rank of this node, and any

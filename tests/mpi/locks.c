@@ -1,7 +1,7 @@
 /* Locks of windows: readers and writers exclude each other, also from MPI_Win_lock_all; a writer gets its turn although
  * readers come all the time, and a reader although writers do.
  * ranks: 2 4
- * ways: plain far */
+ * ways: plain far far-4 */
 #include "check.h"
 
 enum { TURNS = 150 };

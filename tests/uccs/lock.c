@@ -1,10 +1,10 @@
 /* Locks: readers and writers exclude each other, a writer gets in while readers keep coming, requests, locks by their
- * address, an owner that computes, dynamic memory, errors; by processes and their threads.
+ * address, guests, an owner that computes, dynamic memory, errors; by processes and their threads.
  * pes: 1 2 4
  */
 #include "check.h"
 
-enum { THREADS = 2, ROUNDS = 60, OFFSET = 128, BYTES = 4 * UCCS_LOCK_BYTES };
+enum { THREADS = 2, ROUNDS = 60, OFFSET = 128, CROSSING = 384, BYTES = 4 * UCCS_LOCK_BYTES };
 enum { FROM_HANDLER = 1 };
 enum { WRITERS, READERS, SUM, WRITTEN, READ, DONE, COUNTS };
 
@@ -82,7 +82,7 @@ static void *exclude(void *id)
 {
     for (int i = 0; i < ROUNDS; i++) {
         int writes = (i + me + (int)(long)id) % 4 == 0;
-        enum uccs_lock_mode mode = writes ? UCCS_LOCK_EXCLUSIVE : UCCS_LOCK_SHARED;
+        enum uccs_lock_mode mode = writes ? UCCS_LOCK_EXCLUSIVE : i % 5 ? UCCS_LOCK_SHARED : UCCS_LOCK_GUEST;
         enter(i, mode);
         writes ? write_once() : read_once();
         add(writes ? WRITTEN : READ, 1);
@@ -146,6 +146,35 @@ static void test_together(void)
         OK(uccs_request_release(&reader));
     }
     OK(uccs_barrier(UCCS_GROUP_WORLD));
+}
+
+/* Everybody reads under its own lock, behind which a writer waits, and asks for a neighbour's. As a guest it gets that: the
+ * writers wait for the readers alone. */
+static void test_guests(void)
+{
+    uccs_request_t writer = UCCS_REQUEST_NULL;
+    uccs_endpoint_t self = check_endpoint(context, me), previous = check_endpoint(context, prev_pe);
+    OK(uccs_lock(self, all[me], CROSSING, UCCS_LOCK_SHARED));
+    OK(uccs_barrier(UCCS_GROUP_WORLD));
+    OK(uccs_lock_nb(next, all[next_pe], CROSSING, UCCS_LOCK_EXCLUSIVE, &writer));
+    for (int i = 0; i < 100; i++)
+        CHECK_EQ(uccs_test(&writer), UCCS_IN_PROGRESS);
+    OK(uccs_barrier(UCCS_GROUP_WORLD));
+    OK(uccs_lock(previous, all[prev_pe], CROSSING, UCCS_LOCK_GUEST));
+    CHECK_EQ(uccs_test(&writer), UCCS_IN_PROGRESS);
+    OK(uccs_barrier(UCCS_GROUP_WORLD));
+    OK(uccs_unlock(self, all[me], CROSSING, UCCS_LOCK_SHARED));
+    for (int i = 0; i < 100; i++)
+        CHECK_EQ(uccs_test(&writer), UCCS_IN_PROGRESS); /* a guest is inside */
+    OK(uccs_barrier(UCCS_GROUP_WORLD));
+    OK(uccs_unlock(previous, all[prev_pe], CROSSING, UCCS_LOCK_GUEST));
+    OK(uccs_wait(&writer));
+    OK(uccs_request_release(&writer));
+    OK(uccs_unlock(next, all[next_pe], CROSSING, UCCS_LOCK_EXCLUSIVE));
+    OK(uccs_flush(context));
+    OK(uccs_barrier(UCCS_GROUP_WORLD));
+    OK(uccs_endpoint_release(previous));
+    OK(uccs_endpoint_release(self));
 }
 
 /* The owner computes and calls nothing while process 1 leaves the lock and the last one waits for it, which may be of
@@ -244,6 +273,10 @@ static void test_errors(void)
     OK(uccs_memory_register(0, memset(bytes, 0, 256), 256, &private_memory));
     CHECK_EQ(uccs_lock(0, all[0], 0, UCCS_LOCK_SHARED), UCCS_ERR_INVALID);
     CHECK_EQ(uccs_lock(zero, all[0], 0, (enum uccs_lock_mode)7), UCCS_ERR_INVALID);
+    CHECK_EQ(uccs_lock(zero, all[0], 0, UCCS_LOCK_GUEST), UCCS_ERR_INVALID);
+    CHECK_EQ(uccs_lock_admit_guests(locks, 8), UCCS_ERR_INVALID);
+    CHECK_EQ(uccs_lock_admit_guests(locks, BYTES), UCCS_ERR_BOUNDS);
+    CHECK_EQ(uccs_lock_admit_guests(0, 0), UCCS_ERR_INVALID);
     CHECK_EQ(uccs_lock(zero, all[0], BYTES - 64, UCCS_LOCK_SHARED), UCCS_ERR_BOUNDS);
     CHECK_EQ(uccs_lock(zero, all[0], 8, UCCS_LOCK_SHARED), UCCS_ERR_INVALID);
     CHECK_EQ(uccs_lock(self, private_memory, 0, UCCS_LOCK_SHARED), UCCS_ERR_INVALID);
@@ -267,9 +300,12 @@ int main(void)
     all_words = calloc((size_t)npes, sizeof *all_words);
     OK(uccs_memory_allocate(0, BYTES, &locks));
     OK(uccs_memory_allocate(0, COUNTS * 8, &words));
+    OK(uccs_lock_admit_guests(locks, OFFSET));
+    OK(uccs_lock_admit_guests(locks, CROSSING));
     check_share(0, locks, all);
     check_share(0, words, all_words);
     test_together();
+    test_guests();
     check_threads(THREADS, exclude);
     test_dynamic();
     OK(uccs_flush(context));

@@ -22,7 +22,12 @@ static void enter(enum uccs_lock_mode mode)
 {
     uint32_t ticket;
     bool tell;
-    if (mode == UCCS_LOCK_SHARED && uccs_ticket_enter_now(&lock, mode))
+    if (mode == UCCS_LOCK_GUEST) {
+        while (!uccs_ticket_visit(&lock))
+            sched_yield();
+        return;
+    }
+    if (mode == UCCS_LOCK_SHARED && uccs_ticket_read_now(&lock))
         return;
     if (!uccs_ticket_take(&lock, mode, &ticket))
         while (!uccs_ticket_enter(&lock, ticket, mode, &tell))
@@ -32,11 +37,13 @@ static void enter(enum uccs_lock_mode mode)
 static void *work(void *argument)
 {
     for (long i = 0; i < ROUNDS; i++) {
-        const enum uccs_lock_mode mode = (i + (long)argument) % 3 ? UCCS_LOCK_SHARED : UCCS_LOCK_EXCLUSIVE;
+        const enum uccs_lock_mode mode = (i + (long)argument) % 3 == 0 ? UCCS_LOCK_EXCLUSIVE
+                                         : lock.guests && i % 2        ? UCCS_LOCK_GUEST
+                                                                       : UCCS_LOCK_SHARED;
         const uint64_t step = mode == UCCS_LOCK_EXCLUSIVE ? (uint64_t)1 << 32 : 1;
         enter(mode);
         const uint64_t others = atomic_fetch_add_relaxed(&inside, step);
-        CHECK(others >> 32 == 0 && (mode == UCCS_LOCK_SHARED || others == 0));
+        CHECK(others >> 32 == 0 && (mode != UCCS_LOCK_EXCLUSIVE || others == 0));
         if (mode == UCCS_LOCK_EXCLUSIVE)
             written++;
         (void)atomic_fetch_add_relaxed(&inside, -step);
@@ -60,7 +67,7 @@ static void test_threads(uint64_t before)
         for (long round = 0; round < ROUNDS; round++)
             writes += (round + i) % 3 == 0;
     CHECK(written == writes);
-    CHECK(uccs_ticket_next(lock.word) == ((THREADS * ROUNDS - before) & TICKET_NUMBER));
+    CHECK(lock.guests || uccs_ticket_next(lock.word) == ((THREADS * ROUNDS - before) & TICKET_NUMBER));
     CHECK(uccs_ticket_left(lock.word) == uccs_ticket_next(lock.word));
     CHECK(uccs_ticket_read(lock.word) == uccs_ticket_next(lock.word));
     CHECK(!(lock.word & (TICKET_FAR | TICKET_CARRIES)));
@@ -72,8 +79,8 @@ static void test_turns(uint64_t before)
     uint32_t reader, writer, late, none;
     bool tell;
     set_before_wrap(before);
-    CHECK(uccs_ticket_enter_now(&lock, UCCS_LOCK_EXCLUSIVE));
-    CHECK(!uccs_ticket_enter_now(&lock, UCCS_LOCK_EXCLUSIVE) && !uccs_ticket_enter_now(&lock, UCCS_LOCK_SHARED));
+    CHECK(uccs_ticket_take(&lock, UCCS_LOCK_EXCLUSIVE, &none));
+    CHECK(!uccs_ticket_read_now(&lock) && !uccs_ticket_visit(&lock));
     CHECK(!uccs_ticket_take(&lock, UCCS_LOCK_SHARED, &reader));
     CHECK(!uccs_ticket_take(&lock, UCCS_LOCK_EXCLUSIVE, &writer));
     CHECK(!uccs_ticket_take(&lock, UCCS_LOCK_SHARED, &late));
@@ -90,9 +97,39 @@ static void test_turns(uint64_t before)
     CHECK(uccs_ticket_leave(&lock, UCCS_LOCK_EXCLUSIVE));
     CHECK(uccs_ticket_enter(&lock, late, UCCS_LOCK_SHARED, &tell) && !tell); /* nobody is behind it */
     (void)atomic_fetch_and_acqrel(&lock.word, ~TICKET_FAR);
-    CHECK(uccs_ticket_enter_now(&lock, UCCS_LOCK_SHARED)); /* beside the other reader */
+    CHECK(uccs_ticket_read_now(&lock)); /* beside the other reader */
     CHECK(!uccs_ticket_leave(&lock, UCCS_LOCK_SHARED) && !uccs_ticket_leave(&lock, UCCS_LOCK_SHARED));
     CHECK(uccs_ticket_take(&lock, UCCS_LOCK_EXCLUSIVE, &none));
+}
+
+/* Guests pass writers in line, and one that waits for the writer inside goes before the next writer. */
+static void test_guests(void)
+{
+    uint32_t first, second;
+    bool tell;
+    set_before_wrap(2);
+    lock.guests = TICKET_ADMITTED;
+    CHECK(uccs_ticket_visit(&lock) && uccs_ticket_visit(&lock));
+    CHECK(!uccs_ticket_take(&lock, UCCS_LOCK_EXCLUSIVE, &first));
+    CHECK(uccs_ticket_visit(&lock)); /* though a writer waits, whose turn it is */
+    (void)atomic_fetch_or_acqrel(&lock.word, TICKET_FAR);
+    CHECK(!uccs_ticket_leave(&lock, UCCS_LOCK_GUEST) && !uccs_ticket_leave(&lock, UCCS_LOCK_GUEST));
+    CHECK(!uccs_ticket_enter(&lock, first, UCCS_LOCK_EXCLUSIVE, &tell));
+    CHECK(uccs_ticket_leave(&lock, UCCS_LOCK_GUEST)); /* the writer may be of another node */
+    CHECK(uccs_ticket_enter(&lock, first, UCCS_LOCK_EXCLUSIVE, &tell));
+    (void)atomic_fetch_and_acqrel(&lock.word, ~TICKET_FAR);
+    CHECK(!uccs_ticket_visit(&lock));
+    (void)atomic_fetch_or_acqrel(&lock.guests, TICKET_GUESTS_WAIT);
+    CHECK(!uccs_ticket_take(&lock, UCCS_LOCK_EXCLUSIVE, &second));
+    CHECK(uccs_ticket_leave(&lock, UCCS_LOCK_EXCLUSIVE)); /* tells the guests' owner */
+    CHECK(!uccs_ticket_enter(&lock, second, UCCS_LOCK_EXCLUSIVE, &tell));
+    CHECK(uccs_ticket_visit(&lock));
+    (void)atomic_fetch_and_acqrel(&lock.guests, ~TICKET_GUESTS_WAIT);
+    CHECK(!uccs_ticket_enter(&lock, second, UCCS_LOCK_EXCLUSIVE, &tell));
+    CHECK(!uccs_ticket_leave(&lock, UCCS_LOCK_GUEST)); /* nobody of another node waits */
+    CHECK(uccs_ticket_enter(&lock, second, UCCS_LOCK_EXCLUSIVE, &tell));
+    CHECK(!uccs_ticket_leave(&lock, UCCS_LOCK_EXCLUSIVE));
+    CHECK(lock.guests == TICKET_ADMITTED);
 }
 
 int main(void)
@@ -101,6 +138,9 @@ int main(void)
         test_turns(before);
     for (uint64_t before = 0; before <= ROUNDS; before += ROUNDS / 2)
         test_threads(before);
+    test_guests();
+    for (long round = 0; round < 2; round++)
+        test_threads(3); /* with guests among the readers */
     puts("PASS");
     return 0;
 }

@@ -73,13 +73,25 @@ static struct link_message grant_of(uint64_t asker, bool good)
     return message;
 }
 
-/* Under `waiting`. Takes the mark off a lock for which nobody waits any more. */
+/* Under `waiting`. Takes the marks off a lock for which nobody waits any more, or no guest. */
 static void unmark(struct uccs_ticket_lock *lock)
 {
-    for (const struct waiter *waiter = first; waiter; waiter = waiter->next)
-        if (waiter->lock == lock)
-            return;
-    (void)atomic_fetch_and_acqrel(&lock->word, ~TICKET_FAR); /* acqrel: all of ticket.h */
+    bool tickets = false, guests = false;
+    for (const struct waiter *waiter = first; waiter; waiter = waiter->next) {
+        tickets |= waiter->lock == lock && waiter->mode != UCCS_LOCK_GUEST;
+        guests |= waiter->lock == lock && waiter->mode == UCCS_LOCK_GUEST;
+    }
+    if (!tickets)
+        (void)atomic_fetch_and_acqrel(&lock->word, ~TICKET_FAR); /* acqrel: all of ticket.h */
+    if (!guests && atomic_load_relaxed(&lock->guests))
+        (void)atomic_fetch_and_acqrel(&lock->guests, ~TICKET_GUESTS_WAIT); /* the same */
+}
+
+static bool enter(const struct waiter *waiter)
+{
+    bool more;
+    return waiter->mode == UCCS_LOCK_GUEST ? uccs_ticket_visit(waiter->lock)
+                                           : uccs_ticket_enter(waiter->lock, waiter->ticket, waiter->mode, &more);
 }
 
 /* Takes the waiters off the list whose turn it is, and returns them. Waiters of a lock are in the order of their
@@ -87,11 +99,10 @@ static void unmark(struct uccs_ticket_lock *lock)
 static struct waiter *take_ready(void)
 {
     struct waiter *ready = 0, **end = &ready;
-    bool more;
     pthread_mutex_lock(&waiting);
     for (struct waiter **at = &first; *at;) {
         struct waiter *waiter = *at;
-        if (!uccs_ticket_enter(waiter->lock, waiter->ticket, waiter->mode, &more)) {
+        if (!enter(waiter)) {
             at = &waiter->next;
             continue;
         }
@@ -134,6 +145,7 @@ static struct uccs_ticket_lock *lock_of(const struct link_header *header)
 {
     char *at = far_place_of(header, header->at.offset, UCCS_LOCK_BYTES);
     bool fine = at && (uintptr_t)at % CACHE_LINE == 0 &&
+                (header->amo.what != UCCS_LOCK_GUEST || ((struct uccs_ticket_lock *)at)->guests) &&
                 (header->segment != FAR_REGION || !uccs_region_locked(header->at.region, at));
     return fine ? (struct uccs_ticket_lock *)at : 0;
 }
@@ -142,13 +154,23 @@ static struct uccs_ticket_lock *lock_of(const struct link_header *header)
  * turn. */
 static void wait_in_line(struct waiter *waiter)
 {
+    struct uccs_ticket_lock *lock = waiter->lock;
     pthread_mutex_lock(&waiting);
-    (void)uccs_ticket_take(waiter->lock, waiter->mode, &waiter->ticket); /* take_ready lets it in */
-    (void)atomic_fetch_or_acqrel(&waiter->lock->word, TICKET_FAR);       /* acqrel: all of ticket.h */
+    if (waiter->mode == UCCS_LOCK_GUEST) {
+        (void)atomic_fetch_or_acqrel(&lock->guests, TICKET_GUESTS_WAIT); /* acqrel: all of ticket.h */
+    } else {
+        waiter->ticket = uccs_ticket_draw(lock);               /* take_ready lets it in */
+        (void)atomic_fetch_or_acqrel(&lock->word, TICKET_FAR); /* the same */
+    }
     *last = waiter;
     last = &waiter->next;
     pthread_mutex_unlock(&waiting);
     grant_in_event();
+}
+
+static bool enter_now(struct uccs_ticket_lock *lock, enum uccs_lock_mode mode)
+{
+    return mode == UCCS_LOCK_GUEST ? uccs_ticket_visit(lock) : mode == UCCS_LOCK_SHARED && uccs_ticket_read_now(lock);
 }
 
 static void hear_lock(struct link_arrival *arrival)
@@ -156,7 +178,7 @@ static void hear_lock(struct link_arrival *arrival)
     const struct link_header *header = &arrival->header;
     const enum uccs_lock_mode mode = (enum uccs_lock_mode)header->amo.what;
     struct uccs_ticket_lock *lock = lock_of(header);
-    if (!lock || uccs_ticket_enter_now(lock, mode)) {
+    if (!lock || enter_now(lock, mode)) {
         const struct link_message answer = grant_of(header->amo.asker, lock);
         link_answer(arrival->origin, &answer);
         return;

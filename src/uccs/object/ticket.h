@@ -11,6 +11,10 @@
  * brings the turn sees the mark of waiters of other nodes. The numbers have NUMBER bits and wrap, so fewer than 2^20
  * tickets may be out at a time. The bit above `left` and that above `read` catch the carry; whoever sees one clears it.
  *
+ * Guests are readers without tickets: they enter whenever no writer is inside, though writers wait. A lock has them only
+ * when its owner admits them, before anybody uses it; then a writer whose turn it is bars the door, for which no guest may
+ * be inside, or wait where a writer has just left. So guests and writers take turns.
+ *
  * Every atomic here is acquire and release on that word, and is the partner of all others: a holder follows those who
  * left, also through the steps of those in between. Any thread of any process that maps the lock. */
 #ifndef UCCS_OBJECT_TICKET_H
@@ -23,6 +27,7 @@
 
 struct uccs_ticket_lock {
     uint64_t word;
+    uint64_t guests; /* how many are inside, and the marks below; 0: the lock has none */
 };
 _Static_assert(sizeof(struct uccs_ticket_lock) <= UCCS_LOCK_BYTES, "a lock fits");
 
@@ -34,6 +39,12 @@ _Static_assert(sizeof(struct uccs_ticket_lock) <= UCCS_LOCK_BYTES, "a lock fits"
 #define TICKET_NEXT (UINT64_C(1) << TICKET_NEXT_AT)
 #define TICKET_FAR (UINT64_C(1) << 42) /* waiters of other nodes, for whom the owner's process waits (far/lock.c) */
 #define TICKET_CARRIES (UINT64_C(1) << 20 | UINT64_C(1) << 41)
+
+#define TICKET_GUEST UINT64_C(1)
+#define TICKET_GUESTS UINT64_C(0xffffffff)
+#define TICKET_ADMITTED (UINT64_C(1) << 61)    /* the lock has guests; it stays */
+#define TICKET_GUESTS_WAIT (UINT64_C(1) << 62) /* of other nodes, at the owner (far/lock.c) */
+#define TICKET_BARRED (UINT64_C(1) << 63)      /* a writer is inside */
 
 static inline uint32_t uccs_ticket_left(uint64_t word)
 {
@@ -62,15 +73,41 @@ static inline void uccs_ticket_carry(struct uccs_ticket_lock *lock, uint64_t see
         (void)atomic_fetch_and_acqrel(&lock->word, ~TICKET_CARRIES);
 }
 
-/* Enters when that is possible at once, with nobody waiting; else returns false and has done nothing. */
-static inline bool uccs_ticket_enter_now(struct uccs_ticket_lock *lock, enum uccs_lock_mode mode)
+/* A writer has its turn: keeps guests out. Returns false when one is inside or goes first. */
+static inline bool uccs_ticket_bar(struct uccs_ticket_lock *lock)
 {
-    const uint64_t step = mode == UCCS_LOCK_EXCLUSIVE ? TICKET_NEXT : TICKET_NEXT + TICKET_READ;
+    uint64_t guests = atomic_load_acquire(&lock->guests);
+    if (lat_likely(!guests))
+        return true;
+    guests = TICKET_ADMITTED;
+    return atomic_cas_acqrel(&lock->guests, &guests, TICKET_ADMITTED | TICKET_BARRED);
+}
+
+/* Enters as a guest, or returns false: a writer is inside. */
+static inline bool uccs_ticket_visit(struct uccs_ticket_lock *lock)
+{
+    uint64_t guests = atomic_load_acquire(&lock->guests);
+    while (guests && !(guests & TICKET_BARRED))
+        if (atomic_cas_acqrel(&lock->guests, &guests, guests + TICKET_GUEST))
+            return true;
+    return false;
+}
+
+/* Enters as a reader when that is possible at once, with nobody waiting; else returns false and has done nothing. */
+static inline bool uccs_ticket_read_now(struct uccs_ticket_lock *lock)
+{
+    const uint64_t step = TICKET_NEXT + TICKET_READ;
     uint64_t word = atomic_load_relaxed(&lock->word); /* the cas checks it */
-    for (int tries = 0; tries < 3 && uccs_ticket_turn(word, uccs_ticket_next(word), mode); tries++)
+    for (int tries = 0; tries < 3 && uccs_ticket_turn(word, uccs_ticket_next(word), UCCS_LOCK_SHARED); tries++)
         if (lat_likely(atomic_cas_acqrel(&lock->word, &word, word + step)))
             return true;
     return false;
+}
+
+/* Takes a ticket and returns it; uccs_ticket_enter goes on. */
+static inline uint32_t uccs_ticket_draw(struct uccs_ticket_lock *lock)
+{
+    return uccs_ticket_next(atomic_fetch_add_acqrel(&lock->word, TICKET_NEXT));
 }
 
 /* Takes a ticket. Returns true when a writer has entered with it; a reader goes on with uccs_ticket_enter. */
@@ -78,7 +115,7 @@ static inline bool uccs_ticket_take(struct uccs_ticket_lock *lock, enum uccs_loc
 {
     const uint64_t word = atomic_fetch_add_acqrel(&lock->word, TICKET_NEXT);
     *ticket = uccs_ticket_next(word);
-    return mode == UCCS_LOCK_EXCLUSIVE && uccs_ticket_turn(word, *ticket, mode);
+    return mode == UCCS_LOCK_EXCLUSIVE && uccs_ticket_turn(word, *ticket, mode) && uccs_ticket_bar(lock);
 }
 
 /* Returns true when a ticket behind this state waits, and some waiters are of other nodes. */
@@ -99,8 +136,9 @@ static inline bool uccs_ticket_enter(struct uccs_ticket_lock *lock, uint32_t tic
         const uint64_t word = atomic_fetch_add_acqrel(&lock->word, TICKET_READ) + TICKET_READ;
         uccs_ticket_carry(lock, word);
         *tell = uccs_ticket_far_next(word);
+        return true;
     }
-    return true;
+    return uccs_ticket_bar(lock);
 }
 
 /* Returns how many tickets must go on before this one's turn. */
@@ -112,14 +150,33 @@ static inline uint32_t uccs_ticket_before(const struct uccs_ticket_lock *lock, u
     return (uint32_t)((ticket - gone) & TICKET_NUMBER);
 }
 
+/* The writer inside lets guests in again. Returns true when some wait. */
+static inline bool uccs_ticket_unbar(struct uccs_ticket_lock *lock)
+{
+    if (lat_likely(!atomic_load_relaxed(&lock->guests))) /* admitted before the lock was used, or never */
+        return false;
+    return atomic_fetch_and_acqrel(&lock->guests, ~TICKET_BARRED) & TICKET_GUESTS_WAIT;
+}
+
+/* A guest leaves. Returns true when a waiter of another node may have its turn now. */
+static inline bool uccs_ticket_part(struct uccs_ticket_lock *lock)
+{
+    const uint64_t guests = atomic_fetch_sub_acqrel(&lock->guests, TICKET_GUEST) - TICKET_GUEST;
+    return !(guests & TICKET_GUESTS) && atomic_load_acquire(&lock->word) & TICKET_FAR;
+}
+
 /* Gives the ticket back. Returns true when a waiter of another node may have its turn now; the caller makes the owner's
  * process look. A reader that leaves others inside brings nobody's turn. */
 static inline bool uccs_ticket_leave(struct uccs_ticket_lock *lock, enum uccs_lock_mode mode)
 {
-    const uint64_t step = mode == UCCS_LOCK_EXCLUSIVE ? TICKET_LEFT + TICKET_READ : TICKET_LEFT;
+    if (lat_unlikely(mode == UCCS_LOCK_GUEST))
+        return uccs_ticket_part(lock);
+    const bool writes = mode == UCCS_LOCK_EXCLUSIVE, guests = writes && uccs_ticket_unbar(lock);
+    const uint64_t step = writes ? TICKET_LEFT + TICKET_READ : TICKET_LEFT;
     const uint64_t word = atomic_fetch_add_acqrel(&lock->word, step) + step;
     uccs_ticket_carry(lock, word);
-    return lat_unlikely(word & TICKET_FAR) && uccs_ticket_left(word) == uccs_ticket_read(word);
+    return lat_unlikely(guests) ||
+           (lat_unlikely(word & TICKET_FAR) && uccs_ticket_left(word) == uccs_ticket_read(word));
 }
 
 #endif

@@ -18,7 +18,12 @@ struct pending {
 
 static bool fits(const char *at, enum uccs_lock_mode mode)
 {
-    return (unsigned)mode <= UCCS_LOCK_EXCLUSIVE && (uintptr_t)at % CACHE_LINE == 0;
+    return (unsigned)mode <= UCCS_LOCK_GUEST && (uintptr_t)at % CACHE_LINE == 0;
+}
+
+static bool admits(const struct uccs_ticket_lock *lock, enum uccs_lock_mode mode)
+{
+    return mode != UCCS_LOCK_GUEST || atomic_load_relaxed(&lock->guests); /* set before the lock is used */
 }
 
 /* Finds any lock. Returns UCCS_OK, with `lock` null when it is on another node, or an error. */
@@ -27,7 +32,7 @@ static int find(uccs_endpoint_t endpoint, uccs_memory_t memory, size_t offset, e
 {
     struct uccs_attached_piece at;
     *lock = 0;
-    if (!endpoint || (unsigned)mode > UCCS_LOCK_EXCLUSIVE)
+    if (!endpoint || (unsigned)mode > UCCS_LOCK_GUEST)
         return UCCS_ERR_INVALID;
     int status = uccs_rma_check(endpoint, memory, offset, UCCS_LOCK_BYTES, 0);
     if (status != UCCS_OK || uccs_region_far(memory))
@@ -37,7 +42,8 @@ static int find(uccs_endpoint_t endpoint, uccs_memory_t memory, size_t offset, e
                                       .mapped = memory->domain == UCCS_DOMAIN_CPU};
     if (memory->dynamic)
         status = uccs_attached_find(memory->attached, memory->owner, offset, UCCS_LOCK_BYTES, &at);
-    if (status == UCCS_OK && (!at.mapped || at.bytes < UCCS_LOCK_BYTES || !fits(at.near, mode)))
+    if (status == UCCS_OK && (!at.mapped || at.bytes < UCCS_LOCK_BYTES || !fits(at.near, mode) ||
+                              !admits((struct uccs_ticket_lock *)at.near, mode)))
         status = UCCS_ERR_INVALID;
     *lock = (struct uccs_ticket_lock *)at.near;
     return status;
@@ -47,8 +53,9 @@ static int find(uccs_endpoint_t endpoint, uccs_memory_t memory, size_t offset, e
 static inline struct uccs_ticket_lock *find_mapped(uccs_endpoint_t endpoint, uccs_memory_t memory, size_t offset,
                                                    enum uccs_lock_mode mode)
 {
-    const bool fine = endpoint && memory && memory->near && memory->domain == UCCS_DOMAIN_CPU &&
-                      memory->owner == endpoint->pe && fits(memory->near + offset, mode) &&
+    const bool fine = endpoint && memory && mode != UCCS_LOCK_GUEST && memory->near &&
+                      memory->domain == UCCS_DOMAIN_CPU && memory->owner == endpoint->pe &&
+                      fits(memory->near + offset, mode) &&
                       uccs_region_check(memory, offset, UCCS_LOCK_BYTES) == UCCS_OK;
     return lat_likely(fine) ? (struct uccs_ticket_lock *)(memory->near + offset) : 0;
 }
@@ -107,11 +114,21 @@ static lat_cold void await_turn(struct uccs_ticket_lock *lock, uint32_t ticket, 
         tell_owner(owner);
 }
 
+/* A guest has no ticket. Writers here and at the owner may be faster, but each that leaves gives it a chance. */
+static lat_cold void await_writers(struct uccs_ticket_lock *lock)
+{
+    struct uccs_wait wait uccs_scoped = {0};
+    while (!uccs_ticket_visit(lock))
+        uccs_am_serve(&wait);
+}
+
 /* Runs under the list's lock. */
 static bool advance(struct uccs_work *work)
 {
     struct pending *pending = (struct pending *)work;
-    if (!pending->held)
+    if (!pending->held && pending->mode == UCCS_LOCK_GUEST)
+        pending->held = uccs_ticket_visit(pending->lock);
+    else if (!pending->held)
         pending->held = uccs_ticket_enter(pending->lock, pending->ticket, pending->mode, &pending->tell);
     if (pending->tell)
         pending->tell = !try_tell(pending->owner);
@@ -124,7 +141,7 @@ static bool advance(struct uccs_work *work)
 
 static int lock_near_nb(struct uccs_ticket_lock *lock, enum uccs_lock_mode mode, int owner, uccs_request_t *handle)
 {
-    if (uccs_ticket_enter_now(lock, mode))
+    if (mode == UCCS_LOCK_GUEST ? uccs_ticket_visit(lock) : mode == UCCS_LOCK_SHARED && uccs_ticket_read_now(lock))
         return UCCS_OK;
     struct pending *pending = malloc(sizeof *pending);
     struct uccs_request *request = pending ? uccs_request_materialise(handle) : 0;
@@ -134,7 +151,8 @@ static int lock_near_nb(struct uccs_ticket_lock *lock, enum uccs_lock_mode mode,
     }
     *pending =
         (struct pending){.work.advance = advance, .lock = lock, .owner = owner, .mode = mode, .request = request};
-    (void)uccs_ticket_take(lock, mode, &pending->ticket); /* the first advance lets it in */
+    if (mode != UCCS_LOCK_GUEST)
+        pending->ticket = uccs_ticket_draw(lock); /* the first advance lets it in */
     uccs_request_begin(request);
     uccs_work_add(&pending->work);
     return UCCS_OK;
@@ -170,9 +188,11 @@ static int lock_far(const struct uccs_region *memory, size_t offset, enum uccs_l
 static inline int lock_near(struct uccs_ticket_lock *lock, enum uccs_lock_mode mode, int owner)
 {
     uint32_t ticket;
-    if (mode == UCCS_LOCK_SHARED && lat_likely(uccs_ticket_enter_now(lock, mode)))
+    if (mode == UCCS_LOCK_SHARED && lat_likely(uccs_ticket_read_now(lock)))
         return UCCS_OK;
-    if (lat_unlikely(!uccs_ticket_take(lock, mode, &ticket)))
+    if (lat_unlikely(mode == UCCS_LOCK_GUEST))
+        await_writers(lock);
+    else if (lat_unlikely(!uccs_ticket_take(lock, mode, &ticket)))
         await_turn(lock, ticket, mode, owner);
     return UCCS_OK;
 }
@@ -212,6 +232,17 @@ int uccs_unlock_mapped(uccs_endpoint_t endpoint, void *lock, enum uccs_lock_mode
     if (lat_unlikely(uccs_ticket_leave(lock, mode)))
         tell_owner(endpoint->pe);
     return UCCS_OK;
+}
+
+int uccs_lock_admit_guests(uccs_memory_t memory, size_t offset)
+{
+    if (!memory || !memory->own || memory->dynamic || !memory->near || memory->domain != UCCS_DOMAIN_CPU ||
+        !fits(memory->near + offset, UCCS_LOCK_GUEST))
+        return UCCS_ERR_INVALID;
+    int status = uccs_region_check(memory, offset, UCCS_LOCK_BYTES);
+    if (status == UCCS_OK)
+        atomic_store_release(&((struct uccs_ticket_lock *)(memory->near + offset))->guests, TICKET_ADMITTED);
+    return status; /* release: whatever tells others that they may use it */
 }
 
 void uccs_lock_left(uccs_am_token_t token, const void *payload, size_t length, void *argument)
