@@ -83,6 +83,7 @@ install(DIRECTORY ${CMAKE_SOURCE_DIR}/examples ${CMAKE_SOURCE_DIR}/bench DESTINA
 file(RELATIVE_PATH BENCH_FROM_BIN ${CMAKE_INSTALL_FULL_BINDIR} ${CMAKE_INSTALL_FULL_DATAROOTDIR}/lateral)
 configure_file(${CMAKE_SOURCE_DIR}/tools/bench.in ${CMAKE_BINARY_DIR}/installed/lateral-bench @ONLY)
 install(PROGRAMS ${CMAKE_BINARY_DIR}/installed/lateral-bench DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT examples)
+install(PROGRAMS ${CMAKE_SOURCE_DIR}/tools/report.py RENAME lateral-report DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT examples)
 if(TARGET shmem-matrix)
   set_target_properties(shmem-matrix PROPERTIES INSTALL_RPATH "$ORIGIN" NO_SONAME ON)   # preloaded by its name
   install(TARGETS shmem-matrix LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT examples)
