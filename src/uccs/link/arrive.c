@@ -19,6 +19,7 @@ struct receive {
     struct link_token token;
     struct link_arrival arrival;
     void *buffer; /* takes data without a room; null: the data goes to its place */
+    void *place;  /* where the data goes */
 };
 
 static const struct link_handler *handler_of(const struct link_arrival *arrival)
@@ -47,6 +48,8 @@ static bool land_data(struct link_arrival *arrival, const void *data)
 
 static void finish_receive(struct receive *receive)
 {
+    if (lat_unlikely(link_sealed))
+        link_seal_data(&receive->arrival.header, receive->arrival.signature, receive->place, receive->arrival.bytes);
     bool taken = !receive->buffer || land_data(&receive->arrival, receive->buffer);
     finish_arrival(&receive->arrival, taken);
     free(receive->buffer);
@@ -67,12 +70,12 @@ static void received(struct link_token *token, bool failed)
 }
 
 /* Returns the place for long data: its own room if it has one, else a buffer. Data that will be refused is fetched too,
- * into a buffer. */
+ * into a buffer, and so is signed data: it goes to its place when its signature is right. */
 static void *room_for(struct receive *receive)
 {
     struct link_arrival *arrival = &receive->arrival;
     const struct link_handler *handler = handler_of(arrival);
-    void *place = handler->room ? handler->room(arrival) : 0;
+    void *place = handler->room && !link_sealed ? handler->room(arrival) : 0;
     if (place)
         return place;
     receive->buffer = malloc(arrival->bytes);
@@ -88,7 +91,8 @@ static void fetch(const struct link_arrival *arrival, void *rest)
         watch_fail("no memory for data of PE %u", arrival->header.from);
     *receive = (struct receive){.token.done = received, .arrival = *arrival};
     atomic_fence_release(); /* the transport's stores, too, stay behind earlier stores */
-    switch (link_transport->receive(arrival->lane->at, rest, room_for(receive), arrival->bytes, receive)) {
+    receive->place = room_for(receive);
+    switch (link_transport->receive(arrival->lane->at, rest, receive->place, arrival->bytes, receive)) {
     case TRANSPORT_PENDING: break;
     case TRANSPORT_DONE: finish_receive(receive); break;
     default: watch_fail("the data of PE %u did not come: the connection is lost", arrival->header.from);
@@ -155,9 +159,9 @@ static void keep(const struct link_arrival *arrival, const struct transport_mess
     put_in_order(arrival->origin, kept);
 }
 
-static struct link_origin *origin_of(const struct link_header *header)
+static struct link_origin *origin_of(struct link_lane *lane, const struct link_header *header)
 {
-    struct link_peer *peer = link_peer_of(link_service(), (int)header->from);
+    struct link_peer *peer = link_peer_of(lane, (int)header->from);
     if (lat_likely(header->lane == 0))
         return &peer->origin;
     if (!peer->others)
@@ -170,9 +174,39 @@ static struct link_origin *origin_of(const struct link_header *header)
     return *origin;
 }
 
+/* Takes the seal off a message. */
+static void unseal(struct link_lane *lane, const struct transport_message *message)
+{
+    struct {
+        struct link_header header;
+        struct link_seal seal;
+    } head;
+    struct transport_message inner = *message;
+    if (message->header_bytes != sizeof head)
+        watch_fail("a message that is not signed has arrived: its header has %zu bytes; LATERAL_WIRE_AUTH must be the "
+                   "same in all PEs",
+                   message->header_bytes);
+    memcpy(&head, message->header, sizeof head);
+    link_seal_check(&head.header, &head.seal, message->bytes);
+    if (!message->rest)
+        link_seal_data(&head.header, head.seal.data, message->data, message->bytes);
+    link_check(&head.header, message->bytes);
+    link_seal_number(&head.header, &head.seal, &origin_of(lane, &head.header)->seen);
+    inner.header_bytes = sizeof head.header;
+    link_enter(lane, &inner, head.seal.data);
+}
+
 void link_arrived(void *lane, const struct transport_message *message)
 {
-    struct link_arrival arrival = {.lane = lane, .bytes = message->bytes};
+    if (lat_unlikely(link_sealed))
+        unseal(lane, message);
+    else
+        link_enter(lane, message, 0);
+}
+
+void link_enter(void *lane, const struct transport_message *message, uint64_t signature)
+{
+    struct link_arrival arrival = {.lane = lane, .bytes = message->bytes, .signature = signature};
     struct link_header *header = &arrival.header;
     if (lat_unlikely(message->header_bytes != sizeof *header))
         watch_fail("a message of another program has arrived: its header has %zu bytes", message->header_bytes);
@@ -186,7 +220,7 @@ void link_arrived(void *lane, const struct transport_message *message)
         take_message(&arrival, message->data, message->rest);
         return;
     }
-    struct link_origin *origin = arrival.origin = origin_of(header);
+    struct link_origin *origin = arrival.origin = origin_of(link_service(), header);
     if (lat_unlikely(must_wait(origin, header))) {
         keep(&arrival, message);
         return;

@@ -56,7 +56,7 @@ static void empty(struct link_outbox *box)
         data += sizeof *only;
     }
     box->send = 0;
-    (void)link_hand_over(box->to, box->pe, send, bytes ? data : 0, bytes);
+    (void)link_hand_over(box, send, bytes ? data : 0, bytes);
 }
 
 static void take_off(struct link_outbox *box, struct link_lane *lane)
@@ -137,7 +137,7 @@ static bool land_batch(struct link_arrival *arrival, const void *messages)
                                                   .header_bytes = sizeof entry.header,
                                                   .data = data,
                                                   .bytes = entry.bytes};
-        link_arrived(arrival->lane, &message);
+        link_enter(arrival->lane, &message, 0);
         data += padded(entry.bytes);
     }
     return true;

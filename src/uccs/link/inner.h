@@ -1,8 +1,8 @@
 /* Inside of the links: lanes, their peers, messages that leave and messages that arrive. Callers hold the lock of the
  * lane, unless a comment says otherwise.
  *
- * The files in their order, lower ones first: token, valid, refuse, mark, lane, bell, arrive, batch, names, send, behind, flush, ask,
- * key, direct, issue, poll, rest, quiet, pool, order, track, thread, open. */
+ * The files in their order, lower ones first: token, valid, seal, refuse, mark, lane, bell, arrive, batch, names, send,
+ * behind, flush, ask, key, direct, issue, poll, rest, quiet, pool, order, track, thread, open. */
 #ifndef UCCS_LINK_INNER_H
 #define UCCS_LINK_INNER_H
 
@@ -22,12 +22,24 @@ struct link_token {
     void (*done)(struct link_token *token, bool failed);
 };
 
+/* What signs a message (seal.c). */
+struct link_seal {
+    uint64_t number, head, data; /* number on its connection; signatures of header and data */
+};
+
+/* Numbers that have come on a connection: all up to `high` but the missing ones. */
+struct link_seen {
+    uint64_t high, *missing;
+    uint32_t count, room;
+};
+
 /* A message on its way out. */
 struct link_send {
     struct link_token token;
     struct link_lane *lane;
     struct link_header header;
-    uint32_t *flag; /* as in struct link_message */
+    struct link_seal seal; /* right behind the header; used when messages are sealed */
+    uint32_t *flag;        /* as in struct link_message */
     void *buffer;
     void (*left)(void *cookie);
     void *cookie;
@@ -84,6 +96,7 @@ struct link_outbox {
     size_t bytes, count;
     void *to; /* the transport's */
     int pe;
+    uint64_t sealed;          /* messages that have been sealed on the connection */
     struct link_outbox *next; /* on the lane's list, while it is not empty */
 };
 
@@ -93,6 +106,7 @@ struct link_origin {
     struct link_peer *peer; /* the PE's peer on the service lane */
     void *to;               /* answers go to it; unused for the PE's service lane, which uses the peer's own */
     struct link_outbox box; /* the same */
+    struct link_seen seen;  /* when messages are sealed */
     uint64_t applied;
     uint64_t refused;                   /* applied operations whose region had been released */
     struct link_refusals *refusals;     /* those that no answer to a flush has told; null: there were none */
@@ -219,8 +233,9 @@ struct link_peer *link_peer_of(struct link_lane *lane, int pe);
 struct link_send *link_send_new(struct link_lane *lane);
 /* Ends a message that has left: frees its buffer, sets its flag, calls `left`. */
 void link_send_free(struct link_send *send);
-/* Gives the message to the transport at once. Returns true when it has left; false: the transport still holds it. */
-bool link_hand_over(void *to, int pe, struct link_send *send, const void *data, size_t bytes);
+/* Gives the message to the transport at once, on the box's connection. Returns true when it has left; false: the transport
+ * still holds it. */
+bool link_hand_over(struct link_outbox *box, struct link_send *send, const void *data, size_t bytes);
 /* Adds to the lane's `sending`, which threads that want to issue read without the lock. */
 void link_count_sending(struct link_lane *lane, int change);
 /* Opens the lane with this number. Returns null, or the reason why it cannot. */
@@ -244,8 +259,17 @@ const char *link_kind_name(enum link_kind kind);
 /* refuse.c. Returns the numbers that the target has noted, and forgets them; the caller frees them. Null: there are none. */
 uint16_t *link_refusals_take(struct link_origin *origin, size_t *bytes);
 
-/* arrive.c. The transport calls it for each message. */
+/* seal.c. put signs a message and returns the data to send. check ends the job with a line unless header and seal are
+ * right, number unless the message is new, data unless the data is what was signed. */
+extern bool link_sealed; /* constant while the links are open */
+const void *link_seal_put(struct link_send *send, struct link_outbox *box, const void *data, size_t bytes);
+void link_seal_check(const struct link_header *header, const struct link_seal *seal, size_t bytes);
+void link_seal_number(const struct link_header *header, const struct link_seal *seal, struct link_seen *seen);
+void link_seal_data(const struct link_header *header, uint64_t signature, const void *data, size_t bytes);
+
+/* arrive.c. The transport calls arrived for each message; each message of a batch goes through enter. */
 void link_arrived(void *lane, const struct transport_message *message);
+void link_enter(void *lane, const struct transport_message *message, uint64_t signature);
 
 /* batch.c. fits returns true when a message of this size may be batched. */
 bool link_batch_fits(size_t bytes);

@@ -80,7 +80,7 @@ static int load_transport(void)
         return -1;
     }
     why = link_transport->open(&events, uccs_core.me, uccs_core.npes, link_wire != 0);
-    link_has_direct = link_wire && link_transport->able;
+    link_has_direct = link_wire && link_transport->able && !link_sealed; /* nobody could check what it moves */
     if (!why)
         why = link_lane_open(0);
     if (why)
@@ -105,6 +105,7 @@ int link_open(void)
         log_line("a job on several nodes has at most %d PEs", LINK_PES);
         return -1;
     }
+    link_sealed = env_flag(ENV_WIRE_AUTH);
     handle_own_kinds();
     if (choose_wire() != 0 || load_transport() != 0 || link_names_publish() != 0)
         return -1;

@@ -49,7 +49,7 @@ static struct link_outbox *box_of(struct link_peer *peer)
  * data), a later poll of the lane must move it on. Who waits for the message's flag polls; the program may compute. */
 static void send_alone(struct link_peer *peer, struct link_send *send, const void *data, size_t bytes)
 {
-    if (!link_hand_over(peer->to, peer->pe, send, data, bytes) && !send->flag && send->lane != link_service())
+    if (!link_hand_over(&peer->box, send, data, bytes) && !send->flag && send->lane != link_service())
         link_thread_remind(send->lane);
 }
 
@@ -101,7 +101,7 @@ void link_answer(struct link_origin *origin, const struct link_message *answer)
     if (link_batch_fits(bytes))
         link_batch_add(box, send, data, bytes);
     else
-        (void)link_hand_over(box->to, box->pe, send, data, bytes); /* the progress thread polls the service lane */
+        (void)link_hand_over(box, send, data, bytes); /* the progress thread polls the service lane */
 }
 
 bool uccs_far_same_image(int pe)
