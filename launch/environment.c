@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #define JOB_BYTES 64 /* "LATERAL_JOB=<int>:<uint32>:<int>" */
+#define OF_A_PE 2    /* entries that are each PE's own: LATERAL_JOB and LATERAL_PE */
 
 extern char **environ;
 
@@ -141,18 +142,21 @@ static void put_export(char **list, const char *text)
         say("-x %s: not set in the environment of oshrun, so not passed on", text);
 }
 
-char **environment_make(const struct app *app, const struct layer *layer)
+char **environment_make(const struct app *app, uint32_t pes, const struct layer *layer)
 {
     size_t count = 0;
     while (environ[count])
         count++;
-    char **list = say_if_null(calloc(count + app->nexports + 6, sizeof *list));
-    list[0] = say_if_null(calloc(1, JOB_BYTES));
-    size_t used = 1;
+    char **list = say_if_null(calloc(count + app->nexports + 8, sizeof *list)), number[32];
+    size_t used = OF_A_PE;
+    for (size_t i = 0; i < OF_A_PE; i++)
+        list[i] = say_if_null(calloc(1, JOB_BYTES));
     for (size_t i = 0; i < count; i++)
-        if (strncmp(environ[i], "LATERAL_JOB=", 12) != 0)
+        if (strncmp(environ[i], "LATERAL_JOB=", 12) != 0 && strncmp(environ[i], "LATERAL_PE=", 11) != 0)
             list[used++] = say_if_null(strdup(environ[i]));
-    environment_name_pe(list, 0, 0, -1); /* so that put sees a name there */
+    environment_name_pe(list, 0, 0, -1); /* so that put sees names there */
+    snprintf(number, sizeof number, "LATERAL_NPES=%u", pes);
+    put(list, number);
     for (size_t x = 0; x < app->nexports; x++)
         put_export(list, app->exports[x]);
     if (layer->library)
@@ -163,4 +167,5 @@ char **environment_make(const struct app *app, const struct layer *layer)
 void environment_name_pe(char **list, int segment, uint32_t pe, int tether)
 {
     snprintf(list[0], JOB_BYTES, "LATERAL_JOB=%d:%u:%d", segment, pe, tether);
+    snprintf(list[1], JOB_BYTES, "LATERAL_PE=%u", pe);
 }

@@ -1,4 +1,4 @@
-/* The environment of the PEs: oshrun's own, -x, the checking layer, and LATERAL_JOB. */
+/* The environment of the PEs: oshrun's own, -x, a layer, the PE's place. */
 #ifndef LAUNCH_ENVIRONMENT_H
 #define LAUNCH_ENVIRONMENT_H
 
@@ -15,8 +15,9 @@ struct layer {
 bool environment_choose_layer(const struct options *options, struct layer *layer);
 /* True when the library can use liblateral-NAME.so: the file lies beside the checking layer's. */
 bool environment_has_module(const char *name);
-/* Makes a list for one program. environment_name_pe sets its first entry, LATERAL_JOB. */
-char **environment_make(const struct app *app, const struct layer *layer);
+/* Makes a list for one program. environment_name_pe sets what each PE has of its own: LATERAL_JOB and
+ * LATERAL_PE. */
+char **environment_make(const struct app *app, uint32_t pes, const struct layer *layer);
 void environment_name_pe(char **list, int segment, uint32_t pe, int tether);
 
 #endif

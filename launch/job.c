@@ -43,7 +43,7 @@ static int make_environments(struct job *job)
         return STATUS_FAILED;
     job->environments = say_if_null(calloc(options->napps, sizeof *job->environments));
     for (size_t i = 0; i < options->napps; i++)
-        job->environments[i] = environment_make(&options->apps[i], &layer);
+        job->environments[i] = environment_make(&options->apps[i], options->pes, &layer);
     return 0;
 }
 

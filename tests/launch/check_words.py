@@ -145,6 +145,13 @@ def test_handed_over():
             one_line(shown("mpiexec.hydra", *options), rf"{options[0]}: mpiexec\.hydra has no such option", 2)
 
 
+def test_place():
+    """LATERAL_PE and LATERAL_NPES tell wrappers which PE they are, whatever oshrun was given."""
+    result = good("-n", 2, "sh", "-c", 'echo "$LATERAL_PE of $LATERAL_NPES"', ":", "-n", 1, "sh", "-c", 'echo "$LATERAL_PE of $LATERAL_NPES"',
+                  env={"LATERAL_PE": "7", "LATERAL_NPES": "9"})
+    assert sorted(result.lines) == ["0 of 3", "1 of 3", "2 of 3"], result
+
+
 def test_stacks():
     """--get-stack-traces prints the stacks of the PEs at the time limit, equal ones once; without a tool one line says so."""
     harness.needs("gdb")
