@@ -19,7 +19,6 @@ import mpi_suite as suite
 import runner
 import table
 
-LIMIT = 20                                                 # seconds for one measurement
 PATIENCE, CALM = 1, 0.25                                    # seconds to wait for others to keep less than this share busy
 ENV = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
 
@@ -86,7 +85,7 @@ def measure(options, ways, runs, programs, build):
                 if number >= run.rounds or not run.key.startswith(way.only) or (way.name, run.key) in failed:
                     continue
                 busy.append(0 if options.smoke else calm())
-                values, why = runner.results(run.key, command(way, run, programs, build), ENV, LIMIT)
+                values, why = runner.results(run.key, command(way, run, programs, build), ENV, run.limit)
                 if why:
                     failed[way.name, run.key] = why
                     runner.note(f"{way.title}: {run.key}: {why}")

@@ -3,8 +3,8 @@ it, the same program with and without the layer. mpi.py runs them."""
 from collections import namedtuple
 
 # One start of a program of bench/mpi/. bind: each rank on a core of its own.
-# rounds: at most so many.
-Run = namedtuple("Run", "key program ranks args bind rounds", defaults=((), True, 99))
+# rounds: at most so many. limit: seconds for one measurement.
+Run = namedtuple("Run", "key program ranks args bind rounds limit", defaults=((), True, 99, 20))
 # against: "best" (the fastest MPI without the layer), the name of one MPI, "bound" (a number), or another key of the same
 # implementation; limit: at most, of the ratio.
 Row = namedtuple("Row", "section question key against limit", defaults=(None, None))
@@ -12,7 +12,7 @@ Row = namedtuple("Row", "section question key against limit", defaults=(None, No
 ALLOCATED, CREATED, DYNAMIC = "Allocated windows, 2 ranks", "Created windows, 2 ranks", "Dynamic windows, 2 ranks"
 MEET, THREADS, BUSY = "Synchronisation, 2 ranks", "Threads: put and flush, time per operation of all", "The target computes for 3 s: the first operation"
 CREATION, PROGRAM = "Making and freeing an allocated window", "Programs, 2 ranks"
-COUNTS, RANKS = (1, 2, 4, 8, 16, 32), (2, 4, 8, 16)
+COUNTS, RANKS = (1, 2, 4, 8, 16, 32), (2, 4, 8, 16, 64, 256)
 KINDS, LATE = ("allocate", "create", "small", "dynamic"), ("put", "get", "fetch_add", "accumulate", "lock", "swap")
 WORDS = {"put": "put 8 B, flush", "get": "get 8 B, flush", "fetch_add": "fetch_and_op, flush",
          "accumulate": "accumulate of 1000 doubles, flush", "lock": "lock, put 8 B, unlock",
@@ -26,7 +26,7 @@ RUNS = [Run("allocate-2", "rma", 2, ("allocate", "put", "get", "fetch_add", "acc
         Run("dynamic-2", "rma", 2, ("dynamic", "put", "get", "fetch_add")),
         Run("threads-2", "rma", 2, ("allocate", "threads"), False),
         *[Run(f"busy.{kind}-2", "rma", 2, (kind, *[f"busy.{op}" for op in LATE]), rounds=1) for kind in KINDS],
-        *[Run(f"creation-{ranks}", "creation", ranks, (), False) for ranks in RANKS],
+        *[Run(f"creation-{ranks}", "creation", ranks, (), False, *((1, 120) if ranks > 16 else ())) for ranks in RANKS],
         Run("stencil-2", "stencil", 2), Run("table-2", "table", 2)]
 
 
