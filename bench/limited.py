@@ -6,6 +6,7 @@ import os
 import selectors
 import signal
 import subprocess
+import sys
 import time
 from collections import namedtuple
 from pathlib import Path
@@ -93,6 +94,11 @@ def follow(process, parts, limit):
             return False
         finally:
             os.close(gone)
+
+
+def end_on_signals():
+    """Makes SIGTERM end this script as Ctrl-C does: with the program that runs."""
+    signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(128 + number))
 
 
 def run(command, env, limit):

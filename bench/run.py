@@ -20,6 +20,7 @@ from pathlib import Path
 
 import against
 import hosts
+import limited
 import mpi
 import mpix
 import node
@@ -78,6 +79,7 @@ def show_node(options):
 
 
 def main():
+    limited.end_on_signals()
     options = parse()
     if options.hosts:
         return hosts.main(options, sys.argv[1:])

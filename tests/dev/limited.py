@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 """The runner of the benchmarks ends programs that hang, with all that they have started, and keeps what they measured before."""
+import subprocess
 import sys
 import time
 from pathlib import Path
@@ -43,6 +44,17 @@ def left(seconds):
     return True
 
 
+def ended_with_script(seconds):
+    """A runner that is told to end takes its program along."""
+    script = f"import limited; limited.end_on_signals(); print(1, flush=True); limited.run(['setsid', '-w', 'sleep', '{seconds}'], {{}}, 60)"
+    with subprocess.Popen([sys.executable, "-B", "-c", script], cwd=Path(limited.__file__).parent, stdout=subprocess.PIPE) as process:
+        process.stdout.readline()
+        time.sleep(0.3)
+        process.terminate()
+        assert process.wait(10) == 143
+    assert not left(seconds), "the program of a runner that was told to end is left"
+
+
 def main():
     limited.PATIENCE = 0.3
     seconds = f"{1000 + time.time() % 1000:.6f}"            # nobody else's
@@ -54,6 +66,7 @@ def main():
         assert why in found[1] if why else found[1] is None, f"{script}: {found[1]}"
         assert took < LIMIT + limited.PATIENCE + 2, f"{script}: it took {took:.1f} s"
         assert not left(seconds), f"{script}: a process is left"
+    ended_with_script(seconds)
     print(f"{len(CASES)} programs came to their end")
 
 
