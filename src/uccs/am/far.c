@@ -151,8 +151,10 @@ static uint64_t token_of(struct uccs_block *block, int pe)
 static struct uccs_block *block_of(uint64_t token, int pe)
 {
     pthread_mutex_lock(&blocks_lock);
-    struct uccs_block *block = link_token_take(&blocks, token, pe, LINK_AM_DONE);
+    struct uccs_block *block = link_token_try(&blocks, token, pe, LINK_AM_DONE);
     pthread_mutex_unlock(&blocks_lock);
+    if (lat_unlikely(!block))
+        link_token_refuse(token, pe, LINK_AM_DONE);
     return block;
 }
 

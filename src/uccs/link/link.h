@@ -141,6 +141,9 @@ struct link_tokens {
 uint64_t link_token_give(struct link_tokens *tokens, void *what, int pe, enum link_kind answer);
 /* Takes a token back and returns what it stands for. Ends the job with a line unless that PE has it, for that kind. */
 void *link_token_take(struct link_tokens *tokens, uint64_t token, int pe, enum link_kind answer);
+/* The two halves of it: try returns null in place of ending the job, refuse ends it. For tables under a lock of their own. */
+void *link_token_try(struct link_tokens *tokens, uint64_t token, int pe, enum link_kind answer);
+_Noreturn void link_token_refuse(uint64_t token, int pe, enum link_kind answer);
 void link_token_close(struct link_tokens *tokens);
 
 /* The same for the tokens of a lane, under its lock: what the PE answers to a kind of message, and what an arrived

@@ -45,18 +45,31 @@ uint64_t link_token_give(struct link_tokens *tokens, void *what, int pe, enum li
     return (uint64_t)entry->generation << 32 | number;
 }
 
-void *link_token_take(struct link_tokens *tokens, uint64_t token, int pe, enum link_kind answer)
+void *link_token_try(struct link_tokens *tokens, uint64_t token, int pe, enum link_kind answer)
 {
     const uint32_t number = (uint32_t)token;
     struct link_entry *entry = number - 1 < tokens->room ? &tokens->entries[number - 1] : 0;
     if (lat_unlikely(!entry || !entry->what || entry->generation != token >> 32 || entry->pe != pe ||
                      entry->answer != answer))
-        watch_fail("PE %d sent a message %s that this PE has not asked for, or has had already (token %llx)", pe,
-                   link_kind_name(answer), (unsigned long long)token);
+        return 0;
     void *what = entry->what;
     entry->what = 0;
     entry->next = tokens->free;
     tokens->free = number;
+    return what;
+}
+
+_Noreturn void link_token_refuse(uint64_t token, int pe, enum link_kind answer)
+{
+    watch_fail("PE %d sent a message %s that this PE has not asked for, or has had already (token %llx)", pe,
+               link_kind_name(answer), (unsigned long long)token);
+}
+
+void *link_token_take(struct link_tokens *tokens, uint64_t token, int pe, enum link_kind answer)
+{
+    void *what = link_token_try(tokens, token, pe, answer);
+    if (lat_unlikely(!what))
+        link_token_refuse(token, pe, answer);
     return what;
 }
 
