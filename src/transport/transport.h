@@ -61,9 +61,9 @@ enum transport_able {
 struct transport {
     const char *name;
 
-    /* Returns null, or the reason why the transport cannot work here (static storage). `onesided`: the caller wants the
-     * one-sided slots, too, where the network has such operations. */
-    const char *(*open)(const struct transport_events *events, int pe, int npes, int onesided);
+    /* Returns null, or the reason why the transport cannot work here (static storage). `onesided`: set of enum
+     * transport_able; the caller uses the one-sided slots of connections that can do one of these. */
+    const char *(*open)(const struct transport_events *events, int pe, int npes, unsigned onesided);
     /* Opens a further lane and stores it in *lane. Returns null, or the reason why there can be none (static
      * storage). */
     const char *(*open_lane)(void *owner, void **lane);

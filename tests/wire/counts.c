@@ -6,33 +6,18 @@
  */
 #define _GNU_SOURCE /* dl_iterate_phdr */
 #include "../conform/check.h"
+#include "network.h"
 
-#include <dlfcn.h>
-#include <link.h>
 #include <shmemx.h>
 #include <stdbool.h>
 
 enum { LONG = 1 << 20 };
 
-/* The head of the counts of src/transport/sim/sim.h. */
-static const struct counts {
-    uint64_t sent, handled, puts, gets, flushes;
-} * counts;
-
+static const volatile struct network_counts *counts;
 static char *data, *source;
 static long word, words[64], done;
 static uint64_t signal;
 static shmemx_ct_t ct;
-
-static int find_counts(struct dl_phdr_info *info, size_t size, void *unused)
-{
-    (void)size, (void)unused;
-    if (!strstr(info->dlpi_name, "liblateral-sim.so"))
-        return 0;
-    void *module = dlopen(info->dlpi_name, RTLD_NOW | RTLD_NOLOAD);
-    counts = module ? dlsym(module, "lateral_sim_counts") : NULL;
-    return 1;
-}
 
 static void nothing(void) {}
 
@@ -124,18 +109,18 @@ static const struct {
     {"quiet alone", nothing},
 };
 
-static struct counts now(void)
+static struct network_counts now(void)
 {
     shmem_quiet();
-    return *(const volatile struct counts *)counts;
+    return *counts;
 }
 
 static void count_all(bool print)
 {
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
-        const struct counts before = now();
+        const struct network_counts before = now();
         rows[i].run();
-        const struct counts after = now();
+        const struct network_counts after = now();
         const uint64_t trips =
             after.handled - before.handled + after.gets - before.gets + after.flushes - before.flushes;
         if (print)
@@ -149,7 +134,7 @@ int main(void)
     data = shmem_malloc(LONG);
     source = shmem_malloc(LONG);
     shmemx_ct_create(&ct);
-    dl_iterate_phdr(find_counts, NULL);
+    counts = network_counts();
     CHECK(counts != NULL);
     shmem_barrier_all();
     if (me == 0) {

@@ -265,7 +265,7 @@ static void broken(void *owner, int pe, const char *why)
     events->broken(lane->owner, pe, why);
 }
 
-static const char *fault_open(const struct transport_events *to, int pe, int npes, int onesided)
+static const char *fault_open(const struct transport_events *to, int pe, int npes, unsigned onesided)
 {
     static const struct transport_events own = {arrived, finished, broken};
     const char *why = fault_plan_read(getenv("LATERAL_FAULT"), &plan);

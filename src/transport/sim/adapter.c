@@ -123,8 +123,11 @@ static bool copy(const struct key *key, uint64_t there, void *here, size_t bytes
 static bool is_shared(const struct key *key, uint64_t there, size_t bytes)
 {
     uint64_t shared = 0;
-    return there >= key->start && there + bytes <= key->start + key->bytes &&
-           copy(key, key->word, &shared, sizeof shared, false) && shared == 1;
+    if (there >= key->start && there + bytes <= key->start + key->bytes &&
+        copy(key, key->word, &shared, sizeof shared, false) && shared == 1)
+        return true;
+    sim_count(&lateral_sim_counts.refused);
+    return false;
 }
 
 /* --- Operations under way */

@@ -37,7 +37,7 @@ static void broken(void *owner, int pe, const char *why)
 
 /* --- Slots */
 
-static const char *open_all(const struct transport_events *to, int pe, int npes, int onesided)
+static const char *open_all(const struct transport_events *to, int pe, int npes, unsigned onesided)
 {
     static const struct transport_events own = {arrived, finished, broken};
     const char *why = sim_plan_read(getenv("LATERAL_SIM"), &sim_plan);

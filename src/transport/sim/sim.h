@@ -33,6 +33,8 @@ const char *sim_plan_read(const char *text, struct sim_plan *plan);
 struct sim_counts {
     uint64_t sent, handled; /* messages */
     uint64_t puts, gets, flushes;
+    uint64_t
+        refused; /* puts and gets on memory that is not shared any more; another network would break the connection */
 };
 extern struct sim_counts lateral_sim_counts;
 

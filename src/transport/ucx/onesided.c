@@ -12,7 +12,7 @@
 /* --- What a connection can do */
 
 #if UCP_API_VERSION >= UCP_VERSION(1, 14)
-enum { TRANSPORTS = 16 };
+enum { TRANSPORTS = 16, NAMES_THEM = 1 };
 
 /* The network's own puts and gets: InfiniBand and RoCE in reliable modes, Gemini and Aries, xpmem. */
 static bool is_native(const char *name)
@@ -39,12 +39,19 @@ static bool runs_alone(ucp_ep_h endpoint)
     return found;
 }
 #else
+enum { NAMES_THEM = 0 }; /* this UCX does not name the transports of an endpoint */
+
 static bool runs_alone(ucp_ep_h endpoint)
 {
     (void)endpoint;
-    return false; /* this UCX does not name the transports of an endpoint */
+    return false;
 }
 #endif
+
+bool ucx_may_use(unsigned wanted)
+{
+    return wanted & TRANSPORT_ONESIDED || (NAMES_THEM && wanted & TRANSPORT_ALONE);
+}
 
 unsigned ucx_can(ucp_ep_h endpoint)
 {

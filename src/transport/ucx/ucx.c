@@ -14,7 +14,6 @@
 #include <ucs/debug/log_def.h>
 
 enum { MESSAGE = 1 };
-enum { ONESIDED = UCP_FEATURE_RMA | UCP_FEATURE_AMO32 | UCP_FEATURE_AMO64 };
 
 /* Not the version of the headers: where the program has loaded another libucp first, that one serves, and does. UCX
  * warns when it is older than this. */
@@ -134,7 +133,7 @@ static ucs_status_t open_context(int npes)
         return status;
     const ucp_params_t params = {.field_mask = UCP_PARAM_FIELD_FEATURES | UCP_PARAM_FIELD_ESTIMATED_NUM_EPS |
                                                UCP_PARAM_FIELD_MT_WORKERS_SHARED,
-                                 .features = UCP_FEATURE_AM | UCP_FEATURE_WAKEUP | (ucx_onesided ? ONESIDED : 0),
+                                 .features = UCP_FEATURE_AM | UCP_FEATURE_WAKEUP | (ucx_onesided ? UCP_FEATURE_RMA : 0),
                                  .estimated_num_eps = (size_t)npes,
                                  .mt_workers_shared = 1};
     status = ucp_init_version(UCP_OLDEST_MAJOR, UCP_OLDEST_MINOR, &params, config, &ucx_context);
@@ -142,12 +141,12 @@ static ucs_status_t open_context(int npes)
     return status;
 }
 
-static const char *ucx_open(const struct transport_events *to, int pe, int npes, int onesided)
+static const char *ucx_open(const struct transport_events *to, int pe, int npes, unsigned onesided)
 {
     (void)pe;
     events = to;
     closing = false;
-    ucx_onesided = onesided;
+    ucx_onesided = ucx_may_use(onesided);
     install_hush();
     set_wishes();
     ucs_status_t status = open_context(npes);

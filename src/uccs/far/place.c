@@ -81,7 +81,8 @@ char *far_piece_of(const struct link_header *header, size_t *bytes)
     uint64_t offset = header->at.offset;
     size_t limit = 0;
     const uint32_t segment = header->segment;
-    char *base = segment == FAR_HEAP || segment == FAR_IMAGE ? finders[segment](&offset, &limit) : 0;
+    char *base =
+        segment == FAR_REGION ? uccs_region_whole(header->at.region, &limit) : finders[segment](&offset, &limit);
     const size_t left = base && offset < limit ? limit - offset : 0;
     *bytes = left < LINK_PIECE ? left : LINK_PIECE;
     return *bytes ? base + offset : 0;

@@ -23,26 +23,45 @@ bool uccs_far_import(int pe, uint64_t region)
     return !ask.ask.failed;
 }
 
-static void tell_importer(int pe, uint64_t region, struct uccs_request *all)
+static void tell_importer(int pe, uint64_t region, uint64_t *busy, struct uccs_request *all)
 {
     struct far_ask *ask = malloc(sizeof *ask);
     if (!ask)
         watch_fail("no memory to tell PE %d of memory that is released", pe);
-    *ask = (struct far_ask){.ask.request = all};
+    *ask = (struct far_ask){.ask = {.request = all, .bytes = sizeof *busy}, .dest = busy};
     uccs_request_begin_use(all);
     ask_about(pe, LINK_GONE, region, ask);
 }
 
-/* `all` has an owner and no parent, so nobody frees it. */
-void uccs_far_memory_gone(uint64_t region, const uint64_t *importers)
+/* Asks all PEs with a non-zero word, which becomes 0 unless a transport there still accesses the memory. Returns true when
+ * all words are 0. `all` has an owner and no parent, so nobody frees it. */
+static bool all_know(uint64_t region, uint64_t *busy)
 {
     struct uccs_request all = {.pending = 1};
     struct uccs_wait wait uccs_scoped = {0};
+    bool know = true;
     for (int pe = 0; pe < uccs_core.npes; pe++)
-        if (importers[pe / 64] >> pe % 64 & 1)
-            tell_importer(pe, region, &all);
+        if (busy[pe])
+            tell_importer(pe, region, &busy[pe], &all);
     while (atomic_load_acquire(&all.pending) != 1) /* acqrel: finish */
         link_pause(link_service(), &wait);
+    for (int pe = 0; pe < uccs_core.npes; pe++)
+        know &= !busy[pe];
+    return know;
+}
+
+void uccs_far_memory_gone(uint64_t region, const uint64_t *importers)
+{
+    uint64_t *busy = calloc((size_t)uccs_core.npes, sizeof *busy);
+    struct uccs_wait wait uccs_scoped = {0};
+    if (!busy)
+        watch_fail("no memory to tell other PEs of memory that is released");
+    for (int pe = 0; pe < uccs_core.npes; pe++)
+        busy[pe] = importers[pe / 64] >> pe % 64 & 1;
+    while (!all_know(region, busy))
+        link_pause(link_service(), &wait);
+    free(busy);
+    link_withdraw(region);
 }
 
 /* --- Events */
@@ -57,7 +76,8 @@ static void hear_gone(struct link_arrival *arrival)
 {
     const struct link_header *header = &arrival->header;
     uccs_region_gone((int)header->from, header->at.region);
-    far_answer(arrival, header->region.asker, 0, true);
+    const bool busy = link_region_gone((int)header->from, header->at.region);
+    far_answer(arrival, header->region.asker, busy, true);
 }
 
 const struct link_handler far_on_import = {.landed = hear_import};

@@ -19,10 +19,10 @@ static const struct row {
     {FAR_PUTS_AND_TELLS, LINK_DIRECT_TELL, TRANSPORT_SHORT + 1},
 };
 
-/* Rows of the group area are the library's own: short, and written by messages alone. Regions may be released. */
+/* Rows of the group area are the library's own: short, and written by messages alone. */
 static bool has_keys(uint32_t segment)
 {
-    return segment == FAR_HEAP || segment == FAR_IMAGE;
+    return segment == FAR_HEAP || segment == FAR_IMAGE || segment == FAR_REGION;
 }
 
 enum link_way far_way(enum far_operation operation, uint32_t segment, size_t bytes)

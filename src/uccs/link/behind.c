@@ -44,6 +44,31 @@ static void release(struct link_peer *peer)
     }
 }
 
+static void end_claims(struct link_peer *peer)
+{
+    struct link_claim **at = &peer->direct->claims;
+    while (*at) {
+        struct link_claim *claim = *at;
+        if (claim->number > peer->answered.puts) {
+            at = &claim->next;
+            continue;
+        }
+        *at = claim->next;
+        link_use_end(claim->use);
+        free(claim);
+    }
+}
+
+void link_claim_until(struct link_peer *peer, struct link_use *use, uint64_t number)
+{
+    struct link_claim *claim = malloc(sizeof *claim);
+    if (!claim)
+        watch_fail("no memory for an operation on PE %d", peer->pe);
+    *claim = (struct link_claim){use, number, peer->direct->claims};
+    peer->direct->claims = claim;
+    end_claims(peer);
+}
+
 /* The transport raises this event. A put that has failed is not under way any more, either. */
 static void landed(struct link_token *token, bool failed)
 {
@@ -54,6 +79,7 @@ static void landed(struct link_token *token, bool failed)
         peer->answered.puts = landing->covers;
     peer->direct->failed |= failed && !landing->done;
     release(peer);
+    end_claims(peer);
     if (landing->done)
         landing->done(landing->flush, failed);
     free(landing);
@@ -114,4 +140,14 @@ void link_send_behind(struct link_peer *peer, struct link_send *message, const v
     const struct link_held *last = peer->direct->held ? peer->direct->last_held : 0;
     const struct link_held held = {message, data, bytes, later, last && last->puts > puts ? last->puts : puts, 0};
     hold(peer, &held);
+}
+
+void link_land_wanted(struct link_lane *lane)
+{
+    if (lat_likely(!atomic_load_relaxed(&lane->lands)))
+        return;
+    atomic_store_relaxed(&lane->lands, 0);
+    for (struct link_peer *peer = lane->touched; peer; peer = peer->next_touched)
+        if (peer->direct && peer->direct->landing < peer->issued.puts)
+            link_land(peer, 0, 0);
 }

@@ -13,6 +13,8 @@ struct transfer {
     struct link_peer *peer;
     uint32_t parts;
     bool failed;
+    struct link_use *use;   /* of a region; else null */
+    uint64_t number;        /* of a put, among the puts to the peer */
     struct link_mark *mark; /* of a put; may be null */
     struct link_send *send; /* of a put: holds what is to be done once the source is free; else null */
     struct link_ask *ask;   /* of a get; else null */
@@ -69,26 +71,41 @@ static size_t length_of(const struct link_message *message)
     return message->into ? message->header.get.bytes : message->bytes;
 }
 
+static struct link_use *use_of(struct link_peer *peer, const struct link_message *message)
+{
+    return link_key_of(peer, &message->header, message->header.at.offset)->use;
+}
+
+static bool may_get(const struct link_peer *peer, const struct link_message *message)
+{
+    return !message->ordered || link_reaches(peer->answered, peer->issued);
+}
+
 bool link_direct_can(struct link_peer *peer, const struct link_message *message)
 {
     const size_t bytes = length_of(message);
     if (!bytes || !direct_of(peer) || !has_keys(peer, &message->header, bytes))
         return false;
-    if (!message->into)
-        return may_put(peer);
-    return !message->ordered || link_reaches(peer->answered, peer->issued);
+    if (!(message->into ? may_get(peer, message) : may_put(peer)))
+        return false;
+    struct link_use *use = use_of(peer, message);
+    return !use || link_use_claim(use);
 }
 
 /* --- Starting and ending them */
 
-static void end_get(struct link_ask *ask, bool failed)
+static void end_get(const struct transfer *transfer)
 {
-    ask->failed = failed;
-    link_settle(ask);
+    if (transfer->use)
+        link_use_end(transfer->use);
+    transfer->ask->failed = transfer->failed;
+    link_settle(transfer->ask);
 }
 
 static void end_put(const struct transfer *transfer)
 {
+    if (transfer->use)
+        link_claim_until(transfer->peer, transfer->use, transfer->number);
     if (transfer->failed)
         transfer->peer->direct->failed = true;
     if (transfer->failed && transfer->mark)
@@ -103,7 +120,7 @@ static void end_part(struct transfer *transfer, bool failed)
         return;
     link_count_sending(transfer->peer->lane, -1);
     if (transfer->ask)
-        end_get(transfer->ask, transfer->failed);
+        end_get(transfer);
     else
         end_put(transfer);
     free(transfer);
@@ -134,6 +151,8 @@ static void start(const struct transfer *what, const struct link_message *messag
         watch_fail("no memory for an operation on PE %d", peer->pe);
     *transfer = *what;
     transfer->token.done = part_ended;
+    transfer->use = use_of(peer, message);
+    transfer->number = peer->issued.puts;
     transfer->parts = 1;
     link_count_sending(peer->lane, 1);
     const size_t bytes = length_of(message);

@@ -1,8 +1,8 @@
 /* Inside of the links: lanes, their peers, messages that leave and messages that arrive. Callers hold the lock of the
  * lane, unless a comment says otherwise.
  *
- * The files in their order, lower ones first: token, valid, seal, refuse, mark, lane, bell, arrive, batch, names, send,
- * behind, flush, ask, key, direct, issue, poll, rest, quiet, pool, order, track, thread, open. */
+ * The files in their order, lower ones first: token, valid, seal, refuse, mark, lane, bell, arrive, batch, names, send, use,
+ * behind, flush, ask, key, direct, issue, poll, rest, quiet, pool, gone, order, track, thread, open. */
 #ifndef UCCS_LINK_INNER_H
 #define UCCS_LINK_INNER_H
 
@@ -138,6 +138,7 @@ struct link_peer {
 /* The key of a piece of the peer's memory, on a connection. */
 struct link_key {
     struct link_peer *peer;
+    struct link_use *use;  /* of a region; else null */
     struct link_memory at; /* the piece */
     uint8_t segment;
     enum { LINK_KEY_ASKED, LINK_KEY_NONE, LINK_KEY_READY } state;
@@ -156,6 +157,13 @@ struct link_held {
     struct link_held *next;
 };
 
+/* A put to a region that may not be in place. */
+struct link_claim {
+    struct link_use *use;
+    uint64_t number; /* among the puts to the peer */
+    struct link_claim *next;
+};
+
 enum { LINK_KEY_CHAINS = 16 };
 
 /* What one-sided operations of the transport to a peer need; made by the first one. */
@@ -165,6 +173,7 @@ struct link_direct {
     struct link_key *keys[LINK_KEY_CHAINS]; /* by piece */
     uint64_t landing;                       /* puts that flushes under way cover */
     struct link_held *held, *last_held;     /* in the order of issuing */
+    struct link_claim *claims;
 };
 
 struct link_lane {
@@ -177,6 +186,7 @@ struct link_lane {
     uint64_t ordered; /* the fence from which on the transport keeps puts in order */
     uint32_t sending; /* messages that the transport still holds */
     uint32_t some;    /* 0: all operations are answered; a hint, exact for the thread that issued; relaxed */
+    uint32_t lands;   /* 1: puts are to be flushed; relaxed */
     uint32_t polls;   /* grows while the program itself polls; relaxed */
     struct link_send *idle;
     struct link_flush *idle_flush;
@@ -306,6 +316,21 @@ void link_land(struct link_peer *peer, void (*done)(struct link_flush *flush, bo
 /* Makes later operations to the peer aware of the lane's last fence. */
 void link_take_fence(struct link_peer *peer);
 
+/* Ends a claim once so many puts to the peer are in place. */
+void link_claim_until(struct link_peer *peer, struct link_use *use, uint64_t number);
+/* Does so for all puts of the lane, when the lane has been asked to (`lands`). */
+void link_land_wanted(struct link_lane *lane);
+
+/* use.c; any thread, without a lock. open and close count keys. claim returns false when the region has been released; end
+ * ends a claim. forbid notes the release and returns true while there are claims. over returns true when the region is
+ * released and has no claims. */
+struct link_use *link_use_open(int pe, uint64_t region);
+void link_use_close(struct link_use *use);
+bool link_use_claim(struct link_use *use);
+void link_use_end(struct link_use *use);
+bool link_use_forbid(int pe, uint64_t region);
+bool link_use_over(const struct link_use *use);
+
 /* flush.c. touch notes that a quiet has something to do on the lane. untouch clears the note unless that still
  * holds. */
 void link_touch(struct link_lane *lane);
@@ -336,7 +361,7 @@ extern const struct link_handler link_on_keyed;
 
 /* direct.c. One-sided operations of the transport. link_wire is the set of enum transport_able of which a connection must
  * have one; 0: none is used. link_direct_can returns true when the transport can do the message's operation now; then put
- * or get starts it. The caller has counted a put; `source` says what is to be done once its source is free. */
+ * or get must start it. The caller has counted a put; `source` says what is to be done once its source is free. */
 extern unsigned link_wire;
 bool link_direct_can(struct link_peer *peer, const struct link_message *message);
 void link_direct_put(struct link_peer *peer, const struct link_message *message, struct link_send *source);

@@ -27,14 +27,39 @@ lat_cold static void ask_for(struct link_peer *peer, struct link_key *key)
     link_send_now(peer, send, 0, 0);
 }
 
+static void free_key(struct link_key *key)
+{
+    if (key->state == LINK_KEY_READY)
+        link_transport->forget(key->key);
+    if (key->use)
+        link_use_close(key->use);
+    free(key);
+}
+
+/* Frees keys of regions that have been released. */
+static void tidy(struct link_key **chain)
+{
+    while (*chain) {
+        struct link_key *key = *chain;
+        if (key->use && key->state != LINK_KEY_ASKED && link_use_over(key->use)) {
+            *chain = key->next;
+            free_key(key);
+        } else {
+            chain = &key->next;
+        }
+    }
+}
+
 lat_cold static void add_key(struct link_peer *peer, const struct link_header *header, uint64_t offset)
 {
     struct link_key *key = malloc(sizeof *key), **chain = chain_of(peer, header, offset);
     if (!key)
         watch_fail("no memory for a key of PE %d", peer->pe);
+    tidy(chain);
     *key = (struct link_key){.peer = peer,
                              .at = {offset, header->at.region},
                              .segment = header->segment,
+                             .use = header->segment == FAR_REGION ? link_use_open(peer->pe, header->at.region) : 0,
                              .state = LINK_KEY_ASKED,
                              .next = *chain};
     *chain = key;
@@ -68,9 +93,7 @@ void link_key_free(struct link_peer *peer)
     for (int i = 0; i < LINK_KEY_CHAINS; i++)
         for (struct link_key *next, *key = peer->direct->keys[i]; key; key = next) {
             next = key->next;
-            if (key->state == LINK_KEY_READY)
-                link_transport->forget(key->key);
-            free(key);
+            free_key(key);
         }
 }
 
@@ -79,18 +102,20 @@ void link_key_free(struct link_peer *peer)
 /* Memory that peers may have keys of. */
 static struct shared {
     char *start;
-    void *shared; /* the transport's; null: it could not share the memory, and never will */
-    size_t bytes; /* of the packed key */
+    uint64_t region; /* 0: the heap or the globals */
+    void *shared;    /* the transport's; null: it could not share the memory, and never will */
+    size_t bytes;    /* of the packed key */
     struct shared *next;
     char packed[TRANSPORT_KEY];
 } * all;
 
-static struct shared *share(char *start, size_t bytes)
+static struct shared *share(char *start, size_t bytes, uint64_t region)
 {
     struct shared *made = calloc(1, sizeof *made);
     if (!made)
         watch_fail("no memory for a key");
     made->start = start;
+    made->region = region;
     made->bytes = sizeof made->packed;
     made->shared = bytes ? link_transport->share(start, bytes) : 0;
     if (!made->shared || link_transport->pack(made->shared, made->packed, &made->bytes) != 0)
@@ -100,30 +125,45 @@ static struct shared *share(char *start, size_t bytes)
     return made;
 }
 
-static const struct shared *shared_at(char *start, size_t bytes)
+static const struct shared *shared_at(char *start, size_t bytes, uint64_t region)
 {
     struct shared *found = all;
-    while (found && found->start != start)
+    while (found && (found->start != start || found->region != region))
         found = found->next;
-    return found ? found : share(start, bytes);
+    return found ? found : share(start, bytes, region);
 }
 
 void link_give_key(struct link_arrival *arrival, void *start, size_t bytes)
 {
-    const struct shared *memory = shared_at(start, bytes);
+    const struct shared *memory = shared_at(start, bytes, arrival->header.at.region);
     struct link_message answer = {.header.kind = LINK_KEYED, .data = memory->packed, .bytes = memory->bytes};
     answer.header.keyed.asker = arrival->header.key.asker;
     answer.header.keyed.start = (uint64_t)(uintptr_t)start;
     link_answer(arrival->origin, &answer);
 }
 
+static void take_out(struct shared **at)
+{
+    struct shared *memory = *at;
+    *at = memory->next;
+    if (memory->shared)
+        link_transport->withdraw(memory->shared);
+    free(memory);
+}
+
+void link_withdraw(uint64_t region)
+{
+    link_hold();
+    for (struct shared **at = &all; *at;)
+        if ((*at)->region == region)
+            take_out(at);
+        else
+            at = &(*at)->next;
+    link_go_on();
+}
+
 void link_key_close(void)
 {
-    while (all) {
-        struct shared *memory = all;
-        all = memory->next;
-        if (memory->shared)
-            link_transport->withdraw(memory->shared);
-        free(memory);
-    }
+    while (all)
+        take_out(&all);
 }

@@ -210,8 +210,13 @@ void link_notice_check(const struct link_header *header, const struct link_notic
 /* Tells the origin that an operation has failed, as a refusal of its data does. */
 void link_refuse(const struct link_arrival *arrival);
 
-/* Answers LINK_KEY: lets the asker's transport access this memory. Under the service lane's lock. */
+/* Answers LINK_KEY: lets the asker's transport access this memory. Under the service lane's lock. link_withdraw ends that
+ * for a region, whose importers do not access it any more; any thread. */
 void link_give_key(struct link_arrival *arrival, void *start, size_t bytes);
+void link_withdraw(uint64_t region);
+/* The owner of a region has released it: no access of this process's transport begins any more. Returns true while some are
+ * under way, which end without the program. Under the service lane's lock. */
+bool link_region_gone(int pe, uint64_t region);
 
 /* Registers the handler of a kind, before link_open. */
 void link_handle(enum link_kind kind, const struct link_handler *handler);

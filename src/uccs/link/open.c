@@ -79,7 +79,7 @@ static int load_transport(void)
                   why ? why : "it is not one of this library's");
         return -1;
     }
-    why = link_transport->open(&events, uccs_core.me, uccs_core.npes, link_wire != 0);
+    why = link_transport->open(&events, uccs_core.me, uccs_core.npes, link_wire);
     link_has_direct = link_wire && link_transport->able && !link_sealed; /* nobody could check what it moves */
     if (!why)
         why = link_lane_open(0);

@@ -10,6 +10,7 @@ static int look(struct link_lane *lane)
 {
     if (lane->hung)
         link_nudge(lane);
+    link_land_wanted(lane);
     if (lane->boxes)
         link_batch_push_all(lane);
     int count = link_transport->progress(lane->at);

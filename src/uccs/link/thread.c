@@ -25,6 +25,7 @@ static int handle_all(struct link_lane *lane)
     int count, all = 0;
     if (lane->hung)
         link_nudge(lane);
+    link_land_wanted(lane);
     do {
         link_batch_push_all(lane);
         count = link_transport->progress(lane->at);

@@ -163,6 +163,16 @@ int uccs_region_find(uint64_t id, uint64_t offset, size_t bytes, char **at)
     return UCCS_OK;
 }
 
+char *uccs_region_whole(uint64_t id, size_t *length)
+{
+    const uint32_t slot = (uint32_t)(id >> 32);
+    const struct entry *entry = uccs_region_alive(slot, (uint32_t)id) ? entry_of(slot) : 0;
+    if (!entry || entry->attached)
+        return 0;
+    *length = entry->length;
+    return entry->at;
+}
+
 struct uccs_region_home uccs_region_home(uint64_t id, const void *at, size_t bytes)
 {
     const struct entry *entry = entry_of((uint32_t)(id >> 32));

@@ -79,6 +79,8 @@ static inline uint64_t uccs_region_id(uint32_t slot, uint32_t generation)
     return (uint64_t)slot << 32 | generation;
 }
 int uccs_region_find(uint64_t id, uint64_t offset, size_t bytes, char **at);
+/* Returns the start of a registration, and stores its length; null when it is stale, or its memory is dynamic. */
+char *uccs_region_whole(uint64_t id, size_t *length);
 /* Where bytes that find has found are atomic: their domain and the address that names their locks, for the first `bytes`
  * of them. */
 struct uccs_region_home {
