@@ -90,6 +90,13 @@ bool environment_choose_layer(const struct options *options, struct layer *layer
     return layer->library != NULL;
 }
 
+void environment_drop_layer(struct layer *layer)
+{
+    for (char **setting = layer->settings; *setting; setting++)
+        free(*setting);
+    *layer = (struct layer){0};
+}
+
 bool environment_has_module(const char *name)
 {
     return find_library(name) != NULL;
@@ -97,7 +104,7 @@ bool environment_has_module(const char *name)
 
 /* Returns the place of NAME's entry, or the end of the list; entry is NAME=VALUE or NAME=. The list owns its
  * entries. */
-static char **code_place_of(char **list, const char *entry)
+static char **entry_of(char **list, const char *entry)
 {
     size_t name = strcspn(entry, "=") + 1;
     while (*list && strncmp(*list, entry, name) != 0)
@@ -107,7 +114,7 @@ static char **code_place_of(char **list, const char *entry)
 
 static void put(char **list, const char *entry)
 {
-    char **place = code_place_of(list, entry);
+    char **place = entry_of(list, entry);
     free(*place);
     *place = say_if_null(strdup(entry));
 }
@@ -115,7 +122,7 @@ static void put(char **list, const char *entry)
 /* Joins value and the old value into one colon-separated entry; name ends with "=". */
 static void put_joined(char **list, const char *name, const char *value, bool in_front)
 {
-    char **place = code_place_of(list, name);
+    char **place = entry_of(list, name);
     const char *old = *place ? *place + strlen(name) : "";
     const char *one = in_front ? value : old, *two = in_front ? old : value;
     char *entry;

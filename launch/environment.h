@@ -13,6 +13,8 @@ struct layer {
 };
 /* Chooses the layer of --check, or of --stats and --trace. Returns false after one line when it is not there. */
 bool environment_choose_layer(const struct options *options, struct layer *layer);
+/* Frees what the layer owns. */
+void environment_drop_layer(struct layer *layer);
 /* True when the library can use liblateral-NAME.so: the file lies beside the checking layer's. */
 bool environment_has_module(const char *name);
 /* Makes a list for one program. environment_name_pe sets what each PE has of its own: LATERAL_JOB and

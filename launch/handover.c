@@ -414,7 +414,8 @@ _Noreturn void handover(const struct options *options, const struct hosts *hosts
 {
     if (options->deadlock > 0)
         say_usage("--deadlock: a host sees its own PEs alone; on several hosts use --timeout");
-    struct launcher launcher = choose(options, hosts);
+    static struct launcher launcher; /* a mistake below exits, and the list of leaks has to know its words */
+    launcher = choose(options, hosts);
     struct words words = {0};
     struct layer layer;
     if (!environment_choose_layer(options, &layer))

@@ -44,6 +44,7 @@ static int make_environments(struct job *job)
     job->environments = say_if_null(calloc(options->napps, sizeof *job->environments));
     for (size_t i = 0; i < options->napps; i++)
         job->environments[i] = environment_make(&options->apps[i], options->pes, &layer);
+    environment_drop_layer(&layer);
     return 0;
 }
 

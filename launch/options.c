@@ -318,7 +318,7 @@ static void read_option(struct options *options, struct app *app, struct reader 
     const char *given = name[bytes] ? name + bytes + 1 : NULL;
     const struct option_row *row = row_of(name, bytes);
     if (!row && (row = row_of_number(word, &given))) {
-        apply(options, app, row->id, say_if_null(strndup(word, (size_t)(given - word))), given);
+        apply(options, app, row->id, row->id == COUNT ? "-n" : "-N", given);
         return;
     }
     if (!row)

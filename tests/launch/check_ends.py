@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 """The ends of jobs: the PE that the line names, the status, the time, and that no process stays."""
+import contextlib
 import os
 import pathlib
 import re
@@ -223,7 +224,8 @@ def two_killed(choose):
         with started("-n", 3, *program, *FAMILY) as job:
             guard, pids = family(job, 3)
             for pid in choose(job.pid, harness.keeper_of(job), guard):
-                os.kill(pid, signal.SIGKILL)
+                with contextlib.suppress(ProcessLookupError):      # the first one's end may have ended the second
+                    os.kill(pid, signal.SIGKILL)
             all_gone(pids)
 
 

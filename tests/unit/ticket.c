@@ -37,9 +37,9 @@ static void enter(enum uccs_lock_mode mode)
 static void *work(void *argument)
 {
     for (long i = 0; i < ROUNDS; i++) {
-        const enum uccs_lock_mode mode = (i + (long)argument) % 3 == 0 ? UCCS_LOCK_EXCLUSIVE
-                                         : lock.guests && i % 2        ? UCCS_LOCK_GUEST
-                                                                       : UCCS_LOCK_SHARED;
+        const enum uccs_lock_mode mode = (i + (long)argument) % 3 == 0                ? UCCS_LOCK_EXCLUSIVE
+                                         : atomic_load_relaxed(&lock.guests) && i % 2 ? UCCS_LOCK_GUEST
+                                                                                      : UCCS_LOCK_SHARED;
         const uint64_t step = mode == UCCS_LOCK_EXCLUSIVE ? (uint64_t)1 << 32 : 1;
         enter(mode);
         const uint64_t others = atomic_fetch_add_relaxed(&inside, step);

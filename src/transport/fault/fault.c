@@ -288,13 +288,14 @@ static void add_file(struct lane *lane, int fd)
 
 static const char *open_lane(void *owner, void **made)
 {
+    static uint64_t opened; /* one thread at a time opens lanes */
     struct lane *lane = calloc(1, sizeof *lane);
     if (!lane)
         return "no memory";
     lane->owner = owner;
     lane->last = &lane->first;
     lane->next = lanes;
-    lane->random = plan.seed * 1000003 + (uint64_t)me * 64 + (lanes ? lanes->random % 61 : 0);
+    lane->random = plan.seed * 1000003 + (uint64_t)me * 64 + opened++ % 64;
     const char *why = inner->open_lane(lane, &lane->at);
     if (why) {
         free(lane);
