@@ -25,7 +25,7 @@ enum family { SRUN, PRRTE, OPEN_MPI, HYDRA };
 struct launcher {
     enum family family;
     const char *path;
-    char *version; /* the first line of its --version */
+    char version[64]; /* the first line of its --version */
 };
 
 struct words {
@@ -45,6 +45,13 @@ static void add(struct words *words, const char *format, ...)
     words->word = say_if_null(realloc(words->word, (words->count + 2) * sizeof *words->word));
     words->word[words->count++] = word;
     words->word[words->count] = NULL;
+}
+
+/* Adds a list of hosts, and frees it. */
+static void add_hosts(struct words *words, char *list)
+{
+    add(words, "%s", list);
+    free(list);
 }
 
 /* ---- choosing the launcher ---- */
@@ -93,8 +100,8 @@ static bool recognise(struct launcher *launcher, const char *name)
     launcher->path = find(name);
     if (!launcher->path)
         return false;
-    launcher->version = output_of(launcher->path, "--version");
-    const char *text = launcher->version, *base = strrchr(name, '/') ? strrchr(name, '/') + 1 : name;
+    char *text = output_of(launcher->path, "--version");
+    const char *base = strrchr(name, '/') ? strrchr(name, '/') + 1 : name;
     launcher->family = strcmp(base, "srun") == 0      ? SRUN
                        : strcmp(base, "prterun") == 0 ? PRRTE
                        : strstr(text, "(Open MPI) 4") ? OPEN_MPI
@@ -103,7 +110,8 @@ static bool recognise(struct launcher *launcher, const char *name)
                        : strstr(text, "PRRTE")        ? PRRTE
                                                       : HYDRA;
     bool known = launcher->family != HYDRA || strstr(text, "HYDRA") || strstr(text, "Intel");
-    launcher->version[strcspn(launcher->version, "\n")] = 0;
+    snprintf(launcher->version, sizeof launcher->version, "%.*s", (int)strcspn(text, "\n"), text);
+    free(text);
     return known;
 }
 
@@ -243,7 +251,7 @@ static void speak_open(struct words *words, const struct options *options, const
             add(words, ":");
         if (hosts->count) {
             add(words, "--host");
-            add(words, "%s", crowded ? hosts_list(hosts, true) : hosts_slice(hosts, first, app->count));
+            add_hosts(words, crowded ? hosts_list(hosts, true) : hosts_slice(hosts, first, app->count));
         }
         first += app->count;
         pass_variables(words);
@@ -262,7 +270,7 @@ static void speak_hydra(struct words *words, const struct options *options, cons
 {
     if (hosts->count) {
         add(words, "-hosts");
-        add(words, "%s", hosts_list(hosts, true));
+        add_hosts(words, hosts_list(hosts, true));
     }
     add(words, "-bind-to");
     add(words, "%s", options->bind_cores ? "core" : "none");
@@ -414,12 +422,13 @@ _Noreturn void handover(const struct options *options, const struct hosts *hosts
 {
     if (options->deadlock > 0)
         say_usage("--deadlock: a host sees its own PEs alone; on several hosts use --timeout");
-    static struct launcher launcher; /* a mistake below exits, and the list of leaks has to know its words */
-    launcher = choose(options, hosts);
+    struct launcher launcher = choose(options, hosts);
     struct words words = {0};
     struct layer layer;
-    if (!environment_choose_layer(options, &layer))
+    if (!environment_choose_layer(options, &layer)) {
+        environment_drop_layer(&layer);
         exit(STATUS_FAILED);
+    }
     announce(options, &launcher);
     set_patience();
     if (options->timeout > 0) {

@@ -39,8 +39,10 @@ static int make_environments(struct job *job)
 {
     const struct options *options = job->options;
     struct layer layer;
-    if (!environment_choose_layer(options, &layer))
+    if (!environment_choose_layer(options, &layer)) {
+        environment_drop_layer(&layer);
         return STATUS_FAILED;
+    }
     job->environments = say_if_null(calloc(options->napps, sizeof *job->environments));
     for (size_t i = 0; i < options->napps; i++)
         job->environments[i] = environment_make(&options->apps[i], options->pes, &layer);
