@@ -8,7 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
+
+#define TRIES 20 /* of 100 us */
 
 /* Returns true when the thread takes SIGSEGV or has ended. */
 static bool takes(const char *thread)
@@ -27,7 +30,7 @@ static bool takes(const char *thread)
     return line && !(strtoull(line + sizeof "\nSigBlk:" - 1, 0, 16) >> (SIGSEGV - 1) & 1);
 }
 
-bool lmpi_faults_taken(void)
+static bool all_take(void)
 {
     const long me = syscall(SYS_gettid);
     DIR *threads = opendir("/proc/self/task");
@@ -37,5 +40,17 @@ bool lmpi_faults_taken(void)
             good = takes(each->d_name);
     if (threads)
         closedir(threads);
+    return good;
+}
+
+/* A thread that has been made and has not run yet still blocks all signals, as those of the C library do at their start. */
+bool lmpi_faults_taken(void)
+{
+    const struct timespec moment = {.tv_nsec = 100000};
+    bool good = all_take();
+    for (int i = 0; i < TRIES && !good; i++) {
+        nanosleep(&moment, 0);
+        good = all_take();
+    }
     return good;
 }
