@@ -21,3 +21,24 @@ const char *transport_load_behind(const char *outer, const struct transport **in
     *inner = module ? dlsym(module, TRANSPORT_SYMBOL) : 0;
     return *inner ? 0 : "the one behind it cannot be loaded";
 }
+
+const char *transport_plan_read(const char *variable, const char *text,
+                                const char *(*one)(const char *name, const char *value, void *plan), void *plan)
+{
+    static char malformed[64];
+    char copy[256], *rest = copy, *word;
+    const char *why = 0;
+    snprintf(copy, sizeof copy, "%s", text ? text : "");
+    while (!why && (word = strsep(&rest, ","))) {
+        char *value = strchr(word, '=');
+        if (!*word)
+            continue;
+        if (!value) {
+            snprintf(malformed, sizeof malformed, "%s: words look like seed=3", variable);
+            return malformed;
+        }
+        *value++ = 0;
+        why = one(word, value, plan);
+    }
+    return why;
+}

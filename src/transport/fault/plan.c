@@ -1,6 +1,7 @@
 #include "transport/fault/fault.h"
 
-#include <stdio.h>
+#include "transport/around.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,8 +17,9 @@ static const char *read_kind(const char *value, struct fault_plan *plan)
     return "LATERAL_FAULT: fail= takes open, address, connect, send, receive, finish or break";
 }
 
-static const char *read_one(const char *name, const char *value, struct fault_plan *plan)
+static const char *read_one(const char *name, const char *value, void *of)
 {
+    struct fault_plan *plan = of;
     if (strcmp(name, "fail") == 0)
         return read_kind(value, plan);
     char *end;
@@ -43,18 +45,6 @@ static const char *read_one(const char *name, const char *value, struct fault_pl
 
 const char *fault_plan_read(const char *text, struct fault_plan *plan)
 {
-    char copy[256], *rest = copy, *word;
-    const char *why = 0;
     *plan = (struct fault_plan){.seed = 1, .hold = 50, .steps = 20, .pe = -1, .at = 1};
-    snprintf(copy, sizeof copy, "%s", text ? text : "");
-    while (!why && (word = strsep(&rest, ","))) {
-        char *value = strchr(word, '=');
-        if (!*word)
-            continue;
-        if (!value)
-            return "LATERAL_FAULT: words look like seed=3";
-        *value++ = 0;
-        why = read_one(word, value, plan);
-    }
-    return why;
+    return transport_plan_read("LATERAL_FAULT", text, read_one, plan);
 }

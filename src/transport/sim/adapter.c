@@ -1,11 +1,11 @@
-/* The simulated adapter; see sim.h. Each operation takes two steps, and either may be held back for some calls of
+/* The simulated adapter; see inner.h. Each operation takes two steps, and either may be held back for some calls of
  * progress: a put first reads its source, which is free then, and later writes to the target; a get reads; a flush waits
  * until the operations before it are done.
  *
  * A key names memory of a process and a word there that tells whether the memory is still shared. The adapter reads the
  * word before it copies. Invariant: entries are never used again, so that the word of an old key tells of no other
  * memory. */
-#include "transport/sim/sim.h"
+#include "transport/sim/inner.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,7 @@
-#include "transport/sim/sim.h"
+#include "transport/sim/inner.h"
 
-#include <stdio.h>
+#include "transport/around.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,8 +16,9 @@ static uint32_t *field_of(struct sim_plan *plan, const char *name)
     return strcmp(name, "shares") == 0 ? &plan->shares : 0;
 }
 
-static const char *read_one(const char *name, const char *value, struct sim_plan *plan)
+static const char *read_one(const char *name, const char *value, void *of)
 {
+    struct sim_plan *plan = of;
     char *end;
     const unsigned long long number = strtoull(value, &end, 10);
     uint32_t *field = field_of(plan, name);
@@ -33,18 +35,6 @@ static const char *read_one(const char *name, const char *value, struct sim_plan
 
 const char *sim_plan_read(const char *text, struct sim_plan *plan)
 {
-    char copy[256], *rest = copy, *word;
-    const char *why = 0;
     *plan = (struct sim_plan){.seed = 1, .hold = 0, .steps = 20, .shares = 1 << 20};
-    snprintf(copy, sizeof copy, "%s", text ? text : "");
-    while (!why && (word = strsep(&rest, ","))) {
-        char *value = strchr(word, '=');
-        if (!*word)
-            continue;
-        if (!value)
-            return "LATERAL_SIM: words look like seed=3";
-        *value++ = 0;
-        why = read_one(word, value, plan);
-    }
-    return why;
+    return transport_plan_read("LATERAL_SIM", text, read_one, plan);
 }

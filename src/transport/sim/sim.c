@@ -1,5 +1,5 @@
-/* Lanes, peers and messages of the simulated network; see sim.h. Messages pass through to the transport behind it. */
-#include "transport/sim/sim.h"
+/* Lanes, peers and messages of the simulated network; see inner.h. Messages pass through to the transport behind it. */
+#include "transport/sim/inner.h"
 
 #include "transport/around.h"
 
@@ -11,9 +11,6 @@
 static const struct transport *inner;
 static struct sim_lane *lanes;
 static int me;
-const struct transport_events *sim_events;
-struct sim_plan sim_plan;
-__attribute__((visibility("default"))) struct sim_counts lateral_sim_counts;
 
 /* --- Events of the transport behind it */
 

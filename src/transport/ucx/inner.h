@@ -36,15 +36,17 @@ struct peer {
     struct peer *next;
 };
 
+/* operation.c */
 extern ucp_context_h ucx_context;
+extern const struct transport_events *ucx_events;
 extern bool ucx_onesided; /* this life may use one-sided operations */
 
 enum transport_status ucx_outcome(ucs_status_ptr_t request);
 /* The parameters of an operation whose end raises `finished` with this token. */
 ucp_request_param_t ucx_ends(void *token);
 
-/* onesided.c: the slots of transport.h. ucx_may_use returns false when no connection can do one of `wanted`. ucx_can returns what a new connection can do; the others are called on
- * connections that can do something. */
+/* onesided.c: the slots of transport.h. ucx_may_use returns false when no connection can do one of `wanted`. ucx_can returns what a new
+ * connection can do; the others are called on connections that can do something. */
 bool ucx_may_use(unsigned wanted);
 unsigned ucx_can(ucp_ep_h endpoint);
 unsigned ucx_able(void *peer);

@@ -19,24 +19,15 @@ enum { MESSAGE = 1 };
  * warns when it is older than this. */
 enum { UCP_OLDEST_MAJOR = 1, UCP_OLDEST_MINOR = 13 };
 
-ucp_context_h ucx_context;
-bool ucx_onesided;
-static const struct transport_events *events;
 static struct lane *lanes; /* all, for close */
 static bool alone;         /* UCX cannot serve several lanes at the same time */
 static bool closing;       /* connections go down on purpose */
-
-static void finished_send(void *request, ucs_status_t status, void *token)
-{
-    ucp_request_free(request);
-    events->finished(token, status != UCS_OK);
-}
 
 static void finished_receive(void *request, ucs_status_t status, size_t bytes, void *token)
 {
     (void)bytes;
     ucp_request_free(request);
-    events->finished(token, status != UCS_OK);
+    ucx_events->finished(token, status != UCS_OK);
 }
 
 static ucs_status_t arrived(void *to, const void *header, size_t header_bytes, void *data, size_t bytes,
@@ -49,7 +40,7 @@ static ucs_status_t arrived(void *to, const void *header, size_t header_bytes, v
                                         .data = late ? 0 : data,
                                         .bytes = bytes,
                                         .rest = late ? data : 0};
-    events->arrived(lane->owner, &message);
+    ucx_events->arrived(lane->owner, &message);
     return late ? UCS_INPROGRESS : UCS_OK;
 }
 
@@ -58,7 +49,7 @@ static void lost(void *argument, ucp_ep_h endpoint, ucs_status_t status)
     (void)endpoint;
     const struct peer *peer = argument;
     if (!closing)
-        events->broken(peer->lane->owner, peer->pe, ucs_status_string(status));
+        ucx_events->broken(peer->lane->owner, peer->pe, ucs_status_string(status));
 }
 
 /* UCX prints a line of its own about some failures that it also returns. `hush` leaves those out, since the library's line
@@ -144,7 +135,7 @@ static ucs_status_t open_context(int npes)
 static const char *ucx_open(const struct transport_events *to, int pe, int npes, unsigned onesided)
 {
     (void)pe;
-    events = to;
+    ucx_events = to;
     closing = false;
     ucx_onesided = ucx_may_use(onesided);
     install_hush();
@@ -257,20 +248,6 @@ static void *ucx_connect(void *from, int pe, const void *address, size_t bytes)
     return peer;
 }
 
-enum transport_status ucx_outcome(ucs_status_ptr_t request)
-{
-    if (UCS_PTR_IS_PTR(request))
-        return TRANSPORT_PENDING;
-    return UCS_PTR_STATUS(request) == UCS_OK ? TRANSPORT_DONE : TRANSPORT_FAILED;
-}
-
-ucp_request_param_t ucx_ends(void *token)
-{
-    return (ucp_request_param_t){.op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA,
-                                 .cb.send = finished_send,
-                                 .user_data = token};
-}
-
 static enum transport_status send_now(const struct peer *peer, const struct waiting *message)
 {
     const ucp_request_param_t param = ucx_ends(message->token);
@@ -307,7 +284,7 @@ static void connect_late(struct peer *peer)
     ucs_status_t status = make_endpoint(peer, peer->address);
     free(peer->address);
     if (status != UCS_OK) {
-        events->broken(peer->lane->owner, peer->pe, ucs_status_string(status));
+        ucx_events->broken(peer->lane->owner, peer->pe, ucs_status_string(status));
         return;
     }
     while (peer->first) {
@@ -317,7 +294,7 @@ static void connect_late(struct peer *peer)
         if (!peer->first)
             peer->last = &peer->first;
         if (sent != TRANSPORT_PENDING)
-            events->finished(waiting->token, sent == TRANSPORT_FAILED);
+            ucx_events->finished(waiting->token, sent == TRANSPORT_FAILED);
         free(waiting);
     }
 }

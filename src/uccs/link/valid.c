@@ -31,11 +31,11 @@ static bool is_span(uint64_t offset, uint64_t block, uint64_t count, int64_t str
            !__builtin_add_overflow((int64_t)offset, reach, &last) && last >= 0;
 }
 
-static bool is_change(const typeof(((struct link_header *)0)->change) *wire, size_t bytes)
+static bool is_change(const struct link_header *h, size_t bytes)
 {
-    const struct uccs_change change = {wire->type, wire->how, wire->n};
-    return uccs_change_exists(&change) && (change.how != UCCS_CHANGE_SWAP || change.n == 1) && change.n &&
-           uccs_change_bytes(&change) <= TRANSPORT_SHORT && uccs_change_operand(&change) == bytes;
+    const struct uccs_change asked = {h->change.type, h->change.how, h->change.n};
+    return uccs_change_exists(&asked) && (asked.how != UCCS_CHANGE_SWAP || asked.n == 1) && asked.n &&
+           uccs_change_bytes(&asked) <= TRANSPORT_SHORT && uccs_change_operand(&asked) == bytes;
 }
 
 /* Some of the library's own messages stay on the node, since they name memory of the node. */

@@ -5,14 +5,15 @@
  *   sim.c      lanes, peers, messages; what is counted
  *   adapter.c  memory and keys, puts, gets and flushes
  *   plan.c     LATERAL_SIM
+ *   state.c    what the two share
  *
  * It keeps the promises of transport.h about one-sided operations and no others. The source of a put is free long before
  * the data is at the target; operations overtake each other; a key does not work any more once its memory is withdrawn,
  * and the adapter shares only so many pieces of memory.
  *
  * Threads: transport.h. Everything of a lane is under its lock; `step` counts the calls of its progress. */
-#ifndef TRANSPORT_SIM_H
-#define TRANSPORT_SIM_H
+#ifndef TRANSPORT_SIM_INNER_H
+#define TRANSPORT_SIM_INNER_H
 
 #include "transport/transport.h"
 
