@@ -17,7 +17,7 @@ struct heap {
     size_t size;
     struct heap_blocks blocks;
     size_t used, peak, top, live;
-    size_t freed[REMEMBERED]; /* offset + 1; 0 is none */
+    size_t *freed; /* REMEMBERED of them, offset + 1 (0: none); null before the first free, or without memory */
 };
 
 static size_t max_size(size_t a, size_t b)
@@ -74,6 +74,14 @@ static void carve(struct heap *h, heap_node i, size_t start, size_t size)
     h->top = max_size(h->top, start + size);
 }
 
+static void remember_freed(struct heap *h, size_t offset)
+{
+    if (!h->freed)
+        h->freed = calloc(REMEMBERED, sizeof *h->freed);
+    if (h->freed)
+        h->freed[(offset / HEAP_GRAIN) % REMEMBERED] = offset + 1;
+}
+
 /* The reverse of carve: frees live block i and joins it with its neighbours. */
 static void release(struct heap *h, heap_node i)
 {
@@ -81,7 +89,7 @@ static void release(struct heap *h, heap_node i)
     heap_node prev = n[i].prev, next = n[i].next;
     h->used -= n[i].size;
     h->live--;
-    h->freed[(n[i].offset / HEAP_GRAIN) % REMEMBERED] = n[i].offset + 1;
+    remember_freed(h, n[i].offset);
     n[i].live = 0;
     if (next && !n[next].live) {
         n[i].size += n[next].size;
@@ -127,8 +135,10 @@ struct heap *heap_create(size_t size)
 
 void heap_destroy(struct heap *h)
 {
-    if (h)
-        free(h->blocks.node);
+    if (!h)
+        return;
+    free(h->blocks.node);
+    free(h->freed);
     free(h);
 }
 
@@ -158,7 +168,7 @@ static int locate(const struct heap *h, size_t offset, heap_node *found)
         *found = i;
         return h->blocks.node[i].offset == offset ? HEAP_OK : HEAP_INSIDE;
     }
-    bool freed = h->freed[(offset / HEAP_GRAIN) % REMEMBERED] == offset + 1;
+    bool freed = h->freed && h->freed[(offset / HEAP_GRAIN) % REMEMBERED] == offset + 1;
     return freed ? HEAP_FREED : HEAP_NOT_ALLOCATED;
 }
 

@@ -9,8 +9,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#define STAY_AFTER 50000000 /* nanoseconds */
-
 /* Sleeps while *word is `seen`. Returns false when `end` has passed; a null `end` sets no limit. */
 static bool futex_sleep(uint32_t *word, uint32_t seen, const struct timespec *end)
 {
@@ -33,8 +31,8 @@ static bool sleep_and_tell(struct node *node, uint32_t seen, const struct timesp
                               .object = UINT64_MAX, /* no team */
                               .number = seen};
     uint64_t since = rte_stay_now();
-    struct timespec soon = {.tv_sec = (time_t)((since + STAY_AFTER) / 1000000000),
-                            .tv_nsec = (long)((since + STAY_AFTER) % 1000000000)};
+    struct timespec soon = {.tv_sec = (time_t)((since + RTE_STAY_AFTER) / 1000000000),
+                            .tv_nsec = (long)((since + RTE_STAY_AFTER) % 1000000000)};
     if (futex_sleep(&node->round, seen, &soon))
         return true;
     uint32_t stay = rte_stay_begin(&on, since, 0, 0);

@@ -7,6 +7,10 @@
 
 #include "rte/node.h"
 
+/* Nanoseconds of waiting that make a stay. Its cost, a stack walk for which libc loads the unwinder the first time, is
+ * then below 1 ms in 500; a job of some hundred PEs on few cores starts without any. */
+#define RTE_STAY_AFTER 500000000
+
 /* Makes the record of a wait of the calling thread that has begun at `since` (nanoseconds of CLOCK_MONOTONIC). Returns
  * its number, or 0 when there is no room or no node. Takes the addresses of the callers, which costs some
  * microseconds. */

@@ -73,8 +73,10 @@ bool uccs_life_end(int seconds)
         rte_job_barrier();
     if (all && --users == 0) {
         uccs_progress_close();
+        const bool links = uccs_far_on;
         uccs_far_close();
-        uccs_far_am_close();
+        if (links)
+            uccs_far_am_close();
         uccs_awaited_close();
         uccs_counter_close();
         uccs_stage_close();

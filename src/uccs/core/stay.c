@@ -4,8 +4,6 @@
 #include "base/kind.h"
 #include "rte/stay.h"
 
-#define STAY_AFTER 50000000 /* nanoseconds of waiting that make a stay */
-
 /* Loads the variable and extends its sign; 0 when the wait is for none. The waiter itself looks at it, so it is there. */
 static uint64_t value_of(const struct node_awaited *on)
 {
@@ -32,7 +30,7 @@ lat_cold void uccs_stay(struct uccs_wait *wait)
 {
     if (!wait->since)
         wait->since = rte_stay_now();
-    else if (!wait->stay && rte_stay_now() - wait->since > STAY_AFTER)
+    else if (!wait->stay && rte_stay_now() - wait->since > RTE_STAY_AFTER)
         begin_stay(wait);
     if (wait->stay)
         rte_stay_looked(wait->stay, value_of(&wait->on));
