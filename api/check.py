@@ -18,6 +18,29 @@ OUTPUTS = {"provided", "initialized", "major", "minor", "name", "new_team", "xax
 KNOWN_OPTIONS = "SHMEM_CTX_SERIALIZED | SHMEM_CTX_PRIVATE | SHMEM_CTX_NOSTORE"
 
 
+FROM = "__builtin_return_address(0)"
+
+# Arguments that must be equal at all members of a collective call.
+ALIKE = ("nelems", "nreduce", "PE_root", "dst", "sst", "size", "count", "alignment", "hints", "start", "stride", "xrange")
+
+# Other calls that all PEs, or all members of `team` or `parent_team`, make together.
+TOGETHER = {"barrier_all", "sync_all", "barrier", "sync", "team_sync", "malloc", "calloc", "align", "malloc_with_hints",
+            "realloc", "free", "team_split_strided", "team_split_2d", "team_destroy", "finalize", "ct_create", "ct_free",
+            "ct_create_team", "ct_free_team"}
+
+# Calls in which all red zones are looked at.
+MEETS = {"barrier_all", "sync_all", "barrier", "sync", "team_sync", "finalize"}
+
+# Calls that complete what the default context has under way.
+COMPLETES = {"quiet", "barrier_all", "barrier", "finalize", "clear_lock"}
+
+# Calls of which the layer makes others.
+INSTEAD = {"malloc": f"check_zone_malloc(call, {FROM}, size, 0)", "calloc": f"check_zone_calloc(call, {FROM}, count, size)",
+           "malloc_with_hints": f"check_zone_malloc(call, {FROM}, size, hints)",
+           "align": f"check_zone_align(call, {FROM}, alignment, size)",
+           "realloc": f"check_zone_realloc(call, {FROM}, ptr, size)", "free": "check_zone_free(call, ptr)"}
+
+
 class Checks:
     """The lines of one function, in order; `size` and `align` of its elements."""
 
@@ -255,6 +278,56 @@ def check_requests(c):
         c.lines.append(ENDS[name])
 
 
+def check_together(c):
+    """All members of a team make the same call."""
+    f, row = c.f, c.f.row
+    if not (row.family in ("coll", "reduce") or row.name in TOGETHER) or row.name.endswith("_nbe"):
+        return
+    kind = f":{f.type.distinct}" if f.type else f":{f.bytes}" if f.bytes else ""
+    alike = [p for _, p in f.params if p in ALIKE and not (p == "nelems" and row.name.startswith("collect"))]
+    values = [(f"{p} %lld", f"(long long){p}") for p in alike]
+    if f.has("ptr"):
+        values.append(("block %lu", "check_zone_number(ptr)"))
+    text = ", ".join(form for form, _ in values) or "%s"
+    tail = "".join(f", {value}" for _, value in values) or ', ""'
+    key = f'"{row.name}{kind}"'
+    if f.has("pSync"):
+        c.rule("step_set", key, "PE_start", "logPE_stride", "PE_size", "pSync", FROM, f'"{text}"{tail}')
+        return
+    team = next((p for _, p in f.params if p in ("team", "parent_team")), "SHMEM_TEAM_WORLD")
+    condition = "if (check_last())\n        " if row.name == "finalize" else ""
+    c.lines.append(f'{condition}check_step(call, {key}, {team}, {FROM}, "{text}"{tail});')
+
+
+def check_states(c):
+    """What the layer remembers: red zones, sources of puts, locks."""
+    f, name = c.f, c.f.row.name
+    if name in MEETS:
+        c.rule("zones")
+    if name in COMPLETES and f.row.family != "setup" and not f.ctx:
+        c.rule("sources", "SHMEM_CTX_DEFAULT")
+    elif f.ctx and name == "quiet" or name == "ctx_destroy":
+        c.rule("sources", "ctx")
+    elif name == "pe_quiet":
+        c.rule("sources_of", "ctx" if f.ctx else "SHMEM_CTX_DEFAULT", "target_pes", "npes")
+    if name == "set_lock":
+        c.rule("lock_set", "lock")
+    if name == "finalize":
+        c.lines.append("if (!lat_check_finalized()) {")
+        c.lines += ["    check_sources(call, SHMEM_CTX_DEFAULT);", "    check_locks_end(call);", "}"]
+
+
+def after_states(function):
+    """Lines behind the call: what the register of sources and of locks learns."""
+    row, name = function.row, function.row.name
+    if row.family in ("rma", "signal") and name.startswith("put") and name.endswith("_nbi"):
+        ctx = "ctx" if function.ctx else "SHMEM_CTX_DEFAULT"
+        return [f"check_source_issue(call, {FROM}, {ctx}, world, source, bytes);"]
+    return {"set_lock": [f"check_lock_held(lock, {FROM});"], "clear_lock": ["check_lock_clear(lock);"],
+            "test_lock": ["if (!status)", f"    check_lock_held(lock, {FROM});"], "init": ["check_begun();"],
+            "start_pes": ["check_begun();"], "init_thread": ["if (!status)", "    check_begun();"]}.get(name, [])
+
+
 def after_requests(function):
     """Lines behind the call: what the register of requests learns."""
     return [f"check_req_used({parameter});" for kind, parameter in function.params
@@ -286,6 +359,8 @@ def checks(function):
         c.lines.append("lat_check_running(call);")
     check_shape(c)
     check_requests(c)
+    check_together(c)
+    check_states(c)
     return c.lines
 
 
@@ -294,8 +369,8 @@ def definition(function, generic_names):
     text = function.prototype(spell=headers.spell)
     if function.name in generic_names:
         text = text.replace(f"{function.name}(", f"({function.name})(", 1)
-    inside = f"p{function.name}({', '.join(function.names)})"
-    after = (AFTER.get(function.row.name, []) if not function.row.old else []) + after_requests(function)
+    inside = INSTEAD.get(function.row.name, f"p{function.name}({', '.join(function.names)})")
+    after = (AFTER.get(function.row.name, []) if not function.row.old else []) + after_requests(function) + after_states(function)
     lines = checks(function)
     if any("call" in line for line in lines):
         lines = [f'static const char call[] = "{function.name}";'] + lines

@@ -35,6 +35,8 @@ static void drop(shmem_ctx_t ctx, shmem_team_t team)
         struct handle *one = *at;
         if ((!ctx || one->ctx == ctx) && (!team || one->team == team)) {
             *at = one->next;
+            if (one->ctx)
+                check_sources_forget(one->ctx);
             free(one);
         } else {
             at = &one->next;
@@ -81,8 +83,23 @@ void check_all_gone(void)
 {
     int initialized;
     pshmem_query_initialized(&initialized);
-    if (!initialized)
-        drop(NULL, NULL);
+    if (initialized)
+        return;
+    drop(NULL, NULL);
+    check_zones_end();
+}
+
+static int begun;
+
+void check_begun(void)
+{
+    __atomic_add_fetch(&begun, 1, __ATOMIC_RELAXED); /* no partner: it only counts */
+    lat_check_keep_requests();
+}
+
+bool check_last(void)
+{
+    return __atomic_sub_fetch(&begun, 1, __ATOMIC_RELAXED) == 0;
 }
 
 void check_finalize(const char *call)

@@ -73,6 +73,45 @@ void check_ct(const char *call, shmemx_ct_t ct);
 void check_cts(const char *call, const shmemx_ct_t *cts, size_t n);
 void check_least(const char *call, const char *argument, long value);
 
+/* step.c: what all members of a team must call alike. `key` and the arguments, written by `format`, must be equal; `from` is
+ * the return address of the call. One PE prints what differs. */
+void check_step(const char *call, const char *key, shmem_team_t team, const void *from, const char *format, ...)
+    __attribute__((format(printf, 5, 6)));
+void check_step_set(const char *call, const char *key, int start, int logstride, int size, long *psync,
+                    const void *from, const char *format, ...) __attribute__((format(printf, 8, 9)));
+
+/* zone.c: blocks between red zones. They return what the calls of the program return. */
+void *check_zone_malloc(const char *call, const void *from, size_t bytes, long hints);
+void *check_zone_calloc(const char *call, const void *from, size_t number, size_t size);
+void *check_zone_align(const char *call, const void *from, size_t alignment, size_t bytes);
+void *check_zone_realloc(const char *call, const void *from, void *ptr, size_t bytes);
+void check_zone_free(const char *call, void *ptr);
+/* Looks at all red zones; ends the job when one was written to. */
+void check_zones(const char *call);
+/* Finds the block, or the gap, around an address. Returns false when no block of the register is there. */
+bool check_zone_around(const void *at, struct lat_check_block *found);
+/* Returns the number of the allocation, the same at all PEs; 0: not known. */
+unsigned long check_zone_number(const void *at);
+void check_zones_end(void);
+
+/* source.c: sources of puts under way. check_sources compares those of a context, whose operations a call is about to
+ * complete; check_sources_of those to some PEs. */
+void check_source_issue(const char *call, const void *from, shmem_ctx_t ctx, int pe, const void *at, size_t bytes);
+void check_sources(const char *call, shmem_ctx_t ctx);
+void check_sources_of(const char *call, shmem_ctx_t ctx, const int *pes, size_t n);
+void check_sources_forget(shmem_ctx_t ctx);
+
+/* lock.c: before and after setting, before clearing; warns of locks that are set at the end. */
+void check_lock_set(const char *call, const long *lock);
+void check_lock_held(const long *lock, const void *from);
+void check_lock_clear(const long *lock);
+void check_locks_end(const char *call);
+
+/* group.c: the library has been initialized, once more. */
+void check_begun(void);
+/* Before a finalize: returns true when it is the last one, in which all PEs meet. */
+bool check_last(void);
+
 /* values.c */
 void check_cmp(const char *call, int cmp);
 void check_sig_op(const char *call, int sig_op);

@@ -1,14 +1,22 @@
 #include "shmem/check.h"
 
 #include "base/log.h"
+#include "base/poison.h"
+#include "shmem/coll/coll.h"
 #include "shmem/mem.h"
 #include "shmem/state.h"
+#include "shmem/team.h"
 #include "uccs/core/memory.h"
 #include "uccs/object/counter.h"
 #include "uccs/object/request.h"
 
 #include <stdarg.h>
+#include <pthread.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define KEPT_REQUESTS 4096
 
 _Noreturn void lat_check_fail(const char *call, const char *argument, const char *format, ...)
 {
@@ -77,4 +85,55 @@ const char *lat_check_counter(const void *handle)
     uint64_t generation = counter >> UCCS_COUNTER_SLOT_BITS;
     bool was = generation % 2 == 1 && generation < uccs_counter_generation[uccs_counter_slot(counter)];
     return was ? "is a counter that was freed" : "is not a counter";
+}
+
+static void check_exchange(struct uccs_team *group, const void *mine, size_t bytes, void *all)
+{
+    uccs_team_exchange(group, mine, bytes);
+    for (int rank = 0; rank < group->size; rank++)
+        memcpy((char *)all + (size_t)rank * bytes, uccs_team_given(group, rank, bytes), bytes);
+}
+
+void lat_check_meet(shmem_team_t team, const void *mine, size_t bytes, void *all)
+{
+    check_exchange(&lat_team_of(team)->group, mine, bytes, all);
+}
+
+bool lat_check_meet_set(const char *call, int start, int logstride, int size, long *psync, const void *mine,
+                        size_t bytes, void *all)
+{
+    struct uccs_team *group = size > 1 ? lat_set_group(call, start, logstride, size, psync) : 0;
+    if (!group || group->slot < 0)
+        return false;
+    check_exchange(group, mine, bytes, all);
+    return true;
+}
+
+/* Frees the oldest of those that are kept. */
+static void keep_request(void *request)
+{
+    static void *kept[KEPT_REQUESTS];
+    static size_t at;
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    pthread_mutex_lock(&lock);
+    void *oldest = kept[at];
+    kept[at] = request;
+    at = (at + 1) % KEPT_REQUESTS;
+    pthread_mutex_unlock(&lock);
+    free(oldest);
+}
+
+void lat_check_keep_requests(void)
+{
+    uccs_request_discard = keep_request;
+}
+
+void lat_check_forbid(const void *at, size_t bytes)
+{
+    poison_forbid(at, bytes);
+}
+
+void lat_check_allow(const void *at, size_t bytes)
+{
+    poison_allow(at, bytes);
 }

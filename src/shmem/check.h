@@ -5,6 +5,7 @@
 #ifndef SHMEM_CHECK_H
 #define SHMEM_CHECK_H
 
+#include <shmem.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -41,6 +42,22 @@ bool lat_check_request_is_object(const void *request);
 /* Returns what is wrong with the handle of a counter; null when nothing is. A counter that a team of other PEs has opened
  * passes. */
 const char *lat_check_counter(const void *counter);
+
+/* Every member of the team gives `bytes` bytes, at most 1024, and gets those of member i at all + i * bytes. Works over
+ * nodes; one thread of a team at a time. */
+void lat_check_meet(shmem_team_t team, const void *mine, size_t bytes, void *all);
+
+/* The same for the members of an active set. Returns false when the set has no place to exchange in. */
+bool lat_check_meet_set(const char *call, int start, int logstride, int size, long *psync, const void *mine,
+                        size_t bytes, void *all);
+
+/* Keeps the objects of requests that end for a while, so that a copy of an old handle names no new request. */
+void lat_check_keep_requests(void);
+
+/* Tells the address sanitizer or valgrind, when the program runs under one, that these bytes must not be used, or may be
+ * used again. */
+void lat_check_forbid(const void *at, size_t bytes);
+void lat_check_allow(const void *at, size_t bytes);
 
 #pragma GCC visibility pop
 

@@ -9,6 +9,7 @@
 #include "base/heap.h"
 #include "base/log.h"
 #include "shmem/calls.h"
+#include "shmem/guard.h"
 #include "shmem/state.h"
 #include "uccs/core/memory.h"
 
@@ -19,24 +20,26 @@
 static struct heap *heap;
 static pthread_mutex_t heap_lock = PTHREAD_MUTEX_INITIALIZER;
 
+static char *base(void)
+{
+    size_t bytes;
+    return uccs_memory_heap(&bytes);
+}
+
 int lat_mem_open(void)
 {
     size_t bytes;
     uccs_memory_heap(&bytes);
     heap = heap_create(bytes);
+    lat_guard_open(base(), bytes);
     return heap ? 0 : -1;
 }
 
 void lat_mem_close(void)
 {
+    lat_guard_close();
     heap_destroy(heap);
     heap = 0;
-}
-
-static char *base(void)
-{
-    size_t bytes;
-    return uccs_memory_heap(&bytes);
 }
 
 /* Prints one line per job, from PE 0: programs that check for null need no more than a hint. */
@@ -58,8 +61,10 @@ static void *allocate(const char *call, size_t alignment, size_t size)
     int status = heap_alloc(heap, size, alignment, &offset);
     if (status)
         tell_no_room(call, size, status);
-    else
+    else {
         uccs_memory_used(offset + size);
+        lat_guard_given(offset, size);
+    }
     pthread_mutex_unlock(&heap_lock);
     return status ? 0 : base() + offset;
 }
@@ -149,7 +154,10 @@ static void release(const char *call, void *ptr)
 {
     size_t offset = block_of(call, ptr);
     lat_barrier_all();
+    size_t size;
     pthread_mutex_lock(&heap_lock);
+    if (heap_size_of(heap, offset, &size) == HEAP_OK)
+        lat_guard_taken(offset, size);
     heap_free(heap, offset);
     pthread_mutex_unlock(&heap_lock);
 }
@@ -161,6 +169,16 @@ void lat_free(void *ptr)
         release("shmem_free", ptr);
 }
 
+/* The bytes of the old block may lie in the new one. */
+static void move_block(size_t old, size_t old_size, size_t offset, size_t size)
+{
+    lat_guard_given(offset, size);
+    if (offset != old)
+        memmove(base() + offset, base() + old, old_size < size ? old_size : size);
+    lat_guard_taken(old, old_size);
+    lat_guard_given(offset, size);
+}
+
 static void *resize(void *ptr, size_t size)
 {
     size_t old = block_of("shmem_realloc", ptr), old_size, offset;
@@ -169,10 +187,10 @@ static void *resize(void *ptr, size_t size)
     int status = heap_resize(heap, old, size, &offset);
     if (status)
         tell_no_room("shmem_realloc", size, status);
-    else
+    else {
         uccs_memory_used(offset + size);
-    if (!status && offset != old)
-        memmove(base() + offset, ptr, old_size < size ? old_size : size);
+        move_block(old, old_size, offset, size);
+    }
     pthread_mutex_unlock(&heap_lock);
     return status ? 0 : base() + offset;
 }

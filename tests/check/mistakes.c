@@ -1,17 +1,14 @@
 /* Mistakes that the checking layer must name, one per run: `mistakes NAME`. `mistakes --list` prints
  * each name and the line that must stand behind "lateral: PE n: ", as a regular expression; run.py
  * runs them all with oshrun --check; a line with "warning" leaves the run alone. Two PEs. */
-#define SHMEM_NO_DEPRECATED_WARNINGS
-#include <shmem.h>
-#include <shmemx.h>
-#include <stdio.h>
-#include <string.h>
+#include "mistakes.h"
 
-static int *dest, *source, *freed;
-static uint64_t *signal_word;
-static int peer, me, npes;
+int *dest, *source;
+uint64_t *signal_word;
+int peer, me, npes;
+long words[SHMEM_SYNC_SIZE];
+static int *freed;
 static int global[16];
-static long words[SHMEM_SYNC_SIZE];
 
 static void fine(void)
 {
@@ -351,11 +348,7 @@ static void broadcast_partly(void)
     shmem_int_broadcast(SHMEM_TEAM_WORLD, dest, dest + 2, 4, 0);
 }
 
-static const struct mistake {
-    const char *name;
-    void (*make)(void);
-    const char *line;
-} mistakes[] = {
+static const struct mistake mistakes[] = {
     {"pe_high", pe_high, "shmem_int_p: pe: 2 is out of range, the job has PEs 0 to 1"},
     {"pe_low", pe_low, "shmem_int_g: pe: -1 is out of range"},
     {"null_dest", null_dest, "shmem_int_put: dest: is a null pointer"},
@@ -430,6 +423,7 @@ static const struct mistake {
     {"finalize_twice", finalize_twice, "shmem_finalize: warning: called again after the last shmem_finalize"},
     {"finalize_unstarted", finalize_unstarted, "shmem_finalize: called before shmem_init"},
     {"fine", fine, ""},
+    {0},
 };
 
 static int run(const struct mistake *mistake)
@@ -447,20 +441,30 @@ static int run(const struct mistake *mistake)
     shmem_free(freed);
     shmem_barrier_all();
     mistake->make();
-    if (mistake->make == finalize_twice)
+    int running;
+    shmem_query_initialized(&running);
+    if (!running)
         return 0;
     shmem_barrier_all();
     shmem_finalize();
     return 0;
 }
 
+/* Prints the mistakes of a table, or makes the one that is wanted. Returns -1 when it is none of them. */
+static int look_through(const struct mistake *table, const char *wanted)
+{
+    for (; table->name; table++)
+        if (strcmp(wanted, "--list") == 0)
+            printf("%s\t%s\n", table->name, table->line);
+        else if (strcmp(wanted, table->name) == 0)
+            return run(table);
+    return -1;
+}
+
 int main(int argc, char **argv)
 {
     const char *wanted = argc > 1 ? argv[1] : "";
-    for (size_t i = 0; i < sizeof mistakes / sizeof *mistakes; i++)
-        if (strcmp(wanted, "--list") == 0)
-            printf("%s\t%s\n", mistakes[i].name, mistakes[i].line);
-        else if (strcmp(wanted, mistakes[i].name) == 0)
-            return run(&mistakes[i]);
-    return strcmp(wanted, "--list") != 0;
+    int status = look_through(mistakes, wanted);
+    status = status < 0 ? look_through(mistakes_together, wanted) : status;
+    return status < 0 ? strcmp(wanted, "--list") != 0 : status;
 }

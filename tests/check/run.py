@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """Runs every mistake of mistakes.c with oshrun --check and looks for the line that names it.
 
-    run.py OSHRUN MISTAKES [NAME ...]
+    run.py OSHRUN MISTAKES [PATTERN ...]
 """
+import fnmatch
 import re
 import subprocess
 import sys
@@ -30,7 +31,9 @@ def main():
     oshrun, program, wanted = sys.argv[1], sys.argv[2], sys.argv[3:]
     listed = subprocess.run([program, "--list"], capture_output=True, text=True, check=True).stdout.splitlines()
     cases = [line.split("\t") for line in listed]
-    wrong = [text for name, line in cases if not wanted or name in wanted for text in [look(oshrun, program, name, line)] if text]
+    cases = [case for case in cases if not wanted or any(fnmatch.fnmatch(case[0], one) for one in wanted)]
+    assert cases, f"no mistake is like {wanted}"
+    wrong = [text for name, line in cases for text in [look(oshrun, program, name, line)] if text]
     print("\n".join(wrong) or f"{len(cases)} cases, each as expected")
     return 1 if wrong else 0
 

@@ -1,11 +1,11 @@
 #include "stats.h"
+#include "where.h"
 
 #include <dlfcn.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #define LINES 8   /* places that are printed */
 #define MATRIX 16 /* PEs of the largest matrix that is printed whole */
@@ -75,31 +75,17 @@ static int longer(const void *one, const void *other)
     return a < b ? 1 : a > b ? -1 : 0;
 }
 
-/* Writes the source line "file.c:12", or the function or the address where addr2line knows none. */
+/* Writes the source line "file.c:12", or what else is known of the place. */
 static void find_where(struct line *line)
 {
-    char command[512], program[256] = "", answer[256] = "";
     Dl_info info;
-    if (!line->sum.program) {
-        const char *name = dladdr((void *)(uintptr_t)line->sum.at, &info) && info.dli_fname ? info.dli_fname : "?";
-        const char *slash = strrchr(name, '/');
-        snprintf(line->where, sizeof line->where, "in %s", slash ? slash + 1 : name);
+    if (line->sum.program) {
+        where_write(line->sum.at, line->where, sizeof line->where);
         return;
     }
-    snprintf(line->where, sizeof line->where, "0x%" PRIx64 " of the program", line->sum.at - 1);
-    if (readlink("/proc/self/exe", program, sizeof program - 1) <= 0 || strchr(program, '\''))
-        return;
-    snprintf(command, sizeof command, "unset LD_PRELOAD; addr2line -e '%s' 0x%" PRIx64 " 2>/dev/null", program,
-             line->sum.at - 1);
-    FILE *tool = popen(command, "re");
-    if (tool && fgets(answer, sizeof answer, tool)) {
-        char *slash = strrchr(answer, '/'), *name = slash ? slash + 1 : answer;
-        name[strcspn(name, " \n")] = 0;
-        if (*name != '?')
-            snprintf(line->where, sizeof line->where, "%.90s", name);
-    }
-    if (tool)
-        pclose(tool);
+    const char *name = dladdr((void *)(uintptr_t)line->sum.at, &info) && info.dli_fname ? info.dli_fname : "?";
+    const char *slash = strrchr(name, '/');
+    snprintf(line->where, sizeof line->where, "in %s", slash ? slash + 1 : name);
 }
 
 static void print_lines(const char *all, size_t stride, int pes)

@@ -1,6 +1,6 @@
 #include "stats.h"
+#include "where.h"
 
-#include <link.h>
 #include <pshmem.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -9,7 +9,6 @@
 static struct stats_total total;
 static struct stats_cell *cells; /* one for each PE; null before init */
 static int me, npes, depth;
-static uint64_t program_base, program_end; /* of the program's file in memory */
 
 static void add(uint64_t *number, uint64_t more)
 {
@@ -54,29 +53,16 @@ static struct stats_place *find_place(const char *call, uint64_t at, bool progra
 
 void stats_waited(const char *call, const void *from, uint64_t begin)
 {
-    uint64_t end = stats_now(), at = (uint64_t)(uintptr_t)from;
-    bool program = at >= program_base && at < program_end;
+    uint64_t end = stats_now(), place = where_of(from);
     if (!cells)
         return;
     add(&total.waited, end - begin);
-    struct stats_place *place = find_place(call, program ? at - program_base : at, program);
-    if (place) {
-        add(&place->waits, 1);
-        add(&place->nanoseconds, end - begin);
+    struct stats_place *entry = find_place(call, place ? place : (uint64_t)(uintptr_t)from, place != 0);
+    if (entry) {
+        add(&entry->waits, 1);
+        add(&entry->nanoseconds, end - begin);
     }
     trace_add(call, begin, end, -1, 0);
-}
-
-/* The first file is the program. Its addresses begin at the base, so that all PEs say the same. */
-static int note_program(struct dl_phdr_info *info, size_t bytes, void *unused)
-{
-    (void)bytes;
-    (void)unused;
-    program_base = info->dlpi_addr;
-    for (int i = 0; i < info->dlpi_phnum; i++)
-        if (info->dlpi_phdr[i].p_type == PT_LOAD)
-            program_end = info->dlpi_addr + info->dlpi_phdr[i].p_vaddr + info->dlpi_phdr[i].p_memsz;
-    return 1;
 }
 
 static void begin(void)
@@ -85,7 +71,6 @@ static void begin(void)
         return;
     me = pshmem_my_pe();
     npes = pshmem_n_pes();
-    dl_iterate_phdr(note_program, NULL);
     trace_open(me);
     memset(&total, 0, sizeof total);
     total.began = stats_now();

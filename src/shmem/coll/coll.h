@@ -5,6 +5,7 @@
 #define SHMEM_COLL_COLL_H
 
 #include "base/kind.h"
+#include "uccs/sync/team.h"
 
 #include <shmem.h>
 #include <stddef.h>
@@ -19,6 +20,9 @@ int lat_reduce(const char *call, shmem_team_t team, void *dest, const void *sour
                enum fold_op op);
 int lat_scan(const char *call, shmem_team_t team, void *dest, const void *source, size_t n, enum kind kind,
              int inclusive);
+
+/* Returns the group of an active set, made by the first call. Ends the job when an argument is wrong. */
+struct uccs_team *lat_set_group(const char *call, int start, int logstride, int size, long *psync);
 
 void lat_set_broadcast(const char *call, void *dest, const void *source, size_t bytes, int root, int start,
                        int logstride, int size, long *pSync);

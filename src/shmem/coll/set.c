@@ -163,7 +163,7 @@ static void check(const char *call, int start, int logstride, int size, const lo
         lat_fail(call, "pSync is null");
 }
 
-static struct uccs_team *group_of(const char *call, int start, int logstride, int size, long *psync)
+struct uccs_team *lat_set_group(const char *call, int start, int logstride, int size, long *psync)
 {
     check(call, start, logstride, size, psync);
     int stride = 1 << logstride;
@@ -179,7 +179,7 @@ static struct uccs_team *group_of(const char *call, int start, int logstride, in
 void lat_set_broadcast(const char *call, void *dest, const void *source, size_t bytes, int root, int start,
                        int logstride, int size, long *pSync)
 {
-    struct uccs_team *group = group_of(call, start, logstride, size, pSync);
+    struct uccs_team *group = lat_set_group(call, start, logstride, size, pSync);
     if (root < 0 || root >= size)
         lat_fail(call, "PE_root %d is out of range, it counts within the active set of %d PEs", root, size);
     lat_group_broadcast(call, group, dest, source, bytes, root, false);
@@ -188,42 +188,42 @@ void lat_set_broadcast(const char *call, void *dest, const void *source, size_t 
 void lat_set_collect(const char *call, void *dest, const void *source, size_t bytes, int start, int logstride, int size,
                      long *pSync)
 {
-    lat_group_collect(call, group_of(call, start, logstride, size, pSync), dest, source, bytes);
+    lat_group_collect(call, lat_set_group(call, start, logstride, size, pSync), dest, source, bytes);
 }
 
 void lat_set_fcollect(const char *call, void *dest, const void *source, size_t bytes, int start, int logstride,
                       int size, long *pSync)
 {
-    lat_group_fcollect(call, group_of(call, start, logstride, size, pSync), dest, source, bytes);
+    lat_group_fcollect(call, lat_set_group(call, start, logstride, size, pSync), dest, source, bytes);
 }
 
 void lat_set_alltoall(const char *call, void *dest, const void *source, size_t bytes, int start, int logstride,
                       int size, long *pSync)
 {
-    lat_group_alltoall(call, group_of(call, start, logstride, size, pSync), dest, source, bytes);
+    lat_group_alltoall(call, lat_set_group(call, start, logstride, size, pSync), dest, source, bytes);
 }
 
 void lat_set_alltoalls(const char *call, void *dest, const void *source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems,
                        size_t elem, int start, int logstride, int size, long *pSync)
 {
-    lat_group_alltoalls(call, group_of(call, start, logstride, size, pSync), dest, source, dst, sst, nelems, elem);
+    lat_group_alltoalls(call, lat_set_group(call, start, logstride, size, pSync), dest, source, dst, sst, nelems, elem);
 }
 
 void lat_set_reduce(const char *call, void *dest, const void *source, size_t n, enum kind kind, enum fold_op op,
                     int start, int logstride, int size, void *pWrk, long *pSync)
 {
     (void)pWrk; /* no algorithm needs it */
-    lat_group_reduce(call, group_of(call, start, logstride, size, pSync), dest, source, n, kind, op);
+    lat_group_reduce(call, lat_set_group(call, start, logstride, size, pSync), dest, source, n, kind, op);
 }
 
 void lat_barrier(int PE_start, int logPE_stride, int PE_size, long *pSync)
 {
-    struct uccs_team *group = group_of("shmem_barrier", PE_start, logPE_stride, PE_size, pSync);
+    struct uccs_team *group = lat_set_group("shmem_barrier", PE_start, logPE_stride, PE_size, pSync);
     uccs_quiet_all();
     uccs_team_sync(group);
 }
 
 void lat_sync(int PE_start, int logPE_stride, int PE_size, long *pSync)
 {
-    uccs_team_sync(group_of("shmem_sync", PE_start, logPE_stride, PE_size, pSync));
+    uccs_team_sync(lat_set_group("shmem_sync", PE_start, logPE_stride, PE_size, pSync));
 }

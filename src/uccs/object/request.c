@@ -5,6 +5,8 @@
 
 #include <stdlib.h>
 
+void (*uccs_request_discard)(void *request) = free;
+
 struct uccs_request *uccs_request_materialise(uccs_request_handle *handle)
 {
     struct uccs_request *object = uccs_request_object(*handle);
@@ -22,13 +24,13 @@ static void run_then(struct uccs_errand *errand)
 {
     struct uccs_request *request = (struct uccs_request *)((char *)errand - offsetof(struct uccs_request, errand));
     request->then(request->argument, request->error != 0);
-    free(request);
+    uccs_request_discard(request);
 }
 
 static void end(struct uccs_request *request)
 {
     if (lat_likely(!request->then)) {
-        free(request);
+        uccs_request_discard(request);
         return;
     }
     request->errand.run = run_then;

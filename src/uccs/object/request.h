@@ -67,6 +67,9 @@ static lat_hot void uccs_request_loaded(uccs_request_handle *handle)
         *handle = (uccs_request_handle)((uintptr_t)*handle | (uintptr_t)UCCS_REQUEST_CLEAN);
 }
 
+/* Gives an object's memory back: free, unless a checker keeps it (set before the first request, constant then). */
+extern void (*uccs_request_discard)(void *request);
+
 /* Returns the handle's object. Makes one if needed, with the meaning that the handle had. Returns null when memory is
  * exhausted. */
 struct uccs_request *uccs_request_materialise(uccs_request_handle *handle);
