@@ -13,6 +13,9 @@
  * whole, and programs replace a pointer together with its rank. */
 #define PAIR 16
 
+/* Accumulates up to this size may be under way when the call returns: they leave in the order of their issue. */
+#define LATER_BYTES 4096
+
 /* Walks over both sides, and the result's where there is one, run by run. */
 static int update_runs(struct lmpi_target *target, const struct lmpi_update *update, const struct lmpi_op *op,
                        struct lmpi_walk *from, struct lmpi_walk *old, struct lmpi_walk *there, MPI_Aint at,
@@ -88,14 +91,16 @@ int lmpi_update(struct lmpi_window *window, const struct lmpi_update *update)
     if (!target->local)
         lmpi_mark_far(window, target);
     lmpi_keep_order(window);
+    struct uccs_op room;
+    const struct uccs_op *way =
+        update->way ? update->way : lmpi_window_op(window, update->later && bytes <= LATER_BYTES, &room);
     return update_runs(target, update, &op, reads ? &from : 0, update->fetch ? &old : 0, &there, at,
-                       update->way     ? update->way
-                       : target->local ? 0
-                                       : window->op);
+                       target->local && !update->way ? 0 : way);
 }
 
-static int run(struct lmpi_window *window, const struct lmpi_update *update)
+static int run(struct lmpi_window *window, struct lmpi_update *update)
 {
+    update->later = true;
     int status = lmpi_update(window, update);
     return status == MPI_SUCCESS ? status : lmpi_error(window, status);
 }

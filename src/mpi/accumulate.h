@@ -19,6 +19,7 @@ struct lmpi_update {
     MPI_Datatype type;
     MPI_Op op;
     const struct uccs_op *way; /* to another node; null: the window's */
+    bool later;                /* as of lmpi_move; long ones do not use it */
 };
 
 /* Combines the origin's elements with the target's. Returns MPI_SUCCESS or an error class, and calls no error handler. */
@@ -31,6 +32,7 @@ struct lmpi_swap {
     int rank;
     MPI_Aint disp;
     const struct uccs_op *way; /* to another node; null: the window's */
+    bool later;                /* as of lmpi_move */
 };
 
 /* MPI_Compare_and_swap in the same way. */

@@ -32,20 +32,22 @@ void lmpi_watch_end(struct lmpi_window *window)
     window->watch = 0;
 }
 
-/* Returns the kinds of the operations that a flush at these targets concerns. With many threads the mark stays: a thread
- * must not find it gone while another still waits for the operations. */
-static unsigned kinds_at(struct lmpi_window *window, int first, int n)
+/* Returns the kinds of the operations that a flush at these targets concerns. */
+static unsigned kinds_at(const struct lmpi_window *window, int first, int n)
 {
     bool wait = false;
     if (window->family && !window->part)
         return __atomic_load_n(window->parent ? &window->parent->kinds : &window->kinds, __ATOMIC_RELAXED);
-    if (!window->leaves)
-        return 0;
-    for (int i = first; i < first + n; i++)
-        wait |= window->target[i].far_ops;
-    for (int i = first; i < first + n && wait && !lmpi_life.any_thread; i++)
-        window->target[i].far_ops = 0;
+    for (int i = first; i < first + n && window->leaves && !wait; i++)
+        wait = window->target[i].far_ops;
     return wait ? 1u << window->kind : 0;
+}
+
+/* With many threads the marks stay: a thread must not find one gone while another still waits for the operations. */
+static void unmark(struct lmpi_window *window, int first, int n)
+{
+    for (int i = first; i < first + n && !lmpi_life.any_thread; i++)
+        window->target[i].far_ops = 0;
 }
 
 /* Its target has looked for the address that an operation names. */
@@ -54,26 +56,38 @@ static int refused(const struct lmpi_window *window)
     return window->watch && uccs_wait(&window->watch->request) != UCCS_OK ? MPI_ERR_RMA_RANGE : MPI_SUCCESS;
 }
 
-static int flush(const struct lmpi_window *window, unsigned kinds, bool threads)
+/* Leads to the process of a target; null: to all, since the window's words may lie elsewhere than its memory. */
+static uccs_endpoint_t leads_to(const struct lmpi_window *window, unsigned kind, int rank)
 {
+    return rank < 0 || window->of_first || kind != window->kind ? 0 : window->target[rank].endpoint;
+}
+
+/* At one target, or at all of them (-1). */
+static int flush(struct lmpi_window *window, int rank, bool threads)
+{
+    int first = rank < 0 ? 0 : rank, n = rank < 0 ? window->ranks : 1;
+    unsigned kinds = kinds_at(window, first, n);
+    if (!kinds)
+        return MPI_SUCCESS;
+    unmark(window, first, n);
     for (unsigned kind = 0; kinds >> kind; kind++)
         if (kinds >> kind & 1)
-            lmpi_stream_flush(kind, threads);
-    return kinds ? refused(window) : MPI_SUCCESS;
+            lmpi_stream_flush(kind, threads, leads_to(window, kind, rank));
+    return refused(window);
 }
 
 int lmpi_complete_at(struct lmpi_window *window, int rank)
 {
     __atomic_thread_fence(__ATOMIC_SEQ_CST);
     if (__builtin_expect(window->target[rank].far_ops | window->family, 0))
-        return flush(window, kinds_at(window, rank, 1), !(window->kind & LMPI_THREAD));
+        return flush(window, rank, !(window->kind & LMPI_THREAD));
     return MPI_SUCCESS;
 }
 
 int lmpi_complete_all(struct lmpi_window *window)
 {
     __atomic_thread_fence(__ATOMIC_SEQ_CST);
-    return flush(window, kinds_at(window, 0, window->ranks), !(window->kind & LMPI_THREAD));
+    return flush(window, -1, !(window->kind & LMPI_THREAD));
 }
 
 int lmpi_complete_threads(struct lmpi_window *window, int rank)
@@ -84,5 +98,13 @@ int lmpi_complete_threads(struct lmpi_window *window, int rank)
 
 int lmpi_complete_stored(struct lmpi_window *window, int rank)
 {
-    return flush(window, kinds_at(window, rank < 0 ? 0 : rank, rank < 0 ? window->ranks : 1), true);
+    return flush(window, rank, true);
+}
+
+void lmpi_complete_local(const struct lmpi_window *window, int rank)
+{
+    unsigned kinds = kinds_at(window, rank < 0 ? 0 : rank, rank < 0 ? window->ranks : 1);
+    for (unsigned kind = 0; kinds >> kind; kind++)
+        if (kinds >> kind & 1)
+            lmpi_stream_flush_local(kind, leads_to(window, kind, rank));
 }

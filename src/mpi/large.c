@@ -51,7 +51,9 @@ static int move(struct lmpi_window *window, const struct lmpi_move *move, MPI_Re
 {
     if (request)
         return lmpi_request_move(window, move, request);
-    int status = lmpi_move(window, move);
+    struct lmpi_move later = *move;
+    later.later = true;
+    int status = lmpi_move(window, &later);
     return status == MPI_SUCCESS ? status : lmpi_error(window, status);
 }
 
@@ -59,7 +61,9 @@ static int update(struct lmpi_window *window, const struct lmpi_update *update, 
 {
     if (request)
         return lmpi_request_update(window, update, request);
-    int status = lmpi_update(window, update);
+    struct lmpi_update later = *update;
+    later.later = true;
+    int status = lmpi_update(window, &later);
     return status == MPI_SUCCESS ? status : lmpi_error(window, status);
 }
 

@@ -1,5 +1,6 @@
-/* MPIX_Rr...: requests that complete when the operation is complete at the target. Loads and stores are at once. An
- * operation to another node has a completion function, which the request waits for. */
+/* Requests that complete when the operation is complete at the target: MPIX_Rr..., and what MPI's request forms bring from
+ * another node. Loads and stores are at once. An operation to another node has a completion function, which the request
+ * waits for. */
 #include "control.h"
 #include "mpix_rma.h"
 #include "pending.h"
@@ -28,7 +29,7 @@ static bool look(const struct lmpi_pending *pending)
 
 static bool fetches(const struct lmpi_work *work)
 {
-    return work->swap || (work->update && work->update->fetch);
+    return work->swap || (work->update ? work->update->fetch : !work->move->put);
 }
 
 static const struct lmpi_peer *peer_of(const struct lmpi_window *window, int rank)
@@ -85,7 +86,7 @@ static int run_now(struct lmpi_window *window, const struct lmpi_work *work, MPI
     return lmpi_request_finish(window, status, request);
 }
 
-static int start(struct lmpi_window *window, const struct lmpi_work *work, MPI_Request *request)
+int lmpi_remote_start(struct lmpi_window *window, const struct lmpi_work *work, MPI_Request *request)
 {
     int rank = work->rank;
     if (rank == MPI_PROC_NULL)
@@ -108,11 +109,12 @@ int MPIX_Rrput(const void *origin, int origin_count, MPI_Datatype origin_type, i
 {
     struct lmpi_window *window = lmpi_window(win);
     struct lmpi_move move = {(char *)origin, origin_count, origin_type, rank, disp, target_count, target_type, true, 0};
-    return window ? start(window,
-                          &(struct lmpi_work){.move = &move,
-                                              .rank = rank,
-                                              .whole = lmpi_work_is_whole(origin_count, origin_type, target_type)},
-                          request)
+    return window ? lmpi_remote_start(window,
+                                      &(struct lmpi_work){.move = &move,
+                                                          .rank = rank,
+                                                          .whole = lmpi_work_is_whole(origin_count, origin_type,
+                                                                                      target_type)},
+                                      request)
                   : MPI_ERR_WIN;
 }
 
@@ -126,11 +128,12 @@ int MPIX_Rraccumulate(const void *origin, int origin_count, MPI_Datatype origin_
                                  .count = target_count,
                                  .type = target_type,
                                  .op = op};
-    return window ? start(window,
-                          &(struct lmpi_work){.update = &update,
-                                              .rank = rank,
-                                              .whole = lmpi_work_is_whole(origin_count, origin_type, target_type)},
-                          request)
+    return window ? lmpi_remote_start(window,
+                                      &(struct lmpi_work){.update = &update,
+                                                          .rank = rank,
+                                                          .whole = lmpi_work_is_whole(origin_count, origin_type,
+                                                                                      target_type)},
+                                      request)
                   : MPI_ERR_WIN;
 }
 
@@ -147,13 +150,14 @@ int MPIX_Rrget_accumulate(const void *origin, int origin_count, MPI_Datatype ori
                                  .count = target_count,
                                  .type = target_type,
                                  .op = op};
-    return window ? start(window,
-                          &(struct lmpi_work){.update = &update,
-                                              .rank = rank,
-                                              .whole =
-                                                  lmpi_work_is_whole(target_count, result_type, target_type) &&
-                                                  (op == MPI_NO_OP || lmpi_work_is_whole(1, origin_type, target_type))},
-                          request)
+    return window ? lmpi_remote_start(window,
+                                      &(struct lmpi_work){.update = &update,
+                                                          .rank = rank,
+                                                          .whole = lmpi_work_is_whole(target_count, result_type,
+                                                                                      target_type) &&
+                                                                   (op == MPI_NO_OP ||
+                                                                    lmpi_work_is_whole(1, origin_type, target_type))},
+                                      request)
                   : MPI_ERR_WIN;
 }
 
@@ -170,5 +174,5 @@ int MPIX_Rrcompare_and_swap(const void *origin, const void *compare, void *resul
     if (!window)
         return MPI_ERR_WIN;
     struct lmpi_swap swap = {origin, compare, result, type, rank, disp, 0};
-    return start(window, &(struct lmpi_work){.swap = &swap, .rank = rank, .whole = true}, request);
+    return lmpi_remote_start(window, &(struct lmpi_work){.swap = &swap, .rank = rank, .whole = true}, request);
 }

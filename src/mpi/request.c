@@ -1,35 +1,10 @@
-/* The request forms. Data is where it belongs, or on its way with the source copied, when the call returns; so the
- * request is complete at once: a send to nobody, which costs a few nanoseconds. MPI_Wait and its kin need not be ours. */
+/* The request forms. What this node does, and a put whose source is copied, is complete when the call returns; so is its
+ * request: a send to nobody, which costs a few nanoseconds. An operation that brings data from another node has a request
+ * that completes with the data. MPI_Wait and its kin need not be ours. */
 #include "request.h"
 
+#include "pending.h"
 #include "real.h"
-
-/* An operation on a wrong place gives its error at the call. */
-int lmpi_request_finish(const struct lmpi_window *window, int status, MPI_Request *request)
-{
-    return status == MPI_SUCCESS ? PMPI_Isend(0, 0, MPI_BYTE, MPI_PROC_NULL, 0, lmpi_life.self, request)
-                                 : lmpi_error(window, status);
-}
-
-int lmpi_work_run(struct lmpi_window *window, const struct lmpi_work *work, const struct uccs_op *op)
-{
-    if (work->move) {
-        work->move->op = op;
-        return lmpi_move(window, work->move);
-    }
-    if (work->swap) {
-        work->swap->way = op;
-        return lmpi_swap(window, work->swap);
-    }
-    work->update->way = op;
-    return lmpi_update(window, work->update);
-}
-
-bool lmpi_work_is_whole(MPI_Aint count, MPI_Datatype origin, MPI_Datatype target)
-{
-    const struct lmpi_type *first = lmpi_type(origin), *second = lmpi_type(target);
-    return count > 0 && first && second && first->dense && second->dense && first->size && second->size;
-}
 
 /* Request forms need a passive epoch. */
 static bool passive(const struct lmpi_window *window, int rank)
@@ -38,16 +13,42 @@ static bool passive(const struct lmpi_window *window, int rank)
            window->target[rank].open & LMPI_PASSIVE;
 }
 
+/* The answer of another node need not be waited for. */
+static bool brings(const struct lmpi_window *window, int rank)
+{
+    return rank >= 0 && rank < window->ranks && !window->target[rank].local && lmpi_pending_works();
+}
+
 int lmpi_request_move(struct lmpi_window *window, const struct lmpi_move *move, MPI_Request *request)
 {
-    return lmpi_request_finish(window, passive(window, move->rank) ? lmpi_move(window, move) : MPI_ERR_RMA_SYNC,
-                               request);
+    struct lmpi_move own = *move;
+    if (!passive(window, move->rank))
+        return lmpi_error(window, MPI_ERR_RMA_SYNC);
+    if (move->put || !brings(window, move->rank))
+        return lmpi_request_finish(window, lmpi_move(window, move), request);
+    return lmpi_remote_start(window,
+                             &(struct lmpi_work){.move = &own,
+                                                 .rank = move->rank,
+                                                 .whole = lmpi_work_is_whole(move->origin_count, move->origin_type,
+                                                                             move->target_type)},
+                             request);
 }
 
 int lmpi_request_update(struct lmpi_window *window, const struct lmpi_update *update, MPI_Request *request)
 {
-    return lmpi_request_finish(window, passive(window, update->rank) ? lmpi_update(window, update) : MPI_ERR_RMA_SYNC,
-                               request);
+    struct lmpi_update own = *update;
+    if (!passive(window, update->rank))
+        return lmpi_error(window, MPI_ERR_RMA_SYNC);
+    if (!update->fetch || !brings(window, update->rank))
+        return lmpi_request_finish(window, lmpi_update(window, update), request);
+    return lmpi_remote_start(window,
+                             &(struct lmpi_work){.update = &own,
+                                                 .rank = update->rank,
+                                                 .whole = lmpi_work_is_whole(update->count, update->result.type,
+                                                                             update->type) &&
+                                                          (update->op == MPI_NO_OP ||
+                                                           lmpi_work_is_whole(1, update->origin.type, update->type))},
+                             request);
 }
 
 LMPI_EXPORT int MPI_Rput(const void *origin, int origin_count, MPI_Datatype origin_type, int rank, MPI_Aint disp,

@@ -21,6 +21,9 @@ struct lmpi_work {
 /* Runs it with options for other nodes; null: the window's. Returns MPI_SUCCESS or an error class. */
 int lmpi_work_run(struct lmpi_window *window, const struct lmpi_work *work, const struct uccs_op *op);
 bool lmpi_work_is_whole(MPI_Aint count, MPI_Datatype origin, MPI_Datatype target);
+/* remote.c: starts an operation to another node, whose request completes when it is complete there. Returns what the caller
+ * is to return. */
+int lmpi_remote_start(struct lmpi_window *window, const struct lmpi_work *work, MPI_Request *request);
 /* Makes a request that is complete, or calls the error handler. Returns what the caller is to return. */
 int lmpi_request_finish(const struct lmpi_window *window, int status, MPI_Request *request);
 

@@ -95,14 +95,14 @@ int lmpi_move(struct lmpi_window *window, const struct lmpi_move *move)
     lmpi_walk_begin(&here, local, (size_t)move->origin_count);
     lmpi_walk_begin(&there, remote, (size_t)move->target_count);
     lmpi_keep_order(window);
-    if (!window->target[move->rank].local)
-        lmpi_mark_far(window, &window->target[move->rank]);
-    if (window->op && !move->op) {
-        struct lmpi_move tracked = *move;
-        tracked.op = window->op;
-        return move_runs(&window->target[move->rank], &tracked, &here, at, &there);
-    }
-    return move_runs(&window->target[move->rank], move, &here, at, &there);
+    struct lmpi_target *target = &window->target[move->rank];
+    struct lmpi_move run = *move;
+    struct uccs_op room;
+    if (!target->local)
+        lmpi_mark_far(window, target);
+    if (!move->op)
+        run.op = lmpi_window_op(window, move->later && !target->local, &room);
+    return move_runs(target, &run, &here, at, &there);
 }
 
 /* The address of dense data in mapped memory, or null when the general way is due. */
@@ -147,7 +147,7 @@ LMPI_EXPORT int MPI_Put(const void *origin, int origin_count, MPI_Datatype origi
     char *to = plain(window, origin_count, origin_type, rank, disp, target_count, target_type, &bytes);
     if (__builtin_expect(!to, 0))
         return move_slow(window, &(struct lmpi_move){(char *)origin, origin_count, origin_type, rank, disp,
-                                                     target_count, target_type, true, 0});
+                                                     target_count, target_type, true, 0, true});
     lmpi_keep_order(window);
     copy(to, origin, bytes);
     return MPI_SUCCESS;
@@ -164,7 +164,7 @@ LMPI_EXPORT int MPI_Get(void *origin, int origin_count, MPI_Datatype origin_type
     const char *from = plain(window, origin_count, origin_type, rank, disp, target_count, target_type, &bytes);
     if (__builtin_expect(!from, 0))
         return move_slow(window, &(struct lmpi_move){origin, origin_count, origin_type, rank, disp, target_count,
-                                                     target_type, false, 0});
+                                                     target_type, false, 0, true});
     lmpi_keep_order(window);
     copy(origin, from, bytes);
     return MPI_SUCCESS;

@@ -49,14 +49,22 @@ const struct uccs_op *lmpi_stream_op(unsigned kind)
     return kind & LMPI_THREAD ? &streams[kind].op : 0;
 }
 
-void lmpi_stream_flush(unsigned kind, bool threads)
+static uccs_stream_t stream_of(unsigned kind)
 {
-    if (!kind)
-        uccs_flush(lmpi_life.context);
-    else if (threads && kind & LMPI_THREAD)
+    return kind ? streams[kind].stream : uccs_context_stream(lmpi_life.context);
+}
+
+void lmpi_stream_flush(unsigned kind, bool threads, uccs_endpoint_t to)
+{
+    if (threads && kind & LMPI_THREAD)
         uccs_wait(&streams[kind].pending);
     else
-        uccs_stream_flush(streams[kind].stream, 0, 0);
+        uccs_stream_flush(stream_of(kind), to ? &to : 0, to != 0);
+}
+
+void lmpi_stream_flush_local(unsigned kind, uccs_endpoint_t to)
+{
+    uccs_stream_flush_local(stream_of(kind), to ? &to : 0, to != 0);
 }
 
 void lmpi_streams_end(void)

@@ -12,8 +12,11 @@
 uccs_endpoint_t lmpi_endpoint_along(unsigned kind, int world);
 /* What the operations of a kind carry; may be null. Its endpoints exist. */
 const struct uccs_op *lmpi_stream_op(unsigned kind);
-/* Completes the operations of a kind; `threads`: those of all threads, whatever the scope. */
-void lmpi_stream_flush(unsigned kind, bool threads);
+/* Completes the operations of a kind: to the process of an endpoint, or with null to all; `threads`: those of all threads,
+ * whatever the scope. */
+void lmpi_stream_flush(unsigned kind, bool threads, uccs_endpoint_t to);
+/* Waits until the program may use the buffers of a kind's operations. */
+void lmpi_stream_flush_local(unsigned kind, uccs_endpoint_t to);
 void lmpi_streams_end(void);
 
 /* family.c: frees the handles that are kept for later windows. */

@@ -1,4 +1,5 @@
-/* The flush family. Sources are copied when an operation returns, so the local forms have nothing to wait for. */
+/* The flush family. Operations on this node are done when their calls return; those to other nodes may still read or
+ * write the program's buffers. */
 #include "real.h"
 #include "window.h"
 
@@ -52,6 +53,8 @@ LMPI_EXPORT int MPI_Win_flush_local(int rank, MPI_Win win)
     if (!window)
         return lmpi_real.Win_flush_local(rank, win);
     int status = check(window, rank);
+    if (status == MPI_SUCCESS && rank >= 0)
+        lmpi_complete_local(window, rank);
     return status == MPI_SUCCESS ? status : lmpi_error(window, status);
 }
 LMPI_NAME(Win_flush_local);
@@ -62,6 +65,8 @@ LMPI_EXPORT int MPI_Win_flush_local_all(MPI_Win win)
     if (!window)
         return lmpi_real.Win_flush_local_all(win);
     int status = check_any(window);
+    if (status == MPI_SUCCESS)
+        lmpi_complete_local(window, -1);
     return status == MPI_SUCCESS ? status : lmpi_error(window, status);
 }
 LMPI_NAME(Win_flush_local_all);

@@ -158,6 +158,8 @@ int lmpi_complete_all(struct lmpi_window *window);
 int lmpi_complete_threads(struct lmpi_window *window, int rank);
 /* The same without the fence behind stores, for a caller that gives a lock back. */
 int lmpi_complete_stored(struct lmpi_window *window, int rank);
+/* Waits until the program may use its buffers of the operations at one target, or at all (-1). */
+void lmpi_complete_local(const struct lmpi_window *window, int rank);
 /* Makes a window learn what targets of other nodes refuse: addresses of dynamic memory, which they alone know. Returns false
  * without memory. */
 bool lmpi_watch_begin(struct lmpi_window *window);

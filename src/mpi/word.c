@@ -63,7 +63,8 @@ LMPI_EXPORT int MPI_Fetch_and_op(const void *origin, void *result, MPI_Datatype 
                                                            .disp = disp,
                                                            .count = 1,
                                                            .type = type,
-                                                           .op = op});
+                                                           .op = op,
+                                                           .later = true});
     return status == MPI_SUCCESS ? status : lmpi_error(window, status);
 }
 LMPI_NAME(Fetch_and_op);
@@ -90,11 +91,10 @@ int lmpi_swap(struct lmpi_window *window, const struct lmpi_swap *swap)
     struct lmpi_target *target = &window->target[rank];
     if (!target->local)
         lmpi_mark_far(window, target);
+    struct uccs_op room;
+    const struct uccs_op *way = swap->way ? swap->way : lmpi_window_op(window, swap->later, &room);
     return lmpi_class_of(uccs_compare_and_swap(target->endpoint, target->memory, target->offset + (size_t)at, size,
-                                               swap->origin, swap->compare, swap->result,
-                                               target->local ? 0
-                                               : swap->way   ? swap->way
-                                                             : window->op));
+                                               swap->origin, swap->compare, swap->result, target->local ? 0 : way));
 }
 
 static void swap_near(void *word, size_t size, const void *origin, const void *compare, void *result)
@@ -124,7 +124,7 @@ LMPI_EXPORT int MPI_Compare_and_swap(const void *origin, const void *compare, vo
         swap_near(word, known->size, origin, compare, result);
         return MPI_SUCCESS;
     }
-    int status = lmpi_swap(window, &(struct lmpi_swap){origin, compare, result, type, rank, disp, 0});
+    int status = lmpi_swap(window, &(struct lmpi_swap){origin, compare, result, type, rank, disp, 0, true});
     return status == MPI_SUCCESS ? status : lmpi_error(window, status);
 }
 LMPI_NAME(Compare_and_swap);

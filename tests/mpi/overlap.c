@@ -39,7 +39,7 @@ static void add(const struct window *window, MPI_Aint word)
 {
     const int64_t one = 1;
     const double real = 1;
-    int64_t old;
+    static int64_t old; /* written until the epoch ends */
     MPI_Aint at = place(window, word), step = window->dynamic ? 8 : 1;
     OK(MPI_Fetch_and_op(&one, &old, MPI_INT64_T, 0, at, MPI_SUM, window->win));
     OK(MPI_Accumulate(&real, 1, MPI_DOUBLE, 0, at + step, 1, MPI_DOUBLE, MPI_SUM, window->win));
