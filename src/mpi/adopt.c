@@ -7,6 +7,8 @@
 #include "faults.h"
 #include "life.h"
 
+#include <errno.h>
+#include <linux/futex.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdint.h>
@@ -19,11 +21,13 @@
 
 #define PAGES_LEAST 8   /* fewer are not worth it */
 #define STEP (1u << 20) /* bytes that move at once */
+#define TRIES 100       /* of a store, while nothing moves */
 
-/* The pages that move, or moved last. Written by the moving thread; the handler reads them. */
+/* The pages that move. Written by the moving thread; the handler reads them. */
 static struct {
     char *start, *end;
-    int moving; /* release: move; acquire: wait_and_retry */
+    int moving;     /* release: end_move; acquire: wait_and_retry */
+    unsigned moves; /* how many there have been */
 } range;
 static struct sigaction earlier;
 
@@ -39,15 +43,39 @@ static void pass_on(int number, siginfo_t *info, void *context)
         signal(SIGSEGV, SIG_DFL);
 }
 
+/* Asks the kernel whether a byte may be written, by an addition of zero to the word that holds it. */
+static bool is_writable(const char *address)
+{
+    int nobody = 0, keep = FUTEX_OP(FUTEX_OP_ADD, 0, FUTEX_OP_CMP_EQ, 0);
+    return syscall(SYS_futex, &nobody, FUTEX_WAKE_OP_PRIVATE, 0, 0, (uintptr_t)address & ~(uintptr_t)3, keep) >= 0;
+}
+
+/* A thread may come here long after the store that failed, when the pages are there or when others move. So the page alone
+ * tells whether the store can be tried again. What fails again and again, while nothing moves, is no store: a jump. */
+static bool is_worth_a_try(const char *address)
+{
+    static _Thread_local struct {
+        const char *address;
+        unsigned moves;
+        int tries;
+    } last;
+    const unsigned moves = __atomic_load_n(&range.moves, __ATOMIC_RELAXED);
+    last.tries = last.address == address && last.moves == moves ? last.tries + 1 : 0;
+    last.address = address;
+    last.moves = moves;
+    return last.tries < TRIES && is_writable(address);
+}
+
 static void wait_and_retry(int number, siginfo_t *info, void *context)
 {
+    const int error = errno;
     const char *address = info->si_addr;
-    if (address < range.start || address >= range.end) {
-        pass_on(number, info, context);
-        return;
-    }
-    while (__atomic_load_n(&range.moving, __ATOMIC_ACQUIRE))
+    while (__atomic_load_n(&range.moving, __ATOMIC_ACQUIRE) && address >= range.start && address < range.end)
         sched_yield();
+    const bool again = info->si_code == SEGV_ACCERR && is_worth_a_try(address);
+    errno = error;
+    if (!again)
+        pass_on(number, info, context);
 }
 
 static void watch_stores(void)
@@ -65,6 +93,7 @@ static void begin_move(char *start, size_t bytes)
     watch_stores();
     range.start = start;
     range.end = start + bytes;
+    __atomic_fetch_add(&range.moves, 1, __ATOMIC_RELAXED);
     __atomic_store_n(&range.moving, 1, __ATOMIC_SEQ_CST);
     mprotect(start, bytes, PROT_READ);
 }

@@ -1,10 +1,12 @@
 /* Created windows over memory of the program's own: pages that move onto shared ones and back, while other threads of the
- * process store to them; overlapping windows; a forked child; memory that is unmapped too early.
+ * process store to them; overlapping windows; a forked child; pages that the program
+ * guards itself; memory that is unmapped too early.
  * ranks: 2 */
 #include "check.h"
 
 #include <pthread.h>
 #include <sched.h>
+#include <signal.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -121,6 +123,40 @@ static void unmaps(void)
     munmap(pages, BYTES);
 }
 
+static char *guarded;
+static volatile int mended;
+
+static void mend(int number, siginfo_t *info, void *context)
+{
+    (void)context;
+    if (info->si_addr != guarded || mprotect(guarded, 4096, PROT_READ | PROT_WRITE) != 0)
+        signal(number, SIG_DFL);
+    mended++;
+}
+
+/* A program that guards pages itself, which were in a window: its handler gets what it waits for. A jump to such a page ends
+ * the process. */
+static void guards(int64_t *memory)
+{
+    struct sigaction mine = {.sa_sigaction = mend, .sa_flags = SA_SIGINFO};
+    MPI_Win win;
+    int status;
+    guarded = (char *)((uintptr_t)(memory + N - 1) & ~(uintptr_t)4095); /* the last that moves */
+    sigaction(SIGSEGV, &mine, 0);
+    OK(MPI_Win_create(memory, N * 8, 8, MPI_INFO_NULL, MPI_COMM_WORLD, &win));
+    OK(MPI_Win_free(&win));
+    CHECK(mprotect(guarded, 4096, PROT_READ) == 0);
+    *(volatile char *)guarded = 7;
+    CHECK_EQ(mended, 1);
+    pid_t child = fork();
+    if (child == 0) {
+        alarm(20);
+        ((void (*)(void))(uintptr_t)(guarded + 64))();
+        _exit(0);
+    }
+    CHECK(waitpid(child, &status, 0) == child && WIFSIGNALED(status) && WTERMSIG(status) == SIGSEGV);
+}
+
 int main(void)
 {
     check_start(MPI_THREAD_FUNNELED);
@@ -129,6 +165,7 @@ int main(void)
     use(heap + 1);
     use(globals);
     forks(heap);
+    guards(heap);
     free(heap);
     unmaps();
     return check_pass();
