@@ -165,6 +165,8 @@ static int wait_for(int count, void **states, double timeout, MPI_Status *status
 static void find(void)
 {
     start_polled = (start_function *)dlsym(RTLD_DEFAULT, "PMPIX_Grequest_start");
+    if (!start_polled) /* MPICH 5's library of MPI's ABI */
+        start_polled = (start_function *)dlsym(RTLD_DEFAULT, "MPIX_Grequest_start");
     if (lmpi_progress_inside())
         lmpi_progress_watch(look_at_all);
 }

@@ -289,6 +289,7 @@ static void finish(void)
 {
     if (!connection_is_ours())
         return;
+    pmi.broken = true; /* the MPI has said goodbye for this process already, and the launcher may have hung up: no alarm */
     ask("finalize_ack", "cmd=finalize\n");
     close(pmi.fd);
     pmi.fd = -1;

@@ -23,7 +23,9 @@ def launcher(name, compiler):
 def main():
     name, compiler, layer, ranks, program, argument = sys.argv[1:]
     environment = dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1",
-                       OMPI_MCA_rmaps_base_oversubscribe="1", LATERAL_MPI_VERBOSE="1")
+                       PRTE_ALLOW_RUN_AS_ROOT="1", PRTE_ALLOW_RUN_AS_ROOT_CONFIRM="1",
+                       OMPI_MCA_rmaps_base_oversubscribe="1", PRTE_MCA_rmaps_default_mapping_policy=":oversubscribe",
+                       LATERAL_MPI_VERBOSE="1")
     if argument.startswith("far"):
         environment.update(LATERAL_NODE_SIZE="1", UCX_TLS="tcp,self")
     if argument == "check":
