@@ -24,7 +24,7 @@ static void futex_wake_all(uint32_t *word)
  * has passed while the round is still `seen`. */
 static bool sleep_and_tell(struct node *node, uint32_t seen, const struct timespec *end)
 {
-    struct node_awaited on = {.about = NODE_ABOUT_PES,
+    struct node_awaited on = {.about = node->scattered ? NODE_ABOUT_NOTHING : NODE_ABOUT_PES,
                               .start = (int32_t)node->first,
                               .stride = 1,
                               .size = (int32_t)node->size,

@@ -139,7 +139,7 @@ void rte_job_barrier(void)
 
 static int get_near(const char *key, int pe, void **value, size_t *bytes)
 {
-    const struct record *record = open_cards() == 0 ? find(&cards[pe - rte.node_first], key) : 0;
+    const struct record *record = open_cards() == 0 ? find(&cards[rte_index_of(pe)], key) : 0;
     if (!record) {
         log_line("PE %d has told nothing of %s", pe, key);
         return -1;

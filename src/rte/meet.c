@@ -3,9 +3,8 @@
  * PEs are on one node when they can reach each other: same user, same network, IPC and pid namespaces, same job. They
  * meet at an abstract socket whose name is a hash of exactly these. So this trusts no launcher's claim about places and
  * leaves nothing behind. The first PE to take the name is the host. The others connect and introduce themselves. Then
- * all PEs of the job fence, so that the host knows that all its guests have come. The host sorts them, makes one memory
- * file for each run of consecutive PEs, and passes the file over the connection. That also proves that they can share
- * the file.
+ * all PEs of the job fence, so that the host knows that all its guests have come. The host sorts them by number, makes one
+ * memory file, and passes the file over the connection. That also proves that they can share the file.
  *
  * One thread calls it once, in rte_init. */
 #include "base/log.h"
@@ -146,14 +145,14 @@ static int take_part_somewhere(const char *job, int *end)
 
 /* ---- the guest's side ---- */
 
-static int receive_file(int socket)
+/* Receives the file, and this PE's index on the node. Returns the descriptor, or -1. */
+static int receive_file(int socket, int32_t *index)
 {
     union {
         struct cmsghdr header;
         char room[CMSG_SPACE(sizeof(int))];
     } control;
-    char byte;
-    struct iovec data = {&byte, 1};
+    struct iovec data = {index, sizeof *index};
     struct msghdr message = {.msg_iov = &data,
                              .msg_iovlen = 1,
                              .msg_control = &control,
@@ -161,7 +160,7 @@ static int receive_file(int socket)
     ssize_t got;
     while ((got = recvmsg(socket, &message, MSG_CMSG_CLOEXEC)) < 0 && errno == EINTR)
         continue;
-    struct cmsghdr *header = got == 1 ? CMSG_FIRSTHDR(&message) : 0;
+    struct cmsghdr *header = got == sizeof *index ? CMSG_FIRSTHDR(&message) : 0;
     if (!header || header->cmsg_type != SCM_RIGHTS || header->cmsg_len != CMSG_LEN(sizeof(int)))
         return -1;
     int fd;
@@ -169,16 +168,16 @@ static int receive_file(int socket)
     return fd;
 }
 
-static int be_guest(int socket, const struct rte_place *place)
+static int be_guest(int socket)
 {
-    struct node head;
-    int fd = receive_file(socket);
-    if (fd < 0 || pread(fd, &head, sizeof head, 0) != sizeof head) {
+    int32_t index;
+    int fd = receive_file(socket, &index);
+    if (fd < 0) {
         log_line("the PE that makes this node's memory did not hand it over; it may have said why");
         return -1;
     }
     rte.fd = fd;
-    rte.node_index = place->pe - (int)head.first;
+    rte.node_index = index;
     return 0;
 }
 
@@ -246,25 +245,35 @@ static uint32_t count_cores(const struct party *party)
     return cores ? cores : 1;
 }
 
-/* Makes and formats a file for guests [first, first + size) of a party. Returns its descriptor, or -1 after one
- * line. */
-static int make_file(const struct party *party, size_t first, uint32_t size)
+/* Writes the head of the node's memory. */
+static void format_head(struct node *node, const struct party *party, const uint64_t nonce[2])
+{
+    uint32_t cores = count_cores(party), size = (uint32_t)party->count;
+    int first = party->guests[0].hello.pe, last = party->guests[size - 1].hello.pe;
+    node_format(node, size, cores, nonce);
+    node->first = (uint32_t)first;
+    node->total = (uint32_t)party->guests[0].hello.npes;
+    node->nodes = size == node->total;
+    node->scattered = last - first != (int)size - 1;
+    for (uint32_t i = 0; node->scattered && i < size; i++)
+        node->pe[i].number = (uint32_t)party->guests[i].hello.pe;
+}
+
+/* Makes and formats the file. Returns its descriptor, or -1 after one line. */
+static int make_file(const struct party *party)
 {
     uint64_t nonce[2];
-    uint32_t cores = count_cores(party);
+    uint32_t size = (uint32_t)party->count;
+    size_t head = node_groups_at(size);
     int fd = memfd_create("lateral", MFD_CLOEXEC | MFD_ALLOW_SEALING);
     if (fd < 0 || ftruncate(fd, (off_t)node_fixed_size(size)) != 0 || fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK) != 0 ||
         getrandom(nonce, sizeof nonce, 0) != sizeof nonce)
         goto err_file;
-    struct node *node = mmap(0, sizeof *node, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    struct node *node = mmap(0, head, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     if (node == MAP_FAILED)
         goto err_file;
-    node_format(node, size, cores, nonce);
-    node->first = (uint32_t)party->guests[first].hello.pe;
-    node->total = (uint32_t)party->guests[first].hello.npes;
-    node->nodes = size == node->total;
-    node->oversubscribed = party->count > cores;
-    munmap(node, sizeof *node);
+    format_head(node, party, nonce);
+    munmap(node, head);
     return fd;
 
 err_file:
@@ -274,63 +283,49 @@ err_file:
     return -1;
 }
 
-static int send_file(int socket, int fd)
+static int send_file(int socket, int fd, int32_t index)
 {
     union {
         struct cmsghdr header;
         char room[CMSG_SPACE(sizeof(int))];
     } control = {.header = {.cmsg_level = SOL_SOCKET, .cmsg_type = SCM_RIGHTS, .cmsg_len = CMSG_LEN(sizeof(int))}};
-    char byte = 0;
-    struct iovec data = {&byte, 1};
+    struct iovec data = {&index, sizeof index};
     struct msghdr message = {.msg_iov = &data,
                              .msg_iovlen = 1,
                              .msg_control = &control,
                              .msg_controllen = sizeof control};
     memcpy(CMSG_DATA(&control.header), &fd, sizeof fd);
-    return sendmsg(socket, &message, MSG_NOSIGNAL) == 1 ? 0 : -1;
+    return sendmsg(socket, &message, MSG_NOSIGNAL) == sizeof index ? 0 : -1;
 }
 
-/* Hands the file of one run to its guests, and keeps it when this process is among them. Returns 0, or -1 after one
- * line. */
-static int serve_run(const struct party *party, size_t first, uint32_t size, int me)
+/* Returns 0, or -1 after one line when two guests say that they are the same PE. */
+static int check_numbers(const struct party *party)
 {
-    int fd = make_file(party, first, size);
-    if (fd < 0)
-        return -1;
-    bool mine = false;
-    for (uint32_t i = 0; i < size; i++) {
-        const struct guest *guest = &party->guests[first + i];
-        if (guest->socket < 0) {
-            rte.fd = fd;
-            rte.node_index = me - party->guests[first].hello.pe;
-            mine = true;
-        } else if (send_file(guest->socket, fd) != 0) {
-            log_line("cannot hand the node's memory to PE %d: %s", guest->hello.pe, strerror(errno));
+    for (size_t i = 1; i < party->count; i++)
+        if (party->guests[i].hello.pe == party->guests[i - 1].hello.pe) {
+            log_line("two processes say that they are PE %d: a PE started another OpenSHMEM program",
+                     party->guests[i].hello.pe);
+            return -1;
         }
-    }
-    if (!mine)
-        close(fd);
     return 0;
 }
 
-static int serve(const struct party *party, int me)
+/* Makes the file, hands it to the guests, and keeps it. Returns 0, or -1 after one line. */
+static int serve(const struct party *party)
 {
-    for (size_t first = 0, size; first < party->count; first += size) {
-        size = 1;
-        while (first + size < party->count &&
-               party->guests[first + size].hello.pe == party->guests[first].hello.pe + (int)size)
-            size++;
-        if (first + size < party->count &&
-            party->guests[first + size].hello.pe == party->guests[first + size - 1].hello.pe) {
-            log_line("two processes say that they are PE %d: a PE started another OpenSHMEM program",
-                     party->guests[first + size].hello.pe);
-            return -1;
+    if (check_numbers(party) != 0)
+        return -1;
+    int fd = make_file(party);
+    if (fd < 0)
+        return -1;
+    for (size_t i = 0; i < party->count; i++) {
+        const struct guest *guest = &party->guests[i];
+        if (guest->socket < 0) {
+            rte.fd = fd;
+            rte.node_index = (int)i;
+        } else if (send_file(guest->socket, fd, (int32_t)i) != 0) {
+            log_line("cannot hand the node's memory to PE %d: %s", guest->hello.pe, strerror(errno));
         }
-        if (size < party->count)
-            log_debug("PEs %d to %zu are a node of their own: the launcher dealt this machine's PEs out in turn",
-                      party->guests[first].hello.pe, (size_t)party->guests[first].hello.pe + size - 1);
-        if (serve_run(party, first, (uint32_t)size, me) != 0)
-            return -1;
     }
     return 0;
 }
@@ -342,7 +337,7 @@ static int be_host(int door, const struct rte_place *place, const struct hello *
     if (status == 0) {
         gather(&party, door, place->npes);
         qsort(party.guests, party.count, sizeof *party.guests, by_pe);
-        status = serve(&party, place->pe);
+        status = serve(&party);
     }
     for (size_t i = 0; i < party.count; i++)
         if (party.guests[i].socket >= 0)
@@ -362,7 +357,7 @@ int rte_meet(const struct rte_place *place)
         log_line("cannot meet the other PEs of this node: %s", strerror(errno));
     int status = role < 0 ? -1 : rte_backend_fence(0);
     if (status == 0)
-        status = role ? be_host(end, place, &hello) : be_guest(end, place);
+        status = role ? be_host(end, place, &hello) : be_guest(end);
     if (end >= 0)
         close(end);
     rte.launched = true;

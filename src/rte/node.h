@@ -6,10 +6,11 @@
  *
  *   struct node | struct node_pe x size | group area (src/uccs/sync/row.h) | counters (src/uccs/object/counter.h)
  *   | what PEs offer to messages (src/uccs/core/own.h) | cards (exchange.c) | nodes of the job (nodes.c)
- *   | waits that last (stay.c) | crashes (crash.c)
+ *   | waits that last (stay.c) | crashes (crash.c) | places of all PEs, where nodes are scattered (nodes.c)
  *
- * Under another launcher, the PEs that meet on a machine (meet.c) make the file themselves, one per run of consecutive
- * PEs, and pass it on over a socket.
+ * Under another launcher, the PEs that meet on a machine (meet.c) make the file themselves and pass it on over a socket.
+ * A launcher may have dealt the PEs out to machines in turn. Then the node is *scattered*: the numbers of its PEs grow
+ * with the index, but not by one.
  *
  * Threads and processes: the comment of a field names the one that writes it. Words that several processes write are
  * atomic and lie on lines of their own. */
@@ -21,7 +22,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define NODE_MAGIC 0x4c61746572616c43ull /* "LateralC"; change it with the layout */
+#define NODE_MAGIC 0x4c61746572616c44ull /* "LateralD"; change it with the layout */
 #define NODE_MAX_PES 65536
 
 enum node_state {
@@ -40,6 +41,7 @@ struct node_pe {
     uint64_t image_bytes;
     unsigned char image_id[24]; /* equal among PEs whose globals are symmetric */
     int32_t image_fd;           /* its descriptor of the file that holds its globals; 0: they are in the node's file */
+    uint32_t number;            /* of a scattered node alone: its PE number; constant once the file is handed out */
 };
 _Static_assert(sizeof(struct node_pe) == CACHE_LINE, "one line a PE");
 
@@ -57,11 +59,13 @@ struct node {
     uint32_t size;           /* PEs on this node */
     uint32_t cores;          /* processors that this job may use here */
     uint32_t oversubscribed; /* more PEs than cores; waiters yield at once */
-    uint32_t first;          /* PE number of node index 0 */
+    uint32_t first;          /* PE number of node index 0, the lowest */
     uint32_t total;          /* PEs in the job */
     uint32_t check;          /* oshrun --check */
     uint32_t nodes;          /* of the job; 0: not learnt yet */
+    uint32_t scattered;      /* 1: node index i is PE pe[i].number; 0: PE first + i */
     uint64_t nonce[2];       /* random, the same in all nodes of the job; the job's key */
+    uint32_t placed;         /* 1: some node of the job is scattered, so the file holds the places of all PEs */
 
     /* Futex barrier for start and end (rte_node_barrier). */
     cache_aligned uint64_t
@@ -99,6 +103,12 @@ enum node_ending {
 #define NODE_TEAM_SLOTS 256
 #define NODE_GROUP_SLOTS (NODE_TEAM_SLOTS + NODE_SETS)
 #define NODE_GROUP_LINES 1864 /* cache lines of one PE in one slot; src/uccs/sync/team.h lays them out */
+
+/* Returns the PE number of a node index. */
+static inline uint32_t node_pe_number(const struct node *node, uint32_t index)
+{
+    return node->scattered ? node->pe[index].number : node->first + index;
+}
 
 static inline size_t node_align(size_t bytes)
 {
@@ -218,6 +228,19 @@ static inline size_t node_crashes_at(uint32_t size)
 static inline size_t node_fixed_size(uint32_t size)
 {
     return node_crashes_at(size) + node_align((size_t)size * sizeof(struct node_crash));
+}
+
+/* The place of each PE of the job, by its number (nodes.c): NODE_NEAR and its index, or 1 and the number of its node. */
+#define NODE_NEAR (UINT32_C(1) << 31)
+
+static inline size_t node_places_bytes(const struct node *node)
+{
+    return node->placed ? node_align((size_t)node->total * sizeof(uint32_t)) : 0;
+}
+
+static inline size_t node_places_at(const struct node *node)
+{
+    return node_fixed_size(node->size);
 }
 
 /* Writes the header of a zeroed file for a one-node job. The launcher or a lone process calls it. */

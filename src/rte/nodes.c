@@ -1,13 +1,20 @@
 /* The nodes of a job of several: their number, the PEs of each, and the job's key.
  *
- * Nodes are runs of consecutive PEs, so the lowest PE of each node describes the job. The lead of a node (its lowest
- * PE) tells how many PEs it leads. Leads walk from node to node, 0, 0 + count, ..., so each lead asks once per node and
- * no other PE asks at all. The table lies in the node's memory. The lead writes it before a node barrier; from then on
- * it is constant. */
+ * Data flow. The lead of a node (its lowest PE) tells which PEs it leads, as runs of equal stride. After a fence PE 0 asks
+ * lead after lead: PE 0 first, then each time the lowest PE that no lead has named yet. That PE must be a lead, because a
+ * lower PE of its node would have named it. PE 0 writes the shapes of all nodes into one value (shape.h), which is short
+ * when nodes are alike. After a second fence the other leads ask for that value, and each writes the table of nodes into
+ * its node's memory, before a node barrier; from then on it is constant. So M nodes make 2 M requests to the launcher,
+ * whatever the number of PEs, and PEs that lead no node ask nothing.
+ *
+ * Invariants: nodes are numbered in the order of their leads. The table holds the lead of each node, and behind the last
+ * one the number of PEs. If some node is scattered (node.h), the table of places has an entry for every PE; otherwise
+ * nodes are runs of neighbours, and the leads tell all. */
 #include "base/log.h"
 #include "base/siphash.h"
 #include "rte/backend.h"
 #include "rte/rte.h"
+#include "rte/shape.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -17,10 +24,12 @@
 #include <unistd.h>
 
 #define KEY "node"
+#define KEY_ALL "nodes"
 
+/* What a lead tells; its runs follow. */
 struct entry {
     uint32_t count;   /* PEs of this node */
-    uint32_t cores;   /* cores that they may use */
+    uint32_t runs;    /* struct rte_run */
     uint64_t machine; /* the same for nodes on one machine */
     uint64_t nonce[2];
 };
@@ -55,73 +64,154 @@ static int open_table(void)
     return 0;
 }
 
-static int tell(uint64_t machine)
+/* Returns what this PE, a lead, tells of its node, in memory that the caller frees; null after one line. */
+static struct entry *describe_node(size_t *bytes)
 {
-    struct entry entry = {.count = rte.node->size,
-                          .cores = rte.node->cores,
-                          .machine = machine,
-                          .nonce = {rte.node->nonce[0], rte.node->nonce[1]}};
-    return rte_backend->put(KEY, &entry, sizeof entry);
-}
-
-static int ask(uint32_t lead, struct entry *entry)
-{
-    void *value;
-    size_t bytes;
-    if (lead == (uint32_t)rte.pe) {
-        *entry = (struct entry){.count = rte.node->size, .nonce = {rte.node->nonce[0], rte.node->nonce[1]}};
+    const struct node *node = rte.node;
+    struct entry *entry = malloc(sizeof *entry + node->size * sizeof(struct rte_run));
+    if (!entry) {
+        log_line("no memory to describe a node of %u PEs", node->size);
         return 0;
     }
-    if (rte_backend->get((int)lead, KEY, &value, &bytes) != 0)
-        return -1;
-    bool whole = bytes == sizeof *entry;
-    if (whole)
-        memcpy(entry, value, bytes);
+    *entry =
+        (struct entry){.count = node->size, .machine = machine_id(), .nonce = {node->nonce[0], node->nonce[1]}};
+    entry->runs = rte_shape_of(node, (struct rte_run *)(entry + 1));
+    *bytes = sizeof *entry + entry->runs * sizeof(struct rte_run);
+    return entry;
+}
+
+static int tell(void)
+{
+    size_t bytes;
+    struct entry *entry = describe_node(&bytes);
+    int status = entry ? rte_backend->put(KEY, entry, bytes) : -1;
+    free(entry);
+    return status;
+}
+
+static bool entry_is_valid(const struct entry *entry, size_t bytes)
+{
+    return bytes >= sizeof *entry && (bytes - sizeof *entry) / sizeof(struct rte_run) == entry->runs &&
+           (bytes - sizeof *entry) % sizeof(struct rte_run) == 0;
+}
+
+/* Returns what a lead tells, in memory that the caller frees; null after one line. */
+static struct entry *ask(int lead)
+{
+    void *value = 0;
+    size_t bytes;
+    if (lead == rte.pe)
+        return describe_node(&bytes);
+    if (rte_backend->get(lead, KEY, &value, &bytes) != 0)
+        return 0;
+    if (entry_is_valid(value, bytes))
+        return value;
+    log_line("PE %d tells of its node what makes no sense; do all PEs run the same version of Lateral?", lead);
     free(value);
-    if (!whole || entry->count < 1 || entry->count > rte.node->total - lead) {
-        log_line("PE %u tells of its node what makes no sense; do all PEs run the same version of Lateral?", lead);
-        return -1;
+    return 0;
+}
+
+/* Asks all leads and notes what they say in `job`. PE 0 calls it. Returns 0, or -1 after one line. */
+static int gather(struct rte_shapes *job)
+{
+    for (int lead = 0; lead < rte.npes; lead = rte_shapes_next(job)) {
+        struct entry *entry = ask(lead);
+        if (!entry)
+            return -1;
+        bool added = rte_shapes_add(job, (const struct rte_run *)(entry + 1), entry->runs, entry->machine);
+        free(entry);
+        if (!added) {
+            log_line("PE %d tells of its node what does not fit the other nodes, or the job has more than %d nodes", lead,
+                     NODE_MAX_NODES);
+            return -1;
+        }
     }
     return 0;
 }
 
-/* Writes the table; only the lead calls it. Its result is node->nodes, 0 when it failed. */
-static void walk(uint64_t machine)
+/* PE 0 puts together the shapes of all nodes. Returns them in memory that the caller frees; null after one line. */
+static struct rte_all_shapes *put_together(size_t *bytes)
+{
+    struct rte_shapes *job = rte_shapes_new(rte.npes);
+    struct rte_all_shapes *all = job && gather(job) == 0 ? rte_shapes_end(job, bytes) : 0;
+    rte_shapes_free(job);
+    if (!all)
+        return 0;
+    memcpy(all->nonce, rte.node->nonce, sizeof all->nonce);
+    if (rte_backend->put(KEY_ALL, all, *bytes) == 0)
+        return all;
+    free(all);
+    return 0;
+}
+
+/* Maps the table of places, after making room for it in the node's file when this PE is the lead. Returns it, or null
+ * after one line. */
+static uint32_t *map_places(bool make)
+{
+    const struct node *node = rte.node;
+    size_t bytes = node_places_bytes(node), at = node_places_at(node);
+    void *base = MAP_FAILED;
+    if (!make || ftruncate(rte.fd, (off_t)(at + bytes)) == 0)
+        base = mmap(0, bytes, make ? PROT_READ | PROT_WRITE : PROT_READ, MAP_SHARED, rte.fd, (off_t)at);
+    if (base != MAP_FAILED)
+        return base;
+    log_line("cannot map the places of %d PEs: %s", rte.npes, strerror(errno));
+    return 0;
+}
+
+/* Writes the tables; only the lead calls it. Its result is node->nodes, 0 when it failed. */
+static void write_tables(const struct rte_all_shapes *all, size_t bytes)
 {
     struct node *node = rte.node;
-    uint32_t nodes = 0, here = 0;
-    struct entry entry;
-    for (uint32_t pe = 0; pe < node->total; pe += entry.count) {
-        if (ask(pe, &entry) != 0)
-            return;
-        if (nodes == NODE_MAX_NODES) {
-            log_line("the job has more than %d nodes (runs of consecutive PEs)", NODE_MAX_NODES);
-            return;
-        }
-        if (pe == 0)
-            memcpy(node->nonce, entry.nonce, sizeof node->nonce);
-        here += pe == (uint32_t)rte.pe || entry.machine == machine ? entry.count : 0;
-        table[nodes++] = pe;
+    uint32_t *places = 0, nodes = 0;
+    node->placed = rte_shapes_scattered(all, bytes);
+    if (node->placed && !(places = map_places(true)))
+        return;
+    uint32_t here = 0;
+    bool valid = rte_shapes_write(all, bytes, node, table, &nodes, places, &here);
+    if (places)
+        munmap(places, node_places_bytes(node));
+    if (!valid) {
+        log_line("PE 0 tells of the nodes what makes no sense; do all PEs run the same version of Lateral?");
+        return;
     }
-    table[nodes] = node->total;
+    memcpy(node->nonce, all->nonce, sizeof node->nonce);
     node->oversubscribed |= here > node->cores;
     node->nodes = nodes; /* the barrier publishes it */
 }
 
+/* A lead gets the shapes of all nodes and writes the tables. */
+static void learn(struct rte_all_shapes *mine, size_t bytes)
+{
+    void *value = mine;
+    if (mine || rte_backend->get(0, KEY_ALL, &value, &bytes) == 0) {
+        write_tables(value, bytes);
+        free(value);
+    }
+}
+
 int rte_nodes_learn(void)
 {
-    uint64_t machine = machine_id();
+    struct rte_all_shapes *all = 0;
+    size_t bytes = 0;
+    bool lead = rte.node_index == 0;
     rte.nodes = (int)rte.node->nodes;
     table[1] = (uint32_t)rte.npes;
     if (rte.node_size == rte.npes)
         return 0;
-    if (open_table() != 0 || (rte.node_index == 0 && tell(machine) != 0) || rte_backend_fence(0) != 0)
+    if (open_table() != 0 || (lead && rte.pe != 0 && tell() != 0) || rte_backend_fence(0) != 0)
         return -1;
-    if (rte.node_index == 0)
-        walk(machine);
+    if (rte.pe == 0 && !(all = put_together(&bytes)))
+        return -1;
+    if (rte_backend_fence(0) != 0)
+        return -1;
+    if (lead)
+        learn(all, bytes);
     rte_node_barrier();
+    if (rte.node->placed && !(rte.places = map_places(false)))
+        return -1;
     rte.nodes = (int)rte.node->nodes;
-    rte.node_number = rte_node_of(rte.pe);
+    rte.node_number = rte.nodes ? rte_node_of(rte.pe) : 0;
     return rte.nodes ? 0 : -1; /* the lead has printed the cause */
 }
 
@@ -130,15 +220,24 @@ int rte_node_lead(int node)
     return (int)table[node];
 }
 
-int rte_node_of(int pe)
+/* Returns the number of this node: that of its lead. Also finds the node of any PE where nodes are runs. */
+static int node_of_lead(uint32_t pe)
 {
     int low = 0, high = rte.nodes; /* table[low] <= pe < table[high] */
     while (high - low > 1) {
         int middle = (low + high) / 2;
-        if (table[middle] <= (uint32_t)pe)
+        if (table[middle] <= pe)
             low = middle;
         else
             high = middle;
     }
     return low;
+}
+
+int rte_node_of(int pe)
+{
+    if (!rte.places)
+        return node_of_lead((uint32_t)pe);
+    uint32_t place = rte.places[pe];
+    return place & NODE_NEAR ? node_of_lead(rte.node->first) : (int)place - 1;
 }

@@ -31,6 +31,7 @@
 
 #define LINE_BYTES 4096
 #define LOOK_UP_MILLISECONDS 500
+#define VALUE_MOST (64u << 20) /* bytes of a value; a longer one is nonsense */
 #define PIECE_BYTES 480 /* of a value in one put: 640 characters, below every server's limit */
 
 static struct {
@@ -223,7 +224,7 @@ static int get(int pe, const char *key, void **value, size_t *bytes)
     char data[PIECE_BYTES + 3];
     size_t total = 0;
     long first = get_piece(pe, key, 0, &total, data);
-    char *all = first >= 0 && total <= NODE_CARD_BYTES ? malloc(total ? total : 1) : 0;
+    char *all = first >= 0 && total <= VALUE_MOST ? malloc(total ? total : 1) : 0;
     if (!all || !get_pieces(pe, key, all, total, data, first)) {
         log_line("PE %d has not told its %s, or the launcher (PMI) has changed it", pe, key);
         free(all);

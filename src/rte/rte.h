@@ -4,8 +4,9 @@
  * rte_init and rte_finalize: one thread. rte_node_barrier, rte_job_barrier, rte_put and rte_commit_fence: one thread at
  * a time. The rest: any thread after rte_init.
  *
- * Invariants: the PEs of a node are consecutive. When a launcher deals PEs out to machines in turn, each run of
- * neighbours is a node of its own, so all layers above may count from node_first. */
+ * Invariants: the PEs of a machine that share memory are one node. Their numbers grow with their index on the node. They
+ * run in a row unless a launcher dealt PEs out to machines in turn; then the node is scattered (node.h), and tables take
+ * the place of a subtraction (rte_index_of, rte_pe_at). */
 #ifndef RTE_RTE_H
 #define RTE_RTE_H
 
@@ -18,13 +19,14 @@ struct rte {
     int npes;          /* PEs in the job */
     int node_index;    /* this PE's place on the node, 0 .. node_size-1 */
     int node_size;     /* PEs on this node */
-    int node_first;    /* PE number of node index 0; PEs of a node are consecutive */
-    int node_number;   /* this node, 0 .. nodes-1, in the order of their PEs */
+    int node_first;    /* PE number of node index 0, the lowest of the node */
+    int node_number;   /* this node, 0 .. nodes-1, in the order of their lowest PEs */
     int nodes;         /* 1: every PE is on this node, and no PE asks the launcher for anything */
     int fd;            /* the node's memory file, close-on-exec */
     bool launched;     /* started by a launcher, not alone */
     struct node *node; /* its head, mapped */
     struct node_pe *me;
+    const uint32_t *places; /* of all PEs (node.h); null: no node of the job is scattered */
 };
 
 extern struct rte rte;
@@ -65,15 +67,30 @@ int rte_put(const char *key, const void *value, size_t bytes);
 int rte_commit_fence(void);
 int rte_get(int pe, const char *key, void **value, size_t *bytes);
 
-/* Nodes of the job. rte_node_lead returns the lowest PE of node 0 .. nodes (for `nodes`: npes); rte_node_of returns the
- * node of a PE. */
+/* Nodes of the job. rte_node_lead returns the lowest PE of a node; rte_node_of returns the node of a PE. */
 int rte_node_lead(int node);
 int rte_node_of(int pe);
+
+/* Returns the index of a PE of this node; for any other number something that is not below node_size. */
+static inline uint32_t rte_index_of(int pe)
+{
+    if (!rte.node->scattered)
+        return (uint32_t)pe - (uint32_t)rte.node_first;
+    if ((uint32_t)pe >= (uint32_t)rte.npes)
+        return UINT32_MAX;
+    return rte.places[pe] & NODE_NEAR ? rte.places[pe] & ~NODE_NEAR : UINT32_MAX;
+}
+
+/* Returns the PE number of an index of this node. */
+static inline int rte_pe_at(uint32_t index)
+{
+    return (int)node_pe_number(rte.node, index);
+}
 
 /* True when the PE is on this node, and so reachable by load and store. */
 static inline bool rte_on_my_node(int pe)
 {
-    return (uint32_t)(pe - rte.node_first) < (uint32_t)rte.node_size;
+    return rte_index_of(pe) < (uint32_t)rte.node_size;
 }
 
 /* Marks this PE as done, so that its exit is no fault any more. */

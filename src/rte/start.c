@@ -19,10 +19,20 @@
 static bool head_is_valid(const struct node *head, uint64_t file_bytes)
 {
     uint64_t after_last = (uint64_t)head->first + head->size;
-    bool alone = head->first == 0 && head->total == head->size && head->nodes == 1;
+    bool alone = head->first == 0 && head->total == head->size && head->nodes == 1 && !head->scattered && !head->placed;
     return head->magic == NODE_MAGIC && (alone || rte_backend) && head->size <= NODE_MAX_PES &&
            (uint32_t)rte.node_index < head->size && head->total <= INT_MAX && after_last <= head->total &&
            head->nodes <= NODE_MAX_NODES && head->cores > 0 && file_bytes >= node_fixed_size(head->size);
+}
+
+/* The numbers of a scattered node grow. Returns false when they do not, or do not fit the job. */
+static bool numbers_are_valid(const struct node *head)
+{
+    uint64_t least = head->first;
+    for (uint32_t i = 0; head->scattered && i < head->size; least = (uint64_t)head->pe[i++].number + 1)
+        if (head->pe[i].number < least || head->pe[i].number >= head->total || (i == 0 && head->pe[i].number != least))
+            return false;
+    return true;
 }
 
 static int map_head(void)
@@ -41,6 +51,10 @@ static int map_head(void)
     head = mmap(0, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, rte.fd, 0);
     if (head == MAP_FAILED)
         return -1;
+    if (!numbers_are_valid(head)) {
+        munmap(head, bytes);
+        return errno = EPROTO, -1;
+    }
     rte.node = head;
     return 0;
 }
@@ -154,7 +168,7 @@ static int take_seat(void)
     rte.node_size = (int)rte.node->size;
     rte.node_first = (int)rte.node->first;
     rte.npes = (int)rte.node->total;
-    rte.pe = rte.node_first + rte.node_index;
+    rte.pe = rte_pe_at((uint32_t)rte.node_index);
     rte.me = &rte.node->pe[rte.node_index];
     log_identity(rte.pe);
     if (atomic_load_relaxed(&rte.me->state) != NODE_STARTED) {

@@ -14,6 +14,15 @@ static bool threads_share(long options)
     return lat_thread_level == SHMEM_THREAD_MULTIPLE && !(options & (SHMEM_CTX_SERIALIZED | SHMEM_CTX_PRIVATE));
 }
 
+/* Finds how the context translates PE numbers. A team that lists its members comes from SHMEM_TEAM_SHARED by strided
+ * splits, so their indices are a stride apart. */
+static void translate(struct shmem_ctx_impl *ctx, const struct shmem_team_impl *team)
+{
+    const int *pes = team->group.pes;
+    ctx->start = pes ? UCCS_PE_BY_INDEX + (int)uccs_index(pes[0]) : team->start;
+    ctx->stride = pes ? (int)uccs_index(pes[team->size > 1]) - (int)uccs_index(pes[0]) : team->stride;
+}
+
 int lat_team_create_ctx(shmem_team_t handle, long options, shmem_ctx_t *ctx)
 {
     lat_require("shmem_team_create_ctx");
@@ -23,11 +32,10 @@ int lat_team_create_ctx(shmem_team_t handle, long options, shmem_ctx_t *ctx)
     if (!team || options & ~known)
         return -1;
     struct shmem_ctx_impl what = {.size = (uint32_t)team->size,
-                                  .start = team->start,
-                                  .stride = team->stride,
                                   .options = options,
                                   .team = team,
                                   .lanes.spread = threads_share(options)};
+    translate(&what, team);
     struct shmem_ctx_impl *made = lat_ctx_make(&team->contexts, &what);
     if (!made)
         return -1;

@@ -54,7 +54,7 @@ static int start(int requested)
         return -1;
     lat_thread_level = requested;
     lat_state = LAT_RUNNING;
-    lat_on_node = (int)uccs_core.size == uccs_core.npes;
+    lat_on_node = (int)uccs_core.pes == uccs_core.npes;
     if (!hooked) {
         hooked = true;
         on_exit(finalize_at_exit, 0);

@@ -88,6 +88,17 @@ static enum vote attempt(struct uccs_team *parent, const struct part *part, stru
     return worst;
 }
 
+/* Lists the members of a part of a team that lists its own. Returns false without memory. */
+static bool list_members(struct uccs_team *team, const struct uccs_team *parent, const struct part *part)
+{
+    if (!parent->pes)
+        return true;
+    team->pes = malloc((size_t)part->size * sizeof *team->pes);
+    for (int i = 0; team->pes && i < part->size; i++)
+        team->pes[i] = parent->pes[part->start + i * part->stride];
+    return team->pes;
+}
+
 static struct shmem_team_impl *make(const struct shmem_team_impl *parent, const struct part *part,
                                     const shmem_team_config_t *config, long mask)
 {
@@ -104,8 +115,9 @@ static struct shmem_team_impl *make(const struct shmem_team_impl *parent, const 
                                      .size = team->size,
                                      .start = parent->group.start + part->start * parent->group.stride,
                                      .stride = team->stride};
-    if (uccs_team_span(&team->group) == 0)
+    if (list_members(&team->group, &parent->group, part) && uccs_team_span(&team->group) == 0)
         return team;
+    uccs_team_free(&team->group);
     free(team);
     return 0;
 }

@@ -9,6 +9,7 @@
 
 #include <pthread.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum { SLOT_WORLD, SLOT_SHARED, SLOT_FIRST };
 
@@ -25,15 +26,44 @@ shmem_team_t lat_team_handle(struct shmem_team_impl *team)
     return team == &lat_team_shared ? SHMEM_TEAM_SHARED : team;
 }
 
+struct members {
+    int rank, size, start, stride;
+    const int *pes; /* null: they are a stride apart */
+};
+
+static int *copy_of(const int *pes, int size)
+{
+    int *copy = malloc((size_t)size * sizeof *copy);
+    return copy ? memcpy(copy, pes, (size_t)size * sizeof *copy) : 0;
+}
+
+/* Finds the members of this node. Dealt out in turn, they are a stride apart. */
+static struct members members_of_node(void)
+{
+    const int *pes = uccs_core.numbers, size = (int)uccs_core.pes;
+    struct members members = {(int)uccs_core.index, size, (int)uccs_core.first, 1, 0};
+    if (!pes)
+        return members;
+    members.stride = pes[1] - pes[0];
+    for (int i = 1; i < size; i++)
+        if (pes[i] != pes[0] + i * members.stride)
+            members.pes = pes;
+    return members;
+}
+
 /* Keeps the group's counts over a finalize, because the flags in the node's memory keep their values too. */
-static void open_predefined(struct shmem_team_impl *team, int slot, int start, int size)
+static void open_predefined(struct shmem_team_impl *team, int slot, const struct members *members)
 {
     struct uccs_team group = team->group;
-    *team = (struct shmem_team_impl){.rank = uccs_core.me - start, .size = size, .start = start, .stride = 1};
+    int start = members->start, stride = members->stride, size = members->size;
+    const int *pes = members->pes;
+    *team = (struct shmem_team_impl){.rank = members->rank, .size = size, .start = start, .stride = stride};
     group.rank = team->rank;
     group.size = team->size;
     group.start = start - (int)uccs_core.first;
-    group.stride = 1;
+    group.stride = stride;
+    if (pes && !group.pes && !(group.pes = copy_of(pes, size)))
+        lat_fail("shmem_init", "no memory for a team of %d PEs", size);
     if (uccs_team_span(&group) != 0)
         lat_fail("shmem_init", "no memory for a team of %d PEs", size);
     uccs_team_settle_in(&group, slot);
@@ -43,8 +73,9 @@ static void open_predefined(struct shmem_team_impl *team, int slot, int start, i
 
 void lat_team_open(void)
 {
-    open_predefined(&lat_team_world, SLOT_WORLD, 0, uccs_core.npes);
-    open_predefined(&lat_team_shared, SLOT_SHARED, (int)uccs_core.first, (int)uccs_core.size);
+    const struct members world = {uccs_core.me, uccs_core.npes, 0, 1, 0}, node = members_of_node();
+    open_predefined(&lat_team_world, SLOT_WORLD, &world);
+    open_predefined(&lat_team_shared, SLOT_SHARED, &node);
 }
 
 /* No sync is needed: no PE clears a row before the barrier that ends finalize. */
@@ -141,6 +172,12 @@ int lat_team_get_config(shmem_team_t team, long config_mask, shmem_team_config_t
 /* Returns the member number of a world PE, or -1. */
 static int member_of(const struct shmem_team_impl *team, int pe)
 {
+    const int *pes = team->group.pes;
+    for (int i = 0; pes && i < team->size; i++)
+        if (pes[i] == pe)
+            return i;
+    if (pes)
+        return -1;
     int distance = pe - team->start;
     int member = distance / team->stride;
     return distance % team->stride == 0 && member >= 0 && member < team->size ? member : -1;
@@ -152,7 +189,7 @@ int lat_team_translate_pe(shmem_team_t src_team, int src_pe, shmem_team_t dest_t
     const struct shmem_team_impl *from = lat_team_of(src_team), *to = lat_team_of(dest_team);
     if (!from || !to || src_pe < 0 || src_pe >= from->size)
         return -1;
-    return member_of(to, from->start + src_pe * from->stride);
+    return member_of(to, uccs_team_pe(&from->group, src_pe));
 }
 
 void *lat_team_ptr(shmem_team_t team, const void *dest, int pe)
@@ -161,5 +198,5 @@ void *lat_team_ptr(shmem_team_t team, const void *dest, int pe)
     const struct shmem_team_impl *members = lat_team_of(team);
     if (!members || pe < 0 || pe >= members->size)
         return 0;
-    return lat_ptr(dest, members->start + pe * members->stride);
+    return lat_ptr(dest, uccs_team_pe(&members->group, pe));
 }

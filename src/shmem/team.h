@@ -1,6 +1,7 @@
 /* Teams: an ordered set of PEs, and the group with which it synchronises.
  *
- * Member i is world PE start + i * stride: every team comes from the world by strided splits.
+ * Member i is world PE start + i * stride: every team comes from the world by strided splits. Where a launcher dealt PEs
+ * out neither in a row nor in turn, SHMEM_TEAM_SHARED and its splits list their PEs instead (group.pes).
  * A team handle is the address of this struct; the predefined handles are small numbers. Each team holds one slot of
  * the node's group area (src/uccs/sync/team.h); `lat_team_take` and `_give` keep which are in use here.
  *
@@ -18,7 +19,7 @@ struct shmem_team_impl {
     struct uccs_team group;
     int rank; /* mine */
     int size;
-    int start, stride; /* in world PEs */
+    int start, stride; /* in world PEs; means nothing when group.pes is set */
     shmem_team_config_t config;
     struct shmem_ctx_impl *contexts; /* made from this team, for team_destroy */
 };

@@ -33,9 +33,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     for (int i = 0; fuzz.left && i < 24; i++)
         say(&party, &fuzz);
     (void)count_cores(&party);
-    if (party.count)
+    if (party.count) { /* the host itself is always there */
         qsort(party.guests, party.count, sizeof *party.guests, by_pe);
-    (void)serve(&party, -1);
+        (void)serve(&party);
+    }
     for (size_t i = 0; i < party.count; i++)
         close(party.guests[i].socket);
     free(party.guests);

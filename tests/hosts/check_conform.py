@@ -9,7 +9,7 @@ from harness import ROOT, Skip, hydra, mpirun, needs_hosts, on_hosts, oshrun
 
 RUN = ROOT / "tests/run.py"
 SCRIPT = """
-printf '#!/bin/sh\nexec "%s" -q --hostfile "$LATERAL_HOSTFILE" "$@"\n' "$0" >/tmp/launch && chmod +x /tmp/launch
+printf '#!/bin/sh\nexec %s "$@"\n' "$START" >/tmp/launch && chmod +x /tmp/launch
 run=$1
 shift
 while [ $# -gt 0 ]; do
@@ -35,15 +35,16 @@ def cases(room, pick):
     return found
 
 
-def whole(launcher, name, pick, room="conform", env=None):
+def whole(launcher, name, pick, room="conform", env=None, start=None):
     needs_hosts()
     launcher(4)  # or there is a word why not
     if not (harness.BUILD / "lib/liblateral-ucx.so").exists():
         raise Skip("this build has no module for UCX")
     wanted = cases(room, pick)
     assert wanted
-    result = on_hosts(2, "sh", "-c", SCRIPT, oshrun(), RUN, *wanted, timeout=110,
-                      env={"UCX_TLS": "tcp,self", "LATERAL_LAUNCHER": name} | (env or {}))
+    start = start or f'"{oshrun()}" -q --hostfile "$LATERAL_HOSTFILE"'
+    result = on_hosts(2, "sh", "-c", SCRIPT, "-", RUN, *wanted, timeout=110,
+                      env={"UCX_TLS": "tcp,self", "LATERAL_LAUNCHER": name, "START": start} | (env or {}))
     assert len(re.findall(r"^holds ", result.out, re.M)) == len(wanted) // 3, result
 
 
@@ -66,6 +67,20 @@ def test_uccs():
     """Active messages, groups, memory and one-sided operations, requests, the runtime environment."""
     whole(mpirun, "mpirun", lambda stem, count: stem in ("am", "group", "requests", "rma", "rte"), "uccs",
           {"LATERAL_NODE_SIZE": "2"})  # by which these programs know who is near
+
+
+def dealt(pick):
+    whole(mpirun, "mpirun", pick, start='mpirun --oversubscribe --bind-to none --map-by node --host h1:2,h2:2 -x UCX_TLS')
+
+
+def test_dealt_in_turn():
+    """PEs 0 and 2 on one host, 1 and 3 on the other: what sees who is whose neighbour."""
+    dealt(lambda stem, count: stem in ("amo_standard", "coll_reduce", "ctx_team", "query", "rma_put_get", "team_split_strided"))
+
+
+def test_long_dealt_in_turn():
+    """The same of the others."""
+    dealt(lambda stem, count: count == 1 and stem[0] in "clrstv")
 
 
 if __name__ == "__main__":

@@ -145,12 +145,15 @@ def test_answers_at_the_end_hydra():
 
 
 def test_dealt_in_turn():
-    """PEs dealt out to hosts in turn: each run of neighbours is a node."""
+    """PEs dealt out to hosts in turn, until one is full: each host is a node all the same."""
     needs_hosts()
-    result = on_hosts(2, *mpirun(5)[:-2], "--map-by", "node", "--host", "h1:3,h2:3", "-n", 5, exchange())
-    found = whole_job(result, 5)
-    for pe, record in found.items():
-        assert {"nodes": 5, "node": pe, "size": 1, "host": f"h{pe % 2 + 1}"}.items() <= record.items(), result
+    result = on_hosts(3, *mpirun(7)[:-2], "--map-by", "node", "--host", "h1:3,h2:1,h3:3", "-n", 7, exchange())
+    found = whole_job(result, 7)
+    hosts, seen = [0, 1, 2, 0, 2, 0, 2], [0, 0, 0]
+    for pe, host in enumerate(hosts):
+        wanted = {"nodes": 3, "node": host, "size": hosts.count(host), "index": seen[host], "host": f"h{host + 1}"}
+        assert wanted.items() <= found[pe].items(), result
+        seen[host] += 1
 
 
 def test_uneven():

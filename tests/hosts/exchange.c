@@ -54,18 +54,23 @@ static void ask(int pe)
 /* What the table of nodes says of every PE fits together. */
 static void check_nodes(void)
 {
-    int behind = 0;
-    assert(rte_node_lead(0) == 0 && rte_node_lead(rte.nodes) == rte.npes);
-    for (int node = 0; node < rte.nodes; node++) {
-        assert(rte_node_lead(node) == behind && rte_node_lead(node + 1) > behind);
-        for (; behind < rte_node_lead(node + 1); behind++) {
-            assert(rte_node_of(behind) == node);
-            assert(rte_on_my_node(behind) == (node == rte.node_number));
-        }
+    int seen = 0;
+    uint32_t here = 0;
+    for (int pe = 0; pe < rte.npes; pe++) {
+        int node = rte_node_of(pe);
+        assert(node >= 0 && node <= seen && node < rte.nodes);
+        if (node == seen)
+            assert(rte_node_lead(seen++) == pe); /* the first PE of a node leads it */
+        assert(rte_on_my_node(pe) == (node == rte.node_number));
+        if (node != rte.node_number)
+            continue;
+        assert(rte_index_of(pe) == here && rte_pe_at(here) == pe);
+        here++;
     }
-    assert(rte_node_lead(rte.node_number) == rte.node_first);
-    assert(rte_node_lead(rte.node_number + 1) == rte.node_first + rte.node_size);
-    assert(rte.pe == rte.node_first + rte.node_index && rte.me->pid == getpid());
+    assert(seen == rte.nodes && here == (uint32_t)rte.node_size);
+    assert(!rte_on_my_node(-1) && !rte_on_my_node(rte.npes));
+    assert(rte_node_lead(rte.node_number) == rte.node_first && rte_pe_at(0) == rte.node_first);
+    assert(rte_pe_at((uint32_t)rte.node_index) == rte.pe && rte.me->pid == getpid());
 }
 
 /* A late PE holds up all others, on its node and elsewhere. */

@@ -56,9 +56,10 @@ static void headers(void)
     CHECK(is_refused(try_seat(&head, whole, "4294967296")));
     static const uint32_t words[] = {0, 2, 60000, 65537, 1u << 31, UINT32_MAX};
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-        for (int field = 0; field < 4; field++) {
+        for (int field = 0; field < 6; field++) {
             head = good_head();
-            uint32_t *fields[] = {&head.size, &head.first, &head.total, &head.nodes}, before = *fields[field];
+            uint32_t *fields[] = {&head.size, &head.first, &head.total, &head.nodes, &head.scattered, &head.placed};
+            const uint32_t before = *fields[field];
             *fields[field] = words[i];
             if (words[i] != before)
                 CHECK(is_refused(try_seat(&head, whole, "0")));

@@ -52,7 +52,7 @@ static inline int lat_coll_around(const struct uccs_team *group, int distance)
 static inline void *lat_coll_peer(const char *call, const char *argument, const struct uccs_team *group,
                                   const void *addr, int rank)
 {
-    int pe = (int)uccs_core.first + group->start + rank * group->stride;
+    int pe = uccs_team_pe(group, rank);
     void *near = uccs_near(addr, pe);
     return lat_likely(near != 0) ? near : lat_resolve(call, argument, addr, pe);
 }

@@ -27,7 +27,7 @@
 
 static void *at_member(const struct operation *op, const char *argument, const void *addr, int rank)
 {
-    int pe = op->team->start + rank * op->team->stride;
+    int pe = uccs_team_pe(&op->team->group, rank);
     void *near = uccs_near(addr, pe);
     return near ? near : lat_resolve(op->call, argument, addr, pe);
 }

@@ -85,6 +85,14 @@ void lat_nodes_collect(const char *call, struct uccs_team *group, char *dest, co
     free(records);
 }
 
+/* Returns what a member has put into its node's box, in a swap that is over; each has put `bytes`. */
+static const char *box_of(const struct uccs_swap *swap, int rank, size_t bytes)
+{
+    const struct uccs_nodes *nodes = swap->team->nodes;
+    int node = uccs_nodes_of(nodes, rank), index = uccs_nodes_place(nodes, rank) - nodes->leads[node].place;
+    return uccs_swap_block(swap, node) + (size_t)index * bytes;
+}
+
 /* Each gives its whole source, and takes its own blocks out of the others'. */
 static void alltoall(struct uccs_team *group, char *dest, const char *source, size_t bytes)
 {
@@ -98,12 +106,9 @@ static void alltoall(struct uccs_team *group, char *dest, const char *source, si
         for (size_t rank = 0; rank < size; rank++)
             memcpy(mine + rank * piece, source + rank * bytes + at, piece);
         uccs_swap_run(&swap);
-        for (size_t rank = 0; rank < size; rank++) {
-            int node = uccs_nodes_of(nodes, (int)rank);
-            size_t index = rank - (size_t)nodes->leads[node].rank;
+        for (size_t rank = 0; rank < size; rank++)
             memcpy(dest + rank * bytes + at,
-                   uccs_swap_block(&swap, node) + (index * size + (size_t)group->rank) * piece, piece);
-        }
+                   box_of(&swap, (int)rank, size * piece) + (size_t)group->rank * piece, piece);
     }
 }
 
@@ -128,17 +133,12 @@ void lat_nodes_alltoalls(const char *call, struct uccs_team *group, char *dest, 
 /* dest = fold of the pieces of members 0 .. last. */
 static void fold_first(const struct uccs_swap *swap, const struct fold *fold, char *dest, size_t piece, int last)
 {
-    const struct uccs_nodes *nodes = swap->team->nodes;
-    for (int node = 0, rank = 0; rank <= last; node++) {
-        const char *from = uccs_swap_block(swap, node);
-        for (; rank <= last && rank < nodes->leads[node + 1].rank; rank++, from += piece)
-            if (rank == 0)
-                memcpy(dest, from, piece);
-            else
-                fold->combine(dest, dest, from, piece / fold->size);
-    }
     if (last < 0)
         memset(dest, 0, piece);
+    else
+        memcpy(dest, box_of(swap, 0, piece), piece);
+    for (int rank = 1; rank <= last; rank++)
+        fold->combine(dest, dest, box_of(swap, rank, piece), piece / fold->size);
 }
 
 /* Bytes that fit at once; 0: there are too many PEs. */
@@ -167,9 +167,13 @@ void lat_nodes_reduce(const char *call, struct uccs_team *group, void *dest, con
 {
     const struct fold fold = {fold_kernel_of(kind, op), kind_size(kind)};
     enum lat_algorithm way = lat_coll_choose_far(LAT_COLL_REDUCE, group, n * fold.size);
+    if (way == LAT_BY_MAIL && most_of(group->nodes, fold.size) == 0)
+        way = LAT_BY_RAIL;
+    if (way == LAT_BY_RAIL && group->nodes->order && kind > KIND_U64)
+        way = LAT_BY_PULL; /* the chain of nodes would fold members in the order of their places */
     if (way == LAT_BY_PULL)
         lat_pull_reduce(call, group, dest, source, n, kind, op);
-    else if (way == LAT_BY_RAIL || most_of(group->nodes, fold.size) == 0)
+    else if (way == LAT_BY_RAIL)
         lat_rail_reduce(call, group, dest, source, n, kind, op);
     else
         fold_all(group, &fold, dest, source, n * fold.size, group->size - 1);

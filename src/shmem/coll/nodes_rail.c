@@ -10,7 +10,8 @@
  *            node folds slice k of its members, chunk by chunk, and sends each on to rail k of the next node, which folds
  *            its members onto it; the last one sends the results back along the chain. So any element is a left fold in
  *            the order of the ranks, each link carries it once in either direction, and both are busy at once. What
- *            comes lies in a room (uccs/far/far.h) meanwhile.
+ *            comes lies in a room (uccs/far/far.h) meanwhile. On scattered nodes the order is that of the places, so
+ *            only integers, for which it does not matter, go this way
  *
  * Rules and threads: inner.h. */
 #include "shmem/coll/nodes.h"
@@ -37,7 +38,7 @@ static struct uccs_far_place place_at(const char *call, const void *dest, int pe
 /* The member of `node` that takes what near member `index` of another node sends there. */
 static int taker(const struct uccs_nodes *nodes, int node, int index)
 {
-    return nodes->leads[node].rank + index % uccs_nodes_members(nodes, node);
+    return uccs_nodes_rank(nodes, nodes->leads[node].place + index % uccs_nodes_members(nodes, node));
 }
 
 static void send_counted(const char *call, const struct uccs_team *group, int node, int rank, void *dest,
@@ -102,7 +103,7 @@ static uint64_t count_for(const struct uccs_nodes *nodes, const struct blocks *b
     for (int i = 1; i < nodes->count; i++) {
         int node = uccs_nodes_around(nodes, i);
         for (int k = index; k < uccs_nodes_members(nodes, node); k += nodes->near.size)
-            count += length_of(blocks, nodes->leads[node].rank + k) != 0;
+            count += length_of(blocks, uccs_nodes_rank(nodes, nodes->leads[node].place + k)) != 0;
     }
     return count;
 }
@@ -115,11 +116,11 @@ static void copy_block(char *dest, const char *theirs, const struct blocks *bloc
 static void copy_from(char *dest, const char *theirs, const struct uccs_nodes *nodes, const struct blocks *blocks,
                       int index)
 {
-    copy_block(dest, theirs, blocks, nodes->first + index);
+    copy_block(dest, theirs, blocks, uccs_nodes_rank(nodes, nodes->first + index));
     for (int i = 1; i < nodes->count; i++) {
         int node = uccs_nodes_around(nodes, i);
         for (int k = index; k < uccs_nodes_members(nodes, node); k += nodes->near.size)
-            copy_block(dest, theirs, blocks, nodes->leads[node].rank + k);
+            copy_block(dest, theirs, blocks, uccs_nodes_rank(nodes, nodes->leads[node].place + k));
     }
 }
 
@@ -168,7 +169,7 @@ void lat_rail_alltoall(const char *call, struct uccs_team *group, char *dest, co
     for (int i = 0; i < near->size; i++) {
         int index = lat_coll_around(near, i);
         const char *from = lat_coll_peer(call, "source", near, source + me, index);
-        memcpy(dest + (size_t)(nodes->first + index) * bytes, from, bytes);
+        memcpy(dest + (size_t)uccs_nodes_rank(nodes, nodes->first + index) * bytes, from, bytes);
     }
     await_landed(group, (uint64_t)(group->size - near->size));
     uccs_team_sync(&nodes->near);
@@ -381,7 +382,8 @@ static const uint64_t *flag_of(const struct rail *rail, bool result, size_t chun
 static void send_chunk(struct rail *rail, int node, bool result, size_t chunk, const char *from)
 {
     const struct uccs_nodes *nodes = rail->group->nodes;
-    int rank = nodes->leads[node].rank + nodes->near.rank, pe = uccs_team_pe(rail->group, rank);
+    int rank = uccs_nodes_rank(nodes, nodes->leads[node].place + nodes->near.rank);
+    int pe = uccs_team_pe(rail->group, rank);
     struct uccs_far_place there = {.segment = FAR_ROOM, .offset = rail->rooms[rank]}, flag = there;
     flag.offset += ((result ? rail->chunks : 0) + chunk) * sizeof(uint64_t);
     there.offset += data_at(rail) + chunk * rail->chunk * rail->size;

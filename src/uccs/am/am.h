@@ -60,7 +60,7 @@ struct uccs_endpoint {
     struct uccs_endpoint *next;
     bool ordered;   /* the stream is */
     int pe;         /* in the world */
-    uint32_t index; /* on this node; uccs_core.size or more: the PE is on another node */
+    uint32_t index; /* on this node; uccs_core.pes or more: the PE is on another node */
 };
 
 #define UCCS_NO_BLOCK UINT64_MAX

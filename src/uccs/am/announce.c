@@ -71,7 +71,7 @@ static struct loan *lend(const struct uccs_endpoint *endpoint, const struct cont
     struct loan *loan = malloc(sizeof *loan);
     if (!loan)
         return 0;
-    *loan = (struct loan){.far = endpoint->index >= uccs_core.size, .flag = flag};
+    *loan = (struct loan){.far = endpoint->index >= uccs_core.pes, .flag = flag};
     if (loan->far)
         loan->room = uccs_far_open_room((void *)(uintptr_t)content->payload, content->length);
     else

@@ -19,7 +19,7 @@ void uccs_am_mark_done(struct uccs_block *block)
 static char *region_of(uint32_t pe)
 {
     size_t bytes;
-    return uccs_memory_region(pe - uccs_core.first, &bytes);
+    return uccs_memory_region(uccs_index((int)pe), &bytes);
 }
 
 struct uccs_block *uccs_am_block_of(const struct uccs_message *message)

@@ -20,7 +20,7 @@ static void drop(uint32_t context, const struct uccs_message *message, struct uc
 
 static void drop_ring(uint32_t context, uint32_t which, struct uccs_am_lost *lost)
 {
-    struct ring *ring = uccs_own_ring((uint32_t)uccs_core.me - uccs_core.first, context, which);
+    struct ring *ring = uccs_own_ring(uccs_core.index, context, which);
     struct uccs_am_tally tally = {0};
     struct uccs_message message;
     struct uccs_block *copy;

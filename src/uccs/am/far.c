@@ -309,7 +309,7 @@ static void queue_packet(struct uccs_far_packet *packet)
         append(queue, packet);
     }
     pthread_mutex_unlock(&queue->lock);
-    uccs_bell((uint32_t)uccs_core.me - uccs_core.first); /* a thread that polls lanes alone may have brought it */
+    uccs_bell(uccs_core.index); /* a thread that polls lanes alone may have brought it */
 }
 
 static void *room_for_message(struct link_arrival *arrival)

@@ -77,7 +77,7 @@ static int pull(uint32_t index, uint64_t from, char *to, size_t length)
 
 static int fetch_near(uint32_t source, const struct uccs_announce *announce, char *to)
 {
-    uint32_t index = source - uccs_core.first;
+    uint32_t index = uccs_index((int)source);
     const struct uccs_region there = {.owner = (int)source, .pid = uccs_own_of(index)->pid, .address = announce->at};
     if (source == (uint32_t)uccs_core.me) {
         memcpy(to, (const void *)(uintptr_t)announce->at, announce->length);
@@ -90,7 +90,7 @@ static int fetch_near(uint32_t source, const struct uccs_announce *announce, cha
 
 static bool is_far(uint32_t source)
 {
-    return source - uccs_core.first >= uccs_core.size;
+    return uccs_index((int)source) >= uccs_core.pes;
 }
 
 static struct uccs_far_place lent(const struct uccs_announce *announce)
@@ -221,7 +221,7 @@ static bool valid(uccs_context_t context, int id, enum uccs_am_class cls)
 /* Messages for the new handler may wait already: wakes the progress thread of this process if it sleeps. */
 static int registered(void)
 {
-    uccs_bell((uint32_t)uccs_core.me - uccs_core.first);
+    uccs_bell(uccs_core.index);
     return UCCS_OK;
 }
 

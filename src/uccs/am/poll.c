@@ -23,7 +23,7 @@ void uccs_am_tell(uint32_t context, struct uccs_am_tally *tally)
 {
     if (!tally->count)
         return;
-    struct uccs_own *own = uccs_own_of(tally->source - uccs_core.first);
+    struct uccs_own *own = uccs_own_of(uccs_index((int)tally->source));
     (void)atomic_fetch_add_release(&own->handled[context][tally->lane].count,
                                    tally->count); /* acquire: uccs_am_settled */
     tally->count = 0;
@@ -82,7 +82,7 @@ static bool handle(struct uccs_context *context, const struct uccs_message *mess
     enum uccs_am_outcome outcome = run(context, message, block, which);
     if (block && outcome == UCCS_AM_HANDLED) {
         uccs_am_mark_done(block);
-        uccs_bell_worker(message->source - uccs_core.first);
+        uccs_bell_worker(uccs_index((int)message->source));
     }
     return outcome != UCCS_AM_UNREADY;
 }
@@ -105,7 +105,7 @@ static lat_cold bool poll_parked(struct uccs_context *context, uint32_t which, s
 
 static int poll_ring(struct uccs_context *context, uint32_t which)
 {
-    struct ring *ring = uccs_own_ring((uint32_t)uccs_core.me - uccs_core.first, context->attr.id, which);
+    struct ring *ring = uccs_own_ring(uccs_core.index, context->attr.id, which);
     struct uccs_am_tally tally = {0};
     int count = 0;
     if (lat_unlikely(!uccs_park_empty(context->attr.id, which)) && !poll_parked(context, which, &tally, &count)) {
@@ -157,7 +157,7 @@ static struct uccs_block *copy_out(struct uccs_message *message)
 static void keep_replies(struct uccs_context *context)
 {
     const uint32_t which = UCCS_RING_REPLY | UCCS_RING_USER;
-    struct ring *ring = uccs_own_ring((uint32_t)uccs_core.me - uccs_core.first, context->attr.id, which);
+    struct ring *ring = uccs_own_ring(uccs_core.index, context->attr.id, which);
     if (lat_likely(atomic_load_relaxed(&ring->tail) - atomic_load_relaxed(&ring->head) < OWN_RING_CELLS / 2))
         return;
     for (int taken = 0; taken < BATCH; taken++) {

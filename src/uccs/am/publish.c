@@ -54,12 +54,12 @@ static void wait_for_phase(uint32_t old)
 /* Wakes the progress thread of this process if it sleeps. */
 static void wake_own_thread(void)
 {
-    uccs_bell((uint32_t)uccs_core.me - uccs_core.first);
+    uccs_bell(uccs_core.index);
 }
 
 void uccs_am_publish(struct uccs_context *context)
 {
-    uccs_own_open((uint32_t)uccs_core.me - uccs_core.first, context->attr.id);
+    uccs_own_open(uccs_core.index, context->attr.id);
     atomic_store_release(&published[context->attr.id], context); /* acquire: uccs_am_published */
     (void)atomic_fetch_or_acqrel(&live, UINT64_C(1) << context->attr.id);
     wake_own_thread(); /* messages may wait already */

@@ -21,7 +21,7 @@ static struct {
 static char *my_region(void)
 {
     size_t bytes;
-    return uccs_memory_region((uint32_t)uccs_core.me - uccs_core.first, &bytes);
+    return uccs_memory_region(uccs_core.index, &bytes);
 }
 
 static void serve(uint32_t which, struct uccs_wait *wait)
@@ -37,8 +37,8 @@ static void serve(uint32_t which, struct uccs_wait *wait)
 static bool try_push(const struct uccs_sending *s)
 {
     uint64_t ticket;
-    if (lat_unlikely(s->index >= uccs_core.size))
-        return uccs_far_am_try(s->stream ? uccs_stream_lanes(s->stream) : 0, (int)(s->index + uccs_core.first),
+    if (lat_unlikely(s->index >= uccs_core.pes))
+        return uccs_far_am_try(s->stream ? uccs_stream_lanes(s->stream) : 0, uccs_pe_at(s->index),
                                s->context, s->which, &s->head, s->payload, s->block);
     uccs_own_open(s->index, s->context);
     struct uccs_message *cell = ring_reserve(uccs_own_ring(s->index, s->context, s->which), &ticket);
@@ -56,18 +56,18 @@ static lat_cold void tell_full(const struct uccs_sending *s)
 {
     bool user = s->which & UCCS_RING_USER;
     log_line(
-        "uccs: a message of class %s to PE %u waits, since that PE has not handled those before it in context %u; it "
+        "uccs: a message of class %s to PE %d waits, since that PE has not handled those before it in context %u; it "
         "handles this class %s",
-        user ? "user" : "network", s->index + uccs_core.first, s->context,
+        user ? "user" : "network", uccs_pe_at(s->index), s->context,
         user ? "in uccs_progress and the waits of uccs.h alone" : "in every waiting call");
 }
 
 static lat_cold void tell_no_room(const struct uccs_sending *s)
 {
     log_line(
-        "uccs: a message of %u bytes to PE %u waits, since LATERAL_MEMORY is full of messages that their receivers have "
+        "uccs: a message of %u bytes to PE %d waits, since LATERAL_MEMORY is full of messages that their receivers have "
         "not handled",
-        s->head.length, s->index + uccs_core.first);
+        s->head.length, uccs_pe_at(s->index));
 }
 
 /* Returns UCCS_OK, or UCCS_AGAIN when there is no room and the message must not wait. */
@@ -139,7 +139,7 @@ static int order(struct uccs_stream *stream, const struct uccs_op *op)
 /* Notes what the options ask for. */
 static int begin(struct uccs_sending *s, const struct uccs_op *op)
 {
-    if (op->counter && !uccs_counter_usable(op->counter, (int)(uccs_core.first + s->index)))
+    if (op->counter && !uccs_counter_usable(op->counter, uccs_pe_at(s->index)))
         return UCCS_ERR_STALE;
     if (op->counter) {
         s->head.counter = op->counter;
@@ -229,14 +229,14 @@ bool uccs_am_settled(const struct uccs_context *context, enum uccs_scope scope)
 /* Returns a PE that has not handled messages of the context which it has; -1 when none is known. */
 static int debtor(uint32_t context)
 {
-    for (uint32_t index = 0; index < uccs_core.size; index++) {
+    for (uint32_t index = 0; index < uccs_core.pes; index++) {
         const struct uccs_own *own = uccs_own_of(index);
         bool open = atomic_load_acquire(&own->open[context]) == OWN_OPEN; /* release: uccs_own_open_slow */
         bool owes = open && atomic_load_relaxed(&own->parked[context]);
         for (uint32_t which = 0; which < OWN_RINGS && open; which++)
             owes |= !ring_is_empty(uccs_own_ring(index, context, which));
         if (owes)
-            return (int)(index + uccs_core.first);
+            return uccs_pe_at(index);
     }
     return uccs_far_am_debtor(context);
 }
@@ -317,7 +317,7 @@ int uccs_am_reply(uccs_am_token_t token, int id, enum uccs_am_class cls, const v
         return UCCS_ERR_TOO_LARGE;
     uint32_t which = UCCS_RING_REPLY | (cls == UCCS_AM_USER ? UCCS_RING_USER : 0);
     struct uccs_stream *stream = token->context->attr.id == OWN_INNER ? 0 : &token->context->stream;
-    int status = send(token->context, stream, token->message->source - uccs_core.first, id, which, payload, length, 0);
+    int status = send(token->context, stream, uccs_index((int)token->message->source), id, which, payload, length, 0);
     token->replied = status == UCCS_OK;
     return status;
 }

@@ -37,7 +37,7 @@ int uccs_progress(void)
 {
     static _Thread_local uint8_t misses;
     int handlers = 0;
-    if (lat_unlikely(!uccs_core.size || uccs_handlers_running))
+    if (lat_unlikely(!uccs_core.pes || uccs_handlers_running))
         return 0;
     if (round_of(UCCS_AM_REQUESTS | UCCS_AM_USERS, &handlers)) {
         misses = 0;

@@ -72,7 +72,7 @@ static bool try_staged(uint32_t index, const struct uccs_letter_key *key, const 
 bool uccs_letter_try(int pe, const struct uccs_letter_key *key, const void *data, size_t length, uint32_t *out)
 {
     struct uccs_letter_key full = *key;
-    uint32_t index = (uint32_t)pe - uccs_core.first;
+    uint32_t index = uccs_index(pe);
     full.source = (uint32_t)uccs_core.me;
     return out || length > LETTER_INLINE ? try_staged(index, &full, data, length, out)
                                          : try_short(index, &full, data, length);
@@ -126,10 +126,10 @@ struct uccs_letter *uccs_letter_take(const struct uccs_letter_key *key)
 
 void uccs_letter_drop(struct uccs_letter *letter)
 {
-    uint32_t source = letter->key.source - uccs_core.first;
+    uint32_t source = uccs_index((int)letter->key.source);
     if (letter->block) {
         uccs_am_done(letter->block);
-        if (source < uccs_core.size)
+        if (source < uccs_core.pes)
             uccs_bell_worker(source);
     }
     free(letter);

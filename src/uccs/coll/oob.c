@@ -194,7 +194,7 @@ int uccs_rte_send(const struct uccs_rte_iovec *iov, uint32_t count, uccs_rte_ec_
     head.number = atomic_fetch_add_relaxed(&sent[pe], 1); /* from here on the message is sent in any case */
     memcpy(block->payload, &head, sizeof head);
     struct uccs_wait wait uccs_scoped = {0};
-    while (!uccs_am_try((uint32_t)pe - uccs_core.first, UCCS_INNER_OOB, 0, sizeof head + bytes, block))
+    while (!uccs_am_try(uccs_index(pe), UCCS_INNER_OOB, 0, sizeof head + bytes, block))
         uccs_am_serve(&wait);
     return UCCS_RTE_SUCCESS;
 }

@@ -116,8 +116,8 @@ void uccs_bell_ring_mine(void)
 
 lat_cold void uccs_bell_workers_slow(void)
 {
-    uint32_t mine = (uint32_t)uccs_core.me - uccs_core.first;
-    for (uint32_t index = 0; index < uccs_core.size; index++)
+    uint32_t mine = uccs_core.index;
+    for (uint32_t index = 0; index < uccs_core.pes; index++)
         if (index != mine)
             uccs_bell_worker(index);
 }

@@ -14,7 +14,7 @@
 
 struct uccs_core {
     cache_aligned uint32_t first; /* PE number of node index 0 */
-    uint32_t size;                /* PEs reachable by load and store; 0 when closed */
+    uint32_t size;                /* PEs reachable by load and store; 0 when closed, and when `places` is set */
     uintptr_t heap_start;         /* my heap */
     uintptr_t heap_bytes;
     uintptr_t heap_peers; /* heap of node index 0, as mapped here */
@@ -27,6 +27,10 @@ struct uccs_core {
     uint32_t oversubscribed;
     int me;         /* my PE number */
     int npes;       /* PEs in the job */
+    uint32_t pes;   /* PEs of the node, reachable by load and store; 0 when closed */
+    uint32_t index; /* mine among them */
+    const uint32_t *places; /* of a scattered node: the place of each PE (node.h), by number; else null */
+    const int *numbers;     /* of a scattered node: the PE of each index */
     char *groups;   /* group area of the node's memory */
     char *counters; /* counter area */
     char *own;      /* area of struct uccs_own, one per PE (own.h) */
@@ -34,10 +38,31 @@ struct uccs_core {
 
 extern struct uccs_core uccs_core;
 
+/* On a scattered node this and an index name a PE, too, for callers that can only count in strides. */
+#define UCCS_PE_BY_INDEX (1 << 30)
+
+/* The same as uccs_index, on a scattered node. */
+uint32_t uccs_index_in_table(int pe);
+
+/* Returns the index on this node of a PE, or, for a PE elsewhere, a number that is not below uccs_core.pes and tells
+ * uccs_pe_at which PE it is. */
+static inline uint32_t uccs_index(int pe)
+{
+    return lat_likely(!uccs_core.places) ? (uint32_t)pe - uccs_core.first : uccs_index_in_table(pe);
+}
+
+/* Returns the PE of an index, which uccs_index returned. */
+static inline int uccs_pe_at(uint32_t index)
+{
+    if (lat_likely(!uccs_core.numbers))
+        return (int)(index + uccs_core.first);
+    return index < uccs_core.pes ? uccs_core.numbers[index] : (int)(index - uccs_core.pes);
+}
+
 /* Returns true when the PE is in the job and not on this node. */
 static inline bool uccs_far_pe(int pe)
 {
-    return pe >= 0 && pe < uccs_core.npes && (uint32_t)pe - uccs_core.first >= uccs_core.size;
+    return pe >= 0 && pe < uccs_core.npes && uccs_index(pe) >= uccs_core.pes;
 }
 
 /* Number of programs and libraries that are between uccs_init and uccs_finalize. These two functions store it

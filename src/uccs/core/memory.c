@@ -27,8 +27,7 @@ static struct {
     uintptr_t image_start;
     size_t image_bytes;
     const char *why_private;
-    uint32_t shift;        /* index in the file of the first PE of my (pretended) node */
-    uint32_t pretended;    /* PEs of a pretended node; 0: nodes are not pretended */
+    struct uccs_where where; /* my node, which may be a pretended one */
     size_t dumped;         /* core dumps hold this many bytes of my heap */
     struct uccs_core core; /* a later life uses it again */
 } map;
@@ -75,7 +74,7 @@ static void ask(const struct uccs_memory_want *want)
 static uint64_t lay_out(struct node *node, uint64_t heap, uint64_t globals, uint64_t region)
 {
     uint64_t alignment = heap_alignment(heap);
-    node->heap_at = round_up(node_fixed_size(node->size), alignment);
+    node->heap_at = round_up(node_places_at(node) + node_places_bytes(node), alignment);
     node->heap_stride = round_up(heap, alignment);
     node->image_stride = node_align(globals);
     node->region_stride = node_align(region);
@@ -136,20 +135,26 @@ static int map_file(void)
     return 0;
 }
 
-static char *heap_of(uint32_t index)
+/* The memory of the PE that has this slot in the file. */
+static char *heap_of(uint32_t slot)
 {
-    return map.base + rte.node->heap_at + index * rte.node->heap_stride;
+    return map.base + rte.node->heap_at + slot * rte.node->heap_stride;
 }
 
-static char *image_of(uint32_t index)
+static char *image_of(uint32_t slot)
 {
-    return map.base + rte.node->image_at + index * rte.node->image_stride;
+    return map.base + rte.node->image_at + slot * rte.node->image_stride;
+}
+
+static uint32_t my_slot(void)
+{
+    return map.where.slot + map.where.index;
 }
 
 char *uccs_memory_region(uint32_t index, size_t *bytes)
 {
     *bytes = rte.node->region_stride;
-    return map.base + rte.node->region_at + (map.shift + index) * rte.node->region_stride;
+    return map.base + rte.node->region_at + (map.where.slot + index) * rte.node->region_stride;
 }
 
 /* Maps the globals of PEs that moved them at load (early.h) in the places where the node's file holds others' globals.
@@ -158,7 +163,7 @@ static void map_early_globals(void)
 {
     for (uint32_t i = 0; i < rte.node->size && !map.why_private; i++) {
         const struct node_pe *pe = &rte.node->pe[i]; /* the barrier around agree published it */
-        if (pe->image_fd && uccs_early_map(pe->pid, pe->image_fd, image_of(i), pe->image_bytes) != 0)
+        if (pe->image_fd && uccs_early_map(pe->pid, pe->image_fd, image_of(uccs_where_slot(i)), pe->image_bytes) != 0)
             map.why_private = "cannot open those of another PE in /proc";
     }
 }
@@ -173,7 +178,7 @@ static int move_globals(void)
     map_early_globals();
     if (rte.me->image_fd)
         return 0;
-    off_t at = (off_t)(rte.node->image_at + (uint32_t)rte.node_index * rte.node->image_stride);
+    off_t at = (off_t)(rte.node->image_at + my_slot() * rte.node->image_stride);
     int error = image_move(&image, rte.fd, at);
     if (error) {
         log_line("cannot share the program's global variables: %s (LATERAL_GLOBALS=0 goes on without)",
@@ -196,7 +201,7 @@ void uccs_memory_used(size_t end)
         return;
     size_t from = map.dumped;
     map.dumped = round_up(end, DUMP_STEP) < rte.node->heap_stride ? round_up(end, DUMP_STEP) : rte.node->heap_stride;
-    madvise(heap_of((uint32_t)rte.node_index) + from, map.dumped - from, MADV_DODUMP);
+    madvise(heap_of(my_slot()) + from, map.dumped - from, MADV_DODUMP);
 }
 
 /* Guards fork: a forked child gets copies of my memory and none of the rest, as long as the process lives, because the
@@ -205,10 +210,10 @@ void uccs_memory_used(size_t end)
 static int guard_memory(size_t heap_bytes)
 {
     const struct node *node = rte.node;
-    uint64_t me = (uint32_t)rte.node_index;
+    uint64_t me = my_slot();
     struct uccs_fork_ranges ranges = {
         .fd = rte.fd,
-        .own = {{heap_of(rte.node_index), node->heap_stride, (off_t)(node->heap_at + me * node->heap_stride), 0},
+        .own = {{heap_of(my_slot()), node->heap_stride, (off_t)(node->heap_at + me * node->heap_stride), 0},
                 {(void *)map.image_start, map.image_bytes, (off_t)(node->image_at + me * node->image_stride), 0}},
         .shared = map.base,
         .shared_bytes = map.bytes,
@@ -231,70 +236,57 @@ static int guard_memory(size_t heap_bytes)
 static bool images_agree(uint32_t size)
 {
     for (uint32_t i = 0; i < size; i++)
-        if (!uccs_memory_same_image(rte.node_first + (int)(map.shift + i)))
+        if (!uccs_memory_same_image(map.where.numbers ? map.where.numbers[i] : map.where.first + (int)i))
             return false;
     return true;
 }
 
-/* Returns the PEs per node. A test may pretend that this node is several; then only PEs of one of these share
- * memory. */
-static uint32_t pretended_size(void)
-{
-    uint32_t size = rte.nodes == 1 ? (uint32_t)env_number(ENV_NODE_SIZE) : 0;
-    const char *transport = env_text(ENV_TRANSPORTS);
-    if (strcmp(transport, "ucx") == 0 || (!size && strchr(transport, ':'))) /* fault:ucx, sim:ucx */
-        size = 1;
-    return size && size < (uint32_t)rte.node_size ? size : (uint32_t)rte.node_size;
-}
-
-uint32_t uccs_memory_pretends(void)
-{
-    return map.pretended;
-}
-
-int uccs_node_of(int pe)
-{
-    return map.pretended ? pe / (int)map.pretended : rte_node_of(pe);
-}
-
 /* Forbids access to the memory of PEs on other pretended nodes: it is mapped, but nobody shall reach it by accident. */
-static void shut_out(uint32_t size)
+static void shut_out(void)
 {
-    for (uint32_t i = 0; i < (uint32_t)rte.node_size; i++) {
-        if (i - map.shift < size)
+    for (uint32_t slot = 0; slot < (uint32_t)rte.node_size; slot++) {
+        if (slot - map.where.slot < map.where.pes)
             continue;
-        mprotect(heap_of(i), rte.node->heap_stride, PROT_NONE);
+        mprotect(heap_of(slot), rte.node->heap_stride, PROT_NONE);
         if (rte.node->image_stride)
-            mprotect(image_of(i), rte.node->image_stride, PROT_NONE);
+            mprotect(image_of(slot), rte.node->image_stride, PROT_NONE);
     }
+}
+
+/* Returns where my node's parts of an area begin that has `each` bytes for every PE. */
+static char *area_of_node(size_t at, size_t each)
+{
+    return map.base + at + map.where.slot * each;
 }
 
 static void publish_core(size_t heap_bytes)
 {
-    uint32_t size = pretended_size();
-    map.pretended = size < (uint32_t)rte.node_size ? size : 0;
-    map.shift = (uint32_t)rte.node_index / size * size;
-    if (map.shift + size > (uint32_t)rte.node_size)
-        size = (uint32_t)rte.node_size - map.shift;
-    shut_out(size);
-    struct uccs_core core = {.first = (uint32_t)rte.node_first + map.shift,
-                             .size = size,
-                             .heap_start = (uintptr_t)heap_of((uint32_t)rte.node_index),
-                             .heap_bytes = heap_bytes,
-                             .heap_peers = (uintptr_t)heap_of(map.shift),
-                             .heap_stride = rte.node->heap_stride,
-                             .image_peers = (uintptr_t)image_of(map.shift),
-                             .image_stride = rte.node->image_stride,
-                             .spin = rte.node->oversubscribed ? 0 : uccs_core.spin, /* others want its core */
-                             .oversubscribed = rte.node->oversubscribed,
-                             .me = rte.pe,
-                             .npes = rte.npes,
-                             .groups = map.base + node_groups_at(rte.node->size) +
-                                       (size_t)map.shift * NODE_GROUP_SLOTS * NODE_GROUP_LINES * CACHE_LINE,
-                             .counters = map.base + node_counters_at(rte.node->size) +
-                                         (size_t)map.shift * NODE_COUNTERS * CACHE_LINE,
-                             .own = map.base + node_own_at(rte.node->size) + (size_t)map.shift * NODE_OWN_BYTES};
-    if (map.image_bytes && images_agree(size)) {
+    const struct uccs_where *where = &map.where;
+    const struct node *node = rte.node;
+    shut_out();
+    struct uccs_core core = {
+        .first = (uint32_t)where->first,
+        .size = where->places ? 0 : where->pes,
+        .heap_start = (uintptr_t)heap_of(my_slot()),
+        .heap_bytes = heap_bytes,
+        .heap_peers = (uintptr_t)heap_of(where->slot),
+        .heap_stride = node->heap_stride,
+        .image_peers = (uintptr_t)image_of(where->slot),
+        .image_stride = node->image_stride,
+        .spin = node->oversubscribed ? 0 : uccs_core.spin, /* others want its core */
+        .oversubscribed = node->oversubscribed,
+        .me = rte.pe,
+        .npes = rte.npes,
+        .pes = where->pes,
+        .index = where->index,
+        .places = where->places,
+        .numbers = where->numbers,
+        .groups =
+            area_of_node(node_groups_at(node->size), (size_t)NODE_GROUP_SLOTS * NODE_GROUP_LINES * CACHE_LINE),
+        .counters = area_of_node(node_counters_at(node->size), (size_t)NODE_COUNTERS * CACHE_LINE),
+        .own = area_of_node(node_own_at(node->size), NODE_OWN_BYTES),
+    };
+    if (map.image_bytes && images_agree(where->pes)) {
         core.image_start = map.image_start;
         core.image_bytes = map.image_bytes;
     }
@@ -313,6 +305,8 @@ int uccs_memory_open(const struct uccs_memory_want *want)
 {
     if (map.base)
         return reopen();
+    if (uccs_where_find(&map.where) != 0)
+        return -1;
     ask(want);
     size_t region_bytes = want->region_bytes((uint32_t)rte.node_size);
     rte_node_barrier_last(agree, &region_bytes);
@@ -340,28 +334,36 @@ enum uccs_segment uccs_memory_find(const void *addr, size_t *offset)
     if (*offset < uccs_core.heap_bytes)
         return UCCS_HEAP;
     *offset = (uintptr_t)addr - map.image_start;
-    if (uccs_core.size && *offset < map.image_bytes)
+    if (uccs_core.pes && *offset < map.image_bytes)
         return UCCS_IMAGE;
     return UCCS_NOWHERE;
 }
 
 bool uccs_memory_same_image(int pe)
 {
-    const struct node_pe *peer = &rte.node->pe[pe - rte.node_first];
+    const struct node_pe *peer = &rte.node->pe[rte_index_of(pe)];
     return peer->image_shared && rte.me->image_shared && !map.why_private &&
            memcmp(peer->image_id, rte.me->image_id, sizeof peer->image_id) == 0;
 }
 
 void *uccs_memory_resolve(const void *addr, int pe)
 {
-    uint32_t index = (uint32_t)pe - uccs_core.first;
+    uint32_t index = uccs_index(pe);
     size_t offset;
     enum uccs_segment segment = uccs_memory_find(addr, &offset);
-    if (index >= uccs_core.size || segment == UCCS_NOWHERE)
+    if (index >= uccs_core.pes || segment == UCCS_NOWHERE)
         return 0;
     if (segment == UCCS_HEAP)
-        return heap_of(map.shift + index) + offset;
-    return uccs_memory_same_image(pe) ? image_of(map.shift + index) + offset : 0;
+        return heap_of(map.where.slot + index) + offset;
+    return uccs_memory_same_image(uccs_pe_at(index)) ? image_of(map.where.slot + index) + offset : 0;
+}
+
+uint32_t uccs_index_in_table(int pe)
+{
+    if ((uint32_t)pe >= (uint32_t)uccs_core.npes)
+        return (uint32_t)pe - UCCS_PE_BY_INDEX < uccs_core.pes ? (uint32_t)pe - UCCS_PE_BY_INDEX : UINT32_MAX;
+    uint32_t place = uccs_core.places[pe];
+    return place & NODE_NEAR ? place & ~NODE_NEAR : uccs_core.pes + (uint32_t)pe;
 }
 
 void *uccs_memory_heap(size_t *bytes)
@@ -372,7 +374,7 @@ void *uccs_memory_heap(size_t *bytes)
 
 char *uccs_memory_image(uint32_t index)
 {
-    return image_of(map.shift + index);
+    return image_of(map.where.slot + index);
 }
 
 size_t uccs_memory_image_bytes(void)

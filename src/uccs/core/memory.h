@@ -6,6 +6,7 @@
 #define UCCS_CORE_MEMORY_H
 
 #include "uccs/core/core.h"
+#include "uccs/core/where.h"
 
 #include <stdbool.h>
 
@@ -20,7 +21,8 @@ static inline void *uccs_mapped(uintptr_t address)
 }
 
 /* Returns the address in this process of PE `pe`'s copy of `addr`. Returns null when the PE is off the node or does not
- * exist, or `addr` is not symmetric memory; uccs_memory_find tells which. Makes two unsigned range checks and reads
+ * exist, or `addr` is not symmetric memory; uccs_memory_find tells which. Also returns null on a scattered node, where
+ * uccs_memory_resolve looks into a table. Makes two unsigned range checks and reads
  * only the two cache lines of uccs_core. */
 static lat_hot void *uccs_near(const void *addr, int pe)
 {
@@ -43,7 +45,7 @@ enum uccs_segment uccs_memory_find(const void *addr, size_t *offset);
 bool uccs_memory_same_image(int pe);
 
 /* The same as uccs_near, but works also where the images of the node's PEs differ (the fast image range is empty
- * then). */
+ * then), and on scattered nodes. */
 void *uccs_memory_resolve(const void *addr, int pe);
 
 struct uccs_memory_want {
@@ -79,12 +81,5 @@ char *uccs_memory_region(uint32_t index, size_t *bytes);
 
 /* Returns the reason why the program's globals are not shared, or null when they are. */
 const char *uccs_memory_why_private(void);
-
-/* Returns the number of PEs of a pretended node (LATERAL_NODE_SIZE, LATERAL_TRANSPORTS=ucx), or 0 when nodes are not
- * pretended. */
-uint32_t uccs_memory_pretends(void);
-
-/* Returns the number of a PE's node, which may be a pretended one. The PEs of a node are consecutive. */
-int uccs_node_of(int pe);
 
 #endif

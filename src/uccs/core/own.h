@@ -71,7 +71,7 @@ static inline struct uccs_own *uccs_own_of(uint32_t index)
 
 static inline struct uccs_own *uccs_own_mine(void)
 {
-    return uccs_own_of((uint32_t)uccs_core.me - uccs_core.first);
+    return uccs_own_of(uccs_core.index);
 }
 
 static inline struct ring *uccs_own_ring(uint32_t index, uint32_t context, uint32_t which)

@@ -156,7 +156,7 @@ static void begin_work(void)
     pthread_mutex_lock(&list);
     walk_and_unlock(&walk);
     if (walk.again)
-        uccs_bell((uint32_t)uccs_core.me - uccs_core.first);
+        uccs_bell(uccs_core.index);
 }
 
 void uccs_work_add(struct uccs_work *work)

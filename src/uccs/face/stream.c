@@ -84,7 +84,7 @@ int uccs_stream_endpoint(uccs_stream_t stream, uccs_group_t group, int rank, ucc
                                    .stream = stream,
                                    .ordered = stream->attr.ordered,
                                    .pe = pe,
-                                   .index = (uint32_t)pe - uccs_core.first};
+                                   .index = uccs_index(pe)};
     pthread_mutex_lock(&making);
     made->next = stream->endpoints;
     stream->endpoints = made;
@@ -142,7 +142,7 @@ static int find_peers(struct peers *peers, uccs_stream_t stream, const uccs_endp
     if (!peers->pes)
         return UCCS_ERR_NO_MEMORY;
     for (size_t i = 0; i < n; i++)
-        if (endpoints[i]->index >= uccs_core.size)
+        if (endpoints[i]->index >= uccs_core.pes)
             peers->pes[peers->n++] = endpoints[i]->pe;
     return UCCS_OK;
 }

@@ -28,7 +28,7 @@ const void *uccs_far_address(struct uccs_far_place place)
 
 static uint32_t my_index(void)
 {
-    return (uint32_t)uccs_core.me - uccs_core.first;
+    return uccs_core.index;
 }
 
 static char *find_heap(uint64_t *offset, size_t *limit)
@@ -51,7 +51,7 @@ static char *find_row(uint64_t *offset, size_t *limit)
         return 0;
     *offset -= slot * row;
     *limit = row;
-    return uccs_core.groups + (slot * uccs_core.size + my_index()) * row;
+    return uccs_core.groups + (slot * uccs_core.pes + my_index()) * row;
 }
 
 static far_segment_find *finders[FAR_SEGMENTS] =

@@ -99,7 +99,7 @@ static void handle_own_kinds(void)
 
 int link_open(void)
 {
-    if ((int)uccs_core.size == uccs_core.npes)
+    if ((int)uccs_core.pes == uccs_core.npes)
         return 0;
     if (uccs_core.npes > LINK_PES) {
         log_line("a job on several nodes has at most %d PEs", LINK_PES);

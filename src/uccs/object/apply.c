@@ -5,7 +5,7 @@
 
 uint32_t *uccs_atomic_lock(int owner, uint64_t address)
 {
-    struct uccs_own *own = uccs_own_of((uint32_t)owner - uccs_core.first);
+    struct uccs_own *own = uccs_own_of(uccs_index(owner));
     uint32_t *lock = &own->stripes[address / OWN_STRIPE_BYTES % OWN_STRIPES].lock;
     struct uccs_wait wait uccs_scoped = {0};
     while (atomic_exchange_acquire(lock, 1)) /* release: uccs_atomic_unlock */

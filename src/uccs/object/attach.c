@@ -13,7 +13,7 @@ static pthread_mutex_t changes = PTHREAD_MUTEX_INITIALIZER;
 static char *region_of(int owner)
 {
     size_t bytes;
-    return uccs_memory_region((uint32_t)owner - uccs_core.first, &bytes);
+    return uccs_memory_region(uccs_index(owner), &bytes);
 }
 
 static struct uccs_attached_range *ranges_at(int owner, uint64_t offset)

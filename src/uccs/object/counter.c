@@ -12,8 +12,8 @@ static uint32_t released_count, ever_used;
 
 bool uccs_counter_late(uccs_counter counter, int pe)
 {
-    uint32_t index = (uint32_t)pe - uccs_core.first, slot = uccs_counter_slot(counter);
-    if (index >= uccs_core.size || !uccs_counter_named(counter))
+    uint32_t index = uccs_index(pe), slot = uccs_counter_slot(counter);
+    if (index >= uccs_core.pes || !uccs_counter_named(counter))
         return false;
     atomic_fetch_add_relaxed(&uccs_counter_at(index, slot)->errors, 1); /* no partner: the errors are a statistic */
     return true;
@@ -28,10 +28,10 @@ static uint32_t nth_slot(uint32_t n)
 
 bool uccs_counter_usable(uccs_counter counter, int pe)
 {
-    uint32_t index = (uint32_t)pe - uccs_core.first;
+    uint32_t index = uccs_index(pe);
     if (!uccs_counter_opened(counter))
         return uccs_counter_of_job(counter);
-    return index >= uccs_core.size || uccs_counter_open_at(counter, index);
+    return index >= uccs_core.pes || uccs_counter_open_at(counter, index);
 }
 
 /* Returns true when the handle of an arrival is old. A counter of the job may still be to come here. */
@@ -99,7 +99,7 @@ void uccs_counter_close(void)
 {
     for (uint32_t n = 0; n < ever_used; n++) {
         uint32_t slot = nth_slot(n);
-        *uccs_counter_at((uint32_t)uccs_core.me - uccs_core.first, slot) = (struct uccs_counter_line){0};
+        *uccs_counter_at(uccs_core.index, slot) = (struct uccs_counter_line){0};
         uccs_counter_generation[slot] += uccs_counter_generation[slot] & 1;
     }
     released_count = ever_used = 0;

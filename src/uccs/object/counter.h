@@ -38,7 +38,7 @@ static lat_hot bool uccs_counter_of_job(uccs_counter counter)
 static inline bool uccs_counter_live(uccs_counter counter)
 {
     return lat_likely(uccs_counter_of_job(counter)) ||
-           uccs_counter_open_at(counter, (uint32_t)uccs_core.me - uccs_core.first);
+           uccs_counter_open_at(counter, uccs_core.index);
 }
 
 /* Returns false when an operation may not carry the counter to the PE, because it is an old handle. A PE of another
@@ -50,7 +50,9 @@ bool uccs_counter_usable(uccs_counter counter, int pe);
 static lat_hot struct uccs_counter_line *uccs_counter_line_at(uccs_counter counter, int pe)
 {
     uint32_t index = (uint32_t)pe - uccs_core.first;
-    if (lat_unlikely(index >= uccs_core.size || !uccs_counter_of_job(counter)))
+    if (lat_unlikely(index >= uccs_core.size) && (index = uccs_index(pe)) >= uccs_core.pes)
+        return 0;
+    if (lat_unlikely(!uccs_counter_of_job(counter)))
         return 0;
     return uccs_counter_at(index, uccs_counter_slot(counter));
 }

@@ -38,7 +38,7 @@ static lat_hot struct uccs_counter_line *uccs_counter_at(uint32_t index, uint32_
 /* Returns this PE's line of the counter. */
 static inline struct uccs_counter_line *uccs_counter_mine(uccs_counter counter)
 {
-    return uccs_counter_at((uint32_t)uccs_core.me - uccs_core.first, uccs_counter_slot(counter));
+    return uccs_counter_at(uccs_core.index, uccs_counter_slot(counter));
 }
 
 #endif

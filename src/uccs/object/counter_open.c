@@ -27,7 +27,7 @@ static uint32_t *generations_at(uint32_t index)
 
 static uint32_t my_index(void)
 {
-    return (uint32_t)uccs_core.me - uccs_core.first;
+    return uccs_core.index;
 }
 
 static uint32_t generation_of(uccs_counter counter)
@@ -43,14 +43,14 @@ static uint32_t number_of(uccs_counter counter)
 
 bool uccs_counter_open_at(uccs_counter counter, uint32_t index)
 {
-    return index < uccs_core.size && uccs_counter_opened(counter) &&
+    return index < uccs_core.pes && uccs_counter_opened(counter) &&
            /* release: open_slot, clear; odd, as all generations that are handed out */
            atomic_load_acquire(&generations_at(index)[number_of(counter)]) == counter >> UCCS_COUNTER_SLOT_BITS;
 }
 
 bool uccs_counter_arrive_open(uccs_counter counter, int64_t weight, int pe)
 {
-    uint32_t index = (uint32_t)pe - uccs_core.first;
+    uint32_t index = uccs_index(pe);
     if (!uccs_counter_open_at(counter, index))
         return false;
     struct uccs_counter_line *line = uccs_counter_at(index, uccs_counter_slot(counter));

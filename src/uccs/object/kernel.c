@@ -75,12 +75,12 @@ static bool copy_works(uint32_t index)
     struct iovec here = {found, sizeof found}, there = {(void *)(uintptr_t)address, sizeof found};
     return address && env_flag(ENV_CMA) &&
            process_vm_readv(own->pid, &here, 1, &there, 1, 0) == (ssize_t)sizeof found && found[0] == own->value &&
-           found[1] == index + uccs_core.first;
+           found[1] == (uint64_t)uccs_pe_at(index);
 }
 
 bool uccs_kernel_reaches(const struct uccs_region *memory)
 {
-    uint32_t index = (uint32_t)memory->owner - uccs_core.first;
+    uint32_t index = uccs_index(memory->owner);
     uint8_t state = atomic_load_relaxed(&peers[index]);
     if (lat_unlikely(state == UNKNOWN)) {
         state = copy_works(index) ? WORKS : REFUSED;

@@ -64,7 +64,7 @@ static bool take_slot(uint32_t *slot)
 
 uint32_t *uccs_region_generation(int owner, uint32_t slot)
 {
-    return &uccs_own_of((uint32_t)owner - uccs_core.first)->registrations[slot].generation;
+    return &uccs_own_of(uccs_index(owner))->registrations[slot].generation;
 }
 
 uint64_t *uccs_region_end(uint32_t slot)

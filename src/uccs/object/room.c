@@ -19,7 +19,7 @@ static size_t former_top;
 
 static char *my_region(size_t *bytes)
 {
-    return uccs_memory_region((uint32_t)uccs_core.me - uccs_core.first, bytes);
+    return uccs_memory_region(uccs_core.index, bytes);
 }
 
 size_t uccs_region_program_bytes(void)
@@ -173,7 +173,7 @@ uint32_t uccs_region_locate(const void *start, size_t length, uint64_t *where)
 char *uccs_region_near(int owner, uint32_t segment, uint64_t where)
 {
     size_t bytes;
-    uint32_t index = (uint32_t)owner - uccs_core.first;
+    uint32_t index = uccs_index(owner);
     switch (segment) {
     case UCCS_HEAP: return (char *)uccs_core.heap_peers + index * uccs_core.heap_stride + where;
     case UCCS_IMAGE: return uccs_memory_image(index) + where;

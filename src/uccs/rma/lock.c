@@ -69,7 +69,7 @@ static struct uccs_far_place place_of(const struct uccs_region *memory, size_t o
 static bool try_tell(int owner)
 {
     if (owner != uccs_core.me)
-        return uccs_am_try((uint32_t)owner - uccs_core.first, UCCS_INNER_LOCK, 0, 0, 0);
+        return uccs_am_try(uccs_index(owner), UCCS_INNER_LOCK, 0, 0, 0);
     uccs_far_lock_grant();
     return true;
 }

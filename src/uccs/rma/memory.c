@@ -135,7 +135,7 @@ int uccs_memory_import(uccs_context_t context, const void *handle, size_t length
     if (given.magic != HANDLE_MAGIC || given.hash != hash_of(&given) || given.slot >= OWN_REGISTRATIONS)
         return UCCS_ERR_FORGED;
     bool far = uccs_far_pe(given.owner);
-    if (!far && (uint32_t)given.owner - uccs_core.first >= uccs_core.size)
+    if (!far && uccs_index(given.owner) >= uccs_core.pes)
         return UCCS_ERR_UNREACHABLE;
     struct uccs_region *region = malloc(sizeof *region);
     if (!region)

@@ -17,13 +17,15 @@ static void copy_out(const struct uccs_swap *swap, const struct cut *cut)
     const struct uccs_nodes *nodes = swap->team->nodes;
     for (int node = 0; node < nodes->count; node++) {
         const char *from = uccs_swap_block(swap, node);
-        char *to = cut->all + (size_t)(nodes->leads[node].rank + cut->from) * cut->bytes + cut->at;
-        int members = uccs_nodes_members(nodes, node) - cut->from;
+        int first = nodes->leads[node].place + cut->from, members = uccs_nodes_members(nodes, node) - cut->from;
         members = members < cut->window ? members : cut->window;
-        if (cut->piece == cut->bytes && members > 0)
-            memcpy(to, from, (size_t)members * cut->bytes);
-        for (int i = 0; cut->piece != cut->bytes && i < members; i++)
-            memcpy(to + (size_t)i * cut->bytes, from + (size_t)i * cut->piece, cut->piece);
+        bool whole = cut->piece == cut->bytes && !nodes->order;
+        if (whole && members > 0)
+            memcpy(cut->all + (size_t)first * cut->bytes, from, (size_t)members * cut->bytes);
+        for (int i = 0; !whole && i < members; i++) {
+            size_t rank = (size_t)uccs_nodes_rank(nodes, first + i);
+            memcpy(cut->all + rank * cut->bytes + cut->at, from + (size_t)i * cut->piece, cut->piece);
+        }
     }
 }
 

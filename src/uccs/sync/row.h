@@ -69,8 +69,9 @@ struct uccs_team {
     int slot; /* -1: the team has none */
     int rank; /* of the calling PE */
     int size; /* members */
-    int start,
-        stride; /* member r is PE uccs_core.first + start + r * stride; start + r * stride is its node index if near */
+    int start, stride; /* member r is PE uccs_core.first + start + r * stride; without the first its index, if near and
+                          the node is not scattered */
+    int *pes;          /* the PEs of members that have no such stride, by rank; else null. On a scattered node alone */
     uint64_t epoch;    /* syncs done */
     uint64_t exchange; /* number of the last exchange of posts */
     uint64_t settled;  /* every member has finished every exchange up to this number */
@@ -82,11 +83,20 @@ struct uccs_team {
     struct uccs_nodes *nodes;
 };
 
-/* Returns the row of member `rank`. */
+static inline int uccs_team_pe(const struct uccs_team *team, int rank)
+{
+    if (lat_unlikely(team->pes))
+        return team->pes[rank];
+    return (int)uccs_core.first + team->start + rank * team->stride;
+}
+
+/* Returns the row of member `rank`, who is on this node. */
 static inline char *uccs_team_row(const struct uccs_team *team, int rank)
 {
     size_t index = (size_t)(team->start + rank * team->stride);
-    size_t row = (size_t)team->slot * uccs_core.size + index;
+    if (lat_unlikely(uccs_core.places))
+        index = uccs_index_in_table(uccs_team_pe(team, rank));
+    size_t row = (size_t)team->slot * uccs_core.pes + index;
     return uccs_core.groups + row * NODE_GROUP_LINES * CACHE_LINE;
 }
 
@@ -96,20 +106,10 @@ static inline void *uccs_team_line(const struct uccs_team *team, int rank, int l
     return uccs_team_row(team, rank) + (size_t)line * CACHE_LINE;
 }
 
-static inline int uccs_team_pe(const struct uccs_team *team, int rank)
-{
-    return (int)uccs_core.first + team->start + rank * team->stride;
-}
-
-static inline bool uccs_team_is_near(const struct uccs_team *team, int rank)
-{
-    return (uint32_t)(team->start + rank * team->stride) < uccs_core.size;
-}
-
 /* Says that a wait is for the other members to come to a meeting or an exchange of the team. */
 static inline struct node_awaited uccs_await_team(const struct uccs_team *team, uint64_t number)
 {
-    return (struct node_awaited){.about = NODE_ABOUT_PES,
+    return (struct node_awaited){.about = team->pes ? NODE_ABOUT_NOTHING : NODE_ABOUT_PES,
                                  .start = uccs_team_pe(team, 0),
                                  .stride = team->stride,
                                  .size = team->size,

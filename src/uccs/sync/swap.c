@@ -11,15 +11,15 @@ static const int channels[] = {TEAM_SWAP, TEAM_SPLIT};
 
 int uccs_nodes_lead_pe(const struct uccs_team *team, int node)
 {
-    return uccs_team_pe(team, team->nodes->leads[node].rank);
+    return uccs_team_pe(team, uccs_nodes_rank(team->nodes, team->nodes->leads[node].place));
 }
 
 int uccs_nodes_of(const struct uccs_nodes *nodes, int rank)
 {
-    int low = 0, high = nodes->count;
+    int low = 0, high = nodes->count, place = uccs_nodes_place(nodes, rank);
     while (high - low > 1) {
         int middle = (low + high) / 2;
-        if (nodes->leads[middle].rank <= rank)
+        if (nodes->leads[middle].place <= place)
             low = middle;
         else
             high = middle;

@@ -14,6 +14,9 @@
  *   uccs_swap_run(&swap);
  *   ... read the box ...
  *
+ * Members have places: node by node, and by rank on a node. Where neighbours share nodes, places are ranks. On scattered
+ * nodes tables lead from one to the other (uccs_nodes_rank, uccs_nodes_place). Blocks of members lie in the order of places.
+ *
  * Invariants: swaps are numbered. Flags hold the number of the last swap, and boxes and flags of odd and even ones
  * are separate. All members arrive in swap n - 1 after they have left n - 2, so a member that has left n - 1 and is in
  * swap n knows that all have left n - 2. So nothing is reset, no flag is overtaken, and near members may read boxes
@@ -37,7 +40,8 @@ enum {
 
 struct uccs_nodes {
     struct uccs_team near;    /* the members on this node; has its own counts, in the same rows */
-    int first;                /* the lowest rank among them */
+    int first;                /* the lowest place among them */
+    int *order, *places;      /* the rank of each place, and the place of each rank; null: they are equal */
     int count, mine;          /* number of nodes; index of this node */
     int widest, narrowest;    /* most and fewest members on a node */
     uint64_t swaps[2];        /* swaps begun, by channel */
@@ -45,14 +49,24 @@ struct uccs_nodes {
     uint64_t landed;          /* parcels counted in this PE's line TEAM_LANDED */
     char *given;              /* data of all members in the last uccs_team_exchange */
     struct uccs_lead {
-        int rank; /* of the node's first member; the last entry's is the team's size */
-        int slot; /* of the team on that node; active sets have different slots on different nodes */
+        int place; /* of the node's first member; the last entry's is the team's size */
+        int slot;  /* of the team on that node; active sets have different slots on different nodes */
     } leads[];
 };
 
 static inline int uccs_nodes_members(const struct uccs_nodes *nodes, int node)
 {
-    return nodes->leads[node + 1].rank - nodes->leads[node].rank;
+    return nodes->leads[node + 1].place - nodes->leads[node].place;
+}
+
+static inline int uccs_nodes_rank(const struct uccs_nodes *nodes, int place)
+{
+    return nodes->order ? nodes->order[place] : place;
+}
+
+static inline int uccs_nodes_place(const struct uccs_nodes *nodes, int rank)
+{
+    return nodes->places ? nodes->places[rank] : rank;
 }
 
 /* Returns the node `distance` behind this one, around the circle. */
@@ -62,6 +76,7 @@ static inline int uccs_nodes_around(const struct uccs_nodes *nodes, int distance
     return node >= nodes->count ? node - nodes->count : node;
 }
 
+/* Returns the node of a rank. */
 int uccs_nodes_of(const struct uccs_nodes *nodes, int rank);
 int uccs_nodes_lead_pe(const struct uccs_team *team, int node);
 

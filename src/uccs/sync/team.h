@@ -9,8 +9,9 @@
 #include "uccs/sync/swap.h"
 
 /* Finds the node of each member, and makes `nodes` when the team is over several nodes and has none yet. The caller has
- * set rank, size, start and stride. Returns 0, or -1 when there is no memory. */
+ * set rank, size, and start and stride or pes. Returns 0, or -1 when there is no memory; the team is then free. */
 int uccs_team_span(struct uccs_team *team);
+/* Frees what belongs to the team, but not the struct: `nodes` and `pes`. */
 void uccs_team_free(struct uccs_team *team);
 /* Sets the slot of the team, equal at all members. */
 void uccs_team_settle_in(struct uccs_team *team, int slot);
