@@ -89,7 +89,7 @@ int lmpi_update(struct lmpi_window *window, const struct lmpi_update *update)
         lmpi_walk_begin(&old, result, (size_t)update->result.count);
     struct lmpi_target *target = &window->target[update->rank];
     if (!target->local)
-        lmpi_mark_far(window, target);
+        lmpi_mark_far(window, target, update->fetch);
     lmpi_keep_order(window);
     struct uccs_op room;
     const struct uccs_op *way =

@@ -62,6 +62,14 @@ static uccs_endpoint_t leads_to(const struct lmpi_window *window, unsigned kind,
     return rank < 0 || window->of_first || kind != window->kind ? 0 : window->target[rank].endpoint;
 }
 
+void lmpi_complete_local(const struct lmpi_window *window, int rank)
+{
+    unsigned kinds = kinds_at(window, rank < 0 ? 0 : rank, rank < 0 ? window->ranks : 1);
+    for (unsigned kind = 0; kinds >> kind; kind++)
+        if (kinds >> kind & 1)
+            lmpi_stream_flush_local(kind, leads_to(window, kind, rank));
+}
+
 /* At one target, or at all of them (-1). */
 static int flush(struct lmpi_window *window, int rank, bool threads)
 {
@@ -69,6 +77,8 @@ static int flush(struct lmpi_window *window, int rank, bool threads)
     unsigned kinds = kinds_at(window, first, n);
     if (!kinds)
         return MPI_SUCCESS;
+    if (rank >= 0 && window->target[rank].far_ops == LMPI_FAR_TOLD)
+        lmpi_complete_local(window, rank);
     unmark(window, first, n);
     for (unsigned kind = 0; kinds >> kind; kind++)
         if (kinds >> kind & 1)
@@ -99,12 +109,4 @@ int lmpi_complete_threads(struct lmpi_window *window, int rank)
 int lmpi_complete_stored(struct lmpi_window *window, int rank)
 {
     return flush(window, rank, true);
-}
-
-void lmpi_complete_local(const struct lmpi_window *window, int rank)
-{
-    unsigned kinds = kinds_at(window, rank < 0 ? 0 : rank, rank < 0 ? window->ranks : 1);
-    for (unsigned kind = 0; kinds >> kind; kind++)
-        if (kinds >> kind & 1)
-            lmpi_stream_flush_local(kind, leads_to(window, kind, rank));
 }

@@ -75,7 +75,7 @@ LMPI_EXPORT int MPI_Put_c(const void *origin, MPI_Count origin_count, MPI_Dataty
         return lmpi_real.Put_c(origin, origin_count, origin_type, rank, disp, target_count, target_type, win);
     return move(window,
                 &(struct lmpi_move){(char *)origin, origin_count, origin_type, rank, disp, target_count, target_type,
-                                    true, 0},
+                                    true, 0, false},
                 0);
 }
 LMPI_NAME(Put_c);
@@ -87,7 +87,8 @@ LMPI_EXPORT int MPI_Get_c(void *origin, MPI_Count origin_count, MPI_Datatype ori
     if (!window)
         return lmpi_real.Get_c(origin, origin_count, origin_type, rank, disp, target_count, target_type, win);
     return move(window,
-                &(struct lmpi_move){origin, origin_count, origin_type, rank, disp, target_count, target_type, false, 0},
+                &(struct lmpi_move){origin, origin_count, origin_type, rank, disp, target_count, target_type, false, 0,
+                                    false},
                 0);
 }
 LMPI_NAME(Get_c);
@@ -101,7 +102,7 @@ LMPI_EXPORT int MPI_Rput_c(const void *origin, MPI_Count origin_count, MPI_Datat
         return lmpi_real.Rput_c(origin, origin_count, origin_type, rank, disp, target_count, target_type, win, request);
     return move(window,
                 &(struct lmpi_move){(char *)origin, origin_count, origin_type, rank, disp, target_count, target_type,
-                                    true, 0},
+                                    true, 0, false},
                 request);
 }
 LMPI_NAME(Rput_c);
@@ -113,7 +114,8 @@ LMPI_EXPORT int MPI_Rget_c(void *origin, MPI_Count origin_count, MPI_Datatype or
     if (!window)
         return lmpi_real.Rget_c(origin, origin_count, origin_type, rank, disp, target_count, target_type, win, request);
     return move(window,
-                &(struct lmpi_move){origin, origin_count, origin_type, rank, disp, target_count, target_type, false, 0},
+                &(struct lmpi_move){origin, origin_count, origin_type, rank, disp, target_count, target_type, false, 0,
+                                    false},
                 request);
 }
 LMPI_NAME(Rget_c);
@@ -135,7 +137,8 @@ LMPI_EXPORT int MPI_Accumulate_c(const void *origin, MPI_Count origin_count, MPI
                                         target_count,
                                         target_type,
                                         op,
-                                        0},
+                                        0,
+                                        false},
                   0);
 }
 LMPI_NAME(Accumulate_c);
@@ -157,7 +160,8 @@ LMPI_EXPORT int MPI_Raccumulate_c(const void *origin, MPI_Count origin_count, MP
                                         target_count,
                                         target_type,
                                         op,
-                                        0},
+                                        0,
+                                        false},
                   request);
 }
 LMPI_NAME(Raccumulate_c);
@@ -179,7 +183,8 @@ LMPI_EXPORT int MPI_Get_accumulate_c(const void *origin, MPI_Count origin_count,
                                         target_count,
                                         target_type,
                                         op,
-                                        0},
+                                        0,
+                                        false},
                   0);
 }
 LMPI_NAME(Get_accumulate_c);
@@ -202,7 +207,8 @@ LMPI_EXPORT int MPI_Rget_accumulate_c(const void *origin, MPI_Count origin_count
                                         target_count,
                                         target_type,
                                         op,
-                                        0},
+                                        0,
+                                        false},
                   request);
 }
 LMPI_NAME(Rget_accumulate_c);

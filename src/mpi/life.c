@@ -126,7 +126,9 @@ static void begin(void)
 
 LMPI_EXPORT int MPI_Init(int *argc, char ***argv)
 {
+    lmpi_workers_record(true);
     int status = lmpi_real.Init(argc, argv);
+    lmpi_workers_record(false);
     if (status == MPI_SUCCESS)
         begin();
     return status;
@@ -135,7 +137,9 @@ LMPI_NAME(Init);
 
 LMPI_EXPORT int MPI_Init_thread(int *argc, char ***argv, int required, int *provided)
 {
+    lmpi_workers_record(true);
     int status = lmpi_real.Init_thread(argc, argv, required, provided);
+    lmpi_workers_record(false);
     if (status == MPI_SUCCESS)
         begin();
     return status;

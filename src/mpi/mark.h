@@ -4,8 +4,8 @@
 
 #include "lock.h"
 
-/* Notes that an operation to another node begins. */
-static inline void lmpi_mark_far(struct lmpi_window *window, struct lmpi_target *target)
+/* Notes that an operation to another node begins; `told`: a fetch. */
+static inline void lmpi_mark_far(struct lmpi_window *window, struct lmpi_target *target, bool told)
 {
     struct lmpi_window *first = window->parent ? window->parent : window;
     unsigned bit = 1u << window->kind;
@@ -13,7 +13,7 @@ static inline void lmpi_mark_far(struct lmpi_window *window, struct lmpi_target 
     if (first->open & LMPI_OPEN_LOCK_ALL &&
         !(__atomic_load_n(&first->target[rank].open, __ATOMIC_ACQUIRE) & LMPI_OPEN_LATE)) /* release: lmpi_lock_late */
         lmpi_lock_late(first, rank);
-    target->far_ops = 1;
+    target->far_ops = told ? LMPI_FAR_TOLD : LMPI_FAR_SOME;
     if (window->family && !(__atomic_load_n(&first->kinds, __ATOMIC_RELAXED) & bit))
         __atomic_fetch_or(&first->kinds, bit,
                           __ATOMIC_RELAXED); /* read: lmpi_complete_at on the same thread, or later */

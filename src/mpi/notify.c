@@ -65,7 +65,8 @@ int MPIX_Put_notify(const void *origin, int origin_count, MPI_Datatype origin_ty
                     int target_count, MPI_Datatype target_type, int notify_id, MPI_Win win)
 {
     struct lmpi_window *window = lmpi_window(win);
-    struct lmpi_move move = {(char *)origin, origin_count, origin_type, rank, disp, target_count, target_type, true, 0};
+    struct lmpi_move move = {(char *)origin, origin_count, origin_type, rank, disp,
+                             target_count,   target_type,  true,        0,    false};
     return window
                ? start(window, &(struct lmpi_work){.move = &move,
                                                    .rank = rank,
@@ -78,7 +79,7 @@ int MPIX_Get_notify(void *origin, int origin_count, MPI_Datatype origin_type, in
                     MPI_Datatype target_type, int notify_id, MPI_Win win)
 {
     struct lmpi_window *window = lmpi_window(win);
-    struct lmpi_move move = {origin, origin_count, origin_type, rank, disp, target_count, target_type, false, 0};
+    struct lmpi_move move = {origin, origin_count, origin_type, rank, disp, target_count, target_type, false, 0, false};
     return window
                ? start(window, &(struct lmpi_work){.move = &move,
                                                    .rank = rank,

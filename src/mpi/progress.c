@@ -10,8 +10,10 @@
 static int (*opal_register)(int (*)(void)), (*opal_unregister)(int (*)(void));
 static void (*opal_progress)(void);
 
-/* This thread is in a call of the program's that waits here, so it may call the MPI. */
+/* This thread is in a call of the program's that waits here, so it may call the MPI; or the MPI has called us. */
 static _Thread_local int inside;
+
+static bool serving; /* between begin and end */
 
 _Thread_local int lmpi_calling;
 
@@ -19,11 +21,13 @@ static _Thread_local bool is_main; /* this thread has called MPI_Init, and may c
 
 static void (*watch)(void); /* atomic */
 
-static int serve(void)
+int lmpi_progress_serve(void)
 {
-    if (inside)
+    if (inside || !serving)
         return 0;
+    inside++;
     int found = uccs_progress();
+    inside--;
     void (*look)(void) = __atomic_load_n(&watch, __ATOMIC_ACQUIRE); /* release: lmpi_progress_watch */
     if (look)
         look();
@@ -32,7 +36,7 @@ static int serve(void)
 
 void lmpi_progress_watch(void (*look)(void))
 {
-    __atomic_store_n(&watch, look, __ATOMIC_RELEASE); /* acquire: serve */
+    __atomic_store_n(&watch, look, __ATOMIC_RELEASE); /* acquire: lmpi_progress_serve */
 }
 
 bool lmpi_progress_inside(void)
@@ -66,19 +70,21 @@ void lmpi_progress_begin(void)
     int level = MPI_THREAD_SINGLE;
     PMPI_Query_thread(&level);
     is_main = level != MPI_THREAD_SERIALIZED; /* there another thread may be in the MPI */
+    serving = true;
     uccs_poller_add(serve_mpi_in_waits, 0);
     opal_register = (int (*)(int (*)(void)))dlsym(RTLD_DEFAULT, "opal_progress_register");
     opal_unregister = (int (*)(int (*)(void)))dlsym(RTLD_DEFAULT, "opal_progress_unregister");
     opal_progress = (void (*)(void))dlsym(RTLD_DEFAULT, "opal_progress");
     if (opal_register && opal_unregister)
-        opal_register(serve);
+        opal_register(lmpi_progress_serve);
 }
 
 void lmpi_progress_end(void)
 {
+    serving = false;
     uccs_poller_remove(serve_mpi_in_waits, 0);
     if (opal_register && opal_unregister)
-        opal_unregister(serve);
+        opal_unregister(lmpi_progress_serve);
 }
 
 void lmpi_progress(void)

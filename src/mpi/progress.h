@@ -7,6 +7,12 @@
 void lmpi_progress_begin(void);
 void lmpi_progress_end(void);
 
+/* Waits of the MPI call it: moves the substrate's messages once. Returns how many. */
+int lmpi_progress_serve(void);
+
+/* workers.c: this thread begins or ends MPI_Init. */
+void lmpi_workers_record(bool on);
+
 /* The MPI's waits and tests move the substrate's messages. */
 bool lmpi_progress_inside(void);
 

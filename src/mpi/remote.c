@@ -108,7 +108,8 @@ int MPIX_Rrput(const void *origin, int origin_count, MPI_Datatype origin_type, i
                int target_count, MPI_Datatype target_type, MPI_Win win, MPI_Request *request)
 {
     struct lmpi_window *window = lmpi_window(win);
-    struct lmpi_move move = {(char *)origin, origin_count, origin_type, rank, disp, target_count, target_type, true, 0};
+    struct lmpi_move move = {(char *)origin, origin_count, origin_type, rank, disp,
+                             target_count,   target_type,  true,        0,    false};
     return window ? lmpi_remote_start(window,
                                       &(struct lmpi_work){.move = &move,
                                                           .rank = rank,
@@ -173,6 +174,6 @@ int MPIX_Rrcompare_and_swap(const void *origin, const void *compare, void *resul
     struct lmpi_window *window = lmpi_window(win);
     if (!window)
         return MPI_ERR_WIN;
-    struct lmpi_swap swap = {origin, compare, result, type, rank, disp, 0};
+    struct lmpi_swap swap = {origin, compare, result, type, rank, disp, 0, false};
     return lmpi_remote_start(window, &(struct lmpi_work){.swap = &swap, .rank = rank, .whole = true}, request);
 }

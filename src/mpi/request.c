@@ -59,7 +59,7 @@ LMPI_EXPORT int MPI_Rput(const void *origin, int origin_count, MPI_Datatype orig
         return lmpi_real.Rput(origin, origin_count, origin_type, rank, disp, target_count, target_type, win, request);
     return lmpi_request_move(window,
                              &(struct lmpi_move){(char *)origin, origin_count, origin_type, rank, disp, target_count,
-                                                 target_type, true, 0},
+                                                 target_type, true, 0, false},
                              request);
 }
 LMPI_NAME(Rput);
@@ -72,7 +72,7 @@ LMPI_EXPORT int MPI_Rget(void *origin, int origin_count, MPI_Datatype origin_typ
         return lmpi_real.Rget(origin, origin_count, origin_type, rank, disp, target_count, target_type, win, request);
     return lmpi_request_move(window,
                              &(struct lmpi_move){origin, origin_count, origin_type, rank, disp, target_count,
-                                                 target_type, false, 0},
+                                                 target_type, false, 0, false},
                              request);
 }
 LMPI_NAME(Rget);

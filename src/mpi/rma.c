@@ -99,7 +99,7 @@ int lmpi_move(struct lmpi_window *window, const struct lmpi_move *move)
     struct lmpi_move run = *move;
     struct uccs_op room;
     if (!target->local)
-        lmpi_mark_far(window, target);
+        lmpi_mark_far(window, target, !move->put && target->far_ops == LMPI_FAR_TOLD);
     if (!move->op)
         run.op = lmpi_window_op(window, move->later && !target->local, &room);
     return move_runs(target, &run, &here, at, &there);

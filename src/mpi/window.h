@@ -30,12 +30,17 @@ enum {
 };
 enum { LMPI_PASSIVE = LMPI_OPEN_SHARED | LMPI_OPEN_EXCLUSIVE | LMPI_OPEN_LOCK_ALL };
 
+enum {
+    LMPI_FAR_SOME = 1,
+    LMPI_FAR_TOLD = 2 /* the last one has an answer that may tell that all are complete */
+};
+
 struct lmpi_target { /* one cache line */
     char *near;      /* its memory as this process maps it, or null */
     size_t bytes;
     uint32_t unit; /* of displacements */
     uint8_t open;
-    uint8_t far_ops; /* operations that a flush must wait for may be under way */
+    uint8_t far_ops; /* operations that a flush must wait for may be under way: LMPI_FAR_... */
     uint8_t direct;  /* the processor's atomics on `near` are in one domain with the substrate's accumulates */
     uint8_t ranged;  /* `memory` is dynamic: views tell where its ranges lie (view.h) */
     uccs_memory_t memory;

@@ -90,7 +90,7 @@ int lmpi_swap(struct lmpi_window *window, const struct lmpi_swap *swap)
         return MPI_ERR_ASSERT;
     struct lmpi_target *target = &window->target[rank];
     if (!target->local)
-        lmpi_mark_far(window, target);
+        lmpi_mark_far(window, target, true);
     struct uccs_op room;
     const struct uccs_op *way = swap->way ? swap->way : lmpi_window_op(window, swap->later, &room);
     return lmpi_class_of(uccs_compare_and_swap(target->endpoint, target->memory, target->offset + (size_t)at, size,

@@ -65,6 +65,7 @@ static void settle_data(struct link_arrival *arrival)
 {
     struct far_ask *ask = ask_of(arrival);
     ask->ask.failed = arrival->header.answer.failed;
+    link_hear(&ask->ask, arrival->header.answer.applied);
     link_settle(&ask->ask);
 }
 
@@ -75,6 +76,7 @@ static void settle_answer(struct link_arrival *arrival)
     ask->ask.failed = arrival->header.answer.failed;
     if (ask->dest && !ask->ask.failed)
         uccs_far_give(ask->dest, ask->ask.bytes, arrival->header.answer.old);
+    link_hear(&ask->ask, arrival->header.answer.applied);
     link_settle(&ask->ask);
 }
 

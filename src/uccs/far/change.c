@@ -128,6 +128,7 @@ static void answer_change(struct link_arrival *arrival, void *old, size_t bytes)
 {
     struct link_message answer = {.header.kind = LINK_DATA, .data = old, .bytes = bytes, .buffer = old};
     answer.header.answer.asker = arrival->header.change.asker;
+    answer.header.answer.applied = old ? link_told(arrival) : 0;
     answer.header.answer.failed = !old;
     link_answer(arrival->origin, &answer);
 }
@@ -145,12 +146,12 @@ static bool land_change(struct link_arrival *arrival, const void *operand)
         watch_fail("no memory for %zu bytes for PE %u", bytes, header->from);
     if (to)
         apply_here(header, &change, to, operand, old);
-    if (wanted)
-        answer_change(arrival, old, old ? bytes : 0);
     if (to && header->change.notices) {
         const struct link_notice notice = far_notice_read(arrival, operand);
         far_notice_do(arrival, &notice);
     }
+    if (wanted)
+        answer_change(arrival, old, old ? bytes : 0);
     return to || wanted;
 }
 

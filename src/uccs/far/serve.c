@@ -93,13 +93,19 @@ static void land_flag(struct link_arrival *arrival)
 
 /* --- Atomics */
 
-void far_answer(struct link_arrival *arrival, uint64_t asker, uint64_t old, bool done)
+static void answer_with(struct link_arrival *arrival, uint64_t asker, uint64_t old, bool done, uint64_t applied)
 {
     struct link_message answer = {.header.kind = LINK_AMO_ANSWER};
     answer.header.answer.asker = asker;
     answer.header.answer.old = old;
+    answer.header.answer.applied = applied;
     answer.header.answer.failed = !done;
     link_answer(arrival->origin, &answer);
+}
+
+void far_answer(struct link_arrival *arrival, uint64_t asker, uint64_t old, bool done)
+{
+    answer_with(arrival, asker, old, done, 0);
 }
 
 /* Applies an atomic and returns the old value. Memory of the locked domain needs the lock of its word: node peers
@@ -118,10 +124,10 @@ static bool land_atomic(struct link_arrival *arrival, const void *data)
     const struct link_header *header = &arrival->header;
     void *to = far_word_of(header, header->at.offset, header->amo.size);
     uint64_t old = to ? apply_atomic(header, to) : 0;
-    if (header->amo.asker)
-        far_answer(arrival, header->amo.asker, old, to);
     if (to && header->amo.notices)
         notify(arrival, data);
+    if (header->amo.asker)
+        answer_with(arrival, header->amo.asker, old, to, to ? link_told(arrival) : 0);
     return to || header->amo.asker;
 }
 

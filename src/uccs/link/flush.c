@@ -198,6 +198,19 @@ static bool land_flushed(struct link_arrival *arrival, const void *numbers)
     return true;
 }
 
+/* The target has applied as many operations as this process has issued, so it has applied each of them. */
+void link_hear(const struct link_ask *ask, uint64_t applied)
+{
+    struct link_peer *peer = ask->lane->peers[ask->pe];
+    if (applied == peer->issued.messages && applied > peer->answered.messages)
+        peer->answered.messages = applied;
+}
+
+uint64_t link_told(const struct link_arrival *arrival)
+{
+    return arrival->origin->refused ? 0 : arrival->origin->applied + 1;
+}
+
 /* The target's side. It handles a flush when all operations issued before have been applied. */
 static void answer_flush(struct link_arrival *arrival)
 {

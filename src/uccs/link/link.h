@@ -178,6 +178,11 @@ struct link_arrival;
 void *link_answered(const struct link_arrival *arrival);
 /* Completes an ask whose answer has arrived. Under the lane's lock. */
 void link_settle(struct link_ask *ask);
+/* What an answer to an operation tells besides: how many operations of the asking lane the target has applied, this one with
+ * them. When these are all that were issued, a flush need not ask again. `told` returns 0 once the target has refused one,
+ * because a flush brings that. Under the lane's lock. */
+uint64_t link_told(const struct link_arrival *arrival);
+void link_hear(const struct link_ask *ask, uint64_t applied);
 
 /* --- Receiving */
 

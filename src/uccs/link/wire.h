@@ -124,8 +124,9 @@ struct link_header {
         };
         struct {
             uint64_t asker, old;
-            uint8_t failed; /* the region has been released */
-        } answer;           /* of gets, atomics, changes, import and gone */
+            uint64_t applied; /* operations of the asking lane, this one with them; 0: not told */
+            uint8_t failed;   /* the region has been released */
+        } answer;             /* of gets, atomics, changes, import and gone */
         struct {
             uint64_t asker, start; /* address of the piece */
         } keyed;
