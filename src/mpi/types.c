@@ -109,6 +109,12 @@ bool lmpi_types_begin(void)
         {MPI_C_BOOL, LMPI_LOGICAL},
         {MPI_CXX_BOOL, LMPI_LOGICAL},
         {MPI_LOGICAL, LMPI_LOGICAL},
+#ifdef MPI_LOGICAL1 /* of MPI 5, and Open MPI's own before */
+        {MPI_LOGICAL1, LMPI_LOGICAL},
+        {MPI_LOGICAL2, LMPI_LOGICAL},
+        {MPI_LOGICAL4, LMPI_LOGICAL},
+        {MPI_LOGICAL8, LMPI_LOGICAL},
+#endif
         {MPI_BYTE, LMPI_BYTE},
         {MPI_CHAR, (char)-1 < 0 ? LMPI_SIGNED : LMPI_UNSIGNED}, /* both MPIs reduce it, and programs rely on that */
         {MPI_WCHAR, LMPI_TEXT},
