@@ -213,6 +213,7 @@ struct lmpi_type *lmpi_type_plain(enum lmpi_kind kind, size_t size)
                                .high = (MPI_Aint)size,
                                .kind = kind,
                                .unit = size,
+                               .predefined = true,
                                .dense = true,
                                .runs = 1};
     made->run[0] = (struct lmpi_run){0, size};

@@ -35,8 +35,9 @@ struct lmpi_type {
     MPI_Aint low, high;  /* of the data of one element: from its first byte to the end of its last */
     enum lmpi_kind kind; /* of the predefined type that it consists of, and that type's bytes */
     size_t unit;
-    bool committed; /* as far as is known */
-    bool dense;     /* count elements are one run of count * size bytes from `lb` */
+    bool committed;  /* as far as is known */
+    bool predefined; /* by the MPI; such a type is dense */
+    bool dense;      /* count elements are one run of count * size bytes from `lb` */
     size_t runs;
     struct lmpi_run run[];
 };

@@ -38,6 +38,15 @@ LMPI_EXPORT int MPI_Win_post(MPI_Group group, int assert, MPI_Win win)
 }
 LMPI_NAME(Win_post);
 
+/* A lock of a member is held: its post could wait for that. */
+static bool any_open(const struct lmpi_window *window, const struct lmpi_ranks *ranks)
+{
+    bool open = false;
+    for (int i = 0; i < ranks->n && !open; i++)
+        open = window->target[ranks->rank[i]].open != 0;
+    return open;
+}
+
 /* MPI_MODE_NOCHECK says that the posts have happened, and they are counted all the same. */
 LMPI_EXPORT int MPI_Win_start(MPI_Group group, int assert, MPI_Win win)
 {
@@ -53,6 +62,8 @@ LMPI_EXPORT int MPI_Win_start(MPI_Group group, int assert, MPI_Win win)
     const struct lmpi_ranks *ranks = lmpi_ranks(window, group, &window->start_ranks);
     if (!ranks)
         return lmpi_error(window, MPI_ERR_GROUP);
+    if (any_open(window, ranks))
+        return lmpi_error(window, MPI_ERR_RMA_SYNC);
     window->open &= ~LMPI_OPEN_FENCE;
     const uint64_t *posts = window->peer[window->rank].control->posts;
     for (int i = 0; i < ranks->n; i++) {

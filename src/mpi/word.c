@@ -11,7 +11,7 @@
 static inline void *plain(struct lmpi_window *window, const struct lmpi_type *type, int rank, MPI_Aint disp)
 {
     if (__builtin_expect((unsigned)rank >= (unsigned)window->ranks || !type || type->kind > LMPI_UNSIGNED ||
-                             !type->dense || (type->size != 8 && type->size != 4),
+                             !type->predefined || (type->size != 8 && type->size != 4),
                          0))
         return 0;
     const struct lmpi_target *target = &window->target[rank];
@@ -56,6 +56,8 @@ LMPI_EXPORT int MPI_Fetch_and_op(const void *origin, void *result, MPI_Datatype 
     void *word = plain(window, known, rank, disp);
     if (word && (known->size == 8 ? fetch64(word, origin, result, op) : fetch32(word, origin, result, op)))
         return MPI_SUCCESS;
+    if (known && !known->predefined)
+        return lmpi_error(window, MPI_ERR_TYPE);
     int status = lmpi_update(window, &(struct lmpi_update){.origin = {(char *)origin, 1, type},
                                                            .result = {result, 1, type},
                                                            .fetch = true,
@@ -79,7 +81,7 @@ int lmpi_swap(struct lmpi_window *window, const struct lmpi_swap *swap)
     int status = lmpi_check_target(window, rank);
     if (status != MPI_SUCCESS)
         return status;
-    size_t size = known ? lmpi_op_swaps(known) : 0;
+    size_t size = known && known->predefined ? lmpi_op_swaps(known) : 0;
     if (!size)
         return MPI_ERR_TYPE;
     status = lmpi_check_range(window, rank, swap->disp, 1, known, &at);

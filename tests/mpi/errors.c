@@ -40,7 +40,8 @@ static void without_epoch(void)
 static void wrong_arguments(void)
 {
     int64_t word[4] = {0};
-    MPI_Datatype pair, raw;
+    MPI_Datatype pair, raw, one;
+    MPI_Type_dup(MPI_INT64_T, &one); /* not predefined */
     MPI_Type_contiguous(2, MPI_INT64_T, &pair);
     MPI_Type_commit(&pair);
     MPI_Type_contiguous(1, pair, &raw); /* not committed yet */
@@ -57,6 +58,10 @@ static void wrong_arguments(void)
     GIVES(MPI_ERR_TYPE, MPI_Get(word, 1, pair, 0, 0, 1, raw, win));
     OK(MPI_Type_commit(&raw));
     OK(MPI_Put(word, 1, raw, 0, 0, 1, pair, win));
+    GIVES(MPI_ERR_TYPE, MPI_Fetch_and_op(word, word + 1, raw, 0, 0, MPI_SUM, win));
+    GIVES(MPI_ERR_TYPE, MPI_Fetch_and_op(word, word + 1, one, 0, 0, MPI_SUM, win));
+    GIVES(MPI_ERR_TYPE, MPI_Compare_and_swap(word, word, word + 1, one, 0, 0, win));
+    GIVES(MPI_ERR_TYPE, MPI_Compare_and_swap(word, word, word + 1, MPI_DOUBLE, 0, 0, win));
     GIVES(MPI_ERR_DISP, MPI_Put(word, 1, MPI_INT64_T, 0, -1, 1, MPI_INT64_T, win));
     GIVES(MPI_ERR_RMA_RANGE, MPI_Put(word, 1, MPI_INT64_T, 0, 100, 1, MPI_INT64_T, win));
     GIVES(MPI_ERR_RMA_RANGE, MPI_Get(word, 2, MPI_INT64_T, 0, 99, 2, MPI_INT64_T, win));
@@ -67,6 +72,7 @@ static void wrong_arguments(void)
     GIVES(MPI_ERR_RMA_SYNC, MPI_Win_free(&win));
     OK(MPI_Put(word, 1, MPI_INT64_T, 0, 99, 1, MPI_INT64_T, win));
     OK(MPI_Win_unlock_all(win));
+    MPI_Type_free(&one);
     MPI_Type_free(&raw);
     MPI_Type_free(&pair);
 }
@@ -87,6 +93,9 @@ static void wrong_order(void)
     MPI_Group_free(&group);
     OK(MPI_Win_lock(MPI_LOCK_EXCLUSIVE, me, 0, win));
     GIVES(MPI_ERR_RMA_SYNC, MPI_Win_lock(MPI_LOCK_EXCLUSIVE, me, 0, win));
+    MPI_Comm_group(MPI_COMM_WORLD, &group);
+    GIVES(MPI_ERR_RMA_SYNC, MPI_Win_start(group, 0, win));
+    MPI_Group_free(&group);
     OK(MPI_Win_unlock(me, win));
     GIVES(MPI_ERR_RMA_SYNC, MPI_Win_unlock(me, win));
 }
