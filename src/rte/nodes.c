@@ -73,8 +73,7 @@ static struct entry *describe_node(size_t *bytes)
         log_line("no memory to describe a node of %u PEs", node->size);
         return 0;
     }
-    *entry =
-        (struct entry){.count = node->size, .machine = machine_id(), .nonce = {node->nonce[0], node->nonce[1]}};
+    *entry = (struct entry){.count = node->size, .machine = machine_id(), .nonce = {node->nonce[0], node->nonce[1]}};
     entry->runs = rte_shape_of(node, (struct rte_run *)(entry + 1));
     *bytes = sizeof *entry + entry->runs * sizeof(struct rte_run);
     return entry;
@@ -121,8 +120,8 @@ static int gather(struct rte_shapes *job)
         bool added = rte_shapes_add(job, (const struct rte_run *)(entry + 1), entry->runs, entry->machine);
         free(entry);
         if (!added) {
-            log_line("PE %d tells of its node what does not fit the other nodes, or the job has more than %d nodes", lead,
-                     NODE_MAX_NODES);
+            log_line("PE %d tells of its node what does not fit the other nodes, or the job has more than %d nodes",
+                     lead, NODE_MAX_NODES);
             return -1;
         }
     }

@@ -32,7 +32,7 @@
 #define LINE_BYTES 4096
 #define LOOK_UP_MILLISECONDS 500
 #define VALUE_MOST (64u << 20) /* bytes of a value; a longer one is nonsense */
-#define PIECE_BYTES 480 /* of a value in one put: 640 characters, below every server's limit */
+#define PIECE_BYTES 480        /* of a value in one put: 640 characters, below every server's limit */
 
 static struct {
     int fd, pe;
@@ -290,7 +290,8 @@ static void finish(void)
 {
     if (!connection_is_ours())
         return;
-    pmi.broken = true; /* the MPI has said goodbye for this process already, and the launcher may have hung up: no alarm */
+    pmi.broken =
+        true; /* the MPI has said goodbye for this process already, and the launcher may have hung up: no alarm */
     ask("finalize_ack", "cmd=finalize\n");
     close(pmi.fd);
     pmi.fd = -1;

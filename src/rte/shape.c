@@ -149,7 +149,8 @@ static uint32_t shift_between(const struct rte_shapes *job, const struct known *
     if (one->runs != other->runs || one->here != other->here)
         return 0;
     for (uint32_t i = 0; i < one->runs; i++)
-        if (a[i].stride != b[i].stride || a[i].count != b[i].count || a[i].first - b[i].first != a[0].first - b[0].first)
+        if (a[i].stride != b[i].stride || a[i].count != b[i].count ||
+            a[i].first - b[i].first != a[0].first - b[0].first)
             return 0;
     return a[0].first - b[0].first;
 }
@@ -228,7 +229,8 @@ struct tables {
 };
 
 /* Writes the places of a run of the node; `index` counts its PEs. */
-static bool write_run(const struct tables *tables, const struct rte_run *run, uint64_t shift, bool mine, uint32_t *index)
+static bool write_run(const struct tables *tables, const struct rte_run *run, uint64_t shift, bool mine,
+                      uint32_t *index)
 {
     uint64_t pe = run->first + shift;
     for (uint32_t i = 0; i < run->count; i++, pe += run->stride, ++*index) {

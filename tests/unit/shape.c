@@ -168,7 +168,8 @@ static void nonsense(uint64_t seed)
         memset(table, 0, sizeof table);
         if (rte_shapes_write(all, bytes, mine, leads, &nodes, table, &here))
             for (int pe = 0; pe < job.npes; pe++)
-                CHECK(table[pe] && (!(table[pe] & NODE_NEAR) || mine->pe[table[pe] & ~NODE_NEAR].number == (uint32_t)pe));
+                CHECK(table[pe] &&
+                      (!(table[pe] & NODE_NEAR) || mine->pe[table[pe] & ~NODE_NEAR].number == (uint32_t)pe));
         all->words[word] = was;
     }
     free(mine);

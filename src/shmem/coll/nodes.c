@@ -107,8 +107,8 @@ static void alltoall(struct uccs_team *group, char *dest, const char *source, si
             memcpy(mine + rank * piece, source + rank * bytes + at, piece);
         uccs_swap_run(&swap);
         for (size_t rank = 0; rank < size; rank++)
-            memcpy(dest + rank * bytes + at,
-                   box_of(&swap, (int)rank, size * piece) + (size_t)group->rank * piece, piece);
+            memcpy(dest + rank * bytes + at, box_of(&swap, (int)rank, size * piece) + (size_t)group->rank * piece,
+                   piece);
     }
 }
 

@@ -38,8 +38,8 @@ static bool try_push(const struct uccs_sending *s)
 {
     uint64_t ticket;
     if (lat_unlikely(s->index >= uccs_core.pes))
-        return uccs_far_am_try(s->stream ? uccs_stream_lanes(s->stream) : 0, uccs_pe_at(s->index),
-                               s->context, s->which, &s->head, s->payload, s->block);
+        return uccs_far_am_try(s->stream ? uccs_stream_lanes(s->stream) : 0, uccs_pe_at(s->index), s->context, s->which,
+                               &s->head, s->payload, s->block);
     uccs_own_open(s->index, s->context);
     struct uccs_message *cell = ring_reserve(uccs_own_ring(s->index, s->context, s->which), &ticket);
     if (!cell)

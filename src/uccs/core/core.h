@@ -25,15 +25,15 @@ struct uccs_core {
     uintptr_t image_stride;
     uint32_t spin; /* a waiter yields after this many looks */
     uint32_t oversubscribed;
-    int me;         /* my PE number */
-    int npes;       /* PEs in the job */
-    uint32_t pes;   /* PEs of the node, reachable by load and store; 0 when closed */
-    uint32_t index; /* mine among them */
+    int me;                 /* my PE number */
+    int npes;               /* PEs in the job */
+    uint32_t pes;           /* PEs of the node, reachable by load and store; 0 when closed */
+    uint32_t index;         /* mine among them */
     const uint32_t *places; /* of a scattered node: the place of each PE (node.h), by number; else null */
     const int *numbers;     /* of a scattered node: the PE of each index */
-    char *groups;   /* group area of the node's memory */
-    char *counters; /* counter area */
-    char *own;      /* area of struct uccs_own, one per PE (own.h) */
+    char *groups;           /* group area of the node's memory */
+    char *counters;         /* counter area */
+    char *own;              /* area of struct uccs_own, one per PE (own.h) */
 };
 
 extern struct uccs_core uccs_core;

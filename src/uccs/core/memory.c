@@ -28,8 +28,8 @@ static struct {
     size_t image_bytes;
     const char *why_private;
     struct uccs_where where; /* my node, which may be a pretended one */
-    size_t dumped;         /* core dumps hold this many bytes of my heap */
-    struct uccs_core core; /* a later life uses it again */
+    size_t dumped;           /* core dumps hold this many bytes of my heap */
+    struct uccs_core core;   /* a later life uses it again */
 } map;
 
 static struct image image;
@@ -281,8 +281,7 @@ static void publish_core(size_t heap_bytes)
         .index = where->index,
         .places = where->places,
         .numbers = where->numbers,
-        .groups =
-            area_of_node(node_groups_at(node->size), (size_t)NODE_GROUP_SLOTS * NODE_GROUP_LINES * CACHE_LINE),
+        .groups = area_of_node(node_groups_at(node->size), (size_t)NODE_GROUP_SLOTS * NODE_GROUP_LINES * CACHE_LINE),
         .counters = area_of_node(node_counters_at(node->size), (size_t)NODE_COUNTERS * CACHE_LINE),
         .own = area_of_node(node_own_at(node->size), NODE_OWN_BYTES),
     };

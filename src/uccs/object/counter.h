@@ -37,8 +37,7 @@ static lat_hot bool uccs_counter_of_job(uccs_counter counter)
 /* Returns true when the counter is in use at this PE. */
 static inline bool uccs_counter_live(uccs_counter counter)
 {
-    return lat_likely(uccs_counter_of_job(counter)) ||
-           uccs_counter_open_at(counter, uccs_core.index);
+    return lat_likely(uccs_counter_of_job(counter)) || uccs_counter_open_at(counter, uccs_core.index);
 }
 
 /* Returns false when an operation may not carry the counter to the PE, because it is an old handle. A PE of another

@@ -145,8 +145,7 @@ static int post(struct uccs_stream *stream, const struct uccs_region *memory, co
     if (what->kind == CHANGE && source)
         memcpy(call + 1, source, uccs_change_operand(&what->change));
     begin(call, block, later);
-    while (!uccs_am_try(uccs_index(memory->owner), UCCS_INNER_REMOTE, 0, sizeof *call + what->length,
-                        block)) {
+    while (!uccs_am_try(uccs_index(memory->owner), UCCS_INNER_REMOTE, 0, sizeof *call + what->length, block)) {
         if (nowait)
             return give_up(call, block);
         uccs_am_serve(&wait);

@@ -66,9 +66,9 @@ _Static_assert(POST_FIRST_LINE + POST_SMALL_RING + POST_LARGE_RING * POST_LARGE_
 struct uccs_nodes;
 
 struct uccs_team {
-    int slot; /* -1: the team has none */
-    int rank; /* of the calling PE */
-    int size; /* members */
+    int slot;          /* -1: the team has none */
+    int rank;          /* of the calling PE */
+    int size;          /* members */
     int start, stride; /* member r is PE uccs_core.first + start + r * stride; without the first its index, if near and
                           the node is not scattered */
     int *pes;          /* the PEs of members that have no such stride, by rank; else null. On a scattered node alone */
