@@ -23,6 +23,8 @@ import table
 
 HOSTS = runner.ROOT / "tools" / "dev" / "hosts.py"
 NAMES = ["h1", "h2"]
+# How peers and floor reach hosts that are made on this machine; cluster.py leaves that to UCX.
+NETWORK = {"mpi": ["-x", "UCX_TLS=tcp,posix,self", "-x", "UCX_NET_DEVICES=eth0"], "perftest": {"UCX_TLS": "tcp,self"}}
 FLOOR_TIMEOUT = 60
 MOST_BUSY = 0.25                                           # of the processors' time, by others
 PORT = 13400
@@ -65,10 +67,9 @@ class OpenMpi:
         self.title = peer.title + (", yielding" if yields else "")
 
     def command(self, run, program):
-        tls = "posix,self" if run.local else "tcp,posix,self"
-        options = ["--mca", "opal_common_ucx_opal_mem_hooks", "0", "-x", f"UCX_TLS={tls}"]
-        options += ["--oversubscribe", "--bind-to", "core:overload-allowed"] if run.local else \
-            ["--bind-to", "none", "--host", on_hosts(run.pes), "-x", "UCX_NET_DEVICES=eth0"]
+        options = ["--mca", "opal_common_ucx_opal_mem_hooks", "0"]
+        options += ["-x", "UCX_TLS=posix,self", "--oversubscribe", "--bind-to", "core:overload-allowed"] if run.local else \
+            ["--bind-to", "none", "--host", on_hosts(run.pes), *NETWORK["mpi"]]
         options += ["--mca", "mpi_yield_when_idle", int(self.yields)]
         return [self.mpirun, *options, "-n", run.pes, program]
 
@@ -107,21 +108,27 @@ def perftest_values(run, floors, stdout):
     return values
 
 
+def ucx_variables():
+    return {name: value for name, value in os.environ.items() if name.startswith("UCX_")}
+
+
 def perftest(options, run, folder):
     """Starts ucx_perftest on both hosts, or twice here, and returns the values of the run's floors."""
     global PORT
     PORT += 1
     batch = folder / f"perftest-{run.key}"
     batch.write_text(perftest_lines(run.floors, 10 if options.quick else 1), encoding="ascii")
-    tls = "posix,self" if run.local else "tcp,self"
-    words = ["env", f"UCX_TLS={tls}", "UCX_WARN_UNUSED_ENV_VARS=n", "ucx_perftest", "-p", str(PORT), "-b", str(batch)]
+    chosen = {"UCX_TLS": "posix,self"} if run.local else {**ucx_variables(), **NETWORK["perftest"]}
+    words = ["env", *(f"{name}={value}" for name, value in chosen.items()), "UCX_WARN_UNUSED_ENV_VARS=n", "ucx_perftest",
+             "-p", str(PORT), "-b", str(batch)]
     there = "127.0.0.1" if run.local else NAMES[0]
     wrap = (lambda host, command: command) if run.local else (lambda host, command: ["ssh", host, shlex.join(command)])
     core = (lambda number: ["-c", str(number)]) if run.local else lambda number: []
     with subprocess.Popen(wrap(NAMES[0], words + core(0)), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as server:
         try:
             time.sleep(0.5)
-            client = [*words[:4], there, "-f", "-v", *words[4:], *core(1)]
+            at = words.index("ucx_perftest") + 1
+            client = [*words[:at], there, "-f", "-v", *words[at:], *core(1)]
             done = subprocess.run(wrap(NAMES[1], client), capture_output=True, text=True, check=False,
                                   stdin=subprocess.DEVNULL, timeout=FLOOR_TIMEOUT)
             return perftest_values(run, run.floors, done.stdout)
@@ -186,10 +193,11 @@ def measure(options, who, runs, programs, kept):
 # ---------------------------------------------------------------------------------------------------- files
 
 def rounds_file(options):
-    return options.out / "hosts" / "rounds.json"
+    return options.out / ("cluster" if options.cluster else "hosts") / "rounds.json"
 
 
 def save(kept, options):
+    rounds_file(options).parent.mkdir(parents=True, exist_ok=True)
     part = rounds_file(options).with_suffix(".part")
     part.write_text(json.dumps(kept) + "\n", encoding="utf-8")
     part.replace(rounds_file(options))
@@ -228,7 +236,7 @@ def columns(kept):
     return samples
 
 
-def document_of(kept):
+def document_of(kept, rows=suite.ROWS):
     samples, peers = columns(kept), [Peer(name) for name in kept["peers"]]
     measured = {one["run"] for one in kept["rounds"]}
     counts = [sum(one["run"] == run for one in kept["rounds"]) for run in sorted(measured)]
@@ -236,7 +244,7 @@ def document_of(kept):
     return {"when": time.strftime("%Y-%m-%d %H:%M", time.gmtime()), "peers": kept["peers"],
             "machine": {**kept["machine"], "busy": busy[len(busy) // 2] if busy else 0.0},
             "rounds": f"{min(counts)} to {max(counts)}" if counts and min(counts) != max(counts) else str(max(counts or [0])),
-            "lines": [table.compare(row, samples, peers) for row in suite.ROWS if row.key.split("/")[0] in measured]}
+            "lines": [table.compare(row, samples, peers) for row in rows if row.key.split("/")[0] in measured]}
 
 
 # ----------------------------------------------------------------------------------------------------- main

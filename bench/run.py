@@ -3,6 +3,7 @@
 
     bench/run.py [--quick] [--only NAME] [--rounds N] [--peer NAME=PREFIX] [--report] ...
     bench/run.py --hosts [--keep] ...                     over two hosts of this machine: hosts.py
+    bench/run.py --cluster HOSTFILE ...                   on the hosts of a cluster: cluster.py
     bench/run.py --threads ...                            many threads in one process: threads.py
     bench/run.py --mpi ...                                MPI's one-sided functions, with our layer and without: mpi.py
     bench/run.py --mpix ...                               the figures of the paper behind mpix_rma.h: mpix.py
@@ -19,6 +20,7 @@ import sys
 from pathlib import Path
 
 import against
+import cluster
 import hosts
 import limited
 import mpi
@@ -48,6 +50,7 @@ def parse():
     parser.add_argument("--from", dest="sources", type=Path, action="append", metavar="JSON",
                         help="measure nothing, show a file from build/bench; may be repeated for parts of one table")
     parser.add_argument("--hosts", action="store_true", help="over two hosts made on this machine, against peers and ucx_perftest")
+    parser.add_argument("--cluster", type=Path, metavar="HOSTFILE", help="on the first two hosts of this file; writes the page cluster.md")
     parser.add_argument("--threads", action="store_true", help="many threads in one process, against processes and ucx_perftest")
     parser.add_argument("--mpi", action="store_true", help="MPI's one-sided functions, each MPI with Lateral's layer and without it")
     parser.add_argument("--mpix", action="store_true", help="the figures of the paper behind mpix_rma.h, on this node and over two hosts")
@@ -81,6 +84,8 @@ def show_node(options):
 def main():
     limited.end_on_signals()
     options = parse()
+    if options.cluster:
+        return cluster.main(options)
     if options.hosts:
         return hosts.main(options, sys.argv[1:])
     if options.threads:
