@@ -1,4 +1,5 @@
-/* For transports that wrap another one (fault, sim): LATERAL_TRANSPORTS names both, as in fault:ucx. */
+/* For transports that wrap another one (fault, sim): LATERAL_TRANSPORTS names all, the outermost first, as
+ * in fault:ucx or sim:fault:ucx. */
 #ifndef TRANSPORT_AROUND_H
 #define TRANSPORT_AROUND_H
 

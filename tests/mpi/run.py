@@ -28,10 +28,13 @@ def main():
                        LATERAL_MPI_VERBOSE="1")
     if argument.startswith("far"):
         environment.update(LATERAL_NODE_SIZE="1", UCX_TLS="tcp,self")
+    if argument.startswith("far-sim"):
+        environment.update(LATERAL_TRANSPORTS="sim:ucx", LATERAL_SIM="seed=1,hold=50")
     if argument == "check":
         environment.update(LATERAL_CHECK="1")
     bare = argument.startswith("bare-")
-    command = [launcher(name, compiler), "-n", ranks, *([] if bare else ["env", f"LD_PRELOAD={layer}"]), program, argument]
+    words = "far" if argument == "far-sim" else argument
+    command = [launcher(name, compiler), "-n", ranks, *([] if bare else ["env", f"LD_PRELOAD={layer}"]), program, words]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False, timeout=55)
     print(done.stdout, done.stderr, sep="")
     assert done.returncode == 0 and ("PASS\n" in done.stdout or ", verified\n" in done.stdout), f"it ended with {done.returncode}"

@@ -99,11 +99,14 @@ void lat_pull_alltoalls(const char *call, struct uccs_team *group, char *dest, c
 {
     ptrdiff_t tblock = dst * (ptrdiff_t)(nelems * size), fblock = sst * (ptrdiff_t)(nelems * size);
     const char *mine = source + group->rank * fblock;
+    struct step step = {call, group, &(struct uccs_request){.pending = 1}};
     uccs_team_sync(group);
     for (int i = 1; i <= group->size; i++) {
         int rank = (group->rank + i) % group->size;
-        lat_iget(call, LAT_CTX_DEFAULT, dest + rank * tblock, mine, dst, sst, nelems, size, uccs_team_pe(group, rank));
+        lat_iget_carry(call, LAT_CTX_DEFAULT, dest + rank * tblock, mine, dst, sst, nelems, size,
+                       uccs_team_pe(group, rank), &step.under_way);
     }
+    settle(&step);
     uccs_team_sync(group);
 }
 
