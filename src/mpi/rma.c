@@ -105,51 +105,88 @@ int lmpi_move(struct lmpi_window *window, const struct lmpi_move *move)
     return move_runs(target, &run, &here, at, &there);
 }
 
-/* The address of dense data in mapped memory, or null when the general way is due. */
-static inline __attribute__((always_inline)) char *plain(struct lmpi_window *window, int count, MPI_Datatype type,
+/* The address of dense data in mapped memory, or null when the general way is due. Looks at nothing but what this thread
+ * and the window keep, so that its callers save no registers. A negative count or displacement is a place beyond the end. */
+static inline __attribute__((always_inline)) char *plain(const struct lmpi_window *window, int count, MPI_Datatype type,
                                                          int rank, MPI_Aint disp, int target_count,
                                                          MPI_Datatype target_type, size_t *bytes)
 {
-    if (__builtin_expect(type != target_type || count != target_count || count < 0 ||
-                             (unsigned)rank >= (unsigned)window->ranks,
-                         0))
-        return 0;
-    const struct lmpi_type *known = lmpi_type(type);
-    struct lmpi_target *target = &window->target[rank];
-    if (__builtin_expect(!known || !known->dense || known->lb || !(target->open | window->open), 0))
-        return 0;
-    *bytes = (size_t)count * known->size;
+    const struct lmpi_type *known = lmpi_last_type.known;
     size_t at;
-    if (__builtin_expect(disp < 0 || __builtin_mul_overflow((size_t)disp, (size_t)target->unit, &at) ||
-                             at > target->bytes || *bytes > target->bytes - at,
+    if (__builtin_expect(!window || type != target_type || count != target_count || type != lmpi_last_type.type ||
+                             !known || !known->dense || known->lb || (unsigned)rank >= (unsigned)window->ranks,
                          0))
         return 0;
-    if (__builtin_expect(target->near != 0, 1))
-        return target->near + at;
-    bool unused;
-    return target->ranged ? lmpi_view(target, at, *bytes, &unused) : 0;
+    const struct lmpi_target *target = &window->target[rank];
+    *bytes = (size_t)count * known->size;
+    if (__builtin_expect(!(target->open | window->open) ||
+                             __builtin_mul_overflow((size_t)disp, (size_t)target->unit, &at) || at > target->bytes ||
+                             *bytes > target->bytes - at || !target->near,
+                         0))
+        return 0;
+    return target->near + at;
 }
 
-static int move_slow(struct lmpi_window *window, const struct lmpi_move *move) __attribute__((cold, noinline));
-static int move_slow(struct lmpi_window *window, const struct lmpi_move *move)
+static __attribute__((noinline)) int copy_many(void *to, const void *from, size_t bytes)
 {
+    copy(to, from, bytes);
+    return MPI_SUCCESS;
+}
+
+/* The same for dynamic memory that this process has mapped; else the general way. */
+static int move_any(struct lmpi_window *window, const struct lmpi_move *move)
+{
+    const struct lmpi_type *type = lmpi_type(move->origin_type);
+    MPI_Aint at;
+    bool unused;
+    if (move->origin_type == move->target_type && move->origin_count == move->target_count && type && type->dense &&
+        !type->lb && move->origin_count >= 0 && lmpi_check_target(window, move->rank) == MPI_SUCCESS &&
+        window->target[move->rank].ranged &&
+        lmpi_check_range(window, move->rank, move->disp, (size_t)move->target_count, type, &at) == MPI_SUCCESS) {
+        size_t bytes = (size_t)move->origin_count * type->size;
+        char *there = lmpi_view(&window->target[move->rank], (size_t)at, bytes, &unused);
+        if (there) {
+            lmpi_keep_order(window);
+            copy(move->put ? there : move->origin, move->put ? move->origin : there, bytes);
+            return MPI_SUCCESS;
+        }
+    }
     int status = lmpi_move(window, move);
     return status == MPI_SUCCESS ? status : lmpi_error(window, status);
 }
 
+static __attribute__((noinline)) int put_any(const void *origin, int origin_count, MPI_Datatype origin_type, int rank,
+                                             MPI_Aint disp, int target_count, MPI_Datatype target_type, MPI_Win win)
+{
+    struct lmpi_window *window = lmpi_window(win);
+    if (!window)
+        return lmpi_real.Put(origin, origin_count, origin_type, rank, disp, target_count, target_type, win);
+    return move_any(window, &(struct lmpi_move){(char *)origin, origin_count, origin_type, rank, disp, target_count,
+                                                target_type, true, 0, true});
+}
+
+static __attribute__((noinline)) int get_any(void *origin, int origin_count, MPI_Datatype origin_type, int rank,
+                                             MPI_Aint disp, int target_count, MPI_Datatype target_type, MPI_Win win)
+{
+    struct lmpi_window *window = lmpi_window(win);
+    if (!window)
+        return lmpi_real.Get(origin, origin_count, origin_type, rank, disp, target_count, target_type, win);
+    return move_any(window, &(struct lmpi_move){origin, origin_count, origin_type, rank, disp, target_count,
+                                                target_type, false, 0, true});
+}
+
+/* In an ordered window a put comes behind what was issued before. */
 LMPI_EXPORT int MPI_Put(const void *origin, int origin_count, MPI_Datatype origin_type, int rank, MPI_Aint disp,
                         int target_count, MPI_Datatype target_type, MPI_Win win)
 {
-    struct lmpi_window *window = lmpi_window(win);
     size_t bytes;
-    if (__builtin_expect(!window, 0))
-        return lmpi_real.Put(origin, origin_count, origin_type, rank, disp, target_count, target_type, win);
-    char *to = plain(window, origin_count, origin_type, rank, disp, target_count, target_type, &bytes);
+    char *to = plain(lmpi_window_kept(win), origin_count, origin_type, rank, disp, target_count, target_type, &bytes);
     if (__builtin_expect(!to, 0))
-        return move_slow(window, &(struct lmpi_move){(char *)origin, origin_count, origin_type, rank, disp,
-                                                     target_count, target_type, true, 0, true});
-    lmpi_keep_order(window);
-    copy(to, origin, bytes);
+        return put_any(origin, origin_count, origin_type, rank, disp, target_count, target_type, win);
+    __atomic_thread_fence(__ATOMIC_RELEASE);
+    if (__builtin_expect(bytes != 8, 0))
+        return copy_many(to, origin, bytes);
+    memcpy(to, origin, 8);
     return MPI_SUCCESS;
 }
 LMPI_NAME(Put);
@@ -157,16 +194,15 @@ LMPI_NAME(Put);
 LMPI_EXPORT int MPI_Get(void *origin, int origin_count, MPI_Datatype origin_type, int rank, MPI_Aint disp,
                         int target_count, MPI_Datatype target_type, MPI_Win win)
 {
-    struct lmpi_window *window = lmpi_window(win);
     size_t bytes;
-    if (__builtin_expect(!window, 0))
-        return lmpi_real.Get(origin, origin_count, origin_type, rank, disp, target_count, target_type, win);
-    const char *from = plain(window, origin_count, origin_type, rank, disp, target_count, target_type, &bytes);
+    const struct lmpi_window *window = lmpi_window_kept(win);
+    char *from = plain(window, origin_count, origin_type, rank, disp, target_count, target_type, &bytes);
     if (__builtin_expect(!from, 0))
-        return move_slow(window, &(struct lmpi_move){origin, origin_count, origin_type, rank, disp, target_count,
-                                                     target_type, false, 0, true});
+        return get_any(origin, origin_count, origin_type, rank, disp, target_count, target_type, win);
     lmpi_keep_order(window);
-    copy(origin, from, bytes);
+    if (__builtin_expect(bytes != 8, 0))
+        return copy_many(origin, from, bytes);
+    memcpy(origin, from, 8);
     return MPI_SUCCESS;
 }
 LMPI_NAME(Get);

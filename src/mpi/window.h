@@ -132,14 +132,23 @@ static inline unsigned lmpi_window_slot(MPI_Win handle)
     return (unsigned)((uintptr_t)handle >> 4 ^ (uintptr_t)handle) & 3;
 }
 
+static inline bool lmpi_window_is_kept(MPI_Win handle)
+{
+    return __builtin_expect(lmpi_last_windows.age == __atomic_load_n(&lmpi_windows_age, __ATOMIC_ACQUIRE) &&
+                                lmpi_last_windows.slot[lmpi_window_slot(handle)].handle == handle,
+                            1); /* partner: lmpi_window_add, lmpi_window_remove */
+}
+
+/* Null also when this thread has not looked it up. */
+static inline struct lmpi_window *lmpi_window_kept(MPI_Win handle)
+{
+    return lmpi_window_is_kept(handle) ? lmpi_last_windows.slot[lmpi_window_slot(handle)].window : 0;
+}
+
 static inline struct lmpi_window *lmpi_window(MPI_Win handle)
 {
-    unsigned slot = lmpi_window_slot(handle);
-    if (__builtin_expect(lmpi_last_windows.age == __atomic_load_n(&lmpi_windows_age, __ATOMIC_ACQUIRE) &&
-                             lmpi_last_windows.slot[slot].handle == handle,
-                         1)) /* partner: lmpi_window_add, lmpi_window_remove */
-        return lmpi_last_windows.slot[slot].window;
-    return lmpi_window_slow(handle);
+    return lmpi_window_is_kept(handle) ? lmpi_last_windows.slot[lmpi_window_slot(handle)].window
+                                       : lmpi_window_slow(handle);
 }
 
 void lmpi_window_add(struct lmpi_window *window);
