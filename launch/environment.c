@@ -75,6 +75,11 @@ bool environment_choose_layer(const struct options *options, struct layer *layer
 {
     size_t used = 0;
     *layer = (struct layer){0};
+    if (options->race) {
+        layer->library = layer_library("--check=race", "race");
+        layer->settings[used++] = say_if_null(strdup("LATERAL_CHECK_RACE=1"));
+        return layer->library != NULL;
+    }
     if (options->check) {
         layer->library = layer_library("--check", "check");
         layer->settings[used++] = say_if_null(strdup("LATERAL_CHECK=1"));

@@ -43,6 +43,8 @@ enum option_id {
     NOTHING
 };
 
+#define VALUE_BEHIND_SIGN (-1) /* a value may follow "=" */
+
 /* Every name works with one dash or two; its value is the next word or follows "=". */
 static const struct option_row {
     const char *name;
@@ -71,7 +73,7 @@ static const struct option_row {
     {"status", STATUS, 1},
     {"wdir", WDIR, 1},
     {"wd", WDIR, 1},
-    {"check", CHECK, 0},
+    {"check", CHECK, VALUE_BEHIND_SIGN},
     {"stats", STATS, 0},
     {"trace", TRACE, 1},
     {"quiet", QUIET, 0},
@@ -220,6 +222,13 @@ static _Noreturn void print_and_exit(const char *text)
     exit(good ? 0 : STATUS_FAILED);
 }
 
+static void read_check(struct options *options, const char *option, const char *what)
+{
+    if (what && strcmp(what, "race") != 0)
+        say_usage("%s=%s: expected race, or no value", option, what);
+    *(what ? &options->race : &options->check) = true;
+}
+
 static void read_hosts(struct options *options, bool file, const char *option, const char *text)
 {
     if (options->hosts)
@@ -251,7 +260,7 @@ static void apply(struct options *options, struct app *app, enum option_id id, c
     case DEADLOCK: options->deadlock = read_seconds(option, value); break;
     case STATUS: exit(status_print(read_pid(option, value)));
     case WDIR: app->wdir = value; break;
-    case CHECK: options->check = true; break;
+    case CHECK: read_check(options, option, value); break;
     case STATS: options->stats = true; break;
     case TRACE: options->trace = read_name(option, value); break;
     case QUIET: options->quiet = true; break;
@@ -267,6 +276,8 @@ static void apply(struct options *options, struct app *app, enum option_id id, c
  * first. */
 static const char *read_value(struct reader *in, const struct option_row *row, const char *option, const char *given)
 {
+    if (row->values == VALUE_BEHIND_SIGN)
+        return given;
     if (given && row->values != 1)
         say_usage(row->values ? "%s takes two words" : "%s takes no value", option);
     if (given || !row->values)

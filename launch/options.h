@@ -36,6 +36,7 @@ struct options {
     int64_t input;        /* the PE that reads standard input, or one of OPTIONS_INPUT_* */
     bool stacks;          /* print the stacks of all PEs where the places are printed */
     bool check;
+    bool race;         /* --check=race: the layer that looks for races, in place of the one of --check */
     bool stats;        /* print what the PEs did */
     const char *trace; /* a file for the timeline; NULL: none */
     bool quiet;

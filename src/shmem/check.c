@@ -38,6 +38,14 @@ void lat_check_warn(const char *call, const char *format, ...)
     log_line("%s: warning: %s", call, text);
 }
 
+void lat_check_tell(const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    log_vline(format, arguments);
+    va_end(arguments);
+}
+
 bool lat_check_finalized(void)
 {
     return lat_state == LAT_AFTER;
@@ -85,6 +93,16 @@ const char *lat_check_counter(const void *handle)
     uint64_t generation = counter >> UCCS_COUNTER_SLOT_BITS;
     bool was = generation % 2 == 1 && generation < uccs_counter_generation[uccs_counter_slot(counter)];
     return was ? "is a counter that was freed" : "is not a counter";
+}
+
+void lat_check_map(struct lat_check_map *map)
+{
+    *map = (struct lat_check_map){
+        .heap = {uccs_core.heap_start, uccs_core.heap_peers, uccs_core.heap_stride, uccs_core.heap_bytes},
+        .image = {uccs_core.image_start, uccs_core.image_peers, uccs_core.image_stride, uccs_core.image_bytes},
+        .first = (int)uccs_core.first,
+        .size = (int)uccs_core.size,
+    };
 }
 
 static void check_exchange(struct uccs_team *group, const void *mine, size_t bytes, void *all)

@@ -27,6 +27,9 @@ _Noreturn void lat_check_fail(const char *call, const char *argument, const char
 /* Prints "lateral: PE 3: call: warning: text" and goes on. */
 void lat_check_warn(const char *call, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
+/* Prints "lateral: PE 3: text" and goes on. */
+void lat_check_tell(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
 /* Ends the job when the library is not between init and finalize. */
 void lat_check_running(const char *call);
 
@@ -42,6 +45,18 @@ bool lat_check_request_is_object(const void *request);
 /* Returns what is wrong with the handle of a counter; null when nothing is. A counter that a team of other PEs has opened
  * passes. */
 const char *lat_check_counter(const void *counter);
+
+/* Where this process maps the symmetric memory of the node's PEs: that of node index i begins at peers + i * stride; mine
+ * also lies at `mine`. Ranges of 0 bytes are not shared. */
+struct lat_check_range {
+    uintptr_t mine, peers;
+    size_t stride, bytes;
+};
+struct lat_check_map {
+    struct lat_check_range heap, image;
+    int first, size; /* the node's first PE, and how many it has */
+};
+void lat_check_map(struct lat_check_map *map);
 
 /* Every member of the team gives `bytes` bytes, at most 1024, and gets those of member i at all + i * bytes. Works over
  * nodes; one thread of a team at a time. */

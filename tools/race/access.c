@@ -1,0 +1,248 @@
+/* The program's own loads and stores: what a compiler's -fsanitize=thread calls, without the library that usually answers.
+ * `oshcc --race` compiles so and links this layer. Also copies by memcpy, memmove and memset from the program's code.
+ *
+ * Atomic accesses are made here, as the compiler leaves them to its library. Compiled without -fsanitize. */
+#include "race.h"
+
+#include "where.h"
+
+#include <dlfcn.h>
+
+bool race_from_program(const void *from)
+{
+    return where_of(from) != 0;
+}
+
+void race_own(const void *at, size_t bytes, unsigned flags, uint32_t call, const void *from)
+{
+    int pe;
+    size_t offset;
+    if (!race_on || !race_find(at, &pe, &offset))
+        return;
+    struct race_access access = {.way = RACE_MAIN,
+                                 .flags = flags,
+                                 .event = race_now(),
+                                 .call = call,
+                                 .from = (const void *)(uintptr_t)where_of(from)};
+    race_touch(pe, offset, bytes, &access);
+}
+
+#define FROM __builtin_return_address(0)
+#define PLAIN(size)                                           \
+    void __tsan_read##size(void *at);                         \
+    void __tsan_read##size(void *at)                          \
+    {                                                         \
+        race_own(at, size, RACE_LOAD, RACE_OWN_LOAD, FROM);   \
+    }                                                         \
+    void __tsan_write##size(void *at);                        \
+    void __tsan_write##size(void *at)                         \
+    {                                                         \
+        race_own(at, size, RACE_STORE, RACE_OWN_STORE, FROM); \
+    }                                                         \
+    void __tsan_volatile_read##size(void *at);                \
+    void __tsan_volatile_read##size(void *at)                 \
+    {                                                         \
+        race_own(at, size, RACE_LOAD, RACE_OWN_LOAD, FROM);   \
+    }                                                         \
+    void __tsan_volatile_write##size(void *at);               \
+    void __tsan_volatile_write##size(void *at)                \
+    {                                                         \
+        race_own(at, size, RACE_STORE, RACE_OWN_STORE, FROM); \
+    }                                                         \
+    void __tsan_unaligned_read##size(void *at);               \
+    void __tsan_unaligned_read##size(void *at)                \
+    {                                                         \
+        race_own(at, size, RACE_LOAD, RACE_OWN_LOAD, FROM);   \
+    }                                                         \
+    void __tsan_unaligned_write##size(void *at);              \
+    void __tsan_unaligned_write##size(void *at)               \
+    {                                                         \
+        race_own(at, size, RACE_STORE, RACE_OWN_STORE, FROM); \
+    }
+PLAIN(1)
+PLAIN(2)
+PLAIN(4)
+PLAIN(8)
+PLAIN(16)
+
+void __tsan_read_range(void *at, size_t bytes);
+void __tsan_read_range(void *at, size_t bytes)
+{
+    race_own(at, bytes, RACE_LOAD, RACE_OWN_LOAD, FROM);
+}
+void __tsan_write_range(void *at, size_t bytes);
+void __tsan_write_range(void *at, size_t bytes)
+{
+    race_own(at, bytes, RACE_STORE, RACE_OWN_STORE, FROM);
+}
+
+/* Nothing of these is needed: places are return addresses, and C++ objects have no order between PEs. */
+void __tsan_init(void);
+void __tsan_init(void) {}
+void __tsan_func_entry(void *caller);
+void __tsan_func_entry(void *caller)
+{
+    (void)caller;
+}
+void __tsan_func_exit(void);
+void __tsan_func_exit(void) {}
+void __tsan_vptr_update(void **at, void *value);
+void __tsan_vptr_update(void **at, void *value)
+{
+    (void)at;
+    (void)value;
+}
+void __tsan_vptr_read(void **at);
+void __tsan_vptr_read(void **at)
+{
+    (void)at;
+}
+void __tsan_ignore_thread_begin(void);
+void __tsan_ignore_thread_begin(void) {}
+void __tsan_ignore_thread_end(void);
+void __tsan_ignore_thread_end(void) {}
+void __tsan_atomic_thread_fence(int order);
+void __tsan_atomic_thread_fence(int order)
+{
+    (void)order;
+    __atomic_thread_fence(__ATOMIC_SEQ_CST);
+}
+void __tsan_atomic_signal_fence(int order);
+void __tsan_atomic_signal_fence(int order)
+{
+    (void)order;
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+}
+
+/* A store lets others go on, a load learns from it. All are made sequentially consistent. */
+static void own_atomic(const void *at, size_t bytes, unsigned flags, const void *from)
+{
+    int pe;
+    size_t offset;
+    if (!race_on || !race_find(at, &pe, &offset))
+        return;
+    if (flags & RACE_STORE)
+        __atomic_store_n(&race_released(pe, offset)[race_me], race_word(race_step(true), 0, false), __ATOMIC_RELEASE);
+    race_own(at, bytes, flags | RACE_ATOMIC, RACE_OWN_ATOMIC, from);
+}
+
+static void own_atomic_done(const void *at)
+{
+    int pe;
+    size_t offset;
+    if (race_on && race_find(at, &pe, &offset))
+        race_learn(race_released(pe, offset), pe);
+}
+
+#define FETCHING(bits, type, name)                                                     \
+    type __tsan_atomic##bits##_fetch_##name(volatile type *at, type value, int order); \
+    type __tsan_atomic##bits##_fetch_##name(volatile type *at, type value, int order)  \
+    {                                                                                  \
+        (void)order;                                                                   \
+        own_atomic((const void *)at, sizeof *at, RACE_STORE, FROM);                    \
+        type old = __atomic_fetch_##name(at, value, __ATOMIC_SEQ_CST);                 \
+        own_atomic_done((const void *)at);                                             \
+        return old;                                                                    \
+    }
+#define COMPARING(bits, type, name)                                                                             \
+    int __tsan_atomic##bits##_compare_exchange_##name(volatile type *at, type *expected, type value, int order, \
+                                                      int failing);                                             \
+    int __tsan_atomic##bits##_compare_exchange_##name(volatile type *at, type *expected, type value, int order, \
+                                                      int failing)                                              \
+    {                                                                                                           \
+        (void)order;                                                                                            \
+        (void)failing;                                                                                          \
+        own_atomic((const void *)at, sizeof *at, RACE_STORE, FROM);                                             \
+        int done = __atomic_compare_exchange_n(at, expected, value, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);     \
+        own_atomic_done((const void *)at);                                                                      \
+        return done;                                                                                            \
+    }
+#define ATOMIC(bits, type)                                                                                   \
+    type __tsan_atomic##bits##_load(const volatile type *at, int order);                                     \
+    type __tsan_atomic##bits##_load(const volatile type *at, int order)                                      \
+    {                                                                                                        \
+        (void)order;                                                                                         \
+        own_atomic((const void *)at, sizeof *at, RACE_LOAD, FROM);                                           \
+        type value = __atomic_load_n(at, __ATOMIC_SEQ_CST);                                                  \
+        own_atomic_done((const void *)at);                                                                   \
+        return value;                                                                                        \
+    }                                                                                                        \
+    void __tsan_atomic##bits##_store(volatile type *at, type value, int order);                              \
+    void __tsan_atomic##bits##_store(volatile type *at, type value, int order)                               \
+    {                                                                                                        \
+        (void)order;                                                                                         \
+        own_atomic((const void *)at, sizeof *at, RACE_STORE, FROM);                                          \
+        __atomic_store_n(at, value, __ATOMIC_SEQ_CST);                                                       \
+    }                                                                                                        \
+    type __tsan_atomic##bits##_exchange(volatile type *at, type value, int order);                           \
+    type __tsan_atomic##bits##_exchange(volatile type *at, type value, int order)                            \
+    {                                                                                                        \
+        (void)order;                                                                                         \
+        own_atomic((const void *)at, sizeof *at, RACE_STORE, FROM);                                          \
+        type old = __atomic_exchange_n(at, value, __ATOMIC_SEQ_CST);                                         \
+        own_atomic_done((const void *)at);                                                                   \
+        return old;                                                                                          \
+    }                                                                                                        \
+    type __tsan_atomic##bits##_compare_exchange_val(volatile type *at, type expected, type value, int order, \
+                                                    int failing);                                            \
+    type __tsan_atomic##bits##_compare_exchange_val(volatile type *at, type expected, type value, int order, \
+                                                    int failing)                                             \
+    {                                                                                                        \
+        (void)order;                                                                                         \
+        (void)failing;                                                                                       \
+        own_atomic((const void *)at, sizeof *at, RACE_STORE, FROM);                                          \
+        __atomic_compare_exchange_n(at, &expected, value, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);            \
+        own_atomic_done((const void *)at);                                                                   \
+        return expected;                                                                                     \
+    }                                                                                                        \
+    FETCHING(bits, type, add)                                                                                \
+    FETCHING(bits, type, sub)                                                                                \
+    FETCHING(bits, type, and)                                                                                \
+    FETCHING(bits, type, or)                                                                                 \
+    FETCHING(bits, type, xor)                                                                                \
+    FETCHING(bits, type, nand)                                                                               \
+    COMPARING(bits, type, strong)                                                                            \
+    COMPARING(bits, type, weak)
+ATOMIC(8, uint8_t)
+ATOMIC(16, uint16_t)
+ATOMIC(32, uint32_t)
+ATOMIC(64, uint64_t)
+
+/* ---- copies ---- */
+
+static void note_copy(void *to, const void *from, size_t bytes, const void *caller)
+{
+    if (!race_on || !race_from_program(caller))
+        return;
+    if (from)
+        race_own(from, bytes, RACE_LOAD, RACE_OWN_COPY, caller);
+    race_own(to, bytes, RACE_STORE, RACE_OWN_COPY, caller);
+}
+
+static void *real(void *(**function)(), const char *name)
+{
+    if (!*function)
+        *function = (void *(*)())dlsym(RTLD_NEXT, name);
+    return (void *)*function;
+}
+
+void *memcpy(void *restrict to, const void *restrict from, size_t bytes)
+{
+    static void *(*function)();
+    note_copy(to, from, bytes, FROM);
+    return ((void *(*)(void *, const void *, size_t))real(&function, "memcpy"))(to, from, bytes);
+}
+
+void *memmove(void *to, const void *from, size_t bytes)
+{
+    static void *(*function)();
+    note_copy(to, from, bytes, FROM);
+    return ((void *(*)(void *, const void *, size_t))real(&function, "memmove"))(to, from, bytes);
+}
+
+void *memset(void *to, int value, size_t bytes)
+{
+    static void *(*function)();
+    note_copy(to, 0, bytes, FROM);
+    return ((void *(*)(void *, int, size_t))real(&function, "memset"))(to, value, bytes);
+}

@@ -1,0 +1,43 @@
+/* Begin and end of the layer: with the program's first init and last finalize. */
+#include "race.h"
+
+#define SHMEM_NO_DEPRECATED_WARNINGS
+#include <pshmem.h>
+#include <stdlib.h>
+
+static int depth;
+
+static void begin(void)
+{
+    if (depth++ == 0 && getenv("LATERAL_CHECK_RACE"))
+        race_open();
+}
+
+void(shmem_init)(void)
+{
+    pshmem_init();
+    begin();
+}
+
+int(shmem_init_thread)(int requested, int *provided)
+{
+    int status = pshmem_init_thread(requested, provided);
+    if (status == 0)
+        begin();
+    return status;
+}
+
+void(start_pes)(int npes)
+{
+    (void)npes;
+    shmem_init();
+}
+
+void(shmem_finalize)(void)
+{
+    if (depth && --depth == 0 && race_on) {
+        pshmem_barrier_all(); /* no PE looks at the shadow any more */
+        race_close();
+    }
+    pshmem_finalize();
+}
