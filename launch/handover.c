@@ -420,6 +420,8 @@ static void announce(const struct options *options, const struct launcher *launc
 
 _Noreturn void handover(const struct options *options, const struct hosts *hosts)
 {
+    if (options->debug)
+        say_usage("--debug: debuggers attach to PEs of this machine alone; start the job on one host");
     if (options->race)
         say_usage("--check=race: races are looked for among PEs of one node; start the job on one host");
     if (options->deadlock > 0)

@@ -27,6 +27,7 @@ const char options_help[] =
     "  --check=race         find accesses that nothing orders, of programs that oshcc --race compiled\n"
     "  --stats              print at the end what each PE did, where it waited, and how much it sent\n"
     "  --trace FILE         write a timeline that Perfetto and Chrome's tracing page open\n"
+    "  --debug PES          these PEs (1,3 or 0-2 or all) wait for gdb, in panes of tmux where it runs\n"
     "  -q, --quiet          say nothing about PEs that fail; the exit status tells\n"
     "  --version, --help\n"
     "\n"

@@ -1,6 +1,7 @@
 #include "job.h"
 
 #include "crash.h"
+#include "debug.h"
 #include "environment.h"
 #include "input.h"
 #include "loop.h"
@@ -94,6 +95,7 @@ static pid_t start(struct job *job, uint32_t pe)
                         .tether = job->segment.tether,
                         .cpus = job->options->bind_cores ? &cpus : NULL,
                         .signals = job->signals,
+                        .debug = debug_wants(job->options->debug, pe),
                         .files = &job->files};
     environment_name_pe(environment, job->segment.fd, pe, job->segment.tether);
     if (how.cpus)
@@ -194,6 +196,12 @@ static void ended(struct job *job, pid_t pid, int status)
         judge(job, pe, pid, status);
 }
 
+static bool is_debugged(const struct job *job, pid_t pid)
+{
+    uint32_t pe = (uint32_t)pid <= PIDS ? job->pe_of[pid] : 0;
+    return pe && debug_wants(job->options->debug, pe - 1);
+}
+
 void job_reap(struct job *job)
 {
     int status;
@@ -201,6 +209,8 @@ void job_reap(struct job *job)
     while ((pid = waitpid(-1, &status, WNOHANG)) > 0)
         if (!WIFSTOPPED(status))
             ended(job, pid, status);
+        else if (is_debugged(job, pid) && debug_arrived(status))
+            debug_offer(job->pe_of[pid] - 1, pid);
         else
             ptrace(PTRACE_DETACH, pid, NULL, NULL); /* it halted too late for halt_where */
 }

@@ -2,6 +2,7 @@
  *
  * It reads the command line, checks the programs, starts keeper (keeper.h) and guard (guard.h) and waits for them,
  * passing signals on to the guard. It never touches the job itself, so it can be killed at any time. */
+#include "debug.h"
 #include "environment.h"
 #include "guard.h"
 #include "handover.h"
@@ -180,6 +181,7 @@ int main(int argc, char **argv)
     spelling_check_variables(&options);
     bool elsewhere = hosts_elsewhere(&options, &hosts);
     options_check_input(&options);
+    debug_check(options.debug, options.pes);
     if (elsewhere)
         handover(&options, &hosts);
     hosts_free(&hosts);

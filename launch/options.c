@@ -32,6 +32,7 @@ enum option_id {
     CHECK,
     STATS,
     TRACE,
+    DEBUG,
     QUIET,
     HOST,
     HOSTFILE,
@@ -76,6 +77,7 @@ static const struct option_row {
     {"check", CHECK, VALUE_BEHIND_SIGN},
     {"stats", STATS, 0},
     {"trace", TRACE, 1},
+    {"debug", DEBUG, 1},
     {"quiet", QUIET, 0},
     {"q", QUIET, 0},
     {"host", HOST, 1},
@@ -263,6 +265,7 @@ static void apply(struct options *options, struct app *app, enum option_id id, c
     case CHECK: read_check(options, option, value); break;
     case STATS: options->stats = true; break;
     case TRACE: options->trace = read_name(option, value); break;
+    case DEBUG: options->debug = value; break;
     case QUIET: options->quiet = true; break;
     case HOST: read_hosts(options, false, option, value); break;
     case HOSTFILE: read_hosts(options, true, option, value); break;
@@ -401,6 +404,8 @@ void options_keep_arguments(struct options *options)
 {
     if (options->trace)
         options->trace = say_if_null(strdup(options->trace));
+    if (options->debug)
+        options->debug = say_if_null(strdup(options->debug));
     if (options->out_name)
         options->out_name = say_if_null(strdup(options->out_name));
     for (size_t i = 0; i < options->napps; i++) {

@@ -39,6 +39,7 @@ struct options {
     bool race;         /* --check=race: the layer that looks for races, in place of the one of --check */
     bool stats;        /* print what the PEs did */
     const char *trace; /* a file for the timeline; NULL: none */
+    const char *debug; /* PEs that wait for a debugger; NULL: none */
     bool quiet;
     bool oversubscribe; /* more PEs than slots */
     bool root;          /* other launchers may run as root */

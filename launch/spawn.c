@@ -1,5 +1,7 @@
 #include "spawn.h"
 
+#include "debug.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -43,6 +45,8 @@ static void become(const struct spawn *spawn, pid_t parent)
     if (setrlimit(RLIMIT_NOFILE, spawn->files) != 0)
         return;
     sigprocmask(SIG_SETMASK, spawn->signals, NULL);
+    if (spawn->debug)
+        debug_arm();
     execve(spawn->path, spawn->argv, spawn->envp);
     if (errno == ENOEXEC)
         execute_script(spawn);

@@ -6,6 +6,7 @@
 
 #include <signal.h>
 #include <sys/resource.h>
+#include <stdbool.h>
 #include <sys/types.h>
 
 struct spawn {
@@ -18,6 +19,7 @@ struct spawn {
     const struct cpus *cpus;    /* NULL: not bound */
     const sigset_t *signals;    /* the mask that oshrun was started with */
     const struct rlimit *files; /* the limit that oshrun was started with */
+    bool debug;                 /* stops at its first instruction; debug.h */
 };
 
 /* Returns the child's pid, or -1 with errno from the failing step. The child is killed when the caller dies. */
