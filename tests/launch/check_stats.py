@@ -7,7 +7,7 @@ import shutil
 import subprocess
 
 import harness
-from harness import one_line, run, temporary
+from harness import needs, one_line, run, temporary
 
 MOVED = 10 * 400 + 8 + 8 + 8        # puts; an atomic, a g and a put with signal
 OPERATIONS = 10 + 3
@@ -61,8 +61,31 @@ def test_trace():
         assert len({e["tid"] for e in mine}) == 2 and all(e["dur"] >= 0 for e in mine), mine
         barrier = [e for e in mine if e["name"] == "shmem_barrier_all"]
         assert len(barrier) == 1 and (barrier[0]["dur"] > 200000 or pe == 0), barrier
+    arrows = {pe: ([e for e in events if e["ph"] == "s" and e["id"] == f["id"]][0]) for pe in range(4) for f in events
+              if f["ph"] == "f" and f["pid"] == pe}
+    assert {pe: arrow["pid"] for pe, arrow in arrows.items()} == {pe: (pe - 1) % 4 for pe in range(4)}, arrows
+    for pe, arrow in arrows.items():
+        stores = [e for e in calls if e["pid"] == arrow["pid"] and e["ts"] == arrow["ts"]]
+        assert [e["name"] for e in stores] == ["shmem_putmem_signal"] and stores[0]["args"]["pe"] == pe, stores
     ends = [e["ts"] + e["dur"] for e in calls if e["name"] == "shmem_barrier_all"]
     assert max(ends) - min(ends) < 200000, "the PEs leave the barrier together: one clock"
+
+
+def test_clocks():
+    """Nodes whose clocks differ by hours have one clock in the timeline."""
+    unshare = [needs("unshare"), "--time", "--monotonic", "10000", "--fork"]
+    if subprocess.run([*unshare, "true"], capture_output=True, check=False).returncode:
+        raise harness.Skip("this user may not set a clock")
+    if not (harness.BUILD / "lib/liblateral-ucx.so").exists():
+        raise harness.Skip("no transport between nodes is built")
+    with temporary() as folder:
+        chosen = f'if [ $LATERAL_PE = 1 ]; then exec {" ".join(unshare)} "$0"; else exec "$0"; fi'
+        result = run("-n", 2, "--trace", f"{folder}/t.json", "sh", "-c", chosen, harness.BUILD / "tests" / "test_job_counted",
+                     env={"LATERAL_NODE_SIZE": "1", "UCX_TLS": "tcp,self"})
+        assert result.status == 0, result
+        events = json.loads(pathlib.Path(folder, "t.json").read_text(encoding="utf-8"))["traceEvents"]
+    ends = [e["ts"] + e["dur"] for e in events if e["name"] == "shmem_barrier_all"]
+    assert len(ends) == 2 and abs(ends[0] - ends[1]) < 500000, "the PEs leave the barrier together"
 
 
 def in_browser(page):

@@ -23,7 +23,7 @@ int stats_world(shmem_ctx_t ctx, int pe)
     return pshmem_ctx_get_team(ctx, &team) ? -1 : pshmem_team_translate_pe(team, pe, SHMEM_TEAM_WORLD);
 }
 
-void stats_moved(const char *call, int pe, size_t bytes, uint64_t begin)
+void stats_moved(const char *call, int pe, size_t bytes, uint64_t begin, const void *stored, size_t room)
 {
     if (!cells || pe < 0 || pe >= npes)
         return;
@@ -31,7 +31,7 @@ void stats_moved(const char *call, int pe, size_t bytes, uint64_t begin)
     add(&cells[pe].bytes, bytes);
     add(&total.operations, 1);
     add(&total.bytes, bytes);
-    trace_add(call, begin, stats_now(), pe, bytes);
+    trace_add(call, begin, stats_now(), pe, bytes, stored, room);
 }
 
 /* Returns the entry of a call at a place; null when there are too many. Threads may look for one at the same time. */
@@ -51,7 +51,7 @@ static struct stats_place *find_place(const char *call, uint64_t at, bool progra
     return NULL;
 }
 
-void stats_waited(const char *call, const void *from, uint64_t begin)
+void stats_waited(const char *call, const void *from, uint64_t begin, const void *awaited)
 {
     uint64_t end = stats_now(), place = where_of(from);
     if (!cells)
@@ -62,7 +62,7 @@ void stats_waited(const char *call, const void *from, uint64_t begin)
         add(&entry->waits, 1);
         add(&entry->nanoseconds, end - begin);
     }
-    trace_add(call, begin, end, -1, 0);
+    trace_add(call, begin, end, -1, 0, awaited, 0);
 }
 
 static void begin(void)

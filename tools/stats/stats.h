@@ -8,6 +8,7 @@
 #include <shmem.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <time.h>
 
 static inline uint64_t stats_now(void)
@@ -18,8 +19,8 @@ static inline uint64_t stats_now(void)
 }
 
 /* For the wrappers. `call` is a static text; a pe that the job does not have is left to the library's own error line. */
-void stats_moved(const char *call, int pe, size_t bytes, uint64_t begin);
-void stats_waited(const char *call, const void *from, uint64_t begin);
+void stats_moved(const char *call, int pe, size_t bytes, uint64_t begin, const void *stored, size_t room);
+void stats_waited(const char *call, const void *from, uint64_t begin, const void *awaited);
 int stats_world(shmem_ctx_t ctx, int pe);
 
 #define STATS_PLACES 64
@@ -49,8 +50,18 @@ void stats_print(const char *all, size_t stride, int pes);
 
 /* The timeline. Does nothing unless LATERAL_TRACE names a file. */
 void trace_open(int me);
-void trace_add(const char *call, uint64_t begin, uint64_t end, int pe, size_t bytes); /* pe -1: a wait */
+/* A call that moves bytes and stores to `room` bytes of symmetric memory at the PE, or (pe -1) a wait for what is stored at
+ * `object`, which may be null. */
+void trace_add(const char *call, uint64_t begin, uint64_t end, int pe, size_t bytes, const void *object, size_t room);
 /* All PEs call this together; each adds its part to the file in turn. */
 void trace_write(int me, int pes);
+
+/* flows.c: writes an arrow for each wait that a store of the file has ended. */
+void flows_write(FILE *file, const char *name);
+
+/* clocks.c: the clocks of hosts. All PEs call clocks_look together, at begin and end; clocks_of_first turns a time of this PE
+ * into one of PE 0's clock. */
+void clocks_look(int which);
+double clocks_of_first(uint64_t time);
 
 #endif

@@ -2,6 +2,8 @@
  * each call, a process for each PE, a thread for each of its threads. */
 #include "stats.h"
 
+#include "shmem/check.h"
+
 #include <fcntl.h>
 #include <inttypes.h>
 #include <pshmem.h>
@@ -15,9 +17,12 @@
 struct event {
     const char *call;
     uint64_t begin, end, bytes;
+    uint64_t object; /* 1 + its place in symmetric memory; 0: none */
+    uint32_t room;
     int32_t pe, thread;
 };
 
+static struct lat_check_map map;
 static struct event *events; /* null: no trace is wanted */
 static uint64_t used;
 
@@ -29,9 +34,22 @@ void trace_open(int me)
     events = malloc(EVENTS * sizeof *events);
     if (!events)
         fprintf(stderr, "lateral: PE %d: no memory for the timeline\n", me);
+    lat_check_map(&map);
+    clocks_look(0);
 }
 
-void trace_add(const char *call, uint64_t begin, uint64_t end, int pe, size_t bytes)
+/* The globals count behind the heap. */
+static uint64_t place_of(const void *object)
+{
+    uintptr_t at = (uintptr_t)object;
+    if (at - map.heap.mine < map.heap.bytes)
+        return at - map.heap.mine + 1;
+    if (at - map.image.mine < map.image.bytes)
+        return at - map.image.mine + map.heap.bytes + 1;
+    return 0;
+}
+
+void trace_add(const char *call, uint64_t begin, uint64_t end, int pe, size_t bytes, const void *object, size_t room)
 {
     static _Thread_local int32_t thread;
     if (!events)
@@ -40,17 +58,26 @@ void trace_add(const char *call, uint64_t begin, uint64_t end, int pe, size_t by
         thread = (int32_t)syscall(SYS_gettid);
     uint64_t number = __atomic_fetch_add(&used, 1, __ATOMIC_RELAXED);
     if (number < EVENTS)
-        events[number] = (struct event){call, begin, end, bytes, pe, thread};
+        events[number] = (struct event){call,
+                                        begin,
+                                        end,
+                                        bytes,
+                                        object ? place_of(object) : 0,
+                                        room < UINT32_MAX ? (uint32_t)room : UINT32_MAX,
+                                        pe,
+                                        thread};
 }
 
 static void write_event(FILE *file, int me, const struct event *event)
 {
     fprintf(file, ",\n{\"ph\":\"X\",\"pid\":%d,\"tid\":%d,\"ts\":%.3f,\"dur\":%.3f,\"name\":\"%s\"", me, event->thread,
-            (double)event->begin * 1e-3, (double)(event->end - event->begin) * 1e-3, event->call);
+            clocks_of_first(event->begin) * 1e-3, (double)(event->end - event->begin) * 1e-3, event->call);
     if (event->pe >= 0)
-        fprintf(file, ",\"cat\":\"move\",\"args\":{\"pe\":%d,\"bytes\":%" PRIu64 "}}", event->pe, event->bytes);
+        fprintf(file,
+                ",\"cat\":\"move\",\"args\":{\"pe\":%d,\"bytes\":%" PRIu64 ",\"to\":%" PRIu64 ",\"room\":%" PRIu32 "}}",
+                event->pe, event->bytes, event->object, event->room);
     else
-        fprintf(file, ",\"cat\":\"wait\"}");
+        fprintf(file, ",\"cat\":\"wait\",\"args\":{\"at\":%" PRIu64 "}}", event->object);
 }
 
 static void write_part(const char *name, int me, int pes)
@@ -67,8 +94,11 @@ static void write_part(const char *name, int me, int pes)
             me ? ",\n" : "", me, me);
     for (uint64_t i = 0; i < count; i++)
         write_event(file, me, &events[i]);
-    if (me == pes - 1)
+    if (me == pes - 1) {
+        fflush(file);
+        flows_write(file, name);
         fprintf(file, "\n]}\n");
+    }
     if (fclose(file) != 0)
         perror(name);
     if (used > EVENTS)
@@ -79,6 +109,7 @@ void trace_write(int me, int pes)
 {
     if (!events)
         return;
+    clocks_look(1);
     for (int pe = 0; pe < pes; pe++) {
         if (pe == me)
             write_part(getenv("LATERAL_TRACE"), me, pes);

@@ -34,6 +34,19 @@ def size_of(function, params):
     return f"nelems * {element_bytes}" if "nelems" in params else element_bytes
 
 
+def stored(function, params):
+    """Where the call stores at the other PE, and how many bytes there may be waited for: address, bytes."""
+    if "sig_addr" in params:
+        return "sig_addr, sizeof *sig_addr"
+    if "dest" in params and "get" not in function["name"] and "dst" not in params:
+        return f"dest, {size_of(function, params)}"
+    return "0, 0"
+
+
+def awaited(params):
+    return next((name for name in ("ivar", "ivars", "sig_addr") if name in params), "0")
+
+
 def wrapper(function, before, after):
     params = [p["name"] for p in function["params"]]
     void = function["result"].strip() == "void"
@@ -53,9 +66,9 @@ def main():
         if function["family"] in MOVES and "pe" in params:
             pe = "stats_world(ctx, pe)" if function["context"] else "pe"
             print(wrapper(function, "uint64_t begin = stats_now();",
-                          f'stats_moved("{name}", {pe}, {size_of(function, params)}, begin);'))
+                          f'stats_moved("{name}", {pe}, {size_of(function, params)}, begin, {stored(function, params)});'))
         elif WAITS.match(name) and not re.search(r"_nbe?$|_nbi$|_test", name):
-            print(wrapper(function, "uint64_t begin = stats_now();", f'stats_waited("{name}", __builtin_return_address(0), begin);'))
+            print(wrapper(function, "uint64_t begin = stats_now();", f'stats_waited("{name}", __builtin_return_address(0), begin, {awaited(params)});'))
 
 
 if __name__ == "__main__":
