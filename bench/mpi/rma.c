@@ -19,6 +19,7 @@
 enum { BATCHES = 40, WORDS = 8192, MANY = 1000, THREADS = 32, PAGE = 4096, SMALL = 512 };
 #define BATCH_SECONDS 5e-4
 #define THREADS_SECONDS 2e-2
+#define THREADS_MOST 20000000 /* operations of all threads */
 #define BUSY_SECONDS 3
 #define BUSY_START 0.01 /* the target computes when the operation begins */
 
@@ -195,11 +196,15 @@ static void measure_threads(const char *kind)
         char name[32];
         double value = 0;
         if (rank == 0) {
-            double rough = run_threads(threads, 4L * threads), want = THREADS_SECONDS * 1e6 / rough;
-            long count = want < 4.0 * threads ? 4L * threads : want > 2e6 ? 2000000 : (long)want;
-            for (int i = 0; i < 3; i++) {
+            long count = 4L * threads;
+            value = run_threads(threads, count);
+            while (value * (double)count < THREADS_SECONDS * 1e6 && count < THREADS_MOST) {
+                count *= 4; /* in a short run the threads' start takes most of the time */
+                value = run_threads(threads, count);
+            }
+            for (int i = 0; i < 2; i++) {
                 double seen = run_threads(threads, count);
-                value = i == 0 || seen < value ? seen : value;
+                value = seen < value ? seen : value;
             }
         }
         snprintf(name, sizeof name, "threads.%d", threads);
