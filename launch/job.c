@@ -5,6 +5,7 @@
 #include "environment.h"
 #include "input.h"
 #include "loop.h"
+#include "memory.h"
 #include "message.h"
 #include "output.h"
 #include "report.h"
@@ -12,6 +13,7 @@
 #include "stacks.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ptrace.h>
@@ -53,7 +55,7 @@ static int make_environments(struct job *job)
 
 int job_prepare(struct job *job, const struct options *options, const sigset_t *signals)
 {
-    *job = (struct job){.options = options, .signals = signals};
+    *job = (struct job){.options = options, .signals = signals, .score = memory_score()};
     int status = raise_file_limit(job);
     if (status == 0)
         status = make_environments(job);
@@ -96,7 +98,8 @@ static pid_t start(struct job *job, uint32_t pe)
                         .cpus = job->options->bind_cores ? &cpus : NULL,
                         .signals = job->signals,
                         .debug = debug_wants(job->options->debug, pe),
-                        .files = &job->files};
+                        .files = &job->files,
+                        .score = job->score};
     environment_name_pe(environment, job->segment.fd, pe, job->segment.tether);
     if (how.cpus)
         cores_of_pe(pe, &cpus);
@@ -126,10 +129,20 @@ void job_start_next(struct job *job)
     job->alive++;
 }
 
-static void describe_death(struct job *job, uint32_t pe, pid_t pid, int status)
+/* A PE that ended so may have been killed by the kernel, or a wrapper script tells that its program was. */
+static bool is_killed(int status)
+{
+    return WIFSIGNALED(status) ? WTERMSIG(status) == SIGKILL : WEXITSTATUS(status) == STATUS_SIGNAL + SIGKILL;
+}
+
+static void describe_death(struct job *job, uint32_t pe, pid_t pid, int status, long kilobytes)
 {
     const char *path = app_of(job, pe)->argv[0];
-    if (WIFSIGNALED(status))
+    char held[32], whose[PATH_MAX + 128];
+    if (is_killed(status) && memory_ran_out(whose, sizeof whose)) {
+        memory_write_size((unsigned long long)kilobytes * 1024, held, sizeof held);
+        say("memory ran out: the kernel killed PE %u (pid %d, %s), which held %s; %s", pe, pid, path, held, whose);
+    } else if (WIFSIGNALED(status))
         say("PE %u (pid %d, %s) was killed by signal %d (%s%s)", pe, pid, path, WTERMSIG(status),
             strsignal(WTERMSIG(status)), WCOREDUMP(status) ? ", core dumped" : "");
     else if (WEXITSTATUS(status))
@@ -165,7 +178,8 @@ static bool is_quiet(const struct job *job, int status)
     return job->options->quiet || (own_pipe && WIFSIGNALED(status) && WTERMSIG(status) == SIGPIPE);
 }
 
-static void judge(struct job *job, uint32_t pe, pid_t pid, int status)
+/* kilobytes: the most memory that the PE has held. */
+static void judge(struct job *job, uint32_t pe, pid_t pid, int status, long kilobytes)
 {
     /* Partner: the PE's release stores. The PE is dead, so this state is its last. */
     uint32_t state = atomic_load_acquire(&job->segment.node->pe[pe].state);
@@ -177,14 +191,14 @@ static void judge(struct job *job, uint32_t pe, pid_t pid, int status)
         return;
     }
     if (!is_quiet(job, status))
-        describe_death(job, pe, pid, status);
+        describe_death(job, pe, pid, status, kilobytes);
     if (state == NODE_FINALISED && WIFEXITED(status)) /* no PE waits for it, so the others may go on */
         job->status = job->status ? job->status : shell_status(status);
     else
         job_end(job, good ? STATUS_FAILED : shell_status(status));
 }
 
-static void ended(struct job *job, pid_t pid, int status)
+static void ended(struct job *job, pid_t pid, int status, long kilobytes)
 {
     uint32_t pe = (uint32_t)pid <= PIDS ? job->pe_of[pid] : 0;
     if (!pe-- || job->pids[pe] != pid)
@@ -193,7 +207,7 @@ static void ended(struct job *job, pid_t pid, int status)
     job->pe_of[pid] = 0;
     job->alive--;
     if (!job->ending)
-        judge(job, pe, pid, status);
+        judge(job, pe, pid, status, kilobytes);
 }
 
 static bool is_debugged(const struct job *job, pid_t pid)
@@ -206,9 +220,10 @@ void job_reap(struct job *job)
 {
     int status;
     pid_t pid;
-    while ((pid = waitpid(-1, &status, WNOHANG)) > 0)
+    struct rusage used;
+    while ((pid = wait4(-1, &status, WNOHANG, &used)) > 0)
         if (!WIFSTOPPED(status))
-            ended(job, pid, status);
+            ended(job, pid, status, used.ru_maxrss);
         else if (is_debugged(job, pid) && debug_arrived(status))
             debug_offer(job->pe_of[pid] - 1, pid);
         else

@@ -20,6 +20,7 @@ struct job {
     char ***environments;    /* one per program */
     const sigset_t *signals; /* the mask that PEs start with */
     struct rlimit files;     /* the file limit that they start with */
+    const char *score;       /* their oom_score_adj */
     pid_t *pids;             /* 0: not started or ended */
     uint32_t *pe_of;         /* by pid: PE plus 1; 0: not one of ours */
     uint32_t started, alive;

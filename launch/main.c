@@ -8,6 +8,7 @@
 #include "handover.h"
 #include "hosts.h"
 #include "keeper.h"
+#include "memory.h"
 #include "message.h"
 #include "options.h"
 #include "program.h"
@@ -16,6 +17,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -73,7 +75,11 @@ static int guard_lost(bool childless, int signal)
 {
     if (childless)
         sweep_descendants(2000);
-    say("the job's guard process was killed by signal %d (%s): job ended", signal, strsignal(signal));
+    char whose[PATH_MAX + 128];
+    if (signal == SIGKILL && memory_ran_out(whose, sizeof whose))
+        say("memory ran out: the kernel killed the job's guard process; %s: job ended", whose);
+    else
+        say("the job's guard process was killed by signal %d (%s): job ended", signal, strsignal(signal));
     return STATUS_SIGNAL + signal;
 }
 
@@ -198,6 +204,7 @@ int main(int argc, char **argv)
     bool childless =
         waitid(P_ALL, 0, NULL, WEXITED | WNOHANG | WNOWAIT) != 0; /* false: a script with children exec'ed oshrun */
     prctl(PR_SET_CHILD_SUBREAPER, 1);
+    memory_watch("");
 
     pid_t keeper, guard;
     if (!start(&options, &line, &before, &keeper, &guard))

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/prctl.h>
 #include <unistd.h>
 
@@ -28,6 +29,17 @@ static void execute_script(const struct spawn *spawn)
     execve("/bin/sh", argv, spawn->envp);
 }
 
+/* Lets the kernel take this process before the launcher's when memory runs out. Where it may not be said, nothing is
+ * lost. */
+static void go_first(const char *score)
+{
+    int fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
+    if (fd < 0)
+        return;
+    (void)!write(fd, score, strlen(score));
+    close(fd);
+}
+
 /* Runs in the child, which borrows the parent's memory until exec; so it uses system calls only. Returns only on
  * failure. */
 static void become(const struct spawn *spawn, pid_t parent)
@@ -44,6 +56,7 @@ static void become(const struct spawn *spawn, pid_t parent)
         return;
     if (setrlimit(RLIMIT_NOFILE, spawn->files) != 0)
         return;
+    go_first(spawn->score);
     sigprocmask(SIG_SETMASK, spawn->signals, NULL);
     if (spawn->debug)
         debug_arm();

@@ -20,6 +20,7 @@ struct spawn {
     const sigset_t *signals;    /* the mask that oshrun was started with */
     const struct rlimit *files; /* the limit that oshrun was started with */
     bool debug;                 /* stops at its first instruction; debug.h */
+    const char *score;          /* what goes into oom_score_adj */
 };
 
 /* Returns the child's pid, or -1 with errno from the failing step. The child is killed when the caller dies. */
