@@ -199,6 +199,7 @@ static void finish(void)
 _Noreturn void guard_run(struct options *options, int front, const sigset_t *signals, pid_t oshrun)
 {
     front_pid = oshrun;
+    prctl(PR_SET_PDEATHSIG, SIGCONT); /* when it has been stopped, the keeper's death wakes it */
     prctl(PR_SET_CHILD_SUBREAPER, 1);
     open_sources(front);
     bool good = input_open(options) && output_open(options);

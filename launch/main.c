@@ -139,6 +139,7 @@ static _Noreturn void keep(struct options *options, const struct line *line, con
     options_keep_arguments(options);
     rename_process(line, "lateral-keeper");
     stay_awake();
+    prctl(PR_SET_PDEATHSIG, SIGCONT); /* when it has been stopped, oshrun's death wakes it */
     prctl(PR_SET_CHILD_SUBREAPER, 1);
     pid_t guard = fork();
     if (guard == 0) {

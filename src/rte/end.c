@@ -59,13 +59,13 @@ static void end_late(int unused)
     rte_end_node();
 }
 
-/* Ends the node when the launcher has not done so in time. May run on any thread; one of the library's own may have
+/* Ends the node, or this process while it has none, when the launcher has not done so in time. May run on any thread; one of the library's own may have
  * blocked all signals. */
 static void limit_end(void)
 {
     struct sigaction last = {.sa_handler = end_late};
     sigset_t alarms;
-    if (!rte_backend || !rte.node)
+    if (!rte_backend)
         return; /* our launcher's guard is this process's parent */
     sigemptyset(&alarms);
     sigaddset(&alarms, SIGALRM);

@@ -183,13 +183,16 @@ static int be_guest(int socket)
 
 /* ---- the host's side ---- */
 
+/* Returns 0, or -1 after one line. */
 static int add_guest(struct party *party, int socket, const struct hello *hello)
 {
     if (party->count == party->room) {
         size_t room = party->room ? 2 * party->room : 64;
         struct guest *more = realloc(party->guests, room * sizeof *more);
-        if (!more)
+        if (!more) {
+            log_line("no memory is left to meet PE %d of this node", hello->pe);
             return -1;
+        }
         party->guests = more;
         party->room = room;
     }

@@ -31,6 +31,8 @@ int lat_mem_open(void)
     size_t bytes;
     uccs_memory_heap(&bytes);
     heap = heap_create(bytes);
+    if (!heap)
+        log_line("no memory is left for the books of the symmetric heap");
     lat_guard_open(base(), bytes);
     return heap ? 0 : -1;
 }

@@ -1,6 +1,7 @@
 """Parts of the machine fail while a job runs. The job ends soon, prints which PE is lost, and leaves no PE behind; or it goes
 on when the part comes back. Names with long_ are for ./dev test --soak."""
 import json
+import random
 import re
 import sys
 
@@ -73,6 +74,30 @@ def test_killed_mpirun():
 def test_killed_hydra():
     """The same under Hydra."""
     killed("mpiexec.hydra")
+
+
+def killer(seed, count):
+    """PEs die while messages are under way: who, when, how many and under which launcher come from the seed."""
+    rng, flowing = random.Random(seed), [way for way in WAYS if way not in ("wait", "idle")]
+    for number in range(count):
+        way, launcher = rng.choice(flowing), ("mpirun", "mpiexec.hydra")[number % 2]
+        victims = rng.choice((["0"], ["3"], ["2"], ["1", "2"], ["h1"], ["h2"]))
+        print(f"kill {number} of seed {seed}: {victims} in {way} under {launcher}", flush=True)
+        kills = [f"signal KILL {victim}" for victim in victims]
+        first, second = broken(launcher, way, f"sleep {rng.uniform(0, 0.5):.3f}", *kills, "again")
+        ended(first, None, 15)
+        assert any(line.strip() for line in first["lines"]), first
+        went_through(second)
+
+
+def test_killed_under_way():
+    """SIGKILL to PEs of either host while messages flow: the job ends, somebody says why, nobody is left, and the next job runs."""
+    killer(seed=1, count=2)
+
+
+def test_long_killed_under_way():
+    """The same ten times."""
+    killer(seed=2, count=10)
 
 
 def test_daemon():

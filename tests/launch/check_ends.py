@@ -275,6 +275,18 @@ def test_stopped_keeper():
         all_gone(pids)
 
 
+def test_stopped_launcher():
+    """Keeper and guard are stopped, or the keeper is and the guard is killed: the death of oshrun wakes who is left."""
+    for word in (signal.SIGSTOP, signal.SIGKILL):
+        with started("-n", 3, harness.PE, *FAMILY) as job:
+            guard, pids = family(job, 3)
+            keeper = harness.keeper_of(job)
+            os.kill(keeper, signal.SIGSTOP)
+            os.kill(guard, word)
+            job.kill()
+            all_gone([*pids, keeper, guard])
+
+
 def test_three_killed():
     """kill -9 of oshrun, keeper and guard at once, PEs under wrapper scripts: no PE stays (base/tether.h)."""
     with started("-n", 3, "sh", "-c", '"$@" & wait', "sh", harness.PE, "init", "pid", "sleep:60000") as job:

@@ -6,6 +6,7 @@ import os
 import pathlib
 import random
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -43,9 +44,25 @@ def left_over():
     return names
 
 
+LAUNCHERS = {"oshrun": [], "mpirun": ["mpirun", "--oversubscribe", "--bind-to", "none", "-n", "2"], "hydra": ["mpiexec.hydra", "-n", "2"]}
+ROOT_TOO = {f"OMPI_ALLOW_RUN_AS_ROOT{more}": "1" for more in ("", "_CONFIRM")}
+
+
+def needs_launcher(name):
+    """Exits when this machine does not have it."""
+    if name == "oshrun":
+        return
+    path = shutil.which(LAUNCHERS[name][0])
+    said = subprocess.run([path, "--version"], capture_output=True, text=True, check=False, env=CLEAN | ROOT_TOO).stdout if path else ""
+    if not path or (name == "mpirun" and "Open MPI" not in said):
+        print(f"skipped: no {LAUNCHERS[name][0]}" + (" of Open MPI" if name == "mpirun" else ""))
+        sys.exit(77)
+
+
 class Sweep:
     def __init__(self, options):
-        self.command = [options.oshrun, "-n", "2", options.program]
+        self.launcher = options.launcher
+        self.command = [*(LAUNCHERS[self.launcher] or [options.oshrun, "-n", "2"]), options.program]
         self.preload, self.verbose, self.wrong = options.preload, options.verbose, []
         self.runs = self.failed = 0
         self.hit = tempfile.NamedTemporaryFile(prefix="failing")
@@ -54,10 +71,14 @@ class Sweep:
         """Returns False when no process made so many calls."""
         self.hit.truncate(0)
         how = {"FAIL_CALL": call, "FAIL_WHO": who, "FAIL_AT": str(at), "FAIL_HIT": self.hit.name, "LD_PRELOAD": self.preload}
-        how |= {"FAIL_MORE": "1"} if more else {}
+        how |= ({"FAIL_MORE": "1"} if more else {}) | (env or {})
+        command = self.command
+        if self.launcher != "oshrun":                        # whose own processes are not ours to try
+            words = [f"{name}={value}" for name, value in (how | {"FAIL_OURS": "1"}).items()]
+            command, how = [*command[:-1], "env", *words, command[-1]], ROOT_TOO
         try:
-            done = subprocess.run(self.command, capture_output=True, text=True, errors="replace", timeout=SECONDS, check=False,
-                                  env=CLEAN | how | (env or {}), stdin=subprocess.DEVNULL)
+            done = subprocess.run(command, capture_output=True, text=True, errors="replace", timeout=SECONDS, check=False,
+                                  env=CLEAN | how, stdin=subprocess.DEVNULL)
             status, out, err = done.returncode, done.stdout, done.stderr
         except subprocess.TimeoutExpired as hung:
             status, out, err = "hung", str(hung.stdout), str(hung.stderr)
@@ -82,19 +103,21 @@ class Sweep:
 
 def sample(sweep, rng, count):
     """Some calls of each kind, more where there are more."""
+    whose = WHO if sweep.launcher == "oshrun" else WHO[1:]
     ends = {"malloc": 24, "mmap": 12, "socket": 4, "ftruncate": 4, "memfd": 2, "fork": 3, "thread": 2, "copy": 3}
     for i in range(count):
         call = CALLS[i % len(CALLS)] if i % 3 else "malloc"
-        sweep.run(call, rng.choice(WHO), rng.randint(1, ends[call]), more=rng.random() < 0.2, env=rng.choice(({}, {"LATERAL_PROGRESS": "thread"})))
+        sweep.run(call, rng.choice(whose), rng.randint(1, ends[call]), more=rng.random() < 0.2, env=rng.choice(({}, {"LATERAL_PROGRESS": "thread"})))
 
 
 def everything(sweep):
+    whose = WHO if sweep.launcher == "oshrun" else WHO[1:]
     for call in CALLS:
-        for who in WHO[:3]:
+        for who in whose[:-1]:
             at = 1
             while sweep.run(call, who, at):
                 at += 1
-        for who in WHO:
+        for who in whose:
             at = 1
             while sweep.run(call, who, at, more=True) and at < 40:
                 at += 1
@@ -105,12 +128,14 @@ def main():
     parser.add_argument("--oshrun", required=True)
     parser.add_argument("--program", required=True)
     parser.add_argument("--preload", required=True)
+    parser.add_argument("--launcher", choices=LAUNCHERS, default="oshrun")
     parser.add_argument("--all", action="store_true", help="each N")
     parser.add_argument("--count", type=int, default=40, help="runs of a sample")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--one", nargs=3, metavar=("CALL", "WHO", "N"), help="this run alone")
     parser.add_argument("--verbose", action="store_true")
     options = parser.parse_args()
+    needs_launcher(options.launcher)
     be_parent_of_orphans()
     sweep = Sweep(options)
     if options.one:

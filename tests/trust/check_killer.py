@@ -3,6 +3,7 @@ a wrapper script, on one node and on pretended ones. Whatever is killed, all pro
 started are gone in 3 seconds, and a job whose oshrun lives ends with a status other than 0. Of the launcher's three processes one is
 left when wrapper scripts start the PEs: before these run, nobody else knows what a script has started."""
 import argparse
+import contextlib
 import ctypes
 import os
 import pathlib
@@ -14,6 +15,13 @@ import tempfile
 import time
 
 SOON = 3.0
+
+
+def soon():
+    """A machine with many more runnable processes than processors gives each of ours so much less time."""
+    return SOON * max(1, os.getloadavg()[0] / (4 * os.cpu_count()))
+
+
 CLEAN = {name: value for name, value in os.environ.items() if not name.startswith(("LATERAL_", "SHMEM_", "SLURM_", "UCX_"))}
 WRAPPER = "#!/bin/sh\nsleep 1000 &\n\"$@\"\nexit $?\n"
 
@@ -38,6 +46,13 @@ def name_of(pid):
         return pathlib.Path(f"/proc/{pid}/cmdline").read_text().replace("\0", " ").strip()[:60]
     except OSError:
         return "?"
+
+
+def parent(pid):
+    try:
+        return int(pathlib.Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[1])
+    except OSError:
+        return 0
 
 
 def reap(but):
@@ -73,9 +88,13 @@ class Killer:
         env = {"LATERAL_NODE_SIZE": str(self.rng.choice((1, 2))), "LATERAL_TRANSPORTS": "ucx", "UCX_TLS": "tcp,self"} if nodes else {}
         return words + [self.options.program, "for ever"], env
 
+    def is_sleep(self, pid):
+        """What a wrapper script has started to sleep, or is about to: until it becomes that, it looks like the script."""
+        return name_of(pid).startswith("sleep") or (self.wrapper.name in name_of(pid) and self.wrapper.name in name_of(parent(pid)))
+
     def victims(self, job):
         """Oshrun's pid comes first, then the guard's and the keeper's, then PEs and what they have started."""
-        all_ = [pid for pid in family(job.pid) if not name_of(pid).startswith("sleep")]      # a job may lose those
+        all_ = [pid for pid in family(job.pid) if not self.is_sleep(pid)]                    # a job may lose those
         how = self.rng.randrange(6)
         if how == 0:
             return [job.pid]
@@ -101,7 +120,7 @@ class Killer:
                     os.kill(pid, sign)
                 except ProcessLookupError:
                     pass
-            end = time.monotonic() + SOON
+            end = time.monotonic() + soon()
             left = everyone
             while left and time.monotonic() < end:
                 everyone |= set(family(os.getpid())) - {os.getpid()}
@@ -113,7 +132,8 @@ class Killer:
             fault = [f"left {[f'{pid} {name_of(pid)}' for pid in left]}"] if left else []
             fault += ["status 0"] if status == 0 else []
             for pid in left:
-                os.kill(pid, signal.SIGKILL)
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(pid, signal.SIGKILL)
             if fault:
                 said = b"" if left else job.stderr.read()
                 self.wrong.append(number)

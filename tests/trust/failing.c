@@ -1,6 +1,7 @@
 /* A library to preload that makes one call fail: FAIL_CALL (malloc, mmap, ftruncate, socket, memfd, fork, thread, copy) of
  * each process that FAIL_WHO names (launcher, pe0, pe1, all), its number FAIL_AT, or with FAIL_MORE each from that
- * number on. A process in which it failed appends its name to the file FAIL_HIT. */
+ * number on. A process in which it failed appends its name to the file FAIL_HIT. With FAIL_OURS, only calls that Lateral or
+ * the program makes count: other launchers bring libraries of their own into the process, which nobody here can mend. */
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -19,18 +20,26 @@ extern void *__libc_malloc(size_t bytes), *__libc_calloc(size_t count, size_t by
 extern char *program_invocation_short_name;
 
 static long number, at;
-static int more, how = -1; /* -1: not known yet; 0: nothing fails here; else the call */
+static int more, ours, how = -1; /* -1: not known yet; 0: nothing fails here; else the call */
 enum call { NONE, MALLOC, MMAP, FTRUNCATE, SOCKET, MEMFD, FORK, THREAD, COPY };
+
+/* The number of this PE, as the launcher has put it into the environment; -1: it is none. */
+static int number_of_pe(void)
+{
+    const char *job = getenv("LATERAL_JOB"), *colon = job ? strchr(job, ':') : NULL;
+    const char *rank = getenv("PMIX_RANK");
+    rank = rank ? rank : getenv("PMI_RANK");
+    return colon ? atoi(colon + 1) : rank ? atoi(rank) : -1;
+}
 
 static int is_wanted(const char *who)
 {
-    const char *job = getenv("LATERAL_JOB"), *colon = job ? strchr(job, ':') : NULL;
     const int launcher = strcmp(program_invocation_short_name, "oshrun") == 0;
     if (strcmp(who, "all") == 0)
         return 1;
     if (strcmp(who, "launcher") == 0)
         return launcher;
-    return !launcher && colon && atoi(colon + 1) == who[2] - '0';
+    return !launcher && number_of_pe() == who[2] - '0';
 }
 
 static void learn(void)
@@ -42,6 +51,7 @@ static void learn(void)
         return;
     at = atol(when);
     more = getenv("FAIL_MORE") != NULL;
+    ours = getenv("FAIL_OURS") != NULL;
     for (int i = 1; i <= COPY; i++)
         if (strcmp(call, names[i]) == 0)
             how = i;
@@ -58,11 +68,18 @@ static void note(void)
     syscall(SYS_close, fd);
 }
 
-static int fails(enum call call, int error)
+static int is_ours(const void *caller)
+{
+    Dl_info info;
+    return dladdr(caller, &info) && info.dli_fname &&
+           (strstr(info.dli_fname, "liblateral") || strstr(info.dli_fname, program_invocation_short_name));
+}
+
+static int fails_at(enum call call, int error, const void *caller)
 {
     if (how < 0)
         learn();
-    if (how != (int)call)
+    if (how != (int)call || (ours && !is_ours(caller)))
         return 0;
     const long mine = __atomic_add_fetch(&number, 1, __ATOMIC_RELAXED);
     if (mine != at && !(more && mine > at))
@@ -72,6 +89,8 @@ static int fails(enum call call, int error)
     errno = error;
     return 1;
 }
+
+#define fails(call, error) fails_at(call, error, __builtin_return_address(0))
 
 void *malloc(size_t bytes)
 {
