@@ -74,7 +74,9 @@ def command_line(options, keys):
     program = emulator + [options.program] + shlex.split(keys.get("args", ""))
     if not options.pes:
         return program
-    return emulator + [options.oshrun, "-n", options.pes] + shlex.split(keys.get("oshrun", "")) + program
+    limit = os.environ.pop("TEST_LIMIT", options.limit)
+    stop = ["--timeout", limit] if limit and limit != "0" else []
+    return emulator + [options.oshrun, "-n", options.pes] + stop + shlex.split(keys.get("oshrun", "")) + program
 
 
 def quiet_layout():
@@ -126,6 +128,7 @@ def main():
     parser.add_argument("--case", default="")
     parser.add_argument("--pes", default="")
     parser.add_argument("--oshrun", default="oshrun")
+    parser.add_argument("--limit", default="", help="seconds after which oshrun tells where the PEs are, and ends them")
     parser.add_argument("--emulator", default="")
     parser.add_argument("--sanitize", default="")
     parser.add_argument("file")

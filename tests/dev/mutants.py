@@ -1,0 +1,76 @@
+#!/usr/bin/env python3
+"""The faults of ./dev mutants: which a piece of code yields, that hidden text yields none, that each key is found again; the
+verdicts on tests; and that tests/mutants/survivors.txt speaks of faults that exist."""
+import pathlib
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "tools/dev"))
+import mutants                                                              # noqa: E402
+import mutants_cage                                                         # noqa: E402
+import mutate                                                               # noqa: E402
+
+CODE = r'''#if A < B
+/* if (a < b) drop(); */
+static const char *words = "a < b && c + 1";
+int f(int a, int b)
+{
+    uint64_t wide = (size_t)a * 2;
+    for (int i = 0; i < a; i++)
+        look(i + b);
+    if (!a || b >= 3)
+        free(words);
+    atomic_fence_seqcst();
+    say("%d", a - 1);
+    return wide == (uint64_t)b - 1;
+}
+'''
+EXPECTED = {
+    (6, "width", "uint32_t wide = (size_t)a * 2;"),
+    (7, "compare", "for (int i = 0; i <= a; i++)"), (7, "one", "for (int i = 1; i < a; i++)"),
+    (8, "one", "look(i - b);"), (8, "drop", "(void)0;"),
+    (9, "logic", "if (a || b >= 3)"), (9, "logic", "if (!a && b >= 3)"), (9, "compare", "if (!a || b > 3)"),
+    (11, "order", "(void)0;"), (12, "one", 'say("%d", a);'),
+    (13, "compare", "return wide != (uint64_t)b - 1;"), (13, "width", "return wide == (uint32_t)b - 1;"),
+    (13, "one", "return wide == (uint64_t)b;"),
+}
+
+
+def check_faults():
+    faults = mutate.faults_of("src/x.c", CODE)
+    found = {(fault.line, fault.kind, fault.new_line) for fault in faults}
+    assert found == EXPECTED, f"missing {EXPECTED - found}, too many {found - EXPECTED}"
+    moved = {fault.key() for fault in mutate.faults_of("src/x.c", "\n\n" + CODE)}
+    assert moved == {fault.key() for fault in faults}
+    for fault in faults:
+        changed = fault.apply(CODE).splitlines()
+        differ = [number for number, (old, new) in enumerate(zip(CODE.splitlines(), changed), 1) if old != new]
+        assert differ == [fault.line] and changed[fault.line - 1].strip() == fault.new_line, (fault, differ)
+
+
+def check_verdicts():
+    for status, text, verdict in ((0, "", "passed"), (77, "skipped: no", "skipped"), (None, "+ run", "time-out"), (1, "x.c:3: not true: a", "named"),
+                                  (124, "oshrun: time limit of 3 s reached (--timeout)", "stuck"), (-11, "", "crashed"),
+                                  (139, "oshrun: PE 1 was killed by signal 11 (Segmentation fault)", "crashed"),
+                                  (134, "x.c:3: not true: a\nAborted", "named"), (1, "lateral: PE 1: shmem_put: dest is not", "named"), (1, " ", "crashed")):
+        assert mutants_cage.judge(status, text) == verdict, (status, text, mutants_cage.judge(status, text))
+
+
+def check_list():
+    """Who wrote on a survivor finds his words at a fault; a line that has changed since needs a look."""
+    told = mutants.read_list()
+    keys = {fault.key() for fault in mutants.all_faults(["src", "launch"])}
+    assert not (lost := set(told) - keys), "these are no faults any more: " + "; ".join(map(str, sorted(lost)))
+
+
+def check_rooms():
+    rooms = {path.parent.name for path in (ROOT / "tests").glob("*/CMakeLists.txt")}
+    named = {room for rooms_of in mutants.ROOMS.values() for room in rooms_of.split()}
+    assert named <= rooms, named - rooms
+
+
+check_faults()
+check_verdicts()
+check_list()
+check_rooms()
+print("as it should")

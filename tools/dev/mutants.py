@@ -1,0 +1,330 @@
+#!/usr/bin/env python3
+"""./dev mutants: puts small faults into the code, one at a time, and tells which of them no test sees.
+
+usage: mutants.py [FOLDER|FILE ...] [--minutes N] [--seed S] [--count N] [--each SECONDS] [--again] [--list]
+
+  FOLDER, FILE   where faults are put (default: src and launch)
+  --minutes N    stop after so long (default 30)
+  --seed S       decides which faults are drawn (default 1)
+  --count N      how many (default 100)
+  --each SECONDS how long the tests of one fault run, likely killers first (default 90)
+  --again        instead of a sample: what tests/mutants/survivors.txt says is killed by a test
+  --list         print the faults that would be put in, and put none in
+
+Each fault is built in a copy of the tree (build/mutants/tree). A fault that changes no instruction counts as none. The
+tests of the rooms concerned run in a pid namespace of their own, so that a faulty launcher reaches no other process. Verdicts:
+
+  named      a test failed and says what is wrong          stuck      a test did not end; the launcher tells where the PEs were
+  crashed    a test only crashed                           time-out   a test did not end, and nobody says where
+  survives   no test saw it
+
+Results go to build/mutants/SEED.jsonl; a later call with the same seed goes on behind them. tests/mutants/survivors.txt lists
+survivors: what kills them now, or why no test can see them; the sampler leaves out the latter.
+"""
+import argparse
+import collections
+import hashlib
+import json
+import os
+import pathlib
+import random
+import re
+import subprocess
+import sys
+import tempfile
+import time
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+import mutate                                                              # noqa: E402
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+HOME = ROOT / "build/mutants"
+TREE = HOME / "tree"
+BUILD = TREE / "build/release"
+LIST = ROOT / "tests/mutants/survivors.txt"
+CAGE = ["unshare", "-m", "-p", "-f", "--kill-child", "--mount-proc"]
+LEFT_OUT = {"soak", "again", "packages", "slurm", "rules", "man", "install"}
+LONGEST = 12                                                               # seconds; longer tests are left out
+
+# Whose tests see a fault of a folder, the likeliest first; the longest prefix counts.
+ROOMS = {
+    "launch": "launch trust tools job hosts",
+    "src/base": "unit trust job symbols conform launch nodes",
+    "src/rte": "unit trust fuzz launch job hosts uccs nodes",
+    "src/rte/pmix": "hosts",
+    "src/transport": "wire far fault nodes",
+    "src/transport/fault": "fault",
+    "src/transport/sim": "wire",
+    "src/uccs": "job uccs far",
+    "src/uccs/core": "unit job mt uccs conform nodes",
+    "src/uccs/object": "job uccs mt far trust conform",
+    "src/uccs/watch": "trust fuzz hosts nodes",
+    "src/uccs/link": "trust fuzz wire far fault mt nodes",
+    "src/uccs/far": "trust fuzz wire far fault mt nodes",
+    "src/uccs/sync": "conform job nodes far fault uccs",
+    "src/uccs/am": "uccs mt far trust job nodes",
+    "src/uccs/rma": "uccs mt far wire mpi",
+    "src/uccs/coll": "uccs far mpi",
+    "src/uccs/face": "uccs mt far mpi job",
+    "src/uccs/env": "uccs far mpi",
+    "src/shmem": "conform job check symbols mt nodes fault",
+    "src/shmem/coll": "conform job nodes fault",
+    "src/mpi": "mpi fuzz",
+}
+
+
+def say(text):
+    print("dev:", text, flush=True)
+
+
+def fail(text):
+    sys.exit(f"dev: mutants: {text}")
+
+
+# ------------------------------------------------------------------------------------ the faults
+
+def files_of(places):
+    names = subprocess.run(["git", "ls-files", "--", *places], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    return [name for name in names.split() if name.endswith((".c", ".h")) and name.startswith(("src/", "launch/"))]
+
+
+def all_faults(places, root=ROOT):
+    files = [name for name in files_of(places) if (root / name).is_file()]
+    if not files:
+        fail(f"no C file of src or launch in {' '.join(places)}")
+    return [fault for name in files for fault in mutate.faults_of(name, (root / name).read_text(encoding="utf-8"))]
+
+
+def read_list():
+    """What has been said of survivors: {(path, old line, new line): (killed or argued, text)}."""
+    told, path, old, new = {}, "", "", ""
+    for number, line in enumerate(LIST.read_text(encoding="utf-8").splitlines() if LIST.exists() else [], 1):
+        word, _, rest = line.partition(" ")
+        if word in ("-", "+"):
+            old, new = (rest, new) if word == "-" else (old, rest)
+        elif word in ("killed:", "argued:"):
+            told[path, old, new] = word[:-1], rest
+        elif line.startswith(("src/", "launch/")):
+            path = line
+        elif line and not line.startswith(("#", "  ")):
+            fail(f"{LIST.relative_to(ROOT)}:{number}: neither a path, - line, + line, killed:, argued: nor a comment")
+    return told
+
+
+def draw(options, told):
+    faults = all_faults(options.places)
+    if options.again:
+        return [fault for fault in faults if told.get(fault.key(), ("",))[0] == "killed"]
+    left = [fault for fault in faults if told.get(fault.key(), ("",))[0] != "argued"]
+    random.Random(options.seed).shuffle(left)
+    return left[:options.count]
+
+
+# -------------------------------------------------------------------------------- the copy of the tree
+
+def copy_tree():
+    """Brings the copy to what the checkout holds; a file that is the same keeps its time, so that little is built."""
+    names = subprocess.run(["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"], cwd=ROOT, capture_output=True,
+                           text=True, check=True).stdout.split("\0")
+    for name in filter(None, names):
+        source, target = ROOT / name, TREE / name
+        if not source.is_file():
+            target.unlink(missing_ok=True)
+            continue
+        data = source.read_bytes()
+        if not target.exists() or target.read_bytes() != data:
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.write_bytes(data)
+            target.chmod(source.stat().st_mode)
+
+
+def shell(*command):
+    done = subprocess.run(command, cwd=TREE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace", check=False)
+    return done.returncode, done.stdout
+
+
+def build_copy():
+    """Returns whether the copy builds, and the compiler's words."""
+    status, words = shell("cmake", "--build", str(BUILD), "--parallel", str(os.cpu_count()))
+    return status == 0, words
+
+
+def prepare():
+    copy_tree()
+    status, words = shell("cmake", "--preset", "release", "-DLATERAL_BENCH=OFF", "-DCMAKE_LINK_DEPENDS_NO_SHARED=ON")
+    built, more = build_copy() if status == 0 else (False, "")
+    if not built:
+        fail(f"the copy in {TREE} does not build:\n{(words + more)[-3000:]}")
+
+
+def products():
+    return sorted(path for folder in ("bin", "lib") for path in (BUILD / folder).iterdir()
+                  if path.is_file() and not path.is_symlink() and (path.suffix == ".so" or ".so." in path.name or path.name == "oshrun"))
+
+
+def fingerprint():
+    """Of the instructions and data of what is installed, without what debuggers read."""
+    hashed = hashlib.sha256()
+    with tempfile.NamedTemporaryFile() as bare:
+        for path in products():
+            subprocess.run(["objcopy", "-g", "-R", ".note.gnu.build-id", path, bare.name], check=True)
+            hashed.update(pathlib.Path(bare.name).read_bytes())
+    return hashed.hexdigest()
+
+
+# ------------------------------------------------------------------------------------- the tests
+
+def all_tests():
+    text = subprocess.run(["ctest", "--test-dir", BUILD, "--show-only=json-v1"], capture_output=True, text=True, check=True).stdout
+    tests = {}
+    for test in json.loads(text)["tests"]:
+        about = {item["name"]: item["value"] for item in test.get("properties", ())}
+        if "command" not in test or LEFT_OUT & set(about.get("LABELS", ())):
+            continue
+        tests[test["name"]] = {"name": test["name"], "command": test["command"], "folder": about.get("WORKING_DIRECTORY", str(BUILD)),
+                               "env": dict(word.split("=", 1) for word in about.get("ENVIRONMENT", ())), "pes": int(about.get("PROCESSORS", 1))}
+    return tests
+
+
+def costs(tests):
+    """Seconds that each test takes without a fault; those that fail then are left out."""
+    file = HOME / "costs.json"
+    known = json.loads(file.read_text()) if file.exists() else {}
+    missing = [test for name, test in tests.items() if name not in known]
+    if missing:
+        say(f"timing {len(missing)} tests without a fault")
+        for result in in_cage([{**test, "limit": 60} for test in missing], stop=False):
+            known[result["test"]] = result["seconds"] if result["verdict"] in ("passed", "skipped") else None
+        file.write_text(json.dumps(known, indent=0))
+    return known
+
+
+def rooms_of(path):
+    return ROOMS[max((prefix for prefix in ROOMS if path.startswith(prefix)), key=len)].split()
+
+
+def tests_for(fault, tests, cost, killers):
+    """The tests of the rooms concerned: earlier killers of faults of this file, then those that bear its name, then room by
+    room, the quick ones first."""
+    rooms, words = rooms_of(fault.path), {pathlib.Path(fault.path).stem, *pathlib.Path(fault.path).stem.split("_")} - {"inner"}
+    folder = str(pathlib.Path(fault.path).parent)
+
+    def rank(name):
+        bears = any(word in name for word in words if len(word) > 2)
+        return -killers[fault.path][name], -killers[folder][name], not bears, rooms.index(name.split("/")[0]), cost[name]
+
+    names = [name for name in tests if name.split("/")[0] in rooms and cost.get(name) is not None and cost[name] < LONGEST]
+    names.sort(key=rank)
+    programs = collections.Counter()                       # the same program with other PEs comes after all others
+    later = {name: programs.update([kin]) or programs[kin] for name in names for kin in [re.sub(r"-\d+(x\d+)?$", "", name)]}
+    return [{**tests[name], "limit": max(5, 4 * cost[name])} for name in sorted(names, key=later.get)]
+
+
+def in_cage(tests, stop=True, seconds=None):
+    """Runs tests in namespaces of their own until one fails (stop), or the time is over, or to the end. Returns their results."""
+    with tempfile.TemporaryDirectory(prefix="mutants.") as folder:
+        plan, results = pathlib.Path(folder, "plan"), pathlib.Path(folder, "results")
+        plan.write_text(json.dumps({"tests": tests, "stop": stop, "seconds": seconds, "results": str(results)}))
+        done = subprocess.run([*CAGE, sys.executable, "-B", ROOT / "tools/dev/mutants_cage.py", plan], stdin=subprocess.DEVNULL,
+                              capture_output=True, text=True, errors="replace", check=False)
+        if not results.exists():
+            fail(f"no namespace for the tests: {done.stderr.strip()[-500:]}")
+        return [json.loads(line) for line in results.read_text().splitlines()]
+
+
+# ----------------------------------------------------------------------------------------- a run
+
+class Run:
+    def __init__(self, options):
+        self.options, self.told = options, read_list()
+        self.end = time.monotonic() + 60 * options.minutes
+        self.file = HOME / ("again.jsonl" if options.again else f"{options.seed}.jsonl")
+        self.killers = collections.defaultdict(collections.Counter)
+
+    def done_before(self):
+        results = [json.loads(line) for line in self.file.read_text().splitlines()] if self.file.exists() and not self.options.again else []
+        for file in HOME.glob("*.jsonl"):
+            for line in file.read_text().splitlines():
+                self.remember(json.loads(line))
+        return {tuple(result["key"]): result for result in results}
+
+    def remember(self, result):
+        if result.get("test"):
+            self.killers[result["key"][0]][result["test"]] += 1
+            self.killers[str(pathlib.Path(result["key"][0]).parent)][result["test"]] += 1
+
+    def try_one(self, fault):
+        file = TREE / fault.path
+        original = file.read_text(encoding="utf-8")
+        file.write_text(fault.apply(original), encoding="utf-8")
+        try:
+            built, words = build_copy()
+            if not built:
+                return {"verdict": "no fault", "said": f"does not build: {words[-300:]}"}
+            if fingerprint() == self.clean:
+                return {"verdict": "no fault", "said": "changes no instruction"}
+            ran = in_cage(tests_for(fault, self.tests, self.cost, self.killers), seconds=self.options.each)
+            bad = [one for one in ran if one["verdict"] not in ("passed", "skipped")]
+            return {"tests": len(ran), **(bad[0] if bad else {"verdict": "survives"})}
+        finally:
+            file.write_text(original, encoding="utf-8")
+
+    def start(self):
+        HOME.mkdir(parents=True, exist_ok=True)
+        before = self.done_before()
+        say("building a copy of the tree in build/mutants/tree")
+        prepare()
+        self.clean, self.tests = fingerprint(), all_tests()
+        self.cost = costs(self.tests)
+        return before
+
+    def all(self, faults):
+        before, results = self.start(), []
+        if self.options.again:
+            self.file.unlink(missing_ok=True)
+        for fault in faults:
+            result = before.get(fault.key())
+            if not result:
+                if time.monotonic() > self.end:
+                    break
+                began = time.monotonic()
+                result = {"key": fault.key(), "line": fault.line, "kind": fault.kind, **self.try_one(fault)}
+                result["took"] = round(time.monotonic() - began, 1)
+                with self.file.open("a") as file:
+                    file.write(json.dumps(result) + "\n")
+                self.remember(result)
+                say(f"{result['verdict']} ({result['took']:.0f} s, {result.get('test', '')}): {fault}")
+            results.append(result)
+        return results
+
+
+def report(options, results, drawn):
+    count = collections.Counter(result["verdict"] for result in results)
+    real = len(results) - count["no fault"]
+    share = f", {100 * count['named'] / real:.0f} of 100 named" if real else ""
+    what = "killed before" if options.again else f"seed {options.seed}"
+    say(f"{what}: {real} faults of {drawn} drawn ({count['no fault']} change nothing, {drawn - len(results)} not reached): "
+        f"{count['named']} named, {count['stuck']} stuck, {count['crashed']} crashed, {count['time-out']} by time-out, "
+        f"{count['survives']} survive{share}")
+    return 1 if count["survives"] else 0
+
+
+def main():
+    parser = argparse.ArgumentParser(prog="./dev mutants", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("places", nargs="*", default=["src", "launch"], metavar="FOLDER")
+    parser.add_argument("--minutes", type=float, default=30)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--count", type=int, default=100)
+    parser.add_argument("--each", type=float, default=90)
+    parser.add_argument("--again", action="store_true")
+    parser.add_argument("--list", action="store_true")
+    options = parser.parse_args()
+    faults = draw(options, read_list())
+    if options.list:
+        print("\n".join(map(str, faults)))
+        return 0
+    return report(options, Run(options).all(faults), len(faults))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

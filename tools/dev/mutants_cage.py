@@ -1,0 +1,83 @@
+"""Runs tests for mutants.py as process 1 of a pid namespace, two at a time: whatever a faulty program kills or leaves behind, it
+reaches nothing outside, and all of it ends with this process. The first argument names a file with the plan."""
+import concurrent.futures
+import json
+import os
+import pathlib
+import re
+import resource
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+ASSERTS = re.compile(r"not true|CHECK|[Aa]ssert|run\.py: |Error\b|expected|FAIL|wrong|differs|not within|against")
+CRASH = re.compile(r"signal (4|7|8|11)\b|SIGSEGV|SIGBUS|Segmentation|dumped")
+STUCK = re.compile(r"time limit of .* reached")
+SKIP = 77
+
+
+def limit_resources():
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    pathlib.Path("/proc/self/oom_score_adj").write_text("900")
+
+
+def run(test):
+    """One test to its end or its limit."""
+    start = time.monotonic()
+    env = os.environ | test["env"] | {"TEST_LIMIT": str(max(2, int(test["limit"]) - 2))}
+    with tempfile.TemporaryFile() as said:
+        job = subprocess.Popen(test["command"], cwd=test["folder"], env=env, stdin=subprocess.DEVNULL, stdout=said, stderr=said,
+                               start_new_session=True, preexec_fn=limit_resources)
+        try:
+            status = job.wait(timeout=test["limit"])
+        except subprocess.TimeoutExpired:
+            status = None
+            os.killpg(job.pid, signal.SIGKILL)
+            job.wait()
+        said.seek(0)
+        text = said.read(200000).decode(errors="replace")
+    return {"test": test["name"], "seconds": round(time.monotonic() - start, 2), "verdict": judge(status, text), "said": text[-1500:]}
+
+
+def judge(status, text):
+    if status in (0, SKIP):
+        return "passed" if status == 0 else "skipped"
+    if STUCK.search(text):
+        return "stuck"
+    if status is None:
+        return "time-out"
+    if ASSERTS.search(text):
+        return "named"
+    crashed = status < 0 or status in (132, 134, 135, 136, 139) or CRASH.search(text)
+    return "crashed" if crashed or not text.strip() else "named"
+
+
+def twice(test):
+    """A test that does not end gets a second chance with more time: the machine may be busy."""
+    result = run(test)
+    if result["verdict"] in ("time-out", "stuck"):
+        result = run({**test, "limit": 2 * test["limit"]})
+    return result
+
+
+def main():
+    plan = json.loads(pathlib.Path(sys.argv[1]).read_text())
+    bad, start = [], time.monotonic()
+    with open(plan["results"], "w", encoding="utf-8") as out, concurrent.futures.ThreadPoolExecutor(2) as pool:
+        def one(test):
+            if bad and plan["stop"] or plan["seconds"] and time.monotonic() - start > plan["seconds"]:
+                return
+            result = twice(test)
+            if result["verdict"] not in ("passed", "skipped"):
+                bad.append(result)
+            out.write(json.dumps(result) + "\n")
+            out.flush()
+        for future in [pool.submit(one, test) for test in plan["tests"]]:
+            future.result()
+    os._exit(0)                                             # takes all that is left along
+
+
+if __name__ == "__main__":
+    main()
