@@ -18,6 +18,8 @@ tests of the rooms concerned run in a pid namespace of their own, so that a faul
   crashed    a test only crashed                           time-out   a test did not end, and nobody says where
   survives   no test saw it
 
+After a test that only hangs or crashes, others get a third of the time to name the fault.
+
 Results go to build/mutants/SEED.jsonl; a later call with the same seed goes on behind them. tests/mutants/survivors.txt lists
 survivors: what kills them now, or why no test can see them; the sampler leaves out the latter.
 """
@@ -44,6 +46,7 @@ BUILD = TREE / "build/release"
 LIST = ROOT / "tests/mutants/survivors.txt"
 CAGE = ["unshare", "-m", "-p", "-f", "--kill-child", "--mount-proc"]
 LEFT_OUT = {"soak", "again", "packages", "slurm", "rules", "man", "install"}
+CLEARNESS = ["named", "stuck", "crashed", "time-out"]
 LONGEST = 12                                                               # seconds; longer tests are left out
 
 # Whose tests see a fault of a folder, the likeliest first; the longest prefix counts.
@@ -204,24 +207,23 @@ def rooms_of(path):
 
 
 def tests_for(fault, tests, cost, killers):
-    """The tests of the rooms concerned: earlier killers of faults of this file, then those that bear its name, then room by
-    room, the quick ones first."""
+    """The tests of the rooms concerned: earlier killers of faults of this file, then those that bear its name, then a test of
+    each room in turn, the quick ones first; the same program with other PEs comes after all others."""
     rooms, words = rooms_of(fault.path), {pathlib.Path(fault.path).stem, *pathlib.Path(fault.path).stem.split("_")} - {"inner"}
-    folder = str(pathlib.Path(fault.path).parent)
-
-    def rank(name):
+    folder, turn, kin = str(pathlib.Path(fault.path).parent), collections.Counter(), collections.Counter()
+    ranks = {}
+    for name in sorted((name for name in tests if name.split("/")[0] in rooms and (cost.get(name) or LONGEST) < LONGEST), key=cost.get):
+        room, program = name.split("/")[0], re.sub(r"-\d+(x\d+)?$", "", name)
+        turn[room] += 1
+        kin[program] += 1
         bears = any(word in name for word in words if len(word) > 2)
-        return -killers[fault.path][name], -killers[folder][name], not bears, rooms.index(name.split("/")[0]), cost[name]
-
-    names = [name for name in tests if name.split("/")[0] in rooms and cost.get(name) is not None and cost[name] < LONGEST]
-    names.sort(key=rank)
-    programs = collections.Counter()                       # the same program with other PEs comes after all others
-    later = {name: programs.update([kin]) or programs[kin] for name in names for kin in [re.sub(r"-\d+(x\d+)?$", "", name)]}
-    return [{**tests[name], "limit": max(5, 4 * cost[name])} for name in sorted(names, key=later.get)]
+        ranks[name] = -killers[fault.path][name], kin[program], -killers[folder][name], not bears, turn[room], rooms.index(room)
+    return [{**tests[name], "limit": max(5, 4 * cost[name])} for name in sorted(ranks, key=ranks.get)]
 
 
 def in_cage(tests, stop=True, seconds=None):
-    """Runs tests in namespaces of their own until one fails (stop), or the time is over, or to the end. Returns their results."""
+    """Runs tests in namespaces of their own until one names a fault (stop), or the time is over, or to the end. Returns their
+    results."""
     with tempfile.TemporaryDirectory(prefix="mutants.") as folder:
         plan, results = pathlib.Path(folder, "plan"), pathlib.Path(folder, "results")
         plan.write_text(json.dumps({"tests": tests, "stop": stop, "seconds": seconds, "results": str(results)}))
@@ -265,7 +267,8 @@ class Run:
                 return {"verdict": "no fault", "said": "changes no instruction"}
             ran = in_cage(tests_for(fault, self.tests, self.cost, self.killers), seconds=self.options.each)
             bad = [one for one in ran if one["verdict"] not in ("passed", "skipped")]
-            return {"tests": len(ran), **(bad[0] if bad else {"verdict": "survives"})}
+            best = min(bad, key=lambda one: CLEARNESS.index(one["verdict"]), default={"verdict": "survives"})
+            return {"tests": len(ran), **best}
         finally:
             file.write_text(original, encoding="utf-8")
 
