@@ -28,6 +28,10 @@ TOGETHER = {"barrier_all", "sync_all", "barrier", "sync", "team_sync", "malloc",
             "realloc", "free", "team_split_strided", "team_split_2d", "team_destroy", "finalize", "ct_create", "ct_free",
             "ct_create_team", "ct_free_team"}
 
+# Calls that do nothing with some arguments, and then wait for nobody: when they do something.
+UNLESS_NOTHING = {"malloc": "size", "calloc": "count && size", "align": "size", "malloc_with_hints": "size",
+                  "realloc": "ptr || size", "free": "ptr"}
+
 # Calls in which all red zones are looked at.
 MEETS = {"barrier_all", "sync_all", "barrier", "sync", "team_sync", "finalize"}
 
@@ -295,7 +299,8 @@ def check_together(c):
         c.rule("step_set", key, "PE_start", "logPE_stride", "PE_size", "pSync", FROM, f'"{text}"{tail}')
         return
     team = next((p for _, p in f.params if p in ("team", "parent_team")), "SHMEM_TEAM_WORLD")
-    condition = "if (check_last())\n        " if row.name == "finalize" else ""
+    when = "check_last()" if row.name == "finalize" else UNLESS_NOTHING.get(row.name)
+    condition = f"if ({when})\n        " if when else ""
     c.lines.append(f'{condition}check_step(call, {key}, {team}, {FROM}, "{text}"{tail});')
 
 

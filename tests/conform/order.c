@@ -12,15 +12,16 @@ static shmem_ctx_t ctx;
 /* Put, fence, put: whoever sees the second has the first. The data come by another kind of operation each round. */
 static void write_data(long round)
 {
-    static long source[4];
+    static long source[4], nbi[4];
     long *direct = shmem_ptr(data, next_pe);
     switch (round % 6) {
     case 0: shmem_long_p(&data[0], round, next_pe); break;
     case 1: shmem_long_atomic_set(&data[0], round, next_pe); break;
     case 2: shmem_long_atomic_add(&data[0], round - shmem_long_g(&data[0], next_pe), next_pe); break;
     case 3:
-        source[0] = round;
-        shmem_long_put_nbi(data, source, 4, next_pe);
+        shmem_quiet(); /* the source is this process's again */
+        nbi[0] = round;
+        shmem_long_put_nbi(data, nbi, 4, next_pe);
         break;
     case 4:
         source[0] = round;

@@ -85,7 +85,7 @@ def test_pieces():
 
 def test_silent():
     """A launcher that stops answering is given up after LATERAL_PEER_TIMEOUT seconds."""
-    for kind in ("init", "put"):
+    for kind in ("init", "get"):
         result = Launcher(2, silent_after=kind).run(exchange(), env={"LATERAL_PEER_TIMEOUT": "1"})
         one_line(result, r"connection to the launcher \(PMI\) is lost: it has not answered")
         assert result.seconds < 8, result
