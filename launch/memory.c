@@ -171,7 +171,7 @@ void memory_write_size(unsigned long long bytes, char *text, size_t room)
 static bool write_narrowest(char *text, size_t room)
 {
     char path[PATH_MAX], narrow[PATH_MAX] = "", size[32];
-    unsigned long long least = NO_LIMIT, limit;
+    unsigned long long least = NO_LIMIT, limit = NO_LIMIT;
     const char *name = version_names[memory.version].limit;
     snprintf(path, sizeof path, "%s", memory.path);
     for (;;) {

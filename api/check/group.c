@@ -148,6 +148,12 @@ int check_ctx_pe(const char *call, shmem_ctx_t ctx, int pe)
     return team == SHMEM_TEAM_WORLD ? pe : pshmem_team_translate_pe(team, pe, SHMEM_TEAM_WORLD);
 }
 
+void check_sources_of(const char *call, shmem_ctx_t ctx, const int *pes, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        check_sources_at(call, ctx, check_ctx_pe(call, ctx, pes[i]));
+}
+
 void check_team_or_invalid(const char *call, const char *argument, shmem_team_t team)
 {
     if (team != SHMEM_TEAM_INVALID && team != SHMEM_TEAM_WORLD && team != SHMEM_TEAM_SHARED && !known(NULL, team))

@@ -95,9 +95,10 @@ unsigned long check_zone_number(const void *at);
 void check_zones_end(void);
 
 /* source.c: sources of puts under way. check_sources compares those of a context, whose operations a call is about to
- * complete; check_sources_of those to some PEs. */
+ * complete; check_sources_at those to a PE of the world. group.c: check_sources_of those to some PEs of the context. */
 void check_source_issue(const char *call, const void *from, shmem_ctx_t ctx, int pe, const void *at, size_t bytes);
 void check_sources(const char *call, shmem_ctx_t ctx);
+void check_sources_at(const char *call, shmem_ctx_t ctx, int pe);
 void check_sources_of(const char *call, shmem_ctx_t ctx, const int *pes, size_t n);
 void check_sources_forget(shmem_ctx_t ctx);
 

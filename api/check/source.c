@@ -99,10 +99,9 @@ void check_sources(const char *call, shmem_ctx_t ctx)
     source_take(call, ctx, -1);
 }
 
-void check_sources_of(const char *call, shmem_ctx_t ctx, const int *pes, size_t n)
+void check_sources_at(const char *call, shmem_ctx_t ctx, int pe)
 {
-    for (size_t i = 0; i < n; i++)
-        source_take(call, ctx, check_ctx_pe(call, ctx, pes[i]));
+    source_take(call, ctx, pe);
 }
 
 void check_sources_forget(shmem_ctx_t ctx)

@@ -226,21 +226,26 @@ static void *real(void *(**function)(), const char *name)
     return (void *)*function;
 }
 
-void *memcpy(void *restrict to, const void *restrict from, size_t bytes)
+/* The names under which the program finds them; in this file they are others than libc's. */
+void *race_memcpy(void *restrict to, const void *restrict from, size_t bytes) __asm__("memcpy");
+void *race_memmove(void *to, const void *from, size_t bytes) __asm__("memmove");
+void *race_memset(void *to, int value, size_t bytes) __asm__("memset");
+
+void *race_memcpy(void *restrict to, const void *restrict from, size_t bytes)
 {
     static void *(*function)();
     note_copy(to, from, bytes, FROM);
     return ((void *(*)(void *, const void *, size_t))real(&function, "memcpy"))(to, from, bytes);
 }
 
-void *memmove(void *to, const void *from, size_t bytes)
+void *race_memmove(void *to, const void *from, size_t bytes)
 {
     static void *(*function)();
     note_copy(to, from, bytes, FROM);
     return ((void *(*)(void *, const void *, size_t))real(&function, "memmove"))(to, from, bytes);
 }
 
-void *memset(void *to, int value, size_t bytes)
+void *race_memset(void *to, int value, size_t bytes)
 {
     static void *(*function)();
     note_copy(to, 0, bytes, FROM);

@@ -5,18 +5,12 @@
 #ifndef STATS_H
 #define STATS_H
 
+#include "now.h"
+
 #include <shmem.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
-#include <time.h>
-
-static inline uint64_t stats_now(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
-}
 
 /* For the wrappers. `call` is a static text; a pe that the job does not have is left to the library's own error line. */
 void stats_moved(const char *call, int pe, size_t bytes, uint64_t begin, const void *stored, size_t room);

@@ -17,7 +17,6 @@
 #define DUMP_STEP (UINT64_C(1) << 20)
 
 struct uccs_core uccs_core;
-int uccs_users;
 
 /* The node's whole file as this process maps it, with facts that hold for all segments. The slow half uses it; the
  * ranges in uccs_core are the subset that the fast path can use. */
@@ -355,14 +354,6 @@ void *uccs_memory_resolve(const void *addr, int pe)
     if (segment == UCCS_HEAP)
         return heap_of(map.where.slot + index) + offset;
     return uccs_memory_same_image(uccs_pe_at(index)) ? image_of(map.where.slot + index) + offset : 0;
-}
-
-uint32_t uccs_index_in_table(int pe)
-{
-    if ((uint32_t)pe >= (uint32_t)uccs_core.npes)
-        return (uint32_t)pe - UCCS_PE_BY_INDEX < uccs_core.pes ? (uint32_t)pe - UCCS_PE_BY_INDEX : UINT32_MAX;
-    uint32_t place = uccs_core.places[pe];
-    return place & NODE_NEAR ? place & ~NODE_NEAR : uccs_core.pes + (uint32_t)pe;
 }
 
 void *uccs_memory_heap(size_t *bytes)
