@@ -1,8 +1,9 @@
-/* What the inline functions of core.h need besides. */
+/* The state behind core.h, and what its inline functions need besides. */
 #include "uccs/core/core.h"
 
 #include "rte/node.h"
 
+struct uccs_core uccs_core;
 int uccs_users;
 
 uint32_t uccs_index_in_table(int pe)

@@ -16,8 +16,6 @@
 #define MAX_ALIGNMENT (UINT64_C(1) << 30)
 #define DUMP_STEP (UINT64_C(1) << 20)
 
-struct uccs_core uccs_core;
-
 /* The node's whole file as this process maps it, with facts that hold for all segments. The slow half uses it; the
  * ranges in uccs_core are the subset that the fast path can use. */
 static struct {
