@@ -1,8 +1,8 @@
 /* The gaps of the symmetric heap, as the address sanitizer or valgrind knows them: bytes that belong to no block must not
  * be used. Does nothing unless the program runs under one of them.
  *
- * The gap behind the highest block is known for LAT_GUARD_AHEAD bytes alone: sanitizers touch memory for all that they
- * know. The heap's lock guards these calls. */
+ * The gap behind the highest block is known for LAT_GUARD_AHEAD bytes alone, and nothing beyond the first GiB of the heap:
+ * sanitizers touch memory for all that they know. The heap's lock guards these calls. */
 #ifndef SHMEM_GUARD_H
 #define SHMEM_GUARD_H
 

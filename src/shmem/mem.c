@@ -175,6 +175,7 @@ void lat_free(void *ptr)
 static void move_block(size_t old, size_t old_size, size_t offset, size_t size)
 {
     lat_guard_given(offset, size);
+    lat_guard_given(old, old_size); /* with the bytes behind the program's */
     if (offset != old)
         memmove(base() + offset, base() + old, old_size < size ? old_size : size);
     lat_guard_taken(old, old_size);
