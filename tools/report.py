@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
 """lateral-report: draws a timeline of oshrun --trace as one HTML file that needs no network: who sends how much to whom, where each PE
-waits, and the timeline itself.
+waits, and the timeline itself. Or writes the timeline as an OTF2 archive, which Vampir and Cube's tools read.
 
 usage: lateral-report [-o FILE] TRACE        FILE: report.html unless given
+       lateral-report --otf2 FOLDER TRACE    wants the Python package otf2
 """
 import argparse
 import html
 import json
+import os
 import sys
 
 MOST_BARS = 20000      # of the timeline; a browser is slow with more
@@ -124,13 +126,104 @@ def timeline(calls, pes):
     return "".join(parts) + "</svg>", f"The {left} shortest calls are not drawn." if left else ""
 
 
+# ---- OTF2 ----
+
+def nanoseconds(microseconds):
+    return round(microseconds * 1000)
+
+
+def atomic_type(otf2, name):
+    kinds = otf2.enums.RmaAtomicType
+    fetches = "fetch" in name
+    if "compare_swap" in name:
+        return kinds.COMPARE_AND_SWAP
+    if "swap" in name:
+        return kinds.SWAP
+    if "_inc" in name:
+        return kinds.FETCH_AND_INCREMENT if fetches else kinds.INCREMENT
+    return kinds.FETCH_AND_ADD if fetches else kinds.ACCUMULATE
+
+
+def write_move(otf2, writer, window, call, number):
+    """The operation of a call: what it moves, to or from whom."""
+    name, peer, size = call["name"], call["args"]["pe"], call["args"]["bytes"]
+    at, end = nanoseconds(call["ts"]), nanoseconds(call["ts"] + call["dur"])
+    if "atomic" in name:
+        gets = size if "fetch" in name or "swap" in name else 0
+        writer.rma_atomic(at, window, peer, atomic_type(otf2, name), size, gets, number)
+    elif "get" in name or name.endswith("_g"):
+        writer.rma_get(at, window, peer, size, number)
+    else:
+        writer.rma_put(at, window, peer, size, number)
+    done = writer.rma_op_complete_non_blocking if "_nb" in name else writer.rma_op_complete_blocking
+    done(end, window, number)
+
+
+def write_thread(otf2, writer, calls, regions, window):
+    """Calls of one thread do not nest; rounding must not let two of them overlap."""
+    last = 0
+    for number, call in enumerate(sorted(calls, key=lambda call: call["ts"])):
+        call["ts"] = max(call["ts"], last)
+        last = call["ts"] + call["dur"]
+        writer.enter(nanoseconds(call["ts"]), regions[call["name"]])
+        if call["cat"] == "move":
+            write_move(otf2, writer, window, call, number)
+        writer.leave(nanoseconds(last), regions[call["name"]])
+
+
+def window_of(otf2, definitions, firsts):
+    """All PEs' symmetric memory as one window; its ranks are the PEs, which stand for their first threads."""
+    kinds, shmem = otf2.enums.GroupType, otf2.enums.Paradigm.SHMEM
+    definitions.group("PEs", kinds.COMM_LOCATIONS, shmem, members=firsts)
+    world = definitions.group("SHMEM_TEAM_WORLD", kinds.COMM_GROUP, shmem, members=firsts)
+    return definitions.rma_win("symmetric memory", definitions.comm("SHMEM_TEAM_WORLD", world))
+
+
+def write_otf2(otf2, folder, calls, pes):
+    with otf2.writer.open(folder, timer_resolution=1000000000) as archive:
+        definitions = archive.definitions
+        root = definitions.system_tree_node("job", class_name="job")
+        groups = [definitions.location_group(f"PE {pe}", system_tree_parent=root) for pe in range(pes)]
+        kinds = {"wait": otf2.enums.RegionRole.BARRIER, "move": otf2.enums.RegionRole.RMA}
+        regions = {name: definitions.region(name, region_role=kinds[cat], paradigm=otf2.enums.Paradigm.SHMEM)
+                   for name, cat in sorted({(call["name"], call["cat"]) for call in calls})}
+        threads = {}
+        for call in calls:
+            threads.setdefault((call["pid"], call["tid"]), []).append(call)
+        for pe in range(pes):
+            if not any(row[0] == pe for row in threads):
+                threads[pe, 0] = []
+        places = {row: definitions.location(f"thread {row[1]}", group=groups[row[0]]) for row in sorted(threads)}
+        window = window_of(otf2, definitions, [places[min(row for row in places if row[0] == pe)] for pe in range(pes)])
+        for row, mine in sorted(threads.items()):
+            write_thread(otf2, archive.event_writer_from_location(places[row]), mine, regions, window)
+
+
+def make_otf2(folder, calls, pes):
+    try:
+        import otf2
+    except ImportError:
+        print("lateral-report: --otf2 wants the Python package otf2: pip install otf2, or apt install python3-otf2", file=sys.stderr)
+        return 1
+    try:
+        os.mkdir(folder)
+    except OSError as why:
+        print(f"lateral-report: {why}", file=sys.stderr)
+        return 1
+    write_otf2(otf2, folder, calls, pes)
+    return 0
+
+
 def main():
     parser = argparse.ArgumentParser(prog="lateral-report", description="Draws a timeline of oshrun --trace as one HTML file.")
     parser.add_argument("trace", help="the file that oshrun --trace has written")
     parser.add_argument("-o", "--output", default="report.html", help="the file to write (default: report.html)")
+    parser.add_argument("--otf2", metavar="FOLDER", help="write the timeline as an OTF2 archive in a new folder instead")
     options = parser.parse_args()
     try:
         calls, pes = read_trace(options.trace)
+        if options.otf2:
+            return make_otf2(options.otf2, calls, pes)
         drawing, dropped = timeline(calls, pes)
         seconds = (max(c["ts"] + c["dur"] for c in calls) - min(c["ts"] for c in calls)) * 1e-6 if calls else 0
         with open(options.output, "w", encoding="utf-8") as file:

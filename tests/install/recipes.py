@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""The recipes of packaging/, followed without the tools that read them: conda's steps build, install and test a prefix, as rattler-build
-would run them; what Spack's passes to CMake configures, for each set of variants, and CMake knows every option.
+"""The recipes of packaging/, followed without the tools that run them: rattler-build's reader renders conda's, whose steps build, install
+and test a prefix; what Spack's passes to CMake configures, for each set of variants, and CMake knows every option.
 
 usage: recipes.py --root=DIR --cmake=PATH conda|spack
 """
@@ -48,6 +48,37 @@ def ucx_of(options):
     return ucx
 
 
+# rattler-build's own reader, which knows every field; conda-forge gives the standard library of C.
+RENDER = """
+import rattler_build, sys
+text = open(sys.argv[1]).read()
+given = rattler_build.VariantConfig.from_yaml("c_stdlib: [sysroot]\\nc_stdlib_version: ['2.28']")
+rendered = rattler_build.Stage0Recipe.from_file(sys.argv[1]).render(given, rattler_build.RenderConfig())
+assert len(rendered) == 1, rendered
+recipe = rendered[0].recipe
+recipe = recipe() if callable(recipe) else recipe
+wants = recipe.to_dict()["requirements"]
+assert recipe.package.name == "lateral" and str(recipe.package.version) == sys.argv[2], recipe.package
+assert any(word.startswith("ucx ") for word in wants["host"]) and any(word.startswith("sysroot") for word in wants["build"]), wants
+try:
+    rattler_build.Stage0Recipe.from_yaml(text.replace("  number: 0", "  numbers: 0"))
+except rattler_build.RecipeParseError:
+    print("read and rendered")
+"""
+
+
+def read_by_rattler(recipe, version, work):
+    """Renders the recipe as rattler-build does; without PyPI a line says that nobody did."""
+    run(sys.executable, "-m", "venv", work / "rattler")
+    done = subprocess.run([work / "rattler/bin/pip", "install", "-q", "--disable-pip-version-check", "py-rattler-build"],
+                          capture_output=True, text=True, check=False)
+    if done.returncode:
+        print("not read by rattler-build, which PyPI does not give:", done.stderr[-300:])
+        return
+    said = run(work / "rattler/bin/python", "-c", RENDER, recipe, version, env=os.environ | {"LATERAL_VERSION": version})
+    assert said.strip().endswith("read and rendered"), said
+
+
 def conda(options, work):
     try:
         import yaml
@@ -57,6 +88,7 @@ def conda(options, work):
     recipe = yaml.safe_load((options.root / "packaging/conda/recipe.yaml").read_text(encoding="utf-8"))
     version = run(options.root / "dev", "version").strip()
     assert recipe["context"]["version"] == '${{ env.get("LATERAL_VERSION") }}' and version, recipe["context"]
+    read_by_rattler(options.root / "packaging/conda/recipe.yaml", version, work)
     ucx = ucx_of(options)
     source, prefix = checkout(options.root, work), work / "prefix"
     shutil.copytree(ucx, prefix, symlinks=True)

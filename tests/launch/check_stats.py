@@ -5,9 +5,12 @@ import pathlib
 import re
 import shutil
 import subprocess
+import sys
 
 import harness
 from harness import needs, one_line, run, temporary
+
+SANITIZED = False                   # its programs want their sanitizer loaded first
 
 MOVED = 10 * 400 + 8 + 8 + 8        # puts; an atomic, a g and a put with signal
 OPERATIONS = 10 + 3
@@ -15,8 +18,7 @@ OPERATIONS = 10 + 3
 
 def counted(pes, *options, **more):
     program = harness.BUILD / "tests" / "test_job_counted"
-    if not program.exists() or harness.sanitized():
-        raise harness.Skip("tests/job is not built, or its programs want their sanitizer loaded first")
+    assert program.exists(), "tests/job is built with these tests"
     return run("-n", pes, *options, program, **more)
 
 
@@ -114,6 +116,17 @@ def test_report():
         for name, why in (("odd", "not a timeline of oshrun --trace"), ("none", "No such file")):
             done = subprocess.run([tool, f"{folder}/{name}"], capture_output=True, text=True, check=False, cwd=folder)
             assert done.returncode == 1 and why in done.stderr and len(done.stderr.splitlines()) == 1, done
+
+
+def test_otf2():
+    """Without the Python package a line tells how to get it; tests/install/otf2.py writes an archive and reads it."""
+    tool = pathlib.Path(__file__).resolve().parents[2] / "tools/report.py"
+    with temporary() as folder:
+        pathlib.Path(folder, "t.json").write_text('{"traceEvents": []}')
+        done = subprocess.run([sys.executable, "-I", "-S", tool, "--otf2", f"{folder}/a", f"{folder}/t.json"], capture_output=True,
+                              text=True, check=False)
+        assert done.returncode == 1 and "pip install otf2" in done.stderr and len(done.stderr.splitlines()) == 1, done
+        assert not pathlib.Path(folder, "a").exists()
 
 
 def test_browser():

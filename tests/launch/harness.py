@@ -1,7 +1,8 @@
 """The launcher's tests share: places of programs, a start of oshrun, a look at processes.
 
 A test is a function named test_*; its docstring says what must hold. Files of tests end with
-`harness.main(globals())`; `FILE --list` names the tests, `FILE ... NAME` runs one.
+`harness.main(globals())`; `FILE --list [--sanitize=WHICH]` names the tests, `FILE ... NAME` runs one. A file that says
+SANITIZED = False has no tests under a sanitizer.
 """
 import argparse
 import contextlib
@@ -154,8 +155,9 @@ def one(name, test):
 def main(names):
     global OSHRUN, PE, PRELOAD, BUILD, OPTIONS
     tests = {name[5:]: test for name, test in names.items() if name.startswith("test_")}
-    if sys.argv[1:] == ["--list"]:
-        print("\n".join(tests))
+    if sys.argv[1:2] == ["--list"]:
+        if sys.argv[2:] in ([], ["--sanitize="]) or names.get("SANITIZED", True):
+            print("\n".join(tests))
         return
     parser = argparse.ArgumentParser()
     for option in ("oshrun", "pe", "preload", "build"):
