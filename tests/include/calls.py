@@ -2,7 +2,7 @@
 """The include rule once more, on object files: calls can hide behind a header of a lower folder.
 
 usage: calls.py NM OBJECT...    no object may need a symbol that is defined in a folder which its own does not stand on
-                                (check.py), and no objects of a library or of launch/ may need each other in a circle;
+                                (check.py), and no objects of a library, of launch/ or of tools/race may need each other in a circle;
                                 prints each violation and exits 1 when there is one
        calls.py --self          plants violations among symbols of its own making and must find each of them
 """
@@ -14,7 +14,9 @@ from check import ALLOWED, folder_of
 
 # where the objects of these targets come from
 TARGETS = {"lateral_objects.dir": "src", "oshrun.dir": "launch", "lateral_mpi_openmpi.dir": "src/mpi",
-           "lateral_mpi_mpich.dir": "src/mpi", "lateral_mpi_abi.dir": "src/mpi"}
+           "lateral_mpi_mpich.dir": "src/mpi", "lateral_mpi_abi.dir": "src/mpi", "lateral_race.dir": "tools/race"}
+
+STANDS_IN = {"memcpy", "memmove", "memset"}    # of libc, whom tools/race stands in front of: any of its files calls them
 
 
 def source_of(objfile):
@@ -79,8 +81,17 @@ def violations(tables):
         for other, names in sorted(graph[file].items()):
             if folder_of(other) not in ALLOWED[folder_of(file)]:
                 yield f"{file}: {folder_of(file)} may not need {', '.join(sorted(names))} of {other}"
+    yield from circles_of(graph)
+
+
+def circles_of(graph):
     for members in sorted(circles(graph), key=sorted):
         yield "\n".join([f"{len(members)} files need each other in a circle:", *ties(graph, members)])
+
+
+def tool_violations(tables):
+    """The files of a tool have no folders; they may not need each other in a circle."""
+    yield from circles_of(arrows({file: (defined, needed - STANDS_IN) for file, (defined, needed) in tables.items()}))
 
 
 GOOD = {
@@ -110,7 +121,11 @@ def self_test():
         defined, needed = GOOD[file]
         found = list(violations({**GOOD, file: (defined, needed | {name})}))
         assert any(told in line for line in found), f"{file} needs {name}: found {found}, not: {told}"
-    print(f"found all {len(BAD)} planted violations")
+    tool = {"tools/race/low.c": ({"low", "memcpy"}, set()), "tools/race/high.c": ({"high"}, {"low", "memcpy"})}
+    assert not list(tool_violations(tool))
+    tool["tools/race/low.c"][1].add("high")
+    assert "2 files need each other in a circle:" in next(tool_violations(tool))
+    print(f"found all {len(BAD) + 1} planted violations")
 
 
 def main():
@@ -122,6 +137,7 @@ def main():
     found = []
     for top in ("src", "launch"):   # two programs, whose names have nothing to do with each other
         found += violations({file: table for file, table in tables.items() if file.startswith(top + "/")})
+    found += tool_violations({file: table for file, table in tables.items() if file.startswith("tools/")})
     print("\n".join(found) or "no object needs a symbol of a folder above, and there is no circle")
     return 1 if found else 0
 

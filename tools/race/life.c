@@ -5,12 +5,17 @@
 #include <pshmem.h>
 #include <stdlib.h>
 
+bool race_on;
 static int depth;
 
 static void begin(void)
 {
-    if (depth++ == 0 && getenv("LATERAL_CHECK_RACE"))
-        race_open();
+    if (depth++ || !getenv("LATERAL_CHECK_RACE"))
+        return;
+    race_open(race_clock_bytes);
+    race_clock_reset();
+    pshmem_sync_all();
+    race_on = true;
 }
 
 void(shmem_init)(void)
@@ -37,6 +42,7 @@ void(shmem_finalize)(void)
 {
     if (depth && --depth == 0 && race_on) {
         pshmem_barrier_all(); /* no PE looks at the shadow any more */
+        race_on = false;
         race_close();
     }
     pshmem_finalize();

@@ -51,22 +51,26 @@ struct race_access {
     const void *from; /* return address of the call, or of the instruction */
 };
 
-/* ---- shadow.c: the shared memory, and what it remembers of each 8 bytes ---- */
-extern bool race_on;
+/* The files in their order, lower ones first: shared, clock, report, shadow, life, access, calls. */
+
+/* ---- shared.c: the memory that PEs share ---- */
 extern int race_me, race_npes;
-/* All PEs call both. race_open returns false after a line when races cannot be looked for. */
-bool race_open(void);
+/* All PEs call both. race_open ends the job after a line when races cannot be looked for. It asks how much memory clock.c
+ * wants once the number of PEs is known. */
+void race_open(size_t (*clock_bytes)(void));
 void race_close(void);
+size_t race_heap_bytes(void); /* of a PE; its globals follow in its offsets */
+/* The group of 8 bytes at an offset of a PE, what is remembered of it, and its lock. */
+#define RACE_LOCKS (1u << 16)
+size_t race_number(int pe, size_t offset);
+struct race_cell *race_cells(size_t number);
+uint32_t *race_lock_word(size_t number);
 void *race_shared(size_t at); /* offset in the part of clock.c */
 /* An address of this process as PE and offset; false when it is not symmetric memory. */
 bool race_find(const void *at, int *pe, size_t *offset);
 bool race_find_at(const void *at, int pe, size_t *offset); /* my symmetric address, at that PE */
-/* Compares an access with what is remembered, and remembers it. */
-void race_touch(int pe, size_t offset, size_t bytes, const struct race_access *access);
 /* The last event with which each PE has stored to these 8 bytes in a way that others may wait for: race_word. */
 uint32_t *race_released(int pe, size_t offset);
-/* Forgets what a waiter has seen arrive: puts up to the words of race_released. */
-void race_seen(int pe, size_t offset, size_t bytes);
 
 /* ---- clock.c ---- */
 size_t race_clock_bytes(void);
@@ -100,9 +104,18 @@ void race_clock_reset(void);
 /* ---- report.c ---- */
 void race_report(int owner, size_t offset, const struct race_cell *older, const struct race_cell *newer);
 
+/* ---- shadow.c: what is remembered of each 8 bytes ---- */
+/* Compares an access with what is remembered, and remembers it. */
+void race_touch(int pe, size_t offset, size_t bytes, const struct race_access *access);
+/* Forgets what a waiter has seen arrive: puts up to the words of race_released. */
+void race_seen(int pe, size_t offset, size_t bytes);
+
 /* ---- access.c: what the compiler's calls and memcpy use ---- */
 void race_own(const void *at, size_t bytes, unsigned flags, uint32_t call, const void *from);
 bool race_from_program(const void *from);
+
+/* ---- life.c ---- */
+extern bool race_on; /* between the program's first init and its last finalize */
 
 /* ---- calls.c: what the wrappers call; `call` is a number of race_names ---- */
 struct race_call {

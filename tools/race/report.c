@@ -12,8 +12,6 @@
 #define PAIRS 256
 #define STATUS_RACES 66
 
-extern size_t race_heap_bytes(void);
-
 static struct pair {
     uint32_t older, newer, older_call, newer_call;
 } pairs[PAIRS];

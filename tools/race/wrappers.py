@@ -236,8 +236,10 @@ def main():
         if fill(w):
             wanted.append(w)
     print(HEAD)
-    print("const char *const race_names[] = {" + ", ".join(f'"{n}"' for n in (*OWN, *(w.name for w in wanted))) + "};\n")
-    print("\n".join(w.text() for w in wanted))
+    if sys.argv[1:] == ["--names"]:     # a file of its own: who needs names needs no wrappers
+        print("const char *const race_names[] = {" + ", ".join(f'"{n}"' for n in (*OWN, *(w.name for w in wanted))) + "};")
+    else:
+        print("\n".join(w.text() for w in wanted))
 
 
 if __name__ == "__main__":
