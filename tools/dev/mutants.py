@@ -29,7 +29,6 @@ import hashlib
 import json
 import os
 import pathlib
-import random
 import re
 import subprocess
 import sys
@@ -47,6 +46,7 @@ LIST = ROOT / "tests/mutants/survivors.txt"
 CAGE = ["unshare", "-m", "-p", "-f", "--kill-child", "--mount-proc"]
 LEFT_OUT = {"soak", "again", "packages", "slurm", "rules", "man", "install"}
 CLEARNESS = ["named", "stuck", "crashed", "time-out"]
+FEW = 40                                                                   # tests that are timed at once
 LONGEST = 12                                                               # seconds; longer tests are left out
 
 # Whose tests see a fault of a folder, the likeliest first; the longest prefix counts.
@@ -118,9 +118,13 @@ def draw(options, told):
     faults = all_faults(options.places)
     if options.again:
         return [fault for fault in faults if told.get(fault.key(), ("",))[0] == "killed"]
-    left = [fault for fault in faults if told.get(fault.key(), ("",))[0] != "argued"]
-    random.Random(options.seed).shuffle(left)
-    return left[:options.count]
+    left = {fault.key(): fault for fault in faults if told.get(fault.key(), ("",))[0] != "argued"}
+    return sorted(left.values(), key=lambda fault: lot(options.seed, fault))[:options.count]
+
+
+def lot(seed, fault):
+    """The fault's place in the draw. It does not depend on the other faults, so a sample stays the same while other code changes."""
+    return hashlib.sha256("\n".join((str(seed), *fault.key())).encode()).digest()
 
 
 # -------------------------------------------------------------------------------- the copy of the tree
@@ -189,14 +193,16 @@ def all_tests():
     return tests
 
 
-def costs(tests):
-    """Seconds that each test takes without a fault; those that fail then are left out."""
+def costs(tests, concerned):
+    """Seconds that each of the tests concerned takes without a fault; those that fail then are left out. What is known is kept after
+    every few tests, so a call that is ended early is of use to the next one."""
     file = HOME / "costs.json"
     known = json.loads(file.read_text()) if file.exists() else {}
-    missing = [test for name, test in tests.items() if name not in known]
+    missing = [test for name, test in tests.items() if name in concerned and name not in known]
     if missing:
         say(f"timing {len(missing)} tests without a fault")
-        for result in in_cage([{**test, "limit": 60} for test in missing], stop=False):
+    for first in range(0, len(missing), FEW):
+        for result in in_cage([{**test, "limit": 60} for test in missing[first:first + FEW]], stop=False):
             known[result["test"]] = result["seconds"] if result["verdict"] in ("passed", "skipped") else None
         file.write_text(json.dumps(known, indent=0))
     return known
@@ -206,18 +212,21 @@ def rooms_of(path):
     return ROOMS[max((prefix for prefix in ROOMS if path.startswith(prefix)), key=len)].split()
 
 
-def tests_for(fault, tests, cost, killers):
-    """The tests of the rooms concerned: earlier killers of faults of this file, then those that bear its name, then a test of
-    each room in turn, the quick ones first; the same program with other PEs comes after all others."""
+def tests_for(fault, tests, cost, killers, told):
+    """The tests of the rooms concerned, and those that the list tells of: these first, then earlier killers of faults of this file,
+    then those that bear its name, then a test of each room in turn, the quick ones first; the same program with other PEs comes
+    after all others."""
+    hints = tuple(word.rstrip(",;") for word in told.get(fault.key(), ("", ""))[1].split() if "/" in word)
     rooms, words = rooms_of(fault.path), {pathlib.Path(fault.path).stem, *pathlib.Path(fault.path).stem.split("_")} - {"inner"}
     folder, turn, kin = str(pathlib.Path(fault.path).parent), collections.Counter(), collections.Counter()
     ranks = {}
-    for name in sorted((name for name in tests if name.split("/")[0] in rooms and (cost.get(name) or LONGEST) < LONGEST), key=cost.get):
+    usable = (name for name in tests if (name.split("/")[0] in rooms or name.startswith(hints or "?")) and (cost.get(name) or LONGEST) < LONGEST)
+    for name in sorted(usable, key=cost.get):
         room, program = name.split("/")[0], re.sub(r"-\d+(x\d+)?$", "", name)
         turn[room] += 1
         kin[program] += 1
         bears = any(word in name for word in words if len(word) > 2)
-        ranks[name] = -killers[fault.path][name], kin[program], -killers[folder][name], not bears, turn[room], rooms.index(room)
+        ranks[name] = not name.startswith(hints or "?"), -killers[fault.path][name], kin[program], -killers[folder][name], not bears, turn[room], rooms.index(room) if room in rooms else 0
     return [{**tests[name], "limit": max(5, 4 * cost[name])} for name in sorted(ranks, key=ranks.get)]
 
 
@@ -265,24 +274,25 @@ class Run:
                 return {"verdict": "no fault", "said": f"does not build: {words[-300:]}"}
             if fingerprint() == self.clean:
                 return {"verdict": "no fault", "said": "changes no instruction"}
-            ran = in_cage(tests_for(fault, self.tests, self.cost, self.killers), seconds=self.options.each)
+            ran = in_cage(tests_for(fault, self.tests, self.cost, self.killers, self.told), seconds=self.options.each)
             bad = [one for one in ran if one["verdict"] not in ("passed", "skipped")]
             best = min(bad, key=lambda one: CLEARNESS.index(one["verdict"]), default={"verdict": "survives"})
             return {"tests": len(ran), **best}
         finally:
             file.write_text(original, encoding="utf-8")
 
-    def start(self):
+    def start(self, faults):
         HOME.mkdir(parents=True, exist_ok=True)
         before = self.done_before()
         say("building a copy of the tree in build/mutants/tree")
         prepare()
         self.clean, self.tests = fingerprint(), all_tests()
-        self.cost = costs(self.tests)
+        rooms = {room for fault in faults if fault.key() not in before for room in rooms_of(fault.path)}
+        self.cost = costs(self.tests, {name for name in self.tests if name.split("/")[0] in rooms})
         return before
 
     def all(self, faults):
-        before, results = self.start(), []
+        before, results = self.start(faults), []
         if self.options.again:
             self.file.unlink(missing_ok=True)
         for fault in faults:
