@@ -475,6 +475,8 @@ int uccs_progress(void);
 int uccs_poller_add(int (*poll)(void *argument), void *argument);
 int uccs_poller_remove(int (*poll)(void *argument), void *argument);
 
+#include <uccs_waiting.h>
+
 /* --- Group communication: all members call the same functions in the same order. Buffers are any memory of the caller.
  * An _nb form completes through `desc`; the program must not touch its buffers until then. Reductions take the types and
  * operations of uccs_accumulate but UCCS_REPLACE and UCCS_NO_OP (UCCS_ERR_INVALID). */

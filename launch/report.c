@@ -63,15 +63,19 @@ static void add_missing(const struct report *report, const struct waiter *waiter
 static void write_what(const struct report *report, const struct waiter *waiter, char *text, size_t room)
 {
     const struct node_awaited *on = &waiter->on;
+    const char *object = waiter->object, *then = *object ? "; " : "";
     if (on->about == NODE_ABOUT_VARIABLE) {
-        snprintf(text, room, "%s(%s)", waiter->call, waiter->object);
+        snprintf(text, room, "%s(%s)", waiter->call, object);
     } else if (on->about == NODE_ABOUT_PES && on->size > 1) {
         struct set missing = set_make(report->view->node->size);
         add_missing(report, waiter, &missing);
-        snprintf(text, room, "%s (%u of %d have come)", waiter->call, (uint32_t)on->size - missing.count, on->size);
+        snprintf(text, room, "%s (%s%s%u of %d have come)", waiter->call, object, then,
+                 (uint32_t)on->size - missing.count, on->size);
         set_free(&missing);
     } else if (on->about == NODE_ABOUT_PES) {
-        snprintf(text, room, "%s (waits for PE %d)", waiter->call, on->start);
+        snprintf(text, room, "%s (%s%swaits for PE %d)", waiter->call, object, then, on->start);
+    } else if (*object) {
+        snprintf(text, room, "%s (%s)", waiter->call, object);
     } else {
         snprintf(text, room, "%s", waiter->call);
     }

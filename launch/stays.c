@@ -3,21 +3,42 @@
 #include "base/kind.h"
 #include "message.h"
 
+#include <ctype.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
-/* Copies a record. Returns false when it is none, or was taken back meanwhile. */
-static bool copy_stay(struct node_stay *copy, const struct node_stay *stay)
+#define TRIES 1000 /* to copy a record that its waiter writes anew */
+
+/* Copies a record. Returns false when it is none, or was taken back or written anew meanwhile. */
+static bool try_copy(struct node_stay *copy, const struct node_stay *stay)
 {
-    if (atomic_load_acquire(&stay->state) != NODE_STAY_VALID) /* release: rte_stay_begin */
+    uint32_t version = atomic_load_acquire(&stay->version);                  /* release: rte_stay_renew */
+    if (version % 2 || atomic_load_acquire(&stay->state) != NODE_STAY_VALID) /* release: rte_stay_begin */
         return false;
     memcpy(copy, stay, sizeof *copy);
+    copy->text[sizeof copy->text - 1] = 0;
     atomic_fence_acquire();
     return atomic_load_relaxed(&stay->state) == NODE_STAY_VALID && atomic_load_relaxed(&stay->since) == copy->since &&
-           copy->depth <= NODE_STAY_FRAMES;
+           atomic_load_relaxed(&stay->version) == version && copy->depth <= NODE_STAY_FRAMES;
+}
+
+static bool copy_stay(struct node_stay *copy, const struct node_stay *stay)
+{
+    bool copied = false;
+    for (int i = 0; i < TRIES && !copied && atomic_load_relaxed(&stay->state) == NODE_STAY_VALID; i++)
+        copied = try_copy(copy, stay);
+    return copied;
+}
+
+/* A PE writes the text; nothing of it may act on a terminal. */
+static void clean(char *text)
+{
+    for (; *text; text++)
+        if (!isprint((unsigned char)*text))
+            *text = '?';
 }
 
 static bool is_of_library(struct code_place place)
@@ -36,15 +57,17 @@ static bool is_library_name(const char *name)
     return false;
 }
 
-/* Writes the name that a program calls: shmem_ and MPI_ have aliases with a p in front, and the function of a call
- * without types is lat_. */
+/* Writes the name that a program calls: shmem_ and MPI_ have aliases with a p in front, the function of a call without
+ * types is lat_, and a compiler names the rare part of a function "name.cold". */
 static void write_call(struct waiter *waiter, const char *name)
 {
     bool alias = strncmp(name, "pshmem", 6) == 0 || strncmp(name, "PMPI", 4) == 0;
+    int length = (int)strcspn(name, ".");
+    length = length < 60 ? length : 60;
     if (strncmp(name, "lat_", 4) == 0)
-        snprintf(waiter->call, sizeof waiter->call, "shmem_%.60s", name + 4);
+        snprintf(waiter->call, sizeof waiter->call, "shmem_%.*s", length - 4, name + 4);
     else
-        snprintf(waiter->call, sizeof waiter->call, "%.60s", name + alias);
+        snprintf(waiter->call, sizeof waiter->call, "%.*s", length - alias, name + alias);
 }
 
 /* Finds the outermost function of the library and the place that called it. */
@@ -81,7 +104,9 @@ static void describe_variable(struct waiter *waiter, const struct node_stay *sta
 {
     char name[96] = "value", wanted[24], now[24];
     const struct node_awaited *on = &stay->on;
-    if (on->object - stay->heap < stay->heap_bytes)
+    if (stay->text[0])
+        snprintf(name, sizeof name, "%s", stay->text);
+    else if (on->object - stay->heap < stay->heap_bytes)
         snprintf(name, sizeof name, "heap + 0x%" PRIx64, on->object - stay->heap);
     else
         place_variable(maps, on->object, name, sizeof name);
@@ -107,6 +132,9 @@ static void add_waiter(struct waiters *waiters, uint32_t index, const struct nod
     find_call(waiter, stay, maps);
     if (stay->on.about == NODE_ABOUT_VARIABLE)
         describe_variable(waiter, stay, maps);
+    else
+        snprintf(waiter->object, sizeof waiter->object, "%s", stay->text);
+    clean(waiter->object);
 }
 
 static void read_pe(struct waiters *waiters, const struct view *view, uint32_t index)

@@ -14,7 +14,7 @@ struct waiter {
     double seconds; /* since the wait began */
     struct node_awaited on;
     char call[80];
-    char object[160];       /* "flag == 7, is 0"; empty when the wait is not for a variable */
+    char object[160];       /* "flag == 7, is 0", "a lock of PE 2"; may be empty */
     struct code_place from; /* where the program called */
 };
 

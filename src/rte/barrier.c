@@ -35,7 +35,7 @@ static bool sleep_and_tell(struct node *node, uint32_t seen, const struct timesp
                             .tv_nsec = (long)((since + RTE_STAY_AFTER) % 1000000000)};
     if (futex_sleep(&node->round, seen, &soon))
         return true;
-    uint32_t stay = rte_stay_begin(&on, since, 0, 0);
+    uint32_t stay = rte_stay_begin(&on, 0, since, 0, 0);
     bool in_time = futex_sleep(&node->round, seen, end);
     if (stay)
         rte_stay_end(stay);

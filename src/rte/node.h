@@ -22,7 +22,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define NODE_MAGIC 0x4c61746572616c44ull /* "LateralD"; change it with the layout */
+#define NODE_MAGIC 0x4c61746572616c45ull /* "LateralE"; change it with the layout */
 #define NODE_MAX_PES 65536
 
 enum node_state {
@@ -175,9 +175,10 @@ struct node_awaited {
 };
 
 /* A wait that lasts. One thread of one PE writes it while it waits; anybody reads it: the launcher, or a person's
- * oshrun --status. */
+ * oshrun --status. The waiter may write anew what it waits for; `version` is odd meanwhile. */
 #define NODE_STAYS 16 /* one PE has room for so many; more of its threads leave no record */
 #define NODE_STAY_FRAMES 26
+#define NODE_STAY_TEXT 48
 struct node_stay {
     cache_aligned uint32_t state; /* enum node_stay_state; release by the waiter, acquire by readers */
     int32_t thread;               /* the kernel's number of the waiting thread */
@@ -186,6 +187,8 @@ struct node_stay {
     uint64_t value;               /* of the variable, a little while ago at most; relaxed */
     uint64_t heap;                /* where the waiting PE's symmetric heap begins, and its bytes; 0: not known */
     uint64_t heap_bytes;
+    uint32_t version;          /* grows by 2 when text or `on` change; release by the waiter, acquire by readers */
+    char text[NODE_STAY_TEXT]; /* names the object that the wait is about; empty: its call or address says enough */
     struct node_awaited on;
     uint32_t depth;                    /* number of frames */
     uint64_t frames[NODE_STAY_FRAMES]; /* return addresses, the innermost first */

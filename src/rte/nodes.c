@@ -158,6 +158,13 @@ static uint32_t *map_places(bool make)
     return 0;
 }
 
+/* The job's key, which hashes rest on, has come with the shapes. */
+static bool has_key(const struct rte_all_shapes *all)
+{
+    static const char none[sizeof all->nonce];
+    return memcmp(all->nonce, none, sizeof none) != 0;
+}
+
 /* Writes the tables; only the lead calls it. Its result is node->nodes, 0 when it failed. */
 static void write_tables(const struct rte_all_shapes *all, size_t bytes)
 {
@@ -167,7 +174,7 @@ static void write_tables(const struct rte_all_shapes *all, size_t bytes)
     if (node->placed && !(places = map_places(true)))
         return;
     uint32_t here = 0;
-    bool valid = rte_shapes_write(all, bytes, node, table, &nodes, places, &here);
+    bool valid = has_key(all) && rte_shapes_write(all, bytes, node, table, &nodes, places, &here);
     if (places)
         munmap(places, node_places_bytes(node));
     if (!valid) {

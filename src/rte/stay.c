@@ -4,6 +4,7 @@
 
 #include <execinfo.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -47,19 +48,36 @@ static void take_frames(struct node_stay *stay)
     stay->depth = (uint32_t)depth;
 }
 
-uint32_t rte_stay_begin(const struct node_awaited *on, uint64_t since, uintptr_t heap, size_t heap_bytes)
+static void write_awaited(struct node_stay *stay, const struct node_awaited *on, const char *text)
+{
+    stay->on = *on;
+    snprintf(stay->text, sizeof stay->text, "%s", text ? text : "");
+}
+
+uint32_t rte_stay_begin(const struct node_awaited *on, const char *text, uint64_t since, uintptr_t heap,
+                        size_t heap_bytes)
 {
     struct node_stay *stay = claim_stay();
     if (!stay)
         return 0;
     stay->thread = (int32_t)syscall(SYS_gettid);
     stay->since = since;
-    stay->on = *on;
+    write_awaited(stay, on, text);
     stay->heap = heap;
     stay->heap_bytes = heap_bytes;
     take_frames(stay);
     atomic_store_release(&stay->state, NODE_STAY_VALID); /* acquire: readers, launch/stays.c */
     return (uint32_t)(stay - stays) + 1;
+}
+
+void rte_stay_renew(uint32_t stay, const struct node_awaited *on, const char *text)
+{
+    struct node_stay *mine = &stays[stay - 1];
+    uint32_t version = atomic_load_relaxed(&mine->version);
+    atomic_store_relaxed(&mine->version, version + 1);
+    atomic_fence_release(); /* acquire: readers that see some of what follows see the odd version */
+    write_awaited(mine, on, text);
+    atomic_store_release(&mine->version, version + 2); /* acquire: readers, launch/stays.c */
 }
 
 void rte_stay_looked(uint32_t stay, uint64_t value)

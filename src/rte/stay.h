@@ -11,10 +11,14 @@
  * then below 1 ms in 500; a job of some hundred PEs on few cores starts without any. */
 #define RTE_STAY_AFTER 500000000
 
-/* Makes the record of a wait of the calling thread that has begun at `since` (nanoseconds of CLOCK_MONOTONIC). Returns
- * its number, or 0 when there is no room or no node. Takes the addresses of the callers, which costs some
- * microseconds. */
-uint32_t rte_stay_begin(const struct node_awaited *on, uint64_t since, uintptr_t heap, size_t heap_bytes);
+/* Makes the record of a wait of the calling thread that has begun at `since` (nanoseconds of CLOCK_MONOTONIC); `text`
+ * names the object in less than NODE_STAY_TEXT bytes, or is null. Returns its number, or 0 when there is no room or no
+ * node. Takes the addresses of the callers, which costs some microseconds. */
+uint32_t rte_stay_begin(const struct node_awaited *on, const char *text, uint64_t since, uintptr_t heap,
+                        size_t heap_bytes);
+
+/* Says anew what the wait is for. */
+void rte_stay_renew(uint32_t stay, const struct node_awaited *on, const char *text);
 
 /* Notes that the waiter has looked again, and the value that the variable has now. */
 void rte_stay_looked(uint32_t stay, uint64_t value);

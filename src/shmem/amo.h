@@ -1,7 +1,7 @@
 /*
  * Atomics of the OpenSHMEM layer: what the generated thunks need beside src/base/atomic.h.
  * Thread-safe; no state. Thunks reach a peer on the node by the processor's atomics; everything else
- * goes to lat_amo_far. Orders: read-modify-writes are acquire-release, a
+ * goes to lat_amo_far, and so does memory whose atomics the network's adapter does. Orders: read-modify-writes are acquire-release, a
  * fetch acquires and a set releases, and each is the partner of the others (and of wait_until).
  */
 #ifndef LATERAL_SHMEM_AMO_H
@@ -24,6 +24,10 @@ struct uccs_request;
  */
 uint64_t lat_amo_far(const char *call, struct shmem_ctx_impl *ctx, enum uccs_atomic op, const void *dest, size_t size,
                      uint64_t value, uint64_t cond, int pe);
+
+/* The same for words that no program accesses by atomics, such as locks: the processor of `pe` does it on any memory. */
+uint64_t lat_amo_processor(const char *call, enum uccs_atomic op, const void *dest, size_t size, uint64_t value,
+                           uint64_t cond, int pe);
 
 /* The same for callers that do not want the old value: on another node the operation goes on after the return.
  * Returns 0. */

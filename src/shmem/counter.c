@@ -180,18 +180,14 @@ int lat_ct_test(shmemx_ct_t ct, long wait_for)
     return 0;
 }
 
-static struct node_awaited await_count(const struct uccs_counter_line *line, long count)
-{
-    return uccs_await_variable(&line->count, KIND_I64, ">=", (uint64_t)count);
-}
-
 long lat_ct_wait(shmemx_ct_t ct, long wait_for)
 {
     const struct uccs_counter_line *line = line_of("shmemx_ct_wait", ct);
     long count = atomic_load_acquire(&line->count); /* release: uccs_counter_arrive */
     if (count >= wait_for)
         return count;
-    struct uccs_wait wait uccs_scoped = {.on = await_count(line, wait_for)};
+    const struct uccs_counter_wanted wanted = {lat_ct_of(ct), wait_for};
+    struct uccs_wait wait uccs_scoped = {.on = uccs_await_told(uccs_counter_tell, &wanted)};
     do
         uccs_pause(&wait);
     while ((count = atomic_load_acquire(&line->count)) < wait_for); /* release: uccs_counter_arrive */
@@ -216,7 +212,8 @@ static double now(void)
 int lat_ct_wait_timeout(shmemx_ct_t ct, long wait_for, double seconds)
 {
     const struct uccs_counter_line *line = line_of("shmemx_ct_wait_timeout", ct);
-    struct uccs_wait wait uccs_scoped = {.on = await_count(line, wait_for)};
+    const struct uccs_counter_wanted wanted = {lat_ct_of(ct), wait_for};
+    struct uccs_wait wait uccs_scoped = {.on = uccs_await_told(uccs_counter_tell, &wanted)};
     wait.on.may_end = 1;
     double end = now() + seconds;
     while (atomic_load_acquire(&line->count) < wait_for) {
@@ -252,7 +249,8 @@ size_t lat_ct_wait_any(shmemx_ct_t *cts, const long *values, size_t n)
 void lat_ct_consume(shmemx_ct_t ct, long n)
 {
     struct uccs_counter_line *line = line_of("shmemx_ct_consume", ct);
-    struct uccs_wait wait uccs_scoped = {.on = await_count(line, n)};
+    const struct uccs_counter_wanted wanted = {lat_ct_of(ct), n};
+    struct uccs_wait wait uccs_scoped = {.on = uccs_await_told(uccs_counter_tell, &wanted)};
     int64_t count = atomic_load_acquire(&line->count);
     while (count < n || !atomic_cas_acqrel(&line->count, &count, count - n)) {
         if (count >= n)

@@ -2,8 +2,11 @@
  *
  * Every PE makes the same calls in the same order (the standard's rule), so every PE gets the same
  * offset without a word between them; the barriers are the standard's: when an allocation
- * returns, the block exists at every PE; a release begins when no PE uses the block any more. Hints change nothing
- * on a node, where all memory is equally near to the processor's atomics. */
+ * returns, the block exists at every PE; a release begins when no PE uses the block any more.
+ *
+ * The hint for remote atomics asks for memory whose atomics the network's adapter does (far/adapter.c). It lies in a part of the
+ * heap of its own, with books of its own. Where one PE has no such adapter, or the part is full, memory is the processor's, as
+ * without the hint: the domain is fixed here, alike at all PEs. */
 #include "shmem/mem.h"
 
 #include "base/heap.h"
@@ -11,13 +14,23 @@
 #include "shmem/calls.h"
 #include "shmem/guard.h"
 #include "shmem/state.h"
+#include "shmem/team.h"
 #include "uccs/core/memory.h"
+#include "uccs/far/far.h"
+#include "uccs/sync/team.h"
 
 #include <pthread.h>
+#include <shmem.h>
 #include <stdio.h>
 #include <string.h>
 
-static struct heap *heap;
+/* The heap proper, and the adapter's part; the books count offsets from its start. */
+enum { PROPER, ADAPTERS, PARTS };
+static struct part {
+    struct heap *books; /* null: there is no such part */
+    size_t start;       /* its offset */
+    bool agreed, works; /* of the adapter's: all PEs have said whether they have one; all have */
+} parts[PARTS];
 static pthread_mutex_t heap_lock = PTHREAD_MUTEX_INITIALIZER;
 
 static char *base(void)
@@ -29,19 +42,26 @@ static char *base(void)
 int lat_mem_open(void)
 {
     size_t bytes;
+    const size_t more = uccs_memory_adapter(&parts[ADAPTERS].start);
     uccs_memory_heap(&bytes);
-    heap = heap_create(bytes);
-    if (!heap)
+    parts[PROPER].books = heap_create(bytes);
+    parts[ADAPTERS].books = more ? heap_create(more) : 0;
+    if (!parts[PROPER].books || (more && !parts[ADAPTERS].books)) {
         log_line("no memory is left for the books of the symmetric heap");
+        return -1;
+    }
     lat_guard_open(base(), bytes);
-    return heap ? 0 : -1;
+    return 0;
 }
 
 void lat_mem_close(void)
 {
     lat_guard_close();
-    heap_destroy(heap);
-    heap = 0;
+    for (int i = 0; i < PARTS; i++) {
+        if (parts[i].books)
+            heap_destroy(parts[i].books);
+        parts[i] = (struct part){0};
+    }
 }
 
 /* Prints one line per job, from PE 0: programs that check for null need no more than a hint. */
@@ -51,22 +71,28 @@ static void tell_no_room(const char *call, size_t size, int status)
     struct heap_stats stats;
     if (told++ || uccs_core.me != 0)
         return;
-    heap_stats(heap, &stats);
+    heap_stats(parts[PROPER].books, &stats);
     log_line("%s: %zu bytes: %s (%zu of %zu bytes in use); a larger SHMEM_SYMMETRIC_SIZE makes room", call, size,
              heap_reason(status), stats.used, stats.size);
+}
+
+/* Notes a block that the books have given. */
+static void given(const struct part *part, size_t offset, size_t size)
+{
+    uccs_memory_used(part->start + offset + size);
+    if (part == &parts[PROPER])
+        lat_guard_given(offset, size);
 }
 
 static void *allocate(const char *call, size_t alignment, size_t size)
 {
     size_t offset;
     pthread_mutex_lock(&heap_lock);
-    int status = heap_alloc(heap, size, alignment, &offset);
+    int status = heap_alloc(parts[PROPER].books, size, alignment, &offset);
     if (status)
         tell_no_room(call, size, status);
-    else {
-        uccs_memory_used(offset + size);
-        lat_guard_given(offset, size);
-    }
+    else
+        given(&parts[PROPER], offset, size);
     pthread_mutex_unlock(&heap_lock);
     return status ? 0 : base() + offset;
 }
@@ -89,16 +115,77 @@ void *lat_malloc(size_t size)
     return block;
 }
 
+/* --- The adapter's part */
+
+static bool all_agree(bool mine)
+{
+    struct uccs_team *world = &lat_team_world.group;
+    const uint64_t yes = mine;
+    bool all = true;
+    uccs_team_exchange(world, &yes, sizeof yes);
+    for (int rank = 0; rank < world->size; rank++) {
+        const uint64_t *theirs = uccs_team_given(world, rank, sizeof *theirs);
+        all &= *theirs != 0;
+    }
+    return all;
+}
+
+/* All PEs have memory there, or none has, so all come to the same answer. */
+static bool has_adapter(struct part *part)
+{
+    if (!part->books) {
+        log_debug("SHMEM_MALLOC_ATOMICS_REMOTE: the job is on one node, so the processors do the atomics");
+        return false;
+    }
+    if (part->agreed)
+        return part->works;
+    part->works = all_agree(uccs_far_adapter());
+    part->agreed = true;
+    log_debug(part->works
+                  ? "SHMEM_MALLOC_ATOMICS_REMOTE: the network's adapter does the atomics"
+                  : "SHMEM_MALLOC_ATOMICS_REMOTE: a PE's network adapter lacks atomics, so the processors do them");
+    return part->works;
+}
+
+/* The network must be able to reach the block at every PE before a program can see it. Returns null where that fails. */
+static void *allocate_adapters(size_t size)
+{
+    struct part *part = &parts[ADAPTERS];
+    size_t offset;
+    if (!has_adapter(part))
+        return 0;
+    pthread_mutex_lock(&heap_lock);
+    const int status = heap_alloc(part->books, size, 0, &offset);
+    if (!status)
+        given(part, offset, size);
+    pthread_mutex_unlock(&heap_lock);
+    if (status) { /* alike at all PEs */
+        log_debug("SHMEM_MALLOC_ATOMICS_REMOTE: the memory for it is used up, so the processors do the atomics");
+        return 0;
+    }
+    if (all_agree(uccs_far_adapter_share(part->start + offset, size)))
+        return base() + part->start + offset;
+    pthread_mutex_lock(&heap_lock);
+    heap_free(part->books, offset);
+    pthread_mutex_unlock(&heap_lock);
+    log_debug(
+        "SHMEM_MALLOC_ATOMICS_REMOTE: a PE's network can register no more memory, so the processors do the atomics");
+    return 0;
+}
+
 void *lat_malloc_with_hints(size_t size, long hints)
 {
-    (void)hints;
     lat_require("shmem_malloc_with_hints");
     if (size == 0)
         return 0;
-    void *block = allocate("shmem_malloc_with_hints", 0, size);
+    void *block = hints & SHMEM_MALLOC_ATOMICS_REMOTE ? allocate_adapters(size) : 0;
+    if (!block)
+        block = allocate("shmem_malloc_with_hints", 0, size);
     lat_barrier_all();
     return block;
 }
+
+/* --- Other calls */
 
 void *lat_calloc(size_t count, size_t size)
 {
@@ -125,42 +212,54 @@ void *lat_align(size_t alignment, size_t size)
     return block;
 }
 
-/* Returns the offset of a live block; ends the job when ptr is none. */
-static size_t block_of(const char *call, const void *ptr)
+/* Returns the part that holds an address of the heap, and stores the offset in it. */
+static struct part *part_of(const void *ptr, size_t *offset)
 {
-    size_t offset, size, start;
-    if (uccs_memory_find(ptr, &offset) != UCCS_HEAP)
+    if (uccs_memory_find(ptr, offset) != UCCS_HEAP)
+        return 0;
+    struct part *part = &parts[uccs_memory_of_adapter(ptr) ? ADAPTERS : PROPER];
+    *offset -= part->start;
+    return part;
+}
+
+/* Returns the part and the offset of a live block; ends the job when ptr is none. */
+static struct part *block_of(const char *call, const void *ptr, size_t *offset)
+{
+    size_t size, start;
+    struct part *part = part_of(ptr, offset);
+    if (!part)
         lat_fail(call, "ptr %p is not an address of the symmetric heap", ptr);
-    int status = heap_size_of(heap, offset, &size);
-    if (status == HEAP_INSIDE && heap_around(heap, offset, &start, &size))
+    int status = heap_size_of(part->books, *offset, &size);
+    if (status == HEAP_INSIDE && heap_around(part->books, *offset, &start, &size))
         lat_fail(call, "ptr %p points into the block of %zu bytes at %p, not at its start", ptr, size,
-                 (void *)(base() + start));
+                 (void *)(base() + part->start + start));
     if (status)
         lat_fail(call, "ptr %p %s", ptr, heap_reason(status));
-    return offset;
+    return part;
 }
 
 bool lat_mem_around(const void *addr, uintptr_t *start, size_t *bytes)
 {
     size_t offset, at;
-    if (uccs_memory_find(addr, &offset) != UCCS_HEAP)
+    const struct part *part = part_of(addr, &offset);
+    if (!part)
         return false;
     pthread_mutex_lock(&heap_lock);
-    bool live = heap_around(heap, offset, &at, bytes);
+    bool live = heap_around(part->books, offset, &at, bytes);
     pthread_mutex_unlock(&heap_lock);
-    *start = uccs_core.heap_start + at;
+    *start = uccs_core.heap_start + part->start + at;
     return live;
 }
 
 static void release(const char *call, void *ptr)
 {
-    size_t offset = block_of(call, ptr);
+    size_t offset, size;
+    const struct part *part = block_of(call, ptr, &offset);
     lat_barrier_all();
-    size_t size;
     pthread_mutex_lock(&heap_lock);
-    if (heap_size_of(heap, offset, &size) == HEAP_OK)
+    if (part == &parts[PROPER] && heap_size_of(part->books, offset, &size) == HEAP_OK)
         lat_guard_taken(offset, size);
-    heap_free(heap, offset);
+    heap_free(part->books, offset);
     pthread_mutex_unlock(&heap_lock);
 }
 
@@ -184,10 +283,11 @@ static void move_block(size_t old, size_t old_size, size_t offset, size_t size)
 
 static void *resize(void *ptr, size_t size)
 {
-    size_t old = block_of("shmem_realloc", ptr), old_size, offset;
+    size_t old, old_size, offset;
+    struct heap *books = block_of("shmem_realloc", ptr, &old)->books;
     pthread_mutex_lock(&heap_lock);
-    heap_size_of(heap, old, &old_size);
-    int status = heap_resize(heap, old, size, &offset);
+    heap_size_of(books, old, &old_size);
+    int status = heap_resize(books, old, size, &offset);
     if (status)
         tell_no_room("shmem_realloc", size, status);
     else {
@@ -198,8 +298,26 @@ static void *resize(void *ptr, size_t size)
     return status ? 0 : base() + offset;
 }
 
+/* A block of the adapter's part moves to the heap proper, since a larger one would have to be agreed on again: what the
+ * program does with its words from now on is the processor's. */
+static void *leave_adapter(void *ptr, size_t size)
+{
+    size_t old, old_size;
+    struct part *part = block_of("shmem_realloc", ptr, &old);
+    void *block = allocate("shmem_realloc", 0, size);
+    if (!block)
+        return 0;
+    pthread_mutex_lock(&heap_lock);
+    heap_size_of(part->books, old, &old_size);
+    memcpy(block, ptr, old_size < size ? old_size : size);
+    heap_free(part->books, old);
+    pthread_mutex_unlock(&heap_lock);
+    return block;
+}
+
 void *lat_realloc(void *ptr, size_t size)
 {
+    size_t offset;
     lat_require("shmem_realloc");
     if (!ptr)
         return lat_malloc(size);
@@ -207,9 +325,9 @@ void *lat_realloc(void *ptr, size_t size)
         release("shmem_realloc", ptr);
         return 0;
     }
-    (void)block_of("shmem_realloc", ptr);
+    (void)block_of("shmem_realloc", ptr, &offset);
     lat_barrier_all(); /* peers' puts into the old block are in before it moves */
-    void *block = resize(ptr, size);
+    void *block = uccs_memory_of_adapter(ptr) ? leave_adapter(ptr, size) : resize(ptr, size);
     lat_barrier_all();
     return block;
 }

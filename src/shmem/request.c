@@ -3,6 +3,7 @@
 #include "shmem/place.h"
 #include "uccs/far/far.h"
 #include "uccs/core/wait.h"
+#include "uccs/object/tell.h"
 
 lat_cold void lat_put_nbe_far(const char *call, struct shmem_ctx_impl *ctx, void *dest, const void *source,
                               size_t bytes, int pe, shmemx_request_t *req)
@@ -85,7 +86,8 @@ int lat_request_test_slow(shmemx_request_t *req)
 
 void lat_request_wait(shmemx_request_t *req)
 {
-    struct uccs_wait wait uccs_scoped = {0};
+    const struct uccs_tell_handles this = {req, 1, 0};
+    struct uccs_wait wait uccs_scoped = {.on = uccs_await_told(uccs_tell_handles, &this)};
     lat_require("shmemx_request_wait");
     while (!uccs_request_done(req))
         uccs_pause(&wait);
@@ -93,7 +95,8 @@ void lat_request_wait(shmemx_request_t *req)
 
 void lat_request_wait_free(shmemx_request_t *req)
 {
-    struct uccs_wait wait uccs_scoped = {0};
+    const struct uccs_tell_handles this = {req, 1, 0};
+    struct uccs_wait wait uccs_scoped = {.on = uccs_await_told(uccs_tell_handles, &this)};
     lat_require("shmemx_request_wait_free");
     while (!uccs_request_done(req))
         uccs_pause(&wait);
@@ -102,7 +105,8 @@ void lat_request_wait_free(shmemx_request_t *req)
 
 void lat_request_wait_local(shmemx_request_t *req)
 {
-    struct uccs_wait wait uccs_scoped = {0};
+    const struct uccs_tell_handles this = {req, 1, 0};
+    struct uccs_wait wait uccs_scoped = {.on = uccs_await_told(uccs_tell_handles, &this)};
     lat_require("shmemx_request_wait_local");
     while (!uccs_request_done_locally(req))
         uccs_pause(&wait);
@@ -197,7 +201,8 @@ size_t lat_request_test_some(shmemx_request_t *reqs, size_t nreqs, size_t *indic
 
 void lat_request_wait_all(shmemx_request_t *reqs, size_t nreqs, const int *status)
 {
-    struct uccs_wait wait uccs_scoped = {0};
+    const struct uccs_tell_handles these = {reqs, nreqs, status};
+    struct uccs_wait wait uccs_scoped = {.on = uccs_await_told(uccs_tell_handles, &these)};
     lat_require("shmemx_request_wait_all");
     while (!all_done(reqs, nreqs, status))
         uccs_pause(&wait);
@@ -205,7 +210,8 @@ void lat_request_wait_all(shmemx_request_t *reqs, size_t nreqs, const int *statu
 
 void lat_request_wait_all_free(shmemx_request_t *reqs, size_t nreqs, const int *status)
 {
-    struct uccs_wait wait uccs_scoped = {0};
+    const struct uccs_tell_handles these = {reqs, nreqs, status};
+    struct uccs_wait wait uccs_scoped = {.on = uccs_await_told(uccs_tell_handles, &these)};
     lat_require("shmemx_request_wait_all_free");
     while (!all_done(reqs, nreqs, status))
         uccs_pause(&wait);
@@ -216,7 +222,8 @@ void lat_request_wait_all_free(shmemx_request_t *reqs, size_t nreqs, const int *
 
 size_t lat_request_wait_any(shmemx_request_t *reqs, size_t nreqs, const int *status)
 {
-    struct uccs_wait wait uccs_scoped = {0};
+    const struct uccs_tell_handles these = {reqs, nreqs, status};
+    struct uccs_wait wait uccs_scoped = {.on = uccs_await_told(uccs_tell_handles, &these)};
     size_t found;
     lat_require("shmemx_request_wait_any");
     if (empty(nreqs, status))
@@ -228,7 +235,8 @@ size_t lat_request_wait_any(shmemx_request_t *reqs, size_t nreqs, const int *sta
 
 size_t lat_request_wait_some(shmemx_request_t *reqs, size_t nreqs, size_t *indices, const int *status)
 {
-    struct uccs_wait wait uccs_scoped = {0};
+    const struct uccs_tell_handles these = {reqs, nreqs, status};
+    struct uccs_wait wait uccs_scoped = {.on = uccs_await_told(uccs_tell_handles, &these)};
     size_t count;
     lat_require("shmemx_request_wait_some");
     if (empty(nreqs, status))

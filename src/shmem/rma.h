@@ -42,6 +42,22 @@ static lat_hot void lat_put(const char *call, struct shmem_ctx_impl *ctx, void *
         lat_move(to, source, nelems, size);
 }
 
+/* A put to a PE of this node, behind which the caller writes the word at `next` there. It asks for the first line of the
+ * data and for the word's line at the same time. Otherwise an addition would wait until the data has left the processor,
+ * and only then fetch its own line. */
+static lat_hot void lat_put_before(const char *call, struct shmem_ctx_impl *ctx, void *dest, const void *source,
+                                   size_t nelems, size_t size, int pe, const void *next)
+{
+    void *to = uccs_near(dest, pe);
+    if (lat_unlikely(!to)) {
+        lat_put_far(call, ctx, dest, source, nelems * size, pe);
+        return;
+    }
+    atomic_expect_write(to);
+    atomic_expect_write(next);
+    lat_move(to, source, nelems, size);
+}
+
 static lat_hot void lat_get(const char *call, struct shmem_ctx_impl *ctx, void *dest, const void *source, size_t nelems,
                             size_t size, int pe)
 {

@@ -18,18 +18,36 @@ static bool is_signal(const char *call, struct uccs_far_with *with, const uint64
     return true;
 }
 
+static enum uccs_atomic update_of(int sig_op)
+{
+    return sig_op == SHMEM_SIGNAL_ADD ? UCCS_ATOMIC_ADD : UCCS_ATOMIC_SET;
+}
+
+/* At a PE of another node: data, then the signal by the network's adapter, which has the signal's atomics. */
+static void put_and_signal_apart(const char *call, struct shmem_ctx_impl *ctx, void *dest, const void *source,
+                                 size_t bytes, const struct uccs_far_with *with, int sig_op, int pe, bool blocking,
+                                 struct uccs_request **req)
+{
+    const struct uccs_atomic_op update = {update_of(sig_op), sizeof with->value, with->value, 0};
+    if (bytes)
+        lat_put_with_far(call, ctx, dest, source, bytes, pe, 0, blocking, req);
+    uccs_far_adapter_post(lat_ctx_lanes(ctx), pe, &update, with->place, true, req);
+}
+
 lat_cold void lat_put_signal_far(const char *call, struct shmem_ctx_impl *ctx, void *dest, const void *source,
                                  size_t bytes, uint64_t *sig_addr, uint64_t signal, int sig_op, int pe, bool blocking,
                                  struct uccs_request **req)
 {
     struct uccs_far_with with;
     if (is_signal(call, &with, sig_addr, signal, sig_op, pe)) {
-        lat_put_with_far(call, ctx, dest, source, bytes, pe, &with, blocking, req);
+        if (uccs_memory_of_adapter(sig_addr))
+            put_and_signal_apart(call, ctx, dest, source, bytes, &with, sig_op, pe, blocking, req);
+        else
+            lat_put_with_far(call, ctx, dest, source, bytes, pe, &with, blocking, req);
         return;
     }
     lat_put_far(call, ctx, dest, source, bytes, pe);
-    lat_amo_far(call, ctx, sig_op == SHMEM_SIGNAL_ADD ? UCCS_ATOMIC_ADD : UCCS_ATOMIC_SET, sig_addr, sizeof signal,
-                signal, 0, pe);
+    lat_amo_far(call, ctx, update_of(sig_op), sig_addr, sizeof signal, signal, 0, pe);
     if (req)
         uccs_request_stored(req);
 }
@@ -38,11 +56,10 @@ lat_cold void lat_signal_far(const char *call, struct shmem_ctx_impl *ctx, uint6
                              int sig_op, int pe)
 {
     struct uccs_far_with with;
-    if (is_signal(call, &with, sig_addr, signal, sig_op, pe))
-        lat_put_with_far(call, ctx, 0, 0, 0, pe, &with, false, 0);
+    if (!is_signal(call, &with, sig_addr, signal, sig_op, pe))
+        lat_amo_far(call, ctx, update_of(sig_op), sig_addr, sizeof signal, signal, 0, pe);
     else
-        lat_amo_far(call, ctx, sig_op == SHMEM_SIGNAL_ADD ? UCCS_ATOMIC_ADD : UCCS_ATOMIC_SET, sig_addr, sizeof signal,
-                    signal, 0, pe);
+        lat_put_signal_far(call, ctx, 0, 0, 0, sig_addr, signal, sig_op, pe, false, 0);
 }
 
 void lat_signal_add(uint64_t *sig_addr, uint64_t signal, int pe)

@@ -26,16 +26,13 @@ static lat_hot void lat_signal(const char *call, struct shmem_ctx_impl *ctx, uin
         atomic_store_release(to, signal);
 }
 
-/* The signal of a PE on this node, behind data that was stored for it. An addition waits until the data has left the
- * processor and only then fetches the signal's line; asked for before, both lines come at the same time. */
+/* The signal of a PE on this node, behind data that was stored for it. */
 static lat_hot void lat_signal_behind(uint64_t *to, uint64_t signal, int sig_op)
 {
-    if (sig_op == SHMEM_SIGNAL_ADD) {
-        atomic_expect_write(to);
+    if (sig_op == SHMEM_SIGNAL_ADD)
         atomic_fetch_add_acqrel(to, signal); /* acquire: signal_wait_until */
-    } else {
+    else
         atomic_store_release(to, signal); /* acquire: signal_wait_until */
-    }
 }
 
 /* To a peer on another node: data and signal in one message. req may be null. */
@@ -52,7 +49,7 @@ static lat_hot void lat_put_signal(const char *call, struct shmem_ctx_impl *ctx,
         return;
     }
     if (nelems)
-        lat_put(call, ctx, dest, source, nelems, size, pe);
+        lat_put_before(call, ctx, dest, source, nelems, size, pe, to);
     lat_signal_behind(to, signal, sig_op);
 }
 

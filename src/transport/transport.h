@@ -18,8 +18,8 @@
  *
  * Order: messages with at most TRANSPORT_SHORT bytes of data arrive at a peer in the order of sending; a longer one may
  * arrive later than its successors. The caller numbers messages that must not overtake others. (UCX keeps that order
- * without promising it: messages that leave an endpoint at once take one lane of it, as its matching of tags needs.
- * transport/fault delays all that it may delay.)
+ * of eager messages, which the module asks for, without promising it: what leaves an endpoint at once takes one lane of it, as
+ * its matching of tags needs. transport/fault delays all that it may delay.)
  *
  * Failure: for each failure after a connection is made, the transport raises `broken`, or reports the failure to the
  * failed call. */
@@ -51,9 +51,23 @@ enum transport_status { TRANSPORT_DONE = 0, TRANSPORT_PENDING = 1, TRANSPORT_FAI
 
 /* What the one-sided operations of a connection can do. */
 enum transport_able {
-    TRANSPORT_ONESIDED = 1, /* there are such operations to this peer, maybe emulated by messages */
-    TRANSPORT_ALONE = 2,    /* put and get complete without the processor of the target */
-    TRANSPORT_ORDERS = 4,   /* `order` keeps puts to one peer in order */
+    TRANSPORT_ONESIDED = 1,      /* there are such operations to this peer, maybe emulated by messages */
+    TRANSPORT_ALONE = 2,         /* put and get complete without the processor of the target */
+    TRANSPORT_ORDERS = 4,        /* `order` keeps puts and atomics to one peer in order */
+    TRANSPORT_ATOMICS_ALONE = 8, /* atomics, too, complete without that processor */
+    TRANSPORT_KNOWN = 16,        /* the connection is made, so what the set lacks it will never have */
+};
+
+/* Atomics of a connection. They are atomic to each other, through whatever connection they come, and not to the
+ * processors' own. */
+enum transport_atomic { TRANSPORT_SWAP, TRANSPORT_CSWAP, TRANSPORT_ADD, TRANSPORT_AND, TRANSPORT_OR, TRANSPORT_XOR };
+#define TRANSPORT_ATOMICS_ALL ((1u << (TRANSPORT_XOR + 1)) - 1)
+
+/* An atomic on a word of 4 or 8 bytes; operand and compare are in their first `size` bytes. */
+struct transport_word {
+    enum transport_atomic what;
+    uint32_t size;
+    uint64_t operand, compare;
 };
 
 #define TRANSPORT_KEY ((size_t)1 << 10) /* bytes of a key at most */
@@ -105,7 +119,7 @@ struct transport {
      * Order: none between these operations, nor between them and messages, unless a flush is done or `order` has been
      * called in between. The network stores aligned elements of 1, 2, 4 and 8 bytes whole. */
 
-    /* Returns a set of enum transport_able; 0: none, or not known while the connection is under way. */
+    /* Returns a set of enum transport_able; 0 while the connection is under way. */
     unsigned (*able)(void *peer);
     /* Lets peers that have the memory's key access it. Returns null when that is impossible. One thread at a time calls
      * share, pack and withdraw, under the lock of any lane. */
@@ -120,9 +134,17 @@ struct transport {
     /* `to` and `from` are addresses in the peer's process, within the memory of the key. */
     enum transport_status (*put)(void *peer, void *key, uint64_t to, const void *source, size_t bytes, void *token);
     enum transport_status (*get)(void *peer, void *key, uint64_t from, void *dest, size_t bytes, void *token);
+    /* Returns the atomics that the connection has for words of so many bytes, a bit (1 << enum transport_atomic) for each. Like
+     * `able`, 0 while the connection is under way. */
+    unsigned (*atomics)(void *peer, size_t bytes);
+    /* Does an atomic on an aligned word in the memory of the key. `word` must stay until the end. `old` gets the old value;
+     * then the end also tells that the operation is done at the target. `old` may be null for add, and, or, xor; then the end
+     * tells no more than that of a put, and the operation counts as a put. */
+    enum transport_status (*atomic)(void *peer, void *key, uint64_t at, const struct transport_word *word, void *old,
+                                    void *token);
     /* Completes, at the target, what was started on the connection before. */
     enum transport_status (*flush)(void *peer, void *token);
-    /* Puts that start later on the lane stay behind those that started before, per peer. */
+    /* Puts and atomics that start later on the lane stay behind those that started before, per peer. */
     void (*order)(void *lane);
 };
 

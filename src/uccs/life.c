@@ -14,9 +14,21 @@
 #include "uccs/object/stage.h"
 
 #include <pthread.h>
+#include <string.h>
 
 static pthread_mutex_t life = PTHREAD_MUTEX_INITIALIZER;
 static int users;
+
+#define ADAPTER_MOST ((size_t)1 << 30) /* bytes of the adapter's part of a heap: address space until they are used */
+
+/* Only where the network may do atomics by itself. */
+static size_t adapter_bytes(void)
+{
+    const size_t heap = env_size(ENV_SYMMETRIC_SIZE);
+    if (strcmp(env_text(ENV_WIRE), "messages") == 0)
+        return 0;
+    return heap < ADAPTER_MOST ? heap : ADAPTER_MOST;
+}
 
 /* Begins a life. Returns 0, or -1 on failure. */
 static int begin(void)
@@ -29,6 +41,7 @@ static int begin(void)
     log_debug_enable(env_flag(ENV_DEBUG));
     uccs_core.spin = (uint32_t)env_number(ENV_SPIN);
     struct uccs_memory_want want = {.heap_bytes = env_size(ENV_SYMMETRIC_SIZE),
+                                    .adapter_bytes = adapter_bytes(),
                                     .region_bytes = uccs_region_want,
                                     .globals = env_flag(ENV_GLOBALS)};
     image_settle_threads();

@@ -72,7 +72,8 @@ static void use_too_late(uccs_memory_t memory, long round)
     OK(uccs_flush(context)); /* the requests have told */
     expect_flushes(third, round);
     if (uccs_put_short_contiguous(context, other, memory, 0, local, 8, 0) == UCCS_OK)
-        CHECK_EQ(uccs_flush(context), UCCS_ERR_FAILED); /* the word comes by another lane than the answers, and maybe later */
+        CHECK_EQ(uccs_flush(context),
+                 UCCS_ERR_FAILED); /* the word comes by another lane than the answers, and maybe later */
     OK(uccs_request_release(&put));
     OK(uccs_request_release(&get));
     OK(uccs_request_release(&good));

@@ -14,7 +14,7 @@
  * fails: (?=(.|\n)*PE 0-3 +shmem_int_wait_until\(words . 4 bytes > 5, is -1\))(?=(.|\n)*PE 0-3 +shmem_int_wait_until\(words . 8 bytes != 0, is 0\))
  * case: counter
  * args: counter
- * fails: PE 0-3 +shmemx_ct_wait\([a-z]+ >= 2, is 1\) */
+ * fails: PE 0-3 +shmemx_ct_wait\(counter 0 >= 2, is 1\) */
 #include <pthread.h>
 #include <shmem.h>
 #include <shmemx.h>

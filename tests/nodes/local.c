@@ -98,9 +98,23 @@ static void sources(void)
     }
 }
 
+/* An operation without bytes is complete at once, and leaves a request all the same. */
+static void empty(void)
+{
+    shmemx_request_t get = SHMEMX_REQUEST_NULL, put = SHMEMX_REQUEST_NULL;
+    long nothing = 7;
+    shmemx_long_get_nbe(&nothing, large, 0, next_pe, &get);
+    shmemx_long_put_nbe(large, &nothing, 0, next_pe, &put);
+    CHECK(get != SHMEMX_REQUEST_NULL && put != SHMEMX_REQUEST_NULL);
+    CHECK(shmemx_request_test(&get) && shmemx_request_test(&put) && nothing == 7);
+    shmemx_request_free(&get);
+    shmemx_request_free(&put);
+}
+
 int main(void)
 {
     check_start();
+    empty();
     target_away();
     results();
     sources();

@@ -1,5 +1,6 @@
 /* Accumulate and compare-and-swap: every type with every operation against plain C, with and without fetch, at aligned and
- * odd offsets, on every kind of memory; what an operation carries; errors change nothing.
+ * odd offsets, on every kind of memory; many PEs on the same elements; what an operation carries; errors change
+ * nothing.
  * pes: 1 2 4
  * case: kernel
  * env: LATERAL_CMA=1
@@ -12,7 +13,7 @@
 enum { BYTES = 100000, KINDS = 3, FEW = 5, MANY = 3000, MOST = MANY * 32 };
 
 static uccs_context_t context;
-static uccs_endpoint_t next;
+static uccs_endpoint_t next, first;
 static char *private_memory, heap[BYTES] __attribute__((aligned(64)));
 static uccs_memory_t own[KINDS], *all[KINDS];
 static char before[MOST], operand[MOST], result[MOST], expected[MOST];
@@ -406,11 +407,39 @@ static void test_reductions(void)
         }
 }
 
+/* All PEs add to the same elements, many at once and one by one: no sum may be lost, and nothing beside them may change. */
+static void test_crowd(uccs_memory_t memory, enum uccs_type type, size_t size)
+{
+    enum { N = 61, ROUNDS = 200, AT = 64 };
+    char ones[(N + 2) * sizeof(uint32_t)] = {0}, sums[(N + 2) * sizeof(uint32_t)];
+    if (me == 0)
+        OK(uccs_accumulate(first, memory, AT, ones, 0, N + 2, type, UCCS_REPLACE, 0)); /* its own memory: done */
+    for (size_t i = 0; i < N; i++)
+        ones[i * size] = 1;
+    OK(uccs_barrier(UCCS_GROUP_WORLD));
+    for (int round = 0; round < ROUNDS; round++) {
+        OK(uccs_accumulate(first, memory, AT + size, ones, 0, N, type, UCCS_SUM, 0));
+        OK(uccs_accumulate(first, memory, AT + (1 + (size_t)round % N) * size, ones, 0, 1, type, UCCS_SUM, 0));
+    }
+    OK(uccs_flush(context));
+    OK(uccs_barrier(UCCS_GROUP_WORLD));
+    OK(uccs_accumulate(first, memory, AT, 0, sums, N + 2, type, UCCS_NO_OP, 0));
+    for (size_t i = 0; i < N + 2; i++) {
+        uint32_t sum = 0, expected_sum = 0;
+        memcpy(&sum, sums + i * size, size);
+        for (int round = 0; round < ROUNDS && i >= 1 && i <= N; round++)
+            expected_sum += (uint32_t)npes * (1 + ((size_t)round % N == i - 1));
+        CHECK_EQ(sum, size == 4 ? expected_sum : expected_sum & ((1u << 8 * size) - 1));
+    }
+    OK(uccs_barrier(UCCS_GROUP_WORLD));
+}
+
 int main(void)
 {
     check_start();
     OK(uccs_context_create(0, &context));
     next = check_endpoint(context, next_pe);
+    first = check_endpoint(context, 0);
     private_memory = malloc(BYTES + 64);
     OK(uccs_memory_allocate(context, BYTES, &own[0]));
     OK(uccs_memory_register(context, heap, BYTES, &own[1]));
@@ -427,6 +456,9 @@ int main(void)
         test_options(memory);
         test_errors(memory);
         OK(uccs_barrier(UCCS_GROUP_WORLD));
+        test_crowd(all[kind][0], UCCS_UINT8, 1);
+        test_crowd(all[kind][0], UCCS_INT16, 2);
+        test_crowd(all[kind][0], UCCS_UINT32, 4);
     }
     test_reductions();
     OK(uccs_barrier(UCCS_GROUP_WORLD));

@@ -4,6 +4,7 @@
 #include "check.h"
 
 #include <uccs_rte.h>
+#include <unistd.h>
 
 enum { THREADS = 8, ROUNDS = 100 };
 
@@ -62,6 +63,8 @@ static void test_identity(void)
     CHECK(low == high);
     OK(uccs_rte_machine_query(&machine));
     CHECK(machine.pointer_bits == 64 && machine.usable >= 1 && machine.hwthreads >= machine.usable);
+    if (access("/sys/devices/system/cpu/cpu0/topology/core_id", R_OK) == 0)
+        CHECK(machine.sockets >= 1 && machine.cores >= machine.sockets && machine.cores <= machine.hwthreads);
     CHECK(machine.architecture[0] && machine.endianness == UCCS_RTE_LITTLE_ENDIAN);
     OK(uccs_rte_network_query(list, &count));
     OK(uccs_rte_network_query(0, &(size_t){0}));

@@ -1,5 +1,5 @@
-/* A PE that computes, with nobody to serve messages, receives puts and gives gets: the network does them by itself
- * (sim). Messages have to wait for it, which shows that the test can tell.
+/* A PE that computes, with nobody to serve messages, receives puts, gets and the network's atomics: the network does them by
+ * itself (sim). Messages have to wait for it, which shows that the test can tell.
  * pes: 2
  * env: LATERAL_PROGRESS=poll LATERAL_NODE_SIZE=1 LATERAL_TRANSPORTS=sim:ucx UCX_TLS=tcp,self
  * prints: ^PASS$
@@ -23,7 +23,7 @@
 
 enum { LONGS = 1 << 15, ROUNDS = 20 };
 
-static long ready, small, *large, source[LONGS], got[LONGS];
+static long ready, small, *large, *word, source[LONGS], got[LONGS];
 
 static double now(void)
 {
@@ -40,6 +40,7 @@ static void meet(void)
             shmem_long_p(&small, -1, 1);
             shmem_long_put(large, source, LONGS, 1);
             shmem_quiet();
+            shmem_long_atomic_set(word, 100, 1);
         }
     shmem_barrier_all();
 }
@@ -51,8 +52,9 @@ static void compute(double seconds, int waits)
     shmem_quiet();
     for (double end = now() + seconds; now() < end;) {
     }
-    const volatile long *word = &small;
-    CHECK_EQ(*word, waits ? -1 : ROUNDS);
+    const volatile long *at = &small;
+    CHECK_EQ(*at, waits ? -1 : ROUNDS);
+    CHECK_EQ(*(const volatile long *)word, waits ? 100 : 100 + 7 * ROUNDS);
     for (int i = 0; i < LONGS && !waits; i++)
         CHECK_EQ(large[i], ROUNDS + i);
 }
@@ -72,6 +74,9 @@ static double disturb(void)
         shmem_long_get(got, large, LONGS, 1);
         CHECK_EQ(got[LONGS - 1], round + LONGS - 1);
         CHECK_EQ(shmem_long_g(&small, 1), round);
+        CHECK_EQ(shmem_long_atomic_fetch_add(word, 3, 1), 100 + 7 * (round - 1));
+        shmem_long_atomic_add(word, 4, 1);
+        shmem_quiet();
     }
     return now() - start;
 }
@@ -83,6 +88,8 @@ int main(int argc, char **argv)
     const double seconds = atof(argv[1]);
     const int waits = atoi(argv[2]);
     large = shmem_calloc(LONGS, sizeof *large);
+    word = shmem_malloc_with_hints(sizeof *word, SHMEM_MALLOC_ATOMICS_REMOTE);
+    *word = 0;
     shmem_barrier_all();
     meet();
     if (me == 1)
@@ -91,5 +98,6 @@ int main(int argc, char **argv)
         CHECK((disturb() > seconds * 0.8) == waits);
     shmem_barrier_all();
     shmem_free(large);
+    shmem_free(word);
     return check_pass();
 }

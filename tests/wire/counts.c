@@ -15,7 +15,8 @@ enum { LONG = 1 << 20 };
 
 static const volatile struct network_counts *counts;
 static char *data, *source;
-static long word, words[64], done;
+static long word, words[64], done, *remote;
+static uint64_t *remote_signal;
 static uint64_t signal;
 static shmemx_ct_t ct;
 
@@ -74,6 +75,16 @@ static void count_long(void)
     shmemx_putmem_ct(ct, data, source, LONG, 1);
 }
 
+static void count_get_short(void)
+{
+    shmemx_getmem_ct(ct, source, data, 8, 1);
+}
+
+static void count_get_long(void)
+{
+    shmemx_getmem_ct(ct, source, data, LONG, 1);
+}
+
 static void strided(void)
 {
     shmem_long_iput(words, words, 2, 2, 32, 1);
@@ -87,6 +98,26 @@ static void add(void)
 static void fetch_add(void)
 {
     (void)shmem_long_atomic_fetch_add(&word, 1, 1);
+}
+
+static void add_remote(void)
+{
+    shmem_long_atomic_add(remote, 1, 1);
+}
+
+static void fetch_add_remote(void)
+{
+    (void)shmem_long_atomic_fetch_add(remote, 1, 1);
+}
+
+static void swap_remote(void)
+{
+    (void)shmem_long_atomic_compare_swap(remote, 0, 1, 1);
+}
+
+static void signal_remote(void)
+{
+    shmem_putmem_signal(data, source, 8, remote_signal, 1, SHMEM_SIGNAL_ADD, 1);
 }
 
 static const struct {
@@ -103,9 +134,15 @@ static const struct {
     {"put of 1 MiB with signal", signal_long},
     {"counting put of 8 bytes", count_short},
     {"counting put of 1 MiB", count_long},
+    {"counting get of 8 bytes", count_get_short},
+    {"counting get of 1 MiB", count_get_long},
     {"strided put of 32 elements", strided},
     {"atomic add", add},
     {"atomic fetch and add", fetch_add},
+    {"atomic add, memory for remote atomics", add_remote},
+    {"atomic fetch and add, memory for remote atomics", fetch_add_remote},
+    {"compare and swap, memory for remote atomics", swap_remote},
+    {"put of 8 bytes with signal in such memory", signal_remote},
     {"quiet alone", nothing},
 };
 
@@ -121,8 +158,8 @@ static void count_all(bool print)
         const struct network_counts before = now();
         rows[i].run();
         const struct network_counts after = now();
-        const uint64_t trips =
-            after.handled - before.handled + after.gets - before.gets + after.flushes - before.flushes;
+        const uint64_t trips = after.handled - before.handled + after.gets - before.gets + after.flushes -
+                               before.flushes + after.fetches - before.fetches;
         if (print)
             printf("%s | %lu | %lu\n", rows[i].name, (unsigned long)(after.sent - before.sent), (unsigned long)trips);
     }
@@ -133,6 +170,9 @@ int main(void)
     check_start();
     data = shmem_malloc(LONG);
     source = shmem_malloc(LONG);
+    remote = shmem_malloc_with_hints(sizeof *remote, SHMEM_MALLOC_ATOMICS_REMOTE);
+    remote_signal = shmem_malloc_with_hints(sizeof *remote_signal, SHMEM_MALLOC_ATOMICS_REMOTE);
+    *remote_signal = *remote = 0;
     shmemx_ct_create(&ct);
     counts = network_counts();
     CHECK(counts != NULL);

@@ -8,7 +8,7 @@
 #include <string.h>
 
 struct network_counts {
-    uint64_t sent, handled, puts, gets, flushes, refused;
+    uint64_t sent, handled, puts, gets, flushes, refused, atomics, fetches;
 };
 
 static inline int network_find(struct dl_phdr_info *info, size_t size, void *found)

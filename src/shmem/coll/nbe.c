@@ -22,6 +22,7 @@
 #include "uccs/core/wait.h"
 #include "uccs/object/request.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -173,6 +174,31 @@ static bool nbe_advance_nodes(struct uccs_work *work)
     return true;
 }
 
+/* Returns a member that this operation of a team on one node waits for, or -1 when there is none. */
+static int missing(const struct operation *op)
+{
+    const struct uccs_team *group = &op->team->group;
+    const int line = op->shared ? TEAM_COPIED : TEAM_POSTED;
+    for (int rank = 0; rank < group->size; rank++) {
+        const uint64_t *theirs = uccs_team_line(group, rank, line);
+        if ((op->shared || op->root < 0 || op->root == rank) && atomic_load_acquire(theirs) < op->number)
+            return rank; /* release: start, do_share */
+    }
+    return -1;
+}
+
+static bool nbe_tell(const struct uccs_work *work, const struct uccs_request *request, struct uccs_told *told)
+{
+    const struct operation *op = (const struct operation *)work;
+    if (!uccs_request_counts(request, op->request))
+        return false;
+    const int rank = op->team->group.far ? -1 : missing(op);
+    if (rank >= 0)
+        told->on = uccs_await_pe(uccs_team_pe(&op->team->group, rank));
+    snprintf(told->text, sizeof told->text, "%s", op->call);
+    return true;
+}
+
 /* Returns 0, or -1 for an invalid team. */
 static int start(shmem_team_t handle, shmemx_request_t *req, const struct operation *what)
 {
@@ -186,6 +212,7 @@ static int start(shmem_team_t handle, shmemx_request_t *req, const struct operat
         lat_fail(what->call, "no memory for a request");
     *op = *what;
     op->work.advance = team->group.far ? nbe_advance_nodes : nbe_advance_near;
+    op->work.tell = nbe_tell;
     op->share = op->bytes || op->n ? op->share : 0; /* nothing to move: null pointers are legal */
     op->team = team;
     op->request = request;

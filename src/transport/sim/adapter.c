@@ -1,133 +1,43 @@
 /* The simulated adapter; see inner.h. Each operation takes two steps, and either may be held back for some calls of
- * progress: a put first reads its source, which is free then, and later writes to the target; a get reads; a flush waits
- * until the operations before it are done.
- *
- * A key names memory of a process and a word there that tells whether the memory is still shared. The adapter reads the
- * word before it copies. Invariant: entries are never used again, so that the word of an old key tells of no other
- * memory. */
+ * progress: a put first reads its source, which is free then, and later writes to the target; a get reads; an atomic
+ * changes its word; a flush waits until the operations before it are done. */
 #include "transport/sim/inner.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
-#include <sys/prctl.h>
-#include <sys/uio.h>
-#include <unistd.h>
 
 enum { MOVES = 16 }; /* operations that move on in a call of progress, at most */
 
-enum what { PUT, GET, FLUSH };
+enum what { PUT, GET, ATOMIC, FLUSH };
 
 struct sim_operation {
     enum what what;
     struct sim_peer *peer;
     uint64_t due, fence;
     void *token; /* null: the origin has been told */
-    const struct key *key;
+    const struct sim_key *key;
     uint64_t there;
     const void *source; /* of a put that has not been read */
-    void *dest;
+    void *dest;         /* of a get; of an atomic: may be null */
+    const struct transport_word *word;
     size_t bytes;
-    bool failed; /* of a flush: a put before it has */
+    bool failed; /* of a flush: a put or an atomic before it has */
     struct sim_operation *next;
     char data[]; /* of a put */
 };
 
-/* --- Memory and keys */
-
-struct key {
-    pid_t pid;
-    uint64_t word; /* address of the entry's word */
-    uint64_t start, bytes;
-};
-
-struct entry {
-    uint64_t shared; /* 1: peers may access the memory; relaxed */
-    uint64_t start, bytes;
-};
-
-static uint32_t entries; /* that this process has made */
-
-static struct entry *new_entry(void)
-{
-    return entries < sim_plan.shares ? calloc(1, sizeof(struct entry)) : 0;
-}
-
-void sim_adapter_open(void)
-{
-    entries = 0;
-#ifdef PR_SET_PTRACER
-    prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY, 0, 0, 0); /* where Yama guards processes */
-#endif
-}
-
 unsigned sim_able(void *peer)
 {
     (void)peer;
-    return TRANSPORT_ONESIDED | TRANSPORT_ALONE | (sim_plan.order ? TRANSPORT_ORDERS : 0);
+    return TRANSPORT_KNOWN | TRANSPORT_ONESIDED | TRANSPORT_ALONE | TRANSPORT_ATOMICS_ALONE |
+           (sim_plan.order ? TRANSPORT_ORDERS : 0);
 }
 
-void *sim_share(void *start, size_t bytes)
+unsigned sim_atomics(void *peer, size_t bytes)
 {
-    struct entry *entry = new_entry();
-    if (!entry)
-        return 0;
-    entries++;
-    *entry = (struct entry){1, (uint64_t)(uintptr_t)start, bytes};
-    return entry;
-}
-
-int sim_pack(void *shared, void *room, size_t *bytes)
-{
-    const struct entry *entry = shared;
-    const struct key key = {getpid(), (uint64_t)(uintptr_t)&entry->shared, entry->start, entry->bytes};
-    const bool fits = sizeof key <= *bytes;
-    if (fits)
-        memcpy(room, &key, sizeof key);
-    *bytes = sizeof key;
-    return fits ? 0 : -1;
-}
-
-/* The entry stays, since peers may still read its word. */
-void sim_withdraw(void *shared)
-{
-    struct entry *entry = shared;
-    __atomic_store_n(&entry->shared, 0, __ATOMIC_RELAXED);
-}
-
-void *sim_unpack(void *peer, const void *packed, size_t bytes)
-{
-    struct key *key = malloc(sizeof *key);
     (void)peer;
-    if (key && bytes == sizeof *key)
-        return memcpy(key, packed, bytes);
-    free(key);
-    return 0;
-}
-
-void sim_forget(void *key)
-{
-    free(key);
-}
-
-/* --- Copying */
-
-static bool copy(const struct key *key, uint64_t there, void *here, size_t bytes, bool write)
-{
-    const struct iovec local = {here, bytes}, remote = {(void *)(uintptr_t)there, bytes};
-    ssize_t done = write ? process_vm_writev(key->pid, &local, 1, &remote, 1, 0)
-                         : process_vm_readv(key->pid, &local, 1, &remote, 1, 0);
-    return done == (ssize_t)bytes;
-}
-
-static bool is_shared(const struct key *key, uint64_t there, size_t bytes)
-{
-    uint64_t shared = 0;
-    if (there >= key->start && there + bytes <= key->start + key->bytes &&
-        copy(key, key->word, &shared, sizeof shared, false) && shared == 1)
-        return true;
-    sim_count(&lateral_sim_counts.refused);
-    return false;
+    return sim_plan.words & bytes ? TRANSPORT_ATOMICS_ALL : 0;
 }
 
 /* --- Operations under way */
@@ -175,7 +85,7 @@ static void take_out(struct sim_lane *lane, struct sim_operation *operation)
         lane->last = at;
 }
 
-/* The flushes that cover a put which has failed fail; if none is under way, the next one will. */
+/* The flushes that cover a put or an atomic which has failed fail; if none is under way, the next one will. */
 static void tell_flushes(const struct sim_operation *put)
 {
     put->peer->failed = true;
@@ -197,7 +107,7 @@ static void end(struct sim_operation *operation, bool failed)
 {
     struct sim_lane *lane = operation->peer->lane;
     void *token = operation->token;
-    if (operation->what == PUT && failed)
+    if (failed && (operation->what == PUT || (operation->what == ATOMIC && !operation->dest)))
         tell_flushes(operation);
     take_out(lane, operation);
     free(operation);
@@ -219,19 +129,16 @@ static void read_source(struct sim_operation *put)
 
 static void move(struct sim_operation *operation)
 {
-    const struct key *key = operation->key;
+    const struct sim_key *key = operation->key;
     switch (operation->what) {
     case PUT:
         if (operation->source)
             read_source(operation);
         else
-            end(operation, !is_shared(key, operation->there, operation->bytes) ||
-                               !copy(key, operation->there, operation->data, operation->bytes, true));
+            end(operation, !sim_write(key, operation->there, operation->data, operation->bytes));
         break;
-    case GET:
-        end(operation, !is_shared(key, operation->there, operation->bytes) ||
-                           !copy(key, operation->there, operation->dest, operation->bytes, false));
-        break;
+    case GET: end(operation, !sim_read(key, operation->there, operation->dest, operation->bytes)); break;
+    case ATOMIC: end(operation, !sim_change(key, operation->there, operation->word, operation->dest)); break;
     case FLUSH: end(operation, operation->failed); break;
     }
 }
@@ -266,16 +173,14 @@ int sim_adapter_move(struct sim_lane *lane)
     return count;
 }
 
-/* --- Slots. With nothing to hold back, puts and gets are done when they return. */
+/* --- Slots. With nothing to hold back, operations are done when they return. */
 
 enum transport_status sim_put(void *to, void *key, uint64_t there, const void *source, size_t bytes, void *token)
 {
     struct sim_peer *peer = to;
     sim_count(&lateral_sim_counts.puts);
     if (!sim_plan.hold && !peer->lane->first)
-        return is_shared(key, there, bytes) && copy(key, there, (void *)(uintptr_t)source, bytes, true)
-                   ? TRANSPORT_DONE
-                   : TRANSPORT_FAILED;
+        return sim_write(key, there, source, bytes) ? TRANSPORT_DONE : TRANSPORT_FAILED;
     const struct sim_operation put =
         {.what = PUT, .token = token, .key = key, .there = there, .source = source, .bytes = bytes};
     struct sim_operation *made = begin(peer, &put, bytes);
@@ -291,10 +196,25 @@ enum transport_status sim_get(void *to, void *key, uint64_t there, void *dest, s
     struct sim_peer *peer = to;
     sim_count(&lateral_sim_counts.gets);
     if (!sim_plan.hold)
-        return is_shared(key, there, bytes) && copy(key, there, dest, bytes, false) ? TRANSPORT_DONE : TRANSPORT_FAILED;
+        return sim_read(key, there, dest, bytes) ? TRANSPORT_DONE : TRANSPORT_FAILED;
     const struct sim_operation get =
         {.what = GET, .token = token, .key = key, .there = there, .dest = dest, .bytes = bytes};
     begin(peer, &get, 0);
+    return TRANSPORT_PENDING;
+}
+
+enum transport_status sim_atomic(void *to, void *key, uint64_t there, const struct transport_word *word, void *old,
+                                 void *token)
+{
+    struct sim_peer *peer = to;
+    sim_count(&lateral_sim_counts.atomics);
+    if (old)
+        sim_count(&lateral_sim_counts.fetches);
+    if (!sim_plan.hold && !peer->lane->first)
+        return sim_change(key, there, word, old) ? TRANSPORT_DONE : TRANSPORT_FAILED;
+    const struct sim_operation atomic =
+        {.what = ATOMIC, .token = token, .key = key, .there = there, .dest = old, .word = word};
+    begin(peer, &atomic, 0);
     return TRANSPORT_PENDING;
 }
 

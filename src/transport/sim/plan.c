@@ -13,6 +13,8 @@ static uint32_t *field_of(struct sim_plan *plan, const char *name)
         return &plan->steps;
     if (strcmp(name, "order") == 0)
         return &plan->order;
+    if (strcmp(name, "words") == 0)
+        return &plan->words;
     return strcmp(name, "shares") == 0 ? &plan->shares : 0;
 }
 
@@ -29,12 +31,12 @@ static const char *read_one(const char *name, const char *value, void *of)
     else if (strcmp(name, "seed") == 0)
         plan->seed = number;
     else
-        return "LATERAL_SIM: takes seed, hold, steps, order and shares";
+        return "LATERAL_SIM: takes seed, hold, steps, order, shares and words";
     return 0;
 }
 
 const char *sim_plan_read(const char *text, struct sim_plan *plan)
 {
-    *plan = (struct sim_plan){.seed = 1, .hold = 0, .steps = 20, .shares = 1 << 20};
+    *plan = (struct sim_plan){.seed = 1, .hold = 0, .steps = 20, .shares = 1 << 20, .words = 4 | 8};
     return transport_plan_read("LATERAL_SIM", text, read_one, plan);
 }

@@ -180,6 +180,8 @@ __attribute__((visibility("default"))) const struct transport lateral_transport 
     .forget = sim_forget,
     .put = sim_put,
     .get = sim_get,
+    .atomics = sim_atomics,
+    .atomic = sim_atomic,
     .flush = sim_flush,
     .order = sim_order,
 };

@@ -57,6 +57,9 @@ void *ucx_unpack(void *peer, const void *key, size_t bytes);
 void ucx_forget(void *key);
 enum transport_status ucx_put(void *peer, void *key, uint64_t to, const void *source, size_t bytes, void *token);
 enum transport_status ucx_get(void *peer, void *key, uint64_t from, void *dest, size_t bytes, void *token);
+unsigned ucx_atomics(void *peer, size_t bytes);
+enum transport_status ucx_atomic(void *peer, void *key, uint64_t at, const struct transport_word *word, void *old,
+                                 void *token);
 enum transport_status ucx_flush(void *peer, void *token);
 void ucx_order(void *lane);
 

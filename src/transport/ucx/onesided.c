@@ -14,37 +14,50 @@
 #if UCP_API_VERSION >= UCP_VERSION(1, 14)
 enum { TRANSPORTS = 16, NAMES_THEM = 1 };
 
-/* The network's own puts and gets: InfiniBand and RoCE in reliable modes, Gemini and Aries, xpmem. */
-static bool is_native(const char *name)
+/* The network's own puts and gets: InfiniBand and RoCE in reliable modes, Gemini and Aries, xpmem. Those that have all atomics
+ * of both widths, too; UCX then chooses the adapter's for all endpoints of a worker, unless UCX_ATOMIC_MODE says
+ * otherwise. */
+static const struct {
+    const char *name;
+    unsigned able;
+} native[] = {
+    {"rc_mlx5", TRANSPORT_ALONE | TRANSPORT_ATOMICS_ALONE},
+    {"dc_mlx5", TRANSPORT_ALONE | TRANSPORT_ATOMICS_ALONE},
+    {"ugni_rdma", TRANSPORT_ALONE | TRANSPORT_ATOMICS_ALONE},
+    {"rc", TRANSPORT_ALONE},
+    {"dc", TRANSPORT_ALONE},
+    {"xpmem", TRANSPORT_ALONE},
+};
+
+static unsigned able_by_name(const char *name)
 {
-    static const char *const native[] = {"rc", "dc", "ugni_rdma", "xpmem"};
     for (size_t i = 0; name && i < sizeof native / sizeof *native; i++) {
-        size_t length = strlen(native[i]);
-        if (strncmp(name, native[i], length) == 0 && (name[length] == 0 || name[length] == '_'))
-            return true;
+        size_t length = strlen(native[i].name);
+        if (strncmp(name, native[i].name, length) == 0 && (name[length] == 0 || name[length] == '_'))
+            return native[i].able;
     }
-    return false;
+    return 0;
 }
 
-static bool runs_alone(ucp_ep_h endpoint)
+static unsigned runs_alone(ucp_ep_h endpoint)
 {
     ucp_transport_entry_t entries[TRANSPORTS] = {0};
     ucp_ep_attr_t attr = {.field_mask = UCP_EP_ATTR_FIELD_TRANSPORTS,
                           .transports = {entries, TRANSPORTS, sizeof *entries}};
     if (ucp_ep_query(endpoint, &attr) != UCS_OK)
-        return false;
-    bool found = false;
-    for (int i = 0; i < TRANSPORTS && !found; i++) /* an older libucp leaves the names null */
-        found = is_native(entries[i].transport_name);
-    return found;
+        return 0;
+    unsigned able = 0;
+    for (int i = 0; i < TRANSPORTS; i++) /* an older libucp leaves the names null */
+        able |= able_by_name(entries[i].transport_name);
+    return able;
 }
 #else
 enum { NAMES_THEM = 0 }; /* this UCX does not name the transports of an endpoint */
 
-static bool runs_alone(ucp_ep_h endpoint)
+static unsigned runs_alone(ucp_ep_h endpoint)
 {
     (void)endpoint;
-    return false;
+    return 0;
 }
 #endif
 
@@ -57,7 +70,7 @@ unsigned ucx_can(ucp_ep_h endpoint)
 {
     if (!ucx_onesided)
         return 0;
-    return TRANSPORT_ONESIDED | TRANSPORT_ORDERS | (runs_alone(endpoint) ? TRANSPORT_ALONE : 0);
+    return TRANSPORT_ONESIDED | TRANSPORT_ORDERS | runs_alone(endpoint);
 }
 
 unsigned ucx_able(void *to)
@@ -123,6 +136,34 @@ enum transport_status ucx_get(void *to, void *key, uint64_t from, void *dest, si
     const struct peer *peer = to;
     const ucp_request_param_t param = ucx_ends(token);
     return ucx_outcome(ucp_get_nbx(peer->endpoint, dest, bytes, from, key, &param));
+}
+
+/* UCX does those that the network lacks by messages, all of them if it lacks one, so they stay atomic to each other. */
+unsigned ucx_atomics(void *to, size_t bytes)
+{
+    const struct peer *peer = to;
+    return peer->able && (bytes == 4 || bytes == 8) ? TRANSPORT_ATOMICS_ALL : 0;
+}
+
+/* A compare-and-swap takes its new value from the place where it leaves the old one, and the value to compare with from the
+ * buffer. */
+enum transport_status ucx_atomic(void *to, void *key, uint64_t at, const struct transport_word *word, void *old,
+                                 void *token)
+{
+    static const ucp_atomic_op_t names[] =
+        {[TRANSPORT_SWAP] = UCP_ATOMIC_OP_SWAP, [TRANSPORT_CSWAP] = UCP_ATOMIC_OP_CSWAP,
+         [TRANSPORT_ADD] = UCP_ATOMIC_OP_ADD,   [TRANSPORT_AND] = UCP_ATOMIC_OP_AND,
+         [TRANSPORT_OR] = UCP_ATOMIC_OP_OR,     [TRANSPORT_XOR] = UCP_ATOMIC_OP_XOR};
+    const struct peer *peer = to;
+    const bool compares = word->what == TRANSPORT_CSWAP;
+    ucp_request_param_t param = ucx_ends(token);
+    param.op_attr_mask |= UCP_OP_ATTR_FIELD_DATATYPE | (old ? UCP_OP_ATTR_FIELD_REPLY_BUFFER : 0);
+    param.datatype = ucp_dt_make_contig(word->size);
+    param.reply_buffer = old;
+    if (compares)
+        memcpy(old, &word->operand, word->size);
+    const void *buffer = compares ? &word->compare : &word->operand;
+    return ucx_outcome(ucp_atomic_op_nbx(peer->endpoint, names[word->what], buffer, 1, at, key, &param));
 }
 
 enum transport_status ucx_flush(void *to, void *token)

@@ -93,10 +93,13 @@ static const char *const wishes[][2] = {{"UCX_TCP_TX_SEG_SIZE", "128k"}, {"UCX_T
 enum { WISHES = sizeof wishes / sizeof *wishes };
 static bool mine[WISHES];
 
+/* UCX reads LATERAL_UCX_TLS before UCX_TLS, and so on: a program's MPI may stand on UCX too, with other settings. */
+#define OWN_SETTINGS "LATERAL"
+
 /* UCX warns of variables that concern no transport it uses. */
 static bool may_use_tcp(void)
 {
-    const char *chosen = getenv("UCX_TLS");
+    const char *own = getenv(OWN_SETTINGS "_UCX_TLS"), *chosen = own ? own : getenv("UCX_TLS");
     return !chosen || chosen[0] == '^' || strstr(chosen, "tcp") || strstr(chosen, "all");
 }
 
@@ -116,15 +119,17 @@ static void unset_wishes(void)
             unsetenv(wishes[i][0]);
 }
 
+enum { ONESIDED = UCP_FEATURE_RMA | UCP_FEATURE_AMO32 | UCP_FEATURE_AMO64 };
+
 static ucs_status_t open_context(int npes)
 {
     ucp_config_t *config;
-    ucs_status_t status = ucp_config_read(0, 0, &config);
+    ucs_status_t status = ucp_config_read(OWN_SETTINGS, 0, &config);
     if (status != UCS_OK)
         return status;
     const ucp_params_t params = {.field_mask = UCP_PARAM_FIELD_FEATURES | UCP_PARAM_FIELD_ESTIMATED_NUM_EPS |
                                                UCP_PARAM_FIELD_MT_WORKERS_SHARED,
-                                 .features = UCP_FEATURE_AM | UCP_FEATURE_WAKEUP | (ucx_onesided ? UCP_FEATURE_RMA : 0),
+                                 .features = UCP_FEATURE_AM | UCP_FEATURE_WAKEUP | (ucx_onesided ? ONESIDED : 0),
                                  .estimated_num_eps = (size_t)npes,
                                  .mt_workers_shared = 1};
     status = ucp_init_version(UCP_OLDEST_MAJOR, UCP_OLDEST_MINOR, &params, config, &ucx_context);
@@ -216,7 +221,7 @@ static ucs_status_t make_endpoint(struct peer *peer, const void *address)
         status = ucp_ep_create(peer->lane->worker, &params, &peer->endpoint);
     }
     if (status == UCS_OK)
-        peer->able = ucx_can(peer->endpoint);
+        peer->able = TRANSPORT_KNOWN | ucx_can(peer->endpoint);
     return status;
 }
 
@@ -248,9 +253,15 @@ static void *ucx_connect(void *from, int pe, const void *address, size_t bytes)
     return peer;
 }
 
+/* By itself UCX would send by rendezvous from some 8 KB on, as it judges the network: such a message arrives later than its
+ * successors. */
 static enum transport_status send_now(const struct peer *peer, const struct waiting *message)
 {
-    const ucp_request_param_t param = ucx_ends(message->token);
+    ucp_request_param_t param = ucx_ends(message->token);
+    if (message->bytes <= TRANSPORT_SHORT) {
+        param.op_attr_mask |= UCP_OP_ATTR_FIELD_FLAGS;
+        param.flags = UCP_AM_SEND_FLAG_EAGER;
+    }
     return ucx_outcome(ucp_am_send_nbx(peer->endpoint, MESSAGE, message->header, message->header_bytes, message->data,
                                        message->bytes, &param));
 }
@@ -414,6 +425,8 @@ __attribute__((visibility("default"))) const struct transport lateral_transport 
     .forget = ucx_forget,
     .put = ucx_put,
     .get = ucx_get,
+    .atomics = ucx_atomics,
+    .atomic = ucx_atomic,
     .flush = ucx_flush,
     .order = ucx_order,
 };

@@ -160,6 +160,8 @@ bool uccs_am_try(uint32_t index, uint32_t id, const void *payload, size_t length
 bool uccs_am_settled(const struct uccs_context *context, enum uccs_scope scope);
 /* Logs a line for a thread that has waited long for the context's messages to be handled. */
 void uccs_am_tell_unsettled(const struct uccs_context *context);
+/* Tells who has not handled messages of the context. For uccs_await_told (core/wait.h). */
+void uccs_am_tell_debtor(const void *context, struct uccs_told *told);
 
 /* uccs_far_am_open registers the handlers of messages of other nodes; call it before the links open. uccs_far_am_close
  * drops the messages that nobody handled; call it after the links are closed. One thread. */

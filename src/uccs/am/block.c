@@ -10,9 +10,8 @@
  * and releases a ring's cell, which the second thread acquires. The thread sanitizer does not see the peer. */
 static uint64_t elsewhere;
 
-void uccs_am_mark_done(struct uccs_block *block)
+static atomic_unseen void give_back(struct uccs_block *block)
 {
-    atomic_order_leaves(&elsewhere);
     atomic_store_release(&block->done, 1); /* acquire: uccs_stage_collect, at the sender */
 }
 
@@ -20,6 +19,22 @@ static char *region_of(uint32_t pe)
 {
     size_t bytes;
     return uccs_memory_region(uccs_index((int)pe), &bytes);
+}
+
+static bool is_own(const struct uccs_block *block)
+{
+    size_t bytes;
+    const char *start = uccs_memory_region(uccs_core.index, &bytes);
+    return (uintptr_t)block - (uintptr_t)start < bytes;
+}
+
+void uccs_am_mark_done(struct uccs_block *block)
+{
+    atomic_order_leaves(&elsewhere);
+    if (ATOMIC_WATCHED && !is_own(block))
+        give_back(block);
+    else
+        atomic_store_release(&block->done, 1); /* as in give_back */
 }
 
 struct uccs_block *uccs_am_block_of(const struct uccs_message *message)

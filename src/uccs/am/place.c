@@ -46,8 +46,9 @@ static bool ask(uint32_t index, const struct piece *what)
 {
     struct uccs_wait wait uccs_scoped = {0};
     struct uccs_block *block;
+    int vain = 0;
     while (!(block = uccs_stage_get(UCCS_ROOM_LIBRARY, sizeof *what + what->length))) {
-        if (!uccs_stage_expected(UCCS_ROOM_LIBRARY))
+        if (!uccs_stage_expected(UCCS_ROOM_LIBRARY, &vain))
             return false;
         uccs_am_serve(&wait);
     }

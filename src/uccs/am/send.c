@@ -10,6 +10,7 @@
 #include "uccs/core/thread.h"
 #include "uccs/object/ending.h"
 
+#include <stdio.h>
 #include <string.h>
 
 /* Messages sent, by context and lane; kept over the lives of a context as the receivers' counts are. Relaxed: a
@@ -101,12 +102,13 @@ static int stage(struct uccs_sending *s)
     bool staged = s->head.length > UCCS_SHORT_MAX;
     /* A reply must find room whatever the program has sent and its receivers have not handled. */
     enum uccs_room room = s->which & UCCS_RING_REPLY ? UCCS_ROOM_LIBRARY : UCCS_ROOM_PROGRAM;
+    int vain = 0;
     s->head.block = UCCS_NO_BLOCK;
     s->head.staged = staged;
     if (!staged && !s->request && !s->landed)
         return UCCS_OK;
     while (!(s->block = uccs_stage_get(room, staged ? s->head.length : 0))) {
-        if (!uccs_stage_expected(room))
+        if (!uccs_stage_expected(room, &vain))
             return UCCS_ERR_NO_MEMORY;
         if (s->nowait)
             return UCCS_AGAIN;
@@ -118,6 +120,7 @@ static int stage(struct uccs_sending *s)
     if (staged)
         memcpy(s->block->payload, s->payload, s->head.length);
     s->block->request = s->request;
+    s->block->to = uccs_pe_at(s->index);
     s->block->landed = s->landed;
     s->block->cookie = s->cookie;
     return UCCS_OK;
@@ -250,6 +253,14 @@ void uccs_am_tell_unsettled(const struct uccs_context *context)
         log_line("uccs: this PE waits until its messages in context %u have been handled; PE %d has not: it needs the "
                  "context, the handlers, and calls that make progress",
                  context->attr.id, pe);
+}
+
+void uccs_am_tell_debtor(const void *context, struct uccs_told *told)
+{
+    int pe = debtor(((const struct uccs_context *)context)->attr.id);
+    if (pe >= 0)
+        told->on = uccs_await_pe(pe);
+    snprintf(told->text, sizeof told->text, "messages");
 }
 
 /* In a handler a message must not wait. */

@@ -4,6 +4,7 @@
 #include "uccs/coll/inner.h"
 #include "uccs/object/accumulate.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -126,6 +127,16 @@ static bool advance_work(struct uccs_work *work)
     return true;
 }
 
+static bool tell_work(const struct uccs_work *work, const struct uccs_request *request, struct uccs_told *told)
+{
+    const struct uccs_schedule *s = (const struct uccs_schedule *)work;
+    if (!uccs_request_counts(request, s->request))
+        return false;
+    uccs_schedule_tell(s, told);
+    snprintf(told->text, sizeof told->text, "a collective");
+    return true;
+}
+
 static int start_nb(const struct uccs_schedule *what, uccs_request_t *desc)
 {
     struct uccs_schedule *s = malloc(sizeof *s);
@@ -136,6 +147,7 @@ static int start_nb(const struct uccs_schedule *what, uccs_request_t *desc)
     }
     *s = *what;
     s->work.advance = advance_work;
+    s->work.tell = tell_work;
     s->request = request;
     uccs_ranks_hold(s->group); /* the program may release it meanwhile */
     uccs_request_begin(request);
@@ -176,7 +188,7 @@ static int barrier(uccs_group_t group, enum how how, uccs_request_t *desc)
 
 static int broadcast(uccs_group_t group, void *buffer, size_t length, int root, enum how how, uccs_request_t *desc)
 {
-    struct uccs_schedule s = {.plan = plan_broadcast, .dest = buffer, .bytes = length, .root = root};
+    struct uccs_schedule s = {.plan = plan_broadcast, .rooted = true, .dest = buffer, .bytes = length, .root = root};
     int status = check(group, how, desc, &s.group);
     if (status == UCCS_OK && (root < 0 || root >= s.group->size || (length && !buffer)))
         status = UCCS_ERR_INVALID;

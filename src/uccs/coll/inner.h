@@ -82,6 +82,7 @@ struct uccs_schedule {
     uint64_t sequence;
     uint32_t round, sent, received; /* pieces of this round */
     bool planned;
+    bool rooted; /* the data comes from one member; the others need not have come */
     struct uccs_step step;
     uint32_t out; /* pieces that their receivers have not taken yet; acquire */
 };
@@ -92,6 +93,9 @@ void uccs_schedule_start(struct uccs_schedule *schedule);
 bool uccs_schedule_advance(struct uccs_schedule *schedule);
 /* Waits until the schedule is finished. Makes progress on both classes with `user`, else on the network class alone. */
 void uccs_schedule_run(struct uccs_schedule *schedule, bool user);
+
+/* Fills in the member that the schedule's present step waits for. */
+void uccs_schedule_tell(const struct uccs_schedule *schedule, struct uccs_told *told);
 
 bool uccs_schedule_plan_barrier(const struct uccs_schedule *schedule, uint32_t round, struct uccs_step *step);
 

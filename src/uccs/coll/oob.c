@@ -165,8 +165,9 @@ static struct uccs_block *fill_block(size_t bytes, const struct uccs_rte_iovec *
 {
     struct uccs_wait wait uccs_scoped = {0};
     struct uccs_block *block;
+    int vain = 0;
     while (!(block = uccs_stage_get(UCCS_ROOM_PROGRAM, sizeof(struct head) + bytes))) {
-        if (!uccs_stage_expected(UCCS_ROOM_PROGRAM))
+        if (!uccs_stage_expected(UCCS_ROOM_PROGRAM, &vain))
             return 0;
         uccs_am_serve(&wait);
     }

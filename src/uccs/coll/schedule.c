@@ -122,9 +122,42 @@ static int poll_others(void)
     return uccs_poll(UCCS_POLL_ALWAYS) + uccs_am_poll_network();
 }
 
+void uccs_schedule_tell(const struct uccs_schedule *s, struct uccs_told *told)
+{
+    const int other = received_all(s) ? s->step.to : s->step.from;
+    if (s->planned && other >= 0)
+        told->on = uccs_await_pe(uccs_ranks_world(s->group, other));
+}
+
+/* Returns the distance between the PEs of neighbouring members, or 0 when it is not the same everywhere. */
+static int stride_of(const struct uccs_group_impl *group)
+{
+    const int stride = group->size > 1 ? uccs_ranks_world(group, 1) - uccs_ranks_world(group, 0) : 1;
+    for (int rank = 2; rank < group->size; rank++)
+        if (uccs_ranks_world(group, rank) - uccs_ranks_world(group, rank - 1) != stride)
+            return 0;
+    return stride;
+}
+
+/* Nobody leaves a blocking collective without a root before all have come, so it waits for those that have not. */
+static void tell_all(const void *schedule, struct uccs_told *told)
+{
+    const struct uccs_schedule *s = schedule;
+    const int stride = stride_of(s->group);
+    if (s->rooted || stride <= 0)
+        uccs_schedule_tell(s, told);
+    else
+        told->on = (struct node_awaited){.about = NODE_ABOUT_PES,
+                                         .start = uccs_ranks_world(s->group, 0),
+                                         .stride = stride,
+                                         .size = s->group->size,
+                                         .object = ~s->group->number, /* teams of OpenSHMEM count from 0 */
+                                         .number = s->sequence};
+}
+
 void uccs_schedule_run(struct uccs_schedule *s, bool user)
 {
-    struct uccs_wait wait uccs_scoped = {0};
+    struct uccs_wait wait uccs_scoped = {.on = uccs_await_told(tell_all, s)};
     while (!uccs_schedule_advance(s))
         if (user)
             uccs_am_serve(&wait);

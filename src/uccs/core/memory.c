@@ -25,8 +25,10 @@ static struct {
     size_t image_bytes;
     const char *why_private;
     struct uccs_where where; /* my node, which may be a pretended one */
-    size_t dumped;           /* core dumps hold this many bytes of my heap */
-    struct uccs_core core;   /* a later life uses it again */
+    size_t adapter_at;       /* offset of the adapter's part of a heap */
+    size_t adapter_bytes;
+    size_t dumped[2];      /* core dumps hold my heap, and the adapter's part, up to these offsets */
+    struct uccs_core core; /* a later life uses it again */
 } map;
 
 static struct image image;
@@ -51,7 +53,10 @@ static uint64_t round_up(uint64_t bytes, uint64_t alignment)
 static void ask(const struct uccs_memory_want *want)
 {
     struct node_pe *me = rte.me;
-    me->heap_bytes = node_align(want->heap_bytes);
+    map.adapter_at = node_align(want->heap_bytes);
+    map.adapter_bytes = (int)map.where.pes < rte.npes ? node_align(want->adapter_bytes) : 0;
+    map.dumped[1] = map.adapter_at;
+    me->heap_bytes = map.adapter_at + map.adapter_bytes;
     map.why_private = "LATERAL_GLOBALS is off";
     if (want->globals) {
         int early = uccs_early_file(&image);
@@ -194,11 +199,12 @@ static void spare_core_dumps(void)
 
 void uccs_memory_used(size_t end)
 {
-    if (end <= map.dumped)
+    size_t *dumped = &map.dumped[map.adapter_bytes && end > map.adapter_at];
+    if (end <= *dumped)
         return;
-    size_t from = map.dumped;
-    map.dumped = round_up(end, DUMP_STEP) < rte.node->heap_stride ? round_up(end, DUMP_STEP) : rte.node->heap_stride;
-    madvise(heap_of(my_slot()) + from, map.dumped - from, MADV_DODUMP);
+    size_t from = *dumped;
+    *dumped = round_up(end, DUMP_STEP) < rte.node->heap_stride ? round_up(end, DUMP_STEP) : rte.node->heap_stride;
+    madvise(heap_of(my_slot()) + from, *dumped - from, MADV_DODUMP);
 }
 
 /* Guards fork: a forked child gets copies of my memory and none of the rest, as long as the process lives, because the
@@ -324,10 +330,31 @@ void uccs_memory_close(void)
     uccs_core = (struct uccs_core){.me = uccs_core.me, .npes = uccs_core.npes, .spin = uccs_core.spin};
 }
 
+static bool is_adapters(size_t offset)
+{
+    return offset - map.adapter_at < map.adapter_bytes;
+}
+
+size_t uccs_memory_adapter(size_t *offset)
+{
+    *offset = map.adapter_at;
+    return map.adapter_bytes;
+}
+
+bool uccs_memory_of_adapter(const void *addr)
+{
+    return uccs_core.pes && is_adapters((uintptr_t)addr - uccs_core.heap_start);
+}
+
+size_t uccs_memory_heap_whole(void)
+{
+    return map.adapter_bytes ? map.adapter_at + map.adapter_bytes : uccs_core.heap_bytes;
+}
+
 enum uccs_segment uccs_memory_find(const void *addr, size_t *offset)
 {
     *offset = (uintptr_t)addr - uccs_core.heap_start;
-    if (*offset < uccs_core.heap_bytes)
+    if (*offset < uccs_core.heap_bytes || (uccs_core.pes && is_adapters(*offset)))
         return UCCS_HEAP;
     *offset = (uintptr_t)addr - map.image_start;
     if (uccs_core.pes && *offset < map.image_bytes)

@@ -50,6 +50,7 @@ void *uccs_memory_resolve(const void *addr, int pe);
 
 struct uccs_memory_want {
     size_t heap_bytes;
+    size_t adapter_bytes;                       /* of the adapter's part of the heap, in a job on several nodes */
     size_t (*region_bytes)(uint32_t node_size); /* returns the size of the region (object/region.h) */
     bool globals;                               /* true: move the program's globals onto shared pages */
 };
@@ -62,8 +63,20 @@ void uccs_memory_close(void);
 /* Returns the start of my heap, and its size in `bytes`. The allocator calls it. */
 void *uccs_memory_heap(size_t *bytes);
 
-/* Makes core dumps hold my heap up to offset `end` from now on. The allocator calls it, under its lock, when it has
- * handed out bytes up to `end`. */
+/* The adapter's part of the heap lies behind the heap proper: its offset from the heap's start, and its size, which is 0
+ * where there is none. The network's adapter does all atomics on memory there (far/adapter.c). uccs_near does not know
+ * this memory, so operations on it go to the slow halves, which uccs_memory_find and uccs_memory_resolve serve; both treat
+ * it as the heap. */
+size_t uccs_memory_adapter(size_t *offset);
+
+/* Returns true when the address is in my adapter's part. */
+bool uccs_memory_of_adapter(const void *addr);
+
+/* Returns the size of my heap with the adapter's part. */
+size_t uccs_memory_heap_whole(void);
+
+/* Makes core dumps hold my heap, or the adapter's part of it, up to offset `end` from now on. The allocator calls it, under its
+ * lock, when it has handed out bytes up to `end`. */
 void uccs_memory_used(size_t end);
 
 /* Returns the length of my image segment, whether or not the peers have the same image; 0 when my globals are

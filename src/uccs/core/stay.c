@@ -19,21 +19,53 @@ static uint64_t value_of(const struct node_awaited *on)
     }
 }
 
+/* Fills in what the wait is for: as its record says, or as a function tells. */
+static void ask(const struct uccs_wait *wait, struct uccs_told *told)
+{
+    *told = (struct uccs_told){.on = wait->on};
+    if (wait->on.about == UCCS_ABOUT_TOLD) {
+        void (*tell)(const void *, struct uccs_told *) =
+            (void (*)(const void *, struct uccs_told *))(uintptr_t)wait->on.number;
+        *told = (struct uccs_told){0};
+        tell((const void *)(uintptr_t)wait->on.object, told);
+        told->on.may_end |= wait->on.may_end;
+    } else {
+        told->value = value_of(&wait->on);
+    }
+}
+
 static void begin_stay(struct uccs_wait *wait)
 {
+    struct uccs_told told;
     if (atomic_load_relaxed(&uccs_pollers_there)) /* they may do anything */
         wait->on.may_end = 1;
-    wait->stay = rte_stay_begin(&wait->on, wait->since, uccs_core.heap_start, uccs_core.heap_bytes);
+    ask(wait, &told);
+    wait->stay = rte_stay_begin(&told.on, told.text, wait->since, uccs_core.heap_start, uccs_core.heap_bytes);
+    if (wait->stay)
+        rte_stay_looked(wait->stay, told.value);
 }
+
+/* What a function has told may change while the wait goes on. */
+static void renew_stay(const struct uccs_wait *wait)
+{
+    struct uccs_told told;
+    ask(wait, &told);
+    if (wait->on.about == UCCS_ABOUT_TOLD)
+        rte_stay_renew(wait->stay, &told.on, told.text);
+    rte_stay_looked(wait->stay, told.value);
+}
+
+#define LOOKS_A_RENEWAL 64 /* a function is asked again at one look in this many */
 
 lat_cold void uccs_stay(struct uccs_wait *wait)
 {
+    static _Thread_local uint32_t looks;
     if (!wait->since)
         wait->since = rte_stay_now();
     else if (!wait->stay && rte_stay_now() - wait->since > RTE_STAY_AFTER)
         begin_stay(wait);
-    if (wait->stay)
-        rte_stay_looked(wait->stay, value_of(&wait->on));
+    else if (wait->stay && (wait->on.about != UCCS_ABOUT_TOLD || ++looks % LOOKS_A_RENEWAL == 0))
+        renew_stay(wait);
 }
 
 lat_cold void uccs_stay_end(struct uccs_wait *wait)

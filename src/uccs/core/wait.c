@@ -9,8 +9,9 @@
 
 #define YIELDS_BEFORE_SLEEP 500 /* some milliseconds on a crowded node */
 #define SLEEP_NANOSECONDS 50000
-#define YIELDS_A_STAY 8  /* after so many yields a waiter looks at the clock */
-#define LOOKS_A_PAUSE 16 /* a pause lasts as long as this many looks */
+#define YIELDS_A_STAY 8              /* after so many yields a waiter looks at the clock */
+#define LOOKS_A_STOP 16              /* atomic_linger lasts as long as this many looks */
+#define LINGERING (5 * LOOKS_A_STOP) /* a short answer to what was just sent comes before this many looks, if at once */
 
 _Thread_local uint8_t uccs_misses;
 
@@ -197,6 +198,17 @@ enum uccs_served uccs_work_serve(void)
     return walk.again ? UCCS_SERVED_LATER : UCCS_SERVED_NOTHING;
 }
 
+bool uccs_work_tell(const struct uccs_request *request, struct uccs_told *told)
+{
+    bool known = false;
+    if (pthread_mutex_trylock(&list) != 0)
+        return false;
+    for (const struct uccs_work *work = first; work && !known; work = work->next)
+        known = work->tell && work->tell(work, request, told);
+    pthread_mutex_unlock(&list);
+    return known;
+}
+
 uint64_t uccs_work_polls(void)
 {
     return atomic_load_relaxed(&advances);
@@ -268,15 +280,17 @@ void uccs_yield_slow(struct uccs_wait *wait)
     nanosleep(&time, 0);
 }
 
-/* Handles the first look, and the looks with a pause in between. */
+/* Handles the first look, and all that come after the quick ones. */
 static void spin_slowly(struct uccs_wait *wait)
 {
     if (wait->looks == 0) {
         atomic_settle();
         wait->looks = 1;
+    } else if (wait->looks < LINGERING) {
+        atomic_linger();
+        wait->looks += LOOKS_A_STOP;
     } else {
-        atomic_relax();
-        wait->looks += LOOKS_A_PAUSE;
+        wait->looks++;
     }
 }
 

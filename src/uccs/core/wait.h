@@ -2,11 +2,13 @@
  * after long fruitless yielding it sleeps for short times, so that the PEs with work get the cores. A signal only makes
  * the loop look again.
  *
- * Spinning has three parts, since a look takes the cache line away from the PE that is about to write it. First, after
- * one look, the waiter lets its earlier loads complete. Otherwise the processor would run later looks, and the loads of
- * the data behind them, ahead of time and fetch lines that the peer is still writing. Second, the waiter looks as often
- * as it can, for as long as a PE that shares a cache with it needs to answer (about 0.1 us). Third, because a PE
- * further away needs longer, the waiter pauses between two looks.
+ * A look takes the cache line away from the PE that is about to write it. So spinning has four parts. First, after one
+ * look, the waiter lets its earlier loads complete. Otherwise the processor would run later looks, and the loads of the
+ * data behind them, ahead of time and fetch lines that the peer is still writing. Second, the waiter looks as often as
+ * it can, for as long as a PE that shares a cache with it needs to answer (some tens of nanoseconds). Third, while a PE
+ * further away may be writing a short answer (some 0.3 us), the waiter looks every 50 ns. Fourth, it looks as often as
+ * it can again: a long answer is the sooner here the earlier its first lines are asked for, and the processor's pause
+ * (10 to 45 ns) would only make the waiter late.
  *
  * Any thread:
  *     struct uccs_wait wait uccs_scoped = {0};
@@ -22,7 +24,7 @@
 
 #include <stdbool.h>
 
-enum { UCCS_FAST_LOOKS = 64 }; /* after this many looks a waiter pauses between looks */
+enum { UCCS_FAST_LOOKS = 16 }; /* after this many looks a waiter lets time pass between looks */
 
 /* Starts zeroed but for `on`, which says what the wait is for, to those who ask why the job hangs. */
 struct uccs_wait {
@@ -54,6 +56,24 @@ static inline struct node_awaited uccs_await_variable(const void *object, int ki
                                  .number = value};
 }
 
+/* What a wait is for, as it tells when it has lasted for a while. */
+struct uccs_told {
+    struct node_awaited on;
+    uint64_t value;            /* of a variable, now */
+    char text[NODE_STAY_TEXT]; /* names the object; empty: the call says enough */
+};
+
+enum { UCCS_ABOUT_TOLD = 255 }; /* in place of enum node_about: `number` is a function that fills in `on` of its own */
+
+/* Says that `tell` knows what the wait is for. The waiting thread calls it once the wait lasts, and now and then
+ * afterwards; `what` lives as long as the wait. It fills in a zeroed struct, without waiting. */
+static inline struct node_awaited uccs_await_told(void (*tell)(const void *what, struct uccs_told *told),
+                                                  const void *what)
+{
+    return (
+        struct node_awaited){.about = UCCS_ABOUT_TOLD, .object = (uintptr_t)what, .number = (uint64_t)(uintptr_t)tell};
+}
+
 /* Says that a wait is for one other PE. */
 static inline struct node_awaited uccs_await_pe(int pe)
 {
@@ -81,11 +101,15 @@ int uccs_poll(enum uccs_poller_when when);
  * time, under the list's lock, and must not wait. It returns true when the work is finished, and is not called again.
  * For long steps, such as copying, `advance` stores a function in `labour`: the same thread calls that function once,
  * without the lock, so that other work goes on meanwhile, and then calls `advance` again. */
+struct uccs_request; /* object/request.h */
 struct uccs_work {
     bool (*advance)(struct uccs_work *work);
     void (*labour)(struct uccs_work *work); /* null: no labour is due */
     bool again; /* `advance` sets it when no other process will tell that it can go on; then it is soon called again */
     bool busy;  /* a thread runs its labour; under the list's lock */
+    /* Fills in what the work waits for. Returns false when the request does not count it. Under the list's lock; may be
+     * null. */
+    bool (*tell)(const struct uccs_work *work, const struct uccs_request *request, struct uccs_told *told);
     struct uccs_work *next;
 };
 
@@ -114,6 +138,10 @@ uint64_t uccs_work_polls(void);
 
 /* Calls the pollers and advances the work. Returns non-zero when a poller found something, else 0. */
 int uccs_work_slow(void);
+
+/* Lets the first piece of work that the request counts fill in what it waits for. Returns false when there is none, or
+ * another thread has the list. */
+bool uccs_work_tell(const struct uccs_request *request, struct uccs_told *told);
 
 /* Waits until no work is left. Other processes need this one's share also of work that nobody here has waited for. */
 void uccs_work_finish(void);

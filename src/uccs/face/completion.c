@@ -6,6 +6,7 @@
 #include "uccs/core/wait.h"
 #include "uccs/core/late.h"
 #include "uccs/object/request.h"
+#include "uccs/object/tell.h"
 
 int uccs_request_create(uccs_request_t *request)
 {
@@ -149,7 +150,8 @@ static int pause_or_refuse(int status, struct uccs_wait *wait)
 
 int uccs_wait(uccs_request_t *request)
 {
-    struct uccs_wait wait uccs_scoped = {0};
+    const struct uccs_tell_handles these = {request, request != 0, 0};
+    struct uccs_wait wait uccs_scoped = {.on = uccs_await_told(uccs_tell_handles, &these)};
     int status = request ? UCCS_IN_PROGRESS : UCCS_ERR_INVALID;
     while (status == UCCS_IN_PROGRESS)
         status = pause_or_refuse(look(request), &wait);
@@ -158,7 +160,8 @@ int uccs_wait(uccs_request_t *request)
 
 int uccs_wait_all(uccs_request_t *requests, size_t n)
 {
-    struct uccs_wait wait uccs_scoped = {0};
+    const struct uccs_tell_handles these = {requests, requests ? n : 0, 0};
+    struct uccs_wait wait uccs_scoped = {.on = uccs_await_told(uccs_tell_handles, &these)};
     int status = n && !requests ? UCCS_ERR_INVALID : UCCS_IN_PROGRESS;
     while (status == UCCS_IN_PROGRESS)
         status = pause_or_refuse(look_all(requests, n), &wait);
@@ -167,7 +170,8 @@ int uccs_wait_all(uccs_request_t *requests, size_t n)
 
 int uccs_wait_any(uccs_request_t *requests, size_t n, size_t *index)
 {
-    struct uccs_wait wait uccs_scoped = {0};
+    const struct uccs_tell_handles these = {requests, requests ? n : 0, 0};
+    struct uccs_wait wait uccs_scoped = {.on = uccs_await_told(uccs_tell_handles, &these)};
     int status = (n && !requests) || !index ? UCCS_ERR_INVALID : UCCS_IN_PROGRESS;
     while (status == UCCS_IN_PROGRESS)
         status = pause_or_refuse(look_any(requests, n, index), &wait);
@@ -176,7 +180,8 @@ int uccs_wait_any(uccs_request_t *requests, size_t n, size_t *index)
 
 int uccs_wait_some(uccs_request_t *requests, size_t n, size_t *count, size_t *indices)
 {
-    struct uccs_wait wait uccs_scoped = {0};
+    const struct uccs_tell_handles these = {requests, requests ? n : 0, 0};
+    struct uccs_wait wait uccs_scoped = {.on = uccs_await_told(uccs_tell_handles, &these)};
     int status = (n && (!requests || !indices)) || !count ? UCCS_ERR_INVALID : UCCS_IN_PROGRESS;
     while (status == UCCS_IN_PROGRESS)
         status = pause_or_refuse(look_some(requests, n, count, indices), &wait);

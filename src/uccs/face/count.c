@@ -135,7 +135,8 @@ static int go_on(uccs_counter_t counter, struct uccs_wait *wait)
 
 int uccs_counter_wait(uccs_counter_t counter, int64_t at_least)
 {
-    struct uccs_wait wait uccs_scoped = {0};
+    const struct uccs_counter_wanted wanted = {counter, at_least};
+    struct uccs_wait wait uccs_scoped = {.on = uccs_await_told(uccs_counter_tell, &wanted)};
     if (!uccs_counter_live(counter))
         return UCCS_ERR_STALE;
     int status = UCCS_OK;
@@ -147,7 +148,8 @@ int uccs_counter_wait(uccs_counter_t counter, int64_t at_least)
 /* Subtracts by compare and swap. Arrivals in between only make it try again, and it takes the value exactly once. */
 int uccs_counter_consume(uccs_counter_t counter, int64_t value)
 {
-    struct uccs_wait wait uccs_scoped = {0};
+    const struct uccs_counter_wanted wanted = {counter, value};
+    struct uccs_wait wait uccs_scoped = {.on = uccs_await_told(uccs_counter_tell, &wanted)};
     if (!uccs_counter_live(counter))
         return UCCS_ERR_STALE;
     if (value < 0)

@@ -162,6 +162,8 @@ static bool settled(const struct uccs_stream *stream, bool messages)
 static int settle(const struct uccs_stream *stream, bool messages)
 {
     struct uccs_wait wait uccs_scoped = {0};
+    if (messages)
+        wait.on = uccs_await_told(uccs_am_tell_debtor, stream->world);
     struct uccs_late late = {0};
     while (!settled(stream, messages)) {
         if (uccs_handlers_running)

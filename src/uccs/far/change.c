@@ -96,7 +96,7 @@ bool uccs_far_change_fetch(struct uccs_far_lanes *on, int pe, struct uccs_far_pl
     struct link_lane *lane = link_lane_of(on);
     struct uccs_request all = {.pending = 1};
     uccs_request_handle handle = &all;
-    struct uccs_wait wait uccs_scoped = {0};
+    struct uccs_wait wait uccs_scoped = {.on = uccs_await_told(link_tell, 0)};
     change_pieces(&(struct job){.on = on, .pe = pe, .handle = &handle}, at, change, operand, result);
     while (atomic_load_acquire(&all.pending) != 1) /* acqrel: uccs_request_finish */
         link_pause(lane, &wait);

@@ -103,6 +103,19 @@ bool uccs_far_amo_fetch(struct uccs_far_lanes *on, int pe, enum uccs_atomic op, 
 void uccs_far_amo_post(struct uccs_far_lanes *on, int pe, enum uccs_atomic op, struct uccs_far_place at, size_t size,
                        uint64_t value, uint64_t cond, bool later, const struct uccs_far_with *with,
                        uccs_request_handle *request);
+/* Atomics on the adapter's part of the heap (adapter.c), also for PEs of this node and this one. uccs_far_adapter returns true
+ * when this PE's network has all of them; it may wait for a connection. share makes a part of it accessible for peers and
+ * returns false when the network cannot. fetch waits for the old value and returns it. fetch_nb stores it at `fetch`, by the next
+ * quiet or when the request completes. post starts an operation at a PE of another node; `behind`: it stays behind what was
+ * issued to that PE before. These wait for the key of the place, once, and for what a fence has put before them. */
+bool uccs_far_adapter(void);
+bool uccs_far_adapter_share(size_t offset, size_t bytes);
+uint64_t uccs_far_adapter_fetch(struct uccs_far_lanes *on, int pe, const struct uccs_atomic_op *op,
+                                struct uccs_far_place at);
+void uccs_far_adapter_fetch_nb(struct uccs_far_lanes *on, int pe, const struct uccs_atomic_op *op,
+                               struct uccs_far_place at, void *fetch, uccs_request_handle *request);
+void uccs_far_adapter_post(struct uccs_far_lanes *on, int pe, const struct uccs_atomic_op *op, struct uccs_far_place at,
+                           bool behind, uccs_request_handle *request);
 /* Starts accumulates or a compare and swap on FAR_REGION, by messages that keep their order on the lane. The caller may
  * reuse the operand at once. Without `result` the change is an operation like a put; with it, the old values are there
  * after a quiet, or when one of the requests completes; these fail if the region has been released. `later`: nobody

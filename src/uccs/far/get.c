@@ -34,9 +34,12 @@ bool uccs_far_get(struct uccs_far_lanes *on, int pe, struct uccs_far_place from,
 {
     uint32_t flag = 0;
     const struct uccs_far_with with = arrival_of(counter);
+    const bool apart = counter && far_way(FAR_GETS_AND_TELLS, from.segment, bytes) != LINK_BY_MESSAGE;
     struct far_ask ask = {.ask = {.flag = &flag, .bytes = bytes}, .dest = dest};
-    ask_get(on, pe, from, counter ? &with : 0, false, &ask);
+    ask_get(on, pe, from, counter && !apart ? &with : 0, false, &ask);
     link_await(link_lane_of(on), &flag);
+    if (lat_unlikely(apart) && !ask.ask.failed)
+        uccs_far_count(on, pe, counter, 1);
     return !ask.ask.failed;
 }
 

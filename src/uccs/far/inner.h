@@ -37,7 +37,7 @@ struct link_notice far_notice_of(const struct uccs_far_with *with);
 uint8_t far_notice_behind(struct link_message *message, const struct uccs_far_with *with);
 
 /* way.c. Returns the best way of an operation on this segment. */
-enum far_operation { FAR_PUTS, FAR_GETS, FAR_PUTS_AND_TELLS };
+enum far_operation { FAR_PUTS, FAR_GETS, FAR_PUTS_AND_TELLS, FAR_GETS_AND_TELLS };
 enum link_way far_way(enum far_operation operation, uint32_t segment, size_t bytes);
 
 /* --- At the target: events, under the service lane's lock */

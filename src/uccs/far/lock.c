@@ -90,8 +90,13 @@ static void unmark(struct uccs_ticket_lock *lock)
 static bool enter(const struct waiter *waiter)
 {
     bool more;
-    return waiter->mode == UCCS_LOCK_GUEST ? uccs_ticket_visit(waiter->lock)
-                                           : uccs_ticket_enter(waiter->lock, waiter->ticket, waiter->mode, &more);
+    if (waiter->mode == UCCS_LOCK_GUEST)
+        return uccs_ticket_visit(waiter->lock);
+    if (!uccs_ticket_enter(waiter->lock, waiter->ticket, waiter->mode, &more))
+        return false;
+    if (waiter->mode == UCCS_LOCK_EXCLUSIVE)
+        uccs_ticket_sign(waiter->lock, waiter->pe);
+    return true;
 }
 
 /* Takes the waiters off the list whose turn it is, and returns them. Waiters of a lock are in the order of their

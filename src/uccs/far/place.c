@@ -34,7 +34,9 @@ static uint32_t my_index(void)
 static char *find_heap(uint64_t *offset, size_t *limit)
 {
     (void)offset;
-    return uccs_memory_heap(limit);
+    char *start = uccs_memory_heap(limit);
+    *limit = uccs_memory_heap_whole();
+    return start;
 }
 
 static char *find_image(uint64_t *offset, size_t *limit)

@@ -38,7 +38,7 @@ static void tell_importer(int pe, uint64_t region, uint64_t *busy, struct uccs_r
 static bool all_know(uint64_t region, uint64_t *busy)
 {
     struct uccs_request all = {.pending = 1};
-    struct uccs_wait wait uccs_scoped = {0};
+    struct uccs_wait wait uccs_scoped = {.on = uccs_await_told(link_tell, 0)};
     bool know = true;
     for (int pe = 0; pe < uccs_core.npes; pe++)
         if (busy[pe])
@@ -53,7 +53,7 @@ static bool all_know(uint64_t region, uint64_t *busy)
 void uccs_far_memory_gone(uint64_t region, const uint64_t *importers)
 {
     uint64_t *busy = calloc((size_t)uccs_core.npes, sizeof *busy);
-    struct uccs_wait wait uccs_scoped = {0};
+    struct uccs_wait wait uccs_scoped = {.on = uccs_await_told(link_tell, 0)};
     if (!busy)
         watch_fail("no memory to tell other PEs of memory that is released");
     for (int pe = 0; pe < uccs_core.npes; pe++)

@@ -181,16 +181,22 @@ static bool serve_get(struct link_arrival *arrival, const void *data)
     return true;
 }
 
+static char *block_of_get(const struct link_header *header, size_t number)
+{
+    const uint64_t offset = header->at.offset + (uint64_t)((ptrdiff_t)number * header->get_blocks.stride);
+    return far_place_of(header, offset, header->get_blocks.block);
+}
+
+/* Finds the last block before it takes memory for all. */
 static void serve_get_blocks(struct link_arrival *arrival)
 {
     const struct link_header *header = &arrival->header;
     const size_t block = header->get_blocks.block, bytes = block * header->get_blocks.count;
-    char *packed = malloc(bytes), *from = packed;
-    if (!packed)
+    char *from = block_of_get(header, header->get_blocks.count - 1), *packed = from ? malloc(bytes) : 0;
+    if (from && !packed)
         watch_fail("no memory for %zu bytes for PE %u", bytes, header->from);
     for (size_t i = 0; i < header->get_blocks.count && from; i++) {
-        uint64_t offset = header->at.offset + (uint64_t)((ptrdiff_t)i * header->get_blocks.stride);
-        from = far_place_of(header, offset, block);
+        from = block_of_get(header, i);
         if (from)
             memcpy(packed + i * block, from, block);
     }

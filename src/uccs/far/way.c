@@ -1,7 +1,7 @@
 /* Chooses the way of an operation on memory of another node, in one table. docs/internals/onesided.md has the reasons.
  *
- * What the table does not list goes by messages: counting gets and atomics, since the target's processor counts and has
- * the atomics' domain; strided operations and accumulates, which one message carries whole; parcels of collectives. The
+ * What the table does not list goes by messages: counting gets that do not wait, and atomics on memory of the processor's domain
+ * (far/adapter.c does the others); strided operations and accumulates, which one message carries whole; parcels of collectives. The
  * link keeps to messages, too, while order demands it or a key is missing (link/direct.c). */
 #include "uccs/far/inner.h"
 
@@ -17,6 +17,8 @@ static const struct row {
     /* Data and word in one message cost less than a put, its flush and a message, as long as the message leaves at once. Longer
      * data would wait for the target, which fetches it. */
     {FAR_PUTS_AND_TELLS, LINK_DIRECT_TELL, TRANSPORT_SHORT + 1},
+    /* A get that waits; the message that counts follows. A short get and its count are one round trip by message. */
+    {FAR_GETS_AND_TELLS, LINK_DIRECT, TRANSPORT_SHORT + 1},
 };
 
 /* Rows of the group area are the library's own: short, and written by messages alone. */

@@ -1,23 +1,22 @@
-/* Puts and gets that the transport's network does by itself. Under the lane's lock. docs/internals/onesided.md
+/* Puts, gets and atomics that the transport's network does by itself. Under the lane's lock. docs/internals/onesided.md
  * explains the order between these and messages. */
 #include "uccs/link/inner.h"
 
 #include <stdlib.h>
 
-unsigned link_wire;
-bool link_has_direct;
-
-/* A put or get under way, which may be several of the transport's: one per piece of memory that it touches. */
+/* An operation under way. A put or get may be several of the transport's: one per piece of memory that it touches. */
 struct transfer {
     struct link_token token;
     struct link_peer *peer;
     uint32_t parts;
     bool failed;
-    struct link_use *use;   /* of a region; else null */
-    uint64_t number;        /* of a put, among the puts to the peer */
-    struct link_mark *mark; /* of a put; may be null */
-    struct link_send *send; /* of a put: holds what is to be done once the source is free; else null */
-    struct link_ask *ask;   /* of a get; else null */
+    struct link_use *use;       /* of a region; else null */
+    uint64_t number;            /* of a put or an atomic, among the puts to the peer */
+    struct link_mark *mark;     /* of a put; may be null */
+    struct link_send *send;     /* of a put: holds what is to be done once the source is free; else null */
+    struct link_ask *ask;       /* of a get; of an atomic whose old value is wanted; else null */
+    struct transport_word word; /* of an atomic; its size is 0 otherwise */
+    uint64_t old;               /* of a swap whose old value is not wanted */
 };
 
 /* --- Which operations */
@@ -35,6 +34,15 @@ static struct link_direct *direct_of(struct link_peer *peer)
         watch_fail("no memory for a connection to PE %d", peer->pe);
     peer->direct->orders = able & TRANSPORT_ORDERS;
     return peer->direct;
+}
+
+bool link_direct_of(struct link_peer *peer)
+{
+    if (lat_likely(direct_of(peer) != 0))
+        return true;
+    if (peer->to && link_transport->able(peer->to) & TRANSPORT_KNOWN)
+        watch_fail("the network's atomics do not reach PE %d", peer->pe);
+    return false;
 }
 
 /* Returns the bytes from an offset to the end of its piece of memory, but not more than `bytes`. */
@@ -58,7 +66,7 @@ static bool has_keys(struct link_peer *peer, const struct link_header *header, s
 
 /* Returns true when the order of fences lets the transport carry a put now. Only a message can wait, at the target, for
  * messages that may not have been applied. */
-static bool may_put(struct link_peer *peer)
+bool link_direct_may(struct link_peer *peer)
 {
     link_take_fence(peer);
     if (peer->behind.messages > peer->answered.messages)
@@ -86,7 +94,7 @@ bool link_direct_can(struct link_peer *peer, const struct link_message *message)
     const size_t bytes = length_of(message);
     if (!bytes || !direct_of(peer) || !has_keys(peer, &message->header, bytes))
         return false;
-    if (!(message->into ? may_get(peer, message) : may_put(peer)))
+    if (!(message->into ? may_get(peer, message) : link_direct_may(peer)))
         return false;
     struct link_use *use = use_of(peer, message);
     return !use || link_use_claim(use);
@@ -113,12 +121,25 @@ static void end_put(const struct transfer *transfer)
     link_send_free(transfer->send);
 }
 
+/* An old value tells that the operation is done. When it was the last put or atomic that was not known to be in place, no flush need
+ * ask for it. */
+static void end_atomic(const struct transfer *transfer)
+{
+    struct link_peer *peer = transfer->peer;
+    if (transfer->failed)
+        watch_fail("an atomic of the network on memory of PE %d has failed", peer->pe);
+    if (transfer->ask && peer->answered.puts + 1 == transfer->number)
+        peer->answered.puts = transfer->number;
+}
+
 static void end_part(struct transfer *transfer, bool failed)
 {
     transfer->failed |= failed;
     if (--transfer->parts)
         return;
     link_count_sending(transfer->peer->lane, -1);
+    if (transfer->word.size)
+        end_atomic(transfer);
     if (transfer->ask)
         end_get(transfer);
     else
@@ -132,11 +153,20 @@ static void part_ended(struct link_token *token, bool failed)
     end_part((struct transfer *)token, failed);
 }
 
+static enum transport_status start_atomic(struct transfer *transfer, const struct link_key *key, uint64_t there,
+                                          void *into)
+{
+    void *old = transfer->word.what <= TRANSPORT_CSWAP ? &transfer->old : 0;
+    return link_transport->atomic(transfer->peer->to, key->key, there, &transfer->word, into ? into : old, transfer);
+}
+
 static enum transport_status start_part(struct transfer *transfer, const struct link_key *key, uint64_t offset,
                                         const struct link_message *message, size_t done, size_t bytes)
 {
     const uint64_t there = key->start + offset % LINK_PIECE;
     void *to = transfer->peer->to;
+    if (transfer->word.size)
+        return start_atomic(transfer, key, there, message->into);
     if (transfer->ask)
         return link_transport->get(to, key->key, there, (char *)message->into + done, bytes, transfer);
     return link_transport->put(to, key->key, there, (const char *)message->data + done, bytes, transfer);
@@ -170,16 +200,28 @@ static void start(const struct transfer *what, const struct link_message *messag
     end_part(transfer, false);
 }
 
-/* The caller has counted the put. */
-void link_direct_put(struct link_peer *peer, const struct link_message *message, struct link_send *source)
+static void keep_order(const struct link_peer *peer)
 {
     struct link_lane *lane = peer->lane;
     if (peer->behind.puts > peer->answered.puts && lane->ordered != lane->epoch) {
         link_transport->order(lane->at);
         lane->ordered = lane->epoch;
     }
+}
+
+/* The caller has counted the put. */
+void link_direct_put(struct link_peer *peer, const struct link_message *message, struct link_send *source)
+{
+    keep_order(peer);
     struct link_mark *mark = message->track ? link_mark_find(message->track, peer->pe) : 0;
     start(&(struct transfer){.peer = peer, .send = source, .mark = mark}, message);
+}
+
+void link_direct_atomic(struct link_peer *peer, const struct link_message *message, const struct transport_word *word,
+                        struct link_send *source, struct link_ask *ask)
+{
+    keep_order(peer);
+    start(&(struct transfer){.peer = peer, .send = source, .ask = ask, .word = *word}, message);
 }
 
 void link_direct_get(struct link_peer *peer, const struct link_message *message, struct link_ask *ask)

@@ -1,8 +1,8 @@
 /* Inside of the links: lanes, their peers, messages that leave and messages that arrive. Callers hold the lock of the
  * lane, unless a comment says otherwise.
  *
- * The files in their order, lower ones first: token, valid, seal, refuse, mark, lane, bell, arrive, batch, names, send, use,
- * behind, flush, ask, key, direct, issue, poll, rest, quiet, pool, gone, order, track, thread, open. */
+ * The files in their order, lower ones first: token, valid, seal, refuse, mark, lane, tell, bell, arrive, batch, names,
+ * send, use, behind, flush, ask, key, direct, issue, atomic, poll, rest, quiet, pool, gone, order, track, thread, open. */
 #ifndef UCCS_LINK_INNER_H
 #define UCCS_LINK_INNER_H
 
@@ -56,7 +56,7 @@ struct link_watch {
     struct link_watch *next;
 };
 
-/* A number of operations to a peer: messages that the target applies, and puts that the network does by itself. */
+/* A number of operations to a peer: messages that the target applies; puts, and atomics, that the network does by itself. */
 struct link_point {
     uint64_t messages, puts;
 };
@@ -168,7 +168,7 @@ enum { LINK_KEY_CHAINS = 16 };
 
 /* What one-sided operations of the transport to a peer need; made by the first one. */
 struct link_direct {
-    bool orders;                            /* the transport can keep puts in order */
+    bool orders;                            /* the transport can keep puts and atomics in order */
     bool failed;                            /* a put has failed, and no flush has told */
     struct link_key *keys[LINK_KEY_CHAINS]; /* by piece */
     uint64_t landing;                       /* puts that flushes under way cover */
@@ -260,6 +260,10 @@ extern uint32_t link_reminded; /* 1: it has been woken for messages of this proc
 /* Tells the progress thread that messages of the lane wait; it sends them in a while if nobody else does. */
 void link_thread_remind(const struct link_lane *lane);
 
+/* The set of enum transport_able of which a connection must have one for one-sided operations; 0: none is used. Constant while
+ * links are open. */
+extern unsigned link_wire;
+
 /* valid.c. Ends the job with a line unless the message is one that wire.def describes, from a PE of another node. */
 void link_check(const struct link_header *header, size_t bytes);
 /* Returns the kind that answers a kind, as wire.def says. */
@@ -305,6 +309,8 @@ void link_send_now(struct link_peer *peer, struct link_send *send, const void *d
 /* The same for a message that nobody waits for yet: a small message stays here until there is a reason to send
  * (batch.c). */
 void link_send_later(struct link_peer *peer, struct link_send *send, const void *data, size_t bytes);
+/* Connects to the peer unless that has been done. */
+void link_connect(struct link_peer *peer);
 extern const struct link_handler link_on_hello;
 
 /* behind.c. Sends a message, at once or later, but not before so many puts to the peer are in place. */
@@ -352,21 +358,33 @@ void link_ask_watch(struct link_lane *lane, struct uccs_request *request);
 void link_ask_list(struct link_ask *ask);
 
 /* key.c. Returns the key of a piece of the peer's memory. Returns null when there is none (yet); the first call asks the
- * peer for it. `offset` is rounded down to the start of the piece. close withdraws all memory that peers have keys of; free
+ * peer for it. `offset` is rounded down to the start of the piece. find also returns keys that have not come, or that will not. close withdraws all memory that peers have keys of; free
  * forgets the keys of a peer. */
-struct link_key *link_key_of(struct link_peer *peer, const struct link_header *header, uint64_t offset);
+const struct link_key *link_key_of(struct link_peer *peer, const struct link_header *header, uint64_t offset);
+const struct link_key *link_key_find(struct link_peer *peer, const struct link_header *header, uint64_t offset);
 void link_key_close(void);
 void link_key_free(struct link_peer *peer);
 extern const struct link_handler link_on_keyed;
 
-/* direct.c. One-sided operations of the transport. link_wire is the set of enum transport_able of which a connection must
- * have one; 0: none is used. link_direct_can returns true when the transport can do the message's operation now; then put
+/* direct.c. One-sided operations of the transport. link_direct_can returns true when the transport can do the message's operation now; then put
  * or get must start it. The caller has counted a put; `source` says what is to be done once its source is free. */
-extern unsigned link_wire;
 bool link_direct_can(struct link_peer *peer, const struct link_message *message);
+/* The same for an atomic, in steps. of: makes the peer's part; returns false while it is not known what the connection can do, and
+ * ends the job when it cannot be used. may: the order of fences lets a put or an atomic go now. */
+bool link_direct_of(struct link_peer *peer);
+bool link_direct_may(struct link_peer *peer);
+/* Starts an atomic, which the caller has counted as a put, with an ask or with a source. */
+void link_direct_atomic(struct link_peer *peer, const struct link_message *message, const struct transport_word *word,
+                        struct link_send *source, struct link_ask *ask);
 void link_direct_put(struct link_peer *peer, const struct link_message *message, struct link_send *source);
 void link_direct_get(struct link_peer *peer, const struct link_message *message, struct link_ask *ask);
 void link_direct_free(struct link_peer *peer);
+
+/* issue.c. touch notes that the peer has operations to flush. source holds what is to be done once the source of a put is
+ * free. list notes an ask without a flag. */
+void link_issue_touch(struct link_peer *peer);
+struct link_send *link_issue_source(struct link_peer *peer, const struct link_message *message);
+void link_issue_list(struct link_peer *peer, struct link_track *track, struct link_ask *ask);
 
 /* mark.c. find returns null when nothing went to the PE yet. applied returns true when nothing of the mark is to be
  * flushed. tidy takes marks with nothing under way off the list. issued notes a message that leaves, asks an ask; left and settled note their ends. */

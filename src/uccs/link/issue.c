@@ -33,13 +33,12 @@ static void make_room_to_ask(struct link_lane *lane)
 
 void link_await(struct link_lane *lane, const uint32_t *flag)
 {
-    struct uccs_wait wait uccs_scoped = {0};
+    struct uccs_wait wait uccs_scoped = {.on = uccs_await_told(link_tell, 0)};
     while (!atomic_load_acquire(flag)) /* release: link_send_free, link_settle */
         link_pause(lane, &wait);
 }
 
-/* Notes that the peer has operations to flush. */
-static void touch_peer(struct link_peer *peer)
+void link_issue_touch(struct link_peer *peer)
 {
     struct link_lane *lane = peer->lane;
     if (!peer->touched) {
@@ -56,7 +55,7 @@ static void count_message(struct link_peer *peer, struct link_header *header)
     link_take_fence(peer);
     header->after = peer->fenced;
     peer->issued.messages++;
-    touch_peer(peer);
+    link_issue_touch(peer);
 }
 
 /* Returns the number of puts of the transport that a message must not overtake. */
@@ -104,8 +103,7 @@ static void send_message(struct link_peer *peer, const struct link_message *mess
     link_send_behind(peer, send, message->data, message->bytes, message->later, puts_before(peer, message));
 }
 
-/* What is to be done once the source of a put is free. */
-static struct link_send *source_of(struct link_peer *peer, const struct link_message *message)
+struct link_send *link_issue_source(struct link_peer *peer, const struct link_message *message)
 {
     struct link_send *send = link_send_new(peer->lane);
     send->flag = message->flag;
@@ -130,10 +128,10 @@ static struct link_send *word_of(struct link_peer *peer, const struct link_messa
 /* The flush that a request or a track waits for covers the word, too, so it is counted first. */
 lat_cold static void put_direct(struct link_peer *peer, const struct link_message *message)
 {
-    struct link_send *source = source_of(peer, message);
+    struct link_send *source = link_issue_source(peer, message);
     struct link_send *word = message->way == LINK_DIRECT_TELL ? word_of(peer, message) : 0;
     const uint64_t puts = ++peer->issued.puts;
-    touch_peer(peer);
+    link_issue_touch(peer);
     if (message->track)
         link_track_issued(message->track, peer, source);
     const uint16_t number = message->request ? link_hang(peer, message->request) : 0;
@@ -155,7 +153,7 @@ void link_issue(struct link_lane *lane, int pe, const struct link_message *messa
     pthread_mutex_unlock(&lane->lock);
 }
 
-static void list_ask(struct link_peer *peer, struct link_track *track, struct link_ask *ask)
+void link_issue_list(struct link_peer *peer, struct link_track *track, struct link_ask *ask)
 {
     link_ask_list(ask);
     if (track)
@@ -184,7 +182,7 @@ void link_ask_send(struct link_lane *lane, int pe, const struct link_message *me
     ask->pe = pe;
     ask->reads = direct || !link_batch_fits(ask->bytes);
     if (!ask->flag)
-        list_ask(peer, message->track, ask);
+        link_issue_list(peer, message->track, ask);
     if (direct)
         link_direct_get(peer, message, ask);
     else

@@ -66,7 +66,7 @@ lat_cold static void add_key(struct link_peer *peer, const struct link_header *h
     ask_for(peer, key);
 }
 
-struct link_key *link_key_of(struct link_peer *peer, const struct link_header *header, uint64_t offset)
+const struct link_key *link_key_find(struct link_peer *peer, const struct link_header *header, uint64_t offset)
 {
     offset -= offset % LINK_PIECE;
     struct link_key *key = *chain_of(peer, header, offset);
@@ -74,6 +74,12 @@ struct link_key *link_key_of(struct link_peer *peer, const struct link_header *h
         key = key->next;
     if (lat_unlikely(!key))
         add_key(peer, header, offset);
+    return key;
+}
+
+const struct link_key *link_key_of(struct link_peer *peer, const struct link_header *header, uint64_t offset)
+{
+    const struct link_key *key = link_key_find(peer, header, offset);
     return key && key->state == LINK_KEY_READY ? key : 0;
 }
 
@@ -140,6 +146,14 @@ void link_give_key(struct link_arrival *arrival, void *start, size_t bytes)
     answer.header.keyed.asker = arrival->header.key.asker;
     answer.header.keyed.start = (uint64_t)(uintptr_t)start;
     link_answer(arrival->origin, &answer);
+}
+
+bool link_share(char *start, size_t bytes)
+{
+    link_hold();
+    const bool done = shared_at(start, bytes, 0)->bytes != 0;
+    link_go_on();
+    return done;
 }
 
 static void take_out(struct shared **at)

@@ -109,9 +109,9 @@ struct link_message {
     struct link_track *track;     /* notes the message; may be null */
     void *into;                   /* of a get that may go LINK_DIRECT: where the data goes */
     uint8_t way;                  /* enum link_way: the best for it */
-    bool ordered;                 /* of an ask that does not count: stays behind the operations issued before */
-    bool counts;                  /* the message is an operation: fences order it, flushes cover it */
-    bool later;                   /* nobody waits for the message yet, so it may leave together with others */
+    bool ordered; /* of an ask that does not count, or an atomic: stays behind the operations issued before */
+    bool counts;  /* the message is an operation: fences order it, flushes cover it */
+    bool later;   /* nobody waits for the message yet, so it may leave together with others */
 };
 
 /* Returns true when link_issue copies the data, so that the caller may change it at once. */
@@ -131,6 +131,26 @@ int link_look(struct link_lane *lane);
  * or sleeps for a short time. */
 void link_pause(struct link_lane *lane, struct uccs_wait *wait);
 
+/* --- Atomics of the transport (atomic.c), which no message can replace: they are atomic to each other alone. So they go to PEs
+ * of this node, too, and wait for their key and their turn before they start.
+ *
+ * link_adapter returns true when connections of this process have them all, and they need no help of the target unless
+ * LATERAL_WIRE=rdma. link_share makes the key of a piece of the heap or of the globals before a peer asks, and returns false
+ * when there can be none. link_atomic starts an atomic at the message's place. With an ask, which the message's `into` serves,
+ * its answer is the old value; without one it counts as a put, and must not go to a PE of this node. `word` is copied. */
+struct transport_word;
+struct link_ask;
+bool link_adapter(void);
+bool link_share(char *start, size_t bytes);
+void link_atomic(struct link_lane *lane, int pe, const struct link_message *message, const struct transport_word *word,
+                 struct link_ask *ask);
+
+/* Fill in a PE that owes an answer, of the request's operations or of any: for uccs_teller_add (object/tell.h) and
+ * uccs_await_told (core/wait.h). Returns false when there is none. */
+struct uccs_told;
+bool link_tell_request(const struct uccs_request *request, struct uccs_told *told);
+void link_tell(const void *unused, struct uccs_told *told);
+
 /* --- Tokens stand in messages for things of this process (token.c). A table starts zeroed; its owner locks it. */
 struct link_tokens {
     struct link_entry *entries;
@@ -145,6 +165,9 @@ void *link_token_take(struct link_tokens *tokens, uint64_t token, int pe, enum l
 void *link_token_try(struct link_tokens *tokens, uint64_t token, int pe, enum link_kind answer);
 _Noreturn void link_token_refuse(uint64_t token, int pe, enum link_kind answer);
 void link_token_close(struct link_tokens *tokens);
+/* Returns a PE that has not brought back what the request counts, or any but locks; -1: there is none. `request` may be
+ * null. */
+int link_token_awaited(const struct link_tokens *tokens, const struct uccs_request *request);
 
 /* The same for the tokens of a lane, under its lock: what the PE answers to a kind of message, and what an arrived
  * answer answers. */

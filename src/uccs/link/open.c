@@ -6,9 +6,11 @@
 #include "base/module.h"
 #include "rte/rte.h"
 #include "uccs/core/progress.h"
+#include "uccs/object/tell.h"
 
 #include <dlfcn.h>
 #include <string.h>
+#include <sys/resource.h>
 
 #define LOOKS_MOST 32 /* a waiter yields after this many polls: a PE of another pretended node may want this core */
 
@@ -39,7 +41,7 @@ static int poll_lanes(void)
     return count;
 }
 
-/* Returns the transport to load: tests name one that wraps another, as in fault:ucx. */
+/* Returns the transport to load: tests name one that wraps another, as in fault:ucx. Null: there is none of that name. */
 static const char *name_of_transport(void)
 {
     static const char *const wrappers[] = {"fault", "sim"};
@@ -47,7 +49,7 @@ static const char *name_of_transport(void)
     for (size_t i = 0; i < sizeof wrappers / sizeof *wrappers; i++)
         if (strncmp(chosen, wrappers[i], strlen(wrappers[i])) == 0 && chosen[strlen(wrappers[i])] == ':')
             return wrappers[i];
-    return "ucx";
+    return strcmp(chosen, "ucx") == 0 || strcmp(chosen, "auto") == 0 ? "ucx" : 0;
 }
 
 /* Finds out which connections may use one-sided operations of the transport. Returns 0, or -1 after a line. */
@@ -68,9 +70,13 @@ static int load_transport(void)
 {
     static void *module;
     static const struct transport_events events = {link_arrived, finished, broken};
-    const char *why = 0;
+    const char *why = 0, *name = name_of_transport();
+    if (!name) {
+        log_alike(uccs_core.me, "LATERAL_TRANSPORTS=%s: it can be auto or ucx", env_text(ENV_TRANSPORTS));
+        return -1;
+    }
     if (!module)
-        module = module_open(name_of_transport(), &why);
+        module = module_open(name, &why);
     link_transport = module ? dlsym(module, TRANSPORT_SYMBOL) : 0;
     if (!link_transport) {
         log_alike(uccs_core.me,
@@ -86,6 +92,19 @@ static int load_transport(void)
     if (why)
         log_alike(uccs_core.me, "the transport %s does not work here: %s", link_transport->name, why);
     return why ? -1 : 0;
+}
+
+/* A PE has a descriptor for each connection. A job that may have more of them than the soft limit of files leaves gets a higher
+ * one, up to the hard limit; smaller jobs keep the limit that the program knows. */
+static void allow_connections(void)
+{
+    enum { OWN = 128, EACH = 3 }; /* mine and the peer's way, and the line to its node */
+    struct rlimit files;
+    const rlim_t wanted = OWN + (rlim_t)uccs_core.npes * EACH;
+    if (getrlimit(RLIMIT_NOFILE, &files) != 0 || files.rlim_cur == RLIM_INFINITY || files.rlim_cur >= wanted)
+        return;
+    files.rlim_cur = wanted < files.rlim_max ? wanted : files.rlim_max;
+    (void)setrlimit(RLIMIT_NOFILE, &files); /* where it fails, the connection that finds no room says so */
 }
 
 static void handle_own_kinds(void)
@@ -107,6 +126,7 @@ int link_open(void)
     }
     link_sealed = env_flag(ENV_WIRE_AUTH);
     handle_own_kinds();
+    allow_connections();
     if (choose_wire() != 0 || load_transport() != 0 || link_names_publish() != 0)
         return -1;
     if (uccs_core.spin > LOOKS_MOST)
@@ -114,6 +134,7 @@ int link_open(void)
     link_pool_open();
     uccs_far_on = 1;
     uccs_core_poll_add(poll_lanes, UCCS_POLL_ALWAYS);
+    uccs_teller_add(link_tell_request);
     link_thread_prepare();
     return 0;
 }

@@ -82,7 +82,7 @@ void link_quiet(uint64_t lanes, const int *pes, size_t npes)
     }
     EACH_LANE(lane, still, wanted)
     {
-        struct uccs_wait wait uccs_scoped = {0};
+        struct uccs_wait wait uccs_scoped = {.on = uccs_await_told(link_tell, 0)};
         /* Look at all lanes, since a thread that waits for one must serve the others, too. acqrel: finish */
         while (atomic_load_acquire(&all.pending) != 1 || asked(lane, before[lane->number], pes, npes))
             if (!link_look_all(wanted))

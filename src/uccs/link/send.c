@@ -28,7 +28,8 @@ static void connect_peer(struct link_peer *peer)
                        memcmp(record->image_id, rte.me->image_id, sizeof record->image_id) == 0;
     peer->asked_image = true;
     peer->to = link_transport->connect(peer->lane->at, peer->pe, record->address, record->size);
-    watch_line_to(peer->pe, &record->line);
+    if (uccs_far_pe(peer->pe))
+        watch_line_to(peer->pe, &record->line);
     free(record);
     if (!peer->to)
         watch_fail("PE %d cannot be reached over %s", peer->pe, link_transport->name);
@@ -38,10 +39,15 @@ static void connect_peer(struct link_peer *peer)
         say_hello(peer);
 }
 
-static struct link_outbox *box_of(struct link_peer *peer)
+void link_connect(struct link_peer *peer)
 {
     if (lat_unlikely(!peer->to))
         connect_peer(peer);
+}
+
+static struct link_outbox *box_of(struct link_peer *peer)
+{
+    link_connect(peer);
     return &peer->box;
 }
 

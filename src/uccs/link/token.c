@@ -81,6 +81,21 @@ void link_token_close(struct link_tokens *tokens)
 
 /* --- Of a lane */
 
+static bool is_awaited(const struct link_entry *entry, const struct uccs_request *request)
+{
+    if (entry->answer != LINK_LOCKED)
+        return entry->what;
+    return entry->what && request && uccs_request_counts(request, entry->what);
+}
+
+int link_token_awaited(const struct link_tokens *tokens, const struct uccs_request *request)
+{
+    for (uint32_t i = 0; i < tokens->room; i++)
+        if (is_awaited(&tokens->entries[i], request))
+            return tokens->entries[i].pe;
+    return -1;
+}
+
 uint64_t link_token_of(struct link_lane *lane, void *what, int pe, enum link_kind asked)
 {
     return link_token_give(&lane->tokens, what, pe, link_answer_kind(asked));

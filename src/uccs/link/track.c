@@ -132,7 +132,7 @@ static bool is_local(struct link_track *track, const int *pes, size_t npes)
 
 void link_track_wait_local(struct link_track *track, const int *pes, size_t npes)
 {
-    struct uccs_wait wait uccs_scoped = {0};
+    struct uccs_wait wait uccs_scoped = {.on = uccs_await_told(link_tell, 0)};
     while (!is_local(track, pes, npes))
         link_pause(lane_of(track), &wait);
 }
@@ -141,7 +141,7 @@ void link_track_wait_local(struct link_track *track, const int *pes, size_t npes
 bool link_track_quiet(struct link_track *track, const int *pes, size_t npes)
 {
     struct uccs_request all = {.pending = 1};
-    struct uccs_wait wait uccs_scoped = {0};
+    struct uccs_wait wait uccs_scoped = {.on = uccs_await_told(link_tell, 0)};
     struct link_lane *lane = lane_of(track);
     link_track_flush(track, pes, npes, &all);
     while (atomic_load_acquire(&all.pending) != 1) /* acqrel: uccs_request_finish */
@@ -175,7 +175,7 @@ bool link_track_reads(struct link_track *track, int pe)
 
 void link_track_wait_reads(struct link_track *track, int pe)
 {
-    struct uccs_wait wait uccs_scoped = {0};
+    struct uccs_wait wait uccs_scoped = {.on = uccs_await_told(link_tell, 0)};
     while (link_track_reads(track, pe))
         link_pause(lane_of(track), &wait);
 }

@@ -5,7 +5,11 @@
 #include "uccs/core/own.h"
 #include "uccs/object/accumulate.h"
 
+unsigned link_wire;
+bool link_has_direct;
+
 #define MEMORY (1 << FAR_HEAP | 1 << FAR_IMAGE | 1 << FAR_REGION)
+#define OVERLAP_MOST ((uint64_t)64 << 20) /* bytes of blocks that overlap */
 #define ANYWHERE (MEMORY | 1 << FAR_ROWS | 1 << FAR_ROOM)
 
 static bool is_in(uint32_t segment, uint32_t segments)
@@ -29,6 +33,14 @@ static bool is_span(uint64_t offset, uint64_t block, uint64_t count, int64_t str
            !__builtin_mul_overflow(block, count, &bytes) && bytes <= INT64_MAX &&
            !__builtin_mul_overflow((int64_t)count - 1, stride, &reach) &&
            !__builtin_add_overflow((int64_t)offset, reach, &last) && last >= 0;
+}
+
+/* Blocks of a get that lie apart are no more than the memory holds, and one header asks for as much as one likes of blocks that
+ * overlap. */
+static bool is_gathered(uint64_t block, uint64_t count, int64_t stride)
+{
+    const uint64_t apart = stride < 0 ? -(uint64_t)stride : (uint64_t)stride;
+    return count == 1 || apart >= block || block * count <= OVERLAP_MOST;
 }
 
 static bool is_change(const struct link_header *h, size_t bytes)
@@ -100,10 +112,21 @@ static lat_cold _Noreturn void refuse(const struct link_header *h, size_t bytes,
                h->segment, bytes);
 }
 
+/* PEs of this node, and this one, send what the network's atomics on their memory need: keys, and no operation. */
+static bool may_send(int pe, uint8_t kind)
+{
+    if (lat_likely(uccs_far_pe(pe)))
+        return true;
+    if (!link_has_direct || pe >= uccs_core.npes)
+        return false;
+    return kind == LINK_KEY || kind == LINK_KEYED || kind == LINK_HELLO || kind == LINK_FLUSH || kind == LINK_FLUSHED ||
+           kind == LINK_BATCH;
+}
+
 void link_check(const struct link_header *header, size_t bytes)
 {
     const char *why = 0;
-    if (lat_unlikely(!uccs_far_pe((int)header->from)))
+    if (lat_unlikely(!may_send((int)header->from, header->kind)))
         why = "that PE is not one of another node";
     else if (lat_unlikely(header->lane >= LINK_LANES))
         why = "there is no such lane";

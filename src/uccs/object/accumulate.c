@@ -1,6 +1,7 @@
 #include "uccs/object/accumulate.h"
 
 #include "uccs/core/own.h"
+#include "uccs/object/wide.h"
 
 #include <string.h>
 
@@ -194,6 +195,22 @@ bool uccs_change_atomic(const struct uccs_change *change, enum uccs_domain domai
            (address & (kind_size(kinds[change->type]) - 1)) == 0;
 }
 
+/* The elements before and behind whole words of eight bytes change one by one. */
+static void apply_atomics(const struct uccs_change *change, char *here, const char *operand, char *result)
+{
+    const size_t size = kind_size(kinds[change->type]), bytes = change->n * size;
+    change_kernel *each = atomics[change->type][change->how];
+    const size_t head = -(uintptr_t)here & 7, body = bytes > head ? (bytes - head) & ~(size_t)7 : 0;
+    if (result || body < 16 || change->how == UCCS_CHANGE_SWAP ||
+        !uccs_wide_takes((enum uccs_reduction)change->how, size)) {
+        each(here, operand, result, change->n);
+        return;
+    }
+    each(here, operand, 0, head / size);
+    uccs_wide_apply((enum uccs_reduction)change->how, size, here + head, operand + head, body / 8);
+    each(here + head + body, operand + head + body, 0, (bytes - head - body) / size);
+}
+
 /* --- Under locks */
 
 void uccs_change_plainly(const struct uccs_change *change, void *elements, const void *operand, void *result)
@@ -241,7 +258,7 @@ void uccs_change_apply(const struct uccs_change *change, const struct uccs_chang
                        void *result)
 {
     if (uccs_change_atomic(change, place->domain, place->address))
-        atomics[change->type][change->how](place->here, operand, result, change->n);
+        apply_atomics(change, place->here, operand, result);
     else
         apply_under_locks(change, place, operand, result);
 }

@@ -1,6 +1,6 @@
 #include "uccs/object/awaited.h"
 
-#include "uccs/core/wait.h"
+#include "base/kind.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -85,6 +85,30 @@ bool uccs_awaited_counter(uccs_counter counter, int64_t at_least, struct uccs_re
 bool uccs_awaited_word(const uint64_t *word, int64_t at_least, struct uccs_request *request)
 {
     return await((struct awaited){.word = word, .at_least = at_least, .request = request});
+}
+
+static void tell(const struct awaited *what, struct uccs_told *told)
+{
+    if (what->counter) {
+        uccs_counter_tell(&(struct uccs_counter_wanted){what->counter, what->at_least}, told);
+        return;
+    }
+    told->on = uccs_await_variable(what->word, KIND_I64, ">=", (uint64_t)what->at_least);
+    told->value = atomic_load_relaxed(what->word);
+}
+
+bool uccs_awaited_tell(const struct uccs_request *request, struct uccs_told *told)
+{
+    bool known = false;
+    if (pthread_mutex_trylock(&lock) != 0)
+        return false;
+    for (const struct awaited *what = list; what && !known; what = what->next) {
+        known = uccs_request_counts(request, what->request);
+        if (known)
+            tell(what, told);
+    }
+    pthread_mutex_unlock(&lock);
+    return known;
 }
 
 void uccs_awaited_close(void)

@@ -6,6 +6,7 @@
 #ifndef UCCS_OBJECT_AWAITED_H
 #define UCCS_OBJECT_AWAITED_H
 
+#include "uccs/core/wait.h"
 #include "uccs/object/counter.h"
 #include "uccs/object/request.h"
 
@@ -14,6 +15,10 @@
 bool uccs_awaited_counter(uccs_counter counter, int64_t at_least, struct uccs_request *request);
 /* The same for a word, which counts as signed. The word must exist until then. */
 bool uccs_awaited_word(const uint64_t *word, int64_t at_least, struct uccs_request *request);
+
+/* Fills in the first counter or word that the request counts, for those who ask what a wait is for. Returns false when
+ * there is none. */
+bool uccs_awaited_tell(const struct uccs_request *request, struct uccs_told *told);
 
 /* Ends what is still awaited, at the end of a life: these operations fail. */
 void uccs_awaited_close(void);

@@ -1,6 +1,11 @@
 #include "uccs/object/counter.h"
 
+#include "base/kind.h"
+#include "uccs/core/wait.h"
+
+#include <inttypes.h>
 #include <pthread.h>
+#include <stdio.h>
 
 uint32_t uccs_counter_generation[NODE_JOB_COUNTERS];
 
@@ -24,6 +29,25 @@ bool uccs_counter_late(uccs_counter counter, int pe)
 static uint32_t nth_slot(uint32_t n)
 {
     return n < NODE_JOB_COUNTERS / 2 ? 2 * n : 2 * n + 1 - NODE_JOB_COUNTERS;
+}
+
+/* Returns the n of nth_slot. */
+static uint32_t number_of(uint32_t slot)
+{
+    return slot % 2 ? (slot - 1 + NODE_JOB_COUNTERS) / 2 : slot / 2;
+}
+
+void uccs_counter_tell(const void *what, struct uccs_told *told)
+{
+    const struct uccs_counter_wanted *wanted = what;
+    const struct uccs_counter_line *line = uccs_counter_mine(wanted->counter);
+    const uint32_t slot = uccs_counter_slot(wanted->counter);
+    told->on = uccs_await_variable(&line->count, KIND_I64, ">=", (uint64_t)wanted->at_least);
+    told->value = (uint64_t)uccs_counter_get(wanted->counter);
+    if (uccs_counter_opened(wanted->counter))
+        snprintf(told->text, sizeof told->text, "own counter %" PRIu32, slot - NODE_JOB_COUNTERS);
+    else
+        snprintf(told->text, sizeof told->text, "counter %" PRIu32, number_of(slot));
 }
 
 bool uccs_counter_usable(uccs_counter counter, int pe)

@@ -56,19 +56,6 @@ static lat_hot struct uccs_counter_line *uccs_counter_line_at(uccs_counter count
     return uccs_counter_at(index, uccs_counter_slot(counter));
 }
 
-/* Fetches the counter's line for writing while data stored before is still on its way. Call it after storing the data
- * and before counting. An addition waits until earlier stores have left the processor and only then fetches its line,
- * so the two transfers would follow each other. A plain store fetches its line at once, in order with the data. It
- * gains nothing on processors whose addition is an ordinary pair of load and store. */
-static lat_hot void uccs_counter_coming(struct uccs_counter_line *line)
-{
-#if defined(__x86_64__)
-    atomic_store_relaxed(&line->coming, 1); /* no partner: the store only fetches the line */
-#else
-    (void)line;
-#endif
-}
-
 /* Counts an arrival at a PE of this node, after everything that this thread stored there or read from there. Returns
  * false when it counted nothing, because the handle is old (uccs_counter_late counts the error) or the PE is on another
  * node. */
@@ -93,6 +80,14 @@ static inline int64_t uccs_counter_get(uccs_counter counter)
 {
     return atomic_load_acquire(&uccs_counter_mine(counter)->count); /* release: uccs_counter_arrive */
 }
+
+/* Tells what a wait for a counter is for: `what` is a struct uccs_counter_wanted. For uccs_await_told (core/wait.h). */
+struct uccs_counter_wanted {
+    uccs_counter counter;
+    int64_t at_least;
+};
+struct uccs_told;
+void uccs_counter_tell(const void *what, struct uccs_told *told);
 
 /* Returns a new counter, or 0 when all slots are in use. */
 uccs_counter uccs_counter_create(void);

@@ -10,7 +10,6 @@
 struct uccs_counter_line {
     cache_aligned int64_t count; /* origins add to it (release), the owner's readers load it (acquire) */
     uint64_t errors;             /* arrivals through old handles */
-    uint64_t coming;             /* origins store it to fetch the line; nobody reads it */
 };
 _Static_assert(sizeof(struct uccs_counter_line) == CACHE_LINE, "one line a counter");
 

@@ -113,7 +113,7 @@ static bool adopt(struct uccs_request *parent, struct uccs_request *child)
     if (child == parent || child->parent)
         return false;
     uccs_request_begin_use(parent);
-    child->parent = parent; /* published by the decrement in take */
+    atomic_store_relaxed(&child->parent, parent); /* published by the decrement in take; also read by tell.h */
     return true;
 }
 

@@ -107,8 +107,17 @@ static inline void uccs_request_then(struct uccs_request *request, void (*then)(
 static inline void uccs_request_follow(struct uccs_request *request, struct uccs_request *parent)
 {
     if (parent)
-        uccs_request_begin_use(parent); /* the request takes one from both counts when it ends */
-    request->parent = parent;           /* published by the owner's decrement */
+        uccs_request_begin_use(parent);             /* the request takes one from both counts when it ends */
+    atomic_store_relaxed(&request->parent, parent); /* published by the owner's decrement; also read by tell.h */
+}
+
+/* True when the request counts the other one, itself or through those that it was merged from. The other one is not
+ * complete. */
+static inline bool uccs_request_counts(const struct uccs_request *request, const struct uccs_request *other)
+{
+    while (other && other != request)
+        other = atomic_load_relaxed(&other->parent); /* a hint: set once, while the child is owned */
+    return other;
 }
 
 bool uccs_request_done_slow(uccs_request_handle *handle);

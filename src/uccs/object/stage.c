@@ -3,6 +3,7 @@
 #include "uccs/core/thread.h"
 
 #include <pthread.h>
+#include <stdio.h>
 #include <string.h>
 #include <uccs.h>
 
@@ -103,12 +104,14 @@ struct uccs_block *uccs_stage_get(enum uccs_room room, size_t length)
     return block;
 }
 
-bool uccs_stage_expected(enum uccs_room room)
+bool uccs_stage_expected(enum uccs_room room, int *vain)
 {
     for (int i = 0; i < SHARDS; i++)
-        if (atomic_load_relaxed(&shards[i].used[room]))
+        if (atomic_load_relaxed(&shards[i].used[room])) {
+            *vain = 0;
             return true;
-    return false;
+        }
+    return ++*vain < 2;
 }
 
 void uccs_stage_put(struct uccs_block *block)
@@ -192,6 +195,30 @@ int uccs_stage_collect(void)
         }
     }
     return count;
+}
+
+static bool tell_one(struct shard *shard, const struct uccs_request *request, struct uccs_told *told)
+{
+    bool known = false;
+    if (pthread_mutex_trylock(&shard->lock) != 0)
+        return false;
+    for (const struct uccs_block *block = shard->sent; block && !known; block = block->next) {
+        known = block->request && uccs_request_counts(request, block->request);
+        if (known)
+            told->on = uccs_await_pe(block->to);
+    }
+    pthread_mutex_unlock(&shard->lock);
+    return known;
+}
+
+bool uccs_stage_tell(const struct uccs_request *request, struct uccs_told *told)
+{
+    for (int i = 0; i < SHARDS; i++)
+        if (tell_one(&shards[i], request, told)) {
+            snprintf(told->text, sizeof told->text, "a message");
+            return true;
+        }
+    return false;
 }
 
 void uccs_stage_close(void)

@@ -7,6 +7,7 @@
 #ifndef UCCS_OBJECT_STAGE_H
 #define UCCS_OBJECT_STAGE_H
 
+#include "uccs/core/wait.h"
 #include "uccs/object/region.h"
 #include "uccs/object/request.h"
 
@@ -27,6 +28,7 @@ struct uccs_block {
     uint32_t failed;              /* the receiver sets it before `done`: the request ends with an error */
     uint32_t legs;                /* to a peer of another node: parties not done with it yet (am/far.c); acqrel */
     uint32_t kept;                /* enum uccs_kept; not 0: in the receiver's memory */
+    int32_t to;                   /* the receiver's PE, of a block with a request */
     struct uccs_request *request; /* may be null */
     /* The sender calls it once the block is done (an answer lies in the payload); may be null. */
     void (*landed)(struct uccs_block *block);
@@ -38,8 +40,9 @@ struct uccs_block {
 /* Returns a block, or null when the room is full or the length too large. If uccs_stage_expected returns true, the
  * caller then makes progress and tries again. */
 struct uccs_block *uccs_stage_get(enum uccs_room room, size_t length);
-/* Returns true while blocks of the room are in use and will come back. */
-bool uccs_stage_expected(enum uccs_room room);
+/* Returns false when no block can come back. Another thread may bring one back after the caller has looked for it, so it
+ * takes two calls in a row that find none in use; *vain counts them and starts with 0. */
+bool uccs_stage_expected(enum uccs_room room, int *vain);
 /* Notes that the message is under way; uccs_stage_collect looks for `done` from now on. */
 void uccs_stage_sent(struct uccs_block *block);
 /* Gives back a block that was not sent. */
@@ -47,6 +50,8 @@ void uccs_stage_put(struct uccs_block *block);
 /* Completes the blocks that receivers have set to done, and returns their number, or 0. Skips a shard that another
  * thread has locked. */
 int uccs_stage_collect(void);
+/* Fills in who has not handled a message that the request counts. Returns false when there is none. */
+bool uccs_stage_tell(const struct uccs_request *request, struct uccs_told *told);
 /* Forgets all blocks at the end of a life, when the region is gone. */
 void uccs_stage_close(void);
 

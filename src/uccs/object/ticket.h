@@ -28,6 +28,7 @@
 struct uccs_ticket_lock {
     uint64_t word;
     uint64_t guests; /* how many are inside, and the marks below; 0: the lock has none */
+    uint32_t writer; /* 1 + the PE of the last writer that has entered; relaxed: for those who ask why a job hangs */
 };
 _Static_assert(sizeof(struct uccs_ticket_lock) <= UCCS_LOCK_BYTES, "a lock fits");
 
@@ -139,6 +140,21 @@ static inline bool uccs_ticket_enter(struct uccs_ticket_lock *lock, uint32_t tic
         return true;
     }
     return uccs_ticket_bar(lock);
+}
+
+/* A writer that has entered says who it is. */
+static inline void uccs_ticket_sign(struct uccs_ticket_lock *lock, int pe)
+{
+    atomic_store_relaxed(&lock->writer, (uint32_t)pe + 1); /* no partner: a hint */
+}
+
+/* Returns the PE of the writer inside, or -1 when there is none. A hint. */
+static inline int uccs_ticket_writer(const struct uccs_ticket_lock *lock)
+{
+    const uint64_t word = atomic_load_relaxed(&lock->word);
+    const bool writes =
+        uccs_ticket_left(word) == uccs_ticket_read(word) && uccs_ticket_next(word) != uccs_ticket_left(word);
+    return writes ? (int)atomic_load_relaxed(&lock->writer) - 1 : -1;
 }
 
 /* Returns how many tickets must go on before this one's turn. */

@@ -3,6 +3,7 @@
 #include "uccs/object/ticket.h"
 #include "uccs/rma/inner.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 /* A lock that a request waits for. */
@@ -100,9 +101,26 @@ static bool enter_soon(struct uccs_ticket_lock *lock, uint32_t ticket, enum uccs
     return false;
 }
 
+struct lock_wanted {
+    const struct uccs_ticket_lock *lock; /* null: it is on another node */
+    int owner;
+};
+
+/* For uccs_await_told. */
+static void tell_lock(const void *what, struct uccs_told *told)
+{
+    const struct lock_wanted *wanted = what;
+    const int writer = wanted->lock ? uccs_ticket_writer(wanted->lock) : -1;
+    if (writer >= 0)
+        told->on = uccs_await_pe(writer);
+    snprintf(told->text, sizeof told->text, "a lock of PE %d%s", wanted->owner,
+             wanted->lock && writer < 0 ? " that others share" : "");
+}
+
 static lat_cold void await_turn(struct uccs_ticket_lock *lock, uint32_t ticket, enum uccs_lock_mode mode, int owner)
 {
-    struct uccs_wait wait uccs_scoped = {0};
+    const struct lock_wanted wanted = {lock, owner};
+    struct uccs_wait wait uccs_scoped = {.on = uccs_await_told(tell_lock, &wanted)};
     bool tell;
     if (!enter_soon(lock, ticket, mode, &tell))
         while (!uccs_ticket_enter(lock, ticket, mode, &tell)) {
@@ -115,9 +133,10 @@ static lat_cold void await_turn(struct uccs_ticket_lock *lock, uint32_t ticket, 
 }
 
 /* A guest has no ticket. Writers here and at the owner may be faster, but each that leaves gives it a chance. */
-static lat_cold void await_writers(struct uccs_ticket_lock *lock)
+static lat_cold void await_writers(struct uccs_ticket_lock *lock, int owner)
 {
-    struct uccs_wait wait uccs_scoped = {0};
+    const struct lock_wanted wanted = {lock, owner};
+    struct uccs_wait wait uccs_scoped = {.on = uccs_await_told(tell_lock, &wanted)};
     while (!uccs_ticket_visit(lock))
         uccs_am_serve(&wait);
 }
@@ -134,8 +153,19 @@ static bool advance(struct uccs_work *work)
         pending->tell = !try_tell(pending->owner);
     if (!pending->held || pending->tell)
         return false;
+    if (pending->mode == UCCS_LOCK_EXCLUSIVE)
+        uccs_ticket_sign(pending->lock, uccs_core.me);
     uccs_request_finish(pending->request, false);
     free(pending);
+    return true;
+}
+
+static bool tell_pending(const struct uccs_work *work, const struct uccs_request *request, struct uccs_told *told)
+{
+    const struct pending *pending = (const struct pending *)work;
+    if (!uccs_request_counts(request, pending->request))
+        return false;
+    tell_lock(&(struct lock_wanted){pending->lock, pending->owner}, told);
     return true;
 }
 
@@ -149,8 +179,11 @@ static int lock_near_nb(struct uccs_ticket_lock *lock, enum uccs_lock_mode mode,
         free(pending);
         return UCCS_ERR_NO_MEMORY;
     }
-    *pending =
-        (struct pending){.work.advance = advance, .lock = lock, .owner = owner, .mode = mode, .request = request};
+    *pending = (struct pending){.work = {.advance = advance, .tell = tell_pending},
+                                .lock = lock,
+                                .owner = owner,
+                                .mode = mode,
+                                .request = request};
     if (mode != UCCS_LOCK_GUEST)
         pending->ticket = uccs_ticket_draw(lock); /* the first advance lets it in */
     uccs_request_begin(request);
@@ -176,7 +209,8 @@ int uccs_lock_nb(uccs_endpoint_t endpoint, uccs_memory_t memory, size_t offset, 
 static int lock_far(const struct uccs_region *memory, size_t offset, enum uccs_lock_mode mode)
 {
     struct uccs_request mine = {.pending = 1}; /* it has an owner and no parent, so nobody frees it */
-    struct uccs_wait wait uccs_scoped = {0};
+    const struct lock_wanted wanted = {0, memory->owner};
+    struct uccs_wait wait uccs_scoped = {.on = uccs_await_told(tell_lock, &wanted)};
     uccs_far_lock(memory->owner, place_of(memory, offset), mode, &mine);
     while (atomic_load_acquire(&mine.pending) != 1) /* acqrel: uccs_request_finish */
         uccs_am_serve(&wait);
@@ -191,9 +225,11 @@ static inline int lock_near(struct uccs_ticket_lock *lock, enum uccs_lock_mode m
     if (mode == UCCS_LOCK_SHARED && lat_likely(uccs_ticket_read_now(lock)))
         return UCCS_OK;
     if (lat_unlikely(mode == UCCS_LOCK_GUEST))
-        await_writers(lock);
+        await_writers(lock, owner);
     else if (lat_unlikely(!uccs_ticket_take(lock, mode, &ticket)))
         await_turn(lock, ticket, mode, owner);
+    if (mode == UCCS_LOCK_EXCLUSIVE)
+        uccs_ticket_sign(lock, uccs_core.me);
     return UCCS_OK;
 }
 

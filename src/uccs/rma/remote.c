@@ -91,8 +91,9 @@ static struct uccs_block *get_block(size_t length, bool nowait)
 {
     struct uccs_wait wait uccs_scoped = {0};
     struct uccs_block *block;
+    int vain = 0;
     while (!(block = uccs_stage_get(UCCS_ROOM_LIBRARY, sizeof(struct call) + length))) {
-        if (!uccs_stage_expected(UCCS_ROOM_LIBRARY) || nowait)
+        if (!uccs_stage_expected(UCCS_ROOM_LIBRARY, &vain) || nowait)
             return 0;
         uccs_am_serve(&wait);
     }

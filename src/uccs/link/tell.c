@@ -1,0 +1,35 @@
+/* Who owes this PE an answer, for those who ask what a wait is for. */
+#include "uccs/link/inner.h"
+
+#include "uccs/core/wait.h"
+
+#include <stdio.h>
+
+/* Returns a PE, or -1 when it knows none, or another thread has the lane. */
+static int awaited_on(struct link_lane *lane, const struct uccs_request *request)
+{
+    if (pthread_mutex_trylock(&lane->lock) != 0)
+        return -1;
+    const int pe = lane->at ? link_token_awaited(&lane->tokens, request) : -1;
+    pthread_mutex_unlock(&lane->lock);
+    return pe;
+}
+
+bool link_tell_request(const struct uccs_request *request, struct uccs_told *told)
+{
+    for (int i = 0; i < LINK_LANES && uccs_far_on; i++) {
+        const int pe = awaited_on(&link_lanes[i], request);
+        if (pe < 0)
+            continue;
+        told->on = uccs_await_pe(pe);
+        snprintf(told->text, sizeof told->text, "an answer");
+        return true;
+    }
+    return false;
+}
+
+void link_tell(const void *unused, struct uccs_told *told)
+{
+    (void)unused;
+    (void)link_tell_request(0, told);
+}

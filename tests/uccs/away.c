@@ -1,0 +1,70 @@
+/* Memory that the node does not map is put and got while its owner makes no call, where the kernel copies between processes.
+ * pes: 2
+ * env: LATERAL_CMA=1 LATERAL_PROGRESS=poll
+ */
+#include "check.h"
+
+#include <sys/uio.h>
+#include <time.h>
+
+enum { BYTES = 5000 };
+
+static uccs_context_t context;
+static volatile int64_t *flags; /* of both processes; the node maps them */
+
+struct where {
+    int64_t pid, address;
+};
+
+/* Returns whether the kernel copies from the other process. */
+static int kernel_copies(const struct where *there)
+{
+    char byte;
+    struct iovec here = {&byte, 1}, from = {(void *)there->address, 1};
+    return process_vm_readv((pid_t)there->pid, &here, 1, &from, 1, 0) == 1;
+}
+
+/* The owner waits without a call of the library, and not for ever. */
+static int away_until(int64_t value)
+{
+    const struct timespec pause = {0, 1000000};
+    for (int i = 0; i < 3000 && flags[0] != value; i++)
+        nanosleep(&pause, 0);
+    return flags[0] == value;
+}
+
+int main(void)
+{
+    static struct where wheres[2];
+    uccs_memory_t shared, own, all[2], flag[2];
+    struct uccs_memory_attr attr;
+    check_start();
+    const struct uccs_context_attr about = {.id = 1};
+    OK(uccs_context_create(&about, &context));
+    char *memory = malloc(BYTES), *other = malloc(BYTES);
+    memset(memory, me + 1, BYTES);
+    OK(uccs_memory_allocate(context, 64, &shared));
+    OK(uccs_memory_query(shared, &attr));
+    flags = attr.address;
+    OK(uccs_memory_register(context, memory, BYTES, &own));
+    check_share(context, own, all);
+    check_share(context, shared, flag);
+    const struct where mine = {getpid(), (int64_t)memory};
+    OK(uccs_allgather(UCCS_GROUP_WORLD, &mine, wheres, sizeof mine));
+    uccs_endpoint_t next = check_endpoint(context, next_pe);
+    int64_t copies = kernel_copies(&wheres[next_pe]), both = 0;
+    OK(uccs_allreduce(UCCS_GROUP_WORLD, &copies, &both, 1, UCCS_INT64, UCCS_SUM));
+    if (both == 2 && me == 0) {
+        const int64_t done = 7;
+        memset(other, 9, BYTES);
+        OK(uccs_put(next, all[1], 1, other, BYTES - 2, 0));
+        OK(uccs_get(next, all[1], 0, other, BYTES, 0));
+        OK(uccs_put(next, flag[1], 0, &done, sizeof done, 0));
+        CHECK(other[0] == 2 && other[1] == 9 && other[BYTES - 2] == 9 && other[BYTES - 1] == 2);
+    } else if (both == 2) {
+        CHECK(away_until(7));
+        CHECK(memory[0] == 2 && memory[1] == 9 && memory[BYTES - 2] == 9 && memory[BYTES - 1] == 2);
+    }
+    OK(uccs_barrier(UCCS_GROUP_WORLD));
+    return check_pass();
+}
