@@ -1,6 +1,7 @@
 /* lateral-mpi: finds the MPI that a program is linked with, and becomes the program with the layer for that MPI preloaded.
  * In front of a launcher it puts itself before the launcher's program, so that the launcher has no layer in it. */
 #include "layers.h"
+#include "mpi_watch.h"
 #include "needed.h"
 
 #include <errno.h>
@@ -13,13 +14,15 @@
 #include <unistd.h>
 
 static const char usage[] =
-    "usage: lateral-mpi [--mpi=NAME] [--print] [--] PROGRAM [ARGUMENTS]\n"
+    "usage: lateral-mpi [--mpi=NAME] [--timeout=TIME] [--print] [--] PROGRAM [ARGUMENTS]\n"
     "\n"
     "Runs an MPI program with Lateral's MPI layer: its one-sided functions (MPI_Put, MPI_Win_...) are\n"
     "Lateral's, all others the MPI's. The program stays as it is.\n"
     "\n"
     "  --mpi=NAME   the MPI: openmpi or mpich; default: the one that PROGRAM is linked with. An interpreter\n"
     "               such as python is linked with none, so name its MPI\n"
+    "  --timeout=TIME  in front of a launcher: ends the job after 90, 90s, 1.5m or 2h, and tells what its\n"
+    "               processes on this machine wait for in calls on windows; so does Ctrl-\\ then\n"
     "  --print      print what LD_PRELOAD would be, and run nothing\n"
     "  --version    the version\n"
     "  --help       this text\n"
@@ -28,9 +31,11 @@ static const char usage[] =
     "  mpirun -n 4 lateral-mpi ./program\n"
     "  lateral-mpi mpirun -n 4 ./program\n"
     "  mpirun -n 4 lateral-mpi --mpi=openmpi python3 program.py\n"
+    "  lateral-mpi --timeout=60 mpirun -n 4 ./program\n"
+    "  oshrun --status PID                       (of mpirun: what its processes here wait for; the job goes on)\n"
     "  LATERAL_MPI_VERBOSE=1 mpirun -n 2 lateral-mpi ./program    (says who carries each window)\n"
     "\n"
-    "exit status: that of PROGRAM; 2 for a wrong option; 125 when no layer fits; 126 when PROGRAM cannot\n"
+    "exit status: that of PROGRAM; 124 after the time limit; 2 for a wrong option; 125 when no layer fits; 126 when PROGRAM cannot\n"
     "be run; 127 when there is no PROGRAM\n";
 
 enum { WRONG_OPTION = 2, NO_LAYER = 125, NOT_RUN = 126, NO_PROGRAM = 127 };
@@ -111,8 +116,8 @@ static bool is_started(const char *word, const char *mpi)
     return *word != '-' && find_program(word, path) && (mpi || mpi_of(path, &why));
 }
 
-/* Becomes the launcher, with this program in front of each program that it starts. */
-static void become_launcher(char **words, int count, const char *mpi)
+/* Becomes the launcher, with this program in front of each program that it starts; or watches it, with a limit. */
+static void become_launcher(char **words, int count, const char *mpi, double seconds)
 {
     char self[PATH_MAX], option[64];
     ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
@@ -139,7 +144,13 @@ static void become_launcher(char **words, int count, const char *mpi)
         fail(NO_LAYER,
              "no program behind %s is linked with an MPI that has a layer: write %s ... lateral-mpi --mpi=NAME PROGRAM",
              words[0], words[0]);
-    execvp(words[0], command);
+    if (seconds > 0) {
+        const int status = mpi_watch_run(command, seconds);
+        if (status >= 0)
+            exit(status);
+    } else {
+        execvp(words[0], command);
+    }
     fail(errno == ENOENT ? NO_PROGRAM : NOT_RUN, "cannot run %s: %s", words[0], strerror(errno));
 }
 
@@ -192,6 +203,7 @@ int main(int argc, char **argv)
 {
     const char *mpi = 0;
     bool print = false;
+    double seconds = 0;
     int at = 1;
     for (; at < argc && argv[at][0] == '-'; at++) {
         if (strcmp(argv[at], "--") == 0) {
@@ -206,12 +218,16 @@ int main(int argc, char **argv)
             print = true;
         else if (strncmp(argv[at], "--mpi=", 6) == 0 && layer_is_name(argv[at] + 6))
             mpi = argv[at] + 6;
+        else if (strncmp(argv[at], "--timeout=", 10) == 0 && (seconds = mpi_watch_time(argv[at] + 10)) > 0)
+            continue;
         else
             fail(WRONG_OPTION, "unknown option %s; see lateral-mpi --help", argv[at]);
     }
     if (at == argc)
         fail(WRONG_OPTION, "which program? See lateral-mpi --help");
     if (is_launcher(argv[at]) && !print)
-        become_launcher(argv + at, argc - at, mpi);
+        become_launcher(argv + at, argc - at, mpi, seconds);
+    if (seconds > 0)
+        fail(WRONG_OPTION, "--timeout goes in front of a launcher: lateral-mpi --timeout=60 mpirun -n 4 ./program");
     become_program(argv + at, mpi, print);
 }

@@ -104,20 +104,22 @@ static void end_move(void)
 }
 
 /* Returns true when the range lies in private memory that may be written, and not where stacks lie. A guard page right
- * below tells the stack of a thread. */
-static bool movable(const char *start, const char *end)
+ * below tells the stack of a thread. Sets *anonymous: no file is behind it, so what nobody has touched is zero. */
+static bool movable(const char *start, const char *end, bool *anonymous)
 {
     char line[512];
     const char *reached = start;
     bool good = true, below_is_guard = false;
     uintptr_t below_end = 0;
+    *anonymous = true;
     FILE *maps = fopen("/proc/self/maps", "re");
     while (maps && good && reached < end && fgets(line, sizeof line, maps)) {
-        unsigned long from, to;
+        unsigned long from, to, file;
         char mode[5];
-        if (sscanf(line, "%lx-%lx %4s", &from, &to, mode) != 3)
+        if (sscanf(line, "%lx-%lx %4s %*x %*x:%*x %lu", &from, &to, mode, &file) != 4)
             continue;
         if (to > (uintptr_t)reached) {
+            *anonymous = *anonymous && !file;
             good = from <= (uintptr_t)reached && strcmp(mode, "rw-p") == 0 && !strstr(line, "[stack") &&
                    !(below_is_guard && below_end == from);
             reached = (const char *)to;
@@ -143,65 +145,99 @@ static bool put_at(char *start, char *from, size_t old, size_t bytes)
     return syscall(SYS_mremap, from, old, bytes, MREMAP_MAYMOVE | MREMAP_FIXED, start) == (long)start;
 }
 
-/* Replaces pages by a second map of `to`, which gets what they hold. Returns false when nothing has changed. */
-static bool move_out(char *start, size_t bytes, char *to)
+/* Pages that move, and which of them hold something. */
+struct journey {
+    char *start;
+    size_t bytes;
+    size_t at; /* of the start in its file, on the way back */
+    struct lmpi_touched touched;
+};
+
+/* Copies what the pages from `done` on hold to fresh memory. */
+static void copy_touched(struct journey *way, size_t done, size_t bytes, char *to)
 {
+    size_t from = done, end;
+    for (; lmpi_touched_next(&way->touched, way->start, way->at, done + bytes, &from, &end); from = end)
+        memcpy(to + (from - done), way->start + from, end - from);
+}
+
+/* Replaces pages by a second map of `to`, which gets what they hold. Returns false when nothing has changed. */
+static bool move_out(struct journey *way, size_t done, size_t bytes, char *to)
+{
+    char *start = way->start + done;
     begin_move(start, bytes);
-    memcpy(to, start, bytes);
+    copy_touched(way, done, bytes, to);
     bool moved = put_at(start, to, 0, bytes);
     if (!moved)
         mprotect(start, bytes, PROT_READ | PROT_WRITE);
     end_move();
-    if (moved)
-        madvise(start, bytes, MADV_DOFORK); /* a child makes its own copy */
     return moved;
 }
 
 /* Replaces pages by private memory, which gets what they hold. */
-static bool move_back(char *start, size_t bytes)
+static bool move_back(struct journey *way, size_t done, size_t bytes)
 {
     char *copy = mmap(0, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (copy == MAP_FAILED)
         return false;
-    begin_move(start, bytes);
-    memcpy(copy, start, bytes);
-    bool moved = put_at(start, copy, bytes, bytes);
+    begin_move(way->start + done, bytes);
+    copy_touched(way, done, bytes, copy);
+    bool moved = put_at(way->start + done, copy, bytes, bytes);
     end_move();
     return moved;
 }
 
-/* The bytes to move at once from `done` on. The first and the last page may hold what belongs to others: they move alone,
- * which takes a few microseconds. */
-static size_t step(const struct lmpi_adopted *adopted, size_t done)
+/* The bytes to move at once from `done` on, before `end`. The first and the last page may hold what belongs to others:
+ * they move alone, which takes a few microseconds. Pages that hold nothing take no longer however many they are. */
+static size_t step(struct journey *way, size_t done, size_t end)
 {
-    size_t page = (size_t)sysconf(_SC_PAGESIZE), left = adopted->bytes - done;
-    if (done == 0 || left == page)
+    size_t page = (size_t)sysconf(_SC_PAGESIZE), from = done, to;
+    if (done == 0 || way->bytes - done == page)
         return page;
-    return left - page < STEP ? left - page : STEP;
+    const size_t last = end < way->bytes - page ? end : way->bytes - page;
+    if (!lmpi_touched_next(&way->touched, way->start, way->at, last, &from, &to))
+        return last - done;
+    if (from > done)
+        return from - done;
+    return last - done < STEP ? last - done : STEP;
 }
 
 /* Moves back the pages from `done` to `end`. */
-static bool move_run(const struct lmpi_adopted *adopted, size_t done, size_t end)
+static bool move_run(struct journey *way, size_t done, size_t end)
 {
     bool good = true;
     for (size_t now_bytes; done < end && good; done += now_bytes) {
-        now_bytes = step(adopted, done);
-        now_bytes = now_bytes < end - done ? now_bytes : end - done;
-        good = move_back(adopted->start + done, now_bytes);
+        now_bytes = step(way, done, end);
+        good = move_back(way, done, now_bytes);
     }
     return good;
 }
 
-static bool move_all(const struct lmpi_adopted *adopted, char *to)
+static bool return_run(const struct lmpi_adopted *adopted, size_t done, size_t end)
 {
-    for (size_t done = 0, now_bytes; done < adopted->bytes; done += now_bytes) {
-        now_bytes = step(adopted, done);
-        if (move_out(adopted->start + done, now_bytes, to + done))
-            continue;
-        move_run(adopted, 0, done);
-        return false;
+    struct journey way = {adopted->start, adopted->bytes, adopted->place.at, lmpi_touched_file(&adopted->place)};
+    bool good = move_run(&way, done, end);
+    lmpi_touched_close(&way.touched);
+    return good;
+}
+
+/* `all`: what looks untouched may hold something. */
+static bool move_all(const struct lmpi_adopted *adopted, char *to, bool all)
+{
+    struct journey way = {adopted->start, adopted->bytes, 0, {.file = -1}};
+    bool good = true;
+    if (!all)
+        way.touched = lmpi_touched_private();
+    for (size_t done = 0, now_bytes; good && done < adopted->bytes; done += now_bytes) {
+        now_bytes = step(&way, done, adopted->bytes);
+        good = move_out(&way, done, now_bytes, to + done);
+        if (!good)
+            return_run(adopted, 0, done);
     }
-    return true;
+    if (good)
+        madvise(adopted->start, adopted->bytes, MADV_DOFORK); /* a child makes its own copy */
+    lmpi_touched_close(&way.touched);
+    return good;
 }
 
 /* ---- where the pages lie ---- */
@@ -268,7 +304,7 @@ static bool make_private(const struct lmpi_adopted *adopted)
 {
     bool good = true;
     for (size_t from = 0, to; good && run_left(adopted, &from, &to); from = to)
-        good = move_run(adopted, from, to);
+        good = return_run(adopted, from, to);
     return good;
 }
 
@@ -277,10 +313,11 @@ bool lmpi_adopt(const void *address, size_t bytes, struct lmpi_adopted *adopted)
     size_t page = (size_t)sysconf(_SC_PAGESIZE);
     struct uccs_memory_attr attr;
     const char *stack = __builtin_frame_address(0);
+    bool anonymous;
     char *start = (char *)((uintptr_t)address & -page);
     char *end = (char *)(((uintptr_t)address + bytes + page - 1) & -page);
-    if (bytes < PAGES_LEAST * page || (stack >= start && stack < end) || !is_wanted() || !movable(start, end) ||
-        !lmpi_faults_taken())
+    if (bytes < PAGES_LEAST * page || (stack >= start && stack < end) || !is_wanted() ||
+        !movable(start, end, &anonymous) || !lmpi_faults_taken())
         return false;
     *adopted = (struct lmpi_adopted){.start = start, .bytes = (size_t)(end - start)};
     if (uccs_memory_allocate(lmpi_life.context, adopted->bytes + page, &adopted->memory) != UCCS_OK)
@@ -288,7 +325,7 @@ bool lmpi_adopt(const void *address, size_t bytes, struct lmpi_adopted *adopted)
     uccs_memory_query(adopted->memory, &attr);
     char *to = (char *)(((uintptr_t)attr.address + page - 1) & -page);
     adopted->offset = (size_t)(to - (char *)attr.address);
-    if (find_place(to, &adopted->place) && move_all(adopted, to))
+    if (find_place(to, &adopted->place) && move_all(adopted, to, !anonymous))
         return true;
     uccs_memory_release(adopted->memory);
     return false;

@@ -3,14 +3,11 @@
 #ifndef MPI_ADOPT_H
 #define MPI_ADOPT_H
 
+#include "touched.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <uccs.h>
-
-/* Bytes of a file, as the kernel tells them apart. */
-struct lmpi_place {
-    unsigned long device, inode, at;
-};
 
 struct lmpi_adopted {
     char *start; /* whole pages */

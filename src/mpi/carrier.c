@@ -27,6 +27,15 @@ const char *lmpi_window_refused(MPI_Comm comm)
     return foreign ? "it holds processes of another MPI_COMM_WORLD" : 0;
 }
 
+int lmpi_window_between(MPI_Comm comm)
+{
+    int inter = 0;
+    if (!lmpi_life.running || comm == MPI_COMM_NULL || PMPI_Comm_test_inter(comm, &inter) != MPI_SUCCESS || !inter)
+        return MPI_SUCCESS;
+    PMPI_Comm_call_errhandler(comm, MPI_ERR_COMM);
+    return MPI_ERR_COMM;
+}
+
 static const char *name_of(int flavor)
 {
     switch (flavor) {

@@ -63,7 +63,7 @@ void lmpi_barrier(struct lmpi_window *window)
     struct lmpi_control *mine = window->peer[window->rank].control;
     __atomic_thread_fence(__ATOMIC_SEQ_CST);
     for (int k = 0; 1ll << k < ranks; k++) {
-        struct lmpi_wait wait = {0};
+        struct lmpi_wait wait lmpi_scoped = {.window = window, .rank = LMPI_ALL};
         int to = (int)(((long long)window->rank + (1ll << k)) % ranks);
         lmpi_word_store(&window->peer[to], LMPI_WORD(round) + (size_t)k * sizeof(uint64_t), number);
         while (__atomic_load_n(&mine->round[k], __ATOMIC_ACQUIRE) < number) /* release: lmpi_word_store of a peer */

@@ -179,7 +179,7 @@ static int reach(struct lmpi_window *made, const struct handle *handle, MPI_Aint
     if (status != UCCS_OK)
         return status == UCCS_ERR_STALE ? MPI_ERR_RMA_ATTACH : MPI_ERR_ARG;
     if (uccs_memory_query(memory, &attr) != UCCS_OK || attr.owner != peer->world ||
-        (attr.length && handle->bytes != attr.length)) { /* 0: it consists of parts */
+        (attr.length && (handle->bytes != attr.length || handle->offset))) { /* 0: it consists of parts */
         uccs_memory_release(memory);
         return MPI_ERR_ARG;
     }

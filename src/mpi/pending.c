@@ -155,7 +155,7 @@ static int wait_for(int count, void **states, double timeout, MPI_Status *status
 {
     (void)timeout, (void)status;
     for (int i = 0; i < count; i++) {
-        struct lmpi_wait wait = {0};
+        struct lmpi_wait wait lmpi_scoped = {0};
         while (!look_at(states[i]))
             lmpi_pause(&wait);
     }

@@ -4,7 +4,8 @@
 #include <sched.h>
 #include <time.h>
 
-#define YIELDS 200 /* of a crowded node, before a wait sleeps */
+#define YIELDS 200       /* of a crowded node, before a wait sleeps */
+#define LOOKS_A_CLOCK 64 /* slow looks between two looks at the clock */
 
 /* Open MPI calls registered functions in every wait of its own. Its progress function is cheaper than a probe. */
 static int (*opal_register)(int (*)(void)), (*opal_unregister)(int (*)(void));
@@ -98,6 +99,8 @@ void lmpi_progress(void)
 void lmpi_pause_slow(struct lmpi_wait *wait)
 {
     lmpi_progress();
+    if (!wait->record && wait->looks % LOOKS_A_CLOCK == 0)
+        lmpi_wait_tell(wait);
     if (wait->looks++ < LMPI_LOOKS + YIELDS || !lmpi_life.crowded)
         sched_yield();
     else

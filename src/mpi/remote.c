@@ -68,7 +68,8 @@ static int run_later(struct lmpi_window *window, const struct lmpi_work *work, M
     }
     if (!look(&remote->pending) && lmpi_pending_start(&remote->pending, request))
         return MPI_SUCCESS;
-    for (struct lmpi_wait wait = {0}; !look(&remote->pending);)
+    struct lmpi_wait wait lmpi_scoped = {.window = window->parent ? window->parent : window, .rank = work->rank};
+    while (!look(&remote->pending))
         lmpi_pause(&wait);
     status = remote->pending.status;
     free(remote);

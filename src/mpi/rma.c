@@ -105,14 +105,14 @@ int lmpi_move(struct lmpi_window *window, const struct lmpi_move *move)
     return move_runs(target, &run, &here, at, &there);
 }
 
-/* The address of dense data in mapped memory, or null when the general way is due. Looks at nothing but what this thread
- * and the window keep, so that its callers save no registers. A negative count or displacement is a place beyond the end. */
-static inline __attribute__((always_inline)) char *plain(const struct lmpi_window *window, int count, MPI_Datatype type,
-                                                         int rank, MPI_Aint disp, int target_count,
-                                                         MPI_Datatype target_type, size_t *bytes)
+/* The target, open, and the place there of dense data, or null when the general way is due. Looks at nothing but what this
+ * thread and the window keep, so that its callers save no registers. A negative count or displacement is a place beyond the
+ * end. */
+static inline __attribute__((always_inline)) const struct lmpi_target *plain_target(
+    const struct lmpi_window *window, int count, MPI_Datatype type, int rank, MPI_Aint disp, int target_count,
+    MPI_Datatype target_type, size_t *at, size_t *bytes)
 {
     const struct lmpi_type *known = lmpi_last_type.known;
-    size_t at;
     if (__builtin_expect(!window || type != target_type || count != target_count || type != lmpi_last_type.type ||
                              !known || !known->dense || known->lb || (unsigned)rank >= (unsigned)window->ranks,
                          0))
@@ -120,11 +120,35 @@ static inline __attribute__((always_inline)) char *plain(const struct lmpi_windo
     const struct lmpi_target *target = &window->target[rank];
     *bytes = (size_t)count * known->size;
     if (__builtin_expect(!(target->open | window->open) ||
-                             __builtin_mul_overflow((size_t)disp, (size_t)target->unit, &at) || at > target->bytes ||
-                             *bytes > target->bytes - at || !target->near,
+                             __builtin_mul_overflow((size_t)disp, (size_t)target->unit, at) || *at > target->bytes ||
+                             *bytes > target->bytes - *at,
                          0))
         return 0;
-    return target->near + at;
+    return target;
+}
+
+/* The address of dense data in mapped memory, or null when the general way is due. */
+static inline __attribute__((always_inline)) char *plain(const struct lmpi_window *window, int count, MPI_Datatype type,
+                                                         int rank, MPI_Aint disp, int target_count,
+                                                         MPI_Datatype target_type, size_t *bytes)
+{
+    size_t at;
+    const struct lmpi_target *target =
+        plain_target(window, count, type, rank, disp, target_count, target_type, &at, bytes);
+    return __builtin_expect(target && target->near, 1) ? target->near + at : 0;
+}
+
+/* The same for dynamic memory that this process has mapped. */
+static inline __attribute__((always_inline)) char *plain_ranged(const struct lmpi_window *window, int count,
+                                                                MPI_Datatype type, int rank, MPI_Aint disp,
+                                                                int target_count, MPI_Datatype target_type,
+                                                                size_t *bytes)
+{
+    size_t at;
+    bool unused;
+    const struct lmpi_target *target =
+        plain_target(window, count, type, rank, disp, target_count, target_type, &at, bytes);
+    return target && target->ranged ? lmpi_view(target, at, *bytes, &unused) : 0;
 }
 
 static __attribute__((noinline)) int copy_many(void *to, const void *from, size_t bytes)
@@ -133,24 +157,8 @@ static __attribute__((noinline)) int copy_many(void *to, const void *from, size_
     return MPI_SUCCESS;
 }
 
-/* The same for dynamic memory that this process has mapped; else the general way. */
-static int move_any(struct lmpi_window *window, const struct lmpi_move *move)
+static __attribute__((noinline)) int move_any(struct lmpi_window *window, const struct lmpi_move *move)
 {
-    const struct lmpi_type *type = lmpi_type(move->origin_type);
-    MPI_Aint at;
-    bool unused;
-    if (move->origin_type == move->target_type && move->origin_count == move->target_count && type && type->dense &&
-        !type->lb && move->origin_count >= 0 && lmpi_check_target(window, move->rank) == MPI_SUCCESS &&
-        window->target[move->rank].ranged &&
-        lmpi_check_range(window, move->rank, move->disp, (size_t)move->target_count, type, &at) == MPI_SUCCESS) {
-        size_t bytes = (size_t)move->origin_count * type->size;
-        char *there = lmpi_view(&window->target[move->rank], (size_t)at, bytes, &unused);
-        if (there) {
-            lmpi_keep_order(window);
-            copy(move->put ? there : move->origin, move->put ? move->origin : there, bytes);
-            return MPI_SUCCESS;
-        }
-    }
     int status = lmpi_move(window, move);
     return status == MPI_SUCCESS ? status : lmpi_error(window, status);
 }
@@ -161,6 +169,13 @@ static __attribute__((noinline)) int put_any(const void *origin, int origin_coun
     struct lmpi_window *window = lmpi_window(win);
     if (!window)
         return lmpi_real.Put(origin, origin_count, origin_type, rank, disp, target_count, target_type, win);
+    size_t bytes;
+    char *there = plain_ranged(window, origin_count, origin_type, rank, disp, target_count, target_type, &bytes);
+    if (there) {
+        lmpi_keep_order(window);
+        copy(there, origin, bytes);
+        return MPI_SUCCESS;
+    }
     return move_any(window, &(struct lmpi_move){(char *)origin, origin_count, origin_type, rank, disp, target_count,
                                                 target_type, true, 0, true});
 }
@@ -171,6 +186,13 @@ static __attribute__((noinline)) int get_any(void *origin, int origin_count, MPI
     struct lmpi_window *window = lmpi_window(win);
     if (!window)
         return lmpi_real.Get(origin, origin_count, origin_type, rank, disp, target_count, target_type, win);
+    size_t bytes;
+    char *there = plain_ranged(window, origin_count, origin_type, rank, disp, target_count, target_type, &bytes);
+    if (there) {
+        lmpi_keep_order(window);
+        copy(origin, there, bytes);
+        return MPI_SUCCESS;
+    }
     return move_any(window, &(struct lmpi_move){origin, origin_count, origin_type, rank, disp, target_count,
                                                 target_type, false, 0, true});
 }

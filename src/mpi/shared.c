@@ -33,6 +33,9 @@ static void offer_part(struct lmpi_offer *offer, MPI_Comm comm)
 LMPI_EXPORT int MPI_Win_allocate_shared(MPI_Aint size, int disp_unit, MPI_Info info, MPI_Comm comm, void *baseptr,
                                         MPI_Win *win)
 {
+    const int wrong = lmpi_window_between(comm);
+    if (wrong != MPI_SUCCESS)
+        return wrong;
     struct lmpi_offer offer = {.bytes = (size_t)size, .unit = disp_unit, .flavor = MPI_WIN_FLAVOR_SHARED};
     const char *why = size < 0 || disp_unit <= 0 ? "an argument is wrong" : lmpi_window_refused(comm);
     if (why) {

@@ -67,8 +67,8 @@ LMPI_EXPORT int MPI_Win_start(MPI_Group group, int assert, MPI_Win win)
     window->open &= ~LMPI_OPEN_FENCE;
     const uint64_t *posts = window->peer[window->rank].control->posts;
     for (int i = 0; i < ranks->n; i++) {
-        struct lmpi_wait wait = {0};
         const int rank = ranks->rank[i];
+        struct lmpi_wait wait lmpi_scoped = {.window = window, .rank = rank};
         uint32_t due = ++window->peer[rank].posts_taken;
         while ((int32_t)((uint32_t)__atomic_load_n(&posts[rank], __ATOMIC_ACQUIRE) - due) < 0) /* release: a post */
             lmpi_pause(&wait);
@@ -116,7 +116,7 @@ static void end_exposure(struct lmpi_window *window)
 LMPI_EXPORT int MPI_Win_wait(MPI_Win win)
 {
     struct lmpi_window *window = lmpi_window_first(win);
-    struct lmpi_wait wait = {0};
+    struct lmpi_wait wait lmpi_scoped = {.window = window, .rank = LMPI_SOME};
     if (!window)
         return lmpi_real.Win_wait(win);
     if (window->part)

@@ -23,6 +23,9 @@ static void offer_range(struct lmpi_offer *offer)
 LMPI_EXPORT int MPI_Win_allocate(MPI_Aint size, int disp_unit, MPI_Info info, MPI_Comm comm, void *baseptr,
                                  MPI_Win *win)
 {
+    const int wrong = lmpi_window_between(comm);
+    if (wrong != MPI_SUCCESS)
+        return wrong;
     struct lmpi_offer offer = {.bytes = (size_t)size, .unit = disp_unit, .flavor = MPI_WIN_FLAVOR_ALLOCATE};
     const char *why = size < 0 || disp_unit <= 0 ? "an argument is wrong" : lmpi_window_refused(comm);
     if (why) {
@@ -43,6 +46,9 @@ LMPI_NAME(Win_allocate);
 
 LMPI_EXPORT int MPI_Win_create(void *base, MPI_Aint size, int disp_unit, MPI_Info info, MPI_Comm comm, MPI_Win *win)
 {
+    const int wrong = lmpi_window_between(comm);
+    if (wrong != MPI_SUCCESS)
+        return wrong;
     struct lmpi_offer offer = {.base = base, .bytes = (size_t)size, .unit = disp_unit, .flavor = MPI_WIN_FLAVOR_CREATE};
     const char *why = size < 0 || disp_unit <= 0 ? "an argument is wrong" : lmpi_window_refused(comm);
     if (why) {
@@ -62,6 +68,9 @@ LMPI_NAME(Win_create);
 
 LMPI_EXPORT int MPI_Win_create_dynamic(MPI_Info info, MPI_Comm comm, MPI_Win *win)
 {
+    const int wrong = lmpi_window_between(comm);
+    if (wrong != MPI_SUCCESS)
+        return wrong;
     struct lmpi_offer offer = {.unit = 1, .bytes = PTRDIFF_MAX, .flavor = MPI_WIN_FLAVOR_DYNAMIC};
     const char *why = lmpi_window_refused(comm);
     if (why) {

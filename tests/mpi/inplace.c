@@ -1,6 +1,6 @@
 /* Created windows over memory of the program's own: pages that move onto shared ones and back, while other threads of the
  * process store to them; overlapping windows; a forked child; pages that the program
- * guards itself; memory that is unmapped too early.
+ * guards itself; memory that is unmapped too early; much memory of which little is touched.
  * ranks: 2 */
 #include "check.h"
 
@@ -8,6 +8,7 @@
 #include <sched.h>
 #include <signal.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -123,6 +124,42 @@ static void unmaps(void)
     munmap(pages, BYTES);
 }
 
+static long faults(void)
+{
+    struct rusage usage;
+    CHECK(getrusage(RUSAGE_SELF, &usage) == 0);
+    return usage.ru_minflt;
+}
+
+/* A window over much memory that the program has hardly touched moves what is touched alone, there and back. */
+static void sparse(void)
+{
+    enum { PAGE = 4096, STRIDE = 1 << 24 };
+    const size_t bytes = (size_t)1 << 30;
+    MPI_Win win;
+    int64_t value = 80 + me;
+    char *pages = mmap(0, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    CHECK(pages != MAP_FAILED && madvise(pages, bytes, MADV_NOHUGEPAGE) == 0);
+    for (size_t at = 0; at < bytes; at += STRIDE)
+        pages[at] = pages[at + 5 * PAGE] = (char)(1 + at / STRIDE);
+    const long before = faults();
+    OK(MPI_Win_create(pages, (MPI_Aint)bytes, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &win));
+    OK(MPI_Win_fence(0, win));
+    OK(MPI_Put(&value, 1, MPI_INT64_T, next_rank, STRIDE / 2, 1, MPI_INT64_T, win));
+    OK(MPI_Put(&value, 1, MPI_INT64_T, next_rank, (MPI_Aint)bytes - 8, 1, MPI_INT64_T, win));
+    OK(MPI_Win_fence(0, win));
+    for (int i = 0; i < 2; i++) {
+        CHECK_EQ(*(int64_t *)(pages + STRIDE / 2), 80 + prev_rank);
+        CHECK_EQ(*(int64_t *)(pages + bytes - 8), 80 + prev_rank);
+        for (size_t at = 0; at < bytes; at += STRIDE)
+            CHECK(pages[at] == (char)(1 + at / STRIDE) && pages[at + 5 * PAGE] == pages[at]);
+        if (i == 0)
+            OK(MPI_Win_free(&win));
+    }
+    CHECK(faults() - before < 20000);
+    CHECK(munmap(pages, bytes) == 0);
+}
+
 static char *guarded;
 static volatile int mended;
 
@@ -168,5 +205,6 @@ int main(void)
     guards(heap);
     free(heap);
     unmaps();
+    sparse();
     return check_pass();
 }

@@ -28,7 +28,9 @@ def main():
                        OMPI_MCA_rmaps_base_oversubscribe="1", PRTE_MCA_rmaps_default_mapping_policy=":oversubscribe",
                        LATERAL_MPI_VERBOSE="1")
     if argument.startswith("far"):
-        environment.update(LATERAL_NODE_SIZE="1", UCX_TLS="tcp,self")
+        # Lateral's messages alone go over TCP. MPICH 4.0 hangs in MPI_Finalize now and then where its own do, also without
+        # the layer: in 18 of 30 runs of a program of MPI_Init, MPI_Barrier and MPI_Finalize.
+        environment.update(LATERAL_NODE_SIZE="1", LATERAL_UCX_TLS="tcp,self")
     if argument.startswith("far-sim"):
         environment.update(LATERAL_TRANSPORTS="sim:ucx", LATERAL_SIM="seed=1,hold=50")
     if argument == "check":

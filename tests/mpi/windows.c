@@ -28,6 +28,19 @@ static void attributes(MPI_Win win, void *base, MPI_Aint bytes, int unit, int fl
     MPI_Group_free(&group);
 }
 
+/* MPI 4.1: memory that this process does not map has no address, and no size. With 2 ranks `far` says that they are on two
+ * nodes; of more ranks some may share one. */
+static void mapped(MPI_Win win, MPI_Aint bytes, int far)
+{
+    void *address = &bytes; /* not null */
+    MPI_Aint size = -1;
+    int unit = 0;
+    OK(MPI_Win_shared_query(win, next_rank, &size, &unit, &address));
+    if (!far || ranks <= 2)
+        CHECK_EQ(address == 0, far && next_rank != me);
+    CHECK_EQ(size, address ? bytes : 0);
+}
+
 static void under_fences(MPI_Win win, int64_t *base)
 {
     int64_t values[N], back[N];
@@ -163,13 +176,14 @@ static void other_parts(void)
     MPI_Comm_free(&odd);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     MPI_Win win;
     int64_t *base, own[N + 1];
     check_start(MPI_THREAD_SINGLE);
     OK(MPI_Win_allocate(N * sizeof *base, sizeof *base, MPI_INFO_NULL, MPI_COMM_WORLD, &base, &win));
     attributes(win, base, N * sizeof *base, sizeof *base, MPI_WIN_FLAVOR_ALLOCATE);
+    mapped(win, N * sizeof *base, argc > 1 && !strncmp(argv[1], "far", 3));
     all_ways(win, base);
     OK(MPI_Win_free(&win));
     OK(MPI_Win_create(own, N * sizeof *own, sizeof *own, MPI_INFO_NULL, MPI_COMM_WORLD, &win));
