@@ -5,9 +5,15 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+/* What is not true breaks the target, with its place and text. */
+#define FUZZ_CHECK(condition) \
+    ((condition) ? (void)0 : (void)(fprintf(stderr, "%s:%d: not true: %s\n", __FILE__, __LINE__, #condition), abort()))
 
 struct fuzz {
     const uint8_t *at;

@@ -265,8 +265,7 @@ static void check(int number)
 {
     const struct type *t = &types[number];
     struct lmpi_type *flat = known[number] = lmpi_type_flatten(number, part_of);
-    if (!flat)
-        abort();
+    FUZZ_CHECK(flat);
     int i = 0;
     for (size_t run = 0; run < flat->runs; run++)
         for (size_t k = 0; k < flat->run[run].bytes; k++, i++)
@@ -276,8 +275,7 @@ static void check(int number)
                         t->size);
                 abort();
             }
-    if (i != t->size || flat->size != (size_t)t->size)
-        abort();
+    FUZZ_CHECK(i == t->size && flat->size == (size_t)t->size);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

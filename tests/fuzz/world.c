@@ -1,8 +1,9 @@
 #include "fuzz/world.h"
 
+#include "base/poison.h"
 #include "uccs/am/am.h"
 #include "uccs/core/poller.h"
-#include "uccs/far/far.h"
+#include "uccs/far/inner.h"
 #include "uccs/object/region.h"
 
 #include <setjmp.h>
@@ -255,6 +256,8 @@ void world_open(void)
     uccs_core.npes = WORLD_PES; /* uccs.h counts by PE */
     open_context();
     world_heap = shmem_calloc(1, WORLD_ROOM);
+    poison_allow((const void *)uccs_core.heap_start,
+                 uccs_core.heap_bytes); /* a message may name memory that is not given out */
     const struct uccs_region *region = uccs_region_describe(registered, sizeof registered, UCCS_DOMAIN_CPU);
     world_region = uccs_region_id(region->slot, region->generation);
     link_handle(LINK_BATCH, &link_on_batch);
@@ -269,6 +272,10 @@ void world_reset(void)
     pthread_mutex_init(&link_service()->lock, 0);
     uccs_far_close_room((struct uccs_far_place){.segment = FAR_ROOM, .offset = world_room});
     uccs_far_am_close();
+    far_lock_close(); /* waiters name connections */
+    memset(registered, 0, sizeof registered);
+    memset(room, 0, sizeof room);
+    memset(world_heap, 0, WORLD_ROOM);
     link_lane_free(link_service());
     open_links();
 }

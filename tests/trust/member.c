@@ -1,5 +1,5 @@
-/* Who is one of this node: processes that map its memory, and no other, whatever the memory's words say. And who has
- * started two processes. */
+/* Who is one of this node: processes that map its memory, and no other, whatever the memory's words say. Whom a PE ends that
+ * ends its node. And who has started two processes. */
 #include "base/ancestor.h"
 #include "rte/backend.h"
 #include "rte/rte.h"
@@ -42,6 +42,37 @@ static void members(void)
     ended(stranger);
 }
 
+static void place_pe(struct node *node, int index, pid_t pid, enum node_state state)
+{
+    node->pe[index].pid = pid;
+    node->pe[index].state = state;
+}
+
+/* A PE ends those of its node that are in the library, with SIGKILL, and itself with the job's status. */
+static void end_of_node(void)
+{
+    const size_t bytes = sizeof(struct node) + 3 * sizeof(struct node_pe);
+    int status;
+    rte.fd = memfd_create("lateral", MFD_CLOEXEC);
+    CHECK(ftruncate(rte.fd, (off_t)bytes) == 0);
+    rte.node = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, rte.fd, 0);
+    CHECK(rte.node != MAP_FAILED);
+    const pid_t runs = started(), done = started(), ends = fork();
+    if (ends == 0) {
+        rte.node_size = 3;
+        rte.node_index = 0;
+        rte.node->end_status = 7;
+        place_pe(rte.node, 0, getpid(), NODE_RUNNING);
+        place_pe(rte.node, 1, runs, NODE_RUNNING);
+        place_pe(rte.node, 2, done, NODE_FINALISED);
+        rte_end_node();
+    }
+    CHECK(waitpid(ends, &status, 0) == ends && WIFEXITED(status) && WEXITSTATUS(status) == 7);
+    CHECK(waitpid(runs, &status, 0) == runs && WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
+    CHECK(waitpid(done, &status, WNOHANG) == 0);
+    ended(done);
+}
+
 static void ancestors(void)
 {
     pid_t one = started(), other = started();
@@ -57,6 +88,7 @@ static void ancestors(void)
 int main(void)
 {
     members();
+    end_of_node();
     ancestors();
     return 0;
 }

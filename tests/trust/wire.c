@@ -160,6 +160,21 @@ static void blocks(void)
     h.get_blocks.block = 0;
     REFUSED(h, 0, "its blocks reach beyond any memory");
     REFUSED(h, 8, "its blocks reach beyond any memory");
+    h = to_heap(LINK_GET_BLOCKS);
+    h.get_blocks.asker = 1;
+    h.get_blocks.block = WORLD_ROOM;
+    h.get_blocks.stride = 0;
+    h.get_blocks.count = 3; /* blocks that overlap are a get like any other */
+    CHECK(taken(h, 0));
+    h.get_blocks.count = (64 << 20) / WORLD_ROOM + 1;
+    REFUSED(h, 0, "its blocks overlap and have too many bytes");
+    h.get_blocks.stride = -WORLD_ROOM + 1;
+    h.at.offset = UINT64_C(1) << 40;
+    REFUSED(h, 0, "its blocks overlap and have too many bytes");
+    h.at.offset = 0;
+    h.get_blocks.stride = WORLD_ROOM;
+    h.get_blocks.count = UINT64_C(1) << 40; /* 4 PB, for which nobody must ask the system */
+    REFUSED(h, 0, "reaches beyond");
 }
 
 static void notices_behind_data(void)

@@ -1,4 +1,4 @@
-/* As much of an MPI as src/mpi/flatten.c needs. target_flatten.c fills it with types of its own. */
+/* As much of an MPI as src/mpi/flatten.c and src/mpi/handles.c need. target_flatten.c fills it with types of its own. */
 #ifndef TESTS_FUZZ_MPI_H
 #define TESTS_FUZZ_MPI_H
 
@@ -7,8 +7,22 @@
 typedef intptr_t MPI_Aint;
 typedef int MPI_Datatype; /* number of a type */
 typedef int MPI_Comm;
+typedef int MPI_Win; /* number of a window */
+typedef int MPI_Info;
+typedef int MPI_Group;
+typedef int MPI_Op;
+typedef int MPI_Request;
 
-enum { MPI_SUCCESS, MPI_ERR_TYPE, MPI_COMM_SELF, MPI_ORDER_C, MPI_ORDER_FORTRAN };
+enum { MPI_SUCCESS, MPI_ERR_TYPE, MPI_COMM_SELF, MPI_ORDER_C, MPI_ORDER_FORTRAN, MPI_INFO_NULL };
+enum {
+    MPI_ERR_ARG = 20,
+    MPI_ERR_DISP,
+    MPI_ERR_NO_MEM,
+    MPI_ERR_RANK,
+    MPI_ERR_RMA_ATTACH,
+    MPI_ERR_SIZE,
+    MPI_ERR_WIN,
+};
 enum {
     MPI_COMBINER_NAMED,
     MPI_COMBINER_DUP,
