@@ -118,6 +118,7 @@ class Terminal:
         settings[1] &= ~termios.OPOST
         termios.tcsetattr(self.slave, termios.TCSANOW, settings)
         self.seen = b""
+        self.before = b""       # what has been read and matched
 
     def start(self, *words, foreground=True):
         """A session leader that puts oshrun into a process group of its own, and waits as a shell does."""
@@ -137,11 +138,12 @@ class Terminal:
         os.set_blocking(self.master, False)
         end = time.monotonic() + seconds
         while text not in self.seen:
-            assert time.monotonic() < end, f"no {text!r} in {self.seen!r}"
+            assert time.monotonic() < end, f"no {text!r} in {self.seen!r} after {self.before!r}"
             with contextlib.suppress(BlockingIOError, OSError):
                 self.seen += os.read(self.master, 65536)
             time.sleep(0.005)
         before, _, self.seen = self.seen.partition(text)
+        self.before += before + text
         return before
 
     def close(self):
@@ -236,7 +238,7 @@ def test_terminal_debugger():
                          "--args", harness.PE, "init", "out:ready\\n", "sleep:2000", "final", "exit:3", *others) as terminal:
             terminal.until(b"(gdb) ")
             terminal.type(b"run\n")
-            terminal.until(b"ready")
+            terminal.until(b"\nready")      # not the word in gdb's own line "Starting program"
             terminal.type(b"\x03")
             terminal.until(b"SIGINT")
             terminal.until(b"(gdb) ")
