@@ -102,3 +102,10 @@ void *module_open(const char *name, const char **why)
         module = try_folder(LATERAL_LIBDIR, file, why);
     return module || *why ? module : try_path(file, why);
 }
+
+void *module_symbol(const char *library, const char *symbol)
+{
+    void *(*open)(const char *, int) = find_dlopen();
+    void *loaded = open ? open(library, RTLD_LAZY | RTLD_NOLOAD) : 0; /* counts it once more; it stays loaded */
+    return loaded ? dlsym(loaded, symbol) : 0;
+}

@@ -7,4 +7,7 @@
  * Nothing unloads it. Any thread. */
 void *module_open(const char *name, const char **why);
 
+/* Returns a function of a library that the process has loaded already, or null. Any thread. */
+void *module_symbol(const char *library, const char *symbol);
+
 #endif
