@@ -165,6 +165,13 @@ def one_round(options, run, who, programs, turn):
     return values
 
 
+def takes(implementation, run):
+    """Whether the implementation runs it: every run names its peers, says that it has none, or leaves it open."""
+    if implementation.name == "lateral" or run.peers is True:
+        return True
+    return run.peers is not False and (not run.peers or any(name.startswith(implementation.name) for name in run.peers))
+
+
 def build(who, runs, programs):
     for implementation in who:
         folder = programs / implementation.name
@@ -172,7 +179,8 @@ def build(who, runs, programs):
             continue
         folder.mkdir(parents=True, exist_ok=True)
         runner.build_floor(programs / "floor")
-        failed = runner.build_programs(implementation, programs, programs / "floor", runs)
+        taken = [run for run in runs if takes(implementation, run)]
+        failed = runner.build_programs(implementation, programs, programs / "floor", taken)
         if failed:
             raise SystemExit(f"hosts.py: {implementation.name}: {' and '.join(failed)} does not compile")
 
