@@ -116,6 +116,25 @@ static void look_at_limits(void)
              (unsigned long long)(files.rlim_max > 132 ? (files.rlim_max - 132) / 2 : 0));
 }
 
+/* The heap asks for huge pages (uccs/core/memory.c); the system's settings decide. */
+static void look_at_huge_pages(void)
+{
+    static const char setting[] = "/sys/kernel/mm/transparent_hugepage/shmem_enabled";
+    char words[128] = "";
+    FILE *file = fopen(setting, "re");
+    size_t bytes = file ? fread(words, 1, sizeof words - 1, file) : 0;
+    words[bytes] = 0;
+    if (file)
+        fclose(file);
+    if (strstr(words, "[advise]") || strstr(words, "[within_size]") || strstr(words, "[always]") ||
+        strstr(words, "[force]"))
+        tell(GOOD, "huge pages", "heaps of more than 4 MiB have them");
+    else if (bytes)
+        tell(NOTE, "huge pages", "random access to large heaps is slower without: echo advise > %s", setting);
+    else
+        tell(NOTE, "huge pages", "this kernel has none for shared memory");
+}
+
 /* Reads a word of a child as PEs read each other's memory where it is not mapped. */
 static void look_at_copies(void)
 {
@@ -211,6 +230,7 @@ int info_doctor(const char *refused)
         fflush(stdout);
         try_job();
     }
+    look_at_huge_pages();
     look_at_copies();
     look_at_nodes();
     look_at_layers();

@@ -325,6 +325,7 @@ bool lmpi_adopt(const void *address, size_t bytes, struct lmpi_adopted *adopted)
     uccs_memory_query(adopted->memory, &attr);
     char *to = (char *)(((uintptr_t)attr.address + page - 1) & -page);
     adopted->offset = (size_t)(to - (char *)attr.address);
+    madvise(to, adopted->bytes, MADV_NOHUGEPAGE); /* pages that nobody touched would come into being beside others */
     if (find_place(to, &adopted->place) && move_all(adopted, to, !anonymous))
         return true;
     uccs_memory_release(adopted->memory);

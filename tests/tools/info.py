@@ -50,6 +50,7 @@ def test_doctor():
     assert re.search(r"^ok +a job +two PEs put to and get from each other$", said, re.M), said
     assert re.search(rf"^ok +oshrun +{BIN}/oshrun$", said, re.M) and "WRONG" not in said, said
     assert re.search(r"^ok +variables +all values can be read$", said, re.M), said
+    assert re.search(r"^(ok|note) +huge pages +(heaps of more|random access|this kernel)", said, re.M), said
     assert "no variable is named LATERAL_CHEK; did you mean LATERAL_CHECK?" in run("--doctor", PATH=path, LATERAL_CHEK="1")
     said = run("--doctor", status=1, PATH=path, LATERAL_SPIN="x")
     assert re.search(r"^WRONG +variables +LATERAL_SPIN=x is not a whole number$", said, re.M), said

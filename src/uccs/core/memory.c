@@ -15,6 +15,8 @@
 
 #define MAX_ALIGNMENT (UINT64_C(1) << 30)
 #define DUMP_STEP (UINT64_C(1) << 20)
+#define HUGE_PAGE (UINT64_C(1) << 21)
+#define HUGE_FROM (UINT64_C(1) << 22)
 
 /* The node's whole file as this process maps it, with facts that hold for all segments. The slow half uses it; the
  * ranges in uccs_core are the subset that the fast path can use. */
@@ -126,7 +128,8 @@ static int map_file(void)
 {
     struct node *node = rte.node;
     map.bytes = node->file_bytes;
-    map.base = map_aligned(map.bytes, heap_alignment(node->heap_stride));
+    uint64_t alignment = heap_alignment(node->heap_stride);
+    map.base = map_aligned(map.bytes, alignment > HUGE_PAGE ? alignment : HUGE_PAGE);
     if (map.base == MAP_FAILED) {
         log_line(
             "cannot map %zu bytes of shared memory (%u PEs): %s; set SHMEM_SYMMETRIC_SIZE or LATERAL_MEMORY smaller",
@@ -197,14 +200,28 @@ static void spare_core_dumps(void)
     madvise(map.base, map.bytes, MADV_DONTDUMP);
 }
 
+void uccs_memory_ask_huge(char *start, size_t bytes)
+{
+    madvise(start, bytes, MADV_HUGEPAGE);
+}
+
+/* The first bytes of a heap keep small pages, so that small programs stay small. */
+static void ask_huge(size_t from, size_t end)
+{
+    from = from > HUGE_FROM ? from : HUGE_FROM;
+    if (from < end)
+        uccs_memory_ask_huge(heap_of(my_slot()) + from, end - from);
+}
+
 void uccs_memory_used(size_t end)
 {
     size_t *dumped = &map.dumped[map.adapter_bytes && end > map.adapter_at];
     if (end <= *dumped)
         return;
-    size_t from = *dumped;
-    *dumped = round_up(end, DUMP_STEP) < rte.node->heap_stride ? round_up(end, DUMP_STEP) : rte.node->heap_stride;
+    size_t from = *dumped, to = round_up(end, end > HUGE_FROM ? HUGE_PAGE : DUMP_STEP);
+    *dumped = to < rte.node->heap_stride ? to : rte.node->heap_stride;
     madvise(heap_of(my_slot()) + from, *dumped - from, MADV_DODUMP);
+    ask_huge(from, *dumped);
 }
 
 /* Guards fork: a forked child gets copies of my memory and none of the rest, as long as the process lives, because the

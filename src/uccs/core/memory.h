@@ -79,6 +79,10 @@ size_t uccs_memory_heap_whole(void);
  * lock, when it has handed out bytes up to `end`. */
 void uccs_memory_used(size_t end);
 
+/* Asks the kernel for huge pages under memory of mine, a multiple of the page size. It gives them where the system's
+ * transparent_hugepage/shmem_enabled is "advise"; elsewhere nothing changes. A page gets its size when it is first touched. */
+void uccs_memory_ask_huge(char *start, size_t bytes);
+
 /* Returns the length of my image segment, whether or not the peers have the same image; 0 when my globals are
  * private. */
 size_t uccs_memory_image_bytes(void);

@@ -111,6 +111,16 @@ static size_t punch(char *start, size_t bytes, size_t *behind)
     return (size_t)(first - start);
 }
 
+#define HUGE_BYTES ((size_t)4 << 20) /* from this size on, a block asks for huge pages */
+
+static void ask_huge(char *block, size_t length)
+{
+    char *first = (char *)(((uintptr_t)block + PUNCH_GRAIN - 1) & ~(PUNCH_GRAIN - 1));
+    char *end = (char *)(((uintptr_t)block + length) & ~(PUNCH_GRAIN - 1));
+    if (length >= HUGE_BYTES)
+        uccs_memory_ask_huge(first, (size_t)(end - first));
+}
+
 /* Memory above the highest block so far, of all lives, is fresh. */
 void *uccs_region_take_zeroed(size_t length)
 {
@@ -118,6 +128,8 @@ void *uccs_region_take_zeroed(size_t length)
     pthread_mutex_lock(&books);
     char *block = take(UCCS_ROOM_MEMORY, length, &used);
     pthread_mutex_unlock(&books);
+    if (block)
+        ask_huge(block, length);
     if (block && used) {
         size_t before = punch(block, used, &behind);
         memset(block, 0, before);
