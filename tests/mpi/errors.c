@@ -27,9 +27,19 @@ static void without_epoch(void)
     GIVES(MPI_ERR_RMA_SYNC, MPI_Put(&word, 1, MPI_INT64_T, 0, 0, 1, MPI_INT64_T, win));
     GIVES(MPI_ERR_RMA_SYNC, MPI_Get(&word, 1, MPI_INT64_T, 0, 0, 1, MPI_INT64_T, win));
     GIVES(MPI_ERR_RMA_SYNC, MPI_Rput(&word, 1, MPI_INT64_T, 0, 0, 1, MPI_INT64_T, win, &request));
+    GIVES(MPI_ERR_RMA_SYNC, MPI_Rget(&word, 1, MPI_INT64_T, 0, 0, 1, MPI_INT64_T, win, &request));
+    GIVES(MPI_ERR_RMA_SYNC, MPI_Accumulate(&word, 1, MPI_INT64_T, 0, 0, 1, MPI_INT64_T, MPI_SUM, win));
+    GIVES(MPI_ERR_RMA_SYNC, MPI_Raccumulate(&word, 1, MPI_INT64_T, 0, 0, 1, MPI_INT64_T, MPI_SUM, win, &request));
+    GIVES(MPI_ERR_RMA_SYNC,
+          MPI_Get_accumulate(&word, 1, MPI_INT64_T, &word, 1, MPI_INT64_T, 0, 0, 1, MPI_INT64_T, MPI_SUM, win));
+    GIVES(MPI_ERR_RMA_SYNC, MPI_Rget_accumulate(&word, 1, MPI_INT64_T, &word, 1, MPI_INT64_T, 0, 0, 1, MPI_INT64_T,
+                                                MPI_SUM, win, &request));
+    GIVES(MPI_ERR_RMA_SYNC, MPI_Fetch_and_op(&word, &word, MPI_INT64_T, 0, 0, MPI_SUM, win));
+    GIVES(MPI_ERR_RMA_SYNC, MPI_Compare_and_swap(&word, &word, &word, MPI_INT64_T, 0, 0, win));
     GIVES(MPI_ERR_RMA_SYNC, MPI_Win_unlock(0, win));
     GIVES(MPI_ERR_RMA_SYNC, MPI_Win_unlock_all(win));
     GIVES(MPI_ERR_RMA_SYNC, MPI_Win_flush(0, win));
+    GIVES(MPI_ERR_RMA_SYNC, MPI_Win_flush_local_all(win));
     GIVES(MPI_ERR_RMA_SYNC, MPI_Win_flush_all(win));
     GIVES(MPI_ERR_RMA_SYNC, MPI_Win_flush_local(0, win));
     GIVES(MPI_ERR_RMA_SYNC, MPI_Win_complete(win));
@@ -100,6 +110,65 @@ static void wrong_order(void)
     GIVES(MPI_ERR_RMA_SYNC, MPI_Win_unlock(me, win));
 }
 
+static void own_sum(void *in, void *inout, int *n, MPI_Datatype *type)
+{
+    (void)in, (void)inout, (void)n, (void)type;
+}
+
+/* Accumulates: operations that are not predefined, sides that do not fit each other, places outside. */
+static void wrong_updates(void)
+{
+    int64_t word[4] = {0}, old[4];
+    MPI_Op own;
+    OK(MPI_Op_create(own_sum, 1, &own));
+    OK(MPI_Win_lock_all(0, win));
+    GIVES(MPI_ERR_OP, MPI_Accumulate(word, 1, MPI_INT64_T, 0, 0, 1, MPI_INT64_T, own, win));
+    GIVES(MPI_ERR_OP, MPI_Get_accumulate(word, 1, MPI_INT64_T, old, 1, MPI_INT64_T, 0, 0, 1, MPI_INT64_T, own, win));
+    GIVES(MPI_ERR_OP, MPI_Fetch_and_op(word, old, MPI_INT64_T, 0, 0, own, win));
+    GIVES(MPI_ERR_OP, MPI_Accumulate(word, 1, MPI_INT64_T, 0, 0, 1, MPI_INT64_T, MPI_OP_NULL, win));
+    GIVES(MPI_ERR_OP, MPI_Accumulate(word, 1, MPI_DOUBLE, 0, 0, 1, MPI_DOUBLE, MPI_BAND, win));
+    GIVES(MPI_ERR_TYPE, MPI_Accumulate(word, 1, MPI_INT64_T, 0, 0, 1, MPI_DOUBLE, MPI_SUM, win));
+    GIVES(MPI_ERR_COUNT, MPI_Accumulate(word, -1, MPI_INT64_T, 0, 0, 1, MPI_INT64_T, MPI_SUM, win));
+    GIVES(MPI_ERR_TRUNCATE, MPI_Accumulate(word, 2, MPI_INT64_T, 0, 0, 1, MPI_INT64_T, MPI_SUM, win));
+    GIVES(MPI_ERR_TRUNCATE, MPI_Put(word, 2, MPI_INT64_T, 0, 0, 1, MPI_INT64_T, win));
+    GIVES(MPI_ERR_RANK, MPI_Accumulate(word, 1, MPI_INT64_T, ranks, 0, 1, MPI_INT64_T, MPI_SUM, win));
+    GIVES(MPI_ERR_RANK, MPI_Fetch_and_op(word, old, MPI_INT64_T, ranks, 0, MPI_SUM, win));
+    GIVES(MPI_ERR_RANK, MPI_Compare_and_swap(word, word, old, MPI_INT64_T, -77, 0, win));
+    GIVES(MPI_ERR_RANK, MPI_Win_flush(ranks, win));
+    GIVES(MPI_ERR_RMA_RANGE, MPI_Accumulate(word, 2, MPI_INT64_T, 0, 99, 2, MPI_INT64_T, MPI_SUM, win));
+    GIVES(MPI_ERR_RMA_RANGE, MPI_Fetch_and_op(word, old, MPI_INT64_T, 0, 100, MPI_SUM, win));
+    GIVES(MPI_ERR_RMA_RANGE, MPI_Compare_and_swap(word, word, old, MPI_INT64_T, 0, 100, win));
+    GIVES(MPI_ERR_DISP, MPI_Fetch_and_op(word, old, MPI_INT64_T, 0, -1, MPI_SUM, win));
+    OK(MPI_Win_unlock_all(win));
+    MPI_Op_free(&own);
+}
+
+/* What this flavor of window does not have, and what no call takes. */
+static void wrong_windows(void)
+{
+    MPI_Group group;
+    int64_t word;
+    int number = 0;
+    MPI_Aint bytes;
+    MPI_Comm_group(MPI_COMM_SELF, &group);
+    GIVES(MPI_ERR_RMA_FLAVOR, MPI_Win_attach(win, &word, sizeof word));
+    GIVES(MPI_ERR_RMA_FLAVOR, MPI_Win_detach(win, &word));
+    GIVES(MPI_ERR_RANK, MPI_Win_shared_query(win, ranks, &bytes, &number, &group));
+    GIVES(MPI_ERR_INFO, MPI_Win_set_info(win, MPI_INFO_NULL));
+    GIVES(MPI_ERR_ASSERT, MPI_Win_lock_all(1 << 30, win));
+    GIVES(MPI_ERR_ASSERT, MPI_Win_post(group, 1 << 30, win));
+    GIVES(MPI_ERR_ASSERT, MPI_Win_start(group, 1 << 30, win));
+    GIVES(MPI_ERR_GROUP, MPI_Win_start(MPI_GROUP_NULL, 0, win));
+    if (ranks > 1) { /* a target outside of the group of MPI_Win_start */
+        OK(MPI_Win_post(group, 0, win));
+        OK(MPI_Win_start(group, 0, win));
+        GIVES(MPI_ERR_RMA_SYNC, MPI_Get(&word, 1, MPI_INT64_T, next_rank, 0, 1, MPI_INT64_T, win));
+        OK(MPI_Win_complete(win));
+        OK(MPI_Win_wait(win));
+    }
+    MPI_Group_free(&group);
+}
+
 int main(void)
 {
     MPI_Errhandler errors;
@@ -111,6 +180,8 @@ int main(void)
     without_epoch();
     wrong_arguments();
     wrong_order();
+    wrong_updates();
+    wrong_windows();
     MPI_Errhandler_free(&errors);
     OK(MPI_Win_free(&win));
     return check_pass();

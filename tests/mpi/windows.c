@@ -29,7 +29,7 @@ static void attributes(MPI_Win win, void *base, MPI_Aint bytes, int unit, int fl
 }
 
 /* MPI 4.1: memory that this process does not map has no address, and no size. With 2 ranks `far` says that they are on two
- * nodes; of more ranks some may share one. */
+ * nodes; of more ranks some may share one. Any process knows its own memory. */
 static void mapped(MPI_Win win, MPI_Aint bytes, int far)
 {
     void *address = &bytes; /* not null */
@@ -39,6 +39,78 @@ static void mapped(MPI_Win win, MPI_Aint bytes, int far)
     if (!far || ranks <= 2)
         CHECK_EQ(address == 0, far && next_rank != me);
     CHECK_EQ(size, address ? bytes : 0);
+    OK(MPI_Win_shared_query(win, me, &size, &unit, &address));
+    CHECK_EQ(size, bytes);
+    CHECK_EQ(unit, sizeof(int64_t));
+}
+
+/* Stores through the address that the query gives are those of a put. */
+static void mapped_stores(MPI_Win win, int64_t *base)
+{
+    int64_t *theirs;
+    MPI_Aint size;
+    int unit;
+    OK(MPI_Win_shared_query(win, next_rank, &size, &unit, &theirs));
+    OK(MPI_Win_fence(0, win));
+    if (theirs)
+        theirs[7] = 4000 + me;
+    else
+        OK(MPI_Put(&(int64_t){4000 + me}, 1, MPI_INT64_T, next_rank, 7, 1, MPI_INT64_T, win));
+    OK(MPI_Win_fence(0, win));
+    CHECK_EQ(base[7], 4000 + prev_rank);
+}
+
+/* A created window over whole pages, and over memory that stays where it is and only its owner can address. */
+static void created(int far)
+{
+    MPI_Win win;
+    static int64_t few[10];
+    int64_t *pages = aligned_alloc(4096, 1 << 16);
+    void *address;
+    MPI_Aint size;
+    int unit;
+    OK(MPI_Win_create(pages, 1 << 16, sizeof *pages, MPI_INFO_NULL, MPI_COMM_WORLD, &win));
+    mapped(win, 1 << 16, far);
+    mapped_stores(win, pages);
+    OK(MPI_Win_free(&win));
+    free(pages);
+    OK(MPI_Win_create(few, sizeof few, sizeof *few, MPI_INFO_NULL, MPI_COMM_WORLD, &win));
+    OK(MPI_Win_shared_query(win, me, &size, &unit, &address));
+    CHECK(address == few);
+    CHECK_EQ(size, sizeof few);
+    OK(MPI_Win_shared_query(win, next_rank, &size, &unit, &address));
+    CHECK_EQ(size, address ? sizeof few : 0);
+    mapped_stores(win, few);
+    OK(MPI_Win_free(&win));
+}
+
+/* MPI 4.1's hint of the size in which accumulates are atomic: kept, and each element stays right whatever it says. */
+static void granularity(void)
+{
+    static const char *const sizes[] = {"1", "3", "8", "4096"};
+    for (int i = 0; i < 4; i++) {
+        MPI_Win win;
+        MPI_Info info;
+        int64_t *base, ones[3] = {1, 1, 1};
+        char value[16] = "";
+        int found;
+        MPI_Info_create(&info);
+        MPI_Info_set(info, "mpi_accumulate_granularity", sizes[i]);
+        OK(MPI_Win_allocate(3 * sizeof *base, 8, info, MPI_COMM_WORLD, &base, &win));
+        MPI_Info_free(&info);
+        OK(MPI_Win_get_info(win, &info));
+        MPI_Info_get(info, "mpi_accumulate_granularity", sizeof value - 1, value, &found);
+        CHECK(found && strcmp(value, sizes[i]) == 0);
+        MPI_Info_free(&info);
+        memset(base, 0, 3 * sizeof *base);
+        OK(MPI_Win_fence(0, win));
+        for (int turn = 0; turn < 100; turn++)
+            OK(MPI_Accumulate(ones, 3, MPI_INT64_T, 0, 0, 3, MPI_INT64_T, MPI_SUM, win));
+        OK(MPI_Win_fence(0, win));
+        for (int k = 0; k < 3 && me == 0; k++)
+            CHECK_EQ(base[k], 100 * ranks);
+        OK(MPI_Win_free(&win));
+    }
 }
 
 static void under_fences(MPI_Win win, int64_t *base)
@@ -184,8 +256,11 @@ int main(int argc, char **argv)
     OK(MPI_Win_allocate(N * sizeof *base, sizeof *base, MPI_INFO_NULL, MPI_COMM_WORLD, &base, &win));
     attributes(win, base, N * sizeof *base, sizeof *base, MPI_WIN_FLAVOR_ALLOCATE);
     mapped(win, N * sizeof *base, argc > 1 && !strncmp(argv[1], "far", 3));
+    mapped_stores(win, base);
     all_ways(win, base);
     OK(MPI_Win_free(&win));
+    created(argc > 1 && !strncmp(argv[1], "far", 3));
+    granularity();
     OK(MPI_Win_create(own, N * sizeof *own, sizeof *own, MPI_INFO_NULL, MPI_COMM_WORLD, &win));
     attributes(win, own, N * sizeof *own, sizeof *own, MPI_WIN_FLAVOR_CREATE);
     all_ways(win, own);
