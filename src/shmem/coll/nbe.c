@@ -4,12 +4,18 @@
  * thread in progress does my share of the copying, straight from and to the peers' memory, and marks it
  * done in my other line; it is complete when those that use my memory have marked theirs.
  *
+ * With progress threads a brief operation, whose copying takes less time than waking a thread, is different: the last
+ * member to start it copies for all members, in its start. So nobody is woken, and the data is in place while all
+ * compute. Two members may both find that all have started; one of them claims the operation, in a word that also says
+ * which operation is done.
+ *
  * Invariants, per group:
  * - Both lines only count up. Members start the same operations in the same order, so "posted >= k" means
  *   that its buffers of operation k are ready, and "copied >= k" that it has finished its share of k.
  * - A PE does its shares in order: operation k copies only after k-1 has (group->copied, under the
  *   progress list's lock). Completion may overtake.
- * - Posted and copied are release stores; the partners' looks at them are acquire loads. */
+ * - Posted and copied are release stores; the partners' looks at them are acquire loads.
+ * - Brief operations are claimed in the order of their starts, each after the one before is done. */
 #include "shmem/coll/nbe.h"
 
 #include "shmem/coll/coll.h"
@@ -26,6 +32,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Bytes read and written, by one processor in some 5 us: about what it costs to wake a thread of another one. */
+#define BRIEF ((size_t)128 << 10)
+
 static void *at_member(const struct operation *op, const char *argument, const void *addr, int rank)
 {
     int pe = uccs_team_pe(&op->team->group, rank);
@@ -33,32 +42,41 @@ static void *at_member(const struct operation *op, const char *argument, const v
     return near ? near : lat_resolve(op->call, argument, addr, pe);
 }
 
-static void share_broadcast(struct operation *op)
+static void *dest_of(const struct operation *op, int rank)
+{
+    return rank == op->team->rank ? op->dest : at_member(op, "dest", op->dest, rank);
+}
+
+/* Each share_X does the share of one member. */
+static void share_broadcast(struct operation *op, int rank)
 {
     const void *from = at_member(op, "source", op->source, op->root);
-    if (from != op->dest)
-        memcpy(op->dest, from, op->bytes);
+    void *to = dest_of(op, rank);
+    if (from != to)
+        memcpy(to, from, op->bytes);
 }
 
-static void share_fcollect(struct operation *op)
+static void share_fcollect(struct operation *op, int rank)
 {
-    for (int rank = 0; rank < op->team->size; rank++)
-        memcpy((char *)op->dest + (size_t)rank * op->bytes, at_member(op, "source", op->source, rank), op->bytes);
+    char *to = dest_of(op, rank);
+    for (int other = 0; other < op->team->size; other++)
+        memcpy(to + (size_t)other * op->bytes, at_member(op, "source", op->source, other), op->bytes);
 }
 
-static void share_alltoall(struct operation *op)
+static void share_alltoall(struct operation *op, int rank)
 {
-    size_t mine = (size_t)op->team->rank * op->bytes;
-    for (int rank = 0; rank < op->team->size; rank++)
-        memcpy((char *)op->dest + (size_t)rank * op->bytes,
-               (const char *)at_member(op, "source", op->source, rank) + mine, op->bytes);
+    const size_t at = (size_t)rank * op->bytes;
+    char *to = dest_of(op, rank);
+    for (int other = 0; other < op->team->size; other++)
+        memcpy(to + (size_t)other * op->bytes, (const char *)at_member(op, "source", op->source, other) + at,
+               op->bytes);
 }
 
-/* Only this PE reads and writes its share of the elements, at every member, so in place is no special case. */
-static void share_reduce(struct operation *op)
+/* Nothing else reads and writes the share's elements, at any member, so in place is no special case. */
+static void share_reduce(struct operation *op, int rank)
 {
-    size_t members = (size_t)op->team->size, rank = (size_t)op->team->rank, size = kind_size(op->kind);
-    size_t begin = op->n * rank / members, end = op->n * (rank + 1) / members;
+    size_t members = (size_t)op->team->size, size = kind_size(op->kind);
+    size_t begin = op->n * (size_t)rank / members, end = op->n * ((size_t)rank + 1) / members;
     fold_kernel *kernel = fold_kernel_of(op->kind, op->op);
     for (size_t piece; begin < end; begin += piece) {
         _Alignas(64) char sum[4096];
@@ -105,21 +123,61 @@ static bool ends_wait(const struct operation *op, int line)
     return true;
 }
 
-/* Stores the operation's number in my line, and wakes the progress threads of members that wait for it. */
+/* Stores the operation's number in my line, and wakes the progress threads of members that wait for it. Nobody is woken
+ * for a brief operation: with the fence, the last member to post sees the posts of all. */
 static void reach(const struct operation *op, int line)
 {
     const struct uccs_team *group = &op->team->group;
     uint64_t *mine = uccs_team_line(group, group->rank, line);
     atomic_store_release(mine, op->number); /* acquire: ready, all_reached, ends_wait */
-    if (!group->far && uccs_bell_workers_there() && ends_wait(op, line))
+    if (op->brief)
+        atomic_fence_seqcst(); /* partner: its own, in another member */
+    else if (!group->far && uccs_bell_workers_there() && ends_wait(op, line))
         uccs_bell_workers_slow();
 }
 
 static void copy_share(struct uccs_work *work)
 {
     struct operation *op = (struct operation *)work;
-    op->share(op);
+    op->share(op, op->team->rank);
     op->copied = true;
+}
+
+/* --- Brief operations */
+
+/* Of member 0: twice the number of brief operations that are done; one more while the next one is claimed. */
+static uint64_t *brief_word(const struct operation *op)
+{
+    return (uint64_t *)uccs_team_line(&op->team->group, 0, TEAM_BRIEF) + 1;
+}
+
+static bool claim(const struct operation *op)
+{
+    uint64_t before = 2 * (op->turn - 1);
+    return atomic_cas_acqrel(brief_word(op), &before, before + 1); /* release: share_all; acquire: those who wait */
+}
+
+static void share_all(struct operation *op)
+{
+    for (int rank = 0; rank < op->team->size; rank++)
+        op->share(op, rank);
+    atomic_store_release(brief_word(op), 2 * op->turn); /* acquire: do_brief */
+}
+
+/* Returns true when the operation is done at all members. A member that finds the operation before this one claimed
+ * leaves this one to the claimer, which looks at it after that one: the claimer has started it, too. */
+static bool do_brief(struct operation *op)
+{
+    struct uccs_team *group = &op->team->group;
+    atomic_fence_seqcst(); /* looks at the others' posts after what was done before, a post or an operation */
+    if (group->copied + 1 != op->number || !ready(op))
+        return false;
+    if (op->share && claim(op))
+        share_all(op);
+    if (op->share && atomic_load_acquire(brief_word(op)) < 2 * op->turn) /* release: share_all */
+        return false;
+    group->copied = op->number;
+    return true;
 }
 
 static bool do_share(struct operation *op)
@@ -159,7 +217,7 @@ static void nbe_complete(struct operation *op)
 static bool nbe_advance_near(struct uccs_work *work)
 {
     struct operation *op = (struct operation *)work;
-    if ((!op->shared && !do_share(op)) || !over(op))
+    if (op->brief ? !do_brief(op) : (!op->shared && !do_share(op)) || !over(op))
         return false;
     nbe_complete(op);
     return true;
@@ -199,6 +257,17 @@ static bool nbe_tell(const struct uccs_work *work, const struct uccs_request *re
     return true;
 }
 
+/* Returns true when the operation costs one member less than waking the others' threads, and there are such threads. All
+ * members decide alike, since they ask about member 0. */
+static bool is_brief(const struct operation *op)
+{
+    const struct uccs_team *group = &op->team->group;
+    const size_t members = (size_t)group->size, each = op->n ? 2 * kind_size(op->kind) : members;
+    if (group->far || op->root >= 0 || !atomic_load_relaxed(&uccs_own_of(uccs_index(uccs_team_pe(group, 0)))->threaded))
+        return false;
+    return (op->n ? op->n : op->bytes) <= BRIEF / members / each;
+}
+
 /* Returns 0, or -1 for an invalid team. */
 static int start(shmem_team_t handle, shmemx_request_t *req, const struct operation *what)
 {
@@ -217,6 +286,8 @@ static int start(shmem_team_t handle, shmemx_request_t *req, const struct operat
     op->team = team;
     op->request = request;
     op->number = ++team->group.posted;
+    op->brief = is_brief(op);
+    op->turn = op->brief && op->share ? ++team->group.brief : 0;
     uccs_request_begin_use(request);
     (void)atomic_fetch_add_relaxed(&team->group.pending, 1); /* before the list's lock */
     reach(op, TEAM_POSTED);

@@ -15,12 +15,14 @@ struct operation {
     struct shmem_team_impl *team;
     struct uccs_request *request;
     enum nbe_what what;
-    void (*share)(struct operation *op); /* my part of the copying; null for a barrier */
-    uint64_t number;                     /* 1, 2, ... in the group */
-    int root;                            /* the only member whose memory is read; -1: all are */
-    int looked;                          /* members known to be ready, then known to be done */
-    bool shared;                         /* my share has been done */
-    bool copied;                         /* and before that: its copying has */
+    void (*share)(struct operation *op, int rank); /* a member's part of the copying; null for a barrier */
+    uint64_t number;                               /* 1, 2, ... in the group */
+    uint64_t turn;                                 /* 1, 2, ... among the brief ones of the group that copy; else 0 */
+    bool brief;                                    /* the last member to start it does it for all */
+    int root;                                      /* the only member whose memory is read; -1: all are */
+    int looked;                                    /* members known to be ready, then known to be done */
+    bool shared;                                   /* my share has been done */
+    bool copied;                                   /* and before that: its copying has */
     const char *call;
     void *dest;
     const void *source;

@@ -49,10 +49,11 @@ enum uccs_open { OWN_SHUT, OWN_OPENING, OWN_OPEN };
 struct uccs_own {
     uint64_t word, value; /* peers try the kernel's copy on them (kernel.c): address of a word, release; its content */
     int32_t pid;
-    cache_aligned uint32_t asleep;  /* 1: the owner's progress thread wants to be woken; seqcst there (bell.h) */
-    uint32_t working;               /* 1: split-phase work of the owner is pending; relaxed, fences in bell.h */
-    uint32_t deaf;                  /* 1: a peer could not ring the bell; relaxed */
-    uint64_t bell;                  /* its name, 0: none; release by the owner, acquire by peers */
+    cache_aligned uint32_t asleep; /* 1: the owner's progress thread wants to be woken; seqcst there (bell.h) */
+    uint32_t working;              /* 1: split-phase work of the owner is pending; relaxed, fences in bell.h */
+    uint32_t threaded; /* 1: the owner has a progress thread for the whole life; constant after the first barrier */
+    uint32_t deaf;     /* 1: a peer could not ring the bell; relaxed */
+    uint64_t bell;     /* its name, 0: none; release by the owner, acquire by peers */
     cache_aligned uint32_t workers; /* of node index 0: number of PEs that are `working`; relaxed, fences in bell.h */
     cache_aligned struct uccs_registration registrations[OWN_REGISTRATIONS];
     struct uccs_stripe stripes[OWN_STRIPES];

@@ -204,8 +204,9 @@ int uccs_progress_open_anyway(void)
 int uccs_progress_open(bool several)
 {
     const char *how = env_text(ENV_PROGRESS);
-    bool automatic = strcmp(how, "auto") == 0;
-    if (strcmp(how, "thread") == 0 || (automatic && several))
+    bool automatic = strcmp(how, "auto") == 0, wanted = strcmp(how, "thread") == 0 || (automatic && several);
+    atomic_store_relaxed(&uccs_own_mine()->threaded, wanted);
+    if (wanted)
         return uccs_progress_open_anyway();
     if (automatic || strcmp(how, "poll") == 0)
         return 0;

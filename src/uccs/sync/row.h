@@ -3,7 +3,8 @@
  * A team has a slot in the node's group area; each slot has one row of NODE_GROUP_LINES cache lines for every PE:
  *
  *   lines 0 .. 15    flags of the rounds of the dissemination barrier; each written by one partner
- *   lines 16, 17     of member 0: counter and release word of the counting barrier
+ *   lines 16, 17     of member 0: counter and release word of the counting barrier; the release word has a neighbour, the
+ *                    word of brief split-phase collectives
  *   lines 18, 19     of the split-phase collectives (src/shmem/coll/nbe.c), written by the row's owner
  *   lines 20 .. 35   small posts, written by the row's owner, read by all
  *   lines 36 .. 295  large posts
@@ -34,6 +35,7 @@
 #define TEAM_RELEASED 17
 #define TEAM_POSTED 18 /* split-phase collectives called, and my shares of them done (src/shmem/coll/nbe.c) */
 #define TEAM_COPIED 19
+#define TEAM_BRIEF 17 /* of member 0, the second word of the line; written by any member */
 #define TEAM_POSTS 20
 #define TEAM_SWAP 296 /* in the row of each node's lead, as are the next ones; a count, then flags in 4 lines */
 #define TEAM_SPLIT 301
@@ -77,6 +79,7 @@ struct uccs_team {
     uint64_t settled;  /* every member has finished every exchange up to this number */
     long *flags;       /* of a team without a slot: this PE's TEAM_ROUNDS flags, symmetric, at rest between calls */
     uint64_t posted;   /* split-phase collectives called */
+    uint64_t brief;    /* those of them that copy, and that one member does for all */
     uint64_t copied;   /* split-phase collectives whose local share is done; under the progress list's lock */
     uint32_t pending;  /* split-phase collectives not complete; release by the thread that completes one, acquire */
     bool far;          /* some members are on other nodes; `nodes` is then set */

@@ -60,7 +60,7 @@ static void clear_posts(const struct uccs_team *team)
 void uccs_team_clear(struct uccs_team *team)
 {
     for (int line = 0; line < TEAM_POSTS; line++)
-        atomic_store_relaxed((uint64_t *)uccs_team_line(team, team->rank, line), 0);
+        clear_line(uccs_team_line(team, team->rank, line));
     for (int line = TEAM_SWAP; line < TEAM_MAIL; line++)
         clear_line(uccs_team_line(team, team->rank, line));
     clear_posts(team);
