@@ -3,7 +3,8 @@
  *   injection.T      1050 messages, then an acknowledgement: messages a second (the median of many runs)
  *   sustained.T      many messages without a pause
  *   coarse.T, coarse_injection.T    the same with a mutex round every call of both sides, as the seed began
- *   drain.T          1000 messages that have arrived already; the sender sleeps, so T threads have its core too
+ *   drain.T          1000 messages that have arrived already; the sender sleeps, so T threads have its core too. Each thread
+ *                    counts on a line of its own, since a common count would cost more than a message
  *   fairness.T       callbacks of each thread in a run of 1050: deviation between the threads over the mean
  *   least.T, most.T  callbacks of the thread with the fewest and of the thread with the most, mean over the runs
  *   between.T        deviation of one thread's callbacks between the runs over their mean
@@ -28,8 +29,11 @@ static atomic_int going; /* 1: the threads spin in progress; 2: they spin outsid
 static _Thread_local long *mine;
 static long each[MOST][8]; /* by thread, one line each */
 static long ready;         /* symmetric, at PE 0; counts runs in which PE 1's main thread has left progress */
-static double emptied;     /* the time when a thread handled the last message */
 static bool coarse;
+static atomic_bool draining; /* threads count and take the time on their own */
+static struct {
+    _Alignas(64) _Atomic double at;
+} handled_last[MOST]; /* the time when a thread last found messages */
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 
 static void count(uccs_am_token_t token, const void *payload, size_t length, void *argument)
@@ -37,9 +41,10 @@ static void count(uccs_am_token_t token, const void *payload, size_t length, voi
     (void)payload, (void)length, (void)argument;
     if (mine)
         ++*mine;
+    if (atomic_load_explicit(&draining, memory_order_relaxed))
+        return;
     if (atomic_fetch_add_explicit(&handled, 1, memory_order_relaxed) + 1 != atomic_load(&goal))
         return;
-    emptied = bench_now();
     uccs_am_reply(token, DONE, UCCS_AM_USER, 0, 0);
 }
 
@@ -49,21 +54,24 @@ static void done(uccs_am_token_t token, const void *payload, size_t length, void
     atomic_fetch_add(&acknowledged, 1);
 }
 
-static void progress(void)
+/* Returns the number of handlers that ran. */
+static int progress(void)
 {
     if (coarse)
         pthread_mutex_lock(&mutex);
-    uccs_progress();
+    int ran = uccs_progress();
     if (coarse)
         pthread_mutex_unlock(&mutex);
+    return ran;
 }
 
 static void *spin(void *argument)
 {
-    mine = each[(long)argument];
+    const long id = (long)argument;
+    mine = each[id];
     for (int state; (state = atomic_load_explicit(&going, memory_order_relaxed)) != 0;)
-        if (state == 1)
-            progress();
+        if (state == 1 && progress() > 0 && atomic_load_explicit(&draining, memory_order_relaxed))
+            atomic_store_explicit(&handled_last[id].at, bench_now(), memory_order_release);
     return 0;
 }
 
@@ -116,26 +124,41 @@ static double one_run(long messages)
     return took;
 }
 
-/* Returns the nanoseconds that the threads take for messages that have arrived already. The result counts at PE 1. */
+/* Returns the number of messages that the threads have handled, and stores the time of the last one. */
+static long drained(double *last)
+{
+    long sum = 0;
+    *last = 0;
+    for (int i = 0; i < MOST; i++) {
+        const double at = atomic_load_explicit(&handled_last[i].at, memory_order_acquire);
+        *last = at > *last ? at : *last;
+        sum += *(volatile long *)each[i];
+    }
+    return sum;
+}
+
+/* Returns the nanoseconds that the threads take for messages that have arrived already. The result counts at PE 1. A thread
+ * notes its time after it has counted, so main looks once more when it has seen all counts. */
 static double drain_run(void)
 {
-    double start;
+    double start, last;
     memset(each, 0, sizeof each);
-    atomic_store(&handled, 0);
-    atomic_store(&goal, -1); /* no acknowledgement */
+    atomic_store(&draining, true);
     atomic_store(&going, 2);
     shmem_barrier_all(); /* a barrier does not handle users' messages */
     for (int i = 0; i < RESTING && bench.me == 0; i++)
         send();
-    atomic_store(&goal, RESTING);
     shmem_barrier_all();
     usleep(1000 * (bench.me == 0)); /* PE 0 leaves its core */
     start = bench_now();
     atomic_store(&going, 1);
-    while (bench.me == 1 && atomic_load(&handled) < RESTING)
+    while (bench.me == 1 && drained(&last) < RESTING)
         usleep(50);
+    usleep(50);
+    (void)drained(&last);
+    atomic_store(&draining, false);
     uccs_barrier(UCCS_GROUP_WORLD);
-    return emptied - start;
+    return last - start;
 }
 
 /* The results of the runs with one number of threads. */

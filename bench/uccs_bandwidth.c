@@ -1,6 +1,6 @@
-/* Seed 001's bandwidth experiments: puts and gets between pairs of PEs, both ways at once, by T threads of each PE. PE
- * i < n/2 and PE i + n/2 are a pair. 2 PEs with T threads, and 2T PEs with one thread each, run the same number of
- * streams: threads against processes. All streams run for the same period, which PE 0 sets. Only the bytes that a
+/* Seed 001's bandwidth experiments: puts and gets between pairs of PEs, both ways at once, by T threads of each PE. PEs
+ * 2i and 2i + 1 are a pair. 2 PEs with T threads, and 2T PEs with one thread each, run the same number of streams:
+ * threads against processes. All streams run for the same period, which PE 0 sets. Only the bytes that a
  * stream has moved by its end, and completed, count, so neither the start of threads nor their scheduling changes the
  * result.
  *
@@ -10,7 +10,10 @@
  *   multiple.SIZE, single.SIZE, memcpy.SIZE   one thread's put under MULTIPLE, under SINGLE, a bare copy, GB/s
  *
  * Runs over uccs.h if there is one. Without it (peers), or with --shmem, runs over putmem and getmem. With --ucx our
- * library goes through UCX on the node too. */
+ * library goes through UCX on the node too. With --sides each side of the streams has its half of the cores (sides.h),
+ * however many processes there are. */
+#include "sides.h"
+
 #include "bench.h"
 
 #include <stdbool.h>
@@ -273,10 +276,12 @@ int main(int argc, char **argv)
     int provided, most, by_shmem = !HAVE_UCCS || has_flag(argc, argv, "--shmem");
     if (has_flag(argc, argv, "--ucx"))
         setenv("LATERAL_TRANSPORTS", "ucx", 1);
+    if (has_flag(argc, argv, "--sides"))
+        sides_take();
     shmem_init_thread(SHMEM_THREAD_MULTIPLE, &provided);
     bench_start(argc, argv);
     most = provided == SHMEM_THREAD_MULTIPLE && bench.pes == 2 ? MOST : 1;
-    partner = (bench.me + bench.pes / 2) % bench.pes;
+    partner = bench.me ^ 1;
     for (int id = 0; id < MOST; id++)
         memset(local[id] = bench_need(aligned_alloc(4096, LARGEST)), id, LARGEST);
     if (by_shmem)

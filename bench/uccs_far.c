@@ -8,9 +8,12 @@
  *   add.blocking, add.64 ns of a fetching add; with 64 of them under way, one request
  *   add.posted           ns of an add whose old value nobody wants, with a flush after 64
  *
- * PEs go through UCX on one node too, and over TCP as between hosts unless UCX_TLS says otherwise:
+ * PEs go through UCX on one node too, and over TCP as between hosts unless UCX_TLS says otherwise. Each has its half of the
+ * cores (sides.h):
  *
  *   oshcc -O2 -o uccs_far bench/uccs_far.c && oshrun -n 2 ./uccs_far */
+#include "sides.h"
+
 #include "bench.h"
 
 #include <pthread.h>
@@ -202,6 +205,7 @@ int main(int argc, char **argv)
     uccs_memory_t own;
     setenv("LATERAL_TRANSPORTS", "ucx", 1);
     setenv("UCX_TLS", "tcp,self", 0);
+    sides_take();
     shmem_init_thread(SHMEM_THREAD_MULTIPLE, &provided);
     need(uccs_init());
     bench_start(argc, argv);
