@@ -18,6 +18,13 @@ def ready(job, pes):
     return numbers(read_lines(job, pes), "pid")
 
 
+def pending(pid):
+    """The signals that have been sent to the process and not taken."""
+    with open(f"/proc/{pid}/status", encoding="ascii") as file:
+        mask = next(int(line.split()[1], 16) for line in file if line.startswith("ShdPnd:"))
+    return {number for number in signal.valid_signals() if mask >> (number - 1) & 1}
+
+
 def ends_by(number, words=("init", "pid", "sleep:60000"), pes=3):
     with started("-n", pes, harness.PE, *words) as job:
         pids = [guard_of(job), *ready(job, pes)]
@@ -93,6 +100,21 @@ def test_end_while_stopped():
         wait_until(lambda: [state(pid) for pid in (job.pid, *pids)] == ["T"] * 3, "all are stopped")
         job.send_signal(signal.SIGTERM)
         job.send_signal(signal.SIGCONT)
+        assert job.wait(SOON) == 143
+        all_gone(pids)
+
+
+def test_stopped_guard_stays_stopped():
+    """Only what ends the job wakes a guard that somebody has stopped."""
+    with started("-n", 1, harness.PE, "ignore:10", "pid", "sleep:60000") as job:
+        guard, pids = guard_of(job), ready(job, 1)
+        os.kill(guard, signal.SIGSTOP)
+        wait_until(lambda: state(guard) == "T", "the guard is stopped")
+        job.send_signal(signal.SIGUSR1)
+        wait_until(lambda: signal.SIGUSR1 in pending(guard) or state(guard) != "T", "the signal waits at the guard")
+        time.sleep(0.1)
+        assert state(guard) == "T", f"SIGUSR1 to oshrun woke the guard, which is in state {state(guard)}"
+        job.send_signal(signal.SIGTERM)
         assert job.wait(SOON) == 143
         all_gone(pids)
 

@@ -1,7 +1,12 @@
-/* UCX_TLS names shared memory alone, which cannot tell of a lost peer and has no use for TCP's variables: UCX says nothing.
+/* UCX_TLS names shared memory alone, which cannot tell of a lost peer and has no use for TCP's variables: UCX says nothing,
+ * unless the user has chosen what it says.
  * pes: 2
  * env: LATERAL_NODE_SIZE=1 LATERAL_TRANSPORTS=ucx UCX_TLS=sysv,self
+ * case: unasked
  * prints: \A(?![\s\S]*UCX)[\s\S]*^PASS$
+ * case: asked
+ * env: UCX_LOG_LEVEL=error
+ * prints: UCX +ERROR +no active messages transport
  */
 #include "../conform/check.h"
 

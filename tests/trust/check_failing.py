@@ -1,5 +1,6 @@
 """Makes the Nth call of a kind fail in a job of two PEs, for some N or for each (failing.c): the job ends with success, or with
-a line and a status other than 0. It does not crash, hang, or leave a process."""
+a line and a status other than 0. It does not crash, hang, or leave a process. A crash of another launcher's own process is told, and
+is not a fault of ours (--self tries that both are told apart)."""
 import argparse
 import ctypes
 import os
@@ -11,10 +12,13 @@ import signal
 import subprocess
 import sys
 import tempfile
+import time
 
 CALLS = ("malloc", "mmap", "ftruncate", "socket", "memfd", "fork", "thread", "copy")
 WHO = ("launcher", "pe0", "pe1", "all")
 CRASH = re.compile(r"signal (4|6|7|8|11)\b|SIGSEGV|SIGABRT|SIGBUS|Segmentation|Aborted|Assertion|corrupted|free\(\)|dumped")
+CRASH_SIGNALS = (signal.SIGILL, signal.SIGABRT, signal.SIGBUS, signal.SIGFPE, signal.SIGSEGV)
+CRASH_STATUS = tuple(-number for number in CRASH_SIGNALS)
 SAID = re.compile(r"^(lateral|oshrun|busy|\[\d+\] lateral|.*error while loading shared libraries):?", re.M)
 SECONDS = 20
 CLEAN = {name: value for name, value in os.environ.items() if not name.startswith(("LATERAL_", "SHMEM_", "SLURM_"))}
@@ -64,7 +68,7 @@ class Sweep:
         self.launcher = options.launcher
         self.command = [*(LAUNCHERS[self.launcher] or [options.oshrun, "-n", "2"]), options.program]
         self.preload, self.verbose, self.wrong = options.preload, options.verbose, []
-        self.runs = self.failed = 0
+        self.runs = self.failed = self.theirs = 0
         self.hit = tempfile.NamedTemporaryFile(prefix="failing")
 
     def run(self, call, who, at, more=False, env=None):
@@ -76,27 +80,38 @@ class Sweep:
         if self.launcher != "oshrun":                        # whose own processes are not ours to try
             words = [f"{name}={value}" for name, value in (how | {"FAIL_OURS": "1"}).items()]
             command, how = [*command[:-1], "env", *words, command[-1]], ROOT_TOO
-        try:
-            done = subprocess.run(command, capture_output=True, text=True, errors="replace", timeout=SECONDS, check=False,
-                                  env=CLEAN | how, stdin=subprocess.DEVNULL)
-            status, out, err = done.returncode, done.stdout, done.stderr
-        except subprocess.TimeoutExpired as hung:
-            status, out, err = "hung", str(hung.stdout), str(hung.stderr)
+        ended = self.finish(command, CLEAN | how)
         hit = pathlib.Path(self.hit.name).read_text().split()
-        self.runs += 1
-        self.failed += status != 0
-        self.judge(f"{call} {at}{' and all later' if more else ''} of {who} ({' '.join(hit) or 'not reached'})", status, out, err)
+        self.judge(f"{call} {at}{' and all later' if more else ''} of {who} ({' '.join(hit) or 'not reached'})", *ended)
         return bool(hit)
 
-    def judge(self, what, status, out, err):
+    def finish(self, command, env, meddle=None):
+        """The job's status ("hung" if it has none in time), the launcher's pid, and what was written."""
+        with subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                              errors="replace", env=env) as job:
+            if meddle:
+                meddle(job.pid)
+            try:
+                out, err = job.communicate(timeout=SECONDS)
+                return job.returncode, job.pid, out, err
+            except subprocess.TimeoutExpired as hung:
+                job.kill()
+                return "hung", job.pid, str(hung.stdout), str(hung.stderr)
+
+    def judge(self, what, status, launcher, out, err):
         left = left_over()
-        fine = out.split() == ["fine", "fine"]
-        words = [("hung" if status == "hung" else ""), ("crashed" if status in (132, 134, 135, 136, 139) or CRASH.search(err) else ""),
-                 (f"left {left}" if left else ""), ("said nothing" if status and not SAID.search(err) else ""),
-                 ("claims success" if status == 0 and not fine else "")]
+        theirs = self.launcher != "oshrun" and status in CRASH_STATUS
+        err = re.sub(rf"^\[[^\]\n]*:{launcher}\] .*\n?", "", err, flags=re.M) if theirs else err
+        crashed = (status in CRASH_STATUS and not theirs) or (status != "hung" and status - 128 in CRASH_SIGNALS) or CRASH.search(err) or \
+            (self.launcher == "hydra" and (status in CRASH_SIGNALS or CRASH.search(out)))
+        words = [("hung" if status == "hung" else ""), ("crashed" if crashed else ""),
+                 (f"left {left}" if left else ""), ("said nothing" if status and not theirs and not SAID.search(err) else ""),
+                 ("claims success" if status == 0 and out.split() != ["fine", "fine"] else "")]
         words = [word for word in words if word]
-        if words or self.verbose:
-            print(f"{what}: status {status}: {', '.join(words) or 'as it should'}\n    {err.strip()[:600]}", flush=True)
+        told = words + ([f"{self.launcher} itself crashed"] if theirs else [])
+        if told or self.verbose:
+            print(f"{what}: status {status}: {', '.join(told) or 'as it should'}\n    {err.strip()[:600]}", flush=True)
+        self.runs, self.failed, self.theirs = self.runs + 1, self.failed + (status != 0), self.theirs + theirs
         if words:
             self.wrong.append(what)
 
@@ -123,6 +138,31 @@ def everything(sweep):
                 at += 1
 
 
+def descendants(pid):
+    children = [int(word) for word in pathlib.Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+    return children + [below for child in children for below in descendants(child)]
+
+
+def try_self(sweep):
+    """Lets a PE crash, which must be seen, then the launcher, which must count only if it is ours."""
+    def crash(pe):
+        def meddle(launcher):
+            for _ in range(1000):
+                pes = [pid for pid in descendants(launcher) if pathlib.Path(f"/proc/{pid}/comm").read_text().strip() in sweep.command[-1]]
+                if len(pes) >= 2:
+                    break
+                time.sleep(0.01)
+            os.kill(pes[0] if pe else launcher, signal.SIGSEGV)
+        return meddle
+    for pe in (True, False):
+        before = len(sweep.wrong), sweep.theirs
+        sweep.judge("a PE crashes" if pe else "the launcher crashes", *sweep.finish([*sweep.command, "for ever"], CLEAN | ROOT_TOO, crash(pe)))
+        counted, theirs = len(sweep.wrong) - before[0], sweep.theirs - before[1]
+        ours = pe or sweep.launcher == "oshrun"
+        if (counted, theirs) != (ours, not ours):
+            sys.exit(f"{'a PE' if pe else sweep.launcher} crashed: counted {counted} times as ours, {theirs} times as the launcher's")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--oshrun", required=True)
@@ -133,18 +173,23 @@ def main():
     parser.add_argument("--count", type=int, default=40, help="runs of a sample")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--one", nargs=3, metavar=("CALL", "WHO", "N"), help="this run alone")
+    parser.add_argument("--self", action="store_true", help="try whether crashes of PEs and of the launcher are told apart")
     parser.add_argument("--verbose", action="store_true")
     options = parser.parse_args()
     needs_launcher(options.launcher)
     be_parent_of_orphans()
     sweep = Sweep(options)
+    if options.self:
+        try_self(sweep)
+        return
     if options.one:
         sweep.run(options.one[0], options.one[1], int(options.one[2]))
     elif options.all:
         everything(sweep)
     else:
         sample(sweep, random.Random(options.seed), options.count)
-    print(f"{sweep.runs} runs, {sweep.failed} ended with a failure, {len(sweep.wrong)} wrongly")
+    theirs = f"; {options.launcher} itself crashed {sweep.theirs} times" if sweep.theirs else ""
+    print(f"{sweep.runs} runs, {sweep.failed} ended with a failure, {len(sweep.wrong)} wrongly{theirs}")
     sys.exit(1 if sweep.wrong else 0)
 
 

@@ -373,6 +373,28 @@ static void batches(void)
     memset(data, 0, 80);
 }
 
+/* A put that brings the handle of a counter that is gone, whose slot has had 20,000 others since: more lives than 16 bits tell. */
+static void outlived(void)
+{
+    struct link_header h = to_heap(LINK_PUT);
+    uccs_counter counter = uccs_counter_create();
+    const uccs_counter old = counter;
+    for (int i = 0; i < 20000; i++) {
+        uccs_counter_clear(counter);
+        uccs_counter_release(counter);
+        counter = uccs_counter_create();
+    }
+    const struct uccs_counter_line *line = uccs_counter_mine(counter);
+    CHECK(uccs_counter_mine(old) == line);
+    const uint64_t errors = line->errors;
+    h.put.what = FAR_COUNT;
+    h.put.weight = 1;
+    h.put.counter = counter;
+    CHECK(taken(h, 8) && line->count == 1 && line->errors == errors);
+    h.put.counter = old;
+    CHECK(taken(h, 8) && line->count == 1 && line->errors == errors + 1);
+}
+
 static void hellos(void)
 {
     struct link_header h = from_one(LINK_HELLO);
@@ -399,6 +421,7 @@ int main(void)
     answers();
     messages();
     batches();
+    outlived();
     hellos();
     _exit(0);
 }
