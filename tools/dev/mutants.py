@@ -12,7 +12,8 @@ usage: mutants.py [FOLDER|FILE ...] [--minutes N] [--seed S] [--count N] [--each
   --list         print the faults that would be put in, and put none in
 
 Each fault is built in a copy of the tree (build/mutants/tree). A fault that changes no instruction counts as none. The
-tests of the rooms concerned run in a pid namespace of their own, so that a faulty launcher reaches no other process. Verdicts:
+tests of the rooms concerned run in a pid namespace of their own, so that a faulty launcher reaches no other process, and all of it is
+nice to whoever else works on the machine. Verdicts:
 
   named      a test failed and says what is wrong          stuck      a test did not end; the launcher tells where the PEs were
   crashed    a test only crashed                           time-out   a test did not end, and nobody says where
@@ -193,19 +194,26 @@ def all_tests():
     return tests
 
 
+def program_of(name):
+    """The test's name without its number of PEs."""
+    return re.sub(r"-\d+(x\d+)?$", "", name)
+
+
 def costs(tests, concerned):
-    """Seconds that each of the tests concerned takes without a fault; those that fail then are left out. What is known is kept after
-    every few tests, so a call that is ended early is of use to the next one."""
+    """Seconds that each of the tests concerned takes without a fault; those that fail then are left out. Of the tests of one program
+    that with the most PEs is timed. What is known is kept after every few tests, so a call that is ended early is of use to the next
+    one."""
     file = HOME / "costs.json"
     known = json.loads(file.read_text()) if file.exists() else {}
-    missing = [test for name, test in tests.items() if name in concerned and name not in known]
+    largest = {program_of(test["name"]): test for test in sorted(tests.values(), key=lambda test: test["pes"])}
+    missing = [test for test in largest.values() if test["name"] in concerned and test["name"] not in known]
     if missing:
         say(f"timing {len(missing)} tests without a fault")
     for first in range(0, len(missing), FEW):
         for result in in_cage([{**test, "limit": 60} for test in missing[first:first + FEW]], stop=False):
             known[result["test"]] = result["seconds"] if result["verdict"] in ("passed", "skipped") else None
         file.write_text(json.dumps(known, indent=0))
-    return known
+    return {name: known.get(name, known.get(largest[program_of(name)]["name"])) for name in tests}
 
 
 def rooms_of(path):
@@ -222,7 +230,7 @@ def tests_for(fault, tests, cost, killers, told):
     ranks = {}
     usable = (name for name in tests if (name.split("/")[0] in rooms or name.startswith(hints or "?")) and (cost.get(name) or LONGEST) < LONGEST)
     for name in sorted(usable, key=cost.get):
-        room, program = name.split("/")[0], re.sub(r"-\d+(x\d+)?$", "", name)
+        room, program = name.split("/")[0], program_of(name)
         turn[room] += 1
         kin[program] += 1
         bears = any(word in name for word in words if len(word) > 2)
@@ -332,6 +340,7 @@ def main():
     parser.add_argument("--again", action="store_true")
     parser.add_argument("--list", action="store_true")
     options = parser.parse_args()
+    os.nice(10)                                                             # the tests of others shall not end by a time-out
     faults = draw(options, read_list())
     if options.list:
         print("\n".join(map(str, faults)))
