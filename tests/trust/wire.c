@@ -303,6 +303,18 @@ static void tokens(void)
     memset(data, 0, sizeof got);
 }
 
+/* A network that does nothing by itself has no key to give. */
+static void keys(void)
+{
+    struct link_header h = to_heap(LINK_KEY);
+    h.at.offset = 0;
+    h.key.asker = 1;
+    CHECK(taken(h, 0) && world_sent.header.kind == LINK_KEYED && world_sent.bytes == 0);
+    REFUSED(h, 1, "it brings data");
+    h.at.offset = 8;
+    REFUSED(h, 0, "it names no piece");
+}
+
 static void answers(void)
 {
     struct link_header h = from_one(LINK_DATA);
@@ -418,6 +430,7 @@ int main(void)
     notices_behind_data();
     asks();
     tokens();
+    keys();
     answers();
     messages();
     batches();

@@ -123,7 +123,7 @@ static struct shared *share(char *start, size_t bytes, uint64_t region)
     made->start = start;
     made->region = region;
     made->bytes = sizeof made->packed;
-    made->shared = bytes ? link_transport->share(start, bytes) : 0;
+    made->shared = bytes && link_transport->share ? link_transport->share(start, bytes) : 0;
     if (!made->shared || link_transport->pack(made->shared, made->packed, &made->bytes) != 0)
         made->bytes = 0;
     made->next = all;
