@@ -76,6 +76,8 @@ def command_line(options, keys):
         return program
     limit = os.environ.pop("TEST_LIMIT", options.limit)
     stop = ["--timeout", limit] if limit and limit != "0" else []
+    if stop:
+        os.environ.setdefault("CHECK_LIMIT", str(max(1, int(limit) - 1)))   # tests/within.h
     return emulator + [options.oshrun, "-n", options.pes] + stop + shlex.split(keys.get("oshrun", "")) + program
 
 

@@ -15,13 +15,15 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "../within.h"
+
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations" /* deprecated names are part of the standard */
 #elif defined(__clang__)
 #pragma clang diagnostic ignored "-Wdeprecated-declarations"
 #endif
 
-#define CHECK(cond) ((cond) ? check_good() : check_bad(__FILE__, __LINE__, #cond))
+#define CHECK(cond) ((cond) ? check_good(__FILE__, __LINE__) : check_bad(__FILE__, __LINE__, #cond))
 #define CHECK_EQ(a, b) check_equal((long long)(a), (long long)(b), __FILE__, __LINE__, #a " == " #b)
 #define CHECK_MOST_PES 16 /* arrays with a place for each PE have room for so many */
 #define COUNT_OF(array) (sizeof(array) / sizeof *(array))
@@ -30,8 +32,9 @@ static int me, npes, next_pe, prev_pe; /* set by check_start; next and prev clos
 static long check_count;               /* checks passed in this PE, by any thread */
 static long check_reports;             /* symmetric: PEs that reported to PE 0 */
 
-static inline int check_good(void)
+static inline int check_good(const char *file, int line)
 {
+    within_ends(file, line);
     __atomic_fetch_add(&check_count, 1, __ATOMIC_RELAXED);
     return 1;
 }
@@ -47,7 +50,7 @@ static inline int check_equal(long long a, long long b, const char *file, int li
 {
     char text[256];
     if (a == b)
-        return check_good();
+        return check_good(file, line);
     snprintf(text, sizeof text, "%s: %lld against %lld", what, a, b);
     return check_bad(file, line, text);
 }
@@ -55,6 +58,7 @@ static inline int check_equal(long long a, long long b, const char *file, int li
 /* Who am I; for programs that call an initialisation routine of their own. */
 static inline void check_who(void)
 {
+    within_start();
     me = shmem_my_pe();
     npes = shmem_n_pes();
     next_pe = (me + 1) % npes;
@@ -64,6 +68,8 @@ static inline void check_who(void)
 
 static inline void check_start(void)
 {
+    within_start();
+    within_begins(__FILE__, __LINE__, "shmem_init()");
     shmem_init();
     check_who();
 }

@@ -41,8 +41,12 @@ def run(*words, stdin=subprocess.DEVNULL, text_in=None, env=None, timeout=30, sh
     """oshrun with these words, to its end."""
     start = time.monotonic()
     how = {"input": text_in} if text_in is not None else {"stdin": stdin}
-    done = subprocess.run(command(*words), capture_output=True, text=True, errors="replace", env=CLEAN | (env or {}),
-                          timeout=timeout, check=False, **how, **more)
+    timeout = min(timeout, float(os.environ.get("TEST_LIMIT", timeout)))
+    try:
+        done = subprocess.run(command(*words), capture_output=True, text=True, errors="replace", env=CLEAN | (env or {}),
+                              timeout=timeout, check=False, **how, **more)
+    except subprocess.TimeoutExpired as late:
+        raise AssertionError(f"not within {timeout:.0f} s: the end of {' '.join(late.cmd)}, which has written\n{late.stdout}\n{late.stderr}") from None
     status = 128 - done.returncode if done.returncode < 0 and shell_status else done.returncode
     return Result(status, done.stdout, done.stderr, time.monotonic() - start)
 

@@ -9,8 +9,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define CHECK(cond) ((cond) ? (void)0 : check_bad(__FILE__, __LINE__, #cond, 0, 0))
-#define CHECK_EQ(a, b) check_equal((long long)(a), (long long)(b), __FILE__, __LINE__, #a " == " #b)
+#include "../within.h"
+
+#define CHECK(cond) ((cond) ? within_ends(__FILE__, __LINE__) : check_bad(__FILE__, __LINE__, #cond, 0, 0))
+#define CHECK_EQ(a, b)                      \
+    (within_begins(__FILE__, __LINE__, #a), \
+     check_equal((long long)(a), (long long)(b), __FILE__, __LINE__, #a " == " #b))
 #define OK(call) CHECK_EQ(call, MPI_SUCCESS)
 
 static int me, ranks, next_rank, prev_rank;
@@ -24,6 +28,7 @@ static inline void check_bad(const char *file, int line, const char *what, long 
 
 static inline void check_equal(long long a, long long b, const char *file, int line, const char *what)
 {
+    within_ends(file, line);
     if (a != b)
         check_bad(file, line, what, a, b);
 }
@@ -38,6 +43,7 @@ static inline int error_class(int code)
 static inline void check_start(int level)
 {
     int provided;
+    within_start();
     OK(MPI_Init_thread(0, 0, level, &provided));
     CHECK(provided >= level);
     MPI_Comm_rank(MPI_COMM_WORLD, &me);

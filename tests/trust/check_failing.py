@@ -101,7 +101,7 @@ class Sweep:
     def judge(self, what, status, launcher, out, err):
         left = left_over()
         theirs = self.launcher != "oshrun" and status in CRASH_STATUS
-        err = re.sub(rf"^\[[^\]\n]*:{launcher}\] .*\n?", "", err, flags=re.M) if theirs else err
+        err = re.sub(rf"^\[[^\]\n]*:0*{launcher}\] .*\n?", "", err, flags=re.M) if theirs else err
         crashed = (status in CRASH_STATUS and not theirs) or (status != "hung" and status - 128 in CRASH_SIGNALS) or CRASH.search(err) or \
             (self.launcher == "hydra" and (status in CRASH_SIGNALS or CRASH.search(out)))
         words = [("hung" if status == "hung" else ""), ("crashed" if crashed else ""),

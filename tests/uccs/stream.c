@@ -279,6 +279,9 @@ static void refuse(void)
     CHECK_EQ(uccs_stream_endpoint(stream, world, npes, &to), UCCS_ERR_INVALID);
     CHECK_EQ(uccs_stream_flush(0, 0, 0), UCCS_ERR_INVALID);
     CHECK_EQ(uccs_stream_flush(stream, &(uccs_endpoint_t){0}, 1), UCCS_ERR_INVALID);
+    uccs_request_t nothing = UCCS_REQUEST_NULL;
+    CHECK_EQ(uccs_stream_flush_nb(0, 0, 0, &nothing), UCCS_ERR_INVALID);
+    CHECK(nothing == UCCS_REQUEST_NULL); /* of no operation */
     CHECK_EQ(uccs_stream_flush_nb(stream, 0, 0, 0), UCCS_ERR_INVALID);
     CHECK_EQ(uccs_stream_fence(0, 0, 0), UCCS_ERR_INVALID);
     CHECK_EQ(uccs_put(next, theirs, 0, &word, 8, &(struct uccs_op){.signal = &odd}), UCCS_ERR_INVALID);

@@ -17,7 +17,7 @@ static const volatile struct network_counts *counts;
 static char *data, *source;
 static long word, words[64], done, *remote;
 static uint64_t *remote_signal;
-static uint64_t signal;
+static uint64_t bell;
 static shmemx_ct_t ct;
 
 static void nothing(void) {}
@@ -57,12 +57,12 @@ static void get_long(void)
 
 static void signal_short(void)
 {
-    shmem_putmem_signal(data, source, 8, &signal, 1, SHMEM_SIGNAL_ADD, 1);
+    shmem_putmem_signal(data, source, 8, &bell, 1, SHMEM_SIGNAL_ADD, 1);
 }
 
 static void signal_long(void)
 {
-    shmem_putmem_signal(data, source, LONG, &signal, 1, SHMEM_SIGNAL_ADD, 1);
+    shmem_putmem_signal(data, source, LONG, &bell, 1, SHMEM_SIGNAL_ADD, 1);
 }
 
 static void count_short(void)

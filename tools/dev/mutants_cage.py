@@ -14,6 +14,7 @@ import time
 
 ASSERTS = re.compile(r"not true|CHECK|[Aa]ssert|run\.py: |Error\b|expected|FAIL|wrong|wanted|differs|not within|against")
 CRASH = re.compile(r"signal (4|7|8|11)\b|SIGSEGV|SIGBUS|Segmentation|dumped")
+LATE = re.compile(r"not (true )?within")                    # a wait that was bounded, and what it waited for
 STUCK = re.compile(r"time limit of .* reached")
 SKIP = 77
 
@@ -44,6 +45,8 @@ def run(test):
 def judge(status, text):
     if status in (0, SKIP):
         return "passed" if status == 0 else "skipped"
+    if LATE.search(text):
+        return "named"
     if STUCK.search(text):
         return "stuck"
     if status is None:
