@@ -14,6 +14,7 @@ from collections import namedtuple
 from pathlib import Path
 
 import machine
+import mpi_hosts
 import mpi_report
 import mpi_suite as suite
 import runner
@@ -50,12 +51,15 @@ def find(build):
 
 
 def command(way, run, programs, build):
+    tool = [build / "bin" / "lateral-mpi"] if way.ours else []
+    program = [*tool, programs / way.mpi / run.program, *run.args]
+    if run.hosts:
+        return mpi_hosts.made([*way.launch, *mpi_hosts.options(way.mpi), "-n", run.ranks, *program])
     if way.mpi == "openmpi":
         bind = ["--oversubscribe", "--bind-to", "core:overload-allowed" if run.bind else "none"]
     else:
         bind = ["-bind-to", "core"] if run.bind else []
-    tool = [build / "bin" / "lateral-mpi"] if way.ours else []
-    return [*way.launch, *bind, "-n", run.ranks, *tool, programs / way.mpi / run.program, *run.args]
+    return [*way.launch, *bind, "-n", run.ranks, *program]
 
 
 def build_programs(ways, runs, folder):
@@ -136,9 +140,17 @@ def join(sources):
     return whole
 
 
+def chosen(options):
+    runs = [run for run in suite.RUNS if not options.only or any(run.key.startswith(name) for name in options.only)]
+    if any(run.hosts for run in runs) and not mpi_hosts.are_here():
+        runner.note("nothing is measured over hosts here (tools/dev/hosts.py --check says why)")
+        runs = [run for run in runs if not run.hosts]
+    return runs
+
+
 def run_all(options):
     build, folder = runner.find_build(options), options.out.resolve() / "mpi"
-    runs = [run for run in suite.RUNS if not options.only or any(run.key.startswith(name) for name in options.only)]
+    runs = chosen(options)
     ways = find(build)
     build_programs(ways, runs, folder)
     load = os.getloadavg()[0]

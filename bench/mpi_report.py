@@ -23,6 +23,7 @@ COLOURS = {"openmpi": "#d98a3d", "openmpi.sm": "#e0b989", "openmpi+": "#1f5fbf",
 GROUPS = [("mpi-operations.png", "One operation and its flush", "us", (suite.ALLOCATED, suite.CREATED, suite.DYNAMIC), "best"),
           ("mpi-meet.png", "Synchronisation", "us", (suite.MEET,), "best"),
           ("mpi-threads.png", "Threads: time per operation of all", "us", (suite.THREADS,), "best"),
+          ("mpi-hosts.png", suite.HOSTS, "us", (suite.HOSTS,), "best"),
           ("mpi-busy.png", suite.BUSY, "us", (suite.BUSY,), "bound"),
           ("mpi-creation.png", "Making and freeing a window: us, and bytes of a rank", "us or bytes", (suite.CREATION,), "best"),
           ("mpi-programs.png", "Programs: time to solution", "s", (suite.PROGRAM,), "best")]

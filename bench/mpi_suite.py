@@ -3,20 +3,21 @@ it, the same program with and without the layer. mpi.py runs them."""
 from collections import namedtuple
 
 # One start of a program of bench/mpi/. bind: each rank on a core of its own.
-# rounds: at most so many. limit: seconds for one measurement.
-Run = namedtuple("Run", "key program ranks args bind rounds limit", defaults=((), True, 99, 20))
+# rounds: at most so many. limit: seconds for one measurement. hosts: each rank on a host of its own (mpi_hosts.py).
+Run = namedtuple("Run", "key program ranks args bind rounds limit hosts", defaults=((), True, 99, 20, False))
 # against: "best" (the fastest MPI without the layer), the name of one MPI, "bound" (a number), or another key of the same
 # implementation; limit: at most, of the ratio.
 Row = namedtuple("Row", "section question key against limit", defaults=(None, None))
 
 ALLOCATED, CREATED, DYNAMIC = "Allocated windows, 2 ranks", "Created windows, 2 ranks", "Dynamic windows, 2 ranks"
 MEET, THREADS, BUSY = "Synchronisation, 2 ranks", "Threads: put and flush, time per operation of all", "The target computes for 3 s: the first operation"
+HOSTS = "Two hosts over TCP, a rank on each"
 CREATION, PROGRAM = "Making and freeing an allocated window", "Programs, 2 ranks"
 COUNTS, RANKS = (1, 2, 4, 8, 16, 32), (2, 4, 8, 16, 64, 256)
 KINDS, LATE = ("allocate", "create", "small", "dynamic"), ("put", "get", "fetch_add", "accumulate", "lock", "swap")
 WORDS = {"put": "put 8 B, flush", "get": "get 8 B, flush", "fetch_add": "fetch_and_op, flush",
          "accumulate": "accumulate of 1000 doubles, flush", "lock": "lock, put 8 B, unlock",
-         "swap": "compare_and_swap, flush"}
+         "swap": "compare_and_swap, flush", "big": "put 1 MiB, flush"}
 
 RUNS = [Run("allocate-2", "rma", 2, ("allocate", "put", "get", "fetch_add", "accumulate", "lock")),
         Run("swap-2", "rma", 2, ("allocate", "swap")),
@@ -27,6 +28,7 @@ RUNS = [Run("allocate-2", "rma", 2, ("allocate", "put", "get", "fetch_add", "acc
         Run("threads-2", "rma", 2, ("allocate", "threads"), False),
         *[Run(f"busy.{kind}-2", "rma", 2, (kind, *[f"busy.{op}" for op in LATE]), rounds=1) for kind in KINDS],
         *[Run(f"creation-{ranks}", "creation", ranks, (), False, *((1, 120) if ranks > 16 else ())) for ranks in RANKS],
+        *[Run(f"hosts.{kind}-2", "rma", 2, (kind, "put", "get", "fetch_add", "big"), hosts=True) for kind in ("allocate", "dynamic")],
         Run("stencil-2", "stencil", 2), Run("table-2", "table", 2)]
 
 
@@ -49,6 +51,10 @@ def rows():
     for kind in KINDS:
         for op in LATE:
             yield Row(BUSY, f"{kind}: {WORDS[op].replace('1000', '64') if kind == 'small' else WORDS[op]}", f"busy.{kind}-2/{kind}.busy.{op}", "bound", 50000)
+    for kind in ("allocate", "dynamic"):
+        for op in ("put", "get", "fetch_add", "big"):
+            name = "allocated" if kind == "allocate" else kind
+            yield Row(HOSTS, f"{name}: {WORDS[op]}", f"hosts.{kind}-2/{kind}.{op}", "best", None if op == "get" else 1.0)
     for ranks in RANKS:
         yield Row(CREATION, f"time, {ranks} ranks", f"creation-{ranks}/time", "best")
         yield Row(CREATION, f"bytes of a rank, {ranks} ranks", f"creation-{ranks}/memory", "best")

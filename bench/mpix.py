@@ -10,9 +10,9 @@ import subprocess
 import sys
 import time
 
-import hosts
 import machine
 import mpi
+import mpi_hosts
 import mpix_report
 import mpix_suite as suite
 import runner
@@ -20,9 +20,6 @@ import table
 
 ROUNDS = 2
 LIMIT = 20                                                 # seconds for one measurement
-# Over hosts Open MPI takes its component for UCX, as in the paper: it serves many threads, and TCP when told to.
-OVER_UCX = ["--mca", "osc", "ucx", "--mca", "opal_common_ucx_tls", "any", "--mca", "opal_common_ucx_devices", "any",
-            "--mca", "opal_common_ucx_opal_mem_hooks", "0"]
 WITHIN = "LATERAL_HOSTFILE"                                # set on the launch node of the hosts
 
 
@@ -34,14 +31,10 @@ def command(way, run, programs, build, options):
     """Returns words and variables. Ranks are not bound: threads would share a core with them."""
     tool = [build / "bin" / "lateral-mpi"] if way.ours else []
     env = dict(mpi.ENV)
-    names = ",".join(hosts.NAMES)
-    if WITHIN not in os.environ:
-        where = ["--oversubscribe", "--bind-to", "none"] if way.mpi == "openmpi" else []
-    elif way.mpi == "openmpi":
-        where = ["--oversubscribe", "--bind-to", "none", "--host", names, "-x", "UCX_TLS=tcp,self", "-x", "UCX_NET_DEVICES=eth0",
-                 *OVER_UCX]
+    if WITHIN in os.environ:
+        where = mpi_hosts.options(way.mpi)
     else:
-        where = ["-hosts", names, "-genv", "UCX_TLS", "tcp,self", "-genv", "UCX_NET_DEVICES", "eth0"]
+        where = ["--oversubscribe", "--bind-to", "none"] if way.mpi == "openmpi" else []
     return [*way.launch, *where, "-n", 2, *tool, programs / way.mpi / "paper", run.figure, *(["--quick"] if options.quick else [])], env
 
 
@@ -80,7 +73,7 @@ def build_programs(ways, folder):
 def over_hosts(options, argv, path):
     """Runs this script again on the launch node of two hosts. Returns what it measured, or nothing."""
     path.unlink(missing_ok=True)
-    words = [sys.executable, "-B", hosts.HOSTS, str(len(hosts.NAMES)), "--", sys.executable, "-B", runner.HERE / "run.py", *argv]
+    words = mpi_hosts.made([sys.executable, "-B", runner.HERE / "run.py", *argv])
     done = subprocess.run([str(word) for word in words], check=False)
     if done.returncode or not path.exists():
         runner.note("nothing is measured over hosts here (tools/dev/hosts.py --check says why)")

@@ -1,7 +1,7 @@
 /* One-sided operations of plain MPI, rank 0 to rank 1, which waits in a barrier of the MPI.
  *
  *   rma KIND OP...     KIND: allocate create small dynamic (small: a created window of 512 bytes)
- *                      OP: put get fetch_add swap accumulate lock, or fence, pscw (both ranks), or threads,
+ *                      OP: put get fetch_add swap accumulate lock big (a put of 1 MiB), or fence, pscw (both ranks), or threads,
  *                      or busy.put, busy.lock, ... (rank 1 computes meanwhile, at most BUSY_SECONDS)
  *
  * Rank 0 prints {"results": {"KIND.OP": [value, unit]}}, per operation: the fastest of many short batches, because others on the
@@ -16,7 +16,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-enum { BATCHES = 40, WORDS = 8192, MANY = 1000, THREADS = 32, PAGE = 4096, SMALL = 512 };
+enum { BATCHES = 40, WORDS = 8192, MANY = 1000, THREADS = 32, PAGE = 4096, SMALL = 512, BIG = 1 << 20 };
 #define BATCH_SECONDS 5e-4
 #define THREADS_SECONDS 2e-2
 #define THREADS_MOST 20000000 /* operations of all threads */
@@ -35,6 +35,14 @@ static void op_put(long i)
 {
     int64_t value = i;
     MPI_Put(&value, 1, MPI_INT64_T, 1, there, 1, MPI_INT64_T, window);
+    MPI_Win_flush(1, window);
+}
+
+static void op_big(long i)
+{
+    static char data[BIG];
+    (void)i;
+    MPI_Put(data, BIG, MPI_BYTE, 1, there, BIG, MPI_BYTE, window);
     MPI_Win_flush(1, window);
 }
 
@@ -103,13 +111,10 @@ static const struct op {
     const char *name;
     void (*run)(long i);
     enum way way;
-} ops[] = {{"put", op_put, PASSIVE},
-           {"get", op_get, PASSIVE},
-           {"fetch_add", op_fetch_add, PASSIVE},
-           {"swap", op_swap, PASSIVE},
-           {"accumulate", op_accumulate, PASSIVE},
-           {"lock", op_lock, LOCKS},
-           {"fence", op_fence, BOTH},
+} ops[] = {{"put", op_put, PASSIVE},   {"get", op_get, PASSIVE},
+           {"big", op_big, PASSIVE},   {"fetch_add", op_fetch_add, PASSIVE},
+           {"swap", op_swap, PASSIVE}, {"accumulate", op_accumulate, PASSIVE},
+           {"lock", op_lock, LOCKS},   {"fence", op_fence, BOTH},
            {"pscw", op_pscw, BOTH}};
 
 /* ---- measuring ---- */
@@ -268,10 +273,9 @@ static double measure_busy(const struct op *op)
 
 /* ---- windows ---- */
 
-static void make_window(const char *kind)
+static void make_window(const char *kind, size_t bytes)
 {
     void *memory = 0;
-    size_t bytes = strcmp(kind, "small") == 0 ? SMALL : WORDS * 8;
     MPI_Info none = MPI_INFO_NULL;
     if (strcmp(kind, "allocate") == 0) {
         MPI_Win_allocate((MPI_Aint)bytes, 8, none, MPI_COMM_WORLD, &memory, &window);
@@ -327,7 +331,10 @@ int main(int argc, char **argv)
         fprintf(stderr, "usage: mpirun -n 2 rma KIND OP...\n");
         MPI_Abort(MPI_COMM_WORLD, 2);
     }
-    make_window(argv[1]);
+    size_t bytes = strcmp(argv[1], "small") == 0 ? SMALL : WORDS * 8;
+    for (int i = 2; i < argc; i++)
+        bytes = strcmp(argv[i], "big") == 0 ? BIG : bytes;
+    make_window(argv[1], bytes);
     for (int i = 2; i < argc; i++) {
         if (strcmp(argv[i], "--quick") == 0)
             continue;
