@@ -10,7 +10,7 @@
  */
 #include "check.h"
 
-enum { BYTES = 100000, KINDS = 3, FEW = 5, MANY = 3000, MOST = MANY * 32 };
+enum { BYTES = 100000, KINDS = 3, FEW = 5, SOME = 45, MANY = 3000, MOST = MANY * 32 };
 
 static uccs_context_t context;
 static uccs_endpoint_t next, first;
@@ -251,6 +251,7 @@ static void test_types(uccs_memory_t memory)
             CHECK_EQ(uccs_type_takes(type, how), defined);
             if (defined) {
                 test_one(memory, 64, type, how, FEW);
+                test_one(memory, 64 + size_of(type), type, how, SOME); /* elements before and behind whole words */
                 test_one(memory, 8192 - 13, type, how, FEW); /* odd, over the border of a stripe in some memory */
             } else {
                 CHECK_EQ(uccs_accumulate(next, memory, 64, operand, 0, 1, type, how, 0), UCCS_ERR_INVALID);

@@ -201,14 +201,15 @@ static void apply_atomics(const struct uccs_change *change, char *here, const ch
     const size_t size = kind_size(kinds[change->type]), bytes = change->n * size;
     change_kernel *each = atomics[change->type][change->how];
     const size_t head = -(uintptr_t)here & 7, body = bytes > head ? (bytes - head) & ~(size_t)7 : 0;
-    if (result || body < 16 || change->how == UCCS_CHANGE_SWAP ||
-        !uccs_wide_takes((enum uccs_reduction)change->how, size)) {
+    if (body < 16 || change->how == UCCS_CHANGE_SWAP || !uccs_wide_takes((enum uccs_reduction)change->how, size)) {
         each(here, operand, result, change->n);
         return;
     }
-    each(here, operand, 0, head / size);
-    uccs_wide_apply((enum uccs_reduction)change->how, size, here + head, operand + head, body / 8);
-    each(here + head + body, operand + head + body, 0, (bytes - head - body) / size);
+    const size_t tail = head + body;
+    each(here, operand, result, head / size);
+    uccs_wide_apply((enum uccs_reduction)change->how, size, here + head, operand ? operand + head : 0,
+                    result ? result + head : 0, body / 8);
+    each(here + tail, operand ? operand + tail : 0, result ? result + tail : 0, (bytes - tail) / size);
 }
 
 /* --- Under locks */

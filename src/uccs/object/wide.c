@@ -25,20 +25,38 @@ static word sum(word x, word y, word top)
     return ((x & ~top) + (y & ~top)) ^ ((x ^ y) & top);
 }
 
-static void add(word *at, const char *operand, size_t words, word top)
+/* Gives the old word to a caller that asks for it. */
+static void give(char *result, size_t i, word old)
+{
+    if (result)
+        memcpy(result + i * sizeof old, &old, sizeof old);
+}
+
+static void add(word *at, const char *operand, char *result, size_t words, word top)
 {
     for (size_t i = 0; i < words; i++) {
         const word y = operand_of(operand, i);
         word x = atomic_load_relaxed(&at[i]);                  /* the swap orders it */
         while (!atomic_cas_acqrel(&at[i], &x, sum(x, y, top))) /* partners: atomics on the word, and acquire loads */
             ;
+        give(result, i, x);
     }
+}
+
+static void replace(word *at, const char *operand, char *result, size_t words)
+{
+    for (size_t i = 0; i < words; i++)
+        if (result)
+            give(result, i, atomic_exchange_acqrel(&at[i], operand_of(operand, i))); /* partners: as in add */
+        else
+            atomic_store_release(&at[i], operand_of(operand, i)); /* acquire: loads of wait loops, atomics */
 }
 
 bool uccs_wide_takes(enum uccs_reduction how, size_t size)
 {
     switch (how) {
     case UCCS_REPLACE: return true;
+    case UCCS_NO_OP:
     case UCCS_AND:
     case UCCS_OR:
     case UCCS_XOR:
@@ -47,26 +65,27 @@ bool uccs_wide_takes(enum uccs_reduction how, size_t size)
     }
 }
 
-void uccs_wide_apply(enum uccs_reduction how, size_t size, void *at_, const void *operand, size_t words)
+void uccs_wide_apply(enum uccs_reduction how, size_t size, void *at_, const void *operand, void *result, size_t words)
 {
     word *at = at_;
     switch (how) {
-    case UCCS_REPLACE:
+    case UCCS_REPLACE: replace(at, operand, result, words); break;
+    case UCCS_NO_OP:
         for (size_t i = 0; i < words; i++)
-            atomic_store_release(&at[i], operand_of(operand, i)); /* acquire: loads of wait loops, atomics */
+            give(result, i, atomic_load_acquire(&at[i])); /* partners: as in add */
         break;
     case UCCS_AND:
         for (size_t i = 0; i < words; i++)
-            (void)atomic_fetch_and_acqrel(&at[i], operand_of(operand, i)); /* partners: as in add */
+            give(result, i, atomic_fetch_and_acqrel(&at[i], operand_of(operand, i)));
         break;
     case UCCS_OR:
         for (size_t i = 0; i < words; i++)
-            (void)atomic_fetch_or_acqrel(&at[i], operand_of(operand, i));
+            give(result, i, atomic_fetch_or_acqrel(&at[i], operand_of(operand, i)));
         break;
     case UCCS_XOR:
         for (size_t i = 0; i < words; i++)
-            (void)atomic_fetch_xor_acqrel(&at[i], operand_of(operand, i));
+            give(result, i, atomic_fetch_xor_acqrel(&at[i], operand_of(operand, i)));
         break;
-    default: add(at, operand, words, tops(size));
+    default: add(at, operand, result, words, tops(size));
     }
 }

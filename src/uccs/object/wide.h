@@ -1,4 +1,4 @@
-/* Integer accumulates without a result, eight bytes at a time: one instruction or one compare and swap for up to eight
+/* Integer accumulates eight bytes at a time: one instruction or one compare and swap for up to eight
  * elements. Each element changes at once for all others that reach it by the processor's atomics, of whatever size. */
 #ifndef UCCS_OBJECT_WIDE_H
 #define UCCS_OBJECT_WIDE_H
@@ -10,7 +10,8 @@
 /* Whether `how` on integers of `size` bytes can be done so. */
 bool uccs_wide_takes(enum uccs_reduction how, size_t size);
 
-/* Applies `words` words of eight bytes to memory at a multiple of eight. The operand need not be aligned. */
-void uccs_wide_apply(enum uccs_reduction how, size_t size, void *at, const void *operand, size_t words);
+/* Applies `words` words of eight bytes to memory at a multiple of eight. The operand, which UCCS_NO_OP does not read, and
+ * the result, which may be null, need not be aligned. */
+void uccs_wide_apply(enum uccs_reduction how, size_t size, void *at, const void *operand, void *result, size_t words);
 
 #endif
