@@ -252,6 +252,7 @@ struct uccs_op {
  * of the stream ends its endpoints. */
 int uccs_endpoint_create(uccs_context_t context, uccs_group_t group, int rank, uccs_endpoint_t *endpoint);
 int uccs_endpoint_release(uccs_endpoint_t endpoint);
+int uccs_endpoint_world_rank(uccs_endpoint_t endpoint); /* returns where it leads to; -1 for null */
 
 /* --- Streams: order, scope and thread mode of operations, with lanes of their own to other nodes (ideas: OpenSHMEM's
  * contexts, libfabric's endpoints). A stream is local; one that has reached no other node is a few words. Flushes and
@@ -306,8 +307,7 @@ struct uccs_memory_attr {
 int uccs_memory_allocate(uccs_context_t context, size_t length, uccs_memory_t *memory);
 /* Registers any existing memory of this process. The memory must outlive the registration. */
 int uccs_memory_register(uccs_context_t context, void *address, size_t length, uccs_memory_t *memory);
-/* Writes an opaque handle that any process of the job can import. *length holds the room before and the bytes written
- * after. */
+/* Writes an opaque handle for any process of the job. *length holds the room before and the bytes written after. */
 int uccs_memory_export(uccs_memory_t memory, void *handle, size_t *length);
 /* Verifies that this job made the handle (keyed hash), its bounds and owner, and that the memory is not released. */
 int uccs_memory_import(uccs_context_t context, const void *handle, size_t length, uccs_memory_t *memory);

@@ -40,7 +40,8 @@ bool layer_is_name(const char *text)
     return false;
 }
 
-bool layer_find(const char *mpi, char *path, size_t bytes)
+/* Finds a library whose name ends in that of the MPI, in the folder of Lateral's libraries. */
+static bool find_library(const char *begin, const char *mpi, char *path, size_t bytes)
 {
     char self[PATH_MAX], joined[PATH_MAX + 64], whole[PATH_MAX];
     ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
@@ -50,8 +51,18 @@ bool layer_find(const char *mpi, char *path, size_t bytes)
     char *slash = strrchr(self, '/');
     if (slash)
         *slash = 0;
-    snprintf(joined, sizeof joined, "%s/" LATERAL_LIB_FROM_BIN "/liblateral-mpi-%s.so", self, mpi);
+    snprintf(joined, sizeof joined, "%s/" LATERAL_LIB_FROM_BIN "/%s-%s.so", self, begin, mpi);
     return realpath(joined, whole) && (size_t)snprintf(path, bytes, "%s", whole) < bytes;
+}
+
+bool layer_find(const char *mpi, char *path, size_t bytes)
+{
+    return find_library("liblateral-mpi", mpi, path, bytes);
+}
+
+bool layer_find_stats(const char *mpi, char *path, size_t bytes)
+{
+    return find_library("liblateral-stats-mpi", mpi, path, bytes);
 }
 
 const char *layer_list(char *list, size_t bytes)

@@ -17,6 +17,9 @@ const char *layer_name(int i);
 /* Writes the path of the layer for an MPI. Returns false when it is not installed. */
 bool layer_find(const char *mpi, char *path, size_t bytes);
 
+/* The same for the library that counts what a program of the MPI does. */
+bool layer_find_stats(const char *mpi, char *path, size_t bytes);
+
 /* Writes the names of the layers that are installed, or "none". Returns `names`. */
 const char *layer_list(char *names, size_t bytes);
 

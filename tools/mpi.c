@@ -14,13 +14,15 @@
 #include <unistd.h>
 
 static const char usage[] =
-    "usage: lateral-mpi [--mpi=NAME] [--timeout=TIME] [--print] [--] PROGRAM [ARGUMENTS]\n"
+    "usage: lateral-mpi [--mpi=NAME] [--stats] [--trace=FILE] [--timeout=TIME] [--print] [--] PROGRAM [ARGUMENTS]\n"
     "\n"
     "Runs an MPI program with Lateral's MPI layer: its one-sided functions (MPI_Put, MPI_Win_...) are\n"
     "Lateral's, all others the MPI's. The program stays as it is.\n"
     "\n"
     "  --mpi=NAME   the MPI: openmpi or mpich; default: the one that PROGRAM is linked with. An interpreter\n"
     "               such as python is linked with none, so name its MPI\n"
+    "  --stats      print at the end what each rank did in calls on windows, where it waited, and who sent to whom\n"
+    "  --trace=FILE write a timeline of these calls, for lateral-report, Perfetto and Chrome\n"
     "  --timeout=TIME  in front of a launcher: ends the job after 90, 90s, 1.5m or 2h, and tells what its\n"
     "               processes on this machine wait for in calls on windows; so does Ctrl-\\ then\n"
     "  --print      print what LD_PRELOAD would be, and run nothing\n"
@@ -32,11 +34,20 @@ static const char usage[] =
     "  lateral-mpi mpirun -n 4 ./program\n"
     "  mpirun -n 4 lateral-mpi --mpi=openmpi python3 program.py\n"
     "  lateral-mpi --timeout=60 mpirun -n 4 ./program\n"
+    "  lateral-mpi --stats mpirun -n 4 ./program\n"
     "  oshrun --status PID                       (of mpirun: what its processes here wait for; the job goes on)\n"
     "  LATERAL_MPI_VERBOSE=1 mpirun -n 2 lateral-mpi ./program    (says who carries each window)\n"
     "\n"
     "exit status: that of PROGRAM; 124 after the time limit; 2 for a wrong option; 125 when no layer fits; 126 when PROGRAM cannot\n"
     "be run; 127 when there is no PROGRAM\n";
+
+/* What the command line asks for. */
+struct wishes {
+    const char *mpi; /* null: the program's */
+    bool stats, print;
+    char trace[PATH_MAX]; /* empty: none */
+    double seconds;       /* 0: no limit */
+};
 
 enum { WRONG_OPTION = 2, NO_LAYER = 125, NOT_RUN = 126, NO_PROGRAM = 127 };
 
@@ -116,23 +127,37 @@ static bool is_started(const char *word, const char *mpi)
     return *word != '-' && find_program(word, path) && (mpi || mpi_of(path, &why));
 }
 
-/* Becomes the launcher, with this program in front of each program that it starts; or watches it, with a limit. */
-static void become_launcher(char **words, int count, const char *mpi, double seconds)
+/* Adds this program and the options that each rank wants. Returns how many words the command has then. */
+static int add_self(char **command, int made, const struct wishes *wishes)
 {
-    char self[PATH_MAX], option[64];
+    static char self[PATH_MAX], mpi[64], trace[PATH_MAX + 16];
     ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
-    char **command = calloc(3 * (size_t)count + 1, sizeof *command);
-    int made = 0, programs = 0;
-    if (length < 0 || !command)
+    if (length < 0)
         fail(NOT_RUN, "cannot find itself");
     self[length] = 0;
-    snprintf(option, sizeof option, "--mpi=%s", mpi ? mpi : "");
+    snprintf(mpi, sizeof mpi, "--mpi=%s", wishes->mpi ? wishes->mpi : "");
+    snprintf(trace, sizeof trace, "--trace=%s", wishes->trace);
+    command[made++] = self;
+    if (wishes->mpi)
+        command[made++] = mpi;
+    if (wishes->stats)
+        command[made++] = (char *)"--stats";
+    if (*wishes->trace)
+        command[made++] = trace;
+    return made;
+}
+
+/* Becomes the launcher, with this program in front of each program that it starts; or watches it, with a limit. */
+static void become_launcher(char **words, int count, const struct wishes *wishes)
+{
+    char **command = calloc(5 * (size_t)count + 1, sizeof *command);
+    int made = 0, programs = 0;
+    if (!command)
+        fail(NOT_RUN, "no memory");
     command[made++] = words[0];
     for (int i = 1, looking = 1; i < count; i++) {
-        if (looking && is_started(words[i], mpi)) {
-            command[made++] = self;
-            if (mpi)
-                command[made++] = option;
+        if (looking && is_started(words[i], wishes->mpi)) {
+            made = add_self(command, made, wishes);
             looking = 0;
             programs++;
         } else if (strcmp(words[i], ":") == 0) {
@@ -144,8 +169,8 @@ static void become_launcher(char **words, int count, const char *mpi, double sec
         fail(NO_LAYER,
              "no program behind %s is linked with an MPI that has a layer: write %s ... lateral-mpi --mpi=NAME PROGRAM",
              words[0], words[0]);
-    if (seconds > 0) {
-        const int status = mpi_watch_run(command, seconds);
+    if (wishes->seconds > 0) {
+        const int status = mpi_watch_run(command, wishes->seconds);
         if (status >= 0)
             exit(status);
     } else {
@@ -154,56 +179,84 @@ static void become_launcher(char **words, int count, const char *mpi, double sec
     fail(errno == ENOENT ? NO_PROGRAM : NOT_RUN, "cannot run %s: %s", words[0], strerror(errno));
 }
 
-/* Puts the layer in front of what LD_PRELOAD has already. */
-static char *preload(const char *layer)
+static void check_path(const char *path)
 {
-    const char *had = getenv("LD_PRELOAD");
-    char *value;
-    if (asprintf(&value, "%s%s%s", layer, had && *had ? ":" : "", had ? had : "") < 0)
-        fail(NOT_RUN, "no memory");
-    return value;
-}
-
-/* Returns the path of the layer for an MPI. */
-static char *layer_path(const char *mpi)
-{
-    static char path[PATH_MAX];
-    char names[256];
-    if (!layer_find(mpi, path, sizeof path))
-        fail(NO_LAYER, "there is no layer for %s here; there is: %s", mpi, layer_list(names, sizeof names));
     if (strpbrk(path, " :"))
         fail(NO_LAYER,
              "the dynamic linker cannot preload '%s': a blank or a colon is in its path; install Lateral elsewhere",
              path);
-    return path;
 }
 
-static void become_program(char **words, const char *mpi, bool print)
+/* Returns what to preload: the library that counts, where it is wanted, the layer, and what LD_PRELOAD has already. */
+static char *preload(const char *mpi, bool counts)
+{
+    char layer[PATH_MAX], stats[PATH_MAX] = "", names[256];
+    const char *had = getenv("LD_PRELOAD");
+    char *value;
+    if (!layer_find(mpi, layer, sizeof layer))
+        fail(NO_LAYER, "there is no layer for %s here; there is: %s", mpi, layer_list(names, sizeof names));
+    if (counts && !layer_find_stats(mpi, stats, sizeof stats))
+        fail(NO_LAYER, "--stats, --trace: there is no liblateral-stats-mpi-%s.so beside the layer", mpi);
+    check_path(layer);
+    if (asprintf(&value, "%s%s%s%s%s", stats, *stats ? ":" : "", layer, had && *had ? ":" : "", had ? had : "") < 0)
+        fail(NOT_RUN, "no memory");
+    return value;
+}
+
+static void become_program(char **words, const struct wishes *wishes)
 {
     char path[PATH_MAX];
-    const char *why;
+    const char *why, *mpi = wishes->mpi;
     bool there = find_program(words[0], path);
-    if (!there && !(print && mpi))
+    if (!there && !(wishes->print && mpi))
         fail(access(words[0], F_OK) == 0 && strchr(words[0], '/') ? NOT_RUN : NO_PROGRAM, "cannot run %s: %s", words[0],
              access(words[0], F_OK) == 0 && strchr(words[0], '/') ? "it is not an executable file"
                                                                   : "there is no such program");
     if (!mpi && !(mpi = mpi_of(path, &why)))
         fail(NO_LAYER, "%s %s: name the MPI that it loads, with --mpi=openmpi or --mpi=mpich", words[0], why);
-    char *value = preload(layer_path(mpi));
-    if (print) {
+    char *value = preload(mpi, wishes->stats || *wishes->trace);
+    if (wishes->print) {
         puts(value);
         exit(0);
     }
     setenv("LD_PRELOAD", value, 1);
+    if (wishes->stats)
+        setenv("LATERAL_STATS", "1", 1);
+    if (*wishes->trace)
+        setenv("LATERAL_TRACE", wishes->trace, 1);
     execv(path, words);
     fail(errno == ENOENT ? NO_PROGRAM : NOT_RUN, "cannot run %s: %s", path, strerror(errno));
 }
 
+/* Stores the path of the timeline whole, as ranks may run in another folder. */
+static bool take_trace(struct wishes *wishes, const char *path)
+{
+    char here[PATH_MAX] = "";
+    if (!*path || (*path != '/' && !getcwd(here, sizeof here)))
+        return false;
+    return snprintf(wishes->trace, sizeof wishes->trace, "%s%s%s", here, *here ? "/" : "", path) <
+           (int)sizeof wishes->trace;
+}
+
+static bool take_option(struct wishes *wishes, const char *word)
+{
+    if (strcmp(word, "--print") == 0)
+        return wishes->print = true;
+    if (strcmp(word, "--stats") == 0)
+        return wishes->stats = true;
+    if (strncmp(word, "--trace=", 8) == 0)
+        return take_trace(wishes, word + 8);
+    if (strncmp(word, "--timeout=", 10) == 0)
+        return (wishes->seconds = mpi_watch_time(word + 10)) > 0;
+    if (strncmp(word, "--mpi=", 6) != 0 || !layer_is_name(word + 6))
+        return false;
+    wishes->mpi = word + 6;
+    return true;
+}
+
 int main(int argc, char **argv)
 {
-    const char *mpi = 0;
-    bool print = false;
-    double seconds = 0;
+    static struct wishes wishes;
     int at = 1;
     for (; at < argc && argv[at][0] == '-'; at++) {
         if (strcmp(argv[at], "--") == 0) {
@@ -214,20 +267,14 @@ int main(int argc, char **argv)
             return fputs(usage, stdout) < 0;
         if (strcmp(argv[at], "--version") == 0)
             return printf("lateral-mpi " LATERAL_VERSION "\n") < 0;
-        if (strcmp(argv[at], "--print") == 0)
-            print = true;
-        else if (strncmp(argv[at], "--mpi=", 6) == 0 && layer_is_name(argv[at] + 6))
-            mpi = argv[at] + 6;
-        else if (strncmp(argv[at], "--timeout=", 10) == 0 && (seconds = mpi_watch_time(argv[at] + 10)) > 0)
-            continue;
-        else
+        if (!take_option(&wishes, argv[at]))
             fail(WRONG_OPTION, "unknown option %s; see lateral-mpi --help", argv[at]);
     }
     if (at == argc)
         fail(WRONG_OPTION, "which program? See lateral-mpi --help");
-    if (is_launcher(argv[at]) && !print)
-        become_launcher(argv + at, argc - at, mpi, seconds);
-    if (seconds > 0)
+    if (is_launcher(argv[at]) && !wishes.print)
+        become_launcher(argv + at, argc - at, &wishes);
+    if (wishes.seconds > 0)
         fail(WRONG_OPTION, "--timeout goes in front of a launcher: lateral-mpi --timeout=60 mpirun -n 4 ./program");
-    become_program(argv + at, mpi, print);
+    become_program(argv + at, &wishes);
 }

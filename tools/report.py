@@ -149,9 +149,9 @@ def write_move(otf2, writer, window, call, number):
     name, peer, size = call["name"], call["args"]["pe"], call["args"]["bytes"]
     at, end = nanoseconds(call["ts"]), nanoseconds(call["ts"] + call["dur"])
     if "atomic" in name:
-        gets = size if "fetch" in name or "swap" in name else 0
+        gets = size if "fetch" in name.lower() or "swap" in name.lower() else 0
         writer.rma_atomic(at, window, peer, atomic_type(otf2, name), size, gets, number)
-    elif "get" in name or name.endswith("_g"):
+    elif "get" in name.lower() or name.endswith("_g"):
         writer.rma_get(at, window, peer, size, number)
     else:
         writer.rma_put(at, window, peer, size, number)

@@ -39,6 +39,35 @@ def test_table():
         assert cells[(pe + 1) % 4] not in (".", "8 B") and (cells[0] == "8 B" or pe in (0, 3)) and cells.count(".") >= 1, (cells, result)
 
 
+def test_uccs():
+    """The same of a program of uccs.h; calls that fail move nothing, and what the library calls itself does not count."""
+    program = harness.BUILD / "tests" / "test_uccs_counted"
+    assert program.exists(), "tests/uccs is built with these tests"
+    with temporary() as folder:
+        result = run("-n", 4, "--stats", "--trace", f"{folder}/t.json", program)
+        events = json.loads(pathlib.Path(folder, "t.json").read_text(encoding="utf-8"))["traceEvents"]
+    assert result.status == 0 and result.out == "PASS\n" and result.errors[0] == "what 4 PEs did", result
+    rows = [line.split() for line in result.errors[2:6]]
+    for pe, row in enumerate(rows):
+        assert row[:4] == [str(pe), "12", "3.9", "KiB"] and (float(row[5]) > 0.2 or pe == 0), (row, result)
+        moves = [event for event in events if event["ph"] == "X" and event["pid"] == pe and event["cat"] == "move"]
+        assert [event["name"] for event in moves] == ["uccs_put"] * 10 + ["uccs_atomic64", "uccs_get_blocks"], moves
+        assert sum(event["args"]["bytes"] for event in moves) == 4016 and {event["args"]["pe"] for event in moves} == {(pe + 1) % 4}, moves
+    assert re.search(r"^ +[0-9.]+ +4 +PE [1-3]: 0\.[2-9]\d+ s  uccs_barrier  counted\.c:\d+$", result.errors[8], re.M), result
+    assert re.search(r"^ +2 +\. +\. +\. +3\.9 KiB$", result.err, re.M), result
+    assert {event["name"] for event in events if event.get("cat") == "wait"} >= {"uccs_wait", "uccs_flush", "uccs_barrier", "uccs_allgather"}, events
+
+
+def test_uccs_nodes():
+    """Over nodes, where the numbers come to PE 0 as messages; a handler that calls uccs_finalize ends nothing."""
+    if not (harness.BUILD / "lib/liblateral-ucx.so").exists():
+        raise harness.Skip("no transport between nodes is built")
+    result = run("-n", 2, "--stats", harness.BUILD / "tests" / "test_uccs_counted", env={"LATERAL_NODE_SIZE": "1", "UCX_TLS": "tcp,self"})
+    assert result.status == 0 and [line.split()[:4] for line in result.errors[2:4]] == [[str(pe), "12", "3.9", "KiB"] for pe in (0, 1)], result
+    result = run("-n", 2, "--stats", harness.BUILD / "tests" / "test_uccs_am")
+    assert result.status == 0 and result.out == "PASS\n" and result.err.count("what 2 PEs did") == 1, result
+
+
 def test_many():
     """Of more PEs than a matrix is readable for, the pairs that moved most."""
     result = counted(18, "--stats")

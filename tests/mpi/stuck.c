@@ -41,6 +41,17 @@ static void lock(void)
     sleep(60);
 }
 
+/* Rank 2 is on another node, executes puts there by itself, and does not look. */
+static void flush(void)
+{
+    MPI_Win_lock_all(MPI_MODE_NOCHECK, window);
+    if (me == 0) {
+        MPI_Put(&me, 1, MPI_INT, 2, 0, 1, MPI_INT, window);
+        MPI_Win_flush(2, window);
+    }
+    sleep(60);
+}
+
 int main(int argc, char **argv)
 {
     const char *how = argc > 1 ? argv[1] : "";
@@ -53,6 +64,8 @@ int main(int argc, char **argv)
         fence();
     else if (strcmp(how, "start") == 0)
         start();
+    else if (strcmp(how, "flush") == 0)
+        flush();
     else
         lock();
     return 1;

@@ -17,6 +17,7 @@ WANTED = {
     "fence": r"  PE 0,1  MPI_Win_fence \(window \d+; 2 of 3 have come\)" + WAITS + REST.format(2) + "PEs 0,1 wait for PE 2\n",
     "start": r"  PE 0  MPI_Win_start \(window \d+; waits for PE 1\)" + WAITS + r"  PE 1  MPI_Win_wait \(window \d+\)" + WAITS
              + REST.format(2) + "PE 0 waits for PE 1\n",
+    "flush": r"  PE 0 +MPI_Win_flush \(.*waits for PE 2\)" + WAITS + REST.format("1,2") + "PE 0 waits for PE 2\n",
     "lock": r"  PE 0,2  MPI_Win_lock \(a lock of PE 0; waits for PE 1\)" + WAITS + REST.format(1) + "PEs 0,2 wait for PE 1\n",
 }
 
@@ -47,8 +48,10 @@ def main():
                        PRTE_MCA_rmaps_default_mapping_policy=":oversubscribe")
     job = [launcher(name, compiler), "-n", "3", "env", f"LD_PRELOAD={layer}", program]
     watched = [f"{tools}/lateral-mpi", f"--mpi={name}", "--timeout=60", *job]
-    for how in ("start", "lock"):
-        with subprocess.Popen([*job, how], env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
+    far = {"LATERAL_NODE_SIZE": "2", "LATERAL_PROGRESS": "poll", "LATERAL_UCX_TLS": "tcp,self"}
+    has_network = (pathlib.Path(layer).parent / "liblateral-ucx.so").exists()
+    for how in ("start", "lock", "flush") if has_network else ("start", "lock"):
+        with subprocess.Popen([*job, how], env=environment | (far if how == "flush" else {}), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
             try:
                 await_status(f"{tools}/oshrun", process, WANTED[how])
             finally:

@@ -3,9 +3,6 @@
  * looks a straight line. Within one host there is one clock, and nothing to align. */
 #include "stats.h"
 
-#include "shmem/check.h"
-
-#include <pshmem.h>
 #include <stdlib.h>
 
 #define ROUNDS 15
@@ -21,22 +18,21 @@ static int compare(const void *one, const void *other)
     return a < b ? -1 : a > b;
 }
 
-void clocks_look(int which)
+void clocks_look(const struct stats_job *job, int which)
 {
-    int pes = pshmem_n_pes();
     int64_t apart[ROUNDS];
-    uint64_t *all = calloc((size_t)pes, sizeof *all), now = 0;
+    uint64_t *all = calloc((size_t)job->npes, sizeof *all), now = 0;
     if (which == 0)
         looks[0].behind = looks[1].behind = 0;
     looks[which].at = stats_now();
-    if (!all || pshmem_team_n_pes(SHMEM_TEAM_SHARED) == pes) {
+    if (!all || job->one_host) {
         free(all);
         return;
     }
     for (int i = 0; i < ROUNDS; i++) {
-        pshmem_sync_all();
+        job->meet();
         now = stats_now();
-        lat_check_meet(SHMEM_TEAM_WORLD, &now, sizeof now, all);
+        job->share(&now, all);
         apart[i] = (int64_t)(now - all[0]);
     }
     qsort(apart, ROUNDS, sizeof *apart, compare);

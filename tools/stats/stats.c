@@ -1,26 +1,18 @@
 #include "stats.h"
 #include "where.h"
 
-#include <pshmem.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 static struct stats_total total;
 static struct stats_cell *cells; /* one for each PE; null before init */
-static int me, npes, depth;
+static int npes, depth;
 
 static void add(uint64_t *number, uint64_t more)
 {
     __atomic_fetch_add(number, more, __ATOMIC_RELAXED);
-}
-
-int stats_world(shmem_ctx_t ctx, int pe)
-{
-    shmem_team_t team;
-    if (ctx == SHMEM_CTX_DEFAULT)
-        return pe;
-    return pshmem_ctx_get_team(ctx, &team) ? -1 : pshmem_team_translate_pe(team, pe, SHMEM_TEAM_WORLD);
 }
 
 void stats_moved(const char *call, int pe, size_t bytes, uint64_t begin, const void *stored, size_t room)
@@ -65,54 +57,42 @@ void stats_waited(const char *call, const void *from, uint64_t begin, const void
     trace_add(call, begin, end, -1, 0, awaited, 0);
 }
 
-static void begin(void)
+void stats_begin(const struct stats_job *job)
 {
     if (depth++)
         return;
-    me = pshmem_my_pe();
-    npes = pshmem_n_pes();
-    trace_open(me);
+    npes = job->npes;
+    trace_open(job);
     memset(&total, 0, sizeof total);
     total.began = stats_now();
     cells = calloc((size_t)npes, sizeof *cells);
 }
 
-/* Brings everything to PE 0, which prints it. */
-static void end(void)
+bool stats_has_begun(void)
 {
-    size_t stride = sizeof total + (size_t)npes * sizeof *cells;
+    return depth > 0;
+}
+
+bool stats_is_last(void)
+{
+    return depth == 1;
+}
+
+void stats_end(const struct stats_job *job)
+{
+    size_t cells_bytes = (size_t)npes * sizeof *cells, bytes = sizeof total + cells_bytes;
+    if (!depth || --depth)
+        return;
     total.lived = stats_now() - total.began;
-    char *all = pshmem_calloc((size_t)npes, stride);
-    if (all && cells) {
-        pshmem_putmem(all + (size_t)me * stride, &total, sizeof total, 0);
-        pshmem_putmem(all + (size_t)me * stride + sizeof total, cells, stride - sizeof total, 0);
-        pshmem_barrier_all();
-        if (me == 0 && getenv("LATERAL_STATS"))
-            stats_print(all, stride, npes);
-    }
-    pshmem_free(all);
-    trace_write(me, npes);
+    char *mine = calloc(1, bytes);
+    if (!mine || !cells) /* the other PEs wait for this one's part */
+        fprintf(stderr, "lateral: PE %d: no memory for its numbers\n", job->me), abort();
+    memcpy(mine, &total, sizeof total);
+    memcpy(mine + sizeof total, cells, cells_bytes);
+    if (getenv("LATERAL_STATS"))
+        job->gather(mine, bytes, stats_print);
+    free(mine);
+    trace_write(job);
     free(cells);
     cells = NULL;
-}
-
-void(shmem_init)(void)
-{
-    pshmem_init();
-    begin();
-}
-
-int(shmem_init_thread)(int requested, int *provided)
-{
-    int status = pshmem_init_thread(requested, provided);
-    if (status == 0)
-        begin();
-    return status;
-}
-
-void(shmem_finalize)(void)
-{
-    if (depth && --depth == 0)
-        end();
-    pshmem_finalize();
 }

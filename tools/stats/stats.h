@@ -1,5 +1,6 @@
-/* The layer of oshrun --stats and --trace: preloaded, it stands between a program and liblateral, defines shmem_X, counts,
- * and calls pshmem_X. Without it nothing is counted and nothing costs.
+/* The layers of --stats and --trace. Preloaded, they stand between a program and a library, count, and call on: one of oshrun for
+ * OpenSHMEM and uccs.h (shmem.c, uccs.c), and one of lateral-mpi for each MPI (mpi.c). Without them nothing is counted and
+ * nothing costs. This header and the files report.c, trace.c, flows.c and clocks.c serve all.
  *
  * Any thread may call what the wrappers call. Times are nanoseconds of CLOCK_MONOTONIC. */
 #ifndef STATS_H
@@ -7,15 +8,33 @@
 
 #include "now.h"
 
-#include <shmem.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 
+/* How the PEs of the job reach each other. The functions are collective over the job. */
+struct stats_job {
+    int me, npes;
+    bool one_host; /* the PEs have one clock */
+    void (*meet)(void);
+    void (*share)(const uint64_t *mine, uint64_t *all); /* all[PE] becomes the word of that PE */
+    /* Brings `bytes` bytes of each PE to PE 0, which calls `use` with them side by side. */
+    void (*gather)(const void *mine, size_t bytes, void (*use)(const char *all, size_t stride, int pes));
+    /* Returns 1 + the place of an address in memory that all PEs address alike; 0: it lies elsewhere. May be null. */
+    uint64_t (*place)(const void *object);
+};
+
+/* For the functions that start and end a library. Calls are counted: the first begin starts, the last end, which comes before
+ * the library's own, brings all to PE 0, which prints it. */
+void stats_begin(const struct stats_job *job); /* null unless it is the first one */
+void stats_end(const struct stats_job *job);   /* null unless it is the last one */
+bool stats_has_begun(void);
+bool stats_is_last(void); /* the next end is the last one */
+
 /* For the wrappers. `call` is a static text; a pe that the job does not have is left to the library's own error line. */
 void stats_moved(const char *call, int pe, size_t bytes, uint64_t begin, const void *stored, size_t room);
 void stats_waited(const char *call, const void *from, uint64_t begin, const void *awaited);
-int stats_world(shmem_ctx_t ctx, int pe);
 
 #define STATS_PLACES 64
 #define STATS_CALL 40
@@ -43,19 +62,19 @@ struct stats_total {
 void stats_print(const char *all, size_t stride, int pes);
 
 /* The timeline. Does nothing unless LATERAL_TRACE names a file. */
-void trace_open(int me);
+void trace_open(const struct stats_job *job);
 /* A call that moves bytes and stores to `room` bytes of symmetric memory at the PE, or (pe -1) a wait for what is stored at
  * `object`, which may be null. */
 void trace_add(const char *call, uint64_t begin, uint64_t end, int pe, size_t bytes, const void *object, size_t room);
 /* All PEs call this together; each adds its part to the file in turn. */
-void trace_write(int me, int pes);
+void trace_write(const struct stats_job *job);
 
 /* flows.c: writes an arrow for each wait that a store of the file has ended. */
 void flows_write(FILE *file, const char *name);
 
 /* clocks.c: the clocks of hosts. All PEs call clocks_look together, at begin and end; clocks_of_first turns a time of this PE
  * into one of PE 0's clock. */
-void clocks_look(int which);
+void clocks_look(const struct stats_job *job, int which);
 double clocks_of_first(uint64_t time);
 
 #endif

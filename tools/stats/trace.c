@@ -2,11 +2,8 @@
  * each call, a process for each PE, a thread for each of its threads. */
 #include "stats.h"
 
-#include "shmem/check.h"
-
 #include <fcntl.h>
 #include <inttypes.h>
-#include <pshmem.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/syscall.h>
@@ -22,31 +19,20 @@ struct event {
     int32_t pe, thread;
 };
 
-static struct lat_check_map map;
-static struct event *events; /* null: no trace is wanted */
+static uint64_t (*place_of)(const void *object); /* may be null */
+static struct event *events;                     /* null: no trace is wanted */
 static uint64_t used;
 
-void trace_open(int me)
+void trace_open(const struct stats_job *job)
 {
     const char *name = getenv("LATERAL_TRACE");
     if (!name || !*name)
         return;
     events = malloc(EVENTS * sizeof *events);
     if (!events)
-        fprintf(stderr, "lateral: PE %d: no memory for the timeline\n", me);
-    lat_check_map(&map);
-    clocks_look(0);
-}
-
-/* The globals count behind the heap. */
-static uint64_t place_of(const void *object)
-{
-    uintptr_t at = (uintptr_t)object;
-    if (at - map.heap.mine < map.heap.bytes)
-        return at - map.heap.mine + 1;
-    if (at - map.image.mine < map.image.bytes)
-        return at - map.image.mine + map.heap.bytes + 1;
-    return 0;
+        fprintf(stderr, "lateral: PE %d: no memory for the timeline\n", job->me);
+    place_of = job->place;
+    clocks_look(job, 0);
 }
 
 void trace_add(const char *call, uint64_t begin, uint64_t end, int pe, size_t bytes, const void *object, size_t room)
@@ -62,7 +48,7 @@ void trace_add(const char *call, uint64_t begin, uint64_t end, int pe, size_t by
                                         begin,
                                         end,
                                         bytes,
-                                        object ? place_of(object) : 0,
+                                        object && place_of ? place_of(object) : 0,
                                         room < UINT32_MAX ? (uint32_t)room : UINT32_MAX,
                                         pe,
                                         thread};
@@ -105,15 +91,15 @@ static void write_part(const char *name, int me, int pes)
         fprintf(stderr, "lateral: PE %d: the timeline has the first %u of %" PRIu64 " calls\n", me, EVENTS, used);
 }
 
-void trace_write(int me, int pes)
+void trace_write(const struct stats_job *job)
 {
     if (!events)
         return;
-    clocks_look(1);
-    for (int pe = 0; pe < pes; pe++) {
-        if (pe == me)
-            write_part(getenv("LATERAL_TRACE"), me, pes);
-        pshmem_barrier_all();
+    clocks_look(job, 1);
+    for (int pe = 0; pe < job->npes; pe++) {
+        if (pe == job->me)
+            write_part(getenv("LATERAL_TRACE"), pe, job->npes);
+        job->meet();
     }
     free(events);
     events = NULL;

@@ -11,7 +11,7 @@ HEAD = """/* Made by wrappers.py. */
 #define SHMEM_NO_DEPRECATED_WARNINGS
 #include <pshmem.h>
 #include <shmemx.h>
-#include "stats.h"
+#include "of_shmem.h"
 """
 MOVES = ("rma", "amo", "signal", "nbe", "counter")
 WAITS = re.compile(r"^shmemx?_(\w+_)?(wait\w*|barrier\w*|sync\w*|quiet|pe_quiet|set_lock|finalize|broadcast\w*|f?collect\w*|alltoalls?\w*"
@@ -64,7 +64,7 @@ def main():
         if name in OURS or "..." in function["prototype"] or function["family"] == "old" or not name.startswith("shmem"):
             continue
         if function["family"] in MOVES and "pe" in params:
-            pe = "stats_world(ctx, pe)" if function["context"] else "pe"
+            pe = "stats_pe_of(ctx, pe)" if function["context"] else "pe"
             print(wrapper(function, "uint64_t begin = stats_now();",
                           f'stats_moved("{name}", {pe}, {size_of(function, params)}, begin, {stored(function, params)});'))
         elif WAITS.match(name) and not re.search(r"_nbe?$|_nbi$|_test", name):

@@ -115,6 +115,11 @@ int uccs_endpoint_release(uccs_endpoint_t endpoint)
     return found ? UCCS_OK : UCCS_ERR_INVALID;
 }
 
+int uccs_endpoint_world_rank(uccs_endpoint_t endpoint)
+{
+    return endpoint ? endpoint->pe : -1;
+}
+
 /* --- Flush and fence. On the node, operations copy their sources before they return, and are complete when their stores
  * are visible. */
 

@@ -1,0 +1,42 @@
+/* Moves a known number of bytes and waits at known lines, for counted.py. */
+#include <mpi.h>
+#include <unistd.h>
+
+#define PUTS 10
+
+int main(int argc, char **argv)
+{
+    int me, ranks, half, got[2] = {0, 0}, *base;
+    long more = 1, old;
+    MPI_Win all, pairs;
+    MPI_Comm pair;
+    MPI_Request request;
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &me);
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    MPI_Win_allocate(4096, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &base, &all);
+    MPI_Win_lock_all(0, all);
+    for (int i = 0; i < PUTS; i++)
+        MPI_Put(base, 100, MPI_INT, (me + 1) % ranks, 512, 100, MPI_INT, all); /* 400 bytes */
+    MPI_Put(base, 100, MPI_INT, MPI_PROC_NULL, 512, 100, MPI_INT, all);
+    MPI_Fetch_and_op(&more, &old, MPI_LONG, 0, 0, MPI_SUM, all);                 /* 8 bytes */
+    MPI_Rget(got, 2, MPI_INT, (me + 1) % ranks, 512, 2, MPI_INT, all, &request); /* 8 bytes */
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    MPI_Win_flush_all(all);
+    MPI_Win_unlock_all(all);
+    MPI_Comm_split(MPI_COMM_WORLD, me % 2, me, &pair); /* rank 1 of a half is 2 or 3 */
+    MPI_Comm_rank(pair, &half);
+    MPI_Win_create(got, sizeof got, 1, MPI_INFO_NULL, pair, &pairs);
+    MPI_Win_fence(0, pairs);
+    if (half == 0)
+        MPI_Put(base, 8, MPI_CHAR, 1, 0, 8, MPI_CHAR, pairs); /* 8 bytes */
+    MPI_Win_fence(0, pairs);
+    if (me == 0)
+        usleep(300000);
+    MPI_Win_fence(0, all); /* all but rank 0 wait here */
+    MPI_Win_free(&pairs);
+    MPI_Win_free(&all);
+    MPI_Comm_free(&pair);
+    MPI_Finalize();
+    return 0;
+}

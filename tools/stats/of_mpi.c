@@ -1,0 +1,214 @@
+/* MPI's part: start and end, the ranks behind windows, and the way to the other processes. MPI_X and PMPI_X are one function, as
+ * MPI's Fortran calls the latter. */
+#include "of_mpi.h"
+
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdlib.h>
+
+static _Thread_local bool inside;
+
+void *stats_next(const char *name)
+{
+    void *found = dlsym(RTLD_NEXT, name);
+    if (!found) {
+        fprintf(stderr, "lateral-mpi: --stats: there is no %s behind this library\n", name);
+        abort();
+    }
+    return found;
+}
+
+bool stats_enter(void)
+{
+    bool outermost = !inside;
+    inside = true;
+    return outermost;
+}
+
+void stats_leave(void)
+{
+    inside = false;
+}
+
+size_t stats_bytes(MPI_Count count, MPI_Datatype type)
+{
+    int size = 0;
+    return PMPI_Type_size(type, &size) == MPI_SUCCESS && size > 0 ? (size_t)count * (size_t)size : 0;
+}
+
+/* ---- ranks of windows ---- */
+
+struct window {
+    MPI_Win win;
+    struct window *next;
+    int ranks, world[]; /* the rank in the world of each rank */
+};
+
+static struct window *windows; /* under the lock */
+static pthread_rwlock_t lock = PTHREAD_RWLOCK_INITIALIZER;
+
+static struct window *make_window(MPI_Win win)
+{
+    MPI_Group group, world;
+    struct window *made = NULL;
+    int ranks;
+    if (PMPI_Win_get_group(win, &group) != MPI_SUCCESS)
+        return NULL;
+    PMPI_Group_size(group, &ranks);
+    PMPI_Comm_group(MPI_COMM_WORLD, &world);
+    int *numbers = malloc((size_t)ranks * sizeof *numbers);
+    made = malloc(sizeof *made + (size_t)ranks * sizeof *made->world);
+    if (made && numbers) {
+        for (int i = 0; i < ranks; i++)
+            numbers[i] = i;
+        made->win = win;
+        made->ranks = ranks;
+        PMPI_Group_translate_ranks(group, ranks, numbers, world, made->world);
+    } else {
+        free(made);
+        made = NULL;
+    }
+    free(numbers);
+    PMPI_Group_free(&group);
+    PMPI_Group_free(&world);
+    return made;
+}
+
+static struct window *find_window(MPI_Win win)
+{
+    pthread_rwlock_rdlock(&lock);
+    struct window *found = windows;
+    while (found && found->win != win)
+        found = found->next;
+    pthread_rwlock_unlock(&lock);
+    return found;
+}
+
+int stats_pe_of(MPI_Win win, int rank)
+{
+    struct window *window = find_window(win);
+    if (!window && (window = make_window(win))) { /* of threads that come here together, each adds one */
+        pthread_rwlock_wrlock(&lock);
+        window->next = windows;
+        windows = window;
+        pthread_rwlock_unlock(&lock);
+    }
+    return window && rank >= 0 && rank < window->ranks ? window->world[rank] : -1;
+}
+
+static void forget_window(MPI_Win win)
+{
+    pthread_rwlock_wrlock(&lock);
+    for (struct window **at = &windows; *at;) {
+        struct window *gone = *at;
+        if (gone->win == win) {
+            *at = gone->next;
+            free(gone);
+        } else {
+            at = &gone->next;
+        }
+    }
+    pthread_rwlock_unlock(&lock);
+}
+
+int MPI_Win_free(MPI_Win *win)
+{
+    int (*next)(MPI_Win *) = (int (*)(MPI_Win *))stats_next("PMPI_Win_free");
+    bool counts = stats_enter();
+    uint64_t begin = stats_now();
+    if (win)
+        forget_window(*win);
+    int result = next(win);
+    if (counts) {
+        stats_waited("MPI_Win_free", __builtin_return_address(0), begin, NULL);
+        stats_leave();
+    }
+    return result;
+}
+extern __typeof__(MPI_Win_free) PMPI_Win_free __attribute__((alias("MPI_Win_free")));
+
+/* ---- the job ---- */
+
+static void meet(void)
+{
+    PMPI_Barrier(MPI_COMM_WORLD);
+}
+
+static void share(const uint64_t *mine, uint64_t *all)
+{
+    PMPI_Allgather(mine, 1, MPI_UINT64_T, all, 1, MPI_UINT64_T, MPI_COMM_WORLD);
+}
+
+static void gather(const void *mine, size_t bytes, void (*use)(const char *all, size_t stride, int pes))
+{
+    int me, ranks;
+    MPI_Datatype part;
+    PMPI_Comm_rank(MPI_COMM_WORLD, &me);
+    PMPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    char *all = me == 0 ? malloc((size_t)ranks * bytes) : NULL;
+    if (me == 0 && !all) /* the others wait */
+        fprintf(stderr, "lateral-mpi: no memory for the numbers of all ranks\n"), PMPI_Abort(MPI_COMM_WORLD, 1);
+    PMPI_Type_contiguous((int)bytes, MPI_BYTE, &part); /* a PE's numbers are far below 2 GiB */
+    PMPI_Type_commit(&part);
+    PMPI_Gather(mine, 1, part, all, 1, part, 0, MPI_COMM_WORLD);
+    PMPI_Type_free(&part);
+    if (all)
+        use(all, bytes, ranks);
+    free(all);
+}
+
+static const struct stats_job *job(void)
+{
+    static struct stats_job of_mpi = {.meet = meet, .share = share, .gather = gather};
+    MPI_Comm near;
+    int here;
+    PMPI_Comm_rank(MPI_COMM_WORLD, &of_mpi.me);
+    PMPI_Comm_size(MPI_COMM_WORLD, &of_mpi.npes);
+    PMPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &near);
+    PMPI_Comm_size(near, &here);
+    PMPI_Comm_free(&near);
+    of_mpi.one_host = here == of_mpi.npes;
+    return &of_mpi;
+}
+
+/* Only the outermost call starts: MPI_Init may be MPI_Init_thread inside. */
+static void begin(bool outermost, int status)
+{
+    if (outermost && status == MPI_SUCCESS && !stats_has_begun())
+        stats_begin(job());
+    if (outermost)
+        stats_leave();
+}
+
+int MPI_Init(int *argc, char ***argv)
+{
+    int (*next)(int *, char ***) = (int (*)(int *, char ***))stats_next("PMPI_Init");
+    bool outermost = stats_enter();
+    int status = next(argc, argv);
+    begin(outermost, status);
+    return status;
+}
+extern __typeof__(MPI_Init) PMPI_Init __attribute__((alias("MPI_Init")));
+
+int MPI_Init_thread(int *argc, char ***argv, int required, int *provided)
+{
+    int (*next)(int *, char ***, int, int *) = (int (*)(int *, char ***, int, int *))stats_next("PMPI_Init_thread");
+    bool outermost = stats_enter();
+    int status = next(argc, argv, required, provided);
+    begin(outermost, status);
+    return status;
+}
+extern __typeof__(MPI_Init_thread) PMPI_Init_thread __attribute__((alias("MPI_Init_thread")));
+
+int MPI_Finalize(void)
+{
+    int (*next)(void) = (int (*)(void))stats_next("PMPI_Finalize");
+    bool outermost = stats_enter();
+    if (outermost && stats_is_last())
+        stats_end(job());
+    int status = next();
+    if (outermost)
+        stats_leave();
+    return status;
+}
+extern __typeof__(MPI_Finalize) PMPI_Finalize __attribute__((alias("MPI_Finalize")));
