@@ -285,7 +285,8 @@ def check_requests(c):
 def check_together(c):
     """All members of a team make the same call."""
     f, row = c.f, c.f.row
-    if not (row.family in ("coll", "reduce") or row.name in TOGETHER) or row.name.endswith("_nbe"):
+    split = row.family == "nbe" and (f.has("team") or row.name == "barrier_all_nbe")
+    if not (row.family in ("coll", "reduce") or row.name in TOGETHER or split) or row.name.endswith("_nbe") and not split:
         return
     kind = f":{f.type.distinct}" if f.type else f":{f.bytes}" if f.bytes else ""
     alike = [p for _, p in f.params if p in ALIKE and not (p == "nelems" and row.name.startswith("collect"))]
@@ -301,7 +302,7 @@ def check_together(c):
     team = next((p for _, p in f.params if p in ("team", "parent_team")), "SHMEM_TEAM_WORLD")
     when = "check_last()" if row.name == "finalize" else UNLESS_NOTHING.get(row.name)
     condition = f"if ({when})\n        " if when else ""
-    c.lines.append(f'{condition}check_step(call, {key}, {team}, {FROM}, "{text}"{tail});')
+    c.lines.append(f'{condition}check_{"begun_" if split else ""}step(call, {key}, {team}, {FROM}, "{text}"{tail});')
 
 
 def check_states(c):

@@ -77,6 +77,9 @@ void check_least(const char *call, const char *argument, long value);
  * the return address of the call. One PE prints what differs. */
 void check_step(const char *call, const char *key, shmem_team_t team, const void *from, const char *format, ...)
     __attribute__((format(printf, 5, 6)));
+/* begun.c: the same of a split-phase collective; the next such call of the team compares it. */
+void check_begun_step(const char *call, const char *key, shmem_team_t team, const void *from, const char *format, ...)
+    __attribute__((format(printf, 5, 6)));
 void check_step_set(const char *call, const char *key, int start, int logstride, int size, long *psync,
                     const void *from, const char *format, ...) __attribute__((format(printf, 8, 9)));
 

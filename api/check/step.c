@@ -2,22 +2,15 @@
  * about to do; so it works over nodes, and costs about one more collective.
  *
  * Every member sees the difference. The first one prints it and ends the job; the others wait for that. */
-#include "rules.h"
+#include "step.h"
 #include "where.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #define SECONDS_FOR_THE_FIRST 5
-
-struct step {
-    uint64_t place;
-    char key[112]; /* equal for calls that may meet: operation, type, arguments that must be the same */
-    char text[112];
-};
 
 /* A line of the report that grows. */
 struct line {
@@ -61,7 +54,8 @@ static void add_alike(struct line *line, const struct step *steps, int first, in
     line_add(line, " %s%s", steps[first].text, where);
 }
 
-static _Noreturn void step_report(const char *call, const struct step *steps, int size, const int *pes)
+static _Noreturn void step_report(const char *call, const char *what, const struct step *steps, int size,
+                                  const int *pes)
 {
     struct line line = {.used = 0};
     if (pes[0] != pshmem_my_pe())
@@ -73,27 +67,48 @@ static _Noreturn void step_report(const char *call, const struct step *steps, in
         if (earlier == i)
             add_alike(&line, steps, i, size, pes);
     }
-    lat_check_fail(call, "the PEs differ", "%s", line.text);
+    lat_check_fail(call, what, "%s", line.text);
 }
 
-static void step_compare(const char *call, const struct step *steps, int size, const int *pes)
+static void step_compare(const char *call, const char *what, const struct step *steps, int size, const int *pes)
 {
     for (int i = 1; i < size; i++)
         if (!step_same(&steps[0], &steps[i]))
-            step_report(call, steps, size, pes);
+            step_report(call, what, steps, size, pes);
 }
 
-static void step_fill(struct step *step, const char *call, const char *key, uint64_t place, const char *format,
-                      va_list arguments)
+/* Compares the split-phase collectives that the members have begun before this step. All members see the same sums, so they
+ * exchange the same number of times. */
+static void begun_compare(const char *call, shmem_team_t team, struct step *steps, int size, const int *pes)
+{
+    uint64_t most = steps[0].begun;
+    bool same = true;
+    struct step mine;
+    for (int i = 1; i < size; i++) {
+        same &= steps[i].begun == steps[0].begun && steps[i].hash == steps[0].hash;
+        most = steps[i].begun > most ? steps[i].begun : most;
+    }
+    for (uint64_t number = 0; !same && number < most && number < BEGUN_KEPT; number++) {
+        begun_get(team, number, &mine);
+        lat_check_meet(team, &mine, sizeof mine, steps);
+        step_compare(call, "the PEs differ in a split-phase collective before", steps, size, pes);
+    }
+    if (!same)
+        lat_check_fail(call, "the PEs differ in split-phase collectives before", "behind the first %d", BEGUN_KEPT);
+    begun_forget(team);
+}
+
+void step_fill(struct step *step, const char *call, const char *key, const void *from, const char *format,
+               va_list arguments)
 {
     char values[72];
     vsnprintf(values, sizeof values, format, arguments);
-    *step = (struct step){.place = place};
+    *step = (struct step){.place = where_of(from)};
     snprintf(step->key, sizeof step->key, "%s(%s)", key, values);
     snprintf(step->text, sizeof step->text, "%s(%s)", call, values);
 }
 
-static void *step_room(int size, size_t bytes)
+void *step_room(int size, size_t bytes)
 {
     void *room = calloc((size_t)size, bytes);
     if (!room)
@@ -109,14 +124,16 @@ void check_step(const char *call, const char *key, shmem_team_t team, const void
     if (size < 2)
         return;
     va_start(arguments, format);
-    step_fill(&mine, call, key, where_of(from), format, arguments);
+    step_fill(&mine, call, key, from, format, arguments);
     va_end(arguments);
+    begun_sum(team, &mine.begun, &mine.hash);
     struct step *all = step_room(size, sizeof *all);
     int *pes = step_room(size, sizeof *pes);
     lat_check_meet(team, &mine, sizeof mine, all);
     for (int i = 0; i < size; i++)
         pes[i] = pshmem_team_translate_pe(team, i, SHMEM_TEAM_WORLD);
-    step_compare(call, all, size, pes);
+    step_compare(call, "the PEs differ", all, size, pes);
+    begun_compare(call, team, all, size, pes);
     free(all);
     free(pes);
 }
@@ -129,14 +146,14 @@ void check_step_set(const char *call, const char *key, int start, int logstride,
     if (size < 2)
         return;
     va_start(arguments, format);
-    step_fill(&mine, call, key, where_of(from), format, arguments);
+    step_fill(&mine, call, key, from, format, arguments);
     va_end(arguments);
     struct step *all = step_room(size, sizeof *all);
     int *pes = step_room(size, sizeof *pes);
     for (int i = 0; i < size; i++)
         pes[i] = start + (i << logstride);
     if (lat_check_meet_set(call, start, logstride, size, psync, &mine, sizeof mine, all))
-        step_compare(call, all, size, pes);
+        step_compare(call, "the PEs differ", all, size, pes);
     free(all);
     free(pes);
 }

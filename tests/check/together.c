@@ -62,6 +62,56 @@ static void job_malloc_order(void)
     else
         shmem_free(source);
 }
+/* Split-phase collectives are compared at the next call of all. */
+static void job_split(void)
+{
+    shmemx_request_t one = SHMEMX_REQUEST_NULL;
+    shmemx_int_broadcast_nbe(SHMEM_TEAM_WORLD, dest, source, 4, 0, &one);
+    shmemx_int_broadcast_nbe(SHMEM_TEAM_WORLD, dest + 8, source, 4, me, &one);
+    shmem_barrier_all();
+}
+static void job_split_order(void)
+{
+    shmemx_request_t one = SHMEMX_REQUEST_NULL;
+    for (int i = 0; i < 2; i++)
+        if (i == me)
+            shmemx_int_fcollect_nbe(SHMEM_TEAM_WORLD, dest, source, 4, &one);
+        else
+            shmemx_int_alltoall_nbe(SHMEM_TEAM_WORLD, dest + 8, source, 4, &one);
+    shmem_sync_all();
+}
+static void job_split_fewer(void)
+{
+    shmemx_request_t one = SHMEMX_REQUEST_NULL;
+    shmem_team_t team;
+    shmem_team_split_strided(SHMEM_TEAM_WORLD, 0, 1, 2, NULL, 0, &team);
+    if (me == 1)
+        shmemx_team_sync_nbe(team, &one);
+    shmem_barrier_all(); /* of another team */
+    shmem_team_destroy(team);
+}
+static void job_split_many(void)
+{
+    shmemx_request_t one = SHMEMX_REQUEST_NULL;
+    for (int i = 0; i < 100; i++)
+        shmemx_int_sum_reduce_nbe(SHMEM_TEAM_WORLD, dest, source, (size_t)(i == 99 ? 1 + me : 1), &one);
+    shmem_barrier_all();
+}
+static void job_split_fine(void) /* no mistake: PE 1 begins when PE 0 has told it to, and others begin meanwhile */
+{
+    shmemx_request_t one = SHMEMX_REQUEST_NULL, other = SHMEMX_REQUEST_NULL;
+    for (int i = 0; i < 2; i++) {
+        if (me == 1)
+            shmem_signal_wait_until(signal_word, SHMEM_CMP_EQ, 1 + (uint64_t)i);
+        shmemx_barrier_all_nbe(&one);
+        shmemx_int_max_reduce_nbe(SHMEM_TEAM_WORLD, dest, source, 2, &other);
+        if (me == 0)
+            shmem_put_signal(signal_word, signal_word, 0, signal_word, 1, SHMEM_SIGNAL_ADD, 1);
+        shmemx_request_wait(&one);
+        shmemx_request_wait(&other);
+        shmem_sync_all();
+    }
+}
 static void job_collect(void) /* no mistake: a collect takes what each PE has; equal types have several names */
 {
     shmem_int_collect(SHMEM_TEAM_WORLD, dest, source, (size_t)(1 + me));
@@ -218,6 +268,16 @@ const struct mistake mistakes_together[] = {
     {"job_finalize", job_finalize, "shmem_.*: the PEs differ: PE 0 shmem_finalize.*; PE 1 shmem_barrier_all"},
     {"job_malloc", job_malloc, "shmem_malloc: the PEs differ: PE 0 .*size 100.*; PE 1 .*size 101"},
     {"job_malloc_order", job_malloc_order, "shmem_free: the PEs differ: PE 0 .*block 1.*; PE 1 .*block 2"},
+    {"job_split", job_split,
+     "shmem_barrier_all: the PEs differ in a split-phase collective before: PE 0 shmemx_int_broadcast_nbe\\(nelems 4, PE_root 0\\) "
+     "at together\\.c:\\d+; PE 1 .*PE_root 1"},
+    {"job_split_order", job_split_order,
+     "shmem_sync_all: the PEs differ in .*: PE 0 shmemx_int_fcollect_nbe.*; PE 1 shmemx_int_alltoall_nbe"},
+    {"job_split_fewer", job_split_fewer,
+     "shmem_team_destroy: the PEs differ in .*: PE 0 no further one; PE 1 shmemx_team_sync_nbe"},
+    {"job_split_many", job_split_many,
+     "shmem_barrier_all: the PEs differ in split-phase collectives before: behind the first 64"},
+    {"job_split_fine", job_split_fine, ""},
     {"job_collect", job_collect, ""},
     {"zone_behind", zone_behind,
      "shmem_barrier_all: heap block overrun: 2 bytes at offset 102 of the block of 100 bytes at 0x[0-9a-f]+, from shmem_malloc at "
