@@ -4,6 +4,7 @@ environment variables from src/base/env.def.
 
     pages.py --out DIR --version V    write DIR/man1, man3, man7; names that share a page become aliases of it, by a line ".so"
     pages.py --out DIR --typed        as symbolic links, and all typed names too, such as shmem_int_put: they take no room
+    pages.py --out DIR --typed=files  the typed names by a line ".so", too: for archives without symbolic links
     pages.py --list                   the files that --out writes, aliases left out
     pages.py --examples DIR           write the whole programs of all documents, and what they print: DIR/PAGE-K.c, DIR/PAGE-K.out
     pages.py --missing                functions that no page has in its synopsis; exit status 1 when there are any
@@ -206,13 +207,13 @@ def write(out, version, typed):
     for page in made:
         wanted[f"man{page.section}/{page.name}.{page.section}"] = page.troff(version)
     for page in made:
-        for name in page.also:
+        for name in page.also + (page.typed if typed == "files" else []):
             wanted.setdefault(f"man{page.section}/{name}.{page.section}", f".so man{page.section}/{page.name}.{page.section}\n")
     for name, text in wanted.items():
         path = pathlib.Path(out, name)
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")
-    if typed:
+    if typed == "links":
         link_aliases(pathlib.Path(out), made)
 
 
@@ -250,7 +251,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--out")
     parser.add_argument("--version", default="0.0.0")
-    parser.add_argument("--typed", action="store_true")
+    parser.add_argument("--typed", nargs="?", const="links", choices=("links", "files"))
     parser.add_argument("--examples")
     parser.add_argument("--list", action="store_true")
     parser.add_argument("--missing", action="store_true")

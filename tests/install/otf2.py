@@ -68,8 +68,9 @@ def main():
         elif kind == "Leave":
             assert inside.pop((pe, thread))[1] <= time
     assert not inside
-    barriers = [row[3] for row in rows if row[2] == "Leave" and row[4] == "shmem_barrier_all"]
-    assert len(barriers) == PES and max(barriers) - min(barriers) < 200000000, "one clock, in nanoseconds"
+    enter, leave = ([row[3] for row in rows if row[2] == kind and row[4] == "shmem_barrier_all"] for kind in ("Enter", "Leave"))
+    assert len(leave) == PES and max(enter) <= min(leave), "one clock: nobody leaves a barrier before all have entered it"
+    assert max(leave) - min(enter) >= 300000000 * 0.9, "in nanoseconds: PE 0 comes 0.3 s late"
     print(f"{len(rows)} events of {len(calls)} calls were read back")
 
 

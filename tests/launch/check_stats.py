@@ -98,8 +98,8 @@ def test_trace():
     for pe, arrow in arrows.items():
         stores = [e for e in calls if e["pid"] == arrow["pid"] and e["ts"] == arrow["ts"]]
         assert [e["name"] for e in stores] == ["shmem_putmem_signal"] and stores[0]["args"]["pe"] == pe, stores
-    ends = [e["ts"] + e["dur"] for e in calls if e["name"] == "shmem_barrier_all"]
-    assert max(ends) - min(ends) < 200000, "the PEs leave the barrier together: one clock"
+    barriers = [e for e in calls if e["name"] == "shmem_barrier_all"]
+    assert max(e["ts"] for e in barriers) <= min(e["ts"] + e["dur"] for e in barriers), "nobody leaves before all have come: one clock"
 
 
 def test_clocks():
@@ -115,8 +115,10 @@ def test_clocks():
                      env={"LATERAL_NODE_SIZE": "1", "UCX_TLS": "tcp,self"})
         assert result.status == 0, result
         events = json.loads(pathlib.Path(folder, "t.json").read_text(encoding="utf-8"))["traceEvents"]
-    ends = [e["ts"] + e["dur"] for e in events if e["name"] == "shmem_barrier_all"]
-    assert len(ends) == 2 and abs(ends[0] - ends[1]) < 500000, "the PEs leave the barrier together"
+    barriers = [e for e in events if e["name"] == "shmem_barrier_all"]
+    error = 100000          # microseconds, of clocks that are 10,000 s apart
+    assert len(barriers) == 2 and max(e["ts"] for e in barriers) <= min(e["ts"] + e["dur"] for e in barriers) + error, \
+        f"nobody leaves before all have come: {barriers}"
 
 
 def in_browser(page):
