@@ -159,7 +159,7 @@ char **environment_make(const struct app *app, uint32_t pes, const struct layer 
     size_t count = 0;
     while (environ[count])
         count++;
-    char **list = say_if_null(calloc(count + app->nexports + 8, sizeof *list)), number[32];
+    char **list = say_if_null(calloc(count + app->nexports + 9, sizeof *list)), number[32];
     size_t used = OF_A_PE;
     for (size_t i = 0; i < OF_A_PE; i++)
         list[i] = say_if_null(calloc(1, JOB_BYTES));
@@ -171,6 +171,9 @@ char **environment_make(const struct app *app, uint32_t pes, const struct layer 
     put(list, number);
     for (size_t x = 0; x < app->nexports; x++)
         put_export(list, app->exports[x]);
+    /* UCX would take crashes over, print a stack for each PE, and hide from the guard what has happened. */
+    if (!*entry_of(list, "UCX_HANDLE_ERRORS="))
+        put(list, "UCX_HANDLE_ERRORS=none");
     if (layer->library)
         put_layer(list, layer);
     return list;

@@ -40,6 +40,17 @@ def test_store():
           rf"die +death_where\.c:{line_of('    store_nowhere();')}", rf"main +death_where\.c:{line_of('die(argv[1]);')}")
 
 
+def test_nodes():
+    """The same of PEs on pretended nodes, and nothing of UCX, unless the user asks for it."""
+    if not (harness.BUILD / "lib/liblateral-ucx.so").exists():
+        raise harness.Skip("no transport between nodes is built")
+    far = {"LATERAL_NODE_SIZE": "1", "UCX_TLS": "tcp,self"}
+    result = crash("store", env=far)
+    assert result.status and re.search(r"^  PE (1|2|1,2) died of signal 11 \(.*\): nothing is mapped at address 0x0$", result.err, re.M), result
+    assert "backtrace" not in result.err and re.search(r"^    store_nowhere +death_where\.c:\d+$", result.err, re.M), result
+    assert "backtrace" in crash("store", env=far | {"UCX_HANDLE_ERRORS": "bt"}).err
+
+
 def test_kinds():
     """Other faults and abort: what it was, and where."""
     check("readonly", signal.SIGSEGV, "no right to this access at (address 0x[0-9a-f]+|several addresses)", r"\S+ +death_where\.c:\d+")
