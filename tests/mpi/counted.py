@@ -65,7 +65,7 @@ def main():
         check_trace(pathlib.Path(folder, "t.json"))
     # The MPI's own windows are counted, too, and without the option nothing is said.
     for options, words in ((["--stats"], [f"what {RANKS} PEs did"]), ([], [])):
-        done = subprocess.run([f"{tools}/lateral-mpi", f"--mpi={name}", *options, launcher(name, compiler), "-n", str(RANKS), program],
+        done = subprocess.run([f"{tools}/lateral-mpi", f"--mpi={name}", *options, launcher(name, compiler), "-n", str(RANKS), program, "plain"],
                               env=environment | {"LATERAL_MPI": "0"}, capture_output=True, text=True, check=False, timeout=50)
         assert done.returncode == 0 and re.findall("what . PEs did", done.stderr) == words, done
     for option in ("--trace=", "--state"):
