@@ -43,10 +43,9 @@ static lat_hot void lat_put_ct(const char *call, struct shmem_ctx_impl *ctx, shm
         lat_put_ct_far(call, ctx, ct, dest, source, nelems * size, pe, true, 0);
         return;
     }
-    atomic_expect_write(to);
     struct uccs_counter_line *line = uccs_counter_line_at(lat_ct_of(ct), pe);
     if (lat_likely(line != 0)) {
-        atomic_expect_write(line); /* as in lat_put_before */
+        lat_expect_writes(to, line);
         lat_move(to, source, nelems, size);
         atomic_fetch_add_release(&line->count, 1); /* acquire: readers at the target */
     } else {

@@ -13,7 +13,7 @@
 #include <stdbool.h>
 
 /* Loads the variable and extends its sign, so that one comparison serves all widths. */
-static inline uint64_t lat_load(enum kind kind, const void *at)
+static lat_hot uint64_t lat_load(enum kind kind, const void *at)
 {
     switch (kind) {
     case KIND_I16: return (uint64_t)(int64_t)atomic_load_acquire((const int16_t *)at);
@@ -24,13 +24,13 @@ static inline uint64_t lat_load(enum kind kind, const void *at)
     }
 }
 
-static inline bool lat_is_signed(enum kind kind)
+static lat_hot bool lat_is_signed(enum kind kind)
 {
     return kind == KIND_I16 || kind == KIND_I32 || kind == KIND_I64;
 }
 
 /* Adding half the range to signed values makes their order the unsigned one. */
-static inline bool lat_compare(enum kind kind, int cmp, uint64_t a, uint64_t b)
+static lat_hot bool lat_compare(enum kind kind, int cmp, uint64_t a, uint64_t b)
 {
     uint64_t bias = lat_is_signed(kind) ? UINT64_C(1) << 63 : 0;
     switch (cmp) {
@@ -57,7 +57,7 @@ static inline const char *lat_compare_text(int cmp)
     }
 }
 
-static inline int lat_test(const char *call, enum kind kind, const void *ivar, int cmp, uint64_t value)
+static lat_hot int lat_test(const char *call, enum kind kind, const void *ivar, int cmp, uint64_t value)
 {
     lat_require(call);
     if (lat_compare(kind, cmp, lat_load(kind, ivar), value))
@@ -66,7 +66,7 @@ static inline int lat_test(const char *call, enum kind kind, const void *ivar, i
     return 0;
 }
 
-static inline void lat_wait_until(const char *call, enum kind kind, const void *ivar, int cmp, uint64_t value)
+static lat_hot void lat_wait_until(const char *call, enum kind kind, const void *ivar, int cmp, uint64_t value)
 {
     lat_require(call);
     if (lat_compare(kind, cmp, lat_load(kind, ivar), value))

@@ -42,6 +42,15 @@ static lat_hot void lat_put(const char *call, struct shmem_ctx_impl *ctx, void *
         lat_move(to, source, nelems, size);
 }
 
+/* Asks for the lines of two stores that are about to come, where that pays. */
+static lat_hot void lat_expect_writes(const void *first, const void *second)
+{
+    if (uccs_core.stingy) {
+        atomic_expect_write(first);
+        atomic_expect_write(second);
+    }
+}
+
 /* A put to a PE of this node, behind which the caller writes the word at `next` there. It asks for the first line of the
  * data and for the word's line at the same time. Otherwise an addition would wait until the data has left the processor,
  * and only then fetch its own line. */
@@ -53,8 +62,7 @@ static lat_hot void lat_put_before(const char *call, struct shmem_ctx_impl *ctx,
         lat_put_far(call, ctx, dest, source, nelems * size, pe);
         return;
     }
-    atomic_expect_write(to);
-    atomic_expect_write(next);
+    lat_expect_writes(to, next);
     lat_move(to, source, nelems, size);
 }
 

@@ -10,6 +10,7 @@
 #define YIELDS_BEFORE_SLEEP 500 /* some milliseconds on a crowded node */
 #define SLEEP_NANOSECONDS 50000
 #define YIELDS_A_STAY 8              /* after so many yields a waiter looks at the clock */
+#define QUICK_LOOKS 16               /* before the first linger */
 #define LOOKS_A_STOP 16              /* atomic_linger lasts as long as this many looks */
 #define LINGERING (5 * LOOKS_A_STOP) /* a short answer to what was just sent comes before this many looks, if at once */
 
@@ -280,13 +281,21 @@ void uccs_yield_slow(struct uccs_wait *wait)
     nanosleep(&time, 0);
 }
 
+void uccs_wait_open(void)
+{
+#if defined(__x86_64__)
+    uccs_core.stingy = __builtin_cpu_is("intel") != 0;
+#endif
+    uccs_core.quick_looks = uccs_core.stingy ? QUICK_LOOKS : UINT32_MAX;
+}
+
 /* Handles the first look, and all that come after the quick ones. */
 static void spin_slowly(struct uccs_wait *wait)
 {
     if (wait->looks == 0) {
         atomic_settle();
         wait->looks = 1;
-    } else if (wait->looks < LINGERING) {
+    } else if (uccs_core.stingy && wait->looks < LINGERING) {
         atomic_linger();
         wait->looks += LOOKS_A_STOP;
     } else {
