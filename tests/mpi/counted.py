@@ -11,18 +11,11 @@ import subprocess
 import sys
 import tempfile
 
+import run
+
 RANKS = 4
 PUTS = 10
 EACH = PUTS + 2                         # and a fetch, and a get; ranks 0 and 1 put once more, in windows of two
-
-
-def launcher(name, compiler):
-    folder = pathlib.Path(compiler).parent
-    found = [folder / word for word in (f"mpirun.{name}", "mpirun") if (folder / word).exists()]
-    if not found:
-        print(f"skipped: no mpirun beside {compiler}")
-        sys.exit(77)
-    return str(found[0])
 
 
 def check_table(lines):
@@ -57,7 +50,7 @@ def main():
                        PRTE_ALLOW_RUN_AS_ROOT_CONFIRM="1", OMPI_MCA_rmaps_base_oversubscribe="1",
                        PRTE_MCA_rmaps_default_mapping_policy=":oversubscribe")
     with tempfile.TemporaryDirectory() as folder:
-        done = subprocess.run([f"{tools}/lateral-mpi", f"--mpi={name}", "--stats", "--trace=t.json", launcher(name, compiler), "-n", str(RANKS),
+        done = subprocess.run([f"{tools}/lateral-mpi", f"--mpi={name}", "--stats", "--trace=t.json", run.launcher(name, compiler), "-n", str(RANKS),
                                program], cwd=folder, env=environment, capture_output=True, text=True, check=False, timeout=50)
         assert done.returncode == 0, done
         print(done.stderr)
@@ -65,7 +58,7 @@ def main():
         check_trace(pathlib.Path(folder, "t.json"))
     # The MPI's own windows are counted, too, and without the option nothing is said.
     for options, words in ((["--stats"], [f"what {RANKS} PEs did"]), ([], [])):
-        done = subprocess.run([f"{tools}/lateral-mpi", f"--mpi={name}", *options, launcher(name, compiler), "-n", str(RANKS), program, "plain"],
+        done = subprocess.run([f"{tools}/lateral-mpi", f"--mpi={name}", *options, run.launcher(name, compiler), "-n", str(RANKS), program, "plain"],
                               env=environment | {"LATERAL_MPI": "0"}, capture_output=True, text=True, check=False, timeout=50)
         assert done.returncode == 0 and re.findall("what . PEs did", done.stderr) == words, done
     for option in ("--trace=", "--state"):

@@ -63,4 +63,5 @@ def main():
     assert bare or "windows of this job are Lateral's" in err, "the layer did not take over"
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -11,6 +11,8 @@ import subprocess
 import sys
 import time
 
+import run
+
 WAITS = r" +[0-9.]+ s +stuck\.c:\d+\n"
 REST = r"  PE {}  +is in no wait that lasts +.*\n"
 WANTED = {
@@ -20,15 +22,6 @@ WANTED = {
     "flush": r"  PE 0 +MPI_Win_flush \(.*waits for PE 2\)" + WAITS + REST.format("1,2") + "PE 0 waits for PE 2\n",
     "lock": r"  PE 0,2  MPI_Win_lock \(a lock of PE 0; waits for PE 1\)" + WAITS + REST.format(1) + "PEs 0,2 wait for PE 1\n",
 }
-
-
-def launcher(name, compiler):
-    folder = pathlib.Path(compiler).parent
-    found = [folder / word for word in (f"mpirun.{name}", "mpirun") if (folder / word).exists()]
-    if not found:
-        print(f"skipped: no mpirun beside {compiler}")
-        sys.exit(77)
-    return str(found[0])
 
 
 def await_status(oshrun, process, wanted):
@@ -46,7 +39,7 @@ def main():
     environment = dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1", PRTE_ALLOW_RUN_AS_ROOT="1",
                        PRTE_ALLOW_RUN_AS_ROOT_CONFIRM="1", OMPI_MCA_rmaps_base_oversubscribe="1",
                        PRTE_MCA_rmaps_default_mapping_policy=":oversubscribe")
-    job = [launcher(name, compiler), "-n", "3", "env", f"LD_PRELOAD={layer}", program]
+    job = [run.launcher(name, compiler), "-n", "3", "env", f"LD_PRELOAD={layer}", program]
     watched = [f"{tools}/lateral-mpi", f"--mpi={name}", "--timeout=60", *job]
     far = {"LATERAL_NODE_SIZE": "2", "LATERAL_PROGRESS": "poll", "LATERAL_UCX_TLS": "tcp,self"}
     has_network = (pathlib.Path(layer).parent / "liblateral-ucx.so").exists()
