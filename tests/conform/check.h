@@ -23,8 +23,12 @@
 #pragma clang diagnostic ignored "-Wdeprecated-declarations"
 #endif
 
-#define CHECK(cond) ((cond) ? check_good(__FILE__, __LINE__) : check_bad(__FILE__, __LINE__, #cond))
-#define CHECK_EQ(a, b) check_equal((long long)(a), (long long)(b), __FILE__, __LINE__, #a " == " #b)
+#define CHECK(cond)                            \
+    (within_begins(__FILE__, __LINE__, #cond), \
+     (cond) ? check_good(__FILE__, __LINE__) : check_bad(__FILE__, __LINE__, #cond))
+#define CHECK_EQ(a, b)                                \
+    (within_begins(__FILE__, __LINE__, #a " == " #b), \
+     check_equal((long long)(a), (long long)(b), __FILE__, __LINE__, #a " == " #b))
 #define CHECK_MOST_PES 16 /* arrays with a place for each PE have room for so many */
 #define COUNT_OF(array) (sizeof(array) / sizeof *(array))
 

@@ -51,6 +51,8 @@ def check_faults():
 def check_verdicts():
     for status, text, verdict in ((0, "", "passed"), (77, "skipped: no", "skipped"), (None, "+ run", "time-out"), (1, "x.c:3: not true: a", "named"),
                                   (124, "oshrun: time limit of 3 s reached (--timeout)", "stuck"),
+                                  (124, "oshrun: time limit of 3 s reached (--timeout)\n  PE 0,1  shmem_barrier_all (2 of 3 have come)  2.9 s  x.c:3\n  PE 2    is in no wait that lasts", "named"),
+                                  (124, "oshrun: time limit of 3 s reached (--timeout)\n  PE 0-2  is in no wait that lasts           x.c:3", "stuck"),
                                   (124, "x.c:3: not true within 2 s: f() returns\noshrun: time limit of 3 s reached (--timeout)", "named"), (-11, "", "crashed"),
                                   (139, "oshrun: PE 1 was killed by signal 11 (Segmentation fault)", "crashed"),
                                   (134, "x.c:3: not true: a\nAborted", "named"), (1, "lateral: PE 1: shmem_put: dest is not", "named"), (1, " ", "crashed")):

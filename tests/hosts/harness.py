@@ -40,9 +40,25 @@ def run(*words, env=None, timeout=60):
     words = [str(word) for word in words]
     print("+", " ".join(words), flush=True)
     start = time.monotonic()
-    done = subprocess.run(words, capture_output=True, text=True, errors="replace", env=CLEAN | (env or {}),
-                          stdin=subprocess.DEVNULL, timeout=timeout, check=False)
+    done = finish(words, CLEAN | (env or {}), min(timeout, float(os.environ.get("TEST_LIMIT", timeout))))
     return Result(words, done, time.monotonic() - start)
+
+
+def finish(words, env, timeout):
+    """Runs a command to its end. One that has none in time is ended, by which launchers end their processes, and is an error."""
+    with subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, errors="replace",
+                          env=env) as job:
+        try:
+            out, err = job.communicate(timeout=timeout)
+            return subprocess.CompletedProcess(words, job.returncode, out, err)
+        except subprocess.TimeoutExpired:
+            job.terminate()
+        try:
+            out, err = job.communicate(timeout=3)
+        except subprocess.TimeoutExpired as late:
+            job.kill()
+            out, err = late.stdout, late.stderr
+        raise AssertionError(f"not within {timeout:.0f} s: the end of {' '.join(words)}, which has written\n{out}\n{err}")
 
 
 def good(*words, **more):

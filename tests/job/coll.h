@@ -13,15 +13,24 @@
 #include <string.h>
 #include <time.h>
 
+#include "../within.h"
+
 #define REQUIRE(condition, ...)                                                   \
     do {                                                                          \
+        within_begins(__FILE__, __LINE__, #condition);                            \
         if (!(condition)) {                                                       \
             fprintf(stderr, "PE %d: %s:%d: ", shmem_my_pe(), __FILE__, __LINE__); \
             fprintf(stderr, __VA_ARGS__);                                         \
             fprintf(stderr, "\n");                                                \
             shmem_global_exit(1);                                                 \
         }                                                                         \
+        within_ends(__FILE__, __LINE__);                                          \
     } while (0)
+
+__attribute__((constructor)) static void coll_within(void)
+{
+    within_start();
+}
 
 static inline uint64_t mix(uint64_t x)
 {

@@ -12,6 +12,9 @@
  * case: threads
  * args: threads
  * fails: (?=(.|\n)*PE 0-3 +shmem_int_wait_until\(words . 4 bytes > 5, is -1\))(?=(.|\n)*PE 0-3 +shmem_int_wait_until\(words . 8 bytes != 0, is 0\))
+ * case: joined
+ * args: joined
+ * fails: deadlock for [0-9.]+ s(.|\n)*PE 0-3 +shmem_int_wait_until\(words . 4 bytes > 5, is -1\)
  * case: counter
  * args: counter
  * fails: PE 0-3 +shmemx_ct_wait\(counter 0 >= 2, is 1\) */
@@ -50,11 +53,13 @@ static void *wait_for_word(void *unused)
     return 0;
 }
 
-static void wait_in_threads(void)
+/* The first thread waits for the other alone, or for a word, too. */
+static void wait_in_threads(int joined)
 {
     pthread_t thread;
     pthread_create(&thread, 0, wait_for_word, 0);
-    shmem_int_wait_until(&words[2], SHMEM_CMP_NE, 0);
+    if (!joined)
+        shmem_int_wait_until(&words[2], SHMEM_CMP_NE, 0);
     pthread_join(thread, 0);
 }
 
@@ -76,8 +81,8 @@ int main(int argc, char **argv)
         wait_in_calls(me);
     if (strcmp(how, "lock") == 0)
         wait_for_lock(me);
-    if (strcmp(how, "threads") == 0)
-        wait_in_threads();
+    if (strcmp(how, "threads") == 0 || strcmp(how, "joined") == 0)
+        wait_in_threads(strcmp(how, "joined") == 0);
     if (strcmp(how, "counter") == 0)
         wait_for_count(me);
     shmem_barrier_all();

@@ -9,6 +9,9 @@
  * case: collective
  * args: collective
  * fails: PE 1 +shmem_broadcastmem \(waits for PE 0\)(.|\n)*PEs? [0-9,-]+ waits? for PE
+ * case: computes
+ * args: computes
+ * fails: PE 0-2 +shmem_finalize \(3 of 4 have come\)(.|\n)*PE 3 +is in no wait that lasts +stuck\.c:[0-9]+
  * case: left
  * args: left
  * fails: PE 0-2 +shmem_finalize \(3 of 4 have come\)(.|\n)*PE 3 +is in no wait that lasts */
@@ -31,7 +34,10 @@ int main(int argc, char **argv)
     if (strcmp(how, "left") == 0 && me == 3)
         for (;;)
             usleep(1000);
-    if (strcmp(how, "left") != 0)
+    if (strcmp(how, "computes") == 0 && me == 3)
+        for (volatile int round = 0;;)
+            round = !round;
+    if (strcmp(how, "left") != 0 && strcmp(how, "computes") != 0)
         shmem_barrier_all();
     shmem_finalize();
     return 0;

@@ -96,6 +96,23 @@ static void play(enum loop loop)
     CHECK_EQ(handled, me == 0 ? 0 : (long)loop + 1);
 }
 
+/* So is a barrier of an active set. */
+static void play_active_set(void)
+{
+    static long sync[SHMEM_BARRIER_SYNC_SIZE];
+    uccs_request_t sent = UCCS_REQUEST_NULL;
+    for (int i = 0; i < SHMEM_BARRIER_SYNC_SIZE; i++)
+        sync[i] = SHMEM_SYNC_VALUE;
+    shmem_barrier_all();
+    if (me == 0) {
+        OK(uccs_am_short(context, other, HANDLER, UCCS_AM_NETWORK_PROTOCOL, 0, 0, &(struct uccs_op){.request = &sent}));
+        OK(uccs_wait(&sent));
+        OK(uccs_request_release(&sent));
+    }
+    shmem_barrier(0, 0, 2, sync);
+    CHECK_EQ(handled, me == 0 ? 0 : (long)LOOPS + 1);
+}
+
 int main(void)
 {
     check_start();
@@ -106,6 +123,7 @@ int main(void)
     shmemx_ct_create(&counter);
     for (enum loop loop = 0; loop < LOOPS; loop++)
         play(loop);
+    play_active_set();
     shmemx_ct_free(&counter);
     OK(uccs_finalize());
     return check_pass();

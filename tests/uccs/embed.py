@@ -32,11 +32,21 @@ def start(program, way, folder):
         yield subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment)
 
 
+def finish(processes, limit):
+    """What the processes have written when all of them have ended."""
+    try:
+        return [process.communicate(timeout=limit) for process in processes]
+    except subprocess.TimeoutExpired:
+        for process in processes:
+            process.kill()
+        sys.exit(f"not within {limit:.0f} s: all ranks end, which have written {[process.communicate() for process in processes]}")
+
+
 def main():
     program, way = sys.argv[1:]
     with tempfile.TemporaryDirectory() as folder:
         processes = list(start(program, way, folder))
-        texts = [process.communicate(timeout=50) for process in processes]
+        texts = finish(processes, float(os.environ.get("TEST_LIMIT", 50)))
     out, err = ("".join(text[i] for text in texts) for i in (0, 1))
     print(out, err, sep="", end="")
     codes = [process.returncode for process in processes]

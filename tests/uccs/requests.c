@@ -115,6 +115,18 @@ static void test_merge_copies(void)
     }
 }
 
+/* What lies behind the handles that are merged stays as it is. */
+static void test_merge_few(void)
+{
+    uccs_request_t handles[2] = {0}, into = UCCS_REQUEST_NULL;
+    OK(uccs_barrier_nb(UCCS_GROUP_WORLD, &handles[1]));
+    const uccs_request_t behind = handles[1];
+    OK(uccs_request_combine(&into, 1, handles));
+    CHECK(into == UCCS_REQUEST_NULL && handles[1] == behind);
+    OK(uccs_wait(&handles[1]));
+    OK(uccs_request_release(&handles[1]));
+}
+
 static void test_arguments(void)
 {
     uccs_request_t request = UCCS_REQUEST_NULL;
@@ -193,6 +205,7 @@ int main(void)
     test_many();
     test_merge();
     test_merge_copies();
+    test_merge_few();
     test_arguments();
     test_groups();
     test_resources();

@@ -1,4 +1,5 @@
-/* The unit tests share: one assertion that prints its place and expression, and a seeded generator. */
+/* The unit tests share: one assertion that prints its place and expression, a word about a check that does not end, and a
+ * seeded generator. */
 #ifndef TESTS_UNIT_CHECK_H
 #define TESTS_UNIT_CHECK_H
 
@@ -6,8 +7,17 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define CHECK(condition) \
-    ((condition) ? (void)0 : (void)(fprintf(stderr, "%s:%d: not true: %s\n", __FILE__, __LINE__, #condition), abort()))
+#include "../within.h"
+
+#define CHECK(condition)                            \
+    (within_begins(__FILE__, __LINE__, #condition), \
+     (condition) ? within_ends(__FILE__, __LINE__)  \
+                 : (void)(fprintf(stderr, "%s:%d: not true: %s\n", __FILE__, __LINE__, #condition), abort()))
+
+__attribute__((constructor)) static void check_within(void)
+{
+    within_start();
+}
 
 static inline uint64_t next_random(uint64_t *state) /* splitmix64 */
 {

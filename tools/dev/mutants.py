@@ -15,7 +15,8 @@ Each fault is built in a copy of the tree (build/mutants/tree). A fault that cha
 tests of the rooms concerned run in a pid namespace of their own, so that a faulty launcher reaches no other process, and all of it is
 nice to whoever else works on the machine. Verdicts:
 
-  named      a test failed and says what is wrong          stuck      a test did not end; the launcher tells where the PEs were
+  named      a test failed and says what is wrong, or which wait of which line did not end, and what it waited for
+  stuck      a test did not end; the launcher tells of no wait of a line of the test
   crashed    a test only crashed                           time-out   a test did not end, and nobody says where
   survives   no test saw it
 
@@ -323,9 +324,10 @@ def report(options, results, drawn):
     count = collections.Counter(result["verdict"] for result in results)
     real = len(results) - count["no fault"]
     share = f", {100 * count['named'] / real:.0f} of 100 named" if real else ""
+    late = sum(result["verdict"] == "named" and result.get("late", False) for result in results)
     what = "killed before" if options.again else f"seed {options.seed}"
     say(f"{what}: {real} faults of {drawn} drawn ({count['no fault']} change nothing, {drawn - len(results)} not reached): "
-        f"{count['named']} named, {count['stuck']} stuck, {count['crashed']} crashed, {count['time-out']} by time-out, "
+        f"{count['named']} named ({late} by a wait that did not end), {count['stuck']} stuck, {count['crashed']} crashed, {count['time-out']} by time-out, "
         f"{count['survives']} survive{share}")
     return 1 if count["survives"] else 0
 

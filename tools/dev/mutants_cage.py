@@ -12,11 +12,14 @@ import sys
 import tempfile
 import time
 
-ASSERTS = re.compile(r"not true|CHECK|[Aa]ssert|run\.py: |Error\b|expected|FAIL|wrong|wanted|differs|not within|against")
+ASSERTS = re.compile(r"not true|CHECK|[Aa]ssert|run\.py: |Error\b|expected|FAIL|wrong|wanted|differs|not within|against|[*]{3} .* detected [*]{3}")
 CRASH = re.compile(r"signal (4|7|8|11)\b|SIGSEGV|SIGBUS|Segmentation|dumped")
 LATE = re.compile(r"not (true )?within")                    # a wait that was bounded, and what it waited for
 STUCK = re.compile(r"time limit of .* reached")
+WAITS = re.compile(r"^  PE [\d,.-]+ +\S.* \d+\.\d s  \S+\.(c|cc|cpp|h):\d+$", re.M)    # the launcher names a call that waits, and its line
 SKIP = 77
+LAST_WORDS = 4                                              # seconds for the launcher to tell where the PEs are
+SLOWEST = 8                                                 # times as slow as alone; tests get no more than so much time more
 
 
 def limit_resources():
@@ -24,22 +27,37 @@ def limit_resources():
     pathlib.Path("/proc/self/oom_score_adj").write_text("900")
 
 
+def slowness():
+    """How many times as long as alone a computation takes on this machine at the moment."""
+    wall, cpu = time.monotonic(), time.process_time()
+    while time.monotonic() - wall < 0.1:
+        pass
+    return min(SLOWEST, 1.1 * (time.monotonic() - wall) / max(0.001, time.process_time() - cpu))
+
+
+def bounded(command, limit):
+    """The command with the limit, if it is the launcher itself; tests/run.py gives it its limit otherwise."""
+    return [command[0], "--timeout", str(limit), *command[1:]] if command[0].endswith("/oshrun") else command
+
+
 def run(test):
     """One test to its end or its limit."""
-    start = time.monotonic()
-    env = os.environ | test["env"] | {"TEST_LIMIT": str(max(2, int(test["limit"]) - 2))}
+    start, limit = time.monotonic(), max(3, int(test["limit"]) - 1)
+    env = os.environ | test["env"] | {"TEST_LIMIT": str(limit), "CHECK_LIMIT": str(max(1, limit - 1))}
     with tempfile.TemporaryFile() as said:
-        job = subprocess.Popen(test["command"], cwd=test["folder"], env=env, stdin=subprocess.DEVNULL, stdout=said, stderr=said,
+        job = subprocess.Popen(bounded(test["command"], limit), cwd=test["folder"], env=env, stdin=subprocess.DEVNULL, stdout=said, stderr=said,
                                start_new_session=True, preexec_fn=limit_resources)
         try:
-            status = job.wait(timeout=test["limit"])
+            status = job.wait(timeout=test["limit"] + LAST_WORDS)
         except subprocess.TimeoutExpired:
             status = None
             os.killpg(job.pid, signal.SIGKILL)
             job.wait()
         said.seek(0)
         text = said.read(200000).decode(errors="replace")
-    return {"test": test["name"], "seconds": round(time.monotonic() - start, 2), "verdict": judge(status, text), "said": text[-1500:]}
+    late = status is None or bool(STUCK.search(text) or LATE.search(text))
+    return {"test": test["name"], "seconds": round(time.monotonic() - start, 2), "verdict": judge(status, text), "late": late,
+            "said": text[-1500:]}
 
 
 def judge(status, text):
@@ -48,7 +66,7 @@ def judge(status, text):
     if LATE.search(text):
         return "named"
     if STUCK.search(text):
-        return "stuck"
+        return "named" if WAITS.search(text) else "stuck"
     if status is None:
         return "time-out"
     if ASSERTS.search(text):
@@ -58,13 +76,13 @@ def judge(status, text):
 
 
 def twice(test):
-    """A test that fails runs again, with more time where it did not end, and is believed when it fails again: the machine may be
-    busy, and a fault may be the wrong one to blame."""
+    """A test that fails runs again, with more time where it did not end and as much more as the machine is busy, and is believed
+    when it fails again: a fault may be the wrong one to blame."""
     result = run(test)
     if result["verdict"] in ("passed", "skipped"):
         return result
-    late = result["verdict"] in ("time-out", "stuck")
-    return run({**test, "limit": 2 * test["limit"]} if late else test)
+    again = run({**test, "limit": (2 if result["late"] else 1) * slowness() * test["limit"]})
+    return again
 
 
 def main():
