@@ -2,13 +2,14 @@
 
 #include "shmem/place.h"
 #include "uccs/far/far.h"
+#include "uccs/core/reach.h"
 #include "uccs/core/wait.h"
 #include "uccs/object/tell.h"
 
-lat_cold void lat_put_nbe_far(const char *call, struct shmem_ctx_impl *ctx, void *dest, const void *source,
-                              size_t bytes, int pe, shmemx_request_t *req)
+void lat_put_nbe_far(const char *call, struct shmem_ctx_impl *ctx, void *dest, const void *source, size_t bytes, int pe,
+                     shmemx_request_t *req)
 {
-    if (bytes && uccs_far_pe(pe)) {
+    if (bytes && uccs_far_pe(pe) && !uccs_reached(dest, pe)) {
         uccs_far_put_nb(lat_ctx_lanes(ctx), pe, lat_far_place(call, "dest", dest, pe), source, bytes, 0, req);
         return;
     }
@@ -16,10 +17,10 @@ lat_cold void lat_put_nbe_far(const char *call, struct shmem_ctx_impl *ctx, void
     uccs_request_stored(req);
 }
 
-lat_cold void lat_get_nbe_far(const char *call, struct shmem_ctx_impl *ctx, void *dest, const void *source,
-                              size_t bytes, int pe, shmemx_request_t *req)
+void lat_get_nbe_far(const char *call, struct shmem_ctx_impl *ctx, void *dest, const void *source, size_t bytes, int pe,
+                     shmemx_request_t *req)
 {
-    if (bytes && uccs_far_pe(pe)) {
+    if (bytes && uccs_far_pe(pe) && !uccs_reached(source, pe)) {
         uccs_far_get_nb(lat_ctx_lanes(ctx), pe, lat_far_place(call, "source", source, pe), dest, bytes, 0, req);
         return;
     }

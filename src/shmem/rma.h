@@ -10,7 +10,7 @@
 
 #include <string.h>
 
-/* The far halves, out of line, serve PEs of other nodes and name mistakes. */
+/* The far halves, out of line, serve PEs of other nodes, also those whose memory the network maps, and name mistakes. */
 void lat_put_far(const char *call, struct shmem_ctx_impl *ctx, void *dest, const void *source, size_t bytes, int pe);
 void lat_get_far(const char *call, struct shmem_ctx_impl *ctx, void *dest, const void *source, size_t bytes, int pe);
 void lat_put_nbi_far(const char *call, struct shmem_ctx_impl *ctx, void *dest, const void *source, size_t bytes,
@@ -30,6 +30,18 @@ static lat_hot void lat_move(void *to, const void *from, size_t nelems, size_t s
         memcpy(to, from, size);
     else
         memcpy(to, from, nelems * size);
+}
+
+/* The same where the size of an element is not known. */
+static inline void lat_move_bytes(void *to, const void *from, size_t bytes)
+{
+    switch (bytes) {
+    case 1: memcpy(to, from, 1); break;
+    case 2: memcpy(to, from, 2); break;
+    case 4: memcpy(to, from, 4); break;
+    case 8: memcpy(to, from, 8); break;
+    default: memcpy(to, from, bytes);
+    }
 }
 
 static lat_hot void lat_put(const char *call, struct shmem_ctx_impl *ctx, void *dest, const void *source, size_t nelems,

@@ -11,8 +11,8 @@
 
 #include <shmem.h>
 
-lat_cold void lat_signal_far(const char *call, struct shmem_ctx_impl *ctx, uint64_t *sig_addr, uint64_t signal,
-                             int sig_op, int pe);
+void lat_signal_far(const char *call, struct shmem_ctx_impl *ctx, uint64_t *sig_addr, uint64_t signal, int sig_op,
+                    int pe);
 
 static lat_hot void lat_signal(const char *call, struct shmem_ctx_impl *ctx, uint64_t *sig_addr, uint64_t signal,
                                int sig_op, int pe)
@@ -36,9 +36,9 @@ static lat_hot void lat_signal_behind(uint64_t *to, uint64_t signal, int sig_op)
 }
 
 /* To a peer on another node: data and signal in one message. req may be null. */
-lat_cold void lat_put_signal_far(const char *call, struct shmem_ctx_impl *ctx, void *dest, const void *source,
-                                 size_t bytes, uint64_t *sig_addr, uint64_t signal, int sig_op, int pe, bool blocking,
-                                 struct uccs_request **req);
+void lat_put_signal_far(const char *call, struct shmem_ctx_impl *ctx, void *dest, const void *source, size_t bytes,
+                        uint64_t *sig_addr, uint64_t signal, int sig_op, int pe, bool blocking,
+                        struct uccs_request **req);
 
 static lat_hot void lat_put_signal(const char *call, struct shmem_ctx_impl *ctx, void *dest, const void *source,
                                    size_t nelems, size_t size, uint64_t *sig_addr, uint64_t signal, int sig_op, int pe)

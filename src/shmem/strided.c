@@ -2,6 +2,7 @@
 #include "shmem/strided.h"
 
 #include "shmem/place.h"
+#include "uccs/core/reach.h"
 
 #include <string.h>
 
@@ -44,7 +45,7 @@ static void copy(char *to, const char *from, ptrdiff_t dst, ptrdiff_t sst, size_
 static void *peer(const char *call, const char *argument, const void *addr, size_t bytes, int pe)
 {
     void *near = uccs_near(addr, pe);
-    if (lat_likely(near))
+    if (lat_likely(near) || (near = uccs_reached(addr, pe)))
         return near;
     lat_require(call);
     if (bytes == 0 && pe >= 0 && pe < uccs_core.npes)
@@ -103,7 +104,7 @@ static bool put(const char *call, struct shmem_ctx_impl *ctx, void *dest, const 
                 int pe, uccs_request_handle *req)
 {
     bool some = shape->count && shape->block;
-    if (lat_unlikely(uccs_far_pe(pe)) && some) {
+    if (lat_unlikely(uccs_far_pe(pe)) && some && !uccs_reached(dest, pe)) {
         lat_require(call);
         put_far(call, ctx, dest, source, shape, pe, req);
         return false;
@@ -118,7 +119,7 @@ static bool get(const char *call, struct shmem_ctx_impl *ctx, void *dest, const 
                 int pe, uccs_request_handle *req)
 {
     bool some = shape->count && shape->block;
-    if (lat_unlikely(uccs_far_pe(pe)) && some) {
+    if (lat_unlikely(uccs_far_pe(pe)) && some && !uccs_reached(source, pe)) {
         lat_require(call);
         get_far(call, ctx, dest, source, shape, pe, req);
         return false;

@@ -9,7 +9,9 @@
 static lat_cold void fence_far(const char *call, shmem_ctx_t ctx)
 {
     lat_require(call);
-    if (ctx)
+    if (ctx == SHMEM_CTX_DEFAULT)
+        uccs_fence_all();
+    else if (ctx)
         uccs_far_fence(lat_ctx_lanes(ctx));
     uccs_fence_stores();
 }

@@ -2,6 +2,7 @@
 #include "transport/sim/inner.h"
 
 #include "transport/around.h"
+#include "transport/lent.h"
 
 #include <stdlib.h>
 #include <sys/epoll.h>
@@ -184,4 +185,7 @@ __attribute__((visibility("default"))) const struct transport lateral_transport 
     .atomic = sim_atomic,
     .flush = sim_flush,
     .order = sim_order,
+    .lend = transport_lend,
+    .reach = transport_reach,
+    .leave = transport_leave,
 };

@@ -9,6 +9,8 @@
  * while its worker is in progress: UCX 1.13 may then take the connection from which it is reading. */
 #include "transport/ucx/inner.h"
 
+#include "transport/lent.h"
+
 #include <stdlib.h>
 #include <string.h>
 #include <ucs/debug/log_def.h>
@@ -429,4 +431,7 @@ __attribute__((visibility("default"))) const struct transport lateral_transport 
     .atomic = ucx_atomic,
     .flush = ucx_flush,
     .order = ucx_order,
+    .lend = transport_lend,
+    .reach = transport_reach,
+    .leave = transport_leave,
 };

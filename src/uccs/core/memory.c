@@ -421,6 +421,20 @@ const void *uccs_memory_image_start(void)
     return (const void *)map.image_start;
 }
 
+void uccs_memory_pieces(struct uccs_memory_piece pieces[UCCS_PIECES])
+{
+    const struct node *node = rte.node;
+    const uint64_t slot = my_slot(), counters = (uint64_t)NODE_COUNTERS * CACHE_LINE;
+    const int early = rte.me->image_fd;
+    pieces[UCCS_PIECE_HEAP] =
+        (struct uccs_memory_piece){rte.fd, node->heap_at + slot * node->heap_stride, uccs_core.heap_bytes};
+    pieces[UCCS_PIECE_COUNTERS] =
+        (struct uccs_memory_piece){rte.fd, node_counters_at(node->size) + slot * counters, counters};
+    pieces[UCCS_PIECE_IMAGE] = (struct uccs_memory_piece){.fd = early ? early : rte.fd,
+                                                          .at = early ? 0 : node->image_at + slot * node->image_stride,
+                                                          .bytes = map.image_bytes};
+}
+
 const char *uccs_memory_why_private(void)
 {
     return map.why_private;

@@ -96,6 +96,20 @@ char *uccs_memory_image(uint32_t index);
 /* Returns this process's mapping of a node PE's region, and its size in `bytes`. */
 char *uccs_memory_region(uint32_t index, size_t *bytes);
 
+/* Where parts of my memory lie in files that stay open; bytes 0: nowhere. */
+enum uccs_memory_piece_name {
+    UCCS_PIECE_HEAP,
+    UCCS_PIECE_IMAGE,
+    UCCS_PIECE_COUNTERS,
+    UCCS_PIECES
+}; /* the heap proper */
+struct uccs_memory_piece {
+    int fd;
+    uint64_t at;
+    size_t bytes;
+};
+void uccs_memory_pieces(struct uccs_memory_piece pieces[UCCS_PIECES]);
+
 /* Returns the reason why the program's globals are not shared, or null when they are. */
 const char *uccs_memory_why_private(void);
 

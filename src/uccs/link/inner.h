@@ -2,7 +2,7 @@
  * lane, unless a comment says otherwise.
  *
  * The files in their order, lower ones first: token, valid, seal, refuse, mark, lane, tell, bell, arrive, batch, names,
- * send, use, behind, flush, ask, key, direct, issue, atomic, poll, rest, quiet, pool, gone, order, track, thread, open. */
+ * send, use, behind, flush, ask, key, direct, reach, issue, atomic, poll, rest, quiet, pool, gone, order, track, thread, open. */
 #ifndef UCCS_LINK_INNER_H
 #define UCCS_LINK_INNER_H
 
@@ -129,6 +129,7 @@ struct link_peer {
     struct link_direct *direct;         /* one-sided operations of the transport; null: messages alone */
     bool touched, hung;                 /* true: on the lane's list of that name */
     bool same_image, asked_image;
+    bool asked_reach; /* the peer has been asked to lend its memory, or need not be */
     struct link_peer *next_touched, *next_hung;
     /* Messages from that PE; used on the service lane only. */
     struct link_origin origin;   /* its service lane */
@@ -379,6 +380,16 @@ void link_direct_atomic(struct link_peer *peer, const struct link_message *messa
 void link_direct_put(struct link_peer *peer, const struct link_message *message, struct link_send *source);
 void link_direct_get(struct link_peer *peer, const struct link_message *message, struct link_ask *ask);
 void link_direct_free(struct link_peer *peer);
+
+/* reach.c. want asks the peer once, if its transport can, how to map its memory. The peer is connected. */
+extern bool link_maps; /* the transport may map memory of peers; constant while links are open */
+void link_reach_ask(struct link_peer *peer);
+static inline void link_reach_want(struct link_peer *peer)
+{
+    if (lat_unlikely(link_maps && !peer->asked_reach))
+        link_reach_ask(peer);
+}
+extern const struct link_handler link_on_reach, link_on_reached;
 
 /* issue.c. touch notes that the peer has operations to flush. source holds what is to be done once the source of a put is
  * free. list notes an ask without a flag. */

@@ -1,6 +1,8 @@
 /* Issues messages on a lane; counts and orders a message that is an operation. */
 #include "uccs/link/inner.h"
 
+#include "uccs/core/reach.h"
+
 #define SENDING_MOST 512                /* messages that the transport may hold before issuing waits */
 #define ASKING_MOST ((uint32_t)4 << 20) /* bytes that the targets of a lane may hold in answers before asking waits */
 
@@ -45,6 +47,7 @@ void link_issue_touch(struct link_peer *peer)
         peer->touched = true;
         peer->next_touched = lane->touched;
         lane->touched = peer;
+        uccs_reach_count(peer->pe, 1);
     }
     link_touch(lane);
 }
@@ -150,6 +153,7 @@ void link_issue(struct link_lane *lane, int pe, const struct link_message *messa
         put_direct(peer, message);
     else
         send_message(peer, message);
+    link_reach_want(peer);
     pthread_mutex_unlock(&lane->lock);
 }
 
@@ -187,5 +191,6 @@ void link_ask_send(struct link_lane *lane, int pe, const struct link_message *me
         link_direct_get(peer, message, ask);
     else
         send_ask(peer, message, ask, later);
+    link_reach_want(peer);
     pthread_mutex_unlock(&lane->lock);
 }

@@ -6,6 +6,7 @@
 #include "base/module.h"
 #include "rte/rte.h"
 #include "uccs/core/progress.h"
+#include "uccs/core/reach.h"
 #include "uccs/object/tell.h"
 
 #include <dlfcn.h>
@@ -86,7 +87,9 @@ static int load_transport(void)
         return -1;
     }
     why = link_transport->open(&events, uccs_core.me, uccs_core.npes, link_wire);
-    link_has_direct = link_wire && link_transport->able && !link_sealed; /* nobody could check what it moves */
+    const bool alone = link_wire && link_transport->able && !link_sealed; /* nobody could check what it moves */
+    link_has_direct = alone;
+    link_maps = alone && link_transport->reach && uccs_reach_open() == 0;
     if (!why)
         why = link_lane_open(0);
     if (why)
@@ -114,6 +117,8 @@ static void handle_own_kinds(void)
     link_handle(LINK_FLUSH, &link_on_flush);
     link_handle(LINK_FLUSHED, &link_on_flushed);
     link_handle(LINK_KEYED, &link_on_keyed);
+    link_handle(LINK_REACH, &link_on_reach);
+    link_handle(LINK_REACHED, &link_on_reached);
 }
 
 int link_open(void)
@@ -192,10 +197,11 @@ void link_close(void)
     rte_job_barrier(); /* no PE polls its connections any more, so no PE takes their closing for a fault */
     watch_line_close();
     free_keys();
+    uccs_reach_close(link_transport->leave);
     link_transport->close();
     link_pool_close();
     for (int i = 0; i < LINK_LANES; i++)
         link_lane_free(&link_lanes[i]);
     uccs_far_on = uccs_far_touched = 0;
-    link_has_direct = false;
+    link_has_direct = link_maps = false;
 }

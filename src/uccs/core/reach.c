@@ -1,0 +1,76 @@
+#include "uccs/core/reach.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+struct uccs_reach *uccs_reach;
+
+static struct uccs_reach *table; /* stays when a life ends, since a thread may be looking at it */
+
+/* What is to be unmapped. */
+static struct kept {
+    struct uccs_reach_map map;
+    struct kept *next;
+} * all;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards `all` and what has been tried */
+
+int uccs_reach_open(void)
+{
+    table = table ? table : calloc((size_t)uccs_core.npes, sizeof *table);
+    uccs_reach = table;
+    return table ? 0 : -1;
+}
+
+void uccs_reach_close(void (*leave)(void *start, size_t bytes))
+{
+    if (uccs_reach)
+        memset(table, 0, (size_t)uccs_core.npes * sizeof *table);
+    uccs_reach = 0;
+    while (all) {
+        struct kept *kept = all;
+        all = kept->next;
+        leave(kept->map.start, kept->map.bytes);
+        free(kept);
+    }
+}
+
+bool uccs_reach_try(int pe)
+{
+    pthread_mutex_lock(&lock);
+    const bool first = !uccs_reach[pe].tried;
+    uccs_reach[pe].tried = true;
+    pthread_mutex_unlock(&lock);
+    return first;
+}
+
+/* Returns false without memory. A core dump would create every page of a peer, and a forked child is no PE. */
+static bool keep(const struct uccs_reach_map *map)
+{
+    struct kept *kept = malloc(sizeof *kept);
+    if (!kept)
+        return false;
+    madvise(map->start, map->bytes, MADV_DONTDUMP);
+    madvise(map->start, map->bytes, MADV_DONTFORK);
+    pthread_mutex_lock(&lock);
+    *kept = (struct kept){*map, all};
+    all = kept;
+    pthread_mutex_unlock(&lock);
+    return true;
+}
+
+void uccs_reach_add(int pe, const struct uccs_reach_map maps[UCCS_PIECES])
+{
+    struct uccs_reach *at = &uccs_reach[pe];
+    struct uccs_memory_piece mine[UCCS_PIECES];
+    bool there[UCCS_PIECES];
+    uccs_memory_pieces(mine);
+    for (int i = 0; i < UCCS_PIECES; i++)
+        there[i] = maps[i].start && keep(&maps[i]) && maps[i].bytes >= mine[i].bytes;
+    if (!there[UCCS_PIECE_HEAP] || !there[UCCS_PIECE_COUNTERS])
+        return;
+    at->counters = maps[UCCS_PIECE_COUNTERS].start;
+    at->image = there[UCCS_PIECE_IMAGE] ? (uintptr_t)maps[UCCS_PIECE_IMAGE].start : 0;
+    atomic_store_release(&at->heap, (uintptr_t)maps[UCCS_PIECE_HEAP].start); /* acquire: uccs_reach_of */
+}

@@ -1,0 +1,68 @@
+/* Memory of PEs of other nodes that this process maps, where the network can (docs/internals/onesided.md). Loads, stores and
+ * the processor's atomics work there as on the node; in all other matters such a PE is far.
+ *
+ * Invariant: a PE's memory is reached only while no lane has messages to it that may be unanswered, so that no store
+ * overtakes a message that a fence has put before it.
+ *
+ * Any thread calls uccs_reached, and the functions that add and count; the links call the others, at the start and end of a life. */
+#ifndef UCCS_CORE_REACH_H
+#define UCCS_CORE_REACH_H
+
+#include "uccs/core/core.h"
+#include "uccs/core/memory.h"
+
+struct uccs_reach {
+    uintptr_t heap;  /* where it is mapped here; 0: it is not. Release */
+    uintptr_t image; /* the same of the globals */
+    char *counters;  /* the first line of its counters (object/counter_line.h) */
+    uint32_t busy;   /* lanes with messages to the PE that may be unanswered; relaxed: exact for who has issued them */
+    bool tried;      /* under a lock of reach.c */
+};
+
+/* By PE; null: the network maps no memory. Constant between open and close. */
+extern struct uccs_reach *uccs_reach;
+
+/* Returns what is reached of a PE now; null: nothing. */
+static lat_hot const struct uccs_reach *uccs_reach_of(int pe)
+{
+    if (lat_likely(!uccs_reach) || (uint32_t)pe >= (uint32_t)uccs_core.npes)
+        return 0;
+    const struct uccs_reach *at = &uccs_reach[pe];
+    return atomic_load_acquire(&at->heap) && !atomic_load_relaxed(&at->busy) ? at : 0; /* release: uccs_reach_add */
+}
+
+/* Returns the address in this process of a far PE's copy of `addr`; null when it is not reached, or not now. */
+static lat_hot void *uccs_reached(const void *addr, int pe)
+{
+    const struct uccs_reach *at = uccs_reach_of(pe);
+    if (lat_likely(!at))
+        return 0;
+    uintptr_t offset = (uintptr_t)addr - uccs_core.heap_start;
+    if (lat_likely(offset < uccs_core.heap_bytes))
+        return uccs_mapped(at->heap + offset);
+    offset = (uintptr_t)addr - uccs_core.image_start;
+    return offset < uccs_core.image_bytes && at->image ? uccs_mapped(at->image + offset) : 0;
+}
+
+/* Memory of a PE as it is mapped here, by enum uccs_memory_piece_name; null: it is not. */
+struct uccs_reach_map {
+    void *start;
+    size_t bytes;
+};
+
+/* Returns 0, or -1 without memory. */
+int uccs_reach_open(void);
+/* Unmaps all, by a function of the transport. */
+void uccs_reach_close(void (*leave)(void *start, size_t bytes));
+/* Returns true for the first who asks for a PE in this life: it may map the PE's memory and add it. */
+bool uccs_reach_try(int pe);
+/* From now on the PE is reached if its heap and counters are there, and are as large as mine. */
+void uccs_reach_add(int pe, const struct uccs_reach_map maps[UCCS_PIECES]);
+/* A lane begins to have messages to the PE that may be unanswered, or has none any more. */
+static inline void uccs_reach_count(int pe, int change)
+{
+    if (uccs_reach)
+        (void)atomic_fetch_add_relaxed(&uccs_reach[pe].busy, (uint32_t)change);
+}
+
+#endif
