@@ -30,7 +30,8 @@ struct rte_backend {
     int (*abort)(int status); /* asks the launcher to end every PE; 0, or -1: cannot reach it */
     void (*finish)(void);     /* says goodbye to the launcher */
     bool (*ending)(void);     /* true: somebody else ends the job and needs no word of this PE; null: never */
-    int (*descriptor)(void);  /* hangs up when the launcher is gone; null: the launcher ends its PEs itself */
+    int (*descriptor)(
+        void); /* hangs up when the launcher is gone; -1, null: the backend sees that itself, or need not */
 };
 
 /* Null until a backend is open; constant from then on. */
@@ -38,6 +39,9 @@ extern const struct rte_backend *rte_backend;
 
 /* Calls the launcher's fence under the lock of exchange.c. Returns 0, 1 or -1 as the fence does. */
 int rte_backend_fence(int seconds);
+
+/* Calls a function under that lock, and returns what it returns. */
+int rte_backend_locked(int (*call)(void *), void *argument);
 
 /* rte.c: makes rte_is_pe true from here on, in this process alone. */
 void rte_is_this_process(void);
@@ -79,6 +83,7 @@ struct rte_module_calls {
     const char *version; /* LATERAL_VERSION; the module refuses another one */
     void (*log)(const char *format, ...) __attribute__((format(printf, 1, 2)));
     void (*leave)(void);
+    void (*orphaned)(void); /* the launcher is gone */
 };
 typedef const struct rte_backend *rte_module_open(const struct rte_module_calls *calls, struct rte_place *place);
 

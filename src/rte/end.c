@@ -4,6 +4,7 @@
 #include "rte/backend.h"
 #include "rte/rte.h"
 
+#include <poll.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
@@ -51,6 +52,20 @@ _Noreturn void rte_end_node(void)
             kill(pid, SIGKILL);
     }
     _exit(rte.node->end_status ? rte.node->end_status : LAT_EXIT);
+}
+
+_Noreturn void rte_end_orphans(void)
+{
+    if (!rte_ending())
+        log_line("the launcher is gone: the PEs of this host end");
+    rte_end_node();
+}
+
+void rte_look_for_launcher(void)
+{
+    struct pollfd launcher = {.fd = rte_launcher_descriptor(), .events = POLLRDHUP};
+    if (launcher.fd >= 0 && poll(&launcher, 1, 0) > 0)
+        rte_end_orphans();
 }
 
 static void end_late(int unused)

@@ -97,6 +97,14 @@ int rte_put(const char *key, const void *value, size_t bytes)
     return status;
 }
 
+int rte_backend_locked(int (*call)(void *), void *argument)
+{
+    pthread_mutex_lock(&lock);
+    int status = call(argument);
+    pthread_mutex_unlock(&lock);
+    return status;
+}
+
 int rte_backend_fence(int seconds)
 {
     pthread_mutex_lock(&lock);

@@ -10,6 +10,7 @@
 #include "base/log.h"
 #include "rte/backend.h"
 #include "rte/node.h"
+#include "rte/pmi_guest.h"
 #include "rte/wire.h"
 
 #include <arpa/inet.h>
@@ -159,6 +160,17 @@ static const char *expect(const char *kind)
     return value_of(line, "rc", rc, sizeof rc) && strcmp(rc, "0") != 0 ? 0 : line;
 }
 
+static long pass(const char *line, char *answer, size_t bytes)
+{
+    char word[64];
+    const char *heard = speak(line, strlen(line)) == 0 ? hear() : 0;
+    while (heard && value_of(heard, "cmd", word, sizeof word) && strcmp(word, "barrier_out") == 0) {
+        pmi.out = true;
+        heard = hear();
+    }
+    return heard ? snprintf(answer, bytes, "%s", heard) : -1;
+}
+
 /* Sends one request. Returns the answer when it is good, else null. */
 static const char *ask(const char *kind, const char *format, ...) __attribute__((format(printf, 2, 3)));
 static const char *ask(const char *kind, const char *format, ...)
@@ -299,7 +311,7 @@ static void finish(void)
 
 static int descriptor(void)
 {
-    return pmi.fd;
+    return connection_is_ours() ? pmi.fd : -1;
 }
 
 static const struct rte_backend backend =
@@ -393,7 +405,7 @@ static int connect_launcher(struct rte_place *place)
 
 static int greet(struct rte_place *place)
 {
-    if (!ask("response_to_init", "cmd=init pmi_version=1 pmi_subversion=1\n"))
+    if (!pmi_guest_has_greeted() && !ask("response_to_init", "cmd=init pmi_version=1 pmi_subversion=1\n"))
         return -1;
     const char *line = ask("my_kvsname", "cmd=get_my_kvsname\n");
     if (!line || !value_of(line, "kvsname", pmi.space, sizeof pmi.space))
@@ -411,6 +423,8 @@ const struct rte_backend *rte_pmi_open(struct rte_place *place)
                  errno ? strerror(errno) : "it did not answer as it should");
         return 0;
     }
+    if (getenv("PMI_FD"))
+        pmi.fd = pmi_guest_admit(pmi.fd, pass);
     struct stat info;
     pmi.connection = fstat(pmi.fd, &info) == 0 ? info.st_ino : 0;
     pmi.pe = place->pe;

@@ -4,6 +4,7 @@
 #include "base/log.h"
 #include "base/module.h"
 #include "rte/backend.h"
+#include "rte/rte.h"
 
 #include <dlfcn.h>
 #include <stdbool.h>
@@ -33,7 +34,7 @@ int PMIx_Initialized(void)
 
 const struct rte_backend *rte_pmix_open(struct rte_place *place)
 {
-    static const struct rte_module_calls calls = {LATERAL_VERSION, log_line, rte_leave};
+    static const struct rte_module_calls calls = {LATERAL_VERSION, log_line, rte_leave, rte_end_orphans};
     const char *why = 0;
     void *module = module_open("pmix", &why);
     rte_module_open *open = module ? (rte_module_open *)dlsym(module, "lateral_pmix_open") : 0;

@@ -123,6 +123,12 @@ _Noreturn void rte_await_end(void);
 /* Returns a descriptor that hangs up when the launcher is gone, or -1 when the launcher's end needs no watching. */
 int rte_launcher_descriptor(void);
 
+/* The launcher is gone: ends the PEs of this node, since nobody else does. */
+_Noreturn void rte_end_orphans(void);
+
+/* Calls rte_end_orphans when that descriptor has hung up. Any thread. */
+void rte_look_for_launcher(void);
+
 /* True in the process that called rte_init, false in its forked children. */
 bool rte_is_pe(void);
 

@@ -1,6 +1,12 @@
 """One machine: every launcher starts our programs, and learns when a PE ends too early."""
+import os
+import pathlib
+import signal
+import subprocess
+import time
+
 import harness
-from harness import Skip, exchange, good, hydra, mpirun, ours, program, prterun, records, run, whole_job
+from harness import CLEAN, Skip, exchange, good, hydra, mpirun, ours, program, prterun, records, run, whole_job
 
 
 def exchanges(launcher):
@@ -28,6 +34,32 @@ def children(launcher):
     nested = " ".join(map(str, hydra(2))) + f" '{exchange()}'"
     result = run(*launcher(1), "sh", "-c", f"'{exchange()}' fine && {nested}")
     assert result.status == 0 and result.out.count("npes 2 ") == 2 and result.out.count("npes 1 ") == 1, result
+
+
+def stat(pid):
+    """The state of a process, and its parent."""
+    try:
+        return pathlib.Path(f"/proc/{pid}/stat").read_text(encoding="ascii").rsplit(")", 1)[1].split()[:2]
+    except OSError:
+        return "X", "0"
+
+
+def orphans(launcher):
+    """SIGKILL to their parent while PEs wait for ever: they end themselves, and say why."""
+    words = [str(word) for word in (*launcher(2), program("hosts_faulty"), "wait")]
+    with subprocess.Popen(words, env=CLEAN, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as job:
+        lines = [job.stdout.readline().split() for _ in range(2)]
+        assert all(line[:1] == ["ready"] for line in lines), lines
+        pes = [int(line[2]) for line in lines]
+        parents = {int(stat(pid)[1]) for pid in pes}
+        assert len(parents) == 1, parents
+        os.kill(parents.pop(), signal.SIGKILL)
+        end = time.monotonic() + 10
+        while time.monotonic() < end and (left := [pid for pid in pes if stat(pid)[0] not in "ZX"]):
+            time.sleep(0.02)
+        for pid in left:
+            os.kill(pid, signal.SIGKILL)
+        assert not left, f"PEs {left} of {pes} live 10 s after the end of their parent"
 
 
 PROGRAMS = ("conform_rma_put_get", "conform_coll_reduce", "conform_team_split_strided", "conform_init_nested",
@@ -84,6 +116,16 @@ def test_ends_prterun():
 def test_ends_hydra():
     """A PE that leaves, aborts or dies ends the job."""
     ends(hydra)
+
+
+def test_orphans_mpirun():
+    """PEs whose mpirun is gone."""
+    orphans(mpirun)
+
+
+def test_orphans_hydra():
+    """PEs whose proxy is gone."""
+    orphans(hydra)
 
 
 def test_children_mpirun():

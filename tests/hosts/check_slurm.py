@@ -1,6 +1,6 @@
 """A small Slurm cluster on hosts: srun starts our PEs, oshrun in an allocation hands over to it."""
 import harness
-from harness import needs_pmix, needs_slurm, on_slurm, whole_job
+from harness import needs_pmix, needs_slurm, on_slurm, program, whole_job
 
 
 def exchanges(plugin):
@@ -71,6 +71,34 @@ def test_one_node():
     needs_slurm()
     result = on_slurm(2, 'salloc -N1 -n2 "$1" -n 2 "$0" bare')
     assert whole_job(result, 2)[0]["nodes"] == 1 and "handing over" not in result.err, result
+
+
+def hybrid(mpi, plugin, tasks):
+    """MPI and OpenSHMEM in one program, either first, without the layer and with windows; nothing is said but who carries them."""
+    needs_slurm()
+    layer, bare, both = harness.BUILD / f"lib/liblateral-mpi-{mpi}.so", program(f"test_mpi_bare_{mpi}"), program(f"test_mpi_hybrid_{mpi}")
+    env = {"UCX_TLS": "tcp,self", "OMPI_MCA_btl": "self,tcp", "OMPI_MCA_pml": "ob1", "LATERAL_MPI_VERBOSE": "1"}
+    start = f"srun {tasks} --mpi={plugin}"
+    script = f"for first in mpi shmem; do timeout 20 {start} env LD_PRELOAD={layer} {both} $first || exit; done"
+    if "-N1" in tasks:                                  # it asks for memory that all PEs map
+        script += f"; for first in mpi shmem; do timeout 20 {start} {bare} bare-$first || exit; done"
+    result = on_slurm(2, script, env=env)
+    assert result.status == 0 and result.out.count("PASS") == (4 if "-N1" in tasks else 2), result
+    lines = [line for line in result.err.splitlines() if line.strip()]
+    assert len(lines) == 4 and all("Lateral" in line for line in lines), result
+
+
+def test_hybrid_pmix():
+    """Open MPI under srun --mpi=pmix."""
+    needs_pmix()
+    hybrid("openmpi", "pmix", "-N1 -n2")
+    hybrid("openmpi", "pmix", "-N2 -n4")
+
+
+def test_hybrid_pmi2():
+    """MPICH under srun --mpi=pmi2, whose server takes one greeting for each process. On one host: between two MPICH 4.0 hangs in
+    MPI_Finalize by itself (check_mpi.py)."""
+    hybrid("mpich", "pmi2", "-N1 -n2")
 
 
 if __name__ == "__main__":

@@ -123,6 +123,27 @@ static void finish(void)
     PMIx_Finalize(0, 0);
 }
 
+/* Runs on a thread of libpmix, so PEs that compute end, too. */
+static void lost(size_t handler, pmix_status_t status, const pmix_proc_t *source, pmix_info_t *info, size_t infos,
+                 pmix_info_t *results, size_t result_count, pmix_event_notification_cbfunc_fn_t done, void *token)
+{
+    (void)handler, (void)status, (void)source, (void)info, (void)infos, (void)results, (void)result_count, (void)done;
+    (void)token;
+    lateral->orphaned();
+}
+
+/* A launcher that ends well takes leave of its PEs only when they have taken leave of it. */
+static void watch_launcher(void)
+{
+    pmix_status_t codes[] = {
+        PMIX_ERR_LOST_CONNECTION,
+#ifdef PMIX_ERR_LOST_CONNECTION_TO_SERVER
+        PMIX_ERR_LOST_CONNECTION_TO_SERVER, /* the name that PMIx 3 gave it */
+#endif
+    };
+    PMIx_Register_event_handler(codes, sizeof codes / sizeof *codes, 0, 0, lost, 0, 0);
+}
+
 static const struct rte_backend backend = {"a launcher that speaks PMIx", put, get, fence, end_job, finish, 0, 0};
 
 static int job_size(void)
@@ -155,6 +176,7 @@ const struct rte_backend *lateral_pmix_open(const struct rte_module_calls *calls
     }
     *place = (struct rte_place){.pe = (int)me.rank, .npes = job_size()};
     snprintf(place->job, sizeof place->job, "%s", me.nspace);
+    watch_launcher();
     return place->npes > place->pe ? &backend : 0;
 }
 

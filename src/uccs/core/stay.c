@@ -55,16 +55,18 @@ static void renew_stay(const struct uccs_wait *wait)
     rte_stay_looked(wait->stay, told.value);
 }
 
-#define LOOKS_A_RENEWAL 64 /* a function is asked again at one look in this many */
+#define LOOKS_A_RENEWAL 64 /* at one look in this many a function is asked again, and the launcher looked for */
 
 lat_cold void uccs_stay(struct uccs_wait *wait)
 {
     static _Thread_local uint32_t looks;
+    if (wait->stay && ++looks % LOOKS_A_RENEWAL == 0)
+        rte_look_for_launcher();
     if (!wait->since)
         wait->since = rte_stay_now();
     else if (!wait->stay && rte_stay_now() - wait->since > RTE_STAY_AFTER)
         begin_stay(wait);
-    else if (wait->stay && (wait->on.about != UCCS_ABOUT_TOLD || ++looks % LOOKS_A_RENEWAL == 0))
+    else if (wait->stay && (wait->on.about != UCCS_ABOUT_TOLD || looks % LOOKS_A_RENEWAL == 0))
         renew_stay(wait);
 }
 

@@ -356,13 +356,6 @@ static void hear(struct line *line)
                   strerror(error));
 }
 
-/* Ends the PEs of this node. Without its launcher nobody else ends them; the other nodes see that they are gone. */
-static void launcher_is_gone(void)
-{
-    log_line("the launcher is gone: the PEs of this host end");
-    rte_end_node();
-}
-
 static void handle(struct line *line)
 {
     switch (line->state) {
@@ -384,7 +377,7 @@ static void take_news(void *mark)
     if (mark == &door)
         open_door();
     else if (mark == &events)
-        launcher_is_gone();
+        rte_end_orphans(); /* the other nodes see that they are gone */
     else if (mark == &timer)
         look_round();
     else if (is_guest(mark))
