@@ -1,6 +1,6 @@
-/* The build compiles this file once for every processor of the architecture, and again (fold_avx2.c) for wider vectors
- * under another table name. fold_kernel_of in fold_choose.c looks at the processor. Neither version fuses
- * multiplications and additions, so both give the same bits (cmake/LateralFold.cmake says how they are compiled). */
+/* The build compiles this file once for every processor of the architecture, and again (fold_avx2.c, fold_avx512.c) for wider vectors
+ * under another table name. fold_kernel_of in fold_choose.c looks at the processor. No version fuses
+ * multiplications and additions, so all give the same bits (cmake/LateralFold.cmake says how they are compiled). */
 #include "base/fold.h"
 
 #include <stdint.h>
@@ -114,6 +114,7 @@ ORDERED(u64)
 REAL(f)
 REAL(d)
 REAL(ld)
+#ifndef PLAIN_KINDS
 COMPLEX(cf)
 COMPLEX(cd)
 COMPLEX(cl)
@@ -125,6 +126,7 @@ PAIRS(ii)
 PAIRS(ldi)
 PAIRS(ff)
 PAIRS(dd)
+#endif
 
 #define INTEGER_ROW(bits, order)                                                                           \
     {                                                                                                      \
@@ -146,12 +148,14 @@ PAIRS(dd)
     }
 
 fold_kernel *const TABLE[KIND_KINDS][FOLD_OPS] = {
-    [KIND_I8] = INTEGER_ROW(u8, i8),    [KIND_U8] = INTEGER_ROW(u8, u8),       [KIND_I16] = INTEGER_ROW(u16, i16),
-    [KIND_U16] = INTEGER_ROW(u16, u16), [KIND_I32] = INTEGER_ROW(u32, i32),    [KIND_U32] = INTEGER_ROW(u32, u32),
-    [KIND_I64] = INTEGER_ROW(u64, i64), [KIND_U64] = INTEGER_ROW(u64, u64),    [KIND_FLOAT] = REAL_ROW(f),
-    [KIND_DOUBLE] = REAL_ROW(d),        [KIND_LONGDOUBLE] = REAL_ROW(ld),      [KIND_COMPLEXF] = COMPLEX_ROW(cf),
-    [KIND_COMPLEXD] = COMPLEX_ROW(cd),  [KIND_COMPLEXL] = COMPLEX_ROW(cl),     [KIND_FLOAT_INT] = PAIR_ROW(fi),
-    [KIND_DOUBLE_INT] = PAIR_ROW(di),   [KIND_LONG_INT] = PAIR_ROW(li),        [KIND_SHORT_INT] = PAIR_ROW(si),
-    [KIND_2INT] = PAIR_ROW(ii),         [KIND_LONGDOUBLE_INT] = PAIR_ROW(ldi), [KIND_2FLOAT] = PAIR_ROW(ff),
-    [KIND_2DOUBLE] = PAIR_ROW(dd),
+    [KIND_I8] = INTEGER_ROW(u8, i8),    [KIND_U8] = INTEGER_ROW(u8, u8),    [KIND_I16] = INTEGER_ROW(u16, i16),
+    [KIND_U16] = INTEGER_ROW(u16, u16), [KIND_I32] = INTEGER_ROW(u32, i32), [KIND_U32] = INTEGER_ROW(u32, u32),
+    [KIND_I64] = INTEGER_ROW(u64, i64), [KIND_U64] = INTEGER_ROW(u64, u64), [KIND_FLOAT] = REAL_ROW(f),
+    [KIND_DOUBLE] = REAL_ROW(d),        [KIND_LONGDOUBLE] = REAL_ROW(ld),
+#ifndef PLAIN_KINDS
+    [KIND_COMPLEXF] = COMPLEX_ROW(cf),  [KIND_COMPLEXD] = COMPLEX_ROW(cd),  [KIND_COMPLEXL] = COMPLEX_ROW(cl),
+    [KIND_FLOAT_INT] = PAIR_ROW(fi),    [KIND_DOUBLE_INT] = PAIR_ROW(di),   [KIND_LONG_INT] = PAIR_ROW(li),
+    [KIND_SHORT_INT] = PAIR_ROW(si),    [KIND_2INT] = PAIR_ROW(ii),         [KIND_LONGDOUBLE_INT] = PAIR_ROW(ldi),
+    [KIND_2FLOAT] = PAIR_ROW(ff),       [KIND_2DOUBLE] = PAIR_ROW(dd),
+#endif
 };

@@ -15,6 +15,7 @@ typedef void fold_kernel(void *out, const void *a, const void *b, size_t n);
 /* Tables by kind and operation, for fold_kernel_of. */
 extern fold_kernel *const fold_kernels[KIND_KINDS][FOLD_OPS];
 extern fold_kernel *const fold_kernels_avx2[KIND_KINDS][FOLD_OPS];
+extern fold_kernel *const fold_kernels_avx512[KIND_KINDS][FOLD_OPS];
 
 /* Returns the kernel for this processor, or null for an operation that does not exist (bits of reals, order of
  * complex, sums of pairs). */

@@ -3,6 +3,9 @@
 fold_kernel *fold_kernel_of(enum kind kind, enum fold_op op)
 {
 #if defined(__x86_64__)
+    /* Processors from before VBMI2 lower their clock for vectors of 512 bits. The table lacks complex numbers and pairs. */
+    if (__builtin_cpu_supports("avx512vbmi2") && __builtin_cpu_supports("avx512dq") && fold_kernels_avx512[kind][op])
+        return fold_kernels_avx512[kind][op];
     if (__builtin_cpu_supports("avx2"))
         return fold_kernels_avx2[kind][op];
 #endif
