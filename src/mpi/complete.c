@@ -89,7 +89,7 @@ static int flush(struct lmpi_window *window, int rank, bool threads)
 int lmpi_complete_at(struct lmpi_window *window, int rank)
 {
     __atomic_thread_fence(__ATOMIC_SEQ_CST);
-    if (__builtin_expect(window->target[rank].far_ops | window->family, 0))
+    if (__builtin_expect(window->target[rank].far_ops | (window->family & window->leaves), 0))
         return flush(window, rank, !(window->kind & LMPI_THREAD));
     return MPI_SUCCESS;
 }

@@ -32,13 +32,14 @@ static __attribute__((noinline)) int flush_any(int rank, MPI_Win win)
     return status == MPI_SUCCESS ? status : lmpi_error(window, status);
 }
 
-/* Where all was stored by this process, the fence is all there is to do. */
+/* Where all was stored by this process, the fence is all there is to do. So it is in a family that stays on its node: no member has
+ * operations under way. The one target of a memory handle's window is the only one that is ever open. */
 LMPI_EXPORT int MPI_Win_flush(int rank, MPI_Win win)
 {
     const struct lmpi_window *window = lmpi_window_kept(win);
     if (__builtin_expect(!window || (unsigned)rank >= (unsigned)window->ranks ||
                              !((window->target[rank].open | window->open) & LMPI_PASSIVE) ||
-                             window->target[rank].far_ops | window->family | window->part,
+                             window->target[rank].far_ops | (window->family & window->leaves),
                          0))
         return flush_any(rank, win);
     __atomic_thread_fence(__ATOMIC_SEQ_CST);
