@@ -1,4 +1,5 @@
-/* Measures how long collectives take: barrier, sync, broadcast, reduce, fcollect, alltoall at 8 B, 64 KiB and 4 MiB.
+/* Measures how long collectives take: barrier, sync, broadcast, reduce, fcollect, alltoall at 8 B, 64 KiB and 4 MiB; with
+ * --all also collect and alltoalls.
  *
  * The size is one PE's contribution (alltoall at 8 B: one long for every peer). The benchmark calls the team forms if
  * the implementation has OpenSHMEM 1.5, else the active sets. The root of the broadcast moves on with every call, so
@@ -7,7 +8,7 @@
  * copies as it has to move: broadcast PEs (the team form also fills the root's dest, the active-set form does not),
  * reduce and alltoall PEs, fcollect PEs * PEs.
  *
- * Arguments: [--quick] [--only NAME] [--size BYTES] */
+ * Arguments: [--quick] [--all] [--only NAME] [--size BYTES] */
 #include "bench.h"
 
 enum { LARGEST = 4 << 20, SYNCS = 8 };
@@ -18,12 +19,19 @@ static struct {
     size_t size, count;
     const char *only;
     size_t only_size;
+    int all;
 } c;
 
 /* Returns the number of elements that go to each peer in alltoall. */
 static size_t block(void)
 {
     return c.count < (size_t)bench.pes ? 1 : c.count / (size_t)bench.pes;
+}
+
+/* The same for alltoalls, which takes every second element of the source. */
+static size_t half_block(void)
+{
+    return block() < 2 ? 1 : block() / 2;
 }
 
 #if BENCH_15
@@ -50,6 +58,16 @@ static void call_alltoall(long i)
 {
     (void)i;
     shmem_long_alltoall(SHMEM_TEAM_WORLD, c.dest, c.source, block());
+}
+static void call_collect(long i)
+{
+    (void)i;
+    shmem_long_collect(SHMEM_TEAM_WORLD, c.dest, c.source, c.count);
+}
+static void call_alltoalls(long i)
+{
+    (void)i;
+    shmem_long_alltoalls(SHMEM_TEAM_WORLD, c.dest, c.source, 1, 2, half_block());
 }
 static void setup_sets(void) {}
 #else
@@ -98,10 +116,11 @@ static void call_barrier(long i)
 static const struct {
     const char *name;
     void (*call)(long);
-    int sized;
+    int sized, more; /* more: with --all */
 } kinds[] = {
-    {"barrier", call_barrier, 0}, {"sync", call_sync, 0},         {"broadcast", call_broadcast, 1},
-    {"reduce", call_reduce, 1},   {"fcollect", call_fcollect, 1}, {"alltoall", call_alltoall, 1},
+    {"barrier", call_barrier, 0, 0}, {"sync", call_sync, 0, 0},           {"broadcast", call_broadcast, 1, 0},
+    {"reduce", call_reduce, 1, 0},   {"fcollect", call_fcollect, 1, 0},   {"alltoall", call_alltoall, 1, 0},
+    {"collect", call_collect, 1, 1}, {"alltoalls", call_alltoalls, 1, 1},
 };
 
 static long calls; /* so far, the same on all PEs; pSync arrays and roots go on from batch to batch */
@@ -161,7 +180,7 @@ static void measure(size_t size)
     if (size > 4096)
         floors(copy_time());
     for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
-        if (!wanted(kinds[i].name) || (!kinds[i].sized && size != sizeof(long)))
+        if (!wanted(kinds[i].name) || (!kinds[i].sized && size != sizeof(long)) || (kinds[i].more && !c.all))
             continue;
         void (*call)(long) = kinds[i].call;
         if (kinds[i].sized)
@@ -176,6 +195,8 @@ int main(int argc, char **argv)
 {
     shmem_init();
     bench_start(argc, argv);
+    for (int i = 1; i < argc; i++)
+        c.all |= strcmp(argv[i], "--all") == 0;
     for (int i = 1; i < argc - 1; i++) {
         c.only = strcmp(argv[i], "--only") == 0 ? argv[i + 1] : c.only;
         c.only_size = strcmp(argv[i], "--size") == 0 ? (size_t)atol(argv[i + 1]) : c.only_size;

@@ -5,7 +5,7 @@ a target; a row against "peer" must hold against every peer that ran.
 """
 from collections import namedtuple
 
-from suite import Row, size_name
+from suite import COLLECTIVES, Row, size_name
 
 # unit: "ns" half a round trip, "GB/s", or "ns each" of a stream. count: messages of one test.
 Floor = namedtuple("Floor", "key test size count unit")
@@ -17,7 +17,7 @@ STREAM_SIZES = [4 << 10, 16 << 10, 64 << 10, 256 << 10, 1 << 20, 4 << 20, 16 << 
 PUT_SIZES = [8, 64, 512, 4096, 32768, 262144, 1048576]
 EXCHANGE_SIZES = [8, 128, 2048, 32768]
 COLUMNS = [1600, 3200, 6400, 12800, 25600]
-WAVEFRONT_PES, EXCHANGE_PES, SSCA1_PES = (2, 4, 8), (2, 4), (2, 4)
+WAVEFRONT_PES, EXCHANGE_PES, SSCA1_PES, COLLECTIVE_PES = (2, 4, 8), (2, 4), (2, 4), (2, 4)
 MB = 1 << 20
 YIELDING = ("openmpi.yield",)                              # with more PEs than cores the other one takes minutes
 
@@ -37,6 +37,7 @@ RUNS = [
     Run("barrier-8", "barrier", 8, peers=YIELDING),
     Run("bandwidth-2", "bandwidth", 2, TAG_STREAMS + PUT_STREAM),
     Run("requests-2", "requests", 2, RATES),
+    *[Run(f"coll-{pes}", "coll", pes, peers=() if pes == 2 else YIELDING, args=("--all",)) for pes in COLLECTIVE_PES],
     *[Run(f"exchange-{pes}", "exchange", pes, peers=() if pes == 2 else YIELDING) for pes in EXCHANGE_PES],
     *[Run(f"ssca1-{pes}", "ssca1", pes, peers=() if pes == 2 else YIELDING, args=("14", "--quick")) for pes in SSCA1_PES],
     *[Run(f"wavefront-{pes}", "wavefront", pes, peers=() if pes == 2 else YIELDING) for pes in WAVEFRONT_PES],
@@ -118,6 +119,15 @@ def rate_rows(section, prefix):
             yield Row(section, f"{what}, {size_name(size)}", f"{run}/{way}.{size}")
 
 
+def collective_rows(section):
+    for pes in COLLECTIVE_PES:
+        for name in ("barrier", "sync"):
+            yield Row(section, f"{name}, {pes} PEs", f"coll-{pes}/{name}", None, "peer", 1.0)
+        for name in [*COLLECTIVES, "collect", "alltoalls"]:
+            for size in (8, 64 << 10, 4 << 20):
+                yield Row(section, f"{name} {size_name(size)}, {pes} PEs", f"coll-{pes}/{name}.{size}", None, "peer", 1.0)
+
+
 def exchange_rows(section):
     for pes in EXCHANGE_PES:
         for size in EXCHANGE_SIZES:
@@ -154,9 +164,10 @@ def ssca1_rows(section):
 
 
 NETWORK, STREAM, RATE = "Two hosts: messages", "Two hosts: bandwidth", "Two hosts: many puts"
+COLLECTIVE = "Two hosts: collectives"
 ALLTOALL, STENCIL, SSCA1 = "Two hosts: all-to-all", "Two hosts: pipelined stencil", "Two hosts: SSCA#1 kernel 1"
 SHM, SHM_STREAM, SHM_RATE = "UCX on one node: messages", "UCX on one node: bandwidth", "UCX on one node: many puts"
 
-ROWS = [*message_rows(NETWORK, ""), *barrier_rows(NETWORK), *stream_rows(STREAM, ""), *rate_rows(RATE, ""),
+ROWS = [*message_rows(NETWORK, ""), *barrier_rows(NETWORK), *stream_rows(STREAM, ""), *rate_rows(RATE, ""), *collective_rows(COLLECTIVE),
         *exchange_rows(ALLTOALL), *wavefront_rows(STENCIL), *ssca1_rows(SSCA1),
         *message_rows(SHM, "shm."), *stream_rows(SHM_STREAM, "shm."), *rate_rows(SHM_RATE, "shm.")]
