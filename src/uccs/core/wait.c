@@ -10,11 +10,20 @@
 #define YIELDS_BEFORE_SLEEP 500 /* some milliseconds on a crowded node */
 #define SLEEP_NANOSECONDS 50000
 #define YIELDS_A_STAY 8              /* after so many yields a waiter looks at the clock */
+#define NOBODY 700                   /* nanoseconds: a yield that takes less has found nobody who wants the core */
+#define LOOKS_ALONE 32               /* looks of a waiter alone on its core until it yields again */
 #define QUICK_LOOKS 16               /* before the first linger */
 #define LOOKS_A_STOP 16              /* atomic_linger lasts as long as this many looks */
 #define LINGERING (5 * LOOKS_A_STOP) /* a short answer to what was just sent comes before this many looks, if at once */
 
 _Thread_local uint8_t uccs_misses;
+
+static uint64_t now(void)
+{
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
+}
 
 /* --- Pollers */
 
@@ -237,11 +246,9 @@ static _Thread_local struct {
 
 static void plan_next_look(int found)
 {
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    uint64_t now = (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
-    bool quick = now - tests.looked < (uint64_t)QUICK * (tests.skipped + 1);
-    tests.looked = now;
+    const uint64_t time = now();
+    bool quick = time - tests.looked < (uint64_t)QUICK * (tests.skipped + 1);
+    tests.looked = time;
     uccs_omitted = tests.skipped = quick && !found ? SKIPPED : 0;
 }
 
@@ -264,21 +271,42 @@ lat_cold void uccs_missed_slow(bool yield)
         sched_yield();
 }
 
-void uccs_yield_slow(struct uccs_wait *wait)
+/* A yield costs more than a look at a network, and a message that comes meanwhile waits for its end. So a waiter whose yield
+ * has found nobody looks some times before the next one: a thread that comes to want the core waits some microseconds
+ * longer. */
+static uint64_t yield_core(void)
+{
+    static _Thread_local uint32_t alone;
+    if (!atomic_load_relaxed(&uccs_endless)) { /* a look is a load */
+        sched_yield();
+        return 0;
+    }
+    if (alone) {
+        alone--;
+        return 0;
+    }
+    const uint64_t start = now();
+    sched_yield();
+    const uint64_t took = now() - start;
+    alone = took < NOBODY ? LOOKS_ALONE : 0;
+    return took;
+}
+
+uint64_t uccs_yield_slow(struct uccs_wait *wait)
 {
     if (uccs_pollers())
-        return;
+        return 0;
     uint32_t yields = ++wait->looks - uccs_core.spin;
     if (lat_unlikely(yields % YIELDS_A_STAY == 0))
         uccs_stay(wait);
-    if (!uccs_core.oversubscribed || yields < YIELDS_BEFORE_SLEEP) {
-        sched_yield();
-        return;
-    }
+    if (!uccs_core.oversubscribed || yields < YIELDS_BEFORE_SLEEP)
+        return yield_core();
     if (wait->looks == UINT32_MAX)
         wait->looks--;
+    const uint64_t start = now();
     struct timespec time = {0, SLEEP_NANOSECONDS};
     nanosleep(&time, 0);
+    return now() - start;
 }
 
 void uccs_wait_open(void)

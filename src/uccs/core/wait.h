@@ -159,16 +159,17 @@ static inline void uccs_work_on(void)
 void uccs_wait_open(void);
 
 void uccs_pause_slow(struct uccs_wait *wait);
-void uccs_yield_slow(struct uccs_wait *wait);
+uint64_t uccs_yield_slow(struct uccs_wait *wait);
 
 /* Counts a look, and once the waiter has spun long enough, calls the program's pollers and yields. Callers make progress
- * themselves at every look, and hold no lock that a poller could need. */
-static inline void uccs_yield(struct uccs_wait *wait)
+ * themselves at every look, and hold no lock that a poller could need. Returns for how many nanoseconds the core was given
+ * away; 0: it was not, or that is not known. */
+static inline uint64_t uccs_yield(struct uccs_wait *wait)
 {
-    if (lat_likely(wait->looks < uccs_core.spin))
-        wait->looks++;
-    else
-        uccs_yield_slow(wait);
+    if (lat_unlikely(wait->looks >= uccs_core.spin))
+        return uccs_yield_slow(wait);
+    wait->looks++;
+    return 0;
 }
 
 /* Returns the position where this thread's search of a set for a finished member begins, which is behind the member

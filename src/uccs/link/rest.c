@@ -33,9 +33,7 @@ static uint64_t now(void)
 static void yield(struct uccs_wait *wait)
 {
     const bool first = wait->looks == uccs_core.spin;
-    const uint64_t start = now();
-    uccs_yield(wait);
-    if (lat_unlikely(now() - start > SLOW)) {
+    if (lat_unlikely(uccs_yield(wait) > SLOW)) {
         sleeps = next > FEWEST ? next : FEWEST;
         next = 4 * sleeps < MOST ? 4 * sleeps : MOST;
     } else if (first) {
