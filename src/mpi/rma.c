@@ -94,11 +94,12 @@ int lmpi_move(struct lmpi_window *window, const struct lmpi_move *move)
         return status;
     lmpi_walk_begin(&here, local, (size_t)move->origin_count);
     lmpi_walk_begin(&there, remote, (size_t)move->target_count);
-    lmpi_keep_order(window);
     struct lmpi_target *target = &window->target[move->rank];
     struct lmpi_move run = *move;
     struct uccs_op room;
-    if (!target->local)
+    if (target->local)
+        lmpi_keep_order(window);
+    else
         lmpi_mark_far(window, target, !move->put && target->far_ops == LMPI_FAR_TOLD);
     if (!move->op)
         run.op = lmpi_window_op(window, move->later && !target->local, &room);

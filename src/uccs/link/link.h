@@ -72,6 +72,8 @@ static inline struct link_track *link_track_of(const struct uccs_far_lanes *on)
 }
 /* Orders later operations to any peer behind earlier ones. */
 void link_track_fence(struct link_track *track);
+/* The same for operations that change memory of the PE. Returns true when link_track_wait_reads would wait. */
+bool link_track_fence_changes(struct link_track *track, int pe);
 /* These concern some PEs; `pes` null: all. flush adds to the request's count what is not complete there; the request
  * has an owner, and fails when a target has refused operations of the track without requests and no flush has told yet. quiet waits for
  * it, and returns false when it fails. wait_local waits until the local buffers are free, or hold the data. */

@@ -58,6 +58,22 @@ void link_track_fence(struct link_track *track)
     pthread_mutex_unlock(&lane->lock);
 }
 
+static bool is_reading(struct link_track *track, int pe)
+{
+    const struct link_mark *mark = link_mark_find(track, pe);
+    return mark && mark->reading;
+}
+
+bool link_track_fence_changes(struct link_track *track, int pe)
+{
+    struct link_lane *lane = lane_of(track);
+    pthread_mutex_lock(&lane->lock);
+    lane->epoch++;
+    bool reads = is_reading(track, pe);
+    pthread_mutex_unlock(&lane->lock);
+    return reads;
+}
+
 static void watch_asks(struct link_mark *mark, struct uccs_request *request)
 {
     if (!mark->asking)
@@ -167,8 +183,7 @@ bool link_track_reads(struct link_track *track, int pe)
 {
     struct link_lane *lane = lane_of(track);
     pthread_mutex_lock(&lane->lock);
-    const struct link_mark *mark = link_mark_find(track, pe);
-    bool reads = mark && mark->reading;
+    bool reads = is_reading(track, pe);
     pthread_mutex_unlock(&lane->lock);
     return reads;
 }

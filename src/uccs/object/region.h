@@ -67,8 +67,11 @@ bool uccs_region_alive(uint32_t slot, uint32_t generation);
 /* Returns the address of a slot's generation at a PE of this node. */
 uint32_t *uccs_region_generation(int owner, uint32_t slot);
 
-/* expect lists an imported object of another node, so that uccs_region_gone finds it. forget takes it off the list. */
-void uccs_region_expect(struct uccs_region *region);
+/* expect lists an imported object of another node, so that uccs_region_gone finds it. It returns true when the owner has promised
+ * already to tell this process of the registration's end, so the registration exists as far as the owner has not told; false: ask the owner, and call
+ * promised when the answer is good. forget takes the object off the list. */
+bool uccs_region_expect(struct uccs_region *region);
+void uccs_region_promised(const struct uccs_region *region);
 void uccs_region_forget(const struct uccs_region *region);
 
 /* Peers of other nodes name a registration by a number. find returns UCCS_OK and the address, or UCCS_ERR_BOUNDS or

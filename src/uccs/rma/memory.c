@@ -116,9 +116,12 @@ static struct uccs_attached *table_of(const struct handle *handle)
 /* Lists the object before it asks the owner, so that the object is told when the memory is released meanwhile. */
 static int import_far(struct uccs_region *region)
 {
-    uccs_region_expect(region);
-    bool alive = uccs_far_import(region->owner, uccs_region_id(region->slot, region->generation));
-    return alive ? UCCS_OK : UCCS_ERR_STALE;
+    if (uccs_region_expect(region))
+        return UCCS_OK;
+    if (!uccs_far_import(region->owner, uccs_region_id(region->slot, region->generation)))
+        return UCCS_ERR_STALE;
+    uccs_region_promised(region);
+    return UCCS_OK;
 }
 
 int uccs_memory_import(uccs_context_t context, const void *handle, size_t length, uccs_memory_t *memory)

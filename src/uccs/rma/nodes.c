@@ -23,8 +23,9 @@ static void before(const struct uccs_rma *rma)
     if (!uccs_rma_ordered(rma))
         return;
     struct link_track *track = link_track_of(lanes_of(rma));
-    link_track_fence(track);
-    if (rma->kind != RMA_GET)
+    if (rma->kind == RMA_GET)
+        link_track_fence(track);
+    else if (lat_unlikely(link_track_fence_changes(track, rma->endpoint->pe)))
         link_track_wait_reads(track, rma->endpoint->pe);
 }
 
