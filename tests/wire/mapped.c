@@ -168,6 +168,24 @@ static void test_atomics(void)
     shmem_barrier_all();
 }
 
+/* --- Meetings. Flags of some are stored, those of others are messages. */
+
+static void test_meetings(void)
+{
+    for (long round = 1; round <= ROUNDS; round++) {
+        shmemx_request_t request = SHMEMX_REQUEST_NULL;
+        shmem_long_p(&words[6], round, next);
+        shmemx_barrier_all_nbe(&request);
+        shmemx_request_wait(&request);
+        shmemx_request_free(&request);
+        CHECK(words[6] >= round && words[6] <= round + 1);
+        shmem_long_p(&words[7], round, next);
+        shmem_barrier_all();
+        CHECK_EQ(words[7], round);
+        shmem_sync_all();
+    }
+}
+
 /* --- Maps. The heap of each other PE is mapped once, and a forked child has none. */
 
 /* Returns how many heaps are mapped that neither core dumps nor forked children have. */
@@ -227,6 +245,7 @@ int main(int argc, char **argv)
     test_arrivals();
     test_counts();
     test_atomics();
+    test_meetings();
     shmemx_ct_free(&ours);
     CHECK_EQ(shmemx_ct_free_team(SHMEM_TEAM_WORLD, &late), 0);
     shmem_free(signals);

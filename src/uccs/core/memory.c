@@ -17,6 +17,7 @@
 #define DUMP_STEP (UINT64_C(1) << 20)
 #define HUGE_PAGE (UINT64_C(1) << 21)
 #define HUGE_FROM (UINT64_C(1) << 22)
+#define GROUP_BYTES ((size_t)NODE_GROUP_SLOTS * NODE_GROUP_LINES * CACHE_LINE) /* of each PE in the group area */
 
 /* The node's whole file as this process maps it, with facts that hold for all segments. The slow half uses it; the
  * ranges in uccs_core are the subset that the fast path can use. */
@@ -303,7 +304,7 @@ static void publish_core(size_t heap_bytes)
         .index = where->index,
         .places = where->places,
         .numbers = where->numbers,
-        .groups = area_of_node(node_groups_at(node->size), (size_t)NODE_GROUP_SLOTS * NODE_GROUP_LINES * CACHE_LINE),
+        .groups = area_of_node(node_groups_at(node->size), GROUP_BYTES),
         .counters = area_of_node(node_counters_at(node->size), (size_t)NODE_COUNTERS * CACHE_LINE),
         .own = area_of_node(node_own_at(node->size), NODE_OWN_BYTES),
     };
@@ -430,9 +431,18 @@ void uccs_memory_pieces(struct uccs_memory_piece pieces[UCCS_PIECES])
         (struct uccs_memory_piece){rte.fd, node->heap_at + slot * node->heap_stride, uccs_core.heap_bytes};
     pieces[UCCS_PIECE_COUNTERS] =
         (struct uccs_memory_piece){rte.fd, node_counters_at(node->size) + slot * counters, counters};
+    pieces[UCCS_PIECE_ROWS] =
+        (struct uccs_memory_piece){rte.fd, node_groups_at(node->size), (uint64_t)GROUP_BYTES * node->size};
     pieces[UCCS_PIECE_IMAGE] = (struct uccs_memory_piece){.fd = early ? early : rte.fd,
                                                           .at = early ? 0 : node->image_at + slot * node->image_stride,
                                                           .bytes = map.image_bytes};
+}
+
+void uccs_memory_rows(uint64_t *first, uint64_t *step)
+{
+    const uint64_t row = (uint64_t)NODE_GROUP_LINES * CACHE_LINE;
+    *first = (uint64_t)map.where.slot * GROUP_BYTES + map.where.index * row;
+    *step = map.where.pes * row;
 }
 
 const char *uccs_memory_why_private(void)

@@ -60,17 +60,27 @@ static bool keep(const struct uccs_reach_map *map)
     return true;
 }
 
-void uccs_reach_add(int pe, const struct uccs_reach_map maps[UCCS_PIECES])
+static bool is_row(const struct uccs_reach_map *area, uint64_t row, uint64_t step)
+{
+    const uint64_t bytes = (uint64_t)NODE_GROUP_LINES * CACHE_LINE, steps = NODE_GROUP_SLOTS - 1;
+    return row <= area->bytes && step <= area->bytes / steps && row + steps * step + bytes <= area->bytes;
+}
+
+void uccs_reach_add(int pe, const struct uccs_reach_map maps[UCCS_PIECES], uint64_t row, uint64_t step)
 {
     struct uccs_reach *at = &uccs_reach[pe];
     struct uccs_memory_piece mine[UCCS_PIECES];
     bool there[UCCS_PIECES];
     uccs_memory_pieces(mine);
     for (int i = 0; i < UCCS_PIECES; i++)
-        there[i] = maps[i].start && keep(&maps[i]) && maps[i].bytes >= mine[i].bytes;
+        there[i] = maps[i].start && keep(&maps[i]) && (maps[i].bytes >= mine[i].bytes || i == UCCS_PIECE_ROWS);
     if (!there[UCCS_PIECE_HEAP] || !there[UCCS_PIECE_COUNTERS])
         return;
     at->counters = maps[UCCS_PIECE_COUNTERS].start;
     at->image = there[UCCS_PIECE_IMAGE] ? (uintptr_t)maps[UCCS_PIECE_IMAGE].start : 0;
+    if (there[UCCS_PIECE_ROWS] && is_row(&maps[UCCS_PIECE_ROWS], row, step)) {
+        at->rows = (char *)maps[UCCS_PIECE_ROWS].start + row;
+        at->step = step;
+    }
     atomic_store_release(&at->heap, (uintptr_t)maps[UCCS_PIECE_HEAP].start); /* acquire: uccs_reach_of */
 }

@@ -8,6 +8,7 @@
 #ifndef UCCS_CORE_REACH_H
 #define UCCS_CORE_REACH_H
 
+#include "rte/node.h"
 #include "uccs/core/core.h"
 #include "uccs/core/memory.h"
 
@@ -15,6 +16,8 @@ struct uccs_reach {
     uintptr_t heap;  /* where it is mapped here; 0: it is not. Release */
     uintptr_t image; /* the same of the globals */
     char *counters;  /* the first line of its counters (object/counter_line.h) */
+    char *rows;      /* its row of slot 0 (sync/row.h); null: its rows are not mapped */
+    uint64_t step;   /* bytes to its row of the next slot */
     uint32_t busy;   /* lanes with messages to the PE that may be unanswered; relaxed: exact for who has issued them */
     bool tried;      /* under a lock of reach.c */
 };
@@ -44,6 +47,16 @@ static lat_hot void *uccs_reached(const void *addr, int pe)
     return offset < uccs_core.image_bytes && at->image ? uccs_mapped(at->image + offset) : 0;
 }
 
+/* Returns a word of its rows, by the offset that a message would have (link/wire.h, FAR_ROWS); null when it is not mapped. Words
+ * of rows have no order with messages. */
+static inline uint64_t *uccs_reached_row(int pe, uint64_t offset)
+{
+    const uint64_t row = (uint64_t)NODE_GROUP_LINES * CACHE_LINE;
+    if (lat_likely(!uccs_reach) || !atomic_load_acquire(&uccs_reach[pe].heap) || !uccs_reach[pe].rows)
+        return 0;
+    return (uint64_t *)(void *)(uccs_reach[pe].rows + offset / row * uccs_reach[pe].step + offset % row);
+}
+
 /* Memory of a PE as it is mapped here, by enum uccs_memory_piece_name; null: it is not. */
 struct uccs_reach_map {
     void *start;
@@ -56,8 +69,9 @@ int uccs_reach_open(void);
 void uccs_reach_close(void (*leave)(void *start, size_t bytes));
 /* Returns true for the first who asks for a PE in this life: it may map the PE's memory and add it. */
 bool uccs_reach_try(int pe);
-/* From now on the PE is reached if its heap and counters are there, and are as large as mine. */
-void uccs_reach_add(int pe, const struct uccs_reach_map maps[UCCS_PIECES]);
+/* From now on the PE is reached if its heap and counters are there, and are as large as mine. Its own uccs_memory_rows has told
+ * `row` and `step`. */
+void uccs_reach_add(int pe, const struct uccs_reach_map maps[UCCS_PIECES], uint64_t row, uint64_t step);
 /* A lane begins to have messages to the PE that may be unanswered, or has none any more. */
 static inline void uccs_reach_count(int pe, int change)
 {

@@ -31,6 +31,7 @@ static void lend(struct link_arrival *arrival)
     struct uccs_memory_piece pieces[UCCS_PIECES];
     struct link_lent lent = {0};
     uccs_memory_pieces(pieces);
+    uccs_memory_rows(&lent.row, &lent.step);
     for (int i = 0; i < UCCS_PIECES && link_maps; i++)
         lent.bytes[i] = (uint8_t)link_transport->lend(pieces[i].fd, pieces[i].at, pieces[i].bytes, lent.lent[i]);
     struct link_message answer = {.header.kind = LINK_REACHED, .data = &lent, .bytes = sizeof lent};
@@ -49,7 +50,7 @@ static bool take(struct link_arrival *arrival, const void *data)
     for (int i = 0; i < UCCS_PIECES; i++)
         if (lent.bytes[i] && (i != UCCS_PIECE_IMAGE || peer->same_image))
             maps[i].start = link_transport->reach(lent.lent[i], lent.bytes[i], &maps[i].bytes);
-    uccs_reach_add(peer->pe, maps);
+    uccs_reach_add(peer->pe, maps, lent.row, lent.step);
     return true;
 }
 

@@ -71,9 +71,10 @@ struct link_notice {
     uint64_t signal_region;
 };
 
-/* How to map the target's heap, globals and counters (enum uccs_memory_piece_name): what its transport has lent. */
-#define LINK_LENDS 3
+/* How to map the target's memory (enum uccs_memory_piece_name): what its transport has lent, and where its rows are. */
+#define LINK_LENDS 4
 struct link_lent {
+    uint64_t row, step;
     uint8_t bytes[LINK_LENDS]; /* 0: there is none */
     uint8_t lent[LINK_LENDS][64];
 };

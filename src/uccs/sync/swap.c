@@ -64,7 +64,7 @@ static void swap_send(struct uccs_swap *swap, int round)
     struct uccs_far_place flag =
         uccs_place_plus(uccs_nodes_line(team, node, channels[swap->channel] + FLAGS), flag_offset(swap, round));
     if (swap->block == 0) {
-        uccs_far_flag(pe, flag.offset, swap->number);
+        uccs_far_flag(pe, flag.offset, swap->number, swap->channel == 0); /* split-phase ones may be asleep */
         return;
     }
     const struct uccs_far_parcel parcel = {
