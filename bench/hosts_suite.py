@@ -19,6 +19,7 @@ EXCHANGE_SIZES = [8, 128, 2048, 32768]
 COLUMNS = [1600, 3200, 6400, 12800, 25600]
 WAVEFRONT_PES, EXCHANGE_PES, SSCA1_PES, COLLECTIVE_PES = (2, 4, 8), (2, 4), (2, 4), (2, 4)
 MB = 1 << 20
+MAPPED = ("peer", 1.15)                                    # UCX over shared memory: both sides load and store
 YIELDING = ("openmpi.yield",)                              # with more PEs than cores the other one takes minutes
 
 LATENCIES = tuple(Floor(f"am_lat.{size}", "ucp_am_lat", size, 10000 if size < 4096 else 3000, "ns") for size in MESSAGE_SIZES)
@@ -75,18 +76,19 @@ def message_rows(section, prefix):
     yield Row(section, "counting put 8 B, half round trip; peer: put, fence, inc", f"{run}/ct.8", f"{run}/am_lat.8", "peer", 0.5)
     yield Row(section, "the same, against UCX's active message", f"{run}/ct.8", f"{run}/am_lat.8", "floor", 1.15)
     yield Row(section, "the same, against our own put, fence, inc", f"{run}/ct.8", f"{run}/inc.8")
+    held, ahead = (MAPPED, ("peer", 1.0)) if prefix else ((), ())
     for size in MESSAGE_SIZES[1:]:
-        yield Row(section, f"counting put {size_name(size)}", f"{run}/ct.{size}", f"{run}/am_lat.{size}")
+        yield Row(section, f"counting put {size_name(size)}", f"{run}/ct.{size}", f"{run}/am_lat.{size}", *ahead)
     for size in MESSAGE_SIZES:
-        yield Row(section, f"put, fence, inc {size_name(size)}", f"{run}/inc.{size}", f"{run}/am_lat.{size}")
+        yield Row(section, f"put, fence, inc {size_name(size)}", f"{run}/inc.{size}", f"{run}/am_lat.{size}", *held)
         yield Row(section, f"put_signal {size_name(size)}", f"{run}/put_signal.{size}", f"{run}/am_lat.{size}")
     run = f"{prefix}latency-2"
     for op in ("p", "put1", "atomic_add", "atomic_set"):
-        yield Row(section, f"{op}, many and a quiet", f"{run}/heap.{op}", f"{run}/am_lat.8")
+        yield Row(section, f"{op}, many and a quiet", f"{run}/heap.{op}", f"{run}/am_lat.8", *held)
     for op in ("g", "get1", "atomic_fetch", "atomic_fetch_add", "atomic_swap", "atomic_compare_swap"):
-        yield Row(section, f"{op}; floor: a round trip of UCX's messages", f"{run}/heap.{op}", f"{run}/round_trip")
+        yield Row(section, f"{op}; floor: a round trip of UCX's messages", f"{run}/heap.{op}", f"{run}/round_trip", *held)
     run = f"{prefix}barrier-2"
-    yield Row(section, "barrier_all, 2 PEs", f"{run}/barrier_all", f"{run}/am_lat.8")
+    yield Row(section, "barrier_all, 2 PEs", f"{run}/barrier_all", f"{run}/am_lat.8", *held)
 
 
 def barrier_rows(section):
@@ -100,8 +102,9 @@ def stream_rows(section, prefix):
     for way in ("put", "get"):
         for size in STREAM_SIZES:
             held = size == MB and not prefix
+            target = ("floor", 0.85) if held else ("peer", 0.87) if prefix else (None, None)
             yield Row(section, f"{way} {size_name(size)}; floor: tag bandwidth", f"{run}/{way}.{size}", f"{run}/tag_bw.{size}",
-                      "floor" if held else None, 0.85 if held else None, True)
+                      *target, True)
             if held:
                 yield Row(section, f"{way} {size_name(size)}, against the peer", f"{run}/{way}.{size}", None, "peer", 2.0, True)
     yield Row(section, "UCX's own put 1 MiB, 50 of them; floor: tag bandwidth", f"{run}/put_bw.{MB}", f"{run}/tag_bw.{MB}", at_least=True)
@@ -109,14 +112,15 @@ def stream_rows(section, prefix):
 
 def rate_rows(section, prefix):
     run = f"{prefix}requests-2"
+    held = MAPPED if prefix else ()
     for way, what in (("nbi", "put_nbi, 64 and a quiet"), ("put", "put, 64 and a quiet"), ("put_ct", "counting put"),
                       ("put_inc", "put, fence, inc"), ("merged", "put_nbe, one request for 64"), ("request", "put_nbe, 64 requests"),
                       ("merge.new", "put_nbe, 64 new requests, merged into a new one")):
         for size in PUT_SIZES if way in ("nbi", "merged") else PUT_SIZES[:4]:
-            yield Row(section, f"{what}, {size_name(size)}", f"{run}/{way}.{size}", f"{run}/am_rate.{size}")
+            yield Row(section, f"{what}, {size_name(size)}", f"{run}/{way}.{size}", f"{run}/am_rate.{size}", *held)
     for way, what in (("put.each", "put and quiet"), ("request.each", "put_nbe and wait")):
         for size in PUT_SIZES[:4]:
-            yield Row(section, f"{what}, {size_name(size)}", f"{run}/{way}.{size}")
+            yield Row(section, f"{what}, {size_name(size)}", f"{run}/{way}.{size}", None, *held)
 
 
 def collective_rows(section):
