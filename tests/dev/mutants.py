@@ -55,8 +55,13 @@ def check_verdicts():
                                   (124, "oshrun: time limit of 3 s reached (--timeout)\n  PE 0-2  is in no wait that lasts           x.c:3", "stuck"),
                                   (124, "x.c:3: not true within 2 s: f() returns\noshrun: time limit of 3 s reached (--timeout)", "named"), (-11, "", "crashed"),
                                   (139, "oshrun: PE 1 was killed by signal 11 (Segmentation fault)", "crashed"),
-                                  (134, "x.c:3: not true: a\nAborted", "named"), (1, "lateral: PE 1: shmem_put: dest is not", "named"), (1, " ", "crashed")):
+                                  (134, "x.c:3: not true: a\nAborted", "named"), (1, "lateral: PE 1: shmem_put: dest is not", "named"), (1, " ", "crashed"),
+                                  (1, "oshrun: PE 1 was killed by signal 11 (Segmentation fault)\nrun.py: exit status 139, expected 0\nrun.py: no match for /^PASS$/", "crashed"),
+                                  (1, "oshrun: PE 1 was killed by signal 11 (Segmentation fault)\nrun.py: no match for /store_nowhere/", "named")):
         assert mutants_cage.judge(status, text) == verdict, (status, text, mutants_cage.judge(status, text))
+    crash = "PE 0 was killed by signal 11\n  PE 0 died of signal 11 (Segmentation fault): nothing is mapped\n    f    x.c:7\n    main y.c:3\n"
+    for place, verdict in ((("x.c", 8), "named"), (("x.c", 12), "crashed"), (("z.c", 7), "crashed"), (None, "crashed")):
+        assert mutants_cage.judge(139, crash, place) == verdict, place
 
 
 def check_list():

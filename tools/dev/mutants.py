@@ -15,12 +15,14 @@ Each fault is built in a copy of the tree (build/mutants/tree). A fault that cha
 tests of the rooms concerned run in a pid namespace of their own, so that a faulty launcher reaches no other process, and all of it is
 nice to whoever else works on the machine. Verdicts:
 
-  named      a test failed and says what is wrong, or which wait of which line did not end, and what it waited for
+  named      a test failed and says what is wrong; or which wait of which line did not end, and what it waited for; or it crashed, and
+             the report of the crash leads to the line of the fault
   stuck      a test did not end; the launcher tells of no wait of a line of the test
   crashed    a test only crashed                           time-out   a test did not end, and nobody says where
   survives   no test saw it
 
-After a test that only hangs or crashes, others get a third of the time to name the fault.
+After a test that only hangs or crashes, others get a third of the time to name the fault. A test that fails runs once more on what the
+tree without the fault has made, under the same limit; there it must pass, or it tells nothing.
 
 Results go to build/mutants/SEED.jsonl; a later call with the same seed goes on behind them. tests/mutants/survivors.txt lists
 survivors: what kills them now, or why no test can see them; the sampler leaves out the latter.
@@ -32,6 +34,7 @@ import json
 import os
 import pathlib
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -45,6 +48,8 @@ HOME = ROOT / "build/mutants"
 TREE = HOME / "tree"
 BUILD = TREE / "build/release"
 LIST = ROOT / "tests/mutants/survivors.txt"
+CLEAN = HOME / "clean"                                                     # what the tree without a fault has made
+PRODUCTS = ("bin", "lib", "tests")
 CAGE = ["unshare", "-m", "-p", "-f", "--kill-child", "--mount-proc"]
 LEFT_OUT = {"soak", "again", "packages", "slurm", "rules", "man", "install"}
 CLEARNESS = ["named", "stuck", "crashed", "time-out"]
@@ -171,6 +176,12 @@ def products():
                   if path.is_file() and not path.is_symlink() and (path.suffix == ".so" or ".so." in path.name or path.name == "oshrun"))
 
 
+def keep_clean():
+    shutil.rmtree(CLEAN, ignore_errors=True)
+    for folder in PRODUCTS:
+        shutil.copytree(BUILD / folder, CLEAN / folder, symlinks=True)
+
+
 def fingerprint():
     """Of the instructions and data of what is installed, without what debuggers read."""
     hashed = hashlib.sha256()
@@ -239,12 +250,14 @@ def tests_for(fault, tests, cost, killers, told):
     return [{**tests[name], "limit": max(5, 4 * cost[name])} for name in sorted(ranks, key=ranks.get)]
 
 
-def in_cage(tests, stop=True, seconds=None):
-    """Runs tests in namespaces of their own until one names a fault (stop), or the time is over, or to the end. Returns their
-    results."""
+def in_cage(tests, stop=True, seconds=None, clean=False, fault=None):
+    """Runs tests in namespaces of their own until one names the fault (stop), or the time is over, or to the end. `clean`: they see
+    what the tree without the fault has made. Returns their results."""
     with tempfile.TemporaryDirectory(prefix="mutants.") as folder:
         plan, results = pathlib.Path(folder, "plan"), pathlib.Path(folder, "results")
-        plan.write_text(json.dumps({"tests": tests, "stop": stop, "seconds": seconds, "results": str(results)}))
+        mounts = [(str(CLEAN / name), str(BUILD / name)) for name in PRODUCTS if clean]
+        plan.write_text(json.dumps({"tests": tests, "stop": stop, "seconds": seconds, "results": str(results), "mounts": mounts,
+                                    "place": fault and [pathlib.Path(fault.path).name, fault.line]}))
         done = subprocess.run([*CAGE, sys.executable, "-B", ROOT / "tools/dev/mutants_cage.py", plan], stdin=subprocess.DEVNULL,
                               capture_output=True, text=True, errors="replace", check=False)
         if not results.exists():
@@ -260,6 +273,7 @@ class Run:
         self.end = time.monotonic() + 60 * options.minutes
         self.file = HOME / ("again.jsonl" if options.again else f"{options.seed}.jsonl")
         self.killers = collections.defaultdict(collections.Counter)
+        self.proven = set()                                                 # tests that pass without a fault
 
     def done_before(self):
         results = [json.loads(line) for line in self.file.read_text().splitlines()] if self.file.exists() and not self.options.again else []
@@ -283,18 +297,39 @@ class Run:
                 return {"verdict": "no fault", "said": f"does not build: {words[-300:]}"}
             if fingerprint() == self.clean:
                 return {"verdict": "no fault", "said": "changes no instruction"}
-            ran = in_cage(tests_for(fault, self.tests, self.cost, self.killers, self.told), seconds=self.options.each)
-            bad = [one for one in ran if one["verdict"] not in ("passed", "skipped")]
-            best = min(bad, key=lambda one: CLEARNESS.index(one["verdict"]), default={"verdict": "survives"})
-            return {"tests": len(ran), **best}
+            return self.try_tests(fault, tests_for(fault, self.tests, self.cost, self.killers, self.told))
         finally:
             file.write_text(original, encoding="utf-8")
+
+    def try_tests(self, fault, tests):
+        end, count = time.monotonic() + self.options.each, 0
+        while True:
+            ran = in_cage(tests, seconds=max(self.options.each / 3, end - time.monotonic()), fault=fault)
+            bad = [one for one in ran if one["verdict"] not in ("passed", "skipped")]
+            best = min(bad, key=lambda one: CLEARNESS.index(one["verdict"]), default={"verdict": "survives"})
+            count += len(ran)
+            if not bad or self.passes_clean(best):
+                return {"tests": count, **best}
+            say(f"{best['test']} fails without the fault, too")
+            self.cost[best["test"]] = LONGEST
+            tests = [test for test in tests if test["name"] not in {one["test"] for one in ran}]
+
+    def passes_clean(self, result):
+        """Returns whether the test that has failed passes without the fault; the machine may be too busy for it."""
+        if result["test"] not in self.proven or result["late"]:
+            test = self.tests[result["test"]]
+            again = in_cage([{**test, "limit": result["limit"], "exact": True}], stop=False, clean=True)
+            if not again or again[0]["verdict"] != "passed":
+                return False
+            self.proven.add(result["test"])
+        return True
 
     def start(self, faults):
         HOME.mkdir(parents=True, exist_ok=True)
         before = self.done_before()
         say("building a copy of the tree in build/mutants/tree")
         prepare()
+        keep_clean()
         self.clean, self.tests = fingerprint(), all_tests()
         rooms = {room for fault in faults if fault.key() not in before for room in rooms_of(fault.path)}
         self.cost = costs(self.tests, {name for name in self.tests if name.split("/")[0] in rooms})
@@ -325,9 +360,10 @@ def report(options, results, drawn):
     real = len(results) - count["no fault"]
     share = f", {100 * count['named'] / real:.0f} of 100 named" if real else ""
     late = sum(result["verdict"] == "named" and result.get("late", False) for result in results)
+    crash = sum(result["verdict"] == "named" and result.get("crash", False) for result in results)
     what = "killed before" if options.again else f"seed {options.seed}"
     say(f"{what}: {real} faults of {drawn} drawn ({count['no fault']} change nothing, {drawn - len(results)} not reached): "
-        f"{count['named']} named ({late} by a wait that did not end), {count['stuck']} stuck, {count['crashed']} crashed, {count['time-out']} by time-out, "
+        f"{count['named']} named ({late} by a wait that did not end, {crash} by a crash at their line), {count['stuck']} stuck, {count['crashed']} crashed, {count['time-out']} by time-out, "
         f"{count['survives']} survive{share}")
     return 1 if count["survives"] else 0
 
