@@ -78,7 +78,8 @@ static void test_quiet(void)
     shmem_barrier_all();
 }
 
-/* --- Fence. Thread 1 puts and fences; then thread 2 puts the flag, through the same context. */
+/* --- Fence. Thread 1 puts and fences; then thread 2 puts the flag, through the same context, which every other time is new: then
+ * thread 2 has no lane of it before the fence. */
 
 static pthread_barrier_t together;
 
@@ -106,6 +107,10 @@ static void put_and_fence(void)
         pthread_barrier_wait(&together);
         pthread_barrier_wait(&together);
         shmem_long_wait_until(&done, SHMEM_CMP_EQ, value);
+        if (value % 2 == 0)
+            continue;
+        shmem_ctx_destroy(shared);
+        CHECK(shmem_ctx_create(0, &shared) == 0);
     }
     pthread_join(other, 0);
 }

@@ -76,7 +76,7 @@ def piece(size, bytes_):
 def test_pieces():
     """Pieces of a value that contradict each other, are missing, or are more than was announced."""
     told = r"PE 1 has not told its node, or the launcher \(PMI\) has changed it"
-    for first, second in ((piece(8, 4), piece(100000, 480)), (piece(8, 4), piece(8, 480)), (piece(8, 4), None),
+    for first, second in ((piece(8, 4), piece(100000, 480)), (piece(8, 4), piece(8, 480)), (piece(8, 4), piece(9, 4)), (piece(8, 4), None),
                           (piece(8, 9), None), (piece(2**62, 480), None), (piece(8, 0), None), ("8", None), ("8.!!!", None)):
         def change(key, value, first=first, second=second):
             return {"Lnode.1.0": first, "Lnode.1.1": second}.get(key, value)

@@ -104,6 +104,17 @@ def test_end_while_stopped():
         all_gone(pids)
 
 
+def test_stopped_pe_hears():
+    """A PE that somebody has stopped hears that the job ends."""
+    with started("-n", 1, harness.PE, f"catch:{signal.SIGTERM.value}", "pid", "sleep:60000") as job:
+        pids = ready(job, 1)
+        os.kill(pids[0], signal.SIGSTOP)
+        wait_until(lambda: state(pids[0]) == "T", "the PE is stopped")
+        job.send_signal(signal.SIGTERM)
+        job.wait(10)
+        assert job.stdout.read().decode().split() == ["caught", str(signal.SIGTERM.value)]
+
+
 def test_stopped_guard_stays_stopped():
     """Only what ends the job wakes a guard that somebody has stopped."""
     with started("-n", 1, harness.PE, "ignore:10", "pid", "sleep:60000") as job:

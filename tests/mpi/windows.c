@@ -2,6 +2,8 @@
  * ways: plain far */
 #include "check.h"
 
+#include <malloc.h>
+
 #define N 1000
 
 static void attributes(MPI_Win win, void *base, MPI_Aint bytes, int unit, int flavor)
@@ -248,6 +250,22 @@ static void other_parts(void)
     MPI_Comm_free(&odd);
 }
 
+/* A window leaves nothing: the memory that the process holds stops growing. */
+static void leaves_nothing(void)
+{
+    enum { WARM = 50, TIMES = 250, EACH = 64 };
+    static int64_t memory[8];
+    size_t before = 0;
+    for (int i = 0; i < TIMES; i++) {
+        MPI_Win win;
+        if (i == WARM)
+            before = mallinfo2().uordblks;
+        OK(MPI_Win_create(memory, sizeof memory, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &win));
+        OK(MPI_Win_free(&win));
+    }
+    CHECK(mallinfo2().uordblks < before + EACH * (TIMES - WARM)); /* Open MPI keeps a few bytes each time */
+}
+
 int main(int argc, char **argv)
 {
     MPI_Win win;
@@ -266,5 +284,6 @@ int main(int argc, char **argv)
     all_ways(win, own);
     OK(MPI_Win_free(&win));
     other_parts();
+    leaves_nothing();
     return check_pass();
 }
