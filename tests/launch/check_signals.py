@@ -105,14 +105,9 @@ def test_end_while_stopped():
 
 
 def test_stopped_pe_hears():
-    """A PE that somebody has stopped hears that the job ends."""
-    with started("-n", 1, harness.PE, f"catch:{signal.SIGTERM.value}", "pid", "sleep:60000") as job:
-        pids = ready(job, 1)
-        os.kill(pids[0], signal.SIGSTOP)
-        wait_until(lambda: state(pids[0]) == "T", "the PE is stopped")
-        job.send_signal(signal.SIGTERM)
-        job.wait(10)
-        assert job.stdout.read().decode().split() == ["caught", str(signal.SIGTERM.value)]
+    """A PE that is stopped hears that the job ends."""
+    result = harness.run("-n", 2, harness.PE, f"catch:{signal.SIGTERM.value}", "@0", "stop", "sleep:60000", "@1", "sleep:300", "exit:3")
+    assert result.status == 3 and result.out.split() == ["caught", str(signal.SIGTERM.value)], result
 
 
 def test_stopped_guard_stays_stopped():
