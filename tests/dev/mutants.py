@@ -23,6 +23,8 @@ int f(int a, int b)
     atomic_fence_seqcst();
     say("%d", a - 1);
     return wide == (uint64_t)b - 1;
+    const int no_statement =
+        look(a);
 }
 '''
 EXPECTED = {

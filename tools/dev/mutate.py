@@ -22,6 +22,7 @@ COMPARED = {"<": "<=", "<=": "<", ">": ">=", ">=": ">", "==": "!=", "!=": "=="}
 NARROW = {"uint64_t": "uint32_t", "int64_t": "int32_t", "uint32_t": "uint16_t", "int32_t": "int16_t",
           "uintptr_t": "uint32_t", "long": "int"}
 WIDE = "|".join(NARROW)
+BEFORE = re.compile(r"([;:{})]|\belse|\bdo)\s*\Z")                          # a statement
 HIDDEN = re.compile(r"/\*.*?\*/|//[^\n]*|\"(?:[^\"\\\n]|\\.)*\"|'(?:[^'\\\n]|\\.)+'|^[ \t]*#(?:[^\n\\]|\\[^\n]|\\\n)*", re.S | re.M)
 
 
@@ -85,7 +86,7 @@ def balanced(text):
 def drops(code):
     for match in re.finditer(r"^ +((?:\w+(?:->|\.))*(\w+)(\(.*\)));$", code, re.M):
         name = match.group(2)
-        if SILENT.match(name) or not balanced(match.group(3)):
+        if SILENT.match(name) or not balanced(match.group(3)) or not BEFORE.search(code[:match.start()]):
             continue
         yield *match.span(1), "(void)0", "order" if "fence_seqcst" in name else "drop"
 
