@@ -12,14 +12,15 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Starts the library in a child on this file. Returns the child's status as waitpid gives it; 0: it was taken. */
-static int try_seat(const struct node *head, off_t bytes, const char *index)
+/* Starts the library in a child on this file, with these numbers behind the file's. Returns the child's status as waitpid gives
+ * it; 0: it was taken. */
+static int try_seat(const struct node *head, off_t bytes, const char *numbers)
 {
     char job[64];
     int fd = memfd_create("lateral", 0), status;
     CHECK(fd >= 0 && ftruncate(fd, bytes) == 0);
     CHECK(pwrite(fd, head, sizeof *head, 0) == (ssize_t)sizeof *head);
-    snprintf(job, sizeof job, "%d:%s:-1", fd, index);
+    snprintf(job, sizeof job, "%d:%s", fd, numbers);
     pid_t child = fork();
     if (child == 0) {
         const char *why = "";
@@ -48,12 +49,15 @@ static void headers(void)
 {
     const off_t whole = (off_t)node_fixed_size(1);
     struct node head = good_head();
-    CHECK(try_seat(&head, whole, "0") == 0);
-    CHECK(is_refused(try_seat(&head, whole - 1, "0")));
-    CHECK(is_refused(try_seat(&head, 8192, "0")));
-    CHECK(is_refused(try_seat(&head, whole, "1")));
-    CHECK(is_refused(try_seat(&head, whole, "-1")));
-    CHECK(is_refused(try_seat(&head, whole, "4294967296")));
+    CHECK(try_seat(&head, whole, "0:-1") == 0);
+    CHECK(is_refused(try_seat(&head, whole - 1, "0:-1")));
+    CHECK(is_refused(try_seat(&head, 8192, "0:-1")));
+    CHECK(is_refused(try_seat(&head, whole, "1:-1")));
+    CHECK(is_refused(try_seat(&head, whole, "-1:-1")));
+    CHECK(is_refused(try_seat(&head, whole, "4294967296:-1")));
+    static const char *const broken[] = {"0", "0:", "0:x", "0:-1x", ":-1", "0x:-1", "0:-1:", "0:99999999999999999999"};
+    for (size_t i = 0; i < sizeof broken / sizeof *broken; i++)
+        CHECK(is_refused(try_seat(&head, whole, broken[i])));
     static const uint32_t words[] = {0, 2, 60000, 65537, 1u << 31, UINT32_MAX};
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         for (int field = 0; field < 6; field++) {
@@ -62,11 +66,11 @@ static void headers(void)
             const uint32_t before = *fields[field];
             *fields[field] = words[i];
             if (words[i] != before)
-                CHECK(is_refused(try_seat(&head, whole, "0")));
+                CHECK(is_refused(try_seat(&head, whole, "0:-1")));
         }
     head = good_head();
     head.magic ^= 1;
-    CHECK(is_refused(try_seat(&head, whole, "0")));
+    CHECK(is_refused(try_seat(&head, whole, "0:-1")));
 }
 
 int main(void)
