@@ -77,7 +77,7 @@ ROOMS = {
     "src/uccs/coll": "uccs far mpi",
     "src/uccs/face": "uccs mt far mpi job",
     "src/uccs/env": "uccs far mpi",
-    "src/shmem": "conform job check symbols mt nodes fault",
+    "src/shmem": "conform job check symbols mt nodes fault wire",
     "src/shmem/coll": "conform job nodes fault",
     "src/mpi": "mpi fuzz",
 }
