@@ -234,8 +234,8 @@ def rooms_of(path):
 
 def tests_for(fault, tests, cost, killers, told):
     """The tests of the rooms concerned, and those that the list tells of: these first, then earlier killers of faults of this file,
-    then those that bear its name, then a test of each room in turn, the quick ones first; the same program with other PEs comes
-    after all others."""
+    then those that bear its name, then tests of each room in turn, the quick ones first and more of the first rooms; the same program
+    with other PEs comes after all others."""
     hints = tuple(word.rstrip(",;") for word in told.get(fault.key(), ("", ""))[1].split() if "/" in word)
     rooms, words = rooms_of(fault.path), {pathlib.Path(fault.path).stem, *pathlib.Path(fault.path).stem.split("_")} - {"inner"}
     folder, turn, kin = str(pathlib.Path(fault.path).parent), collections.Counter(), collections.Counter()
@@ -245,8 +245,9 @@ def tests_for(fault, tests, cost, killers, told):
         room, program = name.split("/")[0], program_of(name)
         turn[room] += 1
         kin[program] += 1
+        place = rooms.index(room) if room in rooms else 0
         bears = any(word in name for word in words if len(word) > 2)
-        ranks[name] = not name.startswith(hints or "?"), -killers[fault.path][name], kin[program], -killers[folder][name], not bears, turn[room], rooms.index(room) if room in rooms else 0
+        ranks[name] = not name.startswith(hints or "?"), -killers[fault.path][name], kin[program], -killers[folder][name], not bears, turn[room] * (1 + place), place
     return [{**tests[name], "limit": max(5, 4 * cost[name])} for name in sorted(ranks, key=ranks.get)]
 
 
