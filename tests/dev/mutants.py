@@ -58,6 +58,7 @@ def check_verdicts():
                                   (124, "x.c:3: not true within 2 s: f() returns\noshrun: time limit of 3 s reached (--timeout)", "named"), (-11, "", "crashed"),
                                   (139, "oshrun: PE 1 was killed by signal 11 (Segmentation fault)", "crashed"),
                                   (134, "x.c:3: not true: a\nAborted", "named"), (1, "lateral: PE 1: shmem_put: dest is not", "named"), (1, " ", "crashed"),
+                                  (1, "oshrun: time limit of 1.5 s reached (--timeout)\noshrun: killed by signal 11\nrun.py: exit status 139, expected 124", "named"),
                                   (1, "oshrun: PE 1 was killed by signal 11 (Segmentation fault)\nrun.py: exit status 139, expected 0\nrun.py: no match for /^PASS$/", "crashed"),
                                   (1, "oshrun: PE 1 was killed by signal 11 (Segmentation fault)\nrun.py: no match for /store_nowhere/", "named")):
         assert mutants_cage.judge(status, text) == verdict, (status, text, mutants_cage.judge(status, text))

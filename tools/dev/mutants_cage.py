@@ -18,7 +18,6 @@ CRASH = re.compile(r"signal (4|7|8|11)\b|SIGSEGV|SIGBUS|Segmentation|dumped")
 LATE = re.compile(r"not (true )?within")                    # a wait that was bounded, and what it waited for
 ENDS_WELL = re.compile(r"run\.py: exit status \d+, expected 0$|AssertionError: it ended with", re.M)
 AFTER = re.compile(r"^(run\.py: .*|AssertionError: it ended with.*|    assert status == 0 .*)$", re.M)        # which a crash explains
-STUCK = re.compile(r"time limit of .* reached")
 WAITS = re.compile(r"^  PE [\d,.-]+ +\S.* \d+\.\d s  \S+\.(c|cc|cpp|h):\d+$", re.M)    # the launcher names a call that waits, and its line
 SKIP = 77
 LAST_WORDS = 5                                              # seconds for the launcher to tell where the PEs are
@@ -63,8 +62,8 @@ def run(test):
             job.wait()
         said.seek(0)
         text = said.read(200000).decode(errors="replace")
-    late = status is None or bool(STUCK.search(text) or LATE.search(text))
-    return {"test": test["name"], "seconds": round(time.monotonic() - start, 2), "verdict": judge(status, text, test.get("place")), "late": late,
+    late = status is None or reached(limit, text) or bool(LATE.search(text))
+    return {"test": test["name"], "seconds": round(time.monotonic() - start, 2), "verdict": judge(status, text, test.get("place"), limit), "late": late,
             "crash": not late and bool(CRASH.search(text)) and leads_to(test.get("place"), text),
             "limit": limit + 1, "said": text[-1500:]}
 
@@ -76,13 +75,18 @@ def leads_to(place, text):
     return any(abs(int(line) - place[1]) <= NEAR for line in lines)
 
 
-def judge(status, text, place=None):
-    """The verdict on a test that ended with this status, or did not (None); place: of the fault."""
+def reached(limit, text):
+    """Returns whether the launcher has ended the job at the limit that the test was given; some tests give their own."""
+    return f"time limit of {limit} s reached" in text
+
+
+def judge(status, text, place=None, limit=3):
+    """The verdict on a test that ended with this status, or did not (None); place: of the fault; limit: in seconds."""
     if status in (0, SKIP):
         return "passed" if status == 0 else "skipped"
     if LATE.search(text):
         return "named"
-    if STUCK.search(text):
+    if reached(limit, text):
         return "named" if WAITS.search(text) else "stuck"
     if status is None:
         return "time-out"
