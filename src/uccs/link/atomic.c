@@ -61,7 +61,7 @@ static void await_turn(struct link_peer *peer, const struct link_message *messag
     struct uccs_wait wait uccs_scoped = {0};
     for (enum turn turn; (turn = turn_of(peer, message)) != NOW || atomic_load_acquire(&all.pending) != 1;) {
         if (turn == WHEN_FLUSHED && atomic_load_acquire(&all.pending) == 1) /* acqrel: uccs_request_finish */
-            link_flush_peer(peer, peer->issued, &all, 0);
+            link_flush_peer(peer, peer->issued, &all, 0, true);
         pthread_mutex_unlock(&lane->lock);
         link_pause(lane, &wait);
         pthread_mutex_lock(&lane->lock);

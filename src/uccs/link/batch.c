@@ -26,11 +26,17 @@ static size_t padded(size_t bytes)
     return (bytes + 7) / 8 * 8;
 }
 
+static void put_on(struct link_outbox *box, struct link_lane *lane)
+{
+    lane->open++;
+    box->next = lane->boxes;
+    lane->boxes = box;
+}
+
 static void open_box(struct link_outbox *box, struct link_lane *lane)
 {
     if (lane->open == BOXES_MOST)
         link_batch_push_all(lane);
-    lane->open++;
     box->send = link_send_new(lane);
     box->send->header.kind = LINK_BATCH;
     box->send->buffer = lane->spare ? lane->spare : malloc(LINK_BATCH_BYTES);
@@ -39,8 +45,8 @@ static void open_box(struct link_outbox *box, struct link_lane *lane)
     lane->spare = 0;
     box->send->batch = true;
     box->bytes = box->count = 0;
-    box->next = lane->boxes;
-    lane->boxes = box;
+    if (!box->kept)
+        put_on(box, lane);
 }
 
 /* Sends the batch; a batch of a single message leaves as that message. */
@@ -95,8 +101,20 @@ void link_batch_push(struct link_outbox *box, struct link_lane *lane)
 {
     if (!box->send)
         return;
-    take_off(box, lane);
+    if (!box->kept)
+        take_off(box, lane);
     empty(box);
+}
+
+void link_batch_keep(struct link_outbox *box, struct link_lane *lane, bool keep)
+{
+    if (box->kept == keep)
+        return;
+    box->kept = keep;
+    if (box->send && keep)
+        take_off(box, lane);
+    else if (box->send)
+        put_on(box, lane);
 }
 
 void link_batch_push_all(struct link_lane *lane)

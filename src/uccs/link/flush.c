@@ -1,7 +1,11 @@
 /* A flush asks a peer whether it has applied the operations issued to it; requests hang on the answer.
  *
  * Invariants, under the lane's lock: a flush that is sent covers all operations issued before. link_nudge starts no
- * flush for hanging requests while another flush of the peer flies; `next` gathers requests until then. */
+ * flush for hanging requests while another flush of the peer flies; `next` gathers requests until then.
+ *
+ * Threads that wait for flushes of one peer share them: while one is under way and some thread waits, the operations and requests
+ * of further threads gather here, and leave as one message when it is answered. So a thread waits for two answers at most, and a message
+ * serves all. Whoever waits moves the lane on, so the answer is seen. */
 #include "uccs/link/inner.h"
 
 #include <stdlib.h>
@@ -68,6 +72,8 @@ static bool has_failed(const struct link_flush *flush, const struct link_hanging
     return refused | flush->lost;
 }
 
+static void start(struct link_peer *peer);
+
 /* Ends one part of a flush. */
 static void end_part(struct link_flush *flush)
 {
@@ -82,6 +88,8 @@ static void end_part(struct link_flush *flush)
         uccs_request_finish(hanging->request, has_failed(flush, hanging));
     }
     drop(flush);
+    if (peer->gathers && !peer->flying)
+        start(peer);
 }
 
 static void end_landing(struct link_flush *flush, bool failed)
@@ -110,6 +118,8 @@ static void start(struct link_peer *peer)
 {
     struct link_flush *flush = peer->next ? peer->next : new_flush(peer);
     peer->next = 0;
+    peer->gathers = false;
+    link_batch_keep(&peer->box, peer->lane, false);
     flush->covers = peer->issued;
     flush->parts = 1; /* this function's */
     peer->flying = flush;
@@ -155,7 +165,8 @@ void link_nudge(struct link_lane *lane)
     }
 }
 
-void link_flush_peer(struct link_peer *peer, struct link_point number, struct uccs_request *all, struct link_mark *mark)
+void link_flush_peer(struct link_peer *peer, struct link_point number, struct uccs_request *all, struct link_mark *mark,
+                     bool waits)
 {
     if (peer->flying && link_reaches(peer->flying->covers, number)) {
         append(peer->flying, all, mark);
@@ -164,7 +175,12 @@ void link_flush_peer(struct link_peer *peer, struct link_point number, struct uc
     if (!peer->next)
         peer->next = new_flush(peer);
     append(peer->next, all, mark);
-    start(peer);
+    if (!waits || !peer->flying || !atomic_load_relaxed(&link_waiting)) {
+        start(peer);
+    } else {
+        peer->gathers = true;
+        link_batch_keep(&peer->box, peer->lane, peer->lane != link_service()); /* there answers leave by the same box */
+    }
 }
 
 /* Tells the requests that hang on the flush which numbers were refused. */

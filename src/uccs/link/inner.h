@@ -98,6 +98,7 @@ struct link_outbox {
     int pe;
     uint64_t sealed;          /* messages that have been sealed on the connection */
     struct link_outbox *next; /* on the lane's list, while it is not empty */
+    bool kept;                /* off that list: it leaves with the peer's next flush, or when it is full */
 };
 
 /* The messages that a lane of another PE has issued to this one. Under the lock of the service lane, where they
@@ -126,6 +127,7 @@ struct link_peer {
     uint64_t epoch;                     /* number of that fence */
     struct link_flush *flying;          /* the last flush sent, not yet answered */
     struct link_flush *next;            /* requests that wait until a flush is sent */
+    bool gathers;                       /* `next` is to be sent when `flying` is answered */
     struct link_direct *direct;         /* one-sided operations of the transport; null: messages alone */
     bool touched, hung;                 /* true: on the lane's list of that name */
     bool same_image, asked_image;
@@ -249,6 +251,10 @@ void link_send_free(struct link_send *send);
 bool link_hand_over(struct link_outbox *box, struct link_send *send, const void *data, size_t bytes);
 /* Adds to the lane's `sending`, which threads that want to issue read without the lock. */
 void link_count_sending(struct link_lane *lane, int change);
+/* Adds to the number of threads that wait for operations to complete; relaxed, a hint. */
+void link_count_waiting(int change);
+extern uint32_t link_waiting;
+extern uint32_t link_cores; /* on which this process runs; pool.c */
 /* Opens the lane with this number. Returns null, or the reason why it cannot. */
 const char *link_lane_open(uint32_t number);
 void link_lane_free(struct link_lane *lane);
@@ -292,6 +298,8 @@ bool link_batch_fits(size_t bytes);
 void link_batch_add(struct link_outbox *box, struct link_send *send, const void *data, size_t bytes);
 void link_batch_push(struct link_outbox *box, struct link_lane *lane);
 void link_batch_push_all(struct link_lane *lane);
+/* Keeps the box from leaving with a poll, or lets it leave again. */
+void link_batch_keep(struct link_outbox *box, struct link_lane *lane, bool keep);
 extern const struct link_handler link_on_batch;
 
 /* names.c. Each PE publishes this record at the start. */
@@ -347,8 +355,8 @@ void link_untouch(struct link_lane *lane);
 uint16_t link_hang(struct link_peer *peer, struct uccs_request *request);
 /* Hangs `all` on a flush of a peer that covers its operations up to `number`, which are not all answered. Without a mark
  * it fails when any operation on the peer was refused. */
-void link_flush_peer(struct link_peer *peer, struct link_point number, struct uccs_request *all,
-                     struct link_mark *mark);
+void link_flush_peer(struct link_peer *peer, struct link_point number, struct uccs_request *all, struct link_mark *mark,
+                     bool waits);
 /* Starts flushes where requests hang, since the program may test every request from now on. */
 void link_nudge(struct link_lane *lane);
 extern const struct link_handler link_on_flush, link_on_flushed;
@@ -431,7 +439,7 @@ void link_rest(uint64_t lanes, struct uccs_wait *wait);
 void link_quiet(uint64_t lanes, const int *pes, size_t npes);
 /* Under the lane's lock. Takes peers with no unanswered operation off the touched list; hangs `all`, unless it is null,
  * on flushes of the others. */
-void link_flush_touched(struct link_lane *lane, struct uccs_request *all);
+void link_flush_touched(struct link_lane *lane, struct uccs_request *all, bool waits);
 
 /* pool.c; any thread, without a lock. Sets of lanes have a bit per number. */
 void link_pool_open(void);

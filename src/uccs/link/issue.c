@@ -36,8 +36,10 @@ static void make_room_to_ask(struct link_lane *lane)
 void link_await(struct link_lane *lane, const uint32_t *flag)
 {
     struct uccs_wait wait uccs_scoped = {.on = uccs_await_told(link_tell, 0)};
+    link_count_waiting(1);
     while (!atomic_load_acquire(flag)) /* release: link_send_free, link_settle */
         link_pause(lane, &wait);
+    link_count_waiting(-1);
 }
 
 void link_issue_touch(struct link_peer *peer)

@@ -10,7 +10,7 @@ void uccs_far_flush(struct uccs_far_lanes *on, struct uccs_request *request)
     EACH_LANE(lane, left, link_lanes_of(on))
     {
         pthread_mutex_lock(&lane->lock);
-        link_flush_touched(lane, request);
+        link_flush_touched(lane, request, false);
         link_ask_watch(lane, request);
         pthread_mutex_unlock(&lane->lock);
     }

@@ -32,7 +32,8 @@ static uint32_t cores(void)
 void link_pool_open(void)
 {
     int64_t wanted = env_number(ENV_LANES);
-    limit = wanted > 0 ? (uint32_t)(wanted < LINK_LANES ? wanted : LINK_LANES) : cores() + 1;
+    link_cores = cores();
+    limit = wanted > 0 ? (uint32_t)(wanted < LINK_LANES ? wanted : LINK_LANES) : link_cores + 1;
     if (limit > LINK_LANES)
         limit = LINK_LANES;
     made[0] = link_service();

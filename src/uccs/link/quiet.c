@@ -4,7 +4,7 @@
 #include "uccs/core/reach.h"
 
 /* A touched peer stays on the list until it has answered for all operations, so that other threads' quiets find it. */
-void link_flush_touched(struct link_lane *lane, struct uccs_request *all)
+void link_flush_touched(struct link_lane *lane, struct uccs_request *all, bool waits)
 {
     struct link_peer **at = &lane->touched;
     while (*at) {
@@ -16,7 +16,7 @@ void link_flush_touched(struct link_lane *lane, struct uccs_request *all)
             continue;
         }
         if (all)
-            link_flush_peer(peer, peer->issued, all, 0);
+            link_flush_peer(peer, peer->issued, all, 0, waits);
         at = &peer->next_touched;
     }
     link_untouch(lane);
@@ -27,7 +27,7 @@ static void flush_pes(struct link_lane *lane, struct uccs_request *all, const in
     for (size_t i = 0; i < npes; i++) {
         struct link_peer *peer = lane->peers[pes[i]];
         if (peer && !link_reaches(peer->answered, peer->issued))
-            link_flush_peer(peer, peer->issued, all, 0);
+            link_flush_peer(peer, peer->issued, all, 0, true);
     }
 }
 
@@ -58,7 +58,7 @@ static uint64_t start_quiet(struct link_lane *lane, struct uccs_request *all, co
     if (pes)
         flush_pes(lane, all, pes, npes);
     else
-        link_flush_touched(lane, all);
+        link_flush_touched(lane, all, true);
     uint64_t before = lane->asked;
     pthread_mutex_unlock(&lane->lock);
     return before;
@@ -67,7 +67,7 @@ static uint64_t start_quiet(struct link_lane *lane, struct uccs_request *all, co
 static void end_quiet(struct link_lane *lane)
 {
     pthread_mutex_lock(&lane->lock);
-    link_flush_touched(lane, 0);
+    link_flush_touched(lane, 0, false);
     pthread_mutex_unlock(&lane->lock);
 }
 
@@ -83,6 +83,7 @@ void link_quiet(uint64_t lanes, const int *pes, size_t npes)
         before[lane->number] = start_quiet(lane, &all, pes, npes);
         wanted |= UINT64_C(1) << lane->number;
     }
+    link_count_waiting(1);
     EACH_LANE(lane, still, wanted)
     {
         struct uccs_wait wait uccs_scoped = {.on = uccs_await_told(link_tell, 0)};
@@ -92,4 +93,5 @@ void link_quiet(uint64_t lanes, const int *pes, size_t npes)
                 link_rest(wanted, &wait);
         end_quiet(lane);
     }
+    link_count_waiting(-1);
 }

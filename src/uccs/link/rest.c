@@ -88,9 +88,20 @@ lat_cold static void rest_slow(uint64_t lanes, struct uccs_wait *wait)
     }
 }
 
+/* More threads wait than there are cores. Looks of one keep the others from issuing, and its yields last long because of
+ * them. */
+lat_cold static void yield_to_crowd(struct uccs_wait *wait)
+{
+    if (wait->looks < uccs_core.spin)
+        wait->looks = uccs_core.spin;
+    uccs_yield(wait);
+}
+
 void link_rest(uint64_t lanes, struct uccs_wait *wait)
 {
-    if (lat_likely(wait->looks < uccs_core.spin))
+    if (lat_unlikely(atomic_load_relaxed(&link_waiting) > link_cores))
+        yield_to_crowd(wait);
+    else if (lat_likely(wait->looks < uccs_core.spin))
         wait->looks++;
     else
         rest_slow(lanes, wait);

@@ -83,7 +83,7 @@ void link_send_later(struct link_peer *peer, struct link_send *send, const void 
     }
     bool first = !lane->boxes;
     link_batch_add(box_of(peer), send, data, bytes);
-    if (first)
+    if (first && lane->boxes)
         link_thread_remind(lane);
 }
 

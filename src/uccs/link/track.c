@@ -84,11 +84,11 @@ static void watch_asks(struct link_mark *mark, struct uccs_request *request)
     uccs_request_begin(request);
 }
 
-static void flush_mark(struct link_mark *mark, struct uccs_request *request)
+static void flush_mark(struct link_mark *mark, struct uccs_request *request, bool waits)
 {
     watch_asks(mark, request);
     if (!link_mark_applied(mark)) {
-        link_flush_peer(mark->peer, mark->number, request, mark);
+        link_flush_peer(mark->peer, mark->number, request, mark, waits);
     } else if (!mark->asking && mark->refused) {
         uccs_request_begin(request);
         uccs_request_finish(request, link_mark_take_refused(mark));
@@ -122,16 +122,21 @@ static struct link_mark *step(struct link_track *track, struct walk *walk)
     return mark;
 }
 
-void link_track_flush(struct link_track *track, const int *pes, size_t npes, struct uccs_request *request)
+static void flush(struct link_track *track, const int *pes, size_t npes, struct uccs_request *request, bool waits)
 {
     struct link_lane *lane = lane_of(track);
     pthread_mutex_lock(&lane->lock);
     link_track_tidy(track);
     struct walk walk = walk_of(track, pes, npes);
     for (struct link_mark *mark; (mark = step(track, &walk));)
-        flush_mark(mark, request);
-    link_flush_touched(lane, 0);
+        flush_mark(mark, request, waits);
+    link_flush_touched(lane, 0, false);
     pthread_mutex_unlock(&lane->lock);
+}
+
+void link_track_flush(struct link_track *track, const int *pes, size_t npes, struct uccs_request *request)
+{
+    flush(track, pes, npes, request, false);
 }
 
 static bool is_local(struct link_track *track, const int *pes, size_t npes)
@@ -159,12 +164,14 @@ bool link_track_quiet(struct link_track *track, const int *pes, size_t npes)
     struct uccs_request all = {.pending = 1};
     struct uccs_wait wait uccs_scoped = {.on = uccs_await_told(link_tell, 0)};
     struct link_lane *lane = lane_of(track);
-    link_track_flush(track, pes, npes, &all);
+    flush(track, pes, npes, &all, true);
+    link_count_waiting(1);
     while (atomic_load_acquire(&all.pending) != 1) /* acqrel: uccs_request_finish */
         link_pause(lane, &wait);
+    link_count_waiting(-1);
     pthread_mutex_lock(&lane->lock);
     link_track_tidy(track);
-    link_flush_touched(lane, 0);
+    link_flush_touched(lane, 0, false);
     pthread_mutex_unlock(&lane->lock);
     return !all.error; /* the count published it */
 }
