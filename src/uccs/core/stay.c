@@ -2,6 +2,7 @@
 #include "uccs/core/wait.h"
 
 #include "base/kind.h"
+#include "rte/rte.h"
 #include "rte/stay.h"
 
 /* Loads the variable and extends its sign; 0 when the wait is for none. The waiter itself looks at it, so it is there. */
