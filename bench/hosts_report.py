@@ -30,8 +30,7 @@ and take a small part of the time of the other modes.
 
 "UCX on one node" shows what a job pays there that forces UCX. Jobs do not do so by themselves: PEs of a node share
 memory, and the rows of the other page are theirs. A peer's heap is memory that UCX has allocated, so its puts and gets
-are copies by the origin. Lateral's heap is a file that its PEs share, which UCX's shared memory cannot give a key of; so each
-operation is a message that the target's processor takes, and the peer is ahead in most rows.
+are copies by the origin. Lateral maps the memory of such PEs, too ([one-sided on the wire](../internals/onesided.md)).
 """
 
 
