@@ -106,6 +106,14 @@ static void call_alltoall(long i)
 {
     shmem_alltoall64(c.dest, c.source, block(), 0, 0, bench.pes, work(i));
 }
+static void call_collect(long i)
+{
+    shmem_collect64(c.dest, c.source, c.count, 0, 0, bench.pes, work(i));
+}
+static void call_alltoalls(long i)
+{
+    shmem_alltoalls64(c.dest, c.source, 1, 2, half_block(), 0, 0, bench.pes, work(i));
+}
 #endif
 static void call_barrier(long i)
 {
