@@ -128,7 +128,7 @@ def collective_rows(section):
         for name in ("barrier", "sync"):
             yield Row(section, f"{name}, {pes} PEs", f"coll-{pes}/{name}", None, "peer", 1.0)
         for name in [*COLLECTIVES, "collect", "alltoalls"]:
-            for size in (8, 64 << 10, 4 << 20):
+            for size in (8, 64 << 10, 4 << 20)[:2 if name == "alltoalls" else 3]:
                 yield Row(section, f"{name} {size_name(size)}, {pes} PEs", f"coll-{pes}/{name}.{size}", None, "peer", 1.0)
 
 
