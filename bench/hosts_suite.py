@@ -73,7 +73,8 @@ def derive(run, values):
 
 def message_rows(section, prefix):
     run = f"{prefix}notify-2"
-    yield Row(section, "counting put 8 B, half round trip; peer: put, fence, inc", f"{run}/ct.8", f"{run}/am_lat.8", "peer", 0.5)
+    yield Row(section, "counting put 8 B, half round trip; peer: put, fence, inc", f"{run}/ct.8", f"{run}/am_lat.8", "peer",
+              1.0 if prefix else 0.5)
     yield Row(section, "the same, against UCX's active message", f"{run}/ct.8", f"{run}/am_lat.8", "floor", 1.15)
     yield Row(section, "the same, against our own put, fence, inc", f"{run}/ct.8", f"{run}/inc.8")
     held, ahead = (MAPPED, ("peer", 1.0)) if prefix else ((), ())

@@ -112,6 +112,34 @@ static void alltoall(struct uccs_team *group, char *dest, const char *source, si
     }
 }
 
+static void copy_elements(char *to, ptrdiff_t to_step, const char *from, ptrdiff_t from_step, size_t n, size_t size)
+{
+    for (size_t i = 0; i < n; i++, to += to_step, from += from_step)
+        memcpy(to, from, size);
+}
+
+/* The same for elements that lie `dst` and `sst` of them apart; the boxes hold them side by side. */
+static void alltoalls(struct uccs_team *group, char *dest, const char *source, ptrdiff_t dst, ptrdiff_t sst,
+                      size_t nelems, size_t elem)
+{
+    const struct uccs_nodes *nodes = group->nodes;
+    const ptrdiff_t step = (ptrdiff_t)elem, to = dst * step, from = sst * step, count = (ptrdiff_t)nelems;
+    size_t size = (size_t)group->size, most = NODES_BOX / ((size_t)nodes->count * (size_t)nodes->widest * size * elem);
+    for (size_t at = 0, n; at < nelems; at += n) {
+        struct uccs_swap swap;
+        n = nelems - at < most ? nelems - at : most;
+        uccs_swap_begin(&swap, group, (size_t)nodes->widest * size * n * elem);
+        char *mine = uccs_swap_box(&swap, 0) + (size_t)nodes->near.rank * size * n * elem;
+        for (ptrdiff_t rank = 0; rank < group->size; rank++)
+            copy_elements(mine + rank * (ptrdiff_t)n * step, step, source + (rank * count + (ptrdiff_t)at) * from, from,
+                          n, elem);
+        uccs_swap_run(&swap);
+        for (ptrdiff_t rank = 0; rank < group->size; rank++)
+            copy_elements(dest + (rank * count + (ptrdiff_t)at) * to, to,
+                          box_of(&swap, (int)rank, size * n * elem) + (size_t)group->rank * n * elem, step, n, elem);
+    }
+}
+
 void lat_nodes_alltoall(const char *call, struct uccs_team *group, char *dest, const char *source, size_t bytes)
 {
     switch (lat_coll_choose_far(LAT_COLL_ALLTOALL, group, bytes)) {
@@ -124,10 +152,11 @@ void lat_nodes_alltoall(const char *call, struct uccs_team *group, char *dest, c
 void lat_nodes_alltoalls(const char *call, struct uccs_team *group, char *dest, const char *source, ptrdiff_t dst,
                          ptrdiff_t sst, size_t nelems, size_t size)
 {
-    if (lat_coll_choose_far(LAT_COLL_ALLTOALLS, group, nelems * size) == LAT_BY_PULL)
-        lat_pull_alltoalls(call, group, dest, source, dst, sst, nelems, size);
-    else
-        lat_rail_alltoalls(call, group, dest, source, dst, sst, nelems, size);
+    switch (lat_coll_choose_far(LAT_COLL_ALLTOALLS, group, nelems * size)) {
+    case LAT_BY_PULL: lat_pull_alltoalls(call, group, dest, source, dst, sst, nelems, size); return;
+    case LAT_BY_RAIL: lat_rail_alltoalls(call, group, dest, source, dst, sst, nelems, size); return;
+    default: alltoalls(group, dest, source, dst, sst, nelems, size);
+    }
 }
 
 /* dest = fold of the pieces of members 0 .. last. */

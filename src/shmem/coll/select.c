@@ -56,6 +56,7 @@ static const struct far_rule {
     {LAT_COLL_FCOLLECT, SIZE_MAX, LAT_BY_RAIL},
     {LAT_COLL_ALLTOALL, NODES_BOX, LAT_BY_MAIL},
     {LAT_COLL_ALLTOALL, SIZE_MAX, LAT_BY_RAIL},
+    {LAT_COLL_ALLTOALLS, NODES_BOX, LAT_BY_MAIL},
     {LAT_COLL_ALLTOALLS, SIZE_MAX, LAT_BY_RAIL},
     {LAT_COLL_REDUCE, NODES_BOX, LAT_BY_MAIL},
     {LAT_COLL_REDUCE, SIZE_MAX, LAT_BY_RAIL},
@@ -89,8 +90,7 @@ static const struct {
     [LAT_COLL_COLLECT] = {ENV_COLL_COLLECT, MOVES, BIT(LAT_BY_PULL) | BIT(LAT_BY_MAIL)},
     [LAT_COLL_FCOLLECT] = {ENV_COLL_FCOLLECT, MOVES | BIT(LAT_BY_PUSH), FAR},
     [LAT_COLL_ALLTOALL] = {ENV_COLL_ALLTOALL, MOVES | BIT(LAT_BY_PUSH), FAR},
-    [LAT_COLL_ALLTOALLS] = {ENV_COLL_ALLTOALLS, BIT(LAT_BY_PULL) | BIT(LAT_BY_PUSH),
-                            BIT(LAT_BY_PULL) | BIT(LAT_BY_RAIL)},
+    [LAT_COLL_ALLTOALLS] = {ENV_COLL_ALLTOALLS, BIT(LAT_BY_PULL) | BIT(LAT_BY_PUSH), FAR},
     [LAT_COLL_REDUCE] = {ENV_COLL_REDUCE, FOLDS | BIT(LAT_BY_LEADER), FAR},
     [LAT_COLL_SCAN] = {ENV_COLL_SCAN, FOLDS, BIT(LAT_BY_PULL) | BIT(LAT_BY_MAIL)},
 };
@@ -116,11 +116,14 @@ static size_t far_bytes(enum lat_coll coll, const struct uccs_team *group, size_
     size_t nodes = (size_t)group->nodes->count, widest = (size_t)group->nodes->widest;
     switch (coll) {
     case LAT_COLL_FCOLLECT: return bytes * nodes * widest;
-    case LAT_COLL_ALLTOALL: return bytes * nodes * widest * (size_t)group->size;
+    case LAT_COLL_ALLTOALL:
+    case LAT_COLL_ALLTOALLS: return bytes * nodes * widest * (size_t)group->size;
     case LAT_COLL_REDUCE: return bytes * widest * 2;
     default: return bytes;
     }
 }
+
+#define ELEMENT 16 /* bytes of the largest */
 
 enum lat_algorithm lat_coll_choose_far(enum lat_coll coll, const struct uccs_team *group, size_t bytes)
 {
@@ -131,8 +134,9 @@ enum lat_algorithm lat_coll_choose_far(enum lat_coll coll, const struct uccs_tea
     while (rule->coll != coll || held > rule->bytes)
         rule++;
     enum lat_algorithm way = forced_far[coll] >= 0 ? (enum lat_algorithm)forced_far[coll] : rule->algorithm;
-    if (way == LAT_BY_MAIL && coll == LAT_COLL_ALLTOALL && far_bytes(coll, group, 1) > NODES_BOX)
-        return LAT_BY_RAIL; /* not even a byte of each pair */
+    const size_t least = coll == LAT_COLL_ALLTOALL ? 1 : coll == LAT_COLL_ALLTOALLS ? ELEMENT : 0; /* of each pair */
+    if (way == LAT_BY_MAIL && least && far_bytes(coll, group, least) > NODES_BOX)
+        return LAT_BY_RAIL;
     return way;
 }
 
