@@ -250,20 +250,24 @@ static void other_parts(void)
     MPI_Comm_free(&odd);
 }
 
-/* A window leaves nothing: the memory that the process holds stops growing. */
+/* A window leaves nothing: the memory that the process holds stops growing. A pool of the MPI may grow once in a while, so what
+ * counts is the batch that grew least. */
 static void leaves_nothing(void)
 {
-    enum { WARM = 50, TIMES = 250, EACH = 64 };
+    enum { BATCHES = 5, TIMES = 50, EACH = 64 };
     static int64_t memory[8];
-    size_t before = 0;
-    for (int i = 0; i < TIMES; i++) {
-        MPI_Win win;
-        if (i == WARM)
-            before = mallinfo2().uordblks;
-        OK(MPI_Win_create(memory, sizeof memory, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &win));
-        OK(MPI_Win_free(&win));
+    size_t least = SIZE_MAX;
+    for (int batch = 0; batch < BATCHES; batch++) {
+        size_t before = mallinfo2().uordblks;
+        for (int i = 0; i < TIMES; i++) {
+            MPI_Win win;
+            OK(MPI_Win_create(memory, sizeof memory, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &win));
+            OK(MPI_Win_free(&win));
+        }
+        size_t after = mallinfo2().uordblks, grown = after > before ? after - before : 0;
+        least = grown < least ? grown : least;
     }
-    CHECK(mallinfo2().uordblks < before + EACH * (TIMES - WARM)); /* Open MPI keeps a few bytes each time */
+    CHECK(least < EACH * TIMES); /* Open MPI keeps a few bytes each time */
 }
 
 int main(int argc, char **argv)
