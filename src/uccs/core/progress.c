@@ -16,8 +16,10 @@
 /* Nanoseconds. */
 #define MICRO 1000L
 #define FIRST_TICK (50 * MICRO) /* checks whether the program still polls come at this distance first */
-#define LAST_TICK (200 * MICRO) /* they get rarer, up to this where PEs have cores of their own */
-#define CROWDED_TICK (1000 * MICRO)
+#define LAST_TICK (200 * MICRO) /* they get rarer, up to this, or up to LONG_TICK on a crowded node */
+#define PATIENCE 16             /* and up to so great a part of the time for which the program has polled */
+#define LONG_TICK (1000 * MICRO)
+#define SELDOM (4 * MICRO)   /* a program that polls less often than this on average computes, too */
 #define LATER (1000 * MICRO) /* of UCCS_SERVED_LATER */
 #define SETTLE (50 * MICRO)  /* after this the stores of a sender that missed `asleep` are visible */
 #define LONGEST (1000 * 1000 * MICRO)
@@ -44,10 +46,10 @@ static struct uccs_server work = {.serve = uccs_work_serve,
 
 /* --- One round */
 
-/* `brief`: so little time has passed since the last round that the program is polling if it has polled since. */
-static void look_at(struct uccs_server *server, bool brief, struct round *round)
+/* `few`: the program is polling if it has polled so often since the last round; 0: too much time has passed to tell. */
+static void look_at(struct uccs_server *server, uint64_t few, struct round *round)
 {
-    server->attended = brief && server->polls() != server->seen;
+    server->attended = few && server->polls() - server->seen >= few;
     if (server->attended) {
         round->attended = true;
         round->open &= !server->rung;
@@ -60,11 +62,11 @@ static void look_at(struct uccs_server *server, bool brief, struct round *round)
     round->later |= server->served == UCCS_SERVED_LATER;
 }
 
-static struct round serve_all(bool brief)
+static struct round serve_all(uint64_t few)
 {
     struct round round = {.open = true};
     for (int i = 0; i < count; i++)
-        look_at(servers[i], brief, &round);
+        look_at(servers[i], few, &round);
     for (int i = 0; i < count; i++)
         servers[i]->seen = servers[i]->polls(); /* the thread's own polls do not count */
     return round;
@@ -107,24 +109,48 @@ static void sleep_on_files(long nanoseconds)
 /* State of the thread between rounds. */
 struct rest {
     long tick;      /* until the next check whether the program still polls */
+    uint64_t since; /* the program has polled since then; 0: it does not */
     uint32_t calm;  /* sleeps since something was found */
     bool announced; /* `asleep` was set before the last round */
 };
 
+/* A tick takes the program's core for some microseconds, as long as a message takes. A program that has polled for long
+ * probably goes on, and if it stops, its peers wait for a small part of that time. */
+static long longest_tick(struct rest *rest)
+{
+    const uint64_t time = now();
+    rest->since = rest->since ? rest->since : time;
+    const uint64_t part = (time - rest->since) / PATIENCE;
+    if (uccs_core.oversubscribed || part > LONG_TICK)
+        return LONG_TICK;
+    return part > LAST_TICK ? (long)part : LAST_TICK;
+}
+
 static long time_to_sleep(struct rest *rest, const struct round *round)
 {
-    long most = uccs_core.oversubscribed ? CROWDED_TICK : LAST_TICK, time = rest->calm++ ? LONGEST : SETTLE;
+    long time = rest->calm++ ? LONGEST : SETTLE;
     if (atomic_load_relaxed(&uccs_own_mine()->deaf) && time > LATER)
         time = LATER;
     if (round->later && time > LATER)
         time = LATER;
     if (!round->attended) {
         rest->tick = FIRST_TICK;
+        rest->since = 0;
         return time;
     }
+    const long most = longest_tick(rest);
     time = time < rest->tick ? time : rest->tick;
     rest->tick = 2 * rest->tick < most ? 2 * rest->tick : most;
     return time;
+}
+
+/* Returns how often a program that polls has done so at least, after a sleep that was meant to last for `time`; 0: nobody can
+ * tell. A PE that computes and waits in turns shorter than a long tick is found out by its few polls. */
+static uint64_t fewest_polls(long time, uint64_t took)
+{
+    if (time > LONG_TICK && took > LAST_TICK)
+        return 0;
+    return uccs_core.oversubscribed || took < 2 * LAST_TICK ? 1 : took / SELDOM;
 }
 
 /* Returns true when the thread has asked to be woken before the round that found nothing; false: it must look again. */
@@ -144,24 +170,23 @@ static bool may_sleep(struct rest *rest, const struct round *round)
 static void *run(void *unused)
 {
     struct rest rest = {.tick = FIRST_TICK};
-    uint64_t before = now();
-    bool brief = false;
+    uint64_t few = 0;
     (void)unused;
     uccs_progress_me = true;
     uccs_pollers_barred++;
     prctl(PR_SET_NAME, "lateral-serve");    /* debuggers show it; launch/deadlock.c knows it */
     prctl(PR_SET_TIMERSLACK, MICRO);        /* else short sleeps take twice as long */
     while (!atomic_load_acquire(&ending)) { /* release: uccs_progress_close */
-        struct round round = serve_all(brief);
-        brief = true;
+        struct round round = serve_all(few);
+        few = 1;
         if (round.found)
             rest.calm = 0;
         if (!may_sleep(&rest, &round))
             continue;
         long time = time_to_sleep(&rest, &round);
-        before = now();
+        const uint64_t before = now();
         sleep_on_files(time);
-        brief = time <= CROWDED_TICK || now() - before <= (uint64_t)LAST_TICK;
+        few = fewest_polls(time, now() - before);
         rest.announced = rest.announced && atomic_load_relaxed(&uccs_own_mine()->asleep); /* who rang has cleared it */
         rest.calm = rest.announced ? rest.calm : 0;
     }
