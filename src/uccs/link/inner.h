@@ -389,14 +389,9 @@ void link_direct_put(struct link_peer *peer, const struct link_message *message,
 void link_direct_get(struct link_peer *peer, const struct link_message *message, struct link_ask *ask);
 void link_direct_free(struct link_peer *peer);
 
-/* reach.c. want asks the peer once, if its transport can, how to map its memory. The peer is connected. */
+/* reach.c. ask asks the peer how to map its memory. The peer is connected. */
 extern bool link_maps; /* the transport may map memory of peers; constant while links are open */
 void link_reach_ask(struct link_peer *peer);
-static inline void link_reach_want(struct link_peer *peer)
-{
-    if (lat_unlikely(link_maps && !peer->asked_reach))
-        link_reach_ask(peer);
-}
 extern const struct link_handler link_on_reach, link_on_reached;
 
 /* issue.c. touch notes that the peer has operations to flush. source holds what is to be done once the source of a put is

@@ -102,6 +102,13 @@ static struct link_send *prepare(struct link_peer *peer, const struct link_messa
     return send;
 }
 
+/* Asks the peer once, if its transport can, how to map its memory. */
+static inline void want_reach(struct link_peer *peer)
+{
+    if (lat_unlikely(link_maps && !peer->asked_reach))
+        link_reach_ask(peer);
+}
+
 static void send_message(struct link_peer *peer, const struct link_message *message)
 {
     struct link_send *send = prepare(peer, message);
@@ -155,7 +162,7 @@ void link_issue(struct link_lane *lane, int pe, const struct link_message *messa
         put_direct(peer, message);
     else
         send_message(peer, message);
-    link_reach_want(peer);
+    want_reach(peer);
     pthread_mutex_unlock(&lane->lock);
 }
 
@@ -193,6 +200,6 @@ void link_ask_send(struct link_lane *lane, int pe, const struct link_message *me
         link_direct_get(peer, message, ask);
     else
         send_ask(peer, message, ask, later);
-    link_reach_want(peer);
+    want_reach(peer);
     pthread_mutex_unlock(&lane->lock);
 }
