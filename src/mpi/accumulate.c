@@ -56,7 +56,7 @@ static int check_side(const struct lmpi_side *side, const struct lmpi_type *type
 
 int lmpi_update(struct lmpi_window *window, const struct lmpi_update *update)
 {
-    const struct lmpi_type *remote = lmpi_type(update->type), *local = 0, *result = 0;
+    const struct lmpi_type *remote = lmpi_type_filled(update->type), *local = 0, *result = 0;
     struct lmpi_walk from, old, there;
     struct lmpi_op op;
     MPI_Aint at;
@@ -73,9 +73,9 @@ int lmpi_update(struct lmpi_window *window, const struct lmpi_update *update)
     size_t bytes = (size_t)update->count * remote->size;
     status = lmpi_op_of(update->op, remote, bytes != 0, &op);
     if (status == MPI_SUCCESS && reads)
-        status = check_side(&update->origin, local = lmpi_type(update->origin.type), remote, bytes);
+        status = check_side(&update->origin, local = lmpi_type_filled(update->origin.type), remote, bytes);
     if (status == MPI_SUCCESS && update->fetch)
-        status = check_side(&update->result, result = lmpi_type(update->result.type), remote, bytes);
+        status = check_side(&update->result, result = lmpi_type_filled(update->result.type), remote, bytes);
     if (status == MPI_SUCCESS)
         status = lmpi_check_range(window, update->rank, update->disp, (size_t)update->count, remote, &at);
     if (status != MPI_SUCCESS)

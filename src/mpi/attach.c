@@ -43,7 +43,7 @@ LMPI_EXPORT int MPI_Win_attach(MPI_Win win, void *base, MPI_Aint size)
         return lmpi_error(window, MPI_ERR_RMA_FLAVOR);
     if (size < 0)
         return lmpi_error(window, MPI_ERR_SIZE);
-    int status = size ? attach(window, base, (size_t)size) : MPI_SUCCESS;
+    int status = attach(window, base, (size_t)size);
     return status == MPI_SUCCESS ? status : lmpi_error(window, status);
 }
 LMPI_NAME(Win_attach);

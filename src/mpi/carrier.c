@@ -3,6 +3,7 @@
 #include "life.h"
 #include "verbose.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 const char *lmpi_window_refused(MPI_Comm comm)
@@ -61,9 +62,11 @@ void lmpi_window_tell(const struct lmpi_window *window, int flavor, const char *
         ranged |= target->ranged;
         local += target->local;
     }
-    lmpi_say("window %d (%s, %zu bytes here) is carried by Lateral: %d of %d ranks by load and store%s%s%s",
-             window->number, name_of(flavor), (size_t)window->bytes, mapped, window->ranks,
-             ranged ? " where the node maps their memory" : "",
+    char size[40] = ""; /* a dynamic window has none */
+    if (flavor != MPI_WIN_FLAVOR_DYNAMIC)
+        snprintf(size, sizeof size, ", %zu bytes here", (size_t)window->bytes);
+    lmpi_say("window %d (%s%s) is carried by Lateral: %d of %d ranks by load and store%s%s%s", window->number,
+             name_of(flavor), size, mapped, window->ranks, ranged ? " where the node maps their memory" : "",
              mapped < local ? ", others by copies of the kernel" : "",
              local < window->ranks ? ", others by messages" : "");
 }

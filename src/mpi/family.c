@@ -82,7 +82,8 @@ static struct lmpi_window *take_spare(void)
 
 static void destroy(struct lmpi_window *child)
 {
-    lmpi_real.Win_free(&child->handle);
+    if (child->handle != MPI_WIN_NULL)
+        lmpi_real.Win_free(&child->handle);
     free(child->targets);
     free(child);
 }
@@ -203,10 +204,17 @@ void lmpi_child_join(struct lmpi_window *child)
     lmpi_window_add(child);
 }
 
-int lmpi_child_free(struct lmpi_window *child)
+/* The shadow of a marked child goes first: its attributes' callbacks still find the window. */
+int lmpi_child_free(struct lmpi_window *child, MPI_Win *handle)
 {
     lmpi_complete_threads(child, -1);
+    int status = child->marked ? lmpi_real.Win_free(handle) : MPI_SUCCESS;
+    if (status != MPI_SUCCESS)
+        return status; /* a callback has refused */
+    *handle = MPI_WIN_NULL;
     lmpi_window_remove(child);
+    if (child->marked)
+        child->handle = MPI_WIN_NULL;
     pthread_mutex_lock(&lock);
     struct lmpi_window **at = &child->parent->children;
     while (*at != child)

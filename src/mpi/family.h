@@ -31,8 +31,8 @@ struct lmpi_window *lmpi_child_new(struct lmpi_window *parent, MPI_Info info);
 void lmpi_child_join(struct lmpi_window *child);
 /* Puts back a child that has not joined. */
 void lmpi_child_drop(struct lmpi_window *child);
-/* Completes the child's operations, and frees it. Returns a code of the MPI. */
-int lmpi_child_free(struct lmpi_window *child);
+/* Completes the child's operations, frees it, and sets its handle to MPI_WIN_NULL. Returns a code of the MPI. */
+int lmpi_child_free(struct lmpi_window *child, MPI_Win *handle);
 
 /* handles.c: releases the memory handles of this process that hang on a window. */
 void lmpi_handles_end(const struct lmpi_window *window);

@@ -220,6 +220,34 @@ struct lmpi_type *lmpi_type_plain(enum lmpi_kind kind, size_t size)
     return made;
 }
 
+/* The int lies at its alignment behind the value. */
+struct lmpi_type *lmpi_type_pair(enum lmpi_kind kind, size_t size, size_t extent)
+{
+    const size_t value = size - sizeof(int), at = (value + _Alignof(int) - 1) & -_Alignof(int);
+    struct lmpi_type *made = malloc(sizeof *made + 2 * sizeof *made->run), *filled = lmpi_type_plain(kind, extent);
+    if (!made || !filled) {
+        free(made);
+        free(filled);
+        return 0;
+    }
+    *made = *filled;
+    made->size = size;
+    made->high = (MPI_Aint)(at + sizeof(int));
+    made->dense = false;
+    made->filled = filled;
+    made->runs = at == value ? 1 : 2;
+    made->run[0] = (struct lmpi_run){0, at == value ? size : value};
+    made->run[1] = (struct lmpi_run){(MPI_Aint)at, sizeof(int)};
+    return made;
+}
+
+void lmpi_type_free(struct lmpi_type *type)
+{
+    if (type)
+        free(type->filled);
+    free(type);
+}
+
 /* Completes the runs by what the MPI says of the whole. Frees them. */
 static struct lmpi_type *settle(struct draft *draft, MPI_Datatype type)
 {

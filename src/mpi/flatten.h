@@ -19,7 +19,7 @@ enum lmpi_kind { /* with the number of bytes it names a type of the processor */
                  LMPI_LOGICAL,
                  LMPI_BYTE,
                  LMPI_TEXT,      /* MPI_CHARACTER, MPI_WCHAR: data only */
-                 LMPI_FLOAT_INT, /* pairs; their padding counts as data */
+                 LMPI_FLOAT_INT, /* pairs */
                  LMPI_DOUBLE_INT,
                  LMPI_LONG_INT,
                  LMPI_SHORT_INT,
@@ -32,12 +32,13 @@ enum lmpi_kind { /* with the number of bytes it names a type of the processor */
 struct lmpi_type {
     size_t size; /* bytes of data of one element */
     MPI_Aint lb, extent;
-    MPI_Aint low, high;  /* of the data of one element: from its first byte to the end of its last */
-    enum lmpi_kind kind; /* of the predefined type that it consists of, and that type's bytes */
-    size_t unit;
-    bool committed;  /* as far as is known */
-    bool predefined; /* by the MPI; such a type is dense */
-    bool dense;      /* count elements are one run of count * size bytes from `lb` */
+    MPI_Aint low, high;       /* of the data of one element: from its first byte to the end of its last */
+    enum lmpi_kind kind;      /* of the predefined type that it consists of, and that type's bytes */
+    size_t unit;              /* with the gaps of a pair */
+    bool committed;           /* as far as is known */
+    bool predefined;          /* by the MPI */
+    bool dense;               /* count elements are one run of count * size bytes from `lb` */
+    struct lmpi_type *filled; /* of pairs with gaps, for accumulates: the gaps count as data; null: this one */
     size_t runs;
     struct lmpi_run run[];
 };
@@ -47,5 +48,8 @@ struct lmpi_type {
 struct lmpi_type *lmpi_type_flatten(MPI_Datatype type, const struct lmpi_type *(*part_of)(MPI_Datatype));
 /* What a predefined type of `size` bytes looks like. */
 struct lmpi_type *lmpi_type_plain(enum lmpi_kind kind, size_t size);
+/* What a predefined pair of a value and an int looks like, of which `extent` is more than `size`. */
+struct lmpi_type *lmpi_type_pair(enum lmpi_kind kind, size_t size, size_t extent);
+void lmpi_type_free(struct lmpi_type *type);
 
 #endif

@@ -49,14 +49,15 @@ static bool add(const struct row *row)
     while (table[at].known)
         at = (at + 1) & (SLOTS - 1);
     table[at].type = row->type;
-    table[at].known = lmpi_type_plain(row->kind, (size_t)extent);
+    table[at].known = size == extent ? lmpi_type_plain(row->kind, (size_t)extent)
+                                     : lmpi_type_pair(row->kind, (size_t)size, (size_t)extent);
     return table[at].known != 0;
 }
 
 static int forget(MPI_Datatype type, int which, void *known, void *state)
 {
     (void)type, (void)which, (void)state;
-    free(known);
+    lmpi_type_free(known);
     return MPI_SUCCESS;
 }
 
@@ -140,9 +141,27 @@ void lmpi_types_end(void)
 {
     PMPI_Type_free_keyval(&key);
     for (size_t i = 0; i < SLOTS; i++) {
-        free(table[i].known);
+        lmpi_type_free(table[i].known);
         table[i].known = 0;
     }
+}
+
+static const struct lmpi_type *filled_part(MPI_Datatype type)
+{
+    const struct lmpi_type *known = lmpi_type_part(type);
+    return known && known->filled ? known->filled : known;
+}
+
+static struct lmpi_type *take_apart(MPI_Datatype type)
+{
+    struct lmpi_type *made = lmpi_type_flatten(type, lmpi_type_part);
+    if (!made || made->kind < LMPI_FLOAT_INT || made->kind > LMPI_LONG_DOUBLE_INT)
+        return made;
+    made->filled = lmpi_type_flatten(type, filled_part);
+    if (made->filled)
+        return made;
+    free(made);
+    return 0;
 }
 
 /* Takes a type apart once, though several threads may ask at the same time. */
@@ -151,11 +170,11 @@ static const struct lmpi_type *learn(MPI_Datatype type)
     static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
     void *value = 0;
     int found = 0;
-    struct lmpi_type *made = lmpi_type_flatten(type, lmpi_type_part); /* it asks for inner types, so without the lock */
+    struct lmpi_type *made = take_apart(type); /* it asks for inner types, so without the lock */
     pthread_mutex_lock(&lock);
     if (PMPI_Type_get_attr(type, key, &value, &found) != MPI_SUCCESS || found || !made ||
         PMPI_Type_set_attr(type, key, made) != MPI_SUCCESS) {
-        free(made);
+        lmpi_type_free(made);
         made = found ? value : 0;
     }
     pthread_mutex_unlock(&lock);

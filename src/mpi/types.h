@@ -28,6 +28,13 @@ static inline const struct lmpi_type *lmpi_type(MPI_Datatype type)
                                                                                     : lmpi_type_slow(type);
 }
 
+/* The same for an accumulate, which works on whole elements. */
+static inline const struct lmpi_type *lmpi_type_filled(MPI_Datatype type)
+{
+    const struct lmpi_type *known = lmpi_type(type);
+    return known && known->filled ? known->filled : known;
+}
+
 /* A walk over the runs of `count` elements in order. */
 struct lmpi_walk {
     const struct lmpi_type *type;

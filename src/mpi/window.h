@@ -151,6 +151,8 @@ static inline struct lmpi_window *lmpi_window(MPI_Win handle)
                                        : lmpi_window_slow(handle);
 }
 
+/* Between the end of a shadow and lmpi_window_remove the MPI may give its handle to another thread's window: the one that was
+ * added last is found. */
 void lmpi_window_add(struct lmpi_window *window);
 void lmpi_window_remove(struct lmpi_window *window);
 

@@ -104,18 +104,18 @@ LMPI_EXPORT int MPI_Win_free(MPI_Win *win)
     struct lmpi_window *window = lmpi_window(*win);
     if (!window)
         return lmpi_real.Win_free(win);
-    if (window->parent) {
-        *win = MPI_WIN_NULL;
-        return lmpi_child_free(window);
-    }
+    if (window->parent)
+        return lmpi_child_free(window, win);
     if (busy(window))
         return lmpi_error(window, MPI_ERR_RMA_SYNC);
     if (window->children)
         return lmpi_error(window, MPI_ERR_RMA_CONFLICT);
     lmpi_complete_threads(window, -1);
     lmpi_barrier(window);
+    int status = lmpi_real.Win_free(win); /* the shadow; its attributes' callbacks still find the window */
+    if (status != MPI_SUCCESS)
+        return status; /* a callback has refused */
     lmpi_window_remove(window);
-    int status = lmpi_real.Win_free(win); /* the shadow, whose attributes go now */
     lmpi_window_free(window);
     return status;
 }

@@ -1,13 +1,34 @@
-/* Attributes and names of windows: the program's own keys beside the predefined ones, and the delete callback's call.
+/* Attributes and names of windows: the program's own keys beside the predefined ones, and what the delete callback sees.
  * ranks: 1 2 */
 #include "check.h"
 
 static int deleted;
+static int64_t words[10];
+
+static void predefined(MPI_Win win, const void *base)
+{
+    MPI_Group group;
+    void *value;
+    int found, members;
+    OK(MPI_Win_get_attr(win, MPI_WIN_BASE, &value, &found));
+    CHECK(found && value == base);
+    OK(MPI_Win_get_attr(win, MPI_WIN_SIZE, &value, &found));
+    CHECK(found && *(MPI_Aint *)value == 80);
+    OK(MPI_Win_get_attr(win, MPI_WIN_DISP_UNIT, &value, &found));
+    CHECK(found && *(int *)value == 8);
+    OK(MPI_Win_get_attr(win, MPI_WIN_CREATE_FLAVOR, &value, &found));
+    CHECK(found && *(int *)value == MPI_WIN_FLAVOR_CREATE);
+    OK(MPI_Win_get_group(win, &group));
+    MPI_Group_size(group, &members);
+    CHECK_EQ(members, ranks);
+    MPI_Group_free(&group);
+}
 
 static int forget(MPI_Win win, int key, void *value, void *state)
 {
     (void)key;
     CHECK(win != MPI_WIN_NULL && value == state);
+    predefined(win, words); /* MPI_Win_free: the window is there until the callbacks have returned */
     deleted++;
     return MPI_SUCCESS;
 }
@@ -34,23 +55,8 @@ static void own_keys(MPI_Win win, int *state)
         OK(MPI_Win_free_keyval(&key[i]));
 }
 
-static void predefined(MPI_Win win, const void *base)
-{
-    void *value;
-    int found;
-    OK(MPI_Win_get_attr(win, MPI_WIN_BASE, &value, &found));
-    CHECK(found && value == base);
-    OK(MPI_Win_get_attr(win, MPI_WIN_SIZE, &value, &found));
-    CHECK(found && *(MPI_Aint *)value == 80);
-    OK(MPI_Win_get_attr(win, MPI_WIN_DISP_UNIT, &value, &found));
-    CHECK(found && *(int *)value == 8);
-    OK(MPI_Win_get_attr(win, MPI_WIN_CREATE_FLAVOR, &value, &found));
-    CHECK(found && *(int *)value == MPI_WIN_FLAVOR_CREATE);
-}
-
 int main(void)
 {
-    static int64_t words[10];
     char name[MPI_MAX_OBJECT_NAME];
     int state[3], length;
     MPI_Win win;

@@ -82,6 +82,21 @@ static MPI_Datatype make(int which)
     return type;
 }
 
+/* A pair's bytes are those of its two parts; what lies between pairs is nobody's. */
+static void pairs(MPI_Win win, unsigned char *base)
+{
+    const MPI_Datatype pair[] = {MPI_DOUBLE_INT, MPI_SHORT_INT, MPI_LONG_DOUBLE_INT, MPI_2INT};
+    for (int i = 0; i < 4; i++) {
+        MPI_Datatype row;
+        int size;
+        MPI_Type_size(pair[i], &size);
+        MPI_Type_vector(3, 2, 3, pair[i], &row);
+        both_ways(win, base, pair[i], 6, pair[i], 6);
+        both_ways(win, base, MPI_BYTE, 6 * size, row, 1);
+        MPI_Type_free(&row);
+    }
+}
+
 int main(void)
 {
     MPI_Win win;
@@ -99,6 +114,7 @@ int main(void)
         }
         MPI_Type_free(&type);
     }
+    pairs(win, base);
     OK(MPI_Win_free(&win));
     return check_pass();
 }

@@ -43,6 +43,8 @@ static void mistakes(void)
 {
     int64_t word = 0;
     MPI_Win_set_errhandler(win, MPI_ERRORS_RETURN);
+    OK(MPI_Win_attach(win, &word, 0)); /* no mistake */
+    OK(MPI_Win_detach(win, &word));
     CHECK_EQ(error_class(MPI_Win_detach(win, &word)), MPI_ERR_RMA_ATTACH);
     MPI_Aint at = told(&word);
     OK(MPI_Win_lock(MPI_LOCK_SHARED, next_rank, 0, win));
