@@ -6,6 +6,7 @@
 
 #include "life.h"
 #include "progress.h"
+#include "real.h"
 
 #include <dlfcn.h>
 #include <pthread.h>
@@ -161,6 +162,39 @@ static int wait_for(int count, void **states, double timeout, MPI_Status *status
     }
     return MPI_SUCCESS;
 }
+
+/* MPICH's own forms do not call the poll functions. */
+LMPI_EXPORT int MPI_Request_get_status(MPI_Request request, int *flag, MPI_Status *status)
+{
+    look_at_all();
+    return lmpi_real.Request_get_status(request, flag, status);
+}
+LMPI_NAME(Request_get_status);
+
+#if MPI_VERSION > 4 || (MPI_VERSION == 4 && MPI_SUBVERSION > 0)
+LMPI_EXPORT int MPI_Request_get_status_all(int count, const MPI_Request requests[], int *flag, MPI_Status statuses[])
+{
+    look_at_all();
+    return lmpi_real.Request_get_status_all(count, requests, flag, statuses);
+}
+LMPI_NAME(Request_get_status_all);
+
+LMPI_EXPORT int MPI_Request_get_status_any(int count, const MPI_Request requests[], int *index, int *flag,
+                                           MPI_Status *status)
+{
+    look_at_all();
+    return lmpi_real.Request_get_status_any(count, requests, index, flag, status);
+}
+LMPI_NAME(Request_get_status_any);
+
+LMPI_EXPORT int MPI_Request_get_status_some(int incount, const MPI_Request requests[], int *outcount, int indices[],
+                                            MPI_Status statuses[])
+{
+    look_at_all();
+    return lmpi_real.Request_get_status_some(incount, requests, outcount, indices, statuses);
+}
+LMPI_NAME(Request_get_status_some);
+#endif
 
 static void find(void)
 {

@@ -52,6 +52,8 @@ static void by_requests(int64_t *got)
         OK(MPI_Rget(&got[i], 1, MPI_INT64_T, next_rank, i, 1, MPI_INT64_T, win, &requests[i]));
     OK(MPI_Waitall(100, requests, MPI_STATUSES_IGNORE));
     OK(MPI_Rget(got, 1, apart, next_rank, 0, 1, apart, win, &requests[0]));
+    for (int done = 0; !done;)
+        OK(MPI_Request_get_status(requests[0], &done, MPI_STATUS_IGNORE));
     OK(MPI_Wait(&requests[0], MPI_STATUS_IGNORE));
     MPI_Type_free(&apart);
 }
