@@ -15,8 +15,9 @@
 #include "shmem/ctx.h"
 #include "shmem/lock_turn.h"
 #include "shmem/place.h"
-#include "uccs/far/far.h"
+#include "uccs/core/miss.h"
 #include "uccs/core/wait.h"
+#include "uccs/far/far.h"
 
 struct lock {
     uint32_t tail;

@@ -6,6 +6,7 @@
 #include "shmem/p2p.h"
 
 #include "base/atomic.h"
+#include "uccs/core/miss.h"
 
 struct set {
     const char *call;

@@ -1,9 +1,11 @@
 #include "shmem/request.h"
 
 #include "shmem/place.h"
-#include "uccs/far/far.h"
+#include "uccs/core/miss.h"
 #include "uccs/core/reach.h"
+#include "uccs/core/turn.h"
 #include "uccs/core/wait.h"
+#include "uccs/far/far.h"
 #include "uccs/object/tell.h"
 
 void lat_put_nbe_far(const char *call, struct shmem_ctx_impl *ctx, void *dest, const void *source, size_t bytes, int pe,

@@ -18,14 +18,15 @@
  * - Brief operations are claimed in the order of their starts, each after the one before is done. */
 #include "shmem/coll/nbe.h"
 
-#include "shmem/coll/coll.h"
 #include "base/fold.h"
+#include "shmem/coll/coll.h"
 #include "shmem/coll/nbe_nodes.h"
 #include "shmem/place.h"
 #include "shmem/state.h"
 #include "shmem/team.h"
+#include "uccs/core/await.h"
 #include "uccs/core/bell.h"
-#include "uccs/core/wait.h"
+#include "uccs/core/work.h"
 #include "uccs/object/request.h"
 
 #include <stdio.h>

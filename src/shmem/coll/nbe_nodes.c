@@ -10,6 +10,7 @@
 #include "base/fold.h"
 #include "shmem/place.h"
 #include "shmem/state.h"
+#include "uccs/core/work.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -4,9 +4,9 @@
 
 #include "base/kind.h"
 #include "shmem/team.h"
-#include "uccs/sync/team.h"
-#include "uccs/core/wait.h"
+#include "uccs/core/work.h"
 #include "uccs/object/request.h"
+#include "uccs/sync/team.h"
 
 enum nbe_what { NBE_BARRIER, NBE_BROADCAST, NBE_FCOLLECT, NBE_ALLTOALL, NBE_REDUCE };
 

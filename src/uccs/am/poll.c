@@ -9,6 +9,7 @@
 #include "base/log.h"
 #include "rte/rte.h"
 #include "uccs/core/bell.h"
+#include "uccs/core/poller.h"
 #include "uccs/far/far.h"
 #include "uccs/watch/fail.h"
 

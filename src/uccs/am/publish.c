@@ -7,6 +7,7 @@
 #include "uccs/am/inner.h"
 
 #include "uccs/core/bell.h"
+#include "uccs/core/poller.h"
 #include "uccs/core/thread.h"
 
 #define POLLERS 64 /* further threads share entries */

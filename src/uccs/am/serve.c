@@ -1,6 +1,9 @@
 /* Rounds of progress: a call of uccs_progress, a wait, a handler that waits, the progress thread. Any thread. */
 #include "uccs/am/inner.h"
 
+#include "uccs/core/look.h"
+#include "uccs/core/poll.h"
+#include "uccs/core/poller.h"
 #include "uccs/object/stage.h"
 
 #include <sched.h>
@@ -26,7 +29,7 @@ static struct uccs_am_found poll_all(int what)
 static bool round_of(int what, int *handlers)
 {
     if (what & UCCS_AM_USERS)
-        uccs_work_on();
+        (void)uccs_look();
     int collected = uccs_stage_collect();
     struct uccs_am_found found = poll_all(what);
     *handlers = found.users;

@@ -2,6 +2,7 @@
  * the latter while the program computes. */
 #include "uccs/am/inner.h"
 
+#include "uccs/core/poll.h"
 #include "uccs/core/progress.h"
 
 static enum uccs_served serve(void)

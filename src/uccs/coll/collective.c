@@ -2,6 +2,7 @@
  * once. */
 #include "uccs/am/am.h"
 #include "uccs/coll/inner.h"
+#include "uccs/core/work.h"
 #include "uccs/object/accumulate.h"
 
 #include <stdio.h>

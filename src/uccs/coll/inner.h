@@ -20,7 +20,8 @@
 
 #include "base/fold.h"
 #include "uccs/coll/coll.h"
-#include "uccs/core/wait.h"
+#include "uccs/core/await.h"
+#include "uccs/core/work.h"
 #include "uccs/object/request.h"
 #include "uccs/object/stage.h"
 

@@ -5,6 +5,7 @@
 #include "base/log.h"
 #include "rte/rte.h"
 #include "uccs/am/am.h"
+#include "uccs/core/poll.h"
 
 #include <string.h>
 

@@ -1,17 +1,16 @@
 #include "uccs/core/errand.h"
 
-#include "uccs/core/wait.h"
+#include "uccs/core/due.h"
 
 #include <stdbool.h>
 
 struct uccs_errand *uccs_errands;
-uint32_t uccs_working;
 
 /* Errands count as work, so that every wait looks for them. */
 void uccs_errand_leave(struct uccs_errand *errand)
 {
     struct uccs_errand *first = atomic_load_relaxed(&uccs_errands);
-    (void)atomic_fetch_add_relaxed(&uccs_working, 1);
+    (void)atomic_fetch_add_relaxed(&uccs_due, 1);
     do
         errand->next = first;
     while (!atomic_cas_acqrel(&uccs_errands, &first, errand)); /* acquire: uccs_errands_run_slow */
@@ -40,7 +39,7 @@ lat_cold int uccs_errands_run_slow(void)
     while (errand) {
         struct uccs_errand *next = errand->next;
         errand->run(errand);
-        (void)atomic_fetch_sub_acqrel(&uccs_working, 1);
+        (void)atomic_fetch_sub_acqrel(&uccs_due, 1);
         errand = next;
         count++;
     }

@@ -6,6 +6,8 @@
  * the poller any more. */
 #include "uccs/core/poller.h"
 
+#include "uccs/core/due.h"
+
 #include <pthread.h>
 #include <sched.h>
 #include <stdlib.h>
@@ -22,7 +24,7 @@ static struct entry *table[UCCS_PROGRAM_POLLERS]; /* seqcst: call, uccs_poller_a
 static struct entry *made;
 static pthread_mutex_t writers = PTHREAD_MUTEX_INITIALIZER;
 
-uint32_t uccs_pollers_there, uccs_idlers;
+uint32_t uccs_pollers_there;
 _Thread_local int uccs_pollers_barred;
 static _Thread_local const struct entry *running; /* the poller that this thread is in */
 
@@ -80,7 +82,7 @@ static struct entry **place_of(const struct entry *entry)
 static void count(int by)
 {
     (void)atomic_fetch_add_relaxed(&uccs_pollers_there, (uint32_t)by);
-    (void)atomic_fetch_add_relaxed(&uccs_idlers, (uint32_t)by);
+    (void)atomic_fetch_add_relaxed(&uccs_due_idle, (uint32_t)by);
 }
 
 static int add(int (*poll)(void *), void *argument)

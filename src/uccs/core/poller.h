@@ -14,10 +14,6 @@ enum { UCCS_PROGRAM_POLLERS = 64 }; /* at most, at once */
 
 extern uint32_t uccs_pollers_there; /* number of pollers; relaxed: a hint */
 
-/* Number of the program's pollers and of UCCS_POLL_IDLE pollers (wait.h): a test that found nothing has something to
- * call. Relaxed: a hint. */
-extern uint32_t uccs_idlers;
-
 /* Number of reasons why this thread must call no poller now. A thread counts itself in and out: a handler runs, a lock
  * is held, or a poller runs. The progress thread is counted for ever. */
 extern _Thread_local int uccs_pollers_barred;

@@ -3,7 +3,7 @@
 #include "base/env.h"
 #include "base/log.h"
 #include "uccs/core/bell.h"
-#include "uccs/core/wait.h"
+#include "uccs/core/poller.h"
 
 #include <errno.h>
 #include <poll.h>

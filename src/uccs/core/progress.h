@@ -3,7 +3,7 @@
  *
  * Upper folders give it servers before it starts. The thread sleeps until a peer of the node rings its bell (bell.h), a
  * server's descriptor has news, or a thread of this process wakes it; then it lets every server serve, and moves the
- * split-phase work on (wait.h). One loop does this for all of them, so one place decides when the thread sleeps:
+ * split-phase work on (work.h). One loop does this for all of them, so one place decides when the thread sleeps:
  *
  * - While threads of the program poll a server themselves, the thread leaves it alone and only checks now and then
  *   whether they still do. A message that they are about to take would wake it, and that would only cost them the core.
@@ -13,7 +13,7 @@
 #ifndef UCCS_CORE_PROGRESS_H
 #define UCCS_CORE_PROGRESS_H
 
-#include "uccs/core/wait.h"
+#include "uccs/core/work.h"
 
 struct uccs_server {
     enum uccs_served (*serve)(void); /* serves all that waits; may wait for locks, not for other processes */

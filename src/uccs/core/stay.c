@@ -1,9 +1,12 @@
 /* The slow half of waits that last: they leave a record that others can read (rte/stay.h). */
-#include "uccs/core/wait.h"
+#include "uccs/core/stay.h"
 
+#include "base/atomic.h"
 #include "base/kind.h"
 #include "rte/rte.h"
 #include "rte/stay.h"
+#include "uccs/core/core.h"
+#include "uccs/core/poller.h"
 
 /* Loads the variable and extends its sign; 0 when the wait is for none. The waiter itself looks at it, so it is there. */
 static uint64_t value_of(const struct node_awaited *on)

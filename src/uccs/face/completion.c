@@ -2,9 +2,10 @@
  *
  * A waiting thread makes progress at every look, as it may have to answer the message that completes its request. */
 #include "uccs/am/am.h"
-#include "uccs/far/far.h"
-#include "uccs/core/wait.h"
 #include "uccs/core/late.h"
+#include "uccs/core/turn.h"
+#include "uccs/core/wait.h"
+#include "uccs/far/far.h"
 #include "uccs/object/request.h"
 #include "uccs/object/tell.h"
 

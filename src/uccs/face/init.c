@@ -77,7 +77,7 @@ static void tell_lost(const struct uccs_am_lost *lost)
 
 static int stop(void)
 {
-    uccs_work_finish();
+    uccs_wait_work_finished();
     meet_with_all();
     for (int round = 0; round < 2; round++) {
         uccs_am_drain();
@@ -90,7 +90,7 @@ static int stop(void)
     meet_with_all(); /* requests of messages that others have dropped are complete */
     while (uccs_stage_collect() > 0)
         ;
-    uccs_work_finish(); /* functions that follow those requests */
+    uccs_wait_work_finished(); /* functions that follow those requests */
     uccs_contexts_close();
     atomic_store_release(&uccs_users, 0);
     uccs_am_stop();

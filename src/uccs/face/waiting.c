@@ -1,7 +1,6 @@
 /* Records of waits of a layer above (uccs_waiting_begin). Any thread. */
 #include "uccs/am/am.h"
 #include "uccs/core/core.h"
-#include "uccs/core/wait.h"
 #include "rte/stay.h"
 
 static struct node_awaited awaited_of(const struct uccs_waiting *what)

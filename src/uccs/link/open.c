@@ -5,6 +5,7 @@
 #include "base/log.h"
 #include "base/module.h"
 #include "rte/rte.h"
+#include "uccs/core/poll.h"
 #include "uccs/core/progress.h"
 #include "uccs/core/reach.h"
 #include "uccs/object/tell.h"

@@ -1,6 +1,7 @@
 #include "uccs/object/awaited.h"
 
 #include "base/kind.h"
+#include "uccs/core/poll.h"
 
 #include <pthread.h>
 #include <stdlib.h>

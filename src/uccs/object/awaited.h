@@ -6,7 +6,7 @@
 #ifndef UCCS_OBJECT_AWAITED_H
 #define UCCS_OBJECT_AWAITED_H
 
-#include "uccs/core/wait.h"
+#include "uccs/core/await.h"
 #include "uccs/object/counter.h"
 #include "uccs/object/request.h"
 

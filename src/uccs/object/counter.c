@@ -1,7 +1,7 @@
 #include "uccs/object/counter.h"
 
 #include "base/kind.h"
-#include "uccs/core/wait.h"
+#include "uccs/core/await.h"
 
 #include <inttypes.h>
 #include <pthread.h>

@@ -7,7 +7,7 @@
 #ifndef UCCS_OBJECT_STAGE_H
 #define UCCS_OBJECT_STAGE_H
 
-#include "uccs/core/wait.h"
+#include "uccs/core/await.h"
 #include "uccs/object/region.h"
 #include "uccs/object/request.h"
 

@@ -1,5 +1,6 @@
 #include "uccs/object/tell.h"
 
+#include "uccs/core/work.h"
 #include "uccs/object/awaited.h"
 #include "uccs/object/stage.h"
 

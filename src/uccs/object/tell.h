@@ -2,7 +2,7 @@
 #ifndef UCCS_OBJECT_TELL_H
 #define UCCS_OBJECT_TELL_H
 
-#include "uccs/core/wait.h"
+#include "uccs/core/await.h"
 #include "uccs/object/request.h"
 
 struct uccs_tell_handles {

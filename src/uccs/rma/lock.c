@@ -1,4 +1,5 @@
 /* Locks of the public interface. object/ticket.h has the lock, far/lock.c the locks of other nodes. */
+#include "uccs/core/work.h"
 #include "uccs/object/attach.h"
 #include "uccs/object/ticket.h"
 #include "uccs/rma/inner.h"

@@ -1,0 +1,41 @@
+/* What a wait is for. A wait that lasts shows this to those who ask why the job hangs (stay.h). Any thread. */
+#ifndef UCCS_CORE_AWAIT_H
+#define UCCS_CORE_AWAIT_H
+
+#include "rte/node.h"
+
+/* Says that a wait is for a variable of this PE. */
+static inline struct node_awaited uccs_await_variable(const void *object, int kind, const char *compare, uint64_t value)
+{
+    return (struct node_awaited){.about = NODE_ABOUT_VARIABLE,
+                                 .kind = (uint8_t)kind,
+                                 .compare = {compare[0], compare[1]},
+                                 .object = (uintptr_t)object,
+                                 .number = value};
+}
+
+/* Says that a wait is for one other PE. */
+static inline struct node_awaited uccs_await_pe(int pe)
+{
+    return (struct node_awaited){.about = NODE_ABOUT_PES, .start = pe, .stride = 1, .size = 1};
+}
+
+/* What a wait is for, as it tells when it has lasted for a while. */
+struct uccs_told {
+    struct node_awaited on;
+    uint64_t value;            /* of a variable, now */
+    char text[NODE_STAY_TEXT]; /* names the object; empty: the call says enough */
+};
+
+enum { UCCS_ABOUT_TOLD = 255 }; /* in place of enum node_about: `number` is a function that fills in `on` of its own */
+
+/* Says that `tell` knows what the wait is for. The waiting thread calls it once the wait lasts, and now and then
+ * afterwards; `what` lives as long as the wait. It fills in a zeroed struct, without waiting. */
+static inline struct node_awaited uccs_await_told(void (*tell)(const void *what, struct uccs_told *told),
+                                                  const void *what)
+{
+    return (
+        struct node_awaited){.about = UCCS_ABOUT_TOLD, .object = (uintptr_t)what, .number = (uint64_t)(uintptr_t)tell};
+}
+
+#endif

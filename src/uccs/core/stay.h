@@ -1,0 +1,29 @@
+/* A wait and its record: a wait that lasts leaves a record in the node's memory, which oshrun and debuggers read
+ * (rte/stay.h). A wait belongs to the thread that waits. */
+#ifndef UCCS_CORE_STAY_H
+#define UCCS_CORE_STAY_H
+
+#include "uccs/core/await.h"
+
+/* Starts zeroed but for `on`, which says what the wait is for, to those who ask why the job hangs. */
+struct uccs_wait {
+    uint32_t looks;
+    uint32_t stay;  /* the record of a wait that lasts (rte/stay.h); 0: none */
+    uint64_t since; /* when the wait became slow; 0: it has not */
+    struct node_awaited on;
+};
+
+/* Every struct uccs_wait is declared with this attribute, which ends its record with its scope. */
+#define uccs_scoped __attribute__((cleanup(uccs_wait_end)))
+
+/* Begins or renews the record once the wait has lasted. The waiting thread calls it now and then. */
+void uccs_stay(struct uccs_wait *wait);
+void uccs_stay_end(struct uccs_wait *wait);
+
+static inline void uccs_wait_end(struct uccs_wait *wait)
+{
+    if (lat_unlikely(wait->stay))
+        uccs_stay_end(wait);
+}
+
+#endif
