@@ -1,9 +1,15 @@
 #include "uccs/core/reach.h"
 
+#include "uccs/core/wait.h"
+
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <time.h>
+
+#define PATIENCE 8      /* operations in a row that find a PE busy; it and each doubling of it wait */
+#define LONGEST 1000000 /* nanoseconds that they wait at most */
 
 struct uccs_reach *uccs_reach;
 
@@ -34,6 +40,32 @@ void uccs_reach_close(void (*leave)(void *start, size_t bytes))
         leave(kept->map.start, kept->map.bytes);
         free(kept);
     }
+}
+
+static uint64_t now(void)
+{
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
+}
+
+/* The PE may be computing, and serve nobody. */
+static const struct uccs_reach *await_idle(const struct uccs_reach *at)
+{
+    const uint64_t start = now();
+    struct uccs_wait wait uccs_scoped = {0};
+    while (atomic_load_acquire(&at->busy) && now() - start < LONGEST) /* release: uccs_reach_end */
+        uccs_pause(&wait);
+    return atomic_load_acquire(&at->busy) ? 0 : at;
+}
+
+/* Answers to operations that follow each other closely may always find a later one under way. */
+lat_cold const struct uccs_reach *uccs_reach_want(int pe)
+{
+    struct uccs_reach *at = &uccs_reach[pe];
+    const uint32_t times = atomic_load_relaxed(&at->wanted) + 1;
+    atomic_store_relaxed(&at->wanted, times);
+    return times >= PATIENCE && (times & (times - 1)) == 0 ? await_idle(at) : 0;
 }
 
 bool uccs_reach_try(int pe)

@@ -2,7 +2,8 @@
  * the processor's atomics work there as on the node; in all other matters such a PE is far.
  *
  * Invariant: a PE's memory is reached only while no lane has messages to it that may be unanswered, so that no store
- * overtakes a message that a fence has put before it.
+ * overtakes a message that a fence has put before it. An operation that finds it mapped and busy says so (`wanted`), and the
+ * links ask for answers.
  *
  * Any thread calls uccs_reached, and the functions that add and count; the links call the others, at the start and end of a life. */
 #ifndef UCCS_CORE_REACH_H
@@ -18,12 +19,17 @@ struct uccs_reach {
     char *counters;  /* the first line of its counters (object/counter_line.h) */
     char *rows;      /* its row of slot 0 (sync/row.h); null: its rows are not mapped */
     uint64_t step;   /* bytes to its row of the next slot */
-    uint32_t busy;   /* lanes with messages to the PE that may be unanswered; relaxed: exact for who has issued them */
+    uint32_t busy;   /* lanes with messages to the PE that may be unanswered; exact for who has issued them */
+    uint32_t wanted; /* operations that have found it busy since it was idle; relaxed: a hint */
     bool tried;      /* under a lock of reach.c */
 };
 
 /* By PE; null: the network maps no memory. Constant between open and close. */
 extern struct uccs_reach *uccs_reach;
+
+/* Notes that an operation has found the PE busy. When many have, waits a moment until it is idle, and then returns what is
+ * reached; else null. */
+const struct uccs_reach *uccs_reach_want(int pe);
 
 /* Returns what is reached of a PE now; null: nothing. */
 static lat_hot const struct uccs_reach *uccs_reach_of(int pe)
@@ -31,7 +37,9 @@ static lat_hot const struct uccs_reach *uccs_reach_of(int pe)
     if (lat_likely(!uccs_reach) || (uint32_t)pe >= (uint32_t)uccs_core.npes)
         return 0;
     const struct uccs_reach *at = &uccs_reach[pe];
-    return atomic_load_acquire(&at->heap) && !atomic_load_relaxed(&at->busy) ? at : 0; /* release: uccs_reach_add */
+    if (!atomic_load_acquire(&at->heap)) /* release: uccs_reach_add */
+        return 0;
+    return lat_likely(!atomic_load_acquire(&at->busy)) ? at : uccs_reach_want(pe); /* release: uccs_reach_end */
 }
 
 /* Returns the address in this process of a far PE's copy of `addr`; null when it is not reached, or not now. */
@@ -73,10 +81,20 @@ bool uccs_reach_try(int pe);
  * `row` and `step`. */
 void uccs_reach_add(int pe, const struct uccs_reach_map maps[UCCS_PIECES], uint64_t row, uint64_t step);
 /* A lane begins to have messages to the PE that may be unanswered, or has none any more. */
-static inline void uccs_reach_count(int pe, int change)
+static inline void uccs_reach_begin(int pe)
 {
     if (uccs_reach)
-        (void)atomic_fetch_add_relaxed(&uccs_reach[pe].busy, (uint32_t)change);
+        (void)atomic_fetch_add_relaxed(&uccs_reach[pe].busy, 1);
+}
+static inline void uccs_reach_end(int pe)
+{
+    if (uccs_reach && atomic_fetch_sub_acqrel(&uccs_reach[pe].busy, 1) == 1) /* acquire: uccs_reach_of */
+        atomic_store_relaxed(&uccs_reach[pe].wanted, 0);
+}
+/* Returns true when operations would have reached the PE's memory had it not been busy. */
+static inline bool uccs_reach_wanted(int pe)
+{
+    return uccs_reach && atomic_load_relaxed(&uccs_reach[pe].wanted);
 }
 
 #endif

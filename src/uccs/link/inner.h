@@ -8,6 +8,7 @@
 
 #include "transport/transport.h"
 #include "uccs/core/core.h"
+#include "uccs/core/reach.h"
 #include "uccs/link/link.h"
 #include "uccs/watch/fail.h"
 #include "uccs/watch/line.h"
@@ -130,6 +131,7 @@ struct link_peer {
     bool gathers;                       /* `next` is to be sent when `flying` is answered */
     struct link_direct *direct;         /* one-sided operations of the transport; null: messages alone */
     bool touched, hung;                 /* true: on the lane's list of that name */
+    bool busy; /* the lane counts among those that keep the PE from being reached (core/reach.h) */
     bool same_image, asked_image;
     bool asked_reach; /* the peer has been asked to lend its memory, or need not be */
     struct link_peer *next_touched, *next_hung;
@@ -137,6 +139,22 @@ struct link_peer {
     struct link_origin origin;   /* its service lane */
     struct link_origin **others; /* its other lanes, by number; null: none has issued yet */
 };
+
+/* Where operations are issued (begin), and where they are answered (end). */
+static inline void link_busy_begin(struct link_peer *peer)
+{
+    if (peer->busy)
+        return;
+    peer->busy = true;
+    uccs_reach_begin(peer->pe);
+}
+static inline void link_busy_end(struct link_peer *peer)
+{
+    if (!peer->busy || !link_reaches(peer->answered, peer->issued))
+        return;
+    peer->busy = false;
+    uccs_reach_end(peer->pe);
+}
 
 /* The key of a piece of the peer's memory, on a connection. */
 struct link_key {
@@ -357,6 +375,8 @@ uint16_t link_hang(struct link_peer *peer, struct uccs_request *request);
  * it fails when any operation on the peer was refused. */
 void link_flush_peer(struct link_peer *peer, struct link_point number, struct uccs_request *all, struct link_mark *mark,
                      bool waits);
+/* Starts a flush of what is not answered, for no request, unless one is under way. */
+void link_flush_ahead(struct link_peer *peer);
 /* Starts flushes where requests hang, since the program may test every request from now on. */
 void link_nudge(struct link_lane *lane);
 extern const struct link_handler link_on_flush, link_on_flushed;

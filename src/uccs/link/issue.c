@@ -1,8 +1,6 @@
 /* Issues messages on a lane; counts and orders a message that is an operation. */
 #include "uccs/link/inner.h"
 
-#include "uccs/core/reach.h"
-
 #define SENDING_MOST 512                /* messages that the transport may hold before issuing waits */
 #define ASKING_MOST ((uint32_t)4 << 20) /* bytes that the targets of a lane may hold in answers before asking waits */
 
@@ -49,8 +47,8 @@ void link_issue_touch(struct link_peer *peer)
         peer->touched = true;
         peer->next_touched = lane->touched;
         lane->touched = peer;
-        uccs_reach_count(peer->pe, 1);
     }
+    link_busy_begin(peer);
     link_touch(lane);
 }
 
@@ -102,11 +100,17 @@ static struct link_send *prepare(struct link_peer *peer, const struct link_messa
     return send;
 }
 
-/* Asks the peer once, if its transport can, how to map its memory. */
+/* Behind a message. Asks the peer once, if its transport can, how to map its memory. When it is mapped and would have been reached,
+ * asks for an answer, since the program may never do so. Later messages may be under way when the answer comes; each of them asks
+ * again. */
 static inline void want_reach(struct link_peer *peer)
 {
-    if (lat_unlikely(link_maps && !peer->asked_reach))
+    if (lat_likely(!link_maps))
+        return;
+    if (!peer->asked_reach)
         link_reach_ask(peer);
+    else if (peer->busy && uccs_reach_wanted(peer->pe))
+        link_flush_ahead(peer);
 }
 
 static void send_message(struct link_peer *peer, const struct link_message *message)

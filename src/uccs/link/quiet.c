@@ -1,8 +1,6 @@
 /* Completes the operations issued on a set of lanes. Any thread, without a lock, unless a comment says otherwise. */
 #include "uccs/link/inner.h"
 
-#include "uccs/core/reach.h"
-
 /* A touched peer stays on the list until it has answered for all operations, so that other threads' quiets find it. */
 void link_flush_touched(struct link_lane *lane, struct uccs_request *all, bool waits)
 {
@@ -12,7 +10,6 @@ void link_flush_touched(struct link_lane *lane, struct uccs_request *all, bool w
         if (link_reaches(peer->answered, peer->issued)) {
             *at = peer->next_touched;
             peer->touched = false;
-            uccs_reach_count(peer->pe, -1);
             continue;
         }
         if (all)
