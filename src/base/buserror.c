@@ -24,7 +24,8 @@ struct range {
 };
 
 static struct range range[BUSERROR_RANGES];
-static int ranges; /* release by buserror_watch, acquire by the handler */
+static int ranges;                         /* release by buserror_watch, acquire by the handler */
+static int (*owner_of)(uintptr_t address); /* release by buserror_ask, acquire by the handler; null: no other PE's */
 static struct buserror_facts facts;
 static struct sigaction before;
 
@@ -148,7 +149,8 @@ static void add_meminfo(struct text *t, const char *key, const char *words)
     add_size(t, parse_number(at) * 1024);
 }
 
-static _Noreturn void report(uintptr_t address)
+/* `owner`: the PE whose memory it is; -1: of this node. */
+static _Noreturn void report(uintptr_t address, int owner)
 {
     struct text *t = &report_room.line;
     while (atomic_exchange_acqrel(&report_room.taken, 1)) /* another thread reports and ends the process */
@@ -160,7 +162,13 @@ static _Noreturn void report(uintptr_t address)
         add_number(t, (uint64_t)log_pe(), 10);
         add(t, ": ");
     }
-    add(t, "out of memory for shared pages at 0x");
+    add(t, "out of memory for shared pages ");
+    if (owner >= 0) {
+        add(t, "of PE ");
+        add_number(t, (uint64_t)owner, 10);
+        add(t, " ");
+    }
+    add(t, "at 0x");
     add_number(t, address, 16);
     add(t, " (heap size ");
     add_size(t, facts.heap_bytes);
@@ -200,14 +208,23 @@ static void pass_on(int number, siginfo_t *info, void *context)
         before.sa_handler(number);
 }
 
+static void report_shared(uintptr_t address)
+{
+    const int count = atomic_load_acquire(&ranges);                         /* release: buserror_watch */
+    int (*const owner)(uintptr_t address) = atomic_load_acquire(&owner_of); /* release: buserror_ask */
+    for (int i = 0; i < count; i++)
+        if (address - range[i].start < range[i].bytes)
+            report(address, -1);
+    const int pe = owner ? owner(address) : -1;
+    if (pe >= 0)
+        report(address, pe);
+}
+
 static void on_bus_error(int number, siginfo_t *info, void *context)
 {
-    int kept = errno, count = atomic_load_acquire(&ranges); /* partner: buserror_watch */
-    uintptr_t address = (uintptr_t)info->si_addr;
+    int kept = errno;
     if (info->si_code > 0) /* otherwise the signal was sent and has no address */
-        for (int i = 0; i < count; i++)
-            if (address - range[i].start < range[i].bytes)
-                report(address);
+        report_shared((uintptr_t)info->si_addr);
     pass_on(number, info, context);
     errno = kept;
 }
@@ -243,11 +260,16 @@ int buserror_watch(const void *start, size_t bytes, const struct buserror_facts 
     facts = *now;
     make_report_pages();
     range[count] = (struct range){(uintptr_t)start, bytes};
-    atomic_store_release(&ranges, count + 1); /* partner: on_bus_error */
+    atomic_store_release(&ranges, count + 1); /* partner: report_shared */
     return install();
+}
+
+void buserror_ask(int (*owner)(uintptr_t address))
+{
+    atomic_store_release(&owner_of, owner); /* partner: report_shared */
 }
 
 void buserror_forget(void)
 {
-    atomic_store_release(&ranges, 0); /* partner: on_bus_error */
+    atomic_store_release(&ranges, 0); /* partner: report_shared */
 }

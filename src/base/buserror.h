@@ -11,6 +11,7 @@
 
 #include <signal.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #define BUSERROR_RANGES 4
 
@@ -24,7 +25,11 @@ struct buserror_facts {
  * value. */
 int buserror_watch(const void *start, size_t bytes, const struct buserror_facts *facts);
 
-/* Drops all ranges. The handler stays installed and passes every signal on. */
+/* Adds ranges that change: `owner` returns the PE whose memory is mapped at an address, or -1. The line names that PE. The handler
+ * calls it, so it is async-signal-safe. Null: there are none. */
+void buserror_ask(int (*owner)(uintptr_t address));
+
+/* Drops the watched ranges. The handler stays installed and passes every signal on. */
 void buserror_forget(void);
 
 #endif

@@ -1,5 +1,6 @@
 #include "uccs/core/reach.h"
 
+#include "base/buserror.h"
 #include "uccs/core/wait.h"
 
 #include <pthread.h>
@@ -18,14 +19,25 @@ static struct uccs_reach *table; /* stays when a life ends, since a thread may b
 /* What is to be unmapped. */
 static struct kept {
     struct uccs_reach_map map;
+    int pe;
     struct kept *next;
-} * all;
+} * all;                                                 /* release: keep; acquire: owner_of */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards `all` and what has been tried */
+
+/* A handler of SIGBUS calls this. */
+static int owner_of(uintptr_t address)
+{
+    for (const struct kept *kept = atomic_load_acquire(&all); kept; kept = kept->next)
+        if (address - (uintptr_t)kept->map.start < kept->map.bytes)
+            return kept->pe;
+    return -1;
+}
 
 int uccs_reach_open(void)
 {
     table = table ? table : calloc((size_t)uccs_core.npes, sizeof *table);
     uccs_reach = table;
+    buserror_ask(owner_of);
     return table ? 0 : -1;
 }
 
@@ -34,6 +46,7 @@ void uccs_reach_close(void (*leave)(void *start, size_t bytes))
     if (uccs_reach)
         memset(table, 0, (size_t)uccs_core.npes * sizeof *table);
     uccs_reach = 0;
+    buserror_ask(0);
     while (all) {
         struct kept *kept = all;
         all = kept->next;
@@ -78,7 +91,7 @@ bool uccs_reach_try(int pe)
 }
 
 /* Returns false without memory. A core dump would create every page of a peer, and a forked child is no PE. */
-static bool keep(const struct uccs_reach_map *map)
+static bool keep(int pe, const struct uccs_reach_map *map)
 {
     struct kept *kept = malloc(sizeof *kept);
     if (!kept)
@@ -86,8 +99,8 @@ static bool keep(const struct uccs_reach_map *map)
     madvise(map->start, map->bytes, MADV_DONTDUMP);
     madvise(map->start, map->bytes, MADV_DONTFORK);
     pthread_mutex_lock(&lock);
-    *kept = (struct kept){*map, all};
-    all = kept;
+    *kept = (struct kept){*map, pe, all};
+    atomic_store_release(&all, kept);
     pthread_mutex_unlock(&lock);
     return true;
 }
@@ -105,7 +118,7 @@ void uccs_reach_add(int pe, const struct uccs_reach_map maps[UCCS_PIECES], uint6
     bool there[UCCS_PIECES];
     uccs_memory_pieces(mine);
     for (int i = 0; i < UCCS_PIECES; i++)
-        there[i] = maps[i].start && keep(&maps[i]) && (maps[i].bytes >= mine[i].bytes || i == UCCS_PIECE_ROWS);
+        there[i] = maps[i].start && keep(pe, &maps[i]) && (maps[i].bytes >= mine[i].bytes || i == UCCS_PIECE_ROWS);
     if (!there[UCCS_PIECE_HEAP] || !there[UCCS_PIECE_COUNTERS])
         return;
     at->counters = maps[UCCS_PIECE_COUNTERS].start;
