@@ -2,7 +2,7 @@
 #include <shmem.h>
 #include <unistd.h>
 
-static int halo[1000];
+static int row[1000], halo[1000];
 
 int main(void)
 {
@@ -10,7 +10,7 @@ int main(void)
     int me = shmem_my_pe(), next = (me + 1) % shmem_n_pes();
     for (int step = 0; step < 10; step++) {
         usleep(me == 0 ? 30000 : 1000); /* PE 0 has most of the work */
-        shmem_int_put(halo, halo, 1000, next);
+        shmem_int_put(halo, row, 1000, next);
         shmem_barrier_all();
     }
     shmem_finalize();
