@@ -175,6 +175,22 @@ static bool start(struct options *options, const struct line *line, const sigset
     return false;
 }
 
+/* Exits after one line when the file of --trace (null: none) cannot be written: the PEs write it at their end. */
+static void check_trace(const char *name)
+{
+    if (!name)
+        return;
+    int fd = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (fd >= 0)
+        unlink(name);
+    else if (errno == EEXIST)
+        fd = open(name, O_WRONLY | O_NONBLOCK | O_CLOEXEC); /* ENXIO: a pipe, whose reader may come */
+    if (fd < 0 && errno != ENXIO)
+        say_usage("--trace %s: %s", name, strerror(errno));
+    if (fd >= 0)
+        close(fd);
+}
+
 int main(int argc, char **argv)
 {
     static struct options options;
@@ -193,6 +209,7 @@ int main(int argc, char **argv)
         handover(&options, &hosts);
     hosts_free(&hosts);
     find_programs(&options);
+    check_trace(options.trace);
 
     sigset_t signals, before, blocked;
     signal(SIGCHLD, SIG_DFL); /* if ignored, the kernel would reap the children */

@@ -208,7 +208,7 @@ def make_otf2(folder, calls, pes):
     try:
         os.mkdir(folder)
     except OSError as why:
-        print(f"lateral-report: {why}", file=sys.stderr)
+        print(f"lateral-report: --otf2 {folder}: {why.strerror}", file=sys.stderr)
         return 1
     write_otf2(otf2, folder, calls, pes)
     return 0
@@ -230,7 +230,9 @@ def main():
             file.write(PAGE.format(title=html.escape(options.trace), pes=pes, calls=len(calls), seconds=seconds, summary=summary(calls, pes),
                                    waits=waits(calls), matrix=matrix(calls, pes), timeline=drawing, dropped=dropped))
     except (OSError, ValueError, KeyError, TypeError) as why:
-        print(f"lateral-report: {options.trace}: {why if isinstance(why, OSError) else 'not a timeline of oshrun --trace'}", file=sys.stderr)
+        name = getattr(why, "filename", None) or options.trace
+        reason = why.strerror if isinstance(why, OSError) else "not a timeline of oshrun --trace"
+        print(f"lateral-report: {name}: {reason}", file=sys.stderr)
         return 1
     return 0
 

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """--stats and --trace: numbers of a program that moves and waits as known."""
 import json
+import os
 import pathlib
 import re
 import shutil
@@ -176,8 +177,12 @@ def test_mistakes():
     one_line(run("--check", "--stats", "true"), r"--check and --stats cannot be used together", 2)
     one_line(run("--check", "--trace", "a", "true"), r"--check and --trace cannot be used together", 2)
     one_line(run("--trace", "", "true"), r"expected the name of a file", 2)
-    result = counted(2, "--trace", "/no/such/folder/t")
-    assert result.status == 0 and result.err.count("/no/such/folder/t: No such file or directory") == 2, result
+    one_line(run("--trace", "/no/such/folder/t", "true"), r"--trace /no/such/folder/t: No such file or directory", 2)
+    one_line(run("--trace", "/usr", "true"), r"--trace /usr: Is a directory", 2)
+    with temporary() as folder:
+        assert run("--trace", f"{folder}/t", "true").status == 0 and not os.listdir(folder)
+    result = counted(2, "-x", "LATERAL_TRACE=/no/such/folder/t", "--stats")
+    assert result.status == 0 and result.err.count("no timeline: /no/such/folder/t: No such file or directory") == 2, result
     result = run("-n", 2, "--stats", "echo", "x")
     assert result.status == 0 and result.lines == ["x", "x"], result
 

@@ -2,10 +2,12 @@
  * each call, a process for each PE, a thread for each of its threads. */
 #include "stats.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -71,7 +73,7 @@ static void write_part(const char *name, int me, int pes)
     FILE *file = fopen(name, me == 0 ? "w" : "a");
     uint64_t count = used < EVENTS ? used : EVENTS;
     if (!file) {
-        perror(name);
+        fprintf(stderr, "lateral: PE %d: no timeline: %s: %s\n", me, name, strerror(errno));
         return;
     }
     if (me == 0)
@@ -86,7 +88,7 @@ static void write_part(const char *name, int me, int pes)
         fprintf(file, "\n]}\n");
     }
     if (fclose(file) != 0)
-        perror(name);
+        fprintf(stderr, "lateral: PE %d: the timeline is not complete: %s: %s\n", me, name, strerror(errno));
     if (used > EVENTS)
         fprintf(stderr, "lateral: PE %d: the timeline has the first %u of %" PRIu64 " calls\n", me, EVENTS, used);
 }
