@@ -72,11 +72,12 @@ def part_install(options, work, at):
 
 
 def part_tag(options, work, at):
-    """The file's name says py3-none and a manylinux tag: a glibc, and no library of the machine that built it."""
+    """The file's name says py3-none and a manylinux tag: a glibc, and no library of the machine that built it. It is whole."""
     name = options.wheel().name
     assert "-py3-none-manylinux_2_" in name, name
     assert int(name.split("manylinux_2_")[1].split("_")[0]) <= 36, name
-    for wanted in ("bin/oshrun", "lib/liblateral-ucx.so", "include/uccs.h", "share/man/man3/shmem_put.3", "share/man/man3/shmem_int_put.3"):
+    for wanted in ("bin/oshrun", "lib/liblateral-ucx.so", "lib/liblateral-pmix.so", "lib/liblateral-mpi-openmpi.so",
+                   "lib/liblateral-mpi-mpich.so", "include/uccs.h", "share/man/man3/shmem_put.3", "share/man/man3/shmem_int_put.3"):
         assert (at.folder / wanted).is_file(), f"{wanted} is not in the wheel"
     for path in at.folder.rglob("liblateral*"):
         assert not path.is_symlink() and str(options.root).encode() not in path.read_bytes(), f"{path} names the build's place"

