@@ -20,6 +20,7 @@
 #   flags: -DX -std=c11    compiler options of this file
 #   skip: tsan aarch64     not under these presets
 #   serial:                not beside any other test
+#   cores: 1               takes so many processors (default: one for each PE); for a test that mostly sleeps
 #   case: NAME             what follows holds for this case alone; a file may have many cases
 #
 # Extra link libraries: target_link_libraries(test_LABEL_FILE PRIVATE ...) after the call.
@@ -79,7 +80,7 @@ function(_lateral_program target file library jobs)
 endfunction()
 
 # Sets the global property cases_of_FILE of each file to what run.py --list prints for it, one line per test:
-# case|pes|timeout|serial|labels|flags (commas between items). One process lists all files.
+# case|pes|timeout|serial|labels|flags|cores (commas between items). One process lists all files.
 function(_lateral_list jobs)
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${ARGN} ${LATERAL_RUN_TEST})
   execute_process(COMMAND ${Python3_EXECUTABLE} -S ${LATERAL_RUN_TEST} --list --preset=${LATERAL_PRESET}
@@ -106,12 +107,16 @@ function(_lateral_cases label target file)
     list(GET fields 3 serial)
     list(GET fields 4 labels)
     list(GET fields 5 flags)
+    list(GET fields 6 cores)
     string(REPLACE "," ";" labels "${labels}")
     string(REPLACE "," ";" flags "${flags}")
     target_compile_options(${target} PRIVATE ${flags})
     _lateral_one_test(${label} ${target} ${file} "${case}" "${pes}" ${timeout})
     set_tests_properties(${test} PROPERTIES TIMEOUT ${timeout} RUN_SERIAL ${serial}
       LABELS "${label};${labels}" SKIP_RETURN_CODE 77)
+    if(cores)
+      set_tests_properties(${test} PROPERTIES PROCESSORS ${cores})
+    endif()
   endforeach()
 endfunction()
 
@@ -141,8 +146,5 @@ function(_lateral_one_test label target file case pes timeout)
   endif()
   # -S: run.py needs the standard library alone, and starts in a third of the time.
   add_test(NAME ${test} COMMAND ${Python3_EXECUTABLE} -S ${LATERAL_RUN_TEST} ${how} ${file} $<TARGET_FILE:${target}>)
-  if(pes)
-    set_tests_properties(${test} PROPERTIES PROCESSORS ${pes})
-  endif()
   set(test ${test} PARENT_SCOPE)
 endfunction()

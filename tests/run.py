@@ -13,7 +13,8 @@ import shlex
 import subprocess
 import sys
 
-KEYS = {"pes", "args", "env", "oshrun", "fails", "status", "prints", "timeout", "labels", "flags", "skip", "serial"}
+KEYS = {"pes", "args", "env", "oshrun", "fails", "status", "prints", "timeout", "labels", "flags", "skip", "serial",
+        "cores"}
 MANY = {"env", "labels", "flags", "skip", "oshrun"}      # repeated lines add up
 LINE = re.compile(r"^\s*(?://|/?\*)?\s*([a-z]+):(?:\s+(.*?))?\s*(?:\*/)?\s*$")
 HEAD_LINES = 150                                         # a file with many cases has a long head
@@ -66,7 +67,8 @@ def list_file(options, file):
             pes = kept or pes[:1]
         for count in dict.fromkeys(pes):
             print(name, count, keys.get("timeout", "60"), str("serial" in keys).upper(),
-                  ",".join(keys.get("labels", "").split()), ",".join(keys.get("flags", "").split()), sep="|")
+                  ",".join(keys.get("labels", "").split()), ",".join(keys.get("flags", "").split()),
+                  keys.get("cores", count), sep="|")
 
 
 def command_line(options, keys):

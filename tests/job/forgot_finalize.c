@@ -2,6 +2,7 @@
  * do, the job succeeds.
  * pes: 3
  * case: one
+ * cores: 1
  * args: 1
  * fails: PE 1: exited without shmem_finalize, and the other PEs did not follow
  * status: 1

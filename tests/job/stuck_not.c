@@ -1,6 +1,7 @@
 /* --deadlock leaves a job alone in which some thread can still act: it computes, sleeps, or waits with a time limit.
  * pes: 3
- * oshrun: --deadlock 0.3 */
+ * oshrun: --deadlock 0.3
+ * cores: 1 */
 #include <assert.h>
 #include <shmem.h>
 #include <shmemx.h>
