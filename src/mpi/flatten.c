@@ -1,6 +1,8 @@
 /* Takes datatypes apart by envelope and contents into runs of bytes. Neighbouring runs become one. */
 #include "flatten.h"
 
+#include "contents.h"
+
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,13 +14,6 @@ struct draft {
     enum lmpi_kind kind;
     size_t unit; /* 0: no predefined type yet */
     bool failed;
-};
-
-struct contents {
-    int *numbers;
-    MPI_Aint *places;
-    MPI_Datatype *types;
-    int n_numbers, n_places, n_types, combiner;
     const struct lmpi_type *(*part_of)(MPI_Datatype);
 };
 
@@ -70,7 +65,7 @@ static void add_block(struct draft *draft, MPI_Aint at, const struct lmpi_type *
             add_run(draft, at + i * type->extent + type->run[run].at, type->run[run].bytes);
 }
 
-static void add_blocks(struct draft *draft, const struct contents *c, const struct lmpi_type *type, bool bytes,
+static void add_blocks(struct draft *draft, const struct lmpi_contents *c, const struct lmpi_type *type, bool bytes,
                        bool one_length)
 {
     MPI_Aint n = c->numbers[0];
@@ -82,13 +77,12 @@ static void add_blocks(struct draft *draft, const struct contents *c, const stru
 }
 
 /* A block of an array of n dimensions: rows along the fastest one, walked like the digits of a number. */
-static void add_subarray(struct draft *draft, const struct contents *c, const struct lmpi_type *type)
+static void add_subarray(struct draft *draft, const struct lmpi_contents *c, const struct lmpi_type *type)
 {
-    int n = c->numbers[0];
-    const int *sizes = c->numbers + 1, *counts = sizes + n, *starts = counts + n;
+    int n = (int)c->numbers[0];
+    const MPI_Aint *sizes = c->numbers + 1, *counts = sizes + n, *starts = counts + n;
     bool fortran = c->numbers[3 * n + 1] == MPI_ORDER_FORTRAN;
-    MPI_Aint stride[64], at = 0, step = type->extent;
-    int digit[64] = {0};
+    MPI_Aint stride[64], digit[64] = {0}, at = 0, step = type->extent;
     if (n > 64) {
         draft->failed = true;
         return;
@@ -144,19 +138,19 @@ static void add_by_packing(struct draft *draft, MPI_Datatype type, int size)
 }
 
 /* Adds the structure of a type whose parts may all differ. */
-static void add_struct(struct draft *draft, const struct contents *c)
+static void add_struct(struct draft *draft, const struct lmpi_contents *c)
 {
     for (int i = 0; i < c->numbers[0]; i++) {
-        const struct lmpi_type *part = c->part_of(c->types[i]);
+        const struct lmpi_type *part = draft->part_of(c->types[i]);
         draft->failed |= !part;
         if (part)
             add_block(draft, c->places[i], part, c->numbers[1 + i]);
     }
 }
 
-static void add_any(struct draft *draft, MPI_Datatype whole, const struct contents *c, int size)
+static void add_any(struct draft *draft, MPI_Datatype whole, const struct lmpi_contents *c, int size)
 {
-    const struct lmpi_type *type = c->n_types ? c->part_of(c->types[0]) : 0;
+    const struct lmpi_type *type = c->n_types ? draft->part_of(c->types[0]) : 0;
     if (c->combiner == MPI_COMBINER_STRUCT) {
         add_struct(draft, c);
         return;
@@ -184,12 +178,6 @@ static void add_any(struct draft *draft, MPI_Datatype whole, const struct conten
     case MPI_COMBINER_SUBARRAY: add_subarray(draft, c, type); break;
     default: add_kind(draft, type); add_by_packing(draft, whole, size);
     }
-}
-
-static bool is_predefined(int combiner)
-{
-    return combiner == MPI_COMBINER_NAMED || combiner == MPI_COMBINER_F90_INTEGER ||
-           combiner == MPI_COMBINER_F90_REAL || combiner == MPI_COMBINER_F90_COMPLEX;
 }
 
 /* A predefined type that the table does not know. */
@@ -272,38 +260,19 @@ static struct lmpi_type *settle(struct draft *draft, MPI_Datatype type)
     return made;
 }
 
-static void free_contents(struct contents *c, bool with_types)
-{
-    for (int i = 0; i < c->n_types && with_types; i++) {
-        int n, places, types, combiner;
-        if (PMPI_Type_get_envelope(c->types[i], &n, &places, &types, &combiner) == MPI_SUCCESS &&
-            !is_predefined(combiner))
-            PMPI_Type_free(&c->types[i]);
-    }
-    free(c->numbers);
-    free(c->places);
-    free(c->types);
-}
-
 struct lmpi_type *lmpi_type_flatten(MPI_Datatype type, const struct lmpi_type *(*part_of)(MPI_Datatype))
 {
-    struct contents c = {.part_of = part_of};
-    struct draft draft = {0};
+    struct lmpi_contents contents;
+    struct draft draft = {.part_of = part_of};
+    const int combiner = lmpi_combiner(type);
     int size = 0;
-    if (PMPI_Type_get_envelope(type, &c.n_numbers, &c.n_places, &c.n_types, &c.combiner) != MPI_SUCCESS ||
-        PMPI_Type_size(type, &size) != MPI_SUCCESS)
+    if (combiner == MPI_UNDEFINED || PMPI_Type_size(type, &size) != MPI_SUCCESS)
         return 0;
-    if (is_predefined(c.combiner))
-        return plain_of(c.combiner, (size_t)size);
-    c.numbers = calloc((size_t)c.n_numbers + 1, sizeof *c.numbers);
-    c.places = calloc((size_t)c.n_places + 1, sizeof *c.places);
-    c.types = calloc((size_t)c.n_types + 1, sizeof *c.types);
-    draft.failed =
-        !c.numbers || !c.places || !c.types ||
-        PMPI_Type_get_contents(type, c.n_numbers, c.n_places, c.n_types, c.numbers, c.places, c.types) != MPI_SUCCESS;
-    bool have_types = !draft.failed;
-    if (have_types)
-        add_any(&draft, type, &c, size);
-    free_contents(&c, have_types);
+    if (lmpi_combiner_is_plain(combiner))
+        return plain_of(combiner, (size_t)size);
+    draft.failed = !lmpi_contents_get(type, &contents);
+    if (!draft.failed)
+        add_any(&draft, type, &contents, size);
+    lmpi_contents_free(&contents);
     return settle(&draft, type);
 }

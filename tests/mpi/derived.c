@@ -82,6 +82,46 @@ static MPI_Datatype make(int which)
     return type;
 }
 
+#if MPI_VERSION >= 4
+enum { LARGE = 11 };
+
+/* The constructors with large counts. */
+static MPI_Datatype make_large(int which)
+{
+    MPI_Datatype type, inner;
+    int distributions[] = {MPI_DISTRIBUTE_CYCLIC, MPI_DISTRIBUTE_BLOCK}, blocks[] = {2, MPI_DISTRIBUTE_DFLT_DARG},
+        grid[] = {2, 2};
+    MPI_Count lengths[] = {2, 1, 3}, places[] = {1, 5, 9}, bytes[] = {4, 40, 100}, sizes[] = {6, 5, 4},
+              counts[] = {3, 2, 2}, starts[] = {1, 2, 1};
+    MPI_Datatype types[] = {MPI_INT, MPI_INT, MPI_INT};
+    switch (which) {
+    case 0: MPI_Type_contiguous_c(12, MPI_INT, &type); break;
+    case 1: MPI_Type_vector_c(4, 3, 5, MPI_INT, &type); break;
+    case 2: MPI_Type_create_hvector_c(6, 2, 20, MPI_INT, &type); break;
+    case 3: MPI_Type_indexed_c(3, lengths, places, MPI_INT, &type); break;
+    case 4: MPI_Type_create_hindexed_c(3, lengths, bytes, MPI_INT, &type); break;
+    case 5: MPI_Type_create_indexed_block_c(3, 2, places, MPI_INT, &type); break;
+    case 6: MPI_Type_create_hindexed_block_c(3, 2, bytes, MPI_INT, &type); break;
+    case 7: MPI_Type_create_struct_c(3, lengths, bytes, types, &type); break;
+    case 8: MPI_Type_create_subarray_c(3, sizes, counts, starts, MPI_ORDER_FORTRAN, MPI_INT, &type); break;
+    case 9: MPI_Type_create_darray_c(4, 1, 2, sizes, distributions, blocks, grid, MPI_ORDER_C, MPI_INT, &type); break;
+    default:
+        MPI_Type_vector_c(3, 1, 2, MPI_INT, &inner);
+        MPI_Type_create_resized_c(inner, 0, 40, &type);
+        MPI_Type_free(&inner);
+    }
+    return type;
+}
+#else
+enum { LARGE = 0 };
+
+static MPI_Datatype make_large(int which)
+{
+    (void)which;
+    return MPI_INT;
+}
+#endif
+
 /* A pair's bytes are those of its two parts; what lies between pairs is nobody's. */
 static void pairs(MPI_Win win, unsigned char *base)
 {
@@ -103,8 +143,8 @@ int main(void)
     unsigned char *base;
     check_start(MPI_THREAD_SINGLE);
     MPI_Win_allocate(BYTES, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &base, &win);
-    for (int which = 0; which < 14; which++) {
-        MPI_Datatype type = make(which);
+    for (int which = 0; which < 14 + LARGE; which++) {
+        MPI_Datatype type = which < 14 ? make(which) : make_large(which - 14);
         int size;
         MPI_Type_size(type, &size);
         for (int turn = 0; turn < 2; turn++) { /* the second time with what was found the first time */

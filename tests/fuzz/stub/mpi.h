@@ -1,10 +1,11 @@
-/* As much of an MPI as src/mpi/flatten.c and src/mpi/handles.c need. target_flatten.c fills it with types of its own. */
+/* As much of an MPI as src/mpi/flatten.c, contents.c and handles.c need. target_flatten.c fills it with types of its own. */
 #ifndef TESTS_FUZZ_MPI_H
 #define TESTS_FUZZ_MPI_H
 
 #include <stdint.h>
 
 typedef intptr_t MPI_Aint;
+typedef long long MPI_Count;
 typedef int MPI_Datatype; /* number of a type */
 typedef int MPI_Comm;
 typedef int MPI_Win; /* number of a window */
@@ -22,6 +23,7 @@ enum {
     MPI_ERR_RMA_ATTACH,
     MPI_ERR_SIZE,
     MPI_ERR_WIN,
+    MPI_UNDEFINED,
 };
 enum {
     MPI_COMBINER_NAMED,
