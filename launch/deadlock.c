@@ -1,5 +1,7 @@
 #include "deadlock.h"
 
+#include "base/clock.h"
+
 #include <dirent.h>
 #include <linux/futex.h>
 #include <stdbool.h>
@@ -95,13 +97,11 @@ static bool pe_stuck(const struct view *view, uint32_t index, struct seen *seen)
 
 double deadlock_look(struct deadlock *deadlock, const struct view *view)
 {
-    struct timespec time;
     struct seen seen = {0};
     bool stuck = true;
     for (uint32_t index = 0; stuck && index < view->node->size; index++)
         stuck = pe_stuck(view, index, &seen);
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    uint64_t now = (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
+    const uint64_t now = clock_nanoseconds();
     if (!stuck || !seen.waiting || !deadlock->since || seen.mark != deadlock->mark) {
         *deadlock = (struct deadlock){stuck && seen.waiting ? now : 0, seen.mark, seen.looks};
         return 0;

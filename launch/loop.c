@@ -1,5 +1,7 @@
 #include "loop.h"
 
+#include "base/clock.h"
+
 #include <time.h>
 
 static int epoll = -1;
@@ -33,7 +35,5 @@ void loop_turn(int timeout_ms)
 
 int64_t loop_now(void)
 {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+    return (int64_t)(clock_nanoseconds() / 1000000);
 }

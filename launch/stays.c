@@ -1,5 +1,6 @@
 #include "stays.h"
 
+#include "base/clock.h"
 #include "base/kind.h"
 #include "message.h"
 
@@ -118,9 +119,7 @@ static void describe_variable(struct waiter *waiter, const struct node_stay *sta
 
 static double seconds_since(uint64_t then)
 {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec - 1e-9 * (double)then;
+    return 1e-9 * (double)clock_nanoseconds() - 1e-9 * (double)then;
 }
 
 static void add_waiter(struct waiters *waiters, uint32_t index, const struct node_stay *stay, const struct maps *maps)

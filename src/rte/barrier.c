@@ -1,4 +1,5 @@
 /* A futex barrier in the node's head, where the PEs of a node meet at start and end. Waiting PEs sleep. */
+#include "base/clock.h"
 #include "rte/rte.h"
 #include "rte/stay.h"
 
@@ -30,7 +31,7 @@ static bool sleep_and_tell(struct node *node, uint32_t seen, const struct timesp
                               .size = (int32_t)node->size,
                               .object = UINT64_MAX, /* no team */
                               .number = seen};
-    uint64_t since = rte_stay_now();
+    uint64_t since = clock_nanoseconds();
     struct timespec soon = {.tv_sec = (time_t)((since + RTE_STAY_AFTER) / 1000000000),
                             .tv_nsec = (long)((since + RTE_STAY_AFTER) % 1000000000)};
     if (futex_sleep(&node->round, seen, &soon))

@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
 #define OUR_FRAMES 2 /* the innermost frames are of this file and of the slow path that calls it */
@@ -90,11 +89,4 @@ void rte_stay_looked(uint32_t stay, uint64_t value)
 void rte_stay_end(uint32_t stay)
 {
     atomic_store_release(&stays[stay - 1].state, NODE_STAY_FREE); /* acquire: claim_stay */
-}
-
-uint64_t rte_stay_now(void)
-{
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
 }

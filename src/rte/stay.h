@@ -26,7 +26,4 @@ void rte_stay_looked(uint32_t stay, uint64_t value);
 /* Takes the record back. */
 void rte_stay_end(uint32_t stay);
 
-/* Returns the nanoseconds of CLOCK_MONOTONIC. */
-uint64_t rte_stay_now(void);
-
 #endif

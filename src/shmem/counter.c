@@ -1,5 +1,6 @@
 #include "shmem/counter.h"
 
+#include "base/clock.h"
 #include "shmem/calls.h"
 #include "shmem/place.h"
 #include "shmem/team.h"
@@ -255,11 +256,9 @@ void lat_ct_wait_nbe(shmemx_ct_t ct, long wait_for, shmemx_request_t *req)
         lat_fail("shmemx_ct_wait_nbe", "no memory for a request");
 }
 
-static double now(void)
+static double seconds_now(void)
 {
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
+    return 1e-9 * (double)clock_nanoseconds();
 }
 
 int lat_ct_wait_timeout(shmemx_ct_t ct, long wait_for, double seconds)
@@ -268,11 +267,11 @@ int lat_ct_wait_timeout(shmemx_ct_t ct, long wait_for, double seconds)
     const struct uccs_counter_wanted wanted = {lat_ct_of(ct), wait_for};
     struct uccs_wait wait uccs_scoped = {.on = uccs_await_told(uccs_counter_tell, &wanted)};
     wait.on.may_end = 1;
-    double end = now() + seconds;
+    double end = seconds_now() + seconds;
     while (atomic_load_acquire(&line->count) < wait_for) {
         /* While spinning, reading the clock would cost more than looking at the counter; a yield costs more than the
          * clock. */
-        if ((wait.looks % 64 == 0 || wait.looks >= uccs_core.spin) && !(now() < end))
+        if ((wait.looks % 64 == 0 || wait.looks >= uccs_core.spin) && !(seconds_now() < end))
             return atomic_load_acquire(&line->count) >= wait_for;
         uccs_pause(&wait);
     }

@@ -1,5 +1,6 @@
 #include "uccs/core/late.h"
 
+#include "base/clock.h"
 #include "base/env.h"
 #include "base/log.h"
 
@@ -8,9 +9,7 @@
 
 static time_t seconds_now(void)
 {
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return time.tv_sec + 1; /* never 0 */
+    return (time_t)(clock_nanoseconds() / CLOCK_SECOND) + 1; /* never 0 */
 }
 
 bool uccs_late_now(struct uccs_late *late)

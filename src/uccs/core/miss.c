@@ -1,11 +1,11 @@
 #include "uccs/core/miss.h"
 
+#include "base/clock.h"
 #include "uccs/core/look.h"
 #include "uccs/core/poll.h"
 #include "uccs/core/poller.h"
 
 #include <sched.h>
-#include <time.h>
 
 _Thread_local uint8_t uccs_misses;
 
@@ -20,16 +20,9 @@ static _Thread_local struct {
     uint64_t looked;  /* time of the last look in nanoseconds */
 } tests;
 
-static uint64_t now(void)
-{
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
-}
-
 static void plan_next_look(int found)
 {
-    const uint64_t time = now();
+    const uint64_t time = clock_nanoseconds();
     bool quick = time - tests.looked < (uint64_t)QUICK * (tests.skipped + 1);
     tests.looked = time;
     uccs_omitted = tests.skipped = quick && !found ? SKIPPED : 0;

@@ -16,11 +16,11 @@
 struct entry {
     int (*poll)(void *);
     void *argument;
-    uint32_t inside;    /* threads that are in the poller or look at it; seqcst: call, uccs_poller_remove */
+    uint32_t inside;    /* threads that are in the poller or look at it; seqcst: call_entry, uccs_poller_remove */
     struct entry *next; /* all entries ever made */
 };
 
-static struct entry *table[UCCS_PROGRAM_POLLERS]; /* seqcst: call, uccs_poller_add, uccs_poller_remove */
+static struct entry *table[UCCS_PROGRAM_POLLERS]; /* seqcst: call_entry, uccs_poller_add, uccs_poller_remove */
 static struct entry *made;
 static pthread_mutex_t writers = PTHREAD_MUTEX_INITIALIZER;
 
@@ -28,7 +28,7 @@ uint32_t uccs_pollers_there;
 _Thread_local int uccs_pollers_barred;
 static _Thread_local const struct entry *running; /* the poller that this thread is in */
 
-static int call(struct entry **place)
+static int call_entry(struct entry **place)
 {
     int found = 0;
     struct entry *entry = atomic_load_seqcst(place);
@@ -51,7 +51,7 @@ lat_cold int uccs_pollers_slow(void)
         return 0;
     uccs_pollers_barred++;
     for (int i = 0; i < UCCS_PROGRAM_POLLERS; i++)
-        found |= call(&table[i]);
+        found |= call_entry(&table[i]);
     uccs_pollers_barred--;
     return found;
 }
@@ -79,13 +79,13 @@ static struct entry **place_of(const struct entry *entry)
     return 0;
 }
 
-static void count(int by)
+static void count_pollers(int by)
 {
     (void)atomic_fetch_add_relaxed(&uccs_pollers_there, (uint32_t)by);
     (void)atomic_fetch_add_relaxed(&uccs_due_idle, (uint32_t)by);
 }
 
-static int add(int (*poll)(void *), void *argument)
+static int add_entry(int (*poll)(void *), void *argument)
 {
     struct entry *entry = entry_of(poll, argument), **place = place_of(0);
     if (!entry || !place)
@@ -93,7 +93,7 @@ static int add(int (*poll)(void *), void *argument)
     if (place_of(entry))
         return UCCS_ERR_INVALID;
     atomic_store_seqcst(place, entry);
-    count(1);
+    count_pollers(1);
     return UCCS_OK;
 }
 
@@ -102,7 +102,7 @@ int uccs_poller_add(int (*poll)(void *argument), void *argument)
     if (!poll)
         return UCCS_ERR_INVALID;
     pthread_mutex_lock(&writers);
-    int status = add(poll, argument);
+    int status = add_entry(poll, argument);
     pthread_mutex_unlock(&writers);
     return status;
 }
@@ -110,7 +110,7 @@ int uccs_poller_add(int (*poll)(void *argument), void *argument)
 /* A poller that removes itself waits for the other threads alone. */
 static void wait_until_left(const struct entry *entry)
 {
-    while (atomic_load_seqcst(&entry->inside) > (running == entry)) /* acqrel: call */
+    while (atomic_load_seqcst(&entry->inside) > (running == entry)) /* acqrel: call_entry */
         sched_yield();
 }
 
@@ -120,7 +120,7 @@ int uccs_poller_remove(int (*poll)(void *argument), void *argument)
     struct entry *entry = poll ? entry_of(poll, argument) : 0, **place = entry ? place_of(entry) : 0;
     if (place) {
         atomic_store_seqcst(place, 0);
-        count(-1);
+        count_pollers(-1);
     }
     pthread_mutex_unlock(&writers);
     if (!place)

@@ -1,5 +1,6 @@
 #include "uccs/core/progress.h"
 
+#include "base/clock.h"
 #include "base/env.h"
 #include "base/log.h"
 #include "uccs/core/bell.h"
@@ -27,9 +28,9 @@
 enum { BELL, FILES = 1 + 2 * UCCS_SERVERS };
 
 static struct uccs_server *servers[UCCS_SERVERS];
-static int count;
+static int server_count;
 static pthread_t thread;
-static uint32_t ending; /* release: uccs_progress_close; acquire: run */
+static uint32_t ending; /* release: uccs_progress_close; acquire: serve_until_end */
 
 /* What a round has found, and how long the thread may sleep. */
 struct round {
@@ -65,27 +66,20 @@ static void look_at(struct uccs_server *server, uint64_t few, struct round *roun
 static struct round serve_all(uint64_t few)
 {
     struct round round = {.open = true};
-    for (int i = 0; i < count; i++)
+    for (int i = 0; i < server_count; i++)
         look_at(servers[i], few, &round);
-    for (int i = 0; i < count; i++)
+    for (int i = 0; i < server_count; i++)
         servers[i]->seen = servers[i]->polls(); /* the thread's own polls do not count */
     return round;
 }
 
 /* --- Sleeping */
 
-static uint64_t now(void)
-{
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
-}
-
 /* Lists what can wake the thread: the bell, alarms, and descriptors of servers that the thread looks after. */
 static void list_files(struct pollfd *files)
 {
     files[BELL] = (struct pollfd){.fd = uccs_bell_descriptor(), .events = POLLIN};
-    for (int i = 0; i < count; i++) {
+    for (int i = 0; i < server_count; i++) {
         bool mine = !servers[i]->attended && servers[i]->served == UCCS_SERVED_NOTHING;
         files[1 + 2 * i] = (struct pollfd){.fd = servers[i]->alarm, .events = POLLIN};
         files[2 + 2 * i] = (struct pollfd){.fd = mine ? servers[i]->descriptor : -1, .events = POLLIN};
@@ -97,11 +91,11 @@ static void sleep_on_files(long nanoseconds)
     struct pollfd files[FILES];
     const struct timespec time = {nanoseconds / 1000000000, nanoseconds % 1000000000};
     list_files(files);
-    if (ppoll(files, (nfds_t)(1 + 2 * count), &time, 0) <= 0)
+    if (ppoll(files, (nfds_t)(1 + 2 * server_count), &time, 0) <= 0)
         return;
     if (files[BELL].revents)
         uccs_bell_hush();
-    for (int i = 0; i < count; i++)
+    for (int i = 0; i < server_count; i++)
         if (files[1 + 2 * i].revents)
             servers[i]->alarmed();
 }
@@ -118,7 +112,7 @@ struct rest {
  * probably goes on, and if it stops, its peers wait for a small part of that time. */
 static long longest_tick(struct rest *rest)
 {
-    const uint64_t time = now();
+    const uint64_t time = clock_nanoseconds();
     rest->since = rest->since ? rest->since : time;
     const uint64_t part = (time - rest->since) / PATIENCE;
     if (uccs_core.oversubscribed || part > LONG_TICK)
@@ -167,7 +161,7 @@ static bool may_sleep(struct rest *rest, const struct round *round)
     return !round->found && (before || !wanted);
 }
 
-static void *run(void *unused)
+static void *serve_until_end(void *unused)
 {
     struct rest rest = {.tick = FIRST_TICK};
     uint64_t few = 0;
@@ -184,9 +178,9 @@ static void *run(void *unused)
         if (!may_sleep(&rest, &round))
             continue;
         long time = time_to_sleep(&rest, &round);
-        const uint64_t before = now();
+        const uint64_t before = clock_nanoseconds();
         sleep_on_files(time);
-        few = fewest_polls(time, now() - before);
+        few = fewest_polls(time, clock_nanoseconds() - before);
         rest.announced = rest.announced && atomic_load_relaxed(&uccs_own_mine()->asleep); /* who rang has cleared it */
         rest.calm = rest.announced ? rest.calm : 0;
     }
@@ -197,10 +191,10 @@ static void *run(void *unused)
 
 void uccs_progress_add(struct uccs_server *server)
 {
-    for (int i = 0; i < count; i++)
+    for (int i = 0; i < server_count; i++)
         if (servers[i] == server) /* a life that could not begin has left it */
             return;
-    servers[count++] = server;
+    servers[server_count++] = server;
 }
 
 int uccs_progress_open_anyway(void)
@@ -217,7 +211,7 @@ int uccs_progress_open_anyway(void)
     for (size_t i = 0; i < sizeof faults / sizeof *faults; i++)
         sigdelset(&all, faults[i]);            /* a fault of the thread itself goes to the handler, as in any thread */
     pthread_sigmask(SIG_BLOCK, &all, &before); /* the program's threads handle other signals */
-    int error = pthread_create(&thread, 0, run, 0);
+    int error = pthread_create(&thread, 0, serve_until_end, 0);
     pthread_sigmask(SIG_SETMASK, &before, 0);
     if (error) {
         uccs_progress_on = false;
@@ -242,11 +236,11 @@ int uccs_progress_open(bool several)
 void uccs_progress_close(void)
 {
     if (uccs_progress_on) {
-        atomic_store_release(&ending, 1); /* acquire: run */
+        atomic_store_release(&ending, 1); /* acquire: serve_until_end */
         uccs_bell_ring_mine();
         pthread_join(thread, 0);
     }
     uccs_progress_on = false;
     uccs_bell_close();
-    count = 0;
+    server_count = 0;
 }

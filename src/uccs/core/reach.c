@@ -1,13 +1,13 @@
 #include "uccs/core/reach.h"
 
 #include "base/buserror.h"
+#include "base/clock.h"
 #include "uccs/core/wait.h"
 
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <time.h>
 
 #define PATIENCE 8      /* operations in a row that find a PE busy; it and each doubling of it wait */
 #define LONGEST 1000000 /* nanoseconds that they wait at most */
@@ -55,19 +55,12 @@ void uccs_reach_close(void (*leave)(void *start, size_t bytes))
     }
 }
 
-static uint64_t now(void)
-{
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
-}
-
 /* The PE may be computing, and serve nobody. */
 static const struct uccs_reach *await_idle(const struct uccs_reach *at)
 {
-    const uint64_t start = now();
+    const uint64_t start = clock_nanoseconds();
     struct uccs_wait wait uccs_scoped = {0};
-    while (atomic_load_acquire(&at->busy) && now() - start < LONGEST) /* release: uccs_reach_end */
+    while (atomic_load_acquire(&at->busy) && clock_nanoseconds() - start < LONGEST) /* release: uccs_reach_end */
         uccs_pause(&wait);
     return atomic_load_acquire(&at->busy) ? 0 : at;
 }

@@ -2,6 +2,7 @@
 #include "uccs/core/stay.h"
 
 #include "base/atomic.h"
+#include "base/clock.h"
 #include "base/kind.h"
 #include "rte/rte.h"
 #include "rte/stay.h"
@@ -67,8 +68,8 @@ lat_cold void uccs_stay(struct uccs_wait *wait)
     if (wait->stay && ++looks % LOOKS_A_RENEWAL == 0)
         rte_look_for_launcher();
     if (!wait->since)
-        wait->since = rte_stay_now();
-    else if (!wait->stay && rte_stay_now() - wait->since > RTE_STAY_AFTER)
+        wait->since = clock_nanoseconds();
+    else if (!wait->stay && clock_nanoseconds() - wait->since > RTE_STAY_AFTER)
         begin_stay(wait);
     else if (wait->stay && (wait->on.about != UCCS_ABOUT_TOLD || looks % LOOKS_A_RENEWAL == 0))
         renew_stay(wait);

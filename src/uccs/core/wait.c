@@ -1,5 +1,6 @@
 #include "uccs/core/wait.h"
 
+#include "base/clock.h"
 #include "uccs/core/look.h"
 #include "uccs/core/poll.h"
 #include "uccs/core/poller.h"
@@ -16,13 +17,6 @@
 #define LOOKS_A_STOP 16              /* atomic_linger lasts as long as this many looks */
 #define LINGERING (5 * LOOKS_A_STOP) /* a short answer to what was just sent comes before this many looks, if at once */
 
-static uint64_t now(void)
-{
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
-}
-
 /* A yield costs more than a look at a network, and a message that comes meanwhile waits for its end. So a waiter whose yield
  * has found nobody looks some times before the next one: a thread that comes to want the core waits some microseconds
  * longer. */
@@ -37,9 +31,9 @@ static uint64_t yield_core(void)
         alone--;
         return 0;
     }
-    const uint64_t start = now();
+    const uint64_t start = clock_nanoseconds();
     sched_yield();
-    const uint64_t took = now() - start;
+    const uint64_t took = clock_nanoseconds() - start;
     alone = took < NOBODY ? LOOKS_ALONE : 0;
     return took;
 }
@@ -55,10 +49,10 @@ uint64_t uccs_yield_slow(struct uccs_wait *wait)
         return yield_core();
     if (wait->looks == UINT32_MAX)
         wait->looks--;
-    const uint64_t start = now();
+    const uint64_t start = clock_nanoseconds();
     struct timespec time = {0, SLEEP_NANOSECONDS};
     nanosleep(&time, 0);
-    return now() - start;
+    return clock_nanoseconds() - start;
 }
 
 void uccs_wait_open(void)

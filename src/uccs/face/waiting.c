@@ -1,4 +1,5 @@
 /* Records of waits of a layer above (uccs_waiting_begin). Any thread. */
+#include "base/clock.h"
 #include "uccs/am/am.h"
 #include "uccs/core/core.h"
 #include "rte/stay.h"
@@ -21,7 +22,8 @@ int uccs_waiting_begin(const struct uccs_waiting *what, double seconds)
     if (!what || !uccs_running())
         return 0;
     const struct node_awaited on = awaited_of(what);
-    return (int)rte_stay_begin(&on, what->object, rte_stay_now() - (uint64_t)(1e9 * (seconds > 0 ? seconds : 0)), 0, 0);
+    return (int)rte_stay_begin(&on, what->object, clock_nanoseconds() - (uint64_t)(1e9 * (seconds > 0 ? seconds : 0)),
+                               0, 0);
 }
 
 void uccs_waiting_end(int record)

@@ -4,6 +4,7 @@
  * something for one of its lanes; now and then it tries whether a yield is still slow.
  *
  * Another thread may take the message that this one waits for, so the sleep is short. Any thread, without a lock. */
+#include "base/clock.h"
 #include "uccs/link/inner.h"
 
 #include "uccs/core/poller.h"
@@ -22,13 +23,6 @@
 static _Thread_local uint32_t sleeps; /* left until it yields again */
 static _Thread_local uint32_t next;   /* number of sleeps after the next slow yield: more when they follow each other */
 static _Thread_local uint64_t since;  /* the start of the looks before its first sleep in a wait */
-
-static uint64_t now(void)
-{
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
-}
 
 static void yield(struct uccs_wait *wait)
 {
@@ -73,9 +67,9 @@ static bool may_sleep(struct uccs_wait *wait)
 {
     if (wait->looks == uccs_core.spin) {
         wait->looks++;
-        since = now();
+        since = clock_nanoseconds();
     }
-    return now() - since > SPIN && !uccs_pollers();
+    return clock_nanoseconds() - since > SPIN && !uccs_pollers();
 }
 
 lat_cold static void rest_slow(uint64_t lanes, struct uccs_wait *wait)

@@ -19,6 +19,7 @@
  * only, so that any thread can send the goodbye without the lock. */
 #include "uccs/watch/line.h"
 
+#include "base/clock.h"
 #include "base/env.h"
 #include "base/log.h"
 #include "base/patience.h"
@@ -227,11 +228,9 @@ static void asked(struct line *line)
 
 /* ---- being called ---- */
 
-static time_t now(void)
+static time_t seconds_now(void)
 {
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return time.tv_sec;
+    return (time_t)(clock_nanoseconds() / CLOCK_SECOND);
 }
 
 static void set_timer(void)
@@ -269,7 +268,7 @@ static void open_door(void)
     if (fd < 0)
         return;
     struct guest *guest = free_place();
-    *guest = (struct guest){.fd = fd, .since = now()};
+    *guest = (struct guest){.fd = fd, .since = seconds_now()};
     if (!watch_proof_challenge(&guest->challenge) ||
         send(fd, &guest->challenge, sizeof guest->challenge, MSG_NOSIGNAL) != sizeof guest->challenge) {
         show_out(guest);
@@ -310,7 +309,7 @@ static void look_round(void)
     (void)!read(timer, &rings, sizeof rings);
     await(door, &door, EPOLLIN, EPOLL_CTL_MOD);
     for (struct guest *guest = guests; guest < guests + GUESTS; guest++) {
-        if (guest->fd >= 0 && now() - guest->since >= GUEST_SECONDS)
+        if (guest->fd >= 0 && seconds_now() - guest->since >= GUEST_SECONDS)
             show_out(guest);
         more |= guest->fd >= 0;
     }
