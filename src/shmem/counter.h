@@ -45,8 +45,7 @@ static lat_hot void lat_put_ct(const char *call, struct shmem_ctx_impl *ctx, shm
     }
     struct uccs_counter_line *line = uccs_counter_line_at(lat_ct_of(ct), pe);
     if (lat_likely(line != 0)) {
-        lat_expect_writes(to, line);
-        lat_move(to, source, nelems, size);
+        lat_move_before(to, source, nelems, size, line);
         atomic_fetch_add_release(&line->count, 1); /* acquire: readers at the target */
     } else {
         lat_move(to, source, nelems, size);

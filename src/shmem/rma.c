@@ -4,6 +4,15 @@
 #include "shmem/place.h"
 #include "uccs/core/reach.h"
 
+#define LONG_DATA 4096 /* bytes */
+
+void lat_move_more(void *to, const void *from, size_t bytes)
+{
+    memcpy(to, from, bytes);
+    if (bytes >= LONG_DATA && !uccs_core.stingy)
+        atomic_settle();
+}
+
 lat_cold static void put_far(const char *call, struct shmem_ctx_impl *ctx, void *dest, const void *source, size_t bytes,
                              int pe)
 {

@@ -63,9 +63,34 @@ static lat_hot void lat_expect_writes(const void *first, const void *second)
     }
 }
 
-/* A put to a PE of this node, behind which the caller writes the word at `next` there. It asks for the first line of the
- * data and for the word's line at the same time. Otherwise an addition would wait until the data has left the processor,
- * and only then fetch its own line. */
+/* Copies data behind which the caller writes a word that tells of it. Behind long data it keeps the processor from writing the word
+ * ahead of time: AMD's processors (measured on a Zen 5) else fetch the word's line, at which the receiver is looking, as soon as
+ * they see the instruction, while the data leaves. 4 KiB and an addition behind them took 470 ns, not 350, between cores that
+ * share no cache below the L3. Shorter messages would take longer for it. */
+void lat_move_more(void *to, const void *from, size_t bytes);
+
+/* The same for one element and more. It asks for the first line of the data and for the line of the word, at `next`, at the same
+ * time, where that pays. Otherwise an addition would wait until the data has left the processor, and only then fetch its own line. */
+static lat_hot void lat_move_before(void *to, const void *from, size_t nelems, size_t size, const void *next)
+{
+    lat_expect_writes(to, next);
+    if (nelems == 1)
+        memcpy(to, from, size);
+    else
+        lat_move_more(to, from, nelems * size);
+}
+
+/* The same where the size of an element is not known. */
+static inline void lat_move_bytes_before(void *to, const void *from, size_t bytes, const void *next)
+{
+    lat_expect_writes(to, next);
+    if (bytes == sizeof(uint64_t))
+        memcpy(to, from, sizeof(uint64_t));
+    else
+        lat_move_more(to, from, bytes);
+}
+
+/* A put to a PE of this node, behind which the caller writes the word at `next` there. */
 static lat_hot void lat_put_before(const char *call, struct shmem_ctx_impl *ctx, void *dest, const void *source,
                                    size_t nelems, size_t size, int pe, const void *next)
 {
@@ -74,8 +99,7 @@ static lat_hot void lat_put_before(const char *call, struct shmem_ctx_impl *ctx,
         lat_put_far(call, ctx, dest, source, nelems * size, pe);
         return;
     }
-    lat_expect_writes(to, next);
-    lat_move(to, source, nelems, size);
+    lat_move_before(to, source, nelems, size, next);
 }
 
 static lat_hot void lat_get(const char *call, struct shmem_ctx_impl *ctx, void *dest, const void *source, size_t nelems,

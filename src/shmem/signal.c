@@ -64,9 +64,8 @@ void lat_put_signal_far(const char *call, struct shmem_ctx_impl *ctx, void *dest
         put_signal_far(call, ctx, dest, source, bytes, sig_addr, signal, sig_op, pe, blocking, req);
         return;
     }
-    lat_expect_writes(to, word);
     if (bytes)
-        lat_move_bytes(to, source, bytes);
+        lat_move_bytes_before(to, source, bytes, word);
     lat_signal_behind(word, signal, sig_op);
     if (req)
         uccs_request_stored(req);

@@ -11,7 +11,7 @@
  * First, the waiter looks as often as it can for as long as a PE that shares a cache with it needs to answer (some tens of
  * nanoseconds). Second, while a PE further away may be writing a short answer (some 0.3 us), it looks every 50 ns. Third,
  * it looks as often as it can again: a long answer is the sooner here the earlier its first lines are asked for. Who adds
- * to a counter or a signal asks for its line, and for the data's, before it stores (lat_put_before); on AMD's processors
+ * to a counter or a signal asks for its line, and for the data's, before it stores (lat_move_before); on AMD's processors
  * that made messages slower by up to a fifth.
  *
  * Any thread:
