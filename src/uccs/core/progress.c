@@ -16,11 +16,12 @@
 
 /* Nanoseconds. */
 #define MICRO 1000L
-#define FIRST_TICK (50 * MICRO) /* checks whether the program still polls come at this distance first */
-#define LAST_TICK (200 * MICRO) /* they get rarer, up to this, or up to LONG_TICK on a crowded node */
-#define PATIENCE 16             /* and up to so great a part of the time for which the program has polled */
-#define LONG_TICK (1000 * MICRO)
-#define SELDOM (4 * MICRO)   /* a program that polls less often than this on average computes, too */
+#define FIRST_TICK (50 * MICRO) /* checks whether the program still polls come at this distance first, if it matters */
+#define LAST_TICK (200 * MICRO) /* they get rarer, up to this, or up to CROWDED_TICK on a crowded node */
+#define PATIENCE 8              /* and up to so great a part of the time for which the program has polled */
+#define LONG_TICK (4000 * MICRO)
+#define CROWDED_TICK (1000 * MICRO)
+#define SELDOM (2 * MICRO)   /* a program that polls less often than this on average computes, too */
 #define LATER (1000 * MICRO) /* of UCCS_SERVED_LATER */
 #define SETTLE (50 * MICRO)  /* after this the stores of a sender that missed `asleep` are visible */
 #define LONGEST (1000 * 1000 * MICRO)
@@ -34,7 +35,8 @@ static uint32_t ending; /* release: uccs_progress_close; acquire: serve_until_en
 
 /* What a round has found, and how long the thread may sleep. */
 struct round {
-    bool found, later;
+    bool found, soon, later;
+    bool wanted;   /* something came while the program did not poll */
     bool attended; /* the program polls a server */
     bool open;     /* nobody but the thread looks for what peers of the node ring for */
 };
@@ -59,7 +61,11 @@ static void look_at(struct uccs_server *server, uint64_t few, struct round *roun
         return;
     }
     server->served = server->serve();
-    round->found |= server->served == UCCS_SERVED_SOME;
+    if (server->served == UCCS_SERVED_SOME) {
+        round->found = true;
+        round->wanted |= server->paused && server->polls() == server->seen;
+    }
+    round->soon |= server->served == UCCS_SERVED_SOON;
     round->later |= server->served == UCCS_SERVED_LATER;
 }
 
@@ -86,38 +92,61 @@ static void list_files(struct pollfd *files)
     }
 }
 
-static void sleep_on_files(long nanoseconds)
+/* Returns true when somebody has rung. */
+static bool sleep_on_files(long nanoseconds)
 {
     struct pollfd files[FILES];
     const struct timespec time = {nanoseconds / 1000000000, nanoseconds % 1000000000};
     list_files(files);
     if (ppoll(files, (nfds_t)(1 + 2 * server_count), &time, 0) <= 0)
-        return;
+        return false;
     if (files[BELL].revents)
         uccs_bell_hush();
     for (int i = 0; i < server_count; i++)
         if (files[1 + 2 * i].revents)
             servers[i]->alarmed();
+    return files[BELL].revents != 0;
+}
+
+/* The program does not poll if it has not done so while the thread slept. */
+static void look_for_pauses(void)
+{
+    for (int i = 0; i < server_count; i++)
+        servers[i]->paused = servers[i]->polls() == servers[i]->seen;
 }
 
 /* State of the thread between rounds. */
 struct rest {
+    long first;     /* the distance at which checks begin */
     long tick;      /* until the next check whether the program still polls */
     uint64_t since; /* the program has polled since then; 0: it does not */
+    bool wanted;    /* something has come since the program stopped polling */
     uint32_t calm;  /* sleeps since something was found */
     bool announced; /* `asleep` was set before the last round */
 };
 
-/* A tick takes the program's core for some microseconds, as long as a message takes. A program that has polled for long
- * probably goes on, and if it stops, its peers wait for a small part of that time. */
+/* A check takes the program's core for some microseconds, on a virtual machine for twenty, as long as a message takes. A program
+ * that has polled for long probably goes on. If it stops, its peers wait for a small part of that time; and when a wait that
+ * has lasted ends, the waiter rings (stay.c), and the checks start anew. */
 static long longest_tick(struct rest *rest)
 {
     const uint64_t time = clock_nanoseconds();
     rest->since = rest->since ? rest->since : time;
     const uint64_t part = (time - rest->since) / PATIENCE;
-    if (uccs_core.oversubscribed || part > LONG_TICK)
+    const long least = rest->first > LAST_TICK ? rest->first : LAST_TICK;
+    if (uccs_core.oversubscribed)
+        return CROWDED_TICK;
+    if (part > LONG_TICK)
         return LONG_TICK;
-    return part > LAST_TICK ? (long)part : LAST_TICK;
+    return part > (uint64_t)least ? (long)part : least;
+}
+
+/* The program polls again. If nothing came while it did not, nobody will mind much when its next pause is noticed late. */
+static void program_is_back(struct rest *rest)
+{
+    rest->first = rest->wanted ? FIRST_TICK : 2 * rest->first < LONG_TICK ? 2 * rest->first : LONG_TICK;
+    rest->tick = rest->first;
+    rest->wanted = false;
 }
 
 static long time_to_sleep(struct rest *rest, const struct round *round)
@@ -127,11 +156,14 @@ static long time_to_sleep(struct rest *rest, const struct round *round)
         time = LATER;
     if (round->later && time > LATER)
         time = LATER;
+    if (round->soon)
+        time = SETTLE;
     if (!round->attended) {
-        rest->tick = FIRST_TICK;
         rest->since = 0;
         return time;
     }
+    if (!rest->since)
+        program_is_back(rest);
     const long most = longest_tick(rest);
     time = time < rest->tick ? time : rest->tick;
     rest->tick = 2 * rest->tick < most ? 2 * rest->tick : most;
@@ -163,7 +195,7 @@ static bool may_sleep(struct rest *rest, const struct round *round)
 
 static void *serve_until_end(void *unused)
 {
-    struct rest rest = {.tick = FIRST_TICK};
+    struct rest rest = {.first = FIRST_TICK, .tick = FIRST_TICK};
     uint64_t few = 0;
     (void)unused;
     uccs_progress_me = true;
@@ -173,14 +205,19 @@ static void *serve_until_end(void *unused)
     while (!atomic_load_acquire(&ending)) { /* release: uccs_progress_close */
         struct round round = serve_all(few);
         few = 1;
+        rest.wanted |= round.wanted;
         if (round.found)
             rest.calm = 0;
         if (!may_sleep(&rest, &round))
             continue;
         long time = time_to_sleep(&rest, &round);
         const uint64_t before = clock_nanoseconds();
-        sleep_on_files(time);
+        if (sleep_on_files(time) && rest.since) {
+            rest.tick = rest.first;
+            rest.since = clock_nanoseconds();
+        }
         few = fewest_polls(time, clock_nanoseconds() - before);
+        look_for_pauses();
         rest.announced = rest.announced && atomic_load_relaxed(&uccs_own_mine()->asleep); /* who rang has cleared it */
         rest.calm = rest.announced ? rest.calm : 0;
     }

@@ -25,7 +25,7 @@ struct uccs_server {
     bool rung; /* peers ring the bell for it */
     /* The thread's own: */
     uint64_t seen;
-    bool attended;
+    bool attended, paused;
     enum uccs_served served;
 };
 

@@ -6,6 +6,7 @@
 #include "base/kind.h"
 #include "rte/rte.h"
 #include "rte/stay.h"
+#include "uccs/core/bell.h"
 #include "uccs/core/core.h"
 #include "uccs/core/poller.h"
 
@@ -45,9 +46,11 @@ static void begin_stay(struct uccs_wait *wait)
     if (atomic_load_relaxed(&uccs_pollers_there)) /* they may do anything */
         wait->on.may_end = 1;
     ask(wait, &told);
-    wait->stay = rte_stay_begin(&told.on, told.text, wait->since, uccs_core.heap_start, uccs_core.heap_bytes);
-    if (wait->stay)
-        rte_stay_looked(wait->stay, told.value);
+    const uint32_t stay = rte_stay_begin(&told.on, told.text, wait->since, uccs_core.heap_start, uccs_core.heap_bytes);
+    if (!stay)
+        return;
+    wait->stay = stay;
+    rte_stay_looked(stay, told.value);
 }
 
 /* What a function has told may change while the wait goes on. */
@@ -61,22 +64,48 @@ static void renew_stay(const struct uccs_wait *wait)
 }
 
 #define LOOKS_A_RENEWAL 64 /* at one look in this many a function is asked again, and the launcher looked for */
+#define LASTS 1000000      /* nanoseconds: the end of a longer wait is told to the progress thread */
 
-lat_cold void uccs_stay(struct uccs_wait *wait)
+static bool has_record(const struct uccs_wait *wait)
+{
+    return wait->stay && wait->stay != UCCS_LASTS;
+}
+
+static void look_again(const struct uccs_wait *wait)
 {
     static _Thread_local uint32_t looks;
-    if (wait->stay && ++looks % LOOKS_A_RENEWAL == 0)
+    const bool renewal = ++looks % LOOKS_A_RENEWAL == 0;
+    if (renewal)
         rte_look_for_launcher();
-    if (!wait->since)
-        wait->since = clock_nanoseconds();
-    else if (!wait->stay && clock_nanoseconds() - wait->since > RTE_STAY_AFTER)
-        begin_stay(wait);
-    else if (wait->stay && (wait->on.about != UCCS_ABOUT_TOLD || looks % LOOKS_A_RENEWAL == 0))
+    if (wait->on.about != UCCS_ABOUT_TOLD || renewal)
         renew_stay(wait);
 }
 
+static void look_at_clock(struct uccs_wait *wait)
+{
+    const uint64_t time = clock_nanoseconds() - wait->since;
+    if (time > LASTS && !wait->stay)
+        wait->stay = UCCS_LASTS;
+    if (time > RTE_STAY_AFTER)
+        begin_stay(wait);
+}
+
+lat_cold void uccs_stay(struct uccs_wait *wait)
+{
+    if (!wait->since)
+        wait->since = clock_nanoseconds();
+    else if (has_record(wait))
+        look_again(wait);
+    else
+        look_at_clock(wait);
+}
+
+/* The progress thread, if there is one, has got used to a program that polls. This one probably goes on to compute. */
 lat_cold void uccs_stay_end(struct uccs_wait *wait)
 {
-    rte_stay_end(wait->stay);
+    if (has_record(wait))
+        rte_stay_end(wait->stay);
     wait->stay = 0;
+    if (uccs_progress_on && !uccs_progress_me)
+        uccs_bell_ring_mine();
 }

@@ -8,12 +8,14 @@
 /* Starts zeroed but for `on`, which says what the wait is for, to those who ask why the job hangs. */
 struct uccs_wait {
     uint32_t looks;
-    uint32_t stay;  /* the record of a wait that lasts (rte/stay.h); 0: none */
+    uint32_t stay;  /* 0: the wait is short so far; UCCS_LASTS: it is not; else its record (rte/stay.h) */
     uint64_t since; /* when the wait became slow; 0: it has not */
     struct node_awaited on;
 };
 
-/* Every struct uccs_wait is declared with this attribute, which ends its record with its scope. */
+#define UCCS_LASTS UINT32_MAX
+
+/* Every struct uccs_wait is declared with this attribute, which ends its stay with its scope. */
 #define uccs_scoped __attribute__((cleanup(uccs_wait_end)))
 
 /* Begins or renews the record once the wait has lasted. The waiting thread calls it now and then. */

@@ -35,6 +35,7 @@ void uccs_work_advance(void);
 enum uccs_served {
     UCCS_SERVED_NOTHING, /* what comes next will ring the bell or shows at the descriptor */
     UCCS_SERVED_SOME,    /* look again at once */
+    UCCS_SERVED_SOON,    /* a thread of the program is about to look; see in a moment whether it has */
     UCCS_SERVED_LATER    /* nothing at the moment, but look again within a millisecond, unasked */
 };
 

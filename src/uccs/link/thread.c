@@ -5,8 +5,6 @@
 
 #include "uccs/core/progress.h"
 
-#include <time.h>
-
 /* Sends the messages that a computing program has left on other lanes. A lane keeps its bit while another thread holds
  * the lane, or while the transport still holds its messages (a connection takes several looks). */
 static void send_left(void)
@@ -35,20 +33,16 @@ static int handle_all(struct link_lane *lane)
 }
 
 /* Messages that a thread of the program has just left may still leave together with its next ones, so they wait for the
- * next look. The lock holder may be stuck on a dead launcher, so the wait for the lock times out. */
+ * next look. A thread of the program that holds the lock may be about to poll; or it is stuck on a dead launcher, which the lines
+ * tell (their alarm wakes the progress thread). */
 static enum uccs_served serve(void)
 {
     struct link_lane *lane = link_service();
-    struct timespec end;
     if (atomic_exchange_seqcst(&link_reminded, 0))
         return UCCS_SERVED_LATER;
     send_left();
-    clock_gettime(CLOCK_REALTIME, &end);
-    end.tv_sec++;
-    if (pthread_mutex_timedlock(&lane->lock, &end) != 0) {
-        watch_line_look();
-        return UCCS_SERVED_SOME;
-    }
+    if (pthread_mutex_trylock(&lane->lock) != 0)
+        return UCCS_SERVED_SOON;
     int count = handle_all(lane);
     bool armed = !lane->boxes && link_transport->arm(lane->at);
     atomic_store_seqcst(&link_asleep, armed); /* either I see the lane's bit, or it sees me asleep */
