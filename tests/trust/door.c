@@ -4,7 +4,7 @@
 #include "rte/rte.h"
 #include "uccs/core/core.h"
 #include "uccs/watch/line.h"
-#include "uccs/watch/proof.h"
+#include "transport/socket/proof.h"
 
 #include "unit/check.h"
 
@@ -20,7 +20,7 @@
 
 enum { FLOOD = 400, SHARE = 40 };
 
-static struct watch_line_place place;
+static struct socket_place place;
 
 static int descriptors(void)
 {
@@ -59,49 +59,49 @@ static int call_door(const char *address)
     return fd;
 }
 
-static struct watch_challenge challenge_at(int fd)
+static struct proof_challenge challenge_at(int fd)
 {
-    struct watch_challenge challenge;
+    struct proof_challenge challenge;
     CHECK(recv(fd, &challenge, sizeof challenge, MSG_DONTWAIT | MSG_WAITALL) == sizeof challenge);
     return challenge;
 }
 
-static struct watch_hello hello_to(const struct watch_challenge *challenge)
+static struct proof_hello hello_to(const struct proof_challenge *challenge)
 {
-    struct watch_hello hello = {.from = 1, .to = 0};
-    CHECK(watch_proof_challenge(&hello.challenge));
-    watch_proof_sign(rte.node->nonce, &hello, challenge);
+    struct proof_hello hello = {.from = 1, .to = 0};
+    CHECK(proof_make_challenge(&hello.challenge));
+    proof_sign(rte.node->nonce, &hello, challenge);
     return hello;
 }
 
 /* Says a hello. Returns true when the right answer comes, false when the door hangs up. */
-static bool let_in(int fd, const struct watch_hello *hello, const struct watch_challenge *challenge)
+static bool let_in(int fd, const struct proof_hello *hello, const struct proof_challenge *challenge)
 {
     uint64_t answer;
     CHECK(send(fd, hello, sizeof *hello, MSG_NOSIGNAL) == sizeof *hello);
     serve(20);
     ssize_t got = recv(fd, &answer, sizeof answer, MSG_DONTWAIT);
-    return got == sizeof answer && answer == watch_proof_answer(rte.node->nonce, hello, challenge);
+    return got == sizeof answer && answer == proof_answer(rte.node->nonce, hello, challenge);
 }
 
 static void proofs(void)
 {
     int first = call_door("127.0.0.1"), second = call_door("127.0.0.1");
-    const struct watch_challenge one = challenge_at(first), two = challenge_at(second);
+    const struct proof_challenge one = challenge_at(first), two = challenge_at(second);
     CHECK(memcmp(&one, &two, sizeof one) != 0);
-    struct watch_hello hello = hello_to(&one);
+    struct proof_hello hello = hello_to(&one);
     CHECK(!let_in(second, &hello, &two)); /* heard elsewhere, said again */
     close(second);
     second = call_door("127.0.0.1");
-    struct watch_challenge three = challenge_at(second);
+    struct proof_challenge three = challenge_at(second);
     hello = hello_to(&three);
     hello.from = 2; /* another than it was signed for */
     CHECK(!let_in(second, &hello, &three));
     close(second);
     second = call_door("127.0.0.1");
     three = challenge_at(second);
-    hello = (struct watch_hello){.from = 1, .challenge = three};
-    hello.proof = watch_proof_answer(rte.node->nonce, &hello, &three); /* the called PE's words said by the caller */
+    hello = (struct proof_hello){.from = 1, .challenge = three};
+    hello.proof = proof_answer(rte.node->nonce, &hello, &three); /* the called PE's words said by the caller */
     CHECK(!let_in(second, &hello, &three));
     close(second);
     hello = hello_to(&one);
@@ -136,8 +136,8 @@ static void floods(void)
     fprintf(stderr, "%d descriptors before, %d while %d callers hold on\n", before, during, FLOOD);
     CHECK(during - before <= SHARE);
     int fd = call_door("127.0.0.1");
-    const struct watch_challenge challenge = challenge_at(fd);
-    const struct watch_hello hello = hello_to(&challenge);
+    const struct proof_challenge challenge = challenge_at(fd);
+    const struct proof_hello hello = hello_to(&challenge);
     CHECK(let_in(fd, &hello, &challenge));
     serve(3100);
     CHECK(descriptors() - before <= 6); /* pipes, both ends of the line */
@@ -154,7 +154,7 @@ static void strangers(void)
     CHECK(watch_line_open(&place) == 0);
     CHECK(bind(listener, (struct sockaddr *)&name, sizeof name) == 0 && listen(listener, 8) == 0);
     CHECK(getsockname(listener, (struct sockaddr *)&name, &length) == 0);
-    struct watch_line_place there = {.port = name.sin_port, .ways = 1};
+    struct socket_place there = {.port = name.sin_port, .ways = 1};
     memcpy(there.way[0].address, &name.sin_addr, sizeof name.sin_addr);
     watch_line_to(1, &there);
     for (int i = 0; i < 100 && calls < 20; i++) {
@@ -163,13 +163,13 @@ static void strangers(void)
         if (fd < 0)
             continue;
         calls++;
-        struct watch_hello hello;
-        const struct watch_challenge mine = {{(uint64_t)calls, 5}};
+        struct proof_hello hello;
+        const struct proof_challenge mine = {{(uint64_t)calls, 5}};
         CHECK(send(fd, &mine, sizeof mine, 0) == sizeof mine);
         serve(10);
         CHECK(recv(fd, &hello, sizeof hello, MSG_DONTWAIT) == sizeof hello);
-        CHECK(watch_proof_good(rte.node->nonce, &(struct watch_hello){1, 0, hello.challenge, hello.proof}, &mine, 0,
-                               2) == false);
+        CHECK(proof_good(rte.node->nonce, &(struct proof_hello){1, 0, 0, hello.challenge, hello.proof}, &mine, 0, 2) ==
+              false);
         uint64_t guess = hello.proof; /* its own words come back */
         CHECK(send(fd, &guess, sizeof guess, 0) == sizeof guess);
         serve(10);

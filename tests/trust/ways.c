@@ -1,7 +1,7 @@
 /* The ways by which other hosts can call this PE: those of devices that the user has named for UCX come first, each in the
  * order in which the host lists them, and no more than there is room for. The host's list is this test's. */
 #include "base/env.h"
-#include "uccs/watch/ways.h"
+#include "transport/socket/ways.h"
 
 #include "unit/check.h"
 
@@ -47,9 +47,9 @@ static void make_devices(int count)
 /* `wanted`: the addresses in the order of the ways. */
 static bool found(const char *devices, const char *wanted)
 {
-    struct watch_line_place place = {0};
+    struct socket_place place = {0};
     setenv("UCX_NET_DEVICES", devices, 1);
-    CHECK(watch_ways_find(&place));
+    CHECK(ways_find(&place));
     bool same = place.ways == (int)strlen(wanted);
     for (int i = 0; same && i < (int)place.ways; i++)
         same = place.way[i].address[0] == wanted[i] - '0';

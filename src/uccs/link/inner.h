@@ -324,7 +324,7 @@ extern const struct link_handler link_on_batch;
 struct link_record {
     uint32_t size, image_shared;
     unsigned char image_id[24];
-    struct watch_line_place line;
+    struct socket_place line;
     unsigned char address[]; /* the transport's address, `size` bytes */
 };
 int link_names_address(const struct link_lane *lane, void *room, size_t *bytes); /* returns 0, or -1 after a line */

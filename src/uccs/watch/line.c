@@ -10,24 +10,22 @@
  * A line also breaks at once when its peer's process is gone. A PE that ends the job says so on its lines, so that no
  * other PE takes its end for a fault.
  *
- * A caller proves that it knows the job's key, and so does the called PE (proof.h), because anybody may call, and an
- * address of a private network may be another host's. Who has called and has not proved himself is a *guest*: there are
- * GUESTS of them at most, each for GUEST_SECONDS; one more makes the oldest leave. A guest costs a descriptor, and nothing
- * once it is gone. A peer that no way leads to has no line; then only transport and launcher notice its loss.
+ * A caller proves that it knows the job's key, and so does the called PE (transport/socket), because anybody may call, and an
+ * address of a private network may be another host's. A peer that no way leads to has no line; then only transport and launcher
+ * notice its loss.
  *
  * Threads: a lock of their own guards the lines; no thread waits while it holds the lock. Lines are freed at close
  * only, so that any thread can send the goodbye without the lock. */
 #include "uccs/watch/line.h"
 
-#include "base/clock.h"
 #include "base/env.h"
 #include "base/log.h"
 #include "base/patience.h"
 #include "rte/rte.h"
+#include "transport/socket/call.h"
+#include "transport/socket/door.h"
 #include "uccs/core/memory.h"
 #include "uccs/watch/fail.h"
-#include "uccs/watch/proof.h"
-#include "uccs/watch/ways.h"
 
 #include <errno.h>
 #include <netinet/in.h>
@@ -37,47 +35,21 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
-#include <sys/timerfd.h>
-#include <time.h>
 #include <unistd.h>
 
-#define GUESTS 32       /* callers that may be here without a proof */
-#define GUEST_SECONDS 2 /* which they may take for it */
-#define TRIES 8         /* calls of a PE that has answered none */
-#define GOODBYE 'e'     /* the job ends; its launcher knows */
-
-enum state { CALLING, HEARING, ASKING, UP, OVER };
+#define GOODBYE 'e' /* the job ends; its launcher knows */
 
 struct line {
-    int fd, pe; /* fd -1: closed */
-    enum state state;
-    struct watch_line_place place;
-    int way;   /* number of the next way to try */
-    int tries; /* times that the called PE has hung up before it answered */
-    struct watch_hello hello;
-    union {
-        struct watch_challenge challenge; /* of the called PE */
-        uint64_t answer;
-    } heard;
-    size_t got;      /* bytes of it so far */
-    uint64_t wanted; /* the answer of a PE of this job */
+    int fd, pe;        /* fd -1: it is not up */
+    struct call *call; /* null: none is under way */
     struct line *next;
-};
-
-/* A caller that has not proved itself yet. */
-struct guest {
-    int fd; /* -1: nobody */
-    time_t since;
-    struct watch_challenge challenge;
-    struct watch_hello hello;
-    size_t got; /* bytes of the hello received so far */
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct line *lines;
-static struct guest guests[GUESTS];
-static struct watch_line_place here; /* of this PE */
-static int events = -1, door = -1, timer = -1, patience;
+static struct door door = {.fd = -1, .timer = -1};
+static struct socket_place here; /* of this PE */
+static int events = -1, patience;
 static uint32_t resting; /* release: watch_line_rest; acquire: hear */
 
 static void set_keepalive(int fd)
@@ -99,53 +71,63 @@ static void await(int fd, void *mark, uint32_t what, int how)
         epoll_ctl(events, how, fd, &event);
 }
 
-/* Reads more of something of `whole` bytes. Returns 1 when all of it is there, 0 when more is to come, -1 when the other
- * end has hung up. */
-static int collect(int fd, void *what, size_t whole, size_t *got)
-{
-    ssize_t more = recv(fd, (char *)what + *got, whole - *got, 0);
-    if (more < 0 && (errno == EAGAIN || errno == EINTR))
-        return 0;
-    if (more <= 0)
-        return -1;
-    *got += (size_t)more;
-    return *got == whole;
-}
-
 static void hang_up(struct line *line)
 {
     int fd = line->fd;
-    line->state = OVER;
     atomic_store_relaxed(&line->fd, -1);
     close(fd);
 }
 
-static struct line *add_line(int fd, int pe, enum state state)
+static struct line *add_line(int fd, int pe)
 {
     struct line *line = malloc(sizeof *line);
     if (!line)
         watch_fail("no memory for a line to another host");
-    *line = (struct line){.fd = fd, .pe = pe, .state = state, .next = lines};
+    *line = (struct line){.fd = fd, .pe = pe, .next = lines};
     atomic_store_release(&lines, line); /* acquire: say_goodbye */
     return line;
 }
 
 /* ---- calling ---- */
 
-/* Calls by the next way that can be tried. */
-static void try_ways(struct line *line)
+static void end_call(struct line *line)
 {
-    line->state = OVER;
-    while (line->way < line->place.ways) {
-        int fd = watch_ways_call(&line->place, line->way++, &here);
-        if (fd < 0)
-            continue;
-        line->fd = fd;
-        line->state = CALLING;
-        await(fd, line, EPOLLOUT, EPOLL_CTL_ADD);
-        return;
+    free(line->call);
+    line->call = 0;
+}
+
+static void judge_call(struct line *line)
+{
+    const struct call *call = line->call;
+    switch (call->state) {
+    case CALL_RINGS:
+    case CALL_ASKS: break;
+    case CALL_HEARS: set_keepalive(call->fd); break;
+    case CALL_UP:
+        atomic_store_relaxed(&line->fd, call->fd);
+        end_call(line);
+        break;
+    case CALL_LATER:
+    case CALL_OVER:
+        log_debug("no line to PE %d: that its host is gone, transport and launcher alone may notice", line->pe);
+        end_call(line);
     }
-    log_debug("no line to PE %d: that its host is gone, transport and launcher alone may notice", line->pe);
+}
+
+static void call_pe(struct line *line, const struct socket_place *place)
+{
+    line->call = malloc(sizeof *line->call);
+    if (!line->call)
+        watch_fail("no memory for a line to another host");
+    *line->call = (struct call){.events = events,
+                                .mark = line,
+                                .key = {rte.node->nonce[0], rte.node->nonce[1]},
+                                .me = (uint32_t)uccs_core.me,
+                                .pe = (uint32_t)line->pe,
+                                .place = *place,
+                                .here = here};
+    call_begin(line->call);
+    judge_call(line);
 }
 
 static bool has_line_to(int node)
@@ -156,165 +138,22 @@ static bool has_line_to(int node)
     return false;
 }
 
-void watch_line_to(int pe, const struct watch_line_place *place)
+void watch_line_to(int pe, const struct socket_place *place)
 {
     if (events < 0 || !place->port)
         return;
     pthread_mutex_lock(&lock);
-    if (!has_line_to(uccs_node_of(pe))) {
-        struct line *line = add_line(-1, pe, OVER);
-        line->place = *place;
-        try_ways(line);
-    }
+    if (!has_line_to(uccs_node_of(pe)))
+        call_pe(add_line(-1, pe), place);
     pthread_mutex_unlock(&lock);
 }
 
-/* A PE that has been called hangs up when this one was too slow, as it was computing, or when too many others call: this
- * one calls again. */
-static void next_way(struct line *line)
+/* Makes a line of a caller that has proved itself. */
+static void let_in(void *unused, int fd, const struct proof_hello *hello)
 {
-    if (line->state != CALLING && ++line->tries < TRIES)
-        line->way--;
-    hang_up(line);
-    try_ways(line);
-}
-
-static void called(struct line *line)
-{
-    int error = 0;
-    socklen_t length = sizeof error;
-    getsockopt(line->fd, SOL_SOCKET, SO_ERROR, &error, &length);
-    if (error) {
-        next_way(line);
-        return;
-    }
-    set_keepalive(line->fd);
-    line->state = HEARING;
-    line->got = 0;
-    await(line->fd, line, EPOLLIN, EPOLL_CTL_MOD);
-}
-
-/* Answers the challenge of the called PE, and challenges it. */
-static bool say_hello(struct line *line)
-{
-    struct watch_hello *hello = &line->hello;
-    *hello = (struct watch_hello){.from = (uint32_t)uccs_core.me, .to = (uint32_t)line->pe};
-    if (!watch_proof_challenge(&hello->challenge))
-        return false;
-    watch_proof_sign(rte.node->nonce, hello, &line->heard.challenge);
-    line->wanted = watch_proof_answer(rte.node->nonce, hello, &line->heard.challenge);
-    return send(line->fd, hello, sizeof *hello, MSG_NOSIGNAL) == sizeof *hello;
-}
-
-static void challenged(struct line *line)
-{
-    int whole = collect(line->fd, &line->heard, sizeof line->heard.challenge, &line->got);
-    if (whole < 0 || (whole && !say_hello(line))) {
-        next_way(line);
-    } else if (whole) {
-        line->state = ASKING;
-        line->got = 0;
-    }
-}
-
-static void asked(struct line *line)
-{
-    int whole = collect(line->fd, &line->heard, sizeof line->heard.answer, &line->got);
-    if (whole > 0 && line->heard.answer == line->wanted)
-        line->state = UP;
-    else if (whole)
-        next_way(line);
-}
-
-/* ---- being called ---- */
-
-static time_t seconds_now(void)
-{
-    return (time_t)(clock_nanoseconds() / CLOCK_SECOND);
-}
-
-static void set_timer(void)
-{
-    const struct itimerspec once = {.it_value.tv_sec = 1};
-    timerfd_settime(timer, 0, &once, 0);
-}
-
-static void show_out(struct guest *guest)
-{
-    close(guest->fd);
-    guest->fd = -1;
-}
-
-/* Returns a place for a guest; where there is none, the one who came first leaves. */
-static struct guest *free_place(void)
-{
-    struct guest *place = &guests[0];
-    for (struct guest *guest = guests; guest < guests + GUESTS && place->fd >= 0; guest++)
-        if (guest->fd < 0 || guest->since < place->since)
-            place = guest;
-    if (place->fd >= 0)
-        show_out(place);
-    return place;
-}
-
-/* The door rests for a second when the process has no descriptor left. */
-static void open_door(void)
-{
-    int fd = accept4(door, 0, 0, SOCK_NONBLOCK | SOCK_CLOEXEC);
-    if (fd < 0 && errno != EAGAIN && errno != EINTR && errno != ECONNABORTED) {
-        await(door, &door, 0, EPOLL_CTL_MOD);
-        set_timer();
-    }
-    if (fd < 0)
-        return;
-    struct guest *guest = free_place();
-    *guest = (struct guest){.fd = fd, .since = seconds_now()};
-    if (!watch_proof_challenge(&guest->challenge) ||
-        send(fd, &guest->challenge, sizeof guest->challenge, MSG_NOSIGNAL) != sizeof guest->challenge) {
-        show_out(guest);
-        return;
-    }
-    await(fd, guest, EPOLLIN, EPOLL_CTL_ADD);
-    set_timer();
-}
-
-/* Makes a line of a guest that has proved itself. */
-static void let_in(struct guest *guest)
-{
-    const uint64_t answer = watch_proof_answer(rte.node->nonce, &guest->hello, &guest->challenge);
-    if (send(guest->fd, &answer, sizeof answer, MSG_NOSIGNAL) != sizeof answer) {
-        show_out(guest);
-        return;
-    }
-    set_keepalive(guest->fd);
-    await(guest->fd, add_line(guest->fd, (int)guest->hello.from, UP), EPOLLIN, EPOLL_CTL_MOD);
-    guest->fd = -1;
-}
-
-static void hear_guest(struct guest *guest)
-{
-    int whole = guest->fd < 0 ? 0 : collect(guest->fd, &guest->hello, sizeof guest->hello, &guest->got);
-    if (whole > 0 && watch_proof_good(rte.node->nonce, &guest->hello, &guest->challenge, (uint32_t)uccs_core.me,
-                                      (uint32_t)uccs_core.npes))
-        let_in(guest);
-    else if (whole)
-        show_out(guest);
-}
-
-/* Shows those out who have taken too long. */
-static void look_round(void)
-{
-    uint64_t rings;
-    bool more = false;
-    (void)!read(timer, &rings, sizeof rings);
-    await(door, &door, EPOLLIN, EPOLL_CTL_MOD);
-    for (struct guest *guest = guests; guest < guests + GUESTS; guest++) {
-        if (guest->fd >= 0 && seconds_now() - guest->since >= GUEST_SECONDS)
-            show_out(guest);
-        more |= guest->fd >= 0;
-    }
-    if (more)
-        set_timer();
+    (void)unused;
+    set_keepalive(fd);
+    await(fd, add_line(fd, (int)hello->from), EPOLLIN, EPOLL_CTL_MOD);
 }
 
 /* ---- the news ---- */
@@ -357,31 +196,19 @@ static void hear(struct line *line)
 
 static void handle(struct line *line)
 {
-    switch (line->state) {
-    case CALLING: called(line); break;
-    case HEARING: challenged(line); break;
-    case ASKING: asked(line); break;
-    case UP: hear(line); break;
-    case OVER: break;
+    if (line->call) {
+        call_news(line->call);
+        judge_call(line);
+    } else if (line->fd >= 0) {
+        hear(line);
     }
-}
-
-static bool is_guest(const void *mark)
-{
-    return (uintptr_t)mark - (uintptr_t)guests < sizeof guests;
 }
 
 static void take_news(void *mark)
 {
-    if (mark == &door)
-        open_door();
-    else if (mark == &events)
+    if (mark == &events)
         rte_end_orphans(); /* the other nodes see that they are gone */
-    else if (mark == &timer)
-        look_round();
-    else if (is_guest(mark))
-        hear_guest(mark);
-    else
+    else if (!door_news(&door, mark))
         handle(mark);
 }
 
@@ -405,25 +232,28 @@ int watch_line_descriptor(void)
 
 static void open_door_here(void)
 {
-    timer = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
-    door = timer >= 0 && here.ways ? watch_ways_door(&here) : -1;
-    await(timer, &timer, EPOLLIN, EPOLL_CTL_ADD);
-    await(door, &door, EPOLLIN, EPOLL_CTL_ADD);
+    door.events = events;
+    memcpy(door.key, rte.node->nonce, sizeof door.key);
+    door.me = (uint32_t)uccs_core.me;
+    door.npes = (uint32_t)uccs_core.npes;
+    door.let_in = let_in;
+    (void)door_open(&door, &here); /* nobody can call a PE whose place has no port */
 }
 
 /* Pretended nodes need no lines, since their launcher sees all PEs. */
-int watch_line_open(struct watch_line_place *mine)
+int watch_line_open(struct socket_place *mine)
 {
-    here = *mine = (struct watch_line_place){0};
+    here = *mine = (struct socket_place){0};
     patience = (int)env_number(ENV_PEER_TIMEOUT);
     resting = 0;
     watch_end_forget();
-    for (int i = 0; i < GUESTS; i++)
-        guests[i].fd = -1;
     if (rte.nodes == 1)
         return 0;
-    if (!watch_ways_find(&here))
+    if (!ways_find(&here)) {
+        log_line("LATERAL_INTERFACE is %s, which is no network interface of this host that is up and has an address",
+                 env_text(ENV_INTERFACE));
         return -1;
+    }
     if ((events = epoll_create1(EPOLL_CLOEXEC)) < 0)
         return 0;
     await(rte_launcher_descriptor(), &events, EPOLLRDHUP, EPOLL_CTL_ADD);
@@ -445,17 +275,16 @@ void watch_line_close(void)
     while (lines) {
         struct line *line = lines;
         lines = line->next;
+        if (line->call)
+            call_end(line->call, CALL_OVER);
+        end_call(line);
         if (line->fd >= 0)
             close(line->fd);
         free(line);
     }
-    for (int i = 0; i < GUESTS; i++)
-        if (guests[i].fd >= 0)
-            show_out(&guests[i]);
-    const int ends[] = {door, timer, events};
-    door = timer = events = -1;
-    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
-        if (ends[i] >= 0)
-            close(ends[i]);
+    door_close(&door);
+    if (events >= 0)
+        close(events);
+    events = -1;
     pthread_mutex_unlock(&lock);
 }

@@ -1,7 +1,4 @@
-#include "uccs/watch/ways.h"
-
-#include "base/env.h"
-#include "base/log.h"
+#include "transport/socket/ways.h"
 
 #include <errno.h>
 #include <ifaddrs.h>
@@ -10,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 /* The name of a socket of either kind. */
@@ -19,7 +17,7 @@ union name {
     struct sockaddr_in6 six;
 };
 
-static socklen_t name_of(const struct watch_line_way *way, uint16_t port, union name *name)
+static socklen_t name_of(const struct socket_way *way, uint16_t port, union name *name)
 {
     *name = (union name){.any.sa_family = way->six ? AF_INET6 : AF_INET};
     if (way->six) {
@@ -32,9 +30,11 @@ static socklen_t name_of(const struct watch_line_way *way, uint16_t port, union 
     return sizeof name->four;
 }
 
+/* Returns the name of the interface that the user has chosen; empty: any. */
 static const char *chosen(void)
 {
-    return env_text(ENV_INTERFACE);
+    const char *name = getenv("LATERAL_INTERFACE");
+    return name ? name : "";
 }
 
 /* ---- ways ---- */
@@ -57,14 +57,14 @@ static long rank_of(const char *name)
 
 /* Returns false for an address that no other host can call: of another interface than the chosen one, loopback unless
  * it is chosen, and addresses that need the name of a link. */
-static bool way_of(const struct ifaddrs *at, struct watch_line_way *way)
+static bool way_of(const struct ifaddrs *at, struct socket_way *way)
 {
     const union name *name = (const union name *)at->ifa_addr;
     const bool named = *chosen() != 0;
     if (!name || !(at->ifa_flags & IFF_UP) ||
         (named ? strcmp(at->ifa_name, chosen()) != 0 : (at->ifa_flags & IFF_LOOPBACK) != 0))
         return false;
-    *way = (struct watch_line_way){.six = name->any.sa_family == AF_INET6};
+    *way = (struct socket_way){.six = name->any.sa_family == AF_INET6};
     if (name->any.sa_family == AF_INET)
         memcpy(way->address, &name->four.sin_addr, sizeof name->four.sin_addr);
     else if (way->six && !IN6_IS_ADDR_LINKLOCAL(&name->six.sin6_addr))
@@ -74,25 +74,25 @@ static bool way_of(const struct ifaddrs *at, struct watch_line_way *way)
     return true;
 }
 
-static void add_way(struct watch_line_place *mine, const struct watch_line_way *way, long rank, long *ranks)
+static void add_way(struct socket_place *mine, const struct socket_way *way, long rank, long *ranks)
 {
     int place = mine->ways;
     while (place && ranks[place - 1] < rank)
         place--;
-    if (place == WATCH_LINE_WAYS)
+    if (place == SOCKET_WAYS)
         return;
-    int behind = mine->ways < WATCH_LINE_WAYS ? mine->ways++ : WATCH_LINE_WAYS - 1;
+    int behind = mine->ways < SOCKET_WAYS ? mine->ways++ : SOCKET_WAYS - 1;
     memmove(&mine->way[place + 1], &mine->way[place], (size_t)(behind - place) * sizeof *way);
     memmove(&ranks[place + 1], &ranks[place], (size_t)(behind - place) * sizeof *ranks);
     mine->way[place] = *way;
     ranks[place] = rank;
 }
 
-bool watch_ways_find(struct watch_line_place *mine)
+bool ways_find(struct socket_place *mine)
 {
-    long ranks[WATCH_LINE_WAYS];
+    long ranks[SOCKET_WAYS];
     struct ifaddrs *all;
-    struct watch_line_way way;
+    struct socket_way way;
     const bool known = getifaddrs(&all) == 0;
     for (const struct ifaddrs *at = known ? all : 0; at; at = at->ifa_next)
         if (way_of(at, &way))
@@ -101,9 +101,6 @@ bool watch_ways_find(struct watch_line_place *mine)
         freeifaddrs(all);
     if (!*chosen())
         return true;
-    if (!mine->ways)
-        log_line("LATERAL_INTERFACE is %s, which is no network interface of this host that is up and has an address",
-                 chosen());
     mine->ways = mine->ways ? 1 : 0;
     return mine->ways;
 }
@@ -114,7 +111,7 @@ bool watch_ways_find(struct watch_line_place *mine)
 static int open_anywhere(union name *name, socklen_t *length)
 {
     int fd = socket(AF_INET6, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0), off = 0;
-    const struct watch_line_way any = {.six = fd >= 0};
+    const struct socket_way any = {.six = fd >= 0};
     if (fd >= 0)
         setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof off);
     else
@@ -123,7 +120,7 @@ static int open_anywhere(union name *name, socklen_t *length)
     return fd;
 }
 
-int watch_ways_door(struct watch_line_place *mine)
+int ways_door(struct socket_place *mine)
 {
     union name name;
     socklen_t length;
@@ -145,7 +142,7 @@ int watch_ways_door(struct watch_line_place *mine)
 }
 
 /* Calls leave by the chosen interface's address too. */
-static bool bind_here(int fd, const struct watch_line_way *way, const struct watch_line_place *mine)
+static bool bind_here(int fd, const struct socket_way *way, const struct socket_place *mine)
 {
     union name name;
     if (!*chosen())
@@ -156,10 +153,10 @@ static bool bind_here(int fd, const struct watch_line_way *way, const struct wat
     return bind(fd, &name.any, length) == 0;
 }
 
-int watch_ways_call(const struct watch_line_place *place, int number, const struct watch_line_place *mine)
+int ways_call(const struct socket_place *place, int number, const struct socket_place *mine)
 {
     union name to;
-    const struct watch_line_way *way = &place->way[number];
+    const struct socket_way *way = &place->way[number];
     socklen_t length = name_of(way, place->port, &to);
     int fd = socket(to.any.sa_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
     if (fd >= 0 && (!bind_here(fd, way, mine) || (connect(fd, &to.any, length) != 0 && errno != EINPROGRESS))) {

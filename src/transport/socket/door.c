@@ -1,0 +1,151 @@
+#include "transport/socket/door.h"
+
+#include "base/clock.h"
+
+#include <errno.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <sys/timerfd.h>
+#include <unistd.h>
+
+#define GUEST_SECONDS 2
+
+static time_t seconds_now(void)
+{
+    return (time_t)(clock_nanoseconds() / CLOCK_SECOND);
+}
+
+static void await(const struct door *door, int fd, void *mark, uint32_t what, int how)
+{
+    struct epoll_event event = {.events = what, .data.ptr = mark};
+    if (fd >= 0)
+        epoll_ctl(door->events, how, fd, &event);
+}
+
+static void set_timer(const struct door *door)
+{
+    const struct itimerspec once = {.it_value.tv_sec = 1};
+    timerfd_settime(door->timer, 0, &once, 0);
+}
+
+static void show_out(struct door_guest *guest)
+{
+    close(guest->fd);
+    guest->fd = -1;
+}
+
+/* Returns a place for a guest; where there is none, the guest that came first leaves. */
+static struct door_guest *free_place(struct door *door)
+{
+    struct door_guest *place = door->guests;
+    for (struct door_guest *guest = place; guest < door->guests + DOOR_GUESTS && place->fd >= 0; guest++)
+        if (guest->fd < 0 || guest->since < place->since)
+            place = guest;
+    if (place->fd >= 0)
+        show_out(place);
+    return place;
+}
+
+/* The door rests for a second when the process has no descriptor left. */
+static void let_guest_in(struct door *door)
+{
+    int fd = accept4(door->fd, 0, 0, SOCK_NONBLOCK | SOCK_CLOEXEC);
+    if (fd < 0 && errno != EAGAIN && errno != EINTR && errno != ECONNABORTED) {
+        await(door, door->fd, &door->fd, 0, EPOLL_CTL_MOD);
+        set_timer(door);
+    }
+    if (fd < 0)
+        return;
+    struct door_guest *guest = free_place(door);
+    *guest = (struct door_guest){.fd = fd, .since = seconds_now()};
+    if (!proof_make_challenge(&guest->challenge) ||
+        send(fd, &guest->challenge, sizeof guest->challenge, MSG_NOSIGNAL) != sizeof guest->challenge) {
+        show_out(guest);
+        return;
+    }
+    await(door, fd, guest, EPOLLIN, EPOLL_CTL_ADD);
+    set_timer(door);
+}
+
+static void welcome(struct door *door, struct door_guest *guest)
+{
+    const bool wanted = !door->wants || door->wants(door->owner, &guest->hello);
+    const uint64_t proof = proof_answer(door->key, &guest->hello, &guest->challenge);
+    const uint64_t answer = wanted ? proof : DOOR_LATER(proof);
+    if (send(guest->fd, &answer, sizeof answer, MSG_NOSIGNAL) != sizeof answer || !wanted) {
+        show_out(guest);
+        return;
+    }
+    const int fd = guest->fd;
+    guest->fd = -1;
+    door->let_in(door->owner, fd, &guest->hello);
+}
+
+static void hear_guest(struct door *door, struct door_guest *guest)
+{
+    if (guest->fd < 0)
+        return;
+    ssize_t more = recv(guest->fd, (char *)&guest->hello + guest->got, sizeof guest->hello - guest->got, 0);
+    if (more < 0 && (errno == EAGAIN || errno == EINTR))
+        return;
+    guest->got += more > 0 ? (size_t)more : 0;
+    if (more > 0 && guest->got < sizeof guest->hello)
+        return;
+    if (more > 0 && proof_good(door->key, &guest->hello, &guest->challenge, door->me, door->npes))
+        welcome(door, guest);
+    else
+        show_out(guest);
+}
+
+/* Shows those out who have taken too long. */
+static void look_round(struct door *door)
+{
+    uint64_t rings;
+    bool more = false;
+    (void)!read(door->timer, &rings, sizeof rings);
+    await(door, door->fd, &door->fd, EPOLLIN, EPOLL_CTL_MOD);
+    for (struct door_guest *guest = door->guests; guest < door->guests + DOOR_GUESTS; guest++) {
+        if (guest->fd >= 0 && seconds_now() - guest->since >= GUEST_SECONDS)
+            show_out(guest);
+        more |= guest->fd >= 0;
+    }
+    if (more)
+        set_timer(door);
+}
+
+int door_open(struct door *door, struct socket_place *mine)
+{
+    for (int i = 0; i < DOOR_GUESTS; i++)
+        door->guests[i].fd = -1;
+    door->timer = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
+    door->fd = door->timer >= 0 && mine->ways ? ways_door(mine) : -1;
+    await(door, door->timer, &door->timer, EPOLLIN, EPOLL_CTL_ADD);
+    await(door, door->fd, &door->fd, EPOLLIN, EPOLL_CTL_ADD);
+    return door->fd >= 0 ? 0 : -1;
+}
+
+bool door_news(struct door *door, const void *mark)
+{
+    if (mark == &door->fd)
+        let_guest_in(door);
+    else if (mark == &door->timer)
+        look_round(door);
+    else if ((uintptr_t)mark - (uintptr_t)door->guests < sizeof door->guests)
+        hear_guest(door, (struct door_guest *)(uintptr_t)mark);
+    else
+        return false;
+    return true;
+}
+
+void door_close(struct door *door)
+{
+    if (door->timer < 0)
+        return; /* it was never opened */
+    for (int i = 0; i < DOOR_GUESTS; i++)
+        if (door->guests[i].fd >= 0)
+            show_out(&door->guests[i]);
+    if (door->fd >= 0)
+        close(door->fd);
+    close(door->timer);
+    door->fd = door->timer = -1;
+}
