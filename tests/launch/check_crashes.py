@@ -48,7 +48,9 @@ def test_nodes():
     result = crash("store", env=far)
     assert result.status and re.search(r"^  PE (1|2|1,2) died of signal 11 \(.*\): nothing is mapped at address 0x0$", result.err, re.M), result
     assert "backtrace" not in result.err and re.search(r"^    store_nowhere +death_where\.c:\d+$", result.err, re.M), result
-    assert "backtrace" in crash("store", env=far | {"UCX_HANDLE_ERRORS": "bt"}).err
+    over_ucx = far | {"LATERAL_TRANSPORTS": "ucx"}
+    assert "backtrace" not in crash("store", env=over_ucx).err
+    assert "backtrace" in crash("store", env=over_ucx | {"UCX_HANDLE_ERRORS": "bt"}).err
 
 
 def test_kinds():

@@ -5,10 +5,10 @@
  * fails: LATERAL_WIRE=rocket: it can be auto, messages or rdma
  * case: transport
  * env: LATERAL_NODE_SIZE=1 LATERAL_TRANSPORTS=rocket
- * fails: LATERAL_TRANSPORTS=rocket: it can be auto or ucx
+ * fails: LATERAL_TRANSPORTS=rocket: it can be auto, tcp or ucx
  * case: around
  * env: LATERAL_NODE_SIZE=1 LATERAL_TRANSPORTS=abc:ucx
- * fails: LATERAL_TRANSPORTS=abc:ucx: it can be auto or ucx
+ * fails: LATERAL_TRANSPORTS=abc:ucx: it can be auto, tcp or ucx
  */
 #include "../conform/check.h"
 

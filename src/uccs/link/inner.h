@@ -320,9 +320,13 @@ void link_batch_push_all(struct link_lane *lane);
 void link_batch_keep(struct link_outbox *box, struct link_lane *lane, bool keep);
 extern const struct link_handler link_on_batch;
 
+/* network.c. Returns the transport, or null after a line. */
+const struct transport *link_network_load(void);
+
 /* names.c. Each PE publishes this record at the start. */
 struct link_record {
     uint32_t size, image_shared;
+    char transport[16];
     unsigned char image_id[24];
     struct socket_place line;
     unsigned char address[]; /* the transport's address, `size` bytes */

@@ -39,6 +39,7 @@ int link_names_publish(void)
     if (link_names_address(link_service(), room.record.address, &bytes) != 0)
         return -1;
     room.record.size = (uint32_t)bytes;
+    strncpy(room.record.transport, link_transport->name, sizeof room.record.transport - 1);
     if (watch_line_open(&room.record.line) != 0)
         return -1;
     memcpy(room.record.image_id, rte.me->image_id, sizeof room.record.image_id);

@@ -3,14 +3,12 @@
 
 #include "base/env.h"
 #include "base/log.h"
-#include "base/module.h"
 #include "rte/rte.h"
 #include "uccs/core/poll.h"
 #include "uccs/core/progress.h"
 #include "uccs/core/reach.h"
 #include "uccs/object/tell.h"
 
-#include <dlfcn.h>
 #include <string.h>
 #include <sys/resource.h>
 
@@ -43,17 +41,6 @@ static int poll_lanes(void)
     return count;
 }
 
-/* Returns the transport to load: tests name one that wraps another, as in fault:ucx. Null: there is none of that name. */
-static const char *name_of_transport(void)
-{
-    static const char *const wrappers[] = {"fault", "sim"};
-    const char *chosen = env_text(ENV_TRANSPORTS);
-    for (size_t i = 0; i < sizeof wrappers / sizeof *wrappers; i++)
-        if (strncmp(chosen, wrappers[i], strlen(wrappers[i])) == 0 && chosen[strlen(wrappers[i])] == ':')
-            return wrappers[i];
-    return strcmp(chosen, "ucx") == 0 || strcmp(chosen, "auto") == 0 ? "ucx" : 0;
-}
-
 /* Finds out which connections may use one-sided operations of the transport. Returns 0, or -1 after a line. */
 static int choose_wire(void)
 {
@@ -68,26 +55,13 @@ static int choose_wire(void)
 }
 
 /* Returns 0, or -1 after a line. */
-static int load_transport(void)
+static int open_transport(void)
 {
-    static void *module;
     static const struct transport_events events = {link_arrived, finished, broken};
-    const char *why = 0, *name = name_of_transport();
-    if (!name) {
-        log_alike(uccs_core.me, "LATERAL_TRANSPORTS=%s: it can be auto or ucx", env_text(ENV_TRANSPORTS));
+    link_transport = link_network_load();
+    if (!link_transport)
         return -1;
-    }
-    if (!module)
-        module = module_open(name, &why);
-    link_transport = module ? dlsym(module, TRANSPORT_SYMBOL) : 0;
-    if (!link_transport) {
-        log_alike(uccs_core.me,
-                  "PEs are on several nodes, and what carries messages between them cannot be loaded: %s; build "
-                  "Lateral where UCX is (Debian: libucx-dev)",
-                  why ? why : "it is not one of this library's");
-        return -1;
-    }
-    why = link_transport->open(&events, uccs_core.me, uccs_core.npes, link_wire);
+    const char *why = link_transport->open(&events, uccs_core.me, uccs_core.npes, link_wire);
     const bool alone = link_wire && link_transport->able && !link_sealed; /* nobody could check what it moves */
     link_has_direct = alone;
     link_maps = alone && link_transport->reach && uccs_reach_open() == 0;
@@ -133,7 +107,7 @@ int link_open(void)
     link_sealed = env_flag(ENV_WIRE_AUTH);
     handle_own_kinds();
     allow_connections();
-    if (choose_wire() != 0 || load_transport() != 0 || link_names_publish() != 0)
+    if (choose_wire() != 0 || open_transport() != 0 || link_names_publish() != 0)
         return -1;
     if (uccs_core.spin > LOOKS_MOST)
         uccs_core.spin = LOOKS_MOST;

@@ -27,6 +27,9 @@ static void connect_peer(struct link_peer *peer)
     peer->same_image = record->image_shared && rte.me->image_shared &&
                        memcmp(record->image_id, rte.me->image_id, sizeof record->image_id) == 0;
     peer->asked_image = true;
+    if (strncmp(record->transport, link_transport->name, sizeof record->transport) != 0)
+        watch_fail("PE %d talks over %.*s, and this one over %s: set LATERAL_TRANSPORTS in all of them", peer->pe,
+                   (int)sizeof record->transport, record->transport, link_transport->name);
     peer->to = link_transport->connect(peer->lane->at, peer->pe, record->address, record->size);
     if (uccs_far_pe(peer->pe))
         watch_line_to(peer->pe, &record->line);

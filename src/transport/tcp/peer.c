@@ -1,0 +1,168 @@
+/* Who is connected to whom. A peer is another lane, named by its PE and its random number. Its connection is made by this lane's
+ * call, or by a call of the other lane.
+ *
+ * Both may call at once. Then the call of the lower PE counts: that PE refuses the other's call and says so, and the other one waits
+ * for the call, or takes it and gives its own up. */
+#include "transport/tcp/inner.h"
+
+#include <errno.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+static struct peer *find(const struct lane *lane, int pe, uint64_t id)
+{
+    struct peer *peer = lane->peers;
+    while (peer && (peer->pe != pe || peer->id != id))
+        peer = peer->next;
+    return peer;
+}
+
+static struct peer *add(struct lane *lane, int pe, uint64_t id)
+{
+    struct peer *peer = malloc(sizeof *peer);
+    if (!peer)
+        return 0;
+    *peer = (struct peer){.lane = lane, .pe = pe, .id = id, .fd = -1, .next = lane->peers};
+    peer->last = &peer->first;
+    lane->peers = peer;
+    return peer;
+}
+
+static void end_call(struct peer *peer)
+{
+    free(peer->call);
+    peer->call = 0;
+}
+
+/* Asks epoll for what the connection brings, and while messages wait, for room. */
+void tcp_peer_watch(struct peer *peer)
+{
+    if (peer->fd < 0)
+        return;
+    peer->blocked = peer->first != 0;
+    struct epoll_event event = {.events = peer->blocked ? EPOLLIN | EPOLLOUT : EPOLLIN, .data.ptr = peer};
+    epoll_ctl(peer->lane->events, EPOLL_CTL_MOD, peer->fd, &event);
+}
+
+/* The descriptor is in epoll already. */
+static void connected(struct peer *peer, int fd)
+{
+    const int on = 1;
+    peer->fd = fd;
+    setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+    tcp_peer_watch(peer);
+    peer->lane->hot = peer;
+    (void)tcp_push(peer);
+}
+
+void tcp_peer_broken(struct peer *peer, int error)
+{
+    tcp_events->broken(peer->lane->owner, peer->pe,
+                       error ? strerror(error) : "the other end has closed the connection");
+}
+
+/* --- Calling */
+
+static void judge_call(struct peer *peer)
+{
+    struct call *call = peer->call;
+    const int fd = call->fd;
+    switch (call->state) {
+    case CALL_UP:
+        end_call(peer);
+        connected(peer, fd);
+        break;
+    case CALL_LATER: end_call(peer); break;
+    case CALL_OVER: tcp_peer_broken(peer, ECONNREFUSED); break;
+    default: break;
+    }
+}
+
+struct peer *tcp_peer_connect(struct lane *lane, int pe, const struct tcp_address *address)
+{
+    struct peer *peer = find(lane, pe, address->id);
+    if (peer)
+        return peer;
+    struct call *call = malloc(sizeof *call);
+    peer = call ? add(lane, pe, address->id) : 0;
+    if (!peer) {
+        free(call);
+        return 0;
+    }
+    *call = (struct call){.events = lane->events,
+                          .mark = peer,
+                          .key = {address->key[0], address->key[1]},
+                          .me = (uint32_t)tcp_me,
+                          .pe = (uint32_t)pe,
+                          .word = lane->id,
+                          .place = address->place,
+                          .here = lane->here};
+    peer->call = call;
+    call_begin(call);
+    return call->state == CALL_OVER ? 0 : peer;
+}
+
+/* --- Being called */
+
+bool tcp_peer_wants(void *of, const struct proof_hello *hello)
+{
+    const struct peer *peer = find(of, (int)hello->from, hello->word);
+    if (!peer)
+        return true;
+    return peer->fd < 0 && (!peer->call || (int)hello->from < tcp_me);
+}
+
+void tcp_peer_let_in(void *of, int fd, const struct proof_hello *hello)
+{
+    struct lane *lane = of;
+    struct peer *peer = find(lane, (int)hello->from, hello->word);
+    if (!peer && !(peer = add(lane, (int)hello->from, hello->word))) {
+        close(fd);
+        return;
+    }
+    if (peer->call) {
+        call_end(peer->call, CALL_LATER);
+        end_call(peer);
+    }
+    connected(peer, fd);
+}
+
+/* --- News */
+
+int tcp_peer_news(struct peer *peer, uint32_t what)
+{
+    if (peer->call) {
+        call_news(peer->call);
+        judge_call(peer);
+        return 1;
+    }
+    int count = what & EPOLLOUT ? tcp_push(peer) : 0;
+    if (what & ~(uint32_t)EPOLLOUT && tcp_read(peer)) {
+        peer->lane->hot = peer;
+        count++;
+    }
+    return count;
+}
+
+void tcp_peer_free(struct peer *peer)
+{
+    if (peer->call)
+        call_end(peer->call, CALL_OVER);
+    end_call(peer);
+    if (peer->fd >= 0)
+        close(peer->fd);
+    while (peer->first) {
+        struct out *out = peer->first;
+        peer->first = out->next;
+        free(out);
+    }
+    if (peer->rest && peer->rest->placed)
+        free(peer->rest);
+    free(peer->part);
+    free(peer);
+}

@@ -1,0 +1,75 @@
+/* Chooses and loads the transport. LATERAL_TRANSPORTS names one; else it is UCX where there is a network that UCX is for, and the
+ * kernel's TCP elsewhere: without UCX between, a message costs fewer system calls. All PEs must choose alike, which send.c checks
+ * where it connects. */
+#include "uccs/link/inner.h"
+
+#include "base/env.h"
+#include "base/log.h"
+#include "base/module.h"
+
+#include <dirent.h>
+#include <dlfcn.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define DEVICES "/sys/class/infiniband" /* adapters that read and write memory by themselves, of any maker */
+
+static bool has_adapter(void)
+{
+    DIR *devices = opendir(DEVICES);
+    bool found = false;
+    for (const struct dirent *entry; devices && !found && (entry = readdir(devices));)
+        found = entry->d_name[0] != '.';
+    if (devices)
+        closedir(devices);
+    return found;
+}
+
+/* Returns true when the user has told UCX to use more than TCP. */
+static bool wants_ucx(void)
+{
+    const char *own = getenv("LATERAL_UCX_TLS"), *chosen = own ? own : getenv("UCX_TLS");
+    char words[256], *rest = words;
+    if (!chosen || strlen(chosen) >= sizeof words)
+        return chosen != 0;
+    strcpy(words, chosen);
+    for (char *word; (word = strsep(&rest, ","));)
+        if (strcmp(word, "tcp") != 0 && strcmp(word, "self") != 0)
+            return true;
+    return false;
+}
+
+/* Returns the name of the module: tests name one that wraps another transport, as in fault:ucx. Null: there is none of that name. */
+static const char *name_of_transport(void)
+{
+    static const char *const names[] = {"ucx", "tcp"}, *const wrappers[] = {"fault", "sim"};
+    const char *chosen = env_text(ENV_TRANSPORTS);
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        if (strcmp(chosen, names[i]) == 0)
+            return names[i];
+        if (strncmp(chosen, wrappers[i], strlen(wrappers[i])) == 0 && chosen[strlen(wrappers[i])] == ':')
+            return wrappers[i];
+    }
+    if (strcmp(chosen, "auto") != 0)
+        return 0;
+    return wants_ucx() || has_adapter() ? "ucx" : "tcp";
+}
+
+const struct transport *link_network_load(void)
+{
+    static void *module;
+    const char *why = 0, *name = name_of_transport();
+    if (!name) {
+        log_alike(uccs_core.me, "LATERAL_TRANSPORTS=%s: it can be auto, tcp or ucx", env_text(ENV_TRANSPORTS));
+        return 0;
+    }
+    if (!module)
+        module = module_open(name, &why);
+    const struct transport *transport = module ? dlsym(module, TRANSPORT_SYMBOL) : 0;
+    if (!transport)
+        log_alike(uccs_core.me,
+                  "PEs are on several nodes, and what carries messages between them cannot be loaded: %s; build "
+                  "Lateral where UCX is (Debian: libucx-dev), or set LATERAL_TRANSPORTS=tcp",
+                  why ? why : "it is not one of this library's");
+    return transport;
+}
