@@ -1,9 +1,9 @@
 """Measures over two hosts of this machine (tools/dev/hosts.py), and over UCX on one node: `./dev bench --hosts`.
 
 In every round a program runs once with Lateral and once with every peer, in changing order. ucx_perftest runs beside
-them on the same two hosts. It is the floor: the time of UCX alone for the same bytes. All of them use UCX over TCP
-between the hosts; a peer's ranks of one host share memory. A file keeps the rounds, so that a long measurement can run
-in parts: --keep adds rounds to those of an earlier call with --keep.
+them on the same two hosts. It is the floor: the time of UCX alone for the same bytes. Between the hosts peers use UCX over
+TCP, and Lateral its own module for TCP; a peer's ranks of one host share memory. A file keeps the rounds, so that a long
+measurement can run in parts: --keep adds rounds to those of an earlier call with --keep.
 
 hosts_suite.py lists the measurements; docs/results/hosts.md shows the table and the pictures.
 """

@@ -16,8 +16,8 @@ Written by `./dev bench --hosts --report` on {when} UTC.
 {machine}. Kernel {kernel}, {compiler}.
 Two hosts are network namespaces of this one machine, joined by a bridge (`tools/dev/hosts.py`). So the network is the
 kernel's TCP, and both hosts share the machine's {cores} cores: sending a byte takes processor time that a real host would
-have for itself. Everything runs over UCX: Lateral, {peers} (ranks of one host share memory), and ucx_perftest
-on the same two hosts, the floor. {rounds} rounds, all in turns; values are medians over the rounds, a ratio is
+have for itself. Between the hosts Lateral uses its own module for TCP; {peers} (ranks of one host share
+memory) run over UCX and TCP, and so does ucx_perftest on the same two hosts, the floor. {rounds} rounds, all in turns; values are medians over the rounds, a ratio is
 the median of the rounds' ratios with its quartiles. Rounds that others disturbed are left out. {noise}
 
 A peer without counting puts, requests or put_signal runs what a program would use instead: put, fence and atomic, or nbi

@@ -1,4 +1,5 @@
-"""How an MPI and Lateral's layer on it run over two hosts of this machine (tools/dev/hosts.py), both over UCX and TCP."""
+"""How an MPI and Lateral's layer on it run over two hosts of this machine (tools/dev/hosts.py), all over TCP: the MPIs through
+UCX, Lateral by its own module."""
 import subprocess
 import sys
 

@@ -85,8 +85,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, ends) != 0)
         return 0;
     uccs_core.npes = 2;
-    for (int i = 0; i < DOOR_GUESTS; i++)
-        door.guests[i].fd = -1;
+    struct door_guest guest = {.fd = -1};
+    door.guests = &guest;
+    door.places = 1;
     door.npes = 2;
     door.let_in = let_in;
     const uint8_t how = fuzz_byte(&fuzz);

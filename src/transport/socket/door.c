@@ -3,12 +3,11 @@
 #include "base/clock.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
 #include <sys/timerfd.h>
 #include <unistd.h>
-
-#define GUEST_SECONDS 2
 
 static time_t seconds_now(void)
 {
@@ -38,7 +37,7 @@ static void show_out(struct door_guest *guest)
 static struct door_guest *free_place(struct door *door)
 {
     struct door_guest *place = door->guests;
-    for (struct door_guest *guest = place; guest < door->guests + DOOR_GUESTS && place->fd >= 0; guest++)
+    for (struct door_guest *guest = place; guest < door->guests + door->places && place->fd >= 0; guest++)
         if (guest->fd < 0 || guest->since < place->since)
             place = guest;
     if (place->fd >= 0)
@@ -104,8 +103,8 @@ static void look_round(struct door *door)
     bool more = false;
     (void)!read(door->timer, &rings, sizeof rings);
     await(door, door->fd, &door->fd, EPOLLIN, EPOLL_CTL_MOD);
-    for (struct door_guest *guest = door->guests; guest < door->guests + DOOR_GUESTS; guest++) {
-        if (guest->fd >= 0 && seconds_now() - guest->since >= GUEST_SECONDS)
+    for (struct door_guest *guest = door->guests; guest < door->guests + door->places; guest++) {
+        if (guest->fd >= 0 && seconds_now() - guest->since >= (time_t)door->seconds)
             show_out(guest);
         more |= guest->fd >= 0;
     }
@@ -115,7 +114,10 @@ static void look_round(struct door *door)
 
 int door_open(struct door *door, struct socket_place *mine)
 {
-    for (int i = 0; i < DOOR_GUESTS; i++)
+    door->guests = calloc(door->places, sizeof *door->guests);
+    if (!door->guests)
+        return -1;
+    for (uint32_t i = 0; i < door->places; i++)
         door->guests[i].fd = -1;
     door->timer = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
     door->fd = door->timer >= 0 && mine->ways ? ways_door(mine) : -1;
@@ -130,7 +132,7 @@ bool door_news(struct door *door, const void *mark)
         let_guest_in(door);
     else if (mark == &door->timer)
         look_round(door);
-    else if ((uintptr_t)mark - (uintptr_t)door->guests < sizeof door->guests)
+    else if ((uintptr_t)mark - (uintptr_t)door->guests < door->places * sizeof *door->guests)
         hear_guest(door, (struct door_guest *)(uintptr_t)mark);
     else
         return false;
@@ -139,13 +141,14 @@ bool door_news(struct door *door, const void *mark)
 
 void door_close(struct door *door)
 {
-    if (door->timer < 0)
-        return; /* it was never opened */
-    for (int i = 0; i < DOOR_GUESTS; i++)
+    for (uint32_t i = 0; door->guests && i < door->places; i++)
         if (door->guests[i].fd >= 0)
             show_out(&door->guests[i]);
+    free(door->guests);
+    door->guests = 0;
     if (door->fd >= 0)
         close(door->fd);
-    close(door->timer);
+    if (door->timer >= 0)
+        close(door->timer);
     door->fd = door->timer = -1;
 }

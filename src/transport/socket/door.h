@@ -1,5 +1,5 @@
 /* The door at which other PEs of the job call this one. Anybody may call: who has not proved that he knows the key is a
- * *guest*. There are DOOR_GUESTS of them at most, each for two seconds; one more makes the oldest leave. A guest costs a
+ * *guest*. There are so many of them at most, each for some seconds; one more makes the oldest leave. A guest costs a
  * descriptor, and nothing once it is gone.
  *
  * The owner has an epoll descriptor. The door puts its own descriptors there and takes their news. One thread at a time. */
@@ -13,7 +13,6 @@
 #include <stddef.h>
 #include <time.h>
 
-#define DOOR_GUESTS 32
 #define DOOR_LATER(proof) (~(proof)) /* the answer of a PE that calls the caller itself */
 
 /* A caller that has not proved itself yet. */
@@ -27,10 +26,12 @@ struct door_guest {
 
 struct door {
     int fd, timer; /* -1: none; both are -1 before door_open */
-    struct door_guest guests[DOOR_GUESTS];
+    struct door_guest *guests;
 
     /* The owner sets these before door_open. */
-    int events; /* the epoll descriptor */
+    int events;       /* the epoll descriptor */
+    uint32_t places;  /* number of guests at most */
+    uint32_t seconds; /* for which a guest may stay */
     uint64_t key[2];
     uint32_t me, npes;
     /* Returns false when the owner wants no call of this PE, since it calls the PE itself; the caller learns that. Null: it wants
@@ -41,7 +42,7 @@ struct door {
     void *owner;
 };
 
-/* Listens for calls and stores the port in the place. Returns 0, or -1; then nobody can call. */
+/* Listens for calls and stores the port in the place. Returns 0, or -1; then nobody can call. door_close follows in any case. */
 int door_open(struct door *door, struct socket_place *mine);
 /* Takes news of the door. Returns false when the mark is none of the door's. */
 bool door_news(struct door *door, const void *mark);

@@ -11,6 +11,9 @@
 const struct transport_events *tcp_events;
 int tcp_me, tcp_npes;
 
+/* All PEs of the job may call at once, and where there are more of them than cores each takes seconds to answer. */
+enum { GUESTS = 32, GUEST_SECONDS = 20 };
+
 static struct lane *lanes;
 static struct socket_place here; /* without a port */
 static uint64_t key[2];          /* of this process: who calls must know it */
@@ -70,6 +73,8 @@ static bool prepare_lane(struct lane *lane)
                                .key = {key[0], key[1]},
                                .me = (uint32_t)tcp_me,
                                .npes = (uint32_t)tcp_npes,
+                               .places = GUESTS + (uint32_t)tcp_npes,
+                               .seconds = GUEST_SECONDS,
                                .wants = tcp_peer_wants,
                                .let_in = tcp_peer_let_in,
                                .owner = lane};
