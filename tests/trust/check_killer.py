@@ -108,7 +108,8 @@ class Killer:
         words, env = self.command()
         with subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, env=CLEAN | env) as job:
             time.sleep(self.rng.choice((0.001, 0.01, 0.03, 0.06)) * (1 + self.rng.random()) * (4 if env and self.rng.random() < 0.5 else 1))
-            everyone, victims = set(family(job.pid)), self.victims(job)
+            victims = self.victims(job)
+            everyone = set(family(job.pid)) | set(victims)   # the launcher's processes may have come meanwhile
             launcher = {pid for pid in everyone if pid == job.pid or name_of(pid).startswith("lateral-")}
             if self.wrapper.name in words and len(launcher) > 2 and launcher <= set(victims):
                 victims.remove(max(launcher))
