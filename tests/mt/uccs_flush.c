@@ -3,7 +3,7 @@
  * pes: 2
  * case: node
  * case: nodes
- * env: LATERAL_NODE_SIZE=1 LATERAL_TRANSPORTS=ucx UCX_TLS=tcp,self UCX_MEM_EVENTS=no
+ * env: LATERAL_NODE_SIZE=1 LATERAL_TRANSPORTS=tcp
  */
 #include "../uccs/check.h"
 
