@@ -21,7 +21,7 @@
 #define PATIENCE 8              /* and up to so great a part of the time for which the program has polled */
 #define LONG_TICK (4000 * MICRO)
 #define CROWDED_TICK (1000 * MICRO)
-#define SELDOM (2 * MICRO)   /* a program that polls less often than this on average computes, too */
+#define SELDOM (4 * MICRO)   /* a program that polls less often than this on average computes, too */
 #define LATER (1000 * MICRO) /* of UCCS_SERVED_LATER */
 #define SETTLE (50 * MICRO)  /* after this the stores of a sender that missed `asleep` are visible */
 #define LONGEST (1000 * 1000 * MICRO)
