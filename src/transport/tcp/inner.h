@@ -1,10 +1,10 @@
 /* Messages over TCP, with nothing between the library and the kernel's sockets.
  *
- *   tcp.c      lanes and the slots of transport.h
- *   peer.c     who is connected to whom
- *   out.c      sending
- *   in.c       receiving
- *   late.c     long data whose place is not known yet
+ *   tcp.c         lanes and the slots of transport.h
+ *   peer.c        who is connected to whom
+ *   out.c, in.c   sending, receiving
+ *   late.c        long data whose place is not known yet
+ *   connection.c  what these need of a connection
  *
  * Each lane has a door (transport/socket) and one connection to each lane that it talks to, which serves both directions, so that
  * answers carry the acknowledgements. When two lanes call each other at the same time, the call of the lower PE counts.
@@ -83,8 +83,12 @@ struct peer {
     struct late *rest; /* is arriving; or null */
 };
 
+/* connection.c. broken raises `broken`; `error` is of errno, or 0 when the other end has closed the connection. watch asks epoll for what
+ * the connection brings, and while messages wait, for room. */
 extern const struct transport_events *tcp_events;
 extern int tcp_me, tcp_npes;
+void tcp_peer_broken(struct peer *peer, int error);
+void tcp_peer_watch(struct peer *peer);
 
 /* What a lane publishes. */
 struct tcp_address {
@@ -98,9 +102,6 @@ bool tcp_peer_wants(void *lane, const struct proof_hello *hello);
 void tcp_peer_let_in(void *lane, int fd, const struct proof_hello *hello);
 /* Takes what epoll tells of a peer. Returns non-zero when something came in or has left. */
 int tcp_peer_news(struct peer *peer, uint32_t what);
-/* Raises `broken`; `error` of errno, 0: the other end has closed the connection. */
-void tcp_peer_broken(struct peer *peer, int error);
-void tcp_peer_watch(struct peer *peer);
 void tcp_peer_free(struct peer *peer);
 
 /* out.c. push sends as much as the kernel takes, and returns the number of messages that have left. */

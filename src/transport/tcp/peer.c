@@ -39,16 +39,6 @@ static void end_call(struct peer *peer)
     peer->call = 0;
 }
 
-/* Asks epoll for what the connection brings, and while messages wait, for room. */
-void tcp_peer_watch(struct peer *peer)
-{
-    if (peer->fd < 0)
-        return;
-    peer->blocked = peer->first != 0;
-    struct epoll_event event = {.events = peer->blocked ? EPOLLIN | EPOLLOUT : EPOLLIN, .data.ptr = peer};
-    epoll_ctl(peer->lane->events, EPOLL_CTL_MOD, peer->fd, &event);
-}
-
 /* The descriptor is in epoll already. */
 static void connected(struct peer *peer, int fd)
 {
@@ -58,12 +48,6 @@ static void connected(struct peer *peer, int fd)
     tcp_peer_watch(peer);
     peer->lane->hot = peer;
     (void)tcp_push(peer);
-}
-
-void tcp_peer_broken(struct peer *peer, int error)
-{
-    tcp_events->broken(peer->lane->owner, peer->pe,
-                       error ? strerror(error) : "the other end has closed the connection");
 }
 
 /* --- Calling */

@@ -8,9 +8,6 @@
 #include <sys/random.h>
 #include <unistd.h>
 
-const struct transport_events *tcp_events;
-int tcp_me, tcp_npes;
-
 /* All PEs of the job may call at once, and where there are more of them than cores each takes seconds to answer. */
 enum { GUESTS = 32, GUEST_SECONDS = 20 };
 
