@@ -9,7 +9,7 @@ import threading
 import time
 
 import harness
-from harness import CLEAN, exchange
+from harness import CLEAN, exchange, program
 
 
 def words_of(line):
@@ -19,9 +19,9 @@ def words_of(line):
 class Launcher:
     """Serves one process; what it says of itself is kept by key. `change(key, value)` gives what a get is answered."""
 
-    def __init__(self, size, change=None, silent_after=None):
-        self.size, self.change, self.silent_after = size, change or (lambda key, value: value), silent_after
-        self.values = {}
+    def __init__(self, size, change=None, silent_after=None, gone_after=None):
+        self.size, self.change, self.silent_after, self.gone_after = size, change or (lambda key, value: value), silent_after, gone_after
+        self.values, self.heard = {}, []
 
     def answer(self, line):
         words = words_of(line)
@@ -35,13 +35,17 @@ class Launcher:
         return {"init": "cmd=response_to_init pmi_version=1 pmi_subversion=1 rc=0\n",
                 "initack": f"cmd=initack rc=0\ncmd=set size={self.size}\ncmd=set rank=0\ncmd=set debug=0\n",
                 "get_my_kvsname": "cmd=my_kvsname kvsname=kvs_test\n", "barrier_in": "cmd=barrier_out\n",
-                "finalize": "cmd=finalize_ack\n"}.get(kind, "")
+                "get_appnum": "cmd=appnum appnum=0\n", "finalize": "cmd=finalize_ack\n"}.get(kind, "")
 
     def serve(self, end):
         lines = end.makefile("r")
         for line in lines:
-            if words_of(line).get("cmd") == self.silent_after:
+            self.heard.append(words_of(line).get("cmd"))
+            if self.heard[-1] == self.silent_after:
                 time.sleep(20)
+            if self.gone_after == (self.heard[-1], self.heard.count(self.heard[-1])):
+                end.shutdown(socket.SHUT_RDWR)
+                return
             end.sendall(self.answer(line).encode())
 
     def run(self, *words, env=None, timeout=15):
@@ -163,6 +167,26 @@ def test_squatted():
         assert result.status == 0 and "pe 0 npes 1" in result.out, result
         assert re.search(who + " holds name 0 of this job's meeting", result.err), result
     one_line(squatted("listen", [meeting(number) for number in range(4)]), "cannot meet the other PEs of this node")
+
+
+UNDER_SLURM = {"SLURM_STEP_ID": "0"}
+
+
+def test_guest():
+    """An MPI that starts later speaks to the launcher through this library, which alone greets it and takes leave."""
+    launcher = Launcher(1)
+    result = launcher.run(program("hosts_guest"), "init pmi_version=1", "get_appnum", "barrier_in", "finalize", env=UNDER_SLURM)
+    assert result.status == 0 and result.out.splitlines() == ["cmd=response_to_init pmi_version=1 pmi_subversion=1 rc=0", "cmd=appnum appnum=0",
+                                                              "cmd=barrier_out rc=0", "cmd=finalize_ack rc=0"], result
+    assert launcher.heard.count("init") == launcher.heard.count("get_appnum") == launcher.heard.count("finalize") == 1, launcher.heard
+
+
+def test_guest_loses_launcher():
+    """The launcher goes away while such an MPI waits for an answer or for a barrier: the MPI sees the end, too, and there is one line."""
+    for asked, times in (("get_appnum", 1), ("barrier_in", 2)):    # the library's own start has one barrier
+        result = Launcher(1, gone_after=(asked, times)).run(program("hosts_guest"), "init", asked, env=UNDER_SLURM)
+        assert result.status == 0 and result.out.splitlines()[1:] == ["end"], result
+        assert result.err.splitlines() == ["lateral: PE 0: the connection to the launcher (PMI) is lost: it was closed"], result
 
 
 def test_no_map():
