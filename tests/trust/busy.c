@@ -1,10 +1,12 @@
 /* A program whose start, run and end make calls that may fail: OpenSHMEM and uccs.h in one process, memory that the kernel
  * copies, messages of every length, a request, a team. It prints "fine" when all is well, and ends itself with status 3
- * after a line when a call tells it of a failure. With an argument it never ends by itself. */
+ * after a line when a call tells it of a failure. With an argument it never ends by itself, and is named "busy for ever" once
+ * it has started and met its peers. */
 #include <shmemx.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <uccs.h>
 
 static long global[64];
@@ -75,9 +77,11 @@ int main(int argc, char **argv)
     (void)argv;
     shmem_init();
     const int me = shmem_my_pe(), n = shmem_n_pes();
-    do
+    shmem_part(me, n);
+    if (argc > 1)
+        prctl(PR_SET_NAME, "busy for ever");
+    while (argc > 1)
         shmem_part(me, n);
-    while (argc > 1);
     uccs_part(me, n);
     printf("fine\n");
     fflush(stdout);

@@ -139,24 +139,37 @@ def everything(sweep):
 
 
 def descendants(pid):
-    children = [int(word) for word in pathlib.Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+    try:
+        children = [int(word) for word in pathlib.Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+    except OSError:
+        return []
     return children + [below for child in children for below in descendants(child)]
 
 
+def name_of(pid):
+    try:
+        return pathlib.Path(f"/proc/{pid}/comm").read_text().strip()
+    except OSError:
+        return ""
+
+
 def try_self(sweep):
-    """Lets a PE crash, which must be seen, then the launcher, which must count only if it is ours."""
+    """Lets a PE crash, which must be seen, then the launcher, which must count only if it is ours. Both PEs have started by then: a
+    process that dies while it calls mpirun leaves a lock of libpmix's server (4.2) held, and mpirun then waits for ever at its end."""
     def crash(pe):
         def meddle(launcher):
-            for _ in range(1000):
-                pes = [pid for pid in descendants(launcher) if pathlib.Path(f"/proc/{pid}/comm").read_text().strip() in sweep.command[-1]]
-                if len(pes) >= 2:
-                    break
+            end, pes = time.monotonic() + SECONDS, []
+            while len(pes) < 2:
+                assert time.monotonic() < end, f"{pes} of two PEs have started in {SECONDS} s"
                 time.sleep(0.01)
+                pes = [pid for pid in descendants(launcher) if name_of(pid) == "busy for ever"]
             os.kill(pes[0] if pe else launcher, signal.SIGSEGV)
         return meddle
     for pe in (True, False):
         before = len(sweep.wrong), sweep.theirs
-        sweep.judge("a PE crashes" if pe else "the launcher crashes", *sweep.finish([*sweep.command, "for ever"], CLEAN | ROOT_TOO, crash(pe)))
+        ended = sweep.finish([*sweep.command, "for ever"], CLEAN | ROOT_TOO, crash(pe))
+        sweep.judge("a PE crashes" if pe else "the launcher crashes", *ended)
+        assert ended[0] != "hung", f"{sweep.launcher} has not ended the job in {SECONDS} s"
         counted, theirs = len(sweep.wrong) - before[0], sweep.theirs - before[1]
         ours = pe or sweep.launcher == "oshrun"
         if (counted, theirs) != (ours, not ours):
