@@ -1,13 +1,15 @@
-/* Memory that the node does not map is put and got while its owner makes no call, where the kernel copies between processes.
+/* Memory that the node does not map is put and got while its owner makes no call, where the kernel copies between processes; and
+ * what comes back when the owner has unmapped it.
  * pes: 2
  * env: LATERAL_CMA=1 LATERAL_PROGRESS=poll
  */
 #include "check.h"
 
+#include <sys/mman.h>
 #include <sys/uio.h>
 #include <time.h>
 
-enum { BYTES = 5000 };
+enum { BYTES = 5000, PAGE = 65536 };
 
 static uccs_context_t context;
 static volatile int64_t *flags; /* of both processes; the node maps them */
@@ -31,6 +33,29 @@ static int away_until(int64_t value)
     for (int i = 0; i < 3000 && flags[0] != value; i++)
         nanosleep(&pause, 0);
     return flags[0] == value;
+}
+
+/* Two pages are registered, of which the owner unmaps the second. */
+static void test_unmapped(uccs_endpoint_t next)
+{
+    uccs_memory_t own, all[2];
+    char *pages = mmap(0, 2 * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    int64_t word = 1;
+    CHECK(pages != MAP_FAILED);
+    OK(uccs_memory_register(context, pages, 2 * PAGE, &own));
+    check_share(context, own, all);
+    CHECK(munmap(pages + PAGE, PAGE) == 0);
+    OK(uccs_barrier(UCCS_GROUP_WORLD));
+    CHECK_EQ(uccs_put(next, all[next_pe], PAGE, &word, 8, 0), UCCS_ERR_BOUNDS);
+    CHECK_EQ(uccs_get(next, all[next_pe], PAGE, &word, 8, 0), UCCS_ERR_BOUNDS);
+    CHECK_EQ(uccs_put(next, all[next_pe], PAGE - 4, &word, 8, 0), UCCS_ERR_BOUNDS);
+    CHECK_EQ(uccs_atomic64(context, next, all[next_pe], PAGE, UCCS_ATOMIC_ADD, 1, 0, &word, 0), UCCS_ERR_BOUNDS);
+    CHECK_EQ(word, 1);
+    OK(uccs_put(next, all[next_pe], PAGE - 8, &word, 8, 0));
+    OK(uccs_barrier(UCCS_GROUP_WORLD));
+    CHECK_EQ(*(int64_t *)(pages + PAGE - 8), 1);
+    OK(uccs_barrier(UCCS_GROUP_WORLD));
+    munmap(pages, PAGE);
 }
 
 int main(void)
@@ -66,5 +91,7 @@ int main(void)
         CHECK(memory[0] == 2 && memory[1] == 9 && memory[BYTES - 2] == 9 && memory[BYTES - 1] == 2);
     }
     OK(uccs_barrier(UCCS_GROUP_WORLD));
+    if (both == 2)
+        test_unmapped(next);
     return check_pass();
 }
