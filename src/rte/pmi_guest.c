@@ -1,13 +1,12 @@
 #include "rte/pmi_guest.h"
 
 #include "base/log.h"
+#include "base/thread.h"
 #include "rte/backend.h"
 
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <pthread.h>
-#include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -86,15 +85,11 @@ static void *stand_between(void *fd)
     return 0;
 }
 
-/* Starts the thread at one end of a pair, with all signals blocked. Returns 0 or an errno. */
+/* Starts the thread at one end of a pair. Returns 0 or an errno. */
 static int start(int fd)
 {
     pthread_t thread;
-    sigset_t all, before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_BLOCK, &all, &before);
-    int error = pthread_create(&thread, 0, stand_between, (void *)(intptr_t)fd);
-    pthread_sigmask(SIG_SETMASK, &before, 0);
+    int error = thread_start(&thread, stand_between, (void *)(intptr_t)fd);
     if (!error)
         pthread_detach(thread);
     return error;

@@ -54,6 +54,8 @@ static int begin(void)
         return -1;
     if (uccs_far_on)
         rte_job_barrier(); /* all PEs answer after this */
+    else
+        rte_watch_launcher();
     return 0;
 }
 

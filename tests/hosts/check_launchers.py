@@ -44,9 +44,9 @@ def stat(pid):
         return "X", "0"
 
 
-def orphans(launcher):
-    """SIGKILL to their parent while PEs wait for ever: they end themselves, and say why."""
-    words = [str(word) for word in (*launcher(2), program("hosts_faulty"), "wait")]
+def orphans(launcher, doing):
+    """SIGKILL to their parent while PEs wait for ever, never long, or compute: they end themselves, and say why."""
+    words = [str(word) for word in (*launcher(2), program("hosts_faulty"), doing)]
     with subprocess.Popen(words, env=CLEAN, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as job:
         lines = [job.stdout.readline().split() for _ in range(2)]
         assert all(line[:1] == ["ready"] for line in lines), lines
@@ -120,12 +120,14 @@ def test_ends_hydra():
 
 def test_orphans_mpirun():
     """PEs whose mpirun is gone."""
-    orphans(mpirun)
+    for doing in ("wait", "barriers", "idle"):
+        orphans(mpirun, doing)
 
 
 def test_orphans_hydra():
     """PEs whose proxy is gone."""
-    orphans(hydra)
+    for doing in ("wait", "barriers", "idle"):
+        orphans(hydra, doing)
 
 
 def test_children_mpirun():

@@ -3,13 +3,13 @@
 #include "base/clock.h"
 #include "base/env.h"
 #include "base/log.h"
+#include "base/thread.h"
 #include "uccs/core/bell.h"
 #include "uccs/core/poller.h"
 
 #include <errno.h>
 #include <poll.h>
 #include <pthread.h>
-#include <signal.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <time.h>
@@ -236,20 +236,13 @@ void uccs_progress_add(struct uccs_server *server)
 
 int uccs_progress_open_anyway(void)
 {
-    static const int faults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP};
-    sigset_t all, before;
     if (uccs_progress_on)
         return 0;
     uccs_progress_add(&work); /* after the servers that bring what it waits for */
     uccs_bell_open();
     ending = 0;
     uccs_progress_on = true;
-    sigfillset(&all);
-    for (size_t i = 0; i < sizeof faults / sizeof *faults; i++)
-        sigdelset(&all, faults[i]);            /* a fault of the thread itself goes to the handler, as in any thread */
-    pthread_sigmask(SIG_BLOCK, &all, &before); /* the program's threads handle other signals */
-    int error = pthread_create(&thread, 0, serve_until_end, 0);
-    pthread_sigmask(SIG_SETMASK, &before, 0);
+    int error = thread_start(&thread, serve_until_end, 0);
     if (error) {
         uccs_progress_on = false;
         log_line("cannot start the thread that answers messages: %s", strerror(error));
