@@ -38,6 +38,12 @@ enum uccs_type { /* C's types; complex numbers are two reals; a pair is a C stru
                  UCCS_LONG_DOUBLE_INT,
                  UCCS_2FLOAT, /* {float value, index} and {double value, index}, for Fortran */
                  UCCS_2DOUBLE,
+                 UCCS_FLOAT16,  /* of 2 bytes, IEEE 754 binary16 */
+                 UCCS_BFLOAT16, /* of 2 bytes, the upper half of a float */
+                 UCCS_FLOAT128, /* of 16 bytes, IEEE 754 binary128, for Fortran's real(16) */
+                 UCCS_FLOAT16_COMPLEX,
+                 UCCS_FLOAT128_COMPLEX,
+                 UCCS_INT128,
 };
 enum uccs_reduction {
     UCCS_AND, /* bits of integers */
@@ -53,7 +59,8 @@ enum uccs_reduction {
     UCCS_REPLACE, /* accumulate alone: stores the operand */
     UCCS_NO_OP,   /* accumulate alone: changes nothing */
 };
-/* Returns the bytes of an element, padding included; 0 for a type that does not exist. */
+/* Returns the bytes of an element, padding included; 0 for a type that does not exist, or that the library's compiler did not
+ * know (UCCS_FLOAT16, UCCS_FLOAT128, UCCS_INT128; GCC 12 knows them). */
 size_t uccs_type_size(enum uccs_type type);
 /* Returns 1 when the operation is defined for the type, else 0. Integers take all; reals take MIN, MAX, SUM, PROD;
  * complex numbers SUM, PROD; pairs MIN, MAX; all take REPLACE, NO_OP. */

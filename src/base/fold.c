@@ -1,12 +1,14 @@
 /* The build compiles this file once for every processor of the architecture, and again (fold_avx2.c, fold_avx512.c) for wider vectors
- * under another table name. fold_kernel_of in fold_choose.c looks at the processor. No version fuses
+ * under another table name, without the kinds that have no vectors. fold_kernel_of in fold_choose.c looks at the processor. No version fuses
  * multiplications and additions, so all give the same bits (cmake/LateralFold.cmake says how they are compiled). */
 #include "base/fold.h"
 
 #include <stdint.h>
+#include <string.h>
 
 #ifndef TABLE
 #define TABLE fold_kernels
+#define SOFT_KINDS
 #endif
 
 #if defined(__clang__)
@@ -114,6 +116,69 @@ ORDERED(u64)
 REAL(f)
 REAL(d)
 REAL(ld)
+
+#ifdef SOFT_KINDS
+#ifdef KIND_QUAD_TYPE
+TYPE(q, KIND_QUAD_TYPE)
+typedef struct {
+    KIND_QUAD_TYPE re, im;
+} __attribute__((packed, may_alias)) cq, cq_at;
+REAL(q)
+COMPLEX(cq)
+#endif
+#ifdef KIND_HALF_TYPE
+/* Float holds a sum or product of two halves exactly, so the result is rounded once, by the conversion back. */
+TYPE(h, KIND_HALF_TYPE)
+typedef struct {
+    KIND_HALF_TYPE re, im;
+} __attribute__((packed, may_alias)) ch, ch_at;
+ORDERED(h)
+KERNEL(h, sum, ((float)x + (float)y))
+KERNEL(h, prod, ((float)x * (float)y))
+#define HALVES(real, imaginary)                             \
+    {                                                       \
+        (KIND_HALF_TYPE)(real), (KIND_HALF_TYPE)(imaginary) \
+    }
+#define RE(z) (float)(z).re
+#define IM(z) (float)(z).im
+KERNEL(ch, sum, HALVES(RE(x) + RE(y), IM(x) + IM(y)))
+KERNEL(ch, prod, HALVES(RE(x) * RE(y) - IM(x) * IM(y), RE(x) * IM(y) + IM(x) * RE(y)))
+#endif
+#ifdef KIND_I128_TYPE
+TYPE(u128, KIND_U128_TYPE)
+TYPE(i128, KIND_I128_TYPE)
+BITWISE(u128)
+ORDERED(i128)
+#endif
+
+/* The upper half of a float, rounded to the nearest, of two as near to the even one. */
+typedef struct {
+    uint16_t bits;
+} __attribute__((packed, may_alias)) bf, bf_at;
+
+static inline float bf_value(bf number)
+{
+    const uint32_t bits = (uint32_t)number.bits << 16;
+    float value;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+static inline uint16_t bf_bits(float value)
+{
+    uint32_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    if (value != value)
+        return (uint16_t)(bits >> 16 | 0x40); /* a quiet NaN */
+    return (uint16_t)((bits + 0x7fff + (bits >> 16 & 1)) >> 16);
+}
+
+KERNEL(bf, min, {bf_value(y) < bf_value(x) ? y.bits : x.bits})
+KERNEL(bf, max, {bf_value(y) > bf_value(x) ? y.bits : x.bits})
+KERNEL(bf, sum, {bf_bits(bf_value(x) + bf_value(y))})
+KERNEL(bf, prod, {bf_bits(bf_value(x) * bf_value(y))})
+#endif
+
 #ifndef PLAIN_KINDS
 COMPLEX(cf)
 COMPLEX(cd)
@@ -148,14 +213,42 @@ PAIRS(dd)
     }
 
 fold_kernel *const TABLE[KIND_KINDS][FOLD_OPS] = {
-    [KIND_I8] = INTEGER_ROW(u8, i8),    [KIND_U8] = INTEGER_ROW(u8, u8),    [KIND_I16] = INTEGER_ROW(u16, i16),
-    [KIND_U16] = INTEGER_ROW(u16, u16), [KIND_I32] = INTEGER_ROW(u32, i32), [KIND_U32] = INTEGER_ROW(u32, u32),
-    [KIND_I64] = INTEGER_ROW(u64, i64), [KIND_U64] = INTEGER_ROW(u64, u64), [KIND_FLOAT] = REAL_ROW(f),
-    [KIND_DOUBLE] = REAL_ROW(d),        [KIND_LONGDOUBLE] = REAL_ROW(ld),
+    [KIND_I8] = INTEGER_ROW(u8, i8),
+    [KIND_U8] = INTEGER_ROW(u8, u8),
+    [KIND_I16] = INTEGER_ROW(u16, i16),
+    [KIND_U16] = INTEGER_ROW(u16, u16),
+    [KIND_I32] = INTEGER_ROW(u32, i32),
+    [KIND_U32] = INTEGER_ROW(u32, u32),
+    [KIND_I64] = INTEGER_ROW(u64, i64),
+    [KIND_U64] = INTEGER_ROW(u64, u64),
+    [KIND_FLOAT] = REAL_ROW(f),
+    [KIND_DOUBLE] = REAL_ROW(d),
+    [KIND_LONGDOUBLE] = REAL_ROW(ld),
 #ifndef PLAIN_KINDS
-    [KIND_COMPLEXF] = COMPLEX_ROW(cf),  [KIND_COMPLEXD] = COMPLEX_ROW(cd),  [KIND_COMPLEXL] = COMPLEX_ROW(cl),
-    [KIND_FLOAT_INT] = PAIR_ROW(fi),    [KIND_DOUBLE_INT] = PAIR_ROW(di),   [KIND_LONG_INT] = PAIR_ROW(li),
-    [KIND_SHORT_INT] = PAIR_ROW(si),    [KIND_2INT] = PAIR_ROW(ii),         [KIND_LONGDOUBLE_INT] = PAIR_ROW(ldi),
-    [KIND_2FLOAT] = PAIR_ROW(ff),       [KIND_2DOUBLE] = PAIR_ROW(dd),
+    [KIND_COMPLEXF] = COMPLEX_ROW(cf),
+    [KIND_COMPLEXD] = COMPLEX_ROW(cd),
+    [KIND_COMPLEXL] = COMPLEX_ROW(cl),
+    [KIND_FLOAT_INT] = PAIR_ROW(fi),
+    [KIND_DOUBLE_INT] = PAIR_ROW(di),
+    [KIND_LONG_INT] = PAIR_ROW(li),
+    [KIND_SHORT_INT] = PAIR_ROW(si),
+    [KIND_2INT] = PAIR_ROW(ii),
+    [KIND_LONGDOUBLE_INT] = PAIR_ROW(ldi),
+    [KIND_2FLOAT] = PAIR_ROW(ff),
+    [KIND_2DOUBLE] = PAIR_ROW(dd),
+#endif
+#ifdef SOFT_KINDS
+    [KIND_BFLOAT] = REAL_ROW(bf),
+#ifdef KIND_HALF_TYPE
+    [KIND_HALF] = REAL_ROW(h),
+    [KIND_COMPLEXH] = COMPLEX_ROW(ch),
+#endif
+#ifdef KIND_QUAD_TYPE
+    [KIND_QUAD] = REAL_ROW(q),
+    [KIND_COMPLEXQ] = COMPLEX_ROW(cq),
+#endif
+#ifdef KIND_I128_TYPE
+    [KIND_I128] = INTEGER_ROW(u128, i128),
+#endif
 #endif
 };

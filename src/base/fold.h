@@ -18,10 +18,10 @@ extern fold_kernel *const fold_kernels_avx2[KIND_KINDS][FOLD_OPS];
 extern fold_kernel *const fold_kernels_avx512[KIND_KINDS][FOLD_OPS];
 
 /* Returns the kernel for this processor, or null for an operation that does not exist (bits of reals, order of
- * complex, sums of pairs). */
+ * complex, sums of pairs), or of a type that the compiler does not know. */
 fold_kernel *fold_kernel_of(enum kind kind, enum fold_op op);
 
-/* Returns the size of an element in bytes, a power of two. */
+/* Returns the size of an element in bytes, a power of two, or 0 for a type that the compiler does not know. */
 extern const unsigned char kind_sizes[KIND_KINDS];
 static inline size_t kind_size(enum kind kind)
 {

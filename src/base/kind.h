@@ -30,8 +30,29 @@ enum kind {
     KIND_LONGDOUBLE_INT,
     KIND_2FLOAT,
     KIND_2DOUBLE,
+    KIND_HALF, /* these have no instructions of every processor, nor a place in every compiler */
+    KIND_BFLOAT,
+    KIND_QUAD,
+    KIND_COMPLEXH,
+    KIND_COMPLEXQ,
+    KIND_I128,
     KIND_KINDS
 };
+
+/* What the compiler calls reals of 2 and 16 bytes (IEEE 754 binary16 and binary128), and integers of 16. A type that it does not
+ * know has no kernels and a size of 0. */
+#if defined(__FLT16_MAX__)
+#define KIND_HALF_TYPE _Float16
+#endif
+#if __LDBL_MANT_DIG__ == 113
+#define KIND_QUAD_TYPE long double
+#elif defined(__SIZEOF_FLOAT128__)
+#define KIND_QUAD_TYPE __float128
+#endif
+#if defined(__SIZEOF_INT128__)
+#define KIND_I128_TYPE __int128
+#define KIND_U128_TYPE unsigned __int128
+#endif
 
 /* Plain char is signed on x86-64 and unsigned on aarch64. */
 #define KIND_CHAR (CHAR_MIN < 0 ? KIND_I8 : KIND_U8)

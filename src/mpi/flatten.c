@@ -3,6 +3,7 @@
 
 #include "contents.h"
 
+#include <float.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -180,13 +181,22 @@ static void add_any(struct draft *draft, MPI_Datatype whole, const struct lmpi_c
     }
 }
 
+/* Returns true for a real of so many digits that C's long double has no room for them. MPI_UNDEFINED is a negative number. */
+static bool is_quad(MPI_Datatype type)
+{
+    struct lmpi_contents contents;
+    const bool quad = lmpi_contents_get(type, &contents) && contents.numbers[0] > LDBL_DIG;
+    lmpi_contents_free(&contents);
+    return quad;
+}
+
 /* A predefined type that the table does not know. */
-static struct lmpi_type *plain_of(int combiner, size_t size)
+static struct lmpi_type *plain_of(int combiner, MPI_Datatype type, size_t size)
 {
     switch (combiner) {
     case MPI_COMBINER_F90_INTEGER: return lmpi_type_plain(LMPI_SIGNED, size);
-    case MPI_COMBINER_F90_REAL: return lmpi_type_plain(LMPI_FLOATING, size);
-    case MPI_COMBINER_F90_COMPLEX: return lmpi_type_plain(LMPI_COMPLEX, size);
+    case MPI_COMBINER_F90_REAL: return lmpi_type_plain(is_quad(type) ? LMPI_QUAD : LMPI_FLOATING, size);
+    case MPI_COMBINER_F90_COMPLEX: return lmpi_type_plain(is_quad(type) ? LMPI_QUAD_COMPLEX : LMPI_COMPLEX, size);
     }
     return lmpi_type_plain(LMPI_TEXT, size);
 }
@@ -269,7 +279,7 @@ struct lmpi_type *lmpi_type_flatten(MPI_Datatype type, const struct lmpi_type *(
     if (combiner == MPI_UNDEFINED || PMPI_Type_size(type, &size) != MPI_SUCCESS)
         return 0;
     if (lmpi_combiner_is_plain(combiner))
-        return plain_of(combiner, (size_t)size);
+        return plain_of(combiner, type, (size_t)size);
     draft.failed = !lmpi_contents_get(type, &contents);
     if (!draft.failed)
         add_any(&draft, type, &contents, size);

@@ -16,6 +16,9 @@ enum lmpi_kind { /* with the number of bytes it names a type of the processor */
                  LMPI_UNSIGNED,
                  LMPI_FLOATING,
                  LMPI_COMPLEX,
+                 LMPI_QUAD, /* of 16 bytes, and another format than C's long double where that has 16 bytes too */
+                 LMPI_QUAD_COMPLEX,
+                 LMPI_BFLOAT,
                  LMPI_LOGICAL,
                  LMPI_BYTE,
                  LMPI_TEXT,      /* MPI_CHARACTER, MPI_WCHAR: data only */

@@ -5,6 +5,8 @@
 #define PAIRS                                                                                                        \
     (KIND(FLOAT_INT) | KIND(DOUBLE_INT) | KIND(LONG_INT) | KIND(SHORT_INT) | KIND(INT_INT) | KIND(LONG_DOUBLE_INT) | \
      KIND(REAL_REAL))
+#define REALS (KIND(FLOATING) | KIND(QUAD) | KIND(BFLOAT))
+#define NUMBERS (INTEGERS | REALS | KIND(COMPLEX) | KIND(QUAD_COMPLEX))
 #define ALL (~0u)
 
 /* Finds the operation and the kinds that it takes. Returns false for one that the program has made. */
@@ -15,12 +17,12 @@ static bool find(MPI_Op op, enum uccs_reduction *how, unsigned *kinds)
         enum uccs_reduction how;
         unsigned kinds;
     } rows[] = {
-        {MPI_SUM, UCCS_SUM, INTEGERS | KIND(FLOATING) | KIND(COMPLEX)},
+        {MPI_SUM, UCCS_SUM, NUMBERS},
         {MPI_REPLACE, UCCS_REPLACE, ALL},
         {MPI_NO_OP, UCCS_NO_OP, ALL},
-        {MPI_PROD, UCCS_PROD, INTEGERS | KIND(FLOATING) | KIND(COMPLEX)},
-        {MPI_MAX, UCCS_MAX, INTEGERS | KIND(FLOATING)},
-        {MPI_MIN, UCCS_MIN, INTEGERS | KIND(FLOATING)},
+        {MPI_PROD, UCCS_PROD, NUMBERS},
+        {MPI_MAX, UCCS_MAX, INTEGERS | REALS},
+        {MPI_MIN, UCCS_MIN, INTEGERS | REALS},
         {MPI_BAND, UCCS_AND, INTEGERS | KIND(BYTE)},
         {MPI_BOR, UCCS_OR, INTEGERS | KIND(BYTE)},
         {MPI_BXOR, UCCS_XOR, INTEGERS | KIND(BYTE)},
@@ -45,17 +47,40 @@ static enum uccs_type integer(size_t unit, bool is_signed)
     case 2: return is_signed ? UCCS_INT16 : UCCS_UINT16;
     case 4: return is_signed ? UCCS_INT32 : UCCS_UINT32;
     case 8: return is_signed ? UCCS_INT64 : UCCS_UINT64;
+    case 16: return UCCS_INT128;
     }
     return is_signed ? UCCS_INT8 : UCCS_UINT8;
+}
+
+static enum uccs_type real(size_t unit)
+{
+    switch (unit) {
+    case 2: return UCCS_FLOAT16;
+    case 4: return UCCS_FLOAT;
+    case 8: return UCCS_DOUBLE;
+    }
+    return UCCS_LONG_DOUBLE;
+}
+
+static enum uccs_type complex_of(size_t unit)
+{
+    switch (unit) {
+    case 4: return UCCS_FLOAT16_COMPLEX;
+    case 8: return UCCS_FLOAT_COMPLEX;
+    case 16: return UCCS_DOUBLE_COMPLEX;
+    }
+    return UCCS_LONG_DOUBLE_COMPLEX;
 }
 
 static enum uccs_type type_of(const struct lmpi_type *type)
 {
     size_t unit = type->unit;
     switch (type->kind) {
-    case LMPI_FLOATING: return unit == 4 ? UCCS_FLOAT : unit == 8 ? UCCS_DOUBLE : UCCS_LONG_DOUBLE;
-    case LMPI_COMPLEX:
-        return unit == 8 ? UCCS_FLOAT_COMPLEX : unit == 16 ? UCCS_DOUBLE_COMPLEX : UCCS_LONG_DOUBLE_COMPLEX;
+    case LMPI_FLOATING: return real(unit);
+    case LMPI_COMPLEX: return complex_of(unit);
+    case LMPI_QUAD: return UCCS_FLOAT128;
+    case LMPI_QUAD_COMPLEX: return UCCS_FLOAT128_COMPLEX;
+    case LMPI_BFLOAT: return UCCS_BFLOAT16;
     case LMPI_FLOAT_INT: return UCCS_FLOAT_INT;
     case LMPI_DOUBLE_INT: return UCCS_DOUBLE_INT;
     case LMPI_LONG_INT: return UCCS_LONG_INT;
@@ -75,17 +100,23 @@ int lmpi_op_of(MPI_Op op, const struct lmpi_type *type, bool any, struct lmpi_op
         return MPI_ERR_OP;
     if (any && !(kinds >> type->kind & 1))
         return type->kind == LMPI_MIXED ? MPI_ERR_TYPE : MPI_ERR_OP;
+    const bool copies = found->how == UCCS_REPLACE || found->how == UCCS_NO_OP;
     found->type = type_of(type);
     found->unit = uccs_type_size(found->type);
-    found->is_copy = (type->kind == LMPI_BYTE || type->kind == LMPI_MIXED) &&
-                     (found->how == UCCS_REPLACE || found->how == UCCS_NO_OP);
-    return MPI_SUCCESS;
+    found->is_copy = (type->kind == LMPI_BYTE || type->kind == LMPI_MIXED) && copies;
+    if (found->unit == type->unit || type->kind == LMPI_MIXED)
+        return MPI_SUCCESS;
+    /* The library's compiler does not know such elements, for example a pair of two reals of 16 bytes. */
+    found->type = UCCS_UINT8;
+    found->unit = 1;
+    found->is_copy = true;
+    return copies || !any ? MPI_SUCCESS : MPI_ERR_OP;
 }
 
 size_t lmpi_op_swaps(const struct lmpi_type *type)
 {
     bool good = (INTEGERS | KIND(LOGICAL) | KIND(BYTE) | KIND(TEXT)) >> type->kind & 1;
-    return good && type->unit == type->size && type->unit <= 8 ? type->unit : 0;
+    return good && type->unit == type->size ? type->unit : 0;
 }
 
 struct lmpi_op lmpi_op_like_swap(size_t bytes)

@@ -116,6 +116,30 @@ bool lmpi_types_begin(void)
         {MPI_LOGICAL4, LMPI_LOGICAL},
         {MPI_LOGICAL8, LMPI_LOGICAL},
 #endif
+#ifdef MPI_LOGICAL16
+        {MPI_LOGICAL16, LMPI_LOGICAL},
+#endif
+#ifdef MPI_INTEGER16
+        {MPI_INTEGER16, LMPI_SIGNED},
+#endif
+#ifdef MPI_REAL2
+        {MPI_REAL2, LMPI_FLOATING},
+#endif
+#ifdef MPI_COMPLEX4
+        {MPI_COMPLEX4, LMPI_COMPLEX},
+#endif
+#ifdef MPI_REAL16
+        {MPI_REAL16, LMPI_QUAD},
+#endif
+#ifdef MPI_COMPLEX32
+        {MPI_COMPLEX32, LMPI_QUAD_COMPLEX},
+#endif
+#ifdef MPIX_C_FLOAT16 /* MPICH's own */
+        {MPIX_C_FLOAT16, LMPI_FLOATING},
+#endif
+#ifdef MPIX_BFLOAT16
+        {MPIX_BFLOAT16, LMPI_BFLOAT},
+#endif
         {MPI_BYTE, LMPI_BYTE},
         {MPI_CHAR, (char)-1 < 0 ? LMPI_SIGNED : LMPI_UNSIGNED}, /* both MPIs reduce it, and programs rely on that */
         {MPI_WCHAR, LMPI_TEXT},

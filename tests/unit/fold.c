@@ -4,6 +4,7 @@
 
 #include "base/fold.h"
 
+#include <math.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
@@ -26,12 +27,39 @@ PAIR(two_double, double, double)
 
 static unsigned char a[ROOM], b[ROOM], out[ROOM], want[ROOM];
 
+#ifdef KIND_I128_TYPE
+typedef KIND_I128_TYPE i128;
+typedef KIND_U128_TYPE widest;
+#else
+typedef uint64_t widest;
+#endif
+
 static uint64_t next_bits(void)
 {
     static uint64_t state = 88172645463325252u;
     state ^= state << 13;
     state ^= state >> 7;
     return state ^= state << 17;
+}
+
+/* The upper half of a float. */
+#define BFLOAT_AT (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? 2 : 0)
+
+static float bfloat_value(const void *at)
+{
+    float value = 0;
+    memcpy((char *)&value + BFLOAT_AT, at, 2);
+    return value;
+}
+
+/* Writes the nearest of the two neighbours of a value, or the even one in the middle between them. */
+static void bfloat_round(void *to, float value)
+{
+    uint16_t low, high;
+    memcpy(&low, (const char *)&value + BFLOAT_AT, 2);
+    high = (uint16_t)(low + 1);
+    const float below = fabsf(value - bfloat_value(&low)), above = fabsf(bfloat_value(&high) - value);
+    memcpy(to, above < below || (above == below && low & 1) ? &high : &low, 2);
 }
 
 /* Small values of either sign, so that sums and products of reals are exact; all bits where bits count. */
@@ -56,6 +84,19 @@ static void fill(unsigned char *at, enum kind kind, size_t n)
         memset(at, 0, n * 2 * sizeof(long double));
         REALS(long double, 2u)
     }
+#ifdef KIND_HALF_TYPE
+    if (kind == KIND_HALF || kind == KIND_COMPLEXH)
+        REALS(KIND_HALF_TYPE, kind == KIND_HALF ? 1u : 2u)
+#endif
+#ifdef KIND_QUAD_TYPE
+    if (kind == KIND_QUAD || kind == KIND_COMPLEXQ)
+        REALS(KIND_QUAD_TYPE, kind == KIND_QUAD ? 1u : 2u)
+#endif
+    if (kind == KIND_BFLOAT)
+        for (size_t i = 0; i < n; i++) {
+            const float value = (float)((int)(next_bits() % 2000) - 1000) / 7;
+            memcpy(at + 2 * i, (const char *)&value + BFLOAT_AT, 2);
+        }
 #define PAIR_VALUES(type) /* equal values too */           \
     for (size_t i = 0; i < n; i++) {                       \
         type *pair = (type *)room;                         \
@@ -79,25 +120,25 @@ static void fill(unsigned char *at, enum kind kind, size_t n)
 }
 
 /* One element in plain C; false when there is no such operation. */
-#define EACH_INTEGER(type)                                           \
-    {                                                                \
-        type x, y, z;                                                \
-        memcpy(&x, p, sizeof x);                                     \
-        memcpy(&y, q, sizeof y);                                     \
-        switch (op) {                                                \
-        case FOLD_AND: z = (type)(x & y); break;                     \
-        case FOLD_OR: z = (type)(x | y); break;                      \
-        case FOLD_XOR: z = (type)(x ^ y); break;                     \
-        case FOLD_MIN: z = x < y ? x : y; break;                     \
-        case FOLD_MAX: z = x > y ? x : y; break;                     \
-        case FOLD_SUM: z = (type)((uint64_t)x + (uint64_t)y); break; \
-        case FOLD_LOGICAL_AND: z = x && y; break;                    \
-        case FOLD_LOGICAL_OR: z = x || y; break;                     \
-        case FOLD_LOGICAL_XOR: z = (x != 0) != (y != 0); break;      \
-        default: z = (type)((uint64_t)x * (uint64_t)y);              \
-        }                                                            \
-        memcpy(to, &z, sizeof z);                                    \
-        return true;                                                 \
+#define EACH_INTEGER(type)                                       \
+    {                                                            \
+        type x, y, z;                                            \
+        memcpy(&x, p, sizeof x);                                 \
+        memcpy(&y, q, sizeof y);                                 \
+        switch (op) {                                            \
+        case FOLD_AND: z = (type)(x & y); break;                 \
+        case FOLD_OR: z = (type)(x | y); break;                  \
+        case FOLD_XOR: z = (type)(x ^ y); break;                 \
+        case FOLD_MIN: z = x < y ? x : y; break;                 \
+        case FOLD_MAX: z = x > y ? x : y; break;                 \
+        case FOLD_SUM: z = (type)((widest)x + (widest)y); break; \
+        case FOLD_LOGICAL_AND: z = x && y; break;                \
+        case FOLD_LOGICAL_OR: z = x || y; break;                 \
+        case FOLD_LOGICAL_XOR: z = (x != 0) != (y != 0); break;  \
+        default: z = (type)((widest)x * (widest)y);              \
+        }                                                        \
+        memcpy(to, &z, sizeof z);                                \
+        return true;                                             \
     }
 #define EACH_REAL(type)                          \
     {                                            \
@@ -139,6 +180,18 @@ static void fill(unsigned char *at, enum kind kind, size_t n)
         return true;                                                         \
     }
 
+static bool one_bfloat(enum fold_op op, void *to, const void *p, const void *q)
+{
+    const float x = bfloat_value(p), y = bfloat_value(q);
+    switch (op) {
+    case FOLD_MIN: memcpy(to, x < y ? p : q, 2); return true;
+    case FOLD_MAX: memcpy(to, x > y ? p : q, 2); return true;
+    case FOLD_SUM: bfloat_round(to, x + y); return true;
+    case FOLD_PROD: bfloat_round(to, x * y); return true;
+    default: return false;
+    }
+}
+
 static bool one(enum kind kind, enum fold_op op, void *to, const void *p, const void *q)
 {
     switch (kind) {
@@ -164,6 +217,18 @@ static bool one(enum kind kind, enum fold_op op, void *to, const void *p, const 
     case KIND_LONGDOUBLE_INT: EACH_PAIR(struct long_double_int)
     case KIND_2FLOAT: EACH_PAIR(struct two_float)
     case KIND_2DOUBLE: EACH_PAIR(struct two_double)
+    case KIND_BFLOAT: return one_bfloat(op, to, p, q);
+#ifdef KIND_HALF_TYPE
+    case KIND_HALF: EACH_REAL(KIND_HALF_TYPE)
+    case KIND_COMPLEXH: EACH_COMPLEX(KIND_HALF_TYPE)
+#endif
+#ifdef KIND_QUAD_TYPE
+    case KIND_QUAD: EACH_REAL(KIND_QUAD_TYPE)
+    case KIND_COMPLEXQ: EACH_COMPLEX(KIND_QUAD_TYPE)
+#endif
+#ifdef KIND_I128_TYPE
+    case KIND_I128: EACH_INTEGER(i128)
+#endif
     default: return false;
     }
 }
@@ -217,7 +282,7 @@ static void try_kernel(fold_kernel *kernel, enum kind kind, enum fold_op op, siz
 static fold_kernel *narrower(enum kind kind, enum fold_op op)
 {
 #if defined(__x86_64__)
-    if (__builtin_cpu_supports("avx2"))
+    if (__builtin_cpu_supports("avx2") && fold_kernels_avx2[kind][op])
         return fold_kernels_avx2[kind][op];
 #endif
     return fold_kernels[kind][op];
@@ -226,6 +291,7 @@ static fold_kernel *narrower(enum kind kind, enum fold_op op)
 int main(void)
 {
     int kernels = 0;
+    const bool half = kind_size(KIND_HALF), quad = kind_size(KIND_QUAD), wide = kind_size(KIND_I128);
     for (enum kind kind = 0; kind < KIND_KINDS; kind++)
         for (enum fold_op op = 0; op < FOLD_OPS; op++) {
             fold_kernel *mine = fold_kernel_of(kind, op), *common = fold_kernels[kind][op];
@@ -239,6 +305,6 @@ int main(void)
                 }
             kernels += mine != 0;
         }
-    CHECK(kernels == 8 * 10 + 3 * 4 + 3 * 2 + 8 * 2);
+    CHECK(kernels == 8 * 10 + 3 * 4 + 3 * 2 + 8 * 2 + 4 + 6 * half + 6 * quad + 10 * wide);
     return 0;
 }

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-enum { TYPES = UCCS_2DOUBLE + 1, REDUCTIONS = UCCS_NO_OP + 1 };
+enum { TYPES = UCCS_INT128 + 1, REDUCTIONS = UCCS_NO_OP + 1 };
 
 static const enum kind kinds[TYPES] = {
     [UCCS_INT32] = KIND_I32,
@@ -30,6 +30,12 @@ static const enum kind kinds[TYPES] = {
     [UCCS_LONG_DOUBLE_INT] = KIND_LONGDOUBLE_INT,
     [UCCS_2FLOAT] = KIND_2FLOAT,
     [UCCS_2DOUBLE] = KIND_2DOUBLE,
+    [UCCS_FLOAT16] = KIND_HALF,
+    [UCCS_BFLOAT16] = KIND_BFLOAT,
+    [UCCS_FLOAT128] = KIND_QUAD,
+    [UCCS_FLOAT16_COMPLEX] = KIND_COMPLEXH,
+    [UCCS_FLOAT128_COMPLEX] = KIND_COMPLEXQ,
+    [UCCS_INT128] = KIND_I128,
 };
 
 static const enum fold_op folds[] = {
@@ -70,11 +76,14 @@ static const uint16_t taken[TYPES] = {
     [UCCS_LONG_DOUBLE] = ORDER | ALGEBRA,
     [UCCS_FLOAT_COMPLEX... UCCS_LONG_DOUBLE_COMPLEX] = ALGEBRA,
     [UCCS_FLOAT_INT... UCCS_2DOUBLE] = ORDER,
+    [UCCS_FLOAT16... UCCS_FLOAT128] = ORDER | ALGEBRA,
+    [UCCS_FLOAT16_COMPLEX... UCCS_FLOAT128_COMPLEX] = ALGEBRA,
+    [UCCS_INT128] = BIT(REDUCTIONS) - 1,
 };
 
 int uccs_type_takes(enum uccs_type type, enum uccs_reduction how)
 {
-    return (unsigned)type < TYPES && (unsigned)how < REDUCTIONS && taken[type] >> how & 1;
+    return uccs_type_size(type) && (unsigned)how < REDUCTIONS && taken[type] >> how & 1;
 }
 
 bool uccs_change_exists(const struct uccs_change *change)
