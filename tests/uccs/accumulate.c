@@ -18,15 +18,6 @@ static char *private_memory, heap[BYTES] __attribute__((aligned(64)));
 static uccs_memory_t own[KINDS], *all[KINDS];
 static char before[MOST], operand[MOST], result[MOST], expected[MOST];
 
-typedef struct {
-    float re, im;
-} cf;
-typedef struct {
-    double re, im;
-} cd;
-typedef struct {
-    long double re, im;
-} cl;
 static void expect(uccs_memory_t memory, size_t offset, enum uccs_type type, size_t n)
 {
     memset(result, 1, n * size_of(type));

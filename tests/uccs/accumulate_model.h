@@ -3,6 +3,16 @@
 #define UCCS_TEST_ACCUMULATE_MODEL_H
 #include "check.h"
 
+typedef struct {
+    float re, im;
+} cf;
+typedef struct {
+    double re, im;
+} cd;
+typedef struct {
+    long double re, im;
+} cl;
+
 #if defined(__FLT16_MAX__)
 typedef _Float16 f16;
 typedef struct {
