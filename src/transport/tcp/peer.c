@@ -1,8 +1,9 @@
 /* Who is connected to whom. A peer is another lane, named by its PE and its random number. Its connection is made by this lane's
  * call, or by a call of the other lane.
  *
- * Both may call at once. Then the call of the lower PE counts: that PE refuses the other's call and says so, and the other one waits
- * for the call, or takes it and gives its own up. */
+ * Both may call at once. Then the call of the lower PE counts (of two lanes of a PE, that with the lower number): that lane refuses the
+ * other's call and says so, and the other one waits for the call, or takes it and gives its own up. A lane reaches itself through a
+ * pair of sockets: two peers, either of which receives what the other sends. */
 #include "transport/tcp/inner.h"
 
 #include <errno.h>
@@ -67,11 +68,35 @@ static void judge_call(struct peer *peer)
     }
 }
 
+/* Adds a peer that is connected by the descriptor. Returns null and closes it without memory. */
+static struct peer *add_connected(struct lane *lane, int fd)
+{
+    struct peer *peer = add(lane, tcp_me, lane->id);
+    struct epoll_event event = {.events = EPOLLIN, .data.ptr = peer};
+    if (!peer || epoll_ctl(lane->events, EPOLL_CTL_ADD, fd, &event) != 0) {
+        close(fd);
+        return 0;
+    }
+    peer->fd = fd;
+    return peer;
+}
+
+static struct peer *connect_to_itself(struct lane *lane)
+{
+    int ends[2];
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, ends) != 0)
+        return 0;
+    struct peer *one = add_connected(lane, ends[0]), *other = add_connected(lane, ends[1]);
+    return one && other ? one : 0;
+}
+
 struct peer *tcp_peer_connect(struct lane *lane, int pe, const struct tcp_address *address)
 {
     struct peer *peer = find(lane, pe, address->id);
     if (peer)
         return peer;
+    if (pe == tcp_me && address->id == lane->id)
+        return connect_to_itself(lane);
     struct call *call = malloc(sizeof *call);
     peer = call ? add(lane, pe, address->id) : 0;
     if (!peer) {
@@ -95,10 +120,12 @@ struct peer *tcp_peer_connect(struct lane *lane, int pe, const struct tcp_addres
 
 bool tcp_peer_wants(void *of, const struct proof_hello *hello)
 {
-    const struct peer *peer = find(of, (int)hello->from, hello->word);
+    const struct lane *lane = of;
+    const struct peer *peer = find(lane, (int)hello->from, hello->word);
     if (!peer)
         return true;
-    return peer->fd < 0 && (!peer->call || (int)hello->from < tcp_me);
+    const bool first = (int)hello->from == tcp_me ? hello->word < lane->id : (int)hello->from < tcp_me;
+    return peer->fd < 0 && (!peer->call || first);
 }
 
 void tcp_peer_let_in(void *of, int fd, const struct proof_hello *hello)
