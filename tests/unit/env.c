@@ -35,6 +35,26 @@ static void load_names_the_variable(void)
     CHECK(env_load(&why) == 0 && env_size(ENV_SYMMETRIC_SIZE) == 2 << 20);
 }
 
+/* Words of a list, and nothing else: no part of one, no two of them, none. */
+static void load_knows_words(void)
+{
+    static const char *const good[] = {"auto", "tcp", "ucx", "fault:tcp", "sim:fault:ucx"},
+                             *const bad[] = {"", "uc", "ucxx", "tcp,ucx", "auto, tcp", "fault:", "tcp:fault"};
+    const char *why = "";
+    for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
+        setenv("LATERAL_TRANSPORTS", good[i], 1);
+        CHECK(env_load(&why) == 0);
+    }
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        setenv("LATERAL_TRANSPORTS", bad[i], 1);
+        CHECK(env_load(&why) == -1 && strstr(why, bad[i]) && strstr(why, " is not one of auto, tcp, ucx"));
+    }
+    unsetenv("LATERAL_TRANSPORTS");
+    setenv("LATERAL_WIRE", "fault:auto", 1);
+    CHECK(env_load(&why) == -1 && strcmp(why, "LATERAL_WIRE=fault:auto is not one of auto, messages, rdma") == 0);
+    unsetenv("LATERAL_WIRE");
+}
+
 int main(void)
 {
     alarm(10);
@@ -70,5 +90,6 @@ int main(void)
     refused("18446744073709551615");
     refused("99999999999999999999");
     load_names_the_variable();
+    load_knows_words();
     return 0;
 }

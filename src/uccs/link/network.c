@@ -39,32 +39,38 @@ static bool wants_ucx(void)
     return false;
 }
 
-/* Returns the name of the module: tests name one that wraps another transport, as in fault:ucx. Null: there is none of that name. */
-static const char *name_of_transport(void)
+/* The network itself: what stands last in LATERAL_TRANSPORTS. */
+static const char *name_of_network(void)
 {
-    static const char *const names[] = {"ucx", "tcp"}, *const wrappers[] = {"fault", "sim"};
+    const char *chosen = env_text(ENV_TRANSPORTS), *colon = strrchr(chosen, ':');
+    if (strcmp(chosen, "auto") == 0)
+        return wants_ucx() || has_adapter() ? "ucx" : "tcp";
+    return colon ? colon + 1 : chosen;
+}
+
+/* What tests put around it: the first of them, which loads what stands behind it; null: nothing. */
+static const char *name_of_wrapper(void)
+{
+    static const char *const wrappers[] = {"fault", "sim"};
     const char *chosen = env_text(ENV_TRANSPORTS);
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        if (strcmp(chosen, names[i]) == 0)
-            return names[i];
-        if (strncmp(chosen, wrappers[i], strlen(wrappers[i])) == 0 && chosen[strlen(wrappers[i])] == ':')
+    const size_t bytes = strcspn(chosen, ":");
+    for (size_t i = 0; chosen[bytes] && i < sizeof wrappers / sizeof *wrappers; i++)
+        if (strlen(wrappers[i]) == bytes && strncmp(chosen, wrappers[i], bytes) == 0)
             return wrappers[i];
-    }
-    if (strcmp(chosen, "auto") != 0)
-        return 0;
-    return wants_ucx() || has_adapter() ? "ucx" : "tcp";
+    return 0;
 }
 
 const struct transport *link_network_load(void)
 {
     static void *module;
-    const char *why = 0, *name = name_of_transport();
-    if (!name) {
-        log_alike(uccs_core.me, "LATERAL_TRANSPORTS=%s: it can be auto, tcp or ucx", env_text(ENV_TRANSPORTS));
+    const char *why = 0, *name = name_of_wrapper();
+    if (!name && strchr(env_text(ENV_TRANSPORTS), ':')) {
+        log_alike(uccs_core.me, "LATERAL_TRANSPORTS=%s: around a transport can be fault or sim, for tests",
+                  env_text(ENV_TRANSPORTS));
         return 0;
     }
     if (!module)
-        module = module_open(name, &why);
+        module = module_open(name ? name : name_of_network(), &why);
     const struct transport *transport = module ? dlsym(module, TRANSPORT_SYMBOL) : 0;
     if (!transport)
         log_alike(uccs_core.me,

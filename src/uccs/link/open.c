@@ -41,17 +41,13 @@ static int poll_lanes(void)
     return count;
 }
 
-/* Finds out which connections may use one-sided operations of the transport. Returns 0, or -1 after a line. */
-static int choose_wire(void)
+/* Returns what a connection must be able to do for one-sided operations of the transport; 0: none uses them. */
+static unsigned choose_wire(void)
 {
     const char *how = env_text(ENV_WIRE);
-    const bool chosen = strcmp(how, "auto") == 0, forced = strcmp(how, "rdma") == 0;
-    if (!chosen && !forced && strcmp(how, "messages") != 0) {
-        log_alike(uccs_core.me, "LATERAL_WIRE=%s: it can be auto, messages or rdma", how);
-        return -1;
-    }
-    link_wire = chosen ? TRANSPORT_ALONE : forced ? TRANSPORT_ONESIDED : 0;
-    return 0;
+    if (strcmp(how, "messages") == 0)
+        return 0;
+    return strcmp(how, "rdma") == 0 ? TRANSPORT_ONESIDED : TRANSPORT_ALONE;
 }
 
 /* Returns 0, or -1 after a line. */
@@ -107,7 +103,8 @@ int link_open(void)
     link_sealed = env_flag(ENV_WIRE_AUTH);
     handle_own_kinds();
     allow_connections();
-    if (choose_wire() != 0 || open_transport() != 0 || link_names_publish() != 0)
+    link_wire = choose_wire();
+    if (open_transport() != 0 || link_names_publish() != 0)
         return -1;
     if (uccs_core.spin > LOOKS_MOST)
         uccs_core.spin = LOOKS_MOST;
