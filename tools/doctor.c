@@ -181,10 +181,11 @@ static void try_job(void)
 static void look_at_nodes(void)
 {
     static const char *const launchers[] = {"srun", "prterun", "mpirun", "mpiexec.hydra"};
-    struct facts_module ucx = facts_module(0), pmix = facts_module(1);
+    struct facts_module tcp = facts_module(FACTS_TCP), ucx = facts_module(FACTS_UCX), pmix = facts_module(FACTS_PMIX);
     char path[PATH_MAX];
     int found = 0;
-    tell(ucx.path ? GOOD : NOTE, "other nodes", ucx.path ? "UCX %s, %s" : "no PEs on other nodes: %s%s",
+    tell(tcp.path ? GOOD : NOTE, "other nodes", tcp.path ? "over TCP%s" : "not over TCP: %s", tcp.why);
+    tell(ucx.path ? GOOD : NOTE, "RDMA networks", ucx.path ? "UCX %s, %s" : "no UCX: %s%s",
          ucx.path ? ucx.version : ucx.why, ucx.path ? ucx.path : "");
     if (!pmix.path)
         tell(NOTE, "pmix", "mpirun, prterun and srun --mpi=pmix cannot start PEs: %s", pmix.why);

@@ -1,6 +1,7 @@
 #include "facts.h"
 
 #include "base/module.h"
+#include "transport/transport.h"
 #include "layers.h"
 #include "needed.h"
 
@@ -38,21 +39,23 @@ struct machine facts_machine(void)
     return machine;
 }
 
-struct facts_module facts_module(int number)
+struct facts_module facts_module(enum facts_which which)
 {
     static const struct {
         const char *name, *serves, *function;
-    } modules[] = {{"ucx", "PEs of other nodes", "ucp_get_version_string"},
-                   {"pmix", "mpirun, prterun, srun --mpi=pmix", "PMIx_Get_version"}};
-    struct facts_module fact = {.name = modules[number].name, .serves = modules[number].serves, .why = ""};
-    void *module = module_open(fact.name, &fact.why);
-    const char *(*version)(void) = module ? (const char *(*)(void))dlsym(module, modules[number].function) : 0;
+    } modules[] = {[FACTS_TCP] = {"tcp", "PEs of other nodes", 0},
+                   [FACTS_UCX] = {"ucx", "PEs of other nodes", "ucp_get_version_string"},
+                   [FACTS_PMIX] = {"pmix", "mpirun, prterun, srun --mpi=pmix", "PMIx_Get_version"}};
+    struct facts_module fact = {.name = modules[which].name, .serves = modules[which].serves};
+    const char *function = modules[which].function, *why = 0;
+    void *module = module_open(fact.name, &why);
+    void *symbol = module ? dlsym(module, function ? function : TRANSPORT_SYMBOL) : 0;
     Dl_info library;
-    if (version && dladdr((void *)version, &library)) {
-        fact.version = version();
+    if (symbol && dladdr(symbol, &library)) {
+        fact.version = function ? ((const char *(*)(void))symbol)() : LATERAL_VERSION;
         fact.path = library.dli_fname;
-    } else if (module) {
-        fact.why = "no version";
+    } else {
+        snprintf(fact.why, sizeof fact.why, "%s", module ? "no version" : why ? why : "");
     }
     return fact;
 }

@@ -19,10 +19,11 @@ struct machine facts_machine(void);
 struct facts_module {
     const char *name, *serves;
     const char *version, *path; /* of that library; null: the module cannot be used */
-    const char *why;            /* what the dynamic linker said then */
+    char why[512];              /* what the dynamic linker said then */
 };
-/* number: 0 is UCX, 1 is PMIx. */
-struct facts_module facts_module(int number);
+/* The module for TCP needs no library: it stands for its own. */
+enum facts_which { FACTS_TCP, FACTS_UCX, FACTS_PMIX };
+struct facts_module facts_module(enum facts_which which);
 
 struct facts_layer {
     bool installed;

@@ -44,9 +44,9 @@ static void print_machine(void)
 }
 
 /* Prints a module, its purpose, and the library it works with. */
-static void print_module(int number)
+static void print_module(enum facts_which which)
 {
-    struct facts_module module = facts_module(number);
+    struct facts_module module = facts_module(which);
     if (module.path)
         printf("  %-11s %s: %s, %s\n", module.name, module.serves, module.version, module.path);
     else
@@ -56,9 +56,10 @@ static void print_module(int number)
 static void print_transports(void)
 {
     printf("\nTransports\n  shm         PEs of one node: shared memory, processor atomics\n");
-    print_module(0);
+    print_module(FACTS_TCP);
+    print_module(FACTS_UCX);
     printf("\nLaunchers\n  oshrun      one node\n  pmi         Hydra, srun --mpi=pmi2\n");
-    print_module(1);
+    print_module(FACTS_PMIX);
 }
 
 /* Prints for each MPI whether its one-sided functions can be Lateral's here, and the library that the layer works with. */

@@ -18,10 +18,10 @@ static void write_machine(void)
     json_close();
 }
 
-static void write_module(const char *key, int number)
+static void write_module(enum facts_which which)
 {
-    struct facts_module module = facts_module(number);
-    json_open(key, '{');
+    struct facts_module module = facts_module(which);
+    json_open(module.name, '{');
     json_flag("usable", module.path != 0);
     json_text("serves", module.serves);
     json_text("version", module.version);
@@ -71,8 +71,9 @@ void info_json(const char *refused)
     json_flag("assertions", facts_assertions);
     json_close();
     write_machine();
-    write_module("ucx", 0);
-    write_module("pmix", 1);
+    write_module(FACTS_TCP);
+    write_module(FACTS_UCX);
+    write_module(FACTS_PMIX);
     write_layers();
     json_text("mistake", refused);
     if (!refused)

@@ -30,8 +30,9 @@ def test_json():
     assert said["environment"]["SHMEM_SYMMETRIC_SIZE"]["from"] == "SHMEM_SYMMETRIC_SIZE", said
     assert said["environment"]["LATERAL_SPIN"]["from"] is None, said
     assert said["machine"]["cores_allowed"] == len(os.sched_getaffinity(0)), said
-    for module in (said["ucx"], said["pmix"]):
+    for module in (said["tcp"], said["ucx"], said["pmix"]):
         assert module["usable"] == bool(module["library"]) == (module["why_not"] is None), module
+    assert said["tcp"]["usable"] and said["tcp"]["library"].endswith("/liblateral-tcp.so"), said
     assert set(said["mpi_layers"]) == {"openmpi", "mpich", "abi"}, said
     odd = 'a"b\\c\nd\x01'
     assert json.loads(run("--json", LATERAL_RTE=odd))["environment"]["LATERAL_RTE"]["value"] == odd
@@ -55,6 +56,9 @@ def test_doctor():
     said = run("--doctor", status=1, PATH=path, LATERAL_SPIN="x")
     assert re.search(r"^WRONG +variables +LATERAL_SPIN=x is not a whole number$", said, re.M), said
     assert "1 thing must be mended" in said, said
+    said = run("--doctor", status=1, PATH=path, LATERAL_TRANSPORTS="foo")
+    assert re.search(r"^WRONG +variables +LATERAL_TRANSPORTS=foo is not one of auto, tcp, ucx$", said, re.M), said
+    assert re.search(r"^ok +other nodes +over TCP$", said, re.M), said
     with tempfile.TemporaryDirectory() as folder:
         other = pathlib.Path(folder, "oshrun")
         other.write_text("#!/bin/sh\n")
