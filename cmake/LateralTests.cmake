@@ -19,6 +19,7 @@
 #   labels: slow           more labels
 #   flags: -DX -std=c11    compiler options of this file
 #   skip: tsan aarch64     not under these presets
+#   needs: ucx             not in a build without UCX. What else has ucx in LATERAL_TRANSPORTS runs over tcp there
 #   serial:                not beside any other test
 #   cores: 1               takes so many processors (default: one for each PE); for a test that mostly sleeps
 #   case: NAME             what follows holds for this case alone; a file may have many cases
@@ -31,9 +32,29 @@ set(LATERAL_TEST_PES "" CACHE STRING
 get_filename_component(LATERAL_PRESET "${CMAKE_BINARY_DIR}" NAME)
 set(LATERAL_RUN_TEST ${CMAKE_SOURCE_DIR}/tests/run.py)
 
+# The modules that carry messages between nodes, and what run.py has to know of them.
+set(LATERAL_NETWORKS lateral_tcp lateral_fault lateral_sim)
+set(LATERAL_NETWORK "")
+if(TARGET lateral_ucx)
+  list(APPEND LATERAL_NETWORKS lateral_ucx)
+else()
+  set(LATERAL_NETWORK --network=tcp)
+endif()
+
 function(lateral_job_tests label)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "FILES")
   _lateral_tests(${label} lateral TRUE "${arg_FILES}")
+endfunction()
+
+# Programs of this folder that ask for UCX, over TCP as well. Where UCX is missing they are over TCP anyway.
+function(lateral_over_tcp label)
+  if(NOT TARGET lateral_ucx)
+    return()
+  endif()
+  set(LATERAL_NETWORK --network=tcp)
+  foreach(stem IN LISTS ARGN)
+    _lateral_cases(${label} test_${label}_${stem} ${CMAKE_CURRENT_SOURCE_DIR}/${stem}.c /tcp)
+  endforeach()
 endfunction()
 
 function(lateral_unit_tests label)
@@ -84,7 +105,7 @@ endfunction()
 function(_lateral_list jobs)
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${ARGN} ${LATERAL_RUN_TEST})
   execute_process(COMMAND ${Python3_EXECUTABLE} -S ${LATERAL_RUN_TEST} --list --preset=${LATERAL_PRESET}
-                          "--only-pes=${LATERAL_TEST_PES}" --jobs=${jobs} ${ARGN}
+                          "--only-pes=${LATERAL_TEST_PES}" --jobs=${jobs} ${LATERAL_NETWORK} ${ARGN}
                   OUTPUT_VARIABLE lines OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
   string(REPLACE "\n" ";" lines "${lines}")
   foreach(line IN LISTS lines)
@@ -97,6 +118,7 @@ function(_lateral_list jobs)
   endforeach()
 endfunction()
 
+# A further argument goes into the tests' names behind the label.
 function(_lateral_cases label target file)
   get_property(lines GLOBAL PROPERTY cases_of_${file})
   foreach(line IN LISTS lines)
@@ -111,7 +133,7 @@ function(_lateral_cases label target file)
     string(REPLACE "," ";" labels "${labels}")
     string(REPLACE "," ";" flags "${flags}")
     target_compile_options(${target} PRIVATE ${flags})
-    _lateral_one_test(${label} ${target} ${file} "${case}" "${pes}" ${timeout})
+    _lateral_one_test("${label}${ARGN}" ${target} ${file} "${case}" "${pes}" ${timeout})
     set_tests_properties(${test} PROPERTIES TIMEOUT ${timeout} RUN_SERIAL ${serial}
       LABELS "${label};${labels}" SKIP_RETURN_CODE 77)
     if(cores)
@@ -127,7 +149,7 @@ function(_lateral_one_test label target file case pes timeout)
   if(LATERAL_SANITIZE OR CMAKE_CROSSCOMPILING)
     set(test ${LATERAL_PRESET}:${test})
   endif()
-  set(how "")
+  set(how ${LATERAL_NETWORK})
   if(case)
     string(APPEND test .${case})
     list(APPEND how --case=${case})

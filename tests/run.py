@@ -13,9 +13,9 @@ import shlex
 import subprocess
 import sys
 
-KEYS = {"pes", "args", "env", "oshrun", "fails", "status", "prints", "timeout", "labels", "flags", "skip", "serial",
-        "cores"}
-MANY = {"env", "labels", "flags", "skip", "oshrun"}      # repeated lines add up
+KEYS = {"pes", "args", "env", "oshrun", "fails", "status", "prints", "timeout", "labels", "flags", "skip", "needs",
+        "serial", "cores"}
+MANY = {"env", "labels", "flags", "skip", "needs", "oshrun"}      # repeated lines add up
 LINE = re.compile(r"^\s*(?://|/?\*)?\s*([a-z]+):(?:\s+(.*?))?\s*(?:\*/)?\s*$")
 HEAD_LINES = 150                                         # a file with many cases has a long head
 
@@ -59,7 +59,7 @@ def list_file(options, file):
     cases = read_head(file)
     for name in [name for name in cases if name] or [""]:
         keys = settle(cases, name)
-        if options.preset in keys.get("skip", "").split():
+        if options.preset in keys.get("skip", "").split() or (options.network and "ucx" in keys.get("needs", "").split()):
             continue
         pes = keys.get("pes", "1 2 4 7").replace(",", " ").split() if options.jobs else [""]
         if options.jobs and options.only_pes:
@@ -110,11 +110,22 @@ def watch(command, keys):
     return 1 if wrong else 0
 
 
+def go_over(network):
+    """Another network in place of UCX. Unlike another, UCX on one node is between all PEs."""
+    chosen = os.environ.get("LATERAL_TRANSPORTS", "").split(":")
+    if chosen == ["ucx"] and "LATERAL_NODE_DEAL" not in os.environ:
+        os.environ.setdefault("LATERAL_NODE_SIZE", "1")
+    if chosen[-1] == "ucx":
+        os.environ["LATERAL_TRANSPORTS"] = ":".join(chosen[:-1] + [network])
+
+
 def run(options):
     keys = settle(read_head(options.file), options.case)
     for item in shlex.split(keys.get("env", "")):
         name, _, value = item.partition("=")
         os.environ[name] = value
+    if options.network:
+        go_over(options.network)
     if options.sanitize == "thread":
         quiet_layout()
     command = command_line(options, keys)
@@ -136,6 +147,7 @@ def main():
     parser.add_argument("--limit", default="", help="seconds after which oshrun tells where the PEs are, and ends them")
     parser.add_argument("--emulator", default="")
     parser.add_argument("--sanitize", default="")
+    parser.add_argument("--network", default="", help="transport in place of ucx: the build has none, or the test runs over both")
     parser.add_argument("file")
     parser.add_argument("program", nargs="?")
     parser.add_argument("more", nargs="*", help="with --list: more files, from PROGRAM on")

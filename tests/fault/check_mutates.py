@@ -11,7 +11,7 @@ CLEAN = {name: value for name, value in os.environ.items() if not name.startswit
 
 
 def run(oshrun, program, seed, rate):
-    env = CLEAN | {"LATERAL_WIRE_AUTH": "1", "LATERAL_TRANSPORTS": "fault:ucx", "LATERAL_NODE_SIZE": "1", "UCX_TLS": "tcp,self",
+    env = CLEAN | {"LATERAL_WIRE_AUTH": "1", "LATERAL_TRANSPORTS": "fault:tcp", "LATERAL_NODE_SIZE": "1",
                    "LATERAL_FAULT": f"seed={seed},hold=20,steps=10,mutate={rate}"}
     done = subprocess.run([oshrun, "-n", "3", program], env=env, capture_output=True, text=True, errors="replace", timeout=60, check=False)
     changed = re.findall(r"fault: PE \d+: a message is (\w+)", done.stderr)

@@ -16,6 +16,7 @@
  * case: ucx
  * env: LATERAL_TRANSPORTS=ucx
  * case: rdma
+ * needs: ucx
  * env: LATERAL_TRANSPORTS=ucx LATERAL_WIRE=rdma
  * labels: again
  * case: wire

@@ -6,7 +6,7 @@ import re
 import sys
 
 import harness
-from harness import ROOT, Skip, mpirun, needs, needs_hosts, on_hosts, oshrun, program
+from harness import ROOT, mpirun, needs, needs_hosts, on_hosts, oshrun, program
 
 PATIENCE = 4                                            # LATERAL_PEER_TIMEOUT here
 SILENT = rf"PE \d+: PE [23] is lost: its host has not answered for {PATIENCE} s"
@@ -19,8 +19,6 @@ def needs_launcher(name):
         mpirun(1)
     else:
         needs(name)
-    if not (harness.BUILD / "lib/liblateral-ucx.so").exists():
-        raise Skip("this build has no module for UCX")
 
 
 def broken(launcher, mode, *actions, pes=4, hosts=2, env=None):

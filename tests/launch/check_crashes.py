@@ -42,12 +42,12 @@ def test_store():
 
 def test_nodes():
     """The same of PEs on pretended nodes, and nothing of UCX, unless the user asks for it."""
-    if not (harness.BUILD / "lib/liblateral-ucx.so").exists():
-        raise harness.Skip("no transport between nodes is built")
     far = {"LATERAL_NODE_SIZE": "1", "UCX_TLS": "tcp,self"}
     result = crash("store", env=far)
     assert result.status and re.search(r"^  PE (1|2|1,2) died of signal 11 \(.*\): nothing is mapped at address 0x0$", result.err, re.M), result
     assert "backtrace" not in result.err and re.search(r"^    store_nowhere +death_where\.c:\d+$", result.err, re.M), result
+    if not (harness.BUILD / "lib/liblateral-ucx.so").exists():
+        return
     over_ucx = far | {"LATERAL_TRANSPORTS": "ucx"}
     assert "backtrace" not in crash("store", env=over_ucx).err
     assert "backtrace" in crash("store", env=over_ucx | {"UCX_HANDLE_ERRORS": "bt"}).err

@@ -61,8 +61,6 @@ def test_uccs():
 
 def test_uccs_nodes():
     """Over nodes, where the numbers come to PE 0 as messages; a handler that calls uccs_finalize ends nothing."""
-    if not (harness.BUILD / "lib/liblateral-ucx.so").exists():
-        raise harness.Skip("no transport between nodes is built")
     result = run("-n", 2, "--stats", harness.BUILD / "tests" / "test_uccs_counted", env={"LATERAL_NODE_SIZE": "1", "UCX_TLS": "tcp,self"})
     assert result.status == 0 and [line.split()[:4] for line in result.errors[2:4]] == [[str(pe), "12", "3.9", "KiB"] for pe in (0, 1)], result
     result = run("-n", 2, "--stats", harness.BUILD / "tests" / "test_uccs_am")
@@ -108,8 +106,6 @@ def test_clocks():
     unshare = [needs("unshare"), "--time", "--monotonic", "10000", "--fork"]
     if subprocess.run([*unshare, "true"], capture_output=True, check=False).returncode:
         raise harness.Skip("this user may not set a clock")
-    if not (harness.BUILD / "lib/liblateral-ucx.so").exists():
-        raise harness.Skip("no transport between nodes is built")
     with temporary() as folder:
         chosen = f'if [ $LATERAL_PE = 1 ]; then exec {" ".join(unshare)} "$0"; else exec "$0"; fi'
         result = run("-n", 2, "--trace", f"{folder}/t.json", "sh", "-c", chosen, harness.BUILD / "tests" / "test_job_counted",

@@ -46,7 +46,7 @@ def main():
         # the layer: in 18 of 30 runs of a program of MPI_Init, MPI_Barrier and MPI_Finalize.
         environment.update(LATERAL_NODE_SIZE="1", LATERAL_UCX_TLS="tcp,self")
     if argument.startswith("far-sim"):
-        environment.update(LATERAL_TRANSPORTS="sim:ucx", LATERAL_SIM="seed=1,hold=50")
+        environment.update(LATERAL_TRANSPORTS="sim:tcp", LATERAL_SIM="seed=1,hold=50")
     if argument == "check":
         environment.update(LATERAL_CHECK="1")
     bare = argument.startswith("bare-")

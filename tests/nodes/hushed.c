@@ -1,6 +1,7 @@
 /* UCX_TLS names shared memory alone, which cannot tell of a lost peer and has no use for TCP's variables: UCX says nothing,
  * unless the user has chosen what it says.
  * pes: 2
+ * needs: ucx
  * env: LATERAL_NODE_SIZE=1 LATERAL_TRANSPORTS=ucx UCX_TLS=sysv,self
  * case: unasked
  * prints: \A(?![\s\S]*UCX)[\s\S]*^PASS$

@@ -1,6 +1,7 @@
 /* The program has loaded a libucp, perhaps of another version, before the library looks for one. The library then uses
  * that one.
  * pes: 2
+ * needs: ucx
  * env: LATERAL_TRANSPORTS=ucx UCX_TLS=tcp,self
  */
 #include "../conform/check.h"

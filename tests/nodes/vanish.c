@@ -5,6 +5,7 @@
  * prints: \A(?![\s\S]*UCX)
  * case: messages
  * case: mapped
+ * needs: ucx
  * env: UCX_TLS=posix,self
  * args: stores
  */

@@ -85,7 +85,8 @@ class Killer:
         words = [self.options.oshrun, "-n", str(pes)]
         words += [self.wrapper.name] if self.rng.random() < 0.4 else []
         nodes = self.rng.random() < self.options.nodes
-        env = {"LATERAL_NODE_SIZE": str(self.rng.choice((1, 2))), "LATERAL_TRANSPORTS": "ucx", "UCX_TLS": "tcp,self"} if nodes else {}
+        network = self.rng.choice(self.options.networks.split(","))
+        env = {"LATERAL_NODE_SIZE": str(self.rng.choice((1, 2))), "LATERAL_TRANSPORTS": network, "UCX_TLS": "tcp,self"} if nodes else {}
         return words + [self.options.program, "for ever"], env
 
     def is_sleep(self, pid):
@@ -157,6 +158,7 @@ def main():
     parser.add_argument("--kills", type=int, default=50)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--nodes", type=float, default=0.2, help="share of the jobs with pretended nodes")
+    parser.add_argument("--networks", default="tcp", help="transports between these, one or several with commas")
     options = parser.parse_args()
     ctypes.CDLL(None).prctl(36, 1, 0, 0, 0)                  # PR_SET_CHILD_SUBREAPER: orphans are seen here
     sys.exit(Killer(options).run())

@@ -37,6 +37,7 @@
  * args: 0
  * labels: again
  * case: rdma
+ * needs: ucx
  * env: LATERAL_NODE_SIZE=2 LATERAL_TRANSPORTS=ucx LATERAL_WIRE=rdma
  * args: 2
  */

@@ -14,6 +14,7 @@
  * args: 3 0
  * labels: again
  * case: mapped
+ * needs: ucx
  * env: LATERAL_TRANSPORTS=ucx UCX_TLS=posix,self
  * args: 0.5 0
  * case: messages

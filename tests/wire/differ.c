@@ -1,5 +1,6 @@
 /* PEs that talk over different transports cannot understand each other: the job ends with one line.
  * pes: 2
+ * needs: ucx
  * env: LATERAL_NODE_SIZE=1
  * fails: talks over [tu]c[px], and this one over [tu]c[px]: set LATERAL_TRANSPORTS in all of them
  */

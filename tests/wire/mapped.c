@@ -4,10 +4,12 @@
  * env: LATERAL_NODE_SIZE=1 UCX_TLS=posix,self SHMEM_SYMMETRIC_SIZE=48m
  * prints: ^PASS$
  * case: posix
+ * needs: ucx
  * env: LATERAL_TRANSPORTS=ucx
  * case: held
  * env: LATERAL_TRANSPORTS=sim:fault:ucx LATERAL_SIM=seed=1,hold=50,reach=1 LATERAL_FAULT=seed=2,hold=60
  * case: sysv
+ * needs: ucx
  * env: LATERAL_TRANSPORTS=ucx UCX_TLS=sysv,self
  * labels: again
  * case: ordered

@@ -8,8 +8,8 @@ import re
 import subprocess
 import sys
 
-NETWORK = {"LATERAL_PROGRESS": "poll", "LATERAL_NODE_SIZE": "1", "LATERAL_TRANSPORTS": "sim:ucx",
-           "LATERAL_SIM": "order=1", "UCX_TLS": "tcp,self"}
+NETWORK = {"LATERAL_PROGRESS": "poll", "LATERAL_NODE_SIZE": "1", "LATERAL_TRANSPORTS": "sim:tcp",
+           "LATERAL_SIM": "order=1"}
 
 
 def counted(oshrun, program, way):

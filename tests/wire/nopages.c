@@ -1,6 +1,7 @@
 /* Memory that runs out under a store to a far PE's memory, which the network maps, ends the job with a line that names that PE. The
  * test puts pages that cannot be made in place of the mapped ones.
  * pes: 2
+ * needs: ucx
  * env: LATERAL_NODE_SIZE=1 LATERAL_TRANSPORTS=ucx UCX_TLS=posix,self SHMEM_SYMMETRIC_SIZE=48m
  * fails: PE 0: out of memory for shared pages of PE 1 at 0x[0-9a-f]+ \(heap size 48 MiB each
  */

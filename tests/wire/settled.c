@@ -11,6 +11,7 @@
  * case: count
  * args: 2
  * case: posix
+ * needs: ucx
  * env: LATERAL_TRANSPORTS=ucx
  * args: 1
  * labels: again
