@@ -287,6 +287,16 @@ def test_stopped_launcher():
             all_gone([*pids, keeper, guard])
 
 
+def test_stopped_guard_alone():
+    """The guard is stopped, oshrun and keeper are killed at once: the keeper's death wakes the guard."""
+    with started("-n", 3, harness.PE, *FAMILY) as job:
+        guard, pids = family(job, 3)
+        keeper = harness.keeper_of(job)
+        for pid, word in ((guard, signal.SIGSTOP), (job.pid, signal.SIGSTOP), (keeper, signal.SIGKILL), (job.pid, signal.SIGKILL)):
+            os.kill(pid, word)
+        all_gone([*pids, keeper, guard])
+
+
 def test_three_killed():
     """kill -9 of oshrun, keeper and guard at once, PEs under wrapper scripts: no PE stays (base/tether.h)."""
     with started("-n", 3, "sh", "-c", '"$@" & wait', "sh", harness.PE, "init", "pid", "sleep:60000") as job:
