@@ -1,4 +1,5 @@
 """One machine: every launcher starts our programs, and learns when a PE ends too early."""
+import ctypes
 import os
 import pathlib
 import signal
@@ -60,6 +61,32 @@ def orphans(launcher, doing):
         for pid in left:
             os.kill(pid, signal.SIGKILL)
         assert not left, f"PEs {left} of {pes} live 10 s after the end of their parent"
+
+
+def below(pid):
+    """All processes below this one."""
+    try:
+        children = [int(word) for word in pathlib.Path(f"/proc/{pid}/task/{pid}/children").read_text(encoding="ascii").split()]
+    except OSError:
+        return []
+    return children + [one for child in children for one in below(child)]
+
+
+def killed_in_start(launcher):
+    """SIGKILL to the launcher at six moments of the start: nothing of the job is left."""
+    ctypes.CDLL(None).prctl(36, 1, 0, 0, 0)                  # PR_SET_CHILD_SUBREAPER: orphans become children
+    for pause in (0.02, 0.05, 0.08, 0.12, 0.2, 0.4):
+        words = [str(word) for word in (*launcher(2), program("hosts_faulty"), "idle")]
+        with subprocess.Popen(words, env=CLEAN, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as job:
+            time.sleep(pause)
+            job.kill()
+        end = time.monotonic() + 10
+        while (left := [pid for pid in below(os.getpid()) if stat(pid)[0] not in "ZX"]) and time.monotonic() < end:
+            time.sleep(0.02)
+        names = [pathlib.Path(f"/proc/{pid}/cmdline").read_text().replace("\0", " ") for pid in left]
+        for pid in left:
+            os.kill(pid, signal.SIGKILL)
+        assert not left, f"{names} live 10 s after {words[0]} was killed {pause} s after its start"
 
 
 PROGRAMS = ("conform_rma_put_get", "conform_coll_reduce", "conform_team_split_strided", "conform_init_nested",
@@ -128,6 +155,16 @@ def test_orphans_hydra():
     """PEs whose proxy is gone."""
     for doing in ("wait", "barriers", "idle"):
         orphans(hydra, doing)
+
+
+def test_killed_in_start_mpirun():
+    """mpirun dies while PEs call it."""
+    killed_in_start(mpirun)
+
+
+def test_killed_in_start_hydra():
+    """Hydra dies while its proxy and PEs start."""
+    killed_in_start(hydra)
 
 
 def test_children_mpirun():
