@@ -89,7 +89,7 @@ def test_input_of_one():
         assert result.lines == [f"[{pe}] a", f"[{pe}] b"], result
     assert not good("-n", 3, "--stdin", "none", "cat", text_in="a\n").out
     one_line(run("-n", 3, "--stdin", 3, "cat"), r"--stdin 3: this job has the PEs 0 to 2", 2)
-    for word in ("some", "-1", "1x", ""):
+    for word in ("some", "-1", "1x", "", "4294967296"):
         one_line(run("-n", 3, "--stdin", word, "cat"), r"expected the number of a PE, all or none", 2)
 
 
