@@ -151,7 +151,7 @@ static void program_is_back(struct rest *rest)
 
 static long time_to_sleep(struct rest *rest, const struct round *round)
 {
-    long time = rest->calm++ ? LONGEST : SETTLE;
+    long time = rest->announced && !rest->calm++ ? SETTLE : LONGEST;
     if (atomic_load_relaxed(&uccs_own_mine()->deaf) && time > LATER)
         time = LATER;
     if (round->later && time > LATER)
