@@ -1,25 +1,8 @@
 /* A futex barrier in the node's head, where the PEs of a node meet at start and end. Waiting PEs sleep. */
 #include "base/clock.h"
+#include "base/futex.h"
 #include "rte/rte.h"
 #include "rte/stay.h"
-
-#include <errno.h>
-#include <limits.h>
-#include <linux/futex.h>
-#include <sys/syscall.h>
-#include <time.h>
-#include <unistd.h>
-
-/* Sleeps while *word is `seen`. Returns false when `end` has passed; a null `end` sets no limit. */
-static bool futex_sleep(uint32_t *word, uint32_t seen, const struct timespec *end)
-{
-    return syscall(SYS_futex, word, FUTEX_WAIT_BITSET, seen, end, 0, FUTEX_BITSET_MATCH_ANY) == 0 || errno != ETIMEDOUT;
-}
-
-static void futex_wake_all(uint32_t *word)
-{
-    syscall(SYS_futex, word, FUTEX_WAKE, INT_MAX, 0, 0, 0);
-}
 
 /* Sleeps for a short time at first, then leaves a record for those who ask why the job hangs. Returns false when `end`
  * has passed while the round is still `seen`. */
@@ -34,10 +17,10 @@ static bool sleep_and_tell(struct node *node, uint32_t seen, const struct timesp
     uint64_t since = clock_nanoseconds();
     struct timespec soon = {.tv_sec = (time_t)((since + RTE_STAY_AFTER) / 1000000000),
                             .tv_nsec = (long)((since + RTE_STAY_AFTER) % 1000000000)};
-    if (futex_sleep(&node->round, seen, &soon))
+    if (futex_sleep(&node->round, seen, &soon) != ETIMEDOUT)
         return true;
     uint32_t stay = rte_stay_begin(&on, 0, since, 0, 0);
-    bool in_time = futex_sleep(&node->round, seen, end);
+    bool in_time = futex_sleep(&node->round, seen, end) != ETIMEDOUT;
     if (stay)
         rte_stay_end(stay);
     return in_time;
@@ -67,7 +50,7 @@ static bool barrier_meet(void (*last)(void *), void *argument, const struct time
             last(argument);
         atomic_store_relaxed(&node->arrived, (uint64_t)(round + 1) << 32);
         atomic_store_release(&node->round, round + 1);
-        futex_wake_all(&node->round);
+        futex_wake(&node->round, INT_MAX);
         return true;
     }
     while (atomic_load_acquire(&node->round) == round) /* after a signal or a spurious wake-up, look again */

@@ -6,7 +6,7 @@
  * Threads that wait for flushes of one peer share them: while one is under way and some thread waits, the operations and requests
  * of further threads gather here, and leave as one message when it is answered. So a thread waits for two answers at most, and a message
  * serves all. Whoever waits moves the lane on, so the answer is seen. */
-#include "uccs/link/inner.h"
+#include "uccs/link/crowd.h"
 
 #include <stdlib.h>
 
@@ -72,6 +72,17 @@ static bool has_failed(const struct link_flush *flush, const struct link_hanging
     return refused | flush->lost;
 }
 
+/* A later look starts the peer's next flush. */
+static void put_on_hung(struct link_peer *peer)
+{
+    struct link_lane *lane = peer->lane;
+    if (peer->hung)
+        return;
+    peer->hung = true;
+    peer->next_hung = lane->hung;
+    lane->hung = peer;
+}
+
 static void start(struct link_peer *peer);
 
 /* Ends one part of a flush. */
@@ -88,7 +99,12 @@ static void end_part(struct link_flush *flush)
         uccs_request_finish(hanging->request, has_failed(flush, hanging));
     }
     drop(flush);
-    if (peer->gathers && !peer->flying)
+    link_news_tell(peer->lane);
+    if (!peer->gathers || peer->flying)
+        return;
+    if (link_is_crowd()) /* those whose requests have just ended come back with the next ones */
+        put_on_hung(peer);
+    else
         start(peer);
 }
 
@@ -146,11 +162,7 @@ uint16_t link_hang(struct link_peer *peer, struct uccs_request *request)
     struct link_hanging *hanging = append(peer->next, request, 0);
     if (!hanging->number)
         hanging->number = (uint16_t)(LINK_REQUEST | lane->requested++);
-    if (!peer->hung) {
-        peer->hung = true;
-        peer->next_hung = lane->hung;
-        lane->hung = peer;
-    }
+    put_on_hung(peer);
     return hanging->number;
 }
 
@@ -181,12 +193,14 @@ void link_flush_peer(struct link_peer *peer, struct link_point number, struct uc
     if (!peer->next)
         peer->next = new_flush(peer);
     append(peer->next, all, mark);
-    if (!waits || !peer->flying || !atomic_load_relaxed(&link_waiting)) {
+    if (!waits || !atomic_load_relaxed(&link_waiting) || (!peer->flying && !link_is_crowd())) {
         start(peer);
-    } else {
-        peer->gathers = true;
-        link_batch_keep(&peer->box, peer->lane, peer->lane != link_service()); /* there answers leave by the same box */
+        return;
     }
+    peer->gathers = true;
+    link_batch_keep(&peer->box, peer->lane, peer->lane != link_service()); /* there answers leave by the same box */
+    if (!peer->flying)
+        put_on_hung(peer);
 }
 
 /* Tells the requests that hang on the flush which numbers were refused. */

@@ -209,6 +209,12 @@ struct link_lane {
     uint32_t some;    /* 0: all operations are answered; a hint, exact for the thread that issued; relaxed */
     uint32_t lands;   /* 1: puts are to be flushed; relaxed */
     uint32_t polls;   /* grows while the program itself polls; relaxed */
+    /* Of the threads that wait on the lane (crowd.c). */
+    uint32_t news;     /* grows under the lock when something has come in, or a flush has ended; futex */
+    uint32_t told;     /* 1: nobody has woken the sleepers for the news; under the lock */
+    uint32_t sleepers; /* seqcst */
+    uint32_t led;      /* 1: a member leads; seqcst */
+    int32_t roused;    /* sleepers that have been woken and have not run yet; relaxed, a hint */
     struct link_send *idle;
     struct link_flush *idle_flush;
     struct link_tokens tokens; /* of what this lane has asked */

@@ -1,5 +1,5 @@
 /* Moves lanes on: sends waiting messages and handles arrived ones. */
-#include "uccs/link/inner.h"
+#include "uccs/link/crowd.h"
 
 #include "uccs/core/bell.h"
 
@@ -16,6 +16,8 @@ static int look(struct link_lane *lane)
     int count = link_transport->progress(lane->at);
     if (lane->boxes)
         link_batch_push_all(lane);
+    if (count)
+        link_news_tell(lane);
     return count;
 }
 
@@ -25,7 +27,7 @@ bool link_poll_clear(struct link_lane *lane)
         return false;
     look(lane);
     bool clear = lane->sending == 0;
-    pthread_mutex_unlock(&lane->lock);
+    link_news_unlock(lane);
     return clear;
 }
 
@@ -40,7 +42,7 @@ int link_poll(struct link_lane *lane)
     uint32_t polls = lane->polls + 1;
     atomic_store_relaxed(&lane->polls, polls); /* a hint for thread.c */
     int count = look(lane);
-    pthread_mutex_unlock(&lane->lock);
+    link_news_unlock(lane);
     if (lat_unlikely(polls % POLLS_A_LOOK == 0))
         watch_line_look(); /* a process without the progress thread needs it */
     return count;

@@ -1,5 +1,5 @@
 /* Completes the operations issued on a set of lanes. Any thread, without a lock, unless a comment says otherwise. */
-#include "uccs/link/inner.h"
+#include "uccs/link/crowd.h"
 
 /* A touched peer stays on the list until it has answered for all operations, so that other threads' quiets find it. */
 void link_flush_touched(struct link_lane *lane, struct uccs_request *all, bool waits)
@@ -57,7 +57,7 @@ static uint64_t start_quiet(struct link_lane *lane, struct uccs_request *all, co
     else
         link_flush_touched(lane, all, true);
     uint64_t before = lane->asked;
-    pthread_mutex_unlock(&lane->lock);
+    link_news_unlock(lane);
     return before;
 }
 
@@ -66,6 +66,39 @@ static void end_quiet(struct link_lane *lane)
     pthread_mutex_lock(&lane->lock);
     link_flush_touched(lane, 0, false);
     pthread_mutex_unlock(&lane->lock);
+}
+
+/* acqrel: uccs_request_finish */
+static bool quiet_there(struct link_lane *lane, const struct uccs_request *all, uint64_t before, const int *pes,
+                        size_t npes)
+{
+    return atomic_load_acquire(&all->pending) == 1 && !asked(lane, before, pes, npes);
+}
+
+static void wait_for_one(struct link_lane *lane, const struct uccs_request *all, uint64_t before, const int *pes,
+                         size_t npes)
+{
+    struct uccs_wait wait uccs_scoped = {.on = uccs_await_told(link_tell, 0)};
+    struct link_member member;
+    link_member_begin(&member, lane);
+    while (!quiet_there(lane, all, before, pes, npes))
+        link_member_pause(&member, &wait);
+    link_member_end(&member);
+}
+
+/* Looks at all the lanes, since a thread that waits for one must serve the others, too. */
+static void wait_for_some(uint64_t lanes, const struct uccs_request *all, const uint64_t *before, const int *pes,
+                          size_t npes)
+{
+    link_count_waiting(1);
+    EACH_LANE(lane, left, lanes)
+    {
+        struct uccs_wait wait uccs_scoped = {.on = uccs_await_told(link_tell, 0)};
+        while (!quiet_there(lane, all, before[lane->number], pes, npes))
+            if (!link_look_all(lanes))
+                link_rest(lanes, &wait);
+    }
+    link_count_waiting(-1);
 }
 
 /* `all` has an owner and no parent, so nobody frees it. */
@@ -80,15 +113,12 @@ void link_quiet(uint64_t lanes, const int *pes, size_t npes)
         before[lane->number] = start_quiet(lane, &all, pes, npes);
         wanted |= UINT64_C(1) << lane->number;
     }
-    link_count_waiting(1);
-    EACH_LANE(lane, still, wanted)
-    {
-        struct uccs_wait wait uccs_scoped = {.on = uccs_await_told(link_tell, 0)};
-        /* Look at all lanes, since a thread that waits for one must serve the others, too. acqrel: finish */
-        while (atomic_load_acquire(&all.pending) != 1 || asked(lane, before[lane->number], pes, npes))
-            if (!link_look_all(wanted))
-                link_rest(wanted, &wait);
-        end_quiet(lane);
+    if (wanted && !(wanted & (wanted - 1))) {
+        struct link_lane *only = &link_lanes[__builtin_ctzll(wanted)];
+        wait_for_one(only, &all, before[only->number], pes, npes);
+    } else {
+        wait_for_some(wanted, &all, before, pes, npes);
     }
-    link_count_waiting(-1);
+    EACH_LANE(lane, done, wanted)
+    end_quiet(lane);
 }

@@ -5,7 +5,7 @@
  *
  * Another thread may take the message that this one waits for, so the sleep is short. Any thread, without a lock. */
 #include "base/clock.h"
-#include "uccs/link/inner.h"
+#include "uccs/link/crowd.h"
 
 #include "uccs/core/poller.h"
 
@@ -93,7 +93,7 @@ lat_cold static void yield_to_crowd(struct uccs_wait *wait)
 
 void link_rest(uint64_t lanes, struct uccs_wait *wait)
 {
-    if (lat_unlikely(atomic_load_relaxed(&link_waiting) > link_cores))
+    if (lat_unlikely(link_is_crowd_awake()))
         yield_to_crowd(wait);
     else if (lat_likely(wait->looks < uccs_core.spin))
         wait->looks++;

@@ -1,7 +1,7 @@
 /* What the progress thread (core/progress.h) does for the links: it moves the service lane on, so that the process
  * serves peers while the program is outside of the library, and sends what a computing program has left on other
  * lanes. */
-#include "uccs/link/inner.h"
+#include "uccs/link/crowd.h"
 
 #include "uccs/core/progress.h"
 
@@ -29,6 +29,8 @@ static int handle_all(struct link_lane *lane)
         count = link_transport->progress(lane->at);
         all += count;
     } while (count);
+    if (all)
+        link_news_tell(lane);
     return all;
 }
 
@@ -46,7 +48,7 @@ static enum uccs_served serve(void)
     int count = handle_all(lane);
     bool armed = !lane->boxes && link_transport->arm(lane->at);
     atomic_store_seqcst(&link_asleep, armed); /* either I see the lane's bit, or it sees me asleep */
-    pthread_mutex_unlock(&lane->lock);
+    link_news_unlock(lane);
     if (count || !armed)
         return UCCS_SERVED_SOME;
     return atomic_load_seqcst(&link_left) ? UCCS_SERVED_LATER : UCCS_SERVED_NOTHING;

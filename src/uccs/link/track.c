@@ -1,5 +1,5 @@
 /* Fences and flushes of tracks; see link.h. Any thread, unless a comment says otherwise. */
-#include "uccs/link/inner.h"
+#include "uccs/link/crowd.h"
 
 #include <stdlib.h>
 
@@ -131,7 +131,7 @@ static void flush(struct link_track *track, const int *pes, size_t npes, struct 
     for (struct link_mark *mark; (mark = step(track, &walk));)
         flush_mark(mark, request, waits);
     link_flush_touched(lane, 0, false);
-    pthread_mutex_unlock(&lane->lock);
+    link_news_unlock(lane);
 }
 
 void link_track_flush(struct link_track *track, const int *pes, size_t npes, struct uccs_request *request)
@@ -164,11 +164,12 @@ bool link_track_quiet(struct link_track *track, const int *pes, size_t npes)
     struct uccs_request all = {.pending = 1};
     struct uccs_wait wait uccs_scoped = {.on = uccs_await_told(link_tell, 0)};
     struct link_lane *lane = lane_of(track);
+    struct link_member member;
     flush(track, pes, npes, &all, true);
-    link_count_waiting(1);
+    link_member_begin(&member, lane);
     while (atomic_load_acquire(&all.pending) != 1) /* acqrel: uccs_request_finish */
-        link_pause(lane, &wait);
-    link_count_waiting(-1);
+        link_member_pause(&member, &wait);
+    link_member_end(&member);
     pthread_mutex_lock(&lane->lock);
     link_track_tidy(track);
     link_flush_touched(lane, 0, false);
