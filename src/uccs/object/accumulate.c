@@ -223,6 +223,20 @@ static void apply_atomics(const struct uccs_change *change, char *here, const ch
 
 /* --- Under locks */
 
+struct uccs_quick uccs_quick[TYPES][REDUCTIONS];
+
+/* Several threads may store the same. */
+static fold_kernel *learn(const struct uccs_change *change)
+{
+    struct uccs_quick *quick = &uccs_quick[change->type][change->how];
+    fold_kernel *fold = uccs_type_fold((enum uccs_type)change->type, (enum uccs_reduction)change->how);
+    if (!atomics[change->type][change->how] && !atomic_load_relaxed(&quick->fold)) {
+        atomic_store_relaxed(&quick->size, kind_size(kinds[change->type]));
+        atomic_store_release(&quick->fold, fold); /* acquire: uccs_quick_of */
+    }
+    return fold;
+}
+
 void uccs_change_plainly(const struct uccs_change *change, void *elements, const void *operand, void *result)
 {
     const size_t bytes = uccs_change_bytes(change);
@@ -239,8 +253,7 @@ void uccs_change_plainly(const struct uccs_change *change, void *elements, const
     if (change->how == UCCS_REPLACE)
         memcpy(elements, operand, bytes);
     else if (change->how != UCCS_NO_OP)
-        uccs_type_fold((enum uccs_type)change->type, (enum uccs_reduction)change->how)(elements, elements, operand,
-                                                                                       change->n);
+        learn(change)(elements, elements, operand, change->n);
 }
 
 size_t uccs_change_stripe(uint64_t address, size_t size, size_t n)

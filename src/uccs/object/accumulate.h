@@ -72,6 +72,23 @@ size_t uccs_change_stripe(uint64_t address, size_t size, size_t n);
 /* Changes elements whose lock the caller holds, or a copy of them. */
 void uccs_change_plainly(const struct uccs_change *change, void *elements, const void *operand, void *result);
 
+/* A fold that has run under locks, and the bytes of an element, by type and operation; null before. It spares the common
+ * accumulate the questions that lead to it. */
+struct uccs_quick {
+    fold_kernel *fold; /* release: uccs_change_plainly; acquire: uccs_quick_of */
+    size_t size;
+};
+extern struct uccs_quick uccs_quick[UCCS_INT128 + 1][UCCS_NO_OP + 1];
+
+/* Returns its row when the fold is known, else null; also for a type or an operation that does not exist. */
+static inline const struct uccs_quick *uccs_quick_of(unsigned type, unsigned how)
+{
+    if (lat_unlikely(type > UCCS_INT128 || how > UCCS_NO_OP))
+        return 0;
+    const struct uccs_quick *quick = &uccs_quick[type][how];
+    return lat_likely(atomic_load_acquire(&quick->fold) != 0) ? quick : 0;
+}
+
 /* Returns the fold of a type and a reduction, or null when there is none (replace and no-op are no folds). */
 fold_kernel *uccs_type_fold(enum uccs_type type, enum uccs_reduction how);
 

@@ -1,4 +1,5 @@
 /* Accumulate and compare-and-swap of uccs.h; object/accumulate.h defines them and their domains. */
+#include "uccs/core/own.h"
 #include "uccs/rma/inner.h"
 
 #include <string.h>
@@ -29,9 +30,48 @@ static int run(uccs_endpoint_t endpoint, uccs_memory_t memory, size_t offset, co
                                            .op = op});
 }
 
+static void fold_stripe(const struct uccs_quick *quick, const struct uccs_region *memory, size_t offset,
+                        const void *operand, size_t n)
+{
+    uint32_t *lock = uccs_atomic_lock(memory->owner, memory->address + offset);
+    quick->fold(memory->near + offset, memory->near + offset, operand, n);
+    uccs_atomic_unlock(lock);
+}
+
+static lat_cold void fold_stripes(const struct uccs_quick *quick, const struct uccs_region *memory, size_t offset,
+                                  const char *operand, size_t n)
+{
+    const size_t size = quick->size;
+    for (size_t done = 0, some; done < n; done += some) {
+        some = uccs_change_stripe(memory->address + offset + done * size, size, n - done);
+        fold_stripe(quick, memory, offset + done * size, operand + done * size, some);
+    }
+}
+
+/* The common accumulate: reals, complex numbers or pairs of mapped memory. Returns false, having done nothing, when the
+ * general way is due. */
+static inline bool run_quickly(uccs_endpoint_t endpoint, uccs_memory_t memory, size_t offset, const void *operand,
+                               size_t n, const struct uccs_quick *quick)
+{
+    if (lat_unlikely(!endpoint || !memory || endpoint->ordered || endpoint->pe != memory->owner || !memory->near ||
+                     memory->dynamic || !operand || n > SIZE_MAX / UCCS_TYPE_MOST))
+        return false;
+    const size_t bytes = n * quick->size;
+    if (lat_unlikely(uccs_region_check(memory, offset, bytes) != UCCS_OK))
+        return false;
+    if (lat_likely((memory->address + offset) % OWN_STRIPE_BYTES + bytes <= OWN_STRIPE_BYTES))
+        fold_stripe(quick, memory, offset, operand, n);
+    else
+        fold_stripes(quick, memory, offset, operand, n);
+    return true;
+}
+
 int uccs_accumulate(uccs_endpoint_t endpoint, uccs_memory_t memory, size_t offset, const void *operand, void *result,
                     size_t n, enum uccs_type type, enum uccs_reduction how, const struct uccs_op *op)
 {
+    const struct uccs_quick *quick = result || op ? 0 : uccs_quick_of(type, how);
+    if (quick && run_quickly(endpoint, memory, offset, operand, n, quick))
+        return UCCS_OK;
     if (lat_unlikely(!uccs_type_takes(type, how) || (n && !operand && how != UCCS_NO_OP)))
         return UCCS_ERR_INVALID;
     const struct uccs_change change = {(uint8_t)type, (uint8_t)how, n};
