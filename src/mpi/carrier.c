@@ -13,7 +13,7 @@ const char *lmpi_window_refused(MPI_Comm comm)
     if (!lmpi_life.running)
         return lmpi_life.why_not;
     if (comm == MPI_COMM_NULL || PMPI_Comm_test_inter(comm, &inter) != MPI_SUCCESS || inter)
-        return "not of an intracommunicator";
+        return LMPI_NO_WINDOW;
     PMPI_Comm_group(comm, &group);
     PMPI_Group_size(group, &size);
     int *ranks = malloc(2 * (size_t)size * sizeof *ranks), foreign = 0;
@@ -28,13 +28,23 @@ const char *lmpi_window_refused(MPI_Comm comm)
     return foreign ? "it holds processes of another MPI_COMM_WORLD" : 0;
 }
 
-int lmpi_window_between(MPI_Comm comm)
+/* Returns the class of what is wrong. What the MPI itself finds is left to it. */
+static int wrong_with(MPI_Aint size, int unit, MPI_Comm comm)
 {
     int inter = 0;
-    if (!lmpi_life.running || comm == MPI_COMM_NULL || PMPI_Comm_test_inter(comm, &inter) != MPI_SUCCESS || !inter)
+    if (!lmpi_life.running || comm == MPI_COMM_NULL || PMPI_Comm_test_inter(comm, &inter) != MPI_SUCCESS)
         return MPI_SUCCESS;
-    PMPI_Comm_call_errhandler(comm, MPI_ERR_COMM);
-    return MPI_ERR_COMM;
+    if (inter)
+        return MPI_ERR_COMM;
+    return size < 0 ? MPI_ERR_SIZE : unit <= 0 ? MPI_ERR_DISP : MPI_SUCCESS;
+}
+
+int lmpi_window_wrong(MPI_Aint size, int unit, MPI_Comm comm)
+{
+    const int class = wrong_with(size, unit, comm);
+    if (class != MPI_SUCCESS)
+        PMPI_Comm_call_errhandler(comm, class);
+    return class;
 }
 
 static const char *name_of(int flavor)
@@ -49,7 +59,7 @@ static const char *name_of(int flavor)
 
 void lmpi_window_tell(const struct lmpi_window *window, int flavor, const char *why_not)
 {
-    if (!lmpi_verbose() || (window && window->rank))
+    if (!lmpi_verbose() || (window && window->rank) || (!window && !*why_not))
         return;
     if (!window) {
         lmpi_say("a window (%s) is carried by " LMPI_MPI ": %s", name_of(flavor), why_not);

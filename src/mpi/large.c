@@ -11,11 +11,17 @@
 
 /* Windows have no more bytes than an MPI_Aint counts, and units are small, so the forms that make windows are those of
  * the small counts. */
+/* A negative unit stays wrong. */
+static int unit_of(MPI_Aint unit)
+{
+    return unit < 0 ? -1 : (int)unit;
+}
+
 LMPI_EXPORT int MPI_Win_create_c(void *base, MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI_Comm comm,
                                  MPI_Win *win)
 {
     return disp_unit > INT_MAX ? lmpi_real.Win_create_c(base, size, disp_unit, info, comm, win)
-                               : MPI_Win_create(base, size, (int)disp_unit, info, comm, win);
+                               : MPI_Win_create(base, size, unit_of(disp_unit), info, comm, win);
 }
 LMPI_NAME(Win_create_c);
 
@@ -23,7 +29,7 @@ LMPI_EXPORT int MPI_Win_allocate_c(MPI_Aint size, MPI_Aint disp_unit, MPI_Info i
                                    MPI_Win *win)
 {
     return disp_unit > INT_MAX ? lmpi_real.Win_allocate_c(size, disp_unit, info, comm, baseptr, win)
-                               : MPI_Win_allocate(size, (int)disp_unit, info, comm, baseptr, win);
+                               : MPI_Win_allocate(size, unit_of(disp_unit), info, comm, baseptr, win);
 }
 LMPI_NAME(Win_allocate_c);
 
@@ -31,7 +37,7 @@ LMPI_EXPORT int MPI_Win_allocate_shared_c(MPI_Aint size, MPI_Aint disp_unit, MPI
                                           void *baseptr, MPI_Win *win)
 {
     return disp_unit > INT_MAX ? lmpi_real.Win_allocate_shared_c(size, disp_unit, info, comm, baseptr, win)
-                               : MPI_Win_allocate_shared(size, (int)disp_unit, info, comm, baseptr, win);
+                               : MPI_Win_allocate_shared(size, unit_of(disp_unit), info, comm, baseptr, win);
 }
 LMPI_NAME(Win_allocate_shared_c);
 

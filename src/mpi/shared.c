@@ -33,11 +33,11 @@ static void offer_part(struct lmpi_offer *offer, MPI_Comm comm)
 LMPI_EXPORT int MPI_Win_allocate_shared(MPI_Aint size, int disp_unit, MPI_Info info, MPI_Comm comm, void *baseptr,
                                         MPI_Win *win)
 {
-    const int wrong = lmpi_window_between(comm);
+    const int wrong = lmpi_window_wrong(size, disp_unit, comm);
     if (wrong != MPI_SUCCESS)
         return wrong;
     struct lmpi_offer offer = {.bytes = (size_t)size, .unit = disp_unit, .flavor = MPI_WIN_FLAVOR_SHARED};
-    const char *why = size < 0 || disp_unit <= 0 ? "an argument is wrong" : lmpi_window_refused(comm);
+    const char *why = lmpi_window_refused(comm);
     if (why) {
         lmpi_window_tell(0, offer.flavor, why);
         return lmpi_real.Win_allocate_shared(size, disp_unit, info, comm, baseptr, win);

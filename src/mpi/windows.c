@@ -23,11 +23,11 @@ static void offer_range(struct lmpi_offer *offer)
 LMPI_EXPORT int MPI_Win_allocate(MPI_Aint size, int disp_unit, MPI_Info info, MPI_Comm comm, void *baseptr,
                                  MPI_Win *win)
 {
-    const int wrong = lmpi_window_between(comm);
+    const int wrong = lmpi_window_wrong(size, disp_unit, comm);
     if (wrong != MPI_SUCCESS)
         return wrong;
     struct lmpi_offer offer = {.bytes = (size_t)size, .unit = disp_unit, .flavor = MPI_WIN_FLAVOR_ALLOCATE};
-    const char *why = size < 0 || disp_unit <= 0 ? "an argument is wrong" : lmpi_window_refused(comm);
+    const char *why = lmpi_window_refused(comm);
     if (why) {
         lmpi_window_tell(0, offer.flavor, why);
         return lmpi_real.Win_allocate(size, disp_unit, info, comm, baseptr, win);
@@ -46,11 +46,11 @@ LMPI_NAME(Win_allocate);
 
 LMPI_EXPORT int MPI_Win_create(void *base, MPI_Aint size, int disp_unit, MPI_Info info, MPI_Comm comm, MPI_Win *win)
 {
-    const int wrong = lmpi_window_between(comm);
+    const int wrong = lmpi_window_wrong(size, disp_unit, comm);
     if (wrong != MPI_SUCCESS)
         return wrong;
     struct lmpi_offer offer = {.base = base, .bytes = (size_t)size, .unit = disp_unit, .flavor = MPI_WIN_FLAVOR_CREATE};
-    const char *why = size < 0 || disp_unit <= 0 ? "an argument is wrong" : lmpi_window_refused(comm);
+    const char *why = lmpi_window_refused(comm);
     if (why) {
         lmpi_window_tell(0, offer.flavor, why);
         return lmpi_real.Win_create(base, size, disp_unit, info, comm, win);
@@ -68,7 +68,7 @@ LMPI_NAME(Win_create);
 
 LMPI_EXPORT int MPI_Win_create_dynamic(MPI_Info info, MPI_Comm comm, MPI_Win *win)
 {
-    const int wrong = lmpi_window_between(comm);
+    const int wrong = lmpi_window_wrong(0, 1, comm);
     if (wrong != MPI_SUCCESS)
         return wrong;
     struct lmpi_offer offer = {.unit = 1, .bytes = PTRDIFF_MAX, .flavor = MPI_WIN_FLAVOR_DYNAMIC};
