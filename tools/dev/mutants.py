@@ -66,7 +66,7 @@ ROOMS = {
     "src/transport/fault": "fault",
     "src/transport/sim": "wire",
     "src/transport/socket": "trust fuzz wire hosts far nodes",
-    "src/transport/tcp": "fuzz wire far nodes fault",
+    "src/transport/tcp": "trust fuzz wire far nodes fault",
     "src/uccs": "job uccs far",
     "src/uccs/core": "unit job mt uccs conform nodes",
     "src/uccs/object": "job uccs mt far trust conform",
