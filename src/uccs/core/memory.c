@@ -433,9 +433,16 @@ void uccs_memory_pieces(struct uccs_memory_piece pieces[UCCS_PIECES])
         (struct uccs_memory_piece){rte.fd, node_counters_at(node->size) + slot * counters, counters};
     pieces[UCCS_PIECE_ROWS] =
         (struct uccs_memory_piece){rte.fd, node_groups_at(node->size), (uint64_t)GROUP_BYTES * node->size};
+    pieces[UCCS_PIECE_REGION] =
+        (struct uccs_memory_piece){rte.fd, node->region_at + slot * node->region_stride, node->region_stride};
     pieces[UCCS_PIECE_IMAGE] = (struct uccs_memory_piece){.fd = early ? early : rte.fd,
                                                           .at = early ? 0 : node->image_at + slot * node->image_stride,
                                                           .bytes = map.image_bytes};
+}
+
+uint64_t uccs_memory_region_start(void)
+{
+    return (uintptr_t)map.base + rte.node->region_at + (uint64_t)my_slot() * rte.node->region_stride;
 }
 
 void uccs_memory_rows(uint64_t *first, uint64_t *step)

@@ -104,21 +104,37 @@ static bool is_row(const struct uccs_reach_map *area, uint64_t row, uint64_t ste
     return row <= area->bytes && step <= area->bytes / steps && row + steps * step + bytes <= area->bytes;
 }
 
-void uccs_reach_add(int pe, const struct uccs_reach_map maps[UCCS_PIECES], uint64_t row, uint64_t step)
+static void add_region(struct uccs_reach *at, const struct uccs_reach_map *map, uint64_t start)
+{
+    if (start + map->bytes < start)
+        return;
+    at->region = map->start;
+    at->region_start = start;
+    at->region_bytes = map->bytes;
+}
+
+static bool must_be_whole(int piece)
+{
+    return piece != UCCS_PIECE_ROWS && piece != UCCS_PIECE_REGION; /* of other nodes they have other sizes */
+}
+
+void uccs_reach_add(int pe, const struct uccs_reach_map maps[UCCS_PIECES], const struct uccs_reach_said *said)
 {
     struct uccs_reach *at = &uccs_reach[pe];
     struct uccs_memory_piece mine[UCCS_PIECES];
     bool there[UCCS_PIECES];
     uccs_memory_pieces(mine);
     for (int i = 0; i < UCCS_PIECES; i++)
-        there[i] = maps[i].start && keep(pe, &maps[i]) && (maps[i].bytes >= mine[i].bytes || i == UCCS_PIECE_ROWS);
+        there[i] = maps[i].start && keep(pe, &maps[i]) && (maps[i].bytes >= mine[i].bytes || !must_be_whole(i));
     if (!there[UCCS_PIECE_HEAP] || !there[UCCS_PIECE_COUNTERS])
         return;
     at->counters = maps[UCCS_PIECE_COUNTERS].start;
     at->image = there[UCCS_PIECE_IMAGE] ? (uintptr_t)maps[UCCS_PIECE_IMAGE].start : 0;
-    if (there[UCCS_PIECE_ROWS] && is_row(&maps[UCCS_PIECE_ROWS], row, step)) {
-        at->rows = (char *)maps[UCCS_PIECE_ROWS].start + row;
-        at->step = step;
+    if (there[UCCS_PIECE_ROWS] && is_row(&maps[UCCS_PIECE_ROWS], said->row, said->step)) {
+        at->rows = (char *)maps[UCCS_PIECE_ROWS].start + said->row;
+        at->step = said->step;
     }
+    if (there[UCCS_PIECE_REGION])
+        add_region(at, &maps[UCCS_PIECE_REGION], said->region);
     atomic_store_release(&at->heap, (uintptr_t)maps[UCCS_PIECE_HEAP].start); /* acquire: uccs_reach_of */
 }

@@ -14,11 +14,13 @@
 #include "uccs/core/memory.h"
 
 struct uccs_reach {
-    uintptr_t heap;  /* where it is mapped here; 0: it is not. Release */
-    uintptr_t image; /* the same of the globals */
-    char *counters;  /* the first line of its counters (object/counter_line.h) */
-    char *rows;      /* its row of slot 0 (sync/row.h); null: its rows are not mapped */
-    uint64_t step;   /* bytes to its row of the next slot */
+    uintptr_t heap;                      /* where it is mapped here; 0: it is not. Release */
+    uintptr_t image;                     /* the same of the globals */
+    char *counters;                      /* the first line of its counters (object/counter_line.h) */
+    char *region;                        /* its memory of uccs.h; null: it is not mapped */
+    uint64_t region_start, region_bytes; /* where that lies at the owner */
+    char *rows;                          /* its row of slot 0 (sync/row.h); null: its rows are not mapped */
+    uint64_t step;                       /* bytes to its row of the next slot */
     uint32_t busy;   /* lanes with messages to the PE that may be unanswered; exact for who has issued them */
     uint32_t wanted; /* operations that have found it busy since it was idle; relaxed: a hint */
     bool tried;      /* under a lock of reach.c */
@@ -55,6 +57,16 @@ static lat_hot void *uccs_reached(const void *addr, int pe)
     return offset < uccs_core.image_bytes && at->image ? uccs_mapped(at->image + offset) : 0;
 }
 
+/* Returns the address in this process of memory of a far PE's region, by its address there; null as above. */
+static inline char *uccs_reached_region(uint64_t address, size_t bytes, int pe)
+{
+    const struct uccs_reach *at = uccs_reach_of(pe);
+    if (lat_likely(!at) || !at->region)
+        return 0;
+    const uint64_t offset = address - at->region_start;
+    return offset <= at->region_bytes && bytes <= at->region_bytes - offset ? at->region + offset : 0;
+}
+
 /* Returns a word of its rows, by the offset that a message would have (link/wire.h, FAR_ROWS); null when it is not mapped. Words
  * of rows have no order with messages. */
 static inline uint64_t *uccs_reached_row(int pe, uint64_t offset)
@@ -77,9 +89,12 @@ int uccs_reach_open(void);
 void uccs_reach_close(void (*leave)(void *start, size_t bytes));
 /* Returns true for the first who asks for a PE in this life: it may map the PE's memory and add it. */
 bool uccs_reach_try(int pe);
-/* From now on the PE is reached if its heap and counters are there, and are as large as mine. Its own uccs_memory_rows has told
- * `row` and `step`. */
-void uccs_reach_add(int pe, const struct uccs_reach_map maps[UCCS_PIECES], uint64_t row, uint64_t step);
+/* What the PE itself says of its memory: its uccs_memory_rows, and where its region begins there. */
+struct uccs_reach_said {
+    uint64_t row, step, region;
+};
+/* From now on the PE is reached if its heap and counters are there, and are as large as mine. */
+void uccs_reach_add(int pe, const struct uccs_reach_map maps[UCCS_PIECES], const struct uccs_reach_said *said);
 /* A lane begins to have messages to the PE that may be unanswered, or has none any more. */
 static inline void uccs_reach_begin(int pe)
 {

@@ -208,6 +208,7 @@ struct link_lane {
     uint32_t sending; /* messages that the transport still holds */
     uint32_t some;    /* 0: all operations are answered; a hint, exact for the thread that issued; relaxed */
     uint32_t lands;   /* 1: puts are to be flushed; relaxed */
+    uint32_t freed;   /* the link_reach_freed that it has seen */
     uint32_t polls;   /* grows while the program itself polls; relaxed */
     /* Of the threads that wait on the lane (crowd.c). */
     uint32_t news;     /* grows under the lock when something has come in, or a flush has ended; futex */
@@ -419,9 +420,13 @@ void link_direct_put(struct link_peer *peer, const struct link_message *message,
 void link_direct_get(struct link_peer *peer, const struct link_message *message, struct link_ask *ask);
 void link_direct_free(struct link_peer *peer);
 
-/* reach.c. ask asks the peer how to map its memory. The peer is connected. */
-extern bool link_maps; /* the transport may map memory of peers; constant while links are open */
+/* reach.c. ask asks the peer how to map its memory. The peer is connected. free asks for the answers that keep a peer's mapped memory
+ * from being reached; lanes other than the peer's ask when they are next looked at, by free_all. */
+extern bool link_maps;            /* the transport may map memory of peers; constant while links are open */
+extern uint32_t link_reach_freed; /* calls of free; relaxed */
 void link_reach_ask(struct link_peer *peer);
+void link_reach_free(struct link_peer *peer);
+void link_reach_free_all(struct link_lane *lane);
 extern const struct link_handler link_on_reach, link_on_reached;
 
 /* issue.c. touch notes that the peer has operations to flush. source holds what is to be done once the source of a put is

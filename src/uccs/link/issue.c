@@ -102,8 +102,8 @@ static struct link_send *prepare(struct link_peer *peer, const struct link_messa
 }
 
 /* Behind a message. Asks the peer once, if its transport can, how to map its memory. When it is mapped and would have been reached,
- * asks for an answer, since the program may never do so. Later messages may be under way when the answer comes; each of them asks
- * again. */
+ * asks for an answer, since the program may never do so, also on the other lanes. Later messages may be under way when the answer
+ * comes; each of them asks again. */
 static inline void want_reach(struct link_peer *peer)
 {
     if (lat_likely(!link_maps))
@@ -111,7 +111,7 @@ static inline void want_reach(struct link_peer *peer)
     if (!peer->asked_reach)
         link_reach_ask(peer);
     else if (peer->busy && uccs_reach_wanted(peer->pe))
-        link_flush_ahead(peer);
+        link_reach_free(peer);
 }
 
 static void send_message(struct link_peer *peer, const struct link_message *message)

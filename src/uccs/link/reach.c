@@ -11,6 +11,7 @@
 _Static_assert(UCCS_PIECES == LINK_LENDS && sizeof((struct link_lent *)0)->lent[0] == TRANSPORT_LENT, "all of it fits");
 
 bool link_maps;
+uint32_t link_reach_freed;
 
 lat_cold void link_reach_ask(struct link_peer *peer)
 {
@@ -26,12 +27,27 @@ lat_cold void link_reach_ask(struct link_peer *peer)
     link_send_now(peer, send, 0, 0);
 }
 
+lat_cold void link_reach_free(struct link_peer *peer)
+{
+    link_flush_ahead(peer);
+    (void)atomic_fetch_add_relaxed(&link_reach_freed, 1);
+}
+
+lat_cold void link_reach_free_all(struct link_lane *lane)
+{
+    lane->freed = atomic_load_relaxed(&link_reach_freed);
+    for (int pe = 0; lane->peers && pe < uccs_core.npes; pe++)
+        if (lane->peers[pe] && lane->peers[pe]->busy && uccs_reach_wanted(pe))
+            link_flush_ahead(lane->peers[pe]);
+}
+
 static void lend(struct link_arrival *arrival)
 {
     struct uccs_memory_piece pieces[UCCS_PIECES];
     struct link_lent lent = {0};
     uccs_memory_pieces(pieces);
     uccs_memory_rows(&lent.row, &lent.step);
+    lent.region = uccs_memory_region_start();
     for (int i = 0; i < UCCS_PIECES && link_maps; i++)
         lent.bytes[i] = (uint8_t)link_transport->lend(pieces[i].fd, pieces[i].at, pieces[i].bytes, lent.lent[i]);
     struct link_message answer = {.header.kind = LINK_REACHED, .data = &lent, .bytes = sizeof lent};
@@ -50,7 +66,8 @@ static bool take(struct link_arrival *arrival, const void *data)
     for (int i = 0; i < UCCS_PIECES; i++)
         if (lent.bytes[i] && (i != UCCS_PIECE_IMAGE || peer->same_image))
             maps[i].start = link_transport->reach(lent.lent[i], lent.bytes[i], &maps[i].bytes);
-    uccs_reach_add(peer->pe, maps, lent.row, lent.step);
+    const struct uccs_reach_said said = {lent.row, lent.step, lent.region};
+    uccs_reach_add(peer->pe, maps, &said);
     return true;
 }
 

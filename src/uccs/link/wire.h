@@ -72,9 +72,9 @@ struct link_notice {
 };
 
 /* How to map the target's memory (enum uccs_memory_piece_name): what its transport has lent, and where its rows are. */
-#define LINK_LENDS 4
+#define LINK_LENDS 5
 struct link_lent {
-    uint64_t row, step;
+    uint64_t row, step, region;
     uint8_t bytes[LINK_LENDS]; /* 0: there is none */
     uint8_t lent[LINK_LENDS][64];
 };
