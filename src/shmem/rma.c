@@ -8,7 +8,7 @@
 
 void lat_move_more(void *to, const void *from, size_t bytes)
 {
-    memcpy(to, from, bytes);
+    copy_bytes(to, from, bytes);
     if (bytes >= LONG_DATA && !uccs_core.stingy)
         atomic_settle();
 }

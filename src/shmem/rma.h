@@ -5,6 +5,7 @@
 #ifndef SHMEM_RMA_H
 #define SHMEM_RMA_H
 
+#include "base/copy.h"
 #include "shmem/ctx.h"
 #include "uccs/core/memory.h"
 
@@ -29,7 +30,7 @@ static lat_hot void lat_move(void *to, const void *from, size_t nelems, size_t s
     if (nelems == 1)
         memcpy(to, from, size);
     else
-        memcpy(to, from, nelems * size);
+        copy_bytes(to, from, nelems * size);
 }
 
 /* The same where the size of an element is not known. */
@@ -40,7 +41,7 @@ static inline void lat_move_bytes(void *to, const void *from, size_t bytes)
     case 2: memcpy(to, from, 2); break;
     case 4: memcpy(to, from, 4); break;
     case 8: memcpy(to, from, 8); break;
-    default: memcpy(to, from, bytes);
+    default: copy_bytes(to, from, bytes);
     }
 }
 
