@@ -3,7 +3,7 @@
  * No message can replace such an atomic, so the thread waits here, without the lock, until it may start: the connection is
  * made and the piece's key has come, both once, and what a fence has put before it is done or the transport keeps the
  * order. Requests of other operations never wait for these threads. */
-#include "uccs/link/crowd.h"
+#include "uccs/link/news.h"
 
 /* --- What the transport has */
 

@@ -6,7 +6,7 @@
  * Threads that wait for flushes of one peer share them: while one is under way and some thread waits, the operations and requests
  * of further threads gather here, and leave as one message when it is answered. So a thread waits for two answers at most, and a message
  * serves all. Whoever waits moves the lane on, so the answer is seen. */
-#include "uccs/link/crowd.h"
+#include "uccs/link/news.h"
 
 #include <stdlib.h>
 

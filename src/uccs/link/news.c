@@ -1,5 +1,5 @@
 /* News of a lane: something has come in, or a flush has ended. Threads sleep until there are some. See crowd.c. */
-#include "uccs/link/crowd.h"
+#include "uccs/link/news.h"
 
 #include "base/futex.h"
 

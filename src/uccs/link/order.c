@@ -1,5 +1,5 @@
 /* Fences and quiets of contexts, which are sets of lanes. Any thread. */
-#include "uccs/link/crowd.h"
+#include "uccs/link/news.h"
 
 #define EACH_LANE(lane, left, lanes) \
     uint64_t left = (lanes);         \

@@ -1,5 +1,5 @@
 /* Moves lanes on: sends waiting messages and handles arrived ones. */
-#include "uccs/link/crowd.h"
+#include "uccs/link/news.h"
 
 #include "uccs/core/bell.h"
 

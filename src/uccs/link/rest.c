@@ -5,7 +5,7 @@
  *
  * Another thread may take the message that this one waits for, so the sleep is short. Any thread, without a lock. */
 #include "base/clock.h"
-#include "uccs/link/crowd.h"
+#include "uccs/link/news.h"
 
 #include "uccs/core/poller.h"
 

@@ -1,7 +1,7 @@
 /* What the progress thread (core/progress.h) does for the links: it moves the service lane on, so that the process
  * serves peers while the program is outside of the library, and sends what a computing program has left on other
  * lanes. */
-#include "uccs/link/crowd.h"
+#include "uccs/link/news.h"
 
 #include "uccs/core/progress.h"
 
