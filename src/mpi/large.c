@@ -9,13 +9,14 @@
 #include <limits.h>
 #include <string.h>
 
-/* Windows have no more bytes than an MPI_Aint counts, and units are small, so the forms that make windows are those of
- * the small counts. */
 /* A negative unit stays wrong. */
 static int unit_of(MPI_Aint unit)
 {
     return unit < 0 ? -1 : (int)unit;
 }
+
+/* Windows have no more bytes than an MPI_Aint counts, and units are small, so the forms that make windows are those of
+ * the small counts. */
 
 LMPI_EXPORT int MPI_Win_create_c(void *base, MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI_Comm comm,
                                  MPI_Win *win)

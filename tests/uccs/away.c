@@ -3,6 +3,7 @@
  * pes: 2
  * env: LATERAL_CMA=1 LATERAL_PROGRESS=poll
  */
+#define _GNU_SOURCE /* process_vm_readv */
 #include "check.h"
 
 #include <sys/mman.h>
@@ -40,7 +41,7 @@ static void test_unmapped(uccs_endpoint_t next)
 {
     uccs_memory_t own, all[2];
     char *pages = mmap(0, 2 * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    int64_t word = 1;
+    uint64_t word = 1;
     CHECK(pages != MAP_FAILED);
     OK(uccs_memory_register(context, pages, 2 * PAGE, &own));
     check_share(context, own, all);

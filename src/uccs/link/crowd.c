@@ -13,7 +13,7 @@
  *   sequentially consistent).
  * - While somebody sleeps, somebody leads, or has been woken and not looked yet. A member counts himself among the
  *   sleepers, then looks for a leader; a leader that goes gives up the lead, then looks for sleepers (both sequentially
- *   consistent), and wakes one. So does every member that goes and sees sleepers without a leader.
+ *   consistent), and wakes one, who finds other news and so does not sleep again at once. So does every member that goes and sees sleepers without a leader.
  *
  * The progress thread looks itself, and so does a leader who waits within a poller of the program: others depend on what they
  * serve. A sleeper looks up now and then: he records that his wait lasts, and calls the program's pollers, which may have to run on
@@ -78,14 +78,6 @@ lat_cold void link_member_follow(struct link_member *member, struct uccs_wait *w
         sleep_on(member, wait);
 }
 
-lat_cold static void hand_on(struct link_lane *lane)
-{
-    pthread_mutex_lock(&lane->lock);
-    atomic_store_seqcst(&lane->news, lane->news + 1);
-    pthread_mutex_unlock(&lane->lock);
-    link_news_wake(lane, 1);
-}
-
 void link_member_end(struct link_member *member)
 {
     struct link_lane *lane = member->lane;
@@ -96,5 +88,5 @@ void link_member_end(struct link_member *member)
         link_led_here = 0;
     }
     if (lat_unlikely(atomic_load_seqcst(&lane->sleepers)) && !atomic_load_seqcst(&lane->led))
-        hand_on(lane);
+        link_news_wake_one(lane);
 }

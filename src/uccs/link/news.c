@@ -16,9 +16,15 @@ bool link_is_crowd_awake(void)
     return atomic_load_relaxed(&link_waiting) > link_cores + atomic_load_relaxed(&sleeping);
 }
 
-void link_news_tell(struct link_lane *lane)
+/* Under the lock. Partner: link_news_await */
+static void renew(struct link_lane *lane)
 {
     atomic_store_seqcst(&lane->news, lane->news + 1);
+}
+
+void link_news_tell(struct link_lane *lane)
+{
+    renew(lane);
     atomic_store_relaxed(&lane->told, 1);
 }
 
@@ -30,6 +36,14 @@ lat_cold void link_news_wake(struct link_lane *lane, int most)
     const int woken = futex_wake_here(&lane->news, most);
     (void)atomic_fetch_add_relaxed(&lane->roused, woken - likely);
     (void)atomic_fetch_sub_seqcst(&lane->sleepers, (uint32_t)woken);
+}
+
+lat_cold void link_news_wake_one(struct link_lane *lane)
+{
+    pthread_mutex_lock(&lane->lock);
+    renew(lane);
+    pthread_mutex_unlock(&lane->lock);
+    link_news_wake(lane, 1);
 }
 
 int link_news_await(struct link_lane *lane, uint32_t seen, long nanoseconds)

@@ -9,6 +9,8 @@
 /* Under the lock: something has come in, or a flush has ended. Then the lock is released by `unlock`, which wakes the sleepers. */
 void link_news_tell(struct link_lane *lane);
 void link_news_wake(struct link_lane *lane, int most);
+/* Wakes one sleeper, although nothing has come in, so that it leads. */
+void link_news_wake_one(struct link_lane *lane);
 /* Sleeps until there is other news than `seen`, unless nobody leads. Returns 0 when somebody has woken this thread, else an error of
  * futex_sleep_here. */
 int link_news_await(struct link_lane *lane, uint32_t seen, long nanoseconds);

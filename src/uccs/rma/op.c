@@ -195,10 +195,13 @@ static int run_far(struct uccs_rma *rma)
     char *near = mapped(rma);
     if (!near)
         return uccs_rma_far(rma);
-    struct uccs_region here = *rma->memory;
+    const struct uccs_region *there = rma->memory;
+    struct uccs_region here = *there;
     here.near = near;
     rma->memory = &here;
-    return uccs_rma_near(rma);
+    const int status = uccs_rma_near(rma);
+    rma->memory = there;
+    return status;
 }
 
 int uccs_rma_run(struct uccs_rma *rma)
