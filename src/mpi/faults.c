@@ -11,46 +11,66 @@
 #include <time.h>
 #include <unistd.h>
 
-#define TRIES 20 /* of 100 us */
+#define PATIENCE 20            /* looks, 100 us apart */
+#define PATIENCE_PASSING 20000 /* the same, when what stands in the way passes by itself */
+#define SIGNAL_OF_LIBRARY 32   /* no program can block it: glibc and musl leave it out of what programs block */
 
-/* Returns true when the thread takes SIGSEGV or has ended. */
-static bool takes(const char *thread)
+/* What a thread lets happen. Of several threads the greatest says what all of them let happen. */
+enum taken {
+    TAKES,   /* it takes SIGSEGV, or has ended */
+    PASSING, /* the C library blocks every signal while it starts or ends the thread */
+    BLOCKS,
+};
+
+static bool blocks(uint64_t mask, int number)
+{
+    return mask >> (number - 1) & 1;
+}
+
+static enum taken takes(const char *thread)
 {
     char name[320], text[4096];
     snprintf(name, sizeof name, "/proc/self/task/%s/status", thread);
     int file = open(name, O_RDONLY | O_CLOEXEC);
     if (file < 0)
-        return access("/proc/self/task", F_OK) == 0;
+        return access("/proc/self/task", F_OK) == 0 ? TAKES : BLOCKS;
     ssize_t bytes = read(file, text, sizeof text - 1);
     close(file);
     if (bytes <= 0)
-        return true; /* it has ended meanwhile */
+        return TAKES; /* it has ended meanwhile */
     text[bytes] = 0;
     const char *line = strstr(text, "\nSigBlk:");
-    return line && !(strtoull(line + sizeof "\nSigBlk:" - 1, 0, 16) >> (SIGSEGV - 1) & 1);
+    const uint64_t mask = line ? strtoull(line + sizeof "\nSigBlk:" - 1, 0, 16) : 0;
+    if (line && !blocks(mask, SIGSEGV))
+        return TAKES;
+    /* A worker of io_uring blocks every signal too, for all its life; it sleeps when it has no work. */
+    return blocks(mask, SIGNAL_OF_LIBRARY) && strstr(text, "\nState:\tR") ? PASSING : BLOCKS;
 }
 
-static bool all_take(void)
+static enum taken all_take(void)
 {
     const long me = syscall(SYS_gettid);
     DIR *threads = opendir("/proc/self/task");
-    bool good = threads;
-    for (const struct dirent *each; good && (each = readdir(threads));)
-        if (each->d_name[0] != '.' && atol(each->d_name) != me)
-            good = takes(each->d_name);
+    enum taken all = threads ? TAKES : BLOCKS;
+    for (const struct dirent *each; all != BLOCKS && (each = readdir(threads));)
+        if (each->d_name[0] != '.' && atol(each->d_name) != me) {
+            enum taken one = takes(each->d_name);
+            all = one > all ? one : all;
+        }
     if (threads)
         closedir(threads);
-    return good;
+    return all;
 }
 
-/* A thread that has been made and has not run yet still blocks all signals, as those of the C library do at their start. */
+/* A thread that has been made and has not run yet still blocks all signals. On a busy machine it may wait long for a
+ * processor. */
 bool lmpi_faults_taken(void)
 {
     const struct timespec moment = {.tv_nsec = 100000};
-    bool good = all_take();
-    for (int i = 0; i < TRIES && !good; i++) {
+    enum taken all = all_take();
+    for (int looks = 1; all != TAKES && looks < (all == PASSING ? PATIENCE_PASSING : PATIENCE); looks++) {
         nanosleep(&moment, 0);
-        good = all_take();
+        all = all_take();
     }
-    return good;
+    return all == TAKES;
 }
