@@ -16,7 +16,7 @@ enum env_id {
     ENV_COUNT
 };
 
-/* A PRESENT variable is on when it is set, whatever its value, as the standard requires. A WORD is one of a list. */
+/* A PRESENT variable is on when it is set, whatever its value, as the standard requires. A WORD is one of a list in env.c, or its default. */
 enum env_kind { ENV_PRESENT, ENV_FLAG, ENV_NUMBER, ENV_SIZE, ENV_TEXT, ENV_WORD };
 
 struct env_variable {

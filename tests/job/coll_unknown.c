@@ -1,15 +1,18 @@
-/* An unknown algorithm gives an error that lists the known ones.
+/* An unknown algorithm, or an unknown way to serve messages, gives an error that lists the known ones.
  *
  * pes: 1 2
  * case: reduce
  * env: LATERAL_COLL_REDUCE=nonsense
- * fails: LATERAL_COLL_REDUCE=nonsense is not an algorithm of this operation; it can be: post leader pull share mail rail
+ * fails: LATERAL_COLL_REDUCE=nonsense is not one of post, leader, share, pull, mail, rail$
  * case: broadcast
  * env: LATERAL_COLL_BROADCAST=share
- * fails: LATERAL_COLL_BROADCAST=share is not an algorithm of this operation; it can be: post pull mail rail
+ * fails: LATERAL_COLL_BROADCAST=share is not one of post, pull, mail, rail$
  * case: sync
  * env: LATERAL_COLL_SYNC=2
- * fails: LATERAL_COLL_SYNC=2 is not an algorithm of this operation; it can be: auto disseminate count flat
+ * fails: LATERAL_COLL_SYNC=2 is not one of auto, disseminate, count, flat$
+ * case: progress
+ * env: LATERAL_PROGRESS=thred
+ * fails: LATERAL_PROGRESS=thred is not one of auto, poll, thread$
  * case: root
  * args: root
  * fails: PE_root 9 is out of range

@@ -1,11 +1,9 @@
 #include "shmem/coll/select.h"
 
 #include "base/env.h"
-#include "base/log.h"
 #include "uccs/sync/post.h"
 
 #include <limits.h>
-#include <stdio.h>
 #include <string.h>
 
 /* The first row that fits counts: at most `bytes`, at most `pes`, on a node with or without a core for each PE.
@@ -140,45 +138,28 @@ enum lat_algorithm lat_coll_choose_far(enum lat_coll coll, const struct uccs_tea
     return way;
 }
 
-static int no_such(const char *variable, const char *value, const char *known)
+/* Returns the place of `value` in the table; env.c has refused other values. */
+static int find_name(const char *const *table, int count, const char *value)
 {
-    log_line("%s=%s is not an algorithm of this operation; it can be:%s", variable, value, known);
-    return -1;
+    int i = 0;
+    while (i < count - 1 && strcmp(table[i], value) != 0)
+        i++;
+    return i;
 }
 
-static int find(const char *const *table, int count, unsigned known, const char *value, char *list, size_t room)
+void lat_coll_open(void)
 {
-    size_t used = 0;
-    for (int i = 0; i < count; i++) {
-        if (!(known & BIT(i)))
-            continue;
-        if (strcmp(table[i], value) == 0)
-            return i;
-        used += (size_t)snprintf(list + used, room - used, " %s", table[i]);
-    }
-    return -1;
-}
-
-int lat_coll_open(void)
-{
-    char known[128];
     for (int coll = 0; coll < LAT_COLLS; coll++) {
-        const char *from, *value = env_value(choices[coll].variable, &from);
+        const char *value = env_text(choices[coll].variable);
         forced[coll] = forced_far[coll] = -1;
         if (!*value)
             continue;
         if (coll == LAT_COLL_SYNC) {
-            int how = find(sync_names, UCCS_SYNC_FLAT + 1, ~0u, value, known, sizeof known);
-            if (how < 0)
-                return no_such(from, value, known);
-            uccs_sync_how = (enum uccs_sync)how;
+            uccs_sync_how = (enum uccs_sync)find_name(sync_names, UCCS_SYNC_FLAT + 1, value);
             continue;
         }
-        int how = find(names, LAT_ALGORITHMS, choices[coll].near | choices[coll].far, value, known, sizeof known);
-        if (how < 0)
-            return no_such(from, value, known);
+        int how = find_name(names, LAT_ALGORITHMS, value);
         forced[coll] = choices[coll].near & BIT(how) ? how : -1;
         forced_far[coll] = choices[coll].far & BIT(how) ? how : -1;
     }
-    return 0;
 }

@@ -33,8 +33,7 @@ enum lat_algorithm {
     LAT_ALGORITHMS
 };
 
-/* 0, or -1 after a line when a variable of the environment names no algorithm. */
-int lat_coll_open(void);
+void lat_coll_open(void);
 
 /* `bytes` of the vector, of one PE's block (fcollect), of one PE's blocks for all (alltoall). */
 enum lat_algorithm lat_coll_choose(enum lat_coll coll, const struct uccs_team *group, size_t bytes);

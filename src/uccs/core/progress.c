@@ -255,12 +255,7 @@ int uccs_progress_open(bool several)
     const char *how = env_text(ENV_PROGRESS);
     bool automatic = strcmp(how, "auto") == 0, wanted = strcmp(how, "thread") == 0 || (automatic && several);
     atomic_store_relaxed(&uccs_own_mine()->threaded, wanted);
-    if (wanted)
-        return uccs_progress_open_anyway();
-    if (automatic || strcmp(how, "poll") == 0)
-        return 0;
-    log_line("LATERAL_PROGRESS=%s: it can be auto, poll or thread", how);
-    return -1;
+    return wanted ? uccs_progress_open_anyway() : 0;
 }
 
 void uccs_progress_close(void)
