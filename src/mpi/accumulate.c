@@ -4,6 +4,7 @@
 
 #include "mark.h"
 #include "ops.h"
+#include "order.h"
 #include "real.h"
 #include "rma.h"
 

@@ -5,6 +5,7 @@
  * its signal, so data and notification are one message. */
 #include "control.h"
 #include "mpix_rma.h"
+#include "order.h"
 #include "pending.h"
 #include "request.h"
 
@@ -161,6 +162,7 @@ int MPIX_Win_notify_get_value(MPI_Win win, int notify_id, long *value)
     const int64_t *word = word_of(window, notify_id);
     if (!word)
         return lmpi_error(window, MPI_ERR_ARG);
+    lmpi_before_load();
     *value = __atomic_load_n(word, __ATOMIC_ACQUIRE); /* release: notify, or a signal */
     return MPI_SUCCESS;
 }

@@ -2,6 +2,7 @@
 #include "rma.h"
 
 #include "mark.h"
+#include "order.h"
 #include "real.h"
 #include "types.h"
 #include "view.h"

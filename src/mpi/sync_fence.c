@@ -1,6 +1,7 @@
 /* MPI_Win_fence and MPI_Win_sync. */
 #include "control.h"
 #include "family.h"
+#include "order.h"
 #include "real.h"
 
 #define ASSERTS (MPI_MODE_NOSTORE | MPI_MODE_NOPUT | MPI_MODE_NOPRECEDE | MPI_MODE_NOSUCCEED)
@@ -38,7 +39,7 @@ LMPI_EXPORT int MPI_Win_sync(MPI_Win win)
     struct lmpi_window *window = lmpi_window(win);
     if (!window)
         return lmpi_real.Win_sync(win);
-    __atomic_thread_fence(__ATOMIC_SEQ_CST);
+    lmpi_fence();
     uccs_progress(); /* programs that poll their memory call this in the loop */
     return MPI_SUCCESS;
 }

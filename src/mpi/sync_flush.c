@@ -1,7 +1,10 @@
 /* The flush family. Operations on this node are done when their calls return; those to other nodes may still read or
  * write the program's buffers. */
+#include "order.h"
 #include "real.h"
 #include "window.h"
+
+_Thread_local bool lmpi_fence_is_due;
 
 /* The window's rank is in a passive epoch, or an error class. */
 static inline int check(const struct lmpi_window *window, int rank)
@@ -42,7 +45,7 @@ LMPI_EXPORT int MPI_Win_flush(int rank, MPI_Win win)
                              window->target[rank].far_ops | (window->family & window->leaves),
                          0))
         return flush_any(rank, win);
-    __atomic_thread_fence(__ATOMIC_SEQ_CST);
+    lmpi_fence_of_flush(window);
     return MPI_SUCCESS;
 }
 LMPI_NAME(Win_flush);

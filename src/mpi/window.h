@@ -181,11 +181,4 @@ void lmpi_complete_local(const struct lmpi_window *window, int rank);
 bool lmpi_watch_begin(struct lmpi_window *window);
 void lmpi_watch_end(struct lmpi_window *window);
 
-/* An ordered window's operations on mapped memory are loads and stores: the processor must keep their order. */
-static inline void lmpi_keep_order(const struct lmpi_window *window)
-{
-    if (__builtin_expect(window->kind & LMPI_ORDERED, 0))
-        __atomic_thread_fence(__ATOMIC_SEQ_CST);
-}
-
 #endif

@@ -3,6 +3,7 @@
 #include "accumulate.h"
 #include "mark.h"
 #include "ops.h"
+#include "order.h"
 #include "real.h"
 #include "rma.h"
 #include "view.h"
