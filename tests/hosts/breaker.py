@@ -9,6 +9,7 @@ usage: breaker.py OSHRUN PROGRAM PES "MODE" ACTION... [-- ACTION...]
     launcher                 SIGKILL to what oshrun has become
     again                    waits for the end; then another job must go through
 """
+import contextlib
 import json
 import os
 import signal
@@ -85,7 +86,8 @@ def act(job, words):
         time.sleep(float(rest[0]))
     elif what == "signal":
         for pid in [job.pids[int(rest[1])]] if rest[1].isdigit() else of_host(job, rest[1]):
-            os.kill(pid, getattr(signal, "SIG" + rest[0]))
+            with contextlib.suppress(ProcessLookupError):   # the launcher kills the others of a host when it sees the first one's end
+                os.kill(pid, getattr(signal, "SIG" + rest[0]))
     elif what == "daemon":
         place = os.readlink(f"/proc/{of_host(job, rest[0])[0]}/ns/net")
         for pid, line, where in list(processes()):

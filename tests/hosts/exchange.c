@@ -77,8 +77,9 @@ static void check_nodes(void)
 static void check_barrier(void)
 {
     struct timespec before, after;
+    clock_gettime(CLOCK_MONOTONIC,
+                  &before); /* not behind the barrier, where a busy machine may keep this PE from its clock */
     rte_job_barrier();
-    clock_gettime(CLOCK_MONOTONIC, &before);
     if (rte.pe == rte.npes - 1)
         nanosleep(&(struct timespec){.tv_nsec = 200000000}, 0);
     rte_job_barrier();

@@ -26,6 +26,7 @@ int main(void)
     pthread_create(&thread, 0, wait_for_signal, 0);
     for (int i = 0; i < PUTS; i++)
         shmem_int_put(room, from, 100, next);
+    shmem_sync_all();
     if (me == 0)
         usleep(300000);
     shmem_barrier_all(); /* all but PE 0 wait here */

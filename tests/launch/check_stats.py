@@ -30,9 +30,9 @@ def test_table():
     rows = [line.split() for line in result.errors[2:6]]
     for pe, row in enumerate(rows):
         assert row[:2] == [str(pe), str(OPERATIONS)] and row[2:4] == ["3.9", "KiB"], (row, result)
-        assert float(row[5]) > 0.2 or pe == 0, f"PE {pe} has waited for PE 0: {result}"
+        assert float(row[5]) > 0.1 or pe == 0, f"PE {pe} has waited for PE 0: {result}"
     longest = [line for line in result.errors if "shmem_barrier_all" in line]
-    assert len(longest) == 1 and re.search(r"^ +[0-9.]+ +4 +PE [1-3]: 0\.[2-9]\d+ s  shmem_barrier_all  counted\.c:\d+$", longest[0]), result
+    assert len(longest) == 1 and re.search(r"^ +[0-9.]+ +4 +PE [1-3]: (0\.[1-9]|[1-9])[0-9.]* s  shmem_barrier_all  counted\.c:\d+$", longest[0]), result
     assert re.search(r"shmem_signal_wait_until  counted\.c:\d+$", result.err, re.M), result
     at = result.errors.index("bytes from (row) to (column)")
     for pe in range(4):
@@ -50,11 +50,11 @@ def test_uccs():
     assert result.status == 0 and result.out == "PASS\n" and result.errors[0] == "what 4 PEs did", result
     rows = [line.split() for line in result.errors[2:6]]
     for pe, row in enumerate(rows):
-        assert row[:4] == [str(pe), "12", "3.9", "KiB"] and (float(row[5]) > 0.2 or pe == 0), (row, result)
+        assert row[:4] == [str(pe), "12", "3.9", "KiB"] and (float(row[5]) > 0.1 or pe == 0), (row, result)
         moves = [event for event in events if event["ph"] == "X" and event["pid"] == pe and event["cat"] == "move"]
         assert [event["name"] for event in moves] == ["uccs_put"] * 10 + ["uccs_atomic64", "uccs_get_blocks"], moves
         assert sum(event["args"]["bytes"] for event in moves) == 4016 and {event["args"]["pe"] for event in moves} == {(pe + 1) % 4}, moves
-    assert re.search(r"^ +[0-9.]+ +4 +PE [1-3]: 0\.[2-9]\d+ s  uccs_barrier  counted\.c:\d+$", result.errors[8], re.M), result
+    assert re.search(r"^ +[0-9.]+ +4 +PE [1-3]: (0\.[1-9]|[1-9])[0-9.]* s  uccs_barrier  counted\.c:\d+$", result.err, re.M), result
     assert re.search(r"^ +2 +\. +\. +\. +3\.9 KiB$", result.err, re.M), result
     assert {event["name"] for event in events if event.get("cat") == "wait"} >= {"uccs_wait", "uccs_flush", "uccs_barrier", "uccs_allgather"}, events
 

@@ -43,6 +43,7 @@ int main(int argc, char **argv)
     MPI_Win_unlock_all(all);
     if (argc == 1) /* not on the MPI's own windows: Open MPI 4.1 fails to create some of them */
         in_pairs(me, base);
+    MPI_Barrier(MPI_COMM_WORLD);
     if (me == 0)
         usleep(300000);
     MPI_Win_fence(0, all); /* all but rank 0 wait here */

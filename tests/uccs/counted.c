@@ -26,6 +26,7 @@ int main(void)
     CHECK_EQ(uccs_put(next, memory[next_pe], 4090, data, 8, 0), UCCS_ERR_BOUNDS);      /* moves nothing */
     OK(uccs_wait(&done));
     OK(uccs_flush(context));
+    OK(uccs_barrier(UCCS_GROUP_WORLD));
     if (me == 0)
         usleep(300000);
     OK(uccs_barrier(UCCS_GROUP_WORLD)); /* all but PE 0 wait here */
