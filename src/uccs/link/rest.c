@@ -12,11 +12,12 @@
 #include <poll.h>
 #include <time.h>
 
-#define SLOW 200000  /* nanoseconds: a yield that takes longer has given the core to somebody who works */
-#define SPIN 30000   /* nanoseconds of looks before a sleep: the way there and back takes so long */
-#define SLEEP 100000 /* nanoseconds a sleep lasts at most */
-#define NAP 20000    /* the same while another thread moves all the lanes on */
-#define FEWEST 16    /* sleeps until the next try of a yield */
+#define SLOW 200000     /* nanoseconds: a yield that takes longer has given the core to somebody who works */
+#define SPIN 30000      /* nanoseconds of looks before a sleep: the way there and back takes so long */
+#define SLEEP 100000    /* nanoseconds a sleep lasts at most */
+#define NAP 20000       /* the same while another thread moves all the lanes on */
+#define FEWEST 16       /* sleeps until the next try of a yield */
+#define SLEEPS_A_STAY 8 /* after so many sleeps a waiter looks at the clock, as after yields */
 #define MOST 4096
 
 /* Of this thread. */
@@ -79,6 +80,8 @@ lat_cold static void rest_slow(uint64_t lanes, struct uccs_wait *wait)
     } else if (may_sleep(wait)) {
         sleeps--;
         sleep_on(link_looked_at(lanes));
+        if (sleeps % SLEEPS_A_STAY == 0)
+            uccs_stay(wait);
     }
 }
 
