@@ -22,6 +22,7 @@
 #   needs: ucx             not in a build without UCX. What else has ucx in LATERAL_TRANSPORTS runs over tcp there
 #   serial:                not beside any other test
 #   cores: 1               takes so many processors (default: one for each PE); for a test that mostly sleeps
+#   patience: 3 9          if it fails, again with so many times the seconds of its `oshrun: --timeout` (a busy machine starts late)
 #   case: NAME             what follows holds for this case alone; a file may have many cases
 #
 # Extra link libraries: target_link_libraries(test_LABEL_FILE PRIVATE ...) after the call.

@@ -2,6 +2,7 @@
  * pes: 4
  * timeout: 120
  * oshrun: --timeout 1.5
+ * patience: 3 9
  * status: 124
  * case: value
  * args: value

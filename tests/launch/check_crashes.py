@@ -16,8 +16,9 @@ def crash(how, *options, **more):
     return run("-n", 3, *options, program, how, **more)
 
 
-def check(how, number, what, *frames):
-    """One line of what happened, then a line for each frame; PE 1 or 2 may be stopped before it dies."""
+def check(how, number, what, *frames, alike=True):
+    """One line of what happened, then a line for each frame; PE 1 or 2 may be stopped before it dies. Not alike: they may die at
+    different places."""
     result = crash(how)
     assert result.status == 128 + number, result
     lines = result.errors
@@ -25,7 +26,7 @@ def check(how, number, what, *frames):
     assert at is not None, result
     for i, frame in enumerate(frames):
         assert re.fullmatch(f"    {frame}", lines[at + 1 + i]), (frame, result)
-    assert len([line for line in lines if "died of" in line]) == 1, result
+    assert len([line for line in lines if "died of" in line]) in ([1] if alike else [1, 2]), result
 
 
 def line_of(text):
@@ -57,7 +58,7 @@ def test_kinds():
     """Other faults and abort: what it was, and where."""
     check("readonly", signal.SIGSEGV, "no right to this access at (address 0x[0-9a-f]+|several addresses)", r"\S+ +death_where\.c:\d+")
     check("divide", signal.SIGFPE, "integer divided by zero", r"\S+ +death_where\.c:\d+")
-    check("stack", signal.SIGSEGV, "nothing is mapped at (address 0x[0-9a-f]+|several addresses)", r"fill_stack +death_where\.c:\d+")
+    check("stack", signal.SIGSEGV, "nothing is mapped at (address 0x[0-9a-f]+|several addresses)", r"fill_stack +death_where\.c:\d+", alike=False)
     check("call", signal.SIGSEGV, "nothing is mapped at address 0x0", "0x0", r"\S+ +death_where\.c:\d+")
     result = crash("abort")
     assert result.status == 128 + signal.SIGABRT and "(Aborted): abort was called" in result.err, result

@@ -2,6 +2,7 @@
  * pes: 3
  * timeout: 60
  * oshrun: --timeout 1
+ * patience: 3 9
  * status: 124
  * case: barrier
  * args: barrier
