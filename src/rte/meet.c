@@ -211,23 +211,27 @@ static void welcome(struct party *party, int socket, int npes)
 }
 
 /* Collects the guests. All PEs of this node connected before the fence, so a PE that is not in the queue now is not on
- * this node. */
-static void gather(struct party *party, int door, int npes)
+ * this node. Returns 0, or -1 after one line. */
+static int gather(struct party *party, int door, int npes)
 {
     struct rlimit before, wide;
     bool raised = getrlimit(RLIMIT_NOFILE, &before) == 0;
     wide = (struct rlimit){.rlim_cur = before.rlim_max, .rlim_max = before.rlim_max};
     raised = raised && setrlimit(RLIMIT_NOFILE, &wide) == 0;
-    fcntl(door, F_SETFL, O_NONBLOCK);
-    for (;;) {
+    int failed = fcntl(door, F_SETFL, O_NONBLOCK) == 0 ? 0 : errno;
+    while (!failed) {
         int socket = accept4(door, 0, 0, SOCK_CLOEXEC);
         if (socket >= 0)
             welcome(party, socket, npes);
         else if (errno != EINTR && errno != ECONNABORTED)
-            break;
+            failed = errno;
     }
     if (raised)
         setrlimit(RLIMIT_NOFILE, &before);
+    if (failed == EAGAIN)
+        return 0;
+    log_line("cannot meet the other PEs of this node: %s", strerror(failed));
+    return -1;
 }
 
 static int by_pe(const void *one, const void *other)
@@ -337,8 +341,9 @@ static int be_host(int door, const struct rte_place *place, const struct hello *
 {
     struct party party = {0};
     int status = add_guest(&party, -1, mine);
+    if (status == 0)
+        status = gather(&party, door, place->npes);
     if (status == 0) {
-        gather(&party, door, place->npes);
         qsort(party.guests, party.count, sizeof *party.guests, by_pe);
         status = serve(&party);
     }

@@ -400,7 +400,8 @@ static int connect_launcher(struct rte_place *place)
     pmi.fd = atoi(fd);
     place->pe = atoi(rank);
     place->npes = atoi(size);
-    return fcntl(pmi.fd, F_SETFD, FD_CLOEXEC);
+    (void)fcntl(pmi.fd, F_SETFD, FD_CLOEXEC); /* a descriptor that is none fails when the launcher is greeted */
+    return 0;
 }
 
 static int greet(struct rte_place *place)

@@ -14,7 +14,7 @@ import sys
 import tempfile
 import time
 
-CALLS = ("malloc", "mmap", "ftruncate", "socket", "memfd", "fork", "thread", "copy")
+CALLS = ("malloc", "mmap", "ftruncate", "socket", "memfd", "fork", "thread", "copy", "file")
 WHO = ("launcher", "pe0", "pe1", "all")
 CRASH = re.compile(r"signal (4|6|7|8|11)\b|SIGSEGV|SIGABRT|SIGBUS|Segmentation|Aborted|Assertion|corrupted|free\(\)|dumped")
 CRASH_SIGNALS = (signal.SIGILL, signal.SIGABRT, signal.SIGBUS, signal.SIGFPE, signal.SIGSEGV)
@@ -116,13 +116,17 @@ class Sweep:
             self.wrong.append(what)
 
 
+NODES = {"LATERAL_NODE_SIZE": "1", "LATERAL_TRANSPORTS": "tcp"}
+
+
 def sample(sweep, rng, count):
     """Some calls of each kind, more where there are more."""
     whose = WHO if sweep.launcher == "oshrun" else WHO[1:]
-    ends = {"malloc": 24, "mmap": 12, "socket": 4, "ftruncate": 4, "memfd": 2, "fork": 3, "thread": 2, "copy": 3}
+    kinds = ({}, {"LATERAL_PROGRESS": "thread"}, NODES) if sweep.launcher == "oshrun" else ({}, {"LATERAL_PROGRESS": "thread"})
+    ends = {"malloc": 24, "mmap": 12, "socket": 4, "ftruncate": 4, "memfd": 2, "fork": 3, "thread": 2, "copy": 3, "file": 24}
     for i in range(count):
         call = CALLS[i % len(CALLS)] if i % 3 else "malloc"
-        sweep.run(call, rng.choice(whose), rng.randint(1, ends[call]), more=rng.random() < 0.2, env=rng.choice(({}, {"LATERAL_PROGRESS": "thread"})))
+        sweep.run(call, rng.choice(whose), rng.randint(1, ends[call]), more=rng.random() < 0.2, env=rng.choice(kinds))
 
 
 def everything(sweep):
@@ -135,6 +139,11 @@ def everything(sweep):
         for who in whose:
             at = 1
             while sweep.run(call, who, at, more=True) and at < 40:
+                at += 1
+    for call in CALLS if sweep.launcher == "oshrun" else ():
+        for more in (False, True):
+            at = 1
+            while sweep.run(call, "pe0", at, more, NODES) and (at < 40 or not more):
                 at += 1
 
 

@@ -1,4 +1,5 @@
-/* A library to preload that makes one call fail: FAIL_CALL (malloc, mmap, ftruncate, socket, memfd, fork, thread, copy) of
+/* A library to preload that makes one call fail: FAIL_CALL (malloc, mmap, ftruncate, socket, memfd, fork, thread, copy, or file: what makes
+ * a descriptor of another kind, duplicates one, changes its flags, or has epoll watch it; and getrandom) of
  * each process that FAIL_WHO names (launcher, pe0, pe1, all), its number FAIL_AT, or with FAIL_MORE each from that
  * number on. A process in which it failed appends its name to the file FAIL_HIT. With FAIL_OURS, only calls that Lateral or
  * the program makes count: other launchers bring libraries of their own into the process, which nobody here can mend. */
@@ -10,6 +11,8 @@
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
+#include <sys/random.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
@@ -21,7 +24,7 @@ extern char *program_invocation_short_name;
 
 static long number, at;
 static int more, ours, how = -1; /* -1: not known yet; 0: nothing fails here; else the call */
-enum call { NONE, MALLOC, MMAP, FTRUNCATE, SOCKET, MEMFD, FORK, THREAD, COPY };
+enum call { NONE, MALLOC, MMAP, FTRUNCATE, SOCKET, MEMFD, FORK, THREAD, COPY, DESCRIPTOR };
 
 /* The number of this PE, as the launcher has put it into the environment; -1: it is none. */
 static int number_of_pe(void)
@@ -44,7 +47,8 @@ static int is_wanted(const char *who)
 
 static void learn(void)
 {
-    static const char *const names[] = {"", "malloc", "mmap", "ftruncate", "socket", "memfd", "fork", "thread", "copy"};
+    static const char *const names[] = {"",      "malloc", "mmap",   "ftruncate", "socket",
+                                        "memfd", "fork",   "thread", "copy",      "file"};
     const char *call = getenv("FAIL_CALL"), *who = getenv("FAIL_WHO"), *when = getenv("FAIL_AT");
     how = NONE;
     if (!call || !who || !when || !program_invocation_short_name || !is_wanted(who))
@@ -52,7 +56,7 @@ static void learn(void)
     at = atol(when);
     more = getenv("FAIL_MORE") != NULL;
     ours = getenv("FAIL_OURS") != NULL;
-    for (int i = 1; i <= COPY; i++)
+    for (int i = 1; i <= DESCRIPTOR; i++)
         if (strcmp(call, names[i]) == 0)
             how = i;
 }
@@ -190,4 +194,66 @@ ssize_t process_vm_writev(pid_t pid, const struct iovec *mine, unsigned long nmi
                           unsigned long ntheirs, unsigned long flags)
 {
     return fails(COPY, EPERM) ? -1 : syscall(SYS_process_vm_writev, pid, mine, nmine, theirs, ntheirs, flags);
+}
+
+/* The C library's own calls do not come here. */
+int open(const char *path, int flags, ...)
+{
+    va_list more_words;
+    va_start(more_words, flags);
+    const int mode = flags & (O_CREAT | O_TMPFILE) ? va_arg(more_words, int) : 0;
+    va_end(more_words);
+    return fails(DESCRIPTOR, EMFILE) ? -1 : (int)syscall(SYS_openat, AT_FDCWD, path, flags, mode);
+}
+
+int pipe2(int ends[2], int flags)
+{
+    return fails(DESCRIPTOR, EMFILE) ? -1 : (int)syscall(SYS_pipe2, ends, flags);
+}
+
+int accept4(int fd, struct sockaddr *address, socklen_t *bytes, int flags)
+{
+    return fails(DESCRIPTOR, EMFILE) ? -1 : (int)syscall(SYS_accept4, fd, address, bytes, flags);
+}
+
+int eventfd(unsigned count, int flags)
+{
+    return fails(DESCRIPTOR, EMFILE) ? -1 : (int)syscall(SYS_eventfd2, count, flags);
+}
+
+int timerfd_create(int clock, int flags)
+{
+    return fails(DESCRIPTOR, EMFILE) ? -1 : (int)syscall(SYS_timerfd_create, clock, flags);
+}
+
+int signalfd(int fd, const sigset_t *set, int flags)
+{
+    return fails(DESCRIPTOR, EMFILE) ? -1 : (int)syscall(SYS_signalfd4, fd, set, 8, flags);
+}
+
+int epoll_create1(int flags)
+{
+    return fails(DESCRIPTOR, EMFILE) ? -1 : (int)syscall(SYS_epoll_create1, flags);
+}
+
+/* To change or to end what epoll watches needs nothing that may be missing. */
+int epoll_ctl(int epoll, int what, int fd, struct epoll_event *event)
+{
+    if (what == EPOLL_CTL_ADD && fails(DESCRIPTOR, ENOSPC))
+        return -1;
+    return (int)syscall(SYS_epoll_ctl, epoll, what, fd, event);
+}
+
+int fcntl(int fd, int what, ...)
+{
+    va_list more_words;
+    va_start(more_words, what);
+    const long word = va_arg(more_words, long);
+    va_end(more_words);
+    return fails(DESCRIPTOR, EMFILE) ? -1 : (int)syscall(SYS_fcntl, fd, what, word);
+}
+
+ssize_t getrandom(void *into, size_t bytes, unsigned flags)
+{
+    return fails(DESCRIPTOR, EAGAIN) ? -1 : syscall(SYS_getrandom, into, bytes, flags);
 }

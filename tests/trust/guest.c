@@ -1,5 +1,5 @@
 /* What the host of a meeting sends to a guest: the guest's index and one descriptor, of which anything may be missing or be
- * something else. */
+ * something else. A host that cannot tell who has come does not wait for ever. */
 #include "../../src/rte/meet.c"
 
 #include "unit/check.h"
@@ -54,8 +54,25 @@ static int sent(size_t bytes, int type, int descriptors)
     return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
+static void nobody_comes(void)
+{
+    struct party party = {0};
+    int ends[2];
+    CHECK(gather(&party, -1, 2) == -1); /* it could wait for ever */
+    CHECK(socketpair(AF_UNIX, SOCK_SEQPACKET, 0, ends) == 0);
+    CHECK(gather(&party, ends[0], 2) == -1); /* nobody can be let in */
+    int door = socket(AF_UNIX, SOCK_SEQPACKET, 0);
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    CHECK(bind(door, (struct sockaddr *)&address, sizeof address.sun_family) == 0 && listen(door, 1) == 0);
+    CHECK(gather(&party, door, 2) == 0 && party.count == 0);
+    close(door);
+    close(ends[0]);
+    close(ends[1]);
+}
+
 int main(void)
 {
+    nobody_comes();
     CHECK(sent(sizeof(int32_t), SCM_RIGHTS, 1) == 1);
     CHECK(sent(sizeof(int32_t), SCM_RIGHTS, 0) == 0);
     CHECK(sent(sizeof(int32_t), SCM_RIGHTS, 2) == 0);

@@ -10,10 +10,11 @@
 
 #define TRIES 8 /* calls of a PE that has answered none */
 
-static void await(const struct call *call, uint32_t what, int how)
+/* Returns false when epoll cannot take one more; to change what it has never fails. */
+static bool await(const struct call *call, uint32_t what, int how)
 {
     struct epoll_event event = {.events = what, .data.ptr = call->mark};
-    epoll_ctl(call->events, how, call->fd, &event);
+    return epoll_ctl(call->events, how, call->fd, &event) == 0;
 }
 
 /* Reads more of something of `whole` bytes. Returns 1 when all of it is there, 0 when more is to come, -1 when the other
@@ -47,8 +48,9 @@ static void try_ways(struct call *call)
             continue;
         call->fd = fd;
         call->state = CALL_RINGS;
-        await(call, EPOLLOUT, EPOLL_CTL_ADD);
-        return;
+        if (await(call, EPOLLOUT, EPOLL_CTL_ADD))
+            return;
+        call_end(call, CALL_OVER);
     }
 }
 
@@ -73,7 +75,7 @@ static void connected(struct call *call)
     }
     call->state = CALL_HEARS;
     call->got = 0;
-    await(call, EPOLLIN, EPOLL_CTL_MOD);
+    (void)await(call, EPOLLIN, EPOLL_CTL_MOD);
 }
 
 /* Answers the challenge of the called PE, and challenges it. */

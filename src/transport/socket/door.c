@@ -14,11 +14,11 @@ static time_t seconds_now(void)
     return (time_t)(clock_nanoseconds() / CLOCK_SECOND);
 }
 
-static void await(const struct door *door, int fd, void *mark, uint32_t what, int how)
+/* Returns false when epoll cannot take one more; to change what it has never fails. */
+static bool await(const struct door *door, int fd, void *mark, uint32_t what, int how)
 {
     struct epoll_event event = {.events = what, .data.ptr = mark};
-    if (fd >= 0)
-        epoll_ctl(door->events, how, fd, &event);
+    return epoll_ctl(door->events, how, fd, &event) == 0;
 }
 
 static void set_timer(const struct door *door)
@@ -46,23 +46,30 @@ static struct door_guest *free_place(struct door *door)
 }
 
 /* The door rests for a second when the process has no descriptor left. */
+static void rest(struct door *door)
+{
+    (void)await(door, door->fd, &door->fd, 0, EPOLL_CTL_MOD);
+    set_timer(door);
+    if (++door->rests == DOOR_RESTS && door->full)
+        door->full(door->owner);
+}
+
 static void let_guest_in(struct door *door)
 {
     int fd = accept4(door->fd, 0, 0, SOCK_NONBLOCK | SOCK_CLOEXEC);
-    if (fd < 0 && errno != EAGAIN && errno != EINTR && errno != ECONNABORTED) {
-        await(door, door->fd, &door->fd, 0, EPOLL_CTL_MOD);
-        set_timer(door);
-    }
+    if (fd < 0 && errno != EAGAIN && errno != EINTR && errno != ECONNABORTED)
+        rest(door);
     if (fd < 0)
         return;
+    door->rests = 0;
     struct door_guest *guest = free_place(door);
     *guest = (struct door_guest){.fd = fd, .since = seconds_now()};
     if (!proof_make_challenge(&guest->challenge) ||
-        send(fd, &guest->challenge, sizeof guest->challenge, MSG_NOSIGNAL) != sizeof guest->challenge) {
+        send(fd, &guest->challenge, sizeof guest->challenge, MSG_NOSIGNAL) != sizeof guest->challenge ||
+        !await(door, fd, guest, EPOLLIN, EPOLL_CTL_ADD)) {
         show_out(guest);
         return;
     }
-    await(door, fd, guest, EPOLLIN, EPOLL_CTL_ADD);
     set_timer(door);
 }
 
@@ -102,7 +109,7 @@ static void look_round(struct door *door)
     uint64_t rings;
     bool more = false;
     (void)!read(door->timer, &rings, sizeof rings);
-    await(door, door->fd, &door->fd, EPOLLIN, EPOLL_CTL_MOD);
+    (void)await(door, door->fd, &door->fd, EPOLLIN, EPOLL_CTL_MOD);
     for (struct door_guest *guest = door->guests; guest < door->guests + door->places; guest++) {
         if (guest->fd >= 0 && seconds_now() - guest->since >= (time_t)door->seconds)
             show_out(guest);
@@ -121,9 +128,10 @@ int door_open(struct door *door, struct socket_place *mine)
         door->guests[i].fd = -1;
     door->timer = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
     door->fd = door->timer >= 0 && mine->ways ? ways_door(mine) : -1;
-    await(door, door->timer, &door->timer, EPOLLIN, EPOLL_CTL_ADD);
-    await(door, door->fd, &door->fd, EPOLLIN, EPOLL_CTL_ADD);
-    return door->fd >= 0 ? 0 : -1;
+    return door->fd >= 0 && await(door, door->timer, &door->timer, EPOLLIN, EPOLL_CTL_ADD) &&
+                   await(door, door->fd, &door->fd, EPOLLIN, EPOLL_CTL_ADD)
+               ? 0
+               : -1;
 }
 
 bool door_news(struct door *door, const void *mark)

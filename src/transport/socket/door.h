@@ -13,6 +13,7 @@
 #include <stddef.h>
 #include <time.h>
 
+#define DOOR_RESTS 8
 #define DOOR_LATER(proof) (~(proof)) /* the answer of a PE that calls the caller itself */
 
 /* A caller that has not proved itself yet. */
@@ -26,6 +27,7 @@ struct door_guest {
 
 struct door {
     int fd, timer; /* -1: none; both are -1 before door_open */
+    uint32_t rests; /* seconds in a row without a descriptor for a caller */
     struct door_guest *guests;
 
     /* The owner sets these before door_open. */
@@ -39,6 +41,8 @@ struct door {
     bool (*wants)(void *owner, const struct proof_hello *hello);
     /* A caller has proved itself. The descriptor is the owner's now; it is in `events` with a mark of the door, for reading. */
     void (*let_in)(void *owner, int fd, const struct proof_hello *hello);
+    /* For so many seconds callers could not be let in, since the process has no descriptor left. Null: that may be. */
+    void (*full)(void *owner);
     void *owner;
 };
 

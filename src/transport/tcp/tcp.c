@@ -61,6 +61,12 @@ static void free_lane(struct lane *lane)
     free(lane);
 }
 
+static void callers_wait(void *lane)
+{
+    tcp_events->broken(((struct lane *)lane)->owner, tcp_me,
+                       "other PEs call it, and it has no descriptor left (ulimit -n) to let them in");
+}
+
 static bool prepare_lane(struct lane *lane)
 {
     lane->events = epoll_create1(EPOLL_CLOEXEC);
@@ -76,6 +82,7 @@ static bool prepare_lane(struct lane *lane)
                                .seconds = GUEST_SECONDS,
                                .wants = tcp_peer_wants,
                                .let_in = tcp_peer_let_in,
+                               .full = callers_wait,
                                .owner = lane};
     return lane->buffer && lane->events >= 0 &&
            getrandom(&lane->id, sizeof lane->id, GRND_NONBLOCK) == sizeof lane->id &&
