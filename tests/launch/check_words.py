@@ -129,8 +129,8 @@ def test_handed_over():
             path.write_text("#!/bin/sh\n" + tell.format(version) + "\n")
             path.chmod(0o755)
 
-        def shown(name, *options):
-            return run("-q", *options, "--host", "a:2,b:2", "-n", 4, "program", env={"LATERAL_LAUNCHER": f"{folder}/{name}"})
+        def shown(name, *options, pes=4):
+            return run("-q", *options, "--host", "a:2,b:2", "-n", pes, "program", env={"LATERAL_LAUNCHER": f"{folder}/{name}"})
         for name, options, words in (("mpirun", ["--output-filename", "log"], "--output-filename log"),
                                      ("mpirun.openmpi", ["--stdin", 1], "--stdin 1"),
                                      ("mpirun", ["--timestamp-output"], "--timestamp-output"),
@@ -141,6 +141,12 @@ def test_handed_over():
                                      ("mpiexec.hydra", ["--output-filename", "log"], "-outfile-pattern=log.%r")):
             result = shown(name, *options)
             assert result.status == 0 and f" {words} " in f" {result.out} ", (name, options, result)
+        for name, pes, words, other in (("mpirun", 4, "--bind-to none --quiet --host a:2,b:2", "--oversubscribe"),
+                                        ("mpirun", 5, "--bind-to none --oversubscribe --quiet --host", "--map-by"),
+                                        ("prterun", 4, "--bind-to none --map-by slot --host a:2,b:2", "--oversubscribe"),
+                                        ("prterun", 5, "--bind-to none --map-by slot:OVERSUBSCRIBE --host", "--oversubscribe")):
+            result = shown(name, "--oversubscribe", pes=pes)
+            assert f" {words} " in f" {result.out} " and other not in result.out, (name, pes, result)
         for options in (["--timestamp-output"], ["--stdin", "none"]):
             one_line(shown("mpiexec.hydra", *options), rf"{options[0]}: mpiexec\.hydra has no such option", 2)
 

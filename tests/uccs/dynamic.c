@@ -49,6 +49,31 @@ static void test_moves(uint64_t at)
     OK(uccs_request_release(&desc));
 }
 
+/* Memory that lies at the same address in every process is still each one's own. */
+static void test_same_address(void)
+{
+    const int how = MAP_PRIVATE | MAP_ANONYMOUS;
+    long *word = me == 0 ? mmap(0, 4096, PROT_READ | PROT_WRITE, how, -1, 0) : 0, value = 100 + me;
+    void **where = calloc((size_t)npes, sizeof *where);
+    OK(uccs_allgather(UCCS_GROUP_WORLD, &word, where, sizeof word));
+    if (me != 0)
+        word = mmap(where[0], 4096, PROT_READ | PROT_WRITE, how | MAP_FIXED_NOREPLACE, -1, 0);
+    CHECK(word == where[0] && word != MAP_FAILED);
+    OK(uccs_memory_attach(own, word, 4096));
+    OK(uccs_barrier(UCCS_GROUP_WORLD));
+    OK(uccs_put_short_contiguous(context, next, there, (uintptr_t)word, &value, sizeof value, 0));
+    OK(uccs_flush(context));
+    OK(uccs_barrier(UCCS_GROUP_WORLD));
+    CHECK_EQ(*word, 100 + prev_pe);
+    value = 0;
+    OK(uccs_get_short_contiguous(context, next, there, (uintptr_t)word, &value, sizeof value, 0));
+    CHECK_EQ(value, 100 + me);
+    OK(uccs_barrier(UCCS_GROUP_WORLD));
+    OK(uccs_memory_detach(own, word));
+    munmap(word, 4096);
+    free(where);
+}
+
 static void test_shapes(uint64_t at)
 {
     struct uccs_stride stride = {.block = 24, .count = 10, .remote_stride = 64, .local_stride = 32};
@@ -343,6 +368,7 @@ int main(void)
         OK(uccs_memory_attach(own, mine[kind], BYTES));
     OK(uccs_memory_attach_as(own, mine[KINDS - 1], BYTES, twice, 0));
     share_places();
+    test_same_address();
     for (int kind = 0; kind < KINDS; kind++) {
         test_moves(places[next_pe][kind]);
         test_shapes(places[next_pe][kind]);
