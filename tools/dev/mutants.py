@@ -59,7 +59,7 @@ LONGEST = 12                                                               # sec
 # Whose tests see a fault of a folder, the likeliest first; the longest prefix counts.
 ROOMS = {
     "launch": "launch trust tools job hosts",
-    "src/base": "unit trust job symbols conform launch nodes",
+    "src/base": "unit trust job symbols conform launch nodes wire",
     "src/rte": "unit trust fuzz launch job hosts uccs nodes",
     "src/rte/pmix": "hosts",
     "src/transport": "wire far fault nodes",
