@@ -1,13 +1,12 @@
 /* A thread that notices the end of a launcher that leaves its PEs behind when it dies, as Hydra's proxy does: a program that
  * computes, or waits for short times only, would not look (rte_look_for_launcher). Where several nodes have a progress
- * thread, that one watches (uccs/watch/line.c). */
-#include "base/env.h"
+ * thread, that one watches (uccs/watch/line.c). The thread sleeps until then and serves no messages, so jobs have it with
+ * LATERAL_PROGRESS=poll, too. */
 #include "base/thread.h"
 #include "rte/backend.h"
 #include "rte/rte.h"
 
 #include <poll.h>
-#include <string.h>
 #include <time.h>
 
 /* An MPI that shares the connection and takes leave shuts it down a moment before it closes it. So only a connection that stays
@@ -33,7 +32,7 @@ void rte_watch_launcher(void)
 {
     static bool watched;
     pthread_t thread;
-    if (watched || rte_launcher_descriptor() < 0 || strcmp(env_text(ENV_PROGRESS), "poll") == 0)
+    if (watched || rte_launcher_descriptor() < 0)
         return;
     watched = thread_start(&thread, await_hangup, 0) == 0; /* otherwise long waits still look */
     if (watched)

@@ -129,7 +129,7 @@ _Noreturn void rte_end_orphans(void);
 /* Calls rte_end_orphans when that descriptor has hung up. Any thread. */
 void rte_look_for_launcher(void);
 
-/* Starts a thread that does so, once per process, unless LATERAL_PROGRESS=poll. One thread calls it, at the end of the start. */
+/* Starts a thread that does so, once per process. One thread calls it, at the end of the start. */
 void rte_watch_launcher(void);
 
 /* True in the process that called rte_init, false in its forked children. */

@@ -9,6 +9,7 @@
 #include "uccs/far/far.h"
 #include "uccs/am/am.h"
 #include "uccs/core/memory.h"
+#include "uccs/core/bell.h"
 #include "uccs/core/progress.h"
 #include "uccs/object/region.h"
 #include "uccs/object/stage.h"
@@ -54,7 +55,7 @@ static int begin(void)
         return -1;
     if (uccs_far_on)
         rte_job_barrier(); /* all PEs answer after this */
-    else
+    if (!uccs_far_on || !uccs_progress_on)
         rte_watch_launcher();
     return 0;
 }

@@ -45,10 +45,10 @@ def stat(pid):
         return "X", "0"
 
 
-def orphans(launcher, doing):
+def orphans(launcher, doing, **env):
     """SIGKILL to their parent while PEs wait for ever, never long, or compute: they end themselves, and say why."""
     words = [str(word) for word in (*launcher(2), program("hosts_faulty"), doing)]
-    with subprocess.Popen(words, env=CLEAN, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as job:
+    with subprocess.Popen(words, env=CLEAN | env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as job:
         lines = [job.stdout.readline().split() for _ in range(2)]
         assert all(line[:1] == ["ready"] for line in lines), lines
         pes = [int(line[2]) for line in lines]
@@ -60,7 +60,7 @@ def orphans(launcher, doing):
             time.sleep(0.02)
         for pid in left:
             os.kill(pid, signal.SIGKILL)
-        assert not left, f"PEs {left} of {pes} live 10 s after the end of their parent"
+        assert not left, f"PEs {left} of {pes} live 10 s after the end of their parent ({doing}, {env})"
 
 
 def below(pid):
@@ -155,6 +155,7 @@ def test_orphans_hydra():
     """PEs whose proxy is gone."""
     for doing in ("wait", "barriers", "idle"):
         orphans(hydra, doing)
+    orphans(hydra, "idle", LATERAL_PROGRESS="poll")
 
 
 def test_killed_in_start_mpirun():

@@ -12,6 +12,7 @@ import signal
 import subprocess
 import sys
 import time
+import traceback
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 HOSTS = ROOT / "tools/dev/hosts.py"
@@ -167,6 +168,18 @@ def needs_slurm():
         raise Skip(done.stderr.strip())
 
 
+def bounded(seconds):
+    """Ends the test after so many seconds, and tells where it was. What the end needs gets some more seconds."""
+    def late(_, frame):
+        print(f"not within {seconds} s:", flush=True)
+        traceback.print_stack(frame)
+        signal.signal(signal.SIGALRM, signal.SIG_DFL)
+        signal.alarm(3)
+        raise AssertionError(f"not within {seconds} s")
+    signal.signal(signal.SIGALRM, late)
+    signal.alarm(seconds)
+
+
 def main(names):
     global BUILD
     tests = {name[5:]: test for name, test in names.items() if name.startswith("test_")}
@@ -178,7 +191,7 @@ def main(names):
     parser.add_argument("name", choices=sorted(tests))
     options = parser.parse_args()
     BUILD = options.build
-    signal.alarm(115)       # louder than CTest's limit, and before it
+    bounded(min(112, int(os.environ.get("TEST_LIMIT", 112))))   # louder than CTest's limit, and before it
     try:
         tests[options.name]()
     except Skip as why:
