@@ -26,7 +26,7 @@ struct door_guest {
 };
 
 struct door {
-    int fd, timer; /* -1: none; both are -1 before door_open */
+    int fd, timer;  /* -1: none; both are -1 before door_open */
     uint32_t rests; /* seconds in a row without a descriptor for a caller */
     struct door_guest *guests;
 
