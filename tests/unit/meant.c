@@ -23,6 +23,8 @@ static void distances(void)
     far("timeoutt", "timeout", 1);
     far("tineout", "timeout", 1);
     far("kitten", "sitting", 3);
+    far("timeouxy", "timeoutt", 2); /* wrong, not exchanged */
+    far("timeotu", "timeoux", 2);
     char text[MEANT_BYTES + 2];
     memset(text, 'a', sizeof text);
     CHECK(meant_distance(text, MEANT_BYTES, text, MEANT_BYTES) == 0);

@@ -13,7 +13,7 @@
 #include <stddef.h>
 #include <time.h>
 
-#define DOOR_RESTS 8
+#define DOOR_RESTS 5
 #define DOOR_LATER(proof) (~(proof)) /* the answer of a PE that calls the caller itself */
 
 /* A caller that has not proved itself yet. */
