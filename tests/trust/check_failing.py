@@ -21,6 +21,13 @@ CRASH_SIGNALS = (signal.SIGILL, signal.SIGABRT, signal.SIGBUS, signal.SIGFPE, si
 CRASH_STATUS = tuple(-number for number in CRASH_SIGNALS)
 SAID = re.compile(r"^(lateral|oshrun|busy|\[\d+\] lateral|.*error while loading shared libraries):?", re.M)
 SECONDS = 20
+
+
+def patience():
+    """A machine with many more runnable processes than processors gives each of ours so much less time."""
+    return SECONDS * max(1, os.getloadavg()[0] / (4 * os.cpu_count()))
+
+
 CLEAN = {name: value for name, value in os.environ.items() if not name.startswith(("LATERAL_", "SHMEM_", "SLURM_"))}
 
 
@@ -92,7 +99,7 @@ class Sweep:
             if meddle:
                 meddle(job.pid)
             try:
-                out, err = job.communicate(timeout=SECONDS)
+                out, err = job.communicate(timeout=patience())
                 return job.returncode, job.pid, out, err
             except subprocess.TimeoutExpired as hung:
                 job.kill()
@@ -167,7 +174,7 @@ def try_self(sweep):
     process that dies while it calls mpirun leaves a lock of libpmix's server (4.2) held, and mpirun then waits for ever at its end."""
     def crash(pe):
         def meddle(launcher):
-            end, pes = time.monotonic() + SECONDS, []
+            end, pes = time.monotonic() + patience(), []
             while len(pes) < 2:
                 assert time.monotonic() < end, f"{pes} of two PEs have started in {SECONDS} s"
                 time.sleep(0.01)
