@@ -54,24 +54,48 @@ void uccs_nodes_gather(struct uccs_team *team, void *all, const void *mine, size
         }
 }
 
-static void cast_to(struct uccs_team *team, int node, const void *data, size_t bytes, uint32_t *held)
+/* One broadcast: its number, and its place in the ring, which is the same on all nodes. */
+struct cast {
+    const void *data;
+    size_t bytes, at, flag;
+    uint64_t number;
+    uint32_t held;
+};
+
+/* Gives the broadcast the next flag and the next part of the room. When either is used up all sync, and the ring is empty again.
+ * Every member counts alike, since all know the size of each broadcast. */
+static struct cast cast_begin(struct uccs_team *team, const void *source, size_t bytes)
 {
-    uint64_t place = team->nodes->posted % NODES_RING;
-    struct uccs_far_place at = uccs_nodes_line(team, node, TEAM_RING_DATA);
+    struct uccs_nodes *nodes = team->nodes;
+    if (nodes->posted + 1 > nodes->settled + NODES_RING || nodes->filled + bytes > NODES_RING_ROOM)
+        uccs_nodes_sync(team);
+    if (nodes->posted == nodes->settled)
+        nodes->filled = 0;
+    const struct cast cast = {.data = source,
+                              .bytes = bytes,
+                              .at = nodes->filled,
+                              .number = ++nodes->posted,
+                              .flag = nodes->posted % NODES_RING * sizeof(uint64_t)};
+    nodes->filled += (bytes + CACHE_LINE - 1) / CACHE_LINE * CACHE_LINE;
+    return cast;
+}
+
+static void cast_to(struct uccs_team *team, int node, struct cast *cast)
+{
     const struct uccs_far_parcel parcel = {
-        .to = uccs_place_plus(at, place * NODES_RING_BYTES),
-        .data = data,
-        .bytes = bytes,
+        .to = uccs_place_plus(uccs_nodes_line(team, node, TEAM_RING_DATA), cast->at),
+        .data = cast->data,
+        .bytes = cast->bytes,
         .with = {.what = FAR_SIGNAL_SET,
-                 .place = uccs_place_plus(uccs_nodes_line(team, node, TEAM_RING), place * sizeof(uint64_t)),
-                 .value = team->nodes->posted},
+                 .place = uccs_place_plus(uccs_nodes_line(team, node, TEAM_RING), cast->flag),
+                 .value = cast->number},
     };
-    uccs_far_parcel(uccs_nodes_lead_pe(team, node), &parcel, held);
+    uccs_far_parcel(uccs_nodes_lead_pe(team, node), &parcel, &cast->held);
 }
 
 /* Sends along a binomial tree over the nodes, which are counted from the root's node. The farthest child has the most
  * to do, so it is sent to first. */
-static void cast_on(struct uccs_team *team, int root_node, const void *data, size_t bytes, uint32_t *held)
+static void cast_on(struct uccs_team *team, int root_node, struct cast *cast)
 {
     const struct uccs_nodes *nodes = team->nodes;
     int me = (nodes->mine - root_node + nodes->count) % nodes->count, step = 1;
@@ -79,30 +103,28 @@ static void cast_on(struct uccs_team *team, int root_node, const void *data, siz
         step *= 2;
     for (step /= 2; step > 0; step /= 2)
         if (me + step < nodes->count)
-            cast_to(team, (me + step + root_node) % nodes->count, data, bytes, held);
+            cast_to(team, (me + step + root_node) % nodes->count, cast);
 }
 
 void uccs_nodes_cast(struct uccs_team *team, void *dest, const void *source, size_t bytes, int root)
 {
     struct uccs_nodes *nodes = team->nodes;
-    if (nodes->posted + 1 > nodes->settled + NODES_RING)
-        uccs_nodes_sync(team);
-    uint64_t number = ++nodes->posted;
-    char *place = (char *)uccs_lead_line(nodes, TEAM_RING_DATA) + number % NODES_RING * NODES_RING_BYTES;
-    uint64_t *flag = (uint64_t *)uccs_lead_line(nodes, TEAM_RING) + number % NODES_RING;
+    struct cast cast = cast_begin(team, source, bytes);
+    char *place = (char *)uccs_lead_line(nodes, TEAM_RING_DATA) + cast.at;
+    uint64_t *flag = (uint64_t *)((char *)uccs_lead_line(nodes, TEAM_RING) + cast.flag);
     int root_node = uccs_nodes_of(nodes, root);
-    uint32_t held = 0;
     if (team->rank == root) {
-        cast_on(team, root_node, source, bytes, &held);
+        cast_on(team, root_node, &cast);
         memcpy(place, source, nodes->near.size > 1 ? bytes : 0);
-        atomic_store_release(flag, number); /* acquire: the near members' load below */
+        atomic_store_release(flag, cast.number); /* acquire: the near members' load below */
     } else {
         struct uccs_wait wait uccs_scoped = {.on = uccs_await_pe(uccs_team_pe(team, root))};
-        while (atomic_load_acquire(flag) < number) /* release: the message's signal, or a near root's store */
+        while (atomic_load_acquire(flag) < cast.number) /* release: the message's signal, or a near root's store */
             uccs_pause(&wait);
+        cast.data = place;
         if (nodes->near.rank == 0 && root_node != nodes->mine)
-            cast_on(team, root_node, place, bytes, &held);
+            cast_on(team, root_node, &cast);
         memcpy(dest, place, bytes);
     }
-    uccs_nodes_settle(&held);
+    uccs_nodes_settle(&cast.held);
 }

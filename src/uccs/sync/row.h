@@ -8,8 +8,8 @@
  *   lines 18, 19     of the split-phase collectives (src/shmem/coll/nbe.c), written by the row's owner
  *   lines 20 .. 35   small posts, written by the row's owner, read by all
  *   lines 36 .. 295  large posts
- *   lines 296 .. 315 over several nodes: swaps, those of the split-phase collectives, broadcasts, parcels
- *   lines 316 ..     over several nodes: the data that those bring
+ *   lines 296 .. 322 over several nodes: swaps, those of the split-phase collectives, broadcasts, parcels
+ *   lines 323 ..     over several nodes: the data that those bring
  *
  * Disjoint teams may hold the same slot, so nothing belongs to a slot as a whole.
  *
@@ -39,11 +39,11 @@
 #define TEAM_POSTS 20
 #define TEAM_SWAP 296 /* in the row of each node's lead, as are the next ones; a count, then flags in 4 lines */
 #define TEAM_SPLIT 301
-#define TEAM_RING 306
-#define TEAM_CHUNKS 307 /* 8 lines */
-#define TEAM_LANDED 315 /* in each member's row: the number of parcels that have come for it */
-#define TEAM_MAIL 316
-#define TEAM_RING_DATA 1340
+#define TEAM_RING 306   /* 8 lines */
+#define TEAM_CHUNKS 314 /* 8 lines */
+#define TEAM_LANDED 322 /* in each member's row: the number of parcels that have come for it */
+#define TEAM_MAIL 323
+#define TEAM_RING_DATA 1347
 #define TEAM_FLAG_AT_REST (-1L) /* the value of an unused flag of a team without a slot */
 
 /* Sizes and places of posts (post.h). */

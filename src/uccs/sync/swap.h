@@ -32,10 +32,11 @@
 #include "uccs/sync/row.h"
 
 enum {
-    NODES_BOX = 32 << 10, /* bytes of all nodes' blocks */
-    NODES_RING = 8,       /* places for broadcasts */
-    NODES_RING_BYTES = 4096,
-    NODES_CHUNKS = 64, /* of a long broadcast */
+    NODES_BOX = 32 << 10,       /* bytes of all nodes' blocks */
+    NODES_RING = 64,            /* flags for broadcasts */
+    NODES_RING_BYTES = 4096,    /* of one broadcast at most */
+    NODES_RING_ROOM = 32 << 10, /* bytes of all */
+    NODES_CHUNKS = 64,          /* of a long broadcast */
 };
 
 struct uccs_nodes {
@@ -46,6 +47,7 @@ struct uccs_nodes {
     int widest, narrowest;    /* most and fewest members on a node */
     uint64_t swaps[2];        /* swaps begun, by channel */
     uint64_t posted, settled; /* broadcasts through the ring; those that all members have finished */
+    size_t filled;            /* bytes of the ring's room that these others have taken */
     uint64_t landed;          /* parcels counted in this PE's line TEAM_LANDED */
     char *given;              /* data of all members in the last uccs_team_exchange */
     struct uccs_lead {
@@ -105,7 +107,8 @@ static inline const char *uccs_swap_block(const struct uccs_swap *swap, int node
 }
 
 _Static_assert(TEAM_MAIL + 2 * NODES_BOX / CACHE_LINE == TEAM_RING_DATA &&
-                   TEAM_RING_DATA + NODES_RING * NODES_RING_BYTES / CACHE_LINE <= NODE_GROUP_LINES &&
+                   TEAM_RING_DATA + NODES_RING_ROOM / CACHE_LINE <= NODE_GROUP_LINES &&
+                   NODES_RING * sizeof(uint64_t) <= (TEAM_CHUNKS - TEAM_RING) * CACHE_LINE &&
                    NODES_CHUNKS * sizeof(uint64_t) <= (TEAM_LANDED - TEAM_CHUNKS) * CACHE_LINE,
                "a row holds it all");
 
@@ -120,7 +123,7 @@ bool uccs_nodes_meet(struct uccs_swap *swap);
 /* Gives every member `bytes` of every member. The bytes of member r lie at all + r * bytes. */
 void uccs_nodes_gather(struct uccs_team *team, void *all, const void *mine, size_t bytes);
 /* Brings at most NODES_RING_BYTES of member root to all, by a tree of nodes. Only the ring's rare sync waits for
- * readers. */
+ * readers: a broadcast has a flag and a part of the ring's room until then. */
 void uccs_nodes_cast(struct uccs_team *team, void *dest, const void *source, size_t bytes, int root);
 
 /* Waits until the sources of parcels may be reused. */
