@@ -2,13 +2,14 @@
  * lane, unless a comment says otherwise.
  *
  * The files in their order, lower ones first: token, valid, seal, refuse, mark, lane, tell, bell, arrive, batch, names,
- * send, use, behind, flush, ask, key, direct, reach, issue, atomic, poll, rest, quiet, pool, gone, order, track, thread, open. */
+ * habit, send, use, behind, flush, ask, key, direct, reach, issue, atomic, poll, rest, quiet, pool, gone, order, track, thread, open. */
 #ifndef UCCS_LINK_INNER_H
 #define UCCS_LINK_INNER_H
 
 #include "transport/transport.h"
 #include "uccs/core/core.h"
 #include "uccs/core/reach.h"
+#include "uccs/link/habit.h"
 #include "uccs/link/link.h"
 #include "uccs/watch/fail.h"
 #include "uccs/watch/line.h"
@@ -230,6 +231,7 @@ struct link_lane {
     struct link_outbox *boxes;               /* outboxes that hold messages */
     uint32_t open;                           /* number of these outboxes */
     void *spare;                             /* buffer for a batch, or null */
+    struct link_habit habit;
 };
 
 /* Tracks (link.h). Invariants, under the lane's lock: a mark is on the track's list of active marks while it has

@@ -116,8 +116,10 @@ static inline void want_reach(struct link_peer *peer)
 
 static void send_message(struct link_peer *peer, const struct link_message *message)
 {
+    const bool keep = link_habit_keeps(peer->lane, message);
     struct link_send *send = prepare(peer, message);
-    link_send_behind(peer, send, message->data, message->bytes, message->later, puts_before(peer, message));
+    link_send_behind(peer, send, message->data, message->bytes, message->later || keep, puts_before(peer, message));
+    link_habit_put(peer->lane, message, keep);
 }
 
 struct link_send *link_issue_source(struct link_peer *peer, const struct link_message *message)
@@ -163,6 +165,7 @@ void link_issue(struct link_lane *lane, int pe, const struct link_message *messa
 {
     pthread_mutex_lock(&lane->lock);
     struct link_peer *peer = link_peer_of(lane, pe);
+    link_habit_called(lane);
     if (lat_unlikely(message->way && link_direct_can(peer, message)))
         put_direct(peer, message);
     else
@@ -194,6 +197,7 @@ void link_ask_send(struct link_lane *lane, int pe, const struct link_message *me
         make_room_to_ask(lane);
     pthread_mutex_lock(&lane->lock);
     struct link_peer *peer = link_peer_of(lane, pe);
+    link_habit_called(lane);
     const bool direct = lat_unlikely(message->way && link_direct_can(peer, message));
     later = later && lane->first;
     ask->lane = lane;
