@@ -43,7 +43,8 @@ int main(void)
     check_start();
     shmemx_ct_create(&ct);
     large = shmem_malloc(MEGABYTE * sizeof *large);
-    shmem_long_p(&pid, getpid(), 0);
+    if (me == 1)
+        shmem_long_p(&pid, getpid(), 0);
     shmem_barrier_all();
     if (me == 0) {
         work_on(1, ct);

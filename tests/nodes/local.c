@@ -17,7 +17,8 @@ static sigset_t told;
 /* PE 1 makes no call until PE 0 tells it to. */
 static void target_away(void)
 {
-    shmem_long_p(&pid, getpid(), 0);
+    if (me == 1)
+        shmem_long_p(&pid, getpid(), 0);
     shmem_barrier_all();
     if (me == 1) {
         CHECK_EQ(sigtimedwait(&told, 0, &(struct timespec){30, 0}), SIGUSR1);
