@@ -183,6 +183,7 @@ static void write_tables(const struct rte_all_shapes *all, size_t bytes)
     }
     memcpy(node->nonce, all->nonce, sizeof node->nonce);
     node->oversubscribed |= here > node->cores;
+    node->crowd = here / node->cores;
     node->nodes = nodes; /* the barrier publishes it */
 }
 

@@ -36,6 +36,7 @@ struct uccs_core {
     char *groups;           /* group area of the node's memory */
     char *counters;         /* counter area */
     char *own;              /* area of struct uccs_own, one per PE (own.h) */
+    uint32_t naps;          /* sleeps of waiters may double so often, since many PEs share a core (wait.h) */
 };
 
 extern struct uccs_core uccs_core;

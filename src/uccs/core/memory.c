@@ -7,6 +7,7 @@
 #include "rte/rte.h"
 #include "uccs/core/early.h"
 #include "uccs/core/fork.h"
+#include "uccs/core/wait.h"
 
 #include <errno.h>
 #include <string.h>
@@ -298,6 +299,7 @@ static void publish_core(size_t heap_bytes)
         .quick_looks = uccs_core.quick_looks,
         .stingy = uccs_core.stingy,
         .oversubscribed = node->oversubscribed,
+        .naps = uccs_wait_naps(node->crowd),
         .me = rte.pe,
         .npes = rte.npes,
         .pes = where->pes,

@@ -135,7 +135,7 @@ static long longest_tick(struct rest *rest)
     const uint64_t part = (time - rest->since) / PATIENCE;
     const long least = rest->first > LAST_TICK ? rest->first : LAST_TICK;
     if (uccs_core.oversubscribed)
-        return CROWDED_TICK;
+        return CROWDED_TICK << uccs_core.naps / 2; /* the threads of hundreds of PEs on a core would fill it */
     if (part > LONG_TICK)
         return LONG_TICK;
     return part > (uint64_t)least ? (long)part : least;

@@ -10,6 +10,7 @@
 
 #define YIELDS_BEFORE_SLEEP 500 /* some milliseconds on a crowded node */
 #define SLEEP_NANOSECONDS 50000
+#define SLEEPS_ALIKE 8               /* a waiter's sleeps of one length, before it doubles it */
 #define YIELDS_A_STAY 8              /* after so many yields a waiter looks at the clock */
 #define NOBODY 700                   /* nanoseconds: a yield that takes less has found nobody who wants the core */
 #define LOOKS_ALONE 32               /* looks of a waiter alone on its core until it yields again */
@@ -38,6 +39,22 @@ static uint64_t yield_core(void)
     return took;
 }
 
+/* A core serves some hundred thousand short sleeps a second: of a thousand waiters that sleep for 100 us each it does nothing else, and
+ * the PE for which they wait has a hundredth of it. So the longest sleep grows with the number of PEs on a core. */
+uint32_t uccs_wait_naps(uint32_t crowd)
+{
+    uint32_t naps = 0;
+    for (; crowd >= 4; crowd /= 2)
+        naps++;
+    return naps;
+}
+
+long uccs_wait_sleep(long shortest, uint32_t before)
+{
+    const uint32_t doubled = before / SLEEPS_ALIKE;
+    return shortest << (doubled < uccs_core.naps ? doubled : uccs_core.naps);
+}
+
 uint64_t uccs_yield_slow(struct uccs_wait *wait)
 {
     if (uccs_pollers())
@@ -50,7 +67,7 @@ uint64_t uccs_yield_slow(struct uccs_wait *wait)
     if (wait->looks == UINT32_MAX)
         wait->looks--;
     const uint64_t start = clock_nanoseconds();
-    struct timespec time = {0, SLEEP_NANOSECONDS};
+    struct timespec time = {0, uccs_wait_sleep(SLEEP_NANOSECONDS, yields - YIELDS_BEFORE_SLEEP)};
     nanosleep(&time, 0);
     return clock_nanoseconds() - start;
 }

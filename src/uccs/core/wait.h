@@ -28,6 +28,10 @@
 
 /* Learns how waiters look on this processor. */
 void uccs_wait_open(void);
+/* Returns how often sleeps may double where so many PEs share each core. */
+uint32_t uccs_wait_naps(uint32_t crowd);
+/* Returns how long a waiter sleeps that has slept so often before; `shortest` and the result in nanoseconds. */
+long uccs_wait_sleep(long shortest, uint32_t before);
 
 void uccs_pause_slow(struct uccs_wait *wait);
 uint64_t uccs_yield_slow(struct uccs_wait *wait);

@@ -14,7 +14,7 @@
 
 #define SLOW 200000     /* nanoseconds: a yield that takes longer has given the core to somebody who works */
 #define SPIN 30000      /* nanoseconds of looks before a sleep: the way there and back takes so long */
-#define SLEEP 100000    /* nanoseconds a sleep lasts at most */
+#define SLEEP 100000    /* nanoseconds a sleep lasts at most, the first ones of a wait */
 #define NAP 20000       /* the same while another thread moves all the lanes on */
 #define FEWEST 16       /* sleeps until the next try of a yield */
 #define SLEEPS_A_STAY 8 /* after so many sleeps a waiter looks at the clock, as after yields */
@@ -24,6 +24,7 @@
 static _Thread_local uint32_t sleeps; /* left until it yields again */
 static _Thread_local uint32_t next;   /* number of sleeps after the next slow yield: more when they follow each other */
 static _Thread_local uint64_t since;  /* the start of the looks before its first sleep in a wait */
+static _Thread_local uint32_t slept;  /* sleeps in this wait */
 
 static void yield(struct uccs_wait *wait)
 {
@@ -60,7 +61,7 @@ static void sleep_on(uint64_t lanes)
             return;
         count += files[count].fd >= 0;
     }
-    const struct timespec time = {0, count ? SLEEP : NAP};
+    const struct timespec time = {0, uccs_wait_sleep(count ? SLEEP : NAP, slept++)};
     (void)ppoll(files, count, &time, 0);
 }
 
@@ -69,6 +70,7 @@ static bool may_sleep(struct uccs_wait *wait)
     if (wait->looks == uccs_core.spin) {
         wait->looks++;
         since = clock_nanoseconds();
+        slept = 0;
     }
     return clock_nanoseconds() - since > SPIN && !uccs_pollers();
 }
