@@ -111,7 +111,8 @@ class Killer:
             time.sleep(self.rng.choice((0.001, 0.01, 0.03, 0.06)) * (1 + self.rng.random()) * (4 if env and self.rng.random() < 0.5 else 1))
             victims = self.victims(job)
             everyone = set(family(job.pid)) | set(victims)   # the launcher's processes may have come meanwhile
-            launcher = {job.pid, *children(job.pid)}         # by their place: a guard that has just started has no name of its own yet
+            launcher = {job.pid, *children(job.pid)}         # a guard that has just started has no name of its own yet
+            launcher |= {pid for pid in everyone if name_of(pid).startswith("lateral-")}     # and the kernel may leave a child out
             if self.wrapper.name in words and len(launcher) > 2 and launcher <= set(victims):
                 victims.remove(max(launcher))
             what = [f"{pid} {name_of(pid)}" for pid in victims]
