@@ -11,6 +11,7 @@
  *   mpi_win_scope = process | thread      (mpi_win_scope_thread = false | true)
  *       thread: flushes wait for the calling thread's operations alone. Unlock, fence, MPI_Win_complete and MPI_Win_free
  *       wait for those of all threads.
+ *       A thread that flushes and then loads from its own memory what a peer puts there calls MPI_Win_sync in between.
  *   mpi_win_order = false | true          (mpi_win_ordered = false | true)
  *       true: puts, gets and accumulates to one target complete there in the order of their issue, without flushes; in
  *       thread scope those of each thread.

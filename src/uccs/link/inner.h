@@ -457,10 +457,8 @@ int link_poll(struct link_lane *lane);
 /* Moves the lane on for the progress thread. Returns true when the transport holds none of its messages any more;
  * false: the thread must look again. */
 bool link_poll_clear(struct link_lane *lane);
-/* Moves a set of lanes on, a bit per number. Returns non-zero when something came in or has left, else 0. Those are the
- * lanes of link_looked_at: it adds the service lane when this thread must serve it. */
+/* Moves a set of lanes on, a bit per number, and the service lane. Returns non-zero when something came in or has left, else 0. */
 int link_look_all(uint64_t lanes);
-uint64_t link_looked_at(uint64_t lanes);
 
 /* rest.c; any thread, without a lock. For a waiter that has looked at lanes and found nothing: spins, yields, or sleeps
  * until one of them has something, for a short time. */

@@ -1,8 +1,6 @@
 /* Moves lanes on: sends waiting messages and handles arrived ones. */
 #include "uccs/link/news.h"
 
-#include "uccs/core/bell.h"
-
 #define POLLS_A_LOOK 4096 /* one poll in this many looks at the lines; polls may be 50 us apart */
 
 /* Returns non-zero when something came in or has left, else 0. */
@@ -50,17 +48,12 @@ int link_poll(struct link_lane *lane)
     return count;
 }
 
-/* Leaves the service lane to the progress thread if there is one, unless `lanes` contains it. The progress thread itself
- * polls it in the waits of handlers, since nobody else may. */
-uint64_t link_looked_at(uint64_t lanes)
-{
-    return !uccs_progress_on || uccs_progress_me ? lanes | 1 : lanes;
-}
-
+/* A waiter serves peers too, whether there is a progress thread or not: two PEs that wait for each other's answers would else
+ * both wait for their threads, which the waiters keep from the cores. */
 int link_look_all(uint64_t lanes)
 {
     int count = 0;
-    for (lanes = link_looked_at(lanes); lanes; lanes &= lanes - 1)
+    for (lanes |= 1; lanes; lanes &= lanes - 1)
         count += link_poll(&link_lanes[__builtin_ctzll(lanes)]);
     return count;
 }

@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "uccs/link/news.h"
 
+#include "uccs/core/bell.h"
 #include "uccs/core/poller.h"
 
 #include <poll.h>
@@ -51,6 +52,13 @@ static int arm(struct link_lane *lane, int *descriptor)
     return armed;
 }
 
+/* A waiter that sleeps looks too rarely to serve peers, so it leaves the service lane to the progress thread. That thread itself
+ * serves it in the waits of handlers, since nobody else may. */
+static uint64_t woken_by(uint64_t lanes)
+{
+    return !uccs_progress_on || uccs_progress_me ? lanes | 1 : lanes;
+}
+
 static void sleep_on(uint64_t lanes)
 {
     struct pollfd files[LINK_LANES];
@@ -81,7 +89,7 @@ lat_cold static void rest_slow(uint64_t lanes, struct uccs_wait *wait)
         yield(wait);
     } else if (may_sleep(wait)) {
         sleeps--;
-        sleep_on(link_looked_at(lanes));
+        sleep_on(woken_by(lanes));
         if (sleeps % SLEEPS_A_STAY == 0)
             uccs_stay(wait);
     }
