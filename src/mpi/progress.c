@@ -6,6 +6,8 @@
 
 #define YIELDS 200       /* of a crowded node, before a wait sleeps */
 #define LOOKS_A_CLOCK 64 /* slow looks between two looks at the clock */
+#define EAGER 64         /* looks in vain of a wait of the MPI's, before they get rarer */
+#define SELDOM 16        /* then one in so many of its rounds looks */
 
 /* Open MPI calls registered functions in every wait of its own. Its progress function is cheaper than a probe. */
 static int (*opal_register)(int (*)(void)), (*opal_unregister)(int (*)(void));
@@ -22,13 +24,28 @@ static _Thread_local bool is_main; /* this thread has called MPI_Init, and may c
 
 static void (*watch)(void); /* atomic */
 
-int lmpi_progress_serve(void)
+static bool on_one_node; /* all ranks are */
+
+/* A rank that waits for the MPI's own messages turns around every 30 ns on a node, and a look of the substrate takes 60. Few
+ * operations on the node need it, so it looks in each round only while it finds something. Between nodes a round of the MPI's
+ * takes a microsecond, and each operation needs us. */
+static int look_at_substrate(void)
 {
-    if (inside || !serving)
+    static _Thread_local unsigned in_vain;
+    if (on_one_node && ++in_vain > EAGER && in_vain % SELDOM)
         return 0;
     inside++;
     int found = uccs_progress();
     inside--;
+    in_vain = found ? 0 : in_vain;
+    return found;
+}
+
+int lmpi_progress_serve(void)
+{
+    if (inside || !serving)
+        return 0;
+    const int found = look_at_substrate();
     void (*look)(void) = __atomic_load_n(&watch, __ATOMIC_ACQUIRE); /* release: lmpi_progress_watch */
     if (look)
         look();
@@ -66,11 +83,24 @@ static int serve_mpi_in_waits(void *unused)
     return 0;
 }
 
+static bool is_on_one_node(void)
+{
+    struct uccs_resource list[16];
+    size_t count = sizeof list / sizeof *list;
+    if (uccs_resource_query(lmpi_life.context, list, &count) != UCCS_OK || count > sizeof list / sizeof *list)
+        return false;
+    for (size_t i = 0; i < count; i++)
+        if (list[i].latency >= UCCS_CLASS_RDMA)
+            return false;
+    return true;
+}
+
 void lmpi_progress_begin(void)
 {
     int level = MPI_THREAD_SINGLE;
     PMPI_Query_thread(&level);
     is_main = level != MPI_THREAD_SERIALIZED; /* there another thread may be in the MPI */
+    on_one_node = is_on_one_node();
     serving = true;
     uccs_poller_add(serve_mpi_in_waits, 0);
     opal_register = (int (*)(int (*)(void)))dlsym(RTLD_DEFAULT, "opal_progress_register");
