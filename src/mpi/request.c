@@ -1,6 +1,7 @@
-/* The request forms. What this node does, and a put whose source is copied, is complete when the call returns; so is its
- * request: a send to nobody, which costs a few nanoseconds. An operation that brings data from another node has a request
- * that completes with the data. MPI_Wait and its kin need not be ours. */
+/* The request forms. What this node does is complete when the call returns; so is its request: a send to nobody, which costs a few
+ * nanoseconds. So is that of a put or an accumulate to another node: the call waits until the substrate has copied or sent the
+ * source, and small puts leave together. An operation that brings data from another node has a request that completes with the
+ * data. MPI_Wait and its kin need not be ours. */
 #include "request.h"
 
 #include "pending.h"
@@ -19,13 +20,30 @@ static bool brings(const struct lmpi_window *window, int rank)
     return rank >= 0 && rank < window->ranks && !window->target[rank].local && lmpi_pending_works();
 }
 
+/* Moves, and waits until the program may use its buffers. */
+static int move_to_local(struct lmpi_window *window, struct lmpi_move *move)
+{
+    uccs_request_t local = UCCS_REQUEST_NULL;
+    struct uccs_op op;
+    if (move->rank < 0 || move->rank >= window->ranks || window->target[move->rank].local)
+        return lmpi_move(window, move);
+    (void)lmpi_window_op(window, true, &op);
+    op.local = &local;
+    move->op = &op;
+    int status = lmpi_move(window, move);
+    if (uccs_wait(&local) != UCCS_OK && status == MPI_SUCCESS)
+        status = MPI_ERR_RMA_RANGE;
+    uccs_request_release(&local);
+    return status;
+}
+
 int lmpi_request_move(struct lmpi_window *window, const struct lmpi_move *move, MPI_Request *request)
 {
     struct lmpi_move own = *move;
     if (!passive(window, move->rank))
         return lmpi_error(window, MPI_ERR_RMA_SYNC);
     if (move->put || !brings(window, move->rank))
-        return lmpi_request_finish(window, lmpi_move(window, move), request);
+        return lmpi_request_finish(window, move_to_local(window, &own), request);
     return lmpi_remote_start(window,
                              &(struct lmpi_work){.move = &own,
                                                  .rank = move->rank,
