@@ -33,6 +33,7 @@ static void yield(struct uccs_wait *wait)
     if (lat_unlikely(uccs_yield(wait) > SLOW)) {
         sleeps = next > FEWEST ? next : FEWEST;
         next = 4 * sleeps < MOST ? 4 * sleeps : MOST;
+        slept = 0;
     } else if (first) {
         next -= next / 4;
     }
