@@ -17,7 +17,9 @@ COUNTS, RANKS = (1, 2, 4, 8, 16, 32), (2, 4, 8, 16, 64, 256)
 KINDS, LATE = ("allocate", "create", "small", "dynamic"), ("put", "get", "fetch_add", "accumulate", "lock", "swap")
 WORDS = {"put": "put 8 B, flush", "get": "get 8 B, flush", "fetch_add": "fetch_and_op, flush",
          "accumulate": "accumulate of 1000 doubles, flush", "lock": "lock, put 8 B, unlock",
-         "swap": "compare_and_swap, flush", "big": "put 1 MiB, flush"}
+         "swap": "compare_and_swap, flush", "big": "put 1 MiB, flush",
+         "mutual_put": "put 8 B and flush, each rank to the other at the same time",
+         "mutual_get": "get 8 B and flush, each rank to the other at the same time"}
 
 RUNS = [Run("allocate-2", "rma", 2, ("allocate", "put", "get", "fetch_add", "accumulate", "lock")),
         Run("swap-2", "rma", 2, ("allocate", "swap")),
@@ -29,6 +31,7 @@ RUNS = [Run("allocate-2", "rma", 2, ("allocate", "put", "get", "fetch_add", "acc
         *[Run(f"busy.{kind}-2", "rma", 2, (kind, *[f"busy.{op}" for op in LATE]), rounds=1) for kind in KINDS],
         *[Run(f"creation-{ranks}", "creation", ranks, (), False, *((1, 120) if ranks > 16 else ())) for ranks in RANKS],
         *[Run(f"hosts.{kind}-2", "rma", 2, (kind, "put", "get", "fetch_add", "big"), hosts=True) for kind in ("allocate", "dynamic")],
+        Run("hosts.mutual-2", "rma", 2, ("allocate", "mutual_put", "mutual_get"), hosts=True),
         Run("stencil-2", "stencil", 2), Run("table-2", "table", 2)]
 
 
@@ -55,6 +58,8 @@ def rows():
         for op in ("put", "get", "fetch_add", "big"):
             name = "allocated" if kind == "allocate" else kind
             yield Row(HOSTS, f"{name}: {WORDS[op]}", f"hosts.{kind}-2/{kind}.{op}", "best", None if op == "get" else 1.0)
+    for op in ("mutual_put", "mutual_get"):
+        yield Row(HOSTS, f"allocated: {WORDS[op]}", f"hosts.mutual-2/allocate.{op}", "best", 1.0)
     for ranks in RANKS:
         yield Row(CREATION, f"time, {ranks} ranks", f"creation-{ranks}/time", "best")
         yield Row(CREATION, f"bytes of a rank, {ranks} ranks", f"creation-{ranks}/memory", "best")

@@ -2,10 +2,11 @@
  *
  *   rma KIND OP...     KIND: allocate create small dynamic (small: a created window of 512 bytes)
  *                      OP: put get fetch_add swap accumulate lock big (a put of 1 MiB), or fence, pscw (both ranks), or threads,
+ *                      or mutual_put, mutual_get (each rank to the other at the same time),
  *                      or busy.put, busy.lock, ... (rank 1 computes meanwhile, at most BUSY_SECONDS)
  *
  * Rank 0 prints {"results": {"KIND.OP": [value, unit]}}, per operation: the fastest of many short batches, because others on the
- * machine only add to a time. */
+ * machine only add to a time; of mutual operations the mean, because they are faster when the other rank is done. */
 #include <fcntl.h>
 #include <mpi.h>
 #include <pthread.h>
@@ -82,6 +83,20 @@ static void op_lock(long i)
     MPI_Win_unlock(1, window);
 }
 
+static void op_mutual_put(long i)
+{
+    int64_t value = i;
+    MPI_Put(&value, 1, MPI_INT64_T, 1 - rank, there, 1, MPI_INT64_T, window);
+    MPI_Win_flush(1 - rank, window);
+}
+
+static void op_mutual_get(long i)
+{
+    int64_t value = i;
+    MPI_Get(&value, 1, MPI_INT64_T, 1 - rank, there, 1, MPI_INT64_T, window);
+    MPI_Win_flush(1 - rank, window);
+}
+
 static void op_fence(long i)
 {
     (void)i;
@@ -105,17 +120,24 @@ static void op_pscw(long i)
     MPI_Win_wait(window);
 }
 
-enum way { PASSIVE, LOCKS, BOTH }; /* under lock_all, without, or called by both ranks */
+/* Under lock_all, the same by both ranks at once, without lock_all, or a collective. */
+enum way { PASSIVE, MUTUAL, LOCKS, BOTH };
 
 static const struct op {
     const char *name;
     void (*run)(long i);
     enum way way;
-} ops[] = {{"put", op_put, PASSIVE},   {"get", op_get, PASSIVE},
-           {"big", op_big, PASSIVE},   {"fetch_add", op_fetch_add, PASSIVE},
-           {"swap", op_swap, PASSIVE}, {"accumulate", op_accumulate, PASSIVE},
-           {"lock", op_lock, LOCKS},   {"fence", op_fence, BOTH},
-           {"pscw", op_pscw, BOTH}};
+} ops[] = {{"put", op_put, PASSIVE},
+           {"get", op_get, PASSIVE},
+           {"big", op_big, PASSIVE},
+           {"fetch_add", op_fetch_add, PASSIVE},
+           {"swap", op_swap, PASSIVE},
+           {"accumulate", op_accumulate, PASSIVE},
+           {"lock", op_lock, LOCKS},
+           {"fence", op_fence, BOTH},
+           {"pscw", op_pscw, BOTH},
+           {"mutual_put", op_mutual_put, MUTUAL},
+           {"mutual_get", op_mutual_get, MUTUAL}};
 
 /* ---- measuring ---- */
 
@@ -136,28 +158,38 @@ static double batch(const struct op *op, long count)
     return (MPI_Wtime() - start) / (double)count;
 }
 
+/* Both ranks come here together. */
+static double batch_of_both(const struct op *op, long count)
+{
+    MPI_Barrier(MPI_COMM_WORLD);
+    return batch(op, count);
+}
+
 /* Returns microseconds. Both ranks call it; only rank 0 issues, except where both must. */
 static double measure(const struct op *op)
 {
-    double each = 0, seen, least = 0;
+    double each = 0, seen, least = 0, sum = 0;
+    double (*const run)(const struct op *, long) = op->way == MUTUAL ? batch_of_both : batch;
+    const int issues = rank == 0 || op->way == BOTH || op->way == MUTUAL;
     long count = 8;
-    if (op->way == BOTH || rank == 0)
-        each = batch(op, count);
+    if (issues)
+        each = run(op, count);
     MPI_Bcast(&each, 1, MPI_DOUBLE, 0, MPI_COMM_WORLD);
     for (int i = 0; i < 5; i++) { /* the first calls are slow */
         count = each * (double)count < BATCH_SECONDS / 8 ? count * 8 : count;
-        if (op->way == BOTH || rank == 0)
-            each = batch(op, count);
+        if (issues)
+            each = run(op, count);
         MPI_Bcast(&each, 1, MPI_DOUBLE, 0, MPI_COMM_WORLD);
     }
     count = each > 0 ? (long)(BATCH_SECONDS / each) + 1 : 1000;
     for (int i = 0; i < BATCHES; i++)
-        if (op->way == BOTH || rank == 0) {
-            seen = batch(op, count);
+        if (issues) {
+            seen = run(op, count);
             least = i == 0 || seen < least ? seen : least;
+            sum += seen;
         }
     MPI_Barrier(MPI_COMM_WORLD);
-    return least * 1e6;
+    return (op->way == MUTUAL ? sum / BATCHES : least) * 1e6;
 }
 
 /* ---- threads ---- */
@@ -312,10 +344,11 @@ static void one(const char *kind, const char *name)
     for (size_t i = 0; i < sizeof ops / sizeof *ops; i++) {
         if (strcmp(ops[i].name, plain) != 0)
             continue;
-        if (ops[i].way == PASSIVE)
+        const int passive = ops[i].way == PASSIVE || ops[i].way == MUTUAL;
+        if (passive)
             MPI_Win_lock_all(0, window);
         print(kind, name, busy ? measure_busy(&ops[i]) : measure(&ops[i]), "us");
-        if (ops[i].way == PASSIVE)
+        if (passive)
             MPI_Win_unlock_all(window);
     }
 }
