@@ -18,11 +18,14 @@ KINDS, LATE = ("allocate", "create", "small", "dynamic"), ("put", "get", "fetch_
 WORDS = {"put": "put 8 B, flush", "get": "get 8 B, flush", "fetch_add": "fetch_and_op, flush",
          "accumulate": "accumulate of 1000 doubles, flush", "lock": "lock, put 8 B, unlock",
          "swap": "compare_and_swap, flush", "big": "put 1 MiB, flush",
+         "put_vector": "put 64 words that lie apart, flush", "get_vector": "get 64 words that lie apart, flush",
+         "raccumulate": "16 raccumulates of a word, waitall, flush",
          "mutual_put": "put 8 B and flush, each rank to the other at the same time",
          "mutual_get": "get 8 B and flush, each rank to the other at the same time"}
 
 RUNS = [Run("allocate-2", "rma", 2, ("allocate", "put", "get", "fetch_add", "accumulate", "lock")),
         Run("swap-2", "rma", 2, ("allocate", "swap")),
+        Run("allocate-vector-2", "rma", 2, ("allocate", "put_vector", "get_vector")),
         Run("meet-2", "rma", 2, ("allocate", "fence", "pscw")),
         Run("create-2", "rma", 2, ("create", "put", "get", "fetch_add")),
         Run("small-2", "rma", 2, ("small", "put", "get")),
@@ -31,6 +34,7 @@ RUNS = [Run("allocate-2", "rma", 2, ("allocate", "put", "get", "fetch_add", "acc
         *[Run(f"busy.{kind}-2", "rma", 2, (kind, *[f"busy.{op}" for op in LATE]), rounds=1) for kind in KINDS],
         *[Run(f"creation-{ranks}", "creation", ranks, (), False, *((1, 120) if ranks > 16 else ())) for ranks in RANKS],
         *[Run(f"hosts.{kind}-2", "rma", 2, (kind, "put", "get", "fetch_add", "big"), hosts=True) for kind in ("allocate", "dynamic")],
+        Run("hosts.vector-2", "rma", 2, ("allocate", "put_vector", "get_vector", "raccumulate"), hosts=True),
         Run("hosts.mutual-2", "rma", 2, ("allocate", "mutual_put", "mutual_get"), hosts=True),
         Run("stencil-2", "stencil", 2), Run("table-2", "table", 2)]
 
@@ -39,6 +43,8 @@ def rows():
     for op, limit in (("put", 0.6), ("get", 0.6), ("fetch_add", 0.8), ("accumulate", 1.0), ("lock", 0.8)):
         yield Row(ALLOCATED, WORDS[op], f"allocate-2/allocate.{op}", "best", limit)
     yield Row(ALLOCATED, "compare_and_swap, flush", "swap-2/allocate.swap", "best", 0.8)
+    for op in ("put_vector", "get_vector"):
+        yield Row(ALLOCATED, WORDS[op], f"allocate-vector-2/allocate.{op}", "best", 1.0)
     for op in ("fence", "pscw"):
         yield Row(MEET, {"pscw": "post, start, complete, wait"}.get(op, op), f"meet-2/allocate.{op}", "best", 0.8)
     for op in ("put", "get", "fetch_add"):
@@ -58,6 +64,8 @@ def rows():
         for op in ("put", "get", "fetch_add", "big"):
             name = "allocated" if kind == "allocate" else kind
             yield Row(HOSTS, f"{name}: {WORDS[op]}", f"hosts.{kind}-2/{kind}.{op}", "best", None if op == "get" else 1.0)
+    for op in ("put_vector", "get_vector", "raccumulate"):
+        yield Row(HOSTS, f"allocated: {WORDS[op]}", f"hosts.vector-2/allocate.{op}", "best", 1.0)
     for op in ("mutual_put", "mutual_get"):
         yield Row(HOSTS, f"allocated: {WORDS[op]}", f"hosts.mutual-2/allocate.{op}", "best", 1.0)
     for ranks in RANKS:

@@ -1,7 +1,8 @@
 /* One-sided operations of plain MPI, rank 0 to rank 1, which waits in a barrier of the MPI.
  *
  *   rma KIND OP...     KIND: allocate create small dynamic (small: a created window of 512 bytes)
- *                      OP: put get fetch_add swap accumulate lock big (a put of 1 MiB), or fence, pscw (both ranks), or threads,
+ *                      OP: put get fetch_add swap accumulate lock big (a put of 1 MiB), put_vector, get_vector (64 words apart),
+ *                      raccumulate (16 of one word), or fence, pscw (both ranks), or threads,
  *                      or mutual_put, mutual_get (each rank to the other at the same time),
  *                      or busy.put, busy.lock, ... (rank 1 computes meanwhile, at most BUSY_SECONDS)
  *
@@ -17,7 +18,17 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-enum { BATCHES = 40, WORDS = 8192, MANY = 1000, THREADS = 32, PAGE = 4096, SMALL = 512, BIG = 1 << 20 };
+enum {
+    BATCHES = 40,
+    WORDS = 8192,
+    MANY = 1000,
+    THREADS = 32,
+    PAGE = 4096,
+    SMALL = 512,
+    BIG = 1 << 20,
+    APART = 64,
+    REQUESTS = 16
+};
 #define BATCH_SECONDS 5e-4
 #define THREADS_SECONDS 2e-2
 #define THREADS_MOST 20000000 /* operations of all threads */
@@ -51,6 +62,44 @@ static void op_get(long i)
 {
     int64_t value = i;
     MPI_Get(&value, 1, MPI_INT64_T, 1, there, 1, MPI_INT64_T, window);
+    MPI_Win_flush(1, window);
+}
+
+/* Returns the type of words with as much space between them. */
+static MPI_Datatype apart(void)
+{
+    static MPI_Datatype type = MPI_DATATYPE_NULL;
+    if (type == MPI_DATATYPE_NULL) {
+        MPI_Type_vector(APART, 1, 2, MPI_INT64_T, &type);
+        MPI_Type_commit(&type);
+    }
+    return type;
+}
+
+static void op_put_vector(long i)
+{
+    static int64_t words[2 * APART];
+    words[0] = i;
+    MPI_Put(words, 1, apart(), 1, there, 1, apart(), window);
+    MPI_Win_flush(1, window);
+}
+
+static void op_get_vector(long i)
+{
+    static int64_t words[2 * APART];
+    (void)i;
+    MPI_Get(words, 1, apart(), 1, there, 1, apart(), window);
+    MPI_Win_flush(1, window);
+}
+
+static void op_raccumulate(long i)
+{
+    MPI_Request requests[REQUESTS];
+    MPI_Status statuses[REQUESTS];
+    int64_t value = i;
+    for (int k = 0; k < REQUESTS; k++)
+        MPI_Raccumulate(&value, 1, MPI_INT64_T, 1, there, 1, MPI_INT64_T, MPI_SUM, window, &requests[k]);
+    MPI_Waitall(REQUESTS, requests, statuses);
     MPI_Win_flush(1, window);
 }
 
@@ -130,6 +179,9 @@ static const struct op {
 } ops[] = {{"put", op_put, PASSIVE},
            {"get", op_get, PASSIVE},
            {"big", op_big, PASSIVE},
+           {"put_vector", op_put_vector, PASSIVE},
+           {"get_vector", op_get_vector, PASSIVE},
+           {"raccumulate", op_raccumulate, PASSIVE},
            {"fetch_add", op_fetch_add, PASSIVE},
            {"swap", op_swap, PASSIVE},
            {"accumulate", op_accumulate, PASSIVE},

@@ -1,6 +1,6 @@
 /* The request forms. What this node does is complete when the call returns; so is its request: a send to nobody, which costs a few
  * nanoseconds. So is that of a put or an accumulate to another node: the call waits until the substrate has copied or sent the
- * source, and small puts leave together. An operation that brings data from another node has a request that completes with the
+ * source, and small ones leave together. An operation that brings data from another node has a request that completes with the
  * data. MPI_Wait and its kin need not be ours. */
 #include "request.h"
 
@@ -57,8 +57,9 @@ int lmpi_request_update(struct lmpi_window *window, const struct lmpi_update *up
     struct lmpi_update own = *update;
     if (!passive(window, update->rank))
         return lmpi_error(window, MPI_ERR_RMA_SYNC);
+    own.later = !update->fetch; /* small operands are copied, and of others the source is free on return */
     if (!update->fetch || !brings(window, update->rank))
-        return lmpi_request_finish(window, lmpi_update(window, update), request);
+        return lmpi_request_finish(window, lmpi_update(window, &own), request);
     return lmpi_remote_start(window,
                              &(struct lmpi_work){.update = &own,
                                                  .rank = update->rank,

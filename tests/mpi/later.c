@@ -58,6 +58,31 @@ static void by_requests(int64_t *got)
     MPI_Type_free(&apart);
 }
 
+/* The source of an accumulate may change when its request is complete, whatever its size. */
+static void accumulates(void)
+{
+    static int64_t source[LONG];
+    MPI_Request requests[MANY + 1];
+    memset(base, 0, LONG * sizeof *base);
+    MPI_Barrier(MPI_COMM_WORLD);
+    OK(MPI_Win_lock_all(0, win));
+    for (int i = 0; i < LONG; i++)
+        source[i] = i;
+    for (int i = 0; i < MANY; i++)
+        OK(MPI_Raccumulate(&source[i], 2, MPI_INT64_T, next_rank, i, 2, MPI_INT64_T, MPI_SUM, win, &requests[i]));
+    OK(MPI_Raccumulate(source, LONG, MPI_INT64_T, next_rank, 0, LONG, MPI_INT64_T, MPI_SUM, win, &requests[MANY]));
+    OK(MPI_Waitall(MANY + 1, requests, MPI_STATUSES_IGNORE));
+    memset(source, 0xff, sizeof source);
+    OK(MPI_Win_flush(next_rank, win));
+    OK(MPI_Win_unlock_all(win));
+    MPI_Barrier(MPI_COMM_WORLD);
+    int wrong = 0;
+    for (int i = 0; i < LONG; i++)
+        wrong += base[i] != i * (1 + (i < MANY) + (i > 0 && i <= MANY));
+    CHECK_EQ(wrong, 0);
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
 /* Gets, fetches and swaps bring their data by flush_local. */
 static void results(void)
 {
@@ -135,6 +160,7 @@ int main(void)
     memset(base, 0, (size_t)LONG * (size_t)(ranks + 1) * 8);
     MPI_Barrier(MPI_COMM_WORLD);
     sources();
+    accumulates();
     results();
     order();
     OK(MPI_Win_free(&win));
