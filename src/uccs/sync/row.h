@@ -43,7 +43,7 @@
 #define TEAM_CHUNKS 314 /* 8 lines */
 #define TEAM_LANDED 322 /* in each member's row: the number of parcels that have come for it */
 #define TEAM_MAIL 323
-#define TEAM_RING_DATA 1347
+#define TEAM_RING_DATA 4419
 #define TEAM_FLAG_AT_REST (-1L) /* the value of an unused flag of a team without a slot */
 
 /* Sizes and places of posts (post.h). */

@@ -32,7 +32,7 @@
 #include "uccs/sync/row.h"
 
 enum {
-    NODES_BOX = 32 << 10,       /* bytes of all nodes' blocks */
+    NODES_BOX = 128 << 10,      /* bytes of all nodes' blocks */
     NODES_RING = 64,            /* flags for broadcasts */
     NODES_RING_BYTES = 4096,    /* of one broadcast at most */
     NODES_RING_ROOM = 32 << 10, /* bytes of all */
