@@ -40,9 +40,13 @@ static struct {
     ino_t connection;          /* identifies the socket behind fd */
     char space[RTE_JOB_BYTES]; /* the key-value space of the job */
     size_t have, taken;        /* bytes in input; length of the line handed out last */
-    char input[LINE_BYTES];
-    bool broken; /* the loss is printed already */
-    bool out;    /* the barrier is over; its line may have come in place of another answer */
+    char input[LINE_BYTES + 1];
+    bool
+        broken; /* the connection is lost, or the launcher has answered nonsense: nothing is asked or believed any more */
+    bool hushed;   /* a loss is no fault now */
+    bool out;      /* the barrier is over; its line may have come in place of another answer */
+    char why[320]; /* the first fault while the way to the launcher is opened; one line tells it with what to do */
+    bool open;
 } pmi = {.fd = -1};
 
 int rte_pmi_is_there(void)
@@ -57,16 +61,31 @@ int rte_pmi_is_open(void)
     return fd && fstat(atoi(fd), &info) == 0 && S_ISSOCK(info.st_mode);
 }
 
-static int lost(const char *why)
+/* The first fault ends the talk, and is all that is printed: an answer that comes late would be taken for that of another
+ * request, and a silent launcher waited for once more. Returns -1. */
+static int broken(const char *format, ...) __attribute__((format(printf, 1, 2)));
+static int broken(const char *format, ...)
 {
-    if (!pmi.broken)
-        log_line("the connection to the launcher (PMI) is lost: %s", why);
+    va_list arguments;
+    va_start(arguments, format);
+    if (!pmi.broken && !pmi.open)
+        vsnprintf(pmi.why, sizeof pmi.why, format, arguments);
+    else if (!pmi.broken && !pmi.hushed)
+        log_vline(format, arguments);
+    va_end(arguments);
     pmi.broken = true;
     return -1;
 }
 
+static int lost(const char *why)
+{
+    return broken("the connection to the launcher (PMI) is lost: %s", why);
+}
+
 static int speak(const char *line, size_t bytes)
 {
+    if (pmi.broken)
+        return -1;
     for (size_t at = 0; at < bytes;) {
         ssize_t wrote = send(pmi.fd, line + at, bytes - at, MSG_NOSIGNAL);
         if (wrote < 0 && errno == ENOTSOCK)
@@ -95,35 +114,6 @@ static bool pmi_await_input(void)
     return false;
 }
 
-/* Returns the next line without its end, valid until the next call. Returns null when the connection is lost. */
-static char *hear(void)
-{
-    memmove(pmi.input, pmi.input + pmi.taken, pmi.have -= pmi.taken);
-    pmi.taken = 0;
-    for (;;) {
-        char *end = memchr(pmi.input, '\n', pmi.have);
-        if (end) {
-            *end = 0;
-            pmi.taken = (size_t)(end - pmi.input) + 1;
-            return pmi.input;
-        }
-        if (pmi.have == sizeof pmi.input) {
-            lost("a line is too long");
-            return 0;
-        }
-        if (!pmi_await_input()) {
-            lost("it has not answered for as long as LATERAL_PEER_TIMEOUT says");
-            return 0;
-        }
-        ssize_t got = read(pmi.fd, pmi.input + pmi.have, sizeof pmi.input - pmi.have);
-        if (got == 0 || (got < 0 && errno != EINTR)) {
-            lost(got == 0 ? "it was closed" : strerror(errno));
-            return 0;
-        }
-        pmi.have += got > 0 ? (size_t)got : 0;
-    }
-}
-
 /* Copies the value of a key in a line, up to the next blank, and cuts it when it does not fit. Returns false when the
  * line lacks the key. */
 static bool value_of(const char *line, const char *key, char *value, size_t room)
@@ -139,6 +129,63 @@ static bool value_of(const char *line, const char *key, char *value, size_t room
     return false;
 }
 
+/* Returns true when the bytes can be part of a line. */
+static bool is_text(const char *bytes, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if ((unsigned char)bytes[i] < ' ' && bytes[i] != '\t' && bytes[i] != '\r')
+            return false;
+    return true;
+}
+
+/* Returns true when the line that has begun is of another kind than the wanted one, whatever follows. */
+static bool begins_wrong(const char *wanted)
+{
+    char kind[64];
+    char *end = memrchr(pmi.input, ' ', pmi.have); /* words before it are whole */
+    if (!wanted || !end)
+        return false;
+    *end = 0;
+    bool told = value_of(pmi.input, "cmd", kind, sizeof kind);
+    *end = ' ';
+    return told && strcmp(kind, wanted) != 0 && strcmp(kind, "barrier_out") != 0;
+}
+
+/* Returns the bytes of the next line without its end, or of as much of it as shows that it is not the wanted answer (null:
+ * any). Returns -1 when no line can come of what has come, or nothing comes. */
+static long await_line(const char *wanted)
+{
+    for (;;) {
+        const char *end = memchr(pmi.input, '\n', pmi.have);
+        const size_t bytes = end ? (size_t)(end - pmi.input) : pmi.have;
+        if (!is_text(pmi.input, bytes))
+            return broken("the launcher (PMI) answers in bytes that are no text");
+        if (end || begins_wrong(wanted))
+            return (long)bytes;
+        if (pmi.have == LINE_BYTES)
+            return lost("a line is too long");
+        if (!pmi_await_input())
+            return lost("it has not answered for as long as LATERAL_PEER_TIMEOUT says");
+        ssize_t got = read(pmi.fd, pmi.input + pmi.have, LINE_BYTES - pmi.have);
+        if (got == 0 || (got < 0 && errno != EINTR))
+            return lost(got == 0 ? "it was closed" : strerror(errno));
+        pmi.have += got > 0 ? (size_t)got : 0;
+    }
+}
+
+/* Returns the next line without its end, valid until the next call; null after one line. */
+static const char *hear(const char *wanted)
+{
+    memmove(pmi.input, pmi.input + pmi.taken, pmi.have -= pmi.taken);
+    pmi.taken = 0;
+    const long bytes = pmi.broken ? -1 : await_line(wanted);
+    if (bytes < 0)
+        return 0;
+    pmi.input[bytes] = 0;
+    pmi.taken = (size_t)bytes < pmi.have ? (size_t)bytes + 1 : pmi.have;
+    return pmi.input;
+}
+
 /* Returns the answer when it is of the wanted kind and has rc=0 or no rc, else null. */
 static const char *expect(const char *kind)
 {
@@ -146,7 +193,7 @@ static const char *expect(const char *kind)
     const char *line;
     bool told, out;
     do {
-        line = hear();
+        line = hear(kind);
         told = line && value_of(line, "cmd", word, sizeof word);
         out = told && strcmp(word, "barrier_out") == 0;
         pmi.out = pmi.out || out;
@@ -154,7 +201,7 @@ static const char *expect(const char *kind)
     if (!line)
         return 0;
     if (!told || strcmp(word, kind) != 0) {
-        log_line("the launcher (PMI) answered '%.200s' where %s was due", line, kind);
+        broken("the launcher (PMI) answered '%.200s' where %s was due", line, kind);
         return 0;
     }
     return value_of(line, "rc", rc, sizeof rc) && strcmp(rc, "0") != 0 ? 0 : line;
@@ -163,10 +210,10 @@ static const char *expect(const char *kind)
 static long pass(const char *line, char *answer, size_t bytes)
 {
     char word[64];
-    const char *heard = speak(line, strlen(line)) == 0 ? hear() : 0;
+    const char *heard = speak(line, strlen(line)) == 0 ? hear(0) : 0;
     while (heard && value_of(heard, "cmd", word, sizeof word) && strcmp(word, "barrier_out") == 0) {
         pmi.out = true;
-        heard = hear();
+        heard = hear(0);
     }
     return heard ? snprintf(answer, bytes, "%s", heard) : -1;
 }
@@ -194,10 +241,8 @@ static int put(const char *key, const void *value, size_t bytes)
         wire_encode(text, (const char *)value + at, now);
         /* The first piece carries the length of the whole value. */
         if (!ask("put_result", "cmd=put kvsname=%s key=L%s.%d.%d value=%zu.%s\n", pmi.space, key, pmi.pe, piece, bytes,
-                 text)) {
-            log_line("the launcher (PMI) did not take %s", key);
-            return -1;
-        }
+                 text))
+            return broken("the launcher (PMI) did not take %s", key);
         at += now;
     }
     return 0;
@@ -238,9 +283,8 @@ static int get(int pe, const char *key, void **value, size_t *bytes)
     long first = get_piece(pe, key, 0, &total, data);
     char *all = first >= 0 && total <= VALUE_MOST ? malloc(total ? total : 1) : 0;
     if (!all || !get_pieces(pe, key, all, total, data, first)) {
-        log_line("PE %d has not told its %s, or the launcher (PMI) has changed it", pe, key);
         free(all);
-        return -1;
+        return broken("PE %d has not told its %s, or the launcher (PMI) has changed it", pe, key);
     }
     *value = all;
     *bytes = total;
@@ -302,7 +346,7 @@ static void finish(void)
 {
     if (!connection_is_ours())
         return;
-    pmi.broken =
+    pmi.hushed =
         true; /* the MPI has said goodbye for this process already, and the launcher may have hung up: no alarm */
     ask("finalize_ack", "cmd=finalize\n");
     close(pmi.fd);
@@ -415,15 +459,24 @@ static int greet(struct rte_place *place)
     return 0;
 }
 
+static void tell_why(int error)
+{
+    if (pmi.broken)
+        log_line("%s; start the program with oshrun, or unset PMI_FD and PMI_PORT", pmi.why);
+    else
+        log_line("the launcher speaks PMI (PMI_FD, PMI_PORT) but cannot be reached: %s; "
+                 "start the program with oshrun, or unset these variables",
+                 error ? strerror(error) : "it did not answer as it should");
+}
+
 const struct rte_backend *rte_pmi_open(struct rte_place *place)
 {
     *place = (struct rte_place){.pe = -1};
     if (connect_launcher(place) != 0 || greet(place) != 0 || place->pe < 0 || place->pe >= place->npes) {
-        log_line("the launcher speaks PMI (PMI_FD, PMI_PORT) but cannot be reached: %s; "
-                 "start the program with oshrun, or unset these variables",
-                 errno ? strerror(errno) : "it did not answer as it should");
+        tell_why(errno);
         return 0;
     }
+    pmi.open = true;
     if (getenv("PMI_FD"))
         pmi.fd = pmi_guest_admit(pmi.fd, pass);
     struct stat info;

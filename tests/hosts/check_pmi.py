@@ -65,6 +65,12 @@ def one_line(result, pattern):
     lines = [line for line in result.err.splitlines() if line.startswith("lateral:")]
     assert result.status in (1, 134) and any(re.search(pattern, line) for line in lines), result
     assert result.status == 1 or "Assertion" in result.err, result      # exchange.c asserts that rte_init succeeds
+    return lines
+
+
+def only_line(result, pattern):
+    """What follows from a fault is not told as further faults."""
+    assert len(one_line(result, pattern)) == 1, result
 
 
 def test_whole():
@@ -84,15 +90,47 @@ def test_pieces():
                           (piece(8, 9), None), (piece(2**62, 480), None), (piece(8, 0), None), ("8", None), ("8.!!!", None)):
         def change(key, value, first=first, second=second):
             return {"Lnode.1.0": first, "Lnode.1.1": second}.get(key, value)
-        one_line(Launcher(2, change).run(exchange()), told)
+        only_line(Launcher(2, change).run(exchange()), told)
 
 
 def test_silent():
     """A launcher that stops answering is given up after LATERAL_PEER_TIMEOUT seconds."""
     for kind in ("init", "get"):
         result = Launcher(2, silent_after=kind).run(exchange(), env={"LATERAL_PEER_TIMEOUT": "1"})
-        one_line(result, r"connection to the launcher \(PMI\) is lost: it has not answered")
+        only_line(result, r"connection to the launcher \(PMI\) is lost: it has not answered")
         assert result.seconds < 8, result
+
+
+class Damaging(Launcher):
+    """Answers one kind of request with other bytes."""
+
+    def __init__(self, kind, bytes_):
+        super().__init__(2)
+        self.kind, self.bytes = kind, bytes_
+
+    def answer(self, line):
+        return self.bytes if words_of(line).get("cmd") == self.kind else super().answer(line)
+
+
+def test_damaged():
+    """An answer that no further byte can make right is not waited for: a PE says what came and ends at once."""
+    no_text = r"the launcher \(PMI\) answers in bytes that are no text"
+    for kind, bytes_, told in (("init", "cmd=my_kvsname kvsn", r"'cmd=my_kvsname kvsn' where response_to_init was due; start the program"),
+                               ("get_my_kvsname", "cmd=appnum rc=0\n", r"'cmd=appnum rc=0' where my_kvsname was due"),
+                               ("put", "rc=0 cmd=get_result rc", r"'rc=0 cmd=get_result rc' where put_result was due"),
+                               ("put", "cmd=put_result rc=0 \0\n", no_text), ("get", "cmd=get_\1", no_text), ("get", "\x7f\2\3", no_text),
+                               ("barrier_in", "cmd=finalize_ack rc=0", "where barrier_out was due"),
+                               ("put", "x" * 5000, "a line is too long")):
+        result = Damaging(kind, bytes_).run(exchange(), env={"PMI_RANK": "1"})      # PE 1 puts before it gets
+        only_line(result, told)
+        assert result.seconds < 5, result
+
+
+def test_cut():
+    """The beginning of a right answer, behind which the launcher is silent, is waited for as long as the launcher may be silent."""
+    result = Damaging("put", "cmd=put_result r").run(exchange(), env={"PMI_RANK": "1", "LATERAL_PEER_TIMEOUT": "3"})
+    only_line(result, "it has not answered for as long as LATERAL_PEER_TIMEOUT says")
+    assert 3 <= result.seconds < 8, result
 
 
 def test_name_too_long():
@@ -187,6 +225,13 @@ def test_guest_loses_launcher():
         result = Launcher(1, gone_after=(asked, times)).run(program("hosts_guest"), "init", asked, env=UNDER_SLURM)
         assert result.status == 0 and result.out.splitlines()[1:] == ["end"], result
         assert result.err.splitlines() == ["lateral: PE 0: the connection to the launcher (PMI) is lost: it was closed"], result
+
+
+def test_guest_not_answered():
+    """A launcher that has been silent for too long once is asked nothing more, and not waited for again."""
+    result = Launcher(1, silent_after="get_appnum").run(program("hosts_guest"), "init", "get_appnum", env=UNDER_SLURM | {"LATERAL_PEER_TIMEOUT": "4"})
+    assert result.out.splitlines()[1:] == ["end"] and result.err.count("lateral:") == 1, result
+    assert 4 <= result.seconds < 7, result
 
 
 def test_no_map():
