@@ -7,6 +7,7 @@
 #include "order.h"
 #include "real.h"
 #include "rma.h"
+#include "walk.h"
 
 #include <stdint.h>
 

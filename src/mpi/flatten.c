@@ -36,7 +36,7 @@ static void add_run(struct draft *draft, MPI_Aint at, size_t bytes)
         draft->run = more;
         draft->room = room;
     }
-    draft->run[draft->runs++] = (struct lmpi_run){at, bytes};
+    draft->run[draft->runs++] = (struct lmpi_run){at, bytes, 1};
 }
 
 static void add_kind(struct draft *draft, const struct lmpi_type *type)
@@ -214,7 +214,7 @@ struct lmpi_type *lmpi_type_plain(enum lmpi_kind kind, size_t size)
                                .predefined = true,
                                .dense = true,
                                .runs = 1};
-    made->run[0] = (struct lmpi_run){0, size};
+    made->run[0] = (struct lmpi_run){0, size, 1};
     return made;
 }
 
@@ -234,8 +234,8 @@ struct lmpi_type *lmpi_type_pair(enum lmpi_kind kind, size_t size, size_t extent
     made->dense = false;
     made->filled = filled;
     made->runs = at == value ? 1 : 2;
-    made->run[0] = (struct lmpi_run){0, at == value ? size : value};
-    made->run[1] = (struct lmpi_run){(MPI_Aint)at, sizeof(int)};
+    made->run[0] = (struct lmpi_run){0, at == value ? size : value, 1};
+    made->run[1] = (struct lmpi_run){(MPI_Aint)at, sizeof(int), 1};
     return made;
 }
 
@@ -244,6 +244,16 @@ void lmpi_type_free(struct lmpi_type *type)
     if (type)
         free(type->filled);
     free(type);
+}
+
+/* Counts from the last run to the first how many lie alike. */
+static void count_alike(struct lmpi_run *run, size_t runs)
+{
+    for (size_t i = runs; i-- > 1;) {
+        const struct lmpi_run *next = &run[i];
+        const bool goes_on = next->alike == 1 || next->at - run[i - 1].at == next[1].at - next->at;
+        run[i - 1].alike = run[i - 1].bytes != next->bytes ? 1 : goes_on ? next->alike + 1 : 2;
+    }
 }
 
 /* Completes the runs by what the MPI says of the whole. Frees them. */
@@ -260,10 +270,11 @@ static struct lmpi_type *settle(struct draft *draft, MPI_Datatype type)
                 !i || run->at + (MPI_Aint)run->bytes > made->high ? run->at + (MPI_Aint)run->bytes : made->high;
         }
         PMPI_Type_get_extent(type, &made->lb, &made->extent);
+        count_alike(draft->run, draft->runs);
         if (draft->runs)
             memcpy(made->run, draft->run, draft->runs * sizeof *made->run);
         else
-            made->run[0] = (struct lmpi_run){0, 0};
+            made->run[0] = (struct lmpi_run){0, 0, 1};
         made->dense = draft->runs == 1 && made->run[0].at == made->lb && made->extent == (MPI_Aint)made->size;
     }
     free(draft->run);

@@ -9,6 +9,7 @@
 struct lmpi_run {
     MPI_Aint at; /* from the start of the element */
     size_t bytes;
+    size_t alike; /* this run and so many - 1 behind it have one length and lie one distance apart */
 };
 
 enum lmpi_kind { /* with the number of bytes it names a type of the processor */

@@ -3,6 +3,7 @@
 
 #include "mark.h"
 #include "order.h"
+#include "pieces.h"
 #include "real.h"
 #include "types.h"
 #include "view.h"
@@ -43,33 +44,62 @@ int lmpi_check_range(const struct lmpi_window *window, int rank, MPI_Aint disp, 
     return MPI_SUCCESS;
 }
 
-/* Moves one piece of memory that is not mapped. */
-static int move_far(struct lmpi_target *target, char *local, MPI_Aint at, size_t bytes, const struct lmpi_move *move)
+/* Pieces that are longer go one by one to another node: to copy them together costs more than their headers. */
+#define APART_MOST 1024
+
+static int class_of_move(int status)
 {
-    size_t offset = target->offset + (size_t)at;
-    int status = move->put ? uccs_put(target->endpoint, target->memory, offset, local, bytes, move->op)
-                           : uccs_get(target->endpoint, target->memory, offset, local, bytes, move->op);
     return status == UCCS_ERR_STALE ? lmpi_class_of(status) : status == UCCS_OK ? MPI_SUCCESS : MPI_ERR_RMA_RANGE;
 }
 
-/* Moves data between the runs of two datatypes, piece by piece. */
+/* Moves bytes of memory that is not mapped. */
+static int move_far(struct lmpi_target *target, char *local, MPI_Aint at, size_t bytes, const struct lmpi_move *move)
+{
+    size_t offset = target->offset + (size_t)at;
+    return class_of_move(move->put ? uccs_put(target->endpoint, target->memory, offset, local, bytes, move->op)
+                                   : uccs_get(target->endpoint, target->memory, offset, local, bytes, move->op));
+}
+
+static int move_far_together(struct lmpi_target *target, char *local, MPI_Aint at, const struct lmpi_pieces *pieces,
+                             const struct lmpi_move *move)
+{
+    const struct uccs_stride stride = {pieces->bytes, pieces->count, pieces->there_step, pieces->here_step};
+    size_t offset = target->offset + (size_t)at;
+    return class_of_move(move->put
+                             ? uccs_put_blocks(target->endpoint, target->memory, offset, local, &stride, move->op)
+                             : uccs_get_blocks(target->endpoint, target->memory, offset, local, &stride, move->op));
+}
+
+static int move_far_pieces(struct lmpi_target *target, const struct lmpi_move *move, MPI_Aint disp,
+                           const struct lmpi_pieces *pieces)
+{
+    char *local = move->origin + pieces->here;
+    MPI_Aint at = disp + pieces->there;
+    int status = MPI_SUCCESS;
+    if (pieces->count > 1 && pieces->bytes <= APART_MOST)
+        return move_far_together(target, local, at, pieces, move);
+    for (size_t i = 0; i < pieces->count && status == MPI_SUCCESS; i++) {
+        status = move_far(target, local, at, pieces->bytes, move);
+        local += pieces->here_step;
+        at += pieces->there_step;
+    }
+    return status;
+}
+
+/* Moves data between the runs of two datatypes. */
 static int move_runs(struct lmpi_target *target, const struct lmpi_move *move, struct lmpi_walk *local, MPI_Aint disp,
                      struct lmpi_walk *remote)
 {
-    char *origin = move->origin;
+    struct lmpi_pieces next;
     int status = MPI_SUCCESS;
-    MPI_Aint here, there;
-    size_t ready, room;
-    while (status == MPI_SUCCESS && (ready = lmpi_walk_look(local, &here)) && (room = lmpi_walk_look(remote, &there))) {
-        size_t bytes = ready < room ? ready : room;
-        if (!target->near)
-            status = move_far(target, origin + here, disp + there, bytes, move);
+    while (status == MPI_SUCCESS && lmpi_pieces_next(local, remote, &next)) {
+        char *near = target->near ? target->near + disp + next.there : 0, *here = move->origin + next.here;
+        if (!near)
+            status = move_far_pieces(target, move, disp, &next);
         else if (move->put)
-            copy(target->near + disp + there, origin + here, bytes);
+            lmpi_pieces_copy(near, next.there_step, here, next.here_step, next.bytes, next.count);
         else
-            copy(origin + here, target->near + disp + there, bytes);
-        lmpi_walk_on(local, bytes);
-        lmpi_walk_on(remote, bytes);
+            lmpi_pieces_copy(here, next.here_step, near, next.there_step, next.bytes, next.count);
     }
     return status;
 }

@@ -240,39 +240,6 @@ const struct lmpi_type *lmpi_type_slow(MPI_Datatype type)
     return known && (known == lmpi_last_type.known || committed(type, known)) ? known : 0;
 }
 
-/* ---- walking ---- */
-
-void lmpi_walk_begin(struct lmpi_walk *walk, const struct lmpi_type *type, size_t count)
-{
-    *walk = (struct lmpi_walk){.type = type, .left = type->size ? count : 0};
-}
-
-size_t lmpi_walk_look(const struct lmpi_walk *walk, MPI_Aint *at)
-{
-    const struct lmpi_type *type = walk->type;
-    if (!walk->left)
-        return 0;
-    *at = walk->at + type->run[walk->run].at + (MPI_Aint)walk->inside;
-    return (type->dense ? walk->left * type->size : type->run[walk->run].bytes) - walk->inside;
-}
-
-void lmpi_walk_on(struct lmpi_walk *walk, size_t bytes)
-{
-    const struct lmpi_type *type = walk->type;
-    size_t run = type->dense ? walk->left * type->size : type->run[walk->run].bytes;
-    walk->inside += bytes;
-    if (walk->inside < run)
-        return;
-    walk->inside = 0;
-    if (type->dense) {
-        walk->left = 0;
-    } else if (++walk->run == type->runs) {
-        walk->run = 0;
-        walk->at += type->extent;
-        walk->left--;
-    }
-}
-
 void lmpi_type_span(const struct lmpi_type *type, size_t count, MPI_Aint *low, MPI_Aint *high)
 {
     MPI_Aint last = count ? (MPI_Aint)(count - 1) * type->extent : 0;

@@ -35,20 +35,6 @@ static inline const struct lmpi_type *lmpi_type_filled(MPI_Datatype type)
     return known && known->filled ? known->filled : known;
 }
 
-/* A walk over the runs of `count` elements in order. */
-struct lmpi_walk {
-    const struct lmpi_type *type;
-    size_t left;   /* elements, with the present one */
-    size_t run;    /* in the present element */
-    MPI_Aint at;   /* of the present element */
-    size_t inside; /* bytes of the present run that are done */
-};
-
-void lmpi_walk_begin(struct lmpi_walk *walk, const struct lmpi_type *type, size_t count);
-/* Returns the bytes that are left of the present run, and where they begin; 0 at the end. */
-size_t lmpi_walk_look(const struct lmpi_walk *walk, MPI_Aint *at);
-void lmpi_walk_on(struct lmpi_walk *walk, size_t bytes);
-
 /* Sets the first byte and the end of the data of `count` elements, relative to the buffer's address. */
 void lmpi_type_span(const struct lmpi_type *type, size_t count, MPI_Aint *low, MPI_Aint *high);
 

@@ -1,13 +1,13 @@
 /* Datatypes taken apart: chains of types, each made of the ones before it, over an MPI of our own (stub/mpi.h). The same
- * bytes are laid out here element by element; what flatten.c says must be that. */
+ * bytes are laid out here element by element; what flatten.c says must be that, and so must the pieces of any two types. */
 #include "fuzz/fuzz.h"
 
-#include "mpi/flatten.h"
+#include "mpi/pieces.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { TYPES = 6, PARTS = 4, BYTES_MOST = 512, NUMBERS = 20 };
+enum { TYPES = 6, PARTS = 4, BYTES_MOST = 512, PIECES_MOST = 8192, NUMBERS = 20 };
 
 struct type {
     int combiner, n_numbers, n_places, n_types;
@@ -278,12 +278,43 @@ static void check(int number)
     FUZZ_CHECK(i == t->size && flat->size == (size_t)t->size);
 }
 
+/* Where a byte of elements of a type lies. */
+static MPI_Aint place(const struct type *t, int byte)
+{
+    return byte / t->size * t->extent + t->at[byte % t->size];
+}
+
+/* As many bytes of one type as of the other: every byte comes once, in order. */
+static void check_pieces(int first, int second)
+{
+    const struct type *here = &types[first], *there = &types[second];
+    struct lmpi_walk walk[2];
+    struct lmpi_pieces next;
+    int byte = 0;
+    if (!here->size || !there->size || here->size * there->size > PIECES_MOST)
+        return;
+    lmpi_walk_begin(&walk[0], known[first], (size_t)there->size);
+    lmpi_walk_begin(&walk[1], known[second], (size_t)here->size);
+    while (lmpi_pieces_next(&walk[0], &walk[1], &next)) {
+        FUZZ_CHECK(next.count && next.bytes);
+        FUZZ_CHECK(next.count * next.bytes <= (size_t)(here->size * there->size - byte));
+        for (MPI_Aint i = 0; i < (MPI_Aint)next.count; i++)
+            for (MPI_Aint k = 0; k < (MPI_Aint)next.bytes; k++, byte++) {
+                FUZZ_CHECK(next.here + (i ? i * next.here_step : 0) + k == place(here, byte));
+                FUZZ_CHECK(next.there + (i ? i * next.there_step : 0) + k == place(there, byte));
+            }
+    }
+    FUZZ_CHECK(byte == here->size * there->size);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct fuzz fuzz = {data, size};
     int made = 0;
     while (made < TYPES && (made == 0 || fuzz.left) && make(made, &fuzz))
         check(made++);
+    for (int i = 0; i < made; i++)
+        check_pieces(i, made - 1);
     for (int i = 0; i < TYPES; i++) {
         free(known[i]);
         known[i] = 0;
