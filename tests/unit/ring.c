@@ -79,17 +79,28 @@ static void test_edges(uint32_t cells)
     free_ring(r);
 }
 
-/* Positions go on past 16 bits, with the ring full, half full and empty. */
-static void test_positions(void)
+/* Makes an empty ring as it is after `position` messages. A cell's first word counts its turns, two in each lap. */
+static struct ring *aged_ring(uint32_t cells, uint64_t position)
 {
-    struct ring *r = new_ring(4, sizeof(uint32_t));
+    struct ring *r = new_ring(cells, sizeof(uint32_t));
+    r->tail = r->head = position;
+    for (uint64_t next = position; next < position + cells; next++)
+        *(uint64_t *)(r->cell + next % cells * r->stride) = 2 * (next / cells);
+    return r;
+}
+
+/* Positions, and the turns of cells, go on past 16 and 32 bits, with the ring full, half full and empty. */
+static void test_positions(uint64_t position, uint32_t messages)
+{
+    struct ring *r = aged_ring(4, position);
     uint32_t in = 0, out = 0, got;
-    while (out < 70000) {
+    while (out < messages) {
         for (uint32_t i = 0; i < out % 4 + 1; i++, in++)
             CHECK(try_push(r, &in, sizeof in));
+        CHECK(!ring_is_empty(r));
         for (; try_pop(r, &got, sizeof got); out++)
             CHECK(got == out);
-        CHECK(out == in);
+        CHECK(ring_is_empty(r) && out == in && r->tail == position + in && r->head == position + out);
     }
     free_ring(r);
 }
@@ -233,7 +244,9 @@ int main(void)
 {
     for (uint32_t cells = 1; cells <= 64; cells *= 4)
         test_edges(cells);
-    test_positions();
+    test_positions(0, 70000);
+    for (int bits = 31; bits < 35; bits++) /* position 2^33 has turn 2^32, in 4 cells */
+        test_positions((UINT64_C(1) << bits) - 10, 40);
     test_reserve();
     test_threads(16, 1, 1);
     test_threads(2, 4, 4);
