@@ -1,35 +1,11 @@
 /* Strided put and get. A stride of one on both sides is a plain copy. Any thread. */
 #include "shmem/strided.h"
 
+#include "base/copy.h"
 #include "shmem/place.h"
 #include "uccs/core/reach.h"
 
 #include <string.h>
-
-struct strided {
-    char *to;
-    const char *from;
-    ptrdiff_t to_step, from_step; /* bytes */
-};
-
-/* One loop per element size, so that the copy of an element is one move. */
-static void copy_elements(struct strided s, size_t count, size_t size)
-{
-#define EACH(bytes)                                                      \
-    case bytes:                                                          \
-        for (; count; count--, s.to += s.to_step, s.from += s.from_step) \
-            memcpy(s.to, s.from, bytes);                                 \
-        break;
-    /* clang-format off */
-    switch (size) {
-        EACH(1) EACH(2) EACH(4) EACH(8) EACH(16)
-    default:
-        for (; count; count--, s.to += s.to_step, s.from += s.from_step)
-            memcpy(s.to, s.from, size);
-    }
-    /* clang-format on */
-#undef EACH
-}
 
 static void copy(char *to, const char *from, ptrdiff_t dst, ptrdiff_t sst, size_t count, size_t block, size_t size)
 {
@@ -37,8 +13,7 @@ static void copy(char *to, const char *from, ptrdiff_t dst, ptrdiff_t sst, size_
         memcpy(to, from, count * block);
         return;
     }
-    struct strided s = {to, from, dst * (ptrdiff_t)size, sst * (ptrdiff_t)size};
-    copy_elements(s, count, block);
+    copy_blocks(to, dst * (ptrdiff_t)size, from, sst * (ptrdiff_t)size, block, count);
 }
 
 /* Returns the peer's address, or null when there is nothing to move. */
@@ -79,7 +54,7 @@ lat_cold static void put_far(const char *call, struct shmem_ctx_impl *ctx, void 
     if (is_plain(&blocks))
         (req ? uccs_far_put_nb : uccs_far_put)(lat_ctx_lanes(ctx), pe, to, source, blocks.block * blocks.count, 0, req);
     else
-        uccs_far_put_blocks(lat_ctx_lanes(ctx), pe, to, source, &blocks, 0, req);
+        uccs_far_put_blocks(lat_ctx_lanes(ctx), pe, to, source, &blocks, req != 0, 0, req);
 }
 
 lat_cold static void get_far(const char *call, struct shmem_ctx_impl *ctx, void *dest, const void *source,

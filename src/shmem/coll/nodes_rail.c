@@ -189,7 +189,7 @@ void lat_rail_alltoalls(const char *call, struct uccs_team *group, char *dest, c
         int rank = lat_coll_around(group, i), pe = uccs_team_pe(group, rank);
         if (uccs_far_pe(pe))
             uccs_far_put_blocks(0, pe, place_at(call, dest + group->rank * tblock, pe), source + rank * fblock, &blocks,
-                                0, &handle);
+                                false, 0, &handle);
         else
             lat_iget(call, LAT_CTX_DEFAULT, dest + rank * tblock, source + group->rank * fblock, dst, sst, nelems, size,
                      pe);

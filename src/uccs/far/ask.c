@@ -1,6 +1,8 @@
 /* Handles answers at the origin: the data of gets, and the old values of atomics. Events, under the lane's lock. */
 #include "uccs/far/inner.h"
 
+#include "base/copy.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -29,8 +31,7 @@ static struct far_ask *ask_of(struct link_arrival *arrival)
 static void unpack(const struct far_ask *ask, const char *data)
 {
     const struct uccs_far_blocks *blocks = &ask->blocks;
-    for (size_t i = 0; i < blocks->count; i++)
-        memcpy((char *)ask->dest + (ptrdiff_t)i * blocks->here, data + i * blocks->block, blocks->block);
+    copy_blocks(ask->dest, blocks->here, data, (ptrdiff_t)blocks->block, blocks->block, blocks->count);
 }
 
 static void check_length(struct link_arrival *arrival)

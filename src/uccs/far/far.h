@@ -64,10 +64,11 @@ void uccs_far_get_local(struct uccs_far_lanes *on, int pe, struct uccs_far_place
                         struct uccs_request *local);
 void uccs_far_get_nb(struct uccs_far_lanes *on, int pe, struct uccs_far_place from, void *dest, size_t bytes,
                      uccs_counter counter, uccs_request_handle *request);
-/* Puts and gets of blocks. put_blocks copies the blocks, so the caller may reuse the source on return. get_blocks and
+/* Puts and gets of blocks. put_blocks copies the blocks, so the caller may reuse the source on return; with `later`, which a notice
+ * overrules, a short message leaves with the next one. get_blocks and
  * get_blocks_nb complete as uccs_far_get and uccs_far_get_nb do. */
 void uccs_far_put_blocks(struct uccs_far_lanes *on, int pe, struct uccs_far_place to, const void *source,
-                         const struct uccs_far_blocks *blocks, const struct uccs_far_with *with,
+                         const struct uccs_far_blocks *blocks, bool later, const struct uccs_far_with *with,
                          uccs_request_handle *request);
 bool uccs_far_get_blocks(struct uccs_far_lanes *on, int pe, struct uccs_far_place from, void *dest,
                          const struct uccs_far_blocks *blocks);

@@ -1,10 +1,10 @@
 /* Puts to memory of another node, at the origin. See far.h. */
 #include "uccs/far/inner.h"
 
+#include "base/copy.h"
 #include "uccs/core/reach.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 struct uccs_request *far_request_of(uccs_request_handle *handle)
 {
@@ -76,7 +76,7 @@ void uccs_far_put_local(struct uccs_far_lanes *on, int pe, struct uccs_far_place
 
 /* Packs the blocks into one message, which the target unpacks. The operation owns the packed copy. */
 void uccs_far_put_blocks(struct uccs_far_lanes *on, int pe, struct uccs_far_place to, const void *source,
-                         const struct uccs_far_blocks *blocks, const struct uccs_far_with *with,
+                         const struct uccs_far_blocks *blocks, bool later, const struct uccs_far_with *with,
                          uccs_request_handle *handle)
 {
     const size_t bytes = blocks->block * blocks->count;
@@ -84,15 +84,15 @@ void uccs_far_put_blocks(struct uccs_far_lanes *on, int pe, struct uccs_far_plac
     char *packed = malloc(bytes);
     if (!packed)
         watch_fail("no memory for a strided put");
-    for (size_t i = 0; i < blocks->count; i++)
-        memcpy(packed + i * blocks->block, (const char *)source + (ptrdiff_t)i * blocks->here, blocks->block);
+    copy_blocks(packed, (ptrdiff_t)blocks->block, source, blocks->here, blocks->block, blocks->count);
     struct link_message message = {.header = put_header(LINK_PUT_BLOCKS, to),
                                    .data = packed,
                                    .bytes = bytes,
                                    .buffer = packed,
                                    .request = request,
                                    .track = link_track_of(on),
-                                   .counts = true};
+                                   .counts = true,
+                                   .later = later && !with};
     message.header.put_blocks.block = blocks->block;
     message.header.put_blocks.stride = blocks->there;
     if (with)

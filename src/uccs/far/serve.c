@@ -5,6 +5,7 @@
  * program's wait loops). */
 #include "uccs/far/inner.h"
 
+#include "base/copy.h"
 #include "uccs/core/bell.h"
 #include "uccs/object/region.h"
 
@@ -67,18 +68,48 @@ static void notify(struct link_arrival *arrival, const void *data)
     far_notice_do(arrival, &notice);
 }
 
+/* Blocks that lie a stride apart. That their places can be named has been checked (SPAN of wire.def). */
+struct spread {
+    uint64_t block, count;
+    int64_t stride;
+};
+
+/* Returns where the first block lies when one range of memory holds all blocks and what is between, else null: then each block is
+ * judged by itself. */
+static char *find_all(const struct link_header *header, const struct spread *s)
+{
+    const int64_t way = (int64_t)(s->count - 1) * s->stride, low = way < 0 ? way : 0;
+    const uint64_t bytes = (way < 0 ? -(uint64_t)way : (uint64_t)way) + s->block;
+    char *start = far_place_of(header, header->at.offset + (uint64_t)low, bytes);
+    return start ? start - low : 0;
+}
+
+static char *find_block(const struct link_header *header, const struct spread *s, uint64_t number)
+{
+    return far_place_of(header, header->at.offset + number * (uint64_t)s->stride, s->block);
+}
+
+/* Returns false when the target's memory does not have one of the blocks. */
+static bool store_blocks(const struct link_header *header, const struct spread *s, const char *data)
+{
+    char *all = find_all(header, s), *to = all;
+    if (all) {
+        atomic_fence_release();
+        copy_blocks(all, s->stride, data, (ptrdiff_t)s->block, s->block, s->count);
+    }
+    for (uint64_t i = 0; !all && i < s->count && (to = find_block(header, s, i)); i++)
+        store(to, data + i * s->block, s->block);
+    return to;
+}
+
 static bool land_blocks(struct link_arrival *arrival, const void *data)
 {
     const struct link_header *header = &arrival->header;
-    const size_t block = header->put_blocks.block;
-    const size_t bytes = arrival->bytes - header->put_blocks.notices * sizeof(struct link_notice);
-    for (size_t i = 0; i * block < bytes; i++) {
-        uint64_t offset = header->at.offset + (uint64_t)((ptrdiff_t)i * header->put_blocks.stride);
-        char *to = far_place_of(header, offset, block);
-        if (!to)
-            return false;
-        store(to, (const char *)data + i * block, block);
-    }
+    const uint64_t bytes = arrival->bytes - header->put_blocks.notices * sizeof(struct link_notice);
+    const struct spread spread = {header->put_blocks.block, bytes / header->put_blocks.block,
+                                  header->put_blocks.stride};
+    if (!store_blocks(header, &spread, data))
+        return false;
     if (header->put_blocks.notices)
         notify(arrival, data);
     return true;
@@ -181,26 +212,29 @@ static bool serve_get(struct link_arrival *arrival, const void *data)
     return true;
 }
 
-static char *block_of_get(const struct link_header *header, size_t number)
+/* Returns false when the memory does not have one of the blocks. */
+static bool load_blocks(const struct link_header *header, const struct spread *s, char *packed)
 {
-    const uint64_t offset = header->at.offset + (uint64_t)((ptrdiff_t)number * header->get_blocks.stride);
-    return far_place_of(header, offset, header->get_blocks.block);
+    const char *all = find_all(header, s), *from = all;
+    if (all)
+        copy_blocks(packed, (ptrdiff_t)s->block, all, s->stride, s->block, s->count);
+    for (uint64_t i = 0; !all && i < s->count && (from = find_block(header, s, i)); i++)
+        memcpy(packed + i * s->block, from, s->block);
+    return from;
 }
 
 /* Finds the last block before it takes memory for all. */
 static void serve_get_blocks(struct link_arrival *arrival)
 {
     const struct link_header *header = &arrival->header;
-    const size_t block = header->get_blocks.block, bytes = block * header->get_blocks.count;
-    char *from = block_of_get(header, header->get_blocks.count - 1), *packed = from ? malloc(bytes) : 0;
-    if (from && !packed)
+    const struct spread spread = {header->get_blocks.block, header->get_blocks.count, header->get_blocks.stride};
+    const size_t bytes = spread.block * spread.count;
+    const bool ends = find_block(header, &spread, spread.count - 1);
+    char *packed = ends ? malloc(bytes) : 0;
+    if (ends && !packed)
         watch_fail("no memory for %zu bytes for PE %u", bytes, header->from);
-    for (size_t i = 0; i < header->get_blocks.count && from; i++) {
-        from = block_of_get(header, i);
-        if (from)
-            memcpy(packed + i * block, from, block);
-    }
-    answer_get(arrival, header->get_blocks.asker, from ? packed : 0, bytes, packed, 0);
+    const bool good = ends && load_blocks(header, &spread, packed);
+    answer_get(arrival, header->get_blocks.asker, good ? packed : 0, bytes, packed, 0);
 }
 
 const struct link_handler far_on_put = {.counts = true, .room = room_for_put, .land = land_put, .landed = announce_put};

@@ -183,7 +183,7 @@ static int put_blocks(const struct uccs_rma *rma)
         if (last && i)
             keep_last(rma);
         uccs_far_put_blocks(lanes_of(rma), rma->memory->owner, place_of(rma->memory, pack.offset), pack.local,
-                            &pack.blocks, last ? notice_of(rma, &with) : 0, rma->request);
+                            &pack.blocks, rma->op->nonblocking, last ? notice_of(rma, &with) : 0, rma->request);
         i += pack.blocks.count;
     }
     if (some)

@@ -1,0 +1,22 @@
+/* Copies of blocks that lie a constant distance apart. One loop for each length, so that the copy of a block is one move. */
+#include "base/copy.h"
+
+void copy_blocks(void *to, ptrdiff_t to_step, const void *from, ptrdiff_t from_step, size_t block, size_t count)
+{
+    char *dest = to;
+    const char *source = from;
+#define EACH(bytes)                                                  \
+    case bytes:                                                      \
+        for (; count; count--, dest += to_step, source += from_step) \
+            memcpy(dest, source, bytes);                             \
+        break;
+    /* clang-format off */
+    switch (block) {
+        EACH(1) EACH(2) EACH(4) EACH(8) EACH(16)
+    default:
+        for (; count; count--, dest += to_step, source += from_step)
+            memcpy(dest, source, block);
+    }
+    /* clang-format on */
+#undef EACH
+}
