@@ -76,6 +76,11 @@ static int in_fours(int i)
 {
     return i / 4 * 6 + i % 4;
 }
+
+static int in_threes(int i)
+{
+    return i / 3 * 7 + i % 3;
+}
 static int in_long_rows(int i)
 {
     return i / 300 * 301 + i % 300;
@@ -116,18 +121,23 @@ static MPI_Datatype backwards(void)
 
 static void types(void)
 {
-    MPI_Datatype second = rows(APART, 1, 2), fours = rows(APART / 4, 4, 6), long_rows = rows(100, 300, 301),
-                 third = member(), back_again = backwards();
+    MPI_Datatype second = rows(APART, 1, 2), fours = rows(APART / 4, 4, 6), threes = rows(4000, 3, 7),
+                 few_fours = rows(3000, 4, 6), long_rows = rows(100, 300, 301), third = member(),
+                 back_again = backwards();
     both_ways(second, 1, second, 1, APART, every_second, every_second);
     both_ways(second, 1, MPI_INT64_T, APART, APART, every_second, in_a_row);
     both_ways(MPI_INT64_T, APART, third, APART, APART, in_a_row, every_third);
     both_ways(third, APART, fours, 1, APART, every_third, in_fours);
     both_ways(fours, 1, fours, 1, APART, in_fours, in_fours);
+    both_ways(threes, 1, few_fours, 1, 12000, in_threes, in_fours);
+    both_ways(few_fours, 1, threes, 1, 12000, in_fours, in_threes);
     both_ways(long_rows, 1, long_rows, 1, 30000, in_long_rows, in_long_rows);
     both_ways(second, 1, back_again, 1, APART, every_second, from_the_end);
     both_ways(back_again, 1, third, APART, APART, from_the_end, every_third);
     MPI_Type_free(&second);
     MPI_Type_free(&fours);
+    MPI_Type_free(&threes);
+    MPI_Type_free(&few_fours);
     MPI_Type_free(&long_rows);
     MPI_Type_free(&third);
     MPI_Type_free(&back_again);
