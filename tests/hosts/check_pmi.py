@@ -234,6 +234,34 @@ def test_guest_not_answered():
     assert 4 <= result.seconds < 7, result
 
 
+class Leaving(Launcher):
+    """Is gone a moment after the process has started."""
+
+    def answer(self, line):
+        if words_of(line).get("cmd") == "barrier_in":
+            threading.Timer(1, self.end.shutdown, [socket.SHUT_RDWR]).start()
+        return super().answer(line)
+
+    def serve(self, end):
+        self.end = end
+        super().serve(end)
+
+
+def test_descriptor_0():
+    """The connection has descriptor 0, as where standard input was closed: a PE that computes notices that the launcher is gone."""
+    mine, its = socket.socketpair()
+    threading.Thread(target=Leaving(1).serve, args=(mine,), daemon=True).start()
+    with subprocess.Popen([str(program("hosts_faulty")), "idle"], env=CLEAN | {"PMI_FD": "0", "PMI_RANK": "0", "PMI_SIZE": "1"}, stdin=its,
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as pe:
+        try:
+            err = pe.communicate(timeout=10)[1]
+        except subprocess.TimeoutExpired as late:
+            pe.kill()
+            raise AssertionError("the PE has not noticed within 10 s that its launcher is gone") from late
+    print(err)
+    assert pe.returncode == 1 and "the launcher is gone: the PEs of this host end" in err, err
+
+
 def test_no_map():
     """Whichever mapping of the node's memory fails: a line and an orderly end."""
     failed = 0

@@ -1,6 +1,7 @@
 /* Each call that needs a running library names itself when it comes before shmem_init. Each is made in a process of its own.
  * pes: 1
  */
+#define SHMEM_NO_DEPRECATED_WARNINGS
 #include <shmemx.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -57,6 +58,8 @@ static shmemx_ct_t ct;
     X(shmem_long_get, (word, other, 1, 0))                                   \
     X(shmem_long_atomic_add, (word, 1, 0))                                   \
     X(shmem_long_broadcast, (SHMEM_TEAM_WORLD, word, other, 1, 0))           \
+    X(shmem_barrier, (0, 0, 1, word))                                        \
+    X(shmem_broadcast64, (word, other, 1, 0, 0, 0, 1, word))                 \
     X(shmemx_ct_create, (&ct))                                               \
     X(shmemx_request_create, (0, &request))                                  \
     X(shmemx_request_free, (&request))                                       \

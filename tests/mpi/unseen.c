@@ -1,5 +1,5 @@
 /* Two ranks put, flush and load what the other has put: one of them at least sees it, in every scope and by every way of
- * loading. A processor loads before its earlier stores have left for the others unless a fence forbids it.
+ * loading; and so where they store and MPI_Win_sync stands between store and load. A processor loads before its earlier stores have left for the others unless a fence forbids it.
  * ranks: 2
  * links: layer */
 #include "check.h"
@@ -39,6 +39,18 @@ static int64_t by_load(MPI_Win win, int at)
     return *(volatile int64_t *)&base[at];
 }
 
+static void by_put(MPI_Win win, int at, int64_t value)
+{
+    MPI_Put(&value, 1, MPI_INT64_T, next_rank, at, 1, MPI_INT64_T, win);
+    MPI_Win_flush(next_rank, win);
+}
+
+static void by_store(MPI_Win win, int at, int64_t value)
+{
+    (void)win;
+    *(volatile int64_t *)&theirs[at] = value;
+}
+
 /* The ranks leave together, within some tens of nanoseconds where each has a core. */
 static void meet(int64_t round)
 {
@@ -49,14 +61,13 @@ static void meet(int64_t round)
 }
 
 /* Each step has a line of its own: the processor waits for it with the store, and has the one to load. */
-static void both_put(MPI_Win win, int64_t (*load)(MPI_Win, int), int64_t *round)
+static void both_store(MPI_Win win, void (*store)(MPI_Win, int, int64_t), int64_t (*load)(MPI_Win, int), int64_t *round)
 {
     static signed char other[ROUNDS][STEPS];
     for (int i = 0; i < ROUNDS; i++) {
         meet(++*round);
         for (int step = 0; step < STEPS; step++) {
-            MPI_Put(round, 1, MPI_INT64_T, next_rank, step * LINE, 1, MPI_INT64_T, win);
-            MPI_Win_flush(next_rank, win);
+            store(win, step * LINE, *round);
             missed[i][step] = load(win, step * LINE) < *round;
         }
     }
@@ -88,9 +99,10 @@ int main(void)
     OK(MPI_Win_lock_all(0, win));
     MPI_Barrier(MPI_COMM_WORLD);
     for (size_t i = 0; i < sizeof loads / sizeof *loads; i++) {
-        both_put(threaded, loads[i], &round);
-        both_put(win, loads[i], &round);
+        both_store(threaded, by_put, loads[i], &round);
+        both_store(win, by_put, loads[i], &round);
     }
+    both_store(win, by_store, by_load, &round);
     OK(MPI_Win_free(&threaded));
     OK(MPI_Win_unlock_all(win));
     OK(MPI_Win_free(&win));

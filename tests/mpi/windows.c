@@ -252,7 +252,7 @@ static void other_parts(void)
 
 /* A window leaves nothing: the memory that the process holds stops growing. A pool of the MPI may grow once in a while, so what
  * counts is the batch that grew least. */
-static void leaves_nothing(void)
+static void leaves_nothing(int dynamic)
 {
     enum { BATCHES = 5, TIMES = 50, EACH = 64 };
     static int64_t memory[8];
@@ -261,7 +261,8 @@ static void leaves_nothing(void)
         size_t before = mallinfo2().uordblks;
         for (int i = 0; i < TIMES; i++) {
             MPI_Win win;
-            OK(MPI_Win_create(memory, sizeof memory, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &win));
+            OK(dynamic ? MPI_Win_create_dynamic(MPI_INFO_NULL, MPI_COMM_WORLD, &win)
+                       : MPI_Win_create(memory, sizeof memory, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &win));
             OK(MPI_Win_free(&win));
         }
         size_t after = mallinfo2().uordblks, grown = after > before ? after - before : 0;
@@ -288,6 +289,7 @@ int main(int argc, char **argv)
     all_ways(win, own);
     OK(MPI_Win_free(&win));
     other_parts();
-    leaves_nothing();
+    leaves_nothing(0);
+    leaves_nothing(1);
     return check_pass();
 }

@@ -202,6 +202,24 @@ static void test_bounds(uint64_t at)
     OK(uccs_request_release(&desc));
 }
 
+/* What dynamic memory has taken is there for others when it is released. */
+static void test_leaves_nothing(void)
+{
+    uccs_memory_t first, again;
+    struct uccs_memory_attr before, after;
+    OK(uccs_memory_allocate(context, 64, &first));
+    OK(uccs_memory_query(first, &before));
+    OK(uccs_memory_release(first));
+    OK(uccs_memory_dynamic(context, &again));
+    OK(uccs_memory_attach(again, out, BYTES));
+    OK(uccs_memory_detach(again, out));
+    OK(uccs_memory_release(again));
+    OK(uccs_memory_allocate(context, 64, &first));
+    OK(uccs_memory_query(first, &after));
+    CHECK(after.address == before.address);
+    OK(uccs_memory_release(first));
+}
+
 static void test_errors(void)
 {
     uccs_memory_t plain;
@@ -402,6 +420,7 @@ int main(void)
     test_views();
     test_bounds(places[next_pe][0]);
     test_errors();
+    test_leaves_nothing();
     test_neighbours();
     test_many();
     OK(uccs_memory_release(own));

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Starts processes that have no launcher, each with its rank, and judges how they end.
 
-    embed.py PROGRAM WAY     WAY: run, owner_ends, leave (rank 1 leaves early), ended (by its owner), hosts (rank 2 in namespaces of its own)
+    embed.py PROGRAM WAY     WAY: run, owner_ends, leave (rank 1 leaves early), ended (by its owner), back (taken back), hosts (rank 2 in namespaces of its own)
 """
 import os
 import shutil
@@ -23,11 +23,12 @@ def alone():
 
 def start(program, way, folder):
     environment = {key: value for key, value in os.environ.items() if not key.startswith(("PMI", "LATERAL_JOB"))}
-    environment.update(PMI_FD="93", PMI_RANK="0", PMI_SIZE="7", PMIX_NAMESPACE="nobody", PMIX_RANK="0", UCX_TLS="tcp,self")
+    if way != "back":
+        environment.update(PMI_FD="93", PMI_RANK="0", PMI_SIZE="7", PMIX_NAMESPACE="nobody", PMIX_RANK="0", UCX_TLS="tcp,self")
     before = alone() if way == "hosts" else []
     if before is None:
         sys.exit(77)
-    for rank in range(RANKS):
+    for rank in range(1 if way == "back" else RANKS):
         command = (before if rank == 2 else []) + [program, folder, str(rank), str(RANKS), way]
         yield subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment)
 
@@ -53,6 +54,8 @@ def main():
     if way == "leave":
         assert "ABORT 5" in out and "PE 1: left with exit status 5" in err, "the environment did not learn of it"
         assert not any(code == 0 for code in codes), codes
+    elif way == "back":
+        assert codes == [0] and out == "PASS\n" and not err, codes
     elif way == "ended":
         assert codes == [0] * RANKS and not out and not err, codes
     else:

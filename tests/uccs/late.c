@@ -7,12 +7,15 @@
  */
 #include "check.h"
 
+#include <time.h>
+
 enum { HANDLER = 1, FLOOD = 1500, LINE_SECONDS = 20 };
 
 static uccs_context_t flushed, flooded;
 static uccs_endpoint_t flushed_other, flooded_other;
 static FILE *lines;
 static long handled;
+static double told; /* when there was a line */
 
 static void handle(uccs_am_token_t token, const void *payload, size_t length, void *argument)
 {
@@ -46,7 +49,14 @@ static void send_too_early(void)
     CHECK(has_line("a message of class user to PE 1 waits"));
 }
 
-/* Registers only when both processes have had time to complain. */
+static double seconds(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+}
+
+/* Registers only when both processes have had time to complain, and nobody has before LATERAL_PATIENCE. */
 static void register_late(void)
 {
     for (int i = 0; !has_line("of PE 0 waits for handler 1 of context"); i++) {
@@ -54,6 +64,7 @@ static void register_late(void)
         uccs_progress();
         usleep(1000);
     }
+    told = seconds();
     for (int i = 0; i < 1500; i++) {
         uccs_progress();
         usleep(1000);
@@ -66,6 +77,7 @@ static void register_late(void)
 
 int main(void)
 {
+    const double begin = seconds();
     check_start();
     OK(uccs_context_create(0, &flushed));
     OK(uccs_context_create(&(struct uccs_context_attr){.id = 1}, &flooded));
@@ -80,6 +92,7 @@ int main(void)
     else
         register_late();
     CHECK(dup2(before, STDERR_FILENO) >= 0);
+    CHECK(me == 0 || told - begin >= 1);
     fclose(lines);
     return check_pass();
 }

@@ -5,6 +5,8 @@
  */
 #include "check.h"
 
+#include <malloc.h>
+
 enum { WORDS = 1000, GO = 1 };
 
 static uccs_context_t context;
@@ -17,8 +19,43 @@ static void go(uccs_am_token_t token, const void *payload, size_t length, void *
     __atomic_fetch_add(&going, 1, __ATOMIC_RELEASE);
 }
 
+/* Puts until there is no room, since the owner executes none. What finds no room keeps nothing and tells no queue. Returns the
+ * number of puts that are under way. */
+static size_t fill(uccs_memory_t theirs, uccs_queue_t queue)
+{
+    enum { TIMES = 1000, EACH = 16 };
+    static long source[WORDS];
+    const struct uccs_op eager = {.nonblocking = 1, .nowait = 1, .queue = queue};
+    size_t under_way = 0;
+    int status;
+    while ((status = uccs_put(other, theirs, 0, source, sizeof source, &eager)) == UCCS_OK)
+        under_way++;
+    CHECK_EQ(status, UCCS_AGAIN);
+    const size_t held = mallinfo2().uordblks;
+    for (int i = 0; i < TIMES; i++)
+        CHECK_EQ(uccs_put(other, theirs, 0, source, sizeof source, &eager), UCCS_AGAIN);
+    CHECK(mallinfo2().uordblks < held + TIMES * EACH);
+    return under_way;
+}
+
+/* All have failed. */
+static void empty(uccs_queue_t queue, size_t under_way)
+{
+    struct uccs_entry entry;
+    size_t count = 1;
+    for (size_t i = 0; i < under_way; i++) {
+        OK(uccs_queue_wait(queue, &entry, &count));
+        CHECK_EQ(count, 1);
+        CHECK_EQ(entry.status, UCCS_ERR_FAILED);
+    }
+    OK(uccs_queue_poll(queue, &entry, &count));
+    CHECK_EQ(count, 0);
+    OK(uccs_queue_release(queue));
+}
+
 static void use(uccs_memory_t theirs, uccs_memory_t flag)
 {
+    uccs_queue_t queue;
     long source[WORDS] = {1}, done = 1;
     uccs_request_t put = UCCS_REQUEST_NULL, get = UCCS_REQUEST_NULL, both = UCCS_REQUEST_NULL, fine = UCCS_REQUEST_NULL;
     const struct uccs_op later = {.nonblocking = 1};
@@ -30,12 +67,15 @@ static void use(uccs_memory_t theirs, uccs_memory_t flag)
     OK(uccs_put_large_contiguous_nb(context, other, theirs, 0, source, 8, &both));
     OK(uccs_request_combine(&both, 1, &fine));
     OK(uccs_put(other, theirs, 0, source, 8, &later));
+    OK(uccs_queue_create(&queue));
+    const size_t under_way = fill(theirs, queue);
     OK(uccs_put_short_contiguous(context, other, flag, 0, &done, sizeof done, 0));
     CHECK_EQ(uccs_flush(context), UCCS_ERR_FAILED);
     OK(uccs_flush(context));
     CHECK_EQ(uccs_wait(&put), UCCS_ERR_FAILED);
     OK(uccs_wait(&put));
     OK(uccs_test(&put));
+    empty(queue, under_way);
     CHECK_EQ(uccs_wait_any(&get, 1, &index), UCCS_ERR_FAILED);
     CHECK_EQ(index, 0);
     CHECK_EQ(uccs_wait_all(&both, 1), UCCS_ERR_FAILED);

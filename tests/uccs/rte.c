@@ -12,6 +12,23 @@ static uccs_group_t world;
 static uccs_rte_ec_t next, prev;
 static long called, told;
 
+/* A process tells of the networks of its machine, as many as fit, loopback last. */
+static void test_networks(const struct uccs_rte_network *told, size_t count)
+{
+    struct uccs_rte_network all[64];
+    size_t there = 64, outside = 0, known = 0;
+    OK(uccs_rte_network_query(all, &there));
+    CHECK_EQ(count, there < UCCS_RTE_EC_NETWORKS ? there : UCCS_RTE_EC_NETWORKS);
+    for (size_t i = 0; i < there; i++)
+        outside += !all[i].loopback;
+    for (size_t i = 0; i < count; i++) {
+        CHECK_EQ(told[i].loopback != 0, i >= outside);
+        for (size_t j = 0; j < there; j++)
+            known += memcmp(&told[i], &all[j], sizeof *all) == 0;
+    }
+    CHECK_EQ(known, count);
+}
+
 /* What I know of the next one is what it says of itself. */
 static void test_machines(const struct uccs_rte_machine *mine)
 {
@@ -26,6 +43,7 @@ static void test_machines(const struct uccs_rte_machine *mine)
     CHECK(memcmp(&theirs, &all[next_pe], sizeof theirs) == 0 && strcmp(theirs.architecture, mine->architecture) == 0);
     OK(uccs_rte_ec_network(uccs_rte_my_ec(), network, &count));
     CHECK(count >= 1 && count <= UCCS_RTE_EC_NETWORKS && network[0].address[0]);
+    test_networks(network, count);
     OK(uccs_allgather(world, network, networks, sizeof *network));
     OK(uccs_rte_ec_network(next, network, &count));
     CHECK(memcmp(network, &networks[next_pe], sizeof *network) == 0);

@@ -48,7 +48,9 @@ static long peer_sees_heap(const char *block)
 
 static void open_job(void)
 {
+    close(0); /* as in a program without a standard input, whose job's memory may have this descriptor */
     fd = memfd_create("fork test", MFD_CLOEXEC);
+    CHECK(fd == 0);
     CHECK(image_find(&image, "liblateral.so.1"));
     size_t bytes = IMAGE_AT + image_bytes(&image);
     CHECK(fd >= 0 && ftruncate(fd, bytes) == 0);

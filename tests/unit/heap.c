@@ -1,6 +1,7 @@
 /* The symmetric heap's allocator: against a model under random load, its errors, its resizing, its
  * determinism, and its cost with many live blocks. */
 #include "base/heap.h"
+#include "base/heap_blocks.h"
 
 #include "unit/check.h"
 
@@ -129,6 +130,35 @@ static void test_random_load(uint64_t seed, int steps)
     CHECK(heap_verify(m->heap) == NULL);
     heap_destroy(m->heap);
     free(m);
+}
+
+/* Two blocks: node `up` is the parent of the other, which is its left or right child and lies before or behind it. */
+static const char *verify_pair(heap_node up, bool right, bool behind)
+{
+    const heap_node child = 3 - up;
+    struct heap_block node[3] = {{0}};
+    node[up] = (struct heap_block){.size = GRAIN, .live = 1};
+    node[child] = (struct heap_block){.size = GRAIN, .live = 1, .up = up};
+    *(right ? &node[up].right : &node[up].left) = child;
+    const heap_node last = behind ? child : up;
+    node[last].offset = GRAIN;
+    node[last].prev = 3 - last;
+    node[3 - last].next = last;
+    return heap_blocks_verify(&(struct heap_blocks){.node = node, .root = up, .nodes = 3}, up);
+}
+
+/* A left child lies before its parent, a right one behind it, and the one of higher priority is the parent. */
+static void test_verify(void)
+{
+    for (int right = 0; right < 2; right++) {
+        int good = 0;
+        for (heap_node up = 1; up <= 2; up++) {
+            const char *wrong = verify_pair(up, right, !right);
+            CHECK(wrong && strcmp(wrong, "the tree is out of order") == 0);
+            good += !verify_pair(up, right, right);
+        }
+        CHECK(good == 1);
+    }
 }
 
 static void test_determinism(void)
@@ -277,6 +307,7 @@ int main(void)
 {
     for (uint64_t seed = 1; seed <= 4; seed++)
         test_random_load(seed, 20000);
+    test_verify();
     test_determinism();
     test_errors();
     test_resize();

@@ -189,6 +189,26 @@ static void contradictions(void)
     rte_shapes_free(shapes);
 }
 
+/* Leads and counts beyond 16 bits. */
+static void large(void)
+{
+    enum { NODES = 5, EACH = 30000 };
+    static uint32_t leads[NODE_MAX_NODES + 1];
+    struct rte_shapes *shapes = rte_shapes_new(NODES * EACH);
+    struct node mine = {.size = EACH, .first = (NODES - 1) * EACH, .total = NODES * EACH};
+    uint32_t nodes, here = 0;
+    size_t bytes;
+    for (uint32_t node = 0; node < NODES; node++)
+        CHECK(rte_shapes_add(shapes, &(struct rte_run){node * EACH, 1, EACH}, 1, 7));
+    struct rte_all_shapes *all = rte_shapes_end(shapes, &bytes);
+    CHECK(all && rte_shapes_write(all, bytes, &mine, leads, &nodes, 0, &here));
+    CHECK(nodes == NODES && here == NODES * EACH);
+    for (uint32_t node = 0; node <= NODES; node++)
+        CHECK(leads[node] == node * EACH);
+    rte_shapes_free(shapes);
+    free(all);
+}
+
 int main(void)
 {
     regular();
@@ -197,5 +217,6 @@ int main(void)
         random_places(seed);
     nonsense(3);
     contradictions();
+    large();
     return 0;
 }
