@@ -17,19 +17,22 @@ _Static_assert(PIECE + sizeof(struct link_notice) <= TRANSPORT_SHORT, "a piece w
 
 /* --- At the origin */
 
+/* With `alone`, the operand is all of its data and nothing comes back: then the link may copy it. */
 static struct link_message change_message(const struct uccs_far_lanes *on, struct uccs_far_place at,
-                                          const struct uccs_change *change, const void *operand)
+                                          const struct uccs_change *change, const void *operand, bool later, bool alone)
 {
     struct link_message message = {.header = {.kind = LINK_CHANGE,
                                               .segment = (uint8_t)at.segment,
                                               .at = {at.offset, at.region}},
                                    .track = link_track_of(on),
+                                   .data = operand,
+                                   .bytes = uccs_change_operand(change),
+                                   .later = later,
                                    .counts = true};
     message.header.change.n = (uint32_t)change->n;
     message.header.change.type = change->type;
     message.header.change.how = change->how;
-    message.bytes = uccs_change_operand(change);
-    if (message.bytes) {
+    if (message.bytes && !(alone && link_copies(&message))) {
         message.data = message.buffer = malloc(message.bytes);
         if (!message.buffer)
             watch_fail("no memory for an accumulate of %zu bytes", message.bytes);
@@ -54,10 +57,10 @@ static void change_piece(const struct job *job, struct uccs_far_place at, const 
     struct link_lane *lane = link_lane_of(job->on);
     const struct far_ask what = {.ask = {.bytes = uccs_change_bytes(change), .local = job->local}, .dest = result};
     struct far_ask *ask = result ? far_ask_later(&what, job->handle) : 0;
-    struct link_message message = change_message(job->on, at, change, operand);
-    message.later = job->later;
-    if (last && job->with)
-        message.header.change.notices = far_notice_behind(&message, job->with);
+    const struct uccs_far_with *with = last ? job->with : 0;
+    struct link_message message = change_message(job->on, at, change, operand, job->later, !with && !ask);
+    if (with)
+        message.header.change.notices = far_notice_behind(&message, with);
     if (ask) {
         link_ask_send(lane, job->pe, &message, &ask->ask);
         return;
