@@ -277,6 +277,22 @@ def test_terminal_debugger():
             terminal.until(b"<status 0>")
 
 
+def test_terminal_unread():
+    """Nobody reads the terminal: the job can still be ended."""
+    terminal = Terminal()
+    shell = terminal.start("-n", 2, "--timeout", 1, harness.PE, "flood")
+    try:
+        wait_until(lambda: harness.children(shell.pid), "oshrun runs")
+        wait_until(lambda: not harness.children(shell.pid), "oshrun ends at its time limit while its terminal is full",
+                   harness.patience(harness.SOON))
+        terminal.until(b"<status 124>")
+        shell.wait(10)
+    finally:
+        shell.kill()
+        shell.wait()
+        terminal.close()
+
+
 def test_terminal_hangup():
     """The terminal goes away: so does the job."""
     terminal = Terminal()

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Who waits for whom: asked from outside and with Ctrl-\\."""
 import os
+import pathlib
 import re
 import signal
 import subprocess
@@ -22,9 +23,15 @@ def program():
     return path
 
 
-def status(pid):
-    done = subprocess.run([harness.OSHRUN, "--status", str(pid)], capture_output=True, text=True, env=CLEAN, timeout=60, check=False)
+def status(pid, env=None):
+    done = subprocess.run([harness.OSHRUN, "--status", str(pid)], capture_output=True, text=True, env=CLEAN | (env or {}), timeout=60, check=False)
     return done.returncode, done.stderr
+
+
+def checked():
+    """The environment in which glibc checks every block that is given back; elsewhere it changes nothing."""
+    found = list(pathlib.Path("/lib").glob("*/libc_malloc_debug.so.0"))
+    return {"LD_PRELOAD": str(found[0]), "GLIBC_TUNABLES": "glibc.malloc.check=3"} if found and not harness.sanitized() else {}
 
 
 def await_stuck(pid):
@@ -44,6 +51,8 @@ def test_status():
         for _ in range(2):
             code, text = await_stuck(job.pid)
             assert code == 0 and text.startswith(f"oshrun: where the 4 PEs of job {job.pid} are:\n"), text
+        code, text = status(job.pid, checked())
+        assert code == 0 and STUCK.search(text), f"with blocks checked: {code}, {text}"
         assert job.poll() is None
         os.kill(job.pid, signal.SIGTERM)
         assert job.wait(20) == 128 + signal.SIGTERM

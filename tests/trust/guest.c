@@ -70,8 +70,33 @@ static void nobody_comes(void)
     close(ends[1]);
 }
 
+/* Returns whether the node's memory has room for so many PEs, and tells of them. */
+static bool holds_all(uint32_t size)
+{
+    struct party party = {.guests = calloc(size, sizeof *party.guests), .count = size};
+    struct node head;
+    CHECK(party.guests);
+    for (uint32_t i = 0; i < size; i++)
+        party.guests[i].hello = (struct hello){.pe = (int32_t)i, .npes = (int32_t)size};
+    int fd = make_file(&party);
+    return pread(fd, &head, sizeof head, 0) == sizeof head && lseek(fd, 0, SEEK_END) == (off_t)node_fixed_size(size) &&
+           head.size == size && head.total == size && head.nodes == 1 && !head.scattered;
+}
+
+/* The most PEs that a node may hold. */
+static void all_come(void)
+{
+    int status;
+    pid_t child = fork();
+    if (child == 0)
+        _exit(!holds_all(NODE_MAX_PES));
+    CHECK(waitpid(child, &status, 0) == child);
+    CHECK(status == 0);
+}
+
 int main(void)
 {
+    all_come();
     nobody_comes();
     CHECK(sent(sizeof(int32_t), SCM_RIGHTS, 1) == 1);
     CHECK(sent(sizeof(int32_t), SCM_RIGHTS, 0) == 0);
