@@ -54,27 +54,31 @@ static size_t used_of(const struct card *card)
     return used < sizeof card->records ? used : sizeof card->records;
 }
 
-/* Returns the record under the key, or null. */
-static const struct record *find(const struct card *card, const char *key)
+/* Returns the value under the key, or null. Lengths are read once: their owner may write them at any time. */
+static const char *find(const struct card *card, const char *key, size_t *bytes)
 {
     const size_t used = used_of(card), key_bytes = strlen(key);
     for (size_t at = 0; at + sizeof(struct record) <= used;) {
         const struct record *record = (const struct record *)(card->records + at);
-        if (record_bytes(record->key_bytes, record->bytes) > used - at)
+        const size_t seen_key = atomic_load_relaxed(&record->key_bytes);
+        *bytes = atomic_load_relaxed(&record->bytes);
+        const size_t whole = record_bytes(seen_key, *bytes);
+        if (whole > used - at)
             return 0;
-        if (record->key_bytes == key_bytes && memcmp(record + 1, key, key_bytes) == 0)
-            return record;
-        at += record_bytes(record->key_bytes, record->bytes);
+        const char *name = (const char *)(record + 1);
+        if (seen_key == key_bytes && memcmp(name, key, key_bytes) == 0)
+            return name + key_bytes;
+        at += whole;
     }
     return 0;
 }
 
 static int write_card(struct card *card, const char *key, const void *value, size_t bytes)
 {
-    size_t key_bytes = strlen(key), need = record_bytes(key_bytes, bytes);
-    if (key_bytes > RTE_KEY_BYTES || need > sizeof card->records - used_of(card) || find(card, key)) {
+    size_t key_bytes = strlen(key), need = record_bytes(key_bytes, bytes), earlier;
+    if (key_bytes > RTE_KEY_BYTES || need > sizeof card->records - used_of(card) || find(card, key, &earlier)) {
         log_line("cannot tell the other PEs %s (%zu bytes): %s", key, bytes,
-                 find(card, key) ? "told before" : "too much to tell");
+                 find(card, key, &earlier) ? "told before" : "too much to tell");
         return -1;
     }
     struct record *record = (struct record *)(card->records + card->used);
@@ -147,18 +151,17 @@ void rte_job_barrier(void)
 
 static int get_near(const char *key, int pe, void **value, size_t *bytes)
 {
-    const struct record *record = open_cards() == 0 ? find(&cards[rte_index_of(pe)], key) : 0;
-    if (!record) {
+    const char *there = open_cards() == 0 ? find(&cards[rte_index_of(pe)], key, bytes) : 0;
+    if (!there) {
         log_line("PE %d has told nothing of %s", pe, key);
         return -1;
     }
-    void *copy = malloc(record->bytes ? record->bytes : 1);
+    void *copy = malloc(*bytes ? *bytes : 1);
     if (!copy) {
-        log_line("no memory for %u bytes (%s of PE %d)", record->bytes, key, pe);
+        log_line("no memory for %zu bytes (%s of PE %d)", *bytes, key, pe);
         return -1;
     }
-    *value = memcpy(copy, (const char *)(record + 1) + record->key_bytes, record->bytes);
-    *bytes = record->bytes;
+    *value = memcpy(copy, there, *bytes);
     return 0;
 }
 
