@@ -41,8 +41,7 @@ static struct {
     char space[RTE_JOB_BYTES]; /* the key-value space of the job */
     size_t have, taken;        /* bytes in input; length of the line handed out last */
     char input[LINE_BYTES + 1];
-    bool
-        broken; /* the connection is lost, or the launcher has answered nonsense: nothing is asked or believed any more */
+    bool broken;   /* connection lost, or nonsense heard: nothing is asked or believed any more */
     bool hushed;   /* a loss is no fault now */
     bool out;      /* the barrier is over; its line may have come in place of another answer */
     char why[320]; /* the first fault while the way to the launcher is opened; one line tells it with what to do */
