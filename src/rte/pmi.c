@@ -460,12 +460,10 @@ static int greet(struct rte_place *place)
 
 static void tell_why(int error)
 {
-    if (pmi.broken)
-        log_line("%s; start the program with oshrun, or unset PMI_FD and PMI_PORT", pmi.why);
-    else
-        log_line("the launcher speaks PMI (PMI_FD, PMI_PORT) but cannot be reached: %s; "
-                 "start the program with oshrun, or unset these variables",
-                 error ? strerror(error) : "it did not answer as it should");
+    const char *why = pmi.broken ? pmi.why : error ? strerror(error) : "it did not answer as it should";
+    log_line("the launcher speaks PMI (PMI_FD, PMI_PORT) but cannot be reached: %s; "
+             "start the program with oshrun, or unset these variables",
+             why);
 }
 
 const struct rte_backend *rte_pmi_open(struct rte_place *place)
