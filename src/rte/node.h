@@ -103,7 +103,7 @@ enum node_ending {
  * file is sparse. */
 #define NODE_TEAM_SLOTS 256
 #define NODE_GROUP_SLOTS (NODE_TEAM_SLOTS + NODE_SETS)
-#define NODE_GROUP_LINES 4936 /* cache lines of one PE in one slot; src/uccs/sync/team.h lays them out */
+#define NODE_GROUP_LINES 4936 /* cache lines of one PE in one slot; src/uccs/sync/row.h lays them out */
 
 /* Returns the PE number of a node index. */
 static inline uint32_t node_pe_number(const struct node *node, uint32_t index)

@@ -345,8 +345,8 @@ static void finish(void)
 {
     if (!connection_is_ours())
         return;
-    pmi.hushed =
-        true; /* the MPI has said goodbye for this process already, and the launcher may have hung up: no alarm */
+    /* The MPI has said goodbye for this process already, and the launcher may have hung up: no alarm. */
+    pmi.hushed = true;
     ask("finalize_ack", "cmd=finalize\n");
     close(pmi.fd);
     pmi.fd = -1;

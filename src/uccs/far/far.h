@@ -64,9 +64,9 @@ void uccs_far_get_local(struct uccs_far_lanes *on, int pe, struct uccs_far_place
                         struct uccs_request *local);
 void uccs_far_get_nb(struct uccs_far_lanes *on, int pe, struct uccs_far_place from, void *dest, size_t bytes,
                      uccs_counter counter, uccs_request_handle *request);
-/* Puts and gets of blocks. put_blocks copies the blocks, so the caller may reuse the source on return; with `later`, which a notice
- * overrules, a short message leaves with the next one. get_blocks and
- * get_blocks_nb complete as uccs_far_get and uccs_far_get_nb do. */
+/* Puts and gets of blocks. put_blocks copies the blocks, so the caller may reuse the source on return. With `later` a short
+ * message leaves with the next one, unless it has a notice. get_blocks and get_blocks_nb complete as uccs_far_get and
+ * uccs_far_get_nb do. */
 void uccs_far_put_blocks(struct uccs_far_lanes *on, int pe, struct uccs_far_place to, const void *source,
                          const struct uccs_far_blocks *blocks, bool later, const struct uccs_far_with *with,
                          uccs_request_handle *request);
