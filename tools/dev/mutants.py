@@ -21,6 +21,9 @@ nice to whoever else works on the machine. Verdicts:
   crashed    a test only crashed                           time-out   a test did not end, and nobody says where
   survives   no test saw it
 
+What survives the tests of release is built once more with the sanitizers that ./dev test uses, too, and meets their tests of the rooms
+concerned; the name of a test then begins with that of the build.
+
 After a test that only hangs or crashes, others get a third of the time to name the fault. A test that fails runs once more on what the
 tree without the fault has made, under the same limit; there it must pass, or it tells nothing.
 
@@ -46,15 +49,15 @@ import mutate                                                              # noq
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 HOME = ROOT / "build/mutants"
 TREE = HOME / "tree"
-BUILD = TREE / "build/release"
 LIST = ROOT / "tests/mutants/survivors.txt"
-CLEAN = HOME / "clean"                                                     # what the tree without a fault has made
 PRODUCTS = ("bin", "lib", "tests")
 CAGE = ["unshare", "-m", "-p", "-f", "--kill-child", "--mount-proc"]
 LEFT_OUT = {"soak", "again", "packages", "slurm", "rules", "man", "install"}
 CLEARNESS = ["named", "stuck", "crashed", "time-out"]
 FEW = 40                                                                   # tests that are timed at once
 LONGEST = 12                                                               # seconds; longer tests are left out
+BUILDS = ("release", "asan-ubsan", "tsan")                                 # as ./dev test has them
+SLOWER = 4                                                                 # times as slow is a build with a sanitizer
 
 # Whose tests see a fault of a folder, the likeliest first; the longest prefix counts.
 ROOMS = {
@@ -159,53 +162,57 @@ def shell(*command):
     return done.returncode, done.stdout
 
 
-def build_copy():
-    """Returns whether the copy builds, and the compiler's words."""
-    status, words = shell("cmake", "--build", str(BUILD), "--parallel", str(os.cpu_count()))
-    return status == 0, words
+class Build:
+    """The copy as one preset builds it: its tests by name, and what the tree without a fault has made."""
 
+    def __init__(self, preset):
+        self.preset, self.folder, self.clean = preset, TREE / "build" / preset, HOME / "clean" / preset
+        status, words = shell("cmake", "--preset", preset, "-DLATERAL_BENCH=OFF", "-DCMAKE_LINK_DEPENDS_NO_SHARED=ON")
+        built, more = self.make() if status == 0 else (False, "")
+        if not built:
+            fail(f"the copy in {TREE} does not build as {preset}:\n{(words + more)[-3000:]}")
+        shutil.rmtree(self.clean, ignore_errors=True)
+        for name in PRODUCTS:
+            shutil.copytree(self.folder / name, self.clean / name, symlinks=True)
+        self.tests = self.all_tests()
 
-def prepare():
-    copy_tree()
-    status, words = shell("cmake", "--preset", "release", "-DLATERAL_BENCH=OFF", "-DCMAKE_LINK_DEPENDS_NO_SHARED=ON")
-    built, more = build_copy() if status == 0 else (False, "")
-    if not built:
-        fail(f"the copy in {TREE} does not build:\n{(words + more)[-3000:]}")
+    def make(self):
+        """Returns whether the copy builds, and the compiler's words."""
+        status, words = shell("cmake", "--build", str(self.folder), "--parallel", str(os.cpu_count()))
+        return status == 0, words
 
+    def products(self):
+        return sorted(path for folder in ("bin", "lib") for path in (self.folder / folder).iterdir()
+                      if path.is_file() and not path.is_symlink() and (path.suffix == ".so" or ".so." in path.name or path.name == "oshrun"))
 
-def products():
-    return sorted(path for folder in ("bin", "lib") for path in (BUILD / folder).iterdir()
-                  if path.is_file() and not path.is_symlink() and (path.suffix == ".so" or ".so." in path.name or path.name == "oshrun"))
+    def fingerprint(self):
+        """Of the instructions and data of what is installed, without what debuggers read."""
+        hashed = hashlib.sha256()
+        with tempfile.NamedTemporaryFile() as bare:
+            for path in self.products():
+                subprocess.run(["objcopy", "-g", "-R", ".note.gnu.build-id", path, bare.name], check=True)
+                hashed.update(pathlib.Path(bare.name).read_bytes())
+        return hashed.hexdigest()
 
+    def all_tests(self):
+        text = subprocess.run(["ctest", "--test-dir", self.folder, "--show-only=json-v1"], capture_output=True, text=True, check=True).stdout
+        tests = {}
+        for test in json.loads(text)["tests"]:
+            about = {item["name"]: item["value"] for item in test.get("properties", ())}
+            if "command" not in test or LEFT_OUT & set(about.get("LABELS", ())):
+                continue
+            name = test["name"].rpartition(":")[2]                          # the sanitizers' builds put their name before it
+            tests[name] = {"name": name, "command": test["command"], "folder": about.get("WORKING_DIRECTORY", str(self.folder)),
+                           "env": dict(word.split("=", 1) for word in about.get("ENVIRONMENT", ())), "pes": int(about.get("PROCESSORS", 1)),
+                           "build": self.preset}
+        return tests
 
-def keep_clean():
-    shutil.rmtree(CLEAN, ignore_errors=True)
-    for folder in PRODUCTS:
-        shutil.copytree(BUILD / folder, CLEAN / folder, symlinks=True)
-
-
-def fingerprint():
-    """Of the instructions and data of what is installed, without what debuggers read."""
-    hashed = hashlib.sha256()
-    with tempfile.NamedTemporaryFile() as bare:
-        for path in products():
-            subprocess.run(["objcopy", "-g", "-R", ".note.gnu.build-id", path, bare.name], check=True)
-            hashed.update(pathlib.Path(bare.name).read_bytes())
-    return hashed.hexdigest()
+    def called(self, name):
+        """The test's name in a result."""
+        return name if self.preset == "release" else f"{self.preset}:{name}"
 
 
 # ------------------------------------------------------------------------------------- the tests
-
-def all_tests():
-    text = subprocess.run(["ctest", "--test-dir", BUILD, "--show-only=json-v1"], capture_output=True, text=True, check=True).stdout
-    tests = {}
-    for test in json.loads(text)["tests"]:
-        about = {item["name"]: item["value"] for item in test.get("properties", ())}
-        if "command" not in test or LEFT_OUT & set(about.get("LABELS", ())):
-            continue
-        tests[test["name"]] = {"name": test["name"], "command": test["command"], "folder": about.get("WORKING_DIRECTORY", str(BUILD)),
-                               "env": dict(word.split("=", 1) for word in about.get("ENVIRONMENT", ())), "pes": int(about.get("PROCESSORS", 1))}
-    return tests
 
 
 def program_of(name):
@@ -234,7 +241,7 @@ def rooms_of(path):
     return ROOMS[max((prefix for prefix in ROOMS if path.startswith(prefix)), key=len)].split()
 
 
-def tests_for(fault, tests, cost, killers, told):
+def tests_for(fault, build, cost, killers, told):
     """The tests of the rooms concerned, and those that the list tells of: these first, then earlier killers of faults of this file,
     then those that bear its name, then tests of each room in turn, the quick ones first and more of the first rooms; the same program
     with other PEs comes after all others."""
@@ -242,23 +249,24 @@ def tests_for(fault, tests, cost, killers, told):
     rooms, words = rooms_of(fault.path), {pathlib.Path(fault.path).stem, *pathlib.Path(fault.path).stem.split("_")} - {"inner"}
     folder, turn, kin = str(pathlib.Path(fault.path).parent), collections.Counter(), collections.Counter()
     ranks = {}
-    usable = (name for name in tests if (name.split("/")[0] in rooms or name.startswith(hints or "?")) and (cost.get(name) or LONGEST) < LONGEST)
+    usable = (name for name in build.tests if (name.split("/")[0] in rooms or name.startswith(hints or "?")) and (cost.get(name) or LONGEST) < LONGEST)
     for name in sorted(usable, key=cost.get):
         room, program = name.split("/")[0], program_of(name)
         turn[room] += 1
         kin[program] += 1
         place = rooms.index(room) if room in rooms else 0
         bears = any(word in name for word in words if len(word) > 2)
-        ranks[name] = not name.startswith(hints or "?"), -killers[fault.path][name], kin[program], -killers[folder][name], not bears, turn[room] * (1 + place), place
-    return [{**tests[name], "limit": max(5, 4 * cost[name])} for name in sorted(ranks, key=ranks.get)]
+        ranks[name] = not name.startswith(hints or "?"), -killers[fault.path][build.called(name)], kin[program], -killers[folder][build.called(name)], not bears, turn[room] * (1 + place), place
+    slower = 1 if build.preset == "release" else SLOWER
+    return [{**build.tests[name], "limit": slower * max(5, 4 * cost[name])} for name in sorted(ranks, key=ranks.get)]
 
 
-def in_cage(tests, stop=True, seconds=None, clean=False, fault=None):
-    """Runs tests in namespaces of their own until one names the fault (stop), or the time is over, or to the end. `clean`: they see
-    what the tree without the fault has made. Returns their results."""
+def in_cage(tests, stop=True, seconds=None, clean=None, fault=None):
+    """Runs tests in namespaces of their own until one names the fault (stop), or the time is over, or to the end. `clean`: the build
+    whose products without the fault they see. Returns their results."""
     with tempfile.TemporaryDirectory(prefix="mutants.") as folder:
         plan, results = pathlib.Path(folder, "plan"), pathlib.Path(folder, "results")
-        mounts = [(str(CLEAN / name), str(BUILD / name)) for name in PRODUCTS if clean]
+        mounts = [(str(clean.clean / name), str(clean.folder / name)) for name in PRODUCTS] if clean else []
         plan.write_text(json.dumps({"tests": tests, "stop": stop, "seconds": seconds, "results": str(results), "mounts": mounts,
                                     "place": fault and [pathlib.Path(fault.path).name, fault.line]}))
         done = subprocess.run([*CAGE, sys.executable, "-B", ROOT / "tools/dev/mutants_cage.py", plan], stdin=subprocess.DEVNULL,
@@ -295,47 +303,53 @@ class Run:
         original = file.read_text(encoding="utf-8")
         file.write_text(fault.apply(original), encoding="utf-8")
         try:
-            built, words = build_copy()
+            built, words = self.builds[0].make()
             if not built:
                 return {"verdict": "no fault", "said": f"does not build: {words[-300:]}"}
-            if fingerprint() == self.clean:
+            if self.builds[0].fingerprint() == self.fingerprint:
                 return {"verdict": "no fault", "said": "changes no instruction"}
-            return self.try_tests(fault, tests_for(fault, self.tests, self.cost, self.killers, self.told))
+            result = self.try_tests(fault, self.builds[0])
+            for build in self.builds[1:]:
+                if result["verdict"] != "survives" or not build.make()[0]:
+                    break
+                result = self.try_tests(fault, build)
+            return result
         finally:
             file.write_text(original, encoding="utf-8")
 
-    def try_tests(self, fault, tests):
+    def try_tests(self, fault, build):
+        tests = tests_for(fault, build, self.cost, self.killers, self.told)
         end, count = time.monotonic() + self.options.each, 0
         while True:
-            ran = in_cage(tests, seconds=max(self.options.each / 3, end - time.monotonic()), fault=fault)
+            ran = tests and in_cage(tests, seconds=max(self.options.each / 3, end - time.monotonic()), fault=fault)
             bad = [one for one in ran if one["verdict"] not in ("passed", "skipped")]
             best = min(bad, key=lambda one: CLEARNESS.index(one["verdict"]), default={"verdict": "survives"})
             count += len(ran)
-            if not bad or self.passes_clean(best):
-                return {"tests": count, **best}
-            say(f"{best['test']} fails without the fault, too")
-            self.cost[best["test"]] = LONGEST
+            if not bad or self.passes_clean(best, build):
+                return {"tests": count, **best, **({"test": build.called(best["test"])} if bad else {})}
+            say(f"{build.called(best['test'])} fails without the fault, too")
+            del build.tests[best["test"]]
             tests = [test for test in tests if test["name"] not in {one["test"] for one in ran}]
 
-    def passes_clean(self, result):
+    def passes_clean(self, result, build):
         """Returns whether the test that has failed passes without the fault; the machine may be too busy for it."""
-        if result["test"] not in self.proven or result["late"]:
-            test = self.tests[result["test"]]
-            again = in_cage([{**test, "limit": result["limit"], "exact": True}], stop=False, clean=True)
+        if build.called(result["test"]) not in self.proven or result["late"]:
+            test = build.tests[result["test"]]
+            again = in_cage([{**test, "limit": result["limit"], "exact": True}], stop=False, clean=build)
             if not again or again[0]["verdict"] != "passed":
                 return False
-            self.proven.add(result["test"])
+            self.proven.add(build.called(result["test"]))
         return True
 
     def start(self, faults):
         HOME.mkdir(parents=True, exist_ok=True)
         before = self.done_before()
-        say("building a copy of the tree in build/mutants/tree")
-        prepare()
-        keep_clean()
-        self.clean, self.tests = fingerprint(), all_tests()
+        say("building a copy of the tree in build/mutants/tree, as " + ", ".join(BUILDS))
+        copy_tree()
+        self.builds = [Build(preset) for preset in BUILDS]
+        self.fingerprint = self.builds[0].fingerprint()
         rooms = {room for fault in faults if fault.key() not in before for room in rooms_of(fault.path)}
-        self.cost = costs(self.tests, {name for name in self.tests if name.split("/")[0] in rooms})
+        self.cost = costs(self.builds[0].tests, {name for name in self.builds[0].tests if name.split("/")[0] in rooms})
         return before
 
     def all(self, faults):
