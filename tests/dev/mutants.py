@@ -23,6 +23,7 @@ int f(int a, int b)
     atomic_fence_seqcst();
     say("%d", a - 1);
     return wide == (uint64_t)b - 1;
+    int least = a < b ? a : b, sign = a < b ? b : 0;
     const int no_statement =
         look(a);
 }
@@ -35,6 +36,7 @@ EXPECTED = {
     (11, "order", "(void)0;"), (12, "one", 'say("%d", a);'),
     (13, "compare", "return wide != (uint64_t)b - 1;"), (13, "width", "return wide == (uint32_t)b - 1;"),
     (13, "one", "return wide == (uint64_t)b;"),
+    (14, "compare", "int least = a < b ? a : b, sign = a <= b ? b : 0;"),
 }
 
 

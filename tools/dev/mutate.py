@@ -2,7 +2,7 @@
 
 A fault has a kind, a place and the text that replaces the text there:
 
-    compare   < <= > >= == !=: the bound moves by one, or the sense turns
+    compare   < <= > >= == !=: the bound moves by one, or the sense turns; not in a < b ? a : b, which stays the same
     logic     && becomes ||, || becomes &&, a condition loses its !
     one       + 1 and - 1 go, + becomes -, a loop begins at 1
     drop      a call whose result nobody takes does not happen
@@ -22,6 +22,8 @@ COMPARED = {"<": "<=", "<=": "<", ">": ">=", ">=": ">", "==": "!=", "!=": "=="}
 NARROW = {"uint64_t": "uint32_t", "int64_t": "int32_t", "uint32_t": "uint16_t", "int32_t": "int16_t",
           "uintptr_t": "uint32_t", "long": "int"}
 WIDE = "|".join(NARROW)
+TERM = r"[^\s=;?:&|(),][^=;?:&|,]*?"
+CHOICE = re.compile(rf"(?:(?<== )|(?<=\()|(?<=return )|(?<=, ))({TERM}) (<=?|>=?) ({TERM})\s\? ({TERM})\s: ({TERM})(?=[;,)])")      # may be the lesser of two
 BEFORE = re.compile(r"([;:{})]|\belse|\bdo)\s*\Z")                          # a statement
 HIDDEN = re.compile(r"/\*.*?\*/|//[^\n]*|\"(?:[^\"\\\n]|\\.)*\"|'(?:[^'\\\n]|\\.)+'|^[ \t]*#(?:[^\n\\]|\\[^\n]|\\\n)*", re.S | re.M)
 
@@ -54,7 +56,10 @@ def hide(text):
 
 
 def compares(code):
+    least = {match.start(2) for match in CHOICE.finditer(code) if match[1] != match[3] and {match[1], match[3]} == {match[4], match[5]}}
     for match in re.finditer(r"(?<= )(<=|>=|<|>|==|!=)(?= )", code):
+        if match.start() in least:
+            continue
         yield *match.span(), COMPARED[match.group()], "compare"
 
 
