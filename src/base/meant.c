@@ -69,7 +69,7 @@ const char *meant_variable(const char *entry)
 {
     size_t bytes = strcspn(entry, "="), front = front_of(entry);
     const char *nearest = 0;
-    if (!front || bytes <= front)
+    if (!front)
         return 0;
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
         if (is_name(others[i][0], entry, bytes))

@@ -199,6 +199,8 @@ static void pass_on(uccs_am_token_t token, const void *data, size_t length, void
     add(&passed, 1);
     hops--;
     CHECK_EQ(uccs_send(next, PASS_ON, UCCS_AM_USER, &hops, sizeof hops, 0), UCCS_ERR_STATE);
+    CHECK_EQ(uccs_send_place(next, PLACE, UCCS_AM_USER, 0, 0, payload, LARGEST, &(struct uccs_op){.nowait = 1}),
+             UCCS_ERR_STATE); /* it would wait until the payload is read */
     if (hops)
         OK(uccs_send(next, PASS_ON, UCCS_AM_USER, &hops, sizeof hops, &(struct uccs_op){.nowait = 1}));
 }
