@@ -8,6 +8,8 @@
  */
 #include "check.h"
 
+#include <malloc.h>
+
 enum { WORDS = 1024, PART = 64, BLOCKS = 8, MANY = 10000, FLAG = WORDS * 8, BYTES = FLAG + 64, UNDER_WAY = 64 };
 
 static uccs_context_t context;
@@ -265,6 +267,21 @@ static void do_many(void)
     OK(uccs_barrier(world));
 }
 
+/* A stream that goes takes its endpoints along. */
+static void keep_nothing(void)
+{
+    enum { TIMES = 1000, EACH = 16 };
+    uccs_endpoint_t to;
+    uccs_stream_t stream;
+    const size_t held = mallinfo2().uordblks;
+    for (int i = 0; i < TIMES; i++) {
+        OK(uccs_stream_create(0, 0, &stream));
+        OK(uccs_stream_endpoint(stream, world, next_pe, &to));
+        OK(uccs_stream_release(stream));
+    }
+    CHECK(mallinfo2().uordblks < held + TIMES * EACH);
+}
+
 static void refuse(void)
 {
     uccs_stream_t other;
@@ -301,6 +318,7 @@ static void do_all(uccs_memory_t own)
     do_fence();
     do_nowait();
     do_many();
+    keep_nothing();
     OK(uccs_barrier(world));
     OK(uccs_memory_release(theirs));
     OK(uccs_barrier(world));
