@@ -18,6 +18,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -69,10 +70,25 @@ static void die_of_interrupt(void)
     sigprocmask(SIG_UNBLOCK, &set, NULL);
 }
 
+static int to_guard = -1; /* the guard ends the job when it is closed */
+
+/* After the keeper's death a guard that lives is oshrun's child. It ends the PEs and what they started once this pipe is closed, and
+ * goes on when oshrun is killed meanwhile; killed first, it would leave that to oshrun alone. */
+static void end_guard(pid_t guard)
+{
+    close(to_guard);
+    if (waitpid(guard, NULL, WNOHANG) != 0)
+        return;
+    kill(guard, SIGCONT);
+    for (int ms = 0; ms < 1000 && waitpid(guard, NULL, WNOHANG) == 0; ms += 10)
+        poll(NULL, 0, 10);
+}
+
 /* Guard or keeper was killed, and the PEs with it. The processes that PEs started are now oshrun's children, or gone.
  * Returns the exit status. */
-static int guard_lost(bool childless, int signal)
+static int guard_lost(pid_t guard, bool childless, int signal)
 {
+    end_guard(guard);
     if (childless)
         sweep_descendants(2000);
     char whose[PATH_MAX + 128];
@@ -109,7 +125,7 @@ static int attend(pid_t keeper, pid_t guard, bool childless, const sigset_t *sig
             kill(keeper, SIGCONT); /* it must see when the guard dies */
         if (signal == SIGCHLD && waitpid(keeper, &status, WNOHANG) == keeper) {
             if (WIFSIGNALED(status))
-                return guard_lost(childless, WTERMSIG(status));
+                return guard_lost(guard, childless, WTERMSIG(status));
             if (interrupted && WEXITSTATUS(status) == STATUS_SIGNAL + SIGINT)
                 die_of_interrupt();
             return WEXITSTATUS(status);
@@ -163,6 +179,7 @@ static bool start(struct options *options, const struct line *line, const sigset
     if (*keeper == 0)
         keep(options, line, front, told, mask, me);
     if (*keeper > 0) {
+        to_guard = front[1];
         close(front[0]);
         close(told[1]);
         errno = EAGAIN; /* for the case that the keeper could not fork */
