@@ -84,7 +84,7 @@ static void end_guard(pid_t guard)
         poll(NULL, 0, 10);
 }
 
-/* Guard or keeper was killed, and the PEs with it. The processes that PEs started are now oshrun's children, or gone.
+/* Guard or keeper was killed. What is left of the PEs and of what they started is now oshrun's children, or gone.
  * Returns the exit status. */
 static int guard_lost(pid_t guard, bool childless, int signal)
 {

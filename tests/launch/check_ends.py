@@ -4,6 +4,7 @@ import contextlib
 import os
 import pathlib
 import re
+import select
 import shutil
 import signal
 import subprocess
@@ -237,6 +238,19 @@ def test_oshrun_and_guard_killed():
 def test_oshrun_and_keeper_killed():
     """kill -9 of oshrun and keeper together."""
     two_killed(lambda oshrun, keeper, guard: (oshrun, keeper))
+
+
+def test_oshrun_killed_after_keeper():
+    """kill -9 of the keeper, and of oshrun as soon as the guard has ended for it: what PEs have started has gone before the guard."""
+    for _ in range(3):
+        with started("-n", 3, harness.PE, *FAMILY) as job:
+            guard, pids = family(job, 3)
+            end = os.pidfd_open(guard)
+            os.kill(harness.keeper_of(job), signal.SIGKILL)
+            assert select.select([end], [], [], SOON)[0], "the guard has ended"
+            job.kill()
+            os.close(end)
+            all_gone(pids)
 
 
 def test_guard_and_keeper_killed():

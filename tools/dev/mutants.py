@@ -214,7 +214,6 @@ class Build:
 
 # ------------------------------------------------------------------------------------- the tests
 
-
 def program_of(name):
     """The test's name without its number of PEs."""
     return re.sub(r"-\d+(x\d+)?$", "", name)
