@@ -1,19 +1,20 @@
 #!/usr/bin/env python3
 """./dev mutants: puts small faults into the code, one at a time, and tells which of them no test sees.
 
-usage: mutants.py [FOLDER|FILE ...] [--minutes N] [--seed S] [--count N] [--each SECONDS] [--again] [--list]
+usage: mutants.py [FOLDER|FILE ...] [--minutes N] [--seed S] [--count N] [--each SECONDS] [--tests REGEX] [--again] [--list]
 
   FOLDER, FILE   where faults are put (default: src and launch)
   --minutes N    stop after so long (default 30)
   --seed S       decides which faults are drawn (default 1)
   --count N      how many (default 100)
   --each SECONDS how long the tests of one fault run, likely killers first (default 90)
+  --tests REGEX  only these tests of the release build, whatever lines they run: how much a new test sees of its file, say
   --again        instead of a sample: what tests/mutants/survivors.txt says is killed by a test
   --list         print the faults that would be put in, and put none in
 
 Each fault is built in a copy of the tree (build/mutants/tree). A fault that changes no instruction counts as none. The
-tests of the rooms concerned run in a pid namespace of their own, so that a faulty launcher reaches no other process, and all of it is
-nice to whoever else works on the machine. Verdicts:
+tests that run its line (./dev reach) do so in a pid namespace of their own, so that a faulty launcher reaches no other process, and
+all of it is nice to whoever else works on the machine. Verdicts:
 
   named      a test failed and says what is wrong; or which wait of which line did not end, and what it waited for; or it crashed, and
              the report of the crash leads to the line of the fault
@@ -21,8 +22,8 @@ nice to whoever else works on the machine. Verdicts:
   crashed    a test only crashed                           time-out   a test did not end, and nobody says where
   survives   no test saw it
 
-What survives the tests of release is built once more with the sanitizers that ./dev test uses, too, and meets their tests of the rooms
-concerned; the name of a test then begins with that of the build.
+What survives the tests of release is built once more with the sanitizers that ./dev test uses, too, and meets their tests of this
+line; the name of a test then begins with that of the build.
 
 After a test that only hangs or crashes, others get a third of the time to name the fault. A test that fails runs once more on what the
 tree without the fault has made, under the same limit; there it must pass, or it tells nothing.
@@ -37,24 +38,17 @@ import json
 import os
 import pathlib
 import re
-import shutil
 import subprocess
 import sys
-import tempfile
 import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 import mutate                                                              # noqa: E402
+from mutants_tree import HOME, ROOT, TREE, Build, copy_tree, fail, in_cage, say         # noqa: E402
+from reach import Reach                                                    # noqa: E402
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
-HOME = ROOT / "build/mutants"
-TREE = HOME / "tree"
 LIST = ROOT / "tests/mutants/survivors.txt"
-PRODUCTS = ("bin", "lib", "tests")
-CAGE = ["unshare", "-m", "-p", "-f", "--kill-child", "--mount-proc"]
-LEFT_OUT = {"soak", "again", "packages", "slurm", "rules", "man", "install"}
 CLEARNESS = ["named", "stuck", "crashed", "time-out"]
-FEW = 40                                                                   # tests that are timed at once
 LONGEST = 12                                                               # seconds; longer tests are left out
 BUILDS = ("release", "asan-ubsan", "tsan")                                 # as ./dev test has them
 SLOWER = 4                                                                 # times as slow is a build with a sanitizer
@@ -86,14 +80,6 @@ ROOMS = {
     "src/shmem/coll": "conform job nodes fault",
     "src/mpi": "mpi fuzz",
 }
-
-
-def say(text):
-    print("dev:", text, flush=True)
-
-
-def fail(text):
-    sys.exit(f"dev: mutants: {text}")
 
 
 # ------------------------------------------------------------------------------------ the faults
@@ -139,79 +125,6 @@ def lot(seed, fault):
     return hashlib.sha256("\n".join((str(seed), *fault.key())).encode()).digest()
 
 
-# -------------------------------------------------------------------------------- the copy of the tree
-
-def copy_tree():
-    """Brings the copy to what the checkout holds; a file that is the same keeps its time, so that little is built."""
-    names = subprocess.run(["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"], cwd=ROOT, capture_output=True,
-                           text=True, check=True).stdout.split("\0")
-    for name in filter(None, names):
-        source, target = ROOT / name, TREE / name
-        if not source.is_file():
-            target.unlink(missing_ok=True)
-            continue
-        data = source.read_bytes()
-        if not target.exists() or target.read_bytes() != data:
-            target.parent.mkdir(parents=True, exist_ok=True)
-            target.write_bytes(data)
-            target.chmod(source.stat().st_mode)
-
-
-def shell(*command):
-    done = subprocess.run(command, cwd=TREE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace", check=False)
-    return done.returncode, done.stdout
-
-
-class Build:
-    """The copy as one preset builds it: its tests by name, and what the tree without a fault has made."""
-
-    def __init__(self, preset):
-        self.preset, self.folder, self.clean = preset, TREE / "build" / preset, HOME / "clean" / preset
-        status, words = shell("cmake", "--preset", preset, "-DLATERAL_BENCH=OFF", "-DCMAKE_LINK_DEPENDS_NO_SHARED=ON")
-        built, more = self.make() if status == 0 else (False, "")
-        if not built:
-            fail(f"the copy in {TREE} does not build as {preset}:\n{(words + more)[-3000:]}")
-        shutil.rmtree(self.clean, ignore_errors=True)
-        for name in PRODUCTS:
-            shutil.copytree(self.folder / name, self.clean / name, symlinks=True)
-        self.tests = self.all_tests()
-
-    def make(self):
-        """Returns whether the copy builds, and the compiler's words."""
-        status, words = shell("cmake", "--build", str(self.folder), "--parallel", str(os.cpu_count()))
-        return status == 0, words
-
-    def products(self):
-        return sorted(path for folder in ("bin", "lib") for path in (self.folder / folder).iterdir()
-                      if path.is_file() and not path.is_symlink() and (path.suffix == ".so" or ".so." in path.name or path.name == "oshrun"))
-
-    def fingerprint(self):
-        """Of the instructions and data of what is installed, without what debuggers read."""
-        hashed = hashlib.sha256()
-        with tempfile.NamedTemporaryFile() as bare:
-            for path in self.products():
-                subprocess.run(["objcopy", "-g", "-R", ".note.gnu.build-id", path, bare.name], check=True)
-                hashed.update(pathlib.Path(bare.name).read_bytes())
-        return hashed.hexdigest()
-
-    def all_tests(self):
-        text = subprocess.run(["ctest", "--test-dir", self.folder, "--show-only=json-v1"], capture_output=True, text=True, check=True).stdout
-        tests = {}
-        for test in json.loads(text)["tests"]:
-            about = {item["name"]: item["value"] for item in test.get("properties", ())}
-            if "command" not in test or LEFT_OUT & set(about.get("LABELS", ())):
-                continue
-            name = test["name"].rpartition(":")[2]                          # the sanitizers' builds put their name before it
-            tests[name] = {"name": name, "command": test["command"], "folder": about.get("WORKING_DIRECTORY", str(self.folder)),
-                           "env": dict(word.split("=", 1) for word in about.get("ENVIRONMENT", ())), "pes": int(about.get("PROCESSORS", 1)),
-                           "build": self.preset}
-        return tests
-
-    def called(self, name):
-        """The test's name in a result."""
-        return name if self.preset == "release" else f"{self.preset}:{name}"
-
-
 # ------------------------------------------------------------------------------------- the tests
 
 def program_of(name):
@@ -219,60 +132,30 @@ def program_of(name):
     return re.sub(r"-\d+(x\d+)?$", "", name)
 
 
-def costs(tests, concerned):
-    """Seconds that each of the tests concerned takes without a fault; those that fail then are left out. Of the tests of one program
-    that with the most PEs is timed. What is known is kept after every few tests, so a call that is ended early is of use to the next
-    one."""
-    file = HOME / "costs.json"
-    known = json.loads(file.read_text()) if file.exists() else {}
-    largest = {program_of(test["name"]): test for test in sorted(tests.values(), key=lambda test: test["pes"])}
-    missing = [test for test in largest.values() if test["name"] in concerned and test["name"] not in known]
-    if missing:
-        say(f"timing {len(missing)} tests without a fault")
-    for first in range(0, len(missing), FEW):
-        for result in in_cage([{**test, "limit": 60} for test in missing[first:first + FEW]], stop=False):
-            known[result["test"]] = result["seconds"] if result["verdict"] in ("passed", "skipped") else None
-        file.write_text(json.dumps(known, indent=0))
-    return {name: known.get(name, known.get(largest[program_of(name)]["name"])) for name in tests}
-
-
 def rooms_of(path):
     return ROOMS[max((prefix for prefix in ROOMS if path.startswith(prefix)), key=len)].split()
 
 
-def tests_for(fault, build, cost, killers, told):
-    """The tests of the rooms concerned, and those that the list tells of: these first, then earlier killers of faults of this file,
-    then those that bear its name, then tests of each room in turn, the quick ones first and more of the first rooms; the same program
-    with other PEs comes after all others."""
+def tests_for(fault, build, reach, killers, told, only):
+    """The tests that run the line (where none is known to: those of the rooms concerned), and those that the list tells of: these
+    first, then earlier killers of faults of this file, then those that bear its name, then tests of each room in turn, the quick ones
+    first and more of the first rooms; the same program with other PEs comes after all others."""
     hints = tuple(word.rstrip(",;") for word in told.get(fault.key(), ("", ""))[1].split() if "/" in word)
     rooms, words = rooms_of(fault.path), {pathlib.Path(fault.path).stem, *pathlib.Path(fault.path).stem.split("_")} - {"inner"}
     folder, turn, kin = str(pathlib.Path(fault.path).parent), collections.Counter(), collections.Counter()
-    ranks = {}
-    usable = (name for name in build.tests if (name.split("/")[0] in rooms or name.startswith(hints or "?")) and (cost.get(name) or LONGEST) < LONGEST)
-    for name in sorted(usable, key=cost.get):
+    ranks, cost, run = {}, reach.seconds, reach.tests_of(fault.path, fault.line, fault.old_line)
+    concerned = (name for name in build.tests if (name in run if run else name.split("/")[0] in rooms) or name.startswith(hints or "?"))
+    if only:
+        concerned = (name for name in build.tests if only.search(name))
+    for name in sorted((name for name in concerned if cost.get(name, LONGEST) < LONGEST), key=cost.get):
         room, program = name.split("/")[0], program_of(name)
         turn[room] += 1
         kin[program] += 1
-        place = rooms.index(room) if room in rooms else 0
+        place = rooms.index(room) if room in rooms else len(rooms)
         bears = any(word in name for word in words if len(word) > 2)
         ranks[name] = not name.startswith(hints or "?"), -killers[fault.path][build.called(name)], kin[program], -killers[folder][build.called(name)], not bears, turn[room] * (1 + place), place
     slower = 1 if build.preset == "release" else SLOWER
     return [{**build.tests[name], "limit": slower * max(5, 4 * cost[name])} for name in sorted(ranks, key=ranks.get)]
-
-
-def in_cage(tests, stop=True, seconds=None, clean=None, fault=None):
-    """Runs tests in namespaces of their own until one names the fault (stop), or the time is over, or to the end. `clean`: the build
-    whose products without the fault they see. Returns their results."""
-    with tempfile.TemporaryDirectory(prefix="mutants.") as folder:
-        plan, results = pathlib.Path(folder, "plan"), pathlib.Path(folder, "results")
-        mounts = [(str(clean.clean / name), str(clean.folder / name)) for name in PRODUCTS] if clean else []
-        plan.write_text(json.dumps({"tests": tests, "stop": stop, "seconds": seconds, "results": str(results), "mounts": mounts,
-                                    "place": fault and [pathlib.Path(fault.path).name, fault.line]}))
-        done = subprocess.run([*CAGE, sys.executable, "-B", ROOT / "tools/dev/mutants_cage.py", plan], stdin=subprocess.DEVNULL,
-                              capture_output=True, text=True, errors="replace", check=False)
-        if not results.exists():
-            fail(f"no namespace for the tests: {done.stderr.strip()[-500:]}")
-        return [json.loads(line) for line in results.read_text().splitlines()]
 
 
 # ----------------------------------------------------------------------------------------- a run
@@ -281,12 +164,16 @@ class Run:
     def __init__(self, options):
         self.options, self.told = options, read_list()
         self.end = time.monotonic() + 60 * options.minutes
-        self.file = HOME / ("again.jsonl" if options.again else f"{options.seed}.jsonl")
+        self.file = HOME / ("again.jsonl" if options.again else "tests.jsonl" if options.tests else f"{options.seed}.jsonl")
         self.killers = collections.defaultdict(collections.Counter)
         self.proven = set()                                                 # tests that pass without a fault
 
+    def renews(self):
+        """Returns whether results of an earlier call say nothing of this one."""
+        return self.options.again or self.options.tests
+
     def done_before(self):
-        results = [json.loads(line) for line in self.file.read_text().splitlines()] if self.file.exists() and not self.options.again else []
+        results = [json.loads(line) for line in self.file.read_text().splitlines()] if self.file.exists() and not self.renews() else []
         for file in HOME.glob("*.jsonl"):
             for line in file.read_text().splitlines():
                 self.remember(json.loads(line))
@@ -302,14 +189,14 @@ class Run:
         original = file.read_text(encoding="utf-8")
         file.write_text(fault.apply(original), encoding="utf-8")
         try:
-            built, words = self.builds[0].make()
+            built, words = self.builds[0].make(self.builds[0].installed())
             if not built:
                 return {"verdict": "no fault", "said": f"does not build: {words[-300:]}"}
             if self.builds[0].fingerprint() == self.fingerprint:
                 return {"verdict": "no fault", "said": "changes no instruction"}
             result = self.try_tests(fault, self.builds[0])
             for build in self.builds[1:]:
-                if result["verdict"] != "survives" or not build.make()[0]:
+                if result["verdict"] != "survives":
                     break
                 result = self.try_tests(fault, build)
             return result
@@ -317,7 +204,9 @@ class Run:
             file.write_text(original, encoding="utf-8")
 
     def try_tests(self, fault, build):
-        tests = tests_for(fault, build, self.cost, self.killers, self.told)
+        tests = tests_for(fault, build, self.reach, self.killers, self.told, self.options.tests)
+        if not build.make([*build.installed(), *build.programs(tests)])[0]:
+            return {"verdict": "no fault", "said": f"does not build as {build.preset}"}
         end, count = time.monotonic() + self.options.each, 0
         while True:
             ran = tests and in_cage(tests, seconds=max(self.options.each / 3, end - time.monotonic()), fault=fault)
@@ -343,17 +232,17 @@ class Run:
     def start(self, faults):
         HOME.mkdir(parents=True, exist_ok=True)
         before = self.done_before()
-        say("building a copy of the tree in build/mutants/tree, as " + ", ".join(BUILDS))
+        builds = BUILDS[:1] if self.options.tests else BUILDS
+        say("building a copy of the tree in build/mutants/tree, as " + ", ".join(builds))
         copy_tree()
-        self.builds = [Build(preset) for preset in BUILDS]
+        self.builds = [Build(preset) for preset in builds]
         self.fingerprint = self.builds[0].fingerprint()
-        rooms = {room for fault in faults if fault.key() not in before for room in rooms_of(fault.path)}
-        self.cost = costs(self.builds[0].tests, {name for name in self.builds[0].tests if name.split("/")[0] in rooms})
+        self.reach = Reach()
         return before
 
     def all(self, faults):
         before, results = self.start(faults), []
-        if self.options.again:
+        if self.renews():
             self.file.unlink(missing_ok=True)
         for fault in faults:
             result = before.get(fault.key())
@@ -391,6 +280,7 @@ def main():
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--count", type=int, default=100)
     parser.add_argument("--each", type=float, default=90)
+    parser.add_argument("--tests", type=re.compile, metavar="REGEX")
     parser.add_argument("--again", action="store_true")
     parser.add_argument("--list", action="store_true")
     options = parser.parse_args()
