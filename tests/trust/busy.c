@@ -1,5 +1,5 @@
 /* A program whose start, run and end make calls that may fail: OpenSHMEM and uccs.h in one process, memory that the kernel
- * copies, messages of every length, a request, a team. It prints "fine" when all is well, and ends itself with status 3
+ * copies, messages of every length, a request, a team; every operation that another node answers. It prints "fine" when all is well, and ends itself with status 3
  * after a line when a call tells it of a failure. With an argument it never ends by itself, and is named "busy for ever" once
  * it has started and met its peers. */
 #include <shmemx.h>
@@ -9,7 +9,9 @@
 #include <sys/prctl.h>
 #include <uccs.h>
 
-static long global[64];
+#define MANY 300
+
+static long global[64], lock;
 static int handled;
 
 static void given_up(const char *what)
@@ -46,6 +48,88 @@ static void shmem_part(int me, int n)
     shmem_free(heap);
 }
 
+/* More operations at once than a connection sends, so that some of them wait in memory. */
+static void many_part(int next)
+{
+    long *heap = shmem_malloc(MANY * sizeof *heap), got[MANY], packed[16];
+    shmem_ctx_t ctx;
+    if (!heap || shmem_ctx_create(0, &ctx) != 0)
+        given_up("shmem_malloc or shmem_ctx_create");
+    memset(heap, 0, MANY * sizeof *heap);
+    shmem_barrier_all();
+    for (long i = 0; i < MANY; i++)
+        shmem_ctx_long_put_nbi(ctx, heap + i, &i, 1, next);
+    shmem_ctx_quiet(ctx);
+    for (int i = 0; i < MANY; i++)
+        shmem_ctx_long_atomic_fetch_add_nbi(ctx, got + i, heap + i, 1, next);
+    shmem_ctx_quiet(ctx);
+    for (int i = 0; i < MANY; i++)
+        if (got[i] != i)
+            given_up("a fetch");
+    shmem_long_iget(packed, heap, 1, 4, 16, next);
+    shmem_long_get_nbi(got, heap, MANY, next);
+    shmem_quiet();
+    if (packed[15] != 61 || got[MANY - 1] != MANY)
+        given_up("a get");
+    shmem_set_lock(&lock);
+    shmem_clear_lock(&lock);
+    shmem_ctx_destroy(ctx);
+    shmem_free(heap);
+}
+
+/* Returns the neighbour's memory for mine. */
+static uccs_memory_t exchange(uccs_context_t context, uccs_memory_t mine, int next)
+{
+    char handles[2][UCCS_MEMORY_HANDLE_MAX], own[UCCS_MEMORY_HANDLE_MAX] = {0};
+    size_t length = sizeof own;
+    uccs_memory_t of_next;
+    if (uccs_memory_export(mine, own, &length) != UCCS_OK ||
+        uccs_allgather(UCCS_GROUP_WORLD, own, handles, sizeof own) != UCCS_OK ||
+        uccs_memory_import(context, handles[next], length, &of_next) != UCCS_OK)
+        given_up("memory of another PE");
+    return of_next;
+}
+
+/* What the target answers: accumulates longer than a message, a lock in memory of the program, requests, a stream. */
+static void answered_part(uccs_context_t context, uccs_endpoint_t endpoint, int next)
+{
+    static long there[20000], one[20000], old[20000];
+    const struct uccs_stride rows = {.block = 24, .count = 40, .remote_stride = 64, .local_stride = 24};
+    uccs_memory_t mine, theirs, locks, their_locks;
+    uccs_request_t request = UCCS_REQUEST_NULL, held = UCCS_REQUEST_NULL;
+    uccs_stream_t stream;
+    uccs_endpoint_t along;
+    if (uccs_memory_register(context, there, sizeof there, &mine) != UCCS_OK ||
+        uccs_memory_allocate(context, UCCS_LOCK_BYTES, &locks) != UCCS_OK)
+        given_up("memory");
+    theirs = exchange(context, mine, next);
+    their_locks = exchange(context, locks, next);
+    one[0] = one[19999] = 1;
+    const struct uccs_op asks = {.request = &request};
+    if (uccs_accumulate(endpoint, theirs, 0, one, old, 20000, UCCS_INT64, UCCS_SUM, NULL) != UCCS_OK ||
+        uccs_accumulate(endpoint, theirs, 0, one, NULL, 20000, UCCS_INT64, UCCS_SUM, &asks) != UCCS_OK ||
+        uccs_wait(&request) != UCCS_OK || uccs_get(endpoint, theirs, 0, old, sizeof old, NULL) != UCCS_OK)
+        given_up("an accumulate");
+    if (old[0] != 2 || old[1] != 0 || old[19999] != 2)
+        given_up("the accumulated");
+    if (uccs_lock_nb(endpoint, their_locks, 0, UCCS_LOCK_EXCLUSIVE, &held) != UCCS_OK || uccs_wait(&held) != UCCS_OK ||
+        uccs_unlock(endpoint, their_locks, 0, UCCS_LOCK_EXCLUSIVE) != UCCS_OK)
+        given_up("a lock");
+    if (uccs_put_blocks(endpoint, theirs, 16384, one, &rows, NULL) != UCCS_OK ||
+        uccs_get_blocks(endpoint, theirs, 16384, old, &rows, NULL) != UCCS_OK || memcmp(old, one, 960) != 0)
+        given_up("blocks");
+    if (uccs_stream_create(context, &(struct uccs_stream_attr){.ordered = 1}, &stream) != UCCS_OK ||
+        uccs_stream_endpoint(stream, UCCS_GROUP_WORLD, next, &along) != UCCS_OK ||
+        uccs_put(along, theirs, 40000, one, 40000, NULL) != UCCS_OK || uccs_stream_flush(stream, NULL, 0) != UCCS_OK ||
+        uccs_stream_release(stream) != UCCS_OK)
+        given_up("a stream");
+    uccs_barrier(UCCS_GROUP_WORLD);
+    uccs_memory_release(their_locks);
+    uccs_memory_release(locks);
+    uccs_memory_release(theirs);
+    uccs_memory_release(mine);
+}
+
 static void uccs_part(int me, int n)
 {
     static char big[300000], copy[300000];
@@ -66,6 +150,7 @@ static void uccs_part(int me, int n)
         given_up("a message");
     while (__atomic_load_n(&handled, __ATOMIC_RELAXED) < 2)
         uccs_progress();
+    answered_part(context, next, (me + 1) % n);
     shmem_barrier_all();
     uccs_memory_release(mine);
     uccs_context_destroy(context);
@@ -82,6 +167,7 @@ int main(int argc, char **argv)
         prctl(PR_SET_NAME, "busy for ever");
     while (argc > 1)
         shmem_part(me, n);
+    many_part((me + 1) % n);
     uccs_part(me, n);
     printf("fine\n");
     fflush(stdout);

@@ -154,6 +154,13 @@ def everything(sweep):
                 at += 1
 
 
+def answers(sweep):
+    """Each malloc of a PE whose peer is on another node: what waits to be sent, and what has to be answered, lies in such memory."""
+    at = 1
+    while sweep.run("malloc", "pe0", at, env=NODES):
+        at += 1
+
+
 def descendants(pid):
     try:
         children = [int(word) for word in pathlib.Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
@@ -199,6 +206,7 @@ def main():
     parser.add_argument("--preload", required=True)
     parser.add_argument("--launcher", choices=LAUNCHERS, default="oshrun")
     parser.add_argument("--all", action="store_true", help="each N")
+    parser.add_argument("--far", action="store_true", help="each N of malloc, over a network")
     parser.add_argument("--count", type=int, default=40, help="runs of a sample")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--one", nargs=3, metavar=("CALL", "WHO", "N"), help="this run alone")
@@ -215,6 +223,8 @@ def main():
         sweep.run(options.one[0], options.one[1], int(options.one[2]))
     elif options.all:
         everything(sweep)
+    elif options.far:
+        answers(sweep)
     else:
         sample(sweep, random.Random(options.seed), options.count)
     theirs = f"; {options.launcher} itself crashed {sweep.theirs} times" if sweep.theirs else ""

@@ -8,7 +8,7 @@ usage: mutants.py [FOLDER|FILE ...] [--minutes N] [--seed S] [--count N] [--each
   --seed S       decides which faults are drawn (default 1)
   --count N      how many (default 100)
   --each SECONDS how long the tests of one fault run, likely killers first (default 90)
-  --tests REGEX  only these tests of the release build, whatever lines they run: how much a new test sees of its file, say
+  --tests REGEX  only these tests, of the release build alone: how much a new test sees of its file, say
   --again        instead of a sample: what tests/mutants/survivors.txt says is killed by a test
   --list         print the faults that would be put in, and put none in
 
@@ -146,8 +146,9 @@ def tests_for(fault, build, reach, killers, told, only):
     ranks, cost, run = {}, reach.seconds, reach.tests_of(fault.path, fault.line, fault.old_line)
     concerned = (name for name in build.tests if (name in run if run else name.split("/")[0] in rooms) or name.startswith(hints or "?"))
     if only:
-        concerned = (name for name in build.tests if only.search(name))
-    for name in sorted((name for name in concerned if cost.get(name, LONGEST) < LONGEST), key=cost.get):
+        concerned = (name for name in build.tests if only.search(name) and (not run or name in run or name not in cost))
+    cost = {name: cost.get(name, 1) for name in concerned}                 # a test is new
+    for name in sorted((name for name in cost if cost[name] < LONGEST), key=cost.get):
         room, program = name.split("/")[0], program_of(name)
         turn[room] += 1
         kin[program] += 1
