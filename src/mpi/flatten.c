@@ -110,8 +110,8 @@ static void add_subarray(struct draft *draft, const struct lmpi_contents *c, con
     }
 }
 
-/* Any other type: the MPI packs buffers whose bytes tell their own places, a byte of the place at a time. */
-static void add_by_packing(struct draft *draft, MPI_Datatype type, int size)
+/* Any other type: the MPI packs buffers whose bytes tell their own places, a byte of the place at a time. `type` is committed. */
+static void add_packed(struct draft *draft, MPI_Datatype type, int size)
 {
     MPI_Aint low, bytes;
     int used = 0, room = 0;
@@ -136,6 +136,18 @@ static void add_by_packing(struct draft *draft, MPI_Datatype type, int size)
     free(source);
     free(packed);
     free(places);
+}
+
+/* A part of another type need not be committed, and the MPI packs no such type: a copy is. */
+static void add_by_packing(struct draft *draft, MPI_Datatype type, int size)
+{
+    MPI_Datatype copy = MPI_DATATYPE_NULL;
+    if (PMPI_Type_dup(type, &copy) == MPI_SUCCESS && PMPI_Type_commit(&copy) == MPI_SUCCESS)
+        add_packed(draft, copy, size);
+    else
+        draft->failed = true;
+    if (copy != MPI_DATATYPE_NULL)
+        PMPI_Type_free(&copy);
 }
 
 /* Adds the structure of a type whose parts may all differ. */

@@ -24,6 +24,7 @@ enum {
     MPI_ERR_SIZE,
     MPI_ERR_WIN,
     MPI_UNDEFINED,
+    MPI_DATATYPE_NULL = -1,
 };
 enum {
     MPI_COMBINER_NAMED,
@@ -50,6 +51,8 @@ int PMPI_Type_get_contents(MPI_Datatype type, int most_numbers, int most_places,
 int PMPI_Type_size(MPI_Datatype type, int *size);
 int PMPI_Type_get_extent(MPI_Datatype type, MPI_Aint *low, MPI_Aint *extent);
 int PMPI_Type_get_true_extent(MPI_Datatype type, MPI_Aint *low, MPI_Aint *extent);
+int PMPI_Type_dup(MPI_Datatype type, MPI_Datatype *copy);
+int PMPI_Type_commit(MPI_Datatype *type);
 int PMPI_Type_free(MPI_Datatype *type);
 int PMPI_Pack_size(int count, MPI_Datatype type, MPI_Comm comm, int *bytes);
 int PMPI_Pack(const void *from, int count, MPI_Datatype type, void *to, int room, int *at, MPI_Comm comm);
