@@ -1,0 +1,196 @@
+/* Pieces of memory that windows hold, by themselves: parts, users, pages that go back late, a child's memory.
+ * ranks: 1 */
+#include "moved_stub.h"
+
+static struct lmpi_hold *hold_of(char *at, size_t bytes, size_t parts)
+{
+    struct lmpi_hold *hold = 0;
+    size_t all = 0;
+    RETURNS(hold = lmpi_memory_hold(at, bytes));
+    CHECK(hold && hold->address == at);
+    CHECK_EQ(hold->n, parts);
+    for (size_t i = 0; i < parts; i++) {
+        CHECK(hold->part[i].address == at + all);
+        all += hold->part[i].bytes;
+    }
+    CHECK_EQ(all, bytes);
+    return hold;
+}
+
+static int count_pieces(void)
+{
+    int n = 0;
+    for (const struct lmpi_piece *at = pieces; at; at = at->next)
+        n++;
+    return n;
+}
+
+static void check_part(const struct lmpi_part *part, size_t bytes, uccs_memory_t memory, size_t offset)
+{
+    CHECK_EQ(part->bytes, bytes);
+    CHECK(part->memory == memory);
+    CHECK_EQ(part->offset, offset);
+}
+
+/* A range over made memory and what lies beside it consists of parts. */
+static void parts(void)
+{
+    char *at = room(40);
+    uccs_memory_t memory;
+    next_map_at = at + 10 * page;
+    CHECK(lmpi_memory_make(5 * page - OFF, &memory) == at + 10 * page);
+    const size_t length = 5 * page - OFF;
+    struct lmpi_hold *whole = hold_of(at + 10 * page, length, 1);
+    check_part(&whole->part[0], length, memory, 0);
+    CHECK_EQ(whole->part[0].piece->users, 2);
+    struct lmpi_hold *inside = hold_of(at + 10 * page + 8, length - 8, 1);
+    check_part(&inside->part[0], length - 8, memory, 8);
+    struct lmpi_hold *around = hold_of(at + 8 * page, 8 * page, 3);
+    check_part(&around->part[0], 2 * page, 0, 0);
+    check_part(&around->part[1], length, memory, 0);
+    check_part(&around->part[2], 8 * page - 2 * page - length, 0, 0);
+    struct lmpi_hold *before = hold_of(at + 9 * page, page, 1), *behind = hold_of(at + 10 * page + length, 16, 1);
+    check_part(&before->part[0], page, 0, 0);
+    check_part(&behind->part[0], 16, 0, 0);
+    struct lmpi_hold *edge = hold_of(at + 10 * page - 1, 2, 2), *last = hold_of(at + 10 * page + length - 1, 2, 2);
+    check_part(&edge->part[1], 1, memory, 0);
+    check_part(&last->part[0], 1, memory, length - 1);
+    CHECK_EQ(whole->part[0].piece->users, 6);
+    struct lmpi_hold *nothing = hold_of(at, 0, 0);
+    struct lmpi_hold *const all[] = {whole, inside, around, before, behind, edge, last, nothing, 0};
+    CHECK_EQ(lmpi_memory_drop(memory), 1);
+    for (int i = 0; i < 9; i++) {
+        CHECK_EQ(objects, i < 7);
+        RETURNS(lmpi_memory_let_go(all[i]));
+    }
+    CHECK_EQ(count_pieces(), 0);
+    CHECK(!lmpi_memory_drop(memory) && !lmpi_memory_drop(0));
+    struct lmpi_hold *plain = hold_of(at, 64, 1);
+    CHECK_EQ(lmpi_memory_drop(0), 0); /* bytes that stay have no object either */
+    RETURNS(lmpi_memory_let_go(plain));
+    next_map_at = 0;
+    munmap(at, 40 * page);
+}
+
+/* Pages do not move while a window uses some of their bytes as they are. */
+static void used_bytes(void)
+{
+    char *at = room(40);
+    const struct {
+        size_t from, bytes;
+        bool moves;
+    } rows[] = {{2 * page - 8, 8, true}, {2 * page - 8, 9, false},  {2 * page, 8, false},
+                {5 * page, 8, false},    {12 * page - 8, 8, false}, {12 * page, 8, true},
+                {12 * page, 8, true},    {2 * page - 8, 8, true},   {2 * page - 8, 8, true}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct lmpi_hold *small = hold_of(at + rows[i].from, rows[i].bytes, 1);
+        CHECK(!small->part[0].memory);
+        const size_t less = i % 2 ? 0 : 8; /* whole pages, or a part of the first and last one */
+        struct lmpi_hold *large = hold_of(at + 2 * page + less, 10 * page - 2 * less, 1);
+        CHECK_EQ(large->part[0].memory != 0, rows[i].moves);
+        CHECK_EQ(large->part[0].piece->kind, rows[i].moves ? ADOPTED : PLAIN);
+        RETURNS(lmpi_memory_let_go(small));
+        if (rows[i].moves) {
+            struct lmpi_hold *again = hold_of(at + 3 * page, page, 1);
+            CHECK(again->part[0].piece == large->part[0].piece);
+            CHECK_EQ(again->part[0].offset, large->part[0].piece->offset + page);
+            RETURNS(lmpi_memory_let_go(large));
+            CHECK_EQ(objects, 1);
+            RETURNS(lmpi_memory_let_go(again));
+        } else {
+            RETURNS(lmpi_memory_let_go(large));
+        }
+        CHECK_EQ(objects, 0);
+        CHECK_EQ(count_pieces(), 0);
+    }
+    munmap(at, 40 * page);
+}
+
+/* While a thread blocks SIGSEGV pages stay where they are; later they go back. */
+static void late(void)
+{
+    char *at = room(40);
+    fill(at, 40 * page, 2);
+    struct lmpi_hold *one = hold_of(at, 10 * page, 1), *two = hold_of(at + 20 * page, 10 * page, 1);
+    CHECK_EQ(objects, 2);
+    taken = false;
+    RETURNS(lmpi_memory_let_go(one));
+    RETURNS(lmpi_memory_let_go(two));
+    CHECK_EQ(objects, 2);
+    one = hold_of(at + page, page, 1); /* still there */
+    CHECK(one->part[0].memory && one->part[0].piece->users == 1);
+    taken = true;
+    struct lmpi_hold *other = hold_of(at + 35 * page, page, 1);
+    CHECK_EQ(objects, 1);
+    CHECK_EQ(count_pieces(), 2);
+    RETURNS(lmpi_memory_let_go(one));
+    RETURNS(lmpi_memory_let_go(other));
+    CHECK_EQ(objects, 0);
+    CHECK_EQ(count_pieces(), 0);
+    CHECK(is_filled(at, 40 * page, 2));
+    munmap(at, 40 * page);
+}
+
+/* A child's stores are its own. */
+static void child(void)
+{
+    char *at = room(12);
+    int status;
+    fill(at, 12 * page, 1);
+    struct lmpi_hold *small = hold_of(at, 8, 1), *hold = hold_of(at + page, 10 * page, 1);
+    CHECK(hold->part[0].memory);
+    pid_t pid = fork();
+    if (pid == 0) {
+        bool good = is_filled(at, 12 * page, 1);
+        fill(at, 12 * page, 7);
+        _exit(good && is_filled(at, 12 * page, 7) ? 0 : 1);
+    }
+    CHECK(pid > 0 && waitpid(pid, &status, 0) == pid);
+    CHECK_EQ(status, 0);
+    CHECK(is_filled(at, 12 * page, 1));
+    RETURNS(lmpi_memory_let_go(hold));
+    RETURNS(lmpi_memory_let_go(small));
+    munmap(at, 12 * page);
+}
+
+/* Memory for the program: ours while the layer runs, else the MPI's. */
+static void allocations(void)
+{
+    char *made = 0;
+    lmpi_life.running = false;
+    OK(layer_alloc(8, MPI_INFO_NULL, &made));
+    CHECK_EQ(reals, 1);
+    lmpi_life.running = true;
+    OK(layer_alloc(0, MPI_INFO_NULL, &made));
+    CHECK_EQ(reals, 2);
+    OK(layer_alloc(1, MPI_INFO_NULL, &made));
+    CHECK(reals == 2 && made && objects == 1);
+    CHECK_EQ(pieces->bytes, 1);
+    CHECK_EQ(layer_free(made + 1), MPI_ERR_BASE);
+    CHECK_EQ(layer_free(0), MPI_ERR_BASE);
+    CHECK_EQ(reals, 4);
+    struct lmpi_hold *plain = hold_of(made + page, 8, 1);
+    CHECK_EQ(layer_free(made + page), MPI_ERR_BASE);
+    OK(layer_free(made));
+    CHECK(reals == 5 && objects == 0);
+    RETURNS(lmpi_memory_let_go(plain));
+    no_object = true;
+    OK(layer_alloc(8, MPI_INFO_NULL, &made));
+    CHECK_EQ(reals, 6);
+    no_object = false;
+    uccs_memory_t memory = 0;
+    CHECK(lmpi_memory_make(0, &memory) && pieces->bytes == 1);
+    CHECK_EQ(lmpi_memory_drop(memory), 1);
+    CHECK_EQ(objects, 0);
+}
+
+int main(void)
+{
+    begin();
+    parts();
+    used_bytes();
+    late();
+    child();
+    allocations();
+    return check_pass();
+}
