@@ -77,8 +77,11 @@ static void places(MPI_Aint bytes, int unit, MPI_Datatype type, MPI_Aint last)
     for (int turn = 0; turn < 2; turn++) /* what a thread finds the first time it keeps */
         for (int which = 0; which < CALLS; which++) {
             OK(call(which, type, next_rank, 0));
+            memset(old, 0xff, sizeof old);
             OK(call(which, type, next_rank, last));
             OK(MPI_Win_flush(next_rank, win));
+            if (which == 1) /* what the put before it has put, and no more */
+                CHECK_EQ(old[0], type == MPI_INT64_T ? 1 : 1 - (1L << 32));
             GIVES(MPI_ERR_RMA_RANGE, call(which, type, next_rank, last + 1));
             GIVES(MPI_ERR_RMA_RANGE, call(which, type, next_rank, bytes / unit + 1));
             GIVES(MPI_ERR_RMA_RANGE, call(which, type, next_rank, most / unit));

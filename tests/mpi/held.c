@@ -1,6 +1,8 @@
-/* Pieces of memory that windows hold, by themselves: parts, users, pages that go back late, a child's memory.
+/* Pieces of memory that windows hold, by themselves: parts, users, pages that go back late, a child's memory; and views of dynamic memory.
  * ranks: 1 */
 #include "moved_stub.h"
+
+#include "../../src/mpi/view.c"
 
 static struct lmpi_hold *hold_of(char *at, size_t bytes, size_t parts)
 {
@@ -184,6 +186,77 @@ static void allocations(void)
     CHECK_EQ(objects, 0);
 }
 
+/* ---- views of dynamic memory ---- */
+
+enum { RANGES = 40, APART = 3 << 16, LENGTH = 1000 };
+
+static int asked;
+static uint64_t version;
+static char bytes_of_views[RANGES];
+uint64_t lmpi_windows_age = 5 + (1ull << 32);
+
+/* Ranges that lie apart; the third one is not mapped, the fourth one is of another domain. */
+int uccs_memory_view(uccs_memory_t memory, size_t offset, struct uccs_view *view)
+{
+    const size_t which = offset / APART;
+    (void)memory;
+    asked++;
+    if (which >= RANGES || offset % APART >= LENGTH)
+        return UCCS_ERR_BOUNDS;
+    *view = (struct uccs_view){.start = which * APART,
+                               .length = LENGTH,
+                               .address = which == 2 ? 0 : &bytes_of_views[which],
+                               .domain = which == 3 ? UCCS_DOMAIN_CPU + 1 : UCCS_DOMAIN_CPU,
+                               .version = &version,
+                               .seen = version};
+    return UCCS_OK;
+}
+
+/* Looks twice: the thread keeps what it has found, in the slot that the next look takes. */
+static void look_at_view(const struct lmpi_target *target, size_t at, size_t bytes, const char *expected, int asks)
+{
+    bool direct = false;
+    asked = 0;
+    CHECK(lmpi_view(target, at, bytes, &direct) == expected);
+    CHECK_EQ(asked, asks);
+    CHECK(lmpi_view(target, at, bytes, &direct) == expected);
+    CHECK_EQ(asked, asks);
+    CHECK_EQ(direct, (target->offset + at) / APART != 3);
+}
+
+static void views(void)
+{
+    static struct lmpi_target targets[3];
+    bool direct;
+    for (int i = 0; i < 3; i++)
+        targets[i].offset = i == 1 ? APART : 0;
+    for (int turn = 0; turn < 3; turn++, turn == 1 ? version++ : lmpi_windows_age++)
+        for (int i = 0; i < 3; i++)
+            for (size_t which = 0; which < RANGES - 1; which++) {
+                const size_t range = which + targets[i].offset / APART;
+                const char *first = range == 2 ? 0 : &bytes_of_views[range];
+                const struct lmpi_view *kept = lmpi_view_slow(&targets[i], range * APART);
+                CHECK(kept >= lmpi_views && kept < lmpi_views + LMPI_VIEWS);
+                CHECK_EQ(kept - lmpi_views, ((uintptr_t)&targets[i] / sizeof *targets ^ range * 3) % LMPI_VIEWS);
+                look_at_view(&targets[i], which * APART, 1, first, 0);
+                look_at_view(&targets[i], which * APART, LENGTH, first, 0);
+                look_at_view(&targets[i], which * APART + LENGTH - 1, 1, first ? first + LENGTH - 1 : 0, 0);
+                look_at_view(&targets[i], which * APART, LENGTH + 1, 0, 0);
+                look_at_view(&targets[i], which * APART + 8, LENGTH - 7, 0, 0);
+            }
+    asked = 0;
+    for (int i = 0; i < 2; i++) {
+        CHECK(lmpi_view(&targets[0], LENGTH, 1, &direct) == 0);
+        CHECK(lmpi_view(&targets[0], RANGES * (size_t)APART, 1, &direct) == 0);
+    }
+    CHECK_EQ(asked, 4);
+    look_at_view(&targets[0], 8, 8, bytes_of_views + 8, 1);
+    version++;
+    look_at_view(&targets[0], 8, 8, bytes_of_views + 8, 1);
+    lmpi_windows_age++;
+    look_at_view(&targets[0], 8, 8, bytes_of_views + 8, 1);
+}
+
 int main(void)
 {
     begin();
@@ -192,5 +265,6 @@ int main(void)
     late();
     child();
     allocations();
+    views();
     return check_pass();
 }
