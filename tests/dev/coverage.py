@@ -69,13 +69,16 @@ def check_record(kind):
 
 
 def check_lines():
-    """Line 10 has moved to 12; what lies behind the beginning of a block counts with it; of what no test runs no name comes."""
+    """Line 10 has moved to 12; what lies behind the beginning of a block counts with it, in each module by its own blocks; of what no
+    test runs no name comes."""
     known = reach.Reach.__new__(reach.Reach)
     known.tests = ["unit/a", "unit/b"]
-    known.files = {"src/x.c": [[7, "if (x)", [0]], [10, "y++;", [0, 1]], [20, "z++;", []]]}
+    known.text = {"src/x.c": ["w"] * 6 + ["if (x)", "&& w)", "w", "y++;"] + ["w"] * 9 + ["z++;"]}
+    known.files = {"src/x.c": [{7: [0], 10: [1], 20: []}, {10: [0, 1]}, {}]}
     assert known.tests_of("src/x.c", 12, "y++;") == {"unit/a", "unit/b"}
     assert known.tests_of("src/x.c", 8, "&& w)") == {"unit/a"}
-    assert known.tests_of("src/x.c", 20, "z++;") == known.tests_of("src/x.c", 2, "w") == known.tests_of("src/new.c", 9, "w") == set()
+    assert known.tests_of("src/x.c", 20, "z++;") == {"unit/a", "unit/b"}      # of the other module it is not known
+    assert known.tests_of("src/x.c", 2, "w") == known.tests_of("src/new.c", 9, "w") == set()
     assert known.missed("src/x.c") == [(20, "z++;")]
 
 

@@ -50,6 +50,29 @@ static void teams(void)
     shmem_team_destroy(half);
 }
 
+/* A slot counts as taken when one member alone has taken it, be it the first. */
+static void taken_by_one(void)
+{
+    shmem_team_t alone[2] = {SHMEM_TEAM_INVALID, SHMEM_TEAM_INVALID};
+    shmemx_ct_t own = 0, whole = 0;
+    for (int pe = 0; pe < 2; pe++)
+        shmem_team_split_strided(SHMEM_TEAM_WORLD, pe, 1, 1, NULL, 0, &alone[pe]);
+    for (int pe = 0; pe < 2; pe++) {
+        if (me == pe)
+            CHECK_EQ(shmemx_ct_create_team(alone[pe], &own), 0);
+        CHECK_EQ(shmemx_ct_create_team(SHMEM_TEAM_WORLD, &whole), 0);
+        everybody(SHMEM_TEAM_WORLD, whole);
+        if (me == pe)
+            CHECK_EQ(shmemx_ct_get(own), 0);
+        CHECK_EQ(shmemx_ct_free_team(SHMEM_TEAM_WORLD, &whole), 0);
+        if (me == pe)
+            CHECK_EQ(shmemx_ct_free_team(alone[pe], &own), 0);
+    }
+    for (int pe = 0; pe < 2; pe++)
+        if (me == pe)
+            shmem_team_destroy(alone[pe]);
+}
+
 /* When the count is there, all elements and the signal are. */
 static void behind(shmemx_ct_t ct)
 {
@@ -100,6 +123,7 @@ int main(void)
     shmemx_ct_t ct;
     check_start();
     teams();
+    taken_by_one();
     CHECK_EQ(shmemx_ct_create_team(SHMEM_TEAM_WORLD, &ct), 0);
     behind(ct);
     in_requests(ct);

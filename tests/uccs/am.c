@@ -117,6 +117,10 @@ static void test_lengths(void)
     CHECK_EQ(uccs_am_short(context, next, TAKE, UCCS_AM_USER, 0, 1, 0), UCCS_ERR_INVALID);
     CHECK_EQ(uccs_am_short(other, next, TAKE, UCCS_AM_USER, payload, 1, 0), UCCS_ERR_INVALID);
     CHECK_EQ(uccs_am_register(context, 1, UCCS_AM_USER, 0, 0), UCCS_ERR_INVALID);
+    CHECK_EQ(uccs_am_register(0, 1, UCCS_AM_USER, take, 0), UCCS_ERR_INVALID);
+    CHECK_EQ(uccs_am_register(context, -1, UCCS_AM_USER, take, 0), UCCS_ERR_INVALID);
+    CHECK_EQ(uccs_am_register(context, UCCS_AM_HANDLERS, UCCS_AM_USER, take, 0), UCCS_ERR_INVALID);
+    CHECK_EQ(uccs_am_register(context, 1, (enum uccs_am_class)(UCCS_AM_USER + 1), take, 0), UCCS_ERR_INVALID);
     CHECK_EQ(uccs_am_reply(0, ANSWER, UCCS_AM_USER, 0, 0), UCCS_ERR_INVALID);
     CHECK_EQ(uccs_am_source(0), -1);
     CHECK(!uccs_am_context(0));

@@ -227,6 +227,7 @@ static void test_errors(void)
     CHECK_EQ(uccs_memory_dynamic(context, 0), UCCS_ERR_INVALID);
     CHECK_EQ(uccs_memory_attach(own, 0, 8), UCCS_ERR_INVALID);
     CHECK_EQ(uccs_memory_attach(own, mine[0], 0), UCCS_ERR_INVALID);
+    CHECK_EQ(uccs_memory_attach(own, mine[0] + 2 * BYTES, SIZE_MAX - 64), UCCS_ERR_INVALID);
     CHECK_EQ(uccs_memory_attach(own, mine[0], BYTES), UCCS_ERR_INVALID);
     CHECK_EQ(uccs_memory_attach(own, mine[0] - 1, 2), UCCS_ERR_INVALID);
     CHECK_EQ(uccs_memory_attach(own, mine[0] + BYTES - 1, 2), UCCS_ERR_INVALID);
@@ -269,6 +270,10 @@ static void test_twice(void)
     OK(uccs_endpoint_release(zero));
     CHECK_EQ(uccs_memory_attach_as(own, mine[3] + BYTES, 8, twice, 2 * BYTES), UCCS_ERR_BOUNDS);
     CHECK_EQ(uccs_memory_attach_as(own, mine[3], BYTES, twice, 0), UCCS_ERR_INVALID);
+    CHECK_EQ(uccs_memory_attach_as(own, mine[3] + BYTES, 0, twice, 0), UCCS_ERR_INVALID);
+    CHECK_EQ(uccs_memory_attach_as(own, mine[3] + BYTES, SIZE_MAX - 64, twice, 0), UCCS_ERR_INVALID);
+    CHECK_EQ(uccs_memory_attach_as(own, 0, 8, twice, 0), UCCS_ERR_INVALID);
+    CHECK_EQ(uccs_memory_attach_as(own, mine[3] + BYTES, 8, 0, 0), UCCS_ERR_INVALID);
     CHECK_EQ(uccs_memory_attach_as(own, mine[3] + BYTES, 8, own, 0), UCCS_ERR_INVALID);
 }
 

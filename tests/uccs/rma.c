@@ -9,7 +9,7 @@
 
 enum { BYTES = 300000, KINDS = 3 };
 
-static uccs_context_t context;
+static uccs_context_t context, loose; /* in order, and without */
 static uccs_endpoint_t next;
 static unsigned char *out, *in, global[BYTES] __attribute__((aligned(64)));
 static char *private_memory;
@@ -192,9 +192,53 @@ static void test_errors(uccs_memory_t memory)
     CHECK_EQ(uccs_put_large_contiguous(context, 0, memory, 0, out, 8, 0), UCCS_ERR_INVALID);
     CHECK_EQ(uccs_put_large_contiguous(context, next, 0, 0, out, 8, 0), UCCS_ERR_INVALID);
     CHECK_EQ(uccs_put_large_contiguous_nb(context, next, memory, 0, out, 8, 0), UCCS_ERR_INVALID);
-    if (npes > 2)
-        CHECK_EQ(uccs_put_large_contiguous(context, other, memory, 0, out, 8, 0), UCCS_ERR_INVALID);
+    for (int i = 0; i < 4; i++) { /* memory of another PE than the endpoint's */
+        uccs_context_t of = i % 2 ? loose : context;
+        uccs_endpoint_t wrong = check_endpoint(of, i / 2 ? prev_pe : me);
+        if (uccs_endpoint_world_rank(wrong) == next_pe)
+            continue;
+        CHECK_EQ(uccs_put_large_contiguous(of, wrong, memory, 0, out, 8, 0), UCCS_ERR_INVALID);
+        CHECK_EQ(uccs_put_short_contiguous(of, wrong, memory, 0, out, 8, 0), UCCS_ERR_INVALID);
+        CHECK_EQ(uccs_get_short_contiguous(of, wrong, memory, 0, in, 8, 0), UCCS_ERR_INVALID);
+        CHECK_EQ(uccs_put(wrong, memory, 0, out, 8, 0), UCCS_ERR_INVALID);
+        CHECK_EQ(uccs_get(wrong, memory, 0, in, 8, 0), UCCS_ERR_INVALID);
+    }
     OK(uccs_endpoint_release(other));
+}
+
+/* A put with a signal that cannot be: nothing moves. */
+static void test_signal_errors(uccs_memory_t memory, uccs_memory_t mine)
+{
+    static const struct {
+        size_t offset;
+        int how, status, whose; /* whose: 0 the target's, 1 nobody's, 2 this PE's */
+    } tries[] = {{8, UCCS_SIGNAL_SET, UCCS_OK, 0},
+                 {8, UCCS_SIGNAL_ADD + 1, UCCS_ERR_INVALID, 0},
+                 {8, -1, UCCS_ERR_INVALID, 0},
+                 {12, UCCS_SIGNAL_SET, UCCS_ERR_INVALID, 0},
+                 {BYTES / 8 * 8, UCCS_SIGNAL_SET, UCCS_ERR_BOUNDS, 0},
+                 {BYTES / 8 * 8 - 8, UCCS_SIGNAL_SET, UCCS_OK, 0},
+                 {8, UCCS_SIGNAL_SET, UCCS_ERR_INVALID, 1},
+                 {8, UCCS_SIGNAL_SET, UCCS_ERR_INVALID, 2}};
+    for (size_t i = 0; i < sizeof tries / sizeof *tries; i++) {
+        const struct uccs_signal signal = {.memory = tries[i].whose == 0   ? memory
+                                                     : tries[i].whose == 1 ? 0
+                                                                           : mine,
+                                           .offset = tries[i].offset,
+                                           .value = i + 1,
+                                           .how = (enum uccs_signal_how)tries[i].how};
+        const struct uccs_op op = {.signal = &signal};
+        uint64_t word = 77, there;
+        if (tries[i].whose == 2 && next_pe == me)
+            continue;
+        OK(uccs_put(next, memory, 64, &word, 8, 0));
+        OK(uccs_flush(context));
+        word = 78;
+        CHECK_EQ(uccs_put(next, memory, 64, &word, 8, &op), tries[i].status);
+        OK(uccs_flush(context));
+        OK(uccs_get(next, memory, 64, &there, 8, 0));
+        CHECK_EQ(there, tries[i].status == UCCS_OK ? 78 : 77);
+    }
 }
 
 /* Handles: another's job, cut, changed, of memory that is gone. */
@@ -259,6 +303,7 @@ int main(void)
     out = malloc(BYTES);
     in = malloc(BYTES);
     OK(uccs_context_create(&(struct uccs_context_attr){.id = 3, .ordered = 1}, &context));
+    OK(uccs_context_create(&(struct uccs_context_attr){.id = 4}, &loose));
     next = check_endpoint(context, next_pe);
     make_memories();
     for (int kind = 0; kind < KINDS; kind++) {
@@ -270,12 +315,11 @@ int main(void)
         test_contended(all[kind]);
         test_carried(memory);
         test_errors(memory);
+        test_signal_errors(memory, all[kind][me]);
         OK(uccs_barrier(UCCS_GROUP_WORLD));
     }
     test_handles();
     /* Without order, what the target executes goes on after the call. */
-    uccs_context_t loose;
-    OK(uccs_context_create(&(struct uccs_context_attr){.id = 4}, &loose));
     uccs_endpoint_t endpoint = check_endpoint(loose, next_pe);
     uccs_request_t desc = UCCS_REQUEST_NULL;
     fill(BYTES, 9);

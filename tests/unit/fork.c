@@ -8,6 +8,7 @@
 #include "unit/check.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <spawn.h>
 #include <string.h>
@@ -120,6 +121,14 @@ static void check_wait(pid_t pid, int expected)
 #define LONG_AT(address) (*(volatile long *)(address))
 #define LATER (900 * (size_t)(1 << 20)) /* a place in the slice that nobody has touched */
 
+static int descriptors(void)
+{
+    int count = 0;
+    for (int fd_at = 0; fd_at < 1024; fd_at++)
+        count += fcntl(fd_at, F_GETFD) >= 0;
+    return count;
+}
+
 static void act_as_child(int from_parent, int to_parent)
 {
     CHECK(uccs_fork_is_child());
@@ -154,8 +163,10 @@ static void test_isolation(void)
     LONG_AT(heap) = 3;
     LONG_AT(heap + 100 * PAGE) = 4;
     LONG_AT(spread + 5 * PAGE) = 5;
+    const int before = descriptors();
     pid_t pid = fork();
     CHECK(pid >= 0);
+    CHECK(descriptors() == before); /* on both sides */
     if (pid == 0) {
         close(down[1]);
         close(up[0]);

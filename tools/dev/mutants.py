@@ -144,10 +144,10 @@ def tests_for(fault, build, reach, killers, told, only):
     rooms, words = rooms_of(fault.path), {pathlib.Path(fault.path).stem, *pathlib.Path(fault.path).stem.split("_")} - {"inner"}
     folder, turn, kin = str(pathlib.Path(fault.path).parent), collections.Counter(), collections.Counter()
     ranks, cost, run = {}, reach.seconds, reach.tests_of(fault.path, fault.line, fault.old_line)
-    concerned = (name for name in build.tests if (name in run if run else name.split("/")[0] in rooms) or name.startswith(hints or "?"))
+    concerned = (name for name in build.tests if (name in run if run and name in cost else name.split("/")[0] in rooms) or name.startswith(hints or "?"))
     if only:
         concerned = (name for name in build.tests if only.search(name) and (not run or name in run or name not in cost))
-    cost = {name: cost.get(name, 1) for name in concerned}                 # a test is new
+    cost = {name: cost.get(name, 1) for name in concerned}                 # of a new test nothing is known
     for name in sorted((name for name in cost if cost[name] < LONGEST), key=cost.get):
         room, program = name.split("/")[0], program_of(name)
         turn[room] += 1

@@ -11,8 +11,8 @@ A test counts for a line when it runs the basic block of the line: as tools/dev/
 itself or was killed. What is known lies in build/mutants/reach.json; ./dev mutants takes the tests of a fault from there.
 """
 import argparse
-import bisect
 import collections
+import functools
 import json
 import pathlib
 import sys
@@ -48,20 +48,24 @@ def measure():
                 for name, offsets in coverage.seen(path).items():
                     for offset in offsets:
                         ran[name][offset].append(int(path.name))
-    FILE.write_text(json.dumps({"tests": [test["name"] for test in tests], "seconds": seconds, "files": by_line(build.folder, ran)}))
+    files = by_line(build.folder, ran)
+    text = {file: [line.strip() for line in (TREE / file).read_text(encoding="utf-8").splitlines()] for file in files}
+    FILE.write_text(json.dumps({"tests": [test["name"] for test in tests], "seconds": seconds, "files": files, "text": text}))
 
 
 def by_line(folder, ran):
-    """{file: {line: tests}}, of all lines where a basic block begins."""
-    files = collections.defaultdict(lambda: collections.defaultdict(set))
+    """{file: [{line: tests} of each module]}, of all lines where a basic block begins. A compiler begins blocks elsewhere in each module
+    that holds the file, so one's lines say nothing of another's."""
+    files, length = collections.defaultdict(list), functools.cache(lambda file: len((TREE / file).read_text(encoding="utf-8").splitlines()))
     for name, path in coverage.modules(folder).items():
         offsets = coverage.sites(path) if path.parent.name in ("lib", "bin") else sorted(ran.get(name, ()))
+        lines = collections.defaultdict(lambda: collections.defaultdict(set))
         for (file, line), offset in zip(coverage.places(path, offsets, TREE), offsets):
-            if file.startswith(("src/", "launch/")):
-                files[file][line].update(ran.get(name, {}).get(offset, ()))
-    text = {file: (TREE / file).read_text(encoding="utf-8").splitlines() for file in files}
-    return {file: [[line, text[file][line - 1].strip(), sorted(lines[line])] for line in sorted(lines) if 0 < line <= len(text[file])]
-            for file, lines in files.items()}
+            if file.startswith(("src/", "launch/")) and 0 < line <= length(file):    # addr2line takes some lines of headers for the file's
+                lines[file][line].update(ran.get(name, {}).get(offset, ()))
+        for file, tests in lines.items():
+            files[file].append({line: sorted(tests[line]) for line in sorted(tests)})
+    return files
 
 
 class Reach:
@@ -72,17 +76,22 @@ class Reach:
         if not FILE.exists():
             measure()
         told = json.loads(FILE.read_text())
-        self.tests, self.seconds, self.files = told["tests"], told["seconds"], told["files"]
+        self.tests, self.seconds, self.text = told["tests"], told["seconds"], told["text"]
+        self.files = {file: [{int(line): tests for line, tests in lines.items()} for lines in modules] for file, modules in told["files"].items()}
 
     def tests_of(self, path, line, text):
-        """Names of the tests that run a line. One where no basic block begins counts with that before it."""
-        lines = self.files.get(path, ())
-        same = [tests for _, words, tests in lines if words == text]
-        before = bisect.bisect_right([number for number, _, _ in lines], line)
-        return {self.tests[number] for number in set().union(*(same or [tests for _, _, tests in lines[max(0, before - 1):before]]))}
+        """Names of the tests that run a line: its basic block, or where none begins, the one before it."""
+        was = self.text.get(path, ())
+        at = min((number for number, words in enumerate(was, 1) if words == text), key=lambda number: abs(number - line), default=line)
+        found = set()
+        for lines in self.files.get(path, ()):
+            before = max((number for number in lines if number <= at), default=None)
+            found.update(lines.get(before, ()))
+        return {self.tests[number] for number in found}
 
     def missed(self, path):
-        return [(line, text) for line, text, tests in self.files.get(path, ()) if not tests]
+        lines = set().union(*self.files[path])
+        return [(line, self.text[path][line - 1]) for line in sorted(lines) if not any(module.get(line) for module in self.files[path])]
 
 
 def main():
