@@ -3,6 +3,8 @@
 #include "fuzz/fuzz.h"
 
 #include "../../src/rte/pmi.c" /* its state starts anew for each input */
+#include "../../src/rte/pmi_call.c"
+#include "../../src/rte/pmi_talk.c"
 
 #include <signal.h>
 
@@ -51,13 +53,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (size > 60000 || socketpair(AF_UNIX, SOCK_STREAM, 0, ends) != 0)
         return 0;
     memset(&pmi, 0, sizeof pmi);
+    memset(&pmi_talk, 0, sizeof pmi_talk);
     snprintf(number, sizeof number, "%d", ends[1]);
     setenv("PMI_FD", number, 1);
     feed(data, size, ends[0]);
     const struct rte_backend *launcher = rte_pmi_open(&place);
     if (launcher)
         use(launcher);
-    if (pmi.fd >= 0)
+    if (pmi_talk.fd >= 0)
         close(ends[1]);
     close(ends[0]);
     return 0;

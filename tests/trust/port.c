@@ -1,7 +1,13 @@
 /* The launcher's address as PMI_PORT tells it. A number needs no resolver, which a program linked without shared libraries lacks. */
-#include "../../src/rte/pmi.c"
+#include "rte/pmi_call.h"
 
 #include "unit/check.h"
+
+#include <netdb.h>
+#include <netinet/in.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 int getaddrinfo(const char *host, const char *port, const struct addrinfo *hints, struct addrinfo **found)
 {
@@ -25,14 +31,14 @@ int main(void)
     char text[400];
     int door = listen_at(&address);
     snprintf(text, sizeof text, "127.0.0.1:%d", ntohs(address.sin_port));
-    int fd = call_port(text);
+    int fd = pmi_call(text);
     CHECK(fd >= 0);
     close(fd);
     snprintf(text, sizeof text, "launcher.invalid:%d", ntohs(address.sin_port));
-    CHECK(call_port(text) == -1);
+    CHECK(pmi_call(text) == -1);
     memset(text, '1', sizeof text - 1);
     strcpy(text + 300, ":1");
-    CHECK(call_port(text) == -1 && call_port(":1") == -1 && call_port("127.0.0.1") == -1);
+    CHECK(pmi_call(text) == -1 && pmi_call(":1") == -1 && pmi_call("127.0.0.1") == -1);
     close(door);
     return 0;
 }

@@ -1,0 +1,184 @@
+#include "rte/pmi_talk.h"
+
+#include "base/env.h"
+#include "base/log.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+struct pmi_talk pmi_talk = {.fd = -1};
+
+int pmi_broken(const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    if (!pmi_talk.broken && !pmi_talk.open)
+        vsnprintf(pmi_talk.why, sizeof pmi_talk.why, format, arguments);
+    else if (!pmi_talk.broken && !pmi_talk.hushed)
+        log_vline(format, arguments);
+    va_end(arguments);
+    pmi_talk.broken = true;
+    return -1;
+}
+
+static int lost(const char *why)
+{
+    return pmi_broken("the connection to the launcher (PMI) is lost: %s", why);
+}
+
+int pmi_speak(const char *line, size_t bytes)
+{
+    if (pmi_talk.broken)
+        return -1;
+    for (size_t at = 0; at < bytes;) {
+        ssize_t wrote = send(pmi_talk.fd, line + at, bytes - at, MSG_NOSIGNAL);
+        if (wrote < 0 && errno == ENOTSOCK)
+            wrote = write(pmi_talk.fd, line + at, bytes - at);
+        if (wrote < 0 && errno != EINTR)
+            return lost(strerror(errno));
+        at += wrote > 0 ? (size_t)wrote : 0;
+    }
+    return 0;
+}
+
+/* Returns false when the launcher stays silent for the time that a host may be silent. It counts the time in two
+ * halves: a process that was stopped together with the launcher, and goes on with it, still has the second half
+ * left. */
+static bool await_input(void)
+{
+    struct pollfd input = {.fd = pmi_talk.fd, .events = POLLIN};
+    int64_t seconds = env_number(ENV_PEER_TIMEOUT);
+    int half = seconds <= 0 ? -1 : seconds < 1000000 ? (int)seconds * 500 : 500000000;
+    for (int halves = 0; halves < 2;) {
+        int ready = poll(&input, 1, half);
+        if (ready > 0 || (ready < 0 && errno != EINTR))
+            return true; /* read reports the error */
+        halves += ready == 0;
+    }
+    return false;
+}
+
+bool pmi_value_of(const char *line, const char *key, char *value, size_t room)
+{
+    size_t bytes = strlen(key);
+    for (const char *at = line; at; at = strchr(at, ' ')) {
+        at += *at == ' ';
+        if (strncmp(at, key, bytes) == 0 && at[bytes] == '=') {
+            snprintf(value, room, "%.*s", (int)strcspn(at + bytes + 1, " "), at + bytes + 1);
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Returns true when the bytes can be part of a line. */
+static bool is_text(const char *bytes, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if ((unsigned char)bytes[i] < ' ' && bytes[i] != '\t' && bytes[i] != '\r')
+            return false;
+    return true;
+}
+
+/* Returns true when the line that has begun is of another kind than the wanted one, whatever follows. */
+static bool begins_wrong(const char *wanted)
+{
+    char kind[64];
+    char *end = memrchr(pmi_talk.input, ' ', pmi_talk.have); /* words before it are whole */
+    if (!wanted || !end)
+        return false;
+    *end = 0;
+    bool told = pmi_value_of(pmi_talk.input, "cmd", kind, sizeof kind);
+    *end = ' ';
+    return told && strcmp(kind, wanted) != 0 && strcmp(kind, "barrier_out") != 0;
+}
+
+/* Returns the bytes of the next line without its end, or of as much of it as shows that it is not the wanted answer (null:
+ * any). Returns -1 when no line can come of what has come, or nothing comes. */
+static long await_line(const char *wanted)
+{
+    for (;;) {
+        const char *end = memchr(pmi_talk.input, '\n', pmi_talk.have);
+        const size_t bytes = end ? (size_t)(end - pmi_talk.input) : pmi_talk.have;
+        if (!is_text(pmi_talk.input, bytes))
+            return pmi_broken("the launcher (PMI) answers in bytes that are no text");
+        if (end || begins_wrong(wanted))
+            return (long)bytes;
+        if (pmi_talk.have == PMI_LINE)
+            return lost("a line is too long");
+        if (!await_input())
+            return lost("it has not answered for as long as LATERAL_PEER_TIMEOUT says");
+        ssize_t got = read(pmi_talk.fd, pmi_talk.input + pmi_talk.have, PMI_LINE - pmi_talk.have);
+        if (got == 0 || (got < 0 && errno != EINTR))
+            return lost(got == 0 ? "it was closed" : strerror(errno));
+        pmi_talk.have += got > 0 ? (size_t)got : 0;
+    }
+}
+
+/* Returns the next line without its end, valid until the next call; null after one line. */
+static const char *hear(const char *wanted)
+{
+    memmove(pmi_talk.input, pmi_talk.input + pmi_talk.taken, pmi_talk.have -= pmi_talk.taken);
+    pmi_talk.taken = 0;
+    const long bytes = pmi_talk.broken ? -1 : await_line(wanted);
+    if (bytes < 0)
+        return 0;
+    pmi_talk.input[bytes] = 0;
+    pmi_talk.taken = (size_t)bytes < pmi_talk.have ? (size_t)bytes + 1 : pmi_talk.have;
+    return pmi_talk.input;
+}
+
+const char *pmi_expect(const char *kind)
+{
+    char word[64], rc[16];
+    const char *line;
+    bool told, out;
+    do {
+        line = hear(kind);
+        told = line && pmi_value_of(line, "cmd", word, sizeof word);
+        out = told && strcmp(word, "barrier_out") == 0;
+        pmi_talk.out = pmi_talk.out || out;
+    } while (out && strcmp(kind, word) != 0);
+    if (!line)
+        return 0;
+    if (!told || strcmp(word, kind) != 0) {
+        pmi_broken("the launcher (PMI) answered '%.200s' where %s was due", line, kind);
+        return 0;
+    }
+    return pmi_value_of(line, "rc", rc, sizeof rc) && strcmp(rc, "0") != 0 ? 0 : line;
+}
+
+long pmi_relay(const char *line, char *answer, size_t bytes)
+{
+    char word[64];
+    const char *heard = pmi_speak(line, strlen(line)) == 0 ? hear(0) : 0;
+    while (heard && pmi_value_of(heard, "cmd", word, sizeof word) && strcmp(word, "barrier_out") == 0) {
+        pmi_talk.out = true;
+        heard = hear(0);
+    }
+    return heard ? snprintf(answer, bytes, "%s", heard) : -1;
+}
+
+const char *pmi_ask(const char *kind, const char *format, ...)
+{
+    char line[PMI_LINE];
+    va_list arguments;
+    va_start(arguments, format);
+    int bytes = vsnprintf(line, sizeof line, format, arguments);
+    va_end(arguments);
+    if (bytes < 0 || (size_t)bytes >= sizeof line)
+        return errno = EMSGSIZE, (const char *)0; /* PMI_ID or the job's name is too long */
+    return pmi_speak(line, (size_t)bytes) == 0 ? pmi_expect(kind) : 0;
+}
+
+bool pmi_can_hear(void)
+{
+    struct pollfd answer = {.fd = pmi_talk.fd, .events = POLLIN};
+    return pmi_talk.have > pmi_talk.taken || poll(&answer, 1, 0) > 0;
+}
