@@ -12,9 +12,9 @@ usage: mutants.py [FOLDER|FILE ...] [--minutes N] [--seed S] [--count N] [--each
   --again        instead of a sample: what tests/mutants/survivors.txt says is killed by a test
   --list         print the faults that would be put in, and put none in
 
-Each fault is built in a copy of the tree (build/mutants/tree). A fault that changes no instruction counts as none. The
-tests that run its line (./dev reach) do so in a pid namespace of their own, so that a faulty launcher reaches no other process, and
-all of it is nice to whoever else works on the machine. Verdicts:
+Each fault is built in a copy of the tree (build/mutants/tree). A fault that changes no instruction counts as none. The tests that run
+its line (./dev reach), then others of the rooms concerned, run in a pid namespace of their own, so that a faulty launcher reaches no
+other process, and all of it is nice to whoever else works on the machine. Verdicts:
 
   named      a test failed and says what is wrong; or which wait of which line did not end, and what it waited for; or it crashed, and
              the report of the crash leads to the line of the fault
@@ -137,14 +137,15 @@ def rooms_of(path):
 
 
 def tests_for(fault, build, reach, killers, told, only):
-    """The tests that run the line (where none is known to: those of the rooms concerned), and those that the list tells of: these
-    first, then earlier killers of faults of this file, then those that bear its name, then tests of each room in turn, the quick ones
-    first and more of the first rooms; the same program with other PEs comes after all others."""
+    """The tests that run the line, those of the rooms concerned, and those that the list tells of: these first, then earlier killers of
+    faults of this file, then those that run the line, of these first those that bear the file's name, then tests of each room in turn,
+    the quick ones first and more of the first rooms; the same program with other PEs comes after all others. What runs a line is not
+    known of all: a process may have an environment of its own, and some lines of headers are taken for another file's."""
     hints = tuple(word.rstrip(",;") for word in told.get(fault.key(), ("", ""))[1].split() if "/" in word)
     rooms, words = rooms_of(fault.path), {pathlib.Path(fault.path).stem, *pathlib.Path(fault.path).stem.split("_")} - {"inner"}
     folder, turn, kin = str(pathlib.Path(fault.path).parent), collections.Counter(), collections.Counter()
     ranks, cost, run = {}, reach.seconds, reach.tests_of(fault.path, fault.line, fault.old_line)
-    concerned = (name for name in build.tests if (name in run if run and name in cost else name.split("/")[0] in rooms) or name.startswith(hints or "?"))
+    concerned = (name for name in build.tests if name in run or name.split("/")[0] in rooms or name.startswith(hints or "?"))
     if only:
         concerned = (name for name in build.tests if only.search(name) and (not run or name in run or name not in cost))
     cost = {name: cost.get(name, 1) for name in concerned}                 # of a new test nothing is known
@@ -154,7 +155,7 @@ def tests_for(fault, build, reach, killers, told, only):
         kin[program] += 1
         place = rooms.index(room) if room in rooms else len(rooms)
         bears = any(word in name for word in words if len(word) > 2)
-        ranks[name] = not name.startswith(hints or "?"), -killers[fault.path][build.called(name)], kin[program], -killers[folder][build.called(name)], not bears, turn[room] * (1 + place), place
+        ranks[name] = not name.startswith(hints or "?"), -killers[fault.path][build.called(name)], bool(run) and name not in run, kin[program], -killers[folder][build.called(name)], not bears, turn[room] * (1 + place), place
     slower = 1 if build.preset == "release" else SLOWER
     return [{**build.tests[name], "limit": slower * max(5, 4 * cost[name])} for name in sorted(ranks, key=ranks.get)]
 
