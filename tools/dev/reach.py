@@ -8,7 +8,9 @@ usage: reach.py [--renew] [FILE[:LINE] ...]
   --renew     run every test again, by itself, in the copy of the tree that ./dev mutants uses (ten minutes)
 
 A test counts for a line when it runs the basic block of the line: as tools/dev/coverage.c records it, whether the process ended by
-itself or was killed. What is known lies in build/mutants/reach.json; ./dev mutants takes the tests of a fault from there.
+itself or was killed. A process with an environment of its own leaves no record, and addr2line takes some lines of headers for lines of
+the file that includes them: look twice at what no test seems to run. What is known lies in build/mutants/reach.json; ./dev mutants
+tries the tests of a fault's line first.
 """
 import argparse
 import collections
