@@ -92,7 +92,7 @@ int uccs_group_create(uccs_group_t parent, size_t n, const int *ranks, uccs_grou
     struct uccs_group_impl *from = parent ? uccs_group_of(parent) : 0;
     if (!uccs_running())
         return UCCS_ERR_STATE;
-    if (!from || !group || n == 0 || !ranks || n > (size_t)from->size || !valid(from, n, ranks))
+    if (!from || !group || n == 0 || !ranks || !valid(from, n, ranks))
         return UCCS_ERR_INVALID;
     uint64_t number = atomic_fetch_add_relaxed(&from->children, 1) + 1; /* members call in one order */
     struct uccs_group_impl *made = make(parent, n, ranks, mix(from->number ^ mix(number)));
