@@ -2,6 +2,7 @@
  * has understood, or the one line of the mistake. */
 #include "cores.h"
 #include "hosts.h"
+#include "rte/node.h"
 #include "status.h"
 
 #include "unit/check.h"
@@ -52,6 +53,7 @@ static const struct {
     {"", "-n 1 x -n 2 --tag-output", "1: x -n 2 --tag-output"},
     {"", "-n " MOST " x", MOST ": x"},
     {"", "-n 65537 x", "!-n 65537" NO_COUNT},
+    {"", "-n 4294967297 x", "!-n 4294967297" NO_COUNT},
     {"", "-n 0 x", "!-n 0" NO_COUNT},
     {"", "-n -1 x", "!-n -1" NO_COUNT},
     {"", "-n +1 x", "!-n +1" NO_COUNT},
@@ -92,6 +94,7 @@ static const struct {
     {"", "--mca=a b x", "!--mca takes two words"},
     {"", "--quiet=1 x", "!--quiet takes no value"},
     {"", "--timout 3 x", "!unknown option --timout; did you mean --timeout?"},
+    {"", "--versoin", "!unknown option --versoin; did you mean --version?"},
     {"", "--zz x", "!unknown option --zz"},
     {"", "-n 1 -x A=1 -x _b x", "1: x with A=1 _b"},
     {"", "-n 1 -x A=/b x", "1: x with A=/b"},
@@ -152,6 +155,7 @@ static const struct {
     {"", "-n 3 --stdin 3 x", "!--stdin 3: this job has the PEs 0 to 2"},
     {"", "-n 3 --stdin 65535 x", "!--stdin 65535: this job has the PEs 0 to 2"},
     {"", "-n 3 --stdin " MOST " x", "!--stdin " MOST NO_INPUT},
+    {"", "-n 3 --stdin 4294967297 x", "!--stdin 4294967297" NO_INPUT},
     {"", "--stdin 1x x", "!--stdin 1x" NO_INPUT},
     {"", "--stdin -1 x", "!--stdin -1" NO_INPUT},
     {"", "-n 1 --get-stack-traces --stats --quiet --check x", "1: x +stacks +check +stats +quiet"},
@@ -193,6 +197,7 @@ static const struct {
     {"", "--host a:1x x", "!--host a:1x" NO_HOST},
     {"", "--host a:+1 x", "!--host a:+1" NO_HOST},
     {"", "--host a:65537 x", "!--host a:65537" NO_HOST},
+    {"", "--host a:4294967297 x", "!--host a:4294967297" NO_HOST},
     {"", "--host ,a x", "!--host ,a" NO_HOST},
     {"", "--host a,,b x", "!--host a,,b" NO_HOST},
     {"", "--host a,-b x", "!--host a,-b" NO_HOST},
@@ -375,7 +380,8 @@ static void slice(struct hosts *hosts, uint32_t first, uint32_t count, const cha
 static void test_slices(void)
 {
     struct host three[] = {{(char *)"a", 2}, {(char *)"b", 3}, {(char *)"c", 1}};
-    struct hosts hosts = {.host = three, .count = 3};
+    struct host wide[] = {{(char *)"a", NODE_MAX_PES}, {(char *)"b", NODE_MAX_PES}, {(char *)"not one of them", 7}};
+    struct hosts hosts = {.host = three, .count = 3}, two = {.host = wide, .count = 2};
     char *plain = hosts_list(&hosts, false);
     CHECK(strcmp(plain, "a,b,c") == 0);
     free(plain);
@@ -387,6 +393,9 @@ static void test_slices(void)
     slice(&hosts, 4, 2, "b:1,c:1");
     slice(&hosts, 5, 1, "c:1");
     slice(&hosts, 0, 6, "a:2,b:3,c:1");
+    slice(&hosts, 0, 7, "a:2,b:3,c:1"); /* there are no more */
+    slice(&two, 1, NODE_MAX_PES, "a:65535,b:1");
+    slice(&two, 1, 2 * NODE_MAX_PES, "a:65535,b:" MOST);
 }
 
 static void put_file(const char *name, const char *text)
