@@ -33,7 +33,7 @@ static size_t round_up(size_t x, size_t align)
 static bool holds_aligned(const struct heap_block *b, size_t size, size_t align)
 {
     size_t gap = round_up(b->offset, align) - b->offset;
-    return gap <= b->size && b->size - gap >= size;
+    return b->size >= gap + size; /* both are at most the heap */
 }
 
 /* Returns the lowest block that fits, or 0. Skips blocks that are long enough but badly aligned. After MISSES of those
@@ -60,7 +60,6 @@ static void carve(struct heap *h, heap_node i, size_t start, size_t size)
     size_t end = h->blocks.node[i].offset + h->blocks.node[i].size;
     if (start > h->blocks.node[i].offset) {
         h->blocks.node[i].size = start - h->blocks.node[i].offset;
-        heap_blocks_pull_up(&h->blocks, i);
         i = heap_blocks_insert(&h->blocks, i, start, end - start);
     }
     h->blocks.node[i].size = size;
@@ -215,7 +214,7 @@ static bool extend(struct heap *h, heap_node i, size_t size)
     struct heap_block *n = h->blocks.node;
     size_t more = size - n[i].size;
     heap_node next = n[i].next;
-    if (!next || n[next].live || n[next].size < more)
+    if (n[next].live || n[next].size < more) /* behind the last block: node 0, without bytes */
         return false;
     n[i].size = size;
     n[next].offset += more;

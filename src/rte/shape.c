@@ -90,7 +90,7 @@ static bool take_run(struct rte_shapes *job, const struct rte_run *run)
 {
     uint64_t pe = run->first;
     for (uint32_t i = 0; i < run->count; i++, pe += run->stride) {
-        if (pe >= (uint64_t)job->npes || job->taken[pe])
+        if (pe >= (uint32_t)job->npes || job->taken[pe])
             return false;
         job->taken[pe] = 1;
     }

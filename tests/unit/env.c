@@ -55,6 +55,81 @@ static void load_knows_words(void)
     unsetenv("LATERAL_WIRE");
 }
 
+static int loads(const char *name, const char *text, const char **why)
+{
+    *why = "";
+    setenv(name, text, 1);
+    const int status = env_load(why);
+    unsetenv(name);
+    return status;
+}
+
+static void load_reads_flags(void)
+{
+    static const char *const off[] = {"0", "n", "no", "No", "FALSE", "false", "off"}, *const on[] = {"1",  "y",  "yes",
+                                                                                                     "on", "00", "nope",
+                                                                                                     ""};
+    const char *why;
+    for (size_t i = 0; i < sizeof off / sizeof *off; i++) {
+        CHECK(loads("LATERAL_GLOBALS", off[i], &why) == 0);
+        if (env_flag(ENV_GLOBALS))
+            fprintf(stderr, "\"%s\" is on\n", off[i]);
+        CHECK(!env_flag(ENV_GLOBALS));
+    }
+    for (size_t i = 0; i < sizeof on / sizeof *on; i++) {
+        CHECK(loads("LATERAL_CHECK", on[i], &why) == 0);
+        if (!env_flag(ENV_CHECK))
+            fprintf(stderr, "\"%s\" is off\n", on[i]);
+        CHECK(env_flag(ENV_CHECK));
+    }
+    CHECK(env_load(&why) == 0 && !env_flag(ENV_CHECK) && env_flag(ENV_GLOBALS));
+}
+
+static void load_reads_numbers(void)
+{
+    static const struct {
+        const char *text;
+        int64_t number;
+    } good[] =
+        {{"0", 0}, {"-3", -3}, {" 12", 12}, {"+7", 7}, {"5000000000", 5000000000}, {"-9223372036854775808", INT64_MIN}};
+    static const char *const bad[] = {"", " ", "5x", "x", "1.5", "5 ", "0x10", "9223372036854775808"};
+    const char *why;
+    for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
+        CHECK(loads("LATERAL_SPIN", good[i].text, &why) == 0);
+        if (env_number(ENV_SPIN) != good[i].number)
+            fprintf(stderr, "\"%s\" is %lld\n", good[i].text, (long long)env_number(ENV_SPIN));
+        CHECK(env_number(ENV_SPIN) == good[i].number);
+    }
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        char line[128];
+        snprintf(line, sizeof line, "LATERAL_SPIN=%s is not a whole number", bad[i]);
+        if (loads("LATERAL_SPIN", bad[i], &why) == 0)
+            fprintf(stderr, "\"%s\" is a number\n", bad[i]);
+        CHECK(strcmp(why, line) == 0);
+    }
+}
+
+/* Some variables count when they are there, whatever they hold; a name of old counts when the new one is not there. */
+static void load_finds_names(void)
+{
+    const char *why, *from;
+    CHECK(env_load(&why) == 0 && !env_flag(ENV_DEBUG) && strcmp(env_value(ENV_DEBUG, &from), "") == 0 && !from);
+    CHECK(loads("SHMEM_DEBUG", "", &why) == 0 && env_flag(ENV_DEBUG));
+    CHECK(loads("SMA_DEBUG", "0", &why) == 0 && env_flag(ENV_DEBUG));
+    CHECK(strcmp(env_value(ENV_DEBUG, &from), "0") == 0 && strcmp(from, "SMA_DEBUG") == 0);
+    unsetenv("SHMEM_SYMMETRIC_SIZE");
+    CHECK(loads("SMA_SYMMETRIC_SIZE", "3m", &why) == 0 && env_size(ENV_SYMMETRIC_SIZE) == 3 << 20);
+    setenv("SHMEM_SYMMETRIC_SIZE", "2m", 1);
+    CHECK(loads("SMA_SYMMETRIC_SIZE", "nonsense", &why) == 0 && env_size(ENV_SYMMETRIC_SIZE) == 2 << 20);
+    CHECK(strcmp(env_value(ENV_SYMMETRIC_SIZE, &from), "2m") == 0 && strcmp(from, "SHMEM_SYMMETRIC_SIZE") == 0);
+    unsetenv("SHMEM_SYMMETRIC_SIZE");
+    CHECK(env_load(&why) == 0 && env_size(ENV_SYMMETRIC_SIZE) == UINT64_C(4) << 30);
+    CHECK(loads("SMA_SYMMETRIC_SIZE", "3x", &why) == -1 &&
+          strcmp(why, "SMA_SYMMETRIC_SIZE=3x is not a size such as 512m or 1.5g") == 0);
+    CHECK(strcmp(env_describe(ENV_SYMMETRIC_SIZE)->name, "SHMEM_SYMMETRIC_SIZE") == 0);
+    CHECK(loads("LATERAL_RTE", "pmi", &why) == 0 && strcmp(env_text(ENV_RTE), "pmi") == 0);
+}
+
 int main(void)
 {
     alarm(10);
@@ -74,6 +149,14 @@ int main(void)
     means("1e-99999999999999999", 0);
     means("4611686018427387903", (UINT64_C(1) << 62) - 1);
     means("4194303t", UINT64_C(4194303) << 40);
+    means("5e9", UINT64_C(5000000000));
+    means("0.5t", UINT64_C(1) << 39);
+    means("1.1t", UINT64_C(1209462790554));
+    means("1e0", 1);
+    means("4e18", UINT64_C(4000000000000000000));
+    means("1e-4294967297", 0);
+    refused("1e4294967297");
+    refused("9223372036854775808e0");
     refused("");
     refused("k");
     refused("2x");
@@ -91,5 +174,8 @@ int main(void)
     refused("99999999999999999999");
     load_names_the_variable();
     load_knows_words();
+    load_reads_flags();
+    load_reads_numbers();
+    load_finds_names();
     return 0;
 }

@@ -161,6 +161,103 @@ static void test_verify(void)
     }
 }
 
+/* Three live blocks side by side, as inserted; `broken` changes one thing, and the text for node i says what. */
+static const char *verify_broken(void (*broken)(struct heap_block *n, heap_node parent, heap_node child),
+                                 heap_node *seen)
+{
+    struct heap_blocks t = {0};
+    CHECK(heap_blocks_reserve(&t, 3));
+    heap_node last = 0;
+    for (size_t i = 0; i < 3; i++) {
+        last = heap_blocks_insert(&t, last, i * GRAIN, GRAIN);
+        t.node[last].live = 1;
+        heap_blocks_pull_up(&t, last);
+    }
+    for (heap_node i = 1; i <= 3; i++)
+        CHECK(!heap_blocks_verify(&t, i));
+    heap_node child = t.root == 1 ? 2 : 1;
+    while (t.node[child].up != t.root)
+        child = t.node[child].up;
+    broken(t.node, t.root, child);
+    const char *wrong = 0;
+    for (*seen = 1; *seen <= 3 && !wrong; ++*seen)
+        wrong = heap_blocks_verify(&t, *seen);
+    free(t.node);
+    return wrong;
+}
+
+static void same_offset(struct heap_block *n, heap_node parent, heap_node child)
+{
+    n[child].offset = n[parent].offset;
+}
+
+static void no_bytes(struct heap_block *n, heap_node parent, heap_node child)
+{
+    (void)child;
+    n[parent].size = 0;
+}
+
+static void odd_size(struct heap_block *n, heap_node parent, heap_node child)
+{
+    (void)parent;
+    n[child].size += 8;
+}
+
+static void odd_offset(struct heap_block *n, heap_node parent, heap_node child)
+{
+    (void)parent, (void)child;
+    n[1].offset += 8; /* the lowest block */
+}
+
+static void wrong_prev(struct heap_block *n, heap_node parent, heap_node child)
+{
+    (void)parent, (void)child;
+    n[2].prev = 3;
+}
+
+static void wrong_fit(struct heap_block *n, heap_node parent, heap_node child)
+{
+    (void)child;
+    n[parent].fit = GRAIN;
+}
+
+static void both_free(struct heap_block *n, heap_node parent, heap_node child)
+{
+    (void)parent, (void)child;
+    n[1].live = n[2].live = 0;
+    for (heap_node i = 1; i <= 3; i++)
+        n[i].fit = 0;
+    for (int round = 0; round < 3; round++) /* `fit` up to the root, from wherever the two lie */
+        for (heap_node i = 1; i <= 3; i++) {
+            size_t fit = n[i].live ? 0 : n[i].size, left = n[n[i].left].fit, right = n[n[i].right].fit;
+            fit = left > fit ? left : fit;
+            n[i].fit = right > fit ? right : fit;
+        }
+}
+
+static void test_verify_broken(void)
+{
+    static const struct {
+        void (*broken)(struct heap_block *, heap_node, heap_node);
+        const char *text;
+    } cases[] = {
+        {same_offset, "the tree is out of order"},
+        {no_bytes, "a block is empty or not a multiple of the grain"},
+        {odd_size, "a block is empty or not a multiple of the grain"},
+        {odd_offset, "a block is empty or not a multiple of the grain"},
+        {wrong_prev, "neighbours do not touch"},
+        {wrong_fit, "a subtree's longest free block is wrong"},
+        {both_free, "two neighbours are free"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        heap_node seen;
+        const char *wrong = verify_broken(cases[i].broken, &seen);
+        if (!wrong || strcmp(wrong, cases[i].text) != 0)
+            fprintf(stderr, "\"%s\": found \"%s\"\n", cases[i].text, wrong ? wrong : "nothing");
+        CHECK(wrong && strcmp(wrong, cases[i].text) == 0);
+    }
+}
+
 static void test_determinism(void)
 {
     struct heap *a = heap_create(1 << 20), *b = heap_create(1 << 20);
@@ -308,6 +405,7 @@ int main(void)
     for (uint64_t seed = 1; seed <= 4; seed++)
         test_random_load(seed, 20000);
     test_verify();
+    test_verify_broken();
     test_determinism();
     test_errors();
     test_resize();

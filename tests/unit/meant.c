@@ -34,6 +34,8 @@ static void distances(void)
     memset(text, 'a', sizeof text);
     CHECK(meant_distance(text, MEANT_BYTES, text, MEANT_BYTES) == 0);
     CHECK(meant_distance(text, MEANT_BYTES + 1, text, MEANT_BYTES + 1) > MEANT_BYTES);
+    CHECK(meant_distance(text, MEANT_BYTES + 1, "a", 1) > MEANT_BYTES);
+    CHECK(meant_distance("a", 1, text, MEANT_BYTES + 1) > MEANT_BYTES);
     CHECK(meant_mistakes(3) == 0 && meant_mistakes(4) == 1 && meant_mistakes(7) == 1 && meant_mistakes(8) == 2);
 }
 
@@ -53,6 +55,8 @@ static void variables(void)
     means("SHMEM_DEBGU=1", "SHMEM_DEBUG");
     means("LATERAL_TRANSPORT=ucx", "LATERAL_TRANSPORTS");
     means("LATERAL_CHEK=1", "LATERAL_CHECK");
+    means("LATERAL_COLL_ALLTOALLX=pull",
+          "LATERAL_COLL_ALLTOALL"); /* as near as the one that ends in S: the first of both */
     means("LATERAL_LAUNCHR=srun", "LATERAL_LAUNCHER");
 }
 

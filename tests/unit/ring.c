@@ -64,6 +64,7 @@ static void test_edges(uint32_t cells)
 {
     struct ring *r = new_ring(cells, sizeof(int));
     int in = 0, out = 0, got;
+    CHECK(ring_size(1, 200000) == sizeof(struct ring) + 200064);
     CHECK(ring_size(cells, 56) == sizeof(struct ring) + 64 * (size_t)cells && ring_size(1, 57) == ring_size(2, 1));
     for (int round = 0; round < 20; round++) {
         CHECK(ring_is_empty(r) && !try_pop(r, &got, sizeof got));

@@ -189,10 +189,151 @@ static void contradictions(void)
     rte_shapes_free(shapes);
 }
 
+/* Shapes word by word, as they tell of `total` PEs; `first`, `size` and `numbers` (null: one after the other) are those of the node that reads them. */
+struct told {
+    const char *what;
+    bool fits;
+    uint32_t total, first, size;
+    const uint32_t *numbers;
+    uint32_t words[20], count, behind; /* behind: words that lie in memory, but not in the value */
+};
+
+static bool understood(const struct told *told)
+{
+    static uint32_t leads[NODE_MAX_NODES + 2], places[16];
+    struct rte_all_shapes *all = calloc(1, sizeof *all + sizeof told->words);
+    struct node *mine = calloc(1, sizeof *mine + told->size * sizeof *mine->pe + CACHE_LINE);
+    struct node *at = (struct node *)(((uintptr_t)mine + CACHE_LINE - 1) & ~(uintptr_t)(CACHE_LINE - 1));
+    uint32_t nodes = 0, here = 0;
+    CHECK(all && mine);
+    all->total = told->total;
+    memcpy(all->words, told->words, (told->count + told->behind) * sizeof *all->words);
+    at->total = 4, at->first = told->first, at->size = told->size, at->scattered = told->numbers != 0;
+    for (uint32_t i = 0; told->numbers && i < told->size; i++)
+        at->pe[i].number = told->numbers[i];
+    memset(places, 0, sizeof places);
+    const bool fits =
+        rte_shapes_write(all, sizeof *all + told->count * sizeof *all->words, at, leads, &nodes, places, &here);
+    free(mine);
+    free(all);
+    return fits;
+}
+
+/* Four PEs; what does not hold each of them once, in order, and this node's as they are, is refused. */
+static void word_by_word(void)
+{
+    static const uint32_t odd[] = {0, 2};
+    static const struct told cases[] = {
+        {"two nodes of two", true, 4, 0, 2, 0, {2, 2, 4, 1, 0, 1, 2}, 7, 0},
+        {"the second of them", true, 4, 2, 2, 0, {2, 2, 4, 1, 0, 1, 2}, 7, 0},
+        {"PEs dealt out in turn", true, 4, 0, 2, odd, {2, 1, 4, 1, 0, 2, 2}, 7, 0},
+        {"a job of another size", false, 5, 0, 2, 0, {2, 2, 4, 1, 0, 1, 2}, 7, 0},
+        {"too few PEs", false, 4, 0, 2, 0, {1, 2, 4, 1, 0, 1, 2}, 7, 0},
+        {"nobody on this machine", false, 4, 0, 2, 0, {2, 2, 0, 1, 0, 1, 2}, 7, 0},
+        {"a word too many", false, 4, 0, 2, 0, {2, 2, 4, 1, 0, 1, 2, 9}, 8, 0},
+        {"a run that is not there", false, 4, 0, 4, 0, {1, 0, 4, 2, 0, 1, 2, 2, 1, 2}, 7, 3},
+        {"no runs", false, 4, 0, 2, 0, {2, 2, 4, 1, 0, 1, 2, 1, 0, 1, 0, 3, 1, 0}, 11, 3},
+        {"a first lead that is not PE 0",
+         false,
+         4,
+         1,
+         1,
+         0,
+         {1, 0, 1, 1, 1, 1, 1, 1, 0, 1, 2, 2, 1, 2, 0, 1, 1},
+         17,
+         0},
+        {"a lead behind the last PE", false, 4, 0, 2, 0, {2, 2, 4, 1, 0, 1, 2, 1, 0, 1, 1, 4, 1, 0}, 14, 0},
+        {"the same lead twice", false, 4, 0, 2, 0, {2, 2, 4, 1, 0, 1, 2, 1, 0, 1, 1, 2, 1, 0}, 14, 0},
+        {"a lead that lies before", false, 4, 0, 2, 0, {2, 2, 4, 1, 0, 1, 2, 1, 0, 1, 1, 1, 1, 0}, 14, 0},
+        {"a PE behind the last", false, 4, 0, 2, 0, {1, 0, 2, 1, 0, 1, 2, 1, 0, 2, 1, 2, 2, 2}, 14, 0},
+        {"a PE twice", false, 4, 0, 2, 0, {1, 0, 2, 1, 0, 1, 2, 1, 0, 2, 1, 2, 0, 2}, 14, 0},
+        {"a run that goes back", false, 4, 0, 1, 0, {2, 1, 1, 1, 0, 1, 1, 1, 0, 1, 1, 3, UINT32_MAX, 2}, 14, 0},
+        {"this node larger than it is", false, 4, 0, 2, 0, {1, 0, 4, 1, 0, 1, 4}, 7, 0},
+        {"this node larger than it is, scattered", false, 4, 0, 2, odd, {1, 0, 4, 2, 0, 2, 2, 1, 2, 2}, 10, 0},
+        {"this node smaller than it is", false, 4, 0, 4, 0, {2, 2, 4, 1, 0, 1, 2}, 7, 0},
+        {"other PEs than this node's", false, 4, 0, 2, odd, {2, 2, 4, 1, 0, 1, 2}, 7, 0},
+        {"this node nowhere", false, 4, 1, 1, 0, {2, 2, 4, 1, 0, 1, 2}, 7, 0},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const bool fits = understood(&cases[i]);
+        if (fits != cases[i].fits)
+            fprintf(stderr, "%s: %s\n", cases[i].what, fits ? "taken" : "refused");
+        CHECK(fits == cases[i].fits);
+    }
+}
+
+static void scattered_or_not(void)
+{
+    struct rte_all_shapes *all = calloc(1, sizeof *all + 10 * sizeof *all->words);
+    static const uint32_t alone[] = {4, 1, 1, 1, 0, 9, 1}, apart[] = {2, 1, 4, 1, 0, 2, 2};
+    const size_t bytes = sizeof *all + sizeof alone;
+    memcpy(all->words, alone, sizeof alone); /* the stride of one PE says nothing */
+    CHECK(!rte_shapes_scattered(all, bytes));
+    memcpy(all->words, apart, sizeof apart);
+    CHECK(rte_shapes_scattered(all, bytes));
+    CHECK(!rte_shapes_scattered(all, bytes - 1) && !rte_shapes_scattered(all, sizeof *all - 1));
+    CHECK(!rte_shapes_scattered(all, sizeof *all));
+    free(all);
+}
+
+/* A PE that fits to no run is a run of its own, with a stride of 1. */
+static void last_alone(void)
+{
+    struct rte_run runs[4];
+    job.npes = 8;
+    for (int pe = 0; pe < job.npes; pe++)
+        job.node_of[pe] = pe == 0 || pe == 1 || pe == 5 ? 0 : 1;
+    finish(&job);
+    struct node *mine = head_of(&job, 0);
+    CHECK(rte_shape_of(mine, runs) == 2);
+    CHECK(runs[0].first == 0 && runs[0].stride == 1 && runs[0].count == 2);
+    CHECK(runs[1].first == 5 && runs[1].stride == 1 && runs[1].count == 1);
+    free(mine);
+}
+
+static void refused_nodes(void)
+{
+    const struct rte_run none = {0, 1, 0}, back[] = {{0, 1, 2}, {3, UINT32_MAX, 2}}, one = {0, 1, 1};
+    struct rte_shapes *shapes = rte_shapes_new(24);
+    CHECK(!rte_shapes_add(shapes, &one, 0, 0));  /* no run */
+    CHECK(!rte_shapes_add(shapes, &none, 1, 0)); /* a run without PEs */
+    CHECK(rte_shapes_add(shapes, &(struct rte_run){0, 1, 24}, 1, 0) && rte_shapes_next(shapes) == 24);
+    rte_shapes_free(shapes);
+    shapes = rte_shapes_new(4);
+    CHECK(!rte_shapes_add(shapes, back, 2, 0)); /* PE 3, then PE 2 */
+    rte_shapes_free(shapes);
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+    CHECK(!rte_shapes_new(-1)); /* more than any memory has; one line says so */
+#endif
+}
+
+/* As many nodes as there can be, each of one PE; another one is refused, by who puts them together and by who reads. */
+static void most_nodes(void)
+{
+    static uint32_t leads[NODE_MAX_NODES + 2];
+    struct rte_shapes *shapes = rte_shapes_new(NODE_MAX_NODES + 1);
+    struct node mine = {.size = 1, .first = 3, .total = NODE_MAX_NODES + 1};
+    uint32_t nodes, here;
+    size_t bytes;
+    for (uint32_t node = 0; node < NODE_MAX_NODES; node++)
+        CHECK(rte_shapes_add(shapes, &(struct rte_run){node, 1, 1}, 1, node));
+    CHECK(!rte_shapes_add(shapes, &(struct rte_run){NODE_MAX_NODES, 1, 1}, 1, 1));
+    struct rte_all_shapes *all = rte_shapes_end(shapes, &bytes);
+    CHECK(all && bytes == sizeof *all + 28 && all->words[0] == NODE_MAX_NODES);
+    CHECK(!rte_shapes_write(all, bytes, &mine, leads, &nodes, 0, &here)); /* a PE is missing */
+    all->words[0]++;
+    CHECK(!rte_shapes_write(all, bytes, &mine, leads, &nodes, 0, &here));
+    all->words[0]--;
+    mine.total = all->total = NODE_MAX_NODES;
+    CHECK(rte_shapes_write(all, bytes, &mine, leads, &nodes, 0, &here) && nodes == NODE_MAX_NODES && here == 1);
+    rte_shapes_free(shapes);
+    free(all);
+}
+
 /* Leads and counts beyond 16 bits. */
 static void large(void)
 {
-    enum { NODES = 5, EACH = 30000 };
+    enum { NODES = 5, EACH = 70000 };
     static uint32_t leads[NODE_MAX_NODES + 1];
     struct rte_shapes *shapes = rte_shapes_new(NODES * EACH);
     struct node mine = {.size = EACH, .first = (NODES - 1) * EACH, .total = NODES * EACH};
@@ -202,7 +343,7 @@ static void large(void)
         CHECK(rte_shapes_add(shapes, &(struct rte_run){node * EACH, 1, EACH}, 1, 7));
     struct rte_all_shapes *all = rte_shapes_end(shapes, &bytes);
     CHECK(all && rte_shapes_write(all, bytes, &mine, leads, &nodes, 0, &here));
-    CHECK(nodes == NODES && here == NODES * EACH);
+    CHECK(nodes == NODES && here == NODES * EACH && bytes == sizeof *all + 28); /* one shape of one run */
     for (uint32_t node = 0; node <= NODES; node++)
         CHECK(leads[node] == node * EACH);
     rte_shapes_free(shapes);
@@ -217,6 +358,11 @@ int main(void)
         random_places(seed);
     nonsense(3);
     contradictions();
+    word_by_word();
+    scattered_or_not();
+    last_alone();
+    refused_nodes();
+    most_nodes();
     large();
     return 0;
 }
