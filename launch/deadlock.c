@@ -70,7 +70,6 @@ static bool thread_stuck(const struct view *view, uint32_t index, const char *th
     const struct node_stay *stay = stay_of_thread(view, index, atoi(thread));
     if (!stay)
         return sleeps_until_woken(view->pids[index], thread) || is_our_thread(view->pids[index], thread);
-    mix(seen, (uint64_t)stay->thread);
     mix(seen, stay->since);
     mix(seen, atomic_load_relaxed(&stay->value));
     seen->looks += atomic_load_relaxed(&stay->looks);

@@ -232,7 +232,7 @@ static void test_values(void)
     stay->on.object = 4096;
     stay->heap = 4096;
     stay->heap_bytes = 16;
-    wait_for_value(stay = stay_of(1, 0, 1, AT(1300, 2100)), KIND_I64, "<=", (uint64_t)-5, 0);
+    wait_for_value(stay = stay_of(1, 0, 1, AT(1300, 2100)), KIND_I64, "<=", (uint64_t)-5000000000, 0);
     stay->on.object = 4111;
     stay->heap = 4096;
     stay->heap_bytes = 16;
@@ -244,9 +244,9 @@ static void test_values(void)
     stay->on.object = 5008;
     pids[4] = pids[5] = 0;
     report("  PE 0    shmem_wait(heap + 0x0 > 18446744073709551615, is 18446744073709551614)       T1  prog.c:2100\n"
-           "  PE 1    shmem_wait(heap + 0xf <= -5, is 0)            T1  prog.c:2100\n"
-           "  PE 2    shmem_wait(value >= -5, is -6)                T1  prog.c:2100\n"
-           "  PE 3    shmem_wait(global + 8 bytes != 1, is 1)       T1  prog.c:2100\n"
+           "  PE 1    shmem_wait(heap + 0xf <= -5000000000, is 0)       T1  prog.c:2100\n"
+           "  PE 2    shmem_wait(value >= -5, is -6)                    T1  prog.c:2100\n"
+           "  PE 3    shmem_wait(global + 8 bytes != 1, is 1)           T1  prog.c:2100\n"
            "  PE 4,5  has ended                                         \n"
            "PEs 0-3 wait for a store that no PE is making\n");
 }
@@ -440,6 +440,8 @@ static void test_moves(void)
     stay->looks++;
     CHECK(deadlock_look(&deadlock, &view) >= before + 0.02); /* in seconds */
     CHECK(deadlock_look(&deadlock, &view) < 600);
+    deadlock.since -= UINT64_C(20000000000);
+    CHECK(deadlock_look(&deadlock, &view) > 20);
     deadlock = (struct deadlock){0};
     CHECK(!(deadlock_look(&deadlock, &view) > 0));
     CHECK(!(deadlock_look(&deadlock, &view) > 0)); /* the waiter has not looked since: it may be stopped */

@@ -16,7 +16,7 @@ which hold on one compiler or another.
 import dataclasses
 import re
 
-SILENT = re.compile(r"(free|say|say_more|log_\w+|perror|fprintf|printf|fflush|atomic_order_\w+|atomic_fence_(?:acquire|release)|va_end|cpu_relax|madvise|"
+SILENT = re.compile(r"(free|(?:set|maps|waiters|hosts)_free|say|say_more|log_\w+|perror|fprintf|printf|fflush|atomic_order_\w+|atomic_fence_(?:acquire|release)|va_end|cpu_relax|madvise|"
                     r"static_assert|_Static_assert|\w*prefetch\w*|memory_prefetch|return|sizeof|if|while|for|switch)\Z")
 COMPARED = {"<": "<=", "<=": "<", ">": ">=", ">=": ">", "==": "!=", "!=": "=="}
 NARROW = {"uint64_t": "uint32_t", "int64_t": "int32_t", "uint32_t": "uint16_t", "int32_t": "int16_t",
