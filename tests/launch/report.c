@@ -247,7 +247,7 @@ static void test_values(void)
            "  PE 1    shmem_wait(heap + 0xf <= -5000000000, is 0)       T1  prog.c:2100\n"
            "  PE 2    shmem_wait(value >= -5, is -6)                    T1  prog.c:2100\n"
            "  PE 3    shmem_wait(global + 8 bytes != 1, is 1)           T1  prog.c:2100\n"
-           "  PE 4,5  has ended                                         \n"
+           "  PE 4,5  has ended                                             \n"
            "PEs 0-3 wait for a store that no PE is making\n");
 }
 

@@ -7,6 +7,8 @@
  */
 #include "check.h"
 
+#include <stdbool.h>
+
 enum { BYTES = 300000, KINDS = 3 };
 
 static uccs_context_t context, loose; /* in order, and without */
@@ -181,6 +183,81 @@ static void test_carried(uccs_memory_t memory)
     OK(uccs_request_release(&request));
 }
 
+enum { CONTEXT_FORMS = 14, FORMS = 21 };
+
+/* One of the calls that move 8 bytes, by its number; the first ones name a context. */
+static int call_form(int form, uccs_context_t of, uccs_endpoint_t to, uccs_memory_t memory, const struct uccs_op *op)
+{
+    static const struct uccs_stride stride = {.block = 4, .count = 2, .remote_stride = 4, .local_stride = 4};
+    struct uccs_piece piece = {0, in, 8};
+    uint64_t old;
+    switch (form) {
+    case 0: return uccs_put_short_contiguous(of, to, memory, 0, in, 8, op);
+    case 1: return uccs_put_medium_contiguous(of, to, memory, 0, in, 8, op);
+    case 2: return uccs_put_large_contiguous(of, to, memory, 0, in, 8, op);
+    case 3: return uccs_get_short_contiguous(of, to, memory, 0, in, 8, op);
+    case 4: return uccs_get_medium_contiguous(of, to, memory, 0, in, 8, op);
+    case 5: return uccs_get_large_contiguous(of, to, memory, 0, in, 8, op);
+    case 6: return uccs_put_strided(of, to, memory, 0, in, &stride, op);
+    case 7: return uccs_get_strided(of, to, memory, 0, in, &stride, op);
+    case 8: return uccs_put_vector(of, to, memory, &piece, 1, op);
+    case 9: return uccs_get_vector(of, to, memory, &piece, 1, op);
+    case 10: return uccs_atomic32(of, to, memory, 0, UCCS_ATOMIC_SET, 1, 0, 0, op);
+    case 11: return uccs_atomic64(of, to, memory, 0, UCCS_ATOMIC_SWAP, 1, 0, &old, op);
+    case 12: return uccs_put_large_contiguous_nb(of, to, memory, 0, in, 8, op ? op->request : 0);
+    case 13: return uccs_get_large_contiguous_nb(of, to, memory, 0, in, 8, op ? op->request : 0);
+    case 14: return uccs_put(to, memory, 0, in, 8, op);
+    case 15: return uccs_get(to, memory, 0, in, 8, op);
+    case 16: return uccs_put_blocks(to, memory, 0, in, &stride, op);
+    case 17: return uccs_get_blocks(to, memory, 0, in, &stride, op);
+    case 18: return uccs_put_pieces(to, memory, &piece, 1, op);
+    case 19: return uccs_get_pieces(to, memory, &piece, 1, op);
+    default: return uccs_atomic(to, memory, 0, 8, UCCS_ATOMIC_ADD, 1, 0, 0, op);
+    }
+}
+
+/* Each call with one wrong argument is refused, and its request stays as it is. */
+static void test_forms(uccs_memory_t memory, uccs_memory_t mine)
+{
+    uint64_t before, after;
+    OK(uccs_get(next, memory, 0, &before, 8, 0));
+    memcpy(in, &(uint64_t){~before}, 8);
+    uccs_endpoint_t near = check_endpoint(loose, next_pe);
+    for (int form = 0; form < FORMS; form++) {
+        uccs_request_t request = UCCS_REQUEST_NULL;
+        const struct uccs_signal nowhere = {.memory = 0};
+        const struct uccs_op op = {.request = &request}, odd = {.request = &request, .signal = &nowhere};
+        const bool bare = form == 12 || form == 13; /* their only option is the request */
+        if (form < CONTEXT_FORMS) {
+            CHECK_EQ(call_form(form, 0, next, memory, &op), UCCS_ERR_INVALID);
+            CHECK_EQ(call_form(form, loose, next, memory, &op), UCCS_ERR_INVALID);
+            CHECK_EQ(call_form(form, context, near, memory, &op), UCCS_ERR_INVALID);
+        }
+        CHECK_EQ(call_form(form, context, 0, memory, &op), UCCS_ERR_INVALID);
+        CHECK_EQ(call_form(form, context, next, 0, &op), UCCS_ERR_INVALID);
+        CHECK_EQ(call_form(form, context, 0, memory, 0), UCCS_ERR_INVALID);
+        CHECK_EQ(call_form(form, context, next, 0, 0), UCCS_ERR_INVALID);
+        if (next_pe != me)
+            CHECK_EQ(call_form(form, context, next, mine, &op), UCCS_ERR_INVALID);
+        if (bare)
+            CHECK_EQ(call_form(form, context, next, memory, 0), UCCS_ERR_INVALID);
+        else
+            CHECK_EQ(call_form(form, context, next, memory, &odd), UCCS_ERR_INVALID);
+        CHECK(request == UCCS_REQUEST_NULL);
+    }
+    CHECK_EQ(uccs_put_blocks(next, memory, 0, in, 0, 0), UCCS_ERR_INVALID);
+    CHECK_EQ(uccs_get_blocks(next, memory, 0, in, 0, 0), UCCS_ERR_INVALID);
+    CHECK_EQ(uccs_put_pieces(next, memory, 0, 1, 0), UCCS_ERR_INVALID);
+    CHECK_EQ(uccs_get_pieces(next, memory, 0, 1, 0), UCCS_ERR_INVALID);
+    OK(uccs_get_pieces(next, memory, 0, 0, 0));
+    CHECK_EQ(uccs_atomic(next, memory, 0, 2, UCCS_ATOMIC_ADD, 1, 0, 0, 0), UCCS_ERR_INVALID);
+    CHECK_EQ(uccs_atomic(next, memory, 4, 8, UCCS_ATOMIC_ADD, 1, 0, 0, 0), UCCS_ERR_INVALID);
+    CHECK_EQ(uccs_atomic(next, memory, 0, 8, (enum uccs_atomic)(UCCS_ATOMIC_XOR + 1), 1, 0, 0, 0), UCCS_ERR_INVALID);
+    OK(uccs_get(next, memory, 0, &after, 8, 0));
+    CHECK(after == before);
+    OK(uccs_endpoint_release(near));
+}
+
 static void test_errors(uccs_memory_t memory)
 {
     uccs_endpoint_t other = check_endpoint(context, prev_pe);
@@ -315,6 +392,7 @@ int main(void)
         test_contended(all[kind]);
         test_carried(memory);
         test_errors(memory);
+        test_forms(memory, all[kind][me]);
         test_signal_errors(memory, all[kind][me]);
         OK(uccs_barrier(UCCS_GROUP_WORLD));
     }
