@@ -48,8 +48,8 @@ static void test_entries(void)
                          (char *)"AB=1",
                          (char *)"PATH=/bin",
                          0};
-    const char *exports[] = {"B=2", "A=3", "NOPE", "PATH", "B=4"};
-    struct app app = {.exports = exports, .nexports = 5};
+    const char *exports[] = {"C=1", "B=2", "A=3", "NOPE", "PATH", "B=4"};
+    struct app app = {.exports = exports, .nexports = 6};
     const struct layer none = {0};
     set_environment(variables);
     char **list = environment_make(&app, 4, &none);
@@ -57,7 +57,7 @@ static void test_entries(void)
     environment_name_pe(list, 3, 65535, 7);
     holds(list,
           (const char *const[]){"LATERAL_JOB=3:65535:7", "LATERAL_PE=65535", "A=3", "LATERAL_NPES=4", "LATERAL_JOBS=1",
-                                "LATERAL_PEX=2", "AB=1", "PATH=/bin", "B=4", "UCX_HANDLE_ERRORS=none", 0});
+                                "LATERAL_PEX=2", "AB=1", "PATH=/bin", "C=1", "B=4", "UCX_HANDLE_ERRORS=none", 0});
 }
 
 static void test_layers_entries(void)

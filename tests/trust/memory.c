@@ -177,11 +177,13 @@ static void test_score(void)
     CHECK(file && fscanf(file, "%d", &own) == 1);
     fclose(file);
     CHECK(atoi(memory_score()) == (own < 800 ? own + 200 : 1000));
-    for (int score = 799; score <= 801; score++) {
+    static const int scores[] = {0, 5, 799, 800, 801};
+    for (size_t i = 0; i < sizeof scores / sizeof *scores; i++) {
+        const int score = scores[i];
         file = fopen("/proc/self/oom_score_adj", "w");
-        if (own > score || !file || fprintf(file, "%d", score) < 0 || fclose(file) != 0)
-            continue; /* not allowed here */
-        CHECK(atoi(memory_score()) == (score < 800 ? 999 : 1000));
+        if (!file || fprintf(file, "%d", score) < 0 || fclose(file) != 0)
+            continue; /* only the superuser lowers it */
+        CHECK(atoi(memory_score()) == (score < 800 ? score + 200 : 1000));
     }
 }
 
