@@ -73,6 +73,7 @@ static void test_posted(void)
     CHECK_EQ(uccs_rte_cancel(prev, 7), UCCS_RTE_ERROR_NOT_FOUND);
     OK(uccs_rte_cancel(prev, 8));
     CHECK_EQ(uccs_rte_cancel(prev, 8), UCCS_RTE_ERROR_NOT_FOUND);
+    OK(uccs_rte_barrier(world)); /* all have cancelled */
     send_number(7, 8, world); /* nobody waits for it any more, until it is asked for */
     send_number(200, 9, world);
     hear_all(6);
@@ -83,6 +84,7 @@ static void test_posted(void)
     OK(uccs_rte_cancel(prev, 8));
     CHECK_EQ(uccs_rte_cancel(prev, 8), UCCS_RTE_ERROR_NOT_FOUND);
     OK(uccs_rte_recv_nbcb(prev, 8, 0, world, hear, &heard[3])); /* the list is whole behind the cancelled ones */
+    OK(uccs_rte_barrier(world));
     send_number(9, 9, world);
     send_number(10, 8, world);
     hear_all(8);
