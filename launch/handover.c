@@ -47,6 +47,13 @@ static void add(struct words *words, const char *format, ...)
     words->word[words->count] = NULL;
 }
 
+static void drop(struct words *words)
+{
+    for (size_t i = 0; i < words->count; i++)
+        free(words->word[i]);
+    free(words->word);
+}
+
 /* Adds a list of hosts, and frees it. */
 static void add_hosts(struct words *words, char *list)
 {
@@ -186,6 +193,7 @@ static void add_program(struct words *words, const struct app *app, const struct
         add(&env, "LD_PRELOAD=%s", layer->library);
     for (size_t i = 0; env.count > 1 && i < env.count; i++)
         add(words, "%s", env.word[i]);
+    drop(&env);
     for (char **word = app->argv; *word; word++)
         add(words, "%s", *word);
 }
@@ -323,6 +331,7 @@ static void add_multi_prog(struct words *words, const struct options *options, c
         for (size_t w = 0; w < program.count; w++)
             print_quoted(file, program.word[w]);
         putc('\n', file);
+        drop(&program);
         first += options->apps[i].count;
     }
     fflush(file);

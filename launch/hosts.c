@@ -120,7 +120,9 @@ char *hosts_slice(const struct hosts *hosts, uint32_t first, uint32_t count)
         first -= skip;
         count -= take;
     }
-    return hosts_list(&slice, true);
+    char *list = hosts_list(&slice, true);
+    hosts_free(&slice);
+    return list;
 }
 
 static bool is_here(const char *name)
