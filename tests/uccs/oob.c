@@ -74,7 +74,7 @@ static void test_posted(void)
     OK(uccs_rte_cancel(prev, 8));
     CHECK_EQ(uccs_rte_cancel(prev, 8), UCCS_RTE_ERROR_NOT_FOUND);
     OK(uccs_rte_barrier(world)); /* all have cancelled */
-    send_number(7, 8, world); /* nobody waits for it any more, until it is asked for */
+    send_number(7, 8, world);    /* nobody waits for it any more, until it is asked for */
     send_number(200, 9, world);
     hear_all(6);
     CHECK(heard[2] == 1 && values[2] == 200 && heard[3] == 3);

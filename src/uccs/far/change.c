@@ -11,9 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PIECE (TRANSPORT_SHORT - 2 * UCCS_TYPE_MOST) /* leaves room for a notice */
+#define PIECE (TRANSPORT_SHORT - 2 * UCCS_TYPE_MOST) /* leaves room for two notices */
 _Static_assert(PIECE % UCCS_TYPE_MOST == 0 && PIECE <= UINT32_MAX, "pieces end between elements; n fits the header");
-_Static_assert(PIECE + sizeof(struct link_notice) <= TRANSPORT_SHORT, "a piece with its notice keeps the order");
+_Static_assert(PIECE + 2 * sizeof(struct link_notice) <= TRANSPORT_SHORT, "a piece with its notices keeps the order");
 
 /* --- At the origin */
 
@@ -149,10 +149,8 @@ static bool land_change(struct link_arrival *arrival, const void *operand)
         watch_fail("no memory for %zu bytes for PE %u", bytes, header->from);
     if (to)
         apply_here(header, &change, to, operand, old);
-    if (to && header->change.notices) {
-        const struct link_notice notice = far_notice_read(arrival, operand);
-        far_notice_do(arrival, &notice);
-    }
+    if (to)
+        far_notices_do(arrival, operand, header->change.notices);
     if (wanted)
         answer_change(arrival, old, old ? bytes : 0);
     return to || wanted;

@@ -35,6 +35,7 @@ struct uccs_far_with {
     struct uccs_far_place place; /* of the signal */
     uint64_t value;              /* the signal's value, or the counter */
     int64_t weight;
+    const struct uccs_far_with *also; /* done after it; null: nothing. A put or a get has room for one alone */
 };
 
 /* Blocks that lie a stride apart, both at the target and here. */

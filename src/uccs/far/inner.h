@@ -32,8 +32,8 @@ static inline uint8_t far_count_kind(uccs_counter counter)
 
 /* notice.c. Describes what the target does behind an operation. */
 struct link_notice far_notice_of(const struct uccs_far_with *with);
-/* Puts a notice behind the message's data, which may be null, in a buffer that goes with the message. Returns how many
- * notices there are now: 1. */
+/* Puts the notices behind the message's data, which may be null, in a buffer that goes with the message. Returns how many
+ * they are: 1 or 2. */
 uint8_t far_notice_behind(struct link_message *message, const struct uccs_far_with *with);
 
 /* way.c. Returns the best way of an operation on this segment. */
@@ -65,8 +65,10 @@ char *far_room_find(uint64_t *offset, size_t *limit);
 
 /* notice.c. Counts or signals, once an operation is applied. */
 void far_notice_do(struct link_arrival *arrival, const struct link_notice *notice);
-/* Returns the notice behind the data of an arrival; ends the job when it is none. */
-struct link_notice far_notice_read(const struct link_arrival *arrival, const void *data);
+/* Returns a notice behind the data of an arrival, the last one but `left` - 1; ends the job when it is none. */
+struct link_notice far_notice_read(const struct link_arrival *arrival, const void *data, size_t left);
+/* Does what the `count` notices behind the data say, in their order. */
+void far_notices_do(struct link_arrival *arrival, const void *data, size_t count);
 
 /* serve.c. far_answer answers an atomic or a question about a region; `done` false: it failed. */
 void far_answer(struct link_arrival *arrival, uint64_t asker, uint64_t old, bool done);

@@ -21,7 +21,7 @@ struct link_notice far_notice_of(const struct uccs_far_with *with)
                                 .signal_region = with->place.region};
 }
 
-uint8_t far_notice_behind(struct link_message *message, const struct uccs_far_with *with)
+static void put_behind(struct link_message *message, const struct uccs_far_with *with)
 {
     const struct link_notice notice = far_notice_of(with);
     char *all = realloc(message->buffer, message->bytes + sizeof notice);
@@ -30,15 +30,22 @@ uint8_t far_notice_behind(struct link_message *message, const struct uccs_far_wi
     memcpy(all + message->bytes, &notice, sizeof notice);
     message->data = message->buffer = all;
     message->bytes += sizeof notice;
-    return 1;
+}
+
+uint8_t far_notice_behind(struct link_message *message, const struct uccs_far_with *with)
+{
+    uint8_t count = 0;
+    for (; with; with = with->also, count++)
+        put_behind(message, with);
+    return count;
 }
 
 /* --- At the target */
 
-struct link_notice far_notice_read(const struct link_arrival *arrival, const void *data)
+struct link_notice far_notice_read(const struct link_arrival *arrival, const void *data, size_t left)
 {
     struct link_notice notice;
-    memcpy(&notice, (const char *)data + arrival->bytes - sizeof notice, sizeof notice);
+    memcpy(&notice, (const char *)data + arrival->bytes - left * sizeof notice, sizeof notice);
     link_notice_check(&arrival->header, &notice, arrival->bytes);
     return notice;
 }
@@ -70,5 +77,13 @@ void far_notice_do(struct link_arrival *arrival, const struct link_notice *notic
     case FAR_COUNT: uccs_counter_arrive_here(notice->counter, notice->weight); break;
     case FAR_LATE: uccs_counter_late(notice->counter, uccs_core.me); break;
     default: do_signal(arrival, notice);
+    }
+}
+
+void far_notices_do(struct link_arrival *arrival, const void *data, size_t count)
+{
+    for (size_t left = count; left > 0; left--) {
+        const struct link_notice notice = far_notice_read(arrival, data, left);
+        far_notice_do(arrival, &notice);
     }
 }

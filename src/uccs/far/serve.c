@@ -61,13 +61,6 @@ static void announce_put(struct link_arrival *arrival)
     far_notice_do(arrival, &arrival->header.put);
 }
 
-/* Does what the notice behind the data says. */
-static void notify(struct link_arrival *arrival, const void *data)
-{
-    const struct link_notice notice = far_notice_read(arrival, data);
-    far_notice_do(arrival, &notice);
-}
-
 /* Blocks that lie a stride apart. That their places can be named has been checked (SPAN of wire.def). */
 struct spread {
     uint64_t block, count;
@@ -110,8 +103,7 @@ static bool land_blocks(struct link_arrival *arrival, const void *data)
                                   header->put_blocks.stride};
     if (!store_blocks(header, &spread, data))
         return false;
-    if (header->put_blocks.notices)
-        notify(arrival, data);
+    far_notices_do(arrival, data, header->put_blocks.notices);
     return true;
 }
 
@@ -155,8 +147,8 @@ static bool land_atomic(struct link_arrival *arrival, const void *data)
     const struct link_header *header = &arrival->header;
     void *to = far_word_of(header, header->at.offset, header->amo.size);
     uint64_t old = to ? apply_atomic(header, to) : 0;
-    if (to && header->amo.notices)
-        notify(arrival, data);
+    if (to)
+        far_notices_do(arrival, data, header->amo.notices);
     if (header->amo.asker)
         answer_with(arrival, header->amo.asker, old, to, to ? link_told(arrival) : 0);
     return to || header->amo.asker;
@@ -182,7 +174,7 @@ static struct told *told_of(const struct link_arrival *arrival, const void *data
     struct told *told = malloc(sizeof *told);
     if (!told)
         watch_fail("no memory for a get of PE %u", arrival->header.from);
-    *told = (struct told){*arrival, far_notice_read(arrival, data)};
+    *told = (struct told){*arrival, far_notice_read(arrival, data, 1)};
     return told;
 }
 

@@ -57,8 +57,8 @@ struct link_memory {
     uint64_t offset, region;
 };
 
-/* What the target does once an operation is applied. A put has it in the header. In other operations `notices` is 1 when
- * it lies behind the data. */
+/* What the target does once an operation is applied. A put has it in the header. In other operations `notices` of them
+ * lie behind the data: 1 at most for a get, else 2. */
 struct link_notice {
     uint8_t what, signal_segment; /* what: enum uccs_far_what */
     union {

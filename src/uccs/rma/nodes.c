@@ -43,12 +43,26 @@ static struct uccs_far_with signal_of(const struct uccs_signal *signal)
                                   .value = signal->value};
 }
 
-/* What goes with the last message of an operation: its signal, else its count. Returns null for neither. */
-static const struct uccs_far_with *notice_of(const struct uccs_rma *rma, struct uccs_far_with *with)
+static bool tells_twice(const struct uccs_rma *rma)
+{
+    return rma->op->signal && rma->op->counter;
+}
+
+/* What goes with the last message of an operation: its signal, then its count. Returns null for neither. One message, so that
+ * neither tells of what the target refuses. */
+static const struct uccs_far_with *notice_of(const struct uccs_rma *rma, struct uccs_far_with with[2])
 {
     if (!uccs_rma_tells(rma))
         return 0;
-    *with = rma->op->signal ? signal_of(rma->op->signal) : count_of(rma->op);
+    if (!rma->op->signal) {
+        with[0] = count_of(rma->op);
+        return with;
+    }
+    with[0] = signal_of(rma->op->signal);
+    if (tells_twice(rma)) {
+        with[1] = count_of(rma->op);
+        with[0].also = &with[1];
+    }
     return with;
 }
 
@@ -60,22 +74,12 @@ static void send_behind(const struct uccs_rma *rma, const struct uccs_far_with *
     uccs_far_put_nb(on, rma->memory->owner, (struct uccs_far_place){.segment = FAR_HEAP}, 0, 0, with, rma->request);
 }
 
-/* Counts behind an operation whose message has brought its signal. */
-static void count_behind(const struct uccs_rma *rma)
-{
-    if (!rma->op->counter || !rma->op->signal)
-        return;
-    const struct uccs_far_with with = count_of(rma->op);
-    send_behind(rma, &with);
-}
-
-/* Counts and signals behind an operation whose messages do neither. */
+/* Counts and signals behind an operation whose messages do neither: it has no bytes, or its data is there. */
 static void tell_behind(const struct uccs_rma *rma)
 {
-    struct uccs_far_with with;
-    if (notice_of(rma, &with))
-        send_behind(rma, &with);
-    count_behind(rma);
+    struct uccs_far_with with[2];
+    for (const struct uccs_far_with *one = notice_of(rma, with); one; one = one->also)
+        send_behind(rma, one);
 }
 
 /* The last of several messages may overtake the others unless it stays behind them, as its notice must. */
@@ -111,7 +115,10 @@ static void put_bytes(const struct uccs_rma *rma, size_t offset, const void *sou
                       const struct uccs_far_with *with, struct uccs_request *local)
 {
     const struct uccs_far_place to = place_of(rma->memory, offset);
-    if (rma->op->nonblocking)
+    const struct uccs_far_blocks whole = {.block = length, .count = 1};
+    if (lat_unlikely(with && with->also)) /* as a block: a put has room for one notice */
+        uccs_far_put_blocks(lanes_of(rma), rma->memory->owner, to, source, &whole, false, with, rma->request);
+    else if (rma->op->nonblocking)
         uccs_far_put_local(lanes_of(rma), rma->memory->owner, to, source, length, with, rma->request, local);
     else
         uccs_far_put(lanes_of(rma), rma->memory->owner, to, source, length, with, rma->request);
@@ -119,10 +126,13 @@ static void put_bytes(const struct uccs_rma *rma, size_t offset, const void *sou
 
 static int put_one(const struct uccs_rma *rma)
 {
-    struct uccs_far_with with;
-    struct uccs_request *local = local_of(rma);
-    put_bytes(rma, rma->offset, rma->local, rma->length, notice_of(rma, &with), local);
-    count_behind(rma);
+    struct uccs_far_with with[2];
+    if (lat_unlikely(!rma->length && tells_twice(rma))) {
+        tell_behind(rma);
+        return put_issued(rma, 0);
+    }
+    struct uccs_request *local = tells_twice(rma) ? 0 : local_of(rma);
+    put_bytes(rma, rma->offset, rma->local, rma->length, notice_of(rma, with), local);
     return put_issued(rma, local);
 }
 
@@ -138,7 +148,7 @@ static size_t last_piece(const struct uccs_rma *rma)
 
 static int put_pieces(const struct uccs_rma *rma)
 {
-    struct uccs_far_with with;
+    struct uccs_far_with with[2];
     struct uccs_request *local = local_of(rma);
     const size_t last = last_piece(rma);
     for (size_t i = 0; i < rma->n && last != SIZE_MAX; i++) {
@@ -146,12 +156,10 @@ static int put_pieces(const struct uccs_rma *rma)
         if (i == last && i)
             keep_last(rma);
         if (piece->length)
-            put_bytes(rma, piece->offset, piece->local, piece->length, i == last ? notice_of(rma, &with) : 0, local);
+            put_bytes(rma, piece->offset, piece->local, piece->length, i == last ? notice_of(rma, with) : 0, local);
     }
     if (last == SIZE_MAX)
         tell_behind(rma);
-    else
-        count_behind(rma);
     return put_issued(rma, local);
 }
 
@@ -175,7 +183,7 @@ static struct pack pack_of(const struct uccs_rma *rma, size_t first)
 static int put_blocks(const struct uccs_rma *rma)
 {
     const struct uccs_stride *s = rma->blocks;
-    struct uccs_far_with with;
+    struct uccs_far_with with[2];
     const bool some = s->count && s->block;
     for (size_t i = 0; some && i < s->count;) {
         const struct pack pack = pack_of(rma, i);
@@ -183,12 +191,10 @@ static int put_blocks(const struct uccs_rma *rma)
         if (last && i)
             keep_last(rma);
         uccs_far_put_blocks(lanes_of(rma), rma->memory->owner, place_of(rma->memory, pack.offset), pack.local,
-                            &pack.blocks, rma->op->nonblocking, last ? notice_of(rma, &with) : 0, rma->request);
+                            &pack.blocks, rma->op->nonblocking, last ? notice_of(rma, with) : 0, rma->request);
         i += pack.blocks.count;
     }
-    if (some)
-        count_behind(rma);
-    else
+    if (!some)
         tell_behind(rma);
     return put_issued(rma, 0);
 }
@@ -210,10 +216,10 @@ static bool tells_itself(const struct uccs_rma *rma)
 static void start_get(const struct uccs_rma *rma, size_t offset, void *dest, size_t length, uccs_request_t *request,
                       struct uccs_request *local)
 {
-    struct uccs_far_with with;
+    struct uccs_far_with with[2];
     if (length)
         uccs_far_get_local(lanes_of(rma), rma->memory->owner, place_of(rma->memory, offset), dest, length,
-                           tells_itself(rma) ? notice_of(rma, &with) : 0, uccs_rma_ordered(rma), request, local);
+                           tells_itself(rma) ? notice_of(rma, with) : 0, uccs_rma_ordered(rma), request, local);
 }
 
 static void start_gets(const struct uccs_rma *rma, uccs_request_t *request, struct uccs_request *local)
@@ -278,25 +284,22 @@ static bool fetch_now(const struct uccs_rma *rma)
 /* A change of no element is no message. */
 static void tell_of_change(const struct uccs_rma *rma)
 {
-    if (rma->change->n)
-        count_behind(rma);
-    else
+    if (!rma->change->n)
         tell_behind(rma);
 }
 
 static int fetch_later(const struct uccs_rma *rma)
 {
-    struct uccs_far_with with;
+    struct uccs_far_with with[2];
     struct uccs_request *local = local_of(rma);
     if (rma->change) {
         uccs_far_change(lanes_of(rma), rma->memory->owner, place_of(rma->memory, rma->offset), rma->change, rma->local,
-                        rma->result, true, notice_of(rma, &with), rma->request, local);
+                        rma->result, true, notice_of(rma, with), rma->request, local);
         tell_of_change(rma);
     } else if (rma->atomic) {
         const struct uccs_atomic_op a = sent_atomic(rma);
         uccs_far_amo_local(lanes_of(rma), rma->memory->owner, &a, place_of(rma->memory, rma->offset), rma->result,
-                           notice_of(rma, &with), rma->request, local);
-        count_behind(rma);
+                           notice_of(rma, with), rma->request, local);
     } else {
         start_gets(rma, rma->request, local);
     }
@@ -321,18 +324,17 @@ static int fetch(struct uccs_rma *rma)
 static int post_atomic(const struct uccs_rma *rma)
 {
     const struct uccs_atomic_op *a = rma->atomic;
-    struct uccs_far_with with;
+    struct uccs_far_with with[2];
     uccs_far_amo_post(lanes_of(rma), rma->memory->owner, a->what, place_of(rma->memory, rma->offset), a->size,
-                      a->operand, a->compare, rma->op->nonblocking, notice_of(rma, &with), rma->request);
-    count_behind(rma);
+                      a->operand, a->compare, rma->op->nonblocking, notice_of(rma, with), rma->request);
     return put_issued(rma, 0);
 }
 
 static int post_change(const struct uccs_rma *rma)
 {
-    struct uccs_far_with with;
+    struct uccs_far_with with[2];
     uccs_far_change(lanes_of(rma), rma->memory->owner, place_of(rma->memory, rma->offset), rma->change, rma->local, 0,
-                    rma->op->nonblocking, notice_of(rma, &with), rma->request, 0);
+                    rma->op->nonblocking, notice_of(rma, with), rma->request, 0);
     tell_of_change(rma);
     return put_issued(rma, 0);
 }
