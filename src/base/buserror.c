@@ -242,10 +242,10 @@ static void make_report_pages(void)
 static int install(void)
 {
     static bool installed;
-    struct sigaction ours = {.sa_sigaction = on_bus_error, .sa_flags = SA_SIGINFO | SA_ONSTACK};
+    struct sigaction ours = {.sa_sigaction = on_bus_error,
+                             .sa_flags = SA_SIGINFO | SA_ONSTACK}; /* blocks no other signal */
     if (installed)
         return 0;
-    sigemptyset(&ours.sa_mask);
     if (sigaction(SIGBUS, NULL, &before) != 0 || sigaction(SIGBUS, &ours, NULL) != 0)
         return errno;
     installed = true;
