@@ -65,6 +65,7 @@ def test_end_while_starting():
 def test_end_with_full_pipe():
     """Ctrl-C works although nobody reads the output."""
     with started("-n", 3, harness.PE, "flood") as job:
+        assert os.read(job.stdout.fileno(), 1)      # the job is under way
         time.sleep(0.3)
         job.send_signal(signal.SIGINT)
         assert job.wait(5) == 130
