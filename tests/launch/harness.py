@@ -174,5 +174,7 @@ def main(names):
     parser.add_argument("--sanitize", default="")
     parser.add_argument("name", choices=sorted(tests))
     OPTIONS = parser.parse_args()
+    for number in (signal.SIGINT, signal.SIGQUIT, signal.SIGHUP):       # ignored in a shell's background, and so by what starts there
+        signal.signal(number, signal.SIG_DFL)
     OSHRUN, PE, PRELOAD, BUILD = OPTIONS.oshrun, OPTIONS.pe, OPTIONS.preload, OPTIONS.build
     one(OPTIONS.name, tests[OPTIONS.name])

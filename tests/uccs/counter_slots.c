@@ -35,6 +35,51 @@ static void count_around(uccs_context_t context, uccs_memory_t *all, const uccs_
     free(told);
 }
 
+/* Counts of more than 32 bits, and below 0. */
+static void test_wide(uccs_context_t context, uccs_memory_t *all)
+{
+    const int64_t much = INT64_C(5) << 32;
+    uccs_counter_t mine, *told = malloc((size_t)npes * sizeof *told);
+    uccs_endpoint_t next = check_endpoint(context, next_pe);
+    uccs_request_t requests[3] = {0};
+    static uint64_t word;
+    int64_t old = 0;
+    OK(uccs_counter_open_own(&mine));
+    OK(uccs_allgather(UCCS_GROUP_WORLD, &mine, told, sizeof *told));
+    OK(uccs_counter_wait_nb(mine, much + 7, &requests[0]));
+    OK(uccs_counter_wait_nb(mine, much + 8, &requests[1]));
+    OK(uccs_word_wait_nb(&word, much, &requests[2]));
+    CHECK_EQ(uccs_counter_test(mine, 8), UCCS_IN_PROGRESS);
+    OK(uccs_barrier(UCCS_GROUP_WORLD));
+    OK(uccs_put(next, all[next_pe], 0, "wide", 4, &(struct uccs_op){.counter = told[next_pe], .weight = much + 7}));
+    OK(uccs_counter_wait(mine, much + 7));
+    OK(uccs_wait(&requests[0]));
+    CHECK_EQ(uccs_test(&requests[1]), UCCS_IN_PROGRESS);
+    CHECK_EQ(uccs_counter_test(mine, much + 8), UCCS_IN_PROGRESS);
+    CHECK_EQ(value_of(mine), much + 7);
+    OK(uccs_counter_consume(mine, much));
+    CHECK_EQ(value_of(mine), 7);
+    __atomic_store_n(&word, much - 1, __ATOMIC_RELEASE);
+    CHECK_EQ(uccs_test(&requests[2]), UCCS_IN_PROGRESS);
+    __atomic_store_n(&word, much, __ATOMIC_RELEASE);
+    OK(uccs_wait(&requests[2]));
+    OK(uccs_flush(context));
+    OK(uccs_barrier(UCCS_GROUP_WORLD)); /* all have consumed */
+    OK(uccs_put(next, all[next_pe], 0, "wide", 4, &(struct uccs_op){.counter = told[next_pe], .weight = -much}));
+    OK(uccs_flush(context));
+    OK(uccs_barrier(UCCS_GROUP_WORLD));
+    CHECK_EQ(uccs_counter_test(mine, 0), UCCS_IN_PROGRESS);
+    OK(uccs_counter_test(mine, 7 - much));
+    OK(uccs_counter_reset(mine, &old));
+    CHECK_EQ(old, 7 - much);
+    OK(uccs_counter_shut_own(mine));
+    CHECK_EQ(uccs_wait(&requests[1]), UCCS_ERR_FAILED);
+    for (int i = 0; i < 3; i++)
+        OK(uccs_request_release(&requests[i]));
+    OK(uccs_endpoint_release(next));
+    free(told);
+}
+
 static void open_all_own(void)
 {
     for (int i = 0; i < OWN; i++)
@@ -125,6 +170,7 @@ int main(void)
     OK(uccs_context_create(0, &context));
     OK(uccs_memory_allocate(context, 64, &mine));
     check_share(context, mine, all);
+    test_wide(context, all);
     test_own(context, all);
     test_common();
     test_job(context, all);
