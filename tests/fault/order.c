@@ -1,5 +1,5 @@
-/* Two operations of every kind with a fence, a quiet, a completed request or nothing between them. When the second is
- * seen behind one of the three, the first is there. An announcement arrives behind its data. With nothing between,
+/* Two operations of every kind with a fence, a quiet, a completed or a fenced request, or nothing between them. When the second is
+ * seen behind one of the four, the first is there. An announcement arrives behind its data. With nothing between,
  * both operations arrive.
  * pes: 2
  * prints: ^PASS$
@@ -31,7 +31,7 @@
 
 enum { LONG = 32768, BLOCKS = 16, ROUNDS = 2 };
 enum kind { P, PUT, PUT_LONG, PUT_NBI_LONG, IPUT, SIGNAL, COUNT, COUNT_LONG, POST, SWAP, KINDS };
-enum between { NOTHING, FENCE, QUIET, PE_QUIET, REQUEST, BETWEENS };
+enum between { NOTHING, FENCE, QUIET, PE_QUIET, REQUEST, REQUEST_FENCE, BETWEENS };
 
 /* What the kinds write at the target; the first operation of a pair has one, the second the other. */
 struct area {
@@ -159,10 +159,12 @@ static void origin(enum kind first, enum kind second, enum between how, long val
 {
     shmemx_request_t request = SHMEMX_REQUEST_NULL;
     fill(value);
-    if (how == REQUEST) {
+    if (how == REQUEST || how == REQUEST_FENCE) {
         issue_with(first, 0, value, &request);
-        shmemx_request_wait(&request);
-        shmemx_request_free(&request);
+        if (how == REQUEST)
+            shmemx_request_wait(&request);
+        else
+            shmemx_request_fence(&request);
     } else {
         issue(first, 0, value);
         separate(how);
@@ -171,6 +173,8 @@ static void origin(enum kind first, enum kind second, enum between how, long val
         CHECK_EQ(shmem_long_g(&areas[0].large[LONG - 1], 1), value);
     issue(second, 1, value);
     shmem_long_wait_until(&acknowledged, SHMEM_CMP_EQ, value);
+    shmemx_request_wait(&request);
+    shmemx_request_free(&request);
     CHECK(true);
 }
 
