@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
 """--debug: PEs that wait for a debugger, and what a debugger sees of a call that waits."""
 import os
+import pathlib
+import pty
 import re
 import shlex
 import subprocess
@@ -70,6 +72,31 @@ def test_panes():
             assert len(re.findall(r"gdb -p \d+ -ex", panes)) == 2 and len(panes.splitlines()) == 3, panes
         finally:
             subprocess.run([*tmux, "kill-server"], check=False)
+
+
+def test_stand_in_for_panes():
+    """In tmux, on a terminal, each PE's gdb gets a pane; where tmux refuses, and elsewhere, the line says what to type."""
+    with temporary() as folder:
+        path, log = pathlib.Path(folder, "tmux"), pathlib.Path(folder, "log")
+        path.write_text(f'#!/bin/sh\necho "$@" >>{log}\nexit $TEST_TMUX\n')
+        path.chmod(0o755)
+        pane, line = r"oshrun: PE 1 waits for its debugger in a pane of tmux: (gdb -p \d+ .*)", r"oshrun: PE 1 waits for a debugger; type in another terminal: (gdb -p \d+ .*)"
+        for session, status, terminal, wanted, calls in (("x,1,0", 0, True, pane, 2), ("x,1,0", 1, True, line, 1), ("", 0, True, line, 0), ("x,1,0", 0, False, line, 0)):
+            log.write_text("")
+            ours, theirs = pty.openpty() if terminal else os.pipe()
+            env = harness.CLEAN | {"PATH": f"{folder}:{os.environ['PATH']}", "TMUX": session, "TEST_TMUX": str(status)}
+            with subprocess.Popen(harness.command("-n", 2, "--debug", 1, "/bin/sleep", 30), stdout=subprocess.DEVNULL, stderr=theirs, env=env) as job:
+                os.close(theirs)
+                said = b""
+                while b"\n" not in said:
+                    said += os.read(ours, 4096)
+                job.terminate()
+                job.wait(harness.SOON)
+            os.close(ours)
+            found = re.match(wanted, said.decode())
+            assert found, (session, status, terminal, said)
+            words = [f"split-window -d {found[1].strip()}", "select-layout tiled"]
+            assert log.read_text().splitlines() == words[:calls], (session, status, terminal, log.read_text())
 
 
 def test_mistakes():

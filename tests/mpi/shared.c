@@ -34,6 +34,19 @@ static void contiguous(void)
     OK(MPI_Win_free(&win));
 }
 
+/* Nobody has a byte: the lowest rank that has one is none of them. */
+static void empty(void)
+{
+    MPI_Win win;
+    MPI_Aint size = 7;
+    void *mine, *first;
+    int unit = 0;
+    OK(MPI_Win_allocate_shared(0, 8, MPI_INFO_NULL, MPI_COMM_WORLD, &mine, &win));
+    OK(MPI_Win_shared_query(win, MPI_PROC_NULL, &size, &unit, &first));
+    CHECK_EQ(size, 0);
+    OK(MPI_Win_free(&win));
+}
+
 static void in_pieces(void)
 {
     MPI_Win win;
@@ -118,6 +131,7 @@ int main(void)
 {
     check_start(MPI_THREAD_SINGLE);
     contiguous();
+    empty();
     in_pieces();
     over_each_other();
     hints();

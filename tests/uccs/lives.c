@@ -23,14 +23,20 @@ static void begin_life(void)
 
 int main(void)
 {
-    uccs_memory_t old, registered, first, second;
+    char handle[UCCS_MEMORY_HANDLE_MAX];
+    size_t length = sizeof handle;
+    uccs_memory_t old, registered, first, second, again = 0;
     static char bytes[BYTES];
     begin_life();
     allocate(&old);
     OK(uccs_memory_register(context, bytes, sizeof bytes, &registered));
+    OK(uccs_memory_export(registered, handle, &length));
     OK(uccs_finalize());
 
     begin_life();
+    const int status = uccs_memory_import(context, handle, length, &again);
+    CHECK(status == UCCS_ERR_STALE || status == UCCS_ERR_FORGED); /* it is of the earlier life */
+    CHECK(!again);
     char *at = allocate(&first);
     memset(at, SEVEN, BYTES);
     OK(uccs_memory_release(old));
