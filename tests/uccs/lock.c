@@ -282,6 +282,14 @@ static void test_errors(void)
     CHECK_EQ(uccs_lock(self, private_memory, 0, UCCS_LOCK_SHARED), UCCS_ERR_INVALID);
     CHECK_EQ(uccs_lock_nb(zero, all[0], 0, UCCS_LOCK_SHARED, 0), UCCS_ERR_INVALID);
     CHECK_EQ(uccs_unlock(zero, 0, 0, UCCS_LOCK_SHARED), UCCS_ERR_INVALID);
+    static char unaligned[512] __attribute__((aligned(64)));
+    uccs_memory_t odd;
+    OK(uccs_memory_register(0, unaligned + 16, 400, &odd)); /* the address counts, not the offset */
+    CHECK_EQ(uccs_lock(self, odd, 16, UCCS_LOCK_SHARED), UCCS_ERR_INVALID);
+    CHECK_EQ(uccs_lock(self, odd, 64, UCCS_LOCK_SHARED), UCCS_ERR_INVALID);
+    OK(uccs_lock(self, odd, 48, UCCS_LOCK_EXCLUSIVE));
+    OK(uccs_unlock(self, odd, 48, UCCS_LOCK_EXCLUSIVE));
+    OK(uccs_memory_release(odd));
     CHECK_EQ(uccs_lock_mapped(0, bytes, UCCS_LOCK_SHARED), UCCS_ERR_INVALID);
     CHECK_EQ(uccs_unlock_mapped(0, bytes, UCCS_LOCK_SHARED), UCCS_ERR_INVALID);
     CHECK(request == UCCS_REQUEST_NULL);
