@@ -1,14 +1,17 @@
 #!/usr/bin/env python3
 """The faults of ./dev mutants: which a piece of code yields, that hidden text yields none, that each key is found again; the
-verdicts on tests; and that tests/mutants/survivors.txt speaks of faults that exist."""
+verdicts on tests; that one build holds many faults; and that tests/mutants/survivors.txt speaks of faults that exist."""
 import pathlib
+import subprocess
 import sys
+import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tools/dev"))
 import mutants                                                              # noqa: E402
 import mutants_cage                                                         # noqa: E402
 import mutate                                                               # noqa: E402
+import schemata                                                             # noqa: E402
 
 CODE = r'''#if A < B
 /* if (a < b) drop(); */
@@ -69,6 +72,48 @@ def check_verdicts():
         assert mutants_cage.judge(139, crash, place) == verdict, place
 
 
+PROGRAM = r'''#include <stdio.h>
+int table[2 - 1];
+static int below(int a, int b)
+{
+    if (a < b)
+        goto yes;
+    return 0;
+yes:
+    return __LINE__;
+}
+
+int main(void)
+{
+    char *text = sizeof(int) + (char *)table;
+    printf("%d %d\n", below(1, 1), below(0, 1));
+    return text - (char *)table == sizeof(int) ? 0 : 1;
+}
+'''
+
+
+def check_schemata():
+    """One build holds all faults but those that do not compile or lie outside of a function; a file says which of them is on."""
+    faults = dict(enumerate(mutate.faults_of("x.c", PROGRAM), 1))
+    place = {(fault.line, fault.kind): number for number, fault in faults.items()}
+    with tempfile.TemporaryDirectory() as folder:
+        header, on, file, program = (pathlib.Path(folder, name) for name in ("on.h", "on", "x.c", "x"))
+        header.write_text(schemata.HEADER % on)
+        source = schemata.Source("x.c", PROGRAM, faults)
+        assert source.faults.keys() == faults.keys() - {place[2, "one"]}, source.faults
+        file.write_text(source.checkable(header))
+        words = subprocess.run(["cc", "-w", "-fsyntax-only", file], capture_output=True, text=True, check=False).stderr
+        refused = source.refused(header, str(file), words)
+        assert refused == {place[14, "one"]}, (refused, words)              # int - pointer
+        source.drop(refused)
+        file.write_text(source.written(header))
+        subprocess.run(["cc", "-w", file, "-o", program], check=True)
+        for number, said in ((0, "0 9"), (place[5, "compare"], "9 9"), (place[16, "compare"], "0 9")):
+            on.write_text(str(number))
+            ran = subprocess.run([program], capture_output=True, text=True, check=False)
+            assert ran.stdout.strip() == said and ran.returncode == (number == place[16, "compare"]), (number, ran)
+
+
 def check_list():
     """What is written of survivors can be read. A line of code that has changed since is a word for whoever reads this, no fault."""
     told = mutants.read_list()
@@ -86,6 +131,7 @@ def check_rooms():
 
 check_faults()
 check_verdicts()
+check_schemata()
 check_list()
 check_rooms()
 print("as it should")

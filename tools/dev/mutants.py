@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """./dev mutants: puts small faults into the code, one at a time, and tells which of them no test sees.
 
-usage: mutants.py [FOLDER|FILE ...] [--minutes N] [--seed S] [--count N] [--each SECONDS] [--tests REGEX] [--again] [--list]
+usage: mutants.py [FOLDER|FILE ...] [--minutes N] [--seed S] [--count N] [--each SECONDS] [--tests REGEX] [--release] [--again]
+                  [--left] [--list]
 
   FOLDER, FILE   where faults are put (default: src and launch)
   --minutes N    stop after so long (default 30)
@@ -9,10 +10,13 @@ usage: mutants.py [FOLDER|FILE ...] [--minutes N] [--seed S] [--count N] [--each
   --count N      how many (default 100)
   --each SECONDS how long the tests of one fault run, likely killers first (default 90)
   --tests REGEX  only these tests, of the release build alone: how much a new test sees of its file, say
+  --release      the release build alone, not those with sanitizers
   --again        instead of a sample: what tests/mutants/survivors.txt says is killed by a test
+  --left         of what an earlier call drew with this seed, only what no test has named; with --tests: what a new test names of it
   --list         print the faults that would be put in, and put none in
 
-Each fault is built in a copy of the tree (build/mutants/tree). A fault that changes no instruction counts as none. The tests that run
+All faults are built at once in a copy of the tree (build/mutants/tree), each of them off until its turn (schemata.py). A fault that
+survives and changes no instruction counts as none. The tests that run
 its line (./dev reach), then others of the rooms concerned, run in a pid namespace of their own, so that a faulty launcher reaches no
 other process, and all of it is nice to whoever else works on the machine. Verdicts:
 
@@ -22,17 +26,18 @@ other process, and all of it is nice to whoever else works on the machine. Verdi
   crashed    a test only crashed                           time-out   a test did not end, and nobody says where
   survives   no test saw it
 
-What survives the tests of release is built once more with the sanitizers that ./dev test uses, too, and meets their tests of this
-line; the name of a test then begins with that of the build.
+What survives the tests of release meets those of the builds with the sanitizers that ./dev test uses, too; the name of a test then
+begins with that of the build.
 
-After a test that only hangs or crashes, others get a third of the time to name the fault. A test that fails runs once more on what the
-tree without the fault has made, under the same limit; there it must pass, or it tells nothing.
+After a test that only hangs or crashes, others get a third of the time to name the fault. A test that fails runs once more
+without the fault, under the same limit; there it must pass, or it tells nothing.
 
 Results go to build/mutants/SEED.jsonl; a later call with the same seed goes on behind them. tests/mutants/survivors.txt lists
 survivors: what kills them now, or why no test can see them; the sampler leaves out the latter.
 """
 import argparse
 import collections
+import concurrent.futures
 import hashlib
 import json
 import os
@@ -44,7 +49,7 @@ import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 import mutate                                                              # noqa: E402
-from mutants_tree import HOME, ROOT, TREE, Build, copy_tree, fail, in_cage, say         # noqa: E402
+from mutants_tree import HOME, ROOT, Build, fail, in_cage, say         # noqa: E402
 from reach import Reach                                                    # noqa: E402
 
 LIST = ROOT / "tests/mutants/survivors.txt"
@@ -145,9 +150,10 @@ def tests_for(fault, build, reach, killers, told, only):
     rooms, words = rooms_of(fault.path), {pathlib.Path(fault.path).stem, *pathlib.Path(fault.path).stem.split("_")} - {"inner"}
     folder, turn, kin = str(pathlib.Path(fault.path).parent), collections.Counter(), collections.Counter()
     ranks, cost, run = {}, reach.seconds, reach.tests_of(fault.path, fault.line, fault.old_line)
-    concerned = (name for name in build.tests if name in run or name.split("/")[0] in rooms or name.startswith(hints or "?"))
+    known = dict(build.tests)                                              # another thread may take a test away
+    concerned = (name for name in known if name in run or name.split("/")[0] in rooms or name.startswith(hints or "?"))
     if only:
-        concerned = (name for name in build.tests if only.search(name) and (not run or name in run or name not in cost))
+        concerned = (name for name in known if only.search(name) and (not run or name in run or name not in cost))
     cost = {name: cost.get(name, 1) for name in concerned}                 # of a new test nothing is known
     for name in sorted((name for name in cost if cost[name] < LONGEST), key=cost.get):
         room, program = name.split("/")[0], program_of(name)
@@ -157,7 +163,7 @@ def tests_for(fault, build, reach, killers, told, only):
         bears = any(word in name for word in words if len(word) > 2)
         ranks[name] = not name.startswith(hints or "?"), -killers[fault.path][build.called(name)], bool(run) and name not in run, kin[program], -killers[folder][build.called(name)], not bears, turn[room] * (1 + place), place
     slower = 1 if build.preset == "release" else SLOWER
-    return [{**build.tests[name], "limit": slower * max(5, 4 * cost[name])} for name in sorted(ranks, key=ranks.get)]
+    return [{**known[name], "limit": slower * max(5, 4 * cost[name])} for name in sorted(ranks, key=ranks.get)]
 
 
 # ----------------------------------------------------------------------------------------- a run
@@ -166,100 +172,101 @@ class Run:
     def __init__(self, options):
         self.options, self.told = options, read_list()
         self.end = time.monotonic() + 60 * options.minutes
-        self.file = HOME / ("again.jsonl" if options.again else "tests.jsonl" if options.tests else f"{options.seed}.jsonl")
+        self.file = HOME / ("again.jsonl" if options.again else "tests.jsonl" if options.tests and not options.left else f"{options.seed}.jsonl")
         self.killers = collections.defaultdict(collections.Counter)
         self.proven = set()                                                 # tests that pass without a fault
 
     def renews(self):
         """Returns whether results of an earlier call say nothing of this one."""
-        return self.options.again or self.options.tests
+        return self.options.again or self.options.tests and not self.options.left
 
     def done_before(self):
         results = [json.loads(line) for line in self.file.read_text().splitlines()] if self.file.exists() and not self.renews() else []
         for file in HOME.glob("*.jsonl"):
             for line in file.read_text().splitlines():
                 self.remember(json.loads(line))
-        return {tuple(result["key"]): result for result in results}
+        return {tuple(result["key"]): {"builds": BUILDS, **result} for result in results}
 
     def remember(self, result):
         if result.get("test"):
             self.killers[result["key"][0]][result["test"]] += 1
             self.killers[str(pathlib.Path(result["key"][0]).parent)][result["test"]] += 1
 
-    def try_one(self, fault):
-        file = TREE / fault.path
-        original = file.read_text(encoding="utf-8")
-        file.write_text(fault.apply(original), encoding="utf-8")
-        try:
-            built, words = self.builds[0].make(self.builds[0].installed())
-            if not built:
-                return {"verdict": "no fault", "said": f"does not build: {words[-300:]}"}
-            if self.builds[0].fingerprint() == self.fingerprint:
-                return {"verdict": "no fault", "said": "changes no instruction"}
-            result = self.try_tests(fault, self.builds[0])
-            for build in self.builds[1:]:
-                if result["verdict"] != "survives":
-                    break
-                result = self.try_tests(fault, build)
-            return result
-        finally:
-            file.write_text(original, encoding="utf-8")
+    def try_one(self, fault, build):
+        number = build.numbers.get(fault)
+        if not number:
+            return {"verdict": "no fault", "said": f"does not build as {build.preset}, or lies outside of a function"}
+        result = self.try_tests(fault, number, build)
+        if result["verdict"] == "survives" and not build.changes(fault, (ROOT / fault.path).read_text(encoding="utf-8")):
+            return {"verdict": "no fault", "said": "changes no instruction"}
+        return result
 
-    def try_tests(self, fault, build):
+    def try_tests(self, fault, number, build):
         tests = tests_for(fault, build, self.reach, self.killers, self.told, self.options.tests)
-        if not build.make([*build.installed(), *build.programs(tests)])[0]:
-            return {"verdict": "no fault", "said": f"does not build as {build.preset}"}
         end, count = time.monotonic() + self.options.each, 0
         while True:
-            ran = tests and in_cage(tests, seconds=max(self.options.each / 3, end - time.monotonic()), fault=fault)
+            ran = tests and in_cage(tests, seconds=max(self.options.each / 3, end - time.monotonic()), fault=fault, number=number, lanes=1)
             bad = [one for one in ran if one["verdict"] not in ("passed", "skipped")]
             best = min(bad, key=lambda one: CLEARNESS.index(one["verdict"]), default={"verdict": "survives"})
             count += len(ran)
             if not bad or self.passes_clean(best, build):
                 return {"tests": count, **best, **({"test": build.called(best["test"])} if bad else {})}
             say(f"{build.called(best['test'])} fails without the fault, too")
-            del build.tests[best["test"]]
+            build.tests.pop(best["test"], None)
             tests = [test for test in tests if test["name"] not in {one["test"] for one in ran}]
 
     def passes_clean(self, result, build):
         """Returns whether the test that has failed passes without the fault; the machine may be too busy for it."""
         if build.called(result["test"]) not in self.proven or result["late"]:
+            if result["test"] not in build.tests:
+                return False
             test = build.tests[result["test"]]
-            again = in_cage([{**test, "limit": result["limit"], "exact": True}], stop=False, clean=build)
+            again = in_cage([{**test, "limit": result["limit"], "exact": True}], stop=False, lanes=1)
             if not again or again[0]["verdict"] != "passed":
                 return False
             self.proven.add(build.called(result["test"]))
         return True
 
-    def start(self, faults):
-        HOME.mkdir(parents=True, exist_ok=True)
-        before = self.done_before()
-        builds = BUILDS[:1] if self.options.tests else BUILDS
-        say("building a copy of the tree in build/mutants/tree, as " + ", ".join(builds))
-        copy_tree()
-        self.builds = [Build(preset) for preset in builds]
-        self.fingerprint = self.builds[0].fingerprint()
-        self.reach = Reach()
-        return before
-
     def all(self, faults):
-        before, results = self.start(faults), []
+        HOME.mkdir(parents=True, exist_ok=True)
+        results = self.done_before()
         if self.renews():
             self.file.unlink(missing_ok=True)
-        for fault in faults:
-            result = before.get(fault.key())
-            if not result:
-                if time.monotonic() > self.end:
-                    break
-                began = time.monotonic()
-                result = {"key": fault.key(), "line": fault.line, "kind": fault.kind, **self.try_one(fault)}
-                result["took"] = round(time.monotonic() - began, 1)
-                with self.file.open("a") as file:
-                    file.write(json.dumps(result) + "\n")
-                self.remember(result)
-                say(f"{result['verdict']} ({result['took']:.0f} s, {result.get('test', '')}): {fault}")
-            results.append(result)
-        return results
+        self.reach = Reach()
+        one = self.options.tests or self.options.release
+        for preset in BUILDS[:1] if one else BUILDS:
+            tried = [fault for fault in faults if self.is_due(results.get(fault.key()), preset)]
+            if tried and time.monotonic() < self.end:
+                self.meet(faults if one else tried, tried, preset, results)
+        return [results[fault.key()] for fault in faults if fault.key() in results]
+
+    def is_due(self, result, preset):
+        """Returns whether a fault of which this is known so far (or None) meets the tests of this build."""
+        if self.options.left:
+            return result and result["verdict"] not in ("named", "no fault")
+        return not result or result["verdict"] == "survives" and preset not in result["builds"]
+
+    def meet(self, faults, tried, preset, results):
+        """Builds the copy with the faults, and puts those to try before the tests of this build, as many at a time as there are
+        processors."""
+        say(f"building a copy of the tree with {len(faults)} faults in build/mutants/tree, as {preset}")
+        build = Build(preset, faults)
+        with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+            for fault, result in pool.map(lambda fault: (fault, self.timed(fault, build)), tried):
+                if result and (not self.options.left or result["verdict"] == "named"):
+                    result["builds"] = [*results.get(fault.key(), {"builds": ()})["builds"], preset]
+                    results[fault.key()] = result
+                    with self.file.open("a") as file:
+                        file.write(json.dumps(result) + "\n")
+                    self.remember(result)
+                    say(f"{result['verdict']} ({result['took']:.0f} s, {result.get('test', '')}): {fault}")
+
+    def timed(self, fault, build):
+        began = time.monotonic()
+        if began > self.end:
+            return None
+        result = {"key": fault.key(), "line": fault.line, "kind": fault.kind, **self.try_one(fault, build)}
+        return {**result, "took": round(time.monotonic() - began, 1)}
 
 
 def report(options, results, drawn):
@@ -283,13 +290,17 @@ def main():
     parser.add_argument("--count", type=int, default=100)
     parser.add_argument("--each", type=float, default=90)
     parser.add_argument("--tests", type=re.compile, metavar="REGEX")
+    parser.add_argument("--release", action="store_true")
     parser.add_argument("--again", action="store_true")
+    parser.add_argument("--left", action="store_true")
     parser.add_argument("--list", action="store_true")
     options = parser.parse_args()
     os.nice(10)                                                             # the tests of others shall not end by a time-out
     faults = draw(options, read_list())
     if options.list:
-        print("\n".join(map(str, faults)))
+        run = Run(options)
+        known = run.done_before() if options.left else {}
+        print("\n".join(str(fault) for fault in faults if not options.left or run.is_due(known.get(fault.key()), BUILDS[0])))
         return 0
     return report(options, Run(options).all(faults), len(faults))
 

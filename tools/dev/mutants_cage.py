@@ -1,4 +1,4 @@
-"""Runs tests for mutants.py as process 1 of a pid namespace, two at a time: whatever a faulty program kills or leaves behind, it
+"""Runs tests for mutants.py as process 1 of a pid namespace, a few at a time: whatever a faulty program kills or leaves behind, it
 reaches nothing outside, and all of it ends with this process. The first argument names a file with the plan."""
 import concurrent.futures
 import functools
@@ -111,7 +111,7 @@ def main():
     start = time.monotonic()
     until = start + (plan["seconds"] or 1e9) * min(LONGER, slowness(0))
     named, seen = [], []
-    with open(plan["results"], "w", encoding="utf-8") as out, concurrent.futures.ThreadPoolExecutor(2) as pool:
+    with open(plan["results"], "w", encoding="utf-8") as out, concurrent.futures.ThreadPoolExecutor(plan["lanes"]) as pool:
         def one(test):
             limit = min(until, seen[0] + (until - start) / 3) if seen and plan["stop"] else until
             if plan["stop"] and named or time.monotonic() > limit:

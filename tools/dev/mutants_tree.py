@@ -1,17 +1,21 @@
 """What ./dev mutants and ./dev reach share: a copy of the tree, its builds, and a cage in which its tests run."""
+import collections
+import concurrent.futures
 import hashlib
 import json
 import os
 import pathlib
-import shutil
+import shlex
 import subprocess
 import sys
 import tempfile
 
+import schemata
+
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 HOME = ROOT / "build/mutants"
 TREE = HOME / "tree"
-PRODUCTS = ("bin", "lib", "tests")
+HEADER_FILE, NUMBER_FILE = HOME / "fault_on.h", HOME / "fault_on"     # see schemata.py
 CAGE = ["unshare", "-m", "-p", "-f", "--kill-child", "--mount-proc"]
 LEFT_OUT = {"soak", "again", "packages", "slurm", "rules", "man", "install"}
 
@@ -24,8 +28,9 @@ def fail(text):
     sys.exit(f"dev: {pathlib.Path(sys.argv[0]).stem}: {text}")
 
 
-def copy_tree():
-    """Brings the copy to what the checkout holds; a file that is the same keeps its time, so that little is built."""
+def copy_tree(changed=()):
+    """Brings the copy to what the checkout holds, but for the files of which it is given another text: {path: text}. A file that is
+    the same keeps its time, so that little is built."""
     names = subprocess.run(["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"], cwd=ROOT, capture_output=True,
                            text=True, check=True).stdout.split("\0")
     for name in filter(None, names):
@@ -33,60 +38,95 @@ def copy_tree():
         if not source.is_file():
             target.unlink(missing_ok=True)
             continue
-        data = source.read_bytes()
+        data = changed[name].encode() if name in changed else source.read_bytes()
         if not target.exists() or target.read_bytes() != data:
             target.parent.mkdir(parents=True, exist_ok=True)
             target.write_bytes(data)
             target.chmod(source.stat().st_mode)
 
 
-def shell(*command):
-    done = subprocess.run(command, cwd=TREE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace", check=False)
-    return done.returncode, done.stdout
-
-
 class Build:
-    """The copy as one preset builds it: its tests by name, and what the tree without a fault has made."""
+    """The copy as one preset builds it, with faults that lie in it all at once, each of them off: its tests by name."""
 
-    def __init__(self, preset):
-        self.preset, self.folder, self.clean = preset, TREE / "build" / preset, HOME / "clean" / preset
-        status, words = shell("cmake", "--preset", preset, "-DLATERAL_BENCH=OFF", "-DLATERAL_WERROR=OFF", "-DCMAKE_LINK_DEPENDS_NO_SHARED=ON")
-        built, more = self.make(["all"]) if status == 0 else (False, "")
-        if not built:
-            fail(f"the copy in {TREE} does not build as {preset}:\n{(words + more)[-3000:]}")
-        shutil.rmtree(self.clean, ignore_errors=True)
-        for name in PRODUCTS:
-            shutil.copytree(self.folder / name, self.clean / name, symlinks=True)
-        targets = subprocess.run(["ninja", "-C", self.folder, "-t", "targets", "all"], capture_output=True, text=True, check=True).stdout
-        self.linked = [line.split(":")[0] for line in targets.splitlines() if "_LINKER__" in line]
+    def __init__(self, preset, faults=()):
+        self.preset, self.folder = preset, TREE / "build" / preset
+        if not TREE.exists():
+            copy_tree()
+        self.run("cmake", "--preset", preset, "-DLATERAL_BENCH=OFF", "-DLATERAL_WERROR=OFF", "-DCMAKE_LINK_DEPENDS_NO_SHARED=ON")
+        self.run("ninja", "-C", str(self.folder), "generated/stamp")
+        self.commands = self.all_commands()
+        self.numbers = self.put_in(faults)
+        self.run("ninja", "-C", str(self.folder), "-j", str(os.cpu_count()))
         self.tests = self.all_tests()
 
-    def make(self, targets):
-        """Returns whether these targets of the copy build, and the compiler's words."""
-        status, words = shell("ninja", "-C", str(self.folder), "-j", str(os.cpu_count()), *targets)
-        return status == 0, words
+    def run(self, *command):
+        done = subprocess.run(command, cwd=TREE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace", check=False)
+        if done.returncode != 0:
+            fail(f"the copy in {TREE} does not build as {self.preset}:\n{done.stdout[-3000:]}")
 
-    def installed(self):
-        """The targets that are not tests."""
-        return [name for name in self.linked if name.startswith(("bin/", "lib/"))]
+    def all_commands(self):
+        """{file: the compiler's command lines for it, without what they write}; a header is compiled as its folder's first file is."""
+        commands = collections.defaultdict(list)
+        for entry in json.loads((self.folder / "compile_commands.json").read_text()):
+            words = shlex.split(entry["command"])
+            commands[entry["file"]].append(words[:words.index("-o")])
+        return commands
 
-    def programs(self, tests):
-        """The targets that the commands of these tests name."""
-        words = {word.rpartition("=")[2] for test in tests for word in test["command"]}
-        return [name for name in self.linked if str(self.folder / name) in words]
+    def commands_of(self, path):
+        if str(TREE / path) in self.commands:
+            return self.commands[str(TREE / path)]
+        near = sorted(self.commands, key=lambda file: (-len(os.path.commonpath([file, TREE / path])), file))
+        return self.commands[near[0]]
 
-    def products(self):
-        return sorted(path for folder in ("bin", "lib") for path in (self.folder / folder).iterdir()
-                      if path.is_file() and not path.is_symlink() and (path.suffix == ".so" or ".so." in path.name or path.name == "oshrun"))
+    def put_in(self, faults):
+        """Brings the copy to what the checkout holds, with the faults in its files. Returns {fault: its number}, without those that
+        the compiler refuses."""
+        if not HEADER_FILE.exists():
+            HEADER_FILE.write_text(schemata.HEADER % NUMBER_FILE, encoding="utf-8")
+        NUMBER_FILE.write_text("0", encoding="utf-8")
+        by_path = collections.defaultdict(dict)
+        for number, fault in enumerate(faults, 1):
+            by_path[fault.path][number] = fault
+        sources = [schemata.Source(path, (ROOT / path).read_text(encoding="utf-8"), mine) for path, mine in by_path.items()]
+        with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+            list(pool.map(self.settle, sources))
+        copy_tree({source.path: source.written(HEADER_FILE) for source in sources})
+        return {fault: number for source in sources for number, fault in source.faults.items()}
 
-    def fingerprint(self):
-        """Of the instructions and data of what is installed, without what debuggers read."""
-        hashed = hashlib.sha256()
-        with tempfile.NamedTemporaryFile() as bare:
-            for path in self.products():
-                subprocess.run(["objcopy", "-g", "-R", ".note.gnu.build-id", path, bare.name], check=True)
-                hashed.update(pathlib.Path(bare.name).read_bytes())
-        return hashed.hexdigest()
+    def settle(self, source):
+        """Takes those faults away that do not compile. Where this file stood like this in an earlier call, it is known which."""
+        known = HOME / "refused" / hashlib.sha256(source.checkable(HEADER_FILE).encode()).hexdigest()
+        if known.exists():
+            source.drop(json.loads(known.read_text()))
+            return
+        before = set(source.faults)
+        self.drop_refused(source)
+        known.parent.mkdir(exist_ok=True)
+        known.write_text(json.dumps(sorted(before - source.faults.keys())))
+
+    def drop_refused(self, source):
+        beside = TREE / source.path
+        beside = beside.with_name(f".fault.{beside.name}.c")
+        for command in self.commands_of(source.path):
+            gone = True
+            while gone:
+                beside.write_text(source.checkable(HEADER_FILE), encoding="utf-8")
+                words = subprocess.run([*command, "-w", "-fsyntax-only", beside], cwd=self.folder, capture_output=True, text=True, errors="replace", check=False).stderr
+                gone = source.refused(HEADER_FILE, str(beside), words)
+                source.drop(gone)
+        beside.unlink()
+
+    def changes(self, fault, text):
+        """Returns whether the fault changes an instruction of its file, whose text without it this is."""
+        beside, made = (TREE / fault.path).with_name(f".fault.{self.numbers[fault]}.c"), []
+        with tempfile.NamedTemporaryFile(suffix=".o") as made_file:
+            for version in (text, fault.apply(text)):
+                beside.write_text(version, encoding="utf-8")
+                for command in self.commands_of(fault.path):
+                    subprocess.run([*command, "-w", "-g0", "-fkeep-inline-functions", "-c", beside, "-o", made_file.name], cwd=self.folder, check=True)
+                    made.append(pathlib.Path(made_file.name).read_bytes())
+        beside.unlink()
+        return made[:len(made) // 2] != made[len(made) // 2:]
 
     def all_tests(self):
         text = subprocess.run(["ctest", "--test-dir", self.folder, "--show-only=json-v1"], capture_output=True, text=True, check=True).stdout
@@ -107,13 +147,14 @@ class Build:
         return name if self.preset == "release" else f"{self.preset}:{name}"
 
 
-def in_cage(tests, stop=True, seconds=None, clean=None, fault=None):
-    """Runs tests in namespaces of their own until one names the fault (stop), or the time is over, or to the end. `clean`: the build
-    whose products without the fault they see. Returns their results."""
+def in_cage(tests, stop=True, seconds=None, fault=None, number=0, lanes=2):
+    """Runs tests in namespaces of their own until one names the fault (stop), or the time is over, or to the end; the fault with this
+    number is on; so many tests run at once. Returns their results."""
     with tempfile.TemporaryDirectory(prefix="mutants.") as folder:
-        plan, results = pathlib.Path(folder, "plan"), pathlib.Path(folder, "results")
-        mounts = [(str(clean.clean / name), str(clean.folder / name)) for name in PRODUCTS] if clean else []
-        plan.write_text(json.dumps({"tests": tests, "stop": stop, "seconds": seconds, "results": str(results), "mounts": mounts,
+        plan, results, on = (pathlib.Path(folder, name) for name in ("plan", "results", "on"))
+        on.write_text(str(number), encoding="utf-8")
+        plan.write_text(json.dumps({"tests": tests, "stop": stop, "seconds": seconds, "results": str(results), "lanes": lanes,
+                                    "mounts": [(str(on), str(NUMBER_FILE))] if NUMBER_FILE.exists() else [],
                                     "place": fault and [pathlib.Path(fault.path).name, fault.line]}))
         done = subprocess.run([*CAGE, sys.executable, "-B", ROOT / "tools/dev/mutants_cage.py", plan], stdin=subprocess.DEVNULL,
                               capture_output=True, text=True, errors="replace", check=False)
