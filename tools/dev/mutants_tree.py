@@ -81,8 +81,9 @@ class Build:
     def put_in(self, faults):
         """Brings the copy to what the checkout holds, with the faults in its files. Returns {fault: its number}, without those that
         the compiler refuses."""
-        if not HEADER_FILE.exists():
-            HEADER_FILE.write_text(schemata.HEADER % NUMBER_FILE, encoding="utf-8")
+        header = schemata.HEADER % NUMBER_FILE
+        if not HEADER_FILE.exists() or HEADER_FILE.read_text() != header:
+            HEADER_FILE.write_text(header, encoding="utf-8")
         NUMBER_FILE.write_text("0", encoding="utf-8")
         by_path = collections.defaultdict(dict)
         for number, fault in enumerate(faults, 1):

@@ -21,7 +21,7 @@ ERROR = re.compile(r"^([^\s:]+):(\d+):\d+: (?:fatal )?error: ", re.M)
 HEADER = """#ifndef FAULT_ON
 #define FAULT_ON
 #include <asm/unistd.h>
-extern long syscall(long, ...);
+extern long fault_syscall(long, ...) __asm__("syscall");
 __attribute__((weak, visibility("hidden"))) int fault_on = -1;
 /* Reads which fault is on, before any other constructor of the program or library. It makes no call that a test may replace. */
 __attribute__((weak, visibility("hidden"), constructor(101))) void fault_read(void)
@@ -30,11 +30,11 @@ __attribute__((weak, visibility("hidden"), constructor(101))) void fault_read(vo
     if (fault_on >= 0)
         return;
     fault_on = 0;
-    const long fd = syscall(__NR_openat, -100, "%s", 0);
+    const long fd = fault_syscall(__NR_openat, -100, "%s", 0);
     if (fd < 0)
         return;
-    syscall(__NR_read, fd, text, 15L);
-    syscall(__NR_close, fd);
+    fault_syscall(__NR_read, fd, text, 15L);
+    fault_syscall(__NR_close, fd);
     for (const char *digit = text; *digit >= '0' && *digit <= '9'; digit++)
         fault_on = 10 * fault_on + *digit - '0';
 }
