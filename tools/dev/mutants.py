@@ -16,9 +16,9 @@ usage: mutants.py [FOLDER|FILE ...] [--minutes N] [--seed S] [--count N] [--each
   --list         print the faults that would be put in, and put none in
 
 All faults are built at once in a copy of the tree (build/mutants/tree), each of them off until its turn (schemata.py). A fault that
-survives and changes no instruction counts as none. The tests that run
-its line (./dev reach), then others of the rooms concerned, run in a pid namespace of their own, so that a faulty launcher reaches no
-other process, and all of it is nice to whoever else works on the machine. Verdicts:
+survives and changes no instruction counts as none. The tests that run its line (./dev reach), then others of the rooms concerned, run
+in a pid namespace of their own, so that a faulty launcher reaches no other process, and all of it is nice to whoever else works on the
+machine. Verdicts:
 
   named      a test failed and says what is wrong; or which wait of which line did not end, and what it waited for; or it crashed, and
              the report of the crash leads to the line of the fault

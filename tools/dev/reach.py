@@ -5,7 +5,7 @@ usage: reach.py [--renew] [FILE[:LINE] ...]
 
   FILE:LINE   the tests that run this line
   FILE        the lines of the file that no test runs; without any: those of src and launch
-  --renew     run every test again, by itself, in the copy of the tree that ./dev mutants uses (ten minutes)
+  --renew     run every test again, by itself, in the copy of the tree that ./dev mutants uses (a quarter of an hour)
 
 A test counts for a line when it runs the basic block of the line: as tools/dev/coverage.c records it, whether the process ended by
 itself or was killed. A process with an environment of its own leaves no record, and addr2line takes some lines of headers for lines of
