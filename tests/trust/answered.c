@@ -1,5 +1,5 @@
-/* What completes the operations of a process on peers of other nodes: when it asks them, what the answers say, and which request
- * fails. The network carries nothing; the test answers. */
+/* What completes the operations of a process on peers of other nodes: when it asks them, what the carrier_answers say, and which request
+ * fails. The network carries nothing; the test carrier_answers. */
 #include "carrier.h"
 
 static char data[65536];
@@ -22,15 +22,6 @@ static void put(int pe, uccs_request_handle *handle)
 static void poll_service(void)
 {
     (void)link_poll(service());
-}
-
-static void flushed(struct left *flush, uint64_t refused, const uint16_t *numbers, size_t count)
-{
-    struct link_header h = carrier_answer(flush, LINK_FLUSHED);
-    CHECK(flush->what == MESSAGE && flush->header.kind == LINK_FLUSH);
-    h.flushed.refused = refused;
-    flush->key = flush; /* answered */
-    carrier_bring(&link_lanes[flush->lane], &h, numbers, count * sizeof *numbers);
 }
 
 /* --- Requests */
@@ -60,13 +51,13 @@ static void requests(void)
               2 * LINK_PUT + LINK_FLUSH);
     poll_service();
     CHECK(carrier.count == 7 && first->pending == 2 && answered(1)->messages == 0);
-    flushed(flush, 0, 0, 0);
+    carrier_flushed(flush, 0, 0, 0);
     CHECK(first->pending == 1 && second->pending == 1 && third->pending == 3 && answered(1)->messages == 3);
     poll_service();
     CHECK(carrier.count == 8 && left_is(7, LINK_FLUSH, 1) && carrier.left[7].header.after == 4);
     for (unsigned i = 4; i < 8; i++)
         if (carrier.left[i].header.kind == LINK_FLUSH)
-            flushed(&carrier.left[i], 0, 0, 0);
+            carrier_flushed(&carrier.left[i], 0, 0, 0);
     CHECK(third->pending == 1 && !first->error && !second->error && !third->error);
     CHECK(answered(1)->messages == 4 && answered(2)->messages == 1);
     CHECK(!service()->hung && !service()->peers[1]->flying && !service()->peers[1]->next);
@@ -87,7 +78,7 @@ static void fenced_by_flush(void)
     put(1, 0);
     poll_service();
     CHECK(carrier.count == 3 && carrier.left[2].header.after == 1 && service()->peers[1]->fenced == 1);
-    flushed(&carrier.left[1], 0, 0, 0);
+    carrier_flushed(&carrier.left[1], 0, 0, 0);
     uccs_request_free(&handle);
 }
 
@@ -101,7 +92,7 @@ static void numbers(void)
     put(1, &other);
     poll_service();
     CHECK(carrier.left[0].header.number == 0xffff && carrier.left[1].header.number == 0x8000);
-    flushed(&carrier.left[2], 0, 0, 0);
+    carrier_flushed(&carrier.left[2], 0, 0, 0);
     uccs_request_free(&handle);
     uccs_request_free(&other);
 }
@@ -116,12 +107,12 @@ static void refusals(void)
     put(1, &mixed);
     poll_service();
     const uint16_t told[] = {carrier.left[1].header.number, carrier.left[2].header.number, 9};
-    flushed(carrier_last(), 3, told, 3);
+    carrier_flushed(carrier_last(), 3, told, 3);
     CHECK(!good->error && bad->error == 1 && mixed->error == 1 && good->pending == 1 && bad->pending == 1);
     put(1, &mixed);
     put(1, &good);
     poll_service();
-    flushed(carrier_last(), 3, 0, 0); /* no more than before */
+    carrier_flushed(carrier_last(), 3, 0, 0); /* no more than before */
     CHECK(mixed->error == 1 && !good->error && mixed->pending == 1);
     uccs_request_free(&good);
     uccs_request_free(&bad);
@@ -130,11 +121,11 @@ static void refusals(void)
     put(1, 0);
     uccs_far_flush(0, &all);
     CHECK(all.pending == 2);
-    flushed(carrier_last(), 3, 0, 0);
+    carrier_flushed(carrier_last(), 3, 0, 0);
     CHECK(all.pending == 1 && !all.error);
     put(1, 0);
     uccs_far_flush(0, &all);
-    flushed(carrier_last(), 4, 0, 0); /* it has no number; any refused operation tells */
+    carrier_flushed(carrier_last(), 4, 0, 0); /* it has no number; any refused operation tells */
     CHECK(all.pending == 1 && all.error == 1);
     uccs_far_flush(0, &all);
     CHECK(all.pending == 1); /* nothing is open */
@@ -152,7 +143,7 @@ static void many(void)
             put(1, &handles[i]);
         poll_service();
         const uint16_t told[] = {0x8000, (uint16_t)(0x7fff + count)};
-        flushed(carrier_last(), 2, told, 2);
+        carrier_flushed(carrier_last(), 2, told, 2);
         for (int i = 0; i < count; i++)
             CHECK(handles[i]->pending == 1 && handles[i]->error == (i == 0 || i == count - 1));
         CHECK(service()->idle_flush && service()->idle_flush->room == (round ? 0 : 1024));
@@ -164,49 +155,32 @@ static void many(void)
 
 /* --- Quiets: what they wait for, and what they do not */
 
-static int answers; /* given by the library's looks */
-
-static void answer_flush(struct link_lane *lane)
-{
-    for (unsigned i = 0; i < carrier.count; i++) {
-        struct left *left = &carrier.left[i];
-        if (left->what != MESSAGE || left->header.kind != LINK_FLUSH || left->lane != lane->number || left->key)
-            continue;
-        struct link_header h = carrier_answer(left, LINK_FLUSHED);
-        const struct transport_message message = {.header = &h, .header_bytes = sizeof h};
-        left->key = left; /* answered */
-        answers++;
-        link_arrived(lane, &message);
-        return;
-    }
-}
-
 static void quiets(void)
 {
     carrier_reset();
-    carrier.look = answer_flush;
-    answers = 0;
+    carrier.look = carrier_answer_flush;
+    carrier_answers = 0;
     uccs_far_quiet(0);
-    CHECK(carrier.looks == 0 && answers == 0);
+    CHECK(carrier.looks == 0 && carrier_answers == 0);
     put(1, 0);
     put(2, 0);
     uccs_far_quiet(0);
-    CHECK(answers == 2 && answered(1)->messages == 1 && answered(2)->messages == 1);
+    CHECK(carrier_answers == 2 && answered(1)->messages == 1 && answered(2)->messages == 1);
     CHECK(carrier.count == 4 && !uccs_far_touched && !service()->touched && link_waiting == 0);
     put(1, 0);
     put(2, 0);
     uccs_far_quiet_pes(0, (int[]){2, 0}, 2);
-    CHECK(answers == 3 && answered(1)->messages == 1 && answered(2)->messages == 2);
+    CHECK(carrier_answers == 3 && answered(1)->messages == 1 && answered(2)->messages == 2);
     CHECK(uccs_far_touched && service()->touched == service()->peers[1] && !service()->peers[2]->touched);
     uccs_far_quiet_pes(0, (int[]){2}, 1);
-    CHECK(answers == 3);
+    CHECK(carrier_answers == 3);
     uccs_far_quiet_pes(0, (int[]){1}, 1);
-    CHECK(answers == 4 && answered(1)->messages == 2 && !service()->touched);
+    CHECK(carrier_answers == 4 && answered(1)->messages == 2 && !service()->touched);
     put(1, 0);
     uccs_quiet_all();
-    CHECK(answers == 5);
+    CHECK(carrier_answers == 5);
     uccs_quiet_all();
-    CHECK(answers == 5);
+    CHECK(carrier_answers == 5);
 }
 
 /* Quiets of contexts with lanes of their own, and of all lanes. */
@@ -214,24 +188,24 @@ static void lanes(void)
 {
     struct uccs_far_lanes on = {0}, other = {0};
     carrier_reset();
-    carrier.look = answer_flush;
-    answers = 0;
+    carrier.look = carrier_answer_flush;
+    carrier_answers = 0;
     uccs_far_put_nb(&on, 1, in_heap(0), data, 8, 0, 0);
     uccs_far_put_nb(&other, 1, in_heap(0), data, 8, 0, 0);
     CHECK(on.own == &link_lanes[3] && other.own == &link_lanes[2] && link_lanes[3].some && link_lanes[2].some);
     CHECK(!uccs_far_touched);
     uccs_far_quiet(&on);
-    CHECK(answers == 1 && carrier_last()->header.kind == LINK_FLUSH && carrier_last()->header.after == 2);
+    CHECK(carrier_answers == 1 && carrier_last()->header.kind == LINK_FLUSH && carrier_last()->header.after == 2);
     CHECK(!link_lanes[3].some && link_lanes[2].some && link_lanes[2].peers[1]->answered.messages == 0);
     put(1, 0);
     uccs_far_quiet_all();
-    CHECK(answers == 3 && !link_lanes[2].some && !service()->some);
+    CHECK(carrier_answers == 3 && !link_lanes[2].some && !service()->some);
     uccs_far_put_nb(&other, 1, in_heap(0), data, 8, 0, 0);
     const uint64_t epoch = link_lanes[2].epoch, own = service()->epoch;
     uccs_far_fence(&other);
-    CHECK(answers == 3 && link_lanes[2].epoch == epoch + 1 && other.fenced == 1 && service()->epoch == own);
+    CHECK(carrier_answers == 3 && link_lanes[2].epoch == epoch + 1 && other.fenced == 1 && service()->epoch == own);
     uccs_far_fence_all(); /* with several lanes, a quiet */
-    CHECK(answers == 4 && service()->epoch == own);
+    CHECK(carrier_answers == 4 && service()->epoch == own);
     struct uccs_request all = {.pending = 1};
     uccs_far_put_nb(&on, 1, in_heap(0), data, 8, 0, 0);
     uccs_far_put_nb(&on, 2, in_heap(0), data, 8, 0, 0);
@@ -239,30 +213,14 @@ static void lanes(void)
     uccs_far_flush(&on, &all);
     CHECK(all.pending == 3);
     uccs_far_quiet(&on);
-    CHECK(all.pending == 1 && answers == 6);
+    CHECK(all.pending == 1 && carrier_answers == 6);
     uccs_far_release(&other);
-    CHECK(answers == 7 && !other.own && !other.used && !other.fenced);
+    CHECK(carrier_answers == 7 && !other.own && !other.used && !other.fenced);
     uccs_far_release(&on);
     CHECK(link_lanes_open() == 13 && link_others == 3);
 }
 
 /* --- Asks */
-
-static void give_data(const struct left *get, const void *from, size_t bytes, uint64_t applied)
-{
-    struct link_header h = carrier_answer(get, LINK_DATA);
-    h.answer.applied = applied;
-    carrier_bring(&link_lanes[get->lane], &h, from, bytes);
-}
-
-static void give_old(const struct left *amo, uint64_t old, bool failed, uint64_t applied)
-{
-    struct link_header h = carrier_answer(amo, LINK_AMO_ANSWER);
-    h.answer.old = old;
-    h.answer.failed = failed;
-    h.answer.applied = applied;
-    carrier_bring(&link_lanes[amo->lane], &h, 0, 0);
-}
 
 /* The first ask leaves at once; while one is under way, later ones may wait for each other. Their bytes bound them. */
 static void asks(void)
@@ -285,12 +243,12 @@ static void asks(void)
     poll_service();
     CHECK(carrier.count == 3);
     const unsigned second = carrier.left[1].pe == 2 ? 1 : 2;
-    give_data(&carrier.left[second], &from, sizeof from, 0);
+    carrier_data(&carrier.left[second], &from, sizeof from, 0);
     CHECK(got[1] == 77 && !got[0] && !got[2] && all.pending == 2 && more.pending == 2 && handle->pending == 2);
-    give_data(&carrier.left[0], &from, sizeof from, 0);
+    carrier_data(&carrier.left[0], &from, sizeof from, 0);
     CHECK(got[0] == 77 && all.pending == 1 && more.pending == 2 && handle->pending == 1 && handle->sources == 1);
     CHECK(service()->oldest == 2 && uccs_far_touched);
-    give_data(&carrier.left[3 - second], &from, sizeof from, 0);
+    carrier_data(&carrier.left[3 - second], &from, sizeof from, 0);
     CHECK(got[2] == 77 && more.pending == 1 && service()->oldest == UINT64_MAX && service()->asking == 0);
     CHECK(!service()->first && !service()->last);
     uccs_far_flush(0, &all);
@@ -354,13 +312,14 @@ static void told(void)
     CHECK(carrier.left[1].header.amo.operand == 5 && carrier.left[1].header.amo.what == UCCS_ATOMIC_ADD);
     CHECK(carrier.left[1].header.amo.size == 8 && service()->peers[1]->busy &&
           service()->peers[1]->issued.messages == 2);
-    give_old(&carrier.left[1], 9, false, 2);
+    carrier_old(&carrier.left[1], 9, false, 2);
     CHECK(old == 9 && answered(1)->messages == 2 && !service()->peers[1]->busy);
     uccs_far_quiet(0);
     CHECK(carrier.count == 2 && !uccs_far_touched);
     for (uint64_t applied = 0; applied < 6; applied += 3 - (applied == 3)) {
         uccs_far_amo_nb(0, 1, UCCS_ATOMIC_SWAP, in_heap(0), 4, 5, 0, &old, 0);
-        give_old(carrier_last(), UINT64_C(0x700000008), false, applied); /* of this one it would be the number itself */
+        carrier_old(carrier_last(), UINT64_C(0x700000008), false,
+                    applied); /* of this one it would be the number itself */
         CHECK(old == 8 && answered(1)->messages == (applied == service()->peers[1]->issued.messages ? applied : 2));
         old = 0;
     }
@@ -368,178 +327,9 @@ static void told(void)
     uccs_request_handle handle = 0;
     uccs_far_amo_nb(0, 1, UCCS_ATOMIC_ADD, in_heap(0), 8, 5, 0, &old, &handle);
     old = 3;
-    give_old(carrier_last(), 9, true, 0);
+    carrier_old(carrier_last(), 9, true, 0);
     CHECK(old == 3 && handle->error == 1 && handle->pending == 1);
     uccs_request_free(&handle);
-}
-
-/* --- Tracks: each flushes what it has issued itself */
-
-static void tracks(void)
-{
-    struct link_track *track, *other;
-    carrier_reset();
-    carrier.look = answer_flush;
-    answers = 0;
-    track = link_track_open();
-    other = link_track_open();
-    struct uccs_far_lanes *on = link_track_lanes(track);
-    struct link_lane *lane = on->own;
-    CHECK(lane == &link_lanes[3] && link_track_lanes(other)->own == &link_lanes[2] && link_track_idle(track));
-    CHECK(track->number == 1 && other->number == 1 && link_track_of(on) == track && !link_track_of(0));
-    uccs_far_put_nb(on, 1, in_heap(0), data, 8, 0, 0);
-    uccs_far_put_nb(on, 2, in_heap(0), data, 8, 0, 0);
-    CHECK(!link_track_idle(track) && link_track_idle(other) && lane->touched);
-    struct uccs_request all = {.pending = 1};
-    link_track_flush(track, (int[]){2}, 1, &all);
-    CHECK(all.pending == 2 && carrier_last()->pe == 2 && carrier_last()->header.kind == LINK_FLUSH);
-    (void)link_look(lane);
-    CHECK(all.pending == 1 && !link_track_idle(track) && answers == 1);
-    CHECK(link_track_quiet(track, 0, 0) && answers == 2 && link_track_idle(track) && !lane->touched && !lane->some);
-    for (unsigned i = 0; i < carrier.count; i++)
-        CHECK(carrier.left[i].header.kind != LINK_PUT || carrier.left[i].header.number == 1);
-    const uint64_t epoch = lane->epoch;
-    link_track_fence(track);
-    CHECK(lane->epoch == epoch + 1 && !link_track_fence_changes(track, 1) && lane->epoch == epoch + 2);
-    uccs_far_get_nb(on, 1, in_heap(0), data, 8193, 0, 0);
-    CHECK(link_track_reads(track, 1) && !link_track_reads(track, 2) && !link_track_reads(other, 1));
-    CHECK(link_track_fence_changes(track, 1) && lane->epoch == epoch + 3 && !link_track_idle(track));
-    give_data(carrier_last(), data, 8193, 0);
-    CHECK(!link_track_reads(track, 1) && link_track_idle(track));
-    uccs_far_get_nb(on, 1, in_heap(0), data, 8, 0, 0);
-    CHECK(!link_track_reads(track, 1) && !link_track_idle(track));
-    link_track_flush(track, 0, 0, &all);
-    CHECK(all.pending == 2);
-    give_data(carrier_last(), data, 8, 0);
-    CHECK(all.pending == 1 && link_track_idle(track) && !all.error);
-    link_track_close(other);
-    link_track_close(track);
-    CHECK(!lane->tracks && answers == 2);
-}
-
-/* Many peers: their marks are found again when their table has grown. */
-static void marks(void)
-{
-    enum { PES = 40 };
-    const int npes = uccs_core.npes;
-    carrier_reset();
-    uccs_core.npes = PES + 1;
-    CHECK(!link_lane_open(0));
-    carrier.look = answer_flush;
-    struct link_track *track = link_track_open();
-    struct uccs_far_lanes *on = link_track_lanes(track);
-    for (int round = 0; round < 2; round++)
-        for (int pe = 1; pe <= PES; pe++)
-            uccs_far_put_nb(on, pe, in_heap(0), data, 8, 0, 0);
-    CHECK(track->count == PES && track->room >= PES);
-    for (int pe = 1; pe <= PES; pe++) {
-        const struct link_mark *mark = link_mark_find(track, pe);
-        CHECK(mark && mark->peer->pe == pe && mark->active && mark->number.messages == 3 && mark->track == track);
-    }
-    CHECK(!link_mark_find(track, 0));
-    answers = 0;
-    CHECK(link_track_quiet(track, 0, 0) && answers == PES);
-    link_track_close(track);
-    carrier_reset();
-    uccs_core.npes = npes;
-    carrier_reset();
-}
-
-/* A track fails when the target has refused operations of it without requests, once, and no other one does. */
-static void refused_tracks(void)
-{
-    struct uccs_far_lanes *on[2];
-    struct link_track *tracks[2];
-    carrier_reset();
-    struct link_track *between[2];
-    tracks[0] = link_track_open();
-    for (int i = 0; i < 2; i++)
-        between[i] = link_track_open();
-    tracks[1] = link_track_open();
-    for (int i = 0; i < 2; i++)
-        on[i] = link_track_lanes(tracks[i]);
-    CHECK(on[0]->own == &link_lanes[3] && on[1]->own == &link_lanes[3] && tracks[1]->number == 2);
-    struct uccs_request all[2] = {{.pending = 1}, {.pending = 1}};
-    for (int i = 0; i < 2; i++) {
-        uccs_far_put_nb(on[i], 1, in_heap(0), data, 8, 0, 0);
-        link_track_flush(tracks[i], 0, 0, &all[i]);
-    }
-    (void)link_poll(on[0]->own);
-    unsigned flushes = 0, at[2] = {0};
-    for (unsigned i = 0; i < carrier.count; i++)
-        if (carrier.left[i].header.kind == LINK_FLUSH)
-            at[flushes++] = i;
-    CHECK(flushes == 2 && all[0].pending == 2 && all[1].pending == 2);
-    flushed(&carrier.left[at[0]], 1, (uint16_t[]){2}, 1);
-    CHECK(all[0].pending == 1 && !all[0].error && all[1].pending == 2);
-    CHECK(link_mark_find(tracks[1], 1)->refused && !link_mark_find(tracks[0], 1)->refused);
-    flushed(&carrier.left[at[1]], 1, 0, 0);
-    CHECK(all[1].pending == 1 && all[1].error == 1 && !link_mark_find(tracks[1], 1)->refused);
-    uccs_far_put_nb(on[1], 1, in_heap(0), data, 8, 0, 0);
-    link_track_flush(tracks[1], 0, 0, &all[1]);
-    flushed(carrier_last(), 1, 0, 0);
-    CHECK(all[1].pending == 1 && all[1].error == 1 && link_track_idle(tracks[1]));
-    /* an atomic that fails, with nobody to tell it to, fails the next flush */
-    uint64_t old = 0;
-    uccs_far_amo_nb(on[0], 1, UCCS_ATOMIC_ADD, in_heap(0), 8, 5, 0, &old, 0);
-    const unsigned amo = carrier.count - 1;
-    link_track_flush(tracks[0], 0, 0, &all[0]);
-    CHECK(all[0].pending == 3);
-    give_old(&carrier.left[amo], 0, true, 0);
-    CHECK(all[0].pending == 2 && all[0].error == 1);
-    flushed(carrier_last(), 1, 0, 0);
-    CHECK(all[0].pending == 1 && all[0].error == 1);
-    uccs_far_amo_nb(on[0], 1, UCCS_ATOMIC_ADD, in_heap(0), 8, 5, 0, &old, 0);
-    give_old(carrier_last(), 0, true, 0);
-    CHECK(!link_track_idle(tracks[0]));
-    carrier.look = answer_flush;
-    CHECK(!link_track_quiet(tracks[0], 0, 0) && link_track_quiet(tracks[0], 0, 0) && link_track_idle(tracks[0]));
-    link_track_close(tracks[1]);
-    link_track_close(between[1]);
-    link_track_close(tracks[0]);
-    link_track_close(between[0]);
-    carrier_reset();
-}
-
-static void local(struct link_lane *lane)
-{
-    (void)lane;
-    for (unsigned i = 0; i < carrier.count; i++)
-        if (carrier.left[i].token && carrier.left[i].bytes == 9000) {
-            struct link_token *token = carrier.left[i].token;
-            carrier.left[i].token = 0;
-            token->done(token, false);
-        }
-}
-
-/* A track knows what the network still reads. */
-static void sources(void)
-{
-    carrier_reset();
-    struct link_track *track = link_track_open();
-    struct uccs_far_lanes *on = link_track_lanes(track);
-    uccs_far_put_nb(on, 1, in_heap(0), data, 8, 0, 0);
-    CHECK(link_mark_find(track, 1)->holding == 0);
-    carrier.sends = TRANSPORT_PENDING;
-    uccs_far_put_nb(on, 1, in_heap(0), data, 9000, 0, 0);
-    CHECK(link_mark_find(track, 1)->holding == 1 && link_mark_find(track, 1)->number.messages == 3);
-    carrier.sends = TRANSPORT_DONE;
-    const unsigned looks = carrier.looks;
-    link_track_wait_local(track, (int[]){2}, 1);
-    CHECK(carrier.looks == looks);
-    carrier.look = local;
-    link_track_wait_local(track, 0, 0);
-    CHECK(link_mark_find(track, 1)->holding == 0 && carrier.looks > looks);
-    CHECK(!link_track_busy(track));
-    on->own->sending = 513;
-    const unsigned before = carrier.looks;
-    CHECK(link_track_busy(track) && carrier.looks > before);
-    on->own->sending = 0;
-    on->own->asking = (4 << 20) + 1;
-    CHECK(link_track_busy(track));
-    on->own->asking = 0;
-    carrier.look = answer_flush;
-    link_track_close(track);
 }
 
 int main(void)
@@ -556,9 +346,5 @@ int main(void)
     long_asks();
     ask_room();
     told();
-    tracks();
-    marks();
-    refused_tracks();
-    sources();
     _exit(0);
 }

@@ -384,11 +384,47 @@ static inline struct link_header carrier_answer(const struct left *to, enum link
     return h;
 }
 
-static inline void carrier_flushed(const struct left *flush)
+/* Answers to a flush, to a get, to an atomic. */
+static inline void carrier_flushed(struct left *flush, uint64_t refused, const uint16_t *numbers, size_t count)
 {
-    const struct link_header h = carrier_answer(flush, LINK_FLUSHED);
+    struct link_header h = carrier_answer(flush, LINK_FLUSHED);
     CHECK(flush->what == MESSAGE && flush->header.kind == LINK_FLUSH);
-    carrier_bring(&link_lanes[flush->lane], &h, 0, 0);
+    h.flushed.refused = refused;
+    flush->key = flush; /* answered */
+    carrier_bring(&link_lanes[flush->lane], &h, numbers, count * sizeof *numbers);
+}
+
+static inline void carrier_data(const struct left *get, const void *from, size_t bytes, uint64_t applied)
+{
+    struct link_header h = carrier_answer(get, LINK_DATA);
+    h.answer.applied = applied;
+    carrier_bring(&link_lanes[get->lane], &h, from, bytes);
+}
+
+static inline void carrier_old(const struct left *amo, uint64_t old, bool failed, uint64_t applied)
+{
+    struct link_header h = carrier_answer(amo, LINK_AMO_ANSWER);
+    h.answer.old = old;
+    h.answer.failed = failed;
+    h.answer.applied = applied;
+    carrier_bring(&link_lanes[amo->lane], &h, 0, 0);
+}
+
+static int carrier_answers; /* to flushes, given by the library's looks */
+
+static inline void carrier_answer_flush(struct link_lane *lane)
+{
+    for (unsigned i = 0; i < carrier.count; i++) {
+        struct left *left = &carrier.left[i];
+        if (left->what != MESSAGE || left->header.kind != LINK_FLUSH || left->lane != lane->number || left->key)
+            continue;
+        struct link_header h = carrier_answer(left, LINK_FLUSHED);
+        const struct transport_message message = {.header = &h, .header_bytes = sizeof h};
+        left->key = left; /* answered */
+        carrier_answers++;
+        link_arrived(lane, &message);
+        return;
+    }
 }
 
 static inline struct left *carrier_last(void)

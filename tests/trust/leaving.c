@@ -236,7 +236,7 @@ static void free_source(void)
     CHECK(handle->pending == 2 && handle->sources == 1);
     poll_service();
     CHECK(carrier_last()->header.kind == LINK_FLUSH && carrier_last()->header.after == 4);
-    carrier_flushed(carrier_last());
+    carrier_flushed(carrier_last(), 0, 0, 0);
     CHECK(handle->pending == 1 && !handle->error);
     uccs_request_free(&handle);
 }
