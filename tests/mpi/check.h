@@ -40,11 +40,21 @@ static inline int error_class(int code)
     return class;
 }
 
+/* A crash is told with the check behind which it came; the MPI would take it over, and does not tell of that. */
+static inline void check_crashed(int number)
+{
+    within_tell(within_mine);
+    signal(number, SIG_DFL);
+}
+
 static inline void check_start(int level)
 {
     int provided;
     within_start();
     OK(MPI_Init_thread(0, 0, level, &provided));
+    signal(SIGSEGV, check_crashed);
+    signal(SIGFPE, check_crashed);
+    signal(SIGABRT, check_crashed);
     CHECK(provided >= level);
     MPI_Comm_rank(MPI_COMM_WORLD, &me);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
