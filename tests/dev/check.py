@@ -60,8 +60,30 @@ def check_mistakes():
     one_line(dev("nonsense", cwd="/"), 2, r"no command")
 
 
+# A machine that has no clang until apt-get brings version 17, without what the fuzzer is linked with.
+WITHOUT_CLANG = """
+set -euo pipefail
+say() { echo "$*"; }
+fail() { echo "failed: $*"; exit 1; }
+. tools/dev/need.sh
+id() { echo 0; }
+command() { [ "$2" != clang ] || [ -n "${clang_is_here:-}" ] && builtin command "$@"; }
+clang() { [ -n "${clang_is_here:-}" ] && [ "$1" = -dumpversion ] && echo 17.0.6; }
+apt_lists_absent() { return 1; }
+apt() { clang_is_here=1; }
+need_fuzz
+"""
+
+
+def check_need_of_clang():
+    done = subprocess.run(["bash", "-c", WITHOUT_CLANG], cwd=ROOT, capture_output=True, text=True, timeout=60, check=False)
+    installed = re.findall("installing: apt-get install (.*)", done.stdout)
+    assert done.returncode == 0 and installed == ["clang", "libclang-rt-17-dev"], (done.returncode, done.stdout, done.stderr)
+
+
 def main():
     check_help()
+    check_need_of_clang()
     check_install_is_whole()
     check_mistakes()
     print("./dev explains itself and refuses mistakes in one line")

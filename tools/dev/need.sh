@@ -50,10 +50,9 @@ need_install() {
 
 need_fuzz() {
     need_tool clang clang "builds the fuzz targets"
-    local version
-    version=$(clang -dumpversion 2>/dev/null | cut -d. -f1)
+    need_install
     printf 'int main(void) { return 0; }\n' | clang -fsanitize=address -x c - -o /dev/null 2>/dev/null ||
-        need_package "libclang-rt-${version:-14}-dev" "what the fuzz targets are linked with"
+        need_package "libclang-rt-$(clang -dumpversion | cut -d. -f1)-dev" "what the fuzz targets are linked with"
     need_install
 }
 
