@@ -34,7 +34,7 @@ static _Noreturn void come_home(const char *format, va_list arguments)
 {
     vsnprintf(line, sizeof line, format, arguments);
     if (!away) {
-        fprintf(stderr, "outside of the test: %s\n", line);
+        fprintf(stderr, "%s:%d: not true: nothing ends the job here: %s\n", __FILE__, __LINE__, line);
         abort();
     }
     longjmp(home, 1);
