@@ -23,6 +23,7 @@ struct left {
     int pe;
     uint32_t lane;
     struct link_header header; /* of a message */
+    struct link_seal seal;
     size_t bytes;
     char *data;
     unsigned parcel; /* messages of one number have left together */
@@ -116,7 +117,7 @@ static inline enum transport_status carrier_send(void *to, const void *head, siz
 {
     const struct carrier_peer *peer = to;
     struct link_header header;
-    CHECK(header_bytes == sizeof header || link_sealed);
+    CHECK(header_bytes == sizeof header + (link_sealed ? sizeof(struct link_seal) : 0));
     memcpy(&header, head, sizeof header);
     carrier.parcels++;
     if (header.kind == LINK_BATCH) {
@@ -124,6 +125,8 @@ static inline enum transport_status carrier_send(void *to, const void *head, siz
         carrier_unpack(peer, data, bytes, token);
     } else {
         carrier_keep(peer, &header, data, bytes, token);
+        if (link_sealed)
+            memcpy(&carrier.left[carrier.count - 1].seal, (const char *)head + sizeof header, sizeof(struct link_seal));
     }
     return carrier.sends;
 }
