@@ -9,7 +9,7 @@
 #include "output.h"
 #include "sink.h"
 
-#include "unit/check.h"
+#include "apart.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -44,7 +44,7 @@ static int add(int fd, uint32_t events, struct loop_watch *watch)
 #include "loop.c"
 #undef loop_now
 
-enum { READERS = 60, MUCH = 4 << 20 };
+enum { MUCH = 4 << 20 };
 static int readers[2] = {-1, -1}; /* of standard output and error */
 
 /* Standard output and error become pipes, or one pipe for both. */
@@ -136,25 +136,6 @@ static void ends(int *fd)
     close(*fd);
     *fd = -1;
     turn();
-}
-
-/* Runs each test in a process of its own. */
-static void run_apart(void (*const *tests)(void), size_t count)
-{
-    for (size_t i = 0; i < count; i++) {
-        int status;
-        fflush(stderr);
-        const pid_t child = fork();
-        if (child == 0) {
-            alarm(10);
-            signal(SIGPIPE, SIG_IGN);
-            stderr = fdopen(fcntl(2, F_DUPFD, READERS), "w"); /* of checks that fail */
-            setvbuf(stderr, NULL, _IONBF, 0);
-            tests[i]();
-            _exit(0);
-        }
-        CHECK(waitpid(child, &status, 0) == child && status == 0);
-    }
 }
 
 #endif
