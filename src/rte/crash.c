@@ -106,20 +106,31 @@ static void place_frames(uint32_t first, uint32_t count)
 
 /* ---- the report ---- */
 
-/* Returns the address of the instruction, and where the function that it jumped from would be found, should it lead
- * nowhere; 0: not known on this processor. */
-static uint64_t counter_of(const ucontext_t *context, uint64_t *caller)
+/* Returns the address of the instruction; 0: not known on this processor. */
+static uint64_t counter_of(const ucontext_t *context)
 {
 #if defined __x86_64__
-    uint64_t stack = (uint64_t)context->uc_mcontext.gregs[REG_RSP];
-    *caller = stack % sizeof stack ? 0 : *(uint64_t *)stack;
     return (uint64_t)context->uc_mcontext.gregs[REG_RIP];
 #elif defined __aarch64__
-    *caller = context->uc_mcontext.regs[30];
     return context->uc_mcontext.pc;
 #else
     (void)context;
-    return *caller = 0;
+    return 0;
+#endif
+}
+
+/* Returns where the program has jumped from, when it has jumped into nothing; 0: not known. It reads the stack, which is not there
+ * when it is full. */
+static uint64_t caller_of(const ucontext_t *context)
+{
+#if defined __x86_64__
+    uint64_t stack = (uint64_t)context->uc_mcontext.gregs[REG_RSP];
+    return stack % sizeof stack ? 0 : *(uint64_t *)stack;
+#elif defined __aarch64__
+    return context->uc_mcontext.regs[30];
+#else
+    (void)context;
+    return 0;
 #endif
 }
 
@@ -127,7 +138,7 @@ static uint64_t counter_of(const ucontext_t *context, uint64_t *caller)
 static void add_callers(const ucontext_t *context)
 {
     void *found[NODE_CRASH_FRAMES + 8];
-    uint64_t caller, counter = counter_of(context, &caller);
+    const uint64_t counter = counter_of(context);
     int depth = backtrace(found, NODE_CRASH_FRAMES + 8), at = 0;
     uint32_t count = 1;
     while (at < depth && (uint64_t)found[at] != counter)
@@ -135,7 +146,7 @@ static void add_callers(const ucontext_t *context)
     for (at++; at < depth && count < NODE_CRASH_FRAMES; at++)
         crash->frames[count++].address = (uint64_t)found[at];
     if (count == 1 && !crash->frames[0].file) /* a jump into nothing */
-        crash->frames[count++].address = caller;
+        crash->frames[count++].address = caller_of(context);
     place_frames(1, count);
     atomic_store_release(&crash->depth, count); /* acquire: launch/crash.c */
 }
@@ -161,11 +172,10 @@ static void let_child_add_callers(const ucontext_t *context)
 
 static void report(const siginfo_t *info, const ucontext_t *context)
 {
-    uint64_t unused;
     crash->signal = info->si_signo;
     crash->code = info->si_code;
     crash->address = (uint64_t)(uintptr_t)info->si_addr;
-    crash->frames[0].address = counter_of(context, &unused);
+    crash->frames[0].address = counter_of(context);
     place_frames(0, 1);
     atomic_store_release(&crash->depth, 1);
     atomic_store_release(&crash->state, 1); /* acquire: launch/crash.c */
