@@ -56,6 +56,9 @@ static void free_stub(void *memory)
 #define uccs_far_release(lanes) ((void)(lanes), (void)releases++)
 #define free(memory) free_stub(memory)
 #define malloc(bytes) (no_memory ? 0 : malloc(bytes))
+#ifndef LATERAL_VERSION
+#define LATERAL_VERSION "0"
+#endif
 #include "shmem/place.c"
 #include "shmem/ctx.c"
 #include "shmem/ctx_life.c"
