@@ -98,6 +98,13 @@ static bool says(const char *words)
     return *words ? strstr(text, words) != 0 : !*text;
 }
 
+static void tell_errors(void)
+{
+    char text[4096] = "";
+    if (pread(errors, text, sizeof text - 1, 0) > 0)
+        fputs(text, stderr);
+}
+
 static void open_node(void)
 {
     const size_t bytes = sizeof(struct node) + 3 * sizeof(struct node_pe);
@@ -135,6 +142,8 @@ static int run(void (*body)(void), const struct rte_backend *backend)
         _exit(60);
     }
     CHECK(waitpid(child, &status, 0) == child);
+    if (!WIFEXITED(status))
+        tell_errors();
     return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
 }
 

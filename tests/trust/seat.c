@@ -1,5 +1,5 @@
 /* LATERAL_JOB names a file that somebody else made. Every header that does not fit the file is refused with a line; none
- * is believed. */
+ * is believed. The parts of the file follow each other, each on pages of its own with room for every PE. */
 #include "base/env.h"
 #include "rte/node.h"
 #include "rte/rte.h"
@@ -73,8 +73,48 @@ static void headers(void)
     CHECK(is_refused(try_seat(&head, whole, "0:-1")));
 }
 
+static bool part_holds(size_t at, size_t next, size_t bytes)
+{
+    return at % 65536 == 0 && next % 65536 == 0 && next >= at + bytes && next - at - bytes < 65536;
+}
+
+static void parts(uint32_t size)
+{
+    const size_t pes = size, line = CACHE_LINE;
+    CHECK(part_holds(0, node_groups_at(size), sizeof(struct node) + pes * sizeof(struct node_pe)));
+    CHECK(part_holds(node_groups_at(size), node_counters_at(size), pes * NODE_GROUP_SLOTS * NODE_GROUP_LINES * line));
+    CHECK(part_holds(node_counters_at(size), node_own_at(size), pes * NODE_COUNTERS * line));
+    CHECK(part_holds(node_own_at(size), node_cards_at(size), pes * NODE_OWN_BYTES));
+    CHECK(part_holds(node_cards_at(size), node_table_at(size), pes * NODE_CARD_BYTES));
+    CHECK(part_holds(node_table_at(size), node_stays_at(size), (NODE_MAX_NODES + 1) * sizeof(uint32_t)));
+    CHECK(part_holds(node_stays_at(size), node_crashes_at(size), pes * NODE_STAYS * sizeof(struct node_stay)));
+    CHECK(part_holds(node_crashes_at(size), node_fixed_size(size), pes * sizeof(struct node_crash)));
+    struct node head = {.size = size, .total = 2 * size};
+    CHECK(node_places_at(&head) == node_fixed_size(size) && node_places_bytes(&head) == 0);
+    head.placed = 1;
+    CHECK(part_holds(0, node_places_bytes(&head), 2 * pes * sizeof(uint32_t)));
+}
+
+static void numbers_of_pes(void)
+{
+    static struct {
+        struct node head;
+        struct node_pe pe[3];
+    } node;
+    node.head = (struct node){.size = 3, .first = 70000};
+    node.head.pe[2].number = 9;
+    for (uint32_t i = 0; i < 3; i++)
+        CHECK(node_pe_number(&node.head, i) == 70000 + i);
+    node.head.scattered = 1;
+    CHECK(node_pe_number(&node.head, 0) == 0 && node_pe_number(&node.head, 2) == 9);
+}
+
 int main(void)
 {
+    static const uint32_t sizes[] = {1, 2, 3, 64, 511, 65535, NODE_MAX_PES};
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
+        parts(sizes[i]);
+    numbers_of_pes();
     headers();
     return 0;
 }
