@@ -95,6 +95,8 @@ static const struct {
     {"", "--quiet=1 x", "!--quiet takes no value"},
     {"", "--timout 3 x", "!unknown option --timout; did you mean --timeout?"},
     {"", "--versoin", "!unknown option --versoin; did you mean --version?"},
+    {"", "--mpii x", "!unknown option --mpii; did you mean --mpi?"},
+    {"", "--nn x", "!unknown option --nn"},
     {"", "--zz x", "!unknown option --zz"},
     {"", "-n 1 -x A=1 -x _b x", "1: x with A=1 _b"},
     {"", "-n 1 -x A=/b x", "1: x with A=/b"},
@@ -168,6 +170,8 @@ static const struct {
     {"", "--version", "=0 oshrun (Lateral) " LATERAL_VERSION},
     {"", "-V", "=0 oshrun (Lateral) " LATERAL_VERSION},
     {"", "--help", "=0 HELP"},
+    {"FULL=1", "--help", "=1"},
+    {"FULL=1", "--version", "=1"},
     {"", "-n 0 -h", "!-n 0" NO_COUNT},
     /* hosts */
     {"", "--host localhost x", "*: x @localhost:1"},
@@ -341,6 +345,8 @@ static void read_apart(const char *variables, const char *line, char *text, size
         dup2(ends[1], STDERR_FILENO);
         on_exit(leave, 0);
         set_variables(variables);
+        if (getenv("FULL"))
+            dup2(open("/dev/full", O_WRONLY), STDOUT_FILENO);
         read_line(strdup(line));
         exit(77);
     }
@@ -363,7 +369,7 @@ static void test_lines(void)
         if (*what == '!')
             snprintf(wanted, sizeof wanted, "oshrun: %s (see oshrun --help)\n#2", what + 1);
         else if (*what == '=')
-            snprintf(wanted, sizeof wanted, "%s\n#%c", what + 3, what[1]);
+            snprintf(wanted, sizeof wanted, "%s%s#%c", what[2] ? what + 3 : "", what[2] ? "\n" : "", what[1]);
         else
             snprintf(wanted, sizeof wanted, "%s#77", what);
         read_apart(lines[i].variables, lines[i].line, text, sizeof text);

@@ -23,7 +23,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { PES = 6 };
+enum { PES = 6, MANY = 21 };
 
 /* --- What the report asks of the rest of the launcher */
 
@@ -117,20 +117,20 @@ static void keep_line(const char *line, size_t bytes)
 
 static struct node *node;
 static struct node_stay *stays;
-static pid_t pids[PES];
+static pid_t pids[MANY];
 
 static void make_node(uint32_t first)
 {
     static const uint64_t nonce[2] = {1, 2};
     free(node);
     free(stays);
-    CHECK(posix_memalign((void **)&node, CACHE_LINE, node_groups_at(PES)) == 0 &&
-          posix_memalign((void **)&stays, CACHE_LINE, sizeof *stays * PES * NODE_STAYS) == 0);
-    memset(node, 0, node_groups_at(PES));
-    memset(stays, 0, sizeof *stays * PES * NODE_STAYS);
+    CHECK(posix_memalign((void **)&node, CACHE_LINE, node_groups_at(MANY)) == 0 &&
+          posix_memalign((void **)&stays, CACHE_LINE, sizeof *stays * MANY * NODE_STAYS) == 0);
+    memset(node, 0, node_groups_at(MANY));
+    memset(stays, 0, sizeof *stays * MANY * NODE_STAYS);
     node_format(node, PES, 2, nonce);
     node->first = first;
-    for (int pe = 0; pe < PES; pe++) {
+    for (int pe = 0; pe < MANY; pe++) {
         pids[pe] = getpid();
         node->pe[pe].state = NODE_RUNNING;
     }
@@ -216,12 +216,14 @@ static void test_who(void)
     struct node_stay *lock = stay_of(3, 0, 1, AT(2500, 2100));
     lock->on = pes_from(45, 1, 1, 0);
     strcpy(lock->text, "a lock\n");
-    node->pe[4].state = node->pe[5].state = NODE_STARTED;
+    stay_of(4, 0, 1, AT(2500, 2100))->on = pes_from(44, 1, 1, 0); /* for itself */
+    node->pe[5].state = NODE_STARTED;
     report("  PE 40,42  shmem_barrier_all (1 of 3 have come)         T1  prog.c:2100\n"
            "  PE 41     shmem_barrier_all (waits for PE 3)           T1  prog.c:2100\n"
            "  PE 43     uccs_flush (a lock?; waits for PE 45)        T1  prog.c:2100\n"
-           "  PE 44,45  has not called shmem_init or uccs_init           halted.c:9\n"
-           "PE 40 waits for PEs 42,44; PE 42 waits for PEs 40,44; PE 43 waits for PE 45\n");
+           "  PE 44     uccs_flush (waits for PE 44)                 T1  prog.c:2100\n"
+           "  PE 45     has not called shmem_init or uccs_init           halted.c:9\n"
+           "PE 40 waits for PEs 42,44; PE 42 waits for PEs 40,44; PE 43 waits for PE 45; PE 44 waits for PE 44\n");
 }
 
 static void test_values(void)
@@ -249,6 +251,31 @@ static void test_values(void)
            "  PE 3    shmem_wait(global + 8 bytes != 1, is 1)           T1  prog.c:2100\n"
            "  PE 4,5  has ended                                             \n"
            "PEs 0-3 wait for a store that no PE is making\n");
+}
+
+/* A column is as wide as its longest text of fewer than 60 characters. */
+static void test_columns(void)
+{
+#define X46 "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx"
+    make_node(0);
+    node->size = 3;
+    strcpy(stay_of(0, 0, 1, AT(2500, 2100))->text, X46 "x");
+    strcpy(stay_of(1, 0, 1, AT(2500, 2100))->text, X46);
+    stay_of(2, 0, 1, AT(2500, 2100));
+    report("  PE 0  uccs_flush (" X46 "x)       T1  prog.c:2100\n"
+           "  PE 1  uccs_flush (" X46 ")       T1  prog.c:2100\n"
+           "  PE 2  uccs_flush                                                        T1  prog.c:2100\n");
+    strcat(stays[NODE_STAYS].text, "y");
+    report("  PE 0  uccs_flush (" X46 "x)       T1  prog.c:2100\n"
+           "  PE 1  uccs_flush (" X46 "y)       T1  prog.c:2100\n"
+           "  PE 2  uccs_flush       T1  prog.c:2100\n");
+    make_node(9990);
+    node->size = MANY;
+    for (int pe = 1; pe < MANY; pe += 2)
+        pids[pe] = 0;
+    report(
+        "  PE 9990,9992,9994,9996,9998,10000,10002,10004,10006,10008,10010  is in no wait that lasts           halted.c:9\n"
+        "  PE 9991,9993,9995,9997,9999,10001,10003,10005,10007,10009  has ended                          \n");
 }
 
 /* The outermost function of the library, in a file of its own or linked into the program. */
@@ -454,6 +481,7 @@ int main(void)
     test_meeting();
     test_who();
     test_values();
+    test_columns();
     test_calls();
     test_no_records();
     test_sleepers();

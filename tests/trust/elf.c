@@ -12,7 +12,7 @@
 static struct image {
     Elf64_Ehdr head;
     Elf64_Phdr segment[2];
-    Elf64_Shdr section[2];
+    Elf64_Shdr section[4]; /* two are used */
     Elf64_Sym symbol[4];
     char names[32];
 } good;
@@ -136,6 +136,28 @@ static void bad_names(void)
     CHECK(!elf_variable(open_image(&bad, sizeof bad), 205, &(uint64_t){0}));
 }
 
+/* Tables of other kinds hold no symbols; the whole table is asked before the one that the dynamic linker uses. */
+static void kinds_of_tables(void)
+{
+    struct image other = good;
+    other.section[0].sh_type = SHT_PROGBITS;
+    finds(open_image(&other, sizeof other), 200, 0, 0);
+    other.section[0].sh_type = SHT_DYNSYM;
+    finds(open_image(&other, sizeof other), 200, "first", 200);
+    other.head.e_shnum = 4;
+    other.section[2] = (Elf64_Shdr){.sh_type = SHT_SYMTAB,
+                                    .sh_offset = offsetof(struct image, symbol),
+                                    .sh_size = 2 * sizeof *other.symbol,
+                                    .sh_link = 3};
+    other.section[3] = other.section[1];
+    other.section[3].sh_offset++; /* so the names have lost their first letters */
+    other.section[3].sh_size--;
+    finds(open_image(&other, sizeof other), 200, "irst", 200);
+    finds(open_image(&other, sizeof other), 210, "second", 210); /* in one of them alone */
+    other.section[2].sh_link = 4;
+    finds(open_image(&other, sizeof other), 200, "first", 200);
+}
+
 /* A word of a variable that is longer than 4 GB. */
 static void long_variable(void)
 {
@@ -157,5 +179,6 @@ int main(void)
     edges();
     other_kinds();
     bad_names();
+    kinds_of_tables();
     return 0;
 }
