@@ -10,7 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { READERS = 60 }; /* descriptors from here on are the test's own */
+enum { READERS = 60, HELD = 77 }; /* descriptors from here on are the test's own; what its process ends with */
 
 static void run_apart(void (*const *tests)(void), size_t count)
 {
@@ -24,9 +24,9 @@ static void run_apart(void (*const *tests)(void), size_t count)
             stderr = fdopen(fcntl(2, F_DUPFD, READERS), "w"); /* of checks that fail */
             setvbuf(stderr, NULL, _IONBF, 0);
             tests[i]();
-            _exit(0);
+            _exit(HELD);
         }
-        CHECK(waitpid(child, &status, 0) == child && status == 0);
+        CHECK(waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == HELD);
     }
 }
 
