@@ -29,9 +29,9 @@ static void add_kind(MPI_Info info, unsigned kind)
 
 static void add_missing(MPI_Info info, const char *key, const char *value)
 {
-    char present[MPI_MAX_INFO_VAL];
+    char present[MPI_MAX_INFO_VAL + 1];
     int found = 0;
-    PMPI_Info_get(info, key, sizeof present - 1, present, &found);
+    PMPI_Info_get(info, key, MPI_MAX_INFO_VAL, present, &found);
     if (!found)
         PMPI_Info_set(info, key, value);
 }

@@ -9,10 +9,10 @@
 
 static bool wants_pieces(MPI_Info info)
 {
-    char value[8];
+    char value[MPI_MAX_INFO_VAL + 1];
     int found = 0;
     if (info != MPI_INFO_NULL)
-        PMPI_Info_get(info, "alloc_shared_noncontig", sizeof value - 1, value, &found);
+        PMPI_Info_get(info, "alloc_shared_noncontig", MPI_MAX_INFO_VAL, value, &found);
     return found && strcmp(value, "true") == 0;
 }
 
