@@ -186,7 +186,7 @@ static bool read_build_id(const struct program *p, unsigned char *id)
         while (at + sizeof(ElfW(Nhdr)) <= end) {
             const ElfW(Nhdr) *note = (const ElfW(Nhdr) *)at;
             const char *name = at + sizeof *note;
-            const char *text = name + ((note->n_namesz + align - 1) & -align);
+            const char *text = at + ((sizeof *note + note->n_namesz + align - 1) & -align);
             if (note->n_type == NT_GNU_BUILD_ID && note->n_namesz == 4 && !memcmp(name, "GNU", 4)) {
                 memcpy(id, text, note->n_descsz < IMAGE_ID_BYTES ? note->n_descsz : IMAGE_ID_BYTES);
                 return true;
