@@ -1,0 +1,351 @@
+/* Small parts of src/base: patience with silent hosts, the clock, sleep on words, long copies, lines of the log, tethers, masks of
+ * threads, and the common ancestor of processes that are made up.
+ *
+ * skip: aarch64 */
+#include <stdbool.h>
+#include <stdio.h>
+#include <sys/types.h>
+#include <unistd.h>
+
+static FILE *made_up_stat(const char *path);
+static unsigned sleep_made_up(unsigned seconds);
+static ssize_t write_made_up(int fd, const void *data, size_t bytes);
+#define fopen(path, mode) made_up_stat(path)
+#include "../../src/base/ancestor.c"
+#undef fopen
+#define sleep sleep_made_up
+#define write write_made_up
+#include "../../src/base/log.c"
+#undef sleep
+#undef write
+
+#include "base/clock.h"
+#include "base/copy.h"
+#include "base/futex.h"
+#include "base/patience.h"
+#include "base/tether.h"
+#include "base/thread.h"
+
+#include "unit/check.h"
+
+#include <fcntl.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+
+/* ---- patience ---- */
+
+static void patience_is(int seconds, int idle, int between, int probes)
+{
+    const struct patience p = patience_of(seconds);
+    if (p.idle != idle || p.between != between || p.probes != probes)
+        fprintf(stderr, "%d s: %d + %d x %d\n", seconds, p.idle, p.probes, p.between);
+    CHECK(p.idle == idle && p.between == between && p.probes == probes);
+}
+
+static void patience(void)
+{
+    patience_is(0, 1, 1, 1);
+    patience_is(1, 1, 1, 1);
+    patience_is(2, 1, 1, 1);
+    patience_is(3, 1, 1, 2);
+    patience_is(10, 1, 1, 9);
+    patience_is(11, 1, 2, 5);
+    patience_is(15, 1, 2, 7);
+    patience_is(16, 1, 3, 5);
+    patience_is(19, 1, 3, 6);
+    patience_is(20, 2, 3, 6);
+    patience_is(364, 2, 3, 120);
+    patience_is(365, 2, 6, 60);
+    patience_is(727, 2, 6, 120);
+    patience_is(728, 2, 12, 60);
+    for (int seconds = 1; seconds < 3000; seconds++) {
+        const struct patience p = patience_of(seconds), after = patience_after(p);
+        const int ends = p.idle + p.between * p.probes, later = after.idle + after.between * after.probes;
+        CHECK(p.probes >= 1 && after.probes <= 127 && ends <= (seconds > 2 ? seconds : 2) &&
+              ends > seconds - p.between);
+        CHECK(later > ends && later - ends <= p.between + 2 * p.idle);
+    }
+}
+
+/* ---- clock and sleep ---- */
+
+static void clocks(void)
+{
+    for (int i = 0; i < 1000; i++) {
+        struct timespec before, after;
+        clock_gettime(CLOCK_MONOTONIC, &before);
+        const uint64_t now = clock_nanoseconds();
+        clock_gettime(CLOCK_MONOTONIC, &after);
+        CHECK(now >= (uint64_t)before.tv_sec * 1000000000 + (uint64_t)before.tv_nsec);
+        CHECK(now <= (uint64_t)after.tv_sec * 1000000000 + (uint64_t)after.tv_nsec);
+    }
+}
+
+static uint32_t word;
+
+static void *sleeps(void *here)
+{
+    const struct timespec end = {.tv_sec = INT32_MAX};
+    long woken;
+    do
+        woken = here ? futex_sleep_here(&word, 7, 999999999) : futex_sleep(&word, 7, &end);
+    while (woken == ETIMEDOUT || woken == EINTR); /* a slow machine */
+    return (void *)woken;
+}
+
+static void wakes(bool here)
+{
+    pthread_t thread;
+    void *woken;
+    CHECK((here ? futex_wake_here(&word, 1) : futex_wake(&word, 1)) == 0);
+    CHECK(pthread_create(&thread, 0, sleeps, here ? &word : 0) == 0);
+    int count;
+    while ((count = here ? futex_wake_here(&word, 1) : futex_wake(&word, 1)) == 0)
+        sched_yield();
+    CHECK(count == 1 && pthread_join(thread, &woken) == 0 && woken == 0);
+}
+
+static void futexes(void)
+{
+    const struct timespec past = {.tv_nsec = 1};
+    word = 7;
+    CHECK(futex_sleep(&word, 8, 0) == EAGAIN && futex_sleep_here(&word, 8, 1) == EAGAIN);
+    CHECK(futex_sleep(&word, 7, &past) == ETIMEDOUT && futex_sleep_here(&word, 7, 1) == ETIMEDOUT);
+    wakes(false);
+    wakes(true);
+}
+
+/* ---- copies ---- */
+
+/* Copies of so many bytes, and nothing beside them. */
+static void copies(void (*copy)(void *, const void *, size_t), size_t bytes)
+{
+    unsigned char *from = malloc(bytes + 16), *to = malloc(bytes + 16);
+    CHECK(from && to);
+    for (size_t i = 0; i < bytes + 16; i++)
+        from[i] = (unsigned char)(i * 7 + i / 251);
+    memset(to, 0xee, bytes + 16);
+    copy(to + 8, from + 3, bytes);
+    CHECK(memcmp(to + 8, from + 3, bytes) == 0);
+    for (int i = 0; i < 8; i++)
+        CHECK(to[i] == 0xee && to[bytes + 8 + (size_t)i] == 0xee);
+    free(from);
+    free(to);
+}
+
+static void long_copies(void)
+{
+    for (int i = -1; i <= 1; i++) {
+        copies(copy_bytes, (size_t)(COPY_LONG + i));
+        copies(copy_long, (size_t)(COPY_LONG + i));
+    }
+    copies(copy_bytes, 1);
+    copies(copy_long, 0);
+}
+
+/* ---- the log ---- */
+
+static unsigned slept;
+static char text[4096]; /* all that has been written */
+static size_t used, most = SIZE_MAX;
+
+static unsigned sleep_made_up(unsigned seconds)
+{
+    slept += seconds;
+    return 0;
+}
+
+/* Writes at most so much at once; nothing: it fails. */
+static ssize_t write_made_up(int fd, const void *data, size_t bytes)
+{
+    CHECK(fd == STDERR_FILENO && bytes > 0 && used + bytes < sizeof text);
+    const size_t now = bytes < most ? bytes : most;
+    memcpy(text + used, data, now);
+    used += now;
+    return now ? (ssize_t)now : -1;
+}
+
+/* Returns what was written since the last call. */
+static const char *written(void)
+{
+    text[used] = 0;
+    used = 0;
+    return text;
+}
+
+static bool one_whole_line(int letters, size_t head)
+{
+    char many[1501];
+    memset(many, 'x', sizeof many - 1);
+    many[letters] = 0;
+    log_line("%s", many);
+    const char *line = written();
+    const size_t room = 1022 - head, wanted = (size_t)letters < room ? (size_t)letters : room;
+    return strspn(line + head, "x") == wanted && strcmp(line + head + wanted, "\n") == 0;
+}
+
+static void lines(void)
+{
+    log_line("%s and %d", "one", 2);
+    CHECK(strcmp(written(), "lateral: one and 2\n") == 0 && log_pe() == -1);
+    most = 3;
+    log_line("in %s", "pieces");
+    CHECK(strcmp(written(), "lateral: in pieces\n") == 0);
+    most = 0;
+    log_line("nowhere");
+    CHECK(!*written());
+    most = SIZE_MAX;
+    log_identity(0);
+    log_line("the first");
+    CHECK(strcmp(written(), "lateral: PE 0: the first\n") == 0);
+    log_identity(12);
+    log_line("a\tb\n\x7f\x1b[1m\xc3\xa4 ~");
+    CHECK(strcmp(written(), "lateral: PE 12: a?b???[1m\xc3\xa4 ~\n") == 0 && log_pe() == 12);
+    for (int letters = 995; letters < 1020; letters++)
+        CHECK(one_whole_line(letters, strlen("lateral: PE 12: ")));
+    CHECK(one_whole_line(1500, strlen("lateral: PE 12: ")) && one_whole_line(0, strlen("lateral: PE 12: ")));
+    log_debug("nothing");
+    CHECK(!*written());
+    log_debug_enable(1);
+    log_debug("PE %d", 3);
+    CHECK(strcmp(written(), "lateral: PE 12: PE 3\n") == 0);
+    log_debug_enable(0);
+    log_debug("nothing");
+    CHECK(!*written());
+}
+
+/* The first PE speaks at once, another one when the first should have. */
+static void lines_of_all(void)
+{
+    log_identity(12);
+    log_alike(0, "all of %d", 4);
+    CHECK(slept == 0 && strcmp(written(), "lateral: PE 12: all of 4\n") == 0);
+    log_alike(3, "all of %d", 4);
+    CHECK(slept == SECONDS_FOR_THE_FIRST && strcmp(written(), "lateral: PE 12: all of 4\n") == 0);
+}
+
+/* ---- tethers ---- */
+
+/* Ties a child to a pipe whose other end closes before or after. Returns the child's status. */
+static int tied(bool before)
+{
+    int ends[2], ready[2], status;
+    char byte;
+    CHECK(pipe(ends) == 0 && pipe(ready) == 0);
+    const pid_t child = fork();
+    if (child == 0) {
+        close(ends[1]);
+        if (before && read(ends[0], &byte, 1) != 0) /* waits until it has closed */
+            _exit(3);
+        const int next = dup(0);
+        close(next);
+        tether_take(ends[0]);
+        const int again = dup(0);
+        _exit(before || again != next || fcntl(ends[0], F_GETFD) != FD_CLOEXEC || write(ready[1], "r", 1) != 1
+                  ? 4
+                  : pause());
+    }
+    close(ready[1]);
+    if (!before)
+        CHECK(read(ready[0], &byte, 1) == 1 && waitpid(child, &status, WNOHANG) == 0);
+    close(ends[0]);
+    close(ends[1]);
+    close(ready[0]);
+    CHECK(waitpid(child, &status, 0) == child);
+    return status;
+}
+
+static void tethers(void)
+{
+    const int file = memfd_create("no pipe", 0);
+    int status = tied(false);
+    CHECK(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
+    status = tied(true);
+    CHECK(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
+    tether_take(-1);
+    tether_take(file);
+    CHECK(file >= 0 && fcntl(file, F_GETFD) == 0 && close(file) == 0);
+}
+
+/* ---- threads ---- */
+
+static void *tells_its_mask(void *mask)
+{
+    pthread_sigmask(SIG_SETMASK, 0, mask);
+    return mask;
+}
+
+/* The thread gets faults alone; the one that starts it keeps what it gets. */
+static void masks(void)
+{
+    sigset_t before, after, threads;
+    pthread_t thread;
+    sigemptyset(&before);
+    sigaddset(&before, SIGUSR2);
+    CHECK(pthread_sigmask(SIG_SETMASK, &before, 0) == 0 && thread_start(&thread, tells_its_mask, &threads) == 0);
+    CHECK(pthread_join(thread, 0) == 0 && pthread_sigmask(SIG_SETMASK, 0, &after) == 0);
+    for (int number = 1; number < 32; number++) {
+        const bool fault = number == SIGSEGV || number == SIGBUS || number == SIGFPE || number == SIGILL ||
+                           number == SIGTRAP || number == SIGKILL || number == SIGSTOP;
+        CHECK(sigismember(&threads, number) == !fault && sigismember(&after, number) == (number == SIGUSR2));
+    }
+    sigemptyset(&before);
+    CHECK(pthread_sigmask(SIG_SETMASK, &before, 0) == 0);
+}
+
+/* ---- ancestors ---- */
+
+/* Process n is the child of n - 1, up to 1; 5000 + n is another child of n. The others are not there. */
+static FILE *made_up_stat(const char *path)
+{
+    static char stat[128];
+    int pid, parent;
+    CHECK(sscanf(path, "/proc/%d/stat", &pid) == 1);
+    if (pid < 1 || pid == 4000)
+        return 0;
+    parent = pid > 5000 ? pid - 5000 : pid - 1;
+    snprintf(stat, sizeof stat, "%d (a) S 77 (x)) S %d 1 1 0 -1", pid, parent);
+    return fmemopen(stat, strlen(stat), "r");
+}
+
+static void ancestors(void)
+{
+    CHECK(ancestor_common(1000, 1000) == 1000 && ancestor_common(6000, 1000) == 1000);
+    CHECK(ancestor_common(6000, 6003) == 1000 && ancestor_common(6003, 6000) == 1000);
+    CHECK(ancestor_common(3, 5001) == 1 && ancestor_common(5001, 2) == 1);
+    CHECK(ancestor_common(1000, 1000 - DEPTH + 1) == 1000 - DEPTH + 1 && ancestor_common(1000, 1000 - DEPTH) == 0);
+    CHECK(ancestor_common(1000 - DEPTH + 1, 1000) == 1000 - DEPTH + 1 && ancestor_common(1000 - DEPTH, 1000) == 0);
+    CHECK(ancestor_common(4000, 4005) == 4000 && ancestor_common(4000, 3999) == 0 && ancestor_common(4001, 3999) == 0);
+    CHECK(ancestor_common(0, 5) == 0 && ancestor_common(5, 0) == 0 && ancestor_common(-1, -1) == 0);
+}
+
+/* In a child, which may write where it must not. */
+static void in_a_child(void (*body)(void))
+{
+    int status;
+    const pid_t child = fork();
+    CHECK(child >= 0);
+    if (child == 0) {
+        body();
+        _exit(0);
+    }
+    CHECK(waitpid(child, &status, 0) == child && status == 0);
+}
+
+int main(void)
+{
+    patience();
+    clocks();
+    futexes();
+    long_copies();
+    in_a_child(lines);
+    in_a_child(lines_of_all);
+    tethers();
+    masks();
+    in_a_child(ancestors);
+    return 0;
+}
