@@ -290,10 +290,10 @@ row("order", "sync", "void", _SET + "long *pSync", old=True, quiet=(True,), form
 _TEAM = "shmem_team_t team, T *dest, const T *source, "
 _COLL = "typed mem generic"
 row("coll", "broadcast#", "int", _TEAM + "size_t nelems, int PE_root", types=RMA, forms=_COLL,
-    call="lat_broadcast(CALL, team, dest, source, nelems * SIZE, PE_root)")
+    call="lat_broadcast(CALL, team, dest, source, lat_bytes(CALL, nelems, SIZE), PE_root)")
 for _op in ("collect", "fcollect", "alltoall"):
     row("coll", _op + "#", "int", _TEAM + "size_t nelems", types=RMA, forms=_COLL,
-        call=f"lat_{_op}(CALL, team, dest, source, nelems * SIZE)")
+        call=f"lat_{_op}(CALL, team, dest, source, lat_bytes(CALL, nelems, SIZE))")
 row("coll", "alltoalls#", "int", _TEAM + "ptrdiff_t dst, ptrdiff_t sst, size_t nelems", types=RMA, forms=_COLL,
     call="lat_alltoalls(CALL, team, dest, source, dst, sst, nelems, SIZE)")
 for _bits in (32, 64):
@@ -301,10 +301,10 @@ for _bits in (32, 64):
     _tail = _SET + "long *pSync"
     _pass = _SETARGS + "pSync)"
     row("coll", f"broadcast{_bits}", "void", _old + "size_t nelems, int PE_root, " + _tail, old=True,
-        call=f"lat_set_broadcast(CALL, dest, source, nelems * {_bits // 8}, PE_root, " + _pass)
+        call=f"lat_set_broadcast(CALL, dest, source, lat_bytes(CALL, nelems, {_bits // 8}), PE_root, " + _pass)
     for _op in ("collect", "fcollect", "alltoall"):
         row("coll", f"{_op}{_bits}", "void", _old + "size_t nelems, " + _tail, old=True,
-            call=f"lat_set_{_op}(CALL, dest, source, nelems * {_bits // 8}, " + _pass)
+            call=f"lat_set_{_op}(CALL, dest, source, lat_bytes(CALL, nelems, {_bits // 8}), " + _pass)
     row("coll", f"alltoalls{_bits}", "void", _old + "ptrdiff_t dst, ptrdiff_t sst, size_t nelems, " + _tail, old=True,
         call=f"lat_set_alltoalls(CALL, dest, source, dst, sst, nelems, {_bits // 8}, " + _pass)
 

@@ -47,7 +47,6 @@ def fill(function, text):
     value = "value" if function.has("value") else "cmp_value"
     known = {"CALL": f'"{function.name}"', "CTX": context(function), "SIZE": element(function),
              "KIND": function.type.kind if function.type else "", "BITS": f"(uint64_t){value}"}
-    text = text.replace(" * SIZE", "" if element(function) == "1" else " * SIZE")
     return re.sub(r"\b(CALL|CTX|SIZE|KIND|BITS)\b", lambda match: known[match.group(1)], text)
 
 

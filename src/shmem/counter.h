@@ -40,15 +40,15 @@ static lat_hot void lat_put_ct(const char *call, struct shmem_ctx_impl *ctx, shm
 {
     void *to = uccs_near(dest, pe);
     if (lat_unlikely(!to)) {
-        lat_put_ct_far(call, ctx, ct, dest, source, nelems * size, pe, true, 0);
+        lat_put_ct_far(call, ctx, ct, dest, source, lat_bytes(call, nelems, size), pe, true, 0);
         return;
     }
     struct uccs_counter_line *line = uccs_counter_line_at(lat_ct_of(ct), pe);
     if (lat_likely(line != 0)) {
-        lat_move_before(to, source, nelems, size, line);
+        lat_move_before(call, to, source, nelems, size, line);
         atomic_fetch_add_release(&line->count, 1); /* acquire: readers at the target */
     } else {
-        lat_move(to, source, nelems, size);
+        lat_move(call, to, source, nelems, size);
         lat_ct_far(call, ctx, ct, 1, pe);
     }
 }
@@ -59,11 +59,11 @@ static lat_hot void lat_get_ct(const char *call, struct shmem_ctx_impl *ctx, shm
 {
     const void *from = uccs_near(source, pe);
     if (lat_unlikely(!from)) {
-        lat_get_ct_far(call, ctx, ct, dest, source, nelems * size, pe, true, 0);
+        lat_get_ct_far(call, ctx, ct, dest, source, lat_bytes(call, nelems, size), pe, true, 0);
         return;
     }
     struct uccs_counter_line *line = uccs_counter_line_at(lat_ct_of(ct), pe);
-    lat_move(dest, from, nelems, size);
+    lat_move(call, dest, from, nelems, size);
     if (lat_likely(line != 0))
         atomic_fetch_add_release(&line->count, 1); /* acquire: readers at the target */
     else
@@ -75,7 +75,7 @@ static lat_hot void lat_put_ct_nbi(const char *call, struct shmem_ctx_impl *ctx,
                                    const void *source, size_t nelems, size_t size, int pe)
 {
     if (lat_unlikely(!uccs_near(dest, pe)))
-        lat_put_ct_far(call, ctx, ct, dest, source, nelems * size, pe, false, 0);
+        lat_put_ct_far(call, ctx, ct, dest, source, lat_bytes(call, nelems, size), pe, false, 0);
     else
         lat_put_ct(call, ctx, ct, dest, source, nelems, size, pe);
 }
@@ -84,7 +84,7 @@ static lat_hot void lat_get_ct_nbi(const char *call, struct shmem_ctx_impl *ctx,
                                    const void *source, size_t nelems, size_t size, int pe)
 {
     if (lat_unlikely(!uccs_near(source, pe)))
-        lat_get_ct_far(call, ctx, ct, dest, source, nelems * size, pe, false, 0);
+        lat_get_ct_far(call, ctx, ct, dest, source, lat_bytes(call, nelems, size), pe, false, 0);
     else
         lat_get_ct(call, ctx, ct, dest, source, nelems, size, pe);
 }
@@ -93,7 +93,7 @@ static lat_hot void lat_put_ct_nbe(const char *call, struct shmem_ctx_impl *ctx,
                                    const void *source, size_t nelems, size_t size, int pe, shmemx_request_t *req)
 {
     if (lat_unlikely(!uccs_near(dest, pe))) {
-        lat_put_ct_far(call, ctx, ct, dest, source, nelems * size, pe, false, req);
+        lat_put_ct_far(call, ctx, ct, dest, source, lat_bytes(call, nelems, size), pe, false, req);
         return;
     }
     lat_put_ct(call, ctx, ct, dest, source, nelems, size, pe);
@@ -104,7 +104,7 @@ static lat_hot void lat_get_ct_nbe(const char *call, struct shmem_ctx_impl *ctx,
                                    const void *source, size_t nelems, size_t size, int pe, shmemx_request_t *req)
 {
     if (lat_unlikely(!uccs_near(source, pe))) {
-        lat_get_ct_far(call, ctx, ct, dest, source, nelems * size, pe, false, req);
+        lat_get_ct_far(call, ctx, ct, dest, source, lat_bytes(call, nelems, size), pe, false, req);
         return;
     }
     lat_get_ct(call, ctx, ct, dest, source, nelems, size, pe);

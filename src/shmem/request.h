@@ -36,16 +36,16 @@ static lat_hot void lat_put_nbe(const char *call, struct shmem_ctx_impl *ctx, vo
 {
     void *to = uccs_near(dest, pe);
     if (lat_unlikely(!to)) {
-        lat_put_nbe_far(call, ctx, dest, source, nelems * size, pe, req);
+        lat_put_nbe_far(call, ctx, dest, source, lat_bytes(call, nelems, size), pe, req);
         return;
     }
     if (lat_unlikely(uccs_request_object(*req) != 0)) {
-        lat_move(to, source, nelems, size);
+        lat_move(call, to, source, nelems, size);
         lat_stored(req);
         return;
     }
     *req = UCCS_REQUEST_DIRTY;
-    lat_move(to, source, nelems, size);
+    lat_move(call, to, source, nelems, size);
 }
 
 static lat_hot void lat_get_nbe(const char *call, struct shmem_ctx_impl *ctx, void *dest, const void *source,
@@ -53,11 +53,11 @@ static lat_hot void lat_get_nbe(const char *call, struct shmem_ctx_impl *ctx, vo
 {
     const void *from = uccs_near(source, pe);
     if (lat_unlikely(!from)) {
-        lat_get_nbe_far(call, ctx, dest, source, nelems * size, pe, req);
+        lat_get_nbe_far(call, ctx, dest, source, lat_bytes(call, nelems, size), pe, req);
         return;
     }
     lat_loaded(req);
-    lat_move(dest, from, nelems, size);
+    lat_move(call, dest, from, nelems, size);
 }
 
 static inline void lat_iput_nbe(const char *call, struct shmem_ctx_impl *ctx, void *dest, const void *source,
@@ -79,7 +79,8 @@ static lat_hot void lat_put_signal_nbe(const char *call, struct shmem_ctx_impl *
                                        int pe, shmemx_request_t *req)
 {
     if (lat_unlikely(!uccs_near(sig_addr, pe))) {
-        lat_put_signal_far(call, ctx, dest, source, nelems * size, sig_addr, signal, sig_op, pe, false, req);
+        lat_put_signal_far(call, ctx, dest, source, lat_bytes(call, nelems, size), sig_addr, signal, sig_op, pe, false,
+                           req);
         return;
     }
     lat_put_signal(call, ctx, dest, source, nelems, size, sig_addr, signal, sig_op, pe);

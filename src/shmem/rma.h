@@ -6,6 +6,7 @@
 #define SHMEM_RMA_H
 
 #include "base/copy.h"
+#include "shmem/bytes.h"
 #include "shmem/ctx.h"
 #include "uccs/core/memory.h"
 
@@ -25,12 +26,12 @@ void lat_put_with_far(const char *call, struct shmem_ctx_impl *ctx, void *dest, 
                       int pe, const struct uccs_far_with *with, bool blocking, uccs_request_handle *req);
 
 /* One element is one load and one store. */
-static lat_hot void lat_move(void *to, const void *from, size_t nelems, size_t size)
+static lat_hot void lat_move(const char *call, void *to, const void *from, size_t nelems, size_t size)
 {
     if (nelems == 1)
         memcpy(to, from, size);
     else
-        copy_bytes(to, from, nelems * size);
+        copy_bytes(to, from, lat_bytes(call, nelems, size));
 }
 
 /* The same where the size of an element is not known. */
@@ -50,9 +51,9 @@ static lat_hot void lat_put(const char *call, struct shmem_ctx_impl *ctx, void *
 {
     void *to = uccs_near(dest, pe);
     if (lat_unlikely(!to))
-        lat_put_far(call, ctx, dest, source, nelems * size, pe);
+        lat_put_far(call, ctx, dest, source, lat_bytes(call, nelems, size), pe);
     else
-        lat_move(to, source, nelems, size);
+        lat_move(call, to, source, nelems, size);
 }
 
 /* Asks for the lines of two stores that are about to come, where that pays. */
@@ -72,13 +73,14 @@ void lat_move_more(void *to, const void *from, size_t bytes);
 
 /* The same for one element and more. It asks for the first line of the data and for the line of the word, at `next`, at the same
  * time, where that pays. Otherwise an addition would wait until the data has left the processor, and only then fetch its own line. */
-static lat_hot void lat_move_before(void *to, const void *from, size_t nelems, size_t size, const void *next)
+static lat_hot void lat_move_before(const char *call, void *to, const void *from, size_t nelems, size_t size,
+                                    const void *next)
 {
     lat_expect_writes(to, next);
     if (nelems == 1)
         memcpy(to, from, size);
     else
-        lat_move_more(to, from, nelems * size);
+        lat_move_more(to, from, lat_bytes(call, nelems, size));
 }
 
 /* The same where the size of an element is not known. */
@@ -97,10 +99,10 @@ static lat_hot void lat_put_before(const char *call, struct shmem_ctx_impl *ctx,
 {
     void *to = uccs_near(dest, pe);
     if (lat_unlikely(!to)) {
-        lat_put_far(call, ctx, dest, source, nelems * size, pe);
+        lat_put_far(call, ctx, dest, source, lat_bytes(call, nelems, size), pe);
         return;
     }
-    lat_move_before(to, source, nelems, size, next);
+    lat_move_before(call, to, source, nelems, size, next);
 }
 
 static lat_hot void lat_get(const char *call, struct shmem_ctx_impl *ctx, void *dest, const void *source, size_t nelems,
@@ -108,9 +110,9 @@ static lat_hot void lat_get(const char *call, struct shmem_ctx_impl *ctx, void *
 {
     const void *from = uccs_near(source, pe);
     if (lat_unlikely(!from))
-        lat_get_far(call, ctx, dest, source, nelems * size, pe);
+        lat_get_far(call, ctx, dest, source, lat_bytes(call, nelems, size), pe);
     else
-        lat_move(dest, from, nelems, size);
+        lat_move(call, dest, from, nelems, size);
 }
 
 /* On the node the non-blocking forms complete in place. */
@@ -119,9 +121,9 @@ static lat_hot void lat_put_nbi(const char *call, struct shmem_ctx_impl *ctx, vo
 {
     void *to = uccs_near(dest, pe);
     if (lat_unlikely(!to))
-        lat_put_nbi_far(call, ctx, dest, source, nelems * size, pe);
+        lat_put_nbi_far(call, ctx, dest, source, lat_bytes(call, nelems, size), pe);
     else
-        lat_move(to, source, nelems, size);
+        lat_move(call, to, source, nelems, size);
 }
 
 static lat_hot void lat_get_nbi(const char *call, struct shmem_ctx_impl *ctx, void *dest, const void *source,
@@ -129,9 +131,9 @@ static lat_hot void lat_get_nbi(const char *call, struct shmem_ctx_impl *ctx, vo
 {
     const void *from = uccs_near(source, pe);
     if (lat_unlikely(!from))
-        lat_get_nbi_far(call, ctx, dest, source, nelems * size, pe);
+        lat_get_nbi_far(call, ctx, dest, source, lat_bytes(call, nelems, size), pe);
     else
-        lat_move(dest, from, nelems, size);
+        lat_move(call, dest, from, nelems, size);
 }
 
 #endif

@@ -45,7 +45,8 @@ static lat_hot void lat_put_signal(const char *call, struct shmem_ctx_impl *ctx,
 {
     uint64_t *to = uccs_near(sig_addr, pe);
     if (lat_unlikely(!to)) {
-        lat_put_signal_far(call, ctx, dest, source, nelems * size, sig_addr, signal, sig_op, pe, true, 0);
+        lat_put_signal_far(call, ctx, dest, source, lat_bytes(call, nelems, size), sig_addr, signal, sig_op, pe, true,
+                           0);
         return;
     }
     if (nelems)
@@ -58,7 +59,8 @@ static lat_hot void lat_put_signal_nbi(const char *call, struct shmem_ctx_impl *
                                        int pe)
 {
     if (lat_unlikely(!uccs_near(sig_addr, pe)))
-        lat_put_signal_far(call, ctx, dest, source, nelems * size, sig_addr, signal, sig_op, pe, false, 0);
+        lat_put_signal_far(call, ctx, dest, source, lat_bytes(call, nelems, size), sig_addr, signal, sig_op, pe, false,
+                           0);
     else
         lat_put_signal(call, ctx, dest, source, nelems, size, sig_addr, signal, sig_op, pe);
 }

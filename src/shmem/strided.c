@@ -2,6 +2,7 @@
 #include "shmem/strided.h"
 
 #include "base/copy.h"
+#include "shmem/bytes.h"
 #include "shmem/place.h"
 #include "uccs/core/reach.h"
 
@@ -33,6 +34,15 @@ struct shape {
     ptrdiff_t dst, sst;
     size_t count, block, size;
 };
+
+/* Ends the job when a product of the shape's numbers wraps. */
+static void require_shape(const char *call, const struct shape *shape)
+{
+    if (shape->block)
+        (void)lat_bytes(call, shape->count, shape->block);
+    lat_require_span(call, shape->dst, shape->count, shape->size);
+    lat_require_span(call, shape->sst, shape->count, shape->size);
+}
 
 /* Turns strides in elements into strides in bytes, there and here. */
 static struct uccs_far_blocks blocks_of(const struct shape *shape, ptrdiff_t there, ptrdiff_t here)
@@ -79,6 +89,7 @@ static bool put(const char *call, struct shmem_ctx_impl *ctx, void *dest, const 
                 int pe, uccs_request_handle *req)
 {
     bool some = shape->count && shape->block;
+    require_shape(call, shape);
     if (lat_unlikely(uccs_far_pe(pe)) && some && !uccs_reached(dest, pe)) {
         lat_require(call);
         put_far(call, ctx, dest, source, shape, pe, req);
@@ -94,6 +105,7 @@ static bool get(const char *call, struct shmem_ctx_impl *ctx, void *dest, const 
                 int pe, uccs_request_handle *req)
 {
     bool some = shape->count && shape->block;
+    require_shape(call, shape);
     if (lat_unlikely(uccs_far_pe(pe)) && some && !uccs_reached(source, pe)) {
         lat_require(call);
         get_far(call, ctx, dest, source, shape, pe, req);
@@ -132,11 +144,11 @@ bool lat_iget_carry(const char *call, struct shmem_ctx_impl *ctx, void *dest, co
 void lat_ibput(const char *call, struct shmem_ctx_impl *ctx, void *dest, const void *source, ptrdiff_t dst,
                ptrdiff_t sst, size_t bsize, size_t nblocks, size_t size, int pe)
 {
-    put(call, ctx, dest, source, &(struct shape){dst, sst, nblocks, bsize * size, size}, pe, 0);
+    put(call, ctx, dest, source, &(struct shape){dst, sst, nblocks, lat_bytes(call, bsize, size), size}, pe, 0);
 }
 
 void lat_ibget(const char *call, struct shmem_ctx_impl *ctx, void *dest, const void *source, ptrdiff_t dst,
                ptrdiff_t sst, size_t bsize, size_t nblocks, size_t size, int pe)
 {
-    get(call, ctx, dest, source, &(struct shape){dst, sst, nblocks, bsize * size, size}, pe, 0);
+    get(call, ctx, dest, source, &(struct shape){dst, sst, nblocks, lat_bytes(call, bsize, size), size}, pe, 0);
 }

@@ -116,12 +116,15 @@ void lat_group_alltoalls(const char *call, struct uccs_team *group, void *dest, 
 {
     if (nelems == 0)
         return;
+    const size_t bytes = lat_bytes(call, nelems, size);
+    lat_require_span(call, dst, nelems, size);
+    lat_require_span(call, sst, nelems, size);
     if (lat_unlikely(group->far)) {
         lat_nodes_alltoalls(call, group, dest, source, dst, sst, nelems, size);
         return;
     }
     const struct strided how = {dst * (ptrdiff_t)size, sst * (ptrdiff_t)size, nelems, size};
-    bool push = lat_coll_choose(LAT_COLL_ALLTOALLS, group, nelems * size) == LAT_BY_PUSH;
+    bool push = lat_coll_choose(LAT_COLL_ALLTOALLS, group, bytes) == LAT_BY_PUSH;
     char *to = dest;
     const char *from = source;
     const ptrdiff_t tblock = how.dst * (ptrdiff_t)nelems, fblock = how.sst * (ptrdiff_t)nelems;

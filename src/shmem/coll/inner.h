@@ -16,6 +16,7 @@
 #define SHMEM_COLL_INNER_H
 
 #include "base/kind.h"
+#include "shmem/bytes.h"
 #include "shmem/coll/select.h"
 #include "shmem/place.h"
 #include "uccs/core/memory.h"

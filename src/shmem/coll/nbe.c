@@ -19,6 +19,7 @@
 #include "shmem/coll/nbe.h"
 
 #include "base/fold.h"
+#include "shmem/bytes.h"
 #include "shmem/coll/coll.h"
 #include "shmem/coll/nbe_nodes.h"
 #include "shmem/place.h"
@@ -351,6 +352,7 @@ int lat_alltoall_nbe(const char *call, shmem_team_t team, void *dest, const void
 int lat_reduce_nbe(const char *call, shmem_team_t team, void *dest, const void *source, size_t n, enum kind kind,
                    enum fold_op op, shmemx_request_t *req)
 {
+    (void)lat_bytes(call, n, kind_size(kind));
     return start(team, req,
                  &(struct operation){.call = call,
                                      .what = NBE_REDUCE,

@@ -133,7 +133,7 @@ void lat_group_reduce(const char *call, struct uccs_team *group, void *dest, con
                       enum kind kind, enum fold_op op)
 {
     const struct fold fold = {fold_kernel_of(kind, op), kind_size(kind)};
-    size_t bytes = n * fold.size;
+    size_t bytes = lat_bytes(call, n, fold.size);
     if (n == 0)
         return;
     if (lat_unlikely(group->far)) {
@@ -214,7 +214,7 @@ void lat_group_scan(const char *call, struct uccs_team *group, void *dest, const
                     bool inclusive)
 {
     const struct fold fold = {fold_kernel_of(kind, FOLD_SUM), kind_size(kind)};
-    size_t bytes = n * fold.size;
+    size_t bytes = lat_bytes(call, n, fold.size);
     if (n == 0)
         return;
     if (lat_unlikely(group->far)) {

@@ -1,0 +1,97 @@
+/* Counts whose bytes are more than memory can hold: each call refuses them with a line, and none moves the few bytes of a
+ * product that has wrapped. */
+#include "unit/check.h"
+
+#include <setjmp.h>
+#include <shmem.h>
+#include <shmemx.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#define WRAPS (((size_t)1 << 61) + 4) /* of 8 bytes each: 32 bytes */
+#define FAR_APART ((ptrdiff_t)1 << 60)
+
+static jmp_buf back;
+static char said[256];
+
+_Noreturn void __wrap_lat_fail(const char *call, const char *format, ...);
+_Noreturn void __wrap_lat_fail(const char *call, const char *format, ...)
+{
+    va_list arguments;
+    const int bytes = snprintf(said, sizeof said, "%s: ", call);
+    va_start(arguments, format);
+    vsnprintf(said + bytes, sizeof said - (size_t)bytes, format, arguments);
+    va_end(arguments);
+    longjmp(back, 1);
+}
+
+static char word[256]; /* what the line must say */
+
+#define REFUSED(name, words, ...)                                \
+    do {                                                         \
+        said[0] = 0;                                             \
+        snprintf(word, sizeof word, "%s: %s", #name, words);     \
+        if (setjmp(back) == 0)                                   \
+            (void)name(__VA_ARGS__);                             \
+        if (strncmp(said, word, strlen(word)) != 0)              \
+            fprintf(stderr, "\"%s\", not \"%s\"\n", said, word); \
+        CHECK(strncmp(said, word, strlen(word)) == 0);           \
+    } while (0)
+#define BYTES "2305843009213693956 elements of 8 bytes are more than memory can hold"
+#define MEM "18446744073709551615 elements of 1 bytes are more than memory can hold"
+
+static long *to, from[8] = {1, 2, 3, 4, 5, 6, 7, 8};
+static uint64_t *signal_word;
+
+static void puts_and_gets(void)
+{
+    shmemx_request_t request = SHMEMX_REQUEST_NULL;
+    REFUSED(shmem_long_put, BYTES, to, from, WRAPS, 0);
+    REFUSED(shmem_long_get, BYTES, from, to, WRAPS, 0);
+    REFUSED(shmem_put64_nbi, BYTES, to, from, WRAPS, 0);
+    REFUSED(shmem_long_get_nbi, BYTES, from, to, WRAPS, 0);
+    REFUSED(shmem_putmem, MEM, to, from, (size_t)-1, 0);
+    REFUSED(shmem_long_put_signal, BYTES, to, from, WRAPS, signal_word, 1, SHMEM_SIGNAL_SET, 0);
+    REFUSED(shmemx_long_put_nbe, BYTES, to, from, WRAPS, 0, &request);
+    REFUSED(shmem_long_put, "35184372088832 elements", to, from, (size_t)1 << 45, 0); /* 2^48 bytes */
+}
+
+static void strides(void)
+{
+    REFUSED(shmem_long_iput, BYTES, to, from, 1, 1, WRAPS, 0);
+    REFUSED(shmem_long_iput, "3 blocks at a stride of 1152921504606846976", to, from, FAR_APART, 1, 3, 0);
+    REFUSED(shmem_long_iget, "3 blocks at a stride of -2305843009213693952", from, to, 1, 2 * -FAR_APART, 3, 0);
+    REFUSED(shmem_ibput64, BYTES, to, from, 1, 1, WRAPS, 2, 0);
+    shmem_long_iput(to, from, FAR_APART, FAR_APART, 1, 0); /* one block reaches nowhere */
+    CHECK(to[0] == 1);
+}
+
+static void collectives(void)
+{
+    shmemx_request_t request = SHMEMX_REQUEST_NULL;
+    REFUSED(shmem_long_broadcast, BYTES, SHMEM_TEAM_WORLD, to, from, WRAPS, 0);
+    REFUSED(shmem_long_fcollect, BYTES, SHMEM_TEAM_WORLD, to, from, WRAPS);
+    REFUSED(shmem_long_sum_reduce, BYTES, SHMEM_TEAM_WORLD, to, from, WRAPS);
+    REFUSED(shmem_long_sum_inscan, BYTES, SHMEM_TEAM_WORLD, to, from, WRAPS);
+    REFUSED(shmem_long_alltoalls, BYTES, SHMEM_TEAM_WORLD, to, from, 1, 1, WRAPS);
+    REFUSED(shmem_long_alltoalls, "2 blocks at a stride of", SHMEM_TEAM_WORLD, to, from, FAR_APART, 1, 2);
+    REFUSED(shmemx_long_sum_reduce_nbe, BYTES, SHMEM_TEAM_WORLD, to, from, WRAPS, &request);
+    REFUSED(shmemx_long_fcollect_nbe, BYTES, SHMEM_TEAM_WORLD, to, from, WRAPS, &request);
+}
+
+int main(void)
+{
+    shmem_init();
+    to = shmem_calloc(8, sizeof *to);
+    signal_word = shmem_calloc(1, sizeof *signal_word);
+    CHECK(to && signal_word);
+    puts_and_gets();
+    for (int i = 0; i < 8; i++)
+        CHECK(to[i] == 0 && from[i] == i + 1);
+    CHECK(*signal_word == 0);
+    strides();
+    collectives();
+    shmem_finalize();
+    return 0;
+}
