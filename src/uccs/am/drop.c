@@ -24,18 +24,14 @@ static void drop_ring(uint32_t context, uint32_t which, struct uccs_am_lost *los
     struct uccs_am_tally tally = {0};
     struct uccs_message message;
     struct uccs_block *copy;
-    const struct uccs_message *cell;
     uint64_t ticket;
     while (uccs_park_take_any(context, which, &message, &copy)) {
         drop(context, &message, &tally, lost);
         free(copy);
     }
     bool open = atomic_load_acquire(&uccs_own_mine()->open[context]) == OWN_OPEN; /* release: uccs_own_open_slow */
-    while (open && (cell = ring_take(ring, &ticket))) {
-        memcpy(&message, cell, offsetof(struct uccs_message, payload));
-        ring_release(ring, ticket);
+    while (open && uccs_cell_take(ring, &message, &ticket))
         drop(context, &message, &tally, lost);
-    }
     uccs_am_tell(context, &tally);
 }
 

@@ -100,6 +100,10 @@ uint64_t uccs_am_live(void);
 /* Grows while threads of the program poll; the progress thread's own polls count too. */
 uint64_t uccs_am_polls(void);
 
+/* Takes the next message out of a ring of this PE. Every process of the node can write there, so the words that lead to memory are
+ * checked before anything follows them; a message that names no such place ends the job. Returns false when there is none. */
+bool uccs_cell_take(struct ring *ring, struct uccs_message *message, uint64_t *ticket);
+
 /* Returns the block, at the sender, of a message of this node; null when it has none. */
 struct uccs_block *uccs_am_block_of(const struct uccs_message *message);
 /* Gives a block of this node back to its sender. */

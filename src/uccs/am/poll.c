@@ -116,11 +116,8 @@ static int poll_ring(struct uccs_context *context, uint32_t which)
     for (int taken = 0; taken < BATCH && !ring_is_empty(ring); taken++) {
         struct uccs_message message;
         uint64_t ticket;
-        const struct uccs_message *cell = ring_take(ring, &ticket);
-        if (!cell)
+        if (!uccs_cell_take(ring, &message, &ticket))
             break;
-        memcpy(&message, cell, offsetof(struct uccs_message, payload) + (cell->staged ? 0 : cell->length));
-        ring_release(ring, ticket);
         if (lat_unlikely(!handle(context, &message, which))) {
             uccs_park(context->attr.id, which, ticket, &message, 0);
             break;
@@ -164,11 +161,8 @@ static void keep_replies(struct uccs_context *context)
     for (int taken = 0; taken < BATCH; taken++) {
         struct uccs_message message;
         uint64_t ticket;
-        const struct uccs_message *cell = ring_take(ring, &ticket);
-        if (!cell)
+        if (!uccs_cell_take(ring, &message, &ticket))
             return;
-        memcpy(&message, cell, offsetof(struct uccs_message, payload) + (cell->staged ? 0 : cell->length));
-        ring_release(ring, ticket);
         struct uccs_block *copy = copy_out(&message);
         uccs_park(context->attr.id, which, ticket, &message, copy);
     }

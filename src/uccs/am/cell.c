@@ -1,0 +1,44 @@
+/* Takes messages out of the rings of this PE. Any thread. */
+#include "uccs/am/inner.h"
+
+#include "uccs/core/memory.h"
+#include "uccs/watch/fail.h"
+
+#include <string.h>
+
+/* The block lies whole in the sender's region. */
+static bool has_block(const struct uccs_message *message)
+{
+    const size_t least = sizeof(struct uccs_block) + (message->staged ? message->length : 0);
+    size_t bytes;
+    (void)uccs_memory_region(uccs_index((int)message->source), &bytes);
+    return message->block % _Alignof(struct uccs_block) == 0 && message->block <= bytes &&
+           least <= bytes - message->block;
+}
+
+static const char *fault_of(const struct uccs_message *message)
+{
+    if (message->source >= (uint32_t)uccs_core.npes || uccs_index((int)message->source) >= uccs_core.pes)
+        return "it is of no PE of this node";
+    if (message->id >= UCCS_MESSAGE_SLOTS || message->lane >= OWN_LANES)
+        return "there is no such handler or lane";
+    if (message->staged ? message->block == UCCS_NO_BLOCK : message->length > UCCS_SHORT_MAX)
+        return "it is too long";
+    return message->block == UCCS_NO_BLOCK || has_block(message) ? 0 : "its block is in no memory of its sender";
+}
+
+bool uccs_cell_take(struct ring *ring, struct uccs_message *message, uint64_t *ticket)
+{
+    const struct uccs_message *cell = ring_take(ring, ticket);
+    if (!cell)
+        return false;
+    memcpy(message, cell, offsetof(struct uccs_message, payload)); /* read once: the cell may change */
+    const char *fault = fault_of(message);
+    if (lat_unlikely(fault != 0))
+        watch_fail("PE %u sent a wrong message on this node: %s (handler %u, %u bytes)", message->source, fault,
+                   message->id, message->length);
+    if (!message->staged)
+        memcpy(message->payload, cell->payload, message->length);
+    ring_release(ring, *ticket);
+    return true;
+}
