@@ -13,6 +13,10 @@
 #include <string.h>
 #include <unistd.h>
 
+#ifndef CARRIER_MALLOC
+#define CARRIER_MALLOC malloc
+#endif
+
 /* --- What has left: messages, those of batches one by one, and operations that the network does by itself. */
 
 enum { LEFT_MOST = 4096 };
@@ -69,7 +73,7 @@ static inline void carrier_keep(const struct carrier_peer *peer, const struct li
     struct left *left = carrier_add(MESSAGE, peer);
     left->header = *header;
     left->bytes = bytes;
-    left->data = malloc(bytes + 1);
+    left->data = CARRIER_MALLOC(bytes + 1);
     if (bytes)
         memcpy(left->data, data, bytes);
     left->token = token;
@@ -313,6 +317,7 @@ static inline void carrier_reset(void)
     for (int i = 0; i < LINK_LANES; i++) {
         pthread_mutex_init(&link_lanes[i].lock, 0);
         link_lane_free(&link_lanes[i]);
+        CHECK(!link_lanes[i].at && !link_lanes[i].peers && !link_lanes[i].idle && !link_lanes[i].spare);
     }
     link_pool_close();
     uccs_far_on = 1;
