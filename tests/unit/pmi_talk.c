@@ -35,6 +35,20 @@ static void says(const char *text)
     CHECK(write(launcher, text, strlen(text)) == (ssize_t)strlen(text));
 }
 
+static const char *answer_at_once; /* to the next look for it */
+static int waited;                 /* milliseconds that look may take */
+
+int poll(struct pollfd *files, nfds_t count, int milliseconds)
+{
+    const struct timespec limit = {milliseconds / 1000, milliseconds % 1000 * 1000000L};
+    if (answer_at_once) {
+        waited = milliseconds;
+        says(answer_at_once);
+        answer_at_once = 0;
+    }
+    return ppoll(files, count, milliseconds < 0 ? 0 : &limit, 0);
+}
+
 static void same(const char *found, const char *wanted)
 {
     if (!found != !wanted || (found && strcmp(found, wanted) != 0))
@@ -151,7 +165,7 @@ static void breaks(const char *text, const char *wanted, const char *why)
     begin(false);
     says(text);
     same(pmi_expect(wanted), 0);
-    CHECK(pmi_talk.broken);
+    CHECK(pmi_talk.broken && pmi_talk.taken <= pmi_talk.have);
     same(pmi_talk.why, why);
     same(pmi_expect(wanted), 0); /* nothing is heard any more, nor said */
     CHECK(pmi_speak("cmd=x\n", 6) == -1 && recv(launcher, (char[8]){0}, 8, MSG_DONTWAIT) == -1);
@@ -212,6 +226,21 @@ static void silent(void)
     same(pmi_talk.why,
          "the connection to the launcher (PMI) is lost: it has not answered for as long as LATERAL_PEER_TIMEOUT says");
     CHECK((double)(to.tv_sec - from.tv_sec) + 1e-9 * (double)(to.tv_nsec - from.tv_nsec) > 0.99);
+}
+
+/* It waits for half of that time, twice. */
+static void patience(const char *seconds, int half)
+{
+    const char *why;
+    setenv("LATERAL_PEER_TIMEOUT", seconds, 1);
+    CHECK(env_load(&why) == 0);
+    begin(false);
+    answer_at_once = "cmd=one\n";
+    waited = 0;
+    same(pmi_expect("one"), "cmd=one");
+    if (waited != half)
+        fprintf(stderr, "%s seconds: %d ms\n", seconds, waited);
+    CHECK(waited == half);
 }
 
 /* Lines on stderr: one of the first fault once the talk is open; none while it is hushed. */
@@ -336,6 +365,11 @@ int main(void)
     closed();
     told_once();
     silent();
+    patience("20", 10000);
+    patience("999999", 499999500);
+    patience("1000000", 500000000);
+    patience("4294967297", 500000000);
+    patience("0", -1);
     setenv("LATERAL_PEER_TIMEOUT", "0", 1); /* for ever */
     CHECK(env_load(&why) == 0);
     in_parts();
