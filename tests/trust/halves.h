@@ -7,17 +7,25 @@
 
 #include "shmem/amo.h"
 #include "shmem/counter.h"
-#include "shmem/p2p.h"
 #include "shmem/place.h"
+#include "uccs/core/miss.h"
 #include "uccs/core/reach.h"
 
 enum { NPES = 4, NEAR = 2, FAR = 2, REACHED = 3, BYTES = 8192, OLD = 4711 };
 
 static _Alignas(64) char heap[NEAR][BYTES], reached[BYTES]; /* of PEs 0 and 1, and of PE 3 as it is mapped here */
 static _Alignas(64) char adapters[64];                      /* of PE 0: memory whose atomics the adapter does */
-static char elsewhere[64], noted[2000];
+static char noted[2000];
+__attribute__((unused)) static char elsewhere[64];
 static struct uccs_reach reaches[NPES];
 static int misses;
+
+/* Returns the PE's copy of heap[0] as this process sees it; of the far one that is nothing that anybody else writes to. */
+static inline char *memory_of(int pe)
+{
+    static char unseen[BYTES];
+    return pe < NEAR ? heap[pe] : pe == REACHED ? reached : unseen;
+}
 
 static inline struct uccs_far_place place_stub(const void *addr)
 {
@@ -100,7 +108,8 @@ static inline bool stub_get(struct uccs_far_lanes *on, int pe, struct uccs_far_p
 {
     note_call("get", on, pe, from);
     note(" %zu counter %llx; ", bytes, (unsigned long long)counter);
-    memset(dest, 'g', bytes);
+    if (bytes)
+        memset(dest, 'g', bytes);
     return true;
 }
 
