@@ -8,6 +8,7 @@ static int pause_made_up(void);
 #define nanosleep sleep_made_up
 #define pause pause_made_up
 #include "../../src/rte/end.c"
+#include "../../src/rte/orphan.c"
 #undef nanosleep
 #undef pause
 
@@ -20,7 +21,7 @@ static int pause_made_up(void);
 
 /* What the child has done; in memory that both share. */
 static struct seen {
-    int aborts, abort_status, finishes, slept, paused, on_end, armed, handler, blocked, state;
+    int aborts, abort_status, finishes, slept, naps, paused, on_end, armed, handler, blocked, state;
 } * seen;
 
 static int answer; /* of the launcher to an abort */
@@ -30,6 +31,7 @@ static int sleep_made_up(const struct timespec *time, struct timespec *left)
 {
     (void)left;
     seen->slept += (int)time->tv_sec;
+    seen->naps++;
     seen->state = (int)rte.node->ending;
     return 0;
 }
@@ -321,8 +323,20 @@ static void looks_at_the_end(void)
     looks_at_one_that_is_gone();
 }
 
+static void awaits_the_hangup(void)
+{
+    int ends[2];
+    launcher_end = -1;
+    CHECK(await_hangup(ends) == ends); /* the library has left it */
+    CHECK(socketpair(AF_UNIX, SOCK_STREAM, 0, ends) == 0);
+    close(ends[1]);
+    launcher_end = ends[0];
+    await_hangup(0);
+}
+
 static void looks(void)
 {
+    CHECK(run(awaits_the_hangup, &made_up) == LAT_EXIT && seen->naps == LOOKS && says("the launcher is gone"));
     CHECK(run(looks_at_nothing, &made_up) == 60);
     CHECK(run(looks_at_one_that_is_there, &made_up) == 60 && says(""));
     CHECK(run(looks_at_one_that_is_gone, &made_up) == LAT_EXIT &&
