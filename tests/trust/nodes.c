@@ -221,17 +221,36 @@ static uint32_t waits(const char *text)
     return rte_stay_begin(&awaited, text, 1ull << 42, 0x123456789000, 1ull << 33);
 }
 
+static bool child_waits(bool is_pe, struct node *node)
+{
+    int status;
+    const pid_t child = fork();
+    if (child == 0) {
+        if (is_pe)
+            rte_is_this_process();
+        rte.node = node;
+        _exit((int)waits(0));
+    }
+    CHECK(waitpid(child, &status, 0) == child && WIFEXITED(status));
+    return WEXITSTATUS(status) != 0;
+}
+
+/* More callers than a record has room for. */
+__attribute__((noinline)) static uint32_t waits_deep(int deeper)
+{
+    volatile uint32_t stay = deeper > 0 ? waits_deep(deeper - 1) : waits("deep");
+    return stay;
+}
+
 static void waits_that_last(void)
 {
     rte_is_this_process();
-    rte.node = 0;
-    CHECK(waits(0) == 0);
     const struct node_stay *stay = records();
-    const pid_t child = fork();
-    int status;
-    if (child == 0)
-        _exit((int)waits(0)); /* a child is no PE */
-    CHECK(waitpid(child, &status, 0) == child && status == 0 && stay->state == NODE_STAY_FREE);
+    CHECK(!child_waits(true, 0) && !child_waits(false, rte.node) && stay->state == NODE_STAY_FREE);
+    CHECK(waits_deep(40) == 1 && stay->depth == NODE_STAY_FRAMES);
+    check_record(&stay[0], "deep");
+    CHECK(memcmp(&stay[1], &stay[2], sizeof *stay) == 0 && !stay[1].state);
+    rte_stay_end(1);
     char text[] = "a name that is too long for the record, whose last letters are left out";
     CHECK(waits(text) == 1 && waits(0) == 2);
     text[NODE_STAY_TEXT - 1] = 0;
