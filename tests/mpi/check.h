@@ -47,14 +47,20 @@ static inline void check_crashed(int number)
     signal(number, SIG_DFL);
 }
 
+static inline void check_crashes(void)
+{
+    signal(SIGSEGV, check_crashed);
+    signal(SIGFPE, check_crashed);
+    signal(SIGABRT, check_crashed);
+}
+
 static inline void check_start(int level)
 {
     int provided;
     within_start();
+    check_crashes();
     OK(MPI_Init_thread(0, 0, level, &provided));
-    signal(SIGSEGV, check_crashed);
-    signal(SIGFPE, check_crashed);
-    signal(SIGABRT, check_crashed);
+    check_crashes(); /* an MPI may have handlers of its own now */
     CHECK(provided >= level);
     MPI_Comm_rank(MPI_COMM_WORLD, &me);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);

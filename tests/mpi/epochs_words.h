@@ -258,7 +258,8 @@ static void alone(void)
     OK(lmpi_complete_all(&window));
     NO_MORE();
     CHECK_EQ(marks(), 1111);
-    lmpi_life.any_thread = window.leaves = true;
+    window.leaves = true;
+    lmpi_life.any_thread = true;
     OK(lmpi_complete_all(&window));
     NEXT(FLUSHED, -1, THREADS);
     CHECK_EQ(marks(), 1111); /* another thread may wait for them */
