@@ -155,11 +155,12 @@ static void able(void)
 static _Alignas(8) char memory[64];
 static char bytes[64];
 
-static int lowest(void)
+static int open_files(void)
 {
-    const int fd = dup(0);
-    CHECK(fd >= 0 && close(fd) == 0);
-    return fd;
+    int count = 0;
+    for (int fd = 0; fd < 200; fd++)
+        count += fcntl(fd, F_GETFD) >= 0;
+    return count;
 }
 
 static struct sim_key *key_of(char *start, size_t length, void **shared)
@@ -185,9 +186,9 @@ static void keys(void)
 {
     void *shared, *other;
     begin_with("shares=2");
-    const int before = lowest();
+    const int before = open_files();
     struct sim_key *key = key_of(memory + 8, 32, &shared);
-    CHECK(lowest() != before);
+    CHECK(open_files() != before);
     const uint64_t refused = lateral_sim_counts.refused;
     for (size_t from = 7; from <= 41; from++)
         for (size_t length = 0; length <= 34; length++) {
@@ -211,7 +212,7 @@ static void keys(void)
     CHECK(lateral_transport.flush(peer, 0) == TRANSPORT_DONE); /* the put has said so itself */
     lateral_transport.forget(key);
     lateral_transport.forget(second);
-    CHECK(lowest() == before);
+    CHECK(open_files() == before);
     lateral_transport.close();
 }
 
@@ -351,6 +352,8 @@ int main(void)
     able();
     keys();
     atomics();
+    const int before = open_files();
     held();
+    CHECK(open_files() == before); /* all lanes are closed */
     return 0;
 }
