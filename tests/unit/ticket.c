@@ -1,7 +1,25 @@
 /* The ticket lock: its numbers wrap, also under threads; who enters when; when waiters of other nodes are named. */
-#include "uccs/object/ticket.h"
+#include "base/atomic.h"
 
 #include "unit/check.h"
+
+#include <stdbool.h>
+
+static int others; /* so many changes of the lock in a row find that another thread was faster */
+
+static bool swap(uint64_t *at, void *seen, uint64_t then)
+{
+    uint64_t *old = seen;
+    if (!others)
+        return atomic_cas_acqrel(at, old, then);
+    others--;
+    *old = atomic_load_relaxed(at);
+    return false;
+}
+
+#undef atomic_cas_acqrel
+#define atomic_cas_acqrel swap
+#include "uccs/object/ticket.h"
 
 #include <pthread.h>
 #include <sched.h>
@@ -132,8 +150,69 @@ static void test_guests(void)
     CHECK(lock.guests == TICKET_ADMITTED);
 }
 
+/* A reader that finds others faster thrice takes its place in line instead. */
+static void test_tries(void)
+{
+    set_before_wrap(3);
+    lock.guests = 0;
+    const uint64_t word = lock.word;
+    for (int faster = 0; faster <= 4; faster++) {
+        others = faster;
+        CHECK(uccs_ticket_read_now(&lock) == (faster < 3));
+        CHECK(others == (faster < 3 ? 0 : faster - 3));
+        others = 0;
+        CHECK((lock.word == word) == (faster >= 3));
+        if (faster < 3)
+            CHECK(!uccs_ticket_leave(&lock, UCCS_LOCK_SHARED));
+        lock.word = word;
+    }
+    lock.guests = TICKET_ADMITTED;
+    others = 5; /* a guest tries on, a writer that has its turn looks again later */
+    CHECK(uccs_ticket_visit(&lock) && others == 0 && lock.guests == TICKET_ADMITTED + TICKET_GUEST);
+    CHECK(!uccs_ticket_leave(&lock, UCCS_LOCK_GUEST) && lock.guests == TICKET_ADMITTED);
+    others = 1;
+    CHECK(!uccs_ticket_bar(&lock) && uccs_ticket_bar(&lock) && lock.guests == (TICKET_ADMITTED | TICKET_BARRED));
+    CHECK(!uccs_ticket_bar(&lock) && !uccs_ticket_visit(&lock) && !uccs_ticket_unbar(&lock));
+    CHECK(lock.guests == TICKET_ADMITTED && uccs_ticket_bar(&lock) && !uccs_ticket_unbar(&lock));
+    lock.guests = 0;
+}
+
+/* Who is inside, and how many are before a ticket, at any numbers. */
+static void test_hints(uint64_t before)
+{
+    static const int pes[] = {0, 1, 65535, 65536, 70000, 0x7ffffffe};
+    uint32_t ticket, second, third;
+    bool tell;
+    for (size_t i = 0; i < sizeof pes / sizeof *pes; i++) {
+        set_before_wrap(before);
+        CHECK(uccs_ticket_writer(&lock) == -1 && uccs_ticket_next(lock.word) == TICKET_NUMBER + 1 - before);
+        CHECK(uccs_ticket_left(lock.word) == uccs_ticket_next(lock.word));
+        CHECK(uccs_ticket_take(&lock, UCCS_LOCK_EXCLUSIVE, &ticket) && ticket == TICKET_NUMBER + 1 - before);
+        uccs_ticket_sign(&lock, pes[i]);
+        CHECK(uccs_ticket_writer(&lock) == pes[i]);
+        second = uccs_ticket_draw(&lock);
+        CHECK(!uccs_ticket_take(&lock, UCCS_LOCK_SHARED, &third));
+        CHECK(uccs_ticket_before(&lock, second, UCCS_LOCK_EXCLUSIVE) == 1);
+        CHECK(uccs_ticket_before(&lock, third, UCCS_LOCK_SHARED) == 2 && uccs_ticket_writer(&lock) == pes[i]);
+        CHECK(!uccs_ticket_leave(&lock, UCCS_LOCK_EXCLUSIVE));
+        CHECK(uccs_ticket_enter(&lock, second, UCCS_LOCK_SHARED, &tell) && uccs_ticket_writer(&lock) == -1);
+        CHECK(uccs_ticket_before(&lock, third, UCCS_LOCK_SHARED) == 0);
+        CHECK(uccs_ticket_before(&lock, third, UCCS_LOCK_EXCLUSIVE) == 1);
+        CHECK(!uccs_ticket_leave(&lock, UCCS_LOCK_SHARED));
+        CHECK(uccs_ticket_enter(&lock, third, UCCS_LOCK_EXCLUSIVE, &tell) &&
+              !uccs_ticket_leave(&lock, UCCS_LOCK_EXCLUSIVE));
+        CHECK(uccs_ticket_writer(&lock) == -1);
+    }
+}
+
 int main(void)
 {
+    test_tries();
+    test_hints(1);
+    test_hints(2);
+    test_hints(3);
+    test_hints(TICKET_NUMBER + 1 - 70000);
+    test_hints(TICKET_NUMBER + 1 - 5);
     for (uint64_t before = 0; before < 8; before++)
         test_turns(before);
     for (uint64_t before = 0; before <= ROUNDS; before += ROUNDS / 2)
