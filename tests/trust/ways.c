@@ -1,15 +1,20 @@
 /* The ways by which other hosts can call this PE: those of devices that the user has named for UCX come first, each in the
- * order in which the host lists them, and no more than there is room for. The host's list is this test's. */
+ * order in which the host lists them, and no more than there is room for. The host's list is this test's. And the sockets: of the
+ * interface that the user has chosen, if there is one. */
 #include "base/env.h"
 #include "transport/socket/ways.h"
 
 #include "unit/check.h"
 
+#include <arpa/inet.h>
+#include <fcntl.h>
 #include <ifaddrs.h>
 #include <net/if.h>
 #include <netinet/in.h>
 #include <stdbool.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 enum { MOST = 8 };
 
@@ -56,6 +61,105 @@ static bool found(const char *devices, const char *wanted)
     return same;
 }
 
+/* An interface that the user has chosen: its first address alone, also when it is loopback, and none when it is down. */
+static void chosen_interface(void)
+{
+    struct socket_place place = {0};
+    make_devices(4);
+    list[2].ifa_name = list[1].ifa_name; /* two addresses */
+    setenv("LATERAL_INTERFACE", "ab", 1);
+    CHECK(ways_find(&place) && place.ways == 1 && place.way[0].address[0] == 2);
+    list[1].ifa_flags |= IFF_LOOPBACK;
+    place = (struct socket_place){0};
+    CHECK(ways_find(&place) && place.ways == 1 && place.way[0].address[0] == 2);
+    list[1].ifa_flags = 0;
+    place = (struct socket_place){0};
+    CHECK(ways_find(&place) && place.ways == 1 && place.way[0].address[0] == 3);
+    list[2].ifa_flags = 0;
+    place = (struct socket_place){0};
+    CHECK(!ways_find(&place) && place.ways == 0);
+    setenv("LATERAL_INTERFACE", "none", 1);
+    CHECK(!ways_find(&place) && place.ways == 0);
+    unsetenv("LATERAL_INTERFACE");
+    CHECK(ways_find(&place) && place.ways == 2);
+}
+
+/* Addresses of the sixth version, but for those that need the name of a link; no others. */
+static void kinds(void)
+{
+    static struct sockaddr_in6 six[2] = {{.sin6_family = AF_INET6}, {.sin6_family = AF_INET6}};
+    static struct sockaddr other = {.sa_family = AF_UNIX};
+    struct socket_place place = {0};
+    make_devices(4);
+    CHECK(inet_pton(AF_INET6, "fe80::1", &six[0].sin6_addr) == 1 &&
+          inet_pton(AF_INET6, "fd00::7", &six[1].sin6_addr) == 1);
+    list[0].ifa_addr = (struct sockaddr *)&six[0];
+    list[1].ifa_addr = (struct sockaddr *)&six[1];
+    list[2].ifa_addr = &other;
+    CHECK(ways_find(&place) && place.ways == 2);
+    CHECK(place.way[0].six == 1 && memcmp(place.way[0].address, &six[1].sin6_addr, 16) == 0);
+    CHECK(place.way[1].six == 0 && place.way[1].address[0] == 4);
+}
+
+static int open_files(void)
+{
+    int count = 0;
+    for (int fd = 0; fd < 100; fd++)
+        count += fcntl(fd, F_GETFD) >= 0;
+    return count;
+}
+
+static struct socket_place place_at(const char *address)
+{
+    struct socket_place place = {.ways = 1};
+    CHECK(inet_pton(AF_INET, address, place.way[0].address) == 1);
+    return place;
+}
+
+static bool is_at(int fd, const char *address)
+{
+    struct sockaddr_in name;
+    socklen_t bytes = sizeof name;
+    struct in_addr wanted;
+    CHECK(inet_pton(AF_INET, address, &wanted) == 1 && getsockname(fd, (struct sockaddr *)&name, &bytes) == 0);
+    return name.sin_family == AF_INET && name.sin_addr.s_addr == wanted.s_addr;
+}
+
+/* Doors and calls from the chosen interface's address. */
+static void sockets(void)
+{
+    const int before = open_files();
+    struct socket_place there = place_at("127.0.0.5"), mine = place_at("127.0.0.6"), away = place_at("192.0.2.1");
+    setenv("LATERAL_INTERFACE", "lo", 1);
+    const int door = ways_door(&there);
+    CHECK(door >= 0 && there.port && is_at(door, "127.0.0.5") && ways_door(&away) == -1 && !away.port);
+    int call = ways_call(&there, 0, &mine);
+    CHECK(call >= 0 && is_at(call, "127.0.0.6"));
+    close(call);
+    mine.ways = 2;
+    CHECK(ways_call(&there, 0, &mine) == -1);
+    mine.ways = 0;
+    CHECK(ways_call(&there, 0, &mine) == -1);
+    mine.ways = 1;
+    mine.way[0].six = 1;
+    CHECK(ways_call(&there, 0, &mine) == -1);
+    CHECK(ways_call(&there, 0, &away) == -1); /* no address of this host */
+    unsetenv("LATERAL_INTERFACE");
+    call = ways_call(&there, 0, &mine);
+    CHECK(call >= 0 && !is_at(call, "127.0.0.6"));
+    close(call);
+    close(door);
+    struct socket_place any = {0};
+    const int everywhere = ways_door(&any);
+    CHECK(everywhere >= 0 && any.port);
+    there.port = any.port;
+    call = ways_call(&there, 0, &mine);
+    CHECK(call >= 0);
+    close(call);
+    close(everywhere);
+    CHECK(open_files() == before);
+}
+
 int main(void)
 {
     const char *why = "";
@@ -73,5 +177,10 @@ int main(void)
     list[2].ifa_flags |= IFF_LOOPBACK;
     list[3].ifa_addr = 0;
     CHECK(found("ad", "1567"));
+    unsetenv("UCX_NET_DEVICES");
+    unsetenv("LATERAL_INTERFACE");
+    chosen_interface();
+    kinds();
+    sockets();
     return 0;
 }
