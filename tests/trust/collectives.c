@@ -1,0 +1,311 @@
+/* Collectives of OpenSHMEM with all PEs in one process: each by every way, on nodes of every kind, on data around the sizes of what
+ * carries it, in place and not. Every byte of every dest is looked at, and what lies behind it. */
+#include "collectives_stub.h"
+
+enum { BEHIND = 16 };
+
+static size_t bytes, n, elem; /* of the call */
+static int root;
+static bool at_root, in_place, inclusive;
+static ptrdiff_t dst, sst;
+static enum fold_op op;
+static enum kind kind;
+
+static char *source_of(int pe)
+{
+    return heap_of(pe) + 4096;
+}
+
+static char *dest_of(int pe)
+{
+    return in_place ? source_of(pe) : heap_of(pe) + HEAP / 2;
+}
+
+static unsigned char byte_of(int rank, size_t at)
+{
+    return (unsigned char)(rank * 53 + (int)(at % 251) * 3 + (int)(at / 251));
+}
+
+/* Every PE has its own bytes in its source, and noise in its dest. */
+static void fill(size_t source_bytes, size_t dest_bytes)
+{
+    for (int pe = 0; pe < size; pe++) {
+        if (!in_place)
+            memset(dest_of(pe), 0x77, dest_bytes + BEHIND);
+        for (size_t i = 0; i < source_bytes; i++)
+            source_of(pe)[i] = (char)byte_of(pes[pe].rank, i);
+    }
+}
+
+static bool is_of(const char *at, int rank, size_t from, size_t count)
+{
+    size_t good = 0;
+    while (good < count && (unsigned char)at[good] == byte_of(rank, from + good))
+        good++;
+    return good == count;
+}
+
+static bool is_untouched(const char *at, size_t count)
+{
+    size_t good = 0;
+    while (good < count && at[good] == 0x77)
+        good++;
+    return good == count;
+}
+
+static bool ends_at(int pe, size_t length)
+{
+    return in_place || is_untouched(dest_of(pe) + length, BEHIND);
+}
+
+/* --- The calls */
+
+static void broadcast_of(struct uccs_team *team)
+{
+    lat_group_broadcast("broadcast", team, dest_of(now), source_of(now), bytes, root, at_root);
+}
+
+static void fcollect_of(struct uccs_team *team)
+{
+    lat_group_fcollect("fcollect", team, dest_of(now), source_of(now), bytes);
+}
+
+/* PEs give blocks of different lengths; that of rank 1 is empty. */
+static size_t length_at(int rank)
+{
+    return rank == 1 ? 0 : bytes - (rank & 1 ? bytes / 3 : 0);
+}
+
+static void collect_of(struct uccs_team *team)
+{
+    const size_t mine = length_at(team->rank);
+    lat_group_collect("collect", team, dest_of(now), mine ? source_of(now) : 0, mine);
+}
+
+static void alltoall_of(struct uccs_team *team)
+{
+    lat_group_alltoall("alltoall", team, dest_of(now), source_of(now), bytes);
+}
+
+static void alltoalls_of(struct uccs_team *team)
+{
+    lat_group_alltoalls("alltoalls", team, dest_of(now), source_of(now), dst, sst, n, elem);
+}
+
+static void reduce_of(struct uccs_team *team)
+{
+    lat_group_reduce("reduce", team, dest_of(now), source_of(now), n, kind, op);
+}
+
+static void scan_of(struct uccs_team *team)
+{
+    lat_group_scan("scan", team, dest_of(now), source_of(now), n, kind, inclusive);
+}
+
+/* --- What they do */
+
+static void test_broadcast(void)
+{
+    for (int i = 0; i < size; i++) {
+        root = i;
+        at_root = i % 2 == 0;
+        fill(bytes, bytes);
+        run(broadcast_of);
+        for (int pe = 0; pe < size; pe++)
+            if (pes[pe].rank != root || at_root || in_place)
+                CHECK(is_of(dest_of(pe), root, 0, bytes) && ends_at(pe, bytes));
+            else
+                CHECK(is_untouched(dest_of(pe), bytes + BEHIND));
+    }
+}
+
+static void test_fcollect(void)
+{
+    fill(bytes, bytes * (size_t)size);
+    run(fcollect_of);
+    for (int pe = 0; pe < size; pe++) {
+        for (int rank = 0; rank < size; rank++)
+            CHECK(is_of(dest_of(pe) + (size_t)rank * bytes, rank, 0, bytes));
+        CHECK(ends_at(pe, bytes * (size_t)size));
+    }
+}
+
+static void test_collect(void)
+{
+    size_t all = 0;
+    fill(bytes, bytes * (size_t)size);
+    run(collect_of);
+    for (int rank = 0; rank < size; all += length_at(rank++))
+        for (int pe = 0; pe < size; pe++)
+            CHECK(is_of(dest_of(pe) + all, rank, 0, length_at(rank)));
+    for (int pe = 0; pe < size; pe++)
+        CHECK(ends_at(pe, all));
+}
+
+static void test_alltoall(void)
+{
+    fill(bytes * (size_t)size, bytes * (size_t)size);
+    run(alltoall_of);
+    for (int pe = 0; pe < size; pe++) {
+        for (int rank = 0; rank < size; rank++)
+            CHECK(is_of(dest_of(pe) + (size_t)rank * bytes, rank, (size_t)pes[pe].rank * bytes, bytes));
+        CHECK(ends_at(pe, bytes * (size_t)size));
+    }
+}
+
+static void test_alltoalls(void)
+{
+    const size_t to = n * elem * (size_t)dst, from = n * elem * (size_t)sst;
+    fill(from * (size_t)size, to * (size_t)size);
+    run(alltoalls_of);
+    for (int pe = 0; pe < size; pe++)
+        for (size_t rank = 0; rank < (size_t)size; rank++)
+            for (size_t i = 0; i < n; i++) {
+                const char *at = dest_of(pe) + rank * to + i * elem * (size_t)dst;
+                CHECK(is_of(at, (int)rank, (size_t)pes[pe].rank * from + i * elem * (size_t)sst, elem));
+                CHECK(is_untouched(at + elem, ((size_t)dst - 1) * elem));
+            }
+}
+
+/* Doubles whose sum depends on the order of the ranks. */
+static double real_of(int rank, size_t at)
+{
+    return (rank % 2 ? 1e16 : -1e16) + rank * 3 + (double)(at % 1000) + 0.25;
+}
+
+static int64_t whole_of(int rank, size_t at)
+{
+    return (int64_t)(at + 1) * 1000003 + ((int64_t)1 << (8 * rank));
+}
+
+static void fill_numbers(void)
+{
+    fill(n * 8, n * 8);
+    for (int pe = 0; pe < size; pe++)
+        for (size_t i = 0; i < n; i++)
+            if (kind == KIND_DOUBLE)
+                ((double *)(void *)source_of(pe))[i] = real_of(pes[pe].rank, i);
+            else
+                ((int64_t *)(void *)source_of(pe))[i] = whole_of(pes[pe].rank, i);
+}
+
+/* The sum of the ranks 0 .. last. */
+static bool is_sum(const char *dest, size_t at, int last)
+{
+    double real = last < 0 ? 0 : real_of(0, at);
+    int64_t whole = 0;
+    for (int rank = 0; rank <= last; rank++) {
+        whole += whole_of(rank, at);
+        real = rank ? real + real_of(rank, at) : real;
+    }
+    return memcmp(dest + at * 8, kind == KIND_DOUBLE ? (void *)&real : (void *)&whole, 8) == 0;
+}
+
+static void check_sums(bool scan)
+{
+    for (int pe = 0; pe < size; pe++) {
+        const int last = !scan ? size - 1 : pes[pe].rank - !inclusive;
+        size_t good = 0;
+        while (good < n && is_sum(dest_of(pe), good, last))
+            good++;
+        CHECK(good == n && ends_at(pe, n * 8));
+    }
+}
+
+static void test_reduce(void)
+{
+    fill_numbers();
+    run(reduce_of);
+    check_sums(false);
+}
+
+static void test_scan(void)
+{
+    for (int i = 0; i < 2; i++) {
+        inclusive = i;
+        fill_numbers();
+        run(scan_of);
+        check_sums(true);
+    }
+}
+
+/* --- */
+
+static void test_folds(size_t elements)
+{
+    n = elements;
+    for (int real = 0; real < 2; real++)
+        for (int place = 0; place < 2; place++) {
+            kind = real ? KIND_DOUBLE : KIND_I64;
+            in_place = place;
+            test_reduce();
+            if (far_way != LAT_BY_RAIL || size == 1)
+                test_scan();
+        }
+    in_place = false;
+}
+
+static void test_moves(size_t each)
+{
+    bytes = each;
+    test_broadcast();
+    test_fcollect();
+    test_collect();
+    test_alltoall();
+    in_place = true;
+    test_broadcast();
+    in_place = false;
+}
+
+static void test_strided(size_t elements)
+{
+    n = elements;
+    for (elem = 1; elem <= 16; elem *= 2) {
+        dst = 1 + (ptrdiff_t)elem % 3;
+        sst = 3 - (ptrdiff_t)elem % 3;
+        test_alltoalls();
+    }
+}
+
+static void test_near(const char *shape, int slot)
+{
+    static const enum lat_algorithm ways[] = {LAT_BY_POST, LAT_BY_PULL, LAT_BY_PUSH, LAT_BY_SHARE, LAT_BY_LEADER};
+    static const size_t sizes[] = {1, 8, 48, 49, 57, POST_LARGE, POST_LARGE + 1, 2 * POST_LARGE + 100};
+    for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
+        way = ways[i];
+        make_job(shape, 0, slot);
+        for (size_t k = 0; k < sizeof sizes / sizeof *sizes; k++)
+            test_moves(sizes[k]);
+        test_folds(1), test_folds(7), test_folds(8), test_folds(POST_LARGE / 8), test_folds(POST_LARGE / 8 + 1);
+        test_folds(BLOCK / 8 * (size_t)size), test_folds(BLOCK / 8 * (size_t)size + 9);
+        test_strided(1), test_strided(5);
+    }
+}
+
+static void test_far(const char *shape, const char *order)
+{
+    static const enum lat_algorithm ways[] = {LAT_BY_MAIL, LAT_BY_RAIL, LAT_BY_PULL};
+    static const size_t sizes[] = {8, 56, 57, 4097, 9000};
+    for (int i = 0; i < 3; i++) {
+        far_way = ways[i];
+        make_job(shape, order, SLOT);
+        for (size_t k = 0; k < sizeof sizes / sizeof *sizes; k++)
+            test_moves(sizes[k]);
+        test_folds(1), test_folds(3), test_folds(2000), test_folds(8193);
+        test_strided(1), test_strided(5);
+    }
+    make_job(shape, order, -1); /* without a slot */
+    far_way = LAT_BY_PULL;
+    test_moves(1), test_moves(5000);
+}
+
+int main(void)
+{
+    open_all();
+    op = FOLD_SUM;
+    test_near("1", SLOT), test_near("2", SLOT), test_near("3", SLOT), test_near("5", SLOT);
+    test_near("3", -1);
+    test_far("11", 0), test_far("31", 0), test_far("212", 0), test_far("1111", 0);
+    test_far("32", "02413"), test_far("22", "0213");
+    return 0;
+}
