@@ -1,7 +1,8 @@
 /* What calls of synchronisation ask of the substrate, and in which order: words and locks by which ranks meet, flushes, fences, locks,
- * and MPI_Win_post and its kin. The layer's functions run by themselves, on a window of four ranks.
+ * MPI_Win_post and its kin, and notifications. The layer's functions run by themselves, on a window of four ranks.
  * ranks: 1 */
 #include "epochs_flush.h"
+#include "epochs_notify.h"
 #include "epochs_posts.h"
 #include "epochs_words.h"
 
@@ -330,5 +331,8 @@ int main(void)
     started_at_once();
     wrong_starts();
     waits();
+    origins();
+    waits_of_targets();
+    values();
     return end();
 }

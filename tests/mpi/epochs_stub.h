@@ -4,6 +4,8 @@
 #define MPI_TEST_EPOCHS_STUB_H
 #include "layer_stub.h"
 
+#include <limits.h>
+
 static int aborts, abort_code;
 
 static int fake_abort(MPI_Comm comm, int code)
@@ -23,6 +25,7 @@ static int fake_size(MPI_Group group, int *size);
 #include "../../src/mpi/control.c"
 #include "../../src/mpi/groups.c"
 #include "../../src/mpi/lock.c"
+#include "../../src/mpi/notify.c"
 #define check check_flush
 #include "../../src/mpi/sync_flush.c"
 #undef check
@@ -30,8 +33,8 @@ static int fake_size(MPI_Group group, int *size);
 #include "../../src/mpi/sync_lock.c"
 #include "../../src/mpi/sync_pscw.c"
 
-enum { RANKS = 4, ME = 1, NEAR = 0, FAR = 2, LAST = 3 };
-enum what { ENTERED = 1, LEFT, FLUSHED, LOCAL, SPREAD, ADDED, SET, PASSED };
+enum { RANKS = 4, ME = 1, NEAR = 0, FAR = 2, LAST = 3, WORDS = 4096 };
+enum what { ENTERED = 1, LEFT, FLUSHED, LOCAL, SPREAD, ADDED, SET, RAN, SIGNALLED, FINISHED };
 enum { BY_MESSAGE = 16 };      /* beside the mode of a lock */
 enum { OURS = 1, PART, COPY }; /* handles: the window, one of a memory handle, a duplicate */
 
@@ -71,13 +74,14 @@ static void reset(void)
     memset(target, 0, sizeof target);
     memset(peer, 0, sizeof peer);
     for (int i = 0; i < RANKS; i++) {
-        memset(control[i], 0, lmpi_control_bytes(RANKS));
+        memset(control[i], 0, WORDS);
         endpoint[i].rank = memory[i].rank = i;
         target[i].endpoint = peer[i].endpoint = &endpoint[i];
         target[i].local = i < FAR;
         peer[i].memory = &memory[i];
         peer[i].control = i < FAR ? control[i] : 0;
         peer[i].world = 10 + i;
+        peer[i].ids = 3;
     }
     copy = part = window;
     copy.family = part.family = true;
@@ -97,7 +101,7 @@ static void begin(void)
 {
     check_start(MPI_THREAD_SINGLE);
     for (int i = 0; i < RANKS; i++)
-        CHECK((control[i] = aligned_alloc(64, lmpi_control_bytes(RANKS))));
+        CHECK((control[i] = aligned_alloc(64, WORDS)));
     reset();
 }
 
@@ -223,7 +227,7 @@ int uccs_atomic64(uccs_context_t context, uccs_endpoint_t to, uccs_memory_t held
                   uint64_t operand, uint64_t compare, uint64_t *result, const struct uccs_op *op)
 {
     uint64_t *word = (uint64_t *)((char *)control[to->rank] + offset);
-    CHECK(context == lmpi_life.context && held == &memory[to->rank] && !op && offset < lmpi_control_bytes(RANKS));
+    CHECK(context == lmpi_life.context && held == &memory[to->rank] && !op && offset < WORDS);
     if (atomic_status != UCCS_OK)
         return atomic_status;
     *result = *word;

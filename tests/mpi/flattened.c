@@ -150,6 +150,22 @@ static void kinds(void)
     OK(MPI_Type_free(&mixed));
 }
 
+/* Datatypes with these combiners are the MPI's own: nobody frees them. */
+static void combiners(void)
+{
+    const int plain[] = {MPI_COMBINER_NAMED, MPI_COMBINER_F90_INTEGER, MPI_COMBINER_F90_REAL, MPI_COMBINER_F90_COMPLEX};
+    const int made[] = {MPI_COMBINER_DUP,      MPI_COMBINER_CONTIGUOUS,    MPI_COMBINER_VECTOR,
+                        MPI_COMBINER_HVECTOR,  MPI_COMBINER_INDEXED,       MPI_COMBINER_HINDEXED,
+                        MPI_COMBINER_STRUCT,   MPI_COMBINER_INDEXED_BLOCK, MPI_COMBINER_HINDEXED_BLOCK,
+                        MPI_COMBINER_SUBARRAY, MPI_COMBINER_DARRAY,        MPI_COMBINER_RESIZED};
+    for (int i = 0; i < 4; i++)
+        CHECK(lmpi_combiner_is_plain(plain[i]));
+    for (int i = 0; i < 12; i++)
+        CHECK(!lmpi_combiner_is_plain(made[i]));
+    CHECK(!lmpi_combiner_is_plain(MPI_UNDEFINED));
+    CHECK_EQ(lmpi_combiner(MPI_INT), MPI_COMBINER_NAMED);
+}
+
 struct gap {
     short value;
     int index;
@@ -395,6 +411,7 @@ int main(void)
     CHECK(lmpi_types_begin());
     lot();
     kinds();
+    combiners();
     pairs();
     predefined();
     committed_or_not();

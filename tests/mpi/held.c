@@ -1,4 +1,5 @@
-/* Pieces of memory that windows hold, by themselves: parts, users, pages that go back late, a child's memory; and views of dynamic memory.
+/* Pieces of memory that windows hold, by themselves: parts, users, pages that go back late, a child's memory; views of dynamic memory; and
+ * which pages hold something.
  * ranks: 1 */
 #include "moved_stub.h"
 
@@ -257,6 +258,49 @@ static void views(void)
     look_at_view(&targets[0], 8, 8, bytes_of_views + 8, 1);
 }
 
+/* ---- pages that hold something ---- */
+
+/* What the kernel would tell of pages: those from `first` to `end` hold something. */
+static int file_of_entries(size_t first, size_t end)
+{
+    static uint64_t entries[3000];
+    for (size_t i = 0; i < 3000; i++) /* present, or swapped */
+        entries[i] = i >= first && i < end ? UINT64_C(1) << (i % 2 ? 63 : 62) : UINT64_C(1) << 61;
+    const int file = memfd_create("entries", 0);
+    CHECK(file >= 0 && write(file, entries, sizeof entries) == sizeof entries);
+    return file;
+}
+
+/* Runs of pages that are alike, however the reads of the kernel's table cut them. */
+static void alike_pages(void)
+{
+    const size_t lengths[] = {1, 511, 512, 513, 1024, 1025, 1500};
+    bool touched;
+    for (int i = 0; i < 7; i++) {
+        const size_t n = lengths[i];
+        const int file = file_of_entries(700, 700 + n);
+        CHECK(count_alike(file, 700 * page, 2000, &touched) == n && touched);
+        CHECK(count_alike(file, 700 * page, n, &touched) == n && touched);
+        CHECK(count_alike(file, 701 * page, 2000, &touched) == (n > 1 ? n - 1 : 2000) && touched == (n > 1));
+        CHECK(count_alike(file, (700 + n) * page, 700, &touched) == 700 && !touched);
+        CHECK(count_alike(file, (700 - 600) * page, 2000, &touched) == 600 && !touched);
+        CHECK_EQ(count_alike(file, 2900 * page, 200, &touched), 100); /* the kernel tells no more */
+        CHECK_EQ(count_alike(file, 3000 * page, 200, &touched), 0);
+        size_t from = 0, to = 0;
+        CHECK(next_private(file, (char *)(100 * page), 2000 * page, &from, &to));
+        CHECK(from == 600 * page && to == (n < 1400 ? 600 + n : 2000) * page);
+        from = to;
+        CHECK(!next_private(file, (char *)(100 * page), 2000 * page, &from, &to));
+        from = 0;
+        CHECK(!next_private(file, (char *)(100 * page), 600 * page, &from, &to)); /* nothing before that */
+        from = 2950 * page;
+        CHECK(!next_private(file, (char *)0, 3000 * page, &from, &to));
+        from = 3000 * page; /* the kernel does not say: all of it */
+        CHECK(next_private(file, (char *)0, 3010 * page, &from, &to) && from == 3000 * page && to == 3010 * page);
+        close(file);
+    }
+}
+
 int main(void)
 {
     begin();
@@ -266,5 +310,6 @@ int main(void)
     child();
     allocations();
     views();
+    alike_pages();
     return check_pass();
 }
