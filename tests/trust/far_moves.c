@@ -319,8 +319,54 @@ static void nowait(void)
     CHECK(run(put) == UCCS_OK && times == 1 && looks == 0);
 }
 
+/* A lock of another node is its owner's to grant; a refusal says why. */
+static void locks(void)
+{
+    uccs_core.npes = PE + 1;
+    uccs_core.pes = 1;
+    for (int mode = UCCS_LOCK_SHARED; mode <= UCCS_LOCK_GUEST; mode++) {
+        const enum uccs_lock_mode how = (enum uccs_lock_mode)mode;
+        uccs_request_t request = NULL;
+        times = pauses = 0;
+        CHECK(uccs_lock(&endpoint, &memory, 128, how) == UCCS_OK && times == 1 && pauses == 3);
+        CHECK(is(0, "lock", 128, NULL, 0) && asked[0].count == (size_t)mode);
+        CHECK(uccs_unlock(&endpoint, &memory, 128, how) == UCCS_OK && times == 2 && is(1, "unlock", 128, NULL, 0));
+        CHECK(asked[1].count == (size_t)mode && pauses == 3);
+        times = 0;
+        CHECK(uccs_lock_nb(&endpoint, &memory, 256, how, &request) == UCCS_OK && times == 1 &&
+              is(0, "lock", 256, NULL, 0));
+        CHECK(asked[0].here == request && uccs_request_pending(request) == 1 && asked[0].count == (size_t)mode);
+        uccs_request_finish(request, false);
+        uccs_request_free(&request);
+        good = false;
+        times = pauses = 0;
+        CHECK(uccs_lock(&endpoint, &memory, 128, how) == UCCS_ERR_INVALID && times == 1);
+        good = true;
+        uccs_handlers_running = 1;
+        CHECK(uccs_lock(&endpoint, &memory, 128, how) == UCCS_ERR_STATE && times == 1);
+        uccs_handlers_running = 0;
+        CHECK(uccs_lock(&endpoint, &memory, memory.length - 127, how) == UCCS_ERR_BOUNDS && times == 1);
+        CHECK(uccs_unlock(&endpoint, &memory, memory.length - 127, how) == UCCS_ERR_BOUNDS && times == 1);
+        generation++;
+        CHECK(uccs_lock(&endpoint, &memory, 128, how) == UCCS_ERR_STALE &&
+              uccs_unlock(&endpoint, &memory, 128, how) == UCCS_ERR_STALE);
+        generation--;
+    }
+    CHECK(times == 1);
+    times = pauses = 0;
+    memory.now = &memory.heard; /* released while it is waited for */
+    memory.heard = 7;
+    good = false;
+    released_meanwhile = true;
+    CHECK(uccs_lock(&endpoint, &memory, 128, UCCS_LOCK_SHARED) == UCCS_ERR_STALE && times == 1 && pauses == 3);
+    good = true;
+    released_meanwhile = false;
+    memory.now = &generation;
+}
+
 int main(void)
 {
+    locks();
     atomics();
     puts_of_bytes();
     freed_buffers();

@@ -217,6 +217,36 @@ static void pause_once(struct link_lane *lane, struct uccs_wait *wait)
         uccs_request_finish(pending, !good);
 }
 
+static void far_lock(int pe, struct uccs_far_place at, enum uccs_lock_mode mode, struct uccs_request *request)
+{
+    note("lock", (struct uccs_far_lanes *)(void *)&lanes_there, pe, at, NULL, NULL, request, NULL)->count = mode;
+    pending = request;
+    uccs_request_begin(request);
+}
+
+static void far_unlock(int pe, struct uccs_far_place at, enum uccs_lock_mode mode)
+{
+    note("unlock", (struct uccs_far_lanes *)(void *)&lanes_there, pe, at, NULL, NULL, NULL, NULL)->count = mode;
+}
+
+static bool released_meanwhile;
+static struct uccs_region memory;
+
+static void serve(struct uccs_wait *wait)
+{
+    struct uccs_told told = {0};
+    CHECK(wait->on.about == UCCS_ABOUT_TOLD && pending);
+    ((void (*)(const void *, struct uccs_told *))(uintptr_t)wait->on.number)((const void *)(uintptr_t)wait->on.object,
+                                                                             &told);
+    CHECK(strcmp(told.text, "a lock of PE 3") == 0);
+    memory.heard += released_meanwhile;
+    if (++pauses == 3)
+        uccs_request_finish(pending, !good);
+}
+
+#define uccs_far_lock far_lock
+#define uccs_far_unlock far_unlock
+#define uccs_am_serve serve
 #define uccs_far_put far_put
 #define uccs_far_put_nb far_put_nb
 #define uccs_far_put_local far_put_local
@@ -240,5 +270,8 @@ static void pause_once(struct link_lane *lane, struct uccs_wait *wait)
 #define link_look look
 #define link_pause pause_once
 #include "uccs/rma/nodes.c"
+#define place_of lock_place_of
+#include "uccs/rma/lock.c"
+#undef place_of
 
 #endif

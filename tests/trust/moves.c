@@ -394,6 +394,7 @@ int main(void)
     }
     domains();
     wrong_handles();
+    far_handles();
     wrong_ranges();
     without_memory();
     locks();

@@ -69,6 +69,36 @@ static void wrong_handles(void)
     }
 }
 
+/* Memory of another node: its owner is asked once, and tells of the end. */
+static void far_handles(void)
+{
+    struct handle far;
+    size_t length = sizeof far;
+    uccs_memory_t one = NULL, other = NULL;
+    CHECK(uccs_memory_export(kinds[MAPPED].memory, &far, &length) == UCCS_OK);
+    far.owner = 2;
+    far.hash = hash_of(&far);
+    const uint64_t id = uccs_region_id(far.slot, far.generation);
+    uccs_core.npes = 3; /* there is one that shares no memory */
+    released_there = true;
+    CHECK(uccs_memory_import(NULL, &far, length, &one) == OLD && !one && imports == 1 && imported == id);
+    released_there = false;
+    CHECK(uccs_memory_import(NULL, &far, length, &one) == UCCS_OK && imports == 2 && !one->near && !one->own);
+    CHECK(one->now == &one->heard && one->owner == 2 && one->length == SIZE &&
+          uccs_region_check(one, 0, SIZE) == UCCS_OK);
+    CHECK(uccs_memory_import(NULL, &far, length, &other) == UCCS_OK && imports == 2);
+    CHECK(uccs_memory_release(other) == UCCS_OK);
+    uccs_region_gone(2, id);
+    CHECK(uccs_region_check(one, 0, SIZE) == OLD && uccs_memory_import(NULL, &far, length, &other) == UCCS_OK &&
+          imports == 3);
+    CHECK(uccs_memory_release(one) == UCCS_OK && uccs_memory_release(other) == UCCS_OK);
+    far.segment = DYNAMIC;
+    far.hash = hash_of(&far);
+    CHECK(uccs_memory_import(NULL, &far, length, &one) == UCCS_OK && one->dynamic && !one->attached);
+    CHECK(uccs_memory_release(one) == UCCS_OK);
+    uccs_core.npes = 2;
+}
+
 static void wrong_ranges(void)
 {
     static char bytes[64];

@@ -39,12 +39,25 @@ static inline struct uccs_region *describe_or_not(void *near, size_t length, enu
     return no_slot ? NULL : uccs_region_describe(near, length, domain);
 }
 
+static uint64_t imported; /* what the owner on another node has been asked for last */
+static int imports;       /* how often */
+static bool released_there;
+
+static inline bool import_there(int pe, uint64_t region)
+{
+    CHECK(pe == 2);
+    imported = region;
+    imports++;
+    return !released_there;
+}
+
 #include "uccs/object/kernel.c"
 #include "uccs/rma/remote.c"
 #define malloc get_memory
 #define free put_memory
 #include "uccs/rma/op.c"
 #define uccs_region_describe describe_or_not
+#define uccs_far_import import_there
 #include "uccs/rma/memory.c"
 #undef malloc
 #undef free
