@@ -2,6 +2,18 @@
  * come before it. The network carries nothing, so each message is looked at as it leaves. */
 #include "carrier.h"
 
+#include "base/clock.h"
+
+static uint64_t now; /* nanoseconds */
+
+static uint64_t test_clock(void)
+{
+    return now;
+}
+
+#define clock_nanoseconds test_clock
+#include "../../src/uccs/link/habit.c"
+
 static char data[65536];
 static uint32_t held;
 
@@ -334,6 +346,98 @@ static void reminders(void)
     carrier_reset();
 }
 
+/* --- Blocking puts that the program soon follows by others */
+
+static void block(void)
+{
+    uccs_far_put(0, 1, in_heap(0), data, 8, 0, 0);
+}
+
+/* So many in a row that are followed soon, and the next one is kept until something follows; each one kept in vain doubles the
+ * number, and after six none is kept. */
+static void habits(void)
+{
+    carrier_reset();
+    uccs_progress_on = true;
+    for (uint32_t misses = 0; misses <= 7; misses++) {
+        for (uint32_t i = 1; i < 32u << misses; i++) {
+            carrier_clear();
+            block();
+            CHECK(carrier.count == 1);
+            now += i % 2 ? 4000 : 0;
+            if (misses >= 6 && i > 100)
+                break;
+        }
+        now += 4001; /* too late: begins again */
+        carrier_clear();
+        block();
+        CHECK(carrier.count == 1 && link_service()->habit.good == 0);
+        for (uint32_t i = 1; i < 32u << misses; i++)
+            block();
+        carrier_clear();
+        block();
+        CHECK(carrier.count == (misses >= 6) && link_service()->habit.misses == (misses < 6 ? misses : 6));
+        poll_service();
+        CHECK(carrier.count == 1);
+        now += 4001; /* in vain */
+        block();
+        CHECK(link_service()->habit.misses == (misses < 6 ? misses + 1 : 6));
+    }
+    carrier_reset();
+    for (int i = 0; i < 100; i++) { /* nobody would send it */
+        block();
+        CHECK(carrier.count == (unsigned)i + 1);
+    }
+    for (int quiet = 0; quiet < 2; quiet++) {
+        carrier_reset();
+        uccs_progress_on = true;
+        carrier.look = carrier_answer_flush;
+        block();
+        if (quiet)
+            uccs_far_quiet(0);
+        else
+            put(0, 1, 0, 8);
+        CHECK(link_service()->habit.good == 1 && !link_service()->habit.open);
+    }
+    carrier_reset();
+}
+
+static void habits_of_puts(void)
+{
+    struct link_lane *lane = link_service();
+    uint32_t flag = 0;
+    const struct link_message good = {.header.kind = LINK_PUT, .flag = &flag, .counts = true, .bytes = 16384};
+    carrier_reset();
+    uccs_progress_on = true;
+    lane->habit.good = 32;
+    CHECK(link_habit_keeps(lane, &good));
+    struct link_message other = good;
+    other.flag = 0;
+    CHECK(!link_habit_keeps(lane, &other));
+    other = good;
+    other.counts = false;
+    CHECK(!link_habit_keeps(lane, &other));
+    other = good;
+    other.header.kind = LINK_PUT_BLOCKS;
+    CHECK(!link_habit_keeps(lane, &other));
+    other = good;
+    other.bytes++;
+    CHECK(!link_habit_keeps(lane, &other));
+    other = good;
+    other.header.put.what = FAR_COUNT;
+    CHECK(!link_habit_keeps(lane, &other));
+    link_habit_put(lane, &other, true);
+    CHECK(!lane->habit.open && lane->habit.good == 32);
+    link_habit_put(lane, &good, true);
+    CHECK(lane->habit.open && lane->habit.kept && lane->habit.good == 32 && lane->habit.since == now);
+    lane->habit.good = 31;
+    CHECK(!link_habit_keeps(lane, &good));
+    uccs_progress_on = false;
+    lane->habit.good = 32;
+    CHECK(!link_habit_keeps(lane, &good));
+    carrier_reset();
+}
+
 int main(void)
 {
     carrier_open();
@@ -348,5 +452,7 @@ int main(void)
     room();
     unreachable();
     reminders();
+    habits();
+    habits_of_puts();
     _exit(0);
 }

@@ -1,8 +1,77 @@
-/* What a party has issued on a lane that it shares: which peers and which operations its flushes concern, when its data is free, and
+/* Which lanes parties share, and what each has issued there: which peers and which operations its flushes concern, when its data is free, and
  * which party fails when a peer has refused something. The network carries nothing; the test answers. */
 #include "carrier.h"
 
+#include "base/env.h"
+#include "uccs/core/thread.h"
+
 static char data[65536];
+
+/* --- Lanes */
+
+static void allow(const char *lanes)
+{
+    const char *why;
+    setenv("LATERAL_LANES", lanes, 1);
+    CHECK(env_load(&why) == 0);
+    carrier_reset();
+}
+
+static uint32_t lane_of(struct uccs_far_lanes *on)
+{
+    return link_lane_of(on)->number;
+}
+
+/* As many as the user wants, up to 64, or one more than there are cores; each context takes the least used one, from the last down. */
+static void lanes(void)
+{
+    static const struct {
+        const char *wanted;
+        uint32_t last;
+    } rows[] = {{"1", 0}, {"2", 1}, {"63", 62}, {"64", 63}, {"65", 63}, {"4294967297", 63}, {"4294967298", 63}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct uccs_far_lanes on = {0};
+        allow(rows[i].wanted);
+        CHECK(lane_of(&on) == rows[i].last && on.used == UINT64_C(1) << rows[i].last && link_others == rows[i].last);
+        CHECK(link_lanes_open() == (on.used | 1) && link_lanes_of(&on) == on.used && link_lanes_of(0) == 1);
+    }
+    struct uccs_far_lanes on[7] = {{0}}, any = {0};
+    allow("0");
+    CHECK(link_cores >= 1 && lane_of(&any) == (link_cores < 63 ? link_cores : 63));
+    allow("4");
+    CHECK(lane_of(&on[0]) == 3 && lane_of(&on[1]) == 2 && lane_of(&on[2]) == 1 && lane_of(&on[3]) == 3);
+    CHECK(lane_of(&on[3]) == 3 && lane_of(0) == 0);
+    uccs_far_release(&on[1]);
+    CHECK(lane_of(&on[4]) == 2 && lane_of(&on[5]) == 2 && lane_of(&on[6]) == 1);
+    CHECK(link_lanes_open() == 15);
+    carrier_reset();
+    carrier.no_lane = "none";
+    on[0] = (struct uccs_far_lanes){0};
+    CHECK(lane_of(&on[0]) == 0 && on[0].used == 1 && link_others == 0 && link_lanes_open() == 1);
+    carrier.no_lane = 0;
+    on[1] = (struct uccs_far_lanes){0};
+    CHECK(lane_of(&on[1]) == 0); /* for good */
+}
+
+/* The lanes of threads; one that joins after a fence completes what the others have before it. */
+static void spread(void)
+{
+    struct uccs_far_lanes on = {.spread = 1};
+    allow("4");
+    const uint32_t mine = 1 + uccs_thread() % 3, other = mine % 3 + 1;
+    CHECK(lane_of(&on) == mine && on.used == UINT64_C(1) << mine && lane_of(&on) == mine && !on.own);
+    uccs_far_put_nb(&on, 1, in_heap(0), data, 8, 0, 0);
+    struct uccs_far_lanes joined = {.spread = 1, .fenced = 1, .used = UINT64_C(1) << mine | UINT64_C(1) << other};
+    const uint64_t before = joined.used;
+    carrier.look = carrier_answer_flush;
+    CHECK(lane_of(&joined) == mine && joined.used == before && link_lanes[mine].some); /* it has been there */
+    joined.used = UINT64_C(1) << other;
+    CHECK(lane_of(&joined) == mine && joined.used == before && link_lanes[mine].some);
+    allow("1");
+    on = (struct uccs_far_lanes){.spread = 1};
+    CHECK(lane_of(&on) == 0 && on.used == 1);
+    allow("4");
+}
 
 static void tracks(void)
 {
@@ -175,6 +244,8 @@ static void sources(void)
 int main(void)
 {
     carrier_open();
+    lanes();
+    spread();
     tracks();
     marks();
     refused_tracks();
