@@ -322,8 +322,18 @@ static void nowait(void)
 /* A lock of another node is its owner's to grant; a refusal says why. */
 static void locks(void)
 {
+    static struct uccs_ticket_lock here __attribute__((aligned(CACHE_LINE)));
+    static char room[UCCS_LOCK_BYTES] __attribute__((aligned(CACHE_LINE)));
+    struct uccs_region near = memory;
     uccs_core.npes = PE + 1;
     uccs_core.pes = 1;
+    here.guests = TICKET_ADMITTED + TICKET_GUEST;
+    memcpy(room, &here, sizeof here);
+    near.near = room; /* one that is mapped needs no message */
+    near.length = sizeof room;
+    CHECK(uccs_unlock(&endpoint, &near, 0, UCCS_LOCK_GUEST) == UCCS_OK && times == 0);
+    CHECK(uccs_lock(&endpoint, &near, 0, UCCS_LOCK_GUEST) == UCCS_OK && times == 0 &&
+          memcmp(room, &here, sizeof here) == 0);
     for (int mode = UCCS_LOCK_SHARED; mode <= UCCS_LOCK_GUEST; mode++) {
         const enum uccs_lock_mode how = (enum uccs_lock_mode)mode;
         uccs_request_t request = NULL;

@@ -422,9 +422,28 @@ static void told(void)
     CHECK(blocks == 0);
 }
 
+/* One life at a time, and the adapter's part of the heap where the network may do atomics. */
+static void life_of_library(void)
+{
+    const char *why;
+    CHECK(settled == 1 && users == 1 && uccs_life_embed(NULL) == -1 && users == 1 && locked == 0);
+    const size_t heap = env_size(ENV_SYMMETRIC_SIZE);
+    CHECK(adapter_bytes() == (heap < ADAPTER_MOST ? heap : ADAPTER_MOST));
+    setenv("SHMEM_SYMMETRIC_SIZE", "3g", 1);
+    CHECK(env_load(&why) == 0 && adapter_bytes() == (size_t)1 << 30);
+    setenv("SHMEM_SYMMETRIC_SIZE", "5m", 1);
+    CHECK(env_load(&why) == 0 && adapter_bytes() == 5 << 20);
+    setenv("LATERAL_WIRE", "messages", 1);
+    CHECK(env_load(&why) == 0 && adapter_bytes() == 0);
+    unsetenv("LATERAL_WIRE");
+    unsetenv("SHMEM_SYMMETRIC_SIZE");
+    CHECK(env_load(&why) == 0);
+}
+
 int main(void)
 {
     pair_start();
+    life_of_library();
     uccs_queue_t queue = uccs_queue_make();
     CHECK(queue && blocks == 0);
     queues();

@@ -46,11 +46,20 @@ static int unlock_mutex(pthread_mutex_t *mutex)
     return pthread_mutex_unlock(mutex);
 }
 
+static int settled; /* how often the library has asked which threads there are */
+
+static void settle_threads(void)
+{
+    settled++;
+}
+
+#define image_settle_threads settle_threads
 #define malloc get_memory
 #define free put_memory
 #define pthread_mutex_lock lock_mutex
 #define pthread_mutex_trylock try_mutex
 #define pthread_mutex_unlock unlock_mutex
+#include "uccs/life.c"
 #include "uccs/object/ending.c"
 #include "uccs/object/request.c"
 #define take take_entries
