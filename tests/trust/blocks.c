@@ -11,6 +11,8 @@
 #include "uccs/core/memory.h"
 #include "uccs/far/far.h"
 
+#include <sys/wait.h>
+
 enum { BYTES = 3 << 20, ADAPTERS_AT = BYTES, MORE = 65536 };
 
 struct shmem_team_impl lat_team_world, lat_team_shared;
@@ -81,6 +83,18 @@ static void poison_stub(const void *at, size_t bytes, int value)
     memset(forbidden + offset, value, bytes);
 }
 
+/* Both blocks may be used while one is moved into the other. */
+static void move_stub(void *to, const void *from, size_t bytes)
+{
+    for (size_t i = 0; listens && i < bytes; i++)
+        CHECK(!forbidden[(char *)to - memory + (ptrdiff_t)i] && !forbidden[(const char *)from - memory + (ptrdiff_t)i]);
+    memmove(to, from, bytes);
+}
+
+static int books_left = 99; /* heaps whose books have room */
+
+#define heap_create(bytes) (books_left-- > 0 ? heap_create(bytes) : 0)
+#define memmove(to, from, bytes) move_stub(to, from, bytes)
 #define uccs_memory_find(addr, offset) find_stub(addr, offset)
 #define uccs_memory_heap(bytes) heap_stub(bytes)
 #define uccs_memory_adapter(offset) adapter_stub(offset)
@@ -184,6 +198,8 @@ static void aligned(void)
 static void resized(void)
 {
     open_heap(1, 0);
+    CHECK(at(lat_malloc(70)) == 0);
+    barriers = 0;
     char *block = lat_realloc(0, 100), *wall = lat_malloc(60);
     CHECK(barriers == 2);
     memset(block, 'a', 100);
@@ -200,6 +216,7 @@ static void resized(void)
     block = lat_malloc(100);
     memset(block, 'c', 100);
     CHECK(!lat_realloc(block, BYTES) && barriers == 10 && lines == 1 && block[99] == 'c');
+    CHECK(strncmp(refused_line, "shmem_realloc: 3145728 bytes: ", 30) == 0);
     usable(block, 100, true);
     lat_free(block);
     lat_free(wall);
@@ -209,13 +226,39 @@ static void resized(void)
 /* PE 0 tells of the first call alone that finds no room; the others never do. */
 static void without_room(void)
 {
-    for (int me = 1; me >= 0; me--) {
-        uccs_core.me = me;
-        open_heap(0, 0);
-        CHECK(!lat_malloc(BYTES + 1) && barriers == 1 && !lat_calloc(1, BYTES + 1) && !lat_align(8, BYTES + 1));
-        CHECK(!lat_malloc_with_hints(BYTES + 1, 0) && lines == 0 && refused_locked == 0);
-        close_heap();
+    open_heap(0, 0);
+    CHECK(at(lat_malloc(640)) == 0 && !lat_malloc(BYTES + 1) && barriers == 2 && !lat_calloc(1, BYTES + 1));
+    CHECK(!lat_align(8, BYTES + 1) && !lat_malloc_with_hints(BYTES + 1, 0) && refused_locked == 0);
+    CHECK(lines == (uccs_core.me == 0));
+    if (lines)
+        CHECK(strncmp(refused_line, "shmem_malloc: 3145729 bytes: ", 29) == 0 &&
+              strstr(refused_line, "(640 of 3145728 bytes in use)"));
+    close_heap();
+}
+
+static void without_books(void)
+{
+    for (int books = 0; books < 2; books++) {
+        books_left = books;
+        more = MORE;
+        CHECK(lat_mem_open() == -1);
+        lat_mem_close();
     }
+    books_left = 99;
+}
+
+/* In a process of its own, since each tells only once. */
+static void apart(int me, void (*test)(void))
+{
+    int status = 0;
+    const pid_t child = fork();
+    CHECK(child >= 0);
+    if (child == 0) {
+        uccs_core.me = me;
+        test();
+        _exit(0);
+    }
+    CHECK(waitpid(child, &status, 0) == child && status == 0);
 }
 
 #define REFUSED_BLOCK(expression, format, ...)                          \
@@ -228,6 +271,7 @@ static void without_room(void)
 static void wrong_blocks(void)
 {
     open_heap(0, 0);
+    CHECK(at(lat_malloc(8)) == 0);
     char *block = lat_malloc(256);
     uintptr_t start = 0;
     size_t bytes = 0;
@@ -282,8 +326,7 @@ static void of_the_adapter(void)
             memset(block, 'q', 128);
             char *left = lat_realloc(block, 64);
             CHECK(!of_adapter_stub(left) && left[0] == 'q' && left[63] == 'q' && left[64] != 'q');
-            block = lat_malloc_with_hints(128, SHMEM_MALLOC_ATOMICS_REMOTE);
-            CHECK(of_adapter_stub(block));
+            CHECK(lat_malloc_with_hints(128, SHMEM_MALLOC_ATOMICS_REMOTE) == block);
             memset(block, 'r', 128);
             left = lat_realloc(block, 200);
             CHECK(!of_adapter_stub(left) && left[127] == 'r');
@@ -304,10 +347,12 @@ int main(void)
     uccs_core.heap_stride = 4096 * 3;
     uccs_core.me = 0;
     lat_team_world.group.size = 3;
-    resized();
+    apart(0, resized);
+    apart(0, without_room);
+    apart(1, without_room);
+    without_books();
     given_and_freed();
     aligned();
-    without_room();
     wrong_blocks();
     of_the_adapter();
     return 0;
