@@ -1,6 +1,6 @@
 /* A forked child has its own globals and heap. This process is PE 0 of two: its globals have moved into a file, and it
  * has a slice of the heap there. The test reads the file to learn what a peer would see. */
-#include "uccs/core/fork.h"
+#include "uccs/core/fork.c"
 
 #include "base/atomic.h"
 #include "base/image.h"
@@ -276,6 +276,62 @@ static void test_threads(void)
     CHECK(failures == 0);
 }
 
+/* How far a range has data, and what is copied of it: extents up to the range's edges, and holes that somebody has just made. */
+static void test_extents(void)
+{
+    enum { UNIT = 2 * PAGE, UNITS = 8 };
+    static char copy[UNITS * UNIT], wanted[UNITS * UNIT];
+    static const struct {
+        int at, units, end; /* the range, and the end of its data, in units; units 2 and 4 have data */
+    } cases[] = {{0, 8, 5}, {0, 2, 0}, {0, 3, 3}, {1, 3, 2}, {2, 1, 1},
+                 {3, 1, 0}, {3, 2, 2}, {4, 4, 1}, {5, 3, 0}, {2, 3, 3}};
+    const int file = memfd_create("extents", MFD_CLOEXEC);
+    CHECK(file >= 0 && ftruncate(file, UNITS * UNIT) == 0);
+    memset(wanted, 'x', sizeof wanted);
+    CHECK(pwrite(file, wanted, UNIT, 2 * UNIT) == UNIT && pwrite(file, wanted, UNIT, 4 * UNIT) == UNIT);
+    memset(wanted, 0, sizeof wanted);
+    CHECK(pread(file, wanted, sizeof wanted, 0) == (ssize_t)sizeof wanted);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const struct uccs_fork_range range = {.start = copy,
+                                              .bytes = (size_t)cases[i].units * UNIT,
+                                              .at = cases[i].at * UNIT};
+        CHECK(data_bytes(&range, file) == (size_t)cases[i].end * UNIT);
+        for (size_t bytes = (size_t)cases[i].end * UNIT;; bytes = range.bytes) { /* the rest may be a hole by now */
+            memset(copy, 0, sizeof copy);
+            CHECK(read_extents(&range, file, copy, bytes) == 0);
+            CHECK(memcmp(copy, wanted + cases[i].at * UNIT, bytes) == 0);
+            for (size_t k = bytes; k < sizeof copy; k++)
+                if (copy[k])
+                    CHECK(copy[k] == 0);
+            if (bytes == range.bytes)
+                break;
+        }
+    }
+    CHECK(read_extent(&(struct uccs_fork_range){.at = 0}, file, copy, UNITS * UNIT - 1, UNITS * UNIT + 1) == EIO);
+    CHECK(read_extent(&(struct uccs_fork_range){.at = 0}, -1, copy, 0, 1) == EBADF);
+    close(file);
+}
+
+/* The pipe by which a child tells its parent: made while something is guarded, and closed on both sides. */
+static void test_pipe(void)
+{
+    const int before = descriptors();
+    prepare();
+    CHECK(notice[0] >= 0 && notice[1] >= 0 && descriptors() == before + 2 && guarded.fd == 0);
+    CHECK(write(notice[1], "", 1) == 1);
+    errno = 77;
+    in_parent();
+    CHECK(errno == 77 && descriptors() == before);
+    const struct uccs_fork_ranges kept = guarded;
+    guarded.fd = -1;
+    prepare();
+    CHECK(notice[0] == -1 && notice[1] == -1 && descriptors() == before);
+    in_parent();
+    in_child();
+    CHECK(descriptors() == before && guarded.fd == -1);
+    guarded = kept;
+}
+
 static void test_off(void)
 {
     CHECK(uccs_fork_guard(NULL) == 0);
@@ -294,6 +350,8 @@ int main(void)
     CHECK(uccs_fork_guard(&wrong) == EINVAL && !uccs_fork_is_child());
     can_leave_out = probe_leaving_out();
     open_job();
+    test_extents();
+    test_pipe();
     test_isolation();
     test_parent_waits();
     test_other_ways();
