@@ -1,7 +1,7 @@
-/* Jobs of several nodes in this program, for teams.c: each PE is a process, the nodes' group areas are memory that all share, and the
+/* Jobs of several nodes in this program, for team_nodes.c: each PE is a process, the nodes' group areas are memory that all share, and the
  * network stores there at once. A PE that comes late to a meeting sees whether another one has left before. */
-#ifndef TESTS_TRUST_TEAMS_JOB_H
-#define TESTS_TRUST_TEAMS_JOB_H
+#ifndef TESTS_TRUST_TEAM_NODES_JOB_H
+#define TESTS_TRUST_TEAM_NODES_JOB_H
 
 #include "uccs/core/bell.h"
 #include "uccs/core/memory.h"
