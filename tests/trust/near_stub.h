@@ -45,6 +45,7 @@ static int test_sched_yield(void);
 #define uccs_yield test_wait
 static uint64_t test_wait(struct uccs_wait *wait);
 #include "uccs/am/send.c"
+#include "uccs/am/cell.c"
 #include "uccs/am/poll.c"
 #include "uccs/am/park.c"
 #include "uccs/am/drop.c"
