@@ -2,6 +2,8 @@
  * fails. The network carries nothing; the test carrier_answers. */
 #include "carrier.h"
 
+#include "uccs/link/news.h"
+
 static char data[65536];
 
 static struct link_lane *service(void)
@@ -332,6 +334,127 @@ static void told(void)
     uccs_request_free(&handle);
 }
 
+/* --- Calls that wait for their answer */
+
+/* Answers an ask with letters, or an old value. */
+static void answer_ask(struct link_lane *lane)
+{
+    static const char letters[] = "abcdefghijklmnopqrstuvwxyz";
+    struct left *left = carrier_last();
+    if (left->what != MESSAGE || left->key || left->lane != lane->number)
+        return;
+    const enum link_kind kind = (enum link_kind)left->header.kind;
+    struct link_header h = carrier_answer(left, kind == LINK_AMO ? LINK_AMO_ANSWER : LINK_DATA);
+    struct transport_message message = {.header = &h, .header_bytes = sizeof h, .data = letters};
+    if (kind == LINK_GET)
+        message.bytes = left->header.get.bytes;
+    else if (kind == LINK_GET_BLOCKS)
+        message.bytes = left->header.get_blocks.block * left->header.get_blocks.count;
+    else if (kind == LINK_CHANGE)
+        message.bytes = left->header.change.n * sizeof(int);
+    else if (kind == LINK_AMO)
+        h.answer.old = 55;
+    else
+        return;
+    left->key = left; /* answered */
+    link_arrived(lane, &message);
+}
+
+static void waits(void)
+{
+    const struct uccs_far_blocks blocks = {2, 3, 100, 8};
+    const struct uccs_far_place region = {FAR_REGION, 4, 9};
+    const struct uccs_change sum = {UCCS_INT32, UCCS_SUM, 2};
+    int operand[2] = {7, 8}, result[2] = {0};
+    uint64_t old = 0;
+    carrier_reset();
+    carrier.look = answer_ask;
+    memset(data, '-', 32);
+    CHECK(uccs_far_get_blocks(0, 1, in_heap(0), data, &blocks) && memcmp(data, "ab------cd------ef------", 24) == 0);
+    const struct link_header *h = &carrier_last()->header;
+    CHECK(h->get_blocks.block == 2 && h->get_blocks.count == 3 && h->get_blocks.stride == 100);
+    memset(data, '-', 32);
+    uccs_far_get_blocks_nb(0, 1, in_heap(0), data, &blocks, 0);
+    uccs_far_quiet(0);
+    CHECK(memcmp(data, "ab------cd------ef------", 24) == 0);
+    CHECK(uccs_far_get(0, 1, in_heap(0), data, 5, 0) && memcmp(data, "abcde---", 8) == 0);
+    CHECK(carrier_last()->header.get.notices == 0 && carrier_last()->bytes == 0);
+    CHECK(uccs_far_get(0, 1, in_heap(0), data, 5, 77) && carrier_last()->header.get.notices == 1);
+    const struct link_notice *notice = (const struct link_notice *)(void *)carrier_last()->data;
+    CHECK(carrier_last()->bytes == sizeof *notice && notice->counter == 77 && notice->weight == 1);
+    CHECK(uccs_far_amo_fetch(0, 1, UCCS_ATOMIC_ADD, in_heap(0), 8, 1, 0, &old) && old == 55);
+    CHECK(uccs_far_amo(0, 1, UCCS_ATOMIC_SWAP, in_heap(0), 8, 1, 0) == 55);
+    CHECK(uccs_far_change_fetch(0, 1, region, &sum, operand, result) && memcmp(result, "abcdefgh", 8) == 0);
+    CHECK(carrier_last()->bytes == 8 && memcmp(carrier_last()->data, operand, 8) == 0);
+    CHECK(carrier_last()->header.change.n == 2 && carrier_last()->header.change.asker);
+    carrier.look = carrier_answer_flush;
+    uccs_far_quiet(0);
+    carrier.look = 0;
+    carrier.sends = TRANSPORT_PENDING;
+    uccs_far_change(0, 1, region, &sum, operand, 0, false, 0, 0, 0); /* the caller may change the operand at once */
+    operand[0] = 99;
+    CHECK(carrier_last()->header.kind == LINK_CHANGE && !carrier_last()->header.change.asker);
+    const struct link_send *send = carrier_last()->token;
+    CHECK(send->buffer && *(const int *)send->buffer == 7);
+    carrier_reset();
+}
+
+/* --- Crowds: more threads wait than there are cores, so their flushes gather */
+
+static void crowds(void)
+{
+    struct uccs_request all[3] = {{.pending = 1}, {.pending = 1}, {.pending = 1}};
+    carrier_reset();
+    const uint32_t cores = link_cores;
+    link_cores = 2;
+    link_waiting = 2;
+    CHECK(!link_is_crowd() && !link_is_crowd_awake());
+    link_waiting = 3;
+    CHECK(link_is_crowd() && link_is_crowd_awake());
+    struct link_lane *lane = service();
+    put(1, 0);
+    struct link_peer *peer = lane->peers[1];
+    pthread_mutex_lock(&lane->lock);
+    link_flush_peer(peer, peer->issued, &all[0], 0, true); /* it gathers first */
+    CHECK(!peer->flying && peer->gathers && peer->hung && carrier.count == 0);
+    pthread_mutex_unlock(&lane->lock);
+    poll_service();
+    CHECK(carrier.count == 2 && left_is(1, LINK_FLUSH, 1) && !peer->gathers && !peer->hung);
+    put(1, 0);
+    pthread_mutex_lock(&lane->lock);
+    link_flush_peer(peer, (struct link_point){1, 0}, &all[1], 0, true); /* the one under way covers it */
+    link_flush_peer(peer, peer->issued, &all[2], 0, true);
+    pthread_mutex_unlock(&lane->lock);
+    poll_service();
+    CHECK(carrier.count == 3 && left_is(2, LINK_PUT, 1) && peer->gathers && !peer->hung);
+    const uint32_t news = lane->news;
+    carrier_flushed(&carrier.left[1], 0, 0, 0);
+    CHECK(lane->news == news + 1 && lane->told == 1);
+    CHECK(all[0].pending == 1 && all[1].pending == 1 && all[2].pending == 2 && carrier.count == 3 && peer->hung);
+    poll_service();
+    CHECK(carrier.count == 4 && left_is(3, LINK_FLUSH, 1) && carrier.left[3].header.after == 2 && lane->told == 0);
+    put(1, 0);
+    pthread_mutex_lock(&lane->lock);
+    link_flush_peer(peer, peer->issued, &all[0], 0, true);
+    pthread_mutex_unlock(&lane->lock);
+    link_waiting = 2; /* no crowd any more: the next one follows at once */
+    carrier_flushed(&carrier.left[3], 0, 0, 0);
+    CHECK(all[2].pending == 1 && carrier_last()->header.kind == LINK_FLUSH && carrier_last()->header.after == 3);
+    carrier_flushed(carrier_last(), 0, 0, 0);
+    CHECK(all[0].pending == 1);
+    put(1, 0);
+    pthread_mutex_lock(&lane->lock);
+    link_flush_peer(peer, peer->issued, &all[0], 0, true); /* two threads on two cores do not gather */
+    CHECK(peer->flying && !peer->gathers);
+    link_flush_ahead(peer); /* there is one */
+    CHECK(!peer->next);
+    pthread_mutex_unlock(&lane->lock);
+    carrier_flushed(carrier_last(), 0, 0, 0);
+    CHECK(all[0].pending == 1);
+    link_cores = cores;
+    carrier_reset();
+}
+
 int main(void)
 {
     carrier_open();
@@ -346,5 +469,7 @@ int main(void)
     long_asks();
     ask_room();
     told();
+    waits();
+    crowds();
     _exit(0);
 }

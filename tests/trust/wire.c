@@ -66,6 +66,29 @@ static void anybody(void)
     REFUSED(h, 8, "there is no such kind");
 }
 
+/* PEs of this node, and this one, send what the network's atomics on their memory need, and no operation. */
+static void neighbours(void)
+{
+    for (int kind = 0; kind < LINK_KINDS; kind++) {
+        const bool may = kind == LINK_KEY || kind == LINK_KEYED || kind == LINK_HELLO || kind == LINK_FLUSH ||
+                         kind == LINK_FLUSHED || kind == LINK_BATCH;
+        for (int direct = 0; direct < 2; direct++) {
+            struct link_header h = from_one((enum link_kind)kind);
+            world_reset();
+            link_has_direct = direct;
+            h.from = 0;
+            why = world_deliver(&h, data, 1, false);
+            CHECK((why && strstr(why, "that PE is not one of another node")) == !(direct && may));
+            h.from = WORLD_PES;
+            why = world_deliver(&h, data, 1, false);
+            CHECK(why && strstr(why, "that PE is not one of another node"));
+        }
+    }
+    link_has_direct = false;
+    struct link_header h = to_heap(LINK_KINDS);
+    REFUSED(h, 8, "sent a wrong message of no kind");
+}
+
 static void places(void)
 {
     static const enum link_kind kinds[] = {LINK_PUT, LINK_PUT_BLOCKS, LINK_PARCEL, LINK_GET,  LINK_GET_BLOCKS,
@@ -352,6 +375,12 @@ static void messages(void)
     CHECK(!world_deliver(&h, data, 8, false));
     CHECK(answer_refused(h, 8, false, "PE 1 sent message 1 of context 0 twice"));
     h.am.context = OWN_INNER;
+    h.am.ring = 1;
+    h.am.id = UCCS_INNER_LETTER;
+    REFUSED(h, 8, "the library sends no such message to another node");
+    h.am.id = UCCS_INNER_OOB;
+    REFUSED(h, 8, "the library sends no such message to another node");
+    h.am.ring = 0;
     h.am.id = UCCS_INNER_REMOTE;
     REFUSED(h, 8, "the library sends no such message to another node");
     h.am.id = UCCS_INNER_LETTER;
@@ -387,6 +416,15 @@ static void batches(void)
     memcpy(data, &entry, sizeof entry);
     memcpy(data + sizeof entry, &bytes, sizeof bytes);
     REFUSED(h, 80, "of PE 2");
+    entry = to_heap(LINK_PUT);
+    entry.lane = 1; /* another one than the batch's */
+    memcpy(data, &entry, sizeof entry);
+    REFUSED(h, 80, "of PE 1, lane 1");
+    bytes = 0;
+    entry = to_heap(LINK_PUT);
+    memcpy(data, &entry, sizeof entry);
+    memcpy(data + sizeof entry, &bytes, sizeof bytes);
+    CHECK(taken(h, 72)); /* it ends with its head */
     entry = from_one(LINK_BATCH);
     memcpy(data, &entry, sizeof entry);
     REFUSED(h, 80, "with a message of kind");
@@ -431,6 +469,7 @@ int main(void)
 {
     world_open();
     anybody();
+    neighbours();
     places();
     rows();
     notices();
