@@ -9,6 +9,8 @@
 #include "uccs/core/wait.h"
 #include "uccs/far/far.h"
 
+#include <limits.h>
+
 enum { NPES = 6 };
 
 struct shmem_ctx_impl lat_ctx_default;
@@ -209,14 +211,14 @@ static void agreed(void)
 {
     static const struct {
         int parent, slot;
-    } cases[] = {{0, 9},   {1, 77},  {2, 77},  {3, 130},
+    } cases[] = {{0, 9},   {1, 58},  {2, 58},  {3, 130},
                  {4, 130}, {5, 255}, {8, 255}, {9, 9}}; /* from 29 * parent, around */
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         shmem_team_t team;
         const shmem_team_config_t config = {.num_contexts = 5};
         lat_team_world.group.slot = cases[i].parent;
         for (int rank = 0; rank < NPES; rank++) {
-            offer(rank, 9, 77, 130);
+            offer(rank, 9, 58, 130);
             offers[rank].bits[3] |= UINT64_C(1) << 63 | (rank < 3 ? 0 : 1u);
         }
         offer(0, 3, 4, 5); /* not a member */
@@ -255,6 +257,10 @@ static void refused_splits(void)
     exchanges = 0;
     CHECK(lat_team_split_strided(SHMEM_TEAM_WORLD, 3, 1, 2, 0, 0, &team) == -1 && exchanges == 2 && only_slot() < 0);
     votes[5] = VOTE_TAKEN;
+    votes[0] = VOTE_NONE;
+    spans_freed = 0;
+    CHECK(lat_team_split_strided(SHMEM_TEAM_WORLD, 3, 1, 2, 0, 0, &team) == -1 && only_slot() < 0 && spans_freed == 1);
+    votes[0] = VOTE_TAKEN;
     busy_rounds = 3;
     exchanges = 0;
     CHECK(lat_team_split_strided(SHMEM_TEAM_WORLD, 3, 1, 2, 0, 0, &team) == 0 && exchanges == 8 && only_slot() == 40);
@@ -272,6 +278,8 @@ static void refused_splits(void)
     no_memory = false;
     noted[0] = 0;
 }
+
+#include "teams_shapes.h"
 
 /* Six members in rows of four: this one, member 4, begins the second row, which has two. */
 static void grids(void)
@@ -302,7 +310,21 @@ static void grids(void)
     CHECK(lat_team_split_2d(SHMEM_TEAM_INVALID, 1, 0, 0, &x, 0, 0, &y) == -1 && !x && !y);
     for (int rank = 0; rank < NPES; rank++)
         offer(rank, 40, 40, 40); /* the second split finds none */
+    spans_freed = 0;
     CHECK(lat_team_split_2d(SHMEM_TEAM_WORLD, 4, 0, 0, &x, 0, 0, &y) == -1 && !x && !y && only_slot() < 0);
+    CHECK(spans_freed == 2);
+    for (int rank = 0; rank < NPES; rank++)
+        offer(rank, 40, 41, 42);
+    static const int shapes_of[][4] = {{1, 1, 6, 4}, {2, 2, 3, 2}, {3, 3, 2, 1}, {6, 6, 1, 0}, {7, 6, 1, 0}};
+    for (int i = 0; i < 5; i++) { /* members in a row and in a column, my place in that */
+        CHECK(lat_team_split_2d(SHMEM_TEAM_WORLD, shapes_of[i][0], 0, 0, &x, 0, 0, &y) == 0);
+        CHECK(x->size == shapes_of[i][1] && y->size == shapes_of[i][2] && y->rank == shapes_of[i][3]);
+        lat_team_destroy(x);
+        lat_team_destroy(y);
+    }
+    noted[0] = 0;
+    for (int rank = 0; rank < NPES; rank++)
+        offer(rank, 40, 40, 40);
     CHECK(lat_team_split_2d(SHMEM_TEAM_WORLD, 9, 0, 0, &x, 0, 0, &y) == -1);
 }
 
@@ -318,54 +340,6 @@ static void predefined(void)
     NOTED("");
 }
 
-static void orders(void)
-{
-    struct shmem_ctx_impl ctx = {.size = 70, .start = 100, .stride = 1};
-    int pes[65];
-    for (int i = 0; i < 65; i++)
-        pes[i] = i;
-    lat_on_node = 1;
-    lat_fence(), lat_ctx_fence(&ctx), lat_quiet(), lat_ctx_quiet(&ctx), lat_pe_quiet(pes, 65),
-        lat_ctx_pe_quiet(&ctx, pes, 1);
-    NOTED("fence; fence; quiet; quiet; quiet; quiet; ");
-    lat_on_node = 0;
-    lat_fence(), lat_ctx_fence(&ctx), lat_ctx_fence(SHMEM_CTX_INVALID);
-    NOTED("fence all; far fence of lanes; fence; fence; ");
-    lat_quiet(), lat_ctx_quiet(&ctx), lat_ctx_quiet(SHMEM_CTX_INVALID);
-    NOTED("quiet all; far quiet of lanes; quiet; quiet; ");
-    lat_ctx_pe_quiet(&ctx, pes, 65);
-    NOTED("64 from 100 of lanes; 1 from 164 of lanes; quiet; ");
-    lat_ctx_pe_quiet(&ctx, pes, 64);
-    NOTED("64 from 100 of lanes; quiet; ");
-    lat_ctx_pe_quiet(&ctx, pes, 0);
-    lat_ctx_pe_quiet(SHMEM_CTX_INVALID, pes, 1);
-    NOTED("quiet; quiet; ");
-    lat_ctx_default = (struct shmem_ctx_impl){.size = 70, .stride = 1};
-    lat_pe_quiet(pes + 1, 2);
-    NOTED("2 from 1; quiet; ");
-    lat_barrier_all(), lat_sync_all();
-    NOTED("sync 0; sync 0; ");
-    atomic_store_relaxed(&uccs_far_touched, 1);
-    lat_barrier_all(), lat_sync_all();
-    NOTED("far quiet; sync 0; sync 0; ");
-    CHECK(lat_team_sync(SHMEM_TEAM_SHARED) == 0 && lat_team_sync(SHMEM_TEAM_INVALID) == -1);
-    NOTED("sync 1; ");
-    lat_state = LAT_BEFORE;
-    REFUSED(lat_fence(), "shmem_fence: called before shmem_init");
-    REFUSED(lat_ctx_quiet(&ctx), "shmem_ctx_quiet: called before shmem_init");
-    REFUSED(lat_pe_quiet(pes, 0), "shmem_pe_quiet: called before shmem_init");
-    REFUSED(lat_barrier_all(), "shmem_barrier_all: called before shmem_init");
-    REFUSED(lat_sync_all(), "shmem_sync_all: called before shmem_init");
-    REFUSED(lat_team_sync(SHMEM_TEAM_WORLD), "shmem_team_sync: called before shmem_init");
-    REFUSED(lat_team_my_pe(0), "shmem_team_my_pe: called before shmem_init");
-    REFUSED(lat_team_n_pes(0), "shmem_team_n_pes: called before shmem_init");
-    REFUSED(lat_team_destroy(0), "shmem_team_destroy: called before shmem_init");
-    REFUSED(lat_team_get_config(0, 0, 0), "shmem_team_get_config: called before shmem_init");
-    REFUSED(lat_team_translate_pe(0, 0, 0), "shmem_team_translate_pe: called before shmem_init");
-    REFUSED(lat_team_ptr(0, 0, 0), "shmem_team_ptr: called before shmem_init");
-    lat_state = LAT_RUNNING;
-}
-
 int main(void)
 {
     lat_state = LAT_RUNNING;
@@ -373,6 +347,8 @@ int main(void)
     slots();
     agreed();
     refused_splits();
+    shapes();
+    lists();
     grids();
     predefined();
     orders();
