@@ -13,6 +13,7 @@ case $1 in
 --version) echo "{version}"; exit ;;
 --mpi=list) echo "{plugins}"; exit ;;
 esac
+if [ -n "$TEST_CHILDREN" ]; then read -r children </proc/$$/task/$$/children; echo "children:$children"; exit; fi
 [ -z "$TEST_KEEP" ] || set -- $(env | grep keepalive | sort)
 for word; do
     case $word in
@@ -170,6 +171,7 @@ def test_choice():
         assert said(LATERAL_LAUNCHER="srun") == f"{hand} {folder}/srun (slurm 23.11)\n"
         assert said(**SLURM) == f"{hand} {folder}/srun (slurm 23.11)\n"
         assert said("-q") == ""
+        assert told(folder, "--host", "a", "-n", 1, "p", env={"TEST_CHILDREN": "1"}) == "children:", "what asked for a version is left"
         for wish in ("odd", "missing", f"{folder}/missing", "a'b"):
             one_line(run("--host", "a", "-n", 1, "p", env={"PATH": folder, "LATERAL_LAUNCHER": wish}),
                      rf"LATERAL_LAUNCHER={wish}: no launcher that is known here \(srun, prterun, mpirun, mpiexec\.hydra\)", 127)
