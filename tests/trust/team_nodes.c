@@ -170,7 +170,11 @@ static void cut_gather(void)
     for (int at = 0; at < BYTES; at++)
         mine[at] = (char)byte_of(me, (size_t)at, 0);
     for (; cut.from < team.nodes->widest; cut.from += cut.window) {
-        usleep(me == 2 ? 3000 : 0); /* what other nodes send may be there before */
+        all_come();
+        const uint32_t before = atomic_load_acquire(&shared->parcels);
+        all_come();
+        while (me == 2 && atomic_load_acquire(&shared->parcels) == before) /* what other nodes send is there before */
+            usleep(20);
         gather_cut(&team, &cut, mine);
     }
     cut.from = 0;

@@ -26,13 +26,13 @@ enum { MOST = 8, SLOTS = 2, ROW = NODE_GROUP_LINES * CACHE_LINE };
 static char *areas; /* MOST x SLOTS rows for each node */
 static struct shared {
     uint32_t arrived, round; /* of the test's own barrier */
+    uint32_t parcels;        /* that have come */
     uint32_t left;           /* PEs that have left the meeting under test */
     long flags[MOST][TEAM_ROUNDS];
 } * shared;
 
 static int npes, nodes, node_of[MOST], index_of[MOST], pes_of[MOST], me;
 static bool far_on;
-static uint32_t parcels;
 
 static void all_come(void)
 {
@@ -79,7 +79,7 @@ static void parcel_made_up(int pe, const struct uccs_far_parcel *parcel, uint32_
     CHECK(parcel->with.what == FAR_SIGNAL_SET && parcel->to.offset % ROW + parcel->bytes <= ROW);
     memcpy(rows_of(pe, parcel->to.offset), parcel->data, parcel->bytes);
     flag_made_up(pe, parcel->with.place.offset, parcel->with.value, true);
-    parcels++;
+    (void)atomic_fetch_add_acqrel(&shared->parcels, 1);
 }
 
 /* Flags of other nodes are out of reach. */
