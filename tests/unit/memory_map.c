@@ -86,9 +86,9 @@ static void edges(void)
     CHECK(uccs_memory_find(before, &offset) == UCCS_NOWHERE && uccs_memory_find(&offset, &offset) == UCCS_NOWHERE);
     CHECK(uccs_near(heap + 99999, 0) && !uccs_near(heap + 100000, 0) && !uccs_near(heap - 1, 0));
     CHECK(uccs_near(globals, 0) && uccs_near(globals + 2 * PAGE - 1, 0) && !uccs_near(globals + 2 * PAGE, 0));
-    CHECK(!uccs_near(heap + FAR_AWAY, 0) && !uccs_near(globals + FAR_AWAY, 0));
+    CHECK(!uccs_near(heap + FAR_AWAY, 0) && !uccs_near((const char *)((uintptr_t)globals + FAR_AWAY), 0));
     CHECK(uccs_memory_find(heap + FAR_AWAY, &offset) == UCCS_NOWHERE);
-    CHECK(uccs_memory_find(globals + FAR_AWAY, &offset) == UCCS_NOWHERE);
+    CHECK(uccs_memory_find((const char *)((uintptr_t)globals + FAR_AWAY), &offset) == UCCS_NOWHERE);
     CHECK(!uccs_near(before, 0) && !uccs_near(heap, 3) && !uccs_near(heap, -1) && !uccs_near(globals, 3));
 }
 
