@@ -229,12 +229,12 @@ static void agreed(void)
         CHECK(team->rank == 3 && team->size == 5 && team->start == 1 && team->stride == 1 && team->group.start == -2);
         CHECK(offered.bits[0] == ~UINT64_C(3));
         struct shmem_team_impl *destroyed = team;
-        parted = spans_freed = pauses = 0;
+        parted = spans_freed = pauses = drops = 0;
         draining = destroyed;
         destroyed->group.pending = 1;
         lat_team_destroy(team);
         NOTED("quiet all; ");
-        CHECK(parted == 1 && spans_freed == 1 && pauses == 3 && only_slot() < 0);
+        CHECK(parted == 1 && spans_freed == 1 && drops == 1 && pauses == 3 && only_slot() < 0);
         draining = 0;
     }
     lat_team_world.group.slot = 0;
@@ -296,7 +296,8 @@ static void grids(void)
     CHECK(lat_team_translate_pe(x, 2, SHMEM_TEAM_WORLD) == -1 && lat_team_translate_pe(x, -1, SHMEM_TEAM_WORLD) == -1);
     CHECK(lat_team_translate_pe(0, 0, SHMEM_TEAM_WORLD) == -1 && lat_team_translate_pe(x, 0, 0) == -1);
     CHECK(lat_team_translate_pe(SHMEM_TEAM_WORLD, 0, y) == 0 && lat_team_translate_pe(SHMEM_TEAM_WORLD, 8, y) == -1);
-    CHECK(lat_team_ptr(y, noted, 1) == noted + 4 && !lat_team_ptr(y, noted, 2) && !lat_team_ptr(y, noted, -1));
+    CHECK(lat_team_ptr(y, noted, 0) == noted && lat_team_ptr(y, noted, 1) == noted + 4);
+    CHECK(!lat_team_ptr(y, noted, 2) && !lat_team_ptr(y, noted, -1));
     CHECK(lat_team_my_pe(y) == 1 && lat_team_n_pes(y) == 2 && lat_team_my_pe(0) == -1 && lat_team_n_pes(0) == -1);
     for (int pe = -8; pe < 16; pe++)
         CHECK(member_of(y, pe) == (pe == 0 ? 0 : pe == 4 ? 1 : -1));

@@ -21,6 +21,9 @@ static void shape(int start, int stride, int size)
     if (rank < 0)
         return;
     CHECK(team->rank == rank && team->size == size && team->start == start && team->stride == (size == 1 ? 1 : stride));
+    CHECK(lat_team_translate_pe(team, size, SHMEM_TEAM_WORLD) == -1);
+    CHECK(lat_team_translate_pe(team, -1, SHMEM_TEAM_WORLD) == -1);
+    CHECK(lat_team_translate_pe(team, 0, SHMEM_TEAM_WORLD) == start);
     lat_team_destroy(team);
     noted[0] = 0;
 }
@@ -52,6 +55,9 @@ static void lists(void)
     CHECK(lat_team_split_strided(SHMEM_TEAM_SHARED, 1, 1, 2, 0, 0, &team) == 0 && team->rank == 0);
     CHECK(team->group.pes[0] == 2 && team->group.pes[1] == 3 && lat_team_translate_pe(team, 1, SHMEM_TEAM_WORLD) == 3);
     lat_team_destroy(team);
+    int longer[] = {5, 7, 9, 11};
+    const struct shmem_team_impl three = {.size = 3, .group.pes = longer};
+    CHECK(member_of(&three, 9) == 2 && member_of(&three, 11) == -1);
     no_span = true;
     spans_freed = 0;
     CHECK(lat_team_split_strided(SHMEM_TEAM_SHARED, 1, 1, 2, 0, 0, &team) == -1 && !team && spans_freed == 1);
