@@ -1,6 +1,7 @@
 /* Collectives of OpenSHMEM with all PEs in one process: each by every way, on nodes of every kind, on data around the sizes of what
  * carries it, in place and not. Every byte of every dest is looked at, and what lies behind it. */
 #include "collectives_stub.h"
+#include "collectives_ways.h"
 
 enum { BEHIND = 16 };
 
@@ -32,8 +33,9 @@ static void fill(size_t source_bytes, size_t dest_bytes)
     for (int pe = 0; pe < size; pe++) {
         if (!in_place)
             memset(dest_of(pe), 0x77, dest_bytes + BEHIND);
-        for (size_t i = 0; i < source_bytes; i++)
-            source_of(pe)[i] = (char)byte_of(pes[pe].rank, i);
+        for (size_t i = 0; i < source_bytes; i += 251) /* as byte_of */
+            for (size_t k = 0; k < 251 && i + k < source_bytes; k++)
+                source_of(pe)[i + k] = (char)(pes[pe].rank * 53 + (int)k * 3 + (int)(i / 251));
     }
 }
 
@@ -56,6 +58,18 @@ static bool is_untouched(const char *at, size_t count)
 static bool ends_at(int pe, size_t length)
 {
     return in_place || is_untouched(dest_of(pe) + length, BEHIND);
+}
+
+/* On one node: so many exchanges of posts. */
+static void check_exchanges(uint64_t count)
+{
+    if (nodes_count == 1 && size > 1 && pes[0].team.slot >= 0)
+        CHECK(pes[0].team.exchange - exchanges_before == count);
+}
+
+static uint64_t pieces(size_t all, size_t most)
+{
+    return (all + most - 1) / most;
 }
 
 /* --- The calls */
@@ -111,6 +125,7 @@ static void test_broadcast(void)
         at_root = i % 2 == 0;
         fill(bytes, bytes);
         run(broadcast_of);
+        check_exchanges(way == LAT_BY_POST ? pieces(bytes, POST_LARGE) : 1);
         for (int pe = 0; pe < size; pe++)
             if (pes[pe].rank != root || at_root || in_place)
                 CHECK(is_of(dest_of(pe), root, 0, bytes) && ends_at(pe, bytes));
@@ -123,6 +138,7 @@ static void test_fcollect(void)
 {
     fill(bytes, bytes * (size_t)size);
     run(fcollect_of);
+    check_exchanges(way == LAT_BY_POST ? pieces(bytes, POST_LARGE) : 1);
     for (int pe = 0; pe < size; pe++) {
         for (int rank = 0; rank < size; rank++)
             CHECK(is_of(dest_of(pe) + (size_t)rank * bytes, rank, 0, bytes));
@@ -146,6 +162,7 @@ static void test_alltoall(void)
 {
     fill(bytes * (size_t)size, bytes * (size_t)size);
     run(alltoall_of);
+    check_exchanges(way == LAT_BY_POST ? pieces(bytes, POST_LARGE / (size_t)size) : 1);
     for (int pe = 0; pe < size; pe++) {
         for (int rank = 0; rank < size; rank++)
             CHECK(is_of(dest_of(pe) + (size_t)rank * bytes, rank, (size_t)pes[pe].rank * bytes, bytes));
@@ -216,6 +233,7 @@ static void test_reduce(void)
 {
     fill_numbers();
     run(reduce_of);
+    check_exchanges(way == LAT_BY_SHARE ? 1 : pieces(n * 8, POST_LARGE) << (way == LAT_BY_LEADER));
     check_sums(false);
 }
 
@@ -225,6 +243,8 @@ static void test_scan(void)
         inclusive = i;
         fill_numbers();
         run(scan_of);
+        check_exchanges(way == LAT_BY_SHARE ? 1 : pieces(n * 8, POST_LARGE));
+        CHECK(nodes_count == 1 || (far_way == LAT_BY_PULL ? gets && !swaps : swaps && !gets));
         check_sums(true);
     }
 }
@@ -277,7 +297,8 @@ static void test_near(const char *shape, int slot)
         for (size_t k = 0; k < sizeof sizes / sizeof *sizes; k++)
             test_moves(sizes[k]);
         test_folds(1), test_folds(7), test_folds(8), test_folds(POST_LARGE / 8), test_folds(POST_LARGE / 8 + 1);
-        test_folds(BLOCK / 8 * (size_t)size), test_folds(BLOCK / 8 * (size_t)size + 9);
+        if (way == LAT_BY_SHARE)
+            test_folds(BLOCK / 8 * (size_t)size), test_folds(BLOCK / 8 * (size_t)size + 9);
         test_strided(1), test_strided(5);
     }
 }
@@ -299,13 +320,29 @@ static void test_far(const char *shape, const char *order)
     test_moves(1), test_moves(5000);
 }
 
+/* A long broadcast goes in chunks, and in a chain. */
+static void test_chunks(const char *shape, size_t least, size_t most)
+{
+    static const size_t sizes[] = {CHUNK_LEAST,     CHUNK_LEAST + 1, 3 * CHUNK_LEAST + 5,
+                                   CHAIN_LEAST - 1, CHAIN_LEAST,     NODES_CHUNKS * CHUNK_LEAST + 100};
+    make_job(shape, 0, SLOT);
+    far_way = LAT_BY_RAIL;
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        bytes = sizes[i];
+        if (bytes >= least && bytes <= most)
+            test_broadcast();
+    }
+}
+
 int main(void)
 {
     open_all();
     op = FOLD_SUM;
+    test_ways();
     test_near("1", SLOT), test_near("2", SLOT), test_near("3", SLOT), test_near("5", SLOT);
     test_near("3", -1);
     test_far("11", 0), test_far("31", 0), test_far("212", 0), test_far("1111", 0);
     test_far("32", "02413"), test_far("22", "0213");
+    test_chunks("211", 0, CHAIN_LEAST), test_chunks("11", CHAIN_LEAST, HEAP / 2);
     return 0;
 }

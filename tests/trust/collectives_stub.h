@@ -38,6 +38,7 @@
 #define uccs_swap_box test_swap_box
 #define uccs_swap_run test_swap_run
 #define uccs_index_in_table test_index
+#define env_text test_env
 #include "uccs/core/wait.h" /* before its uccs_pause is the test's */
 static void test_pause(struct uccs_wait *wait);
 #define uccs_pause test_pause
@@ -59,6 +60,10 @@ static void test_pause(struct uccs_wait *wait);
 #include "shmem/coll/reduce.c"
 #undef fold
 #undef block
+
+#undef lat_coll_choose
+#undef lat_coll_choose_far
+#include "shmem/coll/select.c"
 
 enum { MOST = 6, LATER = 256, STACK = 512 << 10, SLOT = 0 };
 #define HEAP ((size_t)16 << 20) /* of a PE; the upper half is for dests */
@@ -83,6 +88,7 @@ static char *heaps, *rows, *boxes[2][MOST];
 static uint64_t seed = 1;
 static int idle; /* switches since something has happened */
 static enum lat_algorithm way, far_way;
+static uint64_t exchanges_before; /* the run */
 static void (*body)(struct uccs_team *team);
 
 static char *heap_of(int pe)
@@ -125,9 +131,12 @@ uint32_t test_index(int pe)
 
 _Noreturn void test_fail(const char *call, const char *format, ...)
 {
-    fprintf(stderr, "%s: %s\n", call, format);
-    CHECK(!format);
-    abort();
+    char text[200];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    owned_fail("%s: %s", call, text);
 }
 
 void *test_resolve(const char *call, const char *argument, const void *addr, int pe)
@@ -158,7 +167,7 @@ static struct later {
     bool add;
     uint32_t *count; /* one less then */
 } later[LATER];
-static size_t later_count, rooms_open;
+static size_t later_count, rooms_open, gets, swaps, parcels; /* gets, swaps and parcels of a run */
 static struct {
     char *start;
     size_t bytes;
@@ -195,8 +204,15 @@ struct uccs_far_place test_far_place(const char *call, const char *argument, con
     return (struct uccs_far_place){.segment = FAR_HEAP, .offset = offset_in_heap(addr, 0)};
 }
 
+static bool in_heap(const void *address)
+{
+    return (size_t)((const char *)address - heap_of(now)) < HEAP;
+}
+
 struct uccs_far_place test_place(const void *address)
 {
+    if (!in_heap(address))
+        return (struct uccs_far_place){.segment = FAR_NOWHERE};
     return (struct uccs_far_place){.segment = FAR_HEAP, .offset = offset_in_heap(address, 0)};
 }
 
@@ -208,6 +224,8 @@ const void *test_address(struct uccs_far_place place)
 
 enum uccs_segment test_find(const void *addr, size_t *offset)
 {
+    if (!in_heap(addr))
+        return UCCS_NOWHERE;
     *offset = offset_in_heap(addr, 0);
     return UCCS_HEAP;
 }
@@ -234,6 +252,7 @@ void(test_parcel)(int pe, const struct uccs_far_parcel *parcel, uint32_t *held)
     const struct uccs_far_with *with = &parcel->with;
     CHECK(pes[pe].node != pes[now].node && (with->what == FAR_SIGNAL_ADD || with->what == FAR_SIGNAL_SET) &&
           !with->also);
+    parcels++;
     plan_later((struct later){.to = at_pe(pe, parcel->to, parcel->bytes),
                               .from = parcel->data,
                               .bytes = parcel->bytes,
@@ -263,6 +282,7 @@ void test_get(struct uccs_far_lanes *on, int pe, struct uccs_far_place from, voi
               uccs_counter counter, uccs_request_handle *request)
 {
     CHECK(!on && !counter && pes[pe].node != pes[now].node);
+    gets++;
     plan_later(
         (struct later){.to = dest, .from = at_pe(pe, from, bytes), .bytes = bytes, .count = &(*request)->pending});
 }
@@ -407,6 +427,7 @@ void test_cast(struct uccs_team *team, void *dest, const void *source, size_t by
 void test_swap_begin(struct uccs_swap *swap, struct uccs_team *team, size_t block)
 {
     CHECK(block > 0 && block * (size_t)nodes_count <= NODES_BOX);
+    swaps++;
     *swap = (struct uccs_swap){.team = team, .number = ++team->nodes->swaps[0], .block = block};
 }
 
@@ -500,6 +521,8 @@ static void run(void (*what)(struct uccs_team *team))
     volatile int left = size;
     body = what;
     idle = 0;
+    gets = swaps = parcels = 0;
+    exchanges_before = pes[0].team.exchange;
     for (int number = 0; number < size; number++) {
         struct pe *pe = &pes[number];
         getcontext(&pe->context);

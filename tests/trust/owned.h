@@ -1,7 +1,7 @@
 /* For tests that include a file of src/: the memory that the file takes and the locks that it holds are watched, and memory
  * can run out. Include it before that file. One thread.
  *
- * Memory starts with noise, and nothing writes behind it. A lock is not taken twice, nor given back by who does not hold it.
+ * Memory starts with noise, and nothing writes before or behind it. A lock is not taken twice, nor given back by who does not hold it.
  * A crash tells which check it is in. A fault of the job, which ends it, is caught where the test wants one. */
 #ifndef TESTS_TRUST_OWNED_H
 #define TESTS_TRUST_OWNED_H
@@ -33,9 +33,10 @@ static inline void *owned_get(size_t align, size_t bytes)
     }
     owned_left -= owned_left > 0;
     CHECK(owned_count < OWNED_MOST && bytes < (size_t)1 << 40 && bytes % align == 0);
-    unsigned char *start = aligned_alloc(64, (bytes + OWNED_GUARD + 63) & ~(size_t)63);
+    unsigned char *start = aligned_alloc(64, (bytes + 2 * OWNED_GUARD + 63) & ~(size_t)63);
     CHECK(start != 0);
-    memset(start, OWNED_NOISE, bytes + OWNED_GUARD);
+    memset(start, OWNED_NOISE, bytes + 2 * OWNED_GUARD);
+    start += OWNED_GUARD;
     owned_all[owned_count++] = (struct owned){start, bytes};
     return start;
 }
@@ -65,12 +66,12 @@ static inline size_t owned_bytes(const void *start)
     return owned_at(start)->bytes;
 }
 
-/* Nothing has been written behind it. */
+/* Nothing has been written before or behind it. */
 static inline void owned_good(const void *start)
 {
     const struct owned *piece = owned_at(start);
     for (size_t i = 0; i < OWNED_GUARD; i++)
-        CHECK(piece->start[piece->bytes + i] == OWNED_NOISE);
+        CHECK(piece->start[piece->bytes + i] == OWNED_NOISE && piece->start[(long)i - OWNED_GUARD] == OWNED_NOISE);
 }
 
 static inline void owned_free(void *start)
@@ -80,7 +81,7 @@ static inline void owned_free(void *start)
     owned_good(start);
     owned_all[owned_at(start) - owned_all] = owned_all[owned_count - 1];
     owned_count--;
-    free(start);
+    free((unsigned char *)start - OWNED_GUARD);
 }
 
 static inline size_t owned_place(const pthread_mutex_t *lock)
