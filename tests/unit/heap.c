@@ -8,6 +8,13 @@
 #include <string.h>
 #include <time.h>
 
+static struct heap *created(size_t bytes)
+{
+    struct heap *heap;
+    CHECK((heap = heap_create(bytes)) != NULL);
+    return heap;
+}
+
 #define GRAIN 16
 
 /* The model: one byte of `owner` per grain; 0 is free. */
@@ -104,7 +111,7 @@ static void step_errors(struct model *m, int slot, uint64_t *seed)
 static void test_random_load(uint64_t seed, int steps)
 {
     struct model *m = calloc(1, sizeof *m);
-    m->heap = heap_create(MODEL_BYTES);
+    m->heap = created(MODEL_BYTES);
     for (int i = 0; i < steps; i++) {
         int slot = next_random(&seed) % SLOTS;
         if (!m->slot[slot].size) {
@@ -260,7 +267,7 @@ static void test_verify_broken(void)
 
 static void test_determinism(void)
 {
-    struct heap *a = heap_create(1 << 20), *b = heap_create(1 << 20);
+    struct heap *a = created(1 << 20), *b = created(1 << 20);
     size_t live[256] = {0};
     uint64_t seed = 7;
     for (int i = 0; i < 20000; i++) {
@@ -281,7 +288,7 @@ static void test_determinism(void)
 
 static void test_errors(void)
 {
-    struct heap *h = heap_create(4096);
+    struct heap *h = created(4096);
     size_t a = 1, b = 1, size = 1;
     CHECK(heap_free(h, 0) == HEAP_NOT_ALLOCATED);
     CHECK(heap_alloc(h, 8, 24, &a) == HEAP_BAD_ALIGNMENT);
@@ -300,14 +307,14 @@ static void test_errors(void)
         CHECK(heap_reason(status)[0]);
     heap_destroy(h);
     heap_destroy(NULL);
-    h = heap_create(10); /* less than a line: a heap without room */
+    h = created(10); /* less than a line: a heap without room */
     CHECK(heap_alloc(h, 1, 0, &a) == HEAP_NO_ROOM && heap_free(h, 0) == HEAP_OUTSIDE && !heap_verify(h));
     heap_destroy(h);
 }
 
 static void test_resize(void)
 {
-    struct heap *h = heap_create(4096);
+    struct heap *h = created(4096);
     size_t a, b, c, moved, size;
     CHECK(!heap_alloc(h, 1024, 0, &a) && !heap_alloc(h, 1024, 0, &b) && !heap_alloc(h, 1024, 0, &c));
     CHECK(heap_resize(h, c, 2048, &moved) == HEAP_OK && moved == c); /* over the free end */
@@ -331,7 +338,7 @@ static void test_resize(void)
 static void test_large(void)
 {
     size_t size = (size_t)1 << 40, offset;
-    struct heap *h = heap_create(size);
+    struct heap *h = created(size);
     struct heap_stats stats;
     for (int shift = 0; shift < 39; shift++) {
         CHECK(heap_alloc(h, 1, (size_t)1 << shift, &offset) == HEAP_OK);
@@ -342,7 +349,7 @@ static void test_large(void)
     CHECK(stats.size == size && stats.live == 40);
     CHECK(heap_verify(h) == NULL);
     heap_destroy(h);
-    h = heap_create(size);
+    h = created(size);
     CHECK(heap_alloc(h, size, size, &offset) == HEAP_OK && offset == 0);
     CHECK(heap_alloc(h, 1, 0, &offset) == HEAP_NO_ROOM);
     CHECK(heap_free(h, 0) == HEAP_OK && heap_verify(h) == NULL);
@@ -352,7 +359,7 @@ static void test_large(void)
 /* First pages dense: many small blocks lie side by side, and freed holes are filled first. */
 static void test_density(void)
 {
-    struct heap *h = heap_create((size_t)1 << 30);
+    struct heap *h = created((size_t)1 << 30);
     size_t offset;
     for (size_t i = 0; i < 1000; i++)
         CHECK(!heap_alloc(h, 64, 0, &offset) && offset == 64 * i);
@@ -376,7 +383,7 @@ static void test_many_live(void)
 {
     enum { LIVE = 100000 };
     size_t *live = malloc(LIVE * sizeof *live);
-    struct heap *h = heap_create((size_t)1 << 40);
+    struct heap *h = created((size_t)1 << 40);
     uint64_t seed = 3;
     double start = seconds();
     for (int i = 0; i < LIVE; i++)

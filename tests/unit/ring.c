@@ -241,13 +241,31 @@ static void test_processes(void)
     free(l);
 }
 
-int main(void)
+static void test_one_thread(void)
 {
     for (uint32_t cells = 1; cells <= 64; cells *= 4)
         test_edges(cells);
     test_positions(0, 70000);
     for (int bits = 31; bits < 35; bits++) /* position 2^33 has turn 2^32, in 4 cells */
         test_positions((UINT64_C(1) << bits) - 10, 40);
+}
+
+/* In a child, which may read where there is nothing. */
+static void in_a_child(void (*body)(void))
+{
+    int status;
+    const pid_t child = fork();
+    CHECK(child >= 0);
+    if (child == 0) {
+        body();
+        _exit(0);
+    }
+    CHECK(waitpid(child, &status, 0) == child && status == 0);
+}
+
+int main(void)
+{
+    in_a_child(test_one_thread);
     test_reserve();
     test_threads(16, 1, 1);
     test_threads(2, 4, 4);
