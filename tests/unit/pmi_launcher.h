@@ -19,6 +19,7 @@
 #include <netinet/in.h>
 #include <poll.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -95,7 +96,7 @@ static struct value *value_of(const char *key)
     return &values[nvalues++];
 }
 
-static void serve_line(const char *line, FILE *to)
+static void serve_line(const char *line, char *reply, size_t room)
 {
     char cmd[32] = "", key[40] = "", name[64] = "";
     CHECK(pmi_value_of(line, "cmd", cmd, sizeof cmd));
@@ -103,41 +104,44 @@ static void serve_line(const char *line, FILE *to)
     if (pmi_value_of(line, "kvsname", name, sizeof name))
         CHECK(strcmp(name, space) == 0);
     if (strcmp(cmd, "init") == 0) {
-        fputs(greeting, to);
+        snprintf(reply, room, "%s", greeting);
     } else if (strcmp(cmd, "get_my_kvsname") == 0) {
-        fprintf(to, "cmd=my_kvsname rc=0 kvsname=%s\n", space);
+        snprintf(reply, room, "cmd=my_kvsname rc=0 kvsname=%s\n", space);
     } else if (strcmp(cmd, "initack") == 0) {
         CHECK(strstr(line, "pmiid=id7"));
-        fputs("cmd=initack rc=0\ncmd=set size=5\ncmd=set rank=4\ncmd=set debug=0\n", to);
+        snprintf(reply, room, "cmd=initack rc=0\ncmd=set size=5\ncmd=set rank=4\ncmd=set debug=0\n");
     } else if (strcmp(cmd, "put") == 0) {
         CHECK(pmi_value_of(line, "key", key, sizeof key));
         struct value *value = value_of(key);
         CHECK(pmi_value_of(line, "value", value->value, sizeof value->value));
         longest = strlen(value->value) > longest ? strlen(value->value) : longest;
-        fprintf(to, "cmd=put_result rc=%d\n", strstr(key, "refused") ? -1 : 0);
+        snprintf(reply, room, "cmd=put_result rc=%d\n", strstr(key, "refused") ? -1 : 0);
     } else if (strcmp(cmd, "get") == 0) {
         CHECK(pmi_value_of(line, "key", key, sizeof key));
         gets++;
         struct value *value = value_of(key);
-        fprintf(to, *value->value ? "cmd=get_result rc=0 value=%s\n" : "cmd=get_result rc=-1\n", value->value);
+        snprintf(reply, room, *value->value ? "cmd=get_result rc=0 value=%s\n" : "cmd=get_result rc=-1\n",
+                 value->value);
     } else if (strcmp(cmd, "barrier_in") == 0) {
         barriers++; /* its end comes when the test wants it */
     } else if (strcmp(cmd, "finalize") == 0) {
-        fputs("cmd=finalize_ack rc=0\n", to);
+        snprintf(reply, room, "cmd=finalize_ack rc=0\n");
     }
-    fflush(to);
 }
 
-static void *serve(void *fd)
+/* Plain reads and writes, by which the thread sanitizer sees the order of both ends. */
+static void *serve(void *fd_)
 {
-    FILE *from = fdopen((int)(intptr_t)fd, "r"), *to = fdopen(dup((int)(intptr_t)fd), "w");
-    char line[PMI_LINE];
-    while (fgets(line, sizeof line, from)) {
-        line[strcspn(line, "\n")] = 0;
-        serve_line(line, to);
-    }
-    fclose(from);
-    fclose(to);
+    const int fd = (int)(intptr_t)fd_;
+    char line[PMI_LINE], reply[PMI_LINE + 64];
+    for (size_t used = 0; used < sizeof line && read(fd, line + used, 1) == 1; used++)
+        if (line[used] == '\n') {
+            line[used] = *reply = 0;
+            serve_line(line, reply, sizeof reply);
+            (void)!write(fd, reply, strlen(reply)); /* the library may have gone */
+            used = (size_t)-1;
+        }
+    close(fd);
     return 0;
 }
 
