@@ -23,6 +23,7 @@ static ssize_t write_made_up(int fd, const void *data, size_t bytes);
 #include "base/copy.h"
 #include "base/futex.h"
 #include "base/patience.h"
+#include "base/poison.h"
 #include "base/tether.h"
 #include "base/thread.h"
 
@@ -323,6 +324,40 @@ static void ancestors(void)
     CHECK(ancestor_common(0, 5) == 0 && ancestor_common(5, 0) == 0 && ancestor_common(-1, -1) == 0);
 }
 
+/* ---- poison ---- */
+
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+static const volatile void *forbidden, *allowed;
+static size_t poisoned;
+
+/* As a program brings them that was compiled with the address sanitizer. */
+void __asan_poison_memory_region(void const volatile *at, size_t bytes);
+void __asan_poison_memory_region(void const volatile *at, size_t bytes)
+{
+    forbidden = at;
+    poisoned = bytes;
+}
+
+void __asan_unpoison_memory_region(void const volatile *at, size_t bytes);
+void __asan_unpoison_memory_region(void const volatile *at, size_t bytes)
+{
+    allowed = at;
+    poisoned = bytes;
+}
+
+static void poison(void)
+{
+    char room[64];
+    CHECK(poison_heard());
+    poison_forbid(&room[8], 16);
+    CHECK(forbidden == &room[8] && poisoned == 16 && !allowed);
+    poison_allow(&room[32], 8);
+    CHECK(allowed == &room[32] && poisoned == 8 && forbidden == &room[8]);
+}
+#else
+static void poison(void) {}
+#endif
+
 /* In a child, which may write where it must not. */
 static void in_a_child(void (*body)(void))
 {
@@ -346,6 +381,7 @@ int main(void)
     in_a_child(lines_of_all);
     tethers();
     masks();
+    poison();
     in_a_child(ancestors);
     return 0;
 }
