@@ -161,7 +161,7 @@ void lat_rail_alltoall(const char *call, struct uccs_team *group, char *dest, co
     size_t me = (size_t)group->rank * bytes;
     uint32_t held = 0;
     uccs_nodes_sync(group);
-    for (int i = 0; i < group->size; i++) {
+    for (int i = 1; i < group->size; i++) {
         int rank = lat_coll_around(group, i), node = uccs_nodes_of(nodes, rank);
         if (node != nodes->mine)
             send_counted(call, group, node, rank, dest + me, source + (size_t)rank * bytes, bytes, &held);
@@ -464,9 +464,9 @@ static void run_rail(struct rail *rail)
 static void copy_slices(const struct rail *rail)
 {
     const struct uccs_nodes *nodes = rail->group->nodes;
-    for (int i = 0; i < nodes->near.size; i++) {
+    for (int i = 1; i < nodes->near.size; i++) {
         int index = lat_coll_around(&nodes->near, i);
-        if (index >= nodes->narrowest || index == nodes->near.rank)
+        if (index >= nodes->narrowest)
             continue;
         size_t from, to;
         slice_of(rail, index, &from, &to);
