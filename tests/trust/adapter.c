@@ -67,7 +67,7 @@ static void serve(struct link_lane *lane)
 {
     for (unsigned i = 0; i < carrier.count; i++) {
         struct left *left = &carrier.left[i];
-        if (left->parcel == UINT32_MAX)
+        if (left->parcel == UINT32_MAX || left->lane != lane->number)
             continue;
         if (left->what == MESSAGE && left->header.kind == LINK_KEY) {
             struct link_header h = carrier_answer(left, LINK_KEYED);
@@ -90,6 +90,7 @@ static void serve(struct link_lane *lane)
         carrier_end(left->token, false);
         return;
     }
+    carrier_answer_flush(lane);
 }
 
 static struct uccs_far_place at(uint64_t offset)
@@ -163,6 +164,32 @@ static void completion(void)
     CHECK(handle->pending == 1 && !handle->error && peer()->answered.puts == 3 && !peer()->busy);
     uccs_request_free(&handle);
     uccs_request_free(&other);
+}
+
+/* Somebody must look at a lane for which the network has something under way; the service lane is looked at anyway. */
+static void reminders(void)
+{
+    const struct uccs_atomic_op add = {UCCS_ATOMIC_ADD, 8, 1, 0};
+    for (int own = 0; own < 2; own++) {
+        struct uccs_far_lanes lanes = {0}, *on = own ? &lanes : 0;
+        struct uccs_request all = {.pending = 1};
+        begin();
+        carrier.look = serve;
+        (void)uccs_far_adapter_fetch(on, 1, &add, at(16));
+        uccs_far_quiet(on);
+        carrier.look = 0;
+        carrier_clear();
+        uccs_progress_on = true;
+        link_left = 0;
+        uccs_far_adapter_post(on, 1, &add, at(16), false, 0);
+        CHECK(carrier.count == 1 && link_left == (own ? 8 : 0));
+        link_left = 0;
+        uccs_far_flush(on, &all);
+        CHECK(carrier.count == 2 && carrier.left[1].what == FLUSH && link_left == (own ? 8 : 0));
+        carrier_end(carrier.left[0].token, false);
+        carrier_end(carrier.left[1].token, false);
+        CHECK(all.pending == 1);
+    }
 }
 
 /* Behind what was issued before: by the network's order, or by a flush. */
@@ -345,6 +372,7 @@ int main(void)
     all_atomics();
     words();
     completion();
+    reminders();
     behind();
     failures();
     lent_memory();

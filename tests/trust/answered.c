@@ -451,6 +451,15 @@ static void crowds(void)
     pthread_mutex_unlock(&lane->lock);
     carrier_flushed(carrier_last(), 0, 0, 0);
     CHECK(all[0].pending == 1);
+    link_news_tell(lane);
+    link_led_here = lane; /* who leads wakes the others when he has looked at his own */
+    pthread_mutex_lock(&lane->lock);
+    link_news_unlock(lane);
+    CHECK(lane->told == 1);
+    link_led_here = 0;
+    pthread_mutex_lock(&lane->lock);
+    link_news_unlock(lane);
+    CHECK(lane->told == 0);
     link_cores = cores;
     carrier_reset();
 }
