@@ -1,5 +1,5 @@
-/* What the launcher has of the system: the answers of tools, source lines, stacks, processors, debuggers, names of variables. Stand-ins of the
- * tools are scripts in a folder; the clock moves on with each look at it.
+/* What the launcher has of the system: the answers of tools, source lines, stacks, processors, debuggers, names of
+ * variables. Stand-ins of the tools are scripts in a folder; the clock moves on with each look at it.
  * flags: -D_GNU_SOURCE */
 #include "cores.h"
 #include "debug.h"
@@ -162,10 +162,10 @@ static void tools(void)
     answers("printf ab; sleep 0.02; printf cd; sleep 0.02; printf e", 90000, 64, "abcde");
     CHECK(looks < 14); /* it does not look on when the tool has ended */
     answers("printf 1234567890", 5000, 6, "12345");
-    answers("printf 12345; sleep 30", 5000, 6, "12345");
+    answers("printf 12345; exec sleep 30", 5000, 6, "12345");
     CHECK(looks == 4); /* it does not look for more than there is room for */
     last_look = 4;
-    answers("printf 12345; sleep 30", 60000, 64, "12345");
+    answers("printf 12345; exec sleep 30", 60000, 64, "12345");
     last_look = 0;
     answers("echo no", 0, 64, "");
     answers("echo no", -1, 64, "");
