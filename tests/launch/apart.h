@@ -1,5 +1,5 @@
-/* Runs tests in processes of their own, so that each finds the launcher's parts as they are at the start, and may do with its descriptors
- * what it likes. */
+/* Runs tests in processes of their own, so that each finds the launcher's parts as they are at the start, and may
+ * do with its descriptors what it likes. */
 #ifndef TESTS_LAUNCH_APART_H
 #define TESTS_LAUNCH_APART_H
 

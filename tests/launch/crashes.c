@@ -1,5 +1,5 @@
-/* What is told of crashes, by made-up records: which are alike, what has happened, and where. The files are made up, too: in each, an
- * address of a symbol is the place in the file and BASE.
+/* What is told of crashes, by made-up records: which are alike, what has happened, and where. The files are made
+ * up, too: in each, an address of a symbol is the place in the file and BASE.
  * flags: -D_GNU_SOURCE */
 #include "crash.h"
 #include "message.h"

@@ -1,5 +1,5 @@
-/* The tests of the PEs' input and output share: a clock that stands, oshrun's outputs as pipes that the test reads, and a process of
- * its own for each test. */
+/* The tests of the PEs' input and output share: a clock that stands, oshrun's outputs as pipes that the test reads,
+ * and a process of its own for each test. */
 #ifndef TESTS_LAUNCH_FLOW_H
 #define TESTS_LAUNCH_FLOW_H
 

@@ -1,5 +1,5 @@
-/* The process that the user sees, and the keeper behind it: how they start, what they pass on, and how they end. Signals, the guard and the rest
- * of the launcher are stand-ins; what forks is real (fronted.h).
+/* The process that the user sees, and the keeper behind it: how they start, what they pass on, and how they end.
+ * Signals, the guard and the rest of the launcher are stand-ins; what forks is real (fronted.h).
  * flags: -D_GNU_SOURCE
  * skip: aarch64 */
 #include "fronted.h"

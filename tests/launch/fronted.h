@@ -1,4 +1,5 @@
-/* The kernel and the rest of the launcher, as front.c wants them for main.c and keeper.c: stand-ins that write down what they are asked. */
+/* The kernel and the rest of the launcher, as front.c wants them for main.c and keeper.c: stand-ins that write down
+ * what they are asked. */
 #ifndef TESTS_LAUNCH_FRONTED_H
 #define TESTS_LAUNCH_FRONTED_H
 

@@ -1,5 +1,5 @@
-/* The memory of a job: how it is made, what is said when it cannot be, and how oshrun --status finds it in a process or one that descends from
- * it.
+/* The memory of a job: how it is made, what is said when it cannot be, and how oshrun --status finds it in a
+ * process or one that descends from it.
  * flags: -D_GNU_SOURCE */
 #include "apart.h"
 #include "message.h"

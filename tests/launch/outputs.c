@@ -1,5 +1,6 @@
-/* The way of the PEs' output: whole lines in order, long lines, prompts, marks, files, one PE alone, PEs that cannot be connected. Each
- * test has a process of its own, in which this program is the PEs and the reader; the clock is a stand-in.
+/* The way of the PEs' output: whole lines in order, long lines, prompts, marks, files, one PE alone, PEs that
+ * cannot be connected. Each test has a process of its own, in which this program is the PEs and the reader; the
+ * clock is a stand-in.
  * flags: -D_GNU_SOURCE */
 #include "flow.h"
 

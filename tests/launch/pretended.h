@@ -1,4 +1,5 @@
-/* The kernel and the rest of the launcher, as verdict.c wants them for job.c: stand-ins that write down what they are asked. */
+/* The kernel and the rest of the launcher, as verdict.c wants them for job.c: stand-ins that write down what they
+ * are asked. */
 #ifndef TESTS_LAUNCH_PRETENDED_H
 #define TESTS_LAUNCH_PRETENDED_H
 

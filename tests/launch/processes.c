@@ -1,5 +1,5 @@
-/* What the launcher does with processes, on real ones: starts PEs, looks where one is, and kills those that
- * are left. The clock is a stand-in.
+/* What the launcher does with processes, on real ones: starts PEs, looks where one is, and kills those that are
+ * left. The clock is a stand-in.
  * flags: -D_GNU_SOURCE
  * skip: aarch64 */
 #include "apart.h"

@@ -1,5 +1,5 @@
-/* Readers of the PEs' output that are slow or gone, and PEs that read copies of standard input. Each test has a process of its own, in
- * which this program is the PEs and the reader.
+/* Readers of the PEs' output that are slow or gone, and PEs that read copies of standard input. Each test has a
+ * process of its own, in which this program is the PEs and the reader.
  * flags: -D_GNU_SOURCE */
 #include "flow.h"
 

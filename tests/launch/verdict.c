@@ -1,5 +1,5 @@
-/* The PEs of a made-up job: how they start, what each end of a PE means for the job, and the one line that tells of it. The calls
- * of the kernel and the rest of the launcher are stand-ins (pretended.h).
+/* The PEs of a made-up job: how they start, what each end of a PE means for the job, and the one line that tells of
+ * it. The calls of the kernel and the rest of the launcher are stand-ins (pretended.h).
  * flags: -D_GNU_SOURCE */
 #include "pretended.h"
 

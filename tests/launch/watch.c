@@ -1,5 +1,6 @@
-/* The guard of a made-up job: which signals it takes and from whom, time limits, deadlocks, broken output, the order of the end, and
- * for how long it may sleep. The clock, the kernel and the rest of the launcher are stand-ins (watched.h).
+/* The guard of a made-up job: which signals it takes and from whom, time limits, deadlocks, broken output, the
+ * order of the end, and for how long it may sleep. The clock, the kernel and the rest of the launcher are stand-ins
+ * (watched.h).
  * flags: -D_GNU_SOURCE */
 #include "watched.h"
 

@@ -1,5 +1,5 @@
-/* The clock, the kernel and the rest of the launcher, as watch.c wants them for guard.c: stand-ins that write down what they are
- * asked. */
+/* The clock, the kernel and the rest of the launcher, as watch.c wants them for guard.c: stand-ins that write down
+ * what they are asked. */
 #ifndef TESTS_LAUNCH_WATCHED_H
 #define TESTS_LAUNCH_WATCHED_H
 

@@ -1,5 +1,5 @@
-/* A launcher that speaks PMI-1, as this library asks it: the greeting by both ways, values in pieces, barriers and their time limit, the end.
- * This program is the launcher, too; its clock is a stand-in. */
+/* A launcher that speaks PMI-1, as this library asks it: the greeting by both ways, values in pieces, barriers and
+ * their time limit, the end. This program is the launcher, too; its clock is a stand-in. */
 #include "pmi_launcher.h"
 
 #define nanosleep(time, rest) (void)(time)

@@ -1,4 +1,5 @@
-/* What pmi.c wants for rte/pmi.c: a launcher that speaks PMI-1, in a thread, and what the library asks of the system. */
+/* What pmi.c wants for rte/pmi.c: a launcher that speaks PMI-1, in a thread, and what the library asks of the
+ * system. */
 #ifndef TESTS_UNIT_PMI_LAUNCHER_H
 #define TESTS_UNIT_PMI_LAUNCHER_H
 

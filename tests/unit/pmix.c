@@ -1,5 +1,5 @@
-/* The module that asks a launcher through PMIx, against a PMIx that this program plays (pmix.h): the start, values, barriers, the end, and
- * what is said of each call that fails. */
+/* The module that asks a launcher through PMIx, against a PMIx that this program plays (pmix.h): the start, values,
+ * barriers, the end, and what is said of each call that fails. */
 #include "rte/backend.h"
 
 #include "unit/check.h"
