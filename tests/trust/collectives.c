@@ -2,6 +2,7 @@
  * carries it, in place and not. Every byte of every dest is looked at, and what lies behind it. */
 #include "collectives_stub.h"
 #include "collectives_ways.h"
+#include "collectives_sets.h"
 
 enum { BEHIND = 16 };
 
@@ -339,6 +340,7 @@ int main(void)
     open_all();
     op = FOLD_SUM;
     test_ways();
+    test_sets();
     test_near("1", SLOT), test_near("2", SLOT), test_near("3", SLOT), test_near("5", SLOT);
     test_near("3", -1);
     test_far("11", 0), test_far("31", 0), test_far("212", 0), test_far("1111", 0);

@@ -38,6 +38,8 @@
 #define uccs_swap_box test_swap_box
 #define uccs_swap_run test_swap_run
 #define uccs_index_in_table test_index
+#define uccs_team_span test_span
+#define uccs_far_get test_far_get
 #define env_text test_env
 #include "uccs/core/wait.h" /* before its uccs_pause is the test's */
 static void test_pause(struct uccs_wait *wait);
@@ -64,6 +66,9 @@ static void test_pause(struct uccs_wait *wait);
 #undef lat_coll_choose
 #undef lat_coll_choose_far
 #include "shmem/coll/select.c"
+static void test_require(const char *call);
+#define lat_require test_require
+#include "shmem/coll/set.c"
 
 enum { MOST = 6, LATER = 256, STACK = 512 << 10, SLOT = 0 };
 #define HEAP ((size_t)16 << 20) /* of a PE; the upper half is for dests */
@@ -117,10 +122,17 @@ static void pass_turn(void)
     swapcontext(&pes[now].context, &scheduler);
 }
 
+static void (*while_paused)(void); /* of a PE that is alone */
+static int pauses;
+
 static void test_pause(struct uccs_wait *wait)
 {
     (void)wait;
-    pass_turn();
+    pauses++;
+    if (while_paused)
+        while_paused();
+    else
+        pass_turn();
 }
 
 uint32_t test_index(int pe)
@@ -326,7 +338,8 @@ bool test_iget_carry(const char *call, struct shmem_ctx_impl *ctx, void *dest, c
 
 /* --- Meetings. Number 0 is of all, the others are of the nodes. */
 
-static int arrived[MOST + 1];
+static bool alone; /* the others are not there */
+static int syncs, arrived[MOST + 1];
 static uint64_t meetings[MOST + 1];
 static const void *things[MOST];
 
@@ -351,6 +364,9 @@ static void meet_all(void)
 void test_sync(struct uccs_team *team)
 {
     const bool all = team == &pes[now].team && team->far;
+    syncs++;
+    if (alone)
+        return;
     meet(all ? 0 : 1 + pes[now].node, team->size);
     team->settled = team->exchange;
 }
