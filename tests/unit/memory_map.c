@@ -147,10 +147,23 @@ static void guards_of_three(uint64_t me)
     CHECK(count(PROTECTED) == 0 && count(EARLY) == 0);
 }
 
+/* Address space around the map is given back: what lies before its start, and behind its end. */
+static void space_around(void)
+{
+    size_t around = 0;
+    for (int i = 0; i < called; i++)
+        if (calls[i].what == UNMAPPED) {
+            around += calls[i].bytes;
+            CHECK(calls[i].at + calls[i].bytes == map.base || calls[i].at == map.base + map.bytes);
+        }
+    CHECK(around == HUGE_PAGE);
+}
+
 static void three(void)
 {
     for (int me = 0; me < 3; me++) {
         open_three(me);
+        space_around();
         sizes_of_three();
         guards_of_three((unsigned)me);
         core_of_three(me);
@@ -237,6 +250,23 @@ static void row_of_two(void)
     CHECK(uccs_memory_resolve(globals, 1) == uccs_memory_image(0));
 }
 
+/* Numbers of PEs, and sizes, that need more than half a word. */
+static void large_numbers(void)
+{
+    be(1, 2, 70010);
+    rte.pe = 70001;
+    rte.node_first = 70000;
+    node.head.first = 70000;
+    world.where.first = 70000;
+    world.heap[0] = UINT64_C(3) << 30;
+    CHECK(open_map(PAGE, 0, true) == 0 && uccs_core.first == 70000 && uccs_core.me == 70001 && uccs_core.npes == 70010);
+    CHECK(uccs_core.heap_stride == UINT64_C(3) << 30 && node.head.file_bytes > UINT64_C(6) << 30);
+    CHECK(map.bytes == node.head.file_bytes && lseek(rte.fd, 0, SEEK_END) == (off_t)map.bytes);
+    CHECK(uccs_near(globals, 70000) == uccs_memory_image(0) && !uccs_near(globals, 70000 - 65536));
+    CHECK(uccs_memory_resolve((void *)uccs_core.heap_start, 70000) ==
+          (char *)uccs_core.heap_start - uccs_core.heap_stride);
+}
+
 /* The memory of PEs on other nodes is shut out, and no other. */
 static void shut_others_out(void)
 {
@@ -279,6 +309,7 @@ int main(void)
     other_images();
     scattered();
     shut_others_out();
+    large_numbers();
     adapters_part();
     be(0, 1, 1);
     return 0;

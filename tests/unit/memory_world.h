@@ -26,7 +26,7 @@ enum { PAGE = 65536, MB = 1 << 20, PES = 4, MOST_CALLS = 64 };
 /* --- What others do */
 
 static struct call {
-    enum { ADVISED, PROTECTED, WATCHED, EARLY, MOVED } what;
+    enum { ADVISED, PROTECTED, WATCHED, EARLY, MOVED, UNMAPPED } what;
     const char *at;
     size_t bytes;
     int64_t number; /* advice, descriptor, or place in the file */
@@ -157,6 +157,12 @@ static void *map_memory(void *at, size_t bytes, int protection, int flags, int f
     return mmap(at, bytes, protection, flags, fd, from);
 }
 
+static int unmap_memory(void *at, size_t bytes)
+{
+    note((struct call){UNMAPPED, at, bytes, 0, 0});
+    return munmap(at, bytes);
+}
+
 int uccs_early_file(struct image *image)
 {
     image->why_not = 0;
@@ -199,6 +205,7 @@ uint32_t uccs_index_in_table(int pe)
 #define madvise advise
 #define mprotect protect
 #define mmap map_memory
+#define munmap unmap_memory
 #define buserror_watch watch_errors
 #define uccs_fork_guard guard_fork
 #define image_find find_image
@@ -208,6 +215,7 @@ uint32_t uccs_index_in_table(int pe)
 #define log_line say_line
 #include "uccs/core/memory.c"
 #undef mmap
+#undef munmap
 
 /* --- The made-up node */
 
