@@ -1,9 +1,11 @@
 /* Each allocation of the operations on peers of other nodes fails once: the job ends with a line that says so, and nobody goes on
- * without the memory. */
-#define CARRIER_MALLOC __libc_malloc
+ * without the memory. And what is over, or never will be, is freed with the lanes. */
+#define CARRIER_MALLOC carrier_malloc
+void *carrier_malloc(unsigned long bytes);
 void *__libc_malloc(unsigned long bytes);
 void *__libc_calloc(unsigned long n, unsigned long bytes);
 void *__libc_realloc(void *old, unsigned long bytes);
+void __libc_free(void *memory);
 
 #include "../../src/uccs/link/use.c"
 
@@ -14,6 +16,7 @@ void *__libc_realloc(void *old, unsigned long bytes);
 enum { NONE = 1000000 };
 static int fails_at = NONE, allocations; /* the first number is 0 */
 static const char *operation = "none";
+static int live; /* allocations that have not been freed */
 
 /* The record of a peer is the test's own (fuzz/world.c). */
 static bool fails(size_t bytes)
@@ -23,17 +26,36 @@ static bool fails(size_t bytes)
 
 void *malloc(size_t bytes)
 {
-    return fails(bytes) ? 0 : __libc_malloc(bytes);
+    void *made = fails(bytes) ? 0 : __libc_malloc(bytes);
+    live += made != 0;
+    return made;
 }
 
 void *calloc(size_t n, size_t bytes)
 {
-    return fails(n * bytes) ? 0 : __libc_calloc(n, bytes);
+    void *made = fails(n * bytes) ? 0 : __libc_calloc(n, bytes);
+    live += made != 0;
+    return made;
 }
 
 void *realloc(void *old, size_t bytes)
 {
-    return fails(bytes) ? 0 : __libc_realloc(old, bytes);
+    void *made = fails(bytes) ? 0 : __libc_realloc(old, bytes);
+    live += made != 0 && !old;
+    return made;
+}
+
+void free(void *memory)
+{
+    live -= memory != 0;
+    __libc_free(memory);
+}
+
+/* Of what has left, which does not fail. */
+void *carrier_malloc(unsigned long bytes)
+{
+    live++;
+    return __libc_malloc(bytes);
 }
 
 /* The library has used memory that it has not got. */
@@ -348,33 +370,34 @@ static void share(void)
 static const struct {
     const char *name;
     void (*begin)(void), (*run)(void);
-    int least; /* allocations */
+    int least;  /* allocations */
+    bool stays; /* some of it is under way when the lanes end */
 } operations[] = {
-    {"a put", bare, small_put, 2},
-    {"a put with a request", bare, with_request, 3},
-    {"a put of blocks", bare, put_blocks, 3},
-    {"a get", bare, get, 3},
-    {"a flush of gets", asking, watch, 1},
-    {"a change", bare, change_there, 3},
-    {"a flush", putting, flush, 2},
-    {"a stream", opened, open_track, 1},
-    {"a put in a stream", tracked, put_in_track, 5},
-    {"a hello", opened, hello, 4},
-    {"a connection", connected, new_peer, 1},
-    {"a question", connected, tokens, 2},
-    {"a room", connected, rooms, 1},
-    {"a message that waits", connected, keep, 1},
-    {"long data", connected, fetch, 2},
-    {"another lane", connected, of_lane, 2},
-    {"a refusal", connected, refuse, 2},
-    {"answers", connected, serve, 5},
-    {"memory that is gone", connected, tell_importers, 1},
-    {"memory that a peer has imported", bare, tell_importer, 3},
-    {"a signature", sealing, seal, 1},
-    {"a number", connected, number, 2},
-    {"a key", able, direct_put, 3},
-    {"a put of the network", keyed, direct_behind, 5},
-    {"memory with a key", connected, share, 1},
+    {"a put", bare, small_put, 2, false},
+    {"a put with a request", bare, with_request, 3, true},
+    {"a put of blocks", bare, put_blocks, 3, false},
+    {"a get", bare, get, 3, true},
+    {"a flush of gets", asking, watch, 1, true},
+    {"a change", bare, change_there, 3, false},
+    {"a flush", putting, flush, 2, true},
+    {"a stream", opened, open_track, 1, true},
+    {"a put in a stream", tracked, put_in_track, 5, true},
+    {"a hello", opened, hello, 4, true},
+    {"a connection", connected, new_peer, 1, false},
+    {"a question", connected, tokens, 2, false},
+    {"a room", connected, rooms, 1, false},
+    {"a message that waits", connected, keep, 1, false},
+    {"long data", connected, fetch, 2, false},
+    {"another lane", connected, of_lane, 2, false},
+    {"a refusal", connected, refuse, 2, false},
+    {"answers", connected, serve, 5, false},
+    {"memory that is gone", connected, tell_importers, 1, false},
+    {"memory that a peer has imported", bare, tell_importer, 3, false},
+    {"a signature", sealing, seal, 1, false},
+    {"a number", connected, number, 2, false},
+    {"a key", able, direct_put, 3, false},
+    {"a put of the network", keyed, direct_behind, 5, true},
+    {"memory with a key", connected, share, 1, false},
 };
 
 static void run(void *argument)
@@ -400,6 +423,24 @@ static const char *try_at(size_t which, int at)
     return why;
 }
 
+static void end_all(void)
+{
+    link_sealed = false;
+    carrier_reset();
+}
+
+static void frees(size_t which)
+{
+    end_all();
+    const int before = live;
+    (void)try_at(which, NONE);
+    (void)link_poll(link_service());
+    end_all();
+    if (live != before)
+        fprintf(stderr, "%s: %d allocations stay\n", operation, live - before);
+    CHECK(live == before || operations[which].stays);
+}
+
 int main(void)
 {
     carrier_open();
@@ -412,6 +453,7 @@ int main(void)
             fprintf(stderr, "%s: %d allocations; %s\n", operation, allocations, why ? why : "good");
         CHECK(!why && allocations >= operations[which].least);
         const int all = allocations;
+        frees(which);
         for (int at = 0; at < all; at++) {
             why = try_at(which, at);
             const bool says = why && (strstr(why, "no memory") || strstr(why, "no connection to PE 1"));
