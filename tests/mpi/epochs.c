@@ -292,6 +292,7 @@ static void locks_of_all(void)
     NO_MORE();
     for (int i = 0; i < RANKS; i++)
         CHECK_EQ(target[i].open, 0);
+    CHECK(target[RANKS].open != 0);
     FAILS(layer_Win_lock_all(MPI_MODE_NOPUT, WIN(OURS)), MPI_ERR_ASSERT);
     CHECK(lmpi_watch_begin(&window));
     wait_status = UCCS_ERR_FAILED;
@@ -313,6 +314,7 @@ int main(void)
     groups();
     watches();
     alone();
+    fences_of_flushes();
     scopes();
     families();
     foreign_flushes();

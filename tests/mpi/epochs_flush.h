@@ -139,15 +139,29 @@ static void fences(void)
         for (int due = 0; due < 2; due++) {
             window.kind = (uint8_t)kind;
             lmpi_fence_is_due = due;
+            fences_made = 0;
             OK(layer_Win_flush(NEAR, WIN(OURS)));
+            CHECK_EQ(fences_made, !(LMPI_STORES_IN_ORDER && kind & LMPI_THREAD));
             CHECK_EQ(lmpi_fence_is_due, LMPI_STORES_IN_ORDER && kind & LMPI_THREAD);
         }
     lmpi_fence_is_due = true;
+    fences_made = 0;
     OK(layer_Win_sync(WIN(OURS)));
-    CHECK(!lmpi_fence_is_due && progressed == 1);
+    CHECK(fences_made == 1 && !lmpi_fence_is_due && progressed == 1);
+    fences_made = 0;
+    RETURNS(lmpi_before_load());
+    CHECK_EQ(fences_made, 0);
     lmpi_fence_is_due = true;
     RETURNS(lmpi_before_load());
-    CHECK(!lmpi_fence_is_due);
+    CHECK(!lmpi_fence_is_due && fences_made == 1);
+    for (int kind = 0; kind < 4; kind++)
+        for (int due = 0; due < 2; due++) {
+            window.kind = (uint8_t)kind;
+            lmpi_fence_is_due = due;
+            fences_made = 0;
+            RETURNS(lmpi_keep_order(&window));
+            CHECK(!lmpi_fence_is_due && fences_made == (due || kind & LMPI_ORDERED));
+        }
     NO_MORE();
 }
 

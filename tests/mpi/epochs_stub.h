@@ -83,6 +83,10 @@ static void reset(void)
         peer[i].world = 10 + i;
         peer[i].ids = 3;
     }
+    target[RANKS] = (struct lmpi_target){.open = LMPI_OPEN_SHARED | LMPI_OPEN_LATE,
+                                         .far_ops = LMPI_FAR_SOME}; /* none of the window's */
+    peer[RANKS] =
+        (struct lmpi_peer){.control = control[NEAR], .endpoint = &endpoint[NEAR], .memory = &memory[NEAR], .ids = 9};
     copy = part = window;
     copy.family = part.family = true;
     copy.parent = part.parent = &window;

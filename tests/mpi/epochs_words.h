@@ -45,6 +45,8 @@ static void sizes(void)
     CHECK(LMPI_WORD(posts) == sizeof(struct lmpi_control) && post_word(3) == LMPI_WORD(posts) + 24);
 }
 
+#define LONG_AGO (UINT64_C(5) << 32) /* barriers */
+
 static int rounds_due;
 
 /* The others arrive one after the other, and in each round with too small a number first. */
@@ -65,16 +67,18 @@ static void barriers(void)
     for (int n = 2; n <= RANKS; n++) {
         reset();
         window.ranks = n;
-        window.round = 6;
+        window.round = LONG_AGO + 6;
         on_pause = arrive;
         rounds_due = rounds[n];
         for (int k = 0; k < 2; k++)
-            control[ME]->round[k] = 5;
+            control[ME]->round[k] = LONG_AGO + 5;
+        const int before = fences_made;
         RETURNS(lmpi_barrier(&window));
-        CHECK_EQ(window.round, 7);
+        CHECK_EQ(fences_made, before + 1);
+        CHECK_EQ(window.round, LONG_AGO + 7);
         CHECK_EQ(slow, 2 * rounds[n]);
         for (int k = 0; k < rounds[n]; k++)
-            CHECK_EQ(control[(ME + (1 << k)) % n]->round[k], 7);
+            CHECK_EQ(control[(ME + (1 << k)) % n]->round[k], LONG_AGO + 7);
         CHECK(control[FAR]->round[1] == 0 && control[ME]->round[2] == 0 && control[NEAR]->round[2] == 0);
         CHECK_EQ(happened, (n > 2) + (n > 3));
     }
@@ -150,6 +154,7 @@ static void groups(void)
 {
     struct lmpi_ranks kept = {.group = MPI_GROUP_NULL};
     reset();
+    lmpi_groups_age = LONG_AGO + 3; /* groups have been freed */
     lmpi_real.Group_free = fake_free_group;
     translated = 0;
     const struct lmpi_ranks *found = lmpi_ranks(&window, GROUP(2), &kept);
@@ -235,6 +240,13 @@ static void alone(void)
     NEXT(FLUSHED, FAR, THREADS);
     NO_MORE();
     CHECK_EQ(marks(), 1);
+    OK(lmpi_complete_at(&window, NEAR)); /* where nothing went */
+    RETURNS(lmpi_complete_local(&window, NEAR));
+    NO_MORE();
+    mark(2, 0, 0, 0);
+    OK(lmpi_complete_at(&window, NEAR));
+    NEXT(LOCAL, NEAR, 0);
+    NEXT(FLUSHED, NEAR, THREADS);
     mark(2, 0, 2, 1);
     OK(lmpi_complete_all(&window));
     NEXT(FLUSHED, -1, THREADS);
@@ -263,6 +275,21 @@ static void alone(void)
     OK(lmpi_complete_all(&window));
     NEXT(FLUSHED, -1, THREADS);
     CHECK_EQ(marks(), 1111); /* another thread may wait for them */
+}
+
+/* Stores come before what a flush tells; one that gives a lock back, or meets others, leaves the fence to that. */
+static void fences_of_flushes(void)
+{
+    reset();
+    fences_made = 0;
+    OK(lmpi_complete_at(&window, NEAR));
+    CHECK_EQ(fences_made, 1);
+    OK(lmpi_complete_all(&window));
+    CHECK_EQ(fences_made, 2);
+    OK(lmpi_complete_threads(&window, -1));
+    CHECK_EQ(fences_made, 3);
+    OK(lmpi_complete_stored(&window, -1));
+    CHECK_EQ(fences_made, 3);
 }
 
 /* The scope of a window's own flushes is the thread, of those behind epochs never. */

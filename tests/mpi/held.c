@@ -301,6 +301,23 @@ static void alike_pages(void)
     }
 }
 
+/* A descriptor of 0 is one too, when the program has closed its own. */
+static void first_descriptor(void)
+{
+    const int own = dup(0), file = file_of_entries(10, 20);
+    CHECK(file > 0 && dup2(file, 0) == 0);
+    struct lmpi_touched touched = {.file = 0, .pages = true};
+    size_t from = 0, to = 0;
+    CHECK(lmpi_touched_next(&touched, 0, 0, 100 * page, &from, &to) && from == 10 * page && to == 20 * page);
+    RETURNS(lmpi_touched_close(&touched));
+    CHECK(fcntl(0, F_GETFD) < 0);
+    if (own >= 0) {
+        CHECK(dup2(own, 0) == 0);
+        close(own);
+    }
+    close(file);
+}
+
 int main(void)
 {
     begin();
@@ -311,5 +328,6 @@ int main(void)
     allocations();
     views();
     alike_pages();
+    first_descriptor();
     return check_pass();
 }

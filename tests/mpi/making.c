@@ -64,7 +64,7 @@ static void usual(void *all, int bytes, void *mine)
         if (i == ME)
             continue;
         records[i] = (struct record){.good = 1,
-                                     .unit = i + 1,
+                                     .unit = 70000 + i,
                                      .bytes = 100 * (uint64_t)(i + 1),
                                      .offset = 8 * (uint64_t)i,
                                      .base = 0x700000001000 + (uint64_t)i,
@@ -158,7 +158,7 @@ static void check_targets(const struct lmpi_window *window, const struct lmpi_of
         CHECK_EQ(target->direct, i == NEAR || i == ME);
         if (i == ME)
             continue;
-        CHECK(target->bytes == 100 * (size_t)(i + 1) && target->unit == (uint32_t)i + 1 &&
+        CHECK(target->bytes == 100 * (size_t)(i + 1) && target->unit == 70000 + (uint32_t)i &&
               target->offset == 8 * (size_t)i);
         CHECK(target->base == (char *)0x700000001000 + i && target->memory && target->memory->of == &memory_of[i]);
     }
@@ -247,11 +247,12 @@ static void shared_window(void)
 
 static void dynamic_window(void)
 {
-    for (int far = 0; far < 2; far++) {
+    for (int far = 0; far < 3; far++) { /* 2: the first rank alone is of another node */
         reset();
         intrinsic = far;
         for (int i = 0; i < RANKS; i++)
-            memory_of[i] = (struct uccs_region){.length = i == FAR && !far ? 8 : 0, .owner = WORLD + i};
+            memory_of[i] = (struct uccs_region){.length = i == FAR && far != 1 ? 8 : 0, .owner = WORLD + i};
+        control_of[NEAR].map = far == 2 ? 0 : near_control;
         struct lmpi_offer offer = {.unit = 1, .bytes = 64, .flavor = MPI_WIN_FLAVOR_DYNAMIC, .made = true};
         OK(uccs_memory_dynamic(lmpi_life.context, &offer.memory));
         struct lmpi_window *window = lmpi_window_make(&offer, COMM(3), MPI_INFO_NULL);
@@ -261,7 +262,8 @@ static void dynamic_window(void)
             NEXT(WATCHED, 0, 0);
         NO_MORE();
         for (int i = 0; i < RANKS; i++)
-            CHECK(window->target[i].ranged == (i != FAR) && !window->target[i].near && !window->target[i].direct);
+            CHECK(window->target[i].ranged == (i != FAR && (i != NEAR || far < 2)) && !window->target[i].near &&
+                  !window->target[i].direct);
         RETURNS(lmpi_window_remove(window));
         RETURNS(lmpi_window_free(window));
         nothing_left();

@@ -49,6 +49,12 @@ static void own_record(void)
     CHECK(control && mine.good == 1 && mine.ids == 3 && (mine.key.word[0] || mine.key.word[1]));
     CHECK_EQ(control->length, lmpi_notify_word(RANKS, 3));
     uccs_memory_release(control);
+    memset(&mine, 0xee, sizeof mine); /* a rank that cannot says so, and nothing else */
+    control = (uccs_memory_t)&first;
+    nothing.why_not = "a reason";
+    RETURNS(describe(&nothing, &first, 3, &control, &mine));
+    CHECK(!control && !mine.good && !mine.ids && !mine.bytes && !mine.control_bytes &&
+          (mine.key.word[0] || mine.key.word[1]));
     nothing_left();
 }
 
@@ -81,10 +87,12 @@ static void fails_to_make(int flavor, bool of_first, const char *why, bool has_h
     reset();
 }
 
+static int bad_rank;
+
 static void one_is_bad(void *all, int bytes, void *mine)
 {
     usual(all, bytes, mine);
-    ((struct record *)all)[FAR].good = 0;
+    ((struct record *)all)[bad_rank].good = 0;
 }
 
 static void failures(void)
@@ -99,8 +107,10 @@ static void failures(void)
     fails_to_make(flavor, false, no_words, false);
     exports_left = 1;
     fails_to_make(flavor, false, "its memory cannot be named to others", false);
-    others = one_is_bad;
-    fails_to_make(flavor, false, "another rank cannot", false);
+    for (bad_rank = 0; bad_rank < RANKS; bad_rank++) {
+        others = one_is_bad;
+        fails_to_make(flavor, false, "another rank cannot", false);
+    }
     fake_gather_status = MPI_ERR_OTHER;
     fails_to_make(flavor, false, "another rank cannot", false);
     for (int i = 0; i < RANKS; i++) {

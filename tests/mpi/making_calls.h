@@ -156,7 +156,8 @@ static void hints(void)
     OK(PMPI_Info_free(&both));
     CHECK_EQ(lmpi_info_ids(MPI_INFO_NULL), 1024);
     CHECK(ids_of("0") == 0 && ids_of("1") == 1 && ids_of("2147483647") == INT_MAX);
-    CHECK(ids_of("-1") == 1024 && ids_of("2147483648") == 1024 && ids_of("7x") == 1024 && ids_of("x") == 1024);
+    CHECK(ids_of("-1") == 1024 && ids_of("2147483648") == 1024 && ids_of("4294967297") == 1024 &&
+          ids_of("7x") == 1024 && ids_of("x") == 1024);
     for (int checked = 0; checked < 2; checked++)
         for (int before = 0; before < 2; before++) {
             lmpi_life.checked = checked;

@@ -197,7 +197,15 @@ static void duplicates(void)
     RETURNS(lmpi_spread(first, FAR));
     CHECK(child->target[FAR].open == LMPI_OPEN_LATE && grandchild->target[FAR].open == LMPI_OPEN_LATE);
     first->target[0].open = LMPI_OPEN_SHARED;
+    first->target[FAR].open = 0;
+    RETURNS(lmpi_spread(first, 0));
+    CHECK(child->target[0].open == LMPI_OPEN_SHARED && child->target[FAR].open == LMPI_OPEN_LATE);
+    first->target[0].open = LMPI_OPEN_EXCLUSIVE;
+    RETURNS(lmpi_spread(first, ME));
+    CHECK(child->target[0].open == LMPI_OPEN_SHARED && child->target[FAR].open == LMPI_OPEN_LATE);
+    first->target[0].open = LMPI_OPEN_SHARED;
     RETURNS(lmpi_spread(first, -1));
+    CHECK(child->target[FAR].open == 0);
     CHECK(child->target[0].open == LMPI_OPEN_SHARED && grandchild->target[0].open == LMPI_OPEN_SHARED);
     first->open = first->target[0].open = first->target[2].open = first->target[FAR].open = 0;
     first->started = false;
@@ -288,9 +296,12 @@ static void own_targets(void)
     struct lmpi_window *first = window_of(MPI_WIN_FLAVOR_ALLOCATE, MPI_INFO_NULL);
     for (int i = 0; i < RANKS; i++) {
         for (int k = 0; k < RANKS; k++)
-            first->target[k].local = k != i;
+            first->target[k].local = k != i, first->target[k].far_ops = k == i;
+        first->family = false; /* what is under way is of the window's kind */
+        first->kinds = 0;
         struct lmpi_window *child = duplicate(first, MPI_INFO_NULL);
         CHECK(child->target == child->targets && child->target[i].memory == first->target[i].memory);
+        CHECK(first->kinds == 1 && first->family);
         win_given = child->handle;
         OK(layer_Win_free(&win_given));
     }

@@ -104,15 +104,15 @@ static void window_of_handle(struct lmpi_window *window, bool checked)
     lmpi_life.checked = checked;
     window->open = LMPI_OPEN_FENCE;
     window->target[ME].open = LMPI_OPEN_SHARED;
-    OK(window_from(window, 100, 3, ME));
+    OK(window_from(window, 100, 70003, ME));
     struct lmpi_window *made = lmpi_window(win_given);
     CHECK(made && made->part && made->family && window->family && made->parent == window && window->children == made);
-    CHECK(made->rank == ME && made->flavor == MPIX_WIN_FLAVOR_MEMHANDLE && made->unit == 3 && made->bytes == 100);
+    CHECK(made->rank == ME && made->flavor == MPIX_WIN_FLAVOR_MEMHANDLE && made->unit == 70003 && made->bytes == 100);
     CHECK(made->open == 0 && made->op == 0 && made->base == near_memory + 8);
     const struct lmpi_target *target = &made->target[ME];
     CHECK(target->near == (checked ? 0 : near_memory + 8) && target->direct == !checked && !target->ranged &&
           target->local);
-    CHECK(target->bytes == 100 && target->unit == 3 && target->offset == 0 && target->base == near_memory + 8);
+    CHECK(target->bytes == 100 && target->unit == 70003 && target->offset == 0 && target->base == near_memory + 8);
     CHECK(target->endpoint == &endpoints[0][WORLD + ME] && target->memory);
     CHECK_EQ(target->open, LMPI_OPEN_SHARED | LMPI_OPEN_FENCE);
     window->open = LMPI_OPEN_LOCK_ALL;
@@ -167,6 +167,7 @@ static void foreign_handle(struct lmpi_window *window, int rank, int kind)
     FAILS(MPIX_Memhandle_release(given + 1, window->handle), MPI_ERR_ARG, window->handle); /* not ours to release */
     OK(layer_Win_free(&win_given));
     CHECK_EQ(objects, before);
+    CHECK(spare && !spare->targets[rank].bytes && !spare->targets[rank].memory && !spare->targets[rank].open);
     start_over();
     const struct { /* what the substrate says of the memory is not what the handle says */
         size_t bytes, offset;
@@ -207,6 +208,13 @@ static void wrong_numbers(struct lmpi_window *window)
         FAILS(window_from(window, 8, 1, ME), MPI_ERR_ARG, window->handle);
     }
     NO_MORE();
+    made = (struct handle){.bytes = 256, .owner = ME, .length = UCCS_MEMORY_HANDLE_MAX}; /* the longest there is */
+    made.hash = hash_of(window, &made);
+    memcpy(given + 1, &made, sizeof made);
+    imports_left = 0;
+    import_status = UCCS_ERR_STALE;
+    FAILS(window_from(window, 8, 1, ME), MPI_ERR_RMA_ATTACH, window->handle);
+    import_status = UCCS_ERR_FORGED;
 }
 
 static void memory_handles(void)

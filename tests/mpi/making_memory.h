@@ -55,7 +55,7 @@ int uccs_memory_export(uccs_memory_t memory, void *handle, size_t *length)
 int uccs_memory_import(uccs_context_t context, const void *handle, size_t length, uccs_memory_t *memory)
 {
     uccs_memory_t of;
-    CHECK(context == lmpi_life.context && length == 16);
+    CHECK(context == lmpi_life.context && (length == 16 || length == UCCS_MEMORY_HANDLE_MAX));
     if (fails(&imports_left))
         return import_status;
     memcpy(&of, handle, sizeof of);

@@ -23,6 +23,7 @@ int main(void)
     long_pieces();
     bounds();
     sums();
+    order_of_updates();
     pairs();
     kept_operations();
     wrong_updates();

@@ -212,6 +212,12 @@ static void order(void)
             lmpi_fence_is_due = true;
             OK(get(rank, 0, 1, MPI_INT));
             CHECK(!lmpi_fence_is_due);
+            fences_made = 0;
+            OK(put(rank, 0, 1, MPI_INT)); /* behind what was stored before */
+            CHECK_EQ(fences_made, known && rank != RANGED);
+            lmpi_fence_is_due = rank == RANGED;
+            OK(put(rank, 0, 1, MPI_INT));
+            CHECK(!lmpi_fence_is_due);
         }
 }
 

@@ -121,7 +121,7 @@ static void buffers(void)
     DONE(rfetch(FAR, MPI_INT));
     CHECK(!asked.op.nonblocking && waits == 3);
     DONE(rget(FAR, MPI_INT));
-    CHECK_EQ(waits, 4);
+    CHECK(waits == 4 && releases == 4);
 }
 
 static int real_rmove(void *origin, int count, MPI_Datatype type, int rank, MPI_Aint disp, int n, MPI_Datatype other,
@@ -199,8 +199,11 @@ static void at_target(void)
         const bool brings_back = i >= 2;
         reset();
         window.open = LMPI_OPEN_LOCK_ALL;
-        for (int rank = 0; rank < FAR; rank++)
+        for (int rank = 0; rank < FAR; rank++) {
+            fences_made = 0;
             DONE(calls[i](rank, MPI_INT));
+            CHECK_EQ(fences_made, 1);
+        }
         CHECK_EQ(pending_starts, 0);
         LATER(calls[i](FAR, MPI_INT), UCCS_OK);
         CHECK(asked.op.nonblocking == brings_back && asked.op.complete == arrived && !asked.op.request);
@@ -218,7 +221,7 @@ static void at_target(void)
         CHECK_EQ(pending_starts, 3);
         pending_works = 0;
         DONE(calls[i](FAR, MPI_INT));
-        CHECK(waits == 1 && asked.op.request && !asked.op.nonblocking && !asked.op.complete);
+        CHECK(waits == 1 && releases == 1 && asked.op.request && !asked.op.nonblocking && !asked.op.complete);
         wait_status = UCCS_ERR_FAILED;
         FAILS(calls[i](FAR, MPI_INT), MPI_ERR_RMA_RANGE);
         fails_after = 0;

@@ -49,10 +49,10 @@ _Thread_local bool lmpi_fence_is_due;
 uint64_t lmpi_windows_age = 7;
 _Thread_local struct lmpi_last_windows lmpi_last_windows;
 
-static struct lmpi_target target[RANKS];
-static struct lmpi_peer peer[RANKS];
+static struct lmpi_target target[RANKS + 1];
+static struct lmpi_peer peer[RANKS + 1];
 static struct lmpi_window window, part, twin;
-static struct uccs_endpoint endpoint[RANKS];
+static struct uccs_endpoint endpoint[RANKS + 1];
 static struct uccs_region memory[RANKS], words[RANKS];
 static _Alignas(64) char there[RANKS][AT + BYTES + 64]; /* the window's bytes begin at AT */
 static _Alignas(64) char control[RANKS][CONTROL];
@@ -69,8 +69,8 @@ static struct {
     bool with_op, with_operand, with_result;
 } asked;
 static int status_of_next, fails_after = -1; /* the calls behind so many give that status */
-static int wait_status, waits, pending_works = 1, pending_starts, pending_fails;
-static bool intrinsic[RANKS], arrives_at_once, allowed = true;
+static int wait_status, waits, releases, pending_works = 1, pending_starts, pending_fails;
+static bool intrinsic[RANKS + 1], arrives_at_once, allowed = true;
 static struct lmpi_pending *pending;
 static void (*arrival)(void *, int);
 static void *arrival_argument;
@@ -110,6 +110,11 @@ static void reset(void)
                                      .ids = 3};
         intrinsic[i] = true;
     }
+    endpoint[RANKS].rank = NEAR; /* none of the window's, which nobody may reach */
+    target[RANKS] = target[NEAR];
+    target[RANKS].open = LMPI_OPEN_SHARED;
+    target[RANKS].memory = &words[FAR];
+    peer[RANKS] = peer[NEAR];
     part = twin = window;
     part.family = twin.family = true;
     part.parent = twin.parent = &window;
@@ -120,7 +125,7 @@ static void reset(void)
     lmpi_life.crowded = true;
     lmpi_last_windows.age = 0;
     lmpi_windows_age++; /* views are asked for anew */
-    status_of_next = wait_status = waits = pending_starts = pending_fails = 0;
+    status_of_next = wait_status = waits = releases = pending_starts = pending_fails = 0;
     fails_after = -1;
     pending_works = 1;
     lmpi_fence_is_due = false;
@@ -345,7 +350,7 @@ int uccs_atomic(uccs_endpoint_t to, uccs_memory_t held, size_t offset, size_t si
 
 int uccs_accumulate_intrinsic(uccs_endpoint_t to, uccs_memory_t held, enum uccs_type type, enum uccs_reduction how)
 {
-    CHECK(held == &memory[to->rank]);
+    CHECK(held == &memory[to->rank]); /* and of no other rank */
     asked.type = type;
     asked.how = how;
     return intrinsic[to->rank];
@@ -361,6 +366,7 @@ int uccs_wait(uccs_request_t *request)
 int uccs_request_release(uccs_request_t *request)
 {
     *request = UCCS_REQUEST_NULL;
+    releases++;
     return UCCS_OK;
 }
 

@@ -58,6 +58,22 @@ static void sums(void)
         }
 }
 
+/* In an ordered window, and behind a flush in thread scope, they come behind a fence. */
+static void order_of_updates(void)
+{
+    for (int rank = 0; rank < RANKS; rank++)
+        for (int kind = 0; kind < 4; kind++) {
+            reset();
+            window.kind = (uint8_t)kind;
+            fences_made = 0;
+            OK(combine(rank, 0, 1, MPI_INT, MPI_SUM));
+            CHECK_EQ(fences_made, (kind & LMPI_ORDERED) != 0);
+            fences_made = 0;
+            OK(fetch_add(rank, 0, 1, MPI_INT, MPI_SUM));
+            CHECK_EQ(fences_made, (kind & LMPI_ORDERED) != 0);
+        }
+}
+
 /* Bytes change as pairs of words where they can. */
 static void pairs(void)
 {
@@ -299,6 +315,9 @@ static void wrong_words(void)
             OK(call(MPI_PROC_NULL, 0, MPI_INT));
         }
     FAILS(swap(ME, 0, MPI_DOUBLE), MPI_ERR_TYPE);
+    target[FAR].far_ops = 0;
+    OK(swap(FAR, 0, MPI_INT));
+    CHECK_EQ(target[FAR].far_ops, LMPI_FAR_TOLD);
     start_over();
     target[ME].direct = 0; /* in another domain than the processor's atomics */
     OK(fetch(ME, 0, MPI_INT));

@@ -280,14 +280,14 @@ static void pauses(void)
 static void tells(int rank, const char *object, int who, int meeting, int stride)
 {
     struct lmpi_wait wait = {.window = object ? &window : 0, .rank = rank};
-    now = 50;
+    now = 50.25;
     RETURNS(lmpi_wait_tell(&wait));
-    now = 50.5;
+    now = 50.75;
     RETURNS(lmpi_wait_tell(&wait));
-    CHECK(wait.record == 0 && wait.since == 50);
+    CHECK(wait.record == 0 && wait.since == 50.25);
     now = 52;
     RETURNS(lmpi_wait_tell(&wait));
-    CHECK(wait.record == waits_begun && waiting_seconds == 2);
+    CHECK(wait.record == waits_begun && waiting_seconds == 1.75);
     CHECK(strcmp(waiting_object, object ? object : "none") == 0 && (waiting.object != 0) == (object != 0));
     CHECK(waiting.rank == who && waiting.ranks == meeting && (!meeting || waiting.stride == stride));
     CHECK_EQ(waiting.meeting, meeting ? 33 : 0);
