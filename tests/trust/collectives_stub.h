@@ -236,6 +236,7 @@ const void *test_address(struct uccs_far_place place)
 
 enum uccs_segment test_find(const void *addr, size_t *offset)
 {
+    *offset = 0;
     if (!in_heap(addr))
         return UCCS_NOWHERE;
     *offset = offset_in_heap(addr, 0);
