@@ -357,6 +357,8 @@ static void locks(void)
         uccs_handlers_running = 0;
         CHECK(uccs_lock(&endpoint, &memory, memory.length - 127, how) == UCCS_ERR_BOUNDS && times == 1);
         CHECK(uccs_unlock(&endpoint, &memory, memory.length - 127, how) == UCCS_ERR_BOUNDS && times == 1);
+        CHECK(uccs_lock_nb(&endpoint, &memory, memory.length - 127, how, &request) == UCCS_ERR_BOUNDS && !request);
+        CHECK(uccs_lock(&endpoint, &memory, 128, UCCS_LOCK_GUEST + 1) == UCCS_ERR_INVALID && times == 1);
         generation++;
         CHECK(uccs_lock(&endpoint, &memory, 128, how) == UCCS_ERR_STALE &&
               uccs_unlock(&endpoint, &memory, 128, how) == UCCS_ERR_STALE);
@@ -374,9 +376,41 @@ static void locks(void)
     memory.now = &generation;
 }
 
+/* Who leaves a lock, or passes it on, makes the owner's process look when a waiter of another node may have its turn. */
+static void owners_told(void)
+{
+    static char room[UCCS_LOCK_BYTES] __attribute__((aligned(CACHE_LINE)));
+    struct uccs_ticket_lock *lock = (struct uccs_ticket_lock *)(void *)room;
+    struct uccs_region near = memory;
+    near.near = room;
+    near.length = sizeof room;
+    for (int mine = 0; mine < 2; mine++)
+        for (int full_rings = 0; full_rings < 3; full_rings += 2)
+            for (int how = 0; how < 3; how++) {
+                uccs_core.me = mine ? PE : 0;
+                memset(room, 0, sizeof room);
+                lock->guests = how == 2 ? TICKET_ADMITTED : 0;
+                times = grants = tries = pauses = 0;
+                full = full_rings;
+                const enum uccs_lock_mode mode = how == 2 ? UCCS_LOCK_GUEST : UCCS_LOCK_EXCLUSIVE;
+                CHECK(uccs_lock(&endpoint, &near, 0, mode) == UCCS_OK &&
+                      uccs_unlock(&endpoint, &near, 0, mode) == UCCS_OK);
+                CHECK(grants == 0 && tries == 0); /* nobody waits */
+                CHECK(uccs_lock(&endpoint, &near, 0, mode) == UCCS_OK);
+                (void)uccs_ticket_draw(lock);
+                lock->word |= TICKET_FAR;
+                CHECK((how == 1 ? uccs_unlock_mapped(&endpoint, room, mode) : uccs_unlock(&endpoint, &near, 0, mode)) ==
+                      UCCS_OK);
+                CHECK(grants == mine && tries == (mine ? 0 : 1 + full_rings) && pauses == (mine ? 0 : full_rings));
+            }
+    CHECK(times == 0);
+    uccs_core.me = 0;
+}
+
 int main(void)
 {
     locks();
+    owners_told();
     atomics();
     puts_of_bytes();
     freed_buffers();
