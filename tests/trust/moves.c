@@ -351,6 +351,35 @@ static void no_room(void)
     CHECK(memcmp(kind->bytes, local, 100000) == 0);
 }
 
+/* More calls than the owner's ring holds: one waits for room, or says that there is none and leaves nothing behind. */
+static void full_ring(void)
+{
+    struct target *kind = &kinds[BY_OWNER];
+    uccs_request_t request = NULL, here = NULL;
+    struct uccs_op op = {.nonblocking = 1};
+    uint64_t old = 0;
+    for (size_t i = 0; i < OWN_RING_CELLS + 200; i++) {
+        local[i] = (char)i;
+        CHECK(uccs_put(self, kind->memory, i, &local[i], 1, &op) == UCCS_OK);
+    }
+    CHECK(uccs_stream_flush(uccs_context_stream(context), NULL, 0) == UCCS_OK);
+    CHECK(memcmp(kind->bytes, local, OWN_RING_CELLS + 200) == 0);
+    op = (struct uccs_op){.nonblocking = 1, .nowait = 1, .request = &request, .local = &here};
+    size_t issued = 0;
+    int status = UCCS_OK;
+    while (status == UCCS_OK && issued < 2 * OWN_RING_CELLS) {
+        status = uccs_atomic(self, kind->memory, 0, 8, UCCS_ATOMIC_FETCH, 0, 0, &old, &op);
+        issued += status == UCCS_OK;
+    }
+    CHECK(status == UCCS_AGAIN && issued <= OWN_RING_CELLS && uccs_request_pending(request) == issued);
+    CHECK(uccs_request_pending(here) == issued && uccs_wait(&request) == UCCS_OK && uccs_wait(&here) == UCCS_OK);
+    CHECK(memcmp(&old, local, 8) == 0 &&
+          uccs_atomic(self, kind->memory, 0, 8, UCCS_ATOMIC_FETCH, 0, 0, &old, &op) == UCCS_OK);
+    CHECK(uccs_wait(&request) == UCCS_OK && uccs_wait(&here) == UCCS_OK);
+    uccs_request_free(&request), uccs_request_free(&here);
+    CHECK(uccs_stream_flush(uccs_context_stream(context), NULL, 0) == UCCS_OK);
+}
+
 /* A target that is released meanwhile refuses: what was to complete fails. */
 static void refused(void)
 {
@@ -400,6 +429,7 @@ int main(void)
     locks();
     use(BY_OWNER);
     no_room();
+    full_ring();
     refused();
     moves_end();
     return pair_finish();

@@ -39,6 +39,7 @@ static void wrong_blocks(const struct target *kind)
     CHECK(both_blocks(memory, base, local, (struct uccs_stride){SIZE_MAX, 1, 8, 8}, OUT));
     CHECK(both_blocks(memory, base, local, (struct uccs_stride){SIZE_MAX - 15, 2, 16, 8}, OUT));
     CHECK(both_blocks(memory, base + 16, local, (struct uccs_stride){SIZE_MAX - 15, 2, -16, 8}, OUT));
+    CHECK(both_blocks(memory, base - 8, local, (struct uccs_stride){8, 2, 8, 8}, OUT)); /* the first alone is outside */
     if (!base) {
         CHECK(both_blocks(memory, 12, local, (struct uccs_stride){4, 3, -6, 8}, UCCS_OK));
         CHECK(both_blocks(memory, SIZE - 42, local, (struct uccs_stride){8, 3, 17, 8}, UCCS_OK));
