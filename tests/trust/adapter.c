@@ -212,6 +212,26 @@ static void behind(void)
     }
 }
 
+/* The way of each operation, by the memory that it is on and its bytes. */
+static void best_ways(void)
+{
+    begin();
+    for (uint32_t segment = FAR_NOWHERE; segment < FAR_SEGMENTS; segment++) {
+        const bool keyed = segment == FAR_HEAP || segment == FAR_IMAGE || segment == FAR_REGION;
+        static const size_t sizes[] = {0, 1, 2, TRANSPORT_SHORT, TRANSPORT_SHORT + 1};
+        for (int i = 0; i < 5; i++) {
+            const size_t bytes = sizes[i];
+            const enum link_way some = keyed && bytes ? LINK_DIRECT : LINK_BY_MESSAGE;
+            const bool large = keyed && bytes > TRANSPORT_SHORT;
+            CHECK(far_way(FAR_PUTS, segment, bytes) == some && far_way(FAR_GETS, segment, bytes) == some);
+            CHECK(far_way(FAR_PUTS_AND_TELLS, segment, bytes) == (large ? LINK_DIRECT_TELL : LINK_BY_MESSAGE));
+            CHECK(far_way(FAR_GETS_AND_TELLS, segment, bytes) == (large ? LINK_DIRECT : LINK_BY_MESSAGE));
+        }
+    }
+    link_has_direct = false;
+    CHECK(far_way(FAR_PUTS, FAR_HEAP, 8) == LINK_BY_MESSAGE);
+}
+
 static void add_one(void *unused)
 {
     const struct uccs_atomic_op add = {UCCS_ATOMIC_ADD, 8, 1, 0};
@@ -375,6 +395,7 @@ int main(void)
     reminders();
     behind();
     failures();
+    best_ways();
     lent_memory();
     wanted_memory();
     _exit(0);

@@ -95,6 +95,12 @@ static inline void carrier_unpack(const struct carrier_peer *peer, const char *d
 
 /* --- The slots */
 
+/* The library holds the lane's lock around each. */
+static inline void carrier_is_locked(struct link_lane *lane)
+{
+    CHECK(pthread_mutex_trylock(&lane->lock) != 0);
+}
+
 static inline const char *carrier_open_lane(void *owner, void **lane)
 {
     *lane = carrier.no_lane ? 0 : owner;
@@ -121,11 +127,12 @@ static inline enum transport_status carrier_send(void *to, const void *head, siz
 {
     const struct carrier_peer *peer = to;
     struct link_header header;
+    carrier_is_locked(peer->lane);
     CHECK(header_bytes == sizeof header + (link_sealed ? sizeof(struct link_seal) : 0));
     memcpy(&header, head, sizeof header);
     carrier.parcels++;
     if (header.kind == LINK_BATCH) {
-        CHECK(header.from == 0 && header.lane == peer->lane->number && bytes <= LINK_BATCH_BYTES);
+        CHECK((int)header.from == uccs_core.me && header.lane == peer->lane->number && bytes <= LINK_BATCH_BYTES);
         carrier_unpack(peer, data, bytes, token);
     } else {
         carrier_keep(peer, &header, data, bytes, token);
@@ -149,6 +156,7 @@ static inline enum transport_status carrier_receive(void *lane, void *rest, void
 
 static inline int carrier_progress(void *lane)
 {
+    carrier_is_locked(lane);
     CHECK(++carrier.looks < 100000); /* a wait without an end */
     if (carrier.look)
         carrier.look(lane);
@@ -220,6 +228,7 @@ static inline struct left *carrier_operate(enum what what, void *peer, void *key
                                            size_t bytes, void *token)
 {
     struct left *left = carrier_add(what, peer);
+    carrier_is_locked(((struct carrier_peer *)peer)->lane);
     left->key = key;
     left->there = there;
     left->here = (void *)(uintptr_t)here;
@@ -344,7 +353,14 @@ static inline void carrier_open(void)
 static inline void carrier_end(void *token, bool failed)
 {
     struct link_token *ends = token;
+    unsigned at = 0;
+    while (at < carrier.count && carrier.left[at].token != token)
+        at++;
+    struct link_lane *lane = &link_lanes[at < carrier.count ? carrier.left[at].lane : 0];
+    const bool locks = pthread_mutex_trylock(&lane->lock) == 0; /* else a look does this */
     ends->done(ends, failed);
+    if (locks)
+        pthread_mutex_unlock(&lane->lock);
 }
 
 struct carrier_arrival {

@@ -52,6 +52,20 @@ static void alone(void)
     CHECK(carrier.count == 3);
 }
 
+/* A PE's number takes up to 24 bits. */
+static void wide(void)
+{
+    const int me = uccs_core.me;
+    carrier_reset();
+    uccs_core.me = 0x123456;
+    put(0, 1, 0, 8);
+    struct link_header h = {.kind = LINK_FLUSH, .from = 1, .flush.asker = 1};
+    carrier_bring(link_service(), &h, 0, 0);
+    poll_service();
+    CHECK(carrier.count == 2 && carrier.left[0].header.from == 0x123456 && carrier.left[1].header.from == 0x123456);
+    uccs_core.me = me;
+}
+
 /* Small messages to a peer leave together, in order, each padded to whole words; a batch is never larger than its bound. */
 static void together(void)
 {
@@ -246,8 +260,10 @@ static void free_source(void)
     uccs_far_put_nb(0, 1, in_heap(0), data, 0, 0, &handle);
     uccs_far_put_nb(0, 1, in_heap(0), data, 9000, 0, &handle);
     CHECK(handle->pending == 2 && handle->sources == 1);
+    uccs_far_put(0, 1, in_heap(0), data, 9000, 0, &handle); /* its source is free on return */
+    CHECK(handle->pending == 2 && handle->sources == 1);
     poll_service();
-    CHECK(carrier_last()->header.kind == LINK_FLUSH && carrier_last()->header.after == 4);
+    CHECK(carrier_last()->header.kind == LINK_FLUSH && carrier_last()->header.after == 5);
     carrier_flushed(carrier_last(), 0, 0, 0);
     CHECK(handle->pending == 1 && !handle->error);
     uccs_request_free(&handle);
@@ -262,6 +278,12 @@ static void make_room(struct link_lane *lane)
     carrier.look = 0;
     for (unsigned i = 0; i < 1; i++)
         carrier_end(carrier.left[i].token, false);
+}
+
+static void one_left(struct link_lane *lane)
+{
+    waited = true;
+    lane->sending--;
 }
 
 /* Up to 512 messages that the network holds, issuing goes on; with one more it waits. */
@@ -286,6 +308,20 @@ static void room(void)
     link_service()->sending = 513;
     uccs_far_count(0, 1, 0, 1);
     CHECK(waited);
+    for (int kind = 0; kind < 3; kind++) {
+        const struct uccs_far_place region = {FAR_REGION, 0, 9};
+        waited = false;
+        carrier.look = one_left;
+        link_service()->sending = 513;
+        if (kind == 0)
+            uccs_far_change(0, 1, region, &(struct uccs_change){UCCS_INT32, UCCS_SUM, 1}, data, 0, false, 0, 0, 0);
+        else if (kind == 1)
+            uccs_far_amo_post(0, 1, UCCS_ATOMIC_ADD, in_heap(0), 8, 1, 0, false, 0, 0);
+        else
+            uccs_far_put_blocks(0, 1, in_heap(0), data, &(struct uccs_far_blocks){8, 2, 8, 8}, false, 0, 0);
+        CHECK(waited);
+    }
+    link_service()->sending = 513;
     for (unsigned i = 1; i < carrier.count; i++)
         if (i < 514)
             carrier_end(carrier.left[i].token, false);
@@ -442,6 +478,7 @@ int main(void)
 {
     carrier_open();
     alone();
+    wide();
     together();
     full();
     at_once();

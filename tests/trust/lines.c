@@ -342,6 +342,29 @@ static void losses(void)
     }
 }
 
+/* Each part of a proof counts. */
+static void proofs(void)
+{
+    const uint64_t key[2] = {1, 2}, other[2] = {1, 3};
+    const struct proof_challenge mine = {{3, 4}}, none = {{3, 5}};
+    struct proof_hello hello = {.from = 4, .to = 5, .word = 6, .challenge = {{7, 8}}};
+    proof_sign(key, &hello, &mine);
+    CHECK(proof_good(key, &hello, &mine, 5, 5) && !proof_good(key, &hello, &mine, 4, 5));
+    CHECK(!proof_good(key, &hello, &mine, 5, 4) && !proof_good(other, &hello, &mine, 5, 5));
+    CHECK(!proof_good(key, &hello, &none, 5, 5));
+    for (int i = 0; i < 5; i++) {
+        struct proof_hello wrong = hello;
+        wrong.from -= i == 0;
+        wrong.word += i == 1;
+        wrong.challenge.words[0] += i == 2;
+        wrong.challenge.words[1] += i == 3;
+        wrong.proof += i == 4;
+        CHECK(!proof_good(key, &wrong, &mine, 5, 5));
+    }
+    const uint64_t answer = proof_answer(key, &hello, &mine);
+    CHECK(answer != hello.proof && answer != proof_answer(key, &hello, &none));
+}
+
 static void launcher(void)
 {
     open_lines("7");
@@ -367,6 +390,7 @@ int main(void)
     uccs_core.npes = 6;
     CHECK(socketpair(AF_UNIX, SOCK_STREAM, 0, pipe_of_launcher) == 0);
     const int before = open_files();
+    proofs();
     opens();
     keepalive("7");
     keepalive("60");

@@ -5,6 +5,8 @@
 
 #include "unit/check.h"
 
+#include <poll.h>
+
 #define next_random sim_random
 #define transport_load_behind test_behind
 static const char *test_behind(const char *outer, const struct transport **inner);
@@ -19,8 +21,10 @@ static const char *test_behind(const char *outer, const struct transport **inner
 
 /* --- The transport behind it, and the events */
 
-static unsigned finishes, fails;
-static void *last_token;
+static const struct transport_events *inner_events;
+static unsigned finishes, fails, breaks, arrivals;
+static void *last_token, *awaited;
+static int awaited_failed; /* -1: it has not ended */
 static const char *no_lane;
 static bool no_peer, inner_drained = true;
 static int inner_looks;
@@ -28,6 +32,7 @@ static int inner_looks;
 static const char *inner_open(const struct transport_events *told, int pe, int npes, unsigned onesided)
 {
     CHECK(told && pe == 3 && npes == 5 && onesided == 0);
+    inner_events = told;
     return 0;
 }
 
@@ -67,7 +72,11 @@ static int inner_is_drained(void *lane)
     return inner_drained;
 }
 
-static void inner_close(void) {}
+static int closes;
+static void inner_close(void)
+{
+    closes++;
+}
 
 static const struct transport behind = {.name = "behind",
                                         .open = inner_open,
@@ -91,9 +100,23 @@ static void is_finished(void *token, int failed)
     finishes++;
     fails += failed != 0;
     last_token = token;
+    if (token == awaited)
+        awaited_failed = failed;
 }
 
-static const struct transport_events told = {.finished = is_finished};
+static void is_broken(void *owner, int pe, const char *why)
+{
+    CHECK(owner == &finishes && pe == 4 && strcmp(why, "gone") == 0);
+    breaks++;
+}
+
+static void has_arrived(void *owner, const struct transport_message *message)
+{
+    CHECK(owner == &finishes && message->bytes == 9);
+    arrivals++;
+}
+
+static const struct transport_events told = {has_arrived, is_finished, is_broken};
 static void *lane, *peer;
 
 static void begin_with(const char *settings)
@@ -148,6 +171,22 @@ static void able(void)
     CHECK(!lateral_transport.connect(lane, 3, "here", 4));
     no_peer = false;
     lateral_transport.close();
+}
+
+/* What the transport behind it raises. */
+static void passes_on(void)
+{
+    const struct transport_message message = {.bytes = 9};
+    begin_with("");
+    const uint64_t handled = lateral_sim_counts.handled;
+    inner_events->broken(lane, 4, "gone");
+    inner_events->arrived(lane, &message);
+    inner_events->finished(&closes, 1);
+    CHECK(breaks == 1 && arrivals == 1 && finishes == 1 && fails == 1 && last_token == &closes);
+    CHECK(lateral_sim_counts.handled == handled + 1);
+    closes = 0;
+    lateral_transport.close();
+    CHECK(closes == 1);
 }
 
 /* --- Memory and keys */
@@ -274,6 +313,13 @@ static void put(struct sim_key *key, size_t offset, char letter)
     (void)lateral_transport.put(peer, key, at(offset), &letters[(unsigned char)letter], 1, &letters);
 }
 
+/* Who sleeps wakes up while something is held back. */
+static bool is_readable(void)
+{
+    struct pollfd file = {.fd = lateral_transport.descriptor(lane), .events = POLLIN};
+    return poll(&file, 1, 0) == 1;
+}
+
 static void until_flushed(int token, bool failed)
 {
     static int tokens[8];
@@ -282,14 +328,15 @@ static void until_flushed(int token, bool failed)
     CHECK(status == (empty ? TRANSPORT_DONE : TRANSPORT_PENDING) && !(empty && failed));
     if (empty)
         return;
-    CHECK(!lateral_transport.arm(lane) && !lateral_transport.drained(lane));
-    for (int i = 0; last_token != &tokens[token]; i++) {
+    CHECK(is_readable() && !lateral_transport.arm(lane) && !lateral_transport.drained(lane));
+    awaited = &tokens[token];
+    awaited_failed = -1;
+    for (int i = 0; awaited_failed < 0; i++) {
         CHECK(i < 1000);
-        const unsigned before = fails;
         (void)move_on();
-        CHECK(last_token != &tokens[token] || fails == before + failed);
     }
-    CHECK(!((struct sim_lane *)lane)->first && lateral_transport.arm(lane) == 1);
+    CHECK(awaited_failed == failed);
+    CHECK(!((struct sim_lane *)lane)->first && lateral_transport.arm(lane) == 1 && !is_readable());
 }
 
 static void held(void)
@@ -350,6 +397,7 @@ int main(void)
 {
     settings();
     able();
+    passes_on();
     keys();
     atomics();
     const int before = open_files();
