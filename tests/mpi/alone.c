@@ -6,6 +6,8 @@
 #define LMPI_NAME(name) _Static_assert(1, "")
 #include "check.h"
 
+#include <pthread.h>
+
 #define MPI_Abort layer_abort
 #define MPI_Request_get_status layer_get_status
 
@@ -30,6 +32,19 @@ static struct {
     int (*Request_get_status)(MPI_Request, int *, MPI_Status *);
 } lmpi_real = {real_abort, real_get_status};
 
+/* The layer's lock is taken and given back in turn. */
+static int locks_held;
+
+static int try_lock(pthread_mutex_t *mutex)
+{
+    const int status = pthread_mutex_trylock(mutex);
+    if (status == 0)
+        CHECK_EQ(locks_held++, 0);
+    return status;
+}
+#define pthread_mutex_trylock(mutex) try_lock(mutex)
+#define pthread_mutex_lock(mutex) (CHECK_EQ(locks_held++, 0), pthread_mutex_lock(mutex))
+#define pthread_mutex_unlock(mutex) (CHECK_EQ(--locks_held, 0), pthread_mutex_unlock(mutex))
 #define PMPI_Abort real_abort
 #define find find_entry
 #include "../../src/mpi/environment.c"

@@ -56,18 +56,16 @@ static void flushes_of(int rank)
     }
     for (int i = 0; i < 3; i++) {
         target[rank].open = (uint8_t)passive[i];
-        target[rank].far_ops = rank >= FAR;
+        target[rank].far_ops = LMPI_FAR_SOME;
         OK(layer_Win_flush_local(rank, WIN(OURS)));
         OK(layer_Win_flush_local_all(WIN(OURS)));
         OK(layer_Win_flush(rank, WIN(OURS)));
-        target[rank].far_ops = rank >= FAR;
+        target[rank].far_ops = LMPI_FAR_SOME;
         OK(layer_Win_flush_all(WIN(OURS)));
-        if (rank >= FAR) {
-            NEXT(LOCAL, rank, 0);
-            NEXT(LOCAL, -1, 0);
-            NEXT(FLUSHED, rank, 8);
-            NEXT(FLUSHED, -1, 8);
-        }
+        NEXT(LOCAL, rank, 0);
+        NEXT(LOCAL, -1, 0);
+        NEXT(FLUSHED, rank, 8);
+        NEXT(FLUSHED, -1, 8);
         NO_MORE();
     }
     target[rank].open = 0;

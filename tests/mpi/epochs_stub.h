@@ -56,7 +56,7 @@ static struct lmpi_window window, part, copy;
 static struct uccs_endpoint endpoint[RANKS];
 static struct uccs_region memory[RANKS];
 static struct lmpi_control *control[RANKS]; /* those of other nodes too, which are reached by messages alone */
-static int lock_status, atomic_status, request_status, wait_status, slow, progressed, waits_told;
+static int requests_released, lock_status, atomic_status, request_status, wait_status, slow, progressed, waits_told;
 static void (*on_pause)(void);
 
 static void reset(void)
@@ -95,7 +95,7 @@ static void reset(void)
     copy.handle = WIN(COPY);
     lmpi_life = (struct lmpi_life){.crowded = true, .any_calls = true, .rank = 41, .running = true};
     lmpi_last_windows.age = 0;
-    lock_status = atomic_status = request_status = wait_status = slow = progressed = aborts = 0;
+    requests_released = lock_status = atomic_status = request_status = wait_status = slow = progressed = aborts = 0;
     on_pause = 0;
     *said = 0;
     happened = seen = 0;
@@ -190,6 +190,7 @@ int uccs_request_create(uccs_request_t *request)
 int uccs_request_release(uccs_request_t *request)
 {
     *request = 0;
+    requests_released++;
     return UCCS_OK;
 }
 

@@ -230,6 +230,7 @@ static void check_plain(MPI_Datatype type, enum lmpi_kind kind, size_t size)
 
 static void predefined(void)
 {
+    check_plain(MPI_SIGNED_CHAR, LMPI_SIGNED, 1);
     check_plain(MPI_INT, LMPI_SIGNED, sizeof(int));
     check_plain(MPI_INT8_T, LMPI_SIGNED, 1);
     check_plain(MPI_AINT, LMPI_SIGNED, sizeof(MPI_Aint));

@@ -24,6 +24,7 @@ int main(void)
     bounds();
     sums();
     order_of_updates();
+    order_of_words();
     pairs();
     kept_operations();
     wrong_updates();

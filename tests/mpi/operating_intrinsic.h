@@ -72,6 +72,10 @@ static void promises(void)
         CHECK(strcmp(said, no) == 0);
         intrinsic[KERNEL] = true;
     }
+    target[KERNEL].offset = AT + 1; /* the place in the memory counts */
+    OK(fetch(KERNEL, 3, MPI_INT));
+    FAILS(fetch(KERNEL, 1, MPI_INT), MPI_ERR_ASSERT);
+    target[KERNEL].offset = AT;
     for (int rank = 0; rank < RANKS; rank++) {
         intrinsic[rank] = false;
         FAILS(combine(rank, 0, 1, MPI_INT, MPI_SUM), MPI_ERR_ASSERT);

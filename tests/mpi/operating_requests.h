@@ -114,6 +114,7 @@ static void buffers(void)
     wait_status = UCCS_OK;
     DONE(rput(NEAR, MPI_INT));
     DONE(rput(KERNEL, MPI_INT));
+    FAILS(rput(RANKS, MPI_INT), MPI_ERR_RANK);
     CHECK_EQ(waits, 3);
     DONE(radd(FAR, MPI_INT));
     CHECK(waits == 3 && asked.op.nonblocking);

@@ -113,6 +113,7 @@ static void reset(void)
     endpoint[RANKS].rank = NEAR; /* none of the window's, which nobody may reach */
     target[RANKS] = target[NEAR];
     target[RANKS].open = LMPI_OPEN_SHARED;
+    target[RANKS].local = 0;
     target[RANKS].memory = &words[FAR];
     peer[RANKS] = peer[NEAR];
     part = twin = window;

@@ -74,6 +74,25 @@ static void order_of_updates(void)
         }
 }
 
+static int swap(int rank, MPI_Aint disp, MPI_Datatype type);
+static int fetch(int rank, MPI_Aint disp, MPI_Datatype type);
+
+static void order_of_words(void)
+{
+    for (int rank = 0; rank <= RANGED; rank++)
+        for (int kind = 0; kind < 4; kind++) {
+            reset();
+            window.kind = (uint8_t)kind;
+            fences_made = 0;
+            OK(fetch(rank, 0, MPI_INT));
+            OK(swap(rank, 0, MPI_INT));
+            CHECK_EQ(fences_made, kind & LMPI_ORDERED ? 2 : 0);
+            lmpi_fence_is_due = true;
+            OK(fetch(rank, 0, MPI_INT));
+            CHECK(!lmpi_fence_is_due);
+        }
+}
+
 /* Bytes change as pairs of words where they can. */
 static void pairs(void)
 {
