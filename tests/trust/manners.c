@@ -1,144 +1,6 @@
 /* How member 1 of a group of three on one node does each collective, as the way is chosen: what it posts, whom it awaits and in which
  * order, where it syncs, and what its memory and that of the others hold then. */
-#include "refused.h"
-
-#include "uccs/core/memory.h"
-#include "uccs/sync/post.h"
-
-enum { SIZE = 3, ME = 1, BYTES = 65536 };
-
-static _Alignas(64) char heap[SIZE][BYTES], own_posts[POST_LARGE], posted[SIZE][POST_LARGE];
-static char noted[1000];
-
-__attribute__((format(printf, 1, 2))) static void note(const char *format, ...)
-{
-    const size_t at = strlen(noted);
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(noted + at, sizeof noted - at, format, arguments);
-    va_end(arguments);
-}
-
-#define NOTED(text)                                                                                            \
-    do {                                                                                                       \
-        if (strcmp(noted, text) != 0) {                                                                        \
-            fprintf(stderr, "%s:%d: not true: it does \"%s\", but \"%s\"\n", __FILE__, __LINE__, text, noted); \
-            abort();                                                                                           \
-        }                                                                                                      \
-        noted[0] = 0;                                                                                          \
-    } while (0)
-
-static uint64_t begin_stub(struct uccs_team *group, size_t bytes)
-{
-    note("begin %zu; ", bytes);
-    return ++group->exchange;
-}
-
-static const void *await_stub(const struct uccs_team *group, int rank, size_t bytes)
-{
-    CHECK(rank >= 0 && rank < group->size);
-    note("await %d; ", rank);
-    return bytes && rank == ME ? own_posts : posted[rank];
-}
-
-static void sync_stub(struct uccs_team *group)
-{
-    note("sync; ");
-    group->settled = group->exchange;
-}
-
-#define uccs_post_begin(group, bytes) begin_stub(group, bytes)
-#define uccs_post_room(group, bytes) ((void)(group), (void)(bytes), (void *)own_posts)
-#define uccs_post_publish(group, bytes) ((void)(group), note("publish %zu; ", (size_t)(bytes)))
-#define uccs_post_await(group, rank, bytes) await_stub(group, rank, bytes)
-#define uccs_post_data(group, rank, bytes) ((void)(group), (void)(bytes), (const void *)posted[rank])
-#define uccs_team_sync(group) sync_stub(group)
-#define uccs_memory_find(addr, offset) find_stub(addr, offset)
-
-static enum uccs_segment find_stub(const void *addr, size_t *offset)
-{
-    *offset = (size_t)((const char *)addr - heap[ME]);
-    return *offset < BYTES ? UCCS_HEAP : UCCS_NOWHERE;
-}
-
-#include "shmem/coll/inner.h"
-#include "shmem/coll/nodes.h"
-
-static enum lat_algorithm way;
-
-enum lat_algorithm lat_coll_choose(enum lat_coll coll, const struct uccs_team *group, size_t bytes)
-{
-    (void)group;
-    note("choose %d %zu; ", (int)coll, bytes);
-    return way;
-}
-
-#define copy_elements alltoall_elements
-#define by_post alltoall_post
-#define by_pull alltoall_pull
-#define by_push alltoall_push
-#include "shmem/coll/alltoall.c"
-#undef by_post
-#undef by_pull
-#undef by_push
-#include "shmem/coll/broadcast.c"
-#include "shmem/coll/collect.c"
-#include "shmem/coll/reduce.c"
-
-static struct uccs_team group = {.rank = ME, .size = SIZE, .stride = 1};
-static char *const source = heap[ME], *const dest = heap[ME] + BYTES / 2;
-
-void *lat_resolve(const char *call, const char *argument, const void *addr, int pe)
-{
-    (void)addr;
-    lat_fail(call, "%s of %d", argument, pe);
-}
-
-#pragma GCC diagnostic ignored "-Wunused-parameter" /* of the ways over nodes, which only tell that they were called */
-#define FAR_WAY(name, ...)                  \
-    void lat_nodes_##name(__VA_ARGS__)      \
-    {                                       \
-        CHECK(call &&to &&from && of->far); \
-        note("nodes " #name "; ");          \
-    }
-#define FAR_WHAT const char *call, struct uccs_team *of
-FAR_WAY(broadcast, FAR_WHAT, void *to, const void *from, size_t bytes, int root, bool at_root)
-FAR_WAY(collect, FAR_WHAT, char *to, const void *from, size_t bytes)
-FAR_WAY(fcollect, FAR_WHAT, char *to, const void *from, size_t bytes)
-FAR_WAY(alltoall, FAR_WHAT, char *to, const char *from, size_t bytes)
-FAR_WAY(alltoalls, FAR_WHAT, char *to, const char *from, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, size_t size)
-FAR_WAY(reduce, FAR_WHAT, void *to, const void *from, size_t n, enum kind kind, enum fold_op op)
-FAR_WAY(scan, FAR_WHAT, void *to, const void *from, size_t n, enum kind kind, bool inclusive)
-
-/* Member r's source holds 10 r + i / 4 % 4 in its word i; so does what it posts; dests hold 99. */
-static void afresh(enum lat_algorithm chosen, int slot)
-{
-    for (int rank = 0; rank < SIZE; rank++)
-        for (int i = 0; i < BYTES / 8; i++)
-            ((int *)(void *)heap[rank])[i] = 10 * rank + i;
-    for (int rank = 0; rank < SIZE; rank++) {
-        memcpy(posted[rank], heap[rank], POST_LARGE);
-        memset(heap[rank] + BYTES / 2, 99, BYTES / 2);
-    }
-    memset(own_posts, 98, sizeof own_posts);
-    group.slot = slot;
-    group.settled = group.exchange = 10;
-    way = chosen;
-    noted[0] = 0;
-}
-
-static int word(int rank, int i)
-{
-    return ((const int *)(const void *)(heap[rank] + BYTES / 2))[i];
-}
-
-#define UNTOUCHED 0x63636363
-
-/* My dest, and those of the others where the way stores there; the next word is as it was. */
-static void holds(int rank, int a, int b, int c)
-{
-    CHECK(word(rank, 0) == a && word(rank, 1) == b && word(rank, 2) == c && word(rank, 3) == UNTOUCHED);
-}
+#include "manners.h"
 
 static void alltoalls_of_all_ways(void)
 {
@@ -258,12 +120,83 @@ static void collects_of_sizes(void)
         else
             CHECK(word(ME, (int)most / 4 + 1) == 10 && word(ME, (int)most / 4 + 2) == UNTOUCHED && group.settled == 10);
     }
+    afresh(LAT_BY_POST, 5); /* the largest blocks that lie beside their size, and in a large place */
+    for (int rank = 0; rank < SIZE; rank++)
+        ((struct block *)(void *)posted[rank])->bytes = rank == 0 ? most : rank == 1 ? 0 : POST_LARGE;
+    lat_group_collect("call", &group, dest, source, most);
+    NOTED("choose 2 0; begin 4096; publish 56; await 0; await 1; await 2; ");
+    CHECK(memcmp(own_posts + sizeof(uint64_t), source, most) == 0);
+    CHECK(memcmp(dest, posted[0] + sizeof(uint64_t), most) == 0 && memcmp(dest + most, source, most) == 0);
+    CHECK(memcmp(dest + 2 * most, posted[2], POST_LARGE) == 0 && dest[2 * most + POST_LARGE] == 99);
+    afresh(LAT_BY_POST, 5);
+    for (int rank = 0; rank < SIZE; rank++)
+        ((struct block *)(void *)posted[rank])->bytes = 0;
+    lat_group_collect("call", &group, dest, source, POST_LARGE + 4);
+    NOTED("choose 2 0; begin 4096; publish 56; await 0; await 1; await 2; sync; ");
+    CHECK(memcmp(dest, source, POST_LARGE + 4) == 0 && dest[POST_LARGE + 4] == 99);
     struct uccs_team alone = {.size = 1};
     afresh(LAT_BY_POST, 5);
     lat_group_collect("call", &alone, dest, source, 4);
     holds(ME, 10, UNTOUCHED, UNTOUCHED);
     lat_group_collect("call", &alone, 0, 0, 0);
     NOTED("");
+}
+
+/* A set without a slot: size and place lie behind the flags of pSync while all look. */
+static void others_tell(void)
+{
+    const long *mine = &group.flags[TEAM_ROUNDS];
+    CHECK(mine[0] == 4 && mine[1] == UCCS_HEAP && mine[2] == 8 && mine[3] == 77);
+}
+
+static void collects_by_flags(void)
+{
+    afresh(LAT_BY_POST, -1);
+    group.flags = (long *)(void *)(heap[ME] + 16384);
+    for (int rank = 0; rank < SIZE; rank++) {
+        long *theirs = (long *)(void *)(heap[rank] + 16384) + TEAM_ROUNDS;
+        memcpy(theirs, (long[]){rank == 0 ? 8 : 0, UCCS_HEAP, 12, 77}, 4 * sizeof(long));
+    }
+    at_sync = others_tell;
+    lat_group_collect("call", &group, dest, source + 8, 4);
+    NOTED("sync; sync; ");
+    holds(ME, 3, 4, 12);
+    const long *mine = &group.flags[TEAM_ROUNDS];
+    CHECK(mine[0] == TEAM_FLAG_AT_REST && mine[1] == TEAM_FLAG_AT_REST && mine[2] == TEAM_FLAG_AT_REST);
+    CHECK(mine[3] == 77 && !at_sync);
+    char elsewhere[8];
+    lat_group_collect("call", &group, dest, elsewhere, 0);
+    NOTED("sync; sync; ");
+    REFUSED(lat_group_collect("call", &group, dest, elsewhere, 4), "call: source of 1");
+    noted[0] = 0;
+    group.flags = 0;
+}
+
+/* The second piece of a long vector: mine comes from my source, the others' lie in their posts again. */
+static void folds_of_pieces(void)
+{
+    enum { N = POST_LARGE / 4 + 6 };
+    afresh(LAT_BY_POST, 5);
+    lat_group_reduce("call", &group, dest, source, N, KIND_I32, FOLD_SUM);
+    NOTED("choose 6 4120; begin 4096; publish 4096; await 0; await 2; begin 24; publish 24; await 0; await 2; ");
+    for (int i = 0; i < N; i++)
+        CHECK(word(ME, i) == 30 + i + 2 * (i % (POST_LARGE / 4)));
+    CHECK(word(ME, N) == UNTOUCHED && memcmp(own_posts, source + POST_LARGE, 24) == 0 && group.settled == 11);
+    afresh(LAT_BY_LEADER, 5);
+    lat_group_reduce("call", &group, dest, source, N, KIND_I32, FOLD_SUM);
+    for (int i = 0; i < N; i++)
+        CHECK(word(ME, i) == i % (POST_LARGE / 4));
+    CHECK(word(ME, N) == UNTOUCHED && memcmp(own_posts, source + POST_LARGE, 24) == 0 && group.settled == 12);
+    afresh(LAT_BY_POST, 5);
+    lat_group_scan("call", &group, dest, source, N, KIND_I32, false);
+    for (int i = 0; i < N; i++)
+        CHECK(word(ME, i) == i % (POST_LARGE / 4));
+    CHECK(word(ME, N) == UNTOUCHED && memcmp(own_posts, source + POST_LARGE, 24) == 0 && group.settled == 11);
+    struct uccs_team alone = {.size = 1};
+    lat_group_reduce("call", &alone, dest, source, 2, KIND_I32, FOLD_SUM);
+    CHECK(word(ME, 0) == 10 && word(ME, 1) == 11 && word(ME, 2) == 2);
+    lat_group_reduce("call", &alone, source, source, 2, KIND_I32, FOLD_SUM);
+    noted[0] = 0;
 }
 
 static void folds(void)
@@ -355,7 +288,9 @@ int main(void)
     broadcasts();
     collects();
     collects_of_sizes();
+    collects_by_flags();
     folds();
+    folds_of_pieces();
     scans();
     over_nodes();
     return 0;
