@@ -7,7 +7,7 @@
 #include "shmem/place.h"
 #include "shmem/team.h"
 
-enum { NPES = 4, NEAR = 2, BYTES = 256 };
+enum { NPES = 4, NEAR = 2, BYTES = 1024 };
 
 struct shmem_team_impl lat_team_world, lat_team_shared;
 
@@ -21,7 +21,7 @@ static bool no_memory;
 static enum uccs_segment find_stub(const void *addr, size_t *offset)
 {
     const char *at = addr;
-    *offset = 0;
+    *offset = (size_t)(at - heap[0]);
     if (at >= heap[0] && at < heap[1])
         return UCCS_HEAP;
     return at >= globals && at < globals + BYTES ? UCCS_IMAGE : UCCS_NOWHERE;
@@ -48,6 +48,15 @@ static void free_stub(void *memory)
     free(memory);
 }
 
+/* Calls that end the job keep what they have. */
+static void *calloc_stub(size_t count, size_t bytes)
+{
+    static void *kept[100];
+    static int at;
+    CHECK(at < 100);
+    return no_memory ? 0 : (kept[at++] = calloc(count, bytes));
+}
+
 #define uccs_memory_find(addr, offset) find_stub(addr, offset)
 #define uccs_memory_resolve(addr, pe) resolve_stub(addr, pe)
 #define uccs_memory_why_private() why_private
@@ -63,6 +72,7 @@ static void free_stub(void *memory)
 #include "shmem/ctx.c"
 #include "shmem/ctx_life.c"
 #include "shmem/info.c"
+#define calloc(count, bytes) calloc_stub(count, bytes)
 #undef free
 
 void lat_ctx_quiet(shmem_ctx_t ctx)
@@ -176,6 +186,8 @@ static void far_addresses(void)
     CHECK(lat_ptr(heap[0] + 3, 1) == heap[0] + 3 && lat_ptr(globals, 1) == globals && !lat_ptr(elsewhere, 1));
     CHECK(lat_ptr(heap[0] + 3, 0) == heap[0] + 3 && !lat_ptr(globals, 0) && !lat_ptr(heap[0], 2));
 }
+
+#include "callers_sets.h"
 
 /* PE 1, 2, 4, ... of a context's team; the first that there is not ends the job. */
 static void numbers_in_contexts(void)
@@ -300,6 +312,7 @@ int main(void)
     contexts_of_lists();
     contexts_destroyed();
     contexts_kept();
+    active_sets();
     CHECK(refused_locked == 0);
     return 0;
 }
