@@ -4,6 +4,7 @@
 #include "running_stub.h"
 
 #include "running_progress.h"
+#include "running_mpix.h"
 #include "running_symbols.h"
 
 /* ---- begin ---- */
@@ -247,6 +248,7 @@ int main(void)
     told_waits();
     workers_of_mpi();
     fortran_attributes();
+    fortran_module();
     masks();
     threads_take();
     fresh();
