@@ -218,15 +218,13 @@ static void heads_of_parts(void)
 
 static bool numbers_fit(uint32_t scattered, uint32_t first, uint32_t one, uint32_t two, uint32_t three)
 {
-    static struct {
-        struct node node;
-        struct node_pe pe[3];
-    } room;
-    room.node = (struct node){.size = 3, .total = 10, .first = first, .scattered = scattered};
-    room.node.pe[0].number = one;
-    room.node.pe[1].number = two;
-    room.node.pe[2].number = three;
-    return numbers_are_valid(&room.node);
+    static _Alignas(struct node) char room[sizeof(struct node) + 3 * sizeof(struct node_pe)];
+    struct node *const node = (struct node *)room;
+    *node = (struct node){.size = 3, .total = 10, .first = first, .scattered = scattered};
+    node->pe[0].number = one;
+    node->pe[1].number = two;
+    node->pe[2].number = three;
+    return numbers_are_valid(node);
 }
 
 static void numbers(void)

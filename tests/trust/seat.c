@@ -97,16 +97,14 @@ static void parts(uint32_t size)
 
 static void numbers_of_pes(void)
 {
-    static struct {
-        struct node head;
-        struct node_pe pe[3];
-    } node;
-    node.head = (struct node){.size = 3, .first = 70000};
-    node.head.pe[2].number = 9;
+    static _Alignas(struct node) char room[sizeof(struct node) + 3 * sizeof(struct node_pe)];
+    struct node *const node = (struct node *)room;
+    *node = (struct node){.size = 3, .first = 70000};
+    node->pe[2].number = 9;
     for (uint32_t i = 0; i < 3; i++)
-        CHECK(node_pe_number(&node.head, i) == 70000 + i);
-    node.head.scattered = 1;
-    CHECK(node_pe_number(&node.head, 0) == 0 && node_pe_number(&node.head, 2) == 9);
+        CHECK(node_pe_number(node, i) == 70000 + i);
+    node->scattered = 1;
+    CHECK(node_pe_number(node, 0) == 0 && node_pe_number(node, 2) == 9);
 }
 
 int main(void)

@@ -189,8 +189,7 @@ static void cut_gather(void)
 
 static void casts(int root, size_t bytes, int round)
 {
-    unsigned char source[NODES_RING_BYTES], dest[NODES_RING_BYTES];
-    memset(dest, 0, sizeof dest);
+    unsigned char source[NODES_RING_BYTES] = {0}, dest[NODES_RING_BYTES] = {0};
     for (size_t at = 0; at < bytes; at++)
         source[at] = me == root ? byte_of(root, at, round) : 0;
     uccs_nodes_cast(&team, dest, source, bytes, root);
