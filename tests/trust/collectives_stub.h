@@ -40,6 +40,13 @@
 #define uccs_index_in_table test_index
 #define uccs_team_span test_span
 #define uccs_far_get test_far_get
+#define uccs_far_flush test_flush
+#define uccs_nodes_meet_begin test_meet_begin
+#define uccs_nodes_meet test_meet
+#define uccs_work_add test_add
+#define uccs_request_materialise test_materialise
+#define uccs_request_finish_use test_finish
+#define uccs_bell_workers_slow test_bell
 #define env_text test_env
 #include "uccs/core/wait.h" /* before its uccs_pause is the test's */
 static void test_pause(struct uccs_wait *wait);
@@ -69,6 +76,21 @@ static void test_pause(struct uccs_wait *wait);
 static void test_require(const char *call);
 #define lat_require test_require
 #include "shmem/coll/set.c"
+#include "shmem/team.h" /* before its lat_team_of is the test's */
+static struct shmem_team_impl *test_team_of(shmem_team_t handle);
+#define lat_team_of test_team_of
+#define claim nbe_claim
+#define start nbe_start
+#define dest_of nbe_dest_of
+#include "shmem/coll/nbe.c"
+#undef claim
+#undef start
+#undef dest_of
+#define take nbe_take
+#define give nbe_give
+#include "shmem/coll/nbe_nodes.c"
+#undef take
+#undef give
 
 enum { MOST = 6, LATER = 256, STACK = 512 << 10, SLOT = 0 };
 #define HEAP ((size_t)16 << 20) /* of a PE; the upper half is for dests */
@@ -82,14 +104,18 @@ static struct pe {
     struct uccs_nodes *nodes;
     int rank, node, index;
     bool finished;
-    long *flags; /* of a team without a slot */
+    long *flags;                  /* of a team without a slot */
+    struct shmem_team_impl split; /* the same team, for what is split in two phases */
+    struct uccs_work *works[4];
+    int works_count;
+    struct uccs_request request;
 } pes[MOST];
 static ucontext_t scheduler;
 static int size, nodes_count, now; /* PEs, nodes, the PE that runs */
 static int first_of[MOST + 1];     /* PE of each node */
 static int place_of_rank[MOST], rank_of_place[MOST];
 static bool scattered;
-static char *heaps, *rows, *boxes[2][MOST];
+static char *heaps, *owns, *rows, *boxes[2][MOST];
 static uint64_t seed = 1;
 static int idle; /* switches since something has happened */
 static enum lat_algorithm way, far_way;
@@ -109,6 +135,7 @@ static void become(int pe)
     uccs_core.first = (uint32_t)first_of[me->node];
     uccs_core.pes = uccs_core.size = (uint32_t)(first_of[me->node + 1] - first_of[me->node]);
     uccs_core.index = (uint32_t)me->index;
+    uccs_core.own = owns + (size_t)first_of[me->node] * NODE_OWN_BYTES;
     uccs_core.groups = rows + (size_t)first_of[me->node] * ROWS;
     uccs_core.heap_start = (uintptr_t)heap_of(pe);
     uccs_core.heap_bytes = HEAP;
@@ -153,7 +180,9 @@ _Noreturn void test_fail(const char *call, const char *format, ...)
 
 void *test_resolve(const char *call, const char *argument, const void *addr, int pe)
 {
-    (void)addr;
+    const size_t offset = (size_t)((const char *)addr - heap_of(now));
+    if (offset < HEAP && pes[pe].node == pes[now].node)
+        return heap_of(pe) + offset;
     test_fail(call, "an address of %s at PE %d", argument, pe);
 }
 
@@ -493,6 +522,9 @@ static void join(struct pe *pe, int number, int slot)
         pe->team.pes = place_of_rank; /* the PE of each rank is its place */
     struct uccs_nodes *nodes = pe->team.nodes = pe->nodes;
     memset(nodes, 0, sizeof *nodes);
+    pe->split = (struct shmem_team_impl){.group = pe->team, .rank = pe->rank, .size = size};
+    pe->split.group.nodes = nodes;
+    pe->works_count = 0;
     nodes->near = (struct uccs_team){.slot = SLOT, .rank = pe->index, .size = members, .stride = 1};
     nodes->first = first_of[pe->node];
     nodes->order = scattered ? rank_of_place : 0;
@@ -568,6 +600,8 @@ static void run(void (*what)(struct uccs_team *team))
 
 static void open_all(void)
 {
+    owns = mmap(0, MOST * NODE_OWN_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    CHECK(owns != MAP_FAILED);
     heaps = mmap(0, MOST * HEAP, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     rows = mmap(0, MOST * ROWS, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     CHECK(heaps != MAP_FAILED && rows != MAP_FAILED);
