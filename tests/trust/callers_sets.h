@@ -155,6 +155,16 @@ static void slots_of_sets(void)
     CHECK(SET(0, 0, 2, psync + 3)->slot == -1);
 }
 
+/* Sets that differ in one thing alone are not the same. */
+static void sets_of_a_bucket(void)
+{
+    long *psync = (long *)(void *)heap[0];
+    struct set one = {.start = 1, .stride = 2, .size = 3, .group.flags = psync}, *bucket = &one;
+    CHECK(find(&bucket, 1, 2, 3, psync) == &one);
+    CHECK(!find(&bucket, 0, 2, 3, psync) && !find(&bucket, 1, 4, 3, psync) && !find(&bucket, 1, 2, 4, psync));
+    CHECK(!find(&bucket, 1, 2, 3, psync + 1));
+}
+
 /* Over nodes a set has a slot where each node has found one. */
 static void sets_over_nodes(void)
 {
@@ -215,6 +225,7 @@ static void active_sets(void)
     rte.node = &node_file;
     arguments_of_sets();
     slots_of_sets();
+    sets_of_a_bucket();
     passed_by_sets();
     sets_over_nodes();
 }
