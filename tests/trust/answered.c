@@ -377,6 +377,14 @@ static void waits(void)
     uccs_far_get_blocks_nb(0, 1, in_heap(0), data, &blocks, 0);
     uccs_far_quiet(0);
     CHECK(memcmp(data, "ab------cd------ef------", 24) == 0);
+    carrier.look = 0;
+    uccs_far_get_nb(0, 1, in_heap(0), data, 8, 0, 0);
+    uccs_far_quiet_pes(0, (int[]){2, 0}, 2);
+    CHECK(service()->first); /* no other PE's answer is waited for */
+    carrier.look = answer_ask;
+    uccs_far_quiet_pes(0, (int[]){2, 1}, 2);
+    CHECK(!service()->first);
+    memset(data, '-', 32);
     CHECK(uccs_far_get(0, 1, in_heap(0), data, 5, 0) && memcmp(data, "abcde---", 8) == 0);
     CHECK(carrier_last()->header.get.notices == 0 && carrier_last()->bytes == 0);
     CHECK(uccs_far_get(0, 1, in_heap(0), data, 5, 77) && carrier_last()->header.get.notices == 1);
