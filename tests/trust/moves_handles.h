@@ -99,6 +99,34 @@ static void far_handles(void)
     uccs_core.npes = 2;
 }
 
+/* An operation over ranges that follow each other here, but not where their locks are, goes from one to the next. */
+static void ranges_apart(void)
+{
+    uccs_memory_t dynamic = kinds[ATTACHED].memory;
+    static unsigned char here[192], operand[192], result[193], wanted[192], old[192];
+    for (size_t i = 0; i < 3; i++)
+        CHECK(uccs_memory_attach_as(dynamic, here + 64 * i, 64, kinds[MAPPED].memory, 1024 * i) == UCCS_OK);
+    fill(operand, sizeof operand, 8);
+    CHECK(uccs_put(self, dynamic, (uintptr_t)here, operand, 192, NULL) == UCCS_OK && memcmp(here, operand, 192) == 0);
+    CHECK(uccs_get(self, dynamic, (uintptr_t)here + 1, result, 191, NULL) == UCCS_OK &&
+          memcmp(result, operand + 1, 191) == 0);
+    for (int how = UCCS_XOR; how <= UCCS_SUM; how += UCCS_SUM - UCCS_XOR) {
+        memcpy(old, here, 192);
+        for (size_t i = 0; i < 192; i++)
+            wanted[i] = (unsigned char)(how == UCCS_SUM ? here[i] + operand[i] : here[i] ^ operand[i]);
+        memset(result, 1, sizeof result);
+        CHECK(uccs_accumulate(self, dynamic, (uintptr_t)here, operand, result, 192, UCCS_UINT8,
+                              (enum uccs_reduction)how, NULL) == UCCS_OK);
+        CHECK(memcmp(here, wanted, 192) == 0 && memcmp(result, old, 192) == 0 && result[192] == 1);
+    }
+    uint64_t word = 3; /* an element across two ranges */
+    CHECK(uccs_accumulate(self, dynamic, (uintptr_t)here + 60, &word, NULL, 1, UCCS_UINT64, UCCS_SUM, NULL) ==
+          UCCS_ERR_BOUNDS);
+    CHECK(memcmp(here, wanted, 192) == 0);
+    for (size_t i = 0; i < 3; i++)
+        CHECK(uccs_memory_detach(dynamic, here + 64 * i) == UCCS_OK);
+}
+
 static void wrong_ranges(void)
 {
     static char bytes[64];

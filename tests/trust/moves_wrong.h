@@ -321,6 +321,36 @@ static bool waits(struct target *kind, size_t at, int type)
     return asked > 0;
 }
 
+/* Returns whether an accumulate of many elements waits for the lock of some bytes further on. */
+static bool waits_behind(struct target *kind, size_t at, size_t n, size_t locked, bool fetching)
+{
+    static double operand[4096], result[4096];
+    held = uccs_atomic_lock(0, (uintptr_t)kind->bytes + locked);
+    asked = 0;
+    CHECK(uccs_poller_add(give_lock, NULL) == UCCS_OK);
+    CHECK(uccs_accumulate(self, kind->memory, kind->base + at, operand, fetching ? result : NULL, n, UCCS_DOUBLE,
+                          UCCS_MAX, NULL) == UCCS_OK);
+    CHECK(uccs_poller_remove(give_lock, NULL) == UCCS_OK);
+    __atomic_store_n(held, 0, __ATOMIC_RELEASE);
+    CHECK(no_locks());
+    return asked > 0;
+}
+
+/* Each stripe has its lock, taken for the elements that begin in it. */
+static void stripes(struct target *kind)
+{
+    const size_t border = OWN_STRIPE_BYTES - (uintptr_t)kind->bytes % OWN_STRIPE_BYTES;
+    memset(kind->bytes, 0, 5 * OWN_STRIPE_BYTES);
+    for (int fetching = 0; fetching < 2; fetching++)
+        for (size_t stripe = 0; stripe < 4; stripe++) {
+            const size_t locked = border + stripe * OWN_STRIPE_BYTES;
+            CHECK(waits_behind(kind, border, 3072, locked, fetching) == (stripe < 3));
+            CHECK(waits_behind(kind, border, 3073, locked, fetching));
+            CHECK(waits_behind(kind, border + OWN_STRIPE_BYTES - 8, 1025, locked, fetching) == (stripe < 2));
+            CHECK(waits_behind(kind, border + OWN_STRIPE_BYTES - 4, 1025, locked, fetching) == (stripe < 2));
+        }
+}
+
 static void domains(void)
 {
     struct target *mapped_kind = &kinds[MAPPED], *private_kind = &kinds[PRIVATE];
@@ -338,7 +368,10 @@ static void domains(void)
         CHECK(waits(private_kind, 64, UCCS_DOUBLE) && waits(&kinds[ATTACHED], 64, UCCS_INT64) &&
               waits(&kinds[ATTACHED], 64, -1));
     }
+    stripes(&kinds[MAPPED]);
+    stripes(&kinds[PRIVATE]);
     use(BY_KERNEL);
+    stripes(&kinds[BY_KERNEL]);
     CHECK(waits(&kinds[BY_KERNEL], 64, -1) && waits(&kinds[BY_KERNEL], 64, UCCS_INT64));
 }
 
