@@ -4,6 +4,7 @@
 
 #include "base/env.h"
 #include "uccs/core/thread.h"
+#include "uccs/link/crowd.h"
 
 static char data[65536];
 
@@ -241,6 +242,60 @@ static void sources(void)
     link_track_close(track);
 }
 
+/* --- Threads that wait on a lane, more than there are cores: one leads, which means that it looks */
+
+static void leads(void)
+{
+    struct link_lane *lane = link_service();
+    struct link_member member, other;
+    struct uccs_wait wait uccs_scoped = {0};
+    carrier_reset();
+    const uint32_t cores = link_cores, spin = uccs_core.spin;
+    link_cores = 0;
+    uccs_core.spin = 1000;
+    lane->news = 5;
+    link_member_begin(&member, lane);
+    CHECK(member.seen == 5 && !member.leads && link_waiting == 1 && link_is_crowd());
+    lane->news = 6;
+    link_member_pause(&member, &wait); /* there are news, so it looks at its variable first */
+    CHECK(member.seen == 6 && !member.leads && carrier.looks == 0 && lane->led == 0);
+    link_member_pause(&member, &wait);
+    CHECK(member.leads && lane->led == 1 && carrier.looks == 0 && !link_led_here);
+    link_member_pause(&member, &wait);
+    CHECK(carrier.looks == 1 && link_led_here == lane);
+    carrier.progresses = 1;
+    link_member_pause(&member, &wait);
+    CHECK(carrier.looks == 2 && lane->told == 1 &&
+          lane->news == 7); /* it tells the others when it has looked at its own */
+    link_member_begin(&other, lane);
+    link_member_pause(&other, &wait); /* a wait within its wait: others depend on it */
+    CHECK(!other.leads && carrier.looks == 3);
+    link_member_end(&other);
+    link_member_pause(&member, &wait);
+    CHECK(carrier.looks == 4 && lane->told == 0 && link_led_here == lane);
+    carrier.progresses = 1;
+    link_member_pause(&member, &wait);
+    CHECK(lane->told == 1);
+    link_member_end(&member);
+    CHECK(lane->told == 0 && lane->led == 0 && !link_led_here && link_waiting == 0);
+    link_member_begin(&member, lane);
+    uccs_progress_me = true;
+    link_member_pause(&member, &wait); /* the progress thread looks itself */
+    uccs_progress_me = false;
+    CHECK(!member.leads && carrier.looks == 6);
+    const uint32_t news = lane->news;
+    lane->sleepers = 1; /* somebody sleeps, and nobody leads */
+    link_member_end(&member);
+    CHECK(lane->news == news + 1 && lane->roused == 0);
+    lane->sleepers = 0;
+    CHECK(link_news_await(lane, lane->news, 50000000) != 0 && lane->sleepers == 0); /* nobody leads: no sleep */
+    lane->led = 1;
+    CHECK(link_news_await(lane, lane->news - 1, 50000000) != 0 && lane->sleepers == 0); /* there are news */
+    link_cores = cores;
+    uccs_core.spin = spin;
+    carrier_reset();
+}
+
 int main(void)
 {
     carrier_open();
@@ -250,5 +305,6 @@ int main(void)
     marks();
     refused_tracks();
     sources();
+    leads();
     _exit(0);
 }
