@@ -115,9 +115,10 @@ static void arrivals_by_message(void)
 static void tell_of(uccs_counter counter, const char *text)
 {
     struct uccs_told told = {0};
-    uccs_counter_tell(&(struct uccs_counter_wanted){counter, 12}, &told);
+    uccs_counter_tell(&(struct uccs_counter_wanted){counter, (INT64_C(1) << 40) + 12}, &told);
     CHECK(strcmp(told.text, text) == 0 && told.on.object == (uintptr_t)&uccs_counter_mine(counter)->count);
-    CHECK(told.value == (uint64_t)uccs_counter_get(counter) && told.on.number == 12 && told.on.kind == KIND_I64);
+    CHECK(told.value == (uint64_t)uccs_counter_get(counter) && told.on.number == (UINT64_C(1) << 40) + 12 &&
+          told.on.kind == KIND_I64);
     CHECK(told.on.compare[0] == '>' && told.on.compare[1] == '=');
 }
 
@@ -172,6 +173,7 @@ static void all_slots(void)
     const uint32_t generation = last_generation[77];
     uccs_counter_close();
     CHECK(uccs_counter_get(one) == 0 && last_generation[77] == generation + 1 && generations_at(0)[77] == 0);
+    CHECK(!(last_generation[0] & 1) && generations_at(0)[0] == 0 && generations_at(0)[SLOTS - 1] == 0);
     CHECK(taken[0] == 0 && taken[SLOTS / 64 - 1] == 0 && !any_taken);
     CHECK(uccs_counter_slot(uccs_counter_open_here()) == FIRST_OPEN + NODE_OPEN_COUNTERS - 1);
     uccs_counter_close();

@@ -378,6 +378,7 @@ static void full_ring(void)
     CHECK(uccs_wait(&request) == UCCS_OK && uccs_wait(&here) == UCCS_OK);
     uccs_request_free(&request), uccs_request_free(&here);
     CHECK(uccs_stream_flush(uccs_context_stream(context), NULL, 0) == UCCS_OK);
+    CHECK(!uccs_stage_expected(UCCS_ROOM_LIBRARY, &(int){1})); /* all blocks have come back */
 }
 
 /* A target that is released meanwhile refuses: what was to complete fails. */

@@ -51,6 +51,15 @@ static inline bool import_there(int pe, uint64_t region)
     return !released_there;
 }
 
+static uint64_t told_gone; /* the registration whose importers have been told of its end */
+static uint64_t told_whom;
+
+static inline void gone_there(uint64_t region, const uint64_t *importers)
+{
+    told_gone = region;
+    told_whom = importers[0];
+}
+
 #include "uccs/object/kernel.c"
 #include "uccs/rma/remote.c"
 #define malloc get_memory
@@ -58,6 +67,7 @@ static inline bool import_there(int pe, uint64_t region)
 #include "uccs/rma/op.c"
 #define uccs_region_describe describe_or_not
 #define uccs_far_import import_there
+#define uccs_far_memory_gone gone_there
 #include "uccs/rma/memory.c"
 #undef malloc
 #undef free
@@ -113,10 +123,14 @@ static inline void make_kinds(void)
     char *pages = mmap(NULL, 2 * SIZE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     CHECK(pages != MAP_FAILED && uccs_memory_allocate(NULL, SIZE, &kinds[MAPPED].memory) == UCCS_OK);
     kinds[MAPPED].bytes = kinds[MAPPED].memory->near;
+    uccs_memory_t again;
+    CHECK(uccs_memory_register(NULL, kinds[MAPPED].bytes, 8, &again) == UCCS_OK &&
+          uccs_memory_release(again) == UCCS_OK);
+    CHECK(uccs_own_mine()->word == 0); /* nobody needs the kernel's copy so far */
     for (int kind = PRIVATE; kind <= BY_OWNER; kind++) {
         kinds[kind].bytes = pages;
         CHECK(uccs_memory_register(NULL, pages, SIZE, &kinds[kind].memory) == UCCS_OK);
-        CHECK(kinds[kind].memory->domain == UCCS_DOMAIN_LOCKED);
+        CHECK(kinds[kind].memory->domain == UCCS_DOMAIN_LOCKED && uccs_own_mine()->word);
     }
     kinds[BY_KERNEL].memory->near = kinds[BY_OWNER].memory->near = NULL; /* as for a peer */
     kinds[ATTACHED].bytes = pages + SIZE;

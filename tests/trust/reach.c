@@ -51,6 +51,8 @@ static void parts(void)
     CHECK(uccs_reached(own_heap + HEAP, 1) == 0 && uccs_reached((void *)((uintptr_t)own_heap - 1), 1) == 0);
     CHECK(uccs_reached(own_image, 1) == far_image && uccs_reached(own_image + IMAGE - 1, 1) == far_image + IMAGE - 1);
     CHECK(uccs_reached(own_image + IMAGE, 1) == 0);
+    CHECK(!uccs_reached((void *)((uintptr_t)own_heap + ((uintptr_t)1 << 32)), 1)); /* the lower half is the same */
+    CHECK(!uccs_reached((void *)((uintptr_t)own_image + ((uintptr_t)1 << 32)), 1));
 }
 
 static void region(uint64_t start)
@@ -153,6 +155,8 @@ static void all_parts(void)
     CHECK(owner((uintptr_t)heap_there) == PEER && owner((uintptr_t)heap_there + HEAPS - 1) == PEER);
     CHECK(owner((uintptr_t)counters_there + COUNTERS - 1) == PEER && owner((uintptr_t)&at) == -1 && owner(0) == -1);
     CHECK(uccs_reached_region(said.region + 4, 8, PEER) == region_there + 4);
+    uccs_reach[PEER].heap = 0; /* without it nothing is reached */
+    CHECK(!uccs_reached_row(PEER, 0));
     end_life(UCCS_PIECES);
     CHECK(left_sum == (uintptr_t)heap_there + HEAPS + (uintptr_t)image_there + IMAGE + (uintptr_t)counters_there +
                           COUNTERS + (uintptr_t)rows_there + ROWS + (uintptr_t)region_there + REGION);

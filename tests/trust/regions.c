@@ -256,7 +256,7 @@ static void kernel_reach(void)
 
 int main(void)
 {
-    setenv("LATERAL_MEMORY", "1m", 1);
+    setenv("LATERAL_MEMORY", "1048639", 1);
     setenv("SHMEM_SYMMETRIC_SIZE", "1m", 1);
     pair_start();
     region = uccs_memory_region(0, &region_size);

@@ -171,8 +171,8 @@ static void sizes(void)
     check_all(one, 6);
     say("", -1, "sim:tcp");
     check_all(one, 6);
-    static const int64_t no_sizes[] = {PES, PES + 1, 100, 0, -1};
-    for (int i = 0; i < 5; i++) {
+    static const int64_t no_sizes[] = {(INT64_C(1) << 32) + 2, PES, PES + 1, 100, 0, -1};
+    for (int i = 0; i < 6; i++) {
         say("", no_sizes[i], "tcp");
         for (int pe = 0; pe < PES; pe++) {
             struct uccs_where where = {0};

@@ -18,7 +18,7 @@
 struct uccs_core uccs_core;
 _Thread_local int uccs_pollers_barred;
 
-static uint64_t now = 1000000000; /* of the made-up clock, in nanoseconds */
+static uint64_t now = UINT64_C(1) << 40; /* of the made-up clock, in nanoseconds */
 static const char *how = "auto";
 static int joins, starts, start_error, lines;
 
@@ -44,6 +44,8 @@ static int start_thread(pthread_t *thread, void *(*body)(void *), void *argument
 static int join_thread(pthread_t thread, void **result)
 {
     (void)thread, (void)result;
+    struct pollfd bell_file = {.fd = uccs_bell_descriptor(), .events = POLLIN};
+    CHECK(poll(&bell_file, 1, 0) == 1); /* it has been woken */
     joins++;
     return 0;
 }
@@ -286,6 +288,7 @@ static int sleep_for(struct pollfd *files, nfds_t count, const struct timespec *
     CHECK(files[BELL].fd == uccs_bell_descriptor() && files[1].fd == -1 && files[3].fd == 66);
     CHECK(files[2].fd == (made[0].server.attended ? -1 : 55) && files[4].fd == -1);
     script.times[number] = time->tv_sec * 1000000000 + time->tv_nsec;
+    CHECK(poll(&(struct pollfd){.fd = files[BELL].fd, .events = POLLIN}, 1, 0) == 0); /* rings have been taken */
     for (nfds_t i = 0; i < count; i++)
         files[i].revents = 0;
     now += (uint64_t)script.times[number];
@@ -294,9 +297,10 @@ static int sleep_for(struct pollfd *files, nfds_t count, const struct timespec *
     if (number == script.ends)
         ending = 1;
     if (number == script.alarms)
-        files[3].revents = POLLIN;
+        files[1].revents = files[3].revents = POLLIN;
     if (number == script.rings) {
         uccs_own_mine()->asleep = 0;
+        uccs_bell_ring_mine();
         files[BELL].revents = POLLIN;
         made[0].once = UCCS_SERVED_SOME;
     }
@@ -329,7 +333,7 @@ static void loops(void)
     const long *times = script.times;
     CHECK(times[1] == SETTLE && times[2] == LONGEST && times[3] == LONGEST);
     CHECK(times[4] == SETTLE && times[5] == LONGEST && times[6] == LONGEST); /* what was found makes it look anew */
-    CHECK(made[1].alarms == 1 && made[0].alarms == 0 && made[0].served == 9);
+    CHECK(made[1].alarms == 1 && made[0].alarms == 1 && made[0].served == 9);
     CHECK(uccs_own_mine()->asleep == 1);
     script.rings = script.alarms = 0;
     script.from = 2;

@@ -28,7 +28,8 @@ _Thread_local bool uccs_progress_me;
 _Thread_local int uccs_pollers_barred;
 int (*uccs_poll_table[2][UCCS_POLLERS])(void);
 
-static uint64_t now = 1000000000;
+static uint64_t now = UINT64_C(1) << 40;
+static int last_look; /* after which no work is due */
 static int yields, looks, idles, pollers, rings, finds_look, finds_idle, finds_poller;
 static uint64_t yield_takes, patience = 3;
 static struct timespec slept;
@@ -37,6 +38,7 @@ static char said[400];
 int uccs_look_slow(void)
 {
     looks++;
+    uccs_due = looks == last_look ? 0 : uccs_due;
     return finds_look;
 }
 
