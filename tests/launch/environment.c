@@ -2,7 +2,7 @@
 #include "environment.h"
 #include "message.h"
 
-#include "unit/check.h"
+#include "apart.h"
 
 #include <stdbool.h>
 #include <string.h>
@@ -130,13 +130,12 @@ static void test_layers(void)
 int main(void)
 {
     say_through(keep_line);
-    test_entries();
-    test_layers_entries();
-    test_wants_check();
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__) /* these builds have no layers */
-    test_layers();
+    static void (*const tests[])(void) = {test_entries, test_layers_entries, test_wants_check, test_layers};
 #else
+    static void (*const tests[])(void) = {test_entries, test_layers_entries, test_wants_check};
     (void)test_layers;
 #endif
+    run_apart(tests, sizeof tests / sizeof *tests);
     return 0;
 }

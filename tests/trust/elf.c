@@ -2,7 +2,7 @@
  * another kind, in which it finds nothing. */
 #include "launch/place.h"
 
-#include "unit/check.h"
+#include "../launch/apart.h"
 
 #include <elf.h>
 #include <string.h>
@@ -174,11 +174,8 @@ static void long_variable(void)
 
 int main(void)
 {
+    static void (*const tests[])(void) = {long_variable, edges, other_kinds, bad_names, kinds_of_tables};
     fill();
-    long_variable();
-    edges();
-    other_kinds();
-    bad_names();
-    kinds_of_tables();
+    run_apart(tests, sizeof tests / sizeof *tests);
     return 0;
 }

@@ -1,7 +1,7 @@
 /* Whose memory ran out, by the files of a made-up machine; sizes; which processes the kernel kills first. */
 #include "memory.h"
 
-#include "unit/check.h"
+#include "../launch/apart.h"
 
 #include <stdarg.h>
 #include <stdbool.h>
@@ -189,14 +189,11 @@ static void test_score(void)
 
 int main(void)
 {
+    static void (*const tests[])(void) = {test_version_2, test_container, test_version_1,
+                                          test_machine,   test_sizes,     test_score};
     char command[64];
     CHECK(mkdtemp(root) != NULL);
-    test_version_2();
-    test_container();
-    test_version_1();
-    test_machine();
-    test_sizes();
-    test_score();
+    run_apart(tests, sizeof tests / sizeof *tests);
     snprintf(command, sizeof command, "rm -r %s", root);
     CHECK(system(command) == 0);
     return 0;
