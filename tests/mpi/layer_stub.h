@@ -16,7 +16,7 @@ static int locks_held;
 #define pthread_mutex_unlock(mutex) (CHECK_EQ(--locks_held, 0), pthread_mutex_unlock(mutex))
 
 /* How many fences there have been. */
-static int fences_made;
+static __attribute__((unused)) int fences_made;
 #define __atomic_thread_fence(order) (fences_made++, __atomic_thread_fence(order))
 
 struct lmpi_real {

@@ -56,10 +56,10 @@ static void intrinsics(void)
 /* With LATERAL_CHECK a broken promise is an error, by each of the calls. */
 static void promises(void)
 {
-    const char *unaligned =
-        "LATERAL_CHECK: an accumulate at rank 3 breaks the promise of mpi_assert_accumulate_intrinsic: its elements are not aligned";
-    const char *no =
-        "LATERAL_CHECK: an accumulate at rank 3 breaks the promise of mpi_assert_accumulate_intrinsic: MPIX_Win_op_intrinsic gives 0 for its operation and datatype";
+    const char *unaligned = "LATERAL_CHECK: an accumulate at rank 3 breaks the promise of "
+                            "mpi_assert_accumulate_intrinsic: its elements are not aligned";
+    const char *no = "LATERAL_CHECK: an accumulate at rank 3 breaks the promise of mpi_assert_accumulate_intrinsic: "
+                     "MPIX_Win_op_intrinsic gives 0 for its operation and datatype";
     int (*const calls[])(int, MPI_Aint, MPI_Datatype) = {fetch, swap};
     reset();
     window.promised = true;
