@@ -269,6 +269,8 @@ static void test_reduce(void)
     fill_numbers();
     run(reduce_of);
     check_exchanges(way == LAT_BY_SHARE ? 1 : pieces(n * 8, POST_LARGE) << (way == LAT_BY_LEADER));
+    const bool by_pull = far_way == LAT_BY_PULL || (far_way == LAT_BY_RAIL && scattered && kind == KIND_DOUBLE);
+    CHECK(nodes_count == 1 || split || (gets > 0) == by_pull);
     check_sums(false);
 }
 
@@ -387,7 +389,7 @@ static void test_split(const char *shape, const char *order)
         n = bytes / 3;
         for (int real = 0; real < 2; real++) {
             kind = real ? KIND_DOUBLE : KIND_I64;
-            in_place = i & 2;
+            in_place = i & 4;
             test_reduce();
             in_place = false;
         }
