@@ -197,7 +197,7 @@ class Run:
         if not number:
             return {"verdict": "no fault", "said": f"does not build as {build.preset}, or lies outside of a function"}
         result = self.try_tests(fault, number, build)
-        if result["verdict"] == "survives" and not build.changes(fault, (ROOT / fault.path).read_text(encoding="utf-8")):
+        if result["verdict"] == "survives" and not build.changes(fault):
             return {"verdict": "no fault", "said": "changes no instruction"}
         return result
 

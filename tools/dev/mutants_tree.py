@@ -91,6 +91,7 @@ class Build:
         sources = [schemata.Source(path, (ROOT / path).read_text(encoding="utf-8"), mine) for path, mine in by_path.items()]
         with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
             list(pool.map(self.settle, sources))
+        self.texts = {source.path: source.text for source in sources}      # the checkout may change meanwhile
         copy_tree({source.path: source.written(HEADER_FILE) for source in sources})
         return {fault: number for source in sources for number, fault in source.faults.items()}
 
@@ -117,8 +118,9 @@ class Build:
                 source.drop(gone)
         beside.unlink()
 
-    def changes(self, fault, text):
-        """Returns whether the fault changes an instruction of its file, whose text without it this is."""
+    def changes(self, fault):
+        """Returns whether the fault changes an instruction of its file."""
+        text = self.texts[fault.path]
         beside, made = (TREE / fault.path).with_name(f".fault.{self.numbers[fault]}.c"), []
         with tempfile.NamedTemporaryFile(suffix=".o") as made_file:
             for version in (text, fault.apply(text)):
