@@ -236,8 +236,11 @@ static void locks(MPI_Group everybody)
         GIVES(MPI_ERR_RMA_SYNC, call(i, MPI_INT64_T, rank, 0));
         MPI_Barrier(MPI_COMM_WORLD);
     }
+    OK(MPI_Win_lock(MPI_LOCK_EXCLUSIVE, me, 0, win));
     base[0] = 0;
-    count_up(20); /* the locks are whole */
+    OK(MPI_Win_unlock(me, win));
+    MPI_Barrier(MPI_COMM_WORLD); /* else the other rank counts on from what was there before */
+    count_up(20);                /* the locks are whole */
     if (me == 0)
         CHECK_EQ(base[0], 40);
     MPI_Barrier(MPI_COMM_WORLD);
