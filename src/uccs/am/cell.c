@@ -1,10 +1,8 @@
-/* Takes messages out of the rings of this PE. Any thread. */
+/* Checks messages that have been taken out of the rings of this PE. Any thread. */
 #include "uccs/am/inner.h"
 
 #include "uccs/core/memory.h"
 #include "uccs/watch/fail.h"
-
-#include <string.h>
 
 /* The block lies whole in the sender's region. */
 static bool has_block(const struct uccs_message *message)
@@ -27,18 +25,10 @@ static const char *fault_of(const struct uccs_message *message)
     return message->block == UCCS_NO_BLOCK || has_block(message) ? 0 : "its block is in no memory of its sender";
 }
 
-bool uccs_cell_take(struct ring *ring, struct uccs_message *message, uint64_t *ticket)
+void uccs_cell_check(const struct uccs_message *message)
 {
-    const struct uccs_message *cell = ring_take(ring, ticket);
-    if (!cell)
-        return false;
-    memcpy(message, cell, offsetof(struct uccs_message, payload)); /* read once: the cell may change */
     const char *fault = fault_of(message);
-    if (lat_unlikely(fault != 0))
+    if (fault)
         watch_fail("PE %u sent a wrong message on this node: %s (handler %u, %u bytes)", message->source, fault,
                    message->id, message->length);
-    if (!message->staged)
-        memcpy(message->payload, cell->payload, message->length);
-    ring_release(ring, *ticket);
-    return true;
 }

@@ -2,8 +2,11 @@
 #ifndef UCCS_AM_INNER_H
 #define UCCS_AM_INNER_H
 
+#include "rte/rte.h"
 #include "uccs/am/am.h"
 #include "uccs/link/link.h"
+
+#include <string.h>
 
 /* --- Handlers. Any thread may register a handler while threads in progress read it.
  *
@@ -100,9 +103,34 @@ uint64_t uccs_am_live(void);
 /* Grows while threads of the program poll; the progress thread's own polls count too. */
 uint64_t uccs_am_polls(void);
 
+/* Ends the job with a line when a word of the message leads to no PE, handler, lane or memory. */
+void uccs_cell_check(const struct uccs_message *message);
+
+/* True for a message without a block that is right; false says nothing. */
+static inline bool uccs_cell_is_plain(const struct uccs_message *message)
+{
+    return message->block == UCCS_NO_BLOCK && message->length <= UCCS_SHORT_MAX && !message->staged &&
+           message->id < UCCS_MESSAGE_SLOTS && message->lane < OWN_LANES &&
+           message->source - uccs_core.first < uccs_core.pes && !uccs_core.places;
+}
+
 /* Takes the next message out of a ring of this PE. Every process of the node can write there, so the words that lead to memory are
- * checked before anything follows them; a message that names no such place ends the job. Returns false when there is none. */
-bool uccs_cell_take(struct ring *ring, struct uccs_message *message, uint64_t *ticket);
+ * checked in the copy, before anything follows them. Returns false when there is none. */
+static inline bool uccs_cell_take(struct ring *ring, struct uccs_message *message, uint64_t *ticket)
+{
+    const struct uccs_message *cell = ring_take(ring, ticket);
+    if (!cell)
+        return false;
+    const uint32_t length = atomic_load_relaxed(&cell->length); /* read once: the cell may change */
+    size_t bytes = offsetof(struct uccs_message, payload) + (length <= UCCS_SHORT_MAX ? length : 0);
+    __asm__("" : "+r"(bytes)); /* a compiler that knows how few they may be copies them by slower instructions */
+    memcpy(message, cell, bytes);
+    ring_release(ring, *ticket);
+    /* Behind the release, because what has just been copied can only be read when the copy is complete. */
+    if (lat_unlikely(!uccs_cell_is_plain(message)))
+        uccs_cell_check(message);
+    return true;
+}
 
 /* Returns the block, at the sender, of a message of this node; null when it has none. */
 struct uccs_block *uccs_am_block_of(const struct uccs_message *message);
