@@ -108,12 +108,12 @@ class Build:
 
     def drop_refused(self, source):
         beside = TREE / source.path
-        beside = beside.with_name(f".fault.{beside.name}.c")
+        beside = beside.with_name(f".fault.{beside.name}")
         for command in self.commands_of(source.path):
             gone = True
             while gone:
                 beside.write_text(source.checkable(HEADER_FILE), encoding="utf-8")
-                words = subprocess.run([*command, "-w", "-fsyntax-only", beside], cwd=self.folder, capture_output=True, text=True, errors="replace", check=False).stderr
+                words = subprocess.run([*command, "-w", "-fsyntax-only", "-x", "c", beside], cwd=self.folder, capture_output=True, text=True, errors="replace", check=False).stderr
                 gone = source.refused(HEADER_FILE, str(beside), words)
                 source.drop(gone)
         beside.unlink()
@@ -121,12 +121,12 @@ class Build:
     def changes(self, fault):
         """Returns whether the fault changes an instruction of its file."""
         text = self.texts[fault.path]
-        beside, made = (TREE / fault.path).with_name(f".fault.{self.numbers[fault]}.c"), []
+        beside, made = (TREE / fault.path).with_name(f".fault.{self.numbers[fault]}"), []
         with tempfile.NamedTemporaryFile(suffix=".o") as made_file:
             for version in (text, fault.apply(text)):
                 beside.write_text(version, encoding="utf-8")
                 for command in self.commands_of(fault.path):
-                    subprocess.run([*command, "-w", "-g0", "-fkeep-inline-functions", "-c", beside, "-o", made_file.name], cwd=self.folder, check=True)
+                    subprocess.run([*command, "-w", "-g0", "-fkeep-inline-functions", "-x", "c", "-c", beside, "-o", made_file.name], cwd=self.folder, check=True)
                     made.append(pathlib.Path(made_file.name).read_bytes())
         beside.unlink()
         return made[:len(made) // 2] != made[len(made) // 2:]
