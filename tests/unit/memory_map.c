@@ -126,6 +126,10 @@ static void pieces_of_three(uint64_t me)
     CHECK(piece_is(&pieces[UCCS_PIECE_COUNTERS], rte.fd, node_counters_at(3) + me * counters, counters));
     CHECK(piece_is(&pieces[UCCS_PIECE_ROWS], rte.fd, node_groups_at(3), 3 * GROUP_BYTES));
     CHECK(piece_is(&pieces[UCCS_PIECE_REGION], rte.fd, head->region_at + me * 2 * PAGE, 2 * PAGE));
+    node.head.size = 500; /* rows of many PEs are more than 4 GB */
+    uccs_memory_pieces(pieces);
+    node.head.size = 3;
+    CHECK(pieces[UCCS_PIECE_ROWS].bytes == 500 * GROUP_BYTES && pieces[UCCS_PIECE_ROWS].bytes > UINT32_MAX);
     uccs_memory_rows(&first, &step);
     CHECK(first == me * NODE_GROUP_LINES * CACHE_LINE && step == UINT64_C(3) * NODE_GROUP_LINES * CACHE_LINE);
 }

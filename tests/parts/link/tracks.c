@@ -54,6 +54,18 @@ static void lanes(void)
     CHECK(lane_of(&on[1]) == 0); /* for good */
 }
 
+/* Each of four threads, all alive, so that they have four numbers, finds the lane of its number. */
+static void *lane_of_thread(void *threads)
+{
+    pthread_t next;
+    struct uccs_far_lanes on = {.spread = 1};
+    const uint32_t own = 1 + uccs_thread() % 3;
+    CHECK(lane_of(&on) == own && on.used == UINT64_C(1) << own);
+    if (--*(int *)threads)
+        CHECK(pthread_create(&next, 0, lane_of_thread, threads) == 0 && pthread_join(next, 0) == 0);
+    return 0;
+}
+
 /* The lanes of threads; one that joins after a fence completes what the others have before it. */
 static void spread(void)
 {
@@ -68,6 +80,8 @@ static void spread(void)
     CHECK(lane_of(&joined) == mine && joined.used == before && link_lanes[mine].some); /* it has been there */
     joined.used = UINT64_C(1) << other;
     CHECK(lane_of(&joined) == mine && joined.used == before && link_lanes[mine].some);
+    int threads = 4;
+    lane_of_thread(&threads);
     allow("1");
     on = (struct uccs_far_lanes){.spread = 1};
     CHECK(lane_of(&on) == 0 && on.used == 1);

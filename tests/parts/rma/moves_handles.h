@@ -96,7 +96,11 @@ static void far_handles(void)
     const uint64_t own = uccs_region_id(one->slot, one->generation);
     CHECK(uccs_region_imported(own, 2) && uccs_memory_release(one) == UCCS_OK && told_gone == own && told_whom == 4);
     told_gone = 0;
-    CHECK(uccs_memory_allocate(NULL, 8, &one) == UCCS_OK && uccs_memory_release(one) == UCCS_OK && told_gone == 0);
+    CHECK(uccs_memory_allocate(NULL, 8, &one) == UCCS_OK);
+    const void *place = one->near;
+    CHECK(uccs_memory_release(one) == UCCS_OK && told_gone == 0);
+    CHECK(uccs_memory_allocate(NULL, 8, &one) == UCCS_OK && one->near == place); /* the memory came back */
+    CHECK(uccs_memory_release(one) == UCCS_OK);
     far.segment = DYNAMIC;
     far.hash = hash_of(&far);
     CHECK(uccs_memory_import(NULL, &far, length, &one) == UCCS_OK && one->dynamic && !one->attached);
