@@ -351,7 +351,16 @@ static unsigned bits_apart(const char *one, const char *other, size_t bytes)
     return bits;
 }
 
+static unsigned bytes_apart(const char *one, const char *other, size_t bytes)
+{
+    unsigned apart = 0;
+    for (size_t i = 0; i < bytes; i++)
+        apart += one[i] != other[i];
+    return apart;
+}
+
 static unsigned flipped_header, flipped_data, cut, repeated, forged;
+static unsigned most_forged; /* bytes of one message */
 
 /* Which of them it is; anything else is a fault of the network. */
 static void judge(const char *header, size_t header_bytes, const char *data, size_t bytes)
@@ -371,6 +380,9 @@ static void judge(const char *header, size_t header_bytes, const char *data, siz
         flipped_data += in_data;
     } else if (in_header) {
         CHECK(!in_data && !bits_apart(came_header[0], header, 8));
+        const unsigned bytes_forged = bytes_apart(came_header[0], header, header_bytes);
+        if (bytes_forged > most_forged)
+            most_forged = bytes_forged;
         forged++;
     } else {
         CHECK(!data && !in_data); /* one that is still at its sender does not come twice */
@@ -398,6 +410,7 @@ static void spoil(void)
         judge(header, sizeof header, message.data, message.bytes);
     }
     CHECK(flipped_header > 400 && flipped_data > 20 && cut > 300 && repeated > 200 && forged > 300);
+    CHECK(most_forged == 16);
     lateral_transport.close();
     for (int pe = 2; pe <= ME; pe++) {
         static const char *const at[] = {"mutate=10000,pe=2", "mutate=10000,pe=3"};
