@@ -7,6 +7,7 @@
 
 #include <fcntl.h>
 #include <signal.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -28,6 +29,20 @@ static void run_apart(void (*const *tests)(void), size_t count)
         }
         CHECK(waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == HELD);
     }
+}
+
+/* Starts a process that does this and then waits until it is killed, at the latest with the test. */
+static inline pid_t child_that(void (*does)(void))
+{
+    const pid_t pid = fork();
+    CHECK(pid >= 0);
+    if (pid == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        does();
+        for (;;)
+            pause();
+    }
+    return pid;
 }
 
 #endif

@@ -12,6 +12,7 @@
 #include "keeper.h"
 #include "memory.h"
 #include "message.h"
+#include "noted.h"
 #include "options.h"
 #include "program.h"
 #include "spelling.h"
@@ -20,7 +21,6 @@
 #include <errno.h>
 #include <limits.h>
 #include <poll.h>
-#include <stdarg.h>
 #include <stdbool.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -29,29 +29,9 @@
 
 enum { KEEPER = 501, GUARD = 502 };
 
-static char happened[2048];
-
-static void note(const char *format, ...) __attribute__((format(printf, 1, 2)));
-static void note(const char *format, ...)
-{
-    va_list arguments;
-    const size_t used = strlen(happened);
-    va_start(arguments, format);
-    vsnprintf(happened + used, sizeof happened - used, format, arguments);
-    va_end(arguments);
-}
-
 static void keep_line(const char *line, size_t bytes)
 {
     note("%.*s", (int)bytes, line);
-}
-
-static void happens(const char *wanted)
-{
-    if (strcmp(happened, wanted) != 0)
-        fprintf(stderr, "wanted:\n%sis:\n%s", wanted, happened);
-    CHECK(strcmp(happened, wanted) == 0);
-    *happened = 0;
 }
 
 /* ---- the rest of the launcher ---- */

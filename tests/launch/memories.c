@@ -159,19 +159,6 @@ static void status_is(pid_t pid, bool found)
     says(wanted);
 }
 
-static pid_t child_that(void (*does)(void))
-{
-    const pid_t pid = fork();
-    CHECK(pid >= 0);
-    if (pid == 0) {
-        prctl(PR_SET_PDEATHSIG, SIGKILL);
-        does();
-        for (;;)
-            pause();
-    }
-    return pid;
-}
-
 static void job_beside(void)
 {
     (void)!write(30, "x", make_job((off_t)node_fixed_size(PES), NODE_MAGIC, PES) >= 0);

@@ -12,33 +12,19 @@
 #include "loop.h"
 #include "memory.h"
 #include "message.h"
+#include "noted.h"
 #include "output.h"
 #include "report.h"
 #include "spawn.h"
 #include "stacks.h"
 
-#include "unit/check.h"
-
 #include <errno.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <string.h>
 #include <sys/ptrace.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-static char happened[4096];
-
-static void note(const char *format, ...) __attribute__((format(printf, 1, 2)));
-static void note(const char *format, ...)
-{
-    va_list arguments;
-    const size_t used = strlen(happened);
-    va_start(arguments, format);
-    vsnprintf(happened + used, sizeof happened - used, format, arguments);
-    va_end(arguments);
-}
 
 static void keep_line(const char *line, size_t bytes)
 {
@@ -296,14 +282,6 @@ static void make_job(void)
     }
     job.started = job.alive = 5;
     out_of_memory = NULL;
-    *happened = 0;
-}
-
-static void happens(const char *wanted)
-{
-    if (strcmp(happened, wanted) != 0)
-        fprintf(stderr, "wanted:\n%sis:\n%s", wanted, happened);
-    CHECK(strcmp(happened, wanted) == 0);
     *happened = 0;
 }
 

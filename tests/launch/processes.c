@@ -75,19 +75,6 @@ static int wait_for_deaths(const sigset_t *set, const struct timespec *limit)
 #undef opendir
 #undef PIDS
 
-static pid_t child_that(void (*does)(void))
-{
-    const pid_t pid = fork();
-    CHECK(pid >= 0);
-    if (pid == 0) {
-        prctl(PR_SET_PDEATHSIG, SIGKILL);
-        does();
-        for (;;)
-            pause();
-    }
-    return pid;
-}
-
 static void nothing(void) {}
 
 static void stops(void)

@@ -14,14 +14,6 @@
 static struct options options;
 static const sigset_t mask;
 
-static void happens(const char *wanted)
-{
-    if (strcmp(happened, wanted) != 0)
-        fprintf(stderr, "wanted:\n%sis:\n%s", wanted, happened);
-    CHECK(strcmp(happened, wanted) == 0);
-    *happened = 0;
-}
-
 /* What the guard does up to its end. */
 static void runs(void (*turn_by_turn)(int), const char *wanted)
 {

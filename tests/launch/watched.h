@@ -9,31 +9,17 @@
 #include "job.h"
 #include "loop.h"
 #include "message.h"
+#include "noted.h"
 #include "output.h"
 #include "sweep.h"
-
-#include "unit/check.h"
 
 #include <errno.h>
 #include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
-
-static char happened[4096];
-
-static void note(const char *format, ...) __attribute__((format(printf, 1, 2)));
-static void note(const char *format, ...)
-{
-    va_list arguments;
-    const size_t used = strlen(happened);
-    va_start(arguments, format);
-    vsnprintf(happened + used, sizeof happened - used, format, arguments);
-    va_end(arguments);
-}
 
 enum { OSHRUN = 70, FRONT = 8, SIGNALS = 9, START = 1000 };
 #define BASE ((INT64_C(3) << 32) + START) /* of the clock; it has more than 32 bits */

@@ -9,7 +9,7 @@ static int sleep_made_up(const struct timespec *time, struct timespec *left);
 #include "../../src/rte/meet.c"
 #undef nanosleep
 
-#include "unit/check.h"
+#include "unit/errors.h"
 
 #include <string.h>
 #include <sys/socket.h>
@@ -133,20 +133,11 @@ static void names(void)
     CHECK(!same_name(job, 3, other, 3));
 }
 
-static int errors; /* all standard error of children */
-
-static bool says(const char *words)
-{
-    char text[4096] = "";
-    CHECK(pread(errors, text, sizeof text - 1, 0) >= 0);
-    return *words ? strstr(text, words) != 0 : !*text;
-}
-
 /* Runs it in a child, whose standard input is closed. */
 static void in_a_child(void (*body)(void))
 {
     int status;
-    CHECK(ftruncate(errors, 0) == 0 && lseek(errors, 0, SEEK_SET) == 0);
+    forget_errors();
     const pid_t child = fork();
     CHECK(child >= 0);
     if (child == 0) {
@@ -156,11 +147,8 @@ static void in_a_child(void (*body)(void))
         _exit(0);
     }
     CHECK(waitpid(child, &status, 0) == child);
-    if (status != 0) {
-        char text[4096] = "";
-        CHECK(pread(errors, text, sizeof text - 1, 0) >= 0);
-        fputs(text, stderr);
-    }
+    if (status != 0)
+        tell_errors();
     CHECK(status == 0);
 }
 
@@ -326,9 +314,8 @@ static void hands_out_to_many(void)
 
 int main(void)
 {
-    errors = memfd_create("errors", MFD_CLOEXEC);
+    open_errors();
     snprintf(job, sizeof job, "test-guest-%d", (int)getpid());
-    CHECK(errors >= 0);
     all_come();
     nobody_comes();
     in_a_child(names);

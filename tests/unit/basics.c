@@ -27,7 +27,7 @@ static ssize_t write_made_up(int fd, const void *data, size_t bytes);
 #include "base/tether.h"
 #include "base/thread.h"
 
-#include "unit/check.h"
+#include "unit/child.h"
 
 #include <fcntl.h>
 #include <pthread.h>
@@ -357,19 +357,6 @@ static void poison(void)
 #else
 static void poison(void) {}
 #endif
-
-/* In a child, which may write where it must not. */
-static void in_a_child(void (*body)(void))
-{
-    int status;
-    const pid_t child = fork();
-    CHECK(child >= 0);
-    if (child == 0) {
-        body();
-        _exit(0);
-    }
-    CHECK(waitpid(child, &status, 0) == child && status == 0);
-}
 
 int main(void)
 {

@@ -4,12 +4,11 @@
  * skip: asan-ubsan tsan aarch64 */
 #include "../../src/base/image.c"
 
-#include "unit/check.h"
+#include "unit/child.h"
 
 #include <pthread.h>
 #include <stddef.h>
 #include <sys/mman.h>
-#include <sys/wait.h>
 #include <ucontext.h>
 
 enum { PAGE = 4096, HEADERS = 8 };
@@ -316,19 +315,6 @@ static void finds_itself(void)
     inside.uc_link = &outside;
     makecontext(&inside, finds_on_its_data, 0);
     CHECK(swapcontext(&outside, &inside) == 0);
-}
-
-/* Runs it in a child, which may read where there is nothing. */
-static void in_a_child(void (*body)(void))
-{
-    int status;
-    const pid_t child = fork();
-    CHECK(child >= 0);
-    if (child == 0) {
-        body();
-        _exit(0);
-    }
-    CHECK(waitpid(child, &status, 0) == child && status == 0);
 }
 
 static void build_ids_of_4(void)

@@ -1,11 +1,10 @@
 /* Misspelt words: how far they are from names, and which variable a name of the environment means. Nothing takes long. */
 #include "base/meant.h"
 
-#include "unit/check.h"
+#include "unit/child.h"
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 /* Blocks of their own, so that a sanitizer sees what is read beside them. */
@@ -75,19 +74,6 @@ static void no_variables(void)
     means("LATERAL_SOMETHING_ELSE=1", 0);
     means("=odd", 0);
     means("PATH=/bin", 0);
-}
-
-/* In a child, which may read where there is nothing. */
-static void in_a_child(void (*body)(void))
-{
-    int status;
-    const pid_t child = fork();
-    CHECK(child >= 0);
-    if (child == 0) {
-        body();
-        _exit(0);
-    }
-    CHECK(waitpid(child, &status, 0) == child && status == 0);
 }
 
 int main(void)

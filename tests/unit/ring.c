@@ -2,7 +2,7 @@
  * processes. Links no job. */
 #include "base/ring.h"
 
-#include "unit/check.h"
+#include "unit/child.h"
 
 #include <pthread.h>
 #include <sched.h>
@@ -248,19 +248,6 @@ static void test_one_thread(void)
     test_positions(0, 70000);
     for (int bits = 31; bits < 35; bits++) /* position 2^33 has turn 2^32, in 4 cells */
         test_positions((UINT64_C(1) << bits) - 10, 40);
-}
-
-/* In a child, which may read where there is nothing. */
-static void in_a_child(void (*body)(void))
-{
-    int status;
-    const pid_t child = fork();
-    CHECK(child >= 0);
-    if (child == 0) {
-        body();
-        _exit(0);
-    }
-    CHECK(waitpid(child, &status, 0) == child && status == 0);
 }
 
 int main(void)

@@ -3,7 +3,7 @@
 #ifndef TESTS_TRUST_NEAR_STUB_H
 #define TESTS_TRUST_NEAR_STUB_H
 
-#include "parts/owned.h"
+#include "parts/logged.h"
 
 #include <sched.h>
 #include <stdio.h>
@@ -59,7 +59,6 @@ enum { NPES = 4, NEAR = 2, BLOCKS = 2048, ID = 5, USER_REPLY = UCCS_RING_REPLY |
 #define HIGH ((size_t)5 << 30)
 #define REGION ((size_t)1 << 20)
 
-static char logged[500];
 static char *regions[NEAR]; /* the blocks lie behind HIGH */
 static size_t region_used[NEAR], program_bytes = 1 << 16;
 static struct uccs_block *blocks_sent[BLOCKS];
@@ -83,20 +82,6 @@ static int far_handled, far_held, far_told, far_done;
 static struct uccs_context world = {.attr = {.id = 3}}; /* of both PEs */
 static struct uccs_endpoint to_near, to_far, to_self;
 static struct uccs_stream stream;
-
-void test_log(const char *format, ...)
-{
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(logged, sizeof logged, format, arguments);
-    va_end(arguments);
-}
-
-_Noreturn void test_abort(int status)
-{
-    CHECK(status != 0);
-    owned_fail("%s", logged);
-}
 
 static int test_sched_yield(void)
 {

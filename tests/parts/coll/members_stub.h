@@ -2,7 +2,7 @@
 #ifndef TESTS_TRUST_MEMBERS_STUB_H
 #define TESTS_TRUST_MEMBERS_STUB_H
 
-#include "parts/owned.h"
+#include "parts/logged.h"
 
 #include <sys/mman.h>
 
@@ -51,21 +51,6 @@ static int member;  /* who calls */
 static int members; /* of the group */
 static struct uccs_group_impl groups[MOST];
 static struct uccs_told told; /* by the last wait */
-static char logged[300];
-
-void test_log(const char *format, ...)
-{
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(logged, sizeof logged, format, arguments);
-    va_end(arguments);
-}
-
-_Noreturn void test_abort(int status)
-{
-    CHECK(status != 0);
-    owned_fail("%s", logged);
-}
 
 static bool refused(void)
 {

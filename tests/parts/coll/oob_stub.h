@@ -2,7 +2,7 @@
 #ifndef TESTS_TRUST_OOB_STUB_H
 #define TESTS_TRUST_OOB_STUB_H
 
-#include "parts/owned.h"
+#include "parts/logged.h"
 
 #include <stdint.h>
 
@@ -20,7 +20,6 @@
 
 enum { NPES = 4, ME = 1, TAG = 6 };
 
-static char logged[300];
 static int refuses; /* so many tries find no room */
 static int full;    /* so many looks find no block */
 static int expects; /* so many looks are told that one can come */
@@ -32,20 +31,6 @@ static uint32_t last_index;
 static void (*while_served)(void);
 static uint64_t number_of[NPES]; /* of the next message that comes */
 static struct uccs_group_impl other = {.number = 9, .size = NPES, .rank = ME};
-
-void test_log(const char *format, ...)
-{
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(logged, sizeof logged, format, arguments);
-    va_end(arguments);
-}
-
-_Noreturn void test_abort(int status)
-{
-    CHECK(status != 0);
-    owned_fail("%s", logged);
-}
 
 bool test_try(uint32_t index, uint32_t id, const void *payload, size_t length, struct uccs_block *block)
 {

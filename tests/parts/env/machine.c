@@ -34,10 +34,9 @@ static int name_made_up(char *name, size_t bytes);
 #define shared shared_bit
 #include "uccs/env/environment.c"
 
-#include "unit/check.h"
+#include "unit/child.h"
 
 #include <string.h>
-#include <sys/wait.h>
 
 /* ---- the kernel's answers ---- */
 
@@ -370,19 +369,6 @@ static void shares(void)
 {
     CHECK(shared_bit(3, 3, 8) == 8 && shared_bit(0, 0, 8) == 8 && shared_bit(3, 4, 8) == 0);
     CHECK(shared_bit(-1, -1, 8) == 0 && shared_bit(-1, 0, 8) == 0 && shared_bit(0, -1, 8) == 0);
-}
-
-/* In a child, which may read where there is nothing. */
-static void in_a_child(void (*body)(void))
-{
-    int status;
-    const pid_t child = fork();
-    CHECK(child >= 0);
-    if (child == 0) {
-        body();
-        _exit(0);
-    }
-    CHECK(waitpid(child, &status, 0) == child && status == 0);
 }
 
 int main(void)

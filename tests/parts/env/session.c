@@ -7,9 +7,8 @@ static bool runs = true;
 #include "uccs/env/exchange.c"
 #undef uccs_running
 
-#include "unit/check.h"
+#include "unit/child.h"
 
-#include <sys/wait.h>
 #include <unistd.h>
 
 enum { MEMBERS = 3, GROUP = 16 };
@@ -227,19 +226,6 @@ static void not_made(void)
     runs = true;
     refuses = true;
     CHECK(uccs_rte_session_create(world(), 7, &none) == UCCS_RTE_ERROR_OUT_OF_RESOURCE && !none && groups == 0);
-}
-
-/* In a child, which may read where there is nothing. */
-static void in_a_child(void (*body)(void))
-{
-    int status;
-    const pid_t child = fork();
-    CHECK(child >= 0);
-    if (child == 0) {
-        body();
-        _exit(0);
-    }
-    CHECK(waitpid(child, &status, 0) == child && status == 0);
 }
 
 int main(void)

@@ -6,25 +6,10 @@
 
 #include "uccs/face/init.c"
 
-static char logged[400];
 static int embed_status, begin_status;
 static bool no_oob;
 static int blocks_left; /* rounds in which blocks come back */
 static struct uccs_am_lost lost_messages;
-
-void test_log(const char *format, ...)
-{
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(logged, sizeof logged, format, arguments);
-    va_end(arguments);
-}
-
-_Noreturn void test_abort(int status)
-{
-    CHECK(status != 0);
-    owned_fail("%s", logged);
-}
 
 int test_embed(const struct uccs_environment *environment)
 {

@@ -2,7 +2,7 @@
 #ifndef TESTS_TRUST_FACES_STUB_H
 #define TESTS_TRUST_FACES_STUB_H
 
-#include "parts/owned.h"
+#include "parts/logged.h"
 
 #define uccs_request_done_slow test_done_slow
 #define uccs_request_materialise test_materialise

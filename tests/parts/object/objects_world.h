@@ -5,6 +5,7 @@
 #include "uccs/core/due.h"
 #include "uccs/core/look.h"
 
+#include "locked.h"
 #include "parts/pair.h"
 
 #include <pthread.h>
@@ -23,27 +24,6 @@ static void put_memory(void *block)
 {
     blocks -= block != NULL;
     free(block);
-}
-
-static int locked; /* mutexes that are held */
-
-static int lock_mutex(pthread_mutex_t *mutex)
-{
-    locked++;
-    return pthread_mutex_lock(mutex);
-}
-
-static int try_mutex(pthread_mutex_t *mutex)
-{
-    const int status = pthread_mutex_trylock(mutex);
-    locked += status == 0;
-    return status;
-}
-
-static int unlock_mutex(pthread_mutex_t *mutex)
-{
-    CHECK(--locked >= 0);
-    return pthread_mutex_unlock(mutex);
 }
 
 static int settled; /* how often the library has asked which threads there are */

@@ -8,31 +8,11 @@
 #include "uccs/object/attach.h"
 #include "uccs/object/room.h"
 
+#include "locked.h"
 #include "parts/pair.h"
 
 #include <pthread.h>
 #include <sys/resource.h>
-
-static int locked; /* mutexes that are held */
-
-static int lock_mutex(pthread_mutex_t *mutex)
-{
-    locked++;
-    return pthread_mutex_lock(mutex);
-}
-
-static int try_mutex(pthread_mutex_t *mutex)
-{
-    const int status = pthread_mutex_trylock(mutex);
-    locked += status == 0;
-    return status;
-}
-
-static int unlock_mutex(pthread_mutex_t *mutex)
-{
-    CHECK(--locked >= 0);
-    return pthread_mutex_unlock(mutex);
-}
 
 static char *huge;
 static size_t huge_bytes;

@@ -12,7 +12,7 @@ static int pause_made_up(void);
 #undef nanosleep
 #undef pause
 
-#include "unit/check.h"
+#include "unit/errors.h"
 
 #include <string.h>
 #include <sys/mman.h>
@@ -91,29 +91,13 @@ static void on_end(void)
     seen->state = (int)rte.node->ending;
 }
 
-static int errors; /* all standard error */
-
-static bool says(const char *words)
-{
-    char text[4096] = "";
-    CHECK(pread(errors, text, sizeof text - 1, 0) >= 0);
-    return *words ? strstr(text, words) != 0 : !*text;
-}
-
-static void tell_errors(void)
-{
-    char text[4096] = "";
-    if (pread(errors, text, sizeof text - 1, 0) > 0)
-        fputs(text, stderr);
-}
-
 static void open_node(void)
 {
     const size_t bytes = sizeof(struct node) + 3 * sizeof(struct node_pe);
     seen = mmap(0, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     rte.fd = memfd_create("lateral", MFD_CLOEXEC);
-    errors = memfd_create("errors", MFD_CLOEXEC);
-    CHECK(seen != MAP_FAILED && rte.fd >= 0 && errors >= 0 && ftruncate(rte.fd, (off_t)bytes) == 0);
+    open_errors();
+    CHECK(seen != MAP_FAILED && rte.fd >= 0 && ftruncate(rte.fd, (off_t)bytes) == 0);
     rte.node = mmap(0, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, rte.fd, 0);
     CHECK(rte.node != MAP_FAILED);
 }
@@ -125,7 +109,7 @@ static int run(void (*body)(void), const struct rte_backend *backend)
     int status;
     memset(seen, 0, sizeof *seen);
     memset(node, 0, sizeof *node + 3 * sizeof node->pe[0]);
-    CHECK(ftruncate(errors, 0) == 0 && lseek(errors, 0, SEEK_SET) == 0);
+    forget_errors();
     const pid_t child = fork();
     CHECK(child >= 0);
     if (child == 0) {

@@ -2,7 +2,7 @@
  * made up; each case runs in a child. */
 #include "rte/start.c"
 
-#include "unit/check.h"
+#include "unit/errors.h"
 
 #include <sys/wait.h>
 
@@ -108,28 +108,12 @@ _Noreturn void rte_abort(int status)
     _exit(40 + status);
 }
 
-static int errors; /* all standard error */
-
-static bool says(const char *words)
-{
-    char text[4096] = "";
-    CHECK(pread(errors, text, sizeof text - 1, 0) >= 0);
-    return *words ? strstr(text, words) != 0 : !*text;
-}
-
-static void tell_errors(void)
-{
-    char text[4096] = "";
-    if (pread(errors, text, sizeof text - 1, 0) > 0)
-        fputs(text, stderr);
-}
-
 /* Returns the status of a child that runs it, 0 when it returns. */
 static int run(void (*body)(void))
 {
     int status;
     memset(seen, 0, sizeof *seen);
-    CHECK(ftruncate(errors, 0) == 0 && lseek(errors, 0, SEEK_SET) == 0);
+    forget_errors();
     const pid_t child = fork();
     CHECK(child >= 0);
     if (child == 0) {
@@ -449,8 +433,8 @@ int main(void)
     for (size_t i = 0; i < 6; i++)
         unsetenv(words[i]);
     seen = mmap(0, sizeof *seen, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    errors = memfd_create("errors", MFD_CLOEXEC);
-    CHECK(seen != MAP_FAILED && errors >= 0);
+    open_errors();
+    CHECK(seen != MAP_FAILED);
     heads();
     CHECK(run(heads_of_parts) == 0);
     numbers();
