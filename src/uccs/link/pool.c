@@ -31,11 +31,10 @@ static uint32_t cores(void)
 
 void link_pool_open(void)
 {
-    int64_t wanted = env_number(ENV_LANES);
+    const int64_t wanted = env_number(ENV_LANES);
     link_cores = cores();
-    limit = wanted > 0 ? (uint32_t)(wanted < LINK_LANES ? wanted : LINK_LANES) : link_cores + 1;
-    if (limit > LINK_LANES)
-        limit = LINK_LANES;
+    const int64_t lanes = wanted > 0 ? wanted : (int64_t)link_cores + 1;
+    limit = (uint32_t)(lanes < LINK_LANES ? lanes : LINK_LANES);
     made[0] = link_service();
 }
 
