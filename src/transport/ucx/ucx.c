@@ -148,8 +148,10 @@ static const char *ucx_open(const struct transport_events *to, int pe, int npes,
     install_hush();
     set_wishes();
     ucs_status_t status = open_context(npes);
-    if (status != UCS_OK)
+    if (status != UCS_OK) {
+        unset_wishes();
         return ucs_status_string(status);
+    }
     ucp_context_attr_t attr = {.field_mask = UCP_ATTR_FIELD_THREAD_MODE};
     alone = ucp_context_query(ucx_context, &attr) != UCS_OK || attr.thread_mode != UCS_THREAD_MODE_MULTI;
     return 0;
@@ -304,8 +306,6 @@ static void connect_late(struct peer *peer)
         struct waiting *waiting = peer->first;
         enum transport_status sent = send_now(peer, waiting);
         peer->first = waiting->next;
-        if (!peer->first)
-            peer->last = &peer->first;
         if (sent != TRANSPORT_PENDING)
             ucx_events->finished(waiting->token, sent == TRANSPORT_FAILED);
         free(waiting);
