@@ -31,6 +31,17 @@ static inline void refused_pause(void)
     lat_leaving = 0;
 }
 
+static bool refused_may_end;
+
+static inline _Noreturn void refused_end(int status)
+{
+    if (!refused_may_end)
+        fprintf(stderr, "%s\n", refused_line);
+    CHECK(refused_may_end);
+    refused_may_end = false;
+    longjmp(refused_at, status);
+}
+
 /* One lock at a time, and whoever takes it gives it back. */
 static int refused_locked;
 
@@ -49,7 +60,7 @@ static inline void refused_unlock(void)
 #define pthread_mutex_lock(mutex) ((void)(mutex), refused_lock())
 #define pthread_mutex_unlock(mutex) ((void)(mutex), refused_unlock())
 #define log_line(...) (void)snprintf(refused_line, sizeof refused_line, __VA_ARGS__)
-#define rte_abort(status) longjmp(refused_at, status)
+#define rte_abort(status) refused_end(status)
 #define rte_ending() refused_still_ends()
 #define pause() refused_pause()
 #include "shmem/state.c"
@@ -58,9 +69,11 @@ static inline void refused_unlock(void)
 #define REFUSED(expression, line)                                                                             \
     do {                                                                                                      \
         refused_line[0] = 0;                                                                                  \
+        refused_may_end = true;                                                                               \
         const int refused_status = setjmp(refused_at);                                                        \
         if (refused_status == 0)                                                                              \
             (void)(expression);                                                                               \
+        refused_may_end = false;                                                                              \
         if (refused_status != LAT_EXIT || strcmp(refused_line, line) != 0) {                                  \
             fprintf(stderr, "%s:%d: not true: %s is refused with \"%s\", but %s\"%s\"\n", __FILE__, __LINE__, \
                     #expression, line, refused_status ? "" : "returns, ", refused_line);                      \
