@@ -42,20 +42,23 @@ static uint32_t index_of_member(const struct report *report, const struct node_a
     return (uint32_t)(on->start + rank * on->stride) - report->view->node->first;
 }
 
-/* Adds the PEs that the waiter waits for. A PE of another node is not known here. */
-static void add_missing(const struct report *report, const struct waiter *waiter, struct set *missing)
+/* Adds the PEs that the waiter waits for. Returns how many PEs of this node meet there; those of other nodes are not
+ * known here. */
+static uint32_t add_missing(const struct report *report, const struct waiter *waiter, struct set *missing)
 {
-    uint32_t size = report->view->node->size;
+    uint32_t size = report->view->node->size, here = 0;
     struct set come = set_make(size);
     for (size_t i = 0; i < report->waiters.count && waiter->on.size > 1; i++)
         if (waiters_meet(waiter, &report->waiters.waiter[i]))
             set_add(&come, report->waiters.waiter[i].index);
     for (int rank = 0; rank < waiter->on.size; rank++) {
         uint32_t index = index_of_member(report, &waiter->on, rank);
+        here += index < size;
         if (index < size && !set_has(&come, index))
             set_add(missing, index);
     }
     set_free(&come);
+    return here;
 }
 
 /* ---- rows ---- */
@@ -68,9 +71,9 @@ static void write_what(const struct report *report, const struct waiter *waiter,
         snprintf(text, room, "%s(%s)", waiter->call, object);
     } else if (on->about == NODE_ABOUT_PES && on->size > 1) {
         struct set missing = set_make(report->view->node->size);
-        add_missing(report, waiter, &missing);
-        snprintf(text, room, "%s (%s%s%u of %d have come)", waiter->call, object, then,
-                 (uint32_t)on->size - missing.count, on->size);
+        const uint32_t here = add_missing(report, waiter, &missing);
+        snprintf(text, room, "%s (%s%s%u of %u%s have come)", waiter->call, object, then, here - missing.count, here,
+                 here < (uint32_t)on->size ? " here" : "");
         set_free(&missing);
     } else if (on->about == NODE_ABOUT_PES) {
         snprintf(text, room, "%s (%s%swaits for PE %d)", waiter->call, object, then, on->start);

@@ -58,10 +58,19 @@ static ssize_t get_random(void *bytes, size_t count)
 static struct app apps[] = {{.count = 2}, {.count = 9}, {.count = 5}};
 static const struct options options = {.apps = apps, .napps = 3, .pes = PES, .cpus = 5, .check = true};
 
+static int lowest_descriptor(void)
+{
+    const int fd = dup(2);
+    CHECK(fd >= 0 && close(fd) == 0);
+    return fd;
+}
+
 static void segments(void)
 {
     struct segment one = {0}, other = {0};
+    const int lowest = lowest_descriptor();
     CHECK(segment_make(&one, &options) == 0 && segment_make(&other, &options) == 0);
+    CHECK(lowest_descriptor() == lowest); /* those that have been moved up are gone */
     CHECK(one.fd >= 100 && one.tether >= 100 && fcntl(one.fd, F_GETFD) == FD_CLOEXEC &&
           fcntl(one.tether, F_GETFD) == FD_CLOEXEC);
     CHECK(lseek(one.fd, 0, SEEK_END) == (off_t)node_fixed_size(PES) && (fcntl(one.fd, F_GET_SEALS) & F_SEAL_SHRINK));
@@ -96,8 +105,10 @@ static void no_segments(void)
     says("oshrun: no random bytes for the job's key: Function not implemented\n");
     no_random = false;
     signal(SIGXFSZ, SIG_IGN);
+    const int lowest = lowest_descriptor();
     CHECK(setrlimit(RLIMIT_FSIZE, &(struct rlimit){1 << 20, 1 << 20}) == 0 && segment_make(&segment, &options) == -1);
     says("oshrun: cannot make the shared memory of 16 PEs: File too large (limit of a file's size, ulimit -f)\n");
+    CHECK(lowest_descriptor() == lowest);
 }
 
 /* Where there are few descriptors, any will do. */

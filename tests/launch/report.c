@@ -226,6 +226,18 @@ static void test_who(void)
            "PE 40 waits for PEs 42,44; PE 42 waits for PEs 40,44; PE 43 waits for PE 45; PE 44 waits for PE 44\n");
 }
 
+/* A team of PEs of three nodes: those of the others are not known here. */
+static void test_over_nodes(void)
+{
+    make_node(40);
+    stay_of(5, 0, 1, AT(1150, 2100))->on = pes_from(38, 1, 10, 8);
+    for (uint32_t pe = 1; pe < 5; pe++)
+        stay_of(pe, 0, 1, AT(1150, 2100))->on = pes_from(38, 1, 10, 8);
+    report("  PE 41-45  shmem_barrier_all (5 of 6 here have come)       T1  prog.c:2100\n"
+           "  PE 40     is in no wait that lasts                            halted.c:9\n"
+           "PEs 41-45 wait for PE 40\n");
+}
+
 static void test_values(void)
 {
     make_node(0);
@@ -480,6 +492,7 @@ int main(void)
 {
     test_meeting();
     test_who();
+    test_over_nodes();
     test_values();
     test_columns();
     test_calls();

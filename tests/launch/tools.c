@@ -214,6 +214,8 @@ static void source_lines(void)
     line_is("/a/??:12\\n", NULL);
     line_is("/a/file.c:0\\n", NULL);
     line_is("/a/file.c:?\\n", NULL);
+    line_is("?:12\\n", NULL);
+    line_is("file.c:0\\n", NULL);
     line_is("/a/file.c\\n", NULL);
     line_is("", NULL);
     char text[32];

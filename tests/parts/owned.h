@@ -2,7 +2,7 @@
  * can run out. Include it before that file. One thread.
  *
  * Memory starts with noise, and nothing writes before or behind it. A lock is not taken twice, nor given back by who does not hold it.
- * A crash tells which check it is in. A fault of the job, which ends it, is caught where the test wants one. */
+ * A fault of the job, which ends it, is caught where the test wants one. */
 #ifndef TESTS_TRUST_OWNED_H
 #define TESTS_TRUST_OWNED_H
 
@@ -138,23 +138,6 @@ static inline _Noreturn void owned_fail(const char *format, ...)
         while (owned_held > 0)                  \
             owned_unlock(owned_locks[0]);       \
     } while (0)
-
-static inline void owned_crash(int number)
-{
-    const struct within *at = within_mine;
-    const char *file = at && at->file ? at->file : "?", *what = at ? at->what : 0;
-    fprintf(stderr, "%s:%d: not true: %s\n", file, at ? at->line : 0,
-            what ? what : "the program comes to its next check");
-    signal(number, SIG_DFL);
-    raise(number);
-}
-
-__attribute__((constructor)) static void owned_start(void)
-{
-    signal(SIGSEGV, owned_crash);
-    signal(SIGBUS, owned_crash);
-    signal(SIGFPE, owned_crash);
-}
 
 #define malloc(bytes) owned_malloc(bytes)
 #define calloc(n, bytes) owned_calloc(n, bytes)

@@ -1,5 +1,5 @@
-/* The unit tests share: one assertion that prints its place and expression, a word about a check that does not end, and a
- * seeded generator. */
+/* The unit tests share: one assertion that prints its place and expression, a word about a check that does not end or crashes, and
+ * a seeded generator. */
 #ifndef TESTS_UNIT_CHECK_H
 #define TESTS_UNIT_CHECK_H
 
@@ -14,9 +14,28 @@
      (condition) ? within_ends(__FILE__, __LINE__)  \
                  : (void)(fprintf(stderr, "%s:%d: not true: %s\n", __FILE__, __LINE__, #condition), abort()))
 
-__attribute__((constructor)) static void check_within(void)
+static inline void check_crash(int number)
+{
+    const struct within *at = within_mine;
+    fprintf(stderr, "%s:%d: not true: %s\n", at && at->file ? at->file : "?", at ? at->line : 0,
+            at && at->what ? at->what : "the program comes to its next check");
+    signal(number, SIG_DFL);
+    raise(number);
+}
+
+static inline void check_crashes(void (*how)(int))
+{
+    static const int crashes[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL};
+    for (size_t i = 0; i < sizeof crashes / sizeof *crashes; i++)
+        signal(crashes[i], how);
+}
+
+__attribute__((constructor)) static void check_start(void)
 {
     within_start();
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__) /* these tell more of a crash */
+    check_crashes(check_crash);
+#endif
 }
 
 static inline uint64_t next_random(uint64_t *state) /* splitmix64 */

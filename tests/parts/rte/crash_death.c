@@ -88,6 +88,7 @@ static int run(void (*body)(void))
     const pid_t child = fork();
     CHECK(child >= 0);
     if (child == 0) {
+        check_crashes(SIG_DFL);
         setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0});
         setrlimit(RLIMIT_STACK, &(struct rlimit){1 << 20, 1 << 20});
         body();
