@@ -142,9 +142,9 @@ def rooms_of(path):
 
 
 def tests_for(fault, build, reach, killers, told, only):
-    """The tests that run the line, those of the rooms concerned, and those that the list tells of: these first, then earlier killers of
-    faults of this file, then those that run the line or are newer than what is known of lines, of these first those that hold the file
-    among made-up neighbours (APART), then those that bear the name of the file or lie in a folder of its folder's name, then tests of
+    """The tests that run the line, those of the rooms concerned, and those that the list tells of: these first, then those that hold the
+    file among made-up neighbours (APART), then earlier killers of faults of this file, then those that run the line or are newer than
+    what is known of lines, of these first those that bear the name of the file or lie in a folder of its folder's name, then tests of
     each room in turn, the quick ones first and more of the first rooms; the same program with other PEs comes after all others. What runs a line is not known of all: a process may have an
     environment of its own, and some lines of headers are taken for another file's."""
     hints = tuple(word.rstrip(",;") for word in told.get(fault.key(), ("", ""))[1].split() if "/" in word)
@@ -164,7 +164,7 @@ def tests_for(fault, build, reach, killers, told, only):
         source = next((word for word in known[name]["command"] if word.endswith((".c", ".cc", ".py"))), "")
         bears = any(word in name for word in words if len(word) > 2) or f"/{pathlib.Path(folder).name}/" in source
         apart = name in run and room in APART and source.endswith(".c")
-        ranks[name] = not name.startswith(hints or "?"), -killers[fault.path][build.called(name)], bool(run) and name in reach.seconds and name not in run, not apart, kin[program], -killers[folder][build.called(name)], not bears, turn[room] * (1 + place), place
+        ranks[name] = not name.startswith(hints or "?"), not apart, -killers[fault.path][build.called(name)], bool(run) and name in reach.seconds and name not in run, kin[program], -killers[folder][build.called(name)], not bears, turn[room] * (1 + place), place
     slower = 1 if build.preset == "release" else SLOWER
     return [{**known[name], "limit": slower * max(5, 4 * cost[name])} for name in sorted(ranks, key=ranks.get)]
 
