@@ -160,6 +160,20 @@ static void sockets(void)
     CHECK(open_files() == before);
 }
 
+/* In a program with a closed standard input: any number is good for a door, and is free again when it cannot be opened. */
+static void lowest_number(void)
+{
+    struct socket_place there = place_at("127.0.0.5"), away = place_at("192.0.2.1");
+    const int input = dup(0);
+    setenv("LATERAL_INTERFACE", "lo", 1);
+    close(0);
+    CHECK(ways_door(&away) == -1 && fcntl(0, F_GETFD) == -1);
+    CHECK(ways_door(&there) == 0 && there.port);
+    CHECK(ways_call(&there, 0, &there) > 0);
+    unsetenv("LATERAL_INTERFACE");
+    CHECK(dup2(input, 0) == 0);
+}
+
 int main(void)
 {
     const char *why = "";
@@ -182,5 +196,6 @@ int main(void)
     chosen_interface();
     kinds();
     sockets();
+    lowest_number();
     return 0;
 }
