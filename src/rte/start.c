@@ -28,8 +28,8 @@ static bool head_is_valid(const struct node *head, uint64_t file_bytes)
 /* The numbers of a scattered node grow. Returns false when they do not, or do not fit the job. */
 static bool numbers_are_valid(const struct node *head)
 {
-    uint64_t least = head->first;
-    for (uint32_t i = 0; head->scattered && i < head->size; least = (uint64_t)head->pe[i++].number + 1)
+    uint32_t least = head->first;
+    for (uint32_t i = 0; head->scattered && i < head->size; least = head->pe[i++].number + 1)
         if (head->pe[i].number < least || head->pe[i].number >= head->total || (i == 0 && head->pe[i].number != least))
             return false;
     return true;

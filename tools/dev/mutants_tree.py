@@ -28,16 +28,26 @@ def fail(text):
     sys.exit(f"dev: {pathlib.Path(sys.argv[0]).stem}: {text}")
 
 
+def names_of_checkout():
+    names = subprocess.run(["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"], cwd=ROOT, capture_output=True,
+                           text=True, check=True).stdout.split("\0")
+    return {name for name in filter(None, names) if (ROOT / name).is_file()}
+
+
+def drop_gone():
+    """Takes files out of the copy that the checkout no longer has."""
+    names = names_of_checkout()
+    for top in {name.split("/")[0] for name in names if "/" in name}:
+        for file in (TREE / top).rglob("*"):
+            if file.is_file() and str(file.relative_to(TREE)) not in names and file.suffix != ".pyc":
+                file.unlink()
+
+
 def copy_tree(changed=()):
     """Brings the copy to what the checkout holds, but for the files of which it is given another text: {path: text}. A file that is
     the same keeps its time, so that little is built."""
-    names = subprocess.run(["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"], cwd=ROOT, capture_output=True,
-                           text=True, check=True).stdout.split("\0")
-    for name in filter(None, names):
+    for name in names_of_checkout():
         source, target = ROOT / name, TREE / name
-        if not source.is_file():
-            target.unlink(missing_ok=True)
-            continue
         data = changed[name].encode() if name in changed else source.read_bytes()
         if not target.exists() or target.read_bytes() != data:
             target.parent.mkdir(parents=True, exist_ok=True)
@@ -50,7 +60,9 @@ class Build:
 
     def __init__(self, preset, faults=()):
         self.preset, self.folder = preset, TREE / "build" / preset
-        if not TREE.exists():
+        if TREE.exists():
+            drop_gone()
+        else:
             copy_tree()
         self.run("cmake", "--preset", preset, "-DLATERAL_BENCH=OFF", "-DLATERAL_WERROR=OFF", "-DCMAKE_LINK_DEPENDS_NO_SHARED=ON")
         self.run("ninja", "-C", str(self.folder), "generated/stamp")
