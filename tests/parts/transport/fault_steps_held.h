@@ -197,7 +197,23 @@ static void without_memory(void)
     finish();
 }
 
-/* A message that fails in the end is not sent, and breaks the connection. */
+static bool copies_next(uint64_t *state)
+{
+    return next_random(state) % 2;
+}
+
+/* A message that fails in the end is not sent, and breaks the connection. One that has been reported done does not fail. */
+static void done_fails_not(void)
+{
+    begin((struct fault_plan){.pe = -1, .fails = FAULT_FINISH, .at = 1}, 3);
+    draw_until(copies_next);
+    CHECK(fault->send(peer, "header", 7, body, 8, &tokens[0]) == TRANSPORT_DONE && !mine->breaking);
+    CHECK(fault->progress(mine) == 1 && nsent == 1 && ends == 0 && breaks == 0);
+    CHECK(fault->send(peer, "header", 7, body, 600, &tokens[1]) == TRANSPORT_PENDING && mine->breaking == peer);
+    CHECK(fault->progress(mine) == 1 && nsent == 1 && only_end(&tokens[1], true) && breaks == 1);
+    finish();
+}
+
 static void fails_in_the_end(void)
 {
     begin((struct fault_plan){.pe = -1, .hold = 100, .steps = 1, .fails = FAULT_FINISH, .at = 1}, 3);
@@ -217,4 +233,5 @@ static void held(void)
     copies();
     begun_in_event();
     without_memory();
+    done_fails_not();
 }

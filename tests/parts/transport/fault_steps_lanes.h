@@ -4,7 +4,8 @@
 static void opens_or_not(void)
 {
     wrong = "wrong";
-    CHECK(strcmp(fault->open(&told, 3, 5, 7), "wrong") == 0 && loads == 0 && opens == 0);
+    wanted = (struct fault_plan){.pe = -1, .fails = FAULT_OPEN, .at = 1};
+    CHECK(strcmp(fault->open(&told, 3, 5, 7), "wrong") == 0 && loads == 0 && opens == 0 && !said[0]);
     wrong = 0;
     for (unsigned i = 1; i <= 2; i++) {
         begin((struct fault_plan){.pe = -1}, 3);
