@@ -12,6 +12,7 @@
 #include <errno.h>
 #include <pthread.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/uio.h>
 #include <unistd.h>
@@ -19,7 +20,7 @@
 struct uccs_core uccs_core = {.me = 6, .npes = 8, .first = 4, .pes = 4, .index = 2};
 struct rte rte;
 
-static struct uccs_own owns[4];
+static struct uccs_own *owns[4]; /* sparse memory */
 static pid_t allowed[4];
 static int prctls;
 static bool no_ptracer, copies_off;
@@ -54,12 +55,6 @@ static bool test_flag(enum env_id id)
 {
     CHECK(id == ENV_CMA);
     return !copies_off;
-}
-
-static struct uccs_own *test_own(uint32_t index)
-{
-    CHECK(index < 4);
-    return &owns[index];
 }
 
 static ssize_t transfer(pid_t pid, const struct iovec *here, const struct iovec *there, bool put)
@@ -113,8 +108,6 @@ static int test_unlock(pthread_mutex_t *lock)
 #define ancestor_common test_ancestor
 #define getpid test_getpid
 #define env_flag test_flag
-#define uccs_own_mine() test_own(2)
-#define uccs_own_of(index) test_own(index)
 #define process_vm_readv test_readv
 #define process_vm_writev test_writev
 #define pthread_mutex_lock test_lock
@@ -128,7 +121,7 @@ static void begin(int pes)
     rte.node = node;
     rte.node_size = pes;
     for (int i = 0; i < 4; i++)
-        owns[i].word = owns[i].value = 0, owns[i].pid = 0; /* the rest is large */
+        owns[i]->word = owns[i]->value = 0, owns[i]->pid = 0; /* the rest is large */
     memset(word, 0, sizeof word);
     memset(peers, 0, sizeof peers);
     memset(allowed, 0, sizeof allowed);
@@ -158,11 +151,11 @@ static void ancestors(void)
     begin(4);
     starter = 0; /* it is not known: nobody is allowed, and nobody else is asked */
     uccs_kernel_offer();
-    CHECK(asks == 1 && prctls == 1 && owns[2].word);
+    CHECK(asks == 1 && prctls == 1 && owns[2]->word);
     begin(4);
     no_ptracer = true; /* the kernel does not ask for it */
     uccs_kernel_offer();
-    CHECK(asks == 0 && prctls == 1 && owns[2].word);
+    CHECK(asks == 0 && prctls == 1 && owns[2]->word);
 }
 
 static void offers(void)
@@ -172,12 +165,12 @@ static void offers(void)
     node->nonce[1] = 12;
     uccs_kernel_offer();
     const uint64_t facts[2] = {70006, (uintptr_t)word};
-    CHECK(owns[2].word == (uintptr_t)word && owns[2].pid == 70006 && owns[2].value == word[0] && locks == 0);
+    CHECK(owns[2]->word == (uintptr_t)word && owns[2]->pid == 70006 && owns[2]->value == word[0] && locks == 0);
     CHECK(word[0] == siphash(node->nonce, facts, sizeof facts) && word[1] == 6);
     word[0] = 1;
     uccs_kernel_offer();
     CHECK(word[0] == 1 && prctls == 2); /* once */
-    offer(&owns[2]);                    /* another thread was first */
+    offer(owns[2]);                     /* another thread was first */
     CHECK(word[0] == 1 && prctls == 2 && locks == 0);
 }
 
@@ -198,10 +191,10 @@ static void probes(void)
     begin(4);
     theirs[0] = 9;
     theirs[1] = 7;
-    owns[3].pid = 80001;
-    owns[3].value = 9;
+    owns[3]->pid = 80001;
+    owns[3]->value = 9;
     CHECK(!reaches() && moves == 0); /* it offers nothing */
-    owns[3].word = (uintptr_t)theirs;
+    owns[3]->word = (uintptr_t)theirs;
     CHECK(reaches() && moves == 1 && moved_pid == 80001 && peers[3] == WORKS);
     CHECK(uccs_kernel_reaches(&memory) && moves == 1); /* it is asked once */
     theirs[0] = 8;
@@ -257,8 +250,14 @@ static void copies(void)
 
 int main(void)
 {
-    node = calloc(1, node_fixed_size(64));
+    node = aligned_alloc(CACHE_LINE, sizeof *node + 64 * sizeof *node->pe);
     CHECK(node);
+    memset(node, 0, sizeof *node);
+    uccs_core.own =
+        mmap(NULL, 4 * NODE_OWN_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    CHECK(uccs_core.own != MAP_FAILED);
+    for (uint32_t i = 0; i < 4; i++)
+        owns[i] = uccs_own_of(i);
     for (int i = 0; i < 64; i++)
         node->pe[i].pid = i < 40 ? 1000 + i : 0;
     ancestors();
@@ -266,5 +265,6 @@ int main(void)
     probes();
     copies();
     free(node);
+    munmap(uccs_core.own, 4 * NODE_OWN_BYTES);
     return 0;
 }
