@@ -221,6 +221,9 @@ static void settings(void)
     CHECK(read.at == 1 && read.fails == 0 && read.mutate == 0);
     CHECK(!fault_plan_read("seed=9,hold=8,steps=7,pe=6,at=5,mutate=4", &read));
     CHECK(read.seed == 9 && read.hold == 8 && read.steps == 7 && read.pe == 6 && read.at == 5 && read.mutate == 4);
+    CHECK(!fault_plan_read("seed=5000000000,hold=70001,steps=70002,pe=70003,at=5000000004,mutate=70005", &read));
+    CHECK(read.seed == UINT64_C(5000000000) && read.hold == 70001 && read.steps == 70002 && read.pe == 70003);
+    CHECK(read.at == UINT64_C(5000000004) && read.mutate == 70005);
     for (unsigned i = 0; i < 8; i++) {
         char text[32];
         snprintf(text, sizeof text, "fail=%s", names[i]);

@@ -48,10 +48,19 @@ static void *inner_connect(void *lane, int pe, const void *at, size_t bytes)
     return no_peer ? 0 : lane;
 }
 
+static int inner_file = -1;
+
 static int inner_descriptor(void *lane)
 {
     (void)lane;
-    return -1;
+    return inner_file;
+}
+
+static enum transport_status inner_send(void *to, const void *header, size_t header_bytes, const void *data,
+                                        size_t bytes, void *token)
+{
+    CHECK(to && strcmp(header, "header") == 0 && header_bytes == 7 && strcmp(data, "data") == 0 && bytes == 5);
+    return token == &inner_file ? TRANSPORT_PENDING : TRANSPORT_DONE;
 }
 
 static int inner_progress(void *lane)
@@ -72,7 +81,7 @@ static int inner_is_drained(void *lane)
     return inner_drained;
 }
 
-static int closes;
+static int closes, loads;
 static void inner_close(void)
 {
     closes++;
@@ -82,6 +91,7 @@ static const struct transport behind = {.name = "behind",
                                         .open = inner_open,
                                         .open_lane = inner_open_lane,
                                         .connect = inner_connect,
+                                        .send = inner_send,
                                         .descriptor = inner_descriptor,
                                         .progress = inner_progress,
                                         .arm = inner_arm,
@@ -91,6 +101,7 @@ static const struct transport behind = {.name = "behind",
 static const char *test_behind(const char *outer, const struct transport **found)
 {
     CHECK(strcmp(outer, "sim") == 0);
+    loads++;
     *found = &behind;
     return 0;
 }
@@ -393,8 +404,11 @@ static void held(void)
     lateral_transport.close();
 }
 
+#include "simulated_lanes.h"
+
 int main(void)
 {
+    loads_once();
     settings();
     able();
     passes_on();
@@ -402,6 +416,7 @@ int main(void)
     atomics();
     const int before = open_files();
     held();
+    lanes_of_it();
     CHECK(open_files() == before); /* all lanes are closed */
     return 0;
 }
