@@ -311,6 +311,8 @@ static void fails_once(void)
     CHECK(!begin("hold=0,fail=address,at=2"));
     CHECK(lateral_transport.address(lane, 0, 0) == 0 && lateral_transport.address(lane, 0, 0) == -1);
     CHECK(lateral_transport.address(lane, 0, 0) == 0 && send_one(0, 8) != TRANSPORT_FAILED);
+    while (move_on())
+        ;
     lateral_transport.close();
     CHECK(!begin("hold=0,fail=connect") && !peer && lateral_transport.connect(lane, 4, "here", 4));
     CHECK(!lateral_transport.connect(lane, 2, "here", 4));

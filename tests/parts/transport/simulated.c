@@ -213,6 +213,13 @@ static int open_files(void)
     return count;
 }
 
+/* Ends the life. What it shared would stay, since peers may still look at it. */
+static void end_with(void *shared)
+{
+    lateral_transport.close();
+    free(shared);
+}
+
 static struct sim_key *key_of(char *start, size_t length, void **shared)
 {
     char packed[TRANSPORT_KEY];
@@ -263,7 +270,8 @@ static void keys(void)
     lateral_transport.forget(key);
     lateral_transport.forget(second);
     CHECK(open_files() == before);
-    lateral_transport.close();
+    end_with(shared);
+    free(other);
 }
 
 static void atomics(void)
@@ -306,7 +314,7 @@ static void atomics(void)
     CHECK(lateral_transport.atomic(peer, key, at(24), &add, 0, 0) == TRANSPORT_DONE);
     CHECK(lateral_sim_counts.fetches == fetches + 1 && lateral_sim_counts.atomics == all + 3);
     lateral_transport.forget(key);
-    lateral_transport.close();
+    end_with(shared);
 }
 
 /* --- Operations that are held back */
@@ -401,7 +409,7 @@ static void held(void)
     inner_drained = false;
     CHECK(!lateral_transport.drained(lane));
     lateral_transport.forget(key);
-    lateral_transport.close();
+    end_with(shared);
 }
 
 #include "simulated_lanes.h"

@@ -63,7 +63,7 @@ static void counts(void)
     CHECK(move_on() == 3 && move_on() == 2);
     inner_looks = 0;
     lateral_transport.forget(key);
-    lateral_transport.close();
+    end_with(shared);
 }
 
 /* An atomic leaves the adapter to others. */
@@ -80,7 +80,7 @@ static void unlocks(void)
     CHECK(other >= 0 && flock(other, LOCK_EX | LOCK_NB) == 0);
     close(other);
     lateral_transport.forget(key);
-    lateral_transport.close();
+    end_with(shared);
 }
 
 static void lanes_of_it(void)
