@@ -19,6 +19,9 @@ struct shmem_ctx_impl lat_ctx_default;
 static struct shmem_ctx_impl ctx;
 static uint64_t now; /* nanoseconds */
 static struct uccs_counter_members agreed;
+static uccs_counter made;                               /* the next one that is made */
+static void (*when_swapped)(void), (*when_timed)(void); /* comes between two looks at a count */
+static uint64_t given[3][2];                            /* of each member */
 static int agrees, awaited;
 
 _Noreturn void lat_ctx_fail(const char *call, const struct shmem_ctx_impl *of, int pe)
@@ -51,7 +54,7 @@ static void release_stub(uccs_counter counter)
 static int agree_stub(const struct uccs_counter_members *members, uccs_counter *counter)
 {
     agreed = *members;
-    *counter = live;
+    *counter = made;
     return agrees;
 }
 
@@ -59,6 +62,39 @@ static bool awaited_stub(uccs_counter counter, int64_t at_least, struct uccs_req
 {
     CHECK(counter == live && at_least == 7 && request);
     return awaited;
+}
+
+static void once(void (**what)(void))
+{
+    void (*now_is)(void) = *what;
+    *what = 0;
+    if (now_is)
+        now_is();
+}
+
+static uint64_t clock_stub(void)
+{
+    if (when_timed && now > 5000)
+        once(&when_timed);
+    return now;
+}
+
+static bool cas_stub(int64_t *at, int64_t *expected, int64_t value)
+{
+    once(&when_swapped);
+    return __atomic_compare_exchange_n(at, expected, value, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
+}
+
+static void exchange_stub(struct uccs_team *team, const uint64_t *mine, size_t bytes)
+{
+    CHECK(team->size == 3 && team->rank == 1 && bytes <= sizeof given[1]);
+    memcpy(given[1], mine, bytes);
+}
+
+static const void *given_stub(const struct uccs_team *team, int rank, size_t bytes)
+{
+    CHECK(rank >= 0 && rank < team->size && bytes <= sizeof given[1] && bytes % sizeof(uint64_t) == 0);
+    return given[rank];
 }
 
 #define uccs_team_sync(team) sync_stub(team)
@@ -69,7 +105,12 @@ static bool awaited_stub(uccs_counter counter, int64_t at_least, struct uccs_req
 #define uccs_quiet() note("quiet; ")
 #define uccs_far_quiet_all() note("far quiet; ")
 #define uccs_fetched() ((void)misses++)
-#define clock_nanoseconds() now
+#define uccs_counter_create() made
+#define clock_nanoseconds() clock_stub()
+#define uccs_team_exchange(team, mine, bytes) exchange_stub(team, mine, bytes)
+#define uccs_team_given(team, rank, bytes) given_stub(team, rank, bytes)
+#undef atomic_cas_acqrel
+#define atomic_cas_acqrel(p, expected, v) cas_stub((int64_t *)(p), expected, v)
 static bool opened_stub(uccs_counter counter)
 {
     return counter != live;
@@ -239,65 +280,6 @@ static void tests_and_values(void)
             line_of_handle("shmemx_ct_free", "is not a counter, or one that was freed", old));
 }
 
-static void waits(void)
-{
-    for (int count = 5; count <= 8; count++) { /* for at least 7 */
-        const int missing = count < 7 ? 7 - count : 0;
-        set_count(count);
-        paused_plan(2, arrive);
-        if (missing == 2) {
-            arrive();
-        }
-        CHECK(lat_ct_wait(CT(live), 7) == (count < 7 ? 7 : count));
-        PAUSED(missing ? 2 : 0);
-        set_count(count < 6 ? 6 : count);
-        paused_plan(3, arrive);
-        lat_ct_consume(CT(live), 7);
-        CHECK(count_of(0) == (count <= 7 ? 0 : 1));
-        PAUSED(missing ? 3 : 0);
-    }
-    shmemx_ct_t other = CT(UINT64_C(1) << UCCS_COUNTER_SLOT_BITS | (SLOT + 5)), cts[] = {other, CT(live)};
-    const long values[] = {1, 3};
-    set_count(2);
-    paused_plan(2, arrive);
-    CHECK(lat_ct_wait_any(cts, values, 2) == 1);
-    PAUSED(2);
-    CHECK(lat_ct_wait_any(cts, values, 2) == 1 && lat_ct_wait_any(cts, values, 0) == SIZE_MAX);
-    lat_ct_set(other, 1);
-    CHECK(lat_ct_wait_any(cts, values, 2) == 0 && lat_ct_wait_any(cts, values, 2) == 1);
-    PAUSED(2);
-    lat_ct_set(other, 0);
-}
-
-static void later(void)
-{
-    now += 1000;
-}
-
-/* The clock is read every 64 looks, and with each one once the wait yields. */
-static void waits_with_a_limit(void)
-{
-    for (int spin = 0; spin <= 100; spin += 100) {
-        uccs_core.spin = (uint32_t)spin;
-        set_count(0);
-        now = 5000;
-        paused_plan(2, later);
-        CHECK(lat_ct_wait_timeout(CT(live), 1, 1e-6) == 0);
-        PAUSED(spin ? 64 : 2);
-        paused_plan(70, later);
-        CHECK(lat_ct_wait_timeout(CT(live), 1, 1e-6) == 0);
-        PAUSED(spin ? 100 : 70);
-        paused_plan(3, arrive);
-        CHECK(lat_ct_wait_timeout(CT(live), 1, 1e-6) == 1);
-        PAUSED(3);
-        CHECK(lat_ct_wait_timeout(CT(live), 1, -1) == 1 && lat_ct_wait_timeout(CT(live), 2, 0) == 0);
-        CHECK(lat_ct_wait_timeout(CT(live), 2, -1) == 0);
-        PAUSED(3);
-    }
-    uccs_core.spin = 0;
-    set_count(0);
-}
-
 static void made_and_freed(void)
 {
     shmemx_ct_t ct = CT(live);
@@ -340,6 +322,8 @@ static void made_and_freed(void)
     lat_state = LAT_RUNNING;
 }
 
+#include "arrivals_counts.h"
+
 int main(void)
 {
     halves_start();
@@ -362,7 +346,12 @@ int main(void)
     tests_and_values();
     waits();
     waits_with_a_limit();
+    made = live;
     made_and_freed();
+    members_agree();
+    great_counts();
+    arrivals_between();
+    not_running();
     signals();
     signals_of_adapters();
     signals_by_name();

@@ -195,6 +195,7 @@ static void numbers_in_contexts(void)
     struct shmem_ctx_impl ctx = {.size = 2, .start = 1, .stride = 2, .team = &lat_team_world}, *gone = &ctx;
     CHECK(lat_ctx_pe("call", &ctx, 0) == 1 && lat_ctx_pe("call", &ctx, 1) == 3);
     REFUSED(lat_ctx_pe("call", &ctx, 2), "call: pe 2 is not in the context's team of 2 PEs");
+    REFUSED(lat_ctx_pe("call", &ctx, 65536), "call: pe 65536 is not in the context's team of 2 PEs");
     REFUSED(lat_ctx_pe("call", &ctx, -1), "call: pe -1 is not in the context's team of 2 PEs");
     REFUSED(lat_ctx_pe("call", SHMEM_CTX_INVALID, 0), "call: ctx is SHMEM_CTX_INVALID");
     ctx = (struct shmem_ctx_impl){0};

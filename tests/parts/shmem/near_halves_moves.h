@@ -269,6 +269,8 @@ static void requests(void)
 
 static void reals(void)
 {
+    CHECK(lat_double_of_bits(UINT64_C(0x3ff) << 52) == 1.0);
+    CHECK(lat_double_of_bits(UINT64_C(0x400) << 52) == 2.0 && lat_double_of_bits(0) == 0.0);
     float f = 1.5f;
     double d = 2.5;
     CHECK(lat_load_acquire_float(&f) == 1.5f && lat_load_acquire_double(&d) == 2.5);
