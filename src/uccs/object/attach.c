@@ -74,40 +74,35 @@ static bool end_look(const struct look *look)
     return lat_likely(atomic_load_relaxed(&look->table->version) == look->version);
 }
 
-/* Returns how many bytes from `start` on the ranges cover without a gap, but not more than `bytes`; stores the first of
- * these ranges in `first`. */
-static size_t cover(const struct look *look, uint64_t start, size_t bytes, struct uccs_attached_range *first)
+/* Returns how many bytes from `start` on the ranges cover without a gap, but not more than `bytes`. */
+static size_t cover(const struct look *look, uint64_t start, size_t bytes)
 {
     size_t covered = 0;
     uint64_t at = rank_of(look->ranges, look->count, start);
     for (at = at ? at - 1 : look->count; at < look->count && covered < bytes; at++) {
         const struct uccs_attached_range range = read_range(&look->ranges[at]);
-        uint64_t offset = start + covered - range.start;
-        if (start + covered < range.start || offset >= range.bytes)
+        uint64_t offset = start + covered - range.start; /* large when the range begins behind */
+        if (offset >= range.bytes)
             break;
-        if (!covered)
-            *first = range;
         size_t left = bytes - covered, here = range.bytes - offset;
         covered += here < left ? here : left;
     }
     return covered;
 }
 
-static size_t find(const struct uccs_attached *table, int owner, uint64_t start, size_t bytes,
-                   struct uccs_attached_range *first)
+static bool covers(const struct uccs_attached *table, int owner, uint64_t start, size_t bytes)
 {
     for (;;) {
         struct look look = begin_look(table, owner);
-        size_t covered = cover(&look, start, bytes, first);
+        const bool all = cover(&look, start, bytes) == bytes;
         if (end_look(&look))
-            return covered;
+            return all;
     }
 }
 
 bool uccs_attached_covers(const struct uccs_attached *table, uint64_t start, size_t bytes)
 {
-    struct uccs_attached_range first;
-    return find(table, uccs_core.me, start, bytes, &first) == bytes;
+    return covers(table, uccs_core.me, start, bytes);
 }
 
 /* Returns true when `next` goes on where `range` ends, for the owner, for its peers and for the locks. */
@@ -179,7 +174,6 @@ int uccs_attached_view(const struct uccs_attached *table, int owner, uint64_t ad
 
 int uccs_region_outside(const struct uccs_region *region, uint64_t offset, size_t length)
 {
-    struct uccs_attached_range first;
     if (!region->dynamic)
         return UCCS_ERR_BOUNDS;
     if (atomic_load_acquire(region->now) != region->generation) /* release: uccs_region_end */
@@ -188,7 +182,7 @@ int uccs_region_outside(const struct uccs_region *region, uint64_t offset, size_
         return UCCS_ERR_BOUNDS;
     if (!region->attached) /* on another node: the owner looks when the message arrives */
         return UCCS_OK;
-    return find(region->attached, region->owner, offset, length, &first) == length ? UCCS_OK : UCCS_ERR_BOUNDS;
+    return covers(region->attached, region->owner, offset, length) ? UCCS_OK : UCCS_ERR_BOUNDS;
 }
 
 /* --- Changing, under `changes`, by the owner alone, which therefore reads plainly */
