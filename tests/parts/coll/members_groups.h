@@ -52,8 +52,12 @@ static void test_create(void)
         }
     }
     CHECK(numbers[0][0] != numbers[0][1] && numbers[0][0] != numbers[0][2]);
-    CHECK(owned_count == 0);
     uccs_core.me = 0;
+    uccs_group_t first = UCCS_GROUP_NULL;
+    uccs_group_of(UCCS_GROUP_WORLD)->children = 0;
+    CHECK(uccs_group_create(UCCS_GROUP_WORLD, 1, &ranks[1], &first) == UCCS_OK && first->rank == 0);
+    CHECK(first->number != uccs_group_of(UCCS_GROUP_WORLD)->number && uccs_group_release(first) == UCCS_OK);
+    CHECK(owned_count == 0);
 }
 
 static void test_create_refused(void)
