@@ -161,7 +161,7 @@ def tests_for(fault, build, reach, killers, told, only):
         turn[room] += 1
         kin[program] += 1
         place = rooms.index(room) if room in rooms else len(rooms)
-        source = next((word for word in known[name]["command"] if word.endswith((".c", ".cc", ".py"))), "")
+        source = next((word for word in reversed(known[name]["command"]) if word.endswith((".c", ".cc", ".py"))), "")
         bears = any(word in name for word in words if len(word) > 2) or f"/{pathlib.Path(folder).name}/" in source
         apart = name in run and room in APART and source.endswith(".c")
         ranks[name] = not name.startswith(hints or "?"), not apart, -killers[fault.path][build.called(name)], bool(run) and name in reach.seconds and name not in run, kin[program], -killers[folder][build.called(name)], not bears, turn[room] * (1 + place), place

@@ -1,4 +1,4 @@
-/* Of locks.c: who waits for a lock, how, and what for; whom those who enter and leave tell. */
+/* Of lock_waits.c: who waits for a lock, how, and what for; whom those who enter and leave tell. */
 #ifndef TESTS_PARTS_LOCKS_WAITING_H
 #define TESTS_PARTS_LOCKS_WAITING_H
 

@@ -1,4 +1,4 @@
-/* What locks.c and its parts share: the made-up neighbours of lock.c, memory with four locks, and a call of each kind. */
+/* What lock_waits.c and its parts share: the made-up neighbours of lock.c, memory with four locks, and a call of each kind. */
 #ifndef TESTS_PARTS_LOCKS_WORLD_H
 #define TESTS_PARTS_LOCKS_WORLD_H
 
