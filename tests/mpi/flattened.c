@@ -24,6 +24,18 @@ static void *counted(void *made)
 #define free(made) (alive -= (made) != 0, free(made))
 #define PMPI_Type_free(type) (types_freed++, PMPI_Type_free(type))
 
+static int asks_before_another =
+    -1; /* questions for what is known of a type before another thread knows it; negative: none does */
+static void *of_another;
+
+static int ask(MPI_Datatype type, int key, void *value, int *found)
+{
+    if (asks_before_another >= 0 && asks_before_another-- == 0)
+        OK(PMPI_Type_set_attr(type, key, of_another));
+    return PMPI_Type_get_attr(type, key, value, found);
+}
+#define PMPI_Type_get_attr(type, key, value, found) ask(type, key, value, found)
+
 #include "../../src/mpi/contents.c"
 #include "../../src/mpi/flatten.c"
 #include "../../src/mpi/types.c"
@@ -258,6 +270,25 @@ static void committed_or_not(void)
     CHECK(lmpi_type_filled(MPI_SHORT_INT) == lmpi_type(MPI_SHORT_INT)->filled);
 }
 
+/* Two threads take a type apart at the same time: what the first one has made serves both. */
+static void learned_twice(void)
+{
+    MPI_Datatype type, like;
+    OK(MPI_Type_contiguous(3, MPI_INT, &type));
+    OK(MPI_Type_contiguous(3, MPI_INT, &like));
+    const int before = alive;
+    of_another = lmpi_type_flatten(like, lmpi_type_part);
+    const int with_one = alive;
+    CHECK(of_another && with_one > before);
+    asks_before_another = 1;
+    CHECK(lmpi_type_part(type) == of_another && asks_before_another == -1);
+    CHECK_EQ(alive, with_one);
+    CHECK(lmpi_type_part(type) == of_another);
+    OK(MPI_Type_free(&type));
+    CHECK_EQ(alive, before);
+    OK(MPI_Type_free(&like));
+}
+
 /* An array of 64 dimensions is known, one of more is not. */
 static void dimensions(void)
 {
@@ -413,6 +444,7 @@ int main(void)
     pairs();
     predefined();
     committed_or_not();
+    learned_twice();
     dimensions();
     no_memory();
     spans();
