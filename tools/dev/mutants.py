@@ -38,6 +38,7 @@ survivors: what kills them now, or why no test can see them; the sampler leaves 
 import argparse
 import collections
 import concurrent.futures
+import functools
 import hashlib
 import json
 import os
@@ -141,9 +142,15 @@ def rooms_of(path):
     return ROOMS[max((prefix for prefix in ROOMS if path.startswith(prefix)), key=len)].split()
 
 
+@functools.cache
+def includes(source, path):
+    """Returns whether a test's source itself includes a file of src or launch."""
+    return f'{path.partition("/")[2]}"' in pathlib.Path(source).read_text(encoding="utf-8")
+
+
 def tests_for(fault, build, reach, killers, told, only):
     """The tests that run the line, those of the rooms concerned, and those that the list tells of: these first, then those that hold the
-    file among made-up neighbours (APART), then earlier killers of faults of this file, then those that run the line or are newer than
+    file, or include it, among made-up neighbours (APART), then earlier killers of faults of this file, then those that run the line or are newer than
     what is known of lines, of these first those that bear the name of the file or lie in a folder of its folder's name, then tests of
     each room in turn, the quick ones first and more of the first rooms; the same program with other PEs comes after all others. What runs a line is not known of all: a process may have an
     environment of its own, and some lines of headers are taken for another file's."""
@@ -163,7 +170,7 @@ def tests_for(fault, build, reach, killers, told, only):
         place = rooms.index(room) if room in rooms else len(rooms)
         source = next((word for word in reversed(known[name]["command"]) if word.endswith((".c", ".cc", ".py"))), "")
         bears = any(word in name for word in words if len(word) > 2) or f"/{pathlib.Path(folder).name}/" in source
-        apart = name in run and room in APART and source.endswith(".c")
+        apart = room in APART and source.endswith(".c") and (name in run or includes(source, fault.path))
         ranks[name] = not name.startswith(hints or "?"), not apart, -killers[fault.path][build.called(name)], bool(run) and name in reach.seconds and name not in run, kin[program], -killers[folder][build.called(name)], not bears, turn[room] * (1 + place), place
     slower = 1 if build.preset == "release" else SLOWER
     return [{**known[name], "limit": slower * max(5, 4 * cost[name])} for name in sorted(ranks, key=ranks.get)]
