@@ -35,6 +35,10 @@ static void ranks(void)
     CHECK(found("321"));
     speeds[0] = "-2\n";
     CHECK(found("321"));
+    speeds[0] = "100\n", speeds[1] = "90\n", speeds[2] = "80\n";
+    CHECK(found("123"));
+    speeds[0] = "5\n", speeds[1] = "9\n", speeds[2] = "7\n"; /* the second moves the first one's speed as well */
+    CHECK(found("231"));
     speeds[0] = "4294967297\n", speeds[1] = "4294967296\n", speeds[2] = "70\n";
     CHECK(found("123"));
     setenv("UCX_NET_DEVICES", "mlx0:1,ib:1", 1);
