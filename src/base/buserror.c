@@ -49,12 +49,11 @@ static void add(struct text *t, const char *s)
 
 static void add_number(struct text *t, uint64_t n, unsigned base)
 {
-    char digits[24], *at = digits + sizeof digits - 1;
-    *at = 0;
-    do
-        *--at = "0123456789abcdef"[n % base];
-    while ((n /= base) != 0);
-    add(t, at);
+    uint64_t place = 1;
+    while (n / place >= base)
+        place *= base;
+    for (; place; place /= base)
+        add(t, (const char[]){"0123456789abcdef"[n / place % base], 0});
 }
 
 /* Adds a size in the largest unit that leaves at least 1, with one decimal when it is not whole. */

@@ -51,6 +51,14 @@ int open(const char *path, int flags, ...)
     return (int)syscall(SYS_openat, AT_FDCWD, path, flags, mode);
 }
 
+/* What the handler reads. Each of its rooms keeps a byte for the end of the string. */
+ssize_t read(int fd, void *to, size_t bytes)
+{
+    if (files) /* in a child that reports */
+        CHECK(bytes == 63 || bytes == 2047 || bytes == 4095);
+    return syscall(SYS_read, fd, to, bytes);
+}
+
 static char block[8192];
 
 static void bus_error_at(const void *address)

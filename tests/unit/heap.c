@@ -4,6 +4,7 @@
 #include "base/heap_blocks.h"
 
 #include "unit/check.h"
+#include "unit/heap_spares.h"
 
 #include <string.h>
 #include <time.h>
@@ -409,6 +410,7 @@ static void test_many_live(void)
 
 int main(void)
 {
+    test_spares();
     for (uint64_t seed = 1; seed <= 4; seed++)
         test_random_load(seed, 20000);
     test_verify();

@@ -2,6 +2,7 @@
 #include "base/heap.h"
 
 #include "unit/check.h"
+#include "unit/heap_spares.h"
 
 #include <string.h>
 
@@ -121,6 +122,7 @@ static void test_in_place(void)
 
 int main(void)
 {
+    test_spares();
     test_lowest();
     test_misses();
     test_in_place();
