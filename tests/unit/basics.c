@@ -8,11 +8,14 @@
 #include <unistd.h>
 
 static FILE *made_up_stat(const char *path);
+static int close_made_up(FILE *stat);
 static unsigned sleep_made_up(unsigned seconds);
 static ssize_t write_made_up(int fd, const void *data, size_t bytes);
 #define fopen(path, mode) made_up_stat(path)
+#define fclose close_made_up
 #include "../../src/base/ancestor.c"
 #undef fopen
+#undef fclose
 #define sleep sleep_made_up
 #define write write_made_up
 #include "../../src/base/log.c"
@@ -300,17 +303,27 @@ static void masks(void)
 
 /* ---- ancestors ---- */
 
-/* Process n is the child of n - 1, up to 1; 5000 + n is another child of n. The others are not there. */
+static int open_stats;
+
+/* Process n is the child of n - 1, up to 1; 5000 + n is another child of n. The others are not there. Nobody asks about process 0,
+ * which is none. */
 static FILE *made_up_stat(const char *path)
 {
     static char stat[128];
     int pid, parent;
-    CHECK(sscanf(path, "/proc/%d/stat", &pid) == 1);
-    if (pid < 1 || pid == 4000)
+    CHECK(sscanf(path, "/proc/%d/stat", &pid) == 1 && pid > 0);
+    if (pid == 4000)
         return 0;
     parent = pid > 5000 ? pid - 5000 : pid - 1;
     snprintf(stat, sizeof stat, "%d (a) S 77 (x)) S %d 1 1 0 -1", pid, parent);
+    open_stats++;
     return fmemopen(stat, strlen(stat), "r");
+}
+
+static int close_made_up(FILE *stat)
+{
+    open_stats--;
+    return fclose(stat);
 }
 
 static void ancestors(void)
@@ -322,6 +335,7 @@ static void ancestors(void)
     CHECK(ancestor_common(1000 - DEPTH + 1, 1000) == 1000 - DEPTH + 1 && ancestor_common(1000 - DEPTH, 1000) == 0);
     CHECK(ancestor_common(4000, 4005) == 4000 && ancestor_common(4000, 3999) == 0 && ancestor_common(4001, 3999) == 0);
     CHECK(ancestor_common(0, 5) == 0 && ancestor_common(5, 0) == 0 && ancestor_common(-1, -1) == 0);
+    CHECK(open_stats == 0);
 }
 
 /* ---- poison ---- */
