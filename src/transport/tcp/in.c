@@ -120,7 +120,7 @@ static size_t read_some(struct peer *peer, char *to, size_t room)
     ssize_t got = recv(peer->fd, to, room, MSG_DONTWAIT);
     if (lat_likely(got > 0))
         return (size_t)got;
-    if (got == 0 || (errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR))
+    if (got == 0 || (errno != EAGAIN && errno != EINTR))
         tcp_peer_broken(peer, got == 0 ? 0 : errno);
     return 0;
 }

@@ -40,7 +40,7 @@ static ssize_t judge(ssize_t sent)
 {
     if (sent >= 0)
         return sent;
-    return errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR || errno == ENOBUFS ? 0 : -1;
+    return errno == EAGAIN || errno == EINTR || errno == ENOBUFS ? 0 : -1;
 }
 
 static ssize_t send_now(const struct peer *peer, const struct out *out)
