@@ -101,7 +101,7 @@ static void drop_part(struct peer *peer)
 
 static void take_messages(struct peer *peer, const char *at, size_t there)
 {
-    while (there && !peer->rest) {
+    while (there) { /* long data that goes on has taken all of it */
         const size_t taken = take_message(peer, at, there);
         if (!taken)
             break;
