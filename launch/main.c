@@ -53,7 +53,7 @@ static void find_programs(struct options *options)
  * in one row. */
 static void rename_process(const struct line *line, const char *name)
 {
-    size_t room = (size_t)(line->end - line->start), bytes = strlen(name) + 1;
+    size_t room = (size_t)(line->end - line->start), bytes = strlen(name);
     memset(line->start, 0, room);
     memcpy(line->start, name, room < bytes ? room : bytes);
     prctl(PR_SET_NAME, name);

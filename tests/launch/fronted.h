@@ -109,6 +109,7 @@ void memory_watch(const char *root)
 
 bool memory_ran_out(char *text, size_t room)
 {
+    CHECK(room > PATH_MAX);
     if (out_of_memory)
         snprintf(text, room, "%s", out_of_memory);
     return out_of_memory != NULL;
