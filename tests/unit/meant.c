@@ -33,6 +33,10 @@ static void distances(void)
     far("timeotu", "timeoux", 2);
     char text[MEANT_BYTES + 2];
     memset(text, 'a', sizeof text);
+    text[MEANT_BYTES] = 0;
+    for (int letters = 0; letters < 4; letters++)
+        far(text, &"bbb"[3 - letters], MEANT_BYTES);
+    text[MEANT_BYTES] = 'a';
     CHECK(meant_distance(text, MEANT_BYTES, text, MEANT_BYTES) == 0);
     CHECK(meant_distance(text, MEANT_BYTES + 1, text, MEANT_BYTES + 1) > MEANT_BYTES);
     CHECK(meant_distance(text, MEANT_BYTES + 1, "a", 1) > MEANT_BYTES);
