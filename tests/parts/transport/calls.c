@@ -6,6 +6,7 @@
 #include "unit/check.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
@@ -13,7 +14,8 @@
 
 static int there = -1;                     /* the other end of the last connection */
 static int asked[40], asks, no_way, fault; /* ways; bit of a way that leads nowhere; what a connection has met */
-static bool no_random, epoll_is_full;
+static bool no_random, epoll_is_full, same_end;
+static int hear_error; /* of reading; 0: none */
 static struct call call;
 
 int ways_call(const struct socket_place *place, int number, const struct socket_place *mine)
@@ -42,11 +44,20 @@ void proof_sign(const uint64_t key[2], struct proof_hello *hello, const struct p
     hello->proof = key[0] + key[1] + theirs->words[0] + theirs->words[1];
 }
 
-/* Its complement is the first word of the challenge, which lies where the answer comes to lie. */
+/* Its complement is the first word of the challenge, which lies where the answer comes to lie; `same_end`: but for its last byte, which is
+ * that word's. */
+static uint64_t answer_to(const struct proof_challenge *called)
+{
+    uint64_t answer = ~called->words[0];
+    if (same_end)
+        memcpy((char *)&answer + 7, (const char *)called->words + 7, 1);
+    return answer;
+}
+
 uint64_t proof_answer(const uint64_t key[2], const struct proof_hello *hello, const struct proof_challenge *called)
 {
     CHECK(key == call.key && hello->proof == 110 + called->words[0] + called->words[1]);
-    return ~called->words[0];
+    return answer_to(called);
 }
 
 static int take_on(int events, int how, int fd, struct epoll_event *event)
@@ -63,9 +74,17 @@ static int ask_socket(int fd, int level, int what, void *value, socklen_t *bytes
     return 0;
 }
 
+static ssize_t hear_some(int fd, void *to, size_t room, int flags)
+{
+    errno = hear_error ? hear_error : EAGAIN; /* of an earlier call */
+    return hear_error ? -1 : recv(fd, to, room, flags);
+}
+
+#define recv hear_some
 #define epoll_ctl take_on
 #define getsockopt ask_socket
 #include "transport/socket/call.c"
+#undef recv
 #undef epoll_ctl
 #undef getsockopt
 
@@ -109,7 +128,7 @@ static void is_challenged(void)
     hear((const char *)&challenge + 15, 1);
     CHECK(call.state == CALL_ASKS && recv(there, &hello, sizeof hello, 0) == sizeof hello);
     CHECK(hello.from == 3 && hello.to == 8 && hello.word == 77 && hello.challenge.words[1] == 6);
-    CHECK(hello.proof == 110 + challenge.words[0] + 9 && call.wanted == ~challenge.words[0]);
+    CHECK(hello.proof == 110 + challenge.words[0] + 9 && call.wanted == answer_to(&challenge));
 }
 
 static void answers(void)
@@ -138,6 +157,51 @@ static void answers(void)
     is_challenged();
     hear(&bad, sizeof bad); /* the PE is called again, as one that hangs up is */
     CHECK(call.state == CALL_RINGS && call.tries == 1 && asks == 2 && asked[1] == 0);
+}
+
+/* An answer counts when all of it is there, whatever lies behind what has come. */
+static void whole_answers(void)
+{
+    same_end = true;
+    const uint64_t good = answer_to(&challenge);
+    begin(1);
+    is_challenged();
+    hear(&good, 7);
+    CHECK(call.state == CALL_ASKS && call.heard.answer == good);
+    hear((const char *)&good + 7, 1);
+    CHECK(call.state == CALL_UP);
+    same_end = false;
+}
+
+/* Nothing is there yet, or the call has been interrupted; any other error is as if the other end had hung up. */
+static void errors(void)
+{
+    static const int none[] = {EAGAIN, EINTR};
+    begin(1);
+    call_news(&call);
+    for (int i = 0; i < 2; i++) {
+        hear_error = none[i];
+        call_news(&call);
+        CHECK(call.state == CALL_HEARS && call.tries == 0);
+    }
+    hear_error = ECONNRESET;
+    call_news(&call);
+    CHECK(call.state == CALL_RINGS && call.tries == 1 && asks == 2);
+    hear_error = 0;
+}
+
+/* In a program with a closed standard input. */
+static void lowest_number(void)
+{
+    const int input = dup(0);
+    CHECK(input > 0);
+    begin(0);
+    close(0);
+    begin(1);
+    CHECK(call.state == CALL_RINGS && call.fd == 0 && asks == 1);
+    call_end(&call, CALL_OVER);
+    CHECK(call.fd == -1 && fcntl(0, F_GETFD) == -1);
+    CHECK(dup2(input, 0) == 0 && close(input) == 0);
 }
 
 /* A way that leads nowhere is followed by the next one, a PE that hangs up is called again by the same one, eight times in all. */
@@ -197,6 +261,9 @@ int main(void)
     call.events = epoll_create1(EPOLL_CLOEXEC);
     CHECK(call.events >= 0);
     answers();
+    whole_answers();
+    errors();
+    lowest_number();
     ways();
     failures();
     close(there);

@@ -300,8 +300,9 @@ static void looking_round(void)
     CHECK(door_news(&door, &door.timer) && did("read;mod 12 door in;close 42;") && door.guests[2].fd == 43);
     door.places = 1, door.guests[0].fd = 0, door.guests[0].since = 108;
     CHECK(door_news(&door, &door.timer) && did("read;mod 12 door in;set;"));
-    door.places = 3;
-    close_door("close 0;close 43;close 12;close 11;");
+    door.places = 3, door.guests[2].fd = -1; /* the first one alone is left */
+    CHECK(door_news(&door, &door.timer) && did("read;mod 12 door in;set;"));
+    close_door("close 0;close 12;close 11;");
 }
 
 /* A guest comes in and says so much of its hello; brings <= 0: what recv returns. */
