@@ -48,29 +48,42 @@ static void place_pe(struct node *node, int index, pid_t pid, enum node_state st
     node->pe[index].state = state;
 }
 
-/* A PE ends those of its node that are in the library, with SIGKILL, and itself with the job's status. */
+/* Of a process that goes on unless it was killed. */
+static bool was_killed(pid_t child)
+{
+    int status;
+    kill(child, SIGTERM); /* otherwise it dies of this */
+    CHECK(waitpid(child, &status, 0) == child);
+    return WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL;
+}
+
+/* A PE ends those of its node that are in the library, from the first to the last, with SIGKILL, and itself with the job's status.
+ * What lies behind the last is none of them. */
 static void end_of_node(void)
 {
-    const size_t bytes = sizeof(struct node) + 3 * sizeof(struct node_pe);
+    const size_t bytes = sizeof(struct node) + 5 * sizeof(struct node_pe);
     int status;
     rte.fd = memfd_create("lateral", MFD_CLOEXEC);
     CHECK(ftruncate(rte.fd, (off_t)bytes) == 0);
     rte.node = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, rte.fd, 0);
     CHECK(rte.node != MAP_FAILED);
-    const pid_t runs = started(), done = started(), ends = fork();
+    const pid_t first = started(), done = started(), last = started(), behind = started(), ends = fork();
     if (ends == 0) {
-        rte.node_size = 3;
-        rte.node_index = 0;
+        rte.node_size = 4;
+        rte.node_index = 1;
         rte.node->end_status = 7;
-        place_pe(rte.node, 0, getpid(), NODE_RUNNING);
-        place_pe(rte.node, 1, runs, NODE_RUNNING);
+        place_pe(rte.node, 0, first, NODE_RUNNING);
+        place_pe(rte.node, 1, getpid(), NODE_RUNNING);
         place_pe(rte.node, 2, done, NODE_FINALISED);
+        place_pe(rte.node, 3, last, NODE_RUNNING);
+        place_pe(rte.node, 4, behind, NODE_RUNNING);
         rte_end_node();
     }
     CHECK(waitpid(ends, &status, 0) == ends && WIFEXITED(status) && WEXITSTATUS(status) == 7);
-    CHECK(waitpid(runs, &status, 0) == runs && WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
-    CHECK(waitpid(done, &status, WNOHANG) == 0);
+    CHECK(was_killed(first) && was_killed(last));
+    CHECK(waitpid(done, &status, WNOHANG) == 0 && waitpid(behind, &status, WNOHANG) == 0);
     ended(done);
+    ended(behind);
 }
 
 static void ancestors(void)
