@@ -71,11 +71,12 @@ static struct cast cast_begin(struct uccs_team *team, const void *source, size_t
         uccs_nodes_sync(team);
     if (nodes->posted == nodes->settled)
         nodes->filled = 0;
+    const uint64_t number = ++nodes->posted;
     const struct cast cast = {.data = source,
                               .bytes = bytes,
                               .at = nodes->filled,
-                              .number = ++nodes->posted,
-                              .flag = nodes->posted % NODES_RING * sizeof(uint64_t)};
+                              .number = number,
+                              .flag = number % NODES_RING * sizeof(uint64_t)};
     nodes->filled += (bytes + CACHE_LINE - 1) / CACHE_LINE * CACHE_LINE;
     return cast;
 }
