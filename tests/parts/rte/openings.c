@@ -13,6 +13,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/random.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static char logged[500];
@@ -31,6 +32,16 @@ __attribute__((format(printf, 1, 2))) static void note_line(const char *format, 
 
 static int tether = -7, closed, unmapped; /* what was taken, closed; how often memory was given back */
 static bool no_file, no_room, no_map, no_random;
+
+enum { FOLDER = 5000, GONE }; /* descriptors of a folder that is long, and of a file whose state cannot be read */
+
+static int stat_made_up(int fd, struct stat *file)
+{
+    if (fd != FOLDER && fd != GONE)
+        return fstat(fd, file);
+    *file = (struct stat){.st_mode = fd == FOLDER ? S_IFDIR : S_IFREG, .st_size = 1 << 20};
+    return fd == GONE ? -1 : 0;
+}
 
 static void take_made_up(int fd)
 {
@@ -81,7 +92,9 @@ static char *error_made_up(void);
 #define log_alike note_alike
 #define log_debug note_line
 #define tether_take take_made_up
+#define fstat stat_made_up
 #include "rte/local.c"
+#undef fstat
 #define memfd_create memfd_made_up
 #define ftruncate truncate_made_up
 #define mmap map_made_up
@@ -170,6 +183,7 @@ static void inherits(void)
     CHECK(!given("%d:0:9:", file) && strstr(logged, "is not one of oshrun's"));
     CHECK(!given("x%d:0:9", file) && strstr(logged, "is not one of oshrun's"));
     CHECK(!given("%d:0:-1", ends[0]) && strstr(logged, "is not a job's memory"));
+    CHECK(!given("%d:0:-1", FOLDER) && !given("%d:0:-1", GONE));
     CHECK(!given("%d:0:-1", 987654) && strstr(logged, "file descriptor 987654 is not a job's memory"));
     CHECK(ftruncate(file, (off_t)sizeof(struct node) - 1) == 0);
     CHECK(!given("%d:0:-1", file) && strstr(logged, "is not a job's memory"));
@@ -182,24 +196,25 @@ static void opens_alone(uint64_t word)
 {
     begin();
     rte.launched = true;
-    CHECK(rte_self_open() == 0 && rte.fd > 0 && rte.node_index == 0 && !rte.launched && closed == -7 && unmapped == 1);
+    CHECK(rte_self_open() == 0 && rte.fd >= 0 && rte.node_index == 0 && !rte.launched && closed == -7 && unmapped == 1);
     CHECK(fcntl(rte.fd, F_GETFD) == FD_CLOEXEC && lseek(rte.fd, 0, SEEK_END) == (off_t)node_fixed_size(1));
     const struct node *node = mmap(0, sizeof *node, PROT_READ, MAP_SHARED, rte.fd, 0);
     CHECK(node != MAP_FAILED && node->magic == NODE_MAGIC && node->size == 1 && node->total == 1 && node->cores == 1);
     CHECK(node->nonce[0] == word && node->nonce[1] == word);
+    CHECK(lines == no_random);
     CHECK(munmap((void *)(uintptr_t)node, sizeof *node) == 0 && close(rte.fd) == 0);
 }
 
 /* Nothing is left open, and one line says so. */
 static void cannot_open(bool *why, bool opened)
 {
-    const int next = dup(0);
-    CHECK(next > 0 && close(next) == 0);
+    const int next = dup(STDERR_FILENO);
+    CHECK(next >= 0 && close(next) == 0);
     begin();
     *why = true;
     CHECK(rte_self_open() == -1 && lines == 1 && strncmp(logged, "cannot make the job's memory: ", 30) == 0);
     CHECK(closed == (opened ? next : -7) && rte.fd == -5 && rte.node_index == -5 && !unmapped);
-    CHECK(dup(0) == next && close(next) == 0);
+    CHECK(dup(STDERR_FILENO) == next && close(next) == 0);
     *why = false;
 }
 
@@ -214,6 +229,9 @@ static void alone(void)
     cannot_open(&no_file, false);
     cannot_open(&no_room, true);
     cannot_open(&no_map, true);
+    CHECK(close(STDIN_FILENO) == 0); /* the file has number 0 */
+    opens_alone(0x1111111111111111);
+    cannot_open(&no_room, true);
 }
 
 /* ---- PMIx ---- */
