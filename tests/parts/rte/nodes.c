@@ -22,8 +22,6 @@ static int gethostname_made_up(char *name, size_t bytes);
 
 #include "unit/check.h"
 
-#include <uccs.h>
-
 /* How often leads ask, while nodes learn. */
 static void job_asks(const char *places)
 {
@@ -120,6 +118,8 @@ static void machines(void)
     CHECK(machine(0, "host") != one && machine(0, "host") == machine("", "host") &&
           machine(0, "host") != machine(0, "other"));
     CHECK(machine(0, "1234-5678") == one && machine(0, 0) == machine("", 0) && machine(0, 0) != machine(0, "host"));
+    close(STDIN_FILENO); /* the file has number 0 */
+    CHECK(machine("1234-5678", "host") == one && open("/dev/null", O_RDONLY) == STDIN_FILENO);
 }
 
 /* ---- numbers of more than 16 bits ---- */
@@ -148,6 +148,13 @@ static void large_jobs(void)
     CHECK(rte_node_of(1) == 8);
     rte.places = 0;
     free(places);
+    table = (uint32_t[]){0, 70000, LARGE};
+    rte.nodes = 2;
+    CHECK(rte_node_of(69999) == 0 && rte_node_of(70000) == 1 && rte_node_of(LARGE - 1) == 1);
+    table = one_node;
+    head.nodes = 1;
+    rte.node_size = LARGE;
+    CHECK(rte_nodes_learn() == 0 && rte.nodes == 1 && rte_node_lead(0) == 0 && rte_node_lead(1) == LARGE);
 }
 
 /* ---- barriers ---- */
@@ -318,68 +325,7 @@ static void cards_lie(void)
     CHECK(!find(&card, "one", &bytes) && !find(&card, "two", &bytes));
 }
 
-/* ---- a program that embeds the library; text for launchers ---- */
-
-static char name_of_job[300];
-static size_t name_bytes;
-
-static int embedder_puts(void *self, const char *key, const void *value, size_t bytes)
-{
-    CHECK(self == name_of_job && strcmp(key, "lateral-job") == 0 && bytes <= sizeof name_of_job);
-    memcpy(name_of_job, value, bytes);
-    name_bytes = bytes;
-    return 0;
-}
-
-static int embedder_fences(void *self)
-{
-    return self != name_of_job;
-}
-
-static int embedder_gets(void *self, int rank, const char *key, void **value, size_t *bytes)
-{
-    CHECK(self == name_of_job && rank == 0 && strcmp(key, "lateral-job") == 0);
-    *value = malloc(name_bytes ? name_bytes : 1);
-    CHECK(*value);
-    memcpy(*value, name_of_job, name_bytes);
-    *bytes = name_bytes;
-    return 0;
-}
-
-static bool embedded(int rank, struct rte_place *place)
-{
-    const struct uccs_environment table = {.size = sizeof table,
-                                           .rank = rank,
-                                           .ranks = 3,
-                                           .put = embedder_puts,
-                                           .get = embedder_gets,
-                                           .fence = embedder_fences,
-                                           .self = name_of_job};
-    rte.node = 0;
-    CHECK(!rte_embedded_is_there() && rte_embed(&table) == 0 && rte_embedded_is_there());
-    const struct rte_backend *backend = rte_embedded_open(place);
-    CHECK(place->pe == rank && place->npes == 3 && (!backend || strcmp(backend->name, "an embedding program") == 0));
-    CHECK(rte_embed(0) == 0 && !rte_embedded_is_there());
-    return backend != 0;
-}
-
-static void embeds(void)
-{
-    struct rte_place place, other;
-    CHECK(embedded(0, &place) && name_bytes == strlen("embedded-") + 33 && strcmp(place.job, name_of_job) == 0);
-    CHECK(embedded(2, &other) && strcmp(other.job, place.job) == 0);
-    memset(name_of_job, 'n', sizeof name_of_job);
-    name_of_job[RTE_JOB_BYTES - 1] = 0;
-    name_bytes = RTE_JOB_BYTES;
-    CHECK(embedded(1, &other) && strlen(other.job) == RTE_JOB_BYTES - 1);
-    name_bytes = RTE_JOB_BYTES - 1; /* does not end */
-    CHECK(!embedded(1, &other));
-    name_of_job[RTE_JOB_BYTES] = 0;
-    name_bytes = RTE_JOB_BYTES + 1; /* does not fit */
-    CHECK(!embedded(1, &other));
-    name_bytes = 0;
-    CHECK(!embedded(1, &other));
-}
+/* ---- text for launchers ---- */
 
 static void texts(void)
 {
@@ -413,7 +359,6 @@ int main(void)
     barriers();
     cards_hold();
     cards_lie();
-    embeds();
     texts();
     rte_backend = 0; /* nobody is told of the end */
     return 0;
