@@ -94,7 +94,9 @@ static void hear_guest(struct door *door, struct door_guest *guest)
     ssize_t more = recv(guest->fd, (char *)&guest->hello + guest->got, sizeof guest->hello - guest->got, 0);
     if (more < 0 && (errno == EAGAIN || errno == EINTR))
         return;
-    if (more > 0 && (guest->got += (size_t)more) < sizeof guest->hello)
+    if (more > 0)
+        guest->got += (size_t)more;
+    if (more > 0 && guest->got < sizeof guest->hello)
         return;
     if (more > 0 && proof_good(door->key, &guest->hello, &guest->challenge, door->me, door->npes))
         welcome(door, guest);
