@@ -88,6 +88,9 @@ static void *symbol_made_up(const char *library, const char *symbol);
 static void *find_made_up(void *module, const char *symbol);
 static char *error_made_up(void);
 
+#ifndef LATERAL_VERSION
+#define LATERAL_VERSION "made up"
+#endif
 #define log_line note_line
 #define log_alike note_alike
 #define log_debug note_line
