@@ -112,6 +112,7 @@ static void cannot_move(struct image what, off_t at, int status)
 static void nothing_is_called(void)
 {
     const uintptr_t start = (uintptr_t)data;
+    CHECK(ftruncate(file, FILE_AT + 6 * PAGE) == 0);
     cannot_move((struct image){.start = start, .end = start}, FILE_AT, EINVAL);
     cannot_move((struct image){.start = start + PAGE, .end = start}, FILE_AT, EINVAL);
     cannot_move(image, FILE_AT + 1, EINVAL);
