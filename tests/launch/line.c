@@ -40,6 +40,7 @@ uint32_t cores_allowed(void)
 int gethostname(char *name, size_t bytes)
 {
     const char *own = getenv("OWN");
+    CHECK(bytes == 255); /* of 256, the last of which stays zero */
     snprintf(name, bytes, "%s", own ? own : "own.example.org");
     return 0;
 }
@@ -96,6 +97,7 @@ static const struct {
     {"", "--timout 3 x", "!unknown option --timout; did you mean --timeout?"},
     {"", "--versoin", "!unknown option --versoin; did you mean --version?"},
     {"", "--mpii x", "!unknown option --mpii; did you mean --mpi?"},
+    {"", "--xmca a b x", "!unknown option --xmca; did you mean --mca?"},
     {"", "--nn x", "!unknown option --nn"},
     {"", "--zz x", "!unknown option --zz"},
     {"", "-n 1 -x A=1 -x _b x", "1: x with A=1 _b"},
@@ -126,6 +128,7 @@ static const struct {
     {"", "--status 2147483647", "=5 status of 2147483647"},
     {"", "--status 1", "=5 status of 1"},
     {"", "--status 2147483648", "!--status 2147483648: expected the number of a process"},
+    {"", "--status 4294967297", "!--status 4294967297: expected the number of a process"},
     {"", "--status 0", "!--status 0: expected the number of a process"},
     {"", "--status 1x", "!--status 1x: expected the number of a process"},
     {"", "--status +1", "!--status +1: expected the number of a process"},
@@ -195,6 +198,7 @@ static const struct {
     {"", "--host a:2 -n 3 --oversubscribe x", "3: x +crowd @a:2 elsewhere"},
     {"", "--host a -n 3 x", "3: x @a:1 elsewhere"},
     {"", "--host a:5 -n 1 y : -n 2 x", "1: y | 2: x @a:5 elsewhere"},
+    {"", "--host a:1 x", "1: x @a:1 elsewhere"},
     {"", "--host a:0 x", "!--host a:0" NO_HOST},
     {"", "--host a: x", "!--host a:" NO_HOST},
     {"", "--host a:x x", "!--host a:x" NO_HOST},
@@ -409,6 +413,7 @@ static void test_slices(void)
     slice(&hosts, 0, 6, "a:2,b:3,c:1");
     slice(&hosts, 0, 7, "a:2,b:3,c:1"); /* there are no more */
     slice(&two, 1, NODE_MAX_PES, "a:65535,b:1");
+    slice(&two, NODE_MAX_PES, 1, "b:1");
     slice(&two, 1, 2 * NODE_MAX_PES, "a:65535,b:" MOST);
 }
 
