@@ -53,6 +53,24 @@ static void slow_reader(void)
     OUT("goes on\n");
 }
 
+/* A lane that has room again takes all its streams back, and no others. */
+static void room_again(void)
+{
+    job(2);
+    for (size_t i = 0; i < 4; i++) {
+        loop_remove(streams[i].fd);
+        streams[i].parked = true;
+    }
+    lane_drained(&lanes[0].sink);
+    for (size_t i = 0; i < 4; i++)
+        CHECK(streams[i].parked == (streams[i].lane != &lanes[0]));
+    lane_drained(&lanes[1].sink);
+    for (size_t i = 0; i < 4; i++)
+        CHECK(!streams[i].parked);
+    says(out[0], "a\n");
+    OUT("a\n");
+}
+
 /* What the sink holds while its reader takes a little at a time comes out whole. */
 static void pieces(void)
 {
@@ -344,9 +362,9 @@ static void own_input(void)
 
 int main(void)
 {
-    static void (*const tests[])(void) = {slow_reader,    pieces,       writes_soon,    socket_reader,    reader_goes,
-                                          lowest_number,  regular_file, copies_for_all, input_that_fails, slow_copy,
-                                          copy_that_goes, device_input, file_input,     own_input};
+    static void (*const tests[])(void) = {room_again,  slow_reader,    pieces,       writes_soon,    socket_reader,
+                                          reader_goes, lowest_number,  regular_file, copies_for_all, input_that_fails,
+                                          slow_copy,   copy_that_goes, device_input, file_input,     own_input};
     run_apart(tests, sizeof tests / sizeof *tests);
     return 0;
 }
