@@ -54,7 +54,7 @@ static uint32_t add_missing(const struct report *report, const struct waiter *wa
     for (int rank = 0; rank < waiter->on.size; rank++) {
         uint32_t index = index_of_member(report, &waiter->on, rank);
         here += index < size;
-        if (index < size && !set_has(&come, index))
+        if (!set_has(&come, index)) /* a set takes no number that is not below its size */
             set_add(missing, index);
     }
     set_free(&come);

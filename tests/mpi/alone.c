@@ -45,9 +45,24 @@ static int try_lock(pthread_mutex_t *mutex)
 #define pthread_mutex_trylock(mutex) try_lock(mutex)
 #define pthread_mutex_lock(mutex) (CHECK_EQ(locks_held++, 0), pthread_mutex_lock(mutex))
 #define pthread_mutex_unlock(mutex) (CHECK_EQ(--locks_held, 0), pthread_mutex_unlock(mutex))
+static int alive; /* allocations of the environment; who asks for a value frees it */
+
+static void *counted(void *made)
+{
+    alive += made != 0;
+    return made;
+}
 #define PMPI_Abort real_abort
 #define find find_entry
+#define malloc(bytes) counted(malloc(bytes))
+#define calloc(n, bytes) counted(calloc(n, bytes))
+#define realloc(old, bytes) (alive += !(old), realloc(old, bytes))
+#define free(made) (alive -= (made) != 0, free(made))
 #include "../../src/mpi/environment.c"
+#undef malloc
+#undef calloc
+#undef realloc
+#undef free
 #undef find
 #undef PMPI_Abort
 #define find find_op
@@ -81,6 +96,7 @@ static void check_value(int rank, const char *key, const void *value, size_t byt
     CHECK_EQ(length, bytes);
     CHECK(found && memcmp(found, value, bytes) == 0);
     free(found);
+    alive--;
 }
 
 static void check_none(int rank, const char *key)
@@ -141,6 +157,7 @@ static void environment(void)
     const struct uccs_environment *before = embedded;
     lmpi_environment_end();
     CHECK(!embedded && embeds == 2 && !told.rounds);
+    CHECK_EQ(alive, 0);
     before->abort(0, 7);
     CHECK_EQ(aborts, 2); /* the MPI has ended */
     CHECK(before->fence(0) != 0);

@@ -143,14 +143,21 @@ def rooms_of(path):
 
 
 @functools.cache
+def included(source):
+    """Returns what a test's source includes, itself or by headers that lie beside it, as it is written there."""
+    names = set(re.findall(r'^#include "(.*)"', pathlib.Path(source).read_text(encoding="utf-8"), re.MULTILINE))
+    beside = [file for file in (pathlib.Path(source).with_name(name) for name in names if "/" not in name and name.endswith(".h")) if file.is_file()]
+    return frozenset(names.union(*(included(str(file)) for file in beside)))
+
+
 def includes(source, path):
-    """Returns whether a test's source itself includes a file of src or launch."""
-    return f'{path.partition("/")[2]}"' in pathlib.Path(source).read_text(encoding="utf-8")
+    """Returns whether it includes this file of src or launch."""
+    return any(name == path.partition("/")[2] or name.endswith(f"/{path}") for name in included(source))
 
 
 def tests_for(fault, build, reach, killers, told, only):
     """The tests that run the line, those of the rooms concerned, and those that the list tells of: these first, then those that hold the
-    file, or include it, among made-up neighbours (APART), then earlier killers of faults of this file, then those that run the line or are newer than
+    file among made-up neighbours (APART), then earlier killers of faults of this file, then those that run the line or are newer than
     what is known of lines, of these first those that bear the name of the file or lie in a folder of its folder's name, then tests of
     each room in turn, the quick ones first and more of the first rooms; the same program with other PEs comes after all others. What runs a line is not known of all: a process may have an
     environment of its own, and some lines of headers are taken for another file's."""
@@ -159,7 +166,9 @@ def tests_for(fault, build, reach, killers, told, only):
     folder, turn, kin = str(pathlib.Path(fault.path).parent), collections.Counter(), collections.Counter()
     ranks, cost, run = {}, reach.seconds, reach.tests_of(fault.path, fault.line, fault.old_line)
     known = dict(build.tests)                                              # another thread may take a test away
-    concerned = (name for name in known if name in run or name.split("/")[0] in rooms or name.startswith(hints or "?"))
+    sources = {name: next((word for word in reversed(test["command"]) if word.endswith((".c", ".cc", ".py"))), "") for name, test in known.items()}
+    held = {name for name, source in sources.items() if name.split("/")[0] in APART and source.endswith(".c") and includes(source, fault.path)}
+    concerned = (name for name in known if name in run or name.split("/")[0] in rooms or name in held or name.startswith(hints or "?"))
     if only:
         concerned = (name for name in known if only.search(name) and (not run or name in run or name not in cost))
     cost = {name: cost.get(name, 1) for name in concerned}                 # of a new test nothing is known
@@ -168,9 +177,8 @@ def tests_for(fault, build, reach, killers, told, only):
         turn[room] += 1
         kin[program] += 1
         place = rooms.index(room) if room in rooms else len(rooms)
-        source = next((word for word in reversed(known[name]["command"]) if word.endswith((".c", ".cc", ".py"))), "")
-        bears = any(word in name for word in words if len(word) > 2) or f"/{pathlib.Path(folder).name}/" in source
-        apart = room in APART and source.endswith(".c") and (name in run or includes(source, fault.path))
+        bears = any(word in name for word in words if len(word) > 2) or f"/{pathlib.Path(folder).name}/" in sources[name]
+        apart = name in held or name in run and room in APART and sources[name].endswith(".c")
         ranks[name] = not name.startswith(hints or "?"), not apart, -killers[fault.path][build.called(name)], bool(run) and name in reach.seconds and name not in run, kin[program], -killers[folder][build.called(name)], not bears, turn[room] * (1 + place), place
     slower = 1 if build.preset == "release" else SLOWER
     return [{**known[name], "limit": slower * max(5, 4 * cost[name])} for name in sorted(ranks, key=ranks.get)]

@@ -184,6 +184,9 @@ static void test_debtor(void)
         all[3] = &partner, all[NPES - 1] = 0;
         owing.flows.flow[which].messages = 0;
     }
+    owing.flows.flow[0].messages = 1;
+    all[3] = 0;
+    CHECK(uccs_far_am_debtor(CONTEXT) == -1); /* there is no PE behind the last */
     all[NPES] = 0;
     partners = before;
 }
