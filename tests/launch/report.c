@@ -230,8 +230,7 @@ static void test_who(void)
 static void test_over_nodes(void)
 {
     make_node(40);
-    stay_of(5, 0, 1, AT(1150, 2100))->on = pes_from(38, 1, 10, 8);
-    for (uint32_t pe = 1; pe < 5; pe++)
+    for (uint32_t pe = 1; pe < PES; pe++)
         stay_of(pe, 0, 1, AT(1150, 2100))->on = pes_from(38, 1, 10, 8);
     report("  PE 41-45  shmem_barrier_all (5 of 6 here have come)       T1  prog.c:2100\n"
            "  PE 40     is in no wait that lasts                            halted.c:9\n"
@@ -425,8 +424,7 @@ static bool stuck_beside(enum sleep how)
 
 static void test_sleepers(void)
 {
-    CHECK(stuck_beside(WAIT));
-    CHECK(stuck_beside(PRIVATE_WAIT));
+    CHECK(stuck_beside(WAIT) && stuck_beside(PRIVATE_WAIT));
     CHECK(stuck_beside(BITSET));
     CHECK(stuck_beside(LOCK));
     CHECK(stuck_beside(SERVED));
@@ -448,8 +446,7 @@ static void test_moves(void)
     stay->thread = waiter;
     stay->on = pes_from(0, 1, 2, 1);
 #define LOOK() (stay->looks++, deadlock_look(&deadlock, &view) > 0)
-    CHECK(!LOOK() && LOOK() && LOOK());
-    CHECK(!(deadlock_look(&deadlock, &view) < 0));
+    CHECK(!LOOK() && LOOK() && LOOK() && !(deadlock_look(&deadlock, &view) < 0));
     stay->value++;
     CHECK(!LOOK() && LOOK());
     stay->since++;
@@ -482,8 +479,8 @@ static void test_moves(void)
     deadlock.since -= UINT64_C(20000000000);
     CHECK(deadlock_look(&deadlock, &view) > 20);
     deadlock = (struct deadlock){0};
-    CHECK(!(deadlock_look(&deadlock, &view) > 0));
-    CHECK(!(deadlock_look(&deadlock, &view) > 0)); /* the waiter has not looked since: it may be stopped */
+    for (int i = 0; i < 2; i++)
+        CHECK(!(deadlock_look(&deadlock, &view) > 0)); /* the waiter has not looked since: it may be stopped */
     CHECK(LOOK());
     end(waiter);
 }
