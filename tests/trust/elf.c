@@ -109,7 +109,10 @@ static void other_kinds(void)
     uint64_t start;
     const struct elf *none = elf_open("/tmp/lateral-elf.that-does-not-exist");
     CHECK(none && !none->bytes && !elf_function(none, 200, &start));
-    CHECK(!elf_open("/tmp")->bytes);
+    const int lowest = dup(2);
+    CHECK(lowest >= 0 && close(lowest) == 0);
+    CHECK(!elf_open("/tmp")->bytes && elf_open("/proc/self/exe")->bytes);
+    CHECK(dup(2) == lowest && close(lowest) == 0); /* no file stays open */
 }
 
 /* Tables of names that lie, in part, outside the file, or end in no zero. */

@@ -154,6 +154,10 @@ static void test_flows(void)
     const struct partner *partner = partners[PEER];
     CHECK(mine == flow_of(PEER, NEXT, 1) && mine == &partner->contexts[NEXT]->flow[1]);
     CHECK(mine->sent == 0 && mine->messages == 0 && mine->bytes == 0 && mine->arrived == 0 && !mine->early);
+    mine->sent = UINT32_MAX;
+    CHECK(take_credit(mine, 1, 8) == UINT64_C(1) << 32 && take_credit(mine, 1, 8) == (UINT64_C(1) << 32) + 1);
+    CHECK(give_credit(mine, 2, 16));
+    mine->sent = 0;
     CHECK((uintptr_t)partner->contexts[NEXT] % CACHE_LINE == 0);
     CHECK(partner->contexts[CONTEXT] && partner->contexts[CONTEXT] != partner->contexts[NEXT]);
     CHECK(!partners[3] && !partner->contexts[NEXT + 1]);

@@ -66,6 +66,18 @@ static void zeroed_blocks(void)
     CHECK(!uccs_region_take_zeroed(region_size));
 }
 
+/* Pages of memory that the program has allocated go back to the kernel, those of the library's blocks stay. */
+static void pages_given_back(void)
+{
+    char *blocks[] = {uccs_region_take(UCCS_ROOM_LIBRARY, 2 * MB), uccs_region_take(UCCS_ROOM_MEMORY, 2 * MB)};
+    const int before = punched;
+    CHECK(blocks[0] && blocks[1]);
+    uccs_region_give(blocks[0]);
+    CHECK(punched == before);
+    uccs_region_give(blocks[1]);
+    CHECK(punched == before + 1);
+}
+
 static bool lies(const void *start, size_t length, uint32_t segment, uint64_t at)
 {
     uint64_t where = 77;
@@ -265,6 +277,7 @@ int main(void)
     wanted_sizes();
     three_rooms();
     zeroed_blocks();
+    pages_given_back();
     places();
     registrations();
     importers();

@@ -29,9 +29,19 @@ static void ask_for_huge(char *start, size_t bytes)
 #include "uccs/object/kernel.c"
 #include "uccs/object/stage.c"
 #define take take_room
+static int punched; /* how often pages went back to the kernel */
+
+static int advise(void *start, size_t bytes, int what)
+{
+    punched += what == MADV_REMOVE;
+    return madvise(start, bytes, what);
+}
+
+#define madvise advise
 #define uccs_memory_ask_huge ask_for_huge
 #include "uccs/object/room.c"
 #undef take
+#undef madvise
 #undef pthread_mutex_lock
 #undef pthread_mutex_trylock
 #undef pthread_mutex_unlock
