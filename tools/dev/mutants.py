@@ -271,7 +271,7 @@ class Run:
         build = Build(preset, faults)
         with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
             for fault, result in pool.map(lambda fault: (fault, self.timed(fault, build)), tried):
-                if result and (not self.options.left or result["verdict"] == "named"):
+                if result and (not self.options.left or result["verdict"] in ("named", "no fault")):
                     result["builds"] = [*results.get(fault.key(), {"builds": ()})["builds"], preset]
                     results[fault.key()] = result
                     with self.file.open("a") as file:

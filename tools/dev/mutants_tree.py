@@ -109,7 +109,8 @@ class Build:
 
     def settle(self, source):
         """Takes those faults away that do not compile. Where this file stood like this in an earlier call, it is known which."""
-        known = HOME / "refused" / hashlib.sha256(source.checkable(HEADER_FILE).encode()).hexdigest()
+        asked = source.checkable(HEADER_FILE) + repr(self.commands_of(source.path))
+        known = HOME / "refused" / hashlib.sha256(asked.encode()).hexdigest()
         if known.exists():
             source.drop(json.loads(known.read_text()))
             return
@@ -125,7 +126,7 @@ class Build:
             gone = True
             while gone:
                 beside.write_text(source.checkable(HEADER_FILE), encoding="utf-8")
-                words = subprocess.run([*command, "-w", "-fsyntax-only", "-x", "c", beside], cwd=self.folder, capture_output=True, text=True, errors="replace", check=False).stderr
+                words = subprocess.run([*command, "-fsyntax-only", "-x", "c", beside], cwd=self.folder, capture_output=True, text=True, errors="replace", check=False).stderr
                 gone = source.refused(HEADER_FILE, str(beside), words)
                 source.drop(gone)
         beside.unlink()
