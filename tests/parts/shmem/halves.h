@@ -3,6 +3,7 @@
 #ifndef TESTS_TRUST_HALVES_H
 #define TESTS_TRUST_HALVES_H
 
+#include "noted.h"
 #include "refused.h"
 
 #include "shmem/amo.h"
@@ -15,7 +16,6 @@ enum { NPES = 4, NEAR = 2, FAR = 2, REACHED = 3, BYTES = 8192, OLD = 4711 };
 
 static _Alignas(64) char heap[NEAR][BYTES], reached[BYTES]; /* of PEs 0 and 1, and of PE 3 as it is mapped here */
 static _Alignas(64) char adapters[64];                      /* of PE 0: memory whose atomics the adapter does */
-static char noted[2000];
 __attribute__((unused)) static char elsewhere[64];
 static struct uccs_reach reaches[NPES];
 static int misses;
@@ -53,26 +53,6 @@ static inline bool adapters_stub(const void *addr)
 {
     return (const char *)addr >= adapters && (const char *)addr < adapters + sizeof adapters;
 }
-
-__attribute__((format(printf, 1, 2), unused)) static void note(const char *format, ...)
-{
-    const size_t at = strlen(noted);
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(noted + at, sizeof noted - at, format, arguments);
-    va_end(arguments);
-}
-
-/* Everything that has been noted since the last look. */
-#define NOTED(text)                                                                                                   \
-    do {                                                                                                              \
-        if (strcmp(noted, text) != 0) {                                                                               \
-            fprintf(stderr, "%s:%d: not true: the far layer is asked \"%s\", but \"%s\"\n", __FILE__, __LINE__, text, \
-                    noted);                                                                                           \
-            abort();                                                                                                  \
-        }                                                                                                             \
-        noted[0] = 0;                                                                                                 \
-    } while (0)
 
 static inline void note_call(const char *name, const struct uccs_far_lanes *on, int pe, struct uccs_far_place at)
 {

@@ -1,5 +1,6 @@
 /* The life of the library: what init and finalize open and close, in which order, and how they nest; what is left when a step of them
  * fails; what an exit does without finalize, and which calls end the job. */
+#include "noted.h"
 #include "refused.h"
 
 #include "shmem/calls.h"
@@ -15,30 +16,11 @@ enum { NPES = 6 };
 
 struct shmem_team_impl lat_team_world, lat_team_shared;
 struct shmem_ctx_impl lat_ctx_default;
-static char noted[300];
 static bool no_life, no_memory, terminal, stranger, ends_badly;
 static void (*hook)(int status, void *argument);
 static uint32_t here = NPES; /* PEs of this node */
 static int exited = -1, claimed = -1, naps;
 static jmp_buf gone;
-
-__attribute__((format(printf, 1, 2))) static void note(const char *format, ...)
-{
-    const size_t at = strlen(noted);
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(noted + at, sizeof noted - at, format, arguments);
-    va_end(arguments);
-}
-
-#define NOTED(text)                                                                                            \
-    do {                                                                                                       \
-        if (strcmp(noted, text) != 0) {                                                                        \
-            fprintf(stderr, "%s:%d: not true: it does \"%s\", but \"%s\"\n", __FILE__, __LINE__, text, noted); \
-            abort();                                                                                           \
-        }                                                                                                      \
-        noted[0] = 0;                                                                                          \
-    } while (0)
 
 int uccs_life_begin(void)
 {

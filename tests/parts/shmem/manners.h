@@ -2,6 +2,7 @@
 #ifndef TESTS_TRUST_MANNERS_H
 #define TESTS_TRUST_MANNERS_H
 
+#include "noted.h"
 #include "refused.h"
 
 #include "uccs/core/memory.h"
@@ -10,25 +11,6 @@
 enum { SIZE = 3, ME = 1, BYTES = 65536 };
 
 static _Alignas(64) char heap[SIZE][BYTES], own_posts[POST_LARGE], posted[SIZE][POST_LARGE];
-static char noted[1000];
-
-__attribute__((format(printf, 1, 2))) static void note(const char *format, ...)
-{
-    const size_t at = strlen(noted);
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(noted + at, sizeof noted - at, format, arguments);
-    va_end(arguments);
-}
-
-#define NOTED(text)                                                                                            \
-    do {                                                                                                       \
-        if (strcmp(noted, text) != 0) {                                                                        \
-            fprintf(stderr, "%s:%d: not true: it does \"%s\", but \"%s\"\n", __FILE__, __LINE__, text, noted); \
-            abort();                                                                                           \
-        }                                                                                                      \
-        noted[0] = 0;                                                                                          \
-    } while (0)
 
 static uint64_t begin_stub(struct uccs_team *group, size_t bytes)
 {

@@ -1,5 +1,6 @@
 /* The near halves of one-sided operations, as thunks inline them: which bytes they move at a PE of this node, what they count, signal and
  * mark behind the data, and what they hand on to the slow halves for a PE of another node. */
+#include "noted.h"
 #include "refused.h"
 
 #include "base/atomic.h"
@@ -29,29 +30,10 @@ static const uccs_counter old = UINT64_C(4999) << UCCS_COUNTER_SLOT_BITS | (SLOT
 struct shmem_ctx_impl lat_ctx_default;
 static struct shmem_ctx_impl ctx;
 static _Alignas(64) char heap[NEAR][BYTES], elsewhere[ROOM], local[ROOM];
-static char noted[300];
 static shmemx_ct_t ct; /* of the call */
 static uint64_t *const word = (uint64_t *)(void *)(heap[0] + 1024);
 static int sig_op;
 static bool carried;
-
-__attribute__((format(printf, 1, 2))) static void note(const char *format, ...)
-{
-    const size_t at = strlen(noted);
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(noted + at, sizeof noted - at, format, arguments);
-    va_end(arguments);
-}
-
-#define NOTED(text)                                                                                                \
-    do {                                                                                                           \
-        if (strcmp(noted, text) != 0) {                                                                            \
-            fprintf(stderr, "%s:%d: not true: it asks for \"%s\", but \"%s\"\n", __FILE__, __LINE__, text, noted); \
-            abort();                                                                                               \
-        }                                                                                                          \
-        noted[0] = 0;                                                                                              \
-    } while (0)
 
 static void far_call(const char *name, const char *call, struct shmem_ctx_impl *of, size_t bytes, int pe)
 {
