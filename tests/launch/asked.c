@@ -6,7 +6,7 @@
 #include "environment.h"
 #include "hosts.h"
 #include "message.h"
-#include "noted.h"
+#include "refusing.h"
 #include "status.h"
 
 #include <errno.h>
@@ -19,7 +19,6 @@
 #define LATERAL_LIB_FROM_BIN "../here"
 
 const char options_help[] = "help";
-static jmp_buf left;
 static int files_open, zeroed, freed, prints_until_failure = -1;
 
 static void keep_line(const char *line, size_t bytes)
@@ -30,17 +29,6 @@ static void keep_line(const char *line, size_t bytes)
 static _Noreturn void leave(int status)
 {
     note("leave %d\n", status);
-    longjmp(left, 1);
-}
-
-static _Noreturn void refuse(const char *format, ...)
-{
-    char text[200];
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(text, sizeof text, format, arguments);
-    va_end(arguments);
-    note("%s\n", text);
     longjmp(left, 1);
 }
 

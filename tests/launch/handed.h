@@ -7,7 +7,7 @@
 #include "environment.h"
 #include "handover.h"
 #include "message.h"
-#include "noted.h"
+#include "refusing.h"
 
 #include <errno.h>
 #include <setjmp.h>
@@ -19,7 +19,6 @@
 
 extern char **environ;
 
-static jmp_buf left;
 static char looked[512], settings[1024]; /* the paths that were looked at; the variables that were set */
 
 static void keep_line(const char *line, size_t bytes)
@@ -38,17 +37,6 @@ static void add_text(char *text, size_t room, const char *one, const char *two)
 static _Noreturn void leave(int status)
 {
     note("exit %d\n", status);
-    longjmp(left, 1);
-}
-
-static _Noreturn void refuse(const char *format, ...)
-{
-    char text[300];
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(text, sizeof text, format, arguments);
-    va_end(arguments);
-    note("%s\n", text);
     longjmp(left, 1);
 }
 

@@ -9,9 +9,9 @@
 
 #define guard_run guard_of_front
 #include "fronted.h"
+#include "refusing.h"
 #undef guard_run
 
-static jmp_buf left; /* what does not return in the product */
 static int pipes_until_failure, forks[2], nforks, told_bytes, told_guard, heard_bytes, next_end;
 static bool missing[3], has_children;
 
@@ -145,17 +145,6 @@ static int remove_file(const char *path)
 {
     note("unlink %s\n", path);
     return 0;
-}
-
-static _Noreturn void refuse(const char *format, ...)
-{
-    char text[300];
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(text, sizeof text, format, arguments);
-    va_end(arguments);
-    note("%s\n", text);
-    longjmp(left, 1);
 }
 
 #define _exit leave
