@@ -88,6 +88,7 @@ ROOMS = {
 }
 APART = ("parts", "unit", "trust", "launch")                               # rooms with programs in C that hold parts of the code
 
+
 # ------------------------------------------------------------------------------------ the faults
 
 def files_of(places):
@@ -142,6 +143,11 @@ def rooms_of(path):
     return ROOMS[max((prefix for prefix in ROOMS if path.startswith(prefix)), key=len)].split()
 
 
+def source_of(test):
+    """Returns the file of a test; the script that runs it comes before it in the command."""
+    return next((word for word in reversed(test["command"]) if word.endswith((".c", ".cc", ".py"))), "")
+
+
 @functools.cache
 def included(source):
     """Returns what a test's source includes, itself or by headers that lie beside it, as it is written there."""
@@ -159,14 +165,15 @@ def tests_for(fault, build, reach, killers, told, only):
     """The tests that run the line, those of the rooms concerned, and those that the list tells of: these first, then those that hold the
     file among made-up neighbours (APART), then earlier killers of faults of this file, then those that run the line or are newer than
     what is known of lines, of these first those that bear the name of the file or lie in a folder of its folder's name, then tests of
-    each room in turn, the quick ones first and more of the first rooms; the same program with other PEs comes after all others. What runs a line is not known of all: a process may have an
-    environment of its own, and some lines of headers are taken for another file's."""
+    each room in turn, the quick ones first and more of the first rooms; the same program with other PEs comes after all others. What
+    runs a line is not known of all: a process may have an environment of its own, and some lines of headers are taken for another
+    file's."""
     hints = tuple(word.rstrip(",;") for word in told.get(fault.key(), ("", ""))[1].split() if "/" in word)
     rooms, words = rooms_of(fault.path), {pathlib.Path(fault.path).stem, *pathlib.Path(fault.path).stem.split("_")} - {"inner"}
     folder, turn, kin = str(pathlib.Path(fault.path).parent), collections.Counter(), collections.Counter()
     ranks, cost, run = {}, reach.seconds, reach.tests_of(fault.path, fault.line, fault.old_line)
     known = dict(build.tests)                                              # another thread may take a test away
-    sources = {name: next((word for word in reversed(test["command"]) if word.endswith((".c", ".cc", ".py"))), "") for name, test in known.items()}
+    sources = {name: source_of(test) for name, test in known.items()}
     held = {name for name, source in sources.items() if name.split("/")[0] in APART and source.endswith(".c") and includes(source, fault.path)}
     concerned = (name for name in known if name in run or name.split("/")[0] in rooms or name in held or name.startswith(hints or "?"))
     if only:
@@ -215,8 +222,8 @@ class Run:
         if not number:
             return {"verdict": "no fault", "said": f"does not build as {build.preset}, or lies outside of a function"}
         result = self.try_tests(fault, number, build)
-        if result["verdict"] == "survives" and build.preset == BUILDS[0] and not build.changes(fault): # later builds have only those that do
-            return {"verdict": "no fault", "said": "changes no instruction"}
+        if result["verdict"] == "survives" and build.preset == BUILDS[0] and not build.changes(fault):
+            return {"verdict": "no fault", "said": "changes no instruction"}   # so later builds meet only those that change one
         return result
 
     def try_tests(self, fault, number, build):
