@@ -13,12 +13,7 @@ static struct link_peer *peer(void)
 
 static void begin(void)
 {
-    carrier_reset();
-    link_has_direct = true;
-    link_maps = false;
-    link_wire = TRANSPORT_ALONE;
-    carrier.able = TRANSPORT_KNOWN | TRANSPORT_ALONE | TRANSPORT_ATOMICS_ALONE;
-    carrier.atomics4 = carrier.atomics8 = TRANSPORT_ATOMICS_ALL;
+    carrier_reset_alone();
     carrier.atomics = carrier.flushes = TRANSPORT_PENDING;
 }
 

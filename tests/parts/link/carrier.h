@@ -339,6 +339,17 @@ static inline void carrier_reset(void)
     link_pool_open();
 }
 
+/* Begins again with a network that puts, gets and changes by itself. */
+static inline void carrier_reset_alone(void)
+{
+    carrier_reset();
+    link_has_direct = true;
+    link_maps = false;
+    link_wire = TRANSPORT_ALONE;
+    carrier.able = TRANSPORT_KNOWN | TRANSPORT_ALONE | TRANSPORT_ATOMICS_ALONE;
+    carrier.atomics4 = carrier.atomics8 = TRANSPORT_ATOMICS_ALL;
+}
+
 static inline void carrier_open(void)
 {
     setenv("LATERAL_LANES", "4", 1);

@@ -119,12 +119,7 @@ static void give_key(uint64_t start)
 
 static void begin(void)
 {
-    carrier_reset();
-    link_has_direct = true;
-    link_maps = false;
-    link_wire = TRANSPORT_ALONE;
-    carrier.able = TRANSPORT_KNOWN | TRANSPORT_ALONE | TRANSPORT_ATOMICS_ALONE;
-    carrier.atomics4 = carrier.atomics8 = TRANSPORT_ATOMICS_ALL;
+    carrier_reset_alone();
     carrier.puts = carrier.gets = carrier.atomics = carrier.flushes = TRANSPORT_PENDING;
     link_asleep = link_reminded = 0;
     rings = fences = rooms = pauses = 0;
