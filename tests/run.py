@@ -75,9 +75,9 @@ def command_line(options, keys):
     emulator = shlex.split(options.emulator)
     program = emulator + [options.program] + shlex.split(keys.get("args", ""))
     if not options.pes:
-        os.environ.setdefault("CHECK_LIMIT", os.environ.get("TEST_LIMIT", "50"))    # tests/within.h
+        os.environ.setdefault("CHECK_LIMIT", "50")    # tests/within.h
         return program
-    limit = os.environ.pop("TEST_LIMIT", options.limit)
+    limit = options.limit
     stop = ["--timeout", limit] if limit and limit != "0" else []
     if stop:
         os.environ.setdefault("CHECK_LIMIT", str(max(1, int(limit) - 1)))   # tests/within.h

@@ -4,12 +4,11 @@
     run.py OSHRUN MISTAKES [PATTERN ...]
 """
 import fnmatch
-import os
 import re
 import subprocess
 import sys
 
-LIMIT = float(os.environ.get("TEST_LIMIT", 60))
+LIMIT = 60
 
 
 def look(oshrun, program, name, line):

@@ -285,7 +285,7 @@ def test_terminal_unread():
     try:
         wait_until(lambda: harness.children(shell.pid), "oshrun runs")
         wait_until(lambda: not harness.children(shell.pid), "oshrun ends at its time limit while its terminal is full",
-                   harness.patience(harness.SOON))
+                   harness.SOON)
         terminal.until(b"<status 124>")
         shell.wait(10)
     finally:

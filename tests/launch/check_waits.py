@@ -8,7 +8,7 @@ import subprocess
 import time
 
 import harness
-from harness import CLEAN, patience, started
+from harness import CLEAN, started
 
 STUCK = re.compile(r"""  PE 0,2,3  shmem_barrier_all \(3 of 4 have come\) +[0-9.]+ s  stuck\.c:\d+
   PE 1      shmem_long_wait_until\(flag == 7, is 3\) +[0-9.]+ s  stuck\.c:\d+
@@ -36,7 +36,7 @@ def checked():
 
 def await_stuck(pid):
     """Asks until all PEs have waited for some time; a loaded machine starts them late."""
-    end = time.monotonic() + patience(40)
+    end = time.monotonic() + 40
     while time.monotonic() < end:
         code, text = status(pid)
         if STUCK.search(text):
@@ -74,7 +74,7 @@ def test_no_tool():
     """Without a tool that knows source lines the report names the function."""
     wanted = r"shmem_long_wait_until\(flag == 7, is 3\) +[0-9.]+ s  main \+ 0x[0-9a-f]+ \(test_job_stuck\)"
     with started("-n", 4, program(), "value") as job:
-        end = time.monotonic() + patience(40)
+        end = time.monotonic() + 40
         text = ""
         while not re.search(wanted, text) and time.monotonic() < end:
             done = subprocess.run([harness.OSHRUN, "--status", str(job.pid)], capture_output=True, text=True,

@@ -47,7 +47,7 @@ def main():
     program, way = sys.argv[1:]
     with tempfile.TemporaryDirectory() as folder:
         processes = list(start(program, way, folder))
-        texts = finish(processes, float(os.environ.get("TEST_LIMIT", 50)))
+        texts = finish(processes, 50)
     out, err = ("".join(text[i] for text in texts) for i in (0, 1))
     print(out, err, sep="", end="")
     codes = [process.returncode for process in processes]

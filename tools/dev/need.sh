@@ -48,6 +48,17 @@ need_install() {
     missing_words=()
 }
 
+# Sets gcovr, from PyPI, in a folder of its own.
+need_coverage() {
+    gcovr=$PWD/.cache/coverage/bin/gcovr
+    [ ! -x "$gcovr" ] || return 0
+    python3 -c 'import ensurepip, venv' 2>/dev/null || need_package python3-venv "installs gcovr"
+    need_install
+    say "installing gcovr from PyPI into .cache/coverage"
+    python3 -m venv --clear .cache/coverage || fail "python3 -m venv does not work here"
+    .cache/coverage/bin/python -m pip install -q --disable-pip-version-check "gcovr==8.3" || fail "PyPI's gcovr cannot be had"
+}
+
 need_fuzz() {
     need_tool clang clang "builds the fuzz targets"
     need_install
