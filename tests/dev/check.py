@@ -32,7 +32,7 @@ def check_help():
     script = (ROOT / "dev").read_text(encoding="utf-8")
     written = set(re.findall(r"^cmd_([a-z]+)\(\)", script, re.MULTILINE))
     assert listed == written, f"help and code differ: {listed ^ written}"
-    assert {"demo", "test", "bench", "install", "lint", "format", "hosts", "bare"} <= listed
+    assert {"demo", "test", "coverage", "bench", "install", "lint", "format", "hosts", "bare"} <= listed
 
 
 def check_install_is_whole():
