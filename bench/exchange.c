@@ -1,4 +1,4 @@
-/* All PEs send a message to all (seed 003, figure 4). Measures the nanoseconds of one exchange.
+/* All PEs send a message to all (Dinan et al. 2014, figure 4). Measures the nanoseconds of one exchange.
  *
  *   barrier     puts, barrier_all
  *   flags       puts, fence, atomic_add of -1 to every PE's flag, wait for 0 (the paper's baseline)

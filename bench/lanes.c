@@ -1,4 +1,4 @@
-/* Measures the use of lanes (design §4): threads of PE 0 work on PE 1, each by its own context, or all by a shared one.
+/* Measures the use of lanes: threads of PE 0 work on PE 1, each by its own context, or all by a shared one.
  *
  *   own.put.T, shared.put.T    ns per 8-byte nbi put, all threads together, a quiet of the context every WINDOW
  *   own.get.T, shared.get.T    ns per blocking 8-byte get, all threads together

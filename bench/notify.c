@@ -1,4 +1,4 @@
-/* Measures half a round trip of messages between two PEs, by the size of the message (seed 003, figure 3):
+/* Measures half a round trip of messages between two PEs, by the size of the message (Dinan et al. 2014, figure 3):
  *
  *   inc         put, fence, atomic_inc of a flag; the receiver waits and sets it back (the paper's baseline)
  *   put_signal  put_signal that sets        put_signal_add   put_signal that adds

@@ -1,5 +1,5 @@
 /* Measures the cost of a request and the gain of merging. Nanoseconds per put in a window of 64, 8 B to 1 MB, from PE 0
- * to PE 1, which waits (seeds 000, 002: message rate and latency).
+ * to PE 1, which waits (Boehm et al. 2016: message rate and latency).
  *
  *   put        blocking puts, one quiet a window       nbi       put_nbi, one quiet a window
  *   request    a request for each put, wait_all        merged    one request for the window, one wait

@@ -1,4 +1,4 @@
-/* SSCA#1, pairwise local alignment of two codon sequences (seed 000's application). Reports the milliseconds of kernel
+/* SSCA#1, pairwise local alignment of two codon sequences (the application of Boehm et al. 2016). Reports the milliseconds of kernel
  * 1, which finds all good endings, and of kernel 2, which finds their alignments, in every mode. It verifies each.
  *
  *   blocking       per cell: 5 gets, 3 puts; barrier_all after each anti-diagonal

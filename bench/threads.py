@@ -1,4 +1,4 @@
-"""Measures many threads in one process (seed 001): `./dev bench --threads`.
+"""Measures many threads in one process (the experiments of UCCS): `./dev bench --threads`.
 
 In every round each program runs once with Lateral and, if it is plain OpenSHMEM, with Open MPI, in changing order.
 ucx_perftest with threads runs beside them. threads_suite.py lists the measurements; --report writes

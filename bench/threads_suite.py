@@ -1,5 +1,5 @@
-"""Seed 001's experiments, as data: many threads of one process against as many processes, active messages with many threads in
-progress, and a coarse lock round every call as the seed began. Keys are as in suite.py. A row's "floor" is another way to
+"""The experiments of UCCS, as data: many threads of one process against as many processes, active messages with many threads in
+progress, and a coarse lock round every call as UCCS began. Keys are as in suite.py. A row's "floor" is another way to
 do the same work: fewer threads, processes in place of threads, the lock, ucx_perftest."""
 from collections import namedtuple
 

@@ -1,4 +1,4 @@
-/* Seed 001's active-message experiments, over uccs.h alone. PE 0 sends; T threads of PE 1 spin in uccs_progress.
+/* The active-message experiments of UCCS, over uccs.h alone. PE 0 sends; T threads of PE 1 spin in uccs_progress.
  *
  *   injection.T      1050 messages, then an acknowledgement: messages a second (the median of many runs)
  *   sustained.T      many messages without a pause

@@ -1,4 +1,4 @@
-/* Seed 001's bandwidth experiments: puts and gets between pairs of PEs, both ways at once, by T threads of each PE. PEs
+/* The bandwidth experiments of UCCS: puts and gets between pairs of PEs, both ways at once, by T threads of each PE. PEs
  * 2i and 2i + 1 are a pair. 2 PEs with T threads, and 2T PEs with one thread each, run the same number of streams:
  * threads against processes. All streams run for the same period, which PE 0 sets. Only the bytes that a
  * stream has moved by its end, and completed, count, so neither the start of threads nor their scheduling changes the

@@ -1,4 +1,4 @@
-/* A pipelined stencil (seed 003, figures 5 and 6; Synch_p2p of the Parallel Research Kernels). Columns lie in strips.
+/* A pipelined stencil (Dinan et al. 2014, figures 5 and 6; Synch_p2p of the Parallel Research Kernels). Columns lie in strips.
  * Each row's last element goes to the right neighbour, which waits for it. Reports million floating point operations a
  * second.
  *

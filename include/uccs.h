@@ -192,7 +192,7 @@ int uccs_queue_wait(uccs_queue_t queue, struct uccs_entry *entries, size_t *coun
 
 /* --- Counters: 0 is no counter. A counter counts at the processes that have opened it, and starts at 0. Any process may
  * put the value into op->counter of operations on such a process, and a value may be sent to others. Calls on a counter
- * that is not open here return UCCS_ERR_STALE. After seed 003's counting puts; own counters after Portals' event
+ * that is not open here return UCCS_ERR_STALE. After the counting puts of Dinan et al. 2014; own counters after Portals' event
  * counters, waits as requests after GASNet-EX's events. */
 typedef uint64_t uccs_counter_t;
 /* Of the job: the same value names the same counter in every process. At most 65,536 at a time, else

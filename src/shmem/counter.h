@@ -1,7 +1,7 @@
-/* Counting puts: data and its arrival count in one operation (seed 003; SOS's shmemx_ct_*; man
- * shmemx_ct). Any thread; create and free are collective.
+/* Counting puts: data and its arrival count in one operation (Dinan et al. 2014; SOS's
+ * shmemx_ct_*; man shmemx_ct). Any thread; create and free are collective.
  *
- * A counted operation orders nothing but its own data (seed 003 §2.1). */
+ * A counted operation orders nothing but its own data (Dinan et al. 2014, section 2.1). */
 #ifndef SHMEM_COUNTER_H
 #define SHMEM_COUNTER_H
 

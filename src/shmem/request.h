@@ -1,4 +1,5 @@
-/* OpenSHMEM requests: the `_nbe` forms, and the calls that wait for them (seeds 000, 002; man shmemx_request).
+/* OpenSHMEM requests: the `_nbe` forms, and the calls that wait for them (Boehm et al. 2016; man
+ * shmemx_request).
  *
  * Any thread within the rules of the handle (uccs/request.h). On the node an operation is done when the call
  * returns; the request remembers that a fence is due. */

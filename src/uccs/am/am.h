@@ -1,4 +1,4 @@
-/* Active messages on a node (seed 001; design §5). Any thread.
+/* Active messages on a node (UCCS). Any thread.
  *
  * Data flow: the sender reserves a cell in the receiver's ring (one of four for each context: request or
  * reply, network or user class), writes header and short payload, commits (send.c). Longer payloads lie in a

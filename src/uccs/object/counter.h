@@ -1,4 +1,5 @@
-/* Counters count arrivals at this PE (seed 003's counting puts; facts: SOS's shmemx_ct_*).
+/* Counters count arrivals at this PE (the counting puts of Dinan et al. 2014; SOS's
+ * shmemx_ct_*).
  *
  * A counter is one cache line at every PE, found by slot number. An origin counts an arrival by one addition with
  * release order after the data, so a reader's acquire load sees the data of all arrivals that it counts.

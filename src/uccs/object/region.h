@@ -1,4 +1,4 @@
-/* Memory objects of the public interface, which are allocated, registered or imported (design §3, seed 004 §4).
+/* Memory objects of the public interface, which are allocated, registered or imported (Schuchart et al. 2021, section 4).
  *
  * An object holds the address of its memory in this process (`near`), or, when this process does not map the memory,
  * how to reach it; so an operation does no lookup. Any thread. A caller that releases an object in use is at fault.

@@ -1,5 +1,4 @@
-/* Requests tell whether operations have completed. A request counts the operations still pending (design §1; seeds
- * 000, 002), so that a test of any number of merged requests costs one load.
+/* Requests tell whether operations have completed. A request counts the operations still pending (Boehm et al. 2016), so that a test of any number of merged requests costs one load.
  *
  * A handle is one of
  *   null                   no request; the first operation creates one
