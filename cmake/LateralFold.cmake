@@ -1,7 +1,7 @@
 # How the kernels of src/base/fold.h are compiled. Properties of source files hold in one folder of the build, so every
 # CMakeLists.txt that compiles src/base calls this.
 function(lateral_fold_sources)
-  set(folder ${CMAKE_SOURCE_DIR}/src/base)
+  set(folder ${PROJECT_SOURCE_DIR}/src/base)
   # Loops of unknown length are vectorised from -O3 on; multiplications and additions stay apart.
   set_property(SOURCE ${folder}/fold.c ${folder}/fold_avx2.c ${folder}/fold_avx512.c APPEND PROPERTY
     COMPILE_OPTIONS "$<$<NOT:$<CONFIG:Debug>>:-O3>;-ffp-contract=off")

@@ -30,8 +30,8 @@
 set(LATERAL_TEST_ROOMS "" CACHE STRING "Labels of tests to build; empty: all")
 set(LATERAL_TEST_PES "" CACHE STRING
     "Of the PE counts that a file names, run these alone, e.g. \"2 4\" (its first one when none is left); empty: all")
-get_filename_component(LATERAL_PRESET "${CMAKE_BINARY_DIR}" NAME)
-set(LATERAL_RUN_TEST ${CMAKE_SOURCE_DIR}/tests/run.py)
+get_filename_component(LATERAL_PRESET "${PROJECT_BINARY_DIR}" NAME)
+set(LATERAL_RUN_TEST ${PROJECT_SOURCE_DIR}/tests/run.py)
 
 # The modules that carry messages between nodes, and what run.py has to know of them.
 set(LATERAL_NETWORKS lateral_tcp lateral_fault lateral_sim)
@@ -89,15 +89,15 @@ endfunction()
 function(_lateral_program target file library jobs)
   add_executable(${target} ${file})
   set_target_properties(${target} PROPERTIES
-    RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
+    RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
   target_link_libraries(${target} PRIVATE ${library})
-  target_include_directories(${target} PRIVATE ${CMAKE_SOURCE_DIR}/tests)
+  target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR}/tests)
   target_compile_options(${target} PRIVATE -UNDEBUG)     # a test may assert()
   if(NOT LATERAL_SANITIZE)                               # it checks values, not speed: compiled four times as fast
     target_compile_options(${target} PRIVATE -O0)
   endif()
   if(NOT jobs)
-    target_include_directories(${target} PRIVATE ${CMAKE_SOURCE_DIR}/src ${LATERAL_GENERATED})
+    target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR}/src ${LATERAL_GENERATED})
   endif()
   if(jobs AND TARGET oshrun)
     add_dependencies(${target} oshrun)
@@ -161,7 +161,7 @@ function(_lateral_one_test label target file case pes timeout)
   if(pes)
     string(APPEND test -${pes})
     math(EXPR limit "${timeout} - 5")                     # before CTest, which knows nothing of where the PEs are
-    list(APPEND how --pes=${pes} --limit=${limit} --oshrun=${CMAKE_BINARY_DIR}/bin/oshrun)
+    list(APPEND how --pes=${pes} --limit=${limit} --oshrun=${PROJECT_BINARY_DIR}/bin/oshrun)
   endif()
   if(CMAKE_CROSSCOMPILING_EMULATOR)
     string(REPLACE ";" " " emulator "${CMAKE_CROSSCOMPILING_EMULATOR}")

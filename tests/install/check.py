@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Installs the build into a folder, moves that folder elsewhere, and uses it as an outsider would.
 
-usage: check.py --build=DIR ... PART     PART: tree wrappers through tools pkgconfig cmake static destdir
+usage: check.py --build=DIR ... PART     PART: tree wrappers through tools pkgconfig cmake static part destdir
                                                  uninstall mpi
 """
 import argparse
@@ -203,6 +203,25 @@ def part_cmake(options, work):
     run(prefix / "bin" / "oshrun", "-n", 2, work / "build" / "through", env=clean_env())
     assert "liblateral.so" in run("readelf", "-d", work / "build" / "ring_shared")
     assert "liblateral" not in run("readelf", "-d", work / "build" / "ring_static")
+
+
+def part_part(options, work):
+    """Somebody else's project builds the library as a part of itself, by FetchContent and by add_subdirectory."""
+    project, build, off = OUTSIDE / "part", work / "build", [f"-DLATERAL_{name}=OFF" for name in ("UCX", "PMIX", "OPENMPI", "MPICH")]
+    for how, prefix in (("FetchContent", work / "whole"), ("add_subdirectory", work / "alone")):
+        shown = run(options.cmake, "-G", "Ninja", "-S", project, "-B", build, f"-DLATERAL_SOURCE={options.source}", f"-DHOW={how}", *off,
+                    f"-DCMAKE_C_COMPILER={options.cc}", f"-DCMAKE_CXX_COMPILER={options.cxx}", env=clean_env(), stderr=True)
+        assert "CMake Warning" not in shown, shown
+        run(options.cmake, "--build", build, env=clean_env())
+        launcher = pathlib.Path((build / "oshrun").read_text(encoding="utf-8"))
+        for program in ("ring_shared", "ring_static"):
+            check_ring(launcher.parents[1], build / program)
+        run(launcher, "-n", 2, build / "through", env=clean_env())
+        assert not list(build.rglob("test_*")) and not list(build.rglob("*.3")), "tests or manual pages are made"
+        run(options.cmake, "--install", build, "--prefix", prefix, env=clean_env())
+        assert not (prefix / "share" / "doc" / "outside").exists(), "a file lies among those of the other project"
+    check_ring(work / "whole", work / "whole" / "bin" / "ring_shared", clean_env(LD_LIBRARY_PATH=str(work / "whole" / "lib")))
+    assert [str(path.relative_to(prefix)) for path in prefix.rglob("*") if path.is_file()] == ["bin/ring_shared"]
 
 
 def part_destdir(options, work):
