@@ -257,8 +257,9 @@ def document_of(kept, rows=suite.ROWS):
 
 # ----------------------------------------------------------------------------------------------------- main
 
-def within_hosts(argv):
-    """Runs this script again on the launch node."""
+def within_hosts(options, argv):
+    """Runs this script again on the launch node. What it writes to is there already, so that tools/dev/hosts.py can refuse it."""
+    options.out.mkdir(parents=True, exist_ok=True)
     slots = str(max(run.pes for run in suite.RUNS) // len(NAMES))
     os.execvp(sys.executable, [sys.executable, "-B", str(HOSTS), str(len(NAMES)), "--slots", slots, "--",
                                sys.executable, "-B", str(runner.HERE / "run.py"), *argv])
@@ -273,7 +274,7 @@ def choose(options):
 
 def main(options, argv):
     if not options.sources and "LATERAL_HOSTFILE" not in os.environ:
-        within_hosts(argv)
+        within_hosts(options, argv)
     if options.sources:
         kept = load(options, [])
     else:

@@ -416,11 +416,26 @@ static void add_prefix(struct words *words, const char *path)
     free(real);
 }
 
+/* Names a program that other hosts will hardly find, since each host has folders of these names for itself. */
+static void warn_of_place(const struct app *app)
+{
+    static const char *const fronts[] = {"/tmp/", "/var/tmp/", "/dev/shm/"};
+    const char *name = app->argv[0];
+    char *path = strchr(name, '/') && (*name == '/' || !app->wdir) ? realpath(name, NULL) : NULL;
+    for (size_t i = 0; path && i < sizeof fronts / sizeof *fronts; i++)
+        if (strncmp(path, fronts[i], strlen(fronts[i])) == 0)
+            say("%s lies in %.*s, which each host has for itself: where it is missing, put it into a folder that all hosts share",
+                path, (int)strlen(fronts[i]) - 1, fronts[i]);
+    free(path);
+}
+
 static void announce(const struct options *options, const struct launcher *launcher)
 {
     const char *version = launcher->family == HYDRA ? "Hydra" : launcher->version;
     if (options->quiet)
         return;
+    for (size_t i = 0; i < options->napps; i++)
+        warn_of_place(&options->apps[i]);
     if (isalpha((unsigned char)version[0]))
         say("several hosts: handing over to %s (%s)", launcher->path, version);
     else

@@ -4,6 +4,7 @@ import contextlib
 import os
 import pathlib
 import re
+import tempfile
 
 import harness
 from harness import one_line, run, temporary
@@ -188,6 +189,15 @@ def test_choice():
         os.chmod(f"{folder}/srun", 0o755)
         result = run("-q", "-n", 1, "p", env={"PATH": folder} | SLURM)
         assert result.status == 126 and result.errors[-1] == f"oshrun: {folder}/srun: No such file or directory", result
+
+
+def test_private_folder():
+    """A program in a folder that each host has for itself is named before the launcher starts, unless oshrun shall be quiet."""
+    with launchers(mpirun=OPEN_MPI) as folder, tempfile.NamedTemporaryFile(dir="/tmp") as program:
+        here = rf"oshrun: {program.name} lies in /tmp, which each host has for itself: .*share\n"
+        told(folder, "--host", "a", "-n", 1, program.name, quiet=False, says=here + r"oshrun: several hosts.*\n")
+        told(folder, "--host", "a", "-n", 1, program.name)
+        told(folder, "--host", "a", "-n", 1, "/bin/sh", quiet=False, says=r"oshrun: several hosts.*\n")
 
 
 def test_one_node_alone():

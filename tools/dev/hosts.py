@@ -12,7 +12,8 @@ joined by a bridge. COMMAND runs on one more, the launch node, with
     PATH               in front a stand-in for ssh, so `ssh h1 command` works
     and what makes mpirun, prterun and mpiexec.hydra use it
 
-so `oshrun --hostfile $LATERAL_HOSTFILE -n 4 ./program` starts PEs on the hosts. Root is not needed where
+so `oshrun --hostfile $LATERAL_HOSTFILE -n 4 ./program` starts PEs on the hosts. Of /tmp and /dev/shm they see this tree and
+the folder that COMMAND starts in; a word of COMMAND that names something else there is refused. Root is not needed where
 user namespaces are allowed. All processes live in one pid namespace that ends with COMMAND or with this
 script, however it dies, and all files lie in memory of that namespace: nothing is left.
 """
@@ -26,6 +27,7 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 HOME = "/tmp/lateral-hosts"                      # on every host; in a tmpfs that dies with the namespaces
+HIDDEN = ("/tmp/", "/dev/shm/")                  # each host has its own
 MAX_HOSTS = 1000
 LAUNCH_ADDRESS = "10.99.255.254"
 SKIP = 77
@@ -76,7 +78,17 @@ def run(*command, text=None):
 def hidden_paths():
     """What a new /tmp would hide though the command needs it."""
     wanted = {str(ROOT), os.getcwd()}
-    return sorted(path for path in wanted if path.startswith(("/tmp/", "/dev/shm/")))
+    return sorted(path for path in wanted if path.startswith(HIDDEN))
+
+
+def unseen(words):
+    """A path among the words that is there now, and that no host would see."""
+    for word in words:
+        path = os.path.realpath(word.partition("=")[2] if word.startswith("-") else word)
+        kept = any(pathlib.Path(path).is_relative_to(folder) for folder in hidden_paths())
+        if os.path.isabs(word.partition("=")[2] or word) and path.startswith(HIDDEN) and os.path.exists(path) and not kept:
+            return path
+    return None
 
 
 def cover(extra):
@@ -248,6 +260,10 @@ def main(argv):
     argv = argv[argv[:1] == ["--"]:]
     if not argv:
         say("no command given")
+        return 2
+    path = None if within else unseen(argv)
+    if path:
+        say(f"{path}: each host has a /tmp and a /dev/shm of its own, so none sees it; move it elsewhere, or start this in its folder")
         return 2
     return inside(count, slots, argv) if within else enter(given)
 
