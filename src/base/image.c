@@ -8,10 +8,7 @@
 #include <elf.h>
 #include <fcntl.h>
 #include <link.h>
-#include <stdio.h>
 #include <string.h>
-#include <sys/single_threaded.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 struct program {
@@ -101,10 +98,48 @@ static bool find_part(const struct program *p, const ElfW(Phdr) *load, struct im
     return part->start < part->end;
 }
 
-/* Collects the parts. Most linkers make one writable segment; some make two, and so does the medium code model. Returns
- * null, or the reason why the program's data cannot move. */
+/* Returns true when a segment that stays as it is lies between two addresses. */
+static bool parted(const struct program *p, uintptr_t from, uintptr_t to)
+{
+    for (int i = 0; i < p->headers; i++) {
+        const ElfW(Phdr) *load = &p->header[i];
+        uintptr_t start = p->bias + load->p_vaddr;
+        if (load->p_type == PT_LOAD && !(load->p_flags & PF_W) && start < to && start + load->p_memsz > from)
+            return true;
+    }
+    return false;
+}
+
+/* Returns an address among the program's data: of its global offset table, which is there in every dynamic program and which
+ * tools that rewrite programs leave in its place; 0 in a static program. */
+static uintptr_t landmark(const struct program *p)
+{
+    const ElfW(Phdr) *h = find_header(p, PT_DYNAMIC);
+    for (const ElfW(Dyn) *d = h ? (const ElfW(Dyn) *)(p->bias + h->p_vaddr) : NULL; d && d->d_tag != DT_NULL; d++)
+        if (d->d_tag == DT_PLTGOT || d->d_tag == DT_INIT_ARRAY)
+            return d->d_un.d_ptr < p->bias ? d->d_un.d_ptr + p->bias : d->d_un.d_ptr;
+    return 0;
+}
+
+static const char *add_part(struct image *im, struct image_part part)
+{
+    if (im->parts == IMAGE_PARTS)
+        return "has too many writable segments";
+    if (im->parts && part.start < im->end) /* two segments share a page: the loader mapped the later one over it */
+        im->part[im->parts - 1].end = part.start;
+    im->part[im->parts++] = part;
+    im->end = part.end; /* segments are sorted */
+    im->start = im->part[0].start;
+    return NULL;
+}
+
+/* Collects the parts. Most linkers make one writable segment; some make two, and so does the medium code model. patchelf puts
+ * one with strings of its own before the code: of segments with others between them, those with the landmark count, and
+ * without one the last. Returns null, or the reason why the program's data cannot move. */
 static const char *find_range(const struct program *p, struct image *im)
 {
+    const uintptr_t known = landmark(p);
+    bool found = false; /* the parts up to now have the landmark */
     for (int i = 0; i < p->headers; i++) {
         const ElfW(Phdr) *load = &p->header[i];
         struct image_part part;
@@ -112,66 +147,22 @@ static const char *find_range(const struct program *p, struct image *im)
             continue;
         if (load->p_flags & PF_X)
             return "has writable code";
-        if (!find_part(p, load, &part))
-            continue;
-        if (im->parts == IMAGE_PARTS)
-            return "has too many writable segments";
-        if (im->parts && part.start < im->end) /* two segments share a page: the loader mapped the later one over it */
-            im->part[im->parts - 1].end = part.start;
-        im->part[im->parts++] = part;
-        im->end = part.end; /* segments are sorted */
+        if (im->parts && parted(p, im->end, p->bias + load->p_vaddr)) {
+            if (found)
+                break;
+            im->parts = 0;
+        }
+        found |= known - (p->bias + load->p_vaddr) < load->p_memsz;
+        const char *why = find_part(p, load, &part) ? add_part(im, part) : NULL;
+        if (why)
+            return why;
     }
-    im->start = im->part[0].start;
     return im->parts ? NULL : "has no writable data";
-}
-
-/* Everything mapped there must be private and writable, with no read-only island and nothing shared already. Returns
- * null, or the reason why the data cannot move. */
-static const char *check_mappings(const struct image *im)
-{
-    char line[512];
-    FILE *maps = fopen("/proc/self/maps", "re");
-    const char *why = NULL;
-    if (!maps)
-        return "cannot read /proc/self/maps";
-    while (!why && fgets(line, sizeof line, maps)) {
-        unsigned long start, end;
-        char mode[5];
-        if (sscanf(line, "%lx-%lx %4s", &start, &end, mode) != 3 || end <= im->start || start >= im->end)
-            continue;
-        if (mode[3] != 'p')
-            why = "has its data on shared pages already";
-        else if (strncmp(mode, "rw-", 3))
-            why = "has pages among its data that are not plain writable ones";
-    }
-    fclose(maps);
-    return why;
 }
 
 static bool stack_inside(const struct image *im)
 {
     return image_contains(im, __builtin_frame_address(0));
-}
-
-/* The kernel's count is right except under an emulator or tool that runs the program: it counts their threads, which
- * the C library does not know. The C library's own flag stays "many" after threads have ended. */
-static bool many_tasks(void)
-{
-    struct stat tasks;
-    bool one_task = stat("/proc/self/task", &tasks) == 0 && tasks.st_nlink == 3;
-    return !one_task && !__libc_single_threaded;
-}
-
-static enum { UNSETTLED, SINGLE, THREADED } settled;
-
-void image_settle_threads(void)
-{
-    settled = many_tasks() ? THREADED : SINGLE;
-}
-
-bool image_threaded(void)
-{
-    return settled == UNSETTLED ? many_tasks() : settled == THREADED;
 }
 
 /* ---- the same program? ---- */
@@ -240,24 +231,19 @@ static void hash_program(const struct program *p, unsigned char *id)
     memcpy(id, lane, IMAGE_ID_BYTES);
 }
 
-bool image_find(struct image *im, const char *soname)
+const char *image_find(struct image *im, const char *soname)
 {
     struct program program = {0};
     *im = (struct image){0};
     dl_iterate_phdr(take_first, &program);
+    if (!contains_this_code(&program) && !needs(&program, soname))
+        return "is not linked with Lateral itself";
     if (!read_build_id(&program, im->id))
         hash_program(&program, im->id);
-    const char *why = "is not linked with the library";
-    if (contains_this_code(&program) || needs(&program, soname))
-        why = find_range(&program, im);
-    if (!why)
-        why = check_mappings(im);
+    const char *why = find_range(&program, im);
     if (!why && stack_inside(im))
         why = "runs on a stack among its own data";
-    if (!why && image_threaded())
-        why = "has started threads already";
-    im->why_not = why;
     if (why)
         im->start = im->end = im->parts = 0;
-    return !why;
+    return why;
 }

@@ -5,11 +5,11 @@
  * addresses. No pointer changes, and every process that maps the file sees every later store. When the C library and
  * this library are linked in statically, their variables move along, and nothing notices.
  *
- * Call both from the only thread of the process, before peers may store to these variables. Moved pages stay where they
- * are until the process ends; image_move refuses a second move (EBUSY).
+ * Call image_move while no other thread of the process can write to these variables. Neither function allocates memory: an
+ * allocator that the program brings along may start a thread at its first call.
  *
  * Pages that a device or the kernel pinned by their physical place before the move (io_uring buffers, registered
- * network memory) cannot follow. A program that pins a global registers it after init. */
+ * network memory) cannot follow. */
 #ifndef BASE_IMAGE_H
 #define BASE_IMAGE_H
 
@@ -27,27 +27,19 @@ struct image_part {
 };
 
 struct image {
-    uintptr_t start, end; /* all parts and the gaps between them; empty when why_not is set */
+    uintptr_t start, end; /* all parts and the gaps between them; empty when image_find has failed */
     struct image_part part[IMAGE_PARTS];
     int parts;
     unsigned char id[IMAGE_ID_BYTES]; /* equal in every process of this program; the build-id if it has one */
-    const char *why_not;              /* null, or the end of "its globals are not symmetric because it ..." */
 };
 
-/* Finds the data. Unless the executable contains this code itself, it must name `soname` as needed. Returns false and
- * sets why_not when the data cannot move. */
-bool image_find(struct image *image, const char *soname);
+/* Finds the data. Unless the executable contains this code itself, it must name `soname` as needed. Returns null, or the
+ * reason why the data cannot move: the end of "the program ...". */
+const char *image_find(struct image *image, const char *soname);
 
-/* Returns 0. Otherwise returns an errno value and nothing has changed: EBUSY (threads, or moved before), EINVAL (the
- * file is too short, or `at` is not on a page), or the system's own. The file's bytes [at, at + end - start) must be
- * unwritten. */
-int image_move(const struct image *image, int fd, off_t at);
-
-/* Tells whether other threads of the program may be running. After image_settle_threads it gives the answer of that
- * moment, so threads that the library's own modules start later do not count; those do not touch the program's
- * variables. */
-bool image_threaded(void);
-void image_settle_threads(void);
+/* Returns 0. Otherwise returns an errno value and nothing has changed: EBUSY (threads), EINVAL (the file is too short, or `at`
+ * is not on a page), or the system's own. The file's bytes [at, at + end - start) must be unwritten. */
+int image_move(struct image *image, int fd, off_t at);
 
 static inline size_t image_bytes(const struct image *image)
 {

@@ -1,4 +1,4 @@
-/* Puts the executable's data onto shared pages. The only thread calls this once.
+/* Puts the executable's data onto shared pages.
  *
  * The code has a file of its own and is never inlined or cloned: if the compiler saw the moved variables and this code
  * together, it could keep a variable in a register across the move. Between the first copied byte and the new mapping
@@ -14,6 +14,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/mman.h>
+#include <sys/single_threaded.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -29,8 +30,6 @@
 #else
 #define out_of_sight __attribute__((noinline))
 #endif
-
-static bool moved;
 
 struct mover {
     const struct image *image;
@@ -117,19 +116,41 @@ static unwatched int open_pagemap(struct mover *m)
     return -1;
 }
 
-static unwatched int copy_and_map(struct mover *m)
+/* What lies in the gaps between parts stays. */
+static unwatched int map_part(const struct mover *m, const struct image_part *part)
 {
-    for (int i = 0; i < m->image->parts; i++) {
-        int status = copy_part(m, &m->image->part[i]);
-        if (status)
-            return status;
-    }
-    long mapped = syscall(SYS_mmap, m->image->start, image_bytes(m->image), PROT_READ | PROT_WRITE,
-                          MAP_SHARED | MAP_FIXED, m->fd, m->at);
+    long mapped = syscall(SYS_mmap, part->start, part->end - part->start, PROT_READ | PROT_WRITE,
+                          MAP_SHARED | MAP_FIXED, m->fd, m->at + (off_t)(part->start - m->image->start));
     return mapped == -1 ? errno : 0;
 }
 
-out_of_sight unwatched int image_move(const struct image *image, int fd, off_t at)
+/* When a later part cannot be mapped, the parts before it are all that is shared. */
+static unwatched int copy_and_map(struct mover *m, struct image *image)
+{
+    int status = 0;
+    for (int i = 0; i < image->parts && !status; i++)
+        status = copy_part(m, &image->part[i]);
+    for (int i = 0; i < image->parts && !status; i++) {
+        status = map_part(m, &image->part[i]);
+        if (status && i) {
+            image->parts = i;
+            image->end = image->part[i - 1].end;
+            status = 0;
+        }
+    }
+    return status;
+}
+
+/* The kernel's count is right except under an emulator or tool that runs the program: it counts their threads, which
+ * the C library does not know. The C library's own flag stays "many" after threads have ended. */
+static bool many_threads(void)
+{
+    struct stat tasks;
+    bool one_task = stat("/proc/self/task", &tasks) == 0 && tasks.st_nlink == 3;
+    return !one_task && !__libc_single_threaded;
+}
+
+out_of_sight unwatched int image_move(struct image *image, int fd, off_t at)
 {
     struct mover m = {.image = image, .page = sysconf(_SC_PAGESIZE), .fd = fd, .at = at};
     struct stat file;
@@ -139,18 +160,16 @@ out_of_sight unwatched int image_move(const struct image *image, int fd, off_t a
         return errno;
     if (file.st_size < at + (off_t)image_bytes(image))
         return EINVAL;
-    if (moved || image_threaded())
+    if (many_threads())
         return EBUSY;
     uint64_t all = ~UINT64_C(0), before = 0;
     __asm__ volatile("" ::: "memory");
     syscall(SYS_rt_sigprocmask, SIG_SETMASK, &all, &before, KERNEL_SIGSET_BYTES);
     m.pagemap = open_pagemap(&m);
-    int status = copy_and_map(&m);
+    int status = copy_and_map(&m, image);
     if (m.pagemap >= 0)
         syscall(SYS_close, m.pagemap);
     syscall(SYS_rt_sigprocmask, SIG_SETMASK, &before, NULL, KERNEL_SIGSET_BYTES);
     __asm__ volatile("" ::: "memory");
-    if (!status)
-        moved = true;
     return status;
 }

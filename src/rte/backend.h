@@ -56,6 +56,9 @@ void rte_note_exit(void);
 int rte_self_open(void);
 int rte_local_open(const char *job);
 
+/* Returns the descriptor that LATERAL_JOB names, and this PE's index, without a look at the file; -1 when it names none. */
+int rte_local_find(const char *job, int *index);
+
 /* Return the backend's table, or null after one line. */
 const struct rte_backend *rte_pmi_open(struct rte_place *place);
 const struct rte_backend *rte_pmix_open(struct rte_place *place);

@@ -23,13 +23,22 @@ static bool read_number(const char **text, char behind, int *number)
     return true;
 }
 
+static bool read_job(const char *job, int *fd, int *index, int *tether)
+{
+    return read_number(&job, ':', fd) && read_number(&job, ':', index) && read_number(&job, 0, tether) && *index >= 0;
+}
+
+int rte_local_find(const char *job, int *index)
+{
+    int fd, tether;
+    return read_job(job, &fd, index, &tether) ? fd : -1;
+}
+
 int rte_local_open(const char *job)
 {
     int fd, index, tether;
-    const char *text = job;
     struct stat file;
-    if (!read_number(&text, ':', &fd) || !read_number(&text, ':', &index) || !read_number(&text, 0, &tether) ||
-        index < 0) {
+    if (!read_job(job, &fd, &index, &tether)) {
         log_line("LATERAL_JOB=%s is not one of oshrun's; unset it, or start the program with oshrun", job);
         return -1;
     }

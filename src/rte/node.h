@@ -7,6 +7,7 @@
  *   struct node | struct node_pe x size | group area (src/uccs/sync/row.h) | counters (src/uccs/object/counter.h)
  *   | what PEs offer to messages (src/uccs/core/own.h) | cards (exchange.c) | nodes of the job (nodes.c)
  *   | waits that last (stay.c) | crashes (crash.c) | places of all PEs, where nodes are scattered (nodes.c)
+ *   | globals of PEs that oshrun has started (src/uccs/core/globals.c)
  *
  * Under another launcher, the PEs that meet on a machine (meet.c) make the file themselves and pass it on over a socket.
  * A launcher may have dealt the PEs out to machines in turn. Then the node is *scattered*: the numbers of its PEs grow
@@ -22,7 +23,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define NODE_MAGIC 0x4c61746572616c45ull /* "LateralE"; change it with the layout */
+#define NODE_MAGIC 0x4c61746572616c46ull /* "LateralF"; change it with the layout */
 #define NODE_MAX_PES 65536
 
 enum node_state {
@@ -35,15 +36,18 @@ enum node_state {
 struct node_pe {
     cache_aligned uint32_t state; /* enum node_state; release by the PE, acquire by the launcher */
     int32_t pid;
-    uint32_t app;          /* launcher: the program of an MPMD line */
-    uint32_t image_shared; /* its globals are on shared pages */
-    uint64_t heap_bytes;   /* the heap size that the PE asks for; the node takes the maximum */
+    uint32_t app;         /* launcher: the program of an MPMD line */
+    uint32_t slice_taken; /* 1: a process of this PE has put its globals into the PE's slice; exchange, relaxed */
+    uint64_t heap_bytes;  /* the heap size that the PE asks for; the node takes the maximum */
     uint64_t image_bytes;
     unsigned char image_id[24]; /* equal among PEs whose globals are symmetric */
-    int32_t image_fd;           /* its descriptor of the file that holds its globals; 0: they are in the node's file */
+    int32_t image_fd;           /* NODE_PRIVATE, NODE_SLICE, or its descriptor of the file that holds its globals */
     uint32_t number;            /* of a scattered node alone: its PE number; constant once the file is handed out */
 };
 _Static_assert(sizeof(struct node_pe) == CACHE_LINE, "one line a PE");
+
+/* Where the globals of a PE are. */
+enum { NODE_SLICE = -1, NODE_PRIVATE = 0 };
 
 /* An active set of OpenSHMEM that has the slot NODE_TEAM_SLOTS + its index (src/shmem/coll/set.c). A PE claims a free
  * one (cas of state), writes the rest, then marks it valid (release). No PE ever frees one. */
@@ -86,6 +90,10 @@ struct node {
     uint64_t region_at; /* memory of uccs_memory_allocate and staged messages (src/uccs/core/own.h) */
     uint64_t region_stride;
     uint64_t file_bytes;
+
+    /* Bytes that each PE has for its globals at node_slices_at: what the first PE to be loaded needs (compare and swap,
+     * relaxed); 0: none has come. The barrier in init publishes it to those that did not look before. */
+    cache_aligned uint64_t slice_stride;
 
     cache_aligned struct node_set sets[NODE_SETS];
 
@@ -245,6 +253,12 @@ static inline size_t node_places_bytes(const struct node *node)
 static inline size_t node_places_at(const struct node *node)
 {
     return node_fixed_size(node->size);
+}
+
+/* Returns where the slices for globals begin. Only oshrun's nodes have any, and they are not scattered, so no places lie there. */
+static inline size_t node_slices_at(uint32_t size)
+{
+    return node_align(node_fixed_size(size));
 }
 
 /* Writes the header of a zeroed file for a one-node job. The launcher or a lone process calls it. */

@@ -34,6 +34,12 @@ extern struct rte rte;
 /* Returns 0, or -1 after one line that says what is wrong. After rte_finalize it starts the library again. */
 int rte_init(void);
 
+/* What the environment says before rte_init, once env_load has read it: whether this process has a launcher, and the node's
+ * memory of a PE that oshrun has started. rte_node_ahead returns its head, which the caller unmaps (node_groups_at bytes),
+ * and stores the memory's descriptor and the index of this PE; null when there is no such memory. Neither allocates. */
+bool rte_launcher_is_there(void);
+struct node *rte_node_ahead(int *fd, int *index);
+
 /* Keeps a copy of the table of the program that embeds this library (uccs.h); rte_init uses it in place of a launcher.
  * Null: the owner of the environment ends, and no function of its table is called from here on. Returns 0, or -1 when
  * this process has a place in a job already. */

@@ -16,12 +16,12 @@
 #include <unistd.h>
 
 /* Anybody could have written the file's descriptor into the environment, so the header is not believed. */
-static bool head_is_valid(const struct node *head, uint64_t file_bytes)
+static bool head_is_valid(const struct node *head, int index, uint64_t file_bytes)
 {
     uint64_t after_last = (uint64_t)head->first + head->size;
     bool alone = head->first == 0 && head->total == head->size && head->nodes == 1 && !head->scattered && !head->placed;
     return head->magic == NODE_MAGIC && (alone || rte_backend) && head->size <= NODE_MAX_PES &&
-           (uint32_t)rte.node_index < head->size && head->total <= INT_MAX && after_last <= head->total &&
+           (uint32_t)index < head->size && head->total <= INT_MAX && after_last <= head->total &&
            head->nodes <= NODE_MAX_NODES && head->cores > 0 && file_bytes >= node_fixed_size(head->size);
 }
 
@@ -35,28 +35,28 @@ static bool numbers_are_valid(const struct node *head)
     return true;
 }
 
-static int map_head(void)
+/* Returns the head of the node's memory with the records of its PEs, or null with errno set. */
+static struct node *map_head(int fd, int index)
 {
     struct stat file;
-    if (fstat(rte.fd, &file) != 0)
-        return -1;
-    struct node *head = mmap(0, sizeof *head, PROT_READ, MAP_SHARED, rte.fd, 0);
+    if (fstat(fd, &file) != 0)
+        return NULL;
+    struct node *head = mmap(0, sizeof *head, PROT_READ, MAP_SHARED, fd, 0);
     if (head == MAP_FAILED)
-        return -1;
+        return NULL;
     size_t bytes = node_groups_at(head->size);
-    bool valid = head_is_valid(head, (uint64_t)file.st_size);
+    bool valid = head_is_valid(head, index, (uint64_t)file.st_size);
     munmap(head, sizeof *head);
     if (!valid)
-        return errno = EPROTO, -1;
-    head = mmap(0, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, rte.fd, 0);
+        return errno = EPROTO, NULL;
+    head = mmap(0, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     if (head == MAP_FAILED)
-        return -1;
+        return NULL;
     if (!numbers_are_valid(head)) {
         munmap(head, bytes);
-        return errno = EPROTO, -1;
+        return errno = EPROTO, NULL;
     }
-    rte.node = head;
-    return 0;
+    return head;
 }
 
 /* Starts the library once more in the same process. Returns 0. */
@@ -117,6 +117,22 @@ static enum launcher find_launcher(void)
     if (rte_pmix_is_there())
         return PMIX;
     return rte_pmi_is_there() ? PMI : ALONE;
+}
+
+bool rte_launcher_is_there(void)
+{
+    enum launcher launcher = find_launcher();
+    return launcher != ALONE && launcher != UNKNOWN;
+}
+
+struct node *rte_node_ahead(int *fd, int *index)
+{
+    struct stat file;
+    *fd = find_launcher() == OURS ? rte_local_find(env_text(ENV_JOB), index) : -1;
+    if (*fd < 0 || fstat(*fd, &file) != 0 || !S_ISREG(file.st_mode) || file.st_size < (off_t)sizeof(struct node))
+        return NULL;
+    int seals = fcntl(*fd, F_GET_SEALS);
+    return seals >= 0 && (seals & F_SEAL_SHRINK) ? map_head(*fd, *index) : NULL;
 }
 
 /* Warns when srun without --mpi=pmix or pmi2 starts as many jobs of one PE as it has tasks. */
@@ -191,8 +207,9 @@ int rte_init(void)
         return -1;
     fcntl(rte.fd, F_SETFD, FD_CLOEXEC);
     unsetenv("LATERAL_JOB"); /* programs that a PE starts are jobs of their own */
-    int status = map_head();
-    if (status != 0)
+    rte.node = map_head(rte.fd, rte.node_index);
+    int status = -1;
+    if (!rte.node)
         log_line("cannot map the job's memory: %s", strerror(errno));
     else
         status = take_seat();

@@ -1,7 +1,6 @@
 #include "uccs/life.h"
 
 #include "base/env.h"
-#include "base/image.h"
 #include "base/log.h"
 #include "rte/rte.h"
 #include "uccs/object/awaited.h"
@@ -10,6 +9,7 @@
 #include "uccs/am/am.h"
 #include "uccs/core/memory.h"
 #include "uccs/core/bell.h"
+#include "uccs/core/globals.h"
 #include "uccs/core/progress.h"
 #include "uccs/object/region.h"
 #include "uccs/object/stage.h"
@@ -46,7 +46,8 @@ static int begin(void)
                                     .adapter_bytes = adapter_bytes(),
                                     .region_bytes = uccs_region_want,
                                     .globals = env_flag(ENV_GLOBALS)};
-    image_settle_threads();
+    if (want.globals && rte_launcher_is_there())
+        uccs_globals_move(); /* before anything here starts a thread */
     uccs_far_am_open();
     if (rte_init() != 0 || uccs_memory_open(&want) != 0 || uccs_far_open() != 0)
         return -1;

@@ -37,7 +37,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         pwrite(rte.fd, fuzz.at, head, bytes & 1 ? 0 : (off_t)sizeof good) < 0 ||
         pwrite(rte.fd, fuzz.at + head, fuzz.left - head, (off_t)node_cards_at(1)) < 0)
         return 0;
-    if (map_head() == 0 && take_seat() == 0) {
+    if ((rte.node = map_head(rte.fd, rte.node_index)) && take_seat() == 0) {
         if (rte_get(0, "far1", &value, &got) == 0)
             free(value);
         (void)rte_put("key", "value", 6);

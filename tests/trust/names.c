@@ -108,7 +108,7 @@ static bool publishes(const char *name, const char *key)
         return false;
     CHECK(strcmp(put_key, key) == 0 && put_bytes == sizeof *put_record + 20 && put_record->size == 20);
     CHECK(strncmp(put_record->transport, name, 15) == 0 && put_record->transport[15] == 0);
-    CHECK(put_record->line.port == 77 && put_record->image_shared == rte.me->image_shared);
+    CHECK(put_record->line.port == 77 && put_record->image_shared == (rte.me->image_fd != NODE_PRIVATE));
     CHECK(memcmp(put_record->image_id, rte.me->image_id, sizeof put_record->image_id) == 0);
     CHECK(put_record->address[0] == 'a' && put_record->address[19] == 'a' && fences == 1);
     return true;
@@ -116,11 +116,11 @@ static bool publishes(const char *name, const char *key)
 
 static void published(void)
 {
-    static struct node_pe me = {.image_shared = 1};
+    static struct node_pe me = {.image_fd = NODE_SLICE};
     memset(me.image_id, 'i', sizeof me.image_id);
     rte.me = &me;
     CHECK(publishes("tcp", "far1") && publishes("a name that is much longer", "far2"));
-    me.image_shared = 0;
+    me.image_fd = NODE_PRIVATE;
     CHECK(publishes("ucx", "far3"));
     line_status = -1;
     CHECK(!publishes("tcp", "far4") && fences == 0);

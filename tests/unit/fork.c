@@ -52,7 +52,7 @@ static void open_job(void)
     close(0); /* as in a program without a standard input, whose job's memory may have this descriptor */
     fd = memfd_create("fork test", MFD_CLOEXEC);
     CHECK(fd == 0);
-    CHECK(image_find(&image, "liblateral.so.1"));
+    CHECK(!image_find(&image, "liblateral.so.1"));
     size_t bytes = IMAGE_AT + image_bytes(&image);
     CHECK(fd >= 0 && ftruncate(fd, bytes) == 0);
     map = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd, 0);

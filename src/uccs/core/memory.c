@@ -2,14 +2,14 @@
 
 #include "base/buserror.h"
 #include "base/env.h"
-#include "base/image.h"
 #include "base/log.h"
 #include "rte/rte.h"
-#include "uccs/core/early.h"
 #include "uccs/core/fork.h"
+#include "uccs/core/globals.h"
 #include "uccs/core/wait.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -25,17 +25,17 @@
 static struct {
     char *base; /* null until the first open */
     size_t bytes;
-    uintptr_t image_start;
+    const struct uccs_globals *globals;
+    uintptr_t image_start; /* 0: my globals are private */
     size_t image_bytes;
-    const char *why_private;
+    uintptr_t image_peers;   /* globals of slot 0 */
+    char why_private[320];   /* empty: they are not */
     struct uccs_where where; /* my node, which may be a pretended one */
     size_t adapter_at;       /* offset of the adapter's part of a heap */
     size_t adapter_bytes;
     size_t dumped[2];      /* core dumps hold my heap, and the adapter's part, up to these offsets */
     struct uccs_core core; /* a later life uses it again */
 } map;
-
-static struct image image;
 
 /* Returns the alignment of the heap's place in the file, of its stride and of the map. It is at least the heap's size
  * up to MAX_ALIGNMENT, so a block that is aligned in one PE's heap is aligned at every PE. It costs address space
@@ -53,6 +53,23 @@ static uint64_t round_up(uint64_t bytes, uint64_t alignment)
     return (bytes + alignment - 1) & ~(alignment - 1);
 }
 
+/* A PE that is alone needs no second map of its globals, so it asks for no room for one. */
+static void ask_for_globals(struct node_pe *me)
+{
+    const struct uccs_globals *globals = uccs_globals_find(rte.npes == 1);
+    map.globals = globals;
+    if (globals->why) {
+        snprintf(map.why_private, sizeof map.why_private, "the program %s", globals->why);
+        return;
+    }
+    map.image_start = globals->image.start;
+    map.image_bytes = image_bytes(&globals->image);
+    me->image_fd = globals->fd < 0 || globals->in_slice ? NODE_SLICE : globals->fd;
+    me->image_bytes = rte.npes == 1 ? 0 : map.image_bytes;
+    _Static_assert(sizeof me->image_id >= sizeof globals->image.id, "an image's id fits");
+    memcpy(me->image_id, globals->image.id, sizeof globals->image.id);
+}
+
 /* Writes this PE's wishes into its record in the node's memory. */
 static void ask(const struct uccs_memory_want *want)
 {
@@ -61,17 +78,19 @@ static void ask(const struct uccs_memory_want *want)
     map.adapter_bytes = (int)map.where.pes < rte.npes ? node_align(want->adapter_bytes) : 0;
     map.dumped[1] = map.adapter_at;
     me->heap_bytes = map.adapter_at + map.adapter_bytes;
-    map.why_private = "LATERAL_GLOBALS is off";
-    if (want->globals) {
-        int early = uccs_early_file(&image);
-        bool found = early >= 0 || (!image.why_not && image_find(&image, "liblateral.so.1"));
-        map.why_private = found ? 0 : image.why_not;
-        me->image_fd = early >= 0 ? early : 0;
-    }
-    me->image_shared = !map.why_private;
-    me->image_bytes = me->image_shared ? image.end - image.start : 0;
-    _Static_assert(sizeof me->image_id >= sizeof image.id, "an image's id fits");
-    memcpy(me->image_id, image.id, sizeof image.id);
+    if (want->globals)
+        ask_for_globals(me);
+    else
+        snprintf(map.why_private, sizeof map.why_private, "LATERAL_GLOBALS is off");
+}
+
+/* Returns true when the slices hold all globals, in the order of the slots, so that the node's map shows them as they must lie. */
+static bool slices_hold_all(const struct node *node)
+{
+    for (uint32_t i = 0; i < node->size; i++)
+        if (node->pe[i].image_fd > 0 || uccs_where_slot(i) != i)
+            return false;
+    return node->slice_stride != 0;
 }
 
 /* Sets where each part of the file begins. Returns the file's size, or 0 when no file can be so large. Each size is
@@ -80,15 +99,22 @@ static void ask(const struct uccs_memory_want *want)
 static uint64_t lay_out(struct node *node, uint64_t heap, uint64_t globals, uint64_t region)
 {
     uint64_t alignment = heap_alignment(heap);
-    node->heap_at = round_up(node_places_at(node) + node_places_bytes(node), alignment);
+    const bool in_slices = slices_hold_all(node);
+    const uint64_t slices = node->slice_stride ? node_slices_at(node->size) + node->slice_stride * node->size : 0;
+    const uint64_t fixed = slices ? slices : node_places_at(node) + node_places_bytes(node);
+    node->heap_at = round_up(fixed, alignment);
     node->heap_stride = round_up(heap, alignment);
-    node->image_stride = node_align(globals);
+    node->image_stride = in_slices ? 0 : node_align(globals);
     node->region_stride = node_align(region);
     uint64_t each = node->heap_stride + node->image_stride + node->region_stride;
     if (each > (INT64_MAX - node->heap_at) / node->size)
         return 0;
     node->image_at = node->heap_at + node->heap_stride * node->size;
     node->region_at = node->image_at + node->image_stride * node->size;
+    if (in_slices) {
+        node->image_at = node_slices_at(node->size);
+        node->image_stride = node->slice_stride;
+    }
     return node->region_at + node->region_stride * node->size;
 }
 
@@ -150,7 +176,7 @@ static char *heap_of(uint32_t slot)
 
 static char *image_of(uint32_t slot)
 {
-    return map.base + rte.node->image_at + slot * rte.node->image_stride;
+    return (char *)(map.image_peers + slot * rte.node->image_stride);
 }
 
 static uint32_t my_slot(void)
@@ -164,35 +190,35 @@ char *uccs_memory_region(uint32_t index, size_t *bytes)
     return map.base + rte.node->region_at + (map.where.slot + index) * rte.node->region_stride;
 }
 
-/* Maps the globals of PEs that moved them at load (early.h) in the places where the node's file holds others' globals.
- * When that fails, this PE reaches no globals. */
-static void map_early_globals(void)
+/* Maps the globals of a PE where its slot has them. Returns 0 or an errno value. */
+static int map_globals_of(uint32_t index)
 {
-    for (uint32_t i = 0; i < rte.node->size && !map.why_private; i++) {
-        const struct node_pe *pe = &rte.node->pe[i]; /* the barrier around agree published it */
-        if (pe->image_fd && uccs_early_map(pe->pid, pe->image_fd, image_of(uccs_where_slot(i)), pe->image_bytes) != 0)
-            map.why_private = "cannot open those of another PE in /proc";
-    }
+    const struct node_pe *pe = &rte.node->pe[index]; /* the barrier around agree published it */
+    char *at = image_of(uccs_where_slot(index));
+    if (pe->image_fd > 0)
+        return uccs_globals_map(pe->pid, pe->image_fd, at, pe->image_bytes);
+    if (pe->image_fd == NODE_PRIVATE)
+        return 0;
+    const off_t slice = (off_t)(node_slices_at(rte.node->size) + index * rte.node->slice_stride);
+    void *mapped =
+        mmap(at, pe->image_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE | MAP_FIXED, rte.fd, slice);
+    return mapped == MAP_FAILED ? errno : 0;
 }
 
-/* Moves the globals onto shared pages if this PE shares them. Returns 0, or -1 after a line. */
-static int move_globals(void)
+/* Makes the globals of all PEs of the node lie side by side. When that fails, this PE reaches no globals. */
+static void map_globals(void)
 {
-    if (!rte.me->image_shared)
-        return 0;
-    map.image_start = image.start;
-    map.image_bytes = image.end - image.start;
-    map_early_globals();
-    if (rte.me->image_fd)
-        return 0;
-    off_t at = (off_t)(rte.node->image_at + my_slot() * rte.node->image_stride);
-    int error = image_move(&image, rte.fd, at);
-    if (error) {
-        log_line("cannot share the program's global variables: %s (LATERAL_GLOBALS=0 goes on without)",
-                 strerror(error));
-        return -1;
+    map.image_peers = rte.npes == 1 ? map.image_start : (uintptr_t)map.base + rte.node->image_at;
+    if (rte.npes == 1 || slices_hold_all(rte.node))
+        return;
+    for (uint32_t i = 0; i < rte.node->size && !*map.why_private; i++) {
+        int error = map_globals_of(i);
+        if (error)
+            snprintf(
+                map.why_private, sizeof map.why_private,
+                "those of PE %d cannot be mapped from /proc/%d/fd: %s; its program must stay dumpable and of one user",
+                rte_pe_at(i), rte.node->pe[i].pid, strerror(error));
     }
-    return 0;
 }
 
 /* A core dump creates every page that it writes, even a page that nobody has touched. So core dumps omit the whole file
@@ -235,20 +261,21 @@ static int guard_memory(size_t heap_bytes)
     uint64_t me = my_slot();
     struct uccs_fork_ranges ranges = {
         .fd = rte.fd,
-        .own = {{heap_of(my_slot()), node->heap_stride, (off_t)(node->heap_at + me * node->heap_stride), 0},
-                {(void *)map.image_start, map.image_bytes, (off_t)(node->image_at + me * node->image_stride), 0}},
+        .own = {{heap_of(my_slot()), node->heap_stride, (off_t)(node->heap_at + me * node->heap_stride), 0}, {0}},
         .shared = map.base,
         .shared_bytes = map.bytes,
     };
-    if (rte.me->image_fd) {
-        ranges.own[1].at = 0;
-        ranges.own[1].fd = rte.me->image_fd;
-    }
+    const bool moved = map.image_start && map.globals->fd >= 0;
+    if (moved)
+        ranges.own[1] = (struct uccs_fork_range){.start = (void *)map.image_start,
+                                                 .bytes = map.image_bytes,
+                                                 .at = map.globals->at,
+                                                 .fd = map.globals->in_slice ? 0 : map.globals->fd};
     struct buserror_facts facts = {.heap_bytes = heap_bytes, .pes = rte.node_size};
     int error = uccs_fork_guard(&ranges);
     if (!error)
         error = buserror_watch(map.base, map.bytes, &facts);
-    if (!error && map.image_bytes)
+    if (!error && moved)
         error = buserror_watch((void *)map.image_start, map.image_bytes, &facts);
     if (error)
         log_line("cannot guard the shared memory: %s", strerror(error));
@@ -336,13 +363,14 @@ int uccs_memory_open(const struct uccs_memory_want *want)
     rte_node_barrier_last(agree, &region_bytes);
     if (rte.node->file_bytes == 0)
         return -1; /* the PE that ran agree has printed why */
-    if (map_file() != 0 || move_globals() != 0)
+    if (map_file() != 0)
         return -1;
+    map_globals();
     if (guard_memory(want->heap_bytes) != 0)
         return -1;
     spare_core_dumps();
     publish_core(want->heap_bytes);
-    rte_job_barrier(); /* without it, a PE that moves its globals late would overwrite an early peer's store */
+    rte_job_barrier(); /* a PE that ended earlier would take along the file that others are about to map */
     return 0;
 }
 
@@ -387,7 +415,7 @@ enum uccs_segment uccs_memory_find(const void *addr, size_t *offset)
 bool uccs_memory_same_image(int pe)
 {
     const struct node_pe *peer = &rte.node->pe[rte_index_of(pe)];
-    return peer->image_shared && rte.me->image_shared && !map.why_private &&
+    return peer->image_fd != NODE_PRIVATE && rte.me->image_fd != NODE_PRIVATE && !*map.why_private &&
            memcmp(peer->image_id, rte.me->image_id, sizeof peer->image_id) == 0;
 }
 
@@ -428,7 +456,7 @@ void uccs_memory_pieces(struct uccs_memory_piece pieces[UCCS_PIECES])
 {
     const struct node *node = rte.node;
     const uint64_t slot = my_slot(), counters = (uint64_t)NODE_COUNTERS * CACHE_LINE;
-    const int early = rte.me->image_fd;
+    const bool moved = map.image_start && map.globals->fd >= 0;
     pieces[UCCS_PIECE_HEAP] =
         (struct uccs_memory_piece){rte.fd, node->heap_at + slot * node->heap_stride, uccs_core.heap_bytes};
     pieces[UCCS_PIECE_COUNTERS] =
@@ -437,9 +465,10 @@ void uccs_memory_pieces(struct uccs_memory_piece pieces[UCCS_PIECES])
         (struct uccs_memory_piece){rte.fd, node_groups_at(node->size), (uint64_t)GROUP_BYTES * node->size};
     pieces[UCCS_PIECE_REGION] =
         (struct uccs_memory_piece){rte.fd, node->region_at + slot * node->region_stride, node->region_stride};
-    pieces[UCCS_PIECE_IMAGE] = (struct uccs_memory_piece){.fd = early ? early : rte.fd,
-                                                          .at = early ? 0 : node->image_at + slot * node->image_stride,
-                                                          .bytes = map.image_bytes};
+    pieces[UCCS_PIECE_IMAGE] = (struct uccs_memory_piece){0};
+    if (moved)
+        pieces[UCCS_PIECE_IMAGE] =
+            (struct uccs_memory_piece){map.globals->fd, (uint64_t)map.globals->at, map.image_bytes};
 }
 
 uint64_t uccs_memory_region_start(void)
@@ -456,5 +485,5 @@ void uccs_memory_rows(uint64_t *first, uint64_t *step)
 
 const char *uccs_memory_why_private(void)
 {
-    return map.why_private;
+    return *map.why_private ? map.why_private : 0;
 }

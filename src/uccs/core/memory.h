@@ -52,10 +52,10 @@ struct uccs_memory_want {
     size_t heap_bytes;
     size_t adapter_bytes;                       /* of the adapter's part of the heap, in a job on several nodes */
     size_t (*region_bytes)(uint32_t node_size); /* returns the size of the region (object/region.h) */
-    bool globals;                               /* true: move the program's globals onto shared pages */
+    bool globals;                               /* true: share the program's globals */
 };
 
-/* Agrees on sizes with the node, grows and maps the node's file, moves the globals. On return all PEs of the node are
+/* Agrees on sizes with the node, grows and maps the node's file, maps the globals of its PEs. On return all PEs of the node are
  * ready for each other's stores. Returns 0, or -1 after a line. */
 int uccs_memory_open(const struct uccs_memory_want *want);
 void uccs_memory_close(void);

@@ -34,7 +34,7 @@ int link_names_publish(void)
     union {
         struct link_record record;
         unsigned char bytes[sizeof(struct link_record) + LINK_ADDRESS];
-    } room = {.record = {.image_shared = rte.me->image_shared}};
+    } room = {.record = {.image_shared = rte.me->image_fd != NODE_PRIVATE}};
     size_t bytes;
     if (link_names_address(link_service(), room.record.address, &bytes) != 0)
         return -1;

@@ -24,7 +24,7 @@ static void say_hello(struct link_peer *peer)
 static void connect_peer(struct link_peer *peer)
 {
     struct link_record *record = link_names_find(peer->pe);
-    peer->same_image = record->image_shared && rte.me->image_shared &&
+    peer->same_image = record->image_shared && rte.me->image_fd != NODE_PRIVATE &&
                        memcmp(record->image_id, rte.me->image_id, sizeof record->image_id) == 0;
     peer->asked_image = true;
     if (strncmp(record->transport, link_transport->name, sizeof record->transport) != 0)

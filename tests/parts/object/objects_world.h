@@ -26,14 +26,6 @@ static void put_memory(void *block)
     free(block);
 }
 
-static int settled; /* how often the library has asked which threads there are */
-
-static void settle_threads(void)
-{
-    settled++;
-}
-
-#define image_settle_threads settle_threads
 #define malloc get_memory
 #define free put_memory
 #define pthread_mutex_lock lock_mutex
