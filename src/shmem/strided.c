@@ -8,13 +8,19 @@
 
 #include <string.h>
 
+/* One block may come with any stride, so the product may wrap; then nothing uses it. */
+static ptrdiff_t stride_bytes(ptrdiff_t stride, size_t size)
+{
+    return (ptrdiff_t)((size_t)stride * size);
+}
+
 static void copy(char *to, const char *from, ptrdiff_t dst, ptrdiff_t sst, size_t count, size_t block, size_t size)
 {
     if (dst == sst && (size_t)dst * size == block) {
         memcpy(to, from, count * block);
         return;
     }
-    copy_blocks(to, dst * (ptrdiff_t)size, from, sst * (ptrdiff_t)size, block, count);
+    copy_blocks(to, stride_bytes(dst, size), from, stride_bytes(sst, size), block, count);
 }
 
 /* Returns the peer's address, or null when there is nothing to move. */
@@ -47,8 +53,8 @@ static void require_shape(const char *call, const struct shape *shape)
 /* Turns strides in elements into strides in bytes, there and here. */
 static struct uccs_far_blocks blocks_of(const struct shape *shape, ptrdiff_t there, ptrdiff_t here)
 {
-    ptrdiff_t size = (ptrdiff_t)shape->size;
-    return (struct uccs_far_blocks){shape->block, shape->count, there * size, here * size};
+    const size_t size = shape->size;
+    return (struct uccs_far_blocks){shape->block, shape->count, stride_bytes(there, size), stride_bytes(here, size)};
 }
 
 static bool is_plain(const struct uccs_far_blocks *blocks)

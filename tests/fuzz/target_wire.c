@@ -9,6 +9,9 @@
 
 enum { STEPS_MOST = 64, KINDS_END = 200, RAW = 255 };
 
+static uint8_t *held[STEPS_MOST]; /* data that a message of this input may fetch later */
+static int held_count;
+
 static void ask_get(void *to)
 {
     uccs_far_get_nb(0, 1, (struct uccs_far_place){.segment = FAR_HEAP}, to, 64, 0, 0);
@@ -63,10 +66,8 @@ static const char *message(struct fuzz *fuzz, uint8_t step)
     size_t bytes = how & 16 ? 0 : fuzz_short(fuzz);
     uint8_t *data = malloc(bytes + 1); /* as long as the message: a sanitizer sees more */
     fuzz_take(fuzz, data, bytes);
-    const char *why = world_deliver(&h, data, bytes, how & 1);
-    if (!(how & 1))
-        free(data); /* a message that is kept may fetch it later */
-    return why;
+    held[held_count++] = data;
+    return world_deliver(&h, data, bytes, how & 1);
 }
 
 static const char *take_step(struct fuzz *fuzz)
@@ -90,6 +91,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (!opened++)
         world_open();
     world_reset();
+    while (held_count)
+        free(held[--held_count]);
     for (int i = 0; fuzz.left && i < STEPS_MOST; i++)
         if (take_step(&fuzz))
             return 0; /* the job has ended with a line */

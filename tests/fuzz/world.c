@@ -130,13 +130,31 @@ static enum transport_status receive(void *lane, void *rest, void *into, size_t 
     return TRANSPORT_DONE;
 }
 
+/* A get that the library waits for is refused once: its waiter then ends as it would in a job, and frees what it holds. */
+static bool refuse_get(void)
+{
+    const struct link_header asked = world_sent.header;
+    if (!world_sent.count || asked.kind != LINK_GET || !away)
+        return false;
+    world_sent.header.kind = LINK_KINDS;
+    struct link_header answer = {.kind = LINK_DATA, .from = 1};
+    answer.answer.asker = asked.asker;
+    answer.answer.failed = 1;
+    const struct transport_message message = {.header = &answer, .header_bytes = sizeof answer};
+    link_arrived(link_service(), &message);
+    return true;
+}
+
 /* Nothing comes by itself, so a wait for it would have no end. */
 static int progress(void *lane)
 {
     (void)lane;
-    if (++looks > LOOKS_MOST)
+    if (++looks <= LOOKS_MOST)
+        return 0;
+    if (!refuse_get())
         say_and_come_home("the library waits for a message");
-    return 0;
+    looks = 0;
+    return 1;
 }
 
 static int arm(void *lane)

@@ -168,6 +168,14 @@ static void blocks(void)
     REFUSED(h, 64, "its blocks reach beyond any memory");
     h.put_blocks.stride = 4 << 20;
     REFUSED(h, 64, "reaches beyond the memory");
+    h.put_blocks.stride = INT64_MAX;
+    h.at.offset += 8;
+    REFUSED(h, 8, "its blocks reach beyond any memory");
+    h.at.offset -= 8;
+    h.put_blocks.stride = INT64_C(1) << 60; /* of one block, which takes no step */
+    data[0] = 77;
+    CHECK(taken(h, 8) && world_heap[0] == 77);
+    data[0] = 0;
     h = to_heap(LINK_GET_BLOCKS);
     h.asker = 1;
     h.get_blocks.block = 8;

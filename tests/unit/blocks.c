@@ -36,6 +36,10 @@ int main(void)
             copies(block, count, -next - 5, next + 1);
             copies(block, count, next, -next - 7);
             copies(block, count, next, 0); /* the same block again and again */
+            if (count <= 1) {              /* a step that nobody takes may be any */
+                copies(block, count, PTRDIFF_MAX, PTRDIFF_MIN);
+                copies(block, count, PTRDIFF_MIN, PTRDIFF_MAX);
+            }
         }
     return 0;
 }

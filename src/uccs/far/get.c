@@ -56,7 +56,7 @@ static void ask_blocks(struct uccs_far_lanes *on, int pe, struct uccs_far_place 
     struct link_message message = ask_message(LINK_GET_BLOCKS, from);
     message.header.get_blocks.block = ask->blocks.block;
     message.header.get_blocks.count = ask->blocks.count;
-    message.header.get_blocks.stride = ask->blocks.there;
+    message.header.get_blocks.stride = ask->blocks.count > 1 ? ask->blocks.there : 0; /* as of a put */
     message.later = true;
     message.ordered = ordered;
     message.track = link_track_of(on);

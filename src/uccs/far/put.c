@@ -94,7 +94,8 @@ void uccs_far_put_blocks(struct uccs_far_lanes *on, int pe, struct uccs_far_plac
                                    .counts = true,
                                    .later = later && !with};
     message.header.put_blocks.block = blocks->block;
-    message.header.put_blocks.stride = blocks->there;
+    message.header.put_blocks.stride =
+        blocks->count > 1 ? blocks->there : 0; /* one block may have any, and targets refuse one that wraps */
     if (with)
         message.header.put_blocks.notices = far_notice_behind(&message, with);
     struct link_lane *lane = link_lane_of(on);

@@ -117,6 +117,15 @@ const char *link_lane_open(uint32_t number)
     return lane->peers ? link_transport->open_lane(lane, &lane->at) : "no memory";
 }
 
+/* A life that a fault ends may leave messages that have not been sent. */
+static void free_outbox(struct link_outbox *box)
+{
+    if (box->send)
+        free(box->send->buffer);
+    free(box->send);
+    box->send = 0;
+}
+
 /* A message is kept until the end when operations that it waits for have never come. */
 static void free_origin(struct link_origin *origin)
 {
@@ -124,6 +133,7 @@ static void free_origin(struct link_origin *origin)
         next = origin->kept->next;
         free(origin->kept);
     }
+    free_outbox(&origin->box);
     free(origin->refusals);
     free(origin->seen.missing);
 }
@@ -145,6 +155,7 @@ static void free_peer(struct link_peer *peer)
         free(peer->next->requests);
     free(peer->next);
     free_origins(peer);
+    free_outbox(&peer->box);
     free(peer);
 }
 

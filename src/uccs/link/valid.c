@@ -24,15 +24,16 @@ static bool is_notice(const struct link_notice *notice)
     return is_in(notice->signal_segment, ANYWHERE);
 }
 
-/* Returns true when the blocks have bytes, these do not overflow, and every offset of a block is within 2^63 bytes. */
+/* Returns true when the blocks have bytes, and count, stride and the sum of the bytes keep every byte of every block within 2^63
+ * bytes of the segment's start, one more stride included: a loop that steps behind the last block computes nothing that wraps. */
 static bool is_span(uint64_t offset, uint64_t block, uint64_t count, int64_t stride)
 {
-    uint64_t bytes;
-    int64_t reach, last;
+    int64_t bytes, reach, last, end;
     return block && count && offset <= INT64_MAX && count <= INT64_MAX && block <= INT64_MAX &&
-           !__builtin_mul_overflow(block, count, &bytes) && bytes <= INT64_MAX &&
-           !__builtin_mul_overflow((int64_t)count - 1, stride, &reach) &&
-           !__builtin_add_overflow((int64_t)offset, reach, &last) && last >= 0;
+           !__builtin_mul_overflow((int64_t)block, (int64_t)count, &bytes) &&
+           !__builtin_mul_overflow((int64_t)count, stride, &reach) &&
+           !__builtin_add_overflow((int64_t)offset, reach, &end) && !__builtin_sub_overflow(end, stride, &last) &&
+           last >= 0 && last <= INT64_MAX - (int64_t)block && (int64_t)offset <= INT64_MAX - (int64_t)block;
 }
 
 /* Blocks of a get that lie apart are no more than the memory holds, and one header asks for as much as one likes of blocks that

@@ -44,9 +44,9 @@ static int check_blocks(const struct uccs_rma *rma)
         return uccs_rma_check(rma->endpoint, rma->memory, rma->offset, 0, rma->op);
     if (!rma->local)
         return UCCS_ERR_INVALID;
-    if (__builtin_mul_overflow((ptrdiff_t)(s->count - 1), s->remote_stride, &way))
+    if (s->count > PTRDIFF_MAX || __builtin_mul_overflow((ptrdiff_t)(s->count - 1), s->remote_stride, &way))
         return UCCS_ERR_BOUNDS;
-    size_t low = way < 0 ? (size_t)-way : 0, high = way > 0 ? (size_t)way : 0;
+    size_t low = way < 0 ? -(size_t)way : 0, high = way > 0 ? (size_t)way : 0;
     if (low > rma->offset || high > SIZE_MAX - s->block || low > SIZE_MAX - s->block - high)
         return UCCS_ERR_BOUNDS;
     if (!rma->memory || !rma->memory->dynamic)
