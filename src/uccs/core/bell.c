@@ -1,52 +1,42 @@
 #include "uccs/core/bell.h"
 
 #include <errno.h>
-#include <string.h>
-#include <sys/socket.h>
-#include <sys/un.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
-#define NAME_BYTES 6 /* a zero and five digits, which the kernel chooses (unix(7), autobind) */
+#define KEPT_MOST 32 /* bells of peers that stay open here; others are opened for each ring */
 
 bool uccs_progress_on;
 _Thread_local bool uccs_progress_me;
 
-static int bell = -1;
-static int ringer = -1; /* a socket to ring from; made by the first to ring (acqrel) */
+static int bell[2] = {-1, -1}; /* of this PE: the end that is read, the end that is written */
 
-static socklen_t address_of(uint64_t name, struct sockaddr_un *address)
-{
-    *address = (struct sockaddr_un){.sun_family = AF_UNIX};
-    memcpy(address->sun_path, &name, NAME_BYTES);
-    return offsetof(struct sockaddr_un, sun_path) + NAME_BYTES;
-}
-
-static int make_socket(void)
-{
-    return socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-}
-
-/* Binds the socket to a name that the kernel chooses. Returns the name, or 0 on failure. */
-static uint64_t bind_somewhere(int fd)
-{
-    struct sockaddr_un address = {.sun_family = AF_UNIX};
-    socklen_t length = sizeof address;
-    uint64_t name = 0;
-    if (bind(fd, (struct sockaddr *)&address, sizeof address.sun_family) != 0 ||
-        getsockname(fd, (struct sockaddr *)&address, &length) != 0 ||
-        length != offsetof(struct sockaddr_un, sun_path) + NAME_BYTES)
-        return 0;
-    memcpy(&name, address.sun_path, NAME_BYTES);
-    return name;
-}
+/* Bells of peers that are open here. A slot is claimed by the count, filled, and then published by its inode; it stays until the
+ * end of the life, so any thread may write to what it has found. Two threads may open the same bell, which does no harm. */
+static struct {
+    uint64_t inode; /* 0: none yet; release: keep_open; acquire: find_open */
+    int fd;
+} kept[KEPT_MOST];
+static uint32_t kept_count; /* claims, which may be more than the slots; relaxed */
 
 void uccs_bell_open(void)
 {
     struct uccs_own *own = uccs_own_mine();
-    bell = make_socket();
-    uint64_t name = bell >= 0 ? bind_somewhere(bell) : 0;
-    atomic_store_relaxed(&own->deaf, name == 0);
-    atomic_store_release(&own->bell, name); /* acquire: send_to */
+    struct stat info;
+    const bool there = pipe2(bell, O_CLOEXEC | O_NONBLOCK) == 0 && fstat(bell[0], &info) == 0;
+    own->pid = getpid();
+    own->bell_file = bell[0];
+    atomic_store_relaxed(&own->deaf, !there);
+    atomic_store_release(&own->bell, there ? info.st_ino : 0); /* acquire: ring_peer */
+}
+
+static void close_end(int *fd)
+{
+    if (*fd >= 0)
+        close(*fd);
+    *fd = -1;
 }
 
 void uccs_bell_close(void)
@@ -54,62 +44,100 @@ void uccs_bell_close(void)
     struct uccs_own *own = uccs_own_mine();
     atomic_store_seqcst(&own->asleep, 0);
     atomic_store_release(&own->bell, 0);
-    if (bell >= 0)
-        close(bell);
-    if (ringer >= 0)
-        close(ringer);
-    bell = ringer = -1;
+    close_end(&bell[0]);
+    close_end(&bell[1]);
+    for (uint32_t i = 0; i < KEPT_MOST; i++) {
+        if (kept[i].inode)
+            close(kept[i].fd);
+        kept[i].inode = 0;
+    }
+    kept_count = 0;
 }
 
 int uccs_bell_descriptor(void)
 {
-    return bell;
+    return bell[0];
 }
 
 void uccs_bell_hush(void)
 {
-    char bytes[8];
-    while (recv(bell, bytes, sizeof bytes, 0) >= 0)
+    char bytes[64];
+    while (read(bell[0], bytes, sizeof bytes) > 0)
         ;
 }
 
-/* Returns a socket to ring from, or -1. */
-static int ringing_socket(void)
+/* Opens a peer's bell. Returns -1 when the system refuses, or when the descriptor is not the bell any more: the process may be gone,
+ * and its number another's. It looks before it opens, as opening has effects on some devices. The caller is a reader as well,
+ * so a bell whose owner is gone raises no SIGPIPE. */
+static int open_bell(const struct uccs_own *own, uint64_t inode)
 {
-    int none = -1, fd = atomic_load_acquire(&ringer); /* acqrel: below */
+    char path[48];
+    struct stat info;
+    snprintf(path, sizeof path, "/proc/%d/fd/%d", (int)own->pid, (int)own->bell_file);
+    if (stat(path, &info) != 0 || !S_ISFIFO(info.st_mode) || info.st_ino != inode)
+        return -1;
+    int fd = open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC);
+    if (fd >= 0 && fstat(fd, &info) == 0 && S_ISFIFO(info.st_mode) && info.st_ino == inode)
+        return fd;
     if (fd >= 0)
-        return fd;
-    fd = make_socket();
-    if (fd < 0 || atomic_cas_acqrel(&ringer, &none, fd))
-        return fd;
-    close(fd); /* another thread was faster */
-    return none;
+        close(fd);
+    return -1;
 }
 
-static void send_to(struct uccs_own *own)
+/* Returns the descriptor of a bell that is open here, or -1. */
+static int find_open(uint64_t inode)
 {
-    struct sockaddr_un address;
-    uint64_t name = atomic_load_acquire(&own->bell); /* release: uccs_bell_open */
-    int kept = errno, fd = name ? ringing_socket() : -1;
-    if (fd < 0)
-        return;
-    socklen_t length = address_of(name, &address);
-    if (sendto(fd, "", 1, MSG_DONTWAIT | MSG_NOSIGNAL, (struct sockaddr *)&address, length) < 0 && errno != EAGAIN)
-        atomic_store_relaxed(&own->deaf, 1); /* EAGAIN: others have rung, and the thread has not woken yet */
-    errno = kept;
+    for (uint32_t i = 0; i < KEPT_MOST; i++)
+        if (atomic_load_acquire(&kept[i].inode) == inode) /* release: keep_open */
+            return kept[i].fd;
+    return -1;
+}
+
+/* Returns false when there is no slot left. */
+static bool keep_open(uint64_t inode, int fd)
+{
+    const uint32_t slot =
+        atomic_load_relaxed(&kept_count) < KEPT_MOST ? atomic_fetch_add_relaxed(&kept_count, 1) : KEPT_MOST;
+    if (slot >= KEPT_MOST)
+        return false;
+    kept[slot].fd = fd;
+    atomic_store_release(&kept[slot].inode, inode); /* acquire: find_open */
+    return true;
+}
+
+/* A bell that is full has been rung, and its thread has not woken yet. */
+static void ring_peer(struct uccs_own *own)
+{
+    const uint64_t inode = atomic_load_acquire(&own->bell); /* release: uccs_bell_open */
+    const int error = errno, known = inode ? find_open(inode) : -1;
+    const int fd = inode && known < 0 ? open_bell(own, inode) : known;
+    if (fd >= 0)
+        (void)!write(fd, "", 1);
+    else if (inode && atomic_load_relaxed(&own->bell))
+        atomic_store_relaxed(&own->deaf, 1);
+    if (fd >= 0 && known < 0 && !keep_open(inode, fd))
+        close(fd);
+    errno = error;
 }
 
 lat_cold void uccs_bell_ring(struct uccs_own *own)
 {
     if (uccs_progress_me && own == uccs_own_mine())
         return;
-    if (atomic_exchange_seqcst(&own->asleep, 0)) /* partner: progress.c, which stores 1 and looks again */
-        send_to(own);
+    if (!atomic_exchange_seqcst(&own->asleep, 0)) /* partner: progress.c, which stores 1 and looks again */
+        return;
+    if (own == uccs_own_mine())
+        uccs_bell_ring_mine();
+    else
+        ring_peer(own);
 }
 
 void uccs_bell_ring_mine(void)
 {
-    send_to(uccs_own_mine());
+    const int error = errno;
+    if (bell[1] >= 0)
+        (void)!write(bell[1], "", 1);
+    errno = error;
 }
 
 /* --- Work */

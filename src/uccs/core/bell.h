@@ -1,14 +1,18 @@
 /* Bells: a process of the node wakes the progress thread of another one.
  *
- * A bell is a datagram socket with a name that the kernel chose, written into the owner's struct uccs_own. So the thread
- * sleeps in one poll() on its bell and on the descriptors of transports, and a process holds one descriptor, however
- * many peers it has. (A futex in the node's memory cannot wait for descriptors too; eventfds would have to be passed to
- * every peer.) Any thread rings.
+ * A bell is a pipe of its owner, who writes process, descriptor and inode into its struct uccs_own; a peer opens it by
+ * /proc/PID/fd when it rings for the first time. So the thread sleeps in one poll() on its bell and on the descriptors of
+ * transports, a process holds few descriptors however many peers it has, and nobody but the job's own user can reach the
+ * bell: the kernel asks of who opens it what it asks of a debugger that reads. A socket with a name would take
+ * descriptors from anybody, and who drops the last one of somebody else's may sleep in its close.
+ * (A futex in the node's memory cannot wait for descriptors too; eventfds would have to be passed to every peer.) Any thread
+ * rings.
  *
  * `asleep` is 1 while the owner's thread wants to be woken. Whoever leaves something for the PE loads it afterwards, and
  * only who changes it to 0 rings. The load may pass the store before it, which costs senders no fence: the thread looks
- * once more a little after it has gone to sleep (progress.c). A process that cannot reach the bell, as it is in another
- * network namespace, marks the owner deaf; that one naps from then on. */
+ * once more a little after it has gone to sleep (progress.c). What is written stays in the pipe until the owner reads it, so a
+ * ring before the poll() is not lost. A process that cannot open the bell (no /proc, no descriptor left, an owner whose
+ * program has privileges of its own) marks the owner deaf; that one naps from then on. */
 #ifndef UCCS_CORE_BELL_H
 #define UCCS_CORE_BELL_H
 
@@ -19,7 +23,7 @@ extern bool uccs_progress_on;
 /* True on the progress thread, which does not ring its own bell. */
 extern _Thread_local bool uccs_progress_me;
 
-/* Opens this PE's bell. Without one (the system refuses sockets) the PE is deaf. uccs_bell_close also frees what ringing
+/* Opens this PE's bell. Without one (no descriptor is left) the PE is deaf. uccs_bell_close also frees what ringing
  * needed. One thread. */
 void uccs_bell_open(void);
 void uccs_bell_close(void);

@@ -53,7 +53,8 @@ struct uccs_own {
     uint32_t working;              /* 1: split-phase work of the owner is pending; relaxed, fences in bell.h */
     uint32_t threaded; /* 1: the owner has a progress thread for the whole life; constant after the first barrier */
     uint32_t deaf;     /* 1: a peer could not ring the bell; relaxed */
-    uint64_t bell;     /* its name, 0: none; release by the owner, acquire by peers */
+    int32_t bell_file; /* the owner's descriptor of its bell */
+    uint64_t bell;     /* its inode, 0: none; release by the owner, acquire by peers */
     cache_aligned uint32_t workers; /* of node index 0: number of PEs that are `working`; relaxed, fences in bell.h */
     cache_aligned struct uccs_registration registrations[OWN_REGISTRATIONS];
     struct uccs_stripe stripes[OWN_STRIPES];
