@@ -305,7 +305,8 @@ struct uccs_memory_attr {
  * cache line. It costs microseconds whatever its size, as the kernel zeroes pages when they are touched.
  * LATERAL_MEMORY bytes fit always, more as far as the machine has memory. */
 int uccs_memory_allocate(uccs_context_t context, size_t length, uccs_memory_t *memory);
-/* Registers any existing memory of this process. The memory must outlive the registration. */
+/* Registers any existing memory of this process, which stays where it is. The memory must outlive the registration.
+ * UCCS_ERR_INVALID when the node maps it only in part. */
 int uccs_memory_register(uccs_context_t context, void *address, size_t length, uccs_memory_t *memory);
 /* Writes an opaque handle for any process of the job. *length holds the room before and the bytes written after. */
 int uccs_memory_export(uccs_memory_t memory, void *handle, size_t *length);
@@ -325,10 +326,6 @@ int uccs_memory_dynamic(uccs_context_t context, uccs_memory_t *memory);
  * UCCS_ERR_INVALID; operations on the range must have completed, and later ones find it gone. Costs O(ranges). */
 int uccs_memory_attach(uccs_memory_t memory, void *address, size_t length);
 int uccs_memory_detach(uccs_memory_t memory, void *address);
-/* The same for a range with two addresses in its owner: `address` is a second map of `held`, memory of this process that
- * the node maps, from `offset` on. Its bytes have the domain and the locks of `held`. UCCS_ERR_BOUNDS when `held` does
- * not have the bytes. The caller keeps both until it has detached the range. */
-int uccs_memory_attach_as(uccs_memory_t memory, void *address, size_t length, uccs_memory_t held, size_t offset);
 /* A range of dynamic memory as this process sees it, for a caller that reaches it without a call for each operation. */
 struct uccs_view {
     size_t start, length;    /* offsets in the memory */

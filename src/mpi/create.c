@@ -1,7 +1,6 @@
 #include "create.h"
 
 #include "hints.h"
-#include "attach.h"
 #include "carrier.h"
 #include "control.h"
 #include "family.h"
@@ -82,14 +81,14 @@ static const char *meet_peer(struct lmpi_window *window, int rank, int world, co
     return 0;
 }
 
-/* Reaches the bytes of a rank. The memory of `holder` holds them; its own row comes first. */
+/* Reaches the bytes of a rank. The memory of `holder` holds them, from where the holder's begin; its own row comes first. */
 static const char *meet_memory(struct lmpi_window *window, int rank, int holder, const struct record *record)
 {
     struct lmpi_target *target = &window->target[rank];
     target->endpoint = window->peer[holder].endpoint;
     target->bytes = record->bytes;
     target->unit = (uint32_t)record->unit;
-    target->offset = record->offset;
+    target->offset = record->offset + (holder != rank ? window->target[holder].offset : 0);
     target->base = (char *)(uintptr_t)record->base;
     if (holder != rank)
         target->memory = window->target[holder].memory;
@@ -104,9 +103,9 @@ static const char *meet_memory(struct lmpi_window *window, int rank, int holder,
     target->ranged = target->local && is_dynamic(target->memory);
     if (window->flavor == MPI_WIN_FLAVOR_SHARED && !near)
         return "not all ranks are on one node";
-    target->near = near ? near + record->offset : 0;
+    target->near = near ? near + target->offset : 0;
     if (rank == window->rank && window->flavor != MPI_WIN_FLAVOR_SHARED)
-        target->near = window->base; /* which may be a second map of the same pages */
+        target->near = window->base;
     else if (rank == window->rank)
         window->base = target->near;
     if (target->near && target->memory)
@@ -133,8 +132,7 @@ static struct lmpi_window *new_window(const struct lmpi_offer *offer, MPI_Comm c
     window->bytes = (MPI_Aint)offer->bytes;
     window->base = offer->base;
     window->own = offer->memory;
-    window->own_is_made = offer->made;
-    window->hold = offer->hold;
+    window->own_block = offer->block;
     window->of_first = offer->of_first;
     window->start_ranks.group = window->post_ranks.group = MPI_GROUP_NULL;
     window->exposed = -1;
@@ -214,7 +212,7 @@ struct lmpi_window *lmpi_window_make(struct lmpi_offer *offer, MPI_Comm comm, MP
     if (why) {
         offer->why_not = why;
         window->own = 0; /* the caller's again */
-        window->hold = 0;
+        window->own_block = 0;
         if (window->handle != MPI_WIN_NULL)
             lmpi_real.Win_free(&window->handle);
         lmpi_window_free(window);
@@ -232,24 +230,29 @@ struct lmpi_window *lmpi_window_make(struct lmpi_offer *offer, MPI_Comm comm, MP
     return window;
 }
 
-void lmpi_offer_new(struct lmpi_offer *offer, size_t bytes)
+void lmpi_offer_new(struct lmpi_offer *offer, size_t bytes, MPI_Info info)
 {
-    offer->base = lmpi_memory_make(bytes, &offer->memory);
-    offer->made = offer->base != 0;
-    if (!offer->made)
+    offer->block = lmpi_memory_make(bytes, lmpi_memory_alignment(info));
+    if (!offer->block) {
         offer->why_not = "no memory is left; set LATERAL_MEMORY larger";
+        return;
+    }
+    offer->memory = offer->block->memory;
+    offer->base = offer->block->address;
+    offer->offset += offer->block->offset;
 }
 
-static void give_back(uccs_memory_t memory, bool made, struct lmpi_hold *hold)
+static void give_back(uccs_memory_t memory, struct lmpi_block *block)
 {
-    if (memory && made && !lmpi_memory_drop(memory))
+    if (block)
+        lmpi_memory_let_go(block);
+    else if (memory)
         uccs_memory_release(memory);
-    lmpi_memory_let_go(hold);
 }
 
 void lmpi_offer_drop(const struct lmpi_offer *offer)
 {
-    give_back(offer->memory, offer->made, offer->hold);
+    give_back(offer->memory, offer->block);
 }
 
 void lmpi_window_free(struct lmpi_window *window)
@@ -263,8 +266,7 @@ void lmpi_window_free(struct lmpi_window *window)
         if (i != window->rank && window->target[i].memory && (i == 0 || !window->of_first))
             uccs_memory_release(window->target[i].memory);
     }
-    lmpi_attached_end(window);
-    give_back(window->own, window->own_is_made, window->hold);
+    give_back(window->own, window->own_block);
     if (window->group != MPI_GROUP_NULL)
         PMPI_Group_free(&window->group);
     free(window->start_ranks.rank);

@@ -7,10 +7,9 @@
 
 /* What a rank brings. */
 struct lmpi_offer {
-    uccs_memory_t memory;   /* that holds the window's bytes; null: none */
-    bool made;              /* for this window alone, and goes with it */
-    struct lmpi_hold *hold; /* on memory of the program's that it uses, or null; goes with it too */
-    size_t offset;          /* of the window's bytes in it */
+    uccs_memory_t memory;     /* that holds the window's bytes and goes with the window; null: none */
+    struct lmpi_block *block; /* of an allocated window: whose memory this is; else null */
+    size_t offset;            /* of the window's bytes in it */
     char *base;
     size_t bytes;
     int unit;
@@ -23,8 +22,8 @@ struct lmpi_offer {
  * memory. */
 struct lmpi_window *lmpi_window_make(struct lmpi_offer *offer, MPI_Comm comm, MPI_Info info);
 
-/* Makes memory for a window; why_not says when there is none. */
-void lmpi_offer_new(struct lmpi_offer *offer, size_t bytes);
+/* Makes memory for a window, aligned as the hint says; why_not says when there is none. */
+void lmpi_offer_new(struct lmpi_offer *offer, size_t bytes, MPI_Info info);
 
 /* Gives back the memory of an offer that came to nothing. */
 void lmpi_offer_drop(const struct lmpi_offer *offer);

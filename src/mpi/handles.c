@@ -16,7 +16,6 @@
 struct handle {
     uint64_t hash; /* of all words behind it */
     uint64_t bytes, base, number;
-    uint64_t offset;        /* of the first byte in the memory object */
     uint32_t owner, length; /* its rank in the parent; bytes of `memory` that count */
     unsigned char memory[UCCS_MEMORY_HANDLE_MAX];
 };
@@ -27,7 +26,7 @@ struct exposed { /* by this process */
     uint64_t number;
     const struct lmpi_window *window; /* the parent */
     uccs_memory_t memory;
-    struct lmpi_hold *hold; /* on the bytes */
+    struct lmpi_block *block; /* of ours that has the bytes, or null */
     struct exposed *next;
 };
 static struct exposed *list;     /* under lock */
@@ -45,7 +44,7 @@ static void conceal(const struct exposed *gone)
 {
     if (gone->memory)
         uccs_memory_release(gone->memory);
-    lmpi_memory_let_go(gone->hold);
+    lmpi_memory_let_go(gone->block);
 }
 
 /* Ranks of the node may have windows of the handle: they count before they look whether it is released. */
@@ -101,19 +100,18 @@ static struct lmpi_window *first_of(MPI_Win handle)
     return window && window->part ? 0 : window;
 }
 
-/* Memory that the node maps is registered where the substrate has it. Returns an error class. */
+/* Returns an error class. */
 static int expose(struct handle *handle, void *base, size_t bytes, struct exposed *entry)
 {
-    size_t offset = 0, room = sizeof handle->memory;
-    entry->hold = lmpi_memory_hold(base, bytes);
-    if (!entry->hold || lmpi_hold_object(entry->hold, &entry->memory, &offset) != UCCS_OK ||
+    size_t room = sizeof handle->memory;
+    entry->block = lmpi_memory_keep(base);
+    if (uccs_memory_register(lmpi_life.context, base, bytes, &entry->memory) != UCCS_OK ||
         uccs_memory_export(entry->memory, handle->memory, &room) != UCCS_OK) {
         conceal(entry);
         return MPI_ERR_RMA_ATTACH;
     }
     handle->bytes = bytes;
     handle->base = (uintptr_t)base;
-    handle->offset = offset;
     handle->length = (uint32_t)room;
     return MPI_SUCCESS;
 }
@@ -178,8 +176,7 @@ static int reach(struct lmpi_window *made, const struct handle *handle, MPI_Aint
     int status = uccs_memory_import(lmpi_life.context, handle->memory, handle->length, &memory);
     if (status != UCCS_OK)
         return status == UCCS_ERR_STALE ? MPI_ERR_RMA_ATTACH : MPI_ERR_ARG;
-    if (uccs_memory_query(memory, &attr) != UCCS_OK || attr.owner != peer->world ||
-        (attr.length && (handle->bytes != attr.length || handle->offset))) { /* 0: it consists of parts */
+    if (uccs_memory_query(memory, &attr) != UCCS_OK || attr.owner != peer->world || handle->bytes != attr.length) {
         uccs_memory_release(memory);
         return MPI_ERR_ARG;
     }
@@ -188,9 +185,7 @@ static int reach(struct lmpi_window *made, const struct handle *handle, MPI_Aint
                                    .bytes = (size_t)size,
                                    .unit = (uint32_t)unit,
                                    .memory = memory,
-                                   .offset = handle->offset,
                                    .local = peer->control != 0,
-                                   .ranged = peer->control && !attr.length,
                                    .endpoint = lmpi_endpoint_along(made->kind, peer->world),
                                    .base = (char *)(uintptr_t)handle->base};
     if (near)
@@ -214,7 +209,7 @@ static int check(const struct lmpi_window *window, const void *memhandle, MPI_Ai
 static void look_always(struct lmpi_target *target)
 {
     target->near = 0;
-    target->direct = target->ranged = 0;
+    target->direct = 0;
 }
 
 int MPIX_Win_from_memhandle(const void *memhandle, MPI_Aint size, int disp_unit, MPI_Info info, int target,

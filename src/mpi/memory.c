@@ -1,248 +1,111 @@
 #include "memory.h"
 
-#include "adopt.h"
 #include "life.h"
 #include "real.h"
 
 #include <pthread.h>
+#include <search.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
-enum kind {
-    MADE,    /* memory of the substrate */
-    ADOPTED, /* pages of the program's that lie there now; without users: they could not be given back yet */
-    PLAIN    /* bytes that stay where they are; these pieces may overlap each other */
-};
-
-struct lmpi_piece {
-    char *address;
-    size_t bytes;
-    enum kind kind;
-    uccs_memory_t memory;    /* null: PLAIN */
-    size_t offset;           /* of the address in it */
-    struct lmpi_place place; /* ADOPTED */
-    int users;
-    struct lmpi_piece *next;
-};
-
-static struct lmpi_piece *pieces; /* under lock */
+static void *blocks; /* a tree (tsearch) by address; under lock */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
-static struct lmpi_adopted pages_of(const struct lmpi_piece *piece)
+/* Blocks do not overlap, so two ranges with a common byte are the same block. */
+static int compare(const void *left, const void *right)
 {
-    return (struct lmpi_adopted){piece->address, piece->bytes, piece->memory, piece->offset, piece->place};
+    const struct lmpi_block *a = left, *b = right;
+    return a->address + a->bytes <= b->address ? -1 : b->address + b->bytes <= a->address ? 1 : 0;
 }
 
-static void before_fork(void)
+/* Returns the block that holds a byte, or null. Under lock. */
+static struct lmpi_block *find(const void *address)
 {
-    pthread_mutex_lock(&lock);
-}
-
-static void in_parent(void)
-{
-    pthread_mutex_unlock(&lock);
-}
-
-static void in_child(void)
-{
-    for (const struct lmpi_piece *at = pieces; at; at = at->next)
-        if (at->kind == ADOPTED) {
-            const struct lmpi_adopted pages = pages_of(at);
-            lmpi_adopted_part(&pages);
-        }
-    pthread_mutex_unlock(&lock);
+    const struct lmpi_block key = {.address = (char *)address, .bytes = 1};
+    struct lmpi_block **found = address ? tfind(&key, &blocks, compare) : 0;
+    return found ? *found : 0;
 }
 
 /* Under lock. */
-static struct lmpi_piece *add(const struct lmpi_piece *new)
+static void drop(struct lmpi_block *block)
 {
-    struct lmpi_piece *piece = malloc(sizeof *piece);
-    if (!piece)
-        abort(); /* a few bytes */
-    *piece = *new;
-    piece->users = 1;
-    piece->next = pieces;
-    pieces = piece;
-    return piece;
+    if (--block->users)
+        return;
+    tdelete(block, &blocks, compare);
+    uccs_memory_release(block->memory);
+    free(block);
 }
 
-/* Under lock. Gives up the piece at *at, which has no user. Returns false when it stays for the time being. */
-static bool give_up(struct lmpi_piece **at)
+size_t lmpi_memory_alignment(MPI_Info info)
 {
-    struct lmpi_piece *piece = *at;
-    const struct lmpi_adopted pages = pages_of(piece);
-    if (piece->kind == ADOPTED && !lmpi_adopted_return(&pages))
+    char text[MPI_MAX_INFO_VAL + 1], *end = text;
+    int found = 0;
+    if (info != MPI_INFO_NULL)
+        PMPI_Info_get(info, "mpi_minimum_memory_alignment", MPI_MAX_INFO_VAL, text, &found);
+    const long long wanted = found ? strtoll(text, &end, 10) : 1;
+    return end != text && !*end && wanted > 0 && (wanted & (wanted - 1)) == 0 ? (size_t)wanted : 1;
+}
+
+/* Fills a block. Returns false without memory. */
+static bool allocate(struct lmpi_block *block, size_t alignment)
+{
+    struct uccs_memory_attr attr;
+    if (block->bytes > SIZE_MAX - alignment ||
+        uccs_memory_allocate(lmpi_life.context, block->bytes + alignment - 1, &block->memory) != UCCS_OK)
         return false;
-    *at = piece->next;
-    if (piece->memory)
-        uccs_memory_release(piece->memory);
-    free(piece);
+    uccs_memory_query(block->memory, &attr);
+    block->offset = -(uintptr_t)attr.address & (alignment - 1);
+    block->address = (char *)attr.address + block->offset;
     return true;
 }
 
-/* Under lock. Takes one user from the piece at *at; gives it up with its last one. */
-static void drop(struct lmpi_piece **at)
+struct lmpi_block *lmpi_memory_make(size_t bytes, size_t alignment)
 {
-    if (--(*at)->users == 0)
-        (void)give_up(at);
-}
-
-/* Under lock. Tries again to give back pages. */
-static void give_back_late(void)
-{
-    for (struct lmpi_piece **at = &pieces; *at;)
-        if ((*at)->users || (*at)->kind != ADOPTED || !give_up(at))
-            at = &(*at)->next;
-}
-
-void *lmpi_memory_make(size_t bytes, uccs_memory_t *memory)
-{
-    struct uccs_memory_attr attr;
-    bytes = bytes ? bytes : 1;
-    if (uccs_memory_allocate(lmpi_life.context, bytes, memory) != UCCS_OK)
+    struct lmpi_block *block = malloc(sizeof *block);
+    if (!block)
         return 0;
-    uccs_memory_query(*memory, &attr);
-    pthread_mutex_lock(&lock);
-    add(&(struct lmpi_piece){.address = attr.address, .bytes = bytes, .kind = MADE, .memory = *memory});
-    pthread_mutex_unlock(&lock);
-    return attr.address;
-}
-
-bool lmpi_memory_drop(uccs_memory_t memory)
-{
-    pthread_mutex_lock(&lock);
-    struct lmpi_piece **at = &pieces;
-    while (*at && (*at)->memory != memory)
-        at = &(*at)->next;
-    bool found = memory && *at;
-    if (found)
-        drop(at);
-    pthread_mutex_unlock(&lock);
-    return found;
-}
-
-/* ---- holds; all under lock ---- */
-
-/* Returns the piece that the node maps and that holds the byte, or null. *end becomes the end of the piece, or the next
- * start of one, as far as that comes before. */
-static struct lmpi_piece *look(const char *address, char **end)
-{
-    for (struct lmpi_piece *at = pieces; at; at = at->next) {
-        if (at->kind == PLAIN)
-            continue;
-        if (address >= at->address && address < at->address + at->bytes) {
-            if (at->address + at->bytes < *end)
-                *end = at->address + at->bytes;
-            return at;
-        }
-        if (at->address > address && at->address < *end)
-            *end = at->address;
+    *block = (struct lmpi_block){.bytes = bytes ? bytes : 1, .users = 1};
+    if (!allocate(block, alignment)) {
+        free(block);
+        return 0;
     }
+    pthread_mutex_lock(&lock);
+    const bool noted = tsearch(block, &blocks, compare) != 0;
+    pthread_mutex_unlock(&lock);
+    if (noted)
+        return block;
+    uccs_memory_release(block->memory);
+    free(block);
     return 0;
 }
 
-/* A window uses bytes of these pages as they are. */
-static bool in_use(const char *address, const char *end)
+struct lmpi_block *lmpi_memory_keep(const void *address)
 {
-    const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), from = (uintptr_t)address & -page,
-                    to = ((uintptr_t)end + page - 1) & -page;
-    for (const struct lmpi_piece *at = pieces; at; at = at->next)
-        if (at->kind == PLAIN && (uintptr_t)at->address < to && from < (uintptr_t)at->address + at->bytes)
-            return true;
-    return false;
-}
-
-/* Returns a new piece for bytes that lie in none. */
-static struct lmpi_piece *new_piece(char *address, char *end)
-{
-    static bool guarded;
-    struct lmpi_adopted adopted;
-    if (!guarded)
-        guarded = pthread_atfork(before_fork, in_parent, in_child) == 0;
-    if (guarded && !in_use(address, end) && lmpi_adopt(address, (size_t)(end - address), &adopted))
-        return add(&(struct lmpi_piece){.address = adopted.start,
-                                        .bytes = adopted.bytes,
-                                        .kind = ADOPTED,
-                                        .memory = adopted.memory,
-                                        .offset = adopted.offset,
-                                        .place = adopted.place});
-    return add(&(struct lmpi_piece){.address = address, .bytes = (size_t)(end - address), .kind = PLAIN});
-}
-
-/* Finds or makes the part that begins at `address`. */
-static struct lmpi_part take_part(char *address, char *end)
-{
-    struct lmpi_piece *piece = look(address, &end);
-    if (piece)
-        piece->users++;
-    else
-        piece = new_piece(address, end);
-    return (struct lmpi_part){.address = address,
-                              .bytes = (size_t)(end - address),
-                              .memory = piece->memory,
-                              .offset = piece->offset + (size_t)(address - piece->address),
-                              .piece = piece};
-}
-
-static void drop_parts(const struct lmpi_hold *hold)
-{
-    for (size_t i = 0; i < hold->n; i++) {
-        struct lmpi_piece **at = &pieces;
-        while (*at != hold->part[i].piece)
-            at = &(*at)->next;
-        drop(at);
-    }
-}
-
-/* Makes room for one part more. Returns null without memory, when the parts are given up. */
-static struct lmpi_hold *grow(struct lmpi_hold *hold)
-{
-    struct lmpi_hold *more = realloc(hold, sizeof *hold + (hold->n + 1) * sizeof hold->part[0]);
-    if (!more) {
-        drop_parts(hold);
-        free(hold);
-    }
-    return more;
-}
-
-struct lmpi_hold *lmpi_memory_hold(void *address, size_t bytes)
-{
-    struct lmpi_hold *hold = calloc(1, sizeof *hold);
-    char *at = address, *end = at + bytes;
-    if (!hold)
-        return 0;
-    hold->address = at;
     pthread_mutex_lock(&lock);
-    give_back_late();
-    while (at < end && (hold = grow(hold))) {
-        hold->part[hold->n] = take_part(at, end);
-        at += hold->part[hold->n++].bytes;
-    }
+    struct lmpi_block *block = find(address);
+    if (block)
+        block->users++;
     pthread_mutex_unlock(&lock);
-    return hold;
+    return block;
 }
 
-void lmpi_memory_let_go(struct lmpi_hold *hold)
+void lmpi_memory_let_go(struct lmpi_block *block)
 {
-    if (!hold)
+    if (!block)
         return;
     pthread_mutex_lock(&lock);
-    drop_parts(hold);
+    drop(block);
     pthread_mutex_unlock(&lock);
-    free(hold);
 }
-
-/* ---- memory for the program ---- */
 
 LMPI_EXPORT int MPI_Alloc_mem(MPI_Aint size, MPI_Info info, void *baseptr)
 {
-    uccs_memory_t memory;
-    void *made = lmpi_life.running && size > 0 ? lmpi_memory_make((size_t)size, &memory) : 0;
-    if (!made)
+    const struct lmpi_block *block =
+        lmpi_life.running && size > 0 ? lmpi_memory_make((size_t)size, lmpi_memory_alignment(info)) : 0;
+    if (!block)
         return lmpi_real.Alloc_mem(size, info, baseptr);
-    memcpy(baseptr, &made, sizeof made);
+    memcpy(baseptr, &block->address, sizeof block->address);
     return MPI_SUCCESS;
 }
 LMPI_NAME(Alloc_mem);
@@ -250,13 +113,11 @@ LMPI_NAME(Alloc_mem);
 LMPI_EXPORT int MPI_Free_mem(void *base)
 {
     pthread_mutex_lock(&lock);
-    struct lmpi_piece **at = &pieces;
-    while (*at && ((*at)->address != base || (*at)->kind != MADE))
-        at = &(*at)->next;
-    bool found = base && *at;
-    if (found)
-        drop(at);
+    struct lmpi_block *block = find(base);
+    const bool ours = block && block->address == base;
+    if (ours)
+        drop(block);
     pthread_mutex_unlock(&lock);
-    return found ? MPI_SUCCESS : lmpi_real.Free_mem(base);
+    return ours ? MPI_SUCCESS : lmpi_real.Free_mem(base);
 }
 LMPI_NAME(Free_mem);

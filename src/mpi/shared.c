@@ -2,7 +2,6 @@
 #include "create.h"
 
 #include "carrier.h"
-#include "memory.h"
 #include "real.h"
 
 #include <string.h>
@@ -17,7 +16,7 @@ static bool wants_pieces(MPI_Info info)
 }
 
 /* Finds this rank's place in the one piece of memory, which rank 0 makes. */
-static void offer_part(struct lmpi_offer *offer, MPI_Comm comm)
+static void offer_part(struct lmpi_offer *offer, MPI_Comm comm, MPI_Info info)
 {
     unsigned long long mine = offer->bytes, before = 0, all = 0;
     int rank;
@@ -27,7 +26,7 @@ static void offer_part(struct lmpi_offer *offer, MPI_Comm comm)
     offer->offset = rank ? before : 0;
     offer->of_first = true;
     if (rank == 0)
-        lmpi_offer_new(offer, all);
+        lmpi_offer_new(offer, all, info);
 }
 
 LMPI_EXPORT int MPI_Win_allocate_shared(MPI_Aint size, int disp_unit, MPI_Info info, MPI_Comm comm, void *baseptr,
@@ -43,9 +42,9 @@ LMPI_EXPORT int MPI_Win_allocate_shared(MPI_Aint size, int disp_unit, MPI_Info i
         return lmpi_real.Win_allocate_shared(size, disp_unit, info, comm, baseptr, win);
     }
     if (wants_pieces(info))
-        lmpi_offer_new(&offer, offer.bytes);
+        lmpi_offer_new(&offer, offer.bytes, info);
     else
-        offer_part(&offer, comm);
+        offer_part(&offer, comm, info);
     struct lmpi_window *window = lmpi_window_make(&offer, comm, info);
     if (!window) {
         lmpi_offer_drop(&offer);

@@ -82,9 +82,8 @@ struct lmpi_window {
     MPI_Win handle;
     struct lmpi_peer *peer;
     uccs_memory_t own;                         /* memory that this process has given to the window, or null */
-    bool own_is_made;                          /* for this window alone, and goes with it */
-    struct lmpi_hold *hold;                    /* of a created window: on the program's memory, or null */
-    struct lmpi_attached *attached;            /* of a dynamic window: this process's memory (attach.c) */
+    struct lmpi_block *own_block;              /* of an allocated window: whose memory this is; else null */
+    unsigned attached_empty;                   /* of a dynamic window: ranges without bytes; atomic, relaxed */
     bool of_first;                             /* all bytes lie in the memory of rank 0 */
     uint64_t round;                            /* of barriers */
     uint64_t completes;                        /* that MPI_Win_wait calls have taken */

@@ -4,20 +4,15 @@
 #include "carrier.h"
 #include "control.h"
 #include "family.h"
-#include "memory.h"
 #include "real.h"
 
 #include <string.h>
 
-/* Memory that the node maps, or can come to map, is used as such; other memory is named. */
+/* The program's own memory stays as it is. Node peers map it where it is memory of ours, else the kernel copies. */
 static void offer_range(struct lmpi_offer *offer)
 {
-    if (!offer->bytes)
-        return;
-    offer->hold = lmpi_memory_hold(offer->base, offer->bytes);
-    if (!offer->hold || lmpi_hold_object(offer->hold, &offer->memory, &offer->offset) != UCCS_OK)
+    if (offer->bytes && uccs_memory_register(lmpi_life.context, offer->base, offer->bytes, &offer->memory) != UCCS_OK)
         offer->why_not = "its memory cannot be registered";
-    offer->made = !offer->why_not;
 }
 
 LMPI_EXPORT int MPI_Win_allocate(MPI_Aint size, int disp_unit, MPI_Info info, MPI_Comm comm, void *baseptr,
@@ -32,7 +27,7 @@ LMPI_EXPORT int MPI_Win_allocate(MPI_Aint size, int disp_unit, MPI_Info info, MP
         lmpi_window_tell(0, offer.flavor, why);
         return lmpi_real.Win_allocate(size, disp_unit, info, comm, baseptr, win);
     }
-    lmpi_offer_new(&offer, offer.bytes);
+    lmpi_offer_new(&offer, offer.bytes, info);
     struct lmpi_window *window = lmpi_window_make(&offer, comm, info);
     if (!window) {
         lmpi_offer_drop(&offer);
@@ -79,7 +74,6 @@ LMPI_EXPORT int MPI_Win_create_dynamic(MPI_Info info, MPI_Comm comm, MPI_Win *wi
     }
     if (uccs_memory_dynamic(lmpi_life.context, &offer.memory) != UCCS_OK)
         offer.why_not = "no memory object is left";
-    offer.made = offer.memory != 0;
     struct lmpi_window *window = lmpi_window_make(&offer, comm, info);
     if (!window) {
         lmpi_offer_drop(&offer);

@@ -15,16 +15,16 @@
 
 #include <stdlib.h>
 
-enum { RANKS = 2, PARENT = 1, CHILD = 2, BYTES = 256, MEMORY_AT = 48, HASHED = 56 };
+enum { RANKS = 2, PARENT = 1, CHILD = 2, BYTES = 256, MEMORY_AT = 40, HASHED = 56 };
 /* What an input's first byte asks for. */
-enum { REHASH = 1, REHASH_MEMORY = 2, RELEASE_FIRST = 4, OF_PARTS = 8, RELEASE_CHANGED = 16 };
+enum { REHASH = 1, REHASH_MEMORY = 2, RELEASE_FIRST = 4, RELEASE_CHANGED = 16 };
 
 static char *exposed; /* of the heap: a sanitizer knows its bounds */
 static struct lmpi_window parent, child;
 static struct lmpi_target child_targets[RANKS];
 static struct lmpi_peer peers[RANKS];
 static uccs_endpoint_t endpoint;
-static bool of_parts, child_lives;
+static bool child_lives;
 
 /* --- What handles.c calls of other files */
 
@@ -90,29 +90,15 @@ const struct uccs_op *lmpi_stream_op(unsigned kind)
     return 0;
 }
 
-struct lmpi_hold *lmpi_memory_hold(void *address, size_t bytes)
+struct lmpi_block *lmpi_memory_keep(const void *address)
 {
-    FUZZ_CHECK(address == exposed && bytes == BYTES);
-    return (struct lmpi_hold *)exposed;
+    FUZZ_CHECK(address == exposed);
+    return 0; /* none of the layer's */
 }
 
-void lmpi_memory_let_go(struct lmpi_hold *hold)
+void lmpi_memory_let_go(struct lmpi_block *block)
 {
-    (void)hold;
-}
-
-/* Memory of one piece, or of two parts, whose offsets are addresses. */
-int lmpi_hold_object(const struct lmpi_hold *hold, uccs_memory_t *memory, size_t *offset)
-{
-    (void)hold;
-    *offset = 0;
-    if (!of_parts)
-        return uccs_memory_register(lmpi_life.context, exposed, BYTES, memory);
-    *offset = (size_t)exposed;
-    int status = uccs_memory_dynamic(lmpi_life.context, memory);
-    if (status == UCCS_OK)
-        status = uccs_memory_attach(*memory, exposed, BYTES / 2);
-    return status == UCCS_OK ? uccs_memory_attach(*memory, exposed + BYTES / 2, BYTES / 2) : status;
+    FUZZ_CHECK(!block);
 }
 
 /* --- The inputs */
@@ -144,18 +130,12 @@ static uint64_t look(const char *from, size_t bytes)
 static void check_window(MPI_Win made, bool told)
 {
     const struct lmpi_target *target = &child.target[child.rank];
-    struct uccs_view view;
     FUZZ_CHECK(made == CHILD && child_lives && child.rank == 0 && child.part && target->unit > 0);
     FUZZ_CHECK(peers[0].control->handles[(child.counted - peers[0].control->handles) % LMPI_HANDLES] == 1);
     if (told)
         return;
-    if (target->near) {
-        FUZZ_CHECK(target->near == exposed && target->bytes <= BYTES && target->offset == 0);
-        FUZZ_CHECK(look(target->near, target->bytes) == look(exposed, target->bytes));
-    } else if (uccs_memory_view(target->memory, target->offset, &view) == UCCS_OK) {
-        FUZZ_CHECK(view.address >= exposed && view.address + view.length <= exposed + BYTES);
-        (void)look(view.address, view.length);
-    }
+    FUZZ_CHECK(target->near == exposed && target->bytes <= BYTES && target->offset == 0);
+    FUZZ_CHECK(look(target->near, target->bytes) == look(exposed, target->bytes));
 }
 
 struct call {
@@ -201,7 +181,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     const uint8_t how = fuzz_byte(&fuzz);
     struct call call = {.handle = handle, .size = (int16_t)fuzz_short(&fuzz), .unit = (int8_t)fuzz_byte(&fuzz)};
     call.target = (int8_t)fuzz_byte(&fuzz);
-    of_parts = how & OF_PARTS;
     FUZZ_CHECK(MPIX_Memhandle_create(exposed, BYTES, MPI_INFO_NULL, PARENT, handle, &bytes) == MPI_SUCCESS);
     memcpy(good, handle, sizeof good);
     while (fuzz.left >= 2) { /* an input changes bytes of a good handle */

@@ -249,8 +249,6 @@ int main(void)
     workers_of_mpi();
     fortran_attributes();
     fortran_module();
-    masks();
-    threads_take();
     fresh();
     return check_pass();
 }

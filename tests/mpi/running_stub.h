@@ -259,8 +259,6 @@ static void note_workers(bool on)
 #include "../../src/mpi/fortran.c"
 #undef next
 
-#include "running_threads.h"
-
 /* ---- the layer's other parts ---- */
 
 uint64_t lmpi_windows_age = 7;

@@ -62,20 +62,21 @@ static void mapped_stores(MPI_Win win, int64_t *base)
     CHECK_EQ(base[7], 4000 + prev_rank);
 }
 
-/* A created window over whole pages, and over memory that stays where it is and only its owner can address. */
+/* A created window over memory of MPI_Alloc_mem, and over the program's own, which perhaps only its owner can address. */
 static void created(int far)
 {
     MPI_Win win;
     static int64_t few[10];
-    int64_t *pages = aligned_alloc(4096, 1 << 16);
+    int64_t *given;
     void *address;
     MPI_Aint size;
     int unit;
-    OK(MPI_Win_create(pages, 1 << 16, sizeof *pages, MPI_INFO_NULL, MPI_COMM_WORLD, &win));
+    OK(MPI_Alloc_mem(1 << 16, MPI_INFO_NULL, &given));
+    OK(MPI_Win_create(given, 1 << 16, sizeof *given, MPI_INFO_NULL, MPI_COMM_WORLD, &win));
     mapped(win, 1 << 16, far);
-    mapped_stores(win, pages);
+    mapped_stores(win, given);
     OK(MPI_Win_free(&win));
-    free(pages);
+    OK(MPI_Free_mem(given));
     OK(MPI_Win_create(few, sizeof few, sizeof *few, MPI_INFO_NULL, MPI_COMM_WORLD, &win));
     OK(MPI_Win_shared_query(win, me, &size, &unit, &address));
     CHECK(address == few);

@@ -12,12 +12,11 @@
 #include <stdbool.h>
 #include <sys/mman.h>
 
-enum { BYTES = 100000, HALF = BYTES / 2, KINDS = 4, MANY = 3000, GAP = 64 };
+enum { BYTES = 100000, HALF = BYTES / 2, KINDS = 3, MANY = 3000, GAP = 64 };
 
 static uccs_context_t context;
 static uccs_endpoint_t next;
 static uccs_memory_t own, *all, there;
-static uccs_memory_t twice_block, twice, *all_twice; /* memory with a second address, mine[3] */
 static char global[BYTES] __attribute__((aligned(64)));
 static char *mine[KINDS], *out, *in;
 static uint64_t (*places)[KINDS]; /* of everybody's ranges */
@@ -242,41 +241,6 @@ static void test_errors(void)
     CHECK(attr.address == 0 && attr.length == 0 && attr.owner == me);
 }
 
-/* Memory with two addresses has one domain: everybody adds to process 0's by both. */
-static void test_twice(void)
-{
-    enum { ADDS = 1000 };
-    uccs_endpoint_t zero = check_endpoint(context, 0);
-    const uint64_t at = places[0][3] + 8192;
-    const int64_t one = 1;
-    double real = 1, sum = 0;
-    int64_t count = 0;
-    if (me == 0)
-        memset(mine[3] + 8192, 0, 16);
-    OK(uccs_barrier(UCCS_GROUP_WORLD));
-    for (int i = 0; i < ADDS; i++) {
-        bool other = (i + me) % 2;
-        uccs_memory_t memory = other ? all_twice[0] : all[0];
-        uint64_t place = other ? 8192 : at;
-        OK(uccs_accumulate(zero, memory, place, &one, 0, 1, UCCS_INT64, UCCS_SUM, 0));
-        OK(uccs_accumulate(zero, memory, place + 8, &real, 0, 1, UCCS_DOUBLE, UCCS_SUM, 0));
-    }
-    OK(uccs_flush(context));
-    OK(uccs_barrier(UCCS_GROUP_WORLD));
-    OK(uccs_get(zero, all[0], at, &count, 8, 0));
-    OK(uccs_get(zero, all_twice[0], 8192 + 8, &sum, 8, 0));
-    CHECK_EQ(count, (long)ADDS * npes);
-    CHECK(sum == (double)ADDS * npes);
-    OK(uccs_endpoint_release(zero));
-    CHECK_EQ(uccs_memory_attach_as(own, mine[3] + BYTES, 8, twice, 2 * BYTES), UCCS_ERR_BOUNDS);
-    CHECK_EQ(uccs_memory_attach_as(own, mine[3], BYTES, twice, 0), UCCS_ERR_INVALID);
-    CHECK_EQ(uccs_memory_attach_as(own, mine[3] + BYTES, 0, twice, 0), UCCS_ERR_INVALID);
-    CHECK_EQ(uccs_memory_attach_as(own, mine[3] + BYTES, SIZE_MAX - 64, twice, 0), UCCS_ERR_INVALID);
-    CHECK_EQ(uccs_memory_attach_as(own, 0, 8, twice, 0), UCCS_ERR_INVALID);
-    CHECK_EQ(uccs_memory_attach_as(own, mine[3] + BYTES, 8, 0, 0), UCCS_ERR_INVALID);
-    CHECK_EQ(uccs_memory_attach_as(own, mine[3] + BYTES, 8, own, 0), UCCS_ERR_INVALID);
-}
-
 /* A view of each range leads to its bytes, and ends when the owner changes its ranges. */
 static void test_views(void)
 {
@@ -301,15 +265,14 @@ static void test_views(void)
     OK(uccs_barrier(UCCS_GROUP_WORLD));
     if (near) {
         CHECK_EQ(uccs_memory_view(there, 64, &view), UCCS_ERR_BOUNDS);
-        OK(uccs_memory_view(there, places[next_pe][3], &view));
+        OK(uccs_memory_view(there, places[next_pe][2], &view));
     }
-    CHECK_EQ(uccs_memory_view(twice, 0, &view), UCCS_ERR_INVALID);
     OK(uccs_barrier(UCCS_GROUP_WORLD));
-    OK(uccs_memory_detach(own, mine[3]));
+    OK(uccs_memory_detach(own, mine[2]));
     OK(uccs_barrier(UCCS_GROUP_WORLD));
     if (near) {
         CHECK(__atomic_load_n(view.version, __ATOMIC_ACQUIRE) != view.seen);
-        CHECK_EQ(uccs_memory_view(there, places[next_pe][3], &view), UCCS_ERR_BOUNDS);
+        CHECK_EQ(uccs_memory_view(there, places[next_pe][2], &view), UCCS_ERR_BOUNDS);
     }
 }
 
@@ -370,19 +333,6 @@ static void test_many(void)
     free(starts);
 }
 
-/* Makes memory of whole pages, and a second map of it at mine[3]. */
-static void map_twice(void)
-{
-    struct uccs_memory_attr attr;
-    OK(uccs_memory_allocate(0, BYTES + 2 * 4096, &twice_block));
-    OK(uccs_memory_query(twice_block, &attr));
-    char *page = (char *)(((uintptr_t)attr.address + 4095) & ~(uintptr_t)4095);
-    mine[3] = mremap(page, 0, (BYTES + 4095) & ~4095u, MREMAP_MAYMOVE);
-    CHECK(mine[3] != MAP_FAILED);
-    OK(uccs_memory_register(0, page, BYTES, &twice));
-    check_share(0, twice, all_twice);
-}
-
 int main(void)
 {
     uccs_memory_t block;
@@ -393,7 +343,6 @@ int main(void)
     out = malloc(BYTES);
     in = malloc(BYTES);
     all = calloc((size_t)npes, sizeof *all);
-    all_twice = calloc((size_t)npes, sizeof *all_twice);
     places = calloc((size_t)npes, sizeof *places);
     OK(uccs_memory_allocate(0, BYTES, &block));
     OK(uccs_memory_query(block, &attr));
@@ -401,15 +350,13 @@ int main(void)
     mine[1] = attr.address;
     mine[2] = mmap(0, BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     CHECK(mine[2] != MAP_FAILED);
-    map_twice();
     OK(uccs_memory_dynamic(0, &own));
     check_share(0, own, all); /* before any range is attached */
     there = all[next_pe];
     CHECK_EQ(uccs_get_short_contiguous(context, next, there, 4096, in, 8, 0), UCCS_ERR_BOUNDS);
     OK(uccs_put_short_contiguous(context, next, there, 4096, out, 0, 0));
-    for (int kind = 0; kind < KINDS - 1; kind++)
+    for (int kind = 0; kind < KINDS; kind++)
         OK(uccs_memory_attach(own, mine[kind], BYTES));
-    OK(uccs_memory_attach_as(own, mine[KINDS - 1], BYTES, twice, 0));
     share_places();
     test_same_address();
     for (int kind = 0; kind < KINDS; kind++) {
@@ -420,8 +367,6 @@ int main(void)
         test_accumulates(kind);
         OK(uccs_barrier(UCCS_GROUP_WORLD));
     }
-    test_twice();
-    OK(uccs_barrier(UCCS_GROUP_WORLD));
     test_views();
     test_bounds(places[next_pe][0]);
     test_errors();
@@ -431,12 +376,8 @@ int main(void)
     OK(uccs_memory_release(own));
     OK(uccs_barrier(UCCS_GROUP_WORLD));
     CHECK_EQ(uccs_get_short_contiguous(context, next, there, places[next_pe][2], in, 8, 0), UCCS_ERR_STALE);
-    for (int pe = 0; pe < npes; pe++) {
+    for (int pe = 0; pe < npes; pe++)
         OK(uccs_memory_release(all[pe]));
-        OK(uccs_memory_release(all_twice[pe]));
-    }
-    OK(uccs_memory_release(twice));
-    OK(uccs_memory_release(twice_block));
     OK(uccs_memory_release(block));
     OK(uccs_context_destroy(context));
     return check_pass();

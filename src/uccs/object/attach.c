@@ -44,7 +44,6 @@ static struct uccs_attached_range read_range(const struct uccs_attached_range *r
         .bytes = atomic_load_acquire(&range->bytes),
         .segment = atomic_load_acquire(&range->segment),
         .where = atomic_load_acquire(&range->where),
-        .home = atomic_load_acquire(&range->home),
     };
 }
 
@@ -105,11 +104,10 @@ bool uccs_attached_covers(const struct uccs_attached *table, uint64_t start, siz
     return covers(table, uccs_core.me, start, bytes);
 }
 
-/* Returns true when `next` goes on where `range` ends, for the owner, for its peers and for the locks. */
+/* Returns true when `next` goes on where `range` ends, for the owner and for its peers. */
 static bool follows(const struct uccs_attached_range *range, const struct uccs_attached_range *next)
 {
     return next->start == range->start + range->bytes && next->segment == range->segment &&
-           next->home == range->home + range->bytes &&
            (range->segment == UCCS_UNMAPPED || next->where == range->where + range->bytes);
 }
 
@@ -152,8 +150,7 @@ int uccs_attached_find(const struct uccs_attached *table, int owner, uint64_t st
     char *near = near_of(owner, &range);
     *piece = (struct uccs_attached_piece){.bytes = bytes < left ? bytes : left,
                                           .near = near ? near + offset : 0,
-                                          .mapped = range.segment != UCCS_UNMAPPED,
-                                          .home = range.home + offset};
+                                          .mapped = range.segment != UCCS_UNMAPPED};
     return UCCS_OK;
 }
 
@@ -193,7 +190,6 @@ static void write_range(struct uccs_attached_range *to, struct uccs_attached_ran
     atomic_store_release(&to->bytes, range.bytes);
     atomic_store_release(&to->segment, range.segment);
     atomic_store_release(&to->where, range.where);
-    atomic_store_release(&to->home, range.home);
 }
 
 /* Makes the version odd, and even again. */
@@ -259,18 +255,9 @@ static int take_away(struct uccs_attached *table, uint64_t start)
 
 int uccs_attached_add(struct uccs_attached *table, const void *start, size_t bytes)
 {
-    return uccs_attached_add_as(table, start, bytes, start);
-}
-
-int uccs_attached_add_as(struct uccs_attached *table, const void *start, size_t bytes, const void *home)
-{
-    struct uccs_attached_range range = {.start = (uintptr_t)start, .bytes = bytes, .home = (uintptr_t)home};
-    uint64_t unused;
-    range.segment = uccs_region_locate(home, bytes, &range.where);
-    bool partly = range.segment == UCCS_UNMAPPED &&
-                  (home != start || uccs_region_locate(start, 1, &unused) != UCCS_UNMAPPED ||
-                   uccs_region_locate((const char *)start + bytes - 1, 1, &unused) != UCCS_UNMAPPED);
-    if (partly)
+    struct uccs_attached_range range = {.start = (uintptr_t)start, .bytes = bytes};
+    range.segment = uccs_region_locate(start, bytes, &range.where);
+    if (range.segment == UCCS_UNMAPPED && uccs_region_partly(start, bytes))
         return UCCS_ERR_INVALID;
     pthread_mutex_lock(&changes);
     int status = add(table, range);

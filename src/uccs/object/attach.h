@@ -29,16 +29,13 @@ struct uccs_attached {
 struct uccs_attached_range {
     uint64_t start, bytes;   /* in the owner */
     uint64_t segment, where; /* see uccs_region_locate */
-    uint64_t home; /* address of the bytes in the owner that names their locks: `start`, or of a range with two
-                              * addresses the one in mapped memory */
 };
 
 /* The part of an operation that lies in ranges which follow each other in the owner and in this process. */
 struct uccs_attached_piece {
-    size_t bytes;  /* from the operation's start to the end of these ranges or of the operation */
-    char *near;    /* address in this process; null when it does not map the memory */
-    bool mapped;   /* the processor executes atomics */
-    uint64_t home; /* names the locks of its bytes (uccs_atomic_lock) */
+    size_t bytes; /* from the operation's start to the end of these ranges or of the operation */
+    char *near;   /* address in this process; null when it does not map the memory */
+    bool mapped;  /* the processor executes atomics */
 };
 
 /* Returns an empty table of this process, or null when its room is full. */
@@ -49,8 +46,6 @@ void uccs_attached_destroy(struct uccs_attached *table);
 /* Return UCCS_OK; UCCS_ERR_INVALID when the range overlaps an attached one or is mapped in part, or when no range
  * begins at `start`; UCCS_ERR_NO_MEMORY. Any thread of the owner. */
 int uccs_attached_add(struct uccs_attached *table, const void *start, size_t bytes);
-/* The same for a range that is a second map of `home`, which is mapped memory. */
-int uccs_attached_add_as(struct uccs_attached *table, const void *start, size_t bytes, const void *home);
 int uccs_attached_remove(struct uccs_attached *table, const void *start);
 
 /* Returns true when ranges without gaps between them cover [start, start + bytes). The owner calls it. */

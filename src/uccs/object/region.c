@@ -201,7 +201,7 @@ struct uccs_region_home uccs_region_home(uint64_t id, const void *at, size_t byt
         return (struct uccs_region_home){entry->domain, (uintptr_t)at, bytes};
     if (uccs_attached_find(entry->attached, uccs_core.me, (uintptr_t)at, bytes, &piece) != UCCS_OK)
         return (struct uccs_region_home){UCCS_DOMAIN_LOCKED, (uintptr_t)at, bytes}; /* detached meanwhile */
-    return (struct uccs_region_home){piece.mapped ? UCCS_DOMAIN_CPU : UCCS_DOMAIN_LOCKED, piece.home, piece.bytes};
+    return (struct uccs_region_home){piece.mapped ? UCCS_DOMAIN_CPU : UCCS_DOMAIN_LOCKED, (uintptr_t)at, piece.bytes};
 }
 
 bool uccs_region_locked(uint64_t id, const void *word)

@@ -3,6 +3,7 @@
 #ifndef UCCS_OBJECT_ROOM_H
 #define UCCS_OBJECT_ROOM_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -36,6 +37,8 @@ enum { UCCS_IN_REGION = 16, UCCS_UNMAPPED = 17 }; /* besides enum uccs_segment *
 /* Returns the segment that holds the whole range of this process, and stores the offset in it; UCCS_UNMAPPED when no
  * segment does. */
 uint32_t uccs_region_locate(const void *start, size_t length, uint64_t *where);
+/* Returns true when a range that no segment holds shares bytes with one. Its bytes would be in two domains of atomicity. */
+bool uccs_region_partly(const void *start, size_t length);
 /* Returns the address here of memory of a PE of this node; null when it is not mapped. */
 char *uccs_region_near(int owner, uint32_t segment, uint64_t where);
 

@@ -79,7 +79,7 @@ static int change_piece(struct uccs_stream *stream, const struct uccs_change *ch
 {
     if (lat_likely(piece->near != 0)) {
         const struct uccs_change_place place = {memory->owner, piece->mapped ? UCCS_DOMAIN_CPU : UCCS_DOMAIN_LOCKED,
-                                                piece->home, piece->near};
+                                                memory->address + offset, piece->near};
         uccs_change_apply(change, &place, operand, result);
         return UCCS_OK;
     }
@@ -88,7 +88,7 @@ static int change_piece(struct uccs_stream *stream, const struct uccs_change *ch
     return uccs_remote_change(stream, memory, offset, change, operand, result, 0);
 }
 
-/* Goes from range to range. UCCS_ERR_BOUNDS for an element that lies across two which the node maps in different places. */
+/* Goes from range to range. UCCS_ERR_BOUNDS for an element that lies across two of which the node maps one. */
 static lat_cold int change_dynamic(struct uccs_stream *stream, const struct uccs_change *change,
                                    const struct uccs_region *memory, size_t offset, const char *operand, char *result)
 {
@@ -113,7 +113,6 @@ int uccs_rma_change(struct uccs_stream *stream, const struct uccs_change *change
     if (lat_unlikely(memory->dynamic))
         return change_dynamic(stream, change, memory, offset, operand, result);
     const struct uccs_attached_piece all = {.near = memory->near ? memory->near + offset : 0,
-                                            .mapped = memory->domain == UCCS_DOMAIN_CPU,
-                                            .home = memory->address + offset};
+                                            .mapped = memory->domain == UCCS_DOMAIN_CPU};
     return change_piece(stream, change, memory, offset, &all, operand, result);
 }

@@ -90,17 +90,6 @@ int uccs_memory_attach(uccs_memory_t memory, void *address, size_t length)
     return uccs_attached_add(memory->attached, address, length);
 }
 
-int uccs_memory_attach_as(uccs_memory_t memory, void *address, size_t length, uccs_memory_t held, size_t offset)
-{
-    if (!uccs_running())
-        return UCCS_ERR_STATE;
-    if (!is_mine(memory) || !address || length == 0 || (uintptr_t)address + length < (uintptr_t)address || !held ||
-        !held->own || !held->near || held->domain != UCCS_DOMAIN_CPU)
-        return UCCS_ERR_INVALID;
-    int status = uccs_region_check(held, offset, length);
-    return status == UCCS_OK ? uccs_attached_add_as(memory->attached, address, length, held->near + offset) : status;
-}
-
 int uccs_memory_view(uccs_memory_t memory, size_t offset, struct uccs_view *view)
 {
     if (!uccs_running())

@@ -40,6 +40,8 @@ int uccs_memory_register(uccs_context_t context, void *address, size_t length, u
         return UCCS_ERR_INVALID;
     uint64_t where;
     bool mapped = uccs_region_locate(address, length, &where) != UCCS_UNMAPPED;
+    if (!mapped && uccs_region_partly(address, length))
+        return UCCS_ERR_INVALID;
     if (!mapped)
         uccs_kernel_offer();
     struct uccs_region *region = uccs_region_describe(address, length, mapped ? UCCS_DOMAIN_CPU : UCCS_DOMAIN_LOCKED);

@@ -343,7 +343,6 @@ static int ask(bool put, bool kernel, size_t offset, const char *at, size_t byte
 #define uccs_region_describe_dynamic(table) (described ? &the_memory : 0)
 #define uccs_region_of_this_life(region) ((void)(region), of_this_life)
 #define uccs_attached_add(table, address, length) ((void)(table), (int)(length))
-#define uccs_attached_add_as(table, address, length, home) ((void)(table), (int)(length))
 #define uccs_attached_view(table, owner, offset, view) ((void)(view), (int)(offset))
 #include "uccs/rma/dynamic.c"
 

@@ -425,7 +425,6 @@ int main(void)
     domains();
     wrong_handles();
     far_handles();
-    ranges_apart();
     wrong_ranges();
     without_memory();
     locks();
