@@ -37,7 +37,7 @@ unsigned sim_able(void *peer)
 unsigned sim_atomics(void *peer, size_t bytes)
 {
     (void)peer;
-    return sim_plan.words & bytes ? TRANSPORT_ATOMICS_ALL : 0;
+    return (bytes == 4 || bytes == 8) && sim_plan.words & bytes ? TRANSPORT_ATOMICS_ALL : 0;
 }
 
 /* --- Operations under way */

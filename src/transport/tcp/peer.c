@@ -34,6 +34,15 @@ static struct peer *add(struct lane *lane, int pe, uint64_t id)
     return peer;
 }
 
+/* Forgets the peer that was added last, so that nobody finds a connection that was never made. Returns null. */
+static struct peer *take_back(struct lane *lane)
+{
+    struct peer *peer = lane->peers;
+    lane->peers = peer->next;
+    tcp_peer_free(peer);
+    return 0;
+}
+
 static void end_call(struct peer *peer)
 {
     free(peer->call);
@@ -69,17 +78,17 @@ static void judge_call(struct peer *peer)
     }
 }
 
-/* Adds a peer that is connected by the descriptor. Returns null and closes it without memory. */
+/* Adds a peer that is connected by the descriptor. Returns null, and the descriptor is closed, without memory. */
 static struct peer *add_connected(struct lane *lane, int fd)
 {
     struct peer *peer = add(lane, tcp_me, lane->id);
     struct epoll_event event = {.events = EPOLLIN, .data.ptr = peer};
-    if (!peer || epoll_ctl(lane->events, EPOLL_CTL_ADD, fd, &event) != 0) {
+    if (!peer) {
         close(fd);
         return 0;
     }
     peer->fd = fd;
-    return peer;
+    return epoll_ctl(lane->events, EPOLL_CTL_ADD, fd, &event) == 0 ? peer : take_back(lane);
 }
 
 static struct peer *connect_to_itself(struct lane *lane)
@@ -87,8 +96,12 @@ static struct peer *connect_to_itself(struct lane *lane)
     int ends[2];
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, ends) != 0)
         return 0;
-    struct peer *one = add_connected(lane, ends[0]), *other = add_connected(lane, ends[1]);
-    return one && other ? one : 0;
+    struct peer *one = add_connected(lane, ends[0]);
+    if (!one) {
+        close(ends[1]);
+        return 0;
+    }
+    return add_connected(lane, ends[1]) ? one : take_back(lane);
 }
 
 struct peer *tcp_peer_connect(struct lane *lane, int pe, const struct tcp_address *address)
@@ -114,7 +127,7 @@ struct peer *tcp_peer_connect(struct lane *lane, int pe, const struct tcp_addres
                           .here = lane->here};
     peer->call = call;
     call_begin(call);
-    return call->state == CALL_OVER ? 0 : peer;
+    return call->state == CALL_OVER ? take_back(lane) : peer;
 }
 
 /* --- Being called */

@@ -1,0 +1,170 @@
+/* The networks for tests themselves: what their variables set, and what they refuse. */
+#include "transport/net.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Opens a module under a plan. Returns what open says. */
+static const char *opens(const char *variable, const char *plan)
+{
+    setenv(variable, plan, 1);
+    if (!net.at[0])
+        return net_open(0, 1, 1, 1);
+    const char *why = net_reopen(0);
+    return why;
+}
+
+static void refuses(const char *variable, const char *plan)
+{
+    const char *why = opens(variable, plan);
+    CHECK(why && strstr(why, variable), "%s is refused, and the reason names %s: %s", plan, variable,
+          why ? why : "nothing");
+}
+
+static void takes(const char *variable, const char *plan)
+{
+    const char *why = opens(variable, plan);
+    CHECK(!why, "%s=%s: %s", variable, plan, why);
+    net_send(net_lane(0, 0), 0, 0, 100);
+    net_settle();
+    net_close(0);
+}
+
+static void plans_of(const char *variable, const char *more)
+{
+    takes(variable, "");
+    takes(variable, "seed=3,hold=20,steps=5");
+    takes(variable, ",seed=18446744073709551615,,");
+    takes(variable, more);
+    refuses(variable, "seed");
+    refuses(variable, "seed=");
+    refuses(variable, "hold=x");
+    refuses(variable, "hold=5x");
+    refuses(variable, "unknown=1");
+}
+
+static void fault_plans(void)
+{
+    plans_of("LATERAL_FAULT", "hold=100,steps=0,pe=0,at=1,mutate=0,fail=none");
+    refuses("LATERAL_FAULT", "fail=nothing");
+}
+
+static void sim_plans(void)
+{
+    plans_of("LATERAL_SIM", "order=1,shares=1,words=4,reach=1");
+}
+
+static void nothing_behind(void)
+{
+    const char *why;
+    net_open(0, 1, 1, 1);
+    net_close(0);
+    setenv("LATERAL_TRANSPORTS", "", 1);
+    net.at[1] = 0;
+    why = net_open(1, 1, 2, 1); /* its own copy */
+    CHECK(why && strstr(why, "LATERAL_TRANSPORTS"), "%s", why ? why : "it opens without a network behind it");
+}
+
+/* --- The calls that the fault network lets fail, each by what the caller is told */
+
+static void fail_at(const char *what)
+{
+    char plan[64];
+    snprintf(plan, sizeof plan, "hold=30,pe=0,at=1,fail=%s", what);
+    setenv("LATERAL_FAULT", plan, 1);
+}
+
+static void fails_open(void)
+{
+    fail_at("open");
+    CHECK(net_open(0, 1, 1, 1), "open fails");
+}
+
+static void fails_address(void)
+{
+    fail_at("address");
+    CHECK(net_open(0, 1, 1, 1), "there is no address");
+}
+
+static void tells(const char *what, size_t bytes)
+{
+    fail_at(what);
+    net_start(2, 1);
+    net.may_fail = true;
+    struct net_lane *lane = net_lane(0, 0);
+    net_send(net_lane(1, 0), 0, 0, bytes); /* it receives, too */
+    for (int i = 0; i < 50 && !lane->failed; i++)
+        net_send(lane, 1, 0, bytes < 2000 ? bytes : 2000);
+    NET_UNTIL(lane->failed);
+    if (strcmp(what, "break") == 0)
+        CHECK(lane->broken[1] == 1, "of the peer, once");
+    if (strcmp(what, "connect") == 0)
+        CHECK(!lane->to[1][0], "there is no connection");
+    CHECK(!net_lane(1, 0)->failed, "only at the PE that is named");
+}
+
+static void fails_connect(void)
+{
+    tells("connect", 10);
+}
+
+static void fails_send(void)
+{
+    tells("send", 10);
+}
+
+static void fails_receive(void)
+{
+    tells("receive", 3 << 20);
+}
+
+static void fails_finish(void)
+{
+    tells("finish", 2000);
+}
+
+static void breaks(void)
+{
+    tells("break", 10);
+}
+
+/* --- The simulated network's limits */
+
+static void few_shares(void)
+{
+    static char memory[4096];
+    setenv("LATERAL_SIM", "shares=2", 1);
+    net.onesided = TRANSPORT_ONESIDED | TRANSPORT_ALONE;
+    net_start(1, 1);
+    void *one = net.at[0]->share(memory, 100), *two = net.at[0]->share(memory, 200);
+    CHECK(one && two && !net.at[0]->share(memory, 300), "two pieces, and no third");
+    net.at[0]->withdraw(one);
+    net.at[0]->withdraw(two);
+}
+
+static void one_width(void)
+{
+    setenv("LATERAL_SIM", "words=8", 1);
+    net_start(1, 1);
+    struct net_lane *lane = net_lane(0, 0);
+    void *to = net_to(lane, 0, 0);
+    CHECK(net.at[0]->atomics(to, 8) == TRANSPORT_ATOMICS_ALL && !net.at[0]->atomics(to, 4), "those of 8 bytes alone");
+    CHECK(!(net.at[0]->able(to) & (TRANSPORT_ORDERS | TRANSPORT_REACHES)), "neither order nor maps");
+}
+
+const struct net_case cases_switches[] = {{"fault_plans", fault_plans, "fault"},
+                                          {"sim_plans", sim_plans, "sim"},
+                                          {"nothing_behind_fault", nothing_behind, "fault"},
+                                          {"nothing_behind_sim", nothing_behind, "sim"},
+                                          {"fails_open", fails_open, "fault"},
+                                          {"fails_address", fails_address, "fault"},
+                                          {"fails_connect", fails_connect, "fault"},
+                                          {"fails_send", fails_send, "fault"},
+                                          {"fails_receive", fails_receive, "fault"},
+                                          {"fails_finish", fails_finish, "fault"},
+                                          {"breaks", breaks, "fault"},
+                                          {"few_shares", few_shares, "sim"},
+                                          {"one_width", one_width, "sim"},
+                                          {0}};
