@@ -16,7 +16,7 @@
 
 struct rte_place {
     int pe, npes;
-    char job[RTE_JOB_BYTES]; /* the same in all PEs of a job, different in any other job */
+    char job[RTE_JOB_BYTES]; /* its name at the launcher, for people */
 };
 
 struct rte_backend {

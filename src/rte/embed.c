@@ -8,13 +8,8 @@
 
 #include <uccs.h>
 
-#include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
-
-#define JOB_KEY "lateral-job" /* rank 0 puts the job's name under it */
 
 static struct uccs_environment environment;
 static bool embedded, gone; /* gone: its owner has ended, and no function of it may be called */
@@ -64,33 +59,6 @@ static bool ending(void)
 
 static const struct rte_backend backend = {"an embedding program", put, get, fence, end_job, finish, ending, 0};
 
-/* Rank 0 draws the name of the job; the others get it. Returns 0 or -1. */
-static int agree_on_job(struct rte_place *place)
-{
-    uint64_t nonce[2];
-    size_t bytes = 0;
-    void *value = 0;
-    if (place->pe == 0) {
-        if (getrandom(nonce, sizeof nonce, 0) != sizeof nonce)
-            return complain(strerror(errno));
-        snprintf(place->job, sizeof place->job, "embedded-%016llx%016llx", (unsigned long long)nonce[0],
-                 (unsigned long long)nonce[1]);
-        if (put(JOB_KEY, place->job, strlen(place->job) + 1) != 0)
-            return -1;
-    }
-    if (environment.fence(environment.self) != 0)
-        return complain("fence");
-    if (place->pe == 0)
-        return 0;
-    if (get(0, JOB_KEY, &value, &bytes) != 0)
-        return -1;
-    bool whole = bytes > 0 && bytes <= sizeof place->job && !((char *)value)[bytes - 1];
-    if (whole)
-        memcpy(place->job, value, bytes);
-    free(value);
-    return whole ? 0 : complain(JOB_KEY);
-}
-
 int rte_embed(const struct uccs_environment *table)
 {
     if (!table) {
@@ -113,6 +81,6 @@ int rte_embedded_is_there(void)
 
 const struct rte_backend *rte_embedded_open(struct rte_place *place)
 {
-    *place = (struct rte_place){.pe = environment.rank, .npes = environment.ranks};
-    return agree_on_job(place) == 0 ? &backend : 0;
+    *place = (struct rte_place){.pe = environment.rank, .npes = environment.ranks, .job = "embedded"};
+    return &backend;
 }

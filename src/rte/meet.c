@@ -1,15 +1,20 @@
 /* The one place that decides which PEs are on the same node, for jobs whose launcher is not ours.
  *
  * PEs are on one node when they can reach each other: same user, same network, IPC and pid namespaces, same job. They
- * meet at an abstract socket whose name is a hash of exactly these. So this trusts no launcher's claim about places and
- * leaves nothing behind. The first PE to take the name is the host. The others connect and introduce themselves. Then
- * all PEs of the job fence, so that the host knows that all its guests have come. The host sorts them by number, makes one
- * memory file, and passes the file over the connection. That also proves that they can share the file.
+ * meet at an abstract socket whose name is a hash of these with a key that PE 0 has drawn and told through the launcher. So
+ * this trusts no launcher's claim about places, leaves nothing behind, and nobody else can guess the name. The first PE to
+ * take the name is the host. The others connect and introduce themselves. Then all PEs of the job fence, so that the host
+ * knows that all its guests have come. The host sorts them by number, makes one memory file, and passes the file over the
+ * connection. That also proves that they can share the file.
+ *
+ * Other users see the name once it is taken, and may connect. No call here waits for them: connecting does not block, the
+ * host hears the job's own user alone, and it leaves what strangers have sent to a child that ends (leave_strangers).
  *
  * One thread calls it once, in rte_init. */
 #include "base/log.h"
 #include "base/siphash.h"
 #include "rte/backend.h"
+#include "rte/meet.h"
 #include "rte/rte.h"
 
 #include <errno.h>
@@ -23,29 +28,25 @@
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/un.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
-#define HELLO_MAGIC 0x4c6174486931ull
-#define CPU_WORDS 64 /* 4096 processors */
-#define TRIES 2000   /* of 1 ms, between the host's bind and listen, or when many PEs connect at once */
-#define NAMES 4      /* other users may hold all names but one */
-
-struct hello {
-    uint64_t magic;
-    int32_t pe, npes;
-    uint64_t cpus[CPU_WORDS]; /* the processors that this PE may run on */
-};
+#define KEY "meeting"
+#define STRANGER (-1) /* in place of a PE */
+#define TRIES 2000    /* of 1 ms, between the host's bind and listen, or when many PEs connect at once */
 
 struct guest {
     int socket; /* -1: this process itself */
-    struct hello hello;
+    struct rte_hello hello;
 };
 
 struct party {
     struct guest *guests;
     size_t count, room;
+    bool strangers; /* other users have connected */
 };
 
 static ino_t namespace_of(const char *name)
@@ -56,23 +57,46 @@ static ino_t namespace_of(const char *name)
     return stat(path, &info) == 0 ? info.st_ino : 0;
 }
 
-static socklen_t name_meeting(const char *job, int number, struct sockaddr_un *address)
+/* PE 0 draws the key of the meeting, and all get it from the launcher. Returns 0, or -1 after one line. */
+static int agree_on_key(const struct rte_place *place, uint64_t key[2])
 {
-    static const uint64_t keys[2][2] = {{1, 2}, {3, 4}};
-    char text[RTE_JOB_BYTES + 128];
-    size_t bytes =
-        (size_t)snprintf(text, sizeof text, "%u/%llu/%llu/%s/%d", getuid(), (unsigned long long)namespace_of("ipc"),
-                         (unsigned long long)namespace_of("pid"), job, number);
+    const size_t bytes = 2 * sizeof *key;
+    void *value = 0;
+    size_t got = 0;
+    if (place->pe == 0 && getrandom(key, bytes, 0) != (ssize_t)bytes) {
+        log_line("cannot draw a key for this job: %s", strerror(errno));
+        return -1;
+    }
+    if (place->npes == 1)
+        return 0;
+    if ((place->pe == 0 && rte_backend->put(KEY, key, bytes) != 0) || rte_backend_fence(0) != 0)
+        return -1;
+    if (place->pe == 0)
+        return 0;
+    if (rte_backend->get(0, KEY, &value, &got) != 0)
+        return -1;
+    if (got == bytes)
+        memcpy(key, value, bytes);
+    else
+        log_line("PE 0 tells no key of this job's meeting; do all PEs run the same version of Lateral?");
+    free(value);
+    return got == bytes ? 0 : -1;
+}
+
+static socklen_t name_meeting(const uint64_t key[2], struct sockaddr_un *address)
+{
+    char text[128];
+    size_t bytes = (size_t)snprintf(text, sizeof text, "%u/%llu/%llu", getuid(),
+                                    (unsigned long long)namespace_of("ipc"), (unsigned long long)namespace_of("pid"));
     *address = (struct sockaddr_un){.sun_family = AF_UNIX};
-    int used =
-        snprintf(address->sun_path + 1, sizeof address->sun_path - 1, "lateral-%016llx%016llx",
-                 (unsigned long long)siphash(keys[0], text, bytes), (unsigned long long)siphash(keys[1], text, bytes));
+    int used = snprintf(address->sun_path + 1, sizeof address->sun_path - 1, "lateral-%016llx",
+                        (unsigned long long)siphash(key, text, bytes));
     return (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)used);
 }
 
-static void introduce_myself(const struct rte_place *place, struct hello *hello)
+static void introduce_myself(const struct rte_place *place, struct rte_hello *hello)
 {
-    *hello = (struct hello){.magic = HELLO_MAGIC, .pe = place->pe, .npes = place->npes};
+    *hello = (struct rte_hello){.magic = RTE_HELLO_MAGIC, .pe = place->pe, .npes = place->npes};
     _Static_assert(sizeof hello->cpus == 512, "as many processors as the kernel is asked for");
     if (sched_getaffinity(0, sizeof hello->cpus, (cpu_set_t *)hello->cpus) != 0)
         hello->cpus[0] = 1;
@@ -96,8 +120,8 @@ static void pause_briefly(void)
     nanosleep(&(struct timespec){.tv_nsec = 1000000}, 0);
 }
 
-/* Returns 1 when this process is the host, 0 when it is connected to the host, and -1 with errno on failure: EPERM when
- * another user holds the name, or somebody who does not answer. */
+/* Returns 1 when this process is the host, 0 when it is connected to the host, and -1 with errno on failure: EPERM when another user
+ * holds the name, EAGAIN when the host's queue stays full. The socket does not block. */
 static int take_part(int socket, const struct sockaddr_un *address, socklen_t bytes)
 {
     for (int i = 0; i < TRIES; i++) {
@@ -111,35 +135,35 @@ static int take_part(int socket, const struct sockaddr_un *address, socklen_t by
             return -1;
         pause_briefly();
     }
-    return errno = EPERM, -1;
+    return -1;
 }
 
-static void tell_holder(int socket, int number)
+/* Prints why this PE cannot take part; the name is no secret any more. */
+static void tell_why(int socket, int error, const struct sockaddr_un *address)
 {
-    const uid_t user = user_of(socket);
-    if (user == (uid_t)-1)
-        log_line("somebody who does not answer holds name %d of this job's meeting on this node", number);
+    const char *name = address->sun_path + 1;
+    if (error == EPERM)
+        log_line("cannot meet the other PEs of this node: user %u holds @%s; start the job again", user_of(socket),
+                 name);
+    else if (error == EAGAIN)
+        log_line("cannot meet the other PEs of this node: the queue of @%s stays full, by more PEs than "
+                 "net.core.somaxconn, or by another user's processes",
+                 name);
     else
-        log_line("another user (uid %u) holds name %d of this job's meeting on this node", user, number);
-    errno = EPERM;
+        log_line("cannot meet the other PEs of this node at @%s: %s", name, strerror(error));
 }
 
-/* The names are not secret, so another user may have taken one before. All PEs of the node find it taken, and go on to
- * the next. Opens the socket. Returns as take_part does. */
-static int take_part_somewhere(const char *job, int *end)
+/* Opens the socket. Returns 1 or 0 as take_part does, or -1 after one line. */
+static int enter(const uint64_t key[2], int *end)
 {
-    int role = -1;
-    errno = EPERM;
-    for (int number = 0; number < NAMES && role < 0 && errno == EPERM; number++) {
-        struct sockaddr_un address;
-        socklen_t bytes = name_meeting(job, number, &address);
-        if (*end >= 0)
-            close(*end);
-        *end = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
-        role = *end < 0 ? -1 : take_part(*end, &address, bytes);
-        if (role < 0 && errno == EPERM)
-            tell_holder(*end, number);
-    }
+    struct sockaddr_un address;
+    socklen_t bytes = name_meeting(key, &address);
+    *end = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    int role = *end < 0 ? -1 : take_part(*end, &address, bytes);
+    if (role == 0 && fcntl(*end, F_SETFL, 0) != 0)
+        role = -1;
+    if (role < 0)
+        tell_why(*end, errno, &address);
     return role;
 }
 
@@ -184,7 +208,7 @@ static int be_guest(int socket)
 /* ---- the host's side ---- */
 
 /* Returns 0, or -1 after one line. */
-static int add_guest(struct party *party, int socket, const struct hello *hello)
+static int add_guest(struct party *party, int socket, const struct rte_hello *hello)
 {
     if (party->count == party->room) {
         size_t room = party->room ? 2 * party->room : 64;
@@ -200,25 +224,30 @@ static int add_guest(struct party *party, int socket, const struct hello *hello)
     return 0;
 }
 
-/* Adds a guest. Closes the connection of a process of another job or another user. */
+/* Adds a guest. Closes the connection of a process of another job, and keeps that of another user: who closes it drops what waits
+ * in it. */
 static void welcome(struct party *party, int socket, int npes)
 {
-    struct hello hello;
-    bool known = same_user(socket) && recv(socket, &hello, sizeof hello, 0) == sizeof hello &&
-                 hello.magic == HELLO_MAGIC && hello.npes == npes && hello.pe >= 0 && hello.pe < npes;
+    struct rte_hello hello;
+    if (!same_user(socket)) {
+        party->strangers = add_guest(party, socket, &(struct rte_hello){.pe = STRANGER}) == 0 || party->strangers;
+        return;
+    }
+    bool known = recv(socket, &hello, sizeof hello, 0) == sizeof hello && hello.magic == RTE_HELLO_MAGIC &&
+                 hello.npes == npes && hello.pe >= 0 && hello.pe < npes;
     if (!known || add_guest(party, socket, &hello) != 0)
         close(socket);
 }
 
-/* Collects the guests. All PEs of this node connected before the fence, so a PE that is not in the queue now is not on
- * this node. Returns 0, or -1 after one line. */
+/* Collects the guests. All PEs of this node connected before the fence, so the door is shut first: who is in the queue now has come,
+ * and nobody else comes. Returns 0, or -1 after one line. */
 static int gather(struct party *party, int door, int npes)
 {
     struct rlimit before, wide;
     bool raised = getrlimit(RLIMIT_NOFILE, &before) == 0;
     wide = (struct rlimit){.rlim_cur = before.rlim_max, .rlim_max = before.rlim_max};
     raised = raised && setrlimit(RLIMIT_NOFILE, &wide) == 0;
-    int failed = fcntl(door, F_SETFL, O_NONBLOCK) == 0 ? 0 : errno;
+    int failed = shutdown(door, SHUT_RDWR) == 0 ? 0 : errno;
     while (!failed) {
         int socket = accept4(door, 0, 0, SOCK_CLOEXEC);
         if (socket >= 0)
@@ -228,10 +257,38 @@ static int gather(struct party *party, int door, int npes)
     }
     if (raised)
         setrlimit(RLIMIT_NOFILE, &before);
-    if (failed == EAGAIN)
+    if (failed == EAGAIN || failed == EINVAL) /* the queue of a shut door is empty */
         return 0;
     log_line("cannot meet the other PEs of this node: %s", strerror(failed));
     return -1;
+}
+
+/* Closes the connections of other users. They may hold descriptors of lingering connections, and who drops the last one of such
+ * sleeps in the kernel. A process that ends does not linger, so a child holds the connections, too, and ends when this process has
+ * closed its own. The child shares nothing and calls nothing but the system. */
+static void leave_strangers(struct party *party)
+{
+    int wait[2];
+    char byte;
+    if (!party->strangers || pipe2(wait, O_CLOEXEC) != 0)
+        return;                                           /* without a pipe they stay open until this process ends */
+    const long child = syscall(SYS_clone, 0, 0, 0, 0, 0); /* its end sends no signal */
+    if (child == 0) {
+        syscall(SYS_close, wait[1]);
+        syscall(SYS_read, wait[0], &byte, 1);
+        syscall(SYS_exit_group, 0);
+    }
+    size_t kept = 0;
+    for (size_t i = 0; i < party->count; i++)
+        if (party->guests[i].hello.pe != STRANGER)
+            party->guests[kept++] = party->guests[i];
+        else if (child > 0)
+            close(party->guests[i].socket);
+    party->count = kept;
+    close(wait[0]);
+    close(wait[1]);
+    while (child > 0 && waitpid((pid_t)child, 0, __WCLONE) < 0 && errno == EINTR)
+        continue;
 }
 
 static int by_pe(const void *one, const void *other)
@@ -243,7 +300,7 @@ static int by_pe(const void *one, const void *other)
 static uint32_t count_cores(const struct party *party)
 {
     uint32_t cores = 0;
-    for (int word = 0; word < CPU_WORDS; word++) {
+    for (int word = 0; word < RTE_CPU_WORDS; word++) {
         uint64_t any = 0;
         for (size_t i = 0; i < party->count; i++)
             any |= party->guests[i].hello.cpus[word];
@@ -337,12 +394,13 @@ static int serve(const struct party *party)
     return 0;
 }
 
-static int be_host(int door, const struct rte_place *place, const struct hello *mine)
+static int be_host(int door, const struct rte_place *place, const struct rte_hello *mine)
 {
     struct party party = {0};
     int status = add_guest(&party, -1, mine);
     if (status == 0)
         status = gather(&party, door, place->npes);
+    leave_strangers(&party);
     if (status == 0) {
         qsort(party.guests, party.count, sizeof *party.guests, by_pe);
         status = serve(&party);
@@ -356,13 +414,14 @@ static int be_host(int door, const struct rte_place *place, const struct hello *
 
 int rte_meet(const struct rte_place *place)
 {
-    struct hello hello;
-    int end = -1, role = take_part_somewhere(place->job, &end);
+    struct rte_hello hello;
+    uint64_t key[2];
+    int end = -1, role = agree_on_key(place, key) == 0 ? enter(key, &end) : -1;
     introduce_myself(place, &hello);
-    if (role == 0 && send(end, &hello, sizeof hello, MSG_NOSIGNAL) != sizeof hello)
-        role = -1;
-    if (role < 0)
+    if (role == 0 && send(end, &hello, sizeof hello, MSG_NOSIGNAL) != sizeof hello) {
         log_line("cannot meet the other PEs of this node: %s", strerror(errno));
+        role = -1;
+    }
     int status = role < 0 ? -1 : rte_backend_fence(0);
     if (status == 0)
         status = role ? be_host(end, place, &hello) : be_guest(end);

@@ -1,6 +1,7 @@
 """A launcher of our own that speaks PMI-1 and misbehaves: a PE ends with one line, never with a crash or a hang."""
 import base64
 import os
+import pathlib
 import re
 import socket
 import subprocess
@@ -16,12 +17,16 @@ def words_of(line):
     return dict(word.split("=", 1) for word in line.split() if "=" in word)
 
 
+def piece(size, bytes_):
+    return f"{size}." + base64.urlsafe_b64encode(b"A" * bytes_).decode().rstrip("=")
+
+
 class Launcher:
     """Serves one process; what it says of itself is kept by key. `change(key, value)` gives what a get is answered."""
 
     def __init__(self, size, change=None, silent_after=None, gone_after=None):
         self.size, self.change, self.silent_after, self.gone_after = size, change or (lambda key, value: value), silent_after, gone_after
-        self.values, self.heard = {}, []
+        self.values, self.heard = {"Lmeeting.0.0": piece(16, 16)}, []      # of a PE 0 that is not there
 
     def answer(self, line):
         words = words_of(line)
@@ -77,10 +82,6 @@ def test_whole():
     """A launcher that behaves."""
     result = Launcher(1).run(exchange())
     assert result.status == 0 and "pe 0 npes 1" in result.out, result
-
-
-def piece(size, bytes_):
-    return f"{size}." + base64.urlsafe_b64encode(b"A" * bytes_).decode().rstrip("=")
 
 
 def test_pieces():
@@ -144,67 +145,22 @@ def test_name_too_long():
         assert end.recv(100000) == b"", "part of a request was sent"
 
 
-def rotated(x, bits):
-    return (x << bits | x >> 64 - bits) & 2**64 - 1
+class Listing(Launcher):
+    """Notes the names of sockets at which PEs of the machine meet while its own PE waits in a barrier."""
+
+    def answer(self, line):
+        if words_of(line).get("cmd") == "barrier_in":
+            table = pathlib.Path("/proc/net/unix").read_text().splitlines()
+            self.names = {line.split()[-1] for line in table if "@lateral-" in line}
+        return super().answer(line)
 
 
-def siphash(key, text):
-    """As src/base/siphash.c."""
-    v = [key[0] ^ 0x736f6d6570736575, key[1] ^ 0x646f72616e646f6d, key[0] ^ 0x6c7967656e657261, key[1] ^ 0x7465646279746573]
-
-    def rounds(count):
-        for _ in range(count):
-            for a, b, first, second in ((0, 1, 13, 32), (2, 3, 16, 0), (0, 3, 21, 0), (2, 1, 17, 32)):
-                v[a] = v[a] + v[b] & 2**64 - 1
-                v[b] = rotated(v[b], first) ^ v[a]
-                v[a] = rotated(v[a], second) if second else v[a]
-    whole = len(text) // 8 * 8
-    last = int.from_bytes(text[whole:], "little") | (len(text) & 255) << 56
-    for word in [int.from_bytes(text[i:i + 8], "little") for i in range(0, whole, 8)] + [last]:
-        v[3] ^= word
-        rounds(2)
-        v[0] ^= word
-    v[2] ^= 0xff
-    rounds(4)
-    return v[0] ^ v[1] ^ v[2] ^ v[3]
-
-
-def meeting(number):
-    """The name of the socket at which the PEs of this node meet (src/rte/meet.c)."""
-    spaces = [os.stat(f"/proc/self/ns/{kind}").st_ino for kind in ("ipc", "pid")]
-    text = f"{os.getuid()}/{spaces[0]}/{spaces[1]}/kvs_test/{number}".encode()
-    return f"lateral-{siphash((1, 2), text):016x}{siphash((3, 4), text):016x}"
-
-
-SQUAT = """import os, socket, sys, time
-os.setgid(1001); os.setuid(1001)
-for name in sys.argv[2:]:
-    end = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-    end.bind("\\0" + name)
-    sys.argv[1] == "listen" and end.listen(5)
-    globals()[name] = end
-print("there", flush=True); time.sleep(60)"""
-
-
-def squatted(how, names):
-    squatter = subprocess.Popen([sys.executable, "-c", SQUAT, how, *names], stdout=subprocess.PIPE, text=True)
-    try:
-        assert squatter.stdout.readline() == "there\n"
-        return Launcher(1).run(exchange(), timeout=30)
-    finally:
-        squatter.kill()
-        squatter.wait()
-
-
-def test_squatted():
-    """Another user holds the names of the meeting: the PEs say so and meet under the next; held all four, they end."""
-    if os.getuid() != 0:
-        raise harness.Skip("needs a second user")
-    for how, who in (("listen", r"another user \(uid 1001\)"), ("bind", "somebody who does not answer")):
-        result = squatted(how, [meeting(0)])
-        assert result.status == 0 and "pe 0 npes 1" in result.out, result
-        assert re.search(who + " holds name 0 of this job's meeting", result.err), result
-    one_line(squatted("listen", [meeting(number) for number in range(4)]), "cannot meet the other PEs of this node")
+def test_names():
+    """Nobody can know where the PEs of a job meet before they do: jobs of one name at the launcher meet at names of their own."""
+    first, second = Listing(1), Listing(1)
+    for launcher in (first, second):
+        assert launcher.run(exchange()).status == 0
+    assert first.names and second.names and not first.names & second.names, (first.names, second.names)
 
 
 UNDER_SLURM = {"SLURM_STEP_ID": "0"}
