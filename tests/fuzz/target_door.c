@@ -20,6 +20,7 @@ static jmp_buf home;
     }
 
 ENDS(__wrap_watch_fail)
+ENDS(__wrap_watch_lost)
 ENDS(__wrap_watch_abandon)
 
 void __wrap_rte_expect_end(void);

@@ -50,6 +50,7 @@ static _Noreturn void come_home(const char *format, va_list arguments)
     }
 
 ENDS_THE_JOB(__wrap_watch_fail)
+ENDS_THE_JOB(__wrap_watch_lost)
 ENDS_THE_JOB(__wrap_watch_abandon)
 
 static _Noreturn void say_and_come_home(const char *format, ...)

@@ -95,7 +95,7 @@ static void fetch(const struct link_arrival *arrival, void *rest)
     switch (link_transport->receive(arrival->lane->at, rest, receive->place, arrival->bytes, receive)) {
     case TRANSPORT_PENDING: break;
     case TRANSPORT_DONE: finish_receive(receive); break;
-    default: watch_fail("the data of PE %u did not come: the connection is lost", arrival->header.from);
+    default: watch_lost("the data of PE %u did not come: the connection is lost", arrival->header.from);
     }
 }
 

@@ -103,7 +103,7 @@ bool link_hand_over(struct link_outbox *box, struct link_send *send, const void 
     switch (link_transport->send(box->to, &send->header, header_bytes, data, bytes, send)) {
     case TRANSPORT_DONE: link_count_sending(send->lane, -1), link_send_free(send); return true;
     case TRANSPORT_PENDING: return false;
-    default: watch_fail("a message to PE %d failed: the connection is lost", box->pe);
+    default: watch_lost("a message to PE %d failed: the connection is lost", box->pe);
     }
 }
 

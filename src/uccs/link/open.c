@@ -25,7 +25,7 @@ static void broken(void *lane, int pe, const char *why)
 {
     (void)lane;
     watch_line_look();
-    watch_fail("PE %d is lost: %s", pe, why);
+    watch_lost("PE %d is lost: %s", pe, why);
 }
 
 /* Every wait calls this poller. A thread that waits for memory may depend on an operation that another thread has

@@ -6,6 +6,8 @@
 #include <stdbool.h>
 
 _Noreturn void watch_fail(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* The same when a process is gone, unless the launcher tells of its end first. */
+_Noreturn void watch_lost(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* The same when a host is lost; the launcher may find this out by itself. */
 _Noreturn void watch_abandon(const char *format, ...) __attribute__((format(printf, 1, 2)));
 

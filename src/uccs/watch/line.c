@@ -191,7 +191,7 @@ static void hear(struct line *line)
     if (watch_end_noted() || (!silent && atomic_load_acquire(&resting)))
         return;
     if (!silent)
-        watch_fail("PE %d is lost: its process is gone", line->pe);
+        watch_lost("PE %d is lost: its process is gone", line->pe);
     watch_abandon("PE %d is lost: its host has not answered for %d s (LATERAL_PEER_TIMEOUT): %s", line->pe, patience,
                   strerror(error));
 }

@@ -123,6 +123,7 @@ static ssize_t test_recv(int fd, void *into, size_t bytes, int flags)
 }
 
 #define watch_fail test_fail
+#define watch_lost test_fail
 #define watch_abandon test_abandon
 #define watch_end_note test_note
 #define watch_end_noted test_noted

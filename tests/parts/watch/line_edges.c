@@ -102,6 +102,7 @@ static bool find_ways(struct socket_place *mine)
 #define watch_end_noted() ended
 #define watch_end_forget() ((void)(ended = false))
 #define watch_fail owned_fail
+#define watch_lost owned_fail
 #define watch_abandon owned_fail
 #define pthread_mutex_trylock(which) owned_lock(which)
 #include "uccs/watch/line.c"
