@@ -49,7 +49,7 @@ void rte_is_this_process(void);
 /* member.c: returns true when the process has mapped this node's memory. Any thread, also in a signal handler. */
 bool rte_shares_memory(int pid);
 
-/* end.c: keeps the status that the program passes to exit, for rte_leave. */
+/* end.c: from here on keeps the status that the program passes to exit. */
 void rte_note_exit(void);
 
 /* Return 0, or -1 after one line. self and local fill rte.fd, node_index, launched. */
@@ -78,14 +78,14 @@ int rte_meet(const struct rte_place *place);
 int rte_nodes_learn(void);
 
 /* Called when the process ends and nothing of the program runs any more. A finalized PE says goodbye to the launcher;
- * any other PE ends the job. A second call does nothing. */
-void rte_leave(void);
+ * any other PE ends the job. Returns false, and does nothing, when the call is not the first one. */
+bool rte_leave(void);
 
 /* The functions that liblateral gives to liblateral-pmix.so, which does not link with liblateral. */
 struct rte_module_calls {
     const char *version; /* LATERAL_VERSION; the module refuses another one */
     void (*log)(const char *format, ...) __attribute__((format(printf, 1, 2)));
-    void (*leave)(void);
+    bool (*leave)(void);
     void (*orphaned)(void); /* the launcher is gone */
 };
 typedef const struct rte_backend *rte_module_open(const struct rte_module_calls *calls, struct rte_place *place);

@@ -109,6 +109,28 @@ bool rte_claim_end(enum node_ending how, int status);
 /* Called when this PE has claimed the end; null when no other part needs to know. */
 extern void (*rte_on_end)(void);
 
+/* Called when the process exits, behind its exit handlers and the destructors of the program and its libraries; null when no
+ * other part needs to know. */
+extern void (*rte_on_leave)(void);
+
+/* True when a thread of this process is in exit, from the first exit handler on. rte_exit_status returns the status of this exit,
+ * or 0. */
+bool rte_in_exit(void);
+int rte_exit_status(void);
+
+/* Leaves an exit handler: the exit goes on behind it, with this status. */
+_Noreturn void rte_go_on_exiting(int status);
+
+/* Ends this process with this status if its exit handlers have not come to their end in a second. */
+void rte_limit_exit(int status);
+
+/* Ends this process with the status of its exit, from a call that may hold locks: no further handler runs. */
+_Noreturn void rte_end_exit(void);
+
+/* Does so when the calling thread exits with an error and has waited for half a second: its peers know
+ * nothing of the exit and do not come. Waits call it now and then with the nanoseconds that they have lasted. */
+void rte_look_for_exit(uint64_t waited);
+
 /* True when a PE of this node has claimed the end. */
 bool rte_ending(void);
 
@@ -135,8 +157,10 @@ _Noreturn void rte_end_orphans(void);
 /* Calls rte_end_orphans when that descriptor has hung up. Any thread. */
 void rte_look_for_launcher(void);
 
-/* Starts a thread that does so, once per process. One thread calls it, at the end of the start. */
+/* Starts a thread that does so, unless there is one. One thread calls it, at the end of the start. rte_unwatch_launcher ends the
+ * thread. */
 void rte_watch_launcher(void);
+void rte_unwatch_launcher(void);
 
 /* True in the process that called rte_init, false in its forked children. */
 bool rte_is_pe(void);

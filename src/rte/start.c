@@ -153,10 +153,10 @@ static int join(const struct rte_backend *backend, const struct rte_place *place
         return -1;
     rte_backend = backend;
     rte_is_this_process();
+    rte_note_exit();
     rte.pe = place->pe;
     log_identity(rte.pe);
     log_debug("started by %s: PE %d of %d, job %s", backend->name, place->pe, place->npes, place->job);
-    rte_note_exit();
     if (rte_meet(place) != 0)
         rte_abort(LAT_EXIT);
     return 0;
@@ -192,6 +192,7 @@ static int take_seat(void)
         return -1;
     }
     rte_is_this_process();
+    rte_note_exit();
     rte.me->pid = getpid();
     if (rte.launched)
         rte_crash_watch();

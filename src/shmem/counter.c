@@ -154,6 +154,8 @@ void lat_ct_create(shmemx_ct_t *ct)
  * again. */
 void lat_ct_free(shmemx_ct_t *ct)
 {
+    if (!lat_require_or_leave("shmemx_ct_free"))
+        return;
     (void)line_of("shmemx_ct_free", *ct);
     if (uccs_counter_opened(lat_ct_of(*ct)))
         lat_fail("shmemx_ct_free", "ct %p belongs to a team: free it with shmemx_ct_free_team", (void *)*ct);

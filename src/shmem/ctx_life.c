@@ -45,8 +45,7 @@ int lat_team_create_ctx(shmem_team_t handle, long options, shmem_ctx_t *ctx)
 
 void lat_ctx_destroy(shmem_ctx_t ctx)
 {
-    lat_require("shmem_ctx_destroy");
-    if (!ctx)
+    if (!lat_require_or_leave("shmem_ctx_destroy") || !ctx)
         return;
     if (ctx == SHMEM_CTX_DEFAULT)
         lat_fail("shmem_ctx_destroy", "ctx is SHMEM_CTX_DEFAULT, which lives until shmem_finalize");
@@ -77,5 +76,5 @@ void lat_ctx_session_start(shmem_ctx_t ctx, long options, const shmem_ctx_sessio
 void lat_ctx_session_stop(shmem_ctx_t ctx)
 {
     (void)ctx;
-    lat_require("shmem_ctx_session_stop");
+    (void)lat_require_or_leave("shmem_ctx_session_stop");
 }

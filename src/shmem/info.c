@@ -10,13 +10,13 @@
 
 int lat_my_pe(void)
 {
-    lat_require("shmem_my_pe");
+    (void)lat_require_or_leave("shmem_my_pe");
     return uccs_core.me;
 }
 
 int lat_n_pes(void)
 {
-    lat_require("shmem_n_pes");
+    (void)lat_require_or_leave("shmem_n_pes");
     return uccs_core.npes;
 }
 

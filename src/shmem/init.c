@@ -21,7 +21,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#define SECONDS_FOR_OTHERS 5
+#define SECONDS_FOR_OTHERS 1 /* that may come to the end of the library, or not */
 
 static pthread_mutex_t life = PTHREAD_MUTEX_INITIALIZER;
 static int depth;            /* inits not yet finalized */
@@ -46,7 +46,7 @@ static int open_all(void)
     return 0;
 }
 
-static void finalize_at_exit(int status, void *unused);
+static void finalize_at_exit(void);
 
 static int start(int requested)
 {
@@ -58,7 +58,7 @@ static int start(int requested)
     lat_on_node = (int)uccs_core.pes == uccs_core.npes;
     if (!hooked) {
         hooked = true;
-        on_exit(finalize_at_exit, 0);
+        rte_on_leave = finalize_at_exit;
         write_whole_lines();
         lat_info_print();
     }
@@ -88,6 +88,15 @@ void lat_init(void)
         rte_abort(LAT_EXIT); /* the cause has been printed */
 }
 
+/* Programs of the old way have never finalized in exit handlers of their own: the end comes before those that they registered before
+ * start_pes. */
+static void finalize_old_way(int status, void *unused)
+{
+    (void)unused;
+    if (status == 0 && rte_is_pe())
+        finalize_at_exit();
+}
+
 void lat_start_pes(int npes)
 {
     (void)npes;
@@ -95,6 +104,7 @@ void lat_start_pes(int npes)
         return;
     started_old_way = true;
     lat_init();
+    on_exit(finalize_old_way, 0);
 }
 
 static bool stop(int seconds)
@@ -110,15 +120,15 @@ static bool stop(int seconds)
     return uccs_life_end(seconds);
 }
 
-/* A plain exit finalizes. Programs that use start_pes need this; other programs may have forgotten to finalize, and
+/* A plain exit finalizes, behind the exit handlers and destructors of the program: they may still call the library, and
+ * finalize it. Programs that use start_pes need this; other programs may have forgotten to finalize, and
  * their peers may wait for them in other calls, so they wait only SECONDS_FOR_OTHERS for their peers. After an exit
- * with an error the launcher ends the job. Children of a fork are no PEs. */
-static void finalize_at_exit(int status, void *unused)
+ * with an error the launcher ends the job. */
+static void finalize_at_exit(void)
 {
-    (void)unused;
-    if (lat_state != LAT_RUNNING || !rte_is_pe() || status != 0)
+    if (lat_state != LAT_RUNNING || rte_exit_status() != 0)
         return;
-    atomic_store_release(&lat_leaving, 1); /* acquire: lat_fail_state */
+    lat_leave(0);
     if (stop(started_old_way ? 0 : SECONDS_FOR_OTHERS))
         return;
     log_line("exited without shmem_finalize, and the other PEs did not follow within %d s; call shmem_finalize "
@@ -132,8 +142,8 @@ static void finalize_once(void)
     lat_require("shmem_finalize");
     if (depth > 1)
         lat_barrier_all();
-    else
-        stop(0);
+    else if (!stop(rte_exit_status() ? SECONDS_FOR_OTHERS : 0))
+        rte_end_exit(); /* in an exit with an error, of which the others know nothing */
     depth--;
 }
 
@@ -141,22 +151,28 @@ static void finalize_once(void)
 void lat_finalize(void)
 {
     pthread_mutex_lock(&life);
-    if (lat_state != LAT_AFTER || rte_ending())
+    if (lat_state != LAT_AFTER)
         finalize_once();
     pthread_mutex_unlock(&life);
 }
 
 /* exit, not _exit: the standard wants the caller's normal termination. Only one thread may call exit, so a second
- * one that comes at the same time waits for the end of the process. */
+ * one that comes at the same time waits for the end of the process. After shmem_finalize the job ends as well: its other PEs
+ * may be at work still. */
 _Noreturn void lat_global_exit(int status)
 {
     static uint32_t taken;
-    lat_require("shmem_global_exit");
+    if (lat_state == LAT_BEFORE || lat_leaves())
+        lat_fail_state("shmem_global_exit");
     while (atomic_exchange_acqrel(&taken, 1))
         pause();
     rte_claim_end(NODE_GLOBAL_EXIT, status);
+    lat_leave(status);
     lat_state = LAT_AFTER;
     lat_on_node = 0;
+    rte_limit_exit(status);
+    if (rte_in_exit())
+        rte_go_on_exiting(status);
     exit(status);
 }
 

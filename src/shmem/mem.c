@@ -265,8 +265,7 @@ static void release(const char *call, void *ptr)
 
 void lat_free(void *ptr)
 {
-    lat_require("shmem_free");
-    if (ptr)
+    if (lat_require_or_leave("shmem_free") && ptr)
         release("shmem_free", ptr);
 }
 

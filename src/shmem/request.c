@@ -46,8 +46,8 @@ int lat_request_create(long options, shmemx_request_t *req)
 
 void lat_request_free(shmemx_request_t *req)
 {
-    lat_require("shmemx_request_free");
-    uccs_request_free(req);
+    if (lat_require_or_leave("shmemx_request_free"))
+        uccs_request_free(req);
 }
 
 void lat_request_merge(shmemx_request_t *into, size_t n, shmemx_request_t *reqs)

@@ -9,7 +9,8 @@
  * maps memory a quiet costs no more than its fence of the processor, which compilers choose badly in cold code. */
 static __attribute__((noinline)) void fence_far(const char *call, shmem_ctx_t ctx)
 {
-    lat_require(call);
+    if (!lat_require_or_leave(call))
+        return;
     if (ctx == SHMEM_CTX_DEFAULT) {
         uccs_fence_all();
         return;
@@ -21,7 +22,8 @@ static __attribute__((noinline)) void fence_far(const char *call, shmem_ctx_t ct
 
 static __attribute__((noinline)) void quiet_far(const char *call, shmem_ctx_t ctx)
 {
-    lat_require(call);
+    if (!lat_require_or_leave(call))
+        return;
     if (ctx == SHMEM_CTX_DEFAULT) {
         uccs_quiet_all();
         return;

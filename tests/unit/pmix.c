@@ -37,9 +37,10 @@ static void keep_line(const char *format, ...)
     strcat(logged, "\n");
 }
 
-static void note_leave(void)
+static bool note_leave(void)
 {
     left++;
+    return true;
 }
 
 static void note_orphans(void)

@@ -75,8 +75,10 @@ static void look_again(const struct uccs_wait *wait)
 {
     static _Thread_local uint32_t looks;
     const bool renewal = ++looks % LOOKS_A_RENEWAL == 0;
-    if (renewal)
+    if (renewal) {
         rte_look_for_launcher();
+        rte_look_for_exit(clock_nanoseconds() - wait->since);
+    }
     if (wait->on.about != UCCS_ABOUT_TOLD || renewal)
         renew_stay(wait);
 }

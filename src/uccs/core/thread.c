@@ -53,8 +53,8 @@ lat_cold uint32_t uccs_thread_new(void)
     return mine;
 }
 
-/* The library may be unloaded while threads go on. */
-static __attribute__((destructor)) void forget_key(void)
+/* The library may be unloaded while threads go on. Runs behind its other destructors (rte/end.c), which may need the key. */
+static __attribute__((destructor(101))) void forget_key(void)
 {
     if (has_key)
         (void)pthread_key_delete(key);
