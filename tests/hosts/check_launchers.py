@@ -1,4 +1,4 @@
-"""One machine: every launcher starts our programs, and learns when a PE ends too early."""
+"""One machine: every launcher starts our programs, and PEs learn when it is gone. tests/rte has what rte.h promises under each."""
 import ctypes
 import os
 import pathlib
@@ -7,25 +7,7 @@ import subprocess
 import time
 
 import harness
-from harness import CLEAN, Skip, exchange, good, hydra, mpirun, ours, program, prterun, records, run, whole_job
-
-
-def exchanges(launcher):
-    for pes in (1, 3):
-        found = whole_job(run(*launcher(pes), exchange()), pes)
-        for pe, record in found.items():
-            assert (record["nodes"], record["size"], record["index"]) == (1, pes, pe), record
-
-
-def ends(launcher):
-    """The job ends at once with the status that was asked for, and PEs that wait for ever end too."""
-    left = run(*launcher(3), exchange(), "leave", 1)
-    assert left.status != 0 and left.seconds < 20, left
-    assert "PE 1: left with exit status 0 before shmem_finalize" in left.err, left
-    aborted = run(*launcher(3), exchange(), "abort", 2)
-    assert aborted.status == 7 and aborted.seconds < 20, aborted
-    killed = run(*launcher(3), exchange(), "kill", 0)
-    assert killed.status != 0 and killed.seconds < 20, killed
+from harness import CLEAN, exchange, good, hydra, mpirun, program, prterun, run, whole_job
 
 
 def children(launcher):
@@ -99,50 +81,6 @@ def runs(launcher):
     for status, who, doing in ((7, "one", "barrier"), (0, "one", "wait"), (5, "all", "wait")):
         result = run(*launcher(3), program("test_conform_global_exit"), status, who, doing)
         assert result.status == status and "last words of PE" in result.out, result
-
-
-def test_exchange_alone():
-    """Without a launcher: a job of one PE that has loaded nothing of PMIx or UCX."""
-    found = whole_job(run(exchange(), "bare"), 1)
-    assert found[0]["nodes"] == 1, found
-
-
-def test_exchange_oshrun():
-    """Under oshrun PEs tell each other of themselves in the node's memory, and nothing else is loaded."""
-    exchanges(ours)
-    whole_job(run(*ours(4), exchange(), "bare"), 4)
-
-
-def test_exchange_mpirun():
-    """Open MPI's mpirun (PMIx)."""
-    exchanges(mpirun)
-
-
-def test_exchange_prterun():
-    """PRRTE (PMIx)."""
-    exchanges(prterun)
-
-
-def test_exchange_hydra():
-    """Hydra (PMI-1), which needs no library and gets none."""
-    exchanges(hydra)
-    whole_job(run(*hydra(3), exchange(), "bare"), 3)
-    whole_job(run(*hydra(3)[:1], "-pmi-port", *hydra(3)[1:], exchange()), 3)
-
-
-def test_ends_mpirun():
-    """A PE that leaves, aborts or dies ends the job."""
-    ends(mpirun)
-
-
-def test_ends_prterun():
-    """A PE that leaves, aborts or dies ends the job."""
-    ends(prterun)
-
-
-def test_ends_hydra():
-    """A PE that leaves, aborts or dies ends the job."""
-    ends(hydra)
 
 
 def test_orphans_mpirun():
