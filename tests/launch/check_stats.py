@@ -75,6 +75,36 @@ def test_many():
     assert len([line for line in result.errors if re.match("  PE .* to PE ", line)]) == 10, result
 
 
+IN_COMMAS = """#include <locale.h>
+#include <shmem.h>
+#include <stdio.h>
+int main(void)
+{
+    setlocale(LC_ALL, "");
+    shmem_init();
+    shmem_barrier_all();
+    shmem_finalize();
+    printf("%.1f\\n", 1.5);
+    return 0;
+}
+"""
+
+
+def test_language():
+    """Numbers of a program that has chosen a language with a decimal comma: the table and the timeline have points, the program its commas."""
+    needs("localedef")
+    with temporary() as folder:
+        pathlib.Path(folder, "commas.c").write_text(IN_COMMAS, encoding="ascii")
+        subprocess.run([harness.BUILD / "bin" / "oshcc", f"{folder}/commas.c", "-o", f"{folder}/commas"], check=True)
+        if subprocess.run(["localedef", "-i", "de_DE", "-f", "UTF-8", f"{folder}/de_DE.UTF-8"], check=False, capture_output=True).returncode:
+            raise harness.Skip("localedef knows no de_DE (Debian: locales)")
+        result = run("-n", 2, "--stats", "--trace", f"{folder}/t.json", f"{folder}/commas", env={"LOCPATH": folder, "LC_ALL": "de_DE.UTF-8"})
+        events = json.loads(pathlib.Path(folder, "t.json").read_text(encoding="utf-8"))["traceEvents"]
+    assert result.status == 0 and result.lines == ["1,5", "1,5"], result
+    assert not re.search(r"\d,\d", result.err) and re.search(r"\d\.\d", result.err), result
+    assert {event["name"] for event in events} >= {"shmem_barrier_all"}, events
+
+
 def test_trace():
     """The timeline: every call of every PE with its times, threads apart; no table unless it is asked for."""
     with temporary() as folder:

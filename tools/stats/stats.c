@@ -1,6 +1,7 @@
 #include "stats.h"
 #include "where.h"
 
+#include <locale.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -78,6 +79,18 @@ bool stats_is_last(void)
     return depth == 1;
 }
 
+/* Writes what was counted, with points in numbers, whatever language the program has chosen for them: others read it. */
+static void stats_write(const struct stats_job *job, const char *mine, size_t bytes)
+{
+    const locale_t plain = newlocale(LC_NUMERIC_MASK, "C", (locale_t)0), chosen = uselocale(plain);
+    if (getenv("LATERAL_STATS"))
+        job->gather(mine, bytes, stats_print);
+    trace_write(job);
+    uselocale(chosen);
+    if (plain)
+        freelocale(plain);
+}
+
 void stats_end(const struct stats_job *job)
 {
     size_t cells_bytes = (size_t)npes * sizeof *cells, bytes = sizeof total + cells_bytes;
@@ -89,10 +102,8 @@ void stats_end(const struct stats_job *job)
         fprintf(stderr, "lateral: PE %d: no memory for its numbers\n", job->me), abort();
     memcpy(mine, &total, sizeof total);
     memcpy(mine + sizeof total, cells, cells_bytes);
-    if (getenv("LATERAL_STATS"))
-        job->gather(mine, bytes, stats_print);
+    stats_write(job, mine, bytes);
     free(mine);
-    trace_write(job);
     free(cells);
     cells = NULL;
 }

@@ -17,13 +17,20 @@ static struct node_awaited awaited_of(const struct uccs_waiting *what)
                                  .number = what->meeting};
 }
 
+/* The clock may be younger than the caller's wait is long, by whatever clock he has measured it. */
+static uint64_t time_before(double seconds)
+{
+    const uint64_t now = clock_nanoseconds();
+    const double past = 1e9 * seconds;
+    return past > 0 && past < (double)now ? now - (uint64_t)past : past > 0 ? 0 : now;
+}
+
 int uccs_waiting_begin(const struct uccs_waiting *what, double seconds)
 {
     if (!what || !uccs_running())
         return 0;
     const struct node_awaited on = awaited_of(what);
-    return (int)rte_stay_begin(&on, what->object, clock_nanoseconds() - (uint64_t)(1e9 * (seconds > 0 ? seconds : 0)),
-                               0, 0);
+    return (int)rte_stay_begin(&on, what->object, time_before(seconds), 0, 0);
 }
 
 void uccs_waiting_end(int record)
