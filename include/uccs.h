@@ -323,7 +323,8 @@ int uccs_memory_release(uccs_memory_t memory);
 int uccs_memory_dynamic(uccs_context_t context, uccs_memory_t *memory);
 /* The owner alone, any of its threads. attach returns UCCS_ERR_INVALID when the range overlaps an attached one of this
  * object, or when the node maps it only in part. detach takes the start of an attached range, else it returns
- * UCCS_ERR_INVALID; operations on the range must have completed, and later ones find it gone. Costs O(ranges). */
+ * UCCS_ERR_INVALID; operations on the range must have completed, and later ones find it gone. Both cost
+ * the logarithm of the number of ranges. */
 int uccs_memory_attach(uccs_memory_t memory, void *address, size_t length);
 int uccs_memory_detach(uccs_memory_t memory, void *address);
 /* A range of dynamic memory as this process sees it, for a caller that reaches it without a call for each operation. */

@@ -23,27 +23,13 @@ static struct uccs_attached_range *ranges_at(int owner, uint64_t offset)
 
 /* --- Reading */
 
-/* Returns the number of ranges that begin at or before the address. */
-static uint64_t rank_of(const struct uccs_attached_range *ranges, uint64_t count, uint64_t address)
-{
-    uint64_t low = 0, high = count;
-    while (low < high) {
-        uint64_t middle = low + (high - low) / 2;
-        if (atomic_load_acquire(&ranges[middle].start) <= address) /* release: write_range */
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
 static struct uccs_attached_range read_range(const struct uccs_attached_range *range)
 {
     return (struct uccs_attached_range){
         .start = atomic_load_acquire(&range->start), /* these, release: write_range */
         .bytes = atomic_load_acquire(&range->bytes),
-        .segment = atomic_load_acquire(&range->segment),
         .where = atomic_load_acquire(&range->where),
+        .segment = atomic_load_acquire(&range->segment),
     };
 }
 
@@ -51,7 +37,8 @@ static struct uccs_attached_range read_range(const struct uccs_attached_range *r
 struct look {
     const struct uccs_attached *table;
     const struct uccs_attached_range *ranges;
-    uint64_t version, count;
+    uint64_t version;
+    uint32_t root;
 };
 
 static struct look begin_look(const struct uccs_attached *table, int owner)
@@ -59,7 +46,7 @@ static struct look begin_look(const struct uccs_attached *table, int owner)
     struct uccs_wait wait uccs_scoped = {0};
     for (;;) {
         struct look look = {.table = table, .version = atomic_load_acquire(&table->version)}; /* release: change */
-        look.count = atomic_load_acquire(&table->count);
+        look.root = atomic_load_acquire(&table->root);
         look.ranges = ranges_at(owner, atomic_load_acquire(&table->ranges));
         if (!(look.version & 1) && atomic_load_relaxed(&table->version) == look.version)
             return look;
@@ -73,29 +60,40 @@ static bool end_look(const struct look *look)
     return lat_likely(atomic_load_relaxed(&look->table->version) == look->version);
 }
 
-/* Returns how many bytes from `start` on the ranges cover without a gap, but not more than `bytes`. */
-static size_t cover(const struct look *look, uint64_t start, size_t bytes)
+/* Returns the index of the last range that begins at or before the address, or 0. */
+static uint32_t last_before(const struct look *look, uint64_t address)
 {
-    size_t covered = 0;
-    uint64_t at = rank_of(look->ranges, look->count, start);
-    for (at = at ? at - 1 : look->count; at < look->count && covered < bytes; at++) {
-        const struct uccs_attached_range range = read_range(&look->ranges[at]);
-        uint64_t offset = start + covered - range.start; /* large when the range begins behind */
-        if (offset >= range.bytes)
-            break;
-        size_t left = bytes - covered, here = range.bytes - offset;
-        covered += here < left ? here : left;
+    uint32_t found = 0, at = look->root;
+    while (at && end_look(look)) {
+        const struct uccs_attached_range *range = &look->ranges[at];
+        const bool here = atomic_load_acquire(&range->start) <= address; /* these, release: write_range, set_link */
+        found = here ? at : found;
+        at = here ? atomic_load_acquire(&range->right) : atomic_load_acquire(&range->left);
     }
-    return covered;
+    return found;
+}
+
+/* Finds the range that holds an address. */
+static bool find_range(const struct look *look, uint64_t address, struct uccs_attached_range *range)
+{
+    const uint32_t at = last_before(look, address);
+    if (at)
+        *range = read_range(&look->ranges[at]);
+    return at && address - range->start < range->bytes;
 }
 
 static bool covers(const struct uccs_attached *table, int owner, uint64_t start, size_t bytes)
 {
     for (;;) {
         struct look look = begin_look(table, owner);
-        const bool all = cover(&look, start, bytes) == bytes;
+        struct uccs_attached_range range;
+        size_t covered = 0;
+        while (covered < bytes && find_range(&look, start + covered, &range)) {
+            const size_t left = bytes - covered, here = range.bytes - (start + covered - range.start);
+            covered += here < left ? here : left;
+        }
         if (end_look(&look))
-            return all;
+            return covered == bytes;
     }
 }
 
@@ -117,16 +115,11 @@ static bool find_joined(const struct uccs_attached *table, int owner, uint64_t a
 {
     for (;;) {
         struct look look = begin_look(table, owner);
-        uint64_t at = rank_of(look.ranges, look.count, address);
-        if (at)
-            *found = read_range(&look.ranges[at - 1]);
-        bool there = at && address - found->start < found->bytes;
-        for (; there && at < look.count && found->bytes - (address - found->start) < bytes; at++) {
-            const struct uccs_attached_range next = read_range(&look.ranges[at]);
-            if (!follows(found, &next))
-                break;
+        struct uccs_attached_range next;
+        const bool there = find_range(&look, address, found);
+        while (there && found->bytes - (address - found->start) < bytes &&
+               find_range(&look, found->start + found->bytes, &next) && follows(found, &next))
             found->bytes += next.bytes;
-        }
         *version = look.version;
         if (end_look(&look))
             return there;
@@ -184,12 +177,20 @@ int uccs_region_outside(const struct uccs_region *region, uint64_t offset, size_
 
 /* --- Changing, under `changes`, by the owner alone, which therefore reads plainly */
 
+static void set_link(uint32_t *link, uint32_t to)
+{
+    atomic_store_release(link, to); /* acquire: last_before, begin_look */
+}
+
 static void write_range(struct uccs_attached_range *to, struct uccs_attached_range range)
 {
-    atomic_store_release(&to->start, range.start); /* these, acquire: rank_of, read_range */
+    atomic_store_release(&to->start, range.start); /* these, acquire: last_before, read_range */
     atomic_store_release(&to->bytes, range.bytes);
-    atomic_store_release(&to->segment, range.segment);
     atomic_store_release(&to->where, range.where);
+    atomic_store_release(&to->segment, range.segment);
+    set_link(&to->left, range.left);
+    set_link(&to->right, range.right);
+    to->rank = range.rank;
 }
 
 /* Makes the version odd, and even again. */
@@ -201,40 +202,89 @@ static void change(struct uccs_attached *table)
 /* Moves the ranges to a table of twice the size. Returns false when there is no memory. */
 static bool grow(struct uccs_attached *table)
 {
-    const uint64_t room = table->room * 2 + 2;
-    uint64_t *spent = uccs_region_take(UCCS_ROOM_MEMORY, sizeof(struct uccs_attached_range) * (room + 1));
-    if (!spent)
+    const uint32_t room = table->room * 2 + 2;
+    const struct uccs_attached_range *old = ranges_at(uccs_core.me, table->ranges);
+    struct uccs_attached_range *more =
+        room > table->room ? uccs_region_take(UCCS_ROOM_MEMORY, sizeof *more * ((size_t)room + 1)) : 0;
+    if (!more)
         return false;
-    /* The first place of a table holds the offset of the former one. */
-    struct uccs_attached_range *more = (struct uccs_attached_range *)spent + 1,
-                               *old = ranges_at(uccs_core.me, table->ranges);
-    *spent = table->spent;
-    for (uint64_t i = 0; i < table->count; i++)
+    *more = (struct uccs_attached_range){.where = table->ranges};
+    for (uint32_t i = 1; i <= table->used; i++)
         write_range(&more[i], old[i]);
     change(table);
     table->room = room;
-    table->spent = (uint64_t)((char *)spent - region_of(uccs_core.me));
     atomic_store_release(&table->ranges, (uint64_t)((char *)more - region_of(uccs_core.me))); /* acquire: begin_look */
     change(table);
     return true;
 }
 
+/* Returns a free index, or 0 without memory. */
+static uint32_t take_index(struct uccs_attached *table)
+{
+    const uint32_t index = table->free;
+    if (index) {
+        table->free = ranges_at(uccs_core.me, table->ranges)[index].left;
+        return index;
+    }
+    return table->used < table->room || grow(table) ? ++table->used : 0;
+}
+
+/* Returns a number that no order of addresses foresees. */
+static uint32_t next_rank(void)
+{
+    static uint64_t state = 1;
+    state = state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+    return (uint32_t)(state >> 32);
+}
+
+/* Goes down to the first range of a lower rank, and puts the new one there: what was below it goes to its sides. */
+static void insert(uint32_t *link, struct uccs_attached_range *ranges, uint32_t index)
+{
+    struct uccs_attached_range *made = &ranges[index];
+    while (*link && ranges[*link].rank >= made->rank)
+        link = ranges[*link].start < made->start ? &ranges[*link].right : &ranges[*link].left;
+    uint32_t at = *link, *low = &made->left, *high = &made->right;
+    set_link(link, index);
+    while (at) {
+        const bool below = ranges[at].start < made->start;
+        uint32_t **side = below ? &low : &high, *next = below ? &ranges[at].right : &ranges[at].left;
+        set_link(*side, at);
+        *side = next;
+        at = *next;
+    }
+    set_link(low, 0);
+    set_link(high, 0);
+}
+
+/* Puts what is below a range in its place. */
+static void take_out(uint32_t *link, struct uccs_attached_range *ranges)
+{
+    uint32_t low = ranges[*link].left, high = ranges[*link].right;
+    while (low && high) {
+        const bool first = ranges[low].rank > ranges[high].rank;
+        uint32_t *next = first ? &ranges[low].right : &ranges[high].left;
+        set_link(link, first ? low : high);
+        *(first ? &low : &high) = *next;
+        link = next;
+    }
+    set_link(link, low ? low : high);
+}
+
 static int add(struct uccs_attached *table, struct uccs_attached_range range)
 {
-    struct uccs_attached_range *ranges = ranges_at(uccs_core.me, table->ranges);
-    uint64_t at = rank_of(ranges, table->count, range.start);
-    bool before = at && ranges[at - 1].start + ranges[at - 1].bytes > range.start;
-    bool behind = at < table->count && range.start + range.bytes > ranges[at].start;
-    if (before || behind)
+    const struct look look = begin_look(table, uccs_core.me);
+    const uint32_t before = last_before(&look, range.start);
+    if (last_before(&look, range.start + range.bytes - 1) != before ||
+        (before && range.start - look.ranges[before].start < look.ranges[before].bytes))
         return UCCS_ERR_INVALID;
-    if (table->count == table->room && !grow(table))
+    const uint32_t index = take_index(table);
+    if (!index)
         return UCCS_ERR_NO_MEMORY;
-    ranges = ranges_at(uccs_core.me, table->ranges);
+    struct uccs_attached_range *ranges = ranges_at(uccs_core.me, table->ranges);
+    range.rank = next_rank();
     change(table);
-    for (uint64_t i = table->count; i > at; i--)
-        write_range(&ranges[i], ranges[i - 1]);
-    write_range(&ranges[at], range);
-    atomic_store_release(&table->count, table->count + 1); /* acquire: begin_look */
+    write_range(&ranges[index], range);
+    insert(&table->root, ranges, index);
     change(table);
     return UCCS_OK;
 }
@@ -242,13 +292,16 @@ static int add(struct uccs_attached *table, struct uccs_attached_range range)
 static int take_away(struct uccs_attached *table, uint64_t start)
 {
     struct uccs_attached_range *ranges = ranges_at(uccs_core.me, table->ranges);
-    uint64_t at = rank_of(ranges, table->count, start);
-    if (!at || ranges[at - 1].start != start)
+    uint32_t *link = &table->root;
+    while (*link && ranges[*link].start != start)
+        link = ranges[*link].start < start ? &ranges[*link].right : &ranges[*link].left;
+    const uint32_t index = *link;
+    if (!index)
         return UCCS_ERR_INVALID;
     change(table);
-    for (; at < table->count; at++)
-        write_range(&ranges[at - 1], ranges[at]);
-    atomic_store_release(&table->count, table->count - 1); /* acquire: begin_look */
+    take_out(link, ranges);
+    set_link(&ranges[index].left, table->free);
+    table->free = index;
     change(table);
     return UCCS_OK;
 }
@@ -280,8 +333,7 @@ struct uccs_attached *uccs_attached_create(void)
     struct uccs_attached *table = uccs_region_take(UCCS_ROOM_MEMORY, sizeof *table);
     if (!table)
         return 0;
-    *table = (struct uccs_attached){.room = 0};
-    table->room = ROOM_FIRST / 2 - 1;
+    *table = (struct uccs_attached){.room = ROOM_FIRST / 2 - 1};
     if (grow(table))
         return table;
     uccs_region_give(table);
@@ -290,10 +342,9 @@ struct uccs_attached *uccs_attached_create(void)
 
 void uccs_attached_destroy(struct uccs_attached *table)
 {
-    for (uint64_t at = table->spent, before; at; at = before) {
-        char *block = region_of(uccs_core.me) + at;
-        before = *(uint64_t *)block;
-        uccs_region_give(block);
+    for (uint64_t at = table->ranges, before; at; at = before) {
+        before = ranges_at(uccs_core.me, at)->where;
+        uccs_region_give(ranges_at(uccs_core.me, at));
     }
     uccs_region_give(table);
 }

@@ -1,14 +1,16 @@
 /* Dynamic memory: a memory object whose ranges its owner attaches and detaches. An offset is an address in the owner.
  *
  * The owner keeps the ranges in a table in the node's memory, so its node peers find a range without its help; peers of
- * other nodes send the address, and the owner looks it up when the message arrives. A table is sorted by address and
- * its ranges do not overlap.
+ * other nodes send the address, and the owner looks it up when the message arrives. The ranges do not overlap. They are a
+ * treap: a search tree by address that is a heap by random ranks (Seidel and Aragon). So finding, attaching and
+ * detaching a range take logarithmic time on average, whatever the order of addresses.
  *
  * Many threads and processes read a table while its owner changes it. The version is odd during a change; a reader that
  * finds the same even version before and after has read one state, else it reads again. Its loads are acquire loads, so
  * that they stay between the two looks at the version; the owner's stores are release stores, so that none of them is
- * seen before the odd version. A table that has become too small stays until the object ends, so that a reader never
- * leaves the table's memory.
+ * seen before the odd version. A reader on its way down looks at the version at every step: links that change under it
+ * might lead it in a circle. They never lead it out of the table's memory: a link is an index of the table that holds it,
+ * and a table that has become too small stays as it is until the object ends.
  *
  * The domain of a byte is the same in every object: the processor executes atomics on memory that the node maps, and a
  * lock guards atomics on other memory. */
@@ -20,15 +22,21 @@
 /* A table's head, in the owner's room for memory. */
 struct uccs_attached {
     cache_aligned uint64_t version;
-    uint64_t ranges; /* offset of the first struct uccs_attached_range in the owner's region */
-    uint64_t count;
-    uint64_t room;  /* ranges for which there is memory; the owner alone uses this and `spent` */
-    uint64_t spent; /* offset of the former, smaller table, which begins with the offset of the one before it; or 0 */
+    uint64_t ranges; /* offset of the table in the owner's region */
+    uint32_t root;   /* index in the table, as all links are; 0: none */
+    /* Only the owner uses these: */
+    uint32_t room; /* the last index for which there is memory */
+    uint32_t used; /* the last index that was ever taken */
+    uint32_t free; /* the first of the free indices, which follow each other by `left`; or 0 */
 };
 
+/* The first entry of a table is no range: its `where` is the offset of the former, smaller table, or 0. */
 struct uccs_attached_range {
-    uint64_t start, bytes;   /* in the owner */
-    uint64_t segment, where; /* see uccs_region_locate */
+    uint64_t start, bytes; /* in the owner */
+    uint64_t where;        /* with the segment: see uccs_region_locate */
+    uint32_t segment;
+    uint32_t left, right; /* of lower and of higher addresses */
+    uint32_t rank;        /* not below those of both */
 };
 
 /* The part of an operation that lies in ranges which follow each other in the owner and in this process. */
@@ -44,7 +52,7 @@ struct uccs_attached *uccs_attached_create(void);
 void uccs_attached_destroy(struct uccs_attached *table);
 
 /* Return UCCS_OK; UCCS_ERR_INVALID when the range overlaps an attached one or is mapped in part, or when no range
- * begins at `start`; UCCS_ERR_NO_MEMORY. Any thread of the owner. */
+ * begins at `start`; UCCS_ERR_NO_MEMORY. Any thread of the owner. Logarithmic in the number of ranges. */
 int uccs_attached_add(struct uccs_attached *table, const void *start, size_t bytes);
 int uccs_attached_remove(struct uccs_attached *table, const void *start);
 
