@@ -1,7 +1,7 @@
 #include "place.h"
 
+#include "base/symbolizer.h"
 #include "message.h"
-#include "symbolizer.h"
 
 #include <limits.h>
 #include <stdio.h>
@@ -86,26 +86,11 @@ bool place_variable(const struct maps *maps, uint64_t address, char *text, size_
     return true;
 }
 
-static const char *base_name(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
-}
-
 /* The call lies before its return address. */
 void place_line(struct code_place place, char *text, size_t room)
 {
-    uint64_t start;
-    if (!place.elf) {
-        snprintf(text, room, "0x%llx", (unsigned long long)place.address);
-        return;
-    }
-    if (symbolizer_line(place.elf->path, place.address - 1, text, room))
-        return;
-    const char *name = elf_function(place.elf, place.address - 1, &start);
-    if (name)
-        snprintf(text, room, "%s + 0x%llx (%s)", name, (unsigned long long)(place.address - 1 - start),
-                 base_name(place.elf->path));
+    if (place.elf)
+        symbolizer_place(place.elf->path, place.address - 1, text, room);
     else
-        snprintf(text, room, "%s + 0x%llx", base_name(place.elf->path), (unsigned long long)place.address - 1);
+        snprintf(text, room, "0x%llx", (unsigned long long)place.address);
 }

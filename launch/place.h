@@ -2,7 +2,7 @@
 #ifndef LAUNCH_PLACE_H
 #define LAUNCH_PLACE_H
 
-#include "elf.h"
+#include "base/elf.h"
 
 #include <sys/types.h>
 

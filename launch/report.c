@@ -61,6 +61,13 @@ static uint32_t add_missing(const struct report *report, const struct waiter *wa
     return here;
 }
 
+/* True when the PE waits for what it has itself, such as a lock that it has set before. */
+static bool waits_for_itself(const struct report *report, const struct waiter *waiter)
+{
+    const struct node_awaited *on = &waiter->on;
+    return on->about == NODE_ABOUT_PES && on->size == 1 && index_of_member(report, on, 0) == waiter->index;
+}
+
 /* ---- rows ---- */
 
 static void write_what(const struct report *report, const struct waiter *waiter, char *text, size_t room)
@@ -75,6 +82,8 @@ static void write_what(const struct report *report, const struct waiter *waiter,
         snprintf(text, room, "%s (%s%s%u of %u%s have come)", waiter->call, object, then, here - missing.count, here,
                  here < (uint32_t)on->size ? " here" : "");
         set_free(&missing);
+    } else if (waits_for_itself(report, waiter)) {
+        snprintf(text, room, "%s (%s%swaits for itself)", waiter->call, object, then);
     } else if (on->about == NODE_ABOUT_PES) {
         snprintf(text, room, "%s (%s%swaits for PE %d)", waiter->call, object, then, on->start);
     } else if (*object) {
@@ -165,18 +174,20 @@ static void print_rows(const struct report *report)
 /* One sentence: these PEs wait for those, or for a store. */
 struct sentence {
     struct set waiting, awaited;
+    bool itself, lock; /* one PE waits for itself; it holds the lock that it asks for */
 };
 
-static void add_sentence(struct sentence **sentences, size_t *count, uint32_t index, const struct set *awaited)
+static void add_sentence(struct sentence **sentences, size_t *count, uint32_t index, const struct set *awaited,
+                         bool itself, bool lock)
 {
-    for (size_t i = 0; i < *count; i++)
-        if (set_equal(&(*sentences)[i].awaited, awaited)) {
+    for (size_t i = 0; i < *count && !itself; i++)
+        if (!(*sentences)[i].itself && set_equal(&(*sentences)[i].awaited, awaited)) {
             set_add(&(*sentences)[i].waiting, index);
             return;
         }
     *sentences = say_if_null(realloc(*sentences, (*count + 1) * sizeof **sentences));
     struct sentence *sentence = &(*sentences)[(*count)++];
-    *sentence = (struct sentence){set_make(awaited->size), set_copy(awaited)};
+    *sentence = (struct sentence){set_make(awaited->size), set_copy(awaited), itself, lock};
     set_add(&sentence->waiting, index);
 }
 
@@ -192,7 +203,9 @@ static void write_sentence(const struct report *report, const struct sentence *s
     set_write(&sentence->waiting, first, waiting, sizeof waiting);
     set_write(&sentence->awaited, first, awaited, sizeof awaited);
     fprintf(out, "PE%s %s wait%s for ", plural(&sentence->waiting), waiting, sentence->waiting.count > 1 ? "" : "s");
-    if (sentence->awaited.count)
+    if (sentence->itself)
+        fprintf(out, "itself%s", sentence->lock ? ": it holds the lock" : "");
+    else if (sentence->awaited.count)
         fprintf(out, "PE%s %s", plural(&sentence->awaited), awaited);
     else
         fprintf(out, "a store%s", report->running.count ? "" : " that no PE is making");
@@ -209,7 +222,8 @@ static void print_verdict(const struct report *report)
         if (waiter->on.about == NODE_ABOUT_PES)
             add_missing(report, waiter, &awaited);
         if (waiter->on.about == NODE_ABOUT_VARIABLE || awaited.count)
-            add_sentence(&sentences, &count, waiter->index, &awaited);
+            add_sentence(&sentences, &count, waiter->index, &awaited, waits_for_itself(report, waiter),
+                         strstr(waiter->call, "lock") != NULL);
         set_free(&awaited);
     }
     FILE *out = say_if_null(open_memstream(&text, &bytes));

@@ -1,8 +1,8 @@
 #include "stacks.h"
 
+#include "base/tool.h"
 #include "message.h"
 #include "set.h"
-#include "tool.h"
 
 #include <signal.h>
 #include <stdio.h>

@@ -2,6 +2,7 @@
 
 #include "base/clock.h"
 #include "base/kind.h"
+#include "base/where.h"
 #include "message.h"
 
 #include <ctype.h>
@@ -48,16 +49,6 @@ static bool is_of_library(struct code_place place)
     return slash && strncmp(slash, "/liblateral", 11) == 0;
 }
 
-/* The library's functions in a program that it is linked into statically. */
-static bool is_library_name(const char *name)
-{
-    static const char *const fronts[] = {"shmem", "pshmem", "uccs_", "lat_", "rte_", "MPI_", "PMPI_", "MPIX_"};
-    for (size_t i = 0; i < sizeof fronts / sizeof *fronts; i++)
-        if (strncmp(name, fronts[i], strlen(fronts[i])) == 0)
-            return true;
-    return false;
-}
-
 /* Writes the name that a program calls: shmem_ and MPI_ have aliases with a p in front, the function of a call without
  * types is lat_, and a compiler names the rare part of a function "name.cold". */
 static void write_call(struct waiter *waiter, const char *name)
@@ -84,9 +75,9 @@ static void find_call(struct waiter *waiter, const struct node_stay *stay, const
         if (inside && !shared)
             return;
         inside |= shared;
-        if (shared ? !name : !name || !is_library_name(name))
+        if (shared ? !name : !name || !where_is_library_name(name))
             continue;
-        if (is_library_name(name))
+        if (where_is_library_name(name))
             write_call(waiter, name);
         waiter->from = i + 1 < stay->depth ? code_place_of(maps, stay->frames[i + 1]) : (struct code_place){0};
     }

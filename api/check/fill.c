@@ -1,6 +1,6 @@
 /* What a PE writes down of a call that others compare with theirs (step.c, begun.c). Any thread. */
 #include "step.h"
-#include "where.h"
+#include "base/where.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* Locks that this PE holds: which thread has set each, and where. The library itself refuses to clear a lock that the PE
  * does not hold. */
 #include "rules.h"
-#include "where.h"
+#include "base/where.h"
 
 #include <pthread.h>
 #include <stdlib.h>

@@ -3,7 +3,7 @@
  *
  * One lock. Entries of one context are settled by the thread that calls its quiet. */
 #include "rules.h"
-#include "where.h"
+#include "base/where.h"
 
 #include <errno.h>
 #include <pthread.h>

@@ -3,7 +3,7 @@
  *
  * Every member sees the difference. The first one prints it and ends the job; the others wait for that. */
 #include "step.h"
-#include "where.h"
+#include "base/where.h"
 
 #include <stdio.h>
 #include <stdlib.h>

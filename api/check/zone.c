@@ -5,7 +5,7 @@
  * A block that does not fit with its zones is one of the library, without zones and not in the register. One lock; the
  * blocks are sorted by address. */
 #include "rules.h"
-#include "where.h"
+#include "base/where.h"
 
 #include <pthread.h>
 #include <stdlib.h>

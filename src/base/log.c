@@ -1,7 +1,9 @@
 #include "base/log.h"
 #include "base/plain.h"
+#include "base/where.h"
 
 #include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
 #define SECONDS_FOR_THE_FIRST 5
@@ -49,6 +51,17 @@ void log_line(const char *format, ...)
     va_start(arguments, format);
     log_vline(format, arguments);
     va_end(arguments);
+}
+
+void log_mistake(const char *format, ...)
+{
+    char text[800], place[160];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    bool tell = where_called(place, sizeof place) && !strstr(text, place);
+    log_line("%s%s%s", text, tell ? "; called at " : "", tell ? place : "");
 }
 
 void log_alike(int pe, const char *format, ...)

@@ -22,7 +22,7 @@ _Noreturn void lat_fail(const char *call, const char *format, ...)
     va_start(arguments, format);
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
-    log_line("%s: %s", call, text);
+    log_mistake("%s: %s", call, text);
     rte_abort(LAT_EXIT);
 }
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Who waits for whom: asked from outside and with Ctrl-\\."""
+"""Who waits for whom, and where: asked from outside, with Ctrl-\\, at the time limit and in a deadlock."""
 import os
 import pathlib
 import re
@@ -81,6 +81,127 @@ def test_no_tool():
                                   env=CLEAN | {"PATH": "/nowhere"}, timeout=60, check=False)
             text = done.stderr
         assert re.search(wanted, text), text
+
+
+SLEEPS = r"""
+#include <poll.h>
+#include <shmem.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+static volatile char sink;
+static void __attribute__((noinline)) deep(int depth)    /* leaves return addresses of its own on the stack */
+{
+    char some[300];
+    memset(some, depth, sizeof some);
+    sink = some[depth];
+    if (depth)
+        deep(depth - 1);
+    sink = some[3];
+}
+int main(int argc, char **argv)
+{
+    int ends[2];
+    char text[8];
+    (void)argc;
+    shmem_init();
+    deep(30);
+    if (shmem_my_pe() == 1 && pipe(ends) == 0)
+        switch (argv[1][0]) {
+        case 's': sleep(60); break;                                  /* s */
+        case 'p': poll(0, 0, 60000); break;                          /* p */
+        case 'r': sink = (char)read(ends[0], text, sizeof text); break; /* r */
+        case 'f': sink = !fgets(text, sizeof text, fdopen(ends[0], "r")); break; /* f */
+        case 'y': sink = (char)system("exec sleep 60"); break;       /* y */
+        }
+    shmem_barrier_all();
+    shmem_finalize();
+    return 0;
+}
+"""
+
+LOCKS = r"""
+#include <shmem.h>
+#include <string.h>
+static long one, two;
+int main(int argc, char **argv)
+{
+    int me;
+    (void)argc;
+    shmem_init();
+    me = shmem_my_pe();
+    if (!strcmp(argv[1], "itself") && me == 0) {
+        shmem_set_lock(&one);
+        shmem_set_lock(&one); /* itself */
+    }
+    if (!strcmp(argv[1], "each")) {
+        shmem_set_lock(me ? &one : &two);
+        shmem_barrier_all();
+        shmem_set_lock(me ? &two : &one); /* each */
+    }
+    if (!strcmp(argv[1], "left") && me == 0)
+        shmem_set_lock(&one);
+    if (!strcmp(argv[1], "left")) {
+        shmem_sync_all();
+        if (me == 1)
+            shmem_set_lock(&one); /* left */
+    }
+    if (!strcmp(argv[1], "own") && me == 0)
+        shmem_long_wait_until(&one, SHMEM_CMP_EQ, 1); /* own */
+    shmem_finalize();
+    return 0;
+}
+"""
+
+
+def compiled(folder, source, name, *options):
+    """A program of this text, and the number of the line that ends with each comment."""
+    path = pathlib.Path(folder, f"{name}.c")
+    path.write_text(source)
+    subprocess.run([harness.BUILD / "bin" / "oshcc", "-g", *options, path, "-o", f"{folder}/{name}"], check=True)
+    return f"{folder}/{name}", {match[1]: number for number, line in enumerate(source.splitlines(), 1)
+                                for match in [re.search(r"/\* (\w+) \*/$", line)] if match}
+
+
+def test_sleeping():
+    """A PE that sleeps or reads is shown at the program's line, however the program is built."""
+    if harness.sanitized():
+        raise harness.Skip("the sanitizer stands between program and libc")
+    with harness.temporary() as folder:
+        for options in (["-O2"], ["-O0", "-fno-omit-frame-pointer"], ["-static", "-O1"]):
+            program, lines = compiled(folder, SLEEPS, "sleeps", *options)
+            for way in "sprfy" if len(options) == 1 else "sr":
+                result = harness.run("-n", 2, "--timeout", 1.5, program, way)
+                wanted = rf"  PE 1 +is in no wait that lasts +sleeps\.c:{lines[way]}\n"
+                assert result.status == 124 and re.search(wanted, result.err), (options, way, result)
+
+
+def test_other_tools():
+    """Source lines come from eu-addr2line or llvm-symbolizer where there is no addr2line."""
+    with harness.temporary() as folder:
+        program, _ = compiled(folder, SLEEPS, "sleeps")
+        for tool in ("eu-addr2line", "llvm-symbolizer"):
+            path = pathlib.Path(folder, tool)
+            path.write_text("#!/bin/sh\necho /some/where/said.c:77\n")
+            path.chmod(0o755)
+            result = harness.run("-n", 2, "--timeout", 1.5, program, "s", env={"PATH": folder})
+            assert result.status == 124 and "said.c:77" in result.err, result
+            path.unlink()
+
+
+def test_locks():
+    """Locks that nobody will clear: the table and the verdict of --deadlock say who waits for whom, also for itself."""
+    with harness.temporary() as folder:
+        program, lines = compiled(folder, LOCKS, "locks")
+        verdicts = {"itself": "PE 0 waits for itself: it holds the lock", "each": "PE 0 waits for PE 1; PE 1 waits for PE 0",
+                    "left": "PE 0 waits for PE 1; PE 1 waits for PE 0", "own": "PE 0 waits for a store that no PE is making"}
+        for what, verdict in verdicts.items():
+            result = harness.run("-n", 2, "--deadlock", 1, program, what)
+            assert result.status == 1 and "deadlock for " in result.err, (what, result)
+            assert verdict in result.err and re.search(rf"locks\.c:{lines[what]}\n", result.err), (what, result)
+        result = harness.run("-n", 1, "--deadlock", 1, program, "own")
+        assert result.status == 1 and verdicts["own"] in result.err, result
 
 
 if __name__ == "__main__":

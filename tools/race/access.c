@@ -4,7 +4,7 @@
  * Atomic accesses are made here, as the compiler leaves them to its library. Compiled without -fsanitize. */
 #include "race.h"
 
-#include "where.h"
+#include "base/where.h"
 
 #include <dlfcn.h>
 

@@ -2,7 +2,7 @@
  * (wrappers.py) call these before the real function, and those named _done, _waited or _end after it. */
 #include "race.h"
 
-#include "where.h"
+#include "base/where.h"
 
 #include <pshmem.h>
 #include <pthread.h>

@@ -2,7 +2,7 @@
 #include "race.h"
 
 #include "shmem/check.h"
-#include "where.h"
+#include "base/where.h"
 
 #include <pthread.h>
 #include <stdio.h>

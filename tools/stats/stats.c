@@ -1,5 +1,5 @@
 #include "stats.h"
-#include "where.h"
+#include "base/where.h"
 
 #include <locale.h>
 #include <stdbool.h>

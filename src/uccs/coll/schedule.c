@@ -62,7 +62,7 @@ static void send_some(struct uccs_schedule *s)
 static lat_cold _Noreturn void fail_length(const struct uccs_schedule *s, const struct uccs_letter *letter,
                                            size_t wanted)
 {
-    log_line(
+    log_mistake(
         "uccs: members of a group (of %d) called its operation number %llu with different lengths or in a different "
         "order: %zu bytes came from PE %u where %zu were due",
         s->group->size, (unsigned long long)s->sequence, letter->length, letter->key.source, wanted);

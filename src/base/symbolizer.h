@@ -1,0 +1,15 @@
+/* Source lines, by the addr2line, eu-addr2line or llvm-symbolizer that is in PATH. One thread at a time. */
+#ifndef BASE_SYMBOLIZER_H
+#define BASE_SYMBOLIZER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Writes "file.c:12" for an address of a file's symbols. Returns false when it has no source lines there. */
+bool symbolizer_line(const char *path, uint64_t address, char *text, size_t room);
+
+/* Writes the same, else "function + 0x12 (file)", else "file + 0x1234". */
+void symbolizer_place(const char *path, uint64_t address, char *text, size_t room);
+
+#endif

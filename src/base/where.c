@@ -1,0 +1,184 @@
+#include "base/where.h"
+
+#include "base/elf.h"
+#include "base/symbolizer.h"
+
+#include <execinfo.h>
+#include <limits.h>
+#include <link.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#define FRAMES 32
+
+/* A file that is loaded into this process. */
+struct loaded {
+    uint64_t base, end; /* in memory; its symbols count from base */
+    char path[PATH_MAX];
+};
+
+static struct loaded program;
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* the symbolizer and its files */
+
+static uint64_t end_of(const struct dl_phdr_info *info)
+{
+    uint64_t end = 0;
+    for (int i = 0; i < info->dlpi_phnum; i++)
+        if (info->dlpi_phdr[i].p_type == PT_LOAD)
+            end = info->dlpi_addr + info->dlpi_phdr[i].p_vaddr + info->dlpi_phdr[i].p_memsz;
+    return end;
+}
+
+/* The first file is the program. */
+static int note_program(struct dl_phdr_info *info, size_t bytes, void *unused)
+{
+    (void)bytes;
+    (void)unused;
+    program.base = info->dlpi_addr;
+    program.end = end_of(info);
+    return 1;
+}
+
+static void find_program(void)
+{
+    dl_iterate_phdr(note_program, NULL);
+    ssize_t bytes = readlink("/proc/self/exe", program.path, sizeof program.path - 1);
+    program.path[bytes > 0 ? bytes : 0] = 0;
+}
+
+static bool in_program(uint64_t at)
+{
+    pthread_once(&once, find_program);
+    return at >= program.base && at < program.end;
+}
+
+uint64_t where_of(const void *address)
+{
+    uint64_t at = (uint64_t)(uintptr_t)address;
+    return in_program(at) ? at - program.base : 0;
+}
+
+void where_write(uint64_t place, char *text, size_t room)
+{
+    text[0] = 0;
+    if (!place)
+        return;
+    pthread_once(&once, find_program);
+    pthread_mutex_lock(&lock);
+    symbolizer_place(program.path, place - 1, text, room);
+    pthread_mutex_unlock(&lock);
+}
+
+void where_write_at(uint64_t place, char *text, size_t room)
+{
+    char line[120];
+    where_write(place, line, sizeof line);
+    snprintf(text, room, "%s%s", *line ? " at " : "", line);
+}
+
+bool where_variable(const void *address, char *text, size_t room)
+{
+    uint64_t start = 0, at = (uint64_t)(uintptr_t)address;
+    if (!in_program(at))
+        return false;
+    pthread_mutex_lock(&lock);
+    const char *name = elf_variable(elf_open(program.path), at - program.base, &start);
+    pthread_mutex_unlock(&lock);
+    if (!name)
+        return false;
+    if (at - program.base == start)
+        snprintf(text, room, "%s", name);
+    else
+        snprintf(text, room, "%s + 0x%llx", name, (unsigned long long)(at - program.base - start));
+    return true;
+}
+
+/* ---- the caller of the library ---- */
+
+bool where_is_library_name(const char *name)
+{
+    static const char *const fronts[] = {"shmem", "pshmem", "uccs_", "lat_", "rte_", "MPI_", "PMPI_", "MPIX_"};
+    for (size_t i = 0; i < sizeof fronts / sizeof *fronts; i++)
+        if (strncmp(name, fronts[i], strlen(fronts[i])) == 0)
+            return true;
+    return false;
+}
+
+struct search {
+    uint64_t address;
+    struct loaded *found;
+};
+
+static int note_around(struct dl_phdr_info *info, size_t bytes, void *state)
+{
+    struct search *search = state;
+    (void)bytes;
+    for (int i = 0; i < info->dlpi_phnum; i++)
+        if (info->dlpi_phdr[i].p_type == PT_LOAD &&
+            search->address - info->dlpi_addr - info->dlpi_phdr[i].p_vaddr < info->dlpi_phdr[i].p_memsz) {
+            search->found->base = info->dlpi_addr;
+            search->found->end = end_of(info);
+            snprintf(search->found->path, sizeof search->found->path, "%s", info->dlpi_name);
+            return 1;
+        }
+    return 0;
+}
+
+/* Finds the file around an address. Returns false when there is none. */
+static bool find_around(const void *address, struct loaded *found)
+{
+    struct search search = {(uint64_t)(uintptr_t)address, found};
+    if (in_program(search.address)) {
+        *found = program;
+        return true;
+    }
+    return dl_iterate_phdr(note_around, &search) != 0;
+}
+
+static bool is_of_library(const struct loaded *file)
+{
+    const char *slash = strrchr(file->path, '/');
+    return strncmp(slash ? slash + 1 : file->path, "liblateral", 10) == 0;
+}
+
+/* The library's own threads, and what runs at exit, are called by libc: no line of the program has called there. */
+static bool is_of_libc(const struct loaded *file)
+{
+    const char *slash = strrchr(file->path, '/'), *name = slash ? slash + 1 : file->path;
+    return strncmp(name, "libc.so", 7) == 0 || strncmp(name, "libc-", 5) == 0 || strncmp(name, "ld-", 3) == 0 ||
+           strncmp(name, "libpthread", 10) == 0;
+}
+
+/* Returns the index of the innermost frame outside of the library, whose file it stores; `depth`: there is none. */
+static int find_outside(void *const *frames, int depth, struct loaded *file)
+{
+    uint64_t start;
+    int at = 0;
+    while (at < depth && find_around(frames[at], file) && is_of_library(file))
+        at++;
+    if (at || !depth)
+        return at < depth && find_around(frames[at], file) && !is_of_libc(file) ? at : depth;
+    for (int i = 0; i < depth; i++) { /* the library lies in the program: the frame behind its outermost function */
+        const bool here = find_around(frames[i], file) && in_program((uint64_t)(uintptr_t)frames[i]);
+        const char *name = here ? elf_function(elf_open(file->path), where_of(frames[i]) - 1, &start) : NULL;
+        if (name && where_is_library_name(name))
+            at = i + 1;
+    }
+    return at && at < depth && find_around(frames[at], file) ? at : depth;
+}
+
+bool where_called(char *text, size_t room)
+{
+    static struct loaded file; /* guarded by the lock; too large for a small stack */
+    void *frames[FRAMES];
+    int depth = backtrace(frames, FRAMES);
+    pthread_mutex_lock(&lock);
+    int at = find_outside(frames, depth, &file);
+    if (at < depth)
+        symbolizer_place(file.path, (uint64_t)(uintptr_t)frames[at] - file.base - 1, text, room);
+    pthread_mutex_unlock(&lock);
+    return at < depth;
+}

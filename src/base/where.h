@@ -1,0 +1,30 @@
+/* Places of the program: where it has called, as numbers that all PEs understand, and as "file.c:12".
+ *
+ * Any thread. */
+#ifndef BASE_WHERE_H
+#define BASE_WHERE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Returns the place of a return address: its offset in the program's file, equal in all PEs that run the same file; 0 when
+ * it lies in another file. */
+uint64_t where_of(const void *address);
+
+/* Writes "file.c:12" for a place, or its function where no line is known; "" for place 0. Starts a process. */
+void where_write(uint64_t place, char *text, size_t room);
+/* The same behind " at ". */
+void where_write_at(uint64_t place, char *text, size_t room);
+
+/* Writes the place from which the calling thread has called the library: that of the innermost caller outside of it. Returns
+ * false when there is none. Starts a process; for a thread that ends the job. */
+bool where_called(char *text, size_t room);
+
+/* Writes "flag", or "flag + 0x8", for the address of a variable of the program. Returns false when there is none. */
+bool where_variable(const void *address, char *text, size_t room);
+
+/* Returns whether a function of this name is the library's: for programs that it is linked into statically. */
+bool where_is_library_name(const char *name);
+
+#endif
