@@ -215,7 +215,10 @@ int main(int argc, char **argv)
     struct line line = {argv[0], argv[argc - 1] + strlen(argv[argc - 1])};
     open_standard_files();
     options_read(&options, argc, argv);
-    options.check = !options.race && environment_wants_check(&options);
+    if (options.race && environment_wants_check(&options))
+        say_usage("--check=race and %s cannot be used together: run the program once with each",
+                  options.check ? "--check" : "LATERAL_CHECK");
+    options.check = environment_wants_check(&options);
     if ((options.check || options.race) && (options.stats || options.trace))
         say_usage("--check and %s cannot be used together", options.stats ? "--stats" : "--trace");
     spelling_check_variables(&options);

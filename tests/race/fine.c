@@ -355,3 +355,53 @@ void fine_active_set(void)
     if (me == 1)
         use(a[0]);
 }
+void fine_signals_of_one_operator(void)
+{
+    if (me != 1)
+        shmem_long_put_signal(a + 2 * me, other, 2, signals, 1, SHMEM_SIGNAL_ADD, 1);
+    else
+        shmem_signal_wait_until(signals, EQ, 2);
+}
+void fine_private_after_quiet(void)
+{
+    volatile long here[4] = {1, 2, 3, 4};
+    if (me == 0) {
+        shmem_long_put_nbi(a, (const long *)here, 4, 1);
+        use(here[1]); /* both only read it */
+        shmem_quiet();
+        here[2] = 5;
+        shmem_long_get_nbi((long *)here, a, 4, 2);
+        shmem_quiet();
+        use(here[0]);
+    }
+}
+void fine_private_neighbours(void)
+{
+    volatile long here[4] = {0};
+    if (me == 0) {
+        shmem_long_get_nbi((long *)here, a, 2, 1);
+        here[2] = 1;
+        shmem_long_get_nbi((long *)here + 3, a + 8, 1, 2);
+        shmem_quiet();
+        use(here[3]);
+    }
+}
+void fine_private_by_requests(void)
+{
+    volatile long here = 1;
+    shmemx_request_t request = SHMEMX_REQUEST_NULL;
+    if (me == 0) {
+        shmemx_long_put_nbe(a, (const long *)&here, 1, 1, &request);
+        shmemx_request_wait_local(&request);
+        here = 2;
+        shmemx_request_wait_free(&request);
+    }
+}
+void fine_types_one_after_the_other(void)
+{
+    if (me == 0)
+        shmem_int_atomic_add((int *)a, 1, 1);
+    shmem_barrier_all();
+    if (me == 2)
+        shmem_long_atomic_add(a, 1, 1);
+}

@@ -1,6 +1,7 @@
 /* Programs of three PEs with one race each. */
 #include "programs.h"
 
+#include <stdlib.h>
 #include <unistd.h>
 
 static long global[2];
@@ -270,5 +271,87 @@ void racy_wait_for_one_of_two(void)
     } else {
         shmem_long_wait_until(FLAG, EQ, 1);
         use(a[1]);
+    }
+}
+void racy_atomics_of_two_types(void)
+{
+    if (me == 0)
+        shmem_int_atomic_add((int *)a, 1, 1);
+    if (me == 2)
+        shmem_long_atomic_add(a, 1, 1);
+}
+void racy_atomics_of_two_signs(void)
+{
+    if (me == 0)
+        shmem_ulong_atomic_inc((unsigned long *)a, 1);
+    if (me == 2)
+        (void)shmem_long_atomic_swap(a, 1, 1);
+}
+void racy_signal_and_atomic(void)
+{
+    if (me == 0)
+        shmem_long_put_signal(a, other, 2, signals, 1, SHMEM_SIGNAL_ADD, 1);
+    if (me == 2)
+        shmem_uint64_atomic_inc(signals, 1);
+}
+void racy_signals_of_two_operators(void)
+{
+    if (me == 0)
+        shmem_long_put_signal(a, other, 2, signals, 1, SHMEM_SIGNAL_ADD, 1);
+    if (me == 2)
+        shmem_long_put_signal(a + 8, other, 2, signals, 1, SHMEM_SIGNAL_SET, 1);
+}
+void racy_own_and_library_atomic(void)
+{
+    if (me == 1)
+        __atomic_fetch_add(a, 1, __ATOMIC_SEQ_CST);
+    if (me == 2)
+        shmem_long_atomic_add(a, 1, 1);
+}
+void racy_private_source(void)
+{
+    volatile long here[4] = {1, 2, 3, 4};
+    if (me == 0) {
+        shmem_long_put_nbi(a, (const long *)here, 4, 1);
+        here[2] = 5;
+        shmem_quiet();
+    }
+}
+void racy_private_destination(void)
+{
+    long *here = calloc(4, sizeof *here);
+    if (me == 0) {
+        shmem_long_get_nbi(here, a, 4, 1);
+        use(here[3]);
+        shmem_quiet();
+    }
+    free(here);
+}
+void racy_private_fetched(void)
+{
+    volatile long here = 0;
+    if (me == 0) {
+        shmem_long_atomic_fetch_nbi((long *)&here, a, 1);
+        use(here);
+        shmem_quiet();
+    }
+}
+void racy_two_gets_into_one(void)
+{
+    long here[4];
+    if (me == 0) {
+        shmem_long_get_nbi(here, a, 4, 1);
+        shmem_long_get_nbi(here + 3, a + 8, 1, 2);
+        shmem_quiet();
+    }
+}
+void racy_private_source_of_a_request(void)
+{
+    volatile long here[2] = {1, 2};
+    shmemx_request_t request = SHMEMX_REQUEST_NULL;
+    if (me == 0) {
+        shmemx_long_put_nbe(a, (const long *)here, 2, 1, &request);
+        here[0] = 5;
+        shmemx_request_wait_free(&request);
     }
 }

@@ -17,14 +17,20 @@ void race_own(const void *at, size_t bytes, unsigned flags, uint32_t call, const
 {
     int pe;
     size_t offset;
-    if (!race_on || !race_find(at, &pe, &offset))
+    if (!race_on)
+        return;
+    bool symmetric = race_find(at, &pe, &offset);
+    if (!symmetric && !race_pending)
         return;
     struct race_access access = {.way = RACE_MAIN,
                                  .flags = flags,
                                  .event = race_now(),
                                  .call = call,
                                  .from = (const void *)(uintptr_t)where_of(from)};
-    race_touch(pe, offset, bytes, &access);
+    if (symmetric)
+        race_touch(pe, offset, bytes, &access);
+    else
+        race_touch_private(at, bytes, &access);
 }
 
 #define FROM __builtin_return_address(0)
@@ -76,9 +82,14 @@ void __tsan_write_range(void *at, size_t bytes)
     race_own(at, bytes, RACE_STORE, RACE_OWN_STORE, FROM);
 }
 
-/* Nothing of these is needed: places are return addresses, and C++ objects have no order between PEs. */
+bool race_instrumented;
+
+/* Little of these is needed: places are return addresses, and C++ objects have no order between PEs. */
 void __tsan_init(void);
-void __tsan_init(void) {}
+void __tsan_init(void)
+{
+    race_instrumented = true; /* each compiled file calls it before main */
+}
 void __tsan_func_entry(void *caller);
 void __tsan_func_entry(void *caller)
 {

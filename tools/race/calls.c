@@ -38,6 +38,8 @@ static void touch_here(const void *at, size_t bytes, const struct race_access *a
     size_t offset;
     if (bytes && race_find(at, &pe, &offset))
         race_touch(pe, offset, bytes, access);
+    else if (bytes)
+        race_touch_private(at, bytes, access);
 }
 
 static void touch_there(int pe, const void *at, size_t bytes, const struct race_access *access)
@@ -103,17 +105,19 @@ void race_strided(const struct race_call *call, bool put, const void *dest, cons
     }
 }
 
-void race_signal(const struct race_call *call, const void *at, bool with)
+void race_signal(const struct race_call *call, const void *at, int operation, bool with)
 {
     if (call->pe < 0)
         return;
     uint32_t event = with ? race_now() : race_step(true); /* with: the event of its data */
-    struct race_access stores = access_of(call, RACE_PUT, RACE_STORE | RACE_ATOMIC, event);
+    const unsigned kind = operation == SHMEM_SIGNAL_ADD ? RACE_SIGNAL_ADD : RACE_SIGNAL_SET;
+    struct race_access stores = access_of(call, RACE_PUT, RACE_STORE | RACE_ATOMIC | kind << RACE_KIND, event);
     touch_there(call->pe, at, sizeof(uint64_t), &stores);
     release(call->pe, at, sizeof(uint64_t), race_word(event, call->context, with));
 }
 
-void race_atomic(const struct race_call *call, const void *at, size_t bytes, bool loads, const void *fetch, bool stays)
+void race_atomic(const struct race_call *call, const void *at, size_t bytes, unsigned kind, bool loads,
+                 const void *fetch, bool stays)
 {
     if (call->pe < 0)
         return;
@@ -123,7 +127,7 @@ void race_atomic(const struct race_call *call, const void *at, size_t bytes, boo
                                          returns ? RACE_MAIN
                                          : loads ? RACE_LOCAL
                                                  : RACE_PUT,
-                                         RACE_ATOMIC | (loads ? RACE_LOAD : RACE_STORE), event);
+                                         RACE_ATOMIC | kind << RACE_KIND | (loads ? RACE_LOAD : RACE_STORE), event);
     touch_there(call->pe, at, bytes, &there);
     if (!loads)
         release(call->pe, at, bytes, race_word(event, call->context, false));

@@ -1,6 +1,8 @@
 /* Begin and end of the layer: with the program's first init and last finalize. */
 #include "race.h"
 
+#include "shmem/check.h"
+
 #define SHMEM_NO_DEPRECATED_WARNINGS
 #include <pshmem.h>
 #include <stdlib.h>
@@ -16,6 +18,10 @@ static void begin(void)
     race_clock_reset();
     pshmem_sync_all();
     race_on = true;
+    if (!race_instrumented && race_me == 0)
+        lat_check_tell(
+            "--check=race: oshcc --race has not built this program, so its own loads and stores are not seen: calls "
+            "alone are compared with each other; compile and link it with oshcc --race");
 }
 
 void(shmem_init)(void)
@@ -43,6 +49,7 @@ void(shmem_finalize)(void)
     if (depth && --depth == 0 && race_on) {
         pshmem_barrier_all(); /* no PE looks at the shadow any more */
         race_on = false;
+        race_pending_forget();
         race_close();
     }
     pshmem_finalize();

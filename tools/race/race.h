@@ -26,7 +26,13 @@
 #define RACE_CELLS 4 /* accesses that are remembered for 8 bytes */
 
 enum race_way { RACE_MAIN, RACE_LOCAL, RACE_PUT, RACE_WITH };
-enum { RACE_LOAD = 0, RACE_STORE = 1, RACE_ATOMIC = 2 }; /* flags */
+/* Flags. An atomic access has its kind behind RACE_KIND: two are atomic with each other when they have the same one (OpenSHMEM
+ * 1.6, atomicity guarantees: the same datatype; signals: the same operator). */
+enum { RACE_LOAD = 0, RACE_STORE = 1, RACE_ATOMIC = 2, RACE_KIND = 2 };
+enum race_kind { RACE_OF_PROGRAM, RACE_SIGNAL_SET, RACE_SIGNAL_ADD, RACE_FIRST_TYPE };
+#define RACE_TYPE(type)                                                                                     \
+    (RACE_FIRST_TYPE + _Generic((type)0, int : 0, long : 1, long long : 2, unsigned : 3, unsigned long : 4, \
+                                unsigned long long : 5, float : 6, double : 7))
 
 /* Numbers of what is no call of the library; those of calls follow (race_names, generated). */
 enum { RACE_NO_CALL, RACE_OWN_LOAD, RACE_OWN_STORE, RACE_OWN_ATOMIC, RACE_OWN_COPY, RACE_FIRST_CALL };
@@ -51,7 +57,7 @@ struct race_access {
     const void *from; /* return address of the call, or of the instruction */
 };
 
-/* The files in their order, lower ones first: shared, clock, report, shadow, life, access, calls. */
+/* The files in their order, lower ones first: shared, clock, report, shadow, pending, life, access, calls. */
 
 /* ---- shared.c: the memory that PEs share ---- */
 extern int race_me, race_npes;
@@ -59,7 +65,8 @@ extern int race_me, race_npes;
  * wants once the number of PEs is known. */
 void race_open(size_t (*clock_bytes)(void));
 void race_close(void);
-size_t race_heap_bytes(void); /* of a PE; its globals follow in its offsets */
+size_t race_heap_bytes(void);            /* of a PE; its globals follow in its offsets */
+const char *race_address(size_t offset); /* of this PE */
 /* The group of 8 bytes at an offset of a PE, what is remembered of it, and its lock. */
 #define RACE_LOCKS (1u << 16)
 size_t race_number(int pe, size_t offset);
@@ -103,6 +110,11 @@ void race_clock_reset(void);
 
 /* ---- report.c ---- */
 void race_report(int owner, size_t offset, const struct race_cell *older, const struct race_cell *newer);
+/* The same for memory of this PE that is not symmetric. */
+void race_report_private(const void *at, const struct race_cell *older, const struct race_cell *newer);
+bool race_conflict(const struct race_cell *one, const struct race_cell *other); /* shadow.c: whatever orders them */
+bool race_atomic_apart(const struct race_cell *one,
+                       const struct race_cell *other); /* both atomic, not with each other */
 
 /* ---- shadow.c: what is remembered of each 8 bytes ---- */
 /* Compares an access with what is remembered, and remembers it. */
@@ -110,9 +122,17 @@ void race_touch(int pe, size_t offset, size_t bytes, const struct race_access *a
 /* Forgets what a waiter has seen arrive: puts up to the words of race_released. */
 void race_seen(int pe, size_t offset, size_t bytes);
 
+/* ---- pending.c: memory of this PE that is not symmetric, while calls use it after their return ---- */
+/* Compares an access with the calls that are under way, and remembers it when it is of such a call. */
+void race_touch_private(const void *at, size_t bytes, const struct race_access *access);
+void race_pending_forget(void);
+extern uint32_t race_pending; /* how many such calls are remembered; relaxed */
+
 /* ---- access.c: what the compiler's calls and memcpy use ---- */
 void race_own(const void *at, size_t bytes, unsigned flags, uint32_t call, const void *from);
 bool race_from_program(const void *from);
+
+extern bool race_instrumented; /* some of the program was compiled by oshcc --race */
 
 /* ---- life.c ---- */
 extern bool race_on; /* between the program's first init and its last finalize */
@@ -128,8 +148,9 @@ void race_put(const struct race_call *call, const void *dest, const void *source
 void race_get(const struct race_call *call, const void *dest, const void *source, size_t bytes, bool stays);
 void race_strided(const struct race_call *call, bool put, const void *dest, const void *source, ptrdiff_t dst,
                   ptrdiff_t sst, size_t block, size_t blocks, size_t size, bool with);
-void race_signal(const struct race_call *call, const void *at, bool with);
-void race_atomic(const struct race_call *call, const void *at, size_t bytes, bool loads, const void *fetch, bool stays);
+void race_signal(const struct race_call *call, const void *at, int operation, bool with);
+void race_atomic(const struct race_call *call, const void *at, size_t bytes, unsigned kind, bool loads,
+                 const void *fetch, bool stays);
 void race_atomic_done(const struct race_call *call, const void *at);
 void race_waited(const void *at, size_t bytes);
 void race_counted(const struct race_call *call, const void *counter, bool with);

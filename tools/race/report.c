@@ -42,8 +42,10 @@ static void describe(const struct race_cell *cell, int owner, char *text, size_t
              cell->flags & RACE_STORE || cell->call < RACE_FIRST_CALL ? "" : " (reads)", cell->pe, target, where);
 }
 
-static const char *reason(const struct race_cell *older)
+static const char *reason(const struct race_cell *older, const struct race_cell *newer)
 {
+    if (race_atomic_apart(older, newer))
+        return "; atomics are atomic with those of the same type alone, signals with those of the same operator";
     if (older->way == RACE_LOCAL)
         return "; that call goes on until shmem_quiet, or until its request is complete";
     if (older->way == RACE_MAIN || !race_met(older))
@@ -51,16 +53,50 @@ static const char *reason(const struct race_cell *older)
     return "; the first may still be under way: shmem_quiet ends it, shmem_fence keeps a later flag behind it";
 }
 
-void race_report(int owner, size_t offset, const struct race_cell *older, const struct race_cell *newer)
+/* Writes "flag + 0x8", or the block of the heap and the offset in it. Symmetric memory is laid out alike at all PEs. */
+static void name_memory(size_t offset, char *text, size_t room)
+{
+    const size_t heap = race_heap_bytes();
+    const char *here = race_address(offset);
+    struct lat_check_block block;
+    if (offset >= heap && where_variable(here, text, room))
+        return;
+    if (offset < heap && lat_check_find(here, &block) && block.usable)
+        snprintf(text, room, "heap block of %zu bytes at heap + 0x%zx, + 0x%zx", block.bytes,
+                 (size_t)(block.start - (uintptr_t)race_address(0)), (size_t)((uintptr_t)here - block.start));
+    else
+        snprintf(text, room, "%s + 0x%zx", offset < heap ? "heap" : "globals", offset < heap ? offset : offset - heap);
+}
+
+static void tell(int owner, const char *memory, const struct race_cell *older, const struct race_cell *newer)
 {
     char one[256], other[256];
-    size_t heap = race_heap_bytes();
+    describe(older, owner, one, sizeof one);
+    describe(newer, owner, other, sizeof other);
+    lat_check_tell("race: %s, and %s; memory of PE %d, %s%s", one, other, owner, memory, reason(older, newer));
+}
+
+void race_report(int owner, size_t offset, const struct race_cell *older, const struct race_cell *newer)
+{
+    char memory[160];
     pthread_mutex_lock(&lock);
     if (is_new(older, newer)) {
-        describe(older, owner, one, sizeof one);
-        describe(newer, owner, other, sizeof other);
-        lat_check_tell("race: %s, and %s; memory of PE %d, %s + 0x%zx%s", one, other, owner,
-                       offset < heap ? "heap" : "globals", offset < heap ? offset : offset - heap, reason(older));
+        name_memory(offset + (size_t)__builtin_ctz((unsigned)(older->mask & newer->mask)), memory, sizeof memory);
+        tell(owner, memory, older, newer);
+    }
+    pthread_mutex_unlock(&lock);
+}
+
+void race_report_private(const void *at, const struct race_cell *older, const struct race_cell *newer)
+{
+    char memory[160], name[128];
+    pthread_mutex_lock(&lock);
+    if (is_new(older, newer)) {
+        const bool named = where_variable(at, name, sizeof name);
+        snprintf(memory, sizeof memory, "%s, which is not symmetric", named ? name : "its own");
+        if (!named)
+            snprintf(memory, sizeof memory, "%p of its stack or of malloc", at);
+        tell(race_me, memory, older, newer);
     }
     pthread_mutex_unlock(&lock);
 }

@@ -20,10 +20,22 @@ static void unlock_group(uint32_t *word)
     __atomic_store_n(word, 0, __ATOMIC_RELEASE); /* acquire: lock_group */
 }
 
-static bool conflict(const struct race_cell *one, const struct race_cell *other)
+/* The program's own atomic load sees whole values of the library's atomics. */
+static bool own_load(const struct race_cell *cell)
+{
+    return cell->flags >> RACE_KIND == RACE_OF_PROGRAM && !(cell->flags & RACE_STORE);
+}
+
+bool race_atomic_apart(const struct race_cell *one, const struct race_cell *other)
+{
+    return (one->flags & other->flags & RACE_ATOMIC) && one->flags >> RACE_KIND != other->flags >> RACE_KIND &&
+           !own_load(one) && !own_load(other);
+}
+
+bool race_conflict(const struct race_cell *one, const struct race_cell *other)
 {
     return (one->mask & other->mask) && ((one->flags | other->flags) & RACE_STORE) &&
-           !(one->flags & other->flags & RACE_ATOMIC);
+           (!(one->flags & other->flags & RACE_ATOMIC) || race_atomic_apart(one, other));
 }
 
 static bool alike(const struct race_cell *one, const struct race_cell *other)
@@ -59,7 +71,7 @@ static void touch_group(int owner, size_t offset, const struct race_cell *fresh,
     uint32_t *lock = lock_group(number);
     for (int i = 0; i < RACE_CELLS; i++) {
         over[i] = cells[i].event && race_over(&cells[i], owner, behind);
-        if (cells[i].event && !over[i] && conflict(&cells[i], fresh))
+        if (cells[i].event && !over[i] && race_conflict(&cells[i], fresh))
             old = cells[i];
     }
     *victim(cells, fresh, over) = *fresh;

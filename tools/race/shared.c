@@ -138,6 +138,12 @@ size_t race_heap_bytes(void)
     return map.heap.bytes;
 }
 
+const char *race_address(size_t offset)
+{
+    return (const char *)(offset < map.heap.bytes ? map.heap.mine + offset
+                                                  : map.image.mine + (offset - map.heap.bytes));
+}
+
 size_t race_number(int pe, size_t offset)
 {
     return (size_t)pe * pe_groups + offset / 8;

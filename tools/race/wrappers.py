@@ -39,6 +39,9 @@ class Wrapper:
         digits = re.search(r"(?:put|get|broadcast|collect|alltoall|alltoalls)(8|16|32|64|128)(?![0-9])", self.name)
         return str(int(digits[1]) // 8) if digits else "1"
 
+    def operation(self):
+        return "sig_op" if self.has("sig_op") else "SHMEM_SIGNAL_ADD" if "add" in self.name else "SHMEM_SIGNAL_SET"
+
     def call(self, tracked=False):
         ctx = "ctx" if self.f["context"] else "SHMEM_CTX_DEFAULT"
         tracked = "true" if tracked or self.has("req") or self.has("ct") else "false"
@@ -78,7 +81,7 @@ def move(w):
         bytes_ = f"nelems * {size}" if w.has("nelems") else size
         w.before.append(f"race_get(&call, {dest}, source, {bytes_}, {stays});")
     if signal:
-        w.before.append("race_signal(&call, sig_addr, true);")
+        w.before.append(f"race_signal(&call, sig_addr, {w.operation()}, true);")
     if counted:
         w.before.append("race_counted(&call, ct, true);")
 
@@ -91,7 +94,8 @@ def atomic(w):
     returns = w.f["result"].strip() != "void"
     w.call()
     fetch = "fetch" if stays else target if returns else "0"
-    w.before.append(f"race_atomic(&call, {target}, {w.element()}, {'true' if loads else 'false'}, {fetch}, {'true' if stays else 'false'});")
+    kind = f"RACE_TYPE({w.element()[len('sizeof('):-1]})"
+    w.before.append(f"race_atomic(&call, {target}, {w.element()}, {kind}, {'true' if loads else 'false'}, {fetch}, {'true' if stays else 'false'});")
     if returns:
         w.after.append(f"race_atomic_done(&call, {target});")
 
@@ -213,7 +217,7 @@ def fill(w):
         move(w)
     elif family == "signal" and w.has("pe"):
         w.call()
-        w.before.append("race_signal(&call, sig_addr, false);")
+        w.before.append(f"race_signal(&call, sig_addr, {w.operation()}, false);")
     elif family in ("p2p", "signal"):
         wait(w)
     elif family in ("coll", "reduce"):
