@@ -362,7 +362,7 @@ def checks(function):
     c = Checks(function)
     row = function.row
     if function.name not in ANYTIME and row.name != "finalize":
-        c.lines.append("lat_check_running(call);")
+        c.lines.append("const uintptr_t inside check_scoped = check_enter(call);")
     check_shape(c)
     check_requests(c)
     check_together(c)

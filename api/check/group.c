@@ -95,6 +95,7 @@ void check_begun(void)
 {
     __atomic_add_fetch(&begun, 1, __ATOMIC_RELAXED); /* no partner: it only counts */
     lat_check_keep_requests();
+    check_thread_begun();
 }
 
 bool check_last(void)

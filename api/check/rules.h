@@ -111,6 +111,14 @@ void check_lock_held(const long *lock, const void *from);
 void check_lock_clear(const long *lock);
 void check_locks_end(const char *call);
 
+/* thread.c: before every call. Ends the job when the library is not running, and when the thread may not call at the level
+ * that the program has: below SHMEM_THREAD_SERIALIZED another than the one that initialized, at it a second one at a time.
+ * What it returns goes to check_leave at the end of the call, by check_scoped. */
+uintptr_t check_enter(const char *call);
+void check_leave(const uintptr_t *inside);
+#define check_scoped __attribute__((cleanup(check_leave)))
+void check_thread_begun(void);
+
 /* group.c: the library has been initialized, once more. */
 void check_begun(void);
 /* Before a finalize: returns true when it is the last one, in which all PEs meet. */

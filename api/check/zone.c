@@ -90,13 +90,29 @@ static bool zone_total(size_t front, size_t bytes, size_t *total)
            (*total = front + bytes + zone_back(&block));
 }
 
+/* Returns the library's block, or null without a line: then the program gets one without zones. */
+static void *zone_alloc(bool clear, size_t alignment, size_t bytes, long hints)
+{
+    lat_check_allocates("", 0);
+    void *raw = clear       ? pshmem_calloc(1, bytes)
+                : alignment ? pshmem_align(alignment, bytes)
+                            : pshmem_malloc_with_hints(bytes, hints);
+    lat_check_allocates(NULL, 0);
+    return raw;
+}
+
 void *check_zone_malloc(const char *call, const void *from, size_t bytes, long hints)
 {
     size_t total;
     char *raw = NULL;
     if (bytes && zone_total(ZONE_BYTES, bytes, &total))
-        raw = pshmem_malloc_with_hints(total, hints);
-    return raw ? zone_register(raw, call, from, ZONE_BYTES, bytes) : pshmem_malloc_with_hints(bytes, hints);
+        raw = zone_alloc(false, 0, total, hints);
+    if (raw)
+        return zone_register(raw, call, from, ZONE_BYTES, bytes);
+    lat_check_allocates(call, bytes);
+    void *plain = pshmem_malloc_with_hints(bytes, hints);
+    lat_check_allocates(NULL, 0);
+    return plain;
 }
 
 void *check_zone_calloc(const char *call, const void *from, size_t number, size_t size)
@@ -104,7 +120,7 @@ void *check_zone_calloc(const char *call, const void *from, size_t number, size_
     size_t total, bytes;
     char *raw = NULL;
     if (!__builtin_mul_overflow(number, size, &bytes) && bytes && zone_total(ZONE_BYTES, bytes, &total))
-        raw = pshmem_calloc(1, total);
+        raw = zone_alloc(true, 0, total, 0);
     return raw ? zone_register(raw, call, from, ZONE_BYTES, bytes) : pshmem_calloc(number, size);
 }
 
@@ -113,7 +129,7 @@ void *check_zone_align(const char *call, const void *from, size_t alignment, siz
     size_t front = alignment > ZONE_BYTES ? alignment : ZONE_BYTES, total;
     char *raw = NULL;
     if (alignment && !(alignment & (alignment - 1)) && bytes && zone_total(front, bytes, &total))
-        raw = pshmem_align(front, total);
+        raw = zone_alloc(false, front, total, 0);
     return raw ? zone_register(raw, call, from, front, bytes) : pshmem_align(alignment, bytes);
 }
 

@@ -30,6 +30,10 @@ void lat_check_warn(const char *call, const char *format, ...) __attribute__((fo
 /* Prints "lateral: PE 3: text" and goes on. */
 void lat_check_tell(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
+/* Names what the program has called and asked for, in the line about a full heap of the calling thread's allocations that
+ * follow; call "": they print none; null: as without a checking layer. */
+void lat_check_allocates(const char *call, size_t bytes);
+
 /* Ends the job when the library is not between init and finalize. */
 void lat_check_running(const char *call);
 

@@ -12,6 +12,7 @@
 #include "base/heap.h"
 #include "base/log.h"
 #include "shmem/calls.h"
+#include "shmem/check.h"
 #include "shmem/guard.h"
 #include "shmem/state.h"
 #include "shmem/team.h"
@@ -64,11 +65,27 @@ void lat_mem_close(void)
     }
 }
 
+/* What the program has asked the checking layer for, which asks for more; null: there is no such layer at work. */
+static _Thread_local const char *checked_call;
+static _Thread_local size_t checked_bytes;
+
+void lat_check_allocates(const char *call, size_t bytes)
+{
+    checked_call = call;
+    checked_bytes = bytes;
+}
+
 /* Prints one line per job, from PE 0: programs that check for null need no more than a hint. */
 static void tell_no_room(const char *call, size_t size, int status)
 {
     static int told;
     struct heap_stats stats;
+    if (checked_call) {
+        call = checked_call;
+        size = checked_bytes;
+    }
+    if (!*call)
+        return;
     if (told++ || uccs_core.me != 0)
         return;
     heap_stats(parts[PROPER].books, &stats);
