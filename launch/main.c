@@ -4,6 +4,7 @@
  * passing signals on to the guard. It never touches the job itself, so it can be killed at any time. */
 #include "debug.h"
 #include "environment.h"
+#include "foreign.h"
 #include "guard.h"
 #include "handover.h"
 #include "hosts.h"
@@ -229,6 +230,7 @@ int main(int argc, char **argv)
         handover(&options, &hosts);
     hosts_free(&hosts);
     find_programs(&options);
+    foreign_warn(&options);
     check_trace(options.trace);
 
     sigset_t signals, before, blocked;

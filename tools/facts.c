@@ -3,7 +3,7 @@
 #include "base/module.h"
 #include "transport/transport.h"
 #include "layers.h"
-#include "needed.h"
+#include "../launch/needed.h"
 
 #include <dlfcn.h>
 #include <sched.h>

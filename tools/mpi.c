@@ -2,7 +2,7 @@
  * In front of a launcher it puts itself before the launcher's program, so that the launcher has no layer in it. */
 #include "layers.h"
 #include "mpi_watch.h"
-#include "needed.h"
+#include "../launch/needed.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -92,6 +92,13 @@ static bool take_mpi(const char *name, const char *path, void *state)
     (void)path;
     *(const char **)state = layer_of_library(name);
     return *(const char **)state != 0;
+}
+
+static bool take_lateral(const char *name, const char *path, void *state)
+{
+    (void)path;
+    (void)state;
+    return strncmp(name, "liblateral.so", 13) == 0;
 }
 
 /* Returns the name of the MPI that a program file is linked with, or null; *why then says why it is not known. */
@@ -203,6 +210,30 @@ static char *preload(const char *mpi, bool counts)
     return value;
 }
 
+static bool is_first_of_several(const char *size, const char *number)
+{
+    const char *many = getenv(size), *which = getenv(number);
+    return many && which && atoi(many) > 1 && strcmp(which, "0") == 0;
+}
+
+/* Says in the first process of a job that the launcher is another MPI's: the processes would not find each other. */
+static void warn_lonely(const char *program, const char *mpi)
+{
+    const bool pmi = getenv("PMI_FD") || getenv("PMI_PORT"), pmix = getenv("PMIX_NAMESPACE") != NULL;
+    const char *launcher = NULL, *right = NULL;
+    if (strcmp(mpi, "mpich") == 0 && !pmi && is_first_of_several("OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK")) {
+        launcher = "Open MPI's mpirun";
+        right = "mpiexec.hydra";
+    } else if (strcmp(mpi, "openmpi") == 0 && !pmix && is_first_of_several("PMI_SIZE", "PMI_RANK")) {
+        launcher = "a launcher that speaks PMI, as MPICH's mpiexec does,";
+        right = "Open MPI's mpirun";
+    }
+    if (launcher)
+        fprintf(stderr,
+                "lateral-mpi: %s is linked with %s, but %s has started it: each process is a job of one; use %s\n",
+                program, mpi, launcher, right);
+}
+
 static void become_program(char **words, const struct wishes *wishes)
 {
     char path[PATH_MAX];
@@ -212,13 +243,17 @@ static void become_program(char **words, const struct wishes *wishes)
         fail(access(words[0], F_OK) == 0 && strchr(words[0], '/') ? NOT_RUN : NO_PROGRAM, "cannot run %s: %s", words[0],
              access(words[0], F_OK) == 0 && strchr(words[0], '/') ? "it is not an executable file"
                                                                   : "there is no such program");
-    if (!mpi && !(mpi = mpi_of(path, &why)))
+    bool ours = false;
+    if (!mpi && !(mpi = mpi_of(path, &why)) && needed_walk(path, take_lateral, NULL, &ours) == NEEDED_DYNAMIC && ours)
+        fail(NO_LAYER, "%s is a program of Lateral's OpenSHMEM and of no MPI: start it with oshrun", words[0]);
+    if (!mpi)
         fail(NO_LAYER, "%s %s: name the MPI that it loads, with --mpi=openmpi or --mpi=mpich", words[0], why);
     char *value = preload(mpi, wishes->stats || *wishes->trace);
     if (wishes->print) {
         puts(value);
         exit(0);
     }
+    warn_lonely(words[0], mpi);
     setenv("LD_PRELOAD", value, 1);
     if (wishes->stats)
         setenv("LATERAL_STATS", "1", 1);

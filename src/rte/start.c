@@ -135,14 +135,29 @@ struct node *rte_node_ahead(int *fd, int *index)
     return seals >= 0 && (seals & F_SEAL_SHRINK) ? map_head(*fd, *index) : NULL;
 }
 
-/* Warns when srun without --mpi=pmix or pmi2 starts as many jobs of one PE as it has tasks. */
+/* Warns when a launcher has started several processes without a way for them to meet: each is a job of one PE. The first
+ * of them says so. A process that is to be alone, or whose parent has the place, is no such. */
 static void warn_lonely(void)
 {
-    const char *tasks = getenv("SLURM_STEP_NUM_TASKS"), *number = getenv("SLURM_PROCID");
-    if (tasks && number && atoi(tasks) > 1 && atoi(number) == 0)
-        log_line("srun started %s tasks that know nothing of each other: each is a job of one PE; "
-                 "use srun --mpi=pmix, srun --mpi=pmi2 or oshrun",
-                 tasks);
+    static const struct {
+        const char *size, *number, *launcher, *remedy;
+    } launchers[] = {
+        {"SLURM_STEP_NUM_TASKS", "SLURM_PROCID", "srun", "use srun --mpi=pmix, srun --mpi=pmi2 or oshrun"},
+        {"SLURM_NTASKS", "SLURM_PROCID", "Slurm", "use srun --mpi=pmix, srun --mpi=pmi2 or oshrun"},
+        {"OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK", "Open MPI's mpirun", "it gives no PMIx; use oshrun"},
+        {"PMI_SIZE", "PMI_RANK", "a launcher with PMI", "it left no way to it open; use oshrun"},
+    };
+    if (strcmp(env_text(ENV_RTE), "alone") == 0 || place_is_taken())
+        return;
+    for (size_t i = 0; i < sizeof launchers / sizeof *launchers; i++) {
+        const char *size = getenv(launchers[i].size), *number = getenv(launchers[i].number);
+        if (!size || !number || atoi(size) < 2)
+            continue;
+        if (atoi(number) == 0)
+            log_line("%s started %s tasks that know nothing of each other (%s): each is a job of one PE; %s",
+                     launchers[i].launcher, size, launchers[i].size, launchers[i].remedy);
+        return;
+    }
 }
 
 /* Returns 0, or -1 when the launcher did not answer. Ends the job when the PEs do not meet, because other PEs would

@@ -1,0 +1,23 @@
+/* The shared libraries of a program, as the dynamic linker that it asks for lists them: nothing of the program is run.
+ *
+ * One thread. */
+#ifndef LAUNCH_NEEDED_H
+#define LAUNCH_NEEDED_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+enum needed_kind {
+    NEEDED_ABSENT,  /* the file cannot be read */
+    NEEDED_FOREIGN, /* not an ELF file of this machine */
+    NEEDED_STATIC,  /* an executable without shared libraries */
+    NEEDED_DYNAMIC
+};
+
+/* Calls `take` with the name of each library of the file and of the libraries behind it, each once, nearest first, until it
+ * returns true. `path` is where the dynamic linker finds that library, or null. Returns what the file is; *taken tells
+ * whether `take` has returned true. */
+enum needed_kind needed_walk(const char *file, bool (*take)(const char *name, const char *path, void *state),
+                             void *state, bool *taken);
+
+#endif
