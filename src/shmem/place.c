@@ -1,18 +1,36 @@
 #include "shmem/place.h"
 
+#include "base/address.h"
+#include "rte/rte.h"
+
+#include <stdio.h>
+
+/* Writes why a PE has no copy of a global variable of mine. */
+static const char *peers_lack(int pe, char *text, size_t room)
+{
+    const bool near = !uccs_far_pe(pe);
+    const bool shares = !near || rte.node->pe[rte_index_of(pe)].image_fd != NODE_PRIVATE;
+    snprintf(text, room, shares ? "PE %d runs another program" : "those of PE %d are private", pe);
+    return text;
+}
+
 /* Decides what is wrong with (addr, pe) and ends the job. */
 static _Noreturn void fail_address(const char *call, const char *argument, const void *addr, int pe)
 {
     size_t offset;
+    char what[400], where[64];
     lat_require(call);
     if (pe < 0 || pe >= uccs_core.npes)
         lat_fail(call, "pe %d is out of range, the job has PEs 0 to %d", pe, uccs_core.npes - 1);
-    if (uccs_memory_find(addr, &offset) == UCCS_IMAGE)
-        lat_fail(call, "%s %p is a global variable, but PE %d runs another program; use shmem_malloc", argument, addr,
-                 pe);
     const char *why = uccs_memory_why_private();
-    lat_fail(call, "%s %p is not a symmetric address%s%s%s", argument, addr,
-             why ? " (global variables are private here: " : "", why ? why : "", why ? ")" : "");
+    if (!why && uccs_memory_find(addr, &offset) == UCCS_IMAGE)
+        lat_fail(call, "%s %p is a global variable, but %s; use shmem_malloc", argument, addr,
+                 peers_lack(pe, where, sizeof where));
+    bool global = address_describe(addr, what, sizeof what);
+    if (global && !why)
+        why = "they lie apart from its other data";
+    lat_fail(call, "%s %p is not a symmetric address%s%s%s: %s", argument, addr,
+             global ? " (global variables are private here: " : "", global ? why : "", global ? ")" : "", what);
 }
 
 void *lat_resolve(const char *call, const char *argument, const void *addr, int pe)

@@ -3,6 +3,7 @@
 program that does not call the library is as it was."""
 import contextlib
 import pathlib
+import re
 import shutil
 import subprocess
 
@@ -249,6 +250,42 @@ def test_programs_of_unlike_size():
         whole = build(folder, program="whole")
         result = harness.run("-n", 3, "sh", "-c", f"{idle}; {idle} & exec {whole}")
         assert result.status == 0 and result.lines == ["ok 3"], result
+
+
+def test_what_is_not_shared():
+    """A global as address at a PE that runs another program, that does not share its own, or in a program whose memory could
+    not move: one line names the cause, what lies there, and the remedy."""
+    source = """
+#include <shmem.h>
+#include <stdlib.h>
+long word;
+NAME
+int main(void)
+{
+    shmem_init();
+    if (shmem_my_pe() == 0)
+        shmem_long_p(&word, 1, 1);
+    shmem_barrier_all();
+    shmem_finalize();
+    return 0;
+}
+"""
+    with temporary() as folder:
+        one, two = (build(folder, program=name, source=source.replace("NAME", f"int number(void) {{ return {i}; }}"))
+                    for i, name in enumerate(("one", "two")))
+        start = "^lateral: PE 0: shmem_long_p: dest 0x[0-9a-f]+ is "
+        result = harness.run("-n", 1, one, ":", "-n", 1, two)
+        assert re.search(start + "a global variable, but PE 1 runs another program; use shmem_malloc$", result.errors[0]), result
+        result = harness.run("-n", 1, one, ":", "-n", 1, "env", "LATERAL_GLOBALS=0", one)
+        assert re.search(start + "a global variable, but those of PE 1 are private; use shmem_malloc$", result.errors[0]), result
+        library = build(folder, "-shared", "-fPIC", program="libwhole", source=source.replace("main(void)", "whole(void)").replace("NAME", ""))
+        library.rename(f"{library}.so")
+        caller = pathlib.Path(folder, "caller.c")
+        caller.write_text("int whole(void);\nint main(void) { return whole(); }\n")
+        subprocess.run(["cc", caller, "-o", caller.with_suffix(""), f"-L{folder}", "-lwhole", "-Wl,--as-needed", f"-Wl,-rpath,{folder}",
+                        f"-Wl,-rpath-link,{harness.BUILD}/lib"], check=True, cwd=folder)
+        result = harness.run("-n", 2, caller.with_suffix(""))
+        assert re.search(start + "not a symmetric address: `word` is a variable of libwhole.so, .* or use shmem_malloc$", result.errors[0]), result
 
 
 def test_launchers():

@@ -164,8 +164,6 @@ static void addresses(void)
             text_of("call: source %p is not a symmetric address (global variables are private here: so it is)",
                     elsewhere));
     why_private = 0;
-    REFUSED(lat_resolve("call", "dest", globals, 1),
-            text_of("call: dest %p is a global variable, but PE 1 runs another program; use shmem_malloc", globals));
 }
 
 static void far_addresses(void)
