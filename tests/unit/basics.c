@@ -1,5 +1,5 @@
 /* Small parts of src/base: patience with silent hosts, the clock, sleep on words, long copies, lines of the log, tethers, masks of
- * threads, and the common ancestor of processes that are made up.
+ * threads, and the common ancestor of processes.
  *
  * skip: aarch64 */
 #include <stdbool.h>
@@ -7,24 +7,11 @@
 #include <sys/types.h>
 #include <unistd.h>
 
-static FILE *made_up_stat(const char *path);
-static int close_made_up(FILE *stat);
-static unsigned sleep_made_up(unsigned seconds);
-static ssize_t write_made_up(int fd, const void *data, size_t bytes);
-#define fopen(path, mode) made_up_stat(path)
-#define fclose close_made_up
-#include "../../src/base/ancestor.c"
-#undef fopen
-#undef fclose
-#define sleep sleep_made_up
-#define write write_made_up
-#include "../../src/base/log.c"
-#undef sleep
-#undef write
-
+#include "base/ancestor.h"
 #include "base/clock.h"
 #include "base/copy.h"
 #include "base/futex.h"
+#include "base/log.h"
 #include "base/patience.h"
 #include "base/poison.h"
 #include "base/tether.h"
@@ -151,37 +138,24 @@ static void long_copies(void)
     copies(copy_long, 0);
 }
 
-/* ---- the log ---- */
+/* ---- lines of the log ---- */
 
-static unsigned slept;
-static char text[4096]; /* all that has been written */
-static size_t used, most = SIZE_MAX;
+/* Standard error is a pipe whose other end this process reads. */
+static int log_end;
 
-static unsigned sleep_made_up(unsigned seconds)
+static void log_to_pipe(void)
 {
-    slept += seconds;
-    return 0;
-}
-
-static int nothing_written = -1; /* what write returns then */
-static int nothings;
-
-/* Writes at most so much at once; nothing: it fails, and is not called again. */
-static ssize_t write_made_up(int fd, const void *data, size_t bytes)
-{
-    CHECK(fd == STDERR_FILENO && bytes > 0 && used + bytes < sizeof text && nothings == 0);
-    const size_t now = bytes < most ? bytes : most;
-    memcpy(text + used, data, now);
-    used += now;
-    nothings += !now;
-    return now ? (ssize_t)now : nothing_written;
+    int ends[2];
+    CHECK(pipe2(ends, O_NONBLOCK) == 0 && dup2(ends[1], STDERR_FILENO) == STDERR_FILENO);
+    log_end = ends[0];
 }
 
 /* Returns what was written since the last call. */
 static const char *written(void)
 {
-    text[used] = 0;
-    used = 0;
+    static char text[4096];
+    const ssize_t bytes = read(log_end, text, sizeof text - 1);
+    text[bytes > 0 ? bytes : 0] = 0;
     return text;
 }
 
@@ -198,19 +172,9 @@ static bool one_whole_line(int letters, size_t head)
 
 static void lines(void)
 {
+    log_to_pipe();
     log_line("%s and %d", "one", 2);
     CHECK(strcmp(written(), "lateral: one and 2\n") == 0 && log_pe() == -1);
-    most = 3;
-    log_line("in %s", "pieces");
-    CHECK(strcmp(written(), "lateral: in pieces\n") == 0);
-    most = 0;
-    log_line("nowhere");
-    CHECK(!*written() && nothings == 1);
-    nothings = nothing_written = 0;
-    log_line("nowhere");
-    CHECK(!*written() && nothings == 1);
-    nothings = 0;
-    most = SIZE_MAX;
     log_identity(0);
     log_line("the first");
     CHECK(strcmp(written(), "lateral: PE 0: the first\n") == 0);
@@ -230,14 +194,24 @@ static void lines(void)
     CHECK(!*written());
 }
 
-/* The first PE speaks at once, another one when the first should have. */
+/* Lines go on after a standard error that takes nothing: the process is neither ended nor held. */
+static void lines_nowhere(void)
+{
+    const int full = open("/dev/full", O_WRONLY);
+    CHECK(full >= 0 && dup2(full, STDERR_FILENO) == STDERR_FILENO);
+    log_line("nowhere");
+    log_to_pipe();
+    log_line("there");
+    CHECK(strcmp(written(), "lateral: there\n") == 0);
+}
+
+/* The first PE speaks at once. */
 static void lines_of_all(void)
 {
+    log_to_pipe();
     log_identity(12);
     log_alike(0, "all of %d", 4);
-    CHECK(slept == 0 && strcmp(written(), "lateral: PE 12: all of 4\n") == 0);
-    log_alike(3, "all of %d", 4);
-    CHECK(slept == SECONDS_FOR_THE_FIRST && strcmp(written(), "lateral: PE 12: all of 4\n") == 0);
+    CHECK(strcmp(written(), "lateral: PE 12: all of 4\n") == 0);
 }
 
 /* ---- tethers ---- */
@@ -311,39 +285,29 @@ static void masks(void)
 
 /* ---- ancestors ---- */
 
-static int open_stats;
-
-/* Process n is the child of n - 1, up to 1; 5000 + n is another child of n. The others are not there. Nobody asks about process 0,
- * which is none. */
-static FILE *made_up_stat(const char *path)
-{
-    static char stat[128];
-    int pid, parent;
-    CHECK(sscanf(path, "/proc/%d/stat", &pid) == 1 && pid > 0);
-    if (pid == 4000)
-        return 0;
-    parent = pid > 5000 ? pid - 5000 : pid - 1;
-    snprintf(stat, sizeof stat, "%d (a) S 77 (x)) S %d 1 1 0 -1", pid, parent);
-    open_stats++;
-    return fmemopen(stat, strlen(stat), "r");
-}
-
-static int close_made_up(FILE *stat)
-{
-    open_stats--;
-    return fclose(stat);
-}
-
+/* Two children and a grandchild, which sleep until their pipe closes. */
 static void ancestors(void)
 {
-    CHECK(ancestor_common(1000, 1000) == 1000 && ancestor_common(6000, 1000) == 1000);
-    CHECK(ancestor_common(6000, 6003) == 1000 && ancestor_common(6003, 6000) == 1000);
-    CHECK(ancestor_common(3, 5001) == 1 && ancestor_common(5001, 2) == 1);
-    CHECK(ancestor_common(1000, 1000 - DEPTH + 1) == 1000 - DEPTH + 1 && ancestor_common(1000, 1000 - DEPTH) == 0);
-    CHECK(ancestor_common(1000 - DEPTH + 1, 1000) == 1000 - DEPTH + 1 && ancestor_common(1000 - DEPTH, 1000) == 0);
-    CHECK(ancestor_common(4000, 4005) == 4000 && ancestor_common(4000, 3999) == 0 && ancestor_common(4001, 3999) == 0);
-    CHECK(ancestor_common(0, 5) == 0 && ancestor_common(5, 0) == 0 && ancestor_common(-1, -1) == 0);
-    CHECK(open_stats == 0);
+    int ends[2], names[2];
+    pid_t child[2], grandchild;
+    CHECK(pipe(ends) == 0 && pipe(names) == 0);
+    for (int i = 0; i < 2; i++)
+        if ((child[i] = fork()) == 0) {
+            const pid_t below = i == 1 ? fork() : 1;
+            char byte;
+            close(ends[1]);
+            if (below == 0 && write(names[1], &(pid_t){getpid()}, sizeof(pid_t)) != sizeof(pid_t))
+                _exit(1);
+            _exit((int)read(ends[0], &byte, 1));
+        }
+    CHECK(read(names[0], &grandchild, sizeof grandchild) == sizeof grandchild);
+    CHECK(ancestor_common(child[0], child[0]) == child[0] && ancestor_common(child[0], child[1]) == getpid());
+    CHECK(ancestor_common(grandchild, child[0]) == getpid() && ancestor_common(child[0], grandchild) == getpid());
+    CHECK(ancestor_common(grandchild, child[1]) == child[1] && ancestor_common(child[1], grandchild) == child[1]);
+    CHECK(ancestor_common(getpid(), grandchild) == getpid());
+    CHECK(ancestor_common(0, getpid()) == 0 && ancestor_common(getpid(), 0) == 0 && ancestor_common(-1, -1) == 0);
+    close(ends[1]);
+    CHECK(waitpid(child[0], 0, 0) == child[0] && waitpid(child[1], 0, 0) == child[1]);
 }
 
 /* ---- poison ---- */
@@ -387,6 +351,7 @@ int main(void)
     futexes();
     long_copies();
     in_a_child(lines);
+    in_a_child(lines_nowhere);
     in_a_child(lines_of_all);
     tethers();
     masks();
