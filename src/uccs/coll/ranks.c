@@ -61,24 +61,27 @@ static uint64_t mix(uint64_t x)
     return x ^ x >> 33;
 }
 
-/* Returns 1, or 0 when a rank is out of range or occurs twice, or there is no memory. */
-static int valid(const struct uccs_group_impl *parent, size_t n, const int *ranks)
+/* Returns UCCS_ERR_INVALID when a rank is out of range or occurs twice, UCCS_ERR_NO_MEMORY when it cannot tell. */
+static int check_ranks(const struct uccs_group_impl *parent, size_t n, const int *ranks)
 {
     unsigned char *seen = calloc((size_t)parent->size, 1);
-    int good = seen != 0;
+    if (!seen)
+        return UCCS_ERR_NO_MEMORY;
+    bool good = true;
     for (size_t i = 0; i < n && good; i++)
         good = ranks[i] >= 0 && ranks[i] < parent->size && !seen[ranks[i]]++;
     free(seen);
-    return good;
+    return good ? UCCS_OK : UCCS_ERR_INVALID;
 }
 
-static struct uccs_group_impl *make(uccs_group_t parent, size_t n, const int *ranks, uint64_t number)
+/* Returns a group that has no number yet; null without memory. */
+static struct uccs_group_impl *make(uccs_group_t parent, size_t n, const int *ranks)
 {
     struct uccs_group_impl *group = malloc(sizeof *group + n * sizeof(int));
     if (!group)
         return 0;
     int *members = (int *)(group + 1);
-    *group = (struct uccs_group_impl){.number = number, .users = 1, .rank = -1, .size = (int)n, .world = members};
+    *group = (struct uccs_group_impl){.users = 1, .rank = -1, .size = (int)n, .world = members};
     for (size_t i = 0; i < n; i++) {
         members[i] = uccs_group_world_rank(parent, ranks[i]);
         if (members[i] == uccs_core.me)
@@ -92,12 +95,16 @@ int uccs_group_create(uccs_group_t parent, size_t n, const int *ranks, uccs_grou
     struct uccs_group_impl *from = parent ? uccs_group_of(parent) : 0;
     if (!uccs_running())
         return UCCS_ERR_STATE;
-    if (!from || !group || n == 0 || !ranks || !valid(from, n, ranks))
+    if (!from || !group || n == 0 || !ranks)
         return UCCS_ERR_INVALID;
-    uint64_t number = atomic_fetch_add_relaxed(&from->children, 1) + 1; /* members call in one order */
-    struct uccs_group_impl *made = make(parent, n, ranks, mix(from->number ^ mix(number)));
+    const int status = check_ranks(from, n, ranks);
+    if (status != UCCS_OK)
+        return status;
+    struct uccs_group_impl *made = make(parent, n, ranks);
     if (!made)
-        return UCCS_ERR_NO_MEMORY;
+        return UCCS_ERR_NO_MEMORY; /* a call that is made again gets the number that the other members have */
+    const uint64_t number = atomic_fetch_add_relaxed(&from->children, 1) + 1; /* members call in one order */
+    made->number = mix(from->number ^ mix(number));
     if (made->rank < 0) {
         free(made);
         made = UCCS_GROUP_NULL;
