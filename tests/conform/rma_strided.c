@@ -12,7 +12,7 @@ static const struct shape {
     size_t count;
 } shapes[] = {
     {1, 1, 9},   {3, 1, 11}, {1, 3, 11}, {2, 5, 8},
-    {39, 39, 2}, {7, 4, 1},  {2, 2, 0},  {PTRDIFF_MAX, -PTRDIFF_MAX, 1}, /* no step is taken */
+    {39, 39, 2}, {7, 4, 1},  {2, 2, 0},  {PTRDIFF_MAX, PTRDIFF_MAX, 1}, /* no step is taken */
 };
 static shmem_ctx_t ctx;
 
