@@ -2,7 +2,6 @@
 #include "programs.h"
 
 #include <stdlib.h>
-#include <unistd.h>
 
 static long global[2];
 
@@ -177,12 +176,12 @@ void racy_flag_reset(void)
 {
     if (me == 0) {
         shmem_long_atomic_set(FLAG, 1, 1);
-        shmem_quiet();
-        usleep(20000); /* an addition that the wait has seen is no race */
+        shmem_long_wait_until(FLAG + 1, EQ, 1); /* an addition that the wait has seen is no race */
         shmem_long_atomic_set(FLAG, 2, 1);
     } else if (me == 1) {
         shmem_long_wait_until(FLAG, GE, 1);
-        *FLAG = 0;
+        shmem_long_atomic_set(FLAG + 1, 1, 0);
+        *FLAG = 0; /* behind what PE 0 waits for */
     }
 }
 void racy_before_count(void)
