@@ -107,9 +107,10 @@ def test_timeout():
     """--timeout: where the PEs are, and status 124; a job that is faster is not touched. Units of time."""
     for limit in ("0.5", "0.5s", "0.00833334m"):
         result = run("-n", 3, "--timeout", limit, harness.PE, "sleep:60000")
-        assert result.status == 124 and len(result.errors) == 2, result
-        assert re.match(r"oshrun: time limit of 0.5 s reached \(--timeout\); where the PEs are:", result.errors[0]), result
-        assert re.match(r"  PE 0-2  has not called shmem_init or uccs_init", result.errors[1]), result
+        first, *rows = result.errors
+        assert result.status == 124 and re.match(r"oshrun: time limit of 0.5 s reached \(--timeout\); where the PEs are:", first), result
+        pes = [re.match(r"  PE ([0-2,-]+) +has not called shmem_init or uccs_init", row)[1] for row in rows]
+        assert pes == ["0-2"] or sorted(",".join(pes).replace("-", ",")) == sorted("0,1,2"), result  # a busy machine stops in several places
         assert 0.5 <= result.seconds < 0.5 + SOON, result
     assert good("-n", 2, "--timeout", 50, harness.PE, "sleep:50").seconds < 20
 
@@ -370,8 +371,11 @@ def test_start_fails_midway():
         os.chmod(folder, 0o755)
         for program in (harness.OSHRUN, harness.PE):
             shutil.copy(program, folder)
-        done = subprocess.run([f"{folder}/oshrun", "-n", "300", f"{folder}/launch_pe", "sleep:60000"], preexec_fn=limited, timeout=30,
-                              capture_output=True, text=True, check=False, env=harness.CLEAN, cwd="/")
+        try:
+            done = subprocess.run([f"{folder}/oshrun", "-n", "300", f"{folder}/launch_pe", "sleep:60000"], preexec_fn=limited, timeout=30,
+                                  capture_output=True, text=True, check=False, env=harness.CLEAN, cwd="/")
+        except subprocess.SubprocessError as why:       # root of a user namespace with no user but itself
+            raise harness.Skip("this root cannot become another user") from why
     words = "".join(line for line in done.stderr.splitlines(True) if not line.startswith("profiling:"))
     one_line(harness.Result(done.returncode, done.stdout, words, 0), r"cannot start PE \d+ .*limit of processes", 1)
 

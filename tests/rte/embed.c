@@ -114,14 +114,12 @@ static void open_shared(int ranks)
     shared->ranks = ranks;
 }
 
-/* Enters the namespace of a group, and makes it at first. Group 0 is where this process has been. */
+/* Enters the namespace of a group, and makes it at first. In a user namespace there is no way back to the one where this began. */
 static void enter_group(int group)
 {
     static int space[RANKS];
-    if (!space[0])
-        space[0] = open("/proc/self/ns/ipc", O_RDONLY | O_CLOEXEC);
     if (space[group])
-        need(setns(space[group], CLONE_NEWIPC) == 0 || group == 0);
+        need(setns(space[group], CLONE_NEWIPC) == 0);
     else
         need(unshare(CLONE_NEWIPC) == 0 && (space[group] = open("/proc/self/ns/ipc", O_RDONLY | O_CLOEXEC)) > 0);
 }
@@ -163,12 +161,13 @@ static int wait_for_ranks(void)
 
 int embed_start(const char *groups)
 {
-    int group[RANKS], ranks = 0;
+    int group[RANKS], ranks = 0, several = 0;
     for (const char *at = groups; *at && ranks < RANKS; at += strcspn(at, ",") + (at[strcspn(at, ",")] != 0))
-        group[ranks++] = atoi(at);
+        several |= (group[ranks++] = atoi(at)) != 0;
     open_shared(ranks);
     for (int rank = 0; rank < ranks; rank++) {
-        enter_group(group[rank]);
+        if (several)
+            enter_group(group[rank]);
         pid_t rank_pid = fork();
         need(rank_pid >= 0);
         if (rank_pid == 0)

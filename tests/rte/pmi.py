@@ -1,17 +1,15 @@
 """A launcher that speaks PMI-1: starts the PEs of a job, keeps their values, lets them meet, ends them.
 
-run(words, groups, port) starts a PE for each number of `groups`; PEs of one number share memory, since each group but 0 has an IPC
-namespace of its own. With `port` they call it by PMI_PORT and PMI_ID, else they inherit a connection (PMI_FD).
+run(words, groups, port) starts a PE for each number of `groups`; PEs of one number share memory, since each of several groups has an
+IPC namespace of its own. With `port` they call it by PMI_PORT and PMI_ID, else they inherit a connection (PMI_FD).
 """
 import contextlib
 import ctypes
 import os
 import selectors
-import signal
 import socket
 import subprocess
 import threading
-import time
 
 LIBC = ctypes.CDLL(None, use_errno=True)
 CLONE_NEWIPC = 0x08000000
@@ -22,20 +20,19 @@ def words_of(line):
 
 
 class Spaces:
-    """A namespace for each group. Raises OSError where none may be made."""
+    """A namespace for each group, where there are several. Raises OSError where none may be made."""
 
     def __init__(self, groups):
-        self.fds = {0: os.open("/proc/self/ns/ipc", os.O_RDONLY)}
-        for group in sorted(set(groups) - {0}):
+        home, self.fds = os.open("/proc/self/ns/ipc", os.O_RDONLY), {}
+        for group in sorted(set(groups)) if len(set(groups)) > 1 else ():
             if LIBC.unshare(CLONE_NEWIPC) != 0:
                 raise OSError(ctypes.get_errno(), "unshare")
             self.fds[group] = os.open("/proc/self/ns/ipc", os.O_RDONLY)
-        if len(self.fds) > 1:
-            LIBC.setns(self.fds[0], CLONE_NEWIPC)
+        LIBC.setns(home, CLONE_NEWIPC)                          # refused in a user namespace, and of no importance then
+        os.close(home)
 
     def enter(self, group):
-        if group:
-            assert LIBC.setns(self.fds[group], CLONE_NEWIPC) == 0
+        assert not self.fds or LIBC.setns(self.fds[group], CLONE_NEWIPC) == 0
 
 
 class Server:
