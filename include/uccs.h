@@ -125,7 +125,9 @@ struct uccs_resource {
     uint32_t capabilities; /* enum uccs_capability */
     enum uccs_class bandwidth, latency;
 };
-/* Fills at most *count entries and sets *count to the number of resources. list may be null when *count is 0. */
+/* Fills at most *count entries and sets *count to the number of resources: mapped memory, the kernel's copies, and in a job of
+ * several nodes the network, by the name that LATERAL_TRANSPORTS has for it (tcp, ucx). list may be null when *count is 0.
+ * UCCS_ERR_INVALID: the context or count is null, or list is while *count is not 0. */
 int uccs_resource_query(uccs_context_t context, struct uccs_resource *list, size_t *count);
 
 /* --- Groups -------------------------------------------------------------------------------------------- */
@@ -133,7 +135,8 @@ int uccs_resource_query(uccs_context_t context, struct uccs_resource *list, size
 #define UCCS_GROUP_WORLD ((uccs_group_t)1) /* all processes of the job, in order; not to be released */
 
 /* Collective over `parent`: every member passes the same ranks of the parent, none twice. Members that are not in the
- * list get UCCS_GROUP_NULL. */
+ * list get UCCS_GROUP_NULL. The call reads `ranks` before it returns. UCCS_ERR_INVALID: the parent is null, n is 0, ranks or
+ * group is null, or a rank is outside of the parent or comes twice; UCCS_ERR_NO_MEMORY; UCCS_ERR_STATE: outside of a life. */
 int uccs_group_create(uccs_group_t parent, size_t n, const int *ranks, uccs_group_t *group);
 int uccs_group_release(uccs_group_t group); /* collective over the group; _nb operations under way go on */
 int uccs_group_rank(uccs_group_t group);    /* returns my rank; -1 for a null group */
@@ -249,7 +252,8 @@ struct uccs_op {
 };
 
 /* --- Endpoints: an endpoint is cheap; its first operation connects it. It leads along the context's own stream. The end
- * of the stream ends its endpoints. */
+ * of the stream ends its endpoints. UCCS_ERR_INVALID: the context, stream, endpoint or group is null, the group has no such
+ * rank, or the process is no member of the context's group; UCCS_ERR_NO_MEMORY. */
 int uccs_endpoint_create(uccs_context_t context, uccs_group_t group, int rank, uccs_endpoint_t *endpoint);
 int uccs_endpoint_release(uccs_endpoint_t endpoint);
 int uccs_endpoint_world_rank(uccs_endpoint_t endpoint); /* returns where it leads to; -1 for null */
@@ -257,7 +261,8 @@ int uccs_endpoint_world_rank(uccs_endpoint_t endpoint); /* returns where it lead
 /* --- Streams: order, scope and thread mode of operations, with lanes of their own to other nodes (ideas: OpenSHMEM's
  * contexts, libfabric's endpoints). A stream is local; one that has reached no other node is a few words. Flushes and
  * fences concern its operations alone: those of all threads, or in thread scope those of the calling thread. Given
- * endpoints (of any stream) they concern those peers; null and 0 mean all. A flush of all peers also waits for the
+ * endpoints (of any stream) they concern those peers; null and 0 mean all. The calls read the array before they return, so the
+ * program may then reuse it. A flush of all peers also waits for the
  * messages of the stream's world within the scope. */
 struct uccs_stream_attr {
     enum uccs_scope scope;
@@ -307,6 +312,8 @@ struct uccs_memory_attr {
 int uccs_memory_allocate(uccs_context_t context, size_t length, uccs_memory_t *memory);
 /* Registers any existing memory of this process, which stays where it is. The memory must outlive the registration.
  * UCCS_ERR_INVALID when the node maps it only in part. */
+/* Allocate and register: UCCS_ERR_INVALID when the length is 0, address or memory is null, or the node maps the range only in
+ * part; UCCS_ERR_NO_MEMORY when memory or slots are used up; UCCS_ERR_STATE outside of a life. */
 int uccs_memory_register(uccs_context_t context, void *address, size_t length, uccs_memory_t *memory);
 /* Writes an opaque handle for any process of the job. *length holds the room before and the bytes written after. */
 int uccs_memory_export(uccs_memory_t memory, void *handle, size_t *length);
@@ -401,6 +408,8 @@ int uccs_put_strided(uccs_context_t context, uccs_endpoint_t endpoint, uccs_memo
 int uccs_get_strided(uccs_context_t context, uccs_endpoint_t endpoint, uccs_memory_t memory, size_t offset, void *dest,
                      const struct uccs_stride *stride, const struct uccs_op *op);
 
+/* A call has read the array of pieces, or the stride, when it returns; the local bytes that they name stay, as those of other
+ * operations do. */
 struct uccs_piece {
     size_t offset; /* in the memory */
     void *local;

@@ -20,6 +20,8 @@ enum uccs_am_class {
 typedef struct uccs_am_token *uccs_am_token_t; /* valid while the handler runs */
 typedef void (*uccs_am_handler)(uccs_am_token_t token, const void *payload, size_t length, void *argument);
 
+/* Local. An id has one class while the context lives: registering it again under this class replaces the handler.
+ * UCCS_ERR_INVALID: the context or handler is null, there is no such id or class, or the id is registered under the other class. */
 int uccs_am_register(uccs_context_t context, int id, enum uccs_am_class cls, uccs_am_handler handler, void *argument);
 /* `cls` is the class under which the target registers `id`. The program may change the payload when the call returns.
  * When the handler has returned, the request of op completes and the counter rises. short takes at most UCCS_SHORT_MAX
@@ -58,7 +60,7 @@ void uccs_payload_done(uccs_payload_t payload);
 typedef int (*uccs_am_place)(uccs_am_token_t token, const void *header, size_t header_length, size_t length,
                              void **place, uccs_completion *done, void **argument, void *registered);
 int uccs_am_register_place(uccs_context_t context, int id, enum uccs_am_class cls, uccs_am_place place, void *argument);
-/* Sends to a place handler. The header has at most UCCS_MEDIUM_MAX / 2 bytes; the payload any length. Near, the receiver
+/* register_place has the errors of uccs_am_register. Sends to a place handler. The header has at most UCCS_MEDIUM_MAX / 2 bytes; the payload any length. Near, the receiver
  * copies a long payload once, straight from the sender's memory; far, the network brings it into the place. op->request
  * and op->counter tell that the payload is in its place. Without op->nonblocking the call returns when the program may
  * change the payload, so a long one waits for the receiver; a handler must set nowait, and nonblocking (else

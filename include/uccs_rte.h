@@ -30,7 +30,7 @@ enum uccs_rte_status {
 int uccs_rte_init(uccs_group_t *world); /* world may be null */
 int uccs_rte_finalize(void);
 /* Prints the description as printf does and ends the job with this exit status. */
-_Noreturn void uccs_rte_abort(int status, const char *description, ...) __attribute__((format(printf, 2, 3)));
+void uccs_rte_abort(int status, const char *description, ...) __attribute__((noreturn, format(printf, 2, 3)));
 
 /* --- Identity: an execution context (ec) is a process of the job. Handles are values and need no release. */
 typedef struct uccs_rte_ec *uccs_rte_ec_t;

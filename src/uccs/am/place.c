@@ -219,6 +219,13 @@ static bool valid(uccs_context_t context, int id, enum uccs_am_class cls)
     return context && id >= 0 && id < UCCS_AM_HANDLERS && (unsigned)cls <= UCCS_AM_USER;
 }
 
+/* Returns true when no handler of the other class is registered there. */
+static bool free_for(const struct uccs_handler *entry, enum uccs_am_class cls)
+{
+    const struct uccs_handler now = uccs_handler_read(entry);
+    return !now.handler || now.cls == cls;
+}
+
 /* Messages for the new handler may wait already: wakes the progress thread of this process if it sleeps. */
 static int registered(void)
 {
@@ -231,6 +238,8 @@ int uccs_am_register(uccs_context_t context, int id, enum uccs_am_class cls, ucc
     if (!valid(context, id, cls) || !handler)
         return UCCS_ERR_INVALID;
     struct uccs_handler *plain = &context->handlers[UCCS_AM_PLAIN + id];
+    if (!free_for(plain, cls))
+        return UCCS_ERR_INVALID;
     uccs_handler_write(plain, cls, handler, argument);
     uccs_handler_write(&context->handlers[UCCS_AM_LONG + id], cls, uccs_long_arrived, plain);
     return registered();
@@ -241,6 +250,8 @@ int uccs_am_register_place(uccs_context_t context, int id, enum uccs_am_class cl
     if (!valid(context, id, cls) || !place)
         return UCCS_ERR_INVALID;
     struct uccs_handler *entry = &context->places[id];
+    if (!free_for(entry, cls))
+        return UCCS_ERR_INVALID;
     uccs_handler_write(entry, cls, (uccs_am_handler)(void (*)(void))place, argument);
     uccs_handler_write(&context->handlers[UCCS_AM_PLACE + id], cls, uccs_place_arrived, entry);
     return registered();

@@ -66,7 +66,7 @@ int uccs_rte_finalize(void)
     return status;
 }
 
-_Noreturn void uccs_rte_abort(int status, const char *description, ...)
+void uccs_rte_abort(int status, const char *description, ...)
 {
     if (description) {
         va_list arguments;

@@ -7,6 +7,7 @@
 #include "uccs/far/far.h"
 
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 /* `making` guards the lists. A thread that retires a context holds `ending` while it waits for the threads in the
@@ -145,14 +146,17 @@ int uccs_resource_query(uccs_context_t context, struct uccs_resource *list, size
         {"cma", "kernel", UCCS_CAP_PUT | UCCS_CAP_GET | UCCS_CAP_ATOMIC | UCCS_CAP_ONE_SIDED, UCCS_CLASS_KERNEL_COPY,
          UCCS_CLASS_KERNEL_COPY},
         /* The target's processor executes operations. UCX may have more than sockets, but it does not promise more. */
-        {"ucx", "network", UCCS_CAP_PUT | UCCS_CAP_GET | UCCS_CAP_ATOMIC | UCCS_CAP_AM, UCCS_CLASS_SOCKET,
+        {"", "network", UCCS_CAP_PUT | UCCS_CAP_GET | UCCS_CAP_ATOMIC | UCCS_CAP_AM, UCCS_CLASS_SOCKET,
          UCCS_CLASS_SOCKET},
     };
     const size_t have = sizeof here / sizeof *here - !uccs_far_on;
     if (!context || !count || (*count && !list))
         return UCCS_ERR_INVALID;
-    for (size_t i = 0; i < have && i < *count; i++)
+    for (size_t i = 0; i < have && i < *count; i++) {
         list[i] = here[i];
+        if (!*list[i].transport)
+            snprintf(list[i].transport, sizeof list[i].transport, "%s", uccs_far_network());
+    }
     *count = have;
     return UCCS_OK;
 }

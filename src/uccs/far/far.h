@@ -173,6 +173,8 @@ void uccs_far_close_room(struct uccs_far_place room);
  * close comes after that barrier, when no peer asks any more. */
 int uccs_far_open(void);
 void uccs_far_settle(void);
+/* Returns the name of the network's transport, as LATERAL_TRANSPORTS has it. Any thread, while uccs_far_on. */
+const char *uccs_far_network(void);
 void uccs_far_close(void);
 
 #endif

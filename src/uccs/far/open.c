@@ -23,6 +23,11 @@ int uccs_far_open(void)
     return link_open();
 }
 
+const char *uccs_far_network(void)
+{
+    return link_network();
+}
+
 void uccs_far_settle(void)
 {
     link_settle_all();

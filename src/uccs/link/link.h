@@ -295,6 +295,8 @@ bool uccs_far_same_image(int pe);
 
 /* Opens the transport. Returns 0, or -1 after a line. */
 int link_open(void);
+/* Returns the transport's name. Any thread after link_open. */
+const char *link_network(void);
 /* Completes all operations of this PE, before the barrier that ends a life. The process still serves its peers while it
  * sleeps in the barrier. */
 void link_settle_all(void);

@@ -92,6 +92,11 @@ static void handle_own_kinds(void)
     link_handle(LINK_REACHED, &link_on_reached);
 }
 
+const char *link_network(void)
+{
+    return link_transport->name;
+}
+
 int link_open(void)
 {
     if ((int)uccs_core.pes == uccs_core.npes)

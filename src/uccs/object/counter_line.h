@@ -18,9 +18,11 @@ typedef uint64_t uccs_counter;
 #define UCCS_COUNTER_SLOT_BITS 20
 _Static_assert(NODE_COUNTERS < 1 << UCCS_COUNTER_SLOT_BITS, "a handle holds every slot");
 
+/* The lowest bit of the generation is 1 in every handle that was handed out. It counts as a bit of the slot here, less that 1, so a
+ * handle without it, and 0, have a slot beyond all others. */
 static lat_hot uint32_t uccs_counter_slot(uccs_counter counter)
 {
-    return (uint32_t)(counter & ((1u << UCCS_COUNTER_SLOT_BITS) - 1)) - 1;
+    return ((uint32_t)counter - (1u << UCCS_COUNTER_SLOT_BITS) - 1) & ((2u << UCCS_COUNTER_SLOT_BITS) - 1);
 }
 
 /* Returns true for a counter that a group or one PE has opened. */
