@@ -18,10 +18,10 @@
 /* Accumulates up to this size may be under way when the call returns: they leave in the order of their issue. */
 #define LATER_BYTES 4096
 
-/* Walks over both sides, and the result's where there is one, run by run. */
-static int update_runs(struct lmpi_target *target, const struct lmpi_update *update, const struct lmpi_op *op,
-                       struct lmpi_walk *from, struct lmpi_walk *old, struct lmpi_walk *there, MPI_Aint at,
-                       const struct uccs_op *way)
+/* Walks over both sides, and the result's where there is one, piece by piece. */
+static int update_pieces(struct lmpi_target *target, const struct lmpi_update *update, const struct lmpi_op *op,
+                         struct lmpi_walk *from, struct lmpi_walk *old, struct lmpi_walk *there, MPI_Aint at,
+                         const struct uccs_op *way)
 {
     int status = UCCS_OK;
     MPI_Aint source = 0, dest = 0, place;
@@ -36,11 +36,11 @@ static int update_runs(struct lmpi_target *target, const struct lmpi_update *upd
             uccs_accumulate(target->endpoint, target->memory, target->offset + (size_t)(at + place),
                             from ? update->origin.address + source : 0, old ? update->result.address + dest : 0,
                             bytes / (pairs ? PAIR : op->unit), pairs ? UCCS_DOUBLE_COMPLEX : op->type, op->how, way);
-        lmpi_walk_on(there, bytes);
+        lmpi_walk_over(there, bytes, 1);
         if (from)
-            lmpi_walk_on(from, bytes);
+            lmpi_walk_over(from, bytes, 1);
         if (old)
-            lmpi_walk_on(old, bytes);
+            lmpi_walk_over(old, bytes, 1);
     }
     return lmpi_class_of(status);
 }
@@ -84,11 +84,13 @@ int lmpi_update(struct lmpi_window *window, const struct lmpi_update *update)
         return status;
     if (__builtin_expect(window->promised, 0) && !lmpi_promise_kept(window, update->rank, at, &op))
         return MPI_ERR_ASSERT;
-    lmpi_walk_begin(&there, remote, (size_t)update->count);
+    struct lmpi_level levels[1 + remote->depth + (reads ? local->depth : 0) + (update->fetch ? result->depth : 0)];
+    lmpi_walk_begin(&there, remote, (size_t)update->count, levels);
     if (reads)
-        lmpi_walk_begin(&from, local, (size_t)update->origin.count);
+        lmpi_walk_begin(&from, local, (size_t)update->origin.count, levels + remote->depth);
     if (update->fetch)
-        lmpi_walk_begin(&old, result, (size_t)update->result.count);
+        lmpi_walk_begin(&old, result, (size_t)update->result.count,
+                        levels + remote->depth + (reads ? local->depth : 0));
     struct lmpi_target *target = &window->target[update->rank];
     if (!target->local)
         lmpi_mark_far(window, target, update->fetch);
@@ -96,8 +98,8 @@ int lmpi_update(struct lmpi_window *window, const struct lmpi_update *update)
     struct uccs_op room;
     const struct uccs_op *way =
         update->way ? update->way : lmpi_window_op(window, update->later && bytes <= LATER_BYTES, &room);
-    return update_runs(target, update, &op, reads ? &from : 0, update->fetch ? &old : 0, &there, at,
-                       target->local && !update->way ? 0 : way);
+    return update_pieces(target, update, &op, reads ? &from : 0, update->fetch ? &old : 0, &there, at,
+                         target->local && !update->way ? 0 : way);
 }
 
 static int run(struct lmpi_window *window, struct lmpi_update *update)

@@ -69,19 +69,21 @@ static size_t count_numbers(const struct envelope *e, const MPI_Count *counts)
     return (size_t)e->counts;
 }
 
-/* Writes the arguments of the form of large counts as those of the other. A subarray has its dimensions and its order among
- * the integers, before and behind the large counts. */
+/* Writes the arguments of the form of large counts as those of the other. Arrays have some of their integers before the large
+ * counts, and some behind. */
 static void unify(struct lmpi_contents *c, const struct envelope *e, const int *integers, const MPI_Count *counts)
 {
-    const size_t numbers = count_numbers(e, counts), before = e->integers ? 1 : 0;
-    if (before)
-        c->numbers[0] = integers[0];
+    const size_t numbers = count_numbers(e, counts), integer_count = (size_t)e->integers;
+    const size_t first = e->combiner == MPI_COMBINER_DARRAY ? 3 : 1,
+                 before = integer_count < first ? integer_count : first;
+    for (size_t i = 0; i < before; i++)
+        c->numbers[i] = integers[i];
     for (size_t i = 0; i < (size_t)e->counts; i++)
         if (i < numbers)
             c->numbers[before + i] = (MPI_Aint)counts[i];
         else
             c->places[i - numbers] = (MPI_Aint)counts[i];
-    for (size_t i = before; i < (size_t)e->integers; i++)
+    for (size_t i = before; i < integer_count; i++)
         c->numbers[numbers + i] = integers[i];
 }
 

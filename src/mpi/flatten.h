@@ -1,15 +1,20 @@
-/* What one element of a datatype looks like, and how a datatype is taken apart. Any thread. */
+/* What one element of a datatype looks like, and how a datatype is taken apart. A regular datatype is a few loops, however many
+ * blocks it has. Any thread. */
 #ifndef MPI_FLATTEN_H
 #define MPI_FLATTEN_H
 
 #include <mpi.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
-struct lmpi_run {
-    MPI_Aint at; /* from the start of the element */
-    size_t bytes;
-    size_t alike; /* this run and so many - 1 behind it have one length and lie one distance apart */
+/* Pieces of `bytes` bytes, or loops over other nodes, repeated at a constant distance. */
+struct lmpi_loop {
+    MPI_Aint at; /* of the first repetition, from the start of a repetition of the loop around it, or of the element */
+    MPI_Aint stride;
+    size_t count;
+    size_t bytes;      /* of a piece; 0: a loop over `n` nodes from `first` on, in their order */
+    uint32_t first, n; /* earlier nodes of the type, which several loops may share */
 };
 
 enum lmpi_kind { /* with the number of bytes it names a type of the processor */
@@ -43,8 +48,9 @@ struct lmpi_type {
     bool predefined;          /* by the MPI */
     bool dense;               /* count elements are one run of count * size bytes from `lb` */
     struct lmpi_type *filled; /* of pairs with gaps, for accumulates: the gaps count as data; null: this one */
-    size_t runs;
-    struct lmpi_run run[];
+    size_t nodes, top;        /* the element is the nodes from `top` on */
+    unsigned depth;           /* of loops in loops, with the pieces */
+    struct lmpi_loop loop[];
 };
 
 /* Takes a datatype apart. `part_of` returns what is known of the datatypes that it consists of, or null. Returns memory of

@@ -2,13 +2,8 @@
 
 #include <string.h>
 
-static inline bool in_step(const struct lmpi_walk *a, const struct lmpi_walk *b)
-{
-    return a->type == b->type && a->left == b->left && a->at == b->at && a->run == b->run && a->inside == b->inside;
-}
-
-/* Both sides have one type and are at one place of it, the usual case: one walk does for both. */
-static bool next_of_both(struct lmpi_walk *here, struct lmpi_walk *there, struct lmpi_pieces *pieces)
+/* Both sides have one type, the usual case: each takes as many bytes, so they are at one place of it, and one walk does for both. */
+static bool next_of_both(struct lmpi_walk *here, struct lmpi_pieces *pieces)
 {
     pieces->bytes = lmpi_walk_look(here, &pieces->here);
     if (!pieces->bytes)
@@ -17,14 +12,13 @@ static bool next_of_both(struct lmpi_walk *here, struct lmpi_walk *there, struct
     pieces->there = pieces->here;
     pieces->there_step = pieces->here_step;
     lmpi_walk_over(here, pieces->bytes, pieces->count);
-    *there = *here;
     return true;
 }
 
 bool lmpi_pieces_next(struct lmpi_walk *here, struct lmpi_walk *there, struct lmpi_pieces *pieces)
 {
-    if (in_step(here, there))
-        return next_of_both(here, there, pieces);
+    if (here->type == there->type)
+        return next_of_both(here, pieces);
     const size_t ready = lmpi_walk_look(here, &pieces->here), room = lmpi_walk_look(there, &pieces->there);
     if (!ready || !room)
         return false;

@@ -86,9 +86,9 @@ static int move_far_pieces(struct lmpi_target *target, const struct lmpi_move *m
     return status;
 }
 
-/* Moves data between the runs of two datatypes. */
-static int move_runs(struct lmpi_target *target, const struct lmpi_move *move, struct lmpi_walk *local, MPI_Aint disp,
-                     struct lmpi_walk *remote)
+/* Moves data between the pieces of two datatypes. */
+static int move_pieces(struct lmpi_target *target, const struct lmpi_move *move, struct lmpi_walk *local, MPI_Aint disp,
+                       struct lmpi_walk *remote)
 {
     struct lmpi_pieces next;
     int status = MPI_SUCCESS;
@@ -123,8 +123,9 @@ int lmpi_move(struct lmpi_window *window, const struct lmpi_move *move)
     status = lmpi_check_range(window, move->rank, move->disp, (size_t)move->target_count, remote, &at);
     if (status != MPI_SUCCESS)
         return status;
-    lmpi_walk_begin(&here, local, (size_t)move->origin_count);
-    lmpi_walk_begin(&there, remote, (size_t)move->target_count);
+    struct lmpi_level here_levels[local->depth + 1], there_levels[remote->depth + 1];
+    lmpi_walk_begin(&here, local, (size_t)move->origin_count, here_levels);
+    lmpi_walk_begin(&there, remote, (size_t)move->target_count, there_levels);
     struct lmpi_target *target = &window->target[move->rank];
     struct lmpi_move run = *move;
     struct uccs_op room;
@@ -134,7 +135,7 @@ int lmpi_move(struct lmpi_window *window, const struct lmpi_move *move)
         lmpi_mark_far(window, target, !move->put && target->far_ops == LMPI_FAR_TOLD);
     if (!move->op)
         run.op = lmpi_window_op(window, move->later && !target->local, &room);
-    return move_runs(target, &run, &here, at, &there);
+    return move_pieces(target, &run, &here, at, &there);
 }
 
 /* The target, open, and the place there of dense data, or null when the general way is due. Looks at nothing but what this

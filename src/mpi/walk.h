@@ -1,90 +1,73 @@
-/* A walk over the data of elements of a datatype, in order, run by run. Any thread; a walk belongs to one thread. */
+/* A walk over the data of elements of a datatype, in order, piece by piece. Any thread; a walk belongs to one thread. */
 #ifndef MPI_WALK_H
 #define MPI_WALK_H
 
 #include "flatten.h"
 
-struct lmpi_walk {
-    const struct lmpi_type *type;
-    size_t left;   /* elements, with the present one */
-    size_t run;    /* in the present element */
-    MPI_Aint at;   /* of the present element */
-    size_t inside; /* bytes of the present run that are done */
+/* A node that the walk is in. */
+struct lmpi_level {
+    const struct lmpi_loop *node;
+    size_t siblings; /* of its sequence, with it */
+    size_t left;     /* repetitions, with the present one */
+    MPI_Aint at;     /* of the present one */
 };
 
-static inline void lmpi_walk_begin(struct lmpi_walk *walk, const struct lmpi_type *type, size_t count)
-{
-    *walk = (struct lmpi_walk){.type = type, .left = type->size ? count : 0};
-}
+struct lmpi_walk {
+    const struct lmpi_type *type;
+    size_t left; /* elements, with the present one; 0: at the end */
+    MPI_Aint at; /* of the present element */
+    struct {
+        MPI_Aint at; /* of the present piece */
+        size_t bytes, left;
+        MPI_Aint stride;
+    } piece;                  /* and those that follow it */
+    size_t inside;            /* bytes of the present piece that are done */
+    struct lmpi_level *level; /* of the nodes around the piece: the caller's memory */
+    unsigned depth;
+};
 
-/* Elements that are dense are one run together. */
-static inline size_t lmpi_walk_run(const struct lmpi_walk *walk)
-{
-    const struct lmpi_type *type = walk->type;
-    return type->dense ? walk->left * type->size : type->run[walk->run].bytes;
-}
+/* `level` has room for the type's depth. */
+void lmpi_walk_begin(struct lmpi_walk *walk, const struct lmpi_type *type, size_t count, struct lmpi_level *level);
+/* The pieces of a node are done. */
+void lmpi_walk_next(struct lmpi_walk *walk);
 
-/* Returns the bytes that are left of the present run, and where they begin; 0 at the end. */
+/* Returns the bytes that are left of the present piece, and where they begin; 0 at the end. */
 static inline size_t lmpi_walk_look(const struct lmpi_walk *walk, MPI_Aint *at)
 {
     if (!walk->left)
         return 0;
-    *at = walk->at + walk->type->run[walk->run].at + (MPI_Aint)walk->inside;
-    return lmpi_walk_run(walk) - walk->inside;
+    *at = walk->piece.at + (MPI_Aint)walk->inside;
+    return walk->piece.bytes - walk->inside;
 }
 
-static inline void lmpi_walk_on(struct lmpi_walk *walk, size_t bytes)
-{
-    const struct lmpi_type *type = walk->type;
-    const size_t run = lmpi_walk_run(walk);
-    walk->inside += bytes;
-    if (walk->inside < run)
-        return;
-    walk->inside = 0;
-    if (type->dense) {
-        walk->left = 0;
-    } else if (++walk->run == type->runs) {
-        walk->run = 0;
-        walk->at += type->extent;
-        walk->left--;
-    }
-}
-
-/* Returns how many pieces of so many bytes follow each other from here on, each `*step` bytes behind the one before it: at least 1.
- * The present run has the bytes. With 1, the step means nothing. */
+/* Returns how many parts of `bytes` bytes lie at a constant distance, `*step`, from here on: at least 1. The present piece
+ * has the bytes. With 1, the step means nothing. */
 static inline size_t lmpi_walk_pieces(const struct lmpi_walk *walk, size_t bytes, MPI_Aint *step)
 {
-    const struct lmpi_type *type = walk->type;
-    const struct lmpi_run *run = &type->run[walk->run];
-    const size_t left = lmpi_walk_run(walk) - walk->inside;
+    const size_t left = walk->piece.bytes - walk->inside;
     *step = (MPI_Aint)bytes;
     if (bytes < left)
         return left / bytes;
-    if (walk->inside || type->dense)
+    if (walk->inside)
         return 1;
-    if (type->runs == 1) {
-        *step = type->extent;
-        return walk->left;
-    }
-    if (run->alike > 1)
-        *step = run[1].at - run->at;
-    return run->alike;
+    *step = walk->piece.stride;
+    return walk->piece.left;
 }
 
-/* Goes over `count` of these pieces, at most so many as lmpi_walk_pieces has said. */
+/* Goes over `count` of these parts, at most as many as lmpi_walk_pieces has said. */
 static inline void lmpi_walk_over(struct lmpi_walk *walk, size_t bytes, size_t count)
 {
-    if (bytes < lmpi_walk_run(walk) - walk->inside) {
-        lmpi_walk_on(walk, bytes * count);
-        return;
+    if (bytes < walk->piece.bytes - walk->inside) {
+        walk->inside += bytes * count;
+        if (walk->inside < walk->piece.bytes)
+            return;
+        count = 1;
     }
-    if (walk->type->runs == 1) {
-        walk->at += (MPI_Aint)(count - 1) * walk->type->extent;
-        walk->left -= count - 1;
-    } else {
-        walk->run += count - 1;
-    }
-    lmpi_walk_on(walk, bytes);
+    walk->inside = 0;
+    walk->piece.at += (MPI_Aint)count * walk->piece.stride;
+    walk->piece.left -= count;
+    if (!walk->piece.left)
+        lmpi_walk_next(walk);
 }
 
 #endif

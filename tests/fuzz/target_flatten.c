@@ -56,49 +56,9 @@ int PMPI_Type_get_extent(MPI_Datatype type, MPI_Aint *low, MPI_Aint *extent)
     return MPI_SUCCESS;
 }
 
-int PMPI_Type_get_true_extent(MPI_Datatype type, MPI_Aint *low, MPI_Aint *extent)
-{
-    const struct type *t = &types[type];
-    MPI_Aint first = t->size ? t->at[0] : 0, end = first;
-    for (int i = 0; i < t->size; i++) {
-        first = t->at[i] < first ? t->at[i] : first;
-        end = t->at[i] + 1 > end ? t->at[i] + 1 : end;
-    }
-    *low = first;
-    *extent = end - first;
-    return MPI_SUCCESS;
-}
-
-int PMPI_Type_dup(MPI_Datatype type, MPI_Datatype *copy)
-{
-    *copy = type;
-    return MPI_SUCCESS;
-}
-
-int PMPI_Type_commit(MPI_Datatype *type)
-{
-    (void)type;
-    return MPI_SUCCESS;
-}
-
 int PMPI_Type_free(MPI_Datatype *type)
 {
     *type = -1;
-    return MPI_SUCCESS;
-}
-
-int PMPI_Pack_size(int count, MPI_Datatype type, MPI_Comm comm, int *bytes)
-{
-    (void)comm;
-    *bytes = count * types[type].size;
-    return MPI_SUCCESS;
-}
-
-int PMPI_Pack(const void *from, int count, MPI_Datatype type, void *to, int room, int *at, MPI_Comm comm)
-{
-    (void)comm, (void)count, (void)room;
-    for (int i = 0; i < types[type].size; i++)
-        ((char *)to)[(*at)++] = ((const char *)from)[types[type].at[i]];
     return MPI_SUCCESS;
 }
 
@@ -227,6 +187,26 @@ static bool make_subarray(struct type *t, const struct type *part, struct fuzz *
     return true;
 }
 
+/* What a process has of an array of two dimensions that are dealt out in blocks, in C's order. */
+static bool make_darray(struct type *t, const struct type *part, struct fuzz *fuzz)
+{
+    const int rows = 1 + small(fuzz, 6), columns = 1 + small(fuzz, 6), down = 1 + small(fuzz, 2),
+              across = 1 + small(fuzz, 2);
+    const int block[2] = {1 + small(fuzz, 2), 1 + small(fuzz, 2)}, rank = small(fuzz, down * across - 1);
+    const MPI_Aint numbers[] = {down * across,         rank,     2,        rows, columns, MPI_DISTRIBUTE_CYCLIC,
+                                MPI_DISTRIBUTE_CYCLIC, block[0], block[1], down, across,  MPI_ORDER_C};
+    t->combiner = MPI_COMBINER_DARRAY;
+    t->n_numbers = sizeof numbers / sizeof *numbers;
+    for (int i = 0; i < t->n_numbers; i++)
+        t->numbers[i] = (int)numbers[i];
+    for (int i = 0; i < rows; i++)
+        for (int k = 0; k < columns; k++)
+            if (i / block[0] % down == rank / across && k / block[1] % across == rank % across &&
+                !append(t, (i * columns + k) * part->extent, part, 1))
+                return false;
+    return true;
+}
+
 static bool make(int number, struct fuzz *fuzz)
 {
     struct type *t = &types[number];
@@ -257,10 +237,7 @@ static bool make(int number, struct fuzz *fuzz)
     case 7: fits = make_blocks(t, part, fuzz, true, true); break;
     case 8: fits = make_struct(t, fuzz, number); break;
     case 9: fits = make_subarray(t, part, fuzz); break;
-    case 10:
-        t->combiner = MPI_COMBINER_DARRAY;
-        fits = append(t, any(fuzz), part, small(fuzz, 3));
-        break;
+    case 10: fits = make_darray(t, part, fuzz); break;
     default: t->combiner = how & 1 ? MPI_COMBINER_RESIZED : MPI_COMBINER_DUP; fits = append(t, 0, part, 1);
     }
     t->lb = any(fuzz);
@@ -278,13 +255,16 @@ static void check(int number)
     const struct type *t = &types[number];
     struct lmpi_type *flat = known[number] = lmpi_type_flatten(number, part_of);
     FUZZ_CHECK(flat);
+    struct lmpi_level levels[flat->depth + 1];
+    struct lmpi_walk walk;
+    MPI_Aint at = 0;
     int i = 0;
-    for (size_t run = 0; run < flat->runs; run++)
-        for (size_t k = 0; k < flat->run[run].bytes; k++, i++)
-            if (i >= t->size || flat->run[run].at + (MPI_Aint)k != t->at[i]) {
+    lmpi_walk_begin(&walk, flat, 1, levels);
+    for (size_t bytes; (bytes = lmpi_walk_look(&walk, &at)) != 0; lmpi_walk_over(&walk, bytes, 1))
+        for (size_t k = 0; k < bytes; k++, i++)
+            if (i >= t->size || at + (MPI_Aint)k != t->at[i]) {
                 fprintf(stderr, "type %d, combiner %d: byte %d is at %ld, wanted %ld of %d bytes\n", number,
-                        t->combiner, i, (long)(flat->run[run].at + (MPI_Aint)k), i < t->size ? (long)t->at[i] : -1L,
-                        t->size);
+                        t->combiner, i, (long)(at + (MPI_Aint)k), i < t->size ? (long)t->at[i] : -1L, t->size);
                 abort();
             }
     FUZZ_CHECK(i == t->size && flat->size == (size_t)t->size);
@@ -305,8 +285,9 @@ static void check_pieces(int first, int second)
     int byte = 0;
     if (!here->size || !there->size || here->size * there->size > PIECES_MOST)
         return;
-    lmpi_walk_begin(&walk[0], known[first], (size_t)there->size);
-    lmpi_walk_begin(&walk[1], known[second], (size_t)here->size);
+    struct lmpi_level levels[known[first]->depth + known[second]->depth + 2];
+    lmpi_walk_begin(&walk[0], known[first], (size_t)there->size, levels);
+    lmpi_walk_begin(&walk[1], known[second], (size_t)here->size, levels + known[first]->depth + 1);
     while (lmpi_pieces_next(&walk[0], &walk[1], &next)) {
         FUZZ_CHECK(next.count && next.bytes);
         FUZZ_CHECK(next.count * next.bytes <= (size_t)(here->size * there->size - byte));

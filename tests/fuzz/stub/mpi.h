@@ -15,6 +15,7 @@ typedef int MPI_Op;
 typedef int MPI_Request;
 
 enum { MPI_SUCCESS, MPI_ERR_TYPE, MPI_COMM_SELF, MPI_ORDER_C, MPI_ORDER_FORTRAN, MPI_INFO_NULL };
+enum { MPI_DISTRIBUTE_NONE = 1, MPI_DISTRIBUTE_BLOCK, MPI_DISTRIBUTE_CYCLIC, MPI_DISTRIBUTE_DFLT_DARG = -1 };
 enum {
     MPI_ERR_ARG = 20,
     MPI_ERR_DISP,
@@ -50,11 +51,6 @@ int PMPI_Type_get_contents(MPI_Datatype type, int most_numbers, int most_places,
                            MPI_Aint *places, MPI_Datatype *types);
 int PMPI_Type_size(MPI_Datatype type, int *size);
 int PMPI_Type_get_extent(MPI_Datatype type, MPI_Aint *low, MPI_Aint *extent);
-int PMPI_Type_get_true_extent(MPI_Datatype type, MPI_Aint *low, MPI_Aint *extent);
-int PMPI_Type_dup(MPI_Datatype type, MPI_Datatype *copy);
-int PMPI_Type_commit(MPI_Datatype *type);
 int PMPI_Type_free(MPI_Datatype *type);
-int PMPI_Pack_size(int count, MPI_Datatype type, MPI_Comm comm, int *bytes);
-int PMPI_Pack(const void *from, int count, MPI_Datatype type, void *to, int room, int *at, MPI_Comm comm);
 
 #endif
