@@ -48,7 +48,8 @@ enum uccs_status {
 const char *uccs_status_text(int status); /* returns a few words for a status; never null */
 
 /* --- Life: the library counts these calls together with OpenSHMEM's init and finalize in the same process. The first
- * init starts it and the last finalize stops it; both are collective over the job. */
+ * init starts it and the last finalize stops it; both are collective over the job. uccs_init returns UCCS_ERR_NO_MEMORY, after a line,
+ * when this process cannot start, and UCCS_ERR_FAILED when another one of the node cannot. */
 int uccs_init(void);
 /* The last one returns UCCS_ERR_FAILED, after a line, where it drops messages whose handler is not registered. */
 int uccs_finalize(void);
@@ -66,13 +67,15 @@ struct uccs_environment {
     int (*get)(void *self, int rank, const char *key, void **value, size_t *bytes); /* the library frees the value */
     void (*abort)(void *self, int status);                                          /* ends all processes of the job */
     void *self;
-    /* May be null. Non-zero: the owner is ending the job itself, so the library says nothing when this process exits in
-     * the midst of a life. */
+    /* May be null. Non-zero: the owner ends the job itself, so the library says nothing when this process exits in the midst of a
+     * life. While it is non-zero in uccs_init, a process that cannot start makes uccs_init fail at all of its node, and does
+     * not end the job; the owner makes fence fail at the others. */
     int (*ending)(void *self);
 };
 /* Every process of the job calls it before the first init of the process; the library copies the table. Keys have at most
  * 64 characters. Null: the owner of the environment ends, and the library calls none of the functions again; lives of one
- * node go on to work. Returns UCCS_ERR_STATE during a life, and when the process has had a life with another environment.
+ * node go on to work. Returns UCCS_ERR_INVALID for a table without a function, and, after a line, for a variable of the environment that
+ * is wrong, before any other process waits for this one; UCCS_ERR_STATE during a life, and when the process has had a life with another environment.
  * Any thread. */
 int uccs_embed(const struct uccs_environment *environment);
 

@@ -38,13 +38,15 @@ static bool barrier_withdraw(struct node *node, uint32_t round)
     return false;
 }
 
-/* Returns false when not all PEs came before `end` (null: no limit); then no PE that came in time has passed. The last
+/* Returns false when not all PEs came before `end` (null: no limit), or a PE cannot start; then no PE that came in time has passed. The last
  * to arrive opens the count of the next round before it opens the round itself (release), so a PE that comes back at
  * once (acquire of round) counts from zero. */
 static bool barrier_meet(void (*last)(void *), void *argument, const struct timespec *end)
 {
     struct node *node = rte.node;
     uint32_t round = atomic_load_acquire(&node->round);
+    if (atomic_load_acquire(&node->broken)) /* release: rte_break_start */
+        return false;
     if ((uint32_t)atomic_fetch_add_acqrel(&node->arrived, 1) + 1 == node->size) {
         if (last)
             last(argument);
@@ -59,17 +61,28 @@ static bool barrier_meet(void (*last)(void *), void *argument, const struct time
                 return false;
             end = 0;
         }
-    return true;
+    return !atomic_load_acquire(&node->broken);
 }
 
-void rte_node_barrier(void)
+bool rte_node_barrier(void)
 {
-    barrier_meet(0, 0, 0);
+    return barrier_meet(0, 0, 0);
 }
 
-void rte_node_barrier_last(void (*last)(void *), void *argument)
+bool rte_node_barrier_last(void (*last)(void *), void *argument)
 {
-    barrier_meet(last, argument, 0);
+    return barrier_meet(last, argument, 0);
+}
+
+/* The round is over, so whoever waits in it comes back, and sees why. */
+bool rte_break_start(void)
+{
+    if (!rte.node)
+        return true;
+    const bool first = atomic_exchange_acqrel(&rte.node->broken, 1) == 0; /* acquire: barrier_meet */
+    atomic_fetch_add_acqrel(&rte.node->round, 1);
+    futex_wake(&rte.node->round, INT_MAX);
+    return first;
 }
 
 bool rte_node_barrier_within(int seconds)

@@ -14,10 +14,16 @@
 static struct uccs_environment environment;
 static bool embedded, gone; /* gone: its owner has ended, and no function of it may be called */
 
+static bool ending(void)
+{
+    return !gone && environment.ending && environment.ending(environment.self);
+}
+
 static int complain(const char *what)
 {
-    log_line("the program that embeds this library (uccs_embed) %s: %s", gone ? "has ended its environment" : "failed",
-             what);
+    if (!ending())
+        log_line("the program that embeds this library (uccs_embed) %s: %s",
+                 gone ? "has ended its environment" : "failed", what);
     return -1;
 }
 
@@ -51,11 +57,6 @@ static int end_job(int status)
 
 /* The owner says goodbye to its launcher itself. */
 static void finish(void) {}
-
-static bool ending(void)
-{
-    return !gone && environment.ending && environment.ending(environment.self);
-}
 
 static const struct rte_backend backend = {"an embedding program", put, get, fence, end_job, finish, ending, 0};
 

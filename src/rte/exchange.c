@@ -124,7 +124,7 @@ static int job_fence(int seconds)
     if (rte.nodes == 1 && seconds)
         return !rte_node_barrier_within(seconds);
     if (rte.nodes == 1)
-        return rte_node_barrier(), 0;
+        return !rte_node_barrier();
     atomic_fence_seqcst();
     int status = rte_backend_fence(seconds);
     atomic_fence_seqcst();
@@ -139,14 +139,14 @@ int rte_commit_fence(void)
 bool rte_job_barrier_within(int seconds)
 {
     int status = job_fence(seconds);
-    if (status < 0)
+    if (status < 0 && !(rte_backend->ending && rte_backend->ending()))
         rte_abort(LAT_EXIT); /* the backend has printed the cause */
     return status == 0;
 }
 
-void rte_job_barrier(void)
+bool rte_job_barrier(void)
 {
-    rte_job_barrier_within(0);
+    return rte_job_barrier_within(0);
 }
 
 static int get_near(const char *key, int pe, void **value, size_t *bytes)

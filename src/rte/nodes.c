@@ -214,8 +214,7 @@ int rte_nodes_learn(void)
         return -1;
     if (lead)
         learn(all, bytes);
-    rte_node_barrier();
-    if (rte.node->placed && !(rte.places = map_places(false)))
+    if (!rte_node_barrier() || (rte.node->placed && !(rte.places = map_places(false))))
         return -1;
     rte.nodes = (int)rte.node->nodes;
     rte.node_number = rte.nodes ? rte_node_of(rte.pe) : 0;

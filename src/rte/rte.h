@@ -46,19 +46,24 @@ struct node *rte_node_ahead(int *fd, int *index);
 struct uccs_environment;
 int rte_embed(const struct uccs_environment *table);
 
-/* All PEs of the node call it; waiting PEs sleep. Stores of any PE before it are visible to all after it. */
-void rte_node_barrier(void);
+/* All PEs of the node call it; waiting PEs sleep. Stores of any PE before it are visible to all after it. Returns false when a PE
+ * of the node has called rte_break_start. */
+bool rte_node_barrier(void);
+/* This PE cannot start: the barriers of its node, present and later ones, return false. Returns false when another PE of the node
+ * had said so before. */
+bool rte_break_start(void);
 
 /* The same. The last PE to arrive runs `last` while all others wait; they see its stores. */
-void rte_node_barrier_last(void (*last)(void *), void *argument);
+bool rte_node_barrier_last(void (*last)(void *), void *argument);
 /* The same with a time limit. Returns false when some PE has not come in time; then no other PE passes either. The
  * caller ends the job. */
 bool rte_node_barrier_within(int seconds);
 
 /* The same for all PEs of the job. With several nodes they go through the launcher, so these are for start and end
  * alone. They drive no transport, so no operation that a peer waits for may be under way. They end the job when the
- * launcher fails. rte_job_barrier_within returns false when some PE has not come in time (0: no limit). */
-void rte_job_barrier(void);
+ * launcher fails, unless that is a program which ends its job itself. They return false then, and when a PE cannot start;
+ * rte_job_barrier_within also when some PE has not come in time (0: no limit). */
+bool rte_job_barrier(void);
 bool rte_job_barrier_within(int seconds);
 
 /* Values that a PE tells the others. rte_put notes a value under a key of at most RTE_KEY_BYTES printable characters

@@ -160,8 +160,7 @@ static void warn_lonely(void)
     }
 }
 
-/* Returns 0, or -1 when the launcher did not answer. Ends the job when the PEs do not meet, because other PEs would
- * wait for this one. */
+/* Returns 0, or -1 when the launcher did not answer, or the PEs do not meet. */
 static int join(const struct rte_backend *backend, const struct rte_place *place)
 {
     if (!backend)
@@ -172,9 +171,15 @@ static int join(const struct rte_backend *backend, const struct rte_place *place
     rte.pe = place->pe;
     log_identity(rte.pe);
     log_debug("started by %s: PE %d of %d, job %s", backend->name, place->pe, place->npes, place->job);
-    if (rte_meet(place) != 0)
+    return rte_meet(place);
+}
+
+/* Ends the job, because other PEs would wait for this one; but for a program that ends its job itself. Returns -1. */
+static int give_up(void)
+{
+    if (rte_backend && !(rte_backend->ending && rte_backend->ending()))
         rte_abort(LAT_EXIT);
-    return 0;
+    return -1;
 }
 
 static int open_node(enum launcher launcher)
@@ -220,7 +225,7 @@ int rte_init(void)
     if (rte.node)
         return come_back();
     if (open_node(find_launcher()) != 0)
-        return -1;
+        return give_up();
     fcntl(rte.fd, F_SETFD, FD_CLOEXEC);
     unsetenv("LATERAL_JOB"); /* programs that a PE starts are jobs of their own */
     rte.node = map_head(rte.fd, rte.node_index);
@@ -229,7 +234,5 @@ int rte_init(void)
         log_line("cannot map the job's memory: %s", strerror(errno));
     else
         status = take_seat();
-    if (status != 0 && rte_backend)
-        rte_abort(LAT_EXIT);
-    return status;
+    return status == 0 ? 0 : give_up();
 }

@@ -54,8 +54,8 @@ static int begin(void)
     uccs_am_prepare();
     if (uccs_progress_open(uccs_far_on) != 0)
         return -1;
-    if (uccs_far_on)
-        rte_job_barrier(); /* all PEs answer after this */
+    if (uccs_far_on && !rte_job_barrier()) /* all PEs answer after this */
+        return -1;
     if (!uccs_far_on || !uccs_progress_on)
         rte_watch_launcher();
     return 0;
@@ -63,8 +63,15 @@ static int begin(void)
 
 int uccs_life_embed(const struct uccs_environment *environment)
 {
+    const char *why;
     pthread_mutex_lock(&life);
-    int status = users ? -1 : rte_embed(environment);
+    int status = users ? -1 : 0;
+    if (status == 0 && environment && env_load(&why) != 0) {
+        log_line("%s", why);
+        status = -2;
+    }
+    if (status == 0)
+        status = rte_embed(environment);
     pthread_mutex_unlock(&life);
     return status;
 }
@@ -74,6 +81,8 @@ int uccs_life_begin(void)
     pthread_mutex_lock(&life);
     int status = users ? 0 : begin();
     users += status == 0;
+    if (status != 0 && !rte_break_start())
+        status = -2;
     pthread_mutex_unlock(&life);
     return status;
 }

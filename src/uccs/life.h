@@ -7,10 +7,11 @@
 
 #include <stdbool.h>
 
-/* Begins a life, or joins the current one; calls are counted. Returns 0, or -1 after it has logged a line. */
+/* Begins a life, or joins the current one; calls are counted. Returns 0, or -1 after it has logged a line, or -2 when
+ * another PE of the node could not begin. */
 int uccs_life_begin(void);
 /* Keeps the table of the program that embeds this library for the next life. Returns 0; -1 when a life runs or the
- * process has its place from elsewhere. Null withdraws the table. */
+ * process has its place from elsewhere; -2 after a line when a variable of the environment is wrong. Null withdraws the table. */
 struct uccs_environment;
 int uccs_life_embed(const struct uccs_environment *environment);
 /* Waits for the other PEs at most `seconds` (0: for ever). Returns false when they did not come. */

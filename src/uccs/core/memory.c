@@ -348,8 +348,7 @@ static void publish_core(size_t heap_bytes)
 static int reopen(void)
 {
     uccs_core = map.core;
-    rte_job_barrier();
-    return 0;
+    return rte_job_barrier() ? 0 : -1;
 }
 
 int uccs_memory_open(const struct uccs_memory_want *want)
@@ -360,8 +359,7 @@ int uccs_memory_open(const struct uccs_memory_want *want)
         return -1;
     ask(want);
     size_t region_bytes = want->region_bytes((uint32_t)rte.node_size);
-    rte_node_barrier_last(agree, &region_bytes);
-    if (rte.node->file_bytes == 0)
+    if (!rte_node_barrier_last(agree, &region_bytes) || rte.node->file_bytes == 0)
         return -1; /* the PE that ran agree has printed why */
     if (map_file() != 0)
         return -1;
@@ -370,8 +368,8 @@ int uccs_memory_open(const struct uccs_memory_want *want)
         return -1;
     spare_core_dumps();
     publish_core(want->heap_bytes);
-    rte_job_barrier(); /* a PE that ended earlier would take along the file that others are about to map */
-    return 0;
+    /* A PE that ended earlier would take along the file that others are about to map. */
+    return rte_job_barrier() ? 0 : -1;
 }
 
 /* Keeps the maps: the globals live there until the process ends, and a peer may still be reading. */

@@ -33,7 +33,8 @@ int uccs_embed(const struct uccs_environment *environment)
         (environment->size < sizeof *environment || environment->rank < 0 || environment->rank >= environment->ranks ||
          !environment->put || !environment->fence || !environment->get || !environment->abort))
         return UCCS_ERR_INVALID;
-    return uccs_life_embed(environment) == 0 ? UCCS_OK : UCCS_ERR_STATE;
+    const int status = uccs_life_embed(environment);
+    return status == 0 ? UCCS_OK : status == -2 ? UCCS_ERR_INVALID : UCCS_ERR_STATE;
 }
 
 int uccs_init(void)
@@ -41,7 +42,8 @@ int uccs_init(void)
     int status = UCCS_OK;
     pthread_mutex_lock(&lock);
     if (uccs_users == 0) {
-        status = uccs_life_begin() == 0 ? UCCS_OK : UCCS_ERR_NO_MEMORY;
+        status = uccs_life_begin();
+        status = status == 0 ? UCCS_OK : status == -2 ? UCCS_ERR_FAILED : UCCS_ERR_NO_MEMORY;
         if (status == UCCS_OK && !uccs_oob_open()) {
             log_line("uccs: no memory");
             rte_abort(LAT_EXIT); /* otherwise the other PEs would wait */
