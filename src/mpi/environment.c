@@ -13,6 +13,8 @@ struct record {
     uint32_t key_bytes, bytes; /* of key, with its final zero, and value; both follow */
 };
 
+enum { STARTED = -1, FAILED = -2 }; /* in place of the bytes of a fence: this rank's start is over */
+
 struct round { /* what all ranks have told at one fence */
     struct round *next;
     int *starts, *sizes; /* of each rank's records in bytes */
@@ -25,6 +27,7 @@ static struct {
     struct round *rounds; /* the newest first; under lock */
     pthread_mutex_t lock;
     bool ended;
+    bool failed; /* a rank cannot start, as all know since the same fence */
 } told = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 static int put(void *self, const char *key, const void *value, size_t bytes)
@@ -63,11 +66,13 @@ static struct round *gather(void)
     round->sizes = numbers + ranks;
     int status = PMPI_Allgather(&told.bytes, 1, MPI_INT, round->sizes, 1, MPI_INT, lmpi_life.comm);
     for (size_t i = 0; i < ranks && status == MPI_SUCCESS; i++) {
+        told.failed |= round->sizes[i] == FAILED;
         round->starts[i] = all;
         all += round->sizes[i];
     }
-    round->bytes = malloc((size_t)all + 1);
-    if (status == MPI_SUCCESS && all)
+    if (!told.failed && !(round->bytes = malloc((size_t)all + 1)))
+        abort();
+    if (status == MPI_SUCCESS && all && !told.failed)
         status = PMPI_Allgatherv(told.untold, told.bytes, MPI_BYTE, round->bytes, round->sizes, round->starts, MPI_BYTE,
                                  lmpi_life.comm);
     if (status == MPI_SUCCESS && round->bytes)
@@ -132,7 +137,7 @@ static void end_job(void *self, int status)
 static int is_ending(void *self)
 {
     (void)self;
-    return lmpi_life.aborting;
+    return lmpi_life.aborting || lmpi_life.why_not; /* a start that came to nothing ends nothing */
 }
 
 LMPI_EXPORT int MPI_Abort(MPI_Comm comm, int code)
@@ -141,6 +146,25 @@ LMPI_EXPORT int MPI_Abort(MPI_Comm comm, int code)
     return lmpi_real.Abort(comm, code);
 }
 LMPI_NAME(Abort);
+
+bool lmpi_environment_started(bool good)
+{
+    const int mine = good ? STARTED : FAILED;
+    int *all = malloc((size_t)lmpi_life.ranks * sizeof *all);
+    if (!all)
+        abort(); /* the other ranks would wait for ever */
+    if (!told.failed)
+        told.failed = PMPI_Allgather(&mine, 1, MPI_INT, all, 1, MPI_INT, lmpi_life.comm) != MPI_SUCCESS;
+    for (int i = 0; i < lmpi_life.ranks && !told.failed; i++)
+        told.failed = all[i] == FAILED;
+    free(all);
+    return !told.failed;
+}
+
+bool lmpi_environment_failed(void)
+{
+    return told.failed;
+}
 
 int lmpi_environment_give(void)
 {

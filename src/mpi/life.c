@@ -6,6 +6,8 @@
 #include "types.h"
 #include "verbose.h"
 
+#include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -54,46 +56,94 @@ static int end_life(MPI_Comm comm, int key, void *value, void *state)
     return MPI_SUCCESS;
 }
 
-/* Returns null, or why this process cannot take part. */
-static const char *begin_here(void)
-{
-    const struct uccs_context_attr attr = {.id = CONTEXT};
-    setenv("LATERAL_PROGRESS", "thread", 0); /* windows go on while their owners compute, or wait in the MPI */
-    if (lmpi_environment_give() == UCCS_ERR_INVALID)
-        return "the substrate refuses the environment";
-    if (uccs_init() != UCCS_OK) /* it has printed the cause */
-        return "the substrate did not start";
-    if (uccs_group_rank(UCCS_GROUP_WORLD) != lmpi_life.rank || uccs_group_size(UCCS_GROUP_WORLD) != lmpi_life.ranks)
-        return "the substrate was started before, and numbers the processes in another way";
-    if (uccs_context_create(&attr, &lmpi_life.context) != UCCS_OK)
-        return "the program uses the context that the library needs";
-    return lmpi_endpoints_begin(lmpi_life.ranks) && lmpi_types_begin() ? 0 : "no memory";
-}
-
-static const char *begin_with(const char *why_not)
-{
-    int good = !why_not, all = 0;
-    if (PMPI_Allreduce(&good, &all, 1, MPI_INT, MPI_MIN, lmpi_life.comm) != MPI_SUCCESS || !all)
-        return why_not ? why_not : "another rank cannot";
-    if (PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, end_life, &self_key, 0) != MPI_SUCCESS ||
-        PMPI_Comm_set_attr(MPI_COMM_SELF, self_key, 0) != MPI_SUCCESS)
-        return "MPI_COMM_SELF takes no attribute";
-    return 0;
-}
-
 static bool asked_for(const char *name)
 {
     const char *text = getenv(name);
     return text && *text && strcmp(text, "0") != 0;
 }
 
-/* Returns null, or why windows are not ours, which all ranks find out alike. */
-static const char *wanted(void)
+/* Returns null, or why the program wants no windows of ours. */
+static const char *unwanted(void)
 {
     const char *text = getenv("LATERAL_MPI");
     if (text && strcmp(text, "0") == 0)
         return "LATERAL_MPI is 0";
     return getenv("LATERAL_JOB") ? "oshrun has started this process" : 0;
+}
+
+/* Local: no other rank waits for this one yet. Returns null, or why this process cannot take part. */
+static const char *prepare(void)
+{
+    setenv("LATERAL_PROGRESS", "thread", 0); /* windows go on while their owners compute, or wait in the MPI */
+    return lmpi_environment_give() == UCCS_ERR_INVALID ? "a variable of its environment is wrong" : 0;
+}
+
+static const char another[] = "another rank cannot";
+
+/* Collective. Returns null, or why this process cannot take part. */
+static const char *start(void)
+{
+    const struct uccs_context_attr attr = {.id = CONTEXT};
+    const int status = uccs_init();
+    if (status == UCCS_ERR_FAILED || (status != UCCS_OK && lmpi_environment_failed()))
+        return another;
+    if (status != UCCS_OK)
+        return "the substrate did not start, as a line of it says";
+    if (uccs_group_rank(UCCS_GROUP_WORLD) != lmpi_life.rank || uccs_group_size(UCCS_GROUP_WORLD) != lmpi_life.ranks)
+        return "the substrate was started before, and numbers the processes in another way";
+    if (uccs_context_create(&attr, &lmpi_life.context) != UCCS_OK)
+        return "the program uses the context that the library needs";
+    if (!lmpi_endpoints_begin(lmpi_life.ranks) || !lmpi_types_begin())
+        return "no memory";
+    if (PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, end_life, &self_key, 0) != MPI_SUCCESS ||
+        PMPI_Comm_set_attr(MPI_COMM_SELF, self_key, 0) != MPI_SUCCESS)
+        return "MPI_COMM_SELF takes no attribute";
+    return 0;
+}
+
+/* Collective. Returns null when no rank has a reason against it; else the reason of the lowest rank that has one, which
+ * rank 0 prints unless all ranks have been told to leave windows to the MPI. */
+static const char *agree(const char *why_not, bool is_unwanted)
+{
+    static char reason[128];
+    const int ranks = lmpi_life.ranks, mine = why_not == another ? ranks + lmpi_life.rank : lmpi_life.rank;
+    int vote[] = {why_not ? mine : INT_MAX, is_unwanted}, all[2];
+    if (PMPI_Allreduce(vote, all, 2, MPI_INT, MPI_MIN, lmpi_life.comm) != MPI_SUCCESS)
+        return "the ranks cannot agree";
+    if (all[0] == INT_MAX)
+        return 0;
+    snprintf(reason, sizeof reason, "%s", why_not ? why_not : "");
+    PMPI_Bcast(reason, sizeof reason, MPI_CHAR, all[0] % ranks, lmpi_life.comm);
+    if (lmpi_life.rank == 0 && !all[1])
+        fprintf(stderr,
+                "lateral-mpi: rank %d cannot have windows of Lateral: %s; all windows are those of " LMPI_MPI "\n",
+                all[0] % ranks, reason);
+    return reason;
+}
+
+/* Collective. Rank 0's library must be this one. Returns null, or why it is not. */
+static const char *differs(void)
+{
+    static char why[96];
+    char version[32] = LATERAL_VERSION, first[32] = LATERAL_VERSION;
+    PMPI_Bcast(first, sizeof first, MPI_CHAR, 0, lmpi_life.comm);
+    first[sizeof first - 1] = 0;
+    snprintf(why, sizeof why, "its library is of version %s, that of rank 0 of version %s", version, first);
+    return strcmp(version, first) ? why : 0;
+}
+
+/* Returns null, or why windows are the MPI's. A rank that cannot take part says so before any rank waits for it in the
+ * substrate. */
+static const char *begin_life(void)
+{
+    const char *wish = unwanted(), *other = differs(), *why = wish ? wish : other ? other : prepare();
+    const char *refused = agree(why, wish != 0);
+    if (refused) {
+        lmpi_environment_end();
+        return refused;
+    }
+    why = start();
+    return lmpi_environment_started(!why) ? 0 : agree(why ? why : another, false);
 }
 
 static void begin(void)
@@ -104,9 +154,6 @@ static void begin(void)
     PMPI_Query_thread(&level);
     lmpi_life.any_thread = level == MPI_THREAD_MULTIPLE;
     lmpi_life.any_calls = level != MPI_THREAD_SERIALIZED;
-    lmpi_life.why_not = wanted();
-    if (lmpi_life.why_not)
-        return;
     PMPI_Comm_dup(MPI_COMM_WORLD, &lmpi_life.comm);
     PMPI_Comm_dup(MPI_COMM_SELF, &lmpi_life.self);
     PMPI_Comm_set_errhandler(lmpi_life.comm, MPI_ERRORS_RETURN);
@@ -114,11 +161,11 @@ static void begin(void)
     PMPI_Comm_group(MPI_COMM_WORLD, &lmpi_life.world);
     lmpi_life.checked = asked_for("LATERAL_CHECK");
     lmpi_life.crowded = lmpi_life.ranks > sysconf(_SC_NPROCESSORS_ONLN);
-    lmpi_life.why_not = begin_with(begin_here());
+    lmpi_life.why_not = begin_life();
     lmpi_life.running = !lmpi_life.why_not;
     if (lmpi_life.running)
         lmpi_progress_begin();
-    if (lmpi_verbose() && (lmpi_life.rank == 0 || !lmpi_life.running))
+    if (lmpi_verbose() && lmpi_life.rank == 0)
         lmpi_say(lmpi_life.running ? "windows of this job are Lateral's, over " LMPI_MPI "%s%s"
                                    : "all windows are those of " LMPI_MPI ": %s%s",
                  lmpi_life.running ? "" : lmpi_life.why_not, "");
