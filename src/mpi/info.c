@@ -1,22 +1,62 @@
-/* Hints. A window keeps what the program says; MPI_Win_get_info gives that, and for the rest what holds. */
+/* Hints. MPI_Win_get_info gives those that the layer knows, with the program's value where that is one of theirs. */
 #include "family.h"
 #include "hints.h"
 #include "real.h"
 
 #include <stdio.h>
+#include <string.h>
 
+enum rule { BOOLEAN, ORDERING, OPERATIONS, NUMBER };
+
+/* The standard's hints and those of mpix_rma.h that the layer takes, and what holds where the program does not say. */
 static const struct {
     const char *key, *value;
-} standard[] = {
-    {"no_locks", "false"},
-    {"accumulate_ordering", "rar,raw,war,waw"},
-    {"accumulate_ops", "same_op_no_op"},
-    {"mpi_accumulate_granularity", "0"},
-    {"mpi_assert_accumulate_intrinsic", "false"},
-    {"same_size", "false"},
-    {"same_disp_unit", "false"},
-    {"alloc_shared_noncontig", "false"},
+    enum rule rule;
+} known[] = {
+    {"no_locks", "false", BOOLEAN},
+    {"accumulate_ordering", "rar,raw,war,waw", ORDERING},
+    {"accumulate_ops", "same_op_no_op", OPERATIONS},
+    {"mpi_accumulate_granularity", "0", NUMBER},
+    {"mpi_assert_accumulate_intrinsic", "false", BOOLEAN},
+    {"same_size", "false", BOOLEAN},
+    {"same_disp_unit", "false", BOOLEAN},
+    {"alloc_shared_noncontig", "false", BOOLEAN},
 };
+
+/* A list with commas of the four orders, or none. */
+static bool is_ordering(const char *value)
+{
+    for (const char *word = value; strcmp(value, "none") != 0; word += 4) {
+        if (strncmp(word, "rar", 3) != 0 && strncmp(word, "raw", 3) != 0 && strncmp(word, "war", 3) != 0 &&
+            strncmp(word, "waw", 3) != 0)
+            return false;
+        if (!word[3])
+            return true;
+        if (word[3] != ',')
+            return false;
+    }
+    return true;
+}
+
+static bool is_right(enum rule rule, const char *value)
+{
+    switch (rule) {
+    case BOOLEAN: return strcmp(value, "true") == 0 || strcmp(value, "false") == 0;
+    case ORDERING: return is_ordering(value);
+    case OPERATIONS: return strcmp(value, "same_op") == 0 || strcmp(value, "same_op_no_op") == 0;
+    case NUMBER: return *value && strspn(value, "0123456789") == strlen(value);
+    }
+    return false;
+}
+
+/* Reads a hint of the program. Returns whether it says one of its values. */
+static bool read_hint(MPI_Info info, size_t which, char value[MPI_MAX_INFO_VAL + 1])
+{
+    int found = 0;
+    if (info != MPI_INFO_NULL)
+        PMPI_Info_get(info, known[which].key, MPI_MAX_INFO_VAL, value, &found);
+    return found && is_right(known[which].rule, value);
+}
 
 /* What is in force, whatever the program has asked for. */
 static void add_kind(MPI_Info info, unsigned kind)
@@ -25,15 +65,6 @@ static void add_kind(MPI_Info info, unsigned kind)
     PMPI_Info_set(info, "mpi_win_scope_thread", kind & LMPI_THREAD ? "true" : "false");
     PMPI_Info_set(info, "mpi_win_order", kind & LMPI_ORDERED ? "true" : "false");
     PMPI_Info_set(info, "mpi_win_ordered", kind & LMPI_ORDERED ? "true" : "false");
-}
-
-static void add_missing(MPI_Info info, const char *key, const char *value)
-{
-    char present[MPI_MAX_INFO_VAL + 1];
-    int found = 0;
-    PMPI_Info_get(info, key, MPI_MAX_INFO_VAL, present, &found);
-    if (!found)
-        PMPI_Info_set(info, key, value);
 }
 
 static void add_ids(MPI_Info info, const struct lmpi_window *window)
@@ -49,9 +80,10 @@ LMPI_EXPORT int MPI_Win_get_info(MPI_Win win, MPI_Info *info)
     struct lmpi_window *window = lmpi_window(win);
     if (!window)
         return lmpi_real.Win_get_info(win, info);
-    int status = window->info == MPI_INFO_NULL ? PMPI_Info_create(info) : PMPI_Info_dup(window->info, info);
-    for (size_t i = 0; i < sizeof standard / sizeof *standard && status == MPI_SUCCESS; i++)
-        add_missing(*info, standard[i].key, standard[i].value);
+    char value[MPI_MAX_INFO_VAL + 1];
+    int status = PMPI_Info_create(info);
+    for (size_t i = 0; i < sizeof known / sizeof *known && status == MPI_SUCCESS; i++)
+        PMPI_Info_set(*info, known[i].key, read_hint(window->info, i, value) ? value : known[i].value);
     if (status == MPI_SUCCESS) {
         add_kind(*info, window->kind);
         add_ids(*info, window);
@@ -60,12 +92,11 @@ LMPI_EXPORT int MPI_Win_get_info(MPI_Win win, MPI_Info *info)
 }
 LMPI_NAME(Win_get_info);
 
-/* Adds the hints to those of the window. */
+/* Adds the hints to those of the window, but those that say nothing known. */
 LMPI_EXPORT int MPI_Win_set_info(MPI_Win win, MPI_Info info)
 {
     struct lmpi_window *window = lmpi_window(win);
-    char key[MPI_MAX_INFO_KEY + 1], value[MPI_MAX_INFO_VAL + 1];
-    int keys = 0, found;
+    char value[MPI_MAX_INFO_VAL + 1];
     if (!window)
         return lmpi_real.Win_set_info(win, info);
     if (info == MPI_INFO_NULL)
@@ -74,13 +105,9 @@ LMPI_EXPORT int MPI_Win_set_info(MPI_Win win, MPI_Info info)
         return lmpi_error(window, MPI_ERR_NO_MEM);
     lmpi_window_be(window, lmpi_info_kind(info, window->kind));
     window->promised = lmpi_info_promises(info, window->promised);
-    PMPI_Info_get_nkeys(info, &keys);
-    for (int i = 0; i < keys; i++) {
-        PMPI_Info_get_nthkey(info, i, key);
-        PMPI_Info_get(info, key, MPI_MAX_INFO_VAL, value, &found);
-        if (found)
-            PMPI_Info_set(window->info, key, value);
-    }
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (read_hint(info, i, value))
+            PMPI_Info_set(window->info, known[i].key, value);
     return MPI_SUCCESS;
 }
 LMPI_NAME(Win_set_info);
