@@ -194,18 +194,33 @@ static void check_path(const char *path)
              path);
 }
 
-/* Returns what to preload: the library that counts, where it is wanted, the layer, and what LD_PRELOAD has already. */
-static char *preload(const char *mpi, bool counts)
+/* Takes a sanitizer's library of GCC. It must be the first one of the process, or it ends the program. */
+static bool take_sanitizer(const char *name, const char *path, void *state)
 {
-    char layer[PATH_MAX], stats[PATH_MAX] = "", names[256];
+    static const char *const all[] = {"libasan.so", "libhwasan.so", "libtsan.so", "liblsan.so"};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        if (strncmp(name, all[i], strlen(all[i])) == 0)
+            return snprintf(state, PATH_MAX, "%s", path ? path : name) < PATH_MAX;
+    return false;
+}
+
+/* Returns what to preload: a sanitizer that the program is linked with; what LD_PRELOAD has, so that tools which define MPI_X and
+ * call PMPI_X stand in front of the layer as they do in front of an MPI; the library that counts, where it is wanted; the layer. */
+static char *preload(const char *program, const char *mpi, bool counts)
+{
+    char layer[PATH_MAX], stats[PATH_MAX] = "", sanitizer[PATH_MAX] = "", names[256];
     const char *had = getenv("LD_PRELOAD");
     char *value;
+    bool taken;
+    if (*program)
+        needed_walk(program, take_sanitizer, sanitizer, &taken);
     if (!layer_find(mpi, layer, sizeof layer))
         fail(NO_LAYER, "there is no layer for %s here; there is: %s", mpi, layer_list(names, sizeof names));
     if (counts && !layer_find_stats(mpi, stats, sizeof stats))
         fail(NO_LAYER, "--stats, --trace: there is no liblateral-stats-mpi-%s.so beside the layer", mpi);
     check_path(layer);
-    if (asprintf(&value, "%s%s%s%s%s", stats, *stats ? ":" : "", layer, had && *had ? ":" : "", had ? had : "") < 0)
+    if (asprintf(&value, "%s%s%s%s%s%s%s", sanitizer, *sanitizer ? ":" : "", had ? had : "", had && *had ? ":" : "",
+                 stats, *stats ? ":" : "", layer) < 0)
         fail(NOT_RUN, "no memory");
     return value;
 }
@@ -248,7 +263,7 @@ static void become_program(char **words, const struct wishes *wishes)
         fail(NO_LAYER, "%s is a program of Lateral's OpenSHMEM and of no MPI: start it with oshrun", words[0]);
     if (!mpi)
         fail(NO_LAYER, "%s %s: name the MPI that it loads, with --mpi=openmpi or --mpi=mpich", words[0], why);
-    char *value = preload(mpi, wishes->stats || *wishes->trace);
+    char *value = preload(there ? path : "", mpi, wishes->stats || *wishes->trace);
     if (wishes->print) {
         puts(value);
         exit(0);
