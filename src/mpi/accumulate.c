@@ -53,6 +53,8 @@ static int check_side(const struct lmpi_side *side, const struct lmpi_type *type
         return MPI_ERR_COUNT;
     if (!type || (bytes && type->size && (type->kind != remote->kind || type->unit != remote->unit)))
         return MPI_ERR_TYPE;
+    if (!side->address && type->predefined && side->count)
+        return MPI_ERR_BUFFER; /* a derived type may hold absolute addresses */
     return (size_t)side->count * type->size == bytes ? MPI_SUCCESS : MPI_ERR_TRUNCATE;
 }
 
@@ -82,7 +84,8 @@ int lmpi_update(struct lmpi_window *window, const struct lmpi_update *update)
         status = lmpi_check_range(window, update->rank, update->disp, (size_t)update->count, remote, &at);
     if (status != MPI_SUCCESS)
         return status;
-    if (__builtin_expect(window->promised, 0) && !lmpi_promise_kept(window, update->rank, at, &op))
+    if (__builtin_expect(window->promised, 0) &&
+        !lmpi_promise_kept(window, update->rank, at, &op, (size_t)bytes / op.unit))
         return MPI_ERR_ASSERT;
     struct lmpi_level levels[1 + remote->depth + (reads ? local->depth : 0) + (update->fetch ? result->depth : 0)];
     lmpi_walk_begin(&there, remote, (size_t)update->count, levels);
@@ -106,7 +109,9 @@ static int run(struct lmpi_window *window, struct lmpi_update *update)
 {
     update->later = true;
     int status = lmpi_update(window, update);
-    return status == MPI_SUCCESS ? status : lmpi_error(window, status);
+    return status == MPI_SUCCESS
+               ? status
+               : lmpi_error_of(window, status, update->fetch ? "MPI_Get_accumulate" : "MPI_Accumulate");
 }
 
 /* What this thread's last accumulate without derived types did. */

@@ -38,9 +38,9 @@ struct lmpi_swap {
 /* MPI_Compare_and_swap in the same way. */
 int lmpi_swap(struct lmpi_window *window, const struct lmpi_swap *swap);
 
-/* intrinsic.c: returns whether the processor's atomics here run an operation on elements at the displacement of `at`
- * bytes; prints a line when not. */
+/* intrinsic.c: returns whether MPIX_Win_op_intrinsic says so of an operation on `count` elements, and they are aligned at the
+ * displacement of `at` bytes; prints a line when not. */
 struct lmpi_op;
-bool lmpi_promise_kept(const struct lmpi_window *window, int rank, MPI_Aint at, const struct lmpi_op *op);
+bool lmpi_promise_kept(const struct lmpi_window *window, int rank, MPI_Aint at, const struct lmpi_op *op, size_t count);
 
 #endif

@@ -10,6 +10,8 @@ int MPIX_Win_dup_with_info(MPI_Win parentwin, MPI_Info info, MPI_Win *newwin)
     struct lmpi_window *window = lmpi_window(parentwin);
     if (!window)
         return MPI_ERR_WIN;
+    if (!newwin)
+        return lmpi_error(window, MPI_ERR_ARG);
     if (window->part)
         return lmpi_error(window, MPI_ERR_RMA_FLAVOR);
     struct lmpi_window *made = lmpi_child_new(window, info);

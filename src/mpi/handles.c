@@ -125,8 +125,12 @@ int MPIX_Memhandle_create(void *base, MPI_Aint size, MPI_Info info, MPI_Win pare
     (void)info;
     if (!window)
         return MPI_ERR_WIN;
+    if (!memhandle || !memhandle_size)
+        return lmpi_error(window, MPI_ERR_ARG);
     if (size <= 0)
         return lmpi_error(window, MPI_ERR_SIZE);
+    if (!base)
+        return lmpi_error(window, MPI_ERR_RMA_ATTACH);
     struct exposed *entry = calloc(1, sizeof *entry);
     int status = entry ? expose(&made, base, (size_t)size, entry) : MPI_ERR_NO_MEM;
     if (status != MPI_SUCCESS) {
@@ -149,6 +153,8 @@ int MPIX_Memhandle_create(void *base, MPI_Aint size, MPI_Info info, MPI_Win pare
 /* Copies a handle out of the program's buffer, of any alignment. Returns false when it is none of this window. */
 static bool read_handle(const struct lmpi_window *window, const void *memhandle, struct handle *handle)
 {
+    if (!memhandle)
+        return false;
     memcpy(handle, memhandle, offsetof(struct handle, memory));
     if (handle->length > sizeof handle->memory || handle->length % 8)
         return false;
@@ -219,7 +225,7 @@ int MPIX_Win_from_memhandle(const void *memhandle, MPI_Aint size, int disp_unit,
     struct handle handle;
     if (!window)
         return MPI_ERR_WIN;
-    int status = check(window, memhandle, size, disp_unit, target, &handle);
+    int status = newwin ? check(window, memhandle, size, disp_unit, target, &handle) : MPI_ERR_ARG;
     struct lmpi_window *made = status == MPI_SUCCESS ? lmpi_child_new(lmpi_window(parentwin), info) : 0;
     if (!made)
         return lmpi_error(window, status == MPI_SUCCESS ? MPI_ERR_NO_MEM : status);

@@ -7,6 +7,9 @@
 
 #include <string.h>
 
+/* Elements up to which atomics are faster than a lock and a loop over all of them. */
+#define LMPI_INTRINSIC_MOST 8
+
 /* Finds the operation of a word; MPI_OP_NULL with *swaps for cas. Returns false for another word. */
 static bool find(const char *word, size_t length, MPI_Op *op, bool *swaps)
 {
@@ -37,14 +40,16 @@ static bool everywhere(const struct lmpi_window *window, const struct lmpi_op *o
     return all;
 }
 
-bool lmpi_promise_kept(const struct lmpi_window *window, int rank, MPI_Aint at, const struct lmpi_op *op)
+bool lmpi_promise_kept(const struct lmpi_window *window, int rank, MPI_Aint at, const struct lmpi_op *op, size_t count)
 {
     const struct lmpi_target *target = &window->target[rank];
     bool aligned = op->unit && (target->offset + (size_t)at) % op->unit == 0;
-    if (aligned && uccs_accumulate_intrinsic(target->endpoint, target->memory, op->type, op->how))
+    if (aligned && count <= LMPI_INTRINSIC_MOST &&
+        uccs_accumulate_intrinsic(target->endpoint, target->memory, op->type, op->how))
         return true;
     lmpi_say("LATERAL_CHECK: an accumulate at rank %d breaks the promise of mpi_assert_accumulate_intrinsic: %s", rank,
-             aligned ? "MPIX_Win_op_intrinsic gives 0 for its operation and datatype" : "its elements are not aligned");
+             aligned ? "MPIX_Win_op_intrinsic gives 0 for its operation, datatype and count"
+                     : "its elements are not aligned");
     return false;
 }
 
@@ -75,6 +80,9 @@ int MPIX_Win_op_intrinsic(const char *ops, MPI_Aint max_count, MPI_Datatype type
         return MPI_ERR_WIN;
     if (max_count < 0 || !known)
         return lmpi_error(window, known ? MPI_ERR_COUNT : MPI_ERR_TYPE);
+    if (!ops || !flag)
+        return lmpi_error(window, ops ? MPI_ERR_ARG : MPI_ERR_OP);
+    all = max_count <= LMPI_INTRINSIC_MOST;
     for (const char *word = ops; status == MPI_SUCCESS; word++) {
         size_t length = strcspn(word, ",");
         status = ask(window, word, length, known, &all);

@@ -61,7 +61,7 @@ static int move(struct lmpi_window *window, const struct lmpi_move *move, MPI_Re
     struct lmpi_move later = *move;
     later.later = true;
     int status = lmpi_move(window, &later);
-    return status == MPI_SUCCESS ? status : lmpi_error(window, status);
+    return status == MPI_SUCCESS ? status : lmpi_error_of(window, status, move->put ? "MPI_Put_c" : "MPI_Get_c");
 }
 
 static int update(struct lmpi_window *window, const struct lmpi_update *update, MPI_Request *request)
@@ -71,7 +71,9 @@ static int update(struct lmpi_window *window, const struct lmpi_update *update, 
     struct lmpi_update later = *update;
     later.later = true;
     int status = lmpi_update(window, &later);
-    return status == MPI_SUCCESS ? status : lmpi_error(window, status);
+    return status == MPI_SUCCESS
+               ? status
+               : lmpi_error_of(window, status, update->fetch ? "MPI_Get_accumulate_c" : "MPI_Accumulate_c");
 }
 
 LMPI_EXPORT int MPI_Put_c(const void *origin, MPI_Count origin_count, MPI_Datatype origin_type, int rank, MPI_Aint disp,

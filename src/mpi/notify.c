@@ -59,7 +59,7 @@ static int notify(struct lmpi_window *window, const struct lmpi_work *work)
 static int start(struct lmpi_window *window, const struct lmpi_work *work)
 {
     int status = notify(window, work);
-    return status == MPI_SUCCESS ? status : lmpi_error(window, status);
+    return status == MPI_SUCCESS ? status : lmpi_error_of(window, status, work->call);
 }
 
 int MPIX_Put_notify(const void *origin, int origin_count, MPI_Datatype origin_type, int rank, MPI_Aint disp,
@@ -69,7 +69,8 @@ int MPIX_Put_notify(const void *origin, int origin_count, MPI_Datatype origin_ty
     struct lmpi_move move = {(char *)origin, origin_count, origin_type, rank, disp,
                              target_count,   target_type,  true,        0,    false};
     return window
-               ? start(window, &(struct lmpi_work){.move = &move,
+               ? start(window, &(struct lmpi_work){.call = __func__,
+                                                   .move = &move,
                                                    .rank = rank,
                                                    .id = notify_id,
                                                    .whole = lmpi_work_is_whole(origin_count, origin_type, target_type)})
@@ -82,7 +83,8 @@ int MPIX_Get_notify(void *origin, int origin_count, MPI_Datatype origin_type, in
     struct lmpi_window *window = lmpi_window(win);
     struct lmpi_move move = {origin, origin_count, origin_type, rank, disp, target_count, target_type, false, 0, false};
     return window
-               ? start(window, &(struct lmpi_work){.move = &move,
+               ? start(window, &(struct lmpi_work){.call = __func__,
+                                                   .move = &move,
                                                    .rank = rank,
                                                    .id = notify_id,
                                                    .whole = lmpi_work_is_whole(origin_count, origin_type, target_type)})
@@ -100,7 +102,8 @@ int MPIX_Accumulate_notify(const void *origin, int origin_count, MPI_Datatype or
                                  .type = target_type,
                                  .op = op};
     return window
-               ? start(window, &(struct lmpi_work){.update = &update,
+               ? start(window, &(struct lmpi_work){.call = __func__,
+                                                   .update = &update,
                                                    .rank = rank,
                                                    .id = notify_id,
                                                    .whole = lmpi_work_is_whole(origin_count, origin_type, target_type)})
@@ -139,10 +142,10 @@ int MPIX_Win_wait_notify(MPI_Win win, int notify_id, long count, MPI_Request *re
     const struct awaited wanted = {{.look = look, .owner = first_of(window), .cancels = true},
                                    word_of(window, notify_id),
                                    count};
-    if (!wanted.word)
+    if (!wanted.word || !request)
         return lmpi_error(window, MPI_ERR_ARG);
     if (look(&wanted.pending))
-        return lmpi_request_finish(window, MPI_SUCCESS, request);
+        return lmpi_request_finish(window, MPI_SUCCESS, request, __func__);
     if (!lmpi_pending_works())
         return lmpi_error(window, MPI_ERR_UNSUPPORTED_OPERATION);
     struct awaited *awaited = malloc(sizeof *awaited);
@@ -160,7 +163,7 @@ int MPIX_Win_notify_get_value(MPI_Win win, int notify_id, long *value)
     if (!window)
         return MPI_ERR_WIN;
     const int64_t *word = word_of(window, notify_id);
-    if (!word)
+    if (!word || !value)
         return lmpi_error(window, MPI_ERR_ARG);
     lmpi_before_load();
     *value = __atomic_load_n(word, __ATOMIC_ACQUIRE); /* release: notify, or a signal */

@@ -55,7 +55,7 @@ static int run_later(struct lmpi_window *window, const struct lmpi_work *work, M
     struct remote *remote = calloc(1, sizeof *remote);
     struct uccs_op op = window->op ? *window->op : (struct uccs_op){0};
     if (!remote)
-        return lmpi_error(window, MPI_ERR_NO_MEM);
+        return lmpi_error_of(window, MPI_ERR_NO_MEM, work->call);
     remote->pending.look = look;
     op.complete = arrived;
     op.argument = remote;
@@ -64,7 +64,7 @@ static int run_later(struct lmpi_window *window, const struct lmpi_work *work, M
     int status = work->whole ? lmpi_work_run(window, work, &op) : run_parts(window, work, remote, &op);
     if (status != MPI_SUCCESS) {
         free(remote);
-        return lmpi_error(window, status);
+        return lmpi_error_of(window, status, work->call);
     }
     if (!look(&remote->pending) && lmpi_pending_start(&remote->pending, request))
         return MPI_SUCCESS;
@@ -73,7 +73,7 @@ static int run_later(struct lmpi_window *window, const struct lmpi_work *work, M
         lmpi_pause(&wait);
     status = remote->pending.status;
     free(remote);
-    return lmpi_request_finish(window, status, request);
+    return lmpi_request_finish(window, status, request, work->call);
 }
 
 static int run_now(struct lmpi_window *window, const struct lmpi_work *work, MPI_Request *request)
@@ -84,25 +84,27 @@ static int run_now(struct lmpi_window *window, const struct lmpi_work *work, MPI
     if (uccs_wait(&own) != UCCS_OK && status == MPI_SUCCESS)
         status = MPI_ERR_RMA_RANGE;
     uccs_request_release(&own);
-    return lmpi_request_finish(window, status, request);
+    return lmpi_request_finish(window, status, request, work->call);
 }
 
 int lmpi_remote_start(struct lmpi_window *window, const struct lmpi_work *work, MPI_Request *request)
 {
     int rank = work->rank;
+    if (!request)
+        return lmpi_error_of(window, MPI_ERR_ARG, work->call);
     if (rank == MPI_PROC_NULL)
-        return lmpi_request_finish(window, MPI_SUCCESS, request);
+        return lmpi_request_finish(window, MPI_SUCCESS, request, work->call);
     if (rank < 0 || rank >= window->ranks)
-        return lmpi_error(window, MPI_ERR_RANK);
+        return lmpi_error_of(window, MPI_ERR_RANK, work->call);
     if (window->part && rank != window->rank)
-        return lmpi_error(window, MPI_ERR_RANK);
+        return lmpi_error_of(window, MPI_ERR_RANK, work->call);
     if (!((window->open | window->target[rank].open) & LMPI_PASSIVE))
-        return lmpi_error(window, MPI_ERR_RMA_SYNC);
+        return lmpi_error_of(window, MPI_ERR_RMA_SYNC, work->call);
     if (!window->target[rank].local)
         return lmpi_pending_works() ? run_later(window, work, request) : run_now(window, work, request);
     int status = lmpi_work_run(window, work, 0);
     __atomic_thread_fence(__ATOMIC_SEQ_CST);
-    return lmpi_request_finish(window, status, request);
+    return lmpi_request_finish(window, status, request, work->call);
 }
 
 int MPIX_Rrput(const void *origin, int origin_count, MPI_Datatype origin_type, int rank, MPI_Aint disp,
@@ -112,7 +114,8 @@ int MPIX_Rrput(const void *origin, int origin_count, MPI_Datatype origin_type, i
     struct lmpi_move move = {(char *)origin, origin_count, origin_type, rank, disp,
                              target_count,   target_type,  true,        0,    false};
     return window ? lmpi_remote_start(window,
-                                      &(struct lmpi_work){.move = &move,
+                                      &(struct lmpi_work){.call = __func__,
+                                                          .move = &move,
                                                           .rank = rank,
                                                           .whole = lmpi_work_is_whole(origin_count, origin_type,
                                                                                       target_type)},
@@ -131,7 +134,8 @@ int MPIX_Rraccumulate(const void *origin, int origin_count, MPI_Datatype origin_
                                  .type = target_type,
                                  .op = op};
     return window ? lmpi_remote_start(window,
-                                      &(struct lmpi_work){.update = &update,
+                                      &(struct lmpi_work){.call = __func__,
+                                                          .update = &update,
                                                           .rank = rank,
                                                           .whole = lmpi_work_is_whole(origin_count, origin_type,
                                                                                       target_type)},
@@ -153,7 +157,8 @@ int MPIX_Rrget_accumulate(const void *origin, int origin_count, MPI_Datatype ori
                                  .type = target_type,
                                  .op = op};
     return window ? lmpi_remote_start(window,
-                                      &(struct lmpi_work){.update = &update,
+                                      &(struct lmpi_work){.call = __func__,
+                                                          .update = &update,
                                                           .rank = rank,
                                                           .whole = lmpi_work_is_whole(target_count, result_type,
                                                                                       target_type) &&
@@ -176,5 +181,6 @@ int MPIX_Rrcompare_and_swap(const void *origin, const void *compare, void *resul
     if (!window)
         return MPI_ERR_WIN;
     struct lmpi_swap swap = {origin, compare, result, type, rank, disp, 0, false};
-    return lmpi_remote_start(window, &(struct lmpi_work){.swap = &swap, .rank = rank, .whole = true}, request);
+    return lmpi_remote_start(window, &(struct lmpi_work){.call = __func__, .swap = &swap, .rank = rank, .whole = true},
+                             request);
 }

@@ -40,12 +40,14 @@ static int move_to_local(struct lmpi_window *window, struct lmpi_move *move)
 int lmpi_request_move(struct lmpi_window *window, const struct lmpi_move *move, MPI_Request *request)
 {
     struct lmpi_move own = *move;
+    const char *call = move->put ? "MPI_Rput" : "MPI_Rget";
     if (!passive(window, move->rank))
-        return lmpi_error(window, MPI_ERR_RMA_SYNC);
+        return lmpi_error_of(window, MPI_ERR_RMA_SYNC, call);
     if (move->put || !brings(window, move->rank))
-        return lmpi_request_finish(window, move_to_local(window, &own), request);
+        return lmpi_request_finish(window, move_to_local(window, &own), request, call);
     return lmpi_remote_start(window,
                              &(struct lmpi_work){.move = &own,
+                                                 .call = call,
                                                  .rank = move->rank,
                                                  .whole = lmpi_work_is_whole(move->origin_count, move->origin_type,
                                                                              move->target_type)},
@@ -55,13 +57,15 @@ int lmpi_request_move(struct lmpi_window *window, const struct lmpi_move *move, 
 int lmpi_request_update(struct lmpi_window *window, const struct lmpi_update *update, MPI_Request *request)
 {
     struct lmpi_update own = *update;
+    const char *call = update->fetch ? "MPI_Rget_accumulate" : "MPI_Raccumulate";
     if (!passive(window, update->rank))
-        return lmpi_error(window, MPI_ERR_RMA_SYNC);
+        return lmpi_error_of(window, MPI_ERR_RMA_SYNC, call);
     own.later = !update->fetch; /* small operands are copied, and of others the source is free on return */
     if (!update->fetch || !brings(window, update->rank))
-        return lmpi_request_finish(window, lmpi_update(window, &own), request);
+        return lmpi_request_finish(window, lmpi_update(window, &own), request, call);
     return lmpi_remote_start(window,
                              &(struct lmpi_work){.update = &own,
+                                                 .call = call,
                                                  .rank = update->rank,
                                                  .whole = lmpi_work_is_whole(update->count, update->result.type,
                                                                              update->type) &&

@@ -13,6 +13,7 @@ struct lmpi_work {
     struct lmpi_move *move;
     struct lmpi_update *update;
     struct lmpi_swap *swap;
+    const char *call; /* the name of the function that the program has called */
     int rank;
     int id;     /* of a notification */
     bool whole; /* the bytes lie together on both sides, and there are some: one operation of the substrate */
@@ -25,6 +26,6 @@ bool lmpi_work_is_whole(MPI_Aint count, MPI_Datatype origin, MPI_Datatype target
  * is to return. */
 int lmpi_remote_start(struct lmpi_window *window, const struct lmpi_work *work, MPI_Request *request);
 /* Makes a request that is complete, or calls the error handler. Returns what the caller is to return. */
-int lmpi_request_finish(const struct lmpi_window *window, int status, MPI_Request *request);
+int lmpi_request_finish(const struct lmpi_window *window, int status, MPI_Request *request, const char *call);
 
 #endif

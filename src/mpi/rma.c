@@ -120,6 +120,8 @@ int lmpi_move(struct lmpi_window *window, const struct lmpi_move *move)
         return MPI_ERR_TYPE;
     if ((size_t)move->origin_count * local->size != (size_t)move->target_count * remote->size)
         return MPI_ERR_TRUNCATE;
+    if (!move->origin && local->predefined && move->origin_count)
+        return MPI_ERR_BUFFER; /* a derived type may hold absolute addresses */
     status = lmpi_check_range(window, move->rank, move->disp, (size_t)move->target_count, remote, &at);
     if (status != MPI_SUCCESS)
         return status;
@@ -193,7 +195,7 @@ static __attribute__((noinline)) int copy_many(void *to, const void *from, size_
 static __attribute__((noinline)) int move_any(struct lmpi_window *window, const struct lmpi_move *move)
 {
     int status = lmpi_move(window, move);
-    return status == MPI_SUCCESS ? status : lmpi_error(window, status);
+    return status == MPI_SUCCESS ? status : lmpi_error_of(window, status, move->put ? "MPI_Put" : "MPI_Get");
 }
 
 static __attribute__((noinline)) int put_any(const void *origin, int origin_count, MPI_Datatype origin_type, int rank,

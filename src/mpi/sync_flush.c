@@ -32,7 +32,7 @@ static __attribute__((noinline)) int flush_any(int rank, MPI_Win win)
     int status = check(window, rank);
     if (status == MPI_SUCCESS && rank >= 0)
         status = lmpi_complete_at(window, rank);
-    return status == MPI_SUCCESS ? status : lmpi_error(window, status);
+    return status == MPI_SUCCESS ? status : lmpi_error_of(window, status, "MPI_Win_flush");
 }
 
 /* Where all was stored by this process, the fence is all there is to do. So it is in a family that stays on its node: no member has

@@ -41,17 +41,17 @@ static __attribute__((cold, noinline)) int lock_slow(int type, int rank, int ass
     if (!window)
         return lmpi_real.Win_lock(type, rank, assert, win);
     if (window->part)
-        return lmpi_error(window, MPI_ERR_RMA_SYNC);
+        return lmpi_error_of(window, MPI_ERR_RMA_SYNC, "MPI_Win_lock");
     if (type != MPI_LOCK_SHARED && type != MPI_LOCK_EXCLUSIVE)
-        return lmpi_error(window, MPI_ERR_LOCKTYPE);
+        return lmpi_error_of(window, MPI_ERR_LOCKTYPE, "MPI_Win_lock");
     if (assert & ~MPI_MODE_NOCHECK)
-        return lmpi_error(window, MPI_ERR_ASSERT);
+        return lmpi_error_of(window, MPI_ERR_ASSERT, "MPI_Win_lock");
     if (rank == MPI_PROC_NULL)
         return MPI_SUCCESS;
     if (rank < 0 || rank >= window->ranks)
-        return lmpi_error(window, MPI_ERR_RANK);
+        return lmpi_error_of(window, MPI_ERR_RANK, "MPI_Win_lock");
     if (window->target[rank].open || window->open & LMPI_OPEN_LOCK_ALL)
-        return lmpi_error(window, MPI_ERR_RMA_SYNC);
+        return lmpi_error_of(window, MPI_ERR_RMA_SYNC, "MPI_Win_lock");
     window->open &= ~LMPI_OPEN_FENCE;
     if (!(assert &MPI_MODE_NOCHECK))
         lmpi_lock_enter(&window->peer[rank], type == MPI_LOCK_SHARED ? UCCS_LOCK_SHARED : UCCS_LOCK_EXCLUSIVE);
@@ -80,20 +80,20 @@ static __attribute__((cold, noinline)) int unlock_slow(int rank, MPI_Win win)
     if (!window)
         return lmpi_real.Win_unlock(rank, win);
     if (window->part)
-        return lmpi_error(window, MPI_ERR_RMA_SYNC);
+        return lmpi_error_of(window, MPI_ERR_RMA_SYNC, "MPI_Win_unlock");
     if (rank == MPI_PROC_NULL)
         return MPI_SUCCESS;
     if (rank < 0 || rank >= window->ranks)
-        return lmpi_error(window, MPI_ERR_RANK);
+        return lmpi_error_of(window, MPI_ERR_RANK, "MPI_Win_unlock");
     unsigned held = window->target[rank].open;
     if (!(held & LMPI_PASSIVE))
-        return lmpi_error(window, MPI_ERR_RMA_SYNC);
+        return lmpi_error_of(window, MPI_ERR_RMA_SYNC, "MPI_Win_unlock");
     int status = lmpi_complete_stored(window, rank);
     window->target[rank].open = 0;
     lmpi_spread(window, rank);
     if (!(held & LMPI_OPEN_UNCHECKED))
         lmpi_lock_leave(&window->peer[rank], held & LMPI_OPEN_SHARED ? UCCS_LOCK_SHARED : UCCS_LOCK_EXCLUSIVE);
-    return status == MPI_SUCCESS ? status : lmpi_error(window, status);
+    return status == MPI_SUCCESS ? status : lmpi_error_of(window, status, "MPI_Win_unlock");
 }
 
 LMPI_EXPORT int MPI_Win_unlock(int rank, MPI_Win win)

@@ -159,8 +159,10 @@ void lmpi_window_remove(struct lmpi_window *window);
  * when the MPI cannot make one. */
 bool lmpi_shadow_make(MPI_Win *handle);
 
-/* errors.c: calls the window's error handler with an error class. Returns what the caller is to return. */
-int lmpi_error(const struct lmpi_window *window, int class) __attribute__((cold, noinline));
+/* errors.c: calls the window's error handler with an error class, behind a line with the call and the window where the handler ends
+ * the job. Returns what the caller is to return. Within an MPI function lmpi_error knows its name. */
+int lmpi_error_of(const struct lmpi_window *window, int class, const char *call) __attribute__((cold, noinline));
+#define lmpi_error(window, class) lmpi_error_of(window, class, __func__)
 
 /* Returns the error class for a status of the substrate. */
 int lmpi_class_of(int status);

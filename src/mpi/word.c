@@ -85,11 +85,13 @@ int lmpi_swap(struct lmpi_window *window, const struct lmpi_swap *swap)
     size_t size = known && known->predefined ? lmpi_op_swaps(known) : 0;
     if (!size)
         return MPI_ERR_TYPE;
+    if (!swap->origin || !swap->compare || !swap->result)
+        return MPI_ERR_BUFFER;
     status = lmpi_check_range(window, rank, swap->disp, 1, known, &at);
     if (status != MPI_SUCCESS)
         return status;
     const struct lmpi_op op = lmpi_op_like_swap(size);
-    if (__builtin_expect(window->promised, 0) && !lmpi_promise_kept(window, rank, at, &op))
+    if (__builtin_expect(window->promised, 0) && !lmpi_promise_kept(window, rank, at, &op, 1))
         return MPI_ERR_ASSERT;
     struct lmpi_target *target = &window->target[rank];
     if (!target->local)

@@ -3,10 +3,10 @@
 #include "request.h"
 
 /* An operation on a wrong place gives its error at the call. */
-int lmpi_request_finish(const struct lmpi_window *window, int status, MPI_Request *request)
+int lmpi_request_finish(const struct lmpi_window *window, int status, MPI_Request *request, const char *call)
 {
     return status == MPI_SUCCESS ? PMPI_Isend(0, 0, MPI_BYTE, MPI_PROC_NULL, 0, lmpi_life.self, request)
-                                 : lmpi_error(window, status);
+                                 : lmpi_error_of(window, status, call);
 }
 
 int lmpi_work_run(struct lmpi_window *window, const struct lmpi_work *work, const struct uccs_op *op)

@@ -1,0 +1,90 @@
+#!/usr/bin/env python3
+"""What a user sees of the layer around a program: a start that one rank cannot take part in, tools and sanitizers in front, a wrong call.
+
+    starts.py NAME COMPILER LAYER BIN PROGRAM     COMPILER: the MPI's; its mpirun lies beside it
+"""
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+import time
+
+import run
+
+LIMIT = 30
+TOOL = """
+#include <mpi.h>
+#include <stdio.h>
+static int puts_seen;
+int MPI_Put(const void *o, int oc, MPI_Datatype ot, int r, MPI_Aint d, int tc, MPI_Datatype tt, MPI_Win w)
+{
+    puts_seen++;
+    return PMPI_Put(o, oc, ot, r, d, tc, tt, w);
+}
+int MPI_Finalize(void)
+{
+    fprintf(stderr, "tool: %d puts\\n", puts_seen);
+    return PMPI_Finalize();
+}
+"""
+
+
+def job(mpirun, parts, environment):
+    """Runs an application of several parts, one rank each. Returns status, words and seconds."""
+    command = [mpirun]
+    for i, part in enumerate(parts):
+        command += [*([":"] if i else []), "-n", "1", *part]
+    began = time.monotonic()
+    out, err, status = run.finish(command, environment, LIMIT)
+    return status, out + err, time.monotonic() - began
+
+
+def check_start(mpirun, environment, layer, program, rank, prepare, reason):
+    """One rank of three cannot: all windows are the MPI's, one line says which rank and why, and the job ends well."""
+    good = ["env", f"LD_PRELOAD={layer}", program]
+    bad = ["sh", "-c", f"{prepare} LD_PRELOAD={layer} exec {program}"]
+    status, words, seconds = job(mpirun, [bad if i == rank else good for i in range(3)], environment)
+    lines = [line for line in words.splitlines() if "cannot have windows of Lateral" in line]
+    assert status == 0 and "PASS\n" in words, f"{prepare}: status {status}\n{words}"
+    assert len(lines) == 1 and f"rank {rank} " in lines[0] and reason in lines[0], f"{prepare}: {words}"
+    assert seconds < 20, f"{prepare}: {seconds} s"
+
+
+def main():
+    name, compiler, layer, folder, program = sys.argv[1:]
+    mpirun = run.launcher(name, compiler)
+    front = str(pathlib.Path(folder, "lateral-mpi"))
+    environment = dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1",
+                       OMPI_MCA_rmaps_base_oversubscribe="1", CHECK_LIMIT=str(LIMIT - 1))
+    for rank in 0, 2:
+        check_start(mpirun, environment, layer, program, rank, "ulimit -v 3000000;", "did not start")
+        check_start(mpirun, environment, layer, program, rank, "LATERAL_SPIN=x", "variable")
+        check_start(mpirun, environment, layer, program, rank, "LATERAL_MPI=0", "LATERAL_MPI is 0")
+    both = dict(environment, LATERAL_NODE_SIZE="1")
+    check_start(mpirun, both, layer, program, 1, "ulimit -v 3000000;", "did not start")
+    status, words, _ = job(mpirun, [["sh", "-c", f"ulimit -v 3000000; {front} {program}"]] * 2, environment)
+    assert status == 0 and "PASS\n" in words, f"no rank can start: status {status}\n{words}"
+
+    status, words, _ = job(mpirun, [[front, program, "wrong"]] * 2, environment)
+    assert status != 0 and re.search(r"lateral-mpi: rank [01]: MPI_Put on window 'halo': ", words), words
+
+    with tempfile.TemporaryDirectory() as made:
+        source = pathlib.Path(made, "tool.c")
+        source.write_text(TOOL, encoding="ascii")
+        subprocess.run([compiler, "-shared", "-fPIC", "-o", f"{made}/tool.so", source], check=True)
+        tooled = ["env", f"LD_PRELOAD={made}/tool.so", "LATERAL_MPI_VERBOSE=1", front, program]
+        status, words, _ = job(mpirun, [tooled] * 2, environment)
+        assert status == 0 and words.count("tool: 2 puts\n") == 2 and "is carried by Lateral" in words, words
+        clean = pathlib.Path(made, "clean")
+        here = pathlib.Path(__file__).parent
+        if subprocess.run([compiler, "-fsanitize=address", "-D_GNU_SOURCE", "-w", "-o", clean, here / "starts.c"],
+                          capture_output=True, check=False).returncode == 0:
+            quiet = dict(environment, ASAN_OPTIONS="detect_leaks=0", LATERAL_MPI_VERBOSE="1")
+            status, words, _ = job(mpirun, [[front, str(clean)]] * 2, quiet)
+            assert status == 0 and "PASS\n" in words and "is carried by Lateral" in words, words
+
+
+if __name__ == "__main__":
+    main()
