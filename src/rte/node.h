@@ -74,7 +74,7 @@ struct node {
 
     /* Futex barrier for start and end (rte_node_barrier). */
     cache_aligned uint64_t
-        arrived;    /* round << 32 | PEs that wait in it; each PE adds with acqrel, the last resets it */
+        arrived;     /* round << 32 | PEs that wait in it; each PE adds with acqrel, the last resets it */
     uint32_t round;  /* release by the last, acquire and futex by the others */
     uint32_t broken; /* a PE cannot start, so barriers end without it; release by that PE, acquire by the others */
 
