@@ -134,19 +134,6 @@ static bool make_room(struct lmpi_window *child, int ranks)
     return true;
 }
 
-static void merge(MPI_Info into, MPI_Info from)
-{
-    char key[MPI_MAX_INFO_KEY + 1], value[MPI_MAX_INFO_VAL + 1];
-    int keys = 0, found = 0;
-    PMPI_Info_get_nkeys(from, &keys);
-    for (int i = 0; i < keys; i++) {
-        PMPI_Info_get_nthkey(from, i, key);
-        PMPI_Info_get(from, key, MPI_MAX_INFO_VAL, value, &found);
-        if (found)
-            PMPI_Info_set(into, key, value);
-    }
-}
-
 struct lmpi_window *lmpi_child_new(struct lmpi_window *parent, MPI_Info info)
 {
     struct lmpi_window *first = parent->parent ? parent->parent : parent, *child = take_spare();
@@ -182,7 +169,7 @@ struct lmpi_window *lmpi_child_new(struct lmpi_window *parent, MPI_Info info)
     else if (info != MPI_INFO_NULL)
         PMPI_Info_create(&child->info);
     if (info != MPI_INFO_NULL)
-        merge(child->info, info);
+        lmpi_info_merge(child->info, info);
     child->promised = lmpi_info_promises(info, parent->promised);
     return child;
 }

@@ -14,6 +14,9 @@ unsigned lmpi_info_kind(MPI_Info info, unsigned kind);
 /* Returns whether hints promise intrinsic accumulates and LATERAL_CHECK asks to hold a program to it. */
 bool lmpi_info_promises(MPI_Info info, bool before);
 
+/* info.c: adds those hints of `from` that say a known value. */
+void lmpi_info_merge(MPI_Info into, MPI_Info from);
+
 /* Returns how many notifications a new window is to have here. */
 int lmpi_info_ids(MPI_Info info);
 

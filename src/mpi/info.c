@@ -92,11 +92,18 @@ LMPI_EXPORT int MPI_Win_get_info(MPI_Win win, MPI_Info *info)
 }
 LMPI_NAME(Win_get_info);
 
+void lmpi_info_merge(MPI_Info into, MPI_Info from)
+{
+    char value[MPI_MAX_INFO_VAL + 1];
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (read_hint(from, i, value))
+            PMPI_Info_set(into, known[i].key, value);
+}
+
 /* Adds the hints to those of the window, but those that say nothing known. */
 LMPI_EXPORT int MPI_Win_set_info(MPI_Win win, MPI_Info info)
 {
     struct lmpi_window *window = lmpi_window(win);
-    char value[MPI_MAX_INFO_VAL + 1];
     if (!window)
         return lmpi_real.Win_set_info(win, info);
     if (info == MPI_INFO_NULL)
@@ -105,9 +112,7 @@ LMPI_EXPORT int MPI_Win_set_info(MPI_Win win, MPI_Info info)
         return lmpi_error(window, MPI_ERR_NO_MEM);
     lmpi_window_be(window, lmpi_info_kind(info, window->kind));
     window->promised = lmpi_info_promises(info, window->promised);
-    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
-        if (read_hint(info, i, value))
-            PMPI_Info_set(window->info, known[i].key, value);
+    lmpi_info_merge(window->info, info);
     return MPI_SUCCESS;
 }
 LMPI_NAME(Win_set_info);

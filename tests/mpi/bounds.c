@@ -404,8 +404,6 @@ static void hints(void)
         for (int j = 0; j < 8; j++)
             check_hint(rows[j].key, j <= i ? rows[j].second : rows[j].first);
     }
-    set_hint("mine", "7");
-    check_hint("mine", "7");
     GIVES(MPI_ERR_INFO, MPI_Win_set_info(win, MPI_INFO_NULL));
     OK(MPI_Win_free(&win));
 }
