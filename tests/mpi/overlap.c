@@ -1,5 +1,5 @@
-/* Windows over the same bytes: small and large ones, ones that begin in the pages of another and end beside them, and a
- * dynamic one. All ranks add to the same words through all of them at the same time, and no addition is lost.
+/* Windows over the same bytes, of the program's own memory and of memory that MPI has allocated: small and large ones, ones
+ * that begin in the pages of another and end beside them, dynamic ones, and an allocated one. All ranks add to the same words through all of them at the same time, and no addition is lost.
  * ranks: 2 4
  * ways: plain far */
 #include "check.h"
@@ -84,7 +84,7 @@ static void use(const struct window *windows, int count, MPI_Aint word)
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
-/* Large pages first: what comes later lies in them, or begins there. */
+/* A large window first: what comes later lies in its pages, or begins there. */
 static void large_first(void)
 {
     struct window window[WINDOWS];
@@ -104,7 +104,7 @@ static void large_first(void)
         OK(MPI_Win_free(&window[i].win));
 }
 
-/* A small window first: the pages around it must stay. */
+/* A small window first. */
 static void small_first(void)
 {
     struct window window[4];
@@ -119,19 +119,42 @@ static void small_first(void)
         OK(MPI_Win_free(&window[i].win));
 }
 
-int main(int argc, char **argv)
+static void use_memory(int64_t *at)
 {
-    check_start(MPI_THREAD_SINGLE);
-    turns = argc > 1 && strcmp(argv[1], "far") == 0 ? 200 : 1000;
-    memory = aligned_alloc(PAGE, N * 8);
-    CHECK(memory != 0);
+    CHECK(at != 0);
+    memory = at;
     memset(memory, 0, N * 8);
     MPI_Get_address(memory, &address);
     MPI_Bcast(&address, 1, MPI_AINT, 0, MPI_COMM_WORLD);
-    for (int turn = 0; turn < 2; turn++) {
-        large_first();
-        small_first();
-    }
-    free(memory);
+    large_first();
+    small_first();
+}
+
+/* The window that the memory was allocated for is one of those that add. */
+static void over_allocated(void)
+{
+    struct window window[3] = {{.words = N}};
+    OK(MPI_Win_allocate(N * 8, 8, MPI_INFO_NULL, MPI_COMM_WORLD, &memory, &window[0].win));
+    use_memory(memory);
+    make(&window[1], 15 * 512 + 7, 64);
+    make_dynamic(&window[2], 15 * 512, 512);
+    use(window, 3, 15 * 512 + 8);
+    use(window, 3, 15 * 512 + 60);
+    for (int i = 2; i >= 0; i--)
+        OK(MPI_Win_free(&window[i].win));
+}
+
+int main(int argc, char **argv)
+{
+    int64_t *own = aligned_alloc(PAGE, N * 8), *given;
+    check_start(MPI_THREAD_SINGLE);
+    turns = argc > 1 && strcmp(argv[1], "far") == 0 ? 100 : 500;
+    use_memory(own);
+    use_memory(own);
+    OK(MPI_Alloc_mem(N * 8, MPI_INFO_NULL, &given));
+    use_memory(given);
+    over_allocated();
+    OK(MPI_Free_mem(given));
+    free(own);
     return check_pass();
 }

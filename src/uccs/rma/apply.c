@@ -5,7 +5,9 @@
 
 #include "uccs/core/own.h"
 
-/* Under the lock: reads the word, changes it, and writes it back. */
+#include <string.h>
+
+/* Under the lock: reads the word, changes it, and writes it back unless it is as it was. */
 static int apply_by_kernel(const struct uccs_atomic_op *a, const struct uccs_region *memory, size_t offset,
                            uint64_t *old)
 {
@@ -13,8 +15,9 @@ static int apply_by_kernel(const struct uccs_atomic_op *a, const struct uccs_reg
     uint32_t *lock = uccs_atomic_lock(memory->owner, memory->address + offset);
     int status = uccs_kernel_get(memory, offset, &word, a->size);
     if (status == UCCS_OK) {
+        const uint64_t before = word;
         *old = uccs_atomic_apply(a, &word);
-        if (a->what != UCCS_ATOMIC_FETCH)
+        if (word != before)
             status = uccs_kernel_put(memory, offset, &word, a->size);
     }
     uccs_atomic_unlock(lock);
@@ -50,24 +53,34 @@ int uccs_rma_apply(struct uccs_stream *stream, const struct uccs_atomic_op *a, c
     return UCCS_OK;
 }
 
-/* Under the elements' locks: copies the elements of a stripe here, changes the copy and copies it back. */
+/* Copies elements here, changes the copy and copies it back. One element that is as it was is not written: a swap that has
+ * failed costs one copy, and disturbs no store of the owner's. */
+static int change_copy(const struct uccs_change *change, const struct uccs_region *memory, size_t offset,
+                       const void *operand, void *result)
+{
+    char copy[OWN_STRIPE_BYTES + UCCS_TYPE_MOST], before[UCCS_TYPE_MOST];
+    const size_t bytes = uccs_change_bytes(change), one = change->n == 1 ? bytes : 0;
+    int status = uccs_kernel_get(memory, offset, copy, bytes);
+    if (status != UCCS_OK)
+        return status;
+    memcpy(before, copy, one);
+    uccs_change_plainly(change, copy, operand, result);
+    const bool same = change->how == UCCS_NO_OP || (one && memcmp(before, copy, one) == 0);
+    return same ? UCCS_OK : uccs_kernel_put(memory, offset, copy, bytes);
+}
+
+/* Changes the elements stripe by stripe, each under its lock. */
 static int change_by_kernel(const struct uccs_change *change, const struct uccs_region *memory, size_t offset,
                             const char *operand, char *result)
 {
     const size_t size = uccs_type_size((enum uccs_type)change->type);
-    char copy[OWN_STRIPE_BYTES + UCCS_TYPE_MOST];
     struct uccs_change some = *change;
     int status = UCCS_OK;
     for (size_t done = 0; done < change->n && status == UCCS_OK; done += some.n) {
         const size_t at = done * size;
         some.n = uccs_change_stripe(memory->address + offset + at, size, change->n - done);
         uint32_t *lock = uccs_atomic_lock(memory->owner, memory->address + offset + at);
-        status = uccs_kernel_get(memory, offset + at, copy, some.n * size);
-        if (status == UCCS_OK) {
-            uccs_change_plainly(&some, copy, operand ? operand + at : 0, result ? result + at : 0);
-            if (change->how != UCCS_NO_OP)
-                status = uccs_kernel_put(memory, offset + at, copy, some.n * size);
-        }
+        status = change_copy(&some, memory, offset + at, operand ? operand + at : 0, result ? result + at : 0);
         uccs_atomic_unlock(lock);
     }
     return status;
