@@ -17,6 +17,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 CODE = {".c", ".h", ".cc", ".cpp", ".hpp"}
 MAX_LINES = 500
 UNDONE = re.compile(r"\b(" + "|".join(("TO" + "DO", "FIX" + "ME", "X" * 3 + "X?", "HA" + "CK")) + r")\b")
+WHOLE_BUILD = re.compile(r"\$\{CMAKE_(SOURCE|BINARY)_DIR\}")
 # A path of somebody's machine: a home, or the folder at the top under which this checkout lies.
 TOPS = {"home", "Users"} | ({ROOT.parts[1]} - {"usr", "tmp", "var", "opt", "root", "etc"})
 HOME = re.compile(r"(?<![\w.$}/])/(" + "|".join(map(re.escape, sorted(TOPS))) + r")/[A-Za-z0-9_.-]+")
@@ -82,6 +83,8 @@ def own_rules(path, text, words=None):
             yield number, f"a path of one machine: {HOME.search(line).group()}"
         if words and words.search(line):
             yield number, f"a word that has no place here: {words.search(line).group()}"
+        if "outside" not in path.parts and (path.suffix == ".cmake" or path.name == "CMakeLists.txt") and WHOLE_BUILD.search(line):
+            yield number, "a folder of the whole build, which may be another project's: PROJECT_SOURCE_DIR or PROJECT_BINARY_DIR"
         if line != line.rstrip() and path.suffix != ".md":
             yield number, "blanks at the end"
         if "\t" in line and path.suffix in CODE | {".py"}:
@@ -140,7 +143,8 @@ def self_test():
             found = list(own_rules(path, line + "\n", re.compile("ugly")))
             assert len(found) == 1 and word in found[0][1], (line, found)
         assert list(own_rules(path, "no newline"))
-    print(f"found each of {len(bad) + 1} planted violations")
+        assert len(list(own_rules(path.with_name("CMakeLists.txt"), "file(GLOB x ${CMAKE_BINARY_DIR}/x)\n"))) == 1
+    print(f"found each of {len(bad) + 2} planted violations")
 
 
 def main():
