@@ -264,12 +264,12 @@ static void congestion(void)
     }
 }
 
-const struct net_case cases_tcp[] = {{"strangers", strangers, "tcp"},
-                                     {"wrong_addresses", wrong_addresses, "tcp"},
-                                     {"bad_word", bad_word, "tcp"},
-                                     {"cut_in_the_midst", cut_in_the_midst, "tcp"},
-                                     {"no_descriptor_to_call", no_descriptor_to_call, "tcp"},
-                                     {"no_descriptor_to_answer", no_descriptor_to_answer, "tcp"},
-                                     {"interfaces", interfaces, "tcp"},
-                                     {"congestion", congestion, "tcp"},
+const struct net_case cases_tcp[] = {{"strangers", strangers, "wire"},
+                                     {"wrong_addresses", wrong_addresses, "wire"},
+                                     {"bad_word", bad_word, "wire"},
+                                     {"cut_in_the_midst", cut_in_the_midst, "wire"},
+                                     {"no_descriptor_to_call", no_descriptor_to_call, "wire"},
+                                     {"no_descriptor_to_answer", no_descriptor_to_answer, "wire"},
+                                     {"interfaces", interfaces, "wire"},
+                                     {"congestion", congestion, "wire"},
                                      {0}};
