@@ -30,7 +30,6 @@ static uint32_t exit_thread; /* the kernel's number of the thread that is in exi
 /* When the main thread has ended by pthread_exit, no exit may ever come: a launcher's library has a thread of its own. */
 void rte_finalize(void)
 {
-    rte_unwatch_launcher();
     atomic_store_release(&rte.me->state, NODE_FINALISED); /* acquire: launcher */
     if (atomic_load_acquire(&main_ended))                 /* release: note_main_end */
         (void)rte_leave();

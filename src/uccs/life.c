@@ -109,6 +109,7 @@ bool uccs_life_end(int seconds)
         uccs_stage_close();
         uccs_region_close();
         uccs_memory_close();
+        rte_unwatch_launcher();
         rte_finalize();
     }
     pthread_mutex_unlock(&life);
