@@ -20,13 +20,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define GRACE_MS 500    /* between SIGTERM and SIGKILL */
-#define PIDS (4u << 20) /* Linux never has more */
-#define FILES_OF_OUR_OWN 32
+#define GRACE_MS 500        /* between SIGTERM and SIGKILL */
+#define PIDS (4u << 20)     /* Linux never has more */
+#define FILES_OF_OUR_OWN 16 /* 12 while PEs run, and pipes of the programs that name source lines */
 
 static int raise_file_limit(struct job *job)
 {
-    rlim_t need = (rlim_t)(output_files_per_pe() + input_files_per_pe()) * job->options->pes + FILES_OF_OUR_OWN + 100;
+    rlim_t need = (rlim_t)(output_files_per_pe() + input_files_per_pe()) * job->options->pes + FILES_OF_OUR_OWN;
     if (getrlimit(RLIMIT_NOFILE, &job->files) != 0)
         return 0;
     struct rlimit wide = {.rlim_cur = job->files.rlim_max, .rlim_max = job->files.rlim_max};

@@ -133,6 +133,8 @@ def test_file_limit():
 
     lines = good("-n", 200, harness.PE, "limit", preexec_fn=soft).lines
     assert lines == ["limit 64"] * 200, set(lines)
+    few = good("-n", 4, harness.PE, "limit", preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (24, 24))).lines
+    assert few == ["limit 24"] * 4, few
     one_line(run("-n", 200, harness.PE, preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (256, 256))),
              r"200 PEs need \d+ open files, the limit is 256: raise it", 1)
 
