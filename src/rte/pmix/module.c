@@ -64,7 +64,17 @@ static struct {
     pthread_cond_t changed;
     bool over;
     pmix_status_t status;
-} meeting = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, false, PMIX_SUCCESS};
+} meeting = {.lock = PTHREAD_MUTEX_INITIALIZER, .status = PMIX_SUCCESS};
+
+/* A wait counts time by a clock that nobody sets. */
+static void open_meeting(void)
+{
+    pthread_condattr_t by;
+    pthread_condattr_init(&by);
+    pthread_condattr_setclock(&by, CLOCK_MONOTONIC);
+    pthread_cond_init(&meeting.changed, &by);
+    pthread_condattr_destroy(&by);
+}
 
 /* Runs on a thread of libpmix. */
 static void everybody_came(pmix_status_t status, void *unused)
@@ -80,7 +90,7 @@ static void everybody_came(pmix_status_t status, void *unused)
 static bool wait_for_everybody(int seconds)
 {
     struct timespec end;
-    clock_gettime(CLOCK_REALTIME, &end);
+    clock_gettime(CLOCK_MONOTONIC, &end);
     end.tv_sec += seconds;
     pthread_mutex_lock(&meeting.lock);
     int late = 0;
@@ -176,6 +186,7 @@ const struct rte_backend *lateral_pmix_open(const struct rte_module_calls *calls
     }
     *place = (struct rte_place){.pe = (int)me.rank, .npes = job_size()};
     snprintf(place->job, sizeof place->job, "%s", me.nspace);
+    open_meeting();
     watch_launcher();
     return place->npes > place->pe ? &backend : 0;
 }
