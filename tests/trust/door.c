@@ -13,6 +13,7 @@
 #include <netinet/in.h>
 #include <poll.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -195,6 +196,33 @@ static void interfaces(void)
     watch_line_close();
 }
 
+/* In a process of its own: a PE that cannot be called is named once, since its end may be noticed late. */
+static void no_way(void)
+{
+    char text[1000] = "";
+    struct sockaddr_in name = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    socklen_t bytes = sizeof name;
+    int said = memfd_create("said", MFD_CLOEXEC), nobody = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0), status;
+    CHECK(said >= 0 && bind(nobody, (struct sockaddr *)&name, bytes) == 0); /* and nobody listens */
+    CHECK(getsockname(nobody, (struct sockaddr *)&name, &bytes) == 0);
+    struct socket_place there = {.port = name.sin_port, .ways = 1};
+    memcpy(there.way[0].address, &name.sin_addr, sizeof name.sin_addr);
+    const pid_t child = fork();
+    if (child == 0) {
+        CHECK(dup2(said, STDERR_FILENO) >= 0);
+        watch_line_to(1, &there);
+        serve(200);
+        _exit(0);
+    }
+    CHECK(waitpid(child, &status, 0) == child && status == 0);
+    CHECK(pread(said, text, sizeof text - 1, 0) > 0);
+    fputs(text, stderr);
+    const char *line = strstr(text, "PE 1 cannot be called");
+    CHECK(line && strstr(line, "LATERAL_INTERFACE") && strchr(line, '\n') == text + strlen(text) - 1);
+    close(nobody);
+    close(said);
+}
+
 int main(void)
 {
     const char *why;
@@ -206,6 +234,7 @@ int main(void)
         fprintf(stderr, "this host has no address that others could call\n");
         return 77;
     }
+    no_way();
     proofs();
     floods();
     strangers();

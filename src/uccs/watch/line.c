@@ -98,6 +98,18 @@ static void end_call(struct line *line)
     line->call = 0;
 }
 
+/* A job goes on without a line; its user learns that the end of a host may be noticed late. One line a process is enough. */
+static void tell_no_line(int pe)
+{
+    static bool told;
+    if (!told && !watch_end_noted() && !atomic_load_acquire(&resting)) /* release: watch_line_rest */
+        log_line(
+            "PE %d cannot be called, so the end of its host may be noticed late, by launcher and transport alone; is a port "
+            "closed between the hosts? LATERAL_INTERFACE names another network",
+            pe);
+    told = true;
+}
+
 static void judge_call(struct line *line)
 {
     const struct call *call = line->call;
@@ -110,9 +122,7 @@ static void judge_call(struct line *line)
         end_call(line);
         break;
     case CALL_LATER:
-    case CALL_OVER:
-        log_debug("no line to PE %d: that its host is gone, transport and launcher alone may notice", line->pe);
-        end_call(line);
+    case CALL_OVER: tell_no_line(line->pe); end_call(line);
     }
 }
 
