@@ -2,107 +2,114 @@
  * the other end knows the key. */
 #include "fuzz/fuzz.h"
 
-#include "../../src/uccs/watch/line.c" /* its lines start anew for each input */
+#include "base/env.h"
+#include "rte/rte.h"
+#include "transport/socket/proof.h"
+#include "uccs/core/core.h"
+#include "uccs/watch/fail.h"
+#include "uccs/watch/line.h"
 
-#include <setjmp.h>
-#include <signal.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 enum { CALLED = 1, KNOWS_KEY = 2 };
 
-static jmp_buf home;
+static struct socket_place mine, other; /* where this PE and the made-up one can be called */
+static int listener;
 
-#define ENDS(name)                                \
-    _Noreturn void name(const char *format, ...); \
-    _Noreturn void name(const char *format, ...)  \
-    {                                             \
-        (void)format;                             \
-        longjmp(home, 1);                         \
-    }
+static void listen_here(void)
+{
+    struct sockaddr_in name = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    socklen_t bytes = sizeof name;
+    listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    FUZZ_CHECK(bind(listener, (struct sockaddr *)&name, bytes) == 0 && listen(listener, 8) == 0);
+    FUZZ_CHECK(getsockname(listener, (struct sockaddr *)&name, &bytes) == 0);
+    other = (struct socket_place){.port = name.sin_port, .ways = 1};
+    memcpy(other.way[0].address, &name.sin_addr, sizeof name.sin_addr);
+}
 
+<<<<<<< HEAD
 ENDS(__wrap_watch_fail)
 ENDS(__wrap_watch_lost)
 ENDS(__wrap_watch_abandon)
+=======
+static void open_all(void)
+{
+    const char *why;
+    setenv("LATERAL_INTERFACE", "lo", 1);
+    FUZZ_CHECK(env_load(&why) == 0 && rte_init() == 0);
+    rte.nodes = 2;
+    uccs_core.npes = 2;
+    listen_here();
+}
+>>>>>>> bccea7d (tests: fuzz door, seat and PMI by their headers, against the library itself)
 
-void __wrap_rte_expect_end(void);
-void __wrap_rte_expect_end(void) {}
+/* Closes the connection without a trace: a port that rests after each input would be the last one soon. */
+static void hang_up(int fd)
+{
+    const struct linger at_once = {1, 0};
+    if (fd < 0)
+        return;
+    setsockopt(fd, SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
+    close(fd);
+}
 
-/* Returns the number of bytes that the other end says next. */
-static size_t say(int other, struct fuzz *fuzz, size_t most)
+/* The other end says the next bytes, and the library takes the news. Returns false when there are none left. */
+static bool say(int fd, struct fuzz *fuzz, size_t most)
 {
     const size_t now = fuzz->left < most ? fuzz->left : most;
-    (void)!write(other, fuzz->at, now);
+    (void)!send(fd, fuzz->at, now, MSG_NOSIGNAL | MSG_DONTWAIT);
     fuzz->at += now;
     fuzz->left -= now;
+    watch_line_look();
     return now;
 }
 
-static void be_called(int fd, int other, struct fuzz *fuzz, bool knows)
+static void be_called(struct fuzz *fuzz, bool knows)
 {
-    struct door_guest *guest = &door.guests[0];
-    *guest = (struct door_guest){.fd = fd};
-    (void)proof_make_challenge(&guest->challenge);
-    if (knows) {
+    struct sockaddr_in name = {.sin_family = AF_INET, .sin_port = mine.port, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    struct proof_challenge challenge;
+    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    FUZZ_CHECK(connect(fd, (struct sockaddr *)&name, sizeof name) == 0);
+    watch_line_look();
+    if (knows && recv(fd, &challenge, sizeof challenge, MSG_DONTWAIT) == sizeof challenge) {
         struct proof_hello hello = {.from = 1};
-        proof_sign(door.key, &hello, &guest->challenge);
-        (void)!write(other, &hello, sizeof hello);
+        proof_sign(rte.node->nonce, &hello, &challenge);
+        (void)!send(fd, &hello, sizeof hello, MSG_NOSIGNAL);
+        watch_line_look();
     }
-    while (say(other, fuzz, 16)) {
-        if (guest->fd >= 0)
-            (void)door_news(&door, guest);
-        else if (lines && lines->fd >= 0)
-            hear(lines);
-    }
+    while (say(fd, fuzz, 16))
+        continue;
+    hang_up(fd);
 }
 
 /* The called PE has no other way. */
-static void call_other(int fd, int other, struct fuzz *fuzz)
+static void call_other(struct fuzz *fuzz)
 {
-    struct line *line = add_line(-1, 1);
-    line->call = calloc(1, sizeof *line->call);
-    *line->call = (struct call){.state = CALL_HEARS, .fd = fd, .events = -1, .tries = 100, .pe = 1};
-    while ((line->call || line->fd >= 0) && say(other, fuzz, 8))
-        handle(line);
-}
-
-static void talk(const int ends[2], uint8_t how, struct fuzz *fuzz)
-{
-    if (setjmp(home))
-        return;
-    if (how & CALLED)
-        be_called(ends[0], ends[1], fuzz, how & KNOWS_KEY);
-    else
-        call_other(ends[0], ends[1], fuzz);
+    watch_line_to(1, &other);
+    watch_line_look();
+    for (int fd; fuzz->left && (fd = accept(listener, 0, 0)) >= 0; hang_up(fd))
+        while (say(fd, fuzz, 8) && fuzz->left % 31)
+            continue;
+    watch_line_look();
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static int opened;
     struct fuzz fuzz = {data, size};
-    const char *why;
-    int ends[2];
-    if (!opened++ && (env_load(&why) != 0 || rte_init() != 0))
-        return 0;
-    signal(SIGPIPE, SIG_IGN);
-    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, ends) != 0)
-        return 0;
-    uccs_core.npes = 2;
-    struct door_guest guest = {.fd = -1};
-    door.guests = &guest;
-    door.places = 1;
-    door.npes = 2;
-    door.let_in = let_in;
+    if (!opened++)
+        open_all();
+    FUZZ_CHECK(watch_line_open(&mine) == 0 && mine.port);
+    watch_line_rest(); /* a connection that ends is no fault */
     const uint8_t how = fuzz_byte(&fuzz);
-    watch_end_forget();
-    talk(ends, how, &fuzz);
-    const bool mine = door.guests[0].fd >= 0 || (lines && (lines->fd >= 0 || (lines->call && lines->call->fd >= 0)));
-    if (mine)
-        close(ends[0]);
-    close(ends[1]);
-    while (lines) {
-        struct line *line = lines;
-        lines = line->next;
-        free(line->call);
-        free(line);
-    }
+    if (how & CALLED)
+        be_called(&fuzz, how & KNOWS_KEY);
+    else
+        call_other(&fuzz);
+    watch_line_close();
+    for (int fd; (fd = accept(listener, 0, 0)) >= 0;)
+        hang_up(fd);
     return 0;
 }

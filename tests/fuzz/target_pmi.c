@@ -2,11 +2,13 @@
  * good greeting before them. */
 #include "fuzz/fuzz.h"
 
-#include "../../src/rte/pmi.c" /* its state starts anew for each input */
-#include "../../src/rte/pmi_call.c"
-#include "../../src/rte/pmi_talk.c"
+#include "base/env.h"
+#include "rte/backend.h"
+#include "rte/pmi_talk.h"
 
 #include <signal.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 static void feed(const uint8_t *data, size_t size, int end)
 {
@@ -52,8 +54,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     }
     if (size > 60000 || socketpair(AF_UNIX, SOCK_STREAM, 0, ends) != 0)
         return 0;
-    memset(&pmi, 0, sizeof pmi);
-    memset(&pmi_talk, 0, sizeof pmi_talk);
+    memset(&pmi_talk, 0, sizeof pmi_talk); /* each input is another launcher */
     snprintf(number, sizeof number, "%d", ends[1]);
     setenv("PMI_FD", number, 1);
     feed(data, size, ends[0]);
