@@ -141,6 +141,9 @@ def run(options):
     if options.sanitize == "thread":
         quiet_layout()
     command = command_line(options, keys)
+    if re.search("[ :]", options.oshrun) and re.search("--(check|stats|trace)", keys.get("oshrun", "")):
+        print("skipped: a blank or a colon is in the path of the build: the dynamic linker preloads nothing from there")
+        return 77
     print("+", shlex.join(command), flush=True)
     if {"fails", "status", "prints"} & keys.keys():
         return patient(command, keys)
