@@ -402,7 +402,8 @@ static int drained(void *of)
 {
     struct lane *lane = of;
     progress_lane(lane);
-    return !holds_something(lane) && inner->drained(lane->at);
+    const bool left = inner->drained(lane->at); /* may raise events, which are held */
+    return left && !holds_something(lane);
 }
 
 static void close_all(void)

@@ -138,7 +138,8 @@ static int drained(void *of)
 {
     struct sim_lane *lane = of;
     (void)sim_adapter_move(lane);
-    return !lane->first && inner->drained(lane->at);
+    const int left = inner->drained(lane->at); /* may raise events, which begin operations */
+    return left && !lane->first;
 }
 
 static void close_all(void)
