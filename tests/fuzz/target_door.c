@@ -6,7 +6,6 @@
 #include "rte/rte.h"
 #include "transport/socket/proof.h"
 #include "uccs/core/core.h"
-#include "uccs/watch/fail.h"
 #include "uccs/watch/line.h"
 
 #include <netinet/in.h>
@@ -29,11 +28,6 @@ static void listen_here(void)
     memcpy(other.way[0].address, &name.sin_addr, sizeof name.sin_addr);
 }
 
-<<<<<<< HEAD
-ENDS(__wrap_watch_fail)
-ENDS(__wrap_watch_lost)
-ENDS(__wrap_watch_abandon)
-=======
 static void open_all(void)
 {
     const char *why;
@@ -43,7 +37,6 @@ static void open_all(void)
     uccs_core.npes = 2;
     listen_here();
 }
->>>>>>> bccea7d (tests: fuzz door, seat and PMI by their headers, against the library itself)
 
 /* Closes the connection without a trace: a port that rests after each input would be the last one soon. */
 static void hang_up(int fd)
