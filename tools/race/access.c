@@ -82,8 +82,6 @@ void __tsan_write_range(void *at, size_t bytes)
     race_own(at, bytes, RACE_STORE, RACE_OWN_STORE, FROM);
 }
 
-bool race_instrumented;
-
 /* Little of these is needed: places are return addresses, and C++ objects have no order between PEs. */
 void __tsan_init(void);
 void __tsan_init(void)

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 bool race_on;
+bool race_instrumented;
 static int depth;
 
 static void begin(void)

@@ -112,9 +112,8 @@ void race_clock_reset(void);
 void race_report(int owner, size_t offset, const struct race_cell *older, const struct race_cell *newer);
 /* The same for memory of this PE that is not symmetric. */
 void race_report_private(const void *at, const struct race_cell *older, const struct race_cell *newer);
-bool race_conflict(const struct race_cell *one, const struct race_cell *other); /* shadow.c: whatever orders them */
-bool race_atomic_apart(const struct race_cell *one,
-                       const struct race_cell *other); /* both atomic, not with each other */
+/* Two accesses of one place clash: one stores, and they are not atomic with each other. Whatever orders them. */
+bool race_conflict(const struct race_cell *one, const struct race_cell *other);
 
 /* ---- shadow.c: what is remembered of each 8 bytes ---- */
 /* Compares an access with what is remembered, and remembers it. */

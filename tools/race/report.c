@@ -18,6 +18,24 @@ static struct pair {
 static int found;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
+/* The program's own atomic load sees whole values of the library's atomics. */
+static bool own_load(const struct race_cell *cell)
+{
+    return cell->flags >> RACE_KIND == RACE_OF_PROGRAM && !(cell->flags & RACE_STORE);
+}
+
+static bool atomic_apart(const struct race_cell *one, const struct race_cell *other)
+{
+    return (one->flags & other->flags & RACE_ATOMIC) && one->flags >> RACE_KIND != other->flags >> RACE_KIND &&
+           !own_load(one) && !own_load(other);
+}
+
+bool race_conflict(const struct race_cell *one, const struct race_cell *other)
+{
+    return (one->mask & other->mask) && ((one->flags | other->flags) & RACE_STORE) &&
+           (!(one->flags & other->flags & RACE_ATOMIC) || atomic_apart(one, other));
+}
+
 static bool is_new(const struct race_cell *older, const struct race_cell *newer)
 {
     struct pair pair = {older->place, newer->place, older->call, newer->call};
@@ -44,7 +62,7 @@ static void describe(const struct race_cell *cell, int owner, char *text, size_t
 
 static const char *reason(const struct race_cell *older, const struct race_cell *newer)
 {
-    if (race_atomic_apart(older, newer))
+    if (atomic_apart(older, newer))
         return "; atomics are atomic with those of the same type alone, signals with those of the same operator";
     if (older->way == RACE_LOCAL)
         return "; that call goes on until shmem_quiet, or until its request is complete";

@@ -20,24 +20,6 @@ static void unlock_group(uint32_t *word)
     __atomic_store_n(word, 0, __ATOMIC_RELEASE); /* acquire: lock_group */
 }
 
-/* The program's own atomic load sees whole values of the library's atomics. */
-static bool own_load(const struct race_cell *cell)
-{
-    return cell->flags >> RACE_KIND == RACE_OF_PROGRAM && !(cell->flags & RACE_STORE);
-}
-
-bool race_atomic_apart(const struct race_cell *one, const struct race_cell *other)
-{
-    return (one->flags & other->flags & RACE_ATOMIC) && one->flags >> RACE_KIND != other->flags >> RACE_KIND &&
-           !own_load(one) && !own_load(other);
-}
-
-bool race_conflict(const struct race_cell *one, const struct race_cell *other)
-{
-    return (one->mask & other->mask) && ((one->flags | other->flags) & RACE_STORE) &&
-           (!(one->flags & other->flags & RACE_ATOMIC) || race_atomic_apart(one, other));
-}
-
 static bool alike(const struct race_cell *one, const struct race_cell *other)
 {
     return one->pe == other->pe && one->way == other->way && one->context == other->context &&
