@@ -4,6 +4,8 @@ import table
 
 # Hand-written interfaces beside the table; patterns are allowed.
 BY_HAND = ("uccs_*", "PMIx_Initialized")
+# The C library's, which ours stands before.
+BEFORE_LIBC = {"GLIBC_2.34": "_Fork"}
 # For the project's own checking layer; programs must not use them.
 PRIVATE = ("lat_check_*",)
 
@@ -13,6 +15,7 @@ def version_script(functions):
     lines = ["LATERAL_1.0 {", "  global:"] + [f"    {name};" for name in [*names, *BY_HAND]]
     lines += ["  local:", "    *;", "};", "", "LATERAL_PRIVATE {", "  global:"]
     lines += [f"    {name};" for name in PRIVATE] + ["};", ""]
+    lines += [f"{version} {{ global: {name}; }};" for version, name in BEFORE_LIBC.items()] + [""]
     return "\n".join(lines)
 
 

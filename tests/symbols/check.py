@@ -13,7 +13,7 @@ import sys
 
 sys.dont_write_bytecode = True
 FACTS = pathlib.Path(__file__).parent / "facts"
-OURS = re.compile(r"p?shmemx_|uccs_|lat_check_|LATERAL_|PMIx_Initialized$")
+OURS = re.compile(r"p?shmemx_|uccs_|lat_check_|LATERAL_|PMIx_Initialized$|_Fork$|GLIBC_")
 
 
 def fact_lines(name):

@@ -7,8 +7,10 @@
  * A private mapping of the file would not do: a page that the child has not written yet would show the parent's later
  * stores, and a page that nobody has touched yet would show them for ever. So the child fills anonymous memory from the
  * file's data extents; a hole stays a hole. The child makes the copy aside and moves it into place with mremap, so that
- * its globals are complete at every moment: this code, when linked statically, keeps its variables there, and so may a
- * signal handler. For the same reason the child copies with bare system calls and without instrumentation. */
+ * its globals are complete at every moment: this code, when linked statically, keeps its variables there. For the same
+ * reason the child copies with bare system calls and without instrumentation. Signals are blocked until the child has its
+ * copies, as a handler that ran there before would store to the parent's memory. All three steps are safe in a handler
+ * of a signal, since _Fork is (fork_bare.c). */
 #include "uccs/core/fork.h"
 
 #include "base/log.h"
@@ -16,6 +18,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdint.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -25,8 +28,8 @@
 #define unwatched __attribute__((no_sanitize_address, no_sanitize_thread))
 
 static struct uccs_fork_ranges guarded = {.fd = -1};
-static pid_t owner;            /* the PE's process; 0 before the first guard */
-static __thread int notice[2]; /* pipe of the fork that is under way in this thread; -1: no pipe */
+static pid_t owner;                              /* the PE's process; 0 before the first guard */
+static __thread struct uccs_fork_call under_way; /* the fork of this thread */
 
 /* Returns the end of the last data extent of the range, relative to the range's start. */
 static unwatched size_t data_bytes(const struct uccs_fork_range *own, int fd)
@@ -100,46 +103,77 @@ static unwatched int make_private(const struct uccs_fork_range *own, int fd)
     return map_fresh(start + bytes, own->bytes - bytes, PROT_NONE) == -1 ? errno : 0;
 }
 
+/* The text of strerror may take a lock. */
+static const char *reason(int error)
+{
+    return error == ENOMEM                      ? "no memory is left"
+           : error == EMFILE || error == ENFILE ? "too many files are open"
+                                                : "the system refuses";
+}
+
+void uccs_fork_prepare(struct uccs_fork_call *call)
+{
+    sigset_t all;
+    call->notice[0] = call->notice[1] = -1;
+    call->blocked = guarded.fd >= 0;
+    if (!call->blocked)
+        return;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &call->before);
+    if (pipe2(call->notice, O_CLOEXEC) != 0)
+        log_line("fork: no pipe to the child (%s): it may see later stores of its parent", reason(errno));
+}
+
+void uccs_fork_in_parent(struct uccs_fork_call *call)
+{
+    char byte;
+    int kept = errno;
+    if (call->notice[1] >= 0) {
+        close(call->notice[1]);
+        while (read(call->notice[0], &byte, 1) < 0 && errno == EINTR)
+            ;
+        close(call->notice[0]);
+    }
+    if (call->blocked)
+        pthread_sigmask(SIG_SETMASK, &call->before, NULL);
+    errno = kept;
+}
+
+void uccs_fork_in_child(struct uccs_fork_call *call)
+{
+    int status = 0, kept = errno;
+    for (int i = 0; i < UCCS_FORK_OWN && !status && guarded.fd >= 0; i++)
+        if (guarded.own[i].start)
+            status = make_private(&guarded.own[i], guarded.own[i].fd ? guarded.own[i].fd : guarded.fd);
+    if (status) {
+        log_line("fork: the child cannot have a copy of its parent's symmetric memory: %s; it ends", reason(status));
+        _exit(LAT_EXIT);
+    }
+    guarded.fd = -1; /* fork copies this memory for the child's own children as usual */
+    if (call->notice[1] >= 0) {
+        if (write(call->notice[1], "", 1) != 1)
+            log_debug("fork: the parent does not wait for its child");
+        close(call->notice[0]);
+        close(call->notice[1]);
+    }
+    if (call->blocked)
+        pthread_sigmask(SIG_SETMASK, &call->before, NULL);
+    errno = kept;
+}
+
 static void prepare(void)
 {
-    notice[0] = notice[1] = -1;
-    if (guarded.fd >= 0 && pipe2(notice, O_CLOEXEC) != 0)
-        log_line("fork: no pipe to the child (%s): it may see later stores of its parent", strerror(errno));
+    uccs_fork_prepare(&under_way);
 }
 
 static void in_parent(void)
 {
-    char byte;
-    int kept = errno;
-    if (notice[1] >= 0) {
-        close(notice[1]);
-        while (read(notice[0], &byte, 1) < 0 && errno == EINTR)
-            ;
-        close(notice[0]);
-    }
-    errno = kept;
+    uccs_fork_in_parent(&under_way);
 }
 
 static void in_child(void)
 {
-    int status = 0, kept = errno;
-    if (guarded.fd < 0)
-        return;
-    for (int i = 0; i < UCCS_FORK_OWN && !status; i++)
-        if (guarded.own[i].start)
-            status = make_private(&guarded.own[i], guarded.own[i].fd ? guarded.own[i].fd : guarded.fd);
-    if (status) {
-        log_line("fork: the child cannot have a copy of its parent's symmetric memory: %s; it ends", strerror(status));
-        _exit(LAT_EXIT);
-    }
-    guarded.fd = -1; /* fork copies this memory for the child's own children as usual */
-    if (notice[1] >= 0) {
-        if (write(notice[1], "", 1) != 1)
-            log_debug("fork: the parent does not wait for its child");
-        close(notice[0]);
-        close(notice[1]);
-    }
-    errno = kept;
+    uccs_fork_in_child(&under_way);
 }
 
 /* Excludes the whole map from children, then includes the own slices again. Returns 0 or an errno value. */

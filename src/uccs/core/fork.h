@@ -4,14 +4,16 @@
  * child finds private copies of its parent's globals and heap, as after any fork, and the peers' memory is not mapped
  * there. fork returns in the parent once the child has its copies, so the child does not see the parent's later stores.
  * A store that a peer makes meanwhile may be in the copy only in part. fork copies each page that was ever touched;
- * vfork, posix_spawn, system and popen share the parent's memory until exec and copy nothing. A child made by _Fork or
- * a bare clone(2) gets no copies.
+ * vfork, posix_spawn, system and popen share the parent's memory until exec and copy nothing. fork runs handlers of
+ * pthread_atfork; _Fork, which runs none, is defined by the shared library (fork_bare.c). A child made by a bare clone(2), or by
+ * _Fork in a program that holds liblateral.a, gets no copies.
  *
  * One thread calls uccs_fork_guard, in init or finalize, while no thread forks. The handlers run in the thread that
  * forks; any number of threads may fork at once. */
 #ifndef UCCS_CORE_FORK_H
 #define UCCS_CORE_FORK_H
 
+#include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <sys/types.h>
@@ -32,6 +34,19 @@ struct uccs_fork_ranges {
     void *shared;                              /* the map of the whole node; a child keeps only `own` of it */
     size_t shared_bytes;
 };
+
+/* One fork that is under way. */
+struct uccs_fork_call {
+    int notice[2];   /* pipe from the child; -1: none */
+    bool blocked;    /* signals are */
+    sigset_t before; /* the mask of the thread */
+};
+
+/* Before and after a fork, in the thread that forks: any thread, also in a handler of a signal. A fork that failed has a
+ * parent alone. errno stays. */
+void uccs_fork_prepare(struct uccs_fork_call *call);
+void uccs_fork_in_parent(struct uccs_fork_call *call);
+void uccs_fork_in_child(struct uccs_fork_call *call);
 
 /* Replaces the guarded ranges; null guards none any more. Returns 0 or an errno value. */
 int uccs_fork_guard(const struct uccs_fork_ranges *ranges);
