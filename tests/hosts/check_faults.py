@@ -55,23 +55,24 @@ def test_link_hydra():
     ended(broken("mpiexec.hydra", "wait", "sleep 0.5", "down v2")[0], SILENT, PATIENCE + 20)
 
 
-def killed(launcher):
-    """One PE, then all of a host; the next job starts clean."""
-    lost = r"PE [23] is lost|process rank 3 |PID \d+ RUNNING AT h2"
+def killed(launcher, pe, signal, statuses):
+    """PE 3, then all of a host: lines name PE or process, host and signal; the next job starts clean."""
     for way, whom in (("barriers", "3"), ("wait", "h2")):
         first, second = broken(launcher, way, f"signal KILL {whom}", "again")
-        ended(first, lost, 15)
+        ended(first, pe, 15)
+        ended(first, signal, 15)
+        assert first["status"] in statuses, first
         went_through(second)
 
 
 def test_killed_mpirun():
     """SIGKILL to a PE, and to all PEs of a host."""
-    killed("mpirun")
+    killed("mpirun", r"process rank [23] with PID \d+ on node h2", r"exited on signal 9", (137,))
 
 
 def test_killed_hydra():
-    """The same under Hydra."""
-    killed("mpiexec.hydra")
+    """The same under Hydra, whose own proxy may fail then: 255, also for programs without a library."""
+    killed("mpiexec.hydra", r"PID \d+ RUNNING AT h2", r"EXIT CODE: 9", (9, 137, 255))
 
 
 def killer(seed, count):
