@@ -95,27 +95,4 @@ static inline void atomic_settle(void)
 #endif
 }
 
-/* Lets about 50 ns pass without a look at memory (12 times 4 ns on a server processor of 2025). A row of fences keeps the
- * thread from looking early, and its length differs less among processors than that of their pause. */
-static inline void atomic_linger(void)
-{
-#if defined(__x86_64__) || defined(__i386__)
-    for (int i = 0; i < 12; i++)
-        __builtin_ia32_lfence();
-#else
-    atomic_relax();
-#endif
-}
-
-/* Asks the processor to fetch a cache line for writing; a hint. The compiler's own prefetch asks for reading only
- * unless the compiler is told of a newer processor. Older processors ignore this instruction. */
-static inline void atomic_expect_write(const void *line)
-{
-#if defined(__x86_64__)
-    __asm__ volatile("prefetchw %0" : : "m"(*(const char *)line));
-#else
-    __builtin_prefetch(line, 1, 3);
-#endif
-}
-
 #endif

@@ -102,7 +102,7 @@ void lat_put_ct_far(const char *call, struct shmem_ctx_impl *ctx, shmemx_ct_t ct
         put_ct_far(call, ctx, ct, dest, source, bytes, pe, blocking, req);
         return;
     }
-    lat_move_bytes_before(to, source, bytes, line);
+    lat_move_bytes_before(to, source, bytes);
     atomic_fetch_add_release(&line->count, 1); /* acquire: readers at the target */
     if (req)
         uccs_request_stored(req);

@@ -45,7 +45,7 @@ static lat_hot void lat_put_ct(const char *call, struct shmem_ctx_impl *ctx, shm
     }
     struct uccs_counter_line *line = uccs_counter_line_at(lat_ct_of(ct), pe);
     if (lat_likely(line != 0)) {
-        lat_move_before(call, to, source, nelems, size, line);
+        lat_move_before(call, to, source, nelems, size);
         atomic_fetch_add_release(&line->count, 1); /* acquire: readers at the target */
     } else {
         lat_move(call, to, source, nelems, size);

@@ -8,8 +8,8 @@
 
 void lat_move_more(void *to, const void *from, size_t bytes)
 {
-    copy_bytes(to, from, bytes);
-    if (bytes >= LONG_DATA && !uccs_core.stingy)
+    memcpy(to, from, bytes);
+    if (bytes >= LONG_DATA)
         atomic_settle();
 }
 

@@ -5,7 +5,6 @@
 #ifndef SHMEM_RMA_H
 #define SHMEM_RMA_H
 
-#include "base/copy.h"
 #include "shmem/bytes.h"
 #include "shmem/ctx.h"
 #include "uccs/core/memory.h"
@@ -31,7 +30,7 @@ static lat_hot void lat_move(const char *call, void *to, const void *from, size_
     if (nelems == 1)
         memcpy(to, from, size);
     else
-        copy_bytes(to, from, lat_bytes(call, nelems, size));
+        memcpy(to, from, lat_bytes(call, nelems, size));
 }
 
 /* The same where the size of an element is not known. */
@@ -42,7 +41,7 @@ static inline void lat_move_bytes(void *to, const void *from, size_t bytes)
     case 2: memcpy(to, from, 2); break;
     case 4: memcpy(to, from, 4); break;
     case 8: memcpy(to, from, 8); break;
-    default: copy_bytes(to, from, bytes);
+    default: memcpy(to, from, bytes);
     }
 }
 
@@ -56,27 +55,15 @@ static lat_hot void lat_put(const char *call, struct shmem_ctx_impl *ctx, void *
         lat_move(call, to, source, nelems, size);
 }
 
-/* Asks for the lines of two stores that are about to come, where that pays. */
-static lat_hot void lat_expect_writes(const void *first, const void *second)
-{
-    if (uccs_core.stingy) {
-        atomic_expect_write(first);
-        atomic_expect_write(second);
-    }
-}
-
 /* Copies data behind which the caller writes a word that tells of it. Behind long data it keeps the processor from writing the word
  * ahead of time: AMD's processors (measured on a Zen 5) else fetch the word's line, at which the receiver is looking, as soon as
  * they see the instruction, while the data leaves. 4 KiB and an addition behind them took 470 ns, not 350, between cores that
  * share no cache below the L3. Shorter messages would take longer for it. */
 void lat_move_more(void *to, const void *from, size_t bytes);
 
-/* The same for one element and more. It asks for the first line of the data and for the line of the word, at `next`, at the same
- * time, where that pays. Otherwise an addition would wait until the data has left the processor, and only then fetch its own line. */
-static lat_hot void lat_move_before(const char *call, void *to, const void *from, size_t nelems, size_t size,
-                                    const void *next)
+/* The same for one element and more. */
+static lat_hot void lat_move_before(const char *call, void *to, const void *from, size_t nelems, size_t size)
 {
-    lat_expect_writes(to, next);
     if (nelems == 1)
         memcpy(to, from, size);
     else
@@ -84,25 +71,24 @@ static lat_hot void lat_move_before(const char *call, void *to, const void *from
 }
 
 /* The same where the size of an element is not known. */
-static inline void lat_move_bytes_before(void *to, const void *from, size_t bytes, const void *next)
+static inline void lat_move_bytes_before(void *to, const void *from, size_t bytes)
 {
-    lat_expect_writes(to, next);
     if (bytes == sizeof(uint64_t))
         memcpy(to, from, sizeof(uint64_t));
     else
         lat_move_more(to, from, bytes);
 }
 
-/* A put to a PE of this node, behind which the caller writes the word at `next` there. */
+/* A put to a PE of this node, behind which the caller writes a word there. */
 static lat_hot void lat_put_before(const char *call, struct shmem_ctx_impl *ctx, void *dest, const void *source,
-                                   size_t nelems, size_t size, int pe, const void *next)
+                                   size_t nelems, size_t size, int pe)
 {
     void *to = uccs_near(dest, pe);
     if (lat_unlikely(!to)) {
         lat_put_far(call, ctx, dest, source, lat_bytes(call, nelems, size), pe);
         return;
     }
-    lat_move_before(call, to, source, nelems, size, next);
+    lat_move_before(call, to, source, nelems, size);
 }
 
 static lat_hot void lat_get(const char *call, struct shmem_ctx_impl *ctx, void *dest, const void *source, size_t nelems,

@@ -65,7 +65,7 @@ void lat_put_signal_far(const char *call, struct shmem_ctx_impl *ctx, void *dest
         return;
     }
     if (bytes)
-        lat_move_bytes_before(to, source, bytes, word);
+        lat_move_bytes_before(to, source, bytes);
     lat_signal_behind(word, signal, sig_op);
     if (req)
         uccs_request_stored(req);

@@ -50,7 +50,7 @@ static lat_hot void lat_put_signal(const char *call, struct shmem_ctx_impl *ctx,
         return;
     }
     if (nelems)
-        lat_put_before(call, ctx, dest, source, nelems, size, pe, to);
+        lat_put_before(call, ctx, dest, source, nelems, size, pe);
     lat_signal_behind(to, signal, sig_op);
 }
 

@@ -41,7 +41,6 @@ static int begin(void)
     }
     log_debug_enable(env_flag(ENV_DEBUG));
     uccs_core.spin = (uint32_t)env_number(ENV_SPIN);
-    uccs_wait_open();
     struct uccs_memory_want want = {.heap_bytes = env_size(ENV_SYMMETRIC_SIZE),
                                     .adapter_bytes = adapter_bytes(),
                                     .region_bytes = uccs_region_want,

@@ -1,4 +1,4 @@
-/* Small parts of src/base: patience with silent hosts, the clock, sleep on words, long copies, lines of the log, tethers, masks of
+/* Small parts of src/base: patience with silent hosts, the clock, sleep on words, lines of the log, tethers, masks of
  * threads, and the common ancestor of processes.
  *
  * skip: aarch64 */
@@ -9,7 +9,6 @@
 
 #include "base/ancestor.h"
 #include "base/clock.h"
-#include "base/copy.h"
 #include "base/futex.h"
 #include "base/log.h"
 #include "base/patience.h"
@@ -108,34 +107,6 @@ static void futexes(void)
     CHECK(futex_sleep(&word, 7, &past) == ETIMEDOUT && futex_sleep_here(&word, 7, 1) == ETIMEDOUT);
     wakes(false);
     wakes(true);
-}
-
-/* ---- copies ---- */
-
-/* Copies of so many bytes, and nothing beside them. */
-static void copies(void (*copy)(void *, const void *, size_t), size_t bytes)
-{
-    unsigned char *from = malloc(bytes + 16), *to = malloc(bytes + 16);
-    CHECK(from && to);
-    for (size_t i = 0; i < bytes + 16; i++)
-        from[i] = (unsigned char)(i * 7 + i / 251);
-    memset(to, 0xee, bytes + 16);
-    copy(to + 8, from + 3, bytes);
-    CHECK(memcmp(to + 8, from + 3, bytes) == 0);
-    for (int i = 0; i < 8; i++)
-        CHECK(to[i] == 0xee && to[bytes + 8 + (size_t)i] == 0xee);
-    free(from);
-    free(to);
-}
-
-static void long_copies(void)
-{
-    for (int i = -1; i <= 1; i++) {
-        copies(copy_bytes, (size_t)(COPY_LONG + i));
-        copies(copy_long, (size_t)(COPY_LONG + i));
-    }
-    copies(copy_bytes, 1);
-    copies(copy_long, 0);
 }
 
 /* ---- lines of the log ---- */
@@ -349,7 +320,6 @@ int main(void)
     patience();
     clocks();
     futexes();
-    long_copies();
     in_a_child(lines);
     in_a_child(lines_nowhere);
     in_a_child(lines_of_all);

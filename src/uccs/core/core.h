@@ -25,8 +25,6 @@ struct uccs_core {
     uintptr_t image_stride;
     uint32_t spin; /* a waiter yields after this many looks */
     uint32_t oversubscribed;
-    uint32_t quick_looks;   /* after this many looks a waiter lets time pass between looks (wait.h) */
-    uint32_t stingy;        /* 1: a core that wants a line disturbs the one that writes to it (wait.h) */
     int me;                 /* my PE number */
     int npes;               /* PEs in the job */
     uint32_t pes;           /* PEs of the node, reachable by load and store; 0 when closed */

@@ -323,8 +323,6 @@ static void publish_core(size_t heap_bytes)
         .image_peers = (uintptr_t)image_of(where->slot),
         .image_stride = node->image_stride,
         .spin = node->oversubscribed ? 0 : uccs_core.spin, /* others want its core */
-        .quick_looks = uccs_core.quick_looks,
-        .stingy = uccs_core.stingy,
         .oversubscribed = node->oversubscribed,
         .naps = uccs_wait_naps(node->crowd),
         .me = rte.pe,

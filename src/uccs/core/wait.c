@@ -10,13 +10,10 @@
 
 #define YIELDS_BEFORE_SLEEP 500 /* some milliseconds on a crowded node */
 #define SLEEP_NANOSECONDS 50000
-#define SLEEPS_ALIKE 8               /* a waiter's sleeps of one length, before it doubles it */
-#define YIELDS_A_STAY 8              /* after so many yields a waiter looks at the clock */
-#define NOBODY 700                   /* nanoseconds: a yield that takes less has found nobody who wants the core */
-#define LOOKS_ALONE 32               /* looks of a waiter alone on its core until it yields again */
-#define QUICK_LOOKS 16               /* before the first linger */
-#define LOOKS_A_STOP 16              /* atomic_linger lasts as long as this many looks */
-#define LINGERING (5 * LOOKS_A_STOP) /* a short answer to what was just sent comes before this many looks, if at once */
+#define SLEEPS_ALIKE 8  /* a waiter's sleeps of one length, before it doubles it */
+#define YIELDS_A_STAY 8 /* after so many yields a waiter looks at the clock */
+#define NOBODY 700      /* nanoseconds: a yield that takes less has found nobody who wants the core */
+#define LOOKS_ALONE 32  /* looks of a waiter alone on its core until it yields again */
 
 /* A yield costs more than a look at a network, and a message that comes meanwhile waits for its end. So a waiter whose yield
  * has found nobody looks some times before the next one: a thread that comes to want the core waits some microseconds
@@ -72,33 +69,12 @@ uint64_t uccs_yield_slow(struct uccs_wait *wait)
     return clock_nanoseconds() - start;
 }
 
-void uccs_wait_open(void)
-{
-#if defined(__x86_64__)
-    uccs_core.stingy = __builtin_cpu_is("intel") != 0;
-#endif
-    uccs_core.quick_looks = uccs_core.stingy ? QUICK_LOOKS : UINT32_MAX;
-}
-
-/* Handles the first look, and all that come after the quick ones. */
-static void spin_slowly(struct uccs_wait *wait)
-{
-    if (wait->looks == 0) {
-        atomic_settle();
-        wait->looks = 1;
-    } else if (uccs_core.stingy && wait->looks < LINGERING) {
-        atomic_linger();
-        wait->looks += LOOKS_A_STOP;
-    } else {
-        wait->looks++;
-    }
-}
-
-/* The waiter comes here at the first look, at slow looks, when it has work to advance, and when it shall yield. */
+/* The waiter comes here at the first look, when it has work to advance, and when it shall yield. */
 lat_cold void uccs_pause_slow(struct uccs_wait *wait)
 {
     if (wait->looks < uccs_core.spin && !atomic_load_relaxed(&uccs_due)) {
-        spin_slowly(wait);
+        atomic_settle();
+        wait->looks++;
         return;
     }
     int found = uccs_look();

@@ -3,14 +3,15 @@
  * copy or by the owner, as for other memory. The object's address is 0, so that an offset is an address there too. */
 #include "uccs/rma/inner.h"
 
-#include "base/copy.h"
 #include "uccs/object/attach.h"
+
+#include <string.h>
 
 static int put_piece(struct uccs_stream *stream, const struct uccs_region *memory, size_t offset, const char *source,
                      const struct uccs_attached_piece *piece)
 {
     if (piece->near) {
-        copy_bytes(piece->near, source, piece->bytes);
+        memcpy(piece->near, source, piece->bytes);
         return UCCS_OK;
     }
     return uccs_kernel_reaches(memory) ? uccs_kernel_put(memory, offset, source, piece->bytes)
@@ -21,7 +22,7 @@ static int get_piece(struct uccs_stream *stream, const struct uccs_region *memor
                      const struct uccs_attached_piece *piece)
 {
     if (piece->near) {
-        copy_bytes(dest, piece->near, piece->bytes);
+        memcpy(dest, piece->near, piece->bytes);
         return UCCS_OK;
     }
     return uccs_kernel_reaches(memory) ? uccs_kernel_get(memory, offset, dest, piece->bytes)

@@ -4,14 +4,14 @@
  * any of them returns. */
 #include "uccs/rma/inner.h"
 
-#include "base/copy.h"
+#include <string.h>
 
 static inline void copy(void *to, const void *from, size_t length)
 {
     if (length == sizeof(uint64_t))
         memcpy(to, from, sizeof(uint64_t));
     else if (length)
-        copy_bytes(to, from, length);
+        memcpy(to, from, length);
 }
 
 /* Returns true in the common case: the memory is mapped and alive, the range is in bounds, and `op` asks for nothing.
