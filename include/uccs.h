@@ -19,7 +19,9 @@
  * one by default). The thread also moves the _nb forms of group communication on.
  *
  * Returns: a function of type int returns enum uccs_status, 0 for success and negative for an error, unless its comment
- * says otherwise. It sets its outputs only on success. Sizes are bytes. */
+ * says otherwise. It sets its outputs only on success. Sizes are bytes. A null handle is UCCS_ERR_INVALID. What a call
+ * does on an object that this process has released is undefined; counters, and imported memory whose owner has released
+ * it, are UCCS_ERR_STALE then. */
 #ifndef UCCS_H
 #define UCCS_H
 
@@ -156,9 +158,8 @@ typedef struct uccs_queue *uccs_queue_t;
 /* --- Requests: a request counts operations that are not complete at their targets yet. Null is no request. An
  * operation that carries a null request makes one; further operations merge into it. Tests and waits leave the request
  * reusable. When an operation of a request has failed, the first test or wait that finds the request complete returns
- * UCCS_ERR_FAILED, once; any and some then set their outputs too, all does so when all requests are complete.
- * One thread at a time uses a request variable. A request of uccs_request_create is shared: any threads use it at once.
- * */
+ * UCCS_ERR_FAILED, once; any and some then set their outputs too, all does so when all requests are complete. One
+ * thread at a time uses a request variable. A request of uccs_request_create is shared: any threads use it at once. */
 typedef struct uccs_request *uccs_request_t;
 #define UCCS_REQUEST_NULL ((uccs_request_t)0)
 
@@ -197,9 +198,10 @@ int uccs_queue_poll(uccs_queue_t queue, struct uccs_entry *entries, size_t *coun
 int uccs_queue_wait(uccs_queue_t queue, struct uccs_entry *entries, size_t *count);
 
 /* --- Counters: 0 is no counter. A counter counts at the processes that have opened it, and starts at 0. Any process may
- * put the value into op->counter of operations on such a process, and a value may be sent to others. Calls on a counter
- * that is not open here return UCCS_ERR_STALE. After the counting puts of Dinan et al. 2014; own counters after Portals' event
- * counters, waits as requests after GASNet-EX's events. */
+ * put the value into op->counter of operations on such a process, and a value may be sent to others. Calls on a counter that is not
+ * open here return UCCS_ERR_STALE, and so do operations that carry a counter of the job that is not open here, or one of a
+ * group or process that is not open at a target on this node. A target on another node does not count for one that it has not open.
+ * After the counting puts of Dinan et al. 2014; own counters after Portals' event counters, waits as requests after GASNet-EX's. */
 typedef uint64_t uccs_counter_t;
 /* Of the job: the same value names the same counter in every process. At most 65,536 at a time, else
  * UCCS_ERR_NO_MEMORY. */
@@ -308,10 +310,9 @@ struct uccs_memory_attr {
     int owner;     /* rank in the world */
     enum uccs_domain domain;
 };
-/* The context of these calls may be null.
- * Makes new memory of this process that all processes of the node map: the fastest kind. It is zeroed and begins on a
- * cache line. It costs microseconds whatever its size, as the kernel zeroes pages when they are touched.
- * LATERAL_MEMORY bytes fit always, more as far as the machine has memory. */
+/* The context of these calls may be null. Makes new memory of this process that all processes of the node map: the
+ * fastest kind. It is zeroed and begins on a cache line. It costs microseconds whatever its size, as the kernel zeroes
+ * pages when they are touched. LATERAL_MEMORY bytes fit always, more as far as the machine has memory. */
 int uccs_memory_allocate(uccs_context_t context, size_t length, uccs_memory_t *memory);
 /* Registers any existing memory of this process, which stays where it is. The memory must outlive the registration.
  * UCCS_ERR_INVALID when the node maps it only in part. */
@@ -351,32 +352,7 @@ struct uccs_view {
 int uccs_memory_view(uccs_memory_t memory, size_t offset, struct uccs_view *view);
 int uccs_memory_query(uccs_memory_t memory, struct uccs_memory_attr *attr);
 
-/* --- Locks: UCCS_LOCK_BYTES zeroed bytes in memory that the node maps (UCCS_DOMAIN_CPU), at a multiple of 64 bytes, are
- * a lock for readers and one writer. It is fair: whoever asks first enters first, and readers who follow each other are
- * inside together. Fewer than 2^20 askers may wait or be inside at a time. Any threads of any processes use it alike; a
- * thread that asks for a lock that it holds waits for ever. On the node, entering a free lock and leaving it are one
- * atomic each, which also brings a waiter its turn; the more are before a waiter, the less often it looks (the ticket
- * lock of Mellor-Crummey and Scott). From another node, entering costs a message and its answer, and the network is not
- * polled; the owner's process grants the lock, so it has to make progress.
- * A guest is a reader that enters whenever no writer is inside, though writers wait. Whoever asks for a lock while it holds
- * others asks as a guest: else two readers that hold a lock each, and ask for the other's, wait for the writers in line
- * there, who wait for them. The owner admits guests to a lock before anybody uses it; writers then pay an atomic more.
- * Errors: UCCS_ERR_INVALID for memory that can hold no lock or, as a guest, has none admitted; UCCS_ERR_STATE for uccs_lock and uccs_lock_mapped inside of a handler. */
-#define UCCS_LOCK_BYTES 128
-enum uccs_lock_mode { UCCS_LOCK_SHARED, UCCS_LOCK_EXCLUSIVE, UCCS_LOCK_GUEST };
-/* `memory` is the caller's own. */
-int uccs_lock_admit_guests(uccs_memory_t memory, size_t offset);
-int uccs_lock(uccs_endpoint_t endpoint, uccs_memory_t memory, size_t offset, enum uccs_lock_mode mode);
-/* The request completes when the lock is held; the caller unlocks after that. Tests and waits of this process let it
- * in. */
-int uccs_lock_nb(uccs_endpoint_t endpoint, uccs_memory_t memory, size_t offset, enum uccs_lock_mode mode,
-                 uccs_request_t *request);
-/* Returns at once. `mode` is the lock's. Operations that must be complete before the lock is free: flush first. */
-int uccs_unlock(uccs_endpoint_t endpoint, uccs_memory_t memory, size_t offset, enum uccs_lock_mode mode);
-/* The same lock by its address in this process, which maps it (uccs_memory_query). They check nothing but `endpoint`, which
- * leads to the owner: the quickest form. */
-int uccs_lock_mapped(uccs_endpoint_t endpoint, void *lock, enum uccs_lock_mode mode);
-int uccs_unlock_mapped(uccs_endpoint_t endpoint, void *lock, enum uccs_lock_mode mode);
+#include <uccs_lock.h>
 
 /* --- One-sided operations: `memory` belongs to the endpoint's process, `offset` counts from its start.
  *   short, medium  the program may change the source when the call returns (limits below)

@@ -62,7 +62,7 @@ bool uccs_counter_usable(uccs_counter counter, int pe)
 static bool old_here(uccs_counter counter)
 {
     if (uccs_counter_opened(counter))
-        return !uccs_counter_live(counter);
+        return !uccs_counter_open_at(counter, uccs_core.index);
     uint32_t now = atomic_load_relaxed(&uccs_counter_generation[uccs_counter_slot(counter)]);
     return (int32_t)((uint32_t)(counter >> UCCS_COUNTER_SLOT_BITS) - now) < 0;
 }
