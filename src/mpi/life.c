@@ -124,7 +124,7 @@ static const char *agree(const char *why_not, bool is_unwanted)
 /* Collective. Rank 0's library must be this one. Returns null, or why it is not. */
 static const char *differs(void)
 {
-    static char why[96];
+    static char why[128];
     char version[32] = LATERAL_VERSION, first[32] = LATERAL_VERSION;
     PMPI_Bcast(first, sizeof first, MPI_CHAR, 0, lmpi_life.comm);
     first[sizeof first - 1] = 0;
