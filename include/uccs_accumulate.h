@@ -1,9 +1,9 @@
 /* Types, operations and accumulates of uccs.h, which includes this file. */
+#ifndef UCCS_H
+#include <uccs.h>
+#endif
 #ifndef UCCS_ACCUMULATE_H
 #define UCCS_ACCUMULATE_H
-#ifndef UCCS_H
-#error "include <uccs.h>"
-#endif
 
 /* --- Accumulate: changes each of n consecutive elements at the target by an element of `operand`. As in MPI-3's
  * MPI_Accumulate, MPI_Get_accumulate and MPI_Compare_and_swap, each element changes atomically, the array does not.

@@ -1,9 +1,9 @@
 /* Active messages of uccs.h, which includes this file. */
+#ifndef UCCS_H
+#include <uccs.h>
+#endif
 #ifndef UCCS_AM_H
 #define UCCS_AM_H
-#ifndef UCCS_H
-#error "include <uccs.h>"
-#endif
 
 /* A handler runs at the target on a thread that is in progress there. The library holds no lock meanwhile, so the
  * handler guards shared data itself. The payload is valid until the handler returns, unless it keeps it. A handler may

@@ -1,9 +1,9 @@
 /* Locks of uccs.h, which includes this file. */
+#ifndef UCCS_H
+#include <uccs.h>
+#endif
 #ifndef UCCS_LOCK_H
 #define UCCS_LOCK_H
-#ifndef UCCS_H
-#error "include <uccs.h>"
-#endif
 
 /* UCCS_LOCK_BYTES zeroed bytes in memory that the node maps (UCCS_DOMAIN_CPU), at a multiple of 64 bytes, are
  * a lock for readers and one writer. It is fair: whoever asks first enters first, and readers who follow each other are

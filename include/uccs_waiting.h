@@ -1,11 +1,11 @@
 /* UCCS: waits of a layer above; <uccs.h> includes this file. A thread that waits in a loop of its own, not in a call of this library, can say for what, so
  * that those who ask why the job hangs are told (oshrun --status, --timeout) as of the library's own waits. The record
  * names the calls on the thread's stack, so it costs some microseconds: make it when the wait has lasted for a while. */
+#ifndef UCCS_H
+#include <uccs.h>
+#endif
 #ifndef UCCS_WAITING_H
 #define UCCS_WAITING_H
-#ifndef UCCS_H
-#error "include <uccs.h>"
-#endif
 
 struct uccs_waiting {
     const char *object;      /* names in a few words what the wait is about, copied; null: the call says enough */
