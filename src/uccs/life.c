@@ -35,6 +35,10 @@ static size_t adapter_bytes(void)
 static int begin(void)
 {
     const char *why;
+    if (rte.node && !rte_is_pe()) {
+        log_line("a child of a PE is not a PE: let it execute a program that starts the library");
+        return -1;
+    }
     if (env_load(&why) != 0) {
         log_line("%s", why);
         return -1;

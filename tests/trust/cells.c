@@ -4,30 +4,21 @@
 
 #include "uccs/core/memory.h"
 
-#include "unit/check.h"
+#include "unit/child.h"
+#include "unit/errors.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <string.h>
 #include <uccs.h>
 
-static jmp_buf back;
-static char said[256];
-
-_Noreturn void __wrap_watch_fail(const char *format, ...);
-_Noreturn void __wrap_watch_fail(const char *format, ...)
-{
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(said, sizeof said, format, arguments);
-    va_end(arguments);
-    longjmp(back, 1);
-}
+static struct {
+    struct uccs_message taken;
+    size_t bytes; /* of a PE's memory for messages */
+} * shared;
 
 static const struct uccs_message good = {.id = 3, .length = 5, .block = UCCS_NO_BLOCK, .payload = "five"};
 
-/* Returns what the job ends with when the message comes; null when it is taken, into *taken. */
-static const char *take(const struct uccs_message *message, struct uccs_message *taken)
+/* The message comes and is taken. */
+static void take(const struct uccs_message *message, struct uccs_message *taken)
 {
     _Alignas(CACHE_LINE) static char memory[1 << 12];
     uint64_t ticket;
@@ -36,27 +27,42 @@ static const char *take(const struct uccs_message *message, struct uccs_message 
     struct ring *ring = ring_format(memory, 2, OWN_CELL_BYTES);
     memcpy(ring_reserve(ring, &ticket), message, sizeof *message);
     ring_commit(ring, ticket);
-    if (setjmp(back))
-        return said;
     CHECK(uccs_cell_take(ring, taken, &ticket));
     CHECK(ring_is_empty(ring) && !uccs_cell_take(ring, taken, &ticket));
-    return 0;
 }
 
+/* A child that is a PE takes the message, and ends with the line. */
 static bool refused(const struct uccs_message *message, const char *words)
 {
     struct uccs_message taken;
-    const char *line = take(message, &taken);
-    return line && strstr(line, words);
+    forget_errors();
+    return status_of_child({
+               CHECK(uccs_init() == UCCS_OK);
+               take(message, &taken);
+           }) == 1 &&
+           says(words);
+}
+
+/* A child that is a PE takes the message; what it has taken lies in memory that both share. */
+static void takes(const struct uccs_message *message)
+{
+    CHECK(status_of_child({
+              CHECK(uccs_init() == UCCS_OK);
+              take(message, &shared->taken);
+              (void)uccs_memory_region(0, &shared->bytes);
+              uccs_finalize();
+          }) == 0);
 }
 
 static void short_ones(void)
 {
-    struct uccs_message taken, message = good;
-    CHECK(!take(&message, &taken) && taken.length == 5 && taken.id == 3 && !strcmp(taken.payload, "five"));
-    CHECK(taken.payload[5] == 0x55); /* no more than its length */
+    struct uccs_message message = good;
+    takes(&message);
+    CHECK(shared->taken.length == 5 && shared->taken.id == 3 && !strcmp(shared->taken.payload, "five"));
+    CHECK(shared->taken.payload[5] == 0x55); /* no more than its length */
     message.length = UCCS_SHORT_MAX;
-    CHECK(!take(&message, &taken) && taken.length == UCCS_SHORT_MAX);
+    takes(&message);
+    CHECK(shared->taken.length == UCCS_SHORT_MAX);
     message.length = UCCS_SHORT_MAX + 1;
     CHECK(refused(&message, "too long"));
     message.length = UINT32_MAX;
@@ -64,7 +70,8 @@ static void short_ones(void)
     message = good;
     message.id = UCCS_MESSAGE_SLOTS - 1;
     message.lane = OWN_LANES - 1;
-    CHECK(!take(&message, &taken) && taken.id == UCCS_MESSAGE_SLOTS - 1);
+    takes(&message);
+    CHECK(shared->taken.id == UCCS_MESSAGE_SLOTS - 1);
     message.id = UCCS_MESSAGE_SLOTS;
     CHECK(refused(&message, "PE 0 sent a wrong message on this node: there is no such handler or lane"));
     message = good;
@@ -79,16 +86,17 @@ static void short_ones(void)
 
 static void long_ones(void)
 {
-    size_t bytes;
-    struct uccs_message taken, message = good;
-    (void)uccs_memory_region(0, &bytes);
+    struct uccs_message message = good;
+    takes(&message);
+    const size_t bytes = shared->bytes;
     message.staged = 1;
     CHECK(refused(&message, "too long"));
     message.block = 0;
     message.length = 1 << 20;
-    CHECK(!take(&message, &taken) && taken.length == 1 << 20 && taken.payload[0] == 0x55);
+    takes(&message);
+    CHECK(shared->taken.length == 1 << 20 && shared->taken.payload[0] == 0x55);
     message.block = bytes - (1 << 20) - sizeof(struct uccs_block);
-    CHECK(!take(&message, &taken));
+    takes(&message);
     message.length++;
     CHECK(refused(&message, "its block is in no memory of its sender"));
     message.length = 0;
@@ -100,16 +108,18 @@ static void long_ones(void)
     CHECK(refused(&message, "its block is in no memory"));
     message = good; /* one that is short and has to be acknowledged */
     message.block = bytes - sizeof(struct uccs_block);
-    CHECK(!take(&message, &taken) && !strcmp(taken.payload, "five"));
+    takes(&message);
+    CHECK(!strcmp(shared->taken.payload, "five"));
     message.block += CACHE_LINE;
     CHECK(refused(&message, "its block is in no memory"));
 }
 
 int main(void)
 {
-    CHECK(uccs_init() == UCCS_OK);
+    shared = mmap(0, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    CHECK(shared != MAP_FAILED);
+    open_errors();
     short_ones();
     long_ones();
-    uccs_finalize();
     return 0;
 }

@@ -7,6 +7,21 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+/* The exit status of a child that does this; -1 when a signal has ended it. */
+#define status_of_child(...)                                      \
+    ({                                                            \
+        int child_status;                                         \
+        const pid_t child_pid = fork();                           \
+        CHECK(child_pid >= 0);                                    \
+        if (child_pid == 0) {                                     \
+            dup2(errors, STDERR_FILENO);                          \
+            __VA_ARGS__                                           \
+            _exit(0);                                             \
+        }                                                         \
+        CHECK(waitpid(child_pid, &child_status, 0) == child_pid); \
+        WIFEXITED(child_status) ? WEXITSTATUS(child_status) : -1; \
+    })
+
 static inline void in_a_child(void (*body)(void))
 {
     int status;
