@@ -11,8 +11,6 @@
  * env: LATERAL_FAULT=seed=2,hold=90,steps=40
  * case: seed3
  * env: LATERAL_FAULT=seed=3,hold=20,steps=200
- * case: signed
- * env: LATERAL_FAULT=seed=4,hold=50,steps=10 LATERAL_WIRE_AUTH=1
  * case: ucx
  * env: LATERAL_TRANSPORTS=ucx
  * case: rdma

@@ -47,7 +47,7 @@ static void plans_of(const char *variable, const char *more)
 
 static void fault_plans(void)
 {
-    plans_of("LATERAL_FAULT", "hold=100,steps=0,pe=0,at=1,mutate=0,fail=none");
+    plans_of("LATERAL_FAULT", "hold=100,steps=0,pe=0,at=1,fail=none");
     refuses("LATERAL_FAULT", "fail=nothing");
 }
 

@@ -216,47 +216,10 @@ static int progress_lane(void *of)
 
 /* ---- slots ---- */
 
-/* What arrives is no longer what was sent: a bit of header or data flips, the end is missing, the message comes twice, or
- * another one in the name of its sender comes before it. */
-static void mutate(struct lane *lane, const struct transport_message *message)
-{
-    static const char *const names[] = {"flipped", "flipped", "cut", "repeated", "forged"};
-    struct transport_message changed = *message;
-    const uint64_t random = next_random(lane), which = random % 5, where = random >> 16;
-    char *header = malloc(message->header_bytes), *data = malloc(message->bytes + 1);
-    if (!header || !data)
-        abort();
-    memcpy(header, message->header, message->header_bytes);
-    if (message->data && message->bytes)
-        memcpy(data, message->data, message->bytes);
-    changed.header = header;
-    changed.data = message->data ? data : 0;
-    const size_t most = message->data ? message->header_bytes + message->bytes : message->header_bytes;
-    const size_t at = where % most;
-    if (which < 2)
-        *(at < message->header_bytes ? &header[at] : &data[at - message->header_bytes]) ^=
-            (char)(1 << (where >> 40) % 8);
-    if (which == 2 && message->data && message->bytes)
-        changed.bytes = where % message->bytes;
-    else if (which == 2)
-        changed.header_bytes = where % message->header_bytes;
-    for (size_t i = 0; which == 4 && i < 16; i++)
-        header[8 + (where + i) % (message->header_bytes - 8)] = (char)next_random(lane);
-    dprintf(STDERR_FILENO, "fault: PE %d: a message is %s\n", me, names[which]);
-    events->arrived(lane->owner, &changed);
-    if (which == 3 && message->data)
-        events->arrived(lane->owner, message);
-    free(header);
-    free(data);
-}
-
 static void arrived(void *owner, const struct transport_message *message)
 {
-    struct lane *lane = owner;
-    if (plan.mutate && (plan.pe < 0 || plan.pe == me) && next_random(lane) % 10000 < plan.mutate)
-        mutate(lane, message);
-    else
-        events->arrived(lane->owner, message);
+    const struct lane *lane = owner;
+    events->arrived(lane->owner, message);
 }
 
 static void broken(void *owner, int pe, const char *why)

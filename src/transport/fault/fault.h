@@ -22,7 +22,6 @@ struct fault_plan {
     enum fault_kind fails; /* one call of this kind fails, at `pe` */
     int pe;                /* -1: any */
     uint64_t at;           /* the number of the failing call, from 1 */
-    uint32_t mutate;       /* of 10,000 messages that arrive at `pe`, so many are changed, cut, repeated or forged */
 };
 
 /* Reads a plan such as "seed=3,hold=50,steps=20,fail=send,pe=1,at=7". Returns null, or a text that says what is

@@ -36,10 +36,8 @@ static const char *read_one(const char *name, const char *value, void *of)
         plan->pe = (int)number;
     else if (strcmp(name, "at") == 0)
         plan->at = number;
-    else if (strcmp(name, "mutate") == 0)
-        plan->mutate = (uint32_t)number;
     else
-        return "LATERAL_FAULT: takes seed, hold, steps, fail, pe, at and mutate";
+        return "LATERAL_FAULT: takes seed, hold, steps, fail, pe and at";
     return 0;
 }
 

@@ -48,8 +48,6 @@ static bool land_data(struct link_arrival *arrival, const void *data)
 
 static void finish_receive(struct receive *receive)
 {
-    if (lat_unlikely(link_sealed))
-        link_seal_data(&receive->arrival.header, receive->arrival.signature, receive->place, receive->arrival.bytes);
     bool taken = !receive->buffer || land_data(&receive->arrival, receive->buffer);
     finish_arrival(&receive->arrival, taken);
     free(receive->buffer);
@@ -70,12 +68,12 @@ static void received(struct link_token *token, bool failed)
 }
 
 /* Returns the place for long data: its own room if it has one, else a buffer. Data that will be refused is fetched too,
- * into a buffer, and so is signed data: it goes to its place when its signature is right. */
+ * into a buffer. */
 static void *room_for(struct receive *receive)
 {
     struct link_arrival *arrival = &receive->arrival;
     const struct link_handler *handler = handler_of(arrival);
-    void *place = handler->room && !link_sealed ? handler->room(arrival) : 0;
+    void *place = handler->room ? handler->room(arrival) : 0;
     if (place)
         return place;
     receive->buffer = malloc(arrival->bytes);
@@ -174,39 +172,9 @@ static struct link_origin *origin_of(struct link_lane *lane, const struct link_h
     return *origin;
 }
 
-/* Takes the seal off a message. */
-static void unseal(struct link_lane *lane, const struct transport_message *message)
-{
-    struct {
-        struct link_header header;
-        struct link_seal seal;
-    } head;
-    struct transport_message inner = *message;
-    if (message->header_bytes != sizeof head)
-        watch_fail("a message that is not signed has arrived: its header has %zu bytes; LATERAL_WIRE_AUTH must be the "
-                   "same in all PEs",
-                   message->header_bytes);
-    memcpy(&head, message->header, sizeof head);
-    link_seal_check(&head.header, &head.seal, message->bytes);
-    if (!message->rest)
-        link_seal_data(&head.header, head.seal.data, message->data, message->bytes);
-    link_check(&head.header, message->bytes);
-    link_seal_number(&head.header, &head.seal, &origin_of(lane, &head.header)->seen);
-    inner.header_bytes = sizeof head.header;
-    link_enter(lane, &inner, head.seal.data);
-}
-
 void link_arrived(void *lane, const struct transport_message *message)
 {
-    if (lat_unlikely(link_sealed))
-        unseal(lane, message);
-    else
-        link_enter(lane, message, 0);
-}
-
-void link_enter(void *lane, const struct transport_message *message, uint64_t signature)
-{
-    struct link_arrival arrival = {.lane = lane, .bytes = message->bytes, .signature = signature};
+    struct link_arrival arrival = {.lane = lane, .bytes = message->bytes};
     struct link_header *header = &arrival.header;
     if (lat_unlikely(message->header_bytes != sizeof *header))
         watch_fail("a message of another program has arrived: its header has %zu bytes", message->header_bytes);

@@ -155,7 +155,7 @@ static bool land_batch(struct link_arrival *arrival, const void *messages)
                                                   .header_bytes = sizeof entry.header,
                                                   .data = data,
                                                   .bytes = entry.bytes};
-        link_enter(arrival->lane, &message, 0);
+        link_arrived(arrival->lane, &message);
         data += padded(entry.bytes);
     }
     return true;

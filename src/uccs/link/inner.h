@@ -1,7 +1,7 @@
 /* Inside of the links: lanes, their peers, messages that leave and messages that arrive. Callers hold the lock of the
  * lane, unless a comment says otherwise.
  *
- * The files in their order, lower ones first: token, valid, seal, refuse, mark, lane, tell, bell, arrive, batch, names,
+ * The files in their order, lower ones first: token, valid, refuse, mark, lane, tell, bell, arrive, batch, names,
  * habit, send, use, behind, flush, ask, key, direct, reach, issue, atomic, poll, rest, quiet, pool, gone, order, track, thread, open. */
 #ifndef UCCS_LINK_INNER_H
 #define UCCS_LINK_INNER_H
@@ -24,24 +24,12 @@ struct link_token {
     void (*done)(struct link_token *token, bool failed);
 };
 
-/* What signs a message (seal.c). */
-struct link_seal {
-    uint64_t number, head, data; /* number on its connection; signatures of header and data */
-};
-
-/* Numbers that have come on a connection: all up to `high` but the missing ones. */
-struct link_seen {
-    uint64_t high, *missing;
-    uint32_t count, room;
-};
-
 /* A message on its way out. */
 struct link_send {
     struct link_token token;
     struct link_lane *lane;
     struct link_header header;
-    struct link_seal seal; /* right behind the header; used when messages are sealed */
-    uint32_t *flag;        /* as in struct link_message */
+    uint32_t *flag; /* as in struct link_message */
     void *buffer;
     void (*left)(void *cookie);
     void *cookie;
@@ -98,7 +86,6 @@ struct link_outbox {
     size_t bytes, count;
     void *to; /* the transport's */
     int pe;
-    uint64_t sealed;          /* messages that have been sealed on the connection */
     struct link_outbox *next; /* on the lane's list, while it is not empty */
     bool kept;                /* off that list: it leaves with the peer's next flush, or when it is full */
 };
@@ -109,7 +96,6 @@ struct link_origin {
     struct link_peer *peer; /* the PE's peer on the service lane */
     void *to;               /* answers go to it; unused for the PE's service lane, which uses the peer's own */
     struct link_outbox box; /* the same */
-    struct link_seen seen;  /* when messages are sealed */
     uint64_t applied;
     uint64_t refused;                   /* applied operations whose region had been released */
     struct link_refusals *refusals;     /* those that no answer to a flush has told; null: there were none */
@@ -307,17 +293,8 @@ const char *link_kind_name(enum link_kind kind);
 /* refuse.c. Returns the numbers that the target has noted, and forgets them; the caller frees them. Null: there are none. */
 uint16_t *link_refusals_take(struct link_origin *origin, size_t *bytes);
 
-/* seal.c. put signs a message and returns the data to send. check ends the job with a line unless header and seal are
- * right, number unless the message is new, data unless the data is what was signed. */
-extern bool link_sealed; /* constant while the links are open */
-const void *link_seal_put(struct link_send *send, struct link_outbox *box, const void *data, size_t bytes);
-void link_seal_check(const struct link_header *header, const struct link_seal *seal, size_t bytes);
-void link_seal_number(const struct link_header *header, const struct link_seal *seal, struct link_seen *seen);
-void link_seal_data(const struct link_header *header, uint64_t signature, const void *data, size_t bytes);
-
-/* arrive.c. The transport calls arrived for each message; each message of a batch goes through enter. */
+/* arrive.c. The transport calls it for each message, and link_on_batch for each message of a batch. */
 void link_arrived(void *lane, const struct transport_message *message);
-void link_enter(void *lane, const struct transport_message *message, uint64_t signature);
 
 /* batch.c. fits returns true when a message of this size may be batched. */
 bool link_batch_fits(size_t bytes);

@@ -94,13 +94,8 @@ void link_send_free(struct link_send *send)
 
 bool link_hand_over(struct link_outbox *box, struct link_send *send, const void *data, size_t bytes)
 {
-    size_t header_bytes = sizeof send->header;
-    if (lat_unlikely(link_sealed)) {
-        data = link_seal_put(send, box, data, bytes);
-        header_bytes += sizeof send->seal;
-    }
     link_count_sending(send->lane, 1);
-    switch (link_transport->send(box->to, &send->header, header_bytes, data, bytes, send)) {
+    switch (link_transport->send(box->to, &send->header, sizeof send->header, data, bytes, send)) {
     case TRANSPORT_DONE: link_count_sending(send->lane, -1), link_send_free(send); return true;
     case TRANSPORT_PENDING: return false;
     default: watch_lost("a message to PE %d failed: the connection is lost", box->pe);
@@ -135,7 +130,6 @@ static void free_origin(struct link_origin *origin)
     }
     free_outbox(&origin->box);
     free(origin->refusals);
-    free(origin->seen.missing);
 }
 
 static void free_origins(struct link_peer *peer)

@@ -217,8 +217,7 @@ struct link_arrival {
     struct link_origin *origin; /* null for kinds that are `loose` */
     struct link_header header;
     size_t bytes;
-    uint64_t signature; /* of the data, when messages are sealed and the data is still to come */
-    void *cookie;       /* the handler's */
+    void *cookie; /* the handler's */
 };
 
 /* Handles messages of a kind. Any thread that polls calls these functions, under the lock of the lane on which the

