@@ -1,5 +1,6 @@
 #include "life.h"
 
+#include "presence.h"
 #include "progress.h"
 #include "real.h"
 #include "streams.h"
@@ -101,6 +102,12 @@ static const char *start(void)
     return 0;
 }
 
+static void tell_refusal(int rank, const char *reason)
+{
+    fprintf(stderr, "lateral-mpi: rank %d cannot have windows of Lateral: %s; all windows are those of " LMPI_MPI "\n",
+            rank, reason);
+}
+
 /* Collective. Returns null when no rank has a reason against it; else the reason of the lowest rank that has one, which
  * rank 0 prints unless all ranks have been told to leave windows to the MPI. */
 static const char *agree(const char *why_not, bool is_unwanted)
@@ -115,9 +122,7 @@ static const char *agree(const char *why_not, bool is_unwanted)
     snprintf(reason, sizeof reason, "%s", why_not ? why_not : "");
     PMPI_Bcast(reason, sizeof reason, MPI_CHAR, all[0] % ranks, lmpi_life.comm);
     if (lmpi_life.rank == 0 && !all[1])
-        fprintf(stderr,
-                "lateral-mpi: rank %d cannot have windows of Lateral: %s; all windows are those of " LMPI_MPI "\n",
-                all[0] % ranks, reason);
+        tell_refusal(all[0] % ranks, reason);
     return reason;
 }
 
@@ -136,6 +141,16 @@ static const char *differs(void)
  * substrate. */
 static const char *begin_life(void)
 {
+    static const char strange[] =
+        "it runs without this library (start all programs of the job with lateral-mpi; static ones cannot)";
+    bool first;
+    const int absent = lmpi_presence_lacking(&first);
+    if (first)
+        tell_refusal(absent, strange);
+    if (absent >= 0)
+        return "a rank runs without this library";
+    PMPI_Comm_dup(MPI_COMM_WORLD, &lmpi_life.comm);
+    PMPI_Comm_set_errhandler(lmpi_life.comm, MPI_ERRORS_RETURN);
     const char *wish = unwanted(), *other = differs(), *why = wish ? wish : other ? other : prepare();
     const char *refused = agree(why, wish != 0);
     if (refused) {
@@ -154,9 +169,7 @@ static void begin(void)
     PMPI_Query_thread(&level);
     lmpi_life.any_thread = level == MPI_THREAD_MULTIPLE;
     lmpi_life.any_calls = level != MPI_THREAD_SERIALIZED;
-    PMPI_Comm_dup(MPI_COMM_WORLD, &lmpi_life.comm);
     PMPI_Comm_dup(MPI_COMM_SELF, &lmpi_life.self);
-    PMPI_Comm_set_errhandler(lmpi_life.comm, MPI_ERRORS_RETURN);
     PMPI_Comm_set_errhandler(lmpi_life.self, MPI_ERRORS_RETURN);
     PMPI_Comm_group(MPI_COMM_WORLD, &lmpi_life.world);
     lmpi_life.checked = asked_for("LATERAL_CHECK");
@@ -173,6 +186,7 @@ static void begin(void)
 
 LMPI_EXPORT int MPI_Init(int *argc, char ***argv)
 {
+    lmpi_presence_tell();
     lmpi_workers_record(true);
     int status = lmpi_real.Init(argc, argv);
     lmpi_workers_record(false);
@@ -184,6 +198,7 @@ LMPI_NAME(Init);
 
 LMPI_EXPORT int MPI_Init_thread(int *argc, char ***argv, int required, int *provided)
 {
+    lmpi_presence_tell();
     lmpi_workers_record(true);
     int status = lmpi_real.Init_thread(argc, argv, required, provided);
     lmpi_workers_record(false);

@@ -52,12 +52,27 @@ def check_start(mpirun, environment, layer, program, rank, prepare, reason):
     assert seconds < 20, f"{prepare}: {seconds} s"
 
 
+def check_without(mpirun, environment, layer, program, without, ranks=3):
+    """Some ranks run without the layer: the same, in short order, and one line names one of them."""
+    good = ["env", f"LD_PRELOAD={layer}", program]
+    status, words, seconds = job(mpirun, [[program] if i in without else good for i in range(ranks)], environment)
+    lines = [line for line in words.splitlines() if "cannot have windows of Lateral" in line]
+    assert status == 0 and "PASS\n" in words, f"without at {without}: status {status}\n{words}"
+    assert len(lines) == 1 and "runs without this library" in lines[0], f"without at {without}: {words}"
+    assert any(f"rank {rank} " in lines[0] for rank in without), f"without at {without}: {words}"
+    assert seconds < 10, f"without at {without}: {seconds} s"
+
+
 def main():
     name, compiler, layer, folder, program = sys.argv[1:]
     mpirun = run.launcher(name, compiler)
     front = str(pathlib.Path(folder, "lateral-mpi"))
     environment = dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1",
                        OMPI_MCA_rmaps_base_oversubscribe="1", CHECK_LIMIT=str(LIMIT - 1))
+    for without in [0], [1], [2]:
+        check_without(mpirun, environment, layer, program, without)
+    check_without(mpirun, environment, layer, program, [0, 1, 4], 7)
+    check_without(mpirun, environment, layer, program, [2, 4, 6], 7)
     for rank in 0, 2:
         check_start(mpirun, environment, layer, program, rank, "ulimit -v 3000000;", "did not start")
         check_start(mpirun, environment, layer, program, rank, "LATERAL_SPIN=x", "variable")
