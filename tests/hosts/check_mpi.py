@@ -25,12 +25,14 @@ def needs_layer(mpi):
     return layer
 
 
-def command(mpi, layer, ranks, where, stem):
+def launcher(mpi, where):
     if mpi == "openmpi":
-        words = ["mpirun.openmpi", "--oversubscribe", "--bind-to", "none", "--host", where[0]]
-    else:
-        words = ["mpirun.mpich", "-hosts", where[1], *(word for pair in NETWORK.items() for word in ("-genv", *pair))]
-    words += ["-n", ranks, "env", f"LD_PRELOAD={layer}", "LATERAL_MPI_VERBOSE=1", program(f"test_mpi_{stem}_{mpi}"), "far"]
+        return ["mpirun.openmpi", "--oversubscribe", "--bind-to", "none", "--host", where[0]]
+    return ["mpirun.mpich", "-hosts", where[1], *(word for pair in NETWORK.items() for word in ("-genv", *pair))]
+
+
+def command(mpi, layer, ranks, where, stem):
+    words = launcher(mpi, where) + ["-n", ranks, "env", f"LD_PRELOAD={layer}", "LATERAL_MPI_VERBOSE=1", program(f"test_mpi_{stem}_{mpi}"), "far"]
     return shlex.join(str(word) for word in words)
 
 
@@ -63,6 +65,28 @@ def test_openmpi():
 def test_mpich():
     """MPICH: the same."""
     whole("mpich")
+
+
+def without(mpi):
+    """Ranks 1 and 2, of both hosts, run without the layer: one line says so, and the program goes on with the MPI's windows."""
+    needs_hosts()
+    layer = needs_layer(mpi)
+    test = program(f"test_mpi_starts_{mpi}")
+    good = ["-n", "1", "env", f"LD_PRELOAD={layer}", test]
+    words = [*launcher(mpi, TWO_EACH), *good, ":", "-n", "2", test, ":", *good]
+    result = on_hosts(2, sys.executable, "-S", ROOT / "tests/hosts/passed.py", LIMIT, GRACE, *words, env={"OMPI_MCA_osc": "pt2pt"})
+    assert result.status in (0, 124 if HANGS[mpi] else 0) and "PASS\n" in result.out, result
+    assert result.err.count("rank 1 cannot have windows of Lateral: it runs without this library") == 1, result
+
+
+def test_without_openmpi():
+    """Open MPI: a rank without the layer on each host."""
+    without("openmpi")
+
+
+def test_without_mpich():
+    """MPICH: the same."""
+    without("mpich")
 
 
 if __name__ == "__main__":
