@@ -213,3 +213,19 @@ int lmpi_child_free(struct lmpi_window *child, MPI_Win *handle)
     lmpi_child_drop(child);
     return MPI_SUCCESS;
 }
+
+LMPI_EXPORT int MPI_Win_set_info(MPI_Win win, MPI_Info info)
+{
+    struct lmpi_window *window = lmpi_window(win);
+    if (!window)
+        return lmpi_real.Win_set_info(win, info);
+    if (info == MPI_INFO_NULL)
+        return lmpi_error(window, MPI_ERR_INFO);
+    if (window->info == MPI_INFO_NULL && PMPI_Info_create(&window->info) != MPI_SUCCESS)
+        return lmpi_error(window, MPI_ERR_NO_MEM);
+    lmpi_window_be(window, lmpi_info_kind(info, window->kind));
+    window->promised = lmpi_info_promises(info, window->promised);
+    lmpi_info_merge(window->info, info);
+    return MPI_SUCCESS;
+}
+LMPI_NAME(Win_set_info);

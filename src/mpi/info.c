@@ -1,6 +1,6 @@
 /* Hints. MPI_Win_get_info gives those that the layer knows, with the program's value where that is one of theirs. */
-#include "family.h"
 #include "hints.h"
+#include "window.h"
 #include "real.h"
 
 #include <stdio.h>
@@ -101,18 +101,3 @@ void lmpi_info_merge(MPI_Info into, MPI_Info from)
 }
 
 /* Adds the hints to those of the window, but those that say nothing known. */
-LMPI_EXPORT int MPI_Win_set_info(MPI_Win win, MPI_Info info)
-{
-    struct lmpi_window *window = lmpi_window(win);
-    if (!window)
-        return lmpi_real.Win_set_info(win, info);
-    if (info == MPI_INFO_NULL)
-        return lmpi_error(window, MPI_ERR_INFO);
-    if (window->info == MPI_INFO_NULL && PMPI_Info_create(&window->info) != MPI_SUCCESS)
-        return lmpi_error(window, MPI_ERR_NO_MEM);
-    lmpi_window_be(window, lmpi_info_kind(info, window->kind));
-    window->promised = lmpi_info_promises(info, window->promised);
-    lmpi_info_merge(window->info, info);
-    return MPI_SUCCESS;
-}
-LMPI_NAME(Win_set_info);

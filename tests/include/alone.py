@@ -17,12 +17,13 @@ INCLUDE = re.compile(r"^#include <([^>]+)>", re.MULTILINE)
 DECLARATION = re.compile(r"^(?!typedef|#|\s|\*).*?\b(\w+)\(", re.MULTILINE)
 
 
-def declared(header):
+def declared(header, seen=()):
     """The functions that a header and those beside it that it includes declare."""
     text = header.read_text(encoding="utf-8")
-    beside = [header.parent / name for name in INCLUDE.findall(text) if (header.parent / name).is_file()]
+    seen = {*seen, header}
+    beside = [header.parent / name for name in INCLUDE.findall(text)]
     own = set(DECLARATION.findall(re.sub(r"/\*.*?\*/", "", text, flags=re.DOTALL)))
-    return own.union(*(declared(each) for each in beside))
+    return own.union(*(declared(each, seen) for each in beside if each.is_file() and each not in seen))
 
 
 def violations(layer, substrate, names):
