@@ -113,17 +113,9 @@ static const char *const words[ENV_COUNT] = {
     [ENV_PROGRESS] = "auto, poll, thread",
     [ENV_TRANSPORTS] = "auto, tcp, ucx",
     [ENV_WIRE] = "auto, messages, rdma",
-    [ENV_COLL_SYNC] = "auto, disseminate, count, flat",
-    [ENV_COLL_BROADCAST] = "post, pull, mail, rail",
-    [ENV_COLL_COLLECT] = "post, pull, mail",
-    [ENV_COLL_FCOLLECT] = "post, pull, push, mail, rail",
-    [ENV_COLL_ALLTOALL] = "post, pull, push, mail, rail",
-    [ENV_COLL_ALLTOALLS] = "pull, push, mail, rail",
-    [ENV_COLL_REDUCE] = "post, leader, share, pull, mail, rail",
-    [ENV_COLL_SCAN] = "post, share, pull, mail",
 };
 
-/* The variables of collectives may be empty. Tests put networks of their own around a transport, with colons: the last word counts. */
+/* Tests put networks of their own around a transport, with colons: the last word counts. */
 static int parse_word(enum env_id id)
 {
     const char *text = values[id].text;

@@ -38,8 +38,7 @@ static int open_all(void)
 {
     if (uccs_life_begin() != 0)
         return -1;
-    lat_coll_open();
-    if (lat_mem_open() != 0)
+    if (lat_coll_open() != 0 || lat_mem_open() != 0)
         return -1;
     lat_team_open();
     lat_ctx_default = (struct shmem_ctx_impl){.size = (uint32_t)uccs_core.npes, .stride = 1, .team = &lat_team_world};

@@ -277,15 +277,12 @@ static void live(bool long_too)
 
 static void choose(const char *operations, const char *way)
 {
-    static const char *const names[] = {"BROADCAST", "COLLECT", "FCOLLECT", "ALLTOALL", "ALLTOALLS", "REDUCE", "SCAN"};
-    for (int i = 0; i < 7; i++) {
-        char name[40];
-        snprintf(name, sizeof name, "LATERAL_COLL_%s", names[i]);
+    static const char *const names[] = {"broadcast", "collect", "fcollect", "alltoall", "alltoalls", "reduce", "scan"};
+    char list[256] = "";
+    for (int i = 0; i < 7; i++)
         if (strchr(operations, '0' + i))
-            setenv(name, way, 1);
-        else
-            unsetenv(name);
-    }
+            snprintf(list + strlen(list), sizeof list - strlen(list), "%s:%s,", names[i], way);
+    setenv("LATERAL_COLL", list, 1);
 }
 
 int main(void)

@@ -6,21 +6,20 @@
  * case: chosen
  * pes: 1 2 3 4 7 16
  * case: post
- * env: LATERAL_COLL_BROADCAST=post LATERAL_COLL_COLLECT=post LATERAL_COLL_FCOLLECT=post LATERAL_COLL_ALLTOALL=post
+ * env: LATERAL_COLL=broadcast:post,collect:post,fcollect:post,alltoall:post
  * case: pull
- * env: LATERAL_COLL_BROADCAST=pull LATERAL_COLL_COLLECT=pull LATERAL_COLL_FCOLLECT=pull LATERAL_COLL_ALLTOALL=pull
- * env: LATERAL_COLL_ALLTOALLS=pull
+ * env: LATERAL_COLL=broadcast:pull,collect:pull,fcollect:pull,alltoall:pull,alltoalls:pull
  * case: push
- * env: LATERAL_COLL_FCOLLECT=push LATERAL_COLL_ALLTOALL=push LATERAL_COLL_ALLTOALLS=push
+ * env: LATERAL_COLL=fcollect:push,alltoall:push,alltoalls:push
  * case: disseminate
  * pes: 4 7
- * env: LATERAL_COLL_SYNC=disseminate
+ * env: LATERAL_COLL=sync:disseminate
  * case: count
  * pes: 2 4 7
- * env: LATERAL_COLL_SYNC=count
+ * env: LATERAL_COLL=sync:count
  * case: flat
  * pes: 2 4 7
- * env: LATERAL_COLL_SYNC=flat
+ * env: LATERAL_COLL=sync:flat
  */
 #include "coll.h"
 

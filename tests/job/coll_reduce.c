@@ -6,11 +6,11 @@
  * case: chosen
  * pes: 1 2 3 4 7 16
  * case: post
- * env: LATERAL_COLL_REDUCE=post LATERAL_COLL_SCAN=post
+ * env: LATERAL_COLL=reduce:post,scan:post
  * case: leader
- * env: LATERAL_COLL_REDUCE=leader
+ * env: LATERAL_COLL=reduce:leader
  * case: share
- * env: LATERAL_COLL_REDUCE=share LATERAL_COLL_SCAN=share
+ * env: LATERAL_COLL=reduce:share,scan:share
  */
 #include "coll.h"
 

@@ -2,14 +2,23 @@
  *
  * pes: 1 2
  * case: reduce
- * env: LATERAL_COLL_REDUCE=nonsense
- * fails: LATERAL_COLL_REDUCE=nonsense is not one of post, leader, share, pull, mail, rail$
+ * env: LATERAL_COLL=broadcast:post,reduce:nonsense
+ * fails: LATERAL_COLL has reduce:nonsense, but reduce is one of post, leader, pull, share, mail, rail$
  * case: broadcast
- * env: LATERAL_COLL_BROADCAST=share
- * fails: LATERAL_COLL_BROADCAST=share is not one of post, pull, mail, rail$
+ * env: LATERAL_COLL=broadcast:share,
+ * fails: LATERAL_COLL has broadcast:share, but broadcast is one of post, pull, mail, rail$
  * case: sync
- * env: LATERAL_COLL_SYNC=2
- * fails: LATERAL_COLL_SYNC=2 is not one of auto, disseminate, count, flat$
+ * env: LATERAL_COLL=sync:2
+ * fails: LATERAL_COLL has sync:2, but sync is one of auto, disseminate, count, flat$
+ * case: word
+ * env: LATERAL_COLL=reduce
+ * fails: LATERAL_COLL has reduce, but reduce is one of post, leader, pull, share, mail, rail$
+ * case: longer
+ * env: LATERAL_COLL=scan:posts
+ * fails: LATERAL_COLL has scan:posts, but scan is one of post, pull, share, mail$
+ * case: collective
+ * env: LATERAL_COLL=scan:post,redcue:share
+ * fails: LATERAL_COLL has redcue:share, but a collective is one of sync, broadcast, collect, fcollect, alltoall, alltoalls, reduce, scan$
  * case: progress
  * env: LATERAL_PROGRESS=thred
  * fails: LATERAL_PROGRESS=thred is not one of auto, poll, thread$

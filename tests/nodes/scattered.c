@@ -11,7 +11,7 @@
  * prints: ^PASS$
  * case: rail
  * pes: 5
- * env: LATERAL_NODE_DEAL=0,1,0 UCX_TLS=tcp,self LATERAL_COLL_REDUCE=rail LATERAL_COLL_FCOLLECT=rail
+ * env: LATERAL_NODE_DEAL=0,1,0 UCX_TLS=tcp,self LATERAL_COLL=reduce:rail,fcollect:rail
  * prints: ^PASS$
  */
 #include "../conform/check.h"

@@ -11,8 +11,8 @@ import subprocess
 import sys
 import time
 
-WAYS = {"BROADCAST": "mail rail pull", "COLLECT": "mail pull", "FCOLLECT": "mail rail pull",
-        "ALLTOALL": "mail rail pull", "ALLTOALLS": "mail rail pull", "REDUCE": "mail rail pull", "SCAN": "mail pull"}
+WAYS = {"broadcast": "mail rail pull", "collect": "mail pull", "fcollect": "mail rail pull",
+        "alltoall": "mail rail pull", "alltoalls": "mail rail pull", "reduce": "mail rail pull", "scan": "mail pull"}
 
 
 def draw(seed):
@@ -31,9 +31,8 @@ def draw(seed):
     settings["LATERAL_CMA"] = chance.choice("01")
     if chance.randint(0, 1):
         settings["LATERAL_LANES"] = str(chance.randint(1, 3))
-    for operation, ways in WAYS.items():
-        if chance.randint(0, 2) == 0:
-            settings["LATERAL_COLL_" + operation] = chance.choice(ways.split())
+    settings["LATERAL_COLL"] = ",".join(f"{operation}:{chance.choice(ways.split())}" for operation, ways in WAYS.items()
+                                        if chance.randint(0, 2) == 0)
     return pes, settings
 
 

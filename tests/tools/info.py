@@ -56,9 +56,11 @@ def test_doctor():
     said = run("--doctor", status=1, PATH=path, LATERAL_SPIN="x")
     assert re.search(r"^WRONG +variables +LATERAL_SPIN=x is not a whole number$", said, re.M), said
     assert "1 thing must be mended" in said, said
-    for name, known in (("PROGRESS", "auto, poll, thread"), ("COLL_SCAN", "post, share, pull, mail"), ("TRANSPORTS", "auto, tcp, ucx")):
+    for name, known in (("PROGRESS", "auto, poll, thread"), ("TRANSPORTS", "auto, tcp, ucx")):
         said = run("--doctor", status=1, PATH=path, **{f"LATERAL_{name}": "foo"})
         assert re.search(rf"^WRONG +variables +LATERAL_{name}=foo is not one of {known}$", said, re.M), said
+    told = run("--doctor", status=1, PATH=path, LATERAL_COLL="scan:foo")
+    assert re.search(r"^WRONG +a job .*LATERAL_COLL has scan:foo, but scan is one of post, pull, share, mail$", told, re.M), told
     assert re.search(r"^ok +other nodes +over TCP$", said, re.M), said
     with tempfile.TemporaryDirectory() as folder:
         other = pathlib.Path(folder, "oshrun")

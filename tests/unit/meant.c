@@ -60,8 +60,7 @@ static void variables(void)
     means("SHMEM_DEBGU=1", "SHMEM_DEBUG");
     means("LATERAL_TRANSPORT=ucx", "LATERAL_TRANSPORTS");
     means("LATERAL_CHEK=1", "LATERAL_CHECK");
-    means("LATERAL_COLL_ALLTOALLX=pull",
-          "LATERAL_COLL_ALLTOALL"); /* as near as the one that ends in S: the first of both */
+    means("LATERAL_COLLS=reduce:pull", "LATERAL_COLL");
     means("LATERAL_LAUNCHR=srun", "LATERAL_LAUNCHER");
 }
 

@@ -1,4 +1,4 @@
-/* Collectives on groups over several nodes, the plain way: for groups without a slot, and when LATERAL_COLL_* asks
+/* Collectives on groups over several nodes, the plain way: for groups without a slot, and when LATERAL_COLL asks
  * for it.
  *
  * Every operation has three steps: a sync; every member takes what it needs from the others' sources, by copies on

@@ -1,9 +1,11 @@
 #include "shmem/coll/select.h"
 
 #include "base/env.h"
+#include "base/log.h"
 #include "uccs/sync/post.h"
 
 #include <limits.h>
+#include <stdio.h>
 #include <string.h>
 
 /* The first row that fits counts: at most `bytes`, at most `pes`, on a node with or without a core for each PE.
@@ -80,17 +82,17 @@ static const char *const sync_names[] = {
 
 /* What each operation can be told to do, on one node and over several. */
 static const struct {
-    enum env_id variable;
+    const char *name;
     unsigned near, far;
 } choices[LAT_COLLS] = {
-    [LAT_COLL_SYNC] = {ENV_COLL_SYNC, 0, 0},
-    [LAT_COLL_BROADCAST] = {ENV_COLL_BROADCAST, MOVES, FAR},
-    [LAT_COLL_COLLECT] = {ENV_COLL_COLLECT, MOVES, BIT(LAT_BY_PULL) | BIT(LAT_BY_MAIL)},
-    [LAT_COLL_FCOLLECT] = {ENV_COLL_FCOLLECT, MOVES | BIT(LAT_BY_PUSH), FAR},
-    [LAT_COLL_ALLTOALL] = {ENV_COLL_ALLTOALL, MOVES | BIT(LAT_BY_PUSH), FAR},
-    [LAT_COLL_ALLTOALLS] = {ENV_COLL_ALLTOALLS, BIT(LAT_BY_PULL) | BIT(LAT_BY_PUSH), FAR},
-    [LAT_COLL_REDUCE] = {ENV_COLL_REDUCE, FOLDS | BIT(LAT_BY_LEADER), FAR},
-    [LAT_COLL_SCAN] = {ENV_COLL_SCAN, FOLDS, BIT(LAT_BY_PULL) | BIT(LAT_BY_MAIL)},
+    [LAT_COLL_SYNC] = {"sync", 0, 0},
+    [LAT_COLL_BROADCAST] = {"broadcast", MOVES, FAR},
+    [LAT_COLL_COLLECT] = {"collect", MOVES, BIT(LAT_BY_PULL) | BIT(LAT_BY_MAIL)},
+    [LAT_COLL_FCOLLECT] = {"fcollect", MOVES | BIT(LAT_BY_PUSH), FAR},
+    [LAT_COLL_ALLTOALL] = {"alltoall", MOVES | BIT(LAT_BY_PUSH), FAR},
+    [LAT_COLL_ALLTOALLS] = {"alltoalls", BIT(LAT_BY_PULL) | BIT(LAT_BY_PUSH), FAR},
+    [LAT_COLL_REDUCE] = {"reduce", FOLDS | BIT(LAT_BY_LEADER), FAR},
+    [LAT_COLL_SCAN] = {"scan", FOLDS, BIT(LAT_BY_PULL) | BIT(LAT_BY_MAIL)},
 };
 
 /* What the environment wants, on one node and over several, or -1. */
@@ -138,28 +140,63 @@ enum lat_algorithm lat_coll_choose_far(enum lat_coll coll, const struct uccs_tea
     return way;
 }
 
-/* Returns the place of `value` in the table; env.c has refused other values. */
-static int find_name(const char *const *table, int count, const char *value)
+/* Returns the name of an algorithm, or null when the collective cannot be told to take it. */
+static const char *name_of(int coll, int how)
 {
-    int i = 0;
-    while (i < count - 1 && strcmp(table[i], value) != 0)
-        i++;
-    return i;
+    if (coll == LAT_COLL_SYNC)
+        return how <= UCCS_SYNC_FLAT ? sync_names[how] : 0;
+    return (choices[coll].near | choices[coll].far) & BIT(how) ? names[how] : 0;
 }
 
-void lat_coll_open(void)
+static bool is_word(const char *text, size_t bytes, const char *word)
 {
-    for (int coll = 0; coll < LAT_COLLS; coll++) {
-        const char *value = env_text(choices[coll].variable);
-        forced[coll] = forced_far[coll] = -1;
-        if (!*value)
-            continue;
-        if (coll == LAT_COLL_SYNC) {
-            uccs_sync_how = (enum uccs_sync)find_name(sync_names, UCCS_SYNC_FLAT + 1, value);
-            continue;
-        }
-        int how = find_name(names, LAT_ALGORITHMS, value);
-        forced[coll] = choices[coll].near & BIT(how) ? how : -1;
-        forced_far[coll] = choices[coll].far & BIT(how) ? how : -1;
+    return word && strlen(word) == bytes && memcmp(text, word, bytes) == 0;
+}
+
+/* Says what an entry of LATERAL_COLL could hold: algorithms of `coll`, or collectives when that is LAT_COLLS. Returns -1. */
+static int refuse(const char *entry, size_t bytes, int coll)
+{
+    const bool known = coll < LAT_COLLS;
+    char list[128];
+    size_t at = 0;
+    for (int i = 0; i < (known ? (int)LAT_ALGORITHMS : (int)LAT_COLLS); i++) {
+        const char *word = known ? name_of(coll, i) : choices[i].name;
+        if (word)
+            at += (size_t)snprintf(list + at, sizeof list - at, "%s%s", at ? ", " : "", word);
     }
+    log_line("LATERAL_COLL has %.*s, but %s is one of %s", (int)bytes, entry,
+             known ? choices[coll].name : "a collective", list);
+    return -1;
+}
+
+/* Takes one entry, collective:algorithm. Returns 0, or -1 after a line. */
+static int take_entry(const char *entry, size_t bytes)
+{
+    const size_t name = strcspn(entry, ":,");
+    const size_t word = name < bytes ? name + 1 : bytes;
+    int coll = 0, how = 0;
+    while (coll < LAT_COLLS && !is_word(entry, name, choices[coll].name))
+        coll++;
+    if (coll == LAT_COLLS)
+        return refuse(entry, bytes, coll);
+    while (how < LAT_ALGORITHMS && !is_word(entry + word, bytes - word, name_of(coll, how)))
+        how++;
+    if (how == LAT_ALGORITHMS)
+        return refuse(entry, bytes, coll);
+    if (coll == LAT_COLL_SYNC)
+        uccs_sync_how = (enum uccs_sync)how;
+    forced[coll] = choices[coll].near & BIT(how) ? how : -1;
+    forced_far[coll] = choices[coll].far & BIT(how) ? how : -1;
+    return 0;
+}
+
+int lat_coll_open(void)
+{
+    uccs_sync_how = UCCS_SYNC_AUTO;
+    for (int coll = 0; coll < LAT_COLLS; coll++)
+        forced[coll] = forced_far[coll] = -1;
+    for (const char *at = env_text(ENV_COLL); *(at += strspn(at, ",")); at += strcspn(at, ","))
+        if (take_entry(at, strcspn(at, ",")) != 0)
+            return -1;
+    return 0;
 }

@@ -1,5 +1,5 @@
 /* Which algorithm a collective takes: one table of (operation, bytes, PEs, cores), or what the environment
- * says (LATERAL_COLL_<OPERATION>=<algorithm>).
+ * says (LATERAL_COLL=<collective>:<algorithm>,...).
  *
  * lat_coll_open: in init. The rest: any thread after it. All members of a group ask with equal
  * arguments and so take the same algorithm. */
@@ -33,7 +33,8 @@ enum lat_algorithm {
     LAT_ALGORITHMS
 };
 
-void lat_coll_open(void);
+/* Returns 0, or -1 after a line that says what LATERAL_COLL names in vain. */
+int lat_coll_open(void);
 
 /* `bytes` of the vector, of one PE's block (fcollect), of one PE's blocks for all (alltoall). */
 enum lat_algorithm lat_coll_choose(enum lat_coll coll, const struct uccs_team *group, size_t bytes);
