@@ -18,7 +18,7 @@ struct record {
     uint64_t bytes, offset, base;
     uint32_t control_bytes, memory_bytes;
     uint32_t ids; /* of notifications */
-    struct lmpi_key key;
+    uint64_t key[2];
     char control[UCCS_MEMORY_HANDLE_MAX], memory[UCCS_MEMORY_HANDLE_MAX];
 };
 
@@ -29,7 +29,7 @@ static void describe(struct lmpi_offer *offer, const struct lmpi_window *window,
     size_t room = sizeof mine->control;
     memset(mine, 0, sizeof *mine);
     *control = 0;
-    if (window->rank == 0 && getrandom(&mine->key, sizeof mine->key, 0) != sizeof mine->key)
+    if (window->rank == 0 && getrandom(mine->key, sizeof mine->key, 0) != sizeof mine->key)
         offer->why_not = "the kernel gives no random numbers";
     if (offer->why_not)
         return;
@@ -182,7 +182,7 @@ static const char *meet(struct lmpi_window *window, struct lmpi_offer *offer, MP
     const char *why = offer->why_not ? offer->why_not
                       : good         ? fill(window, records, control, offer->of_first)
                                      : "another rank cannot";
-    window->key = records[0].key;
+    memcpy(window->key, records[0].key, sizeof window->key);
     free(records);
     if (!good) {
         if (control)

@@ -3,24 +3,24 @@
  * stale. */
 #include "control.h"
 #include "family.h"
-#include "hash.h"
 #include "hints.h"
 #include "memory.h"
 #include "mpix_rma.h"
 #include "streams.h"
+
+#include "base/siphash.h"
 
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
 struct handle {
-    uint64_t hash; /* of all words behind it */
+    uint64_t hash; /* of all that is behind it */
     uint64_t bytes, base, number;
     uint32_t owner, length; /* its rank in the parent; bytes of `memory` that count */
     unsigned char memory[UCCS_MEMORY_HANDLE_MAX];
 };
 _Static_assert(sizeof(struct handle) <= MPIX_MAX_MEMHANDLE_SIZE, "the room that programs give");
-_Static_assert(offsetof(struct handle, memory) % 8 == 0, "the hash is of whole words");
 
 struct exposed { /* by this process */
     uint64_t number;
@@ -35,9 +35,8 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 static uint64_t hash_of(const struct lmpi_window *window, const struct handle *handle)
 {
-    uint64_t words[sizeof *handle / 8];
-    memcpy(words, handle, sizeof words);
-    return lmpi_hash(&window->key, words + 1, (offsetof(struct handle, memory) + handle->length) / 8 - 1);
+    const size_t bytes = offsetof(struct handle, memory) + handle->length - sizeof handle->hash;
+    return siphash(window->key, (const char *)handle + sizeof handle->hash, bytes);
 }
 
 static void conceal(const struct exposed *gone)

@@ -2,6 +2,8 @@
 #include "progress.h"
 #include "window.h"
 
+#include "base/siphash.h"
+
 #include <stdio.h>
 #include <time.h>
 
@@ -33,7 +35,7 @@ static void tell_meeting(const struct lmpi_window *window, struct uccs_waiting *
         return;
     what->rank = window->peer[0].world;
     what->ranks = window->ranks;
-    what->place = lmpi_hash(&window->key, &label, 1);
+    what->place = siphash(window->key, &label, sizeof label);
     what->meeting = window->round;
 }
 

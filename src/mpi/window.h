@@ -10,7 +10,6 @@
 #define MPI_WINDOW_H
 
 #include "groups.h"
-#include "hash.h"
 #include "life.h"
 
 #include <mpi.h>
@@ -94,7 +93,7 @@ struct lmpi_window {
     int number;                                /* for LATERAL_MPI_VERBOSE */
     MPI_Info info;                             /* hints that the program gave */
     struct lmpi_window *next;
-    struct lmpi_key key;          /* of its memory handles: the same at all ranks, known to nobody else */
+    uint64_t key[2];              /* of its memory handles: the same at all ranks, known to nobody else */
     struct lmpi_window *parent;   /* whose locks and epochs hold here; null: it has its own */
     struct lmpi_window *children; /* duplicates and windows of memory handles */
     struct lmpi_window *sibling;  /* the parent's next child */

@@ -113,7 +113,7 @@ static void open_all(void)
     peers[0] = (struct lmpi_peer){.control = aligned_alloc(64, lmpi_control_bytes(RANKS))};
     memset(peers[0].control, 0, lmpi_control_bytes(RANKS));
     peers[1] = (struct lmpi_peer){.world = 1}; /* of another node */
-    parent = (struct lmpi_window){.ranks = RANKS, .peer = peers, .handle = PARENT, .key.word = {3, 14159}};
+    parent = (struct lmpi_window){.ranks = RANKS, .peer = peers, .handle = PARENT, .key = {3, 14159}};
     FUZZ_CHECK(exposed = malloc(BYTES));
     for (int i = 0; i < BYTES; i++)
         exposed[i] = (char)(i * 7);
@@ -165,7 +165,7 @@ static void hash_again(unsigned char *handle, uint8_t how)
     memcpy(words, handle, sizeof words);
     memcpy(&length, handle + MEMORY_AT - sizeof length, sizeof length);
     if (how & REHASH && length <= UCCS_MEMORY_HANDLE_MAX) {
-        words[0] = lmpi_hash(&parent.key, words + 1, (MEMORY_AT + length) / 8 - 1);
+        words[0] = siphash(parent.key, words + 1, MEMORY_AT + length - 8);
         memcpy(handle, words, sizeof words[0]);
     }
 }

@@ -29,11 +29,11 @@ STANDS_ON = {
     "src/uccs/face": ["src/uccs", "src/uccs/rma", "src/uccs/coll"],
     "src/uccs/env": ["src/uccs/face"],
     "src/shmem": ["src/uccs", "src/uccs/rma", "src/uccs/coll"],
-    "src/mpi": [],  # <uccs.h> alone
+    "src/mpi": [],  # <uccs.h>, and what ALSO names
     "launch": ["src/base"],
 }
-# single headers beyond that: the layout that the launcher shares with the library
-ALSO = {"launch": {"src/rte/node.h"}}
+# single headers beyond that: the layout that the launcher shares with the library; the hash, which a layer compiles for itself
+ALSO = {"launch": {"src/rte/node.h"}, "src/mpi": {"src/base/siphash.h"}}
 INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]+)"')
 
 
