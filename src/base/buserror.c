@@ -267,8 +267,3 @@ void buserror_ask(int (*owner)(uintptr_t address))
 {
     atomic_store_release(&owner_of, owner); /* partner: report_shared */
 }
-
-void buserror_forget(void)
-{
-    atomic_store_release(&ranges, 0); /* partner: report_shared */
-}

@@ -4,7 +4,7 @@
  * ends in SIGBUS. If the address lies in a watched range, the handler prints one line with PE, sizes and limits, and
  * the process exits with LAT_EXIT. Any other SIGBUS goes to the previous handler or has its default effect.
  *
- * One thread calls buserror_watch and buserror_forget, in init and finalize. The handler runs in any thread and is
+ * One thread calls buserror_watch, in init. The handler runs in any thread and is
  * async-signal-safe. */
 #ifndef BASE_BUSERROR_H
 #define BASE_BUSERROR_H
@@ -28,8 +28,5 @@ int buserror_watch(const void *start, size_t bytes, const struct buserror_facts 
 /* Adds ranges that change: `owner` returns the PE whose memory is mapped at an address, or -1. The line names that PE. The handler
  * calls it, so it is async-signal-safe. Null: there are none. */
 void buserror_ask(int (*owner)(uintptr_t address));
-
-/* Drops the watched ranges. The handler stays installed and passes every signal on. */
-void buserror_forget(void);
 
 #endif

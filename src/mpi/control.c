@@ -11,11 +11,10 @@ static uint64_t *near_word(const struct lmpi_peer *peer, size_t at)
 }
 
 /* A word of another node. A failure means that the job is ending. */
-static uint64_t far_word(const struct lmpi_peer *peer, size_t at, enum uccs_atomic what, uint64_t operand,
-                         uint64_t compare)
+static uint64_t far_word(const struct lmpi_peer *peer, size_t at, enum uccs_atomic what, uint64_t operand)
 {
     uint64_t old = 0;
-    int status = uccs_atomic64(lmpi_life.context, peer->endpoint, peer->memory, at, what, operand, compare, &old, 0);
+    int status = uccs_atomic64(lmpi_life.context, peer->endpoint, peer->memory, at, what, operand, 0, &old, 0);
     if (status != UCCS_OK) {
         fprintf(stderr, "lateral-mpi: rank %d: a word of rank %d cannot be reached: %s\n", lmpi_life.rank, peer->world,
                 uccs_status_text(status));
@@ -27,22 +26,7 @@ static uint64_t far_word(const struct lmpi_peer *peer, size_t at, enum uccs_atom
 uint64_t lmpi_word_add(struct lmpi_peer *peer, size_t at, uint64_t value)
 {
     uint64_t *word = near_word(peer, at);
-    return word ? __atomic_fetch_add(word, value, __ATOMIC_SEQ_CST) : far_word(peer, at, UCCS_ATOMIC_ADD, value, 0);
-}
-
-uint64_t lmpi_word_swap_if(struct lmpi_peer *peer, size_t at, uint64_t expected, uint64_t value)
-{
-    uint64_t *word = near_word(peer, at);
-    if (!word)
-        return far_word(peer, at, UCCS_ATOMIC_CSWAP, value, expected);
-    __atomic_compare_exchange_n(word, &expected, value, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
-    return expected;
-}
-
-uint64_t lmpi_word_load(struct lmpi_peer *peer, size_t at)
-{
-    const uint64_t *word = near_word(peer, at);
-    return word ? __atomic_load_n(word, __ATOMIC_SEQ_CST) : far_word(peer, at, UCCS_ATOMIC_FETCH, 0, 0);
+    return word ? __atomic_fetch_add(word, value, __ATOMIC_SEQ_CST) : far_word(peer, at, UCCS_ATOMIC_ADD, value);
 }
 
 void lmpi_word_store(struct lmpi_peer *peer, size_t at, uint64_t value)
@@ -51,7 +35,7 @@ void lmpi_word_store(struct lmpi_peer *peer, size_t at, uint64_t value)
     if (word)
         __atomic_store_n(word, value, __ATOMIC_RELEASE); /* acquire: the waiting rank */
     else
-        far_word(peer, at, UCCS_ATOMIC_SET, value, 0);
+        far_word(peer, at, UCCS_ATOMIC_SET, value);
 }
 
 /* Dissemination: in round k each rank tells the one 2^k further on. A word only grows, so no round of a later barrier is

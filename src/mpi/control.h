@@ -31,11 +31,9 @@ static inline size_t lmpi_notify_word(int ranks, int id)
 
 #define LMPI_WORD(member) offsetof(struct lmpi_control, member)
 
-/* The word at an offset of a peer's control. add and swap return the old value. They act in one order with this process's
+/* The word at an offset of a peer's control. add returns the old value. It acts in one order with this process's
  * earlier stores and loads. */
 uint64_t lmpi_word_add(struct lmpi_peer *peer, size_t at, uint64_t value);
-uint64_t lmpi_word_swap_if(struct lmpi_peer *peer, size_t at, uint64_t expected, uint64_t value);
-uint64_t lmpi_word_load(struct lmpi_peer *peer, size_t at);
 void lmpi_word_store(struct lmpi_peer *peer, size_t at, uint64_t value);
 
 /* All ranks of the window call it; stores before it are seen after it. */

@@ -150,8 +150,3 @@ void lat_check_forbid(const void *at, size_t bytes)
 {
     poison_forbid(at, bytes);
 }
-
-void lat_check_allow(const void *at, size_t bytes)
-{
-    poison_allow(at, bytes);
-}

@@ -73,10 +73,8 @@ bool lat_check_meet_set(const char *call, int start, int logstride, int size, lo
 /* Keeps the objects of requests that end for a while, so that a copy of an old handle names no new request. */
 void lat_check_keep_requests(void);
 
-/* Tells the address sanitizer or valgrind, when the program runs under one, that these bytes must not be used, or may be
- * used again. */
+/* Tells the address sanitizer or valgrind, when the program runs under one, that these bytes must not be used. */
 void lat_check_forbid(const void *at, size_t bytes);
-void lat_check_allow(const void *at, size_t bytes);
 
 #pragma GCC visibility pop
 

@@ -97,15 +97,6 @@ static void outside(void)
     page[0] = 1;
 }
 
-static void forgotten(void)
-{
-    char *page = beyond_end();
-    signal(SIGBUS, SIG_DFL);
-    watch(page, PAGE);
-    buserror_forget();
-    page[0] = 1;
-}
-
 static void sent(void)
 {
     signal(SIGBUS, SIG_DFL);
@@ -230,7 +221,6 @@ int main(void)
     check_depth();
     check_report(forged);
     check_killed(outside);
-    check_killed(forgotten);
     check_killed(sent);
     check_exit(ignored, 20);
     check_exit(to_plain, 21);

@@ -28,7 +28,6 @@
 #define unwatched __attribute__((no_sanitize_address, no_sanitize_thread))
 
 static struct uccs_fork_ranges guarded = {.fd = -1};
-static pid_t owner;                              /* the PE's process; 0 before the first guard */
 static __thread struct uccs_fork_call under_way; /* the fork of this thread */
 
 /* Returns the end of the last data extent of the range, relative to the range's start. */
@@ -204,14 +203,7 @@ int uccs_fork_guard(const struct uccs_fork_ranges *ranges)
         registered = true;
         status = leave_out_peers(ranges);
     }
-    if (!status) {
-        owner = getpid();
+    if (!status)
         guarded = *ranges;
-    }
     return status;
-}
-
-bool uccs_fork_is_child(void)
-{
-    return owner && owner != getpid();
 }

@@ -51,8 +51,4 @@ void uccs_fork_in_child(struct uccs_fork_call *call);
 /* Replaces the guarded ranges; null guards none any more. Returns 0 or an errno value. */
 int uccs_fork_guard(const struct uccs_fork_ranges *ranges);
 
-/* Returns true in any child of the process that called uccs_fork_guard, by whatever call it was made. Such a process is
- * not a PE, so its exit must not finalize the job. */
-bool uccs_fork_is_child(void);
-
 #endif
