@@ -20,6 +20,7 @@
 static pthread_mutex_t life = PTHREAD_MUTEX_INITIALIZER;
 static int users;
 
+#define SPIN_LOOKS 4000                /* a waiter looks so often before it yields its core */
 #define ADAPTER_MOST ((size_t)1 << 30) /* bytes of the adapter's part of a heap: address space until they are used */
 
 /* Only where the network may do atomics by itself. */
@@ -44,7 +45,7 @@ static int begin(void)
         return -1;
     }
     log_debug_enable(env_flag(ENV_DEBUG));
-    uccs_core.spin = (uint32_t)env_number(ENV_SPIN);
+    uccs_core.spin = SPIN_LOOKS;
     struct uccs_memory_want want = {.heap_bytes = env_size(ENV_SYMMETRIC_SIZE),
                                     .adapter_bytes = adapter_bytes(),
                                     .region_bytes = uccs_region_want,

@@ -54,9 +54,9 @@
  * case: heap_huge
  * env: SHMEM_SYMMETRIC_SIZE=4000000t
  * fails: ^lateral: .*SHMEM_SYMMETRIC_SIZE
- * case: spin_word
- * env: LATERAL_SPIN=fast
- * fails: ^lateral: LATERAL_SPIN=fast is not a whole number
+ * case: lanes_word
+ * env: LATERAL_LANES=fast
+ * fails: ^lateral: LATERAL_LANES=fast is not a whole number
  * case: ctx_invalid
  * args: ctx_invalid
  * fails: ^lateral: PE 1: shmem_ctx_long_p: ctx is SHMEM_CTX_INVALID

@@ -47,7 +47,7 @@ def test_misspelt_variables():
     one_line(run("-n", 2, "-x", "SHMEM_SYMETRIC_SIZE=1g", "true"), hint, 0)
     one_line(run("-n", 2, "-x", "SHMEM_SYMETRIC_SIZE", "true", env=wrong), hint, 0)
     good("-q", "-n", 2, "true", env=wrong)
-    good("-n", 2, "true", env={"SHMEM_SYMMETRIC_SIZE": "1g", "LATERAL_SPIN": "7", "SHMEM_BARRIER_ALGORITHM": "tree"})
+    good("-n", 2, "true", env={"SHMEM_SYMMETRIC_SIZE": "1g", "LATERAL_LANES": "7", "SHMEM_BARRIER_ALGORITHM": "tree"})
 
 
 def test_timestamps():

@@ -75,7 +75,7 @@ def main():
     check_without(mpirun, environment, layer, program, [2, 4, 6], 7)
     for rank in 0, 2:
         check_start(mpirun, environment, layer, program, rank, "ulimit -v 3000000;", "did not start")
-        check_start(mpirun, environment, layer, program, rank, "LATERAL_SPIN=x", "variable")
+        check_start(mpirun, environment, layer, program, rank, "LATERAL_LANES=x", "variable")
         check_start(mpirun, environment, layer, program, rank, "LATERAL_MPI=0", "LATERAL_MPI is 0")
     both = dict(environment, LATERAL_NODE_SIZE="1")
     check_start(mpirun, both, layer, program, 1, "ulimit -v 3000000;", "did not start")

@@ -28,7 +28,7 @@ def test_json():
     assert said["version"] == VERSION and said["openshmem"] == "1.6" and said["mistake"] is None, said
     assert said["environment"]["SHMEM_SYMMETRIC_SIZE"]["value"] == "2g", said
     assert said["environment"]["SHMEM_SYMMETRIC_SIZE"]["from"] == "SHMEM_SYMMETRIC_SIZE", said
-    assert said["environment"]["LATERAL_SPIN"]["from"] is None, said
+    assert said["environment"]["LATERAL_LANES"]["from"] is None, said
     assert said["machine"]["cores_allowed"] == len(os.sched_getaffinity(0)), said
     for module in (said["tcp"], said["ucx"], said["pmix"]):
         assert module["usable"] == bool(module["library"]) == (module["why_not"] is None), module
@@ -36,8 +36,8 @@ def test_json():
     assert set(said["mpi_layers"]) == {"openmpi", "mpich", "abi"}, said
     odd = 'a"b\\c\nd\x01'
     assert json.loads(run("--json", LATERAL_RTE=odd))["environment"]["LATERAL_RTE"]["value"] == odd
-    said = json.loads(run("--json", status=1, LATERAL_SPIN="x"))
-    assert said["mistake"] == "LATERAL_SPIN=x is not a whole number" and "environment" not in said, said
+    said = json.loads(run("--json", status=1, LATERAL_LANES="x"))
+    assert said["mistake"] == "LATERAL_LANES=x is not a whole number" and "environment" not in said, said
 
 
 def lines_of(text):
@@ -53,8 +53,8 @@ def test_doctor():
     assert re.search(r"^ok +variables +all values can be read$", said, re.M), said
     assert re.search(r"^(ok|note) +huge pages +(heaps of more|random access|this kernel)", said, re.M), said
     assert "no variable is named LATERAL_CHEK; did you mean LATERAL_CHECK?" in run("--doctor", PATH=path, LATERAL_CHEK="1")
-    said = run("--doctor", status=1, PATH=path, LATERAL_SPIN="x")
-    assert re.search(r"^WRONG +variables +LATERAL_SPIN=x is not a whole number$", said, re.M), said
+    said = run("--doctor", status=1, PATH=path, LATERAL_LANES="x")
+    assert re.search(r"^WRONG +variables +LATERAL_LANES=x is not a whole number$", said, re.M), said
     assert "1 thing must be mended" in said, said
     for name, known in (("PROGRESS", "auto, poll, thread"), ("TRANSPORTS", "auto, tcp, ucx")):
         said = run("--doctor", status=1, PATH=path, **{f"LATERAL_{name}": "foo"})

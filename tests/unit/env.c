@@ -95,15 +95,15 @@ static void load_reads_numbers(void)
     static const char *const bad[] = {"", " ", "5x", "x", "1.5", "5 ", "0x10", "9223372036854775808"};
     const char *why;
     for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
-        CHECK(loads("LATERAL_SPIN", good[i].text, &why) == 0);
-        if (env_number(ENV_SPIN) != good[i].number)
-            fprintf(stderr, "\"%s\" is %lld\n", good[i].text, (long long)env_number(ENV_SPIN));
-        CHECK(env_number(ENV_SPIN) == good[i].number);
+        CHECK(loads("LATERAL_LANES", good[i].text, &why) == 0);
+        if (env_number(ENV_LANES) != good[i].number)
+            fprintf(stderr, "\"%s\" is %lld\n", good[i].text, (long long)env_number(ENV_LANES));
+        CHECK(env_number(ENV_LANES) == good[i].number);
     }
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         char line[128];
-        snprintf(line, sizeof line, "LATERAL_SPIN=%s is not a whole number", bad[i]);
-        if (loads("LATERAL_SPIN", bad[i], &why) == 0)
+        snprintf(line, sizeof line, "LATERAL_LANES=%s is not a whole number", bad[i]);
+        if (loads("LATERAL_LANES", bad[i], &why) == 0)
             fprintf(stderr, "\"%s\" is a number\n", bad[i]);
         CHECK(strcmp(why, line) == 0);
     }
