@@ -7,8 +7,8 @@
 
 #include <string.h>
 
-/* Elements up to which atomics are faster than a lock and a loop over all of them. */
-#define LMPI_INTRINSIC_MOST 8
+/* Elements up to which atomics are faster than a lock and a loop over all of them, where two ranks change the same words at once. */
+#define LMPI_INTRINSIC_MOST 4
 
 /* Finds the operation of a word; MPI_OP_NULL with *swaps for cas. Returns false for another word. */
 static bool find(const char *word, size_t length, MPI_Op *op, bool *swaps)

@@ -134,8 +134,8 @@ int main(void)
     null_arguments();
     null_operands();
     hints();
-    OK(MPIX_Win_op_intrinsic("sum,cas", 1, MPI_LONG, win, &few));
-    OK(MPIX_Win_op_intrinsic("sum", 1 << 20, MPI_LONG, win, &lots));
+    OK(MPIX_Win_op_intrinsic("sum,cas", 4, MPI_LONG, win, &few));
+    OK(MPIX_Win_op_intrinsic("sum", 5, MPI_LONG, win, &lots));
     CHECK(few && !lots); /* a lock and a loop are faster */
     OK(MPI_Win_free(&win));
     return check_pass();
