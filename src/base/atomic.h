@@ -15,7 +15,6 @@
 #define atomic_store_seqcst(p, v) __atomic_store_n((p), (v), __ATOMIC_SEQ_CST)
 
 #define atomic_fetch_add_relaxed(p, v) __atomic_fetch_add((p), (v), __ATOMIC_RELAXED)
-#define atomic_fetch_add_acquire(p, v) __atomic_fetch_add((p), (v), __ATOMIC_ACQUIRE)
 #define atomic_fetch_add_release(p, v) __atomic_fetch_add((p), (v), __ATOMIC_RELEASE)
 #define atomic_fetch_add_acqrel(p, v) __atomic_fetch_add((p), (v), __ATOMIC_ACQ_REL)
 #define atomic_fetch_add_seqcst(p, v) __atomic_fetch_add((p), (v), __ATOMIC_SEQ_CST)

@@ -9,8 +9,6 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#define OUR_FRAMES 2 /* the innermost frames are of this file and of the slow path that calls it */
-
 static struct node_stay *stays; /* of this PE; null: not mapped */
 
 /* Maps this PE's records. The offset of a mapping is a multiple of the page size. */

@@ -21,7 +21,7 @@ def test_up_and_away():
     """Names, addresses, own namespaces; after the command nothing is left."""
     needs_hosts()
     before = state_of_machine()
-    script = "for h in $LATERAL_HOSTS; do ssh -x $h 'hostname; ls -l /proc/self/ns/ipc /proc/self/ns/net | cut -d: -f3; " \
+    script = "for h in $(cut -d' ' -f1 \"$LATERAL_HOSTFILE\"); do ssh -x $h 'hostname; ls -l /proc/self/ns/ipc /proc/self/ns/net | cut -d: -f3; " \
              "getent hosts h1 h2 launch; ls /sys/class/net'; done; hostname; exit 9"
     result = on_hosts(3, "sh", "-c", script)
     assert result.status == 9, result

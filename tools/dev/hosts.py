@@ -8,7 +8,6 @@ Each host is a set of namespaces with a name, a network address, IPC, /tmp and /
 joined by a bridge. COMMAND runs on one more, the launch node, with
 
     LATERAL_HOSTFILE   a file with a line "hI slots=S" per host (S: 2 unless --slots says otherwise)
-    LATERAL_HOSTS      the names
     PATH               in front a stand-in for ssh, so `ssh h1 command` works
     and what makes mpirun, prterun and mpiexec.hydra use it
 
@@ -203,7 +202,7 @@ def write_ssh():
 def environment(names, ssh):
     out = dict(os.environ)
     root = {f"{who}_ALLOW_RUN_AS_ROOT{more}": "1" for who in ("OMPI", "PRTE") for more in ("", "_CONFIRM")}
-    out.update(root, LATERAL_HOSTFILE=HOME + "/hostfile", LATERAL_HOSTS=" ".join(names),
+    out.update(root, LATERAL_HOSTFILE=HOME + "/hostfile",
                PATH=f"{HOME}/bin:{os.environ.get('PATH', '/usr/bin:/bin')}",
                OMPI_MCA_plm_rsh_agent=ssh, PRTE_MCA_plm_ssh_agent=ssh,
                HYDRA_LAUNCHER="ssh", HYDRA_LAUNCHER_EXEC=ssh)

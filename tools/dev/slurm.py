@@ -106,7 +106,8 @@ def main(argv):
         elif why:
             say(f"packages are missing: {' '.join(why)}")
         return SKIP if why or os.geteuid() != 0 else 0
-    names = os.environ.get("LATERAL_HOSTS", "").split()
+    hostfile = os.environ.get("LATERAL_HOSTFILE")
+    names = [line.split()[0] for line in pathlib.Path(hostfile).read_text(encoding="utf-8").splitlines()] if hostfile else []
     argv = argv[argv[:1] == ["--"]:]
     if not names or not argv:
         print(__doc__.strip())
