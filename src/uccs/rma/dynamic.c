@@ -8,52 +8,52 @@
 #include <string.h>
 
 static int put_piece(struct uccs_stream *stream, const struct uccs_region *memory, size_t offset, const char *source,
-                     const struct uccs_attached_piece *piece)
+                     const struct uccs_attached_piece *piece, const struct uccs_rma_later *later)
 {
     if (piece->near) {
         memcpy(piece->near, source, piece->bytes);
         return UCCS_OK;
     }
     return uccs_kernel_reaches(memory) ? uccs_kernel_put(memory, offset, source, piece->bytes)
-                                       : uccs_remote_put(stream, memory, offset, source, piece->bytes, 0);
+                                       : uccs_remote_put(stream, memory, offset, source, piece->bytes, later);
 }
 
 static int get_piece(struct uccs_stream *stream, const struct uccs_region *memory, size_t offset, char *dest,
-                     const struct uccs_attached_piece *piece)
+                     const struct uccs_attached_piece *piece, const struct uccs_rma_later *later)
 {
     if (piece->near) {
         memcpy(dest, piece->near, piece->bytes);
         return UCCS_OK;
     }
     return uccs_kernel_reaches(memory) ? uccs_kernel_get(memory, offset, dest, piece->bytes)
-                                       : uccs_remote_get(stream, memory, offset, dest, piece->bytes, 0);
+                                       : uccs_remote_get(stream, memory, offset, dest, piece->bytes, later);
 }
 
 /* Goes from range to range. `local` is the source of a put or the destination of a get. */
 static int move(struct uccs_stream *stream, const struct uccs_region *memory, size_t offset, char *local, size_t length,
-                bool put)
+                bool put, const struct uccs_rma_later *later)
 {
     struct uccs_attached_piece piece;
     int status = UCCS_OK;
     for (size_t done = 0; done < length && status == UCCS_OK; done += piece.bytes) {
         status = uccs_attached_find(memory->attached, memory->owner, offset + done, length - done, &piece);
         if (status == UCCS_OK)
-            status = put ? put_piece(stream, memory, offset + done, local + done, &piece)
-                         : get_piece(stream, memory, offset + done, local + done, &piece);
+            status = put ? put_piece(stream, memory, offset + done, local + done, &piece, later)
+                         : get_piece(stream, memory, offset + done, local + done, &piece, later);
     }
     return status;
 }
 
 int uccs_dynamic_put(struct uccs_stream *stream, const struct uccs_region *memory, size_t offset, const char *source,
-                     size_t length)
+                     size_t length, const struct uccs_rma_later *later)
 {
-    return move(stream, memory, offset, (char *)source, length, true);
+    return move(stream, memory, offset, (char *)source, length, true, later);
 }
 
 int uccs_dynamic_get(struct uccs_stream *stream, const struct uccs_region *memory, size_t offset, char *dest,
-                     size_t length)
+                     size_t length, const struct uccs_rma_later *later)
 {
-    return move(stream, memory, offset, dest, length, false);
+    return move(stream, memory, offset, dest, length, false, later);
 }
 
 int uccs_memory_dynamic(uccs_context_t context, uccs_memory_t *memory)

@@ -62,31 +62,41 @@ int uccs_rma_apply(struct uccs_stream *stream, const struct uccs_atomic_op *atom
 int uccs_rma_change(struct uccs_stream *stream, const struct uccs_change *change, const struct uccs_region *memory,
                     size_t offset, const void *operand, void *result);
 
+/* A call that waits for all of its parts together. */
+struct uccs_remote_wait {
+    uint32_t pending; /* parts under way; release by their end, acquire by the waiter */
+    int32_t status;   /* of a part that failed */
+};
+
+/* What completes with an operation that outlasts the function that starts it. All may be null. */
+struct uccs_rma_later {
+    struct uccs_remote_wait *wait; /* of the call, which ends in uccs_remote_finish */
+    struct uccs_request *request;  /* when the target has executed it */
+    struct uccs_request *local;    /* when the data of a get, or the old value, is here */
+    bool nowait;                   /* the first piece returns UCCS_AGAIN instead of waiting for room */
+};
+
 /* --- Dynamic memory of this node (dynamic.c). The caller has checked that ranges cover the bytes. Atomics use
  * uccs_attached_find. */
 
 int uccs_dynamic_put(struct uccs_stream *stream, const struct uccs_region *memory, size_t offset, const char *source,
-                     size_t length);
+                     size_t length, const struct uccs_rma_later *later);
 int uccs_dynamic_get(struct uccs_stream *stream, const struct uccs_region *memory, size_t offset, char *dest,
-                     size_t length);
+                     size_t length, const struct uccs_rma_later *later);
 
 /* --- Operations that the target executes (remote.c). They reach memory that is neither mapped nor open to the kernel's
  * copy (a container refuses it, or the PE is in another pid namespace). A block of the origin's region carries the
  * call, and the data in both directions. Handlers may use them: a thread that waits here executes the peers' calls
  * meanwhile. The target has to make progress. */
 
-/* What completes with an operation that outlasts the call. Both may be null. */
-struct uccs_rma_later {
-    struct uccs_request *request; /* when the target has executed it */
-    struct uccs_request *local;   /* when the data of a get, or the old value, is here */
-    bool nowait;                  /* the first piece returns UCCS_AGAIN instead of waiting for room */
-};
 /* When `later` is null these return when the target has executed the operation. Else they return when the source has
  * been copied. */
 int uccs_remote_put(struct uccs_stream *stream, const struct uccs_region *memory, size_t offset, const void *source,
                     size_t length, const struct uccs_rma_later *later);
 int uccs_remote_get(struct uccs_stream *stream, const struct uccs_region *memory, size_t offset, void *dest,
                     size_t length, const struct uccs_rma_later *later);
+/* Returns when the target has executed all parts: `status`, when it is an error, or that of a part. */
+int uccs_remote_finish(struct uccs_remote_wait *wait, int status);
 /* `result` receives the old value, of the atomic's size; it may be null. */
 int uccs_remote_atomic(struct uccs_stream *stream, const struct uccs_region *memory, size_t offset,
                        const struct uccs_atomic_op *atomic, void *result, const struct uccs_rma_later *later);

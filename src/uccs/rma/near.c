@@ -83,8 +83,8 @@ static int move(const struct uccs_rma *rma, const struct part *part, const struc
         return UCCS_OK;
     }
     if (memory->dynamic)
-        return put ? uccs_dynamic_put(rma->endpoint->stream, memory, part->offset, part->local, part->length)
-                   : uccs_dynamic_get(rma->endpoint->stream, memory, part->offset, part->local, part->length);
+        return put ? uccs_dynamic_put(rma->endpoint->stream, memory, part->offset, part->local, part->length, later)
+                   : uccs_dynamic_get(rma->endpoint->stream, memory, part->offset, part->local, part->length, later);
     if (uccs_kernel_reaches(memory))
         return (put ? uccs_kernel_put(memory, part->offset, part->local, part->length)
                     : uccs_kernel_get(memory, part->offset, part->local, part->length));
@@ -92,16 +92,18 @@ static int move(const struct uccs_rma *rma, const struct part *part, const struc
                : uccs_remote_get(rma->endpoint->stream, memory, part->offset, part->local, part->length, later);
 }
 
+/* When `later` is null, what the target executes is under way at the same time, and all of it has ended on return. */
 static int move_all(const struct uccs_rma *rma, const struct uccs_rma_later *later)
 {
-    struct uccs_rma_later rest = later ? *later : (struct uccs_rma_later){0};
+    struct uccs_remote_wait wait = {0};
+    struct uccs_rma_later rest = later ? *later : (struct uccs_rma_later){.wait = &wait};
     struct part part;
     int status = UCCS_OK;
     for (size_t i = 0; status == UCCS_OK && part_of(rma, i, &part); i++) {
-        status = move(rma, &part, later ? &rest : 0);
+        status = move(rma, &part, &rest);
         rest.nowait = false;
     }
-    return status;
+    return uccs_remote_finish(&wait, status);
 }
 
 static int apply(const struct uccs_rma *rma)

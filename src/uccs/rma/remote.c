@@ -15,15 +15,10 @@ struct call {
     struct uccs_change change;
     uint64_t old;
     /* Only the origin uses these: */
-    void *local;               /* destination of a get's data, or of old values; may be null */
-    struct wait *wait;         /* of a blocking call */
-    struct uccs_request *done; /* completes when the data is here; may be null */
-    struct uccs_part *part;    /* counts it while it is under way */
-};
-
-struct wait {
-    uint32_t pending; /* release by landed, acquire by the waiter */
-    int32_t status;   /* of an operation that failed */
+    void *local;                   /* destination of a get's data, or of old values; may be null */
+    struct uccs_remote_wait *wait; /* of a blocking call */
+    struct uccs_request *done;     /* completes when the data is here; may be null */
+    struct uccs_part *part;        /* counts it while it is under way */
 };
 
 #define PIECE ((64u << 10) - sizeof(struct call)) /* most data in one piece, so that its block is reused */
@@ -83,7 +78,8 @@ static void landed(struct uccs_block *block)
         return;
     if (call->status != UCCS_OK)
         atomic_store_relaxed(&call->wait->status, call->status); /* published by the count */
-    (void)atomic_fetch_sub_acqrel(&call->wait->pending, 1);      /* acquire: finish; *wait may be gone afterwards */
+    (void)atomic_fetch_sub_acqrel(&call->wait->pending,
+                                  1); /* acquire: uccs_remote_finish; *wait may be gone afterwards */
 }
 
 /* Returns null when no room can come, or with `nowait` when there is none now. */
@@ -154,7 +150,7 @@ static int post(struct uccs_stream *stream, const struct uccs_region *memory, co
     return UCCS_OK;
 }
 
-static int finish(struct wait *wait, int status)
+int uccs_remote_finish(struct uccs_remote_wait *wait, int status)
 {
     struct uccs_wait turns uccs_scoped = {0};
     while (atomic_load_acquire(&wait->pending)) /* acqrel: landed */
@@ -165,7 +161,7 @@ static int finish(struct wait *wait, int status)
 static int move(struct uccs_stream *stream, const struct uccs_region *memory, size_t offset, char *local, size_t length,
                 enum call_kind kind, const struct uccs_rma_later *later)
 {
-    struct wait wait = {0};
+    struct uccs_remote_wait wait = {0};
     struct uccs_rma_later rest = later ? *later : (struct uccs_rma_later){0};
     int status = UCCS_OK;
     for (size_t at = 0, piece; at < length && status == UCCS_OK; at += piece) {
@@ -174,11 +170,11 @@ static int move(struct uccs_stream *stream, const struct uccs_region *memory, si
                             .offset = offset + at,
                             .length = piece,
                             .local = local + at,
-                            .wait = later ? 0 : &wait};
+                            .wait = later ? later->wait : &wait};
         status = post(stream, memory, &call, local + at, later ? &rest : 0);
         rest.nowait = false;
     }
-    return finish(&wait, status);
+    return uccs_remote_finish(&wait, status);
 }
 
 int uccs_remote_put(struct uccs_stream *stream, const struct uccs_region *memory, size_t offset, const void *source,
@@ -196,14 +192,14 @@ int uccs_remote_get(struct uccs_stream *stream, const struct uccs_region *memory
 int uccs_remote_atomic(struct uccs_stream *stream, const struct uccs_region *memory, size_t offset,
                        const struct uccs_atomic_op *atomic, void *result, const struct uccs_rma_later *later)
 {
-    struct wait wait = {0};
+    struct uccs_remote_wait wait = {0};
     struct call call = {.kind = ATOMIC,
                         .offset = offset,
                         .length = atomic->size,
                         .atomic = *atomic,
                         .local = result,
                         .wait = later ? 0 : &wait};
-    return finish(&wait, post(stream, memory, &call, 0, later));
+    return uccs_remote_finish(&wait, post(stream, memory, &call, 0, later));
 }
 
 int uccs_remote_change(struct uccs_stream *stream, const struct uccs_region *memory, size_t offset,
@@ -213,7 +209,7 @@ int uccs_remote_change(struct uccs_stream *stream, const struct uccs_region *mem
     const size_t size = uccs_type_size((enum uccs_type)change->type), most = PIECE / 3 / size;
     struct uccs_rma_later rest = later ? *later : (struct uccs_rma_later){0};
     struct uccs_change some = *change;
-    struct wait wait = {0};
+    struct uccs_remote_wait wait = {0};
     int status = UCCS_OK;
     for (size_t done = 0; done < change->n && status == UCCS_OK; done += some.n) {
         const size_t at = done * size;
@@ -227,5 +223,5 @@ int uccs_remote_change(struct uccs_stream *stream, const struct uccs_region *mem
         status = post(stream, memory, &call, operand ? (const char *)operand + at : 0, later ? &rest : 0);
         rest.nowait = false;
     }
-    return finish(&wait, status);
+    return uccs_remote_finish(&wait, status);
 }
