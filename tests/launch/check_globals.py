@@ -221,7 +221,7 @@ __attribute__((constructor)) static void begin(void)
 }
 """
     source = PROGRAM.replace("EXTRA\nint main", "volatile long counted[1000];\nextern volatile int lost_a_store __attribute__((weak));\nint main").replace(
-        "    shmem_barrier_all();\n    if", "    require(counted[0] && !(&lost_a_store && lost_a_store), \"a store of the thread\");\n    shmem_barrier_all();\n    if")
+        "    shmem_barrier_all();\n    if", "    for (int i = 0; i < 5000 && !counted[0]; i++)\n        usleep(1000);\n    require(counted[0] && !(&lost_a_store && lost_a_store), \"a store of the thread\");\n    shmem_barrier_all();\n    if")
     with temporary() as folder:
         pathlib.Path(folder, "other.c").write_text(other)
         subprocess.run(["cc", "-shared", "-fPIC", "other.c", "-o", "libother.so", "-pthread"], check=True, cwd=folder)
