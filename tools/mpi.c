@@ -3,6 +3,7 @@
 #include "layers.h"
 #include "mpi_watch.h"
 #include "../launch/needed.h"
+#include "base/elf.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -48,6 +49,8 @@ struct wishes {
     char trace[PATH_MAX]; /* empty: none */
     double seconds;       /* 0: no limit */
 };
+
+#define TOOLS_ROOM (4 * PATH_MAX)
 
 enum { WRONG_OPTION = 2, NO_LAYER = 125, NOT_RUN = 126, NO_PROGRAM = 127 };
 
@@ -204,23 +207,53 @@ static bool take_sanitizer(const char *name, const char *path, void *state)
     return false;
 }
 
-/* Returns what to preload: a sanitizer that the program is linked with; what LD_PRELOAD has, so that tools which define MPI_X and
- * call PMPI_X stand in front of the layer as they do in front of an MPI; the library that counts, where it is wanted; the layer. */
+/* Whether a library defines functions that the layer takes over, and is not the MPI, which defines their PMPI names too. */
+static bool is_tool(const char *path)
+{
+    static const char *const taken[] = {
+#define LMPI_ROW(name) "MPI_" #name,
+#include "../src/mpi/taken.def"
+#undef LMPI_ROW
+    };
+    const struct elf *elf = elf_open(path);
+    if (elf_exports(elf, "PMPI_Init"))
+        return false;
+    for (size_t i = 0; i < sizeof taken / sizeof *taken; i++)
+        if (elf_exports(elf, taken[i]))
+            return true;
+    return false;
+}
+
+/* Adds a tool's library to the list, and goes on. A path that cannot be preloaded is left out. */
+static bool take_tool(const char *name, const char *path, void *list)
+{
+    (void)name;
+    const size_t used = strlen(list);
+    if (path && !strpbrk(path, " :") && used + strlen(path) + 2 < TOOLS_ROOM && is_tool(path))
+        sprintf((char *)list + used, "%s:", path);
+    return false;
+}
+
+/* Returns what to preload: a sanitizer that the program is linked with; what LD_PRELOAD has, and tools that the program is linked
+ * with, so that those which define MPI_X and call PMPI_X stand in front of the layer as they do in front of an MPI; the library
+ * that counts, where it is wanted; the layer. */
 static char *preload(const char *program, const char *mpi, bool counts)
 {
-    char layer[PATH_MAX], stats[PATH_MAX] = "", sanitizer[PATH_MAX] = "", names[256];
+    char layer[PATH_MAX], stats[PATH_MAX] = "", sanitizer[PATH_MAX] = "", tools[TOOLS_ROOM] = "", names[256];
     const char *had = getenv("LD_PRELOAD");
     char *value;
     bool taken;
-    if (*program)
+    if (*program) {
         needed_walk(program, take_sanitizer, sanitizer, &taken);
+        needed_walk(program, take_tool, tools, &taken);
+    }
     if (!layer_find(mpi, layer, sizeof layer))
         fail(NO_LAYER, "there is no layer for %s here; there is: %s", mpi, layer_list(names, sizeof names));
     if (counts && !layer_find_stats(mpi, stats, sizeof stats))
         fail(NO_LAYER, "--stats, --trace: there is no liblateral-stats-mpi-%s.so beside the layer", mpi);
     check_path(layer);
-    if (asprintf(&value, "%s%s%s%s%s%s%s", sanitizer, *sanitizer ? ":" : "", had ? had : "", had && *had ? ":" : "",
-                 stats, *stats ? ":" : "", layer) < 0)
+    if (asprintf(&value, "%s%s%s%s%s%s%s%s", sanitizer, *sanitizer ? ":" : "", had ? had : "", had && *had ? ":" : "",
+                 tools, stats, *stats ? ":" : "", layer) < 0)
         fail(NOT_RUN, "no memory");
     return value;
 }

@@ -202,3 +202,26 @@ const char *elf_variable(const struct elf *elf, uint64_t address, uint64_t *star
 {
     return find(elf, STT_OBJECT, address, start);
 }
+
+static bool defines(const struct elf *elf, const Elf64_Shdr *table, const Elf64_Shdr *strings, const char *name)
+{
+    const uint64_t count = table->sh_size / sizeof(Elf64_Sym);
+    const Elf64_Sym *symbol = elf_part(elf, table->sh_offset, count, sizeof *symbol);
+    for (uint64_t i = 0; symbol && i < count; i++) {
+        const char *own = symbol[i].st_shndx != SHN_UNDEF ? name_in(elf, strings, symbol[i].st_name) : NULL;
+        if (own && strcmp(own, name) == 0)
+            return true;
+    }
+    return false;
+}
+
+bool elf_exports(const struct elf *elf, const char *name)
+{
+    const Elf64_Ehdr *head = head_of(elf);
+    const Elf64_Shdr *section = head ? elf_part(elf, head->e_shoff, head->e_shnum, sizeof *section) : NULL;
+    for (int i = 0; section && i < head->e_shnum; i++)
+        if (section[i].sh_type == SHT_DYNSYM && section[i].sh_link < head->e_shnum &&
+            defines(elf, &section[i], &section[section[i].sh_link], name))
+            return true;
+    return false;
+}

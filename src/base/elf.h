@@ -40,4 +40,7 @@ uint64_t elf_frames(const struct elf *elf, uint64_t *bytes);
 const char *elf_function(const struct elf *elf, uint64_t address, uint64_t *start);
 const char *elf_variable(const struct elf *elf, uint64_t address, uint64_t *start);
 
+/* Returns whether the file defines a symbol of this name for others. */
+bool elf_exports(const struct elf *elf, const char *name);
+
 #endif
