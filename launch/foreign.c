@@ -41,13 +41,20 @@ static bool note_library(const char *name, const char *path, void *state)
     return strncmp(name, "liblateral", 10) == 0;
 }
 
-static void look_at(const struct app *app)
+/* Returns null where the program is not known here: other hosts look for it in their own PATH. */
+static const char *path_of(const struct app *app)
+{
+    const char *path = app->path ? app->path : strchr(app->argv[0], '/') ? app->argv[0] : NULL;
+    return path && (!app->wdir || *path == '/') ? path : NULL;
+}
+
+static void look_at(const struct app *app, const char *path)
 {
     struct found found = {.row = ROWS};
     bool ours;
-    if (elf_needs(elf_open(app->path), "liblateral.so")) /* spares most programs the dynamic linker */
+    if (elf_needs(elf_open(path), "liblateral.so")) /* spares most programs the dynamic linker */
         return;
-    if (needed_walk(app->path, note_library, &found, &ours) != NEEDED_DYNAMIC || ours || found.row == ROWS)
+    if (needed_walk(path, note_library, &found, &ours) != NEEDED_DYNAMIC || ours || found.row == ROWS)
         return;
     const struct row *row = &rows[found.row];
     const bool mpi = strncmp(row->front, "libmpi", 6) == 0;
@@ -59,7 +66,9 @@ static void look_at(const struct app *app)
 
 void foreign_warn(const struct options *options)
 {
-    for (size_t i = 0; options->pes > 1 && !options->quiet && i < options->napps; i++)
-        if (!options->apps[i].wdir || options->apps[i].path[0] == '/')
-            look_at(&options->apps[i]);
+    for (size_t i = 0; options->pes > 1 && !options->quiet && i < options->napps; i++) {
+        const char *path = path_of(&options->apps[i]);
+        if (path)
+            look_at(&options->apps[i], path);
+    }
 }

@@ -226,8 +226,10 @@ int main(int argc, char **argv)
     bool elsewhere = hosts_elsewhere(&options, &hosts);
     options_check_input(&options);
     debug_check(options.debug, options.pes);
-    if (elsewhere)
+    if (elsewhere) {
+        foreign_warn(&options);
         handover(&options, &hosts);
+    }
     hosts_free(&hosts);
     find_programs(&options);
     foreign_warn(&options);

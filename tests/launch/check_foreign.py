@@ -27,6 +27,11 @@ def test_linked():
             program = linked(folder, soname)
             result = harness.run("-n", 2, program)
             harness.one_line(result, f"program is linked with {soname} .*not with Lateral: each process is a job of one; start it with {launcher}", 0)
+            mpirun = pathlib.Path(folder, "mpirun")            # other hosts: it would start the program there
+            mpirun.write_text("#!/bin/sh\necho 'mpirun (Open MPI) 4.1.4'\n", encoding="ascii")
+            mpirun.chmod(0o755)
+            far = harness.run("-n", 2, "--host", "a,b", program, env={"PATH": f"{folder}:/usr/bin:/bin"})
+            assert f"is linked with {soname} " in far.err, far
             assert not harness.run("-n", 2, "-q", program).err and not harness.run("-n", 1, program).err
             between = pathlib.Path(folder, "libbetween.so")
             subprocess.run(["cc", "-shared", "-fPIC", "-xc", "-", "-xnone", pathlib.Path(folder, soname), "-Wl,--no-as-needed", "-o", between,
