@@ -49,7 +49,6 @@ def rows():
         yield Row(MEET, {"pscw": "post, start, complete, wait"}.get(op, op), f"meet-2/allocate.{op}", "best", 0.8)
     for op in ("put", "get", "fetch_add"):
         yield Row(CREATED, f"16 pages: {WORDS[op]}", f"create-2/create.{op}", "best", 1.0)
-        yield Row(CREATED, "the same, against our allocated window", f"create-2/create.{op}", f"allocate-2/allocate.{op}", 1.2)
     for op in ("put", "get"):
         yield Row(CREATED, f"512 B of malloc: {WORDS[op]}", f"small-2/small.{op}", "best")
     for op in ("put", "get", "fetch_add"):
