@@ -273,6 +273,8 @@ void world_open(void)
 {
     setenv("SHMEM_SYMMETRIC_SIZE", "4M", 1);
     setenv("LATERAL_PROGRESS", "poll", 1);
+    setenv("LATERAL_GLOBALS", "0",
+           1); /* the globals are those of the fuzzer, which a peer may write like any of a job */
     shmem_init();
     uccs_core.npes = WORLD_PES; /* uccs.h counts by PE */
     open_context();
