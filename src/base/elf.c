@@ -39,13 +39,15 @@ static void map_elf(struct elf *elf)
 
 struct elf *elf_open(const char *path)
 {
-    static struct elf *all;
+    static struct elf *all, unreadable = {.path = (char *)""};
     for (struct elf *elf = all; elf; elf = elf->next)
         if (strcmp(elf->path, path) == 0)
             return elf;
     struct elf *elf = calloc(1, sizeof *elf);
-    if (!elf || !(elf->path = strdup(path)))
-        abort(); /* a few bytes for a report: nothing else can be said either */
+    if (!elf || !(elf->path = strdup(path))) {
+        free(elf);
+        return &unreadable;
+    }
     elf->next = all;
     all = elf;
     map_elf(elf);

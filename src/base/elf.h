@@ -13,7 +13,7 @@ struct elf {
     struct elf *next;
 };
 
-/* Returns the file of this path, which stays open; never null. */
+/* Returns the file of this path, which stays open; one that cannot be read without memory; never null. */
 struct elf *elf_open(const char *path);
 
 /* Translates a place in the file into the address that its symbols use. Returns false when no loaded part has it. */

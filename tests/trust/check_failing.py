@@ -19,6 +19,8 @@ WHO = ("launcher", "pe0", "pe1", "all")
 CRASH = re.compile(r"signal (4|6|7|8|11)\b|SIGSEGV|SIGABRT|SIGBUS|Segmentation|Aborted|Assertion|corrupted|free\(\)|dumped")
 CRASH_SIGNALS = (signal.SIGILL, signal.SIGABRT, signal.SIGBUS, signal.SIGFPE, signal.SIGSEGV)
 CRASH_STATUS = tuple(-number for number in CRASH_SIGNALS)
+# The C library itself ends a process, with a line, that has no memory for a destructor of a thread's variables.
+C_LIBRARY_ENDS = r"Fatal glibc error: failed to register TLS destructor: out of memory(.*signal 6 \(Aborted\))?"
 SAID = re.compile(r"^(lateral|oshrun|busy|\[\d+\] lateral|.*error while loading shared libraries):?", re.M)
 SECONDS = 20
 
@@ -109,6 +111,8 @@ class Sweep:
         left = left_over()
         theirs = self.launcher != "oshrun" and status in CRASH_STATUS
         err = re.sub(rf"^\[[^\]\n]*:0*{launcher}\] .*\n?", "", err, flags=re.M) if theirs else err
+        err = re.sub(C_LIBRARY_ENDS, "busy: no memory", err, flags=re.S)
+        status = 1 if "busy: no memory" in err and status == 134 else status
         crashed = (status in CRASH_STATUS and not theirs) or (status != "hung" and status - 128 in CRASH_SIGNALS) or CRASH.search(err) or \
             (self.launcher == "hydra" and (status in CRASH_SIGNALS or CRASH.search(out)))
         words = [("hung" if status == "hung" else ""), ("crashed" if crashed else ""),
