@@ -17,6 +17,7 @@ KEYS = {"pes", "args", "env", "oshrun", "fails", "status", "prints", "timeout", 
         "serial", "cores", "patience"}
 MANY = {"env", "labels", "flags", "skip", "needs", "oshrun"}      # repeated lines add up
 LINE = re.compile(r"^\s*(?://|/?\*)?\s*([a-z]+):(?:\s+(.*?))?\s*(?:\*/)?\s*$")
+SHORT_PES = {"2", "4"}                                     # of the PE counts of a test, those of the short run
 HEAD_LINES = 150                                         # a file with many cases has a long head
 
 
@@ -65,10 +66,11 @@ def list_file(options, file):
         if options.jobs and options.only_pes:
             kept = [count for count in pes if count in options.only_pes.split()]
             pes = kept or pes[:1]
+        short = SHORT_PES.intersection(pes) or set(pes)
         for count in dict.fromkeys(pes):
-            print(name, count, keys.get("timeout", "60"), str("serial" in keys).upper(),
-                  ",".join(keys.get("labels", "").split()), ",".join(keys.get("flags", "").split()),
-                  keys.get("cores", count), sep="|")
+            labels = keys.get("labels", "").split() + ([] if count in short else ["more"])
+            print(name, count, keys.get("timeout", "60"), str("serial" in keys).upper(), ",".join(labels),
+                  ",".join(keys.get("flags", "").split()), keys.get("cores", count), sep="|")
 
 
 def command_line(options, keys):
