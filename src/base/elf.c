@@ -176,7 +176,7 @@ static const Elf64_Sym *find_in(const struct elf *elf, const Elf64_Shdr *table, 
     return NULL;
 }
 
-static const char *find(const struct elf *elf, int type, uint64_t address, uint64_t *start)
+static const char *find_symbol(const struct elf *elf, int type, uint64_t address, uint64_t *start)
 {
     static const uint32_t tables[] = {SHT_SYMTAB, SHT_DYNSYM};
     const Elf64_Ehdr *head = head_of(elf);
@@ -197,12 +197,12 @@ static const char *find(const struct elf *elf, int type, uint64_t address, uint6
 
 const char *elf_function(const struct elf *elf, uint64_t address, uint64_t *start)
 {
-    return find(elf, STT_FUNC, address, start);
+    return find_symbol(elf, STT_FUNC, address, start);
 }
 
 const char *elf_variable(const struct elf *elf, uint64_t address, uint64_t *start)
 {
-    return find(elf, STT_OBJECT, address, start);
+    return find_symbol(elf, STT_OBJECT, address, start);
 }
 
 static bool defines(const struct elf *elf, const Elf64_Shdr *table, const Elf64_Shdr *strings, const char *name)

@@ -73,7 +73,7 @@ static const char *unwanted(void)
 }
 
 /* Local: no other rank waits for this one yet. Returns null, or why this process cannot take part. */
-static const char *prepare(void)
+static const char *prepare_rank(void)
 {
     setenv("LATERAL_PROGRESS", "thread", 0); /* windows go on while their owners compute, or wait in the MPI */
     return lmpi_environment_give() == UCCS_ERR_INVALID ? "a variable of its environment is wrong" : 0;
@@ -151,7 +151,7 @@ static const char *begin_life(void)
         return "a rank runs without this library";
     PMPI_Comm_dup(MPI_COMM_WORLD, &lmpi_life.comm);
     PMPI_Comm_set_errhandler(lmpi_life.comm, MPI_ERRORS_RETURN);
-    const char *wish = unwanted(), *other = differs(), *why = wish ? wish : other ? other : prepare();
+    const char *wish = unwanted(), *other = differs(), *why = wish ? wish : other ? other : prepare_rank();
     const char *refused = agree(why, wish != 0);
     if (refused) {
         lmpi_environment_end();

@@ -20,7 +20,7 @@ static int compare(const void *left, const void *right)
 }
 
 /* Returns the block that holds a byte, or null. Under lock. */
-static struct lmpi_block *find(const void *address)
+static struct lmpi_block *find_block(const void *address)
 {
     const struct lmpi_block key = {.address = (char *)address, .bytes = 1};
     struct lmpi_block **found = address ? tfind(&key, &blocks, compare) : 0;
@@ -83,7 +83,7 @@ struct lmpi_block *lmpi_memory_make(size_t bytes, size_t alignment)
 struct lmpi_block *lmpi_memory_keep(const void *address)
 {
     pthread_mutex_lock(&lock);
-    struct lmpi_block *block = find(address);
+    struct lmpi_block *block = find_block(address);
     if (block)
         block->users++;
     pthread_mutex_unlock(&lock);
@@ -113,7 +113,7 @@ LMPI_NAME(Alloc_mem);
 LMPI_EXPORT int MPI_Free_mem(void *base)
 {
     pthread_mutex_lock(&lock);
-    struct lmpi_block *block = find(base);
+    struct lmpi_block *block = find_block(base);
     const bool ours = block && block->address == base;
     if (ours)
         drop(block);

@@ -1,7 +1,7 @@
 #include "walk.h"
 
 /* Enters a node of a sequence, and the first nodes inside of it, down to pieces. */
-static void enter(struct lmpi_walk *walk, const struct lmpi_loop *node, size_t siblings)
+static void walk_enter(struct lmpi_walk *walk, const struct lmpi_loop *node, size_t siblings)
 {
     MPI_Aint around = walk->depth ? walk->level[walk->depth - 1].at : walk->at;
     for (;; node = &walk->type->loop[node->first]) {
@@ -20,7 +20,7 @@ static void enter(struct lmpi_walk *walk, const struct lmpi_loop *node, size_t s
 
 static void enter_element(struct lmpi_walk *walk)
 {
-    enter(walk, &walk->type->loop[walk->type->top], walk->type->nodes - walk->type->top);
+    walk_enter(walk, &walk->type->loop[walk->type->top], walk->type->nodes - walk->type->top);
 }
 
 void lmpi_walk_begin(struct lmpi_walk *walk, const struct lmpi_type *type, size_t count, struct lmpi_level *level)
@@ -48,12 +48,12 @@ void lmpi_walk_next(struct lmpi_walk *walk)
         const struct lmpi_loop *node = in->node;
         if (!node->bytes && --in->left) {
             in->at += node->stride;
-            enter(walk, &walk->type->loop[node->first], node->n);
+            walk_enter(walk, &walk->type->loop[node->first], node->n);
             return;
         }
         walk->depth--;
         if (in->siblings > 1) {
-            enter(walk, node + 1, in->siblings - 1);
+            walk_enter(walk, node + 1, in->siblings - 1);
             return;
         }
     }

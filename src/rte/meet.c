@@ -154,7 +154,7 @@ static void tell_why(int socket, int error, const struct sockaddr_un *address)
 }
 
 /* Opens the socket. Returns 1 or 0 as take_part does, or -1 after one line. */
-static int enter(const uint64_t key[2], int *end)
+static int meet_enter(const uint64_t key[2], int *end)
 {
     struct sockaddr_un address;
     socklen_t bytes = name_meeting(key, &address);
@@ -416,7 +416,7 @@ int rte_meet(const struct rte_place *place)
 {
     struct rte_hello hello;
     uint64_t key[2];
-    int end = -1, role = agree_on_key(place, key) == 0 ? enter(key, &end) : -1;
+    int end = -1, role = agree_on_key(place, key) == 0 ? meet_enter(key, &end) : -1;
     introduce_myself(place, &hello);
     if (role == 0 && send(end, &hello, sizeof hello, MSG_NOSIGNAL) != sizeof hello) {
         log_line("cannot meet the other PEs of this node: %s", strerror(errno));

@@ -15,7 +15,7 @@
 static pid_t (*real)(void);
 
 /* Any thread, any number of times. */
-static __attribute__((constructor)) void find(void)
+static __attribute__((constructor)) void find_bare_fork(void)
 {
     atomic_store_relaxed(&real,
                          (pid_t(*)(void))dlsym(RTLD_NEXT, "_Fork")); /* it leads to code, which does not change */
@@ -25,7 +25,7 @@ __attribute__((visibility("default"))) pid_t _Fork(void)
 {
     struct uccs_fork_call call;
     if (!real)
-        find(); /* a constructor that ran before ours */
+        find_bare_fork(); /* a constructor that ran before ours */
     if (!real) {
         errno = ENOSYS;
         return -1;
