@@ -115,7 +115,8 @@ void uccs_am_publish(struct uccs_context *context);
 void uccs_am_retire(struct uccs_context *context);
 struct uccs_context *uccs_am_published(uint32_t id);
 
-/* Gives the progress thread its work on messages, before it starts. */
+/* Gives the progress thread its work on messages, before it starts; names the receivers of messages to those who ask what a
+ * wait is for. */
 void uccs_am_prepare(void);
 /* Start and stop polling in OpenSHMEM's waits. They poll while uccs.h is in use (face/init.c). */
 void uccs_am_start(void);

@@ -4,6 +4,7 @@
 
 #include "uccs/core/poll.h"
 #include "uccs/core/progress.h"
+#include "uccs/object/tell.h"
 
 static enum uccs_served serve(void)
 {
@@ -19,6 +20,7 @@ static struct uccs_server server = {.serve = serve,
 void uccs_am_prepare(void)
 {
     uccs_progress_add(&server);
+    uccs_teller_add(uccs_stage_tell);
 }
 
 void uccs_am_start(void)

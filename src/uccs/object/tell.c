@@ -2,7 +2,6 @@
 
 #include "uccs/core/work.h"
 #include "uccs/object/awaited.h"
-#include "uccs/object/stage.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -31,8 +30,7 @@ static bool tellers_know(const struct uccs_request *request, struct uccs_told *t
 
 static void tell_request(const struct uccs_request *request, struct uccs_told *told)
 {
-    if (uccs_awaited_tell(request, told) || uccs_work_tell(request, told) || uccs_stage_tell(request, told) ||
-        tellers_know(request, told))
+    if (uccs_awaited_tell(request, told) || uccs_work_tell(request, told) || tellers_know(request, told))
         return;
     const uint32_t left = atomic_load_relaxed(&request->pending) - 1;
     snprintf(told->text, sizeof told->text, "%" PRIu32 " operation%s", left, left == 1 ? "" : "s");
