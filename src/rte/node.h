@@ -4,7 +4,7 @@
  * with node_format, seals it against shrinking, and lets PE r inherit it (src/rte/local.c). All other
  * parts of the node's memory follow the head.
  *
- *   struct node | struct node_pe x size | group area (src/uccs/sync/row.h) | counters (src/uccs/object/counter.h)
+ *   struct node | struct node_pe x size | group area (src/uccs/sync/row.h) | counters (src/uccs/comp/counter.h)
  *   | what PEs offer to messages (src/uccs/core/own.h) | cards (exchange.c) | nodes of the job (nodes.c)
  *   | waits that last (stay.c) | crashes (crash.c) | places of all PEs, where nodes are scattered (nodes.c)
  *   | globals of PEs that oshrun has started (src/uccs/core/globals.c)
@@ -131,7 +131,7 @@ static inline size_t node_groups_at(uint32_t size)
 }
 
 /* Counters of counting puts, one cache line each. Every PE has this many lines: of counters that all PEs create alike,
- * of counters that a group or one PE opens, and of the latter's generations (object/counter.h). */
+ * of counters that a group or one PE opens, and of the latter's generations (comp/counter.h). */
 #define NODE_JOB_COUNTERS 65536
 #define NODE_OPEN_COUNTERS 32768
 #define NODE_COUNTERS (NODE_JOB_COUNTERS + NODE_OPEN_COUNTERS + NODE_OPEN_COUNTERS * 4 / CACHE_LINE)

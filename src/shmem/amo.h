@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "base/atomic.h"
-#include "uccs/object/apply.h"
+#include "uccs/mem/atomic.h"
 
 struct shmem_ctx_impl;
 struct uccs_request;

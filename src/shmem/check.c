@@ -7,8 +7,8 @@
 #include "shmem/state.h"
 #include "shmem/team.h"
 #include "uccs/core/memory.h"
-#include "uccs/object/counter.h"
-#include "uccs/object/request.h"
+#include "uccs/comp/counter.h"
+#include "uccs/comp/request.h"
 
 #include <stdarg.h>
 #include <pthread.h>

@@ -9,7 +9,7 @@
 #include "uccs/core/turn.h"
 #include "uccs/core/wait.h"
 #include "uccs/far/far.h"
-#include "uccs/object/awaited.h"
+#include "uccs/comp/threshold.h"
 
 #include <time.h>
 
@@ -253,7 +253,7 @@ void lat_ct_wait_nbe(shmemx_ct_t ct, long wait_for, shmemx_request_t *req)
 {
     (void)line_of("shmemx_ct_wait_nbe", ct);
     struct uccs_request *request = uccs_request_materialise(req);
-    if (!request || !uccs_awaited_counter(lat_ct_of(ct), wait_for, request))
+    if (!request || !uccs_threshold_counter(lat_ct_of(ct), wait_for, request))
         lat_fail("shmemx_ct_wait_nbe", "no memory for a request");
 }
 

@@ -7,7 +7,7 @@
 
 #include "shmem/request.h"
 #include "shmem/rma.h"
-#include "uccs/object/counter.h"
+#include "uccs/comp/counter.h"
 
 #include <shmemx.h>
 

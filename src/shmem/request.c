@@ -6,7 +6,7 @@
 #include "uccs/core/turn.h"
 #include "uccs/core/wait.h"
 #include "uccs/far/far.h"
-#include "uccs/object/tell.h"
+#include "uccs/comp/tell.h"
 
 void lat_put_nbe_far(const char *call, struct shmem_ctx_impl *ctx, void *dest, const void *source, size_t bytes, int pe,
                      shmemx_request_t *req)

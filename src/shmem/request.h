@@ -9,7 +9,7 @@
 #include "shmem/rma.h"
 #include "shmem/signal.h"
 #include "shmem/strided.h"
-#include "uccs/object/request.h"
+#include "uccs/comp/request.h"
 
 #include <shmemx.h>
 

@@ -7,7 +7,7 @@
 
 #include "shmem/amo.h"
 #include "shmem/rma.h"
-#include "uccs/object/request.h"
+#include "uccs/comp/request.h"
 
 #include <shmem.h>
 

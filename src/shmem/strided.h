@@ -5,7 +5,7 @@
 #define SHMEM_STRIDED_H
 
 #include "shmem/ctx.h"
-#include "uccs/object/request.h"
+#include "uccs/comp/request.h"
 
 void lat_iput(const char *call, struct shmem_ctx_impl *ctx, void *dest, const void *source, ptrdiff_t dst,
               ptrdiff_t sst, size_t nelems, size_t size, int pe);

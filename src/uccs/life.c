@@ -3,16 +3,16 @@
 #include "base/env.h"
 #include "base/log.h"
 #include "rte/rte.h"
-#include "uccs/object/awaited.h"
-#include "uccs/object/counter.h"
+#include "uccs/comp/threshold.h"
+#include "uccs/comp/counter.h"
 #include "uccs/far/far.h"
 #include "uccs/am/am.h"
 #include "uccs/core/memory.h"
 #include "uccs/core/bell.h"
 #include "uccs/core/globals.h"
 #include "uccs/core/progress.h"
-#include "uccs/object/region.h"
-#include "uccs/object/stage.h"
+#include "uccs/mem/region.h"
+#include "uccs/mem/bounce.h"
 
 #include <pthread.h>
 #include <string.h>
@@ -48,7 +48,7 @@ static int begin(void)
     uccs_core.spin = SPIN_LOOKS;
     struct uccs_memory_want want = {.heap_bytes = env_size(ENV_SYMMETRIC_SIZE),
                                     .adapter_bytes = adapter_bytes(),
-                                    .region_bytes = uccs_region_want,
+                                    .region_bytes = uccs_arena_want,
                                     .globals = env_flag(ENV_GLOBALS)};
     if (want.globals && rte_launcher_is_there())
         uccs_globals_move(); /* before anything here starts a thread */
@@ -108,9 +108,9 @@ bool uccs_life_end(int seconds)
         uccs_far_close();
         if (links)
             uccs_far_am_close();
-        uccs_awaited_close();
+        uccs_threshold_close();
         uccs_counter_close();
-        uccs_stage_close();
+        uccs_bounce_close();
         uccs_region_close();
         uccs_memory_close();
         rte_unwatch_launcher();

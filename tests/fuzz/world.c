@@ -4,7 +4,7 @@
 #include "uccs/am/am.h"
 #include "uccs/core/poller.h"
 #include "uccs/far/inner.h"
-#include "uccs/object/region.h"
+#include "uccs/mem/region.h"
 
 #include <setjmp.h>
 #include <shmem.h>

@@ -35,7 +35,7 @@ def violations(layer, substrate, names):
             yield f"{file} may not need {name} of {home[name]}: the header does not declare it"
 
 
-SUBSTRATE = {"rma/put.c.o": ({"uccs_put", "uccs_rma_check"}, set()), "env/place.c.o": ({"uccs_rte_place"}, {"uccs_put"}),
+SUBSTRATE = {"rma/put.c.o": ({"uccs_put", "uccs_rma_check"}, set()), "api/rte_locality.c.o": ({"uccs_rte_place"}, {"uccs_put"}),
              "shmem/put.c.o": ({"shmem_putmem"}, {"uccs_put"})}
 LAYER = {"rma.c.o": ({"MPI_Put"}, {"uccs_put", "memcpy", "lmpi_window"}), "window.c.o": ({"lmpi_window"}, {"uccs_test"})}
 

@@ -130,7 +130,7 @@ static void answered_part(uccs_context_t context, uccs_endpoint_t endpoint, int 
     uccs_memory_release(mine);
 }
 
-static void uccs_part(int me, int n)
+static void uccs_stream_thread(int me, int n)
 {
     static char big[300000], copy[300000];
     struct uccs_context_attr attr = {.id = 3};
@@ -168,7 +168,7 @@ int main(int argc, char **argv)
     while (argc > 1)
         shmem_part(me, n);
     many_part((me + 1) % n);
-    uccs_part(me, n);
+    uccs_stream_thread(me, n);
     printf("fine\n");
     fflush(stdout);
     shmem_finalize();

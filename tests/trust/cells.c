@@ -95,7 +95,7 @@ static void long_ones(void)
     message.length = 1 << 20;
     takes(&message);
     CHECK(shared->taken.length == 1 << 20 && shared->taken.payload[0] == 0x55);
-    message.block = bytes - (1 << 20) - sizeof(struct uccs_block);
+    message.block = bytes - (1 << 20) - sizeof(struct uccs_bounce);
     takes(&message);
     message.length++;
     CHECK(refused(&message, "its block is in no memory of its sender"));
@@ -107,7 +107,7 @@ static void long_ones(void)
     message.block = 8;
     CHECK(refused(&message, "its block is in no memory"));
     message = good; /* one that is short and has to be acknowledged */
-    message.block = bytes - sizeof(struct uccs_block);
+    message.block = bytes - sizeof(struct uccs_bounce);
     takes(&message);
     CHECK(!strcmp(shared->taken.payload, "five"));
     message.block += CACHE_LINE;

@@ -19,7 +19,7 @@ static bool swap(uint64_t *at, void *seen, uint64_t then)
 
 #undef atomic_cas_acqrel
 #define atomic_cas_acqrel swap
-#include "uccs/object/ticket.h"
+#include "uccs/mem/rwlock.h"
 
 #include <pthread.h>
 #include <sched.h>

@@ -9,7 +9,7 @@
 
 static void *show(void *unused)
 {
-    uccs_turns_show();
+    uccs_am_show_on_core();
     return unused;
 }
 
@@ -24,8 +24,8 @@ static void let_another_show_itself(void)
 static int given(int turns)
 {
     int count = 0;
-    for (int i = 0; i < turns * TURNS_LONG; i++)
-        count += uccs_turns_take(1);
+    for (int i = 0; i < turns * SHARE_AFTER; i++)
+        count += uccs_am_share_core(1);
     return count;
 }
 
@@ -35,13 +35,13 @@ int main(void)
     CPU_ZERO(&one);
     CPU_SET(sched_getcpu(), &one);
     CHECK(sched_setaffinity(0, sizeof one, &one) == 0);
-    uccs_turns_show(); /* nobody was there before me, which counts as somebody */
-    CHECK(given(TURNS_BELIEF) == TURNS_BELIEF);
+    uccs_am_show_on_core(); /* nobody was there before me, which counts as somebody */
+    CHECK(given(SHARE_BELIEF) == SHARE_BELIEF);
     CHECK(given(10) == 0);
     let_another_show_itself();
-    CHECK(!uccs_turns_take(TURNS_LONG - 1)); /* not before the turn's end */
-    CHECK(uccs_turns_take(1));
-    CHECK(given(10) == TURNS_BELIEF);
+    CHECK(!uccs_am_share_core(SHARE_AFTER - 1)); /* not before the turn's end */
+    CHECK(uccs_am_share_core(1));
+    CHECK(given(10) == SHARE_BELIEF);
     for (int i = 0; i < 10; i++) {
         let_another_show_itself();
         CHECK(given(1) == 1);

@@ -28,7 +28,7 @@
 #include "uccs/core/await.h"
 #include "uccs/core/bell.h"
 #include "uccs/core/work.h"
-#include "uccs/object/request.h"
+#include "uccs/comp/request.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -5,7 +5,7 @@
 #include "base/kind.h"
 #include "shmem/team.h"
 #include "uccs/core/work.h"
-#include "uccs/object/request.h"
+#include "uccs/comp/request.h"
 #include "uccs/sync/team.h"
 
 enum nbe_what { NBE_BARRIER, NBE_BROADCAST, NBE_FCOLLECT, NBE_ALLTOALL, NBE_REDUCE };

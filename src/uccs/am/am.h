@@ -19,9 +19,9 @@
 #define UCCS_AM_AM_H
 
 #include "uccs/core/own.h"
-#include "uccs/object/counter.h"
+#include "uccs/comp/counter.h"
 #include "uccs/core/wait.h"
-#include "uccs/object/stage.h"
+#include "uccs/mem/bounce.h"
 #include "uccs/am/stream.h"
 
 #include <stdbool.h>
@@ -97,7 +97,7 @@ struct uccs_whole {
 struct uccs_am_token {
     struct uccs_context *context;
     const struct uccs_message *message;
-    struct uccs_block *block;
+    struct uccs_bounce *block;
     struct uccs_whole *whole; /* of a long message, else null; keep takes it */
     uint8_t outcome;          /* enum uccs_am_outcome */
     bool reply, replied, kept;
@@ -118,12 +118,12 @@ struct uccs_context *uccs_am_published(uint32_t id);
 /* Gives the progress thread its work on messages, before it starts; names the receivers of messages to those who ask what a
  * wait is for. */
 void uccs_am_prepare(void);
-/* Start and stop polling in OpenSHMEM's waits. They poll while uccs.h is in use (face/init.c). */
+/* Start and stop polling in OpenSHMEM's waits. They poll while uccs.h is in use (api/init.c). */
 void uccs_am_start(void);
 void uccs_am_stop(void);
 
 /* The handler of the messages by which a peer asks for a piece of a payload (place.c), in the library's own context. */
-void uccs_pull_arrived(uccs_am_token_t token, const void *payload, size_t length, void *argument);
+void uccs_rendezvous_pull_arrived(uccs_am_token_t token, const void *payload, size_t length, void *argument);
 
 /* Ends the job with a line unless the message is at least that long and its content names the PE that sent it. For the
  * library's own messages, which count and file by PE. */
@@ -131,9 +131,9 @@ void uccs_am_insist(const struct uccs_am_token *token, size_t length, size_t lea
 
 /* Keeps the staged payload in place until the caller calls uccs_am_done. Returns its block, or null when there is
  * none. */
-struct uccs_block *uccs_am_hold(struct uccs_am_token *token);
+struct uccs_bounce *uccs_am_hold(struct uccs_am_token *token);
 /* Releases a held block. Not from inside an event of the transport. */
-void uccs_am_done(struct uccs_block *block);
+void uccs_am_done(struct uccs_bounce *block);
 
 /* Makes one round of progress and, when it found nothing, pauses. For the substrate's own waits. */
 void uccs_am_serve(struct uccs_wait *wait);
@@ -155,7 +155,7 @@ int uccs_am_poll_network(void);
 
 /* Sends a message of the library's own. Its payload fits a cell or lies in the block, which may be null. Returns false
  * when there is no room at the moment; then it has done nothing. */
-bool uccs_am_try(uint32_t index, uint32_t id, const void *payload, size_t length, struct uccs_block *block);
+bool uccs_am_try(uint32_t index, uint32_t id, const void *payload, size_t length, struct uccs_bounce *block);
 
 /* Returns true when all messages of the context have been handled; in thread scope, those of this thread. */
 bool uccs_am_settled(const struct uccs_context *context, enum uccs_scope scope);

@@ -7,10 +7,10 @@
 /* The block lies whole in the sender's region. */
 static bool has_block(const struct uccs_message *message)
 {
-    const size_t least = sizeof(struct uccs_block) + (message->staged ? message->length : 0);
+    const size_t least = sizeof(struct uccs_bounce) + (message->staged ? message->length : 0);
     size_t bytes;
     (void)uccs_memory_region(uccs_index((int)message->source), &bytes);
-    return message->block % _Alignof(struct uccs_block) == 0 && message->block <= bytes &&
+    return message->block % _Alignof(struct uccs_bounce) == 0 && message->block <= bytes &&
            least <= bytes - message->block;
 }
 

@@ -8,7 +8,7 @@
 static void drop(uint32_t context, const struct uccs_message *message, struct uccs_am_tally *tally,
                  struct uccs_am_lost *lost)
 {
-    struct uccs_block *block = uccs_am_block_of(message);
+    struct uccs_bounce *block = uccs_am_block_of(message);
     if (lost->count++ == 0)
         *lost = (struct uccs_am_lost){1, message->source, message->id % UCCS_AM_HANDLERS, context};
     if (block) {
@@ -23,9 +23,9 @@ static void drop_ring(uint32_t context, uint32_t which, struct uccs_am_lost *los
     struct ring *ring = uccs_own_ring(uccs_core.index, context, which);
     struct uccs_am_tally tally = {0};
     struct uccs_message message;
-    struct uccs_block *copy;
+    struct uccs_bounce *copy;
     uint64_t ticket;
-    while (uccs_park_take_any(context, which, &message, &copy)) {
+    while (uccs_unexpected_take_any(context, which, &message, &copy)) {
         drop(context, &message, &tally, lost);
         free(copy);
     }

@@ -137,7 +137,7 @@ static struct link_tokens blocks;
 static pthread_mutex_t blocks_lock = PTHREAD_MUTEX_INITIALIZER; /* taken last */
 
 /* Returns 0 without a block. */
-static uint64_t token_of(struct uccs_block *block, int pe)
+static uint64_t token_of(struct uccs_bounce *block, int pe)
 {
     if (!block)
         return 0;
@@ -148,10 +148,10 @@ static uint64_t token_of(struct uccs_block *block, int pe)
 }
 
 /* Ends the job with a line when the PE has no such token. */
-static struct uccs_block *block_of(uint64_t token, int pe)
+static struct uccs_bounce *block_of(uint64_t token, int pe)
 {
     pthread_mutex_lock(&blocks_lock);
-    struct uccs_block *block = link_token_try(&blocks, token, pe, LINK_AM_DONE);
+    struct uccs_bounce *block = link_token_try(&blocks, token, pe, LINK_AM_DONE);
     pthread_mutex_unlock(&blocks_lock);
     if (lat_unlikely(!block))
         link_token_refuse(token, pe, LINK_AM_DONE);
@@ -176,13 +176,13 @@ static struct link_header header_of(uint32_t context, uint32_t which, const stru
 /* Called when the peer, or the transport, is done with the block. */
 static void release_leg(void *cookie)
 {
-    struct uccs_block *block = cookie;
+    struct uccs_bounce *block = cookie;
     if (atomic_fetch_sub_acqrel(&block->legs, 1) == 1)
-        atomic_store_release(&block->done, 1); /* acquire: uccs_stage_collect */
+        atomic_store_release(&block->done, 1); /* acquire: uccs_bounce_collect */
 }
 
 bool uccs_far_am_try(struct uccs_far_lanes *on, int pe, uint32_t context, uint32_t which,
-                     const struct uccs_message *head, const void *payload, struct uccs_block *block)
+                     const struct uccs_message *head, const void *payload, struct uccs_bounce *block)
 {
     struct flow *flow = flow_of(pe, context, which);
     struct link_lane *lane = link_lane_of(on);
@@ -224,7 +224,7 @@ static void hear_done(struct link_arrival *arrival)
     }
     if (!header->am_done.block)
         return;
-    struct uccs_block *block = block_of(header->am_done.block, (int)header->from);
+    struct uccs_bounce *block = block_of(header->am_done.block, (int)header->from);
     block->failed |= header->am_done.failed;
     release_leg(block);
 }
@@ -250,7 +250,7 @@ static struct uccs_far_packet *make_packet(const struct link_header *header, siz
     message->block = UCCS_NO_BLOCK;
     message->counter = header->am.counter;
     message->weight = header->am.weight;
-    packet->block = (struct uccs_block){.kept = UCCS_KEPT_PACKET};
+    packet->block = (struct uccs_bounce){.kept = UCCS_HOME_PACKET};
     return packet;
 }
 
@@ -410,12 +410,12 @@ void uccs_far_am_handled(struct uccs_far_tally *tally, const struct uccs_message
     free(packet);
 }
 
-static struct uccs_far_packet *packet_of(struct uccs_block *block)
+static struct uccs_far_packet *packet_of(struct uccs_bounce *block)
 {
     return (struct uccs_far_packet *)((char *)block - offsetof(struct uccs_far_packet, block));
 }
 
-void uccs_far_am_end(struct uccs_block *block)
+void uccs_far_am_end(struct uccs_bounce *block)
 {
     struct uccs_far_packet *packet = packet_of(block);
     struct uccs_far_tally tally = {.context = packet->context, .which = packet->which};
@@ -426,7 +426,7 @@ void uccs_far_am_end(struct uccs_block *block)
     uccs_far_am_tell(&tally);
 }
 
-void uccs_far_am_done(struct uccs_block *block)
+void uccs_far_am_done(struct uccs_bounce *block)
 {
     struct uccs_far_packet *packet = packet_of(block);
     if (packet->token)

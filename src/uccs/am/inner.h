@@ -58,10 +58,10 @@ struct uccs_sending {
     bool nowait;
     struct uccs_message head;
     const void *payload;
-    struct uccs_block *block;
+    struct uccs_bounce *block;
     struct uccs_request *request; /* the block finishes it; may be null */
-    /* As in struct uccs_block; `landed` may be null. */
-    void (*landed)(struct uccs_block *block);
+    /* As in struct uccs_bounce; `landed` may be null. */
+    void (*landed)(struct uccs_bounce *block);
     void *cookie;
 };
 
@@ -133,9 +133,9 @@ static inline bool uccs_cell_take(struct ring *ring, struct uccs_message *messag
 }
 
 /* Returns the block, at the sender, of a message of this node; null when it has none. */
-struct uccs_block *uccs_am_block_of(const struct uccs_message *message);
+struct uccs_bounce *uccs_am_block_of(const struct uccs_message *message);
 /* Gives a block of this node back to its sender. */
-void uccs_am_mark_done(struct uccs_block *block);
+void uccs_am_mark_done(struct uccs_bounce *block);
 
 /* Handled messages of one sender and lane. One addition tells the sender of them. */
 struct uccs_am_tally {
@@ -162,40 +162,41 @@ int uccs_am_look_inner(void);
  * served. They stay over the lives of a context, as the messages in its rings do. */
 
 /* Number of parked messages of one ring, a hint; almost always 0. Release by park.c. */
-extern uint32_t uccs_parked[OWN_CONTEXTS][OWN_RINGS];
+extern uint32_t uccs_unexpected_count[OWN_CONTEXTS][OWN_RINGS];
 
-static inline bool uccs_park_empty(uint32_t context, uint32_t which)
+static inline bool uccs_unexpected_empty(uint32_t context, uint32_t which)
 {
-    return atomic_load_acquire(&uccs_parked[context][which]) == 0;
+    return atomic_load_acquire(&uccs_unexpected_count[context][which]) == 0;
 }
 
 /* Parks a message. `ticket` is its place in its ring. `copy` is a private copy of a payload that was in a block, or
  * null. */
-void uccs_park(uint32_t context, uint32_t which, uint64_t ticket, const struct uccs_message *message,
-               struct uccs_block *copy);
+void uccs_unexpected_add(uint32_t context, uint32_t which, uint64_t ticket, const struct uccs_message *message,
+                         struct uccs_bounce *copy);
 
 /* Takes the first message if its handler is registered by now. Returns false when there is none. The caller frees
  * *copy, which may be null. */
-bool uccs_park_take(struct uccs_context *context, uint32_t which, struct uccs_message *message,
-                    struct uccs_block **copy);
+bool uccs_unexpected_take(struct uccs_context *context, uint32_t which, struct uccs_message *message,
+                          struct uccs_bounce **copy);
 /* Takes the first message. Returns false when there is none. */
-bool uccs_park_take_any(uint32_t context, uint32_t which, struct uccs_message *message, struct uccs_block **copy);
+bool uccs_unexpected_take_any(uint32_t context, uint32_t which, struct uccs_message *message,
+                              struct uccs_bounce **copy);
 
 /* --- Turns (turns.c): threads in progress that share a core take turns at the messages.
  *
  * Where such threads outnumber the cores, one of them finds all messages, because the others run only when it has none.
- * So a thread that has handled TURNS_LONG messages gives its core away if others have been in progress on that core.
+ * So a thread that has handled SHARE_AFTER messages gives its core away if others have been in progress on that core.
  * Otherwise it keeps the core: a computing thread would hold the core for a whole time slice, and where every thread
  * has a core of its own the call would achieve nothing. */
 
-#define TURNS_LONG 128 /* messages */
-#define TURNS_BELIEF 2 /* turns for which others are believed to be there still */
+#define SHARE_AFTER 128 /* messages */
+#define SHARE_BELIEF 2  /* turns for which others are believed to be there still */
 
 /* Counts `handled` more messages for this thread. Returns true when it has given its core away. */
-bool uccs_turns_take(int handled);
+bool uccs_am_share_core(int handled);
 
 /* Records that this thread is in progress on its core. It has found nothing and will give the core away. */
-void uccs_turns_show(void);
+void uccs_am_show_on_core(void);
 
 /* --- Active messages between nodes (far.c).
  *
@@ -225,7 +226,7 @@ struct uccs_far_packet {
     struct uccs_message message;
     uint16_t context;
     uint8_t which;
-    struct uccs_block block; /* for hold and done */
+    struct uccs_bounce block; /* for hold and done */
 };
 
 /* Handled messages of one sender and lane, told in one message. */
@@ -241,7 +242,7 @@ extern uint32_t uccs_far_am_waiting;
 /* Sends a message on these lanes (null: the service lane). Returns false when there is no credit at the moment; then it
  * has done nothing. */
 bool uccs_far_am_try(struct uccs_far_lanes *on, int pe, uint32_t context, uint32_t which,
-                     const struct uccs_message *head, const void *payload, struct uccs_block *block);
+                     const struct uccs_message *head, const void *payload, struct uccs_bounce *block);
 
 /* Takes the first packet if its handler is registered by now; else returns null. */
 struct uccs_far_packet *uccs_far_am_take(struct uccs_context *context, uint32_t which);
@@ -251,7 +252,7 @@ struct uccs_far_packet *uccs_far_am_take_any(uint32_t context, uint32_t which);
 int uccs_far_am_debtor(uint32_t context);
 
 /* Returns the packet's block for the handler; null when it has none. */
-static inline struct uccs_block *uccs_far_am_block(struct uccs_far_packet *packet)
+static inline struct uccs_bounce *uccs_far_am_block(struct uccs_far_packet *packet)
 {
     return packet->message.staged || packet->token ? &packet->block : 0;
 }
@@ -263,8 +264,8 @@ void uccs_far_am_handled(struct uccs_far_tally *tally, const struct uccs_message
 void uccs_far_am_tell(struct uccs_far_tally *tally);
 
 /* Ends the hold of a packet's block. */
-void uccs_far_am_done(struct uccs_block *block);
+void uccs_far_am_done(struct uccs_bounce *block);
 /* Ends the handling of a pending message: counts it, and tells its sender. */
-void uccs_far_am_end(struct uccs_block *block);
+void uccs_far_am_end(struct uccs_bounce *block);
 
 #endif

@@ -8,7 +8,7 @@
 #include "uccs/far/far.h"
 #include "uccs/core/memory.h"
 #include "uccs/core/thread.h"
-#include "uccs/object/ending.h"
+#include "uccs/comp/callback.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -88,7 +88,7 @@ static int push(const struct uccs_sending *s)
         serve(s->which, &wait);
     }
     if (s->block)
-        uccs_stage_sent(s->block);
+        uccs_bounce_sent(s->block);
     return UCCS_OK;
 }
 
@@ -101,14 +101,14 @@ static int stage(struct uccs_sending *s)
     struct uccs_late late = {0};
     bool staged = s->head.length > UCCS_SHORT_MAX;
     /* A reply must find room whatever the program has sent and its receivers have not handled. */
-    enum uccs_room room = s->which & UCCS_RING_REPLY ? UCCS_ROOM_LIBRARY : UCCS_ROOM_PROGRAM;
+    enum uccs_arena room = s->which & UCCS_RING_REPLY ? UCCS_ARENA_LIBRARY : UCCS_ARENA_PROGRAM;
     int vain = 0;
     s->head.block = UCCS_NO_BLOCK;
     s->head.staged = staged;
     if (!staged && !s->request && !s->landed)
         return UCCS_OK;
-    while (!(s->block = uccs_stage_get(room, staged ? s->head.length : 0))) {
-        if (!uccs_stage_expected(room, &vain))
+    while (!(s->block = uccs_bounce_get(room, staged ? s->head.length : 0))) {
+        if (!uccs_bounce_expected(room, &vain))
             return UCCS_ERR_NO_MEMORY;
         if (s->nowait)
             return UCCS_AGAIN;
@@ -149,16 +149,16 @@ static int begin(struct uccs_sending *s, const struct uccs_op *op)
         s->head.weight = op->weight ? op->weight : 1;
     }
     s->nowait = op->nowait;
-    return op->request || op->complete || op->queue ? uccs_ending_begin(op, &s->request) : UCCS_OK;
+    return op->request || op->complete || op->queue ? uccs_callback_begin(op, &s->request) : UCCS_OK;
 }
 
 /* The message was not sent. */
 static lat_cold int take_back(struct uccs_sending *s, const struct uccs_op *op, uccs_request_handle before, int status)
 {
     if (s->block)
-        uccs_stage_put(s->block);
+        uccs_bounce_put(s->block);
     if (s->request)
-        uccs_ending_cancel(op, s->request, before);
+        uccs_callback_cancel(op, s->request, before);
     return status;
 }
 
@@ -194,7 +194,7 @@ static int send(const struct uccs_context *context, struct uccs_stream *stream, 
     return status;
 }
 
-bool uccs_am_try(uint32_t index, uint32_t id, const void *payload, size_t length, struct uccs_block *block)
+bool uccs_am_try(uint32_t index, uint32_t id, const void *payload, size_t length, struct uccs_bounce *block)
 {
     struct uccs_sending s = {.index = index, .context = OWN_INNER, .payload = payload}; /* no stream */
     s.head.source = (uint32_t)uccs_core.me;
@@ -207,7 +207,7 @@ bool uccs_am_try(uint32_t index, uint32_t id, const void *payload, size_t length
     if (!try_push(&s)) /* not counted as sent: no flush waits for the inner context */
         return false;
     if (block)
-        uccs_stage_sent(block);
+        uccs_bounce_sent(block);
     return true;
 }
 
@@ -308,7 +308,7 @@ int uccs_am_medium(uccs_context_t context, uccs_endpoint_t endpoint, int id, enu
 /* One message can count on at most half of the region, since it shares the region with all messages on their way. */
 size_t uccs_am_most(void)
 {
-    size_t region = uccs_region_program_bytes();
+    size_t region = uccs_arena_program_bytes();
     return region / 2 < UINT32_MAX / 2 ? region / 2 : UINT32_MAX / 2;
 }
 

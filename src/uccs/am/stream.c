@@ -7,19 +7,19 @@
 #include <stdlib.h>
 
 /* Returns the calling thread's part, or null when it has none. */
-static struct uccs_part *mine(const struct uccs_stream *stream)
+static struct uccs_stream_thread *mine(const struct uccs_stream *stream)
 {
     const uint32_t me = uccs_thread() + 1;
-    struct uccs_part *part = atomic_load_acquire(&stream->parts); /* release: make */
+    struct uccs_stream_thread *part = atomic_load_acquire(&stream->parts); /* release: make */
     while (part && atomic_load_relaxed(&part->owner) != me)
         part = part->next;
     return part;
 }
 
 /* Takes a part that nobody owns. Returns null when there is none. */
-static struct uccs_part *take(struct uccs_stream *stream)
+static struct uccs_stream_thread *take(struct uccs_stream *stream)
 {
-    struct uccs_part *part = atomic_load_acquire(&stream->parts); /* release: make */
+    struct uccs_stream_thread *part = atomic_load_acquire(&stream->parts); /* release: make */
     for (; part; part = part->next) {
         uint32_t nobody = 0;
         if (!atomic_load_relaxed(&part->owner) &&
@@ -29,20 +29,20 @@ static struct uccs_part *take(struct uccs_stream *stream)
     return 0;
 }
 
-static struct uccs_part *make(struct uccs_stream *stream)
+static struct uccs_stream_thread *make(struct uccs_stream *stream)
 {
-    struct uccs_part *part = malloc(sizeof *part);
+    struct uccs_stream_thread *part = malloc(sizeof *part);
     if (!part)
         watch_fail("no memory for a stream");
-    *part = (struct uccs_part){.owner = uccs_thread() + 1, .next = atomic_load_relaxed(&stream->parts)};
+    *part = (struct uccs_stream_thread){.owner = uccs_thread() + 1, .next = atomic_load_relaxed(&stream->parts)};
     while (!atomic_cas_acqrel(&stream->parts, &part->next, part)) /* acquire: mine, take */
         ;
     return part;
 }
 
-static struct uccs_part *part_of(struct uccs_stream *stream)
+static struct uccs_stream_thread *part_of(struct uccs_stream *stream)
 {
-    struct uccs_part *part = mine(stream);
+    struct uccs_stream_thread *part = mine(stream);
     if (lat_likely(part != 0))
         return part;
     part = take(stream);
@@ -64,7 +64,7 @@ struct link_track *uccs_stream_track(struct uccs_stream *stream)
 {
     if (stream->attr.scope == UCCS_SCOPE_PROCESS)
         return atomic_load_acquire(&stream->shared); /* acqrel: share */
-    const struct uccs_part *part = mine(stream);
+    const struct uccs_stream_thread *part = mine(stream);
     return part ? part->track : 0;
 }
 
@@ -74,7 +74,7 @@ struct uccs_far_lanes *uccs_stream_lanes(struct uccs_stream *stream)
         struct link_track *track = atomic_load_acquire(&stream->shared); /* acqrel: share */
         return link_track_lanes(track ? track : share(stream));
     }
-    struct uccs_part *part = part_of(stream);
+    struct uccs_stream_thread *part = part_of(stream);
     if (!part->track)
         atomic_store_release(&part->track, link_track_open()); /* acquire: uccs_stream_end */
     return link_track_lanes(part->track);
@@ -82,26 +82,26 @@ struct uccs_far_lanes *uccs_stream_lanes(struct uccs_stream *stream)
 
 /* --- Deferred operations */
 
-static bool is_done(const struct uccs_part *part)
+static bool is_done(const struct uccs_stream_thread *part)
 {
     return !part || atomic_load_acquire(&part->deferred) == 0; /* acqrel: uccs_deferred_end */
 }
 
-struct uccs_part *uccs_deferred_begin(struct uccs_stream *stream)
+struct uccs_stream_thread *uccs_deferred_begin(struct uccs_stream *stream)
 {
-    struct uccs_part *part = part_of(stream);
+    struct uccs_stream_thread *part = part_of(stream);
     (void)atomic_fetch_add_relaxed(&part->deferred, 1); /* before the message that carries the operation */
     return part;
 }
 
-void uccs_deferred_end(struct uccs_part *part, bool failed)
+void uccs_deferred_end(struct uccs_stream_thread *part, bool failed)
 {
     if (lat_unlikely(failed))
         atomic_store_relaxed(&part->failed, 1);
     (void)atomic_fetch_sub_acqrel(&part->deferred, 1); /* acquire: is_done */
 }
 
-static bool take_failed(struct uccs_part *part)
+static bool take_failed(struct uccs_stream_thread *part)
 {
     return atomic_load_relaxed(&part->failed) && atomic_exchange_acqrel(&part->failed, 0);
 }
@@ -110,17 +110,18 @@ bool uccs_deferred_failed(const struct uccs_stream *stream)
 {
     bool failed = false;
     if (stream->attr.scope == UCCS_SCOPE_THREAD) {
-        struct uccs_part *part = mine(stream);
+        struct uccs_stream_thread *part = mine(stream);
         return part && take_failed(part);
     }
-    for (struct uccs_part *part = atomic_load_acquire(&stream->parts); part; part = part->next) /* release: make */
+    for (struct uccs_stream_thread *part = atomic_load_acquire(&stream->parts); part;
+         part = part->next) /* release: make */
         failed |= take_failed(part);
     return failed;
 }
 
 static bool all_done(const struct uccs_stream *stream)
 {
-    const struct uccs_part *part = atomic_load_acquire(&stream->parts); /* release: make */
+    const struct uccs_stream_thread *part = atomic_load_acquire(&stream->parts); /* release: make */
     while (part && is_done(part))
         part = part->next;
     return !part;
@@ -141,7 +142,7 @@ void uccs_deferred_wait(const struct uccs_stream *stream)
 void uccs_deferred_wait_mine(const struct uccs_stream *stream)
 {
     struct uccs_wait wait uccs_scoped = {0};
-    const struct uccs_part *part = mine(stream);
+    const struct uccs_stream_thread *part = mine(stream);
     while (!is_done(part))
         uccs_am_serve(&wait);
 }
@@ -159,7 +160,7 @@ void uccs_stream_order(struct uccs_stream *stream)
 
 void uccs_stream_rest(struct uccs_stream *stream)
 {
-    struct uccs_part *part = mine(stream);
+    struct uccs_stream_thread *part = mine(stream);
     if (part && is_done(part) && !atomic_load_relaxed(&part->failed) && (!part->track || link_track_idle(part->track)))
         atomic_store_release(&part->owner, 0); /* acquire: take */
 }
@@ -171,7 +172,7 @@ void uccs_stream_end(struct uccs_stream *stream)
         uccs_am_serve(&wait);
     if (stream->shared)
         link_track_close(stream->shared);
-    for (struct uccs_part *next, *part = stream->parts; part; part = next) {
+    for (struct uccs_stream_thread *next, *part = stream->parts; part; part = next) {
         struct link_track *track = atomic_load_acquire(&part->track); /* release: uccs_stream_lanes */
         next = part->next;
         if (track)

@@ -17,8 +17,8 @@
 
 #include <uccs.h>
 
-struct uccs_part {
-    struct uccs_part *next;
+struct uccs_stream_thread {
+    struct uccs_stream_thread *next;
     uint32_t owner;    /* number of the thread + 1; 0: nobody; the owner frees it (release), others take it (acquire) */
     uint32_t deferred; /* acqrel */
     uint32_t failed;   /* 1: deferred operations have failed, and no flush has told; `deferred` publishes it */
@@ -28,9 +28,9 @@ struct uccs_part {
 struct uccs_stream {
     struct uccs_context *world; /* whose messages the endpoints send; null: they send none */
     struct uccs_stream_attr attr;
-    struct uccs_part *parts;         /* release by the thread that adds one */
-    struct link_track *shared;       /* of process scope; null: nothing went to another node yet; release */
-    struct uccs_endpoint *endpoints; /* those made from it; the end needs them */
+    struct uccs_stream_thread *parts; /* release by the thread that adds one */
+    struct link_track *shared;        /* of process scope; null: nothing went to another node yet; release */
+    struct uccs_endpoint *endpoints;  /* those made from it; the end needs them */
 };
 
 /* Returns the lanes on which the calling thread issues to other nodes. */
@@ -40,8 +40,8 @@ struct link_track *uccs_stream_track(struct uccs_stream *stream);
 
 /* Counts a deferred operation of the calling thread. Returns the part, which uccs_deferred_end needs at the operation's
  * end; `failed`: the target has refused it, and no request tells. */
-struct uccs_part *uccs_deferred_begin(struct uccs_stream *stream);
-void uccs_deferred_end(struct uccs_part *part, bool failed);
+struct uccs_stream_thread *uccs_deferred_begin(struct uccs_stream *stream);
+void uccs_deferred_end(struct uccs_stream_thread *part, bool failed);
 /* Returns true when deferred operations within the stream's scope have failed since the last call. */
 bool uccs_deferred_failed(const struct uccs_stream *stream);
 /* Returns true when all deferred operations within the stream's scope are done. */

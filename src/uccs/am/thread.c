@@ -4,7 +4,7 @@
 
 #include "uccs/core/poll.h"
 #include "uccs/core/progress.h"
-#include "uccs/object/tell.h"
+#include "uccs/comp/tell.h"
 
 static enum uccs_served serve(void)
 {
@@ -20,7 +20,7 @@ static struct uccs_server server = {.serve = serve,
 void uccs_am_prepare(void)
 {
     uccs_progress_add(&server);
-    uccs_teller_add(uccs_stage_tell);
+    uccs_teller_add(uccs_bounce_tell);
 }
 
 void uccs_am_start(void)

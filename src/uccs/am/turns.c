@@ -20,14 +20,14 @@ static bool has_company(void)
     if (atomic_load_relaxed(there) == mine)
         return believed && believed--;
     atomic_store_relaxed(there, mine);
-    believed = TURNS_BELIEF;
+    believed = SHARE_BELIEF;
     return true;
 }
 
-bool uccs_turns_take(int handled)
+bool uccs_am_share_core(int handled)
 {
     static _Thread_local int had;
-    if ((had += handled) < TURNS_LONG)
+    if ((had += handled) < SHARE_AFTER)
         return false;
     had = 0;
     if (!has_company())
@@ -36,7 +36,7 @@ bool uccs_turns_take(int handled)
     return true;
 }
 
-void uccs_turns_show(void)
+void uccs_am_show_on_core(void)
 {
     (void)has_company();
 }

@@ -3,7 +3,7 @@
 #include "uccs/am/am.h"
 #include "uccs/coll/inner.h"
 #include "uccs/core/work.h"
-#include "uccs/object/accumulate.h"
+#include "uccs/mem/accumulate.h"
 
 #include <stdio.h>
 #include <stdlib.h>

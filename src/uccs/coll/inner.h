@@ -5,7 +5,7 @@
  * sender's region. A thread in progress at the receiver files it. The thread that waits for it takes it by key, reads
  * it in place, and drops it, which gives the block back. So long letters wait in the senders' memory; short ones wait
  * at the receiver, and their senders bound their number. Keys are used once. Any thread, between start and stop of
- * face/init.c.
+ * api/init.c.
  *
  * A schedule is a sequence of rounds. In a round a member sends bytes to one member, and stores or folds bytes that it
  * receives from another. Each collective is a plan that defines its rounds (collective.c). The engine (schedule.c)
@@ -22,8 +22,8 @@
 #include "uccs/coll/coll.h"
 #include "uccs/core/await.h"
 #include "uccs/core/work.h"
-#include "uccs/object/request.h"
-#include "uccs/object/stage.h"
+#include "uccs/comp/request.h"
+#include "uccs/mem/bounce.h"
 
 /* Returns the group of all PEs for the library's own use. Its numbers differ from those of the world group. */
 struct uccs_group_impl *uccs_ranks_library(void);
@@ -42,7 +42,7 @@ struct uccs_letter {
     struct uccs_letter *next;
     const char *data;
     size_t length;
-    struct uccs_block *block; /* the held block, or null */
+    struct uccs_bounce *block; /* the held block, or null */
     char copy[];
 };
 

@@ -40,7 +40,7 @@ static bool try_short(uint32_t index, const struct uccs_letter_key *key, const v
     return uccs_am_try(index, UCCS_INNER_LETTER, payload, sizeof *key + length, 0);
 }
 
-static void landed(struct uccs_block *block)
+static void landed(struct uccs_bounce *block)
 {
     (void)atomic_fetch_sub_acqrel((uint32_t *)block->cookie, 1); /* acquire: the sender, which waits for its letters */
 }
@@ -48,9 +48,9 @@ static void landed(struct uccs_block *block)
 static bool try_staged(uint32_t index, const struct uccs_letter_key *key, const void *data, size_t length,
                        uint32_t *out)
 {
-    struct uccs_block *block = uccs_stage_get(UCCS_ROOM_LIBRARY, sizeof *key + length);
+    struct uccs_bounce *block = uccs_bounce_get(UCCS_ARENA_LIBRARY, sizeof *key + length);
     if (!block) /* collectives of several groups may fill the library's room */
-        block = uccs_stage_get(UCCS_ROOM_PROGRAM, sizeof *key + length);
+        block = uccs_bounce_get(UCCS_ARENA_PROGRAM, sizeof *key + length);
     if (!block)
         return false;
     memcpy(block->payload, key, sizeof *key);
@@ -65,7 +65,7 @@ static bool try_staged(uint32_t index, const struct uccs_letter_key *key, const 
         return true;
     if (out)
         (void)atomic_fetch_sub_acqrel(out, 1);
-    uccs_stage_put(block);
+    uccs_bounce_put(block);
     return false;
 }
 
@@ -83,7 +83,7 @@ void uccs_letter_arrived(uccs_am_token_t token, const void *payload, size_t leng
 {
     const struct uccs_letter_key *key = payload;
     uccs_am_insist(token, length, sizeof *key, &key->source);
-    struct uccs_block *block = uccs_am_hold(token);
+    struct uccs_bounce *block = uccs_am_hold(token);
     size_t bytes = length - sizeof *key;
     struct uccs_letter *letter = malloc(sizeof *letter + (block ? 0 : bytes));
     (void)argument;

@@ -24,7 +24,7 @@ struct arrival {
     struct head head;
     const char *data;
     size_t bytes;
-    struct uccs_block *block;
+    struct uccs_bounce *block;
     uccs_rte_callback callback; /* of a send */
     void *argument;
     char copy[];
@@ -110,7 +110,7 @@ void uccs_oob_arrived(uccs_am_token_t token, const void *payload, size_t length,
 {
     const struct head *head = payload;
     uccs_am_insist(token, length, sizeof *head, (const uint32_t *)&head->source);
-    struct uccs_block *block = uccs_am_hold(token);
+    struct uccs_bounce *block = uccs_am_hold(token);
     size_t bytes = length - sizeof *head;
     struct arrival *arrival = malloc(sizeof *arrival + (block ? 0 : bytes));
     (void)argument;
@@ -161,13 +161,13 @@ static bool make_head(uccs_rte_ec_t peer, int tag, uccs_group_t group, struct he
 /* --- Sending */
 
 /* Fills a block with everything but the head. Returns null when no room can come. */
-static struct uccs_block *fill_block(size_t bytes, const struct uccs_rte_iovec *iov, uint32_t count)
+static struct uccs_bounce *fill_block(size_t bytes, const struct uccs_rte_iovec *iov, uint32_t count)
 {
     struct uccs_wait wait uccs_scoped = {0};
-    struct uccs_block *block;
+    struct uccs_bounce *block;
     int vain = 0;
-    while (!(block = uccs_stage_get(UCCS_ROOM_PROGRAM, sizeof(struct head) + bytes))) {
-        if (!uccs_stage_expected(UCCS_ROOM_PROGRAM, &vain))
+    while (!(block = uccs_bounce_get(UCCS_ARENA_PROGRAM, sizeof(struct head) + bytes))) {
+        if (!uccs_bounce_expected(UCCS_ARENA_PROGRAM, &vain))
             return 0;
         uccs_am_serve(&wait);
     }
@@ -189,7 +189,7 @@ int uccs_rte_send(const struct uccs_rte_iovec *iov, uint32_t count, uccs_rte_ec_
     int pe = head.source;
     head.source = uccs_core.me;
     size_t bytes = bytes_of(iov, count);
-    struct uccs_block *block = fill_block(bytes, iov, count);
+    struct uccs_bounce *block = fill_block(bytes, iov, count);
     if (!block)
         return UCCS_RTE_ERROR_OUT_OF_RESOURCE;
     head.number = atomic_fetch_add_relaxed(&sent[pe], 1); /* from here on the message is sent in any case */

@@ -1,6 +1,6 @@
 /* The engine of schedules; see inner.h. */
 #include "uccs/coll/inner.h"
-#include "uccs/object/accumulate.h"
+#include "uccs/mem/accumulate.h"
 
 #include "base/log.h"
 #include "rte/rte.h"

@@ -51,7 +51,7 @@ void *uccs_memory_resolve(const void *addr, int pe);
 struct uccs_memory_want {
     size_t heap_bytes;
     size_t adapter_bytes;                       /* of the adapter's part of the heap, in a job on several nodes */
-    size_t (*region_bytes)(uint32_t node_size); /* returns the size of the region (object/region.h) */
+    size_t (*region_bytes)(uint32_t node_size); /* returns the size of the region (mem/region.h) */
     bool globals;                               /* true: share the program's globals */
 };
 

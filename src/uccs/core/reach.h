@@ -16,7 +16,7 @@
 struct uccs_reach {
     uintptr_t heap;                      /* where it is mapped here; 0: it is not. Release */
     uintptr_t image;                     /* the same of the globals */
-    char *counters;                      /* the first line of its counters (object/counter_line.h) */
+    char *counters;                      /* the first line of its counters (comp/counter_line.h) */
     char *region;                        /* its memory of uccs.h; null: it is not mapped */
     uint64_t region_start, region_bytes; /* where that lies at the owner */
     char *rows;                          /* its row of slot 0 (sync/row.h); null: its rows are not mapped */

@@ -7,7 +7,7 @@
 
 #include <stdbool.h>
 
-struct uccs_request; /* object/request.h */
+struct uccs_request; /* comp/request.h */
 
 /* A piece of work. `advance` runs on one thread at a time, under the list's lock, and must not wait. It returns true when
  * the work is finished, and is not called again. For long steps, such as copying, `advance` stores a function in `labour`:

@@ -1,12 +1,12 @@
 /* Accumulates and compare-and-swaps on memory of another node: the origin's half, and the target's half, which runs under
- * the service lane's lock. See far.h and object/accumulate.h.
+ * the service lane's lock. See far.h and mem/accumulate.h.
  *
  * A piece is at most TRANSPORT_SHORT bytes, so that pieces arrive in the order of sending and keep the target's lane
  * busy for some microseconds only. The target takes a stripe's lock there: its holder never waits. */
 #include "uccs/far/inner.h"
 
 #include "transport/transport.h"
-#include "uccs/object/region.h"
+#include "uccs/mem/region.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -19,14 +19,15 @@ _Static_assert(PIECE + 2 * sizeof(struct link_notice) <= TRANSPORT_SHORT, "a pie
 
 /* With `alone`, the operand is all of its data and nothing comes back: then the link may copy it. */
 static struct link_message change_message(const struct uccs_far_lanes *on, struct uccs_far_place at,
-                                          const struct uccs_change *change, const void *operand, bool later, bool alone)
+                                          const struct uccs_accumulate_op *change, const void *operand, bool later,
+                                          bool alone)
 {
     struct link_message message = {.header = {.kind = LINK_CHANGE,
                                               .segment = (uint8_t)at.segment,
                                               .at = {at.offset, at.region}},
                                    .track = link_track_of(on),
                                    .data = operand,
-                                   .bytes = uccs_change_operand(change),
+                                   .bytes = uccs_accumulate_operand(change),
                                    .later = later,
                                    .counts = true};
     message.header.change.n = (uint32_t)change->n;
@@ -51,11 +52,11 @@ struct job {
     struct uccs_request *local;
 };
 
-static void change_piece(const struct job *job, struct uccs_far_place at, const struct uccs_change *change,
+static void change_piece(const struct job *job, struct uccs_far_place at, const struct uccs_accumulate_op *change,
                          const void *operand, void *result, bool last)
 {
     struct link_lane *lane = link_lane_of(job->on);
-    const struct far_ask what = {.ask = {.bytes = uccs_change_bytes(change), .local = job->local}, .dest = result};
+    const struct far_ask what = {.ask = {.bytes = uccs_accumulate_bytes(change), .local = job->local}, .dest = result};
     struct far_ask *ask = result ? far_ask_later(&what, job->handle) : 0;
     const struct uccs_far_with *with = last ? job->with : 0;
     struct link_message message = change_message(job->on, at, change, operand, job->later, !with && !ask);
@@ -70,11 +71,11 @@ static void change_piece(const struct job *job, struct uccs_far_place at, const 
     link_issue(lane, job->pe, &message);
 }
 
-static void change_pieces(const struct job *job, struct uccs_far_place at, const struct uccs_change *change,
+static void change_pieces(const struct job *job, struct uccs_far_place at, const struct uccs_accumulate_op *change,
                           const char *operand, char *result)
 {
     const size_t size = uccs_type_size((enum uccs_type)change->type), most = PIECE / size;
-    struct uccs_change some = *change;
+    struct uccs_accumulate_op some = *change;
     for (size_t left = change->n; left; left -= some.n) {
         some.n = left < most ? left : most;
         const size_t bytes = some.n * size;
@@ -85,16 +86,16 @@ static void change_pieces(const struct job *job, struct uccs_far_place at, const
     }
 }
 
-void uccs_far_change(struct uccs_far_lanes *on, int pe, struct uccs_far_place at, const struct uccs_change *change,
-                     const void *operand, void *result, bool later, const struct uccs_far_with *with,
-                     uccs_request_handle *handle, struct uccs_request *local)
+void uccs_far_change(struct uccs_far_lanes *on, int pe, struct uccs_far_place at,
+                     const struct uccs_accumulate_op *change, const void *operand, void *result, bool later,
+                     const struct uccs_far_with *with, uccs_request_handle *handle, struct uccs_request *local)
 {
     change_pieces(&(struct job){on, pe, later, with, handle, local}, at, change, operand, result);
 }
 
 /* `all` has an owner and no parent, so nobody frees it. */
 bool uccs_far_change_fetch(struct uccs_far_lanes *on, int pe, struct uccs_far_place at,
-                           const struct uccs_change *change, const void *operand, void *result)
+                           const struct uccs_accumulate_op *change, const void *operand, void *result)
 {
     struct link_lane *lane = link_lane_of(on);
     struct uccs_request all = {.pending = 1};
@@ -108,22 +109,22 @@ bool uccs_far_change_fetch(struct uccs_far_lanes *on, int pe, struct uccs_far_pl
 
 /* --- At the target */
 
-static struct uccs_change change_of(const struct link_header *header)
+static struct uccs_accumulate_op change_of(const struct link_header *header)
 {
-    return (struct uccs_change){header->change.type, header->change.how, header->change.n};
+    return (struct uccs_accumulate_op){header->change.type, header->change.how, header->change.n};
 }
 
-static void apply_here(const struct link_header *header, const struct uccs_change *change, char *to,
+static void apply_here(const struct link_header *header, const struct uccs_accumulate_op *change, char *to,
                        const char *operand, char *result)
 {
-    const size_t size = uccs_type_size((enum uccs_type)change->type), bytes = uccs_change_bytes(change);
-    struct uccs_change some = *change;
+    const size_t size = uccs_type_size((enum uccs_type)change->type), bytes = uccs_accumulate_bytes(change);
+    struct uccs_accumulate_op some = *change;
     atomic_fence_release(); /* the elements may be flags: after earlier stores of this process */
     for (size_t done = 0; done < bytes; done += some.n * size) {
         const struct uccs_region_home home = uccs_region_home(header->at.region, to + done, bytes - done);
-        const struct uccs_change_place place = {uccs_core.me, home.domain, home.address, to + done};
+        const struct uccs_accumulate_target place = {uccs_core.me, home.domain, home.address, to + done};
         some.n = home.bytes < size ? 1 : home.bytes / size;
-        uccs_change_apply(&some, &place, operand ? operand + done : 0, result ? result + done : 0);
+        uccs_accumulate_apply(&some, &place, operand ? operand + done : 0, result ? result + done : 0);
     }
 }
 
@@ -140,8 +141,8 @@ static void answer_change(struct link_arrival *arrival, void *old, size_t bytes)
 static bool land_change(struct link_arrival *arrival, const void *operand)
 {
     const struct link_header *header = &arrival->header;
-    const struct uccs_change change = change_of(header);
-    const size_t bytes = uccs_change_bytes(&change);
+    const struct uccs_accumulate_op change = change_of(header);
+    const size_t bytes = uccs_accumulate_bytes(&change);
     const bool wanted = header->change.asker != 0;
     char *to = far_place_of(header, header->at.offset, bytes);
     void *old = to && wanted ? malloc(bytes) : 0;

@@ -11,8 +11,8 @@
 #define UCCS_FAR_FAR_H
 
 #include "uccs/link/link.h"
-#include "uccs/object/accumulate.h"
-#include "uccs/object/counter.h"
+#include "uccs/mem/accumulate.h"
+#include "uccs/comp/counter.h"
 
 /* A place in the target's memory. */
 struct uccs_far_place {
@@ -122,12 +122,12 @@ void uccs_far_adapter_post(struct uccs_far_lanes *on, int pe, const struct uccs_
  * reuse the operand at once. Without `result` the change is an operation like a put; with it, the old values are there
  * after a quiet, or when one of the requests completes; these fail if the region has been released. `later`: nobody
  * waits for it yet. */
-void uccs_far_change(struct uccs_far_lanes *on, int pe, struct uccs_far_place at, const struct uccs_change *change,
-                     const void *operand, void *result, bool later, const struct uccs_far_with *with,
-                     uccs_request_handle *request, struct uccs_request *local);
+void uccs_far_change(struct uccs_far_lanes *on, int pe, struct uccs_far_place at,
+                     const struct uccs_accumulate_op *change, const void *operand, void *result, bool later,
+                     const struct uccs_far_with *with, uccs_request_handle *request, struct uccs_request *local);
 /* The same with a result, and waits for it. Returns false when the region has been released. */
 bool uccs_far_change_fetch(struct uccs_far_lanes *on, int pe, struct uccs_far_place at,
-                           const struct uccs_change *change, const void *operand, void *result);
+                           const struct uccs_accumulate_op *change, const void *operand, void *result);
 /* Raises the counter at the target by `weight`. */
 void uccs_far_count(struct uccs_far_lanes *on, int pe, uccs_counter counter, int64_t weight);
 /* Calls uccs_counter_clear while no message arrives here, since a message that has checked the generation before must

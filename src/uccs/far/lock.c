@@ -1,4 +1,4 @@
-/* Locks whose owner is on another node: object/ticket.h has the lock. The owner takes a ticket for the asker when its
+/* Locks whose owner is on another node: mem/rwlock.h has the lock. The owner takes a ticket for the asker when its
  * message arrives, and grants the lock by a message when it is the ticket's turn. So an asker waits for one message and
  * never polls the network.
  *
@@ -7,8 +7,8 @@
  * them. */
 #include "uccs/far/inner.h"
 
-#include "uccs/object/region.h"
-#include "uccs/object/ticket.h"
+#include "uccs/mem/region.h"
+#include "uccs/mem/rwlock.h"
 
 #include <pthread.h>
 #include <stdlib.h>

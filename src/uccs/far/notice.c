@@ -2,7 +2,7 @@
  * notice in the header; other operations have it behind their data, so that operation and notice are one message. */
 #include "uccs/far/inner.h"
 
-#include "uccs/object/region.h"
+#include "uccs/mem/region.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -5,7 +5,7 @@
 
 #include "rte/node.h"
 #include "uccs/core/memory.h"
-#include "uccs/object/region.h"
+#include "uccs/mem/region.h"
 
 struct uccs_far_place uccs_far_place(const void *addr)
 {

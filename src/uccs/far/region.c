@@ -1,10 +1,10 @@
 /* Imports of memory of another node. An importer asks the owner whether the memory is still registered, and the owner
  * tells the importer once it has released it. So the importer's operations check a word of the importer
- * (object/region.h), as node peers check the owner's word, and the owner checks again when they arrive. Any thread; not
+ * (mem/region.h), as node peers check the owner's word, and the owner checks again when they arrive. Any thread; not
  * from inside an event. */
 #include "uccs/far/inner.h"
 
-#include "uccs/object/region.h"
+#include "uccs/mem/region.h"
 
 #include <stdlib.h>
 

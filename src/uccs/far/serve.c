@@ -7,7 +7,7 @@
 
 #include "base/copy.h"
 #include "uccs/core/bell.h"
-#include "uccs/object/region.h"
+#include "uccs/mem/region.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -17,7 +17,7 @@
 #include "uccs/core/fence.h"
 #include "uccs/core/wait.h"
 #include "uccs/link/wire.h"
-#include "uccs/object/request.h"
+#include "uccs/comp/request.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -147,7 +147,7 @@ bool link_share(char *start, size_t bytes);
 void link_atomic(struct link_lane *lane, int pe, const struct link_message *message, const struct transport_word *word,
                  struct link_ask *ask);
 
-/* Fill in a PE that owes an answer, of the request's operations or of any: for uccs_teller_add (object/tell.h) and
+/* Fill in a PE that owes an answer, of the request's operations or of any: for uccs_teller_add (comp/tell.h) and
  * uccs_await_told (core/wait.h). Returns false when there is none. */
 struct uccs_told;
 bool link_tell_request(const struct uccs_request *request, struct uccs_told *told);

@@ -7,7 +7,7 @@
 #include "uccs/core/poll.h"
 #include "uccs/core/progress.h"
 #include "uccs/core/reach.h"
-#include "uccs/object/tell.h"
+#include "uccs/comp/tell.h"
 
 #include <string.h>
 #include <sys/resource.h>

@@ -3,7 +3,7 @@
 #include "uccs/link/inner.h"
 
 #include "uccs/core/own.h"
-#include "uccs/object/accumulate.h"
+#include "uccs/mem/accumulate.h"
 
 unsigned link_wire;
 bool link_has_direct;
@@ -46,9 +46,9 @@ static bool is_gathered(uint64_t block, uint64_t count, int64_t stride)
 
 static bool is_change(const struct link_header *h, size_t bytes)
 {
-    const struct uccs_change asked = {h->change.type, h->change.how, h->change.n};
-    return uccs_change_exists(&asked) && (asked.how != UCCS_CHANGE_SWAP || asked.n == 1) && asked.n &&
-           uccs_change_bytes(&asked) <= TRANSPORT_SHORT && uccs_change_operand(&asked) == bytes;
+    const struct uccs_accumulate_op asked = {h->change.type, h->change.how, h->change.n};
+    return uccs_accumulate_exists(&asked) && (asked.how != UCCS_ACCUMULATE_SWAP || asked.n == 1) && asked.n &&
+           uccs_accumulate_bytes(&asked) <= TRANSPORT_SHORT && uccs_accumulate_operand(&asked) == bytes;
 }
 
 /* Some of the library's own messages stay on the node, since they name memory of the node. */

@@ -120,7 +120,7 @@ struct link_header {
                     uint32_t n;     /* elements */
                     uint8_t type, how;
                     uint8_t notices;
-                } change; /* struct uccs_change */
+                } change; /* struct uccs_accumulate_op */
                 struct {
                     uint64_t value;
                 } flag;

@@ -1,4 +1,4 @@
-/* Accumulate and compare-and-swap of uccs.h; object/accumulate.h defines them and their domains. */
+/* Accumulate and compare-and-swap of uccs.h; mem/accumulate.h defines them and their domains. */
 #include "uccs/core/own.h"
 #include "uccs/rma/inner.h"
 
@@ -6,7 +6,7 @@
 
 /* Returns true in the common case: the memory is mapped and alive, and nothing else is asked for. */
 static inline bool is_plain(const struct uccs_endpoint *endpoint, const struct uccs_region *memory, size_t offset,
-                            const struct uccs_change *change, const struct uccs_op *op)
+                            const struct uccs_accumulate_op *change, const struct uccs_op *op)
 {
     size_t bytes;
     return lat_likely(endpoint && memory && !op && !endpoint->ordered && endpoint->pe == memory->owner &&
@@ -15,7 +15,7 @@ static inline bool is_plain(const struct uccs_endpoint *endpoint, const struct u
                       uccs_region_check(memory, offset, bytes) == UCCS_OK);
 }
 
-static int run(uccs_endpoint_t endpoint, uccs_memory_t memory, size_t offset, const struct uccs_change *change,
+static int run(uccs_endpoint_t endpoint, uccs_memory_t memory, size_t offset, const struct uccs_accumulate_op *change,
                const void *operand, void *result, const struct uccs_op *op)
 {
     if (is_plain(endpoint, memory, offset, change, op))
@@ -30,7 +30,7 @@ static int run(uccs_endpoint_t endpoint, uccs_memory_t memory, size_t offset, co
                                            .op = op});
 }
 
-static void fold_stripe(const struct uccs_quick *quick, const struct uccs_region *memory, size_t offset,
+static void fold_stripe(const struct uccs_fold_cache *quick, const struct uccs_region *memory, size_t offset,
                         const void *operand, size_t n)
 {
     uint32_t *lock = uccs_atomic_lock(memory->owner, memory->address + offset);
@@ -38,12 +38,12 @@ static void fold_stripe(const struct uccs_quick *quick, const struct uccs_region
     uccs_atomic_unlock(lock);
 }
 
-static lat_cold void fold_stripes(const struct uccs_quick *quick, const struct uccs_region *memory, size_t offset,
+static lat_cold void fold_stripes(const struct uccs_fold_cache *quick, const struct uccs_region *memory, size_t offset,
                                   const char *operand, size_t n)
 {
     const size_t size = quick->size;
     for (size_t done = 0, some; done < n; done += some) {
-        some = uccs_change_stripe(memory->address + offset + done * size, size, n - done);
+        some = uccs_accumulate_stripe(memory->address + offset + done * size, size, n - done);
         fold_stripe(quick, memory, offset + done * size, operand + done * size, some);
     }
 }
@@ -51,7 +51,7 @@ static lat_cold void fold_stripes(const struct uccs_quick *quick, const struct u
 /* The common accumulate: reals, complex numbers or pairs of mapped memory. Returns false, having done nothing, when the
  * general way is due. */
 static inline bool run_quickly(uccs_endpoint_t endpoint, uccs_memory_t memory, size_t offset, const void *operand,
-                               size_t n, const struct uccs_quick *quick)
+                               size_t n, const struct uccs_fold_cache *quick)
 {
     if (lat_unlikely(!endpoint || !memory || endpoint->ordered || endpoint->pe != memory->owner || !memory->near ||
                      memory->dynamic || !operand || n > SIZE_MAX / UCCS_TYPE_MOST))
@@ -69,12 +69,12 @@ static inline bool run_quickly(uccs_endpoint_t endpoint, uccs_memory_t memory, s
 int uccs_accumulate(uccs_endpoint_t endpoint, uccs_memory_t memory, size_t offset, const void *operand, void *result,
                     size_t n, enum uccs_type type, enum uccs_reduction how, const struct uccs_op *op)
 {
-    const struct uccs_quick *quick = result || op ? 0 : uccs_quick_of(type, how);
+    const struct uccs_fold_cache *quick = result || op ? 0 : uccs_fold_cache_of(type, how);
     if (quick && run_quickly(endpoint, memory, offset, operand, n, quick))
         return UCCS_OK;
     if (lat_unlikely(!uccs_type_takes(type, how) || (n && !operand && how != UCCS_NO_OP)))
         return UCCS_ERR_INVALID;
-    const struct uccs_change change = {(uint8_t)type, (uint8_t)how, n};
+    const struct uccs_accumulate_op change = {(uint8_t)type, (uint8_t)how, n};
     return run(endpoint, memory, offset, &change, operand, result, op);
 }
 
@@ -88,7 +88,7 @@ int uccs_compare_and_swap(uccs_endpoint_t endpoint, uccs_memory_t memory, size_t
         return UCCS_ERR_INVALID;
     memcpy(both, operand, size);
     memcpy(both + size, compare, size);
-    const struct uccs_change change = {types[size], UCCS_CHANGE_SWAP, 1};
+    const struct uccs_accumulate_op change = {types[size], UCCS_ACCUMULATE_SWAP, 1};
     return run(endpoint, memory, offset, &change, both, result, op);
 }
 
@@ -97,5 +97,5 @@ int uccs_accumulate_intrinsic(uccs_endpoint_t endpoint, uccs_memory_t memory, en
 {
     if (!endpoint || !memory || !memory->near || !uccs_type_takes(type, how))
         return 0;
-    return uccs_change_atomic(&(struct uccs_change){(uint8_t)type, (uint8_t)how, 1}, memory->domain, 0);
+    return uccs_accumulate_atomic(&(struct uccs_accumulate_op){(uint8_t)type, (uint8_t)how, 1}, memory->domain, 0);
 }

@@ -1,5 +1,5 @@
 /* Atomics of the public interface. A plain one on mapped memory is done here; op.c does everything else.
- * object/apply.h defines the rules of domains. */
+ * mem/atomic.h defines the rules of domains. */
 #include "uccs/rma/inner.h"
 
 static __attribute__((noinline)) int run_any(uccs_endpoint_t endpoint, uccs_memory_t memory, size_t offset,

@@ -1,42 +1,42 @@
-/* Operations of node peers and of the owner on dynamic memory; see inner.h. object/attach.h describes the table of
+/* Operations of node peers and of the owner on dynamic memory; see inner.h. mem/dynamic.h describes the table of
  * ranges. An operation goes range by range: by load and store where this process maps the range, else by the kernel's
  * copy or by the owner, as for other memory. The object's address is 0, so that an offset is an address there too. */
 #include "uccs/rma/inner.h"
 
-#include "uccs/object/attach.h"
+#include "uccs/mem/dynamic.h"
 
 #include <string.h>
 
 static int put_piece(struct uccs_stream *stream, const struct uccs_region *memory, size_t offset, const char *source,
-                     const struct uccs_attached_piece *piece, const struct uccs_rma_later *later)
+                     const struct uccs_dynamic_piece *piece, const struct uccs_rma_later *later)
 {
     if (piece->near) {
         memcpy(piece->near, source, piece->bytes);
         return UCCS_OK;
     }
-    return uccs_kernel_reaches(memory) ? uccs_kernel_put(memory, offset, source, piece->bytes)
-                                       : uccs_remote_put(stream, memory, offset, source, piece->bytes, later);
+    return uccs_cma_reaches(memory) ? uccs_cma_put(memory, offset, source, piece->bytes)
+                                    : uccs_remote_put(stream, memory, offset, source, piece->bytes, later);
 }
 
 static int get_piece(struct uccs_stream *stream, const struct uccs_region *memory, size_t offset, char *dest,
-                     const struct uccs_attached_piece *piece, const struct uccs_rma_later *later)
+                     const struct uccs_dynamic_piece *piece, const struct uccs_rma_later *later)
 {
     if (piece->near) {
         memcpy(dest, piece->near, piece->bytes);
         return UCCS_OK;
     }
-    return uccs_kernel_reaches(memory) ? uccs_kernel_get(memory, offset, dest, piece->bytes)
-                                       : uccs_remote_get(stream, memory, offset, dest, piece->bytes, later);
+    return uccs_cma_reaches(memory) ? uccs_cma_get(memory, offset, dest, piece->bytes)
+                                    : uccs_remote_get(stream, memory, offset, dest, piece->bytes, later);
 }
 
 /* Goes from range to range. `local` is the source of a put or the destination of a get. */
 static int move(struct uccs_stream *stream, const struct uccs_region *memory, size_t offset, char *local, size_t length,
                 bool put, const struct uccs_rma_later *later)
 {
-    struct uccs_attached_piece piece;
+    struct uccs_dynamic_piece piece;
     int status = UCCS_OK;
     for (size_t done = 0; done < length && status == UCCS_OK; done += piece.bytes) {
-        status = uccs_attached_find(memory->attached, memory->owner, offset + done, length - done, &piece);
+        status = uccs_dynamic_find(memory->attached, memory->owner, offset + done, length - done, &piece);
         if (status == UCCS_OK)
             status = put ? put_piece(stream, memory, offset + done, local + done, &piece, later)
                          : get_piece(stream, memory, offset + done, local + done, &piece, later);
@@ -63,13 +63,13 @@ int uccs_memory_dynamic(uccs_context_t context, uccs_memory_t *memory)
         return UCCS_ERR_STATE;
     if (!memory)
         return UCCS_ERR_INVALID;
-    struct uccs_attached *table = uccs_attached_create();
+    struct uccs_dynamic *table = uccs_dynamic_create();
     if (!table)
         return UCCS_ERR_NO_MEMORY;
-    uccs_kernel_offer(); /* before any peer looks for it, as each looks once */
+    uccs_cma_offer(); /* before any peer looks for it, as each looks once */
     struct uccs_region *region = uccs_region_describe_dynamic(table);
     if (!region) {
-        uccs_attached_destroy(table);
+        uccs_dynamic_destroy(table);
         return UCCS_ERR_NO_MEMORY;
     }
     *memory = region;
@@ -88,7 +88,7 @@ int uccs_memory_attach(uccs_memory_t memory, void *address, size_t length)
         return UCCS_ERR_STATE;
     if (!is_mine(memory) || !address || length == 0 || (uintptr_t)address + length < (uintptr_t)address)
         return UCCS_ERR_INVALID;
-    return uccs_attached_add(memory->attached, address, length);
+    return uccs_dynamic_add(memory->attached, address, length);
 }
 
 int uccs_memory_view(uccs_memory_t memory, size_t offset, struct uccs_view *view)
@@ -99,12 +99,12 @@ int uccs_memory_view(uccs_memory_t memory, size_t offset, struct uccs_view *view
         return UCCS_ERR_INVALID;
     if (atomic_load_acquire(memory->now) != memory->generation) /* release: uccs_region_end */
         return UCCS_ERR_STALE;
-    return uccs_attached_view(memory->attached, memory->owner, offset, view);
+    return uccs_dynamic_view(memory->attached, memory->owner, offset, view);
 }
 
 int uccs_memory_detach(uccs_memory_t memory, void *address)
 {
     if (!uccs_running())
         return UCCS_ERR_STATE;
-    return is_mine(memory) ? uccs_attached_remove(memory->attached, address) : UCCS_ERR_INVALID;
+    return is_mine(memory) ? uccs_dynamic_remove(memory->attached, address) : UCCS_ERR_INVALID;
 }

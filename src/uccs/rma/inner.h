@@ -3,9 +3,9 @@
 #define UCCS_RMA_INNER_H
 
 #include "uccs/far/far.h"
-#include "uccs/object/accumulate.h"
-#include "uccs/object/kernel.h"
-#include "uccs/object/region.h"
+#include "uccs/mem/accumulate.h"
+#include "uccs/mem/cma.h"
+#include "uccs/mem/region.h"
 #include "uccs/rma/rma.h"
 
 /* --- One operation on its way through this folder (op.c) */
@@ -24,9 +24,9 @@ struct uccs_rma {
     const struct uccs_piece *pieces;  /* null: not pieces */
     size_t n;
     const struct uccs_atomic_op *atomic;
-    const struct uccs_change *change; /* with the operand at `local` */
-    void *result;                     /* receives the old values; may be null */
-    const struct uccs_op *op;         /* null at first: no options */
+    const struct uccs_accumulate_op *change; /* with the operand at `local` */
+    void *result;                            /* receives the old values; may be null */
+    const struct uccs_op *op;                /* null at first: no options */
     /* uccs_rma_run sets these: */
     uccs_request_handle own; /* an object, when something follows the operation */
     uccs_request_t *request; /* completes at the target: of the options, or `own`, whose parent is that one; or null */
@@ -59,8 +59,8 @@ void uccs_rma_done(struct uccs_rma *rma);
 int uccs_rma_apply(struct uccs_stream *stream, const struct uccs_atomic_op *atomic, const struct uccs_region *memory,
                    size_t offset, uint64_t *old);
 /* The same for accumulates and compare-and-swaps. */
-int uccs_rma_change(struct uccs_stream *stream, const struct uccs_change *change, const struct uccs_region *memory,
-                    size_t offset, const void *operand, void *result);
+int uccs_rma_change(struct uccs_stream *stream, const struct uccs_accumulate_op *change,
+                    const struct uccs_region *memory, size_t offset, const void *operand, void *result);
 
 /* A call that waits for all of its parts together. */
 struct uccs_remote_wait {
@@ -77,7 +77,7 @@ struct uccs_rma_later {
 };
 
 /* --- Dynamic memory of this node (dynamic.c). The caller has checked that ranges cover the bytes. Atomics use
- * uccs_attached_find. */
+ * uccs_dynamic_find. */
 
 int uccs_dynamic_put(struct uccs_stream *stream, const struct uccs_region *memory, size_t offset, const char *source,
                      size_t length, const struct uccs_rma_later *later);
@@ -101,7 +101,7 @@ int uccs_remote_finish(struct uccs_remote_wait *wait, int status);
 int uccs_remote_atomic(struct uccs_stream *stream, const struct uccs_region *memory, size_t offset,
                        const struct uccs_atomic_op *atomic, void *result, const struct uccs_rma_later *later);
 int uccs_remote_change(struct uccs_stream *stream, const struct uccs_region *memory, size_t offset,
-                       const struct uccs_change *change, const void *operand, void *result,
+                       const struct uccs_accumulate_op *change, const void *operand, void *result,
                        const struct uccs_rma_later *later);
 
 /* --- One-sided operations on memory of other nodes (nodes.c). The arguments have been checked, and by uccs_region_check

@@ -1,7 +1,7 @@
-/* Locks of the public interface. object/ticket.h has the lock, far/lock.c the locks of other nodes. */
+/* Locks of the public interface. mem/rwlock.h has the lock, far/lock.c the locks of other nodes. */
 #include "uccs/core/work.h"
-#include "uccs/object/attach.h"
-#include "uccs/object/ticket.h"
+#include "uccs/mem/dynamic.h"
+#include "uccs/mem/rwlock.h"
 #include "uccs/rma/inner.h"
 
 #include <stdio.h>
@@ -32,18 +32,18 @@ static bool admits(const struct uccs_ticket_lock *lock, enum uccs_lock_mode mode
 static int find(uccs_endpoint_t endpoint, uccs_memory_t memory, size_t offset, enum uccs_lock_mode mode,
                 struct uccs_ticket_lock **lock)
 {
-    struct uccs_attached_piece at;
+    struct uccs_dynamic_piece at;
     *lock = 0;
     if (!endpoint || (unsigned)mode > UCCS_LOCK_GUEST)
         return UCCS_ERR_INVALID;
     int status = uccs_rma_check(endpoint, memory, offset, UCCS_LOCK_BYTES, 0);
     if (status != UCCS_OK || uccs_region_far(memory))
         return status;
-    at = (struct uccs_attached_piece){.bytes = UCCS_LOCK_BYTES,
-                                      .near = memory->near ? memory->near + offset : 0,
-                                      .mapped = memory->domain == UCCS_DOMAIN_CPU};
+    at = (struct uccs_dynamic_piece){.bytes = UCCS_LOCK_BYTES,
+                                     .near = memory->near ? memory->near + offset : 0,
+                                     .mapped = memory->domain == UCCS_DOMAIN_CPU};
     if (memory->dynamic)
-        status = uccs_attached_find(memory->attached, memory->owner, offset, UCCS_LOCK_BYTES, &at);
+        status = uccs_dynamic_find(memory->attached, memory->owner, offset, UCCS_LOCK_BYTES, &at);
     if (status == UCCS_OK && (!at.mapped || at.bytes < UCCS_LOCK_BYTES || !fits(at.near, mode) ||
                               !admits((struct uccs_ticket_lock *)at.near, mode)))
         status = UCCS_ERR_INVALID;

@@ -1,11 +1,11 @@
-/* Allocates, registers, imports by handle and releases memory objects of the public interface. object/region.h defines
+/* Allocates, registers, imports by handle and releases memory objects of the public interface. mem/region.h defines
  * the object. Any thread. */
 #include "base/siphash.h"
 #include "rte/rte.h"
 #include "uccs/core/memory.h"
 #include "uccs/core/own.h"
 #include "uccs/far/far.h"
-#include "uccs/object/attach.h"
+#include "uccs/mem/dynamic.h"
 #include "uccs/rma/inner.h"
 
 #include <stdlib.h>
@@ -18,12 +18,12 @@ int uccs_memory_allocate(uccs_context_t context, size_t length, uccs_memory_t *m
     (void)context;
     if (!memory || length == 0)
         return UCCS_ERR_INVALID;
-    void *block = uccs_region_take_zeroed(length);
+    void *block = uccs_arena_take_zeroed(length);
     if (!block)
         return UCCS_ERR_NO_MEMORY;
     struct uccs_region *region = uccs_region_describe(block, length, UCCS_DOMAIN_CPU);
     if (!region) {
-        uccs_region_give(block);
+        uccs_arena_give(block);
         return UCCS_ERR_NO_MEMORY;
     }
     region->allocated = true;
@@ -39,11 +39,11 @@ int uccs_memory_register(uccs_context_t context, void *address, size_t length, u
     if (!memory || !address || length == 0 || (uintptr_t)address + length < (uintptr_t)address)
         return UCCS_ERR_INVALID;
     uint64_t where;
-    bool mapped = uccs_region_locate(address, length, &where) != UCCS_UNMAPPED;
-    if (!mapped && uccs_region_partly(address, length))
+    bool mapped = uccs_segment_locate(address, length, &where) != UCCS_UNMAPPED;
+    if (!mapped && uccs_segment_maps_partly(address, length))
         return UCCS_ERR_INVALID;
     if (!mapped)
-        uccs_kernel_offer();
+        uccs_cma_offer();
     struct uccs_region *region = uccs_region_describe(address, length, mapped ? UCCS_DOMAIN_CPU : UCCS_DOMAIN_LOCKED);
     if (!region)
         return UCCS_ERR_NO_MEMORY;
@@ -76,7 +76,7 @@ static void locate(const struct uccs_region *region, struct handle *handle)
 {
     uint64_t where;
     const void *start = region->dynamic ? (const void *)region->attached : region->near;
-    uint32_t segment = uccs_region_locate(start, region->dynamic ? 1 : region->length, &where);
+    uint32_t segment = uccs_segment_locate(start, region->dynamic ? 1 : region->length, &where);
     handle->segment = region->dynamic ? DYNAMIC : segment;
     handle->where = segment == UCCS_UNMAPPED ? region->address : where;
 }
@@ -104,14 +104,14 @@ int uccs_memory_export(uccs_memory_t memory, void *handle, size_t *length)
 static char *near_of(const struct handle *handle)
 {
     bool mine = handle->owner == uccs_core.me && handle->segment == UCCS_UNMAPPED;
-    return mine ? (char *)(uintptr_t)handle->where : uccs_region_near(handle->owner, handle->segment, handle->where);
+    return mine ? (char *)(uintptr_t)handle->where : uccs_segment_near(handle->owner, handle->segment, handle->where);
 }
 
 /* Returns the table of a peer's dynamic memory; null for other memory. */
-static struct uccs_attached *table_of(const struct handle *handle)
+static struct uccs_dynamic *table_of(const struct handle *handle)
 {
     return handle->segment == DYNAMIC
-               ? (struct uccs_attached *)uccs_region_near(handle->owner, UCCS_IN_REGION, handle->where)
+               ? (struct uccs_dynamic *)uccs_segment_near(handle->owner, UCCS_IN_REGION, handle->where)
                : 0;
 }
 
@@ -186,9 +186,9 @@ int uccs_memory_release(uccs_memory_t memory)
     if (mine && uccs_region_alive(memory->slot, memory->generation))
         end_registration(memory);
     if (mine && memory->allocated)
-        uccs_region_give(memory->near);
+        uccs_arena_give(memory->near);
     if (mine && memory->dynamic)
-        uccs_attached_destroy(memory->attached);
+        uccs_dynamic_destroy(memory->attached);
     if (memory->now == &memory->heard)
         uccs_region_forget(memory);
     free(memory);

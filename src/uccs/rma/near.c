@@ -3,7 +3,7 @@
 #include "uccs/rma/inner.h"
 
 #include "uccs/core/fence.h"
-#include "uccs/object/counter.h"
+#include "uccs/comp/counter.h"
 
 #include <string.h>
 
@@ -85,9 +85,9 @@ static int move(const struct uccs_rma *rma, const struct part *part, const struc
     if (memory->dynamic)
         return put ? uccs_dynamic_put(rma->endpoint->stream, memory, part->offset, part->local, part->length, later)
                    : uccs_dynamic_get(rma->endpoint->stream, memory, part->offset, part->local, part->length, later);
-    if (uccs_kernel_reaches(memory))
-        return (put ? uccs_kernel_put(memory, part->offset, part->local, part->length)
-                    : uccs_kernel_get(memory, part->offset, part->local, part->length));
+    if (uccs_cma_reaches(memory))
+        return (put ? uccs_cma_put(memory, part->offset, part->local, part->length)
+                    : uccs_cma_get(memory, part->offset, part->local, part->length));
     return put ? uccs_remote_put(rma->endpoint->stream, memory, part->offset, part->local, part->length, later)
                : uccs_remote_get(rma->endpoint->stream, memory, part->offset, part->local, part->length, later);
 }
@@ -123,7 +123,7 @@ static int apply(const struct uccs_rma *rma)
 static bool may_outlast(const struct uccs_rma *rma)
 {
     return rma->op->nonblocking && !uccs_rma_tells(rma) && !rma->memory->near && !rma->memory->dynamic &&
-           !uccs_kernel_reaches(rma->memory);
+           !uccs_cma_reaches(rma->memory);
 }
 
 static int start_any(const struct uccs_rma *rma, const struct uccs_rma_later *later)

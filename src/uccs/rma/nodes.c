@@ -2,7 +2,7 @@
 #include "uccs/rma/inner.h"
 
 #include "uccs/far/far.h"
-#include "uccs/object/request.h"
+#include "uccs/comp/request.h"
 
 #define PACK_BYTES (256u << 10) /* at most this much of small blocks is packed into one message */
 

@@ -4,8 +4,8 @@
 
 #include "uccs/core/fence.h"
 #include "uccs/core/reach.h"
-#include "uccs/object/counter.h"
-#include "uccs/object/queue.h"
+#include "uccs/comp/counter.h"
+#include "uccs/comp/queue.h"
 
 #include <stdlib.h>
 
@@ -185,7 +185,7 @@ static char *mapped(const struct uccs_rma *rma)
     const struct uccs_region *memory = rma->memory;
     if (lat_likely(!uccs_reach) || memory->domain != UCCS_DOMAIN_CPU || uccs_rma_tells(rma))
         return 0;
-    if (rma->change && !uccs_change_atomic(rma->change, memory->domain, memory->address + rma->offset))
+    if (rma->change && !uccs_accumulate_atomic(rma->change, memory->domain, memory->address + rma->offset))
         return 0;
     return uccs_reached_region(memory->address, memory->length, memory->owner);
 }

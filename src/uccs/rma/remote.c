@@ -12,13 +12,13 @@ struct call {
     uint64_t offset, length;
     uint32_t slot, generation;
     struct uccs_atomic_op atomic;
-    struct uccs_change change;
+    struct uccs_accumulate_op change;
     uint64_t old;
     /* Only the origin uses these: */
-    void *local;                   /* destination of a get's data, or of old values; may be null */
-    struct uccs_remote_wait *wait; /* of a blocking call */
-    struct uccs_request *done;     /* completes when the data is here; may be null */
-    struct uccs_part *part;        /* counts it while it is under way */
+    void *local;                     /* destination of a get's data, or of old values; may be null */
+    struct uccs_remote_wait *wait;   /* of a blocking call */
+    struct uccs_request *done;       /* completes when the data is here; may be null */
+    struct uccs_stream_thread *part; /* counts it while it is under way */
 };
 
 #define PIECE ((64u << 10) - sizeof(struct call)) /* most data in one piece, so that its block is reused */
@@ -27,19 +27,19 @@ struct call {
 
 static char *old_values(struct call *call)
 {
-    return (char *)(call + 1) + uccs_change_operand(&call->change);
+    return (char *)(call + 1) + uccs_accumulate_operand(&call->change);
 }
 
 static void change_elements(struct call *call, void *here)
 {
-    const struct uccs_change_place place = {uccs_core.me, UCCS_DOMAIN_LOCKED, (uintptr_t)here, here};
-    uccs_change_apply(&call->change, &place, call + 1, call->local ? old_values(call) : 0);
+    const struct uccs_accumulate_target place = {uccs_core.me, UCCS_DOMAIN_LOCKED, (uintptr_t)here, here};
+    uccs_accumulate_apply(&call->change, &place, call + 1, call->local ? old_values(call) : 0);
 }
 
 static int execute(struct call *call)
 {
     char *here;
-    size_t bytes = call->kind == CHANGE ? uccs_change_bytes(&call->change) : call->length; /* of memory */
+    size_t bytes = call->kind == CHANGE ? uccs_accumulate_bytes(&call->change) : call->length; /* of memory */
     int status = uccs_region_find(uccs_region_id(call->slot, call->generation), call->offset, bytes, &here);
     if (status != UCCS_OK)
         return status;
@@ -62,7 +62,7 @@ void uccs_remote_arrived(uccs_am_token_t token, const void *payload, size_t leng
 
 /* --- At the origin */
 
-static void landed(struct uccs_block *block)
+static void landed(struct uccs_bounce *block)
 {
     struct call *call = (struct call *)block->payload;
     if (call->kind == GET && call->status == UCCS_OK)
@@ -70,7 +70,7 @@ static void landed(struct uccs_block *block)
     if (call->kind == ATOMIC && call->local && call->status == UCCS_OK)
         uccs_far_give(call->local, call->atomic.size, call->old);
     if (call->kind == CHANGE && call->local && call->status == UCCS_OK)
-        memcpy(call->local, old_values(call), uccs_change_bytes(&call->change));
+        memcpy(call->local, old_values(call), uccs_accumulate_bytes(&call->change));
     if (call->done)
         uccs_request_finish(call->done, call->status != UCCS_OK);
     uccs_deferred_end(call->part, call->status != UCCS_OK && !call->wait && !call->done && !block->request);
@@ -83,13 +83,13 @@ static void landed(struct uccs_block *block)
 }
 
 /* Returns null when no room can come, or with `nowait` when there is none now. */
-static struct uccs_block *get_block(size_t length, bool nowait)
+static struct uccs_bounce *get_block(size_t length, bool nowait)
 {
     struct uccs_wait wait uccs_scoped = {0};
-    struct uccs_block *block;
+    struct uccs_bounce *block;
     int vain = 0;
-    while (!(block = uccs_stage_get(UCCS_ROOM_LIBRARY, sizeof(struct call) + length))) {
-        if (!uccs_stage_expected(UCCS_ROOM_LIBRARY, &vain) || nowait)
+    while (!(block = uccs_bounce_get(UCCS_ARENA_LIBRARY, sizeof(struct call) + length))) {
+        if (!uccs_bounce_expected(UCCS_ARENA_LIBRARY, &vain) || nowait)
             return 0;
         uccs_am_serve(&wait);
     }
@@ -97,7 +97,7 @@ static struct uccs_block *get_block(size_t length, bool nowait)
 }
 
 /* Counts an operation that is about to be under way. */
-static void begin(struct call *call, struct uccs_block *block, const struct uccs_rma_later *later)
+static void begin(struct call *call, struct uccs_bounce *block, const struct uccs_rma_later *later)
 {
     block->landed = landed;
     block->request = later ? later->request : 0;
@@ -111,7 +111,7 @@ static void begin(struct call *call, struct uccs_block *block, const struct uccs
 }
 
 /* Takes back what begin has counted: the ring is full, and the call may not wait. */
-static int give_up(struct call *call, struct uccs_block *block)
+static int give_up(struct call *call, struct uccs_bounce *block)
 {
     uccs_deferred_end(call->part, false);
     if (block->request)
@@ -120,7 +120,7 @@ static int give_up(struct call *call, struct uccs_block *block)
         uccs_request_finish(call->done, false);
     block->request = 0;
     block->landed = 0;
-    uccs_stage_put(block);
+    uccs_bounce_put(block);
     return UCCS_AGAIN;
 }
 
@@ -128,7 +128,7 @@ static int post(struct uccs_stream *stream, const struct uccs_region *memory, co
                 const void *source, const struct uccs_rma_later *later)
 {
     const bool nowait = later && later->nowait;
-    struct uccs_block *block = get_block(what->length, nowait);
+    struct uccs_bounce *block = get_block(what->length, nowait);
     struct uccs_wait wait uccs_scoped = {0};
     if (!block)
         return nowait ? UCCS_AGAIN : UCCS_ERR_NO_MEMORY;
@@ -140,7 +140,7 @@ static int post(struct uccs_stream *stream, const struct uccs_region *memory, co
     if (what->kind == PUT)
         memcpy(call + 1, source, what->length);
     if (what->kind == CHANGE && source)
-        memcpy(call + 1, source, uccs_change_operand(&what->change));
+        memcpy(call + 1, source, uccs_accumulate_operand(&what->change));
     begin(call, block, later);
     while (!uccs_am_try(uccs_index(memory->owner), UCCS_INNER_REMOTE, 0, sizeof *call + what->length, block)) {
         if (nowait)
@@ -203,12 +203,12 @@ int uccs_remote_atomic(struct uccs_stream *stream, const struct uccs_region *mem
 }
 
 int uccs_remote_change(struct uccs_stream *stream, const struct uccs_region *memory, size_t offset,
-                       const struct uccs_change *change, const void *operand, void *result,
+                       const struct uccs_accumulate_op *change, const void *operand, void *result,
                        const struct uccs_rma_later *later)
 {
     const size_t size = uccs_type_size((enum uccs_type)change->type), most = PIECE / 3 / size;
     struct uccs_rma_later rest = later ? *later : (struct uccs_rma_later){0};
-    struct uccs_change some = *change;
+    struct uccs_accumulate_op some = *change;
     struct uccs_remote_wait wait = {0};
     int status = UCCS_OK;
     for (size_t done = 0; done < change->n && status == UCCS_OK; done += some.n) {
@@ -216,7 +216,7 @@ int uccs_remote_change(struct uccs_stream *stream, const struct uccs_region *mem
         some.n = change->n - done < most ? change->n - done : most;
         struct call call = {.kind = CHANGE,
                             .offset = offset + at,
-                            .length = uccs_change_operand(&some) + uccs_change_bytes(&some),
+                            .length = uccs_accumulate_operand(&some) + uccs_accumulate_bytes(&some),
                             .change = some,
                             .local = result ? (char *)result + at : 0,
                             .wait = later ? 0 : &wait};

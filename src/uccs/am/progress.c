@@ -1,0 +1,109 @@
+/* Rounds of progress: a call of uccs_progress, a wait, a handler that waits, the progress thread. Any thread. */
+#include "uccs/am/inner.h"
+
+#include "uccs/core/look.h"
+#include "uccs/core/poll.h"
+#include "uccs/core/poller.h"
+#include "uccs/mem/bounce.h"
+
+#include <sched.h>
+
+#define MISSES \
+    64 /* rounds that find nothing before a thread in progress gives its core away, as threads may outnumber cores */
+#define LOOK 31 /* a round of progress costs as much as this many looks at memory */
+
+static _Thread_local int allowed; /* what the outer poll of this thread may handle */
+
+static struct uccs_am_found poll_all(int what)
+{
+    int before = allowed;
+    uint32_t *inside = uccs_am_enter();
+    allowed = what;
+    struct uccs_am_found found = uccs_am_look(what);
+    allowed = before;
+    uccs_am_leave(inside);
+    return found;
+}
+
+/* Makes one round of progress. Returns false when there was nothing to do. */
+static bool round_of(int what, int *handlers)
+{
+    if (what & UCCS_AM_USERS)
+        (void)uccs_look();
+    int collected = uccs_bounce_collect();
+    struct uccs_am_found found = poll_all(what);
+    *handlers = found.users;
+    return collected + found.users + found.own > 0;
+}
+
+int uccs_progress(void)
+{
+    static _Thread_local uint8_t misses;
+    int handlers = 0;
+    if (lat_unlikely(!uccs_core.pes || uccs_handlers_running))
+        return 0;
+    if (round_of(UCCS_AM_REQUESTS | UCCS_AM_USERS, &handlers)) {
+        misses = 0;
+        (void)uccs_am_share_core(handlers);
+    } else if (uccs_pollers()) {
+        misses = 0;
+    } else if (++misses >= (uccs_core.oversubscribed ? 1 : MISSES)) {
+        misses = 0;
+        uccs_am_show_on_core();
+        sched_yield();
+    }
+    return handlers;
+}
+
+static void rest(bool found, struct uccs_wait *wait)
+{
+    if (found)
+        return;
+    if (wait->looks < uccs_core.spin)
+        wait->looks += LOOK < uccs_core.spin - wait->looks ? LOOK : uccs_core.spin - wait->looks;
+    else
+        uccs_am_show_on_core();
+    uccs_yield(wait);
+}
+
+/* Serves messages in a handler that waits for a one-sided operation. */
+static lat_cold void serve_inner(struct uccs_wait *wait)
+{
+    int found = uccs_poll(UCCS_POLL_ALWAYS);
+    found += uccs_bounce_collect() + uccs_am_look_inner();
+    rest(found, wait);
+}
+
+void uccs_am_serve(struct uccs_wait *wait)
+{
+    int handlers;
+    if (lat_unlikely(uccs_handlers_running)) {
+        serve_inner(wait);
+        return;
+    }
+    rest(round_of(UCCS_AM_REQUESTS | UCCS_AM_USERS, &handlers), wait);
+    (void)uccs_am_share_core(handlers);
+}
+
+/* The outer poll has counted this thread in, so no thread turns two phases meanwhile. */
+void uccs_am_serve_replies(struct uccs_wait *wait)
+{
+    (void)uccs_poll(UCCS_POLL_ALWAYS); /* credits of other nodes */
+    struct uccs_am_found found = uccs_am_look(allowed & UCCS_AM_USERS);
+    /* The receiver of the reply may be in a handler that waits for a one-sided operation to be executed here. */
+    rest(uccs_bounce_collect() + uccs_am_look_inner() + found.users > 0, wait);
+}
+
+void uccs_am_drain(void)
+{
+    int handlers;
+    while (round_of(UCCS_AM_REQUESTS | UCCS_AM_USERS, &handlers))
+        ;
+}
+
+/* Called in waits that are not the substrate's own, and by the progress thread. */
+int uccs_am_poll_network(void)
+{
+    int handlers;
+    return !uccs_handlers_running && round_of(UCCS_AM_REQUESTS, &handlers);
+}

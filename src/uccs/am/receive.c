@@ -1,0 +1,240 @@
+/* The receiving half of active messages; am.h describes the flow. Any thread.
+ *
+ * Invariants:
+ * - A ring with a parked message is not polled before that message has been handled, so that those behind it do not
+ *   overtake. Each thread parks at most one batch of messages whose handler is not registered. Replies of user class
+ *   are parked when they come while this process serves the network class alone: at most as many as it asked for. */
+#include "uccs/am/inner.h"
+
+#include "base/log.h"
+#include "rte/rte.h"
+#include "uccs/core/bell.h"
+#include "uccs/core/poller.h"
+#include "uccs/far/far.h"
+#include "uccs/watch/fail.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define BATCH 16 /* messages of one ring in one visit; then the other rings are polled */
+
+_Thread_local int uccs_handlers_running;
+
+void uccs_am_tell(uint32_t context, struct uccs_am_tally *tally)
+{
+    if (!tally->count)
+        return;
+    struct uccs_own *own = uccs_own_of(uccs_index((int)tally->source));
+    (void)atomic_fetch_add_release(&own->handled[context][tally->lane].count,
+                                   tally->count); /* acquire: uccs_am_settled */
+    tally->count = 0;
+}
+
+void uccs_am_count_handled(uint32_t context, struct uccs_am_tally *tally, const struct uccs_message *message)
+{
+    if (tally->count && (tally->source != message->source || tally->lane != message->lane))
+        uccs_am_tell(context, tally);
+    tally->source = message->source;
+    tally->lane = message->lane;
+    tally->count++;
+}
+
+void uccs_am_insist(const struct uccs_am_token *token, size_t length, size_t least, const uint32_t *source)
+{
+    const struct uccs_message *message = token->message;
+    if (lat_unlikely(length < least))
+        watch_fail("PE %u sent a message of the library's own that is cut off: %zu of %zu bytes", message->source,
+                   length, least);
+    if (lat_unlikely(*source != message->source))
+        watch_fail("PE %u sent a message of the library's own in the name of PE %u", message->source, *source);
+}
+
+static lat_cold _Noreturn void fail_class(const struct uccs_context *context, const struct uccs_message *message)
+{
+    log_line("uccs: PE %u sent a message to handler %u of context %u under a class other than that under which the "
+             "handler is registered here; name the same class on both sides",
+             message->source, message->id % UCCS_AM_HANDLERS, context->attr.id);
+    rte_abort(LAT_EXIT);
+}
+
+static enum uccs_am_outcome run(struct uccs_context *context, const struct uccs_message *message,
+                                struct uccs_bounce *block, uint32_t which)
+{
+    const struct uccs_handler entry = uccs_handler_read(&context->handlers[message->id]);
+    if (lat_unlikely(!entry.handler))
+        return UCCS_AM_UNREADY;
+    if (lat_unlikely((entry.cls == UCCS_AM_USER) != ((which & UCCS_RING_USER) != 0)))
+        fail_class(context, message);
+    struct uccs_am_token token = {context, message, block, .reply = which & UCCS_RING_REPLY};
+    uccs_handlers_running++;
+    uccs_pollers_barred++;
+    entry.handler(&token, message->staged ? block->payload : message->payload, message->length, entry.argument);
+    uccs_pollers_barred--;
+    uccs_handlers_running--;
+    if (message->counter && token.outcome != UCCS_AM_PENDING)
+        uccs_counter_arrive_here(message->counter, message->weight);
+    return token.outcome;
+}
+
+/* Handles a message of this node. Returns false when the handler is not registered yet; then nothing has happened. */
+static bool handle(struct uccs_context *context, const struct uccs_message *message, uint32_t which)
+{
+    struct uccs_bounce *block = uccs_am_block_of(message);
+    enum uccs_am_outcome outcome = run(context, message, block, which);
+    if (block && outcome == UCCS_AM_HANDLED) {
+        uccs_am_mark_done(block);
+        uccs_bell_worker(uccs_index((int)message->source));
+    }
+    return outcome != UCCS_AM_UNREADY;
+}
+
+/* Handles parked messages first, in their order. Returns true when none are left. */
+static lat_cold bool poll_parked(struct uccs_context *context, uint32_t which, struct uccs_am_tally *tally, int *count)
+{
+    struct uccs_message message;
+    struct uccs_bounce *copy;
+    while (uccs_unexpected_take(context, which, &message, &copy)) { /* its handler is registered */
+        if (!copy)
+            (void)handle(context, &message, which);
+        else if (run(context, &message, copy, which) == UCCS_AM_HANDLED)
+            free(copy);
+        uccs_am_count_handled(context->attr.id, tally, &message);
+        ++*count;
+    }
+    return uccs_unexpected_empty(context->attr.id, which);
+}
+
+static int poll_ring(struct uccs_context *context, uint32_t which)
+{
+    struct ring *ring = uccs_own_ring(uccs_core.index, context->attr.id, which);
+    struct uccs_am_tally tally = {0};
+    int count = 0;
+    if (lat_unlikely(!uccs_unexpected_empty(context->attr.id, which)) && !poll_parked(context, which, &tally, &count)) {
+        uccs_am_tell(context->attr.id, &tally);
+        return count;
+    }
+    for (int taken = 0; taken < BATCH && !ring_is_empty(ring); taken++) {
+        struct uccs_message message;
+        uint64_t ticket;
+        if (!uccs_cell_take(ring, &message, &ticket))
+            break;
+        if (lat_unlikely(!handle(context, &message, which))) {
+            uccs_unexpected_add(context->attr.id, which, ticket, &message, 0);
+            break;
+        }
+        uccs_am_count_handled(context->attr.id, &tally, &message);
+        count++;
+    }
+    uccs_am_tell(context->attr.id, &tally);
+    return count;
+}
+
+/* Returns a private copy of a staged payload, or null when the message is not staged. Gives the block back to the
+ * sender. */
+static struct uccs_bounce *copy_out(struct uccs_message *message)
+{
+    struct uccs_bounce *block = uccs_am_block_of(message), *copy = 0;
+    if (message->staged) {
+        size_t bytes = sizeof *copy + message->length;
+        copy = aligned_alloc(CACHE_LINE, (bytes + CACHE_LINE - 1) & ~(size_t)(CACHE_LINE - 1));
+        if (!copy) {
+            log_line("uccs: no memory to keep a reply of PE %u", message->source);
+            rte_abort(LAT_EXIT);
+        }
+        *copy = (struct uccs_bounce){.kept = UCCS_HOME_COPY};
+        memcpy(copy->payload, block->payload, message->length);
+    }
+    if (block)
+        uccs_am_mark_done(block);
+    message->block = UCCS_NO_BLOCK;
+    return copy;
+}
+
+/* Moves replies of user class to private memory when half of their ring is full. They wait for a thread in uccs.h, but
+ * their senders are handlers, which must not wait for that. No more can come than this process asked for. */
+static void keep_replies(struct uccs_context *context)
+{
+    const uint32_t which = UCCS_RING_REPLY | UCCS_RING_USER;
+    struct ring *ring = uccs_own_ring(uccs_core.index, context->attr.id, which);
+    if (lat_likely(atomic_load_relaxed(&ring->tail) - atomic_load_relaxed(&ring->head) < OWN_RING_CELLS / 2))
+        return;
+    for (int taken = 0; taken < BATCH; taken++) {
+        struct uccs_message message;
+        uint64_t ticket;
+        if (!uccs_cell_take(ring, &message, &ticket))
+            return;
+        struct uccs_bounce *copy = copy_out(&message);
+        uccs_unexpected_add(context->attr.id, which, ticket, &message, copy);
+    }
+}
+
+/* Replies come first, as they free waiting senders. */
+static int poll_context(struct uccs_context *context, int what)
+{
+    int count = poll_ring(context, UCCS_RING_REPLY);
+    if (what & UCCS_AM_USERS)
+        count += poll_ring(context, UCCS_RING_REPLY | UCCS_RING_USER);
+    else
+        keep_replies(context);
+    if (what & UCCS_AM_REQUESTS)
+        count += poll_ring(context, 0);
+    if (what == (UCCS_AM_REQUESTS | UCCS_AM_USERS))
+        count += poll_ring(context, UCCS_RING_USER);
+    return count;
+}
+
+/* Handles packets that came from other nodes for one ring's kind of messages; returns how many. */
+static int poll_packets(struct uccs_context *context, uint32_t which)
+{
+    struct uccs_far_tally tally = {.context = context->attr.id, .which = which};
+    struct uccs_far_packet *packet;
+    int count = 0;
+    for (; count < BATCH && (packet = uccs_far_am_take(context, which)); count++) {
+        struct uccs_message message; /* a packet that is held may be gone when the handler returns */
+        memcpy(&message, &packet->message,
+               offsetof(struct uccs_message, payload) + (packet->message.staged ? 0 : packet->message.length));
+        enum uccs_am_outcome outcome = run(context, &message, uccs_far_am_block(packet), which);
+        if (outcome != UCCS_AM_PENDING)
+            uccs_far_am_handled(&tally, &message, outcome == UCCS_AM_HELD ? 0 : packet);
+    }
+    uccs_far_am_tell(&tally);
+    return count;
+}
+
+static lat_cold int poll_far(struct uccs_context *context, int what)
+{
+    int count = poll_packets(context, UCCS_RING_REPLY);
+    if (what & UCCS_AM_USERS)
+        count += poll_packets(context, UCCS_RING_REPLY | UCCS_RING_USER);
+    if (what & UCCS_AM_REQUESTS)
+        count += poll_packets(context, 0);
+    if (what == (UCCS_AM_REQUESTS | UCCS_AM_USERS))
+        count += poll_packets(context, UCCS_RING_USER);
+    return count;
+}
+
+struct uccs_am_found uccs_am_look(int what)
+{
+    struct uccs_am_found found = {0};
+    bool waiting = atomic_load_relaxed(&uccs_far_am_waiting); /* a hint: the caller looks again */
+    for (uint64_t left = uccs_am_live(); left; left &= left - 1) {
+        uint32_t id = (uint32_t)__builtin_ctzll(left);
+        struct uccs_context *context = uccs_am_published(id);
+        if (context && id != OWN_INNER)
+            found.users += poll_context(context, what);
+        else if (context && what & UCCS_AM_REQUESTS)
+            found.own += poll_ring(context, 0);
+        if (lat_unlikely(waiting && context))
+            *(id != OWN_INNER ? &found.users : &found.own) += poll_far(context, what);
+    }
+    return found;
+}
+
+int uccs_am_look_inner(void)
+{
+    struct uccs_context *inner = uccs_am_published(OWN_INNER);
+    int found = inner ? poll_ring(inner, 0) : 0;
+    if (inner && atomic_load_relaxed(&uccs_far_am_waiting)) /* a hint: the caller looks again */
+        found += poll_packets(inner, 0);
+    return found;
+}

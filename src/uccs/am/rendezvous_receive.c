@@ -1,0 +1,258 @@
+/* The receiving half of announced payloads (announce.h). Any thread.
+ *
+ * On a node the thread that runs the handler copies the payload from the sender's memory at once: the kernel copies, or,
+ * where it refuses, the sender answers requests for pieces with blocks. It serves the library's own messages while it
+ * waits for those. From another node a get fetches the payload into its place; the message is pending meanwhile, and
+ * counts as handled when the data is there. */
+#include "uccs/am/rendezvous.h"
+
+#include "base/log.h"
+#include "uccs/core/bell.h"
+#include "uccs/core/memory.h"
+#include "uccs/far/far.h"
+#include "uccs/mem/cma.h"
+#include "uccs/watch/fail.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* --- Pieces, where the kernel refuses copies */
+
+struct piece {
+    uint64_t from, length; /* in the sender of the payload */
+    char *to;              /* these two are the asker's */
+    uint32_t *pending;
+};
+
+#define PIECE ((64u << 10) - sizeof(struct piece)) /* so that the block is reused */
+
+/* At the sender of the payload. The data follows the piece in the asker's block. */
+void uccs_rendezvous_pull_arrived(uccs_am_token_t token, const void *payload, size_t length, void *argument)
+{
+    struct piece *piece = (struct piece *)token->block->payload;
+    (void)payload, (void)length, (void)argument;
+    memcpy(piece + 1, (const void *)(uintptr_t)piece->from, piece->length);
+}
+
+static void landed(struct uccs_bounce *block)
+{
+    const struct piece *piece = (const struct piece *)block->payload;
+    memcpy(piece->to, piece + 1, piece->length);
+    (void)atomic_fetch_sub_acqrel(piece->pending, 1); /* acquire: pull */
+}
+
+/* Asks for a piece. Returns false when no room can come for it. */
+static bool ask(uint32_t index, const struct piece *what)
+{
+    struct uccs_wait wait uccs_scoped = {0};
+    struct uccs_bounce *block;
+    int vain = 0;
+    while (!(block = uccs_bounce_get(UCCS_ARENA_LIBRARY, sizeof *what + what->length))) {
+        if (!uccs_bounce_expected(UCCS_ARENA_LIBRARY, &vain))
+            return false;
+        uccs_am_serve(&wait);
+    }
+    memcpy(block->payload, what, sizeof *what);
+    block->landed = landed;
+    (void)atomic_fetch_add_relaxed(what->pending, 1); /* before it can land */
+    while (!uccs_am_try(index, UCCS_INNER_PULL, 0, sizeof *what + what->length, block))
+        uccs_am_serve(&wait);
+    return true;
+}
+
+static int pull(uint32_t index, uint64_t from, char *to, size_t length)
+{
+    struct uccs_wait wait uccs_scoped = {0};
+    uint32_t pending = 0;
+    bool room = true;
+    for (size_t at = 0, bytes; at < length && room; at += bytes) {
+        bytes = length - at < PIECE ? length - at : PIECE;
+        room = ask(index, &(struct piece){.from = from + at, .length = bytes, .to = to + at, .pending = &pending});
+    }
+    while (atomic_load_acquire(&pending)) /* acqrel: landed */
+        uccs_am_serve(&wait);
+    return room ? UCCS_OK : UCCS_ERR_NO_MEMORY;
+}
+
+/* --- Fetching */
+
+static int fetch_near(uint32_t source, const struct uccs_announce *announce, char *to)
+{
+    uint32_t index = uccs_index((int)source);
+    const struct uccs_region there = {.owner = (int)source, .pid = uccs_own_of(index)->pid, .address = announce->at};
+    if (source == (uint32_t)uccs_core.me) {
+        memcpy(to, (const void *)(uintptr_t)announce->at, announce->length);
+        return UCCS_OK;
+    }
+    if (uccs_cma_reaches(&there))
+        return uccs_cma_get(&there, 0, to, announce->length);
+    return pull(index, announce->at, to, announce->length);
+}
+
+static bool is_far(uint32_t source)
+{
+    return uccs_index((int)source) >= uccs_core.pes;
+}
+
+static struct uccs_far_place lent(const struct uccs_announce *announce)
+{
+    return (struct uccs_far_place){.segment = FAR_ROOM, .offset = announce->at};
+}
+
+/* A payload on its way into its place from another node. */
+struct fetch {
+    uccs_completion done;
+    void *argument;
+    struct uccs_bounce *block; /* of the message */
+};
+
+/* On a thread in progress. */
+static void fetched(void *argument, bool failed)
+{
+    struct fetch *fetch = argument;
+    fetch->block->failed |= failed;
+    if (fetch->done)
+        fetch->done(fetch->argument, failed ? UCCS_ERR_FAILED : UCCS_OK);
+    uccs_far_am_end(fetch->block);
+    free(fetch);
+}
+
+static int fetch_far(struct uccs_am_token *token, const struct uccs_announce *announce, void *place,
+                     const struct fetch *what)
+{
+    uccs_request_handle handle = UCCS_REQUEST_NULL;
+    struct fetch *fetch = malloc(sizeof *fetch);
+    struct uccs_request *request = fetch ? uccs_request_materialise(&handle) : 0;
+    if (!request) {
+        free(fetch);
+        return UCCS_ERR_NO_MEMORY;
+    }
+    *fetch = *what;
+    token->outcome = UCCS_AM_PENDING;
+    uccs_request_then(request, fetched, fetch);
+    uccs_far_get_nb(0, (int)token->message->source, lent(announce), place, announce->length, 0, &handle);
+    uccs_request_free(&handle);
+    return UCCS_OK;
+}
+
+/* --- Handlers */
+
+/* The sender's half writes it, so a wrong one is a fault of the library or the wire. */
+static struct uccs_announce read_announce(const struct uccs_am_token *token, const void *payload, size_t length)
+{
+    struct uccs_announce announce = {0};
+    size_t rest = length - sizeof announce;
+    bool whole = length >= sizeof announce;
+    if (whole)
+        memcpy(&announce, payload, sizeof announce);
+    whole = whole && announce.header_bytes <= rest && announce.length <= PTRDIFF_MAX - sizeof(struct uccs_whole);
+    whole = whole && (announce.eager || token->block); /* the sender waits for its block */
+    rest -= announce.header_bytes;
+    if (lat_unlikely(!whole || rest != (announce.eager ? announce.length : 0)))
+        watch_fail("PE %u announces %llu bytes by a message of %zu that is cut off", token->message->source,
+                   (unsigned long long)announce.length, length);
+    return announce;
+}
+
+/* Brings the payload into its place. Returns UCCS_OK also when it will come later; the message is pending then. */
+static int bring(struct uccs_am_token *token, const struct uccs_announce *announce, const char *header, char *place,
+                 const struct fetch *fetch)
+{
+    if (!place || !announce->length)
+        return UCCS_OK;
+    if (is_far(token->message->source) && !announce->eager)
+        return fetch_far(token, announce, place, fetch);
+    if (!announce->eager)
+        return fetch_near(token->message->source, announce, place);
+    memcpy(place, header + announce->header_bytes, announce->length);
+    return UCCS_OK;
+}
+
+void uccs_rendezvous_arrived(uccs_am_token_t token, const void *payload, size_t length, void *argument)
+{
+    const struct uccs_handler entry = uccs_handler_read(argument);
+    const struct uccs_announce announce = read_announce(token, payload, length);
+    const char *header = (const char *)payload + sizeof announce;
+    struct fetch fetch = {.block = token->block};
+    void *place = 0;
+    token->outcome = UCCS_AM_PENDING; /* so that the program cannot keep the announcement */
+    int status = ((uccs_am_place)(void (*)(void))entry.handler)(token, header, announce.header_bytes, announce.length,
+                                                                &place, &fetch.done, &fetch.argument, entry.argument);
+    token->outcome = UCCS_AM_HANDLED;
+    bool refused = status != UCCS_OK;
+    if (!refused)
+        status = bring(token, &announce, header, place, &fetch);
+    if (status != UCCS_OK && token->block)
+        token->block->failed = 1;
+    if (!refused && fetch.done && token->outcome != UCCS_AM_PENDING)
+        fetch.done(fetch.argument, status == UCCS_OK ? UCCS_OK : UCCS_ERR_FAILED);
+}
+
+static int fetch_long(uint32_t source, const struct uccs_announce *announce, char *to)
+{
+    if (!is_far(source))
+        return fetch_near(source, announce, to);
+    return uccs_far_get(0, (int)source, lent(announce), to, announce->length, 0) ? UCCS_OK : UCCS_ERR_FAILED;
+}
+
+void uccs_rendezvous_long_arrived(uccs_am_token_t token, const void *payload, size_t length, void *argument)
+{
+    const struct uccs_handler entry = uccs_handler_read(argument);
+    const struct uccs_announce announce = read_announce(token, payload, length);
+    uint32_t source = token->message->source;
+    token->whole = malloc(sizeof *token->whole + announce.length);
+    if (!token->whole || fetch_long(source, &announce, token->whole->payload) != UCCS_OK) {
+        log_line("uccs: a message of %llu bytes of PE %u is lost: no memory, or it cannot be reached",
+                 (unsigned long long)announce.length, source);
+        token->block->failed = 1;
+    } else {
+        token->whole->bytes = announce.length;
+        entry.handler(token, token->whole->payload, announce.length, entry.argument);
+    }
+    free(token->whole);
+}
+
+/* --- Registration. A handler is the handler of plain and of long messages. */
+
+static bool valid(uccs_context_t context, int id, enum uccs_am_class cls)
+{
+    return context && id >= 0 && id < UCCS_AM_HANDLERS && (unsigned)cls <= UCCS_AM_USER;
+}
+
+/* Returns true when no handler of the other class is registered there. */
+static bool free_for(const struct uccs_handler *entry, enum uccs_am_class cls)
+{
+    const struct uccs_handler now = uccs_handler_read(entry);
+    return !now.handler || now.cls == cls;
+}
+
+/* Messages for the new handler may wait already: wakes the progress thread of this process if it sleeps. */
+static int registered(void)
+{
+    uccs_bell(uccs_core.index);
+    return UCCS_OK;
+}
+
+int uccs_am_register(uccs_context_t context, int id, enum uccs_am_class cls, uccs_am_handler handler, void *argument)
+{
+    if (!valid(context, id, cls) || !handler)
+        return UCCS_ERR_INVALID;
+    struct uccs_handler *plain = &context->handlers[UCCS_AM_PLAIN + id];
+    if (!free_for(plain, cls))
+        return UCCS_ERR_INVALID;
+    uccs_handler_write(plain, cls, handler, argument);
+    uccs_handler_write(&context->handlers[UCCS_AM_LONG + id], cls, uccs_rendezvous_long_arrived, plain);
+    return registered();
+}
+
+int uccs_am_register_place(uccs_context_t context, int id, enum uccs_am_class cls, uccs_am_place place, void *argument)
+{
+    if (!valid(context, id, cls) || !place)
+        return UCCS_ERR_INVALID;
+    struct uccs_handler *entry = &context->places[id];
+    if (!free_for(entry, cls))
+        return UCCS_ERR_INVALID;
+    uccs_handler_write(entry, cls, (uccs_am_handler)(void (*)(void))place, argument);
+    uccs_handler_write(&context->handlers[UCCS_AM_PLACE + id], cls, uccs_rendezvous_arrived, entry);
+    return registered();
+}

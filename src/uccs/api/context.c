@@ -1,0 +1,162 @@
+/* Contexts, endpoints and resources of uccs.h. Any thread. One thread at a time creates or destroys the context of an
+ * id. */
+#include "uccs/am/am.h"
+
+#include "uccs/coll/coll.h"
+#include "uccs/api/inner.h"
+#include "uccs/far/far.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+/* `making` guards the lists. A thread that retires a context holds `ending` while it waits for the threads in the
+ * context, because their handlers may need `making`. These calls are rare. */
+static struct uccs_context *contexts[OWN_CONTEXTS];
+static pthread_mutex_t making = PTHREAD_MUTEX_INITIALIZER, ending = PTHREAD_MUTEX_INITIALIZER;
+
+const char *uccs_status_text(int status)
+{
+    switch (status) {
+    case UCCS_OK: return "complete";
+    case UCCS_IN_PROGRESS: return "in progress";
+    case UCCS_AGAIN: return "no room now";
+    case UCCS_ERR_INVALID: return "an argument is wrong";
+    case UCCS_ERR_NO_MEMORY: return "out of memory or slots";
+    case UCCS_ERR_BOUNDS: return "the range does not lie in the memory";
+    case UCCS_ERR_UNREACHABLE: return "no transport leads there";
+    case UCCS_ERR_STALE: return "the memory or counter has been released";
+    case UCCS_ERR_FORGED: return "not a memory handle of this job";
+    case UCCS_ERR_TOO_LARGE: return "the payload is too large for this form";
+    case UCCS_ERR_FAILED: return "an operation failed: its memory had been released, or its message was never handled";
+    case UCCS_ERR_STATE: return "not possible here: before uccs_init, or outside of a handler";
+    }
+    return "unknown status";
+}
+
+struct uccs_context *uccs_context_make(const struct uccs_context_attr *attr)
+{
+    struct uccs_context *made = calloc(1, sizeof *made);
+    if (!made)
+        return 0;
+    made->attr = *attr;
+    made->stream = (struct uccs_stream){.world = made, .attr = {attr->scope, attr->ordered, attr->threads}};
+    return made;
+}
+
+uint64_t uccs_context_ids(void)
+{
+    uint64_t free_ids = 0;
+    pthread_mutex_lock(&making);
+    for (uint32_t id = 0; id < UCCS_CONTEXTS; id++)
+        free_ids |= (uint64_t)!contexts[id] << id;
+    pthread_mutex_unlock(&making);
+    return free_ids;
+}
+
+bool uccs_context_take(struct uccs_context *made)
+{
+    pthread_mutex_lock(&making);
+    bool taken = contexts[made->attr.id] != 0;
+    if (!taken)
+        contexts[made->attr.id] = made;
+    pthread_mutex_unlock(&making);
+    return !taken;
+}
+
+void uccs_context_leave(struct uccs_context *made)
+{
+    pthread_mutex_lock(&making);
+    contexts[made->attr.id] = 0;
+    pthread_mutex_unlock(&making);
+}
+
+int uccs_context_create(const struct uccs_context_attr *attr, uccs_context_t *context)
+{
+    static const struct uccs_context_attr standard;
+    attr = attr ? attr : &standard;
+    if (!uccs_running())
+        return UCCS_ERR_STATE;
+    if (!context || attr->id >= UCCS_CONTEXTS || !uccs_attr_good(attr->scope, attr->threads))
+        return UCCS_ERR_INVALID;
+    struct uccs_context *made = uccs_context_make(attr);
+    if (!made)
+        return UCCS_ERR_NO_MEMORY;
+    if (!uccs_context_take(made)) {
+        free(made);
+        return UCCS_ERR_INVALID;
+    }
+    uccs_am_publish(made);
+    *context = made;
+    return UCCS_OK;
+}
+
+/* Retires a context. Its id is free again once no thread is in the context any more. */
+static void retire(struct uccs_context *context)
+{
+    pthread_mutex_lock(&ending);
+    uccs_am_retire(context);
+    pthread_mutex_unlock(&ending);
+    pthread_mutex_lock(&making);
+    contexts[context->attr.id] = 0;
+    pthread_mutex_unlock(&making);
+    uccs_stream_finish(&context->stream);
+    if (context->group)
+        uccs_ranks_drop(context->group);
+    free(context);
+}
+
+static bool known(const struct uccs_context *context)
+{
+    bool found = false;
+    pthread_mutex_lock(&making);
+    for (uint32_t id = 0; id < UCCS_CONTEXTS && context; id++)
+        found |= contexts[id] == context;
+    pthread_mutex_unlock(&making);
+    return found;
+}
+
+int uccs_context_destroy(uccs_context_t context)
+{
+    if (uccs_handlers_running)
+        return UCCS_ERR_STATE;
+    if (!known(context))
+        return UCCS_ERR_INVALID;
+    context->stream.attr.scope = UCCS_SCOPE_PROCESS; /* wait for the messages of all threads */
+    uccs_flush(context);
+    while (uccs_progress() > 0) /* handle all messages that have arrived and have a handler */
+        ;
+    retire(context);
+    return UCCS_OK;
+}
+
+void uccs_contexts_close(void)
+{
+    for (uint32_t id = 0; id < UCCS_CONTEXTS; id++)
+        if (contexts[id])
+            retire(contexts[id]);
+}
+
+int uccs_resource_query(uccs_context_t context, struct uccs_resource *list, size_t *count)
+{
+    static const struct uccs_resource here[] = {
+        {"shm", "memory",
+         UCCS_CAP_PUT | UCCS_CAP_GET | UCCS_CAP_ATOMIC | UCCS_CAP_AM | UCCS_CAP_ONE_SIDED | UCCS_CAP_MAPPED,
+         UCCS_CLASS_MEMORY, UCCS_CLASS_MEMORY},
+        {"cma", "kernel", UCCS_CAP_PUT | UCCS_CAP_GET | UCCS_CAP_ATOMIC | UCCS_CAP_ONE_SIDED, UCCS_CLASS_KERNEL_COPY,
+         UCCS_CLASS_KERNEL_COPY},
+        /* The target's processor executes operations. UCX may have more than sockets, but it does not promise more. */
+        {"", "network", UCCS_CAP_PUT | UCCS_CAP_GET | UCCS_CAP_ATOMIC | UCCS_CAP_AM, UCCS_CLASS_SOCKET,
+         UCCS_CLASS_SOCKET},
+    };
+    const size_t have = sizeof here / sizeof *here - !uccs_far_on;
+    if (!context || !count || (*count && !list))
+        return UCCS_ERR_INVALID;
+    for (size_t i = 0; i < have && i < *count; i++) {
+        list[i] = here[i];
+        if (!*list[i].transport)
+            snprintf(list[i].transport, sizeof list[i].transport, "%s", uccs_far_network());
+    }
+    *count = have;
+    return UCCS_OK;
+}

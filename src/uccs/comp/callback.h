@@ -1,0 +1,17 @@
+/* What follows an operation besides its request: the program's function, or an entry of a completion queue. Their memory
+ * is taken before the operation is issued, so completion cannot fail. Any thread. */
+#ifndef UCCS_COMP_CALLBACK_H
+#define UCCS_COMP_CALLBACK_H
+
+#include "uccs/comp/request.h"
+
+#include <uccs.h>
+
+/* Returns UCCS_OK, and the request that the operation has to finish once (uccs_request_finish): null when nobody wants
+ * to know, the object of op->request, or a request in between that also calls op->complete or fills op->queue. When the
+ * operation is not issued after all, uccs_callback_cancel takes its place. Returns UCCS_ERR_NO_MEMORY, with no effect. */
+int uccs_callback_begin(const struct uccs_op *op, struct uccs_request **request);
+/* Undoes uccs_callback_begin; op->request is `before` again, if it had no object then. */
+void uccs_callback_cancel(const struct uccs_op *op, struct uccs_request *request, uccs_request_handle before);
+
+#endif

@@ -1,0 +1,105 @@
+/* Counters count arrivals at this PE (the counting puts of Dinan et al. 2014; SOS's
+ * shmemx_ct_*).
+ *
+ * A counter is one cache line at every PE, found by slot number. An origin counts an arrival by one addition with
+ * release order after the data, so a reader's acquire load sees the data of all arrivals that it counts.
+ *
+ * Each PE takes slots from a private table, which is the same at every PE because all PEs create counters in the same
+ * order. So creating needs no message between PEs. A put from a faster PE right after create finds the slot ready,
+ * because a slot is zero before it can be handed out again (uccs_counter_free). A handle carries the slot's generation;
+ * an arrival through an old handle is not counted but raises the slot's error count.
+ *
+ * A group or one PE may open a counter too (counter_open.h). The functions here take both kinds.
+ *
+ * Any thread may count arrivals and read. Any thread may create and free, but in the same order at all PEs. */
+#ifndef UCCS_COMP_COUNTER_H
+#define UCCS_COMP_COUNTER_H
+
+#include "uccs/comp/counter_open.h"
+
+/* Generations of the job's counters, odd while the slot is in use. Every arrival reads it, only create and free write
+ * it. Relaxed, because a program that uses a counter while it creates or frees it is wrong anyway. */
+extern uint32_t uccs_counter_generation[NODE_JOB_COUNTERS];
+
+/* Returns true when the handle names a slot at all. */
+static inline bool uccs_counter_named(uccs_counter counter)
+{
+    return uccs_counter_slot(counter) < NODE_JOB_COUNTERS + NODE_OPEN_COUNTERS;
+}
+
+/* Returns true for a counter of the job that is in use. */
+static lat_hot bool uccs_counter_of_job(uccs_counter counter)
+{
+    uint32_t slot = uccs_counter_slot(counter);
+    return lat_likely(slot < NODE_JOB_COUNTERS) &&
+           atomic_load_relaxed(&uccs_counter_generation[slot]) == counter >> UCCS_COUNTER_SLOT_BITS;
+}
+
+/* Returns true when the counter is in use at this PE. */
+static inline bool uccs_counter_live(uccs_counter counter)
+{
+    return lat_likely(uccs_counter_of_job(counter)) || uccs_counter_open_at(counter, uccs_core.index);
+}
+
+/* Returns false when an operation may not carry the counter to the PE, because it is an old handle. A PE of another
+ * node judges opened counters when the operation arrives. */
+bool uccs_counter_usable(uccs_counter counter, int pe);
+
+/* Returns the line of a counter of the job at a PE of this node; null for a PE of another node, an old handle, and a
+ * counter that was opened. */
+static lat_hot struct uccs_counter_line *uccs_counter_line_at(uccs_counter counter, int pe)
+{
+    uint32_t index = (uint32_t)pe - uccs_core.first;
+    if (lat_unlikely(index >= uccs_core.size) && (index = uccs_index(pe)) >= uccs_core.pes)
+        return 0;
+    if (lat_unlikely(!uccs_counter_of_job(counter)))
+        return 0;
+    return uccs_counter_at(index, uccs_counter_slot(counter));
+}
+
+/* Counts an arrival at a PE of this node, after everything that this thread stored there or read from there. Returns
+ * false when it counted nothing, because the handle is old (uccs_counter_late counts the error) or the PE is on another
+ * node. */
+static lat_hot bool uccs_counter_arrive(uccs_counter counter, int64_t weight, int pe)
+{
+    struct uccs_counter_line *line = uccs_counter_line_at(counter, pe);
+    if (lat_unlikely(!line))
+        return uccs_counter_arrive_open(counter, weight, pe);
+    atomic_fetch_add_release(&line->count, weight); /* acquire: uccs_counter_get at the target */
+    return true;
+}
+
+/* Counts the arrival of a message at this PE; its sender has found the counter alive. This process may not have created
+ * the counter yet; the line is zero already, so it can count. If the handle is old by now, counts an error instead. */
+void uccs_counter_arrive_here(uccs_counter counter, int64_t weight);
+
+/* Counts an arrival through an old handle as an error at the PE. Returns false when the PE is not on this node, or the
+ * handle names no slot. */
+bool uccs_counter_late(uccs_counter counter, int pe);
+
+static inline int64_t uccs_counter_get(uccs_counter counter)
+{
+    return atomic_load_acquire(&uccs_counter_mine(counter)->count); /* release: uccs_counter_arrive */
+}
+
+/* Tells what a wait for a counter is for: `what` is a struct uccs_counter_wanted. For uccs_await_told (core/wait.h). */
+struct uccs_counter_wanted {
+    uccs_counter counter;
+    int64_t at_least;
+};
+struct uccs_told;
+void uccs_counter_tell(const void *what, struct uccs_told *told);
+
+/* Returns a new counter, or 0 when all slots are in use. */
+uccs_counter uccs_counter_create(void);
+
+/* The two halves of freeing a counter. The caller makes a barrier before, between and after them: first every PE clears
+ * its own line, then every PE may hand out the slot again. A counter that was opened needs only the first barrier: the
+ * PEs that count there must be done. */
+void uccs_counter_clear(uccs_counter counter);
+void uccs_counter_release(uccs_counter counter);
+
+/* Clears every line of this PE that was used, and forgets all slots, at the end of a life. */
+void uccs_counter_close(void);
+
+#endif

@@ -1,0 +1,174 @@
+#include "uccs/comp/request.h"
+
+#include "uccs/core/fence.h"
+#include "uccs/core/look.h"
+
+#include <stdlib.h>
+
+void (*uccs_request_discard)(void *request) = free;
+
+struct uccs_request *uccs_request_materialise(uccs_request_handle *handle)
+{
+    struct uccs_request *object = uccs_request_object(*handle);
+    if (object)
+        return object;
+    object = malloc(sizeof *object);
+    if (!object)
+        return 0;
+    *object = (struct uccs_request){.pending = 1, .sources = 1, .dirty = *handle == UCCS_REQUEST_DIRTY};
+    *handle = object;
+    return object;
+}
+
+static void run_then(struct uccs_errand *errand)
+{
+    struct uccs_request *request = (struct uccs_request *)((char *)errand - offsetof(struct uccs_request, errand));
+    request->then(request->argument, request->error != 0);
+    uccs_request_discard(request);
+}
+
+static void end(struct uccs_request *request)
+{
+    if (lat_likely(!request->then)) {
+        uccs_request_discard(request);
+        return;
+    }
+    request->errand.run = run_then;
+    uccs_errand_leave(&request->errand);
+}
+
+/* Takes one from the request's count. A request whose count reaches zero is freed and takes one from its parent, and so
+ * on. */
+static void take(struct uccs_request *request, bool error)
+{
+    while (request) {
+        if (error)
+            atomic_fetch_add_relaxed(&request->error, 1); /* published by the count */
+        if (atomic_fetch_sub_acqrel(&request->pending, 1) != 1)
+            return;
+        struct uccs_request *parent = request->parent; /* stored before the owner's decrement */
+        error = request->error != 0;
+        if (parent && request->dirty)
+            atomic_store_release(&parent->dirty, 1);
+        end(request);
+        request = parent;
+    }
+}
+
+/* Takes one from the request's count of local uses, before the caller takes one from `pending`. A count that reaches
+ * zero takes one from the parent's, and so on. */
+static void take_use(struct uccs_request *request)
+{
+    while (request && atomic_fetch_sub_acqrel(&request->sources, 1) == 1)
+        request = request->parent; /* stored before the owner's decrement */
+}
+
+void uccs_request_finish(struct uccs_request *request, bool error)
+{
+    take(request, error);
+}
+
+void uccs_request_finish_use(struct uccs_request *request, bool error)
+{
+    take_use(request);
+    take(request, error);
+}
+
+bool uccs_request_done_locally(const uccs_request_handle *handle)
+{
+    const struct uccs_request *object = uccs_request_object(*handle);
+    if (!object || atomic_load_acquire(&object->sources) == 1) /* acqrel: take_use */
+        return true;
+    (void)uccs_look();
+    return atomic_load_acquire(&object->sources) == 1;
+}
+
+bool uccs_request_done_slow(uccs_request_handle *handle)
+{
+    struct uccs_request *object = uccs_request_object(*handle);
+    if (!object) {
+        if (*handle == UCCS_REQUEST_DIRTY) {
+            uccs_quiet();
+            *handle = UCCS_REQUEST_CLEAN;
+        }
+        return true;
+    }
+    if (atomic_load_acquire(&object->pending) != 1) { /* acqrel: take */
+        (void)uccs_look();
+        if (atomic_load_acquire(&object->pending) != 1)
+            return false;
+    }
+    /* The exchange takes every mark made so far (release: uccs_request_stored). A tester that loads 0 reads it from
+     * another tester's exchange, which acquired the marks; so the marked stores were visible to all by then. */
+    if (atomic_load_acquire(&object->dirty) && atomic_exchange_acqrel(&object->dirty, 0))
+        uccs_quiet();
+    return true;
+}
+
+/* Makes an object that has an owner a child, which the parent counts as one operation. Returns false when it is the
+ * parent itself or a child already (then the handles hold it twice). The child may be freed by the decrement in take,
+ * so the caller adopts all children before it lets the first one go. */
+static bool adopt(struct uccs_request *parent, struct uccs_request *child)
+{
+    if (child == parent || child->parent)
+        return false;
+    uccs_request_begin_use(parent);
+    atomic_store_relaxed(&child->parent, parent); /* published by the decrement in take; also read by tell.h */
+    return true;
+}
+
+/* Returns the first handle that is an object, or null. */
+static uccs_request_handle first_object(size_t n, const uccs_request_handle *handles)
+{
+    for (size_t i = 0; i < n; i++)
+        if (uccs_request_object(handles[i]))
+            return handles[i];
+    return 0;
+}
+
+/* Adds to `into` the mark of a handle without an object. */
+static void merge_mark(uccs_request_handle *into, uccs_request_handle handle)
+{
+    if (handle == UCCS_REQUEST_DIRTY)
+        uccs_request_stored(into);
+    else if (handle == UCCS_REQUEST_CLEAN)
+        uccs_request_loaded(into);
+}
+
+/* When `into` has no object, the first object among the handles becomes its object, so merging never allocates. */
+void uccs_request_merge(uccs_request_handle *into, size_t n, uccs_request_handle *handles)
+{
+    uccs_request_handle object = first_object(n, handles), before = *into;
+    if (object && !uccs_request_object(before)) {
+        *into = object;
+        merge_mark(into, before);
+    }
+    for (size_t i = 0; i < n; i++) {
+        struct uccs_request *child = uccs_request_object(handles[i]);
+        if (!child)
+            merge_mark(into, handles[i]);
+        if (&handles[i] != into && (!child || !adopt(uccs_request_object(*into), child)))
+            handles[i] = 0;
+    }
+    for (size_t i = 0; i < n; i++) {
+        struct uccs_request *child = &handles[i] != into ? uccs_request_object(handles[i]) : 0;
+        if (&handles[i] != into)
+            handles[i] = 0;
+        take_use(child);
+        take(child, false);
+    }
+}
+
+void uccs_request_free(uccs_request_handle *handle)
+{
+    struct uccs_request *object = uccs_request_object(*handle);
+    *handle = 0;
+    take_use(object);
+    take(object, false);
+}
+
+size_t uccs_request_pending(uccs_request_handle handle)
+{
+    struct uccs_request *object = uccs_request_object(handle);
+    return object ? atomic_load_acquire(&object->pending) - 1 : 0;
+}

@@ -1,0 +1,288 @@
+#include "uccs/mem/accumulate.h"
+
+#include "uccs/core/own.h"
+#include "uccs/mem/accumulate_wide.h"
+
+#include <string.h>
+
+enum { TYPES = UCCS_INT128 + 1, REDUCTIONS = UCCS_NO_OP + 1 };
+
+static const enum kind kinds[TYPES] = {
+    [UCCS_INT32] = KIND_I32,
+    [UCCS_UINT32] = KIND_U32,
+    [UCCS_INT64] = KIND_I64,
+    [UCCS_UINT64] = KIND_U64,
+    [UCCS_FLOAT] = KIND_FLOAT,
+    [UCCS_DOUBLE] = KIND_DOUBLE,
+    [UCCS_INT8] = KIND_I8,
+    [UCCS_UINT8] = KIND_U8,
+    [UCCS_INT16] = KIND_I16,
+    [UCCS_UINT16] = KIND_U16,
+    [UCCS_LONG_DOUBLE] = KIND_LONGDOUBLE,
+    [UCCS_FLOAT_COMPLEX] = KIND_COMPLEXF,
+    [UCCS_DOUBLE_COMPLEX] = KIND_COMPLEXD,
+    [UCCS_LONG_DOUBLE_COMPLEX] = KIND_COMPLEXL,
+    [UCCS_FLOAT_INT] = KIND_FLOAT_INT,
+    [UCCS_DOUBLE_INT] = KIND_DOUBLE_INT,
+    [UCCS_LONG_INT] = KIND_LONG_INT,
+    [UCCS_SHORT_INT] = KIND_SHORT_INT,
+    [UCCS_2INT] = KIND_2INT,
+    [UCCS_LONG_DOUBLE_INT] = KIND_LONGDOUBLE_INT,
+    [UCCS_2FLOAT] = KIND_2FLOAT,
+    [UCCS_2DOUBLE] = KIND_2DOUBLE,
+    [UCCS_FLOAT16] = KIND_HALF,
+    [UCCS_BFLOAT16] = KIND_BFLOAT,
+    [UCCS_FLOAT128] = KIND_QUAD,
+    [UCCS_FLOAT16_COMPLEX] = KIND_COMPLEXH,
+    [UCCS_FLOAT128_COMPLEX] = KIND_COMPLEXQ,
+    [UCCS_INT128] = KIND_I128,
+};
+
+static const enum fold_op folds[] = {
+    [UCCS_AND] = FOLD_AND,
+    [UCCS_OR] = FOLD_OR,
+    [UCCS_XOR] = FOLD_XOR,
+    [UCCS_MIN] = FOLD_MIN,
+    [UCCS_MAX] = FOLD_MAX,
+    [UCCS_SUM] = FOLD_SUM,
+    [UCCS_PROD] = FOLD_PROD,
+    [UCCS_LOGICAL_AND] = FOLD_LOGICAL_AND,
+    [UCCS_LOGICAL_OR] = FOLD_LOGICAL_OR,
+    [UCCS_LOGICAL_XOR] = FOLD_LOGICAL_XOR,
+};
+
+size_t uccs_type_size(enum uccs_type type)
+{
+    return (unsigned)type < TYPES ? kind_size(kinds[type]) : 0;
+}
+
+fold_kernel *uccs_type_fold(enum uccs_type type, enum uccs_reduction how)
+{
+    if ((unsigned)type >= TYPES || (unsigned)how >= sizeof folds / sizeof *folds)
+        return 0;
+    return fold_kernel_of(kinds[type], folds[how]);
+}
+
+#define BIT(how) (1u << (how))
+#define ANY (BIT(UCCS_REPLACE) | BIT(UCCS_NO_OP))
+#define ORDER (BIT(UCCS_MIN) | BIT(UCCS_MAX) | ANY)
+#define ALGEBRA (BIT(UCCS_SUM) | BIT(UCCS_PROD) | ANY)
+
+/* A bit for each operation that a type takes. */
+static const uint16_t taken[TYPES] = {
+    [UCCS_INT8... UCCS_UINT16] = BIT(REDUCTIONS) - 1,
+    [UCCS_INT32... UCCS_UINT64] = BIT(REDUCTIONS) - 1,
+    [UCCS_FLOAT... UCCS_DOUBLE] = ORDER | ALGEBRA,
+    [UCCS_LONG_DOUBLE] = ORDER | ALGEBRA,
+    [UCCS_FLOAT_COMPLEX... UCCS_LONG_DOUBLE_COMPLEX] = ALGEBRA,
+    [UCCS_FLOAT_INT... UCCS_2DOUBLE] = ORDER,
+    [UCCS_FLOAT16... UCCS_FLOAT128] = ORDER | ALGEBRA,
+    [UCCS_FLOAT16_COMPLEX... UCCS_FLOAT128_COMPLEX] = ALGEBRA,
+    [UCCS_INT128] = BIT(REDUCTIONS) - 1,
+};
+
+int uccs_type_takes(enum uccs_type type, enum uccs_reduction how)
+{
+    return uccs_type_size(type) && (unsigned)how < REDUCTIONS && taken[type] >> how & 1;
+}
+
+bool uccs_accumulate_exists(const struct uccs_accumulate_op *change)
+{
+    if (change->how != UCCS_ACCUMULATE_SWAP)
+        return uccs_type_takes((enum uccs_type)change->type, (enum uccs_reduction)change->how);
+    switch (change->type) {
+    case UCCS_UINT8:
+    case UCCS_UINT16:
+    case UCCS_UINT32:
+    case UCCS_UINT64:
+    case UCCS_DOUBLE_COMPLEX: return true;
+    default: return false;
+    }
+}
+
+/* --- By the processor's atomics: one function for each integer and operation. They apply to memory of any type, and the
+ * operands need not be aligned. Partners: each other, other atomics on the word, and the acquire loads of wait
+ * loops. */
+
+typedef void change_kernel(void *at, const void *operand, void *result, size_t n);
+
+#define TYPE(name, of)                          \
+    typedef of __attribute__((may_alias)) name; \
+    typedef of __attribute__((aligned(1), may_alias)) name##_at;
+
+TYPE(u8, uint8_t)
+TYPE(u16, uint16_t)
+TYPE(u32, uint32_t)
+TYPE(u64, uint64_t)
+TYPE(i8, int8_t)
+TYPE(i16, int16_t)
+TYPE(i32, int32_t)
+TYPE(i64, int64_t)
+
+/* `...` changes at[i] by operand[i] and gives the old value. */
+#define CHANGE(type, op, ...)                                                         \
+    static void type##_##op(void *at_, const void *operand_, void *result_, size_t n) \
+    {                                                                                 \
+        type *at = at_;                                                               \
+        const type##_at *operand = operand_;                                          \
+        type##_at *result = result_;                                                  \
+        for (size_t i = 0; result && i < n; i++)                                      \
+            result[i] = __VA_ARGS__;                                                  \
+        for (size_t i = 0; !result && i < n; i++)                                     \
+            (void)__VA_ARGS__;                                                        \
+        (void)operand;                                                                \
+    }
+
+/* Changes a word by compare and swap, unless the operation leaves it as it is. */
+#define SWAPPED(type, op, ...)                                     \
+    static inline type type##_swapped_##op(type *at, const type y) \
+    {                                                              \
+        type x = atomic_load_acquire(at);                          \
+        for (;;) {                                                 \
+            const type then = (type)__VA_ARGS__;                   \
+            if (then == x || atomic_cas_acqrel(at, &x, then))      \
+                return x;                                          \
+        }                                                          \
+    }                                                              \
+    CHANGE(type, op, type##_swapped_##op(&at[i], operand[i]))
+
+/* Signed and unsigned integers have the same bits but for their order (base/fold.c). */
+#define BITWISE(type)                                                               \
+    CHANGE(type, sum, atomic_fetch_add_acqrel(&at[i], operand[i]))                  \
+    CHANGE(type, and, atomic_fetch_and_acqrel(&at[i], operand[i]))                  \
+    CHANGE(type, or, atomic_fetch_or_acqrel(&at[i], operand[i]))                    \
+    CHANGE(type, xor, atomic_fetch_xor_acqrel(&at[i], operand[i]))                  \
+    CHANGE(type, replace, atomic_exchange_acqrel(&at[i], operand[i]))               \
+    CHANGE(type, load, atomic_load_acquire(&at[i]))                                 \
+    SWAPPED(type, prod, (1u * x * y))                                               \
+    SWAPPED(type, land, (x && y))                                                   \
+    SWAPPED(type, lor, (x || y))                                                    \
+    SWAPPED(type, lxor, (!x != !y))                                                 \
+    static void type##_swap(void *at, const void *operand_, void *result, size_t n) \
+    {                                                                               \
+        const type##_at *operand = operand_;                                        \
+        type compare = operand[1];                                                  \
+        (void)atomic_cas_acqrel((type *)at, &compare, operand[0]);                  \
+        if (result)                                                                 \
+            *(type##_at *)result = compare;                                         \
+        (void)n;                                                                    \
+    }
+#define ORDERED(type)                   \
+    SWAPPED(type, min, (y < x ? y : x)) \
+    SWAPPED(type, max, (y > x ? y : x))
+
+BITWISE(u8)
+BITWISE(u16)
+BITWISE(u32)
+BITWISE(u64)
+ORDERED(i8)
+ORDERED(u8)
+ORDERED(i16)
+ORDERED(u16)
+ORDERED(i32)
+ORDERED(u32)
+ORDERED(i64)
+ORDERED(u64)
+
+#define ROW(bits, order)                                                                                    \
+    {                                                                                                       \
+        [UCCS_AND] = bits##_and, [UCCS_OR] = bits##_or, [UCCS_XOR] = bits##_xor, [UCCS_SUM] = bits##_sum,   \
+        [UCCS_PROD] = bits##_prod, [UCCS_MIN] = order##_min, [UCCS_MAX] = order##_max,                      \
+        [UCCS_LOGICAL_AND] = bits##_land, [UCCS_LOGICAL_OR] = bits##_lor, [UCCS_LOGICAL_XOR] = bits##_lxor, \
+        [UCCS_REPLACE] = bits##_replace, [UCCS_NO_OP] = bits##_load, [UCCS_ACCUMULATE_SWAP] = bits##_swap,  \
+    }
+
+static change_kernel *const atomics[TYPES][REDUCTIONS + 1] = {
+    [UCCS_INT8] = ROW(u8, i8),     [UCCS_UINT8] = ROW(u8, u8),    [UCCS_INT16] = ROW(u16, i16),
+    [UCCS_UINT16] = ROW(u16, u16), [UCCS_INT32] = ROW(u32, i32),  [UCCS_UINT32] = ROW(u32, u32),
+    [UCCS_INT64] = ROW(u64, i64),  [UCCS_UINT64] = ROW(u64, u64),
+};
+
+bool uccs_accumulate_atomic(const struct uccs_accumulate_op *change, enum uccs_domain domain, uint64_t address)
+{
+    return domain == UCCS_DOMAIN_CPU && atomics[change->type][change->how] &&
+           (address & (kind_size(kinds[change->type]) - 1)) == 0;
+}
+
+/* The elements before and behind whole words of eight bytes change one by one. */
+static void apply_atomics(const struct uccs_accumulate_op *change, char *here, const char *operand, char *result)
+{
+    const size_t size = kind_size(kinds[change->type]), bytes = change->n * size;
+    change_kernel *each = atomics[change->type][change->how];
+    const size_t head = -(uintptr_t)here & 7, body = bytes > head ? (bytes - head) & ~(size_t)7 : 0;
+    if (body < 16 || change->how == UCCS_ACCUMULATE_SWAP ||
+        !uccs_accumulate_wide_takes((enum uccs_reduction)change->how, size)) {
+        each(here, operand, result, change->n);
+        return;
+    }
+    const size_t tail = head + body;
+    each(here, operand, result, head / size);
+    uccs_accumulate_wide_apply((enum uccs_reduction)change->how, size, here + head, operand ? operand + head : 0,
+                               result ? result + head : 0, body / 8);
+    each(here + tail, operand ? operand + tail : 0, result ? result + tail : 0, (bytes - tail) / size);
+}
+
+/* --- Under locks */
+
+struct uccs_fold_cache uccs_fold_cache[TYPES][REDUCTIONS];
+
+/* Several threads may store the same. */
+static fold_kernel *learn(const struct uccs_accumulate_op *change)
+{
+    struct uccs_fold_cache *quick = &uccs_fold_cache[change->type][change->how];
+    fold_kernel *fold = uccs_type_fold((enum uccs_type)change->type, (enum uccs_reduction)change->how);
+    if (!atomics[change->type][change->how] && !atomic_load_relaxed(&quick->fold)) {
+        atomic_store_relaxed(&quick->size, kind_size(kinds[change->type]));
+        atomic_store_release(&quick->fold, fold); /* acquire: uccs_fold_cache_of */
+    }
+    return fold;
+}
+
+void uccs_accumulate_plainly(const struct uccs_accumulate_op *change, void *elements, const void *operand, void *result)
+{
+    const size_t bytes = uccs_accumulate_bytes(change);
+    if (change->how == UCCS_ACCUMULATE_SWAP) {
+        const bool equal = memcmp(elements, (const char *)operand + bytes, bytes) == 0;
+        if (result)
+            memcpy(result, elements, bytes);
+        if (equal)
+            memcpy(elements, operand, bytes);
+        return;
+    }
+    if (result)
+        memcpy(result, elements, bytes);
+    if (change->how == UCCS_REPLACE)
+        memcpy(elements, operand, bytes);
+    else if (change->how != UCCS_NO_OP)
+        learn(change)(elements, elements, operand, change->n);
+}
+
+size_t uccs_accumulate_stripe(uint64_t address, size_t size, size_t n)
+{
+    const size_t room = OWN_STRIPE_BYTES - address % OWN_STRIPE_BYTES,
+                 begin = (room + size - 1) >> __builtin_ctzll(size);
+    return begin < n ? begin : n;
+}
+
+static void apply_under_locks(const struct uccs_accumulate_op *change, const struct uccs_accumulate_target *place,
+                              const char *operand, char *result)
+{
+    const size_t size = uccs_type_size((enum uccs_type)change->type);
+    struct uccs_accumulate_op some = *change;
+    for (size_t done = 0; done < change->n; done += some.n) {
+        const size_t at = done * size;
+        some.n = uccs_accumulate_stripe(place->address + at, size, change->n - done);
+        uint32_t *lock = uccs_atomic_lock(place->owner, place->address + at);
+        uccs_accumulate_plainly(&some, (char *)place->here + at, operand ? operand + at : 0, result ? result + at : 0);
+        uccs_atomic_unlock(lock);
+    }
+}
+
+void uccs_accumulate_apply(const struct uccs_accumulate_op *change, const struct uccs_accumulate_target *place,
+                           const void *operand, void *result)
+{
+    if (uccs_accumulate_atomic(change, place->domain, place->address))
+        apply_atomics(change, place->here, operand, result);
+    else
+        apply_under_locks(change, place, operand, result);
+}

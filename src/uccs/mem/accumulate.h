@@ -1,0 +1,96 @@
+/* Changes of arrays: accumulates and compare-and-swaps as values. One function applies them, to memory of this process,
+ * to memory of a node peer, and to copies of memory that the kernel copies. Any thread.
+ *
+ * Domains of atomicity. The type, its address and the memory's domain decide how an element changes, and nothing else
+ * does: not the operation, the number of elements, or the process that changes it.
+ *
+ *   integers of 1 to 8 bytes, at a multiple of their size, in memory of the processor's domain:
+ *       the processor's atomics, one element at a time. So they are atomic with uccs_atomic32 and uccs_atomic64 too.
+ *   reals, complex numbers, pairs; integers at other addresses; all memory of the locked domain:
+ *       the owner's lock of the stripe in which the element begins (uccs_atomic_lock), so that one lock serves a
+ *       thousand doubles and a vector loop adds them.
+ *
+ * Single doubles could change by compare and swap, but then arrays would have to do the same, element by element.
+ * Compare-and-swaps of 1 to 8 bytes are integers in this sense, those of 16 bytes are
+ * under locks.
+ *
+ * Far targets apply what a message carries by the same function, so near and far share the domain. */
+#ifndef UCCS_MEM_ACCUMULATE_H
+#define UCCS_MEM_ACCUMULATE_H
+
+#include "base/fold.h"
+#include "uccs/mem/atomic.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#define UCCS_TYPE_MOST 32 /* bytes of the largest element; all sizes divide it */
+_Static_assert(2 * sizeof(long double) <= UCCS_TYPE_MOST, "the largest element is a complex long double");
+
+#define UCCS_ACCUMULATE_SWAP ((uint8_t)(UCCS_NO_OP + 1)) /* compare and swap */
+
+struct uccs_accumulate_op {
+    uint8_t type; /* enum uccs_type; of a swap, the kind of element: UCCS_UINT8, 16, 32, 64, or UCCS_DOUBLE_COMPLEX */
+    uint8_t how;  /* enum uccs_reduction, or UCCS_ACCUMULATE_SWAP */
+    size_t n;     /* elements; of a swap 1 */
+};
+
+/* The bytes that change. Of a good change with n elements in some memory they do not overflow. */
+static inline size_t uccs_accumulate_bytes(const struct uccs_accumulate_op *change)
+{
+    return change->n * uccs_type_size((enum uccs_type)change->type);
+}
+
+/* The bytes of the operand: the elements, or the new value and then the one to compare with. */
+static inline size_t uccs_accumulate_operand(const struct uccs_accumulate_op *change)
+{
+    return change->how == UCCS_NO_OP ? 0 : uccs_accumulate_bytes(change) << (change->how == UCCS_ACCUMULATE_SWAP);
+}
+
+/* Returns true when such a change exists, whatever its n. For what comes by a message. */
+bool uccs_accumulate_exists(const struct uccs_accumulate_op *change);
+
+/* Returns true when the processor's atomics make this change, false when the owner's locks guard it. */
+bool uccs_accumulate_atomic(const struct uccs_accumulate_op *change, enum uccs_domain domain, uint64_t address);
+
+/* The elements' place: owner, address there, and the address in this process. */
+struct uccs_accumulate_target {
+    int owner;
+    enum uccs_domain domain;
+    uint64_t address;
+    void *here;
+};
+
+/* Changes the elements. Stores the old values to `result` unless it is null. Operand and result do not overlap the
+ * elements, nor each other. */
+void uccs_accumulate_apply(const struct uccs_accumulate_op *change, const struct uccs_accumulate_target *place,
+                           const void *operand, void *result);
+
+/* Returns how many of n elements begin in the stripe of `address`; at least 1. */
+size_t uccs_accumulate_stripe(uint64_t address, size_t size, size_t n);
+
+/* Changes elements whose lock the caller holds, or a copy of them. */
+void uccs_accumulate_plainly(const struct uccs_accumulate_op *change, void *elements, const void *operand,
+                             void *result);
+
+/* A fold that has run under locks, and the bytes of an element, by type and operation; null before. It spares the common
+ * accumulate the questions that lead to it. */
+struct uccs_fold_cache {
+    fold_kernel *fold; /* release: uccs_accumulate_plainly; acquire: uccs_fold_cache_of */
+    size_t size;
+};
+extern struct uccs_fold_cache uccs_fold_cache[UCCS_INT128 + 1][UCCS_NO_OP + 1];
+
+/* Returns its row when the fold is known, else null; also for a type or an operation that does not exist. */
+static inline const struct uccs_fold_cache *uccs_fold_cache_of(unsigned type, unsigned how)
+{
+    if (lat_unlikely(type > UCCS_INT128 || how > UCCS_NO_OP))
+        return 0;
+    const struct uccs_fold_cache *quick = &uccs_fold_cache[type][how];
+    return lat_likely(atomic_load_acquire(&quick->fold) != 0) ? quick : 0;
+}
+
+/* Returns the fold of a type and a reduction, or null when there is none (replace and no-op are no folds). */
+fold_kernel *uccs_type_fold(enum uccs_type type, enum uccs_reduction how);
+
+#endif

@@ -1,0 +1,34 @@
+#include "uccs/mem/atomic.h"
+
+#include "uccs/core/own.h"
+#include "uccs/core/wait.h"
+
+static lat_cold uint32_t *wait_for_lock(uint32_t *lock)
+{
+    struct uccs_wait wait uccs_scoped = {0};
+    do
+        while (atomic_load_relaxed(lock))
+            uccs_yield(&wait);
+    while (atomic_exchange_acquire(lock, 1)); /* release: uccs_atomic_unlock */
+    return lock;
+}
+
+uint32_t *uccs_atomic_lock(int owner, uint64_t address)
+{
+    struct uccs_own *own = uccs_own_of(uccs_index(owner));
+    uint32_t *lock = &own->stripes[address / OWN_STRIPE_BYTES % OWN_STRIPES].lock;
+    return lat_likely(!atomic_exchange_acquire(lock, 1)) ? lock : wait_for_lock(lock); /* release: uccs_atomic_unlock */
+}
+
+void uccs_atomic_unlock(uint32_t *lock)
+{
+    atomic_store_release(lock, 0); /* acquire: uccs_atomic_lock */
+}
+
+uint64_t uccs_atomic_apply_locked(const struct uccs_atomic_op *op, void *word)
+{
+    uint32_t *lock = uccs_atomic_lock(uccs_core.me, (uintptr_t)word);
+    uint64_t old = uccs_atomic_apply(op, word);
+    uccs_atomic_unlock(lock);
+    return old;
+}
