@@ -42,12 +42,12 @@ static bool sleeps_until_woken(pid_t pid, const char *thread)
 }
 
 /* Returns the record of the thread's wait if it waits for PEs alone, or null. */
-static const struct node_stay *stay_of_thread(const struct view *view, uint32_t index, int thread)
+static const struct node_wait *stay_of_thread(const struct view *view, uint32_t index, int thread)
 {
-    for (int i = 0; i < NODE_STAYS; i++) {
-        const struct node_stay *stay = view_stay(view, index, i);
-        if (atomic_load_acquire(&stay->state) == NODE_STAY_VALID &&
-            stay->thread == thread) /* release: rte_stay_begin */
+    for (int i = 0; i < NODE_WAITS; i++) {
+        const struct node_wait *stay = view_stay(view, index, i);
+        if (atomic_load_acquire(&stay->state) == NODE_WAIT_VALID &&
+            stay->thread == thread) /* release: rte_wait_record_begin */
             return stay->on.may_end ? NULL : stay;
     }
     return NULL;
@@ -67,7 +67,7 @@ static void mix(struct seen *seen, uint64_t value)
 
 static bool thread_stuck(const struct view *view, uint32_t index, const char *thread, struct seen *seen)
 {
-    const struct node_stay *stay = stay_of_thread(view, index, atoi(thread));
+    const struct node_wait *stay = stay_of_thread(view, index, atoi(thread));
     if (!stay)
         return sleeps_until_woken(view->pids[index], thread) || is_our_thread(view->pids[index], thread);
     mix(seen, stay->since);

@@ -179,8 +179,8 @@ char **environment_make(const struct app *app, uint32_t pes, const struct layer 
     return list;
 }
 
-void environment_name_pe(char **list, int segment, uint32_t pe, int tether)
+void environment_name_pe(char **list, int segment, uint32_t pe, int parent_pipe)
 {
-    snprintf(list[0], JOB_BYTES, "LATERAL_JOB=%d:%u:%d", segment, pe, tether);
+    snprintf(list[0], JOB_BYTES, "LATERAL_JOB=%d:%u:%d", segment, pe, parent_pipe);
     snprintf(list[1], JOB_BYTES, "LATERAL_PE=%u", pe);
 }

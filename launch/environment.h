@@ -20,6 +20,6 @@ bool environment_has_module(const char *name);
 /* Makes a list for one program. environment_name_pe sets what each PE has of its own: LATERAL_JOB and
  * LATERAL_PE. */
 char **environment_make(const struct app *app, uint32_t pes, const struct layer *layer);
-void environment_name_pe(char **list, int segment, uint32_t pe, int tether);
+void environment_name_pe(char **list, int segment, uint32_t pe, int parent_pipe);
 
 #endif

@@ -94,13 +94,13 @@ static pid_t start(struct job *job, uint32_t pe)
                         .argv = app->argv,
                         .envp = environment,
                         .segment = job->segment.fd,
-                        .tether = job->segment.tether,
+                        .parent_pipe = job->segment.parent_pipe,
                         .cpus = job->options->bind_cores ? &cpus : NULL,
                         .signals = job->signals,
                         .debug = debug_wants(job->options->debug, pe),
                         .files = &job->files,
                         .score = job->score};
-    environment_name_pe(environment, job->segment.fd, pe, job->segment.tether);
+    environment_name_pe(environment, job->segment.fd, pe, job->segment.parent_pipe);
     if (how.cpus)
         cores_of_pe(pe, &cpus);
     if (output_connect(pe, &how.out, &how.err) != 0)

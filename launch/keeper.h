@@ -3,7 +3,7 @@
  * A job has three processes of ours: oshrun, its child the keeper, and the keeper's child the guard. Any two of them
  * may be killed together; the third then ends all processes that PEs have started:
  * - the guard sees its pipe from oshrun close and kills every descendant;
- * - the keeper sees the guard die. PEs die with the guard (PR_SET_PDEATHSIG, and base/tether.h under wrapper scripts);
+ * - the keeper sees the guard die. PEs die with the guard (PR_SET_PDEATHSIG, and base/parent_death.h under wrapper scripts);
  *   the processes that they leave behind become children of the keeper, which is a subreaper and kills them all;
  * - oshrun does the same for the keeper.
  * A stopped guard sees nothing, so the keeper watches the pipe too, and kills a guard that does not end with oshrun. */

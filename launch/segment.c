@@ -36,16 +36,16 @@ static int make_file(size_t bytes)
 }
 
 /* The guard keeps both ends until it dies. Returns the reading end, which every PE inherits, or -1. */
-static int make_tether(void)
+static int make_parent_pipe(void)
 {
     int ends[2];
     return pipe2(ends, O_CLOEXEC) == 0 ? move_up(ends[0]) : -1;
 }
 
-const struct node_stay *segment_map_stays(int fd, uint32_t pes)
+const struct node_wait *segment_map_stays(int fd, uint32_t pes)
 {
-    size_t bytes = (size_t)pes * NODE_STAYS * sizeof(struct node_stay);
-    void *stays = mmap(NULL, bytes, PROT_READ, MAP_SHARED, fd, (off_t)node_stays_at(pes));
+    size_t bytes = (size_t)pes * NODE_WAITS * sizeof(struct node_wait);
+    void *stays = mmap(NULL, bytes, PROT_READ, MAP_SHARED, fd, (off_t)node_waits_at(pes));
     return stays == MAP_FAILED ? NULL : stays;
 }
 
@@ -85,7 +85,7 @@ int segment_make(struct segment *segment, const struct options *options)
             errno == EFBIG ? " (limit of a file's size, ulimit -f)" : "");
         return -1;
     }
-    segment->tether = make_tether();
+    segment->parent_pipe = make_parent_pipe();
     segment->node = head;
     format(segment->node, options, nonce);
     return 0;

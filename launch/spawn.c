@@ -48,7 +48,7 @@ static void become(const struct spawn *spawn, pid_t parent)
         return;
     if (place(spawn->in, 0) < 0 || place(spawn->out, 1) < 0 || place(spawn->err, 2) < 0)
         return;
-    if (spawn->tether >= 0 && fcntl(spawn->tether, F_SETFD, 0) < 0)
+    if (spawn->parent_pipe >= 0 && fcntl(spawn->parent_pipe, F_SETFD, 0) < 0)
         return;
     if (fcntl(spawn->segment, F_SETFD, 0) < 0 || (spawn->wdir && chdir(spawn->wdir) != 0))
         return;

@@ -15,7 +15,7 @@ struct spawn {
     char *const *envp;
     int in, out, err;           /* become 0, 1, 2 */
     int segment;                /* inherited under the same number */
-    int tether;                 /* the same; -1: none */
+    int parent_pipe;            /* the same; -1: none */
     const struct cpus *cpus;    /* NULL: not bound */
     const sigset_t *signals;    /* the mask that oshrun was started with */
     const struct rlimit *files; /* the limit that oshrun was started with */

@@ -67,7 +67,7 @@ int status_print(pid_t pid)
 {
     int fd = find_memory(pid);
     const struct node *node = fd >= 0 ? map_head(fd) : NULL;
-    const struct node_stay *stays = node ? segment_map_stays(fd, node->size) : NULL;
+    const struct node_wait *stays = node ? segment_map_stays(fd, node->size) : NULL;
     if (!stays) {
         say("--status %d: no job of this version of Lateral, or it belongs to another user", (int)pid);
         return STATUS_FAILED;

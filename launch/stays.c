@@ -15,22 +15,22 @@
 #define TRIES 1000 /* to copy a record that its waiter writes anew */
 
 /* Copies a record. Returns false when it is none, or was taken back or written anew meanwhile. */
-static bool try_copy(struct node_stay *copy, const struct node_stay *stay)
+static bool try_copy(struct node_wait *copy, const struct node_wait *stay)
 {
-    uint32_t version = atomic_load_acquire(&stay->version);                  /* release: rte_stay_renew */
-    if (version % 2 || atomic_load_acquire(&stay->state) != NODE_STAY_VALID) /* release: rte_stay_begin */
+    uint32_t version = atomic_load_acquire(&stay->version);                  /* release: rte_wait_record_renew */
+    if (version % 2 || atomic_load_acquire(&stay->state) != NODE_WAIT_VALID) /* release: rte_wait_record_begin */
         return false;
     memcpy(copy, stay, sizeof *copy);
     copy->text[sizeof copy->text - 1] = 0;
     atomic_fence_acquire();
-    return atomic_load_relaxed(&stay->state) == NODE_STAY_VALID && atomic_load_relaxed(&stay->since) == copy->since &&
-           atomic_load_relaxed(&stay->version) == version && copy->depth <= NODE_STAY_FRAMES;
+    return atomic_load_relaxed(&stay->state) == NODE_WAIT_VALID && atomic_load_relaxed(&stay->since) == copy->since &&
+           atomic_load_relaxed(&stay->version) == version && copy->depth <= NODE_WAIT_FRAMES;
 }
 
-static bool copy_stay(struct node_stay *copy, const struct node_stay *stay)
+static bool copy_stay(struct node_wait *copy, const struct node_wait *stay)
 {
     bool copied = false;
-    for (int i = 0; i < TRIES && !copied && atomic_load_relaxed(&stay->state) == NODE_STAY_VALID; i++)
+    for (int i = 0; i < TRIES && !copied && atomic_load_relaxed(&stay->state) == NODE_WAIT_VALID; i++)
         copied = try_copy(copy, stay);
     return copied;
 }
@@ -63,7 +63,7 @@ static void write_call(struct waiter *waiter, const char *name)
 }
 
 /* Finds the outermost function of the library and the place that called it. */
-static void find_call(struct waiter *waiter, const struct node_stay *stay, const struct maps *maps)
+static void find_call(struct waiter *waiter, const struct node_wait *stay, const struct maps *maps)
 {
     bool inside = false; /* some frame was of the library as a file of its own */
     snprintf(waiter->call, sizeof waiter->call, "a wait");
@@ -92,7 +92,7 @@ static void write_value(char *text, size_t room, enum kind kind, uint64_t value)
         snprintf(text, room, "%" PRIu64, value);
 }
 
-static void describe_variable(struct waiter *waiter, const struct node_stay *stay, const struct maps *maps)
+static void describe_variable(struct waiter *waiter, const struct node_wait *stay, const struct maps *maps)
 {
     char name[96] = "value", wanted[24], now[24];
     const struct node_awaited *on = &stay->on;
@@ -113,7 +113,7 @@ static double seconds_since(uint64_t then)
     return 1e-9 * (double)clock_nanoseconds() - 1e-9 * (double)then;
 }
 
-static void add_waiter(struct waiters *waiters, uint32_t index, const struct node_stay *stay, const struct maps *maps)
+static void add_waiter(struct waiters *waiters, uint32_t index, const struct node_wait *stay, const struct maps *maps)
 {
     waiters->waiter = say_if_null(realloc(waiters->waiter, (waiters->count + 1) * sizeof *waiters->waiter));
     struct waiter *waiter = &waiters->waiter[waiters->count++];
@@ -131,8 +131,8 @@ static void read_pe(struct waiters *waiters, const struct view *view, uint32_t i
 {
     struct maps maps = {0};
     bool read = false;
-    for (int i = 0; i < NODE_STAYS; i++) {
-        struct node_stay stay;
+    for (int i = 0; i < NODE_WAITS; i++) {
+        struct node_wait stay;
         if (!view->pids[index] || !copy_stay(&stay, view_stay(view, index, i)))
             continue;
         if (!read)

@@ -1,6 +1,6 @@
 /* The waits of a job's PEs that last, as people read them: the call, its object, the source line. One thread.
  *
- * PEs write the records (src/rte/stay.h). They are read while the job goes on, so a wait that ends meanwhile is left
+ * PEs write the records (src/rte/wait_record.h). They are read while the job goes on, so a wait that ends meanwhile is left
  * out. */
 #ifndef LAUNCH_STAYS_H
 #define LAUNCH_STAYS_H

@@ -8,13 +8,13 @@
 
 struct view {
     const struct node *node;
-    const struct node_stay *stays; /* NODE_STAYS of each PE */
+    const struct node_wait *stays; /* NODE_WAITS of each PE */
     const pid_t *pids;             /* of each PE; 0: it has ended, or was not started */
 };
 
-static inline const struct node_stay *view_stay(const struct view *view, uint32_t index, int number)
+static inline const struct node_wait *view_stay(const struct view *view, uint32_t index, int number)
 {
-    return &view->stays[(size_t)index * NODE_STAYS + (size_t)number];
+    return &view->stays[(size_t)index * NODE_WAITS + (size_t)number];
 }
 
 #endif

@@ -1,7 +1,7 @@
 #include "facts.h"
 
 #include "base/module.h"
-#include "transport/transport.h"
+#include "net/transport.h"
 #include "layers.h"
 #include "../launch/needed.h"
 

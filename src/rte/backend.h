@@ -1,7 +1,7 @@
 /* A table of what a launcher offers, for src/rte alone.
  *
  * self and local (our launcher) keep everything in the node's memory and have no table. With pmi and pmix, each process
- * learns its place from the launcher, with embedded from the program itself; then the PEs of a machine meet (meet.c) and share memory of their own.
+ * learns its place from the launcher, with embedded from the program itself; then the PEs of a machine meet (node_bootstrap.c) and share memory of their own.
  *
  * exchange.c calls a backend's put, get and fence under one lock; fence alone releases the lock while it waits.
  * Backends log their own errors. put, get and fence return 0 on success and -1 on failure. */
@@ -14,7 +14,7 @@
 
 #define RTE_JOB_BYTES 256
 
-struct rte_place {
+struct rte_rank {
     int pe, npes;
     char job[RTE_JOB_BYTES]; /* its name at the launcher, for people */
 };
@@ -60,21 +60,21 @@ int rte_local_open(const char *job);
 int rte_local_find(const char *job, int *index);
 
 /* Return the backend's table, or null after one line. */
-const struct rte_backend *rte_pmi_open(struct rte_place *place);
-const struct rte_backend *rte_pmix_open(struct rte_place *place);
-const struct rte_backend *rte_embedded_open(struct rte_place *place);
+const struct rte_backend *rte_pmi_open(struct rte_rank *place);
+const struct rte_backend *rte_pmix_open(struct rte_rank *place);
+const struct rte_backend *rte_host_open(struct rte_rank *place);
 
 /* Return true when the environment names such a launcher. */
 int rte_pmi_is_there(void);
 int rte_pmi_is_open(void); /* true when its connection is open as well */
 int rte_pmix_is_there(void);
-int rte_embedded_is_there(void); /* the program has given a table instead */
+int rte_host_is_there(void); /* the program has given a table instead */
 
 /* Collective. Finds the PEs that can share memory with this one, makes or receives the memory, and fills rte.fd and
  * node_index. Returns 0, or -1 after one line. */
-int rte_meet(const struct rte_place *place);
+int rte_node_bootstrap(const struct rte_rank *place);
 
-/* Collective, after rte_meet. Tells the nodes of each other. Returns 0, or -1 after one line. */
+/* Collective, after rte_node_bootstrap. Tells the nodes of each other. Returns 0, or -1 after one line. */
 int rte_nodes_learn(void);
 
 /* Called when the process ends and nothing of the program runs any more. A finalized PE says goodbye to the launcher;
@@ -88,6 +88,6 @@ struct rte_module_calls {
     bool (*leave)(void);
     void (*orphaned)(void); /* the launcher is gone */
 };
-typedef const struct rte_backend *rte_module_open(const struct rte_module_calls *calls, struct rte_place *place);
+typedef const struct rte_backend *rte_module_open(const struct rte_module_calls *calls, struct rte_rank *place);
 
 #endif

@@ -2,7 +2,7 @@
 #include "base/clock.h"
 #include "base/futex.h"
 #include "rte/rte.h"
-#include "rte/stay.h"
+#include "rte/wait_record.h"
 
 /* Sleeps for a short time at first, then leaves a record for those who ask why the job hangs. Returns false when `end`
  * has passed while the round is still `seen`. */
@@ -19,10 +19,10 @@ static bool sleep_and_tell(struct node *node, uint32_t seen, const struct timesp
                             .tv_nsec = (long)((since + RTE_STAY_AFTER) % 1000000000)};
     if (futex_sleep(&node->round, seen, &soon) != ETIMEDOUT)
         return true;
-    uint32_t stay = rte_stay_begin(&on, 0, since, 0, 0);
+    uint32_t stay = rte_wait_record_begin(&on, 0, since, 0, 0);
     bool in_time = futex_sleep(&node->round, seen, end) != ETIMEDOUT;
     if (stay)
-        rte_stay_end(stay);
+        rte_wait_record_end(stay);
     return in_time;
 }
 

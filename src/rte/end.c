@@ -66,18 +66,18 @@ _Noreturn void rte_end_node(void)
     _exit(rte.node->end_status ? rte.node->end_status : LAT_EXIT);
 }
 
-_Noreturn void rte_end_orphans(void)
+_Noreturn void rte_launcher_lost(void)
 {
     if (!rte_ending())
         log_line("the launcher is gone: the PEs of this host end");
     rte_end_node();
 }
 
-void rte_look_for_launcher(void)
+void rte_launcher_check(void)
 {
     struct pollfd launcher = {.fd = rte_launcher_descriptor(), .events = POLLRDHUP};
     if (launcher.fd >= 0 && poll(&launcher, 1, 0) > 0)
-        rte_end_orphans();
+        rte_launcher_lost();
 }
 
 static void end_late(int unused)

@@ -1,7 +1,7 @@
-/* A PE started by oshrun: LATERAL_JOB=<fd>:<node index>:<tether> names the inherited memory file, and the descriptor that
+/* A PE started by oshrun: LATERAL_JOB=<fd>:<node index>:<parent_pipe> names the inherited memory file, and the descriptor that
  * ends this PE with the guard (-1: none). */
 #include "base/log.h"
-#include "base/tether.h"
+#include "base/parent_death.h"
 #include "rte/backend.h"
 #include "rte/rte.h"
 
@@ -23,22 +23,23 @@ static bool read_number(const char **text, char behind, int *number)
     return true;
 }
 
-static bool read_job(const char *job, int *fd, int *index, int *tether)
+static bool read_job(const char *job, int *fd, int *index, int *parent_pipe)
 {
-    return read_number(&job, ':', fd) && read_number(&job, ':', index) && read_number(&job, 0, tether) && *index >= 0;
+    return read_number(&job, ':', fd) && read_number(&job, ':', index) && read_number(&job, 0, parent_pipe) &&
+           *index >= 0;
 }
 
 int rte_local_find(const char *job, int *index)
 {
-    int fd, tether;
-    return read_job(job, &fd, index, &tether) ? fd : -1;
+    int fd, parent_pipe;
+    return read_job(job, &fd, index, &parent_pipe) ? fd : -1;
 }
 
 int rte_local_open(const char *job)
 {
-    int fd, index, tether;
+    int fd, index, parent_pipe;
     struct stat file;
-    if (!read_job(job, &fd, &index, &tether)) {
+    if (!read_job(job, &fd, &index, &parent_pipe)) {
         log_line("LATERAL_JOB=%s is not one of oshrun's; unset it, or start the program with oshrun", job);
         return -1;
     }
@@ -48,7 +49,7 @@ int rte_local_open(const char *job)
                  job, fd);
         return -1;
     }
-    tether_take(tether);
+    parent_death_follow(parent_pipe);
     rte.fd = fd;
     rte.node_index = index;
     rte.launched = true;

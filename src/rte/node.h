@@ -6,10 +6,10 @@
  *
  *   struct node | struct node_pe x size | group area (src/uccs/sync/row.h) | counters (src/uccs/comp/counter.h)
  *   | what PEs offer to messages (src/uccs/core/own.h) | cards (exchange.c) | nodes of the job (nodes.c)
- *   | waits that last (stay.c) | crashes (crash.c) | places of all PEs, where nodes are scattered (nodes.c)
+ *   | waits that last (wait_record.c) | crashes (crash.c) | places of all PEs, where nodes are scattered (nodes.c)
  *   | globals of PEs that oshrun has started (src/uccs/core/globals.c)
  *
- * Under another launcher, the PEs that meet on a machine (meet.c) make the file themselves and pass it on over a socket.
+ * Under another launcher, the PEs that meet on a machine (node_bootstrap.c) make the file themselves and pass it on over a socket.
  * A launcher may have dealt the PEs out to machines in turn. Then the node is *scattered*: the numbers of its PEs grow
  * with the index, but not by one.
  *
@@ -186,11 +186,11 @@ struct node_awaited {
 
 /* A wait that lasts. One thread of one PE writes it while it waits; anybody reads it: the launcher, or a person's
  * oshrun --status. The waiter may write anew what it waits for; `version` is odd meanwhile. */
-#define NODE_STAYS 16 /* one PE has room for so many; more of its threads leave no record */
-#define NODE_STAY_FRAMES 26
-#define NODE_STAY_TEXT 48
-struct node_stay {
-    cache_aligned uint32_t state; /* enum node_stay_state; release by the waiter, acquire by readers */
+#define NODE_WAITS 16 /* one PE has room for so many; more of its threads leave no record */
+#define NODE_WAIT_FRAMES 26
+#define NODE_WAIT_TEXT 48
+struct node_wait {
+    cache_aligned uint32_t state; /* enum node_wait_state; release by the waiter, acquire by readers */
     int32_t thread;               /* the kernel's number of the waiting thread */
     uint64_t looks;               /* grows while the waiter looks again and again; relaxed */
     uint64_t since;               /* nanoseconds of CLOCK_MONOTONIC */
@@ -198,16 +198,16 @@ struct node_stay {
     uint64_t heap;                /* where the waiting PE's symmetric heap begins, and its bytes; 0: not known */
     uint64_t heap_bytes;
     uint32_t version;          /* grows by 2 when text or `on` change; release by the waiter, acquire by readers */
-    char text[NODE_STAY_TEXT]; /* names the object that the wait is about; empty: its call or address says enough */
+    char text[NODE_WAIT_TEXT]; /* names the object that the wait is about; empty: its call or address says enough */
     struct node_awaited on;
     uint32_t depth;                    /* number of frames */
-    uint64_t frames[NODE_STAY_FRAMES]; /* return addresses, the innermost first */
+    uint64_t frames[NODE_WAIT_FRAMES]; /* return addresses, the innermost first */
 };
-_Static_assert(sizeof(struct node_stay) % CACHE_LINE == 0, "stays share no line");
+_Static_assert(sizeof(struct node_wait) % CACHE_LINE == 0, "stays share no line");
 
-enum node_stay_state { NODE_STAY_FREE = 0, NODE_STAY_CLAIMED, NODE_STAY_VALID };
+enum node_wait_state { NODE_WAIT_FREE = 0, NODE_WAIT_CLAIMED, NODE_WAIT_VALID };
 
-static inline size_t node_stays_at(uint32_t size)
+static inline size_t node_waits_at(uint32_t size)
 {
     return node_table_at(size) + node_align((NODE_MAX_NODES + 1) * sizeof(uint32_t));
 }
@@ -234,7 +234,7 @@ _Static_assert(sizeof(struct node_crash) % CACHE_LINE == 0, "crashes share no li
 
 static inline size_t node_crashes_at(uint32_t size)
 {
-    return node_stays_at(size) + node_align((size_t)size * NODE_STAYS * sizeof(struct node_stay));
+    return node_waits_at(size) + node_align((size_t)size * NODE_WAITS * sizeof(struct node_wait));
 }
 
 /* Returns the bytes of the part whose size depends on the number of PEs alone. */

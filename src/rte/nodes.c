@@ -2,7 +2,7 @@
  *
  * Data flow. The lead of a node (its lowest PE) tells which PEs it leads, as runs of equal stride. After a fence PE 0 asks
  * lead after lead: PE 0 first, then each time the lowest PE that no lead has named yet. That PE must be a lead, because a
- * lower PE of its node would have named it. PE 0 writes the shapes of all nodes into one value (shape.h), which is short
+ * lower PE of its node would have named it. PE 0 writes the shapes of all nodes into one value (job_map.h), which is short
  * when nodes are alike. After a second fence the other leads ask for that value, and each writes the table of nodes into
  * its node's memory, before a node barrier; from then on it is constant. So M nodes make 2 M requests to the launcher,
  * whatever the number of PEs, and PEs that lead no node ask nothing.
@@ -14,7 +14,7 @@
 #include "base/siphash.h"
 #include "rte/backend.h"
 #include "rte/rte.h"
-#include "rte/shape.h"
+#include "rte/job_map.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -74,7 +74,7 @@ static struct entry *describe_node(size_t *bytes)
         return 0;
     }
     *entry = (struct entry){.count = node->size, .machine = machine_id(), .nonce = {node->nonce[0], node->nonce[1]}};
-    entry->runs = rte_shape_of(node, (struct rte_run *)(entry + 1));
+    entry->runs = rte_node_runs(node, (struct rte_run *)(entry + 1));
     *bytes = sizeof *entry + entry->runs * sizeof(struct rte_run);
     return entry;
 }
@@ -111,13 +111,13 @@ static struct entry *ask(int lead)
 }
 
 /* Asks all leads and notes what they say in `job`. PE 0 calls it. Returns 0, or -1 after one line. */
-static int gather(struct rte_shapes *job)
+static int gather(struct rte_job_map *job)
 {
-    for (int lead = 0; lead < rte.npes; lead = rte_shapes_next(job)) {
+    for (int lead = 0; lead < rte.npes; lead = rte_job_map_next(job)) {
         struct entry *entry = ask(lead);
         if (!entry)
             return -1;
-        bool added = rte_shapes_add(job, (const struct rte_run *)(entry + 1), entry->runs, entry->machine);
+        bool added = rte_job_map_add(job, (const struct rte_run *)(entry + 1), entry->runs, entry->machine);
         free(entry);
         if (!added) {
             log_line("PE %d tells of its node what does not fit the other nodes, or the job has more than %d nodes",
@@ -129,11 +129,11 @@ static int gather(struct rte_shapes *job)
 }
 
 /* PE 0 puts together the shapes of all nodes. Returns them in memory that the caller frees; null after one line. */
-static struct rte_all_shapes *put_together(size_t *bytes)
+static struct rte_packed_job_map *put_together(size_t *bytes)
 {
-    struct rte_shapes *job = rte_shapes_new(rte.npes);
-    struct rte_all_shapes *all = job && gather(job) == 0 ? rte_shapes_end(job, bytes) : 0;
-    rte_shapes_free(job);
+    struct rte_job_map *job = rte_job_map_new(rte.npes);
+    struct rte_packed_job_map *all = job && gather(job) == 0 ? rte_job_map_pack(job, bytes) : 0;
+    rte_job_map_free(job);
     if (!all)
         return 0;
     memcpy(all->nonce, rte.node->nonce, sizeof all->nonce);
@@ -159,22 +159,22 @@ static uint32_t *map_places(bool make)
 }
 
 /* The job's key, which hashes rest on, has come with the shapes. */
-static bool has_key(const struct rte_all_shapes *all)
+static bool has_key(const struct rte_packed_job_map *all)
 {
     static const char none[sizeof all->nonce];
     return memcmp(all->nonce, none, sizeof none) != 0;
 }
 
 /* Writes the tables; only the lead calls it. Its result is node->nodes, 0 when it failed. */
-static void write_tables(const struct rte_all_shapes *all, size_t bytes)
+static void write_tables(const struct rte_packed_job_map *all, size_t bytes)
 {
     struct node *node = rte.node;
     uint32_t *places = 0, nodes = 0;
-    node->placed = rte_shapes_scattered(all, bytes);
+    node->placed = rte_job_map_scattered(all, bytes);
     if (node->placed && !(places = map_places(true)))
         return;
     uint32_t here = 0;
-    bool valid = has_key(all) && rte_shapes_write(all, bytes, node, table, &nodes, places, &here);
+    bool valid = has_key(all) && rte_job_map_unpack(all, bytes, node, table, &nodes, places, &here);
     if (places)
         munmap(places, node_places_bytes(node));
     if (!valid) {
@@ -188,7 +188,7 @@ static void write_tables(const struct rte_all_shapes *all, size_t bytes)
 }
 
 /* A lead gets the shapes of all nodes and writes the tables. */
-static void learn(struct rte_all_shapes *mine, size_t bytes)
+static void learn(struct rte_packed_job_map *mine, size_t bytes)
 {
     void *value = mine;
     if (mine || rte_backend->get(0, KEY_ALL, &value, &bytes) == 0) {
@@ -199,7 +199,7 @@ static void learn(struct rte_all_shapes *mine, size_t bytes)
 
 int rte_nodes_learn(void)
 {
-    struct rte_all_shapes *all = 0;
+    struct rte_packed_job_map *all = 0;
     size_t bytes = 0;
     bool lead = rte.node_index == 0;
     rte.nodes = (int)rte.node->nodes;

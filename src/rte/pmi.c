@@ -174,7 +174,7 @@ static const struct rte_backend backend =
 
 /* Learns the place. After the greeting the server sends three lines of its own: size, rank and debug. Returns 0 or
  * -1. */
-static int be_told_place(struct rte_place *place)
+static int be_told_place(struct rte_rank *place)
 {
     if (!pmi_ask("initack", "cmd=initack pmiid=%s\n", getenv("PMI_ID")))
         return -1;
@@ -191,7 +191,7 @@ static int be_told_place(struct rte_place *place)
     return 0;
 }
 
-static int connect_launcher(struct rte_place *place)
+static int connect_launcher(struct rte_rank *place)
 {
     const char *fd = getenv("PMI_FD"), *rank = getenv("PMI_RANK"), *size = getenv("PMI_SIZE");
     if (!fd) {
@@ -207,7 +207,7 @@ static int connect_launcher(struct rte_place *place)
     return 0;
 }
 
-static int greet(struct rte_place *place)
+static int greet(struct rte_rank *place)
 {
     if (!pmi_guest_has_greeted() && !pmi_ask("response_to_init", "cmd=init pmi_version=1 pmi_subversion=1\n"))
         return -1;
@@ -226,9 +226,9 @@ static void tell_why(int error)
              why);
 }
 
-const struct rte_backend *rte_pmi_open(struct rte_place *place)
+const struct rte_backend *rte_pmi_open(struct rte_rank *place)
 {
-    *place = (struct rte_place){.pe = -1};
+    *place = (struct rte_rank){.pe = -1};
     if (connect_launcher(place) != 0 || greet(place) != 0 || place->pe < 0 || place->pe >= place->npes) {
         tell_why(errno);
         return 0;

@@ -32,9 +32,9 @@ int PMIx_Initialized(void)
     return !atomic_load_acquire(&started) && is_initialized(); /* release: rte_pmix_open */
 }
 
-const struct rte_backend *rte_pmix_open(struct rte_place *place)
+const struct rte_backend *rte_pmix_open(struct rte_rank *place)
 {
-    static const struct rte_module_calls calls = {LATERAL_VERSION, log_line, rte_leave, rte_end_orphans};
+    static const struct rte_module_calls calls = {LATERAL_VERSION, log_line, rte_leave, rte_launcher_lost};
     const char *why = 0;
     void *module = module_open("pmix", &why);
     rte_module_open *open = module ? (rte_module_open *)dlsym(module, "lateral_pmix_open") : 0;

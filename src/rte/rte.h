@@ -44,7 +44,7 @@ struct node *rte_node_ahead(int *fd, int *index);
  * Null: the owner of the environment ends, and no function of its table is called from here on. Returns 0, or -1 when
  * this process has a place in a job already. */
 struct uccs_environment;
-int rte_embed(const struct uccs_environment *table);
+int rte_host_bootstrap(const struct uccs_environment *table);
 
 /* All PEs of the node call it; waiting PEs sleep. Stores of any PE before it are visible to all after it. Returns false when a PE
  * of the node has called rte_break_start. */
@@ -157,15 +157,15 @@ _Noreturn void rte_await_end(void);
 int rte_launcher_descriptor(void);
 
 /* The launcher is gone: ends the PEs of this node, since nobody else does. */
-_Noreturn void rte_end_orphans(void);
+_Noreturn void rte_launcher_lost(void);
 
-/* Calls rte_end_orphans when that descriptor has hung up. Any thread. */
-void rte_look_for_launcher(void);
+/* Calls rte_launcher_lost when that descriptor has hung up. Any thread. */
+void rte_launcher_check(void);
 
-/* Starts a thread that does so, unless there is one. One thread calls it, at the end of the start. rte_unwatch_launcher ends the
+/* Starts a thread that does so, unless there is one. One thread calls it, at the end of the start. rte_launcher_unwatch ends the
  * thread. */
-void rte_watch_launcher(void);
-void rte_unwatch_launcher(void);
+void rte_launcher_watch(void);
+void rte_launcher_unwatch(void);
 
 /* True in the process that called rte_init, false in its forked children. */
 bool rte_is_pe(void);

@@ -101,7 +101,7 @@ static enum launcher find_launcher(void)
 {
     static const char *const names[] = {"alone", "oshrun", "pmix", "pmi"};
     const char *chosen = env_text(ENV_RTE);
-    if (rte_embedded_is_there())
+    if (rte_host_is_there())
         return EMBEDDED;
     for (int i = 0; i < UNKNOWN; i++)
         if (strcmp(chosen, names[i]) == 0)
@@ -161,7 +161,7 @@ static void warn_lonely(void)
 }
 
 /* Returns 0, or -1 when the launcher did not answer, or the PEs do not meet. */
-static int join(const struct rte_backend *backend, const struct rte_place *place)
+static int join(const struct rte_backend *backend, const struct rte_rank *place)
 {
     if (!backend)
         return -1;
@@ -171,7 +171,7 @@ static int join(const struct rte_backend *backend, const struct rte_place *place
     rte.pe = place->pe;
     log_identity(rte.pe);
     log_debug("started by %s: PE %d of %d, job %s", backend->name, place->pe, place->npes, place->job);
-    return rte_meet(place);
+    return rte_node_bootstrap(place);
 }
 
 /* Ends the job, because other PEs would wait for this one; but for a program that ends its job itself. Returns -1. */
@@ -184,14 +184,14 @@ static int give_up(void)
 
 static int open_node(enum launcher launcher)
 {
-    struct rte_place place;
+    struct rte_rank place;
     if (launcher == PMIX || launcher == PMI || launcher == EMBEDDED)
         take_place(); /* before a module starts threads */
     switch (launcher) {
     case OURS: return rte_local_open(env_text(ENV_JOB));
     case PMIX: return join(rte_pmix_open(&place), &place);
     case PMI: return join(rte_pmi_open(&place), &place);
-    case EMBEDDED: return join(rte_embedded_open(&place), &place);
+    case EMBEDDED: return join(rte_host_open(&place), &place);
     case ALONE: warn_lonely(); return rte_self_open();
     case UNKNOWN: break;
     }

@@ -61,7 +61,7 @@ static int begin(void)
     if (uccs_far_on && !rte_job_barrier()) /* all PEs answer after this */
         return -1;
     if (!uccs_far_on || !uccs_progress_on)
-        rte_watch_launcher();
+        rte_launcher_watch();
     return 0;
 }
 
@@ -75,7 +75,7 @@ int uccs_life_embed(const struct uccs_environment *environment)
         status = -2;
     }
     if (status == 0)
-        status = rte_embed(environment);
+        status = rte_host_bootstrap(environment);
     pthread_mutex_unlock(&life);
     return status;
 }
@@ -113,7 +113,7 @@ bool uccs_life_end(int seconds)
         uccs_bounce_close();
         uccs_region_close();
         uccs_memory_close();
-        rte_unwatch_launcher();
+        rte_launcher_unwatch();
         rte_finalize();
     }
     pthread_mutex_unlock(&life);

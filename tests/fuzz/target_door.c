@@ -4,7 +4,7 @@
 
 #include "base/env.h"
 #include "rte/rte.h"
-#include "transport/socket/proof.h"
+#include "net/auth/handshake.h"
 #include "uccs/core/core.h"
 #include "uccs/watch/line.h"
 
@@ -14,7 +14,7 @@
 
 enum { CALLED = 1, KNOWS_KEY = 2 };
 
-static struct socket_place mine, other; /* where this PE and the made-up one can be called */
+static struct routes mine, other; /* where this PE and the made-up one can be called */
 static int listener;
 
 static void listen_here(void)
@@ -24,8 +24,8 @@ static void listen_here(void)
     listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     FUZZ_CHECK(bind(listener, (struct sockaddr *)&name, bytes) == 0 && listen(listener, 8) == 0);
     FUZZ_CHECK(getsockname(listener, (struct sockaddr *)&name, &bytes) == 0);
-    other = (struct socket_place){.port = name.sin_port, .ways = 1};
-    memcpy(other.way[0].address, &name.sin_addr, sizeof name.sin_addr);
+    other = (struct routes){.port = name.sin_port, .count = 1};
+    memcpy(other.route[0].address, &name.sin_addr, sizeof name.sin_addr);
 }
 
 static void open_all(void)
@@ -62,7 +62,7 @@ static bool say(int fd, struct fuzz *fuzz, size_t most)
 static void be_called(struct fuzz *fuzz, bool knows)
 {
     struct sockaddr_in name = {.sin_family = AF_INET, .sin_port = mine.port, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-    struct proof_challenge challenge;
+    struct handshake_challenge challenge;
     int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     if (connect(fd, (struct sockaddr *)&name, sizeof name) != 0) { /* others on this machine hold every port */
         close(fd);
@@ -70,8 +70,8 @@ static void be_called(struct fuzz *fuzz, bool knows)
     }
     watch_line_look();
     if (knows && recv(fd, &challenge, sizeof challenge, MSG_DONTWAIT) == sizeof challenge) {
-        struct proof_hello hello = {.from = 1};
-        proof_sign(rte.node->nonce, &hello, &challenge);
+        struct handshake_hello hello = {.from = 1};
+        handshake_sign(rte.node->nonce, &hello, &challenge);
         (void)!send(fd, &hello, sizeof hello, MSG_NOSIGNAL);
         watch_line_look();
     }

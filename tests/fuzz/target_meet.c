@@ -3,7 +3,7 @@
 #include "fuzz/fuzz.h"
 
 #include "rte/backend.h"
-#include "rte/meet.h"
+#include "rte/node_bootstrap.h"
 #include "rte/rte.h"
 
 #include <sys/socket.h>
@@ -65,13 +65,13 @@ static int put(const char *key, const void *value, size_t bytes)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static const struct rte_backend launcher = {.name = "a target", .put = put, .fence = fence};
-    static const struct rte_place place = {.pe = 0, .npes = PES};
+    static const struct rte_rank place = {.pe = 0, .npes = PES};
     struct fuzz fuzz = {data, size};
     input = &fuzz;
     count = 0;
     rte.fd = -1;
     rte_backend = &launcher;
-    if (rte_meet(&place) == 0)
+    if (rte_node_bootstrap(&place) == 0)
         FUZZ_CHECK(rte.fd >= 0 && rte.node_index >= 0 && rte.node_index < PES && close(rte.fd) == 0);
     while (count)
         close(guests[--count]);

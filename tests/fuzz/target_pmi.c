@@ -45,7 +45,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     const char *why;
     char number[16];
     int ends[2];
-    struct rte_place place;
+    struct rte_rank place;
     if (!opened++) {
         (void)env_load(&why);
         setenv("PMI_RANK", "0", 1);

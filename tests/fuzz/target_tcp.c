@@ -2,7 +2,7 @@
  * some more has come, or never. */
 #include "fuzz/fuzz.h"
 
-#include "transport/tcp/inner.h"
+#include "net/tcp/inner.h"
 
 #include <setjmp.h>
 #include <stdlib.h>

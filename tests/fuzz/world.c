@@ -90,7 +90,7 @@ const char *world_try(void (*run)(void *argument), void *argument)
 
 /* --- The transport */
 
-static const char *open_lane(void *owner, void **lane)
+static const char *open_worker(void *owner, void **lane)
 {
     *lane = owner;
     return 0;
@@ -177,7 +177,7 @@ static int always(void *lane)
 }
 
 static const struct transport stub = {.name = "stub",
-                                      .open_lane = open_lane,
+                                      .open_worker = open_worker,
                                       .address = address,
                                       .connect = connect_peer,
                                       .send = send_message,

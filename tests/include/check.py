@@ -15,8 +15,8 @@ import tempfile
 STANDS_ON = {
     "src/base": [],
     "src/rte": ["src/base"],
-    "src/transport": ["src/base"],
-    "src/uccs/core": ["src/rte", "src/transport"],
+    "src/net": ["src/base"],
+    "src/uccs/core": ["src/rte", "src/net"],
     "src/uccs/comp": ["src/uccs/core"],
     "src/uccs/mem": ["src/uccs/comp"],
     "src/uccs/watch": ["src/uccs/core"],
@@ -86,7 +86,7 @@ def plant(root, name, text):
 
 
 GOOD = {
-    "src/uccs/core/wait.h": '#include "base/atomic.h"\n#include "rte/rte.h"\n#include "transport/transport.h"\n',
+    "src/uccs/core/wait.h": '#include "base/atomic.h"\n#include "rte/rte.h"\n#include "net/transport.h"\n',
     "src/uccs/am/am.h": '#include "uccs/core/wait.h"\n',
     "src/uccs/coll/a.c": '#include "inner.h"\n#include "uccs/am/am.h"\n#include "uccs/core/wait.h"\n',
     "src/shmem/init.c": '#include <stdio.h>\n#include "shmem.h"\n#include "uccs/coll/coll.h"\n',
@@ -94,8 +94,8 @@ GOOD = {
 }
 BAD = {
     "src/base/a.c": '#include "rte/rte.h"\n',
-    "src/rte/a.c": '  #  include "transport/transport.h"\n',
-    "src/transport/shm/a.c": '#include "../../uccs/core/wait.h"\n',
+    "src/rte/a.c": '  #  include "net/transport.h"\n',
+    "src/net/shm/a.c": '#include "../../uccs/core/wait.h"\n',
     "src/uccs/core/a.c": '\n#include "uccs/comp/request.h"\n',
     "src/uccs/am/a.c": '#include "uccs/sync/team.h"\n',
     "src/uccs/sync/a.h": '#include "../am/am.h"\n',

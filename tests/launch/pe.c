@@ -7,7 +7,7 @@
  *          child (a grandchild that sleeps, its pid on stdout) deep (one below that, its parent dead)
  *          await:PE (until that PE has initialised) read (echo standard input)
  *          header env:NAME files cpus mask limit cwd seal  show what was inherited */
-#include "base/tether.h"
+#include "base/parent_death.h"
 #include "rte/node.h"
 
 #include <errno.h>
@@ -23,7 +23,7 @@
 #include <time.h>
 #include <unistd.h>
 
-static int job_fd = -1, tether = -1;
+static int job_fd = -1, parent_pipe = -1;
 static unsigned me;
 static struct node *node;
 
@@ -40,8 +40,8 @@ static void attach(void)
     if (node == MAP_FAILED || node->magic != NODE_MAGIC || (size_t)info.st_size != node_fixed_size(node->size))
         exit(91);
     node->pe[me].pid = getpid();
-    if (sscanf(job, "%*d:%*u:%d", &tether) == 1)
-        tether_take(tether);
+    if (sscanf(job, "%*d:%*u:%d", &parent_pipe) == 1)
+        parent_death_follow(parent_pipe);
 }
 
 static void write_all(int fd, const char *data, size_t bytes)
@@ -161,7 +161,7 @@ static void show_files(void)
 {
     for (int fd = 0; fd < 4096; fd++)
         if (fcntl(fd, F_GETFD) >= 0)
-            tell(fd == job_fd ? "job" : fd == tether ? "tether" : "fd", fd);
+            tell(fd == job_fd ? "job" : fd == parent_pipe ? "parent_pipe" : "fd", fd);
 }
 
 static void echo_input(void)

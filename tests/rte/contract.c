@@ -365,7 +365,7 @@ static void come_back(void)
     rte_finalize();
     assert(rte_init() == 0 && rte.pe == pe && rte.npes == npes);
     ask(rte.pe, 2);
-    assert(rte_embed(&(struct uccs_environment){.size = sizeof(struct uccs_environment), .ranks = 1}) == -1);
+    assert(rte_host_bootstrap(&(struct uccs_environment){.size = sizeof(struct uccs_environment), .ranks = 1}) == -1);
 }
 
 int main(int argc, char **argv)

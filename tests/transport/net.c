@@ -421,7 +421,7 @@ static const char *open_lanes(int pe)
                                   .number = i,
                                   .late = lane->late,
                                   .random = mix(net.seed * 64 + (uint64_t)(pe * NET_LANES + i))};
-        why = net.at[pe]->open_lane(lane, &lane->at);
+        why = net.at[pe]->open_worker(lane, &lane->at);
         size_t bytes = NET_ADDRESS;
         if (!why && net.at[pe]->address(lane->at, net.shared->address[pe][i], &bytes) != 0)
             why = "it has no address";

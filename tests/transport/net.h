@@ -1,4 +1,4 @@
-/* A small network of PEs for the contract suite of src/transport/transport.h: several PEs in one process, each with a copy
+/* A small network of PEs for the contract suite of src/net/transport.h: several PEs in one process, each with a copy
  * of the transport's module of its own, since the state of a transport belongs to its module. A process that is forked may
  * hold further PEs; the addresses of all lie in memory that the processes share.
  *
@@ -9,7 +9,7 @@
 #ifndef TEST_TRANSPORT_NET_H
 #define TEST_TRANSPORT_NET_H
 
-#include "transport/transport.h"
+#include "net/transport.h"
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -203,7 +203,7 @@ static void no_descriptor_to_call(void)
     net.may_fail = true;
     void *lane = 0;
     CHECK(!net_to(net_lane(0, 0), 1, 0), "a PE that has no descriptor cannot call");
-    CHECK(net.at[0]->open_lane(net_lane(0, 1), &lane), "nor open a lane");
+    CHECK(net.at[0]->open_worker(net_lane(0, 1), &lane), "nor open a lane");
     limit_files(was);
     net.may_fail = false;
     talk();

@@ -86,8 +86,8 @@ static void parts(uint32_t size)
     CHECK(part_holds(node_counters_at(size), node_own_at(size), pes * NODE_COUNTERS * line));
     CHECK(part_holds(node_own_at(size), node_cards_at(size), pes * NODE_OWN_BYTES));
     CHECK(part_holds(node_cards_at(size), node_table_at(size), pes * NODE_CARD_BYTES));
-    CHECK(part_holds(node_table_at(size), node_stays_at(size), (NODE_MAX_NODES + 1) * sizeof(uint32_t)));
-    CHECK(part_holds(node_stays_at(size), node_crashes_at(size), pes * NODE_STAYS * sizeof(struct node_stay)));
+    CHECK(part_holds(node_table_at(size), node_waits_at(size), (NODE_MAX_NODES + 1) * sizeof(uint32_t)));
+    CHECK(part_holds(node_waits_at(size), node_crashes_at(size), pes * NODE_WAITS * sizeof(struct node_wait)));
     CHECK(part_holds(node_crashes_at(size), node_fixed_size(size), pes * sizeof(struct node_crash)));
     struct node head = {.size = size, .total = 2 * size};
     CHECK(node_places_at(&head) == node_fixed_size(size) && node_places_bytes(&head) == 0);

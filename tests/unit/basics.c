@@ -1,4 +1,4 @@
-/* Small parts of src/base: patience with silent hosts, the clock, sleep on words, lines of the log, tethers, masks of
+/* Small parts of src/base: patience with silent hosts, the clock, sleep on words, lines of the log, parent_pipes, masks of
  * threads, and the common ancestor of processes.
  *
  * skip: aarch64 */
@@ -13,7 +13,7 @@
 #include "base/log.h"
 #include "base/patience.h"
 #include "base/poison.h"
-#include "base/tether.h"
+#include "base/parent_death.h"
 #include "base/thread.h"
 
 #include "unit/child.h"
@@ -185,7 +185,7 @@ static void lines_of_all(void)
     CHECK(strcmp(written(), "lateral: PE 12: all of 4\n") == 0);
 }
 
-/* ---- tethers ---- */
+/* ---- parent_pipes ---- */
 
 /* Ties a child to a pipe whose other end closes before or after. Returns the child's status. */
 static int tied(bool before)
@@ -200,7 +200,7 @@ static int tied(bool before)
             _exit(3);
         const int next = dup(0);
         close(next);
-        tether_take(ends[0]);
+        parent_death_follow(ends[0]);
         const int again = dup(0);
         _exit(before || again != next || fcntl(ends[0], F_GETFD) != FD_CLOEXEC || write(ready[1], "r", 1) != 1
                   ? 4
@@ -216,15 +216,15 @@ static int tied(bool before)
     return status;
 }
 
-static void tethers(void)
+static void parent_pipes(void)
 {
     const int file = memfd_create("no pipe", 0);
     int status = tied(false);
     CHECK(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
     status = tied(true);
     CHECK(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
-    tether_take(-1);
-    tether_take(file);
+    parent_death_follow(-1);
+    parent_death_follow(file);
     CHECK(file >= 0 && fcntl(file, F_GETFD) == 0 && close(file) == 0);
 }
 
@@ -323,7 +323,7 @@ int main(void)
     in_a_child(lines);
     in_a_child(lines_nowhere);
     in_a_child(lines_of_all);
-    tethers();
+    parent_pipes();
     masks();
     poison();
     in_a_child(ancestors);

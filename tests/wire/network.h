@@ -1,4 +1,4 @@
-/* What the simulated network has counted in this process: the head of struct sim_counts of src/transport/sim/inner.h. The
+/* What the simulated network has counted in this process: the head of struct sim_counts of src/net/testing/sim/inner.h. The
  * program defines _GNU_SOURCE first. */
 #ifndef WIRE_NETWORK_H
 #define WIRE_NETWORK_H

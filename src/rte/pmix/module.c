@@ -170,7 +170,7 @@ static int job_size(void)
 }
 
 __attribute__((visibility("default"))) rte_module_open lateral_pmix_open;
-const struct rte_backend *lateral_pmix_open(const struct rte_module_calls *calls, struct rte_place *place)
+const struct rte_backend *lateral_pmix_open(const struct rte_module_calls *calls, struct rte_rank *place)
 {
     if (strcmp(calls->version, LATERAL_VERSION) != 0) {
         calls->log("liblateral is version %s and liblateral-pmix.so is %s; install them together", calls->version,
@@ -184,7 +184,7 @@ const struct rte_backend *lateral_pmix_open(const struct rte_module_calls *calls
         calls->log("no PMIx server for this process: start it with a launcher, or alone with LATERAL_RTE=alone");
         return 0;
     }
-    *place = (struct rte_place){.pe = (int)me.rank, .npes = job_size()};
+    *place = (struct rte_rank){.pe = (int)me.rank, .npes = job_size()};
     snprintf(place->job, sizeof place->job, "%s", me.nspace);
     open_meeting();
     watch_launcher();

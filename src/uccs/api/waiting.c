@@ -2,7 +2,7 @@
 #include "base/clock.h"
 #include "uccs/am/am.h"
 #include "uccs/core/core.h"
-#include "rte/stay.h"
+#include "rte/wait_record.h"
 
 static struct node_awaited awaited_of(const struct uccs_waiting *what)
 {
@@ -30,11 +30,11 @@ int uccs_waiting_begin(const struct uccs_waiting *what, double seconds)
     if (!what || !uccs_running())
         return 0;
     const struct node_awaited on = awaited_of(what);
-    return (int)rte_stay_begin(&on, what->object, time_before(seconds), 0, 0);
+    return (int)rte_wait_record_begin(&on, what->object, time_before(seconds), 0, 0);
 }
 
 void uccs_waiting_end(int record)
 {
     if (record > 0)
-        rte_stay_end((uint32_t)record);
+        rte_wait_record_end((uint32_t)record);
 }

@@ -24,7 +24,7 @@ static inline struct node_awaited uccs_await_pe(int pe)
 struct uccs_told {
     struct node_awaited on;
     uint64_t value;            /* of a variable, now */
-    char text[NODE_STAY_TEXT]; /* names the object; empty: the call says enough */
+    char text[NODE_WAIT_TEXT]; /* names the object; empty: the call says enough */
 };
 
 enum { UCCS_ABOUT_TOLD = 255 }; /* in place of enum node_about: `number` is a function that fills in `on` of its own */

@@ -1,11 +1,11 @@
-/* The slow half of waits that last: they leave a record that others can read (rte/stay.h). */
+/* The slow half of waits that last: they leave a record that others can read (rte/wait_record.h). */
 #include "uccs/core/stay.h"
 
 #include "base/atomic.h"
 #include "base/clock.h"
 #include "base/kind.h"
 #include "rte/rte.h"
-#include "rte/stay.h"
+#include "rte/wait_record.h"
 #include "uccs/core/bell.h"
 #include "uccs/core/core.h"
 #include "uccs/core/poller.h"
@@ -46,11 +46,12 @@ static void begin_stay(struct uccs_wait *wait)
     if (atomic_load_relaxed(&uccs_pollers_there)) /* they may do anything */
         wait->on.may_end = 1;
     ask(wait, &told);
-    const uint32_t stay = rte_stay_begin(&told.on, told.text, wait->since, uccs_core.heap_start, uccs_core.heap_bytes);
+    const uint32_t stay =
+        rte_wait_record_begin(&told.on, told.text, wait->since, uccs_core.heap_start, uccs_core.heap_bytes);
     if (!stay)
         return;
     wait->stay = stay;
-    rte_stay_looked(stay, told.value);
+    rte_wait_record_looked(stay, told.value);
 }
 
 /* What a function has told may change while the wait goes on. */
@@ -59,8 +60,8 @@ static void renew_stay(const struct uccs_wait *wait)
     struct uccs_told told;
     ask(wait, &told);
     if (wait->on.about == UCCS_ABOUT_TOLD)
-        rte_stay_renew(wait->stay, &told.on, told.text);
-    rte_stay_looked(wait->stay, told.value);
+        rte_wait_record_renew(wait->stay, &told.on, told.text);
+    rte_wait_record_looked(wait->stay, told.value);
 }
 
 #define LOOKS_A_RENEWAL 64 /* at one look in this many a function is asked again, and the launcher looked for */
@@ -76,7 +77,7 @@ static void look_again(const struct uccs_wait *wait)
     static _Thread_local uint32_t looks;
     const bool renewal = ++looks % LOOKS_A_RENEWAL == 0;
     if (renewal) {
-        rte_look_for_launcher();
+        rte_launcher_check();
         rte_look_for_exit(clock_nanoseconds() - wait->since);
     }
     if (wait->on.about != UCCS_ABOUT_TOLD || renewal)
@@ -106,7 +107,7 @@ lat_cold void uccs_stay(struct uccs_wait *wait)
 lat_cold void uccs_stay_end(struct uccs_wait *wait)
 {
     if (has_record(wait))
-        rte_stay_end(wait->stay);
+        rte_wait_record_end(wait->stay);
     wait->stay = 0;
     if (uccs_progress_on && !uccs_progress_me)
         uccs_bell_ring_mine();

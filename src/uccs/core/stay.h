@@ -1,5 +1,5 @@
 /* A wait and its record: a wait that lasts leaves a record in the node's memory, which oshrun and debuggers read
- * (rte/stay.h). A wait belongs to the thread that waits. */
+ * (rte/wait_record.h). A wait belongs to the thread that waits. */
 #ifndef UCCS_CORE_STAY_H
 #define UCCS_CORE_STAY_H
 
@@ -8,7 +8,7 @@
 /* Starts zeroed but for `on`, which says what the wait is for, to those who ask why the job hangs. */
 struct uccs_wait {
     uint32_t looks;
-    uint32_t stay;  /* 0: the wait is short so far; UCCS_LASTS: it is not; else its record (rte/stay.h) */
+    uint32_t stay;  /* 0: the wait is short so far; UCCS_LASTS: it is not; else its record (rte/wait_record.h) */
     uint64_t since; /* when the wait became slow; 0: it has not */
     struct node_awaited on;
 };

@@ -5,7 +5,7 @@
  * A processor's loads see what the adapter has stored. */
 #include "uccs/far/inner.h"
 
-#include "transport/transport.h"
+#include "net/transport.h"
 #include "uccs/core/memory.h"
 
 #include <stdlib.h>

@@ -5,7 +5,7 @@
  * busy for some microseconds only. The target takes a stripe's lock there: its holder never waits. */
 #include "uccs/far/inner.h"
 
-#include "transport/transport.h"
+#include "net/transport.h"
 #include "uccs/mem/region.h"
 
 #include <stdlib.h>

@@ -5,7 +5,7 @@
  * link keeps to messages, too, while order demands it or a key is missing (link/direct.c). */
 #include "uccs/far/inner.h"
 
-#include "transport/transport.h"
+#include "net/transport.h"
 
 static const struct row {
     uint8_t operation; /* enum far_operation */

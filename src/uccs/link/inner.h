@@ -6,7 +6,7 @@
 #ifndef UCCS_LINK_INNER_H
 #define UCCS_LINK_INNER_H
 
-#include "transport/transport.h"
+#include "net/transport.h"
 #include "uccs/core/core.h"
 #include "uccs/core/reach.h"
 #include "uccs/link/habit.h"
@@ -314,7 +314,7 @@ struct link_record {
     uint32_t size, image_shared;
     char transport[16];
     unsigned char image_id[24];
-    struct socket_place line;
+    struct routes line;
     unsigned char address[]; /* the transport's address, `size` bytes */
 };
 int link_names_address(const struct link_lane *lane, void *room, size_t *bytes); /* returns 0, or -1 after a line */

@@ -109,7 +109,7 @@ const char *link_lane_open(uint32_t number)
     lane->oldest = UINT64_MAX;
     free(lane->peers); /* an attempt that failed may have left them */
     lane->peers = calloc((size_t)uccs_core.npes, sizeof *lane->peers);
-    return lane->peers ? link_transport->open_lane(lane, &lane->at) : "no memory";
+    return lane->peers ? link_transport->open_worker(lane, &lane->at) : "no memory";
 }
 
 /* A life that a fault ends may leave messages that have not been sent. */

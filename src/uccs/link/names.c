@@ -59,8 +59,8 @@ struct link_record *link_names_find(int pe)
     const struct link_record *record = value;
     if (bytes < sizeof *record || bytes - sizeof *record < record->size)
         watch_fail("the address of PE %d is cut off", pe);
-    if (record->line.ways > SOCKET_WAYS)
+    if (record->line.count > ROUTES_MAX)
         watch_fail("the address of PE %d names %d networks, more than %d; do all PEs run the same version of Lateral?",
-                   pe, record->line.ways, SOCKET_WAYS);
+                   pe, record->line.count, ROUTES_MAX);
     return value;
 }

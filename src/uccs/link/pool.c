@@ -48,7 +48,7 @@ void link_pool_close(void)
 }
 
 /* Under `pool`. */
-static struct link_lane *open_lane(uint32_t number)
+static struct link_lane *open_worker(uint32_t number)
 {
     struct link_lane *lane = atomic_load_relaxed(&made[number]);
     if (lane)
@@ -77,7 +77,7 @@ lat_cold static struct link_lane *take_lane(struct uccs_far_lanes *on)
     pthread_mutex_lock(&pool);
     struct link_lane *lane = on->own;
     if (!lane) {
-        lane = open_lane(least_used());
+        lane = open_worker(least_used());
         users[lane->number]++;
         on->used = UINT64_C(1) << lane->number;
         atomic_store_release(&on->own, lane); /* acquire: link_lane_of */
@@ -91,7 +91,7 @@ lat_cold static struct link_lane *take_lane(struct uccs_far_lanes *on)
 lat_cold static struct link_lane *join_lane(struct uccs_far_lanes *on, uint32_t number)
 {
     pthread_mutex_lock(&pool);
-    struct link_lane *lane = open_lane(number);
+    struct link_lane *lane = open_worker(number);
     const uint64_t bit = UINT64_C(1) << lane->number;
     users[lane->number] += !(on->used & bit);
     uint64_t before = atomic_fetch_or_seqcst(&on->used, bit);

@@ -10,7 +10,7 @@
  * A line also breaks at once when its peer's process is gone. A PE that ends the job says so on its lines, so that no
  * other PE takes its end for a fault.
  *
- * A caller proves that it knows the job's key, and so does the called PE (transport/socket), because anybody may call, and an
+ * A caller proves that it knows the job's key, and so does the called PE (net/auth), because anybody may call, and an
  * address of a private network may be another host's. A peer that no way leads to has no line; then only transport and launcher
  * notice its loss.
  *
@@ -22,8 +22,8 @@
 #include "base/log.h"
 #include "base/patience.h"
 #include "rte/rte.h"
-#include "transport/socket/call.h"
-#include "transport/socket/door.h"
+#include "net/auth/dialer.h"
+#include "net/auth/listener.h"
 #include "uccs/core/memory.h"
 #include "uccs/watch/fail.h"
 
@@ -42,15 +42,15 @@
 #define GUEST_SECONDS 2
 
 struct line {
-    int fd, pe;        /* fd -1: it is not up */
-    struct call *call; /* null: none is under way */
+    int fd, pe;          /* fd -1: it is not up */
+    struct dialer *call; /* null: none is under way */
     struct line *next;
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct line *lines;
-static struct door door = {.fd = -1, .timer = -1};
-static struct socket_place here; /* of this PE */
+static struct listener door = {.fd = -1, .timer = -1};
+static struct routes here; /* of this PE */
 static int events = -1, patience;
 static uint32_t resting; /* release: watch_line_rest; acquire: hear */
 
@@ -112,33 +112,33 @@ static void tell_no_line(int pe)
 
 static void judge_call(struct line *line)
 {
-    const struct call *call = line->call;
+    const struct dialer *call = line->call;
     switch (call->state) {
-    case CALL_RINGS:
-    case CALL_ASKS: break;
-    case CALL_HEARS: set_keepalive(call->fd); break;
-    case CALL_UP:
+    case DIALER_CONNECTS:
+    case DIALER_READS_ANSWER: break;
+    case DIALER_READS_CHALLENGE: set_keepalive(call->fd); break;
+    case DIALER_CONNECTED:
         atomic_store_relaxed(&line->fd, call->fd);
         end_call(line);
         break;
-    case CALL_LATER:
-    case CALL_OVER: tell_no_line(line->pe); end_call(line);
+    case DIALER_CROSSED:
+    case DIALER_FAILED: tell_no_line(line->pe); end_call(line);
     }
 }
 
-static void call_pe(struct line *line, const struct socket_place *place)
+static void call_pe(struct line *line, const struct routes *place)
 {
     line->call = malloc(sizeof *line->call);
     if (!line->call)
         watch_fail("no memory for a line to another host");
-    *line->call = (struct call){.events = events,
-                                .mark = line,
-                                .key = {rte.node->nonce[0], rte.node->nonce[1]},
-                                .me = (uint32_t)uccs_core.me,
-                                .pe = (uint32_t)line->pe,
-                                .place = *place,
-                                .here = here};
-    call_begin(line->call);
+    *line->call = (struct dialer){.events = events,
+                                  .mark = line,
+                                  .key = {rte.node->nonce[0], rte.node->nonce[1]},
+                                  .me = (uint32_t)uccs_core.me,
+                                  .pe = (uint32_t)line->pe,
+                                  .place = *place,
+                                  .here = here};
+    dialer_start(line->call);
     judge_call(line);
 }
 
@@ -150,7 +150,7 @@ static bool has_line_to(int node)
     return false;
 }
 
-void watch_line_to(int pe, const struct socket_place *place)
+void watch_line_to(int pe, const struct routes *place)
 {
     if (events < 0 || !place->port)
         return;
@@ -161,7 +161,7 @@ void watch_line_to(int pe, const struct socket_place *place)
 }
 
 /* Makes a line of a caller that has proved itself. */
-static void let_in(void *unused, int fd, const struct proof_hello *hello)
+static void let_in(void *unused, int fd, const struct handshake_hello *hello)
 {
     (void)unused;
     set_keepalive(fd);
@@ -209,7 +209,7 @@ static void hear(struct line *line)
 static void handle(struct line *line)
 {
     if (line->call) {
-        call_news(line->call);
+        dialer_event(line->call);
         judge_call(line);
     } else if (line->fd >= 0) {
         hear(line);
@@ -219,8 +219,8 @@ static void handle(struct line *line)
 static void take_news(void *mark)
 {
     if (mark == &events)
-        rte_end_orphans(); /* the other nodes see that they are gone */
-    else if (!door_news(&door, mark))
+        rte_launcher_lost(); /* the other nodes see that they are gone */
+    else if (!listener_event(&door, mark))
         handle(mark);
 }
 
@@ -251,19 +251,19 @@ static void open_door_here(void)
     door.places = GUESTS;
     door.seconds = GUEST_SECONDS;
     door.let_in = let_in;
-    (void)door_open(&door, &here); /* nobody can call a PE whose place has no port */
+    (void)listener_open(&door, &here); /* nobody can call a PE whose place has no port */
 }
 
 /* Pretended nodes need no lines, since their launcher sees all PEs. */
-int watch_line_open(struct socket_place *mine)
+int watch_line_open(struct routes *mine)
 {
-    here = *mine = (struct socket_place){0};
+    here = *mine = (struct routes){0};
     patience = (int)env_number(ENV_PEER_TIMEOUT);
     resting = 0;
     watch_end_forget();
     if (rte.nodes == 1)
         return 0;
-    if (!ways_find(&here)) {
+    if (!routes_find(&here)) {
         log_line("LATERAL_INTERFACE is %s, which is no network interface of this host that is up and has an address",
                  env_text(ENV_INTERFACE));
         return -1;
@@ -290,13 +290,13 @@ void watch_line_close(void)
         struct line *line = lines;
         lines = line->next;
         if (line->call)
-            call_end(line->call, CALL_OVER);
+            dialer_stop(line->call, DIALER_FAILED);
         end_call(line);
         if (line->fd >= 0)
             close(line->fd);
         free(line);
     }
-    door_close(&door);
+    listener_close(&door);
     if (events >= 0)
         close(events);
     events = -1;

@@ -2,18 +2,18 @@
 #ifndef UCCS_WATCH_LINE_H
 #define UCCS_WATCH_LINE_H
 
-#include "transport/socket/ways.h"
+#include "net/auth/routes.h"
 
 #include <stdbool.h>
 #include <stdint.h>
 
 /* Opens the lines, and stores the place where others can call this PE; its port is 0 when they cannot. Returns 0, or -1
  * after a line when LATERAL_INTERFACE cannot be had. One thread, in init. */
-int watch_line_open(struct socket_place *mine);
+int watch_line_open(struct routes *mine);
 
 /* Makes a line to a PE's node unless there is one; called when this process begins to talk to the PE. Any thread; does
  * not wait. */
-void watch_line_to(int pe, const struct socket_place *place);
+void watch_line_to(int pe, const struct routes *place);
 
 /* Returns a descriptor that is readable when watch_line_look has something to do, or -1 when it never has. Constant
  * while the lines are open. */

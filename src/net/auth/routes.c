@@ -1,0 +1,167 @@
+#include "net/auth/routes.h"
+
+#include <errno.h>
+#include <ifaddrs.h>
+#include <net/if.h>
+#include <netinet/in.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+/* The name of a socket of either kind. */
+union name {
+    struct sockaddr any;
+    struct sockaddr_in four;
+    struct sockaddr_in6 six;
+};
+
+static socklen_t name_of(const struct route *way, uint16_t port, union name *name)
+{
+    *name = (union name){.any.sa_family = way->six ? AF_INET6 : AF_INET};
+    if (way->six) {
+        name->six.sin6_port = port;
+        memcpy(&name->six.sin6_addr, way->address, sizeof name->six.sin6_addr);
+        return sizeof name->six;
+    }
+    name->four.sin_port = port;
+    memcpy(&name->four.sin_addr, way->address, sizeof name->four.sin_addr);
+    return sizeof name->four;
+}
+
+/* Returns the name of the interface that the user has chosen; empty: any. */
+static const char *chosen(void)
+{
+    const char *name = getenv("LATERAL_INTERFACE");
+    return name ? name : "";
+}
+
+/* ---- ways ---- */
+
+/* Returns the rank of a network device; the highest rank is called first. Devices that the user has named for UCX rank
+ * above all others, since they are the job's network; then the faster device ranks higher. */
+static long rank_of(const char *name)
+{
+    char path[64 + IF_NAMESIZE];
+    long speed = -1;
+    const char *own = getenv("LATERAL_UCX_NET_DEVICES"), *devices = own ? own : getenv("UCX_NET_DEVICES");
+    snprintf(path, sizeof path, "/sys/class/net/%s/speed", name);
+    FILE *file = fopen(path, "re");
+    if (file && fscanf(file, "%ld", &speed) != 1)
+        speed = -1;
+    if (file)
+        fclose(file);
+    return speed + (devices && strstr(devices, name) ? 1L << 40 : 0);
+}
+
+/* Returns false for an address that no other host can call: of another interface than the chosen one, loopback unless
+ * it is chosen, and addresses that need the name of a link. */
+static bool way_of(const struct ifaddrs *at, struct route *way)
+{
+    const union name *name = (const union name *)at->ifa_addr;
+    const bool named = *chosen() != 0;
+    if (!name || !(at->ifa_flags & IFF_UP) ||
+        (named ? strcmp(at->ifa_name, chosen()) != 0 : (at->ifa_flags & IFF_LOOPBACK) != 0))
+        return false;
+    *way = (struct route){.six = name->any.sa_family == AF_INET6};
+    if (name->any.sa_family == AF_INET)
+        memcpy(way->address, &name->four.sin_addr, sizeof name->four.sin_addr);
+    else if (way->six && !IN6_IS_ADDR_LINKLOCAL(&name->six.sin6_addr))
+        memcpy(way->address, &name->six.sin6_addr, sizeof name->six.sin6_addr);
+    else
+        return false;
+    return true;
+}
+
+static void add_way(struct routes *mine, const struct route *way, long rank, long *ranks)
+{
+    int place = mine->count;
+    while (place && ranks[place - 1] < rank)
+        place--;
+    if (place == ROUTES_MAX)
+        return;
+    int behind = mine->count < ROUTES_MAX ? mine->count++ : ROUTES_MAX - 1;
+    memmove(&mine->route[place + 1], &mine->route[place], (size_t)(behind - place) * sizeof *way);
+    memmove(&ranks[place + 1], &ranks[place], (size_t)(behind - place) * sizeof *ranks);
+    mine->route[place] = *way;
+    ranks[place] = rank;
+}
+
+bool routes_find(struct routes *mine)
+{
+    long ranks[ROUTES_MAX];
+    struct ifaddrs *all;
+    struct route way;
+    const bool known = getifaddrs(&all) == 0;
+    for (const struct ifaddrs *at = known ? all : 0; at; at = at->ifa_next)
+        if (way_of(at, &way))
+            add_way(mine, &way, rank_of(at->ifa_name), ranks);
+    if (known)
+        freeifaddrs(all);
+    if (!*chosen())
+        return true;
+    mine->count = mine->count ? 1 : 0;
+    return mine->count;
+}
+
+/* ---- sockets ---- */
+
+/* Opens a socket for any address of either kind, or of the kind that the kernel knows. */
+static int open_anywhere(union name *name, socklen_t *length)
+{
+    int fd = socket(AF_INET6, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0), off = 0;
+    const struct route any = {.six = fd >= 0};
+    if (fd >= 0)
+        setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof off);
+    else
+        fd = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    *length = name_of(&any, 0, name);
+    return fd;
+}
+
+int routes_listen(struct routes *mine)
+{
+    union name name;
+    socklen_t length;
+    int fd;
+    if (*chosen()) {
+        length = name_of(&mine->route[0], 0, &name);
+        fd = socket(name.any.sa_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    } else {
+        fd = open_anywhere(&name, &length);
+    }
+    if (fd < 0 || bind(fd, &name.any, length) != 0 || listen(fd, SOMAXCONN) != 0 ||
+        getsockname(fd, &name.any, &length) != 0) {
+        if (fd >= 0)
+            close(fd);
+        return -1;
+    }
+    mine->port = name.six.sin6_port; /* sockaddr_in has the port at the same place */
+    return fd;
+}
+
+/* Calls leave by the chosen interface's address too. */
+static bool bind_here(int fd, const struct route *way, const struct routes *mine)
+{
+    union name name;
+    if (!*chosen())
+        return true;
+    if (mine->count != 1 || mine->route[0].six != way->six)
+        return false;
+    socklen_t length = name_of(&mine->route[0], 0, &name);
+    return bind(fd, &name.any, length) == 0;
+}
+
+int routes_connect(const struct routes *place, int number, const struct routes *mine)
+{
+    union name to;
+    const struct route *way = &place->route[number];
+    socklen_t length = name_of(way, place->port, &to);
+    int fd = socket(to.any.sa_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    if (fd >= 0 && (!bind_here(fd, way, mine) || (connect(fd, &to.any, length) != 0 && errno != EINPROGRESS))) {
+        close(fd);
+        fd = -1;
+    }
+    return fd;
+}

@@ -1,0 +1,32 @@
+/* The addresses of this host at which other hosts can call a PE, and the socket at which they do. No state. */
+#ifndef NET_ROUTES_H
+#define NET_ROUTES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define ROUTES_MAX 4
+
+/* Where a PE can be called. It publishes that to the other PEs. */
+struct routes {
+    uint16_t port; /* in network byte order; 0: the PE cannot be called */
+    uint8_t count;
+    struct route {
+        uint8_t six; /* IPv6 */
+        uint8_t address[16];
+    } route[ROUTES_MAX];
+};
+
+/* Finds the ways by which others can call this PE, best first; there may be none. LATERAL_INTERFACE leaves one, of that interface.
+ * Returns false when it names no interface that is up and has an address. */
+bool routes_find(struct routes *mine);
+
+/* Listens for calls: at the one way of LATERAL_INTERFACE, else at all addresses. Stores the port in the place. Returns
+ * the descriptor, or -1. */
+int routes_listen(struct routes *mine);
+
+/* Begins to connect to a place by one of its ways, from the interface of LATERAL_INTERFACE if there is one. Returns the
+ * descriptor, or -1. */
+int routes_connect(const struct routes *place, int number, const struct routes *mine);
+
+#endif

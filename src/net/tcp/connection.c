@@ -1,0 +1,24 @@
+/* What sending and receiving need of a connection, and what the life of the transport keeps. */
+#include "net/tcp/inner.h"
+
+#include <string.h>
+#include <sys/epoll.h>
+
+const struct transport_events *tcp_events;
+int tcp_me, tcp_npes;
+
+/* Asks epoll for what the connection brings, and while messages wait, for room. */
+void tcp_peer_watch(struct peer *peer)
+{
+    if (peer->fd < 0)
+        return;
+    peer->blocked = peer->first != 0;
+    struct epoll_event event = {.events = peer->blocked ? EPOLLIN | EPOLLOUT : EPOLLIN, .data.ptr = peer};
+    epoll_ctl(peer->lane->events, EPOLL_CTL_MOD, peer->fd, &event);
+}
+
+void tcp_peer_broken(struct peer *peer, int error)
+{
+    tcp_events->broken(peer->lane->owner, peer->pe,
+                       error ? strerror(error) : "the other end has closed the connection");
+}

@@ -1,0 +1,97 @@
+/* A network on one machine whose adapter reads and writes the memory of peers by itself, for tests: kernel copies
+ * (process_vm_readv, process_vm_writev) between the processes. Built beside the tests and never installed.
+ * LATERAL_TRANSPORTS=sim:ucx loads it; messages go over the transport behind it.
+ *
+ *   sim.c      lanes, peers, messages; what is counted
+ *   adapter.c  puts, gets, atomics and flushes
+ *   key.c      memory and keys
+ *   plan.c     LATERAL_SIM
+ *   state.c    what the two share
+ *
+ * It keeps the promises of transport.h about one-sided operations and no others. The source of a put is free long before
+ * the data is at the target; operations overtake each other; a key does not work any more once its memory is withdrawn,
+ * and the adapter shares only so many pieces of memory. Its atomics are a read and a write, which the adapter of the
+ * target does one after the other; the processor may change the word in between.
+ *
+ * Threads: transport.h. Everything of a lane is under its lock; `step` counts the calls of its progress. */
+#ifndef NET_SIM_INNER_H
+#define NET_SIM_INNER_H
+
+#include "net/transport.h"
+
+#include <stdbool.h>
+
+/* LATERAL_SIM, such as "seed=3,hold=50,steps=20,order=1,shares=4,words=8,reach=1". */
+struct sim_plan {
+    uint64_t seed;
+    uint32_t hold;  /* percent of the steps of operations that are held back; 0: an operation is done when it returns */
+    uint32_t steps; /* held for at most this many calls of progress */
+    uint32_t order; /* 1: the adapter can keep puts in order */
+    uint32_t shares; /* pieces of memory that a process may share */
+    uint32_t reach;  /* 1: peers map the memory instead */
+    uint32_t words;  /* 4, 8, or the sum: widths of the adapter's atomics; 0: it has none */
+};
+/* Returns null, or a text that says what is wrong. */
+const char *sim_plan_read(const char *text, struct sim_plan *plan);
+
+/* What this process has done. Tests find the symbol `lateral_sim_counts`. Relaxed. */
+struct sim_counts {
+    uint64_t sent, handled; /* messages */
+    uint64_t puts, gets, flushes;
+    uint64_t refused; /* operations on memory that is not shared any more; another network would break the connection */
+    uint64_t atomics, fetches; /* fetches: those of them that bring an old value */
+};
+extern struct sim_counts lateral_sim_counts;
+
+static inline void sim_count(uint64_t *what)
+{
+    __atomic_fetch_add(what, 1, __ATOMIC_RELAXED);
+}
+
+struct sim_lane {
+    void *at, *owner;
+    uint64_t random, step;
+    uint64_t fence;              /* number of the last `order` */
+    struct sim_operation *first; /* operations under way, oldest first */
+    struct sim_operation **last;
+    struct sim_peer *peers;
+    int wake, files; /* eventfd: something is under way; epoll of it and of the inner descriptor */
+    struct sim_lane *next;
+};
+
+struct sim_peer {
+    void *at;
+    struct sim_lane *lane;
+    bool failed; /* a put has, and no flush has told */
+    struct sim_peer *next;
+};
+
+extern struct sim_plan sim_plan;
+extern const struct transport_events *sim_events;
+
+/* key.c. read, write and change copy between this process and memory of a key, and return false when that is not shared any
+ * more. change is an atomic; `old` may be null. */
+struct sim_key;
+bool sim_read(const struct sim_key *key, uint64_t there, void *here, size_t bytes);
+bool sim_write(const struct sim_key *key, uint64_t there, const void *here, size_t bytes);
+bool sim_change(const struct sim_key *key, uint64_t there, const struct transport_word *word, void *old);
+
+/* adapter.c, key.c: slots of transport.h, and: open is called at the start of a life; move lets the adapter work and returns how many
+ * operations it has moved on. */
+void sim_adapter_open(void);
+int sim_adapter_move(struct sim_lane *lane);
+unsigned sim_able(void *peer);
+void *sim_share(void *start, size_t bytes);
+int sim_pack(void *shared, void *room, size_t *bytes);
+void sim_withdraw(void *shared);
+void *sim_unpack(void *peer, const void *key, size_t bytes);
+void sim_forget(void *key);
+enum transport_status sim_put(void *peer, void *key, uint64_t to, const void *source, size_t bytes, void *token);
+enum transport_status sim_get(void *peer, void *key, uint64_t from, void *dest, size_t bytes, void *token);
+unsigned sim_atomics(void *peer, size_t bytes);
+enum transport_status sim_atomic(void *peer, void *key, uint64_t at, const struct transport_word *word, void *old,
+                                 void *token);
+enum transport_status sim_flush(void *peer, void *token);
+void sim_order(void *lane);
+
+#endif

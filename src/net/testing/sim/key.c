@@ -1,0 +1,179 @@
+/* Memory of the simulated network and its keys; see inner.h.
+ *
+ * A key names memory of a process and a word there that tells whether the memory is still shared. The adapter reads the
+ * word before it copies. Invariant: entries are never used again, so that the word of an old key tells of no other
+ * memory.
+ *
+ * An adapter does one atomic after the other. Its lock is one on a file of the process, so the lock of a process that dies is
+ * free again; each key opens the file anew, since one opening of the file has one lock. */
+#include "net/testing/sim/inner.h"
+
+#include <fcntl.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+struct sim_key {
+    pid_t pid;
+    int lock;      /* the adapter's file: the owner's descriptor in a packed key, else this process's */
+    uint64_t word; /* address of the entry's word */
+    uint64_t start, bytes;
+};
+
+struct entry {
+    uint64_t shared; /* 1: peers may access the memory; relaxed */
+    uint64_t start, bytes;
+};
+
+static uint32_t entries; /* that this process has made */
+static int adapter = -1; /* the file of this process's adapter */
+
+static struct entry *new_entry(void)
+{
+    return entries < sim_plan.shares ? calloc(1, sizeof(struct entry)) : 0;
+}
+
+void sim_adapter_open(void)
+{
+    entries = 0;
+    if (adapter < 0)
+        adapter = memfd_create("adapter", MFD_CLOEXEC);
+#ifdef PR_SET_PTRACER
+    prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY, 0, 0, 0); /* where Yama guards processes */
+#endif
+}
+
+void *sim_share(void *start, size_t bytes)
+{
+    struct entry *entry = new_entry();
+    if (!entry)
+        return 0;
+    entries++;
+    *entry = (struct entry){1, (uint64_t)(uintptr_t)start, bytes};
+    return entry;
+}
+
+int sim_pack(void *shared, void *room, size_t *bytes)
+{
+    const struct entry *entry = shared;
+    const struct sim_key key = {getpid(), adapter, (uint64_t)(uintptr_t)&entry->shared, entry->start, entry->bytes};
+    const bool fits = sizeof key <= *bytes;
+    if (fits)
+        memcpy(room, &key, sizeof key);
+    *bytes = sizeof key;
+    return fits ? 0 : -1;
+}
+
+/* The entry stays, since peers may still read its word. */
+void sim_withdraw(void *shared)
+{
+    struct entry *entry = shared;
+    __atomic_store_n(&entry->shared, 0, __ATOMIC_RELAXED);
+}
+
+void *sim_unpack(void *peer, const void *packed, size_t bytes)
+{
+    struct sim_key *key = malloc(sizeof *key);
+    char path[64];
+    (void)peer;
+    if (!key || bytes != sizeof *key) {
+        free(key);
+        return 0;
+    }
+    memcpy(key, packed, bytes);
+    snprintf(path, sizeof path, "/proc/%d/fd/%d", key->pid, key->lock);
+    key->lock = open(path, O_RDWR | O_CLOEXEC);
+    return key;
+}
+
+void sim_forget(void *of)
+{
+    struct sim_key *key = of;
+    if (key->lock >= 0)
+        close(key->lock);
+    free(key);
+}
+
+/* --- Accesses. They return false when the memory is not shared any more. */
+
+static bool copy(const struct sim_key *key, uint64_t there, void *here, size_t bytes, bool write)
+{
+    const struct iovec local = {here, bytes}, remote = {(void *)(uintptr_t)there, bytes};
+    ssize_t done = write ? process_vm_writev(key->pid, &local, 1, &remote, 1, 0)
+                         : process_vm_readv(key->pid, &local, 1, &remote, 1, 0);
+    return done == (ssize_t)bytes;
+}
+
+static bool is_shared(const struct sim_key *key, uint64_t there, size_t bytes)
+{
+    uint64_t shared = 0;
+    if (there >= key->start && there + bytes <= key->start + key->bytes &&
+        copy(key, key->word, &shared, sizeof shared, false) && shared == 1)
+        return true;
+    sim_count(&lateral_sim_counts.refused);
+    return false;
+}
+
+bool sim_read(const struct sim_key *key, uint64_t there, void *here, size_t bytes)
+{
+    return is_shared(key, there, bytes) && copy(key, there, here, bytes, false);
+}
+
+bool sim_write(const struct sim_key *key, uint64_t there, const void *here, size_t bytes)
+{
+    return is_shared(key, there, bytes) && copy(key, there, (void *)(uintptr_t)here, bytes, true);
+}
+
+/* --- Atomics */
+
+static uint64_t first_bytes(const void *of, size_t size)
+{
+    uint32_t word32;
+    uint64_t word64;
+    if (size == sizeof word32)
+        return memcpy(&word32, of, size), word32;
+    return memcpy(&word64, of, size), word64;
+}
+
+static uint64_t changed(const struct transport_word *word, uint64_t old)
+{
+    const uint64_t operand = first_bytes(&word->operand, word->size);
+    switch (word->what) {
+    case TRANSPORT_SWAP: return operand;
+    case TRANSPORT_CSWAP: return old == first_bytes(&word->compare, word->size) ? operand : old;
+    case TRANSPORT_ADD: return old + operand;
+    case TRANSPORT_AND: return old & operand;
+    case TRANSPORT_OR: return old | operand;
+    default: return old ^ operand;
+    }
+}
+
+static bool change(const struct sim_key *key, uint64_t there, const struct transport_word *word, uint64_t *old)
+{
+    uint64_t value;
+    if (!sim_read(key, there, old, word->size))
+        return false;
+    if (sim_plan.hold)
+        sched_yield(); /* a processor finds time to change the word in between */
+    value = changed(word, first_bytes(old, word->size));
+    const uint32_t value32 = (uint32_t)value;
+    return copy(key, there, word->size == sizeof value32 ? (void *)&value32 : (void *)&value, word->size, true);
+}
+
+bool sim_change(const struct sim_key *key, uint64_t there, const struct transport_word *word, void *into)
+{
+    uint64_t old = 0;
+    if (there % word->size || flock(key->lock, LOCK_EX) != 0)
+        return false;
+    const bool done = change(key, there, word, &old);
+    flock(key->lock, LOCK_UN);
+    if (into && done)
+        memcpy(into, &old, word->size);
+    return done;
+}

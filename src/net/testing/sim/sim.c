@@ -1,0 +1,192 @@
+/* Lanes, peers and messages of the simulated network; see inner.h. Messages pass through to the transport behind it. */
+#include "net/testing/sim/inner.h"
+
+#include "net/testing/wrapper.h"
+#include "net/lent.h"
+
+#include <stdlib.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+static const struct transport *inner;
+static struct sim_lane *lanes;
+static int me;
+
+/* --- Events of the transport behind it */
+
+static void arrived(void *owner, const struct transport_message *message)
+{
+    const struct sim_lane *lane = owner;
+    sim_count(&lateral_sim_counts.handled);
+    sim_events->arrived(lane->owner, message);
+}
+
+static void finished(void *token, int failed)
+{
+    sim_events->finished(token, failed);
+}
+
+static void broken(void *owner, int pe, const char *why)
+{
+    const struct sim_lane *lane = owner;
+    sim_events->broken(lane->owner, pe, why);
+}
+
+/* --- Slots */
+
+static const char *open_all(const struct transport_events *to, int pe, int npes, unsigned onesided)
+{
+    static const struct transport_events own = {arrived, finished, broken};
+    const char *why = sim_plan_read(getenv("LATERAL_SIM"), &sim_plan);
+    (void)onesided;
+    sim_events = to;
+    me = pe;
+    if (!why && !inner)
+        why = transport_load_behind("sim", &inner);
+    sim_adapter_open();
+    return why ? why : inner->open(&own, pe, npes, 0);
+}
+
+static void add_file(const struct sim_lane *lane, int fd)
+{
+    struct epoll_event event = {.events = EPOLLIN};
+    epoll_ctl(lane->files, EPOLL_CTL_ADD, fd, &event);
+}
+
+static const char *open_worker(void *owner, void **made)
+{
+    static uint64_t opened; /* one thread at a time opens lanes */
+    struct sim_lane *lane = calloc(1, sizeof *lane);
+    if (!lane)
+        return "no memory";
+    lane->owner = owner;
+    lane->last = &lane->first;
+    lane->random = sim_plan.seed * 1000003 + (uint64_t)me * 64 + opened++ % 64;
+    const char *why = inner->open_worker(lane, &lane->at);
+    if (why) {
+        free(lane);
+        return why;
+    }
+    lane->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    lane->files = epoll_create1(EPOLL_CLOEXEC);
+    add_file(lane, lane->wake);
+    add_file(lane, inner->descriptor(lane->at));
+    lane->next = lanes;
+    *made = lanes = lane;
+    return 0;
+}
+
+static int address(void *of, void *room, size_t *bytes)
+{
+    const struct sim_lane *lane = of;
+    return inner->address(lane->at, room, bytes);
+}
+
+static void *connect_peer(void *of, int pe, const void *where, size_t bytes)
+{
+    struct sim_lane *lane = of;
+    struct sim_peer *peer = calloc(1, sizeof *peer);
+    if (!peer)
+        return 0;
+    *peer = (struct sim_peer){.at = inner->connect(lane->at, pe, where, bytes), .lane = lane, .next = lane->peers};
+    if (!peer->at) {
+        free(peer);
+        return 0;
+    }
+    lane->peers = peer;
+    return peer;
+}
+
+static enum transport_status send_message(void *to, const void *header, size_t header_bytes, const void *data,
+                                          size_t bytes, void *token)
+{
+    const struct sim_peer *peer = to;
+    sim_count(&lateral_sim_counts.sent);
+    return inner->send(peer->at, header, header_bytes, data, bytes, token);
+}
+
+static enum transport_status receive(void *of, void *rest, void *into, size_t bytes, void *token)
+{
+    const struct sim_lane *lane = of;
+    return inner->receive(lane->at, rest, into, bytes, token);
+}
+
+static int progress(void *of)
+{
+    struct sim_lane *lane = of;
+    int count = inner->progress(lane->at);
+    return count + sim_adapter_move(lane);
+}
+
+static int descriptor(void *of)
+{
+    return ((struct sim_lane *)of)->files;
+}
+
+static int arm(void *of)
+{
+    const struct sim_lane *lane = of;
+    eventfd_t count;
+    if (lane->first)
+        return 0;
+    eventfd_read(lane->wake, &count);
+    return inner->arm(lane->at);
+}
+
+static int drained(void *of)
+{
+    struct sim_lane *lane = of;
+    (void)sim_adapter_move(lane);
+    const int left = inner->drained(lane->at); /* may raise events, which begin operations */
+    return left && !lane->first;
+}
+
+static void close_all(void)
+{
+    inner->close();
+    while (lanes) {
+        struct sim_lane *lane = lanes;
+        lanes = lane->next;
+        while (lane->peers) {
+            struct sim_peer *peer = lane->peers;
+            lane->peers = peer->next;
+            free(peer);
+        }
+        close(lane->files);
+        close(lane->wake);
+        free(lane);
+    }
+}
+
+extern const struct transport lateral_transport;
+
+__attribute__((visibility("default"))) const struct transport lateral_transport = {
+    .name = "sim",
+    .open = open_all,
+    .open_worker = open_worker,
+    .address = address,
+    .connect = connect_peer,
+    .send = send_message,
+    .receive = receive,
+    .progress = progress,
+    .descriptor = descriptor,
+    .arm = arm,
+    .drained = drained,
+    .close = close_all,
+    .able = sim_able,
+    .share = sim_share,
+    .pack = sim_pack,
+    .withdraw = sim_withdraw,
+    .unpack = sim_unpack,
+    .forget = sim_forget,
+    .put = sim_put,
+    .get = sim_get,
+    .atomics = sim_atomics,
+    .atomic = sim_atomic,
+    .flush = sim_flush,
+    .order = sim_order,
+    .lend = transport_lend,
+    .reach = transport_reach,
+    .leave = transport_leave,
+};

@@ -1,0 +1,284 @@
+#include "rte/job_map.h"
+
+#include "base/log.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { REPETITIONS, SHIFT, HERE, RUNS, HEAD_WORDS };
+enum { RUN_WORDS = sizeof(struct rte_run) / sizeof(uint32_t) };
+
+uint32_t rte_node_runs(const struct node *node, struct rte_run *runs)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < node->size; i += runs[count++].count) {
+        struct rte_run *run = &runs[count];
+        *run = (struct rte_run){node_pe_number(node, i), 1, 1};
+        if (i + 1 < node->size)
+            run->stride = node_pe_number(node, i + 1) - run->first;
+        while (i + run->count < node->size &&
+               node_pe_number(node, i + run->count) == run->first + run->count * run->stride)
+            run->count++;
+    }
+    return count;
+}
+
+/* ---- putting together ---- */
+
+/* One node; its runs begin at `at` in the array of all runs. */
+struct known {
+    uint64_t machine;
+    size_t at;
+    uint32_t runs, count, here;
+};
+
+struct rte_job_map {
+    int npes, next; /* next: no PE below it is free */
+    unsigned char *taken;
+    struct known *nodes;
+    struct rte_run *runs;
+    size_t count, run_count, room, run_room;
+};
+
+void rte_job_map_free(struct rte_job_map *job)
+{
+    if (!job)
+        return;
+    free(job->taken);
+    free(job->nodes);
+    free(job->runs);
+    free(job);
+}
+
+struct rte_job_map *rte_job_map_new(int npes)
+{
+    struct rte_job_map *job = calloc(1, sizeof *job);
+    if (job) {
+        job->npes = npes;
+        job->taken = calloc((size_t)npes, 1);
+    }
+    if (job && job->taken)
+        return job;
+    log_line("no memory for the nodes of %d PEs", npes);
+    rte_job_map_free(job);
+    return 0;
+}
+
+int rte_job_map_next(struct rte_job_map *job)
+{
+    while (job->next < job->npes && job->taken[job->next])
+        job->next++;
+    return job->next;
+}
+
+/* Doubles the array when it is full. Returns false without memory. */
+static bool has_room(void **array, size_t *room, size_t need, size_t bytes)
+{
+    if (need <= *room)
+        return true;
+    size_t wide = 2 * need;
+    void *more = realloc(*array, wide * bytes);
+    if (!more)
+        return false;
+    *array = more;
+    *room = wide;
+    return true;
+}
+
+/* Marks the PEs of a run as taken. Returns false when one is in no job, or taken already. */
+static bool take_run(struct rte_job_map *job, const struct rte_run *run)
+{
+    uint64_t pe = run->first;
+    for (uint32_t i = 0; i < run->count; i++, pe += run->stride) {
+        if (pe >= (uint32_t)job->npes || job->taken[pe])
+            return false;
+        job->taken[pe] = 1;
+    }
+    return run->count > 0;
+}
+
+bool rte_job_map_add(struct rte_job_map *job, const struct rte_run *runs, uint32_t count, uint64_t machine)
+{
+    struct known node = {.machine = machine, .at = job->run_count, .runs = count};
+    if (count == 0 || job->count == NODE_MAX_NODES || runs[0].first != (uint32_t)rte_job_map_next(job) ||
+        !has_room((void **)&job->nodes, &job->room, job->count + 1, sizeof *job->nodes) ||
+        !has_room((void **)&job->runs, &job->run_room, job->run_count + count, sizeof *job->runs))
+        return false;
+    for (uint32_t i = 0; i < count; i++) {
+        if (!take_run(job, &runs[i]))
+            return false;
+        job->runs[job->run_count++] = runs[i];
+        node.count += runs[i].count;
+    }
+    job->nodes[job->count++] = node;
+    return true;
+}
+
+static int by_machine(const void *one, const void *other)
+{
+    const struct known *a = one, *b = other;
+    return a->machine != b->machine ? (a->machine > b->machine) - (a->machine < b->machine)
+                                    : (a->at > b->at) - (a->at < b->at);
+}
+
+static int by_number(const void *one, const void *other)
+{
+    const struct known *a = one, *b = other;
+    return (a->at > b->at) - (a->at < b->at);
+}
+
+/* Counts for each node the PEs on its machine. */
+static void count_machines(struct rte_job_map *job)
+{
+    struct known *nodes = job->nodes;
+    qsort(nodes, job->count, sizeof *nodes, by_machine);
+    for (size_t first = 0, end; first < job->count; first = end) {
+        uint32_t here = 0;
+        for (end = first; end < job->count && nodes[end].machine == nodes[first].machine; end++)
+            here += nodes[end].count;
+        for (size_t i = first; i < end; i++)
+            nodes[i].here = here;
+    }
+    qsort(nodes, job->count, sizeof *nodes, by_number);
+}
+
+/* Returns how far node `one` lies behind node `other` when they are alike but for that; 0 otherwise. */
+static uint32_t shift_between(const struct rte_job_map *job, const struct known *one, const struct known *other)
+{
+    const struct rte_run *a = &job->runs[one->at], *b = &job->runs[other->at];
+    if (one->runs != other->runs || one->here != other->here)
+        return 0;
+    for (uint32_t i = 0; i < one->runs; i++)
+        if (a[i].stride != b[i].stride || a[i].count != b[i].count ||
+            a[i].first - b[i].first != a[0].first - b[0].first)
+            return 0;
+    return a[0].first - b[0].first;
+}
+
+/* Writes the shape that begins with node `first`. Returns the number of nodes that it stands for. */
+static size_t write_shape(const struct rte_job_map *job, size_t first, uint32_t *words)
+{
+    const struct known *node = &job->nodes[first];
+    size_t count = 1;
+    uint32_t shift = first + 1 < job->count ? shift_between(job, node + 1, node) : 0;
+    while (shift && first + count < job->count && shift_between(job, node + count, node + count - 1) == shift)
+        count++;
+    words[REPETITIONS] = (uint32_t)count;
+    words[SHIFT] = shift;
+    words[HERE] = node->here;
+    words[RUNS] = node->runs;
+    memcpy(words + HEAD_WORDS, &job->runs[node->at], node->runs * sizeof(struct rte_run));
+    return count;
+}
+
+struct rte_packed_job_map *rte_job_map_pack(struct rte_job_map *job, size_t *bytes)
+{
+    size_t most = job->count * HEAD_WORDS + job->run_count * RUN_WORDS, used = 0;
+    struct rte_packed_job_map *all = calloc(1, sizeof *all + most * sizeof *all->words);
+    if (!all) {
+        log_line("no memory for the shapes of %zu nodes", job->count);
+        return 0;
+    }
+    all->total = (uint32_t)job->npes;
+    count_machines(job);
+    for (size_t node = 0; node < job->count;) {
+        uint32_t runs = job->nodes[node].runs;
+        node += write_shape(job, node, all->words + used);
+        used += HEAD_WORDS + (size_t)runs * RUN_WORDS;
+    }
+    *bytes = sizeof *all + used * sizeof *all->words;
+    return all;
+}
+
+/* ---- taking apart ---- */
+
+struct shape {
+    uint32_t head[HEAD_WORDS];
+    struct rte_run run[]; /* in the value itself, whose words are aligned alike */
+};
+_Static_assert(sizeof(struct rte_run) == RUN_WORDS * sizeof(uint32_t), "a run is words alone");
+
+/* Returns the shape at word `at` and goes on to the next one; null at the end, or where words are missing. */
+static const struct shape *next_shape(const struct rte_packed_job_map *all, size_t bytes, size_t *at)
+{
+    size_t words = (bytes - sizeof *all) / sizeof *all->words;
+    const struct shape *shape = (const struct shape *)(all->words + *at);
+    if (*at + HEAD_WORDS > words || (words - *at - HEAD_WORDS) / RUN_WORDS < shape->head[RUNS] || !shape->head[RUNS])
+        return 0;
+    *at += HEAD_WORDS + (size_t)shape->head[RUNS] * RUN_WORDS;
+    return shape;
+}
+
+bool rte_job_map_scattered(const struct rte_packed_job_map *all, size_t bytes)
+{
+    const struct shape *shape;
+    if (bytes < sizeof *all)
+        return false;
+    for (size_t at = 0; (shape = next_shape(all, bytes, &at));)
+        if (shape->head[RUNS] > 1 || (shape->run[0].count > 1 && shape->run[0].stride != 1))
+            return true;
+    return false;
+}
+
+/* The tables while they are written. */
+struct tables {
+    const struct node *mine;
+    uint32_t *leads, *places;
+    uint32_t total, nodes, here;
+    uint64_t seen; /* PEs that have a node */
+};
+
+/* Writes the places of a run of the node; `index` counts its PEs. */
+static bool write_run(const struct tables *tables, const struct rte_run *run, uint64_t shift, bool mine,
+                      uint32_t *index)
+{
+    uint64_t pe = run->first + shift;
+    for (uint32_t i = 0; i < run->count; i++, pe += run->stride, ++*index) {
+        if (pe >= tables->total || (mine && *index >= tables->mine->size) ||
+            (mine && node_pe_number(tables->mine, *index) != pe))
+            return false;
+        if (!tables->places)
+            continue;
+        if (tables->places[pe])
+            return false;
+        tables->places[pe] = mine ? NODE_NEAR | *index : tables->nodes + 1;
+    }
+    return true;
+}
+
+static bool write_node(struct tables *tables, const struct shape *shape, uint64_t shift)
+{
+    uint64_t lead = shape->run[0].first + shift;
+    uint32_t index = 0;
+    bool mine = lead == tables->mine->first, first = tables->nodes == 0;
+    if (tables->nodes == NODE_MAX_NODES || lead >= tables->total || (first && lead != 0) ||
+        (!first && lead <= tables->leads[tables->nodes - 1]) || (!tables->places && lead != tables->seen))
+        return false;
+    for (uint32_t i = 0; i < shape->head[RUNS]; i++)
+        if (!write_run(tables, &shape->run[i], shift, mine, &index))
+            return false;
+    if (mine && index != tables->mine->size)
+        return false;
+    tables->here = mine ? shape->head[HERE] : tables->here;
+    tables->leads[tables->nodes++] = (uint32_t)lead;
+    tables->seen += index;
+    return true;
+}
+
+bool rte_job_map_unpack(const struct rte_packed_job_map *all, size_t bytes, const struct node *mine, uint32_t *leads,
+                        uint32_t *nodes, uint32_t *places, uint32_t *here)
+{
+    struct tables tables = {.mine = mine, .leads = leads, .places = places, .total = mine->total};
+    const struct shape *shape;
+    size_t at = 0;
+    if (bytes < sizeof *all || all->total != mine->total)
+        return false;
+    while ((shape = next_shape(all, bytes, &at)))
+        for (uint32_t i = 0; i < shape->head[REPETITIONS]; i++)
+            if (!write_node(&tables, shape, (uint64_t)i * shape->head[SHIFT]))
+                return false;
+    *nodes = tables.nodes;
+    *here = tables.here;
+    leads[tables.nodes] = tables.total;
+    return at * sizeof *all->words + sizeof *all == bytes && tables.seen == tables.total && tables.here;
+}

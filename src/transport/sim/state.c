@@ -1,6 +1,0 @@
-/* What the lanes and the adapter of a life share. */
-#include "transport/sim/inner.h"
-
-const struct transport_events *sim_events;
-struct sim_plan sim_plan;
-__attribute__((visibility("default"))) struct sim_counts lateral_sim_counts;
