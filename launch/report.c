@@ -37,7 +37,7 @@ static struct row *add_row(struct report *report)
 
 /* ---- who has come to a meeting, and who is missing ---- */
 
-static uint32_t index_of_member(const struct report *report, const struct node_awaited *on, int rank)
+static uint32_t index_of_member(const struct report *report, const struct node_wait_reason *on, int rank)
 {
     return (uint32_t)(on->start + rank * on->stride) - report->view->node->first;
 }
@@ -64,19 +64,19 @@ static uint32_t add_missing(const struct report *report, const struct waiter *wa
 /* True when the PE waits for what it has itself, such as a lock that it has set before. */
 static bool waits_for_itself(const struct report *report, const struct waiter *waiter)
 {
-    const struct node_awaited *on = &waiter->on;
-    return on->about == NODE_ABOUT_PES && on->size == 1 && index_of_member(report, on, 0) == waiter->index;
+    const struct node_wait_reason *on = &waiter->on;
+    return on->about == NODE_REASON_PES && on->size == 1 && index_of_member(report, on, 0) == waiter->index;
 }
 
 /* ---- rows ---- */
 
 static void write_what(const struct report *report, const struct waiter *waiter, char *text, size_t room)
 {
-    const struct node_awaited *on = &waiter->on;
+    const struct node_wait_reason *on = &waiter->on;
     const char *object = waiter->object, *then = *object ? "; " : "";
-    if (on->about == NODE_ABOUT_VARIABLE) {
+    if (on->about == NODE_REASON_VARIABLE) {
         snprintf(text, room, "%s(%s)", waiter->call, object);
-    } else if (on->about == NODE_ABOUT_PES && on->size > 1) {
+    } else if (on->about == NODE_REASON_PES && on->size > 1) {
         struct set missing = set_make(report->view->node->size);
         const uint32_t here = add_missing(report, waiter, &missing);
         snprintf(text, room, "%s (%s%s%u of %u%s have come)", waiter->call, object, then, here - missing.count, here,
@@ -84,7 +84,7 @@ static void write_what(const struct report *report, const struct waiter *waiter,
         set_free(&missing);
     } else if (waits_for_itself(report, waiter)) {
         snprintf(text, room, "%s (%s%swaits for itself)", waiter->call, object, then);
-    } else if (on->about == NODE_ABOUT_PES) {
+    } else if (on->about == NODE_REASON_PES) {
         snprintf(text, room, "%s (%s%swaits for PE %d)", waiter->call, object, then, on->start);
     } else if (*object) {
         snprintf(text, room, "%s (%s)", waiter->call, object);
@@ -219,9 +219,9 @@ static void print_verdict(const struct report *report)
     for (size_t i = 0; i < report->waiters.count; i++) {
         const struct waiter *waiter = &report->waiters.waiter[i];
         struct set awaited = set_make(report->view->node->size);
-        if (waiter->on.about == NODE_ABOUT_PES)
+        if (waiter->on.about == NODE_REASON_PES)
             add_missing(report, waiter, &awaited);
-        if (waiter->on.about == NODE_ABOUT_VARIABLE || awaited.count)
+        if (waiter->on.about == NODE_REASON_VARIABLE || awaited.count)
             add_sentence(&sentences, &count, waiter->index, &awaited, waits_for_itself(report, waiter),
                          strstr(waiter->call, "lock") != NULL);
         set_free(&awaited);

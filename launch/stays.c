@@ -95,7 +95,7 @@ static void write_value(char *text, size_t room, enum kind kind, uint64_t value)
 static void describe_variable(struct waiter *waiter, const struct node_wait *stay, const struct maps *maps)
 {
     char name[96] = "value", wanted[24], now[24];
-    const struct node_awaited *on = &stay->on;
+    const struct node_wait_reason *on = &stay->on;
     if (stay->text[0])
         snprintf(name, sizeof name, "%s", stay->text);
     else if (on->object - stay->heap < stay->heap_bytes)
@@ -120,7 +120,7 @@ static void add_waiter(struct waiters *waiters, uint32_t index, const struct nod
     *waiter =
         (struct waiter){.index = index, .thread = stay->thread, .seconds = seconds_since(stay->since), .on = stay->on};
     find_call(waiter, stay, maps);
-    if (stay->on.about == NODE_ABOUT_VARIABLE)
+    if (stay->on.about == NODE_REASON_VARIABLE)
         describe_variable(waiter, stay, maps);
     else
         snprintf(waiter->object, sizeof waiter->object, "%s", stay->text);
@@ -159,7 +159,7 @@ void waiters_free(struct waiters *waiters)
 
 bool waiters_meet(const struct waiter *one, const struct waiter *other)
 {
-    const struct node_awaited *a = &one->on, *b = &other->on;
-    return a->about == NODE_ABOUT_PES && b->about == NODE_ABOUT_PES && a->start == b->start && a->stride == b->stride &&
-           a->size == b->size && a->object == b->object && a->number == b->number;
+    const struct node_wait_reason *a = &one->on, *b = &other->on;
+    return a->about == NODE_REASON_PES && b->about == NODE_REASON_PES && a->start == b->start &&
+           a->stride == b->stride && a->size == b->size && a->object == b->object && a->number == b->number;
 }

@@ -12,7 +12,7 @@ struct waiter {
     uint32_t index; /* the PE's on its node */
     int thread;
     double seconds; /* since the wait began */
-    struct node_awaited on;
+    struct node_wait_reason on;
     char call[80];
     char object[160];       /* "flag == 7, is 0", "a lock of PE 2"; may be empty */
     struct code_place from; /* where the program called */

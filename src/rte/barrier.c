@@ -8,15 +8,15 @@
  * has passed while the round is still `seen`. */
 static bool sleep_and_tell(struct node *node, uint32_t seen, const struct timespec *end)
 {
-    struct node_awaited on = {.about = node->scattered ? NODE_ABOUT_NOTHING : NODE_ABOUT_PES,
-                              .start = (int32_t)node->first,
-                              .stride = 1,
-                              .size = (int32_t)node->size,
-                              .object = UINT64_MAX, /* no team */
-                              .number = seen};
+    struct node_wait_reason on = {.about = node->scattered ? NODE_REASON_NOTHING : NODE_REASON_PES,
+                                  .start = (int32_t)node->first,
+                                  .stride = 1,
+                                  .size = (int32_t)node->size,
+                                  .object = UINT64_MAX, /* no team */
+                                  .number = seen};
     uint64_t since = clock_nanoseconds();
-    struct timespec soon = {.tv_sec = (time_t)((since + RTE_STAY_AFTER) / 1000000000),
-                            .tv_nsec = (long)((since + RTE_STAY_AFTER) % 1000000000)};
+    struct timespec soon = {.tv_sec = (time_t)((since + RTE_WAIT_RECORD_AFTER) / 1000000000),
+                            .tv_nsec = (long)((since + RTE_WAIT_RECORD_AFTER) % 1000000000)};
     if (futex_sleep(&node->round, seen, &soon) != ETIMEDOUT)
         return true;
     uint32_t stay = rte_wait_record_begin(&on, 0, since, 0, 0);

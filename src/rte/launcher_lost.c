@@ -1,6 +1,6 @@
 /* A thread that notices the end of a launcher that leaves its PEs behind when it dies, as Hydra's proxy does: a program that
  * computes, or waits for short times only, would not look (rte_launcher_check). Where several nodes have a progress
- * thread, that one watches (uccs/watch/line.c). The thread sleeps until then and serves no messages, so jobs have it with
+ * thread, that one watches (uccs/core/keepalive.c). The thread sleeps until then and serves no messages, so jobs have it with
  * LATERAL_PROGRESS=poll, too. It ends before rte_finalize: a process whose main thread has called pthread_exit lives as long as any
  * thread. */
 #include "base/log.h"

@@ -5,7 +5,7 @@
  * parts of the node's memory follow the head.
  *
  *   struct node | struct node_pe x size | group area (src/uccs/sync/row.h) | counters (src/uccs/comp/counter.h)
- *   | what PEs offer to messages (src/uccs/core/own.h) | cards (exchange.c) | nodes of the job (nodes.c)
+ *   | what PEs offer to messages (src/uccs/core/pe_shared.h) | cards (exchange.c) | nodes of the job (nodes.c)
  *   | waits that last (wait_record.c) | crashes (crash.c) | places of all PEs, where nodes are scattered (nodes.c)
  *   | globals of PEs that oshrun has started (src/uccs/core/globals.c)
  *
@@ -88,7 +88,7 @@ struct node {
     uint64_t heap_stride;
     uint64_t image_at;
     uint64_t image_stride;
-    uint64_t region_at; /* memory of uccs_memory_allocate and staged messages (src/uccs/core/own.h) */
+    uint64_t region_at; /* memory of uccs_memory_allocate and staged messages (src/uccs/core/pe_shared.h) */
     uint64_t region_stride;
     uint64_t file_bytes;
 
@@ -141,9 +141,9 @@ static inline size_t node_counters_at(uint32_t size)
     return node_groups_at(size) + node_align((size_t)NODE_GROUP_SLOTS * size * NODE_GROUP_LINES * CACHE_LINE);
 }
 
-/* Memory that each PE offers to active messages and to memory handles (src/uccs/core/own.h). Address space; pages exist
+/* Memory that each PE offers to active messages and to memory handles (src/uccs/core/pe_shared.h). Address space; pages exist
  * once touched. */
-#define NODE_OWN_BYTES (160u << 20)
+#define NODE_PE_SHARED_BYTES (160u << 20)
 
 static inline size_t node_own_at(uint32_t size)
 {
@@ -155,7 +155,7 @@ static inline size_t node_own_at(uint32_t size)
 
 static inline size_t node_cards_at(uint32_t size)
 {
-    return node_own_at(size) + (size_t)size * NODE_OWN_BYTES;
+    return node_own_at(size) + (size_t)size * NODE_PE_SHARED_BYTES;
 }
 
 /* The lowest PE of each node of the job, then the number of PEs of the job (nodes.c). */
@@ -167,14 +167,14 @@ static inline size_t node_table_at(uint32_t size)
 }
 
 /* What a waiter waits for, for people to read. */
-enum node_about {
-    NODE_ABOUT_NOTHING = 0, /* the call says it all */
-    NODE_ABOUT_VARIABLE,    /* a value of a variable, which any PE may store */
-    NODE_ABOUT_PES,         /* an act of each of some PEs, such as their arrival in a team's meeting */
+enum node_reason_kind {
+    NODE_REASON_NOTHING = 0, /* the call says it all */
+    NODE_REASON_VARIABLE,    /* a value of a variable, which any PE may store */
+    NODE_REASON_PES,         /* an act of each of some PEs, such as their arrival in a team's meeting */
 };
 
-struct node_awaited {
-    uint8_t about;        /* enum node_about */
+struct node_wait_reason {
+    uint8_t about;        /* enum node_reason_kind */
     uint8_t kind;         /* VARIABLE: enum kind, an integer */
     char compare[2];      /* VARIABLE: "==", "!=", ">=", "<=", "> ", "< " */
     uint32_t may_end;     /* the waiter itself may end the wait, or act in it: a time limit, pollers of the program */
@@ -199,7 +199,7 @@ struct node_wait {
     uint64_t heap_bytes;
     uint32_t version;          /* grows by 2 when text or `on` change; release by the waiter, acquire by readers */
     char text[NODE_WAIT_TEXT]; /* names the object that the wait is about; empty: its call or address says enough */
-    struct node_awaited on;
+    struct node_wait_reason on;
     uint32_t depth;                    /* number of frames */
     uint64_t frames[NODE_WAIT_FRAMES]; /* return addresses, the innermost first */
 };

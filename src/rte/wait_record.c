@@ -45,13 +45,13 @@ static void take_frames(struct node_wait *stay)
     stay->depth = (uint32_t)depth;
 }
 
-static void write_awaited(struct node_wait *stay, const struct node_awaited *on, const char *text)
+static void write_awaited(struct node_wait *stay, const struct node_wait_reason *on, const char *text)
 {
     stay->on = *on;
     snprintf(stay->text, sizeof stay->text, "%s", text ? text : "");
 }
 
-uint32_t rte_wait_record_begin(const struct node_awaited *on, const char *text, uint64_t since, uintptr_t heap,
+uint32_t rte_wait_record_begin(const struct node_wait_reason *on, const char *text, uint64_t since, uintptr_t heap,
                                size_t heap_bytes)
 {
     struct node_wait *stay = claim_stay();
@@ -67,7 +67,7 @@ uint32_t rte_wait_record_begin(const struct node_awaited *on, const char *text, 
     return (uint32_t)(stay - stays) + 1;
 }
 
-void rte_wait_record_renew(uint32_t stay, const struct node_awaited *on, const char *text)
+void rte_wait_record_renew(uint32_t stay, const struct node_wait_reason *on, const char *text)
 {
     struct node_wait *mine = &stays[stay - 1];
     uint32_t version = atomic_load_relaxed(&mine->version);

@@ -9,16 +9,16 @@
 
 /* Nanoseconds of waiting that make a stay. Its cost, a stack walk for which libc loads the unwinder the first time, is
  * then below 1 ms in 500; a job of some hundred PEs on few cores starts without any. */
-#define RTE_STAY_AFTER 500000000
+#define RTE_WAIT_RECORD_AFTER 500000000
 
 /* Makes the record of a wait of the calling thread that has begun at `since` (nanoseconds of CLOCK_MONOTONIC); `text`
  * names the object in less than NODE_WAIT_TEXT bytes, or is null. Returns its number, or 0 when there is no room or no
  * node. Takes the addresses of the callers, which costs some microseconds. */
-uint32_t rte_wait_record_begin(const struct node_awaited *on, const char *text, uint64_t since, uintptr_t heap,
+uint32_t rte_wait_record_begin(const struct node_wait_reason *on, const char *text, uint64_t since, uintptr_t heap,
                                size_t heap_bytes);
 
 /* Says anew what the wait is for. */
-void rte_wait_record_renew(uint32_t stay, const struct node_awaited *on, const char *text);
+void rte_wait_record_renew(uint32_t stay, const struct node_wait_reason *on, const char *text);
 
 /* Notes that the waiter has looked again, and the value that the variable has now. */
 void rte_wait_record_looked(uint32_t stay, uint64_t value);

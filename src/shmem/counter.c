@@ -242,7 +242,7 @@ long lat_ct_wait(shmemx_ct_t ct, long wait_for)
     if (count >= wait_for)
         return count;
     const struct uccs_counter_wanted wanted = {lat_ct_of(ct), wait_for};
-    struct uccs_wait wait uccs_scoped = {.on = uccs_await_told(uccs_counter_tell, &wanted)};
+    struct uccs_wait wait uccs_scoped = {.on = uccs_reason_function(uccs_counter_reason, &wanted)};
     do
         uccs_pause(&wait);
     while ((count = atomic_load_acquire(&line->count)) < wait_for); /* release: uccs_counter_arrive */
@@ -266,7 +266,7 @@ int lat_ct_wait_timeout(shmemx_ct_t ct, long wait_for, double seconds)
 {
     const struct uccs_counter_line *line = line_of("shmemx_ct_wait_timeout", ct);
     const struct uccs_counter_wanted wanted = {lat_ct_of(ct), wait_for};
-    struct uccs_wait wait uccs_scoped = {.on = uccs_await_told(uccs_counter_tell, &wanted)};
+    struct uccs_wait wait uccs_scoped = {.on = uccs_reason_function(uccs_counter_reason, &wanted)};
     wait.on.may_end = 1;
     double end = seconds_now() + seconds;
     while (atomic_load_acquire(&line->count) < wait_for) {
@@ -303,7 +303,7 @@ void lat_ct_consume(shmemx_ct_t ct, long n)
 {
     struct uccs_counter_line *line = line_of("shmemx_ct_consume", ct);
     const struct uccs_counter_wanted wanted = {lat_ct_of(ct), n};
-    struct uccs_wait wait uccs_scoped = {.on = uccs_await_told(uccs_counter_tell, &wanted)};
+    struct uccs_wait wait uccs_scoped = {.on = uccs_reason_function(uccs_counter_reason, &wanted)};
     int64_t count = atomic_load_acquire(&line->count);
     while (count < n || !atomic_cas_acqrel(&line->count, &count, count - n)) {
         if (count >= n)

@@ -108,7 +108,7 @@ void lat_start_pes(int npes)
 
 static bool stop(int seconds)
 {
-    uccs_wait_work_finished();
+    uccs_wait_tasks_finished();
     if (!seconds)
         uccs_coll_meet(false); /* peers may still need answers from here, which a sleeping barrier does not give */
     lat_team_close();

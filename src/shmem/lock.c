@@ -60,7 +60,7 @@ void lat_set_lock(long *word)
     if (ahead == 0)
         return;
     lock_amo(call, UCCS_ATOMIC_OR, &lock->node, ((uint32_t)me + 1) * LOCK_BEHIND, 0, (int)ahead - 1);
-    struct uccs_wait wait uccs_scoped = {.on = uccs_await_pe((int)ahead - 1)};
+    struct uccs_wait wait uccs_scoped = {.on = uccs_reason_pe((int)ahead - 1)};
     while (atomic_load_acquire(&lock->node) & LOCK_WAITING) /* release: lat_clear_lock of the PE ahead */
         uccs_pause(&wait);
 }

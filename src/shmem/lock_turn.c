@@ -37,8 +37,8 @@ void lat_lock_turn_wait(uint32_t *node)
     pthread_mutex_lock(&turn_lock);
     bool enlisted = turn_enlist(&me);
     pthread_mutex_unlock(&turn_lock);
-    struct uccs_wait wait uccs_scoped = {.on = uccs_await_pe(uccs_core.me)}; /* some thread of this PE has it */
-    while (enlisted && !atomic_load_acquire(&me.called))                     /* release: turn_call */
+    struct uccs_wait wait uccs_scoped = {.on = uccs_reason_pe(uccs_core.me)}; /* some thread of this PE has it */
+    while (enlisted && !atomic_load_acquire(&me.called))                      /* release: turn_call */
         uccs_pause(&wait);
 }
 

@@ -72,7 +72,7 @@ static lat_hot void lat_wait_until(const char *call, enum kind kind, const void 
     lat_require(call);
     if (lat_compare(kind, cmp, lat_load(kind, ivar), value))
         return;
-    struct uccs_wait wait uccs_scoped = {.on = uccs_await_variable(ivar, kind, lat_compare_text(cmp), value)};
+    struct uccs_wait wait uccs_scoped = {.on = uccs_reason_variable(ivar, kind, lat_compare_text(cmp), value)};
     do
         uccs_pause(&wait);
     while (!lat_compare(kind, cmp, lat_load(kind, ivar), value));

@@ -89,8 +89,8 @@ int lat_request_test_slow(shmemx_request_t *req)
 
 void lat_request_wait(shmemx_request_t *req)
 {
-    const struct uccs_tell_handles this = {req, 1, 0};
-    struct uccs_wait wait uccs_scoped = {.on = uccs_await_told(uccs_tell_handles, &this)};
+    const struct uccs_reason_handles this = {req, 1, 0};
+    struct uccs_wait wait uccs_scoped = {.on = uccs_reason_function(uccs_reason_handles, &this)};
     lat_require("shmemx_request_wait");
     while (!uccs_request_done(req))
         uccs_pause(&wait);
@@ -98,8 +98,8 @@ void lat_request_wait(shmemx_request_t *req)
 
 void lat_request_wait_free(shmemx_request_t *req)
 {
-    const struct uccs_tell_handles this = {req, 1, 0};
-    struct uccs_wait wait uccs_scoped = {.on = uccs_await_told(uccs_tell_handles, &this)};
+    const struct uccs_reason_handles this = {req, 1, 0};
+    struct uccs_wait wait uccs_scoped = {.on = uccs_reason_function(uccs_reason_handles, &this)};
     lat_require("shmemx_request_wait_free");
     while (!uccs_request_done(req))
         uccs_pause(&wait);
@@ -108,8 +108,8 @@ void lat_request_wait_free(shmemx_request_t *req)
 
 void lat_request_wait_local(shmemx_request_t *req)
 {
-    const struct uccs_tell_handles this = {req, 1, 0};
-    struct uccs_wait wait uccs_scoped = {.on = uccs_await_told(uccs_tell_handles, &this)};
+    const struct uccs_reason_handles this = {req, 1, 0};
+    struct uccs_wait wait uccs_scoped = {.on = uccs_reason_function(uccs_reason_handles, &this)};
     lat_require("shmemx_request_wait_local");
     while (!uccs_request_done_locally(req))
         uccs_pause(&wait);
@@ -204,8 +204,8 @@ size_t lat_request_test_some(shmemx_request_t *reqs, size_t nreqs, size_t *indic
 
 void lat_request_wait_all(shmemx_request_t *reqs, size_t nreqs, const int *status)
 {
-    const struct uccs_tell_handles these = {reqs, nreqs, status};
-    struct uccs_wait wait uccs_scoped = {.on = uccs_await_told(uccs_tell_handles, &these)};
+    const struct uccs_reason_handles these = {reqs, nreqs, status};
+    struct uccs_wait wait uccs_scoped = {.on = uccs_reason_function(uccs_reason_handles, &these)};
     lat_require("shmemx_request_wait_all");
     while (!all_done(reqs, nreqs, status))
         uccs_pause(&wait);
@@ -213,8 +213,8 @@ void lat_request_wait_all(shmemx_request_t *reqs, size_t nreqs, const int *statu
 
 void lat_request_wait_all_free(shmemx_request_t *reqs, size_t nreqs, const int *status)
 {
-    const struct uccs_tell_handles these = {reqs, nreqs, status};
-    struct uccs_wait wait uccs_scoped = {.on = uccs_await_told(uccs_tell_handles, &these)};
+    const struct uccs_reason_handles these = {reqs, nreqs, status};
+    struct uccs_wait wait uccs_scoped = {.on = uccs_reason_function(uccs_reason_handles, &these)};
     lat_require("shmemx_request_wait_all_free");
     while (!all_done(reqs, nreqs, status))
         uccs_pause(&wait);
@@ -225,8 +225,8 @@ void lat_request_wait_all_free(shmemx_request_t *reqs, size_t nreqs, const int *
 
 size_t lat_request_wait_any(shmemx_request_t *reqs, size_t nreqs, const int *status)
 {
-    const struct uccs_tell_handles these = {reqs, nreqs, status};
-    struct uccs_wait wait uccs_scoped = {.on = uccs_await_told(uccs_tell_handles, &these)};
+    const struct uccs_reason_handles these = {reqs, nreqs, status};
+    struct uccs_wait wait uccs_scoped = {.on = uccs_reason_function(uccs_reason_handles, &these)};
     size_t found;
     lat_require("shmemx_request_wait_any");
     if (empty(nreqs, status))
@@ -238,8 +238,8 @@ size_t lat_request_wait_any(shmemx_request_t *reqs, size_t nreqs, const int *sta
 
 size_t lat_request_wait_some(shmemx_request_t *reqs, size_t nreqs, size_t *indices, const int *status)
 {
-    const struct uccs_tell_handles these = {reqs, nreqs, status};
-    struct uccs_wait wait uccs_scoped = {.on = uccs_await_told(uccs_tell_handles, &these)};
+    const struct uccs_reason_handles these = {reqs, nreqs, status};
+    struct uccs_wait wait uccs_scoped = {.on = uccs_reason_function(uccs_reason_handles, &these)};
     size_t count;
     lat_require("shmemx_request_wait_some");
     if (empty(nreqs, status))

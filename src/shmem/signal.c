@@ -125,8 +125,8 @@ uint64_t lat_signal_wait_until(uint64_t *sig_addr, int cmp, uint64_t cmp_value)
 {
     uint64_t value;
     lat_require("shmem_signal_wait_until");
-    struct uccs_wait wait uccs_scoped = {.on =
-                                             uccs_await_variable(sig_addr, KIND_U64, lat_compare_text(cmp), cmp_value)};
+    struct uccs_wait wait uccs_scoped = {
+        .on = uccs_reason_variable(sig_addr, KIND_U64, lat_compare_text(cmp), cmp_value)};
     while (!lat_compare(KIND_U64, cmp, value = atomic_load_acquire(sig_addr), cmp_value)) /* release: lat_signal */
         uccs_pause(&wait);
     return value;

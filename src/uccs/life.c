@@ -8,9 +8,9 @@
 #include "uccs/far/far.h"
 #include "uccs/am/am.h"
 #include "uccs/core/memory.h"
-#include "uccs/core/bell.h"
+#include "uccs/core/doorbell.h"
 #include "uccs/core/globals.h"
-#include "uccs/core/progress.h"
+#include "uccs/core/progress_thread.h"
 #include "uccs/mem/region.h"
 #include "uccs/mem/bounce.h"
 
@@ -56,11 +56,11 @@ static int begin(void)
     if (rte_init() != 0 || uccs_memory_open(&want) != 0 || uccs_far_open() != 0)
         return -1;
     uccs_am_prepare();
-    if (uccs_progress_open(uccs_far_on) != 0)
+    if (uccs_progress_thread_open(uccs_far_on) != 0)
         return -1;
     if (uccs_far_on && !rte_job_barrier()) /* all PEs answer after this */
         return -1;
-    if (!uccs_far_on || !uccs_progress_on)
+    if (!uccs_far_on || !uccs_progress_thread_on)
         rte_launcher_watch();
     return 0;
 }
@@ -103,7 +103,7 @@ bool uccs_life_end(int seconds)
     else
         rte_job_barrier();
     if (all && --users == 0) {
-        uccs_progress_close();
+        uccs_progress_thread_close();
         const bool links = uccs_far_on;
         uccs_far_close();
         if (links)

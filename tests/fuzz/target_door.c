@@ -6,7 +6,7 @@
 #include "rte/rte.h"
 #include "net/auth/handshake.h"
 #include "uccs/core/core.h"
-#include "uccs/watch/line.h"
+#include "uccs/core/keepalive.h"
 
 #include <netinet/in.h>
 #include <sys/socket.h>
@@ -55,7 +55,7 @@ static bool say(int fd, struct fuzz *fuzz, size_t most)
     (void)!send(fd, fuzz->at, now, MSG_NOSIGNAL | MSG_DONTWAIT);
     fuzz->at += now;
     fuzz->left -= now;
-    watch_line_look();
+    uccs_keepalive_poll();
     return now;
 }
 
@@ -68,12 +68,12 @@ static void be_called(struct fuzz *fuzz, bool knows)
         close(fd);
         return;
     }
-    watch_line_look();
+    uccs_keepalive_poll();
     if (knows && recv(fd, &challenge, sizeof challenge, MSG_DONTWAIT) == sizeof challenge) {
         struct handshake_hello hello = {.from = 1};
         handshake_sign(rte.node->nonce, &hello, &challenge);
         (void)!send(fd, &hello, sizeof hello, MSG_NOSIGNAL);
-        watch_line_look();
+        uccs_keepalive_poll();
     }
     while (say(fd, fuzz, 16))
         continue;
@@ -83,12 +83,12 @@ static void be_called(struct fuzz *fuzz, bool knows)
 /* The called PE has no other way. */
 static void call_other(struct fuzz *fuzz)
 {
-    watch_line_to(1, &other);
-    watch_line_look();
+    uccs_keepalive_connect(1, &other);
+    uccs_keepalive_poll();
     for (int fd; fuzz->left && (fd = accept(listener, 0, 0)) >= 0; hang_up(fd))
         while (say(fd, fuzz, 8) && fuzz->left % 31)
             continue;
-    watch_line_look();
+    uccs_keepalive_poll();
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -97,14 +97,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct fuzz fuzz = {data, size};
     if (!opened++)
         open_all();
-    FUZZ_CHECK(watch_line_open(&mine) == 0 && mine.port);
-    watch_line_rest(); /* a connection that ends is no fault */
+    FUZZ_CHECK(uccs_keepalive_open(&mine) == 0 && mine.port);
+    uccs_keepalive_expect_end(); /* a connection that ends is no fault */
     const uint8_t how = fuzz_byte(&fuzz);
     if (how & CALLED)
         be_called(&fuzz, how & KNOWS_KEY);
     else
         call_other(&fuzz);
-    watch_line_close();
+    uccs_keepalive_close();
     for (int fd; (fd = accept(listener, 0, 0)) >= 0;)
         hang_up(fd);
     return 0;

@@ -200,7 +200,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         const bool told = memcmp(handle + MEMORY_AT, good + MEMORY_AT, sizeof good - MEMORY_AT) != 0;
         FUZZ_CHECK(call.status == MPI_SUCCESS && call.size >= 0 && (changed || call.size <= BYTES));
         FUZZ_CHECK(told || !(how & RELEASE_FIRST));
-        check_window(call.made, told);
+        check_window(call.made, reason);
         lmpi_child_drop(&child);
     }
     FUZZ_CHECK(!changed || how & (REHASH | REHASH_MEMORY) || call.status != MPI_SUCCESS);

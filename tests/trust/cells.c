@@ -24,7 +24,7 @@ static void take(const struct uccs_message *message, struct uccs_message *taken)
     uint64_t ticket;
     memset(memory, 0, sizeof memory);
     memset(taken, 0x55, sizeof *taken);
-    struct ring *ring = ring_format(memory, 2, OWN_CELL_BYTES);
+    struct ring *ring = ring_format(memory, 2, PE_SHARED_CELL_BYTES);
     memcpy(ring_reserve(ring, &ticket), message, sizeof *message);
     ring_commit(ring, ticket);
     CHECK(uccs_cell_take(ring, taken, &ticket));
@@ -69,13 +69,13 @@ static void short_ones(void)
     CHECK(refused(&message, "too long"));
     message = good;
     message.id = UCCS_MESSAGE_SLOTS - 1;
-    message.lane = OWN_LANES - 1;
+    message.lane = PE_SHARED_SENDERS - 1;
     takes(&message);
     CHECK(shared->taken.id == UCCS_MESSAGE_SLOTS - 1);
     message.id = UCCS_MESSAGE_SLOTS;
     CHECK(refused(&message, "PE 0 sent a wrong message on this node: there is no such handler or lane"));
     message = good;
-    message.lane = OWN_LANES;
+    message.lane = PE_SHARED_SENDERS;
     CHECK(refused(&message, "no such handler or lane"));
     message = good;
     for (uint32_t source = 1; source; source <<= 1) {

@@ -3,7 +3,7 @@
 #include "base/env.h"
 #include "rte/rte.h"
 #include "uccs/core/core.h"
-#include "uccs/watch/line.h"
+#include "uccs/core/keepalive.h"
 #include "net/auth/handshake.h"
 
 #include "unit/check.h"
@@ -37,12 +37,12 @@ static int descriptors(void)
 /* Serves the lines for so long. */
 static void serve(int milliseconds)
 {
-    struct pollfd file = {watch_line_descriptor(), POLLIN, 0};
+    struct pollfd file = {uccs_keepalive_descriptor(), POLLIN, 0};
     struct timespec start, now;
     clock_gettime(CLOCK_MONOTONIC, &start);
     do {
         (void)poll(&file, 1, 5);
-        watch_line_look();
+        uccs_keepalive_poll();
         clock_gettime(CLOCK_MONOTONIC, &now);
     } while ((now.tv_sec - start.tv_sec) * 1000 + (now.tv_nsec - start.tv_nsec) / 1000000 < milliseconds);
 }
@@ -151,13 +151,13 @@ static void strangers(void)
     struct sockaddr_in name = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
     socklen_t length = sizeof name;
     int listener = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0), calls = 0;
-    watch_line_close();
-    CHECK(watch_line_open(&place) == 0);
+    uccs_keepalive_close();
+    CHECK(uccs_keepalive_open(&place) == 0);
     CHECK(bind(listener, (struct sockaddr *)&name, sizeof name) == 0 && listen(listener, 8) == 0);
     CHECK(getsockname(listener, (struct sockaddr *)&name, &length) == 0);
     struct routes there = {.port = name.sin_port, .count = 1};
     memcpy(there.route[0].address, &name.sin_addr, sizeof name.sin_addr);
-    watch_line_to(1, &there);
+    uccs_keepalive_connect(1, &there);
     for (int i = 0; i < 100 && calls < 20; i++) {
         serve(10);
         int fd = accept(listener, NULL, NULL);
@@ -184,16 +184,16 @@ static void interfaces(void)
 {
     const char *why;
     uint32_t loopback = htonl(INADDR_LOOPBACK);
-    watch_line_close();
+    uccs_keepalive_close();
     setenv("LATERAL_INTERFACE", "nosuch0", 1);
-    CHECK(env_load(&why) == 0 && watch_line_open(&place) == -1);
+    CHECK(env_load(&why) == 0 && uccs_keepalive_open(&place) == -1);
     setenv("LATERAL_INTERFACE", "lo", 1);
-    CHECK(env_load(&why) == 0 && watch_line_open(&place) == 0);
+    CHECK(env_load(&why) == 0 && uccs_keepalive_open(&place) == 0);
     CHECK(place.count == 1 && !place.route[0].six && memcmp(place.route[0].address, &loopback, sizeof loopback) == 0);
     int fd = call_door("127.0.0.1");
     CHECK(fd >= 0 && call_door("127.0.0.2") < 0); /* an address of this host that the door is not bound to */
     (void)challenge_at(fd);
-    watch_line_close();
+    uccs_keepalive_close();
 }
 
 /* In a process of its own: a PE that cannot be called is named once, since its end may be noticed late. */
@@ -210,7 +210,7 @@ static void no_way(void)
     const pid_t child = fork();
     if (child == 0) {
         CHECK(dup2(said, STDERR_FILENO) >= 0);
-        watch_line_to(1, &there);
+        uccs_keepalive_connect(1, &there);
         serve(200);
         _exit(0);
     }
@@ -230,7 +230,7 @@ int main(void)
     CHECK(env_load(&why) == 0 && rte_init() == 0);
     rte.nodes = 2;
     uccs_core.npes = 2;
-    if (watch_line_open(&place) != 0 || !place.port) {
+    if (uccs_keepalive_open(&place) != 0 || !place.port) {
         fprintf(stderr, "this host has no address that others could call\n");
         return 77;
     }

@@ -382,7 +382,7 @@ static void messages(void)
     world_reset();
     CHECK(!world_deliver(&h, data, 8, false));
     CHECK(answer_refused(h, 8, false, "PE 1 sent message 1 of context 0 twice"));
-    h.am.context = OWN_INNER;
+    h.am.context = PE_SHARED_LIBRARY_CONTEXT;
     h.am.ring = 1;
     h.am.id = UCCS_INNER_LETTER;
     REFUSED(h, 8, "the library sends no such message to another node");
@@ -398,10 +398,10 @@ static void messages(void)
     h.am.id = UCCS_AM_PLACE;
     world_reset();
     CHECK(!world_deliver(&h, data, 8, false) && (why = world_poll()) && strstr(why, "that is cut off"));
-    h.am.context = OWN_CONTEXTS;
+    h.am.context = PE_SHARED_CONTEXTS;
     REFUSED(h, 8, "its am.context is too large");
     h = from_one(LINK_AM_DONE);
-    h.am_done.lane = OWN_LANES;
+    h.am_done.lane = PE_SHARED_SENDERS;
     REFUSED(h, 0, "its am_done.lane is too large");
 }
 

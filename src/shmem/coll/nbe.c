@@ -25,9 +25,9 @@
 #include "shmem/place.h"
 #include "shmem/state.h"
 #include "shmem/team.h"
-#include "uccs/core/await.h"
-#include "uccs/core/bell.h"
-#include "uccs/core/work.h"
+#include "uccs/core/wait_reason.h"
+#include "uccs/core/doorbell.h"
+#include "uccs/core/task.h"
 #include "uccs/comp/request.h"
 
 #include <stdio.h>
@@ -134,13 +134,13 @@ static void reach(const struct operation *op, int line)
     atomic_store_release(mine, op->number); /* acquire: ready, all_reached, ends_wait */
     if (op->brief)
         atomic_fence_seqcst(); /* partner: its own, in another member */
-    else if (!group->far && uccs_bell_workers_there() && ends_wait(op, line))
-        uccs_bell_workers_slow();
+    else if (!group->far && uccs_doorbell_peers_have_tasks() && ends_wait(op, line))
+        uccs_doorbell_wake_peers_slow();
 }
 
-static void copy_share(struct uccs_work *work)
+static void copy_share(struct uccs_task *task)
 {
-    struct operation *op = (struct operation *)work;
+    struct operation *op = (struct operation *)task;
     op->share(op, op->team->rank);
     op->copied = true;
 }
@@ -188,7 +188,7 @@ static bool do_share(struct operation *op)
     if (group->copied + 1 != op->number || (!op->copied && !ready(op)))
         return false;
     if (op->share && !op->copied) {
-        op->work.labour = copy_share;
+        op->task.step = copy_share;
         return false;
     }
     group->copied = op->number;
@@ -216,18 +216,18 @@ static void nbe_complete(struct operation *op)
     (void)atomic_fetch_sub_acqrel(&group->pending, 1); /* acquire: lat_team_destroy; the team may be gone now */
 }
 
-static bool nbe_advance_near(struct uccs_work *work)
+static bool nbe_advance_near(struct uccs_task *task)
 {
-    struct operation *op = (struct operation *)work;
+    struct operation *op = (struct operation *)task;
     if (op->brief ? !do_brief(op) : (!op->shared && !do_share(op)) || !over(op))
         return false;
     nbe_complete(op);
     return true;
 }
 
-static bool nbe_advance_nodes(struct uccs_work *work)
+static bool nbe_advance_nodes(struct uccs_task *task)
 {
-    struct operation *op = (struct operation *)work;
+    struct operation *op = (struct operation *)task;
     if (!lat_nbe_go_on_nodes(op))
         return false;
     nbe_complete(op);
@@ -247,15 +247,15 @@ static int missing(const struct operation *op)
     return -1;
 }
 
-static bool nbe_tell(const struct uccs_work *work, const struct uccs_request *request, struct uccs_told *told)
+static bool nbe_reason(const struct uccs_task *task, const struct uccs_request *request, struct uccs_reason *reason)
 {
-    const struct operation *op = (const struct operation *)work;
+    const struct operation *op = (const struct operation *)task;
     if (!uccs_request_counts(request, op->request))
         return false;
     const int rank = op->team->group.far ? -1 : missing(op);
     if (rank >= 0)
-        told->on = uccs_await_pe(uccs_team_pe(&op->team->group, rank));
-    snprintf(told->text, sizeof told->text, "%s", op->call);
+        reason->on = uccs_reason_pe(uccs_team_pe(&op->team->group, rank));
+    snprintf(reason->text, sizeof reason->text, "%s", op->call);
     return true;
 }
 
@@ -265,7 +265,8 @@ static bool is_brief(const struct operation *op)
 {
     const struct uccs_team *group = &op->team->group;
     const size_t members = (size_t)group->size, each = op->n ? 2 * kind_size(op->kind) : members;
-    if (group->far || op->root >= 0 || !atomic_load_relaxed(&uccs_own_of(uccs_index(uccs_team_pe(group, 0)))->threaded))
+    if (group->far || op->root >= 0 ||
+        !atomic_load_relaxed(&uccs_pe_shared_of(uccs_index(uccs_team_pe(group, 0)))->threaded))
         return false;
     return (op->n ? op->n : op->bytes) <= BRIEF / members / each;
 }
@@ -282,8 +283,8 @@ static int start(shmem_team_t handle, shmemx_request_t *req, const struct operat
     if (!op || !request)
         lat_fail(what->call, "no memory for a request");
     *op = *what;
-    op->work.advance = team->group.far ? nbe_advance_nodes : nbe_advance_near;
-    op->work.tell = nbe_tell;
+    op->task.advance = team->group.far ? nbe_advance_nodes : nbe_advance_near;
+    op->task.reason = nbe_reason;
     op->share = op->bytes || op->n ? op->share : 0; /* nothing to move: null pointers are legal */
     op->team = team;
     op->request = request;
@@ -293,7 +294,7 @@ static int start(shmem_team_t handle, shmemx_request_t *req, const struct operat
     uccs_request_begin_use(request);
     (void)atomic_fetch_add_relaxed(&team->group.pending, 1); /* before the list's lock */
     reach(op, TEAM_POSTED);
-    uccs_work_add(&op->work);
+    uccs_task_add(&op->task);
     return 0;
 }
 

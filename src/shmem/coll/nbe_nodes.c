@@ -10,7 +10,7 @@
 #include "base/fold.h"
 #include "shmem/place.h"
 #include "shmem/state.h"
-#include "uccs/core/work.h"
+#include "uccs/core/task.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -83,24 +83,24 @@ static bool settled(struct operation *op)
     return atomic_load_acquire(&op->under_way.pending) == 1; /* acqrel: uccs_request_finish */
 }
 
-/* A phase that takes long is left to a labour, which ends it. */
-static void labour_share(struct uccs_work *work)
+/* A phase that takes long is left to a step, which ends it. */
+static void share_step(struct uccs_task *task)
 {
-    struct operation *op = (struct operation *)work;
+    struct operation *op = (struct operation *)task;
     share(op);
     op->phase++;
 }
 
-static void labour_give(struct uccs_work *work)
+static void give_step(struct uccs_task *task)
 {
-    struct operation *op = (struct operation *)work;
+    struct operation *op = (struct operation *)task;
     give_parts(op);
     op->phase++;
 }
 
-static bool leave_to(struct operation *op, void (*labour)(struct uccs_work *))
+static bool leave_to(struct operation *op, void (*step)(struct uccs_task *))
 {
-    op->work.labour = labour;
+    op->task.step = step;
     return false;
 }
 
@@ -124,11 +124,11 @@ static bool go_on(struct operation *op)
     case COMES:
         if (!uccs_nodes_meet(&op->meeting))
             return false;
-        return !op->share || leave_to(op, labour_share);
+        return !op->share || leave_to(op, share_step);
     case SHARES:
         if (!settled(op))
             return false;
-        return !op->share || op->what != NBE_REDUCE || leave_to(op, labour_give);
+        return !op->share || op->what != NBE_REDUCE || leave_to(op, give_step);
     case GIVES:
         if (!settled(op))
             return false;

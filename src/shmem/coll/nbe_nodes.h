@@ -4,14 +4,14 @@
 
 #include "base/kind.h"
 #include "shmem/team.h"
-#include "uccs/core/work.h"
+#include "uccs/core/task.h"
 #include "uccs/comp/request.h"
 #include "uccs/sync/team.h"
 
 enum nbe_what { NBE_BARRIER, NBE_BROADCAST, NBE_FCOLLECT, NBE_ALLTOALL, NBE_REDUCE };
 
 struct operation {
-    struct uccs_work work;
+    struct uccs_task task;
     struct shmem_team_impl *team;
     struct uccs_request *request;
     enum nbe_what what;

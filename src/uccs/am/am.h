@@ -18,7 +18,7 @@
 #ifndef UCCS_AM_AM_H
 #define UCCS_AM_AM_H
 
-#include "uccs/core/own.h"
+#include "uccs/core/pe_shared.h"
 #include "uccs/comp/counter.h"
 #include "uccs/core/wait.h"
 #include "uccs/mem/bounce.h"
@@ -27,7 +27,7 @@
 #include <stdbool.h>
 #include <uccs.h>
 
-_Static_assert(UCCS_CONTEXTS <= OWN_INNER, "every context has rings, and so has the inner one");
+_Static_assert(UCCS_CONTEXTS <= PE_SHARED_LIBRARY_CONTEXT, "every context has rings, and so has the inner one");
 
 /* A registered handler. Function, argument and class belong to one registration. inner.h reads and writes it. */
 struct uccs_handler {
@@ -79,7 +79,7 @@ struct uccs_message {
     int64_t weight;
     char payload[UCCS_SHORT_MAX];
 };
-_Static_assert(sizeof(struct uccs_message) == OWN_CELL_BYTES, "a message fills a cell");
+_Static_assert(sizeof(struct uccs_message) == PE_SHARED_CELL_BYTES, "a message fills a cell");
 
 enum uccs_am_outcome {
     UCCS_AM_HANDLED,
@@ -161,8 +161,8 @@ bool uccs_am_try(uint32_t index, uint32_t id, const void *payload, size_t length
 bool uccs_am_settled(const struct uccs_context *context, enum uccs_scope scope);
 /* Logs a line for a thread that has waited long for the context's messages to be handled. */
 void uccs_am_tell_unsettled(const struct uccs_context *context);
-/* Tells who has not handled messages of the context. For uccs_await_told (core/wait.h). */
-void uccs_am_tell_debtor(const void *context, struct uccs_told *told);
+/* Tells who has not handled messages of the context. For uccs_reason_function (core/wait.h). */
+void uccs_am_reason_debtor(const void *context, struct uccs_reason *reason);
 
 /* uccs_far_am_open registers the handlers of messages of other nodes; call it before the links open. uccs_far_am_close
  * drops the messages that nobody handled; call it after the links are closed. One thread. */

@@ -2,7 +2,7 @@
 #include "uccs/am/inner.h"
 
 #include "uccs/core/memory.h"
-#include "uccs/watch/fail.h"
+#include "uccs/core/fail.h"
 
 /* The block lies whole in the sender's region. */
 static bool has_block(const struct uccs_message *message)
@@ -18,7 +18,7 @@ static const char *fault_of(const struct uccs_message *message)
 {
     if (message->source >= (uint32_t)uccs_core.npes || uccs_index((int)message->source) >= uccs_core.pes)
         return "it is of no PE of this node";
-    if (message->id >= UCCS_MESSAGE_SLOTS || message->lane >= OWN_LANES)
+    if (message->id >= UCCS_MESSAGE_SLOTS || message->lane >= PE_SHARED_SENDERS)
         return "there is no such handler or lane";
     if (message->staged ? message->block == UCCS_NO_BLOCK : message->length > UCCS_SHORT_MAX)
         return "it is too long";
@@ -29,6 +29,6 @@ void uccs_cell_check(const struct uccs_message *message)
 {
     const char *fault = fault_of(message);
     if (fault)
-        watch_fail("PE %u sent a wrong message on this node: %s (handler %u, %u bytes)", message->source, fault,
-                   message->id, message->length);
+        uccs_fail("PE %u sent a wrong message on this node: %s (handler %u, %u bytes)", message->source, fault,
+                  message->id, message->length);
 }

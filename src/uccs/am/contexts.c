@@ -6,13 +6,13 @@
  * other one is empty. */
 #include "uccs/am/inner.h"
 
-#include "uccs/core/bell.h"
+#include "uccs/core/doorbell.h"
 #include "uccs/core/poller.h"
 #include "uccs/core/thread.h"
 
 #define POLLERS 64 /* further threads share entries */
 
-static struct uccs_context *published[OWN_CONTEXTS];
+static struct uccs_context *published[PE_SHARED_CONTEXTS];
 static uint64_t live; /* a bit for each published context; a hint: published[] decides */
 
 static struct poller {
@@ -55,12 +55,12 @@ static void wait_for_phase(uint32_t old)
 /* Wakes the progress thread of this process if it sleeps. */
 static void wake_own_thread(void)
 {
-    uccs_bell(uccs_core.index);
+    uccs_doorbell_wake(uccs_core.index);
 }
 
 void uccs_am_publish(struct uccs_context *context)
 {
-    uccs_own_open(uccs_core.index, context->attr.id);
+    uccs_pe_shared_open_rings(uccs_core.index, context->attr.id);
     atomic_store_release(&published[context->attr.id], context); /* acquire: uccs_am_published */
     (void)atomic_fetch_or_acqrel(&live, UINT64_C(1) << context->attr.id);
     wake_own_thread(); /* messages may wait already */

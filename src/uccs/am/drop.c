@@ -20,7 +20,7 @@ static void drop(uint32_t context, const struct uccs_message *message, struct uc
 
 static void drop_ring(uint32_t context, uint32_t which, struct uccs_am_lost *lost)
 {
-    struct ring *ring = uccs_own_ring(uccs_core.index, context, which);
+    struct ring *ring = uccs_pe_shared_ring(uccs_core.index, context, which);
     struct uccs_am_tally tally = {0};
     struct uccs_message message;
     struct uccs_bounce *copy;
@@ -29,7 +29,8 @@ static void drop_ring(uint32_t context, uint32_t which, struct uccs_am_lost *los
         drop(context, &message, &tally, lost);
         free(copy);
     }
-    bool open = atomic_load_acquire(&uccs_own_mine()->open[context]) == OWN_OPEN; /* release: uccs_own_open_slow */
+    bool open = atomic_load_acquire(&uccs_pe_shared_mine()->open[context]) ==
+                PE_RINGS_OPEN; /* release: uccs_pe_shared_open_rings_slow */
     while (open && uccs_cell_take(ring, &message, &ticket))
         drop(context, &message, &tally, lost);
     uccs_am_tell(context, &tally);
@@ -52,8 +53,8 @@ static void drop_packets(uint32_t context, uint32_t which, struct uccs_am_lost *
 struct uccs_am_lost uccs_am_drop(void)
 {
     struct uccs_am_lost lost = {0};
-    for (uint32_t context = 0; context < OWN_INNER; context++)
-        for (uint32_t which = 0; which < OWN_RINGS; which++) {
+    for (uint32_t context = 0; context < PE_SHARED_LIBRARY_CONTEXT; context++)
+        for (uint32_t which = 0; which < PE_SHARED_RINGS; which++) {
             drop_ring(context, which, &lost);
             drop_packets(context, which, &lost);
         }

@@ -4,9 +4,9 @@
 
 #include "base/log.h"
 #include "rte/rte.h"
-#include "uccs/core/bell.h"
+#include "uccs/core/doorbell.h"
 #include "uccs/core/late.h"
-#include "uccs/watch/fail.h"
+#include "uccs/core/fail.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -26,11 +26,11 @@ struct flow {
 };
 
 struct flows {
-    struct flow flow[OWN_RINGS];
+    struct flow flow[PE_SHARED_RINGS];
 };
 
 struct partner {
-    struct flows *contexts[OWN_CONTEXTS];
+    struct flows *contexts[PE_SHARED_CONTEXTS];
 };
 
 static struct partner **partners;                         /* by PE; made on first use; release here, acquire */
@@ -41,15 +41,15 @@ static struct queue {
     cache_aligned pthread_mutex_t lock;
     struct uccs_far_packet *first, *last;
     struct uccs_late late; /* of the first one, while it has no handler */
-} queues[OWN_CONTEXTS][OWN_RINGS] = {
-    [0 ... OWN_CONTEXTS - 1] = {[0 ... OWN_RINGS - 1] = {.lock = PTHREAD_MUTEX_INITIALIZER}}};
+} queues[PE_SHARED_CONTEXTS][PE_SHARED_RINGS] = {
+    [0 ... PE_SHARED_CONTEXTS - 1] = {[0 ... PE_SHARED_RINGS - 1] = {.lock = PTHREAD_MUTEX_INITIALIZER}}};
 
 uint32_t uccs_far_am_waiting;
 
 static void *made(void *memory, int pe)
 {
     if (!memory)
-        watch_fail("no memory for messages with PE %d", pe);
+        uccs_fail("no memory for messages with PE %d", pe);
     return memory;
 }
 
@@ -65,7 +65,7 @@ static struct flows *make_flows(int pe, uint32_t context)
         return flows;
     flows = made(aligned_alloc(CACHE_LINE, sizeof *flows), pe);
     memset(flows, 0, sizeof *flows);
-    for (int which = 0; which < OWN_RINGS; which++)
+    for (int which = 0; which < PE_SHARED_RINGS; which++)
         pthread_mutex_init(&flows->flow[which].lock, 0);
     atomic_store_release(&partners[pe]->contexts[context], flows);
     return flows;
@@ -116,7 +116,7 @@ static bool give_credit(struct flow *flow, uint32_t messages, uint64_t bytes)
 static bool owes(const struct flows *flows)
 {
     uint32_t messages = 0;
-    for (int which = 0; flows && which < OWN_RINGS; which++)
+    for (int which = 0; flows && which < PE_SHARED_RINGS; which++)
         messages |= atomic_load_relaxed(&flows->flow[which].messages); /* only for a log line */
     return messages != 0;
 }
@@ -216,9 +216,9 @@ static void hear_done(struct link_arrival *arrival)
     uint32_t context = header->am_done.context, count = header->am_done.count;
     if (count) {
         if (!give_credit(flow_of((int)header->from, context, header->am_done.ring), count, header->am_done.bytes))
-            watch_fail("PE %u says that it has handled %u messages of %llu bytes, more than it has got", header->from,
-                       count, (unsigned long long)header->am_done.bytes);
-        struct uccs_own *own = uccs_own_mine();
+            uccs_fail("PE %u says that it has handled %u messages of %llu bytes, more than it has got", header->from,
+                      count, (unsigned long long)header->am_done.bytes);
+        struct uccs_pe_shared *own = uccs_pe_shared_mine();
         (void)atomic_fetch_add_release(&own->handled[context][header->am_done.lane].count,
                                        count); /* acquire: uccs_am_settled */
     }
@@ -246,7 +246,7 @@ static struct uccs_far_packet *make_packet(const struct link_header *header, siz
     message->length = (uint32_t)bytes;
     message->id = header->am.id;
     message->staged = staged;
-    message->lane = header->am.lane & (OWN_LANES - 1); /* for the compiler: wire.def has checked it */
+    message->lane = header->am.lane & (PE_SHARED_SENDERS - 1); /* for the compiler: wire.def has checked it */
     message->block = UCCS_NO_BLOCK;
     message->counter = header->am.counter;
     message->weight = header->am.weight;
@@ -299,8 +299,8 @@ static void queue_packet(struct uccs_far_packet *packet)
     pthread_mutex_lock(&queue->lock);
     if (is_old(flow, packet->number)) {
         pthread_mutex_unlock(&queue->lock);
-        watch_fail("PE %u sent message %llu of context %u twice", packet->message.source,
-                   (unsigned long long)packet->number, packet->context);
+        uccs_fail("PE %u sent message %llu of context %u twice", packet->message.source,
+                  (unsigned long long)packet->number, packet->context);
     }
     packet->next = flow->early;
     flow->early = packet;
@@ -309,7 +309,7 @@ static void queue_packet(struct uccs_far_packet *packet)
         append(queue, packet);
     }
     pthread_mutex_unlock(&queue->lock);
-    uccs_bell(uccs_core.index); /* a thread that polls lanes alone may have brought it */
+    uccs_doorbell_wake(uccs_core.index); /* a thread that polls lanes alone may have brought it */
 }
 
 static void *room_for_message(struct link_arrival *arrival)
@@ -447,9 +447,9 @@ static void drop(struct uccs_far_packet *packet)
 
 static void drop_partner(struct partner *partner)
 {
-    for (int context = 0; partner && context < OWN_CONTEXTS; context++) {
+    for (int context = 0; partner && context < PE_SHARED_CONTEXTS; context++) {
         struct flows *flows = partner->contexts[context];
-        for (int which = 0; flows && which < OWN_RINGS; which++) {
+        for (int which = 0; flows && which < PE_SHARED_RINGS; which++) {
             pthread_mutex_destroy(&flows->flow[which].lock);
             drop(flows->flow[which].early);
         }
@@ -475,8 +475,8 @@ void uccs_far_am_close(void)
         drop_partner(partners[pe]);
     free(partners);
     partners = 0;
-    for (int context = 0; context < OWN_CONTEXTS; context++)
-        for (int which = 0; which < OWN_RINGS; which++) {
+    for (int context = 0; context < PE_SHARED_CONTEXTS; context++)
+        for (int which = 0; which < PE_SHARED_RINGS; which++) {
             drop(queues[context][which].first);
             queues[context][which].first = 0;
             queues[context][which].late = (struct uccs_late){0};

@@ -110,7 +110,7 @@ void uccs_cell_check(const struct uccs_message *message);
 static inline bool uccs_cell_is_plain(const struct uccs_message *message)
 {
     return message->block == UCCS_NO_BLOCK && message->length <= UCCS_SHORT_MAX && !message->staged &&
-           message->id < UCCS_MESSAGE_SLOTS && message->lane < OWN_LANES &&
+           message->id < UCCS_MESSAGE_SLOTS && message->lane < PE_SHARED_SENDERS &&
            message->source - uccs_core.first < uccs_core.pes && !uccs_core.places;
 }
 
@@ -162,7 +162,7 @@ int uccs_am_look_inner(void);
  * served. They stay over the lives of a context, as the messages in its rings do. */
 
 /* Number of parked messages of one ring, a hint; almost always 0. Release by park.c. */
-extern uint32_t uccs_unexpected_count[OWN_CONTEXTS][OWN_RINGS];
+extern uint32_t uccs_unexpected_count[PE_SHARED_CONTEXTS][PE_SHARED_RINGS];
 
 static inline bool uccs_unexpected_empty(uint32_t context, uint32_t which)
 {

@@ -8,10 +8,10 @@
 
 #include "base/log.h"
 #include "rte/rte.h"
-#include "uccs/core/bell.h"
+#include "uccs/core/doorbell.h"
 #include "uccs/core/poller.h"
 #include "uccs/far/far.h"
-#include "uccs/watch/fail.h"
+#include "uccs/core/fail.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -24,7 +24,7 @@ void uccs_am_tell(uint32_t context, struct uccs_am_tally *tally)
 {
     if (!tally->count)
         return;
-    struct uccs_own *own = uccs_own_of(uccs_index((int)tally->source));
+    struct uccs_pe_shared *own = uccs_pe_shared_of(uccs_index((int)tally->source));
     (void)atomic_fetch_add_release(&own->handled[context][tally->lane].count,
                                    tally->count); /* acquire: uccs_am_settled */
     tally->count = 0;
@@ -43,10 +43,10 @@ void uccs_am_insist(const struct uccs_am_token *token, size_t length, size_t lea
 {
     const struct uccs_message *message = token->message;
     if (lat_unlikely(length < least))
-        watch_fail("PE %u sent a message of the library's own that is cut off: %zu of %zu bytes", message->source,
-                   length, least);
+        uccs_fail("PE %u sent a message of the library's own that is cut off: %zu of %zu bytes", message->source,
+                  length, least);
     if (lat_unlikely(*source != message->source))
-        watch_fail("PE %u sent a message of the library's own in the name of PE %u", message->source, *source);
+        uccs_fail("PE %u sent a message of the library's own in the name of PE %u", message->source, *source);
 }
 
 static lat_cold _Noreturn void fail_class(const struct uccs_context *context, const struct uccs_message *message)
@@ -83,7 +83,7 @@ static bool handle(struct uccs_context *context, const struct uccs_message *mess
     enum uccs_am_outcome outcome = run(context, message, block, which);
     if (block && outcome == UCCS_AM_HANDLED) {
         uccs_am_mark_done(block);
-        uccs_bell_worker(uccs_index((int)message->source));
+        uccs_doorbell_wake_if_tasks(uccs_index((int)message->source));
     }
     return outcome != UCCS_AM_UNREADY;
 }
@@ -106,7 +106,7 @@ static lat_cold bool poll_parked(struct uccs_context *context, uint32_t which, s
 
 static int poll_ring(struct uccs_context *context, uint32_t which)
 {
-    struct ring *ring = uccs_own_ring(uccs_core.index, context->attr.id, which);
+    struct ring *ring = uccs_pe_shared_ring(uccs_core.index, context->attr.id, which);
     struct uccs_am_tally tally = {0};
     int count = 0;
     if (lat_unlikely(!uccs_unexpected_empty(context->attr.id, which)) && !poll_parked(context, which, &tally, &count)) {
@@ -155,8 +155,8 @@ static struct uccs_bounce *copy_out(struct uccs_message *message)
 static void keep_replies(struct uccs_context *context)
 {
     const uint32_t which = UCCS_RING_REPLY | UCCS_RING_USER;
-    struct ring *ring = uccs_own_ring(uccs_core.index, context->attr.id, which);
-    if (lat_likely(atomic_load_relaxed(&ring->tail) - atomic_load_relaxed(&ring->head) < OWN_RING_CELLS / 2))
+    struct ring *ring = uccs_pe_shared_ring(uccs_core.index, context->attr.id, which);
+    if (lat_likely(atomic_load_relaxed(&ring->tail) - atomic_load_relaxed(&ring->head) < PE_SHARED_RING_CELLS / 2))
         return;
     for (int taken = 0; taken < BATCH; taken++) {
         struct uccs_message message;
@@ -220,19 +220,19 @@ struct uccs_am_found uccs_am_look(int what)
     for (uint64_t left = uccs_am_live(); left; left &= left - 1) {
         uint32_t id = (uint32_t)__builtin_ctzll(left);
         struct uccs_context *context = uccs_am_published(id);
-        if (context && id != OWN_INNER)
+        if (context && id != PE_SHARED_LIBRARY_CONTEXT)
             found.users += poll_context(context, what);
         else if (context && what & UCCS_AM_REQUESTS)
             found.own += poll_ring(context, 0);
         if (lat_unlikely(waiting && context))
-            *(id != OWN_INNER ? &found.users : &found.own) += poll_far(context, what);
+            *(id != PE_SHARED_LIBRARY_CONTEXT ? &found.users : &found.own) += poll_far(context, what);
     }
     return found;
 }
 
 int uccs_am_look_inner(void)
 {
-    struct uccs_context *inner = uccs_am_published(OWN_INNER);
+    struct uccs_context *inner = uccs_am_published(PE_SHARED_LIBRARY_CONTEXT);
     int found = inner ? poll_ring(inner, 0) : 0;
     if (inner && atomic_load_relaxed(&uccs_far_am_waiting)) /* a hint: the caller looks again */
         found += poll_packets(inner, 0);

@@ -7,11 +7,11 @@
 #include "uccs/am/rendezvous.h"
 
 #include "base/log.h"
-#include "uccs/core/bell.h"
+#include "uccs/core/doorbell.h"
 #include "uccs/core/memory.h"
 #include "uccs/far/far.h"
 #include "uccs/mem/cma.h"
-#include "uccs/watch/fail.h"
+#include "uccs/core/fail.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -79,7 +79,9 @@ static int pull(uint32_t index, uint64_t from, char *to, size_t length)
 static int fetch_near(uint32_t source, const struct uccs_announce *announce, char *to)
 {
     uint32_t index = uccs_index((int)source);
-    const struct uccs_region there = {.owner = (int)source, .pid = uccs_own_of(index)->pid, .address = announce->at};
+    const struct uccs_region there = {.owner = (int)source,
+                                      .pid = uccs_pe_shared_of(index)->pid,
+                                      .address = announce->at};
     if (source == (uint32_t)uccs_core.me) {
         memcpy(to, (const void *)(uintptr_t)announce->at, announce->length);
         return UCCS_OK;
@@ -149,8 +151,8 @@ static struct uccs_announce read_announce(const struct uccs_am_token *token, con
     whole = whole && (announce.eager || token->block); /* the sender waits for its block */
     rest -= announce.header_bytes;
     if (lat_unlikely(!whole || rest != (announce.eager ? announce.length : 0)))
-        watch_fail("PE %u announces %llu bytes by a message of %zu that is cut off", token->message->source,
-                   (unsigned long long)announce.length, length);
+        uccs_fail("PE %u announces %llu bytes by a message of %zu that is cut off", token->message->source,
+                  (unsigned long long)announce.length, length);
     return announce;
 }
 
@@ -229,7 +231,7 @@ static bool free_for(const struct uccs_handler *entry, enum uccs_am_class cls)
 /* Messages for the new handler may wait already: wakes the progress thread of this process if it sleeps. */
 static int registered(void)
 {
-    uccs_bell(uccs_core.index);
+    uccs_doorbell_wake(uccs_core.index);
     return UCCS_OK;
 }
 

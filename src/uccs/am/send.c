@@ -3,7 +3,7 @@
 
 #include "base/log.h"
 #include "rte/rte.h"
-#include "uccs/core/bell.h"
+#include "uccs/core/doorbell.h"
 #include "uccs/core/late.h"
 #include "uccs/far/far.h"
 #include "uccs/core/memory.h"
@@ -17,7 +17,7 @@
  * flush looks at messages of its own thread, or of threads that it has synchronized with. */
 static struct {
     cache_aligned uint64_t count;
-} sent[OWN_CONTEXTS][OWN_LANES];
+} sent[PE_SHARED_CONTEXTS][PE_SHARED_SENDERS];
 
 static char *my_region(void)
 {
@@ -41,15 +41,15 @@ static bool try_push(const struct uccs_sending *s)
     if (lat_unlikely(s->index >= uccs_core.pes))
         return uccs_far_am_try(s->stream ? uccs_stream_lanes(s->stream) : 0, uccs_pe_at(s->index), s->context, s->which,
                                &s->head, s->payload, s->block);
-    uccs_own_open(s->index, s->context);
-    struct uccs_message *cell = ring_reserve(uccs_own_ring(s->index, s->context, s->which), &ticket);
+    uccs_pe_shared_open_rings(s->index, s->context);
+    struct uccs_message *cell = ring_reserve(uccs_pe_shared_ring(s->index, s->context, s->which), &ticket);
     if (!cell)
         return false;
     memcpy(cell, &s->head, offsetof(struct uccs_message, payload));
     if (!s->head.staged && s->head.length)
         memcpy(cell->payload, s->payload, s->head.length);
-    ring_commit(uccs_own_ring(s->index, s->context, s->which), ticket);
-    uccs_bell(s->index);
+    ring_commit(uccs_pe_shared_ring(s->index, s->context, s->which), ticket);
+    uccs_doorbell_wake(s->index);
     return true;
 }
 
@@ -167,7 +167,7 @@ int uccs_am_post(struct uccs_sending *s, const struct uccs_context *context, con
     uccs_request_handle before = op && op->request ? *op->request : UCCS_REQUEST_NULL;
     s->context = context->attr.id;
     s->head.source = (uint32_t)uccs_core.me;
-    s->head.lane = uccs_thread() % OWN_LANES;
+    s->head.lane = uccs_thread() % PE_SHARED_SENDERS;
     int status = order(s->stream, op);
     if (op && status == UCCS_OK)
         status = begin(s, op);
@@ -196,11 +196,11 @@ static int send(const struct uccs_context *context, struct uccs_stream *stream, 
 
 bool uccs_am_try(uint32_t index, uint32_t id, const void *payload, size_t length, struct uccs_bounce *block)
 {
-    struct uccs_sending s = {.index = index, .context = OWN_INNER, .payload = payload}; /* no stream */
+    struct uccs_sending s = {.index = index, .context = PE_SHARED_LIBRARY_CONTEXT, .payload = payload}; /* no stream */
     s.head.source = (uint32_t)uccs_core.me;
     s.head.length = (uint32_t)length;
     s.head.id = (uint16_t)id;
-    s.head.lane = uccs_thread() % OWN_LANES;
+    s.head.lane = uccs_thread() % PE_SHARED_SENDERS;
     s.head.staged = block && length;
     s.head.block = block ? (uint64_t)((char *)block - my_region()) : UCCS_NO_BLOCK;
     s.block = block;
@@ -213,14 +213,14 @@ bool uccs_am_try(uint32_t index, uint32_t id, const void *payload, size_t length
 
 static bool lane_settled(uint32_t context, uint32_t lane)
 {
-    uint64_t handled =
-        atomic_load_acquire(&uccs_own_mine()->handled[context][lane].count); /* release: uccs_am_tell, hear_done */
+    uint64_t handled = atomic_load_acquire(
+        &uccs_pe_shared_mine()->handled[context][lane].count); /* release: uccs_am_tell, hear_done */
     return handled >= atomic_load_relaxed(&sent[context][lane].count);
 }
 
 bool uccs_am_settled(const struct uccs_context *context, enum uccs_scope scope)
 {
-    uint32_t id = context->attr.id, mine = uccs_thread() % OWN_LANES;
+    uint32_t id = context->attr.id, mine = uccs_thread() % PE_SHARED_SENDERS;
     if (scope == UCCS_SCOPE_THREAD)
         return lane_settled(id, mine);
     for (uint32_t lane = 0, lanes = uccs_threads(); lane < lanes; lane++)
@@ -233,11 +233,12 @@ bool uccs_am_settled(const struct uccs_context *context, enum uccs_scope scope)
 static int debtor(uint32_t context)
 {
     for (uint32_t index = 0; index < uccs_core.pes; index++) {
-        const struct uccs_own *own = uccs_own_of(index);
-        bool open = atomic_load_acquire(&own->open[context]) == OWN_OPEN; /* release: uccs_own_open_slow */
+        const struct uccs_pe_shared *own = uccs_pe_shared_of(index);
+        bool open =
+            atomic_load_acquire(&own->open[context]) == PE_RINGS_OPEN; /* release: uccs_pe_shared_open_rings_slow */
         bool owes = open && atomic_load_relaxed(&own->parked[context]);
-        for (uint32_t which = 0; which < OWN_RINGS && open; which++)
-            owes |= !ring_is_empty(uccs_own_ring(index, context, which));
+        for (uint32_t which = 0; which < PE_SHARED_RINGS && open; which++)
+            owes |= !ring_is_empty(uccs_pe_shared_ring(index, context, which));
         if (owes)
             return uccs_pe_at(index);
     }
@@ -255,12 +256,12 @@ void uccs_am_tell_unsettled(const struct uccs_context *context)
                  context->attr.id, pe);
 }
 
-void uccs_am_tell_debtor(const void *context, struct uccs_told *told)
+void uccs_am_reason_debtor(const void *context, struct uccs_reason *reason)
 {
     int pe = debtor(((const struct uccs_context *)context)->attr.id);
     if (pe >= 0)
-        told->on = uccs_await_pe(pe);
-    snprintf(told->text, sizeof told->text, "messages");
+        reason->on = uccs_reason_pe(pe);
+    snprintf(reason->text, sizeof reason->text, "messages");
 }
 
 /* In a handler a message must not wait. */
@@ -327,7 +328,7 @@ int uccs_am_reply(uccs_am_token_t token, int id, enum uccs_am_class cls, const v
     if (length > UCCS_MEDIUM_MAX)
         return UCCS_ERR_TOO_LARGE;
     uint32_t which = UCCS_RING_REPLY | (cls == UCCS_AM_USER ? UCCS_RING_USER : 0);
-    struct uccs_stream *stream = token->context->attr.id == OWN_INNER ? 0 : &token->context->stream;
+    struct uccs_stream *stream = token->context->attr.id == PE_SHARED_LIBRARY_CONTEXT ? 0 : &token->context->stream;
     int status = send(token->context, stream, uccs_index((int)token->message->source), id, which, payload, length, 0);
     token->replied = status == UCCS_OK;
     return status;

@@ -2,7 +2,7 @@
 
 #include "uccs/am/am.h"
 #include "uccs/core/thread.h"
-#include "uccs/watch/fail.h"
+#include "uccs/core/fail.h"
 
 #include <stdlib.h>
 
@@ -33,7 +33,7 @@ static struct uccs_stream_thread *make(struct uccs_stream *stream)
 {
     struct uccs_stream_thread *part = malloc(sizeof *part);
     if (!part)
-        watch_fail("no memory for a stream");
+        uccs_fail("no memory for a stream");
     *part = (struct uccs_stream_thread){.owner = uccs_thread() + 1, .next = atomic_load_relaxed(&stream->parts)};
     while (!atomic_cas_acqrel(&stream->parts, &part->next, part)) /* acquire: mine, take */
         ;

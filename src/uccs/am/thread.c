@@ -3,7 +3,7 @@
 #include "uccs/am/inner.h"
 
 #include "uccs/core/poll.h"
-#include "uccs/core/progress.h"
+#include "uccs/core/progress_thread.h"
 #include "uccs/comp/tell.h"
 
 static enum uccs_served serve(void)
@@ -20,7 +20,7 @@ static struct uccs_server server = {.serve = serve,
 void uccs_am_prepare(void)
 {
     uccs_progress_add(&server);
-    uccs_teller_add(uccs_bounce_tell);
+    uccs_request_reason_add(uccs_bounce_tell);
 }
 
 void uccs_am_start(void)

@@ -16,10 +16,10 @@ struct parked {
     struct uccs_message message;
 };
 
-uint32_t uccs_unexpected_count[OWN_CONTEXTS][OWN_RINGS];
+uint32_t uccs_unexpected_count[PE_SHARED_CONTEXTS][PE_SHARED_RINGS];
 static struct queue {
     struct parked *first, *last;
-} queues[OWN_CONTEXTS][OWN_RINGS];                       /* by ticket */
+} queues[PE_SHARED_CONTEXTS][PE_SHARED_RINGS];           /* by ticket */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* rarely taken: messages are hardly ever parked */
 
 /* Under the lock. */
@@ -27,7 +27,7 @@ static void count_parked(uint32_t context, uint32_t which, uint32_t by)
 {
     atomic_store_release(&uccs_unexpected_count[context][which],
                          uccs_unexpected_count[context][which] + by); /* acquire: uccs_unexpected_empty */
-    uint32_t *shown = &uccs_own_mine()->parked[context];
+    uint32_t *shown = &uccs_pe_shared_mine()->parked[context];
     atomic_store_relaxed(shown, *shown + by);
 }
 

@@ -151,8 +151,8 @@ static int pause_or_refuse(int status, struct uccs_wait *wait)
 
 int uccs_wait(uccs_request_t *request)
 {
-    const struct uccs_tell_handles these = {request, request != 0, 0};
-    struct uccs_wait wait uccs_scoped = {.on = uccs_await_told(uccs_tell_handles, &these)};
+    const struct uccs_reason_handles these = {request, request != 0, 0};
+    struct uccs_wait wait uccs_scoped = {.on = uccs_reason_function(uccs_reason_handles, &these)};
     int status = request ? UCCS_IN_PROGRESS : UCCS_ERR_INVALID;
     while (status == UCCS_IN_PROGRESS)
         status = pause_or_refuse(look(request), &wait);
@@ -161,8 +161,8 @@ int uccs_wait(uccs_request_t *request)
 
 int uccs_wait_all(uccs_request_t *requests, size_t n)
 {
-    const struct uccs_tell_handles these = {requests, requests ? n : 0, 0};
-    struct uccs_wait wait uccs_scoped = {.on = uccs_await_told(uccs_tell_handles, &these)};
+    const struct uccs_reason_handles these = {requests, requests ? n : 0, 0};
+    struct uccs_wait wait uccs_scoped = {.on = uccs_reason_function(uccs_reason_handles, &these)};
     int status = n && !requests ? UCCS_ERR_INVALID : UCCS_IN_PROGRESS;
     while (status == UCCS_IN_PROGRESS)
         status = pause_or_refuse(look_all(requests, n), &wait);
@@ -171,8 +171,8 @@ int uccs_wait_all(uccs_request_t *requests, size_t n)
 
 int uccs_wait_any(uccs_request_t *requests, size_t n, size_t *index)
 {
-    const struct uccs_tell_handles these = {requests, requests ? n : 0, 0};
-    struct uccs_wait wait uccs_scoped = {.on = uccs_await_told(uccs_tell_handles, &these)};
+    const struct uccs_reason_handles these = {requests, requests ? n : 0, 0};
+    struct uccs_wait wait uccs_scoped = {.on = uccs_reason_function(uccs_reason_handles, &these)};
     int status = (n && !requests) || !index ? UCCS_ERR_INVALID : UCCS_IN_PROGRESS;
     while (status == UCCS_IN_PROGRESS)
         status = pause_or_refuse(look_any(requests, n, index), &wait);
@@ -181,8 +181,8 @@ int uccs_wait_any(uccs_request_t *requests, size_t n, size_t *index)
 
 int uccs_wait_some(uccs_request_t *requests, size_t n, size_t *count, size_t *indices)
 {
-    const struct uccs_tell_handles these = {requests, requests ? n : 0, 0};
-    struct uccs_wait wait uccs_scoped = {.on = uccs_await_told(uccs_tell_handles, &these)};
+    const struct uccs_reason_handles these = {requests, requests ? n : 0, 0};
+    struct uccs_wait wait uccs_scoped = {.on = uccs_reason_function(uccs_reason_handles, &these)};
     int status = (n && (!requests || !indices)) || !count ? UCCS_ERR_INVALID : UCCS_IN_PROGRESS;
     while (status == UCCS_IN_PROGRESS)
         status = pause_or_refuse(look_some(requests, n, count, indices), &wait);

@@ -12,7 +12,7 @@
 
 /* `making` guards the lists. A thread that retires a context holds `ending` while it waits for the threads in the
  * context, because their handlers may need `making`. These calls are rare. */
-static struct uccs_context *contexts[OWN_CONTEXTS];
+static struct uccs_context *contexts[PE_SHARED_CONTEXTS];
 static pthread_mutex_t making = PTHREAD_MUTEX_INITIALIZER, ending = PTHREAD_MUTEX_INITIALIZER;
 
 const char *uccs_status_text(int status)

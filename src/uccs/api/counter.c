@@ -136,7 +136,7 @@ static int go_on(uccs_counter_t counter, struct uccs_wait *wait)
 int uccs_counter_wait(uccs_counter_t counter, int64_t at_least)
 {
     const struct uccs_counter_wanted wanted = {counter, at_least};
-    struct uccs_wait wait uccs_scoped = {.on = uccs_await_told(uccs_counter_tell, &wanted)};
+    struct uccs_wait wait uccs_scoped = {.on = uccs_reason_function(uccs_counter_reason, &wanted)};
     if (!uccs_counter_live(counter))
         return UCCS_ERR_STALE;
     int status = UCCS_OK;
@@ -149,7 +149,7 @@ int uccs_counter_wait(uccs_counter_t counter, int64_t at_least)
 int uccs_counter_consume(uccs_counter_t counter, int64_t value)
 {
     const struct uccs_counter_wanted wanted = {counter, value};
-    struct uccs_wait wait uccs_scoped = {.on = uccs_await_told(uccs_counter_tell, &wanted)};
+    struct uccs_wait wait uccs_scoped = {.on = uccs_reason_function(uccs_counter_reason, &wanted)};
     if (!uccs_counter_live(counter))
         return UCCS_ERR_STALE;
     if (value < 0)

@@ -19,7 +19,7 @@
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 static struct uccs_context inner = {
-    .attr = {.id = OWN_INNER},
+    .attr = {.id = PE_SHARED_LIBRARY_CONTEXT},
     .handlers = {[UCCS_INNER_LETTER] = {.handler = uccs_letter_arrived},
                  [UCCS_INNER_REMOTE] = {.handler = uccs_remote_arrived},
                  [UCCS_INNER_OOB] = {.handler = uccs_oob_arrived},
@@ -79,7 +79,7 @@ static void tell_lost(const struct uccs_am_lost *lost)
 
 static int stop(void)
 {
-    uccs_wait_work_finished();
+    uccs_wait_tasks_finished();
     meet_with_all();
     for (int round = 0; round < 2; round++) {
         uccs_am_drain();
@@ -92,7 +92,7 @@ static int stop(void)
     meet_with_all(); /* requests of messages that others have dropped are complete */
     while (uccs_bounce_collect() > 0)
         ;
-    uccs_wait_work_finished(); /* functions that follow those requests */
+    uccs_wait_tasks_finished(); /* functions that follow those requests */
     uccs_contexts_close();
     atomic_store_release(&uccs_users, 0);
     uccs_am_stop();

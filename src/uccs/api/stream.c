@@ -4,7 +4,7 @@
 
 #include "uccs/am/am.h"
 #include "uccs/coll/coll.h"
-#include "uccs/core/errand.h"
+#include "uccs/core/callback_queue.h"
 #include "uccs/core/fence.h"
 #include "uccs/core/late.h"
 
@@ -52,7 +52,7 @@ int uccs_stream_release(uccs_stream_t stream)
     if (uccs_handlers_running)
         return UCCS_ERR_STATE;
     uccs_stream_finish(stream);
-    uccs_errands_run();
+    uccs_callbacks_run();
     free(stream);
     return UCCS_OK;
 }
@@ -168,7 +168,7 @@ static int settle(const struct uccs_stream *stream, bool messages)
 {
     struct uccs_wait wait uccs_scoped = {0};
     if (messages)
-        wait.on = uccs_await_told(uccs_am_tell_debtor, stream->world);
+        wait.on = uccs_reason_function(uccs_am_reason_debtor, stream->world);
     struct uccs_late late = {0};
     while (!settled(stream, messages)) {
         if (uccs_handlers_running)
@@ -192,7 +192,7 @@ static int flush(struct uccs_stream *stream, const struct peers *peers)
     if (!peers->pes)
         uccs_stream_rest(stream);
     uccs_bounce_collect();
-    uccs_errands_run();
+    uccs_callbacks_run();
     return failed ? UCCS_ERR_FAILED : UCCS_OK;
 }
 
@@ -264,7 +264,7 @@ int uccs_stream_progress(uccs_stream_t stream)
 {
     struct link_track *track = stream ? uccs_stream_track(stream) : 0;
     int found = track ? link_look(link_lane_of(link_track_lanes(track))) : 0;
-    return found + uccs_bounce_collect() + uccs_errands_run();
+    return found + uccs_bounce_collect() + uccs_callbacks_run();
 }
 
 /* --- The same for a context's own stream */

@@ -4,17 +4,17 @@
 #include "uccs/core/core.h"
 #include "rte/wait_record.h"
 
-static struct node_awaited awaited_of(const struct uccs_waiting *what)
+static struct node_wait_reason awaited_of(const struct uccs_waiting *what)
 {
     if (what->rank < 0)
-        return (struct node_awaited){.may_end = 1};
-    return (struct node_awaited){.about = NODE_ABOUT_PES,
-                                 .may_end = 1, /* the loop may do anything */
-                                 .start = what->rank,
-                                 .stride = what->ranks > 1 ? what->stride : 1,
-                                 .size = what->ranks > 1 ? what->ranks : 1,
-                                 .object = what->place,
-                                 .number = what->meeting};
+        return (struct node_wait_reason){.may_end = 1};
+    return (struct node_wait_reason){.about = NODE_REASON_PES,
+                                     .may_end = 1, /* the loop may do anything */
+                                     .start = what->rank,
+                                     .stride = what->ranks > 1 ? what->stride : 1,
+                                     .size = what->ranks > 1 ? what->ranks : 1,
+                                     .object = what->place,
+                                     .number = what->meeting};
 }
 
 /* The clock may be younger than the caller's wait is long, by whatever clock he has measured it. */
@@ -29,7 +29,7 @@ int uccs_waiting_begin(const struct uccs_waiting *what, double seconds)
 {
     if (!what || !uccs_running())
         return 0;
-    const struct node_awaited on = awaited_of(what);
+    const struct node_wait_reason on = awaited_of(what);
     return (int)rte_wait_record_begin(&on, what->object, time_before(seconds), 0, 0);
 }
 

@@ -2,7 +2,7 @@
  * once. */
 #include "uccs/am/am.h"
 #include "uccs/coll/inner.h"
-#include "uccs/core/work.h"
+#include "uccs/core/task.h"
 #include "uccs/mem/accumulate.h"
 
 #include <stdio.h>
@@ -116,9 +116,9 @@ static bool plan_alltoall(const struct uccs_schedule *s, uint32_t round, struct 
 
 /* --- Starting */
 
-static bool advance_work(struct uccs_work *work)
+static bool advance_task(struct uccs_task *task)
 {
-    struct uccs_schedule *s = (struct uccs_schedule *)work;
+    struct uccs_schedule *s = (struct uccs_schedule *)task;
     if (!uccs_schedule_advance(s))
         return false;
     struct uccs_request *request = s->request;
@@ -128,13 +128,13 @@ static bool advance_work(struct uccs_work *work)
     return true;
 }
 
-static bool tell_work(const struct uccs_work *work, const struct uccs_request *request, struct uccs_told *told)
+static bool task_reason(const struct uccs_task *task, const struct uccs_request *request, struct uccs_reason *reason)
 {
-    const struct uccs_schedule *s = (const struct uccs_schedule *)work;
+    const struct uccs_schedule *s = (const struct uccs_schedule *)task;
     if (!uccs_request_counts(request, s->request))
         return false;
-    uccs_schedule_tell(s, told);
-    snprintf(told->text, sizeof told->text, "a collective");
+    uccs_schedule_reason(s, reason);
+    snprintf(reason->text, sizeof reason->text, "a collective");
     return true;
 }
 
@@ -147,13 +147,13 @@ static int start_nb(const struct uccs_schedule *what, uccs_request_t *desc)
         return UCCS_ERR_NO_MEMORY;
     }
     *s = *what;
-    s->work.advance = advance_work;
-    s->work.tell = tell_work;
+    s->task.advance = advance_task;
+    s->task.reason = task_reason;
     s->request = request;
     uccs_ranks_hold(s->group); /* the program may release it meanwhile */
     uccs_request_begin(request);
     uccs_schedule_start(s);
-    uccs_work_add(&s->work);
+    uccs_task_add(&s->task);
     return UCCS_OK;
 }
 

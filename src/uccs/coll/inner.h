@@ -20,8 +20,8 @@
 
 #include "base/fold.h"
 #include "uccs/coll/coll.h"
-#include "uccs/core/await.h"
-#include "uccs/core/work.h"
+#include "uccs/core/wait_reason.h"
+#include "uccs/core/task.h"
 #include "uccs/comp/request.h"
 #include "uccs/mem/bounce.h"
 
@@ -68,7 +68,7 @@ struct uccs_step {
 };
 
 struct uccs_schedule {
-    struct uccs_work work;
+    struct uccs_task task;
     /* Writes round `round` into the step, which the caller has emptied. Returns false after the last round. */
     bool (*plan)(const struct uccs_schedule *schedule, uint32_t round, struct uccs_step *step);
     struct uccs_group_impl *group;
@@ -96,7 +96,7 @@ bool uccs_schedule_advance(struct uccs_schedule *schedule);
 void uccs_schedule_run(struct uccs_schedule *schedule, bool user);
 
 /* Fills in the member that the schedule's present step waits for. */
-void uccs_schedule_tell(const struct uccs_schedule *schedule, struct uccs_told *told);
+void uccs_schedule_reason(const struct uccs_schedule *schedule, struct uccs_reason *reason);
 
 bool uccs_schedule_plan_barrier(const struct uccs_schedule *schedule, uint32_t round, struct uccs_step *step);
 

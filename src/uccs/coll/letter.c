@@ -4,7 +4,7 @@
 #include "base/log.h"
 #include "rte/rte.h"
 #include "uccs/am/am.h"
-#include "uccs/core/bell.h"
+#include "uccs/core/doorbell.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -130,7 +130,7 @@ void uccs_letter_drop(struct uccs_letter *letter)
     if (letter->block) {
         uccs_am_done(letter->block);
         if (source < uccs_core.pes)
-            uccs_bell_worker(source);
+            uccs_doorbell_wake_if_tasks(source);
     }
     free(letter);
 }

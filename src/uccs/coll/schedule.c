@@ -52,7 +52,7 @@ static void send_some(struct uccs_schedule *s)
         bool acknowledged = bytes > LETTER_INLINE || s->sequence % SCHEDULE_LEAD == 0;
         const char *from = bytes ? s->step.send + s->sent * PIECE : 0;
         if (!uccs_letter_try(pe, &key, from, bytes, acknowledged ? &s->out : 0)) {
-            s->work.again = true; /* nobody tells when there is room */
+            s->task.again = true; /* nobody tells when there is room */
             return;
         }
         s->sent++;
@@ -123,11 +123,11 @@ static int poll_others(void)
     return uccs_poll(UCCS_POLL_ALWAYS) + uccs_am_poll_network();
 }
 
-void uccs_schedule_tell(const struct uccs_schedule *s, struct uccs_told *told)
+void uccs_schedule_reason(const struct uccs_schedule *s, struct uccs_reason *reason)
 {
     const int other = received_all(s) ? s->step.to : s->step.from;
     if (s->planned && other >= 0)
-        told->on = uccs_await_pe(uccs_ranks_world(s->group, other));
+        reason->on = uccs_reason_pe(uccs_ranks_world(s->group, other));
 }
 
 /* Returns the distance between the PEs of neighbouring members, or 0 when it is not the same everywhere. */
@@ -141,24 +141,24 @@ static int stride_of(const struct uccs_group_impl *group)
 }
 
 /* Nobody leaves a blocking collective without a root before all have come, so it waits for those that have not. */
-static void tell_all(const void *schedule, struct uccs_told *told)
+static void tell_all(const void *schedule, struct uccs_reason *reason)
 {
     const struct uccs_schedule *s = schedule;
     const int stride = stride_of(s->group);
     if (s->rooted || stride <= 0)
-        uccs_schedule_tell(s, told);
+        uccs_schedule_reason(s, reason);
     else
-        told->on = (struct node_awaited){.about = NODE_ABOUT_PES,
-                                         .start = uccs_ranks_world(s->group, 0),
-                                         .stride = stride,
-                                         .size = s->group->size,
-                                         .object = ~s->group->number, /* teams of OpenSHMEM count from 0 */
-                                         .number = s->sequence};
+        reason->on = (struct node_wait_reason){.about = NODE_REASON_PES,
+                                               .start = uccs_ranks_world(s->group, 0),
+                                               .stride = stride,
+                                               .size = s->group->size,
+                                               .object = ~s->group->number, /* teams of OpenSHMEM count from 0 */
+                                               .number = s->sequence};
 }
 
 void uccs_schedule_run(struct uccs_schedule *s, bool user)
 {
-    struct uccs_wait wait uccs_scoped = {.on = uccs_await_told(tell_all, s)};
+    struct uccs_wait wait uccs_scoped = {.on = uccs_reason_function(tell_all, s)};
     while (!uccs_schedule_advance(s))
         if (user)
             uccs_am_serve(&wait);

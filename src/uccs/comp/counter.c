@@ -1,7 +1,7 @@
 #include "uccs/comp/counter.h"
 
 #include "base/kind.h"
-#include "uccs/core/await.h"
+#include "uccs/core/wait_reason.h"
 
 #include <inttypes.h>
 #include <pthread.h>
@@ -37,17 +37,17 @@ static uint32_t number_of(uint32_t slot)
     return slot % 2 ? (slot - 1 + NODE_JOB_COUNTERS) / 2 : slot / 2;
 }
 
-void uccs_counter_tell(const void *what, struct uccs_told *told)
+void uccs_counter_reason(const void *what, struct uccs_reason *reason)
 {
     const struct uccs_counter_wanted *wanted = what;
     const struct uccs_counter_line *line = uccs_counter_mine(wanted->counter);
     const uint32_t slot = uccs_counter_slot(wanted->counter);
-    told->on = uccs_await_variable(&line->count, KIND_I64, ">=", (uint64_t)wanted->at_least);
-    told->value = (uint64_t)uccs_counter_get(wanted->counter);
+    reason->on = uccs_reason_variable(&line->count, KIND_I64, ">=", (uint64_t)wanted->at_least);
+    reason->value = (uint64_t)uccs_counter_get(wanted->counter);
     if (uccs_counter_opened(wanted->counter))
-        snprintf(told->text, sizeof told->text, "own counter %" PRIu32, slot - NODE_JOB_COUNTERS);
+        snprintf(reason->text, sizeof reason->text, "own counter %" PRIu32, slot - NODE_JOB_COUNTERS);
     else
-        snprintf(told->text, sizeof told->text, "counter %" PRIu32, number_of(slot));
+        snprintf(reason->text, sizeof reason->text, "counter %" PRIu32, number_of(slot));
 }
 
 bool uccs_counter_usable(uccs_counter counter, int pe)

@@ -82,13 +82,13 @@ static inline int64_t uccs_counter_get(uccs_counter counter)
     return atomic_load_acquire(&uccs_counter_mine(counter)->count); /* release: uccs_counter_arrive */
 }
 
-/* Tells what a wait for a counter is for: `what` is a struct uccs_counter_wanted. For uccs_await_told (core/wait.h). */
+/* Tells what a wait for a counter is for: `what` is a struct uccs_counter_wanted. For uccs_reason_function (core/wait.h). */
 struct uccs_counter_wanted {
     uccs_counter counter;
     int64_t at_least;
 };
-struct uccs_told;
-void uccs_counter_tell(const void *what, struct uccs_told *told);
+struct uccs_reason;
+void uccs_counter_reason(const void *what, struct uccs_reason *reason);
 
 /* Returns a new counter, or 0 when all slots are in use. */
 uccs_counter uccs_counter_create(void);

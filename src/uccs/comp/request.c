@@ -20,9 +20,9 @@ struct uccs_request *uccs_request_materialise(uccs_request_handle *handle)
     return object;
 }
 
-static void run_then(struct uccs_errand *errand)
+static void run_then(struct uccs_callback *callback)
 {
-    struct uccs_request *request = (struct uccs_request *)((char *)errand - offsetof(struct uccs_request, errand));
+    struct uccs_request *request = (struct uccs_request *)((char *)callback - offsetof(struct uccs_request, callback));
     request->then(request->argument, request->error != 0);
     uccs_request_discard(request);
 }
@@ -33,8 +33,8 @@ static void end(struct uccs_request *request)
         uccs_request_discard(request);
         return;
     }
-    request->errand.run = run_then;
-    uccs_errand_leave(&request->errand);
+    request->callback.run = run_then;
+    uccs_callback_push(&request->callback);
 }
 
 /* Takes one from the request's count. A request whose count reaches zero is freed and takes one from its parent, and so

@@ -23,7 +23,7 @@
 #define UCCS_COMP_REQUEST_H
 
 #include "base/atomic.h"
-#include "uccs/core/errand.h"
+#include "uccs/core/callback_queue.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -36,7 +36,7 @@ struct uccs_request {
     struct uccs_request *parent;
     void (*then)(void *argument, bool failed); /* null: nothing follows; set before the owner's one is dropped */
     void *argument;
-    struct uccs_errand errand; /* calls `then` */
+    struct uccs_callback callback; /* calls `then` */
 };
 
 typedef struct uccs_request *uccs_request_handle;

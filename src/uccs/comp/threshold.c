@@ -88,17 +88,17 @@ bool uccs_threshold_word(const uint64_t *word, int64_t at_least, struct uccs_req
     return await((struct awaited){.word = word, .at_least = at_least, .request = request});
 }
 
-static void tell(const struct awaited *what, struct uccs_told *told)
+static void tell(const struct awaited *what, struct uccs_reason *reason)
 {
     if (what->counter) {
-        uccs_counter_tell(&(struct uccs_counter_wanted){what->counter, what->at_least}, told);
+        uccs_counter_reason(&(struct uccs_counter_wanted){what->counter, what->at_least}, reason);
         return;
     }
-    told->on = uccs_await_variable(what->word, KIND_I64, ">=", (uint64_t)what->at_least);
-    told->value = atomic_load_relaxed(what->word);
+    reason->on = uccs_reason_variable(what->word, KIND_I64, ">=", (uint64_t)what->at_least);
+    reason->value = atomic_load_relaxed(what->word);
 }
 
-bool uccs_threshold_tell(const struct uccs_request *request, struct uccs_told *told)
+bool uccs_threshold_tell(const struct uccs_request *request, struct uccs_reason *reason)
 {
     bool known = false;
     if (pthread_mutex_trylock(&lock) != 0)
@@ -106,7 +106,7 @@ bool uccs_threshold_tell(const struct uccs_request *request, struct uccs_told *t
     for (const struct awaited *what = list; what && !known; what = what->next) {
         known = uccs_request_counts(request, what->request);
         if (known)
-            tell(what, told);
+            tell(what, reason);
     }
     pthread_mutex_unlock(&lock);
     return known;

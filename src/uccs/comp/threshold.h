@@ -6,7 +6,7 @@
 #ifndef UCCS_COMP_THRESHOLD_H
 #define UCCS_COMP_THRESHOLD_H
 
-#include "uccs/core/await.h"
+#include "uccs/core/wait_reason.h"
 #include "uccs/comp/counter.h"
 #include "uccs/comp/request.h"
 
@@ -18,7 +18,7 @@ bool uccs_threshold_word(const uint64_t *word, int64_t at_least, struct uccs_req
 
 /* Fills in the first counter or word that the request counts, for those who ask what a wait is for. Returns false when
  * there is none. */
-bool uccs_threshold_tell(const struct uccs_request *request, struct uccs_told *told);
+bool uccs_threshold_tell(const struct uccs_request *request, struct uccs_reason *reason);
 
 /* Ends what is still awaited, at the end of a life: these operations fail. */
 void uccs_threshold_close(void);

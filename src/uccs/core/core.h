@@ -33,7 +33,7 @@ struct uccs_core {
     const int *numbers;     /* of a scattered node: the PE of each index */
     char *groups;           /* group area of the node's memory */
     char *counters;         /* counter area */
-    char *own;              /* area of struct uccs_own, one per PE (own.h) */
+    char *pe_shared;        /* area of struct uccs_pe_shared, one per PE (own.h) */
     uint32_t naps;          /* sleeps of waiters may double so often, since many PEs share a core (wait.h) */
 };
 

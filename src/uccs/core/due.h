@@ -8,13 +8,13 @@
 
 #include <stdbool.h>
 
-/* For every look: pieces of work (work.h), errands (errand.h), UCCS_POLL_ALWAYS pollers (poll.h). */
+/* For every look: pieces of work (work.h), errands (callback.h), UCCS_POLL_ALWAYS pollers (poll.h). */
 extern uint32_t uccs_due;
 extern uint32_t uccs_due_endless; /* the pollers among them */
 /* For waits and tests that found nothing: UCCS_POLL_IDLE pollers (poll.h) and the program's (poller.h). */
 extern uint32_t uccs_due_idle;
 
-/* Returns true when a piece of work or an errand is due. */
+/* Returns true when a piece of work or an callback is due. */
 static inline bool uccs_due_ends(void)
 {
     return atomic_load_relaxed(&uccs_due) > atomic_load_relaxed(&uccs_due_endless);

@@ -5,7 +5,7 @@
 
 #include "uccs/core/due.h"
 
-/* Both return non-zero when a poller or an errand was found, else 0. */
+/* Both return non-zero when a poller or an callback was found, else 0. */
 int uccs_look_slow(void);
 
 static inline int uccs_look(void)

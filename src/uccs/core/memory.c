@@ -28,10 +28,10 @@ static struct {
     const struct uccs_globals *globals;
     uintptr_t image_start; /* 0: my globals are private */
     size_t image_bytes;
-    uintptr_t image_peers;   /* globals of slot 0 */
-    char why_private[320];   /* empty: they are not */
-    struct uccs_where where; /* my node, which may be a pretended one */
-    size_t adapter_at;       /* offset of the adapter's part of a heap */
+    uintptr_t image_peers;      /* globals of slot 0 */
+    char why_private[320];      /* empty: they are not */
+    struct uccs_topology where; /* my node, which may be a pretended one */
+    size_t adapter_at;          /* offset of the adapter's part of a heap */
     size_t adapter_bytes;
     size_t dumped[2];      /* core dumps hold my heap, and the adapter's part, up to these offsets */
     struct uccs_core core; /* a later life uses it again */
@@ -88,7 +88,7 @@ static void ask(const struct uccs_memory_want *want)
 static bool slices_hold_all(const struct node *node)
 {
     for (uint32_t i = 0; i < node->size; i++)
-        if (node->pe[i].image_fd > 0 || uccs_where_slot(i) != i)
+        if (node->pe[i].image_fd > 0 || uccs_topology_slot(i) != i)
             return false;
     return node->slice_stride != 0;
 }
@@ -194,7 +194,7 @@ char *uccs_memory_region(uint32_t index, size_t *bytes)
 static int map_globals_of(uint32_t index)
 {
     const struct node_pe *pe = &rte.node->pe[index]; /* the barrier around agree published it */
-    char *at = image_of(uccs_where_slot(index));
+    char *at = image_of(uccs_topology_slot(index));
     if (pe->image_fd > 0)
         return uccs_globals_map(pe->pid, pe->image_fd, at, pe->image_bytes);
     if (pe->image_fd == NODE_PRIVATE)
@@ -310,7 +310,7 @@ static char *area_of_node(size_t at, size_t each)
 
 static void publish_core(size_t heap_bytes)
 {
-    const struct uccs_where *where = &map.where;
+    const struct uccs_topology *where = &map.where;
     const struct node *node = rte.node;
     shut_out();
     struct uccs_core core = {
@@ -333,7 +333,7 @@ static void publish_core(size_t heap_bytes)
         .numbers = where->numbers,
         .groups = area_of_node(node_groups_at(node->size), GROUP_BYTES),
         .counters = area_of_node(node_counters_at(node->size), (size_t)NODE_COUNTERS * CACHE_LINE),
-        .own = area_of_node(node_own_at(node->size), NODE_OWN_BYTES),
+        .pe_shared = area_of_node(node_own_at(node->size), NODE_PE_SHARED_BYTES),
     };
     if (map.image_bytes && images_agree(where->pes)) {
         core.image_start = map.image_start;
@@ -353,7 +353,7 @@ int uccs_memory_open(const struct uccs_memory_want *want)
 {
     if (map.base)
         return reopen();
-    if (uccs_where_find(&map.where) != 0)
+    if (uccs_topology_find(&map.where) != 0)
         return -1;
     ask(want);
     size_t region_bytes = want->region_bytes((uint32_t)rte.node_size);

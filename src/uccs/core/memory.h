@@ -6,7 +6,7 @@
 #define UCCS_CORE_MEMORY_H
 
 #include "uccs/core/core.h"
-#include "uccs/core/where.h"
+#include "uccs/core/topology.h"
 
 #include <stdbool.h>
 

@@ -58,7 +58,7 @@ uint64_t uccs_yield_slow(struct uccs_wait *wait)
         return 0;
     uint32_t yields = ++wait->looks - uccs_core.spin;
     if (lat_unlikely(yields % YIELDS_A_STAY == 0))
-        uccs_stay(wait);
+        uccs_wait_record(wait);
     if (!uccs_core.oversubscribed || yields < YIELDS_BEFORE_SLEEP)
         return yield_core();
     if (wait->looks == UINT32_MAX)
@@ -83,7 +83,7 @@ lat_cold void uccs_pause_slow(struct uccs_wait *wait)
         uccs_yield(wait);
 }
 
-void uccs_wait_work_finished(void)
+void uccs_wait_tasks_finished(void)
 {
     struct uccs_wait wait uccs_scoped = {0};
     while (uccs_due_ends())

@@ -15,7 +15,7 @@
 
 #include "uccs/core/core.h"
 #include "uccs/core/due.h"
-#include "uccs/core/stay.h"
+#include "uccs/core/wait_record.h"
 
 /* Returns how often sleeps may double where so many PEs share each core. */
 uint32_t uccs_wait_naps(uint32_t crowd);
@@ -46,6 +46,6 @@ static inline void uccs_pause(struct uccs_wait *wait)
 
 /* Waits until no work (work.h) is left. Other processes need this one's share also of work that nobody here has waited
  * for. */
-void uccs_wait_work_finished(void);
+void uccs_wait_tasks_finished(void);
 
 #endif

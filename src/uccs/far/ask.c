@@ -10,7 +10,7 @@ struct far_ask *far_ask_later(const struct far_ask *what, uccs_request_handle *h
 {
     struct far_ask *ask = malloc(sizeof *ask);
     if (!ask)
-        watch_fail("no memory for what is to be answered");
+        uccs_fail("no memory for what is to be answered");
     *ask = *what;
     ask->ask.request = far_request_of(handle);
     if (ask->ask.request)
@@ -38,7 +38,7 @@ static void check_length(struct link_arrival *arrival)
 {
     const struct far_ask *ask = ask_of(arrival);
     if (!arrival->header.answer.failed && arrival->bytes != ask->ask.bytes)
-        watch_fail("PE %u answered a get of %zu bytes by %zu", arrival->header.from, ask->ask.bytes, arrival->bytes);
+        uccs_fail("PE %u answered a get of %zu bytes by %zu", arrival->header.from, ask->ask.bytes, arrival->bytes);
 }
 
 /* Returns the place for the data of a get; null for blocks, which land_data unpacks from a buffer. */

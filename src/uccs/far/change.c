@@ -36,7 +36,7 @@ static struct link_message change_message(const struct uccs_far_lanes *on, struc
     if (message.bytes && !(alone && link_copies(&message))) {
         message.data = message.buffer = malloc(message.bytes);
         if (!message.buffer)
-            watch_fail("no memory for an accumulate of %zu bytes", message.bytes);
+            uccs_fail("no memory for an accumulate of %zu bytes", message.bytes);
         memcpy(message.buffer, operand, message.bytes);
     }
     return message;
@@ -100,7 +100,7 @@ bool uccs_far_change_fetch(struct uccs_far_lanes *on, int pe, struct uccs_far_pl
     struct link_lane *lane = link_lane_of(on);
     struct uccs_request all = {.pending = 1};
     uccs_request_handle handle = &all;
-    struct uccs_wait wait uccs_scoped = {.on = uccs_await_told(link_tell, 0)};
+    struct uccs_wait wait uccs_scoped = {.on = uccs_reason_function(link_reason, 0)};
     change_pieces(&(struct job){.on = on, .pe = pe, .handle = &handle}, at, change, operand, result);
     while (atomic_load_acquire(&all.pending) != 1) /* acqrel: uccs_request_finish */
         link_pause(lane, &wait);
@@ -147,7 +147,7 @@ static bool land_change(struct link_arrival *arrival, const void *operand)
     char *to = far_place_of(header, header->at.offset, bytes);
     void *old = to && wanted ? malloc(bytes) : 0;
     if (to && wanted && !old)
-        watch_fail("no memory for %zu bytes for PE %u", bytes, header->from);
+        uccs_fail("no memory for %zu bytes for PE %u", bytes, header->from);
     if (to)
         apply_here(header, &change, to, operand, old);
     if (to)

@@ -3,7 +3,7 @@
 #define UCCS_FAR_INNER_H
 
 #include "uccs/far/far.h"
-#include "uccs/watch/fail.h"
+#include "uccs/core/fail.h"
 
 /* --- At the origin */
 

@@ -190,7 +190,7 @@ static void hear_lock(struct link_arrival *arrival)
     }
     struct waiter *waiter = malloc(sizeof *waiter);
     if (!waiter)
-        watch_fail("no memory for a lock of PE %u", header->from);
+        uccs_fail("no memory for a lock of PE %u", header->from);
     *waiter = (struct waiter){.lock = lock,
                               .mode = mode,
                               .origin = arrival->origin,

@@ -26,7 +26,7 @@ static void put_behind(struct link_message *message, const struct uccs_far_with 
     const struct link_notice notice = far_notice_of(with);
     char *all = realloc(message->buffer, message->bytes + sizeof notice);
     if (!all)
-        watch_fail("no memory for a message of %zu bytes", message->bytes);
+        uccs_fail("no memory for a message of %zu bytes", message->bytes);
     memcpy(all + message->bytes, &notice, sizeof notice);
     message->data = message->buffer = all;
     message->bytes += sizeof notice;

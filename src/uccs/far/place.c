@@ -63,8 +63,8 @@ static far_segment_find *finders[FAR_SEGMENTS] =
 
 static lat_cold _Noreturn void fail_bounds(const struct link_header *header, uint64_t offset, size_t bytes)
 {
-    watch_fail("PE %u reaches beyond the memory of PE %d: offset %llu, %zu bytes", header->from, uccs_core.me,
-               (unsigned long long)offset, bytes);
+    uccs_fail("PE %u reaches beyond the memory of PE %d: offset %llu, %zu bytes", header->from, uccs_core.me,
+              (unsigned long long)offset, bytes);
 }
 
 /* The sender has checked the program's arguments, so a miss is a fault of the library or the wire. */
@@ -104,7 +104,7 @@ void *far_word_of(const struct link_header *header, uint64_t offset, size_t byte
 {
     char *at = far_place_of(header, offset, bytes);
     if (lat_unlikely((uintptr_t)at & (bytes - 1)))
-        watch_fail("PE %u names a word of %zu bytes of PE %d that is not aligned: offset %llu", header->from, bytes,
-                   uccs_core.me, (unsigned long long)offset);
+        uccs_fail("PE %u names a word of %zu bytes of PE %d that is not aligned: offset %llu", header->from, bytes,
+                  uccs_core.me, (unsigned long long)offset);
     return at;
 }

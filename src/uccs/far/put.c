@@ -10,7 +10,7 @@ struct uccs_request *far_request_of(uccs_request_handle *handle)
 {
     struct uccs_request *request = handle ? uccs_request_materialise(handle) : 0;
     if (handle && !request)
-        watch_fail("no memory for a request");
+        uccs_fail("no memory for a request");
     return request;
 }
 
@@ -83,7 +83,7 @@ void uccs_far_put_blocks(struct uccs_far_lanes *on, int pe, struct uccs_far_plac
     struct uccs_request *request = far_request_of(handle);
     char *packed = malloc(bytes);
     if (!packed)
-        watch_fail("no memory for a strided put");
+        uccs_fail("no memory for a strided put");
     copy_blocks(packed, (ptrdiff_t)blocks->block, source, blocks->here, blocks->block, blocks->count);
     struct link_message message = {.header = put_header(LINK_PUT_BLOCKS, to),
                                    .data = packed,

@@ -27,7 +27,7 @@ static void tell_importer(int pe, uint64_t region, uint64_t *busy, struct uccs_r
 {
     struct far_ask *ask = malloc(sizeof *ask);
     if (!ask)
-        watch_fail("no memory to tell PE %d of memory that is released", pe);
+        uccs_fail("no memory to tell PE %d of memory that is released", pe);
     *ask = (struct far_ask){.ask = {.request = all, .bytes = sizeof *busy}, .dest = busy};
     uccs_request_begin_use(all);
     ask_about(pe, LINK_GONE, region, ask);
@@ -38,7 +38,7 @@ static void tell_importer(int pe, uint64_t region, uint64_t *busy, struct uccs_r
 static bool all_know(uint64_t region, uint64_t *busy)
 {
     struct uccs_request all = {.pending = 1};
-    struct uccs_wait wait uccs_scoped = {.on = uccs_await_told(link_tell, 0)};
+    struct uccs_wait wait uccs_scoped = {.on = uccs_reason_function(link_reason, 0)};
     bool know = true;
     for (int pe = 0; pe < uccs_core.npes; pe++)
         if (busy[pe])
@@ -53,9 +53,9 @@ static bool all_know(uint64_t region, uint64_t *busy)
 void uccs_far_memory_gone(uint64_t region, const uint64_t *importers)
 {
     uint64_t *busy = calloc((size_t)uccs_core.npes, sizeof *busy);
-    struct uccs_wait wait uccs_scoped = {.on = uccs_await_told(link_tell, 0)};
+    struct uccs_wait wait uccs_scoped = {.on = uccs_reason_function(link_reason, 0)};
     if (!busy)
-        watch_fail("no memory to tell other PEs of memory that is released");
+        uccs_fail("no memory to tell other PEs of memory that is released");
     for (int pe = 0; pe < uccs_core.npes; pe++)
         busy[pe] = importers[pe / 64] >> pe % 64 & 1;
     while (!all_know(region, busy))

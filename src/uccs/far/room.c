@@ -21,7 +21,7 @@ static size_t free_room(void)
         return i;
     struct room *more = realloc(rooms, (nrooms + 8) * sizeof *rooms);
     if (!more)
-        watch_fail("no memory for %zu rooms", nrooms + 8);
+        uccs_fail("no memory for %zu rooms", nrooms + 8);
     rooms = more;
     for (size_t k = 0; k < 8; k++)
         rooms[nrooms++] = (struct room){0};

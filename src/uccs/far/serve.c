@@ -6,7 +6,7 @@
 #include "uccs/far/inner.h"
 
 #include "base/copy.h"
-#include "uccs/core/bell.h"
+#include "uccs/core/doorbell.h"
 #include "uccs/mem/region.h"
 
 #include <stdlib.h>
@@ -111,7 +111,7 @@ static void land_flag(struct link_arrival *arrival)
 {
     const uint64_t value = arrival->header.flag.value;
     store(far_place_in(&arrival->header, FAR_ROWS, arrival->header.at.offset, sizeof value), &value, sizeof value);
-    uccs_bell_workers(); /* other PEs of the node wait for it, too */
+    uccs_doorbell_wake_peers(); /* other PEs of the node wait for it, too */
 }
 
 /* --- Atomics */
@@ -173,7 +173,7 @@ static struct told *told_of(const struct link_arrival *arrival, const void *data
 {
     struct told *told = malloc(sizeof *told);
     if (!told)
-        watch_fail("no memory for a get of PE %u", arrival->header.from);
+        uccs_fail("no memory for a get of PE %u", arrival->header.from);
     *told = (struct told){*arrival, far_notice_read(arrival, data, 1)};
     return told;
 }
@@ -224,7 +224,7 @@ static void serve_get_blocks(struct link_arrival *arrival)
     const bool ends = find_block(header, &spread, spread.count - 1);
     char *packed = ends ? malloc(bytes) : 0;
     if (ends && !packed)
-        watch_fail("no memory for %zu bytes for PE %u", bytes, header->from);
+        uccs_fail("no memory for %zu bytes for PE %u", bytes, header->from);
     const bool good = ends && load_blocks(header, &spread, packed);
     answer_get(arrival, header->get_blocks.asker, good ? packed : 0, bytes, packed, 0);
 }

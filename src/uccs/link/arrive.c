@@ -78,7 +78,7 @@ static void *room_for(struct receive *receive)
         return place;
     receive->buffer = malloc(arrival->bytes);
     if (!receive->buffer)
-        watch_fail("no memory for %zu bytes of PE %u", arrival->bytes, arrival->header.from);
+        uccs_fail("no memory for %zu bytes of PE %u", arrival->bytes, arrival->header.from);
     return receive->buffer;
 }
 
@@ -86,14 +86,14 @@ static void fetch(const struct link_arrival *arrival, void *rest)
 {
     struct receive *receive = malloc(sizeof *receive);
     if (!receive)
-        watch_fail("no memory for data of PE %u", arrival->header.from);
+        uccs_fail("no memory for data of PE %u", arrival->header.from);
     *receive = (struct receive){.token.done = received, .arrival = *arrival};
     atomic_fence_release(); /* the transport's stores, too, stay behind earlier stores */
     receive->place = room_for(receive);
     switch (link_transport->receive(arrival->lane->at, rest, receive->place, arrival->bytes, receive)) {
     case TRANSPORT_PENDING: break;
     case TRANSPORT_DONE: finish_receive(receive); break;
-    default: watch_lost("the data of PE %u did not come: the connection is lost", arrival->header.from);
+    default: uccs_fail_process_lost("the data of PE %u did not come: the connection is lost", arrival->header.from);
     }
 }
 
@@ -150,7 +150,7 @@ static void keep(const struct link_arrival *arrival, const struct transport_mess
     size_t bytes = message->rest ? 0 : message->bytes;
     struct link_kept *kept = malloc(sizeof *kept + bytes);
     if (!kept)
-        watch_fail("no memory for a message of PE %u", arrival->header.from);
+        uccs_fail("no memory for a message of PE %u", arrival->header.from);
     *kept = (struct link_kept){.arrival = *arrival, .rest = message->rest};
     if (bytes)
         memcpy(kept->data, message->data, bytes);
@@ -168,7 +168,7 @@ static struct link_origin *origin_of(struct link_lane *lane, const struct link_h
     if (origin && !*origin && (*origin = calloc(1, sizeof **origin)))
         (*origin)->peer = peer;
     if (!origin || !*origin)
-        watch_fail("no memory for a lane of PE %u", header->from);
+        uccs_fail("no memory for a lane of PE %u", header->from);
     return *origin;
 }
 
@@ -177,13 +177,13 @@ void link_arrived(void *lane, const struct transport_message *message)
     struct link_arrival arrival = {.lane = lane, .bytes = message->bytes};
     struct link_header *header = &arrival.header;
     if (lat_unlikely(message->header_bytes != sizeof *header))
-        watch_fail("a message of another program has arrived: its header has %zu bytes", message->header_bytes);
+        uccs_fail("a message of another program has arrived: its header has %zu bytes", message->header_bytes);
     memcpy(header, message->header, sizeof *header);
     link_check(header, message->bytes);
     const struct link_handler *handler = handler_of(&arrival);
     if (lat_unlikely(!handler))
-        watch_fail("PE %u sent a message %s, which this PE has not asked for", header->from,
-                   link_kind_name((enum link_kind)header->kind));
+        uccs_fail("PE %u sent a message %s, which this PE has not asked for", header->from,
+                  link_kind_name((enum link_kind)header->kind));
     if (handler->loose) {
         take_message(&arrival, message->data, message->rest);
         return;

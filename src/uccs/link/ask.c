@@ -37,7 +37,7 @@ void link_ask_watch(struct link_lane *lane, struct uccs_request *request)
         return;
     struct link_watch *watch = malloc(sizeof *watch);
     if (!watch)
-        watch_fail("no memory for a request");
+        uccs_fail("no memory for a request");
     *watch = (struct link_watch){.before = lane->asked, .request = request};
     *(lane->watches ? &lane->last_watch->next : &lane->watches) = watch;
     lane->last_watch = watch;

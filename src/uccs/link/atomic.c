@@ -46,7 +46,7 @@ static enum turn turn_of(struct link_peer *peer, const struct link_message *mess
         return WHEN_KNOWN;
     const struct link_key *key = link_key_find(peer, &message->header, message->header.at.offset);
     if (key && key->state == LINK_KEY_NONE)
-        watch_fail("the network cannot reach memory of PE %d for an atomic", peer->pe);
+        uccs_fail("the network cannot reach memory of PE %d for an atomic", peer->pe);
     if (!key || key->state != LINK_KEY_READY)
         return WHEN_KNOWN;
     return link_direct_may(peer) ? NOW : WHEN_FLUSHED;

@@ -41,7 +41,7 @@ static void open_box(struct link_outbox *box, struct link_lane *lane)
     box->send->header.kind = LINK_BATCH;
     box->send->buffer = lane->spare ? lane->spare : malloc(LINK_BATCH_BYTES);
     if (!box->send->buffer)
-        watch_fail("no memory for messages");
+        uccs_fail("no memory for messages");
     lane->spare = 0;
     box->send->batch = true;
     box->bytes = box->count = 0;
@@ -137,11 +137,11 @@ static struct entry take_entry(const struct link_header *batch, const char *data
         memcpy(&entry, data, sizeof entry);
     if (lat_unlikely(left < sizeof entry || entry.bytes > left - sizeof entry ||
                      padded(entry.bytes) > left - sizeof entry))
-        watch_fail("PE %u sent a BATCH that is cut off: %zu bytes are left of it", batch->from, left);
+        uccs_fail("PE %u sent a BATCH that is cut off: %zu bytes are left of it", batch->from, left);
     if (lat_unlikely(entry.header.kind == LINK_BATCH || entry.header.from != batch->from ||
                      entry.header.lane != batch->lane))
-        watch_fail("PE %u sent a BATCH with a message of kind %u of PE %u, lane %u, in it", batch->from,
-                   entry.header.kind, entry.header.from, entry.header.lane);
+        uccs_fail("PE %u sent a BATCH with a message of kind %u of PE %u, lane %u, in it", batch->from,
+                  entry.header.kind, entry.header.from, entry.header.lane);
     return entry;
 }
 

@@ -63,7 +63,7 @@ void link_claim_until(struct link_peer *peer, struct link_use *use, uint64_t num
 {
     struct link_claim *claim = malloc(sizeof *claim);
     if (!claim)
-        watch_fail("no memory for an operation on PE %d", peer->pe);
+        uccs_fail("no memory for an operation on PE %d", peer->pe);
     *claim = (struct link_claim){use, number, peer->direct->claims};
     peer->direct->claims = claim;
     end_claims(peer);
@@ -90,7 +90,7 @@ void link_land(struct link_peer *peer, void (*done)(struct link_flush *flush, bo
 {
     struct landing *landing = malloc(sizeof *landing);
     if (!landing)
-        watch_fail("no memory for a flush of PE %d", peer->pe);
+        uccs_fail("no memory for a flush of PE %d", peer->pe);
     *landing = (struct landing){{landed}, peer, peer->issued.puts, done, flush};
     peer->direct->landing = landing->covers;
     link_count_sending(peer->lane, 1);
@@ -111,7 +111,7 @@ static void copy_data(struct link_held *held)
         return;
     held->send->buffer = malloc(held->bytes);
     if (!held->send->buffer)
-        watch_fail("no memory for a message");
+        uccs_fail("no memory for a message");
     held->data = memcpy(held->send->buffer, held->data, held->bytes);
 }
 
@@ -120,7 +120,7 @@ static void hold(struct link_peer *peer, const struct link_held *what)
     struct link_direct *direct = peer->direct;
     struct link_held *held = malloc(sizeof *held);
     if (!held)
-        watch_fail("no memory for a message");
+        uccs_fail("no memory for a message");
     *held = *what;
     copy_data(held);
     *(direct->held ? &direct->last_held->next : &direct->held) = held;

@@ -20,7 +20,7 @@
  * his thread. */
 #include "uccs/link/crowd.h"
 
-#include "uccs/core/bell.h"
+#include "uccs/core/doorbell.h"
 #include "uccs/core/poller.h"
 
 #include <errno.h>
@@ -39,7 +39,7 @@ static void sleep_on(struct link_member *member, struct uccs_wait *wait)
 {
     const long most = atomic_load_relaxed(&uccs_pollers_there) ? SHORT : LONG;
     if (link_news_await(member->lane, member->seen, most) == ETIMEDOUT && !uccs_pollers())
-        uccs_stay(wait);
+        uccs_wait_record(wait);
 }
 
 /* The leader has looked. It wakes the others only after it has looked at its own variable, so that they do not find it leading when
@@ -66,7 +66,7 @@ lat_cold void link_member_follow(struct link_member *member, struct uccs_wait *w
 {
     struct link_lane *lane = member->lane;
     const uint32_t news = atomic_load_acquire(&lane->news);
-    if (uccs_progress_me || (link_led_here && !member->leads))
+    if (uccs_progress_thread_me || (link_led_here && !member->leads))
         link_pause(lane, wait); /* others depend on what this thread serves */
     else if (member->leads)
         lead(lane, wait);

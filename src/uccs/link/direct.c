@@ -31,7 +31,7 @@ static struct link_direct *direct_of(struct link_peer *peer)
         return 0;
     peer->direct = calloc(1, sizeof *peer->direct);
     if (!peer->direct)
-        watch_fail("no memory for a connection to PE %d", peer->pe);
+        uccs_fail("no memory for a connection to PE %d", peer->pe);
     peer->direct->orders = able & TRANSPORT_ORDERS;
     return peer->direct;
 }
@@ -41,7 +41,7 @@ bool link_direct_of(struct link_peer *peer)
     if (lat_likely(direct_of(peer) != 0))
         return true;
     if (peer->to && link_transport->able(peer->to) & TRANSPORT_KNOWN)
-        watch_fail("the network's atomics do not reach PE %d", peer->pe);
+        uccs_fail("the network's atomics do not reach PE %d", peer->pe);
     return false;
 }
 
@@ -127,7 +127,7 @@ static void end_atomic(const struct transfer *transfer)
 {
     struct link_peer *peer = transfer->peer;
     if (transfer->failed)
-        watch_fail("an atomic of the network on memory of PE %d has failed", peer->pe);
+        uccs_fail("an atomic of the network on memory of PE %d has failed", peer->pe);
     if (transfer->ask && peer->answered.puts + 1 == transfer->number)
         peer->answered.puts = transfer->number;
     link_busy_end(peer);
@@ -179,7 +179,7 @@ static void start(const struct transfer *what, const struct link_message *messag
     struct link_peer *peer = what->peer;
     struct transfer *transfer = malloc(sizeof *transfer);
     if (!transfer)
-        watch_fail("no memory for an operation on PE %d", peer->pe);
+        uccs_fail("no memory for an operation on PE %d", peer->pe);
     *transfer = *what;
     transfer->token.done = part_ended;
     transfer->use = use_of(peer, message);

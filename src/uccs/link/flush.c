@@ -18,7 +18,7 @@ static struct link_flush *new_flush(struct link_peer *peer)
     if (lat_likely(flush != 0))
         lane->idle_flush = flush->next;
     else if (!(flush = calloc(1, sizeof *flush)))
-        watch_fail("no memory for a flush of PE %d", peer->pe);
+        uccs_fail("no memory for a flush of PE %d", peer->pe);
     *flush = (struct link_flush){.peer = peer, .requests = flush->requests, .room = flush->room};
     return flush;
 }
@@ -46,7 +46,7 @@ static struct link_hanging *append(struct link_flush *flush, struct uccs_request
         flush->room = flush->room ? 2 * flush->room : 4;
         flush->requests = realloc(flush->requests, flush->room * sizeof *flush->requests);
         if (!flush->requests)
-            watch_fail("no memory for a request on PE %d", flush->peer->pe);
+            uccs_fail("no memory for a request on PE %d", flush->peer->pe);
     }
     struct link_hanging *hanging = &flush->requests[flush->count++];
     *hanging = (struct link_hanging){.request = request, .mark = mark};

@@ -14,7 +14,7 @@
 #include "uccs/link/inner.h"
 
 #include "base/clock.h"
-#include "uccs/core/bell.h"
+#include "uccs/core/doorbell.h"
 
 #define SOON 4000 /* nanoseconds */
 #define AT_FIRST UINT32_C(32)
@@ -48,12 +48,12 @@ bool link_habit_keeps(const struct link_lane *lane, const struct link_message *m
 {
     const struct link_habit *habit = &lane->habit;
     return habit->good >= AT_FIRST << habit->misses && habit->misses < MISSES_MOST && is_put_alone(message) &&
-           uccs_progress_on;
+           uccs_progress_thread_on;
 }
 
 void link_habit_put(struct link_lane *lane, const struct link_message *message, bool kept)
 {
-    if (is_put_alone(message) && uccs_progress_on)
+    if (is_put_alone(message) && uccs_progress_thread_on)
         lane->habit = (struct link_habit){.since = clock_nanoseconds(),
                                           .good = lane->habit.good,
                                           .misses = lane->habit.misses,

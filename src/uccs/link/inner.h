@@ -11,8 +11,8 @@
 #include "uccs/core/reach.h"
 #include "uccs/link/habit.h"
 #include "uccs/link/link.h"
-#include "uccs/watch/fail.h"
-#include "uccs/watch/line.h"
+#include "uccs/core/fail.h"
+#include "uccs/core/keepalive.h"
 
 #include <pthread.h>
 

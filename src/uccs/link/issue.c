@@ -33,7 +33,7 @@ static void make_room_to_ask(struct link_lane *lane)
 
 void link_await(struct link_lane *lane, const uint32_t *flag)
 {
-    struct uccs_wait wait uccs_scoped = {.on = uccs_await_told(link_tell, 0)};
+    struct uccs_wait wait uccs_scoped = {.on = uccs_reason_function(link_reason, 0)};
     struct link_member member;
     link_member_begin(&member, lane);
     while (!atomic_load_acquire(flag)) /* release: link_send_free, link_settle */

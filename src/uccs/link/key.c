@@ -54,7 +54,7 @@ lat_cold static void add_key(struct link_peer *peer, const struct link_header *h
 {
     struct link_key *key = malloc(sizeof *key), **chain = chain_of(peer, header, offset);
     if (!key)
-        watch_fail("no memory for a key of PE %d", peer->pe);
+        uccs_fail("no memory for a key of PE %d", peer->pe);
     tidy(chain);
     *key = (struct link_key){.peer = peer,
                              .at = {offset, header->at.region},
@@ -119,7 +119,7 @@ static struct shared *share(char *start, size_t bytes, uint64_t region)
 {
     struct shared *made = calloc(1, sizeof *made);
     if (!made)
-        watch_fail("no memory for a key");
+        uccs_fail("no memory for a key");
     made->start = start;
     made->region = region;
     made->bytes = sizeof made->packed;

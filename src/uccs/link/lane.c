@@ -30,7 +30,7 @@ struct link_peer *link_peer_of(struct link_lane *lane, int pe)
         return peer;
     peer = calloc(1, sizeof *peer);
     if (!peer)
-        watch_fail("no memory for a connection to PE %d", pe);
+        uccs_fail("no memory for a connection to PE %d", pe);
     peer->lane = lane;
     peer->pe = pe;
     peer->origin.peer = peer;
@@ -65,7 +65,7 @@ struct link_send *link_send_new(struct link_lane *lane)
     if (lat_likely(send != 0))
         lane->idle = send->next;
     else if (!(send = malloc(sizeof *send)))
-        watch_fail("no memory for a message");
+        uccs_fail("no memory for a message");
     *send = (struct link_send){.token.done = sent,
                                .lane = lane,
                                .header.from = (uint32_t)uccs_core.me,
@@ -98,7 +98,7 @@ bool link_hand_over(struct link_outbox *box, struct link_send *send, const void 
     switch (link_transport->send(box->to, &send->header, sizeof send->header, data, bytes, send)) {
     case TRANSPORT_DONE: link_count_sending(send->lane, -1), link_send_free(send); return true;
     case TRANSPORT_PENDING: return false;
-    default: watch_lost("a message to PE %d failed: the connection is lost", box->pe);
+    default: uccs_fail_process_lost("a message to PE %d failed: the connection is lost", box->pe);
     }
 }
 

@@ -147,11 +147,11 @@ bool link_share(char *start, size_t bytes);
 void link_atomic(struct link_lane *lane, int pe, const struct link_message *message, const struct transport_word *word,
                  struct link_ask *ask);
 
-/* Fill in a PE that owes an answer, of the request's operations or of any: for uccs_teller_add (comp/tell.h) and
- * uccs_await_told (core/wait.h). Returns false when there is none. */
-struct uccs_told;
-bool link_tell_request(const struct uccs_request *request, struct uccs_told *told);
-void link_tell(const void *unused, struct uccs_told *told);
+/* Fill in a PE that owes an answer, of the request's operations or of any: for uccs_request_reason_add (comp/tell.h) and
+ * uccs_reason_function (core/wait.h). Returns false when there is none. */
+struct uccs_reason;
+bool link_request_reason(const struct uccs_request *request, struct uccs_reason *reason);
+void link_reason(const void *unused, struct uccs_reason *reason);
 
 /* --- Tokens stand in messages for things of this process (token.c). A table starts zeroed; its owner locks it. */
 struct link_tokens {

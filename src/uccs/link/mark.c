@@ -8,7 +8,7 @@
 static void *made(void *memory)
 {
     if (!memory)
-        watch_fail("no memory for a stream");
+        uccs_fail("no memory for a stream");
     return memory;
 }
 

@@ -40,7 +40,7 @@ int link_names_publish(void)
         return -1;
     room.record.size = (uint32_t)bytes;
     strncpy(room.record.transport, link_transport->name, sizeof room.record.transport - 1);
-    if (watch_line_open(&room.record.line) != 0)
+    if (uccs_keepalive_open(&room.record.line) != 0)
         return -1;
     memcpy(room.record.image_id, rte.me->image_id, sizeof room.record.image_id);
     life++;
@@ -55,12 +55,12 @@ struct link_record *link_names_find(int pe)
     size_t bytes;
     key_of_life(key);
     if (rte_get(pe, key, &value, &bytes) != 0)
-        watch_fail("PE %d has no address", pe);
+        uccs_fail("PE %d has no address", pe);
     const struct link_record *record = value;
     if (bytes < sizeof *record || bytes - sizeof *record < record->size)
-        watch_fail("the address of PE %d is cut off", pe);
+        uccs_fail("the address of PE %d is cut off", pe);
     if (record->line.count > ROUTES_MAX)
-        watch_fail("the address of PE %d names %d networks, more than %d; do all PEs run the same version of Lateral?",
-                   pe, record->line.count, ROUTES_MAX);
+        uccs_fail("the address of PE %d names %d networks, more than %d; do all PEs run the same version of Lateral?",
+                  pe, record->line.count, ROUTES_MAX);
     return value;
 }

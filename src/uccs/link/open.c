@@ -5,7 +5,7 @@
 #include "base/log.h"
 #include "rte/rte.h"
 #include "uccs/core/poll.h"
-#include "uccs/core/progress.h"
+#include "uccs/core/progress_thread.h"
 #include "uccs/core/reach.h"
 #include "uccs/comp/tell.h"
 
@@ -24,8 +24,8 @@ static void finished(void *token, int failed)
 static void broken(void *lane, int pe, const char *why)
 {
     (void)lane;
-    watch_line_look();
-    watch_lost("PE %d is lost: %s", pe, why);
+    uccs_keepalive_poll();
+    uccs_fail_process_lost("PE %d is lost: %s", pe, why);
 }
 
 /* Every wait calls this poller. A thread that waits for memory may depend on an operation that another thread has
@@ -115,7 +115,7 @@ int link_open(void)
     link_pool_open();
     uccs_far_on = 1;
     uccs_core_poll_add(poll_lanes, UCCS_POLL_ALWAYS);
-    uccs_teller_add(link_tell_request);
+    uccs_request_reason_add(link_request_reason);
     link_thread_prepare();
     return 0;
 }
@@ -135,9 +135,9 @@ void link_settle_all(void)
     if (!uccs_far_on)
         return;
     uccs_far_quiet_all();
-    watch_line_rest();
-    if (uccs_progress_open_anyway() != 0)
-        watch_fail("cannot serve the other PEs");
+    uccs_keepalive_expect_end();
+    if (uccs_progress_thread_start() != 0)
+        uccs_fail("cannot serve the other PEs");
     struct uccs_wait wait uccs_scoped = {0};
     for (uint64_t left = link_lanes_open(); left; left &= left - 1)
         while (!drained(&link_lanes[__builtin_ctzll(left)]))
@@ -171,7 +171,7 @@ void link_close(void)
     for (int i = 0; i < LINK_LANES; i++)
         shut(&link_lanes[i]);
     rte_job_barrier(); /* no PE polls its connections any more, so no PE takes their closing for a fault */
-    watch_line_close();
+    uccs_keepalive_close();
     free_keys();
     uccs_reach_close(link_transport->leave);
     link_transport->close();

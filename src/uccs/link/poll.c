@@ -44,7 +44,7 @@ int link_poll(struct link_lane *lane)
     int count = look(lane);
     link_news_unlock(lane);
     if (lat_unlikely(polls % POLLS_A_LOOK == 0))
-        watch_line_look(); /* a process without the progress thread needs it */
+        uccs_keepalive_poll(); /* a process without the progress thread needs it */
     return count;
 }
 

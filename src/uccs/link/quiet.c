@@ -79,7 +79,7 @@ static bool quiet_there(struct link_lane *lane, const struct uccs_request *all, 
 static void wait_for_one(struct link_lane *lane, const struct uccs_request *all, uint64_t before, const int *pes,
                          size_t npes)
 {
-    struct uccs_wait wait uccs_scoped = {.on = uccs_await_told(link_tell, 0)};
+    struct uccs_wait wait uccs_scoped = {.on = uccs_reason_function(link_reason, 0)};
     struct link_member member;
     link_member_begin(&member, lane);
     while (!quiet_there(lane, all, before, pes, npes))
@@ -94,7 +94,7 @@ static void wait_for_some(uint64_t lanes, const struct uccs_request *all, const 
     link_count_waiting(1);
     EACH_LANE(lane, left, lanes)
     {
-        struct uccs_wait wait uccs_scoped = {.on = uccs_await_told(link_tell, 0)};
+        struct uccs_wait wait uccs_scoped = {.on = uccs_reason_function(link_reason, 0)};
         while (!quiet_there(lane, all, before[lane->number], pes, npes))
             if (!link_look_all(lanes))
                 link_rest(lanes, &wait);

@@ -12,7 +12,7 @@ struct link_refusals {
 static void note(struct link_origin *origin, uint16_t number)
 {
     if (!origin->refusals && !(origin->refusals = calloc(1, sizeof *origin->refusals)))
-        watch_fail("no memory for refused operations");
+        uccs_fail("no memory for refused operations");
     uint64_t *word = &origin->refusals->noted[number / 64], bit = UINT64_C(1) << number % 64;
     origin->refusals->count += !(*word & bit);
     *word |= bit;
@@ -33,7 +33,7 @@ uint16_t *link_refusals_take(struct link_origin *origin, size_t *bytes)
         return 0;
     uint16_t *numbers = malloc(*bytes);
     if (!numbers)
-        watch_fail("no memory for refused operations");
+        uccs_fail("no memory for refused operations");
     uint32_t count = 0;
     for (uint32_t i = 0; i < sizeof refusals->noted / sizeof *refusals->noted; i++)
         for (uint64_t left = refusals->noted[i]; left; left &= left - 1)

@@ -7,7 +7,7 @@
 #include "base/clock.h"
 #include "uccs/link/news.h"
 
-#include "uccs/core/bell.h"
+#include "uccs/core/doorbell.h"
 #include "uccs/core/poller.h"
 
 #include <poll.h>
@@ -57,7 +57,7 @@ static int arm(struct link_lane *lane, int *descriptor)
  * serves it in the waits of handlers, since nobody else may. */
 static uint64_t woken_by(uint64_t lanes)
 {
-    return !uccs_progress_on || uccs_progress_me ? lanes | 1 : lanes;
+    return !uccs_progress_thread_on || uccs_progress_thread_me ? lanes | 1 : lanes;
 }
 
 static void sleep_on(uint64_t lanes)
@@ -92,7 +92,7 @@ lat_cold static void rest_slow(uint64_t lanes, struct uccs_wait *wait)
         sleeps--;
         sleep_on(woken_by(lanes));
         if (sleeps % SLEEPS_A_STAY == 0)
-            uccs_stay(wait);
+            uccs_wait_record(wait);
     }
 }
 

@@ -13,7 +13,7 @@ static void say_hello(struct link_peer *peer)
     size_t bytes;
     void *address = malloc(LINK_ADDRESS);
     if (!address || link_names_address(peer->lane, address, &bytes) != 0)
-        watch_fail("no connection to PE %d", peer->pe);
+        uccs_fail("no connection to PE %d", peer->pe);
     struct link_send *send = link_send_new(peer->lane);
     send->header.kind = LINK_HELLO;
     send->buffer = address;
@@ -28,14 +28,14 @@ static void connect_peer(struct link_peer *peer)
                        memcmp(record->image_id, rte.me->image_id, sizeof record->image_id) == 0;
     peer->asked_image = true;
     if (strncmp(record->transport, link_transport->name, sizeof record->transport) != 0)
-        watch_fail("PE %d talks over %.*s, and this one over %s: set LATERAL_TRANSPORTS in all of them", peer->pe,
-                   (int)sizeof record->transport, record->transport, link_transport->name);
+        uccs_fail("PE %d talks over %.*s, and this one over %s: set LATERAL_TRANSPORTS in all of them", peer->pe,
+                  (int)sizeof record->transport, record->transport, link_transport->name);
     peer->to = link_transport->connect(peer->lane->at, peer->pe, record->address, record->size);
     if (uccs_far_pe(peer->pe))
-        watch_line_to(peer->pe, &record->line);
+        uccs_keepalive_connect(peer->pe, &record->line);
     free(record);
     if (!peer->to)
-        watch_fail("PE %d cannot be reached over %s", peer->pe, link_transport->name);
+        uccs_fail("PE %d cannot be reached over %s", peer->pe, link_transport->name);
     peer->box.to = peer->to;
     peer->box.pe = peer->pe;
     if (peer->lane != link_service())
@@ -131,10 +131,10 @@ static bool land_hello(struct link_arrival *arrival, const void *address)
     struct link_origin *origin = arrival->origin;
     int pe = (int)arrival->header.from;
     if (origin->to)
-        watch_fail("PE %d says hello twice for lane %u", pe, arrival->header.lane);
+        uccs_fail("PE %d says hello twice for lane %u", pe, arrival->header.lane);
     origin->to = link_transport->connect(link_service()->at, pe, address, arrival->bytes);
     if (!origin->to)
-        watch_fail("PE %d cannot be answered over %s", pe, link_transport->name);
+        uccs_fail("PE %d cannot be answered over %s", pe, link_transport->name);
     origin->box.to = origin->to;
     origin->box.pe = pe;
     return true;

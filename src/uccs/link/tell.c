@@ -1,7 +1,7 @@
 /* Who owes this PE an answer, for those who ask what a wait is for. */
 #include "uccs/link/inner.h"
 
-#include "uccs/core/await.h"
+#include "uccs/core/wait_reason.h"
 
 #include <stdio.h>
 
@@ -15,21 +15,21 @@ static int awaited_on(struct link_lane *lane, const struct uccs_request *request
     return pe;
 }
 
-bool link_tell_request(const struct uccs_request *request, struct uccs_told *told)
+bool link_request_reason(const struct uccs_request *request, struct uccs_reason *reason)
 {
     for (int i = 0; i < LINK_LANES && uccs_far_on; i++) {
         const int pe = awaited_on(&link_lanes[i], request);
         if (pe < 0)
             continue;
-        told->on = uccs_await_pe(pe);
-        snprintf(told->text, sizeof told->text, "an answer");
+        reason->on = uccs_reason_pe(pe);
+        snprintf(reason->text, sizeof reason->text, "an answer");
         return true;
     }
     return false;
 }
 
-void link_tell(const void *unused, struct uccs_told *told)
+void link_reason(const void *unused, struct uccs_reason *reason)
 {
     (void)unused;
-    (void)link_tell_request(0, told);
+    (void)link_request_reason(0, reason);
 }

@@ -1,9 +1,9 @@
-/* What the progress thread (core/progress.h) does for the links: it moves the service lane on, so that the process
+/* What the progress thread (core/progress_thread.h) does for the links: it moves the service lane on, so that the process
  * serves peers while the program is outside of the library, and sends what a computing program has left on other
  * lanes. */
 #include "uccs/link/news.h"
 
-#include "uccs/core/progress.h"
+#include "uccs/core/progress_thread.h"
 
 /* Sends the messages that a computing program has left on other lanes. A lane keeps its bit while another thread holds
  * the lane, or while the transport still holds its messages (a connection takes several looks). */
@@ -63,7 +63,7 @@ static struct uccs_server server = {
     .serve = serve,
     .polls = polls,
     .tend = send_left, /* a thread that polls the service lane may not poll the others */
-    .alarmed = watch_line_look,
+    .alarmed = uccs_keepalive_poll,
 };
 
 void link_thread_prepare(void)
@@ -71,6 +71,6 @@ void link_thread_prepare(void)
     link_asleep = link_reminded = 0;
     link_left = 0;
     server.descriptor = link_transport->descriptor(link_service()->at);
-    server.alarm = watch_line_descriptor();
+    server.alarm = uccs_keepalive_descriptor();
     uccs_progress_add(&server);
 }

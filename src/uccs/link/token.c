@@ -22,7 +22,7 @@ static void grow(struct link_tokens *tokens)
     const uint32_t room = tokens->room ? 2 * tokens->room : FEW;
     struct link_entry *entries = room > tokens->room ? realloc(tokens->entries, room * sizeof *entries) : 0;
     if (!entries)
-        watch_fail("no memory for %u questions to other PEs", room);
+        uccs_fail("no memory for %u questions to other PEs", room);
     tokens->entries = entries;
     for (uint32_t i = room; i-- > tokens->room;) {
         entries[i] = (struct link_entry){.next = tokens->free};
@@ -61,8 +61,8 @@ void *link_token_try(struct link_tokens *tokens, uint64_t token, int pe, enum li
 
 _Noreturn void link_token_refuse(uint64_t token, int pe, enum link_kind answer)
 {
-    watch_fail("PE %d sent a message %s that this PE has not asked for, or has had already (token %llx)", pe,
-               link_kind_name(answer), (unsigned long long)token);
+    uccs_fail("PE %d sent a message %s that this PE has not asked for, or has had already (token %llx)", pe,
+              link_kind_name(answer), (unsigned long long)token);
 }
 
 void *link_token_take(struct link_tokens *tokens, uint64_t token, int pe, enum link_kind answer)

@@ -6,7 +6,7 @@
 static void *made(void *memory)
 {
     if (!memory)
-        watch_fail("no memory for a stream");
+        uccs_fail("no memory for a stream");
     return memory;
 }
 
@@ -153,7 +153,7 @@ static bool is_local(struct link_track *track, const int *pes, size_t npes)
 
 void link_track_wait_local(struct link_track *track, const int *pes, size_t npes)
 {
-    struct uccs_wait wait uccs_scoped = {.on = uccs_await_told(link_tell, 0)};
+    struct uccs_wait wait uccs_scoped = {.on = uccs_reason_function(link_reason, 0)};
     while (!is_local(track, pes, npes))
         link_pause(lane_of(track), &wait);
 }
@@ -162,7 +162,7 @@ void link_track_wait_local(struct link_track *track, const int *pes, size_t npes
 bool link_track_quiet(struct link_track *track, const int *pes, size_t npes)
 {
     struct uccs_request all = {.pending = 1};
-    struct uccs_wait wait uccs_scoped = {.on = uccs_await_told(link_tell, 0)};
+    struct uccs_wait wait uccs_scoped = {.on = uccs_reason_function(link_reason, 0)};
     struct link_lane *lane = lane_of(track);
     struct link_member member;
     flush(track, pes, npes, &all, true);
@@ -198,7 +198,7 @@ bool link_track_reads(struct link_track *track, int pe)
 
 void link_track_wait_reads(struct link_track *track, int pe)
 {
-    struct uccs_wait wait uccs_scoped = {.on = uccs_await_told(link_tell, 0)};
+    struct uccs_wait wait uccs_scoped = {.on = uccs_reason_function(link_reason, 0)};
     while (link_track_reads(track, pe))
         link_pause(lane_of(track), &wait);
 }

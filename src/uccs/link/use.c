@@ -40,7 +40,7 @@ struct link_use *link_use_open(int pe, uint64_t region)
     }
     struct link_use *use = *at;
     if (!use)
-        watch_fail("no memory for a key of PE %d", pe);
+        uccs_fail("no memory for a key of PE %d", pe);
     use->keys++;
     pthread_mutex_unlock(&records);
     return use;

@@ -2,7 +2,7 @@
  * Any thread; reads the header alone. */
 #include "uccs/link/inner.h"
 
-#include "uccs/core/own.h"
+#include "uccs/core/pe_shared.h"
 #include "uccs/mem/accumulate.h"
 
 unsigned link_wire;
@@ -54,7 +54,7 @@ static bool is_change(const struct link_header *h, size_t bytes)
 /* Some of the library's own messages stay on the node, since they name memory of the node. */
 static bool is_sent_far(const struct link_header *h)
 {
-    return h->am.context != OWN_INNER ||
+    return h->am.context != PE_SHARED_LIBRARY_CONTEXT ||
            (h->am.ring == 0 && (h->am.id == UCCS_INNER_LETTER || h->am.id == UCCS_INNER_OOB));
 }
 
@@ -109,8 +109,8 @@ const char *link_kind_name(enum link_kind kind)
 static lat_cold _Noreturn void refuse(const struct link_header *h, size_t bytes, const char *why)
 {
     const char *name = h->kind < LINK_KINDS ? wire[h->kind].name : "message of no kind";
-    watch_fail("PE %u sent a wrong %s: %s (lane %u, segment %u, %zu bytes of data)", h->from, name, why, h->lane,
-               h->segment, bytes);
+    uccs_fail("PE %u sent a wrong %s: %s (lane %u, segment %u, %zu bytes of data)", h->from, name, why, h->lane,
+              h->segment, bytes);
 }
 
 /* PEs of this node, and this one, send what the network's atomics on their memory need: keys, and no operation. */

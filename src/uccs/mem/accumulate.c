@@ -1,6 +1,6 @@
 #include "uccs/mem/accumulate.h"
 
-#include "uccs/core/own.h"
+#include "uccs/core/pe_shared.h"
 #include "uccs/mem/accumulate_wide.h"
 
 #include <string.h>
@@ -259,7 +259,7 @@ void uccs_accumulate_plainly(const struct uccs_accumulate_op *change, void *elem
 
 size_t uccs_accumulate_stripe(uint64_t address, size_t size, size_t n)
 {
-    const size_t room = OWN_STRIPE_BYTES - address % OWN_STRIPE_BYTES,
+    const size_t room = PE_SHARED_STRIPE_BYTES - address % PE_SHARED_STRIPE_BYTES,
                  begin = (room + size - 1) >> __builtin_ctzll(size);
     return begin < n ? begin : n;
 }

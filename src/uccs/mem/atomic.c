@@ -1,6 +1,6 @@
 #include "uccs/mem/atomic.h"
 
-#include "uccs/core/own.h"
+#include "uccs/core/pe_shared.h"
 #include "uccs/core/wait.h"
 
 static lat_cold uint32_t *wait_for_lock(uint32_t *lock)
@@ -15,8 +15,8 @@ static lat_cold uint32_t *wait_for_lock(uint32_t *lock)
 
 uint32_t *uccs_atomic_lock(int owner, uint64_t address)
 {
-    struct uccs_own *own = uccs_own_of(uccs_index(owner));
-    uint32_t *lock = &own->stripes[address / OWN_STRIPE_BYTES % OWN_STRIPES].lock;
+    struct uccs_pe_shared *own = uccs_pe_shared_of(uccs_index(owner));
+    uint32_t *lock = &own->stripes[address / PE_SHARED_STRIPE_BYTES % PE_SHARED_STRIPES].lock;
     return lat_likely(!atomic_exchange_acquire(lock, 1)) ? lock : wait_for_lock(lock); /* release: uccs_atomic_unlock */
 }
 

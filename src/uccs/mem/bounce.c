@@ -197,7 +197,7 @@ int uccs_bounce_collect(void)
     return count;
 }
 
-static bool tell_one(struct shard *shard, const struct uccs_request *request, struct uccs_told *told)
+static bool tell_one(struct shard *shard, const struct uccs_request *request, struct uccs_reason *reason)
 {
     bool known = false;
     if (pthread_mutex_trylock(&shard->lock) != 0)
@@ -205,17 +205,17 @@ static bool tell_one(struct shard *shard, const struct uccs_request *request, st
     for (const struct uccs_bounce *block = shard->sent; block && !known; block = block->next) {
         known = block->request && uccs_request_counts(request, block->request);
         if (known)
-            told->on = uccs_await_pe(block->to);
+            reason->on = uccs_reason_pe(block->to);
     }
     pthread_mutex_unlock(&shard->lock);
     return known;
 }
 
-bool uccs_bounce_tell(const struct uccs_request *request, struct uccs_told *told)
+bool uccs_bounce_tell(const struct uccs_request *request, struct uccs_reason *reason)
 {
     for (int i = 0; i < SHARDS; i++)
-        if (tell_one(&shards[i], request, told)) {
-            snprintf(told->text, sizeof told->text, "a message");
+        if (tell_one(&shards[i], request, reason)) {
+            snprintf(reason->text, sizeof reason->text, "a message");
             return true;
         }
     return false;

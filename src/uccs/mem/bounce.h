@@ -7,7 +7,7 @@
 #ifndef UCCS_MEM_BOUNCE_H
 #define UCCS_MEM_BOUNCE_H
 
-#include "uccs/core/await.h"
+#include "uccs/core/wait_reason.h"
 #include "uccs/mem/region.h"
 #include "uccs/comp/request.h"
 
@@ -51,7 +51,7 @@ void uccs_bounce_put(struct uccs_bounce *block);
  * thread has locked. */
 int uccs_bounce_collect(void);
 /* Fills in who has not handled a message that the request counts. Returns false when there is none. */
-bool uccs_bounce_tell(const struct uccs_request *request, struct uccs_told *told);
+bool uccs_bounce_tell(const struct uccs_request *request, struct uccs_reason *reason);
 /* Forgets all blocks at the end of a life, when the region is gone. */
 void uccs_bounce_close(void);
 

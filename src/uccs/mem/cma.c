@@ -4,7 +4,7 @@
 #include "base/env.h"
 #include "base/siphash.h"
 #include "rte/rte.h"
-#include "uccs/core/own.h"
+#include "uccs/core/pe_shared.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -43,7 +43,7 @@ static void allow_copies(void)
 }
 
 /* Under the lock. */
-static void offer(struct uccs_own *own)
+static void offer(struct uccs_pe_shared *own)
 {
     if (own->word)
         return;
@@ -59,7 +59,7 @@ static void offer(struct uccs_own *own)
 void uccs_cma_offer(void)
 {
     static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-    struct uccs_own *own = uccs_own_mine();
+    struct uccs_pe_shared *own = uccs_pe_shared_mine();
     if (lat_likely(atomic_load_acquire(&own->word) != 0)) /* release: offer */
         return;
     pthread_mutex_lock(&lock);
@@ -69,7 +69,7 @@ void uccs_cma_offer(void)
 
 static bool copy_works(uint32_t index)
 {
-    const struct uccs_own *own = uccs_own_of(index);
+    const struct uccs_pe_shared *own = uccs_pe_shared_of(index);
     uint64_t address = atomic_load_acquire(&own->word); /* release: uccs_cma_offer */
     uint64_t found[2] = {0};
     struct iovec here = {found, sizeof found}, there = {(void *)(uintptr_t)address, sizeof found};

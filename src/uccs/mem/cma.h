@@ -3,7 +3,7 @@
  *
  * Each process tests the copy once for each peer, since the kernel may refuse it (a container, Yama), and a pid of
  * another pid namespace may belong to another process here. For the test each PE publishes the address of a word and
- * its value (uccs_own). A process that reads this value at this address has found the PE. */
+ * its value (uccs_pe_shared). A process that reads this value at this address has found the PE. */
 #ifndef UCCS_MEM_CMA_H
 #define UCCS_MEM_CMA_H
 

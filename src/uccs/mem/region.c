@@ -1,6 +1,6 @@
 #include "uccs/mem/region.h"
 
-#include "uccs/core/own.h"
+#include "uccs/core/pe_shared.h"
 #include "uccs/mem/dynamic.h"
 #include "uccs/mem/arena.h"
 
@@ -25,7 +25,7 @@ struct entry {
     uint64_t *importers;           /* a bit for each PE; null: no PE. Under `books` */
     uint32_t next_free;            /* of a free slot: 1 + the next free slot, or 0. Under `books` */
 };
-static struct entry *chunks[OWN_REGISTRATIONS / CHUNK]; /* published by the generations of their slots */
+static struct entry *chunks[PE_SHARED_REGISTRATIONS / CHUNK]; /* published by the generations of their slots */
 
 static struct entry *entry_of(uint32_t slot)
 {
@@ -49,7 +49,7 @@ static struct promise *promises[PROMISES]; /* chains; under imports_lock */
 /* Under `books`. Returns false when all slots are in use, or when memory is exhausted. */
 static bool take_new_slot(uint32_t *slot)
 {
-    if (slots_used == OWN_REGISTRATIONS)
+    if (slots_used == PE_SHARED_REGISTRATIONS)
         return false;
     struct entry **chunk = &chunks[slots_used / CHUNK];
     if (!*chunk && !(*chunk = calloc(CHUNK, sizeof **chunk)))
@@ -74,7 +74,7 @@ static bool take_slot(uint32_t *slot)
 
 uint32_t *uccs_region_generation(int owner, uint32_t slot)
 {
-    return &uccs_own_of(uccs_index(owner))->registrations[slot].generation;
+    return &uccs_pe_shared_of(uccs_index(owner))->registrations[slot].generation;
 }
 
 uint64_t *uccs_region_end(uint32_t slot)
@@ -162,7 +162,7 @@ struct uccs_region *uccs_region_describe_dynamic(struct uccs_dynamic *attached)
 
 bool uccs_region_alive(uint32_t slot, uint32_t generation)
 {
-    return slot < OWN_REGISTRATIONS && generation & 1 &&
+    return slot < PE_SHARED_REGISTRATIONS && generation & 1 &&
            atomic_load_acquire(uccs_region_generation(uccs_core.me, slot)) == generation;
 }
 

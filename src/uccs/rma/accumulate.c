@@ -1,5 +1,5 @@
 /* Accumulate and compare-and-swap of uccs.h; mem/accumulate.h defines them and their domains. */
-#include "uccs/core/own.h"
+#include "uccs/core/pe_shared.h"
 #include "uccs/rma/inner.h"
 
 #include <string.h>
@@ -59,7 +59,7 @@ static inline bool run_quickly(uccs_endpoint_t endpoint, uccs_memory_t memory, s
     const size_t bytes = n * quick->size;
     if (lat_unlikely(uccs_region_check(memory, offset, bytes) != UCCS_OK))
         return false;
-    if (lat_likely((memory->address + offset) % OWN_STRIPE_BYTES + bytes <= OWN_STRIPE_BYTES))
+    if (lat_likely((memory->address + offset) % PE_SHARED_STRIPE_BYTES + bytes <= PE_SHARED_STRIPE_BYTES))
         fold_stripe(quick, memory, offset, operand, n);
     else
         fold_stripes(quick, memory, offset, operand, n);

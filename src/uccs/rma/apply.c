@@ -3,7 +3,7 @@
 #include "uccs/mem/dynamic.h"
 #include "uccs/rma/inner.h"
 
-#include "uccs/core/own.h"
+#include "uccs/core/pe_shared.h"
 
 #include <string.h>
 
@@ -58,7 +58,7 @@ int uccs_rma_apply(struct uccs_stream *stream, const struct uccs_atomic_op *a, c
 static int change_copy(const struct uccs_accumulate_op *change, const struct uccs_region *memory, size_t offset,
                        const void *operand, void *result)
 {
-    char copy[OWN_STRIPE_BYTES + UCCS_TYPE_MOST], before[UCCS_TYPE_MOST];
+    char copy[PE_SHARED_STRIPE_BYTES + UCCS_TYPE_MOST], before[UCCS_TYPE_MOST];
     const size_t bytes = uccs_accumulate_bytes(change), one = change->n == 1 ? bytes : 0;
     int status = uccs_cma_get(memory, offset, copy, bytes);
     if (status != UCCS_OK)

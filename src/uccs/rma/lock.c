@@ -1,5 +1,5 @@
 /* Locks of the public interface. mem/rwlock.h has the lock, far/lock.c the locks of other nodes. */
-#include "uccs/core/work.h"
+#include "uccs/core/task.h"
 #include "uccs/mem/dynamic.h"
 #include "uccs/mem/rwlock.h"
 #include "uccs/rma/inner.h"
@@ -9,7 +9,7 @@
 
 /* A lock that a request waits for. */
 struct pending {
-    struct uccs_work work;
+    struct uccs_task task;
     struct uccs_ticket_lock *lock;
     uint32_t ticket;
     int owner;
@@ -107,21 +107,21 @@ struct lock_wanted {
     int owner;
 };
 
-/* For uccs_await_told. */
-static void tell_lock(const void *what, struct uccs_told *told)
+/* For uccs_reason_function. */
+static void tell_lock(const void *what, struct uccs_reason *reason)
 {
     const struct lock_wanted *wanted = what;
     const int writer = wanted->lock ? uccs_ticket_writer(wanted->lock) : -1;
     if (writer >= 0)
-        told->on = uccs_await_pe(writer);
-    snprintf(told->text, sizeof told->text, "a lock of PE %d%s", wanted->owner,
+        reason->on = uccs_reason_pe(writer);
+    snprintf(reason->text, sizeof reason->text, "a lock of PE %d%s", wanted->owner,
              wanted->lock && writer < 0 ? " that others share" : "");
 }
 
 static lat_cold void await_turn(struct uccs_ticket_lock *lock, uint32_t ticket, enum uccs_lock_mode mode, int owner)
 {
     const struct lock_wanted wanted = {lock, owner};
-    struct uccs_wait wait uccs_scoped = {.on = uccs_await_told(tell_lock, &wanted)};
+    struct uccs_wait wait uccs_scoped = {.on = uccs_reason_function(tell_lock, &wanted)};
     bool tell;
     if (!enter_soon(lock, ticket, mode, &tell))
         while (!uccs_ticket_enter(lock, ticket, mode, &tell)) {
@@ -137,15 +137,15 @@ static lat_cold void await_turn(struct uccs_ticket_lock *lock, uint32_t ticket, 
 static lat_cold void await_writers(struct uccs_ticket_lock *lock, int owner)
 {
     const struct lock_wanted wanted = {lock, owner};
-    struct uccs_wait wait uccs_scoped = {.on = uccs_await_told(tell_lock, &wanted)};
+    struct uccs_wait wait uccs_scoped = {.on = uccs_reason_function(tell_lock, &wanted)};
     while (!uccs_ticket_visit(lock))
         uccs_am_serve(&wait);
 }
 
 /* Runs under the list's lock. */
-static bool advance(struct uccs_work *work)
+static bool advance(struct uccs_task *task)
 {
-    struct pending *pending = (struct pending *)work;
+    struct pending *pending = (struct pending *)task;
     if (!pending->held && pending->mode == UCCS_LOCK_GUEST)
         pending->held = uccs_ticket_visit(pending->lock);
     else if (!pending->held)
@@ -161,12 +161,12 @@ static bool advance(struct uccs_work *work)
     return true;
 }
 
-static bool tell_pending(const struct uccs_work *work, const struct uccs_request *request, struct uccs_told *told)
+static bool tell_pending(const struct uccs_task *task, const struct uccs_request *request, struct uccs_reason *reason)
 {
-    const struct pending *pending = (const struct pending *)work;
+    const struct pending *pending = (const struct pending *)task;
     if (!uccs_request_counts(request, pending->request))
         return false;
-    tell_lock(&(struct lock_wanted){pending->lock, pending->owner}, told);
+    tell_lock(&(struct lock_wanted){pending->lock, pending->owner}, reason);
     return true;
 }
 
@@ -180,7 +180,7 @@ static int lock_near_nb(struct uccs_ticket_lock *lock, enum uccs_lock_mode mode,
         free(pending);
         return UCCS_ERR_NO_MEMORY;
     }
-    *pending = (struct pending){.work = {.advance = advance, .tell = tell_pending},
+    *pending = (struct pending){.task = {.advance = advance, .reason = tell_pending},
                                 .lock = lock,
                                 .owner = owner,
                                 .mode = mode,
@@ -188,7 +188,7 @@ static int lock_near_nb(struct uccs_ticket_lock *lock, enum uccs_lock_mode mode,
     if (mode != UCCS_LOCK_GUEST)
         pending->ticket = uccs_ticket_draw(lock); /* the first advance lets it in */
     uccs_request_begin(request);
-    uccs_work_add(&pending->work);
+    uccs_task_add(&pending->task);
     return UCCS_OK;
 }
 
@@ -211,7 +211,7 @@ static int lock_far(const struct uccs_region *memory, size_t offset, enum uccs_l
 {
     struct uccs_request mine = {.pending = 1}; /* it has an owner and no parent, so nobody frees it */
     const struct lock_wanted wanted = {0, memory->owner};
-    struct uccs_wait wait uccs_scoped = {.on = uccs_await_told(tell_lock, &wanted)};
+    struct uccs_wait wait uccs_scoped = {.on = uccs_reason_function(tell_lock, &wanted)};
     uccs_far_lock(memory->owner, place_of(memory, offset), mode, &mine);
     while (atomic_load_acquire(&mine.pending) != 1) /* acqrel: uccs_request_finish */
         uccs_am_serve(&wait);

@@ -3,7 +3,7 @@
 #include "base/siphash.h"
 #include "rte/rte.h"
 #include "uccs/core/memory.h"
-#include "uccs/core/own.h"
+#include "uccs/core/pe_shared.h"
 #include "uccs/far/far.h"
 #include "uccs/mem/dynamic.h"
 #include "uccs/rma/inner.h"
@@ -137,7 +137,7 @@ int uccs_memory_import(uccs_context_t context, const void *handle, size_t length
     if (length != sizeof given)
         return UCCS_ERR_FORGED;
     memcpy(&given, handle, sizeof given);
-    if (given.magic != HANDLE_MAGIC || given.hash != hash_of(&given) || given.slot >= OWN_REGISTRATIONS)
+    if (given.magic != HANDLE_MAGIC || given.hash != hash_of(&given) || given.slot >= PE_SHARED_REGISTRATIONS)
         return UCCS_ERR_FORGED;
     bool far = uccs_far_pe(given.owner);
     if (!far && uccs_index(given.owner) >= uccs_core.pes)

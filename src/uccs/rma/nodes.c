@@ -243,7 +243,7 @@ static bool get_all(const struct uccs_rma *rma)
     struct uccs_request all = {.pending = 1};
     uccs_request_handle handle = &all;
     struct link_lane *lane = link_lane_of(lanes_of(rma));
-    struct uccs_wait wait uccs_scoped = {.on = uccs_await_told(link_tell, 0)};
+    struct uccs_wait wait uccs_scoped = {.on = uccs_reason_function(link_reason, 0)};
     start_gets(rma, &handle, 0);
     while (atomic_load_acquire(&all.pending) != 1) /* acqrel: uccs_request_finish */
         link_pause(lane, &wait);

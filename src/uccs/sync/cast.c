@@ -1,7 +1,7 @@
 /* Broadcasts and gathers of small data over a team on several nodes; see swap.h. */
 #include "uccs/sync/team.h"
 
-#include "uccs/watch/fail.h"
+#include "uccs/core/fail.h"
 
 #include <string.h>
 
@@ -45,7 +45,7 @@ void uccs_nodes_gather(struct uccs_team *team, void *all, const void *mine, size
     int most = NODES_BOX / team->nodes->count, widest = team->nodes->widest;
     struct cut cut = {.all = all, .bytes = bytes, .window = widest < most ? widest : most};
     if (most == 0)
-        watch_fail("a team over %d nodes is too large", team->nodes->count);
+        uccs_fail("a team over %d nodes is too large", team->nodes->count);
     size_t share = (size_t)(most / cut.window);
     for (; cut.from < widest; cut.from += cut.window)
         for (cut.at = 0; cut.at < bytes; cut.at += cut.piece) {
@@ -119,7 +119,7 @@ void uccs_nodes_cast(struct uccs_team *team, void *dest, const void *source, siz
         memcpy(place, source, nodes->near.size > 1 ? bytes : 0);
         atomic_store_release(flag, cast.number); /* acquire: the near members' load below */
     } else {
-        struct uccs_wait wait uccs_scoped = {.on = uccs_await_pe(uccs_team_pe(team, root))};
+        struct uccs_wait wait uccs_scoped = {.on = uccs_reason_pe(uccs_team_pe(team, root))};
         while (atomic_load_acquire(flag) < cast.number) /* release: the message's signal, or a near root's store */
             uccs_pause(&wait);
         cast.data = place;

@@ -1,7 +1,7 @@
 /* Exchanges of small data among the members of any team; see team.h. */
 #include "uccs/sync/post.h"
 
-#include "uccs/watch/fail.h"
+#include "uccs/core/fail.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +12,7 @@ static void exchange_far(struct uccs_team *team, const void *mine, size_t bytes)
     free(nodes->given);
     nodes->given = malloc((size_t)team->size * bytes);
     if (!nodes->given)
-        watch_fail("no memory for %zu bytes of each of %d PEs", bytes, team->size);
+        uccs_fail("no memory for %zu bytes of each of %d PEs", bytes, team->size);
     uccs_nodes_gather(team, nodes->given, mine, bytes);
 }
 

@@ -21,7 +21,7 @@ static void disseminate(struct uccs_team *team, uint64_t epoch)
     for (int round = 0, ahead = 1; ahead < team->size; round++, ahead *= 2) {
         uint64_t *theirs = uccs_team_line(team, ahead_of(team, ahead), round);
         atomic_store_release(theirs, epoch); /* acquire: the load below, at its owner */
-        struct uccs_wait wait uccs_scoped = {.on = uccs_await_team(team, epoch)};
+        struct uccs_wait wait uccs_scoped = {.on = uccs_reason_team(team, epoch)};
         while (atomic_load_acquire((const uint64_t *)(mine + round * CACHE_LINE)) < epoch)
             uccs_pause(&wait);
     }
@@ -37,7 +37,7 @@ static void meet_by_count(struct uccs_team *team, uint64_t epoch)
         atomic_store_release(released, epoch); /* acquire: the others' load below */
         return;
     }
-    struct uccs_wait wait uccs_scoped = {.on = uccs_await_team(team, epoch)};
+    struct uccs_wait wait uccs_scoped = {.on = uccs_reason_team(team, epoch)};
     while (atomic_load_acquire(released) < epoch)
         uccs_pause(&wait);
 }
@@ -51,7 +51,7 @@ static void meet_flat(struct uccs_team *team, uint64_t epoch)
     atomic_store_release(mine, epoch); /* acquire: the loads below, at the others */
     for (int rank = 0; rank < team->size; rank++) {
         const uint64_t *theirs = uccs_team_line(team, rank, 0);
-        struct uccs_wait wait uccs_scoped = {.on = uccs_await_team(team, epoch)};
+        struct uccs_wait wait uccs_scoped = {.on = uccs_reason_team(team, epoch)};
         while (atomic_load_acquire(theirs) < epoch)
             uccs_pause(&wait);
     }
@@ -98,7 +98,7 @@ void uccs_flags_meet(const struct uccs_team *team)
         else
             uccs_far_amo_post(0, pe, UCCS_ATOMIC_ADD, uccs_far_place(&team->flags[round]), sizeof(long), 1, 0, false, 0,
                               0);
-        struct uccs_wait wait uccs_scoped = {.on = uccs_await_team(team, 0)};
+        struct uccs_wait wait uccs_scoped = {.on = uccs_reason_team(team, 0)};
         while (atomic_load_acquire(&team->flags[round]) < 0)
             uccs_pause(&wait);
         (void)atomic_fetch_add_relaxed(&team->flags[round], -1); /* the partner may add its next one meanwhile */

@@ -66,7 +66,7 @@ static inline const void *uccs_post_data(const struct uccs_team *team, int rank,
 static inline const void *uccs_post_await(const struct uccs_team *team, int rank, size_t bytes)
 {
     const struct uccs_post *place = uccs_post_place(team, rank, bytes);
-    struct uccs_wait wait uccs_scoped = {.on = uccs_await_pe(uccs_team_pe(team, rank))};
+    struct uccs_wait wait uccs_scoped = {.on = uccs_reason_pe(uccs_team_pe(team, rank))};
     while (atomic_load_acquire(&place->number) < team->exchange)
         uccs_pause(&wait);
     return bytes <= POST_SMALL ? place->data : (const char *)(place + 1);

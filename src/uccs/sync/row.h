@@ -110,14 +110,14 @@ static inline void *uccs_team_line(const struct uccs_team *team, int rank, int l
 }
 
 /* Says that a wait is for the other members to come to a meeting or an exchange of the team. */
-static inline struct node_awaited uccs_await_team(const struct uccs_team *team, uint64_t number)
+static inline struct node_wait_reason uccs_reason_team(const struct uccs_team *team, uint64_t number)
 {
-    return (struct node_awaited){.about = team->pes ? NODE_ABOUT_NOTHING : NODE_ABOUT_PES,
-                                 .start = uccs_team_pe(team, 0),
-                                 .stride = team->stride,
-                                 .size = team->size,
-                                 .object = (uint64_t)(int64_t)team->slot,
-                                 .number = number};
+    return (struct node_wait_reason){.about = team->pes ? NODE_REASON_NOTHING : NODE_REASON_PES,
+                                     .start = uccs_team_pe(team, 0),
+                                     .stride = team->stride,
+                                     .size = team->size,
+                                     .object = (uint64_t)(int64_t)team->slot,
+                                     .number = number};
 }
 
 #endif

@@ -1,5 +1,5 @@
 /* The places of a team's members on nodes; see team.h and swap.h. */
-#include "uccs/core/where.h"
+#include "uccs/core/topology.h"
 #include "uccs/sync/team.h"
 
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* Swaps: the nodes of a team meet and exchange blocks; see swap.h. */
 #include "uccs/sync/swap.h"
 
-#include "uccs/core/bell.h"
+#include "uccs/core/doorbell.h"
 #include "uccs/core/wait.h"
 #include "uccs/sync/near.h"
 
@@ -104,7 +104,7 @@ static void swap_count_in(struct uccs_swap *swap)
     if (atomic_fetch_add_acqrel(swap_count(swap), 1) + 1 != swap_all(swap)) /* acquire: swap_advance, by all */
         return;
     swap_send(swap, 0);
-    uccs_bell_workers(); /* messages of the other nodes may have come before */
+    uccs_doorbell_wake_peers(); /* messages of the other nodes may have come before */
 }
 
 /* The members on a node meet as in a job on one node. On a crowded node they only count themselves in, and the last one
@@ -151,7 +151,7 @@ void uccs_nodes_settle(const uint32_t *held)
 static void swap_await(struct uccs_swap *swap)
 {
     struct uccs_nodes *nodes = swap->team->nodes;
-    struct uccs_wait wait uccs_scoped = {.on = uccs_await_team(swap->team, swap->number)};
+    struct uccs_wait wait uccs_scoped = {.on = uccs_reason_team(swap->team, swap->number)};
     while (!swap_advance(swap))
         uccs_pause(&wait);
     uccs_nodes_settle(&swap->held);

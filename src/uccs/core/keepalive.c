@@ -16,7 +16,7 @@
  *
  * Threads: a lock of their own guards the lines; no thread waits while it holds the lock. Lines are freed at close
  * only, so that any thread can send the goodbye without the lock. */
-#include "uccs/watch/line.h"
+#include "uccs/core/keepalive.h"
 
 #include "base/env.h"
 #include "base/log.h"
@@ -25,7 +25,7 @@
 #include "net/auth/dialer.h"
 #include "net/auth/listener.h"
 #include "uccs/core/memory.h"
-#include "uccs/watch/fail.h"
+#include "uccs/core/fail.h"
 
 #include <errno.h>
 #include <netinet/in.h>
@@ -52,7 +52,7 @@ static struct line *lines;
 static struct listener door = {.fd = -1, .timer = -1};
 static struct routes here; /* of this PE */
 static int events = -1, patience;
-static uint32_t resting; /* release: watch_line_rest; acquire: hear */
+static uint32_t resting; /* release: uccs_keepalive_expect_end; acquire: hear */
 
 static void set_keepalive(int fd)
 {
@@ -84,7 +84,7 @@ static struct line *add_line(int fd, int pe)
 {
     struct line *line = malloc(sizeof *line);
     if (!line)
-        watch_fail("no memory for a line to another host");
+        uccs_fail("no memory for a line to another host");
     *line = (struct line){.fd = fd, .pe = pe, .next = lines};
     atomic_store_release(&lines, line); /* acquire: say_goodbye */
     return line;
@@ -102,7 +102,7 @@ static void end_call(struct line *line)
 static void tell_no_line(int pe)
 {
     static bool told;
-    if (!told && !watch_end_noted() && !atomic_load_acquire(&resting)) /* release: watch_line_rest */
+    if (!told && !uccs_end_noted() && !atomic_load_acquire(&resting)) /* release: uccs_keepalive_expect_end */
         log_line(
             "PE %d cannot be called, so the end of its host may be noticed late, by launcher and transport alone; is a port "
             "closed between the hosts? LATERAL_INTERFACE names another network",
@@ -130,7 +130,7 @@ static void call_pe(struct line *line, const struct routes *place)
 {
     line->call = malloc(sizeof *line->call);
     if (!line->call)
-        watch_fail("no memory for a line to another host");
+        uccs_fail("no memory for a line to another host");
     *line->call = (struct dialer){.events = events,
                                   .mark = line,
                                   .key = {rte.node->nonce[0], rte.node->nonce[1]},
@@ -150,7 +150,7 @@ static bool has_line_to(int node)
     return false;
 }
 
-void watch_line_to(int pe, const struct routes *place)
+void uccs_keepalive_connect(int pe, const struct routes *place)
 {
     if (events < 0 || !place->port)
         return;
@@ -188,7 +188,7 @@ static void hear(struct line *line)
     ssize_t got = recv(line->fd, &word, 1, 0);
     int error = errno;
     if (got == 1) {
-        if (word == GOODBYE && watch_end_note()) {
+        if (word == GOODBYE && uccs_end_note()) {
             say_goodbye();
             rte_expect_end();
         }
@@ -198,12 +198,12 @@ static void hear(struct line *line)
         return;
     hang_up(line);
     bool silent = got < 0 && error != ECONNRESET;
-    if (watch_end_noted() || (!silent && atomic_load_acquire(&resting)))
+    if (uccs_end_noted() || (!silent && atomic_load_acquire(&resting)))
         return;
     if (!silent)
-        watch_lost("PE %d is lost: its process is gone", line->pe);
-    watch_abandon("PE %d is lost: its host has not answered for %d s (LATERAL_PEER_TIMEOUT): %s", line->pe, patience,
-                  strerror(error));
+        uccs_fail_process_lost("PE %d is lost: its process is gone", line->pe);
+    uccs_fail_host_lost("PE %d is lost: its host has not answered for %d s (LATERAL_PEER_TIMEOUT): %s", line->pe,
+                        patience, strerror(error));
 }
 
 static void handle(struct line *line)
@@ -224,7 +224,7 @@ static void take_news(void *mark)
         handle(mark);
 }
 
-void watch_line_look(void)
+void uccs_keepalive_poll(void)
 {
     struct epoll_event news[16];
     if (events < 0 || pthread_mutex_trylock(&lock) != 0)
@@ -235,7 +235,7 @@ void watch_line_look(void)
     pthread_mutex_unlock(&lock);
 }
 
-int watch_line_descriptor(void)
+int uccs_keepalive_descriptor(void)
 {
     return events;
 }
@@ -255,12 +255,12 @@ static void open_door_here(void)
 }
 
 /* Pretended nodes need no lines, since their launcher sees all PEs. */
-int watch_line_open(struct routes *mine)
+int uccs_keepalive_open(struct routes *mine)
 {
     here = *mine = (struct routes){0};
     patience = (int)env_number(ENV_PEER_TIMEOUT);
     resting = 0;
-    watch_end_forget();
+    uccs_end_forget();
     if (rte.nodes == 1)
         return 0;
     if (!routes_find(&here)) {
@@ -277,15 +277,15 @@ int watch_line_open(struct routes *mine)
     return 0;
 }
 
-void watch_line_rest(void)
+void uccs_keepalive_expect_end(void)
 {
     atomic_store_release(&resting, 1);
 }
 
-void watch_line_close(void)
+void uccs_keepalive_close(void)
 {
     rte_on_end = 0;
-    pthread_mutex_lock(&lock); /* a thread that is still in a wait may call watch_line_look */
+    pthread_mutex_lock(&lock); /* a thread that is still in a wait may call uccs_keepalive_poll */
     while (lines) {
         struct line *line = lines;
         lines = line->next;

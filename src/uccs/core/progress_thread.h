@@ -10,10 +10,10 @@
  * - When nothing is left, it asks to be woken, looks once more, and sleeps.
  *
  * The thread runs no poller of the program (poller.h) and takes no signals. */
-#ifndef UCCS_CORE_PROGRESS_H
-#define UCCS_CORE_PROGRESS_H
+#ifndef UCCS_CORE_PROGRESS_THREAD_H
+#define UCCS_CORE_PROGRESS_THREAD_H
 
-#include "uccs/core/work.h"
+#include "uccs/core/task.h"
 
 struct uccs_server {
     enum uccs_served (*serve)(void); /* serves all that waits; may wait for locks, not for other processes */
@@ -31,15 +31,15 @@ struct uccs_server {
 
 enum { UCCS_SERVERS = 4 };
 
-/* Adds a server, which lives until uccs_progress_close. Call it while the thread does not run. */
+/* Adds a server, which lives until uccs_progress_thread_close. Call it while the thread does not run. */
 void uccs_progress_add(struct uccs_server *server);
 
 /* Starts the thread if LATERAL_PROGRESS wants one; `several`: the job is on several nodes. Returns 0, or -1 after a
  * line. */
-int uccs_progress_open(bool several);
+int uccs_progress_thread_open(bool several);
 /* Starts the thread unless it runs. Returns 0, or -1 after a line. */
-int uccs_progress_open_anyway(void);
+int uccs_progress_thread_start(void);
 /* Ends the thread if it runs, and forgets the servers. */
-void uccs_progress_close(void);
+void uccs_progress_thread_close(void);
 
 #endif

@@ -1,4 +1,4 @@
-#include "uccs/core/bell.h"
+#include "uccs/core/doorbell.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -8,8 +8,8 @@
 
 #define KEPT_MOST 32 /* bells of peers that stay open here; others are opened for each ring */
 
-bool uccs_progress_on;
-_Thread_local bool uccs_progress_me;
+bool uccs_progress_thread_on;
+_Thread_local bool uccs_progress_thread_me;
 
 static int bell[2] = {-1, -1}; /* of this PE: the end that is read, the end that is written */
 
@@ -21,9 +21,9 @@ static struct {
 } kept[KEPT_MOST];
 static uint32_t kept_count; /* claims, which may be more than the slots; relaxed */
 
-void uccs_bell_open(void)
+void uccs_doorbell_open(void)
 {
-    struct uccs_own *own = uccs_own_mine();
+    struct uccs_pe_shared *own = uccs_pe_shared_mine();
     struct stat info;
     const bool there = pipe2(bell, O_CLOEXEC | O_NONBLOCK) == 0 && fstat(bell[0], &info) == 0;
     own->pid = getpid();
@@ -39,9 +39,9 @@ static void close_end(int *fd)
     *fd = -1;
 }
 
-void uccs_bell_close(void)
+void uccs_doorbell_close(void)
 {
-    struct uccs_own *own = uccs_own_mine();
+    struct uccs_pe_shared *own = uccs_pe_shared_mine();
     atomic_store_seqcst(&own->asleep, 0);
     atomic_store_release(&own->bell, 0);
     close_end(&bell[0]);
@@ -54,12 +54,12 @@ void uccs_bell_close(void)
     kept_count = 0;
 }
 
-int uccs_bell_descriptor(void)
+int uccs_doorbell_descriptor(void)
 {
     return bell[0];
 }
 
-void uccs_bell_hush(void)
+void uccs_doorbell_drain(void)
 {
     char bytes[64];
     while (read(bell[0], bytes, sizeof bytes) > 0)
@@ -69,7 +69,7 @@ void uccs_bell_hush(void)
 /* Opens a peer's bell. Returns -1 when the system refuses, or when the descriptor is not the bell any more: the process may be gone,
  * and its number another's. It looks before it opens, as opening has effects on some devices. The caller is a reader as well,
  * so a bell whose owner is gone raises no SIGPIPE. */
-static int open_bell(const struct uccs_own *own, uint64_t inode)
+static int open_bell(const struct uccs_pe_shared *own, uint64_t inode)
 {
     char path[48];
     struct stat info;
@@ -106,9 +106,9 @@ static bool keep_open(uint64_t inode, int fd)
 }
 
 /* A bell that is full has been rung, and its thread has not woken yet. */
-static void ring_peer(struct uccs_own *own)
+static void ring_peer(struct uccs_pe_shared *own)
 {
-    const uint64_t inode = atomic_load_acquire(&own->bell); /* release: uccs_bell_open */
+    const uint64_t inode = atomic_load_acquire(&own->bell); /* release: uccs_doorbell_open */
     const int error = errno, known = inode ? find_open(inode) : -1;
     const int fd = inode && known < 0 ? open_bell(own, inode) : known;
     if (fd >= 0)
@@ -120,19 +120,19 @@ static void ring_peer(struct uccs_own *own)
     errno = error;
 }
 
-lat_cold void uccs_bell_ring(struct uccs_own *own)
+lat_cold void uccs_doorbell_wake_slow(struct uccs_pe_shared *own)
 {
-    if (uccs_progress_me && own == uccs_own_mine())
+    if (uccs_progress_thread_me && own == uccs_pe_shared_mine())
         return;
     if (!atomic_exchange_seqcst(&own->asleep, 0)) /* partner: progress.c, which stores 1 and looks again */
         return;
-    if (own == uccs_own_mine())
-        uccs_bell_ring_mine();
+    if (own == uccs_pe_shared_mine())
+        uccs_doorbell_ring_mine();
     else
         ring_peer(own);
 }
 
-void uccs_bell_ring_mine(void)
+void uccs_doorbell_ring_mine(void)
 {
     const int error = errno;
     if (bell[1] >= 0)
@@ -142,23 +142,23 @@ void uccs_bell_ring_mine(void)
 
 /* --- Work */
 
-lat_cold void uccs_bell_workers_slow(void)
+lat_cold void uccs_doorbell_wake_peers_slow(void)
 {
     uint32_t mine = uccs_core.index;
     for (uint32_t index = 0; index < uccs_core.pes; index++)
         if (index != mine)
-            uccs_bell_worker(index);
+            uccs_doorbell_wake_if_tasks(index);
 }
 
-void uccs_bell_work_begins(void)
+void uccs_doorbell_tasks_begin(void)
 {
-    atomic_store_relaxed(&uccs_own_mine()->working, 1);
-    (void)atomic_fetch_add_relaxed(&uccs_own_of(0)->workers, 1);
-    atomic_fence_seqcst(); /* partner: uccs_bell_workers */
+    atomic_store_relaxed(&uccs_pe_shared_mine()->working, 1);
+    (void)atomic_fetch_add_relaxed(&uccs_pe_shared_of(0)->workers, 1);
+    atomic_fence_seqcst(); /* partner: uccs_doorbell_wake_peers */
 }
 
-void uccs_bell_work_ends(void)
+void uccs_doorbell_tasks_end(void)
 {
-    atomic_store_relaxed(&uccs_own_mine()->working, 0);
-    (void)atomic_fetch_add_relaxed(&uccs_own_of(0)->workers, (uint32_t)-1);
+    atomic_store_relaxed(&uccs_pe_shared_mine()->working, 0);
+    (void)atomic_fetch_add_relaxed(&uccs_pe_shared_of(0)->workers, (uint32_t)-1);
 }

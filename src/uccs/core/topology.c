@@ -1,4 +1,4 @@
-#include "uccs/core/where.h"
+#include "uccs/core/topology.h"
 
 #include "base/env.h"
 #include "base/log.h"
@@ -30,7 +30,7 @@ int uccs_node_most(void)
     return pretence.nodes ? pretence.nodes : rte.nodes;
 }
 
-uint32_t uccs_where_slot(uint32_t index)
+uint32_t uccs_topology_slot(uint32_t index)
 {
     return pretence.slots ? pretence.slots[index] : index;
 }
@@ -92,10 +92,10 @@ static int assign_slots(void)
 }
 
 /* Finds my node among the pretended ones. */
-static void find_pretended(struct uccs_where *where, int *numbers)
+static void find_pretended(struct uccs_topology *where, int *numbers)
 {
     int mine = pretended_node(rte.pe);
-    *where = (struct uccs_where){.first = -1};
+    *where = (struct uccs_topology){.first = -1};
     for (int pe = 0; pe < rte.npes; pe++) {
         if (pretended_node(pe) != mine)
             continue;
@@ -107,7 +107,7 @@ static void find_pretended(struct uccs_where *where, int *numbers)
     where->slot = pretence.slots[where->first];
 }
 
-static uint32_t *pretended_places(const struct uccs_where *where)
+static uint32_t *pretended_places(const struct uccs_topology *where)
 {
     uint32_t *places = calloc((size_t)rte.npes, sizeof *places);
     for (int pe = 0; places && pe < rte.npes; pe++)
@@ -117,15 +117,16 @@ static uint32_t *pretended_places(const struct uccs_where *where)
     return places;
 }
 
-static void find_real(struct uccs_where *where, int *numbers)
+static void find_real(struct uccs_topology *where, int *numbers)
 {
-    *where =
-        (struct uccs_where){.first = rte.node_first, .pes = (uint32_t)rte.node_size, .index = (uint32_t)rte.node_index};
+    *where = (struct uccs_topology){.first = rte.node_first,
+                                    .pes = (uint32_t)rte.node_size,
+                                    .index = (uint32_t)rte.node_index};
     for (uint32_t i = 0; i < where->pes; i++)
         numbers[i] = rte_pe_at(i);
 }
 
-int uccs_where_find(struct uccs_where *where)
+int uccs_topology_find(struct uccs_topology *where)
 {
     int *numbers = malloc((size_t)rte.node_size * sizeof *numbers);
     if (choose_pretence() != 0 || ((pretence.deals || pretence.size) && assign_slots() != 0))

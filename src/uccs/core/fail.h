@@ -1,22 +1,22 @@
 /* Ends the job for a fault between nodes, after one line. The first PE of a node that finds a fault prints the line.
  * The others wait for the end silently, since they would report the same fault or a consequence of it. Any thread. */
-#ifndef UCCS_WATCH_FAIL_H
-#define UCCS_WATCH_FAIL_H
+#ifndef UCCS_CORE_FAIL_H
+#define UCCS_CORE_FAIL_H
 
 #include <stdbool.h>
 
-_Noreturn void watch_fail(const char *format, ...) __attribute__((format(printf, 1, 2)));
+_Noreturn void uccs_fail(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* The same when a process is gone, unless the launcher tells of its end first. */
-_Noreturn void watch_lost(const char *format, ...) __attribute__((format(printf, 1, 2)));
+_Noreturn void uccs_fail_process_lost(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* The same when a host is lost; the launcher may find this out by itself. */
-_Noreturn void watch_abandon(const char *format, ...) __attribute__((format(printf, 1, 2)));
+_Noreturn void uccs_fail_host_lost(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* Notes that a PE has said that the job ends, so that this process does not take that PE's end for a fault. Returns
  * false when it was noted before. */
-bool watch_end_note(void);
+bool uccs_end_note(void);
 /* Returns true once the end is noted. */
-bool watch_end_noted(void);
+bool uccs_end_noted(void);
 /* Clears the note at the start of a life. */
-void watch_end_forget(void);
+void uccs_end_forget(void);
 
 #endif

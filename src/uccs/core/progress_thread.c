@@ -1,10 +1,10 @@
-#include "uccs/core/progress.h"
+#include "uccs/core/progress_thread.h"
 
 #include "base/clock.h"
 #include "base/env.h"
 #include "base/log.h"
 #include "base/thread.h"
-#include "uccs/core/bell.h"
+#include "uccs/core/doorbell.h"
 #include "uccs/core/poller.h"
 
 #include <errno.h>
@@ -31,7 +31,7 @@ enum { BELL, FILES = 1 + 2 * UCCS_SERVERS };
 static struct uccs_server *servers[UCCS_SERVERS];
 static int server_count;
 static pthread_t thread;
-static uint32_t ending; /* release: uccs_progress_close; acquire: serve_until_end */
+static uint32_t ending; /* release: uccs_progress_thread_close; acquire: serve_until_end */
 
 /* What a round has found, and how long the thread may sleep. */
 struct round {
@@ -41,8 +41,8 @@ struct round {
     bool open;     /* nobody but the thread looks for what peers of the node ring for */
 };
 
-static struct uccs_server work = {.serve = uccs_work_serve,
-                                  .polls = uccs_work_polls,
+static struct uccs_server work = {.serve = uccs_tasks_serve,
+                                  .polls = uccs_tasks_polls,
                                   .descriptor = -1,
                                   .alarm = -1,
                                   .rung = true};
@@ -84,7 +84,7 @@ static struct round serve_all(uint64_t few)
 /* Lists what can wake the thread: the bell, alarms, and descriptors of servers that the thread looks after. */
 static void list_files(struct pollfd *files)
 {
-    files[BELL] = (struct pollfd){.fd = uccs_bell_descriptor(), .events = POLLIN};
+    files[BELL] = (struct pollfd){.fd = uccs_doorbell_descriptor(), .events = POLLIN};
     for (int i = 0; i < server_count; i++) {
         bool mine = !servers[i]->attended && servers[i]->served == UCCS_SERVED_NOTHING;
         files[1 + 2 * i] = (struct pollfd){.fd = servers[i]->alarm, .events = POLLIN};
@@ -101,7 +101,7 @@ static bool sleep_on_files(long nanoseconds)
     if (ppoll(files, (nfds_t)(1 + 2 * server_count), &time, 0) <= 0)
         return false;
     if (files[BELL].revents)
-        uccs_bell_hush();
+        uccs_doorbell_drain();
     for (int i = 0; i < server_count; i++)
         if (files[1 + 2 * i].revents)
             servers[i]->alarmed();
@@ -152,7 +152,7 @@ static void program_is_back(struct rest *rest)
 static long time_to_sleep(struct rest *rest, const struct round *round)
 {
     long time = rest->announced && !rest->calm++ ? SETTLE : LONGEST;
-    if (atomic_load_relaxed(&uccs_own_mine()->deaf) && time > LATER)
+    if (atomic_load_relaxed(&uccs_pe_shared_mine()->deaf) && time > LATER)
         time = LATER;
     if (round->later && time > LATER)
         time = LATER;
@@ -182,10 +182,10 @@ static uint64_t fewest_polls(long time, uint64_t took)
 /* Returns true when the thread has asked to be woken before the round that found nothing; false: it must look again. */
 static bool may_sleep(struct rest *rest, const struct round *round)
 {
-    uint32_t *asleep = &uccs_own_mine()->asleep;
+    uint32_t *asleep = &uccs_pe_shared_mine()->asleep;
     bool wanted = round->open && !round->found;
     if (wanted && !rest->announced)
-        atomic_store_seqcst(asleep, 1); /* then look again; partner: uccs_bell */
+        atomic_store_seqcst(asleep, 1); /* then look again; partner: uccs_doorbell_wake */
     else if (!wanted && atomic_load_relaxed(asleep))
         atomic_store_relaxed(asleep, 0); /* a peer may ring meanwhile, which only wakes the thread once too often */
     bool before = rest->announced;
@@ -198,11 +198,11 @@ static void *serve_until_end(void *unused)
     struct rest rest = {.first = FIRST_TICK, .tick = FIRST_TICK};
     uint64_t few = 0;
     (void)unused;
-    uccs_progress_me = true;
+    uccs_progress_thread_me = true;
     uccs_pollers_barred++;
     prctl(PR_SET_NAME, "lateral-serve");    /* debuggers show it; launch/deadlock.c knows it */
     prctl(PR_SET_TIMERSLACK, MICRO);        /* else short sleeps take twice as long */
-    while (!atomic_load_acquire(&ending)) { /* release: uccs_progress_close */
+    while (!atomic_load_acquire(&ending)) { /* release: uccs_progress_thread_close */
         struct round round = serve_all(few);
         few = 1;
         rest.wanted |= round.wanted;
@@ -218,7 +218,8 @@ static void *serve_until_end(void *unused)
         }
         few = fewest_polls(time, clock_nanoseconds() - before);
         look_for_pauses();
-        rest.announced = rest.announced && atomic_load_relaxed(&uccs_own_mine()->asleep); /* who rang has cleared it */
+        rest.announced =
+            rest.announced && atomic_load_relaxed(&uccs_pe_shared_mine()->asleep); /* who rang has cleared it */
         rest.calm = rest.announced ? rest.calm : 0;
     }
     return 0;
@@ -234,38 +235,38 @@ void uccs_progress_add(struct uccs_server *server)
     servers[server_count++] = server;
 }
 
-int uccs_progress_open_anyway(void)
+int uccs_progress_thread_start(void)
 {
-    if (uccs_progress_on)
+    if (uccs_progress_thread_on)
         return 0;
     uccs_progress_add(&work); /* after the servers that bring what it waits for */
-    uccs_bell_open();
+    uccs_doorbell_open();
     ending = 0;
-    uccs_progress_on = true;
+    uccs_progress_thread_on = true;
     int error = thread_start(&thread, serve_until_end, 0);
     if (error) {
-        uccs_progress_on = false;
+        uccs_progress_thread_on = false;
         log_line("cannot start the thread that answers messages: %s", strerror(error));
     }
     return error ? -1 : 0;
 }
 
-int uccs_progress_open(bool several)
+int uccs_progress_thread_open(bool several)
 {
     const char *how = env_text(ENV_PROGRESS);
     bool automatic = strcmp(how, "auto") == 0, wanted = strcmp(how, "thread") == 0 || (automatic && several);
-    atomic_store_relaxed(&uccs_own_mine()->threaded, wanted);
-    return wanted ? uccs_progress_open_anyway() : 0;
+    atomic_store_relaxed(&uccs_pe_shared_mine()->threaded, wanted);
+    return wanted ? uccs_progress_thread_start() : 0;
 }
 
-void uccs_progress_close(void)
+void uccs_progress_thread_close(void)
 {
-    if (uccs_progress_on) {
+    if (uccs_progress_thread_on) {
         atomic_store_release(&ending, 1); /* acquire: serve_until_end */
-        uccs_bell_ring_mine();
+        uccs_doorbell_ring_mine();
         pthread_join(thread, 0);
     }
-    uccs_progress_on = false;
-    uccs_bell_close();
+    uccs_progress_thread_on = false;
+    uccs_doorbell_close();
     server_count = 0;
 }

@@ -1,4 +1,4 @@
-#include "uccs/watch/fail.h"
+#include "uccs/core/fail.h"
 
 #include "base/atomic.h"
 #include "base/log.h"
@@ -9,19 +9,19 @@
 
 #define SECONDS_FOR_LAUNCHER 1
 
-static uint32_t ending; /* watch_end_note exchanges it (acqrel), watch_end_noted loads it (acquire) */
+static uint32_t ending; /* uccs_end_note exchanges it (acqrel), uccs_end_noted loads it (acquire) */
 
-bool watch_end_note(void)
+bool uccs_end_note(void)
 {
     return atomic_exchange_acqrel(&ending, 1) == 0;
 }
 
-bool watch_end_noted(void)
+bool uccs_end_noted(void)
 {
     return atomic_load_acquire(&ending);
 }
 
-void watch_end_forget(void)
+void uccs_end_forget(void)
 {
     atomic_store_release(&ending, 0);
 }
@@ -29,12 +29,12 @@ void watch_end_forget(void)
 /* Prints the line and returns in the first PE of the node only; in the others it waits for the end of the job. */
 static void say_first(const char *format, va_list arguments)
 {
-    if (watch_end_noted() || !rte_claim_end(NODE_ABORTED, LAT_EXIT))
+    if (uccs_end_noted() || !rte_claim_end(NODE_ABORTED, LAT_EXIT))
         rte_await_end();
     log_vline(format, arguments);
 }
 
-_Noreturn void watch_fail(const char *format, ...)
+_Noreturn void uccs_fail(const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
@@ -48,7 +48,7 @@ static void let_launcher_see(void)
     nanosleep(&(struct timespec){.tv_sec = SECONDS_FOR_LAUNCHER}, 0);
 }
 
-_Noreturn void watch_lost(const char *format, ...)
+_Noreturn void uccs_fail_process_lost(const char *format, ...)
 {
     va_list arguments;
     let_launcher_see();
@@ -57,7 +57,7 @@ _Noreturn void watch_lost(const char *format, ...)
     rte_abort(LAT_EXIT);
 }
 
-_Noreturn void watch_abandon(const char *format, ...)
+_Noreturn void uccs_fail_host_lost(const char *format, ...)
 {
     va_list arguments;
     let_launcher_see();
