@@ -1,12 +1,17 @@
 /* Children of PEs: a child by fork or _Fork, in a handler of a signal too, has its own globals and heap, sees no later
  * store, and does not end the job when it ends. Every way to start another program works between init and finalize, and
- * after, and leaves the memory of parent and peers alone.
+ * after, and leaves the memory of parent and peers alone. With an argument the program closes all descriptors first, and opens
+ * others in their place.
  *
- * timeout: 60 */
+ * timeout: 60
+ * case: open
+ * case: closed
+ * args: closed */
 #define _GNU_SOURCE
 #include <shmem.h>
 
 #include <assert.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdio.h>
@@ -120,12 +125,24 @@ static void start_programs(void)
     assert(global == had);
 }
 
-int main(void)
+/* As a daemon does, or a program that starts others with care. */
+static void close_all(void)
 {
+    for (int fd = 3; fd < 256; fd++)
+        close(fd);
+    for (int fd = 3; fd < 32; fd++)
+        assert(open("/proc/self/exe", O_RDONLY) >= 0);
+}
+
+int main(int argc, char **argv)
+{
+    (void)argv;
     shmem_init();
     me = shmem_my_pe();
     npes = shmem_n_pes();
     heap = shmem_calloc(2, sizeof *heap);
+    if (argc > 1)
+        close_all();
     fork_one(fork);
     fork_barely();
     start_programs();

@@ -10,7 +10,7 @@
  * its globals are complete at every moment: this code, when linked statically, keeps its variables there. For the same
  * reason the child copies with bare system calls and without instrumentation. Signals are blocked until the child has its
  * copies, as a handler that ran there before would store to the parent's memory. All three steps are safe in a handler
- * of a signal, since _Fork is (fork_bare.c). */
+ * of a signal, since _Fork is (fork_bare.c). Where the program has closed the file's descriptor, the child copies from memory. */
 #include "uccs/core/fork.h"
 
 #include "base/log.h"
@@ -22,7 +22,9 @@
 #include <stdint.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/sysinfo.h>
 #include <unistd.h>
 
 #define unwatched __attribute__((no_sanitize_address, no_sanitize_thread))
@@ -30,22 +32,53 @@
 static struct uccs_fork_ranges guarded = {.fd = -1};
 static __thread struct uccs_fork_call under_way; /* the fork of this thread */
 
-/* Returns the end of the last data extent of the range, relative to the range's start. */
-static unwatched size_t data_bytes(const struct uccs_fork_range *own, int fd)
+/* The descriptor of the range's file, or -1 when the program has closed it. Another file may have its number now. */
+static unwatched int file_of(const struct uccs_fork_range *own)
 {
-    off_t end = own->at + (off_t)own->bytes, last = own->at;
-    for (off_t at = own->at; at < end;) {
-        long data = syscall(SYS_lseek, fd, at, SEEK_DATA);
-        if (data < 0 || data >= end)
-            break;
-        at = last = syscall(SYS_lseek, fd, data, SEEK_HOLE);
+    struct stat now;
+    const int fd = own->fd ? own->fd : guarded.fd;
+    return fstat(fd, &now) == 0 && now.st_ino == own->file && now.st_dev == own->device ? fd : -1;
+}
+
+/* Pages that are swapped out count as not in memory. */
+static unwatched bool nothing_is_swapped(void)
+{
+    struct sysinfo machine;
+    return syscall(SYS_sysinfo, &machine) == 0 && machine.totalswap == machine.freeswap;
+}
+
+/* Returns the offset of the first page from `at` on that is in memory (or is not), or the end of the range. */
+static unwatched off_t find_page(const struct uccs_fork_range *own, off_t at, bool wanted)
+{
+    const off_t page = sysconf(_SC_PAGESIZE), end = own->at + (off_t)own->bytes;
+    unsigned char there[512];
+    while (at < end) {
+        const off_t left = (end - at + page - 1) / page,
+                    pages = left < (off_t)sizeof there ? left : (off_t)sizeof there;
+        if (syscall(SYS_mincore, (char *)own->start + (at - own->at), (size_t)(pages * page), there) != 0)
+            return end;
+        for (off_t i = 0; i < pages; i++, at += page)
+            if ((there[i] & 1) == wanted)
+                return at;
     }
-    return last > end ? own->bytes : (size_t)(last - own->at);
+    return end;
+}
+
+/* Returns where the next extent that holds data begins, from `at` on, or where the one that begins at `at` ends; at most the end of
+ * the range. Without a descriptor (-1) memory tells. */
+static unwatched off_t next_extent(const struct uccs_fork_range *own, int fd, off_t at, int what)
+{
+    const off_t end = own->at + (off_t)own->bytes;
+    const off_t found = fd >= 0 ? syscall(SYS_lseek, fd, at, what) : find_page(own, at, what == SEEK_DATA);
+    return found < 0 || found > end ? end : found;
 }
 
 /* Returns 0 or an errno value. */
 static unwatched int read_extent(const struct uccs_fork_range *own, int fd, char *copy, off_t from, off_t to)
 {
+    const volatile uint64_t *word = (void *)((char *)own->start + (from - own->at));
+    for (uint64_t *into = (void *)(copy + (from - own->at)); fd < 0 && from < to; from += (off_t)sizeof *into)
+        *into++ = *word++;
     while (from < to) {
         long got = syscall(SYS_pread64, fd, copy + (from - own->at), (size_t)(to - from), from);
         if (got < 0 && errno == EINTR)
@@ -57,23 +90,6 @@ static unwatched int read_extent(const struct uccs_fork_range *own, int fd, char
     return 0;
 }
 
-/* Copies the first `bytes` of the range. Returns 0 or an errno value. */
-static unwatched int read_extents(const struct uccs_fork_range *own, int fd, char *copy, size_t bytes)
-{
-    off_t end = own->at + (off_t)bytes;
-    int status = 0;
-    for (off_t at = own->at; at < end && !status;) {
-        off_t data = syscall(SYS_lseek, fd, at, SEEK_DATA);
-        if (data < 0 || data >= end) /* somebody punched a hole meanwhile */
-            break;
-        at = syscall(SYS_lseek, fd, data, SEEK_HOLE);
-        if (at > end)
-            at = end;
-        status = read_extent(own, fd, copy, data, at);
-    }
-    return status;
-}
-
 /* Maps zeroed memory at `at`, or anywhere when `at` is null. Returns its address, or -1 with errno set. */
 static unwatched long map_fresh(void *at, size_t bytes, int protection)
 {
@@ -81,21 +97,43 @@ static unwatched long map_fresh(void *at, size_t bytes, int protection)
     return syscall(SYS_mmap, at, bytes, protection, flags, -1, 0L);
 }
 
+/* Returns the address of the copy with so many bytes, or -1 with errno set. */
+static unwatched long grow_copy(long copy, size_t had, size_t bytes)
+{
+    return had ? syscall(SYS_mremap, copy, had, bytes, MREMAP_MAYMOVE) : map_fresh(NULL, bytes, PROT_READ | PROT_WRITE);
+}
+
+/* Copies the range up to the end of its last extent, without holes that somebody punches meanwhile. Returns 0 or an errno value. */
+static unwatched int read_extents(const struct uccs_fork_range *own, int fd, long *copy, size_t *bytes)
+{
+    const off_t end = own->at + (off_t)own->bytes;
+    int status = 0;
+    for (off_t at = own->at; !status && (at = next_extent(own, fd, at, SEEK_DATA)) < end;) {
+        const off_t data = at;
+        at = next_extent(own, fd, data, SEEK_HOLE);
+        *copy = grow_copy(*copy, *bytes, (size_t)(at - own->at));
+        if (*copy == -1)
+            return errno;
+        *bytes = (size_t)(at - own->at);
+        status = read_extent(own, fd, (char *)*copy, data, at);
+    }
+    return status;
+}
+
 /* Replaces the range by a private copy. Returns 0 or an errno value. */
-static unwatched int make_private(const struct uccs_fork_range *own, int fd)
+static unwatched int make_private(const struct uccs_fork_range *own)
 {
     char *start = own->start;
-    size_t bytes = data_bytes(own, fd);
-    if (bytes) {
-        long copy = map_fresh(NULL, bytes, PROT_READ | PROT_WRITE);
-        if (copy == -1)
-            return errno;
-        int status = read_extents(own, fd, (char *)copy, bytes);
-        if (status)
-            return status;
-        if (syscall(SYS_mremap, copy, bytes, bytes, MREMAP_MAYMOVE | MREMAP_FIXED, start) == -1)
-            return errno;
-    }
+    const int fd = file_of(own);
+    long copy = 0;
+    size_t bytes = 0;
+    if (fd < 0 && !nothing_is_swapped())
+        return EBADF;
+    int status = read_extents(own, fd, &copy, &bytes);
+    if (status)
+        return status;
+    if (bytes && syscall(SYS_mremap, copy, bytes, bytes, MREMAP_MAYMOVE | MREMAP_FIXED, start) == -1)
+        return errno;
     if (bytes == own->bytes || map_fresh(start + bytes, own->bytes - bytes, PROT_READ | PROT_WRITE) != -1)
         return 0;
     /* Strict overcommit refuses terabytes, so map the part that was never used without access. */
@@ -107,7 +145,8 @@ static const char *reason(int error)
 {
     return error == ENOMEM                      ? "no memory is left"
            : error == EMFILE || error == ENFILE ? "too many files are open"
-                                                : "the system refuses";
+           : error == EBADF ? "the program has closed the library's descriptors, and the machine swaps"
+                            : "the system refuses";
 }
 
 void uccs_fork_prepare(struct uccs_fork_call *call)
@@ -143,7 +182,7 @@ void uccs_fork_in_child(struct uccs_fork_call *call)
     int status = 0, kept = errno;
     for (int i = 0; i < UCCS_FORK_OWN && !status && guarded.fd >= 0; i++)
         if (guarded.own[i].start)
-            status = make_private(&guarded.own[i], guarded.own[i].fd ? guarded.own[i].fd : guarded.fd);
+            status = make_private(&guarded.own[i]);
     if (status) {
         log_line("fork: the child cannot have a copy of its parent's symmetric memory: %s; it ends", reason(status));
         _exit(LAT_EXIT);
@@ -191,6 +230,17 @@ static int leave_out_peers(const struct uccs_fork_ranges *r)
     return 0;
 }
 
+/* Returns 0 or an errno value. */
+static int know_file(struct uccs_fork_range *own)
+{
+    struct stat file;
+    if (fstat(own->fd ? own->fd : guarded.fd, &file) != 0)
+        return errno;
+    own->file = file.st_ino;
+    own->device = file.st_dev;
+    return 0;
+}
+
 int uccs_fork_guard(const struct uccs_fork_ranges *ranges)
 {
     static bool registered;
@@ -203,7 +253,11 @@ int uccs_fork_guard(const struct uccs_fork_ranges *ranges)
         registered = true;
         status = leave_out_peers(ranges);
     }
-    if (!status)
-        guarded = *ranges;
+    if (status)
+        return status;
+    guarded = *ranges;
+    for (int i = 0; i < UCCS_FORK_OWN && !status; i++)
+        if (guarded.own[i].start)
+            status = know_file(&guarded.own[i]);
     return status;
 }

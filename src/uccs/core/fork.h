@@ -26,10 +26,12 @@ struct uccs_fork_range {
     size_t bytes;
     off_t at;
     int fd; /* a file of the range's own; 0: the file of the ranges */
+    dev_t device;
+    ino_t file; /* uccs_fork_guard finds both */
 };
 
 struct uccs_fork_ranges {
-    int fd;                                    /* the file under `own`; stays open as long as the guard lasts */
+    int fd;                                    /* the file under `own`; the program may close it */
     struct uccs_fork_range own[UCCS_FORK_OWN]; /* heap slice and globals; a child gets private copies */
     void *shared;                              /* the map of the whole node; a child keeps only `own` of it */
     size_t shared_bytes;
