@@ -4,7 +4,7 @@
  * with node_format, seals it against shrinking, and lets PE r inherit it (src/rte/local.c). All other
  * parts of the node's memory follow the head.
  *
- *   struct node | struct node_pe x size | group area (src/uccs/sync/row.h) | counters (src/uccs/comp/counter.h)
+ *   struct node | struct node_pe x size | group area (src/uccs/team/row.h) | counters (src/uccs/comp/counter.h)
  *   | what PEs offer to messages (src/uccs/core/pe_shared.h) | cards (exchange.c) | nodes of the job (nodes.c)
  *   | waits that last (wait_record.c) | crashes (crash.c) | places of all PEs, where nodes are scattered (nodes.c)
  *   | globals of PEs that oshrun has started (src/uccs/core/globals.c)
@@ -49,7 +49,7 @@ _Static_assert(sizeof(struct node_pe) == CACHE_LINE, "one line a PE");
 /* Where the globals of a PE are. */
 enum { NODE_SLICE = -1, NODE_PRIVATE = 0 };
 
-/* An active set of OpenSHMEM that has the slot NODE_TEAM_SLOTS + its index (src/shmem/coll/set.c). A PE claims a free
+/* An active set of OpenSHMEM that has the slot NODE_TEAM_AREAS + its index (src/shmem/coll/set.c). A PE claims a free
  * one (cas of state), writes the rest, then marks it valid (release). No PE ever frees one. */
 #define NODE_SETS 64
 struct node_set {
@@ -110,9 +110,9 @@ enum node_ending {
 
 /* Groups: a fixed number of slots, each with room for every PE of the node. Untouched slots cost nothing, because the
  * file is sparse. */
-#define NODE_TEAM_SLOTS 256
-#define NODE_GROUP_SLOTS (NODE_TEAM_SLOTS + NODE_SETS)
-#define NODE_GROUP_LINES 4936 /* cache lines of one PE in one slot; src/uccs/sync/row.h lays them out */
+#define NODE_TEAM_AREAS 256
+#define NODE_GROUP_AREAS (NODE_TEAM_AREAS + NODE_SETS)
+#define NODE_GROUP_LINES 4936 /* cache lines of one PE in one slot; src/uccs/team/row.h lays them out */
 
 /* Returns the PE number of a node index. */
 static inline uint32_t node_pe_number(const struct node *node, uint32_t index)
@@ -138,7 +138,7 @@ static inline size_t node_groups_at(uint32_t size)
 
 static inline size_t node_counters_at(uint32_t size)
 {
-    return node_groups_at(size) + node_align((size_t)NODE_GROUP_SLOTS * size * NODE_GROUP_LINES * CACHE_LINE);
+    return node_groups_at(size) + node_align((size_t)NODE_GROUP_AREAS * size * NODE_GROUP_LINES * CACHE_LINE);
 }
 
 /* Memory that each PE offers to active messages and to memory handles (src/uccs/core/pe_shared.h). Address space; pages exist

@@ -121,7 +121,7 @@ bool lat_check_meet_set(const char *call, int start, int logstride, int size, lo
                         size_t bytes, void *all)
 {
     struct uccs_team *group = size > 1 ? lat_set_group(call, start, logstride, size, psync) : 0;
-    if (!group || group->slot < 0)
+    if (!group || group->area < 0)
         return false;
     check_exchange(group, mine, bytes, all);
     return true;

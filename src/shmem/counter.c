@@ -192,7 +192,7 @@ int lat_ct_create_team(shmem_team_t team, shmemx_ct_t *ct)
         return -1;
     const struct uccs_counter_members how = {.join = join,
                                              .members = &members->group,
-                                             .salt = (uint32_t)members->group.slot};
+                                             .salt = (uint32_t)members->group.area};
     if (uccs_counter_agree(&how, &counter) != UCCS_OK)
         return -1;
     *ct = (shmemx_ct_t)(uintptr_t)counter;

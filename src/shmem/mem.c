@@ -18,7 +18,7 @@
 #include "shmem/team.h"
 #include "uccs/core/memory.h"
 #include "uccs/far/far.h"
-#include "uccs/sync/team.h"
+#include "uccs/team/team.h"
 
 #include <pthread.h>
 #include <shmem.h>

@@ -1,10 +1,10 @@
 /* Splitting teams.
  *
- * Every new team needs a slot of the node's group area that is free at all of its members. No PE
- * knows the others' slots, so the parent agrees by two exchanges of posts:
+ * Every new team needs a area of the node's group area that is free at all of its members. No PE
+ * knows the others' areas, so the parent agrees by two exchanges of posts:
  *
- *   1. each posts the slots that are free here; a new team's candidate is the first slot free at all
- *      of its members, counted from a place that depends on the parent's slot;
+ *   1. each posts the areas that are free here; a new team's candidate is the first area free at all
+ *      of its members, counted from a place that depends on the parent's area;
  *   2. each takes its team's candidate, clears its row of it, and posts how that went.
  *
  * A member may fail to take the candidate only because another thread was faster, in a split of another
@@ -16,7 +16,7 @@
 #include "shmem/calls.h"
 #include "shmem/state.h"
 #include "shmem/team.h"
-#include "uccs/sync/team.h"
+#include "uccs/team/team.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -30,20 +30,20 @@ struct part {
 
 enum vote { VOTE_TAKEN, VOTE_BUSY, VOTE_NONE };
 
-/* Returns the first slot that is free at all members of the new team, or -1. */
-static int common_slot(const struct uccs_team *parent, const struct part *part)
+/* Returns the first area that is free at all members of the new team, or -1. */
+static int common_area(const struct uccs_team *parent, const struct part *part)
 {
-    struct lat_slots common;
+    struct lat_areas common;
     memset(&common, 0xff, sizeof common);
     for (int i = 0; i < part->size; i++) {
-        const struct lat_slots *theirs = uccs_team_given(parent, part->start + i * part->stride, sizeof *theirs);
+        const struct lat_areas *theirs = uccs_team_given(parent, part->start + i * part->stride, sizeof *theirs);
         for (size_t word = 0; word < sizeof common.bits / sizeof *common.bits; word++)
             common.bits[word] &= theirs->bits[word];
     }
-    for (int i = 0; i < NODE_TEAM_SLOTS; i++) {
-        int slot = (i + parent->slot * 29) % NODE_TEAM_SLOTS;
-        if (common.bits[slot / 64] >> slot % 64 & 1)
-            return slot;
+    for (int i = 0; i < NODE_TEAM_AREAS; i++) {
+        int area = (i + parent->area * 29) % NODE_TEAM_AREAS;
+        if (common.bits[area / 64] >> area % 64 & 1)
+            return area;
     }
     return -1;
 }
@@ -58,33 +58,33 @@ static enum vote worst_vote(const struct uccs_team *parent)
     return (enum vote)worst;
 }
 
-/* Takes a slot for `team`, which is null when this PE is in no new team. Returns this PE's vote. */
-static enum vote take_slot(struct uccs_team *parent, const struct part *part, struct shmem_team_impl *team, bool member)
+/* Takes a area for `team`, which is null when this PE is in no new team. Returns this PE's vote. */
+static enum vote take_area(struct uccs_team *parent, const struct part *part, struct shmem_team_impl *team, bool member)
 {
     if (!member)
         return VOTE_TAKEN;
-    int slot = common_slot(parent, part);
-    if (slot < 0)
+    int area = common_area(parent, part);
+    if (area < 0)
         return VOTE_NONE;
-    if (!lat_team_take(slot, team))
+    if (!lat_team_take(area, team))
         return VOTE_BUSY;
-    uccs_team_settle_in(&team->group, slot);
+    uccs_team_set_area(&team->group, area);
     uccs_team_clear(&team->group);
     return VOTE_TAKEN;
 }
 
-/* Makes one attempt with all members and returns the worst vote. A PE without memory for its team offers no slot. */
+/* Makes one attempt with all members and returns the worst vote. A PE without memory for its team offers no area. */
 static enum vote attempt(struct uccs_team *parent, const struct part *part, struct shmem_team_impl *team)
 {
-    struct lat_slots mine = {0};
+    struct lat_areas mine = {0};
     if (team)
-        mine = lat_team_free_slots();
+        mine = lat_team_free_areas();
     uccs_team_exchange(parent, &mine, sizeof mine);
-    uint32_t vote = take_slot(parent, part, team, part != 0);
+    uint32_t vote = take_area(parent, part, team, part != 0);
     uccs_team_exchange(parent, &vote, sizeof vote);
     enum vote worst = worst_vote(parent);
     if (worst != VOTE_TAKEN && vote == VOTE_TAKEN && part)
-        lat_team_give(team->group.slot);
+        lat_team_give(team->group.area);
     return worst;
 }
 
@@ -115,7 +115,7 @@ static struct shmem_team_impl *make(const struct shmem_team_impl *parent, const 
                                      .size = team->size,
                                      .start = parent->group.start + part->start * parent->group.stride,
                                      .stride = team->stride};
-    if (list_members(&team->group, &parent->group, part) && uccs_team_span(&team->group) == 0)
+    if (list_members(&team->group, &parent->group, part) && uccs_team_map_nodes(&team->group) == 0)
         return team;
     uccs_team_free(&team->group);
     free(team);
@@ -191,7 +191,7 @@ int lat_team_split_2d(shmem_team_t parent_team, int xrange, const shmem_team_con
         return -1;
     if (split(parent, &ypart, yaxis_config, yaxis_mask, yaxis_team) == 0)
         return 0;
-    lat_team_give((*xaxis_team)->group.slot); /* nobody has used it yet */
+    lat_team_give((*xaxis_team)->group.area); /* nobody has used it yet */
     uccs_team_free(&(*xaxis_team)->group);
     free(*xaxis_team);
     *xaxis_team = SHMEM_TEAM_INVALID;

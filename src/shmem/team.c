@@ -11,13 +11,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SLOT_WORLD, SLOT_SHARED, SLOT_FIRST };
+enum { AREA_WORLD, AREA_SHARED, AREA_FIRST };
 
 struct shmem_team_impl lat_team_world, lat_team_shared;
 
-/* Which team of this process holds a slot. */
-static struct shmem_team_impl *holders[NODE_TEAM_SLOTS];
-static pthread_mutex_t slots_lock = PTHREAD_MUTEX_INITIALIZER;
+/* Which team of this process holds a area. */
+static struct shmem_team_impl *holders[NODE_TEAM_AREAS];
+static pthread_mutex_t areas_lock = PTHREAD_MUTEX_INITIALIZER;
 
 shmem_team_t lat_team_handle(struct shmem_team_impl *team)
 {
@@ -52,7 +52,7 @@ static struct members members_of_node(void)
 }
 
 /* Keeps the group's counts over a finalize, because the flags in the node's memory keep their values too. */
-static void open_predefined(struct shmem_team_impl *team, int slot, const struct members *members)
+static void open_predefined(struct shmem_team_impl *team, int area, const struct members *members)
 {
     struct uccs_team group = team->group;
     int start = members->start, stride = members->stride, size = members->size;
@@ -64,18 +64,18 @@ static void open_predefined(struct shmem_team_impl *team, int slot, const struct
     group.stride = stride;
     if (pes && !group.pes && !(group.pes = copy_of(pes, size)))
         lat_fail("shmem_init", "no memory for a team of %d PEs", size);
-    if (uccs_team_span(&group) != 0)
+    if (uccs_team_map_nodes(&group) != 0)
         lat_fail("shmem_init", "no memory for a team of %d PEs", size);
-    uccs_team_settle_in(&group, slot);
+    uccs_team_set_area(&group, area);
     team->group = group;
-    holders[slot] = team;
+    holders[area] = team;
 }
 
 void lat_team_open(void)
 {
     const struct members world = {uccs_core.me, uccs_core.npes, 0, 1, 0}, node = members_of_node();
-    open_predefined(&lat_team_world, SLOT_WORLD, &world);
-    open_predefined(&lat_team_shared, SLOT_SHARED, &node);
+    open_predefined(&lat_team_world, AREA_WORLD, &world);
+    open_predefined(&lat_team_shared, AREA_SHARED, &node);
 }
 
 /* No sync is needed: no PE clears a row before the barrier that ends finalize. */
@@ -83,42 +83,42 @@ void lat_team_close(void)
 {
     lat_ctx_drop_all(&lat_team_world.contexts);
     lat_ctx_drop_all(&lat_team_shared.contexts);
-    for (int slot = SLOT_FIRST; slot < NODE_TEAM_SLOTS; slot++) {
-        if (!holders[slot])
+    for (int area = AREA_FIRST; area < NODE_TEAM_AREAS; area++) {
+        if (!holders[area])
             continue;
-        lat_ctx_drop_all(&holders[slot]->contexts);
-        uccs_team_free(&holders[slot]->group);
-        free(holders[slot]);
-        holders[slot] = 0;
+        lat_ctx_drop_all(&holders[area]->contexts);
+        uccs_team_free(&holders[area]->group);
+        free(holders[area]);
+        holders[area] = 0;
     }
 }
 
-struct lat_slots lat_team_free_slots(void)
+struct lat_areas lat_team_free_areas(void)
 {
-    struct lat_slots slots = {0};
-    pthread_mutex_lock(&slots_lock);
-    for (int slot = SLOT_FIRST; slot < NODE_TEAM_SLOTS; slot++)
-        if (!holders[slot])
-            slots.bits[slot / 64] |= UINT64_C(1) << slot % 64;
-    pthread_mutex_unlock(&slots_lock);
-    return slots;
+    struct lat_areas areas = {0};
+    pthread_mutex_lock(&areas_lock);
+    for (int area = AREA_FIRST; area < NODE_TEAM_AREAS; area++)
+        if (!holders[area])
+            areas.bits[area / 64] |= UINT64_C(1) << area % 64;
+    pthread_mutex_unlock(&areas_lock);
+    return areas;
 }
 
-bool lat_team_take(int slot, struct shmem_team_impl *team)
+bool lat_team_take(int area, struct shmem_team_impl *team)
 {
-    pthread_mutex_lock(&slots_lock);
-    bool taken = !holders[slot];
+    pthread_mutex_lock(&areas_lock);
+    bool taken = !holders[area];
     if (taken)
-        holders[slot] = team;
-    pthread_mutex_unlock(&slots_lock);
+        holders[area] = team;
+    pthread_mutex_unlock(&areas_lock);
     return taken;
 }
 
-void lat_team_give(int slot)
+void lat_team_give(int area)
 {
-    pthread_mutex_lock(&slots_lock);
-    holders[slot] = 0;
-    pthread_mutex_unlock(&slots_lock);
+    pthread_mutex_lock(&areas_lock);
+    holders[area] = 0;
+    pthread_mutex_unlock(&areas_lock);
 }
 
 /* Waits until the team's split-phase collectives are complete here. */
@@ -141,7 +141,7 @@ void lat_team_destroy(shmem_team_t handle)
     drain_split_phase(team);
     uccs_team_part(&team->group);
     lat_ctx_drop_all(&team->contexts);
-    lat_team_give(team->group.slot);
+    lat_team_give(team->group.area);
     uccs_team_free(&team->group);
     free(team);
 }

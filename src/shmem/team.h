@@ -2,15 +2,15 @@
  *
  * Member i is world PE start + i * stride: every team comes from the world by strided splits. Where a launcher dealt PEs
  * out neither in a row nor in turn, SHMEM_TEAM_SHARED and its splits list their PEs instead (group.pes).
- * A team handle is the address of this struct; the predefined handles are small numbers. Each team holds one slot of
- * the node's group area (src/uccs/sync/team.h); `lat_team_take` and `_give` keep which are in use here.
+ * A team handle is the address of this struct; the predefined handles are small numbers. Each team holds one area of
+ * the node's group area (src/uccs/team/team.h); `lat_team_take` and `_give` keep which are in use here.
  *
  * Different teams may be made, used and destroyed in different threads at once; one team by one
  * thread at a time. */
 #ifndef SHMEM_TEAM_H
 #define SHMEM_TEAM_H
 
-#include "uccs/sync/team.h"
+#include "uccs/team/team.h"
 
 #include <shmem.h>
 #include <stdbool.h>
@@ -43,13 +43,13 @@ shmem_team_t lat_team_handle(struct shmem_team_impl *team);
 void lat_team_open(void);
 void lat_team_close(void);
 
-/* The slots that no team of this process holds, one bit each. */
-struct lat_slots {
-    uint64_t bits[NODE_TEAM_SLOTS / 64];
+/* The areas that no team of this process holds, one bit each. */
+struct lat_areas {
+    uint64_t bits[NODE_TEAM_AREAS / 64];
 };
-struct lat_slots lat_team_free_slots(void);
-/* Takes a slot for `team`. Returns false when another thread was faster. */
-bool lat_team_take(int slot, struct shmem_team_impl *team);
-void lat_team_give(int slot);
+struct lat_areas lat_team_free_areas(void);
+/* Takes a area for `team`. Returns false when another thread was faster. */
+bool lat_team_take(int area, struct shmem_team_impl *team);
+void lat_team_give(int area);
 
 #endif

@@ -99,14 +99,14 @@ GOOD = {
     "src/uccs/core/wait.c": ({"wait"}, {"log_line"}),
     "src/uccs/am/send.c": ({"send"}, {"poll", "wait"}),
     "src/uccs/am/receive.c": ({"poll"}, {"wait", "log_line"}),
-    "src/uccs/sync/team.c": ({"meet"}, {"wait"}),
+    "src/uccs/team/team.c": ({"meet"}, {"wait"}),
     "src/shmem/init.c": ({"init"}, {"meet", "send"}),
 }
 # what is added to a file of GOOD, and the violation that must be told
 BAD = [
     ("src/base/log.c", "wait", "src/base may not need wait of src/uccs/core/wait.c"),
     ("src/uccs/core/wait.c", "poll", "src/uccs/core may not need poll of src/uccs/am/receive.c"),
-    ("src/uccs/sync/team.c", "send", "src/uccs/sync may not need send of src/uccs/am/send.c"),
+    ("src/uccs/team/team.c", "send", "src/uccs/team may not need send of src/uccs/am/send.c"),
     ("src/uccs/am/receive.c", "init", "src/uccs/am may not need init of src/shmem/init.c"),
     ("src/base/log.c", "wait", "2 files need each other in a circle:"),
 ]

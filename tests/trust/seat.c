@@ -82,7 +82,7 @@ static void parts(uint32_t size)
 {
     const size_t pes = size, line = CACHE_LINE;
     CHECK(part_holds(0, node_groups_at(size), sizeof(struct node) + pes * sizeof(struct node_pe)));
-    CHECK(part_holds(node_groups_at(size), node_counters_at(size), pes * NODE_GROUP_SLOTS * NODE_GROUP_LINES * line));
+    CHECK(part_holds(node_groups_at(size), node_counters_at(size), pes * NODE_GROUP_AREAS * NODE_GROUP_LINES * line));
     CHECK(part_holds(node_counters_at(size), node_own_at(size), pes * NODE_COUNTERS * line));
     CHECK(part_holds(node_own_at(size), node_cards_at(size), pes * NODE_PE_SHARED_BYTES));
     CHECK(part_holds(node_cards_at(size), node_table_at(size), pes * NODE_CARD_BYTES));

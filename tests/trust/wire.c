@@ -114,9 +114,9 @@ static void rows(void)
     const uint64_t row = (uint64_t)NODE_GROUP_LINES * CACHE_LINE;
     struct link_header h = from_one(LINK_FLAG);
     h.segment = FAR_ROWS;
-    h.at.offset = row * NODE_GROUP_SLOTS - 8;
+    h.at.offset = row * NODE_GROUP_AREAS - 8;
     CHECK(taken(h, 0));
-    h.at.offset = row * NODE_GROUP_SLOTS;
+    h.at.offset = row * NODE_GROUP_AREAS;
     REFUSED(h, 0, "reaches beyond");
     h.at.offset = UINT64_MAX - 7;
     REFUSED(h, 0, "reaches beyond");
@@ -384,14 +384,14 @@ static void messages(void)
     CHECK(answer_refused(h, 8, false, "PE 1 sent message 1 of context 0 twice"));
     h.am.context = PE_SHARED_LIBRARY_CONTEXT;
     h.am.ring = 1;
-    h.am.id = UCCS_INNER_LETTER;
+    h.am.id = UCCS_INNER_TAGGED;
     REFUSED(h, 8, "the library sends no such message to another node");
     h.am.id = UCCS_INNER_OOB;
     REFUSED(h, 8, "the library sends no such message to another node");
     h.am.ring = 0;
     h.am.id = UCCS_INNER_REMOTE;
     REFUSED(h, 8, "the library sends no such message to another node");
-    h.am.id = UCCS_INNER_LETTER;
+    h.am.id = UCCS_INNER_TAGGED;
     world_reset();
     CHECK(!world_deliver(&h, data, 8, false) && (why = world_poll()) && strstr(why, "that is cut off"));
     h.am.context = 0;

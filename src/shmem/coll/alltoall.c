@@ -10,20 +10,20 @@
 /* Bytes of each block that one exchange can carry. */
 static size_t piece_of(const struct uccs_team *group, size_t bytes)
 {
-    size_t most = POST_LARGE / (size_t)group->size;
+    size_t most = SLOT_LARGE / (size_t)group->size;
     return bytes < most ? bytes : most;
 }
 
 static void post_blocks(const struct uccs_team *group, const char *source, size_t bytes, size_t at, size_t piece)
 {
     size_t total = piece * (size_t)group->size;
-    char *room = uccs_post_room(group, total);
+    char *room = uccs_slot_buffer(group, total);
     if (piece == bytes)
         memcpy(room, source, total);
     else
         for (int rank = 0; rank < group->size; rank++)
             memcpy(room + (size_t)rank * piece, source + (size_t)rank * bytes + at, piece);
-    uccs_post_publish(group, total);
+    uccs_slot_publish(group, total);
 }
 
 static void by_post(struct uccs_team *group, char *dest, const char *source, size_t bytes)
@@ -31,12 +31,12 @@ static void by_post(struct uccs_team *group, char *dest, const char *source, siz
     size_t me = (size_t)group->rank, most = piece_of(group, bytes);
     for (size_t at = 0; at < bytes; at += most) {
         size_t piece = bytes - at < most ? bytes - at : most;
-        uccs_post_begin(group, piece * (size_t)group->size);
+        uccs_slot_begin(group, piece * (size_t)group->size);
         post_blocks(group, source, bytes, at, piece);
         lat_coll_copy(dest + me * bytes + at, source + me * bytes + at, piece);
         for (int i = 1; i < group->size; i++) {
             int rank = lat_coll_around(group, i);
-            const char *theirs = uccs_post_await(group, rank, piece * (size_t)group->size);
+            const char *theirs = uccs_slot_await(group, rank, piece * (size_t)group->size);
             lat_coll_copy(dest + (size_t)rank * bytes + at, theirs + me * piece, piece);
         }
         lat_coll_settle(group);
@@ -79,7 +79,7 @@ void lat_group_alltoall(const char *call, struct uccs_team *group, void *dest, c
         return;
     }
     enum lat_algorithm how = lat_coll_choose(LAT_COLL_ALLTOALL, group, bytes * (size_t)group->size);
-    if (how == LAT_BY_POST && lat_coll_can_post(group) && group->size <= POST_LARGE)
+    if (how == LAT_BY_POST && lat_coll_has_slots(group) && group->size <= SLOT_LARGE)
         by_post(group, dest, source, bytes);
     else if (how == LAT_BY_PUSH)
         by_push(call, group, dest, source, bytes);

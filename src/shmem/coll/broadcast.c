@@ -10,15 +10,15 @@
 
 static void by_post(struct uccs_team *group, void *dest, const void *source, size_t bytes, int root)
 {
-    for (size_t at = 0; at < bytes; at += POST_LARGE) {
-        size_t piece = bytes - at < POST_LARGE ? bytes - at : POST_LARGE;
-        uccs_post_begin(group, piece);
+    for (size_t at = 0; at < bytes; at += SLOT_LARGE) {
+        size_t piece = bytes - at < SLOT_LARGE ? bytes - at : SLOT_LARGE;
+        uccs_slot_begin(group, piece);
         if (group->rank != root) {
-            lat_coll_copy((char *)dest + at, uccs_post_await(group, root, piece), piece);
+            lat_coll_copy((char *)dest + at, uccs_slot_await(group, root, piece), piece);
             continue;
         }
-        lat_coll_copy(uccs_post_room(group, piece), (const char *)source + at, piece);
-        uccs_post_publish(group, piece);
+        lat_coll_copy(uccs_slot_buffer(group, piece), (const char *)source + at, piece);
+        uccs_slot_publish(group, piece);
     }
 }
 
@@ -44,7 +44,7 @@ void lat_group_broadcast(const char *call, struct uccs_team *group, void *dest, 
         lat_nodes_broadcast(call, group, dest, source, bytes, root, at_root);
         return;
     }
-    if (group->size > 1 && lat_coll_can_post(group) &&
+    if (group->size > 1 && lat_coll_has_slots(group) &&
         lat_coll_choose(LAT_COLL_BROADCAST, group, bytes) == LAT_BY_POST) {
         by_post(group, dest, source, bytes, root);
         if (group->rank == root && at_root && dest != source)

@@ -5,7 +5,7 @@
 #define SHMEM_COLL_COLL_H
 
 #include "base/kind.h"
-#include "uccs/sync/team.h"
+#include "uccs/team/team.h"
 
 #include <shmem.h>
 #include <stddef.h>

@@ -12,15 +12,15 @@
 
 static void fcollect_by_post(struct uccs_team *group, char *dest, const char *source, size_t bytes)
 {
-    for (size_t at = 0; at < bytes; at += POST_LARGE) {
-        size_t piece = bytes - at < POST_LARGE ? bytes - at : POST_LARGE;
-        uccs_post_begin(group, piece);
-        lat_coll_copy(uccs_post_room(group, piece), source + at, piece);
-        uccs_post_publish(group, piece);
+    for (size_t at = 0; at < bytes; at += SLOT_LARGE) {
+        size_t piece = bytes - at < SLOT_LARGE ? bytes - at : SLOT_LARGE;
+        uccs_slot_begin(group, piece);
+        lat_coll_copy(uccs_slot_buffer(group, piece), source + at, piece);
+        uccs_slot_publish(group, piece);
         lat_coll_copy(dest + (size_t)group->rank * bytes + at, source + at, piece);
         for (int i = 1; i < group->size; i++) {
             int rank = lat_coll_around(group, i);
-            lat_coll_copy(dest + (size_t)rank * bytes + at, uccs_post_await(group, rank, piece), piece);
+            lat_coll_copy(dest + (size_t)rank * bytes + at, uccs_slot_await(group, rank, piece), piece);
         }
         lat_coll_settle(group);
     }
@@ -60,7 +60,7 @@ void lat_group_fcollect(const char *call, struct uccs_team *group, void *dest, c
         return;
     }
     enum lat_algorithm how = lat_coll_choose(LAT_COLL_FCOLLECT, group, bytes);
-    if (how == LAT_BY_POST && lat_coll_can_post(group))
+    if (how == LAT_BY_POST && lat_coll_has_slots(group))
         fcollect_by_post(group, dest, source, bytes);
     else if (how == LAT_BY_PUSH)
         fcollect_by_push(call, group, dest, source, bytes);
@@ -95,32 +95,32 @@ static const void *at_place(const char *call, const struct uccs_team *group, con
 struct block {
     uint64_t bytes;
     union {
-        char data[POST_SMALL - sizeof(uint64_t)];
+        char data[SLOT_SMALL - sizeof(uint64_t)];
         struct place place;
     };
 };
 
 static void post_block(const char *call, struct uccs_team *group, const void *source, size_t bytes, size_t limit)
 {
-    struct block *mine = uccs_post_room(group, sizeof *mine);
+    struct block *mine = uccs_slot_buffer(group, sizeof *mine);
     mine->bytes = bytes;
     if (bytes > limit)
         mine->place = place_of(call, group, source);
     else if (bytes > sizeof mine->data)
-        memcpy(uccs_post_room(group, POST_LARGE), source, bytes);
+        memcpy(uccs_slot_buffer(group, SLOT_LARGE), source, bytes);
     else if (bytes)
         memcpy(mine->data, source, bytes);
-    uccs_post_publish(group, sizeof *mine);
+    uccs_slot_publish(group, sizeof *mine);
 }
 
 /* Returns the block of `rank` and its size. */
 static const void *find_block(const char *call, struct uccs_team *group, int rank, size_t limit, size_t *bytes)
 {
-    const struct block *theirs = uccs_post_await(group, rank, sizeof *theirs);
+    const struct block *theirs = uccs_slot_await(group, rank, sizeof *theirs);
     *bytes = theirs->bytes;
     if (*bytes > limit)
         return at_place(call, group, &theirs->place, rank);
-    return *bytes <= sizeof theirs->data ? theirs->data : uccs_post_data(group, rank, POST_LARGE);
+    return *bytes <= sizeof theirs->data ? theirs->data : uccs_slot_data(group, rank, SLOT_LARGE);
 }
 
 /* `limit`: blocks up to it go through the posts. */
@@ -128,7 +128,7 @@ static void collect_by_post(const char *call, struct uccs_team *group, char *des
                             size_t limit)
 {
     bool pulled = false;
-    uccs_post_begin(group, POST_LARGE);
+    uccs_slot_begin(group, SLOT_LARGE);
     post_block(call, group, source, bytes, limit);
     for (int rank = 0; rank < group->size; rank++) {
         size_t size;
@@ -176,10 +176,10 @@ void lat_group_collect(const char *call, struct uccs_team *group, void *dest, co
         return;
     else if (group->far)
         lat_nodes_collect(call, group, dest, source, bytes);
-    else if (!lat_coll_can_post(group))
+    else if (!lat_coll_has_slots(group))
         collect_by_flags(call, group, dest, source, bytes);
     else if (lat_coll_choose(LAT_COLL_COLLECT, group, 0) == LAT_BY_POST)
-        collect_by_post(call, group, dest, source, bytes, POST_LARGE);
+        collect_by_post(call, group, dest, source, bytes, SLOT_LARGE);
     else
         collect_by_post(call, group, dest, source, bytes, 0);
 }

@@ -4,13 +4,13 @@
  * One thread at a time per group. `call` is the public name, for messages. Every operation keeps two
  * rules: nobody reads a member's source, nor writes its dest, before that member has called; and when a
  * member returns, nobody reads its source any more and its dest is whole. Operations through posts
- * (uccs/sync/team.h) keep them by copying; the others by lat_coll_enter and _leave:
+ * (uccs/team/team.h) keep them by copying; the others by lat_coll_enter and _leave:
  *
  *   lat_coll_enter            my source and dest are ready
  *   lat_coll_await(rank)      so are those of member `rank`; now its memory may be used
  *   lat_coll_leave            everybody is done with everybody's memory
  *
- * A group without a slot cannot post: then enter is a sync and await nothing, and lat_coll_can_post is
+ * A group without a area cannot post: then enter is a sync and await nothing, and lat_coll_has_slots is
  * false. Groups over several nodes go their own ways (nodes.h). */
 #ifndef SHMEM_COLL_INNER_H
 #define SHMEM_COLL_INNER_H
@@ -20,7 +20,7 @@
 #include "shmem/coll/select.h"
 #include "shmem/place.h"
 #include "uccs/core/memory.h"
-#include "uccs/sync/post.h"
+#include "uccs/team/slots.h"
 
 #include <string.h>
 
@@ -37,9 +37,9 @@ void lat_group_reduce(const char *call, struct uccs_team *group, void *dest, con
 void lat_group_scan(const char *call, struct uccs_team *group, void *dest, const void *source, size_t n, enum kind kind,
                     bool inclusive);
 
-static inline bool lat_coll_can_post(const struct uccs_team *group)
+static inline bool lat_coll_has_slots(const struct uccs_team *group)
 {
-    return group->slot >= 0;
+    return group->area >= 0;
 }
 
 /* The member `distance` behind me, around the circle: so that members begin at different ones. */
@@ -60,18 +60,18 @@ static inline void *lat_coll_peer(const char *call, const char *argument, const 
 
 static inline void lat_coll_enter(struct uccs_team *group)
 {
-    if (!lat_coll_can_post(group)) {
+    if (!lat_coll_has_slots(group)) {
         uccs_team_sync(group);
         return;
     }
-    uccs_post_begin(group, 0);
-    uccs_post_publish(group, 0);
+    uccs_slot_begin(group, 0);
+    uccs_slot_publish(group, 0);
 }
 
 static inline void lat_coll_await(const struct uccs_team *group, int rank)
 {
-    if (lat_coll_can_post(group))
-        uccs_post_await(group, rank, 0);
+    if (lat_coll_has_slots(group))
+        uccs_slot_await(group, rank, 0);
 }
 
 static inline void lat_coll_leave(struct uccs_team *group)

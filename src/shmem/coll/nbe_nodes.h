@@ -6,7 +6,7 @@
 #include "shmem/team.h"
 #include "uccs/core/task.h"
 #include "uccs/comp/request.h"
-#include "uccs/sync/team.h"
+#include "uccs/team/team.h"
 
 enum nbe_what { NBE_BARRIER, NBE_BROADCAST, NBE_FCOLLECT, NBE_ALLTOALL, NBE_REDUCE };
 
@@ -33,7 +33,7 @@ struct operation {
     /* Over several nodes: */
     bool quiet; /* a barrier: what I have issued completes first */
     int phase;
-    struct uccs_swap meeting;
+    struct uccs_node_allgather meeting;
     struct uccs_request under_way; /* gets and puts of my share */
     char *room;                    /* the others' parts of a reduction, then its result */
 };

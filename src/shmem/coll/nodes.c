@@ -1,12 +1,12 @@
 /* Collectives over several nodes: which way each goes (nodes.h), and the way for small data, by mail.
  *
- * Data flow: the members of a node put their data into their lead's box. The leads swap boxes (uccs/sync/team.h); then
- * every member reads the boxes of all nodes, and folds by itself in reductions. A swap is one message per node and
+ * Data flow: the members of a node put their data into their lead's box. The leads gather boxes (uccs/team/team.h); then
+ * every member reads the boxes of all nodes, and folds by itself in reductions. A gather is one message per node and
  * round, whatever the operation. */
 #include "shmem/coll/nodes.h"
 
 #include "shmem/state.h"
-#include "uccs/sync/team.h"
+#include "uccs/team/team.h"
 
 #include <stdlib.h>
 
@@ -19,7 +19,7 @@ static void broadcast(struct uccs_team *group, char *dest, const char *source, s
 {
     for (size_t at = 0; at < bytes; at += NODES_RING_BYTES) {
         size_t piece = bytes - at < NODES_RING_BYTES ? bytes - at : NODES_RING_BYTES;
-        uccs_nodes_cast(group, dest + at, source + at, piece, root);
+        uccs_node_bcast(group, dest + at, source + at, piece, root);
     }
 }
 
@@ -40,7 +40,7 @@ void lat_nodes_fcollect(const char *call, struct uccs_team *group, char *dest, c
     switch (lat_coll_choose_far(LAT_COLL_FCOLLECT, group, bytes)) {
     case LAT_BY_PULL: lat_pull_fcollect(call, group, dest, source, bytes); return;
     case LAT_BY_RAIL: lat_rail_fcollect(call, group, dest, source, bytes); return;
-    default: uccs_nodes_gather(group, dest, source, bytes);
+    default: uccs_nodes_allgather(group, dest, source, bytes);
     }
 }
 
@@ -74,7 +74,7 @@ void lat_nodes_collect(const char *call, struct uccs_team *group, char *dest, co
         lat_fail(call, "no memory for the sizes of %d blocks", group->size);
     if (bytes && bytes <= sizeof mine.data)
         memcpy(mine.data, source, bytes);
-    uccs_nodes_gather(group, records, &mine, sizeof mine);
+    uccs_nodes_allgather(group, records, &mine, sizeof mine);
     size_t longest, *at = places_of(call, records, group->size, &longest);
     if (longest > sizeof mine.data)
         lat_rail_spread(call, group, dest, source, at);
@@ -85,29 +85,30 @@ void lat_nodes_collect(const char *call, struct uccs_team *group, char *dest, co
     free(records);
 }
 
-/* Returns what a member has put into its node's box, in a swap that is over; each has put `bytes`. */
-static const char *box_of(const struct uccs_swap *swap, int rank, size_t bytes)
+/* Returns what a member has put into its node's box, in a gather that is over; each has put `bytes`. */
+static const char *box_of(const struct uccs_node_allgather *gather, int rank, size_t bytes)
 {
-    const struct uccs_nodes *nodes = swap->team->nodes;
+    const struct uccs_nodes *nodes = gather->team->nodes;
     int node = uccs_nodes_of(nodes, rank), index = uccs_nodes_place(nodes, rank) - nodes->leads[node].place;
-    return uccs_swap_block(swap, node) + (size_t)index * bytes;
+    return uccs_node_allgather_block(gather, node) + (size_t)index * bytes;
 }
 
 /* Each gives its whole source, and takes its own blocks out of the others'. */
 static void alltoall(struct uccs_team *group, char *dest, const char *source, size_t bytes)
 {
     const struct uccs_nodes *nodes = group->nodes;
-    size_t size = (size_t)group->size, most = NODES_BOX / ((size_t)nodes->count * (size_t)nodes->widest * size);
+    size_t size = (size_t)group->size,
+           most = NODES_GATHER_BYTES / ((size_t)nodes->count * (size_t)nodes->widest * size);
     for (size_t at = 0, piece; at < bytes; at += piece) {
-        struct uccs_swap swap;
+        struct uccs_node_allgather gather;
         piece = bytes - at < most ? bytes - at : most;
-        uccs_swap_begin(&swap, group, (size_t)nodes->widest * size * piece);
-        char *mine = uccs_swap_box(&swap, 0) + (size_t)nodes->near.rank * size * piece;
+        uccs_node_allgather_begin(&gather, group, (size_t)nodes->widest * size * piece);
+        char *mine = uccs_node_allgather_buffer(&gather, 0) + (size_t)nodes->near.rank * size * piece;
         for (size_t rank = 0; rank < size; rank++)
             memcpy(mine + rank * piece, source + rank * bytes + at, piece);
-        uccs_swap_run(&swap);
+        uccs_node_allgather_run(&gather);
         for (size_t rank = 0; rank < size; rank++)
-            memcpy(dest + rank * bytes + at, box_of(&swap, (int)rank, size * piece) + (size_t)group->rank * piece,
+            memcpy(dest + rank * bytes + at, box_of(&gather, (int)rank, size * piece) + (size_t)group->rank * piece,
                    piece);
     }
 }
@@ -124,19 +125,20 @@ static void alltoalls(struct uccs_team *group, char *dest, const char *source, p
 {
     const struct uccs_nodes *nodes = group->nodes;
     const ptrdiff_t step = (ptrdiff_t)elem, to = dst * step, from = sst * step, count = (ptrdiff_t)nelems;
-    size_t size = (size_t)group->size, most = NODES_BOX / ((size_t)nodes->count * (size_t)nodes->widest * size * elem);
+    size_t size = (size_t)group->size,
+           most = NODES_GATHER_BYTES / ((size_t)nodes->count * (size_t)nodes->widest * size * elem);
     for (size_t at = 0, n; at < nelems; at += n) {
-        struct uccs_swap swap;
+        struct uccs_node_allgather gather;
         n = nelems - at < most ? nelems - at : most;
-        uccs_swap_begin(&swap, group, (size_t)nodes->widest * size * n * elem);
-        char *mine = uccs_swap_box(&swap, 0) + (size_t)nodes->near.rank * size * n * elem;
+        uccs_node_allgather_begin(&gather, group, (size_t)nodes->widest * size * n * elem);
+        char *mine = uccs_node_allgather_buffer(&gather, 0) + (size_t)nodes->near.rank * size * n * elem;
         for (ptrdiff_t rank = 0; rank < group->size; rank++)
             copy_elements(mine + rank * (ptrdiff_t)n * step, step, source + (rank * count + (ptrdiff_t)at) * from, from,
                           n, elem);
-        uccs_swap_run(&swap);
+        uccs_node_allgather_run(&gather);
         for (ptrdiff_t rank = 0; rank < group->size; rank++)
             copy_elements(dest + (rank * count + (ptrdiff_t)at) * to, to,
-                          box_of(&swap, (int)rank, size * n * elem) + (size_t)group->rank * n * elem, step, n, elem);
+                          box_of(&gather, (int)rank, size * n * elem) + (size_t)group->rank * n * elem, step, n, elem);
     }
 }
 
@@ -160,20 +162,21 @@ void lat_nodes_alltoalls(const char *call, struct uccs_team *group, char *dest, 
 }
 
 /* dest = fold of the pieces of members 0 .. last. */
-static void fold_first(const struct uccs_swap *swap, const struct fold *fold, char *dest, size_t piece, int last)
+static void fold_first(const struct uccs_node_allgather *gather, const struct fold *fold, char *dest, size_t piece,
+                       int last)
 {
     if (last < 0)
         memset(dest, 0, piece);
     else
-        memcpy(dest, box_of(swap, 0, piece), piece);
+        memcpy(dest, box_of(gather, 0, piece), piece);
     for (int rank = 1; rank <= last; rank++)
-        fold->combine(dest, dest, box_of(swap, rank, piece), piece / fold->size);
+        fold->combine(dest, dest, box_of(gather, rank, piece), piece / fold->size);
 }
 
 /* Bytes that fit at once; 0: there are too many PEs. */
 static size_t most_of(const struct uccs_nodes *nodes, size_t size)
 {
-    return NODES_BOX / ((size_t)nodes->count * (size_t)nodes->widest) / size * size;
+    return NODES_GATHER_BYTES / ((size_t)nodes->count * (size_t)nodes->widest) / size * size;
 }
 
 static void fold_all(struct uccs_team *group, const struct fold *fold, char *dest, const char *source, size_t bytes,
@@ -182,12 +185,12 @@ static void fold_all(struct uccs_team *group, const struct fold *fold, char *des
     const struct uccs_nodes *nodes = group->nodes;
     size_t most = most_of(nodes, fold->size);
     for (size_t at = 0, piece; at < bytes; at += piece) {
-        struct uccs_swap swap;
+        struct uccs_node_allgather gather;
         piece = bytes - at < most ? bytes - at : most;
-        uccs_swap_begin(&swap, group, (size_t)nodes->widest * piece);
-        memcpy(uccs_swap_box(&swap, 0) + (size_t)nodes->near.rank * piece, source + at, piece);
-        uccs_swap_run(&swap);
-        fold_first(&swap, fold, dest + at, piece, last);
+        uccs_node_allgather_begin(&gather, group, (size_t)nodes->widest * piece);
+        memcpy(uccs_node_allgather_buffer(&gather, 0) + (size_t)nodes->near.rank * piece, source + at, piece);
+        uccs_node_allgather_run(&gather);
+        fold_first(&gather, fold, dest + at, piece, last);
     }
 }
 

@@ -1,9 +1,9 @@
 /* Collectives on groups over several nodes: what the operations of inner.h call when group->far is set. Arguments and
  * rules as there; nothing is empty. Each is done in one of three ways (select.h):
  *
- *   mail  nodes.c: small data, by swaps and casts of the nodes (uccs/sync/team.h); members read the boxes of their lead
+ *   mail  nodes.c: small data, by allgathers and casts of the nodes (uccs/team/team.h); members read the boxes of their lead
  *   rail  nodes_rail.c: long data, straight into its place at one member of each node, near members copy from there
- *   pull  nodes_pull.c: each gets what it needs from each; also for groups without a slot
+ *   pull  nodes_pull.c: each gets what it needs from each; also for groups without a area
  *
  * Reductions are left folds in the order of the ranks here too, so results do not depend on who is where. */
 #ifndef SHMEM_COLL_NODES_H

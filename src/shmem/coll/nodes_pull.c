@@ -1,4 +1,4 @@
-/* Collectives on groups over several nodes, the plain way: for groups without a slot, and when LATERAL_COLL asks
+/* Collectives on groups over several nodes, the plain way: for groups without a area, and when LATERAL_COLL asks
  * for it.
  *
  * Every operation has three steps: a sync; every member takes what it needs from the others' sources, by copies on
@@ -129,7 +129,7 @@ static struct block block_of(const char *call, const struct uccs_team *group, co
 /* Members of an active set exchange it in their pSync, behind the flags. */
 static void tell_block(struct uccs_team *group, const struct block *mine)
 {
-    if (group->slot >= 0) {
+    if (group->area >= 0) {
         uccs_team_exchange(group, mine, sizeof *mine);
         return;
     }
@@ -141,7 +141,7 @@ static struct block block_from(struct step *step, int rank)
 {
     struct block room;
     struct uccs_team *group = step->group;
-    if (group->slot >= 0)
+    if (group->area >= 0)
         return *(const struct block *)uccs_team_given(group, rank, sizeof room);
     take(step, &room, &group->flags[TEAM_ROUNDS], rank, sizeof room);
     settle(step);
@@ -164,7 +164,7 @@ void lat_pull_collect(const char *call, struct uccs_team *group, char *dest, con
     }
     settle(&step);
     uccs_team_sync(group);
-    for (size_t word = 0; group->slot < 0 && word < sizeof mine / sizeof(long); word++)
+    for (size_t word = 0; group->area < 0 && word < sizeof mine / sizeof(long); word++)
         group->flags[TEAM_ROUNDS + word] = TEAM_FLAG_AT_REST;
 }
 

@@ -1,6 +1,6 @@
 /* Collectives over several nodes on long data (nodes.h).
  *
- * All come first (a swap), so that everybody's dest may be written. Then data crosses to each other node once, as parcels
+ * All come first (a gather), so that everybody's dest may be written. Then data crosses to each other node once, as parcels
  * straight into their place at one member there; which one depends on the sender, so that all members of a node have a
  * share of the traffic. Parcels count in the receiver's line TEAM_LANDED. What has come to a near member is copied from
  * it after a sync of the node, and a second one lets the memory go.
@@ -19,7 +19,7 @@
 #include "shmem/place.h"
 #include "shmem/strided.h"
 #include "shmem/state.h"
-#include "uccs/sync/team.h"
+#include "uccs/team/team.h"
 
 #include <stdlib.h>
 
@@ -202,69 +202,69 @@ void lat_rail_alltoalls(const char *call, struct uccs_team *group, char *dest, c
 
 /* --- Broadcast --------------------------------------------------------------------------------------------------- */
 
-struct cast {
+struct bcast {
     const char *call;
     struct uccs_team *group;
     char *dest;
     const char *source;
     size_t bytes, chunk;
-    uint64_t number; /* of the swap before: flags hold it */
+    uint64_t number; /* of the gather before: flags hold it */
     int root_node;
     uint32_t held;
 };
 
-static void pass_to(struct cast *cast, int distance, const char *from, size_t at, size_t bytes)
+static void pass_to(struct bcast *bcast, int distance, const char *from, size_t at, size_t bytes)
 {
-    const struct uccs_nodes *nodes = cast->group->nodes;
-    int node = (distance + cast->root_node) % nodes->count, pe = uccs_nodes_lead_pe(cast->group, node);
-    struct uccs_far_place flag = uccs_nodes_line(cast->group, node, TEAM_CHUNKS);
-    flag.offset += at / cast->chunk * sizeof(uint64_t);
-    const struct uccs_far_parcel parcel = {.to = place_at(cast->call, cast->dest + at, pe),
+    const struct uccs_nodes *nodes = bcast->group->nodes;
+    int node = (distance + bcast->root_node) % nodes->count, pe = uccs_nodes_lead_pe(bcast->group, node);
+    struct uccs_far_place flag = uccs_nodes_line(bcast->group, node, TEAM_CHUNKS);
+    flag.offset += at / bcast->chunk * sizeof(uint64_t);
+    const struct uccs_far_parcel parcel = {.to = place_at(bcast->call, bcast->dest + at, pe),
                                            .data = from + at,
                                            .bytes = bytes,
-                                           .with = {.what = FAR_SIGNAL_SET, .place = flag, .value = cast->number}};
-    uccs_far_parcel(pe, &parcel, &cast->held);
+                                           .with = {.what = FAR_SIGNAL_SET, .place = flag, .value = bcast->number}};
+    uccs_far_parcel(pe, &parcel, &bcast->held);
 }
 
 /* Sends to the nodes that come after mine, counted from the root's node. */
-static void pass_on(struct cast *cast, const char *from, size_t at, size_t bytes)
+static void pass_on(struct bcast *bcast, const char *from, size_t at, size_t bytes)
 {
-    const struct uccs_nodes *nodes = cast->group->nodes;
-    int me = (nodes->mine - cast->root_node + nodes->count) % nodes->count, step = 1;
-    if (cast->bytes >= CHAIN_LEAST) {
+    const struct uccs_nodes *nodes = bcast->group->nodes;
+    int me = (nodes->mine - bcast->root_node + nodes->count) % nodes->count, step = 1;
+    if (bcast->bytes >= CHAIN_LEAST) {
         if (me + 1 < nodes->count)
-            pass_to(cast, me + 1, from, at, bytes);
+            pass_to(bcast, me + 1, from, at, bytes);
         return;
     }
     while (step < nodes->count && !(me & step))
         step *= 2;
     for (step /= 2; step > 0; step /= 2)
         if (me + step < nodes->count)
-            pass_to(cast, me + step, from, at, bytes);
+            pass_to(bcast, me + step, from, at, bytes);
 }
 
 /* Chunks come to the node's lead; its other members copy each chunk from the lead. */
-static void take_chunk(struct cast *cast, size_t at, size_t bytes)
+static void take_chunk(struct bcast *bcast, size_t at, size_t bytes)
 {
-    const struct uccs_nodes *nodes = cast->group->nodes;
-    const uint64_t *flag = (const uint64_t *)uccs_team_line(&nodes->near, 0, TEAM_CHUNKS) + at / cast->chunk;
+    const struct uccs_nodes *nodes = bcast->group->nodes;
+    const uint64_t *flag = (const uint64_t *)uccs_team_line(&nodes->near, 0, TEAM_CHUNKS) + at / bcast->chunk;
     struct uccs_wait wait uccs_scoped = {0};
-    while (atomic_load_acquire(flag) < cast->number) /* release: the parcel's signal */
+    while (atomic_load_acquire(flag) < bcast->number) /* release: the parcel's signal */
         uccs_pause(&wait);
     if (nodes->near.rank == 0)
-        pass_on(cast, cast->dest, at, bytes);
+        pass_on(bcast, bcast->dest, at, bytes);
     else
-        memcpy(cast->dest + at, (char *)lat_coll_peer(cast->call, "dest", &nodes->near, cast->dest, 0) + at, bytes);
+        memcpy(bcast->dest + at, (char *)lat_coll_peer(bcast->call, "dest", &nodes->near, bcast->dest, 0) + at, bytes);
 }
 
-static void cast_chunks(struct cast *cast, bool root)
+static void bcast_chunks(struct bcast *bcast, bool root)
 {
-    for (size_t at = 0, bytes; at < cast->bytes; at += bytes) {
-        bytes = cast->bytes - at < cast->chunk ? cast->bytes - at : cast->chunk;
+    for (size_t at = 0, bytes; at < bcast->bytes; at += bytes) {
+        bytes = bcast->bytes - at < bcast->chunk ? bcast->bytes - at : bcast->chunk;
         if (root)
-            pass_on(cast, cast->source, at, bytes);
+            pass_on(bcast, bcast->source, at, bytes);
         else
-            take_chunk(cast, at, bytes);
+            take_chunk(bcast, at, bytes);
     }
 }
 
@@ -278,23 +278,23 @@ void lat_rail_broadcast(const char *call, struct uccs_team *group, void *dest, c
                         int root, bool at_root)
 {
     struct uccs_nodes *nodes = group->nodes;
-    struct cast cast = {.call = call,
-                        .group = group,
-                        .dest = dest,
-                        .source = source,
-                        .bytes = bytes,
-                        .chunk = chunk_of(bytes),
-                        .root_node = uccs_nodes_of(nodes, root)};
+    struct bcast bcast = {.call = call,
+                          .group = group,
+                          .dest = dest,
+                          .source = source,
+                          .bytes = bytes,
+                          .chunk = chunk_of(bytes),
+                          .root_node = uccs_nodes_of(nodes, root)};
     uccs_nodes_sync(group);
-    cast.number = nodes->swaps[0];
-    if (cast.root_node != nodes->mine || group->rank == root)
-        cast_chunks(&cast, group->rank == root);
+    bcast.number = nodes->allgathers[0];
+    if (bcast.root_node != nodes->mine || group->rank == root)
+        bcast_chunks(&bcast, group->rank == root);
     else
         memcpy(dest, lat_coll_peer(call, "source", group, source, root), bytes);
     if (group->rank == root && at_root && dest != source)
         memcpy(dest, source, bytes);
     uccs_team_sync(&nodes->near);
-    uccs_nodes_settle(&cast.held);
+    uccs_nodes_settle(&bcast.held);
 }
 
 /* --- Reduce ------------------------------------------------------------------------------------------------------ */
@@ -351,7 +351,7 @@ static void open_rail(struct rail *rail)
         lat_fail(rail->call, "no memory for the places of %d PEs", rail->group->size);
     if (nodes->near.rank < nodes->narrowest)
         open_room(rail);
-    uccs_nodes_gather(rail->group, rail->rooms, &rail->opened.offset, sizeof rail->opened.offset);
+    uccs_nodes_allgather(rail->group, rail->rooms, &rail->opened.offset, sizeof rail->opened.offset);
 }
 
 static void close_rail(struct rail *rail)

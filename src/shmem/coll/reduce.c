@@ -30,9 +30,9 @@ static void copy_unless_same(void *dest, const void *source, size_t bytes)
 
 static void post_piece(struct uccs_team *group, const void *source, size_t bytes)
 {
-    uccs_post_begin(group, bytes);
-    lat_coll_copy(uccs_post_room(group, bytes), source, bytes);
-    uccs_post_publish(group, bytes);
+    uccs_slot_begin(group, bytes);
+    lat_coll_copy(uccs_slot_buffer(group, bytes), source, bytes);
+    uccs_slot_publish(group, bytes);
 }
 
 /* Returns what `rank` gave to this exchange. My own comes from my source, which no other PE reads, unless dest has
@@ -41,7 +41,7 @@ static const void *given(struct uccs_team *group, int rank, const void *dest, co
 {
     if (rank == group->rank && (dest != source || rank < 2))
         return source;
-    return uccs_post_await(group, rank, bytes);
+    return uccs_slot_await(group, rank, bytes);
 }
 
 /* dest = fold of the posts of all members; at least two. */
@@ -56,8 +56,8 @@ static void fold_posts(struct uccs_team *group, const struct fold *fold, void *d
 static void reduce_by_post(struct uccs_team *group, const struct fold *fold, char *dest, const char *source,
                            size_t bytes)
 {
-    for (size_t at = 0; at < bytes; at += POST_LARGE) {
-        size_t piece = bytes - at < POST_LARGE ? bytes - at : POST_LARGE;
+    for (size_t at = 0; at < bytes; at += SLOT_LARGE) {
+        size_t piece = bytes - at < SLOT_LARGE ? bytes - at : SLOT_LARGE;
         post_piece(group, source + at, piece);
         fold_posts(group, fold, dest + at, source + at, piece);
         lat_coll_settle(group);
@@ -68,16 +68,16 @@ static void reduce_by_post(struct uccs_team *group, const struct fold *fold, cha
 static void reduce_by_leader(struct uccs_team *group, const struct fold *fold, char *dest, const char *source,
                              size_t bytes)
 {
-    for (size_t at = 0; at < bytes; at += POST_LARGE) {
-        size_t piece = bytes - at < POST_LARGE ? bytes - at : POST_LARGE;
+    for (size_t at = 0; at < bytes; at += SLOT_LARGE) {
+        size_t piece = bytes - at < SLOT_LARGE ? bytes - at : SLOT_LARGE;
         post_piece(group, source + at, piece);
         uint64_t settled = group->exchange - 1;
         if (group->rank == 0) {
             fold_posts(group, fold, dest + at, source + at, piece);
             post_piece(group, dest + at, piece);
         } else {
-            uccs_post_begin(group, piece);
-            lat_coll_copy(dest + at, uccs_post_await(group, 0, piece), piece);
+            uccs_slot_begin(group, piece);
+            lat_coll_copy(dest + at, uccs_slot_await(group, 0, piece), piece);
         }
         group->settled = settled;
     }
@@ -145,7 +145,7 @@ void lat_group_reduce(const char *call, struct uccs_team *group, void *dest, con
         return;
     }
     enum lat_algorithm how = lat_coll_choose(LAT_COLL_REDUCE, group, bytes);
-    if (how == LAT_BY_SHARE || !lat_coll_can_post(group))
+    if (how == LAT_BY_SHARE || !lat_coll_has_slots(group))
         reduce_by_share(call, group, &fold, dest, source, bytes);
     else if (how == LAT_BY_LEADER)
         reduce_by_leader(group, &fold, dest, source, bytes);
@@ -159,21 +159,21 @@ static void fold_first_posts(struct uccs_team *group, const struct fold *fold, v
     if (last < 0)
         memset(dest, 0, bytes);
     else
-        memcpy(dest, uccs_post_await(group, 0, bytes), bytes);
+        memcpy(dest, uccs_slot_await(group, 0, bytes), bytes);
     for (int rank = 1; rank <= last; rank++)
-        fold->combine(dest, dest, uccs_post_await(group, rank, bytes), bytes / fold->size);
+        fold->combine(dest, dest, uccs_slot_await(group, rank, bytes), bytes / fold->size);
 }
 
 static void scan_by_post(struct uccs_team *group, const struct fold *fold, char *dest, const char *source, size_t bytes,
                          bool inclusive)
 {
     int last = group->rank - !inclusive;
-    for (size_t at = 0; at < bytes; at += POST_LARGE) {
-        size_t piece = bytes - at < POST_LARGE ? bytes - at : POST_LARGE;
+    for (size_t at = 0; at < bytes; at += SLOT_LARGE) {
+        size_t piece = bytes - at < SLOT_LARGE ? bytes - at : SLOT_LARGE;
         post_piece(group, source + at, piece);
         fold_first_posts(group, fold, dest + at, piece, last);
         for (int rank = last + 1; rank < group->size; rank++)
-            uccs_post_await(group, rank, piece);
+            uccs_slot_await(group, rank, piece);
         lat_coll_settle(group);
     }
 }
@@ -221,7 +221,7 @@ void lat_group_scan(const char *call, struct uccs_team *group, void *dest, const
         lat_nodes_scan(call, group, dest, source, n, kind, inclusive);
         return;
     }
-    if (group->size > 1 && (!lat_coll_can_post(group) || lat_coll_choose(LAT_COLL_SCAN, group, bytes) == LAT_BY_SHARE))
+    if (group->size > 1 && (!lat_coll_has_slots(group) || lat_coll_choose(LAT_COLL_SCAN, group, bytes) == LAT_BY_SHARE))
         scan_by_share(call, group, &fold, dest, source, bytes, inclusive);
     else if (group->size > 1)
         scan_by_post(group, &fold, dest, source, bytes, inclusive);

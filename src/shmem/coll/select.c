@@ -2,7 +2,7 @@
 
 #include "base/env.h"
 #include "base/log.h"
-#include "uccs/sync/post.h"
+#include "uccs/team/slots.h"
 
 #include <limits.h>
 #include <stdio.h>
@@ -22,24 +22,24 @@ static const struct rule {
     enum lat_algorithm algorithm;
 } rules[] = {
     {LAT_COLL_BROADCAST, 2048, INT_MAX, ANY, LAT_BY_POST},
-    {LAT_COLL_BROADCAST, POST_LARGE, INT_MAX, FEW, LAT_BY_POST},
+    {LAT_COLL_BROADCAST, SLOT_LARGE, INT_MAX, FEW, LAT_BY_POST},
     {LAT_COLL_BROADCAST, SIZE_MAX, INT_MAX, ANY, LAT_BY_PULL},
     {LAT_COLL_COLLECT, SIZE_MAX, INT_MAX, ANY, LAT_BY_POST},
     {LAT_COLL_FCOLLECT, 2048, INT_MAX, ANY, LAT_BY_POST},
-    {LAT_COLL_FCOLLECT, POST_LARGE, INT_MAX, FEW, LAT_BY_POST},
+    {LAT_COLL_FCOLLECT, SLOT_LARGE, INT_MAX, FEW, LAT_BY_POST},
     {LAT_COLL_FCOLLECT, SIZE_MAX, INT_MAX, ANY, LAT_BY_PULL},
     {LAT_COLL_ALLTOALL, 2048, INT_MAX, ANY, LAT_BY_POST},
-    {LAT_COLL_ALLTOALL, POST_LARGE, INT_MAX, FEW, LAT_BY_POST},
+    {LAT_COLL_ALLTOALL, SLOT_LARGE, INT_MAX, FEW, LAT_BY_POST},
     {LAT_COLL_ALLTOALL, SIZE_MAX, INT_MAX, ANY, LAT_BY_PULL},
     {LAT_COLL_ALLTOALLS, SIZE_MAX, INT_MAX, ANY, LAT_BY_PULL},
     {LAT_COLL_REDUCE, 2048, 2, ANY, LAT_BY_POST},
     {LAT_COLL_REDUCE, 512, 16, ANY, LAT_BY_POST},
-    {LAT_COLL_REDUCE, POST_LARGE, 16, FEW, LAT_BY_POST},
-    {LAT_COLL_REDUCE, POST_SMALL, INT_MAX, ANY, LAT_BY_LEADER},
+    {LAT_COLL_REDUCE, SLOT_LARGE, 16, FEW, LAT_BY_POST},
+    {LAT_COLL_REDUCE, SLOT_SMALL, INT_MAX, ANY, LAT_BY_LEADER},
     {LAT_COLL_REDUCE, SIZE_MAX, INT_MAX, ANY, LAT_BY_SHARE},
     {LAT_COLL_SCAN, 2048, 2, ANY, LAT_BY_POST},
     {LAT_COLL_SCAN, 512, 16, ANY, LAT_BY_POST},
-    {LAT_COLL_SCAN, POST_LARGE, 16, FEW, LAT_BY_POST},
+    {LAT_COLL_SCAN, SLOT_LARGE, 16, FEW, LAT_BY_POST},
     {LAT_COLL_SCAN, SIZE_MAX, INT_MAX, ANY, LAT_BY_SHARE},
 };
 
@@ -52,13 +52,13 @@ static const struct far_rule {
     {LAT_COLL_BROADCAST, 2 * NODES_RING_BYTES, LAT_BY_MAIL},
     {LAT_COLL_BROADCAST, SIZE_MAX, LAT_BY_RAIL},
     {LAT_COLL_COLLECT, SIZE_MAX, LAT_BY_MAIL},
-    {LAT_COLL_FCOLLECT, NODES_BOX, LAT_BY_MAIL},
+    {LAT_COLL_FCOLLECT, NODES_GATHER_BYTES, LAT_BY_MAIL},
     {LAT_COLL_FCOLLECT, SIZE_MAX, LAT_BY_RAIL},
-    {LAT_COLL_ALLTOALL, NODES_BOX, LAT_BY_MAIL},
+    {LAT_COLL_ALLTOALL, NODES_GATHER_BYTES, LAT_BY_MAIL},
     {LAT_COLL_ALLTOALL, SIZE_MAX, LAT_BY_RAIL},
-    {LAT_COLL_ALLTOALLS, NODES_BOX, LAT_BY_MAIL},
+    {LAT_COLL_ALLTOALLS, NODES_GATHER_BYTES, LAT_BY_MAIL},
     {LAT_COLL_ALLTOALLS, SIZE_MAX, LAT_BY_RAIL},
-    {LAT_COLL_REDUCE, NODES_BOX, LAT_BY_MAIL},
+    {LAT_COLL_REDUCE, NODES_GATHER_BYTES, LAT_BY_MAIL},
     {LAT_COLL_REDUCE, SIZE_MAX, LAT_BY_RAIL},
     {LAT_COLL_SCAN, SIZE_MAX, LAT_BY_MAIL},
 };
@@ -109,7 +109,7 @@ enum lat_algorithm lat_coll_choose(enum lat_coll coll, const struct uccs_team *g
     return rule->algorithm;
 }
 
-/* Returns the bytes that all boxes have to hold. A reduction may take more than one swap when the rails' chain is
+/* Returns the bytes that all boxes have to hold. A reduction may take more than one gather when the rails' chain is
  * long. */
 static size_t far_bytes(enum lat_coll coll, const struct uccs_team *group, size_t bytes)
 {
@@ -127,7 +127,7 @@ static size_t far_bytes(enum lat_coll coll, const struct uccs_team *group, size_
 
 enum lat_algorithm lat_coll_choose_far(enum lat_coll coll, const struct uccs_team *group, size_t bytes)
 {
-    if (group->slot < 0)
+    if (group->area < 0)
         return LAT_BY_PULL;
     size_t held = far_bytes(coll, group, bytes);
     const struct far_rule *rule = far_rules;
@@ -135,7 +135,7 @@ enum lat_algorithm lat_coll_choose_far(enum lat_coll coll, const struct uccs_tea
         rule++;
     enum lat_algorithm way = forced_far[coll] >= 0 ? (enum lat_algorithm)forced_far[coll] : rule->algorithm;
     const size_t least = coll == LAT_COLL_ALLTOALL ? 1 : coll == LAT_COLL_ALLTOALLS ? ELEMENT : 0; /* of each pair */
-    if (way == LAT_BY_MAIL && least && far_bytes(coll, group, least) > NODES_BOX)
+    if (way == LAT_BY_MAIL && least && far_bytes(coll, group, least) > NODES_GATHER_BYTES)
         return LAT_BY_RAIL;
     return way;
 }

@@ -6,7 +6,7 @@
 #ifndef SHMEM_COLL_SELECT_H
 #define SHMEM_COLL_SELECT_H
 
-#include "uccs/sync/team.h"
+#include "uccs/team/team.h"
 
 #include <stddef.h>
 

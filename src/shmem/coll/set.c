@@ -1,7 +1,7 @@
 /* Collectives on active sets (deprecated): sets that nobody creates.
  *
  * The first call with a new (start, stride, size, pSync) makes a group that lives as long as the process,
- * so that later calls are as fast as those of teams. Its slot of the node's group area comes from a table
+ * so that later calls are as fast as those of teams. Its area of the node's group area comes from a table
  * in the node's memory: the first member that comes by writes the set down, the others find it. A set on one
  * node does not use pSync's contents; members on several nodes exchange their slots there, because every node has
  * its own table. When the table is full a set synchronises on pSync itself: pSync[0 .. 15] are flags, pSync[16 ..
@@ -19,7 +19,7 @@
 #include "shmem/coll/inner.h"
 #include "shmem/state.h"
 #include "uccs/far/far.h"
-#include "uccs/sync/team.h"
+#include "uccs/team/team.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -29,7 +29,7 @@ enum { BUCKETS = 256 };
 enum { SET_FREE, SET_CLAIMED, SET_VALID };
 _Static_assert(TEAM_ROUNDS + 3 <= SHMEM_COLLECT_SYNC_SIZE && TEAM_ROUNDS <= SHMEM_BARRIER_SYNC_SIZE,
                "pSync is long enough");
-_Static_assert(SHMEM_SYNC_VALUE == TEAM_FLAG_AT_REST, "the flags of a group without a slot");
+_Static_assert(SHMEM_SYNC_VALUE == TEAM_FLAG_AT_REST, "the flags of a group without a area");
 
 struct set {
     struct set *next;
@@ -86,8 +86,8 @@ static bool is(struct node_set *entry, const struct node_set *wanted)
            memcmp(entry->where, wanted->where, sizeof entry->where) == 0;
 }
 
-/* The set's slot of the node, the same at all members; -1 when there are too many sets. */
-static int slot_of(const char *call, int start, int stride, int size, const long *psync)
+/* The set's area of the node, the same at all members; -1 when there are too many sets. */
+static int area_of(const char *call, int start, int stride, int size, const long *psync)
 {
     struct node_set wanted = {.start = start, .stride = stride, .size = size};
     size_t offset;
@@ -97,29 +97,29 @@ static int slot_of(const char *call, int start, int stride, int size, const long
         lat_resolve(call, "pSync", psync, uccs_core.me);
     for (int i = 0; i < NODE_SETS; i++)
         if (claim(&rte.node->sets[i], &wanted) || is(&rte.node->sets[i], &wanted))
-            return NODE_TEAM_SLOTS + i;
+            return NODE_TEAM_AREAS + i;
     return -1;
 }
 
 /* Every node has its own table, so the members exchange their nodes' slots in pSync, behind the flags. */
-static void agree(struct uccs_team *group, int slot)
+static void agree(struct uccs_team *group, int area)
 {
     struct uccs_nodes *nodes = group->nodes;
     long *word = &group->flags[TEAM_ROUNDS];
     bool all = true;
-    *word = slot;
-    group->slot = -1;
+    *word = area;
+    group->area = -1;
     uccs_team_sync(group);
     for (int node = 0; node < nodes->count; node++) {
-        long theirs = slot;
+        long theirs = area;
         if (node != nodes->mine)
             uccs_far_get(0, uccs_nodes_lead_pe(group, node), uccs_far_place(word), &theirs, sizeof theirs, 0);
-        nodes->leads[node].slot = (int)theirs;
+        nodes->leads[node].area = (int)theirs;
         all &= theirs >= 0;
     }
     uccs_team_sync(group);
     *word = TEAM_FLAG_AT_REST;
-    group->slot = nodes->near.slot = all ? slot : -1;
+    group->area = nodes->near.area = all ? area : -1;
 }
 
 static struct set *make(const char *call, int start, int stride, int size, long *psync)
@@ -136,13 +136,13 @@ static struct set *make(const char *call, int start, int stride, int size, long 
                                 .start = start - (int)uccs_core.first,
                                 .stride = stride,
                                 .flags = psync};
-    if (uccs_team_span(group) != 0)
+    if (uccs_team_map_nodes(group) != 0)
         lat_fail(call, "no memory for an active set");
-    int slot = size > 1 ? slot_of(call, start, stride, size, psync) : -1;
+    int area = size > 1 ? area_of(call, start, stride, size, psync) : -1;
     if (group->far)
-        agree(group, slot);
+        agree(group, area);
     else
-        group->slot = slot;
+        group->area = area;
     return set;
 }
 

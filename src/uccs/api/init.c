@@ -20,7 +20,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 static struct uccs_context inner = {
     .attr = {.id = PE_SHARED_LIBRARY_CONTEXT},
-    .handlers = {[UCCS_INNER_LETTER] = {.handler = uccs_letter_arrived},
+    .handlers = {[UCCS_INNER_TAGGED] = {.handler = uccs_tagged_arrived},
                  [UCCS_INNER_REMOTE] = {.handler = uccs_remote_arrived},
                  [UCCS_INNER_OOB] = {.handler = uccs_oob_arrived},
                  [UCCS_INNER_PULL] = {.handler = uccs_rendezvous_pull_arrived},
@@ -98,7 +98,7 @@ static int stop(void)
     uccs_am_stop();
     uccs_am_retire(&inner);
     uccs_oob_close();
-    uccs_letter_close();
+    uccs_tagged_close();
     uccs_life_end(0);
     return lost.count ? UCCS_ERR_FAILED : UCCS_OK;
 }

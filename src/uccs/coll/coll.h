@@ -42,10 +42,10 @@ void uccs_ranks_open(void);
  * alone. Does nothing when uccs.h is not in use. Collective, one thread at a time. */
 void uccs_coll_meet(bool user);
 
-/* uccs_letter_arrived handles letters (inner.h) in the library's own context. uccs_letter_close drops, at the end of a
- * life, the letters that were never taken. */
-void uccs_letter_arrived(uccs_am_token_t token, const void *payload, size_t length, void *argument);
-void uccs_letter_close(void);
+/* uccs_tagged_arrived handles messages (inner.h) in the library's own context. uccs_tagged_close drops, at the end of a
+ * life, the messages that were never taken. */
+void uccs_tagged_arrived(uccs_am_token_t token, const void *payload, size_t length, void *argument);
+void uccs_tagged_close(void);
 
 /* The handler of out-of-band messages in the library's own context. */
 void uccs_oob_arrived(uccs_am_token_t token, const void *payload, size_t length, void *argument);

@@ -1,9 +1,9 @@
-/* The engine of group communication: letters that members send each other, and schedules of such letters.
+/* The engine of group communication: messages that members send each other, and schedules of such messages.
  *
- * Letters are the library's own messages between processes. A receiver finds them by key, not by handler.
- * uccs_letter_try puts a short letter into the receiver's ring of the inner context, a longer one into a block of the
+ * Messages are the library's own messages between processes. A receiver finds them by key, not by handler.
+ * uccs_tagged_try puts a short message into the receiver's ring of the inner context, a longer one into a block of the
  * sender's region. A thread in progress at the receiver files it. The thread that waits for it takes it by key, reads
- * it in place, and drops it, which gives the block back. So long letters wait in the senders' memory; short ones wait
+ * it in place, and drops it, which gives the block back. So long messages wait in the senders' memory; short ones wait
  * at the receiver, and their senders bound their number. Keys are used once. Any thread, between start and stop of
  * api/init.c.
  *
@@ -28,32 +28,32 @@
 /* Returns the group of all PEs for the library's own use. Its numbers differ from those of the world group. */
 struct uccs_group_impl *uccs_ranks_library(void);
 
-struct uccs_letter_key {
+struct uccs_tag {
     uint64_t group, sequence;
     uint32_t source; /* PE; filled in by the sender */
     uint32_t round, piece, unused;
 };
 
-#define LETTER_INLINE (UCCS_SHORT_MAX - sizeof(struct uccs_letter_key))
-#define LETTER_PIECE (64u << 10) /* longest staged letter that reuses its block */
+#define TAGGED_INLINE (UCCS_SHORT_MAX - sizeof(struct uccs_tag))
+#define TAGGED_PIECE (64u << 10) /* longest staged message that reuses its block */
 
-struct uccs_letter {
-    struct uccs_letter_key key;
-    struct uccs_letter *next;
+struct uccs_tagged {
+    struct uccs_tag key;
+    struct uccs_tagged *next;
     const char *data;
     size_t length;
     struct uccs_bounce *block; /* the held block, or null */
     char copy[];
 };
 
-/* Tries to send a letter. Returns false when there is no room at the moment; then make progress and try again. With
- * `out`, even a short letter lies in a block, and *out is one more until the receiver has dropped the letter (release;
+/* Tries to send a message. Returns false when there is no room at the moment; then make progress and try again. With
+ * `out`, even a short message lies in a block, and *out is one more until the receiver has dropped the message (release;
  * acquire by the caller). */
-bool uccs_letter_try(int pe, const struct uccs_letter_key *key, const void *data, size_t length, uint32_t *out);
+bool uccs_tagged_try(int pe, const struct uccs_tag *key, const void *data, size_t length, uint32_t *out);
 
-/* Returns the letter with the key, or null when it has not come yet. */
-struct uccs_letter *uccs_letter_take(const struct uccs_letter_key *key);
-void uccs_letter_drop(struct uccs_letter *letter);
+/* Returns the message with the key, or null when it has not come yet. */
+struct uccs_tagged *uccs_tagged_take(const struct uccs_tag *key);
+void uccs_tagged_drop(struct uccs_tagged *message);
 
 #define SCHEDULE_WINDOW 8
 #define SCHEDULE_LEAD 64

@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-#define PIECE (LETTER_PIECE - sizeof(struct uccs_letter_key))
+#define PIECE (TAGGED_PIECE - sizeof(struct uccs_tag))
 _Static_assert(PIECE % UCCS_TYPE_MOST == 0, "pieces end between elements");
 
 /* Returns the number of pieces. An empty message is one piece, too. */
@@ -24,13 +24,13 @@ static size_t piece_bytes(size_t bytes, uint32_t piece)
     return left < PIECE ? left : PIECE;
 }
 
-static struct uccs_letter_key key_of(const struct uccs_schedule *s, uint32_t source, uint32_t piece)
+static struct uccs_tag key_of(const struct uccs_schedule *s, uint32_t source, uint32_t piece)
 {
-    return (struct uccs_letter_key){.group = s->group->number,
-                                    .sequence = s->sequence,
-                                    .source = source,
-                                    .round = s->round,
-                                    .piece = piece};
+    return (struct uccs_tag){.group = s->group->number,
+                             .sequence = s->sequence,
+                             .source = source,
+                             .round = s->round,
+                             .piece = piece};
 }
 
 static bool sent_all(const struct uccs_schedule *s)
@@ -48,10 +48,10 @@ static void send_some(struct uccs_schedule *s)
     int pe = sent_all(s) ? -1 : uccs_ranks_world(s->group, s->step.to);
     while (!sent_all(s) && atomic_load_relaxed(&s->out) < SCHEDULE_WINDOW) {
         size_t bytes = piece_bytes(s->step.send_bytes, s->sent);
-        struct uccs_letter_key key = key_of(s, 0, s->sent);
-        bool acknowledged = bytes > LETTER_INLINE || s->sequence % SCHEDULE_LEAD == 0;
+        struct uccs_tag key = key_of(s, 0, s->sent);
+        bool acknowledged = bytes > TAGGED_INLINE || s->sequence % SCHEDULE_LEAD == 0;
         const char *from = bytes ? s->step.send + s->sent * PIECE : 0;
-        if (!uccs_letter_try(pe, &key, from, bytes, acknowledged ? &s->out : 0)) {
+        if (!uccs_tagged_try(pe, &key, from, bytes, acknowledged ? &s->out : 0)) {
             s->task.again = true; /* nobody tells when there is room */
             return;
         }
@@ -59,13 +59,13 @@ static void send_some(struct uccs_schedule *s)
     }
 }
 
-static lat_cold _Noreturn void fail_length(const struct uccs_schedule *s, const struct uccs_letter *letter,
+static lat_cold _Noreturn void fail_length(const struct uccs_schedule *s, const struct uccs_tagged *message,
                                            size_t wanted)
 {
     log_mistake(
         "uccs: members of a group (of %d) called its operation number %llu with different lengths or in a different "
         "order: %zu bytes came from PE %u where %zu were due",
-        s->group->size, (unsigned long long)s->sequence, letter->length, letter->key.source, wanted);
+        s->group->size, (unsigned long long)s->sequence, message->length, message->key.source, wanted);
     rte_abort(LAT_EXIT);
 }
 
@@ -74,18 +74,18 @@ static void receive_some(struct uccs_schedule *s)
     uint32_t source = received_all(s) ? 0 : (uint32_t)uccs_ranks_world(s->group, s->step.from);
     while (!received_all(s)) {
         size_t bytes = piece_bytes(s->step.receive_bytes, s->received);
-        struct uccs_letter_key key = key_of(s, source, s->received);
-        struct uccs_letter *letter = uccs_letter_take(&key);
-        if (!letter)
+        struct uccs_tag key = key_of(s, source, s->received);
+        struct uccs_tagged *message = uccs_tagged_take(&key);
+        if (!message)
             return;
-        if (letter->length != bytes)
-            fail_length(s, letter, bytes);
+        if (message->length != bytes)
+            fail_length(s, message, bytes);
         char *to = s->step.receive + s->received * PIECE;
         if (s->step.fold)
-            s->kernel(to, to, letter->data, bytes / s->element);
+            s->kernel(to, to, message->data, bytes / s->element);
         else if (bytes)
-            memcpy(to, letter->data, bytes);
-        uccs_letter_drop(letter);
+            memcpy(to, message->data, bytes);
+        uccs_tagged_drop(message);
         s->received++;
     }
 }
@@ -114,7 +114,7 @@ bool uccs_schedule_advance(struct uccs_schedule *s)
         s->round++;
         plan(s);
     }
-    return atomic_load_acquire(&s->out) == 0; /* acqrel: landed, in letter.c */
+    return atomic_load_acquire(&s->out) == 0; /* acqrel: landed, in message.c */
 }
 
 /* Polls the network class and other nodes. Returns 0 when it found nothing. */

@@ -18,7 +18,7 @@
 #define DUMP_STEP (UINT64_C(1) << 20)
 #define HUGE_PAGE (UINT64_C(1) << 21)
 #define HUGE_FROM (UINT64_C(1) << 22)
-#define GROUP_BYTES ((size_t)NODE_GROUP_SLOTS * NODE_GROUP_LINES * CACHE_LINE) /* of each PE in the group area */
+#define GROUP_BYTES ((size_t)NODE_GROUP_AREAS * NODE_GROUP_LINES * CACHE_LINE) /* of each PE in the group area */
 
 /* The node's whole file as this process maps it, with facts that hold for all segments. The slow half uses it; the
  * ranges in uccs_core are the subset that the fast path can use. */

@@ -100,7 +100,7 @@ static bool keep(int pe, const struct uccs_reach_map *map)
 
 static bool is_row(const struct uccs_reach_map *area, uint64_t row, uint64_t step)
 {
-    const uint64_t bytes = (uint64_t)NODE_GROUP_LINES * CACHE_LINE, steps = NODE_GROUP_SLOTS - 1;
+    const uint64_t bytes = (uint64_t)NODE_GROUP_LINES * CACHE_LINE, steps = NODE_GROUP_AREAS - 1;
     return row <= area->bytes && step <= area->bytes / steps && row + steps * step + bytes <= area->bytes;
 }
 

@@ -19,7 +19,7 @@ struct uccs_reach {
     char *counters;                      /* the first line of its counters (comp/counter_line.h) */
     char *region;                        /* its memory of uccs.h; null: it is not mapped */
     uint64_t region_start, region_bytes; /* where that lies at the owner */
-    char *rows;                          /* its row of slot 0 (sync/row.h); null: its rows are not mapped */
+    char *rows;                          /* its row of slot 0 (team/row.h); null: its rows are not mapped */
     uint64_t step;                       /* bytes to its row of the next slot */
     uint32_t busy;   /* lanes with messages to the PE that may be unanswered; exact for who has issued them */
     uint32_t wanted; /* operations that have found it busy since it was idle; relaxed: a hint */

@@ -49,7 +49,7 @@ static char *find_image(uint64_t *offset, size_t *limit)
 static char *find_row(uint64_t *offset, size_t *limit)
 {
     const size_t row = (size_t)NODE_GROUP_LINES * CACHE_LINE, slot = *offset / row;
-    if (slot >= NODE_GROUP_SLOTS)
+    if (slot >= NODE_GROUP_AREAS)
         return 0;
     *offset -= slot * row;
     *limit = row;

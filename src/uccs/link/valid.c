@@ -55,7 +55,7 @@ static bool is_change(const struct link_header *h, size_t bytes)
 static bool is_sent_far(const struct link_header *h)
 {
     return h->am.context != PE_SHARED_LIBRARY_CONTEXT ||
-           (h->am.ring == 0 && (h->am.id == UCCS_INNER_LETTER || h->am.id == UCCS_INNER_OOB));
+           (h->am.ring == 0 && (h->am.id == UCCS_INNER_TAGGED || h->am.id == UCCS_INNER_OOB));
 }
 
 #define RULE(condition, words)      \

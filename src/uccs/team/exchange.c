@@ -1,5 +1,5 @@
 /* Exchanges of small data among the members of any team; see team.h. */
-#include "uccs/sync/post.h"
+#include "uccs/team/slots.h"
 
 #include "uccs/core/fail.h"
 
@@ -13,7 +13,7 @@ static void exchange_far(struct uccs_team *team, const void *mine, size_t bytes)
     nodes->given = malloc((size_t)team->size * bytes);
     if (!nodes->given)
         uccs_fail("no memory for %zu bytes of each of %d PEs", bytes, team->size);
-    uccs_nodes_gather(team, nodes->given, mine, bytes);
+    uccs_nodes_allgather(team, nodes->given, mine, bytes);
 }
 
 /* Every member that reaches this exchange's sync has read the exchange before it. The places form a ring, so a member
@@ -24,9 +24,9 @@ void uccs_team_exchange(struct uccs_team *team, const void *mine, size_t bytes)
         exchange_far(team, mine, bytes);
         return;
     }
-    uint64_t number = uccs_post_begin(team, bytes);
-    memcpy(uccs_post_room(team, bytes), mine, bytes);
-    uccs_post_publish(team, bytes);
+    uint64_t number = uccs_slot_begin(team, bytes);
+    memcpy(uccs_slot_buffer(team, bytes), mine, bytes);
+    uccs_slot_publish(team, bytes);
     uccs_team_meet(team);
     team->settled = number - 1;
 }
@@ -35,5 +35,5 @@ const void *uccs_team_given(const struct uccs_team *team, int rank, size_t bytes
 {
     if (team->far)
         return team->nodes->given + (size_t)rank * bytes;
-    return uccs_post_await(team, rank, bytes);
+    return uccs_slot_await(team, rank, bytes);
 }

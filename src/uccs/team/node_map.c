@@ -1,49 +1,49 @@
-/* The places of a team's members on nodes; see team.h and swap.h. */
+/* The places of a team's members on nodes; see team.h and nodes.h. */
 #include "uccs/core/topology.h"
-#include "uccs/sync/team.h"
+#include "uccs/team/team.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 /* The nodes of the members, numbered in the order in which the ranks come to them. */
-struct span {
+struct node_map {
     int *node; /* of each rank */
     int count;
     bool grouped; /* the ranks lie node by node */
 };
 
-/* Fills `span`. Returns false without memory. The caller frees span->node. */
-static bool number_nodes(const struct uccs_team *team, struct span *span)
+/* Fills `node_map`. Returns false without memory. The caller frees node_map->node. */
+static bool number_nodes(const struct uccs_team *team, struct node_map *node_map)
 {
     int *numbers = calloc((size_t)uccs_node_most(), sizeof *numbers); /* by node of the job; 0: not seen yet */
     int *nodes = calloc((size_t)team->size, sizeof *nodes), before = 0;
     bool done = numbers && nodes;
-    *span = (struct span){.node = nodes, .grouped = true};
+    *node_map = (struct node_map){.node = nodes, .grouped = true};
     for (int rank = 0; done && rank < team->size; rank++) {
         int *number = &numbers[uccs_node_of(uccs_team_pe(team, rank))];
         if (!*number)
-            *number = ++span->count;
+            *number = ++node_map->count;
         nodes[rank] = *number - 1;
-        span->grouped &= nodes[rank] >= before;
+        node_map->grouped &= nodes[rank] >= before;
         before = nodes[rank];
     }
     free(numbers);
     return done;
 }
 
-static void find_leads(const struct uccs_team *team, const struct span *span, struct uccs_nodes *nodes)
+static void find_leads(const struct uccs_team *team, const struct node_map *node_map, struct uccs_nodes *nodes)
 {
-    nodes->count = span->count;
-    nodes->mine = span->node[team->rank];
+    nodes->count = node_map->count;
+    nodes->mine = node_map->node[team->rank];
     for (int rank = 0; rank < team->size; rank++)
-        nodes->leads[span->node[rank] + 1].place++;
+        nodes->leads[node_map->node[rank] + 1].place++;
     for (int node = 0; node < nodes->count; node++)
         nodes->leads[node + 1].place += nodes->leads[node].place;
     nodes->first = nodes->leads[nodes->mine].place;
 }
 
 /* Gives places to members whose ranks do not lie node by node. Returns false without memory. */
-static bool find_places(const struct uccs_team *team, const struct span *span, struct uccs_nodes *nodes)
+static bool find_places(const struct uccs_team *team, const struct node_map *node_map, struct uccs_nodes *nodes)
 {
     int *next = malloc((size_t)nodes->count * sizeof *next);
     nodes->order = malloc((size_t)team->size * sizeof *nodes->order);
@@ -52,7 +52,7 @@ static bool find_places(const struct uccs_team *team, const struct span *span, s
     for (int node = 0; done && node < nodes->count; node++)
         next[node] = nodes->leads[node].place;
     for (int rank = 0; done && rank < team->size; rank++) {
-        nodes->places[rank] = next[span->node[rank]]++;
+        nodes->places[rank] = next[node_map->node[rank]]++;
         nodes->order[nodes->places[rank]] = rank;
     }
     free(next);
@@ -86,23 +86,23 @@ static bool make_near(const struct uccs_team *team, struct uccs_nodes *nodes)
     return near->pes;
 }
 
-int uccs_team_span(struct uccs_team *team)
+int uccs_team_map_nodes(struct uccs_team *team)
 {
-    struct span span;
+    struct node_map node_map;
     if (team->nodes || !uccs_far_on)
         return 0;
-    bool done = number_nodes(team, &span);
-    if (done && span.count > 1) {
-        team->nodes = calloc(1, sizeof *team->nodes + ((size_t)span.count + 1) * sizeof *team->nodes->leads);
+    bool done = number_nodes(team, &node_map);
+    if (done && node_map.count > 1) {
+        team->nodes = calloc(1, sizeof *team->nodes + ((size_t)node_map.count + 1) * sizeof *team->nodes->leads);
         done = team->nodes;
     }
     if (done && team->nodes) {
-        find_leads(team, &span, team->nodes);
+        find_leads(team, &node_map, team->nodes);
         measure_nodes(team->nodes);
-        done = (span.grouped || find_places(team, &span, team->nodes)) && make_near(team, team->nodes);
+        done = (node_map.grouped || find_places(team, &node_map, team->nodes)) && make_near(team, team->nodes);
         team->far = true;
     }
-    free(span.node);
+    free(node_map.node);
     if (done)
         return 0;
     uccs_team_free(team);

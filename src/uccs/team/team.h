@@ -1,20 +1,20 @@
 /* Members of a team meet and exchange small data. row.h defines a team and its memory, near.h meetings of members on
- * one node, swap.h meetings of whole nodes. post.h, on top of this file, defines the exchange of data between members
+ * one node, nodes.h meetings of whole nodes. slots.h, on top of this file, defines the exchange of data between members
  * on one node. One thread at a time per team (the standard's rule for teams); any number of teams at once. */
-#ifndef UCCS_SYNC_TEAM_H
-#define UCCS_SYNC_TEAM_H
+#ifndef UCCS_TEAM_TEAM_H
+#define UCCS_TEAM_TEAM_H
 
-#include "uccs/sync/near.h"
-#include "uccs/sync/row.h"
-#include "uccs/sync/swap.h"
+#include "uccs/team/near.h"
+#include "uccs/team/row.h"
+#include "uccs/team/nodes.h"
 
 /* Finds the node of each member, and makes `nodes` when the team is over several nodes and has none yet. The caller has
  * set rank, size, and start and stride or pes. Returns 0, or -1 when there is no memory; the team is then free. */
-int uccs_team_span(struct uccs_team *team);
+int uccs_team_map_nodes(struct uccs_team *team);
 /* Frees what belongs to the team, but not the struct: `nodes` and `pes`. */
 void uccs_team_free(struct uccs_team *team);
-/* Sets the slot of the team, equal at all members. */
-void uccs_team_settle_in(struct uccs_team *team, int slot);
+/* Sets the area of the team, equal at all members. */
+void uccs_team_set_area(struct uccs_team *team, int area);
 
 /* Syncs: no member leaves before all have arrived. Every member then sees all that any member stored before (release of
  * the flag, acquire by the partner, transitively). */
@@ -30,7 +30,7 @@ void uccs_team_part(struct uccs_team *team);
 /* Zeroes the epochs and numbers in the caller's row. */
 void uccs_team_clear(struct uccs_team *team);
 
-/* Exchanges data over any team with a slot. Every member gives up to POST_LARGE bytes and can then read what the others
+/* Exchanges data over any team with a area. Every member gives up to SLOT_LARGE bytes and can then read what the others
  * gave. Not for hot paths. */
 void uccs_team_exchange(struct uccs_team *team, const void *mine, size_t bytes);
 /* Returns the bytes that `rank` gave in the last exchange. */

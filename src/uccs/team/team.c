@@ -1,11 +1,11 @@
 /* Meetings of teams, and the slots that they hold; see team.h. */
-#include "uccs/sync/team.h"
+#include "uccs/team/team.h"
 
 void uccs_team_meet(struct uccs_team *team)
 {
     if (team->size == 1)
         return;
-    if (team->slot < 0)
+    if (team->area < 0)
         uccs_flags_meet(team);
     else if (lat_unlikely(team->far))
         uccs_nodes_sync(team);
@@ -27,14 +27,14 @@ void uccs_team_part(struct uccs_team *team)
         uccs_near_part(team);
 }
 
-void uccs_team_settle_in(struct uccs_team *team, int slot)
+void uccs_team_set_area(struct uccs_team *team, int area)
 {
-    team->slot = slot;
+    team->area = area;
     if (!team->nodes)
         return;
-    team->nodes->near.slot = slot;
+    team->nodes->near.area = area;
     for (int node = 0; node < team->nodes->count; node++)
-        team->nodes->leads[node].slot = slot;
+        team->nodes->leads[node].area = area;
 }
 
 static void clear_line(uint64_t *words)
@@ -45,13 +45,13 @@ static void clear_line(uint64_t *words)
 
 static void clear_posts(const struct uccs_team *team)
 {
-    for (int i = 0; i < POST_SMALL_RING; i++) {
-        struct uccs_post *place = uccs_team_line(team, team->rank, POST_FIRST_LINE + i);
+    for (int i = 0; i < SLOT_SMALL_RING; i++) {
+        struct uccs_slot *place = uccs_team_line(team, team->rank, SLOT_FIRST_LINE + i);
         atomic_store_relaxed(&place->number, 0);
     }
-    for (int i = 0; i < POST_LARGE_RING; i++) {
-        int line = POST_FIRST_LINE + POST_SMALL_RING + i * POST_LARGE_LINES;
-        struct uccs_post *place = uccs_team_line(team, team->rank, line);
+    for (int i = 0; i < SLOT_LARGE_RING; i++) {
+        int line = SLOT_FIRST_LINE + SLOT_SMALL_RING + i * SLOT_LARGE_LINES;
+        struct uccs_slot *place = uccs_team_line(team, team->rank, line);
         atomic_store_relaxed(&place->number, 0);
     }
 }
@@ -59,9 +59,9 @@ static void clear_posts(const struct uccs_team *team)
 /* The parent's sync that follows publishes the zeroes. */
 void uccs_team_clear(struct uccs_team *team)
 {
-    for (int line = 0; line < TEAM_POSTS; line++)
+    for (int line = 0; line < TEAM_SLOTS; line++)
         clear_line(uccs_team_line(team, team->rank, line));
-    for (int line = TEAM_SWAP; line < TEAM_MAIL; line++)
+    for (int line = TEAM_GATHER; line < TEAM_GATHER_DATA; line++)
         clear_line(uccs_team_line(team, team->rank, line));
     clear_posts(team);
 }

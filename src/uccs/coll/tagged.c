@@ -1,4 +1,4 @@
-/* Letters; see inner.h. */
+/* Messages; see inner.h. */
 #include "uccs/coll/inner.h"
 
 #include "base/log.h"
@@ -12,41 +12,40 @@
 
 #define BUCKETS 128
 
-/* Buckets of letters by key, with a lock each. */
+/* Buckets of messages by key, with a lock each. */
 static struct bucket {
     cache_aligned pthread_mutex_t lock;
-    struct uccs_letter *first;
+    struct uccs_tagged *first;
 } buckets[BUCKETS] = {[0 ... BUCKETS - 1] = {.lock = PTHREAD_MUTEX_INITIALIZER}};
 
-static struct bucket *bucket_of(const struct uccs_letter_key *key)
+static struct bucket *bucket_of(const struct uccs_tag *key)
 {
     uint64_t hash =
         (key->group ^ key->sequence * 0x9E3779B97F4A7C15u ^ (uint64_t)key->source << 32) * 0x9E3779B97F4A7C15u;
     return &buckets[(hash >> 32 ^ key->round * 31) % BUCKETS];
 }
 
-static bool same(const struct uccs_letter_key *a, const struct uccs_letter_key *b)
+static bool same(const struct uccs_tag *a, const struct uccs_tag *b)
 {
     return a->group == b->group && a->sequence == b->sequence && a->source == b->source && a->round == b->round &&
            a->piece == b->piece;
 }
 
-static bool try_short(uint32_t index, const struct uccs_letter_key *key, const void *data, size_t length)
+static bool try_short(uint32_t index, const struct uccs_tag *key, const void *data, size_t length)
 {
     char payload[UCCS_SHORT_MAX];
     memcpy(payload, key, sizeof *key);
     if (length)
         memcpy(payload + sizeof *key, data, length);
-    return uccs_am_try(index, UCCS_INNER_LETTER, payload, sizeof *key + length, 0);
+    return uccs_am_try(index, UCCS_INNER_TAGGED, payload, sizeof *key + length, 0);
 }
 
 static void landed(struct uccs_bounce *block)
 {
-    (void)atomic_fetch_sub_acqrel((uint32_t *)block->cookie, 1); /* acquire: the sender, which waits for its letters */
+    (void)atomic_fetch_sub_acqrel((uint32_t *)block->cookie, 1); /* acquire: the sender, which waits for its messages */
 }
 
-static bool try_staged(uint32_t index, const struct uccs_letter_key *key, const void *data, size_t length,
-                       uint32_t *out)
+static bool try_staged(uint32_t index, const struct uccs_tag *key, const void *data, size_t length, uint32_t *out)
 {
     struct uccs_bounce *block = uccs_bounce_get(UCCS_ARENA_LIBRARY, sizeof *key + length);
     if (!block) /* collectives of several groups may fill the library's room */
@@ -61,7 +60,7 @@ static bool try_staged(uint32_t index, const struct uccs_letter_key *key, const 
         block->cookie = out;
         (void)atomic_fetch_add_relaxed(out, 1); /* before the receiver can get it */
     }
-    if (uccs_am_try(index, UCCS_INNER_LETTER, 0, sizeof *key + length, block))
+    if (uccs_am_try(index, UCCS_INNER_TAGGED, 0, sizeof *key + length, block))
         return true;
     if (out)
         (void)atomic_fetch_sub_acqrel(out, 1);
@@ -69,79 +68,79 @@ static bool try_staged(uint32_t index, const struct uccs_letter_key *key, const 
     return false;
 }
 
-bool uccs_letter_try(int pe, const struct uccs_letter_key *key, const void *data, size_t length, uint32_t *out)
+bool uccs_tagged_try(int pe, const struct uccs_tag *key, const void *data, size_t length, uint32_t *out)
 {
-    struct uccs_letter_key full = *key;
+    struct uccs_tag full = *key;
     uint32_t index = uccs_index(pe);
     full.source = (uint32_t)uccs_core.me;
-    return out || length > LETTER_INLINE ? try_staged(index, &full, data, length, out)
+    return out || length > TAGGED_INLINE ? try_staged(index, &full, data, length, out)
                                          : try_short(index, &full, data, length);
 }
 
-/* Files a letter. A staged letter stays in its block; a short one is copied. */
-void uccs_letter_arrived(uccs_am_token_t token, const void *payload, size_t length, void *argument)
+/* Files a message. A staged message stays in its block; a short one is copied. */
+void uccs_tagged_arrived(uccs_am_token_t token, const void *payload, size_t length, void *argument)
 {
-    const struct uccs_letter_key *key = payload;
+    const struct uccs_tag *key = payload;
     uccs_am_insist(token, length, sizeof *key, &key->source);
     struct uccs_bounce *block = uccs_am_hold(token);
     size_t bytes = length - sizeof *key;
-    struct uccs_letter *letter = malloc(sizeof *letter + (block ? 0 : bytes));
+    struct uccs_tagged *message = malloc(sizeof *message + (block ? 0 : bytes));
     (void)argument;
-    if (!letter) {
+    if (!message) {
         log_line("uccs: no memory for a message of PE %d", uccs_am_source(token));
         rte_abort(LAT_EXIT);
     }
-    memcpy(&letter->key, payload, sizeof letter->key);
-    const char *data = (const char *)payload + sizeof letter->key;
+    memcpy(&message->key, payload, sizeof message->key);
+    const char *data = (const char *)payload + sizeof message->key;
     if (!block && bytes)
-        memcpy(letter->copy, data, bytes);
-    letter->data = block ? data : letter->copy;
-    letter->length = bytes;
-    letter->block = block;
-    struct bucket *bucket = bucket_of(&letter->key);
+        memcpy(message->copy, data, bytes);
+    message->data = block ? data : message->copy;
+    message->length = bytes;
+    message->block = block;
+    struct bucket *bucket = bucket_of(&message->key);
     pthread_mutex_lock(&bucket->lock);
-    letter->next = bucket->first;
-    atomic_store_relaxed(&bucket->first, letter); /* the lock publishes it; relaxed: the hint in take */
+    message->next = bucket->first;
+    atomic_store_relaxed(&bucket->first, message); /* the lock publishes it; relaxed: the hint in take */
     pthread_mutex_unlock(&bucket->lock);
 }
 
-struct uccs_letter *uccs_letter_take(const struct uccs_letter_key *key)
+struct uccs_tagged *uccs_tagged_take(const struct uccs_tag *key)
 {
     struct bucket *bucket = bucket_of(key);
     if (!atomic_load_relaxed(&bucket->first)) /* a hint: the caller looks again */
         return 0;
     pthread_mutex_lock(&bucket->lock);
-    struct uccs_letter *before = 0, *letter = bucket->first;
-    while (letter && !same(&letter->key, key)) {
-        before = letter;
-        letter = letter->next;
+    struct uccs_tagged *before = 0, *message = bucket->first;
+    while (message && !same(&message->key, key)) {
+        before = message;
+        message = message->next;
     }
-    if (letter && before)
-        before->next = letter->next;
-    else if (letter)
-        atomic_store_relaxed(&bucket->first, letter->next);
+    if (message && before)
+        before->next = message->next;
+    else if (message)
+        atomic_store_relaxed(&bucket->first, message->next);
     pthread_mutex_unlock(&bucket->lock);
-    return letter;
+    return message;
 }
 
-void uccs_letter_drop(struct uccs_letter *letter)
+void uccs_tagged_drop(struct uccs_tagged *message)
 {
-    uint32_t source = uccs_index((int)letter->key.source);
-    if (letter->block) {
-        uccs_am_done(letter->block);
+    uint32_t source = uccs_index((int)message->key.source);
+    if (message->block) {
+        uccs_am_done(message->block);
         if (source < uccs_core.pes)
             uccs_doorbell_wake_if_tasks(source);
     }
-    free(letter);
+    free(message);
 }
 
-void uccs_letter_close(void)
+void uccs_tagged_close(void)
 {
     for (int i = 0; i < BUCKETS; i++) {
-        struct uccs_letter *next;
-        for (struct uccs_letter *at = buckets[i].first; at; at = next) {
+        struct uccs_tagged *next;
+        for (struct uccs_tagged *at = buckets[i].first; at; at = next) {
             next = at->next;
-            uccs_letter_drop(at);
+            uccs_tagged_drop(at);
         }
         buckets[i].first = 0;
     }

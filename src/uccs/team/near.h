@@ -1,8 +1,8 @@
 /* Meetings of the members of a team that are on one node. One thread at a time per team. */
-#ifndef UCCS_SYNC_NEAR_H
-#define UCCS_SYNC_NEAR_H
+#ifndef UCCS_TEAM_NEAR_H
+#define UCCS_TEAM_NEAR_H
 
-#include "uccs/sync/row.h"
+#include "uccs/team/row.h"
 
 /* The ways in which teams meet on this node. AUTO chooses by the numbers of PEs and cores. */
 enum uccs_sync { UCCS_SYNC_AUTO, UCCS_SYNC_DISSEMINATE, UCCS_SYNC_COUNT, UCCS_SYNC_FLAT };
@@ -16,7 +16,7 @@ bool uccs_near_counts(void);
 void uccs_near_meet(struct uccs_team *team);
 /* Meets by dissemination, whatever uccs_sync_how says. */
 void uccs_near_part(struct uccs_team *team);
-/* Meets a team without a slot. Its members may be on any node. */
+/* Meets a team without a area. Its members may be on any node. */
 void uccs_flags_meet(const struct uccs_team *team);
 
 #endif

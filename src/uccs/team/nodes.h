@@ -1,42 +1,42 @@
-/* Teams over several nodes: their nodes meet and swap small data.
+/* Teams over several nodes: their nodes meet and gather small data.
  *
  * The members on one node form a team of their own, `near`, which can do all that a team on one node can. Its member 0
  * is the node's lead. Messages for the node go to the lead's process and land in its row, where all near members see
  * them. So a message needs only one process to be running, and no member has to pass its data on.
  *
- * In a swap each node gives a block of the same size and gets the blocks of all nodes. Near members write their data
+ * In a gather each node gives a block of the same size and gets the blocks of all nodes. Near members write their data
  * into the first place of the lead's box and meet. Then in round r each node sends the 2^r blocks it has to the node
- * 2^r before it (Bruck), so ceil(log2(nodes)) rounds bring all blocks. A swap without data is a barrier. Place i of the
+ * 2^r before it (Bruck), so ceil(log2(nodes)) rounds bring all blocks. A gather without data is a barrier. Place i of the
  * box holds the block of the i-th node behind this one.
  *
- *   uccs_swap_begin(&swap, team, block);
+ *   uccs_node_allgather_begin(&gather, team, block);
  *   ... write to the box ...
- *   uccs_swap_run(&swap);
+ *   uccs_node_allgather_run(&gather);
  *   ... read the box ...
  *
  * Members have places: node by node, and by rank on a node. Where neighbours share nodes, places are ranks. On scattered
  * nodes tables lead from one to the other (uccs_nodes_rank, uccs_nodes_place). Blocks of members lie in the order of places.
  *
- * Invariants: swaps are numbered. Flags hold the number of the last swap, and boxes and flags of odd and even ones
- * are separate. All members arrive in swap n - 1 after they have left n - 2, so a member that has left n - 1 and is in
- * swap n knows that all have left n - 2. So nothing is reset, no flag is overtaken, and near members may read boxes
- * until the swap after the next.
+ * Invariants: allgathers are numbered. Flags hold the number of the last gather, and boxes and flags of odd and even ones
+ * are separate. All members arrive in gather n - 1 after they have left n - 2, so a member that has left n - 1 and is in
+ * gather n knows that all have left n - 2. So nothing is reset, no flag is overtaken, and near members may read boxes
+ * until the gather after the next.
  *
  * Split-phase meetings have flags of their own (channel 1) and run under the progress list's lock, beside the one
  * thread that may use the team. */
 
-#ifndef UCCS_SYNC_SWAP_H
-#define UCCS_SYNC_SWAP_H
+#ifndef UCCS_TEAM_NODES_H
+#define UCCS_TEAM_NODES_H
 
 #include "uccs/far/far.h"
-#include "uccs/sync/row.h"
+#include "uccs/team/row.h"
 
 enum {
-    NODES_BOX = 128 << 10,      /* bytes of all nodes' blocks */
-    NODES_RING = 64,            /* flags for broadcasts */
-    NODES_RING_BYTES = 4096,    /* of one broadcast at most */
-    NODES_RING_ROOM = 32 << 10, /* bytes of all */
-    NODES_CHUNKS = 64,          /* of a long broadcast */
+    NODES_GATHER_BYTES = 128 << 10, /* bytes of all nodes' blocks */
+    NODES_RING = 64,                /* flags for broadcasts */
+    NODES_RING_BYTES = 4096,        /* of one broadcast at most */
+    NODES_RING_ROOM = 32 << 10,     /* bytes of all */
+    NODES_CHUNKS = 64,              /* of a long broadcast */
 };
 
 struct uccs_nodes {
@@ -45,14 +45,14 @@ struct uccs_nodes {
     int *order, *places;      /* the rank of each place, and the place of each rank; null: they are equal */
     int count, mine;          /* number of nodes; index of this node */
     int widest, narrowest;    /* most and fewest members on a node */
-    uint64_t swaps[2];        /* swaps begun, by channel */
+    uint64_t allgathers[2];   /* allgathers begun, by channel */
     uint64_t posted, settled; /* broadcasts through the ring; those that all members have finished */
     size_t filled;            /* bytes of the ring's room that these others have taken */
     uint64_t landed;          /* parcels counted in this PE's line TEAM_LANDED */
     char *given;              /* data of all members in the last uccs_team_exchange */
     struct uccs_lead {
         int place; /* of the node's first member; the last entry's is the team's size */
-        int slot;  /* of the team on that node; active sets have different slots on different nodes */
+        int area;  /* of the team on that node; active sets have different slots on different nodes */
     } leads[];
 };
 
@@ -85,46 +85,47 @@ int uccs_nodes_lead_pe(const struct uccs_team *team, int node);
 /* Returns the place, for parcels, of a line in the row of a node's lead. */
 struct uccs_far_place uccs_nodes_line(const struct uccs_team *team, int node, int line);
 
-struct uccs_swap {
+struct uccs_node_allgather {
     struct uccs_team *team;
     uint64_t number;
-    size_t block; /* bytes of one node; at most NODES_BOX / nodes */
+    size_t block; /* bytes of one node; at most NODES_GATHER_BYTES / nodes */
     uint32_t held;
     int channel, round;
     bool arrived;
 };
 
-void uccs_swap_begin(struct uccs_swap *swap, struct uccs_team *team, size_t block);
+void uccs_node_allgather_begin(struct uccs_node_allgather *gather, struct uccs_team *team, size_t block);
 /* Returns the block of the node `distance` behind this one; distance 0 is this node. */
-char *uccs_swap_box(const struct uccs_swap *swap, int distance);
-void uccs_swap_run(struct uccs_swap *swap);
+char *uccs_node_allgather_buffer(const struct uccs_node_allgather *gather, int distance);
+void uccs_node_allgather_run(struct uccs_node_allgather *gather);
 
-/* Returns the block of a node in a swap that is over. */
-static inline const char *uccs_swap_block(const struct uccs_swap *swap, int node)
+/* Returns the block of a node in a gather that is over. */
+static inline const char *uccs_node_allgather_block(const struct uccs_node_allgather *gather, int node)
 {
-    const struct uccs_nodes *nodes = swap->team->nodes;
-    return uccs_swap_box(swap, node >= nodes->mine ? node - nodes->mine : node - nodes->mine + nodes->count);
+    const struct uccs_nodes *nodes = gather->team->nodes;
+    return uccs_node_allgather_buffer(gather,
+                                      node >= nodes->mine ? node - nodes->mine : node - nodes->mine + nodes->count);
 }
 
-_Static_assert(TEAM_MAIL + 2 * NODES_BOX / CACHE_LINE == TEAM_RING_DATA &&
+_Static_assert(TEAM_GATHER_DATA + 2 * NODES_GATHER_BYTES / CACHE_LINE == TEAM_RING_DATA &&
                    TEAM_RING_DATA + NODES_RING_ROOM / CACHE_LINE <= NODE_GROUP_LINES &&
                    NODES_RING * sizeof(uint64_t) <= (TEAM_CHUNKS - TEAM_RING) * CACHE_LINE &&
                    NODES_CHUNKS * sizeof(uint64_t) <= (TEAM_LANDED - TEAM_CHUNKS) * CACHE_LINE,
                "a row holds it all");
 
-/* Runs a swap without data: no member leaves before all have arrived. */
+/* Runs a gather without data: no member leaves before all have arrived. */
 void uccs_nodes_sync(struct uccs_team *team);
 
 /* A split-phase meeting. The caller begins it once, then calls uccs_nodes_meet until that returns true: all have
  * arrived. Neither call waits. */
-void uccs_nodes_meet_begin(struct uccs_swap *swap, struct uccs_team *team);
-bool uccs_nodes_meet(struct uccs_swap *swap);
+void uccs_nodes_meet_begin(struct uccs_node_allgather *gather, struct uccs_team *team);
+bool uccs_nodes_meet(struct uccs_node_allgather *gather);
 
 /* Gives every member `bytes` of every member. The bytes of member r lie at all + r * bytes. */
-void uccs_nodes_gather(struct uccs_team *team, void *all, const void *mine, size_t bytes);
+void uccs_nodes_allgather(struct uccs_team *team, void *all, const void *mine, size_t bytes);
 /* Brings at most NODES_RING_BYTES of member root to all, by a tree of nodes. Only the ring's rare sync waits for
  * readers: a broadcast has a flag and a part of the ring's room until then. */
-void uccs_nodes_cast(struct uccs_team *team, void *dest, const void *source, size_t bytes, int root);
+void uccs_node_bcast(struct uccs_team *team, void *dest, const void *source, size_t bytes, int root);
 
 /* Waits until the sources of parcels may be reused. */
 void uccs_nodes_settle(const uint32_t *held);

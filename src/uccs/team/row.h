@@ -1,6 +1,6 @@
 /* Teams, whose members are PEs a stride apart, and their rows of memory. Every file of this folder uses them.
  *
- * A team has a slot in the node's group area; each slot has one row of NODE_GROUP_LINES cache lines for every PE:
+ * A team has a area in the node's group area; each area has one row of NODE_GROUP_LINES cache lines for every PE:
  *
  *   lines 0 .. 15    flags of the rounds of the dissemination barrier; each written by one partner
  *   lines 16, 17     of member 0: counter and release word of the counting barrier; the release word has a neighbour, the
@@ -8,22 +8,22 @@
  *   lines 18, 19     of the split-phase collectives (src/shmem/coll/nbe.c), written by the row's owner
  *   lines 20 .. 35   small posts, written by the row's owner, read by all
  *   lines 36 .. 295  large posts
- *   lines 296 .. 322 over several nodes: swaps, those of the split-phase collectives, broadcasts, parcels
+ *   lines 296 .. 322 over several nodes: allgathers, those of the split-phase collectives, broadcasts, parcels
  *   lines 323 ..     over several nodes: the data that those bring
  *
- * Disjoint teams may hold the same slot, so nothing belongs to a slot as a whole.
+ * Disjoint teams may hold the same area, so nothing belongs to a area as a whole.
  *
  * Invariants: epochs only grow, so a flag means "at least my epoch", and nothing is reset while the team lives. A
- * partner can be at most one barrier ahead, since it needs my flag of the next one. A slot is reused only after every
+ * partner can be at most one barrier ahead, since it needs my flag of the next one. A area is reused only after every
  * member of the earlier team has left it by a last dissemination (uccs_team_part). Each member clears its own row
  * before the sync of the parent that makes the new team (src/shmem/split.c).
  *
- * An active set that finds no slot free is a team without a slot (slot < 0). It meets on a symmetric array of the
+ * An active set that finds no area free is a team without a area (area < 0). It meets on a symmetric array of the
  * program and cannot post.
  *
  * One thread at a time per team (the standard's rule for teams); any number of teams at once. */
-#ifndef UCCS_SYNC_ROW_H
-#define UCCS_SYNC_ROW_H
+#ifndef UCCS_TEAM_ROW_H
+#define UCCS_TEAM_ROW_H
 
 #include "rte/node.h"
 #include "uccs/core/core.h"
@@ -36,39 +36,39 @@
 #define TEAM_POSTED 18 /* split-phase collectives called, and my shares of them done (src/shmem/coll/nbe.c) */
 #define TEAM_COPIED 19
 #define TEAM_BRIEF 17 /* of member 0, the second word of the line; written by any member */
-#define TEAM_POSTS 20
-#define TEAM_SWAP 296 /* in the row of each node's lead, as are the next ones; a count, then flags in 4 lines */
+#define TEAM_SLOTS 20
+#define TEAM_GATHER 296 /* in the row of each node's lead, as are the next ones; a count, then flags in 4 lines */
 #define TEAM_SPLIT 301
 #define TEAM_RING 306   /* 8 lines */
 #define TEAM_CHUNKS 314 /* 8 lines */
 #define TEAM_LANDED 322 /* in each member's row: the number of parcels that have come for it */
-#define TEAM_MAIL 323
+#define TEAM_GATHER_DATA 323
 #define TEAM_RING_DATA 4419
-#define TEAM_FLAG_AT_REST (-1L) /* the value of an unused flag of a team without a slot */
+#define TEAM_FLAG_AT_REST (-1L) /* the value of an unused flag of a team without a area */
 
-/* Sizes and places of posts (post.h). */
+/* Sizes and places of posts (slots.h). */
 enum {
-    POST_SMALL = 56,
-    POST_LARGE = 4096,
-    POST_SMALL_RING = 16,
-    POST_LARGE_RING = 4,
-    POST_FIRST_LINE = TEAM_POSTS,
-    POST_LARGE_LINES = 1 + POST_LARGE / CACHE_LINE
+    SLOT_SMALL = 56,
+    SLOT_LARGE = 4096,
+    SLOT_SMALL_RING = 16,
+    SLOT_LARGE_RING = 4,
+    SLOT_FIRST_LINE = TEAM_SLOTS,
+    SLOT_LARGE_LINES = 1 + SLOT_LARGE / CACHE_LINE
 };
 
 /* The data comes first so that it is aligned for every type. */
-struct uccs_post {
-    cache_aligned char data[POST_SMALL];
+struct uccs_slot {
+    cache_aligned char data[SLOT_SMALL];
     uint64_t number; /* release by the owner, acquire by the readers */
 };
-_Static_assert(sizeof(struct uccs_post) == CACHE_LINE, "one line");
-_Static_assert(POST_FIRST_LINE + POST_SMALL_RING + POST_LARGE_RING * POST_LARGE_LINES <= TEAM_SWAP,
+_Static_assert(sizeof(struct uccs_slot) == CACHE_LINE, "one line");
+_Static_assert(SLOT_FIRST_LINE + SLOT_SMALL_RING + SLOT_LARGE_RING * SLOT_LARGE_LINES <= TEAM_GATHER,
                "a row holds its posts");
 
 struct uccs_nodes;
 
 struct uccs_team {
-    int slot;          /* -1: the team has none */
+    int area;          /* -1: the team has none */
     int rank;          /* of the calling PE */
     int size;          /* members */
     int start, stride; /* member r is PE uccs_core.first + start + r * stride; without the first its index, if near and
@@ -77,7 +77,7 @@ struct uccs_team {
     uint64_t epoch;    /* syncs done */
     uint64_t exchange; /* number of the last exchange of posts */
     uint64_t settled;  /* every member has finished every exchange up to this number */
-    long *flags;       /* of a team without a slot: this PE's TEAM_ROUNDS flags, symmetric, at rest between calls */
+    long *flags;       /* of a team without a area: this PE's TEAM_ROUNDS flags, symmetric, at rest between calls */
     uint64_t posted;   /* split-phase collectives called */
     uint64_t brief;    /* those of them that copy, and that one member does for all */
     uint64_t copied;   /* split-phase collectives whose local share is done; under the progress list's lock */
@@ -99,7 +99,7 @@ static inline char *uccs_team_row(const struct uccs_team *team, int rank)
     size_t index = (size_t)(team->start + rank * team->stride);
     if (lat_unlikely(uccs_core.places))
         index = uccs_index_in_table(uccs_team_pe(team, rank));
-    size_t row = (size_t)team->slot * uccs_core.pes + index;
+    size_t row = (size_t)team->area * uccs_core.pes + index;
     return uccs_core.groups + row * NODE_GROUP_LINES * CACHE_LINE;
 }
 
@@ -116,7 +116,7 @@ static inline struct node_wait_reason uccs_reason_team(const struct uccs_team *t
                                      .start = uccs_team_pe(team, 0),
                                      .stride = team->stride,
                                      .size = team->size,
-                                     .object = (uint64_t)(int64_t)team->slot,
+                                     .object = (uint64_t)(int64_t)team->area,
                                      .number = number};
 }
 

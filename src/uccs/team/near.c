@@ -1,5 +1,5 @@
-/* Meetings of a team's members on one node, and of teams without a slot; see near.h. */
-#include "uccs/sync/near.h"
+/* Meetings of a team's members on one node, and of teams without a area; see near.h. */
+#include "uccs/team/near.h"
 
 #include "uccs/core/memory.h"
 #include "uccs/core/wait.h"

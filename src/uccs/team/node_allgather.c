@@ -1,0 +1,201 @@
+/* Allgathers: the nodes of a team meet and exchange blocks; see nodes.h. */
+#include "uccs/team/nodes.h"
+
+#include "uccs/core/doorbell.h"
+#include "uccs/core/wait.h"
+#include "uccs/team/near.h"
+
+enum { ARRIVED, FLAGS }; /* lines of a channel: a count, then the rounds' flags of even and of odd allgathers */
+
+static const int channels[] = {TEAM_GATHER, TEAM_SPLIT};
+
+int uccs_nodes_lead_pe(const struct uccs_team *team, int node)
+{
+    return uccs_team_pe(team, uccs_nodes_rank(team->nodes, team->nodes->leads[node].place));
+}
+
+int uccs_nodes_of(const struct uccs_nodes *nodes, int rank)
+{
+    int low = 0, high = nodes->count, place = uccs_nodes_place(nodes, rank);
+    while (high - low > 1) {
+        int middle = (low + high) / 2;
+        if (nodes->leads[middle].place <= place)
+            low = middle;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+struct uccs_far_place uccs_nodes_line(const struct uccs_team *team, int node, int line)
+{
+    uint64_t row = (uint64_t)team->nodes->leads[node].area * NODE_GROUP_LINES;
+    return (struct uccs_far_place){.segment = FAR_ROWS, .offset = (row + (uint64_t)line) * CACHE_LINE};
+}
+
+static int allgather_mail(const struct uccs_node_allgather *gather)
+{
+    return TEAM_GATHER_DATA + (int)(gather->number % 2) * NODES_GATHER_BYTES / CACHE_LINE;
+}
+
+char *uccs_node_allgather_buffer(const struct uccs_node_allgather *gather, int distance)
+{
+    return (char *)uccs_lead_line(gather->team->nodes, allgather_mail(gather)) + (size_t)distance * gather->block;
+}
+
+static size_t flag_offset(const struct uccs_node_allgather *gather, int round)
+{
+    return ((gather->number % 2) * TEAM_ROUNDS + (size_t)round) * sizeof(uint64_t);
+}
+
+static const uint64_t *allgather_flag(const struct uccs_node_allgather *gather, int round)
+{
+    const char *flags = uccs_lead_line(gather->team->nodes, channels[gather->channel] + FLAGS);
+    return (const uint64_t *)(flags + flag_offset(gather, round));
+}
+
+/* Sends this node's first 2^round blocks to the node 2^round before it, which appends them to those it has. */
+static void allgather_send(struct uccs_node_allgather *gather, int round)
+{
+    const struct uccs_team *team = gather->team;
+    const struct uccs_nodes *nodes = team->nodes;
+    int distance = 1 << round, missing = nodes->count - distance;
+    int node = uccs_nodes_around(nodes, missing), pe = uccs_nodes_lead_pe(team, node);
+    struct uccs_far_place flag =
+        uccs_place_plus(uccs_nodes_line(team, node, channels[gather->channel] + FLAGS), flag_offset(gather, round));
+    if (gather->block == 0) {
+        uccs_far_flag(pe, flag.offset, gather->number, gather->channel == 0); /* split-phase ones may be asleep */
+        return;
+    }
+    const struct uccs_far_parcel parcel = {
+        .to = uccs_place_plus(uccs_nodes_line(team, node, allgather_mail(gather)), (uint64_t)distance * gather->block),
+        .data = uccs_node_allgather_buffer(gather, 0),
+        .bytes = (size_t)(missing < distance ? missing : distance) * gather->block,
+        .with = {.what = FAR_SIGNAL_SET, .place = flag, .value = gather->number},
+    };
+    uccs_far_parcel(pe, &parcel, &gather->held);
+}
+
+static void allgather_begin(struct uccs_node_allgather *gather, struct uccs_team *team, size_t block, int channel)
+{
+    uint64_t number = ++team->nodes->allgathers[channel];
+    *gather = (struct uccs_node_allgather){.team = team, .number = number, .block = block, .channel = channel};
+}
+
+void uccs_node_allgather_begin(struct uccs_node_allgather *gather, struct uccs_team *team, size_t block)
+{
+    allgather_begin(gather, team, block, 0);
+}
+
+static uint64_t *allgather_count(const struct uccs_node_allgather *gather)
+{
+    return uccs_lead_line(gather->team->nodes, channels[gather->channel] + ARRIVED);
+}
+
+static uint64_t allgather_all(const struct uccs_node_allgather *gather)
+{
+    return gather->number * (uint64_t)gather->team->nodes->near.size;
+}
+
+/* Counts this member in. Each member sees what earlier ones have written, and the last one sends the first message.
+ * Never waits. */
+static void allgather_count_in(struct uccs_node_allgather *gather)
+{
+    if (atomic_fetch_add_acqrel(allgather_count(gather), 1) + 1 !=
+        allgather_all(gather)) /* acquire: allgather_advance, by all */
+        return;
+    allgather_send(gather, 0);
+    uccs_doorbell_wake_peers(); /* messages of the other nodes may have come before */
+}
+
+/* The members on a node meet as in a job on one node. On a crowded node they only count themselves in, and the last one
+ * sends: it is running, while the lead may not be. */
+static void allgather_arrive(struct uccs_node_allgather *gather)
+{
+    struct uccs_team *near = &gather->team->nodes->near;
+    if (uccs_near_counts()) {
+        allgather_count_in(gather);
+        return;
+    }
+    uccs_near_meet(near);
+    gather->arrived = true;
+    if (near->rank == 0)
+        allgather_send(gather, 0);
+}
+
+/* Goes through the rounds as far as messages have come. Returns true when the gather is complete. Every member reads the
+ * flags itself; only the lead sends. */
+static bool allgather_advance(struct uccs_node_allgather *gather)
+{
+    const struct uccs_nodes *nodes = gather->team->nodes;
+    if (!gather->arrived &&
+        atomic_load_acquire(allgather_count(gather)) < allgather_all(gather)) /* acqrel: allgather_count_in */
+        return false;
+    gather->arrived = true;
+    while (1 << gather->round < nodes->count) {
+        if (atomic_load_acquire(allgather_flag(gather, gather->round)) <
+            gather->number) /* release: the message's signal */
+            return false;
+        gather->round++;
+        if (nodes->near.rank == 0 && 1 << gather->round < nodes->count)
+            allgather_send(gather, gather->round);
+    }
+    return true;
+}
+
+void uccs_nodes_settle(const uint32_t *held)
+{
+    struct uccs_wait wait uccs_scoped = {0};
+    while (atomic_load_acquire(held) != 0) /* acqrel: link_send_free */
+        uccs_pause(&wait);
+}
+
+/* Waits for the end of the gather. All members have then arrived, so all have finished earlier broadcasts. */
+static void allgather_await(struct uccs_node_allgather *gather)
+{
+    struct uccs_nodes *nodes = gather->team->nodes;
+    struct uccs_wait wait uccs_scoped = {.on = uccs_reason_team(gather->team, gather->number)};
+    while (!allgather_advance(gather))
+        uccs_pause(&wait);
+    uccs_nodes_settle(&gather->held);
+    nodes->settled = nodes->posted;
+}
+
+void uccs_node_allgather_run(struct uccs_node_allgather *gather)
+{
+    allgather_arrive(gather);
+    allgather_await(gather);
+}
+
+void uccs_nodes_sync(struct uccs_team *team)
+{
+    struct uccs_node_allgather gather;
+    uccs_node_allgather_begin(&gather, team, 0);
+    uccs_node_allgather_run(&gather);
+}
+
+void uccs_nodes_meet_begin(struct uccs_node_allgather *gather, struct uccs_team *team)
+{
+    allgather_begin(gather, team, 0, 1);
+    allgather_count_in(gather);
+}
+
+bool uccs_nodes_meet(struct uccs_node_allgather *gather)
+{
+    return allgather_advance(gather);
+}
+
+/* Between the two meetings on the node, and after the second, only the owner reads a row. */
+void uccs_nodes_part(struct uccs_team *team)
+{
+    struct uccs_nodes *nodes = team->nodes;
+    uccs_near_part(&nodes->near);
+    if (nodes->near.rank == 0) {
+        struct uccs_node_allgather gather;
+        uccs_node_allgather_begin(&gather, team, 0);
+        gather.arrived = true;
+        allgather_send(&gather, 0);
+        allgather_await(&gather);
+    }
+    uccs_near_part(&nodes->near);
+}
