@@ -8,17 +8,17 @@
  * A transport is a module that is loaded when a peer is off the node; it exports one symbol,
  * `lateral_transport`, of type struct transport.
  *
- * Lanes are independent ends of communication of one process, each with connections of its own. A message sent to the
- * address of a lane arrives on that lane, so a process may use a lane for sending alone, with few answers.
+ * Workers are independent ends of communication of one process, each with connections of its own. A message sent to the
+ * address of a worker arrives on that worker, so a process may use a worker for sending alone, with few answers.
  *
- * Threads: the caller holds the lock of a lane around every slot that names the lane, or a connection of it; slots of
- * different lanes run at the same time. One thread at a time calls open_worker. No other slot runs during open or
- * close. Slots (progress, send, receive, drained) raise events on the calling thread, under the lock of their lane. An
- * event may call send, receive and connect of its lane.
+ * Threads: the caller holds the lock of a worker around every slot that names the worker, or a connection of it; slots of
+ * different workers run at the same time. One thread at a time calls open_worker. No other slot runs during open or
+ * close. Slots (progress, send, receive, drained) raise events on the calling thread, under the lock of their worker. An
+ * event may call send, receive and connect of its worker.
  *
  * Order: messages with at most TRANSPORT_SHORT bytes of data arrive at a peer in the order of sending; a longer one may
  * arrive later than its successors. The caller numbers messages that must not overtake others. (UCX keeps that order
- * of eager messages, which the module asks for, without promising it: what leaves an endpoint at once takes one lane of it, as
+ * of eager messages, which the module asks for, without promising it: what leaves an endpoint at once takes one worker of it, as
  * its matching of tags needs. net/testing/fault delays all that it may delay.)
  *
  * Failure: for each failure after a connection is made, the transport raises `broken`, or reports the failure to the
@@ -80,34 +80,34 @@ struct transport {
     /* Returns null, or the reason why the transport cannot work here (static storage). `onesided`: set of enum
      * transport_able; the caller uses the one-sided slots of connections that can do one of these. */
     const char *(*open)(const struct transport_events *events, int pe, int npes, unsigned onesided);
-    /* Opens a further lane and stores it in *lane. Returns null, or the reason why there can be none (static
+    /* Opens a further worker and stores it in *worker. Returns null, or the reason why there can be none (static
      * storage). */
-    const char *(*open_worker)(void *owner, void **lane);
-    /* Copies the lane's address, at most *bytes long; *bytes becomes its length. Returns 0, or -1 when it does not
+    const char *(*open_worker)(void *owner, void **worker);
+    /* Copies the worker's address, at most *bytes long; *bytes becomes its length. Returns 0, or -1 when it does not
      * fit. */
-    int (*address)(void *lane, void *room, size_t *bytes);
-    /* Connects the lane to the peer's lane with this address. Returns the connection; null when that is impossible.
+    int (*address)(void *worker, void *room, size_t *bytes);
+    /* Connects the worker to the peer's worker with this address. Returns the connection; null when that is impossible.
      * Does not wait. */
-    void *(*connect)(void *lane, int pe, const void *address, size_t bytes);
+    void *(*connect)(void *worker, int pe, const void *address, size_t bytes);
 
     /* Sends a message. Header and data must stay until `finished` is raised. After DONE they may be reused at once, and
      * no event follows. */
     enum transport_status (*send)(void *peer, const void *header, size_t header_bytes, const void *data, size_t bytes,
                                   void *token);
-    /* Moves the data of a message that arrived on the lane to `into`. After DONE it is there, and no event follows. */
-    enum transport_status (*receive)(void *lane, void *rest, void *into, size_t bytes, void *token);
+    /* Moves the data of a message that arrived on the worker to `into`. After DONE it is there, and no event follows. */
+    enum transport_status (*receive)(void *worker, void *rest, void *into, size_t bytes, void *token);
 
     /* Makes progress. Returns 0 when nothing happened, else another number. */
-    int (*progress)(void *lane);
+    int (*progress)(void *worker);
 
     /* For a thread that wants to sleep until there is something to do. It calls arm. When arm returns 1, it waits until
      * the descriptor is readable. When arm returns 0, there is something to do already. */
-    int (*descriptor)(void *lane);
-    int (*arm)(void *lane);
+    int (*descriptor)(void *worker);
+    int (*arm)(void *worker);
 
-    /* Makes progress. Returns 1 when everything sent on the lane has left this process, else 0. */
-    int (*drained)(void *lane);
-    /* Closes all lanes and the transport. */
+    /* Makes progress. Returns 1 when everything sent on the worker has left this process, else 0. */
+    int (*drained)(void *worker);
+    /* Closes all workers and the transport. */
     void (*close)(void);
 
     /* --- One-sided operations. All of these slots are null in a transport that has none. No key and no piece of shared
@@ -124,7 +124,7 @@ struct transport {
     /* Returns a set of enum transport_able; 0 while the connection is under way. */
     unsigned (*able)(void *peer);
     /* Lets peers that have the memory's key access it. Returns null when that is impossible. One thread at a time calls
-     * share, pack and withdraw, under the lock of any lane. */
+     * share, pack and withdraw, under the lock of any worker. */
     void *(*share)(void *start, size_t bytes);
     /* Copies the key of shared memory, at most *bytes long; *bytes becomes its length. Returns 0, or -1. */
     int (*pack)(void *shared, void *room, size_t *bytes);
@@ -146,8 +146,8 @@ struct transport {
                                     void *token);
     /* Completes, at the target, what was started on the connection before. */
     enum transport_status (*flush)(void *peer, void *token);
-    /* Puts and atomics that start later on the lane stay behind those that started before, per peer. */
-    void (*order)(void *lane);
+    /* Puts and atomics that start later on the worker stay behind those that started before, per peer. */
+    void (*order)(void *worker);
 
     /* --- Memory that peers map, so that their processors load and store there. These slots are null in a transport that cannot;
      * else they need no other one-sided operation. Any thread, without a lock.

@@ -45,18 +45,18 @@ static pid_t start(void (*life)(void))
 static void serves(void)
 {
     for (;;)
-        net_idle(net_progress(net_lane(LOST, 0)));
+        net_idle(net_progress(net_worker(LOST, 0)));
 }
 
-static void answers_first(struct net_lane *lane, int pe, int number)
+static void answers_first(struct net_worker *worker, int pe, int number)
 {
-    if (lane->pe == LOST && net.pairs[lane->pe][0][pe][number].shorts < 5)
-        net_send(lane, pe, number, 10);
+    if (worker->pe == LOST && net.pairs[worker->pe][0][pe][number].shorts < 5)
+        net_send(worker, pe, number, 10);
 }
 
 static void answers_and_serves(void)
 {
-    net_lane(LOST, 0)->heard = answers_first;
+    net_worker(LOST, 0)->heard = answers_first;
     serves();
 }
 
@@ -76,52 +76,52 @@ static void kill_child(pid_t child)
 static void others_talk(void)
 {
     for (int i = 0; i < 50; i++)
-        net_send(net_lane(i % 2 * 2, 0), 2 - i % 2 * 2, 0, i % 5 ? 100 : 100000);
+        net_send(net_worker(i % 2 * 2, 0), 2 - i % 2 * 2, 0, i % 5 ? 100 : 100000);
     const struct net_pair *there = &net.pairs[0][0][2][0], *back = &net.pairs[2][0][0][0];
     NET_UNTIL(there->got_shorts + there->got_longs + back->got_shorts + back->got_longs == 50);
 }
 
-static void is_told(struct net_lane *lane)
+static void is_told(struct net_worker *worker)
 {
-    NET_UNTIL(lane->broken[LOST] || lane->failed);
-    CHECK(!lane->broken[0] && !lane->broken[2], "of the one that is lost, and of no other");
+    NET_UNTIL(worker->broken[LOST] || worker->failed);
+    CHECK(!worker->broken[0] && !worker->broken[2], "of the one that is lost, and of no other");
 }
 
 static void killed_while_idle(void)
 {
     const pid_t child = start(answers_and_serves);
-    struct net_lane *lane = net_lane(0, 0);
-    net_send(lane, LOST, 0, 10);
+    struct net_worker *worker = net_worker(0, 0);
+    net_send(worker, LOST, 0, 10);
     NET_UNTIL(net.pairs[LOST][0][0][0].got_shorts);
-    NET_UNTIL(!lane->under_way);
+    NET_UNTIL(!worker->under_way);
     net.may_fail = true;
     kill_child(child);
-    is_told(lane);
-    CHECK(lane->broken[LOST], "nobody sends, so `broken` tells");
+    is_told(worker);
+    CHECK(worker->broken[LOST], "nobody sends, so `broken` tells");
     others_talk();
 }
 
 static void killed_while_others_send(void)
 {
     const pid_t child = start(never_comes);
-    struct net_lane *lane = net_lane(0, 0);
+    struct net_worker *worker = net_worker(0, 0);
     net.may_fail = true;
     for (int i = 0; i < 200; i++)
-        net_send(lane, LOST, 0, i % 3 ? 30000 : 500000);
+        net_send(worker, LOST, 0, i % 3 ? 30000 : 500000);
     for (int i = 0; i < 200; i++)
         net_pump();
     others_talk();
     kill_child(child);
-    is_told(lane);
+    is_told(worker);
     others_talk();
 }
 
 static void sends_and_is_killed(void)
 {
-    struct net_lane *lane = net_lane(LOST, 0);
+    struct net_worker *worker = net_worker(LOST, 0);
     for (uint32_t i = 0;; i++) {
-        net_send(lane, 0, 0, i % 7 ? net_below(lane, 3000) : 200000);
-        net_progress(lane);
+        net_send(worker, 0, 0, i % 7 ? net_below(worker, 3000) : 200000);
+        net_progress(worker);
         set_stage(COUNT, i);
     }
 }
@@ -129,11 +129,11 @@ static void sends_and_is_killed(void)
 static void killed_while_it_sends(void)
 {
     const pid_t child = start(sends_and_is_killed);
-    net_lane(0, 0)->late = 30;
+    net_worker(0, 0)->late = 30;
     net.may_fail = true;
     NET_UNTIL(net.pairs[LOST][0][0][0].got_shorts > 100);
     kill_child(child);
-    is_told(net_lane(0, 0));
+    is_told(net_worker(0, 0));
     others_talk();
 }
 
@@ -141,12 +141,12 @@ enum { LAST_WORDS = 300 };
 
 static void says_and_leaves(void)
 {
-    struct net_lane *lane = net_lane(LOST, 0);
+    struct net_worker *worker = net_worker(LOST, 0);
     for (int i = 0; i < LAST_WORDS; i++)
-        net_send(lane, 0, 0, net_below(lane, TRANSPORT_SHORT));
-    while (!net_of(lane)->drained(lane->at))
+        net_send(worker, 0, 0, net_below(worker, TRANSPORT_SHORT));
+    while (!net_of(worker)->drained(worker->at))
         net_idle(0);
-    CHECK(!lane->under_way, "all has left");
+    CHECK(!worker->under_way, "all has left");
 }
 
 /* What has left this process arrives, although the process ends. */
@@ -173,8 +173,8 @@ static void connects_to_nobody(void)
     waitpid(child, 0, 0);
     net.may_fail = true;
     for (int i = 0; i < 3; i++)
-        net_send(net_lane(0, 0), LOST, 0, 100);
-    is_told(net_lane(0, 0));
+        net_send(net_worker(0, 0), LOST, 0, 100);
+    is_told(net_worker(0, 0));
     others_talk();
 }
 

@@ -6,7 +6,7 @@
 static void in_order(void)
 {
     net_start(2, 1);
-    struct net_lane *from = net_lane(0, 0);
+    struct net_worker *from = net_worker(0, 0);
     for (int i = 0; i < 3000; i++) {
         static const size_t most[] = {1, 16, 64, 1024, 8192, TRANSPORT_SHORT + 1};
         net_send(from, 1, 0, net_below(from, most[net_below(from, 6)]));
@@ -26,18 +26,18 @@ static void all_sizes(void)
     net_start(2, 1);
     for (int way = 0; way < 2; way++)
         for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
-            net_send(net_lane(way, 0), !way, 0, sizes[i]);
+            net_send(net_worker(way, 0), !way, 0, sizes[i]);
             if (i % 3 == 0)
                 net_settle(); /* some alone, some behind others */
         }
     for (size_t bytes = 0; bytes < 300; bytes++)
-        net_send(net_lane(0, 0), 1, 0, bytes);
+        net_send(net_worker(0, 0), 1, 0, bytes);
     net_settle();
 }
 
-static uint64_t kept_longs(const struct net_lane *lane)
+static uint64_t kept_longs(const struct net_worker *worker)
 {
-    return net.pairs[0][0][lane->pe][lane->number].got_longs;
+    return net.pairs[0][0][worker->pe][worker->number].got_longs;
 }
 
 /* The receiver fetches nothing until all have come, and what comes behind long messages passes them. */
@@ -45,7 +45,7 @@ static void fetched_later(void)
 {
     enum { LONGS = 24 };
     net_start(2, 1);
-    struct net_lane *from = net_lane(0, 0), *to = net_lane(1, 0);
+    struct net_worker *from = net_worker(0, 0), *to = net_worker(1, 0);
     const struct net_pair *pair = &net.pairs[0][0][1][0];
     to->late = 100;
     for (int i = 0; i < LONGS; i++) {
@@ -54,7 +54,7 @@ static void fetched_later(void)
     }
     while (pair->got_shorts < LONGS || kept_longs(to) < LONGS) {
         for (int i = 0; i < 2; i++) /* without fetching */
-            net_of(net_lane(i, 0))->progress(net_lane(i, 0)->at);
+            net_of(net_worker(i, 0))->progress(net_worker(i, 0)->at);
     }
     CHECK(to->kept, "long data waits at its sender");
     while (to->kept) {
@@ -68,9 +68,9 @@ static void fetched_later(void)
 static void fetched_while_it_comes(void)
 {
     net_start(3, 1);
-    net_lane(2, 0)->late = 60;
+    net_worker(2, 0)->late = 60;
     for (int i = 0; i < 60; i++) {
-        struct net_lane *from = net_lane(i % 2, 0);
+        struct net_worker *from = net_worker(i % 2, 0);
         net_send(from, 2, 0, net_below(from, 3) ? 1 + net_below(from, 3 << 20) : net_below(from, 100));
         net_pump();
     }
@@ -82,7 +82,7 @@ static void nobody_receives(void)
 {
     enum { MESSAGES = 3000, BYTES = 16 << 10 };
     net_start(2, 1);
-    struct net_lane *from = net_lane(0, 0);
+    struct net_worker *from = net_worker(0, 0);
     net_send(from, 1, 0, 8);
     net_settle();
     int waiting = 0;
@@ -103,19 +103,19 @@ static void both_ways_at_once(void)
     net_start(2, 2);
     for (int i = 0; i < 400; i++)
         for (int way = 0; way < 2; way++) {
-            struct net_lane *from = net_lane(way, (int)net_below(net_lane(way, 0), 2));
+            struct net_worker *from = net_worker(way, (int)net_below(net_worker(way, 0), 2));
             net_send(from, !way, (int)net_below(from, 2), net_below(from, 10) ? net_below(from, 9000) : 300000);
         }
     net_settle();
     for (int i = 0; i < 4; i++)
-        NET_UNTIL(net_of(net_lane(i / 2, i % 2))->drained(net_lane(i / 2, i % 2)->at));
+        NET_UNTIL(net_of(net_worker(i / 2, i % 2))->drained(net_worker(i / 2, i % 2)->at));
 }
 
-/* A lane that has nothing to send has drained; messages that have left are at the end of it. */
+/* A worker that has nothing to send has drained; messages that have left are at the end of it. */
 static void drains(void)
 {
     net_start(2, 1);
-    struct net_lane *from = net_lane(0, 0);
+    struct net_worker *from = net_worker(0, 0);
     NET_UNTIL(net_of(from)->drained(from->at));
     for (int i = 0; i < 50; i++) {
         net_send(from, 1, 0, net_below(from, TRANSPORT_SHORT));

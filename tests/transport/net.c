@@ -58,9 +58,9 @@ static uint64_t mix(uint64_t z)
     return z ^ (z >> 31);
 }
 
-uint64_t net_random(struct net_lane *lane)
+uint64_t net_random(struct net_worker *worker)
 {
-    return mix(lane->random += 0x9E3779B97F4A7C15u);
+    return mix(worker->random += 0x9E3779B97F4A7C15u);
 }
 
 void net_fill(void *data, size_t bytes, uint64_t seed)
@@ -91,22 +91,22 @@ void *net_alloc(size_t bytes)
     return made;
 }
 
-struct net_lane *net_lane(int pe, int number)
+struct net_worker *net_worker(int pe, int number)
 {
-    return &net.lane[pe][number];
+    return &net.worker[pe][number];
 }
 
-const struct transport *net_of(const struct net_lane *lane)
+const struct transport *net_of(const struct net_worker *worker)
 {
-    return net.at[lane->pe];
+    return net.at[worker->pe];
 }
 
 /* --- Operations */
 
-struct net_op net_begin(struct net_lane *lane)
+struct net_op net_begin(struct net_worker *worker)
 {
-    lane->under_way++;
-    return (struct net_op){.pending = true, .lane = lane};
+    worker->under_way++;
+    return (struct net_op){.pending = true, .worker = worker};
 }
 
 static void op_ends(struct net_op *op, bool failed)
@@ -115,9 +115,9 @@ static void op_ends(struct net_op *op, bool failed)
     op->ended = 1;
     op->failed = failed;
     op->pending = false;
-    op->lane->under_way--;
-    op->lane->failed |= failed;
-    CHECK(!failed || net.may_fail, "PE %d: an operation has failed", op->lane->pe);
+    op->worker->under_way--;
+    op->worker->failed |= failed;
+    CHECK(!failed || net.may_fail, "PE %d: an operation has failed", op->worker->pe);
     if (op->end)
         op->end(op);
 }
@@ -151,7 +151,7 @@ static void sent_ends(struct net_op *op)
     free(sent);
 }
 
-void *net_to(struct net_lane *from, int pe, int number)
+void *net_to(struct net_worker *from, int pe, int number)
 {
     void **to = &from->to[pe][number];
     const size_t bytes = __atomic_load_n(&net.shared->bytes[pe][number], __ATOMIC_ACQUIRE);
@@ -163,7 +163,7 @@ void *net_to(struct net_lane *from, int pe, int number)
     return *to;
 }
 
-static size_t make_header(struct net_lane *from, int pe, int number, struct sent *sent)
+static size_t make_header(struct net_worker *from, int pe, int number, struct sent *sent)
 {
     struct net_pair *pair = &net.pairs[from->pe][from->number][pe][number];
     const bool is_short = sent->bytes <= TRANSPORT_SHORT;
@@ -184,7 +184,7 @@ static size_t make_header(struct net_lane *from, int pe, int number, struct sent
     return head.header_bytes;
 }
 
-enum transport_status net_send(struct net_lane *from, int pe, int number, size_t bytes)
+enum transport_status net_send(struct net_worker *from, int pe, int number, size_t bytes)
 {
     void *to = net_to(from, pe, number);
     if (!to)
@@ -204,7 +204,7 @@ enum transport_status net_send(struct net_lane *from, int pe, int number, size_t
 
 /* --- Arrival */
 
-static struct head read_header(struct net_lane *lane, const struct transport_message *message)
+static struct head read_header(struct net_worker *worker, const struct transport_message *message)
 {
     struct head head;
     CHECK(message->header_bytes >= sizeof head, "a header of %zu bytes", message->header_bytes);
@@ -212,7 +212,7 @@ static struct head read_header(struct net_lane *lane, const struct transport_mes
     CHECK(head.header_bytes == message->header_bytes && head.bytes == message->bytes, "the lengths are those sent");
     CHECK(net_same((const char *)message->header + sizeof head, head.header_bytes - sizeof head, ~head.seed),
           "the header is whole");
-    CHECK((int)head.to == lane->pe && (int)head.to_lane == lane->number, "it arrives on the lane it was sent to");
+    CHECK((int)head.to == worker->pe && (int)head.to_lane == worker->number, "it arrives on the worker it was sent to");
     return head;
 }
 
@@ -240,33 +240,33 @@ static void kept_ends(struct net_op *op)
     free(kept);
 }
 
-static void fetch(struct net_lane *lane, struct net_kept *kept)
+static void fetch(struct net_worker *worker, struct net_kept *kept)
 {
-    kept->op = net_begin(lane);
+    kept->op = net_begin(worker);
     kept->op.end = kept_ends;
-    net_judge(&kept->op, net_of(lane)->receive(lane->at, kept->rest, kept->data, kept->head.bytes, kept));
+    net_judge(&kept->op, net_of(worker)->receive(worker->at, kept->rest, kept->data, kept->head.bytes, kept));
 }
 
-void net_fetch(struct net_lane *lane)
+void net_fetch(struct net_worker *worker)
 {
     uint64_t number = 0, which;
-    for (const struct net_kept *kept = lane->kept; kept; kept = kept->next)
+    for (const struct net_kept *kept = worker->kept; kept; kept = kept->next)
         number++;
     if (!number)
         return;
-    which = net_below(lane, number);
-    struct net_kept **at = &lane->kept, *kept;
+    which = net_below(worker, number);
+    struct net_kept **at = &worker->kept, *kept;
     while (which--)
         at = &(*at)->next;
     kept = *at;
     *at = kept->next;
-    fetch(lane, kept);
+    fetch(worker, kept);
 }
 
 static void arrived(void *owner, const struct transport_message *message)
 {
-    struct net_lane *lane = owner;
-    const struct head head = read_header(lane, message);
+    struct net_worker *worker = owner;
+    const struct head head = read_header(worker, message);
     count(&head);
     CHECK(!message->rest || !message->data, "held back data is not there");
     if (!message->rest) {
@@ -274,46 +274,46 @@ static void arrived(void *owner, const struct transport_message *message)
     } else {
         struct net_kept *kept = net_alloc(sizeof *kept);
         *kept = (struct net_kept){.head = head, .rest = message->rest, .data = net_alloc(head.bytes)};
-        if (net_below(lane, 100) < lane->late) {
-            kept->next = lane->kept;
-            lane->kept = kept;
+        if (net_below(worker, 100) < worker->late) {
+            kept->next = worker->kept;
+            worker->kept = kept;
         } else {
-            fetch(lane, kept);
+            fetch(worker, kept);
         }
     }
-    if (lane->heard)
-        lane->heard(lane, (int)head.from, (int)head.from_lane);
+    if (worker->heard)
+        worker->heard(worker, (int)head.from, (int)head.from_lane);
 }
 
 static void broken(void *owner, int pe, const char *why)
 {
-    struct net_lane *lane = owner;
+    struct net_worker *worker = owner;
     CHECK(pe >= 0 && pe < net.pes && why && *why, "broken names PE %d and a reason", pe);
-    lane->broken[pe]++;
-    lane->failed = true;
-    CHECK(net.may_fail, "PE %d loses PE %d: %s", lane->pe, pe, why);
+    worker->broken[pe]++;
+    worker->failed = true;
+    CHECK(net.may_fail, "PE %d loses PE %d: %s", worker->pe, pe, why);
 }
 
 /* --- Progress */
 
-int net_progress(struct net_lane *lane)
+int net_progress(struct net_worker *worker)
 {
-    if (lane->kept && net_below(lane, 4) == 0)
-        net_fetch(lane);
-    return net_of(lane)->progress(lane->at);
+    if (worker->kept && net_below(worker, 4) == 0)
+        net_fetch(worker);
+    return net_of(worker)->progress(worker->at);
 }
 
 int net_pump(void)
 {
-    static struct net_lane chance;
-    const int all = net.pes * net.lanes;
+    static struct net_worker chance;
+    const int all = net.pes * net.workers;
     int happened = 0;
     chance.random += net.seed;
     const int first = (int)net_below(&chance, (uint64_t)all);
     for (int i = 0; i < all; i++) {
-        struct net_lane *lane = net_lane((first + i) % all / net.lanes, (first + i) % net.lanes);
-        if (net.at[lane->pe] && lane->at && net_below(&chance, 8))
-            happened += net_progress(lane);
+        struct net_worker *worker = net_worker((first + i) % all / net.workers, (first + i) % net.workers);
+        if (net.at[worker->pe] && worker->at && net_below(&chance, 8))
+            happened += net_progress(worker);
     }
     return happened;
 }
@@ -324,7 +324,7 @@ void net_idle(int happened)
         sched_yield();
 }
 
-static bool pair_settled(const struct net_lane *from, const struct net_lane *to)
+static bool pair_settled(const struct net_worker *from, const struct net_worker *to)
 {
     const struct net_pair *pair = &net.pairs[from->pe][from->number][to->pe][to->number];
     return pair->shorts == pair->got_shorts && pair->longs == pair->got_longs;
@@ -332,12 +332,12 @@ static bool pair_settled(const struct net_lane *from, const struct net_lane *to)
 
 bool net_settled(void)
 {
-    for (int i = 0; i < net.pes * net.lanes; i++) {
-        const struct net_lane *from = net_lane(i / net.lanes, i % net.lanes);
+    for (int i = 0; i < net.pes * net.workers; i++) {
+        const struct net_worker *from = net_worker(i / net.workers, i % net.workers);
         if (net.at[from->pe] && (from->under_way || from->kept))
             return false;
-        for (int k = 0; k < net.pes * net.lanes; k++) {
-            const struct net_lane *to = net_lane(k / net.lanes, k % net.lanes);
+        for (int k = 0; k < net.pes * net.workers; k++) {
+            const struct net_worker *to = net_worker(k / net.workers, k % net.workers);
             if (net.at[from->pe] && net.at[to->pe] && !pair_settled(from, to))
                 return false;
         }
@@ -411,19 +411,19 @@ static void remove_copies(int pe)
     rmdir(folder_of(pe));
 }
 
-static const char *open_lanes(int pe)
+static const char *open_own_worker(int pe)
 {
     static const struct transport_events events = {arrived, finished, broken};
     const char *why = net.at[pe]->open(&events, pe, net.pes, net.onesided);
-    for (int i = 0; !why && i < net.lanes; i++) {
-        struct net_lane *lane = net_lane(pe, i);
-        *lane = (struct net_lane){.pe = pe,
-                                  .number = i,
-                                  .late = lane->late,
-                                  .random = mix(net.seed * 64 + (uint64_t)(pe * NET_LANES + i))};
-        why = net.at[pe]->open_worker(lane, &lane->at);
+    for (int i = 0; !why && i < net.workers; i++) {
+        struct net_worker *worker = net_worker(pe, i);
+        *worker = (struct net_worker){.pe = pe,
+                                      .number = i,
+                                      .late = worker->late,
+                                      .random = mix(net.seed * 64 + (uint64_t)(pe * NET_WORKERS + i))};
+        why = net.at[pe]->open_worker(worker, &worker->at);
         size_t bytes = NET_ADDRESS;
-        if (!why && net.at[pe]->address(lane->at, net.shared->address[pe][i], &bytes) != 0)
+        if (!why && net.at[pe]->address(worker->at, net.shared->address[pe][i], &bytes) != 0)
             why = "it has no address";
         if (!why)
             __atomic_store_n(&net.shared->bytes[pe][i], bytes, __ATOMIC_RELEASE);
@@ -431,10 +431,10 @@ static const char *open_lanes(int pe)
     return why;
 }
 
-static void prepare(int pes, int lanes)
+static void prepare(int pes, int workers)
 {
     net.pes = pes;
-    net.lanes = lanes;
+    net.workers = workers;
     if (net.shared)
         return;
     net.pairs = net_alloc(sizeof *net.pairs * NET_PES);
@@ -442,33 +442,33 @@ static void prepare(int pes, int lanes)
     CHECK(net.shared != MAP_FAILED, "shared memory");
 }
 
-const char *net_open(int first, int count, int pes, int lanes)
+const char *net_open(int first, int count, int pes, int workers)
 {
     const char *why = 0;
-    prepare(pes, lanes);
+    prepare(pes, workers);
     for (int pe = first; !why && pe < first + count; pe++) {
         load(pe);
-        why = open_lanes(pe);
+        why = open_own_worker(pe);
         remove_copies(pe);
     }
     return why;
 }
 
-void net_start(int pes, int lanes)
+void net_start(int pes, int workers)
 {
-    const char *why = net_open(0, pes, pes, lanes);
+    const char *why = net_open(0, pes, pes, workers);
     CHECK(!why, "%s", why);
 }
 
 const char *net_reopen(int pe)
 {
     memset(net.pairs, 0, sizeof *net.pairs * NET_PES);
-    return open_lanes(pe);
+    return open_own_worker(pe);
 }
 
 void net_close(int pe)
 {
     net.at[pe]->close();
-    for (int i = 0; i < net.lanes; i++)
-        net_lane(pe, i)->at = 0;
+    for (int i = 0; i < net.workers; i++)
+        net_worker(pe, i)->at = 0;
 }

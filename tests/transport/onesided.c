@@ -10,7 +10,7 @@ enum { BYTES = 1 << 20 };
 
 /* Memory of PE 1 that the others access. */
 static unsigned char *there;
-static void *shared, *key[NET_PES][NET_LANES];
+static void *shared, *key[NET_PES][NET_WORKERS];
 
 struct move {
     struct net_op op;
@@ -27,75 +27,75 @@ static void move_ends(struct net_op *op)
         memset(move->data, 0xEE, move->bytes);
 }
 
-static unsigned able(const struct net_lane *lane)
+static unsigned able(const struct net_worker *worker)
 {
-    return net_of(lane)->able(lane->to[1][0]);
+    return net_of(worker)->able(worker->to[1][0]);
 }
 
-static void start(int pes, int lanes)
+static void start(int pes, int workers)
 {
     char packed[TRANSPORT_KEY];
     size_t bytes = sizeof packed, few = 3;
     net.onesided = TRANSPORT_ONESIDED | TRANSPORT_ALONE | TRANSPORT_ATOMICS_ALONE;
-    net_start(pes, lanes);
+    net_start(pes, workers);
     there = mmap(0, BYTES, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     shared = net.at[1]->share(there, BYTES);
     CHECK(shared, "memory can be shared");
     CHECK(net.at[1]->pack(shared, packed, &few) == -1 && few > 3, "three bytes are too few for a key");
     CHECK(net.at[1]->pack(shared, packed, &bytes) == 0 && bytes == few && bytes <= TRANSPORT_KEY, "the key fits");
-    for (int i = 0; i < pes * lanes; i++) {
-        struct net_lane *lane = net_lane(i / lanes, i % lanes);
-        if (lane->pe == 1)
+    for (int i = 0; i < pes * workers; i++) {
+        struct net_worker *worker = net_worker(i / workers, i % workers);
+        if (worker->pe == 1)
             continue;
-        net_send(lane, 1, 0, 8);
-        NET_UNTIL(able(lane) & TRANSPORT_KNOWN);
-        CHECK(able(lane) & TRANSPORT_ONESIDED, "there are such operations");
-        key[lane->pe][lane->number] = net_of(lane)->unpack(lane->to[1][0], packed, bytes);
-        CHECK(key[lane->pe][lane->number], "the key can be used");
+        net_send(worker, 1, 0, 8);
+        NET_UNTIL(able(worker) & TRANSPORT_KNOWN);
+        CHECK(able(worker) & TRANSPORT_ONESIDED, "there are such operations");
+        key[worker->pe][worker->number] = net_of(worker)->unpack(worker->to[1][0], packed, bytes);
+        CHECK(key[worker->pe][worker->number], "the key can be used");
     }
 }
 
 static void finish(void)
 {
     net_settle();
-    for (int i = 0; i < net.pes * net.lanes; i++)
-        if (key[i / net.lanes][i % net.lanes])
-            net.at[i / net.lanes]->forget(key[i / net.lanes][i % net.lanes]);
+    for (int i = 0; i < net.pes * net.workers; i++)
+        if (key[i / net.workers][i % net.workers])
+            net.at[i / net.workers]->forget(key[i / net.workers][i % net.workers]);
     net.at[1]->withdraw(shared);
     for (int pe = 0; pe < net.pes; pe++)
         net_close(pe);
 }
 
-static void put(struct net_lane *lane, struct move *move, size_t at, size_t bytes)
+static void put(struct net_worker *worker, struct move *move, size_t at, size_t bytes)
 {
-    move->op = net_begin(lane);
+    move->op = net_begin(worker);
     move->op.end = move_ends;
     move->bytes = bytes;
     move->frees = true;
-    net_judge(&move->op, net_of(lane)->put(lane->to[1][0], key[lane->pe][lane->number], (uintptr_t)there + at,
-                                           move->data, bytes, move));
+    net_judge(&move->op, net_of(worker)->put(worker->to[1][0], key[worker->pe][worker->number], (uintptr_t)there + at,
+                                             move->data, bytes, move));
 }
 
-static void get(struct net_lane *lane, struct move *move, size_t at, size_t bytes)
+static void get(struct net_worker *worker, struct move *move, size_t at, size_t bytes)
 {
-    move->op = net_begin(lane);
+    move->op = net_begin(worker);
     move->bytes = bytes;
     move->frees = false;
-    net_judge(&move->op, net_of(lane)->get(lane->to[1][0], key[lane->pe][lane->number], (uintptr_t)there + at,
-                                           move->data, bytes, move));
+    net_judge(&move->op, net_of(worker)->get(worker->to[1][0], key[worker->pe][worker->number], (uintptr_t)there + at,
+                                             move->data, bytes, move));
 }
 
-static void atomic(struct net_lane *lane, struct move *move, size_t at, void *old)
+static void atomic(struct net_worker *worker, struct move *move, size_t at, void *old)
 {
-    move->op = net_begin(lane);
-    net_judge(&move->op, net_of(lane)->atomic(lane->to[1][0], key[lane->pe][lane->number], (uintptr_t)there + at,
-                                              &move->word, old, move));
+    move->op = net_begin(worker);
+    net_judge(&move->op, net_of(worker)->atomic(worker->to[1][0], key[worker->pe][worker->number],
+                                                (uintptr_t)there + at, &move->word, old, move));
 }
 
-static void flush(struct net_lane *lane)
+static void flush(struct net_worker *worker)
 {
-    struct net_op op = net_begin(lane);
-    net_judge(&op, net_of(lane)->flush(lane->to[1][0], &op));
+    struct net_op op = net_begin(worker);
+    net_judge(&op, net_of(worker)->flush(worker->to[1][0], &op));
     net_wait(&op);
 }
 
@@ -104,21 +104,21 @@ static void puts_and_gets(void)
     static unsigned char model[BYTES], data[BYTES];
     static const size_t most[] = {2, 9, 300, 5000, 70000, BYTES / 2};
     start(2, 1);
-    struct net_lane *lane = net_lane(0, 0);
+    struct net_worker *worker = net_worker(0, 0);
     for (int i = 0; i < 400; i++) {
         struct move move = {.data = data};
-        const size_t bytes = net_below(lane, most[net_below(lane, 6)]), at = net_below(lane, BYTES - bytes + 1);
-        if (net_below(lane, 2)) {
-            net_fill(data, bytes, net_random(lane));
+        const size_t bytes = net_below(worker, most[net_below(worker, 6)]), at = net_below(worker, BYTES - bytes + 1);
+        if (net_below(worker, 2)) {
+            net_fill(data, bytes, net_random(worker));
             memcpy(model + at, data, bytes);
-            put(lane, &move, at, bytes);
+            put(worker, &move, at, bytes);
             net_wait(&move.op);
-            flush(lane);
+            flush(worker);
             CHECK(memcmp(there, model, BYTES) == 0, "after the flush, %zu bytes are at the target, and no others",
                   bytes);
         } else {
             memset(data, 0x11, bytes + 1);
-            get(lane, &move, at, bytes);
+            get(worker, &move, at, bytes);
             net_wait(&move.op);
             CHECK(memcmp(data, model + at, bytes) == 0 && data[bytes] == 0x11, "a get of %zu bytes", bytes);
         }
@@ -126,7 +126,7 @@ static void puts_and_gets(void)
     finish();
 }
 
-/* Many at once, of several lanes, between messages; each has a part of the memory to itself. */
+/* Many at once, of several workers, between messages; each has a part of the memory to itself. */
 static void many_at_once(void)
 {
     enum { ROUNDS = 10, MOVES = 60, PART = BYTES / 8, SLOT = PART / MOVES / 8 * 8 };
@@ -135,21 +135,21 @@ static void many_at_once(void)
     unsigned char *model = net_alloc(BYTES);
     for (int round = 0; round < ROUNDS; round++) {
         for (int i = 0; i < 4 * MOVES; i++) {
-            struct net_lane *lane = net_lane(i % 2 * 2, i / 2 % 2);
+            struct net_worker *worker = net_worker(i % 2 * 2, i / 2 % 2);
             struct move *move = &moves[i % 4][i / 4];
-            const size_t at = (size_t)(i % 4) * PART + (size_t)(i / 4) * SLOT, bytes = net_below(lane, SLOT);
+            const size_t at = (size_t)(i % 4) * PART + (size_t)(i / 4) * SLOT, bytes = net_below(worker, SLOT);
             move->data = net_alloc(SLOT);
-            net_fill(move->data, bytes, net_random(lane));
+            net_fill(move->data, bytes, net_random(worker));
             memcpy(model + at, move->data, bytes);
-            put(lane, move, at, bytes);
-            if (net_below(lane, 8) == 0)
-                net_send(lane, 1, 0, net_below(lane, 4000));
-            if (net_below(lane, 5) == 0)
+            put(worker, move, at, bytes);
+            if (net_below(worker, 8) == 0)
+                net_send(worker, 1, 0, net_below(worker, 4000));
+            if (net_below(worker, 5) == 0)
                 net_pump();
         }
         for (int i = 0; i < 4; i++)
-            flush(net_lane(i % 2 * 2, i / 2 % 2));
-        CHECK(memcmp(there, model, BYTES) == 0, "all puts are at the target after a flush of each lane");
+            flush(net_worker(i % 2 * 2, i / 2 % 2));
+        CHECK(memcmp(there, model, BYTES) == 0, "all puts are at the target after a flush of each worker");
         for (int i = 0; i < 4 * MOVES; i++) {
             net_wait(&moves[i % 4][i / 4].op);
             free(moves[i % 4][i / 4].data);
@@ -178,9 +178,9 @@ static uint64_t value_of(const void *at, size_t size)
     return value;
 }
 
-static bool has_atomics(const struct net_lane *lane, size_t size, enum transport_atomic what)
+static bool has_atomics(const struct net_worker *worker, size_t size, enum transport_atomic what)
 {
-    return net_of(lane)->atomics(lane->to[1][0], size) & 1u << what;
+    return net_of(worker)->atomics(worker->to[1][0], size) & 1u << what;
 }
 
 /* Each operation of both widths against the model, with the old value and without. */
@@ -188,23 +188,24 @@ static void atomics_one_by_one(void)
 {
     uint64_t count = 0;
     start(2, 1);
-    struct net_lane *lane = net_lane(0, 0);
+    struct net_worker *worker = net_worker(0, 0);
     for (int i = 0; i < 1200; i++) {
-        const size_t size = net_below(lane, 2) ? 4 : 8, at = net_below(lane, 64) * size;
-        struct move move = {.word = {(enum transport_atomic)net_below(lane, 6), (uint32_t)size, net_random(lane), 0}};
+        const size_t size = net_below(worker, 2) ? 4 : 8, at = net_below(worker, 64) * size;
+        struct move move = {
+            .word = {(enum transport_atomic)net_below(worker, 6), (uint32_t)size, net_random(worker), 0}};
         unsigned char before[512];
         uint64_t got = 0x5555555555555555u, expected;
-        if (!has_atomics(lane, size, move.word.what))
+        if (!has_atomics(worker, size, move.word.what))
             continue;
-        const bool fetches = move.word.what <= TRANSPORT_CSWAP || net_below(lane, 2);
+        const bool fetches = move.word.what <= TRANSPORT_CSWAP || net_below(worker, 2);
         memcpy(before, there, sizeof before);
         const uint64_t old = value_of(there + at, size);
-        move.word.compare = net_below(lane, 2) ? old : ~old;
+        move.word.compare = net_below(worker, 2) ? old : ~old;
         expected = changed(&move.word, old);
-        atomic(lane, &move, at, fetches ? &got : 0);
+        atomic(worker, &move, at, fetches ? &got : 0);
         net_wait(&move.op);
         if (!fetches)
-            flush(lane);
+            flush(worker);
         CHECK(value_of(there + at, size) == expected, "operation %d of %zu bytes", (int)move.word.what, size);
         CHECK(!fetches || memcmp(&got, &old, size) == 0, "operation %d fetches the old value", (int)move.word.what);
         CHECK(size == 8 || got >> 32 == 0x55555555u, "no more than the word is written");
@@ -215,7 +216,7 @@ static void atomics_one_by_one(void)
     CHECK((count > 1000) == net_claims("atomics"), "the row says whether there are atomics: %lu were done",
           (unsigned long)count);
     for (size_t size = 0; size < 20; size++)
-        CHECK(size == 4 || size == 8 || !net_of(lane)->atomics(lane->to[1][0], size), "none of %zu bytes", size);
+        CHECK(size == 4 || size == 8 || !net_of(worker)->atomics(worker->to[1][0], size), "none of %zu bytes", size);
     finish();
 }
 
@@ -228,10 +229,10 @@ static void atomics_at_once(void)
     static bool seen[4 * EACH];
     start(3, 2);
     for (int i = 0; i < 4 * EACH; i++) {
-        struct net_lane *lane = net_lane(i % 2 * 2, i / 2 % 2);
+        struct net_worker *worker = net_worker(i % 2 * 2, i / 2 % 2);
         struct move *move = &moves[i % 4][i / 4];
         move->word = (struct transport_word){TRANSPORT_ADD, 8, 1, 0};
-        atomic(lane, move, 64, &old[i % 4][i / 4]);
+        atomic(worker, move, 64, &old[i % 4][i / 4]);
         if (i / 4 >= WINDOW)
             net_wait(&moves[i % 4][i / 4 - WINDOW].op);
     }
@@ -251,25 +252,25 @@ static void keeps_order(void)
     static struct move data[ROUNDS], flag[ROUNDS];
     static uint64_t numbers[ROUNDS];
     start(2, 1);
-    struct net_lane *lane = net_lane(0, 0);
-    CHECK(able(lane) & TRANSPORT_ORDERS, "the row claims order");
+    struct net_worker *worker = net_worker(0, 0);
+    CHECK(able(worker) & TRANSPORT_ORDERS, "the row claims order");
     for (uint64_t i = 0; i < ROUNDS || value_of(there + FLAG, 8) < ROUNDS; i++) {
         if (i < ROUNDS) {
             data[i].data = net_alloc(BLOCK);
             net_fill(data[i].data, BLOCK, i);
-            put(lane, &data[i], i * BLOCK, BLOCK);
-            net_of(lane)->order(lane->at);
+            put(worker, &data[i], i * BLOCK, BLOCK);
+            net_of(worker)->order(worker->at);
             numbers[i] = i + 1;
             flag[i].data = (unsigned char *)&numbers[i];
             flag[i].word = (struct transport_word){TRANSPORT_ADD, 8, 1, 0};
-            i % 2 ? put(lane, &flag[i], FLAG, 8) : atomic(lane, &flag[i], FLAG, 0);
-            net_of(lane)->order(lane->at);
+            i % 2 ? put(worker, &flag[i], FLAG, 8) : atomic(worker, &flag[i], FLAG, 0);
+            net_of(worker)->order(worker->at);
         }
         net_pump();
         for (uint64_t k = 0; k < value_of(there + FLAG, 8); k++)
             CHECK(net_same(there + k * BLOCK, BLOCK, k), "data %lu is there before its flag", (unsigned long)k);
     }
-    flush(lane);
+    flush(worker);
     finish();
 }
 
@@ -278,28 +279,28 @@ static void withdrawn(void)
 {
     static unsigned char data[100];
     start(2, 1);
-    struct net_lane *lane = net_lane(0, 0);
+    struct net_worker *worker = net_worker(0, 0);
     struct move move = {.data = data};
     memset(there, 7, 1000);
     net.at[1]->withdraw(shared);
     net.may_fail = true;
-    put(lane, &move, 0, sizeof data);
+    put(worker, &move, 0, sizeof data);
     net_wait(&move.op);
-    struct net_op last = net_begin(lane);
-    net_judge(&last, net_of(lane)->flush(lane->to[1][0], &last));
+    struct net_op last = net_begin(worker);
+    net_judge(&last, net_of(worker)->flush(worker->to[1][0], &last));
     net_wait(&last);
     CHECK(move.op.failed || last.failed, "the put, or the flush, fails");
-    get(lane, &move, 0, sizeof data);
+    get(worker, &move, 0, sizeof data);
     net_wait(&move.op);
     CHECK(move.op.failed && there[0] == 7 && there[99] == 7, "and so does a get");
     move.word = (struct transport_word){TRANSPORT_ADD, 8, 1, 0};
     uint64_t old = 0;
-    atomic(lane, &move, 0, &old);
+    atomic(worker, &move, 0, &old);
     net_wait(&move.op);
     CHECK(move.op.failed && there[0] == 7, "and an atomic");
     net.may_fail = false;
-    flush(lane); /* a failure is told once */
-    net_send(lane, 1, 0, 2000);
+    flush(worker); /* a failure is told once */
+    net_send(worker, 1, 0, 2000);
     net_settle();
 }
 
@@ -308,12 +309,12 @@ static void outside(void)
 {
     static unsigned char data[64];
     start(2, 1);
-    struct net_lane *lane = net_lane(0, 0);
+    struct net_worker *worker = net_worker(0, 0);
     const size_t places[] = {BYTES, BYTES - 63, (size_t)-64};
     net.may_fail = true;
     for (int i = 0; i < 3; i++) {
         struct move move = {.data = data};
-        get(lane, &move, places[i], sizeof data);
+        get(worker, &move, places[i], sizeof data);
         net_wait(&move.op);
         CHECK(move.op.failed, "a get from outside");
     }

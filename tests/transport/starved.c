@@ -25,8 +25,8 @@ bool net_claims(const char *what)
 
 static bool is_told(void)
 {
-    for (int i = 0; i < net.pes * net.lanes; i++)
-        if (net_lane(i / net.lanes, i % net.lanes)->failed)
+    for (int i = 0; i < net.pes * net.workers; i++)
+        if (net_worker(i / net.workers, i % net.workers)->failed)
             return true;
     return false;
 }
@@ -34,7 +34,7 @@ static bool is_told(void)
 static void talk(void)
 {
     for (int i = 0; i < 30 && !is_told(); i++) {
-        struct net_lane *from = net_lane(i % 2, 0);
+        struct net_worker *from = net_worker(i % 2, 0);
         net_send(from, i % 5 ? !from->pe : from->pe, 0, i % 6 ? 2000 : 100000);
         net_pump();
     }
@@ -52,7 +52,7 @@ static int live(void)
     const char *why = net_open(0, 2, 2, 1);
     if (why)
         return 0;
-    net_lane(1, 0)->late = 50;
+    net_worker(1, 0)->late = 50;
     for (int i = 0; i < 300 && !net_settled(); i++)
         net_pump();
     talk();

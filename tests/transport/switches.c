@@ -27,7 +27,7 @@ static void takes(const char *variable, const char *plan)
 {
     const char *why = opens(variable, plan);
     CHECK(!why, "%s=%s: %s", variable, plan, why);
-    net_send(net_lane(0, 0), 0, 0, 100);
+    net_send(net_worker(0, 0), 0, 0, 100);
     net_settle();
     net_close(0);
 }
@@ -93,16 +93,16 @@ static void tells(const char *what, size_t bytes)
     fail_at(what);
     net_start(2, 1);
     net.may_fail = true;
-    struct net_lane *lane = net_lane(0, 0);
-    net_send(net_lane(1, 0), 0, 0, bytes); /* it receives, too */
-    for (int i = 0; i < 50 && !lane->failed; i++)
-        net_send(lane, 1, 0, bytes < 2000 ? bytes : 2000);
-    NET_UNTIL(lane->failed);
+    struct net_worker *worker = net_worker(0, 0);
+    net_send(net_worker(1, 0), 0, 0, bytes); /* it receives, too */
+    for (int i = 0; i < 50 && !worker->failed; i++)
+        net_send(worker, 1, 0, bytes < 2000 ? bytes : 2000);
+    NET_UNTIL(worker->failed);
     if (strcmp(what, "break") == 0)
-        CHECK(lane->broken[1] == 1, "of the peer, once");
+        CHECK(worker->broken[1] == 1, "of the peer, once");
     if (strcmp(what, "connect") == 0)
-        CHECK(!lane->to[1][0], "there is no connection");
-    CHECK(!net_lane(1, 0)->failed, "only at the PE that is named");
+        CHECK(!worker->to[1][0], "there is no connection");
+    CHECK(!net_worker(1, 0)->failed, "only at the PE that is named");
 }
 
 static void fails_connect(void)
@@ -148,8 +148,8 @@ static void one_width(void)
 {
     setenv("LATERAL_SIM", "words=8", 1);
     net_start(1, 1);
-    struct net_lane *lane = net_lane(0, 0);
-    void *to = net_to(lane, 0, 0);
+    struct net_worker *worker = net_worker(0, 0);
+    void *to = net_to(worker, 0, 0);
     CHECK(net.at[0]->atomics(to, 8) == TRANSPORT_ATOMICS_ALL && !net.at[0]->atomics(to, 4), "those of 8 bytes alone");
     CHECK(!(net.at[0]->able(to) & (TRANSPORT_ORDERS | TRANSPORT_REACHES)), "neither order nor maps");
 }

@@ -27,7 +27,7 @@ static bool listens(int fd)
     return getsockopt(fd, SOL_SOCKET, SO_ACCEPTCONN, &on, &length) == 0 && on;
 }
 
-/* The port of the lane that was opened last. */
+/* The port of the worker that was opened last. */
 static in_port_t last_port(void)
 {
     union name name = {0};
@@ -63,7 +63,7 @@ static void is_shown_out(int fd)
 static void talk(void)
 {
     for (int i = 0; i < 40; i++)
-        net_send(net_lane(i % 2, 0), !(i % 2), 0, i % 7 ? 500 : 60000);
+        net_send(net_worker(i % 2, 0), !(i % 2), 0, i % 7 ? 500 : 60000);
     net_settle();
 }
 
@@ -73,7 +73,7 @@ static void strangers(void)
     char words[4096];
     int silent[100];
     net_start(2, 1);
-    struct net_lane *by = net_lane(0, 0);
+    struct net_worker *by = net_worker(0, 0);
     const in_port_t port = last_port();
     for (int i = 0; i < 100; i++) {
         silent[i] = call(port);
@@ -102,18 +102,18 @@ static void strangers(void)
 static void wrong_addresses(void)
 {
     net_start(2, 1);
-    struct net_lane *lane = net_lane(0, 0);
+    struct net_worker *worker = net_worker(0, 0);
     char *address = net.shared->address[1][0];
     const size_t bytes = net.shared->bytes[1][0];
     net.may_fail = true;
     for (size_t i = 0; i < bytes + 20; i++) {
-        address[i % bytes] ^= (char)(1 << net_below(lane, 8));
-        void *to = net_of(lane)->connect(lane->at, 1, address, i < 20 ? bytes - 1 - i : bytes);
+        address[i % bytes] ^= (char)(1 << net_below(worker, 8));
+        void *to = net_of(worker)->connect(worker->at, 1, address, i < 20 ? bytes - 1 - i : bytes);
         CHECK(to == 0 || i >= 20, "an address of %zu bytes is none", bytes - 1 - i);
         for (int k = 0; k < 20; k++)
             net_pump();
     }
-    CHECK(!net.pairs[0][0][1][0].got_shorts && !net_lane(1, 0)->failed, "the PE that is called knows nothing of it");
+    CHECK(!net.pairs[0][0][1][0].got_shorts && !net_worker(1, 0)->failed, "the PE that is called knows nothing of it");
 }
 
 /* --- Open connections */
@@ -133,7 +133,7 @@ static int connections(int *files, int most)
 
 static bool heard_of_loss(void)
 {
-    return net_lane(0, 0)->broken[1] || net_lane(1, 0)->broken[0];
+    return net_worker(0, 0)->broken[1] || net_worker(1, 0)->broken[0];
 }
 
 /* A word that no message begins with: the connection is given up. */
@@ -151,9 +151,9 @@ static void bad_word(void)
 }
 
 /* Any bytes: whatever becomes of the connection, the process goes on, and so do its other connections. */
-static void any_bytes(struct net_lane *lane, int pe, int number)
+static void any_bytes(struct net_worker *worker, int pe, int number)
 {
-    (void)lane, (void)pe, (void)number;
+    (void)worker, (void)pe, (void)number;
 }
 
 static void cut_in_the_midst(void)
@@ -164,15 +164,15 @@ static void cut_in_the_midst(void)
     const int count = connections(files, 8);
     CHECK(count == 2, "one connection");
     net.may_fail = true;
-    net_lane(1, 0)->heard = any_bytes;
+    net_worker(1, 0)->heard = any_bytes;
     for (int i = 0; i < 30; i++)
-        net_send(net_lane(0, 0), 1, 0, 300000);
-    for (uint64_t i = net_below(net_lane(0, 0), 20); i > 0; i--)
+        net_send(net_worker(0, 0), 1, 0, 300000);
+    for (uint64_t i = net_below(net_worker(0, 0), 20); i > 0; i--)
         net_pump();
-    shutdown(files[net_below(net_lane(0, 0), 2)], SHUT_RDWR);
+    shutdown(files[net_below(net_worker(0, 0), 2)], SHUT_RDWR);
     NET_UNTIL(heard_of_loss());
     for (int i = 0; i < 40; i++)
-        net_send(net_lane(2, 0), 0, 0, 5000);
+        net_send(net_worker(2, 0), 0, 0, 5000);
     NET_UNTIL(net.pairs[2][0][0][0].got_shorts == 40);
 }
 
@@ -201,9 +201,9 @@ static void no_descriptor_to_call(void)
     net_start(2, 2);
     const rlim_t was = limit_files(first_free());
     net.may_fail = true;
-    void *lane = 0;
-    CHECK(!net_to(net_lane(0, 0), 1, 0), "a PE that has no descriptor cannot call");
-    CHECK(net.at[0]->open_worker(net_lane(0, 1), &lane), "nor open a lane");
+    void *worker = 0;
+    CHECK(!net_to(net_worker(0, 0), 1, 0), "a PE that has no descriptor cannot call");
+    CHECK(net.at[0]->open_worker(net_worker(0, 1), &worker), "nor open a worker");
     limit_files(was);
     net.may_fail = false;
     talk();
@@ -216,7 +216,7 @@ static void no_descriptor_to_answer(void)
     const int stranger = call(last_port());
     const rlim_t was = limit_files(first_free());
     net.may_fail = true;
-    NET_UNTIL(net_lane(1, 0)->broken[1]);
+    NET_UNTIL(net_worker(1, 0)->broken[1]);
     limit_files(was);
     net.may_fail = false;
     talk();

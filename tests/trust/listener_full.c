@@ -28,10 +28,10 @@ static struct listener make_door(int events)
     return (struct listener){.fd = -1,
                              .timer = -1,
                              .events = events,
-                             .places = 2,
+                             .max_pending = 2,
                              .seconds = 2,
                              .npes = 2,
-                             .full = tell,
+                             .out_of_descriptors = tell,
                              .owner = &told};
 }
 
@@ -52,7 +52,7 @@ static void epoll_takes_no_more(void)
     CHECK(lowest() == before);
     door = make_door(epoll_create1(0));
     CHECK(listener_open(&door, &place) == 0 && place.port);
-    struct dialer call = {.events = -1, .pe = 1, .place = place};
+    struct dialer call = {.events = -1, .pe = 1, .to = place};
     const int during = lowest();
     dialer_start(&call);
     CHECK(call.state == DIALER_FAILED && call.fd == -1 && lowest() == during);
@@ -79,8 +79,8 @@ static void no_descriptor(void)
         CHECK(told == (i >= LISTENER_FULL_SECONDS));
     }
     CHECK(setrlimit(RLIMIT_NOFILE, &before) == 0);
-    CHECK(door.guests[0].fd < 0 && listener_event(&door, &door.fd));
-    CHECK(door.guests[0].fd >= 0 && door.rests == 0 && told == 1);
+    CHECK(door.pending[0].fd < 0 && listener_event(&door, &door.fd));
+    CHECK(door.pending[0].fd >= 0 && door.full_seconds == 0 && told == 1);
     struct handshake_challenge challenge;
     CHECK(recv(caller, &challenge, sizeof challenge, MSG_WAITALL) == sizeof challenge);
     close(caller);

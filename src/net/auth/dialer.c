@@ -11,120 +11,120 @@
 #define TRIES 8 /* calls of a PE that has answered none */
 
 /* Returns false when epoll cannot take one more; to change what it has never fails. */
-static bool await(const struct dialer *call, uint32_t what, int how)
+static bool await(const struct dialer *dialer, uint32_t what, int how)
 {
-    struct epoll_event event = {.events = what, .data.ptr = call->mark};
-    return epoll_ctl(call->events, how, call->fd, &event) == 0;
+    struct epoll_event event = {.events = what, .data.ptr = dialer->mark};
+    return epoll_ctl(dialer->events, how, dialer->fd, &event) == 0;
 }
 
 /* Reads more of something of `whole` bytes. Returns 1 when all of it is there, 0 when more is to come, -1 when the other
  * end has hung up. */
-static int collect(struct dialer *call, size_t whole)
+static int collect(struct dialer *dialer, size_t whole)
 {
-    ssize_t more = recv(call->fd, (char *)&call->heard + call->got, whole - call->got, 0);
+    ssize_t more = recv(dialer->fd, (char *)&dialer->heard + dialer->got, whole - dialer->got, 0);
     if (more < 0 && (errno == EAGAIN || errno == EINTR))
         return 0;
     if (more <= 0)
         return -1;
-    call->got += (size_t)more;
-    return call->got == whole;
+    dialer->got += (size_t)more;
+    return dialer->got == whole;
 }
 
-void dialer_stop(struct dialer *call, enum dialer_state state)
+void dialer_stop(struct dialer *dialer, enum dialer_state state)
 {
-    if (call->fd >= 0)
-        close(call->fd);
-    call->fd = -1;
-    call->state = state;
+    if (dialer->fd >= 0)
+        close(dialer->fd);
+    dialer->fd = -1;
+    dialer->state = state;
 }
 
 /* Calls by the next way that can be tried. */
-static void try_ways(struct dialer *call)
+static void try_routes(struct dialer *dialer)
 {
-    call->state = DIALER_FAILED;
-    while (call->way < call->place.count) {
-        int fd = routes_connect(&call->place, call->way++, &call->here);
+    dialer->state = DIALER_FAILED;
+    while (dialer->next < dialer->to.count) {
+        int fd = routes_connect(&dialer->to, dialer->next++, &dialer->from);
         if (fd < 0)
             continue;
-        call->fd = fd;
-        call->state = DIALER_CONNECTS;
-        if (await(call, EPOLLOUT, EPOLL_CTL_ADD))
+        dialer->fd = fd;
+        dialer->state = DIALER_CONNECTS;
+        if (await(dialer, EPOLLOUT, EPOLL_CTL_ADD))
             return;
-        dialer_stop(call, DIALER_FAILED);
+        dialer_stop(dialer, DIALER_FAILED);
     }
 }
 
 /* A PE that has been called hangs up when this one was too slow, as it was computing, or when too many others call: this
  * one calls again. */
-static void next_way(struct dialer *call)
+static void next_route(struct dialer *dialer)
 {
-    if (call->state != DIALER_CONNECTS && ++call->tries < TRIES)
-        call->way--;
-    dialer_stop(call, DIALER_FAILED);
-    try_ways(call);
+    if (dialer->state != DIALER_CONNECTS && ++dialer->tries < TRIES)
+        dialer->next--;
+    dialer_stop(dialer, DIALER_FAILED);
+    try_routes(dialer);
 }
 
-static void connected(struct dialer *call)
+static void connected(struct dialer *dialer)
 {
     int error = 0;
     socklen_t length = sizeof error;
-    getsockopt(call->fd, SOL_SOCKET, SO_ERROR, &error, &length);
+    getsockopt(dialer->fd, SOL_SOCKET, SO_ERROR, &error, &length);
     if (error) {
-        next_way(call);
+        next_route(dialer);
         return;
     }
-    call->state = DIALER_READS_CHALLENGE;
-    call->got = 0;
-    (void)await(call, EPOLLIN, EPOLL_CTL_MOD);
+    dialer->state = DIALER_READS_CHALLENGE;
+    dialer->got = 0;
+    (void)await(dialer, EPOLLIN, EPOLL_CTL_MOD);
 }
 
 /* Answers the challenge of the called PE, and challenges it. */
-static bool say_hello(struct dialer *call)
+static bool say_hello(struct dialer *dialer)
 {
-    struct handshake_hello *hello = &call->hello;
-    *hello = (struct handshake_hello){.from = call->me, .to = call->pe, .word = call->word};
+    struct handshake_hello *hello = &dialer->hello;
+    *hello = (struct handshake_hello){.from = dialer->me, .to = dialer->pe, .word = dialer->word};
     if (!handshake_make_challenge(&hello->challenge))
         return false;
-    handshake_sign(call->key, hello, &call->heard.challenge);
-    call->wanted = handshake_answer(call->key, hello, &call->heard.challenge);
-    return send(call->fd, hello, sizeof *hello, MSG_NOSIGNAL) == sizeof *hello;
+    handshake_sign(dialer->key, hello, &dialer->heard.challenge);
+    dialer->wanted = handshake_answer(dialer->key, hello, &dialer->heard.challenge);
+    return send(dialer->fd, hello, sizeof *hello, MSG_NOSIGNAL) == sizeof *hello;
 }
 
-static void challenged(struct dialer *call)
+static void challenged(struct dialer *dialer)
 {
-    int whole = collect(call, sizeof call->heard.challenge);
-    if (whole < 0 || (whole && !say_hello(call))) {
-        next_way(call);
+    int whole = collect(dialer, sizeof dialer->heard.challenge);
+    if (whole < 0 || (whole && !say_hello(dialer))) {
+        next_route(dialer);
     } else if (whole) {
-        call->state = DIALER_READS_ANSWER;
-        call->got = 0;
+        dialer->state = DIALER_READS_ANSWER;
+        dialer->got = 0;
     }
 }
 
-static void answered(struct dialer *call)
+static void answered(struct dialer *dialer)
 {
-    int whole = collect(call, sizeof call->heard.answer);
-    if (whole > 0 && call->heard.answer == call->wanted)
-        call->state = DIALER_CONNECTED;
-    else if (whole > 0 && call->heard.answer == HANDSHAKE_CROSSED(call->wanted))
-        dialer_stop(call, DIALER_CROSSED);
+    int whole = collect(dialer, sizeof dialer->heard.answer);
+    if (whole > 0 && dialer->heard.answer == dialer->wanted)
+        dialer->state = DIALER_CONNECTED;
+    else if (whole > 0 && dialer->heard.answer == HANDSHAKE_CROSSED(dialer->wanted))
+        dialer_stop(dialer, DIALER_CROSSED);
     else if (whole)
-        next_way(call);
+        next_route(dialer);
 }
 
-void dialer_start(struct dialer *call)
+void dialer_start(struct dialer *dialer)
 {
-    call->fd = -1;
-    call->way = call->tries = 0;
-    try_ways(call);
+    dialer->fd = -1;
+    dialer->next = dialer->tries = 0;
+    try_routes(dialer);
 }
 
-void dialer_event(struct dialer *call)
+void dialer_event(struct dialer *dialer)
 {
-    switch (call->state) {
-    case DIALER_CONNECTS: connected(call); break;
-    case DIALER_READS_CHALLENGE: challenged(call); break;
-    case DIALER_READS_ANSWER: answered(call); break;
+    switch (dialer->state) {
+    case DIALER_CONNECTS: connected(dialer); break;
+    case DIALER_READS_CHALLENGE: challenged(dialer); break;
+    case DIALER_READS_ANSWER: answered(dialer); break;
     case DIALER_CONNECTED:
     case DIALER_CROSSED:
     case DIALER_FAILED: break;

@@ -1,4 +1,4 @@
-/* A call of another PE's door (door.h): tries the ways of its place one after the other, and proves itself there. It does not
+/* A call of another PE's listener (listener.h): tries the ways of its place one after the other, and proves itself there. It does not
  * wait: the owner puts its descriptor into an epoll and gives the call its news. One thread at a time. */
 #ifndef NET_DIALER_H
 #define NET_DIALER_H
@@ -20,7 +20,7 @@ enum dialer_state {
 struct dialer {
     enum dialer_state state;
     int fd;    /* -1: none. It is in the epoll with the owner's mark, for reading once the connection is made */
-    int way;   /* number of the next way to try */
+    int next;  /* number of the next way to try */
     int tries; /* times that the called PE has hung up before it answered */
     struct handshake_hello hello;
     union {
@@ -36,14 +36,14 @@ struct dialer {
     uint64_t key[2];
     uint32_t me, pe;
     uint64_t word; /* goes along in the hello */
-    struct routes place, here;
+    struct routes to, from;
 };
 
 /* Begins the call. Its state is DIALER_CONNECTS or DIALER_FAILED afterwards. */
-void dialer_start(struct dialer *call);
+void dialer_start(struct dialer *dialer);
 /* Takes the news of the call's descriptor; call it in the first three states. */
-void dialer_event(struct dialer *call);
+void dialer_event(struct dialer *dialer);
 /* Gives the call up; its state becomes DIALER_CROSSED or DIALER_FAILED. */
-void dialer_stop(struct dialer *call, enum dialer_state state);
+void dialer_stop(struct dialer *dialer, enum dialer_state state);
 
 #endif

@@ -15,149 +15,151 @@ static time_t seconds_now(void)
 }
 
 /* Returns false when epoll cannot take one more; to change what it has never fails. */
-static bool await(const struct listener *door, int fd, void *mark, uint32_t what, int how)
+static bool await(const struct listener *listener, int fd, void *mark, uint32_t what, int how)
 {
     struct epoll_event event = {.events = what, .data.ptr = mark};
-    return epoll_ctl(door->events, how, fd, &event) == 0;
+    return epoll_ctl(listener->events, how, fd, &event) == 0;
 }
 
-static void set_timer(const struct listener *door)
+static void set_timer(const struct listener *listener)
 {
     const struct itimerspec once = {.it_value.tv_sec = 1};
-    timerfd_settime(door->timer, 0, &once, 0);
+    timerfd_settime(listener->timer, 0, &once, 0);
 }
 
-static void show_out(struct listener_pending *guest)
+static void drop_pending(struct listener_pending *pending)
 {
-    close(guest->fd);
-    guest->fd = -1;
+    close(pending->fd);
+    pending->fd = -1;
 }
 
-/* Returns a place for a guest; where there is none, the guest that came first leaves. */
-static struct listener_pending *free_place(struct listener *door)
+/* Returns a place for a pending; where there is none, the pending that came first leaves. */
+static struct listener_pending *claim_pending(struct listener *listener)
 {
-    struct listener_pending *place = door->guests;
-    for (struct listener_pending *guest = place; guest < door->guests + door->places && place->fd >= 0; guest++)
-        if (guest->fd < 0 || guest->since < place->since)
-            place = guest;
+    struct listener_pending *place = listener->pending;
+    for (struct listener_pending *pending = place;
+         pending < listener->pending + listener->max_pending && place->fd >= 0; pending++)
+        if (pending->fd < 0 || pending->since < place->since)
+            place = pending;
     if (place->fd >= 0)
-        show_out(place);
+        drop_pending(place);
     return place;
 }
 
-/* The door rests for a second when the process has no descriptor left. */
-static void rest(struct listener *door)
+/* The listener full_seconds for a second when the process has no descriptor left. */
+static void pause_accepting(struct listener *listener)
 {
-    (void)await(door, door->fd, &door->fd, 0, EPOLL_CTL_MOD);
-    set_timer(door);
-    if (++door->rests == LISTENER_FULL_SECONDS && door->full)
-        door->full(door->owner);
+    (void)await(listener, listener->fd, &listener->fd, 0, EPOLL_CTL_MOD);
+    set_timer(listener);
+    if (++listener->full_seconds == LISTENER_FULL_SECONDS && listener->out_of_descriptors)
+        listener->out_of_descriptors(listener->owner);
 }
 
-static void let_guest_in(struct listener *door)
+static void accept_pending(struct listener *listener)
 {
-    int fd = accept4(door->fd, 0, 0, SOCK_NONBLOCK | SOCK_CLOEXEC);
+    int fd = accept4(listener->fd, 0, 0, SOCK_NONBLOCK | SOCK_CLOEXEC);
     if (fd < 0 && errno != EAGAIN && errno != EINTR && errno != ECONNABORTED)
-        rest(door);
+        pause_accepting(listener);
     if (fd < 0)
         return;
-    door->rests = 0;
-    struct listener_pending *guest = free_place(door);
-    *guest = (struct listener_pending){.fd = fd, .since = seconds_now()};
-    if (!handshake_make_challenge(&guest->challenge) ||
-        send(fd, &guest->challenge, sizeof guest->challenge, MSG_NOSIGNAL) != sizeof guest->challenge ||
-        !await(door, fd, guest, EPOLLIN, EPOLL_CTL_ADD)) {
-        show_out(guest);
+    listener->full_seconds = 0;
+    struct listener_pending *pending = claim_pending(listener);
+    *pending = (struct listener_pending){.fd = fd, .since = seconds_now()};
+    if (!handshake_make_challenge(&pending->challenge) ||
+        send(fd, &pending->challenge, sizeof pending->challenge, MSG_NOSIGNAL) != sizeof pending->challenge ||
+        !await(listener, fd, pending, EPOLLIN, EPOLL_CTL_ADD)) {
+        drop_pending(pending);
         return;
     }
-    set_timer(door);
+    set_timer(listener);
 }
 
-static void welcome(struct listener *door, struct listener_pending *guest)
+static void admit_peer(struct listener *listener, struct listener_pending *pending)
 {
-    const bool wanted = !door->wants || door->wants(door->owner, &guest->hello);
-    const uint64_t proof = handshake_answer(door->key, &guest->hello, &guest->challenge);
+    const bool wanted = !listener->wants || listener->wants(listener->owner, &pending->hello);
+    const uint64_t proof = handshake_answer(listener->key, &pending->hello, &pending->challenge);
     const uint64_t answer = wanted ? proof : HANDSHAKE_CROSSED(proof);
-    if (send(guest->fd, &answer, sizeof answer, MSG_NOSIGNAL) != sizeof answer || !wanted) {
-        show_out(guest);
+    if (send(pending->fd, &answer, sizeof answer, MSG_NOSIGNAL) != sizeof answer || !wanted) {
+        drop_pending(pending);
         return;
     }
-    const int fd = guest->fd;
-    guest->fd = -1;
-    door->let_in(door->owner, fd, &guest->hello);
+    const int fd = pending->fd;
+    pending->fd = -1;
+    listener->accepted(listener->owner, fd, &pending->hello);
 }
 
-static void hear_guest(struct listener *door, struct listener_pending *guest)
+static void read_hello(struct listener *listener, struct listener_pending *pending)
 {
-    if (guest->fd < 0)
+    if (pending->fd < 0)
         return;
-    ssize_t more = recv(guest->fd, (char *)&guest->hello + guest->got, sizeof guest->hello - guest->got, 0);
+    ssize_t more = recv(pending->fd, (char *)&pending->hello + pending->got, sizeof pending->hello - pending->got, 0);
     if (more < 0 && (errno == EAGAIN || errno == EINTR))
         return;
     if (more > 0)
-        guest->got += (size_t)more;
-    if (more > 0 && guest->got < sizeof guest->hello)
+        pending->got += (size_t)more;
+    if (more > 0 && pending->got < sizeof pending->hello)
         return;
-    if (more > 0 && handshake_verify(door->key, &guest->hello, &guest->challenge, door->me, door->npes))
-        welcome(door, guest);
+    if (more > 0 && handshake_verify(listener->key, &pending->hello, &pending->challenge, listener->me, listener->npes))
+        admit_peer(listener, pending);
     else
-        show_out(guest);
+        drop_pending(pending);
 }
 
 /* Shows those out who have taken too long. */
-static void look_round(struct listener *door)
+static void expire_pending(struct listener *listener)
 {
     uint64_t rings;
     bool more = false;
-    (void)!read(door->timer, &rings, sizeof rings);
-    (void)await(door, door->fd, &door->fd, EPOLLIN, EPOLL_CTL_MOD);
-    for (struct listener_pending *guest = door->guests; guest < door->guests + door->places; guest++) {
-        if (guest->fd >= 0 && seconds_now() - guest->since >= (time_t)door->seconds)
-            show_out(guest);
-        more |= guest->fd >= 0;
+    (void)!read(listener->timer, &rings, sizeof rings);
+    (void)await(listener, listener->fd, &listener->fd, EPOLLIN, EPOLL_CTL_MOD);
+    for (struct listener_pending *pending = listener->pending; pending < listener->pending + listener->max_pending;
+         pending++) {
+        if (pending->fd >= 0 && seconds_now() - pending->since >= (time_t)listener->seconds)
+            drop_pending(pending);
+        more |= pending->fd >= 0;
     }
     if (more)
-        set_timer(door);
+        set_timer(listener);
 }
 
-int listener_open(struct listener *door, struct routes *mine)
+int listener_open(struct listener *listener, struct routes *mine)
 {
-    door->guests = calloc(door->places, sizeof *door->guests);
-    if (!door->guests)
+    listener->pending = calloc(listener->max_pending, sizeof *listener->pending);
+    if (!listener->pending)
         return -1;
-    for (uint32_t i = 0; i < door->places; i++)
-        door->guests[i].fd = -1;
-    door->timer = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
-    door->fd = door->timer >= 0 && mine->count ? routes_listen(mine) : -1;
-    return door->fd >= 0 && await(door, door->timer, &door->timer, EPOLLIN, EPOLL_CTL_ADD) &&
-                   await(door, door->fd, &door->fd, EPOLLIN, EPOLL_CTL_ADD)
+    for (uint32_t i = 0; i < listener->max_pending; i++)
+        listener->pending[i].fd = -1;
+    listener->timer = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
+    listener->fd = listener->timer >= 0 && mine->count ? routes_listen(mine) : -1;
+    return listener->fd >= 0 && await(listener, listener->timer, &listener->timer, EPOLLIN, EPOLL_CTL_ADD) &&
+                   await(listener, listener->fd, &listener->fd, EPOLLIN, EPOLL_CTL_ADD)
                ? 0
                : -1;
 }
 
-bool listener_event(struct listener *door, const void *mark)
+bool listener_event(struct listener *listener, const void *mark)
 {
-    if (mark == &door->fd)
-        let_guest_in(door);
-    else if (mark == &door->timer)
-        look_round(door);
-    else if ((uintptr_t)mark - (uintptr_t)door->guests < door->places * sizeof *door->guests)
-        hear_guest(door, (struct listener_pending *)(uintptr_t)mark);
+    if (mark == &listener->fd)
+        accept_pending(listener);
+    else if (mark == &listener->timer)
+        expire_pending(listener);
+    else if ((uintptr_t)mark - (uintptr_t)listener->pending < listener->max_pending * sizeof *listener->pending)
+        read_hello(listener, (struct listener_pending *)(uintptr_t)mark);
     else
         return false;
     return true;
 }
 
-void listener_close(struct listener *door)
+void listener_close(struct listener *listener)
 {
-    for (uint32_t i = 0; door->guests && i < door->places; i++)
-        if (door->guests[i].fd >= 0)
-            show_out(&door->guests[i]);
-    free(door->guests);
-    door->guests = 0;
-    if (door->fd >= 0)
-        close(door->fd);
-    if (door->timer >= 0)
-        close(door->timer);
-    door->fd = door->timer = -1;
+    for (uint32_t i = 0; listener->pending && i < listener->max_pending; i++)
+        if (listener->pending[i].fd >= 0)
+            drop_pending(&listener->pending[i]);
+    free(listener->pending);
+    listener->pending = 0;
+    if (listener->fd >= 0)
+        close(listener->fd);
+    if (listener->timer >= 0)
+        close(listener->timer);
+    listener->fd = listener->timer = -1;
 }

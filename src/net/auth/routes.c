@@ -17,21 +17,21 @@ union name {
     struct sockaddr_in6 six;
 };
 
-static socklen_t name_of(const struct route *way, uint16_t port, union name *name)
+static socklen_t socket_name(const struct route *route, uint16_t port, union name *name)
 {
-    *name = (union name){.any.sa_family = way->six ? AF_INET6 : AF_INET};
-    if (way->six) {
+    *name = (union name){.any.sa_family = route->six ? AF_INET6 : AF_INET};
+    if (route->six) {
         name->six.sin6_port = port;
-        memcpy(&name->six.sin6_addr, way->address, sizeof name->six.sin6_addr);
+        memcpy(&name->six.sin6_addr, route->address, sizeof name->six.sin6_addr);
         return sizeof name->six;
     }
     name->four.sin_port = port;
-    memcpy(&name->four.sin_addr, way->address, sizeof name->four.sin_addr);
+    memcpy(&name->four.sin_addr, route->address, sizeof name->four.sin_addr);
     return sizeof name->four;
 }
 
 /* Returns the name of the interface that the user has chosen; empty: any. */
-static const char *chosen(void)
+static const char *chosen_interface(void)
 {
     const char *name = getenv("LATERAL_INTERFACE");
     return name ? name : "";
@@ -41,7 +41,7 @@ static const char *chosen(void)
 
 /* Returns the rank of a network device; the highest rank is called first. Devices that the user has named for UCX rank
  * above all others, since they are the job's network; then the faster device ranks higher. */
-static long rank_of(const char *name)
+static long rank_device(const char *name)
 {
     char path[64 + IF_NAMESIZE];
     long speed = -1;
@@ -57,24 +57,24 @@ static long rank_of(const char *name)
 
 /* Returns false for an address that no other host can call: of another interface than the chosen one, loopback unless
  * it is chosen, and addresses that need the name of a link. */
-static bool way_of(const struct ifaddrs *at, struct route *way)
+static bool find_route(const struct ifaddrs *at, struct route *route)
 {
     const union name *name = (const union name *)at->ifa_addr;
-    const bool named = *chosen() != 0;
+    const bool named = *chosen_interface() != 0;
     if (!name || !(at->ifa_flags & IFF_UP) ||
-        (named ? strcmp(at->ifa_name, chosen()) != 0 : (at->ifa_flags & IFF_LOOPBACK) != 0))
+        (named ? strcmp(at->ifa_name, chosen_interface()) != 0 : (at->ifa_flags & IFF_LOOPBACK) != 0))
         return false;
-    *way = (struct route){.six = name->any.sa_family == AF_INET6};
+    *route = (struct route){.six = name->any.sa_family == AF_INET6};
     if (name->any.sa_family == AF_INET)
-        memcpy(way->address, &name->four.sin_addr, sizeof name->four.sin_addr);
-    else if (way->six && !IN6_IS_ADDR_LINKLOCAL(&name->six.sin6_addr))
-        memcpy(way->address, &name->six.sin6_addr, sizeof name->six.sin6_addr);
+        memcpy(route->address, &name->four.sin_addr, sizeof name->four.sin_addr);
+    else if (route->six && !IN6_IS_ADDR_LINKLOCAL(&name->six.sin6_addr))
+        memcpy(route->address, &name->six.sin6_addr, sizeof name->six.sin6_addr);
     else
         return false;
     return true;
 }
 
-static void add_way(struct routes *mine, const struct route *way, long rank, long *ranks)
+static void insert_route(struct routes *mine, const struct route *route, long rank, long *ranks)
 {
     int place = mine->count;
     while (place && ranks[place - 1] < rank)
@@ -82,9 +82,9 @@ static void add_way(struct routes *mine, const struct route *way, long rank, lon
     if (place == ROUTES_MAX)
         return;
     int behind = mine->count < ROUTES_MAX ? mine->count++ : ROUTES_MAX - 1;
-    memmove(&mine->route[place + 1], &mine->route[place], (size_t)(behind - place) * sizeof *way);
+    memmove(&mine->route[place + 1], &mine->route[place], (size_t)(behind - place) * sizeof *route);
     memmove(&ranks[place + 1], &ranks[place], (size_t)(behind - place) * sizeof *ranks);
-    mine->route[place] = *way;
+    mine->route[place] = *route;
     ranks[place] = rank;
 }
 
@@ -92,14 +92,14 @@ bool routes_find(struct routes *mine)
 {
     long ranks[ROUTES_MAX];
     struct ifaddrs *all;
-    struct route way;
+    struct route route;
     const bool known = getifaddrs(&all) == 0;
     for (const struct ifaddrs *at = known ? all : 0; at; at = at->ifa_next)
-        if (way_of(at, &way))
-            add_way(mine, &way, rank_of(at->ifa_name), ranks);
+        if (find_route(at, &route))
+            insert_route(mine, &route, rank_device(at->ifa_name), ranks);
     if (known)
         freeifaddrs(all);
-    if (!*chosen())
+    if (!*chosen_interface())
         return true;
     mine->count = mine->count ? 1 : 0;
     return mine->count;
@@ -116,7 +116,7 @@ static int open_anywhere(union name *name, socklen_t *length)
         setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof off);
     else
         fd = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-    *length = name_of(&any, 0, name);
+    *length = socket_name(&any, 0, name);
     return fd;
 }
 
@@ -125,8 +125,8 @@ int routes_listen(struct routes *mine)
     union name name;
     socklen_t length;
     int fd;
-    if (*chosen()) {
-        length = name_of(&mine->route[0], 0, &name);
+    if (*chosen_interface()) {
+        length = socket_name(&mine->route[0], 0, &name);
         fd = socket(name.any.sa_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
     } else {
         fd = open_anywhere(&name, &length);
@@ -142,24 +142,24 @@ int routes_listen(struct routes *mine)
 }
 
 /* Calls leave by the chosen interface's address too. */
-static bool bind_here(int fd, const struct route *way, const struct routes *mine)
+static bool bind_here(int fd, const struct route *route, const struct routes *mine)
 {
     union name name;
-    if (!*chosen())
+    if (!*chosen_interface())
         return true;
-    if (mine->count != 1 || mine->route[0].six != way->six)
+    if (mine->count != 1 || mine->route[0].six != route->six)
         return false;
-    socklen_t length = name_of(&mine->route[0], 0, &name);
+    socklen_t length = socket_name(&mine->route[0], 0, &name);
     return bind(fd, &name.any, length) == 0;
 }
 
-int routes_connect(const struct routes *place, int number, const struct routes *mine)
+int routes_connect(const struct routes *routes, int number, const struct routes *mine)
 {
     union name to;
-    const struct route *way = &place->route[number];
-    socklen_t length = name_of(way, place->port, &to);
+    const struct route *route = &routes->route[number];
+    socklen_t length = socket_name(route, routes->port, &to);
     int fd = socket(to.any.sa_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-    if (fd >= 0 && (!bind_here(fd, way, mine) || (connect(fd, &to.any, length) != 0 && errno != EINPROGRESS))) {
+    if (fd >= 0 && (!bind_here(fd, route, mine) || (connect(fd, &to.any, length) != 0 && errno != EINPROGRESS))) {
         close(fd);
         fd = -1;
     }

@@ -14,11 +14,11 @@ void tcp_peer_watch(struct peer *peer)
         return;
     peer->blocked = peer->first != 0;
     struct epoll_event event = {.events = peer->blocked ? EPOLLIN | EPOLLOUT : EPOLLIN, .data.ptr = peer};
-    epoll_ctl(peer->lane->events, EPOLL_CTL_MOD, peer->fd, &event);
+    epoll_ctl(peer->worker->events, EPOLL_CTL_MOD, peer->fd, &event);
 }
 
 void tcp_peer_broken(struct peer *peer, int error)
 {
-    tcp_events->broken(peer->lane->owner, peer->pe,
+    tcp_events->broken(peer->worker->owner, peer->pe,
                        error ? strerror(error) : "the other end has closed the connection");
 }

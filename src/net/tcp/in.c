@@ -1,4 +1,4 @@
-/* Receives. What is read goes to the lane's buffer, and messages are taken from there. The beginning of a message whose end has not
+/* Receives. What is read goes to the worker's buffer, and messages are taken from there. The beginning of a message whose end has not
  * come stays in a buffer of its connection. Long data goes to its place (late.c), past the first piece of it.
  *
  * Invariants: between two reads, a connection is in the midst of long data (`rest`), or holds the beginning of a message
@@ -25,7 +25,7 @@ static void end_rest(struct peer *peer)
 static size_t begin_rest(struct peer *peer, const void *header, size_t header_bytes, size_t bytes, const char *data,
                          size_t there)
 {
-    struct late *late = tcp_late_begin(peer->lane, bytes);
+    struct late *late = tcp_late_begin(peer->worker, bytes);
     if (!late) {
         tcp_peer_broken(peer, ENOMEM);
         return there;
@@ -35,7 +35,7 @@ static size_t begin_rest(struct peer *peer, const void *header, size_t header_by
                                               .header_bytes = header_bytes,
                                               .bytes = bytes,
                                               .rest = late};
-    tcp_events->arrived(peer->lane->owner, &message);
+    tcp_events->arrived(peer->worker->owner, &message);
     if (!late->placed && !tcp_late_keep(late)) {
         tcp_peer_broken(peer, ENOMEM);
         return there;
@@ -69,17 +69,17 @@ static size_t take_message(struct peer *peer, const char *at, size_t there)
                                               .header_bytes = header_bytes,
                                               .data = at + head,
                                               .bytes = bytes};
-    tcp_events->arrived(peer->lane->owner, &message);
+    tcp_events->arrived(peer->worker->owner, &message);
     return head + bytes;
 }
 
-/* Keeps the bytes for the next read, in a buffer of the connection's own. The lane keeps one such buffer when none needs it. */
+/* Keeps the bytes for the next read, in a buffer of the connection's own. The worker keeps one such buffer when none needs it. */
 static void keep_part(struct peer *peer, const char *bytes, size_t count)
 {
-    struct lane *lane = peer->lane;
+    struct worker *worker = peer->worker;
     if (!peer->part) {
-        peer->part = lane->spare ? lane->spare : malloc(TCP_BUFFER);
-        lane->spare = 0;
+        peer->part = worker->spare ? worker->spare : malloc(TCP_BUFFER);
+        worker->spare = 0;
     }
     if (!peer->part) {
         tcp_peer_broken(peer, ENOMEM);
@@ -91,11 +91,11 @@ static void keep_part(struct peer *peer, const char *bytes, size_t count)
 
 static void drop_part(struct peer *peer)
 {
-    struct lane *lane = peer->lane;
-    if (lane->spare)
+    struct worker *worker = peer->worker;
+    if (worker->spare)
         free(peer->part);
     else
-        lane->spare = peer->part;
+        worker->spare = peer->part;
     peer->part = 0;
 }
 
@@ -134,7 +134,7 @@ int tcp_read(struct peer *peer)
         end_rest(peer);
         return got != 0;
     }
-    char *buffer = peer->part ? peer->part : peer->lane->buffer;
+    char *buffer = peer->part ? peer->part : peer->worker->buffer;
     const size_t held = peer->part ? peer->held : 0;
     const size_t got = read_some(peer, buffer + held, TCP_BUFFER - held);
     if (got)

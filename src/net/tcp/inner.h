@@ -1,13 +1,13 @@
 /* Messages over TCP, with nothing between the library and the kernel's sockets.
  *
- *   tcp.c         lanes and the slots of transport.h
+ *   tcp.c         workers and the slots of transport.h
  *   peer.c        who is connected to whom
  *   out.c, in.c   sending, receiving
  *   late.c        long data whose place is not known yet
  *   connection.c  what these need of a connection
  *
- * Each lane has a door (net/auth) and one connection to each lane that it talks to, which serves both directions, so that
- * answers carry the acknowledgements. When two lanes call each other at the same time, the call of the lower PE counts.
+ * Each worker has a listener (net/auth) and one connection to each worker that it talks to, which serves both directions, so that
+ * answers carry the acknowledgements. When two workers call each other at the same time, the call of the lower PE counts.
  *
  * On the wire a message is a word, its header, and its data; the word is TCP_WORD(bytes of data, bytes of the header). So all
  * messages of a connection arrive in the order of sending.
@@ -15,7 +15,7 @@
  * A poll reads from the connection that brought the last message, and only now and then asks epoll for the others. So with one busy
  * peer a message costs one system call at its receiver.
  *
- * Threads: transport.h. Everything of a lane is under its lock. */
+ * Threads: transport.h. Everything of a worker is under its lock. */
 #ifndef NET_TCP_INNER_H
 #define NET_TCP_INNER_H
 
@@ -30,11 +30,11 @@
 #define TCP_BUFFER ((size_t)128 << 10) /* bytes that are read at once; holds any message that is not long */
 #define TCP_WORD(bytes, header_bytes) ((uint64_t)(bytes) << 16 | (uint64_t)(header_bytes))
 
-struct lane {
+struct worker {
     void *owner;
     int events;  /* the epoll descriptor */
-    uint64_t id; /* random: names the lane to others */
-    struct listener door;
+    uint64_t id; /* random: names the worker to others */
+    struct listener listener;
     struct routes here;
     struct peer *peers; /* all */
     struct peer *hot;   /* brought the last message; or null */
@@ -44,7 +44,7 @@ struct lane {
     char *buffer;      /* of TCP_BUFFER bytes; shared by connections that hold no part of a message */
     char *spare;       /* another one, or null */
     struct late *late; /* long data whose place is not known */
-    struct lane *next;
+    struct worker *next;
 };
 
 /* A message that has not left as a whole. Header and data stay with the caller. */
@@ -57,7 +57,7 @@ struct out {
 
 /* Long data that is arriving, or has arrived before its place was known. */
 struct late {
-    struct lane *lane;
+    struct worker *worker;
     size_t bytes, got;
     char *to;    /* its place; or `own` */
     char *own;   /* a buffer while the place is not known; else null */
@@ -67,9 +67,9 @@ struct late {
 };
 
 struct peer {
-    struct lane *lane;
+    struct worker *worker;
     int pe;
-    uint64_t id;         /* of the lane at the other end */
+    uint64_t id;         /* of the worker at the other end */
     int fd;              /* -1: not connected yet */
     struct dialer *call; /* null: no call is under way */
     struct peer *next;
@@ -95,16 +95,16 @@ void tcp_peer_watch(struct peer *peer);
 bool tcp_congestion_choose(int fd);
 bool tcp_congestion_known(void);
 
-/* What a lane publishes. */
+/* What a worker publishes. */
 struct tcp_address {
-    struct routes place;
+    struct routes routes;
     uint64_t id, key[2];
 };
 
 /* peer.c */
-struct peer *tcp_peer_connect(struct lane *lane, int pe, const struct tcp_address *address);
-bool tcp_peer_wants(void *lane, const struct handshake_hello *hello);
-void tcp_peer_let_in(void *lane, int fd, const struct handshake_hello *hello);
+struct peer *tcp_peer_connect(struct worker *worker, int pe, const struct tcp_address *address);
+bool tcp_peer_wants(void *worker, const struct handshake_hello *hello);
+void tcp_peer_let_in(void *worker, int fd, const struct handshake_hello *hello);
 /* Takes what epoll tells of a peer. Returns non-zero when something came in or has left. */
 int tcp_peer_news(struct peer *peer, uint32_t what);
 void tcp_peer_free(struct peer *peer);
@@ -119,10 +119,10 @@ int tcp_read(struct peer *peer);
 
 /* late.c. begin returns a record of long data, or null without memory. keep gives it a buffer, since nobody has placed it; it returns
  * false without memory. Call end when all of it is there. */
-struct late *tcp_late_begin(struct lane *lane, size_t bytes);
-enum transport_status tcp_receive(void *lane, void *rest, void *into, size_t bytes, void *token);
+struct late *tcp_late_begin(struct worker *worker, size_t bytes);
+enum transport_status tcp_receive(void *worker, void *rest, void *into, size_t bytes, void *token);
 bool tcp_late_keep(struct late *late);
 void tcp_late_end(struct late *late);
-void tcp_late_close(struct lane *lane);
+void tcp_late_close(struct worker *worker);
 
 #endif

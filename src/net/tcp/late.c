@@ -5,17 +5,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct late *tcp_late_begin(struct lane *lane, size_t bytes)
+struct late *tcp_late_begin(struct worker *worker, size_t bytes)
 {
     struct late *late = malloc(sizeof *late);
     if (late)
-        *late = (struct late){.lane = lane, .bytes = bytes};
+        *late = (struct late){.worker = worker, .bytes = bytes};
     return late;
 }
 
 static void unlist(const struct late *late)
 {
-    struct late **at = &late->lane->late;
+    struct late **at = &late->worker->late;
     while (*at != late)
         at = &(*at)->next;
     *at = late->next;
@@ -30,10 +30,10 @@ static void take_out(struct late *late, void *into)
     unlist(late);
 }
 
-enum transport_status tcp_receive(void *lane, void *rest, void *into, size_t bytes, void *token)
+enum transport_status tcp_receive(void *worker, void *rest, void *into, size_t bytes, void *token)
 {
     struct late *late = rest;
-    (void)lane, (void)bytes; /* of the message */
+    (void)worker, (void)bytes; /* of the message */
     if (late->own)
         take_out(late, into);
     late->to = into;
@@ -48,8 +48,8 @@ enum transport_status tcp_receive(void *lane, void *rest, void *into, size_t byt
 bool tcp_late_keep(struct late *late)
 {
     late->to = late->own = malloc(late->bytes);
-    late->next = late->lane->late;
-    late->lane->late = late;
+    late->next = late->worker->late;
+    late->worker->late = late;
     return late->own != 0;
 }
 
@@ -62,11 +62,11 @@ void tcp_late_end(struct late *late)
     tcp_events->finished(token, 0);
 }
 
-void tcp_late_close(struct lane *lane)
+void tcp_late_close(struct worker *worker)
 {
-    while (lane->late) {
-        struct late *late = lane->late;
-        lane->late = late->next;
+    while (worker->late) {
+        struct late *late = worker->late;
+        worker->late = late->next;
         free(late->own);
         free(late);
     }

@@ -60,17 +60,17 @@ static ssize_t send_now(const struct peer *peer, const struct out *out)
     return judge(sendmsg(peer->fd, &message, MSG_NOSIGNAL | MSG_DONTWAIT));
 }
 
-static struct out *new_out(struct lane *lane)
+static struct out *new_out(struct worker *worker)
 {
-    struct out *out = lane->idle;
+    struct out *out = worker->idle;
     if (out)
-        lane->idle = out->next;
+        worker->idle = out->next;
     return out ? out : malloc(sizeof *out);
 }
 
 static enum transport_status put_off(struct peer *peer, const struct out *message, size_t gone)
 {
-    struct out *out = new_out(peer->lane);
+    struct out *out = new_out(peer->worker);
     if (!out)
         return TRANSPORT_FAILED;
     *out = *message;
@@ -78,7 +78,7 @@ static enum transport_status put_off(struct peer *peer, const struct out *messag
         peer->left = gone;
     *peer->last = out;
     peer->last = &out->next;
-    peer->lane->queued++;
+    peer->worker->queued++;
     if (!peer->blocked)
         tcp_peer_watch(peer);
     return TRANSPORT_PENDING;
@@ -109,9 +109,9 @@ static int take_off(struct peer *peer, size_t sent)
         peer->first = out->next;
         if (!peer->first)
             peer->last = &peer->first;
-        out->next = peer->lane->idle;
-        peer->lane->idle = out;
-        peer->lane->queued--;
+        out->next = peer->worker->idle;
+        peer->worker->idle = out;
+        peer->worker->queued--;
         count++;
         tcp_events->finished(token, 0);
     }

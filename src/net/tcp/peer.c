@@ -1,8 +1,8 @@
-/* Who is connected to whom. A peer is another lane, named by its PE and its random number. Its connection is made by this lane's
- * call, or by a call of the other lane.
+/* Who is connected to whom. A peer is another worker, named by its PE and its random number. Its connection is made by this worker's
+ * call, or by a call of the other worker.
  *
- * Both may call at once. Then the call of the lower PE counts (of two lanes of a PE, that with the lower number): that lane refuses the
- * other's call and says so, and the other one waits for the call, or takes it and gives its own up. A lane reaches itself through a
+ * Both may call at once. Then the call of the lower PE counts (of two workers of a PE, that with the lower number): that worker refuses the
+ * other's call and says so, and the other one waits for the call, or takes it and gives its own up. A worker reaches itself through a
  * pair of sockets: two peers, either of which receives what the other sends. */
 #include "net/tcp/inner.h"
 
@@ -15,30 +15,30 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-static struct peer *find(const struct lane *lane, int pe, uint64_t id)
+static struct peer *find(const struct worker *worker, int pe, uint64_t id)
 {
-    struct peer *peer = lane->peers;
+    struct peer *peer = worker->peers;
     while (peer && (peer->pe != pe || peer->id != id))
         peer = peer->next;
     return peer;
 }
 
-static struct peer *add(struct lane *lane, int pe, uint64_t id)
+static struct peer *add(struct worker *worker, int pe, uint64_t id)
 {
     struct peer *peer = malloc(sizeof *peer);
     if (!peer)
         return 0;
-    *peer = (struct peer){.lane = lane, .pe = pe, .id = id, .fd = -1, .next = lane->peers};
+    *peer = (struct peer){.worker = worker, .pe = pe, .id = id, .fd = -1, .next = worker->peers};
     peer->last = &peer->first;
-    lane->peers = peer;
+    worker->peers = peer;
     return peer;
 }
 
 /* Forgets the peer that was added last, so that nobody finds a connection that was never made. Returns null. */
-static struct peer *take_back(struct lane *lane)
+static struct peer *take_back(struct worker *worker)
 {
-    struct peer *peer = lane->peers;
-    lane->peers = peer->next;
+    struct peer *peer = worker->peers;
+    worker->peers = peer->next;
     tcp_peer_free(peer);
     return 0;
 }
@@ -57,7 +57,7 @@ static void connected(struct peer *peer, int fd)
     setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
     (void)tcp_congestion_choose(fd); /* tcp_congestion_known has tried it */
     tcp_peer_watch(peer);
-    peer->lane->hot = peer;
+    peer->worker->hot = peer;
     (void)tcp_push(peer);
 }
 
@@ -79,74 +79,74 @@ static void judge_call(struct peer *peer)
 }
 
 /* Adds a peer that is connected by the descriptor. Returns null, and the descriptor is closed, without memory. */
-static struct peer *add_connected(struct lane *lane, int fd)
+static struct peer *add_connected(struct worker *worker, int fd)
 {
-    struct peer *peer = add(lane, tcp_me, lane->id);
+    struct peer *peer = add(worker, tcp_me, worker->id);
     struct epoll_event event = {.events = EPOLLIN, .data.ptr = peer};
     if (!peer) {
         close(fd);
         return 0;
     }
     peer->fd = fd;
-    return epoll_ctl(lane->events, EPOLL_CTL_ADD, fd, &event) == 0 ? peer : take_back(lane);
+    return epoll_ctl(worker->events, EPOLL_CTL_ADD, fd, &event) == 0 ? peer : take_back(worker);
 }
 
-static struct peer *connect_to_itself(struct lane *lane)
+static struct peer *connect_to_itself(struct worker *worker)
 {
     int ends[2];
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, ends) != 0)
         return 0;
-    struct peer *one = add_connected(lane, ends[0]);
+    struct peer *one = add_connected(worker, ends[0]);
     if (!one) {
         close(ends[1]);
         return 0;
     }
-    return add_connected(lane, ends[1]) ? one : take_back(lane);
+    return add_connected(worker, ends[1]) ? one : take_back(worker);
 }
 
-struct peer *tcp_peer_connect(struct lane *lane, int pe, const struct tcp_address *address)
+struct peer *tcp_peer_connect(struct worker *worker, int pe, const struct tcp_address *address)
 {
-    struct peer *peer = find(lane, pe, address->id);
+    struct peer *peer = find(worker, pe, address->id);
     if (peer)
         return peer;
-    if (pe == tcp_me && address->id == lane->id)
-        return connect_to_itself(lane);
+    if (pe == tcp_me && address->id == worker->id)
+        return connect_to_itself(worker);
     struct dialer *call = malloc(sizeof *call);
-    peer = call ? add(lane, pe, address->id) : 0;
+    peer = call ? add(worker, pe, address->id) : 0;
     if (!peer) {
         free(call);
         return 0;
     }
-    *call = (struct dialer){.events = lane->events,
+    *call = (struct dialer){.events = worker->events,
                             .mark = peer,
                             .key = {address->key[0], address->key[1]},
                             .me = (uint32_t)tcp_me,
                             .pe = (uint32_t)pe,
-                            .word = lane->id,
-                            .place = address->place,
-                            .here = lane->here};
+                            .word = worker->id,
+                            .to = address->routes,
+                            .from = worker->here};
     peer->call = call;
     dialer_start(call);
-    return call->state == DIALER_FAILED ? take_back(lane) : peer;
+    return call->state == DIALER_FAILED ? take_back(worker) : peer;
 }
 
 /* --- Being called */
 
 bool tcp_peer_wants(void *of, const struct handshake_hello *hello)
 {
-    const struct lane *lane = of;
-    const struct peer *peer = find(lane, (int)hello->from, hello->word);
+    const struct worker *worker = of;
+    const struct peer *peer = find(worker, (int)hello->from, hello->word);
     if (!peer)
         return true;
-    const bool first = (int)hello->from == tcp_me ? hello->word < lane->id : (int)hello->from < tcp_me;
+    const bool first = (int)hello->from == tcp_me ? hello->word < worker->id : (int)hello->from < tcp_me;
     return peer->fd < 0 && (!peer->call || first);
 }
 
 void tcp_peer_let_in(void *of, int fd, const struct handshake_hello *hello)
 {
-    struct lane *lane = of;
-    struct peer *peer = find(lane, (int)hello->from, hello->word);
-    if (!peer && !(peer = add(lane, (int)hello->from, hello->word))) {
+    struct worker *worker = of;
+    struct peer *peer = find(worker, (int)hello->from, hello->word);
+    if (!peer && !(peer = add(worker, (int)hello->from, hello->word))) {
         close(fd);
         return;
     }
@@ -168,7 +168,7 @@ int tcp_peer_news(struct peer *peer, uint32_t what)
     }
     int count = what & EPOLLOUT ? tcp_push(peer) : 0;
     if (what & ~(uint32_t)EPOLLOUT && tcp_read(peer)) {
-        peer->lane->hot = peer;
+        peer->worker->hot = peer;
         count++;
     }
     return count;

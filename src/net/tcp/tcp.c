@@ -1,4 +1,4 @@
-/* Lanes over TCP, and the slots of transport.h. */
+/* Workers over TCP, and the slots of transport.h. */
 #include "net/tcp/inner.h"
 
 #include <netinet/in.h>
@@ -11,7 +11,7 @@
 /* All PEs of the job may call at once, and where there are more of them than cores each takes seconds to answer. */
 enum { GUESTS = 32, GUEST_SECONDS = 20 };
 
-static struct lane *lanes;
+static struct worker *workers;
 static struct routes here; /* without a port */
 static uint64_t key[2];    /* of this process: who calls must know it */
 
@@ -40,75 +40,75 @@ static const char *tcp_open(const struct transport_events *events, int pe, int n
     return getrandom(key, sizeof key, GRND_NONBLOCK) == sizeof key ? 0 : "the kernel has no random numbers";
 }
 
-static void free_lane(struct lane *lane)
+static void free_worker(struct worker *worker)
 {
-    while (lane->peers) {
-        struct peer *peer = lane->peers;
-        lane->peers = peer->next;
+    while (worker->peers) {
+        struct peer *peer = worker->peers;
+        worker->peers = peer->next;
         tcp_peer_free(peer);
     }
-    while (lane->idle) {
-        struct out *out = lane->idle;
-        lane->idle = out->next;
+    while (worker->idle) {
+        struct out *out = worker->idle;
+        worker->idle = out->next;
         free(out);
     }
-    tcp_late_close(lane);
-    listener_close(&lane->door);
-    if (lane->events >= 0)
-        close(lane->events);
-    free(lane->buffer);
-    free(lane->spare);
-    free(lane);
+    tcp_late_close(worker);
+    listener_close(&worker->listener);
+    if (worker->events >= 0)
+        close(worker->events);
+    free(worker->buffer);
+    free(worker->spare);
+    free(worker);
 }
 
-static void callers_wait(void *lane)
+static void callers_wait(void *worker)
 {
-    tcp_events->broken(((struct lane *)lane)->owner, tcp_me,
+    tcp_events->broken(((struct worker *)worker)->owner, tcp_me,
                        "other PEs call it, and it has no descriptor left (ulimit -n) to let them in");
 }
 
-static bool prepare_lane(struct lane *lane)
+static bool prepare_worker(struct worker *worker)
 {
-    lane->events = epoll_create1(EPOLL_CLOEXEC);
-    lane->buffer = malloc(TCP_BUFFER);
-    lane->here = here;
-    lane->door = (struct listener){.fd = -1,
-                                   .timer = -1,
-                                   .events = lane->events,
-                                   .key = {key[0], key[1]},
-                                   .me = (uint32_t)tcp_me,
-                                   .npes = (uint32_t)tcp_npes,
-                                   .places = GUESTS + (uint32_t)tcp_npes,
-                                   .seconds = GUEST_SECONDS,
-                                   .wants = tcp_peer_wants,
-                                   .let_in = tcp_peer_let_in,
-                                   .full = callers_wait,
-                                   .owner = lane};
-    return lane->buffer && lane->events >= 0 &&
-           getrandom(&lane->id, sizeof lane->id, GRND_NONBLOCK) == sizeof lane->id &&
-           listener_open(&lane->door, &lane->here) == 0;
+    worker->events = epoll_create1(EPOLL_CLOEXEC);
+    worker->buffer = malloc(TCP_BUFFER);
+    worker->here = here;
+    worker->listener = (struct listener){.fd = -1,
+                                         .timer = -1,
+                                         .events = worker->events,
+                                         .key = {key[0], key[1]},
+                                         .me = (uint32_t)tcp_me,
+                                         .npes = (uint32_t)tcp_npes,
+                                         .max_pending = GUESTS + (uint32_t)tcp_npes,
+                                         .seconds = GUEST_SECONDS,
+                                         .wants = tcp_peer_wants,
+                                         .accepted = tcp_peer_let_in,
+                                         .out_of_descriptors = callers_wait,
+                                         .owner = worker};
+    return worker->buffer && worker->events >= 0 &&
+           getrandom(&worker->id, sizeof worker->id, GRND_NONBLOCK) == sizeof worker->id &&
+           listener_open(&worker->listener, &worker->here) == 0;
 }
 
 static const char *tcp_open_worker(void *owner, void **made)
 {
-    struct lane *lane = calloc(1, sizeof *lane);
-    if (!lane)
+    struct worker *worker = calloc(1, sizeof *worker);
+    if (!worker)
         return "no memory";
-    lane->owner = owner;
-    if (!prepare_lane(lane)) {
-        free_lane(lane);
+    worker->owner = owner;
+    if (!prepare_worker(worker)) {
+        free_worker(worker);
         return "no socket to listen on, or no memory";
     }
-    lane->next = lanes;
-    lanes = lane;
-    *made = lane;
+    worker->next = workers;
+    workers = worker;
+    *made = worker;
     return 0;
 }
 
 static int tcp_address(void *of, void *room, size_t *bytes)
 {
-    const struct lane *lane = of;
-    const struct tcp_address address = {lane->here, lane->id, {key[0], key[1]}};
+    const struct worker *worker = of;
+    const struct tcp_address address = {worker->here, worker->id, {key[0], key[1]}};
     const bool fits = sizeof address <= *bytes;
     if (fits)
         memcpy(room, &address, sizeof address);
@@ -116,13 +116,13 @@ static int tcp_address(void *of, void *room, size_t *bytes)
     return fits ? 0 : -1;
 }
 
-static void *tcp_connect(void *lane, int pe, const void *address, size_t bytes)
+static void *tcp_connect(void *worker, int pe, const void *address, size_t bytes)
 {
     struct tcp_address there;
     if (bytes != sizeof there)
         return 0;
     memcpy(&there, address, sizeof there);
-    return there.place.count <= ROUTES_MAX ? tcp_peer_connect(lane, pe, &there) : 0;
+    return there.routes.count <= ROUTES_MAX ? tcp_peer_connect(worker, pe, &there) : 0;
 }
 
 /* --- Progress */
@@ -132,13 +132,13 @@ static void *tcp_connect(void *lane, int pe, const void *address, size_t bytes)
 /* Polls of the busy connection from one look at all of them to the next. */
 enum { WITHOUT_OTHERS = 16, WITH_OTHERS = 8, WITH_OTHERS_AND_IDLE = 2 };
 
-static int look_at_all(struct lane *lane)
+static int look_at_all(struct worker *worker)
 {
     struct epoll_event news[NEWS];
     int found = 0;
-    const int count = epoll_wait(lane->events, news, NEWS, 0);
+    const int count = epoll_wait(worker->events, news, NEWS, 0);
     for (int i = 0; i < count; i++) {
-        if (listener_event(&lane->door, news[i].data.ptr))
+        if (listener_event(&worker->listener, news[i].data.ptr))
             found++;
         else
             found += tcp_peer_news(news[i].data.ptr, news[i].events);
@@ -146,48 +146,48 @@ static int look_at_all(struct lane *lane)
     return found;
 }
 
-static uint32_t polls_between(const struct lane *lane, bool found)
+static uint32_t polls_between(const struct worker *worker, bool found)
 {
-    if (!lane->peers->next && !lane->queued)
+    if (!worker->peers->next && !worker->queued)
         return WITHOUT_OTHERS;
     return found ? WITH_OTHERS : WITH_OTHERS_AND_IDLE;
 }
 
 static int tcp_progress(void *of)
 {
-    struct lane *lane = of;
-    const int found = lat_likely(lane->hot != 0) ? tcp_read(lane->hot) : 0;
-    if (lat_likely(lane->hot != 0) && ++lane->polls < polls_between(lane, found))
+    struct worker *worker = of;
+    const int found = lat_likely(worker->hot != 0) ? tcp_read(worker->hot) : 0;
+    if (lat_likely(worker->hot != 0) && ++worker->polls < polls_between(worker, found))
         return found;
-    lane->polls = 0;
-    return found + look_at_all(lane);
+    worker->polls = 0;
+    return found + look_at_all(worker);
 }
 
-static int tcp_descriptor(void *lane)
+static int tcp_descriptor(void *worker)
 {
-    return ((struct lane *)lane)->events;
+    return ((struct worker *)worker)->events;
 }
 
 /* The descriptor is readable as long as there is something to do. */
-static int tcp_arm(void *lane)
+static int tcp_arm(void *worker)
 {
-    (void)lane;
+    (void)worker;
     return 1;
 }
 
 static int tcp_drained(void *of)
 {
-    struct lane *lane = of;
-    (void)look_at_all(lane);
-    return lane->queued == 0;
+    struct worker *worker = of;
+    (void)look_at_all(worker);
+    return worker->queued == 0;
 }
 
 static void tcp_close(void)
 {
-    while (lanes) {
-        struct lane *lane = lanes;
-        lanes = lane->next;
-        free_lane(lane);
+    while (workers) {
+        struct worker *worker = workers;
+        workers = worker->next;
+        free_worker(worker);
     }
 }
 

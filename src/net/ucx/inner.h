@@ -1,4 +1,4 @@
-/* Inside of the UCX transport: lanes, peers, and how an operation of UCX ends. See ucx.c. */
+/* Inside of the UCX transport: workers, peers, and how an operation of UCX ends. See ucx.c. */
 #ifndef NET_UCX_INNER_H
 #define NET_UCX_INNER_H
 
@@ -7,14 +7,14 @@
 #include <stdbool.h>
 #include <ucp/api/ucp.h>
 
-struct lane {
-    ucp_worker_h worker;
+struct worker {
+    ucp_worker_h ucp;
     void *owner;
     struct peer *peers; /* all, for close */
     void *draining;     /* the worker's flush under way */
     bool inside;        /* in the worker's progress */
     struct peer *late;  /* that are connected when it ends */
-    struct lane *next;
+    struct worker *next;
 };
 
 /* A message to a peer that is not connected yet. */
@@ -30,7 +30,7 @@ struct peer {
     void *address;
     struct waiting *first, **last;
     struct peer *next_late;
-    struct lane *lane;
+    struct worker *worker;
     int pe;
     unsigned able; /* set of enum transport_able, once connected */
     struct peer *next;
@@ -61,6 +61,6 @@ unsigned ucx_atomics(void *peer, size_t bytes);
 enum transport_status ucx_atomic(void *peer, void *key, uint64_t at, const struct transport_word *word, void *old,
                                  void *token);
 enum transport_status ucx_flush(void *peer, void *token);
-void ucx_order(void *lane);
+void ucx_order(void *worker);
 
 #endif

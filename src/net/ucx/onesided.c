@@ -64,7 +64,7 @@ static unsigned able_by_lines(char *lines)
 {
     unsigned able = 0;
     for (char *line, *rest = lines; (line = strsep(&rest, "\n"));) {
-        const char *lane = strstr(line, "lane["), *colon = lane ? strchr(lane, ':') : 0;
+        const char *worker = strstr(line, "lane["), *colon = worker ? strchr(worker, ':') : 0;
         const char *name = colon ? strchr(colon + 1, ':') : 0;
         able |= name ? able_by_name(name + 1, "/") : 0;
     }
@@ -201,6 +201,6 @@ enum transport_status ucx_flush(void *to, void *token)
 
 void ucx_order(void *of)
 {
-    const struct lane *lane = of;
-    (void)ucp_worker_fence(lane->worker);
+    const struct worker *worker = of;
+    (void)ucp_worker_fence(worker->ucp);
 }

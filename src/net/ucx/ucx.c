@@ -1,11 +1,11 @@
-/* Messages over UCX (UCP active messages): one worker per lane, one endpoint per lane and peer, made on first use.
+/* Messages over UCX (UCP active messages): one worker per worker, one endpoint per worker and peer, made on first use.
  *
  * A module of its own: nothing of UCX is loaded before a peer is off the node. Works with UCP 1.13 and later.
  * Threads and events: transport.h.
  *
  * Invariants: one active-message id; short data comes with the message, long data by rendezvous, straight into
  * the place that the receiver names. Endpoints find out by themselves that a peer is gone, where UCX can tell. Workers
- * share a context that locks what they share; where UCX was built without that there is one lane. No endpoint is made
+ * share a context that locks what they share; where UCX was built without that there is one worker. No endpoint is made
  * while its worker is in progress: UCX 1.13 may then take the connection from which it is reading. */
 #include "net/ucx/inner.h"
 
@@ -21,9 +21,9 @@ enum { MESSAGE = 1 };
  * warns when it is older than this. */
 enum { UCP_OLDEST_MAJOR = 1, UCP_OLDEST_MINOR = 13 };
 
-static struct lane *lanes; /* all, for close */
-static bool alone;         /* UCX cannot serve several lanes at the same time */
-static bool closing;       /* connections go down on purpose */
+static struct worker *workers; /* all, for close */
+static bool alone;             /* UCX cannot serve several workers at the same time */
+static bool closing;           /* connections go down on purpose */
 
 static void finished_receive(void *request, ucs_status_t status, size_t bytes, void *token)
 {
@@ -35,14 +35,14 @@ static void finished_receive(void *request, ucs_status_t status, size_t bytes, v
 static ucs_status_t arrived(void *to, const void *header, size_t header_bytes, void *data, size_t bytes,
                             const ucp_am_recv_param_t *param)
 {
-    const struct lane *lane = to;
+    const struct worker *worker = to;
     bool late = param->recv_attr & UCP_AM_RECV_ATTR_FLAG_RNDV;
     struct transport_message message = {.header = header,
                                         .header_bytes = header_bytes,
                                         .data = late ? 0 : data,
                                         .bytes = bytes,
                                         .rest = late ? data : 0};
-    ucx_events->arrived(lane->owner, &message);
+    ucx_events->arrived(worker->owner, &message);
     return late ? UCS_INPROGRESS : UCS_OK;
 }
 
@@ -51,7 +51,7 @@ static void lost(void *argument, ucp_ep_h endpoint, ucs_status_t status)
     (void)endpoint;
     const struct peer *peer = argument;
     if (!closing)
-        ucx_events->broken(peer->lane->owner, peer->pe, ucs_status_string(status));
+        ucx_events->broken(peer->worker->owner, peer->pe, ucs_status_string(status));
 }
 
 /* UCX prints a line of its own about some failures that it also returns. `hush` leaves those out, since the library's line
@@ -157,11 +157,11 @@ static const char *ucx_open(const struct transport_events *to, int pe, int npes,
     return 0;
 }
 
-static ucs_status_t open_worker(struct lane *lane)
+static ucs_status_t open_ucp_worker(struct worker *worker)
 {
     const ucp_worker_params_t params = {.field_mask = UCP_WORKER_PARAM_FIELD_THREAD_MODE,
                                         .thread_mode = UCS_THREAD_MODE_SERIALIZED};
-    ucs_status_t status = ucp_worker_create(ucx_context, &params, &lane->worker);
+    ucs_status_t status = ucp_worker_create(ucx_context, &params, &worker->ucp);
     if (status != UCS_OK)
         return status;
     const ucp_am_handler_param_t handler = {.field_mask = UCP_AM_HANDLER_PARAM_FIELD_ID |
@@ -169,44 +169,44 @@ static ucs_status_t open_worker(struct lane *lane)
                                                           UCP_AM_HANDLER_PARAM_FIELD_ARG,
                                             .id = MESSAGE,
                                             .cb = arrived,
-                                            .arg = lane};
-    status = ucp_worker_set_am_recv_handler(lane->worker, &handler);
+                                            .arg = worker};
+    status = ucp_worker_set_am_recv_handler(worker->ucp, &handler);
     if (status != UCS_OK)
-        ucp_worker_destroy(lane->worker);
+        ucp_worker_destroy(worker->ucp);
     return status;
 }
 
 static const char *ucx_open_worker(void *owner, void **made)
 {
-    if (alone && lanes)
+    if (alone && workers)
         return "this UCX was built without support for threads";
-    struct lane *lane = calloc(1, sizeof *lane);
-    if (!lane)
+    struct worker *worker = calloc(1, sizeof *worker);
+    if (!worker)
         return "no memory";
-    lane->owner = owner;
-    ucs_status_t status = open_worker(lane);
+    worker->owner = owner;
+    ucs_status_t status = open_ucp_worker(worker);
     if (status != UCS_OK) {
-        free(lane);
+        free(worker);
         return ucs_status_string(status);
     }
-    lane->next = lanes;
-    lanes = lane;
-    *made = lane;
+    worker->next = workers;
+    workers = worker;
+    *made = worker;
     return 0;
 }
 
 static int ucx_address(void *of, void *room, size_t *bytes)
 {
-    const struct lane *lane = of;
+    const struct worker *worker = of;
     ucp_address_t *address;
     size_t length;
-    if (ucp_worker_get_address(lane->worker, &address, &length) != UCS_OK)
+    if (ucp_worker_get_address(worker->ucp, &address, &length) != UCS_OK)
         return -1;
     bool fits = length <= *bytes;
     if (fits)
         memcpy(room, address, length);
     *bytes = length;
-    ucp_worker_release_address(lane->worker, address);
+    ucp_worker_release_address(worker->ucp, address);
     return fits ? 0 : -1;
 }
 
@@ -218,11 +218,11 @@ static ucs_status_t make_endpoint(struct peer *peer, const void *address)
                               .err_mode = UCP_ERR_HANDLING_MODE_PEER,
                               .err_handler = {lost, peer}};
     quiet = PROBING;
-    ucs_status_t status = ucp_ep_create(peer->lane->worker, &params, &peer->endpoint);
+    ucs_status_t status = ucp_ep_create(peer->worker->ucp, &params, &peer->endpoint);
     quiet = LOUD;
     if (status == UCS_ERR_UNREACHABLE) {
         params.err_mode = UCP_ERR_HANDLING_MODE_NONE; /* UCX_TLS names what cannot tell of a lost peer: shared memory */
-        status = ucp_ep_create(peer->lane->worker, &params, &peer->endpoint);
+        status = ucp_ep_create(peer->worker->ucp, &params, &peer->endpoint);
     }
     if (status == UCS_OK)
         peer->able = TRANSPORT_KNOWN | ucx_can(peer->endpoint);
@@ -237,23 +237,23 @@ static int put_off(struct peer *peer, const void *address, size_t bytes)
         return -1;
     memcpy(peer->address, address, bytes);
     peer->last = &peer->first;
-    peer->next_late = peer->lane->late;
-    peer->lane->late = peer;
+    peer->next_late = peer->worker->late;
+    peer->worker->late = peer;
     return 0;
 }
 
 static void *ucx_connect(void *from, int pe, const void *address, size_t bytes)
 {
-    struct lane *lane = from;
+    struct worker *worker = from;
     struct peer *peer = malloc(sizeof *peer);
     if (!peer)
         return 0;
-    *peer = (struct peer){.pe = pe, .lane = lane, .next = lane->peers};
-    if (lane->inside ? put_off(peer, address, bytes) != 0 : make_endpoint(peer, address) != UCS_OK) {
+    *peer = (struct peer){.pe = pe, .worker = worker, .next = worker->peers};
+    if (worker->inside ? put_off(peer, address, bytes) != 0 : make_endpoint(peer, address) != UCS_OK) {
         free(peer);
         return 0;
     }
-    lane->peers = peer;
+    worker->peers = peer;
     return peer;
 }
 
@@ -299,7 +299,7 @@ static void connect_late(struct peer *peer)
     ucs_status_t status = make_endpoint(peer, peer->address);
     free(peer->address);
     if (status != UCS_OK) {
-        ucx_events->broken(peer->lane->owner, peer->pe, ucs_status_string(status));
+        ucx_events->broken(peer->worker->owner, peer->pe, ucs_status_string(status));
         return;
     }
     while (peer->first) {
@@ -312,16 +312,16 @@ static void connect_late(struct peer *peer)
     }
 }
 
-static int progress(struct lane *lane)
+static int progress(struct worker *worker)
 {
-    lane->inside = true;
+    worker->inside = true;
     quiet = IN_PROGRESS;
-    int count = (int)ucp_worker_progress(lane->worker);
+    int count = (int)ucp_worker_progress(worker->ucp);
     quiet = LOUD;
-    lane->inside = false;
-    while (lane->late) {
-        struct peer *peer = lane->late;
-        lane->late = peer->next_late;
+    worker->inside = false;
+    while (worker->late) {
+        struct peer *peer = worker->late;
+        worker->late = peer->next_late;
         connect_late(peer);
     }
     return count;
@@ -329,42 +329,42 @@ static int progress(struct lane *lane)
 
 static enum transport_status ucx_receive(void *on, void *rest, void *into, size_t bytes, void *token)
 {
-    const struct lane *lane = on;
+    const struct worker *worker = on;
     const ucp_request_param_t param = {.op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA,
                                        .cb.recv_am = finished_receive,
                                        .user_data = token};
-    return ucx_outcome(ucp_am_recv_data_nbx(lane->worker, rest, into, bytes, &param));
+    return ucx_outcome(ucp_am_recv_data_nbx(worker->ucp, rest, into, bytes, &param));
 }
 
-static int ucx_progress(void *lane)
+static int ucx_progress(void *worker)
 {
-    return progress(lane);
+    return progress(worker);
 }
 
-static int ucx_descriptor(void *lane)
+static int ucx_descriptor(void *worker)
 {
     int fd;
-    return ucp_worker_get_efd(((struct lane *)lane)->worker, &fd) == UCS_OK ? fd : -1;
+    return ucp_worker_get_efd(((struct worker *)worker)->ucp, &fd) == UCS_OK ? fd : -1;
 }
 
-static int ucx_arm(void *lane)
+static int ucx_arm(void *worker)
 {
-    return ucp_worker_arm(((struct lane *)lane)->worker) == UCS_OK;
+    return ucp_worker_arm(((struct worker *)worker)->ucp) == UCS_OK;
 }
 
 static int ucx_drained(void *of)
 {
-    struct lane *lane = of;
+    struct worker *worker = of;
     const ucp_request_param_t param = {0};
-    if (!lane->draining)
-        lane->draining = ucp_worker_flush_nbx(lane->worker, &param);
-    progress(lane);
-    if (UCS_PTR_IS_PTR(lane->draining)) {
-        if (ucp_request_check_status(lane->draining) == UCS_INPROGRESS)
+    if (!worker->draining)
+        worker->draining = ucp_worker_flush_nbx(worker->ucp, &param);
+    progress(worker);
+    if (UCS_PTR_IS_PTR(worker->draining)) {
+        if (ucp_request_check_status(worker->draining) == UCS_INPROGRESS)
             return 0;
-        ucp_request_free(lane->draining);
+        ucp_request_free(worker->draining);
     }
-    lane->draining = 0;
+    worker->draining = 0;
     return 1;
 }
 
@@ -376,29 +376,29 @@ static void close_endpoint(const struct peer *peer)
     if (!UCS_PTR_IS_PTR(request))
         return;
     while (ucp_request_check_status(request) == UCS_INPROGRESS)
-        ucp_worker_progress(peer->lane->worker);
+        ucp_worker_progress(peer->worker->ucp);
     ucp_request_free(request);
 }
 
-static void close_lane(struct lane *lane)
+static void close_worker(struct worker *worker)
 {
-    while (lane->peers) {
-        struct peer *peer = lane->peers;
-        lane->peers = peer->next;
+    while (worker->peers) {
+        struct peer *peer = worker->peers;
+        worker->peers = peer->next;
         close_endpoint(peer);
         free(peer);
     }
-    ucp_worker_destroy(lane->worker);
-    free(lane);
+    ucp_worker_destroy(worker->ucp);
+    free(worker);
 }
 
 static void ucx_close(void)
 {
     closing = true;
-    while (lanes) {
-        struct lane *lane = lanes;
-        lanes = lane->next;
-        close_lane(lane);
+    while (workers) {
+        struct worker *worker = workers;
+        workers = worker->next;
+        close_worker(worker);
     }
     ucp_cleanup(ucx_context);
     unset_wishes();

@@ -136,8 +136,8 @@ static void call_pe(struct line *line, const struct routes *place)
                                   .key = {rte.node->nonce[0], rte.node->nonce[1]},
                                   .me = (uint32_t)uccs_core.me,
                                   .pe = (uint32_t)line->pe,
-                                  .place = *place,
-                                  .here = here};
+                                  .to = *place,
+                                  .from = here};
     dialer_start(line->call);
     judge_call(line);
 }
@@ -248,9 +248,9 @@ static void open_door_here(void)
     memcpy(door.key, rte.node->nonce, sizeof door.key);
     door.me = (uint32_t)uccs_core.me;
     door.npes = (uint32_t)uccs_core.npes;
-    door.places = GUESTS;
+    door.max_pending = GUESTS;
     door.seconds = GUEST_SECONDS;
-    door.let_in = let_in;
+    door.accepted = let_in;
     (void)listener_open(&door, &here); /* nobody can call a PE whose place has no port */
 }
 

@@ -6,7 +6,7 @@
  * completion. It keeps the promised order: short messages keep theirs, long ones are overtaken. A short message is also
  * sent from a copy, so that it is done long before it leaves.
  *
- * Threads: transport.h; everything of a lane is under its lock. Only progress moves held operations on; `step` counts
+ * Threads: transport.h; everything of a worker is under its lock. Only progress moves held operations on; `step` counts
  * its calls. Lists may change whenever an event is raised, so each search starts at the front again. */
 #include "net/testing/wrapper.h"
 #include "net/testing/fault/fault.h"
@@ -23,19 +23,19 @@
 #define COPY_BYTES 512
 #define MOVES_A_STEP 16
 
-struct lane {
+struct worker {
     void *at, *owner;
     uint64_t random, step;
     struct peer *peers;
     struct op *first, **last; /* held receives and completions, oldest first */
     struct peer *breaking;    /* the next progress breaks this peer's connection */
     int wake, files;          /* eventfd: something is held; epoll of it and of the inner descriptor */
-    struct lane *next;
+    struct worker *next;
 };
 
 struct peer {
     void *at;
-    struct lane *lane;
+    struct worker *worker;
     int pe;
     struct op *first, **last; /* held messages, in the order of sending */
     struct peer *next;
@@ -45,7 +45,7 @@ enum what { SENDING, RECEIVING, FINISHED };
 
 struct op {
     enum what what;
-    struct lane *lane;
+    struct worker *worker;
     struct peer *peer;
     uint64_t due;
     void *token; /* null: no caller waits for it */
@@ -60,26 +60,26 @@ struct op {
 static const struct transport *inner;
 static const struct transport_events *events;
 static struct fault_plan plan;
-static struct lane *lanes;
+static struct worker *workers;
 static int me;
 static uint64_t calls; /* number of calls of the kind that is to fail; relaxed */
 
 /* splitmix64 */
-static uint64_t next_random(struct lane *lane)
+static uint64_t next_random(struct worker *worker)
 {
-    uint64_t z = lane->random += 0x9E3779B97F4A7C15u;
+    uint64_t z = worker->random += 0x9E3779B97F4A7C15u;
     z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
     z = (z ^ (z >> 27)) * 0x94D049BB133111EBu;
     return z ^ (z >> 31);
 }
 
 /* Returns the step at which an operation may go on: the current one or, at random, a later one. */
-static uint64_t draw_due(struct lane *lane)
+static uint64_t draw_due(struct worker *worker)
 {
-    uint64_t random = next_random(lane);
+    uint64_t random = next_random(worker);
     if (random % 100 >= plan.hold || !plan.steps)
-        return lane->step;
-    return lane->step + 1 + (random >> 8) % plan.steps;
+        return worker->step;
+    return worker->step + 1 + (random >> 8) % plan.steps;
 }
 
 static bool fails(enum fault_kind kind)
@@ -91,22 +91,22 @@ static bool fails(enum fault_kind kind)
     return true;
 }
 
-static struct op *new_op(struct lane *lane, enum what what, void *token, size_t copy)
+static struct op *new_op(struct worker *worker, enum what what, void *token, size_t copy)
 {
     struct op *op = malloc(sizeof *op + copy);
     if (!op)
         abort();
-    *op = (struct op){.what = what, .lane = lane, .token = token, .due = draw_due(lane)};
+    *op = (struct op){.what = what, .worker = worker, .token = token, .due = draw_due(worker)};
     return op;
 }
 
-/* Wakes a thread that sleeps on the lane, since a thread must move the operation on. */
+/* Wakes a thread that sleeps on the worker, since a thread must move the operation on. */
 static void append(struct op ***last, struct op *op)
 {
     op->next = 0;
     **last = op;
     *last = &op->next;
-    eventfd_write(op->lane->wake, 1);
+    eventfd_write(op->worker->wake, 1);
 }
 
 static void take_out(struct op **at, struct op ***last)
@@ -123,9 +123,9 @@ static void hold_finished(struct op *op, int failed)
 {
     op->what = FINISHED;
     op->failed = failed;
-    op->due = draw_due(op->lane);
+    op->due = draw_due(op->worker);
     if (op->token)
-        append(&op->lane->last, op);
+        append(&op->worker->last, op);
     else
         free(op);
 }
@@ -146,7 +146,7 @@ static void go(struct op *op)
 {
     switch (op->what) {
     case SENDING: outcome(op, inner->send(op->peer->at, op->header, op->header_bytes, op->data, op->bytes, op)); break;
-    case RECEIVING: outcome(op, inner->receive(op->lane->at, op->rest, op->into, op->bytes, op)); break;
+    case RECEIVING: outcome(op, inner->receive(op->worker->at, op->rest, op->into, op->bytes, op)); break;
     case FINISHED:
         events->finished(op->token, op->failed);
         free(op);
@@ -159,7 +159,7 @@ static bool move_message(struct peer *peer)
     bool behind_short = false;
     for (struct op **at = &peer->first; *at && !behind_short; at = &(*at)->next) {
         struct op *op = *at;
-        if (op->due <= peer->lane->step) {
+        if (op->due <= peer->worker->step) {
             take_out(at, &peer->last);
             go(op);
             return true;
@@ -169,48 +169,48 @@ static bool move_message(struct peer *peer)
     return false;
 }
 
-static bool move_rest(struct lane *lane)
+static bool move_rest(struct worker *worker)
 {
-    for (struct op **at = &lane->first; *at; at = &(*at)->next) {
+    for (struct op **at = &worker->first; *at; at = &(*at)->next) {
         struct op *op = *at;
-        if (op->due > lane->step)
+        if (op->due > worker->step)
             continue;
-        take_out(at, &lane->last);
+        take_out(at, &worker->last);
         go(op);
         return true;
     }
     return false;
 }
 
-static bool move_one(struct lane *lane)
+static bool move_one(struct worker *worker)
 {
-    for (struct peer *peer = lane->peers; peer; peer = peer->next)
+    for (struct peer *peer = worker->peers; peer; peer = peer->next)
         if (move_message(peer))
             return true;
-    return move_rest(lane);
+    return move_rest(worker);
 }
 
-static bool holds_something(const struct lane *lane)
+static bool holds_something(const struct worker *worker)
 {
-    if (lane->first || lane->breaking)
+    if (worker->first || worker->breaking)
         return true;
-    for (const struct peer *peer = lane->peers; peer; peer = peer->next)
+    for (const struct peer *peer = worker->peers; peer; peer = peer->next)
         if (peer->first)
             return true;
     return false;
 }
 
-static int progress_lane(void *of)
+static int progress_worker(void *of)
 {
-    struct lane *lane = of;
-    lane->step++;
-    int count = inner->progress(lane->at);
-    for (int i = 0; i < MOVES_A_STEP && move_one(lane); i++)
+    struct worker *worker = of;
+    worker->step++;
+    int count = inner->progress(worker->at);
+    for (int i = 0; i < MOVES_A_STEP && move_one(worker); i++)
         count++;
-    struct peer *breaking = lane->breaking;
-    lane->breaking = 0;
+    struct peer *breaking = worker->breaking;
+    worker->breaking = 0;
     if (breaking)
-        events->broken(lane->owner, breaking->pe, "the test wants it so");
+        events->broken(worker->owner, breaking->pe, "the test wants it so");
     return count;
 }
 
@@ -218,14 +218,14 @@ static int progress_lane(void *of)
 
 static void arrived(void *owner, const struct transport_message *message)
 {
-    const struct lane *lane = owner;
-    events->arrived(lane->owner, message);
+    const struct worker *worker = owner;
+    events->arrived(worker->owner, message);
 }
 
 static void broken(void *owner, int pe, const char *why)
 {
-    const struct lane *lane = owner;
-    events->broken(lane->owner, pe, why);
+    const struct worker *worker = owner;
+    events->broken(worker->owner, pe, why);
 }
 
 static const char *fault_open(const struct transport_events *to, int pe, int npes, unsigned onesided)
@@ -243,55 +243,57 @@ static const char *fault_open(const struct transport_events *to, int pe, int npe
     return why ? why : inner->open(&own, pe, npes, 0);
 }
 
-static void add_file(struct lane *lane, int fd)
+static void add_file(struct worker *worker, int fd)
 {
     struct epoll_event event = {.events = EPOLLIN};
-    epoll_ctl(lane->files, EPOLL_CTL_ADD, fd, &event);
+    epoll_ctl(worker->files, EPOLL_CTL_ADD, fd, &event);
 }
 
 static const char *open_worker(void *owner, void **made)
 {
-    static uint64_t opened; /* one thread at a time opens lanes */
-    struct lane *lane = calloc(1, sizeof *lane);
-    if (!lane)
+    static uint64_t opened; /* one thread at a time opens workers */
+    struct worker *worker = calloc(1, sizeof *worker);
+    if (!worker)
         return "no memory";
-    lane->owner = owner;
-    lane->last = &lane->first;
-    lane->next = lanes;
-    lane->random = plan.seed * 1000003 + (uint64_t)me * 64 + opened++ % 64;
-    const char *why = inner->open_worker(lane, &lane->at);
+    worker->owner = owner;
+    worker->last = &worker->first;
+    worker->next = workers;
+    worker->random = plan.seed * 1000003 + (uint64_t)me * 64 + opened++ % 64;
+    const char *why = inner->open_worker(worker, &worker->at);
     if (why) {
-        free(lane);
+        free(worker);
         return why;
     }
-    lane->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    lane->files = epoll_create1(EPOLL_CLOEXEC);
-    add_file(lane, lane->wake);
-    add_file(lane, inner->descriptor(lane->at));
-    *made = lanes = lane;
+    worker->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    worker->files = epoll_create1(EPOLL_CLOEXEC);
+    add_file(worker, worker->wake);
+    add_file(worker, inner->descriptor(worker->at));
+    *made = workers = worker;
     return 0;
 }
 
 static int address(void *of, void *room, size_t *bytes)
 {
-    const struct lane *lane = of;
-    return fails(FAULT_ADDRESS) ? -1 : inner->address(lane->at, room, bytes);
+    const struct worker *worker = of;
+    return fails(FAULT_ADDRESS) ? -1 : inner->address(worker->at, room, bytes);
 }
 
 static void *connect_peer(void *of, int pe, const void *where, size_t bytes)
 {
-    struct lane *lane = of;
+    struct worker *worker = of;
     struct peer *peer = fails(FAULT_CONNECT) ? 0 : calloc(1, sizeof *peer);
     if (!peer)
         return 0;
-    *peer =
-        (struct peer){.at = inner->connect(lane->at, pe, where, bytes), .lane = lane, .pe = pe, .next = lane->peers};
+    *peer = (struct peer){.at = inner->connect(worker->at, pe, where, bytes),
+                          .worker = worker,
+                          .pe = pe,
+                          .next = worker->peers};
     peer->last = &peer->first;
     if (!peer->at) {
         free(peer);
         return 0;
     }
-    lane->peers = peer;
+    worker->peers = peer;
     return peer;
 }
 
@@ -310,13 +312,13 @@ static enum transport_status send_message(void *to, const void *header, size_t h
                                           size_t bytes, void *token)
 {
     struct peer *peer = to;
-    struct lane *lane = peer->lane;
+    struct worker *worker = peer->worker;
     if (fails(FAULT_SEND))
         return TRANSPORT_FAILED;
     if (fails(FAULT_BREAK))
-        lane->breaking = peer;
-    bool copies = bytes <= COPY_BYTES && next_random(lane) % 2;
-    struct op *op = new_op(lane, SENDING, token, copies ? header_bytes + bytes : 0);
+        worker->breaking = peer;
+    bool copies = bytes <= COPY_BYTES && next_random(worker) % 2;
+    struct op *op = new_op(worker, SENDING, token, copies ? header_bytes + bytes : 0);
     op->peer = peer;
     op->header = header;
     op->header_bytes = header_bytes;
@@ -325,7 +327,7 @@ static enum transport_status send_message(void *to, const void *header, size_t h
     if (copies)
         copy_message(op);
     if (!copies && fails(FAULT_FINISH)) {
-        lane->breaking = peer;
+        worker->breaking = peer;
         hold_finished(op, 1);
         return TRANSPORT_PENDING;
     }
@@ -335,54 +337,54 @@ static enum transport_status send_message(void *to, const void *header, size_t h
 
 static enum transport_status receive(void *of, void *rest, void *into, size_t bytes, void *token)
 {
-    struct lane *lane = of;
+    struct worker *worker = of;
     if (fails(FAULT_RECEIVE))
         return TRANSPORT_FAILED;
-    struct op *op = new_op(lane, RECEIVING, token, 0);
+    struct op *op = new_op(worker, RECEIVING, token, 0);
     op->rest = rest;
     op->into = into;
     op->bytes = bytes;
-    append(&lane->last, op);
+    append(&worker->last, op);
     return TRANSPORT_PENDING;
 }
 
 static int descriptor(void *of)
 {
-    return ((struct lane *)of)->files;
+    return ((struct worker *)of)->files;
 }
 
 static int arm(void *of)
 {
-    const struct lane *lane = of;
+    const struct worker *worker = of;
     eventfd_t count;
-    if (holds_something(lane))
+    if (holds_something(worker))
         return 0;
-    eventfd_read(lane->wake, &count);
-    return inner->arm(lane->at);
+    eventfd_read(worker->wake, &count);
+    return inner->arm(worker->at);
 }
 
 static int drained(void *of)
 {
-    struct lane *lane = of;
-    progress_lane(lane);
-    const bool left = inner->drained(lane->at); /* may raise events, which are held */
-    return left && !holds_something(lane);
+    struct worker *worker = of;
+    progress_worker(worker);
+    const bool left = inner->drained(worker->at); /* may raise events, which are held */
+    return left && !holds_something(worker);
 }
 
 static void close_all(void)
 {
     inner->close();
-    while (lanes) {
-        struct lane *lane = lanes;
-        lanes = lane->next;
-        while (lane->peers) {
-            struct peer *peer = lane->peers;
-            lane->peers = peer->next;
+    while (workers) {
+        struct worker *worker = workers;
+        workers = worker->next;
+        while (worker->peers) {
+            struct peer *peer = worker->peers;
+            worker->peers = peer->next;
             free(peer);
         }
-        close(lane->files);
-        close(lane->wake);
-        free(lane);
+        close(worker->files);
+        close(worker->wake);
+        free(worker);
     }
 }
 
@@ -396,7 +398,7 @@ __attribute__((visibility("default"))) const struct transport lateral_transport 
     .connect = connect_peer,
     .send = send_message,
     .receive = receive,
-    .progress = progress_lane,
+    .progress = progress_worker,
     .descriptor = descriptor,
     .arm = arm,
     .drained = drained,

@@ -43,46 +43,46 @@ unsigned sim_atomics(void *peer, size_t bytes)
 /* --- Operations under way */
 
 /* splitmix64 */
-static uint64_t next_random(struct sim_lane *lane)
+static uint64_t next_random(struct sim_worker *worker)
 {
-    uint64_t z = lane->random += 0x9E3779B97F4A7C15u;
+    uint64_t z = worker->random += 0x9E3779B97F4A7C15u;
     z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
     z = (z ^ (z >> 27)) * 0x94D049BB133111EBu;
     return z ^ (z >> 31);
 }
 
-static uint64_t draw_due(struct sim_lane *lane)
+static uint64_t draw_due(struct sim_worker *worker)
 {
-    const uint64_t random = next_random(lane);
+    const uint64_t random = next_random(worker);
     if (random % 100 >= sim_plan.hold || !sim_plan.steps)
-        return lane->step;
-    return lane->step + 1 + (random >> 8) % sim_plan.steps;
+        return worker->step;
+    return worker->step + 1 + (random >> 8) % sim_plan.steps;
 }
 
 static struct sim_operation *begin(struct sim_peer *peer, const struct sim_operation *what, size_t room)
 {
     struct sim_operation *operation = malloc(sizeof *operation + room);
-    struct sim_lane *lane = peer->lane;
+    struct sim_worker *worker = peer->worker;
     if (!operation)
         abort();
     *operation = *what;
     operation->peer = peer;
-    operation->fence = lane->fence;
-    operation->due = draw_due(lane);
-    *lane->last = operation;
-    lane->last = &operation->next;
-    eventfd_write(lane->wake, 1); /* a thread must call progress */
+    operation->fence = worker->fence;
+    operation->due = draw_due(worker);
+    *worker->last = operation;
+    worker->last = &operation->next;
+    eventfd_write(worker->wake, 1); /* a thread must call progress */
     return operation;
 }
 
-static void take_out(struct sim_lane *lane, struct sim_operation *operation)
+static void take_out(struct sim_worker *worker, struct sim_operation *operation)
 {
-    struct sim_operation **at = &lane->first;
+    struct sim_operation **at = &worker->first;
     while (*at != operation)
         at = &(*at)->next;
     *at = operation->next;
-    if (lane->last == &operation->next)
-        lane->last = at;
+    if (worker->last == &operation->next)
+        worker->last = at;
 }
 
 /* The flushes that cover a put or an atomic which has failed fail; if none is under way, the next one will. */
@@ -105,11 +105,11 @@ static bool take_failed(struct sim_peer *peer)
 
 static void end(struct sim_operation *operation, bool failed)
 {
-    struct sim_lane *lane = operation->peer->lane;
+    struct sim_worker *worker = operation->peer->worker;
     void *token = operation->token;
     if (failed && (operation->what == PUT || (operation->what == ATOMIC && !operation->dest)))
         tell_flushes(operation);
-    take_out(lane, operation);
+    take_out(worker, operation);
     free(operation);
     if (token)
         sim_events->finished(token, failed);
@@ -122,7 +122,7 @@ static void read_source(struct sim_operation *put)
     memcpy(put->data, put->source, put->bytes);
     put->source = 0;
     put->token = 0;
-    put->due = draw_due(put->peer->lane);
+    put->due = draw_due(put->peer->worker);
     if (token)
         sim_events->finished(token, 0);
 }
@@ -147,28 +147,28 @@ static void move(struct sim_operation *operation)
  * before it. */
 static bool must_wait(const struct sim_operation *operation)
 {
-    const struct sim_lane *lane = operation->peer->lane;
-    for (const struct sim_operation *before = lane->first; before != operation; before = before->next)
+    const struct sim_worker *worker = operation->peer->worker;
+    for (const struct sim_operation *before = worker->first; before != operation; before = before->next)
         if (before->peer == operation->peer && (operation->what == FLUSH || before->fence < operation->fence))
             return true;
     return false;
 }
 
-static bool move_one(struct sim_lane *lane)
+static bool move_one(struct sim_worker *worker)
 {
-    for (struct sim_operation *operation = lane->first; operation; operation = operation->next)
-        if (operation->due <= lane->step && !must_wait(operation)) {
+    for (struct sim_operation *operation = worker->first; operation; operation = operation->next)
+        if (operation->due <= worker->step && !must_wait(operation)) {
             move(operation); /* an event may begin others, so the search starts again */
             return true;
         }
     return false;
 }
 
-int sim_adapter_move(struct sim_lane *lane)
+int sim_adapter_move(struct sim_worker *worker)
 {
     int count = 0;
-    lane->step++;
-    while (count < MOVES && move_one(lane))
+    worker->step++;
+    while (count < MOVES && move_one(worker))
         count++;
     return count;
 }
@@ -179,12 +179,12 @@ enum transport_status sim_put(void *to, void *key, uint64_t there, const void *s
 {
     struct sim_peer *peer = to;
     sim_count(&lateral_sim_counts.puts);
-    if (!sim_plan.hold && !peer->lane->first)
+    if (!sim_plan.hold && !peer->worker->first)
         return sim_write(key, there, source, bytes) ? TRANSPORT_DONE : TRANSPORT_FAILED;
     const struct sim_operation put =
         {.what = PUT, .token = token, .key = key, .there = there, .source = source, .bytes = bytes};
     struct sim_operation *made = begin(peer, &put, bytes);
-    if (next_random(peer->lane) % 2)
+    if (next_random(peer->worker) % 2)
         return TRANSPORT_PENDING;
     made->token = 0;
     read_source(made);
@@ -210,7 +210,7 @@ enum transport_status sim_atomic(void *to, void *key, uint64_t there, const stru
     sim_count(&lateral_sim_counts.atomics);
     if (old)
         sim_count(&lateral_sim_counts.fetches);
-    if (!sim_plan.hold && !peer->lane->first)
+    if (!sim_plan.hold && !peer->worker->first)
         return sim_change(key, there, word, old) ? TRANSPORT_DONE : TRANSPORT_FAILED;
     const struct sim_operation atomic =
         {.what = ATOMIC, .token = token, .key = key, .there = there, .dest = old, .word = word};
@@ -222,7 +222,7 @@ enum transport_status sim_flush(void *to, void *token)
 {
     struct sim_peer *peer = to;
     sim_count(&lateral_sim_counts.flushes);
-    if (!peer->lane->first)
+    if (!peer->worker->first)
         return take_failed(peer) ? TRANSPORT_FAILED : TRANSPORT_DONE;
     begin(peer, &(struct sim_operation){.what = FLUSH, .token = token}, 0)->failed = take_failed(peer);
     return TRANSPORT_PENDING;
@@ -230,6 +230,6 @@ enum transport_status sim_flush(void *to, void *token)
 
 void sim_order(void *of)
 {
-    struct sim_lane *lane = of;
-    lane->fence++;
+    struct sim_worker *worker = of;
+    worker->fence++;
 }

@@ -2,7 +2,7 @@
  * (process_vm_readv, process_vm_writev) between the processes. Built beside the tests and never installed.
  * LATERAL_TRANSPORTS=sim:ucx loads it; messages go over the transport behind it.
  *
- *   sim.c      lanes, peers, messages; what is counted
+ *   sim.c      workers, peers, messages; what is counted
  *   adapter.c  puts, gets, atomics and flushes
  *   key.c      memory and keys
  *   plan.c     LATERAL_SIM
@@ -13,7 +13,7 @@
  * and the adapter shares only so many pieces of memory. Its atomics are a read and a write, which the adapter of the
  * target does one after the other; the processor may change the word in between.
  *
- * Threads: transport.h. Everything of a lane is under its lock; `step` counts the calls of its progress. */
+ * Threads: transport.h. Everything of a worker is under its lock; `step` counts the calls of its progress. */
 #ifndef NET_SIM_INNER_H
 #define NET_SIM_INNER_H
 
@@ -48,7 +48,7 @@ static inline void sim_count(uint64_t *what)
     __atomic_fetch_add(what, 1, __ATOMIC_RELAXED);
 }
 
-struct sim_lane {
+struct sim_worker {
     void *at, *owner;
     uint64_t random, step;
     uint64_t fence;              /* number of the last `order` */
@@ -56,12 +56,12 @@ struct sim_lane {
     struct sim_operation **last;
     struct sim_peer *peers;
     int wake, files; /* eventfd: something is under way; epoll of it and of the inner descriptor */
-    struct sim_lane *next;
+    struct sim_worker *next;
 };
 
 struct sim_peer {
     void *at;
-    struct sim_lane *lane;
+    struct sim_worker *worker;
     bool failed; /* a put has, and no flush has told */
     struct sim_peer *next;
 };
@@ -79,7 +79,7 @@ bool sim_change(const struct sim_key *key, uint64_t there, const struct transpor
 /* adapter.c, key.c: slots of transport.h, and: open is called at the start of a life; move lets the adapter work and returns how many
  * operations it has moved on. */
 void sim_adapter_open(void);
-int sim_adapter_move(struct sim_lane *lane);
+int sim_adapter_move(struct sim_worker *worker);
 unsigned sim_able(void *peer);
 void *sim_share(void *start, size_t bytes);
 int sim_pack(void *shared, void *room, size_t *bytes);
@@ -92,6 +92,6 @@ unsigned sim_atomics(void *peer, size_t bytes);
 enum transport_status sim_atomic(void *peer, void *key, uint64_t at, const struct transport_word *word, void *old,
                                  void *token);
 enum transport_status sim_flush(void *peer, void *token);
-void sim_order(void *lane);
+void sim_order(void *worker);
 
 #endif

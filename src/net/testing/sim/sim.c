@@ -1,4 +1,4 @@
-/* Lanes, peers and messages of the simulated network; see inner.h. Messages pass through to the transport behind it. */
+/* Workers, peers and messages of the simulated network; see inner.h. Messages pass through to the transport behind it. */
 #include "net/testing/sim/inner.h"
 
 #include "net/testing/wrapper.h"
@@ -10,16 +10,16 @@
 #include <unistd.h>
 
 static const struct transport *inner;
-static struct sim_lane *lanes;
+static struct sim_worker *workers;
 static int me;
 
 /* --- Events of the transport behind it */
 
 static void arrived(void *owner, const struct transport_message *message)
 {
-    const struct sim_lane *lane = owner;
+    const struct sim_worker *worker = owner;
     sim_count(&lateral_sim_counts.handled);
-    sim_events->arrived(lane->owner, message);
+    sim_events->arrived(worker->owner, message);
 }
 
 static void finished(void *token, int failed)
@@ -29,8 +29,8 @@ static void finished(void *token, int failed)
 
 static void broken(void *owner, int pe, const char *why)
 {
-    const struct sim_lane *lane = owner;
-    sim_events->broken(lane->owner, pe, why);
+    const struct sim_worker *worker = owner;
+    sim_events->broken(worker->owner, pe, why);
 }
 
 /* --- Slots */
@@ -48,53 +48,54 @@ static const char *open_all(const struct transport_events *to, int pe, int npes,
     return why ? why : inner->open(&own, pe, npes, 0);
 }
 
-static void add_file(const struct sim_lane *lane, int fd)
+static void add_file(const struct sim_worker *worker, int fd)
 {
     struct epoll_event event = {.events = EPOLLIN};
-    epoll_ctl(lane->files, EPOLL_CTL_ADD, fd, &event);
+    epoll_ctl(worker->files, EPOLL_CTL_ADD, fd, &event);
 }
 
 static const char *open_worker(void *owner, void **made)
 {
-    static uint64_t opened; /* one thread at a time opens lanes */
-    struct sim_lane *lane = calloc(1, sizeof *lane);
-    if (!lane)
+    static uint64_t opened; /* one thread at a time opens workers */
+    struct sim_worker *worker = calloc(1, sizeof *worker);
+    if (!worker)
         return "no memory";
-    lane->owner = owner;
-    lane->last = &lane->first;
-    lane->random = sim_plan.seed * 1000003 + (uint64_t)me * 64 + opened++ % 64;
-    const char *why = inner->open_worker(lane, &lane->at);
+    worker->owner = owner;
+    worker->last = &worker->first;
+    worker->random = sim_plan.seed * 1000003 + (uint64_t)me * 64 + opened++ % 64;
+    const char *why = inner->open_worker(worker, &worker->at);
     if (why) {
-        free(lane);
+        free(worker);
         return why;
     }
-    lane->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    lane->files = epoll_create1(EPOLL_CLOEXEC);
-    add_file(lane, lane->wake);
-    add_file(lane, inner->descriptor(lane->at));
-    lane->next = lanes;
-    *made = lanes = lane;
+    worker->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    worker->files = epoll_create1(EPOLL_CLOEXEC);
+    add_file(worker, worker->wake);
+    add_file(worker, inner->descriptor(worker->at));
+    worker->next = workers;
+    *made = workers = worker;
     return 0;
 }
 
 static int address(void *of, void *room, size_t *bytes)
 {
-    const struct sim_lane *lane = of;
-    return inner->address(lane->at, room, bytes);
+    const struct sim_worker *worker = of;
+    return inner->address(worker->at, room, bytes);
 }
 
 static void *connect_peer(void *of, int pe, const void *where, size_t bytes)
 {
-    struct sim_lane *lane = of;
+    struct sim_worker *worker = of;
     struct sim_peer *peer = calloc(1, sizeof *peer);
     if (!peer)
         return 0;
-    *peer = (struct sim_peer){.at = inner->connect(lane->at, pe, where, bytes), .lane = lane, .next = lane->peers};
+    *peer =
+        (struct sim_peer){.at = inner->connect(worker->at, pe, where, bytes), .worker = worker, .next = worker->peers};
     if (!peer->at) {
         free(peer);
         return 0;
     }
-    lane->peers = peer;
+    worker->peers = peer;
     return peer;
 }
 
@@ -108,54 +109,54 @@ static enum transport_status send_message(void *to, const void *header, size_t h
 
 static enum transport_status receive(void *of, void *rest, void *into, size_t bytes, void *token)
 {
-    const struct sim_lane *lane = of;
-    return inner->receive(lane->at, rest, into, bytes, token);
+    const struct sim_worker *worker = of;
+    return inner->receive(worker->at, rest, into, bytes, token);
 }
 
 static int progress(void *of)
 {
-    struct sim_lane *lane = of;
-    int count = inner->progress(lane->at);
-    return count + sim_adapter_move(lane);
+    struct sim_worker *worker = of;
+    int count = inner->progress(worker->at);
+    return count + sim_adapter_move(worker);
 }
 
 static int descriptor(void *of)
 {
-    return ((struct sim_lane *)of)->files;
+    return ((struct sim_worker *)of)->files;
 }
 
 static int arm(void *of)
 {
-    const struct sim_lane *lane = of;
+    const struct sim_worker *worker = of;
     eventfd_t count;
-    if (lane->first)
+    if (worker->first)
         return 0;
-    eventfd_read(lane->wake, &count);
-    return inner->arm(lane->at);
+    eventfd_read(worker->wake, &count);
+    return inner->arm(worker->at);
 }
 
 static int drained(void *of)
 {
-    struct sim_lane *lane = of;
-    (void)sim_adapter_move(lane);
-    const int left = inner->drained(lane->at); /* may raise events, which begin operations */
-    return left && !lane->first;
+    struct sim_worker *worker = of;
+    (void)sim_adapter_move(worker);
+    const int left = inner->drained(worker->at); /* may raise events, which begin operations */
+    return left && !worker->first;
 }
 
 static void close_all(void)
 {
     inner->close();
-    while (lanes) {
-        struct sim_lane *lane = lanes;
-        lanes = lane->next;
-        while (lane->peers) {
-            struct sim_peer *peer = lane->peers;
-            lane->peers = peer->next;
+    while (workers) {
+        struct sim_worker *worker = workers;
+        workers = worker->next;
+        while (worker->peers) {
+            struct sim_peer *peer = worker->peers;
+            worker->peers = peer->next;
             free(peer);
         }
-        close(lane->files);
-        close(lane->wake);
-        free(lane);
+        close(worker->files);
+        close(worker->wake);
+        free(worker);
     }
 }
 

@@ -1,4 +1,4 @@
-/* What the lanes and the adapter of a life share. */
+/* What the workers and the adapter of a life share. */
 #include "net/testing/sim/inner.h"
 
 const struct transport_events *sim_events;
