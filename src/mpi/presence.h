@@ -1,7 +1,7 @@
 /* Tells the ranks that run with this library from those that do not, who join no collective call of it.
  *
- * A rank leaves a word in the launcher's key space before the MPI starts, and the MPI's own start shows it to the others: over PMIx
- * (Open MPI's mpirun, PRRTE, srun --mpi=pmix) and over PMI-1 of Hydra. Under other launchers all ranks count as present.
+ * A rank leaves a word in the launcher's key space while the MPI starts, and the MPI's own start shows it to the others: over PMIx and
+ * over PMI-1. Under other launchers all ranks count as present.
  *
  * One thread, within MPI_Init. */
 #ifndef MPI_PRESENCE_H

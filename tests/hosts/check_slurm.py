@@ -101,5 +101,29 @@ def test_hybrid_pmi2():
     hybrid("mpich", "pmi2", "-N1 -n2")
 
 
+def without(mpi, plugin):
+    """A task without the layer: all windows are the MPI's, and one line names it, whoever of MPI and OpenSHMEM starts first."""
+    needs_slurm()
+    layer, plain, bare = harness.BUILD / f"lib/liblateral-mpi-{mpi}.so", program(f"test_mpi_starts_{mpi}"), program(f"test_mpi_bare_{mpi}")
+    choose = f'[ $SLURM_PROCID = $0 ] || export LD_PRELOAD={layer}; exec "$@"'
+    script = f"for task in 0 1; do for all in '{plain}' '{bare} bare-shmem' '{bare} bare-mpi'; do " \
+             f"timeout 20 srun -N1 -n2 --mpi={plugin} sh -c '{choose}' $task $all || exit; done; done"
+    result = on_slurm(2, script)
+    lines = [line.split("cannot have windows")[0] for line in result.err.splitlines() if line.strip()]
+    assert result.status == 0 and result.out.count("PASS") == 6, result
+    assert lines == ["lateral-mpi: rank 0 "] * 3 + ["lateral-mpi: rank 1 "] * 3, result
+
+
+def test_without_pmix():
+    """Open MPI under srun --mpi=pmix."""
+    needs_pmix()
+    without("openmpi", "pmix")
+
+
+def test_without_pmi2():
+    """MPICH under srun --mpi=pmi2."""
+    without("mpich", "pmi2")
+
+
 if __name__ == "__main__":
     harness.main(globals())

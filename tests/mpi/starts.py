@@ -32,8 +32,8 @@ int MPI_Finalize(void)
 
 
 def job(mpirun, parts, environment):
-    """Runs an application of several parts, one rank each. Returns status, words and seconds."""
-    command = [mpirun]
+    """Runs an application of several parts, one rank each. mpirun: with options. Returns status, words and seconds."""
+    command = mpirun.split()
     for i, part in enumerate(parts):
         command += [*([":"] if i else []), "-n", "1", *part]
     began = time.monotonic()
@@ -53,9 +53,10 @@ def check_start(mpirun, environment, layer, program, rank, prepare, reason):
 
 
 def check_without(mpirun, environment, layer, program, without, ranks=3):
-    """Some ranks run without the layer: the same, in short order, and one line names one of them."""
-    good = ["env", f"LD_PRELOAD={layer}", program]
-    status, words, seconds = job(mpirun, [[program] if i in without else good for i in range(ranks)], environment)
+    """Some ranks run without the layer: the same, in short order, and one line names one of them. program: with arguments."""
+    bare = program.split()
+    good = ["env", f"LD_PRELOAD={layer}", *bare]
+    status, words, seconds = job(mpirun, [bare if i in without else good for i in range(ranks)], environment)
     lines = [line for line in words.splitlines() if "cannot have windows of Lateral" in line]
     assert status == 0 and "PASS\n" in words, f"without at {without}: status {status}\n{words}"
     assert len(lines) == 1 and "runs without this library" in lines[0], f"without at {without}: {words}"
@@ -73,6 +74,11 @@ def main():
         check_without(mpirun, environment, layer, program, without)
     check_without(mpirun, environment, layer, program, [0, 1, 4], 7)
     check_without(mpirun, environment, layer, program, [2, 4, 6], 7)
+    first = f"{pathlib.Path(program).with_name(f'test_mpi_bare_{name}')} bare-shmem"     # OpenSHMEM before MPI
+    check_without(mpirun, environment, layer, first, [1])
+    if name == "mpich":     # its ranks call their launcher, and inherit no connection
+        check_without(f"{mpirun} -pmi-port", environment, layer, program, [0])
+        check_without(f"{mpirun} -pmi-port", environment, layer, first, [2])
     for rank in 0, 2:
         check_start(mpirun, environment, layer, program, rank, "ulimit -v 3000000;", "did not start")
         check_start(mpirun, environment, layer, program, rank, "LATERAL_LANES=x", "variable")
