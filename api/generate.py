@@ -14,6 +14,7 @@ import sys
 
 import calls
 import check
+import fortran
 import headers
 import model
 import symbols
@@ -46,6 +47,7 @@ def collect(version):
     symbols.write(out, functions)
     check.write(out, functions)
     calls.write(out, functions, generics)
+    fortran.write(out, functions)
     return out
 
 

@@ -117,7 +117,7 @@ def environment():
 
 
 # Names of programs that have no row in the table.
-ALSO = {"oshcc": ["oshc++", "oshcxx", "oshCC"]}
+ALSO = {"oshcc": ["oshc++", "oshcxx", "oshCC", "oshfort"]}
 
 
 class Page:

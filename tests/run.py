@@ -16,7 +16,7 @@ import sys
 KEYS = {"pes", "args", "env", "oshrun", "fails", "status", "prints", "timeout", "labels", "flags", "skip", "needs",
         "serial", "cores", "patience"}
 MANY = {"env", "labels", "flags", "skip", "needs", "oshrun"}      # repeated lines add up
-LINE = re.compile(r"^\s*(?://|/?\*)?\s*([a-z]+):(?:\s+(.*?))?\s*(?:\*/)?\s*$")
+LINE = re.compile(r"^\s*(?://|/?\*|!)?\s*([a-z]+):(?:\s+(.*?))?\s*(?:\*/)?\s*$")
 SHORT_PES = {"2", "4"}                                     # of the PE counts of a test, those of the short run
 HEAD_LINES = 150                                         # a file with many cases has a long head
 

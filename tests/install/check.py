@@ -50,7 +50,7 @@ def check_ring(prefix, program, env=None):
 def part_tree(options, work):
     prefix = install(options, work)
     lib, so = prefix / "lib", f"liblateral.so.{options.soversion}"
-    for name in ("bin/oshrun", "bin/oshcc", "bin/oshc++", "include/shmem.h", "include/shmemx.h", "include/pshmem.h", "include/mpp/shmem.h",
+    for name in ("bin/oshrun", "bin/oshcc", "bin/oshc++", "bin/oshfort", "include/shmem.f90", "include/shmem.h", "include/shmemx.h", "include/pshmem.h", "include/mpp/shmem.h",
                  "lib/liblateral.a", "lib/liblateral-check.so",
                  "lib/pkgconfig/lateral.pc", "lib/cmake/Lateral/LateralConfig.cmake",
                  "lib/cmake/Lateral/LateralConfigVersion.cmake", "lib/cmake/Lateral/LateralTargets.cmake"):

@@ -3,7 +3,7 @@
 usage: python -m lateral info [OPTIONS]       lateral-info: what this installation can do
        python -m lateral paths                every folder, one a line
        python -m lateral path NAME            one folder: prefix bin lib include cmake pkgconfig man
-       python -m lateral oshrun|oshcc|oshc++|lateral-mpi ARGUMENTS
+       python -m lateral oshrun|oshcc|oshc++|oshfort|lateral-mpi ARGUMENTS
 """
 import os
 import sys
@@ -12,7 +12,7 @@ import lateral
 
 PATHS = {"prefix": lateral.prefix, "bin": lateral.bin_dir, "lib": lateral.lib_dir, "include": lateral.include_dir,
          "cmake": lateral.cmake_dir, "pkgconfig": lateral.pkgconfig_dir, "man": lateral.man_dir}
-TOOLS = {"info": "lateral-info", "oshrun": "oshrun", "oshcc": "oshcc", "oshc++": "oshc++", "lateral-mpi": "lateral-mpi"}
+TOOLS = {"info": "lateral-info", "oshrun": "oshrun", "oshcc": "oshcc", "oshc++": "oshc++", "oshfort": "oshfort", "lateral-mpi": "lateral-mpi"}
 
 
 def main(arguments):
