@@ -1,7 +1,8 @@
-/* Does one operation N times on this PE's own memory. bench/callgrind.py counts its instructions as the difference
- * between two runs. Runs without a launcher.
+/* Does one operation N times, in the function `measured`, whose instructions bench/guard.py counts.
  *
- *   opcount OPERATION N   (--list names the operations) */
+ *   opcount OPERATION N   (--list names the operations)
+ *
+ * Runs without a launcher, on this PE's own memory; of two PEs the first works on the second's memory, and the second waits. */
 #include <shmem.h>
 #include <shmemx.h>
 #include <stdint.h>
@@ -13,6 +14,8 @@ static struct box {
     long data, source;
     uint64_t signal;
 } global; /* symmetric */
+enum { WARM = 16 };
+static int to; /* the PE that operations go to */
 static volatile long sink;
 static shmemx_request_t request;
 static shmemx_ct_t counter;
@@ -28,22 +31,24 @@ static shmemx_ct_t counter;
     }
 
 OPERATION(do_loop, (void)0)
-OPERATION(do_p, shmem_long_p(&x->data, i, 0))
-OPERATION(do_g, sink = shmem_long_g(&x->data, 0))
-OPERATION(do_put1, shmem_long_put(&x->data, &x->source, 1, 0))
-OPERATION(do_get1, shmem_long_get(&x->source, &x->data, 1, 0))
-OPERATION(do_atomic_inc, shmem_long_atomic_inc(&x->data, 0))
-OPERATION(do_atomic_fetch_add, sink = shmem_long_atomic_fetch_add(&x->data, 1, 0))
+OPERATION(do_p, shmem_long_p(&x->data, i, to))
+OPERATION(do_g, sink = shmem_long_g(&x->data, to))
+OPERATION(do_put1, shmem_long_put(&x->data, &x->source, 1, to))
+OPERATION(do_get1, shmem_long_get(&x->source, &x->data, 1, to))
+OPERATION(do_atomic_inc, shmem_long_atomic_inc(&x->data, to))
+OPERATION(do_atomic_fetch_add, sink = shmem_long_atomic_fetch_add(&x->data, 1, to))
 OPERATION(do_fence, shmem_fence())
 OPERATION(do_quiet, shmem_quiet())
-OPERATION(do_put_signal, shmem_long_put_signal(&x->data, &x->source, 1, &x->signal, (uint64_t)i, SHMEM_SIGNAL_SET, 0))
+OPERATION(do_put_signal, shmem_long_put_signal(&x->data, &x->source, 1, &x->signal, (uint64_t)i, SHMEM_SIGNAL_SET, to))
 OPERATION(do_wait_until, shmem_long_wait_until(&x->source, SHMEM_CMP_EQ, 1))
-OPERATION(do_ctx_p, shmem_ctx_long_p(SHMEM_CTX_DEFAULT, &x->data, i, 0))
-OPERATION(do_put1_nbe, shmemx_long_put_nbe(&x->data, &x->source, 1, 0, &request))
-OPERATION(do_get1_nbe, shmemx_long_get_nbe(&x->source, &x->data, 1, 0, &request))
+OPERATION(do_ctx_p, shmem_ctx_long_p(SHMEM_CTX_DEFAULT, &x->data, i, to))
+OPERATION(do_put1_nbe, shmemx_long_put_nbe(&x->data, &x->source, 1, to, &request))
+OPERATION(do_get1_nbe, shmemx_long_get_nbe(&x->source, &x->data, 1, to, &request))
 OPERATION(do_request_test, sink = shmemx_request_test(&request))
-OPERATION(do_put1_ct, shmemx_long_put_ct(counter, &x->data, &x->source, 1, 0))
+OPERATION(do_put1_ct, shmemx_long_put_ct(counter, &x->data, &x->source, 1, to))
 OPERATION(do_ct_wait, shmemx_ct_wait(counter, 0))
+OPERATION(do_put_nbi, shmem_long_put_nbi(&x->data, &x->source, 1, to))
+OPERATION(do_barrier, shmem_barrier_all())
 
 static const struct {
     const char *name;
@@ -66,7 +71,25 @@ static const struct {
     {"request_test", do_request_test},
     {"put1_ct", do_put1_ct},
     {"ct_wait", do_ct_wait},
+    {"put_nbi", do_put_nbi},
+    {"barrier", do_barrier},
 };
+
+__attribute__((noinline)) static void measured(void (*run)(long, struct box *), long n, struct box *x)
+{
+    run(n, x);
+    __asm__ volatile("" ::: "memory"); /* no tail call: valgrind counts until this function returns */
+}
+
+/* PEs beside PE 0 do the operation only where all must. */
+static void all(void (*run)(long, struct box *), long n, struct box *x)
+{
+    if (shmem_my_pe() == 0 || run == do_barrier) {
+        run(WARM, x);
+        measured(run, n, x);
+    }
+    shmem_barrier_all();
+}
 
 static int run(const char *name, long n)
 {
@@ -79,9 +102,9 @@ static int run(const char *name, long n)
         shmemx_ct_create(&counter);
         (void)shmemx_request_create(SHMEMX_REQUEST_PRIVATE, &request);
         if (name[length] == 0)
-            operations[i].run(n, heap);
+            all(operations[i].run, n, heap);
         else if (strcmp(name + length, ".global") == 0)
-            operations[i].run(n, &global);
+            all(operations[i].run, n, &global);
         else
             continue;
         shmem_free(heap);
@@ -99,6 +122,7 @@ int main(int argc, char **argv)
         return argc == 2 && strcmp(argv[1], "--list") == 0 ? 0 : 2;
     }
     shmem_init();
+    to = shmem_n_pes() > 1;
     int status = run(argv[1], atol(argv[2]));
     shmem_finalize();
     return status;

@@ -1,130 +1,181 @@
-"""Writes docs/results/ from run.py's measurements: README.md with the tables, and pictures if matplotlib is there."""
+#!/usr/bin/env python3
+"""Shows a page on the terminal, and writes it: docs/results/NAME.md, its figures (JSON) and pictures, and the tables of README.md.
+
+    report.py             writes pages and README's tables anew from the figures under docs/results
+    report.py --check     fails where one of them differs from these figures
+"""
 import json
+import sys
+from pathlib import Path
 
-import experiments
-import suite
-import table
-from figures import FLOOR, OURS, PEERS, Chart, finish, panels, save, there
+import figures
+import rows
 
-TEXT = """# Results
+ROOT = Path(__file__).resolve().parents[1]
+RESULTS = ROOT / "docs" / "results"
+HEAD = """# {title}
 
-Written by `./dev bench --report` on {when} UTC.
+Written by `./dev bench {option}--report` on {when} UTC. Tree: {tree}.
 
-{machine}. Kernel {kernel}, {compiler}.
-{rounds} rounds; each runs Lateral, {peers} and the floors in turns. Values are medians over the rounds; a
-ratio is the median of the ratios of the rounds, with its quartiles in brackets. {noise}
+{processor}, {cores} cores{virtual}{hop}. Kernel {kernel}, {compiler}{ucx}.
+{rounds} rounds, all in turns{quick}: {ways}. Values are medians over the rounds; a ratio is the median of the ratios of the rounds, with its
+quartiles in brackets. {noise}
 
-The floor is the time of the machine itself, measured in the same run: the same access by a one-line function of
-another shared library, one hop of a cache line between two cores by plain stores and loads, memcpy
-between the same two places, or the start of as many processes that do nothing. `bench/suite.py` lists the floor and
-the target of every row. The head of every program in `bench/` describes it. `bench/machine.py` holds the way to
-start each peer. A dash marks a row that a peer cannot run, or needs minutes for (`--full` waits for it).
-Over several hosts: [hosts.md](hosts.md). Many threads in one process: [threads.md](threads.md).
+{text}
 """
 
 
-def escape(text):
-    return text.replace("|", "\\|")
+def figures_file(page):
+    return "results.json" if page.file == "README.md" else page.file.replace(".md", ".json")
 
 
-def write_table(lines, peers, cells, headings):
-    titles = headings(peers)
-    rows = ["| " + " | ".join(titles) + " |", "|---" + "|---:" * (len(titles) - 2) + "|---|"]
-    rows += ["| " + " | ".join(escape(cell) for cell in cells(line, peers)) + " |" for line in lines]
-    return "\n".join(rows)
+def titles(document):
+    heads = ["question", "unit"]
+    for way in document["ways"]:
+        heads.append(way)
+        if document["each"] and way not in document["ours"]:
+            heads.append(f"{document['ours'][0]}/{way}")
+        elif not document["each"] and way in document["ours"]:
+            heads.append("ratio")
+    return heads + (["floor", f"{document['ours'][0]}/floor"] if document["each"] else []) + ["target", ""]
 
 
-def machine_text(about):
-    return f"{about['processor']}, {about['cores']} cores{', a virtual machine' if about['virtual'] else ''}"
+def median_of(document, way, key):
+    value = document["values"].get(way, {}).get(key)
+    return value[1] if value else None
 
 
-def noise_text(about):
-    if about["busy"] > 0.1:
-        return f"Others kept the processors {about['busy']:.0%} busy meanwhile, so take the figures as a first impression."
-    return "The machine had nothing else to do."
+def cells(document, line):
+    row, ratios = [line["question"], line["unit"]], line["ratios"]
+    ours = document["ours"][0]
+    for way in document["ways"]:
+        row.append(rows.number(median_of(document, way, line["key"])))
+        if document["each"] and way not in document["ours"]:
+            row.append(rows.spread_text(ratios.get(f"{ours}/{way}")))
+        elif not document["each"] and way in document["ours"]:
+            own = [spread for name, spread in ratios.items() if name.startswith(f"{way}/") and not name.endswith("/bound")]
+            row.append(rows.spread_text(own[0]) if own else "")
+    if document["each"]:
+        row += [rows.number(median_of(document, ours, line["reference"])), rows.spread_text(ratios.get(f"{ours}/floor"))]
+    return row + [rows.target_text(line), line["verdict"]]
 
 
-def write_text(document, folder, pictures):
-    about, peers = document["machine"], document["peers"]
-    parts = [TEXT.format(when=document["when"], machine=machine_text(about), kernel=about["kernel"],
-                         compiler=about["compiler"], rounds=document["rounds"],
-                         peers=", ".join(peers.values()) or "no peer", noise=noise_text(about))]
-    parts += [f"![{title}]({name})\n" for name, title in pictures]
+def write_columns(heads, table, sections):
+    """Prints rows in columns, with a line before each section. sections[i] is the section of table[i]."""
+    widths, section = [max(len(row[i]) for row in [heads, *table]) for i in range(len(heads))], None
+    for row, of in zip([heads, *table], [None, *sections]):
+        if of != section:
+            section = of
+            print(f"\n{section}")
+        print(row[0].ljust(widths[0]), *[row[i].rjust(widths[i]) for i in range(1, len(row) - 1)], row[-1], sep="  ")
+
+
+def show(document):
+    lines = document["lines"]
+    write_columns(titles(document), [cells(document, line) for line in lines], [line["section"] for line in lines])
+    print(f"\nmedians of {document['rounds']} rounds; ratios: median [quartiles] over rounds; {rows.summary(lines)}")
+    if document["machine"]["busy"] > 0.1:
+        print(f"run.py: others kept the processors {document['machine']['busy']:.0%} busy meanwhile: these figures are unreliable", file=sys.stderr)
+
+
+def markdown(heads, table):
+    escaped = [" | ".join(cell.replace("|", "\\|") for cell in row) for row in [heads, *table]]
+    return "\n".join([f"| {escaped[0]} |", "|---" + "|---:" * (len(heads) - 2) + "|---|", *[f"| {row} |" for row in escaped[1:]]])
+
+
+def page_text(page, document, pictures):
+    about = document["machine"]
+    hop = f"; a cache line goes from one to the other in {about['hop']:.0f} ns" if about.get("hop") else ""
+    hop += f" (common cache: {about['cache']})" if about.get("cache") else ""
+    named = ", ".join(f"{title} (`{name}`)" for name, title in document["ways"].items())
+    noise = "The machine had nothing else to do." if about["busy"] <= 0.1 else \
+        f"Others kept the processors {about['busy']:.0%} busy meanwhile, so take the figures as a first impression."
+    parts = [HEAD.format(title=page.title, option="" if page.name == "node" else f"--{page.name} ", when=document["when"], tree=document["tree"],
+                         processor=about["processor"], cores=about["cores"], virtual=" of a virtual machine" if about["virtual"] else "", hop=hop,
+                         kernel=about["kernel"], compiler=about["compiler"], ucx=f", UCX {about['ucx']}" if about.get("ucx") else "",
+                         quick=" (--quick)" if document["quick"] else "", rounds=document["rounds"], ways=named, noise=noise, text=page.text)]
+    caption = "; ".join(document["ways"].values())
+    bars = " Bars span the quartiles." if any(value and value[0] < value[2] for of in document["values"].values() for value in of.values()) else ""
+    parts += [f"![{title}]({name})\n\n*{title}: {caption}.{bars}*\n" for name, title in pictures]
     for section in dict.fromkeys(line["section"] for line in document["lines"]):
-        lines = [line for line in document["lines"] if line["section"] == section]
-        parts.append(f"## {section}\n\n" + write_table(lines, list(peers), table.cells, table.headings) + "\n")
-    parts.append(f"Targets: {table.summary(document['lines'])}.\n")
-    (folder / "README.md").write_text("\n".join(parts), encoding="utf-8")
+        table = [cells(document, line) for line in document["lines"] if line["section"] == section]
+        parts.append(f"## {section}\n\n" + markdown(titles(document), table) + "\n")
+    if document["failed"]:
+        parts.append("Not run to the end:\n\n" + "\n".join(f"- {document['ways'].get(way, way)}: {key}: {why}" for way, key, why in document["failed"]) + "\n")
+    return "\n".join([*parts, f"Targets: {rows.summary(document['lines'])}.\n"])
 
 
-# ---------------------------------------------------------------------------------------------- pictures
+# ---------------------------------------------------------------------------------------------- README.md
 
-def draw_latency(chart, axes):
-    keys = [f"latency-2/{region}.{op}" for region in ("heap", "global") for op in ("p", "g", "put1", "atomic_fetch_add")]
-    labels = [key.split("/")[1].replace("atomic_", "").replace(".", "\n") for key in keys]
-    chart.dots(axes, keys, labels, "One element, to another PE (lower is better)", "ns")
-
-
-def draw_messages(chart, axes):
-    keys = ["pingpong-2/p", "pingpong-2/put_inc", "pingpong-2/put_signal", "barrier-2/barrier_all", "barrier-4/barrier_all",
-            "barrier-16/barrier_all"]
-    labels = ["p", "put, fence,\ninc", "put_signal", "barrier\n2 PEs", "barrier\n4 PEs", "barrier\n16 PEs"]
-    chart.dots(axes, keys, labels, "Half round trip, barrier (lower is better)", "ns")
-
-
-def draw_bandwidth(chart, axes):
-    keys = [f"bandwidth-2/put.{size}" for size in suite.SIZES]
-    axes.plot(suite.SIZES, [chart.floor(key) for key in keys], color=FLOOR, linestyle="--", label="memcpy")
-    for i, (name, title) in enumerate(chart.peers.items()):
-        axes.plot(suite.SIZES, [chart.peer(key, name) for key in keys], color=PEERS[i % len(PEERS)], marker="s", label=title)
-    axes.plot(suite.SIZES, [chart.ours(key) for key in keys], color=OURS, marker="o", label="Lateral")
-    axes.set_xscale("log", base=2)
-    axes.set_xticks(suite.SIZES, [suite.size_name(size) for size in suite.SIZES], rotation=30, ha="right")
-    axes.set_ylim(bottom=0)
-    finish(axes, "put bandwidth (higher is better)", "GB/s")
+def scaled(values, unit):
+    """Returns the text of some values of one unit, in the unit that suits the smallest."""
+    there = [value for value in values if value is not None]
+    if not there:
+        return ""
+    unit, factor = ("us", 1e-3) if unit == "ns" and min(there) >= 1000 else (unit, 1)
+    if unit == "us" and min(there) * factor >= 10000:
+        unit, factor = "ms", factor * 1e-3
+    texts = ["-" if value is None else rows.number(value * factor) for value in values]
+    return f"{', '.join(texts)} {unit}"
 
 
-def draw_collectives(chart, axes, pes=2):
-    sizes = [(8, "8 B"), (64 << 10, "64 KiB"), (4 << 20, "4 MiB")]
-    keys = [f"coll-{pes}/{name}.{size}" for name in suite.COLLECTIVES for size, _ in sizes]
-    labels = [f"{name} {text}" for name in suite.COLLECTIVES for _, text in sizes]
-    chart.dots(axes, keys, labels, f"Collectives, {pes} PEs (lower is better)", "ns")
+def readme_table(document, what, columns, lines):
+    held = [(name, title or document["ways"][name]) for name, title in columns if name == "floor" or name in document["ways"]]
+    by_key = {line["key"]: line for line in reversed(document["lines"])}
+    table = [f"| {what}, medians of {document['rounds']} rounds | " + " | ".join(title for _, title in held) + " |",
+             "|---" + "|---:" * len(held) + "|"]
+    for question, keys, *more in lines:
+        there = [by_key[key] for key in keys if key in by_key]
+        texts = []
+        for name, _ in held:
+            values = [median_of(document, document["ours"][0], line["reference"]) if name == "floor" else median_of(document, name, line["key"])
+                      for line in there]
+            texts.append(scaled(values, there[0]["unit"]) if there and not (name == "floor" and more) else "")
+        table.append(f"| {question} | " + " | ".join(texts) + " |")
+    return "\n".join(table)
 
 
-def has(document, prefix):
-    return any(line["key"].startswith(prefix) and line["ours"] is not None for line in document["lines"])
+def readme_text(page, document, text):
+    """Returns README.md with the page's tables in their places, which a comment before and after marks."""
+    for name, parts in page.readme.items():
+        begin, end = f"<!-- bench: {name} -->\n", f"\n<!-- bench: end of {name} -->"
+        if text.count(begin) != 1 or text.count(end) != 1:
+            raise SystemExit(f"report.py: README.md has no place for the table '{name}': {begin.strip()} and {end.strip()}")
+        front, _, rest = text.partition(begin)
+        text = front + begin + readme_table(document, *parts) + end + rest.partition(end)[2]
+    return text
 
 
-def draw(document, folder):
-    """Returns [(file name, title)]; empty without matplotlib."""
-    if not there():
-        return []
-    chart, made = Chart(document), []
-    drawers = [p for p in ((draw_latency, "latency-2"), (draw_messages, "pingpong-2"), (draw_bandwidth, "bandwidth-2"),
-                           (draw_collectives, "coll-2")) if has(document, p[1])]
-    rows = (len(drawers) + 1) // 2
-    if drawers:
-        figure, axes = panels(rows, 2, (12, 4.2 * rows))
-        for cell, (drawer, _) in zip(axes, drawers):
-            drawer(chart, cell)
-        for cell in axes[len(drawers):]:
-            cell.axis("off")
-        made.append(save(figure, folder, "peers.png", "Lateral, its peers and the floor of the machine"))
-    if has(document, "coll-4"):
-        figure, axes = panels(1, 1, (9, 4.2))
-        draw_collectives(chart, axes[0], 4)
-        made.append(save(figure, folder, "collectives-4.png", "Collectives with 4 PEs"))
-    for name, title, fill in experiments.figures(chart):
-        figure, axes = panels(1, 2, (12, 4.2))
-        fill(axes)
-        made.append(save(figure, folder, name, title))
-    return made
+# ---------------------------------------------------------------------------------------------------- write
 
-
-def write(document, folder):
+def write(page, document, folder=RESULTS):
     folder.mkdir(parents=True, exist_ok=True)
-    pictures = draw(document, folder)
-    write_text(document, folder, pictures)
-    figures = {key: value for key, value in document.items() if key != "samples"}
-    (folder / "results.json").write_text(json.dumps(figures, indent=1) + "\n", encoding="utf-8")
-    print(f"report.py: wrote {len(pictures)} pictures, README.md and results.json in {folder.name}/")
+    document["pictures"] = figures.draw(document, page.figures, folder)
+    (folder / figures_file(page)).write_text(json.dumps(document, separators=(",", ":")).replace('},{"section"', '},\n{"section"') + "\n", encoding="utf-8")
+    (folder / page.file).write_text(page_text(page, document, document["pictures"]), encoding="utf-8")
+    if page.readme:
+        readme = ROOT / "README.md"
+        readme.write_text(readme_text(page, document, readme.read_text(encoding="utf-8")), encoding="utf-8")
+    print(f"report.py: wrote {page.file}, {figures_file(page)} and {len(document['pictures'])} pictures in {folder.name}/")
+
+
+def main():
+    import pages
+    wrong, check = [], sys.argv[1:] == ["--check"]
+    for page in pages.ALL.values():
+        document = json.loads((RESULTS / figures_file(page)).read_text(encoding="utf-8"))
+        if not check:
+            write(page, document)
+            continue
+        readme = (ROOT / "README.md").read_text(encoding="utf-8")
+        if (RESULTS / page.file).read_text(encoding="utf-8") != page_text(page, document, document["pictures"]):
+            wrong.append(f"docs/results/{page.file}")
+        if readme_text(page, document, readme) != readme:
+            wrong.append(f"README.md, table {' and '.join(page.readme)}")
+    for name in wrong:
+        print(f"report.py: {name} differs from docs/results/*.json; bench/report.py writes it anew", file=sys.stderr)
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

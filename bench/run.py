@@ -1,37 +1,39 @@
 #!/usr/bin/env python3
 """Measures Lateral, its peers and the floor of the machine in turns, and compares them.
 
-    bench/run.py [--quick] [--only NAME] [--rounds N] [--peer NAME=PREFIX] [--report] ...
-    bench/run.py --hosts [--keep] ...                     over two hosts of this machine: hosts.py
-    bench/run.py --cluster HOSTFILE ...                   on the hosts of a cluster: cluster.py
-    bench/run.py --threads ...                            many threads in one process: threads.py
-    bench/run.py --mpi ...                                MPI's one-sided functions, with our layer and without: mpi.py
-    bench/run.py --mpix ...                               the figures of the paper behind mpix_rma.h: mpix.py
-    bench/run.py --against BUILD ...                      against an older build of Lateral: against.py
+    bench/run.py [--quick] [--only NAME] [--rounds N] [--peer NAME=PREFIX] [--report] ...     one node
+    bench/run.py --hosts | --threads | --mpi | --mpix ...     over two hosts of this machine; many threads; MPI's one-sided functions
+    bench/run.py --all --report                           every page; after an interruption the same command goes on
+    bench/run.py --cluster HOSTFILE ...                   on the first two hosts of a cluster
+    bench/run.py --against TREE ...                       any page against an older build of Lateral
+    bench/run.py --guard                                  instructions of hot operations, held to their budgets
 
-Every program of bench/ is plain OpenSHMEM; it is compiled with our oshcc and with that of every peer on the machine.
-One round runs every program once with each of them and runs the floors, in changing order, so that a slow
-moment of the machine hits all alike. The table shows medians over the rounds, and the median of the rounds' ratios
-with its quartiles. suite.py lists the measurements and their targets.
+One round runs every program of a page once with Lateral and with each of its peers, and runs the floors, in changing order, so that a
+slow moment of the machine hits all alike. The table shows medians over the rounds, and the median of the rounds' ratios
+with its quartiles. bench/pages lists programs, rows and targets. The rounds lie in build/bench/PAGE.json, saved after each program.
 """
 import argparse
 import os
+import re
+import statistics
 import sys
+import time
 from pathlib import Path
 
-import against
-import cluster
-import hosts
+import guard
 import limited
-import mpi
-import mpix
-import node
+import machine
+import pages
 import report
-import threads
-from runner import ROOT, note, smoke
-from table import show, summary
+import rows
+import runner
+import ways
+from runner import ROOT, note
 
-def parse():
+WORSE, OLD = 1.05, "old"
+
+
+def parse(argv):
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--build", type=Path, help="build folder of Lateral (default: build/release, else build/dev)")
     parser.add_argument("--quick", action="store_true", help="2 rounds, short batches, no large jobs")
@@ -39,65 +41,200 @@ def parse():
                         help="peers also do what takes them minutes: 256 PEs, and more PEs than cores for those that spin")
     parser.add_argument("--only", action="append", default=[], metavar="NAME",
                         help="runs whose name begins so, e.g. pingpong or coll-2; may be repeated")
-    parser.add_argument("--rounds", type=int, help="default 5")
+    parser.add_argument("--rounds", type=int, help="default 5; 9 with --against")
     parser.add_argument("--peer", action="append", default=[], metavar="NAME=PREFIX",
                         help="where a peer is installed, or the folder with its oshcc and oshrun")
     parser.add_argument("--no-peers", action="store_true", help="Lateral and the floor alone")
-    parser.add_argument("--against", type=Path, metavar="BUILD",
-                        help="an older build folder of Lateral: both in turns, old and new beside each other, without peers and floors")
+    parser.add_argument("--against", type=Path, metavar="TREE",
+                        help="an older build folder of Lateral, or its tree: both in turns, old and new beside each other, without peers and floors")
     parser.add_argument("--out", type=Path, default=ROOT / "build" / "bench", help="for programs and JSON files")
-    parser.add_argument("--report", action="store_true", help="also write docs/results/")
+    parser.add_argument("--report", action="store_true", help="also write docs/results/ and the tables of README.md")
     parser.add_argument("--from", dest="sources", type=Path, action="append", metavar="JSON",
                         help="measure nothing, show a file from build/bench; may be repeated for parts of one table")
-    parser.add_argument("--hosts", action="store_true", help="over two hosts made on this machine, against peers and ucx_perftest")
-    parser.add_argument("--cluster", type=Path, metavar="HOSTFILE", help="on the first two hosts of this file; writes the page cluster.md")
-    parser.add_argument("--threads", action="store_true", help="many threads in one process, against processes and ucx_perftest")
-    parser.add_argument("--mpi", action="store_true", help="MPI's one-sided functions, each MPI with Lateral's layer and without it")
-    parser.add_argument("--mpix", action="store_true", help="the figures of the paper behind mpix_rma.h, on this node and over two hosts")
-    parser.add_argument("--keep", action="store_true", help="with --hosts: add to what earlier calls with --keep measured")
+    which = parser.add_mutually_exclusive_group()
+    which.add_argument("--all", action="store_true", help="all pages; goes on where an interrupted call has stopped")
+    which.add_argument("--hosts", action="store_true", help="over two hosts made on this machine, against peers and ucx_perftest")
+    which.add_argument("--cluster", type=Path, metavar="HOSTFILE", help="on the first two hosts of this file; writes the page cluster.md")
+    which.add_argument("--threads", action="store_true", help="many threads in one process, against processes and ucx_perftest")
+    which.add_argument("--mpi", action="store_true", help="MPI's one-sided functions, each MPI with Lateral's layer and without it")
+    which.add_argument("--mpix", action="store_true", help="the figures of the paper behind mpix_rma.h, on this node and over two hosts")
+    which.add_argument("--guard", action="store_true", help="count instructions of hot operations; fails where one passes its budget")
+    parser.add_argument("--keep", action="store_true", help="add rounds to those that earlier calls measured of this tree")
     parser.add_argument("--smoke", action="store_true", help="does every program run and print what the table needs?")
-    options = parser.parse_args()
+    parser.add_argument("--within", help=argparse.SUPPRESS)  # the page whose runs over hosts this call measures, on their launch node
+    options = parser.parse_args(argv)
     if options.rounds is not None and options.rounds < 1:
         parser.error("--rounds wants 1 or more")
     if options.smoke:
         options.quick, options.no_peers, options.rounds = True, True, 1
     options.short = options.quick or bool(options.against)        # programs run fewer and shorter batches
-    options.rounds = options.rounds or (against.ROUNDS if options.against else mpix.ROUNDS if options.mpix else 2 if options.quick else 5)
+    options.rounds = options.rounds or (9 if options.against else 2 if options.quick else 5)
+    options.out = options.out.resolve()
     return options
 
 
-def show_node(options):
-    document = node.join(options.sources) if options.sources else node.measure(options)
-    if not options.sources:
-        print(f"run.py: saved {os.path.relpath(node.save(document, options.out.resolve()))}")
-    if options.smoke:
-        return smoke(document)
-    show(document["lines"], list(document["peers"]))
-    print(f"\nmedians of {document['rounds']} rounds; ratios: median [quartiles] over rounds; {summary(document['lines'])}")
-    if document["machine"]["busy"] > 0.1:
-        note(f"others kept the processors {document['machine']['busy']:.0%} busy meanwhile: these figures are unreliable")
-    if options.report:
-        report.write(document, ROOT / "docs" / "results")
-    return 1 if any(name == "lateral" for name, _, _ in document["failed"]) else 0
+# ---------------------------------------------------------------------------------------------- what is measured
+
+def chosen(options, page):
+    runs = [run for run in page.runs if (run.quick or not options.quick) and (not options.only or any(run.key.startswith(name) for name in options.only))]
+    if not runs and not options.all:
+        raise SystemExit(f"run.py: nothing is called {' or '.join(options.only)}; there are: " + " ".join(run.key for run in page.runs))
+    return runs
 
 
-def main():
-    limited.end_on_signals()
-    options = parse()
-    if options.cluster:
-        return cluster.main(options)
-    if options.hosts:
-        return hosts.main(options, sys.argv[1:])
-    if options.threads:
-        return threads.main(options)
-    if options.mpi:
-        return mpi.main(options)
-    if options.mpix:
-        return mpix.main(options, sys.argv[1:])
+def cluster_runs(options):
+    """Makes the first two hosts of the hostfile those of all ways. Returns the page with the runs that have room."""
+    found = {}
+    for number, line in enumerate(options.cluster.read_text(encoding="utf-8").splitlines(), 1):
+        words = line.partition("#")[0].split()
+        match = re.fullmatch(r"(\S+?)(?::(\d+))?(?:\s+(?:max_)?slots=(\d+).*)?", " ".join(words))
+        if words and not match:
+            raise SystemExit(f"run.py: {options.cluster}:{number}: expected 'host slots=N', found '{line}'")
+        if words:
+            found[match[1]] = found.get(match[1], 0) + int(match[2] or match[3] or 1)
+    if len(found) < 2:
+        raise SystemExit(f"run.py: {options.cluster} names {len(found)} host(s); two are needed")
+    ways.HOSTS[:] = list(found)[:2]
+    ways.NETWORK.clear()
+    slots = min(found[name] for name in ways.HOSTS)
+    used = [f"{name}={os.environ[name]}" for name in ("UCX_TLS", "UCX_NET_DEVICES") if name in os.environ]
+    return pages.CLUSTER._replace(runs=[run for run in pages.CLUSTER.runs if run.count <= 2 * slots],
+                                  text=f"The hosts: {' and '.join(ways.HOSTS)}{', with ' + ' '.join(used) if used else ''}. {pages.CLUSTER.text}")
+
+
+def ways_of(options, page, build):
+    who = page.ways(options, build)
+    if not options.against:
+        return who
+    options.no_peers = True
+    older = page.ways(options, runner.find_build(options.against.resolve()))
+    return [way for way in who if way.ours] + [way._replace(name=f"{way.name}.{OLD}", folder=f"{way.folder or way.name}.{OLD}") for way in older if way.ours]
+
+
+def measure(options, page, argv):
+    """Measures what the page lacks. Returns its rounds and ways."""
+    name = f"{page.name}-against" if options.against else page.name
+    build, out = runner.find_build(options.build), options.out / name
+    out.mkdir(parents=True, exist_ok=True)
+    who, runs, path = ways_of(options, page, build), chosen(options, page), options.out / f"{name}.json"
+    inside = options.within or options.cluster
+    about = {**machine.describe(), "tree": machine.tree(ROOT, build), "ways": {way.name: way.title for way in who},
+             "ours": [way.name for way in who if way.ours], "hop": None if inside and not options.cluster else runner.hop(out)}
+    kept = runner.Rounds(path, about, options.short)
+    if path.exists() and (options.keep or options.within or options.all):
+        older = runner.Rounds(path, about, options.short).load()
+        same = older.about["tree"] == about["tree"] and older.quick == options.short
+        if options.keep and not same:
+            raise SystemExit(f"run.py: {path} has rounds of {older.about['tree']}, here is {about['tree']}; without --keep they begin anew")
+        kept = older if options.keep or options.within or same and not older.ended else kept
+    kept.ended = False
+    kept.save()
+    session = runner.Session(options, page, who, out, kept)
+    there = [run for run in runs if run.place == "hosts"]
+    session.measure([run for run in runs if run.place != "hosts" and not options.within] + (there if inside else []))
+    if there and not inside:
+        kept = over_hosts(options, page, there, kept, argv)
+    if not options.within:
+        kept.ended = True
+        kept.save()
+    return kept
+
+
+def over_hosts(options, page, runs, kept, argv):
+    if not runner.hosts_are_here():
+        note("nothing is measured over hosts here (tools/dev/hosts.py --check says why)")
+        if options.smoke and not kept.rounds:
+            raise SystemExit(77)
+        return kept
+    slots = max(run.count for run in runs) // len(ways.HOSTS)
+    status = runner.within_hosts(slots, [*argv, "--within", page.name])
+    if status:
+        raise SystemExit(status)
+    return runner.Rounds(kept.path, kept.about, kept.quick).load()
+
+
+# ---------------------------------------------------------------------------------------------- what comes of it
+
+def document_of(page, kept):
+    about, counts, failed = kept.about, {}, {}
+    samples = kept.samples(about["ways"])
+    for one in kept.rounds:
+        counts[one["run"]] = counts.get(one["run"], 0) + 1
+        failed.update({(way, one["run"]): why for way, why in one["failed"].items()})
+    plain = [name for name in about["ways"] if name not in about["ours"]]
+    lines = [rows.compare(row, about["ours"], plain, samples) for row in page.rows
+             if row.key.rpartition("/")[0] in counts or any(row.key in samples[name] for name in about["ours"])]
+    for line in lines:
+        line["unit"] = kept.units.get(line["key"], "")
+    least, most = min(counts.values(), default=0), max(counts.values(), default=0)
+    used = {series.key.format(point) for figure in page.figures for panel in figure.panels for series in panel.series for point in panel.points}
+    used.update(key for line in lines for key in (line["key"], line["reference"]) if key)
+    values = {name: {key: rows.quartiles(of[key]) for key in of if key in used} for name, of in samples.items()}
+    busy = [one["busy"] for one in kept.rounds]
+    return {"page": page.name, "when": time.strftime("%Y-%m-%d %H:%M", time.gmtime()), "tree": about["tree"], "quick": kept.quick,
+            "machine": {key: about.get(key) for key in ("processor", "cores", "virtual", "kernel", "compiler", "cache", "hop", "ucx")}
+            | {"busy": statistics.median(busy) if busy else 0.0},
+            "rounds": str(most) if least == most else f"{least} to {most}", "ways": about["ways"], "ours": about["ours"], "each": page.each,
+            "failed": [[way, run, why] for (way, run), why in failed.items()], "lines": lines, "values": values}
+
+
+def compare_trees(page, kept):
+    """Shows old and new beside each other. "worse": more than 5 % worse in at least three of four rounds; "unsure": by the median alone."""
+    samples, table, sections = kept.samples(kept.about["ways"]), [], []
+    for row in {row.key: row for row in reversed(page.rows)}.values():
+        for way in [name for name in kept.about["ours"] if not name.endswith(OLD)]:
+            new, old = samples[way].get(row.key), samples.get(f"{way}.{OLD}", {}).get(row.key)
+            if not new and not old:
+                continue
+            spread = rows.ratio(new, old)
+            low, middle = (1 / spread[2], 1 / spread[1]) if spread and row.at_least else spread[:2] if spread else (None, None)
+            word = "not measured" if not spread else "" if middle <= WORSE else "worse" if low > WORSE else "unsure"
+            sections.append(row.section)
+            table.append([row.question.partition(", against")[0] + ("" if way == "lateral" else f" ({way})"), kept.units.get(row.key, ""),
+                          *[rows.number((rows.quartiles(of) or [None] * 2)[1]) for of in (old, new)], rows.spread_text(spread), word])
+    report.write_columns(["question", "unit", "old", "new", "new/old", ""], table[::-1], sections[::-1])
+    marks = [row[-1] for row in table]
+    print(f"\n{marks.count('worse')} of {len(marks)} lines worse, {marks.count('unsure')} unsure; rounds in {os.path.relpath(kept.path)}")
+    return 1 if "worse" in marks or any(one["failed"] for one in kept.rounds) else 0
+
+
+def one_page(options, page, argv):
+    if options.sources:
+        kept = runner.Rounds(options.out, {}, False)
+        for source in options.sources:
+            kept.load(source)
+    else:
+        kept = measure(options, page, argv)
+    if options.within:
+        return 0
     if options.against:
-        return against.main(options)
-    return show_node(options)
+        return compare_trees(page, kept)
+    document = document_of(page, kept)
+    if options.smoke:
+        missing = [line["key"] for line in document["lines"] if not any(line["key"] in document["values"][way] for way in document["ours"])]
+        for key in missing:
+            note(f"no value for {key}")
+        return 1 if missing or document["failed"] or not document["lines"] else 0
+    report.show(document)
+    if options.cluster:
+        report.write(page, document, options.out / "cluster")
+    elif options.report:
+        report.write(page, document)
+    return 1 if any(way in document["ours"] for way, _, _ in document["failed"]) or not document["lines"] else 0
+
+
+def main(argv):
+    limited.end_on_signals()
+    options = parse(argv)
+    if options.guard:
+        return guard.main(runner.find_build(options.build), options.only)
+    if options.cluster:
+        return one_page(options, cluster_runs(options), argv)
+    if options.all and not options.within:
+        return max([one_page(options, page, argv) for page in pages.ALL.values()])
+    name = options.within or next((name for name in ("hosts", "threads", "mpi", "mpix") if getattr(options, name)), "node")
+    return one_page(options, pages.ALL[name], argv)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(sys.argv[1:]))

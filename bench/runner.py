@@ -1,33 +1,29 @@
-"""Compiles the programs of bench/, runs one of them once, and reads its output. Used by node.py, hosts.py and threads.py."""
+"""Compiles the programs of a page, runs them in rounds, and keeps each round in a file, so that an interrupted measurement goes on.
+
+In a round each program runs once with every way, in changing order, and the floors beside it. Its floors' values are kept among ours,
+because a round's ratios use both.
+"""
 import json
+import os
+import shlex
+import shutil
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import limited
 import machine
+import ways
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent
+MAKE_HOSTS = ROOT / "tools" / "dev" / "hosts.py"
 WITH_FLOOR = {"latency"}                                   # programs linked to the floor library
 FLAGS = ["-O2", "-std=gnu17"]
-TIMEOUT = 180                                              # seconds for one run of one program, or between its results
-
-
-class Progress:
-    """Shows the current run on one line of a terminal. Prints nothing when there is no terminal."""
-
-    def __init__(self, total):
-        self.total, self.done, self.shown = total, 0, sys.stderr.isatty()
-
-    def step(self, what):
-        self.done += 1
-        if self.shown:
-            print(f"\r\033[K[{self.done}/{self.total}] {what}", end="", file=sys.stderr, flush=True)
-
-    def end(self):
-        if self.shown:
-            print("\r\033[K", end="", file=sys.stderr, flush=True)
+FLOOR_TIMEOUT = 60
+MOST_BUSY, PATIENCE = 0.25, 1                              # share of the processors that others may use; seconds to wait for it
+EXAMPLE_UNITS = {"mflops": "MFlop/s", "mkeys_per_s": "Mkeys/s"}
 
 
 def note(text):
@@ -36,15 +32,17 @@ def note(text):
 
 # ------------------------------------------------------------------------------------------------ build
 
-def find_build(options):
-    for build in [options.build] if options.build else [ROOT / "build" / "release", ROOT / "build" / "dev"]:
+def find_build(given):
+    """Returns the build folder. `given`: one, a source tree with one, or None for this tree's."""
+    for build in [given, given / "build" / "release"] if given else [ROOT / "build" / "release", ROOT / "build" / "dev"]:
         if (build / "bin" / "oshcc").exists():
             return build.resolve()
-    raise SystemExit("run.py: no Lateral is built here; run ./dev build, or name its build folder by --build")
+    raise SystemExit(f"run.py: no Lateral is built in {given or 'this tree'}; run ./dev build, or name a build folder by --build")
 
 
 def compile_with(compiler, source, output, *more):
     source = HERE / source if (HERE / source).exists() else ROOT / "examples" / source
+    output.parent.mkdir(parents=True, exist_ok=True)
     command = [compiler, *FLAGS, source, "-o", output, *more]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode:
@@ -52,69 +50,223 @@ def compile_with(compiler, source, output, *more):
     return done.returncode == 0
 
 
-def build_floor(out):
-    out.mkdir(parents=True, exist_ok=True)
-    built = [compile_with("cc", "floor.c", out / "libbenchfloor.so", "-shared", "-fPIC")]
-    built += [compile_with("cc", f"{name}.c", out / name) for name in ("floor_hop", "floor_spawn", "floor_nothing")]
+def path_of(way, run, out):
+    return out / (way.folder or way.name) / Path(run.program).name
+
+
+def build(who, runs, out):
+    """Compiles what is run. Returns {(way, program)} of what does not compile."""
+    built = [compile_with("cc", "floor.c", out / "floor" / "libbenchfloor.so", "-shared", "-fPIC")]
+    built += [compile_with("cc", f"{name}.c", out / "floor" / name) for name in ("floor_hop", "floor_spawn", "floor_nothing")]
     if not all(built):
         raise SystemExit(1)
-
-
-def build_programs(implementation, out, floor, runs):
-    """Compiles each program. Returns those that failed."""
-    folder = out / implementation.name
-    folder.mkdir(parents=True, exist_ok=True)
-    link = ["-L", floor, "-lbenchfloor", f"-Wl,-rpath,{floor}"]
-    programs = sorted({run.program for run in runs})
-    return [p for p in programs
-            if not compile_with(implementation.oshcc, f"{p}.c", folder / p, *(link if p in WITH_FLOOR else []), "-lm")]
+    link, made, failed = ["-L", out / "floor", "-lbenchfloor", f"-Wl,-rpath,{out / 'floor'}"], set(), set()
+    for way in who:
+        for run in runs:
+            target = path_of(way, run, out)
+            if takes(way, run) and target not in made:
+                made.add(target)
+                more = [*(link if run.program in WITH_FLOOR else []), "-pthread", "-lm", "-ldl"]
+                if not compile_with(way.compiler, f"{run.program}.c", target, *more):
+                    failed.add(target)
+    return failed
 
 
 # -------------------------------------------------------------------------------------------------- run
 
-def why_of(ended, limit):
-    """Returns why a program has not ended well, or None."""
+def takes(way, run):
+    return way.ours or run.peers is True or (run.peers and way.name in run.peers)
+
+
+def takes_minutes(way, run):
+    return not way.ours and (run.heavy or way.spins and run.count > machine.cores() and run.program not in ("launch", "rss"))
+
+
+def read_values(run, text):
+    """Returns ({key: value}, {key: unit}) of the JSON that a program printed, or of the RESULT line of an example."""
+    document = json.loads(text[text.index("{"):])
+    if "results" not in document:
+        if not document["verified"]:
+            raise ValueError("its result is wrong")
+        document["results"] = {name: (value, EXAMPLE_UNITS.get(name, "")) for name, value in document.items() if isinstance(value, float)}
+    return ({f"{run.key}/{name}": value for name, (value, _) in document["results"].items()},
+            {f"{run.key}/{name}": unit for name, (_, unit) in document["results"].items()})
+
+
+def execute(run, command, env):
+    """Returns (values, units, why it did not end well or None). A program that hangs loses the results after that, and no others."""
+    ended = limited.run(command, env, run.limit)
+    lines, why = [line for line in (ended.stderr or ended.stdout).splitlines() if line.strip(" -")], None
     if ended.status is None:
-        return f"did not end: {limit} s without a result"
-    lines = [line for line in (ended.stderr or ended.stdout).splitlines() if line.strip(" -")]
-    return f"exit status {ended.status}: {lines[0] if lines else 'nothing said'}" if ended.status else None
-
-
-def execute(command, env, limit=None):
-    """Returns (standard output, seconds), or (None, why)."""
-    ended = limited.run(command, env, limit or TIMEOUT)
-    why = why_of(ended, limit or TIMEOUT)
-    return (None, why) if why else (ended.stdout, ended.seconds)
-
-
-def results(run, command, env, limit):
-    """Returns ({key: value}, None), or what a program has measured that then hung or failed, and why."""
-    ended = limited.run(command, env, limit)
-    text, why = ended.stdout.rstrip(), why_of(ended, limit)
-    if "{" not in text or "]" not in text:
-        return {}, why or "it printed no result"
-    if not text.endswith("}}"):
+        why = f"did not end: {run.limit} s without a result"
+    elif ended.status:
+        why = f"exit status {ended.status}: {lines[0] if lines else 'nothing said'}"
+    elif run.kind == "timed":
+        return {f"{run.key}/time": ended.seconds * 1e3}, {f"{run.key}/time": "ms"}, None
+    text = ended.stdout.rstrip()
+    if "{" not in text:
+        return {}, {}, why or "it printed no result"
+    if "]" in text and not text.endswith("}"):
         text, why = text[:text.rindex("]") + 1] + "}}", why or "it stopped among its results"
-    return values_of(run, text), why
+    try:
+        return *read_values(run, text), why
+    except (ValueError, KeyError) as wrong:
+        return {}, {}, why or str(wrong)
 
 
-def takes_minutes(implementation, run):
-    crowded = run.pes > machine.cores() and run.program not in ("launch", "rss")
-    return (run.heavy and not implementation.title.startswith("Lateral")) or (implementation.spins and crowded)
+def perftest(floor, place, port, quick):
+    """Starts ucx_perftest on both hosts, or twice here. Returns its value. Each test has processes of its own: some do not end."""
+    words = ["ucx_perftest", "-p", port, "-t", floor.test, "-s", floor.size, "-n", max(20, floor.count // (10 if quick else 1)),
+             "-w", max(10, floor.count // 10)] + (["-T", floor.threads, "-M", "multi"] if floor.threads > 1 else [])
+    env = {**({name: value for name, value in os.environ.items() if name.startswith("UCX_")} if place == "hosts" else {}),
+           **(ways.NETWORK and {**ways.NETWORK, "UCX_TLS": "tcp,self"} if place == "hosts" else ways.LOCAL), "UCX_WARN_UNUSED_ENV_VARS": "n"}
+
+    def at(host, core, *more):
+        line = ["env", *(f"{name}={value}" for name, value in env.items()), *words, *(["-c", core] if place == "ucx" else []), *more]
+        return ["ssh", host, shlex.join(map(str, line))] if place == "hosts" else [str(word) for word in line]
+    with subprocess.Popen(at(ways.HOSTS[0], 0), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as server:
+        try:
+            time.sleep(0.4)
+            there = ways.HOSTS[0] if place == "hosts" else "127.0.0.1"
+            done = subprocess.run(at(ways.HOSTS[-1], 1, "-f", "-v", there), capture_output=True, text=True, check=False,
+                                  stdin=subprocess.DEVNULL, timeout=FLOOR_TIMEOUT)
+        finally:
+            server.terminate()
+    row = [line.split(",") for line in done.stdout.splitlines() if line.strip()[:1].isdigit()][-1:]
+    if not row:
+        raise ValueError("ucx_perftest says nothing")
+    latency, megabytes, rate = (float(row[0][i]) for i in ((-5, -3, -1) if floor.threads == 1 else (-6, -2, -1)))
+    return {"ns": latency * 1e3, "GB/s": megabytes * (1 << 20) / 1e9, "ns each": 1e9 / rate if rate else 0, "M/s": rate / 1e6}[floor.unit]
 
 
-def values_of(run, stdout):
-    """Returns {key: value} from the JSON that a program printed, or from the RESULT line of an example."""
-    document = json.loads(stdout[stdout.index("{"):])
-    if "results" in document:
-        return {f"{run}/{name}": value for name, (value, _) in document["results"].items()}
-    if not document["verified"]:
-        raise ValueError("its result is wrong")
-    return {f"{run}/{name}": value for name, value in document.items() if isinstance(value, float)}
+class Rounds:
+    """The rounds of a page that are measured, in a file. A round is {run, busy, values: {way: {key: value}}, failed: {way: why}}."""
+
+    def __init__(self, path, about, quick):
+        self.path, self.about, self.quick = path, about, quick
+        self.rounds, self.units, self.ended = [], {}, False
+
+    def load(self, path=None):
+        document = json.loads((path or self.path).read_text(encoding="utf-8"))
+        self.about = {**document["about"], "busy": max(self.about.get("busy", 0), document["about"].get("busy", 0))}
+        self.rounds += document["rounds"]
+        self.units.update(document["units"])
+        self.ended, self.quick = document["ended"], document["quick"]
+        return self
+
+    def save(self):
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        part = self.path.with_suffix(".part")
+        part.write_text(json.dumps({"about": self.about, "quick": self.quick, "ended": self.ended, "units": self.units,
+                                    "rounds": self.rounds}) + "\n", encoding="utf-8")
+        part.replace(self.path)
+
+    def of(self, run_key):
+        return [one for one in self.rounds if one["run"] == run_key]
+
+    def samples(self, names):
+        """Returns {way: {key: [a value or None for each round of the key's run]}}. Rounds that others disturbed are left out, unless all are."""
+        made = {name: {} for name in names}
+        for run_key in dict.fromkeys(one["run"] for one in self.rounds):
+            rounds = self.of(run_key)
+            disturbed = [one["busy"] > MOST_BUSY for one in rounds]
+            calm = [{} if bad and not all(disturbed) else one["values"] for bad, one in zip(disturbed, rounds)]
+            for name in names:
+                for key in dict.fromkeys(key for values in calm for key in values.get(name, {})):
+                    made[name][key] = [values.get(name, {}).get(key) for values in calm]
+        return made
 
 
-def smoke(document):
-    missing = [line["key"] for line in document["lines"] if line["ours"] is None]
-    for key in missing:
-        note(f"no value for {key}")
-    return 1 if missing or document["failed"] else 0
+class Session:
+    """One call of the runner for one page."""
+
+    def __init__(self, options, page, who, out, rounds):
+        self.options, self.page, self.who, self.out, self.rounds = options, page, who, out, rounds
+        self.failed, self.port, self.uncompiled = {}, 13000 + os.getpid() % 5000, set()
+        for one in rounds.rounds:                          # what hung or failed is not asked again
+            self.failed.update({(way, one["run"]): why for way, why in one["failed"].items()})
+
+    def run_way(self, way, run, one):
+        program = path_of(way, run, self.out)
+        if program in self.uncompiled:
+            one["failed"][way.name] = "does not compile"
+        if (way.name, run.key) in self.failed or way.name in one["failed"]:
+            return
+        command = [*way.front(run), program, *run.args, *(["--quick"] if self.options.short and run.kind == "program" else [])]
+        values, units, why = execute(run, command, way.env(run))
+        self.rounds.units.update(units)
+        one["values"][way.name] = values
+        if why:
+            self.failed[way.name, run.key] = one["failed"][way.name] = why
+            note(f"{way.title}: {run.key}: {why}")
+
+    def run_floor(self, floor, run, one):
+        """Runs a program that is a floor, and adds its values to ours."""
+        folder, quick = self.out / "floor", ["--quick"] * self.options.short
+        if floor.test == "spawn":
+            values, units, why = execute(run, [folder / "floor_spawn", run.count, folder / "floor_nothing"], {})
+            values, units = ({key.replace("/time", "/spawn"): value for key, value in of.items()} for of in (values, units))
+        elif floor.test == "hop":
+            values, units, why = execute(run._replace(key="floor", kind="program"), [folder / "floor_hop", *quick], {})
+        elif not shutil.which("ucx_perftest") or floor.key in self.failed or self.options.no_peers:
+            return
+        else:
+            self.port, key = self.port + 1, f"{run.key}/{floor.key}"
+            try:
+                value, why = perftest(floor, run.place, self.port, self.options.short), None
+                values, units = {key: value}, {key: floor.unit.partition(" ")[0]}
+            except (ValueError, subprocess.TimeoutExpired) as wrong:
+                values, units, why = {}, {}, str(wrong)
+        one["values"].setdefault("lateral", {}).update(values)
+        self.rounds.units.update(units)
+        if why:
+            self.failed[floor.key] = why
+            note(f"floor of {run.key}: {why}")
+
+    def one_round(self, run, turn):
+        end = time.monotonic() + (0 if self.options.smoke else PATIENCE)
+        while (busy := machine.busy()) > MOST_BUSY and time.monotonic() < end:
+            pass
+        one = {"run": run.key, "busy": busy, "values": {}, "failed": {}}
+        order = [way for way in self.who if takes(way, run) and (self.options.full or not takes_minutes(way, run))]
+        turn %= len(order)
+        for way in order[turn:] + order[:turn]:
+            self.run_way(way, run, one)
+        for floor in run.floors if any(way.name == "lateral" for way in self.who) and not self.options.against else ():
+            self.run_floor(floor, run, one)
+        self.page.derive(run, one["values"])
+        self.rounds.rounds.append(one)
+        self.rounds.save()
+
+    def measure(self, runs):
+        """Measures the rounds that these runs lack."""
+        self.uncompiled = build(self.who, runs, self.out)
+        have = {run.key: 0 if self.options.keep else len(self.rounds.of(run.key)) for run in runs}
+        total, done = sum(max(0, min(self.options.rounds, run.rounds) - have[run.key]) for run in runs), 0
+        for number in range(self.options.rounds):
+            for run in runs:
+                if have[run.key] <= number < run.rounds:
+                    done += 1
+                    if sys.stderr.isatty():
+                        print(f"\r\033[K{self.page.name} [{done}/{total}] round {number + 1}: {run.key}", end="", file=sys.stderr, flush=True)
+                    self.one_round(run, number)
+        if sys.stderr.isatty():
+            print("\r\033[K", end="", file=sys.stderr, flush=True)
+
+
+def hop(out):
+    """Returns the nanoseconds of a cache line between two cores, or None."""
+    if not compile_with("cc", "floor_hop.c", out / "floor" / "floor_hop"):
+        return None
+    done = subprocess.run([out / "floor" / "floor_hop", "--quick"], capture_output=True, text=True, check=False)
+    return json.loads(done.stdout)["results"].get("hop", [None])[0] if done.returncode == 0 else None
+
+
+def hosts_are_here():
+    return subprocess.run([sys.executable, "-B", MAKE_HOSTS, "--check"], capture_output=True, check=False).returncode == 0
+
+
+def within_hosts(slots, argv):
+    """Runs this script again on the launch node of two hosts, with the same options. Returns its exit status."""
+    words = [sys.executable, "-B", MAKE_HOSTS, len(ways.HOSTS), "--slots", slots, "--", sys.executable, "-B", HERE / "run.py", *argv]
+    return subprocess.run([str(word) for word in words], check=False).returncode

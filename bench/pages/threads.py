@@ -1,14 +1,43 @@
-"""The experiments of UCCS, as data: many threads of one process against as many processes, active messages with many threads in
-progress, and a coarse lock round every call as UCCS began. Keys are as in suite.py. A row's "floor" is another way to
-do the same work: fewer threads, processes in place of threads, the lock, ucx_perftest."""
-from collections import namedtuple
+"""Many threads of one process against as many processes, active messages with many threads in progress, and a coarse lock round every
+call. A row's "floor" is another way to do the same work: fewer threads, processes in place of threads, the lock, ucx_perftest."""
+import ways
+from figures import Figure, Panel, Series
+from rows import Floor, Page, Row, Run, size_name
 
-from suite import Row, size_name
+TEXT = """These are the experiments of the paper on a thread-safe UCCS. the cores limit them:
 
-# program, PEs, arguments; peers: True if they run it too.
-Run = namedtuple("Run", "key program pes args peers", defaults=((), True))
-# One test of ucx_perftest with so many threads.
-Floor = namedtuple("Floor", "key test size threads count")
+- A sender and T receiving threads need T + 1 cores. the cores suffice for T = 1. In every row with more receiving
+  threads the threads share cores; there the target is half of one thread's rate. The rows "the sender asleep" show the
+  cost of many threads at the receiver alone: the messages have arrived already, and 2 threads have 2 cores. Their handlers
+  only count, each thread on a line of its own (on a common line the adds cost a quarter more). One thread then takes
+  a message every 25 ns, and two hand the ring's head to each other for every message, which takes longer between
+  two cores. So 0.9 is missed (0.6 to 0.75). Taking many messages at once would mend it, but then messages would wait behind a
+  handler that waits. Handlers that do something let both threads gain.
+- In the rows "both ways" one thread of each process fills the cores, so a coarse lock leaves no core idle and costs less
+  than in a process with more cores. In the rows "one way" the other process sleeps and the threads have all cores;
+  these rows have the target.
+- The coarse lock is a mutex around every call. A thread holds it also while `uccs_progress` gives the core to another
+  thread. This causes most of its loss in messages with more threads.
+
+- Threads against processes over UCX (TCP): a stream whose ends share a core runs at up to 6.4 GB/s with 256 KiB, because the
+  data stays in that core's cache, and at 3.5 to 4 GB/s between two cores. Left alone, the kernel places pairs of processes
+  on one core; it cannot do so with 2 processes whose threads share a connection. So the target is in the rows where each side
+  has its half of the cores: the same work on the same cores. The rows "anywhere" show what the kernel makes of it. There are
+  as many progress engines as processes: the threads of a process share one, and their peers are served by one. Puts by 4
+  threads on one core queue for the lock of that one, and on a loaded machine reach 0.5 to 0.65 of the processes' rate.
+- A put and flush beside a thread with 8 KB puts: three threads work, two of PE 0 and one of its target, and each PE has its half of
+  the cores. Left alone, the kernel may place the thread that streams on the target's core, and the target then waits for time
+  slices: 1.3 to 6 times as long as alone, by turns.
+- Lanes: with 2 threads and the target on the cores, a second lane adds messages (the lane's batches no longer hold the puts of
+  both threads) and no core, so one lane is as fast.
+- Sums of up to 4,096 longs: they take the processor less time than waking a thread, so nobody is woken. The PE that starts
+  last does the sum for both within its start, which no later work can hide. There the target is the time to start
+  and wait: less than waking a thread takes. The target for the hidden part holds from 32,768 longs on. What is left
+  beside work off the processor has the noise of a sleep, about a microsecond.
+- The rows "a progress thread": each PE has one core, which its work and its progress thread share. Copying and folding are
+  work for the processor, so work on the processor hides only the waiting; work elsewhere can hide all of a sum.
+
+`bench/pages/threads.py` names programs and targets."""
 
 SIZES, THREADS, MANY = [16384, 262144, 4194304], (1, 2, 4), (1, 2, 4, 8)
 MESSAGES, FAIRNESS = "Active messages: threads in progress", "Callbacks of each thread in a run of 1050"
@@ -22,22 +51,21 @@ MEMORY = "Memory and locks of uccs.h"
 LANES = "Threads on lanes, UCX on one node"
 STREAM = "Streams and atomics of uccs.h, UCX over TCP"
 
-RUNS = [
-    Run("am-2", "uccs_am", 2, peers=False),
-    Run("memory-2", "uccs_memory", 2, peers=False),
-    *[Run(f"streams-{pes}", "uccs_bandwidth", pes) for pes in (2, 4, 8)],
-    Run("computing-2", "computing", 2, peers=False),
-    Run("far-2", "uccs_far", 2, peers=False),
-    Run("lanes-2", "lanes", 2, ("--ucx",), False),
-    Run("one.lanes-2", "lanes", 2, ("--ucx", "--one"), False),
-    Run("accumulate-2", "uccs_accumulate", 2, peers=False),
-    *[Run(f"sides.ucx-{pes}", "uccs_bandwidth", pes, ("--shmem", "--ucx", "--sides"), False) for pes in (2, 4, 8)],
-    *[Run(f"ucx-{pes}", "uccs_bandwidth", pes, ("--shmem", "--ucx"), False) for pes in (2, 4, 8)],
-]
+PUTS = tuple(Floor(f"ucx_put.{threads}.{size}", "ucp_put_bw", size, max(50, min(20000, (1 << 30) // size // threads ** 2)), "GB/s", threads)
+             for threads in THREADS for size in SIZES)
+AMS = tuple(Floor(f"ucx_am.{threads}.8", "ucp_am_bw", 8, 100000 // threads ** 2, "M/s", threads) for threads in (1, 2))
 
-FLOORS = [Floor(f"put.{threads}.{size}", "ucp_put_bw", size, threads, max(50, min(20000, (1 << 30) // size // threads ** 2)))
-          for threads in THREADS for size in SIZES]
-FLOORS += [Floor(f"am.{threads}.8", "ucp_am_bw", 8, threads, 100000 // threads ** 2) for threads in (1, 2)]
+
+def own(key, program, pes=2, args=(), peers=False, floors=()):
+    return Run(f"{key}-{pes}", program, pes, args, "free", peers, floors)
+
+
+RUNS = [own("am", "uccs_am", floors=AMS), own("memory", "uccs_memory"),
+        *[own("streams", "uccs_bandwidth", pes, peers=True, floors=PUTS if pes == 2 else ()) for pes in (2, 4, 8)],
+        own("computing", "computing"), own("far", "uccs_far"), own("lanes", "lanes", args=("--ucx",)),
+        own("one.lanes", "lanes", args=("--ucx", "--one")), own("accumulate", "uccs_accumulate"),
+        *[own("sides.ucx", "uccs_bandwidth", pes, ("--shmem", "--ucx", "--sides")) for pes in (2, 4, 8)],
+        *[own("ucx", "uccs_bandwidth", pes, ("--shmem", "--ucx")) for pes in (2, 4, 8)]]
 
 
 def message_rows():
@@ -48,11 +76,11 @@ def message_rows():
     yield Row(MESSAGES, "1000 messages that lie there, the sender asleep, 2 threads, against 1", "am-2/drain.2", "am-2/drain.1", "floor", 0.9, True)
     for threads in MANY:
         yield Row(MESSAGES, f"200,000 messages, {threads} threads, against a coarse lock", f"am-2/sustained.{threads}",
-                  f"am-2/coarse.{threads}", None, None, True)
+                  f"am-2/coarse.{threads}", at_least=True)
     for threads in MANY[1:]:
         yield Row(FAIRNESS, f"{threads} threads: deviation between them, over the mean", f"am-2/fairness.{threads}")
         yield Row(FAIRNESS, f"{threads} threads: one thread's deviation between runs, over the mean", f"am-2/between.{threads}")
-        yield Row(FAIRNESS, f"{threads} threads: fewest", f"am-2/least.{threads}", None, None, None, True)
+        yield Row(FAIRNESS, f"{threads} threads: fewest", f"am-2/least.{threads}", None, at_least=True)
         yield Row(FAIRNESS, f"{threads} threads: most", f"am-2/most.{threads}")
 
 
@@ -81,17 +109,17 @@ def mode_rows():
         yield Row(MODES, f"put {size_name(size)}, MULTIPLE against SINGLE", f"streams-2/multiple.{size}",
                   f"streams-2/single.{size}", "floor", round(1 / 1.2, 3), True)
         yield Row(MODES, f"put {size_name(size)}, against memcpy", f"streams-2/multiple.{size}", f"streams-2/memcpy.{size}",
-                  None, None, True)
+                  at_least=True)
 
 
 def substrate_rows():
     for threads in THREADS:
         for size in SIZES:
             yield Row(SUBSTRATE, f"put {size_name(size)}, {threads} threads, one way, against ucp_put_bw",
-                      f"streams-2/oneway.{threads}.{size}", f"perftest/put.{threads}.{size}", None, None, True)
+                      f"streams-2/oneway.{threads}.{size}", f"streams-2/ucx_put.{threads}.{size}", at_least=True)
     for threads in (1, 2):
         yield Row(SUBSTRATE, f"messages of 8 B, {threads} threads, against ucp_am_bw", f"am-2/sustained.{threads}",
-                  f"perftest/am.{threads}.8", None, None, True)
+                  f"am-2/ucx_am.{threads}.8", at_least=True)
 
 
 def computing_rows():
@@ -131,7 +159,7 @@ def far_rows():
     for name, what in (("beside", "8 KB puts"), ("beside_nb", "8 KB non-blocking puts"), ("other_nb", "the same in a stream of its own")):
         yield Row(STREAM, f"put and flush beside a thread with {what}, against alone", f"far-2/{name}", f"far-2/{name}.alone", "floor", 1.3)
         yield Row(STREAM, "the same, 90th percentile", f"far-2/{name}.p90")
-        yield Row(STREAM, "the other thread meanwhile", f"far-2/{name}.rate", None, None, None, True)
+        yield Row(STREAM, "the other thread meanwhile", f"far-2/{name}.rate", None, at_least=True)
     yield Row(STREAM, "fetching add, 64 under way, against blocking", "far-2/add.64", "far-2/add.blocking", "floor", 0.2)
     yield Row(STREAM, "add without the old value, flush after 64", "far-2/add.posted")
     for op, what in (("put", "put_nbi, 64 and a quiet"), ("get", "get")):
@@ -142,6 +170,18 @@ def far_rows():
 
 
 ROWS = [*message_rows(), *stream_rows(STREAMS, "streams", True), *lock_rows(), *mode_rows(), *stream_rows(FAR, "sides.ucx", True),
-        *stream_rows(ANYWHERE, "ucx", False),
-        *substrate_rows(), *computing_rows(), *memory_rows(),
-        *accumulate_rows(), *far_rows()]
+        *stream_rows(ANYWHERE, "ucx", False), *substrate_rows(), *computing_rows(), *memory_rows(), *accumulate_rows(), *far_rows()]
+
+FIGURES = [Figure("threads.png", "Threads against processes; messages against receiving threads", [
+    Panel("4 streams each way (higher is better)", "GB/s", "bytes", SIZES, [
+        Series("put, 4 threads", "all", "streams-2/put.4.{}"), Series("put, 4 processes", "all", "streams-8/put.1.{}"),
+        Series("get, 4 threads", "ours", "streams-2/get.4.{}"), Series("get, 4 processes", "ours", "streams-8/get.1.{}")],
+          [size_name(size) for size in SIZES], log=False),
+    Panel("Messages (higher is better)", "million a second", "receiving threads", MANY, [
+        Series("1050 messages", "ours", "am-2/injection.{}"), Series("200,000 messages", "ours", "am-2/sustained.{}"),
+        Series("200,000, coarse lock", "ours", "am-2/coarse.{}")], log=False),
+    Panel("Part of a split-phase sum that work hides (higher is better)", "part", "longs", SUMS, [
+        Series("work off the processor", "ours", "computing-2/overlap_away.{}"),
+        Series("work on the processor", "ours", "computing-2/overlap.{}")], log=False)])]
+
+PAGE = Page("threads", "threads.md", "Many threads in one process", TEXT, RUNS, ROWS, FIGURES, ways.openmpi_modes(True))

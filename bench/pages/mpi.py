@@ -1,0 +1,112 @@
+"""MPI's one-sided functions by each MPI and by Lateral's layer on it, the same program with and without the layer."""
+import ways
+from figures import Figure, Panel, Series
+from rows import Page, Row, Run
+
+TEXT = """The same programs (`bench/mpi`) run on each MPI, and on it with Lateral's layer preloaded; lower is better. "best" is the
+fastest MPI of the round without the layer; a verdict is that of the worse layer. A dash marks what an MPI cannot run.
+
+Rank 0 issues the operations, and rank 1 waits in MPI_Barrier; each completes before the next one begins. `bench/pages/mpi.py` lists
+programs and targets."""
+
+ALLOCATED, CREATED, DYNAMIC = "Allocated windows, 2 ranks", "Created windows, 2 ranks", "Dynamic windows, 2 ranks"
+MEET, THREADS = "Synchronisation, 2 ranks", "Threads: put and flush, time per operation of all"
+BUSY = "The target computes for 3 s: the first operation"
+HOSTS = "Two hosts over TCP, a rank on each"
+CREATION, PROGRAM = "Making and freeing an allocated window", "Programs, 2 ranks"
+COUNTS, RANKS = (1, 2, 4, 8, 16, 32), (2, 4, 8, 16, 64, 256)
+KINDS, LATE = ("allocate", "create", "small", "dynamic"), ("put", "get", "fetch_add", "accumulate", "lock", "swap")
+NOT_SM = ("openmpi", "mpich")                              # osc/sm runs allocated windows alone
+WORDS = {"put": "put 8 B, flush", "get": "get 8 B, flush", "fetch_add": "fetch_and_op, flush",
+         "accumulate": "accumulate of 1000 doubles, flush", "lock": "lock, put 8 B, unlock",
+         "swap": "compare_and_swap, flush", "big": "put 1 MiB, flush",
+         "put_vector": "put 64 words that lie apart, flush", "get_vector": "get 64 words that lie apart, flush",
+         "raccumulate": "16 raccumulates of a word, waitall, flush",
+         "mutual_put": "put 8 B and flush, each rank to the other at the same time",
+         "mutual_get": "get 8 B and flush, each rank to the other at the same time"}
+
+
+def windows(key, *args, place="node", peers=True, rounds=99):
+    return Run(f"{key}-2", "mpi/rma", 2, args, place, peers, limit=20, rounds=rounds)
+
+
+RUNS = [windows("allocate", "allocate", "put", "get", "fetch_add", "accumulate", "lock"), windows("swap", "allocate", "swap"),
+        windows("allocate-vector", "allocate", "put_vector", "get_vector"), windows("meet", "allocate", "fence", "pscw"),
+        windows("create", "create", "put", "get", "fetch_add", peers=NOT_SM), windows("small", "small", "put", "get", peers=NOT_SM),
+        windows("dynamic", "dynamic", "put", "get", "fetch_add", peers=NOT_SM), windows("threads", "allocate", "threads", place="free"),
+        *[windows(f"busy.{kind}", kind, *[f"busy.{op}" for op in LATE], peers=NOT_SM, rounds=1) for kind in KINDS],
+        *[Run(f"creation-{ranks}", "mpi/creation", ranks, place="free", limit=120 if ranks > 16 else 20, rounds=1 if ranks > 16 else 99,
+              heavy=False, quick=ranks <= 16) for ranks in RANKS],
+        *[windows(f"hosts.{kind}", kind, "put", "get", "fetch_add", "big", place="hosts", peers=NOT_SM) for kind in ("allocate", "dynamic")],
+        windows("hosts.vector", "allocate", "put_vector", "get_vector", "raccumulate", place="hosts", peers=NOT_SM),
+        windows("hosts.mutual", "allocate", "mutual_put", "mutual_get", place="hosts", peers=NOT_SM),
+        Run("stencil-2", "mpi/stencil", 2, limit=20), Run("table-2", "mpi/table", 2, limit=20)]
+
+
+def rows():
+    for op, limit in (("put", 0.6), ("get", 0.6), ("fetch_add", 0.8), ("accumulate", 1.0), ("lock", 0.8)):
+        yield Row(ALLOCATED, WORDS[op], f"allocate-2/allocate.{op}", None, "best", limit)
+    yield Row(ALLOCATED, "compare_and_swap, flush", "swap-2/allocate.swap", None, "best", 0.8)
+    for op in ("put_vector", "get_vector"):
+        yield Row(ALLOCATED, WORDS[op], f"allocate-vector-2/allocate.{op}", None, "best", 1.0)
+    for op in ("fence", "pscw"):
+        yield Row(MEET, {"pscw": "post, start, complete, wait"}.get(op, op), f"meet-2/allocate.{op}", None, "best", 0.8)
+    for op in ("put", "get", "fetch_add"):
+        yield Row(CREATED, f"16 pages: {WORDS[op]}", f"create-2/create.{op}", None, "best", 1.0)
+    for op in ("put", "get"):
+        yield Row(CREATED, f"512 B of malloc: {WORDS[op]}", f"small-2/small.{op}", None, "best")
+    for op in ("put", "get", "fetch_add"):
+        yield Row(DYNAMIC, WORDS[op], f"dynamic-2/dynamic.{op}", None, "best", 1.0)
+    for count in COUNTS:
+        yield Row(THREADS, f"{count} threads", f"threads-2/allocate.threads.{count}", None, "best", 1.0 if count == 32 else None)
+    yield Row(THREADS, "32 threads, against MPICH", "threads-2/allocate.threads.32", None, "mpich", 0.1)
+    for kind in KINDS:
+        for op in LATE:
+            words = WORDS[op].replace("1000", "64") if kind == "small" else WORDS[op]
+            yield Row(BUSY, f"{kind}: {words}", f"busy.{kind}-2/{kind}.busy.{op}", None, "bound", 50000)
+    for kind, name in (("allocate", "allocated"), ("dynamic", "dynamic")):
+        for op in ("put", "get", "fetch_add", "big"):
+            yield Row(HOSTS, f"{name}: {WORDS[op]}", f"hosts.{kind}-2/{kind}.{op}", None, "best", None if op == "get" else 1.0)
+    for run, ops in (("vector", ("put_vector", "get_vector", "raccumulate")), ("mutual", ("mutual_put", "mutual_get"))):
+        for op in ops:
+            yield Row(HOSTS, f"allocated: {WORDS[op]}", f"hosts.{run}-2/allocate.{op}", None, "best", 1.0)
+    for ranks in RANKS:
+        yield Row(CREATION, f"time, {ranks} ranks", f"creation-{ranks}/time", None, "best")
+        yield Row(CREATION, f"bytes of a rank, {ranks} ranks", f"creation-{ranks}/memory", None, "best")
+    yield Row(PROGRAM, "stencil 256 x 256, 2000 steps: fences", "stencil-2/time", None, "best")
+    yield Row(PROGRAM, "hash table, 20,000 keys a rank: atomics and gets", "table-2/time", None, "best")
+
+
+ROWS = list(rows())
+
+
+def dots(title, unit, *sections, against="best"):
+    """A panel with all rows of these sections."""
+    lines = {row.key: row.question for row in ROWS if row.section in sections and row.against == against}
+    return Panel(f"{title} (lower is better)", unit, "", list(lines), [Series("", "all", "{}")], list(lines.values()), joined=False)
+
+
+def ranked(title, unit, name):
+    return Panel(f"{title} (lower is better)", unit, "ranks", RANKS, [Series("", "all", f"creation-{{}}/{name}")])
+
+
+FIGURES = [Figure("mpi-operations.png", "One operation and its flush", [dots("One operation and its flush", "us", ALLOCATED, CREATED, DYNAMIC)]),
+           Figure("mpi-meet.png", "Synchronisation, programs", [dots("Synchronisation", "us", MEET), dots("Programs", "s", PROGRAM)]),
+           Figure("mpi-threads.png", "Threads: time per operation of all", [
+               Panel("Put and flush (lower is better)", "us", "threads", COUNTS, [Series("", "all", "threads-2/allocate.threads.{}")])]),
+           Figure("mpi-hosts.png", HOSTS, [dots(HOSTS, "us", HOSTS)]),
+           Figure("mpi-busy.png", BUSY, [dots(BUSY, "us", BUSY, against="bound")]),
+           Figure("mpi-creation.png", "Making and freeing a window", [ranked("Time", "us", "time"), ranked("Memory of a rank", "bytes", "memory")])]
+
+LAYERS = [("openmpi+", ""), ("mpich+", ""), ("openmpi", ""), ("openmpi.sm", ""), ("mpich", "")]
+README = {"mpi": ("2 ranks on 2 cores", LAYERS, [
+    ("allocated window: put 8 B, flush", ["allocate-2/allocate.put"]), ("created window of 16 pages: put 8 B, flush", ["create-2/create.put"]),
+    ("dynamic window: put 8 B, flush", ["dynamic-2/dynamic.put"]), ("allocated window: fetch_and_op, flush", ["allocate-2/allocate.fetch_add"]),
+    ("accumulate of 1,000 doubles, flush", ["allocate-2/allocate.accumulate"]), ("lock, put, unlock", ["allocate-2/allocate.lock"]),
+    ("fence", ["meet-2/allocate.fence"]), ("post, start, complete, wait", ["meet-2/allocate.pscw"]),
+    ("32 threads, put and flush, per operation of all", ["threads-2/allocate.threads.32"]),
+    ("two hosts: allocated window, put 8 B, flush", ["hosts.allocate-2/allocate.put"]),
+    ("two hosts: both ranks at the same time", ["hosts.mutual-2/allocate.mutual_put"]),
+    ("two hosts: dynamic window, put 8 B, flush", ["hosts.dynamic-2/dynamic.put"])])}
+
+PAGE = Page("mpi", "mpi.md", "MPI's one-sided functions", TEXT, RUNS, ROWS, FIGURES, ways.mpis(), README, each=False)

@@ -1,0 +1,123 @@
+"""What a page measures, as data, and what is made of it: medians with quartiles, ratios round by round, verdicts.
+
+A value has a key RUN/NAME: RUN is a start of a program ("barrier-4"), NAME what the program's JSON calls it. A row of the table
+names our value, what it is held against, and the bound on their ratio.
+"""
+import statistics
+from collections import namedtuple
+
+# count: PEs or ranks. place: "node" (a core each), "free" (not bound), "ucx" (this node over UCX), "hosts". peers: all, none, or
+# the names of those that run it too. kind: "program" prints JSON; "example" is of examples/ and prints a RESULT line; "timed" is
+# timed from launch to exit. rounds: at most so many. limit: seconds of silence. quick: also with --quick.
+# heavy: peers take minutes for it and get it with --full alone.
+Run = namedtuple("Run", "key program count args place peers floors kind rounds limit quick heavy",
+                 defaults=((), "node", True, (), "program", 99, 180, True, False))
+
+# Another program that runs beside, for the machine's or the network's own time. test: "hop", "spawn", or a test of ucx_perftest.
+# unit: "ns" half a round trip, "GB/s", "ns each" of a stream, or "M/s" messages.
+Floor = namedtuple("Floor", "key test size count unit threads", defaults=(0, 1, "", 1))
+
+# reference: another value of our own run. against: "floor" (the reference), "peer" (every peer), "best" (the fastest peer of the
+# round; its value of the reference, if there is one), the name of a peer, "bound" (a number), or None (held to nothing).
+# limit: at most, or at least when `at_least`.
+Row = namedtuple("Row", "section question key reference against limit at_least", defaults=(None, None, None, False))
+
+# ways(options, build): the ways to run. derive(run, values): adds values that rows need and no program prints. readme: the tables of
+# README.md, by the name of their place: a title, the ways as columns (name, title), and lines (question, keys;
+# a third item: without the floor).
+# each: the table has a ratio to each peer and to the floor; else one, to what the row is held against.
+Page = namedtuple("Page", "name file title text runs rows figures ways readme derive each",
+                  defaults=({}, lambda run, values: None, True))
+
+ORDER = ("", "met", "met, unsure", "not measured", "missed, unsure", "missed")
+
+
+def size_name(size):
+    for unit, shift in (("MiB", 20), ("KiB", 10)):
+        if size >= 1 << shift:
+            return f"{size >> shift} {unit}"
+    return f"{size} B"
+
+
+def quartiles(values):
+    """Returns (q1, median, q3) of the values that are there, or None."""
+    there = sorted(value for value in values or [] if value is not None)
+    if len(there) < 2:
+        return tuple(there * 3) or None
+    return tuple(statistics.quantiles(there, n=4, method="inclusive"))
+
+
+def ratio(ours, theirs):
+    """Returns the quartiles of the ratios round by round, or None."""
+    return quartiles([a / b for a, b in zip(ours or [], theirs or []) if a is not None and b])
+
+
+def best(columns, at_least):
+    """Returns the best value of each round."""
+    rounds = [[value for value in each if value is not None] for each in zip(*columns)]
+    return [(max if at_least else min)(each) if each else None for each in rounds]
+
+
+def judge(spread, limit, at_least):
+    """Returns met or missed by the median, with "unsure" if the quartiles lie on both sides."""
+    if spread is None:
+        return "not measured"
+    good = [value >= limit if at_least else value <= limit for value in spread]
+    word = "met" if good[1] else "missed"
+    return word if good[0] == good[2] else word + ", unsure"
+
+
+def others(row, way, plain, samples):
+    """Yields (name, values, whether the target is about them) of what `way` is compared with in this row."""
+    mine = samples[way]
+    if row.against == "best":
+        key = row.reference or row.key
+        yield "best", best([samples[name][key] for name in plain if samples[name].get(key)], row.at_least), True
+    elif row.against == "bound":
+        yield "bound", [1.0] * len(mine.get(row.key, [])), True
+    elif row.against in plain:
+        yield row.against, samples[row.against].get(row.key), True
+    elif row.reference:
+        yield "floor", mine.get(row.reference), row.against == "floor"
+    for name in plain if row.against != "best" else ():
+        yield name, samples[name].get(row.key), row.against == "peer"
+
+
+def compare(row, ours, plain, samples):
+    """Returns one row of the table, as a dictionary for the page's file."""
+    line, words = {**row._asdict(), "ratios": {}}, []
+    for way in ours:
+        if not samples[way].get(row.key):
+            continue
+        for name, values, judged in others(row, way, plain, samples):
+            spread = ratio(samples[way][row.key], values)
+            line["ratios"][f"{way}/{name}"] = spread
+            if judged and row.limit is not None and (spread or row.against != "peer"):
+                words.append(judge(spread, row.limit, row.at_least))
+    line["verdict"] = max(words or ["not measured" * (row.limit is not None)], key=ORDER.index)
+    return line
+
+
+def number(value):
+    if value is None:
+        return "-"
+    return f"{value:.3f}" if value < 0.1 else f"{value:.2f}" if value < 10 else f"{value:.1f}" if value < 1000 else f"{value:,.0f}"
+
+
+def spread_text(spread):
+    if spread is None:
+        return "-"
+    digits = 2 if spread[1] < 100 else 0
+    return "{1:.{d}f} [{0:.{d}f} {2:.{d}f}]".format(*spread, d=digits)
+
+
+def target_text(row):
+    if row["limit"] is None:
+        return ""
+    of = row["against"]
+    return f"{'>=' if row['at_least'] else '<='} {row['limit']:g} {row['unit'] if of == 'bound' else of}"
+
+
+def summary(lines):
+    words = [line["verdict"] for line in lines if line["verdict"]]
+    return ", ".join(f"{words.count(word)} {word}" for word in sorted(set(words))) or "no targets in this selection"

@@ -1,0 +1,165 @@
+"""The ways to run a program: Lateral, an OpenSHMEM or an MPI beside it, and Lateral's layer on an MPI; on this node and over hosts."""
+import os
+import re
+import shutil
+from collections import namedtuple
+from pathlib import Path
+
+import machine
+
+HOSTS = ["h1", "h2"]                                       # cluster runs name others
+# How peers and ucx_perftest reach the hosts that are made on this machine. On a cluster UCX chooses: it is empty.
+NETWORK = {"UCX_TLS": "tcp,posix,self", "UCX_NET_DEVICES": "eth0"}
+LOCAL = {"UCX_TLS": "posix,self"}
+AS_ROOT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+# Its memory hooks crash at exit in Debian 12's 4.1.4, so they stay off.
+NO_HOOKS = ["--mca", "opal_common_ucx_opal_mem_hooks", "0"]
+# Open MPI takes its component for UCX over hosts: it serves many threads, and TCP when told to.
+OVER_UCX = ["--mca", "osc", "ucx", "--mca", "opal_common_ucx_tls", "any", "--mca", "opal_common_ucx_devices", "any", *NO_HOOKS]
+PLACES = ["/usr/bin", "/usr/lib64/openmpi/bin", "/usr/local/bin", "/opt/openmpi/bin", "/opt/sos/bin", "/usr/local/sos/bin"]
+
+# name: short, for columns. title: with its version. front(run): the words before the program. env(run): variables. ours: Lateral, or
+# its layer. folder: ways of one folder share compiled programs. spins: waiting PEs keep their core, so with more PEs than cores each
+# step of a program takes a time slice of the scheduler.
+Way = namedtuple("Way", "name title compiler front env ours folder spins", defaults=(lambda run: {}, False, None, False))
+
+
+def on_hosts(count):
+    """Returns host:slots for launchers that place PEs in blocks."""
+    return ",".join(f"{name}:{count // len(HOSTS)}" for name in HOSTS)
+
+
+def exported(variables):
+    return [word for name, value in variables.items() for word in ("-x", f"{name}={value}")]
+
+
+# ---------------------------------------------------------------------------------------------- OpenSHMEM
+
+def lateral(build, name="lateral", title="Lateral", **variables):
+    def front(run):
+        where = {"node": ["--bind-to", "core"], "free": [], "ucx": ["--bind-to", "core"], "hosts": ["--host", on_hosts(run.count)]}
+        return [build / "bin" / "oshrun", "-q", *where[run.place], "-n", run.count]
+
+    def env(run):
+        return {**variables, **({"LATERAL_TRANSPORTS": "ucx", **LOCAL} if run.place == "ucx" else {})}
+    return Way(name, title, build / "bin" / "oshcc", front, env, name == "lateral")
+
+
+def open_mpi(folder, yields=None):
+    """Over hosts ranks are not bound, because rank 0 of every host would sit on core 0. yields: a waiting rank gives its core
+    away, which Open MPI does not do by default over hosts; None leaves it to Open MPI."""
+    version = re.search(r"([\d.]+\w*)", machine.text_of([folder / "oshcc", "--showme:version"]))
+    title = f"Open MPI {version.group(1)}" if version else "Open MPI"
+
+    def front(run):
+        bound = ["--oversubscribe", "--bind-to", "core:overload-allowed"]
+        where = {"node": bound, "free": ["--oversubscribe", "--bind-to", "none", *exported(LOCAL)], "ucx": [*bound, *exported(LOCAL)],
+                 "hosts": ["--bind-to", "none", "--host", on_hosts(run.count), *exported(NETWORK)]}
+        idle = [] if yields is None else ["--mca", "mpi_yield_when_idle", int(yields)]
+        return [folder / "oshrun", *NO_HOOKS, *where[run.place], *idle, "-n", run.count]
+    return Way("openmpi.yield" if yields else "openmpi", title + (", yielding" if yields else ""), folder / "oshcc", front,
+               lambda run: AS_ROOT, folder="openmpi")
+
+
+def sandia(folder):
+    """Sandia's oshrun is a script that calls a launcher; it takes Open MPI's if it finds that. Copies by the kernel need
+    heaps at the same address in all PEs. libfabric's shm provider serves PEs of one node."""
+    pages = (folder.parent / "lib" / "pkgconfig").glob("sandia-openshmem.pc")
+    version = re.search(r"^Version:\s*(\S+)", "".join(p.read_text(encoding="utf-8") for p in pages), re.MULTILINE)
+    env = {"SHMEM_OFI_PROVIDER": os.environ.get("SHMEM_OFI_PROVIDER", "shm"),
+           "OSHRUN_LAUNCHER": os.environ.get("OSHRUN_LAUNCHER", "mpiexec.hydra")}
+    return Way("sos", f"Sandia OpenSHMEM {version.group(1) if version else ''}".strip(), folder / "oshcc",
+               lambda run: ["setarch", "--addr-no-randomize", folder / "oshrun", "-bind-to", "core", "-n", run.count],
+               lambda run: env, spins=True)
+
+
+def peer_at(folder, name=None):
+    """Returns the implementation that has its wrapper compilers in this folder."""
+    if "Open SHMEM" in machine.text_of([folder / "oshcc", "--showme:version"]):
+        found = open_mpi(folder)
+    elif "-lsma" in machine.text_of([folder / "oshcc", "-show"]):
+        found = sandia(folder)
+    else:
+        called = name or folder.parent.name or "peer"
+        found = Way(called, called, folder / "oshcc", lambda run: [folder / "oshrun", "-n", run.count])
+    return found._replace(name=name or found.name)
+
+
+def find_peers(ours, given):
+    """Returns the peers given as NAME=FOLDER, and every oshcc in a usual place or on the path, except ours."""
+    peers, seen = [], {(ours / "oshcc").resolve()}
+    for item in given:
+        name, _, folder = item.rpartition("=")
+        folder = Path(folder) / "bin" if (Path(folder) / "bin" / "oshcc").exists() else Path(folder)
+        if not (folder / "oshcc").exists():
+            raise SystemExit(f"run.py: no oshcc in {folder} or {folder / 'bin'}")
+        seen.add((folder / "oshcc").resolve())
+        peers.append(peer_at(folder, name or None))
+    for place in PLACES + os.environ.get("PATH", "").split(":"):
+        wrapper = Path(place or ".") / "oshcc"
+        if wrapper.exists() and wrapper.resolve() not in seen:
+            seen.add(wrapper.resolve())
+            if "lateral" not in machine.text_of([wrapper, "--show"]).lower():
+                peers.append(peer_at(wrapper.parent))
+    return peers
+
+
+def peers_of(options, build):
+    peers = [] if options.no_peers else find_peers(build / "bin", options.peer)
+    if not peers and not options.no_peers:
+        print("run.py: no peer here; on Debian, apt-get install libopenmpi-dev gives one", flush=True)
+    return peers
+
+
+def every(options, build):
+    """Returns Lateral and every OpenSHMEM of this machine."""
+    return [lateral(build), *peers_of(options, build)]
+
+
+def openmpi_modes(*modes):
+    """Returns a function like `every`, with Open MPI alone beside Lateral, once for each mode of `yields`."""
+    def ways(options, build):
+        first = [peer for peer in peers_of(options, build) if peer.title.startswith("Open MPI")][:1]
+        return [lateral(build), *[open_mpi(peer.compiler.parent, yields) for peer in first for yields in modes]]
+    return ways
+
+
+def on_cluster(options, build):
+    """Lateral runs also without the network's own puts and gets."""
+    ours, *peers = openmpi_modes(False, True)(options, build)
+    alone = lateral(build, "lateral.messages", "Lateral with messages alone", LATERAL_WIRE="messages")
+    return [ours, alone._replace(folder="lateral"), *peers]
+
+
+# ---------------------------------------------------------------------------------------------- MPI
+
+def mpi_front(mpi, mpirun, tool, run):
+    network = {**NETWORK, "UCX_TLS": "tcp,self"} if NETWORK else {}
+    if mpi == "openmpi":
+        where = {"node": ["--oversubscribe", "--bind-to", "core:overload-allowed"], "free": ["--oversubscribe", "--bind-to", "none"],
+                 "hosts": ["--oversubscribe", "--bind-to", "none", "--host", ",".join(HOSTS), *exported(network), *OVER_UCX]}
+    else:
+        where = {"node": ["-bind-to", "core"], "free": [],
+                 "hosts": ["-hosts", ",".join(HOSTS), *(word for pair in network.items() for word in ("-genv", *pair))]}
+    return [*mpirun, *where[run.place], "-n", run.count, *tool]
+
+
+def mpis(shared=True):
+    """Returns a function like `every`: each MPI that has a layer, without it and with it. shared: Open MPI also with its component
+    osc/sm, which it does not choose by itself."""
+    def ways(options, build):
+        made = []
+        for mpi, words in (("openmpi", "Open MPI"), ("mpich", "MPICH")):
+            mpicc, mpirun = shutil.which(f"mpicc.{mpi}"), shutil.which(f"mpirun.{mpi}")
+            if not mpicc or not mpirun or not (build / "lib" / f"liblateral-mpi-{mpi}.so").exists():
+                continue
+            version = re.search(r"\b\d+\.\d[\w.]*", machine.text_of([mpirun, "--version"]))
+            title = f"{words} {version.group()}" if version else words
+            for name, of, more, tool in ((mpi, title, [], []), (f"{mpi}+", f"Lateral on {title}", [], [build / "bin" / "lateral-mpi"]),
+                                         *([("openmpi.sm", f"{title}, osc/sm", ["--mca", "osc", "sm"], [])] if shared and mpi == "openmpi" else [])):
+                front = lambda run, mpi=mpi, more=more, tool=tool, mpirun=mpirun: mpi_front(mpi, [mpirun, *more], tool, run)
+                made.append(Way(name, of, Path(mpicc), front, lambda run: AS_ROOT, bool(tool), mpi))
+        if not made:
+            raise SystemExit("run.py: no MPI with a layer is here (Debian: libopenmpi-dev, libmpich-dev); build after installing one")
+        return [way for way in made if way.ours or not options.no_peers]
+    return ways
