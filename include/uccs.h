@@ -3,6 +3,8 @@
  *
  *   context    isolates messages: it has handlers, and a stream of its own
  *   stream     the order, scope and lanes of operations: what endpoints lead along, and what flush and fence concern
+ *   operation  a call that names an endpoint, remote and local memory, and a struct uccs_op: one descriptor for all of
+ *              them says what completes, counts, signals and orders the operation
  *   resource   a transport and device that a context can use, and what it can do
  *   group      an ordered set of processes; rank i of a group becomes an endpoint
  *   endpoint   leads from a context to one process; connected on first use
@@ -46,6 +48,7 @@ enum uccs_status {
     UCCS_ERR_TOO_LARGE = -7,   /* the payload exceeds the limit of this form */
     UCCS_ERR_STATE = -8,       /* the call is not allowed outside of a life, or inside a handler */
     UCCS_ERR_FAILED = -9,      /* test, wait: an operation failed, its memory had been released */
+    UCCS_ERR_NOT_FOUND = -10,  /* uccs_rte.h: nobody has set the key; there is no such receive */
 };
 const char *uccs_status_text(int status); /* returns a few words for a status; never null */
 
@@ -256,12 +259,12 @@ struct uccs_op {
     void *tag;
 };
 
-/* --- Endpoints: an endpoint is cheap; its first operation connects it. It leads along the context's own stream. The end
- * of the stream ends its endpoints. UCCS_ERR_INVALID: the context, stream, endpoint or group is null, the group has no such
- * rank, or the process is no member of the context's group; UCCS_ERR_NO_MEMORY. */
-int uccs_endpoint_create(uccs_context_t context, uccs_group_t group, int rank, uccs_endpoint_t *endpoint);
+/* --- Endpoints: an endpoint is cheap; its first operation connects it. uccs_stream_endpoint makes it; the end of the
+ * stream ends its endpoints. Release returns UCCS_ERR_INVALID for null. */
 int uccs_endpoint_release(uccs_endpoint_t endpoint);
 int uccs_endpoint_world_rank(uccs_endpoint_t endpoint); /* returns where it leads to; -1 for null */
+/* Returns the context whose messages the endpoint sends; null for null and where its stream has none. */
+uccs_context_t uccs_endpoint_context(uccs_endpoint_t endpoint);
 
 /* --- Streams: order, scope and thread mode of operations, with lanes of their own to other nodes (ideas: OpenSHMEM's
  * contexts, libfabric's endpoints). A stream is local; one that has reached no other node is a few words. Flushes and
@@ -281,6 +284,8 @@ int uccs_stream_create(uccs_context_t world, const struct uccs_stream_attr *attr
  * UCCS_ERR_STATE inside a handler. No thread may use the stream meanwhile. */
 int uccs_stream_release(uccs_stream_t stream);
 uccs_stream_t uccs_context_stream(uccs_context_t context); /* returns the context's own stream; null for null */
+/* Makes an endpoint that leads to a member of the group along the stream. UCCS_ERR_INVALID: the stream, endpoint or group is
+ * null, the group has no such rank, or the process is no member of the context's group; UCCS_ERR_NO_MEMORY. */
 int uccs_stream_endpoint(uccs_stream_t stream, uccs_group_t group, int rank, uccs_endpoint_t *endpoint);
 /* Waits until the operations are complete at their targets. UCCS_ERR_FAILED, once, when a target has refused some of them
  * that carry no request: their memory had been released. UCCS_ERR_STATE inside a handler that would wait for messages. */
@@ -354,39 +359,14 @@ int uccs_memory_query(uccs_memory_t memory, struct uccs_memory_attr *attr);
 
 #include <uccs_lock.h>
 
-/* --- One-sided operations: `memory` belongs to the endpoint's process, `offset` counts from its start.
- *   short, medium  the program may change the source when the call returns (limits below)
- *   large          the same; in the _nb form the program must not change the source until `desc` completes
- * The data of a get is there when the call returns, of an _nb form when `desc` completes. */
-#define UCCS_SHORT_MAX 128
-#define UCCS_MEDIUM_MAX 8192
-
-int uccs_put_short_contiguous(uccs_context_t context, uccs_endpoint_t endpoint, uccs_memory_t memory, size_t offset,
-                              const void *source, size_t length, const struct uccs_op *op);
-int uccs_put_medium_contiguous(uccs_context_t context, uccs_endpoint_t endpoint, uccs_memory_t memory, size_t offset,
-                               const void *source, size_t length, const struct uccs_op *op);
-int uccs_put_large_contiguous(uccs_context_t context, uccs_endpoint_t endpoint, uccs_memory_t memory, size_t offset,
-                              const void *source, size_t length, const struct uccs_op *op);
-int uccs_put_large_contiguous_nb(uccs_context_t context, uccs_endpoint_t endpoint, uccs_memory_t memory, size_t offset,
-                                 const void *source, size_t length, uccs_request_t *desc);
-int uccs_get_short_contiguous(uccs_context_t context, uccs_endpoint_t endpoint, uccs_memory_t memory, size_t offset,
-                              void *dest, size_t length, const struct uccs_op *op);
-int uccs_get_medium_contiguous(uccs_context_t context, uccs_endpoint_t endpoint, uccs_memory_t memory, size_t offset,
-                               void *dest, size_t length, const struct uccs_op *op);
-int uccs_get_large_contiguous(uccs_context_t context, uccs_endpoint_t endpoint, uccs_memory_t memory, size_t offset,
-                              void *dest, size_t length, const struct uccs_op *op);
-int uccs_get_large_contiguous_nb(uccs_context_t context, uccs_endpoint_t endpoint, uccs_memory_t memory, size_t offset,
-                                 void *dest, size_t length, uccs_request_t *desc);
-
+/* --- One-sided operations: `memory` belongs to the endpoint's process, `offset` counts from its start, `length` is any.
+ * Without `nonblocking` in op the program may change the source, or the data of a get is there, when the call returns. Any
+ * thread. UCCS_ERR_INVALID: a null, or the memory is not of the endpoint's process; UCCS_ERR_BOUNDS; UCCS_ERR_STALE;
+ * UCCS_ERR_NO_MEMORY. */
 struct uccs_stride { /* `count` blocks of `block` bytes; strides are bytes from start to start */
     size_t block, count;
     ptrdiff_t remote_stride, local_stride;
 };
-int uccs_put_strided(uccs_context_t context, uccs_endpoint_t endpoint, uccs_memory_t memory, size_t offset,
-                     const void *source, const struct uccs_stride *stride, const struct uccs_op *op);
-int uccs_get_strided(uccs_context_t context, uccs_endpoint_t endpoint, uccs_memory_t memory, size_t offset, void *dest,
-                     const struct uccs_stride *stride, const struct uccs_op *op);
-
 /* A call has read the array of pieces, or the stride, when it returns; the local bytes that they name stay, as those of other
  * operations do. */
 struct uccs_piece {
@@ -394,14 +374,6 @@ struct uccs_piece {
     void *local;
     size_t length;
 };
-int uccs_put_vector(uccs_context_t context, uccs_endpoint_t endpoint, uccs_memory_t memory,
-                    const struct uccs_piece *pieces, size_t n, const struct uccs_op *op);
-int uccs_get_vector(uccs_context_t context, uccs_endpoint_t endpoint, uccs_memory_t memory,
-                    const struct uccs_piece *pieces, size_t n, const struct uccs_op *op);
-
-/* The same along the endpoint's stream, for any length. Without `nonblocking` in op they return when the source is
- * reusable, or the data is there, as the forms above. Any thread; errors as above: UCCS_ERR_INVALID, _BOUNDS, _STALE,
- * _NO_MEMORY. */
 int uccs_put(uccs_endpoint_t endpoint, uccs_memory_t memory, size_t offset, const void *source, size_t length,
              const struct uccs_op *op);
 int uccs_get(uccs_endpoint_t endpoint, uccs_memory_t memory, size_t offset, void *dest, size_t length,
@@ -426,13 +398,6 @@ enum uccs_atomic {
     UCCS_ATOMIC_OR,
     UCCS_ATOMIC_XOR,
 };
-int uccs_atomic32(uccs_context_t context, uccs_endpoint_t endpoint, uccs_memory_t memory, size_t offset,
-                  enum uccs_atomic what, uint32_t operand, uint32_t compare, uint32_t *result,
-                  const struct uccs_op *op);
-int uccs_atomic64(uccs_context_t context, uccs_endpoint_t endpoint, uccs_memory_t memory, size_t offset,
-                  enum uccs_atomic what, uint64_t operand, uint64_t compare, uint64_t *result,
-                  const struct uccs_op *op);
-
 /* size 4 or 8; `result` has that size. */
 int uccs_atomic(uccs_endpoint_t endpoint, uccs_memory_t memory, size_t offset, size_t size, enum uccs_atomic what,
                 uint64_t operand, uint64_t compare, void *result, const struct uccs_op *op);
@@ -440,13 +405,7 @@ int uccs_atomic(uccs_endpoint_t endpoint, uccs_memory_t memory, size_t offset, s
 #include <uccs_accumulate.h>
 #include <uccs_am.h>
 
-/* --- Completion of many, order, progress --------------------------------------------------------------
- * After flush_local the program may write the sources of the context's operations to these endpoints. After flush the
- * context's operations, within its scope, are complete at their targets; it fails as uccs_stream_flush does. fence
- * orders earlier operations before later ones, per endpoint. */
-int uccs_flush_local(uccs_context_t context, const uccs_endpoint_t *endpoints, size_t n);
-int uccs_flush(uccs_context_t context);
-int uccs_fence(uccs_context_t context);
+/* --- Progress */
 /* Runs the handlers of messages that have arrived, in every context; any number of threads may call it at once. Returns
  * the number of handlers that it ran. */
 int uccs_progress(void);
@@ -461,6 +420,7 @@ int uccs_progress(void);
 int uccs_poller_add(int (*poll)(void *argument), void *argument);
 int uccs_poller_remove(int (*poll)(void *argument), void *argument);
 
+#include <uccs_classic.h>
 #include <uccs_waiting.h>
 
 /* --- Group communication: all members call the same functions in the same order. Buffers are any memory of the caller.

@@ -16,6 +16,8 @@ enum uccs_am_class {
     UCCS_AM_USER = 1,             /* only threads in calls of uccs.h run them */
 };
 #define UCCS_AM_HANDLERS 256
+#define UCCS_SHORT_MAX 128
+#define UCCS_MEDIUM_MAX 8192
 
 typedef struct uccs_am_token *uccs_am_token_t; /* valid while the handler runs */
 typedef void (*uccs_am_handler)(uccs_am_token_t token, const void *payload, size_t length, void *argument);
@@ -23,17 +25,9 @@ typedef void (*uccs_am_handler)(uccs_am_token_t token, const void *payload, size
 /* Local. An id has one class while the context lives: registering it again under this class replaces the handler.
  * UCCS_ERR_INVALID: the context or handler is null, there is no such id or class, or the id is registered under the other class. */
 int uccs_am_register(uccs_context_t context, int id, enum uccs_am_class cls, uccs_am_handler handler, void *argument);
-/* `cls` is the class under which the target registers `id`. The program may change the payload when the call returns.
- * When the handler has returned, the request of op completes and the counter rises. short takes at most UCCS_SHORT_MAX
- * bytes, medium at most UCCS_MEDIUM_MAX. */
-int uccs_am_short(uccs_context_t context, uccs_endpoint_t endpoint, int id, enum uccs_am_class cls, const void *payload,
-                  size_t length, const struct uccs_op *op);
-int uccs_am_medium(uccs_context_t context, uccs_endpoint_t endpoint, int id, enum uccs_am_class cls,
-                   const void *payload, size_t length, const struct uccs_op *op);
-int uccs_am_large(uccs_context_t context, uccs_endpoint_t endpoint, int id, enum uccs_am_class cls, const void *payload,
-                  size_t length, const struct uccs_op *op);
-/* Sends a payload of any length; the forms above are special cases. It honours every field of op but signal, which must be
- * null. The program may change the payload when the call returns; with op->nonblocking, a payload of more than half of
+/* Sends a payload of any length. `cls` is the class under which the target registers `id`. Up to UCCS_SHORT_MAX bytes travel
+ * in the message itself, more in the sender's memory for messages. It honours every field of op but signal, which must be
+ * null: when the handler has returned, op->request completes and op->counter rises. The program may change the payload when the call returns; with op->nonblocking, a payload of more than half of
  * LATERAL_MEMORY only when op->local or op->request completes. With op->nowait it returns UCCS_AGAIN when the receiver's
  * ring is full or the sender's memory for messages is; it makes no progress then. A handler must set nowait, and
  * nonblocking for such long payloads (else UCCS_ERR_STATE). The ideas are those of UCX's ucp_am_send_nbx and LCI's

@@ -5,8 +5,8 @@
  * an active message. Callbacks run on a thread that is in uccs_rte_progress or in another waiting function of this
  * header. The library holds no lock meanwhile, so they may call any function.
  *
- * Returns: a function of type int returns enum uccs_rte_status, 0 for success and negative for an error, unless its
- * comment says otherwise. */
+ * Returns: a function of type int returns enum uccs_status, 0 for success and negative for an error, unless its comment says
+ * otherwise: UCCS_ERR_INVALID for a wrong argument, UCCS_ERR_NO_MEMORY, UCCS_ERR_FAILED for all else. */
 #ifndef UCCS_RTE_H
 #define UCCS_RTE_H
 
@@ -17,13 +17,14 @@ extern "C" {
 #endif
 #pragma GCC visibility push(default)
 
+/* The paper's names of these. */
 enum uccs_rte_status {
-    UCCS_RTE_SUCCESS = 0,
-    UCCS_RTE_ERROR = -1,
-    UCCS_RTE_ERROR_BAD_INPUT = -2,
-    UCCS_RTE_ERROR_OUT_OF_RESOURCE = -3,
-    UCCS_RTE_ERROR_NOT_IMPLEMENTED = -4,
-    UCCS_RTE_ERROR_NOT_FOUND = -5,
+    UCCS_RTE_SUCCESS = UCCS_OK,
+    UCCS_RTE_ERROR = UCCS_ERR_FAILED,
+    UCCS_RTE_ERROR_BAD_INPUT = UCCS_ERR_INVALID,
+    UCCS_RTE_ERROR_OUT_OF_RESOURCE = UCCS_ERR_NO_MEMORY,
+    UCCS_RTE_ERROR_NOT_IMPLEMENTED = UCCS_ERR_UNREACHABLE, /* no function returns it */
+    UCCS_RTE_ERROR_NOT_FOUND = UCCS_ERR_NOT_FOUND,
 };
 
 /* --- Life: counted and collective over the job. uccs_rte_init calls uccs_init. */
@@ -129,7 +130,7 @@ int uccs_rte_send_nbcb(const struct uccs_rte_iovec *iov, uint32_t count, uccs_rt
 int uccs_rte_recv_nbcb(uccs_rte_ec_t source, int tag, int flags, uccs_group_t group, uccs_rte_callback callback,
                        void *argument);
 /* Cancels the receives for exactly this source and tag; a callback that is running goes on. Returns
- * UCCS_RTE_ERROR_NOT_FOUND when there is none. */
+ * UCCS_ERR_NOT_FOUND when there is none. */
 int uccs_rte_cancel(uccs_rte_ec_t source, int tag);
 void uccs_rte_progress(void);
 
@@ -142,7 +143,7 @@ int uccs_rte_session_create(uccs_group_t group, int tag, uccs_rte_session_t *ses
 int uccs_rte_session_set(uccs_rte_session_t session, const char *key, const struct uccs_rte_iovec *value,
                          uint32_t count);
 int uccs_rte_session_exchange(uccs_rte_session_t session);
-/* *value stays valid until the next exchange or destroy. Returns UCCS_RTE_ERROR_NOT_FOUND when the peer has not set the
+/* *value stays valid until the next exchange or destroy. Returns UCCS_ERR_NOT_FOUND when the peer has not set the
  * key. */
 int uccs_rte_session_get(uccs_rte_session_t session, uccs_rte_ec_t peer, const char *key, const void **value,
                          size_t *bytes);

@@ -35,7 +35,12 @@ static bool write_line(const char *line, char *text, size_t room)
     return true;
 }
 
-/* Headers of the system are inlined into programs; their callers say more. */
+/* Headers of the system, and the library's own, are inlined into programs; their callers say more. */
+static bool is_of_program(const char *line)
+{
+    return strncmp(line, "/usr/", 5) != 0 && !strstr(line, "/uccs_classic.h:");
+}
+
 bool symbolizer_line(const char *path, uint64_t address, char *text, size_t room)
 {
     char answer[4096], *rest = NULL;
@@ -43,7 +48,7 @@ bool symbolizer_line(const char *path, uint64_t address, char *text, size_t room
     if (!ask_tool(path, address, answer, sizeof answer))
         return false;
     for (char *line = strtok_r(answer, "\n", &rest); line && !own; line = strtok_r(NULL, "\n", &rest)) {
-        own = strncmp(line, "/usr/", 5) != 0;
+        own = is_of_program(line);
         if (own || !found)
             found |= write_line(line, text, room);
     }

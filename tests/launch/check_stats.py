@@ -52,11 +52,11 @@ def test_uccs():
     for pe, row in enumerate(rows):
         assert row[:4] == [str(pe), "12", "3.9", "KiB"] and (float(row[5]) > 0.1 or pe == 0), (row, result)
         moves = [event for event in events if event["ph"] == "X" and event["pid"] == pe and event["cat"] == "move"]
-        assert [event["name"] for event in moves] == ["uccs_put"] * 10 + ["uccs_atomic64", "uccs_get_blocks"], moves
+        assert [event["name"] for event in moves] == ["uccs_put"] * 10 + ["uccs_atomic", "uccs_get_blocks"], moves
         assert sum(event["args"]["bytes"] for event in moves) == 4016 and {event["args"]["pe"] for event in moves} == {(pe + 1) % 4}, moves
     assert re.search(r"^ +[0-9.]+ +4 +PE [1-3]: (0\.[1-9]|[1-9])[0-9.]* s  uccs_barrier  counted\.c:\d+$", result.err, re.M), result
     assert re.search(r"^ +2 +\. +\. +\. +3\.9 KiB$", result.err, re.M), result
-    assert {event["name"] for event in events if event.get("cat") == "wait"} >= {"uccs_wait", "uccs_flush", "uccs_barrier", "uccs_allgather"}, events
+    assert {event["name"] for event in events if event.get("cat") == "wait"} >= {"uccs_wait", "uccs_stream_flush", "uccs_barrier", "uccs_allgather"}, events
 
 
 def test_uccs_nodes():

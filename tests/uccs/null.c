@@ -63,6 +63,8 @@ static void contexts_and_groups(void)
     NO(uccs_endpoint_create(context, world, -1, &endpoint));
     NO(uccs_endpoint_release(0));
     IS(uccs_endpoint_world_rank(0), -1);
+    IS(uccs_endpoint_context(0) == 0, 1);
+    IS(uccs_endpoint_context(peer) == context, 1);
     NO(uccs_stream_create(context, 0, 0));
     NO(uccs_stream_release(0));
     IS(uccs_context_stream(0) == 0, 1);

@@ -15,7 +15,7 @@
  * fails: PE 0 +uccs_lock \(a lock of PE 0 that others share\) +[0-9.]+ s +stuck\.c:[0-9]+\n
  * case: message
  * args: message
- * fails: PE 0 +uccs_wait \(a message; waits for PE 1\) +[0-9.]+ s +stuck\.c:[0-9]+\n(.|\n)*PE 2 +uccs_flush \(messages; waits for PE 1\) +[0-9.]+ s +stuck\.c:[0-9]+\n(.|\n)*PEs 0,2 wait for PE 1
+ * fails: PE 0 +uccs_wait \(a message; waits for PE 1\) +[0-9.]+ s +stuck\.c:[0-9]+\n(.|\n)*PE 2 +uccs_stream_flush \(messages; waits for PE 1\) +[0-9.]+ s +stuck\.c:[0-9]+\n(.|\n)*PEs 0,2 wait for PE 1
  * case: requests
  * args: requests
  * fails: PE 0 +uccs_wait_all\(counter 0 >= 5, is 0\) +[0-9.]+ s +stuck\.c:[0-9]+\n +PE 1 +uccs_wait \(a lock of PE 0; waits for PE 0\) +[0-9.]+ s +stuck\.c:[0-9]+\n +PE 2 +uccs_wait_any \(a collective; waits for PE [01]\) +[0-9.]+ s +stuck\.c:[0-9]+

@@ -10,8 +10,8 @@ import sys
 HEAD = """/* Made by uccs_wrappers.py. */
 #include "of_uccs.h"
 """
-MOVES = re.compile(r"uccs_(put|get|atomic|accumulate$|compare_and_swap|send|am_(short|medium|large))")
-WAITS = re.compile(r"uccs_(wait(_all|_any|_some)?|queue_wait|counter_(wait|consume|shut\w*|open_group)|flush\w*|fence|stream_(flush|flush_local|fence|release)"
+MOVES = re.compile(r"uccs_(put|get|atomic|accumulate$|compare_and_swap|send)")
+WAITS = re.compile(r"uccs_(wait(_all|_any|_some)?|queue_wait|counter_(wait|consume|shut\w*|open_group)|stream_(flush|flush_local|fence|release)"
                    r"|lock|lock_mapped|barrier|broadcast|allgather|allreduce|alltoall|group_create|group_release|context_(create_in|destroy)"
                    r"|rte_(barrier|send|recv|session_(create|exchange|destroy)))$")
 BYTES = {"stride": "stride->block * stride->count", "pieces": "stats_pieces(pieces, n)", "header_length": "header_length + length",
@@ -26,9 +26,7 @@ def functions(paths):
             yield name, " ".join(params.split()), re.findall(r"(\w+)(?=,|$)", params)
 
 
-def bytes_of(name, params):
-    if name in ("uccs_atomic32", "uccs_atomic64"):
-        return str(int(name[-2:]) // 8)
+def bytes_of(params):
     return next(expression for param, expression in BYTES.items() if param in params)
 
 
@@ -52,7 +50,7 @@ def main():
     for name, written, params in functions(sys.argv[1:]):
         if MOVES.match(name) and "endpoint" in params:
             print(wrapper(name, written, params, f"""if (status == UCCS_OK && stats_is_program(from))
-        stats_moved("{name}", uccs_endpoint_world_rank(endpoint), {bytes_of(name, params)}, begin, NULL, 0);"""))
+        stats_moved("{name}", uccs_endpoint_world_rank(endpoint), {bytes_of(params)}, begin, NULL, 0);"""))
         elif WAITS.match(name) and not name.endswith("_nb"):
             print(wrapper(name, written, params, f"""if (stats_is_program(from))
         stats_waited("{name}", from, begin, NULL);"""))

@@ -281,42 +281,11 @@ int uccs_am_send(const struct uccs_endpoint *endpoint, int id, enum uccs_am_clas
                 payload, length, op);
 }
 
-static int send_class(uccs_context_t context, uccs_endpoint_t endpoint, int id, enum uccs_am_class cls,
-                      const void *payload, size_t length, const struct uccs_op *op, size_t limit)
-{
-    int status = context ? uccs_am_check(endpoint, id, cls, payload, length, op) : UCCS_ERR_INVALID;
-    if (lat_likely(status == UCCS_OK) && lat_unlikely(endpoint->context != context))
-        status = UCCS_ERR_INVALID;
-    if (lat_likely(status == UCCS_OK) && lat_unlikely(length > limit))
-        status = UCCS_ERR_TOO_LARGE;
-    if (lat_unlikely(status != UCCS_OK))
-        return status;
-    return uccs_am_send(endpoint, id, cls, payload, length, op);
-}
-
-int uccs_am_short(uccs_context_t context, uccs_endpoint_t endpoint, int id, enum uccs_am_class cls, const void *payload,
-                  size_t length, const struct uccs_op *op)
-{
-    return send_class(context, endpoint, id, cls, payload, length, op, UCCS_SHORT_MAX);
-}
-
-int uccs_am_medium(uccs_context_t context, uccs_endpoint_t endpoint, int id, enum uccs_am_class cls,
-                   const void *payload, size_t length, const struct uccs_op *op)
-{
-    return send_class(context, endpoint, id, cls, payload, length, op, UCCS_MEDIUM_MAX);
-}
-
 /* One message can count on at most half of the region, since it shares the region with all messages on their way. */
 size_t uccs_am_most(void)
 {
     size_t region = uccs_arena_program_bytes();
     return region / 2 < UINT32_MAX / 2 ? region / 2 : UINT32_MAX / 2;
-}
-
-int uccs_am_large(uccs_context_t context, uccs_endpoint_t endpoint, int id, enum uccs_am_class cls, const void *payload,
-                  size_t length, const struct uccs_op *op)
-{
-    return send_class(context, endpoint, id, cls, payload, length, op, context ? uccs_am_most() : 0);
 }
 
 int uccs_am_reply(uccs_am_token_t token, int id, enum uccs_am_class cls, const void *payload, size_t length)

@@ -30,6 +30,7 @@ const char *uccs_status_text(int status)
     case UCCS_ERR_TOO_LARGE: return "the payload is too large for this form";
     case UCCS_ERR_FAILED: return "an operation failed: its memory had been released, or its message was never handled";
     case UCCS_ERR_STATE: return "not possible here: before uccs_init, or outside of a handler";
+    case UCCS_ERR_NOT_FOUND: return "there is no such entry";
     }
     return "unknown status";
 }
@@ -123,7 +124,7 @@ int uccs_context_destroy(uccs_context_t context)
     if (!known(context))
         return UCCS_ERR_INVALID;
     context->stream.attr.scope = UCCS_SCOPE_PROCESS; /* wait for the messages of all threads */
-    uccs_flush(context);
+    uccs_stream_flush(&context->stream, 0, 0);
     while (uccs_progress() > 0) /* handle all messages that have arrived and have a handler */
         ;
     retire(context);

@@ -28,7 +28,7 @@ int uccs_rte_session_create(uccs_group_t group, int tag, uccs_rte_session_t *ses
     int size = uccs_group_size(group);
     (void)tag; /* the order of creation tells sessions apart */
     if (!uccs_running() || !session || size < 1)
-        return UCCS_RTE_ERROR_BAD_INPUT;
+        return UCCS_ERR_INVALID;
     int *ranks = malloc((size_t)size * sizeof *ranks);
     struct uccs_rte_session *made = calloc(1, sizeof *made);
     uint64_t *lengths = calloc((size_t)size, sizeof *lengths);
@@ -39,11 +39,11 @@ int uccs_rte_session_create(uccs_group_t group, int tag, uccs_rte_session_t *ses
     if (!good) {
         free(made);
         free(lengths);
-        return UCCS_RTE_ERROR_OUT_OF_RESOURCE;
+        return UCCS_ERR_NO_MEMORY;
     }
     made->lengths = lengths;
     *session = made;
-    return UCCS_RTE_SUCCESS;
+    return UCCS_OK;
 }
 
 static char *extend(struct uccs_rte_session *s, size_t bytes)
@@ -64,17 +64,17 @@ int uccs_rte_session_set(uccs_rte_session_t s, const char *key, const struct ucc
 {
     struct entry entry = {0};
     if (!s || !key || (count && !value))
-        return UCCS_RTE_ERROR_BAD_INPUT;
+        return UCCS_ERR_INVALID;
     entry.key_bytes = strlen(key) + 1;
     for (uint32_t i = 0; i < count; i++) {
         if (!value[i].type || (value[i].count && !value[i].iov_base))
-            return UCCS_RTE_ERROR_BAD_INPUT;
+            return UCCS_ERR_INVALID;
         entry.value_bytes += (uint64_t)value[i].count * value[i].type->bytes;
     }
     size_t bytes = sizeof entry + padded(entry.key_bytes) + padded(entry.value_bytes);
     char *to = extend(s, bytes);
     if (!to)
-        return UCCS_RTE_ERROR_OUT_OF_RESOURCE;
+        return UCCS_ERR_NO_MEMORY;
     memset(to, 0, bytes);
     memcpy(to, &entry, sizeof entry);
     memcpy(to + sizeof entry, key, entry.key_bytes);
@@ -85,42 +85,42 @@ int uccs_rte_session_set(uccs_rte_session_t s, const char *key, const struct ucc
             memcpy(to, value[i].iov_base, part);
         to += part;
     }
-    return UCCS_RTE_SUCCESS;
+    return UCCS_OK;
 }
 
 /* Gathers the lengths first, then the blobs, each in as much room as the longest one needs. */
 int uccs_rte_session_exchange(uccs_rte_session_t s)
 {
     if (!s)
-        return UCCS_RTE_ERROR_BAD_INPUT;
+        return UCCS_ERR_INVALID;
     int size = uccs_group_size(s->group), rank = uccs_group_rank(s->group);
     uint64_t used = s->used;
     if (uccs_allgather(s->group, &used, s->lengths, sizeof used) != UCCS_OK)
-        return UCCS_RTE_ERROR;
+        return UCCS_ERR_FAILED;
     s->stride = 8;
     for (int i = 0; i < size; i++)
         s->stride = s->lengths[i] > s->stride ? s->lengths[i] : s->stride;
     char *all = calloc((size_t)size, s->stride);
     if (!all)
-        return UCCS_RTE_ERROR_OUT_OF_RESOURCE;
+        return UCCS_ERR_NO_MEMORY;
     if (s->used)
         memcpy(all + (size_t)rank * s->stride, s->mine, s->used);
     free(s->all);
     s->all = all;
     int status = uccs_allgather(s->group, all + (size_t)rank * s->stride, all, s->stride);
-    return status == UCCS_OK ? UCCS_RTE_SUCCESS : UCCS_RTE_ERROR;
+    return status;
 }
 
 /* Finds the last value that was set under the key. */
 int uccs_rte_session_get(uccs_rte_session_t s, uccs_rte_ec_t peer, const char *key, const void **value, size_t *bytes)
 {
     if (!s || !key || !value || !bytes)
-        return UCCS_RTE_ERROR_BAD_INPUT;
+        return UCCS_ERR_INVALID;
     uint32_t rank = uccs_rte_ec_index(s->group, peer);
     if (rank == UINT32_MAX)
-        return UCCS_RTE_ERROR_BAD_INPUT;
+        return UCCS_ERR_INVALID;
     const char *at = s->all ? s->all + rank * s->stride : 0, *end = at ? at + s->lengths[rank] : 0;
-    int status = UCCS_RTE_ERROR_NOT_FOUND;
+    int status = UCCS_ERR_NOT_FOUND;
     while (at < end) {
         struct entry entry;
         memcpy(&entry, at, sizeof entry);
@@ -128,7 +128,7 @@ int uccs_rte_session_get(uccs_rte_session_t s, uccs_rte_ec_t peer, const char *k
         if (strcmp(name, key) == 0) {
             *value = data;
             *bytes = entry.value_bytes;
-            status = UCCS_RTE_SUCCESS;
+            status = UCCS_OK;
         }
         at = data + padded(entry.value_bytes);
     }
@@ -138,12 +138,12 @@ int uccs_rte_session_get(uccs_rte_session_t s, uccs_rte_ec_t peer, const char *k
 int uccs_rte_session_destroy(uccs_rte_session_t s)
 {
     if (!s)
-        return UCCS_RTE_ERROR_BAD_INPUT;
+        return UCCS_ERR_INVALID;
     uccs_barrier(s->group);
     uccs_group_release(s->group);
     free(s->mine);
     free(s->all);
     free(s->lengths);
     free(s);
-    return UCCS_RTE_SUCCESS;
+    return UCCS_OK;
 }

@@ -65,7 +65,7 @@ static void find_networks(struct uccs_locality *place)
 {
     struct uccs_rte_network all[64];
     size_t count = 64;
-    if (uccs_rte_network_query(all, &count) != UCCS_RTE_SUCCESS)
+    if (uccs_rte_network_query(all, &count) != UCCS_OK)
         return;
     for (int loopback = 0; loopback < 2; loopback++)
         for (size_t i = 0; i < count && i < 64 && place->nnetworks < UCCS_RTE_EC_NETWORKS; i++)

@@ -46,7 +46,7 @@ int uccs_rte_machine_query(struct uccs_rte_machine *machine)
     struct utsname names;
     cpu_set_t set;
     if (!machine || uname(&names) != 0)
-        return UCCS_RTE_ERROR_BAD_INPUT;
+        return UCCS_ERR_INVALID;
     *machine = (struct uccs_rte_machine){.endianness = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ ? UCCS_RTE_BIG_ENDIAN
                                                                                               : UCCS_RTE_LITTLE_ENDIAN,
                                          .pointer_bits = 8 * (int)sizeof(void *),
@@ -57,7 +57,7 @@ int uccs_rte_machine_query(struct uccs_rte_machine *machine)
     machine->cores = count_different(true, machine->hwthreads);
     CPU_ZERO(&set);
     machine->usable = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : machine->hwthreads;
-    return UCCS_RTE_SUCCESS;
+    return UCCS_OK;
 }
 
 static bool describe_interface(const struct ifaddrs *at, struct uccs_rte_network *network)
@@ -78,9 +78,9 @@ int uccs_rte_network_query(struct uccs_rte_network *list, size_t *count)
 {
     struct ifaddrs *all;
     if (!count || (*count && !list))
-        return UCCS_RTE_ERROR_BAD_INPUT;
+        return UCCS_ERR_INVALID;
     if (getifaddrs(&all) != 0)
-        return UCCS_RTE_ERROR;
+        return UCCS_ERR_FAILED;
     size_t found = 0;
     for (struct ifaddrs *at = all; at; at = at->ifa_next) {
         struct uccs_rte_network network;
@@ -92,5 +92,5 @@ int uccs_rte_network_query(struct uccs_rte_network *list, size_t *count)
     }
     freeifaddrs(all);
     *count = found;
-    return UCCS_RTE_SUCCESS;
+    return UCCS_OK;
 }

@@ -23,42 +23,42 @@ static int exchange(void)
 {
     struct uccs_locality mine, *all = calloc((size_t)uccs_core.npes, sizeof *all);
     if (!all)
-        return UCCS_RTE_ERROR_OUT_OF_RESOURCE;
+        return UCCS_ERR_NO_MEMORY;
     uccs_locality_find(&mine);
     if (uccs_allgather(UCCS_GROUP_WORLD, &mine, all, sizeof mine) != UCCS_OK) {
         free(all);
-        return UCCS_RTE_ERROR;
+        return UCCS_ERR_FAILED;
     }
     atomic_store_release(&places, all);
-    return UCCS_RTE_SUCCESS;
+    return UCCS_OK;
 }
 
 int uccs_rte_init(uccs_group_t *world)
 {
-    int status = UCCS_RTE_SUCCESS;
+    int status = UCCS_OK;
     pthread_mutex_lock(&life);
     if (users == 0) {
-        status = uccs_init() == UCCS_OK ? UCCS_RTE_SUCCESS : UCCS_RTE_ERROR;
-        if (status == UCCS_RTE_SUCCESS && (status = exchange()) != UCCS_RTE_SUCCESS)
+        status = uccs_init();
+        if (status == UCCS_OK && (status = exchange()) != UCCS_OK)
             uccs_finalize();
     }
-    users += status == UCCS_RTE_SUCCESS;
+    users += status == UCCS_OK;
     pthread_mutex_unlock(&life);
-    if (world && status == UCCS_RTE_SUCCESS)
+    if (world && status == UCCS_OK)
         *world = UCCS_GROUP_WORLD;
     return status;
 }
 
 int uccs_rte_finalize(void)
 {
-    int status = UCCS_RTE_SUCCESS;
+    int status = UCCS_OK;
     pthread_mutex_lock(&life);
     if (users == 0)
-        status = UCCS_RTE_ERROR;
+        status = UCCS_ERR_FAILED;
     else if (--users == 0) {
         while (uccs_oob_deliver())
             ;
-        status = uccs_finalize() == UCCS_OK ? UCCS_RTE_SUCCESS : UCCS_RTE_ERROR;
+        status = uccs_finalize();
         free(places);
         places = 0;
     }
@@ -160,31 +160,31 @@ int uccs_rte_ec_machine(uccs_rte_ec_t ec, struct uccs_rte_machine *machine)
 {
     const struct uccs_locality *place = place_of(ec);
     if (!machine || !place)
-        return UCCS_RTE_ERROR_BAD_INPUT;
+        return UCCS_ERR_INVALID;
     *machine = place->machine;
-    return UCCS_RTE_SUCCESS;
+    return UCCS_OK;
 }
 
 int uccs_rte_ec_network(uccs_rte_ec_t ec, struct uccs_rte_network *list, size_t *count)
 {
     const struct uccs_locality *place = place_of(ec);
     if (!place || !count || (*count && !list))
-        return UCCS_RTE_ERROR_BAD_INPUT;
+        return UCCS_ERR_INVALID;
     for (size_t i = 0; i < place->nnetworks && i < *count; i++)
         list[i] = place->networks[i];
     *count = place->nnetworks;
-    return UCCS_RTE_SUCCESS;
+    return UCCS_OK;
 }
 
 /* Launchers give their standard input to process 0. */
 int uccs_rte_io_query(struct uccs_rte_io *io)
 {
     if (!io || !uccs_running())
-        return UCCS_RTE_ERROR_BAD_INPUT;
+        return UCCS_ERR_INVALID;
     *io = (struct uccs_rte_io){.launched = rte.launched,
                                .input_here = !rte.launched || uccs_core.me == 0,
                                .output_forwarded = rte.launched};
-    return UCCS_RTE_SUCCESS;
+    return UCCS_OK;
 }
 
 void uccs_rte_progress(void)
@@ -199,10 +199,10 @@ int uccs_rte_barrier(uccs_group_t group)
     struct uccs_wait wait uccs_scoped = {0};
     int status = uccs_barrier_nb(group, &request);
     if (status != UCCS_OK)
-        return status == UCCS_ERR_NO_MEMORY ? UCCS_RTE_ERROR_OUT_OF_RESOURCE : UCCS_RTE_ERROR_BAD_INPUT;
+        return status == UCCS_ERR_NO_MEMORY ? UCCS_ERR_NO_MEMORY : UCCS_ERR_INVALID;
     while (uccs_test(&request) == UCCS_IN_PROGRESS)
         if (uccs_oob_deliver() == 0)
             uccs_yield(&wait);
     uccs_request_release(&request);
-    return UCCS_RTE_SUCCESS;
+    return UCCS_OK;
 }

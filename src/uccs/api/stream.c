@@ -93,11 +93,6 @@ int uccs_stream_endpoint(uccs_stream_t stream, uccs_group_t group, int rank, ucc
     return UCCS_OK;
 }
 
-int uccs_endpoint_create(uccs_context_t context, uccs_group_t group, int rank, uccs_endpoint_t *endpoint)
-{
-    return uccs_stream_endpoint(uccs_context_stream(context), group, rank, endpoint);
-}
-
 int uccs_endpoint_release(uccs_endpoint_t endpoint)
 {
     if (!endpoint || !endpoint->stream)
@@ -118,6 +113,11 @@ int uccs_endpoint_release(uccs_endpoint_t endpoint)
 int uccs_endpoint_world_rank(uccs_endpoint_t endpoint)
 {
     return endpoint ? endpoint->pe : -1;
+}
+
+uccs_context_t uccs_endpoint_context(uccs_endpoint_t endpoint)
+{
+    return endpoint ? endpoint->context : 0;
 }
 
 /* --- Flush and fence. On the node, operations copy their sources before they return, and are complete when their stores
@@ -265,21 +265,4 @@ int uccs_stream_progress(uccs_stream_t stream)
     struct link_track *track = stream ? uccs_stream_track(stream) : 0;
     int found = track ? link_look(link_lane_of(link_track_lanes(track))) : 0;
     return found + uccs_bounce_collect() + uccs_callbacks_run();
-}
-
-/* --- The same for a context's own stream */
-
-int uccs_flush_local(uccs_context_t context, const uccs_endpoint_t *endpoints, size_t n)
-{
-    return uccs_stream_flush_local(uccs_context_stream(context), endpoints, n);
-}
-
-int uccs_flush(uccs_context_t context)
-{
-    return uccs_stream_flush(uccs_context_stream(context), 0, 0);
-}
-
-int uccs_fence(uccs_context_t context)
-{
-    return uccs_stream_fence(uccs_context_stream(context), 0, 0);
 }

@@ -185,19 +185,19 @@ int uccs_rte_send(const struct uccs_rte_iovec *iov, uint32_t count, uccs_rte_ec_
 {
     struct head head;
     if (dest == UCCS_RTE_ANYSOURCE || !valid_iov(iov, count) || !make_head(dest, tag, group, &head))
-        return UCCS_RTE_ERROR_BAD_INPUT;
+        return UCCS_ERR_INVALID;
     int pe = head.source;
     head.source = uccs_core.me;
     size_t bytes = bytes_of(iov, count);
     struct uccs_bounce *block = fill_block(bytes, iov, count);
     if (!block)
-        return UCCS_RTE_ERROR_OUT_OF_RESOURCE;
+        return UCCS_ERR_NO_MEMORY;
     head.number = atomic_fetch_add_relaxed(&sent[pe], 1); /* from here on the message is sent in any case */
     memcpy(block->payload, &head, sizeof head);
     struct uccs_wait wait uccs_scoped = {0};
     while (!uccs_am_try(uccs_index(pe), UCCS_INNER_OOB, 0, sizeof head + bytes, block))
         uccs_am_serve(&wait);
-    return UCCS_RTE_SUCCESS;
+    return UCCS_OK;
 }
 
 int uccs_rte_send_nbcb(const struct uccs_rte_iovec *iov, uint32_t count, uccs_rte_ec_t dest, int tag,
@@ -205,9 +205,9 @@ int uccs_rte_send_nbcb(const struct uccs_rte_iovec *iov, uint32_t count, uccs_rt
 {
     struct arrival *told = callback ? calloc(1, sizeof *told) : 0;
     if (!told)
-        return callback ? UCCS_RTE_ERROR_OUT_OF_RESOURCE : UCCS_RTE_ERROR_BAD_INPUT;
+        return callback ? UCCS_ERR_NO_MEMORY : UCCS_ERR_INVALID;
     int status = uccs_rte_send(iov, count, dest, tag, group);
-    if (status != UCCS_RTE_SUCCESS) {
+    if (status != UCCS_OK) {
         free(told);
         return status;
     }
@@ -217,7 +217,7 @@ int uccs_rte_send_nbcb(const struct uccs_rte_iovec *iov, uint32_t count, uccs_rt
     pthread_mutex_lock(&lock);
     append(told);
     pthread_mutex_unlock(&lock);
-    return UCCS_RTE_SUCCESS;
+    return UCCS_OK;
 }
 
 /* --- Receiving */
@@ -238,12 +238,12 @@ static struct arrival *take(const struct head *wanted)
 int uccs_rte_unpack(const struct uccs_rte_iovec *data, const void *src, uint32_t *offset)
 {
     if (!data || !src || !offset || !valid_iov(data, 1))
-        return UCCS_RTE_ERROR_BAD_INPUT;
+        return UCCS_ERR_INVALID;
     size_t bytes = bytes_of(data, 1);
     if (bytes)
         memcpy(data->iov_base, (const char *)src + *offset, bytes);
     *offset += (uint32_t)bytes;
-    return UCCS_RTE_SUCCESS;
+    return UCCS_OK;
 }
 
 int uccs_rte_recv(const struct uccs_rte_iovec *iov, uint32_t count, uccs_rte_ec_t source, int tag, uccs_group_t group)
@@ -252,13 +252,13 @@ int uccs_rte_recv(const struct uccs_rte_iovec *iov, uint32_t count, uccs_rte_ec_
     struct uccs_wait wait uccs_scoped = {0};
     struct arrival *found;
     if (!valid_iov(iov, count) || !make_head(source, tag, group, &wanted))
-        return UCCS_RTE_ERROR_BAD_INPUT;
+        return UCCS_ERR_INVALID;
     while (!(found = take(&wanted)))
         if (uccs_oob_deliver() == 0)
             uccs_am_serve(&wait);
-    int status = found->bytes == bytes_of(iov, count) ? UCCS_RTE_SUCCESS : UCCS_RTE_ERROR;
+    int status = found->bytes == bytes_of(iov, count) ? UCCS_OK : UCCS_ERR_FAILED;
     uint32_t offset = 0;
-    for (uint32_t i = 0; i < count && status == UCCS_RTE_SUCCESS; i++)
+    for (uint32_t i = 0; i < count && status == UCCS_OK; i++)
         status = uccs_rte_unpack(&iov[i], found->data, &offset);
     drop(found);
     return status;
@@ -269,10 +269,10 @@ int uccs_rte_recv_nbcb(uccs_rte_ec_t source, int tag, int flags, uccs_group_t gr
 {
     struct head wanted;
     if (!callback || flags & ~UCCS_RTE_RECV_PERSISTENT || !make_head(source, tag, group, &wanted))
-        return UCCS_RTE_ERROR_BAD_INPUT;
+        return UCCS_ERR_INVALID;
     struct posted *made = malloc(sizeof *made);
     if (!made)
-        return UCCS_RTE_ERROR_OUT_OF_RESOURCE;
+        return UCCS_ERR_NO_MEMORY;
     *made = (struct posted){.head = wanted,
                             .callback = callback,
                             .argument = argument,
@@ -281,7 +281,7 @@ int uccs_rte_recv_nbcb(uccs_rte_ec_t source, int tag, int flags, uccs_group_t gr
     *last_receive = made;
     last_receive = &made->next;
     pthread_mutex_unlock(&lock);
-    return UCCS_RTE_SUCCESS;
+    return UCCS_OK;
 }
 
 /* Under the lock. */
@@ -306,7 +306,7 @@ int uccs_rte_cancel(uccs_rte_ec_t source, int tag)
             at = &(*at)->next;
         }
     pthread_mutex_unlock(&lock);
-    return count ? UCCS_RTE_SUCCESS : UCCS_RTE_ERROR_NOT_FOUND;
+    return count ? UCCS_OK : UCCS_ERR_NOT_FOUND;
 }
 
 /* Under the lock. Finds the receive that matches the message, and removes it unless it is persistent. Returns false
@@ -345,8 +345,8 @@ int uccs_oob_deliver(void)
     int count = 0;
     struct posted receive;
     for (struct arrival *due; (due = next_due(&receive)); count++) {
-        receive.callback(UCCS_RTE_SUCCESS, ec_of(due->head.source), (void *)(uintptr_t)due->data, due->bytes,
-                         due->head.tag, receive.argument);
+        receive.callback(UCCS_OK, ec_of(due->head.source), (void *)(uintptr_t)due->data, due->bytes, due->head.tag,
+                         receive.argument);
         drop(due);
     }
     return count;

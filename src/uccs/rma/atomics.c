@@ -27,22 +27,6 @@ static inline int run(uccs_endpoint_t endpoint, uccs_memory_t memory, size_t off
     return UCCS_OK;
 }
 
-int uccs_atomic32(uccs_context_t context, uccs_endpoint_t endpoint, uccs_memory_t memory, size_t offset,
-                  enum uccs_atomic what, uint32_t operand, uint32_t compare, uint32_t *result, const struct uccs_op *op)
-{
-    if (lat_unlikely(!context || !endpoint || endpoint->context != context))
-        return UCCS_ERR_INVALID;
-    return run(endpoint, memory, offset, &(struct uccs_atomic_op){what, 4, operand, compare}, result, op);
-}
-
-int uccs_atomic64(uccs_context_t context, uccs_endpoint_t endpoint, uccs_memory_t memory, size_t offset,
-                  enum uccs_atomic what, uint64_t operand, uint64_t compare, uint64_t *result, const struct uccs_op *op)
-{
-    if (lat_unlikely(!context || !endpoint || endpoint->context != context))
-        return UCCS_ERR_INVALID;
-    return run(endpoint, memory, offset, &(struct uccs_atomic_op){what, 8, operand, compare}, result, op);
-}
-
 int uccs_atomic(uccs_endpoint_t endpoint, uccs_memory_t memory, size_t offset, size_t size, enum uccs_atomic what,
                 uint64_t operand, uint64_t compare, void *result, const struct uccs_op *op)
 {

@@ -1,7 +1,4 @@
-/* Put and get of uccs.h. A copy within the node that asks for nothing is done here; op.c does everything else.
- *
- * The forms with a context differ in the moment from which the source may be reused. On a node it may be reused when
- * any of them returns. */
+/* Put and get of uccs.h. A copy within the node that asks for nothing is done here; op.c does everything else. */
 #include "uccs/rma/inner.h"
 
 #include <string.h>
@@ -21,11 +18,6 @@ static inline bool is_plain(uccs_endpoint_t endpoint, uccs_memory_t memory, size
 {
     return lat_likely(endpoint && memory && !op && endpoint->pe == memory->owner && memory->near &&
                       !endpoint->ordered && uccs_region_check(memory, offset, length) == UCCS_OK);
-}
-
-static inline bool belongs(uccs_context_t context, uccs_endpoint_t endpoint)
-{
-    return lat_likely(context && endpoint && endpoint->context == context);
 }
 
 static __attribute__((noinline)) int move(enum uccs_rma_kind kind, uccs_endpoint_t endpoint, uccs_memory_t memory,
@@ -86,8 +78,6 @@ static int move_pieces(enum uccs_rma_kind kind, uccs_endpoint_t endpoint, uccs_m
                                            .op = op});
 }
 
-/* --- Forms whose endpoint names the stream */
-
 int uccs_put(uccs_endpoint_t endpoint, uccs_memory_t memory, size_t offset, const void *source, size_t length,
              const struct uccs_op *op)
 {
@@ -122,95 +112,4 @@ int uccs_get_pieces(uccs_endpoint_t endpoint, uccs_memory_t memory, const struct
                     const struct uccs_op *op)
 {
     return move_pieces(RMA_GET, endpoint, memory, pieces, n, op);
-}
-
-/* --- Forms with a context */
-
-int uccs_put_short_contiguous(uccs_context_t context, uccs_endpoint_t endpoint, uccs_memory_t memory, size_t offset,
-                              const void *source, size_t length, const struct uccs_op *op)
-{
-    if (!belongs(context, endpoint))
-        return UCCS_ERR_INVALID;
-    return length <= UCCS_SHORT_MAX ? put(endpoint, memory, offset, source, length, op) : UCCS_ERR_TOO_LARGE;
-}
-
-int uccs_put_medium_contiguous(uccs_context_t context, uccs_endpoint_t endpoint, uccs_memory_t memory, size_t offset,
-                               const void *source, size_t length, const struct uccs_op *op)
-{
-    if (!belongs(context, endpoint))
-        return UCCS_ERR_INVALID;
-    return length <= UCCS_MEDIUM_MAX ? put(endpoint, memory, offset, source, length, op) : UCCS_ERR_TOO_LARGE;
-}
-
-int uccs_put_large_contiguous(uccs_context_t context, uccs_endpoint_t endpoint, uccs_memory_t memory, size_t offset,
-                              const void *source, size_t length, const struct uccs_op *op)
-{
-    if (!belongs(context, endpoint))
-        return UCCS_ERR_INVALID;
-    return put(endpoint, memory, offset, source, length, op);
-}
-
-int uccs_put_large_contiguous_nb(uccs_context_t context, uccs_endpoint_t endpoint, uccs_memory_t memory, size_t offset,
-                                 const void *source, size_t length, uccs_request_t *desc)
-{
-    if (!belongs(context, endpoint) || !desc)
-        return UCCS_ERR_INVALID;
-    return put(endpoint, memory, offset, source, length, &(struct uccs_op){.request = desc, .nonblocking = 1});
-}
-
-int uccs_put_strided(uccs_context_t context, uccs_endpoint_t endpoint, uccs_memory_t memory, size_t offset,
-                     const void *source, const struct uccs_stride *stride, const struct uccs_op *op)
-{
-    return belongs(context, endpoint) ? uccs_put_blocks(endpoint, memory, offset, source, stride, op)
-                                      : UCCS_ERR_INVALID;
-}
-
-int uccs_put_vector(uccs_context_t context, uccs_endpoint_t endpoint, uccs_memory_t memory,
-                    const struct uccs_piece *pieces, size_t n, const struct uccs_op *op)
-{
-    return belongs(context, endpoint) ? uccs_put_pieces(endpoint, memory, pieces, n, op) : UCCS_ERR_INVALID;
-}
-
-int uccs_get_short_contiguous(uccs_context_t context, uccs_endpoint_t endpoint, uccs_memory_t memory, size_t offset,
-                              void *dest, size_t length, const struct uccs_op *op)
-{
-    if (!belongs(context, endpoint))
-        return UCCS_ERR_INVALID;
-    return length <= UCCS_SHORT_MAX ? get(endpoint, memory, offset, dest, length, op) : UCCS_ERR_TOO_LARGE;
-}
-
-int uccs_get_medium_contiguous(uccs_context_t context, uccs_endpoint_t endpoint, uccs_memory_t memory, size_t offset,
-                               void *dest, size_t length, const struct uccs_op *op)
-{
-    if (!belongs(context, endpoint))
-        return UCCS_ERR_INVALID;
-    return length <= UCCS_MEDIUM_MAX ? get(endpoint, memory, offset, dest, length, op) : UCCS_ERR_TOO_LARGE;
-}
-
-int uccs_get_large_contiguous(uccs_context_t context, uccs_endpoint_t endpoint, uccs_memory_t memory, size_t offset,
-                              void *dest, size_t length, const struct uccs_op *op)
-{
-    if (!belongs(context, endpoint))
-        return UCCS_ERR_INVALID;
-    return get(endpoint, memory, offset, dest, length, op);
-}
-
-int uccs_get_large_contiguous_nb(uccs_context_t context, uccs_endpoint_t endpoint, uccs_memory_t memory, size_t offset,
-                                 void *dest, size_t length, uccs_request_t *desc)
-{
-    if (!belongs(context, endpoint) || !desc)
-        return UCCS_ERR_INVALID;
-    return get(endpoint, memory, offset, dest, length, &(struct uccs_op){.request = desc, .nonblocking = 1});
-}
-
-int uccs_get_strided(uccs_context_t context, uccs_endpoint_t endpoint, uccs_memory_t memory, size_t offset, void *dest,
-                     const struct uccs_stride *stride, const struct uccs_op *op)
-{
-    return belongs(context, endpoint) ? uccs_get_blocks(endpoint, memory, offset, dest, stride, op) : UCCS_ERR_INVALID;
-}
-
-int uccs_get_vector(uccs_context_t context, uccs_endpoint_t endpoint, uccs_memory_t memory,
-                    const struct uccs_piece *pieces, size_t n, const struct uccs_op *op)
-{
-    return belongs(context, endpoint) ? uccs_get_pieces(endpoint, memory, pieces, n, op) : UCCS_ERR_INVALID;
 }
