@@ -24,8 +24,7 @@ struct range {
 };
 
 static struct range range[BUSERROR_RANGES];
-static int ranges;                         /* release by buserror_watch, acquire by the handler */
-static int (*owner_of)(uintptr_t address); /* release by buserror_ask, acquire by the handler; null: no other PE's */
+static int ranges; /* release by buserror_watch, acquire by the handler */
 static struct buserror_facts facts;
 static struct sigaction before;
 
@@ -148,8 +147,7 @@ static void add_meminfo(struct text *t, const char *key, const char *words)
     add_size(t, parse_number(at) * 1024);
 }
 
-/* `owner`: the PE whose memory it is; -1: of this node. */
-static _Noreturn void report(uintptr_t address, int owner)
+static _Noreturn void report(uintptr_t address)
 {
     struct text *t = &report_room.line;
     while (atomic_exchange_acqrel(&report_room.taken, 1)) /* another thread reports and ends the process */
@@ -162,11 +160,6 @@ static _Noreturn void report(uintptr_t address, int owner)
         add(t, ": ");
     }
     add(t, "out of memory for shared pages ");
-    if (owner >= 0) {
-        add(t, "of PE ");
-        add_number(t, (uint64_t)owner, 10);
-        add(t, " ");
-    }
     add(t, "at 0x");
     add_number(t, address, 16);
     add(t, " (heap size ");
@@ -209,14 +202,10 @@ static void pass_on(int number, siginfo_t *info, void *context)
 
 static void report_shared(uintptr_t address)
 {
-    const int count = atomic_load_acquire(&ranges);                         /* release: buserror_watch */
-    int (*const owner)(uintptr_t address) = atomic_load_acquire(&owner_of); /* release: buserror_ask */
+    const int count = atomic_load_acquire(&ranges); /* release: buserror_watch */
     for (int i = 0; i < count; i++)
         if (address - range[i].start < range[i].bytes)
-            report(address, -1);
-    const int pe = owner ? owner(address) : -1;
-    if (pe >= 0)
-        report(address, pe);
+            report(address);
 }
 
 static void on_bus_error(int number, siginfo_t *info, void *context)
@@ -261,9 +250,4 @@ int buserror_watch(const void *start, size_t bytes, const struct buserror_facts 
     range[count] = (struct range){(uintptr_t)start, bytes};
     atomic_store_release(&ranges, count + 1); /* partner: report_shared */
     return install();
-}
-
-void buserror_ask(int (*owner)(uintptr_t address))
-{
-    atomic_store_release(&owner_of, owner); /* partner: report_shared */
 }

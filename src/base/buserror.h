@@ -25,8 +25,4 @@ struct buserror_facts {
  * value. */
 int buserror_watch(const void *start, size_t bytes, const struct buserror_facts *facts);
 
-/* Adds ranges that change: `owner` returns the PE whose memory is mapped at an address, or -1. The line names that PE. The handler
- * calls it, so it is async-signal-safe. Null: there are none. */
-void buserror_ask(int (*owner)(uintptr_t address));
-
 #endif

@@ -56,7 +56,6 @@ enum transport_able {
     TRANSPORT_ORDERS = 4,        /* `order` keeps puts and atomics to one peer in order */
     TRANSPORT_ATOMICS_ALONE = 8, /* atomics, too, complete without that processor */
     TRANSPORT_KNOWN = 16,        /* the connection is made, so what the set lacks it will never have */
-    TRANSPORT_REACHES = 32,      /* this process may be able to map memory that the peer lends */
 };
 
 /* Atomics of a connection. They are atomic to each other, through whatever connection they come, and not to the
@@ -72,7 +71,6 @@ struct transport_word {
 };
 
 #define TRANSPORT_KEY ((size_t)1 << 10) /* bytes of a key at most */
-#define TRANSPORT_LENT ((size_t)64)     /* bytes that say what is lent, at most */
 
 struct transport {
     const char *name;
@@ -148,16 +146,6 @@ struct transport {
     enum transport_status (*flush)(void *peer, void *token);
     /* Puts and atomics that start later on the worker stay behind those that started before, per peer. */
     void (*order)(void *worker);
-
-    /* --- Memory that peers map, so that their processors load and store there. These slots are null in a transport that cannot;
-     * else they need no other one-sided operation. Any thread, without a lock.
-     *
-     * lend says how a peer reaches bytes of a file, from offset `at` on, where a page begins; the file stays open at this descriptor and
-     * does not shrink. It writes to `room`, of TRANSPORT_LENT bytes, and returns how many; 0: it cannot. reach maps what a peer has lent, and returns where it begins
-     * here and its length; null: it cannot. It stays until it is left, even when the peer is gone. */
-    size_t (*lend)(int fd, uint64_t at, size_t bytes, void *room);
-    void *(*reach)(const void *lent, size_t bytes, size_t *length);
-    void (*leave)(void *start, size_t bytes);
 };
 
 #define TRANSPORT_SYMBOL "lateral_transport"

@@ -4,7 +4,6 @@
 
 #include "shmem/ctx.h"
 #include "shmem/place.h"
-#include "uccs/core/reach.h"
 
 static const char *argument_of(enum uccs_atomic op)
 {
@@ -21,25 +20,9 @@ static struct uccs_atomic_op op_of(enum uccs_atomic op, size_t size, uint64_t va
     return (struct uccs_atomic_op){op, (uint32_t)size, value, cond};
 }
 
-/* On memory that the network maps. A set needs no old value. */
-static inline uint64_t apply_reached(enum uccs_atomic op, void *word, size_t size, uint64_t value, uint64_t cond)
-{
-    const struct uccs_atomic_op what = op_of(op, size, value, cond);
-    if (op != UCCS_ATOMIC_SET)
-        return uccs_atomic_apply(&what, word);
-    if (size == sizeof(uint32_t))
-        atomic_store_release((uint32_t *)word, (uint32_t)value); /* acquire: whoever fetches or waits */
-    else
-        atomic_store_release((uint64_t *)word, value); /* acquire: whoever fetches or waits */
-    return 0;
-}
-
 lat_cold uint64_t lat_amo_processor(const char *call, enum uccs_atomic op, const void *dest, size_t size,
                                     uint64_t value, uint64_t cond, int pe)
 {
-    void *word = uccs_reached(dest, pe);
-    if (word)
-        return apply_reached(op, word, size, value, cond);
     lat_require(call);
     if (uccs_far_pe(pe))
         return uccs_far_amo(0, pe, op, lat_far_place(call, argument_of(op), dest, pe), size, value, cond);
@@ -47,8 +30,8 @@ lat_cold uint64_t lat_amo_processor(const char *call, enum uccs_atomic op, const
     return uccs_atomic_apply(&what, lat_resolve(call, argument_of(op), dest, pe));
 }
 
-lat_cold static uint64_t amo_far(const char *call, struct shmem_ctx_impl *ctx, enum uccs_atomic op, const void *dest,
-                                 size_t size, uint64_t value, uint64_t cond, int pe)
+uint64_t lat_amo_far(const char *call, struct shmem_ctx_impl *ctx, enum uccs_atomic op, const void *dest, size_t size,
+                     uint64_t value, uint64_t cond, int pe)
 {
     const struct uccs_atomic_op what = op_of(op, size, value, cond);
     lat_require(call);
@@ -60,19 +43,11 @@ lat_cold static uint64_t amo_far(const char *call, struct shmem_ctx_impl *ctx, e
     return uccs_atomic_apply(&what, lat_resolve(call, argument_of(op), dest, pe));
 }
 
-uint64_t lat_amo_far(const char *call, struct shmem_ctx_impl *ctx, enum uccs_atomic op, const void *dest, size_t size,
-                     uint64_t value, uint64_t cond, int pe)
-{
-    void *word = uccs_reached(dest, pe);
-    return word ? apply_reached(op, word, size, value, cond) : amo_far(call, ctx, op, dest, size, value, cond, pe);
-}
-
-lat_cold static void fetch_far(const char *call, struct shmem_ctx_impl *ctx, enum uccs_atomic op, const void *dest,
-                               size_t size, uint64_t value, uint64_t cond, int pe, void *fetch,
-                               struct uccs_request **req)
+void lat_amo_fetch_far(const char *call, struct shmem_ctx_impl *ctx, enum uccs_atomic op, const void *dest, size_t size,
+                       uint64_t value, uint64_t cond, int pe, void *fetch, struct uccs_request **req)
 {
     if (!uccs_far_pe(pe)) {
-        uccs_far_give(fetch, size, amo_far(call, ctx, op, dest, size, value, cond, pe));
+        uccs_far_give(fetch, size, lat_amo_far(call, ctx, op, dest, size, value, cond, pe));
         return;
     }
     lat_require(call);
@@ -84,22 +59,12 @@ lat_cold static void fetch_far(const char *call, struct shmem_ctx_impl *ctx, enu
         uccs_far_amo_nb(lat_ctx_lanes(ctx), pe, op, at, size, value, cond, fetch, req);
 }
 
-void lat_amo_fetch_far(const char *call, struct shmem_ctx_impl *ctx, enum uccs_atomic op, const void *dest, size_t size,
-                       uint64_t value, uint64_t cond, int pe, void *fetch, struct uccs_request **req)
-{
-    void *word = uccs_reached(dest, pe);
-    if (word)
-        uccs_far_give(fetch, size, apply_reached(op, word, size, value, cond));
-    else
-        fetch_far(call, ctx, op, dest, size, value, cond, pe, fetch, req);
-}
-
-lat_cold static void post_far(const char *call, struct shmem_ctx_impl *ctx, enum uccs_atomic op, const void *dest,
-                              size_t size, uint64_t value, uint64_t cond, int pe, struct uccs_request **req)
+uint64_t lat_amo_post_nbe(const char *call, struct shmem_ctx_impl *ctx, enum uccs_atomic op, const void *dest,
+                          size_t size, uint64_t value, uint64_t cond, int pe, struct uccs_request **req)
 {
     if (!uccs_far_pe(pe)) {
-        (void)amo_far(call, ctx, op, dest, size, value, cond, pe);
-        return;
+        (void)lat_amo_far(call, ctx, op, dest, size, value, cond, pe);
+        return 0;
     }
     lat_require(call);
     struct uccs_far_place at = lat_far_place(call, "dest", dest, pe);
@@ -108,16 +73,6 @@ lat_cold static void post_far(const char *call, struct shmem_ctx_impl *ctx, enum
         uccs_far_adapter_post(lat_ctx_lanes(ctx), pe, &what, at, false, req);
     else
         uccs_far_amo_post(lat_ctx_lanes(ctx), pe, op, at, size, value, cond, false, 0, req);
-}
-
-uint64_t lat_amo_post_nbe(const char *call, struct shmem_ctx_impl *ctx, enum uccs_atomic op, const void *dest,
-                          size_t size, uint64_t value, uint64_t cond, int pe, struct uccs_request **req)
-{
-    void *word = uccs_reached(dest, pe);
-    if (word)
-        (void)apply_reached(op, word, size, value, cond);
-    else
-        post_far(call, ctx, op, dest, size, value, cond, pe, req);
     return 0;
 }
 

@@ -5,7 +5,6 @@
 #include "shmem/place.h"
 #include "shmem/team.h"
 #include "uccs/core/miss.h"
-#include "uccs/core/reach.h"
 #include "uccs/core/turn.h"
 #include "uccs/core/wait.h"
 #include "uccs/far/far.h"
@@ -36,17 +35,7 @@ void lat_ct_check(const char *call, shmemx_ct_t ct)
         lat_fail(call, "ct %p is not a counter", (void *)ct);
 }
 
-/* Returns the line of a counter of the job at a PE whose memory the network maps; null: it is another counter, or PE. The
- * origin judges the handle, as it does for messages, since the PE may not have created the counter yet. */
-static struct uccs_counter_line *reached_line(shmemx_ct_t ct, int pe)
-{
-    const struct uccs_reach *at = uccs_reach_of(pe);
-    if (!at || !uccs_counter_of_job(lat_ct_of(ct)))
-        return 0;
-    return (struct uccs_counter_line *)at->counters + uccs_counter_slot(lat_ct_of(ct));
-}
-
-lat_cold static void count_far(const char *call, struct shmem_ctx_impl *ctx, shmemx_ct_t ct, long weight, int pe)
+void lat_ct_far(const char *call, struct shmem_ctx_impl *ctx, shmemx_ct_t ct, long weight, int pe)
 {
     lat_require(call);
     if (uccs_far_pe(pe)) {
@@ -60,15 +49,6 @@ lat_cold static void count_far(const char *call, struct shmem_ctx_impl *ctx, shm
         lat_fail(call, "ct %p is not a counter", (void *)ct);
 }
 
-void lat_ct_far(const char *call, struct shmem_ctx_impl *ctx, shmemx_ct_t ct, long weight, int pe)
-{
-    struct uccs_counter_line *line = reached_line(ct, pe);
-    if (line)
-        atomic_fetch_add_release(&line->count, weight); /* acquire: readers at the target */
-    else
-        count_far(call, ctx, ct, weight, pe);
-}
-
 /* A fence keeps the count behind the messages. */
 void lat_ct_behind(const char *call, struct shmem_ctx_impl *ctx, shmemx_ct_t ct, int pe)
 {
@@ -77,8 +57,8 @@ void lat_ct_behind(const char *call, struct shmem_ctx_impl *ctx, shmemx_ct_t ct,
     lat_ct_arrive(call, ctx, ct, 1, pe);
 }
 
-lat_cold static void put_ct_far(const char *call, struct shmem_ctx_impl *ctx, shmemx_ct_t ct, void *dest,
-                                const void *source, size_t bytes, int pe, bool blocking, shmemx_request_t *req)
+void lat_put_ct_far(const char *call, struct shmem_ctx_impl *ctx, shmemx_ct_t ct, void *dest, const void *source,
+                    size_t bytes, int pe, bool blocking, shmemx_request_t *req)
 {
     lat_require(call);
     if (uccs_far_pe(pe)) {
@@ -93,23 +73,8 @@ lat_cold static void put_ct_far(const char *call, struct shmem_ctx_impl *ctx, sh
         uccs_request_stored(req);
 }
 
-void lat_put_ct_far(const char *call, struct shmem_ctx_impl *ctx, shmemx_ct_t ct, void *dest, const void *source,
+void lat_get_ct_far(const char *call, struct shmem_ctx_impl *ctx, shmemx_ct_t ct, void *dest, const void *source,
                     size_t bytes, int pe, bool blocking, shmemx_request_t *req)
-{
-    struct uccs_counter_line *line = reached_line(ct, pe);
-    void *to = line ? uccs_reached(dest, pe) : 0;
-    if (!to) {
-        put_ct_far(call, ctx, ct, dest, source, bytes, pe, blocking, req);
-        return;
-    }
-    lat_move_bytes_before(to, source, bytes);
-    atomic_fetch_add_release(&line->count, 1); /* acquire: readers at the target */
-    if (req)
-        uccs_request_stored(req);
-}
-
-lat_cold static void get_ct_far(const char *call, struct shmem_ctx_impl *ctx, shmemx_ct_t ct, void *dest,
-                                const void *source, size_t bytes, int pe, bool blocking, shmemx_request_t *req)
 {
     lat_require(call);
     if (uccs_far_pe(pe)) {
@@ -125,21 +90,6 @@ lat_cold static void get_ct_far(const char *call, struct shmem_ctx_impl *ctx, sh
     }
     lat_get_far(call, ctx, dest, source, bytes, pe);
     lat_ct_arrive(call, ctx, ct, 1, pe);
-    if (req)
-        uccs_request_stored(req);
-}
-
-void lat_get_ct_far(const char *call, struct shmem_ctx_impl *ctx, shmemx_ct_t ct, void *dest, const void *source,
-                    size_t bytes, int pe, bool blocking, shmemx_request_t *req)
-{
-    struct uccs_counter_line *line = reached_line(ct, pe);
-    const void *from = line ? uccs_reached(source, pe) : 0;
-    if (!from) {
-        get_ct_far(call, ctx, ct, dest, source, bytes, pe, blocking, req);
-        return;
-    }
-    lat_move_bytes(dest, from, bytes);
-    atomic_fetch_add_release(&line->count, 1); /* acquire: readers at the target */
     if (req)
         uccs_request_stored(req);
 }
@@ -336,7 +286,7 @@ void lat_ctx_ct_add(shmem_ctx_t ctx, shmemx_ct_t ct, long weight, int pe)
 /* A count is a put without data. */
 static void add_nbe(const char *call, shmem_ctx_t ctx, shmemx_ct_t ct, long weight, int pe, shmemx_request_t *req)
 {
-    if (lat_unlikely(uccs_far_pe(pe)) && !reached_line(ct, pe)) {
+    if (lat_unlikely(uccs_far_pe(pe))) {
         lat_require(call);
         lat_ct_check(call, ct);
         const struct uccs_far_with with = {.what = FAR_COUNT, .value = lat_ct_of(ct), .weight = weight};

@@ -2,7 +2,6 @@
 
 #include "shmem/place.h"
 #include "uccs/core/miss.h"
-#include "uccs/core/reach.h"
 #include "uccs/core/turn.h"
 #include "uccs/core/wait.h"
 #include "uccs/far/far.h"
@@ -11,7 +10,7 @@
 void lat_put_nbe_far(const char *call, struct shmem_ctx_impl *ctx, void *dest, const void *source, size_t bytes, int pe,
                      shmemx_request_t *req)
 {
-    if (bytes && uccs_far_pe(pe) && !uccs_reached(dest, pe)) {
+    if (bytes && uccs_far_pe(pe)) {
         uccs_far_put_nb(lat_ctx_lanes(ctx), pe, lat_far_place(call, "dest", dest, pe), source, bytes, 0, req);
         return;
     }
@@ -22,7 +21,7 @@ void lat_put_nbe_far(const char *call, struct shmem_ctx_impl *ctx, void *dest, c
 void lat_get_nbe_far(const char *call, struct shmem_ctx_impl *ctx, void *dest, const void *source, size_t bytes, int pe,
                      shmemx_request_t *req)
 {
-    if (bytes && uccs_far_pe(pe) && !uccs_reached(source, pe)) {
+    if (bytes && uccs_far_pe(pe)) {
         uccs_far_get_nb(lat_ctx_lanes(ctx), pe, lat_far_place(call, "source", source, pe), dest, bytes, 0, req);
         return;
     }

@@ -2,7 +2,6 @@
 #include "shmem/rma.h"
 
 #include "shmem/place.h"
-#include "uccs/core/reach.h"
 
 #define LONG_DATA 4096 /* bytes */
 
@@ -13,8 +12,7 @@ void lat_move_more(void *to, const void *from, size_t bytes)
         atomic_settle();
 }
 
-lat_cold static void put_far(const char *call, struct shmem_ctx_impl *ctx, void *dest, const void *source, size_t bytes,
-                             int pe)
+void lat_put_far(const char *call, struct shmem_ctx_impl *ctx, void *dest, const void *source, size_t bytes, int pe)
 {
     if (lat_moves_nothing(call, bytes, pe))
         return;
@@ -24,28 +22,15 @@ lat_cold static void put_far(const char *call, struct shmem_ctx_impl *ctx, void 
         memcpy(lat_resolve(call, "dest", dest, pe), source, bytes);
 }
 
-void lat_put_far(const char *call, struct shmem_ctx_impl *ctx, void *dest, const void *source, size_t bytes, int pe)
-{
-    void *to = uccs_reached(dest, pe);
-    if (to)
-        lat_move_bytes(to, source, bytes);
-    else
-        put_far(call, ctx, dest, source, bytes, pe);
-}
-
 void lat_put_nbi_far(const char *call, struct shmem_ctx_impl *ctx, void *dest, const void *source, size_t bytes, int pe)
 {
-    void *to = uccs_reached(dest, pe);
-    if (to)
-        lat_move_bytes(to, source, bytes);
-    else if (bytes && uccs_far_pe(pe))
+    if (bytes && uccs_far_pe(pe))
         uccs_far_put_nb(lat_ctx_lanes(ctx), pe, lat_far_place(call, "dest", dest, pe), source, bytes, 0, 0);
     else
-        put_far(call, ctx, dest, source, bytes, pe);
+        lat_put_far(call, ctx, dest, source, bytes, pe);
 }
 
-lat_cold static void get_far(const char *call, struct shmem_ctx_impl *ctx, void *dest, const void *source, size_t bytes,
-                             int pe)
+void lat_get_far(const char *call, struct shmem_ctx_impl *ctx, void *dest, const void *source, size_t bytes, int pe)
 {
     if (lat_moves_nothing(call, bytes, pe))
         return;
@@ -55,24 +40,12 @@ lat_cold static void get_far(const char *call, struct shmem_ctx_impl *ctx, void 
         memcpy(dest, lat_resolve(call, "source", source, pe), bytes);
 }
 
-void lat_get_far(const char *call, struct shmem_ctx_impl *ctx, void *dest, const void *source, size_t bytes, int pe)
-{
-    const void *from = uccs_reached(source, pe);
-    if (from)
-        lat_move_bytes(dest, from, bytes);
-    else
-        get_far(call, ctx, dest, source, bytes, pe);
-}
-
 void lat_get_nbi_far(const char *call, struct shmem_ctx_impl *ctx, void *dest, const void *source, size_t bytes, int pe)
 {
-    const void *from = uccs_reached(source, pe);
-    if (from)
-        lat_move_bytes(dest, from, bytes);
-    else if (bytes && uccs_far_pe(pe))
+    if (bytes && uccs_far_pe(pe))
         uccs_far_get_nb(lat_ctx_lanes(ctx), pe, lat_far_place(call, "source", source, pe), dest, bytes, 0, 0);
     else
-        get_far(call, ctx, dest, source, bytes, pe);
+        lat_get_far(call, ctx, dest, source, bytes, pe);
 }
 
 void lat_put_with_far(const char *call, struct shmem_ctx_impl *ctx, void *dest, const void *source, size_t bytes,

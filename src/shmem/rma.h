@@ -11,7 +11,7 @@
 
 #include <string.h>
 
-/* The far halves, out of line, serve PEs of other nodes, also those whose memory the network maps, and name mistakes. */
+/* The far halves, out of line, serve PEs of other nodes and name mistakes. */
 void lat_put_far(const char *call, struct shmem_ctx_impl *ctx, void *dest, const void *source, size_t bytes, int pe);
 void lat_get_far(const char *call, struct shmem_ctx_impl *ctx, void *dest, const void *source, size_t bytes, int pe);
 void lat_put_nbi_far(const char *call, struct shmem_ctx_impl *ctx, void *dest, const void *source, size_t bytes,

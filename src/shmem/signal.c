@@ -4,7 +4,6 @@
 #include "shmem/p2p.h"
 #include "shmem/place.h"
 #include "uccs/core/miss.h"
-#include "uccs/core/reach.h"
 
 static bool is_signal(const char *call, struct uccs_far_with *with, const uint64_t *sig_addr, uint64_t signal,
                       int sig_op, int pe)
@@ -36,9 +35,9 @@ static void put_and_signal_apart(const char *call, struct shmem_ctx_impl *ctx, v
     uccs_far_adapter_post(lat_ctx_lanes(ctx), pe, &update, with->place, true, req);
 }
 
-lat_cold static void put_signal_far(const char *call, struct shmem_ctx_impl *ctx, void *dest, const void *source,
-                                    size_t bytes, uint64_t *sig_addr, uint64_t signal, int sig_op, int pe,
-                                    bool blocking, struct uccs_request **req)
+void lat_put_signal_far(const char *call, struct shmem_ctx_impl *ctx, void *dest, const void *source, size_t bytes,
+                        uint64_t *sig_addr, uint64_t signal, int sig_op, int pe, bool blocking,
+                        struct uccs_request **req)
 {
     struct uccs_far_with with;
     if (is_signal(call, &with, sig_addr, signal, sig_op, pe)) {
@@ -54,41 +53,14 @@ lat_cold static void put_signal_far(const char *call, struct shmem_ctx_impl *ctx
         uccs_request_stored(req);
 }
 
-void lat_put_signal_far(const char *call, struct shmem_ctx_impl *ctx, void *dest, const void *source, size_t bytes,
-                        uint64_t *sig_addr, uint64_t signal, int sig_op, int pe, bool blocking,
-                        struct uccs_request **req)
-{
-    uint64_t *word = uccs_reached(sig_addr, pe);
-    void *to = word && bytes ? uccs_reached(dest, pe) : word;
-    if (!to) {
-        put_signal_far(call, ctx, dest, source, bytes, sig_addr, signal, sig_op, pe, blocking, req);
-        return;
-    }
-    if (bytes)
-        lat_move_bytes_before(to, source, bytes);
-    lat_signal_behind(word, signal, sig_op);
-    if (req)
-        uccs_request_stored(req);
-}
-
-lat_cold static void signal_far(const char *call, struct shmem_ctx_impl *ctx, uint64_t *sig_addr, uint64_t signal,
-                                int sig_op, int pe)
+void lat_signal_far(const char *call, struct shmem_ctx_impl *ctx, uint64_t *sig_addr, uint64_t signal, int sig_op,
+                    int pe)
 {
     struct uccs_far_with with;
     if (!is_signal(call, &with, sig_addr, signal, sig_op, pe))
         lat_amo_far(call, ctx, update_of(sig_op), sig_addr, sizeof signal, signal, 0, pe);
     else
-        put_signal_far(call, ctx, 0, 0, 0, sig_addr, signal, sig_op, pe, false, 0);
-}
-
-void lat_signal_far(const char *call, struct shmem_ctx_impl *ctx, uint64_t *sig_addr, uint64_t signal, int sig_op,
-                    int pe)
-{
-    uint64_t *word = uccs_reached(sig_addr, pe);
-    if (word)
-        lat_signal_behind(word, signal, sig_op);
-    else
-        signal_far(call, ctx, sig_addr, signal, sig_op, pe);
+        lat_put_signal_far(call, ctx, 0, 0, 0, sig_addr, signal, sig_op, pe, false, 0);
 }
 
 void lat_signal_add(uint64_t *sig_addr, uint64_t signal, int pe)

@@ -4,7 +4,6 @@
 #include "base/copy.h"
 #include "shmem/bytes.h"
 #include "shmem/place.h"
-#include "uccs/core/reach.h"
 
 #include <string.h>
 
@@ -27,7 +26,7 @@ static void copy(char *to, const char *from, ptrdiff_t dst, ptrdiff_t sst, size_
 static void *peer(const char *call, const char *argument, const void *addr, size_t bytes, int pe)
 {
     void *near = uccs_near(addr, pe);
-    if (lat_likely(near) || (near = uccs_reached(addr, pe)))
+    if (lat_likely(near != 0))
         return near;
     lat_require(call);
     if (bytes == 0 && pe >= 0 && pe < uccs_core.npes)
@@ -96,7 +95,7 @@ static bool put(const char *call, struct shmem_ctx_impl *ctx, void *dest, const 
 {
     bool some = shape->count && shape->block;
     require_shape(call, shape);
-    if (lat_unlikely(uccs_far_pe(pe)) && some && !uccs_reached(dest, pe)) {
+    if (lat_unlikely(uccs_far_pe(pe)) && some) {
         lat_require(call);
         put_far(call, ctx, dest, source, shape, pe, req);
         return false;
@@ -112,7 +111,7 @@ static bool get(const char *call, struct shmem_ctx_impl *ctx, void *dest, const 
 {
     bool some = shape->count && shape->block;
     require_shape(call, shape);
-    if (lat_unlikely(uccs_far_pe(pe)) && some && !uccs_reached(source, pe)) {
+    if (lat_unlikely(uccs_far_pe(pe)) && some) {
         lat_require(call);
         get_far(call, ctx, dest, source, shape, pe, req);
         return false;

@@ -26,7 +26,7 @@ def draw(seed):
     hold, steps = chance.choice([0, 10, 50, 90]), chance.choice([5, 20, 200])
     settings["LATERAL_FAULT"] = f"seed={seed},hold={hold},steps={steps}"
     hold, words = chance.choice([0, 30, 80]), chance.choice([0, 8, 12])
-    settings["LATERAL_SIM"] = f"seed={seed},hold={hold},order={chance.randint(0, 1)},words={words},reach={chance.randint(0, 1)}"
+    settings["LATERAL_SIM"] = f"seed={seed},hold={hold},order={chance.randint(0, 1)},words={words}"
     settings["LATERAL_PROGRESS"] = chance.choice(["auto", "thread"])
     settings["LATERAL_CMA"] = chance.choice("01")
     if chance.randint(0, 1):

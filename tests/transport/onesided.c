@@ -1,4 +1,4 @@
-/* One-sided operations, against plain memory: puts, gets, atomics, flushes, order, keys; memory that is lent. */
+/* One-sided operations, against plain memory: puts, gets, atomics, flushes, order, keys. */
 #include "transport/net.h"
 
 #include <stdlib.h>
@@ -322,45 +322,6 @@ static void outside(void)
     finish();
 }
 
-/* --- Memory that is lent */
-
-static void lent(void)
-{
-    unsigned char room[TRANSPORT_LENT], wrong[TRANSPORT_LENT];
-    const size_t page = (size_t)sysconf(_SC_PAGESIZE);
-    size_t length = 0;
-    net_start(2, 1);
-    const int file = memfd_create("lent", MFD_CLOEXEC);
-    CHECK(file >= 0 && ftruncate(file, (off_t)(8 * page)) == 0, "a file");
-    unsigned char *mine = mmap(0, 8 * page, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
-    const size_t bytes = net.at[0]->lend(file, 2 * page, 3 * page, room);
-    CHECK(bytes && bytes <= TRANSPORT_LENT, "it can be lent");
-    net_fill(mine, 8 * page, 5);
-    unsigned char *reached = net.at[1]->reach(room, bytes, &length);
-    CHECK(reached && length == 3 * page && memcmp(reached, mine + 2 * page, length) == 0, "the same bytes");
-    reached[5] ^= 0xFF;
-    mine[3 * page] ^= 0xFF;
-    CHECK(memcmp(reached, mine + 2 * page, length) == 0, "either sees what the other stores");
-    close(file);
-    CHECK(!net.at[1]->reach(room, bytes, &(size_t){0}), "another file, or none, has this descriptor now");
-    CHECK(memcmp(reached, mine + 2 * page, length) == 0, "what is mapped stays");
-    net.at[1]->leave(reached, length);
-    const int small = memfd_create("short", MFD_CLOEXEC);
-    CHECK(ftruncate(small, (off_t)page) == 0, "a short file");
-    const size_t more = net.at[0]->lend(small, 0, 4 * page, room);
-    CHECK(!more || !net.at[1]->reach(room, more, &length), "a file that is too short cannot be mapped");
-    CHECK(!net.at[0]->lend(-1, 0, page, room) && !net.at[0]->lend(small, 0, 0, room), "no file, or nothing of it");
-    for (size_t few = 0; few < bytes; few++)
-        CHECK(!net.at[1]->reach(room, few, &length), "%zu bytes say too little", few);
-    for (size_t i = 0; i < more; i++) { /* of another process, file, place or length */
-        net.at[0]->lend(small, 0, page, wrong);
-        wrong[i] ^= 0x40;
-        unsigned char *taken = net.at[1]->reach(wrong, more, &length);
-        if (taken)
-            net.at[1]->leave(taken, length);
-    }
-}
-
 const struct net_case cases_onesided[] = {{"puts_and_gets", puts_and_gets, "onesided"},
                                           {"many_at_once", many_at_once, "onesided"},
                                           {"atomics_one_by_one", atomics_one_by_one, "onesided"},
@@ -368,5 +329,4 @@ const struct net_case cases_onesided[] = {{"puts_and_gets", puts_and_gets, "ones
                                           {"keeps_order", keeps_order, "orders"},
                                           {"withdrawn", withdrawn, "alone"},
                                           {"outside", outside, "alone"},
-                                          {"lent", lent, "lends"},
                                           {0}};

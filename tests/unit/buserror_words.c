@@ -25,8 +25,8 @@ struct report {
     const char *what;
     struct file files[6];
     size_t heap_bytes;
-    int pe, pes, owner; /* owner: whose memory it is; -1: a watched range's */
-    const char *words;  /* between the address and "; set" */
+    int pe, pes;
+    const char *words; /* between the address and "; set" */
 };
 
 static const struct file *files; /* of this case; the last one has no path */
@@ -70,25 +70,19 @@ static void bus_error_at(const void *address)
 
 static const struct report *now;
 
-static int owner_now(uintptr_t address)
-{
-    return address == (uintptr_t)&block[5000] ? now->owner : -1;
-}
-
 static void watch_now(void)
 {
     struct buserror_facts facts = {.heap_bytes = now->heap_bytes, .pes = now->pes};
     signal(SIGBUS, SIG_DFL);
     log_identity(now->pe);
     CHECK(buserror_watch(block, 4096, &facts) == 0);
-    buserror_ask(owner_now);
 }
 
 static void reports(void)
 {
     files = now->files;
     watch_now();
-    bus_error_at(now->owner < 0 ? &block[4095] : &block[5000]);
+    bus_error_at(&block[4095]);
 }
 
 static void reports_with_few_files(void)
@@ -149,16 +143,14 @@ static int run(void (*body)(void), char *wrote, size_t room)
 
 static void says(const struct report *report, void (*body)(void))
 {
-    char text[4096], wanted[1024], pe[32] = "", owner[32] = "";
+    char text[4096], wanted[1024], pe[32] = "";
     now = report;
     if (report->pe >= 0)
         snprintf(pe, sizeof pe, "PE %d: ", report->pe);
-    if (report->owner >= 0)
-        snprintf(owner, sizeof owner, "of PE %d ", report->owner);
     snprintf(
         wanted, sizeof wanted,
-        "lateral: %sout of memory for shared pages %sat 0x%lx (heap size %s); set SHMEM_SYMMETRIC_SIZE smaller or use fewer PEs\n",
-        pe, owner, (unsigned long)(uintptr_t)(report->owner < 0 ? &block[4095] : &block[5000]), report->words);
+        "lateral: %sout of memory for shared pages at 0x%lx (heap size %s); set SHMEM_SYMMETRIC_SIZE smaller or use fewer PEs\n",
+        pe, (unsigned long)(uintptr_t)&block[4095], report->words);
     const int status = run(body, text, sizeof text);
     if (strcmp(text, wanted) != 0)
         fprintf(stderr, "%s:\nwanted %sfound  %s\n", report->what, wanted, text);
@@ -172,26 +164,23 @@ static void says(const struct report *report, void (*body)(void))
 #define V2 "/sys/fs/cgroup"
 
 static const struct report cases[] = {
-    {"bytes", {{0}}, 1023, 3, 4, -1, "1023 bytes each, PEs here 4"},
-    {"the first PE", {{0}}, 1024, 0, 12, -1, "1 KiB each, PEs here 12"},
-    {"no PE yet", {{0}}, 1536, -1, 1, -1, "1.5 KiB each, PEs here 1"},
-    {"another PE's memory", {{0}}, (size_t)10 << 20, 3, 9, 7, "10 MiB each, PEs here 9"},
-    {"PE 0's memory", {{0}}, (size_t)1 << 30, 3, 9, 0, "1 GiB each, PEs here 9"},
-    {"the largest unit", {{0}}, (size_t)1 << 40, 3, 4, -1, "1 TiB each, PEs here 4"},
-    {"many of the largest unit", {{0}}, (size_t)3 << 49, 3, 4, -1, "1536 TiB each, PEs here 4"},
+    {"bytes", {{0}}, 1023, 3, 4, "1023 bytes each, PEs here 4"},
+    {"the first PE", {{0}}, 1024, 0, 12, "1 KiB each, PEs here 12"},
+    {"no PE yet", {{0}}, 1536, -1, 1, "1.5 KiB each, PEs here 1"},
+    {"a gigabyte", {{0}}, (size_t)1 << 30, 3, 9, "1 GiB each, PEs here 9"},
+    {"the largest unit", {{0}}, (size_t)1 << 40, 3, 4, "1 TiB each, PEs here 4"},
+    {"many of the largest unit", {{0}}, (size_t)3 << 49, 3, 4, "1536 TiB each, PEs here 4"},
     {"the machine",
      {{"/proc/meminfo", "MemTotal:       16384 kB\nMemFree:    1 kB\nMemAvailable:    9000 kB\n"}},
      1024,
      3,
      4,
-     -1,
      "1 KiB each, PEs here 4, machine has 16 MiB, available 8.7 MiB"},
     {"a large machine that is full",
      {{"/proc/meminfo", "MemTotal: 8589934592 kB\nMemAvailable: 0 kB\n"}},
      1024,
      3,
      4,
-     -1,
      "1 KiB each, PEs here 4, machine has 8 TiB, available 0 bytes"},
     {"the group above",
      {{SELF, "0::/a/bc\n"},
@@ -201,29 +190,25 @@ static const struct report cases[] = {
      1024,
      3,
      4,
-     -1,
      "1 KiB each, PEs here 4, cgroup limit 1 GiB"},
     {"the group itself, long",
      {{SELF, "0::/a/bc\n"}, {V2 "/a/bc/memory.max", "5905580032\n"}, {V2 "/a/memory.max", "9007199254740992\n"}},
      1024,
      3,
      4,
-     -1,
      "1 KiB each, PEs here 4, cgroup limit 5.5 GiB"},
     {"the root alone",
      {{SELF, "0::/\n"}, {V2 "/memory.max", "90\n"}},
      1024,
      3,
      4,
-     -1,
      "1 KiB each, PEs here 4, cgroup limit 90 bytes"},
-    {"no limit", {{SELF, "0::/a\n"}, {V2 "/a/memory.max", "max\n"}}, 1024, 3, 4, -1, "1 KiB each, PEs here 4"},
+    {"no limit", {{SELF, "0::/a\n"}, {V2 "/a/memory.max", "max\n"}}, 1024, 3, 4, "1 KiB each, PEs here 4"},
     {"a line like version 2's",
      {{SELF, "10::/no\n0::/yes\n"}, {V2 "/no/memory.max", "1024\n"}, {V2 "/yes/memory.max", "2048\n"}},
      1024,
      3,
      4,
-     -1,
      "1 KiB each, PEs here 4, cgroup limit 2 KiB"},
     {"version 1, the less",
      {{SELF, "5:cpu:/x\n4:memory:/y\n0::/z\n"},
@@ -233,35 +218,30 @@ static const struct report cases[] = {
      1024,
      3,
      4,
-     -1,
      "1 KiB each, PEs here 4, cgroup limit 5.5 GiB"},
     {"version 2, the less",
      {{SELF, "4:memory:/y\n0::/z\n"}, {V1 "/y" LIMIT, "3072\n"}, {V2 "/z/memory.max", "2048\n"}},
      1024,
      3,
      4,
-     -1,
      "1 KiB each, PEs here 4, cgroup limit 2 KiB"},
     {"version 1's \"no limit\"",
      {{SELF, "4:memory:/y\n"}, {V1 LIMIT, "1152921504606846976\n"}},
      1024,
      3,
      4,
-     -1,
      "1 KiB each, PEs here 4"},
     {"the highest limit",
      {{SELF, "4:memory:/y\n"}, {V1 LIMIT, "1152921504606846975\n"}},
      1024,
      3,
      4,
-     -1,
      "1 KiB each, PEs here 4, cgroup limit 1048575.9 TiB"},
     {"a number beyond the highest limit",
      {{SELF, "4:memory:/y\n"}, {V1 LIMIT, "11529215046068469750\n"}},
      1024,
      3,
      4,
-     -1,
      "1 KiB each, PEs here 4"},
     {"a number of a hundred digits",
      {{SELF, "0::/\n"},
@@ -270,7 +250,6 @@ static const struct report cases[] = {
      1024,
      3,
      4,
-     -1,
      "1 KiB each, PEs here 4"},
 };
 
@@ -284,7 +263,6 @@ static const struct report deep = {"a deep group",
                                    1024,
                                    3,
                                    4,
-                                   -1,
                                    "1 KiB each, PEs here 4, cgroup limit 6 KiB"};
 
 static void ends(void (*body)(void), int wanted)

@@ -13,10 +13,6 @@
  * case: long
  * args: 3 0
  * labels: again
- * case: mapped
- * needs: ucx
- * env: LATERAL_TRANSPORTS=ucx UCX_TLS=posix,self
- * args: 0.5 0
  * case: messages
  * env: LATERAL_WIRE=messages
  * args: 0.5 1

@@ -3,8 +3,7 @@
  *
  * UCX carries these operations on every network, if need be by messages that the target's library handles while it
  * polls. `ucx_can` tells the two apart by the names of the endpoint's transports. Shared memory counts as emulated: what
- * UCX maps there is memory that it has allocated, which the heap is not. Only xpmem maps any memory. But where UCX uses shared
- * memory, this process can map the files under the peer's memory by itself (lent.h). */
+ * UCX maps there is memory that it has allocated, which the heap is not. Only xpmem maps any memory. */
 #include "net/ucx/inner.h"
 
 #include <stdio.h>
@@ -12,6 +11,9 @@
 #include <string.h>
 
 /* --- What a connection can do */
+
+#if UCP_API_VERSION >= UCP_VERSION(1, 14)
+enum { TRANSPORTS = 16, NAMES_THEM = 1 };
 
 /* The network's own puts and gets: InfiniBand and RoCE in reliable modes, Gemini and Aries, xpmem. Those that have all atomics
  * of both widths, too; UCX then chooses the adapter's for all endpoints of a worker, unless UCX_ATOMIC_MODE says
@@ -25,23 +27,18 @@ static const struct {
     {"ugni_rdma", TRANSPORT_ALONE | TRANSPORT_ATOMICS_ALONE},
     {"rc", TRANSPORT_ALONE},
     {"dc", TRANSPORT_ALONE},
-    {"xpmem", TRANSPORT_ALONE | TRANSPORT_REACHES},
-    {"posix", TRANSPORT_REACHES},
-    {"sysv", TRANSPORT_REACHES},
+    {"xpmem", TRANSPORT_ALONE},
 };
 
-static unsigned able_by_name(const char *name, const char *ends)
+static unsigned able_by_name(const char *name)
 {
     for (size_t i = 0; name && i < sizeof native / sizeof *native; i++) {
         size_t length = strlen(native[i].name);
-        if (strncmp(name, native[i].name, length) == 0 && (strchr(ends, name[length]) || name[length] == '_'))
+        if (strncmp(name, native[i].name, length) == 0 && (!name[length] || name[length] == '_'))
             return native[i].able;
     }
     return 0;
 }
-
-#if UCP_API_VERSION >= UCP_VERSION(1, 14)
-enum { TRANSPORTS = 16, NAMES_THEM = 1 };
 
 static unsigned able_by_names(ucp_ep_h endpoint)
 {
@@ -52,37 +49,17 @@ static unsigned able_by_names(ucp_ep_h endpoint)
         return 0;
     unsigned able = 0;
     for (int i = 0; i < TRANSPORTS; i++) /* an older libucp leaves the names null */
-        able |= able_by_name(entries[i].transport_name, "");
+        able |= able_by_name(entries[i].transport_name);
     return able;
 }
 #else
-/* This UCX names the transports of an endpoint only in what it prints: "lane[0]:  0:posix/memory.0 md[0] ...". That is enough
- * to know of shared memory, whose files are compared. */
+/* This UCX does not name the transports of an endpoint. */
 enum { NAMES_THEM = 0 };
-
-static unsigned able_by_lines(char *lines)
-{
-    unsigned able = 0;
-    for (char *line, *rest = lines; (line = strsep(&rest, "\n"));) {
-        const char *worker = strstr(line, "lane["), *colon = worker ? strchr(worker, ':') : 0;
-        const char *name = colon ? strchr(colon + 1, ':') : 0;
-        able |= name ? able_by_name(name + 1, "/") : 0;
-    }
-    return able & TRANSPORT_REACHES;
-}
 
 static unsigned able_by_names(ucp_ep_h endpoint)
 {
-    char *lines = 0;
-    size_t bytes;
-    FILE *stream = open_memstream(&lines, &bytes);
-    if (!stream)
-        return 0;
-    ucp_ep_print_info(endpoint, stream);
-    const bool whole = fclose(stream) == 0;
-    const unsigned able = whole ? able_by_lines(lines) : 0;
-    free(lines);
-    return able;
+    (void)endpoint;
+    return 0;
 }
 #endif
 
@@ -93,10 +70,7 @@ bool ucx_may_use(unsigned wanted)
 
 unsigned ucx_can(ucp_ep_h endpoint)
 {
-    const unsigned able = able_by_names(endpoint);
-    if (!ucx_onesided)
-        return able & TRANSPORT_REACHES;
-    return TRANSPORT_ONESIDED | TRANSPORT_ORDERS | able;
+    return ucx_onesided ? TRANSPORT_ONESIDED | TRANSPORT_ORDERS | able_by_names(endpoint) : 0;
 }
 
 unsigned ucx_able(void *to)

@@ -9,8 +9,6 @@
  * while its worker is in progress: UCX 1.13 may then take the connection from which it is reading. */
 #include "net/ucx/inner.h"
 
-#include "net/lent.h"
-
 #include <stdlib.h>
 #include <string.h>
 #include <ucs/debug/log_def.h>
@@ -431,7 +429,4 @@ __attribute__((visibility("default"))) const struct transport lateral_transport 
     .atomic = ucx_atomic,
     .flush = ucx_flush,
     .order = ucx_order,
-    .lend = transport_lend,
-    .reach = transport_reach,
-    .leave = transport_leave,
 };

@@ -448,37 +448,6 @@ const void *uccs_memory_image_start(void)
     return (const void *)map.image_start;
 }
 
-void uccs_memory_pieces(struct uccs_memory_piece pieces[UCCS_PIECES])
-{
-    const struct node *node = rte.node;
-    const uint64_t slot = my_slot(), counters = (uint64_t)NODE_COUNTERS * CACHE_LINE;
-    const bool moved = map.image_start && map.globals->fd >= 0;
-    pieces[UCCS_PIECE_HEAP] =
-        (struct uccs_memory_piece){rte.fd, node->heap_at + slot * node->heap_stride, uccs_core.heap_bytes};
-    pieces[UCCS_PIECE_COUNTERS] =
-        (struct uccs_memory_piece){rte.fd, node_counters_at(node->size) + slot * counters, counters};
-    pieces[UCCS_PIECE_ROWS] =
-        (struct uccs_memory_piece){rte.fd, node_groups_at(node->size), (uint64_t)GROUP_BYTES * node->size};
-    pieces[UCCS_PIECE_REGION] =
-        (struct uccs_memory_piece){rte.fd, node->region_at + slot * node->region_stride, node->region_stride};
-    pieces[UCCS_PIECE_IMAGE] = (struct uccs_memory_piece){0};
-    if (moved)
-        pieces[UCCS_PIECE_IMAGE] =
-            (struct uccs_memory_piece){map.globals->fd, (uint64_t)map.globals->at, map.image_bytes};
-}
-
-uint64_t uccs_memory_region_start(void)
-{
-    return (uintptr_t)map.base + rte.node->region_at + (uint64_t)my_slot() * rte.node->region_stride;
-}
-
-void uccs_memory_rows(uint64_t *first, uint64_t *step)
-{
-    const uint64_t row = (uint64_t)NODE_GROUP_LINES * CACHE_LINE;
-    *first = (uint64_t)map.where.slot * GROUP_BYTES + map.where.index * row;
-    *step = map.where.pes * row;
-}
-
 const char *uccs_memory_why_private(void)
 {
     return *map.why_private ? map.why_private : 0;

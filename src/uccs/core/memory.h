@@ -96,28 +96,6 @@ char *uccs_memory_image(uint32_t index);
 /* Returns this process's mapping of a node PE's region, and its size in `bytes`. */
 char *uccs_memory_region(uint32_t index, size_t *bytes);
 
-/* Returns where my region lies in this process. */
-uint64_t uccs_memory_region_start(void);
-
-/* Where parts of my memory lie in files that stay open; bytes 0: nowhere. */
-enum uccs_memory_piece_name {
-    UCCS_PIECE_HEAP, /* proper */
-    UCCS_PIECE_IMAGE,
-    UCCS_PIECE_COUNTERS,
-    UCCS_PIECE_ROWS,   /* the group area of all PEs in the file */
-    UCCS_PIECE_REGION, /* memory of uccs.h */
-    UCCS_PIECES
-};
-struct uccs_memory_piece {
-    int fd;
-    uint64_t at;
-    size_t bytes;
-};
-void uccs_memory_pieces(struct uccs_memory_piece pieces[UCCS_PIECES]);
-
-/* Stores where my row of slot 0 lies in the group area, and the bytes from there to my row of the next slot. */
-void uccs_memory_rows(uint64_t *first, uint64_t *step);
-
 /* Returns the reason why the program's globals are not shared, or null when they are. */
 const char *uccs_memory_why_private(void);
 

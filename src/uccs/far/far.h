@@ -147,9 +147,8 @@ void uccs_far_lock(int pe, struct uccs_far_place at, enum uccs_lock_mode mode, s
 void uccs_far_unlock(int pe, struct uccs_far_place at, enum uccs_lock_mode mode);
 void uccs_far_lock_grant(void);
 
-/* Stores to a word of the target's rows, at this offset of FAR_ROWS. The store is neither ordered nor flushed. `watched`: only
- * threads that look at the word by themselves wait for it, so nobody need be woken. */
-void uccs_far_flag(int pe, uint64_t offset, uint64_t value, bool watched);
+/* Stores to a word of the target's rows, at this offset of FAR_ROWS. The store is neither ordered nor flushed. */
+void uccs_far_flag(int pe, uint64_t offset, uint64_t value);
 
 /* Collectives send parcels. The target stores the data, and then a word that announces it (FAR_SIGNAL_SET or _ADD,
  * release). Parcels are neither ordered nor flushed, so only the word tells of the data. `held` is one higher while the

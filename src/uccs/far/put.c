@@ -2,7 +2,6 @@
 #include "uccs/far/inner.h"
 
 #include "base/copy.h"
-#include "uccs/core/reach.h"
 
 #include <stdlib.h>
 
@@ -116,13 +115,8 @@ void uccs_far_counter_clear(uccs_counter counter)
     link_go_on();
 }
 
-void uccs_far_flag(int pe, uint64_t offset, uint64_t value, bool watched)
+void uccs_far_flag(int pe, uint64_t offset, uint64_t value)
 {
-    uint64_t *mapped = watched ? uccs_reached_row(pe, offset) : 0;
-    if (mapped) {
-        atomic_store_release(mapped, value); /* acquire: who waits for it */
-        return;
-    }
     struct link_message message = {.header = put_header(LINK_FLAG, (struct uccs_far_place){FAR_ROWS, offset, 0})};
     message.header.flag.value = value;
     link_issue(link_service(), pe, &message);

@@ -77,7 +77,6 @@ static void landed(struct link_token *token, bool failed)
     link_count_sending(peer->lane, -1);
     if (landing->covers > peer->answered.puts)
         peer->answered.puts = landing->covers;
-    link_busy_end(peer);
     peer->direct->failed |= failed && !landing->done;
     release(peer);
     end_claims(peer);

@@ -130,7 +130,6 @@ static void end_atomic(const struct transfer *transfer)
         uccs_fail("an atomic of the network on memory of PE %d has failed", peer->pe);
     if (transfer->ask && peer->answered.puts + 1 == transfer->number)
         peer->answered.puts = transfer->number;
-    link_busy_end(peer);
 }
 
 static void end_part(struct transfer *transfer, bool failed)

@@ -148,12 +148,6 @@ static void start(struct link_peer *peer)
     end_part(flush);
 }
 
-void link_flush_ahead(struct link_peer *peer)
-{
-    if (!peer->flying && !link_reaches(peer->answered, peer->issued))
-        start(peer);
-}
-
 uint16_t link_hang(struct link_peer *peer, struct uccs_request *request)
 {
     struct link_lane *lane = peer->lane;
@@ -230,10 +224,7 @@ static bool land_flushed(struct link_arrival *arrival, const void *numbers)
         peer->refused = refused;
     if (flush->covers.messages > peer->answered.messages)
         peer->answered.messages = flush->covers.messages;
-    link_busy_end(peer);
     end_part(flush);
-    if (lat_unlikely(peer->busy) && uccs_reach_wanted(peer->pe))
-        link_flush_ahead(peer);
     return true;
 }
 
@@ -243,7 +234,6 @@ void link_hear(const struct link_ask *ask, uint64_t applied)
     struct link_peer *peer = ask->lane->peers[ask->pe];
     if (applied == peer->issued.messages && applied > peer->answered.messages)
         peer->answered.messages = applied;
-    link_busy_end(peer);
 }
 
 uint64_t link_told(const struct link_arrival *arrival)

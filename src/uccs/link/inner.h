@@ -2,14 +2,12 @@
  * lane, unless a comment says otherwise.
  *
  * The files in their order, lower ones first: token, valid, refuse, mark, lane, tell, bell, arrive, batch, names,
- * habit, send, use, behind, flush, ask, key, direct, reach, issue, atomic, poll, rest, quiet, pool, gone, order, track, thread, open. */
+ * send, use, behind, flush, ask, key, direct, issue, atomic, poll, rest, quiet, pool, gone, order, track, thread, open. */
 #ifndef UCCS_LINK_INNER_H
 #define UCCS_LINK_INNER_H
 
 #include "net/transport.h"
 #include "uccs/core/core.h"
-#include "uccs/core/reach.h"
-#include "uccs/link/habit.h"
 #include "uccs/link/link.h"
 #include "uccs/core/fail.h"
 #include "uccs/core/keepalive.h"
@@ -118,30 +116,12 @@ struct link_peer {
     bool gathers;                       /* `next` is to be sent when `flying` is answered */
     struct link_direct *direct;         /* one-sided operations of the transport; null: messages alone */
     bool touched, hung;                 /* true: on the lane's list of that name */
-    bool busy; /* the lane counts among those that keep the PE from being reached (core/reach.h) */
     bool same_image, asked_image;
-    bool asked_reach; /* the peer has been asked to lend its memory, or need not be */
     struct link_peer *next_touched, *next_hung;
     /* Messages from that PE; used on the service lane only. */
     struct link_origin origin;   /* its service lane */
     struct link_origin **others; /* its other lanes, by number; null: none has issued yet */
 };
-
-/* Where operations are issued (begin), and where they are answered (end). */
-static inline void link_busy_begin(struct link_peer *peer)
-{
-    if (peer->busy)
-        return;
-    peer->busy = true;
-    uccs_reach_begin(peer->pe);
-}
-static inline void link_busy_end(struct link_peer *peer)
-{
-    if (!peer->busy || !link_reaches(peer->answered, peer->issued))
-        return;
-    peer->busy = false;
-    uccs_reach_end(peer->pe);
-}
 
 /* The key of a piece of the peer's memory, on a connection. */
 struct link_key {
@@ -195,7 +175,6 @@ struct link_lane {
     uint32_t sending; /* messages that the transport still holds */
     uint32_t some;    /* 0: all operations are answered; a hint, exact for the thread that issued; relaxed */
     uint32_t lands;   /* 1: puts are to be flushed; relaxed */
-    uint32_t freed;   /* the link_reach_freed that it has seen */
     uint32_t polls;   /* grows while the program itself polls; relaxed */
     /* Of the threads that wait on the lane (crowd.c). */
     uint32_t news;     /* grows under the lock when something has come in, or a flush has ended; futex */
@@ -217,7 +196,6 @@ struct link_lane {
     struct link_outbox *boxes;               /* outboxes that hold messages */
     uint32_t open;                           /* number of these outboxes */
     void *spare;                             /* buffer for a batch, or null */
-    struct link_habit habit;
 };
 
 /* Tracks (link.h). Invariants, under the lane's lock: a mark is on the track's list of active marks while it has
@@ -365,8 +343,6 @@ uint16_t link_hang(struct link_peer *peer, struct uccs_request *request);
  * it fails when any operation on the peer was refused. */
 void link_flush_peer(struct link_peer *peer, struct link_point number, struct uccs_request *all, struct link_mark *mark,
                      bool waits);
-/* Starts a flush of what is not answered, for no request, unless one is under way. */
-void link_flush_ahead(struct link_peer *peer);
 /* Starts flushes where requests hang, since the program may test every request from now on. */
 void link_nudge(struct link_lane *lane);
 extern const struct link_handler link_on_flush, link_on_flushed;
@@ -398,15 +374,6 @@ void link_direct_atomic(struct link_peer *peer, const struct link_message *messa
 void link_direct_put(struct link_peer *peer, const struct link_message *message, struct link_send *source);
 void link_direct_get(struct link_peer *peer, const struct link_message *message, struct link_ask *ask);
 void link_direct_free(struct link_peer *peer);
-
-/* reach.c. ask asks the peer how to map its memory. The peer is connected. free asks for the answers that keep a peer's mapped memory
- * from being reached; lanes other than the peer's ask when they are next looked at, by free_all. */
-extern bool link_maps;            /* the transport may map memory of peers; constant while links are open */
-extern uint32_t link_reach_freed; /* calls of free; relaxed */
-void link_reach_ask(struct link_peer *peer);
-void link_reach_free(struct link_peer *peer);
-void link_reach_free_all(struct link_lane *lane);
-extern const struct link_handler link_on_reach, link_on_reached;
 
 /* issue.c. touch notes that the peer has operations to flush. source holds what is to be done once the source of a put is
  * free. list notes an ask without a flag. */

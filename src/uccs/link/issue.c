@@ -49,7 +49,6 @@ void link_issue_touch(struct link_peer *peer)
         peer->next_touched = lane->touched;
         lane->touched = peer;
     }
-    link_busy_begin(peer);
     link_touch(lane);
 }
 
@@ -101,25 +100,10 @@ static struct link_send *prepare(struct link_peer *peer, const struct link_messa
     return send;
 }
 
-/* Behind a message. Asks the peer once, if its transport can, how to map its memory. When it is mapped and would have been reached,
- * asks for an answer, since the program may never do so, also on the other lanes. Later messages may be under way when the answer
- * comes; each of them asks again. */
-static inline void want_reach(struct link_peer *peer)
-{
-    if (lat_likely(!link_maps))
-        return;
-    if (!peer->asked_reach)
-        link_reach_ask(peer);
-    else if (peer->busy && uccs_reach_wanted(peer->pe))
-        link_reach_free(peer);
-}
-
 static void send_message(struct link_peer *peer, const struct link_message *message)
 {
-    const bool keep = link_habit_keeps(peer->lane, message);
     struct link_send *send = prepare(peer, message);
-    link_send_behind(peer, send, message->data, message->bytes, message->later || keep, puts_before(peer, message));
-    link_habit_put(peer->lane, message, keep);
+    link_send_behind(peer, send, message->data, message->bytes, message->later, puts_before(peer, message));
 }
 
 struct link_send *link_issue_source(struct link_peer *peer, const struct link_message *message)
@@ -165,12 +149,10 @@ void link_issue(struct link_lane *lane, int pe, const struct link_message *messa
 {
     pthread_mutex_lock(&lane->lock);
     struct link_peer *peer = link_peer_of(lane, pe);
-    link_habit_called(lane);
     if (lat_unlikely(message->way && link_direct_can(peer, message)))
         put_direct(peer, message);
     else
         send_message(peer, message);
-    want_reach(peer);
     pthread_mutex_unlock(&lane->lock);
 }
 
@@ -197,7 +179,6 @@ void link_ask_send(struct link_lane *lane, int pe, const struct link_message *me
         make_room_to_ask(lane);
     pthread_mutex_lock(&lane->lock);
     struct link_peer *peer = link_peer_of(lane, pe);
-    link_habit_called(lane);
     const bool direct = lat_unlikely(message->way && link_direct_can(peer, message));
     later = later && lane->first;
     ask->lane = lane;
@@ -209,6 +190,5 @@ void link_ask_send(struct link_lane *lane, int pe, const struct link_message *me
         link_direct_get(peer, message, ask);
     else
         send_ask(peer, message, ask, later);
-    want_reach(peer);
     pthread_mutex_unlock(&lane->lock);
 }

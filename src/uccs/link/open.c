@@ -6,7 +6,6 @@
 #include "rte/rte.h"
 #include "uccs/core/poll.h"
 #include "uccs/core/progress_thread.h"
-#include "uccs/core/reach.h"
 #include "uccs/comp/tell.h"
 
 #include <string.h>
@@ -58,9 +57,7 @@ static int open_transport(void)
     if (!link_transport)
         return -1;
     const char *why = link_transport->open(&events, uccs_core.me, uccs_core.npes, link_wire);
-    const bool alone = link_wire && link_transport->able;
-    link_has_direct = alone;
-    link_maps = alone && link_transport->reach && uccs_reach_open() == 0;
+    link_has_direct = link_wire && link_transport->able;
     if (!why)
         why = link_lane_open(0);
     if (why)
@@ -88,8 +85,6 @@ static void handle_own_kinds(void)
     link_handle(LINK_FLUSH, &link_on_flush);
     link_handle(LINK_FLUSHED, &link_on_flushed);
     link_handle(LINK_KEYED, &link_on_keyed);
-    link_handle(LINK_REACH, &link_on_reach);
-    link_handle(LINK_REACHED, &link_on_reached);
 }
 
 const char *link_network(void)
@@ -173,11 +168,10 @@ void link_close(void)
     rte_job_barrier(); /* no PE polls its connections any more, so no PE takes their closing for a fault */
     uccs_keepalive_close();
     free_keys();
-    uccs_reach_close(link_transport->leave);
     link_transport->close();
     link_pool_close();
     for (int i = 0; i < LINK_LANES; i++)
         link_lane_free(&link_lanes[i]);
     uccs_far_on = uccs_far_touched = 0;
-    link_has_direct = link_maps = false;
+    link_has_direct = false;
 }

@@ -8,8 +8,6 @@ static int look(struct link_lane *lane)
 {
     if (lane->hung)
         link_nudge(lane);
-    if (lat_unlikely(lane->freed != atomic_load_relaxed(&link_reach_freed)))
-        link_reach_free_all(lane);
     link_land_wanted(lane);
     if (lane->boxes)
         link_batch_push_all(lane);

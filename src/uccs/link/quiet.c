@@ -52,7 +52,6 @@ static bool asked(struct link_lane *lane, uint64_t before, const int *pes, size_
 static uint64_t start_quiet(struct link_lane *lane, struct uccs_request *all, const int *pes, size_t npes)
 {
     pthread_mutex_lock(&lane->lock);
-    link_habit_called(lane);
     if (pes)
         flush_pes(lane, all, pes, npes);
     else

@@ -80,7 +80,7 @@ void link_send_now(struct link_peer *peer, struct link_send *send, const void *d
 void link_send_later(struct link_peer *peer, struct link_send *send, const void *data, size_t bytes)
 {
     struct link_lane *lane = send->lane;
-    if (!link_batch_fits(bytes) && !send->flag) { /* with a flag: a put that the lane keeps (habit.c) */
+    if (!link_batch_fits(bytes)) {
         link_send_now(peer, send, data, bytes);
         return;
     }

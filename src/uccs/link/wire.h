@@ -29,12 +29,10 @@ enum link_kind {
     LINK_LOCKED, /* grants or refuses a lock */
     LINK_AM,
     LINK_AM_DONE,
-    LINK_KEY,     /* asks for the key of a piece of memory */
-    LINK_KEYED,   /* the data is the key; no data: there is none */
-    LINK_REACH,   /* asks how to map the target's memory */
-    LINK_REACHED, /* the data is a struct link_lent; no data: it cannot be mapped */
-    LINK_HELLO,   /* the data is the address of a lane that issues; answers go there */
-    LINK_BATCH,   /* the data is small messages that leave together */
+    LINK_KEY,   /* asks for the key of a piece of memory */
+    LINK_KEYED, /* the data is the key; no data: there is none */
+    LINK_HELLO, /* the data is the address of a lane that issues; answers go there */
+    LINK_BATCH, /* the data is small messages that leave together */
     LINK_KINDS
 };
 
@@ -69,14 +67,6 @@ struct link_notice {
         uint64_t signal_value;
     };
     uint64_t signal_region;
-};
-
-/* How to map the target's memory (enum uccs_memory_piece_name): what its transport has lent, and where its rows are. */
-#define LINK_LENDS 5
-struct link_lent {
-    uint64_t row, step, region;
-    uint8_t bytes[LINK_LENDS]; /* 0: there is none */
-    uint8_t lent[LINK_LENDS][64];
 };
 
 #define LINK_REQUEST 0x8000u
@@ -142,9 +132,6 @@ struct link_header {
         } keyed;
         struct {
             uint64_t asker;
-        } reach, reached;
-        struct {
-            uint64_t asker;
         } flush;
         struct {
             uint64_t asker, refused;
@@ -175,7 +162,6 @@ LINK_SAME_PLACE(asker, region.asker);
 LINK_SAME_PLACE(asker, key.asker);
 LINK_SAME_PLACE(answer.asker, flushed.asker);
 LINK_SAME_PLACE(answer.asker, keyed.asker);
-LINK_SAME_PLACE(answer.asker, reached.asker);
 #undef LINK_SAME_PLACE
 
 #define LINK_BATCH_BYTES ((size_t)32 << 10) /* of a batch at most; below the size from which transports ask first */

@@ -3,7 +3,6 @@
 #include "uccs/rma/inner.h"
 
 #include "uccs/core/fence.h"
-#include "uccs/core/reach.h"
 #include "uccs/comp/counter.h"
 #include "uccs/comp/queue.h"
 
@@ -178,32 +177,6 @@ static void leave(struct uccs_rma *rma, int status)
     uccs_request_free(&rma->own);
 }
 
-/* Returns where the memory lies here, if the network maps it and the node's rules hold there too; else null. Locks and counters of
- * the owner's node are not among it, so an operation that needs them goes as a message, whole. */
-static char *mapped(const struct uccs_rma *rma)
-{
-    const struct uccs_region *memory = rma->memory;
-    if (lat_likely(!uccs_reach) || memory->domain != UCCS_DOMAIN_CPU || uccs_rma_tells(rma))
-        return 0;
-    if (rma->change && !uccs_accumulate_atomic(rma->change, memory->domain, memory->address + rma->offset))
-        return 0;
-    return uccs_reached_region(memory->address, memory->length, memory->owner);
-}
-
-static int run_far(struct uccs_rma *rma)
-{
-    char *near = mapped(rma);
-    if (!near)
-        return uccs_rma_far(rma);
-    const struct uccs_region *there = rma->memory;
-    struct uccs_region here = *there;
-    here.near = near;
-    rma->memory = &here;
-    const int status = uccs_rma_near(rma);
-    rma->memory = there;
-    return status;
-}
-
 int uccs_rma_run(struct uccs_rma *rma)
 {
     rma->op = rma->op ? rma->op : &no_options;
@@ -212,7 +185,7 @@ int uccs_rma_run(struct uccs_rma *rma)
         status = prepare(rma);
     if (lat_unlikely(status != UCCS_OK))
         return status;
-    status = uccs_region_far(rma->memory) ? run_far(rma) : uccs_rma_near(rma);
+    status = uccs_region_far(rma->memory) ? uccs_rma_far(rma) : uccs_rma_near(rma);
     leave(rma, status);
     return status;
 }

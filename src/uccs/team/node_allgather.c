@@ -64,7 +64,7 @@ static void allgather_send(struct uccs_node_allgather *gather, int round)
     struct uccs_far_place flag =
         uccs_place_plus(uccs_nodes_line(team, node, channels[gather->channel] + FLAGS), flag_offset(gather, round));
     if (gather->block == 0) {
-        uccs_far_flag(pe, flag.offset, gather->number, gather->channel == 0); /* split-phase ones may be asleep */
+        uccs_far_flag(pe, flag.offset, gather->number);
         return;
     }
     const struct uccs_far_parcel parcel = {

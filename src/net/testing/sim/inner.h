@@ -21,14 +21,13 @@
 
 #include <stdbool.h>
 
-/* LATERAL_SIM, such as "seed=3,hold=50,steps=20,order=1,shares=4,words=8,reach=1". */
+/* LATERAL_SIM, such as "seed=3,hold=50,steps=20,order=1,shares=4,words=8". */
 struct sim_plan {
     uint64_t seed;
     uint32_t hold;  /* percent of the steps of operations that are held back; 0: an operation is done when it returns */
     uint32_t steps; /* held for at most this many calls of progress */
     uint32_t order; /* 1: the adapter can keep puts in order */
     uint32_t shares; /* pieces of memory that a process may share */
-    uint32_t reach;  /* 1: peers map the memory instead */
     uint32_t words;  /* 4, 8, or the sum: widths of the adapter's atomics; 0: it has none */
 };
 /* Returns null, or a text that says what is wrong. */

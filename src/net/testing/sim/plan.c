@@ -15,8 +15,6 @@ static uint32_t *field_of(struct sim_plan *plan, const char *name)
         return &plan->order;
     if (strcmp(name, "words") == 0)
         return &plan->words;
-    if (strcmp(name, "reach") == 0)
-        return &plan->reach;
     return strcmp(name, "shares") == 0 ? &plan->shares : 0;
 }
 
@@ -33,7 +31,7 @@ static const char *read_one(const char *name, const char *value, void *of)
     else if (strcmp(name, "seed") == 0)
         plan->seed = number;
     else
-        return "LATERAL_SIM: takes seed, hold, steps, order, shares, words and reach";
+        return "LATERAL_SIM: takes seed, hold, steps, order, shares and words";
     return 0;
 }
 

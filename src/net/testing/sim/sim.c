@@ -2,7 +2,6 @@
 #include "net/testing/sim/inner.h"
 
 #include "net/testing/wrapper.h"
-#include "net/lent.h"
 
 #include <stdlib.h>
 #include <sys/epoll.h>
@@ -187,7 +186,4 @@ __attribute__((visibility("default"))) const struct transport lateral_transport 
     .atomic = sim_atomic,
     .flush = sim_flush,
     .order = sim_order,
-    .lend = transport_lend,
-    .reach = transport_reach,
-    .leave = transport_leave,
 };
