@@ -213,9 +213,12 @@ static bool map_crash(void)
     size_t page = (size_t)sysconf(_SC_PAGESIZE);
     size_t at = node_crashes_at(rte.node->size) + (size_t)rte.node_index * sizeof *crash, before = at % page;
     char *base = mmap(NULL, sizeof *crash + before, PROT_READ | PROT_WRITE, MAP_SHARED, rte.fd, (off_t)(at - before));
-    if (base != MAP_FAILED)
-        crash = (struct node_crash *)(base + before);
-    return base != MAP_FAILED;
+    if (base == MAP_FAILED)
+        return false;
+    if (crash) /* of an earlier try to start */
+        munmap((char *)crash - (uintptr_t)crash % page, sizeof *crash + (uintptr_t)crash % page);
+    crash = (struct node_crash *)(base + before);
+    return true;
 }
 
 void rte_crash_watch(void)

@@ -10,11 +10,13 @@
 
 #include <fcntl.h>
 #include <setjmp.h>
+#include <signal.h>
 #include <shmem.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/time.h>
 #include <unistd.h>
 #include <uccs.h>
 
@@ -69,10 +71,15 @@ static void hear(bool on)
         close(STDERR_FILENO);
 }
 
+/* The library sets an alarm, for a launcher that does not end the process. A fuzzer has one of its own. */
+static struct sigaction alarm_action;
+static struct itimerval alarm_time;
+
 static int end_job(int status)
 {
     (void)status;
-    alarm(0); /* for a launcher that does not end the process */
+    setitimer(ITIMER_REAL, &alarm_time, 0);
+    sigaction(SIGALRM, &alarm_action, 0);
     atomic_store_release(&rte.node->ending, NODE_GOES_ON);
     come_home();
 }
@@ -88,7 +95,9 @@ static int get_record(int pe, const char *key, void **value, size_t *bytes)
     return 0;
 }
 
-static const struct rte_backend launcher = {.name = "a test", .get = get_record, .abort = end_job};
+static void finish(void) {}
+
+static const struct rte_backend launcher = {.name = "a test", .get = get_record, .abort = end_job, .finish = finish};
 
 static _Noreturn void wait_for_ever(void)
 {
@@ -294,6 +303,12 @@ static void open_links(void)
     world_room = uccs_far_open_room(room, sizeof room).offset;
 }
 
+/* The program ends without finalize, which the launcher need not know. */
+static void leave(void)
+{
+    rte_backend = 0;
+}
+
 void world_open(void)
 {
     setenv("SHMEM_SYMMETRIC_SIZE", "4M", 1);
@@ -303,6 +318,9 @@ void world_open(void)
     shmem_init();
     uccs_core.npes = WORLD_PES; /* uccs.h counts by PE */
     rte_backend = &launcher;
+    atexit(leave);
+    getitimer(ITIMER_REAL, &alarm_time);
+    sigaction(SIGALRM, 0, &alarm_action);
     open_context();
     world_heap = shmem_calloc(1, WORLD_ROOM);
     poison_allow((const void *)uccs_core.heap_start,

@@ -186,12 +186,13 @@ char *uccs_segment_near(int owner, uint32_t segment, uint64_t where)
 {
     size_t bytes;
     uint32_t index = uccs_index(owner);
+    char *base = 0;
     switch (segment) {
-    case UCCS_HEAP: return (char *)uccs_core.heap_peers + index * uccs_core.heap_stride + where;
-    case UCCS_IMAGE: return uccs_memory_image(index) + where;
-    case UCCS_IN_REGION: return uccs_memory_region(index, &bytes) + where;
-    default: return 0;
+    case UCCS_HEAP: base = (char *)uccs_core.heap_peers + index * uccs_core.heap_stride; break;
+    case UCCS_IMAGE: base = uccs_memory_image(index); break; /* null: globals are not shared */
+    case UCCS_IN_REGION: base = uccs_memory_region(index, &bytes); break;
     }
+    return base ? base + where : 0;
 }
 
 static bool overlaps(const void *start, size_t length, const void *segment, size_t bytes)
