@@ -1,7 +1,7 @@
 #include "crash.h"
 
 #include "message.h"
-#include "place.h"
+#include "location.h"
 #include "set.h"
 
 #include <inttypes.h>
@@ -105,9 +105,9 @@ static void print_head(const struct crash *crash, uint32_t first)
 
 /* ---- where ---- */
 
-static struct code_place place_of_frame(const struct node_crash *crash, const struct node_crash_frame *frame)
+static struct code_location location_of_frame(const struct node_crash *crash, const struct node_crash_frame *frame)
 {
-    struct code_place place = {NULL, frame->address};
+    struct code_location place = {NULL, frame->address};
     char path[NODE_CRASH_PATH + 1];
     if (!has_file(frame))
         return place;
@@ -121,13 +121,13 @@ static struct code_place place_of_frame(const struct node_crash *crash, const st
 /* Prints a function and its source line. Returns false behind main, where the rest is of no interest. */
 static bool print_frame(const struct node_crash *crash, uint32_t number)
 {
-    struct code_place place = place_of_frame(crash, &crash->frames[number]);
+    struct code_location place = location_of_frame(crash, &crash->frames[number]);
     char line[320];
     uint64_t start;
-    place.address += number == 0 && place.elf; /* place_line looks before a return address */
+    place.address += number == 0 && place.elf; /* location_line looks before a return address */
     const char *name = place.elf ? elf_function(place.elf, place.address - 1, &start) : NULL;
     size_t bytes = name ? strcspn(name, ".") : 0; /* compilers name parts of a function main.cold */
-    place_line(place, line, sizeof line);
+    location_line(place, line, sizeof line);
     if (!name || strstr(line, " + 0x")) /* the line names the function, or there is none to name */
         say_more("    %s", line);
     else

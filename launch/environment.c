@@ -171,7 +171,7 @@ char **environment_make(const struct app *app, uint32_t pes, const struct layer 
     put(list, number);
     for (size_t x = 0; x < app->nexports; x++)
         put_export(list, app->exports[x]);
-    /* UCX would take crashes over, print a stack for each PE, and hide from the guard what has happened. */
+    /* UCX would take crashes over, print a stack for each PE, and hide from the supervisor what has happened. */
     if (!*entry_of(list, "UCX_HANDLE_ERRORS="))
         put(list, "UCX_HANDLE_ERRORS=none");
     if (layer->library)

@@ -1,7 +1,7 @@
 #include "job.h"
 
 #include "crash.h"
-#include "debug.h"
+#include "spawn.h"
 #include "environment.h"
 #include "input.h"
 #include "loop.h"
@@ -9,7 +9,6 @@
 #include "message.h"
 #include "output.h"
 #include "report.h"
-#include "spawn.h"
 #include "stacks.h"
 
 #include <errno.h>
@@ -202,7 +201,7 @@ static void ended(struct job *job, pid_t pid, int status, long kilobytes)
 {
     uint32_t pe = (uint32_t)pid <= PIDS ? job->pe_of[pid] : 0;
     if (!pe-- || job->pids[pe] != pid)
-        return; /* an orphan that the guard adopted */
+        return; /* an orphan that the supervisor adopted */
     job->pids[pe] = 0;
     job->pe_of[pid] = 0;
     job->alive--;
@@ -257,7 +256,7 @@ void job_check_deserted(struct job *job)
 
 static struct view view_of(const struct job *job)
 {
-    return (struct view){job->segment.node, job->segment.stays, job->pids};
+    return (struct view){job->segment.node, job->segment.waits, job->pids};
 }
 
 void job_report(const struct job *job)

@@ -1,12 +1,12 @@
 /* The PEs of this job: which are alive, and the verdict on each that ends.
  *
- * Only the guard uses it, in its one thread. A job goes on until every PE has ended. job_end ends it early: it asks the
- * PEs to go (SIGTERM), and after a short grace the guard kills them. The first reason wins: it decides the exit status,
+ * Only the supervisor uses it, in its one thread. A job goes on until every PE has ended. job_end ends it early: it asks the
+ * PEs to go (SIGTERM), and after a short grace the supervisor kills them. The first reason wins: it decides the exit status,
  * and later ones are silent. */
 #ifndef LAUNCH_JOB_H
 #define LAUNCH_JOB_H
 
-#include "deadlock.h"
+#include "report.h"
 #include "options.h"
 #include "segment.h"
 

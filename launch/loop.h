@@ -1,4 +1,4 @@
-/* The event loop of the guard: descriptors, each with a function, and the clock.
+/* The event loop of the supervisor: descriptors, each with a function, and the clock.
  *
  * One thread. The owner of a descriptor embeds its watch. A function may close other watches of the same turn, so every
  * function must accept a call when there is nothing to do. */

@@ -1,20 +1,18 @@
 /* oshrun, the process that the user sees and signals.
  *
- * It reads the command line, checks the programs, starts keeper (keeper.h) and guard (guard.h) and waits for them,
- * passing signals on to the guard. It never touches the job itself, so it can be killed at any time. */
-#include "debug.h"
+ * It reads the command line, checks the programs, starts reaper (reaper.h) and supervisor (supervisor.h) and waits for them,
+ * passing signals on to the supervisor. It never touches the job itself, so it can be killed at any time. */
+#include "spawn.h"
 #include "environment.h"
-#include "foreign.h"
-#include "guard.h"
-#include "handover.h"
+#include "program.h"
+#include "supervisor.h"
+#include "delegate.h"
 #include "hosts.h"
-#include "keeper.h"
+#include "reaper.h"
 #include "memory.h"
 #include "message.h"
 #include "options.h"
-#include "program.h"
 #include "spelling.h"
-#include "sweep.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -50,7 +48,7 @@ static void find_programs(struct options *options)
     }
 }
 
-/* Renames this process, so that a kill by oshrun's name does not hit keeper and guard. The words of a command line lie
+/* Renames this process, so that a kill by oshrun's name does not hit reaper and supervisor. The words of a command line lie
  * in one row. */
 static void rename_process(const struct line *line, const char *name)
 {
@@ -71,27 +69,27 @@ static void die_of_interrupt(void)
     sigprocmask(SIG_UNBLOCK, &set, NULL);
 }
 
-static int to_guard = -1; /* the guard ends the job when it is closed */
+static int to_supervisor = -1; /* the supervisor ends the job when it is closed */
 
-/* After the keeper's death a guard that lives is oshrun's child. It ends the PEs and what they started once this pipe is closed, and
+/* After the reaper's death a supervisor that lives is oshrun's child. It ends the PEs and what they started once this pipe is closed, and
  * goes on when oshrun is killed meanwhile; killed first, it would leave that to oshrun alone. */
-static void end_guard(pid_t guard)
+static void end_supervisor(pid_t supervisor)
 {
-    close(to_guard);
-    if (waitpid(guard, NULL, WNOHANG) != 0)
+    close(to_supervisor);
+    if (waitpid(supervisor, NULL, WNOHANG) != 0)
         return;
-    kill(guard, SIGCONT);
-    for (int ms = 0; ms < 1000 && waitpid(guard, NULL, WNOHANG) == 0; ms += 10)
+    kill(supervisor, SIGCONT);
+    for (int ms = 0; ms < 1000 && waitpid(supervisor, NULL, WNOHANG) == 0; ms += 10)
         poll(NULL, 0, 10);
 }
 
-/* Guard or keeper was killed. What is left of the PEs and of what they started is now oshrun's children, or gone.
+/* Supervisor or reaper was killed. What is left of the PEs and of what they started is now oshrun's children, or gone.
  * Returns the exit status. */
-static int guard_lost(pid_t guard, bool childless, int signal)
+static int supervisor_lost(pid_t supervisor, bool childless, int signal)
 {
-    end_guard(guard);
+    end_supervisor(supervisor);
     if (childless)
-        sweep_descendants(2000);
+        kill_leftovers(2000);
     char whose[PATH_MAX + 128];
     if (signal == SIGKILL && memory_ran_out(whose, sizeof whose))
         say("memory ran out: the kernel killed the job's guard process; %s: job ended", whose);
@@ -105,40 +103,40 @@ static bool is_end(int signal)
     return signal == SIGINT || signal == SIGTERM || signal == SIGHUP || signal == SIGQUIT;
 }
 
-/* A stopped guard would act on no signal. */
-static void pass_on(pid_t guard, int signal)
+/* A stopped supervisor would act on no signal. */
+static void pass_on(pid_t supervisor, int signal)
 {
-    kill(guard, signal);
+    kill(supervisor, signal);
     if (is_end(signal))
-        kill(guard, SIGCONT);
+        kill(supervisor, SIGCONT);
     if (signal == SIGTSTP)
         raise(SIGSTOP);
 }
 
-/* Returns the exit status of oshrun. The guard's status passes through the keeper to oshrun. */
-static int attend(pid_t keeper, pid_t guard, bool childless, const sigset_t *signals)
+/* Returns the exit status of oshrun. The supervisor's status passes through the reaper to oshrun. */
+static int attend(pid_t reaper, pid_t supervisor, bool childless, const sigset_t *signals)
 {
     bool interrupted = false;
     for (;;) {
         siginfo_t info;
         int status, signal = sigwaitinfo(signals, &info);
-        if (signal == SIGCHLD && info.si_code == CLD_STOPPED && info.si_pid == keeper)
-            kill(keeper, SIGCONT); /* it must see when the guard dies */
-        if (signal == SIGCHLD && waitpid(keeper, &status, WNOHANG) == keeper) {
+        if (signal == SIGCHLD && info.si_code == CLD_STOPPED && info.si_pid == reaper)
+            kill(reaper, SIGCONT); /* it must see when the supervisor dies */
+        if (signal == SIGCHLD && waitpid(reaper, &status, WNOHANG) == reaper) {
             if (WIFSIGNALED(status))
-                return guard_lost(guard, childless, WTERMSIG(status));
+                return supervisor_lost(supervisor, childless, WTERMSIG(status));
             if (interrupted && WEXITSTATUS(status) == STATUS_SIGNAL + SIGINT)
                 die_of_interrupt();
             return WEXITSTATUS(status);
         }
         interrupted |= signal == SIGINT && info.si_code == SI_KERNEL;
         if (signal > 0 && signal != SIGCHLD)
-            pass_on(guard, signal);
+            pass_on(supervisor, signal);
     }
 }
 
 /* When a PE reads the terminal from the background, the signal stops its whole group. That stops oshrun, which the
- * shell sees; keeper and guard block the signal and stay awake. */
+ * shell sees; reaper and supervisor block the signal and stay awake. */
 static void stay_awake(void)
 {
     sigset_t set;
@@ -147,7 +145,7 @@ static void stay_awake(void)
     sigprocmask(SIG_BLOCK, &set, NULL);
 }
 
-/* Runs in the keeper. Writes the guard's pid, or -1, into the pipe to oshrun. */
+/* Runs in the reaper. Writes the supervisor's pid, or -1, into the pipe to oshrun. */
 static _Noreturn void keep(struct options *options, const struct line *line, const int front[2], const int told[2],
                            const sigset_t *mask, pid_t oshrun)
 {
@@ -158,33 +156,34 @@ static _Noreturn void keep(struct options *options, const struct line *line, con
     stay_awake();
     prctl(PR_SET_PDEATHSIG, SIGCONT); /* when it has been stopped, oshrun's death wakes it */
     prctl(PR_SET_CHILD_SUBREAPER, 1);
-    pid_t guard = fork();
-    if (guard == 0) {
+    pid_t supervisor = fork();
+    if (supervisor == 0) {
         close(told[1]);
         rename_process(line, "lateral-guard");
-        guard_run(options, front[0], mask, oshrun);
+        supervisor_run(options, front[0], mask, oshrun);
     }
-    bool heard = write(told[1], &guard, sizeof guard) == sizeof guard;
+    bool heard = write(told[1], &supervisor, sizeof supervisor) == sizeof supervisor;
     close(told[1]);
-    if (guard < 0 || !heard)
-        _exit(STATUS_FAILED); /* when oshrun is gone, the guard ends by itself */
-    keeper_run(guard, front[0]);
+    if (supervisor < 0 || !heard)
+        _exit(STATUS_FAILED); /* when oshrun is gone, the supervisor ends by itself */
+    reaper_run(supervisor, front[0]);
 }
 
-/* Starts keeper and guard. Returns false after one line. */
-static bool start(struct options *options, const struct line *line, const sigset_t *mask, pid_t *keeper, pid_t *guard)
+/* Starts reaper and supervisor. Returns false after one line. */
+static bool start(struct options *options, const struct line *line, const sigset_t *mask, pid_t *reaper,
+                  pid_t *supervisor)
 {
     int front[2], told[2];
     pid_t me = getpid();
-    *keeper = pipe2(front, O_CLOEXEC) == 0 && pipe2(told, O_CLOEXEC) == 0 ? fork() : -1;
-    if (*keeper == 0)
+    *reaper = pipe2(front, O_CLOEXEC) == 0 && pipe2(told, O_CLOEXEC) == 0 ? fork() : -1;
+    if (*reaper == 0)
         keep(options, line, front, told, mask, me);
-    if (*keeper > 0) {
-        to_guard = front[1];
+    if (*reaper > 0) {
+        to_supervisor = front[1];
         close(front[0]);
         close(told[1]);
-        errno = EAGAIN; /* for the case that the keeper could not fork */
-        if (read(told[0], guard, sizeof *guard) == sizeof *guard && *guard > 0) {
+        errno = EAGAIN; /* for the case that the reaper could not fork */
+        if (read(told[0], supervisor, sizeof *supervisor) == sizeof *supervisor && *supervisor > 0) {
             close(told[0]);
             return true;
         }
@@ -228,7 +227,7 @@ int main(int argc, char **argv)
     debug_check(options.debug, options.pes);
     if (elsewhere) {
         foreign_warn(&options);
-        handover(&options, &hosts);
+        delegate(&options, &hosts);
     }
     hosts_free(&hosts);
     find_programs(&options);
@@ -237,7 +236,7 @@ int main(int argc, char **argv)
 
     sigset_t signals, before, blocked;
     signal(SIGCHLD, SIG_DFL); /* if ignored, the kernel would reap the children */
-    guard_signals(&signals);
+    supervisor_signals(&signals);
     blocked = signals;
     sigaddset(&blocked, SIGPIPE); /* errno tells of a failed write */
     sigaddset(&blocked, SIGXFSZ); /* and of a file beyond ulimit -f */
@@ -248,8 +247,8 @@ int main(int argc, char **argv)
     prctl(PR_SET_CHILD_SUBREAPER, 1);
     memory_watch("");
 
-    pid_t keeper, guard;
-    if (!start(&options, &line, &before, &keeper, &guard))
+    pid_t reaper, supervisor;
+    if (!start(&options, &line, &before, &reaper, &supervisor))
         return STATUS_FAILED;
-    return attend(keeper, guard, childless, &signals);
+    return attend(reaper, supervisor, childless, &signals);
 }

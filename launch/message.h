@@ -1,6 +1,6 @@
 /* Messages of oshrun itself: one line each, "oshrun: text", on standard error.
  *
- * Single-threaded, like all of launch/. Before the guard runs, oshrun writes lines at once. The guard routes them
+ * Single-threaded, like all of launch/. Before the supervisor runs, oshrun writes lines at once. The supervisor routes them
  * through the output so that they do not tear a PE's line. */
 #ifndef LAUNCH_MESSAGE_H
 #define LAUNCH_MESSAGE_H

@@ -4,7 +4,7 @@
 #include "cores.h"
 #include "message.h"
 #include "rte/node.h"
-#include "status.h"
+#include "report.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -93,7 +93,7 @@ static const struct option_row {
     {"map-by", PLACE, 1},
     {"rank-by", PLACE, 1},
     {"oversubscribe", CROWD, 0},
-    {"allow-run-as-root", ROOT, 0}, /* Open MPI and PRRTE need it; handover passes it on to them */
+    {"allow-run-as-root", ROOT, 0}, /* Open MPI and PRRTE need it; delegate.c passes it on to them */
     /* Other launchers need these options for things that always hold here, or use them to tune parts that do not exist
      * here. An option that would change the job must not be in this list. */
     {"mca", NOTHING, 2},

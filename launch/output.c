@@ -1,8 +1,7 @@
 #include "output.h"
 
-#include "files.h"
-#include "message.h"
 #include "sink.h"
+#include "message.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -304,8 +303,8 @@ static bool is_prompt(const struct stream *stream)
     return prompts && stream->pe == 0 && stream->lane && stream->used > 0 && may_write(stream);
 }
 
-/* Releases a lane when its owner is stuck. The owner is not stuck while it has more input for the guard, or while the
- * guard does not read it. */
+/* Releases a lane when its owner is stuck. The owner is not stuck while it has more input for the supervisor, or while the
+ * supervisor does not read it. */
 static void check_stuck(struct lane *lane, int64_t now)
 {
     struct stream *owner = lane->owner;

@@ -2,7 +2,7 @@
  *
  * Each PE writes into pipes of its own. When both of oshrun's streams are one file, a PE has one pipe for both, which
  * keeps even their order. A job of one PE without marks has no pipe: the PE writes straight to oshrun's outputs. With
- * --output-filename each PE writes straight to a file of its own. The guard always forwards lines up to OUTPUT_LINE bytes in one piece. A longer line keeps the others waiting while it
+ * --output-filename each PE writes straight to a file of its own. The supervisor always forwards lines up to OUTPUT_LINE bytes in one piece. A longer line keeps the others waiting while it
  * flows. When a line must be cut (its PE has ended or is waiting for input), the next PE starts on a new line. */
 #ifndef LAUNCH_OUTPUT_H
 #define LAUNCH_OUTPUT_H
@@ -17,11 +17,11 @@
 
 /* Returns false after one line when the folder of --output-filename cannot be made. */
 bool output_open(const struct options *options);
-/* Returns the number of descriptors that the guard needs for a PE. */
+/* Returns the number of descriptors that the supervisor needs for a PE. */
 unsigned output_files_per_pe(void);
 /* Makes the pipes of a PE; the PE inherits *out and *err. Returns 0, or -1 with errno. */
 int output_connect(uint32_t pe, int *out, int *err);
-/* Closes the guard's copies after the PE has inherited them (or failed to). */
+/* Closes the supervisor's copies after the PE has inherited them (or failed to). */
 void output_connected(int out, int err);
 /* Called after every turn of the loop. Writes new output, and sends on lines that have waited long enough. */
 void output_tick(void);

@@ -1,13 +1,122 @@
 #include "report.h"
 
+#include "base/clock.h"
 #include "halt.h"
 #include "message.h"
+#include "segment.h"
 #include "set.h"
 
+#include <dirent.h>
+#include <fcntl.h>
+#include <linux/futex.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+/* The library's thread acts only after somebody has rung it. */
+static bool is_our_thread(pid_t pid, const char *thread)
+{
+    char path[320], name[32] = "";
+    snprintf(path, sizeof path, "/proc/%d/task/%s/comm", (int)pid, thread);
+    FILE *file = fopen(path, "re");
+    if (!file)
+        return false;
+    bool read = fgets(name, sizeof name, file) != NULL;
+    fclose(file);
+    return read && strcmp(name, "lateral-serve\n") == 0;
+}
+
+/* The kernel shows number and arguments of the system call that a thread sleeps in. */
+static bool sleeps_until_woken(pid_t pid, const char *thread)
+{
+    char path[320];
+    long number = -1;
+    unsigned long operation = 0, limit = 1;
+    snprintf(path, sizeof path, "/proc/%d/task/%s/syscall", (int)pid, thread);
+    FILE *file = fopen(path, "re");
+    if (!file)
+        return false;
+    int read = fscanf(file, "%ld %*x %lx %*x %lx", &number, &operation, &limit);
+    fclose(file);
+    operation &= FUTEX_CMD_MASK;
+    return read == 3 && number == SYS_futex && limit == 0 &&
+           (operation == FUTEX_WAIT || operation == FUTEX_WAIT_BITSET || operation == FUTEX_LOCK_PI);
+}
+
+/* Returns the record of the thread's wait if it waits for PEs alone, or null. */
+static const struct node_wait *wait_of_thread(const struct view *view, uint32_t index, int thread)
+{
+    for (int i = 0; i < NODE_WAITS; i++) {
+        const struct node_wait *wait = view_wait(view, index, i);
+        if (atomic_load_acquire(&wait->state) == NODE_WAIT_VALID &&
+            wait->thread == thread) /* release: rte_wait_record_begin */
+            return wait->on.may_end ? NULL : wait;
+    }
+    return NULL;
+}
+
+/* What a look has seen so far. */
+struct seen {
+    uint64_t mark, looks;
+    uint32_t waiting; /* number of waits */
+};
+
+static void mix(struct seen *seen, uint64_t value)
+{
+    seen->mark = (seen->mark ^ value) * UINT64_C(0x9E3779B97F4A7C15);
+    seen->mark ^= seen->mark >> 29;
+}
+
+static bool thread_stuck(const struct view *view, uint32_t index, const char *thread, struct seen *seen)
+{
+    const struct node_wait *wait = wait_of_thread(view, index, atoi(thread));
+    if (!wait)
+        return sleeps_until_woken(view->pids[index], thread) || is_our_thread(view->pids[index], thread);
+    mix(seen, wait->since);
+    mix(seen, atomic_load_relaxed(&wait->value));
+    seen->looks += atomic_load_relaxed(&wait->looks);
+    seen->waiting++;
+    return true;
+}
+
+static bool pe_stuck(const struct view *view, uint32_t index, struct seen *seen)
+{
+    char path[64];
+    uint32_t state = atomic_load_acquire(&view->node->pe[index].state); /* release: the PE */
+    if (state == NODE_FINALISED || !view->pids[index])
+        return true; /* it does nothing for others any more */
+    snprintf(path, sizeof path, "/proc/%d/task", (int)view->pids[index]);
+    DIR *threads = opendir(path);
+    bool stuck = threads != NULL && state == NODE_RUNNING;
+    for (struct dirent *entry; stuck && (entry = readdir(threads));)
+        if (entry->d_name[0] != '.')
+            stuck = thread_stuck(view, index, entry->d_name, seen);
+    if (threads)
+        closedir(threads);
+    return stuck;
+}
+
+double deadlock_look(struct deadlock *deadlock, const struct view *view)
+{
+    struct seen seen = {0};
+    bool stuck = true;
+    for (uint32_t index = 0; stuck && index < view->node->size; index++)
+        stuck = pe_stuck(view, index, &seen);
+    const uint64_t now = clock_nanoseconds();
+    if (!stuck || !seen.waiting || !deadlock->since || seen.mark != deadlock->mark) {
+        *deadlock = (struct deadlock){stuck && seen.waiting ? now : 0, seen.mark, seen.looks};
+        return 0;
+    }
+    /* Waiters that have not looked since may be stopped, with what they wait for already there. */
+    return seen.looks > deadlock->looks ? 1e-9 * (double)(now - deadlock->since) : 0;
+}
 
 #define COLUMN_MAX 60 /* longer texts of a row push the later ones */
 
@@ -113,7 +222,7 @@ static const char *line_of(struct report *report, size_t number, char (*lines)[3
         if (other->from.elf == waiter->from.elf && other->from.address == waiter->from.address)
             return memcpy(lines[number], lines[i], sizeof lines[i]);
     }
-    place_line(waiter->from, lines[number], sizeof lines[number]);
+    location_line(waiter->from, lines[number], sizeof lines[number]);
     return lines[number];
 }
 
@@ -259,4 +368,72 @@ void report_print(const struct view *view)
     set_free(&report.running);
     free(report.row);
     waiters_free(&report.waiters);
+}
+
+/* Opens a descriptor of another process once more, for reading, if it is a job's memory. Returns it, or -1. */
+static int open_memory(int process, const char *fd)
+{
+    char path[320], name[64] = "";
+    snprintf(path, sizeof path, "/proc/%d/fd/%s", process, fd);
+    if (readlink(path, name, sizeof name - 1) < 0 || strncmp(name, "/memfd:lateral", 14) != 0)
+        return -1;
+    return open(path, O_RDONLY | O_CLOEXEC);
+}
+
+/* Returns the memory that this process has open, or -1. */
+static int memory_of(int process)
+{
+    char path[64];
+    int found = -1;
+    snprintf(path, sizeof path, "/proc/%d/fd", process);
+    DIR *files = opendir(path);
+    for (struct dirent *entry; files && found < 0 && (entry = readdir(files));)
+        found = open_memory(process, entry->d_name);
+    if (files)
+        closedir(files);
+    return found;
+}
+
+/* Looks at the process and, as oshrun itself has no such memory, at its descendants. */
+static int find_memory(int process)
+{
+    char path[64];
+    int found = memory_of(process), child;
+    snprintf(path, sizeof path, "/proc/%d/task/%d/children", process, process);
+    FILE *children = found < 0 ? fopen(path, "re") : NULL;
+    while (children && found < 0 && fscanf(children, "%d", &child) == 1)
+        found = find_memory(child);
+    if (children)
+        fclose(children);
+    return found;
+}
+
+/* Returns the head, mapped to be read, or null. */
+static const struct node *map_head(int fd)
+{
+    struct stat info;
+    struct node head;
+    if (pread(fd, &head, sizeof head, 0) != sizeof head || head.magic != NODE_MAGIC || head.size > NODE_MAX_PES ||
+        fstat(fd, &info) != 0 || (uint64_t)info.st_size < node_fixed_size(head.size))
+        return NULL;
+    void *node = mmap(NULL, node_groups_at(head.size), PROT_READ, MAP_SHARED, fd, 0);
+    return node == MAP_FAILED ? NULL : node;
+}
+
+int status_print(pid_t pid)
+{
+    int fd = find_memory(pid);
+    const struct node *node = fd >= 0 ? map_head(fd) : NULL;
+    const struct node_wait *waits = node ? segment_map_waits(fd, node->size) : NULL;
+    if (!waits) {
+        say("--status %d: no job of this version of Lateral, or it belongs to another user", (int)pid);
+        return STATUS_FAILED;
+    }
+    pid_t *pids = say_if_null(calloc(node->size, sizeof *pids));
+    for (uint32_t i = 0; i < node->size; i++)
+        pids[i] = node->pe[i].pid;
+    say("where the %u PEs of job %d are:", node->size, (int)pid);
+    report_print(&(struct view){node, waits, pids});
+    free(pids);
+    return 0;
 }

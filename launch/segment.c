@@ -35,18 +35,18 @@ static int make_file(size_t bytes)
     return -1;
 }
 
-/* The guard keeps both ends until it dies. Returns the reading end, which every PE inherits, or -1. */
+/* The supervisor keeps both ends until it dies. Returns the reading end, which every PE inherits, or -1. */
 static int make_parent_pipe(void)
 {
     int ends[2];
     return pipe2(ends, O_CLOEXEC) == 0 ? move_up(ends[0]) : -1;
 }
 
-const struct node_wait *segment_map_stays(int fd, uint32_t pes)
+const struct node_wait *segment_map_waits(int fd, uint32_t pes)
 {
     size_t bytes = (size_t)pes * NODE_WAITS * sizeof(struct node_wait);
-    void *stays = mmap(NULL, bytes, PROT_READ, MAP_SHARED, fd, (off_t)node_waits_at(pes));
-    return stays == MAP_FAILED ? NULL : stays;
+    void *waits = mmap(NULL, bytes, PROT_READ, MAP_SHARED, fd, (off_t)node_waits_at(pes));
+    return waits == MAP_FAILED ? NULL : waits;
 }
 
 static const struct node_crash *map_crashes(int fd, uint32_t pes)
@@ -77,10 +77,10 @@ int segment_make(struct segment *segment, const struct options *options)
     if (segment->fd >= 0)
         head = mmap(NULL, node_groups_at(options->pes), PROT_READ | PROT_WRITE, MAP_SHARED, segment->fd, 0);
     if (head != MAP_FAILED) {
-        segment->stays = segment_map_stays(segment->fd, options->pes);
+        segment->waits = segment_map_waits(segment->fd, options->pes);
         segment->crashes = map_crashes(segment->fd, options->pes);
     }
-    if (head == MAP_FAILED || !segment->stays || !segment->crashes) {
+    if (head == MAP_FAILED || !segment->waits || !segment->crashes) {
         say("cannot make the shared memory of %u PEs: %s%s", options->pes, strerror(errno),
             errno == EFBIG ? " (limit of a file's size, ulimit -f)" : "");
         return -1;

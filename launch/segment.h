@@ -9,14 +9,14 @@
 
 struct segment {
     int fd;          /* the same number in every PE; close-on-exec here */
-    int parent_pipe; /* the same; PEs under wrapper scripts die with the guard by it (base/parent_death.h); -1: none */
+    int parent_pipe; /* the same; PEs under wrapper scripts die with the supervisor by it (base/parent_death.h); -1: none */
     struct node *node;                /* header and PE records, mapped */
-    const struct node_wait *stays;    /* records of waits that last, mapped to be read */
+    const struct node_wait *waits;    /* records of waits that last, mapped to be read */
     const struct node_crash *crashes; /* how PEs have died, the same */
 };
 
 /* Maps the records of waits, where they begin in the file. Returns null with errno on failure. */
-const struct node_wait *segment_map_stays(int fd, uint32_t pes);
+const struct node_wait *segment_map_waits(int fd, uint32_t pes);
 /* Returns 0, or -1 after one line. */
 int segment_make(struct segment *segment, const struct options *options);
 

@@ -1,7 +1,4 @@
-/* A queue in front of oshrun's own standard output or error that never blocks the guard.
- *
- * The shell shares the descriptor, so the sink does not make it non-blocking. Instead it opens pipes and terminals a
- * second time. Once a write fails for good, the sink drops everything. */
+/* Where the PEs' output goes: oshrun's own outputs, which may block, and a file for each PE (--output-filename). One thread. */
 #ifndef LAUNCH_SINK_H
 #define LAUNCH_SINK_H
 
@@ -9,6 +6,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 struct sink {
     struct loop_watch watch;
@@ -27,5 +25,10 @@ void sink_put(struct sink *sink, const char *data, size_t bytes);
 void sink_flush(struct sink *sink);
 bool sink_full(const struct sink *sink); /* callers should then stop reading for it */
 bool sink_empty(const struct sink *sink);
+
+/* Makes the folder that the files lie in, and those above it. Returns false after one line. */
+bool files_make_folder(const char *name);
+/* Makes the file of a PE anew, open to be written at its end. Returns it, or -1 with errno after one line. */
+int files_open(const char *name, uint32_t pe, uint32_t pes);
 
 #endif

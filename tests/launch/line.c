@@ -3,7 +3,7 @@
 #include "cores.h"
 #include "hosts.h"
 #include "rte/node.h"
-#include "status.h"
+#include "report.h"
 
 #include "unit/check.h"
 

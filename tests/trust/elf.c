@@ -1,6 +1,6 @@
 /* The launcher's reader of ELF files: places and names at the edges of segments and symbols; and files that are cut, damaged, or of
  * another kind, in which it finds nothing. */
-#include "launch/place.h"
+#include "launch/location.h"
 
 #include "../launch/apart.h"
 
@@ -112,7 +112,7 @@ static void other_kinds(void)
     const int lowest = dup(2);
     CHECK(lowest >= 0 && close(lowest) == 0);
     CHECK(!elf_open("/tmp")->bytes && elf_open("/proc/self/exe")->bytes);
-    CHECK(dup(2) == lowest && close(lowest) == 0); /* no file stays open */
+    CHECK(dup(2) == lowest && close(lowest) == 0); /* no file waits open */
 }
 
 /* Tables of names that lie, in part, outside the file, or end in no zero. */
@@ -168,11 +168,11 @@ static void long_variable(void)
     char text[64];
     large.symbol[3].st_size = 5ul << 30;
     struct maps maps = {.program = open_image(&large, sizeof large), .shift = 0x10000};
-    CHECK(place_variable(&maps, 0x10000 + 205, text, sizeof text) && strcmp(text, "words") == 0);
-    CHECK(place_variable(&maps, 0x10000 + 205 + (4ul << 30), text, sizeof text));
+    CHECK(location_variable(&maps, 0x10000 + 205, text, sizeof text) && strcmp(text, "words") == 0);
+    CHECK(location_variable(&maps, 0x10000 + 205 + (4ul << 30), text, sizeof text));
     CHECK(strcmp(text, "words + 4294967296 bytes") == 0);
-    CHECK(!place_variable(&maps, 0x10000 + 205 + (5ul << 30), text, sizeof text));
-    CHECK(!place_variable(&(struct maps){0}, 0x10000 + 205, text, sizeof text));
+    CHECK(!location_variable(&maps, 0x10000 + 205 + (5ul << 30), text, sizeof text));
+    CHECK(!location_variable(&(struct maps){0}, 0x10000 + 205, text, sizeof text));
 }
 
 int main(void)

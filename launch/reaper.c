@@ -1,12 +1,15 @@
-#include "sweep.h"
+#include "reaper.h"
 
 #include "loop.h"
 
 #include <dirent.h>
 #include <errno.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdlib.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -86,11 +89,69 @@ static void await_death(int ms)
     sigtimedwait(&deaths, NULL, &limit);
 }
 
-void sweep_descendants(int patience_ms)
+void kill_leftovers(int patience_ms)
 {
     int64_t end = loop_now() + patience_ms;
     while (reap() && loop_now() < end) {
         kill_children();
         await_death(100);
     }
+}
+
+#define PATIENCE_MS 5000   /* time for processes that do not die */
+#define SUPERVISOR_MS 1000 /* time for a supervisor to end after oshrun */
+
+static _Noreturn void die_of(int number)
+{
+    sigset_t set;
+    prctl(PR_SET_DUMPABLE, 0); /* the supervisor's core file is enough */
+    signal(number, SIG_DFL);
+    sigemptyset(&set);
+    sigaddset(&set, number);
+    raise(number);
+    sigprocmask(SIG_UNBLOCK, &set, NULL);
+    _exit(128 + number);
+}
+
+/* Returns after news: a child has changed, or oshrun is gone, or the time is over (-1: no limit). */
+static void await_news(int deaths, int front, int ms)
+{
+    struct signalfd_siginfo info;
+    struct pollfd news[] = {{.fd = deaths, .events = POLLIN}, {.fd = front, .events = POLLIN}};
+    if (poll(news, 2, ms) > 0 && news[0].revents)
+        (void)!read(deaths, &info, sizeof info);
+}
+
+static bool is_closed(int front)
+{
+    struct pollfd news = {.fd = front, .events = POLLIN};
+    return poll(&news, 1, 0) > 0;
+}
+
+/* Waits until the supervisor is dead. Kills it when it does not end soon after oshrun; it may be stopped. Returns its
+ * status. */
+static int outlive(pid_t supervisor, int front)
+{
+    sigset_t set;
+    int status = 0;
+    bool late = false;
+    sigemptyset(&set);
+    sigaddset(&set, SIGCHLD);
+    int deaths = signalfd(-1, &set, SFD_CLOEXEC);
+    while (waitpid(supervisor, &status, deaths < 0 ? 0 : WNOHANG) == 0) {
+        if (late)
+            kill(supervisor, SIGKILL);
+        late |= is_closed(front);
+        await_news(deaths, late ? -1 : front, late ? SUPERVISOR_MS : -1);
+    }
+    return status;
+}
+
+_Noreturn void reaper_run(pid_t supervisor, int front)
+{
+    int status = outlive(supervisor, front);
+    if (WIFEXITED(status))
+        _exit(WEXITSTATUS(status));
+    kill_leftovers(PATIENCE_MS);
+    die_of(WTERMSIG(status));
 }

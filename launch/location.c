@@ -1,4 +1,4 @@
-#include "place.h"
+#include "location.h"
 
 #include "base/symbolizer.h"
 #include "message.h"
@@ -58,9 +58,9 @@ void maps_free(struct maps *maps)
     *maps = (struct maps){0};
 }
 
-struct code_place code_place_of(const struct maps *maps, uint64_t address)
+struct code_location code_location_of(const struct maps *maps, uint64_t address)
 {
-    struct code_place place = {NULL, address};
+    struct code_location place = {NULL, address};
     for (size_t i = 0; i < maps->count; i++) {
         const struct map *map = &maps->map[i];
         if (address >= map->start && address < map->end &&
@@ -72,7 +72,7 @@ struct code_place code_place_of(const struct maps *maps, uint64_t address)
     return place;
 }
 
-bool place_variable(const struct maps *maps, uint64_t address, char *text, size_t room)
+bool location_variable(const struct maps *maps, uint64_t address, char *text, size_t room)
 {
     uint64_t start;
     const char *name = maps->program ? elf_variable(maps->program, address - maps->shift, &start) : NULL;
@@ -87,7 +87,7 @@ bool place_variable(const struct maps *maps, uint64_t address, char *text, size_
 }
 
 /* The call lies before its return address. */
-void place_line(struct code_place place, char *text, size_t room)
+void location_line(struct code_location place, char *text, size_t room)
 {
     if (place.elf)
         symbolizer_place(place.elf->path, place.address - 1, text, room);

@@ -1,13 +1,13 @@
-/* Places in the code and the data of a PE: the file, the function, the source line. One thread. */
-#ifndef LAUNCH_PLACE_H
-#define LAUNCH_PLACE_H
+/* Locations in the code and the data of a PE: the file, the function, the source line. One thread. */
+#ifndef LAUNCH_LOCATION_H
+#define LAUNCH_LOCATION_H
 
 #include "base/elf.h"
 
 #include <sys/types.h>
 
 /* A place that is the same for all PEs that run the same file, wherever it is mapped. */
-struct code_place {
+struct code_location {
     const struct elf *elf; /* null: no file is mapped there */
     uint64_t address;
 };
@@ -27,13 +27,13 @@ struct maps {
 void maps_read(struct maps *maps, pid_t pid);
 void maps_free(struct maps *maps);
 
-struct code_place code_place_of(const struct maps *maps, uint64_t address);
+struct code_location code_location_of(const struct maps *maps, uint64_t address);
 
 /* Writes "flag" or "flag + 8 bytes" for a variable of the program. Returns false when there is none around. */
-bool place_variable(const struct maps *maps, uint64_t address, char *text, size_t room);
+bool location_variable(const struct maps *maps, uint64_t address, char *text, size_t room);
 
 /* Writes "file.c:12" for a return address, or "function" with its file where no source line is known. It runs the
  * addr2line or llvm-symbolizer of the system. */
-void place_line(struct code_place place, char *text, size_t room);
+void location_line(struct code_location place, char *text, size_t room);
 
 #endif

@@ -1,13 +1,8 @@
-/* Replaces oshrun by the launcher that can reach the hosts of the job, and translates our options for it.
- *
- * Options of one program of the line (-x, the checking layer, --wdir under srun) become an env(1) in front of that
- * program, because env means the same to every launcher. --timeout becomes a timeout(1) in front of the launcher. */
-#include "handover.h"
-
-#include "environment.h"
-#include "message.h"
+#include "delegate.h"
 
 #include "base/patience.h"
+#include "environment.h"
+#include "message.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -18,6 +13,10 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+/* Replaces oshrun by the launcher that can reach the hosts of the job, and translates our options for it.
+ *
+ * Options of one program of the line (-x, the checking layer, --wdir under srun) become an env(1) in front of that
+ * program, because env means the same to every launcher. --timeout becomes a timeout(1) in front of the launcher. */
 extern char **environ;
 
 enum family { SRUN, PRRTE, OPEN_MPI, HYDRA };
@@ -442,7 +441,7 @@ static void announce(const struct options *options, const struct launcher *launc
         say("several hosts: handing over to %s", launcher->path);
 }
 
-_Noreturn void handover(const struct options *options, const struct hosts *hosts)
+_Noreturn void delegate(const struct options *options, const struct hosts *hosts)
 {
     if (options->debug)
         say_usage("--debug: debuggers attach to PEs of this machine alone; start the job on one host");

@@ -1,11 +1,11 @@
-#include "guard.h"
+#include "supervisor.h"
 
 #include "input.h"
 #include "job.h"
 #include "loop.h"
 #include "message.h"
 #include "output.h"
-#include "sweep.h"
+#include "reaper.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -28,7 +28,7 @@ static int64_t timeout_at;  /* 0: none */
 static int64_t deadlock_at; /* when to look again; 0: never */
 static int64_t drain_until; /* 0: as long as the reader needs */
 
-void guard_signals(sigset_t *set)
+void supervisor_signals(sigset_t *set)
 {
     static const int taken[] = {SIGCHLD, SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGTSTP, SIGCONT};
     sigemptyset(set);
@@ -44,7 +44,7 @@ static void front_ready(struct loop_watch *watch)
 {
     (void)watch;
     job_kill(&job);
-    sweep_descendants(PATIENCE_MS);
+    kill_leftovers(PATIENCE_MS);
     exit(STATUS_SIGNAL + SIGKILL);
 }
 
@@ -71,9 +71,9 @@ static void forwarded(int signal)
     }
 }
 
-/* The terminal's signals reach the whole foreground group: the guard itself, oshrun, which passes them on, and the PEs.
- * So the guard accepts a signal that ends the job from any sender, and other signals from oshrun alone. Lower numbers
- * come first, so the guard sees Ctrl-C before the deaths that it causes. */
+/* The terminal's signals reach the whole foreground group: the supervisor itself, oshrun, which passes them on, and the PEs.
+ * So the supervisor accepts a signal that ends the job from any sender, and other signals from oshrun alone. Lower numbers
+ * come first, so the supervisor sees Ctrl-C before the deaths that it causes. */
 static void signal_ready(struct loop_watch *watch)
 {
     struct signalfd_siginfo info;
@@ -160,7 +160,7 @@ static void turn(int wait)
 static void open_sources(int front)
 {
     sigset_t set;
-    guard_signals(&set);
+    supervisor_signals(&set);
     front_fd = front;
     signal_fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
     signal_watch.ready = signal_ready;
@@ -191,15 +191,15 @@ static void run_job(void)
 static void finish(void)
 {
     deadlock_at = 0;
-    sweep_descendants(PATIENCE_MS);
+    kill_leftovers(PATIENCE_MS);
     while (!output_done() && (!drain_until || loop_now() < drain_until))
         turn(patience());
 }
 
-_Noreturn void guard_run(struct options *options, int front, const sigset_t *signals, pid_t oshrun)
+_Noreturn void supervisor_run(struct options *options, int front, const sigset_t *signals, pid_t oshrun)
 {
     front_pid = oshrun;
-    prctl(PR_SET_PDEATHSIG, SIGCONT); /* when it has been stopped, the keeper's death wakes it */
+    prctl(PR_SET_PDEATHSIG, SIGCONT); /* when it has been stopped, the reaper's death wakes it */
     prctl(PR_SET_CHILD_SUBREAPER, 1);
     open_sources(front);
     bool good = input_open(options) && output_open(options);

@@ -1,4 +1,4 @@
-#include "stays.h"
+#include "waiters.h"
 
 #include "base/clock.h"
 #include "base/kind.h"
@@ -15,23 +15,23 @@
 #define TRIES 1000 /* to copy a record that its waiter writes anew */
 
 /* Copies a record. Returns false when it is none, or was taken back or written anew meanwhile. */
-static bool try_copy(struct node_wait *copy, const struct node_wait *stay)
+static bool try_copy(struct node_wait *copy, const struct node_wait *wait)
 {
-    uint32_t version = atomic_load_acquire(&stay->version);                  /* release: rte_wait_record_renew */
-    if (version % 2 || atomic_load_acquire(&stay->state) != NODE_WAIT_VALID) /* release: rte_wait_record_begin */
+    uint32_t version = atomic_load_acquire(&wait->version);                  /* release: rte_wait_record_renew */
+    if (version % 2 || atomic_load_acquire(&wait->state) != NODE_WAIT_VALID) /* release: rte_wait_record_begin */
         return false;
-    memcpy(copy, stay, sizeof *copy);
+    memcpy(copy, wait, sizeof *copy);
     copy->text[sizeof copy->text - 1] = 0;
     atomic_fence_acquire();
-    return atomic_load_relaxed(&stay->state) == NODE_WAIT_VALID && atomic_load_relaxed(&stay->since) == copy->since &&
-           atomic_load_relaxed(&stay->version) == version && copy->depth <= NODE_WAIT_FRAMES;
+    return atomic_load_relaxed(&wait->state) == NODE_WAIT_VALID && atomic_load_relaxed(&wait->since) == copy->since &&
+           atomic_load_relaxed(&wait->version) == version && copy->depth <= NODE_WAIT_FRAMES;
 }
 
-static bool copy_stay(struct node_wait *copy, const struct node_wait *stay)
+static bool copy_wait(struct node_wait *copy, const struct node_wait *wait)
 {
     bool copied = false;
-    for (int i = 0; i < TRIES && !copied && atomic_load_relaxed(&stay->state) == NODE_WAIT_VALID; i++)
-        copied = try_copy(copy, stay);
+    for (int i = 0; i < TRIES && !copied && atomic_load_relaxed(&wait->state) == NODE_WAIT_VALID; i++)
+        copied = try_copy(copy, wait);
     return copied;
 }
 
@@ -43,7 +43,7 @@ static void clean(char *text)
             *text = '?';
 }
 
-static bool is_of_library(struct code_place place)
+static bool is_of_library(struct code_location place)
 {
     const char *slash = place.elf ? strrchr(place.elf->path, '/') : NULL;
     return slash && strncmp(slash, "/liblateral", 11) == 0;
@@ -63,12 +63,12 @@ static void write_call(struct waiter *waiter, const char *name)
 }
 
 /* Finds the outermost function of the library and the place that called it. */
-static void find_call(struct waiter *waiter, const struct node_wait *stay, const struct maps *maps)
+static void find_call(struct waiter *waiter, const struct node_wait *wait, const struct maps *maps)
 {
     bool inside = false; /* some frame was of the library as a file of its own */
     snprintf(waiter->call, sizeof waiter->call, "a wait");
-    for (uint32_t i = 0; i < stay->depth; i++) {
-        struct code_place place = code_place_of(maps, stay->frames[i]);
+    for (uint32_t i = 0; i < wait->depth; i++) {
+        struct code_location place = code_location_of(maps, wait->frames[i]);
         uint64_t start;
         const char *name = place.elf ? elf_function(place.elf, place.address - 1, &start) : NULL;
         bool shared = is_of_library(place);
@@ -79,7 +79,7 @@ static void find_call(struct waiter *waiter, const struct node_wait *stay, const
             continue;
         if (where_is_library_name(name))
             write_call(waiter, name);
-        waiter->from = i + 1 < stay->depth ? code_place_of(maps, stay->frames[i + 1]) : (struct code_place){0};
+        waiter->from = i + 1 < wait->depth ? code_location_of(maps, wait->frames[i + 1]) : (struct code_location){0};
     }
 }
 
@@ -92,18 +92,18 @@ static void write_value(char *text, size_t room, enum kind kind, uint64_t value)
         snprintf(text, room, "%" PRIu64, value);
 }
 
-static void describe_variable(struct waiter *waiter, const struct node_wait *stay, const struct maps *maps)
+static void describe_variable(struct waiter *waiter, const struct node_wait *wait, const struct maps *maps)
 {
     char name[96] = "value", wanted[24], now[24];
-    const struct node_wait_reason *on = &stay->on;
-    if (stay->text[0])
-        snprintf(name, sizeof name, "%s", stay->text);
-    else if (on->object - stay->heap < stay->heap_bytes)
-        snprintf(name, sizeof name, "heap + 0x%" PRIx64, on->object - stay->heap);
+    const struct node_wait_reason *on = &wait->on;
+    if (wait->text[0])
+        snprintf(name, sizeof name, "%s", wait->text);
+    else if (on->object - wait->heap < wait->heap_bytes)
+        snprintf(name, sizeof name, "heap + 0x%" PRIx64, on->object - wait->heap);
     else
-        place_variable(maps, on->object, name, sizeof name);
+        location_variable(maps, on->object, name, sizeof name);
     write_value(wanted, sizeof wanted, on->kind, on->number);
-    write_value(now, sizeof now, on->kind, stay->value);
+    write_value(now, sizeof now, on->kind, wait->value);
     snprintf(waiter->object, sizeof waiter->object, "%s %.*s %s, is %s", name, on->compare[1] == ' ' ? 1 : 2,
              on->compare, wanted, now);
 }
@@ -113,17 +113,17 @@ static double seconds_since(uint64_t then)
     return 1e-9 * (double)clock_nanoseconds() - 1e-9 * (double)then;
 }
 
-static void add_waiter(struct waiters *waiters, uint32_t index, const struct node_wait *stay, const struct maps *maps)
+static void add_waiter(struct waiters *waiters, uint32_t index, const struct node_wait *wait, const struct maps *maps)
 {
     waiters->waiter = say_if_null(realloc(waiters->waiter, (waiters->count + 1) * sizeof *waiters->waiter));
     struct waiter *waiter = &waiters->waiter[waiters->count++];
     *waiter =
-        (struct waiter){.index = index, .thread = stay->thread, .seconds = seconds_since(stay->since), .on = stay->on};
-    find_call(waiter, stay, maps);
-    if (stay->on.about == NODE_REASON_VARIABLE)
-        describe_variable(waiter, stay, maps);
+        (struct waiter){.index = index, .thread = wait->thread, .seconds = seconds_since(wait->since), .on = wait->on};
+    find_call(waiter, wait, maps);
+    if (wait->on.about == NODE_REASON_VARIABLE)
+        describe_variable(waiter, wait, maps);
     else
-        snprintf(waiter->object, sizeof waiter->object, "%s", stay->text);
+        snprintf(waiter->object, sizeof waiter->object, "%s", wait->text);
     clean(waiter->object);
 }
 
@@ -132,14 +132,14 @@ static void read_pe(struct waiters *waiters, const struct view *view, uint32_t i
     struct maps maps = {0};
     bool read = false;
     for (int i = 0; i < NODE_WAITS; i++) {
-        struct node_wait stay;
-        if (!view->pids[index] || !copy_stay(&stay, view_stay(view, index, i)))
+        struct node_wait wait;
+        if (!view->pids[index] || !copy_wait(&wait, view_wait(view, index, i)))
             continue;
         if (!read)
             maps_read(&maps, view->pids[index]);
         read = true;
         if (maps.count) /* the process is still there */
-            add_waiter(waiters, index, &stay, &maps);
+            add_waiter(waiters, index, &wait, &maps);
     }
     maps_free(&maps);
 }
