@@ -4,8 +4,7 @@
 #include "shmem/calls.h"
 #include "shmem/place.h"
 #include "shmem/team.h"
-#include "uccs/core/miss.h"
-#include "uccs/core/turn.h"
+#include "uccs/core/progress.h"
 #include "uccs/core/wait.h"
 #include "uccs/far/far.h"
 #include "uccs/comp/threshold.h"
@@ -233,7 +232,7 @@ size_t lat_ct_wait_any(shmemx_ct_t *cts, const long *values, size_t n)
 {
     struct uccs_wait wait uccs_scoped = {0};
     lat_require("shmemx_ct_wait_any");
-    size_t *turn = uccs_turn_of(cts);
+    size_t *turn = uccs_progress_turn_of(cts);
     if (n == 0)
         return SIZE_MAX;
     for (;;) {

@@ -15,7 +15,7 @@
 #include "shmem/ctx.h"
 #include "shmem/lock_turn.h"
 #include "shmem/place.h"
-#include "uccs/core/miss.h"
+#include "uccs/core/progress.h"
 #include "uccs/core/wait.h"
 #include "uccs/far/far.h"
 

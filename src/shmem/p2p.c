@@ -6,7 +6,7 @@
 #include "shmem/p2p.h"
 
 #include "base/atomic.h"
-#include "uccs/core/miss.h"
+#include "uccs/core/progress.h"
 
 struct set {
     const char *call;

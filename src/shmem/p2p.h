@@ -7,7 +7,7 @@
 
 #include "base/kind.h"
 #include "shmem/state.h"
-#include "uccs/core/miss.h"
+#include "uccs/core/progress.h"
 #include "uccs/core/wait.h"
 
 #include <shmem.h>

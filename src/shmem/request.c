@@ -1,8 +1,7 @@
 #include "shmem/request.h"
 
 #include "shmem/place.h"
-#include "uccs/core/miss.h"
-#include "uccs/core/turn.h"
+#include "uccs/core/progress.h"
 #include "uccs/core/wait.h"
 #include "uccs/far/far.h"
 #include "uccs/comp/tell.h"
@@ -158,7 +157,7 @@ static bool all_done(shmemx_request_t *reqs, size_t nreqs, const int *status)
 
 static size_t any_done(shmemx_request_t *reqs, size_t nreqs, const int *status)
 {
-    size_t *turn = uccs_turn_of(reqs);
+    size_t *turn = uccs_progress_turn_of(reqs);
     for (size_t n = 0; n < nreqs; n++) {
         size_t i = (*turn + n) % nreqs;
         if (included(status, i) && uccs_request_done(&reqs[i])) {

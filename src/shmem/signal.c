@@ -3,7 +3,7 @@
 #include "shmem/calls.h"
 #include "shmem/p2p.h"
 #include "shmem/place.h"
-#include "uccs/core/miss.h"
+#include "uccs/core/progress.h"
 
 static bool is_signal(const char *call, struct uccs_far_with *with, const uint64_t *sig_addr, uint64_t signal,
                       int sig_op, int pe)

@@ -4,7 +4,7 @@
 #include "rte/backend.h"
 #include "rte/rte.h"
 #include "uccs/am/am.h"
-#include "uccs/core/poller.h"
+#include "uccs/core/progress.h"
 #include "uccs/far/inner.h"
 #include "uccs/mem/region.h"
 
@@ -116,7 +116,7 @@ const char *world_try(void (*run)(void *argument), void *argument)
     if (!failed)
         run(argument);
     else
-        uccs_handlers_running = uccs_pollers_barred = 0;
+        uccs_handlers_running = uccs_progress_barred = 0;
     hear(false);
     away = false;
     return failed ? line : 0;

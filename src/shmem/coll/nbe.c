@@ -25,7 +25,7 @@
 #include "shmem/place.h"
 #include "shmem/state.h"
 #include "shmem/team.h"
-#include "uccs/core/wait_reason.h"
+#include "uccs/core/wait_record.h"
 #include "uccs/core/doorbell.h"
 #include "uccs/core/task.h"
 #include "uccs/comp/request.h"

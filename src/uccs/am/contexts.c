@@ -7,7 +7,7 @@
 #include "uccs/am/inner.h"
 
 #include "uccs/core/doorbell.h"
-#include "uccs/core/poller.h"
+#include "uccs/core/progress.h"
 #include "uccs/core/thread.h"
 
 #define POLLERS 64 /* further threads share entries */
@@ -48,7 +48,7 @@ static void wait_for_phase(uint32_t old)
     for (int i = 0; i < POLLERS; i++) {
         struct uccs_wait wait uccs_scoped = {0};
         while (atomic_load_seqcst(&pollers[i].inside[old]))
-            uccs_yield(&wait);
+            uccs_rest(&wait);
     }
 }
 
@@ -71,10 +71,10 @@ void uccs_am_retire(struct uccs_context *context)
 {
     (void)atomic_fetch_and_acqrel(&live, ~(UINT64_C(1) << context->attr.id));
     atomic_store_seqcst(&published[context->attr.id], 0); /* then look at pollers; partner: uccs_am_enter */
-    uccs_pollers_barred++;                                /* the caller holds locks */
+    uccs_progress_barred++;                               /* the caller holds locks */
     for (int turn = 0; turn < 2; turn++)
         wait_for_phase(atomic_fetch_add_acqrel(&phase, 1) & 1);
-    uccs_pollers_barred--;
+    uccs_progress_barred--;
 }
 
 uint64_t uccs_am_live(void)

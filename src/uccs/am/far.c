@@ -5,7 +5,7 @@
 #include "base/log.h"
 #include "rte/rte.h"
 #include "uccs/core/doorbell.h"
-#include "uccs/core/late.h"
+#include "uccs/core/wait_record.h"
 #include "uccs/core/fail.h"
 
 #include <pthread.h>

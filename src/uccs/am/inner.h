@@ -25,7 +25,7 @@ static inline void uccs_handler_write(struct uccs_handler *entry, enum uccs_am_c
     struct uccs_wait wait uccs_scoped = {0};
     uint32_t version = atomic_load_relaxed(&entry->version) & ~1u;
     while (!atomic_cas_acquire(&entry->version, &version, version + 1)) { /* release: the last writer */
-        uccs_yield(&wait);
+        uccs_rest(&wait);
         version &= ~1u;
     }
     atomic_store_release(&entry->cls, cls); /* these three, acquire: uccs_handler_read */
@@ -45,7 +45,7 @@ static inline struct uccs_handler uccs_handler_read(const struct uccs_handler *e
         read.handler = atomic_load_acquire(&entry->handler);
         if (lat_likely(!(read.version & 1) && atomic_load_relaxed(&entry->version) == read.version))
             return read;
-        uccs_yield(&wait);
+        uccs_rest(&wait);
     }
 }
 

@@ -1,9 +1,7 @@
 /* Rounds of progress: a call of uccs_progress, a wait, a handler that waits, the progress thread. Any thread. */
 #include "uccs/am/inner.h"
 
-#include "uccs/core/look.h"
-#include "uccs/core/poll.h"
-#include "uccs/core/poller.h"
+#include "uccs/core/progress.h"
 #include "uccs/mem/bounce.h"
 
 #include <sched.h>
@@ -29,7 +27,7 @@ static struct uccs_am_found poll_all(int what)
 static bool round_of(int what, int *handlers)
 {
     if (what & UCCS_AM_USERS)
-        (void)uccs_look();
+        (void)uccs_progress_look();
     int collected = uccs_bounce_collect();
     struct uccs_am_found found = poll_all(what);
     *handlers = found.users;
@@ -45,7 +43,7 @@ int uccs_progress(void)
     if (round_of(UCCS_AM_REQUESTS | UCCS_AM_USERS, &handlers)) {
         misses = 0;
         (void)uccs_am_share_core(handlers);
-    } else if (uccs_pollers()) {
+    } else if (uccs_progress_poll_program()) {
         misses = 0;
     } else if (++misses >= (uccs_core.oversubscribed ? 1 : MISSES)) {
         misses = 0;
@@ -63,13 +61,13 @@ static void rest(bool found, struct uccs_wait *wait)
         wait->looks += LOOK < uccs_core.spin - wait->looks ? LOOK : uccs_core.spin - wait->looks;
     else
         uccs_am_show_on_core();
-    uccs_yield(wait);
+    uccs_rest(wait);
 }
 
 /* Serves messages in a handler that waits for a one-sided operation. */
 static lat_cold void serve_inner(struct uccs_wait *wait)
 {
-    int found = uccs_poll(UCCS_POLL_ALWAYS);
+    int found = uccs_progress_poll(UCCS_PROGRESS_LOOK);
     found += uccs_bounce_collect() + uccs_am_look_inner();
     rest(found, wait);
 }
@@ -88,7 +86,7 @@ void uccs_am_serve(struct uccs_wait *wait)
 /* The outer poll has counted this thread in, so no thread turns two phases meanwhile. */
 void uccs_am_serve_replies(struct uccs_wait *wait)
 {
-    (void)uccs_poll(UCCS_POLL_ALWAYS); /* credits of other nodes */
+    (void)uccs_progress_poll(UCCS_PROGRESS_LOOK); /* credits of other nodes */
     struct uccs_am_found found = uccs_am_look(allowed & UCCS_AM_USERS);
     /* The receiver of the reply may be in a handler that waits for a one-sided operation to be executed here. */
     rest(uccs_bounce_collect() + uccs_am_look_inner() + found.users > 0, wait);

@@ -9,7 +9,7 @@
 #include "base/log.h"
 #include "rte/rte.h"
 #include "uccs/core/doorbell.h"
-#include "uccs/core/poller.h"
+#include "uccs/core/progress.h"
 #include "uccs/far/far.h"
 #include "uccs/core/fail.h"
 
@@ -67,9 +67,9 @@ static enum uccs_am_outcome run(struct uccs_context *context, const struct uccs_
         fail_class(context, message);
     struct uccs_am_token token = {context, message, block, .reply = which & UCCS_RING_REPLY};
     uccs_handlers_running++;
-    uccs_pollers_barred++;
+    uccs_progress_barred++;
     entry.handler(&token, message->staged ? block->payload : message->payload, message->length, entry.argument);
-    uccs_pollers_barred--;
+    uccs_progress_barred--;
     uccs_handlers_running--;
     if (message->counter && token.outcome != UCCS_AM_PENDING)
         uccs_counter_arrive_here(message->counter, message->weight);

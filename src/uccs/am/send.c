@@ -4,7 +4,7 @@
 #include "base/log.h"
 #include "rte/rte.h"
 #include "uccs/core/doorbell.h"
-#include "uccs/core/late.h"
+#include "uccs/core/wait_record.h"
 #include "uccs/far/far.h"
 #include "uccs/core/memory.h"
 #include "uccs/core/thread.h"

@@ -3,7 +3,7 @@
 
 #include "base/log.h"
 #include "rte/rte.h"
-#include "uccs/core/late.h"
+#include "uccs/core/wait_record.h"
 
 #include <pthread.h>
 #include <stdlib.h>

@@ -2,8 +2,8 @@
  *
  * A waiting thread makes progress at every look, as it may have to answer the message that completes its request. */
 #include "uccs/am/am.h"
-#include "uccs/core/late.h"
-#include "uccs/core/turn.h"
+#include "uccs/core/wait_record.h"
+#include "uccs/core/progress.h"
 #include "uccs/core/wait.h"
 #include "uccs/far/far.h"
 #include "uccs/comp/request.h"
@@ -63,7 +63,7 @@ static int look_all(uccs_request_t *requests, size_t n)
 /* Looks for a complete request. The search begins behind the request found last, so that none starves. */
 static int look_any(uccs_request_t *requests, size_t n, size_t *index)
 {
-    size_t *turn = uccs_turn_of(requests);
+    size_t *turn = uccs_progress_turn_of(requests);
     for (size_t k = 0; k < n; k++) {
         size_t i = (*turn + k) % n;
         if (uccs_request_done(&requests[i])) {

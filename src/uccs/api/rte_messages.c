@@ -202,7 +202,7 @@ int uccs_rte_barrier(uccs_group_t group)
         return status == UCCS_ERR_NO_MEMORY ? UCCS_ERR_NO_MEMORY : UCCS_ERR_INVALID;
     while (uccs_test(&request) == UCCS_IN_PROGRESS)
         if (uccs_oob_deliver() == 0)
-            uccs_yield(&wait);
+            uccs_rest(&wait);
     uccs_request_release(&request);
     return UCCS_OK;
 }

@@ -6,7 +6,7 @@
 #include "uccs/coll/coll.h"
 #include "uccs/core/callback_queue.h"
 #include "uccs/core/fence.h"
-#include "uccs/core/late.h"
+#include "uccs/core/wait_record.h"
 
 #include <pthread.h>
 #include <stdlib.h>

@@ -20,7 +20,7 @@
 
 #include "base/fold.h"
 #include "uccs/coll/coll.h"
-#include "uccs/core/wait_reason.h"
+#include "uccs/core/wait_record.h"
 #include "uccs/core/task.h"
 #include "uccs/comp/request.h"
 #include "uccs/mem/bounce.h"

@@ -5,7 +5,7 @@
 #include "base/log.h"
 #include "rte/rte.h"
 #include "uccs/am/am.h"
-#include "uccs/core/poll.h"
+#include "uccs/core/progress.h"
 
 #include <string.h>
 
@@ -120,7 +120,7 @@ bool uccs_schedule_advance(struct uccs_schedule *s)
 /* Polls the network class and other nodes. Returns 0 when it found nothing. */
 static int poll_others(void)
 {
-    return uccs_poll(UCCS_POLL_ALWAYS) + uccs_am_poll_network();
+    return uccs_progress_poll(UCCS_PROGRESS_LOOK) + uccs_am_poll_network();
 }
 
 void uccs_schedule_reason(const struct uccs_schedule *s, struct uccs_reason *reason)
@@ -163,7 +163,7 @@ void uccs_schedule_run(struct uccs_schedule *s, bool user)
         if (user)
             uccs_am_serve(&wait);
         else if (!poll_others())
-            uccs_yield(&wait);
+            uccs_rest(&wait);
 }
 
 /* Plans a dissemination barrier: in round k every member receives from the member 2^k before it. */

@@ -1,7 +1,7 @@
 #include "uccs/comp/counter.h"
 
 #include "base/kind.h"
-#include "uccs/core/wait_reason.h"
+#include "uccs/core/wait_record.h"
 
 #include <inttypes.h>
 #include <pthread.h>

@@ -1,7 +1,7 @@
 #include "uccs/comp/request.h"
 
 #include "uccs/core/fence.h"
-#include "uccs/core/look.h"
+#include "uccs/core/progress.h"
 
 #include <stdlib.h>
 
@@ -79,7 +79,7 @@ bool uccs_request_done_locally(const uccs_request_handle *handle)
     const struct uccs_request *object = uccs_request_object(*handle);
     if (!object || atomic_load_acquire(&object->sources) == 1) /* acqrel: take_use */
         return true;
-    (void)uccs_look();
+    (void)uccs_progress_look();
     return atomic_load_acquire(&object->sources) == 1;
 }
 
@@ -94,7 +94,7 @@ bool uccs_request_done_slow(uccs_request_handle *handle)
         return true;
     }
     if (atomic_load_acquire(&object->pending) != 1) { /* acqrel: take */
-        (void)uccs_look();
+        (void)uccs_progress_look();
         if (atomic_load_acquire(&object->pending) != 1)
             return false;
     }

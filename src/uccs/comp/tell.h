@@ -2,7 +2,7 @@
 #ifndef UCCS_COMP_TELL_H
 #define UCCS_COMP_TELL_H
 
-#include "uccs/core/wait_reason.h"
+#include "uccs/core/wait_record.h"
 #include "uccs/comp/request.h"
 
 struct uccs_reason_handles {

@@ -1,7 +1,7 @@
 #include "uccs/comp/threshold.h"
 
 #include "base/kind.h"
-#include "uccs/core/poll.h"
+#include "uccs/core/progress.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -14,7 +14,7 @@ struct awaited {
     struct awaited *next;
 };
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards the list, and whether the poller is in */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards the list, and whether the source is registered */
 static struct awaited *list;
 
 enum state { WAITING, REACHED, LOST };
@@ -35,9 +35,13 @@ static void finish(struct awaited *what, bool failed)
     uccs_request_finish(request, failed);
 }
 
+static int look(void *unused);
+static struct uccs_progress_source source = {.poll = look, .when = UCCS_PROGRESS_LOOK};
+
 /* Takes off the list what is over. Returns 1 when something was, else 0. */
-static int look(void)
+static int look(void *unused)
 {
+    (void)unused;
     int found = 0;
     if (pthread_mutex_trylock(&lock) != 0)
         return 0;
@@ -53,7 +57,7 @@ static int look(void)
         found = 1;
     }
     if (!list)
-        uccs_core_poll_remove(look);
+        uccs_progress_remove(&source);
     pthread_mutex_unlock(&lock);
     return found;
 }
@@ -71,7 +75,7 @@ static bool await(struct awaited what)
     }
     pthread_mutex_lock(&lock);
     if (!list)
-        uccs_core_poll_add(look, UCCS_POLL_ALWAYS);
+        (void)uccs_progress_add(&source);
     made->next = list;
     list = made;
     pthread_mutex_unlock(&lock);
@@ -116,7 +120,7 @@ void uccs_threshold_close(void)
 {
     pthread_mutex_lock(&lock);
     if (list)
-        uccs_core_poll_remove(look);
+        uccs_progress_remove(&source);
     while (list) {
         struct awaited *what = list;
         list = what->next;

@@ -6,7 +6,7 @@
 #ifndef UCCS_COMP_THRESHOLD_H
 #define UCCS_COMP_THRESHOLD_H
 
-#include "uccs/core/wait_reason.h"
+#include "uccs/core/wait_record.h"
 #include "uccs/comp/counter.h"
 #include "uccs/comp/request.h"
 

@@ -1,6 +1,6 @@
 #include "uccs/core/callback_queue.h"
 
-#include "uccs/core/due.h"
+#include "uccs/core/progress.h"
 
 #include <stdbool.h>
 
@@ -10,7 +10,7 @@ struct uccs_callback *uccs_callback_queue;
 void uccs_callback_push(struct uccs_callback *callback)
 {
     struct uccs_callback *first = atomic_load_relaxed(&uccs_callback_queue);
-    (void)atomic_fetch_add_relaxed(&uccs_due, 1);
+    (void)atomic_fetch_add_relaxed(&uccs_progress_due, 1);
     do
         callback->next = first;
     while (!atomic_cas_acqrel(&uccs_callback_queue, &first, callback)); /* acquire: uccs_callbacks_run_slow */
@@ -39,7 +39,7 @@ lat_cold int uccs_callbacks_run_slow(void)
     while (callback) {
         struct uccs_callback *next = callback->next;
         callback->run(callback);
-        (void)atomic_fetch_sub_acqrel(&uccs_due, 1);
+        (void)atomic_fetch_sub_acqrel(&uccs_progress_due, 1);
         callback = next;
         count++;
     }

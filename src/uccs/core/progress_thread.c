@@ -5,7 +5,8 @@
 #include "base/log.h"
 #include "base/thread.h"
 #include "uccs/core/doorbell.h"
-#include "uccs/core/poller.h"
+#include "uccs/core/progress.h"
+#include "uccs/core/task.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -26,10 +27,10 @@
 #define SETTLE (50 * MICRO)  /* after this the stores of a sender that missed `asleep` are visible */
 #define LONGEST (1000 * 1000 * MICRO)
 
-enum { BELL, FILES = 1 + 2 * UCCS_SERVERS };
+enum { DOORBELL, FILES = 1 + 2 * UCCS_PROGRESS_SERVED_MOST };
 
-static struct uccs_server *servers[UCCS_SERVERS];
-static int server_count;
+static struct uccs_progress_source *sources[UCCS_PROGRESS_SERVED_MOST];
+static int source_count;
 static pthread_t thread;
 static uint32_t ending; /* release: uccs_progress_thread_close; acquire: serve_until_end */
 
@@ -37,58 +38,58 @@ static uint32_t ending; /* release: uccs_progress_thread_close; acquire: serve_u
 struct round {
     bool found, soon, later;
     bool wanted;   /* something came while the program did not poll */
-    bool attended; /* the program polls a server */
+    bool attended; /* the program polls a source */
     bool open;     /* nobody but the thread looks for what peers of the node ring for */
 };
 
-static struct uccs_server work = {.serve = uccs_tasks_serve,
-                                  .polls = uccs_tasks_polls,
-                                  .descriptor = -1,
-                                  .alarm = -1,
-                                  .rung = true};
+static struct uccs_progress_source tasks = {.serve = uccs_tasks_serve,
+                                            .polls = uccs_tasks_polls,
+                                            .descriptor = -1,
+                                            .alarm = -1,
+                                            .rung = true};
 
 /* --- One round */
 
 /* `few`: the program is polling if it has polled so often since the last round; 0: too much time has passed to tell. */
-static void look_at(struct uccs_server *server, uint64_t few, struct round *round)
+static void look_at(struct uccs_progress_source *source, uint64_t few, struct round *round)
 {
-    server->attended = few && server->polls() - server->seen >= few;
-    if (server->attended) {
+    source->attended = few && source->polls() - source->seen >= few;
+    if (source->attended) {
         round->attended = true;
-        round->open &= !server->rung;
-        if (server->tend)
-            server->tend();
+        round->open &= !source->rung;
+        if (source->tend)
+            source->tend();
         return;
     }
-    server->served = server->serve();
-    if (server->served == UCCS_SERVED_SOME) {
+    source->served = source->serve();
+    if (source->served == UCCS_SERVED_SOME) {
         round->found = true;
-        round->wanted |= server->paused && server->polls() == server->seen;
+        round->wanted |= source->paused && source->polls() == source->seen;
     }
-    round->soon |= server->served == UCCS_SERVED_SOON;
-    round->later |= server->served == UCCS_SERVED_LATER;
+    round->soon |= source->served == UCCS_SERVED_SOON;
+    round->later |= source->served == UCCS_SERVED_LATER;
 }
 
 static struct round serve_all(uint64_t few)
 {
     struct round round = {.open = true};
-    for (int i = 0; i < server_count; i++)
-        look_at(servers[i], few, &round);
-    for (int i = 0; i < server_count; i++)
-        servers[i]->seen = servers[i]->polls(); /* the thread's own polls do not count */
+    for (int i = 0; i < source_count; i++)
+        look_at(sources[i], few, &round);
+    for (int i = 0; i < source_count; i++)
+        sources[i]->seen = sources[i]->polls(); /* the thread's own polls do not count */
     return round;
 }
 
 /* --- Sleeping */
 
-/* Lists what can wake the thread: the bell, alarms, and descriptors of servers that the thread looks after. */
+/* Lists what can wake the thread: the bell, alarms, and descriptors of sources that the thread looks after. */
 static void list_files(struct pollfd *files)
 {
-    files[BELL] = (struct pollfd){.fd = uccs_doorbell_descriptor(), .events = POLLIN};
-    for (int i = 0; i < server_count; i++) {
-        bool mine = !servers[i]->attended && servers[i]->served == UCCS_SERVED_NOTHING;
-        files[1 + 2 * i] = (struct pollfd){.fd = servers[i]->alarm, .events = POLLIN};
-        files[2 + 2 * i] = (struct pollfd){.fd = mine ? servers[i]->descriptor : -1, .events = POLLIN};
+    files[DOORBELL] = (struct pollfd){.fd = uccs_doorbell_descriptor(), .events = POLLIN};
+    for (int i = 0; i < source_count; i++) {
+        bool mine = !sources[i]->attended && sources[i]->served == UCCS_SERVED_NOTHING;
+        files[1 + 2 * i] = (struct pollfd){.fd = sources[i]->alarm, .events = POLLIN};
+        files[2 + 2 * i] = (struct pollfd){.fd = mine ? sources[i]->descriptor : -1, .events = POLLIN};
     }
 }
 
@@ -98,25 +99,25 @@ static bool sleep_on_files(long nanoseconds)
     struct pollfd files[FILES];
     const struct timespec time = {nanoseconds / 1000000000, nanoseconds % 1000000000};
     list_files(files);
-    if (ppoll(files, (nfds_t)(1 + 2 * server_count), &time, 0) <= 0)
+    if (ppoll(files, (nfds_t)(1 + 2 * source_count), &time, 0) <= 0)
         return false;
-    if (files[BELL].revents)
+    if (files[DOORBELL].revents)
         uccs_doorbell_drain();
-    for (int i = 0; i < server_count; i++)
+    for (int i = 0; i < source_count; i++)
         if (files[1 + 2 * i].revents)
-            servers[i]->alarmed();
-    return files[BELL].revents != 0;
+            sources[i]->alarmed();
+    return files[DOORBELL].revents != 0;
 }
 
 /* The program does not poll if it has not done so while the thread slept. */
 static void look_for_pauses(void)
 {
-    for (int i = 0; i < server_count; i++)
-        servers[i]->paused = servers[i]->polls() == servers[i]->seen;
+    for (int i = 0; i < source_count; i++)
+        sources[i]->paused = sources[i]->polls() == sources[i]->seen;
 }
 
 /* State of the thread between rounds. */
-struct rest {
+struct pace {
     long first;     /* the distance at which checks begin */
     long tick;      /* until the next check whether the program still polls */
     uint64_t since; /* the program has polled since then; 0: it does not */
@@ -128,12 +129,12 @@ struct rest {
 /* A check takes the program's core for some microseconds, on a virtual machine for twenty, as long as a message takes. A program
  * that has polled for long probably goes on. If it stops, its peers wait for a small part of that time; and when a wait that
  * has lasted ends, the waiter rings (stay.c), and the checks start anew. */
-static long longest_tick(struct rest *rest)
+static long longest_tick(struct pace *pace)
 {
     const uint64_t time = clock_nanoseconds();
-    rest->since = rest->since ? rest->since : time;
-    const uint64_t part = (time - rest->since) / PATIENCE;
-    const long least = rest->first > LAST_TICK ? rest->first : LAST_TICK;
+    pace->since = pace->since ? pace->since : time;
+    const uint64_t part = (time - pace->since) / PATIENCE;
+    const long least = pace->first > LAST_TICK ? pace->first : LAST_TICK;
     if (uccs_core.oversubscribed)
         return CROWDED_TICK << uccs_core.naps / 2; /* the threads of hundreds of PEs on a core would fill it */
     if (part > LONG_TICK)
@@ -142,16 +143,16 @@ static long longest_tick(struct rest *rest)
 }
 
 /* The program polls again. If nothing came while it did not, nobody will mind much when its next pause is noticed late. */
-static void program_is_back(struct rest *rest)
+static void program_is_back(struct pace *pace)
 {
-    rest->first = rest->wanted ? FIRST_TICK : 2 * rest->first < LONG_TICK ? 2 * rest->first : LONG_TICK;
-    rest->tick = rest->first;
-    rest->wanted = false;
+    pace->first = pace->wanted ? FIRST_TICK : 2 * pace->first < LONG_TICK ? 2 * pace->first : LONG_TICK;
+    pace->tick = pace->first;
+    pace->wanted = false;
 }
 
-static long time_to_sleep(struct rest *rest, const struct round *round)
+static long time_to_sleep(struct pace *pace, const struct round *round)
 {
-    long time = rest->announced && !rest->calm++ ? SETTLE : LONGEST;
+    long time = pace->announced && !pace->calm++ ? SETTLE : LONGEST;
     if (atomic_load_relaxed(&uccs_pe_shared_mine()->deaf) && time > LATER)
         time = LATER;
     if (round->later && time > LATER)
@@ -159,14 +160,14 @@ static long time_to_sleep(struct rest *rest, const struct round *round)
     if (round->soon)
         time = SETTLE;
     if (!round->attended) {
-        rest->since = 0;
+        pace->since = 0;
         return time;
     }
-    if (!rest->since)
-        program_is_back(rest);
-    const long most = longest_tick(rest);
-    time = time < rest->tick ? time : rest->tick;
-    rest->tick = 2 * rest->tick < most ? 2 * rest->tick : most;
+    if (!pace->since)
+        program_is_back(pace);
+    const long most = longest_tick(pace);
+    time = time < pace->tick ? time : pace->tick;
+    pace->tick = 2 * pace->tick < most ? 2 * pace->tick : most;
     return time;
 }
 
@@ -180,66 +181,67 @@ static uint64_t fewest_polls(long time, uint64_t took)
 }
 
 /* Returns true when the thread has asked to be woken before the round that found nothing; false: it must look again. */
-static bool may_sleep(struct rest *rest, const struct round *round)
+static bool may_sleep(struct pace *pace, const struct round *round)
 {
     uint32_t *asleep = &uccs_pe_shared_mine()->asleep;
     bool wanted = round->open && !round->found;
-    if (wanted && !rest->announced)
+    if (wanted && !pace->announced)
         atomic_store_seqcst(asleep, 1); /* then look again; partner: uccs_doorbell_wake */
     else if (!wanted && atomic_load_relaxed(asleep))
         atomic_store_relaxed(asleep, 0); /* a peer may ring meanwhile, which only wakes the thread once too often */
-    bool before = rest->announced;
-    rest->announced = wanted;
+    bool before = pace->announced;
+    pace->announced = wanted;
     return !round->found && (before || !wanted);
 }
 
 static void *serve_until_end(void *unused)
 {
-    struct rest rest = {.first = FIRST_TICK, .tick = FIRST_TICK};
+    struct pace pace = {.first = FIRST_TICK, .tick = FIRST_TICK};
     uint64_t few = 0;
     (void)unused;
     uccs_progress_thread_me = true;
-    uccs_pollers_barred++;
+    uccs_progress_barred++;
     prctl(PR_SET_NAME, "lateral-serve");    /* debuggers show it; launch/report.c knows it */
     prctl(PR_SET_TIMERSLACK, MICRO);        /* else short sleeps take twice as long */
     while (!atomic_load_acquire(&ending)) { /* release: uccs_progress_thread_close */
         struct round round = serve_all(few);
         few = 1;
-        rest.wanted |= round.wanted;
+        pace.wanted |= round.wanted;
         if (round.found)
-            rest.calm = 0;
-        if (!may_sleep(&rest, &round))
+            pace.calm = 0;
+        if (!may_sleep(&pace, &round))
             continue;
-        long time = time_to_sleep(&rest, &round);
+        long time = time_to_sleep(&pace, &round);
         const uint64_t before = clock_nanoseconds();
-        if (sleep_on_files(time) && rest.since) {
-            rest.tick = rest.first;
-            rest.since = clock_nanoseconds();
+        if (sleep_on_files(time) && pace.since) {
+            pace.tick = pace.first;
+            pace.since = clock_nanoseconds();
         }
         few = fewest_polls(time, clock_nanoseconds() - before);
         look_for_pauses();
-        rest.announced =
-            rest.announced && atomic_load_relaxed(&uccs_pe_shared_mine()->asleep); /* who rang has cleared it */
-        rest.calm = rest.announced ? rest.calm : 0;
+        pace.announced =
+            pace.announced && atomic_load_relaxed(&uccs_pe_shared_mine()->asleep); /* who rang has cleared it */
+        pace.calm = pace.announced ? pace.calm : 0;
     }
     return 0;
 }
 
 /* --- Life */
 
-void uccs_progress_add(struct uccs_server *server)
+/* Adds the tasks behind the sources that bring what tasks wait for. */
+static void list_sources(void)
 {
-    for (int i = 0; i < server_count; i++)
-        if (servers[i] == server) /* a life that could not begin has left it */
-            return;
-    servers[server_count++] = server;
+    (void)uccs_progress_add(&tasks);
+    source_count = 0;
+    for (struct uccs_progress_source *source; (source = uccs_progress_served(source_count));)
+        sources[source_count++] = source;
 }
 
 int uccs_progress_thread_start(void)
 {
     if (uccs_progress_thread_on)
         return 0;
-    uccs_progress_add(&work); /* after the servers that bring what it waits for */
+    list_sources();
     uccs_doorbell_open();
     ending = 0;
     uccs_progress_thread_on = true;
@@ -268,5 +270,6 @@ void uccs_progress_thread_close(void)
     }
     uccs_progress_thread_on = false;
     uccs_doorbell_close();
-    server_count = 0;
+    for (struct uccs_progress_source *source; (source = uccs_progress_served(0));)
+        uccs_progress_remove(source);
 }

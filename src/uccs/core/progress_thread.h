@@ -13,26 +13,7 @@
 #ifndef UCCS_CORE_PROGRESS_THREAD_H
 #define UCCS_CORE_PROGRESS_THREAD_H
 
-#include "uccs/core/task.h"
-
-struct uccs_server {
-    enum uccs_served (*serve)(void); /* serves all that waits; may wait for locks, not for other processes */
-    uint64_t (*polls)(void);         /* a number that grows while threads of the program serve the same; any value */
-    void (*tend)(void);              /* called instead of serve while they do; may be null */
-    int descriptor;                  /* readable when there is something to serve; -1: none */
-    int alarm;                       /* the same for `alarmed`, also while the program polls; -1: none */
-    void (*alarmed)(void);
-    bool rung; /* peers ring the bell for it */
-    /* The thread's own: */
-    uint64_t seen;
-    bool attended, paused;
-    enum uccs_served served;
-};
-
-enum { UCCS_SERVERS = 4 };
-
-/* Adds a server, which lives until uccs_progress_thread_close. Call it while the thread does not run. */
-void uccs_progress_add(struct uccs_server *server);
+#include <stdbool.h>
 
 /* Starts the thread if LATERAL_PROGRESS wants one; `several`: the job is on several nodes. Returns 0, or -1 after a
  * line. */

@@ -1,8 +1,7 @@
 #include "uccs/core/task.h"
 
 #include "uccs/core/doorbell.h"
-#include "uccs/core/due.h"
-#include "uccs/core/poller.h"
+#include "uccs/core/progress.h"
 
 #include <pthread.h>
 
@@ -57,17 +56,17 @@ static struct uccs_task **advance_one(struct uccs_task **at, struct walk *walk)
     if (!next)
         last = at;
     walk->found = true;
-    atomic_fetch_sub_acqrel(&uccs_due, 1);
+    atomic_fetch_sub_acqrel(&uccs_progress_due, 1);
     return at;
 }
 
 /* Advances the task. Under the list's lock, which it releases. */
 static void walk_and_unlock(struct walk *walk)
 {
-    uccs_pollers_barred++;
+    uccs_progress_barred++;
     for (struct uccs_task **at = &first; *at;)
         at = advance_one(at, walk);
-    uccs_pollers_barred--;
+    uccs_progress_barred--;
     if (called && !first) {
         called = false;
         uccs_doorbell_tasks_end();
@@ -103,7 +102,7 @@ void uccs_task_add(struct uccs_task *task)
     pthread_mutex_lock(&list);
     *last = task;
     last = &task->next;
-    atomic_fetch_add_relaxed(&uccs_due, 1);
+    atomic_fetch_add_relaxed(&uccs_progress_due, 1);
     if (uccs_progress_thread_on && !called) {
         called = true;
         uccs_doorbell_tasks_begin();
@@ -116,7 +115,7 @@ void uccs_task_add(struct uccs_task *task)
 enum uccs_served uccs_tasks_serve(void)
 {
     struct walk walk = {.labours = true};
-    if (!uccs_due_ends())
+    if (!uccs_progress_has_tasks())
         return UCCS_SERVED_NOTHING;
     pthread_mutex_lock(&list);
     walk_and_unlock(&walk);

@@ -3,7 +3,8 @@
 #ifndef UCCS_CORE_TASK_H
 #define UCCS_CORE_TASK_H
 
-#include "uccs/core/wait_reason.h"
+#include "uccs/core/progress.h"
+#include "uccs/core/wait_record.h"
 
 #include <stdbool.h>
 
@@ -30,14 +31,6 @@ void uccs_task_add(struct uccs_task *task);
 
 /* Advances the work; leaves it alone when another thread advances it. */
 void uccs_tasks_advance(void);
-
-/* What a server of the progress thread (progress.h) has found. */
-enum uccs_served {
-    UCCS_SERVED_NOTHING, /* what comes next will ring the bell or shows at the descriptor */
-    UCCS_SERVED_SOME,    /* look again at once */
-    UCCS_SERVED_SOON,    /* a thread of the program is about to look; see in a moment whether it has */
-    UCCS_SERVED_LATER    /* nothing at the moment, but look again within a millisecond, unasked */
-};
 
 /* The progress thread advances the work by uccs_tasks_serve. uccs_tasks_polls grows while threads of the program advance
  * it. */

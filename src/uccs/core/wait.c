@@ -1,27 +1,43 @@
 #include "uccs/core/wait.h"
 
 #include "base/clock.h"
-#include "uccs/core/look.h"
-#include "uccs/core/poll.h"
-#include "uccs/core/poller.h"
+#include "uccs/core/eventcount.h"
 
+#include <poll.h>
 #include <sched.h>
 #include <time.h>
 
 #define YIELDS_BEFORE_SLEEP 500 /* some milliseconds on a crowded node */
-#define SLEEP_NANOSECONDS 50000
-#define SLEEPS_ALIKE 8  /* a waiter's sleeps of one length, before it doubles it */
-#define YIELDS_A_STAY 8 /* after so many yields a waiter looks at the clock */
-#define NOBODY 700      /* nanoseconds: a yield that takes less has found nobody who wants the core */
-#define LOOKS_ALONE 32  /* looks of a waiter alone on its core until it yields again */
+#define YIELDS_A_CLOCK 8        /* after this many yields a waiter looks at the clock */
+#define SLEEPS_ALIKE 8          /* a waiter's sleeps of one length, before it doubles it */
+#define LOOKS_ALONE 32          /* looks of a waiter alone on its core until it yields again */
+
+/* Nanoseconds. */
+#define NOBODY 700   /* a yield that takes less has found nobody who wants the core */
+#define SLOW 200000  /* a yield that takes longer has given the core to somebody who works */
+#define SPIN 30000   /* of looks before a sleep on descriptors: the way there and back takes that long */
+#define NAP 50000    /* the first sleeps of a waiter that nothing wakes */
+#define SLEEP 100000 /* the first sleeps on descriptors */
+#define BESIDE 20000 /* the same while other threads serve all of them */
+
+/* Of this thread, about sleeps on descriptors. */
+enum { FEWEST = 16, MOST = 4096 };
+static _Thread_local struct {
+    uint32_t left;  /* sleeps until it yields again */
+    uint32_t next;  /* sleeps after the next slow yield: more when slow yields follow each other */
+    uint32_t slept; /* sleeps in this wait */
+    uint64_t since; /* the start of the looks before the first sleep of this wait */
+} sleeps;
+
+/* --- Yielding */
 
 /* A yield costs more than a look at a network, and a message that comes meanwhile waits for its end. So a waiter whose yield
  * has found nobody looks some times before the next one: a thread that comes to want the core waits some microseconds
- * longer. */
+ * longer. Returns for how long the core was given away; 0: it was not, or that is not known. */
 static uint64_t yield_core(void)
 {
     static _Thread_local uint32_t alone;
-    if (!atomic_load_relaxed(&uccs_due_endless)) { /* a look is a load */
+    if (!atomic_load_relaxed(&uccs_progress_sources)) { /* a look is a load */
         sched_yield();
         return 0;
     }
@@ -46,46 +62,117 @@ uint32_t uccs_wait_naps(uint32_t crowd)
     return naps;
 }
 
-long uccs_wait_sleep(long shortest, uint32_t before)
+/* Returns the nanoseconds of a sleep that has `before` sleeps of its wait before it. */
+static struct timespec sleep_time(long shortest, uint32_t before)
 {
     const uint32_t doubled = before / SLEEPS_ALIKE;
-    return shortest << (doubled < uccs_core.naps ? doubled : uccs_core.naps);
+    return (struct timespec){.tv_nsec = shortest << (doubled < uccs_core.naps ? doubled : uccs_core.naps)};
 }
 
-uint64_t uccs_yield_slow(struct uccs_wait *wait)
+/* Returns the same as yield_core. */
+static uint64_t yield_or_nap(struct uccs_wait *wait)
 {
-    if (uccs_pollers())
-        return 0;
-    uint32_t yields = ++wait->looks - uccs_core.spin;
-    if (lat_unlikely(yields % YIELDS_A_STAY == 0))
+    const uint32_t yields = ++wait->looks - uccs_core.spin;
+    if (lat_unlikely(yields % YIELDS_A_CLOCK == 0))
         uccs_wait_record(wait);
     if (!uccs_core.oversubscribed || yields < YIELDS_BEFORE_SLEEP)
         return yield_core();
     if (wait->looks == UINT32_MAX)
         wait->looks--;
+    const struct timespec time = sleep_time(NAP, yields - YIELDS_BEFORE_SLEEP);
     const uint64_t start = clock_nanoseconds();
-    struct timespec time = {0, uccs_wait_sleep(SLEEP_NANOSECONDS, yields - YIELDS_BEFORE_SLEEP)};
     nanosleep(&time, 0);
     return clock_nanoseconds() - start;
 }
 
-/* The waiter comes here at the first look, when it has work to advance, and when it shall yield. */
+/* --- Sleeping on descriptors */
+
+/* Decides by the yield whether this thread sleeps from now on. */
+static void yield_and_judge(struct uccs_wait *wait)
+{
+    const bool first = wait->looks == uccs_core.spin;
+    if (lat_unlikely(yield_or_nap(wait) > SLOW)) {
+        sleeps.left = sleeps.next > FEWEST ? sleeps.next : FEWEST;
+        sleeps.next = 4 * sleeps.left < MOST ? 4 * sleeps.left : MOST;
+        sleeps.slept = 0;
+    } else if (first) {
+        sleeps.next -= sleeps.next / 4;
+    }
+}
+
+static bool has_spun(struct uccs_wait *wait)
+{
+    if (wait->looks == uccs_core.spin) {
+        wait->looks++;
+        sleeps.since = clock_nanoseconds();
+        sleeps.slept = 0;
+    }
+    return clock_nanoseconds() - sleeps.since > SPIN;
+}
+
+static void sleep_on_files(struct uccs_wait *wait, uccs_arm_function *arm, uint64_t set)
+{
+    struct pollfd files[UCCS_REST_FILES];
+    sleeps.left--;
+    const int count = arm(set, files);
+    if (count >= 0) {
+        const struct timespec time = sleep_time(count ? SLEEP : BESIDE, sleeps.slept++);
+        (void)ppoll(files, (nfds_t)count, &time, 0);
+    }
+    if (sleeps.left % YIELDS_A_CLOCK == 0)
+        uccs_wait_record(wait);
+}
+
+/* --- The policy */
+
+/* After the spin. */
+lat_cold static void give_way(struct uccs_wait *wait, uccs_arm_function *arm, uint64_t set)
+{
+    const bool may_sleep = arm && !uccs_crowd_is_awake();
+    if (may_sleep && sleeps.left && !has_spun(wait))
+        return;
+    if (uccs_progress_poll_program())
+        return;
+    if (!may_sleep)
+        (void)yield_or_nap(wait);
+    else if (sleeps.left)
+        sleep_on_files(wait, arm, set);
+    else
+        yield_and_judge(wait);
+}
+
+void uccs_rest_on(struct uccs_wait *wait, uccs_arm_function *arm, uint64_t set)
+{
+    if (lat_unlikely(uccs_crowd_is_awake()) && wait->looks < uccs_core.spin)
+        wait->looks = uccs_core.spin;
+    if (lat_likely(wait->looks < uccs_core.spin))
+        wait->looks++;
+    else
+        give_way(wait, arm, set);
+}
+
+void uccs_rest(struct uccs_wait *wait)
+{
+    uccs_rest_on(wait, 0, 0);
+}
+
+/* The waiter comes here at the first look, when something is due, and when it has spun. */
 lat_cold void uccs_pause_slow(struct uccs_wait *wait)
 {
-    if (wait->looks < uccs_core.spin && !atomic_load_relaxed(&uccs_due)) {
+    if (wait->looks < uccs_core.spin && !atomic_load_relaxed(&uccs_progress_due)) {
         atomic_settle();
         wait->looks++;
         return;
     }
-    int found = uccs_look();
-    found |= uccs_poll(UCCS_POLL_IDLE);
+    int found = uccs_progress_look();
+    found |= uccs_progress_poll(UCCS_PROGRESS_IDLE);
     if (!found)
-        uccs_yield(wait);
+        uccs_rest(wait);
 }
 
 void uccs_wait_tasks_finished(void)
 {
     struct uccs_wait wait uccs_scoped = {0};
-    while (uccs_due_ends())
+    while (uccs_progress_has_tasks())
         uccs_pause(&wait);
 }

@@ -1,50 +1,70 @@
-/* The only wait loop. A waiter spins briefly, then yields. On a node with more PEs than cores it yields at once, and
- * after long fruitless yielding it sleeps for short times, so that the PEs with work get the cores. A signal only makes
- * the loop look again.
+/* The one wait, and its one policy.
  *
- * After one look, the waiter lets its earlier loads complete. Otherwise the processor would run later looks, and the
- * loads of the data behind them, ahead of time and fetch lines that the peer is still writing.
+ * A thread that waits looks: at its variable, and at what must move on meanwhile, which is the registry of progress
+ * (progress.h) or the sources that the caller names by looking itself. When a look has found nothing, it rests (uccs_rest):
+ *
+ *   spin      It looks again at once, uccs_core.spin times; not where more threads of this process wait for messages than it
+ *             has cores (eventcount.h): looks of one keep the others from issuing.
+ *   program   Then it calls the program's functions, and looks again if one of them found something.
+ *   yield     It gives its core away. Where a look costs more than a load and a yield has found nobody who wants the core,
+ *             some looks come before the next yield. After long fruitless yielding on a node with more PEs than cores it
+ *             sleeps for short times, so that the PEs with work get the cores.
+ *   sleep     A waiter that something can wake (uccs_rest_on: descriptors of a transport) sleeps in place of a yield after
+ *             a yield that took long. Where other threads want its core a yield costs it a time slice, some milliseconds,
+ *             since a thread that yields again and again gets the core last; a thread that has slept gets it at once. Now
+ *             and then it tries whether a yield is still slow.
+ *
+ * Of many threads that wait on the same messages one leads and the others sleep: eventcount.h.
+ *
+ * After the first look of uccs_pause the waiter lets its earlier loads complete. Otherwise the processor would run later
+ * looks, and the loads of the data behind them, ahead of time and fetch lines that the peer is still writing.
+ *
+ * No lost wake-up: a waiter that spins, yields or sleeps for a limited time looks again by itself. The only sleeps that
+ * somebody must end are those of an eventcount and of the progress thread; their files argue them.
  *
  * Any thread:
- *     struct uccs_wait wait uccs_scoped = {0};
+ *     struct uccs_wait wait uccs_scoped = {.on = ...};
  *     while (atomic_load_acquire(flag) != value)
  *         uccs_pause(&wait);
- */
+ * A signal only makes the loop look again. */
 #ifndef UCCS_CORE_WAIT_H
 #define UCCS_CORE_WAIT_H
 
-#include "uccs/core/core.h"
-#include "uccs/core/due.h"
+#include "uccs/core/progress.h"
 #include "uccs/core/wait_record.h"
 
-/* Returns how often sleeps may double where so many PEs share each core. */
-uint32_t uccs_wait_naps(uint32_t crowd);
-/* Returns how long a waiter sleeps that has slept so often before; `shortest` and the result in nanoseconds. */
-long uccs_wait_sleep(long shortest, uint32_t before);
+struct pollfd;
 
+/* Makes one step of a wait: looks at the registry, and rests when the look found nothing. The caller holds no lock that a
+ * source could need. */
 void uccs_pause_slow(struct uccs_wait *wait);
-uint64_t uccs_yield_slow(struct uccs_wait *wait);
-
-/* Counts a look, and once the waiter has spun long enough, calls the program's pollers and yields. Callers make progress
- * themselves at every look, and hold no lock that a poller could need. Returns for how many nanoseconds the core was given
- * away; 0: it was not, or that is not known. */
-static inline uint64_t uccs_yield(struct uccs_wait *wait)
-{
-    if (lat_unlikely(wait->looks >= uccs_core.spin))
-        return uccs_yield_slow(wait);
-    wait->looks++;
-    return 0;
-}
 
 static inline void uccs_pause(struct uccs_wait *wait)
 {
-    if (lat_likely(wait->looks && wait->looks < uccs_core.spin && !atomic_load_relaxed(&uccs_due)))
+    if (lat_likely(wait->looks && wait->looks < uccs_core.spin && !atomic_load_relaxed(&uccs_progress_due)))
         wait->looks++;
     else
         uccs_pause_slow(wait);
 }
 
-/* Waits until no work (work.h) is left. Other processes need this one's share also of work that nobody here has waited
+/* Rests after a look that found nothing, for callers that look themselves and hold no lock that the program's functions could
+ * need. */
+void uccs_rest(struct uccs_wait *wait);
+
+enum { UCCS_REST_FILES = 64 }; /* descriptors that a sleep waits for, at most */
+
+/* Lists the descriptors of a set that become readable when something comes in. Returns their number; -1: something has come in
+ * already, so the caller must look. A set whose descriptor another thread serves is left out. */
+typedef int uccs_arm_function(uint64_t set, struct pollfd *files);
+
+/* The same as uccs_rest, for a waiter that descriptors can wake. Another thread may take the message that this one waits
+ * for, so the sleep is short. */
+void uccs_rest_on(struct uccs_wait *wait, uccs_arm_function *arm, uint64_t set);
+
+/* Returns how often sleeps may double where `crowd` PEs share each core. */
+uint32_t uccs_wait_naps(uint32_t crowd);
+
+/* Waits until no task and no callback is left. Other processes need this one's share also of tasks that nobody here waits
  * for. */
 void uccs_wait_tasks_finished(void);
 

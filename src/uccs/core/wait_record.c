@@ -1,14 +1,15 @@
-/* The slow half of waits that last: they leave a record that others can read (rte/wait_record.h). */
 #include "uccs/core/wait_record.h"
 
-#include "base/atomic.h"
 #include "base/clock.h"
+#include "base/env.h"
 #include "base/kind.h"
+#include "base/log.h"
 #include "rte/rte.h"
 #include "rte/wait_record.h"
 #include "uccs/core/doorbell.h"
-#include "uccs/core/core.h"
-#include "uccs/core/poller.h"
+#include "uccs/core/progress.h"
+
+/* --- The reason */
 
 /* Loads the variable and extends its sign; 0 when the wait is for none. The waiter itself looks at it, so it is there. */
 static uint64_t value_of(const struct node_wait_reason *on)
@@ -25,51 +26,51 @@ static uint64_t value_of(const struct node_wait_reason *on)
     }
 }
 
-/* Fills in what the wait is for: as its record says, or as a function tells. */
-static void ask(const struct uccs_wait *wait, struct uccs_reason *reason)
+static struct uccs_reason reason_now(const struct uccs_wait *wait)
 {
-    *reason = (struct uccs_reason){.on = wait->on};
-    if (wait->on.about == UCCS_REASON_FUNCTION) {
-        void (*tell)(const void *, struct uccs_reason *) =
-            (void (*)(const void *, struct uccs_reason *))(uintptr_t)wait->on.number;
-        *reason = (struct uccs_reason){0};
-        tell((const void *)(uintptr_t)wait->on.object, reason);
-        reason->on.may_end |= wait->on.may_end;
-    } else {
-        reason->value = value_of(&wait->on);
+    struct uccs_reason reason = {.on = wait->on};
+    if (wait->on.about != UCCS_REASON_FUNCTION) {
+        reason.value = value_of(&wait->on);
+        return reason;
     }
+    void (*fill)(const void *, struct uccs_reason *) =
+        (void (*)(const void *, struct uccs_reason *))(uintptr_t)wait->on.number;
+    reason = (struct uccs_reason){0};
+    fill((const void *)(uintptr_t)wait->on.object, &reason);
+    reason.on.may_end |= wait->on.may_end;
+    return reason;
 }
 
-static void begin_stay(struct uccs_wait *wait)
+/* --- The record */
+
+#define LOOKS_A_RENEWAL 64 /* at one look in this many a function is called again, and the launcher looked for */
+#define LONG 1000000       /* nanoseconds: the end of a longer wait wakes the progress thread */
+
+static void begin_record(struct uccs_wait *wait)
 {
-    struct uccs_reason told;
-    if (atomic_load_relaxed(&uccs_pollers_there)) /* they may do anything */
+    if (atomic_load_relaxed(&uccs_progress_program)) /* the program's functions may do anything */
         wait->on.may_end = 1;
-    ask(wait, &told);
-    const uint32_t stay =
-        rte_wait_record_begin(&told.on, told.text, wait->since, uccs_core.heap_start, uccs_core.heap_bytes);
-    if (!stay)
+    const struct uccs_reason reason = reason_now(wait);
+    const uint32_t record =
+        rte_wait_record_begin(&reason.on, reason.text, wait->since, uccs_core.heap_start, uccs_core.heap_bytes);
+    if (!record)
         return;
-    wait->stay = stay;
-    rte_wait_record_looked(stay, told.value);
+    wait->record = record;
+    rte_wait_record_looked(record, reason.value);
 }
 
-/* What a function has told may change while the wait goes on. */
-static void renew_stay(const struct uccs_wait *wait)
+/* What a function fills in may change while the wait goes on. */
+static void renew_record(const struct uccs_wait *wait)
 {
-    struct uccs_reason told;
-    ask(wait, &told);
+    const struct uccs_reason reason = reason_now(wait);
     if (wait->on.about == UCCS_REASON_FUNCTION)
-        rte_wait_record_renew(wait->stay, &told.on, told.text);
-    rte_wait_record_looked(wait->stay, told.value);
+        rte_wait_record_renew(wait->record, &reason.on, reason.text);
+    rte_wait_record_looked(wait->record, reason.value);
 }
-
-#define LOOKS_A_RENEWAL 64 /* at one look in this many a function is asked again, and the launcher looked for */
-#define LASTS 1000000      /* nanoseconds: the end of a longer wait is told to the progress thread */
 
 static bool has_record(const struct uccs_wait *wait)
 {
-    return wait->stay && wait->stay != UCCS_WAIT_IS_LONG;
+    return wait->record && wait->record != UCCS_WAIT_IS_LONG;
 }
 
 static void look_again(const struct uccs_wait *wait)
@@ -81,16 +82,16 @@ static void look_again(const struct uccs_wait *wait)
         rte_look_for_exit(clock_nanoseconds() - wait->since);
     }
     if (wait->on.about != UCCS_REASON_FUNCTION || renewal)
-        renew_stay(wait);
+        renew_record(wait);
 }
 
 static void look_at_clock(struct uccs_wait *wait)
 {
     const uint64_t time = clock_nanoseconds() - wait->since;
-    if (time > LASTS && !wait->stay)
-        wait->stay = UCCS_WAIT_IS_LONG;
+    if (time > LONG && !wait->record)
+        wait->record = UCCS_WAIT_IS_LONG;
     if (time > RTE_WAIT_RECORD_AFTER)
-        begin_stay(wait);
+        begin_record(wait);
 }
 
 lat_cold void uccs_wait_record(struct uccs_wait *wait)
@@ -107,8 +108,37 @@ lat_cold void uccs_wait_record(struct uccs_wait *wait)
 lat_cold void uccs_wait_record_end(struct uccs_wait *wait)
 {
     if (has_record(wait))
-        rte_wait_record_end(wait->stay);
-    wait->stay = 0;
+        rte_wait_record_end(wait->record);
+    wait->record = 0;
     if (uccs_progress_thread_on && !uccs_progress_thread_me)
         uccs_doorbell_ring_mine();
+}
+
+/* --- The line */
+
+#define FIRST_LOOKS 64  /* each of the first looks reads the clock */
+#define LATER_LOOKS 256 /* afterwards one look in this many reads it */
+
+static time_t seconds_now(void)
+{
+    return (time_t)(clock_nanoseconds() / CLOCK_SECOND) + 1; /* never 0 */
+}
+
+bool uccs_late_now(struct uccs_late *late)
+{
+    if (late->told || (++late->looks > FIRST_LOOKS && late->looks % LATER_LOOKS))
+        return false;
+    uint64_t patience = env_number(ENV_PATIENCE);
+    time_t now = seconds_now();
+    if (!late->since)
+        late->since = now;
+    late->told = patience && now > late->since + (time_t)patience;
+    return late->told;
+}
+
+void uccs_late_handler(uint32_t source, uint32_t id, uint32_t context)
+{
+    log_line("uccs: a message of PE %u waits for handler %u of context %u, which is not registered here, and those "
+             "behind it wait too; register it",
+             source, id, context);
 }

@@ -3,7 +3,7 @@
  * No message can replace such an atomic, so the thread waits here, without the lock, until it may start: the connection is
  * made and the piece's key has come, both once, and what a fence has put before it is done or the transport keeps the
  * order. Requests of other operations never wait for these threads. */
-#include "uccs/link/news.h"
+#include "uccs/link/inner.h"
 
 /* --- What the transport has */
 
@@ -26,7 +26,7 @@ bool link_adapter(void)
     struct link_peer *self = link_peer_of(lane, uccs_core.me);
     link_connect(self);
     while (!(link_transport->able(self->to) & TRANSPORT_KNOWN)) {
-        link_news_unlock(lane);
+        uccs_eventcount_unlock(&lane->events, &lane->lock);
         link_pause(lane, &wait);
         pthread_mutex_lock(&lane->lock);
     }
@@ -62,7 +62,7 @@ static void await_turn(struct link_peer *peer, const struct link_message *messag
     for (enum turn turn; (turn = turn_of(peer, message)) != NOW || atomic_load_acquire(&all.pending) != 1;) {
         if (turn == WHEN_FLUSHED && atomic_load_acquire(&all.pending) == 1) /* acqrel: uccs_request_finish */
             link_flush_peer(peer, peer->issued, &all, 0, true);
-        link_news_unlock(lane);
+        uccs_eventcount_unlock(&lane->events, &lane->lock);
         link_pause(lane, &wait);
         pthread_mutex_lock(&lane->lock);
     }

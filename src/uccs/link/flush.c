@@ -6,7 +6,7 @@
  * Threads that wait for flushes of one peer share them: while one is under way and some thread waits, the operations and requests
  * of further threads gather here, and leave as one message when it is answered. So a thread waits for two answers at most, and a message
  * serves all. Whoever waits moves the lane on, so the answer is seen. */
-#include "uccs/link/news.h"
+#include "uccs/link/inner.h"
 
 #include <stdlib.h>
 
@@ -99,10 +99,10 @@ static void end_part(struct link_flush *flush)
         uccs_request_finish(hanging->request, has_failed(flush, hanging));
     }
     drop(flush);
-    link_news_tell(peer->lane);
+    uccs_eventcount_tell(&peer->lane->events);
     if (!peer->gathers || peer->flying)
         return;
-    if (link_is_crowd()) /* those whose requests have just ended come back with the next ones */
+    if (uccs_is_crowd()) /* those whose requests have just ended come back with the next ones */
         put_on_hung(peer);
     else
         start(peer);
@@ -187,7 +187,7 @@ void link_flush_peer(struct link_peer *peer, struct link_point number, struct uc
     if (!peer->next)
         peer->next = new_flush(peer);
     append(peer->next, all, mark);
-    if (!waits || !atomic_load_relaxed(&link_waiting) || (!peer->flying && !link_is_crowd())) {
+    if (!waits || !atomic_load_relaxed(&uccs_waiting) || (!peer->flying && !uccs_is_crowd())) {
         start(peer);
         return;
     }

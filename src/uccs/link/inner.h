@@ -2,12 +2,13 @@
  * lane, unless a comment says otherwise.
  *
  * The files in their order, lower ones first: token, valid, refuse, mark, lane, tell, bell, arrive, batch, names,
- * send, use, behind, flush, ask, key, direct, issue, atomic, poll, rest, quiet, pool, gone, order, track, thread, open. */
+ * send, use, behind, flush, ask, key, direct, issue, atomic, poll, wait, quiet, pool, gone, order, track, thread, open. */
 #ifndef UCCS_LINK_INNER_H
 #define UCCS_LINK_INNER_H
 
 #include "net/transport.h"
 #include "uccs/core/core.h"
+#include "uccs/core/eventcount.h"
 #include "uccs/link/link.h"
 #include "uccs/core/fail.h"
 #include "uccs/core/keepalive.h"
@@ -176,12 +177,7 @@ struct link_lane {
     uint32_t some;    /* 0: all operations are answered; a hint, exact for the thread that issued; relaxed */
     uint32_t lands;   /* 1: puts are to be flushed; relaxed */
     uint32_t polls;   /* grows while the program itself polls; relaxed */
-    /* Of the threads that wait on the lane (crowd.c). */
-    uint32_t news;     /* grows under the lock when something has come in, or a flush has ended; futex */
-    uint32_t told;     /* 1: nobody has woken the sleepers for the news; under the lock */
-    uint32_t sleepers; /* seqcst */
-    uint32_t led;      /* 1: a member leads; seqcst */
-    int32_t roused;    /* sleepers that have been woken and have not run yet; relaxed, a hint */
+    struct uccs_eventcount events; /* something has come in, or a flush has ended */
     struct link_send *idle;
     struct link_flush *idle_flush;
     struct link_tokens tokens; /* of what this lane has asked */
@@ -242,10 +238,6 @@ void link_send_free(struct link_send *send);
 bool link_hand_over(struct link_outbox *box, struct link_send *send, const void *data, size_t bytes);
 /* Adds to the lane's `sending`, which threads that want to issue read without the lock. */
 void link_count_sending(struct link_lane *lane, int change);
-/* Adds to the number of threads that wait for operations to complete; relaxed, a hint. */
-void link_count_waiting(int change);
-extern uint32_t link_waiting;
-extern uint32_t link_cores; /* on which this process runs; pool.c */
 /* Opens the lane with this number. Returns null, or the reason why it cannot. */
 const char *link_lane_open(uint32_t number);
 void link_lane_free(struct link_lane *lane);
@@ -404,9 +396,10 @@ bool link_poll_clear(struct link_lane *lane);
 /* Moves a set of lanes on, a bit per number, and the service lane. Returns non-zero when something came in or has left, else 0. */
 int link_look_all(uint64_t lanes);
 
-/* rest.c; any thread, without a lock. For a waiter that has looked at lanes and found nothing: spins, yields, or sleeps
- * until one of them has something, for a short time. */
+/* wait.c; any thread, without a lock. The same as uccs_rest, for a waiter that has looked at lanes and found nothing. */
 void link_rest(uint64_t lanes, struct uccs_wait *wait);
+/* Waits for events of a lane, as one step of a wait: looks at the lane, unless another thread leads, and rests. */
+void link_follow(struct uccs_follower *me, struct link_lane *lane, struct uccs_wait *wait);
 
 /* quiet.c; any thread, without a lock. Completes the operations on a set of lanes to these PEs; `pes` null: to all
  * PEs. */

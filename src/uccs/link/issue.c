@@ -1,5 +1,5 @@
 /* Issues messages on a lane; counts and orders a message that is an operation. */
-#include "uccs/link/crowd.h"
+#include "uccs/link/inner.h"
 
 #define SENDING_MOST 512                /* messages that the transport may hold before issuing waits */
 #define ASKING_MOST ((uint32_t)4 << 20) /* bytes that the targets of a lane may hold in answers before asking waits */
@@ -34,11 +34,11 @@ static void make_room_to_ask(struct link_lane *lane)
 void link_await(struct link_lane *lane, const uint32_t *flag)
 {
     struct uccs_wait wait uccs_scoped = {.on = uccs_reason_function(link_reason, 0)};
-    struct link_member member;
-    link_member_begin(&member, lane);
+    struct uccs_follower me;
+    uccs_follower_begin(&me, &lane->events, &lane->lock);
     while (!atomic_load_acquire(flag)) /* release: link_send_free, link_settle */
-        link_member_pause(&member, &wait);
-    link_member_end(&member);
+        link_follow(&me, lane, &wait);
+    uccs_follower_end(&me);
 }
 
 void link_issue_touch(struct link_peer *peer)

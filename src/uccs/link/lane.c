@@ -38,13 +38,6 @@ struct link_peer *link_peer_of(struct link_lane *lane, int pe)
     return peer;
 }
 
-uint32_t link_waiting, link_cores;
-
-void link_count_waiting(int change)
-{
-    (void)atomic_fetch_add_relaxed(&link_waiting, (uint32_t)change);
-}
-
 void link_count_sending(struct link_lane *lane, int change)
 {
     atomic_store_relaxed(&lane->sending, lane->sending + (uint32_t)change);

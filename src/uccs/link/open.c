@@ -4,7 +4,7 @@
 #include "base/env.h"
 #include "base/log.h"
 #include "rte/rte.h"
-#include "uccs/core/poll.h"
+#include "uccs/core/progress.h"
 #include "uccs/core/progress_thread.h"
 #include "uccs/comp/tell.h"
 
@@ -27,11 +27,12 @@ static void broken(void *lane, int pe, const char *why)
     uccs_fail_process_lost("PE %d is lost: %s", pe, why);
 }
 
-/* Every wait calls this poller. A thread that waits for memory may depend on an operation that another thread has
- * issued, or that it has issued itself on another lane, so the poller moves one busy lane on besides the service lane.
+/* Every look of every wait calls this. A thread that waits for memory may depend on an operation that another thread has
+ * issued, or that it has issued itself on another lane, so it moves one busy lane on besides the service lane.
  * Returns non-zero when something came in or has left, else 0. */
-static int poll_lanes(void)
+static int poll_lanes(void *unused)
 {
+    (void)unused;
     int count = link_poll(link_service());
     if (lat_unlikely(atomic_load_relaxed(&link_others))) {
         struct link_lane *other = link_next_busy();
@@ -39,6 +40,8 @@ static int poll_lanes(void)
     }
     return count;
 }
+
+static struct uccs_progress_source polled = {.poll = poll_lanes, .when = UCCS_PROGRESS_LOOK};
 
 /* Returns what a connection must be able to do for one-sided operations of the transport; 0: none uses them. */
 static unsigned choose_wire(void)
@@ -109,7 +112,7 @@ int link_open(void)
         uccs_core.spin = LOOKS_MOST;
     link_pool_open();
     uccs_far_on = 1;
-    uccs_core_poll_add(poll_lanes, UCCS_POLL_ALWAYS);
+    (void)uccs_progress_add(&polled);
     uccs_request_reason_add(link_request_reason);
     link_thread_prepare();
     return 0;
@@ -136,7 +139,7 @@ void link_settle_all(void)
     struct uccs_wait wait uccs_scoped = {0};
     for (uint64_t left = link_lanes_open(); left; left &= left - 1)
         while (!drained(&link_lanes[__builtin_ctzll(left)]))
-            uccs_yield(&wait);
+            uccs_rest(&wait);
 }
 
 /* Makes link_poll leave the lane alone. The lock stays, since a thread of the program that is still in a wait may be
@@ -162,7 +165,7 @@ void link_close(void)
 {
     if (!uccs_far_on)
         return;
-    uccs_core_poll_remove(poll_lanes);
+    uccs_progress_remove(&polled);
     for (int i = 0; i < LINK_LANES; i++)
         shut(&link_lanes[i]);
     rte_job_barrier(); /* no PE polls its connections any more, so no PE takes their closing for a fault */

@@ -1,5 +1,5 @@
 /* Fences and quiets of contexts, which are sets of lanes. Any thread. */
-#include "uccs/link/news.h"
+#include "uccs/link/inner.h"
 
 #define EACH_LANE(lane, left, lanes) \
     uint64_t left = (lanes);         \
@@ -12,7 +12,7 @@ void uccs_far_flush(struct uccs_far_lanes *on, struct uccs_request *request)
         pthread_mutex_lock(&lane->lock);
         link_flush_touched(lane, request, false);
         link_ask_watch(lane, request);
-        link_news_unlock(lane);
+        uccs_eventcount_unlock(&lane->events, &lane->lock);
     }
 }
 

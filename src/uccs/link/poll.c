@@ -1,5 +1,5 @@
 /* Moves lanes on: sends waiting messages and handles arrived ones. */
-#include "uccs/link/news.h"
+#include "uccs/link/inner.h"
 
 #define POLLS_A_LOOK 4096 /* one poll in this many looks at the lines; polls may be 50 us apart */
 
@@ -15,7 +15,7 @@ static int look(struct link_lane *lane)
     if (lane->boxes)
         link_batch_push_all(lane);
     if (count)
-        link_news_tell(lane);
+        uccs_eventcount_tell(&lane->events);
     return count;
 }
 
@@ -25,7 +25,7 @@ bool link_poll_clear(struct link_lane *lane)
         return false;
     look(lane);
     bool clear = lane->sending == 0;
-    link_news_unlock(lane);
+    uccs_eventcount_unlock(&lane->events, &lane->lock);
     return clear;
 }
 
@@ -40,7 +40,7 @@ int link_poll(struct link_lane *lane)
     uint32_t polls = lane->polls + 1;
     atomic_store_relaxed(&lane->polls, polls); /* a hint for thread.c */
     int count = look(lane);
-    link_news_unlock(lane);
+    uccs_eventcount_unlock(&lane->events, &lane->lock);
     if (lat_unlikely(polls % POLLS_A_LOOK == 0))
         uccs_keepalive_poll(); /* a process without the progress thread needs it */
     return count;

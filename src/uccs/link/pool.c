@@ -32,8 +32,8 @@ static uint32_t cores(void)
 void link_pool_open(void)
 {
     const int64_t wanted = env_number(ENV_LANES);
-    link_cores = cores();
-    const int64_t lanes = wanted > 0 ? wanted : (int64_t)link_cores + 1;
+    uccs_waiting_cores = cores();
+    const int64_t lanes = wanted > 0 ? wanted : (int64_t)uccs_waiting_cores + 1;
     limit = (uint32_t)(lanes < LINK_LANES ? lanes : LINK_LANES);
     made[0] = link_service();
 }

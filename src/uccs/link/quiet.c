@@ -1,5 +1,5 @@
 /* Completes the operations issued on a set of lanes. Any thread, without a lock, unless a comment says otherwise. */
-#include "uccs/link/crowd.h"
+#include "uccs/link/inner.h"
 
 /* A touched peer stays on the list until it has answered for all operations, so that other threads' quiets find it. */
 void link_flush_touched(struct link_lane *lane, struct uccs_request *all, bool waits)
@@ -57,7 +57,7 @@ static uint64_t start_quiet(struct link_lane *lane, struct uccs_request *all, co
     else
         link_flush_touched(lane, all, true);
     uint64_t before = lane->asked;
-    link_news_unlock(lane);
+    uccs_eventcount_unlock(&lane->events, &lane->lock);
     return before;
 }
 
@@ -79,18 +79,18 @@ static void wait_for_one(struct link_lane *lane, const struct uccs_request *all,
                          size_t npes)
 {
     struct uccs_wait wait uccs_scoped = {.on = uccs_reason_function(link_reason, 0)};
-    struct link_member member;
-    link_member_begin(&member, lane);
+    struct uccs_follower me;
+    uccs_follower_begin(&me, &lane->events, &lane->lock);
     while (!quiet_there(lane, all, before, pes, npes))
-        link_member_pause(&member, &wait);
-    link_member_end(&member);
+        link_follow(&me, lane, &wait);
+    uccs_follower_end(&me);
 }
 
 /* Looks at all the lanes, since a thread that waits for one must serve the others, too. */
 static void wait_for_some(uint64_t lanes, const struct uccs_request *all, const uint64_t *before, const int *pes,
                           size_t npes)
 {
-    link_count_waiting(1);
+    uccs_waiting_count(1);
     EACH_LANE(lane, left, lanes)
     {
         struct uccs_wait wait uccs_scoped = {.on = uccs_reason_function(link_reason, 0)};
@@ -98,7 +98,7 @@ static void wait_for_some(uint64_t lanes, const struct uccs_request *all, const 
             if (!link_look_all(lanes))
                 link_rest(lanes, &wait);
     }
-    link_count_waiting(-1);
+    uccs_waiting_count(-1);
 }
 
 /* `all` has an owner and no parent, so nobody frees it. */

@@ -1,7 +1,7 @@
 /* Who owes this PE an answer, for those who ask what a wait is for. */
 #include "uccs/link/inner.h"
 
-#include "uccs/core/wait_reason.h"
+#include "uccs/core/wait_record.h"
 
 #include <stdio.h>
 

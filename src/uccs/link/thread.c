@@ -1,9 +1,9 @@
 /* What the progress thread (core/progress_thread.h) does for the links: it moves the service lane on, so that the process
  * serves peers while the program is outside of the library, and sends what a computing program has left on other
  * lanes. */
-#include "uccs/link/news.h"
+#include "uccs/link/inner.h"
 
-#include "uccs/core/progress_thread.h"
+#include "uccs/core/progress.h"
 
 /* Sends the messages that a computing program has left on other lanes. A lane keeps its bit while another thread holds
  * the lane, or while the transport still holds its messages (a connection takes several looks). */
@@ -30,7 +30,7 @@ static int handle_all(struct link_lane *lane)
         all += count;
     } while (count);
     if (all)
-        link_news_tell(lane);
+        uccs_eventcount_tell(&lane->events);
     return all;
 }
 
@@ -48,7 +48,7 @@ static enum uccs_served serve(void)
     int count = handle_all(lane);
     bool armed = !lane->boxes && link_transport->arm(lane->at);
     atomic_store_seqcst(&link_asleep, armed); /* either I see the lane's bit, or it sees me asleep */
-    link_news_unlock(lane);
+    uccs_eventcount_unlock(&lane->events, &lane->lock);
     if (count || !armed)
         return UCCS_SERVED_SOME;
     return atomic_load_seqcst(&link_left) ? UCCS_SERVED_LATER : UCCS_SERVED_NOTHING;
@@ -59,7 +59,7 @@ static uint64_t polls(void)
     return atomic_load_relaxed(&link_service()->polls);
 }
 
-static struct uccs_server server = {
+static struct uccs_progress_source served = {
     .serve = serve,
     .polls = polls,
     .tend = send_left, /* a thread that polls the service lane may not poll the others */
@@ -70,7 +70,7 @@ void link_thread_prepare(void)
 {
     link_asleep = link_reminded = 0;
     link_left = 0;
-    server.descriptor = link_transport->descriptor(link_service()->at);
-    server.alarm = uccs_keepalive_descriptor();
-    uccs_progress_add(&server);
+    served.descriptor = link_transport->descriptor(link_service()->at);
+    served.alarm = uccs_keepalive_descriptor();
+    (void)uccs_progress_add(&served);
 }

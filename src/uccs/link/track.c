@@ -1,5 +1,5 @@
 /* Fences and flushes of tracks; see link.h. Any thread, unless a comment says otherwise. */
-#include "uccs/link/crowd.h"
+#include "uccs/link/inner.h"
 
 #include <stdlib.h>
 
@@ -131,7 +131,7 @@ static void flush(struct link_track *track, const int *pes, size_t npes, struct 
     for (struct link_mark *mark; (mark = step(track, &walk));)
         flush_mark(mark, request, waits);
     link_flush_touched(lane, 0, false);
-    link_news_unlock(lane);
+    uccs_eventcount_unlock(&lane->events, &lane->lock);
 }
 
 void link_track_flush(struct link_track *track, const int *pes, size_t npes, struct uccs_request *request)
@@ -164,12 +164,12 @@ bool link_track_quiet(struct link_track *track, const int *pes, size_t npes)
     struct uccs_request all = {.pending = 1};
     struct uccs_wait wait uccs_scoped = {.on = uccs_reason_function(link_reason, 0)};
     struct link_lane *lane = lane_of(track);
-    struct link_member member;
+    struct uccs_follower me;
     flush(track, pes, npes, &all, true);
-    link_member_begin(&member, lane);
+    uccs_follower_begin(&me, &lane->events, &lane->lock);
     while (atomic_load_acquire(&all.pending) != 1) /* acqrel: uccs_request_finish */
-        link_member_pause(&member, &wait);
-    link_member_end(&member);
+        link_follow(&me, lane, &wait);
+    uccs_follower_end(&me);
     pthread_mutex_lock(&lane->lock);
     link_track_tidy(track);
     link_flush_touched(lane, 0, false);

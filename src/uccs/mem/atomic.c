@@ -8,7 +8,7 @@ static lat_cold uint32_t *wait_for_lock(uint32_t *lock)
     struct uccs_wait wait uccs_scoped = {0};
     do
         while (atomic_load_relaxed(lock))
-            uccs_yield(&wait);
+            uccs_rest(&wait);
     while (atomic_exchange_acquire(lock, 1)); /* release: uccs_atomic_unlock */
     return lock;
 }

@@ -7,7 +7,7 @@
 #ifndef UCCS_MEM_BOUNCE_H
 #define UCCS_MEM_BOUNCE_H
 
-#include "uccs/core/wait_reason.h"
+#include "uccs/core/wait_record.h"
 #include "uccs/mem/region.h"
 #include "uccs/comp/request.h"
 

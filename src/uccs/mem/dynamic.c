@@ -50,7 +50,7 @@ static struct look begin_look(const struct uccs_dynamic *table, int owner)
         look.ranges = ranges_at(owner, atomic_load_acquire(&table->ranges));
         if (!(look.version & 1) && atomic_load_relaxed(&table->version) == look.version)
             return look;
-        uccs_yield(&wait);
+        uccs_rest(&wait);
     }
 }
 

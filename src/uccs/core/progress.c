@@ -1,0 +1,256 @@
+/* The table of sources (progress.h).
+ *
+ * A slot of the table is null or a source. Writers hold the lock; a thread that polls takes none: it loads a slot
+ * (acquire; partner: the release store of the writer) and calls what it finds. So a source must outlive its removal as long as a
+ * thread may be in a wait; the library's own are static.
+ *
+ * A source of the program is made once for each pair of function and argument and lives as long as the process, so a
+ * thread that still looks at a removed one finds the pair that it stands for. A thread counts itself into the source
+ * before it looks whether the source is in the table (sequentially consistent on both sides: either the remover sees the
+ * count, or the thread sees the empty slot). So after the removal, when nobody is counted in, nobody can call it any more. */
+#include "uccs/core/progress.h"
+
+#include "base/clock.h"
+#include "uccs/core/callback_queue.h"
+#include "uccs/core/task.h"
+#include "uccs/core/wait.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <uccs.h>
+
+static struct uccs_progress_source *table[UCCS_PROGRESS_SERVED + 1][UCCS_PROGRESS_SOURCES]; /* release; acquire */
+static uint32_t used[UCCS_PROGRESS_SERVED + 1]; /* slots that were ever used; grows; release, acquire as the slots */
+static struct uccs_progress_source *made;       /* the program's; under the lock */
+static pthread_mutex_t writers = PTHREAD_MUTEX_INITIALIZER;
+
+uint32_t uccs_progress_due, uccs_progress_sources, uccs_progress_idle, uccs_progress_program;
+_Thread_local int uccs_progress_barred;
+static _Thread_local const struct uccs_progress_source *running; /* the program's source that this thread is in */
+
+/* --- Adding and removing */
+
+static void count_sources(enum uccs_progress_when when, int by)
+{
+    if (when == UCCS_PROGRESS_LOOK) {
+        (void)atomic_fetch_add_relaxed(&uccs_progress_sources, (uint32_t)by);
+        (void)atomic_fetch_add_relaxed(&uccs_progress_due, (uint32_t)by);
+    } else if (when != UCCS_PROGRESS_SERVED) {
+        (void)atomic_fetch_add_relaxed(&uccs_progress_idle, (uint32_t)by);
+    }
+    if (when == UCCS_PROGRESS_PROGRAM)
+        (void)atomic_fetch_add_relaxed(&uccs_progress_program, (uint32_t)by);
+}
+
+/* Under the lock. Returns the slot that holds the source, or a free one for null; null when there is none. */
+static struct uccs_progress_source **find_slot(enum uccs_progress_when when, const struct uccs_progress_source *source)
+{
+    const int most = when == UCCS_PROGRESS_SERVED ? UCCS_PROGRESS_SERVED_MOST : UCCS_PROGRESS_SOURCES;
+    for (int i = 0; i < most; i++)
+        if (atomic_load_relaxed(&table[when][i]) == source)
+            return &table[when][i];
+    return 0;
+}
+
+/* Under the lock. Returns false when there is no room. */
+static bool enter(enum uccs_progress_when when, struct uccs_progress_source *source)
+{
+    if (find_slot(when, source))
+        return true;
+    struct uccs_progress_source **slot = find_slot(when, 0);
+    if (!slot)
+        return false;
+    const uint32_t count = (uint32_t)(slot - table[when]) + 1;
+    atomic_store_seqcst(slot, source); /* seqcst: call_program; acquire: uccs_progress_poll, uccs_progress_served */
+    if (count > used[when])
+        atomic_store_release(&used[when], count); /* acquire: the same */
+    count_sources(when, 1);
+    return true;
+}
+
+/* Under the lock. */
+static bool leave(enum uccs_progress_when when, const struct uccs_progress_source *source)
+{
+    struct uccs_progress_source **slot = find_slot(when, source);
+    if (!slot)
+        return false;
+    atomic_store_seqcst(slot, (struct uccs_progress_source *)0); /* partner: call_program */
+    count_sources(when, -1);
+    return true;
+}
+
+bool uccs_progress_add(struct uccs_progress_source *source)
+{
+    pthread_mutex_lock(&writers);
+    const bool entered =
+        (!source->poll || enter(source->when, source)) && (!source->serve || enter(UCCS_PROGRESS_SERVED, source));
+    pthread_mutex_unlock(&writers);
+    return entered;
+}
+
+void uccs_progress_remove(struct uccs_progress_source *source)
+{
+    pthread_mutex_lock(&writers);
+    if (source->poll)
+        (void)leave(source->when, source);
+    if (source->serve)
+        (void)leave(UCCS_PROGRESS_SERVED, source);
+    pthread_mutex_unlock(&writers);
+}
+
+struct uccs_progress_source *uccs_progress_served(int position)
+{
+    const uint32_t most = atomic_load_acquire(&used[UCCS_PROGRESS_SERVED]); /* release: enter */
+    for (uint32_t i = 0; i < most; i++) {
+        struct uccs_progress_source *source = atomic_load_acquire(&table[UCCS_PROGRESS_SERVED][i]);
+        if (source && position-- == 0)
+            return source;
+    }
+    return 0;
+}
+
+/* --- Serving */
+
+int uccs_progress_poll(enum uccs_progress_when when)
+{
+    int found = 0;
+    const uint32_t most = atomic_load_acquire(&used[when]); /* release: enter */
+    for (uint32_t i = 0; i < most; i++) {
+        const struct uccs_progress_source *source = atomic_load_acquire(&table[when][i]); /* release: enter, leave */
+        if (source)
+            found |= source->poll(source->argument);
+    }
+    return found;
+}
+
+static int call_program(struct uccs_progress_source **slot)
+{
+    int found = 0;
+    struct uccs_progress_source *source = atomic_load_seqcst(slot);
+    if (!source)
+        return 0;
+    (void)atomic_fetch_add_seqcst(&source->inside, 1);
+    if (atomic_load_seqcst(slot) == source) { /* partner: leave */
+        running = source;
+        found = source->poll(source->argument);
+        running = 0;
+    }
+    (void)atomic_fetch_sub_acqrel(&source->inside, 1); /* acquire: wait_until_left */
+    return found;
+}
+
+lat_cold int uccs_progress_poll_program_slow(void)
+{
+    int found = 0;
+    if (uccs_progress_barred)
+        return 0;
+    uccs_progress_barred++;
+    for (uint32_t i = 0; i < atomic_load_acquire(&used[UCCS_PROGRESS_PROGRAM]); i++) /* release: enter */
+        found |= call_program(&table[UCCS_PROGRESS_PROGRAM][i]);
+    uccs_progress_barred--;
+    return found;
+}
+
+int uccs_progress_look_slow(void)
+{
+    int found = uccs_progress_poll(UCCS_PROGRESS_LOOK) | uccs_callbacks_run();
+    if (uccs_progress_has_tasks())
+        uccs_tasks_advance();
+    return found;
+}
+
+/* --- The program's functions */
+
+/* Under the lock. Returns null when there is no memory. */
+static struct uccs_progress_source *source_of(int (*poll)(void *), void *argument)
+{
+    for (struct uccs_progress_source *source = made; source; source = source->next)
+        if (source->poll == poll && source->argument == argument)
+            return source;
+    struct uccs_progress_source *source = malloc(sizeof *source);
+    if (source) {
+        *source = (struct uccs_progress_source){.poll = poll,
+                                                .argument = argument,
+                                                .when = UCCS_PROGRESS_PROGRAM,
+                                                .next = made};
+        made = source;
+    }
+    return source;
+}
+
+int uccs_poller_add(int (*poll)(void *argument), void *argument)
+{
+    int status = UCCS_OK;
+    if (!poll)
+        return UCCS_ERR_INVALID;
+    pthread_mutex_lock(&writers);
+    struct uccs_progress_source *source = source_of(poll, argument);
+    if (source && find_slot(UCCS_PROGRESS_PROGRAM, source))
+        status = UCCS_ERR_INVALID;
+    else if (!source || !enter(UCCS_PROGRESS_PROGRAM, source))
+        status = UCCS_ERR_NO_MEMORY;
+    pthread_mutex_unlock(&writers);
+    return status;
+}
+
+/* A function that removes itself waits for the other threads alone. */
+static void wait_until_left(const struct uccs_progress_source *source)
+{
+    struct uccs_wait wait uccs_scoped = {0};
+    while (atomic_load_seqcst(&source->inside) > (running == source)) /* acqrel: call_program */
+        uccs_rest(&wait);
+}
+
+int uccs_poller_remove(int (*poll)(void *argument), void *argument)
+{
+    pthread_mutex_lock(&writers);
+    struct uccs_progress_source *source = poll ? source_of(poll, argument) : 0;
+    const bool was_there = source && leave(UCCS_PROGRESS_PROGRAM, source);
+    pthread_mutex_unlock(&writers);
+    if (!was_there)
+        return UCCS_ERR_INVALID;
+    wait_until_left(source);
+    return UCCS_OK;
+}
+
+/* --- Tests */
+
+/* A look costs as much as many tests that only load their variable. Tests that come every QUICK nanoseconds or faster
+ * leave SKIPPED looks in a row out, so a message that comes in then waits a few microseconds longer at most. */
+#define SKIPPED 40
+#define QUICK 300
+
+_Thread_local uint8_t uccs_progress_misses;
+_Thread_local uint32_t uccs_progress_omitted;
+static _Thread_local struct {
+    uint32_t skipped; /* tests between the last two looks */
+    uint64_t looked;  /* time of the last look in nanoseconds */
+} tests;
+
+static void plan_next_look(int found)
+{
+    const uint64_t time = clock_nanoseconds();
+    bool quick = time - tests.looked < (uint64_t)QUICK * (tests.skipped + 1);
+    tests.looked = time;
+    uccs_progress_omitted = tests.skipped = quick && !found ? SKIPPED : 0;
+}
+
+/* Returns non-zero when a source found something. */
+static int look_after_test(void)
+{
+    bool tasks = uccs_progress_has_tasks();
+    int found = uccs_progress_look();
+    found |= uccs_progress_poll(UCCS_PROGRESS_IDLE);
+    found |= uccs_progress_poll_program();
+    if (!tasks)
+        plan_next_look(found);
+    return found;
+}
+
+lat_cold void uccs_missed_slow(bool yield)
+{
+    int found = look_after_test();
+    if (yield && !found)
+        sched_yield();
+}

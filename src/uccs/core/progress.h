@@ -1,0 +1,157 @@
+/* The one registry of progress: what must move on while threads of this process wait, test, or compute.
+ *
+ * A source is one thing that moves: the connections to other nodes, the rings of active messages, counters that requests
+ * wait for, tasks (task.h), a function of the program (uccs_poller_add of uccs.h). Folders above register their sources, so
+ * every wait serves them without knowing them. Three kinds of callers serve a source:
+ *
+ *   a look     Every look of a wait, and tests: sources of UCCS_PROGRESS_LOOK, callbacks, tasks.
+ *   idle       A wait that has spun in vain, or a test that found nothing: sources of UCCS_PROGRESS_IDLE.
+ *   program    The same waits and tests, last: the program's functions (UCCS_PROGRESS_PROGRAM). A thread calls none while it
+ *              is in one already, runs a handler, or holds a lock of this library (uccs_progress_barred).
+ *   serve      The progress thread (progress_thread.h), for a source with a function `serve`.
+ *
+ * What a wait pays while there is nothing to do is one load: uccs_progress_due counts what a look would serve, and
+ * uccs_progress_idle what an idle wait would. Both are hints: a thread that loads an old value serves the source at its next
+ * look.
+ *
+ * Any thread may call every function here, unless its comment says otherwise. */
+#ifndef UCCS_CORE_PROGRESS_H
+#define UCCS_CORE_PROGRESS_H
+
+#include "uccs/core/core.h"
+
+/* --- Sources */
+
+enum uccs_progress_when { UCCS_PROGRESS_LOOK, UCCS_PROGRESS_IDLE, UCCS_PROGRESS_PROGRAM, UCCS_PROGRESS_SERVED };
+
+/* What `serve` has found. */
+enum uccs_served {
+    UCCS_SERVED_NOTHING, /* what comes next rings the doorbell, or shows at the descriptor */
+    UCCS_SERVED_SOME,    /* call `serve` again at once */
+    UCCS_SERVED_SOON,    /* a thread of the program is about to look; call `serve` again in some microseconds */
+    UCCS_SERVED_LATER    /* nothing at the moment, but call `serve` again within a millisecond, unasked */
+};
+
+/* Owned by the caller, who leaves it alone from uccs_progress_add to uccs_progress_remove. */
+struct uccs_progress_source {
+    int (*poll)(
+        void *argument); /* returns non-zero when it found something; must not wait. Null: threads do not call */
+    void *argument;
+    enum uccs_progress_when when; /* of `poll` */
+    uint32_t inside;              /* threads that are in a poll of the program, or look at it; seqcst: progress.c */
+    struct uccs_progress_source *next; /* of the program's sources */
+
+    /* For the progress thread. */
+    enum uccs_served (*serve)(
+        void);               /* serves all that waits; may wait for locks, not for processes. Null: no serving */
+    uint64_t (*polls)(void); /* grows while threads of the program serve the same; any value */
+    void (*tend)(void);      /* called in place of `serve` while they do; may be null */
+    int descriptor;          /* readable when there is something to serve; -1: none */
+    int alarm;               /* readable when `alarmed` must run, also while the program polls; -1: none */
+    void (*alarmed)(void);
+    bool rung; /* peers ring the doorbell for it */
+    /* Of progress_thread.c. */
+    uint64_t seen;
+    bool attended, paused;
+    enum uccs_served served;
+};
+
+enum { UCCS_PROGRESS_SOURCES = 64, UCCS_PROGRESS_SERVED_MOST = 4 }; /* at most: of each kind of `poll`; with `serve` */
+
+/* Adds a source; does nothing for one that is there. Returns false when there is no room. A source with `serve` is added
+ * while the progress thread does not run. */
+bool uccs_progress_add(struct uccs_progress_source *source);
+
+/* Removes a source; does nothing for one that is not there. A thread may still be in `poll` when this returns, but the thread
+ * that removes it knows that none is in a poll of the program. */
+void uccs_progress_remove(struct uccs_progress_source *source);
+
+/* Returns the source at a position that `serve` is called for; null: no more. One thread. */
+struct uccs_progress_source *uccs_progress_served(int position);
+
+/* --- Serving them */
+
+extern uint32_t uccs_progress_due;     /* sources of a look, callbacks and tasks; relaxed */
+extern uint32_t uccs_progress_sources; /* the sources among them; relaxed */
+extern uint32_t uccs_progress_idle;    /* sources of idle waits, and of the program; relaxed */
+extern uint32_t uccs_progress_program; /* the program's; relaxed */
+
+/* Number of reasons why this thread must call none of the program's functions now. A thread counts itself in and out. The
+ * progress thread is counted for ever. */
+extern _Thread_local int uccs_progress_barred;
+
+/* Returns true when a callback or a task is due. */
+static inline bool uccs_progress_has_tasks(void)
+{
+    return atomic_load_relaxed(&uccs_progress_due) > atomic_load_relaxed(&uccs_progress_sources);
+}
+
+/* Polls the sources of a kind, UCCS_PROGRESS_LOOK or UCCS_PROGRESS_IDLE. Returns non-zero when one found something. */
+int uccs_progress_poll(enum uccs_progress_when when);
+
+int uccs_progress_poll_program_slow(void);
+
+/* Polls the program's functions. Returns non-zero when one found something. */
+static inline int uccs_progress_poll_program(void)
+{
+    return lat_unlikely(atomic_load_relaxed(&uccs_progress_program)) ? uccs_progress_poll_program_slow() : 0;
+}
+
+int uccs_progress_look_slow(void);
+
+/* Makes one look: sources, callbacks, tasks. Returns non-zero when a source or a callback was found. The caller holds no lock
+ * that a source could need. */
+static inline int uccs_progress_look(void)
+{
+    return lat_unlikely(atomic_load_relaxed(&uccs_progress_due) != 0) ? uccs_progress_look_slow() : 0;
+}
+
+/* --- Tests
+ *
+ * A loop of tests is a wait as well. So a test that found nothing makes a look, polls, and yields where the node has more
+ * PEs than cores, and now and then on any node, since threads may outnumber cores. While there are sources but no
+ * tasks, and tests follow each other quickly, most tests leave the look out. */
+
+extern _Thread_local uint8_t uccs_progress_misses;   /* tests of this thread that found nothing */
+extern _Thread_local uint32_t uccs_progress_omitted; /* tests of this thread until the next one that looks */
+
+void uccs_missed_slow(bool yield);
+
+static inline bool uccs_missed_has_work(void)
+{
+    return atomic_load_relaxed(&uccs_progress_due) | atomic_load_relaxed(&uccs_progress_idle);
+}
+
+static inline bool uccs_missed_omits(void)
+{
+    if (!uccs_progress_omitted || uccs_progress_has_tasks())
+        return false;
+    uccs_progress_omitted--;
+    return true;
+}
+
+/* Every test that found nothing calls this before it returns. */
+static inline void uccs_missed(void)
+{
+    bool yield = (++uccs_progress_misses == 0) | (uccs_core.oversubscribed != 0);
+    if (lat_unlikely(yield || (uccs_missed_has_work() && !uccs_missed_omits())))
+        uccs_missed_slow(yield);
+}
+
+/* Every fetch of a value calls this. It cannot know whether the caller found what he waits for, so it yields less often. */
+static inline void uccs_fetched(void)
+{
+    bool yield = (++uccs_progress_misses & (uccs_core.oversubscribed ? 63 : 255)) == 0;
+    if (lat_unlikely(yield || (uccs_missed_has_work() && !uccs_missed_omits())))
+        uccs_missed_slow(yield);
+}
+
+/* Returns where this thread's search of a set of requests or counters begins: behind the member that it found last. So
+ * no member starves. The position is kept by the set's address, since a program may wait for several sets in turns. */
+static inline size_t *uccs_progress_turn_of(const void *set)
+{
+    static _Thread_local size_t turns[16];
+    return &turns[((uintptr_t)set >> 3) * 0x9E3779B97F4A7C15u >> 60];
+}
+
+#endif
