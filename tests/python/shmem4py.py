@@ -3,6 +3,7 @@
 
     shmem4py.py --folder F prepare --oshcc PATH        once: venv, download, build
     shmem4py.py --folder F run --oshrun PATH --pes N NAME   one file of its tests
+    shmem4py.py --folder F module --pes N GROUP             a group of module.py, with the NumPy that was fetched for the above
 
 Exit status 77 means skipped: what is needed cannot be had here (PyPI, venv, Python's headers). A build
 that fails is a failure. F holds everything; a stamp in it names what it was built from, so that it is
@@ -102,6 +103,20 @@ def run(options):
     os.execv(command[0], command)
 
 
+def module(options):
+    python = options.folder / "shmem4py/venv/bin/python"
+    if not python.exists():
+        skip("there is no NumPy (see the test python/prepare)")
+    command = [str(python), "-m", "lateral", "run", "-n", options.pes, str(pathlib.Path(__file__).with_name("module.py")), options.group]
+    print("+", *command, flush=True)
+    done = subprocess.run(command, stderr=subprocess.PIPE, text=True, check=False)
+    print(done.stderr)
+    if options.group != "raises":
+        sys.exit(done.returncode)
+    if done.returncode != 1 or "KeyError: 'a mistake of the program'" not in done.stderr:
+        sys.exit(f"status {done.returncode} and no traceback, where an exception shall end the job with 1")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--folder", type=pathlib.Path, required=True, help="where everything goes")
@@ -114,6 +129,10 @@ def main():
     mode.add_argument("--pes", default="1")
     mode.add_argument("name", help="the NAME of test_NAME.py")
     mode.set_defaults(action=run)
+    mode = modes.add_parser("module")
+    mode.add_argument("--pes", default="1")
+    mode.add_argument("group")
+    mode.set_defaults(action=module)
     options = parser.parse_args()
     options.action(options)
 

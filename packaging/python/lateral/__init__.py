@@ -5,7 +5,7 @@
     python -m lateral info                       what this installation can do
 
 The library, the tools oshcc and oshrun, headers and manual pages lie under prefix() as in any installed tree. Nothing here
-loads the library; SHMEM4PY is its Python binding. All functions may be called from any thread.
+loads the library; lateral.shmem is OpenSHMEM on NumPy arrays. All functions may be called from any thread.
 """
 import functools
 import importlib.metadata

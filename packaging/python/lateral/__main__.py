@@ -3,6 +3,7 @@
 usage: python -m lateral info [OPTIONS]       lateral-info: what this installation can do
        python -m lateral paths                every folder, one a line
        python -m lateral path NAME            one folder: prefix bin lib include cmake pkgconfig man
+       python -m lateral run -n N [OPTIONS] SCRIPT.py ARGUMENTS     a job of N PEs, each this Python with the script
        python -m lateral oshrun|oshcc|oshc++|oshfort|lateral-mpi ARGUMENTS
 """
 import os
@@ -15,8 +16,23 @@ PATHS = {"prefix": lateral.prefix, "bin": lateral.bin_dir, "lib": lateral.lib_di
 TOOLS = {"info": "lateral-info", "oshrun": "oshrun", "oshcc": "oshcc", "oshc++": "oshc++", "oshfort": "oshfort", "lateral-mpi": "lateral-mpi"}
 
 
+def run_script(rest):
+    """Runs oshrun with this Python before the script, the first word that is a file of Python. PEs share the cores: unless the
+    environment says otherwise, libraries below NumPy get one thread each."""
+    at = next((i for i, word in enumerate(rest) if word.endswith(".py") and os.path.isfile(word)), None)
+    if at is None:
+        print("lateral: run: no script; usage: python -m lateral run -n 4 script.py", file=sys.stderr)
+        return 2
+    for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
+        os.environ.setdefault(name, "1")
+    tool = lateral.bin_dir() / "oshrun"
+    os.execv(tool, [str(tool), *rest[:at], sys.executable, *rest[at:]])
+
+
 def main(arguments):
     verb, rest = (arguments[0], arguments[1:]) if arguments else ("--help", [])
+    if verb == "run":
+        return run_script(rest)
     if verb in TOOLS:
         tool = lateral.bin_dir() / TOOLS[verb]
         os.execv(tool, [str(tool), *rest])

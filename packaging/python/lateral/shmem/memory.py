@@ -1,0 +1,115 @@
+"""Symmetric arrays, and the addresses of arrays."""
+import contextlib
+import ctypes
+
+import numpy as np
+
+from lateral.shmem.core import _address, _bytes, _c, _int, _pe, _ptr, _size, _state
+
+
+def empty(shape, dtype="f8", align=64):
+    """A symmetric array with undefined elements. Collective; all PEs give the same size. MemoryError where the heap is full."""
+    dtype = np.dtype(dtype)
+    if dtype.hasobject:
+        raise TypeError("empty: Python objects cannot be symmetric")
+    shape = (shape,) if isinstance(shape, (int, np.integer)) else tuple(shape)
+    count = 1
+    for extent in shape:
+        if extent < 0:
+            raise ValueError(f"empty: negative extent in {shape}")
+        count *= int(extent)
+    size = count * dtype.itemsize
+    if not _state.pes:
+        raise ValueError("empty: shmem.init() has not been called")
+    at = _c("align", _ptr, _size, _size)(align, max(size, 1))
+    if not at:
+        raise MemoryError(f"empty: no {size} bytes left in the symmetric heap; LATERAL_HEAP sets its size")
+    _state.blocks[at] = max(size, 1)
+    return np.frombuffer((ctypes.c_char * max(size, 1)).from_address(at), dtype=np.uint8, count=size).view(dtype).reshape(shape)
+
+
+def full(shape, value, dtype="f8"):
+    """A symmetric array of equal elements; no PE leaves before all have filled theirs."""
+    made = empty(shape, dtype)
+    made[...] = value
+    _c("barrier_all", None)()
+    return made
+
+
+def zeros(shape, dtype="f8"):
+    """A symmetric array of zeros; no PE leaves before all have filled theirs."""
+    return full(shape, 0, dtype)
+
+
+def array(values, dtype=None):
+    """A symmetric array with a copy of values, which have the same shape and type at every PE."""
+    values = np.asarray(values, dtype=dtype)
+    made = empty(values.shape, values.dtype)
+    made[...] = values
+    _c("barrier_all", None)()
+    return made
+
+
+def free(symmetric):
+    """Gives back what empty, zeros, full or array made. Collective. Neither it nor its slices may be used afterwards."""
+    at = _where(symmetric)[0]
+    if _state.blocks.pop(at, None) is None:
+        raise ValueError("free: not an array that empty, zeros, full or array made, or freed before")
+    _c("free", None, _ptr)(at)
+
+
+@contextlib.contextmanager
+def allocated(shape, dtype="f8", value=0):
+    """`with shmem.allocated(10, "i4") as a`: full at the begin, free at the end of the block."""
+    made = full(shape, value, dtype)
+    yield made
+    free(made)
+
+
+def remote(symmetric, pe):
+    """The array of that PE as an array here, where its memory can be reached by loads and stores; else None."""
+    at = _c("ptr", _ptr, _ptr, _int)(_where(symmetric)[0], _pe(pe, "remote"))
+    if not at:
+        return None
+    raw = (ctypes.c_char * symmetric.nbytes).from_address(at)
+    return np.frombuffer(raw, dtype=np.uint8).view(symmetric.dtype).reshape(symmetric.shape)
+
+
+def accessible(array_, pe):
+    """True where the array is symmetric and the PE can be reached."""
+    return bool(_c("addr_accessible", _int, _ptr, _int)(_where(array_)[0], pe))
+
+
+def _where(a):
+    """(address, bytes) of a contiguous array or a buffer."""
+    try:
+        return _address(_bytes(a)), a.nbytes
+    except (TypeError, ValueError, BufferError, AttributeError):
+        pass
+    a = a if isinstance(a, np.ndarray) else np.frombuffer(a, dtype=np.uint8) if isinstance(a, (bytes, bytearray, memoryview)) else None
+    if a is None:
+        raise TypeError("an array or a buffer is needed, not a scalar or a list: a copy would not be the caller's memory")
+    if not a.flags.c_contiguous:
+        raise ValueError("the array is not contiguous: only one-dimensional slices may have a stride, in put and get")
+    return a.ctypes.data, a.nbytes
+
+
+def _symmetric(a, call, name="dest"):
+    """The address of a contiguous symmetric array."""
+    at = _where(a)[0]
+    if not _c("addr_accessible", _int, _ptr, _int)(at, _state.me):
+        raise ValueError(f"{call}: {name} is not symmetric: make it by shmem.empty, zeros, full or array")
+    return at
+
+
+def _element(a, index, call):
+    """The address of one element of a symmetric array."""
+    try:
+        at = _address(_bytes(a))
+        if at in _state.blocks and 0 <= index < a.size:
+            return at + index * a.itemsize
+    except (TypeError, ValueError, BufferError):
+        pass
+    if not 0 <= index < a.size:
+        raise IndexError(f"{call}: no element {index} in an array of {a.size}")
+    return _symmetric(a, call, "the array") + index * a.itemsize

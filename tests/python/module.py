@@ -1,0 +1,331 @@
+#!/usr/bin/env python3
+"""Tests of lateral.shmem: each PE runs the group named on the command line; an assertion that fails ends the job.
+
+    module.py --list           the groups, one a line
+    module.py GROUP            inside of a job
+"""
+import gc
+import sys
+import threading
+
+GROUPS = {}
+
+
+def group(function):
+    GROUPS[function.__name__] = function
+    return function
+
+
+def refused(kind, words, function, *arguments, **named):
+    """The call raises this kind of exception, whose text has the words, and the job goes on."""
+    try:
+        function(*arguments, **named)
+    except kind as error:
+        assert words in str(error), f"{words!r} is not in {error}"
+    else:
+        raise AssertionError(f"nothing was raised for {words!r}")
+
+
+@group
+def memory(me, n):
+    for dtype in ("i1", "u2", "i4", "f4", "f8", "c8", "c16", "?", [("x", "f8"), ("tag", "i4")]):
+        a = shmem.zeros((3, 4), dtype)
+        assert a.shape == (3, 4) and a.dtype == np.dtype(dtype) and a.flags.c_contiguous and not a.tobytes().strip(b"\0")
+        assert shmem.accessible(a, (me + 1) % n)
+        shmem.free(a)
+    a = shmem.array([[1, 2], [3, 4]])
+    assert a.sum() == 10 and a.dtype == np.int64
+    b = shmem.full(5, 2.5)
+    assert b.tolist() == [2.5] * 5
+    e = shmem.empty(0)
+    assert e.size == 0
+    assert not shmem.accessible(np.zeros(3), 0)
+    near = shmem.remote(a, (me + 1) % n)
+    assert near is None or near.tolist() == [[1, 2], [3, 4]]
+    refused(ValueError, "not an array that", shmem.free, a[1:])
+    shmem.free(a), shmem.free(b), shmem.free(e)
+    refused(ValueError, "freed before", shmem.free, b)
+    refused(MemoryError, "symmetric heap", shmem.empty, 1 << 46)
+    refused(TypeError, "Python objects", shmem.empty, 3, object)
+    refused(ValueError, "negative", shmem.empty, (3, -1))
+    with shmem.allocated(4, "i4", 7) as c:
+        assert c.tolist() == [7] * 4
+
+
+@group
+def moves(me, n):
+    to, before = (me + 1) % n, (me - 1) % n
+    for dtype in ("i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8", "f4", "f8", "c8", "c16", "?", "S3"):
+        a = shmem.zeros(8, dtype)
+        mine = (np.arange(8) + me).astype(dtype)
+        shmem.put(a, mine, to)
+        shmem.barrier_all()
+        assert (a == (np.arange(8) + before).astype(dtype)).all(), dtype
+        got = np.zeros(4, dtype)
+        shmem.get(got, a[2:6], to)
+        assert (got == mine[2:6]).all(), dtype
+        shmem.barrier_all()
+        shmem.put_nbi(a[1:3], mine[:2], to)
+        shmem.quiet()
+        shmem.barrier_all()
+        assert (a[1:3] == (np.arange(2) + before).astype(dtype)).all(), dtype
+        got[:] = 0
+        shmem.get_nbi(got, a[1:5], to)
+        shmem.quiet()
+        assert (got[:2] == mine[:2]).all(), dtype
+        shmem.free(a)
+    grid = shmem.zeros((4, 5))
+    shmem.put(grid[1], np.full(5, me + 1.0), to)
+    shmem.p(grid, 9.5 + me, to, index=19)
+    shmem.barrier_all()
+    assert (grid[1] == before + 1).all() and grid[3, 4] == 9.5 + before and shmem.g(grid, to, index=19) == 9.5 + me
+    read_only = np.full(3, 4.0)
+    read_only.flags.writeable = False
+    shmem.put(grid[0, :3], read_only, to)
+    shmem.put(grid[2, 3:4], np.array(7.0), to)
+    shmem.barrier_all()
+    assert grid[0].tolist() == [4, 4, 4, 0, 0] and grid[2, 3] == 7
+    shmem.free(grid)
+
+
+@group
+def strided(me, n):
+    to, before = (me + 1) % n, (me - 1) % n
+    for dtype in ("i1", "i2", "f4", "f8", "c16"):
+        a = shmem.zeros(12, dtype)
+        shmem.put(a[::3], (np.arange(8) + me + 1).astype(dtype)[::2], to)
+        shmem.barrier_all()
+        assert (a[::3] == (np.arange(8) + before + 1).astype(dtype)[::2]).all() and not a[1::3].any()
+        got = np.zeros(8, dtype)
+        shmem.get(got[::2], a[::3], to)
+        assert (got[::2] == (np.arange(8) + me + 1).astype(dtype)[::2]).all() and not got[1::2].any()
+        shmem.barrier_all()
+        shmem.free(a)
+    with shmem.allocated((4, 4)) as square:
+        shmem.put(square[:, 2], np.arange(4.0) + me, to)          # a column
+        shmem.barrier_all()
+        assert square[:, 2].tolist() == [before + i for i in range(4)] and square[:, 1].sum() == 0
+        refused(ValueError, "not contiguous", shmem.put, square[:2, :2], np.zeros((2, 2)), to)
+        refused(ValueError, "strides must be positive", shmem.put, square[0, ::-1], np.zeros(4), to)
+
+
+@group
+def mistakes(me, n):
+    a = shmem.zeros(4, "i4")
+    refused(IndexError, f"no PE {n}", shmem.put, a, np.zeros(4, "i4"), n)
+    refused(IndexError, "no PE -1", shmem.get, np.zeros(4, "i4"), a, -1)
+    refused(TypeError, "dest has elements of int32, source of float64", shmem.put, a, np.zeros(4), 0)
+    refused(ValueError, "do not fit", shmem.put, a, np.zeros(5, "i4"), 0)
+    refused(ValueError, "do not fit", shmem.get, np.zeros(5, "i4"), a, 0)
+    refused(ValueError, "dest is not symmetric", shmem.put, np.zeros(4, "i4"), a, 0)
+    refused(ValueError, "source is not symmetric", shmem.get, a, np.zeros(4, "i4"), 0)
+    refused(TypeError, "scalar or a list", shmem.put, a, [1, 2, 3, 4], 0)
+    refused(IndexError, "no element 4", shmem.atomic_add, a, 1, 0, index=4)
+    refused(TypeError, "not for elements of int16", shmem.atomic_add, shmem.zeros(1, "i2"), 1, 0)
+    refused(TypeError, "not for elements of float64", shmem.atomic_inc, shmem.zeros(1), 0)
+    refused(TypeError, "wants the array, 1 value", shmem.atomic_add, a, 0)
+    refused(TypeError, "uint64", shmem.signal_set, a, 1, 0)
+    refused(ValueError, "no operation 'mean'", shmem.reduce, a, a, "mean")
+    refused(TypeError, "not for elements", shmem.reduce, shmem.zeros(1), np.zeros(1), "xor")
+    if n > 1:
+        refused(ValueError, "no multiple", shmem.alltoall, shmem.zeros(n + 1), np.zeros(n + 1))
+    refused(ValueError, "status has 1", shmem.wait_until_all, a, shmem.EQ, 0, [0])
+    assert not a.any()
+    shmem.barrier_all()
+
+
+@group
+def atomics(me, n):
+    for dtype in ("i4", "i8", "u4", "u8"):
+        a = shmem.zeros(3, dtype)
+        shmem.atomic_add(a, 2, 0, index=1)
+        shmem.atomic_inc(a, 0, index=1)
+        before = shmem.atomic_fetch_add(a, np.int32(3), 0, index=1)
+        assert 0 <= before <= 6 * n
+        shmem.atomic_fetch_inc(a, 0, index=1)
+        shmem.barrier_all()
+        assert shmem.atomic_fetch(a, 0, index=1) == 7 * n
+        shmem.barrier_all()
+        assert shmem.atomic_swap(a, 5, me, index=2) == 0
+        assert shmem.atomic_compare_swap(a, 4, 6, me, index=2) == 5 and shmem.atomic_compare_swap(a, 5, 6, me, index=2) == 5
+        shmem.atomic_set(a, 12, me, index=2)
+        shmem.atomic_or(a, 3, me, index=2)
+        shmem.atomic_and(a, 6, me, index=2)
+        assert shmem.atomic_fetch_xor(a, 15, me, index=2) == 6 and a[2] == 9
+        assert shmem.atomic_fetch_or(a, 2, me, index=2) == 9 and shmem.atomic_fetch_and(a, 8, me, index=2) == 11 and a[2] == 8
+        shmem.barrier_all()
+        shmem.free(a)
+    f = shmem.zeros(1)
+    shmem.atomic_set(f, 2.5, me)
+    assert shmem.atomic_swap(f, np.float64(3.5), me) == 2.5 and shmem.atomic_fetch(f, me) == 3.5
+    big = shmem.zeros(1, "u8")
+    shmem.atomic_set(big, 2**63 + 1, me)
+    assert shmem.atomic_fetch(big, me) == 2**63 + 1
+    with shmem.WORLD.context() as ctx:
+        shmem.atomic_add(big, 1, me, ctx=ctx)
+        assert shmem.atomic_fetch(big, me, ctx=ctx) == 2**63 + 2
+
+
+@group
+def waits(me, n):
+    a = shmem.zeros(4, "i8")
+    signal = shmem.zeros(2, "u8")
+    data = shmem.zeros(3)
+    to = (me + 1) % n
+    shmem.p(a, 5, to, index=2)
+    assert shmem.wait_until_any(a, shmem.GT, 0) == 2
+    shmem.wait_until(a, shmem.EQ, 5, index=2)
+    assert shmem.test(a, shmem.GE, 5, index=2) and not shmem.test(a, shmem.NE, 0)
+    assert shmem.wait_until_some(a, shmem.NE, 0).tolist() == [2]
+    shmem.wait_until_all(a, shmem.EQ, 5, status=[1, 1, 0, 1])
+    shmem.wait_until_all(a, shmem.EQ, np.array([0, 0, 5, 0]))
+    assert shmem.test_all(a, shmem.LE, 5) and not shmem.test_all(a, shmem.LT, 5)
+    assert shmem.test_any(a, shmem.EQ, 77) is None and shmem.test_some(a, shmem.EQ, 0).tolist() == [0, 1, 3]
+    assert shmem.wait_until_any(a, shmem.EQ, 1, status=[1, 1, 1, 1]) is None
+    shmem.put_signal(data, np.array([1.0, 2.0, me]), signal, 4, to, op=shmem.SIGNAL_ADD, index=1)
+    assert shmem.signal_wait_until(signal, shmem.EQ, 4, index=1) == 4
+    assert data.tolist() == [1, 2, (me - 1) % n]
+    shmem.barrier_all()
+    shmem.signal_add(signal, 1, to)
+    shmem.signal_wait_until(signal, shmem.GE, 1)
+    shmem.signal_set(signal, 9, me, index=1)
+    assert shmem.signal_fetch(signal, 1) == 9
+    shmem.put_signal(data, np.zeros(3), signal, 2, to, nbi=True)
+    shmem.signal_wait_until(signal, shmem.EQ, 2)
+    shmem.barrier_all()
+
+
+@group
+def collectives(me, n):
+    a, b = shmem.zeros(3 * n), shmem.zeros(3)
+    shmem.fcollect(a, np.full(3, float(me)))
+    assert a.tolist() == [float(i // 3) for i in range(3 * n)]
+    shmem.broadcast(b, np.array([me, 2.0, 3.0]), n - 1)
+    assert b[0] == n - 1 or me == n - 1
+    c = shmem.zeros(n * (n + 1) // 2, "i4")
+    shmem.collect(c, np.full(me + 1, me, "i4"))
+    assert c.tolist() == [i for i in range(n) for _ in range(i + 1)]
+    t = shmem.zeros(n, "i8")
+    shmem.alltoall(t, np.arange(n) + 10 * me)
+    assert t.tolist() == [10 * i + me for i in range(n)]
+    for dtype, op, one, expected in (("i4", "sum", me + 1, n * (n + 1) // 2), ("f8", "max", me, n - 1), ("i2", "min", -me, 1 - n),
+                                     ("u1", "or", 1 << (me % 8), (1 << min(n, 8)) - 1), ("f4", "prod", 2, 2.0**n),
+                                     ("i8", "xor", 1, n % 2), ("u4", "and", 6, 6), ("c16", "sum", 1 + 2j, n * (1 + 2j))):
+        result = shmem.zeros(2, dtype)
+        shmem.reduce(result, np.full(2, one, dtype), op)
+        assert result.tolist() == [expected] * 2, (dtype, op)
+        shmem.free(result)
+    s = shmem.zeros(1, "i8")
+    shmem.scan(s, np.array([me + 1]))
+    assert s[0] == (me + 1) * (me + 2) // 2
+    shmem.barrier_all()
+    shmem.scan(s, np.array([me + 1]), inclusive=False)
+    assert s[0] == me * (me + 1) // 2
+    assert shmem.WORLD.n_pes() == n and shmem.WORLD.my_pe() == me
+    with shmem.WORLD.split_strided(0, 2, (n + 1) // 2) as even:
+        assert bool(even) == (me % 2 == 0)
+        if even:
+            assert even.translate(even.my_pe(), shmem.WORLD) == me
+            total = shmem.WORLD.n_pes()
+            even.sync()
+            with even.context() as ctx:
+                shmem.put(a[:1], np.array([42.0]), 0, ctx=ctx)
+                refused(IndexError, "no PE", shmem.put, a[:1], np.array([42.0]), total, ctx=ctx)
+                ctx.quiet()
+                ctx.fence()
+    row, column = shmem.WORLD.split_2d(2)
+    assert row.n_pes() == min(2, n - me // 2 * 2) and column.my_pe() == me // 2
+    row.destroy(), column.destroy()
+    shmem.barrier_all()
+    assert me != 0 or a[0] == 42
+    assert shmem.WORLD == shmem.Team(1) and shmem.WORLD != shmem.SHARED
+
+
+@group
+def requests(me, n):
+    a = shmem.zeros(64, "i8")
+    to, before = (me + 1) % n, (me - 1) % n
+    with shmem.put_nbe(a, np.arange(64) + me, to) as request:
+        gc.collect()                                          # the request keeps the source alive
+        request.wait()
+        assert request.test()
+    shmem.barrier_all()
+    assert (a == np.arange(64) + before).all()
+    got = np.zeros(64, "i8")
+    first, second = shmem.get_nbe(got[:32], a[:32], to), shmem.get_nbe(got[32:], a[32:], to)
+    both = shmem.Request()
+    both.merge(first, second)
+    both.wait()
+    assert (got == np.arange(64) + me).all() and first.test() and second.test()
+    both.free()
+    shmem.barrier_all()
+    with shmem.Counter() as counter:
+        for i in range(8):
+            counter.put(a[i:i + 1], np.array([i + 100]), to)
+        counter.consume(8)
+        assert counter.value == 0 and a[:8].tolist() == list(range(100, 108))
+        shmem.barrier_all()
+        counter.add(to, 3)
+        assert counter.wait(3) == 3 and counter.test(3) and not counter.test(4)
+        counter.set(0)
+        shmem.barrier_all()
+        counter.get(got, a, to)
+        assert counter.wait(1) == 1
+        shmem.barrier_all()
+    lock = shmem.Lock()
+    total = shmem.zeros(1, "i8")
+    for _ in range(5):
+        with lock:
+            shmem.p(total, shmem.g(total, 0) + 1, 0)
+            shmem.quiet()
+    shmem.barrier_all()
+    assert shmem.g(total, 0) == 5 * n
+    shmem.barrier_all()
+    lock.free()
+
+
+@group
+def threads(me, n):
+    """Each thread has cells of its own; waiting threads let the others run."""
+    count, rounds = 4, 50
+    cells = shmem.zeros(count, "i8")
+    sums = shmem.zeros(1, "i8")
+    failed = []
+
+    def work(i):
+        try:
+            for turn in range(1, rounds + 1):
+                shmem.p(cells, turn, (me + 1) % n, index=i)
+                shmem.wait_until(cells, shmem.GE, turn, index=i)
+                shmem.atomic_add(sums, 1, 0)
+        except BaseException as error:
+            failed.append(error)
+            raise
+    some = [threading.Thread(target=work, args=(i,)) for i in range(count)]
+    for one in some:
+        one.start()
+    for one in some:
+        one.join()
+    assert not failed
+    shmem.barrier_all()
+    assert shmem.atomic_fetch(sums, 0) == count * rounds * n
+
+
+@group
+def raises(me, n):
+    """An exception at one PE ends the job; the others wait in a barrier."""
+    if me == n - 1:
+        raise KeyError("a mistake of the program")
+    shmem.barrier_all()
+
+
+if __name__ == "__main__":
+    if sys.argv[1:] == ["--list"]:
+        print("\n".join(GROUPS))
+    else:
+        import numpy as np
+        import lateral.shmem as shmem
+        with shmem.job():
+            assert shmem.initialized() and shmem.version() == (1, 6) and shmem.init() == shmem.THREAD_MULTIPLE
+            GROUPS[sys.argv[1]](shmem.my_pe(), shmem.n_pes())
+            shmem.barrier_all()
