@@ -212,7 +212,7 @@ static bool is_tool(const char *path)
 {
     static const char *const taken[] = {
 #define LMPI_ROW(name) "MPI_" #name,
-#include "../src/mpi/taken.def"
+#include "../src/mpi/core/taken.def"
 #undef LMPI_ROW
     };
     const struct elf *elf = elf_open(path);

@@ -28,11 +28,19 @@ STANDS_ON = {
     "src/uccs": ["src/uccs/am"],  # the life of the substrate, which its users begin
     "src/uccs/api": ["src/uccs", "src/uccs/rma", "src/uccs/coll"],
     "src/shmem": ["src/uccs", "src/uccs/rma", "src/uccs/coll"],
-    "src/mpi": [],  # <uccs.h>, and what ALSO names
+    "src/mpi/core": [],  # <uccs.h>, and what ALSO names; so are the others
+    "src/mpi/memory": ["src/mpi/core"],
+    "src/mpi/datatype": ["src/mpi/core"],
+    "src/mpi/window": ["src/mpi/memory"],
+    "src/mpi/sync": ["src/mpi/window"],
+    "src/mpi/ops": ["src/mpi/window", "src/mpi/datatype"],
+    "src/mpi/create": ["src/mpi/ops"],
+    "src/mpi/init": ["src/mpi/create"],
+    "src/mpi/fortran": ["src/mpi/create"],
     "launch": ["src/base"],
 }
 # single headers beyond that: the layout that the launcher shares with the library; the hash, which a layer compiles for itself
-ALSO = {"launch": {"src/rte/node.h"}, "src/mpi": {"src/base/siphash.h"}}
+ALSO = {"launch": {"src/rte/node.h"}, "src/mpi/window": {"src/base/siphash.h"}, "src/mpi/create": {"src/base/siphash.h"}}
 INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]+)"')
 
 

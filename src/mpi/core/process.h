@@ -1,0 +1,44 @@
+/* The substrate under the program's MPI: begun within MPI_Init, ended by a delete callback of MPI_COMM_SELF within
+ * MPI_Finalize, with the MPI as its environment (uccs_embed).
+ *
+ * One thread begins and ends. Between, all is constant. */
+#ifndef MPI_CORE_PROCESS_H
+#define MPI_CORE_PROCESS_H
+
+#include <mpi.h>
+#include <stdbool.h>
+#include <uccs.h>
+
+struct lmpi_life {
+    bool running;           /* windows may be ours */
+    const char *why_not;    /* else: why they are the MPI's */
+    bool aborting;          /* the program, or a fatal error, ends the job */
+    int rank, ranks;        /* in MPI_COMM_WORLD and in the substrate's world */
+    bool any_thread;        /* MPI_THREAD_MULTIPLE */
+    bool checked;           /* LATERAL_CHECK: broken promises are errors */
+    bool any_calls;         /* a thread in the substrate may call the MPI: not MPI_THREAD_SERIALIZED */
+    bool crowded;           /* more ranks than cores: waits yield at once */
+    MPI_Comm comm;          /* this library's own, of all ranks */
+    MPI_Comm self;          /* of this process alone, for shadow windows and null requests */
+    MPI_Group world;        /* the group of MPI_COMM_WORLD */
+    uccs_context_t context; /* in which windows issue their operations */
+};
+
+extern struct lmpi_life lmpi_life;
+
+/* Returns the endpoint that leads to a rank of MPI_COMM_WORLD, or null without memory. Endpoints are made at first use
+ * and live as long as the substrate. Any thread. */
+uccs_endpoint_t lmpi_endpoint(int world_rank);
+/* endpoint.c: before the first and after the last endpoint. begin returns false without memory. */
+bool lmpi_endpoints_begin(int ranks);
+void lmpi_endpoints_end(void);
+
+/* Ends the job with a line: what a rank has given to all, such as "the lock", cannot be reached. */
+void lmpi_unreachable(const char *what, int world_rank, int status) __attribute__((cold));
+
+/* LATERAL_MPI_VERBOSE=1: lines on standard error that say who carries each window, and why. Any thread. */
+/* True when the lines are wanted. */
+int lmpi_verbose(void);
+void lmpi_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+#endif

@@ -1,0 +1,129 @@
+#include "mpi/datatype/op.h"
+
+#include "mpi/datatype/flatten.h"
+#include "mpi/datatype/type.h"
+
+#define KIND(kind) (1u << LMPI_##kind)
+#define INTEGERS (KIND(SIGNED) | KIND(UNSIGNED))
+#define PAIRS                                                                                                        \
+    (KIND(FLOAT_INT) | KIND(DOUBLE_INT) | KIND(LONG_INT) | KIND(SHORT_INT) | KIND(INT_INT) | KIND(LONG_DOUBLE_INT) | \
+     KIND(REAL_REAL))
+#define REALS (KIND(FLOATING) | KIND(QUAD) | KIND(BFLOAT))
+#define NUMBERS (INTEGERS | REALS | KIND(COMPLEX) | KIND(QUAD_COMPLEX))
+#define ALL (~0u)
+
+/* Finds the operation and the kinds that it takes. Returns false for one that the program has made. */
+static bool find(MPI_Op op, enum uccs_reduction *how, unsigned *kinds)
+{
+    const struct {
+        MPI_Op op;
+        enum uccs_reduction how;
+        unsigned kinds;
+    } rows[] = {
+        {MPI_SUM, UCCS_SUM, NUMBERS},
+        {MPI_REPLACE, UCCS_REPLACE, ALL},
+        {MPI_NO_OP, UCCS_NO_OP, ALL},
+        {MPI_PROD, UCCS_PROD, NUMBERS},
+        {MPI_MAX, UCCS_MAX, INTEGERS | REALS},
+        {MPI_MIN, UCCS_MIN, INTEGERS | REALS},
+        {MPI_BAND, UCCS_AND, INTEGERS | KIND(BYTE)},
+        {MPI_BOR, UCCS_OR, INTEGERS | KIND(BYTE)},
+        {MPI_BXOR, UCCS_XOR, INTEGERS | KIND(BYTE)},
+        {MPI_LAND, UCCS_LOGICAL_AND, INTEGERS | KIND(LOGICAL)},
+        {MPI_LOR, UCCS_LOGICAL_OR, INTEGERS | KIND(LOGICAL)},
+        {MPI_LXOR, UCCS_LOGICAL_XOR, INTEGERS | KIND(LOGICAL)},
+        {MPI_MAXLOC, UCCS_MAX, PAIRS},
+        {MPI_MINLOC, UCCS_MIN, PAIRS},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (rows[i].op == op) {
+            *how = rows[i].how;
+            *kinds = rows[i].kinds;
+            return true;
+        }
+    return false;
+}
+
+static enum uccs_type integer(size_t unit, bool is_signed)
+{
+    switch (unit) {
+    case 2: return is_signed ? UCCS_INT16 : UCCS_UINT16;
+    case 4: return is_signed ? UCCS_INT32 : UCCS_UINT32;
+    case 8: return is_signed ? UCCS_INT64 : UCCS_UINT64;
+    case 16: return UCCS_INT128;
+    }
+    return is_signed ? UCCS_INT8 : UCCS_UINT8;
+}
+
+static enum uccs_type real(size_t unit)
+{
+    switch (unit) {
+    case 2: return UCCS_FLOAT16;
+    case 4: return UCCS_FLOAT;
+    case 8: return UCCS_DOUBLE;
+    }
+    return UCCS_LONG_DOUBLE;
+}
+
+static enum uccs_type complex_of(size_t unit)
+{
+    switch (unit) {
+    case 4: return UCCS_FLOAT16_COMPLEX;
+    case 8: return UCCS_FLOAT_COMPLEX;
+    case 16: return UCCS_DOUBLE_COMPLEX;
+    }
+    return UCCS_LONG_DOUBLE_COMPLEX;
+}
+
+static enum uccs_type type_of(const struct lmpi_type *type)
+{
+    size_t unit = type->unit;
+    switch (type->kind) {
+    case LMPI_FLOATING: return real(unit);
+    case LMPI_COMPLEX: return complex_of(unit);
+    case LMPI_QUAD: return UCCS_FLOAT128;
+    case LMPI_QUAD_COMPLEX: return UCCS_FLOAT128_COMPLEX;
+    case LMPI_BFLOAT: return UCCS_BFLOAT16;
+    case LMPI_FLOAT_INT: return UCCS_FLOAT_INT;
+    case LMPI_DOUBLE_INT: return UCCS_DOUBLE_INT;
+    case LMPI_LONG_INT: return UCCS_LONG_INT;
+    case LMPI_SHORT_INT: return UCCS_SHORT_INT;
+    case LMPI_INT_INT: return UCCS_2INT;
+    case LMPI_LONG_DOUBLE_INT: return UCCS_LONG_DOUBLE_INT;
+    case LMPI_REAL_REAL: return unit == 8 ? UCCS_2FLOAT : UCCS_2DOUBLE;
+    case LMPI_MIXED: return UCCS_UINT8;
+    default: return integer(unit, type->kind != LMPI_UNSIGNED);
+    }
+}
+
+int lmpi_op_of(MPI_Op op, const struct lmpi_type *type, bool any, struct lmpi_op *found)
+{
+    unsigned kinds;
+    if (!find(op, &found->how, &kinds))
+        return MPI_ERR_OP;
+    if (any && !(kinds >> type->kind & 1))
+        return type->kind == LMPI_MIXED ? MPI_ERR_TYPE : MPI_ERR_OP;
+    const bool copies = found->how == UCCS_REPLACE || found->how == UCCS_NO_OP;
+    found->type = type_of(type);
+    found->unit = uccs_type_size(found->type);
+    found->is_copy = (type->kind == LMPI_BYTE || type->kind == LMPI_MIXED) && copies;
+    if (found->unit == type->unit || type->kind == LMPI_MIXED)
+        return MPI_SUCCESS;
+    /* The library's compiler does not know such elements, for example a pair of two reals of 16 bytes. */
+    found->type = UCCS_UINT8;
+    found->unit = 1;
+    found->is_copy = true;
+    return copies || !any ? MPI_SUCCESS : MPI_ERR_OP;
+}
+
+size_t lmpi_op_swaps(const struct lmpi_type *type)
+{
+    bool good = (INTEGERS | KIND(LOGICAL) | KIND(BYTE) | KIND(TEXT)) >> type->kind & 1;
+    return good && type->unit == type->size ? type->unit : 0;
+}
+
+struct lmpi_op lmpi_op_like_swap(size_t bytes)
+{
+    const enum uccs_type type = bytes == 8 ? UCCS_INT64 : bytes == 4 ? UCCS_INT32 : UCCS_LONG_DOUBLE;
+    return (struct lmpi_op){.how = UCCS_SUM, .type = type, .unit = bytes};
+}

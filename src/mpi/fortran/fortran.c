@@ -1,0 +1,103 @@
+/* MPI_WIN_GET_ATTR of Fortran. Neither MPI's goes through a C function that this library takes over, and Fortran gets
+ * values where C gets addresses of values. */
+#include "mpi/core/real.h"
+#include "mpi/window/window.h"
+
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#ifndef MPI_ABI
+/* Stores a predefined attribute of a window of ours. Returns false when it is not one. */
+static bool get(MPI_Win win, int key, MPI_Aint *value)
+{
+    const struct lmpi_window *window = lmpi_window(win);
+    if (!window)
+        return false;
+    switch (key) {
+    case MPI_WIN_BASE: *value = (MPI_Aint)window->base; return true;
+    case MPI_WIN_SIZE: *value = window->bytes; return true;
+    case MPI_WIN_DISP_UNIT: *value = window->unit; return true;
+    case MPI_WIN_CREATE_FLAVOR: *value = window->flavor; return true;
+    case MPI_WIN_MODEL: *value = window->model; return true;
+    }
+    return false;
+}
+
+static void *next(const char *name)
+{
+    void *found = dlsym(RTLD_NEXT, name);
+    if (!found) {
+        fprintf(stderr, "lateral-mpi: the MPI behind this library lacks %s\n", name);
+        abort();
+    }
+    return found;
+}
+
+#endif
+
+#ifdef OPEN_MPI
+
+#define UNKNOWN_KEY (-1)
+
+/* Fortran's names of the predefined keys are numbers of their own. */
+static int key_of(MPI_Fint key)
+{
+    static const int keys[] = {MPI_WIN_BASE, MPI_WIN_SIZE, MPI_WIN_DISP_UNIT, MPI_WIN_CREATE_FLAVOR, MPI_WIN_MODEL};
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+        if (key == (MPI_Fint)keys[i])
+            return keys[i];
+    return UNKNOWN_KEY;
+}
+
+typedef void fortran_get(MPI_Fint *win, MPI_Fint *key, MPI_Aint *value, MPI_Fint *flag, MPI_Fint *error);
+
+LMPI_EXPORT void mpi_win_get_attr_(MPI_Fint *win, MPI_Fint *key, MPI_Aint *value, MPI_Fint *flag, MPI_Fint *error);
+void mpi_win_get_attr_(MPI_Fint *win, MPI_Fint *key, MPI_Aint *value, MPI_Fint *flag, MPI_Fint *error)
+{
+    static fortran_get *behind;
+    if (key_of(*key) == UNKNOWN_KEY || !get(PMPI_Win_f2c(*win), key_of(*key), value)) {
+        if (!behind)
+            behind = (fortran_get *)next("pmpi_win_get_attr_");
+        behind(win, key, value, flag, error);
+        return;
+    }
+    *flag = 1; /* .TRUE. of gfortran, as Open MPI was built */
+    if (error)
+        *error = MPI_SUCCESS;
+}
+
+#define ALIAS(name) LMPI_EXPORT extern __typeof__(mpi_win_get_attr_) name __attribute__((alias("mpi_win_get_attr_")))
+ALIAS(mpi_win_get_attr);
+ALIAS(mpi_win_get_attr__);
+ALIAS(MPI_WIN_GET_ATTR);
+ALIAS(pmpi_win_get_attr_);
+ALIAS(pmpi_win_get_attr);
+ALIAS(pmpi_win_get_attr__);
+ALIAS(PMPI_WIN_GET_ATTR);
+
+#elif !defined MPI_ABI /* Fortran has no part in the binary interface of MPI 5 */
+
+/* MPICH's Fortran bindings call this function of its library. `kind` says what `value` points to. */
+enum { POINTER = 0, ADDRESS = 1, FORTRAN_INTEGER = 3 };
+
+LMPI_EXPORT int MPII_Win_get_attr(MPI_Win win, int key, void *value, int *flag, int kind);
+int MPII_Win_get_attr(MPI_Win win, int key, void *value, int *flag, int kind)
+{
+    static __typeof__(&MPII_Win_get_attr) behind;
+    MPI_Aint number;
+    /* MPICH's MPI_Win_get_attr comes here too, with POINTER, after ours. Fortran's keys are C's plus one. */
+    if (kind == POINTER || (!get(win, key, &number) && !get(win, key - 1, &number))) {
+        if (!behind)
+            behind = (__typeof__(behind))next("MPII_Win_get_attr");
+        return behind(win, key, value, flag, kind);
+    }
+    if (kind == FORTRAN_INTEGER)
+        *(MPI_Fint *)value = (MPI_Fint)number;
+    else
+        *(MPI_Aint *)value = number;
+    *flag = 1;
+    return MPI_SUCCESS;
+}
+
+#endif

@@ -1,0 +1,139 @@
+/* MPI_Fetch_and_op and MPI_Compare_and_swap. An aligned integer in mapped memory is one instruction of the processor
+ * where the substrate says that its accumulates are the same; all else is an accumulate of one element. */
+#include "mpi/core/real.h"
+#include "mpi/datatype/flatten.h"
+#include "mpi/datatype/op.h"
+#include "mpi/datatype/type.h"
+#include "mpi/ops/accumulate.h"
+#include "mpi/ops/rma.h"
+#include "mpi/window/completion.h"
+#include "mpi/window/view.h"
+#include "mpi/window/window.h"
+
+#include <stdint.h>
+
+/* The address of an integer of 4 or 8 bytes on which the processor's atomics may work, or null. */
+static inline void *plain(struct lmpi_window *window, const struct lmpi_type *type, int rank, MPI_Aint disp)
+{
+    if (__builtin_expect((unsigned)rank >= (unsigned)window->ranks || !type || type->kind > LMPI_UNSIGNED ||
+                             !type->predefined || (type->size != 8 && type->size != 4),
+                         0))
+        return 0;
+    const struct lmpi_target *target = &window->target[rank];
+    size_t at;
+    lmpi_keep_order(window);
+    if (__builtin_expect(!(target->open | window->open) || disp < 0 ||
+                             __builtin_mul_overflow((size_t)disp, (size_t)target->unit, &at) || at > target->bytes ||
+                             type->size > target->bytes - at,
+                         0))
+        return 0;
+    bool direct = target->direct;
+    char *word = direct                            ? target->near + at
+                 : target->ranged && !target->near ? lmpi_view(target, at, type->size, &direct)
+                                                   : 0;
+    return __builtin_expect(direct && !((uintptr_t)word & (type->size - 1)), 1) ? word : 0;
+}
+
+/* The order is that of the substrate's accumulates. */
+#define FETCH(bits)                                                                                                 \
+    static bool fetch##bits(uint##bits##_t *word, const uint##bits##_t *operand, uint##bits##_t *result, MPI_Op op) \
+    {                                                                                                               \
+        if (op == MPI_SUM)                                                                                          \
+            *result = __atomic_fetch_add(word, *operand, __ATOMIC_ACQ_REL);                                         \
+        else if (op == MPI_NO_OP)                                                                                   \
+            *result = __atomic_load_n(word, __ATOMIC_ACQUIRE);                                                      \
+        else if (op == MPI_REPLACE)                                                                                 \
+            *result = __atomic_exchange_n(word, *operand, __ATOMIC_ACQ_REL);                                        \
+        else                                                                                                        \
+            return false;                                                                                           \
+        return true;                                                                                                \
+    }
+FETCH(32)
+FETCH(64)
+
+LMPI_EXPORT int MPI_Fetch_and_op(const void *origin, void *result, MPI_Datatype type, int rank, MPI_Aint disp,
+                                 MPI_Op op, MPI_Win win)
+{
+    struct lmpi_window *window = lmpi_window(win);
+    if (__builtin_expect(!window, 0))
+        return lmpi_real.Fetch_and_op(origin, result, type, rank, disp, op, win);
+    const struct lmpi_type *known = lmpi_type(type);
+    void *word = plain(window, known, rank, disp);
+    if (word && (known->size == 8 ? fetch64(word, origin, result, op) : fetch32(word, origin, result, op)))
+        return MPI_SUCCESS;
+    if (known && !known->predefined)
+        return lmpi_error(window, MPI_ERR_TYPE);
+    int status = lmpi_update(window, &(struct lmpi_update){.origin = {(char *)origin, 1, type},
+                                                           .result = {result, 1, type},
+                                                           .fetch = true,
+                                                           .rank = rank,
+                                                           .disp = disp,
+                                                           .count = 1,
+                                                           .type = type,
+                                                           .op = op,
+                                                           .later = true});
+    return status == MPI_SUCCESS ? status : lmpi_error(window, status);
+}
+LMPI_NAME(Fetch_and_op);
+
+int lmpi_swap(struct lmpi_window *window, const struct lmpi_swap *swap)
+{
+    const int rank = swap->rank;
+    const struct lmpi_type *known = lmpi_type(swap->type);
+    MPI_Aint at;
+    if (rank == MPI_PROC_NULL)
+        return MPI_SUCCESS;
+    int status = lmpi_check_target(window, rank);
+    if (status != MPI_SUCCESS)
+        return status;
+    size_t size = known && known->predefined ? lmpi_op_swaps(known) : 0;
+    if (!size)
+        return MPI_ERR_TYPE;
+    if (!swap->origin || !swap->compare || !swap->result)
+        return MPI_ERR_BUFFER;
+    status = lmpi_check_range(window, rank, swap->disp, 1, known, &at);
+    if (status != MPI_SUCCESS)
+        return status;
+    const struct lmpi_op op = lmpi_op_like_swap(size);
+    if (__builtin_expect(window->promised, 0) && !lmpi_promise_kept(window, rank, at, &op, 1))
+        return MPI_ERR_ASSERT;
+    struct lmpi_target *target = &window->target[rank];
+    if (!target->local)
+        lmpi_mark_far(window, target, true);
+    struct uccs_op room;
+    const struct uccs_op *way = swap->way ? swap->way : lmpi_window_op(window, swap->later, &room);
+    return lmpi_class_of(uccs_compare_and_swap(target->endpoint, target->memory, target->offset + (size_t)at, size,
+                                               swap->origin, swap->compare, swap->result, target->local ? 0 : way));
+}
+
+static void swap_near(void *word, size_t size, const void *origin, const void *compare, void *result)
+{
+    if (size == 8) {
+        uint64_t expected = *(const uint64_t *)compare;
+        __atomic_compare_exchange_n((uint64_t *)word, &expected, *(const uint64_t *)origin, 0, __ATOMIC_ACQ_REL,
+                                    __ATOMIC_ACQUIRE);
+        *(uint64_t *)result = expected;
+        return;
+    }
+    uint32_t expected = *(const uint32_t *)compare;
+    __atomic_compare_exchange_n((uint32_t *)word, &expected, *(const uint32_t *)origin, 0, __ATOMIC_ACQ_REL,
+                                __ATOMIC_ACQUIRE);
+    *(uint32_t *)result = expected;
+}
+
+LMPI_EXPORT int MPI_Compare_and_swap(const void *origin, const void *compare, void *result, MPI_Datatype type, int rank,
+                                     MPI_Aint disp, MPI_Win win)
+{
+    struct lmpi_window *window = lmpi_window(win);
+    if (__builtin_expect(!window, 0))
+        return lmpi_real.Compare_and_swap(origin, compare, result, type, rank, disp, win);
+    const struct lmpi_type *known = lmpi_type(type);
+    void *word = plain(window, known, rank, disp);
+    if (__builtin_expect(word != 0, 1)) {
+        swap_near(word, known->size, origin, compare, result);
+        return MPI_SUCCESS;
+    }
+    int status = lmpi_swap(window, &(struct lmpi_swap){origin, compare, result, type, rank, disp, 0, true});
+    return status == MPI_SUCCESS ? status : lmpi_error(window, status);
+}
+LMPI_NAME(Compare_and_swap);

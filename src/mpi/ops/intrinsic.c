@@ -1,0 +1,99 @@
+/* MPIX_Win_op_intrinsic, and what LATERAL_CHECK makes of its answer. */
+#include "mpi/core/process.h"
+#include "mpi/datatype/flatten.h"
+#include "mpi/datatype/op.h"
+#include "mpi/datatype/type.h"
+#include "mpi/ops/accumulate.h"
+#include "mpi/window/window.h"
+#include "mpix_rma.h"
+
+#include <string.h>
+
+/* Elements up to which atomics are faster than a lock and a loop over all of them, where two ranks change the same words at once. */
+#define LMPI_INTRINSIC_MOST 4
+
+/* Finds the operation of a word; MPI_OP_NULL with *swaps for cas. Returns false for another word. */
+static bool find(const char *word, size_t length, MPI_Op *op, bool *swaps)
+{
+    const struct {
+        const char *word;
+        MPI_Op op;
+    } rows[] = {{"sum", MPI_SUM},         {"prod", MPI_PROD},   {"max", MPI_MAX},       {"min", MPI_MIN},
+                {"band", MPI_BAND},       {"bor", MPI_BOR},     {"bxor", MPI_BXOR},     {"land", MPI_LAND},
+                {"lor", MPI_LOR},         {"lxor", MPI_LXOR},   {"maxloc", MPI_MAXLOC}, {"minloc", MPI_MINLOC},
+                {"replace", MPI_REPLACE}, {"no_op", MPI_NO_OP}, {"cas", MPI_OP_NULL}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (strlen(rows[i].word) == length && strncmp(rows[i].word, word, length) == 0) {
+            *op = rows[i].op;
+            *swaps = rows[i].op == MPI_OP_NULL;
+            return true;
+        }
+    return false;
+}
+
+/* All ranks that have memory are reached so. */
+static bool everywhere(const struct lmpi_window *window, const struct lmpi_op *op)
+{
+    bool all = true;
+    for (int i = 0; i < window->ranks && all; i++) {
+        const struct lmpi_target *target = &window->target[i];
+        all = !target->memory || uccs_accumulate_intrinsic(target->endpoint, target->memory, op->type, op->how);
+    }
+    return all;
+}
+
+bool lmpi_promise_kept(const struct lmpi_window *window, int rank, MPI_Aint at, const struct lmpi_op *op, size_t count)
+{
+    const struct lmpi_target *target = &window->target[rank];
+    bool aligned = op->unit && (target->offset + (size_t)at) % op->unit == 0;
+    if (aligned && count <= LMPI_INTRINSIC_MOST &&
+        uccs_accumulate_intrinsic(target->endpoint, target->memory, op->type, op->how))
+        return true;
+    lmpi_say("LATERAL_CHECK: an accumulate at rank %d breaks the promise of mpi_assert_accumulate_intrinsic: %s", rank,
+             aligned ? "MPIX_Win_op_intrinsic gives 0 for its operation, datatype and count"
+                     : "its elements are not aligned");
+    return false;
+}
+
+/* Returns an error class. */
+static int ask(const struct lmpi_window *window, const char *word, size_t length, const struct lmpi_type *type,
+               int *flag)
+{
+    struct lmpi_op op;
+    MPI_Op which;
+    bool swaps;
+    if (!find(word, length, &which, &swaps))
+        return MPI_ERR_OP;
+    if (swaps)
+        op = lmpi_op_like_swap(lmpi_op_swaps(type));
+    if (!swaps && lmpi_op_of(which, type, true, &op) != MPI_SUCCESS)
+        *flag = 0;
+    else
+        *flag &= everywhere(window, &op);
+    return MPI_SUCCESS;
+}
+
+int MPIX_Win_op_intrinsic(const char *ops, MPI_Aint max_count, MPI_Datatype type, MPI_Win win, int *flag)
+{
+    struct lmpi_window *window = lmpi_window(win);
+    const struct lmpi_type *known = lmpi_type(type);
+    int status = MPI_SUCCESS, all = 1;
+    if (!window)
+        return MPI_ERR_WIN;
+    if (max_count < 0 || !known)
+        return lmpi_error(window, known ? MPI_ERR_COUNT : MPI_ERR_TYPE);
+    if (!ops || !flag)
+        return lmpi_error(window, ops ? MPI_ERR_ARG : MPI_ERR_OP);
+    all = max_count <= LMPI_INTRINSIC_MOST;
+    for (const char *word = ops; status == MPI_SUCCESS; word++) {
+        size_t length = strcspn(word, ",");
+        status = ask(window, word, length, known, &all);
+        word += length;
+        if (!*word)
+            break;
+    }
+    if (status != MPI_SUCCESS)
+        return lmpi_error(window, status);
+    *flag = all;
+    return MPI_SUCCESS;
+}

@@ -1,0 +1,229 @@
+/* MPIs look in two ways. Open MPI's waits and tests call the functions of a list, and one of them looks at all requests.
+ * MPICH's call the poll function of a request that they are about; MPI_Waitall calls the wait function, which has to
+ * move all messages. (Latham et al.: Extending the MPI-2 Generalized Request Interface, EuroPVM/MPI 2007.) So the
+ * threads of the program alone complete requests, and any level of thread support will do. */
+#include "mpi/ops/pending.h"
+
+#include "mpi/core/progress.h"
+#include "mpi/core/real.h"
+#include "mpi/window/wait.h"
+
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdlib.h>
+
+typedef int poll_function(void *state, MPI_Status *status);
+typedef int wait_function(int count, void **states, double timeout, MPI_Status *status);
+typedef int start_function(MPI_Grequest_query_function *query, MPI_Grequest_free_function *release,
+                           MPI_Grequest_cancel_function *cancel, poll_function *poll, wait_function *wait, void *state,
+                           MPI_Request *request);
+
+static start_function *start_polled; /* MPICH's, or null */
+static pthread_once_t found = PTHREAD_ONCE_INIT;
+
+static struct lmpi_pending *list; /* under lock; atomic where a look needs no lock */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+/* Under lock. */
+static void take_out(struct lmpi_pending *pending)
+{
+    __atomic_store_n(pending->at, pending->next, __ATOMIC_RELAXED);
+    if (pending->next)
+        pending->next->at = pending->at;
+    pending->at = 0;
+}
+
+/* Completes a request that is out of the list. The MPI may free the structure at once. */
+static void complete(struct lmpi_pending *pending)
+{
+    PMPI_Grequest_complete(pending->request);
+}
+
+/* Under lock. */
+static bool has_ended(const struct lmpi_pending *pending)
+{
+    return pending->cancelled || pending->look(pending);
+}
+
+static bool look_at(struct lmpi_pending *pending)
+{
+    pthread_mutex_lock(&lock);
+    bool gone = !pending->at, done = !gone && has_ended(pending);
+    if (done)
+        take_out(pending);
+    pthread_mutex_unlock(&lock);
+    if (done)
+        complete(pending);
+    return gone || done;
+}
+
+/* What lmpi_pending_end asks for. */
+struct ending {
+    const void *owner;
+    int status;
+};
+
+static bool is_due(struct lmpi_pending *pending, const struct ending *ending)
+{
+    if (!ending)
+        return has_ended(pending);
+    if (pending->owner != ending->owner)
+        return false;
+    pending->status = ending->status;
+    return true;
+}
+
+/* Under lock. Returns a list of those requests that have happened, or end; they are out of the list. */
+static struct lmpi_pending *take_due(const struct ending *ending)
+{
+    struct lmpi_pending *due = 0, *next;
+    for (struct lmpi_pending *at = list; at; at = next) {
+        next = at->next;
+        if (is_due(at, ending)) {
+            take_out(at);
+            at->next = due;
+            due = at;
+        }
+    }
+    return due;
+}
+
+static void complete_all(struct lmpi_pending *due)
+{
+    for (struct lmpi_pending *next; due; due = next) {
+        next = due->next;
+        complete(due);
+    }
+}
+
+/* One thread's look is enough. */
+static void look_at_all(void)
+{
+    if (!__atomic_load_n(&list, __ATOMIC_RELAXED) || pthread_mutex_trylock(&lock) != 0)
+        return;
+    struct lmpi_pending *due = take_due(0);
+    pthread_mutex_unlock(&lock);
+    complete_all(due);
+}
+
+void lmpi_pending_end(const void *owner, int status)
+{
+    pthread_mutex_lock(&lock);
+    struct lmpi_pending *due = take_due(&(struct ending){owner, status});
+    pthread_mutex_unlock(&lock);
+    complete_all(due);
+}
+
+static int query(void *state, MPI_Status *status)
+{
+    const struct lmpi_pending *pending = state;
+    PMPI_Status_set_elements(status, MPI_BYTE, 0);
+    PMPI_Status_set_cancelled(status, pending->cancelled);
+    status->MPI_SOURCE = MPI_UNDEFINED;
+    status->MPI_TAG = MPI_UNDEFINED;
+    return pending->status;
+}
+
+static int release(void *state)
+{
+    free(state);
+    return MPI_SUCCESS;
+}
+
+/* MPICH holds its lock here, so the request completes at the next look. */
+static int cancel(void *state, int is_complete)
+{
+    struct lmpi_pending *pending = state;
+    (void)is_complete;
+    pthread_mutex_lock(&lock);
+    pending->cancelled = pending->cancels && pending->at;
+    pthread_mutex_unlock(&lock);
+    return MPI_SUCCESS;
+}
+
+/* MPICH waits for such a request without moving its own messages, which may be what the peer waits for. */
+static int poll(void *state, MPI_Status *status)
+{
+    (void)status;
+    if (!look_at(state)) {
+        lmpi_progress();
+        look_at(state);
+    }
+    return MPI_SUCCESS;
+}
+
+static int wait_for(int count, void **states, double timeout, MPI_Status *status)
+{
+    (void)timeout, (void)status;
+    for (int i = 0; i < count; i++) {
+        struct lmpi_wait wait lmpi_scoped = {0};
+        while (!look_at(states[i]))
+            lmpi_pause(&wait);
+    }
+    return MPI_SUCCESS;
+}
+
+/* MPICH's own forms do not call the poll functions. */
+LMPI_EXPORT int MPI_Request_get_status(MPI_Request request, int *flag, MPI_Status *status)
+{
+    look_at_all();
+    return lmpi_real.Request_get_status(request, flag, status);
+}
+LMPI_NAME(Request_get_status);
+
+#if MPI_VERSION > 4 || (MPI_VERSION == 4 && MPI_SUBVERSION > 0)
+LMPI_EXPORT int MPI_Request_get_status_all(int count, const MPI_Request requests[], int *flag, MPI_Status statuses[])
+{
+    look_at_all();
+    return lmpi_real.Request_get_status_all(count, requests, flag, statuses);
+}
+LMPI_NAME(Request_get_status_all);
+
+LMPI_EXPORT int MPI_Request_get_status_any(int count, const MPI_Request requests[], int *index, int *flag,
+                                           MPI_Status *status)
+{
+    look_at_all();
+    return lmpi_real.Request_get_status_any(count, requests, index, flag, status);
+}
+LMPI_NAME(Request_get_status_any);
+
+LMPI_EXPORT int MPI_Request_get_status_some(int incount, const MPI_Request requests[], int *outcount, int indices[],
+                                            MPI_Status statuses[])
+{
+    look_at_all();
+    return lmpi_real.Request_get_status_some(incount, requests, outcount, indices, statuses);
+}
+LMPI_NAME(Request_get_status_some);
+#endif
+
+static void find(void)
+{
+    start_polled = (start_function *)dlsym(RTLD_DEFAULT, "PMPIX_Grequest_start");
+    if (!start_polled) /* MPICH 5's library of MPI's ABI */
+        start_polled = (start_function *)dlsym(RTLD_DEFAULT, "MPIX_Grequest_start");
+    if (lmpi_progress_inside())
+        lmpi_progress_watch(look_at_all);
+}
+
+bool lmpi_pending_works(void)
+{
+    pthread_once(&found, find);
+    return lmpi_progress_inside() || start_polled;
+}
+
+bool lmpi_pending_start(struct lmpi_pending *pending, MPI_Request *request)
+{
+    int status = start_polled ? start_polled(query, release, cancel, poll, wait_for, pending, &pending->request)
+                              : PMPI_Grequest_start(query, release, cancel, pending, &pending->request);
+    if (status != MPI_SUCCESS)
+        return false;
+    *request = pending->request;
+    pthread_mutex_lock(&lock);
+    pending->next = list;
+    pending->at = &list;
+    if (list)
+        list->at = &pending->next;
+    __atomic_store_n(&list, pending, __ATOMIC_RELAXED); /* look_at_all may see it later */
+    pthread_mutex_unlock(&lock);
+    return true;
+}

@@ -1,0 +1,31 @@
+/* Requests of the MPI's families that complete when something of ours has happened. Each is a generalized request of the
+ * MPI's: its waits and tests look whether it has, and complete it. Any thread. */
+#ifndef MPI_OPS_PENDING_H
+#define MPI_OPS_PENDING_H
+
+#include <mpi.h>
+#include <stdbool.h>
+
+struct lmpi_pending {
+    /* Returns whether it has happened; under a lock, so it reads memory and calls nothing. */
+    bool (*look)(const struct lmpi_pending *pending);
+    const void *owner; /* for lmpi_pending_end */
+    bool cancels;      /* MPI_Cancel ends it */
+    int status;        /* an error class; written before `look` returns true */
+
+    bool cancelled; /* the rest is of pending.c */
+    MPI_Request request;
+    struct lmpi_pending *next, **at; /* in the list; at null: not there */
+};
+
+/* Finds out how the MPI can look: before the first request, and then always the same. */
+bool lmpi_pending_works(void);
+
+/* Makes the request. The structure comes from malloc, belongs to the request and is freed with it. Returns false when the
+ * MPI makes no request; then it is still the caller's. */
+bool lmpi_pending_start(struct lmpi_pending *pending, MPI_Request *request);
+
+/* Completes the requests of an owner with an error class. */
+void lmpi_pending_end(const void *owner, int status);
+
+#endif

@@ -1,0 +1,265 @@
+/* Put and get. Contiguous bytes of mapped memory are a range check and a copy; all else goes the general way. */
+#include "mpi/ops/rma.h"
+
+#include "mpi/core/real.h"
+#include "mpi/datatype/flatten.h"
+#include "mpi/datatype/iterator.h"
+#include "mpi/datatype/type.h"
+#include "mpi/window/completion.h"
+#include "mpi/window/view.h"
+#include "mpi/window/window.h"
+
+#include <string.h>
+
+/* Copies; words of one instruction as such, so that another process never sees half of one. */
+static inline void copy(void *to, const void *from, size_t bytes)
+{
+    switch (bytes) {
+    case 8: memcpy(to, from, 8); return;
+    case 4: memcpy(to, from, 4); return;
+    }
+    memcpy(to, from, bytes);
+}
+
+int lmpi_check_target(struct lmpi_window *window, int rank)
+{
+    if (rank < 0 || rank >= window->ranks)
+        return MPI_ERR_RANK;
+    if (window->part && rank != window->rank)
+        return MPI_ERR_RANK;
+    return window->target[rank].open | window->open ? MPI_SUCCESS : MPI_ERR_RMA_SYNC;
+}
+
+int lmpi_check_range(const struct lmpi_window *window, int rank, MPI_Aint disp, size_t count,
+                     const struct lmpi_type *type, MPI_Aint *at)
+{
+    const struct lmpi_target *target = &window->target[rank];
+    MPI_Aint low, high;
+    lmpi_type_span(type, count, &low, &high);
+    if (disp < 0 || __builtin_mul_overflow(disp, (MPI_Aint)target->unit, at))
+        return MPI_ERR_DISP;
+    if (__builtin_add_overflow(*at, low, &low) || __builtin_add_overflow(*at, high, &high) || low < 0 ||
+        (size_t)high > target->bytes)
+        return count && type->size ? MPI_ERR_RMA_RANGE : MPI_SUCCESS;
+    return MPI_SUCCESS;
+}
+
+/* Pieces that are longer go one by one to another node: to copy them together costs more than their headers. */
+#define APART_MOST 1024
+
+static int class_of_move(int status)
+{
+    return status == UCCS_ERR_STALE ? lmpi_class_of(status) : status == UCCS_OK ? MPI_SUCCESS : MPI_ERR_RMA_RANGE;
+}
+
+/* Moves bytes of memory that is not mapped. */
+static int move_far(struct lmpi_target *target, char *local, MPI_Aint at, size_t bytes, const struct lmpi_move *move)
+{
+    size_t offset = target->offset + (size_t)at;
+    return class_of_move(move->put ? uccs_put(target->endpoint, target->memory, offset, local, bytes, move->op)
+                                   : uccs_get(target->endpoint, target->memory, offset, local, bytes, move->op));
+}
+
+static int move_far_together(struct lmpi_target *target, char *local, MPI_Aint at, const struct lmpi_pieces *pieces,
+                             const struct lmpi_move *move)
+{
+    const struct uccs_stride stride = {pieces->bytes, pieces->count, pieces->there_step, pieces->here_step};
+    size_t offset = target->offset + (size_t)at;
+    return class_of_move(move->put
+                             ? uccs_put_blocks(target->endpoint, target->memory, offset, local, &stride, move->op)
+                             : uccs_get_blocks(target->endpoint, target->memory, offset, local, &stride, move->op));
+}
+
+static int move_far_pieces(struct lmpi_target *target, const struct lmpi_move *move, MPI_Aint disp,
+                           const struct lmpi_pieces *pieces)
+{
+    char *local = move->origin + pieces->here;
+    MPI_Aint at = disp + pieces->there;
+    int status = MPI_SUCCESS;
+    if (pieces->count > 1 && pieces->bytes <= APART_MOST)
+        return move_far_together(target, local, at, pieces, move);
+    for (size_t i = 0; i < pieces->count && status == MPI_SUCCESS; i++) {
+        status = move_far(target, local, at, pieces->bytes, move);
+        local += pieces->here_step;
+        at += pieces->there_step;
+    }
+    return status;
+}
+
+/* Moves data between the pieces of two datatypes. */
+static int move_pieces(struct lmpi_target *target, const struct lmpi_move *move, struct lmpi_walk *local, MPI_Aint disp,
+                       struct lmpi_walk *remote)
+{
+    struct lmpi_pieces next;
+    int status = MPI_SUCCESS;
+    while (status == MPI_SUCCESS && lmpi_pieces_next(local, remote, &next)) {
+        char *near = target->near ? target->near + disp + next.there : 0, *here = move->origin + next.here;
+        if (!near)
+            status = move_far_pieces(target, move, disp, &next);
+        else if (move->put)
+            lmpi_pieces_copy(near, next.there_step, here, next.here_step, next.bytes, next.count);
+        else
+            lmpi_pieces_copy(here, next.here_step, near, next.there_step, next.bytes, next.count);
+    }
+    return status;
+}
+
+int lmpi_move(struct lmpi_window *window, const struct lmpi_move *move)
+{
+    const struct lmpi_type *local = lmpi_type(move->origin_type), *remote = lmpi_type(move->target_type);
+    struct lmpi_walk here, there;
+    MPI_Aint at;
+    if (move->rank == MPI_PROC_NULL)
+        return MPI_SUCCESS;
+    int status = lmpi_check_target(window, move->rank);
+    if (status != MPI_SUCCESS)
+        return status;
+    if (move->origin_count < 0 || move->target_count < 0)
+        return MPI_ERR_COUNT;
+    if (!local || !remote)
+        return MPI_ERR_TYPE;
+    if ((size_t)move->origin_count * local->size != (size_t)move->target_count * remote->size)
+        return MPI_ERR_TRUNCATE;
+    if (!move->origin && local->predefined && move->origin_count)
+        return MPI_ERR_BUFFER; /* a derived type may hold absolute addresses */
+    status = lmpi_check_range(window, move->rank, move->disp, (size_t)move->target_count, remote, &at);
+    if (status != MPI_SUCCESS)
+        return status;
+    struct lmpi_level here_levels[local->depth + 1], there_levels[remote->depth + 1];
+    lmpi_walk_begin(&here, local, (size_t)move->origin_count, here_levels);
+    lmpi_walk_begin(&there, remote, (size_t)move->target_count, there_levels);
+    struct lmpi_target *target = &window->target[move->rank];
+    struct lmpi_move run = *move;
+    struct uccs_op room;
+    if (target->local)
+        lmpi_keep_order(window);
+    else
+        lmpi_mark_far(window, target, !move->put && target->far_ops == LMPI_FAR_TOLD);
+    if (!move->op)
+        run.op = lmpi_window_op(window, move->later && !target->local, &room);
+    return move_pieces(target, &run, &here, at, &there);
+}
+
+/* The target, open, and the place there of dense data, or null when the general way is due. Looks at nothing but what this
+ * thread and the window keep, so that its callers save no registers. A negative count or displacement is a place beyond the
+ * end. */
+static inline __attribute__((always_inline)) const struct lmpi_target *plain_target(
+    const struct lmpi_window *window, int count, MPI_Datatype type, int rank, MPI_Aint disp, int target_count,
+    MPI_Datatype target_type, size_t *at, size_t *bytes)
+{
+    const struct lmpi_type *known = lmpi_last_type.known;
+    if (__builtin_expect(!window || type != target_type || count != target_count || type != lmpi_last_type.type ||
+                             !known || !known->dense || known->lb || (unsigned)rank >= (unsigned)window->ranks,
+                         0))
+        return 0;
+    const struct lmpi_target *target = &window->target[rank];
+    *bytes = (size_t)count * known->size;
+    if (__builtin_expect(!(target->open | window->open) ||
+                             __builtin_mul_overflow((size_t)disp, (size_t)target->unit, at) || *at > target->bytes ||
+                             *bytes > target->bytes - *at,
+                         0))
+        return 0;
+    return target;
+}
+
+/* The address of dense data in mapped memory, or null when the general way is due. */
+static inline __attribute__((always_inline)) char *plain(const struct lmpi_window *window, int count, MPI_Datatype type,
+                                                         int rank, MPI_Aint disp, int target_count,
+                                                         MPI_Datatype target_type, size_t *bytes)
+{
+    size_t at;
+    const struct lmpi_target *target =
+        plain_target(window, count, type, rank, disp, target_count, target_type, &at, bytes);
+    return __builtin_expect(target && target->near, 1) ? target->near + at : 0;
+}
+
+/* The same for dynamic memory that this process has mapped. */
+static inline __attribute__((always_inline)) char *plain_ranged(const struct lmpi_window *window, int count,
+                                                                MPI_Datatype type, int rank, MPI_Aint disp,
+                                                                int target_count, MPI_Datatype target_type,
+                                                                size_t *bytes)
+{
+    size_t at;
+    bool unused;
+    const struct lmpi_target *target =
+        plain_target(window, count, type, rank, disp, target_count, target_type, &at, bytes);
+    return target && target->ranged ? lmpi_view(target, at, *bytes, &unused) : 0;
+}
+
+static __attribute__((noinline)) int copy_many(void *to, const void *from, size_t bytes)
+{
+    copy(to, from, bytes);
+    return MPI_SUCCESS;
+}
+
+static __attribute__((noinline)) int move_any(struct lmpi_window *window, const struct lmpi_move *move)
+{
+    int status = lmpi_move(window, move);
+    return status == MPI_SUCCESS ? status : lmpi_error_of(window, status, move->put ? "MPI_Put" : "MPI_Get");
+}
+
+static __attribute__((noinline)) int put_any(const void *origin, int origin_count, MPI_Datatype origin_type, int rank,
+                                             MPI_Aint disp, int target_count, MPI_Datatype target_type, MPI_Win win)
+{
+    struct lmpi_window *window = lmpi_window(win);
+    if (!window)
+        return lmpi_real.Put(origin, origin_count, origin_type, rank, disp, target_count, target_type, win);
+    size_t bytes;
+    char *there = plain_ranged(window, origin_count, origin_type, rank, disp, target_count, target_type, &bytes);
+    if (there) {
+        lmpi_keep_order(window);
+        copy(there, origin, bytes);
+        return MPI_SUCCESS;
+    }
+    return move_any(window, &(struct lmpi_move){(char *)origin, origin_count, origin_type, rank, disp, target_count,
+                                                target_type, true, 0, true});
+}
+
+static __attribute__((noinline)) int get_any(void *origin, int origin_count, MPI_Datatype origin_type, int rank,
+                                             MPI_Aint disp, int target_count, MPI_Datatype target_type, MPI_Win win)
+{
+    struct lmpi_window *window = lmpi_window(win);
+    if (!window)
+        return lmpi_real.Get(origin, origin_count, origin_type, rank, disp, target_count, target_type, win);
+    size_t bytes;
+    char *there = plain_ranged(window, origin_count, origin_type, rank, disp, target_count, target_type, &bytes);
+    if (there) {
+        lmpi_keep_order(window);
+        copy(origin, there, bytes);
+        return MPI_SUCCESS;
+    }
+    return move_any(window, &(struct lmpi_move){origin, origin_count, origin_type, rank, disp, target_count,
+                                                target_type, false, 0, true});
+}
+
+/* In an ordered window a put comes behind what was issued before. */
+LMPI_EXPORT int MPI_Put(const void *origin, int origin_count, MPI_Datatype origin_type, int rank, MPI_Aint disp,
+                        int target_count, MPI_Datatype target_type, MPI_Win win)
+{
+    size_t bytes;
+    char *to = plain(lmpi_window_kept(win), origin_count, origin_type, rank, disp, target_count, target_type, &bytes);
+    if (__builtin_expect(!to, 0))
+        return put_any(origin, origin_count, origin_type, rank, disp, target_count, target_type, win);
+    __atomic_thread_fence(__ATOMIC_RELEASE);
+    if (__builtin_expect(bytes != 8, 0))
+        return copy_many(to, origin, bytes);
+    memcpy(to, origin, 8);
+    return MPI_SUCCESS;
+}
+LMPI_NAME(Put);
+
+LMPI_EXPORT int MPI_Get(void *origin, int origin_count, MPI_Datatype origin_type, int rank, MPI_Aint disp,
+                        int target_count, MPI_Datatype target_type, MPI_Win win)
+{
+    size_t bytes;
+    const struct lmpi_window *window = lmpi_window_kept(win);
+    char *from = plain(window, origin_count, origin_type, rank, disp, target_count, target_type, &bytes);
+    if (__builtin_expect(!from, 0))
+        return get_any(origin, origin_count, origin_type, rank, disp, target_count, target_type, win);
+    lmpi_keep_order(window);
+    if (__builtin_expect(bytes != 8, 0))
+        return copy_many(origin, from, bytes);
+    memcpy(origin, from, 8);
+    return MPI_SUCCESS;
+}
+LMPI_NAME(Get);

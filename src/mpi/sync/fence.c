@@ -1,0 +1,47 @@
+/* MPI_Win_fence and MPI_Win_sync. */
+#include "mpi/core/real.h"
+#include "mpi/window/completion.h"
+#include "mpi/window/control.h"
+#include "mpi/window/dup.h"
+#include "mpi/window/window.h"
+
+#define ASSERTS (MPI_MODE_NOSTORE | MPI_MODE_NOPUT | MPI_MODE_NOPRECEDE | MPI_MODE_NOSUCCEED)
+
+/* An epoch of another kind must not be open. */
+static bool other_epoch(const struct lmpi_window *window)
+{
+    bool open = (window->open & LMPI_OPEN_LOCK_ALL) || window->started || window->exposed >= 0;
+    for (int i = 0; i < window->ranks && !open; i++)
+        open = window->target[i].open != 0;
+    return open;
+}
+
+LMPI_EXPORT int MPI_Win_fence(int assert, MPI_Win win)
+{
+    struct lmpi_window *window = lmpi_window_first(win);
+    if (!window)
+        return lmpi_real.Win_fence(assert, win);
+    if (window->part)
+        return lmpi_error(window, MPI_ERR_RMA_SYNC);
+    if (assert & ~ASSERTS)
+        return lmpi_error(window, MPI_ERR_ASSERT);
+    if (other_epoch(window))
+        return lmpi_error(window, MPI_ERR_RMA_SYNC);
+    int status = lmpi_complete_stored(window, -1); /* the barrier begins with a fence */
+    lmpi_barrier(window);
+    window->open = assert &MPI_MODE_NOSUCCEED ? 0 : LMPI_OPEN_FENCE;
+    lmpi_spread(window, -1);
+    return status == MPI_SUCCESS ? status : lmpi_error(window, status);
+}
+LMPI_NAME(Win_fence);
+
+LMPI_EXPORT int MPI_Win_sync(MPI_Win win)
+{
+    struct lmpi_window *window = lmpi_window(win);
+    if (!window)
+        return lmpi_real.Win_sync(win);
+    lmpi_fence();
+    uccs_progress(); /* programs that poll their memory call this in the loop */
+    return MPI_SUCCESS;
+}
+LMPI_NAME(Win_sync);

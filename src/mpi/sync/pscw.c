@@ -1,0 +1,202 @@
+/* MPI_Win_post, start, complete, wait and test. A post is a word of each origin that counts the posts of this rank; a
+ * complete adds one to a word of each target. Counts only grow, so epochs cannot be confused. */
+#include "mpi/core/progress.h"
+#include "mpi/core/real.h"
+#include "mpi/window/completion.h"
+#include "mpi/window/control.h"
+#include "mpi/window/dup.h"
+#include "mpi/window/wait.h"
+#include "mpi/window/window.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+
+static uint64_t groups_age = 1; /* release: a group is freed */
+
+/* Writes the ranks of n members behind room for their numbers. Returns false when one is not of the window. */
+static bool translate(const struct lmpi_window *window, MPI_Group group, int n, int *rank)
+{
+    for (int i = 0; i < n; i++)
+        rank[n + i] = i;
+    bool inside = PMPI_Group_translate_ranks(group, n, rank + n, window->group, rank) == MPI_SUCCESS;
+    for (int i = 0; i < n && inside; i++)
+        inside = rank[i] != MPI_UNDEFINED;
+    return inside;
+}
+
+/* Returns null when a member is not of the window, or the handle is no group. */
+static const struct lmpi_ranks *translate_group(const struct lmpi_window *window, MPI_Group group,
+                                                struct lmpi_ranks *kept)
+{
+    uint64_t age = __atomic_load_n(&groups_age, __ATOMIC_ACQUIRE); /* release: MPI_Group_free */
+    int n = 0;
+    if (group == MPI_GROUP_NULL || PMPI_Group_size(group, &n) != MPI_SUCCESS)
+        return 0;
+    int *rank = malloc((2 * (size_t)n + 1) * sizeof *rank);
+    if (!rank || !translate(window, group, n, rank)) {
+        free(rank);
+        return 0;
+    }
+    free(kept->rank);
+    *kept = (struct lmpi_ranks){group, age, n, rank};
+    return kept;
+}
+
+/* A handle means the same group until a group is freed. */
+static inline const struct lmpi_ranks *ranks_of(const struct lmpi_window *window, MPI_Group group,
+                                                struct lmpi_ranks *kept)
+{
+    if (__builtin_expect(kept->group == group && kept->age == __atomic_load_n(&groups_age, __ATOMIC_ACQUIRE), 1))
+        return kept; /* release: MPI_Group_free */
+    return translate_group(window, group, kept);
+}
+
+LMPI_EXPORT int MPI_Group_free(MPI_Group *group)
+{
+    __atomic_fetch_add(&groups_age, 1, __ATOMIC_RELEASE); /* acquire: ranks_of */
+    return lmpi_real.Group_free(group);
+}
+LMPI_NAME(Group_free);
+
+#define POST_ASSERTS (MPI_MODE_NOCHECK | MPI_MODE_NOSTORE | MPI_MODE_NOPUT)
+
+static size_t post_word(int rank)
+{
+    return LMPI_WORD(posts) + (size_t)rank * sizeof(uint64_t);
+}
+
+LMPI_EXPORT int MPI_Win_post(MPI_Group group, int assert, MPI_Win win)
+{
+    struct lmpi_window *window = lmpi_window_first(win);
+    if (!window)
+        return lmpi_real.Win_post(group, assert, win);
+    if (window->part)
+        return lmpi_error(window, MPI_ERR_RMA_SYNC);
+    if (assert & ~POST_ASSERTS)
+        return lmpi_error(window, MPI_ERR_ASSERT);
+    if (window->exposed >= 0 || window->open & LMPI_OPEN_LOCK_ALL)
+        return lmpi_error(window, MPI_ERR_RMA_SYNC);
+    const struct lmpi_ranks *ranks = ranks_of(window, group, &window->post_ranks);
+    if (!ranks)
+        return lmpi_error(window, MPI_ERR_GROUP);
+    __atomic_thread_fence(__ATOMIC_RELEASE); /* stores to the window come before operations of the origins */
+    window->open &= ~LMPI_OPEN_FENCE;
+    window->exposed = ranks->n;
+    lmpi_spread(window, -1);
+    for (int i = 0; i < ranks->n; i++) {
+        struct lmpi_peer *peer = &window->peer[ranks->rank[i]];
+        lmpi_word_store(peer, post_word(window->rank), ++peer->posts_made);
+    }
+    return MPI_SUCCESS;
+}
+LMPI_NAME(Win_post);
+
+/* A lock of a member is held: its post could wait for that. */
+static bool any_open(const struct lmpi_window *window, const struct lmpi_ranks *ranks)
+{
+    bool open = false;
+    for (int i = 0; i < ranks->n && !open; i++)
+        open = window->target[ranks->rank[i]].open != 0;
+    return open;
+}
+
+/* MPI_MODE_NOCHECK says that the posts have happened, and they are counted all the same. */
+LMPI_EXPORT int MPI_Win_start(MPI_Group group, int assert, MPI_Win win)
+{
+    struct lmpi_window *window = lmpi_window_first(win);
+    if (!window)
+        return lmpi_real.Win_start(group, assert, win);
+    if (window->part)
+        return lmpi_error(window, MPI_ERR_RMA_SYNC);
+    if (assert & ~MPI_MODE_NOCHECK)
+        return lmpi_error(window, MPI_ERR_ASSERT);
+    if (window->started || window->open & LMPI_OPEN_LOCK_ALL)
+        return lmpi_error(window, MPI_ERR_RMA_SYNC);
+    const struct lmpi_ranks *ranks = ranks_of(window, group, &window->start_ranks);
+    if (!ranks)
+        return lmpi_error(window, MPI_ERR_GROUP);
+    if (any_open(window, ranks))
+        return lmpi_error(window, MPI_ERR_RMA_SYNC);
+    window->open &= ~LMPI_OPEN_FENCE;
+    const uint64_t *posts = window->peer[window->rank].control->posts;
+    for (int i = 0; i < ranks->n; i++) {
+        const int rank = ranks->rank[i];
+        struct lmpi_wait wait lmpi_scoped = {.window = window, .rank = rank};
+        uint32_t due = ++window->peer[rank].posts_taken;
+        while ((int32_t)((uint32_t)__atomic_load_n(&posts[rank], __ATOMIC_ACQUIRE) - due) < 0) /* release: a post */
+            lmpi_pause(&wait);
+        window->target[rank].open |= LMPI_OPEN_STARTED;
+    }
+    lmpi_spread(window, -1);
+    window->started = true;
+    return MPI_SUCCESS;
+}
+LMPI_NAME(Win_start);
+
+LMPI_EXPORT int MPI_Win_complete(MPI_Win win)
+{
+    struct lmpi_window *window = lmpi_window_first(win);
+    if (!window)
+        return lmpi_real.Win_complete(win);
+    if (window->part)
+        return lmpi_error(window, MPI_ERR_RMA_SYNC);
+    if (!window->started)
+        return lmpi_error(window, MPI_ERR_RMA_SYNC);
+    const struct lmpi_ranks *ranks = &window->start_ranks;
+    int status = lmpi_complete_stored(window, -1); /* the addition comes behind stores */
+    for (int i = 0; i < ranks->n; i++) {
+        window->target[ranks->rank[i]].open &= ~LMPI_OPEN_STARTED;
+        lmpi_word_add(&window->peer[ranks->rank[i]], LMPI_WORD(completes), 1);
+    }
+    lmpi_spread(window, -1);
+    window->started = false;
+    return status == MPI_SUCCESS ? status : lmpi_error(window, status);
+}
+LMPI_NAME(Win_complete);
+
+static bool all_complete(const struct lmpi_window *window)
+{
+    const uint64_t *word = &window->peer[window->rank].control->completes;
+    return __atomic_load_n(word, __ATOMIC_ACQUIRE) - window->completes >= (uint64_t)window->exposed; /* add: complete */
+}
+
+static void end_exposure(struct lmpi_window *window)
+{
+    window->completes += (uint64_t)window->exposed;
+    window->exposed = -1;
+}
+
+LMPI_EXPORT int MPI_Win_wait(MPI_Win win)
+{
+    struct lmpi_window *window = lmpi_window_first(win);
+    struct lmpi_wait wait lmpi_scoped = {.window = window, .rank = LMPI_SOME};
+    if (!window)
+        return lmpi_real.Win_wait(win);
+    if (window->part)
+        return lmpi_error(window, MPI_ERR_RMA_SYNC);
+    if (window->exposed < 0)
+        return lmpi_error(window, MPI_ERR_RMA_SYNC);
+    while (!all_complete(window))
+        lmpi_pause(&wait);
+    end_exposure(window);
+    return MPI_SUCCESS;
+}
+LMPI_NAME(Win_wait);
+
+LMPI_EXPORT int MPI_Win_test(MPI_Win win, int *flag)
+{
+    struct lmpi_window *window = lmpi_window_first(win);
+    if (!window)
+        return lmpi_real.Win_test(win, flag);
+    if (window->part)
+        return lmpi_error(window, MPI_ERR_RMA_SYNC);
+    if (window->exposed < 0)
+        return lmpi_error(window, MPI_ERR_RMA_SYNC);
+    *flag = all_complete(window);
+    if (*flag)
+        end_exposure(window);
+    else
+        lmpi_progress();
+    return MPI_SUCCESS;
+}
+LMPI_NAME(Win_test);

@@ -1,0 +1,116 @@
+/* Completion of this process's operations: stores need a fence, operations by messages a flush. */
+#include "mpi/window/completion.h"
+
+#include "mpi/core/process.h"
+#include "mpi/window/stream.h"
+#include "mpi/window/window.h"
+
+#include <stdlib.h>
+
+_Thread_local bool lmpi_fence_is_due;
+
+/* The operations to other nodes that their targets may refuse. A family shares its parent's. */
+struct lmpi_watch {
+    uccs_request_t request; /* shared: any thread's operations */
+    struct uccs_op op;
+};
+
+bool lmpi_watch_begin(struct lmpi_window *window)
+{
+    struct lmpi_watch *watch = calloc(1, sizeof *watch);
+    if (!watch || uccs_request_create(&watch->request) != UCCS_OK) {
+        free(watch);
+        return false;
+    }
+    watch->op.request = &watch->request;
+    window->watch = watch;
+    window->op = &watch->op;
+    return true;
+}
+
+void lmpi_watch_end(struct lmpi_window *window)
+{
+    if (window->watch)
+        uccs_request_release(&window->watch->request);
+    free(window->watch);
+    window->watch = 0;
+}
+
+/* Returns the kinds of the operations that a flush at these targets concerns. */
+static unsigned kinds_at(const struct lmpi_window *window, int first, int n)
+{
+    bool wait = false;
+    if (window->family && !window->part)
+        return __atomic_load_n(window->parent ? &window->parent->kinds : &window->kinds, __ATOMIC_RELAXED);
+    for (int i = first; i < first + n && window->leaves && !wait; i++)
+        wait = window->target[i].far_ops;
+    return wait ? 1u << window->kind : 0;
+}
+
+/* With many threads the marks stay: a thread must not find one gone while another still waits for the operations. */
+static void unmark(struct lmpi_window *window, int first, int n)
+{
+    for (int i = first; i < first + n && !lmpi_life.any_thread; i++)
+        window->target[i].far_ops = 0;
+}
+
+/* Its target has looked for the address that an operation names. */
+static int refused(const struct lmpi_window *window)
+{
+    return window->watch && uccs_wait(&window->watch->request) != UCCS_OK ? MPI_ERR_RMA_RANGE : MPI_SUCCESS;
+}
+
+/* Leads to the process of a target; null: to all, since the window's words may lie elsewhere than its memory. */
+static uccs_endpoint_t leads_to(const struct lmpi_window *window, unsigned kind, int rank)
+{
+    return rank < 0 || window->of_first || kind != window->kind ? 0 : window->target[rank].endpoint;
+}
+
+void lmpi_complete_local(const struct lmpi_window *window, int rank)
+{
+    unsigned kinds = kinds_at(window, rank < 0 ? 0 : rank, rank < 0 ? window->ranks : 1);
+    for (unsigned kind = 0; kinds >> kind; kind++)
+        if (kinds >> kind & 1)
+            lmpi_stream_flush_local(kind, leads_to(window, kind, rank));
+}
+
+/* At one target, or at all of them (-1). */
+static int flush(struct lmpi_window *window, int rank, bool threads)
+{
+    int first = rank < 0 ? 0 : rank, n = rank < 0 ? window->ranks : 1;
+    unsigned kinds = kinds_at(window, first, n);
+    if (!kinds)
+        return MPI_SUCCESS;
+    if (rank >= 0 && window->target[rank].far_ops == LMPI_FAR_TOLD)
+        lmpi_complete_local(window, rank);
+    unmark(window, first, n);
+    for (unsigned kind = 0; kinds >> kind; kind++)
+        if (kinds >> kind & 1)
+            lmpi_stream_flush(kind, threads, leads_to(window, kind, rank));
+    return refused(window);
+}
+
+int lmpi_complete_at(struct lmpi_window *window, int rank)
+{
+    __atomic_thread_fence(__ATOMIC_SEQ_CST);
+    if (__builtin_expect(window->target[rank].far_ops | (window->family & window->leaves), 0))
+        return flush(window, rank, !(window->kind & LMPI_THREAD));
+    return MPI_SUCCESS;
+}
+
+int lmpi_complete_all(struct lmpi_window *window)
+{
+    __atomic_thread_fence(__ATOMIC_SEQ_CST);
+    return flush(window, -1, !(window->kind & LMPI_THREAD));
+}
+
+int lmpi_complete_threads(struct lmpi_window *window, int rank)
+{
+    __atomic_thread_fence(__ATOMIC_SEQ_CST);
+    return lmpi_complete_stored(window, rank);
+}
+
+int lmpi_complete_stored(struct lmpi_window *window, int rank)
+{
+    return flush(window, rank, true);
+}

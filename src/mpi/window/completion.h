@@ -1,0 +1,84 @@
+/* Operations to another node leave a mark, so that flushes and locks find their targets. */
+#ifndef MPI_WINDOW_COMPLETION_H
+#define MPI_WINDOW_COMPLETION_H
+
+#include "mpi/window/lock.h"
+#include "mpi/window/window.h"
+
+/* Notes that an operation to another node begins; `told`: a fetch. */
+static inline void lmpi_mark_far(struct lmpi_window *window, struct lmpi_target *target, bool told)
+{
+    struct lmpi_window *first = window->parent ? window->parent : window;
+    unsigned bit = 1u << window->kind;
+    int rank = (int)(target - window->target);
+    if (first->open & LMPI_OPEN_LOCK_ALL &&
+        !(__atomic_load_n(&first->target[rank].open, __ATOMIC_ACQUIRE) & LMPI_OPEN_LATE)) /* release: lmpi_lock_late */
+        lmpi_lock_late(first, rank);
+    target->far_ops = told ? LMPI_FAR_TOLD : LMPI_FAR_SOME;
+    if (window->family && !(__atomic_load_n(&first->kinds, __ATOMIC_RELAXED) & bit))
+        __atomic_fetch_or(&first->kinds, bit,
+                          __ATOMIC_RELAXED); /* read: lmpi_complete_at on the same thread, or later */
+}
+
+/* The order of what a thread stores to mapped memory and loads from it.
+ *
+ * A processor may load before its earlier stores have left for the others, until a full fence. A flush needs that fence: two
+ * ranks that each put, flush and get what the other has put must not both miss it. The fence waits until the processor owns the
+ * line of its last store, which takes long while other cores store to that line.
+ *
+ * In thread scope a flush concerns its own thread, so it leaves the fence to that thread's next load: its next get, or
+ * MPI_Win_sync before it loads from its own memory. Until then it only stores, and processors of x86 let others see stores in the
+ * order of the program; others do not, so there each flush has its fence. */
+#ifdef __x86_64__
+enum { LMPI_STORES_IN_ORDER = 1 };
+#else
+enum { LMPI_STORES_IN_ORDER = 0 };
+#endif
+
+extern _Thread_local bool lmpi_fence_is_due; /* a flush of this thread has left its fence */
+
+static inline void lmpi_fence(void)
+{
+    __atomic_thread_fence(__ATOMIC_SEQ_CST); /* partner: that of the other rank, between its stores and its loads */
+    lmpi_fence_is_due = false;
+}
+
+/* Between a thread's stores and the return of its flush. */
+static inline void lmpi_fence_of_flush(const struct lmpi_window *window)
+{
+    if (LMPI_STORES_IN_ORDER && window->kind & LMPI_THREAD)
+        lmpi_fence_is_due = true;
+    else
+        lmpi_fence();
+}
+
+/* Before a thread loads what other processes store. */
+static inline void lmpi_before_load(void)
+{
+    if (__builtin_expect(lmpi_fence_is_due, 0))
+        lmpi_fence();
+}
+
+/* Before each operation of a window on mapped memory: one in an ordered window comes behind the earlier ones. */
+static inline void lmpi_keep_order(const struct lmpi_window *window)
+{
+    if (__builtin_expect((window->kind & LMPI_ORDERED) | lmpi_fence_is_due, 0))
+        lmpi_fence();
+}
+
+/* Complete this process's operations at one target, or at all of them (-1). They return MPI_SUCCESS, or the error class of
+ * an operation that a target has refused since the last call, whatever the rank. */
+int lmpi_complete_at(struct lmpi_window *window, int rank);
+int lmpi_complete_all(struct lmpi_window *window);
+/* The same for the operations of all threads, whatever the scope. */
+int lmpi_complete_threads(struct lmpi_window *window, int rank);
+/* The same without the fence behind stores, for a caller that gives a lock back. */
+int lmpi_complete_stored(struct lmpi_window *window, int rank);
+/* Waits until the program may use its buffers of the operations at one target, or at all (-1). */
+void lmpi_complete_local(const struct lmpi_window *window, int rank);
+/* Makes a window learn what targets of other nodes refuse: addresses of dynamic memory, which they alone know. Returns false
+ * without memory. */
+bool lmpi_watch_begin(struct lmpi_window *window);
+void lmpi_watch_end(struct lmpi_window *window);
+
+#endif

@@ -1,0 +1,263 @@
+/* Children are kept for later ones with their handles, because the MPI takes several microseconds to make a handle. */
+#include "mpi/window/dup.h"
+
+#include "mpi/core/real.h"
+#include "mpi/window/completion.h"
+#include "mpi/window/info.h"
+#include "mpi/window/stream.h"
+#include "mpi/window/window.h"
+#include "mpix_rma.h"
+
+#include <pthread.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SPARE 32 /* children to keep */
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of the lists */
+static struct lmpi_window *spare;
+static int spares;
+
+static void tell(struct lmpi_window *child, int rank)
+{
+    const struct lmpi_window *first = child->parent;
+    if (child->part) {
+        child->target[child->rank].open = first->open | first->target[child->rank].open;
+        return;
+    }
+    child->open = first->open;
+    if (child->target == first->target)
+        return;
+    for (int i = rank < 0 ? 0 : rank; i < (rank < 0 ? first->ranks : rank + 1); i++)
+        child->target[i].open = first->target[i].open;
+}
+
+void lmpi_spread_slow(struct lmpi_window *window, int rank)
+{
+    pthread_mutex_lock(&lock);
+    for (struct lmpi_window *child = window->children; child; child = child->sibling)
+        tell(child, rank);
+    pthread_mutex_unlock(&lock);
+}
+
+static bool has_far(const struct lmpi_window *window)
+{
+    bool far = false;
+    for (int i = 0; i < window->ranks && !far; i++)
+        far = window->target[i].memory && !window->target[i].local;
+    return far;
+}
+
+void lmpi_window_be(struct lmpi_window *window, unsigned kind)
+{
+    const struct lmpi_window *first = window->parent ? window->parent : window;
+    if (kind == window->kind)
+        return;
+    bool far = has_far(window);
+    for (int i = 0; i < window->ranks && far; i++)
+        if (!lmpi_endpoint_along(kind, first->peer[window->of_first ? 0 : i].world))
+            return;
+    lmpi_complete_threads(window, -1);
+    for (int i = 0; i < window->ranks && far; i++)
+        window->target[i].endpoint = lmpi_endpoint_along(kind, first->peer[window->of_first ? 0 : i].world);
+    window->op = !far ? 0 : first->watch ? first->op : lmpi_stream_op(kind);
+    window->kind = (uint8_t)kind;
+}
+
+static struct lmpi_window *take_spare(void)
+{
+    pthread_mutex_lock(&lock);
+    struct lmpi_window *taken = spare;
+    if (taken) {
+        spare = taken->next;
+        spares--;
+    }
+    pthread_mutex_unlock(&lock);
+    if (taken)
+        return taken;
+    taken = calloc(1, sizeof *taken);
+    if (taken && !lmpi_shadow_make(&taken->handle)) {
+        free(taken);
+        taken = 0;
+    }
+    return taken;
+}
+
+static void destroy(struct lmpi_window *child)
+{
+    if (child->handle != MPI_WIN_NULL)
+        lmpi_real.Win_free(&child->handle);
+    free(child->targets);
+    free(child);
+}
+
+void lmpi_child_drop(struct lmpi_window *child)
+{
+    if (child->counted)
+        __atomic_fetch_sub(child->counted, 1, __ATOMIC_RELEASE); /* acquire: is_mapped in handles.c */
+    if (child->info != MPI_INFO_NULL)
+        PMPI_Info_free(&child->info);
+    if (child->part)
+        memset(&child->targets[child->rank], 0, sizeof *child->targets);
+    else if (child->targets)
+        memset(child->targets, 0, (size_t)child->room * sizeof *child->targets);
+    pthread_mutex_lock(&lock);
+    bool keep = !child->marked && spares < SPARE;
+    if (keep) {
+        child->next = spare;
+        spare = child;
+        spares++;
+    }
+    pthread_mutex_unlock(&lock);
+    if (!keep)
+        destroy(child);
+}
+
+void lmpi_spare_end(void)
+{
+    for (struct lmpi_window *child = spare; child; child = spare) {
+        spare = child->next;
+        destroy(child);
+    }
+    spares = 0;
+}
+
+static bool make_room(struct lmpi_window *child, int ranks)
+{
+    if (child->room >= ranks)
+        return true;
+    free(child->targets);
+    child->room = 0;
+    child->targets = 0;
+    void *made = 0;
+    if (posix_memalign(&made, 64, (size_t)ranks * sizeof *child->targets))
+        return false;
+    child->targets = memset(made, 0, (size_t)ranks * sizeof *child->targets);
+    child->room = ranks;
+    return true;
+}
+
+struct lmpi_window *lmpi_child_new(struct lmpi_window *parent, MPI_Info info)
+{
+    struct lmpi_window *first = parent->parent ? parent->parent : parent, *child = take_spare();
+    MPI_Errhandler handler;
+    if (!child || !make_room(child, first->ranks)) {
+        if (child)
+            destroy(child);
+        return 0;
+    }
+    struct lmpi_target *targets = child->targets;
+    MPI_Win handle = child->handle;
+    int room = child->room;
+    *child = *parent;
+    child->targets = child->target = targets;
+    child->room = room;
+    child->handle = handle;
+    child->parent = first;
+    child->children = 0;
+    child->own = 0;
+    child->counted = 0;
+    child->marked = child->part = false;
+    child->started = false;
+    child->start_ranks = child->post_ranks = (struct lmpi_ranks){.group = MPI_GROUP_NULL};
+    child->exposed = -1;
+    child->family = true;
+    child->info = MPI_INFO_NULL;
+    if (PMPI_Win_get_errhandler(parent->handle, &handler) == MPI_SUCCESS) {
+        PMPI_Win_set_errhandler(handle, handler);
+        PMPI_Errhandler_free(&handler);
+    }
+    if (parent->info != MPI_INFO_NULL)
+        PMPI_Info_dup(parent->info, &child->info);
+    else if (info != MPI_INFO_NULL)
+        PMPI_Info_create(&child->info);
+    if (info != MPI_INFO_NULL)
+        lmpi_info_merge(child->info, info);
+    child->promised = lmpi_info_promises(info, parent->promised);
+    return child;
+}
+
+void lmpi_child_join(struct lmpi_window *child)
+{
+    struct lmpi_window *first = child->parent;
+    pthread_mutex_lock(&lock);
+    if (!first->family) {
+        for (int i = 0; i < first->ranks; i++)
+            if (first->target[i].far_ops) /* what may be under way already */
+                __atomic_fetch_or(&first->kinds, 1u << first->kind, __ATOMIC_RELAXED);
+        first->family = true;
+    }
+    child->sibling = first->children;
+    first->children = child;
+    tell(child, -1);
+    pthread_mutex_unlock(&lock);
+    lmpi_window_add(child);
+}
+
+/* The shadow of a marked child goes first: its attributes' callbacks still find the window. */
+int lmpi_child_free(struct lmpi_window *child, MPI_Win *handle)
+{
+    lmpi_complete_threads(child, -1);
+    int status = child->marked ? lmpi_real.Win_free(handle) : MPI_SUCCESS;
+    if (status != MPI_SUCCESS)
+        return status; /* a callback has refused */
+    *handle = MPI_WIN_NULL;
+    lmpi_window_remove(child);
+    if (child->marked)
+        child->handle = MPI_WIN_NULL;
+    pthread_mutex_lock(&lock);
+    struct lmpi_window **at = &child->parent->children;
+    while (*at != child)
+        at = &(*at)->sibling;
+    *at = child->sibling;
+    pthread_mutex_unlock(&lock);
+    if (child->part)
+        uccs_memory_release(child->target[child->rank].memory);
+    lmpi_child_drop(child);
+    return MPI_SUCCESS;
+}
+
+LMPI_EXPORT int MPI_Win_set_info(MPI_Win win, MPI_Info info)
+{
+    struct lmpi_window *window = lmpi_window(win);
+    if (!window)
+        return lmpi_real.Win_set_info(win, info);
+    if (info == MPI_INFO_NULL)
+        return lmpi_error(window, MPI_ERR_INFO);
+    if (window->info == MPI_INFO_NULL && PMPI_Info_create(&window->info) != MPI_SUCCESS)
+        return lmpi_error(window, MPI_ERR_NO_MEM);
+    lmpi_window_be(window, lmpi_info_kind(info, window->kind));
+    window->promised = lmpi_info_promises(info, window->promised);
+    lmpi_info_merge(window->info, info);
+    return MPI_SUCCESS;
+}
+LMPI_NAME(Win_set_info);
+
+/* MPIX_Win_dup_with_info. */
+
+int MPIX_Win_dup_with_info(MPI_Win parentwin, MPI_Info info, MPI_Win *newwin)
+{
+    struct lmpi_window *window = lmpi_window(parentwin);
+    if (!window)
+        return MPI_ERR_WIN;
+    if (!newwin)
+        return lmpi_error(window, MPI_ERR_ARG);
+    if (window->part)
+        return lmpi_error(window, MPI_ERR_RMA_FLAVOR);
+    struct lmpi_window *made = lmpi_child_new(window, info);
+    if (!made)
+        return lmpi_error(window, MPI_ERR_NO_MEM);
+    struct lmpi_target *source = window->target;
+    bool mapped = true;
+    for (int i = 0; i < window->ranks && mapped; i++)
+        mapped = source[i].local || !source[i].memory;
+    if (mapped)
+        made->target = source;
+    else
+        memcpy(made->target, source, (size_t)window->ranks * sizeof *source);
+    lmpi_window_be(made, lmpi_info_kind(info, window->kind));
+    lmpi_child_join(made);
+    *newwin = made->handle;
+    return MPI_SUCCESS;
+}

@@ -1,0 +1,40 @@
+/* Families of windows: a window, its duplicates and its windows of memory handles. The window's locks and epochs hold for
+ * all of them; each has a configuration of its own. Duplicates of a window whose ranks are all mapped share its targets.
+ *
+ * Any thread makes and frees children; locks and epochs change on one thread at a time, as MPI demands. */
+#ifndef MPI_WINDOW_DUP_H
+#define MPI_WINDOW_DUP_H
+
+#include "mpi/window/window.h"
+
+/* Returns the window whose locks and epochs hold: of a duplicate its parent. Null: not ours. */
+static inline struct lmpi_window *lmpi_window_first(MPI_Win handle)
+{
+    struct lmpi_window *window = lmpi_window(handle);
+    return window && window->parent && !window->part ? window->parent : window;
+}
+
+/* Tells the children what is open at a rank, or at all of them (-1). */
+void lmpi_spread_slow(struct lmpi_window *window, int rank);
+static inline void lmpi_spread(struct lmpi_window *window, int rank)
+{
+    if (__builtin_expect(window->children != 0, 0))
+        lmpi_spread_slow(window, rank);
+}
+
+/* Gives the window another kind. Where that cannot be it keeps the one it has. */
+void lmpi_window_be(struct lmpi_window *window, unsigned kind);
+
+/* Returns a child with a handle and `targets` that are zero, the parent's configuration and error handler, and the hints
+ * of `info`; or null without memory. lmpi_child_join lets the program's calls find it. */
+struct lmpi_window *lmpi_child_new(struct lmpi_window *parent, MPI_Info info);
+void lmpi_child_join(struct lmpi_window *child);
+/* Puts back a child that has not joined. */
+void lmpi_child_drop(struct lmpi_window *child);
+/* Completes the child's operations, frees it, and sets its handle to MPI_WIN_NULL. Returns a code of the MPI. */
+int lmpi_child_free(struct lmpi_window *child, MPI_Win *handle);
+
+/* Frees the handles that are kept for later windows. */
+void lmpi_spare_end(void);
+
+#endif

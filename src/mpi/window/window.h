@@ -1,0 +1,176 @@
+/* A window of ours, and how calls find it.
+ *
+ * The program holds the handle of a shadow: a tiny window of the MPI's own on this process alone. So handles in Fortran,
+ * names, attributes, error handlers and MPI_WIN_NULL are the MPI's business. This library keeps what is ours by that
+ * handle.
+ *
+ * Threads: window objects do not change while operations run, but for `open` and `used`, which only calls of
+ * synchronisation and operations of the program's own order write. */
+#ifndef MPI_WINDOW_WINDOW_H
+#define MPI_WINDOW_WINDOW_H
+
+#include <mpi.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <uccs.h>
+
+/* What is open to a target, and how. */
+enum {
+    LMPI_OPEN_SHARED = 1,    /* MPI_Win_lock */
+    LMPI_OPEN_EXCLUSIVE = 2, /* MPI_Win_lock */
+    LMPI_OPEN_STARTED = 4,   /* MPI_Win_start */
+    LMPI_OPEN_UNCHECKED = 8, /* with MPI_MODE_NOCHECK: nothing is to be given back */
+    LMPI_OPEN_FENCE = 16,    /* of all targets: MPI_Win_fence */
+    LMPI_OPEN_LOCK_ALL = 32, /* of all targets: MPI_Win_lock_all */
+    LMPI_OPEN_LATE = 64      /* of another node, under MPI_Win_lock_all: its lock is entered */
+};
+enum { LMPI_PASSIVE = LMPI_OPEN_SHARED | LMPI_OPEN_EXCLUSIVE | LMPI_OPEN_LOCK_ALL };
+
+enum {
+    LMPI_FAR_SOME = 1,
+    LMPI_FAR_TOLD = 2 /* the last one has an answer that may tell that all are complete */
+};
+
+struct lmpi_target { /* one cache line */
+    char *near;      /* its memory as this process maps it, or null */
+    size_t bytes;
+    uint32_t unit; /* of displacements */
+    uint8_t open;
+    uint8_t far_ops; /* operations that a flush must wait for may be under way: LMPI_FAR_... */
+    uint8_t direct;  /* the processor's atomics on `near` are in one domain with the substrate's accumulates */
+    uint8_t ranged;  /* `memory` is dynamic: views tell where its ranges lie (view.h) */
+    uccs_memory_t memory;
+    size_t offset; /* of the window's memory in it */
+    uccs_endpoint_t endpoint;
+    char *base;    /* address of the window's memory in its owner */
+    uint8_t local; /* on this node: operations are complete when they return */
+    uint8_t unused[7];
+};
+_Static_assert(sizeof(struct lmpi_target) == 64, "a target is one cache line");
+
+struct lmpi_control; /* words by which the ranks of a window meet: control.h */
+
+struct lmpi_peer {
+    struct lmpi_control *control; /* as this process maps it, or null */
+    uccs_memory_t memory;         /* that holds the control at offset 0 */
+    uccs_endpoint_t endpoint;
+    int world;            /* rank in MPI_COMM_WORLD */
+    uint32_t posts_taken; /* of its MPI_Win_post calls, those that our MPI_Win_start calls have used */
+    uint32_t posts_made;  /* of ours to it */
+    uint32_t ids;         /* of its notifications, from 0 */
+};
+
+/* A group of MPI_Win_post or MPI_Win_start as ranks of the window. A window keeps the last one of each call: programs pass the same groups
+ * again and again, and a translation costs more than the call. */
+struct lmpi_ranks {
+    MPI_Group group;
+    uint64_t age; /* of sync/pscw.c; 0: nothing is kept */
+    int n;
+    int *rank;
+};
+
+struct lmpi_window {
+    struct lmpi_target *target;
+    int ranks, rank;
+    uint8_t open;     /* LMPI_OPEN_FENCE, LMPI_OPEN_LOCK_ALL */
+    uint8_t kind;     /* LMPI_THREAD, LMPI_ORDERED */
+    uint8_t family;   /* it has duplicates or windows of memory handles, or is one */
+    uint8_t part;     /* of a memory handle: it has one target, and no locks and epochs of its own */
+    uint8_t promised; /* LATERAL_CHECK: accumulates are to be intrinsic */
+    uint8_t marked;   /* the program has named it or given it attributes */
+    uint8_t leaves;   /* some rank is on another node */
+    int flavor;       /* MPI_WIN_FLAVOR_... */
+    int model;
+    int unit; /* the attributes of this process */
+    MPI_Aint bytes;
+    void *base;
+    MPI_Win handle;
+    struct lmpi_peer *peer;
+    uccs_memory_t own;                         /* memory that this process has given to the window, or null */
+    struct lmpi_block *own_block;              /* of an allocated window: whose memory this is; else null */
+    unsigned attached_empty;                   /* of a dynamic window: ranges without bytes; atomic, relaxed */
+    bool of_first;                             /* all bytes lie in the memory of rank 0 */
+    uint64_t round;                            /* of barriers */
+    uint64_t completes;                        /* that MPI_Win_wait calls have taken */
+    MPI_Group group;                           /* of the window */
+    bool started;                              /* an MPI_Win_start is open, to `start_ranks` */
+    struct lmpi_ranks start_ranks, post_ranks; /* of the last calls */
+    int exposed;                               /* ranks of the open MPI_Win_post, or -1 */
+    int number;                                /* for LATERAL_MPI_VERBOSE */
+    MPI_Info info;                             /* hints that the program gave */
+    struct lmpi_window *next;
+    uint64_t key[2];              /* of its memory handles: the same at all ranks, known to nobody else */
+    struct lmpi_window *parent;   /* whose locks and epochs hold here; null: it has its own */
+    struct lmpi_window *children; /* duplicates and windows of memory handles */
+    struct lmpi_window *sibling;  /* the parent's next child */
+    uint64_t *counted;            /* of a window of a memory handle: the owner's word that counts it, or null */
+    struct lmpi_target *targets;  /* that this window has for itself */
+    int room;                     /* in `targets` */
+    const struct uccs_op *op;     /* of its operations to other nodes, or null */
+    struct lmpi_watch *watch;     /* complete.c: a window with dynamic memory on other nodes; null: other windows */
+    unsigned kinds; /* of the family's operations to other nodes, a bit for each; of a parent; atomic or */
+};
+
+/* How a window's operations travel (streams.h). */
+enum {
+    LMPI_THREAD = 1, /* a flush concerns the calling thread's operations alone */
+    LMPI_ORDERED = 2 /* operations to one target complete in the order of their issue */
+};
+
+/* Returns the window of ours behind a handle, or null. */
+struct lmpi_window *lmpi_window_slow(MPI_Win handle);
+
+/* A thread keeps what it found last. Any window that comes or goes makes it look again. */
+struct lmpi_last_windows {
+    uint64_t age;
+    struct {
+        MPI_Win handle;
+        struct lmpi_window *window;
+    } slot[4];
+};
+extern _Thread_local struct lmpi_last_windows lmpi_last_windows;
+extern uint64_t lmpi_windows_age; /* release: a window comes or goes */
+
+static inline unsigned lmpi_window_slot(MPI_Win handle)
+{
+    return (unsigned)((uintptr_t)handle >> 4 ^ (uintptr_t)handle) & 3;
+}
+
+static inline bool lmpi_window_is_kept(MPI_Win handle)
+{
+    return __builtin_expect(lmpi_last_windows.age == __atomic_load_n(&lmpi_windows_age, __ATOMIC_ACQUIRE) &&
+                                lmpi_last_windows.slot[lmpi_window_slot(handle)].handle == handle,
+                            1); /* partner: lmpi_window_add, lmpi_window_remove */
+}
+
+/* Null also when this thread has not looked it up. */
+static inline struct lmpi_window *lmpi_window_kept(MPI_Win handle)
+{
+    return lmpi_window_is_kept(handle) ? lmpi_last_windows.slot[lmpi_window_slot(handle)].window : 0;
+}
+
+static inline struct lmpi_window *lmpi_window(MPI_Win handle)
+{
+    return lmpi_window_is_kept(handle) ? lmpi_last_windows.slot[lmpi_window_slot(handle)].window
+                                       : lmpi_window_slow(handle);
+}
+
+/* Between the end of a shadow and lmpi_window_remove the MPI may give its handle to another thread's window: the one that was
+ * added last is found. */
+void lmpi_window_add(struct lmpi_window *window);
+void lmpi_window_remove(struct lmpi_window *window);
+
+/* shadow.c: makes the tiny window whose handle the program gets. Returns false, after a line under LATERAL_MPI_VERBOSE,
+ * when the MPI cannot make one. */
+bool lmpi_shadow_make(MPI_Win *handle);
+
+/* errors.c: calls the window's error handler with an error class, behind a line with the call and the window where the handler ends
+ * the job. Returns what the caller is to return. Within an MPI function lmpi_error knows its name. */
+int lmpi_error_of(const struct lmpi_window *window, int class, const char *call) __attribute__((cold, noinline));
+#define lmpi_error(window, class) lmpi_error_of(window, class, __func__)
+
+/* Returns the error class for a status of the substrate. */
+int lmpi_class_of(int status);
+
+#endif
