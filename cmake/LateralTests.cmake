@@ -35,6 +35,9 @@ set(LATERAL_RUN_TEST ${PROJECT_SOURCE_DIR}/tests/run.py)
 
 # The modules that carry messages between nodes, and what run.py has to know of them.
 set(LATERAL_NETWORKS lateral_tcp lateral_fault lateral_sim)
+if(TARGET lateral_ofi)
+  list(APPEND LATERAL_NETWORKS lateral_ofi)
+endif()
 set(LATERAL_NETWORK "")
 if(TARGET lateral_ucx)
   list(APPEND LATERAL_NETWORKS lateral_ucx)

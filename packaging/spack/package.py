@@ -25,6 +25,7 @@ class Lateral(CMakePackage):
     depends_on("pkgconfig", type="build", when="+pmix")
     depends_on("python@3.9:", type="build")
     depends_on("ucx@1.13:", when="+ucx")
+    depends_on("libfabric@1.14:", when="+libfabric")
     depends_on("pmix@4:", when="+pmix")
     depends_on("mpi", when="+mpi")
 
@@ -38,6 +39,7 @@ class Lateral(CMakePackage):
             self.define("LATERAL_BENCH", False),
             self.define_from_variant("LATERAL_PMIX", "pmix"),
             self.define_from_variant("LATERAL_UCX", "ucx"),
+            self.define_from_variant("LATERAL_OFI", "libfabric"),
             self.define("LATERAL_OPENMPI", self.spec.satisfies("+mpi ^[virtuals=mpi] openmpi")),
             self.define("LATERAL_MPICH", self.spec.satisfies("+mpi ^[virtuals=mpi] mpich")),
         ]

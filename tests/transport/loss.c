@@ -178,9 +178,9 @@ static void connects_to_nobody(void)
     others_talk();
 }
 
-const struct net_case cases_loss[] = {{"killed_while_idle", killed_while_idle, 0},
-                                      {"killed_while_others_send", killed_while_others_send, 0},
-                                      {"killed_while_it_sends", killed_while_it_sends, 0},
+const struct net_case cases_loss[] = {{"killed_while_idle", killed_while_idle, "tells"},
+                                      {"killed_while_others_send", killed_while_others_send, "tells"},
+                                      {"killed_while_it_sends", killed_while_it_sends, "tells"},
                                       {"leaves_when_drained", leaves_when_drained, 0},
-                                      {"connects_to_nobody", connects_to_nobody, 0},
+                                      {"connects_to_nobody", connects_to_nobody, "tells"},
                                       {0}};

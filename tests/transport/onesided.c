@@ -325,7 +325,7 @@ static void outside(void)
 const struct net_case cases_onesided[] = {{"puts_and_gets", puts_and_gets, "onesided"},
                                           {"many_at_once", many_at_once, "onesided"},
                                           {"atomics_one_by_one", atomics_one_by_one, "onesided"},
-                                          {"atomics_at_once", atomics_at_once, "atomics"},
+                                          {"atomics_at_once", atomics_at_once, "window"},
                                           {"keeps_order", keeps_order, "orders"},
                                           {"withdrawn", withdrawn, "alone"},
                                           {"outside", outside, "alone"},

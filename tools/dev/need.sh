@@ -118,6 +118,7 @@ need_for_tests() {
     need_tool mpiexec.hydra mpich "starts jobs of several nodes, by PMI"
     need_modules
     has_header ucp/api/ucp.h || need_package libucx-dev "the transport between nodes"
+    has_header rdma/fabric.h || need_package libfabric-dev "the transport over libfabric"
     need_install
 }
 
@@ -220,6 +221,7 @@ need_deb() {
     need_tool pkg-config pkg-config "finds PMIx"
     need_modules
     has_header ucp/api/ucp.h || need_package libucx-dev "the transport between nodes"
+    has_header rdma/fabric.h || need_package libfabric-dev "the transport over libfabric"
     need_install
 }
 

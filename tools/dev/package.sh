@@ -17,7 +17,7 @@ make_wheel() {
     mkdir -p "$raw" "$DIST"
     say "building the wheel with the UCX of $ucx_root"
     "$wheel_python" -m build --wheel --no-isolation --skip-dependency-check --outdir "$raw" \
-        -Ccmake.define.LATERAL_UCX=ON -Ccmake.define.LATERAL_UCX_ROOT="$ucx_root" . >build/wheel/build.log 2>&1 ||
+        -Ccmake.define.LATERAL_OFI=OFF -Ccmake.define.LATERAL_UCX=ON -Ccmake.define.LATERAL_UCX_ROOT="$ucx_root" . >build/wheel/build.log 2>&1 ||
         { tail -n 40 build/wheel/build.log >&2; fail "the wheel was not built"; }
     for name in "${WHEEL_OTHERS[@]}"; do args+=(--exclude "$name"); done
     PATH=$(dirname "$wheel_python"):$PATH "$wheel_python" -m auditwheel repair "${args[@]}" --wheel-dir "$raw/out" "$raw"/*.whl \

@@ -1,0 +1,155 @@
+/* Messages and one-sided operations over libfabric (FI_EP_RDM): Slingshot, EFA, Omni-Path, TCP and others.
+ *
+ *   ofi.c       the provider, workers, progress, the slots of transport.h
+ *   peer.c      peers, and the operations that wait for them
+ *   message.c   messages: short ones, credit, buffers; message.h has the wire format
+ *   long.c      long data
+ *   onesided.c  memory, keys, put, get, atomics, flush
+ *
+ * A worker is an endpoint with an address vector and a completion queue of its own. It reaches a peer, a worker of another PE,
+ * by the address that the peer has published; its first message (HELLO) tells the peer the way back.
+ *
+ * An operation that the provider does not take (-FI_EAGAIN) waits in a queue of its peer, and all later ones behind it; progress
+ * posts it. Nothing spins. Messages need credit, so that no receiver runs dry: at most CREDIT bytes are under way to a peer
+ * that it has not taken.
+ *
+ * Threads: transport.h. Everything of a worker is under its lock. The domain is shared; libfabric locks it. */
+#ifndef NET_OFI_INNER_H
+#define NET_OFI_INNER_H
+
+#include "net/transport.h"
+
+#include <rdma/fabric.h>
+#include <rdma/fi_cm.h>
+#include <rdma/fi_domain.h>
+#include <rdma/fi_endpoint.h>
+#include <rdma/fi_errno.h>
+#include <stdbool.h>
+
+#define OFI_HEADER ((size_t)4 << 10)     /* bytes of a header at most */
+#define OFI_CREDIT ((uint32_t)256 << 10) /* bytes of messages that a peer has not taken, at most */
+#define OFI_NAME ((size_t)512)           /* bytes of an endpoint's name at most */
+
+enum { OFI_CLOSING = -1, OFI_RECEIVES = 4, OFI_RECEIVE_BYTES = 256 << 10 };
+
+struct ofi_op;
+
+/* What libfabric has under way. The provider writes to the context, and progress finds the operation by it. */
+struct ofi_op {
+    struct fi_context2 context;
+    /* Posts the operation. Returns what libfabric has. */
+    ssize_t (*post)(struct ofi_op *op);
+    /* Ends the operation and frees it. `error` is of libfabric, positive; 0: none; OFI_CLOSING: raise no event. */
+    void (*end)(struct ofi_op *op, int error);
+    struct peer *peer;
+    uint32_t credit; /* that it needs before it is posted */
+    bool posted;
+    struct ofi_op *next;          /* in a queue */
+    struct ofi_op *newer, *older; /* in the worker's list */
+};
+
+struct ofi_queue {
+    struct ofi_op *first, **last;
+};
+
+/* A buffer for many messages. Its operation has no peer. */
+struct ofi_receive {
+    struct ofi_op op;
+    struct worker *worker;
+    char *bytes;
+};
+
+struct worker {
+    void *owner;
+    uint32_t id; /* random: who sends must know it */
+    uint8_t number;
+    struct fid_ep *endpoint;
+    struct fid_av *addresses;
+    struct fid_cq *completions;
+    int files, timer, wait; /* epoll of the timer and of `wait`; `wait` is the queue's descriptor, -1: it has none */
+    struct peer **peers;    /* by PE; the peers of a PE are a list */
+    struct peer *waiting;   /* peers with operations that have not been posted */
+    struct ofi_op *under_way;
+    uint32_t posted; /* operations that libfabric has; bounded, since adapters run out of what they need for each */
+    uint64_t orders; /* calls of order */
+    uint64_t serial; /* of tags and of long messages; never used again */
+    struct ofi_long *longs; /* that nobody has fetched */
+    struct ofi_late *lates; /* that this worker has not fetched */
+    struct ofi_receive receives[OFI_RECEIVES];
+    struct worker *next;
+};
+
+struct peer {
+    struct worker *worker;
+    int pe;
+    uint8_t number; /* of the worker at the other end */
+    uint32_t id;    /* of that worker */
+    fi_addr_t to;
+    bool broken, waits;                     /* waits: it is in the worker's list */
+    bool unconfirmed;                       /* messages may still be in this process */
+    uint32_t credit;                        /* bytes that may be sent */
+    uint32_t taken;                         /* bytes that have come from the peer, and that it has not been told of */
+    uint32_t sent, got;                     /* numbers of messages: of the next one to it, and from it */
+    struct ofi_early *early;                /* came before their predecessors, by number */
+    struct ofi_queue control, data;         /* not posted; data waits for control, and for credit */
+    struct ofi_epoch *epochs, **last_epoch; /* onesided.c: puts that a flush covers, oldest first */
+    bool put_failed;                        /* and no flush has told */
+    uint64_t orders;                        /* of the worker, when the last put was posted */
+    struct peer *next, *next_waiting;
+};
+
+/* ofi.c */
+extern const struct transport_events *ofi_events;
+extern struct fi_info *ofi_info;
+extern struct fid_fabric *ofi_fabric;
+extern struct fid_domain *ofi_domain;
+extern struct worker *ofi_workers; /* the newest first; the last one is worker 0 */
+extern int ofi_me, ofi_npes;
+extern unsigned ofi_able;
+void ofi_peer_broken(struct peer *peer, int error);
+
+/* peer.c. add returns null when the address is none, or without memory. */
+struct peer *ofi_peer_find(const struct worker *worker, int pe, uint8_t number);
+struct peer *ofi_peer_add(struct worker *worker, int pe, uint8_t number, uint32_t id, const void *name);
+/* Posts the operation, or puts it into the queue: of the peer's control or data. */
+void ofi_start(struct ofi_op *op, bool control);
+/* True when an operation on the peer would be posted at once. */
+bool ofi_peer_ready(const struct peer *peer, uint32_t credit);
+/* Posts what waits for the peer, as far as the provider takes it. Returns how many. */
+int ofi_peer_push(struct peer *peer);
+int ofi_push_all(struct worker *worker);
+/* The operation is over. */
+void ofi_finish(struct ofi_op *op, int error);
+/* Frees the operations under way and the peers, once the endpoint is closed. */
+void ofi_peers_free(struct worker *worker);
+
+/* message.c, long.c */
+enum transport_status ofi_send(void *peer, const void *header, size_t header_bytes, const void *data, size_t bytes,
+                               void *token);
+enum transport_status ofi_receive(void *worker, void *rest, void *into, size_t bytes, void *token);
+int ofi_say_hello(struct peer *peer);
+/* Makes sure that what was sent leaves. Returns true when all of it has. */
+bool ofi_confirm(struct worker *worker);
+int ofi_receives_open(struct worker *worker);
+/* Takes what the completion queue says of a buffer of the worker. */
+void ofi_take(struct ofi_receive *receive, const char *bytes, size_t length, bool spent);
+void ofi_messages_free(struct worker *worker);
+
+/* onesided.c: slots of transport.h */
+unsigned ofi_find_able(unsigned wanted);
+unsigned ofi_able_of(void *peer);
+void *ofi_share(void *start, size_t bytes);
+int ofi_pack(void *shared, void *buffer, size_t *bytes);
+void ofi_withdraw(void *shared);
+void *ofi_unpack(void *peer, const void *key, size_t bytes);
+void ofi_forget(void *key);
+enum transport_status ofi_put(void *peer, void *key, uint64_t to, const void *source, size_t bytes, void *token);
+enum transport_status ofi_get(void *peer, void *key, uint64_t from, void *dest, size_t bytes, void *token);
+unsigned ofi_atomics(void *peer, size_t bytes);
+enum transport_status ofi_atomic(void *peer, void *key, uint64_t at, const struct transport_word *word, void *old,
+                                 void *token);
+enum transport_status ofi_flush(void *peer, void *token);
+void ofi_order(void *worker);
+void ofi_shares_close(void);
+
+#endif

@@ -1,0 +1,400 @@
+/* One-sided operations over libfabric. What a provider can do is asked, never guessed from its name: RMA and atomics by
+ * fi_getinfo and fi_query_atomic, whether the target's processor takes part by the way the domain makes progress, order by
+ * msg_order, else by FI_FENCE.
+ *
+ * Puts complete when they are in the target's memory (FI_DELIVERY_COMPLETE), so a flush waits for completions. The puts
+ * to a peer between two flushes are an epoch.
+ *
+ * Keys are small numbers unless the provider makes them. A region is bound to worker 0, to which peers connect. */
+#include "net/ofi/inner.h"
+
+#include <rdma/fi_atomic.h>
+#include <rdma/fi_rma.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/uio.h>
+
+enum { COPIED = 1 << 10 }; /* sources up to this size are copied: they are free at once */
+
+struct ofi_epoch {
+    uint64_t left; /* puts and atomics that are not at the target yet */
+    bool flushed, failed;
+    void *token; /* of the flush */
+    struct ofi_epoch *next;
+};
+
+struct share {
+    struct fid_mr *region;
+    uint64_t base; /* what peers subtract from an address */
+    struct share *next, **at;
+};
+
+struct key {
+    uint64_t key, base;
+};
+
+enum what { PUT, GET, ATOMIC };
+
+struct move {
+    struct ofi_op op;
+    enum what what;
+    void *token;             /* null: the origin has been told */
+    struct ofi_epoch *epoch; /* of a put, or an atomic whose old value nobody wants; else null */
+    uint64_t key, there;
+    void *here; /* source; place of a get or an old value */
+    size_t bytes;
+    struct transport_word word;
+    char copy[];
+};
+
+static struct share *shares;
+static uint64_t next_key;
+static unsigned atomics[2]; /* of 4 and 8 bytes */
+
+static const enum fi_op names[] =
+    {[TRANSPORT_SWAP] = FI_ATOMIC_WRITE, [TRANSPORT_CSWAP] = FI_CSWAP, [TRANSPORT_ADD] = FI_SUM,
+     [TRANSPORT_AND] = FI_BAND,          [TRANSPORT_OR] = FI_BOR,      [TRANSPORT_XOR] = FI_BXOR};
+
+/* --- What the provider can do */
+
+static bool has_atomic(enum transport_atomic what, enum fi_datatype type)
+{
+    struct fi_atomic_attr attr;
+    const uint64_t fetches = what == TRANSPORT_CSWAP ? FI_COMPARE_ATOMIC : FI_FETCH_ATOMIC;
+    if (fi_query_atomic(ofi_domain, type, names[what], &attr, fetches) != 0)
+        return false;
+    return what <= TRANSPORT_CSWAP || fi_query_atomic(ofi_domain, type, names[what], &attr, 0) == 0;
+}
+
+static unsigned find_atomics(enum fi_datatype type)
+{
+    unsigned found = 0;
+    for (enum transport_atomic what = TRANSPORT_SWAP; what <= TRANSPORT_XOR; what++)
+        found |= has_atomic(what, type) ? 1u << what : 0;
+    return found;
+}
+
+static bool keeps_order(void)
+{
+    return (ofi_info->tx_attr->msg_order & FI_ORDER_WAW && ofi_info->ep_attr->max_order_waw_size >= SIZE_MAX >> 16) ||
+           ofi_info->caps & FI_FENCE;
+}
+
+unsigned ofi_find_able(unsigned wanted)
+{
+    atomics[0] = atomics[1] = 0;
+    if (!(ofi_info->caps & FI_RMA))
+        return TRANSPORT_KNOWN;
+    unsigned able = TRANSPORT_ONESIDED | (keeps_order() ? TRANSPORT_ORDERS : 0);
+    if (ofi_info->caps & FI_ATOMIC) {
+        atomics[0] = find_atomics(FI_UINT32);
+        atomics[1] = find_atomics(FI_UINT64);
+    }
+    if (ofi_info->domain_attr->data_progress == FI_PROGRESS_AUTO)
+        able |= TRANSPORT_ALONE | (atomics[0] && atomics[1] ? TRANSPORT_ATOMICS_ALONE : 0);
+    return TRANSPORT_KNOWN | (able & wanted ? able : 0);
+}
+
+unsigned ofi_able_of(void *peer)
+{
+    (void)peer;
+    return ofi_able;
+}
+
+unsigned ofi_atomics(void *peer, size_t bytes)
+{
+    (void)peer;
+    return bytes == 4 ? atomics[0] : bytes == 8 ? atomics[1] : 0;
+}
+
+/* --- Memory and keys */
+
+static bool has_mode(uint64_t mode)
+{
+    return (uint64_t)ofi_info->domain_attr->mr_mode & mode;
+}
+
+/* Returns 0, or an error of libfabric. A key that the program's other libraries have taken is passed over. */
+static int register_memory(void *start, size_t bytes, struct fid_mr **region)
+{
+    enum { ATTEMPTS = 64 };
+    const uint64_t access = FI_REMOTE_READ | FI_REMOTE_WRITE;
+    const size_t size = ofi_info->domain_attr->mr_key_size;
+    int status = -FI_ENOKEY;
+    for (int i = 0; i < ATTEMPTS && status == -FI_ENOKEY; i++) {
+        if (size < sizeof next_key && next_key >> (8 * size) && !has_mode(FI_MR_PROV_KEY))
+            return -FI_ENOKEY; /* all have been used; an old one might still be known to a peer */
+        status = fi_mr_reg(ofi_domain, start, bytes, access, 0, next_key++, 0, region, 0);
+    }
+    return status;
+}
+
+static int bind_to_worker(struct fid_mr *region)
+{
+    const struct worker *first = ofi_workers;
+    while (first->next)
+        first = first->next;
+    const int status = fi_mr_bind(region, &first->endpoint->fid, 0);
+    return status == 0 ? fi_mr_enable(region) : status;
+}
+
+void *ofi_share(void *start, size_t bytes)
+{
+    struct share *share = malloc(sizeof *share);
+    if (!share)
+        return 0;
+    if (register_memory(start, bytes, &share->region) != 0) {
+        free(share);
+        return 0;
+    }
+    if (has_mode(FI_MR_ENDPOINT) && bind_to_worker(share->region) != 0) {
+        (void)fi_close(&share->region->fid);
+        free(share);
+        return 0;
+    }
+    share->base = has_mode(FI_MR_VIRT_ADDR) ? 0 : (uint64_t)(uintptr_t)start;
+    share->next = shares;
+    share->at = &shares;
+    if (shares)
+        shares->at = &share->next;
+    shares = share;
+    return share;
+}
+
+int ofi_pack(void *shared, void *buffer, size_t *bytes)
+{
+    const struct share *share = shared;
+    const struct key key = {fi_mr_key(share->region), share->base};
+    const bool fits = sizeof key <= *bytes && key.key != FI_KEY_NOTAVAIL;
+    if (fits)
+        memcpy(buffer, &key, sizeof key);
+    *bytes = sizeof key;
+    return fits ? 0 : -1;
+}
+
+void ofi_withdraw(void *shared)
+{
+    struct share *share = shared;
+    *share->at = share->next;
+    if (share->next)
+        share->next->at = share->at;
+    (void)fi_close(&share->region->fid);
+    free(share);
+}
+
+void ofi_shares_close(void)
+{
+    while (shares)
+        ofi_withdraw(shares);
+    next_key = 0;
+}
+
+void *ofi_unpack(void *peer, const void *packed, size_t bytes)
+{
+    struct key *key = bytes == sizeof *key ? malloc(sizeof *key) : 0;
+    (void)peer;
+    return key ? memcpy(key, packed, bytes) : 0;
+}
+
+void ofi_forget(void *key)
+{
+    free(key);
+}
+
+/* --- Epochs */
+
+/* Returns the epoch of the next put; null without memory. */
+static struct ofi_epoch *open_epoch(struct peer *peer)
+{
+    struct ofi_epoch *last = peer->epochs;
+    while (last && last->next)
+        last = last->next;
+    if (last && !last->flushed)
+        return last;
+    struct ofi_epoch *made = calloc(1, sizeof *made);
+    if (made)
+        *(last ? &last->next : &peer->epochs) = made;
+    return made;
+}
+
+/* Ends flushes whose puts, and all before, are done. */
+static void end_epochs(struct peer *peer)
+{
+    while (peer->epochs && peer->epochs->left == 0) {
+        struct ofi_epoch *epoch = peer->epochs;
+        void *token = epoch->token;
+        const bool flushed = epoch->flushed, failed = epoch->failed;
+        peer->epochs = epoch->next;
+        free(epoch);
+        if (flushed)
+            ofi_events->finished(token, failed);
+        else
+            peer->put_failed |= failed;
+    }
+}
+
+/* --- Operations */
+
+static uint64_t fence_for(struct peer *peer)
+{
+    const bool behind = peer->orders != peer->worker->orders;
+    peer->orders = peer->worker->orders;
+    return behind && ofi_info->caps & FI_FENCE ? FI_FENCE : 0;
+}
+
+static ssize_t post_atomic(struct move *move, uint64_t flags)
+{
+    const struct transport_word *word = &move->word;
+    struct peer *peer = move->op.peer;
+    struct fid_ep *endpoint = peer->worker->endpoint;
+    const struct fi_ioc operand = {(void *)(uintptr_t)&word->operand, 1},
+                        compare = {(void *)(uintptr_t)&word->compare, 1};
+    struct fi_ioc result = {move->here, 1};
+    const struct fi_rma_ioc there = {move->there, 1, move->key};
+    const struct fi_msg_atomic what = {.msg_iov = &operand,
+                                       .iov_count = 1,
+                                       .addr = peer->to,
+                                       .rma_iov = &there,
+                                       .rma_iov_count = 1,
+                                       .datatype = word->size == 4 ? FI_UINT32 : FI_UINT64,
+                                       .op = names[word->what],
+                                       .context = &move->op.context};
+    if (word->what == TRANSPORT_CSWAP)
+        return fi_compare_atomicmsg(endpoint, &what, &compare, 0, 1, &result, 0, 1, flags);
+    if (move->here)
+        return fi_fetch_atomicmsg(endpoint, &what, &result, 0, 1, flags);
+    return fi_atomicmsg(endpoint, &what, flags | FI_DELIVERY_COMPLETE);
+}
+
+static ssize_t post_move(struct ofi_op *op)
+{
+    struct move *move = (struct move *)op;
+    struct peer *peer = op->peer;
+    const uint64_t before = peer->orders, flags = move->what == GET ? 0 : fence_for(peer);
+    const struct iovec here = {move->here, move->bytes};
+    const struct fi_rma_iov there = {move->there, move->bytes, move->key};
+    const struct fi_msg_rma what = {.msg_iov = &here,
+                                    .iov_count = 1,
+                                    .addr = peer->to,
+                                    .rma_iov = &there,
+                                    .rma_iov_count = 1,
+                                    .context = &op->context};
+    ssize_t status;
+    if (move->what == ATOMIC)
+        status = post_atomic(move, flags);
+    else if (move->what == PUT)
+        status = fi_writemsg(peer->worker->endpoint, &what, flags | FI_DELIVERY_COMPLETE);
+    else
+        status = fi_readmsg(peer->worker->endpoint, &what, 0);
+    if (status != 0)
+        peer->orders = before;
+    return status;
+}
+
+static void end_move(struct ofi_op *op, int error)
+{
+    struct move *move = (struct move *)op;
+    struct ofi_epoch *epoch = move->epoch;
+    struct peer *peer = op->peer;
+    void *token = move->token;
+    free(move);
+    if (epoch) {
+        epoch->left--;
+        epoch->failed |= error != 0 && !token;
+    }
+    if (error < 0)
+        return;
+    if (token)
+        ofi_events->finished(token, error != 0);
+    if (epoch)
+        end_epochs(peer);
+}
+
+static struct move *new_move(struct peer *peer, enum what what, const struct key *key, uint64_t there, size_t own)
+{
+    struct move *move = malloc(sizeof *move + own);
+    if (move)
+        *move = (struct move){.op = {.post = post_move, .end = end_move, .peer = peer},
+                              .what = what,
+                              .key = key->key,
+                              .there = there - key->base};
+    return move;
+}
+
+/* Counts it for the next flush. Returns false without memory. */
+static bool join_epoch(struct move *move)
+{
+    move->epoch = open_epoch(move->op.peer);
+    if (move->epoch)
+        move->epoch->left++;
+    return move->epoch != 0;
+}
+
+enum transport_status ofi_put(void *to, void *key, uint64_t there, const void *source, size_t bytes, void *token)
+{
+    struct peer *peer = to;
+    const bool copies = bytes <= COPIED;
+    if (!bytes)
+        return TRANSPORT_DONE;
+    struct move *move = new_move(peer, PUT, key, there, copies ? bytes : 0);
+    if (!move || !join_epoch(move)) {
+        free(move);
+        return TRANSPORT_FAILED;
+    }
+    move->bytes = bytes;
+    move->here = copies ? memcpy(move->copy, source, bytes) : (void *)(uintptr_t)source;
+    move->token = copies ? 0 : token;
+    ofi_start(&move->op, false);
+    return copies ? TRANSPORT_DONE : TRANSPORT_PENDING;
+}
+
+enum transport_status ofi_get(void *to, void *key, uint64_t from, void *dest, size_t bytes, void *token)
+{
+    if (!bytes)
+        return TRANSPORT_DONE;
+    struct move *move = new_move(to, GET, key, from, 0);
+    if (!move)
+        return TRANSPORT_FAILED;
+    move->bytes = bytes;
+    move->here = dest;
+    move->token = token;
+    ofi_start(&move->op, false);
+    return TRANSPORT_PENDING;
+}
+
+enum transport_status ofi_atomic(void *to, void *key, uint64_t at, const struct transport_word *word, void *old,
+                                 void *token)
+{
+    struct move *move = new_move(to, ATOMIC, key, at, 0);
+    if (!move || (!old && !join_epoch(move))) {
+        free(move);
+        return TRANSPORT_FAILED;
+    }
+    move->word = *word;
+    move->here = old;
+    move->token = old ? token : 0;
+    ofi_start(&move->op, false);
+    return old ? TRANSPORT_PENDING : TRANSPORT_DONE;
+}
+
+enum transport_status ofi_flush(void *to, void *token)
+{
+    struct peer *peer = to;
+    const bool failed = peer->put_failed;
+    peer->put_failed = false;
+    if (!peer->epochs)
+        return failed ? TRANSPORT_FAILED : TRANSPORT_DONE;
+    struct ofi_epoch *epoch = open_epoch(peer);
+    if (!epoch)
+        return TRANSPORT_FAILED;
+    epoch->flushed = true;
+    epoch->failed |= failed;
+    epoch->token = token;
+    return TRANSPORT_PENDING;
+}
+
+void ofi_order(void *of)
+{
+    struct worker *worker = of;
+    worker->orders++;
+}
