@@ -15,6 +15,7 @@ class Lateral(CMakePackage):
     version("main", branch="main")
 
     variant("ucx", default=True, description="Jobs on several nodes, over UCX")
+    variant("libfabric", default=False, description="Jobs over Slingshot, EFA and Omni-Path")
     variant("pmix", default=True, description="Start under mpirun, prterun and srun --mpi=pmix")
     variant("mpi", default=False, description="The layer for MPI programs")
 

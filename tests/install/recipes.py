@@ -144,12 +144,12 @@ def load_spack(path):
 def spack(options, work):
     recipe, noted = load_spack(options.root / "packaging/spack/package.py")
     variants = {args[0]: more["default"] for args, more in noted["variant"]}
-    assert set(variants) == {"ucx", "pmix", "mpi"} and all(more["description"] for _, more in noted["variant"]), variants
+    assert set(variants) == {"ucx", "libfabric", "pmix", "mpi"} and all(more["description"] for _, more in noted["variant"]), variants
     needed = {args[0].split("@")[0] for args, _ in noted["depends_on"]}
-    assert {"c", "cxx", "cmake", "ninja", "python", "ucx", "pmix", "mpi"} <= needed, needed
+    assert {"c", "cxx", "cmake", "ninja", "python", "ucx", "libfabric", "pmix", "mpi"} <= needed, needed
     minimum = re.search(r"cmake_minimum_required\(VERSION ([0-9.]+)", (options.root / "CMakeLists.txt").read_text(encoding="utf-8"))[1]
     assert any(args[0] == f"cmake@{minimum}:" for args, _ in noted["depends_on"]), f"CMakeLists.txt wants CMake {minimum}"
-    for number, chosen in enumerate(({"ucx": False, "pmix": False, "mpi": False}, {"ucx": True, "pmix": True, "mpi": True})):
+    for number, chosen in enumerate(({"ucx": False, "libfabric": False, "pmix": False, "mpi": False}, {"ucx": True, "libfabric": False, "pmix": True, "mpi": True})):
         package = recipe()
         package.spec = Spec(chosen, {"ucx": ucx_of(options), "openmpi": "/usr"})
         said = run(options.cmake, "-G", "Ninja", "-S", options.root, "-B", work / str(number), *package.cmake_args(),
