@@ -66,7 +66,6 @@ static void measure(void)
                       {"get", do_get},
                       {"memcpy.private", do_memcpy_private}};
     double each[KINDS][BENCH_MOST_BATCHES];
-    char name[48];
     long n[KINDS];
     for (int k = 0; k < KINDS; k++) /* over a network a put takes far longer than a copy */
         n[k] = bench_calibrate(kinds[k].loop, NULL);
@@ -77,8 +76,7 @@ static void measure(void)
                 each[k][i] = (double)b.size * (double)n[k] / took;
         }
     for (int k = 0; k < KINDS; k++) {
-        snprintf(name, sizeof name, "%s.%zu", kinds[k].name, b.size);
-        bench_result(name, bench_median(each[k], bench.batches), "GB/s");
+        bench_result(bench_median(each[k], bench.batches), "GB/s", "%s.%zu", kinds[k].name, b.size);
     }
 }
 

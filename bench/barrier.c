@@ -29,7 +29,7 @@ int main(int argc, char **argv)
     int hops = bench_hop_setup(&hop);
     bench_turns(kinds, hops ? 4 : 2, ns);
     for (int k = 0; k < 2; k++)
-        bench_result(kinds[k].name, ns[k], "ns");
+        bench_result(ns[k], "ns", "%s", kinds[k].name);
     if (hops)
         bench_hop_result(ns + 2);
     bench_print("barrier");

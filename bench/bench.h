@@ -9,6 +9,7 @@
 #ifndef BENCH_H
 #define BENCH_H
 #include <shmem.h>
+#include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,6 +21,18 @@
 #define BENCH_15 1
 #else
 #define BENCH_15 0
+#endif
+
+#if defined __has_include
+#if __has_include(<shmemx.h>)
+#include <shmemx.h>
+#endif
+#endif
+
+#ifdef SHMEMX_REQUEST_NULL
+#define BENCH_REQUESTS 1 /* requests and counters exist */
+#else
+#define BENCH_REQUESTS 0
 #endif
 
 enum { BENCH_MOST_BATCHES = 101, BENCH_MOST_RESULTS = 96, BENCH_MOST_KINDS = 12 };
@@ -79,13 +92,19 @@ static inline double bench_median(double *values, int count)
     return count % 2 ? values[count / 2] : (values[count / 2 - 1] + values[count / 2]) / 2;
 }
 
-static inline void bench_result(const char *name, double value, const char *unit)
+/* Keeps a value under a name of the row's key. */
+static inline void bench_result(double value, const char *unit, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+static inline void bench_result(double value, const char *unit, const char *format, ...)
 {
+    va_list arguments;
     if (bench.results == BENCH_MOST_RESULTS) {
         fprintf(stderr, "bench: too many results\n");
         exit(1);
     }
-    snprintf(bench.result[bench.results].name, sizeof bench.result[0].name, "%s", name);
+    va_start(arguments, format);
+    vsnprintf(bench.result[bench.results].name, sizeof bench.result[0].name, format, arguments);
+    va_end(arguments);
     bench.result[bench.results].unit = unit;
     bench.result[bench.results++].value = value;
 }
@@ -125,20 +144,6 @@ static inline long bench_calibrate(bench_loop *loop, void *arg)
     }
 }
 
-/* Gives the nanoseconds per operation of one PE alone, for two loops. They take turns batch by batch, so that a slow
- * moment of the machine hits both. */
-static inline void bench_pair(bench_loop *one, bench_loop *other, void *arg, double *of_one, double *of_other)
-{
-    double a[BENCH_MOST_BATCHES], b[BENCH_MOST_BATCHES];
-    long n = bench_calibrate(one, arg), m = bench_calibrate(other, arg);
-    for (int i = 0; i < bench.batches; i++) {
-        a[i] = bench_time(one, n, arg) / (double)n;
-        b[i] = bench_time(other, m, arg) / (double)m;
-    }
-    *of_one = bench_median(a, bench.batches);
-    *of_other = bench_median(b, bench.batches);
-}
-
 /* Returns PE 0's number, on all PEs. */
 static inline long bench_agree(long n)
 {
@@ -171,21 +176,41 @@ static inline long bench_calibrate_together(const struct bench_kind *kind)
     return n;
 }
 
-/* Fills ns[] with the nanoseconds per operation when all PEs work together (all must call this). PE 0's time counts.
- * The kinds take turns batch by batch. */
-static inline void bench_turns(const struct bench_kind *kinds, int count, double *ns)
+/* Fills ns[] with the nanoseconds per operation of each kind. The kinds take turns batch by batch, so that a slow moment of the
+ * machine hits all of them. together: all PEs call this and work at the same time, and PE 0's time counts; else this PE works alone. */
+static inline void bench_rounds(const struct bench_kind *kinds, int count, double *ns, int together)
 {
     double each[BENCH_MOST_KINDS][BENCH_MOST_BATCHES];
     long n[BENCH_MOST_KINDS];
     for (int k = 0; k < count; k++)
-        n[k] = bench_calibrate_together(&kinds[k]);
+        n[k] = together ? bench_calibrate_together(&kinds[k]) : bench_calibrate(kinds[k].loop, kinds[k].arg);
     for (int i = 0; i < bench.batches; i++)
         for (int k = 0; k < count; k++) {
-            shmem_barrier_all();
+            if (together)
+                shmem_barrier_all();
             each[k][i] = bench_time(kinds[k].loop, n[k], kinds[k].arg) / (double)n[k];
         }
     for (int k = 0; k < count; k++)
         ns[k] = bench_median(each[k], bench.batches);
+}
+
+static inline void bench_turns(const struct bench_kind *kinds, int count, double *ns)
+{
+    bench_rounds(kinds, count, ns, 1);
+}
+
+static inline void bench_alone(const struct bench_kind *kinds, int count, double *ns)
+{
+    bench_rounds(kinds, count, ns, 0);
+}
+
+/* Two loops of one PE alone. */
+static inline void bench_pair(bench_loop *one, bench_loop *other, void *arg, double *of_one, double *of_other)
+{
+    double ns[2];
+    bench_alone((const struct bench_kind[]){{NULL, one, arg}, {NULL, other, arg}}, 2, ns);
+    *of_one = ns[0];
+    *of_other = ns[1];
 }
 
 static inline double bench_together(bench_loop *loop, void *arg)
@@ -247,6 +272,30 @@ static inline int bench_hop_setup(struct bench_hop *h)
 /* Reports the floor from the last two kinds of a bench_turns: half the round trip of the faster loop. */
 static inline void bench_hop_result(const double *ns)
 {
-    bench_result("hop", (ns[0] < ns[1] ? ns[0] : ns[1]) / 2, "ns");
+    bench_result((ns[0] < ns[1] ? ns[0] : ns[1]) / 2, "ns", "hop");
+}
+/* All PEs tell whether their results were right. Returns the number of PEs with wrong results, on every PE. */
+static long bench_wrong_pes; /* symmetric */
+
+static inline long bench_verified(long wrong)
+{
+    shmem_barrier_all();
+    for (int pe = 0; wrong && pe < bench.pes; pe++)
+        shmem_long_atomic_inc(&bench_wrong_pes, pe);
+    shmem_barrier_all();
+    return bench_wrong_pes;
+}
+
+/* Prints the document where all results were right, and ends the library. Returns the exit status. */
+static inline int bench_end(const char *program, long wrong)
+{
+    long pes = bench_verified(wrong);
+    if (pes && bench.me == 0)
+        fprintf(stderr, "%s: wrong results on %ld PEs\n", program, pes);
+    if (!pes)
+        bench_print(program);
+    shmem_barrier_all();
+    shmem_finalize();
+    return pes != 0;
 }
 #endif

@@ -170,10 +170,9 @@ static void floors(double copy)
                 {"reduce", bench.pes},
                 {"fcollect", (double)bench.pes * bench.pes},
                 {"alltoall", bench.pes}};
-    char name[48];
     for (size_t i = 0; i < sizeof need / sizeof need[0]; i++) {
-        snprintf(name, sizeof name, "%s.%zu.floor", need[i].name, c.size);
-        bench_result(name, copy * need[i].copies / bench.pes, "ns"); /* `copy` moved one per PE */
+        bench_result(copy * need[i].copies / bench.pes, "ns", "%s.%zu.floor", need[i].name,
+                     c.size); /* `copy` moved one per PE */
     }
 }
 
@@ -184,7 +183,6 @@ static int wanted(const char *name)
 
 static void measure(size_t size)
 {
-    char name[48];
     c.size = size;
     c.count = size / sizeof(long);
     if (size > 4096)
@@ -194,11 +192,11 @@ static void measure(size_t size)
             (kinds[i].more && (!c.all || size > (size_t)kinds[i].more)))
             continue;
         void (*call)(long) = kinds[i].call;
+        double ns = bench_together(loop, &call);
         if (kinds[i].sized)
-            snprintf(name, sizeof name, "%s.%zu", kinds[i].name, size);
+            bench_result(ns, "ns", "%s.%zu", kinds[i].name, size);
         else
-            snprintf(name, sizeof name, "%s", kinds[i].name);
-        bench_result(name, bench_together(loop, &call), "ns");
+            bench_result(ns, "ns", "%s", kinds[i].name);
     }
 }
 

@@ -74,9 +74,9 @@ static void test_answers(void)
         shmem_barrier_all();
         if (bench.me == 0) {
             measure_answers(ns, rounds);
-            bench_result(computes ? "answer" : "answer.waiting", bench_median(ns, rounds), "ns");
+            bench_result(bench_median(ns, rounds), "ns", "%s", computes ? "answer" : "answer.waiting");
             if (computes)
-                bench_result("answer.p99", ns[rounds * 99 / 100], "ns");
+                bench_result(ns[rounds * 99 / 100], "ns", "answer.p99");
         } else if (bench.me == 1 && computes) {
             while (*(volatile long *)&over == 0)
                 compute(1e4);
@@ -116,7 +116,6 @@ static void test_overlap(long *dest, long *source, size_t n)
     double alone[TURNS], works[2][TURNS], both[2][TURNS], first[5];
     void (*const work[])(double) = {compute, be_away};
     static const char *const names[] = {"overlap", "overlap_away"};
-    char name[48];
     for (int i = 0; i < 5; i++)
         first[i] = sum(dest, source, n, 0, 0);
     int turns = bench.quick ? QUICK_TURNS : TURNS;
@@ -130,17 +129,14 @@ static void test_overlap(long *dest, long *source, size_t n)
         }
     }
     double sums = bench_median(alone, turns), left[2];
-    snprintf(name, sizeof name, "alone.%zu", n);
-    bench_result(name, sums, "ns");
+    bench_result(sums, "ns", "alone.%zu", n);
     for (int k = 0; k < 2; k++) {
         for (int i = 0; i < turns; i++)
             both[k][i] -= works[k][i];
         left[k] = bench_median(both[k], turns);
-        snprintf(name, sizeof name, "%s.%zu", names[k], n);
-        bench_result(name, (sums - left[k]) / sums, "");
+        bench_result((sums - left[k]) / sums, "", "%s.%zu", names[k], n);
     }
-    snprintf(name, sizeof name, "left_away.%zu", n);
-    bench_result(name, left[1], "ns");
+    bench_result(left[1], "ns", "left_away.%zu", n);
 }
 
 static void measure(void)

@@ -6,7 +6,7 @@
  *
  * Two buffers, flags and counters take turns, as in the paper, so that a fast PE may be one exchange ahead: its next
  * exchange needs all others' puts of this one. Every PE checks every message. */
-#include "extension.h"
+#include "bench.h"
 
 struct exchange {
     long *in[2]; /* symmetric: a message from each PE */
@@ -112,7 +112,7 @@ static void measure(struct exchange *exchanges, size_t size)
     }
     bench_turns(kinds, WAYS, ns);
     for (int k = 0; k < WAYS; k++)
-        bench_sized_result(ways[k].name, size, ns[k], "ns");
+        bench_result(ns[k], "ns", "%s.%zu", ways[k].name, size);
 }
 
 static void set_up(struct exchange *x)

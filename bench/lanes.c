@@ -57,14 +57,13 @@ static void measure(int threads)
 {
     static double took[2][ROUNDS];
     int rounds = bench.quick ? 3 : ROUNDS;
-    char name[48];
     windows = (gets ? 2000 : 300) / (bench.quick ? 10 : 1);
     for (int round = 0; round < rounds; round++)
         for (apart = 0; apart < 2; apart++)
             took[apart][round] = once(threads);
     for (apart = 0; apart < 2; apart++) {
-        snprintf(name, sizeof name, "%s.%s.%d", apart ? "own" : "shared", gets ? "get" : "put", threads);
-        bench_result(name, bench_median(took[apart], rounds), "ns");
+        bench_result(bench_median(took[apart], rounds), "ns", "%s.%s.%d", apart ? "own" : "shared",
+                     gets ? "get" : "put", threads);
     }
 }
 

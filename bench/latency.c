@@ -1,6 +1,8 @@
 /* Measures p, g, put and get of one element, and atomics, on the heap and on a global variable, and the same access
  * through a one-line function of another shared library (the floor).
  *
+ * Also fetch_add against `bare`, the instruction compiled into the loop, and fetch_add.contended, by all PEs at once.
+ *
  * 2 PEs: PE 0 works on PE 1's memory, PE 1 waits. The floor uses the very same address if shmem_ptr gives one, else
  * memory of its own. One quiet per batch completes all open operations. */
 #include "bench.h"
@@ -38,6 +40,7 @@ LOOP(do_swap, sum += shmem_long_atomic_swap(x, i, pe))
 LOOP(do_compare_swap, sum += shmem_long_atomic_compare_swap(x, i, i + 1, pe))
 LOOP(do_set, shmem_long_atomic_set(x, i, pe))
 LOOP(do_fetch, sum += shmem_long_atomic_fetch(x, pe))
+LOOP(bare_fetch_add, sum += __atomic_fetch_add(d, 1, __ATOMIC_ACQ_REL))
 LOOP(floor_do_p, floor_store(d, i))
 LOOP(floor_do_g, sum += floor_load(d))
 LOOP(floor_do_put1, floor_copy(d, &t->local))
@@ -65,16 +68,26 @@ static const struct {
     {"atomic_fetch", do_fetch, floor_do_fetch},
 };
 
+/* A fetching add against the bare instruction in the loop, and the same by all PEs at once on one word. */
+static void measure_fetch_add(struct target *t)
+{
+    double library, bare;
+    if (bench.me == 0) {
+        bench_pair(do_fetch_add, bare_fetch_add, t, &library, &bare);
+        bench_result(bare, "ns", "bare");
+        bench_result(library, "ns", "fetch_add");
+    }
+    double contended = bench_together(do_fetch_add, t);
+    bench_result(contended, "ns", "fetch_add.contended");
+}
+
 static void measure(const char *region, struct target *t)
 {
-    char name[48];
     double library, least;
     for (size_t i = 0; i < sizeof accesses / sizeof accesses[0]; i++) {
         bench_pair(accesses[i].loop, accesses[i].floor, t, &library, &least);
-        snprintf(name, sizeof name, "%s.%s", region, accesses[i].name);
-        bench_result(name, library, "ns");
-        snprintf(name, sizeof name, "%s.%s.floor", region, accesses[i].name);
-        bench_result(name, least, "ns");
+        bench_result(library, "ns", "%s.%s", region, accesses[i].name);
+        bench_result(least, "ns", "%s.%s.floor", region, accesses[i].name);
     }
 }
 
@@ -85,13 +98,14 @@ int main(int argc, char **argv)
     long *heap = bench_need(shmem_malloc(64)), *own = bench_need(calloc(8, sizeof *own));
     int pe = bench.pes - 1;
     shmem_barrier_all();
+    long *heap_there = shmem_ptr(heap, pe), *global_there = shmem_ptr(&global, pe);
+    struct target on_heap = {.symmetric = heap, .direct = heap_there ? heap_there : own, .pe = pe};
     if (bench.me == 0) {
-        long *heap_there = shmem_ptr(heap, pe), *global_there = shmem_ptr(&global, pe);
-        struct target on_heap = {.symmetric = heap, .direct = heap_there ? heap_there : own, .pe = pe};
         struct target on_global = {.symmetric = &global, .direct = global_there ? global_there : own, .pe = pe};
         measure("heap", &on_heap);
         measure("global", &on_global);
     }
+    measure_fetch_add(&on_heap);
     bench_print("latency");
     shmem_barrier_all();
     free(own);

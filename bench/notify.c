@@ -3,11 +3,12 @@
  *   inc         put, fence, atomic_inc of a flag; the receiver waits and sets it back (the paper's baseline)
  *   put_signal  put_signal that sets        put_signal_add   put_signal that adds
  *   ct          counting put; the receiver waits for one and sets the counter back, as in the paper
+ *   p           a flag alone, 8 B; inc.near, put_signal.near: 8 B with the flag in the same cache line
  *   store       memcpy to the receiver's memory and a release store of a flag, if shmem_ptr gives the memory
  *
  * The receiver reads and checks the first and the last word of every message. 2 PEs. A hop of a cache line is the
- * floor. */
-#include "extension.h"
+ * floor. Kinds take turns, so that all see the same machine. */
+#include "bench.h"
 
 struct box {
     long *data; /* symmetric, as are flag and signal */
@@ -62,6 +63,7 @@ PINGPONG(do_inc,
          (shmem_putmem(b->data, b->source, b->words * 8, other()), shmem_fence(),
           shmem_int_atomic_inc(b->flag, other())),
          (shmem_int_wait_until(b->flag, SHMEM_CMP_NE, 0), *(volatile int *)b->flag = 0))
+PINGPONG(do_p, shmem_long_p(b->data, b->sent, other()), shmem_long_wait_until(b->data, SHMEM_CMP_EQ, b->sent))
 #if BENCH_15
 PINGPONG(do_signal,
          shmem_putmem_signal(b->data, b->source, b->words * 8, b->signal, (uint64_t)b->sent, SHMEM_SIGNAL_SET, other()),
@@ -103,7 +105,7 @@ static const struct {
 #endif
     {"store", do_store}, /* the last one, left out where memory cannot be mapped */
 };
-enum { WAYS = sizeof ways / sizeof ways[0], MOST = 32768 };
+enum { WAYS = sizeof ways / sizeof ways[0], NEAR = BENCH_15 ? 3 : 2, MOST = 32768 };
 
 static void measure(struct box *boxes, size_t size)
 {
@@ -116,18 +118,35 @@ static void measure(struct box *boxes, size_t size)
     }
     bench_turns(kinds, count, ns);
     for (int k = 0; k < count; k++)
-        bench_sized_result(ways[k].name, size, ns[k] / 2, "ns");
+        bench_result(ns[k] / 2, "ns", "%s.%zu", ways[k].name, size);
 }
 
-static void measure_hop(void)
+/* Messages of one word in one cache line, beside hops of such a line. */
+static void measure_near(struct box *boxes)
 {
     struct bench_hop hop;
-    double ns[2];
-    if (!bench_hop_setup(&hop))
-        return;
-    const struct bench_kind kinds[2] = {{"hop", bench_hop_tight, &hop}, {"hop", bench_hop_relaxed, &hop}};
-    bench_turns(kinds, 2, ns);
-    bench_hop_result(ns);
+    struct bench_kind kinds[NEAR + 2] =
+    { {"p", do_p, &boxes[0]},
+      {"inc.near", do_inc, &boxes[1]},
+#if BENCH_15
+      {"put_signal.near", do_signal, &boxes[2]},
+#endif
+      {"hop", bench_hop_tight, &hop},
+      {"hop", bench_hop_relaxed, &hop} };
+    double ns[NEAR + 2];
+    int hops = bench_hop_setup(&hop);
+    for (int k = 0; k < NEAR; k++) {
+        boxes[k].words = 1;
+        boxes[k].flag = (int *)(boxes[k].data + 2);
+        boxes[k].signal = (uint64_t *)(boxes[k].data + 4);
+        boxes[k].data[2] = boxes[k].data[4] = 0;
+    }
+    shmem_barrier_all();
+    bench_turns(kinds, hops ? NEAR + 2 : NEAR, ns);
+    for (int k = 0; k < NEAR; k++)
+        bench_result(ns[k] / 2, "ns", "%s", kinds[k].name);
+    if (hops)
+        bench_hop_result(ns + NEAR);
 }
 
 int main(int argc, char **argv)
@@ -150,7 +169,7 @@ int main(int argc, char **argv)
     shmem_barrier_all();
     for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++)
         measure(boxes, sizes[i]);
-    measure_hop();
+    measure_near(boxes);
     for (int k = 0; k < WAYS; k++)
         free(boxes[k].source);
     return bench_end("notify", wrong);

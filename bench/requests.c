@@ -10,7 +10,7 @@
  *   test       testing a merged request that is complete
  *
  * Every window writes other values, and the benchmark reads the last ones back. */
-#include "extension.h"
+#include "bench.h"
 
 enum { WINDOW = 64 };
 
@@ -111,7 +111,7 @@ static void measure(struct windows *w, char *back)
         kinds[k] = (struct bench_kind){ways[k].name, ways[k].loop, w};
     bench_alone(kinds, WAYS, ns);
     for (int k = 0; k < WAYS; k++)
-        bench_sized_result(ways[k].name, w->size, ns[k], "ns");
+        bench_result(ns[k], "ns", "%s.%zu", ways[k].name, w->size);
     verify(w, back);
 }
 
@@ -138,7 +138,7 @@ int main(int argc, char **argv)
     if (bench.me == 0) {
         double ns;
         bench_alone(&(struct bench_kind){"test", do_test, &w}, 1, &ns);
-        bench_result("test", ns, "ns");
+        bench_result(ns, "ns", "test");
         for (int i = 0; i < WINDOW; i++)
             shmemx_request_free(&w.request[i]);
         shmemx_request_free(&w.whole);

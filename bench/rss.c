@@ -36,12 +36,12 @@ int main(int argc, char **argv)
     long after_init = read_rss();
     bench_start(argc, argv);
     rss = after_init;
-    bench_result("after_init", largest(), "MiB");
+    bench_result(largest(), "MiB", "after_init");
     for (int pe = 0; pe < bench.pes; pe++)
         shmem_long_p(&bench_agreed, 1, pe);
     shmem_barrier_all();
     rss = read_rss();
-    bench_result("after_use", largest(), "MiB");
+    bench_result(largest(), "MiB", "after_use");
     bench_print("rss");
     shmem_finalize();
     return 0;

@@ -40,7 +40,7 @@ def parse(argv):
     parser.add_argument("--full", action="store_true",
                         help="peers also do what takes them minutes: 256 PEs, and more PEs than cores for those that spin")
     parser.add_argument("--only", action="append", default=[], metavar="NAME",
-                        help="runs whose name begins so, e.g. pingpong or coll-2; may be repeated")
+                        help="runs whose name begins so, e.g. latency or coll-2; may be repeated")
     parser.add_argument("--rounds", type=int, help="default 5; 9 with --against")
     parser.add_argument("--peer", action="append", default=[], metavar="NAME=PREFIX",
                         help="where a peer is installed, or the folder with its oshcc and oshrun")

@@ -52,9 +52,9 @@ int main(int argc, char **argv)
         table.sum += shmem_long_g(&table.words[i], other());
     double visit = (bench_now() - start) / (double)(words / 512);
     shmem_barrier_all();
-    bench_result("first_visit", visit, "ns");
-    bench_result("p", bench_together(do_p, &table), "ns");
-    bench_result("g", bench_together(do_g, &table), "ns");
+    bench_result(visit, "ns", "first_visit");
+    bench_result(bench_together(do_p, &table), "ns", "p");
+    bench_result(bench_together(do_g, &table), "ns", "g");
     bench_print("scattered");
     shmem_finalize();
     return 0;

@@ -16,7 +16,7 @@
  * Cell (m, n) lies on diagonal m + n. H, E, F of a diagonal are stored by m, block-distributed like the sequences. The
  * PEs share the cells of a diagonal evenly, so most data lies on other PEs. With G = H(m-1, n-1) + W(m, n): H = max(0,
  * E, F, G), E(m+1, n) = max(E - 2, G - 7), F(m, n+1) = max(F - 2, G - 7). */
-#include "extension.h"
+#include "bench.h"
 
 #include "ssca1.h"
 
@@ -325,9 +325,7 @@ static void measure(int repetitions)
         }
     for (int kernel = 0; kernel < 2; kernel++)
         for (int mode = 0; mode < MODES; mode++) {
-            char name[48];
-            snprintf(name, sizeof name, "k%d.%s", kernel + 1, mode_names[mode]);
-            bench_result(name, bench_median(times[kernel][mode], repetitions), "ms");
+            bench_result(bench_median(times[kernel][mode], repetitions), "ms", "k%d.%s", kernel + 1, mode_names[mode]);
         }
 }
 

@@ -119,20 +119,20 @@ int main(int argc, char **argv)
     share();
     if (bench.me == 0) {
         bench_pair(do_array, direct ? do_plain_array : do_array, &sum, &library, &plain);
-        bench_result("doubles", library, "ns");
-        bench_result("doubles.plain", plain, "ns");
+        bench_result(library, "ns", "doubles");
+        bench_result(plain, "ns", "doubles.plain");
         bench_pair(do_flushed_array, do_flushed_put, &sum, &library, &plain);
-        bench_result("doubles.flushed", library, "ns");
-        bench_result("put.flushed", plain, "ns");
+        bench_result(library, "ns", "doubles.flushed");
+        bench_result(plain, "ns", "put.flushed");
         bench_pair(do_fetched_array, do_one_double, here, &library, &plain);
-        bench_result("doubles.fetched", library, "ns");
-        bench_result("double", plain, "ns");
+        bench_result(library, "ns", "doubles.fetched");
+        bench_result(plain, "ns", "double");
         bench_pair(do_integer, direct ? do_bare_integer : do_integer, &sum, &library, &plain);
-        bench_result("integer", library, "ns");
-        bench_result("integer.bare", plain, "ns");
+        bench_result(library, "ns", "integer");
+        bench_result(plain, "ns", "integer.bare");
     }
     shmem_barrier_all();
-    bench_result("doubles.contended", bench_together(do_array, &sum), "ns");
+    bench_result(bench_together(do_array, &sum), "ns", "doubles.contended");
     bench_print("uccs_accumulate");
     shmem_barrier_all();
     uccs_context_destroy(context);

@@ -186,11 +186,9 @@ static void look_at(struct fair *fair, int threads)
 
 static void report(const char *kind, int threads, double value, const char *unit, int pe)
 {
-    char name[32];
     uccs_broadcast(UCCS_GROUP_WORLD, &value, sizeof value, pe);
-    snprintf(name, sizeof name, "%s.%d", kind, threads);
     if (bench.me == 0)
-        bench_result(name, value, unit);
+        bench_result(value, unit, "%s.%d", kind, threads);
 }
 
 static void report_fairness(const struct fair *fair, int threads)

@@ -191,11 +191,9 @@ static double measure(void)
 
 static void report(const char *name)
 {
-    char text[48];
     double rate = measure();
-    snprintf(text, sizeof text, "%s.%d.%zu", name, threads, size);
     if (bench.me == 0)
-        bench_result(text, rate, "GB/s");
+        bench_result(rate, "GB/s", "%s.%d.%zu", name, threads, size);
 }
 
 static void measure_size(void)
@@ -249,9 +247,11 @@ static void compare_modes(void)
             each[2][i] = bench_time(copy_alone, n, bytes) / (double)n;
         }
         for (int k = 0; k < 3; k++) {
-            char name[48];
-            snprintf(name, sizeof name, "%s.%zu", k == 0 ? "multiple" : k == 1 ? "single" : "memcpy", sizes[s]);
-            bench_result(name, (double)sizes[s] / bench_median(each[k], bench.batches), "GB/s");
+            bench_result((double)sizes[s] / bench_median(each[k], bench.batches), "GB/s", "%s.%zu",
+                         k == 0   ? "multiple"
+                         : k == 1 ? "single"
+                                  : "memcpy",
+                         sizes[s]);
         }
     }
     uccs_context_destroy(single);

@@ -99,7 +99,6 @@ static void measure_flush(const char *name, int stream, int waits)
 {
     static double alone[ROUNDS * FLUSHES], beside[ROUNDS * FLUSHES];
     const int rounds = bench.quick ? 5 : ROUNDS;
-    char text[48];
     double took = 0, first, second;
     other = stream;
     blocking = waits;
@@ -112,13 +111,10 @@ static void measure_flush(const char *name, int stream, int waits)
     }
     first = bench_median(alone, rounds * FLUSHES);
     second = bench_median(beside, rounds * FLUSHES);
-    bench_result(name, second, "ns");
-    snprintf(text, sizeof text, "%s.alone", name);
-    bench_result(text, first, "ns");
-    snprintf(text, sizeof text, "%s.p90", name);
-    bench_result(text, beside[rounds * FLUSHES * 9 / 10], "ns");
-    snprintf(text, sizeof text, "%s.rate", name);
-    bench_result(text, moved / took, "GB/s");
+    bench_result(second, "ns", "%s", name);
+    bench_result(first, "ns", "%s.alone", name);
+    bench_result(beside[rounds * FLUSHES * 9 / 10], "ns", "%s.p90", name);
+    bench_result(moved / took, "GB/s", "%s.rate", name);
 }
 
 /* --- Atomics */
@@ -161,9 +157,9 @@ static void measure_adds(void)
     bench.batch_ns = 1e6;
     bench_pair(add_blocking, add_some, &request, &blocking, &some);
     bench_pair(add_blocking, add_posted, 0, &again, &posted);
-    bench_result("add.blocking", blocking, "ns");
-    bench_result("add.64", some / WINDOW, "ns");
-    bench_result("add.posted", posted / WINDOW, "ns");
+    bench_result(blocking, "ns", "add.blocking");
+    bench_result(some / WINDOW, "ns", "add.64");
+    bench_result(posted / WINDOW, "ns", "add.posted");
     need(uccs_request_release(&request));
 }
 

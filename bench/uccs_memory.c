@@ -145,9 +145,9 @@ int main(int argc, char **argv)
     open_all();
     bench_turns(kinds, KINDS, ns);
     for (int i = 0; i < KINDS; i++)
-        bench_result(kinds[i].name, ns[i], "ns");
+        bench_result(ns[i], "ns", "%s", kinds[i].name);
     if (mapped)
-        bench_result("lock.bare", bench_together(bare_loop, 0), "ns");
+        bench_result(bench_together(bare_loop, 0), "ns", "lock.bare");
     bench_print("uccs_memory");
     close_all();
     shmem_finalize();

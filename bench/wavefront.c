@@ -10,7 +10,7 @@
  *
  * Without sizes it runs both 1280 rows and 12800 columns and 320 x 3200, where waiting costs more. It checks each run:
  * the corner is (iterations + 1) * (rows + columns - 2). */
-#include "extension.h"
+#include "bench.h"
 
 struct grid {
     int rows, columns; /* of all PEs */
@@ -169,10 +169,8 @@ static void measure(int rows, int columns, int iterations)
             rates[way][i] =
                 !there[way] ? 0 : 2e-6 * (rows - 1) * (columns - 1) / seconds_of(&g, (enum way)way, iterations);
     for (int way = 0; way < 3; way++) {
-        char name[48];
-        snprintf(name, sizeof name, "%s.%dx%d", names[way], rows, columns);
         int used = there[way] ? way : FLAGS; /* a program does this where there is no such way */
-        bench_result(name, bench_median(rates[used], batches), "MFlop/s");
+        bench_result(bench_median(rates[used], batches), "MFlop/s", "%s.%dx%d", names[way], rows, columns);
     }
     shmem_barrier_all();
     free(g.a);

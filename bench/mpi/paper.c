@@ -10,37 +10,23 @@
  *
  * The extensions are found at run time, so the program also runs on an MPI without them, and leaves their rows out. Rank 0
  * prints {"results": {"NAME": [microseconds, "us"]}}, for an operation. Kinds take turns, batch by batch. */
-#include <dlfcn.h>
-#include <mpi.h>
-#include <pthread.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <time.h>
+#include "common.h"
 
-enum { MOST = 65536, THREADS = 32, REPEATS = 15, QUICK_REPEATS = 2, HANDLE = 1024 };
+#include <dlfcn.h>
+
+enum { MOST = 65536, REPEATS = 15, QUICK_REPEATS = 2, HANDLE = 1024 };
 #define BATCH_SECONDS 4e-4
 
 static MPI_Win window, dynamic, parent = MPI_WIN_NULL, part = MPI_WIN_NULL, threaded = MPI_WIN_NULL,
                                 ordered = MPI_WIN_NULL;
 static MPI_Aint there; /* in the dynamic window */
 static char *data, handle[HANDLE];
-static int rank, quick, level, first = 1;
+static int quick, level;
 
 static int (*win_dup)(MPI_Win, MPI_Info, MPI_Win *);
 static int (*handle_create)(void *, MPI_Aint, MPI_Info, MPI_Win, void *, int *);
 static int (*handle_window)(const void *, MPI_Aint, int, MPI_Info, int, MPI_Win, MPI_Win *);
 static int (*handle_release)(void *, MPI_Win);
-
-static void print(const char *name, double seconds)
-{
-    if (rank == 0) {
-        printf("%s\"%s\": [%.9g, \"us\"]", first ? "{\"results\": {" : ", ", name, seconds * 1e6);
-        fflush(stdout); /* a later measurement may hang */
-    }
-    first = 0;
-}
 
 /* ---- windows ---- */
 
@@ -197,12 +183,10 @@ static void measure(const char *figure, const struct kind *kinds, int n, int siz
             if (count[k])
                 seen[k][i] = batch(&kinds[k], size, count[k]);
     for (int k = 0; k < n; k++) {
-        char name[64];
         if (!count[k])
             continue;
         qsort(seen[k], (size_t)repeats, sizeof **seen, by_value);
-        snprintf(name, sizeof name, "%s.%s.%d", figure, kinds[k].name, size);
-        print(name, seen[k][repeats / 2]);
+        print(seen[k][repeats / 2] * 1e6, "us", "%s.%s.%d", figure, kinds[k].name, size);
     }
 }
 
@@ -239,7 +223,6 @@ static void figure_busy(void)
     const double seconds = quick ? 0.2 : 3, most = quick ? 0.4 : 3.5;
     const long puts = quick ? 2000 : 100000;
     for (int k = 0; k < 3; k++) {
-        char name[32];
         long done = 0;
         int there_is = *kinds[k].win != MPI_WIN_NULL;
         MPI_Bcast(&there_is, 1, MPI_INT, 0, MPI_COMM_WORLD);
@@ -259,82 +242,44 @@ static void figure_busy(void)
             }
         double took = MPI_Wtime() - start;
         MPI_Barrier(MPI_COMM_WORLD);
-        snprintf(name, sizeof name, "busy.%s", kinds[k].name);
-        print(name, took / (double)(done ? done : 1));
+        print(1e6 * took / (double)(done ? done : 1), "us", "busy.%s", kinds[k].name);
     }
 }
 
 /* ---- threads ---- */
 
-static pthread_barrier_t together;
 static MPI_Win common;
-static int stop, bytes;
+static int bytes;
 
-static void *issue(void *argument)
+static void put_and_flush(long id)
 {
-    long *done = argument;
-    pthread_barrier_wait(&together);
-    do {
-        put(common, 0, bytes);
-        MPI_Win_flush(1, common);
-        ++*done;
-    } while (!__atomic_load_n(&stop, __ATOMIC_RELAXED));
-    return 0;
+    (void)id;
+    put(common, 0, bytes);
+    MPI_Win_flush(1, common);
 }
 
-static void pause_for(double seconds)
+/* Prints the mean time of a thread's operation, in each scope. */
+static void scopes(int threads, int size)
 {
-    struct timespec time = {.tv_nsec = (long)(seconds * 1e9)};
-    nanosleep(&time, 0);
-}
-
-/* Prints the mean time of a thread's operation. */
-static void run_threads(const char *name, MPI_Win win, int threads, int size)
-{
-    static struct {
-        _Alignas(64) long done;
-    } each[THREADS];
-    pthread_t id[THREADS];
-    char text[64];
-    long all = 0;
-    if (win == MPI_WIN_NULL)
-        return;
-    common = win;
-    bytes = size;
-    stop = 0;
-    pthread_barrier_init(&together, 0, (unsigned)threads + 1);
-    for (int i = 0; i < threads; i++) {
-        each[i].done = 0;
-        pthread_create(&id[i], 0, issue, &each[i].done);
-    }
-    pthread_barrier_wait(&together);
-    double start = MPI_Wtime();
-    pause_for(quick ? 0.01 : 0.06);
-    __atomic_store_n(&stop, 1, __ATOMIC_RELAXED);
-    for (int i = 0; i < threads; i++) {
-        pthread_join(id[i], 0);
-        all += each[i].done;
-    }
-    double took = MPI_Wtime() - start;
-    pthread_barrier_destroy(&together);
-    snprintf(text, sizeof text, "%s.%d.%d", name, threads, size);
-    print(text, took * threads / (double)all);
+    static const char *const names[] = {"process", "thread", "ordered"};
+    const MPI_Win windows[] = {window, threaded, ordered};
+    for (int i = 0; i < 3; i++)
+        if (windows[i] != MPI_WIN_NULL) {
+            common = windows[i];
+            bytes = size;
+            print(1e6 * threads * run_threads(threads, quick ? 0.01 : 0.06, put_and_flush), "us", "%s.%d.%d", names[i],
+                  threads, size);
+        }
 }
 
 static void figure_scope(void)
 {
     const int sizes[] = {512, 4096, MOST};
-    for (int threads = 1; threads <= THREADS && rank == 0; threads *= 2) {
-        run_threads("process", window, threads, 8);
-        run_threads("thread", threaded, threads, 8);
-        run_threads("ordered", ordered, threads, 8);
-    }
+    for (int threads = 1; threads <= THREADS && rank == 0; threads *= 2)
+        scopes(threads, 8);
     for (int i = 0; i < 3 && rank == 0; i++)
-        for (int threads = 1; threads <= THREADS; threads += THREADS - 1) {
-            run_threads("process", window, threads, sizes[i]);
-            run_threads("thread", threaded, threads, sizes[i]);
-            run_threads("ordered", ordered, threads, sizes[i]);
-        }
+        for (int threads = 1; threads <= THREADS; threads += THREADS - 1)
+            scopes(threads, sizes[i]);
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
@@ -364,9 +309,7 @@ int main(int argc, char **argv)
     MPI_Barrier(MPI_COMM_WORLD);
     figures[which].run();
     close_windows();
-    if (rank == 0)
-        printf("}}\n");
-    fflush(stdout);
+    print_end();
     MPI_Finalize();
     return 0;
 }

@@ -8,36 +8,20 @@
  *
  * Rank 0 prints {"results": {"KIND.OP": [value, unit]}}, per operation: the fastest of many short batches, because others on the
  * machine only add to a time; of mutual operations the mean, because they are faster when the other rank is done. */
+#include "common.h"
+
 #include <fcntl.h>
-#include <mpi.h>
-#include <pthread.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
-enum {
-    BATCHES = 40,
-    WORDS = 8192,
-    MANY = 1000,
-    THREADS = 32,
-    PAGE = 4096,
-    SMALL = 512,
-    BIG = 1 << 20,
-    APART = 64,
-    REQUESTS = 16
-};
+enum { BATCHES = 40, WORDS = 8192, MANY = 1000, PAGE = 4096, SMALL = 512, BIG = 1 << 20, APART = 64, REQUESTS = 16 };
 #define BATCH_SECONDS 5e-4
-#define THREADS_SECONDS 2e-2
-#define THREADS_MOST 20000000 /* operations of all threads */
+#define THREADS_SECONDS 3e-2
 #define BUSY_SECONDS 3
 #define BUSY_START 0.01 /* the target computes when the operation begins */
 
 static MPI_Win window;
-static MPI_Aint there; /* displacement of the target's memory */
-static int rank, first = 1;
+static MPI_Aint there;  /* displacement of the target's memory */
 static int many = MANY; /* doubles of an accumulate */
 static double numbers[MANY];
 
@@ -193,15 +177,6 @@ static const struct op {
 
 /* ---- measuring ---- */
 
-static void print(const char *kind, const char *name, double value, const char *unit)
-{
-    if (rank == 0) {
-        printf("%s\"%s.%s\": [%.9g, \"%s\"]", first ? "{\"results\": {" : ", ", kind, name, value, unit);
-        fflush(stdout); /* a later measurement may hang */
-    }
-    first = 0;
-}
-
 static double batch(const struct op *op, long count)
 {
     double start = MPI_Wtime();
@@ -246,59 +221,25 @@ static double measure(const struct op *op)
 
 /* ---- threads ---- */
 
-static pthread_barrier_t together;
-static long share;
-
-static void *issue(void *argument)
+static void put_and_flush(long id)
 {
-    MPI_Aint at = there;
-    int64_t value = (int64_t)(intptr_t)argument;
-    at += (MPI_Aint)(intptr_t)argument * 8; /* a cache line each; the unit is a word */
-    pthread_barrier_wait(&together);
-    for (long i = 0; i < share; i++) {
-        MPI_Put(&value, 1, MPI_INT64_T, 1, at, 1, MPI_INT64_T, window);
-        MPI_Win_flush(1, window);
-    }
-    return 0;
+    int64_t value = id;
+    MPI_Put(&value, 1, MPI_INT64_T, 1, there + id * 8, 1, MPI_INT64_T,
+            window); /* a cache line each; the unit is a word */
+    MPI_Win_flush(1, window);
 }
 
-/* Returns microseconds from the first operation to the last over all operations. */
-static double run_threads(int threads, long all)
-{
-    pthread_t id[THREADS];
-    share = all / threads > 1 ? all / threads : 1;
-    pthread_barrier_init(&together, 0, (unsigned)threads + 1);
-    for (intptr_t i = 0; i < threads; i++)
-        pthread_create(&id[i], 0, issue, (void *)i);
-    double start = MPI_Wtime();
-    pthread_barrier_wait(&together);
-    for (int i = 0; i < threads; i++)
-        pthread_join(id[i], 0);
-    double seconds = MPI_Wtime() - start;
-    pthread_barrier_destroy(&together);
-    return seconds / (double)(share * threads) * 1e6;
-}
-
+/* The fastest of some runs of each number of threads. */
 static void measure_threads(const char *kind)
 {
     for (int threads = 1; threads <= THREADS; threads *= 2) {
-        char name[32];
-        double value = 0;
-        if (rank == 0) {
-            long count = 4L * threads;
-            value = run_threads(threads, count);
-            while (value * (double)count < THREADS_SECONDS * 1e6 && count < THREADS_MOST) {
-                count *= 4; /* in a short run the threads' start takes most of the time */
-                value = run_threads(threads, count);
-            }
-            for (int i = 0; i < 2; i++) {
-                double seen = run_threads(threads, count);
-                value = seen < value ? seen : value;
-            }
+        double least = 0;
+        for (int i = 0; i < 3 && rank == 0; i++) {
+            double seen = run_threads(threads, THREADS_SECONDS, put_and_flush);
+            least = i == 0 || seen < least ? seen : least;
         }
-        snprintf(name, sizeof name, "threads.%d", threads);
         MPI_Barrier(MPI_COMM_WORLD);
-        print(kind, name, value, "us");
+        print(least * 1e6, "us", "%s.threads.%d", kind, threads);
     }
 }
 
@@ -399,7 +340,7 @@ static void one(const char *kind, const char *name)
         const int passive = ops[i].way == PASSIVE || ops[i].way == MUTUAL;
         if (passive)
             MPI_Win_lock_all(0, window);
-        print(kind, name, busy ? measure_busy(&ops[i]) : measure(&ops[i]), "us");
+        print(busy ? measure_busy(&ops[i]) : measure(&ops[i]), "us", "%s.%s", kind, name);
         if (passive)
             MPI_Win_unlock_all(window);
     }
@@ -425,9 +366,7 @@ int main(int argc, char **argv)
             continue;
         one(argv[1], argv[i]);
     }
-    if (rank == 0)
-        printf("}}\n");
-    fflush(stdout);
+    print_end();
     MPI_Win_free(&window);
     MPI_Finalize();
     return 0;

@@ -34,13 +34,12 @@ def some(program, counts, **more):
 
 
 RUNS = [
-    Run("latency-2", "latency", 2), Run("fetch_add-2", "fetch_add", 2), Run("pingpong-2", "pingpong", 2, floors=HOP),
-    Run("bandwidth-2", "bandwidth", 2), *[Run(f"barrier-{pes}", "barrier", pes) for pes in (2, 4, 8, 16)],
+    Run("latency-2", "latency", 2), Run("bandwidth-2", "bandwidth", 2), *[Run(f"barrier-{pes}", "barrier", pes) for pes in (2, 4, 8, 16)],
     Run("coll-2", "coll", 2), Run("coll-4", "coll", 4), *some("rss", (2, 16)),
     Run("stencil-2", "stencil", 2, ("100", "12800", "1280", "--json"), kind="example"),
     Run("isort-2", "isort", 2, ("24", "--json"), kind="example"),
     *[Run(f"launch-{pes}", "launch", pes, kind="timed", floors=SPAWN, quick=pes < 256, heavy=pes == 256) for pes in (2, 16, 256)],
-    Run("requests-2", "requests", 2), Run("notify-2", "notify", 2), *some("exchange", EXCHANGE_PES), *some("ssca1", SSCA1_PES),
+    Run("requests-2", "requests", 2), Run("notify-2", "notify", 2, floors=HOP), *some("exchange", EXCHANGE_PES), *some("ssca1", SSCA1_PES),
     *some("wavefront", WAVEFRONT_PES)]
 
 
@@ -50,20 +49,15 @@ def element_rows():
             key = f"latency-2/{region}.{op}"
             what = {"put1": "put of 1 element", "get1": "get of 1 element"}.get(op, op)
             yield Row(ACCESS, f"{what}, {region}", key, key + ".floor", "floor", 2.0 if op.endswith("1") else 1.5)
-    yield Row(ACCESS, "fetch_add, against the bare instruction", "fetch_add-2/fetch_add", "fetch_add-2/bare", "floor", 1.2)
-    yield Row(ACCESS, "fetch_add, 2 PEs contend", "fetch_add-2/fetch_add.contended")
+    yield Row(ACCESS, "fetch_add, against the bare instruction", "latency-2/fetch_add", "latency-2/bare", "floor", 1.2)
+    yield Row(ACCESS, "fetch_add, 2 PEs contend", "latency-2/fetch_add.contended")
 
 
 def message_rows():
-    hop, signal = "pingpong-2/hop", "pingpong-2/put_signal.apart"
-    yield Row(MESSAGE, "p, half round trip", "pingpong-2/p", hop)
-    yield Row(MESSAGE, "put + fence + atomic_inc, half round trip", "pingpong-2/put_inc", hop, "floor", 1.3)
-    yield Row(MESSAGE, "the same, flag in another cache line", "pingpong-2/put_inc.apart", hop)
-    yield Row(MESSAGE, "put_signal, half round trip", "pingpong-2/put_signal", hop, "floor", 1.3)
-    yield Row(MESSAGE, "put_signal, signal in another cache line", signal, "pingpong-2/store.apart")
-    yield Row(MESSAGE, "the same that adds, against the one that sets", "pingpong-2/put_signal_add.apart", signal, "floor", 1.15)
-    yield Row(MESSAGE, "counting put, half round trip, against put_signal that sets", "pingpong-2/ct.apart", signal, "floor", 1.15)
-    yield Row(MESSAGE, "plain stores to two cache lines, half round trip", "pingpong-2/store.apart")
+    for way, what, limit in (("p", "p", None), ("inc.near", "put + fence + atomic_inc", 1.3), ("put_signal.near", "put_signal", 1.3)):
+        yield Row(MESSAGE, f"{what}, half round trip in one cache line", f"notify-2/{way}", "notify-2/hop", "floor" if limit else None, limit)
+    for way in ("inc", "put_signal"):
+        yield Row(MESSAGE, f"{way}, the flag in another cache line, against plain stores", f"notify-2/{way}.8", "notify-2/store.8")
     yield Row(MESSAGE, "barrier_all, 2 PEs", "barrier-2/barrier_all", "barrier-2/hop", "floor", 1.5)
     for pes in (4, 8, 16):
         yield Row(MESSAGE, f"barrier_all, {pes} PEs", f"barrier-{pes}/barrier_all")
@@ -168,7 +162,7 @@ ROWS = [*element_rows(), *message_rows(), *bandwidth_rows(), *start_rows(), *col
 
 SIZE_NAMES, PUT_NAMES = [size_name(size) for size in SIZES], [size_name(size) for size in PUT_SIZES]
 ELEMENTS = [f"{region}.{op}" for region in ("heap", "global") for op in ("p", "g", "put1", "atomic_fetch_add")]
-MESSAGES = {"pingpong-2/p": "p", "pingpong-2/put_inc": "put, fence,\ninc", "pingpong-2/put_signal": "put_signal",
+MESSAGES = {"notify-2/p": "p", "notify-2/inc.near": "put, fence,\ninc", "notify-2/put_signal.near": "put_signal",
             **{f"barrier-{pes}/barrier_all": f"barrier\n{pes} PEs" for pes in (2, 4, 16)}}
 COLL_SIZES = [(8, "8 B"), (64 << 10, "64 KiB"), (4 << 20, "4 MiB")]
 
