@@ -131,7 +131,8 @@ def readme_table(document, what, columns, lines):
             values = [median_of(document, document["ours"][0], line["reference"]) if name == "floor" else median_of(document, name, line["key"])
                       for line in there]
             texts.append(scaled(values, there[0]["unit"]) if there and not (name == "floor" and more) else "")
-        table.append(f"| {question} | " + " | ".join(texts) + " |")
+        if any(texts):
+            table.append(f"| {question} | " + " | ".join(texts) + " |")
     return "\n".join(table)
 
 
@@ -148,8 +149,16 @@ def readme_text(page, document, text):
 
 # ---------------------------------------------------------------------------------------------------- write
 
+def short(value):
+    """Returns the value with numbers of five digits: more is noise."""
+    if isinstance(value, dict):
+        return {key: short(of) for key, of in value.items()}
+    return [short(of) for of in value] if isinstance(value, (list, tuple)) else float(f"{value:.5g}") if isinstance(value, float) else value
+
+
 def write(page, document, folder=RESULTS):
     folder.mkdir(parents=True, exist_ok=True)
+    document = short(document)
     document["pictures"] = figures.draw(document, page.figures, folder)
     (folder / figures_file(page)).write_text(json.dumps(document, separators=(",", ":")).replace('},{"section"', '},\n{"section"') + "\n", encoding="utf-8")
     (folder / page.file).write_text(page_text(page, document, document["pictures"]), encoding="utf-8")
