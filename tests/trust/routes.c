@@ -1,6 +1,7 @@
-/* The ways by which other hosts can call this PE: those of devices that the user has named for UCX come first, each in the
- * order in which the host lists them, and no more than there is room for. The host's list is this test's. And the sockets: of the
- * interface that the user has chosen, if there is one. */
+/* The addresses at which other hosts can call this PE: those of devices that the user has named for UCX come first, each in the
+ * order in which the host lists them, and no more than there is room for. The host is a network namespace of this test's, with
+ * the devices that it makes there; without the rights for one it is skipped. And the sockets: of the interface that the user has
+ * chosen, if there is one. */
 #include "base/env.h"
 #include "net/auth/routes.h"
 
@@ -8,48 +9,67 @@
 
 #include <arpa/inet.h>
 #include <fcntl.h>
-#include <ifaddrs.h>
-#include <net/if.h>
 #include <netinet/in.h>
+#include <sched.h>
+#include <stdarg.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
-enum { MOST = 8 };
+enum { SKIP = 77 };
 
-static struct ifaddrs list[MOST];
-static struct sockaddr_in names[MOST];
-
-int __wrap_getifaddrs(struct ifaddrs **all);
-int __wrap_getifaddrs(struct ifaddrs **all)
+static void write_file(const char *path, const char *text)
 {
-    *all = list;
-    return 0;
+    const int fd = open(path, O_WRONLY | O_CLOEXEC);
+    (void)!write(fd, text, strlen(text));
+    close(fd);
 }
 
-void __wrap_freeifaddrs(struct ifaddrs *all);
-void __wrap_freeifaddrs(struct ifaddrs *all)
+/* Runs ip(8) in the namespace. */
+static bool ip(const char *format, ...) __attribute__((format(printf, 1, 2)));
+static bool ip(const char *format, ...)
 {
-    CHECK(all == list);
+    char words[200] = "exec 2>/dev/null; ip ";
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(words + strlen(words), sizeof words - strlen(words), format, arguments);
+    va_end(arguments);
+    return system(words) == 0;
 }
 
-/* Devices a, b, ... with the addresses 1, 2, ... */
-static void make_devices(int count)
+static void enter_user_namespace(void)
 {
-    static char letters[MOST][8];
-    for (int i = 0; i < count; i++) {
-        letters[i][0] = 'a';
-        letters[i][1] = (char)('a' + i);
-        names[i] = (struct sockaddr_in){.sin_family = AF_INET, .sin_addr.s_addr = (in_addr_t)i + 1};
-        list[i] = (struct ifaddrs){.ifa_next = i + 1 < count ? &list[i + 1] : 0,
-                                   .ifa_name = letters[i],
-                                   .ifa_flags = IFF_UP,
-                                   .ifa_addr = (struct sockaddr *)&names[i]};
+    char map[32];
+    snprintf(map, sizeof map, "0 %u 1", geteuid());
+    if (unshare(CLONE_NEWUSER) != 0)
+        return;
+    write_file("/proc/self/setgroups", "deny");
+    write_file("/proc/self/uid_map", map);
+}
+
+/* A host with its loopback and the devices aa, ab, ... that have the addresses 10.9.0.1, 10.9.0.2, ... */
+static void make_host(int devices)
+{
+    if (unshare(CLONE_NEWNET) != 0) {
+        enter_user_namespace();
+        if (unshare(CLONE_NEWNET) != 0) {
+            printf("skipped: no network namespace for the test\n");
+            exit(SKIP);
+        }
+    }
+    bool made = ip("link set lo up");
+    for (int i = 0; i < devices; i++)
+        made = made && ip("link add name a%c type veth peer name p%c", 'a' + i, 'a' + i) &&
+               ip("addr add 10.9.0.%d/32 dev a%c", i + 1, 'a' + i) && ip("link set dev a%c up", 'a' + i);
+    if (!made) {
+        printf("skipped: ip(8) makes no devices here\n");
+        exit(SKIP);
     }
 }
 
-/* `wanted`: the addresses in the order of the ways. */
+/* `wanted`: the last bytes of the addresses in their order. */
 static bool found(const char *devices, const char *wanted)
 {
     struct routes place = {0};
@@ -57,48 +77,58 @@ static bool found(const char *devices, const char *wanted)
     CHECK(routes_find(&place));
     bool same = place.count == (int)strlen(wanted);
     for (int i = 0; same && i < (int)place.count; i++)
-        same = place.route[i].address[0] == wanted[i] - '0';
+        same = place.route[i].address[3] == wanted[i] - '0';
     return same;
+}
+
+static void named_devices(void)
+{
+    make_host(3);
+    CHECK(found("none", "123"));
+    CHECK(found("ac", "312"));
+    CHECK(found("ab,ac", "231"));
+    make_host(8);
+    CHECK(found("none", "1234"));
+    CHECK(found("ah", "8123"));
+    CHECK(found("af:1,ag:1", "6712"));
+    CHECK(found("ae,af,ag,ah", "5678"));
+    CHECK(ip("link set ab down") && ip("addr del 10.9.0.3/32 dev ac"));
+    CHECK(found("ad", "4156"));
+    unsetenv("UCX_NET_DEVICES");
 }
 
 /* An interface that the user has chosen: its first address alone, also when it is loopback, and none when it is down. */
 static void chosen_interface(void)
 {
     struct routes place = {0};
-    make_devices(4);
-    list[2].ifa_name = list[1].ifa_name; /* two addresses */
+    make_host(4);
+    CHECK(ip("addr add 10.9.0.9/32 dev ab"));
     setenv("LATERAL_INTERFACE", "ab", 1);
-    CHECK(routes_find(&place) && place.count == 1 && place.route[0].address[0] == 2);
-    list[1].ifa_flags |= IFF_LOOPBACK;
+    CHECK(routes_find(&place) && place.count == 1 && place.route[0].address[3] == 2);
+    setenv("LATERAL_INTERFACE", "lo", 1);
     place = (struct routes){0};
-    CHECK(routes_find(&place) && place.count == 1 && place.route[0].address[0] == 2);
-    list[1].ifa_flags = 0;
-    place = (struct routes){0};
-    CHECK(routes_find(&place) && place.count == 1 && place.route[0].address[0] == 3);
-    list[2].ifa_flags = 0;
+    CHECK(routes_find(&place) && place.count == 1 && place.route[0].address[0] == 127);
+    setenv("LATERAL_INTERFACE", "ac", 1);
+    CHECK(ip("link set ac down"));
     place = (struct routes){0};
     CHECK(!routes_find(&place) && place.count == 0);
     setenv("LATERAL_INTERFACE", "none", 1);
     CHECK(!routes_find(&place) && place.count == 0);
     unsetenv("LATERAL_INTERFACE");
-    CHECK(routes_find(&place) && place.count == 2);
+    CHECK(routes_find(&place) && place.count == 4);
 }
 
-/* Addresses of the sixth version, but for those that need the name of a link; no others. */
+/* Addresses of the sixth version, but for those that need the name of a link. */
 static void kinds(void)
 {
-    static struct sockaddr_in6 six[2] = {{.sin6_family = AF_INET6}, {.sin6_family = AF_INET6}};
-    static struct sockaddr other = {.sa_family = AF_UNIX};
     struct routes place = {0};
-    make_devices(4);
-    CHECK(inet_pton(AF_INET6, "fe80::1", &six[0].sin6_addr) == 1 &&
-          inet_pton(AF_INET6, "fd00::7", &six[1].sin6_addr) == 1);
-    list[0].ifa_addr = (struct sockaddr *)&six[0];
-    list[1].ifa_addr = (struct sockaddr *)&six[1];
-    list[2].ifa_addr = &other;
-    CHECK(routes_find(&place) && place.count == 2);
-    CHECK(place.route[0].six == 1 && memcmp(place.route[0].address, &six[1].sin6_addr, 16) == 0);
-    CHECK(place.route[1].six == 0 && place.route[1].address[0] == 4);
+    unsigned char six[16];
+    make_host(1);
+    if (!ip("addr add fe80::1/64 dev aa nodad") || !ip("addr add fd00::7/128 dev aa nodad"))
+        return; /* a machine without IPv6 */
+    CHECK(inet_pton(AF_INET6, "fd00::7", six) == 1 && routes_find(&place) && place.count == 2);
+    CHECK(place.route[0].six == 0 && place.route[0].address[3] == 1);
+    CHECK(place.route[1].six == 1 && memcmp(place.route[1].address, six, sizeof six) == 0);
 }
 
 static int open_files(void)
@@ -178,21 +208,7 @@ int main(void)
 {
     const char *why = "";
     CHECK(env_load(&why) == 0);
-    make_devices(3);
-    CHECK(found("none", "123"));
-    CHECK(found("ac", "312"));
-    CHECK(found("ab,ac", "231"));
-    make_devices(8);
-    CHECK(found("none", "1234"));
-    CHECK(found("ah", "8123"));
-    CHECK(found("af:1,ag:1", "6712"));
-    CHECK(found("ae,af,ag,ah", "5678"));
-    list[1].ifa_flags = 0; /* down */
-    list[2].ifa_flags |= IFF_LOOPBACK;
-    list[3].ifa_addr = 0;
-    CHECK(found("ad", "1567"));
-    unsetenv("UCX_NET_DEVICES");
-    unsetenv("LATERAL_INTERFACE");
+    named_devices();
     chosen_interface();
     kinds();
     sockets();
