@@ -13,6 +13,7 @@ import subprocess
 import sys
 
 RECORD = pathlib.Path(__file__).with_name("symbols.txt")
+VERSION = "@@LATERAL_1.0"
 SONAME = "liblateral.so.1"
 
 
@@ -27,23 +28,36 @@ def soname(library):
     return re.search(r"SONAME.*\[(.*)\]", text).group(1)
 
 
+def recorded():
+    """The names of the record, whose lines are of names in which a word in capitals stands for each of its words."""
+    words, names = {}, set()
+    for line in RECORD.read_text(encoding="utf-8").splitlines():
+        word, equals, meanings = line.partition(" = ")
+        if equals:
+            words[word] = meanings.split()
+        elif line and not line.startswith("#"):
+            word = (re.findall("[A-Z]+", line) or [""])[0]
+            names.update(line.replace(word, one) + VERSION for one in words[word]) if word else names.add(line + VERSION)
+    return names
+
+
 def main():
     library = sys.argv[-1]
     symbols = exported(library)
     ours = {s for s in symbols if re.match(r"p?shmemx_|uccs_", s)}
+    known = recorded()
     if sys.argv[1] == "--record":
-        old = set(RECORD.read_text().split()) if RECORD.exists() else set()
-        RECORD.write_text("\n".join(sorted(old | {s for s in ours if not s.startswith("pshmemx_")})) + "\n")
+        new = sorted(s.removesuffix(VERSION) for s in ours - known if not s.startswith("pshmemx_"))
+        RECORD.write_text(RECORD.read_text(encoding="utf-8") + "".join(name + "\n" for name in new), encoding="utf-8")
         return 0
-    recorded = set(RECORD.read_text().split())
-    wrong = [f"gone: {s}" for s in sorted(recorded - symbols)]
-    wrong += [f"gone: p{s}" for s in sorted(recorded) if s.startswith("shmemx_") and "p" + s not in symbols]
+    wrong = [f"gone: {s}" for s in sorted(known - symbols)]
+    wrong += [f"gone: p{s}" for s in sorted(known) if s.startswith("shmemx_") and "p" + s not in symbols]
     wrong += [f"without a version: {s}" for s in sorted(symbols) if "@@" not in s]
     wrong += [f"inside name exported: {s}" for s in sorted(symbols)
               if not re.match(r"(p?shmemx?_|uccs_|p?start_pes|p?_my_pe|p?_num_pes|p?sh(malloc|free|realloc|memalign)|lat_check_|PMIx_Initialized@|_Fork@)", s)]
     if soname(library) != SONAME:
         wrong.append(f"SONAME is {soname(library)}, not {SONAME}")
-    print("\n".join(wrong) or f"{len(recorded)} recorded symbols are there, {len(symbols)} in all")
+    print("\n".join(wrong) or f"{len(known)} recorded symbols are there, {len(symbols)} in all")
     return 1 if wrong else 0
 
 
