@@ -10,6 +10,7 @@ import argparse
 import os
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 
@@ -133,6 +134,18 @@ def go_over(network):
         os.environ["LATERAL_TRANSPORTS"] = ":".join(chosen[:-1] + [network])
 
 
+def is_refused(options, keys):
+    """Why this machine or checkout cannot run the test; empty: it can."""
+    carriers = set(filter(None, os.environ.get("LATERAL_UCX_TLS", os.environ.get("UCX_TLS", "")).split(",")))
+    over = os.environ.get("LATERAL_TRANSPORTS", "auto").split(":")[-1]
+    shares = carriers - {"tcp", "self"} if over == "auto" else over == "ucx" and (not carriers or carriers - {"tcp", "self"})
+    if shares and (not os.path.isdir("/dev/shm") or shutil.disk_usage("/dev/shm").free < 16 << 20):
+        return "/dev/shm is full, where UCX keeps what processes share"
+    if re.search("[ :]", options.oshrun) and re.search("--(check|stats|trace)", keys.get("oshrun", "")):
+        return "a blank or a colon is in the path of the build: the dynamic linker preloads nothing from there"
+    return ""
+
+
 def run(options):
     keys = settle(read_head(options.file), options.case)
     for item in shlex.split(keys.get("env", "")):
@@ -143,8 +156,9 @@ def run(options):
     if options.sanitize == "thread":
         quiet_layout()
     command = command_line(options, keys)
-    if re.search("[ :]", options.oshrun) and re.search("--(check|stats|trace)", keys.get("oshrun", "")):
-        print("skipped: a blank or a colon is in the path of the build: the dynamic linker preloads nothing from there")
+    why = is_refused(options, keys)
+    if why:
+        print("skipped:", why)
         return 77
     print("+", shlex.join(command), flush=True)
     if {"fails", "status", "prints"} & keys.keys():

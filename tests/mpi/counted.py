@@ -4,7 +4,6 @@
     counted.py NAME COMPILER BIN PROGRAM     COMPILER: the MPI's; its mpirun lies beside it
 """
 import json
-import os
 import pathlib
 import re
 import subprocess
@@ -46,9 +45,7 @@ def check_trace(path):
 
 def main():
     name, compiler, tools, program = sys.argv[1:]
-    environment = dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1", PRTE_ALLOW_RUN_AS_ROOT="1",
-                       PRTE_ALLOW_RUN_AS_ROOT_CONFIRM="1", OMPI_MCA_rmaps_base_oversubscribe="1",
-                       PRTE_MCA_rmaps_default_mapping_policy=":oversubscribe")
+    environment = run.surroundings()
     with tempfile.TemporaryDirectory() as folder:
         done = subprocess.run([f"{tools}/lateral-mpi", f"--mpi={name}", "--stats", "--trace=t.json", run.launcher(name, compiler), "-n", str(RANKS),
                                program], cwd=folder, env=environment, capture_output=True, text=True, check=False, timeout=50)

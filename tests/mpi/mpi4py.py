@@ -8,12 +8,13 @@ Exit status 77 means skipped: what is needed cannot be had here (PyPI, venv). F 
 version.
 """
 import argparse
-import os
 import pathlib
 import re
 import shutil
 import subprocess
 import sys
+
+from run import surroundings
 
 SKIPPED = 77
 PACKAGE = "mpi4py==4.1.2"
@@ -74,10 +75,7 @@ def run(options):
         skip("mpi4py was not fetched (see the test mpi/mpi4py.prepare)")
     folder = pathlib.Path(options.compiler).parent
     launcher = next(path for path in (folder / f"mpirun.{options.name}", folder / "mpirun") if path.exists())
-    environment = dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1",
-                       PRTE_ALLOW_RUN_AS_ROOT="1", PRTE_ALLOW_RUN_AS_ROOT_CONFIRM="1", OPENBLAS_NUM_THREADS="1",
-                       OMPI_MCA_rmaps_base_oversubscribe="1", PRTE_MCA_rmaps_default_mapping_policy=":oversubscribe",
-                       LATERAL_MPI_VERBOSE="1", MPI4PY_MPIABI=options.name,
+    environment = surroundings(OPENBLAS_NUM_THREADS="1", LATERAL_MPI_VERBOSE="1", MPI4PY_MPIABI=options.name,
                        LD_LIBRARY_PATH=str(find_by(options.folder, options.layer)))
     for test in options.tests:
         command = [launcher, "-n", options.ranks, "env", f"LD_PRELOAD={options.layer}", options.folder / "venv/bin/python",

@@ -3,7 +3,6 @@
 
     starts.py NAME COMPILER LAYER BIN PROGRAM     COMPILER: the MPI's; its mpirun lies beside it
 """
-import os
 import pathlib
 import re
 import subprocess
@@ -68,8 +67,7 @@ def main():
     name, compiler, layer, folder, program = sys.argv[1:]
     mpirun = run.launcher(name, compiler)
     front = str(pathlib.Path(folder, "lateral-mpi"))
-    environment = dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1",
-                       OMPI_MCA_rmaps_base_oversubscribe="1", CHECK_LIMIT=str(LIMIT - 1))
+    environment = run.surroundings(CHECK_LIMIT=str(LIMIT - 1))
     for without in [0], [1], [2]:
         check_without(mpirun, environment, layer, program, without)
     check_without(mpirun, environment, layer, program, [0, 1, 4], 7)

@@ -3,7 +3,6 @@
 
     stuck.py NAME COMPILER LAYER BIN PROGRAM     COMPILER: the MPI's; its mpirun lies beside it
 """
-import os
 import re
 import signal
 import subprocess
@@ -35,9 +34,7 @@ def await_status(oshrun, process, wanted):
 
 def main():
     name, compiler, layer, tools, program = sys.argv[1:]
-    environment = dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1", PRTE_ALLOW_RUN_AS_ROOT="1",
-                       PRTE_ALLOW_RUN_AS_ROOT_CONFIRM="1", OMPI_MCA_rmaps_base_oversubscribe="1",
-                       PRTE_MCA_rmaps_default_mapping_policy=":oversubscribe")
+    environment = run.surroundings()
     job = [run.launcher(name, compiler), "-n", "3", "env", f"LD_PRELOAD={layer}", program]
     watched = [f"{tools}/lateral-mpi", f"--mpi={name}", "--timeout=60", *job]
     far = {"LATERAL_NODE_SIZE": "2", "LATERAL_PROGRESS": "poll", "LATERAL_UCX_TLS": "tcp,self"}

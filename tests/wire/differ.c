@@ -1,7 +1,7 @@
 /* PEs that talk over different transports cannot understand each other: the job ends with one line.
  * pes: 2
  * needs: ucx
- * env: LATERAL_NODE_SIZE=1
+ * env: LATERAL_NODE_SIZE=1 UCX_TLS=tcp,self
  * fails: talks over [tu]c[px], and this one over [tu]c[px]: set LATERAL_TRANSPORTS in all of them
  */
 #include "../conform/check.h"
