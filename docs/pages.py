@@ -15,6 +15,7 @@ A source is NAME.SECTION.md. Its first line is "# what NAME is for"; then, line 
     @synopsis A B ...   rows of the table, by name or as family/name, family/*; in prototypes TYPE stands for the types of
                         the row, SIZE for the bits of an element
     @environment        all variables
+    @header FILE TITLE  a section of include/FILE, or what stands before the first one: prototypes, types, and what its comments say
     = term              a definition; the lines below it, up to an empty one, explain it
 and paragraphs. Inside: **bold**, *italic*, `code`.
 """
@@ -27,6 +28,7 @@ sys.dont_write_bytecode = True
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent
 sys.path.insert(0, str(ROOT / "api"))
+import declared                                            # noqa: E402
 import model                                               # noqa: E402
 import table                                               # noqa: E402
 
@@ -116,6 +118,50 @@ def environment():
     return lines
 
 
+def section_of(line):
+    _, name, *title = line.split()
+    found = declared.sections(name).get(" ".join(title))
+    if not found:
+        raise SystemExit(f"pages.py: include/{name} has no section {' '.join(title)!r}: {', '.join(declared.sections(name))}")
+    return found
+
+
+def paragraphs(text):
+    """The text of a comment: lines that are set in columns stay as they are."""
+    out, block = [], False
+    for line in text.split("\n"):
+        if line.startswith("  ") != block:
+            block = not block
+            out += [".PP", ".RS 4", ".nf"] if block else [".fi", ".RE", ".PP"]
+        out += [escape(line) if block else inline(line)] if line else [".PP"]
+    return out + ([".fi", ".RE", ".PP"] if block else [])
+
+
+def header(line, shown):
+    """A section of a header: its prototypes and types as they stand there, then what each comment says, below the names it is about."""
+    section, name = section_of(line), line.split()[1]
+    first = not any(word.endswith(".h") for word in shown)
+    out = [".SH " + ("SYNOPSIS" if first else escape(section.title.upper()) or "MORE"), ".PP", ".nf"]
+    out += [] if name in shown else [f".B #include <{name}>", ".PP"]
+    shown.add(name)
+    for item in section.items:
+        for code in item.types:
+            out += [escape(row) for row in code.splitlines()]
+    for _, prototype, _ in section.functions:
+        out += [escape(row) for row in wrapped(prototype, "")]
+    out += [".fi"] + ([".SH DESCRIPTION"] if first else [".PP"]) + paragraphs(section.text)
+    for item in section.items:
+        names = [function for function, _, _ in item.functions]
+        notes = [(function, note) for function, _, note in item.functions if note]
+        if item.text and names:
+            out += [".TP", "\\fB" + escape(", ".join(names)) + "\\fR", ".br"] + paragraphs(item.text)
+        elif item.text:
+            out += [".PP"] + paragraphs(item.text)
+        for function, note in notes:
+            out += [".TP", "\\fB" + escape(function) + "\\fR", ".br", inline(note[:1].upper() + note[1:] + ".")]
+    return out
+
+
 # Names of programs that have no row in the table.
 ALSO = {"oshcc": ["oshc++", "oshcxx", "oshCC", "oshfort"]}
 
@@ -129,6 +175,11 @@ class Page:
     @property
     def rows(self):
         return list(rows_of(self.words))
+
+    @property
+    def declared(self):
+        """Functions of the headers' sections that the page shows."""
+        return [name for line in self.lines if line.startswith("@header ") for name, _, _ in section_of(line).functions]
 
     @property
     def constants(self):
@@ -147,7 +198,7 @@ class Page:
     @property
     def also(self):
         """Names by which people look a page up: every plain, mem and generic form, without contexts."""
-        found = ALSO.get(self.name, [])[:]
+        found = ALSO.get(self.name, []) + self.declared
         for row in self.rows:
             forms = row.forms.split()
             found += [f.name for f in model.expand_row(row) if not f.ctx and not f.type and not f.row.name.endswith("to_all")]
@@ -166,7 +217,8 @@ class Page:
             elif block:
                 out.append(escape(line))
             else:
-                out += synopsis(line.split()[1:], shown) if line.startswith("@synopsis ") else self.plain(line)
+                out += (synopsis(line.split()[1:], shown) if line.startswith("@synopsis ") else
+                        header(line, shown) if line.startswith("@header ") else self.plain(line))
         return "\n".join(tidy(out)) + "\n"
 
     def plain(self, line):
@@ -244,7 +296,10 @@ def write_examples(out):
 
 def missing():
     named = {id(row) for page in pages() for row in page.rows}
-    return [f.name for row in table.TABLE if id(row) not in named for f in model.expand_row(row)]
+    told = {name for page in pages() for name in page.declared}
+    return ([f.name for row in table.TABLE if id(row) not in named for f in model.expand_row(row)] +
+            [name for path in sorted(declared.INCLUDE.glob("*.h")) for section in declared.sections(path.name).values()
+             for name, _, _ in section.functions if name not in told])
 
 
 def main():

@@ -217,6 +217,7 @@ int uccs_counter_shut_group(uccs_group_t group, uccs_counter_t counter);
 /* Of this process alone. Both are local. Shut it when the operations of others that carry it are complete. */
 int uccs_counter_open_own(uccs_counter_t *counter);
 int uccs_counter_shut_own(uccs_counter_t counter);
+
 int uccs_counter_read(uccs_counter_t counter, int64_t *value);
 int uccs_counter_test(uccs_counter_t counter, int64_t at_least); /* UCCS_OK: it is; makes progress as uccs_test does */
 int uccs_counter_wait(uccs_counter_t counter, int64_t at_least);

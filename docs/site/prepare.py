@@ -17,14 +17,16 @@ import pages                                               # noqa: E402
 
 LINKS = re.compile(r"\]\(([^)\s:#]+)")
 REFERENCE = re.compile(r"(?<![\w`/])([a-z_0-9]+(?:-[a-z]+)?)\(([137])\)")
-HEADERS = ("uccs.h", "uccs_am.h", "uccs_accumulate.h", "uccs_lock.h", "uccs_waiting.h", "uccs_rte.h", "mpix_rma.h")
+HEADERS = ("uccs.h", "uccs_am.h", "uccs_accumulate.h", "uccs_lock.h", "uccs_waiting.h", "uccs_classic.h", "uccs_rte.h", "mpix_rma.h")
 GUIDES = {"Start here": ("docs/guide/tutorial", "docs/guide/install", "docs/guide/coming-from"),
-          "Guides": ("docs/guide/nodes", "docs/guide/mpi", "docs/guide/python", "docs/guide/debugging", "docs/guide/tuning",
+          "Guides": ("docs/guide/nodes", "docs/guide/networks", "docs/guide/mpi", "docs/guide/python", "docs/guide/debugging", "docs/guide/tuning",
                      "docs/guide/security", "docs/guide/startup", "examples/README"),
           "Reference": ("man/index", "man/names", "headers", "docs/results/README", "docs/results/hosts", "docs/results/threads",
+                        "docs/results/mpi", "docs/results/mpix",
                         "CHANGELOG"),
           "Developers": ("docs/ARCHITECTURE", "CONTRIBUTING", "api/README", "launch/README", "docs/internals/uccs",
-                         "docs/internals/nodes", "docs/internals/progress", "docs/internals/start", "docs/internals/mpi")}
+                         "docs/internals/nodes", "docs/internals/onesided", "docs/internals/progress", "docs/internals/race",
+                         "docs/internals/start", "docs/internals/mpi")}
 
 
 def copy_documents(out):
@@ -65,6 +67,31 @@ def synopsis(words, shown):
     return ["", "```c", *[line for line in block], "```", *[markup(line) for line in text], ""]
 
 
+def header(section, name):
+    """A section of a header, as pages.header has it."""
+    yield from (["", f"## {section.title}", ""] if section.title else [""])
+    yield from ("```c", f"#include <{name}>", *[code for item in section.items for code in item.types],
+                *[prototype for _, prototype, _ in section.functions], "```", "", *paragraphs(section.text))
+    for item in section.items:
+        if item.text:
+            yield from ("", "**" + ", ".join(f"`{function}`" for function, _, _ in item.functions) + "**", "") if item.functions else [""]
+            yield from paragraphs(item.text)
+        for function, _, note in item.functions:
+            yield from ("", f"`{function}`", f": {markup(note)}", "") if note else ()
+
+
+def paragraphs(text):
+    """Lines that are set in columns become a block."""
+    block = False
+    for line in text.split("\n"):
+        if line.startswith("  ") != block:
+            block = not block
+            yield from ["", "```text"] if block else ["```", ""]
+        yield line if block else markup(line)
+    if block:
+        yield "```"
+
+
 def environment():
     lines = [from_troff(line) for line in pages.environment() if line not in (".TP", ".br")]
     return [line for name, text in zip(lines[::2], lines[1::2]) for line in (f"`{name}`", f": {markup(text)}", "")]
@@ -93,6 +120,8 @@ def body(page):
             yield line
         elif line.startswith("@synopsis "):
             yield from synopsis(line.split()[1:], shown)
+        elif line.startswith("@header "):
+            yield from header(pages.section_of(line), line.split()[1])
         elif line == "@environment":
             yield from environment()
         elif line.startswith("## "):

@@ -60,7 +60,7 @@ def references(root):
     known = {prefix + f.name for f in model.functions() for prefix in ("", "p")}
     known |= {model.generic_name(f.row) for f in model.functions()}
     known |= {"shmem_ctx_t", "shmem_team_t", "shmem_team_config_t", "shmem_ctx_session_config_t", "shmemx_request_t",
-              "shmemx_ct_t", "shmem_ct_t", "shmem_ct_create", "shmem_putmem_ct"}
+              "shmemx_ct_t", "shmem_fortran", "shmem_allocate", "shmem_deallocate", "shmem_ct_t", "shmem_ct_create", "shmem_putmem_ct"}
     with tempfile.TemporaryDirectory() as folder:
         files = {path.name for path in made(root, folder)}
     for path in sorted((root / "docs/man").glob("*.md")):

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Compiles the whole programs of manual pages, guides and README.md with oshcc, as a reader would, and runs each with 4 PEs: it
-must print the lines that its page shows, in any order. Every page of section 3 must have such a program.
+must print the lines that its page shows, in any order. Every page of section 3 must have such a program, but for MPI's.
 
 usage: examples.py ROOT BIN          BIN: the folder of oshcc and oshrun
 """
@@ -38,7 +38,7 @@ def main():
         subprocess.run([sys.executable, ROOT / "docs/pages.py", "--examples", folder], check=True)
         sources = sorted(pathlib.Path(folder).glob("*.c"))
         without = {path.name.split(".")[0] for path in (ROOT / "docs/man").glob("*.3.md")} - {path.stem.rpartition("-")[0] for path in sources}
-        found = [f"{name}.3.md has no whole program" for name in sorted(without)]
+        found = [f"{name}.3.md has no whole program" for name in sorted(without - {"mpix_rma"})]
         with concurrent.futures.ThreadPoolExecutor(min(2, os.cpu_count())) as pool:
             found += [f"{source.stem}: {wrong}" for source, wrong in zip(sources, pool.map(wrong_with, sources)) if wrong]
     print("\n".join(found) or f"{len(sources)} examples print what their pages show")
