@@ -123,20 +123,17 @@ def measure(options, page, argv):
     kept = runner.Rounds(path, about, options.short)
     if path.exists() and (options.keep or options.within or options.all):
         older = runner.Rounds(path, about, options.short).load()
-        same = older.about["tree"] == about["tree"] and older.quick == options.short
+        same = all(older.about[what] == about[what] for what in ("tree", "ways")) and older.quick == options.short
         if options.keep and not same:
-            raise SystemExit(f"run.py: {path} has rounds of {older.about['tree']}, here is {about['tree']}; without --keep they begin anew")
-        kept = older if options.keep or options.within or same and not older.ended else kept
-    kept.ended = False
+            raise SystemExit(f"run.py: {path} has rounds of {older.about['tree']}, here is {about['tree']}, or of other peers; without --keep they begin anew")
+        kept = older if options.keep or options.within or same and not older.shown else kept
+    kept.shown = False
     kept.save()
     session = runner.Session(options, page, who, out, kept)
     there = [run for run in runs if run.place == "hosts"]
     session.measure([run for run in runs if run.place != "hosts" and not options.within] + (there if inside else []))
     if there and not inside:
         kept = over_hosts(options, page, there, kept, argv)
-    if not options.within:
-        kept.ended = True
-        kept.save()
     return kept
 
 
@@ -223,6 +220,17 @@ def one_page(options, page, argv):
     return 1 if any(way in document["ours"] for way, _, _ in document["failed"]) or not document["lines"] else 0
 
 
+def every_page(options, argv):
+    """Measures all pages. The rounds of each are kept until the last page is done, so that the same command goes on where it was ended."""
+    chosen_pages = [page for page in pages.ALL.values() if chosen(options, page)]
+    status = max([one_page(options, page, argv) for page in chosen_pages])
+    for page in chosen_pages:
+        kept = runner.Rounds(options.out / f"{page.name}.json", {}, False).load()
+        kept.shown = True
+        kept.save()
+    return status
+
+
 def main(argv):
     limited.end_on_signals()
     options = parse(argv)
@@ -231,7 +239,7 @@ def main(argv):
     if options.cluster:
         return one_page(options, cluster_runs(options), argv)
     if options.all and not options.within:
-        return max([one_page(options, page, argv) for page in pages.ALL.values()])
+        return every_page(options, argv)
     name = options.within or next((name for name in ("hosts", "threads", "mpi", "mpix") if getattr(options, name)), "node")
     return one_page(options, pages.ALL[name], argv)
 

@@ -144,20 +144,20 @@ class Rounds:
 
     def __init__(self, path, about, quick):
         self.path, self.about, self.quick = path, about, quick
-        self.rounds, self.units, self.ended = [], {}, False
+        self.rounds, self.units, self.shown = [], {}, False          # shown: --all has come to its end with them
 
     def load(self, path=None):
         document = json.loads((path or self.path).read_text(encoding="utf-8"))
         self.about = {**document["about"], "busy": max(self.about.get("busy", 0), document["about"].get("busy", 0))}
         self.rounds += document["rounds"]
         self.units.update(document["units"])
-        self.ended, self.quick = document["ended"], document["quick"]
+        self.shown, self.quick = document["shown"], document["quick"]
         return self
 
     def save(self):
         self.path.parent.mkdir(parents=True, exist_ok=True)
         part = self.path.with_suffix(".part")
-        part.write_text(json.dumps({"about": self.about, "quick": self.quick, "ended": self.ended, "units": self.units,
+        part.write_text(json.dumps({"about": self.about, "quick": self.quick, "shown": self.shown, "units": self.units,
                                     "rounds": self.rounds}) + "\n", encoding="utf-8")
         part.replace(self.path)
 
