@@ -230,6 +230,25 @@ int uccs_counter_wait_nb(uccs_counter_t counter, int64_t at_least, uccs_request_
  * must exist until the operation completes. */
 int uccs_word_wait_nb(const uint64_t *word, int64_t at_least, uccs_request_t *request);
 
+/* --- Conditions: requests, counters and words waited for at once, as long as the caller likes. The ideas are GASPI's
+ * notify_waitsome, which waits for one of many notifications, and its time-outs. */
+struct uccs_condition {      /* names one of the three; the others are null or 0 */
+    uccs_request_t *request; /* holds when the request is complete */
+    uccs_counter_t counter;  /* holds when the counter here is at least `at_least` */
+    const uint64_t *word;    /* the same for an aligned word of this process, which counts as signed */
+    int64_t at_least;
+};
+#define UCCS_FOREVER INT64_C(-1)
+/* Waits until at least `least` of the n conditions hold, and tells which ones do: *count of them, in their order, in `indices`,
+ * which has room for n. count and indices may be null; the call may write `indices` while it waits. nanoseconds: how long it waits
+ * about; 0: it makes progress once, as a test; UCCS_FOREVER. Returns UCCS_OK; UCCS_IN_PROGRESS when the time is over;
+ * UCCS_ERR_FAILED, with its outputs set, when an operation of a request that holds has failed (told once); UCCS_ERR_STALE when a
+ * counter is not open here, or is shut meanwhile; UCCS_ERR_STATE inside a handler when it would have to wait;
+ * UCCS_ERR_INVALID: a condition names none or several, a word is not aligned, or `least` exceeds n. Any thread; one thread at a
+ * time for each request that is not shared. Costs n looks a round and no memory. */
+int uccs_wait_conditions(const struct uccs_condition *conditions, size_t n, size_t least, int64_t nanoseconds,
+                         size_t *count, size_t *indices);
+
 /* A word of the target that tells of an operation: it is stored, or rises, behind the data. Its memory belongs to the
  * operation's target; the word is aligned and has 8 bytes. */
 enum uccs_signal_how { UCCS_SIGNAL_SET, UCCS_SIGNAL_ADD };
@@ -410,6 +429,27 @@ int uccs_atomic(uccs_endpoint_t endpoint, uccs_memory_t memory, size_t offset, s
 /* Runs the handlers of messages that have arrived, in every context; any number of threads may call it at once. Returns
  * the number of handlers that it ran. */
 int uccs_progress(void);
+/* The same for the messages of one context, and whatever else others want of this process; messages of other contexts stay
+ * where they are. So a library in a program runs its own handlers alone, and its caller's thread nobody else's (after UCX's
+ * progress of one worker). 0 for null and inside a handler. */
+int uccs_context_progress(uccs_context_t context);
+/* A descriptor to sleep on, so that a program waits in its own poll() for this process's messages among other things. It belongs to
+ * the library until the last finalize; no call but poll(), select() and epoll's may be made on it. It works by the progress thread,
+ * which the first call starts where none runs (but LATERAL_PROGRESS=poll forbids it: UCCS_ERR_STATE, as outside of a life or in
+ * a handler; UCCS_ERR_NO_MEMORY when the system has no descriptor or thread). The ideas are those of UCX's ucp_worker_arm.
+ *
+ *     while (!what_I_wait_for())
+ *         if (uccs_progress() == 0 && uccs_event_arm() == UCCS_OK && !what_I_wait_for())
+ *             poll(...);
+ *
+ * After uccs_event_arm has returned UCCS_OK, the descriptor becomes readable once a message has arrived whose handler
+ * uccs_progress would run, once the progress thread has moved something on (an operation to another node, a message of
+ * this process that its receiver has handled, an _nb form), and now and then while other threads of the process make progress; it may
+ * be for nothing. It stays readable until the next uccs_event_arm. UCCS_AGAIN: there is something already, so call uccs_progress.
+ * What a process of the node stores by itself, into memory or a counter, tells nobody and wakes no sleeper: let a message
+ * follow it. One thread at a time arms and sleeps. A wake-up takes two switches of threads, some 10 us. */
+int uccs_event_descriptor(int *descriptor);
+int uccs_event_arm(void);
 /* Every wait and every test of the library that found nothing, OpenSHMEM's and this header's, calls the added functions
  * with their arguments on the calling thread. So another library's messages (an MPI's) move while a thread waits here. A
  * poller returns non-zero when it found something, else 0. It may call this library, but no function that starts or ends

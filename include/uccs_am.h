@@ -25,6 +25,13 @@ typedef void (*uccs_am_handler)(uccs_am_token_t token, const void *payload, size
 /* Local. An id has one class while the context lives: registering it again under this class replaces the handler.
  * UCCS_ERR_INVALID: the context or handler is null, there is no such id or class, or the id is registered under the other class. */
 int uccs_am_register(uccs_context_t context, int id, enum uccs_am_class cls, uccs_am_handler handler, void *argument);
+/* Takes the handler of the id back: when the call returns, no thread runs it, and later messages for the id wait until a handler
+ * of the same class is registered again. Waits for handlers of the context that run, so the caller holds no lock that they
+ * take. UCCS_ERR_INVALID: the context is null, or nothing is registered there; UCCS_ERR_STATE inside a handler. One thread at a
+ * time registers or takes back an id. A message that has been announced to a place handler may still call its `done`. (After
+ * LCI's and UCX's removal of handlers.) */
+int uccs_am_unregister(uccs_context_t context, int id);
+int uccs_am_unregister_place(uccs_context_t context, int id);
 /* Sends a payload of any length. `cls` is the class under which the target registers `id`. Up to UCCS_SHORT_MAX bytes travel
  * in the message itself, more in the sender's memory for messages. It honours every field of op but signal, which must be
  * null: when the handler has returned, op->request completes and op->counter rises. The program may change the payload when the call returns; with op->nonblocking, a payload of more than half of
@@ -44,6 +51,13 @@ typedef const struct uccs_payload {
 } * uccs_payload_t;
 int uccs_am_keep(uccs_am_token_t token, uccs_payload_t *payload);
 void uccs_payload_done(uccs_payload_t payload);
+
+/* uccs_send with a gather list: the payload is the n parts in their order, copied before the call returns, so the program may
+ * change them and the list then. A part of length 0 may have no data. UCCS_ERR_TOO_LARGE: all parts have more than half of
+ * LATERAL_MEMORY bytes; UCCS_ERR_INVALID: a part has length and no data, or parts is null and n is not 0. Else as uccs_send. (After
+ * libfabric's fi_sendv.) */
+int uccs_send_vector(uccs_endpoint_t endpoint, int id, enum uccs_am_class cls, const struct uccs_payload *parts,
+                     size_t n, const struct uccs_op *op);
 
 /* A place handler gets the header and the length of a payload first and answers with the place of the payload (*place;
  * the program must not use it until `done` is called). Null: the payload is dropped. It may set *done and *argument: the

@@ -60,7 +60,7 @@ static int begin(void)
         return -1;
     if (uccs_far_on && !rte_job_barrier()) /* all PEs answer after this */
         return -1;
-    if (!uccs_far_on || !uccs_progress_thread_on)
+    if (!uccs_far_on || !atomic_load_relaxed(&uccs_progress_thread_on))
         rte_launcher_watch();
     return 0;
 }
@@ -104,6 +104,7 @@ bool uccs_life_end(int seconds)
         rte_job_barrier();
     if (all && --users == 0) {
         uccs_progress_thread_close();
+        uccs_event_close();
         const bool links = uccs_far_on;
         uccs_far_close();
         if (links)

@@ -138,6 +138,8 @@ static void requests_and_queues(void)
     NO(uccs_word_wait_nb(0, 1, &request));
     NO(uccs_word_wait_nb((const uint64_t *)(bytes + 1), 1, &request));
     NO(uccs_word_wait_nb((const uint64_t *)bytes, 1, 0));
+    NO(uccs_wait_conditions(0, 1, 1, 0, 0, 0));
+    NO(uccs_event_descriptor(0));
     NO(uccs_poller_add(0, bytes));
     NO(uccs_poller_remove(0, bytes));
 }
@@ -285,6 +287,10 @@ static void messages(void)
     NO(uccs_am_medium(0, peer, 1, UCCS_AM_USER, bytes, 8, 0));
     NO(uccs_am_medium(context, 0, 1, UCCS_AM_USER, bytes, 8, 0));
     NO(uccs_am_medium(context, peer, 1, UCCS_AM_USER, 0, 8, 0));
+    NO(uccs_am_unregister(0, 1));
+    NO(uccs_am_unregister_place(0, 1));
+    NO(uccs_send_vector(0, 1, UCCS_AM_USER, 0, 0, 0));
+    NO(uccs_send_vector(peer, 1, UCCS_AM_USER, 0, 1, 0));
     NO(uccs_am_large(0, peer, 1, UCCS_AM_USER, bytes, 8, 0));
     NO(uccs_am_large(context, 0, 1, UCCS_AM_USER, bytes, 8, 0));
     NO(uccs_am_large(context, peer, 1, UCCS_AM_USER, 0, 8, 0));

@@ -58,6 +58,14 @@ bool stats_is_program(const void *from)
     return (at < ranges[0].start || at >= ranges[0].end) && (at < ranges[1].start || at >= ranges[1].end);
 }
 
+size_t stats_parts(const struct uccs_payload *parts, size_t n)
+{
+    size_t bytes = 0;
+    for (size_t i = 0; i < n; i++)
+        bytes += parts[i].length;
+    return bytes;
+}
+
 size_t stats_pieces(const struct uccs_piece *pieces, size_t n)
 {
     size_t bytes = 0;

@@ -11,10 +11,10 @@ HEAD = """/* Made by uccs_wrappers.py. */
 #include "of_uccs.h"
 """
 MOVES = re.compile(r"uccs_(put|get|atomic|accumulate$|compare_and_swap|send)")
-WAITS = re.compile(r"uccs_(wait(_all|_any|_some)?|queue_wait|counter_(wait|consume|shut\w*|open_group)|stream_(flush|flush_local|fence|release)"
+WAITS = re.compile(r"uccs_(wait(_all|_any|_some|_conditions)?|queue_wait|counter_(wait|consume|shut\w*|open_group)|stream_(flush|flush_local|fence|release)"
                    r"|lock|lock_mapped|barrier|broadcast|allgather|allreduce|alltoall|group_create|group_release|context_(create_in|destroy)"
                    r"|rte_(barrier|send|recv|session_(create|exchange|destroy)))$")
-BYTES = {"stride": "stride->block * stride->count", "pieces": "stats_pieces(pieces, n)", "header_length": "header_length + length",
+BYTES = {"stride": "stride->block * stride->count", "pieces": "stats_pieces(pieces, n)", "parts": "stats_parts(parts, n)", "header_length": "header_length + length",
          "length": "length", "size": "size", "type": "n * uccs_type_size(type)"}
 
 

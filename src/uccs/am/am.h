@@ -31,9 +31,10 @@ _Static_assert(UCCS_CONTEXTS <= PE_SHARED_LIBRARY_CONTEXT, "every context has ri
 
 /* A registered handler. Function, argument and class belong to one registration. inner.h reads and writes it. */
 struct uccs_handler {
-    uint32_t version;
-    enum uccs_am_class cls;
-    uccs_am_handler handler; /* null: no handler has been registered yet */
+    uint32_t version;        /* 0: none has been registered yet */
+    uint16_t cls;            /* enum uccs_am_class */
+    uint16_t closed;         /* 1: it is being taken back, and no waiting message is taken for it; release, acquire */
+    uccs_am_handler handler; /* null: no handler is registered */
     void *argument;
 };
 
@@ -121,6 +122,9 @@ void uccs_am_prepare(void);
 /* Start and stop polling in OpenSHMEM's waits. They poll while uccs.h is in use (api/init.c). */
 void uccs_am_start(void);
 void uccs_am_stop(void);
+
+/* Closes the descriptor of uccs_event_descriptor, at the end of a life, when the progress thread has ended. */
+void uccs_event_close(void);
 
 /* The handler of the messages by which a peer asks for a piece of a payload (place.c), in the library's own context. */
 void uccs_rendezvous_pull_arrived(uccs_am_token_t token, const void *payload, size_t length, void *argument);

@@ -10,6 +10,8 @@
 #include "uccs/core/progress.h"
 #include "uccs/core/thread.h"
 
+#include <pthread.h>
+
 #define POLLERS 64 /* further threads share entries */
 
 static struct uccs_context *published[PE_SHARED_CONTEXTS];
@@ -66,15 +68,23 @@ void uccs_am_publish(struct uccs_context *context)
     wake_own_thread(); /* messages may wait already */
 }
 
-/* Waits for both phases, since a thread may have read the phase long before it counted itself in. */
+/* Turns both phases, since a thread may have read the phase long before it counted itself in. */
+void uccs_am_quiesce(void)
+{
+    static pthread_mutex_t turning = PTHREAD_MUTEX_INITIALIZER; /* one thread turns phases at a time */
+    pthread_mutex_lock(&turning);
+    uccs_progress_barred++;
+    for (int turn = 0; turn < 2; turn++)
+        wait_for_phase(atomic_fetch_add_acqrel(&phase, 1) & 1);
+    uccs_progress_barred--;
+    pthread_mutex_unlock(&turning);
+}
+
 void uccs_am_retire(struct uccs_context *context)
 {
     (void)atomic_fetch_and_acqrel(&live, ~(UINT64_C(1) << context->attr.id));
     atomic_store_seqcst(&published[context->attr.id], 0); /* then look at pollers; partner: uccs_am_enter */
-    uccs_progress_barred++;                               /* the caller holds locks */
-    for (int turn = 0; turn < 2; turn++)
-        wait_for_phase(atomic_fetch_add_acqrel(&phase, 1) & 1);
-    uccs_progress_barred--;
+    uccs_am_quiesce();
 }
 
 uint64_t uccs_am_live(void)

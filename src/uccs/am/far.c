@@ -361,6 +361,15 @@ struct uccs_far_packet *uccs_far_am_take(struct uccs_context *context, uint32_t 
     return known ? packet : 0;
 }
 
+bool uccs_far_am_is_ready(const struct uccs_context *context, uint32_t which)
+{
+    struct queue *queue = &queues[context->attr.id][which];
+    pthread_mutex_lock(&queue->lock);
+    const bool known = queue->first && uccs_handler_known(&context->handlers[queue->first->message.id]);
+    pthread_mutex_unlock(&queue->lock);
+    return known;
+}
+
 struct uccs_far_packet *uccs_far_am_take_any(uint32_t context, uint32_t which)
 {
     struct queue *queue = &queues[context][which];

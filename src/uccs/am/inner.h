@@ -16,7 +16,8 @@
 
 static inline bool uccs_handler_known(const struct uccs_handler *entry)
 {
-    return atomic_load_acquire(&entry->handler) != 0; /* release: uccs_handler_write */
+    return atomic_load_acquire(&entry->handler) != 0 && /* release: uccs_handler_write */
+           !atomic_load_acquire(&entry->closed);        /* release: take_back */
 }
 
 static inline void uccs_handler_write(struct uccs_handler *entry, enum uccs_am_class cls, uccs_am_handler handler,
@@ -28,9 +29,10 @@ static inline void uccs_handler_write(struct uccs_handler *entry, enum uccs_am_c
         uccs_rest(&wait);
         version &= ~1u;
     }
-    atomic_store_release(&entry->cls, cls); /* these three, acquire: uccs_handler_read */
+    atomic_store_release(&entry->cls, (uint16_t)cls); /* these, acquire: uccs_handler_read, uccs_handler_known */
     atomic_store_release(&entry->argument, argument);
     atomic_store_release(&entry->handler, handler);
+    atomic_store_release(&entry->closed, 0);
     atomic_store_release(&entry->version, version + 2); /* acquire: the next writer, uccs_handler_read */
 }
 
@@ -51,13 +53,14 @@ static inline struct uccs_handler uccs_handler_read(const struct uccs_handler *e
 
 /* --- Sending (send.c) */
 
-/* A message on its way into a ring. Its owner fills in index, which, id, length and payload. */
+/* A message on its way into a ring. Its owner fills in index, which, id, length, and payload or parts. */
 struct uccs_sending {
     struct uccs_stream *stream; /* null: the library's own message */
     uint32_t index, context, which;
     bool nowait;
     struct uccs_message head;
-    const void *payload;
+    const void *payload; /* null: it is gathered from `parts`, which have head.length bytes together */
+    const struct uccs_payload *parts;
     struct uccs_bounce *block;
     struct uccs_request *request; /* the block finishes it; may be null */
     /* As in struct uccs_bounce; `landed` may be null. */
@@ -77,6 +80,7 @@ static inline void uccs_sending_start(struct uccs_sending *s, uint32_t index, ui
     s->head.counter = 0;
     s->head.weight = 0;
     s->payload = 0;
+    s->parts = 0;
     s->block = 0;
     s->request = 0;
     s->landed = 0;
@@ -94,6 +98,9 @@ size_t uccs_am_most(void);
 
 /* --- Receiving: publish.c, block.c, poll.c; serve.c calls them. */
 
+/* Returns when no thread is in a handler that it began to run before the call. The caller is in none, and holds no lock that
+ * handlers take. */
+void uccs_am_quiesce(void);
 /* Counts this thread among those that look at published contexts, until it leaves. */
 uint32_t *uccs_am_enter(void);
 void uccs_am_leave(uint32_t *inside);
@@ -150,12 +157,17 @@ enum { UCCS_AM_REQUESTS = 1, UCCS_AM_USERS = 2 };
 struct uccs_am_found {
     int users, own; /* handlers of the program run; messages of the library handled */
 };
-/* Polls all published contexts once, between uccs_am_enter and uccs_am_leave. The library's own context has network
+/* Polls the published contexts of the mask once, between uccs_am_enter and uccs_am_leave. The library's own context has network
  * requests alone. */
-struct uccs_am_found uccs_am_look(int what);
+struct uccs_am_found uccs_am_look(int what, uint64_t contexts);
+/* Returns true when a message waits whose handler only a thread of the program may run. */
+bool uccs_am_user_waits(void);
 /* Handles the library's messages alone: requests of peers to execute operations, and letters. Their handlers do not
  * wait. Returns how many it handled. */
 int uccs_am_look_inner(void);
+
+/* Of the progress thread: it wakes who sleeps on the descriptor of uccs_event_descriptor (event.c). */
+extern struct uccs_progress_source uccs_event_source;
 
 /* --- Parked messages (park.c), by context and ring. They have been taken out of their ring and wait, because their
  * handler is not registered yet, or because they are replies of user class that came while only the network class was
@@ -178,6 +190,8 @@ void uccs_unexpected_add(uint32_t context, uint32_t which, uint64_t ticket, cons
  * *copy, which may be null. */
 bool uccs_unexpected_take(struct uccs_context *context, uint32_t which, struct uccs_message *message,
                           struct uccs_bounce **copy);
+/* Returns true when uccs_unexpected_take would find one. */
+bool uccs_unexpected_is_ready(const struct uccs_context *context, uint32_t which);
 /* Takes the first message. Returns false when there is none. */
 bool uccs_unexpected_take_any(uint32_t context, uint32_t which, struct uccs_message *message,
                               struct uccs_bounce **copy);
@@ -246,6 +260,8 @@ bool uccs_far_am_try(struct uccs_far_lanes *on, int pe, uint32_t context, uint32
 
 /* Takes the first packet if its handler is registered by now; else returns null. */
 struct uccs_far_packet *uccs_far_am_take(struct uccs_context *context, uint32_t which);
+/* Returns true when uccs_far_am_take would find one. */
+bool uccs_far_am_is_ready(const struct uccs_context *context, uint32_t which);
 /* Takes the first packet, registered handler or not. Returns null when there is none. */
 struct uccs_far_packet *uccs_far_am_take_any(uint32_t context, uint32_t which);
 /* Returns a PE of another node that has not handled all messages of this PE in the context; -1 when there is none. */

@@ -12,35 +12,36 @@
 
 static _Thread_local int allowed; /* what the outer poll of this thread may handle */
 
-static struct uccs_am_found poll_all(int what)
+/* Looks at the contexts of the mask. */
+static struct uccs_am_found poll_contexts(int what, uint64_t contexts)
 {
     int before = allowed;
     uint32_t *inside = uccs_am_enter();
     allowed = what;
-    struct uccs_am_found found = uccs_am_look(what);
+    struct uccs_am_found found = uccs_am_look(what, contexts);
     allowed = before;
     uccs_am_leave(inside);
     return found;
 }
 
 /* Makes one round of progress. Returns false when there was nothing to do. */
-static bool round_of(int what, int *handlers)
+static bool round_of(int what, uint64_t contexts, int *handlers)
 {
     if (what & UCCS_AM_USERS)
         (void)uccs_progress_look();
     int collected = uccs_bounce_collect();
-    struct uccs_am_found found = poll_all(what);
+    struct uccs_am_found found = poll_contexts(what, contexts);
     *handlers = found.users;
     return collected + found.users + found.own > 0;
 }
 
-int uccs_progress(void)
+static int progress(uint64_t contexts)
 {
     static _Thread_local uint8_t misses;
     int handlers = 0;
     if (lat_unlikely(!uccs_core.pes || uccs_handlers_running))
         return 0;
-    if (round_of(UCCS_AM_REQUESTS | UCCS_AM_USERS, &handlers)) {
+    if (round_of(UCCS_AM_REQUESTS | UCCS_AM_USERS, contexts, &handlers)) {
         misses = 0;
         (void)uccs_am_share_core(handlers);
     } else if (uccs_progress_poll_program()) {
@@ -51,6 +52,17 @@ int uccs_progress(void)
         sched_yield();
     }
     return handlers;
+}
+
+int uccs_progress(void)
+{
+    return progress(UINT64_MAX);
+}
+
+/* Peers wait for what the library's own context does for them, so it comes along. */
+int uccs_context_progress(uccs_context_t context)
+{
+    return context ? progress(UINT64_C(1) << context->attr.id | UINT64_C(1) << PE_SHARED_LIBRARY_CONTEXT) : 0;
 }
 
 static void rest(bool found, struct uccs_wait *wait)
@@ -79,7 +91,7 @@ void uccs_am_serve(struct uccs_wait *wait)
         serve_inner(wait);
         return;
     }
-    rest(round_of(UCCS_AM_REQUESTS | UCCS_AM_USERS, &handlers), wait);
+    rest(round_of(UCCS_AM_REQUESTS | UCCS_AM_USERS, UINT64_MAX, &handlers), wait);
     (void)uccs_am_share_core(handlers);
 }
 
@@ -87,7 +99,7 @@ void uccs_am_serve(struct uccs_wait *wait)
 void uccs_am_serve_replies(struct uccs_wait *wait)
 {
     (void)uccs_progress_poll(UCCS_PROGRESS_LOOK); /* credits of other nodes */
-    struct uccs_am_found found = uccs_am_look(allowed & UCCS_AM_USERS);
+    struct uccs_am_found found = uccs_am_look(allowed & UCCS_AM_USERS, UINT64_MAX);
     /* The receiver of the reply may be in a handler that waits for a one-sided operation to be executed here. */
     rest(uccs_bounce_collect() + uccs_am_look_inner() + found.users > 0, wait);
 }
@@ -95,7 +107,7 @@ void uccs_am_serve_replies(struct uccs_wait *wait)
 void uccs_am_drain(void)
 {
     int handlers;
-    while (round_of(UCCS_AM_REQUESTS | UCCS_AM_USERS, &handlers))
+    while (round_of(UCCS_AM_REQUESTS | UCCS_AM_USERS, UINT64_MAX, &handlers))
         ;
 }
 
@@ -103,5 +115,5 @@ void uccs_am_drain(void)
 int uccs_am_poll_network(void)
 {
     int handlers;
-    return !uccs_handlers_running && round_of(UCCS_AM_REQUESTS, &handlers);
+    return !uccs_handlers_running && round_of(UCCS_AM_REQUESTS, UINT64_MAX, &handlers);
 }

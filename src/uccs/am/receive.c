@@ -213,11 +213,11 @@ static lat_cold int poll_far(struct uccs_context *context, int what)
     return count;
 }
 
-struct uccs_am_found uccs_am_look(int what)
+struct uccs_am_found uccs_am_look(int what, uint64_t contexts)
 {
     struct uccs_am_found found = {0};
     bool waiting = atomic_load_relaxed(&uccs_far_am_waiting); /* a hint: the caller looks again */
-    for (uint64_t left = uccs_am_live(); left; left &= left - 1) {
+    for (uint64_t left = uccs_am_live() & contexts; left; left &= left - 1) {
         uint32_t id = (uint32_t)__builtin_ctzll(left);
         struct uccs_context *context = uccs_am_published(id);
         if (context && id != PE_SHARED_LIBRARY_CONTEXT)
@@ -236,5 +236,30 @@ int uccs_am_look_inner(void)
     int found = inner ? poll_ring(inner, 0) : 0;
     if (inner && atomic_load_relaxed(&uccs_far_am_waiting)) /* a hint: the caller looks again */
         found += poll_packets(inner, 0);
+    return found;
+}
+
+static bool has_waiting(const struct uccs_context *context, uint32_t which)
+{
+    const uint32_t id = context->attr.id;
+    const bool blocked = !uccs_unexpected_empty(id, which); /* those in the ring wait behind it */
+    if (blocked ? uccs_unexpected_is_ready(context, which)
+                : !ring_is_empty(uccs_pe_shared_ring(uccs_core.index, id, which)))
+        return true;
+    return atomic_load_relaxed(&uccs_far_am_waiting) &&
+           uccs_far_am_is_ready(context, which); /* a hint: whoever adds rings */
+}
+
+bool uccs_am_user_waits(void)
+{
+    bool found = false;
+    uint32_t *inside = uccs_am_enter();
+    for (uint64_t left = uccs_am_live() & ~(UINT64_C(1) << PE_SHARED_LIBRARY_CONTEXT); left && !found;
+         left &= left - 1) {
+        const struct uccs_context *context = uccs_am_published((uint32_t)__builtin_ctzll(left));
+        found =
+            context && (has_waiting(context, UCCS_RING_USER) || has_waiting(context, UCCS_RING_USER | UCCS_RING_REPLY));
+    }
+    uccs_am_leave(inside);
     return found;
 }

@@ -221,11 +221,11 @@ static bool valid(uccs_context_t context, int id, enum uccs_am_class cls)
     return context && id >= 0 && id < UCCS_AM_HANDLERS && (unsigned)cls <= UCCS_AM_USER;
 }
 
-/* Returns true when no handler of the other class is registered there. */
+/* Returns true when no handler of the other class is registered there, or has been: messages of its class may wait. */
 static bool free_for(const struct uccs_handler *entry, enum uccs_am_class cls)
 {
     const struct uccs_handler now = uccs_handler_read(entry);
-    return !now.handler || now.cls == cls;
+    return !now.version || now.cls == cls;
 }
 
 /* Messages for the new handler may wait already: wakes the progress thread of this process if it sleeps. */
@@ -257,4 +257,39 @@ int uccs_am_register_place(uccs_context_t context, int id, enum uccs_am_class cl
     uccs_handler_write(entry, cls, (uccs_am_handler)(void (*)(void))place, argument);
     uccs_handler_write(&context->handlers[UCCS_AM_PLACE + id], cls, uccs_rendezvous_arrived, entry);
     return registered();
+}
+
+/* A thread that has taken a waiting message for a handler, or has read it, runs it; so `closed` comes first, and each step waits for the
+ * threads of the step before. `announced` calls `entry`, so it goes first. */
+static int take_back(struct uccs_handler *announced, struct uccs_handler *entry)
+{
+    const struct uccs_handler now = uccs_handler_read(entry);
+    if (!now.handler)
+        return UCCS_ERR_INVALID;
+    atomic_store_release(&announced->closed, 1); /* these two, acquire: uccs_handler_known */
+    atomic_store_release(&entry->closed, 1);
+    uccs_am_quiesce();
+    uccs_handler_write(announced, now.cls, 0, 0);
+    uccs_am_quiesce();
+    uccs_handler_write(entry, now.cls, 0, 0);
+    uccs_am_quiesce();
+    return UCCS_OK;
+}
+
+int uccs_am_unregister(uccs_context_t context, int id)
+{
+    if (!valid(context, id, UCCS_AM_USER))
+        return UCCS_ERR_INVALID;
+    if (uccs_handlers_running)
+        return UCCS_ERR_STATE;
+    return take_back(&context->handlers[UCCS_AM_LONG + id], &context->handlers[UCCS_AM_PLAIN + id]);
+}
+
+int uccs_am_unregister_place(uccs_context_t context, int id)
+{
+    if (!valid(context, id, UCCS_AM_USER))
+        return UCCS_ERR_INVALID;
+    if (uccs_handlers_running)
+        return UCCS_ERR_STATE;
+    return take_back(&context->handlers[UCCS_AM_PLACE + id], &context->places[id]);
 }

@@ -92,6 +92,24 @@ static int push(const struct uccs_sending *s)
     return UCCS_OK;
 }
 
+/* Copies the parts, or as many as fill the length: the program may change their lengths meanwhile. */
+static void gather(char *to, const struct uccs_payload *parts, size_t length)
+{
+    for (size_t bytes; length; to += bytes, length -= bytes, parts++) {
+        bytes = parts->length < length ? parts->length : length;
+        if (bytes)
+            memcpy(to, parts->data, bytes);
+    }
+}
+
+static void copy_payload(char *to, const struct uccs_sending *s)
+{
+    if (lat_unlikely(!s->payload))
+        gather(to, s->parts, s->head.length);
+    else
+        memcpy(to, s->payload, s->head.length);
+}
+
 /* Gets a block for a payload that does not fit a cell, or for a message whose handling somebody wants to know of. Waits
  * for room as long as room can come. Returns UCCS_OK, UCCS_AGAIN when the message must not wait, or UCCS_ERR_NO_MEMORY
  * when no room can come. */
@@ -118,7 +136,7 @@ static int stage(struct uccs_sending *s)
     }
     s->head.block = (uint64_t)((char *)s->block - my_region());
     if (staged)
-        memcpy(s->block->payload, s->payload, s->head.length);
+        copy_payload(s->block->payload, s);
     s->block->request = s->request;
     s->block->to = uccs_pe_at(s->index);
     s->block->landed = s->landed;
@@ -179,6 +197,14 @@ int uccs_am_post(struct uccs_sending *s, const struct uccs_context *context, con
     return lat_likely(status == UCCS_OK) ? UCCS_OK : take_back(s, op, before, status);
 }
 
+static int post_copied(struct uccs_sending *s, const struct uccs_context *context, const struct uccs_op *op)
+{
+    int status = uccs_am_post(s, context, op);
+    if (op && op->local && status == UCCS_OK)
+        uccs_request_loaded(op->local); /* the payload has been copied */
+    return status;
+}
+
 /* `stream` is null for messages of the library's own context. */
 static int send(const struct uccs_context *context, struct uccs_stream *stream, uint32_t index, int id, uint32_t which,
                 const void *payload, size_t length, const struct uccs_op *op)
@@ -188,10 +214,19 @@ static int send(const struct uccs_context *context, struct uccs_stream *stream, 
     s.head.length = (uint32_t)length;
     s.payload = payload;
     s.stream = stream;
-    int status = uccs_am_post(&s, context, op);
-    if (op && op->local && status == UCCS_OK)
-        uccs_request_loaded(op->local); /* the payload has been copied */
-    return status;
+    return post_copied(&s, context, op);
+}
+
+/* More than UCCS_SHORT_MAX bytes. */
+static int send_parts(const struct uccs_endpoint *endpoint, int id, enum uccs_am_class cls,
+                      const struct uccs_payload *parts, size_t length, const struct uccs_op *op)
+{
+    struct uccs_sending s;
+    uccs_sending_start(&s, endpoint->index, cls == UCCS_AM_USER ? UCCS_RING_USER : 0, id);
+    s.head.length = (uint32_t)length;
+    s.parts = parts;
+    s.stream = endpoint->stream;
+    return post_copied(&s, endpoint->context, op);
 }
 
 bool uccs_am_try(uint32_t index, uint32_t id, const void *payload, size_t length, struct uccs_bounce *block)
@@ -286,6 +321,33 @@ size_t uccs_am_most(void)
 {
     size_t region = uccs_arena_program_bytes();
     return region / 2 < UINT32_MAX / 2 ? region / 2 : UINT32_MAX / 2;
+}
+
+static int check_parts(const struct uccs_payload *parts, size_t n, size_t *length)
+{
+    *length = 0;
+    if (n && !parts)
+        return UCCS_ERR_INVALID;
+    for (size_t i = 0; i < n; i++)
+        if ((parts[i].length && !parts[i].data) || __builtin_add_overflow(*length, parts[i].length, length))
+            return UCCS_ERR_INVALID;
+    return *length <= uccs_am_most() ? UCCS_OK : UCCS_ERR_TOO_LARGE;
+}
+
+int uccs_send_vector(uccs_endpoint_t endpoint, int id, enum uccs_am_class cls, const struct uccs_payload *parts,
+                     size_t n, const struct uccs_op *op)
+{
+    char small[UCCS_SHORT_MAX];
+    size_t length;
+    int status = uccs_am_check(endpoint, id, cls, parts, n, op);
+    if (status == UCCS_OK)
+        status = check_parts(parts, n, &length);
+    if (lat_unlikely(status != UCCS_OK))
+        return status;
+    if (length > UCCS_SHORT_MAX)
+        return send_parts(endpoint, id, cls, parts, length, op);
+    gather(small, parts, length);
+    return uccs_am_send(endpoint, id, cls, small, length, op);
 }
 
 int uccs_am_reply(uccs_am_token_t token, int id, enum uccs_am_class cls, const void *payload, size_t length)

@@ -27,6 +27,7 @@ static struct uccs_progress_source polled = {.poll = poll_network, .when = UCCS_
 void uccs_am_prepare(void)
 {
     (void)uccs_progress_add(&served);
+    (void)uccs_progress_add(&uccs_event_source);
     uccs_request_reason_add(uccs_bounce_tell);
 }
 

@@ -75,6 +75,15 @@ static void take_first(uint32_t context, uint32_t which, struct uccs_message *me
     free(found);
 }
 
+bool uccs_unexpected_is_ready(const struct uccs_context *context, uint32_t which)
+{
+    pthread_mutex_lock(&lock);
+    const struct parked *found = queues[context->attr.id][which].first;
+    const bool known = found && uccs_handler_known(&context->handlers[found->message.id]);
+    pthread_mutex_unlock(&lock);
+    return known;
+}
+
 lat_cold bool uccs_unexpected_take(struct uccs_context *context, uint32_t which, struct uccs_message *message,
                                    struct uccs_bounce **copy)
 {

@@ -10,10 +10,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* `making` guards the lists. A thread that retires a context holds `ending` while it waits for the threads in the
- * context, because their handlers may need `making`. These calls are rare. */
+/* `making` guards the lists. A thread that retires a context does not hold it while it waits for the threads in the context,
+ * because their handlers may need it. These calls are rare. */
 static struct uccs_context *contexts[PE_SHARED_CONTEXTS];
-static pthread_mutex_t making = PTHREAD_MUTEX_INITIALIZER, ending = PTHREAD_MUTEX_INITIALIZER;
+static pthread_mutex_t making = PTHREAD_MUTEX_INITIALIZER;
 
 const char *uccs_status_text(int status)
 {
@@ -95,9 +95,7 @@ int uccs_context_create(const struct uccs_context_attr *attr, uccs_context_t *co
 /* Retires a context. Its id is free again once no thread is in the context any more. */
 static void retire(struct uccs_context *context)
 {
-    pthread_mutex_lock(&ending);
     uccs_am_retire(context);
-    pthread_mutex_unlock(&ending);
     pthread_mutex_lock(&making);
     contexts[context->attr.id] = 0;
     pthread_mutex_unlock(&making);

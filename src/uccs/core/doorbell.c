@@ -152,13 +152,13 @@ lat_cold void uccs_doorbell_wake_peers_slow(void)
 
 void uccs_doorbell_tasks_begin(void)
 {
-    atomic_store_relaxed(&uccs_pe_shared_mine()->working, 1);
+    (void)atomic_fetch_add_relaxed(&uccs_pe_shared_mine()->working, 1);
     (void)atomic_fetch_add_relaxed(&uccs_pe_shared_of(0)->workers, 1);
     atomic_fence_seqcst(); /* partner: uccs_doorbell_wake_peers */
 }
 
 void uccs_doorbell_tasks_end(void)
 {
-    atomic_store_relaxed(&uccs_pe_shared_mine()->working, 0);
+    (void)atomic_fetch_add_relaxed(&uccs_pe_shared_mine()->working, (uint32_t)-1);
     (void)atomic_fetch_add_relaxed(&uccs_pe_shared_of(0)->workers, (uint32_t)-1);
 }

@@ -18,7 +18,8 @@
 
 #include "uccs/core/pe_shared.h"
 
-/* True when this process has a progress thread. Changes only at the start and the end of a life. */
+/* True when this process has a progress thread. Relaxed: uccs_event_descriptor may start it while other threads look, which learn of it a
+ * little later. */
 extern bool uccs_progress_thread_on;
 /* True on the progress thread, which does not ring its own bell. */
 extern _Thread_local bool uccs_progress_thread_me;

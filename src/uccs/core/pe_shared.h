@@ -50,7 +50,8 @@ struct uccs_pe_shared {
     uint64_t word, value; /* peers try the kernel's copy on them (kernel.c): address of a word, release; its content */
     int32_t pid;
     cache_aligned uint32_t asleep; /* 1: the owner's progress thread wants to be woken; seqcst there (bell.h) */
-    uint32_t working;              /* 1: split-phase work of the owner is pending; relaxed, fences in bell.h */
+    uint32_t
+        working; /* tasks of the owner are pending, or a thread of it sleeps: reasons; relaxed, fences in doorbell.h */
     uint32_t threaded; /* 1: the owner has a progress thread for the whole life; constant after the first barrier */
     uint32_t deaf;     /* 1: a peer could not ring the bell; relaxed */
     int32_t bell_file; /* the owner's descriptor of its bell */

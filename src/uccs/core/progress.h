@@ -56,7 +56,7 @@ struct uccs_progress_source {
     enum uccs_served served;
 };
 
-enum { UCCS_PROGRESS_SOURCES = 64, UCCS_PROGRESS_SERVED_MOST = 4 }; /* at most: of each kind of `poll`; with `serve` */
+enum { UCCS_PROGRESS_SOURCES = 64, UCCS_PROGRESS_SERVED_MOST = 5 }; /* at most: of each kind of `poll`; with `serve` */
 
 /* Adds a source; does nothing for one that is there. Returns false when there is no room. A source with `serve` is added
  * while the progress thread does not run. */

@@ -42,6 +42,9 @@ struct round {
     bool open;     /* nobody but the thread looks for what peers of the node ring for */
 };
 
+uint64_t uccs_progress_finds;
+bool uccs_progress_attended;
+
 static struct uccs_progress_source tasks = {.serve = uccs_tasks_serve,
                                             .polls = uccs_tasks_polls,
                                             .descriptor = -1,
@@ -55,7 +58,7 @@ static void look_at(struct uccs_progress_source *source, uint64_t few, struct ro
 {
     source->attended = few && source->polls() - source->seen >= few;
     if (source->attended) {
-        round->attended = true;
+        round->attended = uccs_progress_attended = true;
         round->open &= !source->rung;
         if (source->tend)
             source->tend();
@@ -64,6 +67,7 @@ static void look_at(struct uccs_progress_source *source, uint64_t few, struct ro
     source->served = source->serve();
     if (source->served == UCCS_SERVED_SOME) {
         round->found = true;
+        uccs_progress_finds++;
         round->wanted |= source->paused && source->polls() == source->seen;
     }
     round->soon |= source->served == UCCS_SERVED_SOON;
@@ -73,6 +77,7 @@ static void look_at(struct uccs_progress_source *source, uint64_t few, struct ro
 static struct round serve_all(uint64_t few)
 {
     struct round round = {.open = true};
+    uccs_progress_attended = false;
     for (int i = 0; i < source_count; i++)
         look_at(sources[i], few, &round);
     for (int i = 0; i < source_count; i++)
@@ -239,15 +244,15 @@ static void list_sources(void)
 
 int uccs_progress_thread_start(void)
 {
-    if (uccs_progress_thread_on)
+    if (atomic_load_relaxed(&uccs_progress_thread_on))
         return 0;
     list_sources();
     uccs_doorbell_open();
     ending = 0;
-    uccs_progress_thread_on = true;
+    atomic_store_relaxed(&uccs_progress_thread_on, true);
     int error = thread_start(&thread, serve_until_end, 0);
     if (error) {
-        uccs_progress_thread_on = false;
+        atomic_store_relaxed(&uccs_progress_thread_on, false);
         log_line("cannot start the thread that answers messages: %s", strerror(error));
     }
     return error ? -1 : 0;
@@ -263,12 +268,12 @@ int uccs_progress_thread_open(bool several)
 
 void uccs_progress_thread_close(void)
 {
-    if (uccs_progress_thread_on) {
+    if (atomic_load_relaxed(&uccs_progress_thread_on)) {
         atomic_store_release(&ending, 1); /* acquire: serve_until_end */
         uccs_doorbell_ring_mine();
         pthread_join(thread, 0);
     }
-    uccs_progress_thread_on = false;
+    atomic_store_relaxed(&uccs_progress_thread_on, false);
     uccs_doorbell_close();
     for (struct uccs_progress_source *source; (source = uccs_progress_served(0));)
         uccs_progress_remove(source);

@@ -14,6 +14,12 @@
 #define UCCS_CORE_PROGRESS_THREAD_H
 
 #include <stdbool.h>
+#include <stdint.h>
+
+/* For `serve` of a source, on the thread: how often one has found something so far, and whether the program polls one that comes before
+ * it in this round. */
+extern uint64_t uccs_progress_finds;
+extern bool uccs_progress_attended;
 
 /* Starts the thread if LATERAL_PROGRESS wants one; `several`: the job is on several nodes. Returns 0, or -1 after a
  * line. */

@@ -103,12 +103,12 @@ void uccs_task_add(struct uccs_task *task)
     *last = task;
     last = &task->next;
     atomic_fetch_add_relaxed(&uccs_progress_due, 1);
-    if (uccs_progress_thread_on && !called) {
+    if (atomic_load_relaxed(&uccs_progress_thread_on) && !called) {
         called = true;
         uccs_doorbell_tasks_begin();
     }
     pthread_mutex_unlock(&list);
-    if (uccs_progress_thread_on)
+    if (atomic_load_relaxed(&uccs_progress_thread_on))
         begin_work();
 }
 

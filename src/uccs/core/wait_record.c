@@ -110,7 +110,7 @@ lat_cold void uccs_wait_record_end(struct uccs_wait *wait)
     if (has_record(wait))
         rte_wait_record_end(wait->record);
     wait->record = 0;
-    if (uccs_progress_thread_on && !uccs_progress_thread_me)
+    if (atomic_load_relaxed(&uccs_progress_thread_on) && !uccs_progress_thread_me)
         uccs_doorbell_ring_mine();
 }
 

@@ -9,7 +9,7 @@ uint64_t link_left;
 void link_thread_remind(const struct link_lane *lane)
 {
     const uint64_t bit = UINT64_C(1) << lane->number;
-    if (!uccs_progress_thread_on)
+    if (!atomic_load_relaxed(&uccs_progress_thread_on))
         return;
     if (lane != link_service() && !(atomic_load_seqcst(&link_left) & bit))
         (void)atomic_fetch_or_seqcst(&link_left, bit);

@@ -25,7 +25,7 @@ static int arm_lane(struct link_lane *lane, int *descriptor)
  * serves it in the waits of handlers, since nobody else may. */
 static uint64_t woken_by(uint64_t lanes)
 {
-    return !uccs_progress_thread_on || uccs_progress_thread_me ? lanes | 1 : lanes;
+    return !atomic_load_relaxed(&uccs_progress_thread_on) || uccs_progress_thread_me ? lanes | 1 : lanes;
 }
 
 static int arm_lanes(uint64_t lanes, struct pollfd *files)
