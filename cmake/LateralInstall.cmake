@@ -84,6 +84,15 @@ if(NOT CMAKE_INSTALL_PREFIX STREQUAL "/usr")     # the loader looks in the syste
 endif()
 configure_file(${PROJECT_SOURCE_DIR}/cmake/lateral.pc.in ${PROJECT_BINARY_DIR}/lateral.pc @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/lateral.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT development)
+# The names by which builds look for other OpenSHMEM libraries: installed by `cmake --install DIR --component compat` alone, since another
+# library may own them.
+foreach(name oshmem openshmem sma)
+  file(WRITE ${PROJECT_BINARY_DIR}/compat/${name}.pc
+    "Name: ${name}\nDescription: OpenSHMEM, as Lateral has it\nVersion: ${PROJECT_VERSION}\nRequires: lateral\n")
+  file(WRITE ${PROJECT_BINARY_DIR}/compat/lib${name}.so "INPUT(-llateral) /* the linker reads this: Lateral under another name */\n")
+  install(FILES ${PROJECT_BINARY_DIR}/compat/${name}.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT compat EXCLUDE_FROM_ALL)
+  install(FILES ${PROJECT_BINARY_DIR}/compat/lib${name}.so DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT compat EXCLUDE_FROM_ALL)
+endforeach()
 foreach(LATERAL_MPI IN LISTS LATERAL_MPIS)
   configure_file(${PROJECT_SOURCE_DIR}/cmake/lateral-mpi.pc.in ${PROJECT_BINARY_DIR}/lateral-mpi-${LATERAL_MPI}.pc @ONLY)
   install(FILES ${PROJECT_BINARY_DIR}/lateral-mpi-${LATERAL_MPI}.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig

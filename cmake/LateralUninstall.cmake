@@ -16,7 +16,7 @@ endforeach()
 list(REMOVE_DUPLICATES folders)
 list(SORT folders ORDER DESCENDING)     # a folder stands before the folders it lies in
 foreach(folder IN LISTS folders)
-  while(folder MATCHES "/[Ll]ateral(-mpi-[a-z]+|-race)?(/|$)|/mpp$|/man[137]$|/examples$|/bench$")
+  while(folder MATCHES "/[Ll]ateral(-mpi-[a-z]+|-race|-fortran)?(/|$)|/mpp$|/man[137]$|/examples$|/bench$")
     file(GLOB left "$ENV{DESTDIR}${folder}/*")
     if(left)
       break()

@@ -171,6 +171,12 @@ def part_pkgconfig(options, work):
     script = 'cc=$1 from=$2 to=$3; eval "set -- $(pkg-config --cflags --libs lateral)"; "$cc" "$from" -o "$to" "$@"'
     run("sh", "-c", script, "sh", options.cc, OUTSIDE / "ring.c", work / "ring", env=env)
     check_ring(prefix, work / "ring")
+    run(options.cmake, "--install", options.build, "--prefix", prefix, "--component", "compat", env=clean_env())
+    for name in ("oshmem", "openshmem", "sma"):              # other libraries' names, for builds that look for these
+        run("sh", "-c", script.replace("libs lateral", "libs " + name), "sh", options.cc, OUTSIDE / "ring.c", work / name, env=env)
+        check_ring(prefix, work / name)
+        run(options.cc, f"-I{prefix}/include", OUTSIDE / "ring.c", f"-L{prefix}/lib", f"-Wl,-rpath,{prefix}/lib", f"-l{name}", "-o", work / name)
+        check_ring(prefix, work / name)
 
 
 def part_static(options, work):
