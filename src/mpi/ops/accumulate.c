@@ -1,13 +1,11 @@
 /* MPI_Accumulate and get_accumulate. The substrate keeps one domain of atomicity for each
  * byte, whoever reaches it and by whatever window. */
-#include "mpi/ops/accumulate.h"
-
 #include "mpi/core/real.h"
 #include "mpi/datatype/flatten.h"
 #include "mpi/datatype/iterator.h"
 #include "mpi/datatype/op.h"
 #include "mpi/datatype/type.h"
-#include "mpi/ops/rma.h"
+#include "mpi/ops/operation.h"
 #include "mpi/window/completion.h"
 #include "mpi/window/window.h"
 
@@ -19,9 +17,9 @@
 #define LATER_BYTES 4096
 
 /* Walks over both sides, and the result's where there is one, piece by piece. */
-static int update_pieces(struct lmpi_target *target, const struct lmpi_update *update, const struct lmpi_op *op,
+static int update_pieces(struct lmpi_target *target, const struct lmpi_operation *update, const struct lmpi_op *op,
                          struct lmpi_walk *from, struct lmpi_walk *old, struct lmpi_walk *there, MPI_Aint at,
-                         const struct uccs_op *way)
+                         const struct uccs_op *options)
 {
     int status = UCCS_OK;
     MPI_Aint source = 0, dest = 0, place;
@@ -32,10 +30,10 @@ static int update_pieces(struct lmpi_target *target, const struct lmpi_update *u
         ready = old ? lmpi_walk_look(old, &dest) : room;
         bytes = ready < bytes ? ready : bytes;
         bool pairs = op->is_copy && bytes % PAIR == 0;
-        status =
-            uccs_accumulate(target->endpoint, target->memory, target->offset + (size_t)(at + place),
-                            from ? update->origin.address + source : 0, old ? update->result.address + dest : 0,
-                            bytes / (pairs ? PAIR : op->unit), pairs ? UCCS_DOUBLE_COMPLEX : op->type, op->how, way);
+        status = uccs_accumulate(target->endpoint, target->memory, target->offset + (size_t)(at + place),
+                                 from ? update->origin.address + source : 0, old ? update->result.address + dest : 0,
+                                 bytes / (pairs ? PAIR : op->unit), pairs ? UCCS_DOUBLE_COMPLEX : op->type, op->how,
+                                 options);
         lmpi_walk_over(there, bytes, 1);
         if (from)
             lmpi_walk_over(from, bytes, 1);
@@ -46,7 +44,7 @@ static int update_pieces(struct lmpi_target *target, const struct lmpi_update *u
 }
 
 /* A side consists of elements of the target's predefined type, and of as many. */
-static int check_side(const struct lmpi_side *side, const struct lmpi_type *type, const struct lmpi_type *remote,
+static int check_side(const struct lmpi_buffer *side, const struct lmpi_type *type, const struct lmpi_type *remote,
                       size_t bytes)
 {
     if (side->count < 0)
@@ -58,16 +56,16 @@ static int check_side(const struct lmpi_side *side, const struct lmpi_type *type
     return (size_t)side->count * type->size == bytes ? MPI_SUCCESS : MPI_ERR_TRUNCATE;
 }
 
-int lmpi_update(struct lmpi_window *window, const struct lmpi_update *update)
+int lmpi_update(struct lmpi_window *window, const struct lmpi_operation *update)
 {
     const struct lmpi_type *remote = lmpi_type_filled(update->type), *local = 0, *result = 0;
     struct lmpi_walk from, old, there;
     struct lmpi_op op;
     MPI_Aint at;
-    bool reads = update->op != MPI_NO_OP;
+    const bool reads = update->op != MPI_NO_OP, fetches = update->what == LMPI_GET_ACCUMULATE;
     if (update->rank == MPI_PROC_NULL)
         return MPI_SUCCESS;
-    if (!reads && !update->fetch)
+    if (!reads && !fetches)
         return MPI_ERR_OP; /* an accumulate that does nothing */
     int status = lmpi_check_target(window, update->rank);
     if (status != MPI_SUCCESS)
@@ -78,7 +76,7 @@ int lmpi_update(struct lmpi_window *window, const struct lmpi_update *update)
     status = lmpi_op_of(update->op, remote, bytes != 0, &op);
     if (status == MPI_SUCCESS && reads)
         status = check_side(&update->origin, local = lmpi_type_filled(update->origin.type), remote, bytes);
-    if (status == MPI_SUCCESS && update->fetch)
+    if (status == MPI_SUCCESS && fetches)
         status = check_side(&update->result, result = lmpi_type_filled(update->result.type), remote, bytes);
     if (status == MPI_SUCCESS)
         status = lmpi_check_range(window, update->rank, update->disp, (size_t)update->count, remote, &at);
@@ -87,31 +85,23 @@ int lmpi_update(struct lmpi_window *window, const struct lmpi_update *update)
     if (__builtin_expect(window->promised, 0) &&
         !lmpi_promise_kept(window, update->rank, at, &op, (size_t)bytes / op.unit))
         return MPI_ERR_ASSERT;
-    struct lmpi_level levels[1 + remote->depth + (reads ? local->depth : 0) + (update->fetch ? result->depth : 0)];
+    struct lmpi_level levels[1 + remote->depth + (reads ? local->depth : 0) + (fetches ? result->depth : 0)];
     lmpi_walk_begin(&there, remote, (size_t)update->count, levels);
     if (reads)
         lmpi_walk_begin(&from, local, (size_t)update->origin.count, levels + remote->depth);
-    if (update->fetch)
+    if (fetches)
         lmpi_walk_begin(&old, result, (size_t)update->result.count,
                         levels + remote->depth + (reads ? local->depth : 0));
     struct lmpi_target *target = &window->target[update->rank];
     if (!target->local)
-        lmpi_mark_far(window, target, update->fetch);
+        lmpi_mark_far(window, target, fetches);
     lmpi_keep_order(window);
-    struct uccs_op room;
-    const struct uccs_op *way =
-        update->way ? update->way : lmpi_window_op(window, update->later && bytes <= LATER_BYTES, &room);
-    return update_pieces(target, update, &op, reads ? &from : 0, update->fetch ? &old : 0, &there, at,
-                         target->local && !update->way ? 0 : way);
-}
-
-static int run(struct lmpi_window *window, struct lmpi_update *update)
-{
-    update->later = true;
-    int status = lmpi_update(window, update);
-    return status == MPI_SUCCESS
-               ? status
-               : lmpi_error_of(window, status, update->fetch ? "MPI_Get_accumulate" : "MPI_Accumulate");
+    struct uccs_op storage;
+    const struct uccs_op *options = update->options
+                                        ? update->options
+                                        : lmpi_window_options(window, update->later && bytes <= LATER_BYTES, &storage);
+    return update_pieces(target, update, &op, reads ? &from : 0, fetches ? &old : 0, &there, at,
+                         target->local && !update->options ? 0 : options);
 }
 
 /* What this thread's last accumulate without derived types did. */
@@ -168,30 +158,7 @@ LMPI_EXPORT int MPI_Accumulate(const void *origin, int origin_count, MPI_Datatyp
     if (__builtin_expect(origin_type == target_type && origin_count == target_count, 1) &&
         run_plain(window, origin, origin_count, origin_type, rank, disp, op))
         return MPI_SUCCESS;
-    return run(window, &(struct lmpi_update){.origin = {(char *)origin, origin_count, origin_type},
-                                             .rank = rank,
-                                             .disp = disp,
-                                             .count = target_count,
-                                             .type = target_type,
-                                             .op = op});
+    const struct lmpi_operation *update = LMPI_OPERATION(ACCUMULATE, __func__, .op = op, .later = true);
+    return lmpi_end(window, update, lmpi_update(window, update));
 }
 LMPI_NAME(Accumulate);
-
-LMPI_EXPORT int MPI_Get_accumulate(const void *origin, int origin_count, MPI_Datatype origin_type, void *result,
-                                   int result_count, MPI_Datatype result_type, int rank, MPI_Aint disp,
-                                   int target_count, MPI_Datatype target_type, MPI_Op op, MPI_Win win)
-{
-    struct lmpi_window *window = lmpi_window(win);
-    if (!window)
-        return lmpi_real.Get_accumulate(origin, origin_count, origin_type, result, result_count, result_type, rank,
-                                        disp, target_count, target_type, op, win);
-    return run(window, &(struct lmpi_update){.origin = {(char *)origin, origin_count, origin_type},
-                                             .result = {result, result_count, result_type},
-                                             .fetch = true,
-                                             .rank = rank,
-                                             .disp = disp,
-                                             .count = target_count,
-                                             .type = target_type,
-                                             .op = op});
-}
-LMPI_NAME(Get_accumulate);

@@ -4,8 +4,7 @@
 #include "mpi/datatype/flatten.h"
 #include "mpi/datatype/op.h"
 #include "mpi/datatype/type.h"
-#include "mpi/ops/accumulate.h"
-#include "mpi/ops/rma.h"
+#include "mpi/ops/operation.h"
 #include "mpi/window/completion.h"
 #include "mpi/window/view.h"
 #include "mpi/window/window.h"
@@ -63,20 +62,21 @@ LMPI_EXPORT int MPI_Fetch_and_op(const void *origin, void *result, MPI_Datatype 
         return MPI_SUCCESS;
     if (known && !known->predefined)
         return lmpi_error(window, MPI_ERR_TYPE);
-    int status = lmpi_update(window, &(struct lmpi_update){.origin = {(char *)origin, 1, type},
-                                                           .result = {result, 1, type},
-                                                           .fetch = true,
-                                                           .rank = rank,
-                                                           .disp = disp,
-                                                           .count = 1,
-                                                           .type = type,
-                                                           .op = op,
-                                                           .later = true});
-    return status == MPI_SUCCESS ? status : lmpi_error(window, status);
+    const struct lmpi_operation fetch = {.what = LMPI_GET_ACCUMULATE,
+                                         .origin = {(char *)origin, 1, type},
+                                         .result = {result, 1, type},
+                                         .rank = rank,
+                                         .disp = disp,
+                                         .count = 1,
+                                         .type = type,
+                                         .op = op,
+                                         .call = __func__,
+                                         .later = true};
+    return lmpi_end(window, &fetch, lmpi_update(window, &fetch));
 }
 LMPI_NAME(Fetch_and_op);
 
-int lmpi_swap(struct lmpi_window *window, const struct lmpi_swap *swap)
+int lmpi_swap(struct lmpi_window *window, const struct lmpi_operation *swap)
 {
     const int rank = swap->rank;
     const struct lmpi_type *known = lmpi_type(swap->type);
@@ -89,7 +89,7 @@ int lmpi_swap(struct lmpi_window *window, const struct lmpi_swap *swap)
     size_t size = known && known->predefined ? lmpi_op_swaps(known) : 0;
     if (!size)
         return MPI_ERR_TYPE;
-    if (!swap->origin || !swap->compare || !swap->result)
+    if (!swap->origin.address || !swap->compare || !swap->result.address)
         return MPI_ERR_BUFFER;
     status = lmpi_check_range(window, rank, swap->disp, 1, known, &at);
     if (status != MPI_SUCCESS)
@@ -100,10 +100,11 @@ int lmpi_swap(struct lmpi_window *window, const struct lmpi_swap *swap)
     struct lmpi_target *target = &window->target[rank];
     if (!target->local)
         lmpi_mark_far(window, target, true);
-    struct uccs_op room;
-    const struct uccs_op *way = swap->way ? swap->way : lmpi_window_op(window, swap->later, &room);
+    struct uccs_op storage;
+    const struct uccs_op *options = swap->options ? swap->options : lmpi_window_options(window, swap->later, &storage);
     return lmpi_class_of(uccs_compare_and_swap(target->endpoint, target->memory, target->offset + (size_t)at, size,
-                                               swap->origin, swap->compare, swap->result, target->local ? 0 : way));
+                                               swap->origin.address, swap->compare, swap->result.address,
+                                               target->local ? 0 : options));
 }
 
 static void swap_near(void *word, size_t size, const void *origin, const void *compare, void *result)
@@ -133,7 +134,16 @@ LMPI_EXPORT int MPI_Compare_and_swap(const void *origin, const void *compare, vo
         swap_near(word, known->size, origin, compare, result);
         return MPI_SUCCESS;
     }
-    int status = lmpi_swap(window, &(struct lmpi_swap){origin, compare, result, type, rank, disp, 0, true});
-    return status == MPI_SUCCESS ? status : lmpi_error(window, status);
+    const struct lmpi_operation swap = {.what = LMPI_SWAP,
+                                        .origin = {(char *)origin, 1, type},
+                                        .result = {result, 1, type},
+                                        .compare = compare,
+                                        .rank = rank,
+                                        .disp = disp,
+                                        .count = 1,
+                                        .type = type,
+                                        .call = __func__,
+                                        .later = true};
+    return lmpi_end(window, &swap, lmpi_swap(window, &swap));
 }
 LMPI_NAME(Compare_and_swap);

@@ -3,7 +3,7 @@
 #include "mpi/datatype/flatten.h"
 #include "mpi/datatype/op.h"
 #include "mpi/datatype/type.h"
-#include "mpi/ops/accumulate.h"
+#include "mpi/ops/operation.h"
 #include "mpi/window/window.h"
 #include "mpix_rma.h"
 

@@ -3,10 +3,8 @@
  * A rank's notifications are words behind the words of its control. On the node the word rises by an atomic after the data
  * is stored or read (release; acquire in the functions that look at it). An operation to another node carries the word as
  * its signal, so data and notification are one message. */
-#include "mpi/ops/accumulate.h"
+#include "mpi/ops/operation.h"
 #include "mpi/ops/pending.h"
-#include "mpi/ops/request.h"
-#include "mpi/ops/rma.h"
 #include "mpi/window/completion.h"
 #include "mpi/window/control.h"
 #include "mpi/window/window.h"
@@ -23,95 +21,45 @@ static struct lmpi_window *first_of(struct lmpi_window *window)
 }
 
 /* Notifies behind an operation of several parts, or of none. */
-static int tell_behind(const struct lmpi_target *target, const struct lmpi_peer *peer, size_t at,
-                       const struct uccs_op *way)
+static int raise_behind(const struct lmpi_target *target, const struct lmpi_peer *peer, size_t at,
+                        const struct uccs_op *options)
 {
-    struct uccs_op op = way ? *way : (struct uccs_op){0};
+    struct uccs_op op = options ? *options : (struct uccs_op){0};
     op.ordered = 1;
     return lmpi_class_of(uccs_atomic(target->endpoint, peer->memory, at, 8, UCCS_ATOMIC_ADD, 1, 0, 0, &op));
 }
 
 /* Returns an error class. */
-static int notify(struct lmpi_window *window, const struct lmpi_work *work)
+static int run_notifying(struct lmpi_window *window, const struct lmpi_operation *operation)
 {
-    if (work->rank == MPI_PROC_NULL)
+    const int rank = operation->rank;
+    if (rank == MPI_PROC_NULL)
         return MPI_SUCCESS;
-    int status = lmpi_check_target(window, work->rank);
+    int status = lmpi_check_target(window, rank);
     if (status != MPI_SUCCESS)
         return status;
-    const struct lmpi_target *target = &window->target[work->rank];
-    const struct lmpi_peer *peer = &first_of(window)->peer[work->rank];
-    if (work->id < 0 || (uint32_t)work->id >= peer->ids)
+    const struct lmpi_target *target = &window->target[rank];
+    const struct lmpi_peer *peer = &first_of(window)->peer[rank];
+    if (operation->id < 0 || (uint32_t)operation->id >= peer->ids)
         return MPI_ERR_ARG;
-    size_t at = lmpi_notify_word(window->ranks, work->id);
-    if (target->local) {
-        status = lmpi_work_run(window, work, 0);
-        if (status == MPI_SUCCESS)
-            __atomic_fetch_add((uint64_t *)((char *)peer->control + at), 1, __ATOMIC_RELEASE); /* acquire: look */
-        return status;
+    const size_t at = lmpi_notify_word(window->ranks, operation->id);
+    if (!target->local && lmpi_is_whole(operation)) {
+        const struct uccs_signal signal = {peer->memory, at, 1, UCCS_SIGNAL_ADD};
+        struct uccs_op options = window->op ? *window->op : (struct uccs_op){0};
+        options.signal = &signal;
+        return lmpi_run(window, operation, &options);
     }
-    if (!work->whole) {
-        status = lmpi_work_run(window, work, 0);
-        return status == MPI_SUCCESS ? tell_behind(target, peer, at, window->op) : status;
-    }
-    const struct uccs_signal signal = {peer->memory, at, 1, UCCS_SIGNAL_ADD};
-    struct uccs_op op = window->op ? *window->op : (struct uccs_op){0};
-    op.signal = &signal;
-    return lmpi_work_run(window, work, &op);
+    status = lmpi_run(window, operation, 0);
+    if (status == MPI_SUCCESS && target->local)
+        __atomic_fetch_add((uint64_t *)((char *)peer->control + at), 1, __ATOMIC_RELEASE); /* acquire: look */
+    else if (status == MPI_SUCCESS)
+        status = raise_behind(target, peer, at, window->op);
+    return status;
 }
 
-static int start(struct lmpi_window *window, const struct lmpi_work *work)
+int lmpi_notify(struct lmpi_window *window, const struct lmpi_operation *operation)
 {
-    int status = notify(window, work);
-    return status == MPI_SUCCESS ? status : lmpi_error_of(window, status, work->call);
-}
-
-int MPIX_Put_notify(const void *origin, int origin_count, MPI_Datatype origin_type, int rank, MPI_Aint disp,
-                    int target_count, MPI_Datatype target_type, int notify_id, MPI_Win win)
-{
-    struct lmpi_window *window = lmpi_window(win);
-    struct lmpi_move move = {(char *)origin, origin_count, origin_type, rank, disp,
-                             target_count,   target_type,  true,        0,    false};
-    return window
-               ? start(window, &(struct lmpi_work){.call = __func__,
-                                                   .move = &move,
-                                                   .rank = rank,
-                                                   .id = notify_id,
-                                                   .whole = lmpi_work_is_whole(origin_count, origin_type, target_type)})
-               : MPI_ERR_WIN;
-}
-
-int MPIX_Get_notify(void *origin, int origin_count, MPI_Datatype origin_type, int rank, MPI_Aint disp, int target_count,
-                    MPI_Datatype target_type, int notify_id, MPI_Win win)
-{
-    struct lmpi_window *window = lmpi_window(win);
-    struct lmpi_move move = {origin, origin_count, origin_type, rank, disp, target_count, target_type, false, 0, false};
-    return window
-               ? start(window, &(struct lmpi_work){.call = __func__,
-                                                   .move = &move,
-                                                   .rank = rank,
-                                                   .id = notify_id,
-                                                   .whole = lmpi_work_is_whole(origin_count, origin_type, target_type)})
-               : MPI_ERR_WIN;
-}
-
-int MPIX_Accumulate_notify(const void *origin, int origin_count, MPI_Datatype origin_type, int rank, MPI_Aint disp,
-                           int target_count, MPI_Datatype target_type, MPI_Op op, int notify_id, MPI_Win win)
-{
-    struct lmpi_window *window = lmpi_window(win);
-    struct lmpi_update update = {.origin = {(char *)origin, origin_count, origin_type},
-                                 .rank = rank,
-                                 .disp = disp,
-                                 .count = target_count,
-                                 .type = target_type,
-                                 .op = op};
-    return window
-               ? start(window, &(struct lmpi_work){.call = __func__,
-                                                   .update = &update,
-                                                   .rank = rank,
-                                                   .id = notify_id,
-                                                   .whole = lmpi_work_is_whole(origin_count, origin_type, target_type)})
-               : MPI_ERR_WIN;
+    return lmpi_end(window, operation, run_notifying(window, operation));
 }
 
 /* --- The target's side */

@@ -1,10 +1,9 @@
 /* Put and get. Contiguous bytes of mapped memory are a range check and a copy; all else goes the general way. */
-#include "mpi/ops/rma.h"
-
 #include "mpi/core/real.h"
 #include "mpi/datatype/flatten.h"
 #include "mpi/datatype/iterator.h"
 #include "mpi/datatype/type.h"
+#include "mpi/ops/operation.h"
 #include "mpi/window/completion.h"
 #include "mpi/window/view.h"
 #include "mpi/window/window.h"
@@ -21,29 +20,6 @@ static inline void copy(void *to, const void *from, size_t bytes)
     memcpy(to, from, bytes);
 }
 
-int lmpi_check_target(struct lmpi_window *window, int rank)
-{
-    if (rank < 0 || rank >= window->ranks)
-        return MPI_ERR_RANK;
-    if (window->part && rank != window->rank)
-        return MPI_ERR_RANK;
-    return window->target[rank].open | window->open ? MPI_SUCCESS : MPI_ERR_RMA_SYNC;
-}
-
-int lmpi_check_range(const struct lmpi_window *window, int rank, MPI_Aint disp, size_t count,
-                     const struct lmpi_type *type, MPI_Aint *at)
-{
-    const struct lmpi_target *target = &window->target[rank];
-    MPI_Aint low, high;
-    lmpi_type_span(type, count, &low, &high);
-    if (disp < 0 || __builtin_mul_overflow(disp, (MPI_Aint)target->unit, at))
-        return MPI_ERR_DISP;
-    if (__builtin_add_overflow(*at, low, &low) || __builtin_add_overflow(*at, high, &high) || low < 0 ||
-        (size_t)high > target->bytes)
-        return count && type->size ? MPI_ERR_RMA_RANGE : MPI_SUCCESS;
-    return MPI_SUCCESS;
-}
-
 /* Pieces that are longer go one by one to another node: to copy them together costs more than their headers. */
 #define APART_MOST 1024
 
@@ -53,27 +29,30 @@ static int class_of_move(int status)
 }
 
 /* Moves bytes of memory that is not mapped. */
-static int move_far(struct lmpi_target *target, char *local, MPI_Aint at, size_t bytes, const struct lmpi_move *move)
+static int move_far(struct lmpi_target *target, char *local, MPI_Aint at, size_t bytes,
+                    const struct lmpi_operation *move)
 {
     size_t offset = target->offset + (size_t)at;
-    return class_of_move(move->put ? uccs_put(target->endpoint, target->memory, offset, local, bytes, move->op)
-                                   : uccs_get(target->endpoint, target->memory, offset, local, bytes, move->op));
+    return class_of_move(move->what == LMPI_PUT
+                             ? uccs_put(target->endpoint, target->memory, offset, local, bytes, move->options)
+                             : uccs_get(target->endpoint, target->memory, offset, local, bytes, move->options));
 }
 
 static int move_far_together(struct lmpi_target *target, char *local, MPI_Aint at, const struct lmpi_pieces *pieces,
-                             const struct lmpi_move *move)
+                             const struct lmpi_operation *move)
 {
     const struct uccs_stride stride = {pieces->bytes, pieces->count, pieces->there_step, pieces->here_step};
     size_t offset = target->offset + (size_t)at;
-    return class_of_move(move->put
-                             ? uccs_put_blocks(target->endpoint, target->memory, offset, local, &stride, move->op)
-                             : uccs_get_blocks(target->endpoint, target->memory, offset, local, &stride, move->op));
+    return class_of_move(
+        move->what == LMPI_PUT
+            ? uccs_put_blocks(target->endpoint, target->memory, offset, local, &stride, move->options)
+            : uccs_get_blocks(target->endpoint, target->memory, offset, local, &stride, move->options));
 }
 
-static int move_far_pieces(struct lmpi_target *target, const struct lmpi_move *move, MPI_Aint disp,
+static int move_far_pieces(struct lmpi_target *target, const struct lmpi_operation *move, MPI_Aint disp,
                            const struct lmpi_pieces *pieces)
 {
-    char *local = move->origin + pieces->here;
+    char *local = move->origin.address + pieces->here;
     MPI_Aint at = disp + pieces->there;
     int status = MPI_SUCCESS;
     if (pieces->count > 1 && pieces->bytes <= APART_MOST)
@@ -87,16 +66,16 @@ static int move_far_pieces(struct lmpi_target *target, const struct lmpi_move *m
 }
 
 /* Moves data between the pieces of two datatypes. */
-static int move_pieces(struct lmpi_target *target, const struct lmpi_move *move, struct lmpi_walk *local, MPI_Aint disp,
-                       struct lmpi_walk *remote)
+static int move_pieces(struct lmpi_target *target, const struct lmpi_operation *move, struct lmpi_walk *local,
+                       MPI_Aint disp, struct lmpi_walk *remote)
 {
     struct lmpi_pieces next;
     int status = MPI_SUCCESS;
     while (status == MPI_SUCCESS && lmpi_pieces_next(local, remote, &next)) {
-        char *near = target->near ? target->near + disp + next.there : 0, *here = move->origin + next.here;
+        char *near = target->near ? target->near + disp + next.there : 0, *here = move->origin.address + next.here;
         if (!near)
             status = move_far_pieces(target, move, disp, &next);
-        else if (move->put)
+        else if (move->what == LMPI_PUT)
             lmpi_pieces_copy(near, next.there_step, here, next.here_step, next.bytes, next.count);
         else
             lmpi_pieces_copy(here, next.here_step, near, next.there_step, next.bytes, next.count);
@@ -104,9 +83,9 @@ static int move_pieces(struct lmpi_target *target, const struct lmpi_move *move,
     return status;
 }
 
-int lmpi_move(struct lmpi_window *window, const struct lmpi_move *move)
+int lmpi_move(struct lmpi_window *window, const struct lmpi_operation *move)
 {
-    const struct lmpi_type *local = lmpi_type(move->origin_type), *remote = lmpi_type(move->target_type);
+    const struct lmpi_type *local = lmpi_type(move->origin.type), *remote = lmpi_type(move->type);
     struct lmpi_walk here, there;
     MPI_Aint at;
     if (move->rank == MPI_PROC_NULL)
@@ -114,29 +93,29 @@ int lmpi_move(struct lmpi_window *window, const struct lmpi_move *move)
     int status = lmpi_check_target(window, move->rank);
     if (status != MPI_SUCCESS)
         return status;
-    if (move->origin_count < 0 || move->target_count < 0)
+    if (move->origin.count < 0 || move->count < 0)
         return MPI_ERR_COUNT;
     if (!local || !remote)
         return MPI_ERR_TYPE;
-    if ((size_t)move->origin_count * local->size != (size_t)move->target_count * remote->size)
+    if ((size_t)move->origin.count * local->size != (size_t)move->count * remote->size)
         return MPI_ERR_TRUNCATE;
-    if (!move->origin && local->predefined && move->origin_count)
+    if (!move->origin.address && local->predefined && move->origin.count)
         return MPI_ERR_BUFFER; /* a derived type may hold absolute addresses */
-    status = lmpi_check_range(window, move->rank, move->disp, (size_t)move->target_count, remote, &at);
+    status = lmpi_check_range(window, move->rank, move->disp, (size_t)move->count, remote, &at);
     if (status != MPI_SUCCESS)
         return status;
     struct lmpi_level here_levels[local->depth + 1], there_levels[remote->depth + 1];
-    lmpi_walk_begin(&here, local, (size_t)move->origin_count, here_levels);
-    lmpi_walk_begin(&there, remote, (size_t)move->target_count, there_levels);
+    lmpi_walk_begin(&here, local, (size_t)move->origin.count, here_levels);
+    lmpi_walk_begin(&there, remote, (size_t)move->count, there_levels);
     struct lmpi_target *target = &window->target[move->rank];
-    struct lmpi_move run = *move;
-    struct uccs_op room;
+    struct lmpi_operation run = *move;
+    struct uccs_op storage;
     if (target->local)
         lmpi_keep_order(window);
     else
-        lmpi_mark_far(window, target, !move->put && target->far_ops == LMPI_FAR_TOLD);
-    if (!move->op)
-        run.op = lmpi_window_op(window, move->later && !target->local, &room);
+        lmpi_mark_far(window, target, move->what == LMPI_GET && target->far_ops == LMPI_FAR_TOLD);
+    if (!move->options)
+        run.options = lmpi_window_options(window, move->later && !target->local, &storage);
     return move_pieces(target, &run, &here, at, &there);
 }
 
@@ -192,12 +171,6 @@ static __attribute__((noinline)) int copy_many(void *to, const void *from, size_
     return MPI_SUCCESS;
 }
 
-static __attribute__((noinline)) int move_any(struct lmpi_window *window, const struct lmpi_move *move)
-{
-    int status = lmpi_move(window, move);
-    return status == MPI_SUCCESS ? status : lmpi_error_of(window, status, move->put ? "MPI_Put" : "MPI_Get");
-}
-
 static __attribute__((noinline)) int put_any(const void *origin, int origin_count, MPI_Datatype origin_type, int rank,
                                              MPI_Aint disp, int target_count, MPI_Datatype target_type, MPI_Win win)
 {
@@ -211,8 +184,8 @@ static __attribute__((noinline)) int put_any(const void *origin, int origin_coun
         copy(there, origin, bytes);
         return MPI_SUCCESS;
     }
-    return move_any(window, &(struct lmpi_move){(char *)origin, origin_count, origin_type, rank, disp, target_count,
-                                                target_type, true, 0, true});
+    const struct lmpi_operation *put = LMPI_OPERATION(PUT, "MPI_Put", .later = true);
+    return lmpi_end(window, put, lmpi_move(window, put));
 }
 
 static __attribute__((noinline)) int get_any(void *origin, int origin_count, MPI_Datatype origin_type, int rank,
@@ -228,8 +201,8 @@ static __attribute__((noinline)) int get_any(void *origin, int origin_count, MPI
         copy(origin, there, bytes);
         return MPI_SUCCESS;
     }
-    return move_any(window, &(struct lmpi_move){origin, origin_count, origin_type, rank, disp, target_count,
-                                                target_type, false, 0, true});
+    const struct lmpi_operation *get = LMPI_OPERATION(GET, "MPI_Get", .later = true);
+    return lmpi_end(window, get, lmpi_move(window, get));
 }
 
 /* In an ordered window a put comes behind what was issued before. */

@@ -1,0 +1,94 @@
+/* One-sided operations as the program asks for them. Any thread. */
+#ifndef MPI_OPS_OPERATION_H
+#define MPI_OPS_OPERATION_H
+
+#include "mpi/datatype/type.h"
+#include "mpi/window/window.h"
+
+enum lmpi_what { LMPI_PUT, LMPI_GET, LMPI_ACCUMULATE, LMPI_GET_ACCUMULATE, LMPI_SWAP };
+
+struct lmpi_buffer {
+    char *address;
+    MPI_Aint count; /* wide enough for the large-count forms */
+    MPI_Datatype type;
+};
+
+struct lmpi_operation {
+    enum lmpi_what what;
+    struct lmpi_buffer origin, result; /* result: what was there, of LMPI_GET_ACCUMULATE and LMPI_SWAP */
+    int rank;
+    MPI_Aint disp, count; /* at the target */
+    MPI_Datatype type;
+    MPI_Op op;
+    const void *compare;           /* of LMPI_SWAP */
+    const struct uccs_op *options; /* to another node; null: the window's */
+    bool later;       /* an operation to another node may use the buffers until a flush; long accumulates do not */
+    int id;           /* of a notification */
+    const char *call; /* the function that the program has called */
+};
+
+/* The operation of a function, by the names of its parameters. */
+#define LMPI_OPERATION(kind, function, ...)                                          \
+    (&(struct lmpi_operation){.what = LMPI_##kind,                                   \
+                              .origin = {(char *)origin, origin_count, origin_type}, \
+                              .rank = rank,                                          \
+                              .disp = disp,                                          \
+                              .count = target_count,                                 \
+                              .type = target_type,                                   \
+                              .call = function,                                      \
+                              __VA_ARGS__})
+
+/* Run an operation; the buffers are free, or hold the data, on return, or else after a flush. They return MPI_SUCCESS or an error class, and
+ * call no error handler. */
+int lmpi_move(struct lmpi_window *window, const struct lmpi_operation *operation);   /* put, get */
+int lmpi_update(struct lmpi_window *window, const struct lmpi_operation *operation); /* accumulate, get_accumulate */
+int lmpi_swap(struct lmpi_window *window, const struct lmpi_operation *operation);
+
+/* Calls the error handler for an error class. Returns what the program gets. */
+static inline int lmpi_end(const struct lmpi_window *window, const struct lmpi_operation *operation, int status)
+{
+    return status == MPI_SUCCESS ? status : lmpi_error_of(window, status, operation->call);
+}
+
+/* Runs an operation with other options to another node; null: the window's. */
+int lmpi_run(struct lmpi_window *window, const struct lmpi_operation *operation, const struct uccs_op *options);
+/* Runs it with `later`, and calls the error handler. Returns what the program gets. */
+int lmpi_call(struct lmpi_window *window, const struct lmpi_operation *operation);
+
+/* Returns whether the bytes lie together on both sides, and there are some: it is one operation of the substrate. */
+bool lmpi_is_whole(const struct lmpi_operation *operation);
+
+/* check.c: the target exists and an epoch is open to it: MPI_SUCCESS or an error class. */
+int lmpi_check_target(const struct lmpi_window *window, int rank);
+/* Sets *at to the bytes of a displacement. MPI_SUCCESS when `count` elements from there lie inside of the window. */
+int lmpi_check_range(const struct lmpi_window *window, int rank, MPI_Aint disp, size_t count,
+                     const struct lmpi_type *type, MPI_Aint *at);
+
+/* Returns the options of a window's operation to another node; `storage` holds those of one that may be under way when the call
+ * returns. */
+static inline const struct uccs_op *lmpi_window_options(const struct lmpi_window *window, bool later,
+                                                        struct uccs_op *storage)
+{
+    if (!later)
+        return window->op;
+    *storage = window->op ? *window->op : (struct uccs_op){0};
+    storage->nonblocking = 1;
+    return storage;
+}
+
+/* intrinsic.c: returns whether MPIX_Win_op_intrinsic says so of an operation on `count` elements, and they are aligned at the
+ * displacement of `at` bytes; prints a line when not. */
+struct lmpi_op;
+bool lmpi_promise_kept(const struct lmpi_window *window, int rank, MPI_Aint at, const struct lmpi_op *op, size_t count);
+
+/* request.c: the request forms. They return what the program gets.
+ * start: of MPI, whose request says that the buffers are free. start_remote: it says that the operation is complete at the target. */
+int lmpi_request_start(struct lmpi_window *window, const struct lmpi_operation *operation, MPI_Request *request);
+int lmpi_request_start_remote(struct lmpi_window *window, const struct lmpi_operation *operation, MPI_Request *request);
+/* Makes a request that is complete, or calls the error handler. */
+int lmpi_request_finish(const struct lmpi_window *window, int status, MPI_Request *request, const char *call);
+
+/* notify.c: runs an operation, and raises the number at its target behind it. Returns what the program gets. */
+int lmpi_notify(struct lmpi_window *window, const struct lmpi_operation *operation);
+
+#endif
