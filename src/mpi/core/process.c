@@ -1,4 +1,4 @@
-/* What all files of the layer know of this process (struct lmpi_life), and the endpoints of the context. */
+/* What all files of the layer know of this process (struct lmpi_process), and the endpoints of the context. */
 #include "mpi/core/process.h"
 
 #include "mpi/core/real.h"
@@ -7,7 +7,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-struct lmpi_life lmpi_life = {.why_not = "MPI_Init has not been called", .comm = MPI_COMM_NULL, .self = MPI_COMM_NULL};
+struct lmpi_process lmpi_process = {.why_not = "MPI_Init has not been called",
+                                    .comm = MPI_COMM_NULL,
+                                    .self = MPI_COMM_NULL};
 static uccs_endpoint_t *endpoints; /* by rank; cas */
 
 bool lmpi_endpoints_begin(int ranks)
@@ -27,7 +29,7 @@ uccs_endpoint_t lmpi_endpoint(int world_rank)
     uccs_endpoint_t seen = __atomic_load_n(&endpoints[world_rank], __ATOMIC_ACQUIRE), made; /* release: the exchange */
     if (seen)
         return seen;
-    if (uccs_endpoint_create(lmpi_life.context, UCCS_GROUP_WORLD, world_rank, &made) != UCCS_OK)
+    if (uccs_endpoint_create(lmpi_process.context, UCCS_GROUP_WORLD, world_rank, &made) != UCCS_OK)
         return 0;
     if (__atomic_compare_exchange_n(&endpoints[world_rank], &seen, made, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
         return made;
@@ -41,19 +43,19 @@ int lmpi_verbose(void)
     return wanted && *wanted && *wanted != '0';
 }
 
-void lmpi_say(const char *format, ...)
+void lmpi_log(const char *format, ...)
 {
     char text[512];
     va_list arguments;
     va_start(arguments, format);
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
-    fprintf(stderr, "lateral-mpi: rank %d: %s\n", lmpi_life.rank, text);
+    fprintf(stderr, "lateral-mpi: rank %d: %s\n", lmpi_process.rank, text);
 }
 
 void lmpi_unreachable(const char *what, int world_rank, int status)
 {
-    lmpi_say("%s of rank %d cannot be reached: %s", what, world_rank, uccs_status_text(status));
-    lmpi_life.aborting = true;
+    lmpi_log("%s of rank %d cannot be reached: %s", what, world_rank, uccs_status_text(status));
+    lmpi_process.aborting = true;
     lmpi_real.Abort(MPI_COMM_WORLD, 1);
 }

@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <uccs.h>
 
-struct lmpi_life {
+struct lmpi_process {
     bool running;           /* windows may be ours */
     const char *why_not;    /* else: why they are the MPI's */
     bool aborting;          /* the program, or a fatal error, ends the job */
@@ -19,12 +19,12 @@ struct lmpi_life {
     bool any_calls;         /* a thread in the substrate may call the MPI: not MPI_THREAD_SERIALIZED */
     bool crowded;           /* more ranks than cores: waits yield at once */
     MPI_Comm comm;          /* this library's own, of all ranks */
-    MPI_Comm self;          /* of this process alone, for shadow windows and null requests */
+    MPI_Comm self;          /* of this process alone, for handle windows and null requests */
     MPI_Group world;        /* the group of MPI_COMM_WORLD */
     uccs_context_t context; /* in which windows issue their operations */
 };
 
-extern struct lmpi_life lmpi_life;
+extern struct lmpi_process lmpi_process;
 
 /* Returns the endpoint that leads to a rank of MPI_COMM_WORLD, or null without memory. Endpoints are made at first use
  * and live as long as the substrate. Any thread. */
@@ -39,6 +39,6 @@ void lmpi_unreachable(const char *what, int world_rank, int status) __attribute_
 /* LATERAL_MPI_VERBOSE=1: lines on standard error that say who carries each window, and why. Any thread. */
 /* True when the lines are wanted. */
 int lmpi_verbose(void);
-void lmpi_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
+void lmpi_log(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 #endif

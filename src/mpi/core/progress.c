@@ -21,14 +21,14 @@ _Thread_local int lmpi_calling;
 
 static _Thread_local bool is_main; /* this thread has called MPI_Init, and may call the MPI at any time */
 
-static void (*watch)(void); /* atomic */
+static void (*also)(void); /* atomic */
 
 static bool on_one_node; /* all ranks are */
 
 /* A rank that waits for the MPI's own messages turns around every 30 ns on a node, and a look of the substrate takes 60. Few
  * operations on the node need it, so it looks in each round only while it finds something. Between nodes a round of the MPI's
  * takes a microsecond, and each operation needs us. */
-static int look_at_substrate(void)
+static int poll_substrate(void)
 {
     static _Thread_local unsigned in_vain;
     if (on_one_node && ++in_vain > EAGER && in_vain % SELDOM)
@@ -40,20 +40,20 @@ static int look_at_substrate(void)
     return found;
 }
 
-int lmpi_progress_serve(void)
+int lmpi_progress_poll(void)
 {
     if (inside || !serving)
         return 0;
-    const int found = look_at_substrate();
-    void (*look)(void) = __atomic_load_n(&watch, __ATOMIC_ACQUIRE); /* release: lmpi_progress_watch */
-    if (look)
-        look();
+    const int found = poll_substrate();
+    void (*poll)(void) = __atomic_load_n(&also, __ATOMIC_ACQUIRE); /* release: lmpi_progress_also */
+    if (poll)
+        poll();
     return found;
 }
 
-void lmpi_progress_watch(void (*look)(void))
+void lmpi_progress_also(void (*poll)(void))
 {
-    __atomic_store_n(&watch, look, __ATOMIC_RELEASE); /* acquire: lmpi_progress_serve */
+    __atomic_store_n(&also, poll, __ATOMIC_RELEASE); /* acquire: lmpi_progress_poll */
 }
 
 bool lmpi_progress_inside(void)
@@ -61,23 +61,23 @@ bool lmpi_progress_inside(void)
     return opal_register && opal_unregister;
 }
 
-static void serve_mpi(void)
+static void poll_mpi(void)
 {
     int found;
     if (opal_progress)
         opal_progress();
     else
-        PMPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, lmpi_life.comm, &found, MPI_STATUS_IGNORE);
+        PMPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, lmpi_process.comm, &found, MPI_STATUS_IGNORE);
 }
 
 /* Waits of the substrate call it, those of OpenSHMEM as well; only a thread that may call the MPI then does. */
-static int serve_mpi_in_waits(void *unused)
+static int poll_mpi_in_waits(void *unused)
 {
     (void)unused;
-    if (inside || !(lmpi_life.any_thread || is_main || lmpi_calling))
+    if (inside || !(lmpi_process.any_thread || is_main || lmpi_calling))
         return 0;
     inside++;
-    serve_mpi();
+    poll_mpi();
     inside--;
     return 0;
 }
@@ -86,7 +86,7 @@ static bool is_on_one_node(void)
 {
     struct uccs_resource list[16];
     size_t count = sizeof list / sizeof *list;
-    if (uccs_resource_query(lmpi_life.context, list, &count) != UCCS_OK || count > sizeof list / sizeof *list)
+    if (uccs_resource_query(lmpi_process.context, list, &count) != UCCS_OK || count > sizeof list / sizeof *list)
         return false;
     for (size_t i = 0; i < count; i++)
         if (list[i].latency >= UCCS_CLASS_RDMA)
@@ -101,27 +101,27 @@ void lmpi_progress_begin(void)
     is_main = level != MPI_THREAD_SERIALIZED; /* there another thread may be in the MPI */
     on_one_node = is_on_one_node();
     serving = true;
-    uccs_poller_add(serve_mpi_in_waits, 0);
+    uccs_poller_add(poll_mpi_in_waits, 0);
     opal_register = (int (*)(int (*)(void)))dlsym(RTLD_DEFAULT, "opal_progress_register");
     opal_unregister = (int (*)(int (*)(void)))dlsym(RTLD_DEFAULT, "opal_progress_unregister");
     opal_progress = (void (*)(void))dlsym(RTLD_DEFAULT, "opal_progress");
     if (opal_register && opal_unregister)
-        opal_register(lmpi_progress_serve);
+        opal_register(lmpi_progress_poll);
 }
 
 void lmpi_progress_end(void)
 {
     serving = false;
-    uccs_poller_remove(serve_mpi_in_waits, 0);
+    uccs_poller_remove(poll_mpi_in_waits, 0);
     if (opal_register && opal_unregister)
-        opal_unregister(lmpi_progress_serve);
+        opal_unregister(lmpi_progress_poll);
 }
 
 void lmpi_progress(void)
 {
     inside++;
     uccs_progress();
-    serve_mpi();
+    poll_mpi();
     inside--;
 }
 
@@ -173,7 +173,7 @@ unsigned ucp_worker_progress(ucp_worker_h worker)
     unsigned found = real_progress(worker);
     for (int i = 0; i < count; i++)
         if (workers[i] == worker)
-            return found + (unsigned)lmpi_progress_serve();
+            return found + (unsigned)lmpi_progress_poll();
     return found;
 }
 

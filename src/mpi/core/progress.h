@@ -8,7 +8,7 @@ void lmpi_progress_begin(void);
 void lmpi_progress_end(void);
 
 /* Waits of the MPI call it: moves the substrate's messages once. Returns how many. */
-int lmpi_progress_serve(void);
+int lmpi_progress_poll(void);
 
 /* workers.c: this thread begins or ends MPI_Init. */
 void lmpi_workers_record(bool on);
@@ -17,7 +17,7 @@ void lmpi_workers_record(bool on);
 bool lmpi_progress_inside(void);
 
 /* Then they also call `look`, of which there is one. Once. */
-void lmpi_progress_watch(void (*look)(void));
+void lmpi_progress_also(void (*poll)(void));
 
 /* Above 0: this thread is in a call of the program's, so a wait of the substrate may move the MPI's messages. */
 extern _Thread_local int lmpi_calling;

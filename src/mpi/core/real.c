@@ -7,7 +7,7 @@
 
 struct lmpi_real lmpi_real;
 
-static void *find(const char *name)
+static void *find_behind(const char *name)
 {
     void *found = dlsym(RTLD_NEXT, name);
     if (!found) {
@@ -20,7 +20,7 @@ static void *find(const char *name)
 /* Before the program's own constructors, which may call MPI. */
 __attribute__((constructor(101))) static void find_all(void)
 {
-#define LMPI_ROW(name) lmpi_real.name = (__typeof__(lmpi_real.name))find("PMPI_" #name);
+#define LMPI_ROW(name) lmpi_real.name = (__typeof__(lmpi_real.name))find_behind("PMPI_" #name);
 #include "mpi/core/taken.def"
 #undef LMPI_ROW
 }

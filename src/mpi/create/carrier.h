@@ -8,13 +8,13 @@
 #define LMPI_NO_WINDOW ""
 
 /* Collective: whether windows of a communicator can be ours. Returns null, or why not; the same at all ranks. */
-const char *lmpi_window_refused(MPI_Comm comm);
+const char *lmpi_carrier_refuse(MPI_Comm comm);
 
 /* Calls the communicator's error handler for a size below 0, a unit that is not above 0, and an intercommunicator. Open MPI
  * takes any unit, and MPICH crashes on an intercommunicator. Returns the error class, or MPI_SUCCESS. */
-int lmpi_window_wrong(MPI_Aint size, int unit, MPI_Comm comm);
+int lmpi_carrier_check(MPI_Aint size, int unit, MPI_Comm comm);
 
 /* Prints, under LATERAL_MPI_VERBOSE, who carries a window. */
-void lmpi_window_tell(const struct lmpi_window *window, int flavor, const char *why_not);
+void lmpi_carrier_log(const struct lmpi_window *window, int flavor, const char *why_not);
 
 #endif

@@ -27,28 +27,28 @@ struct record {
 };
 
 /* Makes this rank's control and describes what it brings. */
-static void describe(struct lmpi_offer *offer, const struct lmpi_window *window, int ids, uccs_memory_t *control,
-                     struct record *mine)
+static void make_record(struct lmpi_offer *offer, const struct lmpi_window *window, int ids, uccs_memory_t *control,
+                        struct record *mine)
 {
-    size_t room = sizeof mine->control;
+    size_t length = sizeof mine->control;
     memset(mine, 0, sizeof *mine);
     *control = 0;
     if (window->rank == 0 && getrandom(mine->key, sizeof mine->key, 0) != sizeof mine->key)
         offer->why_not = "the kernel gives no random numbers";
     if (offer->why_not)
         return;
-    if (uccs_memory_allocate(lmpi_life.context, lmpi_notify_word(window->ranks, ids), control) != UCCS_OK ||
-        uccs_memory_export(*control, mine->control, &room) != UCCS_OK) {
+    if (uccs_memory_allocate(lmpi_process.context, lmpi_notify_word(window->ranks, ids), control) != UCCS_OK ||
+        uccs_memory_export(*control, mine->control, &length) != UCCS_OK) {
         offer->why_not = "no memory is left for the words by which ranks meet";
         return;
     }
-    mine->control_bytes = (uint32_t)room;
-    room = sizeof mine->memory;
-    if (offer->memory && uccs_memory_export(offer->memory, mine->memory, &room) != UCCS_OK) {
+    mine->control_bytes = (uint32_t)length;
+    length = sizeof mine->memory;
+    if (offer->memory && uccs_memory_export(offer->memory, mine->memory, &length) != UCCS_OK) {
         offer->why_not = "its memory cannot be named to others";
         return;
     }
-    mine->memory_bytes = offer->memory ? (uint32_t)room : 0;
+    mine->memory_bytes = offer->memory ? (uint32_t)length : 0;
     mine->unit = offer->unit;
     mine->bytes = offer->bytes;
     mine->offset = offer->offset;
@@ -57,7 +57,7 @@ static void describe(struct lmpi_offer *offer, const struct lmpi_window *window,
     mine->good = 1;
 }
 
-static char *mapped(uccs_memory_t memory)
+static char *address_of(uccs_memory_t memory)
 {
     struct uccs_memory_attr attr;
     return memory && uccs_memory_query(memory, &attr) == UCCS_OK ? attr.address : 0;
@@ -70,7 +70,7 @@ static bool is_dynamic(uccs_memory_t memory)
 }
 
 /* Reaches the words of a rank. Returns null, or why it cannot. */
-static const char *meet_peer(struct lmpi_window *window, int rank, int world, const struct record *record)
+static const char *reach_peer(struct lmpi_window *window, int rank, int world, const struct record *record)
 {
     struct lmpi_peer *peer = &window->peer[rank];
     peer->world = world;
@@ -79,14 +79,14 @@ static const char *meet_peer(struct lmpi_window *window, int rank, int world, co
     if (!peer->endpoint)
         return "no memory";
     if (rank != window->rank &&
-        uccs_memory_import(lmpi_life.context, record->control, record->control_bytes, &peer->memory) != UCCS_OK)
+        uccs_memory_import(lmpi_process.context, record->control, record->control_bytes, &peer->memory) != UCCS_OK)
         return "the words of a rank cannot be reached";
-    peer->control = (struct lmpi_control *)mapped(peer->memory);
+    peer->control = (struct lmpi_control *)address_of(peer->memory);
     return 0;
 }
 
 /* Reaches the bytes of a rank. The memory of `holder` holds them, from where the holder's begin; its own row comes first. */
-static const char *meet_memory(struct lmpi_window *window, int rank, int holder, const struct record *record)
+static const char *reach_memory(struct lmpi_window *window, int rank, int holder, const struct record *record)
 {
     struct lmpi_target *target = &window->target[rank];
     target->endpoint = window->peer[holder].endpoint;
@@ -99,11 +99,11 @@ static const char *meet_memory(struct lmpi_window *window, int rank, int holder,
     else if (rank == window->rank)
         target->memory = window->own;
     else if (record->memory_bytes &&
-             uccs_memory_import(lmpi_life.context, record->memory, record->memory_bytes, &target->memory) != UCCS_OK)
+             uccs_memory_import(lmpi_process.context, record->memory, record->memory_bytes, &target->memory) != UCCS_OK)
         return "the memory of a rank cannot be reached";
-    char *near = mapped(target->memory);
+    char *near = address_of(target->memory);
     target->local = window->peer[holder].control != 0;
-    window->leaves |= !target->local;
+    window->has_remote |= !target->local;
     target->ranged = target->local && is_dynamic(target->memory);
     if (window->flavor == MPI_WIN_FLAVOR_SHARED && !near)
         return "not all ranks are on one node";
@@ -147,21 +147,22 @@ static struct lmpi_window *new_window(const struct lmpi_offer *offer, MPI_Comm c
 }
 
 /* Returns null, or why this rank cannot; all ranks come here when all have good records. */
-static const char *fill(struct lmpi_window *window, const struct record *records, uccs_memory_t control, bool of_first)
+static const char *reach_all(struct lmpi_window *window, const struct record *records, uccs_memory_t control,
+                             bool of_first)
 {
     int *ranks = malloc(2 * (size_t)window->ranks * sizeof *ranks);
     const char *why = ranks && window->target && window->peer ? 0 : "no memory";
     if (!why) {
         for (int i = 0; i < window->ranks; i++)
             ranks[i] = i;
-        PMPI_Group_translate_ranks(window->group, window->ranks, ranks, lmpi_life.world, ranks + window->ranks);
+        PMPI_Group_translate_ranks(window->group, window->ranks, ranks, lmpi_process.world, ranks + window->ranks);
         window->peer[window->rank].memory = control;
     }
     for (int i = 0; i < window->ranks && !why; i++)
-        why = meet_peer(window, i, ranks[window->ranks + i], &records[i]);
+        why = reach_peer(window, i, ranks[window->ranks + i], &records[i]);
     for (int i = 0; i < window->ranks && !why; i++)
-        why = meet_memory(window, i, of_first ? 0 : i, &records[i]);
-    if (!why && window->leaves && uccs_lock_admit_guests(control, LMPI_WORD(lock)) != UCCS_OK)
+        why = reach_memory(window, i, of_first ? 0 : i, &records[i]);
+    if (!why && window->has_remote && uccs_lock_admit_guests(control, LMPI_WORD(lock)) != UCCS_OK)
         why = "its lock has no guests"; /* of MPI_Win_lock_all; the ranks meet once more before they lock */
     free(ranks);
     return why;
@@ -173,18 +174,18 @@ static bool all_agree(MPI_Comm comm, bool good)
     return PMPI_Allreduce(&mine, &all, 1, MPI_INT, MPI_MIN, comm) == MPI_SUCCESS && all;
 }
 
-static const char *meet(struct lmpi_window *window, struct lmpi_offer *offer, MPI_Comm comm, int ids)
+static const char *exchange_offers(struct lmpi_window *window, struct lmpi_offer *offer, MPI_Comm comm, int ids)
 {
     uccs_memory_t control = 0;
     struct record mine, *records = malloc((size_t)window->ranks * sizeof *records);
     if (!records)
         abort(); /* the other ranks would wait for ever */
-    describe(offer, window, ids, &control, &mine);
+    make_record(offer, window, ids, &control, &mine);
     bool good = PMPI_Allgather(&mine, sizeof mine, MPI_BYTE, records, sizeof mine, MPI_BYTE, comm) == MPI_SUCCESS;
     for (int i = 0; i < window->ranks; i++)
         good &= records[i].good;
     const char *why = offer->why_not ? offer->why_not
-                      : good         ? fill(window, records, control, offer->of_first)
+                      : good         ? reach_all(window, records, control, offer->of_first)
                                      : "another rank cannot";
     memcpy(window->key, records[0].key, sizeof window->key);
     free(records);
@@ -193,7 +194,7 @@ static const char *meet(struct lmpi_window *window, struct lmpi_offer *offer, MP
             uccs_memory_release(control);
         return why;
     }
-    if (!why && !lmpi_shadow_make(&window->handle))
+    if (!why && !lmpi_handle_window_new(&window->handle))
         why = "the MPI makes no handle for it";
     return all_agree(comm, !why) ? 0 : why ? why : "another rank cannot";
 }
@@ -212,7 +213,7 @@ struct lmpi_window *lmpi_window_make(struct lmpi_offer *offer, MPI_Comm comm, MP
     struct lmpi_window *window = new_window(offer, comm);
     if (!window)
         abort(); /* the other ranks would wait for ever */
-    const char *why = meet(window, offer, comm, lmpi_info_ids(info));
+    const char *why = exchange_offers(window, offer, comm, lmpi_info_ids(info));
     if (why) {
         offer->why_not = why;
         window->own = 0; /* the caller's again */
@@ -220,23 +221,23 @@ struct lmpi_window *lmpi_window_make(struct lmpi_offer *offer, MPI_Comm comm, MP
         if (window->handle != MPI_WIN_NULL)
             lmpi_real.Win_free(&window->handle);
         lmpi_window_free(window);
-        lmpi_window_tell(0, offer->flavor, why);
+        lmpi_carrier_log(0, offer->flavor, why);
         return 0;
     }
     if (info != MPI_INFO_NULL)
         PMPI_Info_dup(info, &window->info);
     if (reaches_ranges(window) && !lmpi_watch_begin(window))
         abort(); /* a few bytes; the other ranks would wait for ever */
-    lmpi_window_be(window, lmpi_info_kind(info, 0));
+    lmpi_window_set_kind(window, lmpi_info_kind(info, 0));
     window->promised = lmpi_info_promises(info, false);
     lmpi_window_add(window);
-    lmpi_window_tell(window, offer->flavor, 0);
+    lmpi_carrier_log(window, offer->flavor, 0);
     return window;
 }
 
 void lmpi_offer_new(struct lmpi_offer *offer, size_t bytes, MPI_Info info)
 {
-    offer->block = lmpi_memory_make(bytes, lmpi_memory_alignment(info));
+    offer->block = lmpi_block_new(bytes, lmpi_block_alignment(info));
     if (!offer->block) {
         offer->why_not = "no memory is left; set LATERAL_MEMORY larger";
         return;
@@ -249,7 +250,7 @@ void lmpi_offer_new(struct lmpi_offer *offer, size_t bytes, MPI_Info info)
 static void give_back(uccs_memory_t memory, struct lmpi_block *block)
 {
     if (block)
-        lmpi_memory_let_go(block);
+        lmpi_block_unpin(block);
     else if (memory)
         uccs_memory_release(memory);
 }

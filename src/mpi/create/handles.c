@@ -42,11 +42,11 @@ static uint64_t hash_of(const struct lmpi_window *window, const struct handle *h
     return siphash(window->key, (const char *)handle + sizeof handle->hash, bytes);
 }
 
-static void conceal(const struct exposed *gone)
+static void unregister(const struct exposed *gone)
 {
     if (gone->memory)
         uccs_memory_release(gone->memory);
-    lmpi_memory_let_go(gone->block);
+    lmpi_block_unpin(gone->block);
 }
 
 /* Ranks of the node may have windows of the handle: they count before they look whether it is released. */
@@ -57,7 +57,7 @@ static bool is_mapped(const struct lmpi_window *window, const struct exposed *go
 }
 
 /* Takes those of a window from a list: all, or those that nobody maps. Under lock. */
-static struct exposed *take(struct exposed **from, const struct lmpi_window *window, bool all)
+static struct exposed *take_exposed(struct exposed **from, const struct lmpi_window *window, bool all)
 {
     struct exposed *taken = 0;
     while (*from) {
@@ -73,17 +73,17 @@ static struct exposed *take(struct exposed **from, const struct lmpi_window *win
     return taken;
 }
 
-static void conceal_all(struct exposed *gone)
+static void unregister_all(struct exposed *gone)
 {
     for (struct exposed *next; gone; gone = next) {
         next = gone->next;
-        conceal(gone);
+        unregister(gone);
         free(gone);
     }
 }
 
 /* Ends the registration, so that later imports fail; then the bytes, when no rank of the node maps them. */
-static void retire(const struct lmpi_window *window, struct exposed *gone)
+static void retire_exposed(const struct lmpi_window *window, struct exposed *gone)
 {
     uccs_memory_release(gone->memory);
     gone->memory = 0;
@@ -91,30 +91,30 @@ static void retire(const struct lmpi_window *window, struct exposed *gone)
     pthread_mutex_lock(&lock);
     gone->next = released;
     released = gone;
-    gone = take(&released, window, false);
+    gone = take_exposed(&released, window, false);
     pthread_mutex_unlock(&lock);
-    conceal_all(gone);
+    unregister_all(gone);
 }
 
-static struct lmpi_window *first_of(MPI_Win handle)
+static struct lmpi_window *root_of(MPI_Win handle)
 {
-    struct lmpi_window *window = lmpi_window_first(handle);
-    return window && window->part ? 0 : window;
+    struct lmpi_window *window = lmpi_window_root(handle);
+    return window && window->of_memhandle ? 0 : window;
 }
 
 /* Returns an error class. */
-static int expose(struct handle *handle, void *base, size_t bytes, struct exposed *entry)
+static int register_handle(struct handle *handle, void *base, size_t bytes, struct exposed *entry)
 {
-    size_t room = sizeof handle->memory;
-    entry->block = lmpi_memory_keep(base);
-    if (uccs_memory_register(lmpi_life.context, base, bytes, &entry->memory) != UCCS_OK ||
-        uccs_memory_export(entry->memory, handle->memory, &room) != UCCS_OK) {
-        conceal(entry);
+    size_t length = sizeof handle->memory;
+    entry->block = lmpi_block_pin(base);
+    if (uccs_memory_register(lmpi_process.context, base, bytes, &entry->memory) != UCCS_OK ||
+        uccs_memory_export(entry->memory, handle->memory, &length) != UCCS_OK) {
+        unregister(entry);
         return MPI_ERR_RMA_ATTACH;
     }
     handle->bytes = bytes;
     handle->base = (uintptr_t)base;
-    handle->length = (uint32_t)room;
+    handle->length = (uint32_t)length;
     return MPI_SUCCESS;
 }
 
@@ -122,7 +122,7 @@ int MPIX_Memhandle_create(void *base, MPI_Aint size, MPI_Info info, MPI_Win pare
                           int *memhandle_size)
 {
     static uint64_t numbers;
-    struct lmpi_window *window = first_of(parentwin);
+    struct lmpi_window *window = root_of(parentwin);
     struct handle made = {.number = __atomic_add_fetch(&numbers, 1, __ATOMIC_RELAXED)};
     (void)info;
     if (!window)
@@ -134,7 +134,7 @@ int MPIX_Memhandle_create(void *base, MPI_Aint size, MPI_Info info, MPI_Win pare
     if (!base)
         return lmpi_error(window, MPI_ERR_RMA_ATTACH);
     struct exposed *entry = calloc(1, sizeof *entry);
-    int status = entry ? expose(&made, base, (size_t)size, entry) : MPI_ERR_NO_MEM;
+    int status = entry ? register_handle(&made, base, (size_t)size, entry) : MPI_ERR_NO_MEM;
     if (status != MPI_SUCCESS) {
         free(entry);
         return lmpi_error(window, status);
@@ -165,7 +165,7 @@ static bool read_handle(const struct lmpi_window *window, const void *memhandle,
 }
 
 /* Counts the window at the handle's owner, before it looks whether the handle is released. */
-static void count(struct lmpi_window *made, const struct handle *handle)
+static void count_window(struct lmpi_window *made, const struct handle *handle)
 {
     struct lmpi_control *owner = made->parent->peer[handle->owner].control;
     if (!owner)
@@ -175,13 +175,13 @@ static void count(struct lmpi_window *made, const struct handle *handle)
 }
 
 /* Reaches the memory. Returns an error class. */
-static int reach(struct lmpi_window *made, const struct handle *handle, MPI_Aint size, int unit)
+static int reach_memory(struct lmpi_window *made, const struct handle *handle, MPI_Aint size, int unit)
 {
     const struct lmpi_peer *peer = &made->parent->peer[handle->owner];
     struct lmpi_target *target = &made->target[handle->owner];
     struct uccs_memory_attr attr;
     uccs_memory_t memory;
-    int status = uccs_memory_import(lmpi_life.context, handle->memory, handle->length, &memory);
+    int status = uccs_memory_import(lmpi_process.context, handle->memory, handle->length, &memory);
     if (status != UCCS_OK)
         return status == UCCS_ERR_STALE ? MPI_ERR_RMA_ATTACH : MPI_ERR_ARG;
     if (uccs_memory_query(memory, &attr) != UCCS_OK || attr.owner != peer->world || handle->bytes != attr.length) {
@@ -201,8 +201,8 @@ static int reach(struct lmpi_window *made, const struct handle *handle, MPI_Aint
     return MPI_SUCCESS;
 }
 
-static int check(const struct lmpi_window *window, const void *memhandle, MPI_Aint size, int unit, int target,
-                 struct handle *handle)
+static int check_handle(const struct lmpi_window *window, const void *memhandle, MPI_Aint size, int unit, int target,
+                        struct handle *handle)
 {
     if (!read_handle(window, memhandle, handle))
         return MPI_ERR_ARG;
@@ -214,7 +214,7 @@ static int check(const struct lmpi_window *window, const void *memhandle, MPI_Ai
 }
 
 /* Each operation then looks whether the handle is released. */
-static void look_always(struct lmpi_target *target)
+static void forget_mapping(struct lmpi_target *target)
 {
     target->near = 0;
     target->direct = 0;
@@ -223,31 +223,31 @@ static void look_always(struct lmpi_target *target)
 int MPIX_Win_from_memhandle(const void *memhandle, MPI_Aint size, int disp_unit, MPI_Info info, int target,
                             MPI_Win parentwin, MPI_Win *newwin)
 {
-    struct lmpi_window *window = first_of(parentwin);
+    struct lmpi_window *window = root_of(parentwin);
     struct handle handle;
     if (!window)
         return MPI_ERR_WIN;
-    int status = newwin ? check(window, memhandle, size, disp_unit, target, &handle) : MPI_ERR_ARG;
+    int status = newwin ? check_handle(window, memhandle, size, disp_unit, target, &handle) : MPI_ERR_ARG;
     struct lmpi_window *made = status == MPI_SUCCESS ? lmpi_child_new(lmpi_window(parentwin), info) : 0;
     if (!made)
         return lmpi_error(window, status == MPI_SUCCESS ? MPI_ERR_NO_MEM : status);
-    made->part = true;
+    made->of_memhandle = true;
     made->rank = target;
     made->kind = (uint8_t)lmpi_info_kind(info, made->kind);
     made->open = 0;
     made->flavor = MPIX_WIN_FLAVOR_MEMHANDLE;
     made->unit = disp_unit;
     made->bytes = size;
-    count(made, &handle);
-    status = reach(made, &handle, size, disp_unit);
+    count_window(made, &handle);
+    status = reach_memory(made, &handle, size, disp_unit);
     if (status != MPI_SUCCESS) {
         lmpi_child_drop(made);
         return lmpi_error(window, status);
     }
     made->base = made->target[target].near;
     made->op = made->target[target].local ? 0 : lmpi_stream_op(made->kind);
-    if (lmpi_life.checked)
-        look_always(&made->target[target]);
+    if (lmpi_process.checked)
+        forget_mapping(&made->target[target]);
     lmpi_child_join(made);
     *newwin = made->handle;
     return MPI_SUCCESS;
@@ -255,7 +255,7 @@ int MPIX_Win_from_memhandle(const void *memhandle, MPI_Aint size, int disp_unit,
 
 int MPIX_Memhandle_release(void *memhandle, MPI_Win parentwin)
 {
-    struct lmpi_window *window = first_of(parentwin);
+    struct lmpi_window *window = root_of(parentwin);
     struct handle handle;
     if (!window)
         return MPI_ERR_WIN;
@@ -271,15 +271,15 @@ int MPIX_Memhandle_release(void *memhandle, MPI_Win parentwin)
     pthread_mutex_unlock(&lock);
     if (!found)
         return lmpi_error(window, MPI_ERR_ARG);
-    retire(window, found);
+    retire_exposed(window, found);
     return MPI_SUCCESS;
 }
 
 void lmpi_handles_end(const struct lmpi_window *window)
 {
     pthread_mutex_lock(&lock);
-    struct exposed *left = take(&list, window, true), *gone = take(&released, window, true);
+    struct exposed *left = take_exposed(&list, window, true), *gone = take_exposed(&released, window, true);
     pthread_mutex_unlock(&lock);
-    conceal_all(left);
-    conceal_all(gone);
+    unregister_all(left);
+    unregister_all(gone);
 }

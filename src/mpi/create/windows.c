@@ -14,20 +14,21 @@
 /* The program's own memory stays as it is. Node peers map it where it is memory of ours, else the kernel copies. */
 static void offer_range(struct lmpi_offer *offer)
 {
-    if (offer->bytes && uccs_memory_register(lmpi_life.context, offer->base, offer->bytes, &offer->memory) != UCCS_OK)
+    if (offer->bytes &&
+        uccs_memory_register(lmpi_process.context, offer->base, offer->bytes, &offer->memory) != UCCS_OK)
         offer->why_not = "its memory cannot be registered";
 }
 
 LMPI_EXPORT int MPI_Win_allocate(MPI_Aint size, int disp_unit, MPI_Info info, MPI_Comm comm, void *baseptr,
                                  MPI_Win *win)
 {
-    const int wrong = lmpi_window_wrong(size, disp_unit, comm);
+    const int wrong = lmpi_carrier_check(size, disp_unit, comm);
     if (wrong != MPI_SUCCESS)
         return wrong;
     struct lmpi_offer offer = {.bytes = (size_t)size, .unit = disp_unit, .flavor = MPI_WIN_FLAVOR_ALLOCATE};
-    const char *why = lmpi_window_refused(comm);
+    const char *why = lmpi_carrier_refuse(comm);
     if (why) {
-        lmpi_window_tell(0, offer.flavor, why);
+        lmpi_carrier_log(0, offer.flavor, why);
         return lmpi_real.Win_allocate(size, disp_unit, info, comm, baseptr, win);
     }
     lmpi_offer_new(&offer, offer.bytes, info);
@@ -44,13 +45,13 @@ LMPI_NAME(Win_allocate);
 
 LMPI_EXPORT int MPI_Win_create(void *base, MPI_Aint size, int disp_unit, MPI_Info info, MPI_Comm comm, MPI_Win *win)
 {
-    const int wrong = lmpi_window_wrong(size, disp_unit, comm);
+    const int wrong = lmpi_carrier_check(size, disp_unit, comm);
     if (wrong != MPI_SUCCESS)
         return wrong;
     struct lmpi_offer offer = {.base = base, .bytes = (size_t)size, .unit = disp_unit, .flavor = MPI_WIN_FLAVOR_CREATE};
-    const char *why = lmpi_window_refused(comm);
+    const char *why = lmpi_carrier_refuse(comm);
     if (why) {
-        lmpi_window_tell(0, offer.flavor, why);
+        lmpi_carrier_log(0, offer.flavor, why);
         return lmpi_real.Win_create(base, size, disp_unit, info, comm, win);
     }
     offer_range(&offer);
@@ -66,16 +67,16 @@ LMPI_NAME(Win_create);
 
 LMPI_EXPORT int MPI_Win_create_dynamic(MPI_Info info, MPI_Comm comm, MPI_Win *win)
 {
-    const int wrong = lmpi_window_wrong(0, 1, comm);
+    const int wrong = lmpi_carrier_check(0, 1, comm);
     if (wrong != MPI_SUCCESS)
         return wrong;
     struct lmpi_offer offer = {.unit = 1, .bytes = PTRDIFF_MAX, .flavor = MPI_WIN_FLAVOR_DYNAMIC};
-    const char *why = lmpi_window_refused(comm);
+    const char *why = lmpi_carrier_refuse(comm);
     if (why) {
-        lmpi_window_tell(0, offer.flavor, why);
+        lmpi_carrier_log(0, offer.flavor, why);
         return lmpi_real.Win_create_dynamic(info, comm, win);
     }
-    if (uccs_memory_dynamic(lmpi_life.context, &offer.memory) != UCCS_OK)
+    if (uccs_memory_dynamic(lmpi_process.context, &offer.memory) != UCCS_OK)
         offer.why_not = "no memory object is left";
     struct lmpi_window *window = lmpi_window_make(&offer, comm, info);
     if (!window) {
@@ -88,7 +89,7 @@ LMPI_EXPORT int MPI_Win_create_dynamic(MPI_Info info, MPI_Comm comm, MPI_Win *wi
 }
 LMPI_NAME(Win_create_dynamic);
 
-static bool busy(const struct lmpi_window *window)
+static bool is_busy(const struct lmpi_window *window)
 {
     bool open = (window->open & LMPI_OPEN_LOCK_ALL) || window->started || window->exposed >= 0;
     for (int i = 0; i < window->ranks && !open; i++)
@@ -103,7 +104,7 @@ LMPI_EXPORT int MPI_Win_free(MPI_Win *win)
         return lmpi_real.Win_free(win);
     if (window->parent)
         return lmpi_child_free(window, win);
-    if (busy(window))
+    if (is_busy(window))
         return lmpi_error(window, MPI_ERR_RMA_SYNC);
     if (window->children)
         return lmpi_error(window, MPI_ERR_RMA_CONFLICT);
@@ -153,13 +154,13 @@ static void offer_part(struct lmpi_offer *offer, MPI_Comm comm, MPI_Info info)
 LMPI_EXPORT int MPI_Win_allocate_shared(MPI_Aint size, int disp_unit, MPI_Info info, MPI_Comm comm, void *baseptr,
                                         MPI_Win *win)
 {
-    const int wrong = lmpi_window_wrong(size, disp_unit, comm);
+    const int wrong = lmpi_carrier_check(size, disp_unit, comm);
     if (wrong != MPI_SUCCESS)
         return wrong;
     struct lmpi_offer offer = {.bytes = (size_t)size, .unit = disp_unit, .flavor = MPI_WIN_FLAVOR_SHARED};
-    const char *why = lmpi_window_refused(comm);
+    const char *why = lmpi_carrier_refuse(comm);
     if (why) {
-        lmpi_window_tell(0, offer.flavor, why);
+        lmpi_carrier_log(0, offer.flavor, why);
         return lmpi_real.Win_allocate_shared(size, disp_unit, info, comm, baseptr, win);
     }
     if (wants_pieces(info))
@@ -204,7 +205,7 @@ LMPI_NAME(Win_shared_query);
 
 LMPI_EXPORT int MPI_Win_attach(MPI_Win win, void *base, MPI_Aint size)
 {
-    struct lmpi_window *window = lmpi_window_first(win);
+    struct lmpi_window *window = lmpi_window_root(win);
     if (!window)
         return lmpi_real.Win_attach(win, base, size);
     if (window->flavor != MPI_WIN_FLAVOR_DYNAMIC)
@@ -231,7 +232,7 @@ static bool detach_empty(struct lmpi_window *window)
 
 LMPI_EXPORT int MPI_Win_detach(MPI_Win win, const void *base)
 {
-    struct lmpi_window *window = lmpi_window_first(win);
+    struct lmpi_window *window = lmpi_window_root(win);
     if (!window)
         return lmpi_real.Win_detach(win, base);
     if (window->flavor != MPI_WIN_FLAVOR_DYNAMIC)

@@ -71,7 +71,8 @@ static size_t count_numbers(const struct envelope *e, const MPI_Count *counts)
 
 /* Writes the arguments of the form of large counts as those of the other. Arrays have some of their integers before the large
  * counts, and some behind. */
-static void unify(struct lmpi_contents *c, const struct envelope *e, const int *integers, const MPI_Count *counts)
+static void unify_counts(struct lmpi_contents *c, const struct envelope *e, const int *integers,
+                         const MPI_Count *counts)
 {
     const size_t numbers = count_numbers(e, counts), integer_count = (size_t)e->integers;
     const size_t first = e->combiner == MPI_COMBINER_DARRAY ? 3 : 1,
@@ -82,7 +83,7 @@ static void unify(struct lmpi_contents *c, const struct envelope *e, const int *
         if (i < numbers)
             c->numbers[before + i] = (MPI_Aint)counts[i];
         else
-            c->places[i - numbers] = (MPI_Aint)counts[i];
+            c->addresses[i - numbers] = (MPI_Aint)counts[i];
     for (size_t i = before; i < integer_count; i++)
         c->numbers[numbers + i] = integers[i];
 }
@@ -95,15 +96,15 @@ bool lmpi_contents_get(MPI_Datatype type, struct lmpi_contents *contents)
         return false;
     contents->combiner = e.combiner;
     contents->numbers = calloc((size_t)(e.integers + e.counts) + 1, sizeof *contents->numbers);
-    contents->places = calloc((size_t)(e.addresses + e.counts) + 1, sizeof *contents->places);
+    contents->addresses = calloc((size_t)(e.addresses + e.counts) + 1, sizeof *contents->addresses);
     contents->types = calloc((size_t)e.types + 1, sizeof *contents->types);
     int *integers = calloc((size_t)e.integers + 1, sizeof *integers);
     MPI_Count *counts = calloc((size_t)e.counts + 1, sizeof *counts);
-    bool good = contents->numbers && contents->places && contents->types && integers && counts &&
-                get_contents(type, &e, integers, contents->places, counts, contents->types);
+    bool good = contents->numbers && contents->addresses && contents->types && integers && counts &&
+                get_contents(type, &e, integers, contents->addresses, counts, contents->types);
     if (good) {
         contents->n_types = (int)e.types;
-        unify(contents, &e, integers, counts);
+        unify_counts(contents, &e, integers, counts);
     }
     free(integers);
     free(counts);
@@ -116,6 +117,6 @@ void lmpi_contents_free(struct lmpi_contents *contents)
         if (!lmpi_combiner_is_plain(lmpi_combiner(contents->types[i])))
             PMPI_Type_free(&contents->types[i]);
     free(contents->numbers);
-    free(contents->places);
+    free(contents->addresses);
     free(contents->types);
 }

@@ -8,8 +8,8 @@
 struct lmpi_contents {
     int combiner;
     int n_types;
-    MPI_Aint *numbers; /* the integers of MPI_Type_get_contents */
-    MPI_Aint *places;  /* its addresses */
+    MPI_Aint *numbers;   /* the integers of MPI_Type_get_contents */
+    MPI_Aint *addresses; /* its addresses */
     MPI_Datatype *types;
 };
 

@@ -14,7 +14,7 @@
 
 struct nodes {
     struct lmpi_loop *node;
-    size_t n, room;
+    size_t n, capacity;
 };
 
 struct draft {
@@ -27,17 +27,17 @@ struct draft {
     const struct lmpi_type *(*part_of)(MPI_Datatype);
 };
 
-static void append(struct draft *draft, struct nodes *to, const struct lmpi_loop *from, size_t n)
+static void append_nodes(struct draft *draft, struct nodes *to, const struct lmpi_loop *from, size_t n)
 {
     if (to->n + n > UINT32_MAX)
         draft->failed = true;
-    if (to->n + n > to->room && !draft->failed) {
-        const size_t room = 2 * (to->n + n) + 2;
-        struct lmpi_loop *more = realloc(to->node, room * sizeof *more);
+    if (to->n + n > to->capacity && !draft->failed) {
+        const size_t capacity = 2 * (to->n + n) + 2;
+        struct lmpi_loop *more = realloc(to->node, capacity * sizeof *more);
         draft->failed = !more;
         if (more) {
             to->node = more;
-            to->room = room;
+            to->capacity = capacity;
         }
     }
     if (draft->failed)
@@ -53,16 +53,16 @@ static bool is_alike(const struct lmpi_loop *a, const struct lmpi_loop *b)
 }
 
 /* Makes a node one that others can refer to, and returns a loop of one repetition over it. */
-static struct lmpi_loop refer(struct draft *draft, struct lmpi_loop node)
+static struct lmpi_loop refer_node(struct draft *draft, struct lmpi_loop node)
 {
     struct nodes *body = &draft->body;
     if (!body->n || !is_alike(&body->node[body->n - 1], &node) || body->node[body->n - 1].at != node.at)
-        append(draft, body, &node, 1);
+        append_nodes(draft, body, &node, 1);
     return (struct lmpi_loop){.count = 1, .first = (uint32_t)(body->n - 1), .n = 1};
 }
 
 /* Returns `count` repetitions of a node. */
-static struct lmpi_loop repeat(struct draft *draft, struct lmpi_loop node, MPI_Aint count, MPI_Aint stride)
+static struct lmpi_loop repeat_node(struct draft *draft, struct lmpi_loop node, MPI_Aint count, MPI_Aint stride)
 {
     if (count == 1)
         return node;
@@ -71,7 +71,7 @@ static struct lmpi_loop repeat(struct draft *draft, struct lmpi_loop node, MPI_A
         return node;
     }
     if (node.count > 1)
-        node = refer(draft, node);
+        node = refer_node(draft, node);
     if (node.bytes && stride == (MPI_Aint)node.bytes) {
         node.bytes *= (size_t)count;
         return node;
@@ -82,7 +82,7 @@ static struct lmpi_loop repeat(struct draft *draft, struct lmpi_loop node, MPI_A
 }
 
 /* The node continues `last`, the end of the sequence: it is one more of its repetitions. */
-static bool continues(const struct draft *draft, const struct lmpi_loop *last, const struct lmpi_loop *node)
+static bool continues_last(const struct draft *draft, const struct lmpi_loop *last, const struct lmpi_loop *node)
 {
     struct lmpi_loop one = *last;
     if (last->count < 2 || node->at != last->at + (MPI_Aint)last->count * last->stride)
@@ -95,7 +95,7 @@ static bool continues(const struct draft *draft, const struct lmpi_loop *last, c
 }
 
 /* A piece that lies behind the last one makes it longer. Returns whether it does. */
-static bool lengthen(struct draft *draft, const struct lmpi_loop *node)
+static bool lengthen_last(struct draft *draft, const struct lmpi_loop *node)
 {
     struct lmpi_loop *last = &draft->top.node[draft->top.n - 1], end = *last;
     end.at += (MPI_Aint)(last->count - 1) * last->stride;
@@ -104,7 +104,7 @@ static bool lengthen(struct draft *draft, const struct lmpi_loop *node)
     if (last->count > 1) {
         last->count--;
         end.count = 1;
-        append(draft, &draft->top, &end, 1);
+        append_nodes(draft, &draft->top, &end, 1);
         last = &draft->top.node[draft->top.n - 1];
     }
     last->bytes += node->bytes;
@@ -112,31 +112,31 @@ static bool lengthen(struct draft *draft, const struct lmpi_loop *node)
 }
 
 /* Adds a node to the sequence. */
-static void add(struct draft *draft, struct lmpi_loop node)
+static void add_node(struct draft *draft, struct lmpi_loop node)
 {
     struct lmpi_loop *last = draft->top.n ? &draft->top.node[draft->top.n - 1] : 0;
-    if (draft->failed || (last && lengthen(draft, &node)))
+    if (draft->failed || (last && lengthen_last(draft, &node)))
         return;
-    if (last && continues(draft, last, &node)) {
+    if (last && continues_last(draft, last, &node)) {
         last->count++;
     } else if (last && is_alike(last, &node)) {
         const MPI_Aint at = last->at, stride = node.at - at;
         node.at = 0;
-        node = repeat(draft, node, 2, stride);
+        node = repeat_node(draft, node, 2, stride);
         node.at += at;
         *last = node;
     } else {
-        append(draft, &draft->top, &node, 1);
+        append_nodes(draft, &draft->top, &node, 1);
     }
 }
 
 /* Makes a node of the sequence so far, which is not empty, and begins a new one. */
-static struct lmpi_loop gather(struct draft *draft)
+static struct lmpi_loop gather_top(struct draft *draft)
 {
     struct lmpi_loop whole = draft->top.node[0];
     if (draft->top.n > 1) {
         whole = (struct lmpi_loop){.count = 1, .first = (uint32_t)draft->body.n, .n = (uint32_t)draft->top.n};
-        append(draft, &draft->body, draft->top.node, draft->top.n);
+        append_nodes(draft, &draft->body, draft->top.node, draft->top.n);
     }
     draft->top.n = 0;
     return whole;
@@ -153,14 +153,14 @@ static void add_kind(struct draft *draft, const struct lmpi_type *type)
 }
 
 /* Returns the node of one element of a part that has data. */
-static struct lmpi_loop element(struct draft *draft, const struct lmpi_type *type)
+static struct lmpi_loop element_node(struct draft *draft, const struct lmpi_type *type)
 {
     const struct lmpi_loop *top = &type->loop[type->top];
     const size_t tops = type->nodes - type->top, copied = tops == 1 ? type->top : type->nodes;
     if (copied && draft->imported != type) {
         draft->imported = type;
         draft->base = (uint32_t)draft->body.n;
-        append(draft, &draft->body, type->loop, copied);
+        append_nodes(draft, &draft->body, type->loop, copied);
         for (size_t i = draft->base; i < draft->body.n; i++)
             draft->body.node[i].first += draft->body.node[i].n ? draft->base : 0;
     }
@@ -178,10 +178,10 @@ static void add_blocks(struct draft *draft, const struct lmpi_type *type, MPI_Ai
 {
     if (draft->failed || !type->size || length <= 0 || count <= 0)
         return;
-    struct lmpi_loop node = repeat(draft, element(draft, type), length, type->extent);
-    node = repeat(draft, node, count, stride);
+    struct lmpi_loop node = repeat_node(draft, element_node(draft, type), length, type->extent);
+    node = repeat_node(draft, node, count, stride);
     node.at += at;
-    add(draft, node);
+    add_node(draft, node);
 }
 
 static void add_indexed(struct draft *draft, const struct lmpi_contents *c, const struct lmpi_type *type, bool bytes,
@@ -190,8 +190,8 @@ static void add_indexed(struct draft *draft, const struct lmpi_contents *c, cons
     const MPI_Aint n = c->numbers[0];
     for (MPI_Aint i = 0; i < n; i++) {
         const MPI_Aint length = one_length ? c->numbers[1] : c->numbers[1 + i];
-        add_blocks(draft, type, bytes ? c->places[i] : c->numbers[(one_length ? 2 : 1 + n) + i] * type->extent, length,
-                   1, 0);
+        add_blocks(draft, type, bytes ? c->addresses[i] : c->numbers[(one_length ? 2 : 1 + n) + i] * type->extent,
+                   length, 1, 0);
     }
 }
 
@@ -202,17 +202,17 @@ static void add_subarray(struct draft *draft, const struct lmpi_contents *c, con
     MPI_Aint at = 0, step = type->extent;
     if (!type->size)
         return;
-    struct lmpi_loop node = element(draft, type);
+    struct lmpi_loop node = element_node(draft, type);
     for (MPI_Aint i = 0; i < n; i++) {
         const MPI_Aint d = c->numbers[3 * n + 1] == MPI_ORDER_FORTRAN ? i : n - 1 - i;
         if (counts[d] <= 0)
             return;
-        node = repeat(draft, node, counts[d], step);
+        node = repeat_node(draft, node, counts[d], step);
         at += starts[d] * step;
         step *= sizes[d];
     }
     node.at += at;
-    add(draft, node);
+    add_node(draft, node);
 }
 
 /* Adds what a process has of one dimension of a distributed array: `block` of `size` places in turn for each of `processes`. Nodes
@@ -223,14 +223,14 @@ static void add_dimension(struct draft *draft, struct lmpi_loop node, MPI_Aint s
     const MPI_Aint from = process * block, round = processes * block, left = size - from;
     const MPI_Aint whole = left < block ? 0 : 1 + (left - block) / round, rest = left - whole * round;
     if (whole) {
-        struct lmpi_loop blocks = repeat(draft, repeat(draft, node, block, step), whole, round * step);
+        struct lmpi_loop blocks = repeat_node(draft, repeat_node(draft, node, block, step), whole, round * step);
         blocks.at += from * step;
-        add(draft, blocks);
+        add_node(draft, blocks);
     }
     if (rest > 0) {
-        node = repeat(draft, node, rest, step);
+        node = repeat_node(draft, node, rest, step);
         node.at += (from + whole * round) * step;
-        add(draft, node);
+        add_node(draft, node);
     }
 }
 
@@ -241,7 +241,7 @@ static void add_darray(struct draft *draft, const struct lmpi_contents *c, const
     MPI_Aint step = type->extent;
     if (!type->size)
         return;
-    struct lmpi_loop node = element(draft, type);
+    struct lmpi_loop node = element_node(draft, type);
     for (MPI_Aint i = 0; i < n && !draft->failed; i++) {
         const MPI_Aint d = grid[n] == MPI_ORDER_FORTRAN ? i : n - 1 - i;
         MPI_Aint behind = 1, block = args[d];
@@ -255,7 +255,7 @@ static void add_darray(struct draft *draft, const struct lmpi_contents *c, const
         if (!draft->top.n)
             return; /* this process has nothing */
         if (i < n - 1)
-            node = gather(draft);
+            node = gather_top(draft);
         step *= sizes[d];
     }
 }
@@ -266,7 +266,7 @@ static void add_struct(struct draft *draft, const struct lmpi_contents *c)
         const struct lmpi_type *part = draft->part_of(c->types[i]);
         draft->failed |= !part;
         if (part)
-            add_blocks(draft, part, c->places[i], c->numbers[1 + i], 1, 0);
+            add_blocks(draft, part, c->addresses[i], c->numbers[1 + i], 1, 0);
     }
 }
 
@@ -287,7 +287,7 @@ static void add_any(struct draft *draft, const struct lmpi_contents *c)
     case MPI_COMBINER_RESIZED: add_blocks(draft, type, 0, 1, 1, 0); break;
     case MPI_COMBINER_CONTIGUOUS: add_blocks(draft, type, 0, numbers[0], 1, 0); break;
     case MPI_COMBINER_VECTOR: add_blocks(draft, type, 0, numbers[1], numbers[0], numbers[2] * type->extent); break;
-    case MPI_COMBINER_HVECTOR: add_blocks(draft, type, 0, numbers[1], numbers[0], c->places[0]); break;
+    case MPI_COMBINER_HVECTOR: add_blocks(draft, type, 0, numbers[1], numbers[0], c->addresses[0]); break;
     case MPI_COMBINER_INDEXED: add_indexed(draft, c, type, false, false); break;
     case MPI_COMBINER_HINDEXED: add_indexed(draft, c, type, true, false); break;
     case MPI_COMBINER_INDEXED_BLOCK: add_indexed(draft, c, type, false, true); break;
@@ -394,23 +394,23 @@ static void measure_node(struct measure *sequence, const struct lmpi_loop *node,
 /* Measures the element. Returns false without memory. */
 static bool measure_type(struct lmpi_type *type)
 {
-    struct measure *all = calloc(type->nodes + 1, sizeof *all), element = {0};
+    struct measure *all = calloc(type->nodes + 1, sizeof *all), element_node = {0};
     if (!all)
         return false;
     for (size_t i = 0; i < type->top; i++)
         measure_node(&all[i], &type->loop[i], all);
     for (size_t i = type->top; i < type->nodes; i++)
-        measure_node(&element, &type->loop[i], all);
+        measure_node(&element_node, &type->loop[i], all);
     free(all);
-    type->size = element.size;
-    type->low = element.low;
-    type->high = element.high;
-    type->depth = element.depth;
+    type->size = element_node.size;
+    type->low = element_node.low;
+    type->high = element_node.high;
+    type->depth = element_node.depth;
     return true;
 }
 
 /* Completes the draft by what the MPI says of the whole, and frees it. */
-static struct lmpi_type *settle(struct draft *draft, MPI_Datatype type)
+static struct lmpi_type *finish_draft(struct draft *draft, MPI_Datatype type)
 {
     const size_t top = draft->body.n, nodes = top + draft->top.n;
     struct lmpi_type *made = draft->failed ? 0 : malloc(sizeof *made + (nodes + 1) * sizeof *made->loop);
@@ -448,5 +448,5 @@ struct lmpi_type *lmpi_type_flatten(MPI_Datatype type, const struct lmpi_type *(
     if (!draft.failed)
         add_any(&draft, &contents);
     lmpi_contents_free(&contents);
-    return settle(&draft, type);
+    return finish_draft(&draft, type);
 }

@@ -13,7 +13,7 @@
 #define ALL (~0u)
 
 /* Finds the operation and the kinds that it takes. Returns false for one that the program has made. */
-static bool find(MPI_Op op, enum uccs_reduction *how, unsigned *kinds)
+static bool find_reduction(MPI_Op op, enum uccs_reduction *how, unsigned *kinds)
 {
     const struct {
         MPI_Op op;
@@ -44,7 +44,7 @@ static bool find(MPI_Op op, enum uccs_reduction *how, unsigned *kinds)
     return false;
 }
 
-static enum uccs_type integer(size_t unit, bool is_signed)
+static enum uccs_type integer_type(size_t unit, bool is_signed)
 {
     switch (unit) {
     case 2: return is_signed ? UCCS_INT16 : UCCS_UINT16;
@@ -55,7 +55,7 @@ static enum uccs_type integer(size_t unit, bool is_signed)
     return is_signed ? UCCS_INT8 : UCCS_UINT8;
 }
 
-static enum uccs_type real(size_t unit)
+static enum uccs_type real_type(size_t unit)
 {
     switch (unit) {
     case 2: return UCCS_FLOAT16;
@@ -79,7 +79,7 @@ static enum uccs_type type_of(const struct lmpi_type *type)
 {
     size_t unit = type->unit;
     switch (type->kind) {
-    case LMPI_FLOATING: return real(unit);
+    case LMPI_FLOATING: return real_type(unit);
     case LMPI_COMPLEX: return complex_of(unit);
     case LMPI_QUAD: return UCCS_FLOAT128;
     case LMPI_QUAD_COMPLEX: return UCCS_FLOAT128_COMPLEX;
@@ -92,14 +92,14 @@ static enum uccs_type type_of(const struct lmpi_type *type)
     case LMPI_LONG_DOUBLE_INT: return UCCS_LONG_DOUBLE_INT;
     case LMPI_REAL_REAL: return unit == 8 ? UCCS_2FLOAT : UCCS_2DOUBLE;
     case LMPI_MIXED: return UCCS_UINT8;
-    default: return integer(unit, type->kind != LMPI_UNSIGNED);
+    default: return integer_type(unit, type->kind != LMPI_UNSIGNED);
     }
 }
 
 int lmpi_op_of(MPI_Op op, const struct lmpi_type *type, bool any, struct lmpi_op *found)
 {
     unsigned kinds;
-    if (!find(op, &found->how, &kinds))
+    if (!find_reduction(op, &found->how, &kinds))
         return MPI_ERR_OP;
     if (any && !(kinds >> type->kind & 1))
         return type->kind == LMPI_MIXED ? MPI_ERR_TYPE : MPI_ERR_OP;

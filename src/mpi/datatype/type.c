@@ -36,7 +36,7 @@ static const struct lmpi_type *find_predefined(MPI_Datatype type)
     return 0;
 }
 
-static bool add(const struct row *row)
+static bool add_predefined(const struct row *row)
 {
     int size = 0;
     MPI_Aint lb = 0, extent = 0;
@@ -55,7 +55,7 @@ static bool add(const struct row *row)
     return table[at].known != 0;
 }
 
-static int forget(MPI_Datatype type, int which, void *known, void *state)
+static int delete_attribute(MPI_Datatype type, int which, void *known, void *state)
 {
     (void)type, (void)which, (void)state;
     lmpi_type_free(known);
@@ -156,9 +156,9 @@ bool lmpi_types_begin(void)
         {MPI_2REAL, LMPI_REAL_REAL},
         {MPI_2DOUBLE_PRECISION, LMPI_REAL_REAL},
     };
-    bool good = PMPI_Type_create_keyval(MPI_TYPE_NULL_COPY_FN, forget, &key, 0) == MPI_SUCCESS;
+    bool good = PMPI_Type_create_keyval(MPI_TYPE_NULL_COPY_FN, delete_attribute, &key, 0) == MPI_SUCCESS;
     for (size_t i = 0; i < sizeof rows / sizeof *rows && good; i++)
-        good = add(&rows[i]);
+        good = add_predefined(&rows[i]);
     return good;
 }
 
@@ -190,7 +190,7 @@ static struct lmpi_type *take_apart(MPI_Datatype type)
 }
 
 /* Takes a type apart once, though several threads may ask at the same time. */
-static const struct lmpi_type *learn(MPI_Datatype type)
+static const struct lmpi_type *flatten_once(MPI_Datatype type)
 {
     static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
     void *value = 0;
@@ -220,17 +220,17 @@ const struct lmpi_type *lmpi_type_part(MPI_Datatype type)
         return 0;
     if (found)
         return value;
-    return learn(type);
+    return flatten_once(type);
 }
 
 /* Only a call that could move data tells whether a type is committed: this one sends nothing. A committed type stays
  * so. */
-static bool committed(MPI_Datatype type, const struct lmpi_type *known)
+static bool is_committed(MPI_Datatype type, const struct lmpi_type *known)
 {
     static const char unread;
     bool *seen = &((struct lmpi_type *)known)->committed;
     if (!__atomic_load_n(seen, __ATOMIC_RELAXED) &&
-        PMPI_Send(&unread, 1, type, MPI_PROC_NULL, 0, lmpi_life.self) == MPI_SUCCESS)
+        PMPI_Send(&unread, 1, type, MPI_PROC_NULL, 0, lmpi_process.self) == MPI_SUCCESS)
         __atomic_store_n(seen, true, __ATOMIC_RELAXED); /* any thread finds the same */
     return __atomic_load_n(seen, __ATOMIC_RELAXED);
 }
@@ -238,7 +238,7 @@ static bool committed(MPI_Datatype type, const struct lmpi_type *known)
 const struct lmpi_type *lmpi_type_slow(MPI_Datatype type)
 {
     const struct lmpi_type *known = lmpi_type_part(type);
-    return known && (known == lmpi_last_type.known || committed(type, known)) ? known : 0;
+    return known && (known == lmpi_last_type.known || is_committed(type, known)) ? known : 0;
 }
 
 void lmpi_type_span(const struct lmpi_type *type, size_t count, MPI_Aint *low, MPI_Aint *high)

@@ -9,7 +9,7 @@
 
 #ifndef MPI_ABI
 /* Stores a predefined attribute of a window of ours. Returns false when it is not one. */
-static bool get(MPI_Win win, int key, MPI_Aint *value)
+static bool get_value(MPI_Win win, int key, MPI_Aint *value)
 {
     const struct lmpi_window *window = lmpi_window(win);
     if (!window)
@@ -24,7 +24,7 @@ static bool get(MPI_Win win, int key, MPI_Aint *value)
     return false;
 }
 
-static void *next(const char *name)
+static void *find_behind(const char *name)
 {
     void *found = dlsym(RTLD_NEXT, name);
     if (!found) {
@@ -56,9 +56,9 @@ LMPI_EXPORT void mpi_win_get_attr_(MPI_Fint *win, MPI_Fint *key, MPI_Aint *value
 void mpi_win_get_attr_(MPI_Fint *win, MPI_Fint *key, MPI_Aint *value, MPI_Fint *flag, MPI_Fint *error)
 {
     static fortran_get *behind;
-    if (key_of(*key) == UNKNOWN_KEY || !get(PMPI_Win_f2c(*win), key_of(*key), value)) {
+    if (key_of(*key) == UNKNOWN_KEY || !get_value(PMPI_Win_f2c(*win), key_of(*key), value)) {
         if (!behind)
-            behind = (fortran_get *)next("pmpi_win_get_attr_");
+            behind = (fortran_get *)find_behind("pmpi_win_get_attr_");
         behind(win, key, value, flag, error);
         return;
     }
@@ -87,9 +87,9 @@ int MPII_Win_get_attr(MPI_Win win, int key, void *value, int *flag, int kind)
     static __typeof__(&MPII_Win_get_attr) behind;
     MPI_Aint number;
     /* MPICH's MPI_Win_get_attr comes here too, with POINTER, after ours. Fortran's keys are C's plus one. */
-    if (kind == POINTER || (!get(win, key, &number) && !get(win, key - 1, &number))) {
+    if (kind == POINTER || (!get_value(win, key, &number) && !get_value(win, key - 1, &number))) {
         if (!behind)
-            behind = (__typeof__(behind))next("MPII_Win_get_attr");
+            behind = (__typeof__(behind))find_behind("MPII_Win_get_attr");
         return behind(win, key, value, flag, kind);
     }
     if (kind == FORTRAN_INTEGER)

@@ -11,7 +11,7 @@
     LMPI_EXPORT extern __typeof__(name##_f) name##_f08 __attribute__((alias(#name "_f"))); \
     void name##_f(__VA_ARGS__, MPI_Fint *ierror)
 
-static void end(int status, MPI_Fint *ierror)
+static void set_error(int status, MPI_Fint *ierror)
 {
     if (ierror)
         *ierror = status;
@@ -23,7 +23,7 @@ SUBROUTINE(lmpi_win_dup_with_info, const MPI_Fint *parentwin, const MPI_Fint *in
     int status = MPIX_Win_dup_with_info(PMPI_Win_f2c(*parentwin), PMPI_Info_f2c(*info), &made);
     if (status == MPI_SUCCESS)
         *newwin = PMPI_Win_c2f(made);
-    end(status, ierror);
+    set_error(status, ierror);
 }
 
 SUBROUTINE(lmpi_memhandle_create, void *base, const MPI_Aint *size, const MPI_Fint *info, const MPI_Fint *parentwin,
@@ -32,7 +32,7 @@ SUBROUTINE(lmpi_memhandle_create, void *base, const MPI_Aint *size, const MPI_Fi
     int bytes = 0;
     int status = MPIX_Memhandle_create(base, *size, PMPI_Info_f2c(*info), PMPI_Win_f2c(*parentwin), memhandle, &bytes);
     *memhandle_size = bytes;
-    end(status, ierror);
+    set_error(status, ierror);
 }
 
 SUBROUTINE(lmpi_win_from_memhandle, const void *memhandle, const MPI_Aint *size, const MPI_Fint *disp_unit,
@@ -43,13 +43,13 @@ SUBROUTINE(lmpi_win_from_memhandle, const void *memhandle, const MPI_Aint *size,
                                          PMPI_Win_f2c(*parentwin), &made);
     if (status == MPI_SUCCESS)
         *newwin = PMPI_Win_c2f(made);
-    end(status, ierror);
+    set_error(status, ierror);
 }
 
 SUBROUTINE(lmpi_memhandle_release, void *memhandle, const MPI_Fint *parentwin)
 {
     int status = MPIX_Memhandle_release(memhandle, PMPI_Win_f2c(*parentwin));
-    end(status, ierror);
+    set_error(status, ierror);
 }
 
 SUBROUTINE(lmpi_win_op_intrinsic, const char *ops, const MPI_Aint *max_count, const MPI_Fint *datatype,
@@ -58,7 +58,7 @@ SUBROUTINE(lmpi_win_op_intrinsic, const char *ops, const MPI_Aint *max_count, co
     int is = 0;
     int status = MPIX_Win_op_intrinsic(ops, *max_count, PMPI_Type_f2c(*datatype), PMPI_Win_f2c(*win), &is);
     *flag = is;
-    end(status, ierror);
+    set_error(status, ierror);
 }
 
 SUBROUTINE(lmpi_rrput, const void *origin, const MPI_Fint *origin_count, const MPI_Fint *origin_type,
@@ -70,7 +70,7 @@ SUBROUTINE(lmpi_rrput, const void *origin, const MPI_Fint *origin_count, const M
                             PMPI_Type_f2c(*target_type), PMPI_Win_f2c(*win), &made);
     if (status == MPI_SUCCESS)
         *request = PMPI_Request_c2f(made);
-    end(status, ierror);
+    set_error(status, ierror);
 }
 
 SUBROUTINE(lmpi_rraccumulate, const void *origin, const MPI_Fint *origin_count, const MPI_Fint *origin_type,
@@ -82,7 +82,7 @@ SUBROUTINE(lmpi_rraccumulate, const void *origin, const MPI_Fint *origin_count, 
                                    PMPI_Type_f2c(*target_type), PMPI_Op_f2c(*op), PMPI_Win_f2c(*win), &made);
     if (status == MPI_SUCCESS)
         *request = PMPI_Request_c2f(made);
-    end(status, ierror);
+    set_error(status, ierror);
 }
 
 SUBROUTINE(lmpi_rrget_accumulate, const void *origin, const MPI_Fint *origin_count, const MPI_Fint *origin_type,
@@ -96,7 +96,7 @@ SUBROUTINE(lmpi_rrget_accumulate, const void *origin, const MPI_Fint *origin_cou
                                        PMPI_Type_f2c(*target_type), PMPI_Op_f2c(*op), PMPI_Win_f2c(*win), &made);
     if (status == MPI_SUCCESS)
         *request = PMPI_Request_c2f(made);
-    end(status, ierror);
+    set_error(status, ierror);
 }
 
 SUBROUTINE(lmpi_rrfetch_and_op, const void *origin, void *result, const MPI_Fint *datatype, const MPI_Fint *rank,
@@ -107,7 +107,7 @@ SUBROUTINE(lmpi_rrfetch_and_op, const void *origin, void *result, const MPI_Fint
                                      PMPI_Win_f2c(*win), &made);
     if (status == MPI_SUCCESS)
         *request = PMPI_Request_c2f(made);
-    end(status, ierror);
+    set_error(status, ierror);
 }
 
 SUBROUTINE(lmpi_rrcompare_and_swap, const void *origin, const void *compare, void *result, const MPI_Fint *datatype,
@@ -118,7 +118,7 @@ SUBROUTINE(lmpi_rrcompare_and_swap, const void *origin, const void *compare, voi
                                          PMPI_Win_f2c(*win), &made);
     if (status == MPI_SUCCESS)
         *request = PMPI_Request_c2f(made);
-    end(status, ierror);
+    set_error(status, ierror);
 }
 
 SUBROUTINE(lmpi_put_notify, const void *origin, const MPI_Fint *origin_count, const MPI_Fint *origin_type,
@@ -127,7 +127,7 @@ SUBROUTINE(lmpi_put_notify, const void *origin, const MPI_Fint *origin_count, co
 {
     int status = MPIX_Put_notify(origin, *origin_count, PMPI_Type_f2c(*origin_type), *rank, *disp, *target_count,
                                  PMPI_Type_f2c(*target_type), *notify_id, PMPI_Win_f2c(*win));
-    end(status, ierror);
+    set_error(status, ierror);
 }
 
 SUBROUTINE(lmpi_get_notify, void *origin, const MPI_Fint *origin_count, const MPI_Fint *origin_type,
@@ -136,7 +136,7 @@ SUBROUTINE(lmpi_get_notify, void *origin, const MPI_Fint *origin_count, const MP
 {
     int status = MPIX_Get_notify(origin, *origin_count, PMPI_Type_f2c(*origin_type), *rank, *disp, *target_count,
                                  PMPI_Type_f2c(*target_type), *notify_id, PMPI_Win_f2c(*win));
-    end(status, ierror);
+    set_error(status, ierror);
 }
 
 SUBROUTINE(lmpi_accumulate_notify, const void *origin, const MPI_Fint *origin_count, const MPI_Fint *origin_type,
@@ -145,7 +145,7 @@ SUBROUTINE(lmpi_accumulate_notify, const void *origin, const MPI_Fint *origin_co
 {
     int status = MPIX_Accumulate_notify(origin, *origin_count, PMPI_Type_f2c(*origin_type), *rank, *disp, *target_count,
                                         PMPI_Type_f2c(*target_type), PMPI_Op_f2c(*op), *notify_id, PMPI_Win_f2c(*win));
-    end(status, ierror);
+    set_error(status, ierror);
 }
 
 SUBROUTINE(lmpi_win_wait_notify, const MPI_Fint *win, const MPI_Fint *notify_id, const long *count, MPI_Fint *request)
@@ -154,19 +154,19 @@ SUBROUTINE(lmpi_win_wait_notify, const MPI_Fint *win, const MPI_Fint *notify_id,
     int status = MPIX_Win_wait_notify(PMPI_Win_f2c(*win), *notify_id, *count, &made);
     if (status == MPI_SUCCESS)
         *request = PMPI_Request_c2f(made);
-    end(status, ierror);
+    set_error(status, ierror);
 }
 
 SUBROUTINE(lmpi_win_notify_get_value, const MPI_Fint *win, const MPI_Fint *notify_id, long *value)
 {
     int status = MPIX_Win_notify_get_value(PMPI_Win_f2c(*win), *notify_id, value);
-    end(status, ierror);
+    set_error(status, ierror);
 }
 
 SUBROUTINE(lmpi_win_notify_reset, const MPI_Fint *win, const MPI_Fint *notify_id, long *value)
 {
     int status = MPIX_Win_notify_reset(PMPI_Win_f2c(*win), *notify_id, value);
-    end(status, ierror);
+    set_error(status, ierror);
 }
 
 #endif

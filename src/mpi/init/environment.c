@@ -24,28 +24,28 @@ struct round { /* what all ranks have told at one fence */
 };
 
 static struct {
-    char *untold; /* records that the next fence tells */
+    char *unsent; /* records that the next fence tells */
     int bytes;
     struct round *rounds; /* the newest first; under lock */
     pthread_mutex_t lock;
     bool ended;
     bool failed; /* a rank cannot start, as all know since the same fence */
-} told = {.lock = PTHREAD_MUTEX_INITIALIZER};
+} exchange = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-static int put(void *self, const char *key, const void *value, size_t bytes)
+static int put_value(void *self, const char *key, const void *value, size_t bytes)
 {
     (void)self;
     struct record record = {(uint32_t)strlen(key) + 1, (uint32_t)bytes};
     size_t more = sizeof record + record.key_bytes + bytes;
-    char *grown = more < INT32_MAX / 2 ? realloc(told.untold, (size_t)told.bytes + more) : 0;
+    char *grown = more < INT32_MAX / 2 ? realloc(exchange.unsent, (size_t)exchange.bytes + more) : 0;
     if (!grown)
         return -1;
-    told.untold = grown;
-    grown += told.bytes;
+    exchange.unsent = grown;
+    grown += exchange.bytes;
     memcpy(grown, &record, sizeof record);
     memcpy(grown + sizeof record, key, record.key_bytes);
     memcpy(grown + sizeof record + record.key_bytes, value, bytes);
-    told.bytes += (int)more;
+    exchange.bytes += (int)more;
     return 0;
 }
 
@@ -57,49 +57,49 @@ static void free_round(struct round *round)
 }
 
 /* Returns what all ranks tell, or null. */
-static struct round *gather(void)
+static struct round *gather_round(void)
 {
-    size_t ranks = (size_t)lmpi_life.ranks;
+    size_t ranks = (size_t)lmpi_process.ranks;
     struct round *round = calloc(1, sizeof *round);
     int *numbers = malloc(2 * ranks * sizeof *numbers), all = 0;
     if (!round || !numbers)
         abort(); /* the other ranks would wait for ever */
     round->starts = numbers;
     round->sizes = numbers + ranks;
-    int status = PMPI_Allgather(&told.bytes, 1, MPI_INT, round->sizes, 1, MPI_INT, lmpi_life.comm);
+    int status = PMPI_Allgather(&exchange.bytes, 1, MPI_INT, round->sizes, 1, MPI_INT, lmpi_process.comm);
     for (size_t i = 0; i < ranks && status == MPI_SUCCESS; i++) {
-        told.failed |= round->sizes[i] == FAILED;
+        exchange.failed |= round->sizes[i] == FAILED;
         round->starts[i] = all;
         all += round->sizes[i];
     }
-    if (!told.failed && !(round->bytes = malloc((size_t)all + 1)))
+    if (!exchange.failed && !(round->bytes = malloc((size_t)all + 1)))
         abort();
-    if (status == MPI_SUCCESS && all && !told.failed)
-        status = PMPI_Allgatherv(told.untold, told.bytes, MPI_BYTE, round->bytes, round->sizes, round->starts, MPI_BYTE,
-                                 lmpi_life.comm);
+    if (status == MPI_SUCCESS && all && !exchange.failed)
+        status = PMPI_Allgatherv(exchange.unsent, exchange.bytes, MPI_BYTE, round->bytes, round->sizes, round->starts,
+                                 MPI_BYTE, lmpi_process.comm);
     if (status == MPI_SUCCESS && round->bytes)
         return round;
     free_round(round);
     return 0;
 }
 
-static int fence(void *self)
+static int fence_values(void *self)
 {
     (void)self;
-    struct round *round = told.ended ? 0 : gather();
+    struct round *round = exchange.ended ? 0 : gather_round();
     if (!round)
         return -1;
-    pthread_mutex_lock(&told.lock);
-    round->next = told.rounds;
-    told.rounds = round;
-    pthread_mutex_unlock(&told.lock);
-    free(told.untold);
-    told.untold = 0;
-    told.bytes = 0;
+    pthread_mutex_lock(&exchange.lock);
+    round->next = exchange.rounds;
+    exchange.rounds = round;
+    pthread_mutex_unlock(&exchange.lock);
+    free(exchange.unsent);
+    exchange.unsent = 0;
+    exchange.bytes = 0;
     return 0;
 }
 
-static bool find(const struct round *round, int rank, const char *key, void **value, size_t *bytes)
+static bool find_record(const struct round *round, int rank, const char *key, void **value, size_t *bytes)
 {
     const char *at = round->bytes + round->starts[rank], *end = at + round->sizes[rank];
     while (at < end) {
@@ -118,65 +118,65 @@ static bool find(const struct round *round, int rank, const char *key, void **va
     return false;
 }
 
-static int get(void *self, int rank, const char *key, void **value, size_t *bytes)
+static int get_value(void *self, int rank, const char *key, void **value, size_t *bytes)
 {
     (void)self;
     bool found = false;
-    pthread_mutex_lock(&told.lock);
-    for (const struct round *at = told.rounds; at && !found; at = at->next)
-        found = find(at, rank, key, value, bytes);
-    pthread_mutex_unlock(&told.lock);
+    pthread_mutex_lock(&exchange.lock);
+    for (const struct round *at = exchange.rounds; at && !found; at = at->next)
+        found = find_record(at, rank, key, value, bytes);
+    pthread_mutex_unlock(&exchange.lock);
     return found ? 0 : -1;
 }
 
 static void end_job(void *self, int status)
 {
     (void)self;
-    if (!told.ended)
+    if (!exchange.ended)
         PMPI_Abort(MPI_COMM_WORLD, status);
 }
 
 static int is_ending(void *self)
 {
     (void)self;
-    return lmpi_life.aborting || lmpi_life.why_not; /* a start that came to nothing ends nothing */
+    return lmpi_process.aborting || lmpi_process.why_not; /* a start that came to nothing ends nothing */
 }
 
 LMPI_EXPORT int MPI_Abort(MPI_Comm comm, int code)
 {
-    lmpi_life.aborting = true; /* the MPI says what there is to say */
+    lmpi_process.aborting = true; /* the MPI says what there is to say */
     return lmpi_real.Abort(comm, code);
 }
 LMPI_NAME(Abort);
 
-bool lmpi_environment_started(bool good)
+bool lmpi_environment_agree(bool good)
 {
     const int mine = good ? STARTED : FAILED;
-    int *all = malloc((size_t)lmpi_life.ranks * sizeof *all);
+    int *all = malloc((size_t)lmpi_process.ranks * sizeof *all);
     if (!all)
         abort(); /* the other ranks would wait for ever */
-    if (!told.failed)
-        told.failed = PMPI_Allgather(&mine, 1, MPI_INT, all, 1, MPI_INT, lmpi_life.comm) != MPI_SUCCESS;
-    for (int i = 0; i < lmpi_life.ranks && !told.failed; i++)
-        told.failed = all[i] == FAILED;
+    if (!exchange.failed)
+        exchange.failed = PMPI_Allgather(&mine, 1, MPI_INT, all, 1, MPI_INT, lmpi_process.comm) != MPI_SUCCESS;
+    for (int i = 0; i < lmpi_process.ranks && !exchange.failed; i++)
+        exchange.failed = all[i] == FAILED;
     free(all);
-    return !told.failed;
+    return !exchange.failed;
 }
 
 bool lmpi_environment_failed(void)
 {
-    return told.failed;
+    return exchange.failed;
 }
 
-int lmpi_environment_give(void)
+int lmpi_environment_embed(void)
 {
     const struct uccs_environment table = {
         .size = sizeof table,
-        .rank = lmpi_life.rank,
-        .ranks = lmpi_life.ranks,
-        .put = put,
-        .fence = fence,
-        .get = get,
+        .rank = lmpi_process.rank,
+        .ranks = lmpi_process.ranks,
+        .put = put_value,
+        .fence = fence_values,
+        .get = get_value,
         .abort = end_job,
         .ending = is_ending,
     };
@@ -186,10 +186,10 @@ int lmpi_environment_give(void)
 void lmpi_environment_end(void)
 {
     uccs_embed(0);
-    told.ended = true;
-    while (told.rounds) {
-        struct round *round = told.rounds;
-        told.rounds = round->next;
+    exchange.ended = true;
+    while (exchange.rounds) {
+        struct round *round = exchange.rounds;
+        exchange.rounds = round->next;
         free_round(round);
     }
 }

@@ -33,10 +33,10 @@ static const char barrier[] = "cmd=barrier_in\n";
 
 static struct {
     pthread_t thread;
-    bool stands;   /* the thread is there */
-    bool met;      /* the MPI has begun a barrier; the thread's until it is joined, like the rest */
-    bool told;     /* this rank's word is there */
-    int fd, flags; /* the number by which the MPI knows the connection, and its flags */
+    bool stands;    /* the thread is there */
+    bool met;       /* the MPI has begun a barrier; the thread's until it is joined, like the rest */
+    bool published; /* this rank's word is there */
+    int fd, flags;  /* the number by which the MPI knows the connection, and its flags */
     int launcher, mpi;
     char port[512]; /* PMI_PORT, while the MPI finds PMI_FD instead; empty: it has inherited PMI_FD */
     char rank[16];
@@ -69,11 +69,11 @@ static bool read_line(char line[LINE_BYTES])
 }
 
 /* Copies the value of a key ("rc=") of a line, up to a space. Returns false when the line has none, or no room is left. */
-static bool value_of(const char *line, const char *key, char *value, size_t room)
+static bool value_of(const char *line, const char *key, char *value, size_t capacity)
 {
     const char *at = strstr(line, key);
-    const size_t bytes = at ? strcspn(at + strlen(key), " ") : room;
-    if (bytes >= room)
+    const size_t bytes = at ? strcspn(at + strlen(key), " ") : capacity;
+    if (bytes >= capacity)
         return false;
     memcpy(value, at + strlen(key), bytes);
     value[bytes] = 0;
@@ -81,23 +81,23 @@ static bool value_of(const char *line, const char *key, char *value, size_t room
 }
 
 /* Sends a line and reads the answer. Returns false when it tells of a failure, or has no such key. */
-static bool ask(const char *line, const char *key, char *value, size_t room)
+static bool ask_launcher(const char *line, const char *key, char *value, size_t capacity)
 {
     char answer[LINE_BYTES];
     return send_all(pmi.launcher, line, strlen(line)) && read_line(answer) && !strstr(answer, "rc=-") &&
-           value_of(answer, key, value, room);
+           value_of(answer, key, value, capacity);
 }
 
 static void leave_word(void)
 {
     char line[512], code[16];
-    pmi.met = ask("cmd=get_my_kvsname\n", "kvsname=", pmi.space, sizeof pmi.space);
+    pmi.met = ask_launcher("cmd=get_my_kvsname\n", "kvsname=", pmi.space, sizeof pmi.space);
     snprintf(line, sizeof line, "cmd=put kvsname=%s key=lateral-mpi.%s value=1\n", pmi.space, pmi.rank);
-    pmi.told = pmi.met && ask(line, "rc=", code, sizeof code);
+    pmi.published = pmi.met && ask_launcher(line, "rc=", code, sizeof code);
 }
 
 /* Copies what one end has sent to the other. Returns false when the connection ends. */
-static bool pass(int from, int to)
+static bool pass_on(int from, int to)
 {
     char text[LINE_BYTES];
     const ssize_t bytes = TEMP_FAILURE_RETRY(recv(from, text, sizeof text, 0));
@@ -116,7 +116,8 @@ static void *stand_between(void *unused)
     while (open) {
         if (poll(end, 2, -1) < 0)
             continue;
-        open = (!end[0].revents || pass(pmi.mpi, pmi.launcher)) && (!end[1].revents || pass(pmi.launcher, pmi.mpi));
+        open =
+            (!end[0].revents || pass_on(pmi.mpi, pmi.launcher)) && (!end[1].revents || pass_on(pmi.launcher, pmi.mpi));
     }
     shutdown(pmi.mpi, SHUT_RDWR); /* where the launcher is gone, the MPI learns it */
     return unused;
@@ -134,7 +135,7 @@ static bool start_thread(void)
 }
 
 /* Gives the MPI another socket under the number of its connection. */
-static void give(int fd)
+static void give_mpi(int fd)
 {
     if (dup2(fd, pmi.fd) == pmi.fd)
         (void)fcntl(pmi.fd, F_SETFD, pmi.flags);
@@ -152,7 +153,7 @@ static void put_between(void)
     }
     pmi.mpi = pair[1];
     if (start_thread()) {
-        give(pair[0]);
+        give_mpi(pair[0]);
     } else {
         close(pmi.launcher);
         close(pmi.mpi);
@@ -183,11 +184,11 @@ static int call_launcher(const char *port)
 }
 
 /* Presents this process, as the MPI would, and learns its place: the launcher answers, and sends three lines of its own. */
-static bool present(char size[16])
+static bool present_process(char size[16])
 {
     char line[LINE_BYTES], answer[16];
     snprintf(line, sizeof line, "cmd=initack pmiid=%s\n", getenv("PMI_ID"));
-    if (!ask(line, "cmd=", answer, sizeof answer) || strcmp(answer, "initack") != 0)
+    if (!ask_launcher(line, "cmd=", answer, sizeof answer) || strcmp(answer, "initack") != 0)
         return false;
     for (int i = 0; i < 3; i++) {
         if (!read_line(line))
@@ -205,7 +206,7 @@ static void connect_launcher(const char *port)
     pmi.launcher = call_launcher(port);
     if (pmi.launcher < 0)
         return; /* the MPI says so */
-    if (!present(size) || strlen(port) >= sizeof pmi.port) {
+    if (!present_process(size) || strlen(port) >= sizeof pmi.port) {
         close(pmi.launcher);
         return;
     }
@@ -247,11 +248,11 @@ bool lmpi_pmi_begin(void)
     return true;
 }
 
-bool lmpi_pmi_end(bool *told)
+bool lmpi_pmi_end(bool *published)
 {
     restore_environment();
     if (pmi.stands) {
-        give(pmi.launcher); /* the MPI has the answers to all it has asked */
+        give_mpi(pmi.launcher); /* the MPI has the answers to all it has asked */
         shutdown(pmi.mpi, SHUT_RDWR);
         pthread_join(pmi.thread, 0);
         close(pmi.mpi);
@@ -259,7 +260,7 @@ bool lmpi_pmi_end(bool *told)
         pmi.launcher = pmi.fd;
     }
     pmi.stands = false;
-    *told = pmi.told;
+    *published = pmi.published;
     return pmi.met;
 }
 
@@ -267,5 +268,5 @@ bool lmpi_pmi_knows(int rank)
 {
     char line[512], value[16];
     snprintf(line, sizeof line, "cmd=get kvsname=%s key=lateral-mpi.%d\n", pmi.space, rank);
-    return ask(line, "value=", value, sizeof value);
+    return ask_launcher(line, "value=", value, sizeof value);
 }

@@ -12,7 +12,7 @@ bool lmpi_pmi_begin(void);
 
 /* After the MPI has started: gives it the connection, and ends the thread. Returns whether the MPI has met all ranks by a barrier there,
  * so that words can be asked for; *told says whether this rank's is among them. */
-bool lmpi_pmi_end(bool *told);
+bool lmpi_pmi_end(bool *published);
 
 /* Between that and the return of MPI_Init, in which the MPI does not use the connection: returns whether a rank has left its word. */
 bool lmpi_pmi_knows(int rank);

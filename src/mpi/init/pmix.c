@@ -40,7 +40,7 @@ static struct {
                struct value **value);
     int (*finalize)(const struct option *options, size_t n);
     bool runs;
-    bool told; /* this rank's word is there */
+    bool published; /* this rank's word is there */
 } pmix;
 static struct process self;
 
@@ -71,12 +71,12 @@ void lmpi_pmix_begin(void)
     if (!find_library() || pmix.init(&self, 0, 0) != SUCCESS)
         return;
     pmix.runs = true;
-    pmix.told = pmix.put(SCOPE_GLOBAL, "lateral-mpi", &here) == SUCCESS && pmix.commit() == SUCCESS;
+    pmix.published = pmix.put(SCOPE_GLOBAL, "lateral-mpi", &here) == SUCCESS && pmix.commit() == SUCCESS;
 }
 
-bool lmpi_pmix_is_there(bool *told)
+bool lmpi_pmix_is_there(bool *published)
 {
-    *told = pmix.told;
+    *published = pmix.published;
     return pmix.runs;
 }
 

@@ -10,7 +10,7 @@
 void lmpi_pmix_begin(void);
 
 /* After the MPI has started: returns whether words can be asked for; *told says whether this rank's is among them. */
-bool lmpi_pmix_is_there(bool *told);
+bool lmpi_pmix_is_there(bool *published);
 
 /* Returns whether a rank has left its word. */
 bool lmpi_pmix_knows(int rank);

@@ -10,10 +10,10 @@
 #include <stdbool.h>
 
 /* Before the MPI starts. Once per process. */
-void lmpi_presence_tell(void);
+void lmpi_presence_publish(void);
 
 /* After the MPI has started, once: all ranks that run with this library call it. Returns -1 when all ranks do, else one that does not;
  * then all callers get such a rank, and *first is true at the lowest of them. */
-int lmpi_presence_lacking(bool *first);
+int lmpi_presence_find_absent(bool *first);
 
 #endif

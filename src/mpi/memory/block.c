@@ -13,7 +13,7 @@ static void *blocks; /* a tree (tsearch) by address; under lock */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 /* Blocks do not overlap, so two ranges with a common byte are the same block. */
-static int compare(const void *left, const void *right)
+static int compare_blocks(const void *left, const void *right)
 {
     const struct lmpi_block *a = left, *b = right;
     return a->address + a->bytes <= b->address ? -1 : b->address + b->bytes <= a->address ? 1 : 0;
@@ -23,21 +23,21 @@ static int compare(const void *left, const void *right)
 static struct lmpi_block *find_block(const void *address)
 {
     const struct lmpi_block key = {.address = (char *)address, .bytes = 1};
-    struct lmpi_block **found = address ? tfind(&key, &blocks, compare) : 0;
+    struct lmpi_block **found = address ? tfind(&key, &blocks, compare_blocks) : 0;
     return found ? *found : 0;
 }
 
 /* Under lock. */
-static void drop(struct lmpi_block *block)
+static void drop_user(struct lmpi_block *block)
 {
     if (--block->users)
         return;
-    tdelete(block, &blocks, compare);
+    tdelete(block, &blocks, compare_blocks);
     uccs_memory_release(block->memory);
     free(block);
 }
 
-size_t lmpi_memory_alignment(MPI_Info info)
+size_t lmpi_block_alignment(MPI_Info info)
 {
     char text[MPI_MAX_INFO_VAL + 1], *end = text;
     int found = 0;
@@ -48,11 +48,11 @@ size_t lmpi_memory_alignment(MPI_Info info)
 }
 
 /* Fills a block. Returns false without memory. */
-static bool allocate(struct lmpi_block *block, size_t alignment)
+static bool allocate_block(struct lmpi_block *block, size_t alignment)
 {
     struct uccs_memory_attr attr;
     if (block->bytes > SIZE_MAX - alignment ||
-        uccs_memory_allocate(lmpi_life.context, block->bytes + alignment - 1, &block->memory) != UCCS_OK)
+        uccs_memory_allocate(lmpi_process.context, block->bytes + alignment - 1, &block->memory) != UCCS_OK)
         return false;
     uccs_memory_query(block->memory, &attr);
     block->offset = -(uintptr_t)attr.address & (alignment - 1);
@@ -60,18 +60,18 @@ static bool allocate(struct lmpi_block *block, size_t alignment)
     return true;
 }
 
-struct lmpi_block *lmpi_memory_make(size_t bytes, size_t alignment)
+struct lmpi_block *lmpi_block_new(size_t bytes, size_t alignment)
 {
     struct lmpi_block *block = malloc(sizeof *block);
     if (!block)
         return 0;
     *block = (struct lmpi_block){.bytes = bytes ? bytes : 1, .users = 1};
-    if (!allocate(block, alignment)) {
+    if (!allocate_block(block, alignment)) {
         free(block);
         return 0;
     }
     pthread_mutex_lock(&lock);
-    const bool noted = tsearch(block, &blocks, compare) != 0;
+    const bool noted = tsearch(block, &blocks, compare_blocks) != 0;
     pthread_mutex_unlock(&lock);
     if (noted)
         return block;
@@ -80,7 +80,7 @@ struct lmpi_block *lmpi_memory_make(size_t bytes, size_t alignment)
     return 0;
 }
 
-struct lmpi_block *lmpi_memory_keep(const void *address)
+struct lmpi_block *lmpi_block_pin(const void *address)
 {
     pthread_mutex_lock(&lock);
     struct lmpi_block *block = find_block(address);
@@ -90,19 +90,19 @@ struct lmpi_block *lmpi_memory_keep(const void *address)
     return block;
 }
 
-void lmpi_memory_let_go(struct lmpi_block *block)
+void lmpi_block_unpin(struct lmpi_block *block)
 {
     if (!block)
         return;
     pthread_mutex_lock(&lock);
-    drop(block);
+    drop_user(block);
     pthread_mutex_unlock(&lock);
 }
 
 LMPI_EXPORT int MPI_Alloc_mem(MPI_Aint size, MPI_Info info, void *baseptr)
 {
     const struct lmpi_block *block =
-        lmpi_life.running && size > 0 ? lmpi_memory_make((size_t)size, lmpi_memory_alignment(info)) : 0;
+        lmpi_process.running && size > 0 ? lmpi_block_new((size_t)size, lmpi_block_alignment(info)) : 0;
     if (!block)
         return lmpi_real.Alloc_mem(size, info, baseptr);
     memcpy(baseptr, &block->address, sizeof block->address);
@@ -116,7 +116,7 @@ LMPI_EXPORT int MPI_Free_mem(void *base)
     struct lmpi_block *block = find_block(base);
     const bool ours = block && block->address == base;
     if (ours)
-        drop(block);
+        drop_user(block);
     pthread_mutex_unlock(&lock);
     return ours ? MPI_SUCCESS : lmpi_real.Free_mem(base);
 }

@@ -16,13 +16,13 @@ struct lmpi_block {
 };
 
 /* Returns the hint mpi_minimum_memory_alignment, or 1: it is absent, or no power of two. */
-size_t lmpi_memory_alignment(MPI_Info info);
+size_t lmpi_block_alignment(MPI_Info info);
 
 /* Makes a block with one user, at a multiple of a power of two. Returns null without memory. */
-struct lmpi_block *lmpi_memory_make(size_t bytes, size_t alignment);
+struct lmpi_block *lmpi_block_new(size_t bytes, size_t alignment);
 /* Adds a user to the block that holds a byte. Returns null when none does. */
-struct lmpi_block *lmpi_memory_keep(const void *address);
+struct lmpi_block *lmpi_block_pin(const void *address);
 /* Takes a user away. Null: does nothing. */
-void lmpi_memory_let_go(struct lmpi_block *block);
+void lmpi_block_unpin(struct lmpi_block *block);
 
 #endif

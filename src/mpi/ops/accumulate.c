@@ -17,28 +17,28 @@
 #define LATER_BYTES 4096
 
 /* Walks over both sides, and the result's where there is one, piece by piece. */
-static int update_pieces(struct lmpi_target *target, const struct lmpi_operation *update, const struct lmpi_op *op,
-                         struct lmpi_walk *from, struct lmpi_walk *old, struct lmpi_walk *there, MPI_Aint at,
-                         const struct uccs_op *options)
+static int update_iov(struct lmpi_target *target, const struct lmpi_operation *update, const struct lmpi_op *op,
+                      struct lmpi_iterator *from, struct lmpi_iterator *old, struct lmpi_iterator *there, MPI_Aint at,
+                      const struct uccs_op *options)
 {
     int status = UCCS_OK;
-    MPI_Aint source = 0, dest = 0, place;
+    MPI_Aint source = 0, dest = 0, offset;
     size_t room;
-    while (status == UCCS_OK && (room = lmpi_walk_look(there, &place))) {
-        size_t bytes = room, ready = from ? lmpi_walk_look(from, &source) : room;
+    while (status == UCCS_OK && (room = lmpi_iterator_peek(there, &offset))) {
+        size_t bytes = room, ready = from ? lmpi_iterator_peek(from, &source) : room;
         bytes = ready < bytes ? ready : bytes;
-        ready = old ? lmpi_walk_look(old, &dest) : room;
+        ready = old ? lmpi_iterator_peek(old, &dest) : room;
         bytes = ready < bytes ? ready : bytes;
         bool pairs = op->is_copy && bytes % PAIR == 0;
-        status = uccs_accumulate(target->endpoint, target->memory, target->offset + (size_t)(at + place),
+        status = uccs_accumulate(target->endpoint, target->memory, target->offset + (size_t)(at + offset),
                                  from ? update->origin.address + source : 0, old ? update->result.address + dest : 0,
                                  bytes / (pairs ? PAIR : op->unit), pairs ? UCCS_DOUBLE_COMPLEX : op->type, op->how,
                                  options);
-        lmpi_walk_over(there, bytes, 1);
+        lmpi_iterator_skip(there, bytes, 1);
         if (from)
-            lmpi_walk_over(from, bytes, 1);
+            lmpi_iterator_skip(from, bytes, 1);
         if (old)
-            lmpi_walk_over(old, bytes, 1);
+            lmpi_iterator_skip(old, bytes, 1);
     }
     return lmpi_class_of(status);
 }
@@ -59,7 +59,7 @@ static int check_side(const struct lmpi_buffer *side, const struct lmpi_type *ty
 int lmpi_update(struct lmpi_window *window, const struct lmpi_operation *update)
 {
     const struct lmpi_type *remote = lmpi_type_filled(update->type), *local = 0, *result = 0;
-    struct lmpi_walk from, old, there;
+    struct lmpi_iterator from, old, there;
     struct lmpi_op op;
     MPI_Aint at;
     const bool reads = update->op != MPI_NO_OP, fetches = update->what == LMPI_GET_ACCUMULATE;
@@ -86,22 +86,22 @@ int lmpi_update(struct lmpi_window *window, const struct lmpi_operation *update)
         !lmpi_promise_kept(window, update->rank, at, &op, (size_t)bytes / op.unit))
         return MPI_ERR_ASSERT;
     struct lmpi_level levels[1 + remote->depth + (reads ? local->depth : 0) + (fetches ? result->depth : 0)];
-    lmpi_walk_begin(&there, remote, (size_t)update->count, levels);
+    lmpi_iterator_begin(&there, remote, (size_t)update->count, levels);
     if (reads)
-        lmpi_walk_begin(&from, local, (size_t)update->origin.count, levels + remote->depth);
+        lmpi_iterator_begin(&from, local, (size_t)update->origin.count, levels + remote->depth);
     if (fetches)
-        lmpi_walk_begin(&old, result, (size_t)update->result.count,
-                        levels + remote->depth + (reads ? local->depth : 0));
+        lmpi_iterator_begin(&old, result, (size_t)update->result.count,
+                            levels + remote->depth + (reads ? local->depth : 0));
     struct lmpi_target *target = &window->target[update->rank];
     if (!target->local)
         lmpi_mark_far(window, target, fetches);
-    lmpi_keep_order(window);
+    lmpi_order_issue(window);
     struct uccs_op storage;
     const struct uccs_op *options = update->options
                                         ? update->options
                                         : lmpi_window_options(window, update->later && bytes <= LATER_BYTES, &storage);
-    return update_pieces(target, update, &op, reads ? &from : 0, fetches ? &old : 0, &there, at,
-                         target->local && !update->options ? 0 : options);
+    return update_iov(target, update, &op, reads ? &from : 0, fetches ? &old : 0, &there, at,
+                      target->local && !update->options ? 0 : options);
 }
 
 /* What this thread's last accumulate without derived types did. */

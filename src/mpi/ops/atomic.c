@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 /* The address of an integer of 4 or 8 bytes on which the processor's atomics may work, or null. */
-static inline void *plain(struct lmpi_window *window, const struct lmpi_type *type, int rank, MPI_Aint disp)
+static inline void *plain_word(struct lmpi_window *window, const struct lmpi_type *type, int rank, MPI_Aint disp)
 {
     if (__builtin_expect((unsigned)rank >= (unsigned)window->ranks || !type || type->kind > LMPI_UNSIGNED ||
                              !type->predefined || (type->size != 8 && type->size != 4),
@@ -20,7 +20,7 @@ static inline void *plain(struct lmpi_window *window, const struct lmpi_type *ty
         return 0;
     const struct lmpi_target *target = &window->target[rank];
     size_t at;
-    lmpi_keep_order(window);
+    lmpi_order_issue(window);
     if (__builtin_expect(!(target->open | window->open) || disp < 0 ||
                              __builtin_mul_overflow((size_t)disp, (size_t)target->unit, &at) || at > target->bytes ||
                              type->size > target->bytes - at,
@@ -57,7 +57,7 @@ LMPI_EXPORT int MPI_Fetch_and_op(const void *origin, void *result, MPI_Datatype 
     if (__builtin_expect(!window, 0))
         return lmpi_real.Fetch_and_op(origin, result, type, rank, disp, op, win);
     const struct lmpi_type *known = lmpi_type(type);
-    void *word = plain(window, known, rank, disp);
+    void *word = plain_word(window, known, rank, disp);
     if (word && (known->size == 8 ? fetch64(word, origin, result, op) : fetch32(word, origin, result, op)))
         return MPI_SUCCESS;
     if (known && !known->predefined)
@@ -129,7 +129,7 @@ LMPI_EXPORT int MPI_Compare_and_swap(const void *origin, const void *compare, vo
     if (__builtin_expect(!window, 0))
         return lmpi_real.Compare_and_swap(origin, compare, result, type, rank, disp, win);
     const struct lmpi_type *known = lmpi_type(type);
-    void *word = plain(window, known, rank, disp);
+    void *word = plain_word(window, known, rank, disp);
     if (__builtin_expect(word != 0, 1)) {
         swap_near(word, known->size, origin, compare, result);
         return MPI_SUCCESS;

@@ -8,7 +8,7 @@ int lmpi_check_target(const struct lmpi_window *window, int rank)
 {
     if (rank < 0 || rank >= window->ranks)
         return MPI_ERR_RANK;
-    if (window->part && rank != window->rank)
+    if (window->of_memhandle && rank != window->rank)
         return MPI_ERR_RANK;
     return window->target[rank].open | window->open ? MPI_SUCCESS : MPI_ERR_RMA_SYNC;
 }

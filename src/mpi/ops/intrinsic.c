@@ -13,7 +13,7 @@
 #define LMPI_INTRINSIC_MOST 4
 
 /* Finds the operation of a word; MPI_OP_NULL with *swaps for cas. Returns false for another word. */
-static bool find(const char *word, size_t length, MPI_Op *op, bool *swaps)
+static bool find_op(const char *word, size_t length, MPI_Op *op, bool *swaps)
 {
     const struct {
         const char *word;
@@ -32,7 +32,7 @@ static bool find(const char *word, size_t length, MPI_Op *op, bool *swaps)
 }
 
 /* All ranks that have memory are reached so. */
-static bool everywhere(const struct lmpi_window *window, const struct lmpi_op *op)
+static bool is_everywhere(const struct lmpi_window *window, const struct lmpi_op *op)
 {
     bool all = true;
     for (int i = 0; i < window->ranks && all; i++) {
@@ -49,27 +49,27 @@ bool lmpi_promise_kept(const struct lmpi_window *window, int rank, MPI_Aint at, 
     if (aligned && count <= LMPI_INTRINSIC_MOST &&
         uccs_accumulate_intrinsic(target->endpoint, target->memory, op->type, op->how))
         return true;
-    lmpi_say("LATERAL_CHECK: an accumulate at rank %d breaks the promise of mpi_assert_accumulate_intrinsic: %s", rank,
+    lmpi_log("LATERAL_CHECK: an accumulate at rank %d breaks the promise of mpi_assert_accumulate_intrinsic: %s", rank,
              aligned ? "MPIX_Win_op_intrinsic gives 0 for its operation, datatype and count"
                      : "its elements are not aligned");
     return false;
 }
 
 /* Returns an error class. */
-static int ask(const struct lmpi_window *window, const char *word, size_t length, const struct lmpi_type *type,
-               int *flag)
+static int ask_op(const struct lmpi_window *window, const char *word, size_t length, const struct lmpi_type *type,
+                  int *flag)
 {
     struct lmpi_op op;
     MPI_Op which;
     bool swaps;
-    if (!find(word, length, &which, &swaps))
+    if (!find_op(word, length, &which, &swaps))
         return MPI_ERR_OP;
     if (swaps)
         op = lmpi_op_like_swap(lmpi_op_swaps(type));
     if (!swaps && lmpi_op_of(which, type, true, &op) != MPI_SUCCESS)
         *flag = 0;
     else
-        *flag &= everywhere(window, &op);
+        *flag &= is_everywhere(window, &op);
     return MPI_SUCCESS;
 }
 
@@ -87,7 +87,7 @@ int MPIX_Win_op_intrinsic(const char *ops, MPI_Aint max_count, MPI_Datatype type
     all = max_count <= LMPI_INTRINSIC_MOST;
     for (const char *word = ops; status == MPI_SUCCESS; word++) {
         size_t length = strcspn(word, ",");
-        status = ask(window, word, length, known, &all);
+        status = ask_op(window, word, length, known, &all);
         word += length;
         if (!*word)
             break;

@@ -15,7 +15,7 @@
 
 /* --- The origin's side */
 
-static struct lmpi_window *first_of(struct lmpi_window *window)
+static struct lmpi_window *root_of(struct lmpi_window *window)
 {
     return window->parent ? window->parent : window;
 }
@@ -39,7 +39,7 @@ static int run_notifying(struct lmpi_window *window, const struct lmpi_operation
     if (status != MPI_SUCCESS)
         return status;
     const struct lmpi_target *target = &window->target[rank];
-    const struct lmpi_peer *peer = &first_of(window)->peer[rank];
+    const struct lmpi_peer *peer = &root_of(window)->peer[rank];
     if (operation->id < 0 || (uint32_t)operation->id >= peer->ids)
         return MPI_ERR_ARG;
     const size_t at = lmpi_notify_word(window->ranks, operation->id);
@@ -73,14 +73,14 @@ struct awaited {
 /* Returns this rank's word of a number, or null when there is none. */
 static int64_t *word_of(struct lmpi_window *window, int id)
 {
-    const struct lmpi_window *first = first_of(window);
+    const struct lmpi_window *first = root_of(window);
     const struct lmpi_peer *own = &first->peer[first->rank];
     if (id < 0 || (uint32_t)id >= own->ids)
         return 0;
     return (int64_t *)((char *)own->control + lmpi_notify_word(first->ranks, id));
 }
 
-static bool look(const struct lmpi_pending *pending)
+static bool has_arrived(const struct lmpi_pending *pending)
 {
     const struct awaited *awaited = (const struct awaited *)pending;
     return __atomic_load_n(awaited->word, __ATOMIC_ACQUIRE) >= awaited->count; /* release: notify, or a signal */
@@ -91,12 +91,12 @@ int MPIX_Win_wait_notify(MPI_Win win, int notify_id, long count, MPI_Request *re
     struct lmpi_window *window = lmpi_window(win);
     if (!window)
         return MPI_ERR_WIN;
-    const struct awaited wanted = {{.look = look, .owner = first_of(window), .cancels = true},
+    const struct awaited wanted = {{.is_done = has_arrived, .owner = root_of(window), .cancels = true},
                                    word_of(window, notify_id),
                                    count};
     if (!wanted.word || !request)
         return lmpi_error(window, MPI_ERR_ARG);
-    if (look(&wanted.pending))
+    if (has_arrived(&wanted.pending))
         return lmpi_request_finish(window, MPI_SUCCESS, request, __func__);
     if (!lmpi_pending_works())
         return lmpi_error(window, MPI_ERR_UNSUPPORTED_OPERATION);

@@ -14,9 +14,9 @@
 
 typedef int poll_function(void *state, MPI_Status *status);
 typedef int wait_function(int count, void **states, double timeout, MPI_Status *status);
-typedef int start_function(MPI_Grequest_query_function *query, MPI_Grequest_free_function *release,
-                           MPI_Grequest_cancel_function *cancel, poll_function *poll, wait_function *wait, void *state,
-                           MPI_Request *request);
+typedef int start_function(MPI_Grequest_query_function *query_request, MPI_Grequest_free_function *free_request,
+                           MPI_Grequest_cancel_function *cancel_request, poll_function *poll_request,
+                           wait_function *wait, void *state, MPI_Request *request);
 
 static start_function *start_polled; /* MPICH's, or null */
 static pthread_once_t found = PTHREAD_ONCE_INIT;
@@ -25,7 +25,7 @@ static struct lmpi_pending *list; /* under lock; atomic where a look needs no lo
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 /* Under lock. */
-static void take_out(struct lmpi_pending *pending)
+static void unlink_pending(struct lmpi_pending *pending)
 {
     __atomic_store_n(pending->at, pending->next, __ATOMIC_RELAXED);
     if (pending->next)
@@ -34,7 +34,7 @@ static void take_out(struct lmpi_pending *pending)
 }
 
 /* Completes a request that is out of the list. The MPI may free the structure at once. */
-static void complete(struct lmpi_pending *pending)
+static void complete_request(struct lmpi_pending *pending)
 {
     PMPI_Grequest_complete(pending->request);
 }
@@ -42,18 +42,18 @@ static void complete(struct lmpi_pending *pending)
 /* Under lock. */
 static bool has_ended(const struct lmpi_pending *pending)
 {
-    return pending->cancelled || pending->look(pending);
+    return pending->cancelled || pending->is_done(pending);
 }
 
-static bool look_at(struct lmpi_pending *pending)
+static bool poll_pending(struct lmpi_pending *pending)
 {
     pthread_mutex_lock(&lock);
     bool gone = !pending->at, done = !gone && has_ended(pending);
     if (done)
-        take_out(pending);
+        unlink_pending(pending);
     pthread_mutex_unlock(&lock);
     if (done)
-        complete(pending);
+        complete_request(pending);
     return gone || done;
 }
 
@@ -80,7 +80,7 @@ static struct lmpi_pending *take_due(const struct ending *ending)
     for (struct lmpi_pending *at = list; at; at = next) {
         next = at->next;
         if (is_due(at, ending)) {
-            take_out(at);
+            unlink_pending(at);
             at->next = due;
             due = at;
         }
@@ -92,12 +92,12 @@ static void complete_all(struct lmpi_pending *due)
 {
     for (struct lmpi_pending *next; due; due = next) {
         next = due->next;
-        complete(due);
+        complete_request(due);
     }
 }
 
 /* One thread's look is enough. */
-static void look_at_all(void)
+static void poll_all(void)
 {
     if (!__atomic_load_n(&list, __ATOMIC_RELAXED) || pthread_mutex_trylock(&lock) != 0)
         return;
@@ -114,7 +114,7 @@ void lmpi_pending_end(const void *owner, int status)
     complete_all(due);
 }
 
-static int query(void *state, MPI_Status *status)
+static int query_request(void *state, MPI_Status *status)
 {
     const struct lmpi_pending *pending = state;
     PMPI_Status_set_elements(status, MPI_BYTE, 0);
@@ -124,14 +124,14 @@ static int query(void *state, MPI_Status *status)
     return pending->status;
 }
 
-static int release(void *state)
+static int free_request(void *state)
 {
     free(state);
     return MPI_SUCCESS;
 }
 
 /* MPICH holds its lock here, so the request completes at the next look. */
-static int cancel(void *state, int is_complete)
+static int cancel_request(void *state, int is_complete)
 {
     struct lmpi_pending *pending = state;
     (void)is_complete;
@@ -142,12 +142,12 @@ static int cancel(void *state, int is_complete)
 }
 
 /* MPICH waits for such a request without moving its own messages, which may be what the peer waits for. */
-static int poll(void *state, MPI_Status *status)
+static int poll_request(void *state, MPI_Status *status)
 {
     (void)status;
-    if (!look_at(state)) {
+    if (!poll_pending(state)) {
         lmpi_progress();
-        look_at(state);
+        poll_pending(state);
     }
     return MPI_SUCCESS;
 }
@@ -157,7 +157,7 @@ static int wait_for(int count, void **states, double timeout, MPI_Status *status
     (void)timeout, (void)status;
     for (int i = 0; i < count; i++) {
         struct lmpi_wait wait lmpi_scoped = {0};
-        while (!look_at(states[i]))
+        while (!poll_pending(states[i]))
             lmpi_pause(&wait);
     }
     return MPI_SUCCESS;
@@ -166,7 +166,7 @@ static int wait_for(int count, void **states, double timeout, MPI_Status *status
 /* MPICH's own forms do not call the poll functions. */
 LMPI_EXPORT int MPI_Request_get_status(MPI_Request request, int *flag, MPI_Status *status)
 {
-    look_at_all();
+    poll_all();
     return lmpi_real.Request_get_status(request, flag, status);
 }
 LMPI_NAME(Request_get_status);
@@ -174,7 +174,7 @@ LMPI_NAME(Request_get_status);
 #if MPI_VERSION > 4 || (MPI_VERSION == 4 && MPI_SUBVERSION > 0)
 LMPI_EXPORT int MPI_Request_get_status_all(int count, const MPI_Request requests[], int *flag, MPI_Status statuses[])
 {
-    look_at_all();
+    poll_all();
     return lmpi_real.Request_get_status_all(count, requests, flag, statuses);
 }
 LMPI_NAME(Request_get_status_all);
@@ -182,7 +182,7 @@ LMPI_NAME(Request_get_status_all);
 LMPI_EXPORT int MPI_Request_get_status_any(int count, const MPI_Request requests[], int *index, int *flag,
                                            MPI_Status *status)
 {
-    look_at_all();
+    poll_all();
     return lmpi_real.Request_get_status_any(count, requests, index, flag, status);
 }
 LMPI_NAME(Request_get_status_any);
@@ -190,31 +190,33 @@ LMPI_NAME(Request_get_status_any);
 LMPI_EXPORT int MPI_Request_get_status_some(int incount, const MPI_Request requests[], int *outcount, int indices[],
                                             MPI_Status statuses[])
 {
-    look_at_all();
+    poll_all();
     return lmpi_real.Request_get_status_some(incount, requests, outcount, indices, statuses);
 }
 LMPI_NAME(Request_get_status_some);
 #endif
 
-static void find(void)
+static void find_polled(void)
 {
     start_polled = (start_function *)dlsym(RTLD_DEFAULT, "PMPIX_Grequest_start");
     if (!start_polled) /* MPICH 5's library of MPI's ABI */
         start_polled = (start_function *)dlsym(RTLD_DEFAULT, "MPIX_Grequest_start");
     if (lmpi_progress_inside())
-        lmpi_progress_watch(look_at_all);
+        lmpi_progress_also(poll_all);
 }
 
 bool lmpi_pending_works(void)
 {
-    pthread_once(&found, find);
+    pthread_once(&found, find_polled);
     return lmpi_progress_inside() || start_polled;
 }
 
 bool lmpi_pending_start(struct lmpi_pending *pending, MPI_Request *request)
 {
-    int status = start_polled ? start_polled(query, release, cancel, poll, wait_for, pending, &pending->request)
-                              : PMPI_Grequest_start(query, release, cancel, pending, &pending->request);
+    int status = start_polled
+                     ? start_polled(query_request, free_request, cancel_request, poll_request, wait_for, pending,
+                                    &pending->request)
+                     : PMPI_Grequest_start(query_request, free_request, cancel_request, pending, &pending->request);
     if (status != MPI_SUCCESS)
         return false;
     *request = pending->request;

@@ -8,7 +8,7 @@
 
 struct lmpi_pending {
     /* Returns whether it has happened; under a lock, so it reads memory and calls nothing. */
-    bool (*look)(const struct lmpi_pending *pending);
+    bool (*is_done)(const struct lmpi_pending *pending);
     const void *owner; /* for lmpi_pending_end */
     bool cancels;      /* MPI_Cancel ends it */
     int status;        /* an error class; written before `look` returns true */

@@ -33,7 +33,7 @@ static bool is_completed(const struct lmpi_pending *pending)
 /* An operation on a wrong place gives its error at the call. */
 int lmpi_request_finish(const struct lmpi_window *window, int status, MPI_Request *request, const char *call)
 {
-    return status == MPI_SUCCESS ? PMPI_Isend(0, 0, MPI_BYTE, MPI_PROC_NULL, 0, lmpi_life.self, request)
+    return status == MPI_SUCCESS ? PMPI_Isend(0, 0, MPI_BYTE, MPI_PROC_NULL, 0, lmpi_process.self, request)
                                  : lmpi_error_of(window, status, call);
 }
 
@@ -68,7 +68,7 @@ static int start_pending(struct lmpi_window *window, const struct lmpi_operation
     struct uccs_op options = window->op ? *window->op : (struct uccs_op){0};
     if (!remote)
         return lmpi_error_of(window, MPI_ERR_NO_MEM, operation->call);
-    remote->pending.look = is_completed;
+    remote->pending.is_done = is_completed;
     options.complete = complete_remote;
     options.argument = remote;
     /* Messages to another node are in order; what a process of this node is to execute waits. */
@@ -113,7 +113,7 @@ int lmpi_request_start_remote(struct lmpi_window *window, const struct lmpi_oper
         return lmpi_error_of(window, MPI_ERR_ARG, operation->call);
     if (rank == MPI_PROC_NULL)
         return lmpi_request_finish(window, MPI_SUCCESS, request, operation->call);
-    if (rank < 0 || rank >= window->ranks || (window->part && rank != window->rank))
+    if (rank < 0 || rank >= window->ranks || (window->of_memhandle && rank != window->rank))
         return lmpi_error_of(window, MPI_ERR_RANK, operation->call);
     if (!is_passive(window, rank))
         return lmpi_error_of(window, MPI_ERR_RMA_SYNC, operation->call);

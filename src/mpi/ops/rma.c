@@ -11,7 +11,7 @@
 #include <string.h>
 
 /* Copies; words of one instruction as such, so that another process never sees half of one. */
-static inline void copy(void *to, const void *from, size_t bytes)
+static inline void copy_bytes(void *to, const void *from, size_t bytes)
 {
     switch (bytes) {
     case 8: memcpy(to, from, 8); return;
@@ -38,10 +38,10 @@ static int move_far(struct lmpi_target *target, char *local, MPI_Aint at, size_t
                              : uccs_get(target->endpoint, target->memory, offset, local, bytes, move->options));
 }
 
-static int move_far_together(struct lmpi_target *target, char *local, MPI_Aint at, const struct lmpi_pieces *pieces,
+static int move_far_together(struct lmpi_target *target, char *local, MPI_Aint at, const struct lmpi_iov *iov,
                              const struct lmpi_operation *move)
 {
-    const struct uccs_stride stride = {pieces->bytes, pieces->count, pieces->there_step, pieces->here_step};
+    const struct uccs_stride stride = {iov->bytes, iov->count, iov->there_step, iov->here_step};
     size_t offset = target->offset + (size_t)at;
     return class_of_move(
         move->what == LMPI_PUT
@@ -49,36 +49,36 @@ static int move_far_together(struct lmpi_target *target, char *local, MPI_Aint a
             : uccs_get_blocks(target->endpoint, target->memory, offset, local, &stride, move->options));
 }
 
-static int move_far_pieces(struct lmpi_target *target, const struct lmpi_operation *move, MPI_Aint disp,
-                           const struct lmpi_pieces *pieces)
+static int move_far_iov(struct lmpi_target *target, const struct lmpi_operation *move, MPI_Aint disp,
+                        const struct lmpi_iov *iov)
 {
-    char *local = move->origin.address + pieces->here;
-    MPI_Aint at = disp + pieces->there;
+    char *local = move->origin.address + iov->here;
+    MPI_Aint at = disp + iov->there;
     int status = MPI_SUCCESS;
-    if (pieces->count > 1 && pieces->bytes <= APART_MOST)
-        return move_far_together(target, local, at, pieces, move);
-    for (size_t i = 0; i < pieces->count && status == MPI_SUCCESS; i++) {
-        status = move_far(target, local, at, pieces->bytes, move);
-        local += pieces->here_step;
-        at += pieces->there_step;
+    if (iov->count > 1 && iov->bytes <= APART_MOST)
+        return move_far_together(target, local, at, iov, move);
+    for (size_t i = 0; i < iov->count && status == MPI_SUCCESS; i++) {
+        status = move_far(target, local, at, iov->bytes, move);
+        local += iov->here_step;
+        at += iov->there_step;
     }
     return status;
 }
 
 /* Moves data between the pieces of two datatypes. */
-static int move_pieces(struct lmpi_target *target, const struct lmpi_operation *move, struct lmpi_walk *local,
-                       MPI_Aint disp, struct lmpi_walk *remote)
+static int move_iov(struct lmpi_target *target, const struct lmpi_operation *move, struct lmpi_iterator *local,
+                    MPI_Aint disp, struct lmpi_iterator *remote)
 {
-    struct lmpi_pieces next;
+    struct lmpi_iov next;
     int status = MPI_SUCCESS;
-    while (status == MPI_SUCCESS && lmpi_pieces_next(local, remote, &next)) {
+    while (status == MPI_SUCCESS && lmpi_iov_next(local, remote, &next)) {
         char *near = target->near ? target->near + disp + next.there : 0, *here = move->origin.address + next.here;
         if (!near)
-            status = move_far_pieces(target, move, disp, &next);
+            status = move_far_iov(target, move, disp, &next);
         else if (move->what == LMPI_PUT)
-            lmpi_pieces_copy(near, next.there_step, here, next.here_step, next.bytes, next.count);
+            lmpi_iov_copy(near, next.there_step, here, next.here_step, next.bytes, next.count);
         else
-            lmpi_pieces_copy(here, next.here_step, near, next.there_step, next.bytes, next.count);
+            lmpi_iov_copy(here, next.here_step, near, next.there_step, next.bytes, next.count);
     }
     return status;
 }
@@ -86,7 +86,7 @@ static int move_pieces(struct lmpi_target *target, const struct lmpi_operation *
 int lmpi_move(struct lmpi_window *window, const struct lmpi_operation *move)
 {
     const struct lmpi_type *local = lmpi_type(move->origin.type), *remote = lmpi_type(move->type);
-    struct lmpi_walk here, there;
+    struct lmpi_iterator here, there;
     MPI_Aint at;
     if (move->rank == MPI_PROC_NULL)
         return MPI_SUCCESS;
@@ -105,18 +105,18 @@ int lmpi_move(struct lmpi_window *window, const struct lmpi_operation *move)
     if (status != MPI_SUCCESS)
         return status;
     struct lmpi_level here_levels[local->depth + 1], there_levels[remote->depth + 1];
-    lmpi_walk_begin(&here, local, (size_t)move->origin.count, here_levels);
-    lmpi_walk_begin(&there, remote, (size_t)move->count, there_levels);
+    lmpi_iterator_begin(&here, local, (size_t)move->origin.count, here_levels);
+    lmpi_iterator_begin(&there, remote, (size_t)move->count, there_levels);
     struct lmpi_target *target = &window->target[move->rank];
     struct lmpi_operation run = *move;
     struct uccs_op storage;
     if (target->local)
-        lmpi_keep_order(window);
+        lmpi_order_issue(window);
     else
-        lmpi_mark_far(window, target, move->what == LMPI_GET && target->far_ops == LMPI_FAR_TOLD);
+        lmpi_mark_far(window, target, move->what == LMPI_GET && target->far_ops == LMPI_FAR_ANSWERED);
     if (!move->options)
         run.options = lmpi_window_options(window, move->later && !target->local, &storage);
-    return move_pieces(target, &run, &here, at, &there);
+    return move_iov(target, &run, &here, at, &there);
 }
 
 /* The target, open, and the place there of dense data, or null when the general way is due. Looks at nothing but what this
@@ -142,9 +142,10 @@ static inline __attribute__((always_inline)) const struct lmpi_target *plain_tar
 }
 
 /* The address of dense data in mapped memory, or null when the general way is due. */
-static inline __attribute__((always_inline)) char *plain(const struct lmpi_window *window, int count, MPI_Datatype type,
-                                                         int rank, MPI_Aint disp, int target_count,
-                                                         MPI_Datatype target_type, size_t *bytes)
+static inline __attribute__((always_inline)) char *plain_address(const struct lmpi_window *window, int count,
+                                                                 MPI_Datatype type, int rank, MPI_Aint disp,
+                                                                 int target_count, MPI_Datatype target_type,
+                                                                 size_t *bytes)
 {
     size_t at;
     const struct lmpi_target *target =
@@ -167,7 +168,7 @@ static inline __attribute__((always_inline)) char *plain_ranged(const struct lmp
 
 static __attribute__((noinline)) int copy_many(void *to, const void *from, size_t bytes)
 {
-    copy(to, from, bytes);
+    copy_bytes(to, from, bytes);
     return MPI_SUCCESS;
 }
 
@@ -180,8 +181,8 @@ static __attribute__((noinline)) int put_any(const void *origin, int origin_coun
     size_t bytes;
     char *there = plain_ranged(window, origin_count, origin_type, rank, disp, target_count, target_type, &bytes);
     if (there) {
-        lmpi_keep_order(window);
-        copy(there, origin, bytes);
+        lmpi_order_issue(window);
+        copy_bytes(there, origin, bytes);
         return MPI_SUCCESS;
     }
     const struct lmpi_operation *put = LMPI_OPERATION(PUT, "MPI_Put", .later = true);
@@ -197,8 +198,8 @@ static __attribute__((noinline)) int get_any(void *origin, int origin_count, MPI
     size_t bytes;
     char *there = plain_ranged(window, origin_count, origin_type, rank, disp, target_count, target_type, &bytes);
     if (there) {
-        lmpi_keep_order(window);
-        copy(origin, there, bytes);
+        lmpi_order_issue(window);
+        copy_bytes(origin, there, bytes);
         return MPI_SUCCESS;
     }
     const struct lmpi_operation *get = LMPI_OPERATION(GET, "MPI_Get", .later = true);
@@ -210,7 +211,8 @@ LMPI_EXPORT int MPI_Put(const void *origin, int origin_count, MPI_Datatype origi
                         int target_count, MPI_Datatype target_type, MPI_Win win)
 {
     size_t bytes;
-    char *to = plain(lmpi_window_kept(win), origin_count, origin_type, rank, disp, target_count, target_type, &bytes);
+    char *to = plain_address(lmpi_window_cached(win), origin_count, origin_type, rank, disp, target_count, target_type,
+                             &bytes);
     if (__builtin_expect(!to, 0))
         return put_any(origin, origin_count, origin_type, rank, disp, target_count, target_type, win);
     __atomic_thread_fence(__ATOMIC_RELEASE);
@@ -225,11 +227,11 @@ LMPI_EXPORT int MPI_Get(void *origin, int origin_count, MPI_Datatype origin_type
                         int target_count, MPI_Datatype target_type, MPI_Win win)
 {
     size_t bytes;
-    const struct lmpi_window *window = lmpi_window_kept(win);
-    char *from = plain(window, origin_count, origin_type, rank, disp, target_count, target_type, &bytes);
+    const struct lmpi_window *window = lmpi_window_cached(win);
+    char *from = plain_address(window, origin_count, origin_type, rank, disp, target_count, target_type, &bytes);
     if (__builtin_expect(!from, 0))
         return get_any(origin, origin_count, origin_type, rank, disp, target_count, target_type, win);
-    lmpi_keep_order(window);
+    lmpi_order_issue(window);
     if (__builtin_expect(bytes != 8, 0))
         return copy_many(origin, from, bytes);
     memcpy(origin, from, 8);

@@ -18,10 +18,10 @@ static bool other_epoch(const struct lmpi_window *window)
 
 LMPI_EXPORT int MPI_Win_fence(int assert, MPI_Win win)
 {
-    struct lmpi_window *window = lmpi_window_first(win);
+    struct lmpi_window *window = lmpi_window_root(win);
     if (!window)
         return lmpi_real.Win_fence(assert, win);
-    if (window->part)
+    if (window->of_memhandle)
         return lmpi_error(window, MPI_ERR_RMA_SYNC);
     if (assert & ~ASSERTS)
         return lmpi_error(window, MPI_ERR_ASSERT);
@@ -30,7 +30,7 @@ LMPI_EXPORT int MPI_Win_fence(int assert, MPI_Win win)
     int status = lmpi_complete_stored(window, -1); /* the barrier begins with a fence */
     lmpi_barrier(window);
     window->open = assert &MPI_MODE_NOSUCCEED ? 0 : LMPI_OPEN_FENCE;
-    lmpi_spread(window, -1);
+    lmpi_dups_open(window, -1);
     return status == MPI_SUCCESS ? status : lmpi_error(window, status);
 }
 LMPI_NAME(Win_fence);

@@ -5,16 +5,16 @@
 #include "mpi/window/window.h"
 
 /* The window's rank is in a passive epoch, or an error class. */
-static inline int check(const struct lmpi_window *window, int rank)
+static inline int check_epoch(const struct lmpi_window *window, int rank)
 {
     if (__builtin_expect((unsigned)rank >= (unsigned)window->ranks, 0))
         return rank == MPI_PROC_NULL ? MPI_SUCCESS : MPI_ERR_RANK;
-    if (__builtin_expect(window->part && rank != window->rank, 0))
+    if (__builtin_expect(window->of_memhandle && rank != window->rank, 0))
         return MPI_ERR_RANK;
     return (window->target[rank].open | window->open) & LMPI_PASSIVE ? MPI_SUCCESS : MPI_ERR_RMA_SYNC;
 }
 
-static int check_any(const struct lmpi_window *window)
+static int check_any_epoch(const struct lmpi_window *window)
 {
     bool open = window->open & LMPI_OPEN_LOCK_ALL;
     for (int i = 0; i < window->ranks && !open; i++)
@@ -27,7 +27,7 @@ static __attribute__((noinline)) int flush_any(int rank, MPI_Win win)
     struct lmpi_window *window = lmpi_window(win);
     if (!window)
         return lmpi_real.Win_flush(rank, win);
-    int status = check(window, rank);
+    int status = check_epoch(window, rank);
     if (status == MPI_SUCCESS && rank >= 0)
         status = lmpi_complete_at(window, rank);
     return status == MPI_SUCCESS ? status : lmpi_error_of(window, status, "MPI_Win_flush");
@@ -37,10 +37,10 @@ static __attribute__((noinline)) int flush_any(int rank, MPI_Win win)
  * operations under way. The one target of a memory handle's window is the only one that is ever open. */
 LMPI_EXPORT int MPI_Win_flush(int rank, MPI_Win win)
 {
-    const struct lmpi_window *window = lmpi_window_kept(win);
+    const struct lmpi_window *window = lmpi_window_cached(win);
     if (__builtin_expect(!window || (unsigned)rank >= (unsigned)window->ranks ||
                              !((window->target[rank].open | window->open) & LMPI_PASSIVE) ||
-                             window->target[rank].far_ops | (window->family & window->leaves),
+                             window->target[rank].far_ops | (window->has_dups & window->has_remote),
                          0))
         return flush_any(rank, win);
     lmpi_fence_of_flush(window);
@@ -53,7 +53,7 @@ LMPI_EXPORT int MPI_Win_flush_all(MPI_Win win)
     struct lmpi_window *window = lmpi_window(win);
     if (!window)
         return lmpi_real.Win_flush_all(win);
-    int status = check_any(window);
+    int status = check_any_epoch(window);
     if (status == MPI_SUCCESS)
         status = lmpi_complete_all(window);
     return status == MPI_SUCCESS ? status : lmpi_error(window, status);
@@ -65,7 +65,7 @@ LMPI_EXPORT int MPI_Win_flush_local(int rank, MPI_Win win)
     struct lmpi_window *window = lmpi_window(win);
     if (!window)
         return lmpi_real.Win_flush_local(rank, win);
-    int status = check(window, rank);
+    int status = check_epoch(window, rank);
     if (status == MPI_SUCCESS && rank >= 0)
         lmpi_complete_local(window, rank);
     return status == MPI_SUCCESS ? status : lmpi_error(window, status);
@@ -77,7 +77,7 @@ LMPI_EXPORT int MPI_Win_flush_local_all(MPI_Win win)
     struct lmpi_window *window = lmpi_window(win);
     if (!window)
         return lmpi_real.Win_flush_local_all(win);
-    int status = check_any(window);
+    int status = check_any_epoch(window);
     if (status == MPI_SUCCESS)
         lmpi_complete_local(window, -1);
     return status == MPI_SUCCESS ? status : lmpi_error(window, status);

@@ -33,17 +33,17 @@ static void leave_all(struct lmpi_window *window)
  * thread of the program's may call the MPI in waits. */
 static inline bool is_plain(const struct lmpi_window *window, int rank)
 {
-    return __builtin_expect(window && !window->family && !window->open && (unsigned)rank < (unsigned)window->ranks &&
-                                window->peer[rank].control && lmpi_life.any_calls,
+    return __builtin_expect(window && !window->has_dups && !window->open && (unsigned)rank < (unsigned)window->ranks &&
+                                window->peer[rank].control && lmpi_process.any_calls,
                             1);
 }
 
 static __attribute__((cold, noinline)) int lock_slow(int type, int rank, int assert, MPI_Win win)
 {
-    struct lmpi_window *window = lmpi_window_first(win);
+    struct lmpi_window *window = lmpi_window_root(win);
     if (!window)
         return lmpi_real.Win_lock(type, rank, assert, win);
-    if (window->part)
+    if (window->of_memhandle)
         return lmpi_error_of(window, MPI_ERR_RMA_SYNC, "MPI_Win_lock");
     if (type != MPI_LOCK_SHARED && type != MPI_LOCK_EXCLUSIVE)
         return lmpi_error_of(window, MPI_ERR_LOCKTYPE, "MPI_Win_lock");
@@ -60,7 +60,7 @@ static __attribute__((cold, noinline)) int lock_slow(int type, int rank, int ass
         lmpi_lock_enter(&window->peer[rank], type == MPI_LOCK_SHARED ? UCCS_LOCK_SHARED : UCCS_LOCK_EXCLUSIVE);
     window->target[rank].open = (type == MPI_LOCK_SHARED ? LMPI_OPEN_SHARED : LMPI_OPEN_EXCLUSIVE) |
                                 (assert &MPI_MODE_NOCHECK ? LMPI_OPEN_UNCHECKED : 0);
-    lmpi_spread(window, rank);
+    lmpi_dups_open(window, rank);
     return MPI_SUCCESS;
 }
 
@@ -79,10 +79,10 @@ LMPI_NAME(Win_lock);
 
 static __attribute__((cold, noinline)) int unlock_slow(int rank, MPI_Win win)
 {
-    struct lmpi_window *window = lmpi_window_first(win);
+    struct lmpi_window *window = lmpi_window_root(win);
     if (!window)
         return lmpi_real.Win_unlock(rank, win);
-    if (window->part)
+    if (window->of_memhandle)
         return lmpi_error_of(window, MPI_ERR_RMA_SYNC, "MPI_Win_unlock");
     if (rank == MPI_PROC_NULL)
         return MPI_SUCCESS;
@@ -93,7 +93,7 @@ static __attribute__((cold, noinline)) int unlock_slow(int rank, MPI_Win win)
         return lmpi_error_of(window, MPI_ERR_RMA_SYNC, "MPI_Win_unlock");
     int status = lmpi_complete_stored(window, rank);
     window->target[rank].open = 0;
-    lmpi_spread(window, rank);
+    lmpi_dups_open(window, rank);
     if (!(held & LMPI_OPEN_UNCHECKED))
         lmpi_lock_leave(&window->peer[rank], held & LMPI_OPEN_SHARED ? UCCS_LOCK_SHARED : UCCS_LOCK_EXCLUSIVE);
     return status == MPI_SUCCESS ? status : lmpi_error_of(window, status, "MPI_Win_unlock");
@@ -117,10 +117,10 @@ _Static_assert(UCCS_OK == MPI_SUCCESS, "an end of a lock that goes well returns 
 
 LMPI_EXPORT int MPI_Win_lock_all(int assert, MPI_Win win)
 {
-    struct lmpi_window *window = lmpi_window_first(win);
+    struct lmpi_window *window = lmpi_window_root(win);
     if (!window)
         return lmpi_real.Win_lock_all(assert, win);
-    if (window->part)
+    if (window->of_memhandle)
         return lmpi_error(window, MPI_ERR_RMA_SYNC);
     if (assert & ~MPI_MODE_NOCHECK)
         return lmpi_error(window, MPI_ERR_ASSERT);
@@ -132,17 +132,17 @@ LMPI_EXPORT int MPI_Win_lock_all(int assert, MPI_Win win)
     if (!(assert &MPI_MODE_NOCHECK))
         enter_all(window);
     window->open = LMPI_OPEN_LOCK_ALL | (assert &MPI_MODE_NOCHECK ? LMPI_OPEN_UNCHECKED : 0);
-    lmpi_spread(window, -1);
+    lmpi_dups_open(window, -1);
     return MPI_SUCCESS;
 }
 LMPI_NAME(Win_lock_all);
 
 LMPI_EXPORT int MPI_Win_unlock_all(MPI_Win win)
 {
-    struct lmpi_window *window = lmpi_window_first(win);
+    struct lmpi_window *window = lmpi_window_root(win);
     if (!window)
         return lmpi_real.Win_unlock_all(win);
-    if (window->part)
+    if (window->of_memhandle)
         return lmpi_error(window, MPI_ERR_RMA_SYNC);
     if (!(window->open & LMPI_OPEN_LOCK_ALL))
         return lmpi_error(window, MPI_ERR_RMA_SYNC);
@@ -152,7 +152,7 @@ LMPI_EXPORT int MPI_Win_unlock_all(MPI_Win win)
     window->open = 0;
     for (int i = 0; i < window->ranks; i++)
         window->target[i].open = 0;
-    lmpi_spread(window, -1);
+    lmpi_dups_open(window, -1);
     return status == MPI_SUCCESS ? status : lmpi_error(window, status);
 }
 LMPI_NAME(Win_unlock_all);

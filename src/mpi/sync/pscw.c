@@ -14,7 +14,7 @@
 static uint64_t groups_age = 1; /* release: a group is freed */
 
 /* Writes the ranks of n members behind room for their numbers. Returns false when one is not of the window. */
-static bool translate(const struct lmpi_window *window, MPI_Group group, int n, int *rank)
+static bool translate_ranks(const struct lmpi_window *window, MPI_Group group, int n, int *rank)
 {
     for (int i = 0; i < n; i++)
         rank[n + i] = i;
@@ -33,7 +33,7 @@ static const struct lmpi_ranks *translate_group(const struct lmpi_window *window
     if (group == MPI_GROUP_NULL || PMPI_Group_size(group, &n) != MPI_SUCCESS)
         return 0;
     int *rank = malloc((2 * (size_t)n + 1) * sizeof *rank);
-    if (!rank || !translate(window, group, n, rank)) {
+    if (!rank || !translate_ranks(window, group, n, rank)) {
         free(rank);
         return 0;
     }
@@ -67,10 +67,10 @@ static size_t post_word(int rank)
 
 LMPI_EXPORT int MPI_Win_post(MPI_Group group, int assert, MPI_Win win)
 {
-    struct lmpi_window *window = lmpi_window_first(win);
+    struct lmpi_window *window = lmpi_window_root(win);
     if (!window)
         return lmpi_real.Win_post(group, assert, win);
-    if (window->part)
+    if (window->of_memhandle)
         return lmpi_error(window, MPI_ERR_RMA_SYNC);
     if (assert & ~POST_ASSERTS)
         return lmpi_error(window, MPI_ERR_ASSERT);
@@ -82,7 +82,7 @@ LMPI_EXPORT int MPI_Win_post(MPI_Group group, int assert, MPI_Win win)
     __atomic_thread_fence(__ATOMIC_RELEASE); /* stores to the window come before operations of the origins */
     window->open &= ~LMPI_OPEN_FENCE;
     window->exposed = ranks->n;
-    lmpi_spread(window, -1);
+    lmpi_dups_open(window, -1);
     for (int i = 0; i < ranks->n; i++) {
         struct lmpi_peer *peer = &window->peer[ranks->rank[i]];
         lmpi_word_store(peer, post_word(window->rank), ++peer->posts_made);
@@ -103,10 +103,10 @@ static bool any_open(const struct lmpi_window *window, const struct lmpi_ranks *
 /* MPI_MODE_NOCHECK says that the posts have happened, and they are counted all the same. */
 LMPI_EXPORT int MPI_Win_start(MPI_Group group, int assert, MPI_Win win)
 {
-    struct lmpi_window *window = lmpi_window_first(win);
+    struct lmpi_window *window = lmpi_window_root(win);
     if (!window)
         return lmpi_real.Win_start(group, assert, win);
-    if (window->part)
+    if (window->of_memhandle)
         return lmpi_error(window, MPI_ERR_RMA_SYNC);
     if (assert & ~MPI_MODE_NOCHECK)
         return lmpi_error(window, MPI_ERR_ASSERT);
@@ -127,7 +127,7 @@ LMPI_EXPORT int MPI_Win_start(MPI_Group group, int assert, MPI_Win win)
             lmpi_pause(&wait);
         window->target[rank].open |= LMPI_OPEN_STARTED;
     }
-    lmpi_spread(window, -1);
+    lmpi_dups_open(window, -1);
     window->started = true;
     return MPI_SUCCESS;
 }
@@ -135,10 +135,10 @@ LMPI_NAME(Win_start);
 
 LMPI_EXPORT int MPI_Win_complete(MPI_Win win)
 {
-    struct lmpi_window *window = lmpi_window_first(win);
+    struct lmpi_window *window = lmpi_window_root(win);
     if (!window)
         return lmpi_real.Win_complete(win);
-    if (window->part)
+    if (window->of_memhandle)
         return lmpi_error(window, MPI_ERR_RMA_SYNC);
     if (!window->started)
         return lmpi_error(window, MPI_ERR_RMA_SYNC);
@@ -148,7 +148,7 @@ LMPI_EXPORT int MPI_Win_complete(MPI_Win win)
         window->target[ranks->rank[i]].open &= ~LMPI_OPEN_STARTED;
         lmpi_word_add(&window->peer[ranks->rank[i]], LMPI_WORD(completes), 1);
     }
-    lmpi_spread(window, -1);
+    lmpi_dups_open(window, -1);
     window->started = false;
     return status == MPI_SUCCESS ? status : lmpi_error(window, status);
 }
@@ -168,11 +168,11 @@ static void end_exposure(struct lmpi_window *window)
 
 LMPI_EXPORT int MPI_Win_wait(MPI_Win win)
 {
-    struct lmpi_window *window = lmpi_window_first(win);
+    struct lmpi_window *window = lmpi_window_root(win);
     struct lmpi_wait wait lmpi_scoped = {.window = window, .rank = LMPI_SOME};
     if (!window)
         return lmpi_real.Win_wait(win);
-    if (window->part)
+    if (window->of_memhandle)
         return lmpi_error(window, MPI_ERR_RMA_SYNC);
     if (window->exposed < 0)
         return lmpi_error(window, MPI_ERR_RMA_SYNC);
@@ -185,10 +185,10 @@ LMPI_NAME(Win_wait);
 
 LMPI_EXPORT int MPI_Win_test(MPI_Win win, int *flag)
 {
-    struct lmpi_window *window = lmpi_window_first(win);
+    struct lmpi_window *window = lmpi_window_root(win);
     if (!window)
         return lmpi_real.Win_test(win, flag);
-    if (window->part)
+    if (window->of_memhandle)
         return lmpi_error(window, MPI_ERR_RMA_SYNC);
     if (window->exposed < 0)
         return lmpi_error(window, MPI_ERR_RMA_SYNC);

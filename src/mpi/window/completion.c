@@ -40,22 +40,22 @@ void lmpi_watch_end(struct lmpi_window *window)
 static unsigned kinds_at(const struct lmpi_window *window, int first, int n)
 {
     bool wait = false;
-    if (window->family && !window->part)
+    if (window->has_dups && !window->of_memhandle)
         return __atomic_load_n(window->parent ? &window->parent->kinds : &window->kinds, __ATOMIC_RELAXED);
-    for (int i = first; i < first + n && window->leaves && !wait; i++)
+    for (int i = first; i < first + n && window->has_remote && !wait; i++)
         wait = window->target[i].far_ops;
     return wait ? 1u << window->kind : 0;
 }
 
 /* With many threads the marks stay: a thread must not find one gone while another still waits for the operations. */
-static void unmark(struct lmpi_window *window, int first, int n)
+static void unmark_targets(struct lmpi_window *window, int first, int n)
 {
-    for (int i = first; i < first + n && !lmpi_life.any_thread; i++)
+    for (int i = first; i < first + n && !lmpi_process.any_thread; i++)
         window->target[i].far_ops = 0;
 }
 
 /* Its target has looked for the address that an operation names. */
-static int refused(const struct lmpi_window *window)
+static int find_refused(const struct lmpi_window *window)
 {
     return window->watch && uccs_wait(&window->watch->request) != UCCS_OK ? MPI_ERR_RMA_RANGE : MPI_SUCCESS;
 }
@@ -75,33 +75,33 @@ void lmpi_complete_local(const struct lmpi_window *window, int rank)
 }
 
 /* At one target, or at all of them (-1). */
-static int flush(struct lmpi_window *window, int rank, bool threads)
+static int flush_targets(struct lmpi_window *window, int rank, bool threads)
 {
     int first = rank < 0 ? 0 : rank, n = rank < 0 ? window->ranks : 1;
     unsigned kinds = kinds_at(window, first, n);
     if (!kinds)
         return MPI_SUCCESS;
-    if (rank >= 0 && window->target[rank].far_ops == LMPI_FAR_TOLD)
+    if (rank >= 0 && window->target[rank].far_ops == LMPI_FAR_ANSWERED)
         lmpi_complete_local(window, rank);
-    unmark(window, first, n);
+    unmark_targets(window, first, n);
     for (unsigned kind = 0; kinds >> kind; kind++)
         if (kinds >> kind & 1)
             lmpi_stream_flush(kind, threads, leads_to(window, kind, rank));
-    return refused(window);
+    return find_refused(window);
 }
 
 int lmpi_complete_at(struct lmpi_window *window, int rank)
 {
     __atomic_thread_fence(__ATOMIC_SEQ_CST);
-    if (__builtin_expect(window->target[rank].far_ops | (window->family & window->leaves), 0))
-        return flush(window, rank, !(window->kind & LMPI_THREAD));
+    if (__builtin_expect(window->target[rank].far_ops | (window->has_dups & window->has_remote), 0))
+        return flush_targets(window, rank, !(window->kind & LMPI_THREAD));
     return MPI_SUCCESS;
 }
 
 int lmpi_complete_all(struct lmpi_window *window)
 {
     __atomic_thread_fence(__ATOMIC_SEQ_CST);
-    return flush(window, -1, !(window->kind & LMPI_THREAD));
+    return flush_targets(window, -1, !(window->kind & LMPI_THREAD));
 }
 
 int lmpi_complete_threads(struct lmpi_window *window, int rank)
@@ -112,5 +112,5 @@ int lmpi_complete_threads(struct lmpi_window *window, int rank)
 
 int lmpi_complete_stored(struct lmpi_window *window, int rank)
 {
-    return flush(window, rank, true);
+    return flush_targets(window, rank, true);
 }

@@ -14,8 +14,8 @@ static inline void lmpi_mark_far(struct lmpi_window *window, struct lmpi_target 
     if (first->open & LMPI_OPEN_LOCK_ALL &&
         !(__atomic_load_n(&first->target[rank].open, __ATOMIC_ACQUIRE) & LMPI_OPEN_LATE)) /* release: lmpi_lock_late */
         lmpi_lock_late(first, rank);
-    target->far_ops = told ? LMPI_FAR_TOLD : LMPI_FAR_SOME;
-    if (window->family && !(__atomic_load_n(&first->kinds, __ATOMIC_RELAXED) & bit))
+    target->far_ops = told ? LMPI_FAR_ANSWERED : LMPI_FAR_SOME;
+    if (window->has_dups && !(__atomic_load_n(&first->kinds, __ATOMIC_RELAXED) & bit))
         __atomic_fetch_or(&first->kinds, bit,
                           __ATOMIC_RELAXED); /* read: lmpi_complete_at on the same thread, or later */
 }
@@ -60,7 +60,7 @@ static inline void lmpi_before_load(void)
 }
 
 /* Before each operation of a window on mapped memory: one in an ordered window comes behind the earlier ones. */
-static inline void lmpi_keep_order(const struct lmpi_window *window)
+static inline void lmpi_order_issue(const struct lmpi_window *window)
 {
     if (__builtin_expect((window->kind & LMPI_ORDERED) | lmpi_fence_is_due, 0))
         lmpi_fence();

@@ -15,7 +15,7 @@ static uint64_t *near_word(const struct lmpi_peer *peer, size_t at)
 static uint64_t far_word(const struct lmpi_peer *peer, size_t at, enum uccs_atomic what, uint64_t operand)
 {
     uint64_t old = 0;
-    int status = uccs_atomic64(lmpi_life.context, peer->endpoint, peer->memory, at, what, operand, 0, &old, 0);
+    int status = uccs_atomic64(lmpi_process.context, peer->endpoint, peer->memory, at, what, operand, 0, &old, 0);
     if (status != UCCS_OK)
         lmpi_unreachable("a word", peer->world, status);
     return old;

@@ -19,10 +19,10 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of the lists */
 static struct lmpi_window *spare;
 static int spares;
 
-static void tell(struct lmpi_window *child, int rank)
+static void open_child(struct lmpi_window *child, int rank)
 {
     const struct lmpi_window *first = child->parent;
-    if (child->part) {
+    if (child->of_memhandle) {
         child->target[child->rank].open = first->open | first->target[child->rank].open;
         return;
     }
@@ -33,11 +33,11 @@ static void tell(struct lmpi_window *child, int rank)
         child->target[i].open = first->target[i].open;
 }
 
-void lmpi_spread_slow(struct lmpi_window *window, int rank)
+void lmpi_dups_open_slow(struct lmpi_window *window, int rank)
 {
     pthread_mutex_lock(&lock);
     for (struct lmpi_window *child = window->children; child; child = child->sibling)
-        tell(child, rank);
+        open_child(child, rank);
     pthread_mutex_unlock(&lock);
 }
 
@@ -49,7 +49,7 @@ static bool has_far(const struct lmpi_window *window)
     return far;
 }
 
-void lmpi_window_be(struct lmpi_window *window, unsigned kind)
+void lmpi_window_set_kind(struct lmpi_window *window, unsigned kind)
 {
     const struct lmpi_window *first = window->parent ? window->parent : window;
     if (kind == window->kind)
@@ -77,14 +77,14 @@ static struct lmpi_window *take_spare(void)
     if (taken)
         return taken;
     taken = calloc(1, sizeof *taken);
-    if (taken && !lmpi_shadow_make(&taken->handle)) {
+    if (taken && !lmpi_handle_window_new(&taken->handle)) {
         free(taken);
         taken = 0;
     }
     return taken;
 }
 
-static void destroy(struct lmpi_window *child)
+static void free_child(struct lmpi_window *child)
 {
     if (child->handle != MPI_WIN_NULL)
         lmpi_real.Win_free(&child->handle);
@@ -98,10 +98,10 @@ void lmpi_child_drop(struct lmpi_window *child)
         __atomic_fetch_sub(child->counted, 1, __ATOMIC_RELEASE); /* acquire: is_mapped in handles.c */
     if (child->info != MPI_INFO_NULL)
         PMPI_Info_free(&child->info);
-    if (child->part)
+    if (child->of_memhandle)
         memset(&child->targets[child->rank], 0, sizeof *child->targets);
     else if (child->targets)
-        memset(child->targets, 0, (size_t)child->room * sizeof *child->targets);
+        memset(child->targets, 0, (size_t)child->capacity * sizeof *child->targets);
     pthread_mutex_lock(&lock);
     bool keep = !child->marked && spares < SPARE;
     if (keep) {
@@ -111,30 +111,30 @@ void lmpi_child_drop(struct lmpi_window *child)
     }
     pthread_mutex_unlock(&lock);
     if (!keep)
-        destroy(child);
+        free_child(child);
 }
 
 void lmpi_spare_end(void)
 {
     for (struct lmpi_window *child = spare; child; child = spare) {
         spare = child->next;
-        destroy(child);
+        free_child(child);
     }
     spares = 0;
 }
 
-static bool make_room(struct lmpi_window *child, int ranks)
+static bool reserve_targets(struct lmpi_window *child, int ranks)
 {
-    if (child->room >= ranks)
+    if (child->capacity >= ranks)
         return true;
     free(child->targets);
-    child->room = 0;
+    child->capacity = 0;
     child->targets = 0;
     void *made = 0;
     if (posix_memalign(&made, 64, (size_t)ranks * sizeof *child->targets))
         return false;
     child->targets = memset(made, 0, (size_t)ranks * sizeof *child->targets);
-    child->room = ranks;
+    child->capacity = ranks;
     return true;
 }
 
@@ -142,27 +142,27 @@ struct lmpi_window *lmpi_child_new(struct lmpi_window *parent, MPI_Info info)
 {
     struct lmpi_window *first = parent->parent ? parent->parent : parent, *child = take_spare();
     MPI_Errhandler handler;
-    if (!child || !make_room(child, first->ranks)) {
+    if (!child || !reserve_targets(child, first->ranks)) {
         if (child)
-            destroy(child);
+            free_child(child);
         return 0;
     }
     struct lmpi_target *targets = child->targets;
     MPI_Win handle = child->handle;
-    int room = child->room;
+    int capacity = child->capacity;
     *child = *parent;
     child->targets = child->target = targets;
-    child->room = room;
+    child->capacity = capacity;
     child->handle = handle;
     child->parent = first;
     child->children = 0;
     child->own = 0;
     child->counted = 0;
-    child->marked = child->part = false;
+    child->marked = child->of_memhandle = false;
     child->started = false;
     child->start_ranks = child->post_ranks = (struct lmpi_ranks){.group = MPI_GROUP_NULL};
     child->exposed = -1;
-    child->family = true;
+    child->has_dups = true;
     child->info = MPI_INFO_NULL;
     if (PMPI_Win_get_errhandler(parent->handle, &handler) == MPI_SUCCESS) {
         PMPI_Win_set_errhandler(handle, handler);
@@ -182,15 +182,15 @@ void lmpi_child_join(struct lmpi_window *child)
 {
     struct lmpi_window *first = child->parent;
     pthread_mutex_lock(&lock);
-    if (!first->family) {
+    if (!first->has_dups) {
         for (int i = 0; i < first->ranks; i++)
             if (first->target[i].far_ops) /* what may be under way already */
                 __atomic_fetch_or(&first->kinds, 1u << first->kind, __ATOMIC_RELAXED);
-        first->family = true;
+        first->has_dups = true;
     }
     child->sibling = first->children;
     first->children = child;
-    tell(child, -1);
+    open_child(child, -1);
     pthread_mutex_unlock(&lock);
     lmpi_window_add(child);
 }
@@ -212,7 +212,7 @@ int lmpi_child_free(struct lmpi_window *child, MPI_Win *handle)
         at = &(*at)->sibling;
     *at = child->sibling;
     pthread_mutex_unlock(&lock);
-    if (child->part)
+    if (child->of_memhandle)
         uccs_memory_release(child->target[child->rank].memory);
     lmpi_child_drop(child);
     return MPI_SUCCESS;
@@ -227,7 +227,7 @@ LMPI_EXPORT int MPI_Win_set_info(MPI_Win win, MPI_Info info)
         return lmpi_error(window, MPI_ERR_INFO);
     if (window->info == MPI_INFO_NULL && PMPI_Info_create(&window->info) != MPI_SUCCESS)
         return lmpi_error(window, MPI_ERR_NO_MEM);
-    lmpi_window_be(window, lmpi_info_kind(info, window->kind));
+    lmpi_window_set_kind(window, lmpi_info_kind(info, window->kind));
     window->promised = lmpi_info_promises(info, window->promised);
     lmpi_info_merge(window->info, info);
     return MPI_SUCCESS;
@@ -243,7 +243,7 @@ int MPIX_Win_dup_with_info(MPI_Win parentwin, MPI_Info info, MPI_Win *newwin)
         return MPI_ERR_WIN;
     if (!newwin)
         return lmpi_error(window, MPI_ERR_ARG);
-    if (window->part)
+    if (window->of_memhandle)
         return lmpi_error(window, MPI_ERR_RMA_FLAVOR);
     struct lmpi_window *made = lmpi_child_new(window, info);
     if (!made)
@@ -256,7 +256,7 @@ int MPIX_Win_dup_with_info(MPI_Win parentwin, MPI_Info info, MPI_Win *newwin)
         made->target = source;
     else
         memcpy(made->target, source, (size_t)window->ranks * sizeof *source);
-    lmpi_window_be(made, lmpi_info_kind(info, window->kind));
+    lmpi_window_set_kind(made, lmpi_info_kind(info, window->kind));
     lmpi_child_join(made);
     *newwin = made->handle;
     return MPI_SUCCESS;

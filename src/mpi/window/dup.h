@@ -8,22 +8,22 @@
 #include "mpi/window/window.h"
 
 /* Returns the window whose locks and epochs hold: of a duplicate its parent. Null: not ours. */
-static inline struct lmpi_window *lmpi_window_first(MPI_Win handle)
+static inline struct lmpi_window *lmpi_window_root(MPI_Win handle)
 {
     struct lmpi_window *window = lmpi_window(handle);
-    return window && window->parent && !window->part ? window->parent : window;
+    return window && window->parent && !window->of_memhandle ? window->parent : window;
 }
 
 /* Tells the children what is open at a rank, or at all of them (-1). */
-void lmpi_spread_slow(struct lmpi_window *window, int rank);
-static inline void lmpi_spread(struct lmpi_window *window, int rank)
+void lmpi_dups_open_slow(struct lmpi_window *window, int rank);
+static inline void lmpi_dups_open(struct lmpi_window *window, int rank)
 {
     if (__builtin_expect(window->children != 0, 0))
-        lmpi_spread_slow(window, rank);
+        lmpi_dups_open_slow(window, rank);
 }
 
 /* Gives the window another kind. Where that cannot be it keeps the one it has. */
-void lmpi_window_be(struct lmpi_window *window, unsigned kind);
+void lmpi_window_set_kind(struct lmpi_window *window, unsigned kind);
 
 /* Returns a child with a handle and `targets` that are zero, the parent's configuration and error handler, and the hints
  * of `info`; or null without memory. lmpi_child_join lets the program's calls find it. */

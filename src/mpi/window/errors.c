@@ -3,16 +3,16 @@
 #include "mpi/window/window.h"
 
 /* The MPI's own message would name MPI_Win_call_errhandler alone. */
-static void tell(const struct lmpi_window *window, int class, const char *call)
+static void log_fatal(const struct lmpi_window *window, int class, const char *call)
 {
     char text[MPI_MAX_ERROR_STRING] = "", name[MPI_MAX_OBJECT_NAME] = "";
     int length = 0;
     PMPI_Error_string(class, text, &length);
     PMPI_Win_get_name(window->handle, name, &length);
     if (*name)
-        lmpi_say("%s on window '%s': %s", call, name, text);
+        lmpi_log("%s on window '%s': %s", call, name, text);
     else
-        lmpi_say("%s on window %d, in the order of their creation: %s", call, window->number, text);
+        lmpi_log("%s on window %d, in the order of their creation: %s", call, window->number, text);
 }
 
 static bool is_fatal(MPI_Errhandler handler)
@@ -29,8 +29,8 @@ int lmpi_error_of(const struct lmpi_window *window, int class, const char *call)
     MPI_Errhandler handler;
     if (PMPI_Win_get_errhandler(window->handle, &handler) == MPI_SUCCESS) {
         if (is_fatal(handler)) {
-            lmpi_life.aborting = true;
-            tell(window, class, call);
+            lmpi_process.aborting = true;
+            log_fatal(window, class, call);
         }
         PMPI_Errhandler_free(&handler);
     }
@@ -47,8 +47,8 @@ int lmpi_class_of(int status)
     case UCCS_ERR_NO_MEMORY: return MPI_ERR_NO_MEM;
     case UCCS_ERR_INVALID: return MPI_ERR_OP;
     case UCCS_ERR_STALE:
-        if (lmpi_life.checked)
-            lmpi_say("LATERAL_CHECK: an operation uses memory that its owner has released");
+        if (lmpi_process.checked)
+            lmpi_log("LATERAL_CHECK: an operation uses memory that its owner has released");
         return MPI_ERR_RMA_ATTACH;
     }
     return MPI_ERR_OTHER;

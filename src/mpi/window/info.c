@@ -12,7 +12,7 @@
 #define IDS 1024 /* where the program does not say */
 
 /* The paper's names of the hints, and those of its author's prototype. Returns whether one says a value; the paper's wins. */
-static bool says(MPI_Info info, const char *key, const char *other, const char *on, const char *off, bool *value)
+static bool read_flag(MPI_Info info, const char *key, const char *other, const char *on, const char *off, bool *value)
 {
     const struct {
         const char *key, *on, *off;
@@ -34,9 +34,9 @@ unsigned lmpi_info_kind(MPI_Info info, unsigned kind)
     bool value;
     if (info == MPI_INFO_NULL)
         return kind;
-    if (says(info, "mpi_win_scope", "mpi_win_scope_thread", "thread", "process", &value))
+    if (read_flag(info, "mpi_win_scope", "mpi_win_scope_thread", "thread", "process", &value))
         kind = (kind & ~(unsigned)LMPI_THREAD) | (value ? LMPI_THREAD : 0);
-    if (says(info, "mpi_win_order", "mpi_win_ordered", "true", "false", &value))
+    if (read_flag(info, "mpi_win_order", "mpi_win_ordered", "true", "false", &value))
         kind = (kind & ~(unsigned)LMPI_ORDERED) | (value ? LMPI_ORDERED : 0);
     return kind;
 }
@@ -45,7 +45,7 @@ bool lmpi_info_promises(MPI_Info info, bool before)
 {
     char text[MPI_MAX_INFO_VAL + 1];
     int found = 0;
-    if (info == MPI_INFO_NULL || !lmpi_life.checked)
+    if (info == MPI_INFO_NULL || !lmpi_process.checked)
         return before;
     PMPI_Info_get(info, "mpi_assert_accumulate_intrinsic", MPI_MAX_INFO_VAL, text, &found);
     return found ? strcmp(text, "true") == 0 : before;

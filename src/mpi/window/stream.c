@@ -15,18 +15,18 @@ static struct stream {
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 /* Under the lock. */
-static bool make(struct stream *made, unsigned kind)
+static bool make_stream(struct stream *made, unsigned kind)
 {
     const struct uccs_stream_attr attr = {.scope = kind & LMPI_THREAD ? UCCS_SCOPE_THREAD : UCCS_SCOPE_PROCESS,
                                           .ordered = (kind & LMPI_ORDERED) != 0};
     if (made->stream)
         return true;
     if (!made->endpoint)
-        made->endpoint = calloc((size_t)lmpi_life.ranks, sizeof *made->endpoint);
+        made->endpoint = calloc((size_t)lmpi_process.ranks, sizeof *made->endpoint);
     if (!made->pending && uccs_request_create(&made->pending) != UCCS_OK)
         return false;
     made->op.request = &made->pending;
-    return made->endpoint && uccs_stream_create(lmpi_life.context, &attr, &made->stream) == UCCS_OK;
+    return made->endpoint && uccs_stream_create(lmpi_process.context, &attr, &made->stream) == UCCS_OK;
 }
 
 uccs_endpoint_t lmpi_endpoint_along(unsigned kind, int world)
@@ -36,7 +36,7 @@ uccs_endpoint_t lmpi_endpoint_along(unsigned kind, int world)
     if (!kind)
         return lmpi_endpoint(world);
     pthread_mutex_lock(&lock);
-    if (make(along, kind)) {
+    if (make_stream(along, kind)) {
         if (!along->endpoint[world])
             uccs_stream_endpoint(along->stream, UCCS_GROUP_WORLD, world, &along->endpoint[world]);
         found = along->endpoint[world];
@@ -52,7 +52,7 @@ const struct uccs_op *lmpi_stream_op(unsigned kind)
 
 static uccs_stream_t stream_of(unsigned kind)
 {
-    return kind ? streams[kind].stream : uccs_context_stream(lmpi_life.context);
+    return kind ? streams[kind].stream : uccs_context_stream(lmpi_process.context);
 }
 
 void lmpi_stream_flush(unsigned kind, bool threads, uccs_endpoint_t to)

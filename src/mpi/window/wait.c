@@ -11,9 +11,9 @@
 #include <stdio.h>
 #include <time.h>
 
-#define LASTS 0.5        /* seconds */
+#define LONG_SECONDS 0.5 /* seconds */
 #define YIELDS 200       /* of a crowded node, before a wait sleeps */
-#define LOOKS_A_CLOCK 64 /* slow looks between two looks at the clock */
+#define POLLS_A_CLOCK 64 /* slow looks between two looks at the clock */
 
 static double seconds_now(void)
 {
@@ -33,7 +33,7 @@ static int stride_of(const struct lmpi_window *window)
 }
 
 /* The window's key is a secret; its hash, which names the window to all its ranks, is none. */
-static void tell_meeting(const struct lmpi_window *window, struct uccs_waiting *what)
+static void describe_barrier(const struct lmpi_window *window, struct uccs_waiting *what)
 {
     static const uint64_t label = UINT64_C(0x7761697473); /* nothing else is hashed that is one such word */
     what->stride = stride_of(window);
@@ -45,7 +45,7 @@ static void tell_meeting(const struct lmpi_window *window, struct uccs_waiting *
     what->meeting = window->round;
 }
 
-static void begin(struct lmpi_wait *wait, double seconds)
+static void begin_record(struct lmpi_wait *wait, double seconds)
 {
     const struct lmpi_window *window = wait->window;
     char text[32];
@@ -53,7 +53,7 @@ static void begin(struct lmpi_wait *wait, double seconds)
     if (window) {
         snprintf(text, sizeof text, "window %d", window->number);
         if (wait->rank == LMPI_ALL)
-            tell_meeting(window, &what);
+            describe_barrier(window, &what);
         else if (wait->rank >= 0)
             what.rank = window->peer[wait->rank].world;
     }
@@ -61,21 +61,21 @@ static void begin(struct lmpi_wait *wait, double seconds)
 }
 
 /* Makes the record once the wait has lasted for a while. */
-static void record(struct lmpi_wait *wait)
+static void record_if_long(struct lmpi_wait *wait)
 {
     const double now = seconds_now();
     if (wait->since == 0)
         wait->since = now;
-    else if (now - wait->since > LASTS)
-        begin(wait, now - wait->since);
+    else if (now - wait->since > LONG_SECONDS)
+        begin_record(wait, now - wait->since);
 }
 
 void lmpi_pause_slow(struct lmpi_wait *wait)
 {
     lmpi_progress();
-    if (!wait->record && wait->looks % LOOKS_A_CLOCK == 0)
-        record(wait);
-    if (wait->looks++ < LMPI_LOOKS + YIELDS || !lmpi_life.crowded)
+    if (!wait->record && wait->looks % POLLS_A_CLOCK == 0)
+        record_if_long(wait);
+    if (wait->looks++ < LMPI_SPINS + YIELDS || !lmpi_process.crowded)
         sched_yield();
     else
         nanosleep(&(struct timespec){.tv_nsec = 50000}, 0);

@@ -29,11 +29,11 @@ static inline void lmpi_wait_end(struct lmpi_wait *wait)
 
 void lmpi_pause_slow(struct lmpi_wait *wait);
 
-enum { LMPI_LOOKS = 1000 }; /* at memory alone, before a wait makes progress */
+enum { LMPI_SPINS = 1000 }; /* at memory alone, before a wait makes progress */
 
 static inline void lmpi_pause(struct lmpi_wait *wait)
 {
-    if (__builtin_expect(wait->looks < LMPI_LOOKS && !lmpi_life.crowded, 1))
+    if (__builtin_expect(wait->looks < LMPI_SPINS && !lmpi_process.crowded, 1))
         wait->looks++;
     else
         lmpi_pause_slow(wait);

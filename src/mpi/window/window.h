@@ -1,6 +1,6 @@
 /* A window of ours, and how calls find it.
  *
- * The program holds the handle of a shadow: a tiny window of the MPI's own on this process alone. So handles in Fortran,
+ * The program holds the handle of another, the handle window: a tiny window of the MPI's own on this process alone. So handles in Fortran,
  * names, attributes, error handlers and MPI_WIN_NULL are the MPI's business. This library keeps what is ours by that
  * handle.
  *
@@ -29,7 +29,7 @@ enum { LMPI_PASSIVE = LMPI_OPEN_SHARED | LMPI_OPEN_EXCLUSIVE | LMPI_OPEN_LOCK_AL
 
 enum {
     LMPI_FAR_SOME = 1,
-    LMPI_FAR_TOLD = 2 /* the last one has an answer that may tell that all are complete */
+    LMPI_FAR_ANSWERED = 2 /* the last one has an answer that may tell that all are complete */
 };
 
 struct lmpi_target { /* one cache line */
@@ -73,14 +73,14 @@ struct lmpi_ranks {
 struct lmpi_window {
     struct lmpi_target *target;
     int ranks, rank;
-    uint8_t open;     /* LMPI_OPEN_FENCE, LMPI_OPEN_LOCK_ALL */
-    uint8_t kind;     /* LMPI_THREAD, LMPI_ORDERED */
-    uint8_t family;   /* it has duplicates or windows of memory handles, or is one */
-    uint8_t part;     /* of a memory handle: it has one target, and no locks and epochs of its own */
-    uint8_t promised; /* LATERAL_CHECK: accumulates are to be intrinsic */
-    uint8_t marked;   /* the program has named it or given it attributes */
-    uint8_t leaves;   /* some rank is on another node */
-    int flavor;       /* MPI_WIN_FLAVOR_... */
+    uint8_t open;         /* LMPI_OPEN_FENCE, LMPI_OPEN_LOCK_ALL */
+    uint8_t kind;         /* LMPI_THREAD, LMPI_ORDERED */
+    uint8_t has_dups;     /* it has duplicates or windows of memory handles, or is one */
+    uint8_t of_memhandle; /* of a memory handle: it has one target, and no locks and epochs of its own */
+    uint8_t promised;     /* LATERAL_CHECK: accumulates are to be intrinsic */
+    uint8_t marked;       /* the program has named it or given it attributes */
+    uint8_t has_remote;   /* some rank is on another node */
+    int flavor;           /* MPI_WIN_FLAVOR_... */
     int model;
     int unit; /* the attributes of this process */
     MPI_Aint bytes;
@@ -106,7 +106,7 @@ struct lmpi_window {
     struct lmpi_window *sibling;  /* the parent's next child */
     uint64_t *counted;            /* of a window of a memory handle: the owner's word that counts it, or null */
     struct lmpi_target *targets;  /* that this window has for itself */
-    int room;                     /* in `targets` */
+    int capacity;                 /* in `targets` */
     const struct uccs_op *op;     /* of its operations to other nodes, or null */
     struct lmpi_watch *watch;     /* complete.c: a window with dynamic memory on other nodes; null: other windows */
     unsigned kinds; /* of the family's operations to other nodes, a bit for each; of a parent; atomic or */
@@ -137,7 +137,7 @@ static inline unsigned lmpi_window_slot(MPI_Win handle)
     return (unsigned)((uintptr_t)handle >> 4 ^ (uintptr_t)handle) & 3;
 }
 
-static inline bool lmpi_window_is_kept(MPI_Win handle)
+static inline bool lmpi_window_is_cached(MPI_Win handle)
 {
     return __builtin_expect(lmpi_last_windows.age == __atomic_load_n(&lmpi_windows_age, __ATOMIC_ACQUIRE) &&
                                 lmpi_last_windows.slot[lmpi_window_slot(handle)].handle == handle,
@@ -145,15 +145,15 @@ static inline bool lmpi_window_is_kept(MPI_Win handle)
 }
 
 /* Null also when this thread has not looked it up. */
-static inline struct lmpi_window *lmpi_window_kept(MPI_Win handle)
+static inline struct lmpi_window *lmpi_window_cached(MPI_Win handle)
 {
-    return lmpi_window_is_kept(handle) ? lmpi_last_windows.slot[lmpi_window_slot(handle)].window : 0;
+    return lmpi_window_is_cached(handle) ? lmpi_last_windows.slot[lmpi_window_slot(handle)].window : 0;
 }
 
 static inline struct lmpi_window *lmpi_window(MPI_Win handle)
 {
-    return lmpi_window_is_kept(handle) ? lmpi_last_windows.slot[lmpi_window_slot(handle)].window
-                                       : lmpi_window_slow(handle);
+    return lmpi_window_is_cached(handle) ? lmpi_last_windows.slot[lmpi_window_slot(handle)].window
+                                         : lmpi_window_slow(handle);
 }
 
 /* Between the end of a shadow and lmpi_window_remove the MPI may give its handle to another thread's window: the one that was
@@ -163,7 +163,7 @@ void lmpi_window_remove(struct lmpi_window *window);
 
 /* shadow.c: makes the tiny window whose handle the program gets. Returns false, after a line under LATERAL_MPI_VERBOSE,
  * when the MPI cannot make one. */
-bool lmpi_shadow_make(MPI_Win *handle);
+bool lmpi_handle_window_new(MPI_Win *handle);
 
 /* errors.c: calls the window's error handler with an error class, behind a line with the call and the window where the handler ends
  * the job. Returns what the caller is to return. Within an MPI function lmpi_error knows its name. */
