@@ -25,7 +25,7 @@ ROOT_ALLOWED = {f"{who}_ALLOW_RUN_AS_ROOT{more}": "1" for who in ("OMPI", "PRTE"
 def command(options, launcher, pes, program):
     if options.hosts:
         slots = -(-pes // options.hosts)
-        inner = 'exec "$0" -q --hostfile $LATERAL_HOSTFILE "$@"'
+        inner = 'exec "$0" -q --hostfile $TEST_HOSTFILE "$@"'
         return [sys.executable, "-B", str(ROOT / "tools/dev/hosts.py"), str(options.hosts), "--slots", str(slots), "--",
                 "sh", "-c", inner, str(options.build / "bin/oshrun"), "-n", str(pes), *program]
     if launcher == "oshrun":

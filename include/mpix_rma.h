@@ -23,7 +23,7 @@
  *
  * Functions return MPI_SUCCESS or an error class, after calling the error handler of the window that they were given. A null
  * pointer where a function needs an argument is MPI_ERR_ARG, and MPI_ERR_BUFFER for data of a predefined datatype.
- * Where a window is not Lateral's (LATERAL_MPI=0, or LATERAL_MPI_VERBOSE=1 says why) they return MPI_ERR_WIN. Any thread
+ * Where a window is not Lateral's (LATERAL_MPI=0, or LATERAL_MPI=verbose says why) they return MPI_ERR_WIN. Any thread
  * may call them as MPI_THREAD_MULTIPLE allows. All are local unless said otherwise. */
 #ifndef MPIX_RMA_H
 #define MPIX_RMA_H

@@ -60,13 +60,14 @@ static const char *layer_library(const char *option, const char *name)
     return NULL;
 }
 
-/* Returns NAME=VALUE; the value is a path, made whole, as PEs may run in another folder. */
-static char *path_setting(const char *name, const char *path)
+/* Returns the setting of the layer that counts; the path of a timeline is made whole, as PEs may run in another folder. */
+static char *stats_setting(bool table, const char *path)
 {
     char here[PATH_MAX] = "", *setting;
-    if (path[0] != '/' && !getcwd(here, sizeof here))
+    if (path && path[0] != '/' && !getcwd(here, sizeof here))
         here[0] = 0;
-    if (asprintf(&setting, "%s=%s%s%s", name, here, *here ? "/" : "", path) < 0)
+    if (asprintf(&setting, "LATERAL_STATS=%s%s%s%s%s%s", table ? "1" : "", table && path ? "," : "",
+                 path ? "trace=" : "", here, *here ? "/" : "", path ? path : "") < 0)
         say_if_null(NULL);
     return setting;
 }
@@ -77,7 +78,7 @@ bool environment_choose_layer(const struct options *options, struct layer *layer
     *layer = (struct layer){0};
     if (options->race) {
         layer->library = layer_library("--check=race", "race");
-        layer->settings[used++] = say_if_null(strdup("LATERAL_CHECK_RACE=1"));
+        layer->settings[used++] = say_if_null(strdup("LATERAL_CHECK=race"));
         return layer->library != NULL;
     }
     if (options->check) {
@@ -88,10 +89,7 @@ bool environment_choose_layer(const struct options *options, struct layer *layer
     if (!options->stats && !options->trace)
         return true;
     layer->library = layer_library(options->stats ? "--stats" : "--trace", "stats");
-    if (options->stats)
-        layer->settings[used++] = say_if_null(strdup("LATERAL_STATS=1"));
-    if (options->trace)
-        layer->settings[used++] = path_setting("LATERAL_TRACE", options->trace);
+    layer->settings[used++] = stats_setting(options->stats, options->trace);
     return layer->library != NULL;
 }
 

@@ -128,7 +128,7 @@ def watch(command, keys):
 def go_over(network):
     """Another network in place of UCX. Unlike another, UCX on one node is between all PEs."""
     chosen = os.environ.get("LATERAL_TRANSPORTS", "").split(":")
-    if chosen == ["ucx"] and "LATERAL_NODE_DEAL" not in os.environ:
+    if chosen == ["ucx"]:
         os.environ.setdefault("LATERAL_NODE_SIZE", "1")
     if chosen[-1] == "ucx":
         os.environ["LATERAL_TRANSPORTS"] = ":".join(chosen[:-1] + [network])

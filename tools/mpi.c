@@ -37,7 +37,7 @@ static const char usage[] =
     "  lateral-mpi --timeout=60 mpirun -n 4 ./program\n"
     "  lateral-mpi --stats mpirun -n 4 ./program\n"
     "  oshrun --status PID                       (of mpirun: what its processes here wait for; the job goes on)\n"
-    "  LATERAL_MPI_VERBOSE=1 mpirun -n 2 lateral-mpi ./program    (says who carries each window)\n"
+    "  LATERAL_MPI=verbose mpirun -n 2 lateral-mpi ./program    (says who carries each window)\n"
     "\n"
     "exit status: that of PROGRAM; 124 after the time limit; 2 for a wrong option; 125 when no layer fits; 126 when PROGRAM cannot\n"
     "be run; 127 when there is no PROGRAM\n";
@@ -282,6 +282,14 @@ static void warn_lonely(const char *program, const char *mpi)
                 program, mpi, launcher, right);
 }
 
+static void set_stats(const struct wishes *wishes)
+{
+    char text[PATH_MAX + 16];
+    snprintf(text, sizeof text, "%s%s%s%s", wishes->stats ? "1" : "", wishes->stats && *wishes->trace ? "," : "",
+             *wishes->trace ? "trace=" : "", wishes->trace);
+    setenv("LATERAL_STATS", text, 1);
+}
+
 static void become_program(char **words, const struct wishes *wishes)
 {
     char path[PATH_MAX];
@@ -303,10 +311,8 @@ static void become_program(char **words, const struct wishes *wishes)
     }
     warn_lonely(words[0], mpi);
     setenv("LD_PRELOAD", value, 1);
-    if (wishes->stats)
-        setenv("LATERAL_STATS", "1", 1);
-    if (*wishes->trace)
-        setenv("LATERAL_TRACE", wishes->trace, 1);
+    if (wishes->stats || *wishes->trace)
+        set_stats(wishes);
     execv(path, words);
     fail(errno == ENOENT ? NO_PROGRAM : NOT_RUN, "cannot run %s: %s", path, strerror(errno));
 }

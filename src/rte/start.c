@@ -71,7 +71,15 @@ static int come_back(void)
 enum launcher { ALONE, OURS, PMIX, PMI, UNKNOWN, EMBEDDED };
 
 /* Programs that a PE starts inherit the variables of its launcher, but the place in the job is taken. They are jobs of
- * their own, unless another launcher comes between. This puts the place into text. */
+ * their own, unless another launcher comes between. So the PE leaves this, and its place, in LATERAL_JOB. */
+#define TAKEN "taken"
+
+static bool is_taken(const char *job)
+{
+    return strncmp(job, TAKEN, strlen(TAKEN)) == 0;
+}
+
+/* Puts the place in the job into text. */
 static void name_place(char *text, size_t room)
 {
     static const char *const words[] = {"PMIX_NAMESPACE", "PMIX_RANK", "PMI_FD", "PMI_RANK", "PMI_PORT", "PMI_ID"};
@@ -85,16 +93,17 @@ static void name_place(char *text, size_t room)
 static bool place_is_taken(void)
 {
     char place[512];
-    const char *taken = getenv("LATERAL_TAKEN");
+    const char *job = getenv("LATERAL_JOB");
     name_place(place, sizeof place);
-    return taken && strcmp(taken, place) == 0 && !rte_pmi_is_open();
+    return job && is_taken(job) && strcmp(job + strlen(TAKEN), place) == 0 && !rte_pmi_is_open();
 }
 
 static void take_place(void)
 {
     char place[512];
-    name_place(place, sizeof place);
-    setenv("LATERAL_TAKEN", place, 1);
+    memcpy(place, TAKEN, sizeof TAKEN);
+    name_place(place + strlen(TAKEN), sizeof place - strlen(TAKEN));
+    setenv("LATERAL_JOB", place, 1);
 }
 
 static enum launcher find_launcher(void)
@@ -108,7 +117,7 @@ static enum launcher find_launcher(void)
             return i;
     if (*chosen && strcmp(chosen, "auto") != 0)
         return UNKNOWN;
-    if (*env_text(ENV_JOB))
+    if (*env_text(ENV_JOB) && !is_taken(env_text(ENV_JOB)))
         return OURS;
     if (place_is_taken())
         return ALONE;

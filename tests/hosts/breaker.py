@@ -43,7 +43,7 @@ class Job:
     def __init__(self, oshrun, program, pes, mode):
         self.lines, self.pids, self.hosts = [], {}, {}
         self.ready, self.wanted = threading.Event(), pes
-        words = [oshrun, "--hostfile", os.environ["LATERAL_HOSTFILE"], "-n", str(pes), program, *mode.split()]
+        words = [oshrun, "--hostfile", os.environ["TEST_HOSTFILE"], "-n", str(pes), program, *mode.split()]
         self.process = subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                                         text=True, errors="replace")
         threading.Thread(target=self.read, daemon=True).start()

@@ -40,7 +40,7 @@ def whole(launcher, name, pick, room="conform", env=None, start=None):
     launcher(4)  # or there is a word why not
     wanted = cases(room, pick)
     assert wanted
-    start = start or f'"{oshrun()}" -q --hostfile "$LATERAL_HOSTFILE"'
+    start = start or f'"{oshrun()}" -q --hostfile "$TEST_HOSTFILE"'
     result = on_hosts(2, "sh", "-c", SCRIPT, "-", RUN, *wanted, timeout=110,
                       env={"UCX_TLS": "tcp,self", "LATERAL_LAUNCHER": name, "START": start} | (env or {}))
     assert len(re.findall(r"^holds ", result.out, re.M)) == len(wanted) // 3, result

@@ -21,7 +21,7 @@ def test_up_and_away():
     """Names, addresses, own namespaces; after the command nothing is left."""
     needs_hosts()
     before = state_of_machine()
-    script = "for h in $(cut -d' ' -f1 \"$LATERAL_HOSTFILE\"); do ssh -x $h 'hostname; ls -l /proc/self/ns/ipc /proc/self/ns/net | cut -d: -f3; " \
+    script = "for h in $(cut -d' ' -f1 \"$TEST_HOSTFILE\"); do ssh -x $h 'hostname; ls -l /proc/self/ns/ipc /proc/self/ns/net | cut -d: -f3; " \
              "getent hosts h1 h2 launch; ls /sys/class/net'; done; hostname; exit 9"
     result = on_hosts(3, "sh", "-c", script)
     assert result.status == 9, result
@@ -70,7 +70,7 @@ def test_ordinary_user():
 
 def launched(launcher, pes, *words, hosts=2, slots=2, env=None, timeout=60):
     """oshrun, which hands over to the launcher of this name."""
-    return on_hosts(hosts, "sh", "-c", 'exec "$0" --hostfile $LATERAL_HOSTFILE "$@"', oshrun(), "-n", pes, *words,
+    return on_hosts(hosts, "sh", "-c", 'exec "$0" --hostfile $TEST_HOSTFILE "$@"', oshrun(), "-n", pes, *words,
                     slots=slots, env={"LATERAL_LAUNCHER": launcher} | (env or {}), timeout=timeout)
 
 

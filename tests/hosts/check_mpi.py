@@ -32,7 +32,7 @@ def launcher(mpi, where):
 
 
 def command(mpi, layer, ranks, where, stem):
-    words = launcher(mpi, where) + ["-n", ranks, "env", f"LD_PRELOAD={layer}", "LATERAL_MPI_VERBOSE=1", program(f"test_mpi_{stem}_{mpi}"), "far"]
+    words = launcher(mpi, where) + ["-n", ranks, "env", f"LD_PRELOAD={layer}", "LATERAL_MPI=verbose", program(f"test_mpi_{stem}_{mpi}"), "far"]
     return shlex.join(str(word) for word in words)
 
 

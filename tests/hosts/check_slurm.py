@@ -77,7 +77,7 @@ def hybrid(mpi, plugin, tasks):
     """MPI and OpenSHMEM in one program, either first, without the layer and with windows; nothing is said but who carries them."""
     needs_slurm()
     layer, bare, both = harness.BUILD / f"lib/liblateral-mpi-{mpi}.so", program(f"test_mpi_bare_{mpi}"), program(f"test_mpi_hybrid_{mpi}")
-    env = {"UCX_TLS": "tcp,self", "OMPI_MCA_btl": "self,tcp", "OMPI_MCA_pml": "ob1", "LATERAL_MPI_VERBOSE": "1"}
+    env = {"UCX_TLS": "tcp,self", "OMPI_MCA_btl": "self,tcp", "OMPI_MCA_pml": "ob1", "LATERAL_MPI": "verbose"}
     start = f"srun {tasks} --mpi={plugin}"
     script = f"for first in mpi shmem; do timeout 20 {start} env LD_PRELOAD={layer} {both} $first || exit; done"
     if "-N1" in tasks:                                  # it asks for memory that all PEs map

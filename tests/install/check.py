@@ -257,7 +257,7 @@ def part_uninstall(options, work):
 
 def check_window(command, env):
     """Runs a program of one rank, which must say that its window is ours."""
-    shown = run(*command, env=env | {"LATERAL_MPI_VERBOSE": "1", "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"},
+    shown = run(*command, env=env | {"LATERAL_MPI": "verbose", "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"},
                 stderr=True)
     assert "is carried by Lateral" in shown, shown
 

@@ -46,7 +46,7 @@ say "beside Open MPI, which keeps the plain names"
 install openmpi-bin libopenmpi-dev libucx0 libpmix2 ./build/dist/lateral-mpi_*.deb
 expect "PEs of other nodes: 1." lateral-info
 expect "hello from PE 1 of 2" sh -c 'oshcc.lateral examples/hello.c -o /tmp/hello && oshrun.lateral -n 2 /tmp/hello'
-expect "is carried by Lateral" sh -c 'mpicc tests/install/outside/mpi/window.c -o /tmp/window && LATERAL_MPI_VERBOSE=1 lateral-mpi /tmp/window'
+expect "is carried by Lateral" sh -c 'mpicc tests/install/outside/mpi/window.c -o /tmp/window && LATERAL_MPI=verbose lateral-mpi /tmp/window'
 expect "Lateral_OSHRUN" grep -o 'Lateral_OSHRUN.*oshrun.lateral' /usr/lib/*/cmake/Lateral/LateralConfig.cmake
 say "removing"
 apt-get -y -q purge 'lateral*' openmpi-bin libopenmpi-dev libopenmpi3 openmpi-common >>/tmp/apt.log 2>&1 || fail "apt-get purge"

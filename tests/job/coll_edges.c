@@ -291,7 +291,7 @@ int main(void)
         const char *operations, *way; /* as in choose */
     } near[] = {{"", ""}, {"012356", "post"}, {"01234", "pull"}, {"234", "push"}, {"5", "leader"}, {"56", "share"}},
       far[] = {{"", ""}, {"0123456", "pull"}, {"012356", "mail"}, {"02345", "rail"}};
-    const bool nodes = getenv("LATERAL_NODE_SIZE") || getenv("LATERAL_NODE_DEAL");
+    const bool nodes = getenv("LATERAL_NODE_SIZE");
     mallopt(M_PERTURB, 0x5a);
     setenv("LATERAL_PROGRESS", "poll", 1);
     for (int i = 0; i < SHMEM_SYNC_SIZE; i++)

@@ -207,7 +207,7 @@ def test_mistakes():
     one_line(run("--trace", "/usr", "true"), r"--trace /usr: Is a directory", 2)
     with temporary() as folder:
         assert run("--trace", f"{folder}/t", "true").status == 0 and not os.listdir(folder)
-    result = counted(2, "-x", "LATERAL_TRACE=/no/such/folder/t", "--stats")
+    result = counted(2, "--stats", "env", "LATERAL_STATS=1,trace=/no/such/folder/t")
     assert result.status == 0 and result.err.count("no timeline: /no/such/folder/t: No such file or directory") == 2, result
     result = run("-n", 2, "--stats", "echo", "x")
     assert result.status == 0 and result.lines == ["x", "x"], result

@@ -116,15 +116,14 @@ static void test_layers(void)
 {
     char here[512], trace[600];
     CHECK(getcwd(here, sizeof here) != NULL);
-    snprintf(trace, sizeof trace, "LATERAL_TRACE=%s/t", here);
+    snprintf(trace, sizeof trace, "LATERAL_STATS=trace=%s/t", here);
     CHECK(environment_has_module("check") && !environment_has_module("no_such"));
     chooses(&(struct options){0}, 0, 0, 0);
-    chooses(&(struct options){.race = true, .stats = true}, "/liblateral-race.so", "LATERAL_CHECK_RACE=1", 0);
+    chooses(&(struct options){.race = true, .stats = true}, "/liblateral-race.so", "LATERAL_CHECK=race", 0);
     chooses(&(struct options){.check = true, .trace = "t"}, "/liblateral-check.so", "LATERAL_CHECK=1", 0);
     chooses(&(struct options){.stats = true}, "/liblateral-stats.so", "LATERAL_STATS=1", 0);
     chooses(&(struct options){.trace = "t"}, "/liblateral-stats.so", trace, 0);
-    chooses(&(struct options){.trace = "/t", .stats = true}, "/liblateral-stats.so", "LATERAL_STATS=1",
-            "LATERAL_TRACE=/t");
+    chooses(&(struct options){.trace = "/t", .stats = true}, "/liblateral-stats.so", "LATERAL_STATS=1,trace=/t", 0);
 }
 
 int main(void)

@@ -75,7 +75,7 @@ def run(options):
         skip("mpi4py was not fetched (see the test mpi/mpi4py.prepare)")
     folder = pathlib.Path(options.compiler).parent
     launcher = next(path for path in (folder / f"mpirun.{options.name}", folder / "mpirun") if path.exists())
-    environment = surroundings(OPENBLAS_NUM_THREADS="1", LATERAL_MPI_VERBOSE="1", MPI4PY_MPIABI=options.name,
+    environment = surroundings(OPENBLAS_NUM_THREADS="1", LATERAL_MPI="verbose", MPI4PY_MPIABI=options.name,
                        LD_LIBRARY_PATH=str(find_by(options.folder, options.layer)))
     for test in options.tests:
         command = [launcher, "-n", options.ranks, "env", f"LD_PRELOAD={options.layer}", options.folder / "venv/bin/python",

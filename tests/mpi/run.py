@@ -57,7 +57,7 @@ def finish(command, environment, limit):
 
 def main():
     name, compiler, layer, ranks, program, argument = sys.argv[1:]
-    environment = surroundings(LATERAL_MPI_VERBOSE="1")
+    environment = surroundings(LATERAL_MPI="verbose")
     if argument.startswith("far"):
         # Lateral's messages alone go over TCP. MPICH 4.0 hangs in MPI_Finalize now and then where its own do, also without
         # the layer: in 18 of 30 runs of a program of MPI_Init, MPI_Barrier and MPI_Finalize.

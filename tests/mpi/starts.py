@@ -93,7 +93,7 @@ def main():
         source = pathlib.Path(made, "tool.c")
         source.write_text(TOOL, encoding="ascii")
         subprocess.run([compiler, "-shared", "-fPIC", "-o", f"{made}/tool.so", source], check=True)
-        tooled = ["env", f"LD_PRELOAD={made}/tool.so", "LATERAL_MPI_VERBOSE=1", front, program]
+        tooled = ["env", f"LD_PRELOAD={made}/tool.so", "LATERAL_MPI=verbose", front, program]
         status, words, _ = job(mpirun, [tooled] * 2, environment)
         assert status == 0 and words.count("tool: 2 puts\n") == 2 and "is carried by Lateral" in words, words
         here = pathlib.Path(__file__).parent
@@ -101,12 +101,12 @@ def main():
         subprocess.run([compiler, "-shared", "-fPIC", "-o", f"{made}/libtool.so", source], check=True)
         subprocess.run([compiler, "-D_GNU_SOURCE", "-w", "-o", linked, here / "starts.c", f"-L{made}", f"-Wl,-rpath,{made}", "-ltool"],
                        check=True)
-        status, words, _ = job(mpirun, [["env", "LATERAL_MPI_VERBOSE=1", front, str(linked)]] * 2, environment)
+        status, words, _ = job(mpirun, [["env", "LATERAL_MPI=verbose", front, str(linked)]] * 2, environment)
         assert status == 0 and words.count("tool: 2 puts\n") == 2 and "is carried by Lateral" in words, words
         clean = pathlib.Path(made, "clean")
         if subprocess.run([compiler, "-fsanitize=address", "-D_GNU_SOURCE", "-w", "-o", clean, here / "starts.c"],
                           capture_output=True, check=False).returncode == 0:
-            quiet = dict(environment, ASAN_OPTIONS="detect_leaks=0", LATERAL_MPI_VERBOSE="1")
+            quiet = dict(environment, ASAN_OPTIONS="detect_leaks=0", LATERAL_MPI="verbose")
             status, words, _ = job(mpirun, [[front, str(clean)]] * 2, quiet)
             assert status == 0 and "PASS\n" in words and "is carried by Lateral" in words, words
 

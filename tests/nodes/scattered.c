@@ -3,15 +3,15 @@
  * and reductions of reals fold in the order of the ranks.
  * case: turn
  * pes: 6
- * env: LATERAL_NODE_DEAL=0,1,2 UCX_TLS=tcp,self LATERAL_PROGRESS=poll
+ * env: LATERAL_NODE_SIZE=0,1,2 UCX_TLS=tcp,self LATERAL_PROGRESS=poll
  * prints: ^PASS$
  * case: uneven
  * pes: 7
- * env: LATERAL_NODE_DEAL=0,1,1,0,0 UCX_TLS=tcp,self LATERAL_PROGRESS=poll
+ * env: LATERAL_NODE_SIZE=0,1,1,0,0 UCX_TLS=tcp,self LATERAL_PROGRESS=poll
  * prints: ^PASS$
  * case: rail
  * pes: 5
- * env: LATERAL_NODE_DEAL=0,1,0 UCX_TLS=tcp,self LATERAL_COLL=reduce:rail,fcollect:rail
+ * env: LATERAL_NODE_SIZE=0,1,0 UCX_TLS=tcp,self LATERAL_COLL=reduce:rail,fcollect:rail
  * prints: ^PASS$
  */
 #include "../conform/check.h"
@@ -28,7 +28,7 @@ static long whole[LONG], sums_whole[LONG];
 
 static int node_of(int pe)
 {
-    const char *deal = getenv("LATERAL_NODE_DEAL");
+    const char *deal = getenv("LATERAL_NODE_SIZE");
     size_t nodes = strlen(deal) / 2 + 1; /* one digit each */
     return deal[2 * ((size_t)pe % nodes)] - '0';
 }

@@ -6,7 +6,7 @@
  * case: mail
  * env: SEED=1 LATERAL_NODE_SIZE=1 LATERAL_TRANSPORTS=fault:tcp LATERAL_FAULT=seed=1,hold=50
  * case: nodes
- * env: SEED=2 LATERAL_NODE_DEAL=0,1,1 LATERAL_TRANSPORTS=fault:tcp LATERAL_FAULT=seed=2,hold=80
+ * env: SEED=2 LATERAL_NODE_SIZE=0,1,1 LATERAL_TRANSPORTS=fault:tcp LATERAL_FAULT=seed=2,hold=80
  */
 #include "../uccs/check.h"
 

@@ -21,7 +21,7 @@ def draw(seed):
     pes = chance.randint(2, 6)
     settings = {"SEED": str(seed)}
     nodes = chance.choice(["1", "1", "2", "0,1", "0,1,1", "0,0,1,2"])
-    settings["LATERAL_NODE_DEAL" if "," in nodes else "LATERAL_NODE_SIZE"] = nodes
+    settings["LATERAL_NODE_SIZE"] = nodes
     settings["LATERAL_TRANSPORTS"] = chance.choice(["tcp", "fault:tcp", "fault:tcp", "sim:tcp", "sim:fault:tcp"])
     hold, steps = chance.choice([0, 10, 50, 90]), chance.choice([5, 20, 200])
     settings["LATERAL_FAULT"] = f"seed={seed},hold={hold},steps={steps}"

@@ -246,24 +246,6 @@ static void interfaces(void)
     }
 }
 
-static void congestion(void)
-{
-    setenv("LATERAL_TCP_CONGESTION", "no-such-one", 1);
-    const char *why = net_open(0, 1, 2, 1);
-    CHECK(why && strstr(why, "LATERAL_TCP_CONGESTION"), "%s", why ? why : "a control that the kernel does not have");
-    setenv("LATERAL_TCP_CONGESTION", "reno", 1);
-    CHECK(!net_reopen(0) && !net_open(1, 1, 2, 1), "reno is everywhere");
-    talk();
-    int files[8];
-    for (int i = connections(files, 8); i > 0; i--) {
-        char name[16] = "";
-        socklen_t length = sizeof name;
-        CHECK(getsockopt(files[i - 1], IPPROTO_TCP, 13 /* TCP_CONGESTION */, name, &length) == 0 &&
-                  strcmp(name, "reno") == 0,
-              "the connection has %s", name);
-    }
-}
-
 const struct net_case cases_tcp[] = {{"strangers", strangers, "wire"},
                                      {"wrong_addresses", wrong_addresses, "wire"},
                                      {"bad_word", bad_word, "wire"},
@@ -271,5 +253,4 @@ const struct net_case cases_tcp[] = {{"strangers", strangers, "wire"},
                                      {"no_descriptor_to_call", no_descriptor_to_call, "wire"},
                                      {"no_descriptor_to_answer", no_descriptor_to_answer, "wire"},
                                      {"interfaces", interfaces, "wire"},
-                                     {"congestion", congestion, "wire"},
                                      {0}};

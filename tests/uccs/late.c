@@ -3,7 +3,6 @@
  * pes: 2
  * timeout: 30
  * cores: 1
- * env: LATERAL_PATIENCE=1
  */
 #include "check.h"
 
@@ -56,7 +55,7 @@ static double seconds(void)
     return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
 }
 
-/* Registers only when both processes have had time to complain, and nobody has before LATERAL_PATIENCE. */
+/* Registers only when both processes have had time to complain, and nobody has before five seconds have passed. */
 static void register_late(void)
 {
     for (int i = 0; !has_line("of PE 0 waits for handler 1 of context"); i++) {

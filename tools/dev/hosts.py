@@ -7,11 +7,11 @@ usage: hosts.py N [--slots S] [--] COMMAND [ARGUMENTS]   run COMMAND with hosts 
 Each host is a set of namespaces with a name, a network address, IPC, /tmp and /dev/shm of its own,
 joined by a bridge. COMMAND runs on one more, the launch node, with
 
-    LATERAL_HOSTFILE   a file with a line "hI slots=S" per host (S: 2 unless --slots says otherwise)
+    TEST_HOSTFILE   a file with a line "hI slots=S" per host (S: 2 unless --slots says otherwise)
     PATH               in front a stand-in for ssh, so `ssh h1 command` works
     and what makes mpirun, prterun and mpiexec.hydra use it
 
-so `oshrun --hostfile $LATERAL_HOSTFILE -n 4 ./program` starts PEs on the hosts. Of /tmp and /dev/shm they see this tree and
+so `oshrun --hostfile $TEST_HOSTFILE -n 4 ./program` starts PEs on the hosts. Of /tmp and /dev/shm they see this tree and
 the folder that COMMAND starts in; a word of COMMAND that names something else there is refused. Root is not needed where
 user namespaces are allowed. All processes live in one pid namespace that ends with COMMAND or with this
 script, however it dies, and all files lie in memory of that namespace: nothing is left.
@@ -202,7 +202,7 @@ def write_ssh():
 def environment(names, ssh):
     out = dict(os.environ)
     root = {f"{who}_ALLOW_RUN_AS_ROOT{more}": "1" for who in ("OMPI", "PRTE") for more in ("", "_CONFIRM")}
-    out.update(root, LATERAL_HOSTFILE=HOME + "/hostfile",
+    out.update(root, TEST_HOSTFILE=HOME + "/hostfile",
                PATH=f"{HOME}/bin:{os.environ.get('PATH', '/usr/bin:/bin')}",
                OMPI_MCA_plm_rsh_agent=ssh, PRTE_MCA_plm_ssh_agent=ssh,
                HYDRA_LAUNCHER="ssh", HYDRA_LAUNCHER_EXEC=ssh)

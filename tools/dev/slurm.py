@@ -106,7 +106,7 @@ def main(argv):
         elif why:
             say(f"packages are missing: {' '.join(why)}")
         return SKIP if why or os.geteuid() != 0 else 0
-    hostfile = os.environ.get("LATERAL_HOSTFILE")
+    hostfile = os.environ.get("TEST_HOSTFILE")
     names = [line.split()[0] for line in pathlib.Path(hostfile).read_text(encoding="utf-8").splitlines()] if hostfile else []
     argv = argv[argv[:1] == ["--"]:]
     if not names or not argv:

@@ -79,11 +79,26 @@ bool stats_is_last(void)
     return depth == 1;
 }
 
+#define TRACE "trace="
+
+/* LATERAL_STATS is "1", "trace=FILE", or "1,trace=FILE". */
+static bool wants_table(void)
+{
+    const char *wish = getenv("LATERAL_STATS");
+    return wish && strncmp(wish, TRACE, strlen(TRACE)) != 0;
+}
+
+const char *stats_trace_name(void)
+{
+    const char *wish = getenv("LATERAL_STATS"), *at = wish ? strstr(wish, TRACE) : NULL;
+    return at && at[strlen(TRACE)] ? at + strlen(TRACE) : NULL;
+}
+
 /* Writes what was counted, with points in numbers, whatever language the program has chosen for them: others read it. */
 static void stats_write(const struct stats_job *job, const char *mine, size_t bytes)
 {
     const locale_t plain = newlocale(LC_NUMERIC_MASK, "C", (locale_t)0), chosen = uselocale(plain);
-    if (getenv("LATERAL_STATS"))
+    if (wants_table())
         job->gather(mine, bytes, stats_print);
     trace_write(job);
     uselocale(chosen);

@@ -61,7 +61,10 @@ struct stats_total {
 /* Prints what all PEs did; entry PE of `all` is at all + PE * stride bytes. PE 0 calls it. */
 void stats_print(const char *all, size_t stride, int pes);
 
-/* The timeline. Does nothing unless LATERAL_TRACE names a file. */
+/* Returns the name of the file for the timeline, or null: none is wanted. */
+const char *stats_trace_name(void);
+
+/* The timeline. Does nothing unless LATERAL_STATS names a file. */
 void trace_open(const struct stats_job *job);
 /* A call that moves bytes and stores to `room` bytes of symmetric memory at the PE, or (pe -1) a wait for what is stored at
  * `object`, which may be null. */

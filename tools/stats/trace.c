@@ -27,8 +27,7 @@ static uint64_t used;
 
 void trace_open(const struct stats_job *job)
 {
-    const char *name = getenv("LATERAL_TRACE");
-    if (!name || !*name)
+    if (!stats_trace_name())
         return;
     events = malloc(EVENTS * sizeof *events);
     if (!events)
@@ -100,7 +99,7 @@ void trace_write(const struct stats_job *job)
     clocks_look(job, 1);
     for (int pe = 0; pe < job->npes; pe++) {
         if (pe == job->me)
-            write_part(getenv("LATERAL_TRACE"), pe, job->npes);
+            write_part(stats_trace_name(), pe, job->npes);
         job->meet();
     }
     free(events);

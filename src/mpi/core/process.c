@@ -6,6 +6,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 struct lmpi_process lmpi_process = {.why_not = "MPI_Init has not been called",
                                     .comm = MPI_COMM_NULL,
@@ -39,8 +40,8 @@ uccs_endpoint_t lmpi_endpoint(int world_rank)
 
 int lmpi_verbose(void)
 {
-    const char *wanted = getenv("LATERAL_MPI_VERBOSE");
-    return wanted && *wanted && *wanted != '0';
+    const char *wish = getenv("LATERAL_MPI");
+    return wish && strcmp(wish, "verbose") == 0;
 }
 
 void lmpi_log(const char *format, ...)

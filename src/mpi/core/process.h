@@ -36,7 +36,7 @@ void lmpi_endpoints_end(void);
 /* Ends the job with a line: what a rank has given to all, such as "the lock", cannot be reached. */
 void lmpi_unreachable(const char *what, int world_rank, int status) __attribute__((cold));
 
-/* LATERAL_MPI_VERBOSE=1: lines on standard error that say who carries each window, and why. Any thread. */
+/* LATERAL_MPI=verbose: lines on standard error that say who carries each window, and why. Any thread. */
 /* True when the lines are wanted. */
 int lmpi_verbose(void);
 void lmpi_log(const char *format, ...) __attribute__((format(printf, 1, 2)));

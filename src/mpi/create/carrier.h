@@ -14,7 +14,7 @@ const char *lmpi_carrier_refuse(MPI_Comm comm);
  * takes any unit, and MPICH crashes on an intercommunicator. Returns the error class, or MPI_SUCCESS. */
 int lmpi_carrier_check(MPI_Aint size, int unit, MPI_Comm comm);
 
-/* Prints, under LATERAL_MPI_VERBOSE, who carries a window. */
+/* Prints, under LATERAL_MPI=verbose, who carries a window. */
 void lmpi_carrier_log(const struct lmpi_window *window, int flavor, const char *why_not);
 
 #endif

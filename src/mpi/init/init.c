@@ -69,7 +69,8 @@ static const char *find_wish(void)
     const char *text = getenv("LATERAL_MPI");
     if (text && strcmp(text, "0") == 0)
         return "LATERAL_MPI is 0";
-    return getenv("LATERAL_JOB") ? "oshrun has started this process" : 0;
+    const char *job = getenv("LATERAL_JOB"); /* in the children of a rank it says that the rank's place is taken */
+    return job && *job >= '0' && *job <= '9' ? "oshrun has started this process" : 0;
 }
 
 /* Local: no other rank waits for this one yet. Returns null, or why this process cannot take part. */

@@ -97,7 +97,7 @@ struct lmpi_window {
     bool started;                              /* an MPI_Win_start is open, to `start_ranks` */
     struct lmpi_ranks start_ranks, post_ranks; /* of the last calls */
     int exposed;                               /* ranks of the open MPI_Win_post, or -1 */
-    int number;                                /* for LATERAL_MPI_VERBOSE */
+    int number;                                /* for LATERAL_MPI=verbose */
     MPI_Info info;                             /* hints that the program gave */
     struct lmpi_window *next;
     uint64_t key[2];              /* of its memory handles: the same at all ranks, known to nobody else */
@@ -161,7 +161,7 @@ static inline struct lmpi_window *lmpi_window(MPI_Win handle)
 void lmpi_window_add(struct lmpi_window *window);
 void lmpi_window_remove(struct lmpi_window *window);
 
-/* shadow.c: makes the tiny window whose handle the program gets. Returns false, after a line under LATERAL_MPI_VERBOSE,
+/* shadow.c: makes the tiny window whose handle the program gets. Returns false, after a line under LATERAL_MPI=verbose,
  * when the MPI cannot make one. */
 bool lmpi_handle_window_new(MPI_Win *handle);
 

@@ -45,7 +45,7 @@ static long rank_device(const char *name)
 {
     char path[64 + IF_NAMESIZE];
     long speed = -1;
-    const char *own = getenv("LATERAL_UCX_NET_DEVICES"), *devices = own ? own : getenv("UCX_NET_DEVICES");
+    const char *devices = getenv("UCX_NET_DEVICES");
     snprintf(path, sizeof path, "/sys/class/net/%s/speed", name);
     FILE *file = fopen(path, "re");
     if (file && fscanf(file, "%ld", &speed) != 1)

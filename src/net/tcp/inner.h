@@ -90,11 +90,6 @@ extern int tcp_me, tcp_npes;
 void tcp_peer_broken(struct peer *peer, int error);
 void tcp_peer_watch(struct peer *peer);
 
-/* congestion.c. choose gives a connection what LATERAL_TCP_CONGESTION names, if anything. Both return false when the kernel refuses
- * it. */
-bool tcp_congestion_choose(int fd);
-bool tcp_congestion_known(void);
-
 /* What a worker publishes. */
 struct tcp_address {
     struct routes routes;

@@ -55,7 +55,6 @@ static void connected(struct peer *peer, int fd)
     const int on = 1;
     peer->fd = fd;
     setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
-    (void)tcp_congestion_choose(fd); /* tcp_congestion_known has tried it */
     tcp_peer_watch(peer);
     peer->worker->hot = peer;
     (void)tcp_push(peer);

@@ -35,8 +35,6 @@ static const char *tcp_open(const struct transport_events *events, int pe, int n
         return "LATERAL_INTERFACE names no network interface of this host that is up and has an address";
     if (!here.count)
         add_loopback();
-    if (!tcp_congestion_known())
-        return "LATERAL_TCP_CONGESTION names no congestion control that this process may choose";
     return getrandom(key, sizeof key, GRND_NONBLOCK) == sizeof key ? 0 : "the kernel has no random numbers";
 }
 

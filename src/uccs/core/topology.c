@@ -35,6 +35,13 @@ uint32_t uccs_topology_slot(uint32_t index)
     return pretence.slots ? pretence.slots[index] : index;
 }
 
+static int refuse(const char *text)
+{
+    log_line("LATERAL_NODE_SIZE=%s is neither a number of PEs nor a list of nodes from 0 to %d, such as 0,1,2", text,
+             rte.npes - 1);
+    return -1;
+}
+
 /* Reads "0,1,2", the nodes to which PEs are dealt out in turn. Returns 0, or -1 after one line. */
 static int read_deal(const char *text)
 {
@@ -49,19 +56,21 @@ static int read_deal(const char *text)
             return 0;
         at = end + 1;
     }
-    log_line("LATERAL_NODE_DEAL=%s is not a list of nodes from 0 to %d, such as 0,1,2", text, rte.npes - 1);
-    return -1;
+    return refuse(text);
 }
 
 /* Decides what is pretended. Returns 0, or -1 after one line. */
 static int choose_pretence(void)
 {
-    const char *deal = env_text(ENV_NODE_DEAL), *transport = env_text(ENV_TRANSPORTS);
+    const char *text = env_text(ENV_NODE_SIZE), *transport = env_text(ENV_TRANSPORTS);
+    char *end;
     if (rte.nodes > 1 || rte.npes == 1)
         return 0;
-    if (*deal)
-        return read_deal(deal);
-    int64_t size = env_number(ENV_NODE_SIZE);
+    if (strchr(text, ','))
+        return read_deal(text);
+    long size = strtol(text, &end, 10);
+    if (*end)
+        return refuse(text);
     if (strcmp(transport, "ucx") == 0 || (size <= 0 && strchr(transport, ':'))) /* fault:ucx, sim:ucx */
         size = 1;
     pretence.size = size > 0 && size < rte.npes ? (int)size : 0;

@@ -1,7 +1,6 @@
 #include "uccs/core/wait_record.h"
 
 #include "base/clock.h"
-#include "base/env.h"
 #include "base/kind.h"
 #include "base/log.h"
 #include "rte/rte.h"
@@ -116,6 +115,7 @@ lat_cold void uccs_wait_record_end(struct uccs_wait *wait)
 
 /* --- The line */
 
+#define SECONDS 5       /* of a wait, before the line */
 #define FIRST_LOOKS 64  /* each of the first looks reads the clock */
 #define LATER_LOOKS 256 /* afterwards one look in this many reads it */
 
@@ -128,11 +128,10 @@ bool uccs_late_now(struct uccs_late *late)
 {
     if (late->told || (++late->looks > FIRST_LOOKS && late->looks % LATER_LOOKS))
         return false;
-    uint64_t patience = env_number(ENV_PATIENCE);
     time_t now = seconds_now();
     if (!late->since)
         late->since = now;
-    late->told = patience && now > late->since + (time_t)patience;
+    late->told = now > late->since + SECONDS;
     return late->told;
 }
 

@@ -76,7 +76,7 @@ static inline struct node_wait_reason uccs_reason_function(void (*fill)(const vo
 
 /* --- A line about a message that nobody takes
  *
- * Where the program itself must act before a wait can end, the waiter prints a line after LATERAL_PATIENCE seconds. */
+ * Where the program itself must act before a wait can end, the waiter prints a line after five seconds. */
 
 /* Starts zeroed; the time begins with the first look. One thread at a time. */
 struct uccs_late {
@@ -85,7 +85,7 @@ struct uccs_late {
     bool told;
 };
 
-/* Returns true once, at a look that comes more than LATERAL_PATIENCE seconds after the first; the caller then prints
+/* Returns true once, at a look that comes more than five seconds after the first; the caller then prints
  * the line. Reads the clock now and then. */
 bool uccs_late_now(struct uccs_late *late);
 

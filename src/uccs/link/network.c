@@ -28,7 +28,7 @@ static bool has_adapter(void)
 /* Returns true when the user has told UCX to use more than TCP. */
 static bool wants_ucx(void)
 {
-    const char *own = getenv("LATERAL_UCX_TLS"), *chosen = own ? own : getenv("UCX_TLS");
+    const char *chosen = getenv("UCX_TLS");
     char words[256], *rest = words;
     if (!chosen || strlen(chosen) >= sizeof words)
         return chosen != 0;
