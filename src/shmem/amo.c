@@ -20,59 +20,80 @@ static struct uccs_atomic_op op_of(enum uccs_atomic op, size_t size, uint64_t va
     return (struct uccs_atomic_op){op, (uint32_t)size, value, cond};
 }
 
+static struct proto_op far_op(struct shmem_ctx_impl *ctx, const struct uccs_atomic_op *what, struct uccs_far_place at,
+                              int pe)
+{
+    return (
+        struct proto_op){.kind = PROTO_ATOMIC, .pe = pe, .on = ctx ? lat_ctx_lanes(ctx) : 0, .at = at, .atomic = what};
+}
+
+/* Waits for the old value and returns it. A set needs none: it returns 0 at once, but by the adapter when it is done. */
+static uint64_t apply_far(struct proto_op *op)
+{
+    union {
+        uint32_t word32;
+        uint64_t word64;
+    } old = {.word64 = 0};
+    op->dest = op->atomic->what == UCCS_ATOMIC_SET && !op->adapter ? 0 : &old;
+    (void)proto_rma_or_end(op);
+    return op->atomic->size == sizeof old.word32 ? old.word32 : old.word64;
+}
+
 lat_cold uint64_t lat_amo_processor(const char *call, enum uccs_atomic op, const void *dest, size_t size,
                                     uint64_t value, uint64_t cond, int pe)
 {
-    lat_require(call);
-    if (uccs_far_pe(pe))
-        return uccs_far_amo(0, pe, op, lat_far_place(call, argument_of(op), dest, pe), size, value, cond);
     const struct uccs_atomic_op what = op_of(op, size, value, cond);
-    return uccs_atomic_apply(&what, lat_resolve(call, argument_of(op), dest, pe));
+    lat_require(call);
+    if (!uccs_far_pe(pe))
+        return uccs_atomic_apply(&what, lat_resolve(call, argument_of(op), dest, pe));
+    struct proto_op far = far_op(0, &what, lat_far_place(call, argument_of(op), dest, pe), pe);
+    return apply_far(&far);
 }
 
 uint64_t lat_amo_far(const char *call, struct shmem_ctx_impl *ctx, enum uccs_atomic op, const void *dest, size_t size,
                      uint64_t value, uint64_t cond, int pe)
 {
     const struct uccs_atomic_op what = op_of(op, size, value, cond);
+    const bool adapter = is_adapters(dest, pe);
     lat_require(call);
-    if (is_adapters(dest, pe))
-        return uccs_far_adapter_fetch(lat_ctx_lanes(ctx), pe, &what, uccs_far_place(dest));
-    if (uccs_far_pe(pe))
-        return uccs_far_amo(lat_ctx_lanes(ctx), pe, op, lat_far_place(call, argument_of(op), dest, pe), size, value,
-                            cond);
-    return uccs_atomic_apply(&what, lat_resolve(call, argument_of(op), dest, pe));
+    if (!adapter && !uccs_far_pe(pe))
+        return uccs_atomic_apply(&what, lat_resolve(call, argument_of(op), dest, pe));
+    struct proto_op far =
+        far_op(ctx, &what, adapter ? uccs_far_place(dest) : lat_far_place(call, argument_of(op), dest, pe), pe);
+    far.adapter = adapter;
+    return apply_far(&far);
 }
 
 void lat_amo_fetch_far(const char *call, struct shmem_ctx_impl *ctx, enum uccs_atomic op, const void *dest, size_t size,
                        uint64_t value, uint64_t cond, int pe, void *fetch, struct uccs_request **req)
 {
+    const struct uccs_atomic_op what = op_of(op, size, value, cond);
     if (!uccs_far_pe(pe)) {
         uccs_far_give(fetch, size, lat_amo_far(call, ctx, op, dest, size, value, cond, pe));
         return;
     }
     lat_require(call);
-    struct uccs_far_place at = lat_far_place(call, argument_of(op), dest, pe);
-    const struct uccs_atomic_op what = op_of(op, size, value, cond);
-    if (is_adapters(dest, pe))
-        uccs_far_adapter_fetch_nb(lat_ctx_lanes(ctx), pe, &what, at, fetch, req);
-    else
-        uccs_far_amo_nb(lat_ctx_lanes(ctx), pe, op, at, size, value, cond, fetch, req);
+    struct proto_op far = far_op(ctx, &what, lat_far_place(call, argument_of(op), dest, pe), pe);
+    far.nonblocking = true;
+    far.adapter = is_adapters(dest, pe);
+    far.dest = fetch;
+    far.request = req;
+    (void)proto_rma_or_end(&far);
 }
 
 uint64_t lat_amo_post_nbe(const char *call, struct shmem_ctx_impl *ctx, enum uccs_atomic op, const void *dest,
                           size_t size, uint64_t value, uint64_t cond, int pe, struct uccs_request **req)
 {
+    const struct uccs_atomic_op what = op_of(op, size, value, cond);
     if (!uccs_far_pe(pe)) {
         (void)lat_amo_far(call, ctx, op, dest, size, value, cond, pe);
         return 0;
     }
     lat_require(call);
-    struct uccs_far_place at = lat_far_place(call, "dest", dest, pe);
-    const struct uccs_atomic_op what = op_of(op, size, value, cond);
-    if (is_adapters(dest, pe))
-        uccs_far_adapter_post(lat_ctx_lanes(ctx), pe, &what, at, false, req);
-    else
-        uccs_far_amo_post(lat_ctx_lanes(ctx), pe, op, at, size, value, cond, false, 0, req);
+    struct proto_op far = far_op(ctx, &what, lat_far_place(call, "dest", dest, pe), pe);
+    far.adapter = is_adapters(dest, pe);
+    far.request = req;
+    (void)proto_rma_or_end(&far);
     return 0;
 }
 

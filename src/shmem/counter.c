@@ -39,7 +39,8 @@ void lat_ct_far(const char *call, struct shmem_ctx_impl *ctx, shmemx_ct_t ct, lo
     lat_require(call);
     if (uccs_far_pe(pe)) {
         lat_ct_check(call, ct);
-        uccs_far_count(lat_ctx_lanes(ctx), pe, lat_ct_of(ct), weight);
+        const struct uccs_far_with with = {.what = FAR_COUNT, .value = lat_ct_of(ct), .weight = weight};
+        lat_put_with_far(call, ctx, 0, 0, 0, pe, &with, false, 0);
         return;
     }
     if (pe < 0 || pe >= uccs_core.npes)
@@ -78,13 +79,8 @@ void lat_get_ct_far(const char *call, struct shmem_ctx_impl *ctx, shmemx_ct_t ct
     lat_require(call);
     if (uccs_far_pe(pe)) {
         lat_ct_check(call, ct);
-        struct uccs_far_place from = {.segment = FAR_HEAP};
-        if (bytes)
-            from = lat_far_place(call, "source", source, pe);
-        if (blocking)
-            uccs_far_get(lat_ctx_lanes(ctx), pe, from, dest, bytes, lat_ct_of(ct));
-        else
-            uccs_far_get_nb(lat_ctx_lanes(ctx), pe, from, dest, bytes, lat_ct_of(ct), req);
+        const struct uccs_far_with with = {.what = FAR_COUNT, .value = lat_ct_of(ct), .weight = 1};
+        lat_get_with_far(call, ctx, dest, source, bytes, pe, &with, blocking, req);
         return;
     }
     lat_get_far(call, ctx, dest, source, bytes, pe);

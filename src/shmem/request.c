@@ -10,7 +10,7 @@ void lat_put_nbe_far(const char *call, struct shmem_ctx_impl *ctx, void *dest, c
                      shmemx_request_t *req)
 {
     if (bytes && uccs_far_pe(pe)) {
-        uccs_far_put_nb(lat_ctx_lanes(ctx), pe, lat_far_place(call, "dest", dest, pe), source, bytes, 0, req);
+        lat_put_with_far(call, ctx, dest, source, bytes, pe, 0, false, req);
         return;
     }
     lat_put_far(call, ctx, dest, source, bytes, pe);
@@ -21,7 +21,7 @@ void lat_get_nbe_far(const char *call, struct shmem_ctx_impl *ctx, void *dest, c
                      shmemx_request_t *req)
 {
     if (bytes && uccs_far_pe(pe)) {
-        uccs_far_get_nb(lat_ctx_lanes(ctx), pe, lat_far_place(call, "source", source, pe), dest, bytes, 0, req);
+        lat_get_with_far(call, ctx, dest, source, bytes, pe, 0, false, req);
         return;
     }
     lat_get_far(call, ctx, dest, source, bytes, pe);

@@ -17,7 +17,7 @@ void lat_put_far(const char *call, struct shmem_ctx_impl *ctx, void *dest, const
     if (lat_moves_nothing(call, bytes, pe))
         return;
     if (uccs_far_pe(pe))
-        uccs_far_put(lat_ctx_lanes(ctx), pe, lat_far_place(call, "dest", dest, pe), source, bytes, 0, 0);
+        lat_put_with_far(call, ctx, dest, source, bytes, pe, 0, true, 0);
     else
         memcpy(lat_resolve(call, "dest", dest, pe), source, bytes);
 }
@@ -25,7 +25,7 @@ void lat_put_far(const char *call, struct shmem_ctx_impl *ctx, void *dest, const
 void lat_put_nbi_far(const char *call, struct shmem_ctx_impl *ctx, void *dest, const void *source, size_t bytes, int pe)
 {
     if (bytes && uccs_far_pe(pe))
-        uccs_far_put_nb(lat_ctx_lanes(ctx), pe, lat_far_place(call, "dest", dest, pe), source, bytes, 0, 0);
+        lat_put_with_far(call, ctx, dest, source, bytes, pe, 0, false, 0);
     else
         lat_put_far(call, ctx, dest, source, bytes, pe);
 }
@@ -35,7 +35,7 @@ void lat_get_far(const char *call, struct shmem_ctx_impl *ctx, void *dest, const
     if (lat_moves_nothing(call, bytes, pe))
         return;
     if (uccs_far_pe(pe))
-        uccs_far_get(lat_ctx_lanes(ctx), pe, lat_far_place(call, "source", source, pe), dest, bytes, 0);
+        lat_get_with_far(call, ctx, dest, source, bytes, pe, 0, true, 0);
     else
         memcpy(dest, lat_resolve(call, "source", source, pe), bytes);
 }
@@ -43,7 +43,7 @@ void lat_get_far(const char *call, struct shmem_ctx_impl *ctx, void *dest, const
 void lat_get_nbi_far(const char *call, struct shmem_ctx_impl *ctx, void *dest, const void *source, size_t bytes, int pe)
 {
     if (bytes && uccs_far_pe(pe))
-        uccs_far_get_nb(lat_ctx_lanes(ctx), pe, lat_far_place(call, "source", source, pe), dest, bytes, 0, 0);
+        lat_get_with_far(call, ctx, dest, source, bytes, pe, 0, false, 0);
     else
         lat_get_far(call, ctx, dest, source, bytes, pe);
 }
@@ -51,8 +51,33 @@ void lat_get_nbi_far(const char *call, struct shmem_ctx_impl *ctx, void *dest, c
 void lat_put_with_far(const char *call, struct shmem_ctx_impl *ctx, void *dest, const void *source, size_t bytes,
                       int pe, const struct uccs_far_with *with, bool blocking, uccs_request_handle *req)
 {
-    struct uccs_far_place to = {.segment = FAR_HEAP};
+    struct proto_op op = {.kind = PROTO_PUT,
+                          .nonblocking = !blocking,
+                          .pe = pe,
+                          .on = lat_ctx_lanes(ctx),
+                          .at.segment = FAR_HEAP,
+                          .source = source,
+                          .bytes = bytes,
+                          .with = with,
+                          .request = req};
     if (bytes)
-        to = lat_far_place(call, "dest", dest, pe);
-    (blocking ? uccs_far_put : uccs_far_put_nb)(lat_ctx_lanes(ctx), pe, to, source, bytes, with, req);
+        op.at = lat_far_place(call, "dest", dest, pe);
+    (void)proto_rma_or_end(&op);
+}
+
+void lat_get_with_far(const char *call, struct shmem_ctx_impl *ctx, void *dest, const void *source, size_t bytes,
+                      int pe, const struct uccs_far_with *with, bool blocking, uccs_request_handle *req)
+{
+    struct proto_op op = {.kind = PROTO_GET,
+                          .nonblocking = !blocking,
+                          .pe = pe,
+                          .on = lat_ctx_lanes(ctx),
+                          .at.segment = FAR_HEAP,
+                          .dest = dest,
+                          .bytes = bytes,
+                          .with = with,
+                          .request = req};
+    if (bytes)
+        op.at = lat_far_place(call, "source", source, pe);
+    (void)proto_rma_or_end(&op);
 }

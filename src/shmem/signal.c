@@ -32,7 +32,15 @@ static void put_and_signal_apart(const char *call, struct shmem_ctx_impl *ctx, v
     const struct uccs_atomic_op update = {update_of(sig_op), sizeof with->value, with->value, 0};
     if (bytes)
         lat_put_with_far(call, ctx, dest, source, bytes, pe, 0, blocking, req);
-    uccs_far_adapter_post(lat_ctx_lanes(ctx), pe, &update, with->place, true, req);
+    (void)proto_rma_or_end(&(struct proto_op){.kind = PROTO_ATOMIC,
+                                              .nonblocking = true,
+                                              .ordered = true,
+                                              .adapter = true,
+                                              .pe = pe,
+                                              .on = lat_ctx_lanes(ctx),
+                                              .at = with->place,
+                                              .atomic = &update,
+                                              .request = req});
 }
 
 void lat_put_signal_far(const char *call, struct shmem_ctx_impl *ctx, void *dest, const void *source, size_t bytes,

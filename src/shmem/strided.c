@@ -61,32 +61,37 @@ static bool is_plain(const struct uccs_far_blocks *blocks)
     return blocks->there == blocks->here && (size_t)blocks->there == blocks->block;
 }
 
+/* Describes the operation; blocks that lie one behind the other are one piece. */
+static struct proto_op op_of(enum proto_kind kind, struct shmem_ctx_impl *ctx, int pe,
+                             const struct uccs_far_blocks *blocks, uccs_request_handle *req)
+{
+    return (struct proto_op){.kind = kind,
+                             .nonblocking = req != 0,
+                             .pe = pe,
+                             .on = lat_ctx_lanes(ctx),
+                             .bytes = blocks->block * blocks->count,
+                             .blocks = is_plain(blocks) ? 0 : blocks,
+                             .request = req};
+}
+
 lat_cold static void put_far(const char *call, struct shmem_ctx_impl *ctx, void *dest, const void *source,
                              const struct shape *shape, int pe, uccs_request_handle *req)
 {
-    struct uccs_far_blocks blocks = blocks_of(shape, shape->dst, shape->sst);
-    struct uccs_far_place to = lat_far_place(call, "dest", dest, pe);
-    if (is_plain(&blocks))
-        (req ? uccs_far_put_nb : uccs_far_put)(lat_ctx_lanes(ctx), pe, to, source, blocks.block * blocks.count, 0, req);
-    else
-        uccs_far_put_blocks(lat_ctx_lanes(ctx), pe, to, source, &blocks, req != 0, 0, req);
+    const struct uccs_far_blocks blocks = blocks_of(shape, shape->dst, shape->sst);
+    struct proto_op op = op_of(PROTO_PUT, ctx, pe, &blocks, req);
+    op.at = lat_far_place(call, "dest", dest, pe);
+    op.source = source;
+    (void)proto_rma_or_end(&op);
 }
 
 lat_cold static void get_far(const char *call, struct shmem_ctx_impl *ctx, void *dest, const void *source,
                              const struct shape *shape, int pe, uccs_request_handle *req)
 {
-    struct uccs_far_lanes *on = lat_ctx_lanes(ctx);
-    struct uccs_far_blocks blocks = blocks_of(shape, shape->sst, shape->dst);
-    struct uccs_far_place from = lat_far_place(call, "source", source, pe);
-    size_t bytes = blocks.block * blocks.count;
-    if (is_plain(&blocks) && req)
-        uccs_far_get_nb(on, pe, from, dest, bytes, 0, req);
-    else if (is_plain(&blocks))
-        uccs_far_get(on, pe, from, dest, bytes, 0);
-    else if (req)
-        uccs_far_get_blocks_nb(on, pe, from, dest, &blocks, req);
-    else
-        uccs_far_get_blocks(on, pe, from, dest, &blocks);
+    const struct uccs_far_blocks blocks = blocks_of(shape, shape->sst, shape->dst);
+    struct proto_op op = op_of(PROTO_GET, ctx, pe, &blocks, req);
+    op.at = lat_far_place(call, "source", source, pe);
+    op.dest = dest;
+    (void)proto_rma_or_end(&op);
 }
 
 /* Return false when the request tracks the operation, true when it is done. */

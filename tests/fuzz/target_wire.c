@@ -14,19 +14,30 @@ static int held_count;
 
 static void ask_get(void *to)
 {
-    uccs_far_get_nb(0, 1, (struct uccs_far_place){.segment = FAR_HEAP}, to, 64, 0, 0);
+    const struct proto_op get =
+        {.kind = PROTO_GET, .nonblocking = true, .pe = 1, .at.segment = FAR_HEAP, .dest = to, .bytes = 64};
+    (void)proto_rma_or_end(&get);
 }
 
 static void ask_amo(void *to)
 {
-    const struct uccs_far_place place = {.segment = FAR_HEAP};
-    uccs_far_amo_nb(0, 1, UCCS_ATOMIC_ADD, place, 8, 1, 0, to, 0);
+    const struct uccs_atomic_op add = {UCCS_ATOMIC_ADD, 8, 1, 0};
+    const struct proto_op op =
+        {.kind = PROTO_ATOMIC, .nonblocking = true, .pe = 1, .at.segment = FAR_HEAP, .dest = to, .atomic = &add};
+    (void)proto_rma_or_end(&op);
 }
 
 static void put(void *from)
 {
     uccs_request_handle request = UCCS_REQUEST_NULL;
-    uccs_far_put_nb(0, 1, (struct uccs_far_place){.segment = FAR_HEAP}, from, 64, 0, &request);
+    const struct proto_op put = {.kind = PROTO_PUT,
+                                 .nonblocking = true,
+                                 .pe = 1,
+                                 .at.segment = FAR_HEAP,
+                                 .source = from,
+                                 .bytes = 64,
+                                 .request = &request};
+    (void)proto_rma_or_end(&put);
     link_hold();
     link_nudge(link_service());
     link_go_on();

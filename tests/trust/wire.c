@@ -286,7 +286,9 @@ static long got;
 static void ask(void *unused)
 {
     (void)unused;
-    uccs_far_get_nb(0, 1, (struct uccs_far_place){.segment = FAR_HEAP}, &got, sizeof got, 0, 0);
+    const struct proto_op get =
+        {.kind = PROTO_GET, .nonblocking = true, .pe = 1, .at.segment = FAR_HEAP, .dest = &got, .bytes = sizeof got};
+    (void)proto_rma_or_end(&get);
 }
 
 /* Makes links anew, asks PE 1 for the bytes of `got`, and returns the answer that PE 1 would give. */

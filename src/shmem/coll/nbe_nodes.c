@@ -22,7 +22,13 @@ static void take(struct operation *op, void *to, const void *source, int rank, s
     int pe = uccs_team_pe(&op->team->group, rank);
     uccs_request_handle handle = &op->under_way;
     if (uccs_far_pe(pe))
-        uccs_far_get_nb(0, pe, lat_far_place(op->call, "source", source, pe), to, bytes, 0, &handle);
+        (void)proto_rma_or_end(&(struct proto_op){.kind = PROTO_GET,
+                                                  .nonblocking = true,
+                                                  .pe = pe,
+                                                  .at = lat_far_place(op->call, "source", source, pe),
+                                                  .dest = to,
+                                                  .bytes = bytes,
+                                                  .request = &handle});
     else
         memmove(to, lat_resolve(op->call, "source", source, pe), bytes);
 }
@@ -32,7 +38,13 @@ static void give(struct operation *op, void *dest, const void *from, int rank, s
     int pe = uccs_team_pe(&op->team->group, rank);
     uccs_request_handle handle = &op->under_way;
     if (uccs_far_pe(pe))
-        uccs_far_put_nb(0, pe, lat_far_place(op->call, "dest", dest, pe), from, bytes, 0, &handle);
+        (void)proto_rma_or_end(&(struct proto_op){.kind = PROTO_PUT,
+                                                  .nonblocking = true,
+                                                  .pe = pe,
+                                                  .at = lat_far_place(op->call, "dest", dest, pe),
+                                                  .source = from,
+                                                  .bytes = bytes,
+                                                  .request = &handle});
     else
         memcpy(lat_resolve(op->call, "dest", dest, pe), from, bytes);
 }

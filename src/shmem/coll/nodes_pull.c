@@ -33,7 +33,13 @@ static void take(struct step *step, void *to, const void *source, int rank, size
     if (rank == step->group->rank)
         memmove(to, source, bytes);
     else if (uccs_far_pe(pe))
-        uccs_far_get_nb(0, pe, lat_far_place(step->call, "source", source, pe), to, bytes, 0, &step->under_way);
+        (void)proto_rma_or_end(&(struct proto_op){.kind = PROTO_GET,
+                                                  .nonblocking = true,
+                                                  .pe = pe,
+                                                  .at = lat_far_place(step->call, "source", source, pe),
+                                                  .dest = to,
+                                                  .bytes = bytes,
+                                                  .request = &step->under_way});
     else
         memcpy(to, lat_coll_peer(step->call, "source", step->group, source, rank), bytes);
 }
@@ -42,7 +48,13 @@ static void give(struct step *step, void *dest, const void *from, int rank, size
 {
     int pe = uccs_team_pe(step->group, rank);
     if (uccs_far_pe(pe))
-        uccs_far_put_nb(0, pe, lat_far_place(step->call, "dest", dest, pe), from, bytes, 0, &step->under_way);
+        (void)proto_rma_or_end(&(struct proto_op){.kind = PROTO_PUT,
+                                                  .nonblocking = true,
+                                                  .pe = pe,
+                                                  .at = lat_far_place(step->call, "dest", dest, pe),
+                                                  .source = from,
+                                                  .bytes = bytes,
+                                                  .request = &step->under_way});
     else
         memmove(lat_coll_peer(step->call, "dest", step->group, dest, rank), from, bytes);
 }

@@ -45,13 +45,16 @@ static void send_counted(const char *call, const struct uccs_team *group, int no
                          const void *from, size_t bytes, uint32_t *held)
 {
     int pe = uccs_team_pe(group, rank);
-    const struct uccs_far_parcel parcel = {
-        .to = place_at(call, dest, pe),
-        .data = from,
-        .bytes = bytes,
-        .with = {.what = FAR_SIGNAL_ADD, .place = uccs_nodes_line(group, node, TEAM_LANDED), .value = 1},
-    };
-    uccs_far_parcel(pe, &parcel, held);
+    const struct uccs_far_with landed = {.what = FAR_SIGNAL_ADD,
+                                         .place = uccs_nodes_line(group, node, TEAM_LANDED),
+                                         .value = 1};
+    (void)proto_rma_or_end(&(struct proto_op){.kind = PROTO_INTERNAL_PUT,
+                                              .pe = pe,
+                                              .at = place_at(call, dest, pe),
+                                              .source = from,
+                                              .bytes = bytes,
+                                              .with = &landed,
+                                              .held = held});
 }
 
 /* Waits until `count` further parcels have come to this PE. */
@@ -188,8 +191,12 @@ void lat_rail_alltoalls(const char *call, struct uccs_team *group, char *dest, c
     for (int i = 0; i < group->size; i++) {
         int rank = lat_coll_around(group, i), pe = uccs_team_pe(group, rank);
         if (uccs_far_pe(pe))
-            uccs_far_put_blocks(0, pe, place_at(call, dest + group->rank * tblock, pe), source + rank * fblock, &blocks,
-                                false, 0, &handle);
+            (void)proto_rma_or_end(&(struct proto_op){.kind = PROTO_PUT,
+                                                      .pe = pe,
+                                                      .at = place_at(call, dest + group->rank * tblock, pe),
+                                                      .source = source + rank * fblock,
+                                                      .blocks = &blocks,
+                                                      .request = &handle});
         else
             lat_iget(call, LAT_CTX_DEFAULT, dest + rank * tblock, source + group->rank * fblock, dst, sst, nelems, size,
                      pe);
@@ -219,11 +226,14 @@ static void pass_to(struct bcast *bcast, int distance, const char *from, size_t 
     int node = (distance + bcast->root_node) % nodes->count, pe = uccs_nodes_lead_pe(bcast->group, node);
     struct uccs_far_place flag = uccs_nodes_line(bcast->group, node, TEAM_CHUNKS);
     flag.offset += at / bcast->chunk * sizeof(uint64_t);
-    const struct uccs_far_parcel parcel = {.to = place_at(bcast->call, bcast->dest + at, pe),
-                                           .data = from + at,
-                                           .bytes = bytes,
-                                           .with = {.what = FAR_SIGNAL_SET, .place = flag, .value = bcast->number}};
-    uccs_far_parcel(pe, &parcel, &bcast->held);
+    const struct uccs_far_with set = {.what = FAR_SIGNAL_SET, .place = flag, .value = bcast->number};
+    (void)proto_rma_or_end(&(struct proto_op){.kind = PROTO_INTERNAL_PUT,
+                                              .pe = pe,
+                                              .at = place_at(bcast->call, bcast->dest + at, pe),
+                                              .source = from + at,
+                                              .bytes = bytes,
+                                              .with = &set,
+                                              .held = &bcast->held});
 }
 
 /* Sends to the nodes that come after mine, counted from the root's node. */
@@ -389,11 +399,14 @@ static void send_chunk(struct rail *rail, int node, bool result, size_t chunk, c
     there.offset += data_at(rail) + chunk * rail->chunk * rail->size;
     if (result)
         there = place_at(rail->call, rail->dest + (rail->from + chunk * rail->chunk) * rail->size, pe);
-    const struct uccs_far_parcel parcel = {.to = there,
-                                           .data = from,
-                                           .bytes = elements_of(rail, chunk) * rail->size,
-                                           .with = {.what = FAR_SIGNAL_SET, .place = flag, .value = 1}};
-    uccs_far_parcel(pe, &parcel, &rail->held);
+    const struct uccs_far_with set = {.what = FAR_SIGNAL_SET, .place = flag, .value = 1};
+    (void)proto_rma_or_end(&(struct proto_op){.kind = PROTO_INTERNAL_PUT,
+                                              .pe = pe,
+                                              .at = there,
+                                              .source = from,
+                                              .bytes = elements_of(rail, chunk) * rail->size,
+                                              .with = &set,
+                                              .held = &rail->held});
 }
 
 /* Folds my node's members onto the sums, block by block, so that the sums stay in the nearest cache. */

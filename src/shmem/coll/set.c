@@ -113,7 +113,11 @@ static void agree(struct uccs_team *group, int area)
     for (int node = 0; node < nodes->count; node++) {
         long theirs = area;
         if (node != nodes->mine)
-            uccs_far_get(0, uccs_nodes_lead_pe(group, node), uccs_far_place(word), &theirs, sizeof theirs, 0);
+            (void)proto_rma_or_end(&(struct proto_op){.kind = PROTO_GET,
+                                                      .pe = uccs_nodes_lead_pe(group, node),
+                                                      .at = uccs_far_place(word),
+                                                      .dest = &theirs,
+                                                      .bytes = sizeof theirs});
         nodes->leads[node].area = (int)theirs;
         all &= theirs >= 0;
     }

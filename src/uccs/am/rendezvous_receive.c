@@ -132,7 +132,13 @@ static int fetch_far(struct uccs_am_token *token, const struct uccs_announce *an
     *fetch = *what;
     token->outcome = UCCS_AM_PENDING;
     uccs_request_then(request, fetched, fetch);
-    uccs_far_get_nb(0, (int)token->message->source, lent(announce), place, announce->length, 0, &handle);
+    (void)proto_rma_or_end(&(struct proto_op){.kind = PROTO_GET,
+                                              .nonblocking = true,
+                                              .pe = (int)token->message->source,
+                                              .at = lent(announce),
+                                              .dest = place,
+                                              .bytes = announce->length,
+                                              .request = &handle});
     uccs_request_free(&handle);
     return UCCS_OK;
 }
@@ -194,7 +200,12 @@ static int fetch_long(uint32_t source, const struct uccs_announce *announce, cha
 {
     if (!is_far(source))
         return fetch_near(source, announce, to);
-    return uccs_far_get(0, (int)source, lent(announce), to, announce->length, 0) ? UCCS_OK : UCCS_ERR_FAILED;
+    const struct proto_op get = {.kind = PROTO_GET,
+                                 .pe = (int)source,
+                                 .at = lent(announce),
+                                 .dest = to,
+                                 .bytes = announce->length};
+    return proto_rma_or_end(&get) ? UCCS_OK : UCCS_ERR_FAILED;
 }
 
 void uccs_rendezvous_long_arrived(uccs_am_token_t token, const void *payload, size_t length, void *argument)

@@ -54,7 +54,7 @@ static struct uccs_stream_thread *part_of(struct uccs_stream *stream)
 static struct link_track *share(struct uccs_stream *stream)
 {
     struct link_track *track = link_track_open(), *first = 0;
-    if (atomic_cas_acqrel(&stream->shared, &first, track)) /* acquire: uccs_stream_track */
+    if (!track || atomic_cas_acqrel(&stream->shared, &first, track)) /* acquire: uccs_stream_track */
         return track;
     link_track_close(track);
     return first;
@@ -72,12 +72,13 @@ struct uccs_far_lanes *uccs_stream_lanes(struct uccs_stream *stream)
 {
     if (stream->attr.scope == UCCS_SCOPE_PROCESS) {
         struct link_track *track = atomic_load_acquire(&stream->shared); /* acqrel: share */
-        return link_track_lanes(track ? track : share(stream));
+        track = track ? track : share(stream);
+        return track ? link_track_lanes(track) : 0;
     }
     struct uccs_stream_thread *part = part_of(stream);
     if (!part->track)
         atomic_store_release(&part->track, link_track_open()); /* acquire: uccs_stream_end */
-    return link_track_lanes(part->track);
+    return part->track ? link_track_lanes(part->track) : 0;
 }
 
 /* --- Deferred operations */

@@ -225,8 +225,7 @@ static int start_flush(struct link_track *track, const struct peers *peers, uccs
     struct uccs_request *object = uccs_request_materialise(request);
     if (!object)
         return UCCS_ERR_NO_MEMORY;
-    link_track_flush(track, peers->pes, peers->n, object);
-    return UCCS_OK;
+    return link_track_flush(track, peers->pes, peers->n, object) ? UCCS_OK : UCCS_ERR_NO_MEMORY;
 }
 
 /* What peers of this node execute has no request to hang on, so it is completed here. */

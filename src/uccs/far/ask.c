@@ -3,22 +3,7 @@
 
 #include "base/copy.h"
 
-#include <stdlib.h>
 #include <string.h>
-
-struct far_ask *far_ask_later(const struct far_ask *what, uccs_request_handle *handle)
-{
-    struct far_ask *ask = malloc(sizeof *ask);
-    if (!ask)
-        uccs_fail("no memory for what is to be answered");
-    *ask = *what;
-    ask->ask.request = far_request_of(handle);
-    if (ask->ask.request)
-        uccs_request_begin_use(ask->ask.request);
-    if (ask->ask.local)
-        uccs_request_begin(ask->ask.local);
-    return ask;
-}
 
 /* Returns the ask that the data answers. The first call ends its token. */
 static struct far_ask *ask_of(struct link_arrival *arrival)

@@ -14,10 +14,6 @@ struct far_ask {
     struct uccs_far_blocks blocks; /* count 0: the data is one piece */
 };
 
-/* Returns a copy of the ask that outlives the call. The answer completes its request and frees it. */
-struct far_ask *far_ask_later(const struct far_ask *what, uccs_request_handle *handle);
-/* Returns the object of a handle, or null without a handle. */
-struct uccs_request *far_request_of(uccs_request_handle *handle);
 extern const struct link_handler far_on_data, far_on_answer;
 
 /* Returns what a put or get does to a counter: nothing, a count, or an error when the handle is old. The origin decides
@@ -32,13 +28,9 @@ static inline uint8_t far_count_kind(uccs_counter counter)
 
 /* notice.c. Describes what the target does behind an operation. */
 struct link_notice far_notice_of(const struct uccs_far_with *with);
-/* Puts the notices behind the message's data, which may be null, in a buffer that goes with the message. Returns how many
- * they are: 1 or 2. */
-uint8_t far_notice_behind(struct link_message *message, const struct uccs_far_with *with);
-
-/* way.c. Returns the best way of an operation on this segment. */
-enum far_operation { FAR_PUTS, FAR_GETS, FAR_PUTS_AND_TELLS, FAR_GETS_AND_TELLS };
-enum link_way far_way(enum far_operation operation, uint32_t segment, size_t bytes);
+/* Puts the notices, if any, behind the message's data, in a buffer that goes with the message, and stores how many they are: 0 to
+ * 2. Returns false without memory. */
+bool far_notice_behind(struct link_message *message, const struct uccs_far_with *with, uint8_t *count);
 
 /* --- At the target: events, under the service lane's lock */
 

@@ -21,23 +21,24 @@ struct link_notice far_notice_of(const struct uccs_far_with *with)
                                 .signal_region = with->place.region};
 }
 
-static void put_behind(struct link_message *message, const struct uccs_far_with *with)
+static bool put_behind(struct link_message *message, const struct uccs_far_with *with)
 {
     const struct link_notice notice = far_notice_of(with);
     char *all = realloc(message->buffer, message->bytes + sizeof notice);
     if (!all)
-        uccs_fail("no memory for a message of %zu bytes", message->bytes);
+        return false;
     memcpy(all + message->bytes, &notice, sizeof notice);
     message->data = message->buffer = all;
     message->bytes += sizeof notice;
+    return true;
 }
 
-uint8_t far_notice_behind(struct link_message *message, const struct uccs_far_with *with)
+bool far_notice_behind(struct link_message *message, const struct uccs_far_with *with, uint8_t *count)
 {
-    uint8_t count = 0;
-    for (; with; with = with->also, count++)
-        put_behind(message, with);
-    return count;
+    for (*count = 0; with; with = with->also, ++*count)
+        if (!put_behind(message, with))
+            return false;
+    return true;
 }
 
 /* --- At the target */

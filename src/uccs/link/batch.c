@@ -33,15 +33,20 @@ static void put_on(struct link_outbox *box, struct link_lane *lane)
     lane->boxes = box;
 }
 
+bool link_batch_reserve(struct link_lane *lane)
+{
+    return lane->spare || (lane->spare = malloc(LINK_BATCH_BYTES));
+}
+
 static void open_box(struct link_outbox *box, struct link_lane *lane)
 {
     if (lane->open == BOXES_MOST)
         link_batch_push_all(lane);
     box->send = link_send_new(lane);
     box->send->header.kind = LINK_BATCH;
-    box->send->buffer = lane->spare ? lane->spare : malloc(LINK_BATCH_BYTES);
-    if (!box->send->buffer)
+    if (!link_batch_reserve(lane))
         uccs_fail("no memory for messages");
+    box->send->buffer = lane->spare;
     lane->spare = 0;
     box->send->batch = true;
     box->bytes = box->count = 0;

@@ -10,17 +10,44 @@
 
 #include <stdlib.h>
 
-/* Takes an idle flush of the lane, with its room for requests, so that the lane's lock is seldom held by an allocation. */
-static struct link_flush *new_flush(struct link_peer *peer)
+/* Takes an idle flush of the lane, with its room for requests, so that the lane's lock is seldom held by an allocation. Returns null
+ * without memory. */
+static struct link_flush *try_flush(struct link_peer *peer)
 {
     struct link_lane *lane = peer->lane;
     struct link_flush *flush = lane->idle_flush;
     if (lat_likely(flush != 0))
         lane->idle_flush = flush->next;
     else if (!(flush = calloc(1, sizeof *flush)))
-        uccs_fail("no memory for a flush of PE %d", peer->pe);
+        return 0;
     *flush = (struct link_flush){.peer = peer, .requests = flush->requests, .room = flush->room};
     return flush;
+}
+
+static struct link_flush *new_flush(struct link_peer *peer)
+{
+    struct link_flush *flush = try_flush(peer);
+    if (!flush)
+        uccs_fail("no memory for a flush of PE %d", peer->pe);
+    return flush;
+}
+
+static bool has_room(struct link_flush *flush)
+{
+    if (lat_likely(flush->count < flush->room))
+        return true;
+    const uint32_t room = flush->room ? 2 * flush->room : 4;
+    struct link_hanging *requests = realloc(flush->requests, room * sizeof *requests);
+    if (!requests)
+        return false;
+    flush->requests = requests;
+    flush->room = room;
+    return true;
+}
+
+bool link_hang_reserve(struct link_peer *peer)
+{
+    return (peer->next || (peer->next = try_flush(peer))) && has_room(peer->next);
 }
 
 #define KEPT_ROOM 1024 /* requests for which an idle flush keeps room at most */
@@ -42,12 +69,8 @@ static struct link_hanging *append(struct link_flush *flush, struct uccs_request
 {
     if (flush->count && flush->requests[flush->count - 1].request == request)
         return &flush->requests[flush->count - 1];
-    if (flush->count == flush->room) {
-        flush->room = flush->room ? 2 * flush->room : 4;
-        flush->requests = realloc(flush->requests, flush->room * sizeof *flush->requests);
-        if (!flush->requests)
-            uccs_fail("no memory for a request on PE %d", flush->peer->pe);
-    }
+    if (!has_room(flush))
+        uccs_fail("no memory for a request on PE %d", flush->peer->pe);
     struct link_hanging *hanging = &flush->requests[flush->count++];
     *hanging = (struct link_hanging){.request = request, .mark = mark};
     uccs_request_begin(request);

@@ -230,6 +230,13 @@ extern const struct transport *link_transport;
 
 /* lane.c */
 struct link_peer *link_peer_of(struct link_lane *lane, int pe);
+struct link_peer *link_peer_try(struct link_lane *lane, int pe); /* the same; returns null without memory */
+/* These take memory for later, so that what follows under the same hold of the lock lacks none: for messages, a batch, a note of the
+ * track, a request of a flush. They return false without memory. */
+bool link_send_reserve(struct link_lane *lane);
+bool link_batch_reserve(struct link_lane *lane);
+bool link_mark_reserve(struct link_track *track, struct link_peer *peer);
+bool link_hang_reserve(struct link_peer *peer);
 struct link_send *link_send_new(struct link_lane *lane);
 /* Ends a message that has left: frees its buffer, sets its flag, calls `left`. */
 void link_send_free(struct link_send *send);

@@ -145,15 +145,39 @@ lat_cold static void put_direct(struct link_peer *peer, const struct link_messag
         link_send_behind(peer, word, 0, 0, false, puts);
 }
 
-void link_issue(struct link_lane *lane, int pe, const struct link_message *message)
+/* Takes the memory that the message may need, so that nothing behind this lacks any. Returns false when there is none. A connection
+ * that is not made yet, and an operation that the network does by itself, need more. */
+static bool reserve(struct link_peer *peer, const struct link_message *message)
 {
-    pthread_mutex_lock(&lane->lock);
-    struct link_peer *peer = link_peer_of(lane, pe);
+    struct link_lane *lane = peer->lane;
+    return link_send_reserve(lane) && (!message->later || link_batch_reserve(lane)) &&
+           (!message->track || link_mark_reserve(message->track, peer)) &&
+           (!message->request || link_hang_reserve(peer));
+}
+
+static void start(struct link_peer *peer, const struct link_message *message)
+{
     if (lat_unlikely(message->way && link_direct_can(peer, message)))
         put_direct(peer, message);
     else
         send_message(peer, message);
+}
+
+bool link_try_issue(struct link_lane *lane, int pe, const struct link_message *message)
+{
+    pthread_mutex_lock(&lane->lock);
+    struct link_peer *peer = link_peer_try(lane, pe);
+    const bool good = peer && reserve(peer, message);
+    if (lat_likely(good))
+        start(peer, message);
     pthread_mutex_unlock(&lane->lock);
+    return good;
+}
+
+void link_issue(struct link_lane *lane, int pe, const struct link_message *message)
+{
+    if (lat_unlikely(!link_try_issue(lane, pe, message)))
+        uccs_fail("no memory for a message to PE %d", pe);
 }
 
 void link_issue_list(struct link_peer *peer, struct link_track *track, struct link_ask *ask)
@@ -171,18 +195,13 @@ static void send_ask(struct link_peer *peer, const struct link_message *message,
     link_send_behind(peer, send, message->data, message->bytes, later, puts_before(peer, message));
 }
 
-void link_ask_send(struct link_lane *lane, int pe, const struct link_message *message, struct link_ask *ask)
+static void start_ask(struct link_peer *peer, const struct link_message *message, struct link_ask *ask)
 {
-    bool later = message->later && !ask->flag && link_batch_fits(ask->bytes);
-    link_make_room(lane);
-    if (!ask->flag)
-        make_room_to_ask(lane);
-    pthread_mutex_lock(&lane->lock);
-    struct link_peer *peer = link_peer_of(lane, pe);
+    struct link_lane *lane = peer->lane;
     const bool direct = lat_unlikely(message->way && link_direct_can(peer, message));
-    later = later && lane->first;
+    const bool later = message->later && !ask->flag && link_batch_fits(ask->bytes) && lane->first;
     ask->lane = lane;
-    ask->pe = pe;
+    ask->pe = peer->pe;
     ask->reads = direct || !link_batch_fits(ask->bytes);
     if (!ask->flag)
         link_issue_list(peer, message->track, ask);
@@ -190,5 +209,24 @@ void link_ask_send(struct link_lane *lane, int pe, const struct link_message *me
         link_direct_get(peer, message, ask);
     else
         send_ask(peer, message, ask, later);
+}
+
+bool link_try_ask(struct link_lane *lane, int pe, const struct link_message *message, struct link_ask *ask)
+{
+    link_make_room(lane);
+    if (!ask->flag)
+        make_room_to_ask(lane);
+    pthread_mutex_lock(&lane->lock);
+    struct link_peer *peer = link_peer_try(lane, pe);
+    const bool good = peer && reserve(peer, message) && link_token_reserve(&lane->tokens);
+    if (lat_likely(good))
+        start_ask(peer, message, ask);
     pthread_mutex_unlock(&lane->lock);
+    return good;
+}
+
+void link_ask_send(struct link_lane *lane, int pe, const struct link_message *message, struct link_ask *ask)
+{
+    if (lat_unlikely(!link_try_ask(lane, pe, message, ask)))
+        uccs_fail("no memory for a message to PE %d", pe);
 }

@@ -23,18 +23,23 @@ void link_go_on(void)
     pthread_mutex_unlock(&link_lanes[0].lock);
 }
 
-struct link_peer *link_peer_of(struct link_lane *lane, int pe)
+struct link_peer *link_peer_try(struct link_lane *lane, int pe)
 {
     struct link_peer *peer = lane->peers[pe];
-    if (lat_likely(peer != 0))
+    if (lat_likely(peer || !(peer = calloc(1, sizeof *peer))))
         return peer;
-    peer = calloc(1, sizeof *peer);
-    if (!peer)
-        uccs_fail("no memory for a connection to PE %d", pe);
     peer->lane = lane;
     peer->pe = pe;
     peer->origin.peer = peer;
     lane->peers[pe] = peer;
+    return peer;
+}
+
+struct link_peer *link_peer_of(struct link_lane *lane, int pe)
+{
+    struct link_peer *peer = link_peer_try(lane, pe);
+    if (!peer)
+        uccs_fail("no memory for a connection to PE %d", pe);
     return peer;
 }
 
@@ -64,6 +69,16 @@ struct link_send *link_send_new(struct link_lane *lane)
                                .header.from = (uint32_t)uccs_core.me,
                                .header.lane = lane->number};
     return send;
+}
+
+/* A put with a word behind it and a batch are three. */
+bool link_send_reserve(struct link_lane *lane)
+{
+    struct link_send **at = &lane->idle;
+    for (int i = 0; i < 3; i++, at = &(*at)->next)
+        if (lat_unlikely(!*at) && !(*at = calloc(1, sizeof **at)))
+            return false;
+    return true;
 }
 
 void link_send_free(struct link_send *send)

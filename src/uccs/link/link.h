@@ -61,7 +61,7 @@ struct link_lane *link_service(void);
  * The party's operations are complete at a peer when the peer has applied as many operations of the lane as had been
  * issued at the party's last one. A flush may cover the operations of other parties to that peer too, those before it
  * on the lane, but never those to other peers. */
-struct link_track *link_track_open(void);
+struct link_track *link_track_open(void); /* returns null without memory */
 /* Completes what the track has issued, and ends the track. No other call on the track may be under way. */
 void link_track_close(struct link_track *track);
 /* Operations that are issued on these lanes are noted. */
@@ -74,10 +74,11 @@ static inline struct link_track *link_track_of(const struct uccs_far_lanes *on)
 void link_track_fence(struct link_track *track);
 /* The same for operations that change memory of the PE. Returns true when link_track_wait_reads would wait. */
 bool link_track_fence_changes(struct link_track *track, int pe);
-/* These concern some PEs; `pes` null: all. flush adds to the request's count what is not complete there; the request
+/* These concern some PEs; `pes` null: all. flush adds to the request's count what is not complete there, and returns false when
+ * it has no memory for all of that; the request
  * has an owner, and fails when a target has refused operations of the track without requests and no flush has told yet. quiet waits for
  * it, and returns false when it fails. wait_local waits until the local buffers are free, or hold the data. */
-void link_track_flush(struct link_track *track, const int *pes, size_t npes, struct uccs_request *request);
+bool link_track_flush(struct link_track *track, const int *pes, size_t npes, struct uccs_request *request);
 bool link_track_quiet(struct link_track *track, const int *pes, size_t npes);
 void link_track_wait_local(struct link_track *track, const int *pes, size_t npes);
 /* Waits for long gets from the PE: its transport may still read memory that a later operation changes. link_track_reads
@@ -124,6 +125,8 @@ extern _Thread_local bool link_never_waits;
 void link_make_room(struct link_lane *lane);
 /* Returns true when link_make_room would wait. */
 bool link_busy(const struct link_lane *lane);
+/* Issues the message. try returns false without memory, and has done nothing; issue ends the job then. */
+bool link_try_issue(struct link_lane *lane, int pe, const struct link_message *message);
 void link_issue(struct link_lane *lane, int pe, const struct link_message *message);
 /* Waits for a flag, and moves the lane on meanwhile. */
 void link_await(struct link_lane *lane, const uint32_t *flag);
@@ -161,6 +164,8 @@ struct link_tokens {
 
 /* Returns a token of `what`, never 0, that the PE may bring back once, by a message of kind `answer`. */
 uint64_t link_token_give(struct link_tokens *tokens, void *what, int pe, enum link_kind answer);
+/* Makes room for one more. Returns false without memory. */
+bool link_token_reserve(struct link_tokens *tokens);
 /* Takes a token back and returns what it stands for. Ends the job with a line unless that PE has it, for that kind. */
 void *link_token_take(struct link_tokens *tokens, uint64_t token, int pe, enum link_kind answer);
 /* The two halves of it: try returns null in place of ending the job, refuse ends it. For tables under a lock of their own. */
@@ -193,7 +198,9 @@ struct link_ask {
 };
 
 /* Sends an ask. The link gives the ask a token in the header, which the answer brings back. A message that may leave `later` does
- * so only while other asks are under way; the first one leaves at once so that it overlaps computation. */
+ * so only while other asks are under way; the first one leaves at once so that it overlaps computation. try returns false without
+ * memory, and has done nothing; send ends the job then. */
+bool link_try_ask(struct link_lane *lane, int pe, const struct link_message *message, struct link_ask *ask);
 void link_ask_send(struct link_lane *lane, int pe, const struct link_message *message, struct link_ask *ask);
 /* Returns true when link_ask_send would wait for answers. */
 bool link_ask_busy(const struct link_lane *lane);

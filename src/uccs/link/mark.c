@@ -5,13 +5,6 @@
 
 #define FEW 8 /* heads of chains at first */
 
-static void *made(void *memory)
-{
-    if (!memory)
-        uccs_fail("no memory for a stream");
-    return memory;
-}
-
 static struct link_mark **chain_of(struct link_track *track, int pe)
 {
     return &track->heads[(uint32_t)pe & (track->room - 1)];
@@ -25,12 +18,15 @@ struct link_mark *link_mark_find(struct link_track *track, int pe)
     return mark;
 }
 
-static void grow(struct link_track *track)
+static bool grow(struct link_track *track)
 {
     struct link_mark **old = track->heads;
-    uint32_t room = track->room;
-    track->room = room ? 4 * room : FEW;
-    track->heads = made(calloc(track->room, sizeof(struct link_mark *)));
+    const uint32_t room = track->room, more = room ? 4 * room : FEW;
+    struct link_mark **heads = calloc(more, sizeof(struct link_mark *));
+    if (!heads)
+        return false;
+    track->heads = heads;
+    track->room = more;
     for (uint32_t i = 0; i < room; i++)
         for (struct link_mark *next, *mark = old[i]; mark; mark = next) {
             struct link_mark **chain = chain_of(track, mark->peer->pe);
@@ -39,24 +35,34 @@ static void grow(struct link_track *track)
             *chain = mark;
         }
     free(old);
+    return true;
 }
 
-static struct link_mark *add(struct link_track *track, struct link_peer *peer)
+static bool add(struct link_track *track, struct link_peer *peer)
 {
-    if (track->count++ == track->room)
-        grow(track);
-    struct link_mark *mark = made(calloc(1, sizeof *mark)), **chain = chain_of(track, peer->pe);
+    if (track->count == track->room && !grow(track))
+        return false;
+    struct link_mark *mark = calloc(1, sizeof *mark), **chain = chain_of(track, peer->pe);
+    if (!mark)
+        return false;
     mark->track = track;
     mark->peer = peer;
     mark->next = *chain;
     *chain = mark;
-    return mark;
+    track->count++;
+    return true;
+}
+
+bool link_mark_reserve(struct link_track *track, struct link_peer *peer)
+{
+    return lat_likely(link_mark_find(track, peer->pe) != 0) || add(track, peer);
 }
 
 static struct link_mark *activate(struct link_track *track, struct link_peer *peer)
 {
+    if (!link_mark_reserve(track, peer))
+        uccs_fail("no memory for a stream");
     struct link_mark *mark = link_mark_find(track, peer->pe);
-    mark = mark ? mark : add(track, peer);
     if (!mark->active) {
         mark->active = true;
         mark->next_active = track->active;

@@ -17,24 +17,30 @@ struct link_entry {
     enum link_kind answer;
 };
 
-static void grow(struct link_tokens *tokens)
+static bool grow(struct link_tokens *tokens)
 {
     const uint32_t room = tokens->room ? 2 * tokens->room : FEW;
     struct link_entry *entries = room > tokens->room ? realloc(tokens->entries, room * sizeof *entries) : 0;
     if (!entries)
-        uccs_fail("no memory for %u questions to other PEs", room);
+        return false;
     tokens->entries = entries;
     for (uint32_t i = room; i-- > tokens->room;) {
         entries[i] = (struct link_entry){.next = tokens->free};
         tokens->free = i + 1;
     }
     tokens->room = room;
+    return true;
+}
+
+bool link_token_reserve(struct link_tokens *tokens)
+{
+    return lat_likely(tokens->free) || grow(tokens);
 }
 
 uint64_t link_token_give(struct link_tokens *tokens, void *what, int pe, enum link_kind answer)
 {
-    if (lat_unlikely(!tokens->free))
-        grow(tokens);
+    if (!link_token_reserve(tokens))
+        uccs_fail("no memory for %u questions to other PEs", 2 * tokens->room);
     const uint32_t number = tokens->free;
     struct link_entry *entry = &tokens->entries[number - 1];
     tokens->free = entry->next;

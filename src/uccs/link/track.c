@@ -3,13 +3,6 @@
 
 #include <stdlib.h>
 
-static void *made(void *memory)
-{
-    if (!memory)
-        uccs_fail("no memory for a stream");
-    return memory;
-}
-
 static void enlist(struct link_track *track, struct link_lane *lane)
 {
     pthread_mutex_lock(&lane->lock);
@@ -32,7 +25,9 @@ static void strike(struct link_track *track, struct link_lane *lane)
 
 struct link_track *link_track_open(void)
 {
-    struct link_track *track = made(calloc(1, sizeof *track));
+    struct link_track *track = calloc(1, sizeof *track);
+    if (!track)
+        return 0;
     track->lanes.track = track;
     enlist(track, link_lane_of(&track->lanes));
     return track;
@@ -74,25 +69,29 @@ bool link_track_fence_changes(struct link_track *track, int pe)
     return reads;
 }
 
-static void watch_asks(struct link_mark *mark, struct uccs_request *request)
+/* Returns false without memory. */
+static bool watch_asks(struct link_mark *mark, struct uccs_request *request)
 {
-    if (!mark->asking)
-        return;
-    struct link_wake *wake = made(malloc(sizeof *wake));
+    struct link_wake *wake = mark->asking ? malloc(sizeof *wake) : 0;
+    if (!wake)
+        return !mark->asking;
     *wake = (struct link_wake){mark->peer->lane->asked, mark->asking, request, mark->wakes};
     mark->wakes = wake;
     uccs_request_begin(request);
+    return true;
 }
 
-static void flush_mark(struct link_mark *mark, struct uccs_request *request, bool waits)
+static bool flush_mark(struct link_mark *mark, struct uccs_request *request, bool waits)
 {
-    watch_asks(mark, request);
+    if (!watch_asks(mark, request))
+        return false;
     if (!link_mark_applied(mark)) {
         link_flush_peer(mark->peer, mark->number, request, mark, waits);
     } else if (!mark->asking && mark->refused) {
         uccs_request_begin(request);
         uccs_request_finish(request, link_mark_take_refused(mark));
     }
+    return true;
 }
 
 /* Goes through the active marks: all of the track, or those of some PEs. */
@@ -122,21 +121,23 @@ static struct link_mark *step(struct link_track *track, struct walk *walk)
     return mark;
 }
 
-static void flush(struct link_track *track, const int *pes, size_t npes, struct uccs_request *request, bool waits)
+static bool flush(struct link_track *track, const int *pes, size_t npes, struct uccs_request *request, bool waits)
 {
     struct link_lane *lane = lane_of(track);
     pthread_mutex_lock(&lane->lock);
     link_track_tidy(track);
     struct walk walk = walk_of(track, pes, npes);
-    for (struct link_mark *mark; (mark = step(track, &walk));)
-        flush_mark(mark, request, waits);
+    bool good = true;
+    for (struct link_mark *mark; good && (mark = step(track, &walk));)
+        good = link_send_reserve(lane) && flush_mark(mark, request, waits);
     link_flush_touched(lane, 0, false);
     uccs_eventcount_unlock(&lane->events, &lane->lock);
+    return good;
 }
 
-void link_track_flush(struct link_track *track, const int *pes, size_t npes, struct uccs_request *request)
+bool link_track_flush(struct link_track *track, const int *pes, size_t npes, struct uccs_request *request)
 {
-    flush(track, pes, npes, request, false);
+    return flush(track, pes, npes, request, false);
 }
 
 static bool is_local(struct link_track *track, const int *pes, size_t npes)
@@ -165,7 +166,8 @@ bool link_track_quiet(struct link_track *track, const int *pes, size_t npes)
     struct uccs_wait wait uccs_scoped = {.on = uccs_reason_function(link_reason, 0)};
     struct link_lane *lane = lane_of(track);
     struct uccs_follower me;
-    flush(track, pes, npes, &all, true);
+    if (!flush(track, pes, npes, &all, true))
+        uccs_fail("no memory for a flush");
     uccs_follower_begin(&me, &lane->events, &lane->lock);
     while (atomic_load_acquire(&all.pending) != 1) /* acqrel: uccs_request_finish */
         link_follow(&me, lane, &wait);

@@ -16,6 +16,17 @@ static struct uccs_far_place place_of(const struct uccs_region *memory, size_t o
     return (struct uccs_far_place){FAR_REGION, offset, uccs_region_id(memory->slot, memory->generation)};
 }
 
+static struct proto_op op_of(const struct uccs_rma *rma, enum proto_kind kind, size_t offset)
+{
+    return (struct proto_op){.kind = kind,
+                             .nonblocking = rma->op->nonblocking,
+                             .ordered = uccs_rma_ordered(rma),
+                             .pe = rma->memory->owner,
+                             .on = lanes_of(rma),
+                             .at = place_of(rma->memory, offset),
+                             .request = rma->request};
+}
+
 /* Keeps an ordered operation behind earlier ones at the target. Messages hold it back there; only for a change of
  * memory that a long get still reads does it wait here. */
 static void before(const struct uccs_rma *rma)
@@ -67,19 +78,26 @@ static const struct uccs_far_with *notice_of(const struct uccs_rma *rma, struct 
 }
 
 /* Sends a message behind the operation. */
-static void send_behind(const struct uccs_rma *rma, const struct uccs_far_with *with)
+static int send_behind(const struct uccs_rma *rma, const struct uccs_far_with *with)
 {
-    struct uccs_far_lanes *on = lanes_of(rma);
-    link_track_fence(link_track_of(on));
-    uccs_far_put_nb(on, rma->memory->owner, (struct uccs_far_place){.segment = FAR_HEAP}, 0, 0, with, rma->request);
+    struct proto_op op = op_of(rma, PROTO_PUT, 0);
+    struct uccs_far_with alone = *with;
+    alone.also = 0;
+    op.nonblocking = true;
+    op.at = (struct uccs_far_place){.segment = FAR_HEAP};
+    op.with = &alone;
+    link_track_fence(link_track_of(op.on));
+    return proto_rma(&op);
 }
 
 /* Counts and signals behind an operation whose messages do neither: it has no bytes, or its data is there. */
-static void tell_behind(const struct uccs_rma *rma)
+static int tell_behind(const struct uccs_rma *rma)
 {
     struct uccs_far_with with[2];
-    for (const struct uccs_far_with *one = notice_of(rma, with); one; one = one->also)
-        send_behind(rma, one);
+    int status = UCCS_OK;
+    for (const struct uccs_far_with *one = notice_of(rma, with); one && status == UCCS_OK; one = one->also)
+        status = send_behind(rma, one);
+    return status;
 }
 
 /* The last of several messages may overtake the others unless it stays behind them, as its notice must. */
@@ -98,42 +116,39 @@ static int refused(const struct uccs_region *memory)
 
 /* --- Puts */
 
-static struct uccs_request *local_of(const struct uccs_rma *rma)
+/* Stores the request that tells when the local memory is the caller's again; null when the call's end tells. Returns false without
+ * memory. */
+static bool find_local(const struct uccs_rma *rma, struct uccs_request **local)
 {
-    return rma->op->local && rma->op->nonblocking ? uccs_request_materialise(rma->op->local) : 0;
+    *local = 0;
+    return !rma->op->local || !rma->op->nonblocking || (*local = uccs_request_materialise(rma->op->local));
 }
 
-/* Ends a put that has been issued: the source is free, unless a request tells. */
-static int put_issued(const struct uccs_rma *rma, const struct uccs_request *local)
+/* Ends an operation whose call has read its source, or filled its destination, unless a request tells of that. */
+static int end_call(const struct uccs_rma *rma, const struct uccs_request *local, int status)
 {
-    if (rma->op->local && !local)
+    if (status == UCCS_OK && rma->op->local && !local)
         uccs_request_loaded(rma->op->local);
-    return UCCS_OK;
+    return status;
 }
 
-static void put_bytes(const struct uccs_rma *rma, size_t offset, const void *source, size_t length,
-                      const struct uccs_far_with *with, struct uccs_request *local)
+static int put_bytes(const struct uccs_rma *rma, size_t offset, const void *source, size_t length,
+                     const struct uccs_far_with *with, struct uccs_request *local)
 {
-    const struct uccs_far_place to = place_of(rma->memory, offset);
-    const struct uccs_far_blocks whole = {.block = length, .count = 1};
-    if (lat_unlikely(with && with->also)) /* as a block: a put has room for one notice */
-        uccs_far_put_blocks(lanes_of(rma), rma->memory->owner, to, source, &whole, false, with, rma->request);
-    else if (rma->op->nonblocking)
-        uccs_far_put_local(lanes_of(rma), rma->memory->owner, to, source, length, with, rma->request, local);
-    else
-        uccs_far_put(lanes_of(rma), rma->memory->owner, to, source, length, with, rma->request);
+    struct proto_op op = op_of(rma, PROTO_PUT, offset);
+    op.source = source;
+    op.bytes = length;
+    op.with = with;
+    op.local = local;
+    return proto_rma(&op);
 }
 
-static int put_one(const struct uccs_rma *rma)
+static int put_one(const struct uccs_rma *rma, struct uccs_request *local)
 {
     struct uccs_far_with with[2];
-    if (lat_unlikely(!rma->length && tells_twice(rma))) {
-        tell_behind(rma);
-        return put_issued(rma, 0);
-    }
-    struct uccs_request *local = tells_twice(rma) ? 0 : local_of(rma);
-    put_bytes(rma, rma->offset, rma->local, rma->length, notice_of(rma, with), local);
-    return put_issued(rma, local);
+    if (lat_unlikely(!rma->length && tells_twice(rma)))
+        return tell_behind(rma);
+    return put_bytes(rma, rma->offset, rma->local, rma->length, notice_of(rma, with), local);
 }
 
 /* Returns the number of the last piece with bytes, or SIZE_MAX. */
@@ -146,21 +161,20 @@ static size_t last_piece(const struct uccs_rma *rma)
     return last;
 }
 
-static int put_pieces(const struct uccs_rma *rma)
+static int put_pieces(const struct uccs_rma *rma, struct uccs_request *local)
 {
     struct uccs_far_with with[2];
-    struct uccs_request *local = local_of(rma);
     const size_t last = last_piece(rma);
-    for (size_t i = 0; i < rma->n && last != SIZE_MAX; i++) {
+    int status = last == SIZE_MAX ? tell_behind(rma) : UCCS_OK;
+    for (size_t i = 0; i < rma->n && last != SIZE_MAX && status == UCCS_OK; i++) {
         const struct uccs_piece *piece = &rma->pieces[i];
         if (i == last && i)
             keep_last(rma);
         if (piece->length)
-            put_bytes(rma, piece->offset, piece->local, piece->length, i == last ? notice_of(rma, with) : 0, local);
+            status =
+                put_bytes(rma, piece->offset, piece->local, piece->length, i == last ? notice_of(rma, with) : 0, local);
     }
-    if (last == SIZE_MAX)
-        tell_behind(rma);
-    return put_issued(rma, local);
+    return status;
 }
 
 /* Blocks from `first` on that go into one message, with the place of the first one there and here. */
@@ -185,23 +199,33 @@ static int put_blocks(const struct uccs_rma *rma)
     const struct uccs_stride *s = rma->blocks;
     struct uccs_far_with with[2];
     const bool some = s->count && s->block;
-    for (size_t i = 0; some && i < s->count;) {
+    int status = some ? UCCS_OK : tell_behind(rma);
+    for (size_t i = 0; some && i < s->count && status == UCCS_OK;) {
         const struct pack pack = pack_of(rma, i);
+        struct proto_op op = op_of(rma, PROTO_PUT, pack.offset);
         const bool last = i + pack.blocks.count == s->count;
         if (last && i)
             keep_last(rma);
-        uccs_far_put_blocks(lanes_of(rma), rma->memory->owner, place_of(rma->memory, pack.offset), pack.local,
-                            &pack.blocks, rma->op->nonblocking, last ? notice_of(rma, with) : 0, rma->request);
+        op.source = pack.local;
+        op.blocks = &pack.blocks;
+        op.with = last ? notice_of(rma, with) : 0;
+        status = proto_rma(&op);
         i += pack.blocks.count;
     }
-    if (!some)
-        tell_behind(rma);
-    return put_issued(rma, 0);
+    return status;
 }
 
+/* A put that is copied, and one as a block, have read the source when the call returns. */
 static int put(const struct uccs_rma *rma)
 {
-    return rma->blocks ? put_blocks(rma) : rma->pieces ? put_pieces(rma) : put_one(rma);
+    struct uccs_request *local = 0;
+    const bool copied = rma->blocks || (!rma->pieces && tells_twice(rma));
+    if (!copied && !find_local(rma, &local))
+        return UCCS_ERR_NO_MEMORY;
+    return end_call(rma, local,
+                    rma->blocks   ? put_blocks(rma)
+                    : rma->pieces ? put_pieces(rma, local)
+                                  : put_one(rma, local));
 }
 
 /* --- Gets and atomics. Those that wait for their data count and signal by a message behind it. */
@@ -213,100 +237,118 @@ static bool tells_itself(const struct uccs_rma *rma)
     return op->nonblocking && !op->counter != !op->signal && !rma->blocks && !rma->pieces && rma->length;
 }
 
-static void start_get(const struct uccs_rma *rma, size_t offset, void *dest, size_t length, uccs_request_t *request,
-                      struct uccs_request *local)
+/* Goes through the messages of a get. */
+struct gets {
+    const struct uccs_rma *rma;
+    uccs_request_t *request;
+    struct uccs_request *local;
+};
+
+static int start_get(const struct gets *gets, const struct proto_op *what)
 {
-    struct uccs_far_with with[2];
-    if (length)
-        uccs_far_get_local(lanes_of(rma), rma->memory->owner, place_of(rma->memory, offset), dest, length,
-                           tells_itself(rma) ? notice_of(rma, with) : 0, uccs_rma_ordered(rma), request, local);
+    struct proto_op op = *what;
+    op.nonblocking = true;
+    op.request = gets->request;
+    op.local = gets->local;
+    return proto_rma(&op);
 }
 
-static void start_gets(const struct uccs_rma *rma, uccs_request_t *request, struct uccs_request *local)
+static int start_blocks(const struct gets *gets)
 {
-    const struct uccs_stride *s = rma->blocks;
-    for (size_t i = 0; s && i < s->count && s->block;) {
-        const struct pack pack = pack_of(rma, i);
-        uccs_far_get_blocks_local(lanes_of(rma), rma->memory->owner, place_of(rma->memory, pack.offset), pack.local,
-                                  &pack.blocks, uccs_rma_ordered(rma), request, local);
+    const struct uccs_stride *s = gets->rma->blocks;
+    int status = UCCS_OK;
+    for (size_t i = 0; i < s->count && s->block && status == UCCS_OK;) {
+        const struct pack pack = pack_of(gets->rma, i);
+        struct proto_op op = op_of(gets->rma, PROTO_GET, pack.offset);
+        op.dest = pack.local;
+        op.blocks = &pack.blocks;
+        status = start_get(gets, &op);
         i += pack.blocks.count;
     }
-    for (size_t i = 0; rma->pieces && i < rma->n; i++)
-        start_get(rma, rma->pieces[i].offset, rma->pieces[i].local, rma->pieces[i].length, request, local);
-    if (!s && !rma->pieces)
-        start_get(rma, rma->offset, rma->local, rma->length, request, local);
+    return status;
+}
+
+static int start_piece(const struct gets *gets, size_t offset, void *dest, size_t length)
+{
+    struct uccs_far_with with[2];
+    struct proto_op op = op_of(gets->rma, PROTO_GET, offset);
+    op.dest = dest;
+    op.bytes = length;
+    op.with = tells_itself(gets->rma) ? notice_of(gets->rma, with) : 0;
+    return length ? start_get(gets, &op) : UCCS_OK;
+}
+
+static int start_gets(const struct uccs_rma *rma, uccs_request_t *request, struct uccs_request *local)
+{
+    const struct gets gets = {rma, request, local};
+    int status = UCCS_OK;
+    if (rma->blocks)
+        return start_blocks(&gets);
+    if (!rma->pieces)
+        return start_piece(&gets, rma->offset, rma->local, rma->length);
+    for (size_t i = 0; i < rma->n && status == UCCS_OK; i++)
+        status = start_piece(&gets, rma->pieces[i].offset, rma->pieces[i].local, rma->pieces[i].length);
+    return status;
 }
 
 /* `all` has an owner and no parent, so nobody frees it. */
-static bool get_all(const struct uccs_rma *rma)
+static int get_all(const struct uccs_rma *rma)
 {
     struct uccs_request all = {.pending = 1};
     uccs_request_handle handle = &all;
     struct link_lane *lane = link_lane_of(lanes_of(rma));
     struct uccs_wait wait uccs_scoped = {.on = uccs_reason_function(link_reason, 0)};
-    start_gets(rma, &handle, 0);
+    const int status = start_gets(rma, &handle, 0);
     while (atomic_load_acquire(&all.pending) != 1) /* acqrel: uccs_request_finish */
         link_pause(lane, &wait);
-    return !all.error;
+    return status == UCCS_OK && all.error ? UCCS_ERR_STALE : status;
 }
 
-static bool get_now(const struct uccs_rma *rma)
+static int get_now(const struct uccs_rma *rma)
 {
-    if (rma->blocks || rma->pieces || uccs_rma_ordered(rma))
+    if (rma->blocks || rma->pieces)
         return get_all(rma);
-    return uccs_far_get(lanes_of(rma), rma->memory->owner, place_of(rma->memory, rma->offset), rma->local, rma->length,
-                        0);
-}
-
-/* A fetching set is sent as a swap. */
-static struct uccs_atomic_op sent_atomic(const struct uccs_rma *rma)
-{
-    struct uccs_atomic_op atomic = *rma->atomic;
-    if (rma->result && atomic.what == UCCS_ATOMIC_SET)
-        atomic.what = UCCS_ATOMIC_SWAP;
-    return atomic;
-}
-
-static bool fetch_now(const struct uccs_rma *rma)
-{
-    if (rma->change)
-        return uccs_far_change_fetch(lanes_of(rma), rma->memory->owner, place_of(rma->memory, rma->offset), rma->change,
-                                     rma->local, rma->result);
-    const struct uccs_atomic_op a = sent_atomic(rma);
-    uint64_t old;
-    bool good = uccs_far_amo_fetch(lanes_of(rma), rma->memory->owner, a.what, place_of(rma->memory, rma->offset),
-                                   a.size, a.operand, a.compare, &old);
-    if (good && rma->result)
-        uccs_far_give(rma->result, a.size, old);
-    return good;
+    struct proto_op op = op_of(rma, PROTO_GET, rma->offset);
+    op.nonblocking = false; /* also of a nonblocking get that tells: its data is there first */
+    op.dest = rma->local;
+    op.bytes = rma->length;
+    op.request = 0;
+    return proto_rma(&op);
 }
 
 /* A change of no element is no message. */
-static void tell_of_change(const struct uccs_rma *rma)
+static int change(const struct uccs_rma *rma, const struct proto_op *what)
 {
-    if (!rma->change->n)
-        tell_behind(rma);
+    struct proto_op op = *what;
+    op.kind = rma->change ? PROTO_ACCUMULATE : PROTO_ATOMIC;
+    op.source = rma->local;
+    op.dest = rma->result;
+    op.atomic = rma->atomic;
+    op.accumulate = rma->change;
+    if (!rma->change || rma->change->n)
+        return proto_rma(&op);
+    return op.with ? tell_behind(rma) : UCCS_OK;
+}
+
+static int fetch_now(const struct uccs_rma *rma)
+{
+    struct proto_op op = op_of(rma, PROTO_ATOMIC, rma->offset);
+    op.request = 0;
+    return rma->kind == RMA_GET ? get_now(rma) : change(rma, &op);
 }
 
 static int fetch_later(const struct uccs_rma *rma)
 {
     struct uccs_far_with with[2];
-    struct uccs_request *local = local_of(rma);
-    if (rma->change) {
-        uccs_far_change(lanes_of(rma), rma->memory->owner, place_of(rma->memory, rma->offset), rma->change, rma->local,
-                        rma->result, true, notice_of(rma, with), rma->request, local);
-        tell_of_change(rma);
-    } else if (rma->atomic) {
-        const struct uccs_atomic_op a = sent_atomic(rma);
-        uccs_far_amo_local(lanes_of(rma), rma->memory->owner, &a, place_of(rma->memory, rma->offset), rma->result,
-                           notice_of(rma, with), rma->request, local);
-    } else {
-        start_gets(rma, rma->request, local);
-    }
+    struct proto_op op = op_of(rma, PROTO_ATOMIC, rma->offset);
+    if (!find_local(rma, &op.local))
+        return UCCS_ERR_NO_MEMORY;
+    op.with = notice_of(rma, with);
+    const int status = rma->kind == RMA_GET ? start_gets(rma, rma->request, op.local) : change(rma, &op);
     /* Without a byte to fetch nothing comes: the handles must say so. */
-    if (rma->request)
+    if (status == UCCS_OK && rma->request)
         uccs_request_loaded(rma->request);
-    return put_issued(rma, 0);
+    return end_call(rma, 0, status);
 }
 
 static int fetch(struct uccs_rma *rma)
@@ -314,29 +356,19 @@ static int fetch(struct uccs_rma *rma)
     const bool get = rma->kind == RMA_GET;
     if (rma->op->nonblocking && (!get || !uccs_rma_tells(rma) || tells_itself(rma)))
         return fetch_later(rma);
-    if (!(get ? get_now(rma) : fetch_now(rma)))
-        return refused(rma->memory);
+    const int status = fetch_now(rma);
+    if (status != UCCS_OK)
+        return status == UCCS_ERR_STALE ? refused(rma->memory) : status;
     uccs_rma_done(rma);
-    tell_behind(rma);
-    return UCCS_OK;
+    return tell_behind(rma);
 }
 
-static int post_atomic(const struct uccs_rma *rma)
-{
-    const struct uccs_atomic_op *a = rma->atomic;
-    struct uccs_far_with with[2];
-    uccs_far_amo_post(lanes_of(rma), rma->memory->owner, a->what, place_of(rma->memory, rma->offset), a->size,
-                      a->operand, a->compare, rma->op->nonblocking, notice_of(rma, with), rma->request);
-    return put_issued(rma, 0);
-}
-
-static int post_change(const struct uccs_rma *rma)
+static int post(const struct uccs_rma *rma)
 {
     struct uccs_far_with with[2];
-    uccs_far_change(lanes_of(rma), rma->memory->owner, place_of(rma->memory, rma->offset), rma->change, rma->local, 0,
-                    rma->op->nonblocking, notice_of(rma, with), rma->request, 0);
-    tell_of_change(rma);
-    return put_issued(rma, 0);
+    struct proto_op op = op_of(rma, PROTO_ATOMIC, rma->offset);
+    op.with = notice_of(rma, with);
+    return end_call(rma, 0, change(rma, &op));
 }
 
 static int issue(struct uccs_rma *rma)
@@ -345,9 +377,7 @@ static int issue(struct uccs_rma *rma)
     before(rma);
     if (fetches)
         return fetch(rma);
-    if (rma->change)
-        return post_change(rma);
-    return rma->atomic ? post_atomic(rma) : put(rma);
+    return rma->kind == RMA_PUT ? put(rma) : post(rma);
 }
 
 /* Returns true, after some progress, when the operation would wait for room, or for reads that it must stay behind. */
@@ -362,15 +392,37 @@ static bool would_wait(const struct uccs_rma *rma)
     return true;
 }
 
+/* An operation that had no memory has not used the handles that it was given, unless some of its messages have left. */
+static void restore(uccs_request_t *handle, uccs_request_handle before)
+{
+    if (!handle || uccs_request_object(before) || !uccs_request_object(*handle) || uccs_request_pending(*handle))
+        return;
+    uccs_request_free(handle);
+    *handle = before;
+}
+
+static int issue_or_restore(struct uccs_rma *rma)
+{
+    const uccs_request_handle request = rma->request ? *rma->request : 0, local = rma->op->local ? *rma->op->local : 0;
+    const int status = issue(rma);
+    if (lat_unlikely(status == UCCS_ERR_NO_MEMORY)) {
+        restore(rma->request, request);
+        restore(rma->op->local, local);
+    }
+    return status;
+}
+
 /* With nowait, an operation of many messages may go beyond the room, which was there when it began. */
 int uccs_rma_far(struct uccs_rma *rma)
 {
+    if (lat_unlikely(!lanes_of(rma)))
+        return UCCS_ERR_NO_MEMORY;
     if (lat_likely(!rma->op->nowait))
-        return issue(rma);
+        return issue_or_restore(rma);
     if (would_wait(rma))
         return UCCS_AGAIN;
     link_never_waits = true;
-    int status = issue(rma);
+    int status = issue_or_restore(rma);
     link_never_waits = false;
     return status;
 }

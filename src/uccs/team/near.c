@@ -96,8 +96,11 @@ void uccs_flags_meet(const struct uccs_team *team)
         if (theirs)
             atomic_fetch_add_release(theirs, 1); /* acquire: the load below, at its owner */
         else
-            uccs_far_amo_post(0, pe, UCCS_ATOMIC_ADD, uccs_far_place(&team->flags[round]), sizeof(long), 1, 0, false, 0,
-                              0);
+            (void)proto_rma_or_end(
+                &(struct proto_op){.kind = PROTO_ATOMIC,
+                                   .pe = pe,
+                                   .at = uccs_far_place(&team->flags[round]),
+                                   .atomic = &(struct uccs_atomic_op){UCCS_ATOMIC_ADD, sizeof(long), 1, 0}});
         struct uccs_wait wait uccs_scoped = {.on = uccs_reason_team(team, 0)};
         while (atomic_load_acquire(&team->flags[round]) < 0)
             uccs_pause(&wait);

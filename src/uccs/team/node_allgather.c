@@ -63,17 +63,15 @@ static void allgather_send(struct uccs_node_allgather *gather, int round)
     int node = uccs_nodes_around(nodes, missing), pe = uccs_nodes_lead_pe(team, node);
     struct uccs_far_place flag =
         uccs_place_plus(uccs_nodes_line(team, node, channels[gather->channel] + FLAGS), flag_offset(gather, round));
-    if (gather->block == 0) {
-        uccs_far_flag(pe, flag.offset, gather->number);
-        return;
+    const struct uccs_far_with set = {.what = FAR_SIGNAL_SET, .place = flag, .value = gather->number};
+    struct proto_op op = {.kind = PROTO_INTERNAL_PUT, .pe = pe, .with = &set, .held = &gather->held};
+    if (gather->block) {
+        op.at =
+            uccs_place_plus(uccs_nodes_line(team, node, allgather_mail(gather)), (uint64_t)distance * gather->block);
+        op.source = uccs_node_allgather_buffer(gather, 0);
+        op.bytes = (size_t)(missing < distance ? missing : distance) * gather->block;
     }
-    const struct uccs_far_parcel parcel = {
-        .to = uccs_place_plus(uccs_nodes_line(team, node, allgather_mail(gather)), (uint64_t)distance * gather->block),
-        .data = uccs_node_allgather_buffer(gather, 0),
-        .bytes = (size_t)(missing < distance ? missing : distance) * gather->block,
-        .with = {.what = FAR_SIGNAL_SET, .place = flag, .value = gather->number},
-    };
-    uccs_far_parcel(pe, &parcel, &gather->held);
+    (void)proto_rma_or_end(&op);
 }
 
 static void allgather_begin(struct uccs_node_allgather *gather, struct uccs_team *team, size_t block, int channel)

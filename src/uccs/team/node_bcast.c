@@ -83,15 +83,17 @@ static struct bcast bcast_begin(struct uccs_team *team, const void *source, size
 
 static void bcast_to(struct uccs_team *team, int node, struct bcast *bcast)
 {
-    const struct uccs_far_parcel parcel = {
-        .to = uccs_place_plus(uccs_nodes_line(team, node, TEAM_RING_DATA), bcast->at),
-        .data = bcast->data,
-        .bytes = bcast->bytes,
-        .with = {.what = FAR_SIGNAL_SET,
-                 .place = uccs_place_plus(uccs_nodes_line(team, node, TEAM_RING), bcast->flag),
-                 .value = bcast->number},
-    };
-    uccs_far_parcel(uccs_nodes_lead_pe(team, node), &parcel, &bcast->held);
+    const struct uccs_far_with set = {.what = FAR_SIGNAL_SET,
+                                      .place = uccs_place_plus(uccs_nodes_line(team, node, TEAM_RING), bcast->flag),
+                                      .value = bcast->number};
+    (void)proto_rma_or_end(
+        &(struct proto_op){.kind = PROTO_INTERNAL_PUT,
+                           .pe = uccs_nodes_lead_pe(team, node),
+                           .at = uccs_place_plus(uccs_nodes_line(team, node, TEAM_RING_DATA), bcast->at),
+                           .source = bcast->data,
+                           .bytes = bcast->bytes,
+                           .with = &set,
+                           .held = &bcast->held});
 }
 
 /* Sends along a binomial tree over the nodes, which are counted from the root's node. The farthest child has the most
