@@ -25,7 +25,7 @@ unsigned world_handled;
 uint64_t world_region, world_room;
 char *world_heap;
 
-#define LOOKS_MOST 100
+#define LOOKS_MOST 20
 
 static char registered[WORLD_ROOM], room[WORLD_ROOM];
 static uccs_context_t context;

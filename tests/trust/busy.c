@@ -1,5 +1,5 @@
 /* A program whose start, run and end make calls that may fail: OpenSHMEM and uccs.h in one process, memory that the kernel
- * copies, messages of every length, a request, a team; every operation that another node answers. It prints "fine" when all is well, and ends itself with status 3
+ * copies, messages of every length, a request, teams, collectives; every operation that another node answers. It prints "fine" when all is well, and ends itself with status 3
  * after a line when a call tells it of a failure. With an argument it never ends by itself, and is named "busy for ever" once
  * it has started and met its peers. */
 #include <shmemx.h>
@@ -75,6 +75,52 @@ static void many_part(int next)
     shmem_clear_lock(&lock);
     shmem_ctx_destroy(ctx);
     shmem_free(heap);
+}
+
+/* Every collective, of data too long for what is sent at once, on a team of its own; split-phase; with counters and signals. */
+static void collectives_part(int me, int n, int next)
+{
+    enum { LONG = 20000 };
+    long *from = shmem_malloc(2 * LONG * sizeof *from), *to = shmem_malloc(2 * LONG * sizeof *to);
+    uint64_t *signal = shmem_calloc(1, sizeof *signal);
+    shmem_team_t rows, columns;
+    shmem_ctx_t ctx;
+    shmemx_ct_t counter;
+    shmemx_request_t request = SHMEMX_REQUEST_NULL;
+    if (!from || !to || !signal || shmem_team_split_2d(SHMEM_TEAM_WORLD, n, NULL, 0, &rows, NULL, 0, &columns) != 0)
+        given_up("shmem_team_split_2d");
+    for (long i = 0; i < 2 * LONG; i++)
+        from[i] = me + i;
+    shmem_sync_all();
+    if (shmem_long_alltoall(rows, to, from, LONG) != 0 || to[LONG] != me * LONG + 1 ||
+        shmem_long_fcollect(rows, to, from, LONG) != 0 || to[LONG] != 1 ||
+        shmem_long_collect(rows, to, from, LONG - (size_t)me) != 0 || to[LONG] != 1 ||
+        shmem_long_broadcast(rows, to, from, LONG, 1) != 0 || to[0] != 1 ||
+        shmem_long_max_reduce(rows, to, from, LONG) != 0 || to[LONG - 1] != LONG + n - 2)
+        given_up("a collective");
+    if (shmemx_long_sum_reduce_nbe(rows, to, from, LONG, &request) != 0 ||
+        shmemx_long_alltoall_nbe(rows, to + LONG, from, LONG / 2, &request) != 0)
+        given_up("a split-phase collective");
+    shmemx_request_wait(&request);
+    shmemx_request_free(&request);
+    if (to[1] != 3 || to[LONG + LONG / 2] != 1 + me * (LONG / 2))
+        given_up("the result of a split-phase collective");
+    shmemx_ct_create(&counter);
+    if (shmem_team_create_ctx(rows, SHMEM_CTX_PRIVATE, &ctx) != 0)
+        given_up("shmem_team_create_ctx");
+    shmem_sync_all();
+    shmem_ctx_long_put_signal_nbi(ctx, to, from, LONG, signal, 1, SHMEM_SIGNAL_ADD, next);
+    shmemx_long_put_ct(counter, to + LONG, from, LONG, next);
+    shmemx_ct_wait(counter, 1);
+    if (shmem_signal_wait_until(signal, SHMEM_CMP_EQ, 1) != 1 || to[1] != 1 + (me + n - 1) % n || to[LONG + 1] != to[1])
+        given_up("a signal");
+    shmem_ctx_destroy(ctx);
+    shmemx_ct_free(&counter);
+    shmem_team_destroy(rows);
+    shmem_team_destroy(columns);
+    shmem_free(signal);
+    shmem_free(to);
+    shmem_free(from);
 }
 
 /* Returns the neighbour's memory for mine. */
@@ -168,6 +214,7 @@ int main(int argc, char **argv)
     while (argc > 1)
         shmem_part(me, n);
     many_part((me + 1) % n);
+    collectives_part(me, n, (me + 1) % n);
     uccs_stream_thread(me, n);
     printf("fine\n");
     fflush(stdout);

@@ -158,11 +158,11 @@ def everything(sweep):
                 at += 1
 
 
-def answers(sweep):
-    """Each malloc of a PE whose peer is on another node: what waits to be sent, and what has to be answered, lies in such memory."""
-    at = 1
+def answers(sweep, seed):
+    """Every third malloc of a PE whose peer is on another node: what waits to be sent, and what has to be answered, lies in such memory."""
+    at = 1 + seed % 3
     while sweep.run("malloc", "pe0", at, env=NODES):
-        at += 1
+        at += 3
 
 
 def descendants(pid):
@@ -210,7 +210,7 @@ def main():
     parser.add_argument("--preload", required=True)
     parser.add_argument("--launcher", choices=LAUNCHERS, default="oshrun")
     parser.add_argument("--all", action="store_true", help="each N")
-    parser.add_argument("--far", action="store_true", help="each N of malloc, over a network")
+    parser.add_argument("--far", action="store_true", help="every third N of malloc, over a network")
     parser.add_argument("--count", type=int, default=40, help="runs of a sample")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--one", nargs=3, metavar=("CALL", "WHO", "N"), help="this run alone")
@@ -228,7 +228,7 @@ def main():
     elif options.all:
         everything(sweep)
     elif options.far:
-        answers(sweep)
+        answers(sweep, options.seed)
     else:
         sample(sweep, random.Random(options.seed), options.count)
     theirs = f"; {options.launcher} itself crashed {sweep.theirs} times" if sweep.theirs else ""
