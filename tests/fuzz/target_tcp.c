@@ -103,7 +103,7 @@ static int call(void)
     struct handshake_hello hello = {.from = 1, .word = 77};
     FUZZ_CHECK(tcp->address(lane, &there, &bytes) == 0);
     const struct sockaddr_in to = {.sin_family = AF_INET,
-                                   .sin_port = there.place.port,
+                                   .sin_port = there.routes.port,
                                    .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
     const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     FUZZ_CHECK(fd >= 0);
