@@ -120,7 +120,7 @@ apt-config dump | grep -E '^Acquire::(http|https|ftp|Check-|AllowInsecure|ForceI
 [ -z "$(git status --porcelain)" ] || say "note: uncommitted changes are not part of the proof"
 say "making a minimal $system $codename"
 begin=$SECONDS
-printf -v hook '%q ' "$PWD/tools/dev/bare.sh" --inside "$work"
+printf -v hook '%q ' bash "$PWD/tools/dev/bare.sh" --inside "$work"
 printf -v words ' %q' "$@"
 # shellcheck disable=SC2016 # mmdebstrap gives the tree as $1
 env --default-signal=INT,QUIT TMPDIR="$work" setpriv --pdeathsig KILL unshare --mount --propagation private --pid --fork --kill-child --mount-proc \

@@ -1,17 +1,23 @@
 /* The layers of --stats and --trace. Preloaded, they stand between a program and a library, count, and call on: one of oshrun for
  * OpenSHMEM and uccs.h (shmem.c, uccs.c), and one of lateral-mpi for each MPI (mpi.c). Without them nothing is counted and
- * nothing costs. This header and the files report.c, trace.c, flows.c and clocks.c serve all.
+ * nothing costs. This header and the files report.c and trace.c serve all.
  *
  * Any thread may call what the wrappers call. Times are nanoseconds of CLOCK_MONOTONIC. */
 #ifndef STATS_H
 #define STATS_H
 
-#include "now.h"
-
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <time.h>
+
+static inline uint64_t stats_now(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
 
 /* How the PEs of the job reach each other. The functions are collective over the job. */
 struct stats_job {
@@ -71,13 +77,5 @@ void trace_open(const struct stats_job *job);
 void trace_add(const char *call, uint64_t begin, uint64_t end, int pe, size_t bytes, const void *object, size_t room);
 /* All PEs call this together; each adds its part to the file in turn. */
 void trace_write(const struct stats_job *job);
-
-/* flows.c: writes an arrow for each wait that a store of the file has ended. */
-void flows_write(FILE *file, const char *name);
-
-/* clocks.c: the clocks of hosts. All PEs call clocks_look together, at begin and end; clocks_of_first turns a time of this PE
- * into one of PE 0's clock. */
-void clocks_look(const struct stats_job *job, int which);
-double clocks_of_first(uint64_t time);
 
 #endif
