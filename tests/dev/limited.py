@@ -7,6 +7,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "bench"))
 import limited  # noqa: E402
+import rows  # noqa: E402
 import runner  # noqa: E402
 
 LIMIT = 0.3
@@ -60,10 +61,10 @@ def main():
     seconds = f"{1000 + time.time() % 1000:.6f}"            # nobody else's
     for script, values, why in CASES:
         start = time.monotonic()
-        found = runner.results("run", ["sh", "-c", script.replace("%s", seconds)], {}, LIMIT)
+        found = runner.execute(rows.Run("run", "sh", 1, limit=LIMIT), ["sh", "-c", script.replace("%s", seconds)], {})
         took = time.monotonic() - start
         assert found[0] == values, f"{script}: values {found[0]}"
-        assert why in found[1] if why else found[1] is None, f"{script}: {found[1]}"
+        assert why in found[2] if why else found[2] is None, f"{script}: {found[2]}"
         assert took < LIMIT + limited.PATIENCE + 2, f"{script}: it took {took:.1f} s"
         assert not left(seconds), f"{script}: a process is left"
     ended_with_script(seconds)
