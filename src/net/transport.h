@@ -1,6 +1,6 @@
 /* The interface of a transport, which carries messages between PEs of different nodes, reliably.
  *
- * A transport knows nothing of counters, signals or contexts. src/uccs/far builds those once, on messages, and the
+ * A transport knows nothing of counters, signals or contexts. src/uccs/proto builds those once, on messages, and the
  * target's processor executes them; so there is one atomicity domain on every network, and a transport is small enough
  * to be read as a whole. A transport whose network reads and writes memory of peers by itself may also offer that: the
  * one-sided slots below. docs/internals/onesided.md says when the library uses them.

@@ -20,11 +20,14 @@ static struct uccs_atomic_op op_of(enum uccs_atomic op, size_t size, uint64_t va
     return (struct uccs_atomic_op){op, (uint32_t)size, value, cond};
 }
 
-static struct proto_op far_op(struct shmem_ctx_impl *ctx, const struct uccs_atomic_op *what, struct uccs_far_place at,
+static struct proto_op far_op(struct shmem_ctx_impl *ctx, const struct uccs_atomic_op *what, struct proto_address at,
                               int pe)
 {
-    return (
-        struct proto_op){.kind = PROTO_ATOMIC, .pe = pe, .on = ctx ? lat_ctx_lanes(ctx) : 0, .at = at, .atomic = what};
+    return (struct proto_op){.kind = PROTO_ATOMIC,
+                             .pe = pe,
+                             .on = ctx ? lat_ctx_workers(ctx) : 0,
+                             .at = at,
+                             .atomic = what};
 }
 
 /* Waits for the old value and returns it. A set needs none: it returns 0 at once, but by the adapter when it is done. */
@@ -46,7 +49,7 @@ lat_cold uint64_t lat_amo_processor(const char *call, enum uccs_atomic op, const
     lat_require(call);
     if (!uccs_far_pe(pe))
         return uccs_atomic_apply(&what, lat_resolve(call, argument_of(op), dest, pe));
-    struct proto_op far = far_op(0, &what, lat_far_place(call, argument_of(op), dest, pe), pe);
+    struct proto_op far = far_op(0, &what, lat_remote_address(call, argument_of(op), dest, pe), pe);
     return apply_far(&far);
 }
 
@@ -59,7 +62,7 @@ uint64_t lat_amo_far(const char *call, struct shmem_ctx_impl *ctx, enum uccs_ato
     if (!adapter && !uccs_far_pe(pe))
         return uccs_atomic_apply(&what, lat_resolve(call, argument_of(op), dest, pe));
     struct proto_op far =
-        far_op(ctx, &what, adapter ? uccs_far_place(dest) : lat_far_place(call, argument_of(op), dest, pe), pe);
+        far_op(ctx, &what, adapter ? proto_address(dest) : lat_remote_address(call, argument_of(op), dest, pe), pe);
     far.adapter = adapter;
     return apply_far(&far);
 }
@@ -69,11 +72,11 @@ void lat_amo_fetch_far(const char *call, struct shmem_ctx_impl *ctx, enum uccs_a
 {
     const struct uccs_atomic_op what = op_of(op, size, value, cond);
     if (!uccs_far_pe(pe)) {
-        uccs_far_give(fetch, size, lat_amo_far(call, ctx, op, dest, size, value, cond, pe));
+        proto_store_value(fetch, size, lat_amo_far(call, ctx, op, dest, size, value, cond, pe));
         return;
     }
     lat_require(call);
-    struct proto_op far = far_op(ctx, &what, lat_far_place(call, argument_of(op), dest, pe), pe);
+    struct proto_op far = far_op(ctx, &what, lat_remote_address(call, argument_of(op), dest, pe), pe);
     far.nonblocking = true;
     far.adapter = is_adapters(dest, pe);
     far.dest = fetch;
@@ -90,7 +93,7 @@ uint64_t lat_amo_post_nbe(const char *call, struct shmem_ctx_impl *ctx, enum ucc
         return 0;
     }
     lat_require(call);
-    struct proto_op far = far_op(ctx, &what, lat_far_place(call, "dest", dest, pe), pe);
+    struct proto_op far = far_op(ctx, &what, lat_remote_address(call, "dest", dest, pe), pe);
     far.adapter = is_adapters(dest, pe);
     far.request = req;
     (void)proto_rma_or_end(&far);

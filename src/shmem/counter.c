@@ -6,7 +6,7 @@
 #include "shmem/team.h"
 #include "uccs/core/progress.h"
 #include "uccs/core/wait.h"
-#include "uccs/far/far.h"
+#include "uccs/proto/initiator.h"
 #include "uccs/comp/threshold.h"
 
 #include <time.h>
@@ -39,7 +39,7 @@ void lat_ct_far(const char *call, struct shmem_ctx_impl *ctx, shmemx_ct_t ct, lo
     lat_require(call);
     if (uccs_far_pe(pe)) {
         lat_ct_check(call, ct);
-        const struct uccs_far_with with = {.what = FAR_COUNT, .value = lat_ct_of(ct), .weight = weight};
+        const struct proto_notify with = {.what = PROTO_NOTIFY_COUNT, .value = lat_ct_of(ct), .weight = weight};
         lat_put_with_far(call, ctx, 0, 0, 0, pe, &with, false, 0);
         return;
     }
@@ -53,7 +53,7 @@ void lat_ct_far(const char *call, struct shmem_ctx_impl *ctx, shmemx_ct_t ct, lo
 void lat_ct_behind(const char *call, struct shmem_ctx_impl *ctx, shmemx_ct_t ct, int pe)
 {
     if (lat_unlikely(uccs_far_pe(pe)))
-        uccs_far_fence(lat_ctx_lanes(ctx));
+        proto_fence(lat_ctx_workers(ctx));
     lat_ct_arrive(call, ctx, ct, 1, pe);
 }
 
@@ -63,7 +63,7 @@ void lat_put_ct_far(const char *call, struct shmem_ctx_impl *ctx, shmemx_ct_t ct
     lat_require(call);
     if (uccs_far_pe(pe)) {
         lat_ct_check(call, ct);
-        const struct uccs_far_with with = {.what = FAR_COUNT, .value = lat_ct_of(ct), .weight = 1};
+        const struct proto_notify with = {.what = PROTO_NOTIFY_COUNT, .value = lat_ct_of(ct), .weight = 1};
         lat_put_with_far(call, ctx, dest, source, bytes, pe, &with, blocking, req);
         return;
     }
@@ -79,7 +79,7 @@ void lat_get_ct_far(const char *call, struct shmem_ctx_impl *ctx, shmemx_ct_t ct
     lat_require(call);
     if (uccs_far_pe(pe)) {
         lat_ct_check(call, ct);
-        const struct uccs_far_with with = {.what = FAR_COUNT, .value = lat_ct_of(ct), .weight = 1};
+        const struct proto_notify with = {.what = PROTO_NOTIFY_COUNT, .value = lat_ct_of(ct), .weight = 1};
         lat_get_with_far(call, ctx, dest, source, bytes, pe, &with, blocking, req);
         return;
     }
@@ -105,7 +105,7 @@ void lat_ct_free(shmemx_ct_t *ct)
     if (uccs_counter_opened(lat_ct_of(*ct)))
         lat_fail("shmemx_ct_free", "ct %p belongs to a team: free it with shmemx_ct_free_team", (void *)*ct);
     lat_barrier_all();
-    uccs_far_counter_clear(lat_ct_of(*ct));
+    proto_counter_clear(lat_ct_of(*ct));
     uccs_counter_release(lat_ct_of(*ct));
     lat_barrier_all();
     *ct = 0;
@@ -152,10 +152,10 @@ int lat_ct_free_team(shmem_team_t team, shmemx_ct_t *ct)
     if (!members || !uccs_counter_opened(lat_ct_of(*ct)))
         return -1;
     uccs_quiet();
-    if (lat_unlikely(uccs_far_on))
-        uccs_far_quiet_all();
+    if (lat_unlikely(proto_active))
+        proto_quiet_all();
     uccs_team_sync(&members->group);
-    uccs_far_counter_clear(lat_ct_of(*ct));
+    proto_counter_clear(lat_ct_of(*ct));
     uccs_counter_release(lat_ct_of(*ct));
     *ct = 0;
     return 0;
@@ -284,7 +284,7 @@ static void add_nbe(const char *call, shmem_ctx_t ctx, shmemx_ct_t ct, long weig
     if (lat_unlikely(uccs_far_pe(pe))) {
         lat_require(call);
         lat_ct_check(call, ct);
-        const struct uccs_far_with with = {.what = FAR_COUNT, .value = lat_ct_of(ct), .weight = weight};
+        const struct proto_notify with = {.what = PROTO_NOTIFY_COUNT, .value = lat_ct_of(ct), .weight = weight};
         lat_put_with_far(call, ctx, 0, 0, 0, pe, &with, false, req);
         return;
     }

@@ -58,7 +58,7 @@ static void ctx_retire(struct shmem_ctx_impl *ctx)
 
 static void ctx_release(struct shmem_ctx_impl *ctx)
 {
-    uccs_far_release(&ctx->lanes);
+    proto_release(&ctx->lanes);
     ctx_retire(ctx);
 }
 

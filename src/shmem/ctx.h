@@ -1,6 +1,6 @@
 /* Contexts: each completes and orders its own operations. On the node every operation is complete when
  * it returns, so a context only translates PE numbers of its team. To PEs of other nodes a context issues on lanes
- * (uccs/far/far.h): the default context on the service lane, other contexts on one lane each, and a context that several
+ * (uccs/proto/initiator.h): the default context on the service lane, other contexts on one lane each, and a context that several
  * threads use at the same time on several.
  *
  * Any thread may use a context within the limits of its options (SERIALIZED, PRIVATE). */
@@ -8,7 +8,7 @@
 #define SHMEM_CTX_H
 
 #include "shmem/state.h"
-#include "uccs/far/far.h"
+#include "uccs/proto/initiator.h"
 
 #include <shmem.h>
 
@@ -18,9 +18,9 @@ struct shmem_ctx_impl {
     uint32_t size; /* of the team; 0 before init, and of a destroyed context */
     int start, stride;
     long options;
-    struct shmem_team_impl *team; /* null in a destroyed context */
-    struct shmem_ctx_impl *next;  /* among the team's contexts */
-    struct uccs_far_lanes lanes;  /* not of the default context */
+    struct shmem_team_impl *team;  /* null in a destroyed context */
+    struct shmem_ctx_impl *next;   /* among the team's contexts */
+    struct proto_worker_set lanes; /* not of the default context */
 };
 
 extern struct shmem_ctx_impl lat_ctx_default;
@@ -33,7 +33,7 @@ static inline struct shmem_ctx_impl *lat_ctx_of(shmem_ctx_t handle)
 }
 
 /* Returns the lanes that the context issues on, null for the service lane. The handle must be valid. */
-static inline struct uccs_far_lanes *lat_ctx_lanes(shmem_ctx_t handle)
+static inline struct proto_worker_set *lat_ctx_workers(shmem_ctx_t handle)
 {
     struct shmem_ctx_impl *ctx = lat_ctx_of(handle);
     return ctx == LAT_CTX_DEFAULT ? 0 : &ctx->lanes;

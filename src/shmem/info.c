@@ -2,7 +2,7 @@
 #include "base/env.h"
 #include "shmem/calls.h"
 #include "shmem/state.h"
-#include "uccs/far/far.h"
+#include "uccs/proto/initiator.h"
 #include "uccs/core/memory.h"
 
 #include <stdio.h>
@@ -31,8 +31,8 @@ int lat_addr_accessible(const void *addr, int pe)
     lat_require("shmem_addr_accessible");
     if (!uccs_far_pe(pe))
         return uccs_memory_resolve(addr, pe) != 0;
-    struct uccs_far_place place = uccs_far_place(addr);
-    return place.segment == FAR_HEAP || (place.segment == FAR_IMAGE && uccs_far_same_image(pe));
+    struct proto_address place = proto_address(addr);
+    return place.segment == PROTO_HEAP || (place.segment == PROTO_IMAGE && proto_same_image(pe));
 }
 
 /* For the calling PE it returns `dest` itself, not the second mapping of its pages. */

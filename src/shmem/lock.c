@@ -17,7 +17,7 @@
 #include "shmem/place.h"
 #include "uccs/core/progress.h"
 #include "uccs/core/wait.h"
-#include "uccs/far/far.h"
+#include "uccs/proto/initiator.h"
 
 struct lock {
     uint32_t tail;

@@ -4,7 +4,7 @@
  * offset without a word between them; the barriers are the standard's: when an allocation
  * returns, the block exists at every PE; a release begins when no PE uses the block any more.
  *
- * The hint for remote atomics asks for memory whose atomics the network's adapter does (far/adapter.c). It lies in a part of the
+ * The hint for remote atomics asks for memory whose atomics the network's adapter does (proto/adapter.c). It lies in a part of the
  * heap of its own, with books of its own. Where one PE has no such adapter, or the part is full, memory is the processor's, as
  * without the hint: the domain is fixed here, alike at all PEs. */
 #include "shmem/mem.h"
@@ -17,7 +17,7 @@
 #include "shmem/state.h"
 #include "shmem/team.h"
 #include "uccs/core/memory.h"
-#include "uccs/far/far.h"
+#include "uccs/proto/initiator.h"
 #include "uccs/team/team.h"
 
 #include <pthread.h>
@@ -156,7 +156,7 @@ static bool has_adapter(struct part *part)
     }
     if (part->agreed)
         return part->works;
-    part->works = all_agree(uccs_far_adapter());
+    part->works = all_agree(proto_adapter());
     part->agreed = true;
     log_debug(part->works
                   ? "SHMEM_MALLOC_ATOMICS_REMOTE: the network's adapter does the atomics"
@@ -180,7 +180,7 @@ static void *allocate_adapters(size_t size)
         log_debug("SHMEM_MALLOC_ATOMICS_REMOTE: the memory for it is used up, so the processors do the atomics");
         return 0;
     }
-    if (all_agree(uccs_far_adapter_share(part->start + offset, size)))
+    if (all_agree(proto_adapter_share(part->start + offset, size)))
         return base() + part->start + offset;
     pthread_mutex_lock(&heap_lock);
     heap_free(part->books, offset);

@@ -41,10 +41,10 @@ void *lat_resolve(const char *call, const char *argument, const void *addr, int 
     return near;
 }
 
-struct uccs_far_place lat_far_place(const char *call, const char *argument, const void *addr, int pe)
+struct proto_address lat_remote_address(const char *call, const char *argument, const void *addr, int pe)
 {
-    struct uccs_far_place place = uccs_far_place(addr);
-    if (lat_unlikely(place.segment == FAR_NOWHERE || (place.segment == FAR_IMAGE && !uccs_far_same_image(pe))))
+    struct proto_address place = proto_address(addr);
+    if (lat_unlikely(place.segment == PROTO_NOWHERE || (place.segment == PROTO_IMAGE && !proto_same_image(pe))))
         fail_address(call, argument, addr, pe);
     return place;
 }

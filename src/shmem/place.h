@@ -7,14 +7,14 @@
 #define SHMEM_PLACE_H
 
 #include "shmem/state.h"
-#include "uccs/far/far.h"
+#include "uccs/proto/initiator.h"
 #include "uccs/core/memory.h"
 
 /* Returns the address in this process of a peer's object. The peer must be on this node. */
 void *lat_resolve(const char *call, const char *argument, const void *addr, int pe);
 
 /* Returns the segment and offset of my symmetric address, for a peer on another node. */
-struct uccs_far_place lat_far_place(const char *call, const char *argument, const void *addr, int pe);
+struct proto_address lat_remote_address(const char *call, const char *argument, const void *addr, int pe);
 
 /* Returns true when there are no bytes to move and the PE exists; such a call may pass any address. */
 bool lat_moves_nothing(const char *call, size_t bytes, int pe);

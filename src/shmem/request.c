@@ -3,7 +3,7 @@
 #include "shmem/place.h"
 #include "uccs/core/progress.h"
 #include "uccs/core/wait.h"
-#include "uccs/far/far.h"
+#include "uccs/proto/initiator.h"
 #include "uccs/comp/tell.h"
 
 void lat_put_nbe_far(const char *call, struct shmem_ctx_impl *ctx, void *dest, const void *source, size_t bytes, int pe,
@@ -60,8 +60,8 @@ void lat_request_fence(shmemx_request_t *req)
 {
     (void)req;
     lat_require("shmemx_request_fence");
-    if (lat_unlikely(uccs_far_on))
-        uccs_far_fence_all();
+    if (lat_unlikely(proto_active))
+        proto_fence_all();
     uccs_fence_stores();
 }
 

@@ -49,35 +49,35 @@ void lat_get_nbi_far(const char *call, struct shmem_ctx_impl *ctx, void *dest, c
 }
 
 void lat_put_with_far(const char *call, struct shmem_ctx_impl *ctx, void *dest, const void *source, size_t bytes,
-                      int pe, const struct uccs_far_with *with, bool blocking, uccs_request_handle *req)
+                      int pe, const struct proto_notify *with, bool blocking, uccs_request_handle *req)
 {
     struct proto_op op = {.kind = PROTO_PUT,
                           .nonblocking = !blocking,
                           .pe = pe,
-                          .on = lat_ctx_lanes(ctx),
-                          .at.segment = FAR_HEAP,
+                          .on = lat_ctx_workers(ctx),
+                          .at.segment = PROTO_HEAP,
                           .source = source,
                           .bytes = bytes,
                           .with = with,
                           .request = req};
     if (bytes)
-        op.at = lat_far_place(call, "dest", dest, pe);
+        op.at = lat_remote_address(call, "dest", dest, pe);
     (void)proto_rma_or_end(&op);
 }
 
 void lat_get_with_far(const char *call, struct shmem_ctx_impl *ctx, void *dest, const void *source, size_t bytes,
-                      int pe, const struct uccs_far_with *with, bool blocking, uccs_request_handle *req)
+                      int pe, const struct proto_notify *with, bool blocking, uccs_request_handle *req)
 {
     struct proto_op op = {.kind = PROTO_GET,
                           .nonblocking = !blocking,
                           .pe = pe,
-                          .on = lat_ctx_lanes(ctx),
-                          .at.segment = FAR_HEAP,
+                          .on = lat_ctx_workers(ctx),
+                          .at.segment = PROTO_HEAP,
                           .dest = dest,
                           .bytes = bytes,
                           .with = with,
                           .request = req};
     if (bytes)
-        op.at = lat_far_place(call, "source", source, pe);
+        op.at = lat_remote_address(call, "source", source, pe);
     (void)proto_rma_or_end(&op);
 }

@@ -22,10 +22,10 @@ void lat_get_nbi_far(const char *call, struct shmem_ctx_impl *ctx, void *dest, c
 /* Data, and a count or a signal that tells the target of it, in one message to a peer on another node. Without bytes
  * dest may be null; `with` and req may be null. A blocking put returns when the source may be used again. */
 void lat_put_with_far(const char *call, struct shmem_ctx_impl *ctx, void *dest, const void *source, size_t bytes,
-                      int pe, const struct uccs_far_with *with, bool blocking, uccs_request_handle *req);
+                      int pe, const struct proto_notify *with, bool blocking, uccs_request_handle *req);
 /* The same for a get; blocking: it returns when the data is there. */
 void lat_get_with_far(const char *call, struct shmem_ctx_impl *ctx, void *dest, const void *source, size_t bytes,
-                      int pe, const struct uccs_far_with *with, bool blocking, uccs_request_handle *req);
+                      int pe, const struct proto_notify *with, bool blocking, uccs_request_handle *req);
 
 /* One element is one load and one store. */
 static lat_hot void lat_move(const char *call, void *to, const void *from, size_t nelems, size_t size)

@@ -5,7 +5,7 @@
 #include "shmem/place.h"
 #include "uccs/core/progress.h"
 
-static bool is_signal(const char *call, struct uccs_far_with *with, const uint64_t *sig_addr, uint64_t signal,
+static bool is_signal(const char *call, struct proto_notify *with, const uint64_t *sig_addr, uint64_t signal,
                       int sig_op, int pe)
 {
     lat_require(call);
@@ -13,9 +13,9 @@ static bool is_signal(const char *call, struct uccs_far_with *with, const uint64
         lat_resolve(call, "sig_addr", sig_addr, pe); /* names the mistake */
         return false;
     }
-    *with = (struct uccs_far_with){.what = sig_op == SHMEM_SIGNAL_ADD ? FAR_SIGNAL_ADD : FAR_SIGNAL_SET,
-                                   .place = lat_far_place(call, "sig_addr", sig_addr, pe),
-                                   .value = signal};
+    *with = (struct proto_notify){.what = sig_op == SHMEM_SIGNAL_ADD ? PROTO_SIGNAL_ADD : PROTO_SIGNAL_SET,
+                                  .place = lat_remote_address(call, "sig_addr", sig_addr, pe),
+                                  .value = signal};
     return true;
 }
 
@@ -26,7 +26,7 @@ static enum uccs_atomic update_of(int sig_op)
 
 /* At a PE of another node: data, then the signal by the network's adapter, which has the signal's atomics. */
 static void put_and_signal_apart(const char *call, struct shmem_ctx_impl *ctx, void *dest, const void *source,
-                                 size_t bytes, const struct uccs_far_with *with, int sig_op, int pe, bool blocking,
+                                 size_t bytes, const struct proto_notify *with, int sig_op, int pe, bool blocking,
                                  struct uccs_request **req)
 {
     const struct uccs_atomic_op update = {update_of(sig_op), sizeof with->value, with->value, 0};
@@ -37,7 +37,7 @@ static void put_and_signal_apart(const char *call, struct shmem_ctx_impl *ctx, v
                                               .ordered = true,
                                               .adapter = true,
                                               .pe = pe,
-                                              .on = lat_ctx_lanes(ctx),
+                                              .on = lat_ctx_workers(ctx),
                                               .at = with->place,
                                               .atomic = &update,
                                               .request = req});
@@ -47,7 +47,7 @@ void lat_put_signal_far(const char *call, struct shmem_ctx_impl *ctx, void *dest
                         uint64_t *sig_addr, uint64_t signal, int sig_op, int pe, bool blocking,
                         struct uccs_request **req)
 {
-    struct uccs_far_with with;
+    struct proto_notify with;
     if (is_signal(call, &with, sig_addr, signal, sig_op, pe)) {
         if (uccs_memory_of_adapter(sig_addr))
             put_and_signal_apart(call, ctx, dest, source, bytes, &with, sig_op, pe, blocking, req);
@@ -64,7 +64,7 @@ void lat_put_signal_far(const char *call, struct shmem_ctx_impl *ctx, void *dest
 void lat_signal_far(const char *call, struct shmem_ctx_impl *ctx, uint64_t *sig_addr, uint64_t signal, int sig_op,
                     int pe)
 {
-    struct uccs_far_with with;
+    struct proto_notify with;
     if (!is_signal(call, &with, sig_addr, signal, sig_op, pe))
         lat_amo_far(call, ctx, update_of(sig_op), sig_addr, sizeof signal, signal, 0, pe);
     else

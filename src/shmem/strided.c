@@ -50,25 +50,25 @@ static void require_shape(const char *call, const struct shape *shape)
 }
 
 /* Turns strides in elements into strides in bytes, there and here. */
-static struct uccs_far_blocks blocks_of(const struct shape *shape, ptrdiff_t there, ptrdiff_t here)
+static struct proto_blocks blocks_of(const struct shape *shape, ptrdiff_t there, ptrdiff_t here)
 {
     const size_t size = shape->size;
-    return (struct uccs_far_blocks){shape->block, shape->count, stride_bytes(there, size), stride_bytes(here, size)};
+    return (struct proto_blocks){shape->block, shape->count, stride_bytes(there, size), stride_bytes(here, size)};
 }
 
-static bool is_plain(const struct uccs_far_blocks *blocks)
+static bool is_plain(const struct proto_blocks *blocks)
 {
     return blocks->there == blocks->here && (size_t)blocks->there == blocks->block;
 }
 
 /* Describes the operation; blocks that lie one behind the other are one piece. */
 static struct proto_op op_of(enum proto_kind kind, struct shmem_ctx_impl *ctx, int pe,
-                             const struct uccs_far_blocks *blocks, uccs_request_handle *req)
+                             const struct proto_blocks *blocks, uccs_request_handle *req)
 {
     return (struct proto_op){.kind = kind,
                              .nonblocking = req != 0,
                              .pe = pe,
-                             .on = lat_ctx_lanes(ctx),
+                             .on = lat_ctx_workers(ctx),
                              .bytes = blocks->block * blocks->count,
                              .blocks = is_plain(blocks) ? 0 : blocks,
                              .request = req};
@@ -77,9 +77,9 @@ static struct proto_op op_of(enum proto_kind kind, struct shmem_ctx_impl *ctx, i
 lat_cold static void put_far(const char *call, struct shmem_ctx_impl *ctx, void *dest, const void *source,
                              const struct shape *shape, int pe, uccs_request_handle *req)
 {
-    const struct uccs_far_blocks blocks = blocks_of(shape, shape->dst, shape->sst);
+    const struct proto_blocks blocks = blocks_of(shape, shape->dst, shape->sst);
     struct proto_op op = op_of(PROTO_PUT, ctx, pe, &blocks, req);
-    op.at = lat_far_place(call, "dest", dest, pe);
+    op.at = lat_remote_address(call, "dest", dest, pe);
     op.source = source;
     (void)proto_rma_or_end(&op);
 }
@@ -87,9 +87,9 @@ lat_cold static void put_far(const char *call, struct shmem_ctx_impl *ctx, void 
 lat_cold static void get_far(const char *call, struct shmem_ctx_impl *ctx, void *dest, const void *source,
                              const struct shape *shape, int pe, uccs_request_handle *req)
 {
-    const struct uccs_far_blocks blocks = blocks_of(shape, shape->sst, shape->dst);
+    const struct proto_blocks blocks = blocks_of(shape, shape->sst, shape->dst);
     struct proto_op op = op_of(PROTO_GET, ctx, pe, &blocks, req);
-    op.at = lat_far_place(call, "source", source, pe);
+    op.at = lat_remote_address(call, "source", source, pe);
     op.dest = dest;
     (void)proto_rma_or_end(&op);
 }

@@ -3,7 +3,7 @@
 #include "shmem/ctx.h"
 #include "shmem/state.h"
 #include "shmem/team.h"
-#include "uccs/far/far.h"
+#include "uccs/proto/initiator.h"
 
 /* These three serve jobs on several nodes, and calls outside of init and finalize. An invalid context does nothing. Where the network
  * maps memory a quiet costs no more than its fence of the processor, which compilers choose badly in cold code. */
@@ -16,7 +16,7 @@ static __attribute__((noinline)) void fence_far(const char *call, shmem_ctx_t ct
         return;
     }
     if (ctx)
-        uccs_far_fence(lat_ctx_lanes(ctx));
+        proto_fence(lat_ctx_workers(ctx));
     uccs_fence_stores();
 }
 
@@ -29,7 +29,7 @@ static __attribute__((noinline)) void quiet_far(const char *call, shmem_ctx_t ct
         return;
     }
     if (ctx)
-        uccs_far_quiet(lat_ctx_lanes(ctx));
+        proto_quiet(lat_ctx_workers(ctx));
     uccs_quiet();
 }
 
@@ -42,7 +42,7 @@ static lat_cold void pe_quiet_far(const char *call, shmem_ctx_t ctx, const int *
         size_t n = npes - at < SOME ? npes - at : SOME;
         for (size_t i = 0; i < n; i++)
             pes[i] = lat_ctx_pe(call, ctx, target_pes[at + i]);
-        uccs_far_quiet_pes(lat_ctx_lanes(ctx), pes, n);
+        proto_quiet_pes(lat_ctx_workers(ctx), pes, n);
     }
     uccs_quiet();
 }
@@ -106,8 +106,8 @@ void lat_ctx_pe_quiet(shmem_ctx_t ctx, const int *target_pes, size_t npes)
 void lat_barrier_all(void)
 {
     lat_require("shmem_barrier_all");
-    if (lat_unlikely(atomic_load_relaxed(&uccs_far_touched)))
-        uccs_far_quiet(0);
+    if (lat_unlikely(atomic_load_relaxed(&proto_touched)))
+        proto_quiet(0);
     uccs_team_sync(&lat_team_world.group);
 }
 

@@ -4,7 +4,7 @@
 #include "shmem/calls.h"
 #include "shmem/ctx.h"
 #include "shmem/state.h"
-#include "uccs/far/far.h"
+#include "uccs/proto/initiator.h"
 #include "uccs/core/wait.h"
 
 #include <pthread.h>

@@ -5,7 +5,7 @@
 #include "rte/rte.h"
 #include "uccs/comp/threshold.h"
 #include "uccs/comp/counter.h"
-#include "uccs/far/far.h"
+#include "uccs/proto/initiator.h"
 #include "uccs/am/am.h"
 #include "uccs/core/memory.h"
 #include "uccs/core/doorbell.h"
@@ -53,14 +53,14 @@ static int begin(void)
     if (want.globals && rte_launcher_is_there())
         uccs_globals_move(); /* before anything here starts a thread */
     uccs_far_am_open();
-    if (rte_init() != 0 || uccs_memory_open(&want) != 0 || uccs_far_open() != 0)
+    if (rte_init() != 0 || uccs_memory_open(&want) != 0 || proto_open() != 0)
         return -1;
     uccs_am_prepare();
-    if (uccs_progress_thread_open(uccs_far_on) != 0)
+    if (uccs_progress_thread_open(proto_active) != 0)
         return -1;
-    if (uccs_far_on && !rte_job_barrier()) /* all PEs answer after this */
+    if (proto_active && !rte_job_barrier()) /* all PEs answer after this */
         return -1;
-    if (!uccs_far_on || !atomic_load_relaxed(&uccs_progress_thread_on))
+    if (!proto_active || !atomic_load_relaxed(&uccs_progress_thread_on))
         rte_launcher_watch();
     return 0;
 }
@@ -97,7 +97,7 @@ bool uccs_life_end(int seconds)
 {
     bool all = true;
     pthread_mutex_lock(&life);
-    uccs_far_settle();
+    proto_settle();
     if (seconds)
         all = rte_job_barrier_within(seconds);
     else
@@ -105,8 +105,8 @@ bool uccs_life_end(int seconds)
     if (all && --users == 0) {
         uccs_progress_thread_close();
         uccs_event_close();
-        const bool links = uccs_far_on;
-        uccs_far_close();
+        const bool links = proto_active;
+        proto_close();
         if (links)
             uccs_far_am_close();
         uccs_threshold_close();

@@ -1,4 +1,4 @@
-/* What a connected process sends over TCP: bytes in pieces, to a lane of the transport. The first byte says how long data is received:
+/* What a connected process sends over TCP: bytes in pieces, to a worker of the transport. The first byte says how long data is received:
  * at once, when some more has come, or never. */
 #include "fuzz/fuzz.h"
 
@@ -23,7 +23,7 @@ static struct kept {
     char *into;
     bool pending;
 } kept[KEPT];
-static void *lane;
+static void *worker;
 static int how;
 static bool over;    /* the connection is given up */
 static uint64_t sum; /* of all bytes, so that each is read */
@@ -39,7 +39,7 @@ static void receive_kept(struct kept *of)
     void *rest = of->rest;
     of->rest = 0;
     FUZZ_CHECK(of->into = malloc(of->bytes));
-    const enum transport_status status = tcp->receive(lane, rest, of->into, of->bytes, of);
+    const enum transport_status status = tcp->receive(worker, rest, of->into, of->bytes, of);
     FUZZ_CHECK(status != TRANSPORT_FAILED);
     of->pending = status == TRANSPORT_PENDING;
     if (!of->pending)
@@ -81,18 +81,18 @@ static void broken(void *owner, int pe, const char *why)
     over = true;
 }
 
-/* Reads from the connection what the lane's process has to say before the first message. */
+/* Reads from the connection what the worker's process has to say before the first message. */
 static bool hear(int fd, void *bytes, size_t count)
 {
     for (int i = 0; i < LOOKS; i++) {
-        (void)tcp->progress(lane);
+        (void)tcp->progress(worker);
         if (recv(fd, bytes, count, MSG_DONTWAIT) == (ssize_t)count)
             return true;
     }
     return false;
 }
 
-/* Calls the lane as PE 1 does, and proves that it knows the key. Returns -1 where the machine has no port left for a moment. */
+/* Calls the worker as PE 1 does, and proves that it knows the key. Returns -1 where the machine has no port left for a moment. */
 static int call(void)
 {
     const struct linger at_once = {1, 0}; /* no port stays taken */
@@ -101,7 +101,7 @@ static int call(void)
     uint64_t answer;
     struct handshake_challenge challenge;
     struct handshake_hello hello = {.from = 1, .word = 77};
-    FUZZ_CHECK(tcp->address(lane, &there, &bytes) == 0);
+    FUZZ_CHECK(tcp->address(worker, &there, &bytes) == 0);
     const struct sockaddr_in to = {.sin_family = AF_INET,
                                    .sin_port = there.routes.port,
                                    .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
@@ -125,7 +125,7 @@ static void say_all(int fd, struct fuzz *fuzz)
         (void)!send(fd, fuzz->at, now, MSG_NOSIGNAL | MSG_DONTWAIT);
         fuzz->at += now;
         fuzz->left -= now;
-        (void)tcp->progress(lane);
+        (void)tcp->progress(worker);
         for (int i = 0; how == SOON && !over && i < KEPT; i++)
             if (kept[i].rest && fuzz->left % 3 == 0)
                 receive_kept(&kept[i]);
@@ -140,7 +140,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     how = fuzz_byte(&fuzz) % HOWS;
     setenv("LATERAL_INTERFACE", "lo", 1);
     FUZZ_CHECK(!tcp->open(&events, 0, 2, 0));
-    if (!tcp->open_worker(&lane, &lane)) {
+    if (!tcp->open_worker(&worker, &worker)) {
         const int fd = call();
         if (fd >= 0) {
             say_all(fd, &fuzz);

@@ -3,7 +3,7 @@
 #include "fuzz/fuzz.h"
 #include "fuzz/world.h"
 
-#include "uccs/far/far.h"
+#include "uccs/proto/initiator.h"
 
 #include <stdlib.h>
 
@@ -15,7 +15,7 @@ static int held_count;
 static void ask_get(void *to)
 {
     const struct proto_op get =
-        {.kind = PROTO_GET, .nonblocking = true, .pe = 1, .at.segment = FAR_HEAP, .dest = to, .bytes = 64};
+        {.kind = PROTO_GET, .nonblocking = true, .pe = 1, .at.segment = PROTO_HEAP, .dest = to, .bytes = 64};
     (void)proto_rma_or_end(&get);
 }
 
@@ -23,7 +23,7 @@ static void ask_amo(void *to)
 {
     const struct uccs_atomic_op add = {UCCS_ATOMIC_ADD, 8, 1, 0};
     const struct proto_op op =
-        {.kind = PROTO_ATOMIC, .nonblocking = true, .pe = 1, .at.segment = FAR_HEAP, .dest = to, .atomic = &add};
+        {.kind = PROTO_ATOMIC, .nonblocking = true, .pe = 1, .at.segment = PROTO_HEAP, .dest = to, .atomic = &add};
     (void)proto_rma_or_end(&op);
 }
 
@@ -33,45 +33,45 @@ static void put(void *from)
     const struct proto_op put = {.kind = PROTO_PUT,
                                  .nonblocking = true,
                                  .pe = 1,
-                                 .at.segment = FAR_HEAP,
+                                 .at.segment = PROTO_HEAP,
                                  .source = from,
                                  .bytes = 64,
                                  .request = &request};
     (void)proto_rma_or_end(&put);
-    link_hold();
-    link_nudge(link_service());
-    link_go_on();
+    proto_service_lock();
+    proto_nudge(proto_service_worker());
+    proto_service_unlock();
 }
 
 /* The message's places are mostly such as there are, so that its other words matter. */
-static void settle_place(struct link_header *h, uint8_t how)
+static void settle_place(struct wire_header *h, uint8_t how)
 {
     if (how & 8)
         return;
-    h->segment %= FAR_SEGMENTS;
+    h->segment %= PROTO_SEGMENTS;
     h->at.offset %= 2 * WORLD_ROOM;
-    if (h->segment == FAR_REGION)
+    if (h->segment == PROTO_REGION)
         h->at.region = world_region;
-    if (h->segment == FAR_ROOM)
+    if (h->segment == PROTO_LANDING)
         h->at.offset += world_room;
 }
 
 static const char *message(struct fuzz *fuzz, uint8_t step)
 {
-    struct link_header h;
+    struct wire_header h;
     uint8_t how = fuzz_byte(fuzz);
     memset(&h, 0, sizeof h);
     if (step == RAW) {
         fuzz_take(fuzz, &h, sizeof h);
     } else {
         h.segment = fuzz_byte(fuzz);
-        fuzz_take(fuzz, &h.at, sizeof h - offsetof(struct link_header, at));
-        h.kind = step % LINK_KINDS;
+        fuzz_take(fuzz, &h.at, sizeof h - offsetof(struct wire_header, at));
+        h.kind = step % WIRE_KINDS;
         h.from = 1;
-        h.lane = how & 2 ? 3 : 0;
+        h.worker = how & 2 ? 3 : 0;
         h.after = how & 4 ? fuzz_byte(fuzz) : 0;
-        if (h.kind < LINK_AMO_ANSWER || h.kind == LINK_FLAG || h.kind == LINK_LOCK || h.kind == LINK_UNLOCK ||
-            h.kind == LINK_CHANGE)
+        if (h.kind < WIRE_AMO_ANSWER || h.kind == WIRE_FLAG || h.kind == WIRE_LOCK || h.kind == WIRE_UNLOCK ||
+            h.kind == WIRE_CHANGE)
             settle_place(&h, how);
     }
     size_t bytes = how & 16 ? 0 : fuzz_short(fuzz);

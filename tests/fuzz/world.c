@@ -5,7 +5,7 @@
 #include "rte/rte.h"
 #include "uccs/am/am.h"
 #include "uccs/core/progress.h"
-#include "uccs/far/inner.h"
+#include "uccs/proto/target.h"
 #include "uccs/mem/region.h"
 
 #include <fcntl.h>
@@ -88,8 +88,8 @@ static int end_job(int status)
 static int get_record(int pe, const char *key, void **value, size_t *bytes)
 {
     (void)pe, (void)key;
-    struct link_record *record = calloc(1, sizeof *record);
-    strncpy(record->transport, link_transport->name, sizeof record->transport - 1);
+    struct proto_record *record = calloc(1, sizeof *record);
+    strncpy(record->transport, proto_transport->name, sizeof record->transport - 1);
     *value = record;
     *bytes = sizeof *record;
     return 0;
@@ -124,24 +124,24 @@ const char *world_try(void (*run)(void *argument), void *argument)
 
 /* --- The transport */
 
-static const char *open_worker(void *owner, void **lane)
+static const char *open_worker(void *owner, void **worker)
 {
-    *lane = owner;
+    *worker = owner;
     return 0;
 }
 
-static int address(void *lane, void *to, size_t *bytes)
+static int address(void *worker, void *to, size_t *bytes)
 {
-    (void)lane;
+    (void)worker;
     memset(to, 7, 16);
     *bytes = 16;
     return 0;
 }
 
-static void *connect_peer(void *lane, int pe, const void *at, size_t bytes)
+static void *connect_peer(void *worker, int pe, const void *at, size_t bytes)
 {
     static char peers[WORLD_PES];
-    (void)lane, (void)at, (void)bytes;
+    (void)worker, (void)at, (void)bytes;
     return &peers[pe];
 }
 
@@ -157,9 +157,9 @@ static enum transport_status send_message(void *peer, const void *header, size_t
     return TRANSPORT_DONE;
 }
 
-static enum transport_status receive(void *lane, void *rest, void *into, size_t bytes, void *token)
+static enum transport_status receive(void *worker, void *rest, void *into, size_t bytes, void *token)
 {
-    (void)lane, (void)token;
+    (void)worker, (void)token;
     if (bytes)
         memcpy(into, rest, bytes);
     return TRANSPORT_DONE;
@@ -168,22 +168,22 @@ static enum transport_status receive(void *lane, void *rest, void *into, size_t 
 /* A get that the library waits for is refused once: its waiter then ends as it would in a job, and frees what it holds. */
 static bool refuse_get(void)
 {
-    const struct link_header asked = world_sent.header;
-    if (!world_sent.count || asked.kind != LINK_GET || !away)
+    const struct wire_header asked = world_sent.header;
+    if (!world_sent.count || asked.kind != WIRE_GET || !away)
         return false;
-    world_sent.header.kind = LINK_KINDS;
-    struct link_header answer = {.kind = LINK_DATA, .from = 1};
-    answer.answer.asker = asked.asker;
+    world_sent.header.kind = WIRE_KINDS;
+    struct wire_header answer = {.kind = WIRE_DATA, .from = 1};
+    answer.answer.handle = asked.handle;
     answer.answer.failed = 1;
     const struct transport_message message = {.header = &answer, .header_bytes = sizeof answer};
-    link_arrived(link_service(), &message);
+    proto_arrived(proto_service_worker(), &message);
     return true;
 }
 
 /* Nothing comes by itself, so a wait for it would have no end. */
-static int progress(void *lane)
+static int progress(void *worker)
 {
-    (void)lane;
+    (void)worker;
     if (++looks <= LOOKS_MOST)
         return 0;
     if (!refuse_get())
@@ -192,21 +192,21 @@ static int progress(void *lane)
     return 1;
 }
 
-static int arm(void *lane)
+static int arm(void *worker)
 {
-    (void)lane;
+    (void)worker;
     return 0;
 }
 
-static int descriptor(void *lane)
+static int descriptor(void *worker)
 {
-    (void)lane;
+    (void)worker;
     return -1;
 }
 
-static int always(void *lane)
+static int always(void *worker)
 {
-    (void)lane;
+    (void)worker;
     return 1;
 }
 
@@ -222,7 +222,7 @@ static const struct transport stub = {.name = "stub",
                                       .descriptor = descriptor};
 
 struct delivery {
-    const struct link_header *header;
+    const struct wire_header *header;
     const void *data;
     size_t bytes;
     bool rest;
@@ -236,28 +236,28 @@ static void deliver(void *argument)
                                               .data = d->rest ? 0 : d->data,
                                               .bytes = d->bytes,
                                               .rest = d->rest ? (void *)(uintptr_t)d->data : 0};
-    link_arrived(link_service(), &message);
+    proto_arrived(proto_service_worker(), &message);
 }
 
-const char *world_deliver(const struct link_header *header, const void *data, size_t bytes, bool rest)
+const char *world_deliver(const struct wire_header *header, const void *data, size_t bytes, bool rest)
 {
     struct delivery delivery = {header, data, bytes, rest};
-    link_hold();
+    proto_service_lock();
     const char *why = world_try(deliver, &delivery);
-    link_go_on();
+    proto_service_unlock();
     return why;
 }
 
 static void poll_all(void *argument)
 {
     (void)argument;
-    link_hold();
-    link_batch_push_all(link_service());
-    link_go_on();
+    proto_service_lock();
+    proto_coalesce_push_all(proto_service_worker());
+    proto_service_unlock();
     (void)uccs_progress();
 }
 
-/* What fails under the lane's lock leaves it locked; world_reset makes a new one. */
+/* What fails under the worker's lock leaves it locked; world_reset makes a new one. */
 const char *world_poll(void)
 {
     return world_try(poll_all, 0);
@@ -297,10 +297,10 @@ static void open_context(void)
 
 static void open_links(void)
 {
-    link_transport = &stub;
-    if (link_lane_open(0))
+    proto_transport = &stub;
+    if (proto_worker_open(0))
         abort();
-    world_room = uccs_far_open_room(room, sizeof room).offset;
+    world_room = proto_landing_open(room, sizeof room).offset;
 }
 
 /* The program ends without finalize, which the launcher need not know. */
@@ -327,22 +327,22 @@ void world_open(void)
                  uccs_core.heap_bytes); /* a message may name memory that is not given out */
     const struct uccs_region *region = uccs_region_describe(registered, sizeof registered, UCCS_DOMAIN_CPU);
     world_region = uccs_region_id(region->slot, region->generation);
-    link_handle(LINK_BATCH, &link_on_batch);
-    link_handle(LINK_HELLO, &link_on_hello);
-    link_handle(LINK_FLUSH, &link_on_flush);
-    link_handle(LINK_FLUSHED, &link_on_flushed);
+    proto_handle(WIRE_BATCH, &proto_on_batch);
+    proto_handle(WIRE_HELLO, &proto_on_hello);
+    proto_handle(WIRE_FLUSH, &proto_on_flush);
+    proto_handle(WIRE_FLUSHED, &proto_on_flushed);
     open_links();
 }
 
 void world_reset(void)
 {
-    pthread_mutex_init(&link_service()->lock, 0);
-    uccs_far_close_room((struct uccs_far_place){.segment = FAR_ROOM, .offset = world_room});
+    pthread_mutex_init(&proto_service_worker()->lock, 0);
+    proto_landing_close((struct proto_address){.segment = PROTO_LANDING, .offset = world_room});
     uccs_far_am_close();
-    far_lock_close(); /* waiters name connections */
+    proto_lock_close(); /* waiters name connections */
     memset(registered, 0, sizeof registered);
     memset(room, 0, sizeof room);
     memset(world_heap, 0, WORLD_ROOM);
-    link_lane_free(link_service());
+    proto_worker_free(proto_service_worker());
     open_links();
 }

@@ -4,7 +4,7 @@
 #ifndef TESTS_FUZZ_WORLD_H
 #define TESTS_FUZZ_WORLD_H
 
-#include "uccs/link/inner.h"
+#include "uccs/proto/inner.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -15,7 +15,7 @@
 /* The last message that left, with the data that the transport got. */
 struct world_sent {
     unsigned count;
-    struct link_header header;
+    struct wire_header header;
     size_t bytes;
     char data[65536];
 };
@@ -27,7 +27,7 @@ void world_open(void);
 void world_reset(void);
 
 /* A message arrives; `rest`: the transport holds its data back. Returns null, or the line that ends the job. */
-const char *world_deliver(const struct link_header *header, const void *data, size_t bytes, bool rest);
+const char *world_deliver(const struct wire_header *header, const void *data, size_t bytes, bool rest);
 /* Runs something of the library. Returns null, or the line that ends the job. */
 const char *world_try(void (*run)(void *argument), void *argument);
 /* Handles what waits: sends the outboxes, runs the handlers. The same. */
@@ -38,6 +38,6 @@ extern unsigned world_handled;
 /* Places of this PE's memory. */
 extern uint64_t world_region; /* number of a registered region of WORLD_ROOM bytes */
 extern char *world_heap;      /* a block of the symmetric heap of WORLD_ROOM bytes */
-extern uint64_t world_room;   /* offset of a room in FAR_ROOM */
+extern uint64_t world_room;   /* offset of a room in PROTO_LANDING */
 
 #endif

@@ -19,10 +19,9 @@ STANDS_ON = {
     "src/uccs/core": ["src/rte", "src/net"],
     "src/uccs/comp": ["src/uccs/core"],
     "src/uccs/mem": ["src/uccs/comp"],
-    "src/uccs/link": ["src/uccs/mem"],
-    "src/uccs/far": ["src/uccs/link"],
-    "src/uccs/team": ["src/uccs/far"],
-    "src/uccs/am": ["src/uccs/far"],
+    "src/uccs/proto":["src/uccs/mem"],
+    "src/uccs/team": ["src/uccs/proto"],
+    "src/uccs/am": ["src/uccs/proto"],
     "src/uccs/rma": ["src/uccs/team", "src/uccs/am"],
     "src/uccs/coll": ["src/uccs/team", "src/uccs/am"],
     "src/uccs": ["src/uccs/am"],  # the life of the substrate, which its users begin

@@ -4,7 +4,7 @@
 
 #include "rte/node.h"
 #include "uccs/am/am.h"
-#include "uccs/far/far.h"
+#include "uccs/proto/initiator.h"
 
 #include "unit/check.h"
 
@@ -14,22 +14,22 @@
 
 static char data[65536];
 
-static struct link_header from_one(enum link_kind kind)
+static struct wire_header from_one(enum proto_wire_kind kind)
 {
-    return (struct link_header){.kind = (uint8_t)kind, .from = 1};
+    return (struct wire_header){.kind = (uint8_t)kind, .from = 1};
 }
 
-static struct link_header to_heap(enum link_kind kind)
+static struct wire_header to_heap(enum proto_wire_kind kind)
 {
-    struct link_header h = from_one(kind);
-    h.segment = FAR_HEAP;
-    h.at.offset = uccs_far_place(world_heap).offset;
+    struct wire_header h = from_one(kind);
+    h.segment = PROTO_HEAP;
+    h.at.offset = proto_address(world_heap).offset;
     return h;
 }
 
 static const char *why; /* of the last delivery; null: taken */
 
-static bool taken(struct link_header h, size_t bytes)
+static bool taken(struct wire_header h, size_t bytes)
 {
     world_reset();
     why = world_deliver(&h, data, bytes, false);
@@ -38,7 +38,7 @@ static bool taken(struct link_header h, size_t bytes)
     return !why && !world_poll();
 }
 
-static bool refused_as(struct link_header h, size_t bytes, const char *words)
+static bool refused_as(struct wire_header h, size_t bytes, const char *words)
 {
     world_reset();
     why = world_deliver(&h, data, bytes, false);
@@ -51,7 +51,7 @@ static bool refused_as(struct link_header h, size_t bytes, const char *words)
 
 static void anybody(void)
 {
-    struct link_header h = to_heap(LINK_PUT);
+    struct wire_header h = to_heap(WIRE_PUT);
     CHECK(taken(h, 8));
     h.from = 0;
     world_reset();
@@ -59,23 +59,23 @@ static void anybody(void)
     CHECK(why && strstr(why, "PE 0 sent a wrong PUT: that PE is not one of another node"));
     h.from = WORLD_PES;
     CHECK(world_deliver(&h, data, 8, false));
-    h = to_heap(LINK_PUT);
-    h.lane = LINK_LANES;
-    REFUSED(h, 8, "there is no such lane");
-    h = to_heap(LINK_KINDS);
+    h = to_heap(WIRE_PUT);
+    h.worker = PROTO_WORKERS;
+    REFUSED(h, 8, "there is no such worker");
+    h = to_heap(WIRE_KINDS);
     REFUSED(h, 8, "there is no such kind");
 }
 
 /* PEs of this node, and this one, send what the network's atomics on their memory need, and no operation. */
 static void neighbours(void)
 {
-    for (int kind = 0; kind < LINK_KINDS; kind++) {
-        const bool may = kind == LINK_KEY || kind == LINK_KEYED || kind == LINK_HELLO || kind == LINK_FLUSH ||
-                         kind == LINK_FLUSHED || kind == LINK_BATCH;
+    for (int kind = 0; kind < WIRE_KINDS; kind++) {
+        const bool may = kind == WIRE_KEY || kind == WIRE_KEYED || kind == WIRE_HELLO || kind == WIRE_FLUSH ||
+                         kind == WIRE_FLUSHED || kind == WIRE_BATCH;
         for (int direct = 0; direct < 2; direct++) {
-            struct link_header h = from_one((enum link_kind)kind);
+            struct wire_header h = from_one((enum proto_wire_kind)kind);
             world_reset();
-            link_has_direct = direct;
+            proto_has_direct = direct;
             h.from = 0;
             why = world_deliver(&h, data, 1, false);
             CHECK((why && strstr(why, "that PE is not one of another node")) == !(direct && may));
@@ -84,36 +84,36 @@ static void neighbours(void)
             CHECK(why && strstr(why, "that PE is not one of another node"));
         }
     }
-    link_has_direct = false;
-    struct link_header h = to_heap(LINK_KINDS);
+    proto_has_direct = false;
+    struct wire_header h = to_heap(WIRE_KINDS);
     REFUSED(h, 8, "sent a wrong message of no kind");
 }
 
 static void places(void)
 {
-    static const enum link_kind kinds[] = {LINK_PUT, LINK_PUT_BLOCKS, LINK_PARCEL, LINK_GET,  LINK_GET_BLOCKS,
-                                           LINK_AMO, LINK_CHANGE,     LINK_FLAG,   LINK_LOCK, LINK_UNLOCK};
+    static const enum proto_wire_kind kinds[] = {WIRE_PUT, WIRE_PUT_BLOCKS, WIRE_PARCEL, WIRE_GET,  WIRE_GET_BLOCKS,
+                                                 WIRE_AMO, WIRE_CHANGE,     WIRE_FLAG,   WIRE_LOCK, WIRE_UNLOCK};
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
-        struct link_header h = from_one(kinds[i]);
+        struct wire_header h = from_one(kinds[i]);
         REFUSED(h, 0, "names memory that no such message reaches");
-        h.segment = FAR_SEGMENTS;
+        h.segment = PROTO_SEGMENTS;
         REFUSED(h, 0, "names memory that no such message reaches");
     }
-    struct link_header h = to_heap(LINK_PUT);
+    struct wire_header h = to_heap(WIRE_PUT);
     h.at.offset = (4 << 20) - 4;
     REFUSED(h, 8, "PE 1 reaches beyond the memory of PE 0");
     h.at.offset = UINT64_MAX - 3;
     REFUSED(h, 8, "reaches beyond");
-    h.segment = FAR_REGION;
-    h.at = (struct link_memory){WORLD_ROOM - 4, world_region};
+    h.segment = PROTO_REGION;
+    h.at = (struct wire_memory){WORLD_ROOM - 4, world_region};
     REFUSED(h, 8, "reaches beyond");
 }
 
 static void rows(void)
 {
     const uint64_t row = (uint64_t)NODE_GROUP_LINES * CACHE_LINE;
-    struct link_header h = from_one(LINK_FLAG);
-    h.segment = FAR_ROWS;
+    struct wire_header h = from_one(WIRE_FLAG);
+    h.segment = PROTO_ROWS;
     h.at.offset = row * NODE_GROUP_AREAS - 8;
     CHECK(taken(h, 0));
     h.at.offset = row * NODE_GROUP_AREAS;
@@ -122,38 +122,38 @@ static void rows(void)
     REFUSED(h, 0, "reaches beyond");
     h.at.offset = 12;
     REFUSED(h, 0, "is not aligned");
-    h = from_one(LINK_PARCEL);
-    h.segment = FAR_ROOM;
+    h = from_one(WIRE_PARCEL);
+    h.segment = PROTO_LANDING;
     h.at.offset = world_room + WORLD_ROOM - 8;
     CHECK(taken(h, 8));
     REFUSED(h, 9, "reaches beyond");
-    h.at.offset = 77 * FAR_ROOM_MOST;
+    h.at.offset = 77 * PROTO_LANDING_MOST;
     REFUSED(h, 8, "reaches beyond");
 }
 
 static void notices(void)
 {
-    struct link_header h = to_heap(LINK_PUT);
-    h.put.what = FAR_SIGNAL_ADD;
-    h.put.signal_segment = FAR_HEAP;
+    struct wire_header h = to_heap(WIRE_PUT);
+    h.put.what = PROTO_SIGNAL_ADD;
+    h.put.signal_segment = PROTO_HEAP;
     h.put.signal_offset = h.at.offset + 16;
     h.put.signal_value = 5;
     const uint64_t before = *(uint64_t *)(world_heap + 16);
     CHECK(taken(h, 8) && *(uint64_t *)(world_heap + 16) == before + 5);
     h.put.signal_offset += 4;
     REFUSED(h, 8, "a word of 8 bytes of PE 0 that is not aligned");
-    h.put.signal_segment = FAR_SEGMENTS;
+    h.put.signal_segment = PROTO_SEGMENTS;
     REFUSED(h, 8, "its notice is none");
-    h.put.what = FAR_SIGNAL_ADD + 1;
+    h.put.what = PROTO_SIGNAL_ADD + 1;
     REFUSED(h, 8, "its notice is none");
-    h.put.what = FAR_COUNT;
+    h.put.what = PROTO_NOTIFY_COUNT;
     h.put.counter = UINT64_MAX; /* names no counter: counts nothing */
     CHECK(taken(h, 8));
 }
 
 static void blocks(void)
 {
-    struct link_header h = to_heap(LINK_PUT_BLOCKS);
+    struct wire_header h = to_heap(WIRE_PUT_BLOCKS);
     h.put_blocks.block = 8;
     h.put_blocks.stride = 16;
     CHECK(taken(h, 64));
@@ -176,8 +176,8 @@ static void blocks(void)
     data[0] = 77;
     CHECK(taken(h, 8) && world_heap[0] == 77);
     data[0] = 0;
-    h = to_heap(LINK_GET_BLOCKS);
-    h.asker = 1;
+    h = to_heap(WIRE_GET_BLOCKS);
+    h.handle = 1;
     h.get_blocks.block = 8;
     h.get_blocks.count = 8;
     h.get_blocks.stride = -8;
@@ -191,8 +191,8 @@ static void blocks(void)
     h.get_blocks.block = 0;
     REFUSED(h, 0, "its blocks reach beyond any memory");
     REFUSED(h, 8, "its blocks reach beyond any memory");
-    h = to_heap(LINK_GET_BLOCKS);
-    h.get_blocks.asker = 1;
+    h = to_heap(WIRE_GET_BLOCKS);
+    h.get_blocks.handle = 1;
     h.get_blocks.block = WORLD_ROOM;
     h.get_blocks.stride = 0;
     h.get_blocks.count = 3; /* blocks that overlap are a get like any other */
@@ -210,8 +210,8 @@ static void blocks(void)
 
 static void notices_behind_data(void)
 {
-    struct link_notice notice = {.what = FAR_SIGNAL_ADD, .signal_segment = FAR_HEAP, .signal_value = 5};
-    struct link_header h = to_heap(LINK_PUT_BLOCKS);
+    struct wire_notify notice = {.what = PROTO_SIGNAL_ADD, .signal_segment = PROTO_HEAP, .signal_value = 5};
+    struct wire_header h = to_heap(WIRE_PUT_BLOCKS);
     const size_t bytes = 16 + sizeof notice;
     const uint64_t before = *(uint64_t *)(world_heap + 64);
     notice.signal_offset = h.at.offset + 64;
@@ -229,13 +229,13 @@ static void notices_behind_data(void)
     h.put_blocks.notices = 3;
     REFUSED(h, 16 + 3 * sizeof notice, "its put_blocks.notices are cut off");
     h.put_blocks.notices = 1;
-    notice.what = FAR_SIGNAL_ADD + 1;
+    notice.what = PROTO_SIGNAL_ADD + 1;
     memcpy(data + 16, &notice, sizeof notice);
     REFUSED(h, bytes, "its notice is none");
     h.put_blocks.notices = 2;
     REFUSED(h, bytes + sizeof notice, "its notice is none");
-    h = to_heap(LINK_GET);
-    h.asker = 1;
+    h = to_heap(WIRE_GET);
+    h.handle = 1;
     h.get.bytes = 8;
     h.get.notices = 2;
     REFUSED(h, 2 * sizeof notice, "its get.notices are cut off");
@@ -247,16 +247,16 @@ static void notices_behind_data(void)
 
 static void asks(void)
 {
-    struct link_header h = to_heap(LINK_GET);
-    h.asker = 1;
+    struct wire_header h = to_heap(WIRE_GET);
+    h.handle = 1;
     h.get.bytes = 64;
     CHECK(taken(h, 0) && world_sent.bytes == 64);
     REFUSED(h, 1, "it brings data");
     h.get.bytes = UINT64_MAX;
     REFUSED(h, 0, "reaches beyond");
-    h.asker = 0;
+    h.handle = 0;
     REFUSED(h, 0, "it has no token");
-    h = to_heap(LINK_AMO);
+    h = to_heap(WIRE_AMO);
     h.amo.what = UCCS_ATOMIC_ADD;
     h.amo.size = 8;
     CHECK(taken(h, 0));
@@ -266,8 +266,8 @@ static void asks(void)
     REFUSED(h, 0, "its word has neither 4 nor 8 bytes");
     h.amo.what = UCCS_ATOMIC_XOR + 1;
     REFUSED(h, 0, "its amo.what is too large");
-    h = from_one(LINK_CHANGE);
-    h.segment = FAR_REGION;
+    h = from_one(WIRE_CHANGE);
+    h.segment = PROTO_REGION;
     h.at.region = world_region;
     h.change.n = 4;
     h.change.type = UCCS_INT32;
@@ -287,21 +287,21 @@ static void ask(void *unused)
 {
     (void)unused;
     const struct proto_op get =
-        {.kind = PROTO_GET, .nonblocking = true, .pe = 1, .at.segment = FAR_HEAP, .dest = &got, .bytes = sizeof got};
+        {.kind = PROTO_GET, .nonblocking = true, .pe = 1, .at.segment = PROTO_HEAP, .dest = &got, .bytes = sizeof got};
     (void)proto_rma_or_end(&get);
 }
 
 /* Makes links anew, asks PE 1 for the bytes of `got`, and returns the answer that PE 1 would give. */
-static struct link_header answer_to_get(void)
+static struct wire_header answer_to_get(void)
 {
-    struct link_header h = from_one(LINK_DATA);
+    struct wire_header h = from_one(WIRE_DATA);
     world_reset();
-    CHECK(!world_try(ask, 0) && world_sent.header.kind == LINK_GET);
-    h.answer.asker = world_sent.header.asker;
+    CHECK(!world_try(ask, 0) && world_sent.header.kind == WIRE_GET);
+    h.answer.handle = world_sent.header.handle;
     return h;
 }
 
-static bool answer_refused(struct link_header h, size_t bytes, bool rest, const char *words)
+static bool answer_refused(struct wire_header h, size_t bytes, bool rest, const char *words)
 {
     why = world_deliver(&h, data, bytes, rest);
     if (!why || !strstr(why, words))
@@ -313,7 +313,7 @@ static bool answer_refused(struct link_header h, size_t bytes, bool rest, const 
 static void tokens(void)
 {
     for (int rest = 0; rest < 2; rest++) {
-        struct link_header h = answer_to_get();
+        struct wire_header h = answer_to_get();
         memset(data, 3 + rest, sizeof got);
         CHECK(!world_deliver(&h, data, sizeof got, rest) && got == (rest ? 0x0404040404040404 : 0x0303030303030303));
         CHECK(answer_refused(h, sizeof got, rest,
@@ -324,18 +324,18 @@ static void tokens(void)
         h = answer_to_get();
         CHECK(answer_refused(h, sizeof got - 1, rest, "PE 1 answered a get of 8 bytes by 7"));
         h = answer_to_get();
-        h.answer.asker += 1;
+        h.answer.handle += 1;
         CHECK(answer_refused(h, sizeof got, rest, "has not asked for"));
-        h.answer.asker = (uintptr_t)&got;
+        h.answer.handle = (uintptr_t)&got;
         CHECK(answer_refused(h, sizeof got, rest, "has not asked for"));
     }
-    static const enum link_kind others[] = {LINK_AMO_ANSWER, LINK_FLUSHED, LINK_LOCKED};
+    static const enum proto_wire_kind others[] = {WIRE_AMO_ANSWER, WIRE_FLUSHED, WIRE_LOCKED};
     for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
-        struct link_header h = answer_to_get();
+        struct wire_header h = answer_to_get();
         h.kind = (uint8_t)others[i];
         CHECK(answer_refused(h, 0, false, "has not asked for"));
     }
-    struct link_header h = from_one(LINK_AM_DONE);
+    struct wire_header h = from_one(WIRE_AM_DONE);
     h.am_done.block = UINT64_C(1) << 32 | 1;
     REFUSED(h, 0, "sent a message AM_DONE that this PE has not asked for");
     h.am_done.block = 0;
@@ -347,10 +347,10 @@ static void tokens(void)
 /* A network that does nothing by itself has no key to give. */
 static void keys(void)
 {
-    struct link_header h = to_heap(LINK_KEY);
+    struct wire_header h = to_heap(WIRE_KEY);
     h.at.offset = 0;
-    h.key.asker = 1;
-    CHECK(taken(h, 0) && world_sent.header.kind == LINK_KEYED && world_sent.bytes == 0);
+    h.key.handle = 1;
+    CHECK(taken(h, 0) && world_sent.header.kind == WIRE_KEYED && world_sent.bytes == 0);
     REFUSED(h, 1, "it brings data");
     h.at.offset = 8;
     REFUSED(h, 0, "it names no piece");
@@ -358,21 +358,21 @@ static void keys(void)
 
 static void answers(void)
 {
-    struct link_header h = from_one(LINK_DATA);
+    struct wire_header h = from_one(WIRE_DATA);
     REFUSED(h, 8, "it has no token");
-    h.answer.asker = 1;
+    h.answer.handle = 1;
     h.answer.failed = 1;
     REFUSED(h, 8, "it has failed and brings data");
     h.answer.failed = 2;
     REFUSED(h, 0, "its answer.failed is too large");
-    h = from_one(LINK_FLUSHED);
-    h.flushed.asker = 1;
+    h = from_one(WIRE_FLUSHED);
+    h.flushed.handle = 1;
     REFUSED(h, 7, "its data is cut off");
 }
 
 static void messages(void)
 {
-    struct link_header h = from_one(LINK_AM);
+    struct wire_header h = from_one(WIRE_AM);
     h.am.number = 1;
     h.am.context = 0;
     unsigned before = world_handled;
@@ -402,14 +402,14 @@ static void messages(void)
     CHECK(!world_deliver(&h, data, 8, false) && (why = world_poll()) && strstr(why, "that is cut off"));
     h.am.context = PE_SHARED_CONTEXTS;
     REFUSED(h, 8, "its am.context is too large");
-    h = from_one(LINK_AM_DONE);
+    h = from_one(WIRE_AM_DONE);
     h.am_done.lane = PE_SHARED_SENDERS;
     REFUSED(h, 0, "its am_done.lane is too large");
 }
 
 static void batches(void)
 {
-    struct link_header h = from_one(LINK_BATCH), entry = to_heap(LINK_PUT);
+    struct wire_header h = from_one(WIRE_BATCH), entry = to_heap(WIRE_PUT);
     uint64_t bytes = 8;
     memcpy(data, &entry, sizeof entry);
     memcpy(data + sizeof entry, &bytes, sizeof bytes);
@@ -426,16 +426,16 @@ static void batches(void)
     memcpy(data, &entry, sizeof entry);
     memcpy(data + sizeof entry, &bytes, sizeof bytes);
     REFUSED(h, 80, "of PE 2");
-    entry = to_heap(LINK_PUT);
-    entry.lane = 1; /* another one than the batch's */
+    entry = to_heap(WIRE_PUT);
+    entry.worker = 1; /* another one than the batch's */
     memcpy(data, &entry, sizeof entry);
-    REFUSED(h, 80, "of PE 1, lane 1");
+    REFUSED(h, 80, "of PE 1, worker 1");
     bytes = 0;
-    entry = to_heap(LINK_PUT);
+    entry = to_heap(WIRE_PUT);
     memcpy(data, &entry, sizeof entry);
     memcpy(data + sizeof entry, &bytes, sizeof bytes);
     CHECK(taken(h, 72)); /* it ends with its head */
-    entry = from_one(LINK_BATCH);
+    entry = from_one(WIRE_BATCH);
     memcpy(data, &entry, sizeof entry);
     REFUSED(h, 80, "with a message of kind");
     memset(data, 0, 80);
@@ -444,7 +444,7 @@ static void batches(void)
 /* A put that brings the handle of a counter that is gone, whose slot has had 20,000 others since: more lives than 16 bits tell. */
 static void outlived(void)
 {
-    struct link_header h = to_heap(LINK_PUT);
+    struct wire_header h = to_heap(WIRE_PUT);
     uccs_counter counter = uccs_counter_create();
     const uccs_counter old = counter;
     for (int i = 0; i < 20000; i++) {
@@ -455,7 +455,7 @@ static void outlived(void)
     const struct uccs_counter_line *line = uccs_counter_mine(counter);
     CHECK(uccs_counter_mine(old) == line);
     const uint64_t errors = line->errors;
-    h.put.what = FAR_COUNT;
+    h.put.what = PROTO_NOTIFY_COUNT;
     h.put.weight = 1;
     h.put.counter = counter;
     CHECK(taken(h, 8) && line->count == 1 && line->errors == errors);
@@ -465,14 +465,14 @@ static void outlived(void)
 
 static void hellos(void)
 {
-    struct link_header h = from_one(LINK_HELLO);
-    REFUSED(h, 16, "the service lane says none");
-    h.lane = 3;
+    struct wire_header h = from_one(WIRE_HELLO);
+    REFUSED(h, 16, "the service worker says none");
+    h.worker = 3;
     CHECK(taken(h, 16));
     why = world_deliver(&h, data, 16, false);
-    CHECK(why && strstr(why, "PE 1 says hello twice for lane 3"));
+    CHECK(why && strstr(why, "PE 1 says hello twice for worker 3"));
     REFUSED(h, 0, "it has no address");
-    REFUSED(h, LINK_ADDRESS + 1, "it brings too much data");
+    REFUSED(h, PROTO_ADDRESS + 1, "it brings too much data");
 }
 
 int main(void)

@@ -25,7 +25,7 @@ static void take(struct operation *op, void *to, const void *source, int rank, s
         (void)proto_rma_or_end(&(struct proto_op){.kind = PROTO_GET,
                                                   .nonblocking = true,
                                                   .pe = pe,
-                                                  .at = lat_far_place(op->call, "source", source, pe),
+                                                  .at = lat_remote_address(op->call, "source", source, pe),
                                                   .dest = to,
                                                   .bytes = bytes,
                                                   .request = &handle});
@@ -41,7 +41,7 @@ static void give(struct operation *op, void *dest, const void *from, int rank, s
         (void)proto_rma_or_end(&(struct proto_op){.kind = PROTO_PUT,
                                                   .nonblocking = true,
                                                   .pe = pe,
-                                                  .at = lat_far_place(op->call, "dest", dest, pe),
+                                                  .at = lat_remote_address(op->call, "dest", dest, pe),
                                                   .source = from,
                                                   .bytes = bytes,
                                                   .request = &handle});
@@ -126,7 +126,7 @@ static bool go_on(struct operation *op)
         if (group->copied + 1 != op->number)
             return false;
         if (op->quiet)
-            uccs_far_flush(0, &op->under_way);
+            proto_flush(0, &op->under_way);
         return true;
     case FLUSHES:
         if (!settled(op))

@@ -12,7 +12,7 @@
 #include "shmem/place.h"
 #include "shmem/strided.h"
 #include "shmem/state.h"
-#include "uccs/far/far.h"
+#include "uccs/proto/initiator.h"
 
 #include <stdlib.h>
 
@@ -36,7 +36,7 @@ static void take(struct step *step, void *to, const void *source, int rank, size
         (void)proto_rma_or_end(&(struct proto_op){.kind = PROTO_GET,
                                                   .nonblocking = true,
                                                   .pe = pe,
-                                                  .at = lat_far_place(step->call, "source", source, pe),
+                                                  .at = lat_remote_address(step->call, "source", source, pe),
                                                   .dest = to,
                                                   .bytes = bytes,
                                                   .request = &step->under_way});
@@ -51,7 +51,7 @@ static void give(struct step *step, void *dest, const void *from, int rank, size
         (void)proto_rma_or_end(&(struct proto_op){.kind = PROTO_PUT,
                                                   .nonblocking = true,
                                                   .pe = pe,
-                                                  .at = lat_far_place(step->call, "dest", dest, pe),
+                                                  .at = lat_remote_address(step->call, "dest", dest, pe),
                                                   .source = from,
                                                   .bytes = bytes,
                                                   .request = &step->under_way});
@@ -130,10 +130,10 @@ struct block {
 
 static struct block block_of(const char *call, const struct uccs_team *group, const void *source, size_t bytes)
 {
-    struct uccs_far_place place = {0};
+    struct proto_address place = {0};
     if (bytes)
-        place = uccs_far_place(source);
-    if (bytes && place.segment == FAR_NOWHERE)
+        place = proto_address(source);
+    if (bytes && place.segment == PROTO_NOWHERE)
         lat_coll_peer(call, "source", group, source, group->rank); /* names the mistake */
     return (struct block){bytes, place.segment, place.offset};
 }
@@ -170,7 +170,7 @@ void lat_pull_collect(const char *call, struct uccs_team *group, char *dest, con
         if (block.bytes == 0)
             continue;
         const void *start =
-            uccs_far_address((struct uccs_far_place){.segment = (uint32_t)block.segment, .offset = block.offset});
+            proto_local_address((struct proto_address){.segment = (uint32_t)block.segment, .offset = block.offset});
         take(&step, dest, start, rank, block.bytes);
         dest += block.bytes;
     }

@@ -10,7 +10,7 @@
  *            node folds slice k of its members, chunk by chunk, and sends each on to rail k of the next node, which folds
  *            its members onto it; the last one sends the results back along the chain. So any element is a left fold in
  *            the order of the ranks, each link carries it once in either direction, and both are busy at once. What
- *            comes lies in a room (uccs/far/far.h) meanwhile. On scattered nodes the order is that of the places, so
+ *            comes lies in a room (uccs/proto/initiator.h) meanwhile. On scattered nodes the order is that of the places, so
  *            only integers, for which it does not matter, go this way
  *
  * Rules and threads: inner.h. */
@@ -28,9 +28,9 @@
 #define FOLD_BLOCK 8192
 
 /* The place of a symmetric address at a PE; this PE need not have such memory in use. */
-static struct uccs_far_place place_at(const char *call, const void *dest, int pe)
+static struct proto_address place_at(const char *call, const void *dest, int pe)
 {
-    return lat_far_place(call, "dest", dest, pe);
+    return lat_remote_address(call, "dest", dest, pe);
 }
 
 /* --- Parcels that are counted ------------------------------------------------------------------------------------ */
@@ -45,9 +45,9 @@ static void send_counted(const char *call, const struct uccs_team *group, int no
                          const void *from, size_t bytes, uint32_t *held)
 {
     int pe = uccs_team_pe(group, rank);
-    const struct uccs_far_with landed = {.what = FAR_SIGNAL_ADD,
-                                         .place = uccs_nodes_line(group, node, TEAM_LANDED),
-                                         .value = 1};
+    const struct proto_notify landed = {.what = PROTO_SIGNAL_ADD,
+                                        .place = uccs_nodes_line(group, node, TEAM_LANDED),
+                                        .value = 1};
     (void)proto_rma_or_end(&(struct proto_op){.kind = PROTO_INTERNAL_PUT,
                                               .pe = pe,
                                               .at = place_at(call, dest, pe),
@@ -184,7 +184,7 @@ void lat_rail_alltoalls(const char *call, struct uccs_team *group, char *dest, c
                         ptrdiff_t sst, size_t nelems, size_t size)
 {
     ptrdiff_t tblock = dst * (ptrdiff_t)(nelems * size), fblock = sst * (ptrdiff_t)(nelems * size);
-    const struct uccs_far_blocks blocks = {size, nelems, dst * (ptrdiff_t)size, sst * (ptrdiff_t)size};
+    const struct proto_blocks blocks = {size, nelems, dst * (ptrdiff_t)size, sst * (ptrdiff_t)size};
     struct uccs_request all = {.pending = 1}; /* no one's child, and with an owner: nobody frees it */
     uccs_request_handle handle = &all;
     uccs_nodes_sync(group);
@@ -224,9 +224,9 @@ static void pass_to(struct bcast *bcast, int distance, const char *from, size_t 
 {
     const struct uccs_nodes *nodes = bcast->group->nodes;
     int node = (distance + bcast->root_node) % nodes->count, pe = uccs_nodes_lead_pe(bcast->group, node);
-    struct uccs_far_place flag = uccs_nodes_line(bcast->group, node, TEAM_CHUNKS);
+    struct proto_address flag = uccs_nodes_line(bcast->group, node, TEAM_CHUNKS);
     flag.offset += at / bcast->chunk * sizeof(uint64_t);
-    const struct uccs_far_with set = {.what = FAR_SIGNAL_SET, .place = flag, .value = bcast->number};
+    const struct proto_notify set = {.what = PROTO_SIGNAL_SET, .place = flag, .value = bcast->number};
     (void)proto_rma_or_end(&(struct proto_op){.kind = PROTO_INTERNAL_PUT,
                                               .pe = pe,
                                               .at = place_at(bcast->call, bcast->dest + at, pe),
@@ -320,7 +320,7 @@ struct rail {
     size_t from, to;      /* my slice */
     size_t chunk, chunks; /* elements of one; how many there are */
     char *room;
-    struct uccs_far_place opened;
+    struct proto_address opened;
     uint64_t *rooms; /* of the members, by rank: offsets of their places */
     size_t passed;   /* results that I have, and the node before has been sent */
     uint32_t held;
@@ -349,7 +349,7 @@ static void open_room(struct rail *rail)
     if (!rail->room)
         lat_fail(rail->call, "no memory for %zu bytes of the others' vectors", bytes);
     memset(rail->room, 0, data_at(rail));
-    rail->opened = uccs_far_open_room(rail->room, bytes);
+    rail->opened = proto_landing_open(rail->room, bytes);
 }
 
 /* Opens rooms at the rails. After the exchange every member knows all rooms. */
@@ -368,7 +368,7 @@ static void close_rail(struct rail *rail)
 {
     uccs_nodes_settle(&rail->held);
     if (rail->room)
-        uccs_far_close_room(rail->opened);
+        proto_landing_close(rail->opened);
     free(rail->room);
     free(rail->rooms);
 }
@@ -394,12 +394,12 @@ static void send_chunk(struct rail *rail, int node, bool result, size_t chunk, c
     const struct uccs_nodes *nodes = rail->group->nodes;
     int rank = uccs_nodes_rank(nodes, nodes->leads[node].place + nodes->near.rank);
     int pe = uccs_team_pe(rail->group, rank);
-    struct uccs_far_place there = {.segment = FAR_ROOM, .offset = rail->rooms[rank]}, flag = there;
+    struct proto_address there = {.segment = PROTO_LANDING, .offset = rail->rooms[rank]}, flag = there;
     flag.offset += ((result ? rail->chunks : 0) + chunk) * sizeof(uint64_t);
     there.offset += data_at(rail) + chunk * rail->chunk * rail->size;
     if (result)
         there = place_at(rail->call, rail->dest + (rail->from + chunk * rail->chunk) * rail->size, pe);
-    const struct uccs_far_with set = {.what = FAR_SIGNAL_SET, .place = flag, .value = 1};
+    const struct proto_notify set = {.what = PROTO_SIGNAL_SET, .place = flag, .value = 1};
     (void)proto_rma_or_end(&(struct proto_op){.kind = PROTO_INTERNAL_PUT,
                                               .pe = pe,
                                               .at = there,

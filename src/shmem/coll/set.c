@@ -18,7 +18,7 @@
 #include "shmem/coll/coll.h"
 #include "shmem/coll/inner.h"
 #include "shmem/state.h"
-#include "uccs/far/far.h"
+#include "uccs/proto/initiator.h"
 #include "uccs/team/team.h"
 
 #include <pthread.h>
@@ -115,7 +115,7 @@ static void agree(struct uccs_team *group, int area)
         if (node != nodes->mine)
             (void)proto_rma_or_end(&(struct proto_op){.kind = PROTO_GET,
                                                       .pe = uccs_nodes_lead_pe(group, node),
-                                                      .at = uccs_far_place(word),
+                                                      .at = proto_address(word),
                                                       .dest = &theirs,
                                                       .bytes = sizeof theirs});
         nodes->leads[node].area = (int)theirs;

@@ -133,7 +133,7 @@ int uccs_far_am_debtor(uint32_t context)
 }
 
 /* Tokens of blocks that peers have not reported done. */
-static struct link_tokens blocks;
+static struct proto_handles blocks;
 static pthread_mutex_t blocks_lock = PTHREAD_MUTEX_INITIALIZER; /* taken last */
 
 /* Returns 0 without a block. */
@@ -142,7 +142,7 @@ static uint64_t token_of(struct uccs_bounce *block, int pe)
     if (!block)
         return 0;
     pthread_mutex_lock(&blocks_lock);
-    uint64_t token = link_token_give(&blocks, block, pe, LINK_AM_DONE);
+    uint64_t token = proto_handle_give(&blocks, block, pe, WIRE_AM_DONE);
     pthread_mutex_unlock(&blocks_lock);
     return token;
 }
@@ -151,17 +151,17 @@ static uint64_t token_of(struct uccs_bounce *block, int pe)
 static struct uccs_bounce *block_of(uint64_t token, int pe)
 {
     pthread_mutex_lock(&blocks_lock);
-    struct uccs_bounce *block = link_token_try(&blocks, token, pe, LINK_AM_DONE);
+    struct uccs_bounce *block = proto_handle_try(&blocks, token, pe, WIRE_AM_DONE);
     pthread_mutex_unlock(&blocks_lock);
     if (lat_unlikely(!block))
-        link_token_refuse(token, pe, LINK_AM_DONE);
+        proto_handle_refuse(token, pe, WIRE_AM_DONE);
     return block;
 }
 
-static struct link_header header_of(uint32_t context, uint32_t which, const struct uccs_message *head, uint64_t number,
+static struct wire_header header_of(uint32_t context, uint32_t which, const struct uccs_message *head, uint64_t number,
                                     uint64_t token)
 {
-    return (struct link_header){.kind = LINK_AM,
+    return (struct wire_header){.kind = WIRE_AM,
                                 .am = {.number = number,
                                        .block = token,
                                        .counter = head->counter,
@@ -181,13 +181,13 @@ static void release_leg(void *cookie)
         atomic_store_release(&block->done, 1); /* acquire: uccs_bounce_collect */
 }
 
-bool uccs_far_am_try(struct uccs_far_lanes *on, int pe, uint32_t context, uint32_t which,
+bool uccs_far_am_try(struct proto_worker_set *on, int pe, uint32_t context, uint32_t which,
                      const struct uccs_message *head, const void *payload, struct uccs_bounce *block)
 {
     struct flow *flow = flow_of(pe, context, which);
-    struct link_lane *lane = link_lane_of(on);
+    struct proto_worker *lane = proto_worker_of(on);
     void *copy = 0;
-    if (link_busy(lane))
+    if (proto_busy(lane))
         return false;
     uint64_t number = take_credit(flow, which, head->length);
     if (!number)
@@ -198,21 +198,21 @@ bool uccs_far_am_try(struct uccs_far_lanes *on, int pe, uint32_t context, uint32
         payload = copy = memcpy(made(malloc(head->length), pe), payload, head->length);
     if (block)
         atomic_store_relaxed(&block->legs, head->staged ? 2 : 1); /* the message publishes it */
-    const struct link_message message = {.header = header_of(context, which, head, number, token_of(block, pe)),
-                                         .data = payload,
-                                         .bytes = head->length,
-                                         .buffer = copy,
-                                         .left = head->staged ? release_leg : 0,
-                                         .cookie = block,
-                                         .track = link_track_of(on),
-                                         .counts = true};
-    link_issue(lane, pe, &message);
+    const struct proto_message message = {.header = header_of(context, which, head, number, token_of(block, pe)),
+                                          .data = payload,
+                                          .bytes = head->length,
+                                          .buffer = copy,
+                                          .left = head->staged ? release_leg : 0,
+                                          .cookie = block,
+                                          .log = proto_log_of(on),
+                                          .counts = true};
+    proto_issue(lane, pe, &message);
     return true;
 }
 
-static void hear_done(struct link_arrival *arrival)
+static void hear_done(struct proto_arrival *arrival)
 {
-    const struct link_header *header = &arrival->header;
+    const struct wire_header *header = &arrival->header;
     uint32_t context = header->am_done.context, count = header->am_done.count;
     if (count) {
         if (!give_credit(flow_of((int)header->from, context, header->am_done.ring), count, header->am_done.bytes))
@@ -231,7 +231,7 @@ static void hear_done(struct link_arrival *arrival)
 
 /* --- Arriving */
 
-static struct uccs_far_packet *make_packet(const struct link_header *header, size_t bytes)
+static struct uccs_far_packet *make_packet(const struct wire_header *header, size_t bytes)
 {
     bool staged = header->am.staged;
     size_t room = sizeof(struct uccs_far_packet) + (staged ? bytes : 0);
@@ -312,13 +312,13 @@ static void queue_packet(struct uccs_far_packet *packet)
     uccs_doorbell_wake(uccs_core.index); /* a thread that polls lanes alone may have brought it */
 }
 
-static void *room_for_message(struct link_arrival *arrival)
+static void *room_for_message(struct proto_arrival *arrival)
 {
     struct uccs_far_packet *packet = arrival->cookie = make_packet(&arrival->header, arrival->bytes);
     return payload_of(packet);
 }
 
-static bool land_message(struct link_arrival *arrival, const void *payload)
+static bool land_message(struct proto_arrival *arrival, const void *payload)
 {
     void *room = room_for_message(arrival);
     if (arrival->bytes)
@@ -326,7 +326,7 @@ static bool land_message(struct link_arrival *arrival, const void *payload)
     return true;
 }
 
-static void queue_message(struct link_arrival *arrival)
+static void queue_message(struct proto_arrival *arrival)
 {
     queue_packet(arrival->cookie);
 }
@@ -383,15 +383,15 @@ struct uccs_far_packet *uccs_far_am_take_any(uint32_t context, uint32_t which)
 
 static void tell(const struct uccs_far_tally *tally, uint64_t token, bool failed)
 {
-    const struct link_message message = {.header = {.kind = LINK_AM_DONE,
-                                                    .am_done = {.block = token,
-                                                                .bytes = tally->bytes,
-                                                                .count = tally->count,
-                                                                .context = (uint8_t)tally->context,
-                                                                .ring = (uint8_t)tally->which,
-                                                                .lane = (uint16_t)tally->lane,
-                                                                .failed = failed}}};
-    link_issue(link_service(), tally->to, &message);
+    const struct proto_message message = {.header = {.kind = WIRE_AM_DONE,
+                                                     .am_done = {.block = token,
+                                                                 .bytes = tally->bytes,
+                                                                 .count = tally->count,
+                                                                 .context = (uint8_t)tally->context,
+                                                                 .ring = (uint8_t)tally->which,
+                                                                 .lane = (uint16_t)tally->lane,
+                                                                 .failed = failed}}};
+    proto_issue(proto_service_worker(), tally->to, &message);
 }
 
 void uccs_far_am_tell(struct uccs_far_tally *tally)
@@ -469,13 +469,13 @@ static void drop_partner(struct partner *partner)
 
 void uccs_far_am_open(void)
 {
-    static const struct link_handler on_message = {.counts = true,
-                                                   .room = room_for_message,
-                                                   .land = land_message,
-                                                   .landed = queue_message};
-    static const struct link_handler on_done = {.loose = true, .landed = hear_done};
-    link_handle(LINK_AM, &on_message);
-    link_handle(LINK_AM_DONE, &on_done);
+    static const struct proto_handler on_message = {.counts = true,
+                                                    .room = room_for_message,
+                                                    .land = land_message,
+                                                    .landed = queue_message};
+    static const struct proto_handler on_done = {.loose = true, .landed = hear_done};
+    proto_handle(WIRE_AM, &on_message);
+    proto_handle(WIRE_AM_DONE, &on_done);
 }
 
 void uccs_far_am_close(void)
@@ -490,6 +490,6 @@ void uccs_far_am_close(void)
             queues[context][which].first = 0;
             queues[context][which].late = (struct uccs_late){0};
         }
-    link_token_close(&blocks);
+    proto_handle_close(&blocks);
     uccs_far_am_waiting = 0;
 }

@@ -4,7 +4,7 @@
 
 #include "rte/rte.h"
 #include "uccs/am/am.h"
-#include "uccs/link/link.h"
+#include "uccs/proto/proto.h"
 
 #include <string.h>
 
@@ -215,10 +215,10 @@ void uccs_am_show_on_core(void);
 /* --- Active messages between nodes (far.c).
  *
  * Data flow: send.c finds no ring for the peer and calls uccs_far_am_try, which takes a credit of the flow (peer,
- * context, ring number) and gives the message the flow's next number; the lane carries it (LINK_AM). At the target the
+ * context, ring number) and gives the message the flow's next number; the lane carries it (WIRE_AM). At the target the
  * transport's event makes a packet of it, fetching long payloads, and puts it into the queue of context and ring
  * number in the order of the numbers. poll.c takes packets out beside the rings, runs the handlers, and tells the
- * sender what has been handled (LINK_AM_DONE): credits back, counts for flushes, blocks done.
+ * sender what has been handled (WIRE_AM_DONE): credits back, counts for flushes, blocks done.
  *
  * Invariants:
  * - A flow has at most FLOW_MESSAGES messages and FLOW_BYTES bytes (or one message) that are not handled. A slow
@@ -255,7 +255,7 @@ extern uint32_t uccs_far_am_waiting;
 
 /* Sends a message on these lanes (null: the service lane). Returns false when there is no credit at the moment; then it
  * has done nothing. */
-bool uccs_far_am_try(struct uccs_far_lanes *on, int pe, uint32_t context, uint32_t which,
+bool uccs_far_am_try(struct proto_worker_set *on, int pe, uint32_t context, uint32_t which,
                      const struct uccs_message *head, const void *payload, struct uccs_bounce *block);
 
 /* Takes the first packet if its handler is registered by now; else returns null. */

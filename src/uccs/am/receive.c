@@ -10,7 +10,7 @@
 #include "rte/rte.h"
 #include "uccs/core/doorbell.h"
 #include "uccs/core/progress.h"
-#include "uccs/far/far.h"
+#include "uccs/proto/initiator.h"
 #include "uccs/core/fail.h"
 
 #include <stdlib.h>

@@ -7,7 +7,7 @@
 
 struct uccs_announce {
     uint64_t length;
-    uint64_t at; /* address in the sender; for another node a place in FAR_ROOM, which the sender has opened */
+    uint64_t at; /* address in the sender; for another node a place in PROTO_LANDING, which the sender has opened */
     uint32_t header_bytes;
     uint32_t eager; /* 1: the payload follows the header */
 };

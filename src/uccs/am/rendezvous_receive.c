@@ -9,7 +9,7 @@
 #include "base/log.h"
 #include "uccs/core/doorbell.h"
 #include "uccs/core/memory.h"
-#include "uccs/far/far.h"
+#include "uccs/proto/initiator.h"
 #include "uccs/mem/cma.h"
 #include "uccs/core/fail.h"
 
@@ -96,9 +96,9 @@ static bool is_far(uint32_t source)
     return uccs_index((int)source) >= uccs_core.pes;
 }
 
-static struct uccs_far_place lent(const struct uccs_announce *announce)
+static struct proto_address lent(const struct uccs_announce *announce)
 {
-    return (struct uccs_far_place){.segment = FAR_ROOM, .offset = announce->at};
+    return (struct proto_address){.segment = PROTO_LANDING, .offset = announce->at};
 }
 
 /* A payload on its way into its place from another node. */

@@ -1,7 +1,7 @@
 /* The sending half of announced payloads (announce.h). Any thread. */
 #include "uccs/am/rendezvous.h"
 
-#include "uccs/far/far.h"
+#include "uccs/proto/initiator.h"
 #include "uccs/mem/cma.h"
 
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 /* The program's memory, which the receiver reads. */
 struct loan {
     bool far;
-    struct uccs_far_place room; /* for another node */
+    struct proto_address room;  /* for another node */
     struct uccs_request *local; /* finished when the receiver has read it; may be null */
     uint32_t *flag;             /* set to 1 (release) then; may be null */
 };
@@ -18,7 +18,7 @@ struct loan {
 static void end_loan(struct loan *loan, bool failed)
 {
     if (loan->far)
-        uccs_far_close_room(loan->room);
+        proto_landing_close(loan->room);
     if (loan->local)
         uccs_request_finish(loan->local, failed);
     if (loan->flag)
@@ -73,7 +73,7 @@ static struct loan *lend(const struct uccs_endpoint *endpoint, const struct cont
         return 0;
     *loan = (struct loan){.far = endpoint->index >= uccs_core.pes, .flag = flag};
     if (loan->far)
-        loan->room = uccs_far_open_room((void *)(uintptr_t)content->payload, content->length);
+        loan->room = proto_landing_open((void *)(uintptr_t)content->payload, content->length);
     else
         uccs_cma_offer();
     return loan;

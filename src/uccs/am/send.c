@@ -5,7 +5,7 @@
 #include "rte/rte.h"
 #include "uccs/core/doorbell.h"
 #include "uccs/core/wait_record.h"
-#include "uccs/far/far.h"
+#include "uccs/proto/initiator.h"
 #include "uccs/core/memory.h"
 #include "uccs/core/thread.h"
 #include "uccs/comp/callback.h"
@@ -39,8 +39,8 @@ static bool try_push(const struct uccs_sending *s)
 {
     uint64_t ticket;
     if (lat_unlikely(s->index >= uccs_core.pes))
-        return uccs_far_am_try(s->stream ? uccs_stream_lanes(s->stream) : 0, uccs_pe_at(s->index), s->context, s->which,
-                               &s->head, s->payload, s->block);
+        return uccs_far_am_try(s->stream ? uccs_stream_workers(s->stream) : 0, uccs_pe_at(s->index), s->context,
+                               s->which, &s->head, s->payload, s->block);
     uccs_pe_shared_open_rings(s->index, s->context);
     struct uccs_message *cell = ring_reserve(uccs_pe_shared_ring(s->index, s->context, s->which), &ticket);
     if (!cell)

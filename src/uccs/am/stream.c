@@ -51,34 +51,34 @@ static struct uccs_stream_thread *part_of(struct uccs_stream *stream)
 
 /* --- Other nodes */
 
-static struct link_track *share(struct uccs_stream *stream)
+static struct proto_issue_log *share(struct uccs_stream *stream)
 {
-    struct link_track *track = link_track_open(), *first = 0;
-    if (!track || atomic_cas_acqrel(&stream->shared, &first, track)) /* acquire: uccs_stream_track */
-        return track;
-    link_track_close(track);
+    struct proto_issue_log *log = proto_log_open(), *first = 0;
+    if (!log || atomic_cas_acqrel(&stream->shared, &first, log)) /* acquire: uccs_stream_track */
+        return log;
+    proto_log_close(log);
     return first;
 }
 
-struct link_track *uccs_stream_track(struct uccs_stream *stream)
+struct proto_issue_log *uccs_stream_track(struct uccs_stream *stream)
 {
     if (stream->attr.scope == UCCS_SCOPE_PROCESS)
         return atomic_load_acquire(&stream->shared); /* acqrel: share */
     const struct uccs_stream_thread *part = mine(stream);
-    return part ? part->track : 0;
+    return part ? part->log : 0;
 }
 
-struct uccs_far_lanes *uccs_stream_lanes(struct uccs_stream *stream)
+struct proto_worker_set *uccs_stream_workers(struct uccs_stream *stream)
 {
     if (stream->attr.scope == UCCS_SCOPE_PROCESS) {
-        struct link_track *track = atomic_load_acquire(&stream->shared); /* acqrel: share */
-        track = track ? track : share(stream);
-        return track ? link_track_lanes(track) : 0;
+        struct proto_issue_log *log = atomic_load_acquire(&stream->shared); /* acqrel: share */
+        log = log ? log : share(stream);
+        return log ? proto_log_workers(log) : 0;
     }
     struct uccs_stream_thread *part = part_of(stream);
-    if (!part->track)
-        atomic_store_release(&part->track, link_track_open()); /* acquire: uccs_stream_end */
-    return part->track ? link_track_lanes(part->track) : 0;
+    if (!part->log)
+        atomic_store_release(&part->log, proto_log_open()); /* acquire: uccs_stream_end */
+    return part->log ? proto_log_workers(part->log) : 0;
 }
 
 /* --- Deferred operations */
@@ -152,17 +152,17 @@ void uccs_deferred_wait_mine(const struct uccs_stream *stream)
 
 void uccs_stream_order(struct uccs_stream *stream)
 {
-    struct link_track *track = uccs_stream_track(stream);
+    struct proto_issue_log *log = uccs_stream_track(stream);
     uccs_deferred_wait_mine(stream);
-    if (track)
-        link_track_fence(track);
+    if (log)
+        proto_log_fence(log);
     uccs_fence_stores(); /* acquire: the reader that sees the later store */
 }
 
 void uccs_stream_rest(struct uccs_stream *stream)
 {
     struct uccs_stream_thread *part = mine(stream);
-    if (part && is_done(part) && !atomic_load_relaxed(&part->failed) && (!part->track || link_track_idle(part->track)))
+    if (part && is_done(part) && !atomic_load_relaxed(&part->failed) && (!part->log || proto_log_idle(part->log)))
         atomic_store_release(&part->owner, 0); /* acquire: take */
 }
 
@@ -172,12 +172,12 @@ void uccs_stream_end(struct uccs_stream *stream)
     while (!all_done(stream))
         uccs_am_serve(&wait);
     if (stream->shared)
-        link_track_close(stream->shared);
+        proto_log_close(stream->shared);
     for (struct uccs_stream_thread *next, *part = stream->parts; part; part = next) {
-        struct link_track *track = atomic_load_acquire(&part->track); /* release: uccs_stream_lanes */
+        struct proto_issue_log *log = atomic_load_acquire(&part->log); /* release: uccs_stream_workers */
         next = part->next;
-        if (track)
-            link_track_close(track);
+        if (log)
+            proto_log_close(log);
         free(part);
     }
     stream->parts = 0;

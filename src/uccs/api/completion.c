@@ -5,7 +5,7 @@
 #include "uccs/core/wait_record.h"
 #include "uccs/core/progress.h"
 #include "uccs/core/wait.h"
-#include "uccs/far/far.h"
+#include "uccs/proto/initiator.h"
 #include "uccs/comp/request.h"
 #include "uccs/comp/tell.h"
 

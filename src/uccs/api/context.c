@@ -4,7 +4,7 @@
 
 #include "uccs/coll/coll.h"
 #include "uccs/api/inner.h"
-#include "uccs/far/far.h"
+#include "uccs/proto/initiator.h"
 
 #include <pthread.h>
 #include <stdio.h>
@@ -148,13 +148,13 @@ int uccs_resource_query(uccs_context_t context, struct uccs_resource *list, size
         {"", "network", UCCS_CAP_PUT | UCCS_CAP_GET | UCCS_CAP_ATOMIC | UCCS_CAP_AM, UCCS_CLASS_SOCKET,
          UCCS_CLASS_SOCKET},
     };
-    const size_t have = sizeof here / sizeof *here - !uccs_far_on;
+    const size_t have = sizeof here / sizeof *here - !proto_active;
     if (!context || !count || (*count && !list))
         return UCCS_ERR_INVALID;
     for (size_t i = 0; i < have && i < *count; i++) {
         list[i] = here[i];
         if (!*list[i].transport)
-            snprintf(list[i].transport, sizeof list[i].transport, "%s", uccs_far_network());
+            snprintf(list[i].transport, sizeof list[i].transport, "%s", proto_network());
     }
     *count = have;
     return UCCS_OK;

@@ -1,7 +1,7 @@
 /* Counters of the public interface, on top of comp/counter.h. OpenSHMEM's counters share its slots. Any thread may
  * read and wait. Open and shut are collective over the job, in the same order everywhere, or over a group, or local. */
 #include "uccs/am/am.h"
-#include "uccs/far/far.h"
+#include "uccs/proto/initiator.h"
 #include "uccs/coll/coll.h"
 #include "uccs/comp/threshold.h"
 #include "uccs/comp/counter.h"
@@ -27,7 +27,7 @@ int uccs_counter_shut(uccs_counter_t counter)
     if (!uccs_counter_live(counter) || uccs_counter_opened(counter))
         return uccs_counter_live(counter) ? UCCS_ERR_INVALID : UCCS_ERR_STALE;
     uccs_coll_meet(true);
-    uccs_far_counter_clear(counter);
+    proto_counter_clear(counter);
     uccs_coll_meet(true);
     uccs_counter_release(counter);
     return UCCS_OK;
@@ -59,7 +59,7 @@ int uccs_counter_open_group(uccs_group_t group, uccs_counter_t *counter)
 /* Frees an opened counter, when its users are done. */
 static void shut_here(uccs_counter counter)
 {
-    uccs_far_counter_clear(counter);
+    proto_counter_clear(counter);
     uccs_counter_release(counter);
 }
 
@@ -81,7 +81,7 @@ int uccs_counter_shut_group(uccs_group_t group, uccs_counter_t counter)
     if (!uccs_group_of(group))
         return UCCS_ERR_INVALID;
     uccs_quiet_all();
-    uccs_far_quiet_all();
+    proto_quiet_all();
     status = uccs_barrier(group);
     if (status == UCCS_OK)
         shut_here(counter);

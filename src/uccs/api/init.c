@@ -10,7 +10,7 @@
 #include "rte/rte.h"
 #include "uccs/am/am.h"
 #include "uccs/coll/coll.h"
-#include "uccs/far/far.h"
+#include "uccs/proto/initiator.h"
 #include "uccs/life.h"
 #include "uccs/rma/rma.h"
 
@@ -63,7 +63,7 @@ int uccs_init(void)
 /* Meets all PEs. On return all messages that any PE has sent so far have arrived. */
 static void meet_with_all(void)
 {
-    uccs_far_quiet_all();
+    proto_quiet_all();
     uccs_quiet();
     uccs_coll_meet(true);
 }

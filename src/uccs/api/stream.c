@@ -1,4 +1,4 @@
-/* Streams of uccs.h: creation and end, endpoints, flush and fence. am/stream.h holds their parts, link/track.c what they
+/* Streams of uccs.h: creation and end, endpoints, flush and fence. am/stream.h holds their parts, proto/issue_log.c what they
  * have issued to other nodes. Any thread. */
 #include "uccs/api/inner.h"
 
@@ -182,8 +182,8 @@ static int settle(const struct uccs_stream *stream, bool messages)
 
 static int flush(struct uccs_stream *stream, const struct peers *peers)
 {
-    struct link_track *track = uccs_stream_track(stream);
-    bool failed = track && !link_track_quiet(track, peers->pes, peers->n);
+    struct proto_issue_log *log = uccs_stream_track(stream);
+    bool failed = log && !proto_log_quiet(log, peers->pes, peers->n);
     uccs_quiet();
     int status = settle(stream, stream->world && !peers->pes);
     if (status != UCCS_OK)
@@ -211,21 +211,21 @@ int uccs_stream_flush_local(uccs_stream_t stream, const uccs_endpoint_t *endpoin
 {
     struct peers peers;
     int status = find_peers(&peers, stream, endpoints, n);
-    struct link_track *track = status == UCCS_OK ? uccs_stream_track(stream) : 0;
-    if (track)
-        link_track_wait_local(track, peers.pes, peers.n);
+    struct proto_issue_log *log = status == UCCS_OK ? uccs_stream_track(stream) : 0;
+    if (log)
+        proto_log_wait_local(log, peers.pes, peers.n);
     if (status == UCCS_OK)
         status = settle(stream, false);
     drop(&peers);
     return status;
 }
 
-static int start_flush(struct link_track *track, const struct peers *peers, uccs_request_t *request)
+static int start_flush(struct proto_issue_log *log, const struct peers *peers, uccs_request_t *request)
 {
     struct uccs_request *object = uccs_request_materialise(request);
     if (!object)
         return UCCS_ERR_NO_MEMORY;
-    return link_track_flush(track, peers->pes, peers->n, object) ? UCCS_OK : UCCS_ERR_NO_MEMORY;
+    return proto_log_flush(log, peers->pes, peers->n, object) ? UCCS_OK : UCCS_ERR_NO_MEMORY;
 }
 
 /* What peers of this node execute has no request to hang on, so it is completed here. */
@@ -237,9 +237,9 @@ int uccs_stream_flush_nb(uccs_stream_t stream, const uccs_endpoint_t *endpoints,
         status = UCCS_ERR_INVALID;
     if (status == UCCS_OK)
         status = settle(stream, false);
-    struct link_track *track = status == UCCS_OK ? uccs_stream_track(stream) : 0;
-    if (track && !link_track_idle(track))
-        status = start_flush(track, &peers, request);
+    struct proto_issue_log *log = status == UCCS_OK ? uccs_stream_track(stream) : 0;
+    if (log && !proto_log_idle(log))
+        status = start_flush(log, &peers, request);
     if (status == UCCS_OK)
         uccs_request_stored(request);
     drop(&peers);
@@ -261,7 +261,7 @@ int uccs_stream_fence(uccs_stream_t stream, const uccs_endpoint_t *endpoints, si
 
 int uccs_stream_progress(uccs_stream_t stream)
 {
-    struct link_track *track = stream ? uccs_stream_track(stream) : 0;
-    int found = track ? link_look(link_lane_of(link_track_lanes(track))) : 0;
+    struct proto_issue_log *log = stream ? uccs_stream_track(stream) : 0;
+    int found = log ? proto_progress(proto_worker_of(proto_log_workers(log))) : 0;
     return found + uccs_bounce_collect() + uccs_callbacks_run();
 }

@@ -1,5 +1,5 @@
 /* Order and completion on the node. An operation is complete when its stores are visible, so both functions are fences
- * of the processor. For peers of other nodes see link/link.h. Any thread may call them; they order the calling thread's
+ * of the processor. For peers of other nodes see proto/proto.h. Any thread may call them; they order the calling thread's
  * operations. */
 #ifndef UCCS_CORE_FENCE_H
 #define UCCS_CORE_FENCE_H

@@ -64,7 +64,7 @@ void uccs_memory_close(void);
 void *uccs_memory_heap(size_t *bytes);
 
 /* The adapter's part of the heap lies behind the heap proper: its offset from the heap's start, and its size, which is 0
- * where there is none. The network's adapter does all atomics on memory there (far/adapter.c). uccs_near does not know
+ * where there is none. The network's adapter does all atomics on memory there (proto/adapter.c). uccs_near does not know
  * this memory, so operations on it go to the slow halves, which uccs_memory_find and uccs_memory_resolve serve; both treat
  * it as the heap. */
 size_t uccs_memory_adapter(size_t *offset);

@@ -38,13 +38,13 @@ _Static_assert(sizeof(struct uccs_ticket_lock) <= UCCS_LOCK_BYTES, "a lock fits"
 #define TICKET_LEFT UINT64_C(1)
 #define TICKET_READ (UINT64_C(1) << TICKET_READ_AT)
 #define TICKET_NEXT (UINT64_C(1) << TICKET_NEXT_AT)
-#define TICKET_FAR (UINT64_C(1) << 42) /* waiters of other nodes, for whom the owner's process waits (far/lock.c) */
+#define TICKET_FAR (UINT64_C(1) << 42) /* waiters of other nodes, for whom the owner's process waits (proto/lock.c) */
 #define TICKET_CARRIES (UINT64_C(1) << 20 | UINT64_C(1) << 41)
 
 #define TICKET_GUEST UINT64_C(1)
 #define TICKET_GUESTS UINT64_C(0xffffffff)
 #define TICKET_ADMITTED (UINT64_C(1) << 61)    /* the lock has guests; it stays */
-#define TICKET_GUESTS_WAIT (UINT64_C(1) << 62) /* of other nodes, at the owner (far/lock.c) */
+#define TICKET_GUESTS_WAIT (UINT64_C(1) << 62) /* of other nodes, at the owner (proto/lock.c) */
 #define TICKET_BARRED (UINT64_C(1) << 63)      /* a writer is inside */
 
 static inline uint32_t uccs_ticket_left(uint64_t word)

@@ -23,7 +23,7 @@ static inline int run(uccs_endpoint_t endpoint, uccs_memory_t memory, size_t off
         return run_any(endpoint, memory, offset, a, result, op);
     uint64_t old = uccs_atomic_apply(a, memory->near + offset);
     if (result)
-        uccs_far_give(result, a->size, old);
+        proto_store_value(result, a->size, old);
     return UCCS_OK;
 }
 

@@ -2,7 +2,7 @@
 #ifndef UCCS_RMA_INNER_H
 #define UCCS_RMA_INNER_H
 
-#include "uccs/far/far.h"
+#include "uccs/proto/initiator.h"
 #include "uccs/mem/accumulate.h"
 #include "uccs/mem/cma.h"
 #include "uccs/mem/region.h"

@@ -1,4 +1,4 @@
-/* Locks of the public interface. mem/rwlock.h has the lock, far/lock.c the locks of other nodes. */
+/* Locks of the public interface. mem/rwlock.h has the lock, proto/lock.c the locks of other nodes. */
 #include "uccs/core/task.h"
 #include "uccs/mem/dynamic.h"
 #include "uccs/mem/rwlock.h"
@@ -62,9 +62,9 @@ static inline struct uccs_ticket_lock *find_mapped(uccs_endpoint_t endpoint, ucc
     return lat_likely(fine) ? (struct uccs_ticket_lock *)(memory->near + offset) : 0;
 }
 
-static struct uccs_far_place place_of(const struct uccs_region *memory, size_t offset)
+static struct proto_address place_of(const struct uccs_region *memory, size_t offset)
 {
-    return (struct uccs_far_place){FAR_REGION, offset, uccs_region_id(memory->slot, memory->generation)};
+    return (struct proto_address){PROTO_REGION, offset, uccs_region_id(memory->slot, memory->generation)};
 }
 
 /* Makes the owner's process grant the lock to waiters of other nodes. Returns false when its ring is full. */
@@ -72,7 +72,7 @@ static bool try_tell(int owner)
 {
     if (owner != uccs_core.me)
         return uccs_am_try(uccs_index(owner), UCCS_INNER_LOCK, 0, 0, 0);
-    uccs_far_lock_grant();
+    proto_lock_grant();
     return true;
 }
 
@@ -202,7 +202,7 @@ int uccs_lock_nb(uccs_endpoint_t endpoint, uccs_memory_t memory, size_t offset, 
     struct uccs_request *object = uccs_request_materialise(request);
     if (!object)
         return UCCS_ERR_NO_MEMORY;
-    uccs_far_lock(memory->owner, place_of(memory, offset), mode, object);
+    proto_lock(memory->owner, place_of(memory, offset), mode, object);
     return UCCS_OK;
 }
 
@@ -212,7 +212,7 @@ static int lock_far(const struct uccs_region *memory, size_t offset, enum uccs_l
     struct uccs_request mine = {.pending = 1}; /* it has an owner and no parent, so nobody frees it */
     const struct lock_wanted wanted = {0, memory->owner};
     struct uccs_wait wait uccs_scoped = {.on = uccs_reason_function(tell_lock, &wanted)};
-    uccs_far_lock(memory->owner, place_of(memory, offset), mode, &mine);
+    proto_lock(memory->owner, place_of(memory, offset), mode, &mine);
     while (atomic_load_acquire(&mine.pending) != 1) /* acqrel: uccs_request_finish */
         uccs_am_serve(&wait);
     if (!mine.error)
@@ -285,7 +285,7 @@ int uccs_lock_admit_guests(uccs_memory_t memory, size_t offset)
 void uccs_lock_left(uccs_am_token_t token, const void *payload, size_t length, void *argument)
 {
     (void)token, (void)payload, (void)length, (void)argument;
-    uccs_far_lock_grant();
+    proto_lock_grant();
 }
 
 static lat_cold int unlock_any(uccs_endpoint_t endpoint, uccs_memory_t memory, size_t offset, enum uccs_lock_mode mode)
@@ -295,7 +295,7 @@ static lat_cold int unlock_any(uccs_endpoint_t endpoint, uccs_memory_t memory, s
     if (status != UCCS_OK)
         return status;
     if (!lock)
-        uccs_far_unlock(memory->owner, place_of(memory, offset), mode);
+        proto_unlock(memory->owner, place_of(memory, offset), mode);
     else if (uccs_ticket_leave(lock, mode))
         tell_owner(memory->owner);
     return UCCS_OK;

@@ -4,7 +4,7 @@
 #include "rte/rte.h"
 #include "uccs/core/memory.h"
 #include "uccs/core/pe_shared.h"
-#include "uccs/far/far.h"
+#include "uccs/proto/initiator.h"
 #include "uccs/mem/dynamic.h"
 #include "uccs/rma/inner.h"
 
@@ -120,7 +120,7 @@ static int import_far(struct uccs_region *region)
 {
     if (uccs_region_expect(region))
         return UCCS_OK;
-    if (!uccs_far_import(region->owner, uccs_region_id(region->slot, region->generation)))
+    if (!proto_import(region->owner, uccs_region_id(region->slot, region->generation)))
         return UCCS_ERR_STALE;
     uccs_region_promised(region);
     return UCCS_OK;
@@ -172,7 +172,7 @@ static void end_registration(const struct uccs_region *memory)
 {
     uint64_t *importers = uccs_region_end(memory->slot);
     if (importers)
-        uccs_far_memory_gone(uccs_region_id(memory->slot, memory->generation), importers);
+        proto_memory_invalidate(uccs_region_id(memory->slot, memory->generation), importers);
     free(importers);
 }
 

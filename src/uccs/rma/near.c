@@ -114,7 +114,7 @@ static int apply(const struct uccs_rma *rma)
         return uccs_rma_change(stream, rma->change, rma->memory, rma->offset, rma->local, rma->result);
     int status = uccs_rma_apply(stream, rma->atomic, rma->memory, rma->offset, &old);
     if (rma->result && status == UCCS_OK)
-        uccs_far_give(rma->result, rma->atomic->size, old);
+        proto_store_value(rma->result, rma->atomic->size, old);
     return status;
 }
 

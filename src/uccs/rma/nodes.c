@@ -1,19 +1,19 @@
 /* One-sided operations on memory of other nodes; see inner.h. */
 #include "uccs/rma/inner.h"
 
-#include "uccs/far/far.h"
+#include "uccs/proto/initiator.h"
 #include "uccs/comp/request.h"
 
 #define PACK_BYTES (256u << 10) /* at most this much of small blocks is packed into one message */
 
-static struct uccs_far_lanes *lanes_of(const struct uccs_rma *rma)
+static struct proto_worker_set *lanes_of(const struct uccs_rma *rma)
 {
-    return uccs_stream_lanes(rma->endpoint->stream);
+    return uccs_stream_workers(rma->endpoint->stream);
 }
 
-static struct uccs_far_place place_of(const struct uccs_region *memory, size_t offset)
+static struct proto_address place_of(const struct uccs_region *memory, size_t offset)
 {
-    return (struct uccs_far_place){FAR_REGION, offset, uccs_region_id(memory->slot, memory->generation)};
+    return (struct proto_address){PROTO_REGION, offset, uccs_region_id(memory->slot, memory->generation)};
 }
 
 static struct proto_op op_of(const struct uccs_rma *rma, enum proto_kind kind, size_t offset)
@@ -33,25 +33,26 @@ static void before(const struct uccs_rma *rma)
 {
     if (!uccs_rma_ordered(rma))
         return;
-    struct link_track *track = link_track_of(lanes_of(rma));
+    struct proto_issue_log *log = proto_log_of(lanes_of(rma));
     if (rma->kind == RMA_GET)
-        link_track_fence(track);
-    else if (lat_unlikely(link_track_fence_changes(track, rma->endpoint->pe)))
-        link_track_wait_reads(track, rma->endpoint->pe);
+        proto_log_fence(log);
+    else if (lat_unlikely(proto_log_fence_changes(log, rma->endpoint->pe)))
+        proto_log_wait_reads(log, rma->endpoint->pe);
 }
 
 /* --- Counters and signals */
 
-static struct uccs_far_with count_of(const struct uccs_op *op)
+static struct proto_notify count_of(const struct uccs_op *op)
 {
-    return (struct uccs_far_with){.what = FAR_COUNT, .value = op->counter, .weight = op->weight ? op->weight : 1};
+    return (
+        struct proto_notify){.what = PROTO_NOTIFY_COUNT, .value = op->counter, .weight = op->weight ? op->weight : 1};
 }
 
-static struct uccs_far_with signal_of(const struct uccs_signal *signal)
+static struct proto_notify signal_of(const struct uccs_signal *signal)
 {
-    return (struct uccs_far_with){.what = signal->how == UCCS_SIGNAL_ADD ? FAR_SIGNAL_ADD : FAR_SIGNAL_SET,
-                                  .place = place_of(signal->memory, signal->offset),
-                                  .value = signal->value};
+    return (struct proto_notify){.what = signal->how == UCCS_SIGNAL_ADD ? PROTO_SIGNAL_ADD : PROTO_SIGNAL_SET,
+                                 .place = place_of(signal->memory, signal->offset),
+                                 .value = signal->value};
 }
 
 static bool tells_twice(const struct uccs_rma *rma)
@@ -61,7 +62,7 @@ static bool tells_twice(const struct uccs_rma *rma)
 
 /* What goes with the last message of an operation: its signal, then its count. Returns null for neither. One message, so that
  * neither tells of what the target refuses. */
-static const struct uccs_far_with *notice_of(const struct uccs_rma *rma, struct uccs_far_with with[2])
+static const struct proto_notify *notice_of(const struct uccs_rma *rma, struct proto_notify with[2])
 {
     if (!uccs_rma_tells(rma))
         return 0;
@@ -78,24 +79,24 @@ static const struct uccs_far_with *notice_of(const struct uccs_rma *rma, struct 
 }
 
 /* Sends a message behind the operation. */
-static int send_behind(const struct uccs_rma *rma, const struct uccs_far_with *with)
+static int send_behind(const struct uccs_rma *rma, const struct proto_notify *with)
 {
     struct proto_op op = op_of(rma, PROTO_PUT, 0);
-    struct uccs_far_with alone = *with;
+    struct proto_notify alone = *with;
     alone.also = 0;
     op.nonblocking = true;
-    op.at = (struct uccs_far_place){.segment = FAR_HEAP};
+    op.at = (struct proto_address){.segment = PROTO_HEAP};
     op.with = &alone;
-    link_track_fence(link_track_of(op.on));
+    proto_log_fence(proto_log_of(op.on));
     return proto_rma(&op);
 }
 
 /* Counts and signals behind an operation whose messages do neither: it has no bytes, or its data is there. */
 static int tell_behind(const struct uccs_rma *rma)
 {
-    struct uccs_far_with with[2];
+    struct proto_notify with[2];
     int status = UCCS_OK;
-    for (const struct uccs_far_with *one = notice_of(rma, with); one && status == UCCS_OK; one = one->also)
+    for (const struct proto_notify *one = notice_of(rma, with); one && status == UCCS_OK; one = one->also)
         status = send_behind(rma, one);
     return status;
 }
@@ -104,7 +105,7 @@ static int tell_behind(const struct uccs_rma *rma)
 static void keep_last(const struct uccs_rma *rma)
 {
     if (uccs_rma_tells(rma))
-        link_track_fence(link_track_of(lanes_of(rma)));
+        proto_log_fence(proto_log_of(lanes_of(rma)));
 }
 
 /* Returns the error of an operation that the target has refused: UCCS_ERR_STALE, or, when the memory is dynamic and not
@@ -133,7 +134,7 @@ static int end_call(const struct uccs_rma *rma, const struct uccs_request *local
 }
 
 static int put_bytes(const struct uccs_rma *rma, size_t offset, const void *source, size_t length,
-                     const struct uccs_far_with *with, struct uccs_request *local)
+                     const struct proto_notify *with, struct uccs_request *local)
 {
     struct proto_op op = op_of(rma, PROTO_PUT, offset);
     op.source = source;
@@ -145,7 +146,7 @@ static int put_bytes(const struct uccs_rma *rma, size_t offset, const void *sour
 
 static int put_one(const struct uccs_rma *rma, struct uccs_request *local)
 {
-    struct uccs_far_with with[2];
+    struct proto_notify with[2];
     if (lat_unlikely(!rma->length && tells_twice(rma)))
         return tell_behind(rma);
     return put_bytes(rma, rma->offset, rma->local, rma->length, notice_of(rma, with), local);
@@ -163,7 +164,7 @@ static size_t last_piece(const struct uccs_rma *rma)
 
 static int put_pieces(const struct uccs_rma *rma, struct uccs_request *local)
 {
-    struct uccs_far_with with[2];
+    struct proto_notify with[2];
     const size_t last = last_piece(rma);
     int status = last == SIZE_MAX ? tell_behind(rma) : UCCS_OK;
     for (size_t i = 0; i < rma->n && last != SIZE_MAX && status == UCCS_OK; i++) {
@@ -179,7 +180,7 @@ static int put_pieces(const struct uccs_rma *rma, struct uccs_request *local)
 
 /* Blocks from `first` on that go into one message, with the place of the first one there and here. */
 struct pack {
-    struct uccs_far_blocks blocks;
+    struct proto_blocks blocks;
     size_t offset;
     char *local;
 };
@@ -197,7 +198,7 @@ static struct pack pack_of(const struct uccs_rma *rma, size_t first)
 static int put_blocks(const struct uccs_rma *rma)
 {
     const struct uccs_stride *s = rma->blocks;
-    struct uccs_far_with with[2];
+    struct proto_notify with[2];
     const bool some = s->count && s->block;
     int status = some ? UCCS_OK : tell_behind(rma);
     for (size_t i = 0; some && i < s->count && status == UCCS_OK;) {
@@ -270,7 +271,7 @@ static int start_blocks(const struct gets *gets)
 
 static int start_piece(const struct gets *gets, size_t offset, void *dest, size_t length)
 {
-    struct uccs_far_with with[2];
+    struct proto_notify with[2];
     struct proto_op op = op_of(gets->rma, PROTO_GET, offset);
     op.dest = dest;
     op.bytes = length;
@@ -296,11 +297,11 @@ static int get_all(const struct uccs_rma *rma)
 {
     struct uccs_request all = {.pending = 1};
     uccs_request_handle handle = &all;
-    struct link_lane *lane = link_lane_of(lanes_of(rma));
-    struct uccs_wait wait uccs_scoped = {.on = uccs_reason_function(link_reason, 0)};
+    struct proto_worker *lane = proto_worker_of(lanes_of(rma));
+    struct uccs_wait wait uccs_scoped = {.on = uccs_reason_function(proto_reason, 0)};
     const int status = start_gets(rma, &handle, 0);
     while (atomic_load_acquire(&all.pending) != 1) /* acqrel: uccs_request_finish */
-        link_pause(lane, &wait);
+        proto_pause(lane, &wait);
     return status == UCCS_OK && all.error ? UCCS_ERR_STALE : status;
 }
 
@@ -339,7 +340,7 @@ static int fetch_now(const struct uccs_rma *rma)
 
 static int fetch_later(const struct uccs_rma *rma)
 {
-    struct uccs_far_with with[2];
+    struct proto_notify with[2];
     struct proto_op op = op_of(rma, PROTO_ATOMIC, rma->offset);
     if (!find_local(rma, &op.local))
         return UCCS_ERR_NO_MEMORY;
@@ -365,7 +366,7 @@ static int fetch(struct uccs_rma *rma)
 
 static int post(const struct uccs_rma *rma)
 {
-    struct uccs_far_with with[2];
+    struct proto_notify with[2];
     struct proto_op op = op_of(rma, PROTO_ATOMIC, rma->offset);
     op.with = notice_of(rma, with);
     return end_call(rma, 0, change(rma, &op));
@@ -383,12 +384,12 @@ static int issue(struct uccs_rma *rma)
 /* Returns true, after some progress, when the operation would wait for room, or for reads that it must stay behind. */
 static bool would_wait(const struct uccs_rma *rma)
 {
-    struct link_track *track = link_track_of(lanes_of(rma));
-    if (link_track_busy(track))
+    struct proto_issue_log *log = proto_log_of(lanes_of(rma));
+    if (proto_log_busy(log))
         return true;
-    if (!uccs_rma_ordered(rma) || rma->kind == RMA_GET || !link_track_reads(track, rma->endpoint->pe))
+    if (!uccs_rma_ordered(rma) || rma->kind == RMA_GET || !proto_log_reads(log, rma->endpoint->pe))
         return false;
-    (void)link_look(link_lane_of(lanes_of(rma)));
+    (void)proto_progress(proto_worker_of(lanes_of(rma)));
     return true;
 }
 
@@ -421,8 +422,8 @@ int uccs_rma_far(struct uccs_rma *rma)
         return issue_or_restore(rma);
     if (would_wait(rma))
         return UCCS_AGAIN;
-    link_never_waits = true;
+    proto_never_waits = true;
     int status = issue_or_restore(rma);
-    link_never_waits = false;
+    proto_never_waits = false;
     return status;
 }

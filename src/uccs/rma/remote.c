@@ -68,7 +68,7 @@ static void landed(struct uccs_bounce *block)
     if (call->kind == GET && call->status == UCCS_OK)
         memcpy(call->local, call + 1, call->length);
     if (call->kind == ATOMIC && call->local && call->status == UCCS_OK)
-        uccs_far_give(call->local, call->atomic.size, call->old);
+        proto_store_value(call->local, call->atomic.size, call->old);
     if (call->kind == CHANGE && call->local && call->status == UCCS_OK)
         memcpy(call->local, old_values(call), uccs_accumulate_bytes(&call->change));
     if (call->done)

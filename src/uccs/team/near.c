@@ -3,7 +3,7 @@
 
 #include "uccs/core/memory.h"
 #include "uccs/core/wait.h"
-#include "uccs/far/far.h"
+#include "uccs/proto/initiator.h"
 
 enum uccs_sync uccs_sync_how;
 
@@ -99,7 +99,7 @@ void uccs_flags_meet(const struct uccs_team *team)
             (void)proto_rma_or_end(
                 &(struct proto_op){.kind = PROTO_ATOMIC,
                                    .pe = pe,
-                                   .at = uccs_far_place(&team->flags[round]),
+                                   .at = proto_address(&team->flags[round]),
                                    .atomic = &(struct uccs_atomic_op){UCCS_ATOMIC_ADD, sizeof(long), 1, 0}});
         struct uccs_wait wait uccs_scoped = {.on = uccs_reason_team(team, 0)};
         while (atomic_load_acquire(&team->flags[round]) < 0)

@@ -27,10 +27,10 @@ int uccs_nodes_of(const struct uccs_nodes *nodes, int rank)
     return low;
 }
 
-struct uccs_far_place uccs_nodes_line(const struct uccs_team *team, int node, int line)
+struct proto_address uccs_nodes_line(const struct uccs_team *team, int node, int line)
 {
     uint64_t row = (uint64_t)team->nodes->leads[node].area * NODE_GROUP_LINES;
-    return (struct uccs_far_place){.segment = FAR_ROWS, .offset = (row + (uint64_t)line) * CACHE_LINE};
+    return (struct proto_address){.segment = PROTO_ROWS, .offset = (row + (uint64_t)line) * CACHE_LINE};
 }
 
 static int allgather_mail(const struct uccs_node_allgather *gather)
@@ -61,9 +61,9 @@ static void allgather_send(struct uccs_node_allgather *gather, int round)
     const struct uccs_nodes *nodes = team->nodes;
     int distance = 1 << round, missing = nodes->count - distance;
     int node = uccs_nodes_around(nodes, missing), pe = uccs_nodes_lead_pe(team, node);
-    struct uccs_far_place flag =
+    struct proto_address flag =
         uccs_place_plus(uccs_nodes_line(team, node, channels[gather->channel] + FLAGS), flag_offset(gather, round));
-    const struct uccs_far_with set = {.what = FAR_SIGNAL_SET, .place = flag, .value = gather->number};
+    const struct proto_notify set = {.what = PROTO_SIGNAL_SET, .place = flag, .value = gather->number};
     struct proto_op op = {.kind = PROTO_INTERNAL_PUT, .pe = pe, .with = &set, .held = &gather->held};
     if (gather->block) {
         op.at =
@@ -144,7 +144,7 @@ static bool allgather_advance(struct uccs_node_allgather *gather)
 void uccs_nodes_settle(const uint32_t *held)
 {
     struct uccs_wait wait uccs_scoped = {0};
-    while (atomic_load_acquire(held) != 0) /* acqrel: link_send_free */
+    while (atomic_load_acquire(held) != 0) /* acqrel: proto_send_free */
         uccs_pause(&wait);
 }
 

@@ -83,9 +83,9 @@ static struct bcast bcast_begin(struct uccs_team *team, const void *source, size
 
 static void bcast_to(struct uccs_team *team, int node, struct bcast *bcast)
 {
-    const struct uccs_far_with set = {.what = FAR_SIGNAL_SET,
-                                      .place = uccs_place_plus(uccs_nodes_line(team, node, TEAM_RING), bcast->flag),
-                                      .value = bcast->number};
+    const struct proto_notify set = {.what = PROTO_SIGNAL_SET,
+                                     .place = uccs_place_plus(uccs_nodes_line(team, node, TEAM_RING), bcast->flag),
+                                     .value = bcast->number};
     (void)proto_rma_or_end(
         &(struct proto_op){.kind = PROTO_INTERNAL_PUT,
                            .pe = uccs_nodes_lead_pe(team, node),

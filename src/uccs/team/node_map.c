@@ -89,7 +89,7 @@ static bool make_near(const struct uccs_team *team, struct uccs_nodes *nodes)
 int uccs_team_map_nodes(struct uccs_team *team)
 {
     struct node_map node_map;
-    if (team->nodes || !uccs_far_on)
+    if (team->nodes || !proto_active)
         return 0;
     bool done = number_nodes(team, &node_map);
     if (done && node_map.count > 1) {

@@ -28,7 +28,7 @@
 #ifndef UCCS_TEAM_NODES_H
 #define UCCS_TEAM_NODES_H
 
-#include "uccs/far/far.h"
+#include "uccs/proto/initiator.h"
 #include "uccs/team/row.h"
 
 enum {
@@ -83,7 +83,7 @@ int uccs_nodes_of(const struct uccs_nodes *nodes, int rank);
 int uccs_nodes_lead_pe(const struct uccs_team *team, int node);
 
 /* Returns the place, for parcels, of a line in the row of a node's lead. */
-struct uccs_far_place uccs_nodes_line(const struct uccs_team *team, int node, int line);
+struct proto_address uccs_nodes_line(const struct uccs_team *team, int node, int line);
 
 struct uccs_node_allgather {
     struct uccs_team *team;
@@ -136,7 +136,7 @@ static inline void *uccs_lead_line(const struct uccs_nodes *nodes, int line)
     return uccs_team_line(&nodes->near, 0, line);
 }
 
-static inline struct uccs_far_place uccs_place_plus(struct uccs_far_place place, uint64_t bytes)
+static inline struct proto_address uccs_place_plus(struct proto_address place, uint64_t bytes)
 {
     place.offset += bytes;
     return place;

@@ -1,0 +1,169 @@
+/* Batches let small messages leave together, since over TCP a message costs a system call at both ends, whatever its
+ * size.
+ *
+ * A message that nobody waits for yet (an nbi put, an answer while more arrives) is copied to the outbox of its
+ * receiver. It leaves with the next message to that receiver, when the outbox is full, or when any thread polls; else
+ * the progress thread sends it within a millisecond. A message that somebody waits for leaves at once and takes the
+ * outbox along.
+ *
+ * Under the worker's lock. Order: small messages to a receiver leave in the order of issuing, since a small message
+ * bypasses the receiver's outbox only when the outbox is empty. */
+#include "uccs/proto/inner.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define BOXES_MOST 64 /* at most this many outboxes hold messages, which bounds the memory */
+
+/* A message within a batch; its data follows, padded to whole words. */
+struct entry {
+    struct wire_header header;
+    uint64_t bytes;
+};
+
+static size_t padded(size_t bytes)
+{
+    return (bytes + 7) / 8 * 8;
+}
+
+static void put_on(struct proto_coalescer *coalescer, struct proto_worker *worker)
+{
+    worker->open++;
+    coalescer->next = worker->coalescing;
+    worker->coalescing = coalescer;
+}
+
+bool proto_coalesce_reserve(struct proto_worker *worker)
+{
+    return worker->spare || (worker->spare = malloc(PROTO_BATCH_BYTES));
+}
+
+static void open_box(struct proto_coalescer *coalescer, struct proto_worker *worker)
+{
+    if (worker->open == BOXES_MOST)
+        proto_coalesce_push_all(worker);
+    coalescer->send = proto_send_new(worker);
+    coalescer->send->header.kind = WIRE_BATCH;
+    if (!proto_coalesce_reserve(worker))
+        uccs_fail("no memory for messages");
+    coalescer->send->buffer = worker->spare;
+    worker->spare = 0;
+    coalescer->send->batch = true;
+    coalescer->bytes = coalescer->count = 0;
+    if (!coalescer->kept)
+        put_on(coalescer, worker);
+}
+
+/* Sends the batch; a batch of a single message leaves as that message. */
+static void empty(struct proto_coalescer *coalescer)
+{
+    struct proto_send *send = coalescer->send;
+    const char *data = send->buffer;
+    size_t bytes = coalescer->bytes;
+    if (coalescer->count == 1) {
+        const struct entry *only = send->buffer;
+        send->header = only->header;
+        bytes = only->bytes;
+        data += sizeof *only;
+    }
+    coalescer->send = 0;
+    (void)proto_hand_over(coalescer, send, bytes ? data : 0, bytes);
+}
+
+static void take_off(struct proto_coalescer *coalescer, struct proto_worker *worker)
+{
+    struct proto_coalescer **at = &worker->coalescing;
+    while (*at != coalescer)
+        at = &(*at)->next;
+    *at = coalescer->next;
+    worker->open--;
+}
+
+bool proto_coalesce_fits(size_t bytes)
+{
+    return bytes <= PROTO_BATCH_BYTES / 4;
+}
+
+void proto_coalesce_add(struct proto_coalescer *coalescer, struct proto_send *send, const void *data, size_t bytes)
+{
+    struct proto_worker *worker = send->worker;
+    size_t whole = sizeof(struct entry) + padded(bytes);
+    if (coalescer->send && coalescer->bytes + whole > PROTO_BATCH_BYTES)
+        proto_coalesce_push(coalescer, worker);
+    if (!coalescer->send)
+        open_box(coalescer, worker);
+    char *to = (char *)coalescer->send->buffer + coalescer->bytes;
+    const struct entry entry = {send->header, bytes};
+    memcpy(to, &entry, sizeof entry);
+    if (bytes)
+        memcpy(to + sizeof entry, data, bytes);
+    coalescer->bytes += whole;
+    coalescer->count++;
+    proto_send_free(send);
+}
+
+void proto_coalesce_push(struct proto_coalescer *coalescer, struct proto_worker *worker)
+{
+    if (!coalescer->send)
+        return;
+    if (!coalescer->kept)
+        take_off(coalescer, worker);
+    empty(coalescer);
+}
+
+void proto_coalesce_keep(struct proto_coalescer *coalescer, struct proto_worker *worker, bool keep)
+{
+    if (coalescer->kept == keep)
+        return;
+    coalescer->kept = keep;
+    if (coalescer->send && keep)
+        take_off(coalescer, worker);
+    else if (coalescer->send)
+        put_on(coalescer, worker);
+}
+
+void proto_coalesce_push_all(struct proto_worker *worker)
+{
+    while (worker->coalescing) {
+        struct proto_coalescer *coalescer = worker->coalescing;
+        worker->coalescing = coalescer->next;
+        worker->open--;
+        empty(coalescer);
+    }
+}
+
+/* --- At the receiver -------------------------------------------------------------------------------------- */
+
+/* Takes the next entry of a batch, of which `left` bytes are left, and checks that the batch holds all of it. */
+static struct entry take_entry(const struct wire_header *batch, const char *data, size_t left)
+{
+    struct entry entry = {.bytes = SIZE_MAX};
+    if (left >= sizeof entry)
+        memcpy(&entry, data, sizeof entry);
+    if (lat_unlikely(left < sizeof entry || entry.bytes > left - sizeof entry ||
+                     padded(entry.bytes) > left - sizeof entry))
+        uccs_fail("PE %u sent a BATCH that is cut off: %zu bytes are left of it", batch->from, left);
+    if (lat_unlikely(entry.header.kind == WIRE_BATCH || entry.header.from != batch->from ||
+                     entry.header.worker != batch->worker))
+        uccs_fail("PE %u sent a BATCH with a message of kind %u of PE %u, worker %u, in it", batch->from,
+                  entry.header.kind, entry.header.from, entry.header.worker);
+    return entry;
+}
+
+static bool land_batch(struct proto_arrival *arrival, const void *messages)
+{
+    const char *data = messages;
+    for (const char *end = data + arrival->bytes; data < end;) {
+        const struct entry entry = take_entry(&arrival->header, data, (size_t)(end - data));
+        data += sizeof entry;
+        const struct transport_message message = {.header = &entry.header,
+                                                  .header_bytes = sizeof entry.header,
+                                                  .data = data,
+                                                  .bytes = entry.bytes};
+        proto_arrived(arrival->worker, &message);
+        data += padded(entry.bytes);
+    }
+    return true;
+}
+
+const struct proto_handler proto_on_batch = {.loose = true, .land = land_batch};

@@ -1,0 +1,238 @@
+/* Puts, gets and atomics that the transport's network does by itself. Under the worker's lock. docs/internals/onesided.md
+ * explains the order between these and messages. */
+#include "uccs/proto/inner.h"
+
+#include <stdlib.h>
+
+/* An operation under way. A put or get may be several of the transport's: one per piece of memory that it touches. */
+struct transfer {
+    struct proto_sent_token token;
+    struct proto_peer *peer;
+    uint32_t parts;
+    bool failed;
+    struct proto_reference *use;     /* of a region; else null */
+    uint64_t number;                 /* of a put or an atomic, among the puts to the peer */
+    struct proto_log_peer *log_peer; /* of a put; may be null */
+    struct proto_send *send;         /* of a put: holds what is to be done once the source is free; else null */
+    struct proto_pending *ask;       /* of a get; of an atomic whose old value is wanted; else null */
+    struct transport_word word;      /* of an atomic; its size is 0 otherwise */
+    uint64_t old;                    /* of a swap whose old value is not wanted */
+};
+
+/* --- Which operations */
+
+/* Returns null when the transport has no such operations to the peer, or none yet. */
+static struct proto_direct *direct_of(struct proto_peer *peer)
+{
+    if (lat_likely(peer->direct || !peer->to))
+        return peer->direct;
+    const unsigned able = proto_transport->able(peer->to);
+    if (!(able & proto_wire))
+        return 0;
+    peer->direct = calloc(1, sizeof *peer->direct);
+    if (!peer->direct)
+        uccs_fail("no memory for a connection to PE %d", peer->pe);
+    peer->direct->orders = able & TRANSPORT_ORDERS;
+    return peer->direct;
+}
+
+bool proto_direct_of(struct proto_peer *peer)
+{
+    if (lat_likely(direct_of(peer) != 0))
+        return true;
+    if (peer->to && proto_transport->able(peer->to) & TRANSPORT_KNOWN)
+        uccs_fail("the network's atomics do not reach PE %d", peer->pe);
+    return false;
+}
+
+/* Returns the bytes from an offset to the end of its piece of memory, but not more than `bytes`. */
+static size_t within_piece(uint64_t offset, size_t bytes)
+{
+    const uint64_t room = PROTO_PIECE - offset % PROTO_PIECE;
+    return bytes < room ? bytes : (size_t)room;
+}
+
+/* Asks for all missing keys at once. */
+static bool has_keys(struct proto_peer *peer, const struct wire_header *header, size_t bytes)
+{
+    bool all = true;
+    uint64_t offset = header->at.offset;
+    for (size_t part; bytes; bytes -= part, offset += part) {
+        all &= proto_key_of(peer, header, offset) != 0;
+        part = within_piece(offset, bytes);
+    }
+    return all;
+}
+
+/* Returns true when the order of fences lets the transport carry a put now. Only a message can wait, at the target, for
+ * messages that may not have been applied. */
+bool proto_direct_may(struct proto_peer *peer)
+{
+    proto_take_fence(peer);
+    if (peer->behind.messages > peer->answered.messages)
+        return false;
+    return peer->behind.puts <= peer->answered.puts || peer->direct->orders;
+}
+
+static size_t length_of(const struct proto_message *message)
+{
+    return message->into ? message->header.get.bytes : message->bytes;
+}
+
+static struct proto_reference *use_of(struct proto_peer *peer, const struct proto_message *message)
+{
+    return proto_key_of(peer, &message->header, message->header.at.offset)->use;
+}
+
+static bool may_get(const struct proto_peer *peer, const struct proto_message *message)
+{
+    return !message->ordered || proto_point_reaches(peer->answered, peer->issued);
+}
+
+bool proto_direct_can(struct proto_peer *peer, const struct proto_message *message)
+{
+    const size_t bytes = length_of(message);
+    if (!bytes || !direct_of(peer) || !has_keys(peer, &message->header, bytes))
+        return false;
+    if (!(message->into ? may_get(peer, message) : proto_direct_may(peer)))
+        return false;
+    struct proto_reference *use = use_of(peer, message);
+    return !use || proto_reference_take(use);
+}
+
+/* --- Starting and ending them */
+
+static void end_get(const struct transfer *transfer)
+{
+    if (transfer->use)
+        proto_reference_drop(transfer->use);
+    transfer->ask->failed = transfer->failed;
+    proto_pending_settle(transfer->ask);
+}
+
+static void end_put(const struct transfer *transfer)
+{
+    if (transfer->use)
+        proto_reference_hold_until(transfer->peer, transfer->use, transfer->number);
+    if (transfer->failed)
+        transfer->peer->direct->failed = true;
+    if (transfer->failed && transfer->log_peer)
+        transfer->log_peer->refused = true;
+    proto_send_free(transfer->send);
+}
+
+/* An old value tells that the operation is done. When it was the last put or atomic that was not known to be in place, no flush need
+ * ask for it. */
+static void end_atomic(const struct transfer *transfer)
+{
+    struct proto_peer *peer = transfer->peer;
+    if (transfer->failed)
+        uccs_fail("an atomic of the network on memory of PE %d has failed", peer->pe);
+    if (transfer->ask && peer->answered.puts + 1 == transfer->number)
+        peer->answered.puts = transfer->number;
+}
+
+static void end_part(struct transfer *transfer, bool failed)
+{
+    transfer->failed |= failed;
+    if (--transfer->parts)
+        return;
+    proto_count_sending(transfer->peer->worker, -1);
+    if (transfer->word.size)
+        end_atomic(transfer);
+    if (transfer->ask)
+        end_get(transfer);
+    else
+        end_put(transfer);
+    free(transfer);
+}
+
+/* The transport raises this event. */
+static void part_ended(struct proto_sent_token *token, bool failed)
+{
+    end_part((struct transfer *)token, failed);
+}
+
+static enum transport_status start_atomic(struct transfer *transfer, const struct proto_key *key, uint64_t there,
+                                          void *into)
+{
+    void *old = transfer->word.what <= TRANSPORT_CSWAP ? &transfer->old : 0;
+    return proto_transport->atomic(transfer->peer->to, key->key, there, &transfer->word, into ? into : old, transfer);
+}
+
+static enum transport_status start_part(struct transfer *transfer, const struct proto_key *key, uint64_t offset,
+                                        const struct proto_message *message, size_t done, size_t bytes)
+{
+    const uint64_t there = key->start + offset % PROTO_PIECE;
+    void *to = transfer->peer->to;
+    if (transfer->word.size)
+        return start_atomic(transfer, key, there, message->into);
+    if (transfer->ask)
+        return proto_transport->get(to, key->key, there, (char *)message->into + done, bytes, transfer);
+    return proto_transport->put(to, key->key, there, (const char *)message->data + done, bytes, transfer);
+}
+
+/* The first part is this function's, so that the transfer does not end before all parts have begun. */
+static void start(const struct transfer *what, const struct proto_message *message)
+{
+    struct proto_peer *peer = what->peer;
+    struct transfer *transfer = malloc(sizeof *transfer);
+    if (!transfer)
+        uccs_fail("no memory for an operation on PE %d", peer->pe);
+    *transfer = *what;
+    transfer->token.done = part_ended;
+    transfer->use = use_of(peer, message);
+    transfer->number = peer->issued.puts;
+    transfer->parts = 1;
+    proto_count_sending(peer->worker, 1);
+    const size_t bytes = length_of(message);
+    for (size_t part, done = 0; done < bytes; done += part) {
+        const uint64_t offset = message->header.at.offset + done;
+        const struct proto_key *key = proto_key_of(peer, &message->header, offset);
+        part = within_piece(offset, bytes - done);
+        transfer->parts++;
+        enum transport_status status = start_part(transfer, key, offset, message, done, part);
+        if (status != TRANSPORT_PENDING)
+            end_part(transfer, status == TRANSPORT_FAILED);
+    }
+    if (transfer->parts > 1 && peer->worker != proto_service_worker())
+        proto_thread_remind(peer->worker);
+    end_part(transfer, false);
+}
+
+static void keep_order(const struct proto_peer *peer)
+{
+    struct proto_worker *worker = peer->worker;
+    if (peer->behind.puts > peer->answered.puts && worker->ordered != worker->epoch) {
+        proto_transport->order(worker->at);
+        worker->ordered = worker->epoch;
+    }
+}
+
+/* The caller has counted the put. */
+void proto_direct_put(struct proto_peer *peer, const struct proto_message *message, struct proto_send *source)
+{
+    keep_order(peer);
+    struct proto_log_peer *log_peer = message->log ? proto_log_peer_find(message->log, peer->pe) : 0;
+    start(&(struct transfer){.peer = peer, .send = source, .log_peer = log_peer}, message);
+}
+
+void proto_direct_atomic(struct proto_peer *peer, const struct proto_message *message,
+                         const struct transport_word *word, struct proto_send *source, struct proto_pending *ask)
+{
+    keep_order(peer);
+    start(&(struct transfer){.peer = peer, .send = source, .ask = ask, .word = *word}, message);
+}
+
+void proto_direct_get(struct proto_peer *peer, const struct proto_message *message, struct proto_pending *ask)
+{
+    start(&(struct transfer){.peer = peer, .ask = ask}, message);
+}
+
+void proto_direct_free(struct proto_peer *peer)
+{
+    if (peer->direct)
+        proto_key_free(peer);
+    free(peer->direct);
+    peer->direct = 0;
+}

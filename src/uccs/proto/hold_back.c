@@ -1,0 +1,154 @@
+/* Keeps messages behind puts of the transport. No network orders the two, so such a message stays in a list of its peer
+ * until a flush of the transport says that the puts are in place. See docs/internals/onesided.md.
+ *
+ * Invariants, under the worker's lock: the list is in the order of issuing, and the first message waits for no more puts than
+ * the next one; while the list is not empty, a flush of the transport is under way that covers its last message. A held
+ * message counts in the worker's `sending`, so that issuers wait for room and the progress thread looks after the worker. */
+#include "uccs/proto/inner.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* A flush of the transport under way. */
+struct landing {
+    struct proto_sent_token token;
+    struct proto_peer *peer;
+    uint64_t covers;                                           /* puts */
+    void (*done)(struct proto_peer_flush *flush, bool failed); /* may be null */
+    struct proto_peer_flush *flush;
+};
+
+void proto_take_fence(struct proto_peer *peer)
+{
+    if (lat_likely(peer->epoch == peer->worker->epoch))
+        return;
+    peer->epoch = peer->worker->epoch;
+    peer->behind = peer->issued;
+    peer->fenced = peer->issued.messages;
+}
+
+static void send(struct proto_peer *peer, struct proto_send *send, const void *data, size_t bytes, bool later)
+{
+    (later ? proto_send_later : proto_send_now)(peer, send, data, bytes);
+}
+
+static void release(struct proto_peer *peer)
+{
+    struct proto_direct *direct = peer->direct;
+    while (direct->held && direct->held->puts <= peer->answered.puts) {
+        struct proto_held_back *held = direct->held;
+        direct->held = held->next;
+        proto_count_sending(peer->worker, -1);
+        send(peer, held->send, held->data, held->bytes, held->later);
+        free(held);
+    }
+}
+
+static void end_claims(struct proto_peer *peer)
+{
+    struct proto_reference_hold **at = &peer->direct->claims;
+    while (*at) {
+        struct proto_reference_hold *claim = *at;
+        if (claim->number > peer->answered.puts) {
+            at = &claim->next;
+            continue;
+        }
+        *at = claim->next;
+        proto_reference_drop(claim->use);
+        free(claim);
+    }
+}
+
+void proto_reference_hold_until(struct proto_peer *peer, struct proto_reference *use, uint64_t number)
+{
+    struct proto_reference_hold *claim = malloc(sizeof *claim);
+    if (!claim)
+        uccs_fail("no memory for an operation on PE %d", peer->pe);
+    *claim = (struct proto_reference_hold){use, number, peer->direct->claims};
+    peer->direct->claims = claim;
+    end_claims(peer);
+}
+
+/* The transport raises this event. A put that has failed is not under way any more, either. */
+static void landed(struct proto_sent_token *token, bool failed)
+{
+    struct landing *landing = (struct landing *)token;
+    struct proto_peer *peer = landing->peer;
+    proto_count_sending(peer->worker, -1);
+    if (landing->covers > peer->answered.puts)
+        peer->answered.puts = landing->covers;
+    peer->direct->failed |= failed && !landing->done;
+    release(peer);
+    end_claims(peer);
+    if (landing->done)
+        landing->done(landing->flush, failed);
+    free(landing);
+}
+
+void proto_land(struct proto_peer *peer, void (*done)(struct proto_peer_flush *flush, bool failed),
+                struct proto_peer_flush *flush)
+{
+    struct landing *landing = malloc(sizeof *landing);
+    if (!landing)
+        uccs_fail("no memory for a flush of PE %d", peer->pe);
+    *landing = (struct landing){{landed}, peer, peer->issued.puts, done, flush};
+    peer->direct->landing = landing->covers;
+    proto_count_sending(peer->worker, 1);
+    switch (proto_transport->flush(peer->to, landing)) {
+    case TRANSPORT_DONE: landed(&landing->token, false); break;
+    case TRANSPORT_PENDING:
+        if (peer->worker != proto_service_worker())
+            proto_thread_remind(peer->worker);
+        break;
+    default: landed(&landing->token, true);
+    }
+}
+
+/* A small message that may leave later is copied, as if it were in a batch (proto_copies). */
+static void copy_data(struct proto_held_back *held)
+{
+    if (!held->later || !held->bytes || held->send->buffer || !proto_coalesce_fits(held->bytes))
+        return;
+    held->send->buffer = malloc(held->bytes);
+    if (!held->send->buffer)
+        uccs_fail("no memory for a message");
+    held->data = memcpy(held->send->buffer, held->data, held->bytes);
+}
+
+static void hold(struct proto_peer *peer, const struct proto_held_back *what)
+{
+    struct proto_direct *direct = peer->direct;
+    struct proto_held_back *held = malloc(sizeof *held);
+    if (!held)
+        uccs_fail("no memory for a message");
+    *held = *what;
+    copy_data(held);
+    *(direct->held ? &direct->last_held->next : &direct->held) = held;
+    direct->last_held = held;
+    proto_count_sending(peer->worker, 1);
+    if (direct->landing < held->puts)
+        proto_land(peer, 0, 0);
+}
+
+/* A message that waits for fewer puts than the last held one is held with it. */
+void proto_send_behind(struct proto_peer *peer, struct proto_send *message, const void *data, size_t bytes, bool later,
+                       uint64_t puts)
+{
+    if (lat_likely(puts <= peer->answered.puts)) {
+        send(peer, message, data, bytes, later);
+        return;
+    }
+    const struct proto_held_back *last = peer->direct->held ? peer->direct->last_held : 0;
+    const struct proto_held_back held = {message, data, bytes, later, last && last->puts > puts ? last->puts : puts, 0};
+    hold(peer, &held);
+}
+
+void proto_land_wanted(struct proto_worker *worker)
+{
+    if (lat_likely(!atomic_load_relaxed(&worker->lands)))
+        return;
+    atomic_store_relaxed(&worker->lands, 0);
+    for (struct proto_peer *peer = worker->touched; peer; peer = peer->next_touched)
+        if (peer->direct && peer->direct->landing < peer->issued.puts)
+            proto_land(peer, 0, 0);
+}

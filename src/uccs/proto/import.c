@@ -1,0 +1,84 @@
+/* Imports of memory of another node. An importer asks the owner whether the memory is still registered, and the owner
+ * tells the importer once it has released it. So the importer's operations check a word of the importer
+ * (mem/region.h), as node peers check the owner's word, and the owner checks again when they arrive. Any thread; not
+ * from inside an event. */
+#include "uccs/proto/target.h"
+
+#include "uccs/mem/region.h"
+
+#include <stdlib.h>
+
+static void ask_about(int pe, enum proto_wire_kind kind, uint64_t region, struct proto_fetch *ask)
+{
+    struct proto_message message = {.header = {.kind = (uint8_t)kind, .at.region = region}, .later = true};
+    proto_pending_send(proto_service_worker(), pe, &message, &ask->ask);
+}
+
+bool proto_import(int pe, uint64_t region)
+{
+    uint32_t flag = 0;
+    struct proto_fetch ask = {.ask.flag = &flag};
+    ask_about(pe, WIRE_IMPORT, region, &ask);
+    proto_await(proto_service_worker(), &flag);
+    return !ask.ask.failed;
+}
+
+static void tell_importer(int pe, uint64_t region, uint64_t *busy, struct uccs_request *all)
+{
+    struct proto_fetch *ask = malloc(sizeof *ask);
+    if (!ask)
+        uccs_fail("no memory to tell PE %d of memory that is released", pe);
+    *ask = (struct proto_fetch){.ask = {.request = all, .bytes = sizeof *busy}, .dest = busy};
+    uccs_request_begin_use(all);
+    ask_about(pe, WIRE_GONE, region, ask);
+}
+
+/* Asks all PEs with a non-zero word, which becomes 0 unless a transport there still accesses the memory. Returns true when
+ * all words are 0. `all` has an owner and no parent, so nobody frees it. */
+static bool all_know(uint64_t region, uint64_t *busy)
+{
+    struct uccs_request all = {.pending = 1};
+    struct uccs_wait wait uccs_scoped = {.on = uccs_reason_function(proto_reason, 0)};
+    bool know = true;
+    for (int pe = 0; pe < uccs_core.npes; pe++)
+        if (busy[pe])
+            tell_importer(pe, region, &busy[pe], &all);
+    while (atomic_load_acquire(&all.pending) != 1) /* acqrel: finish */
+        proto_pause(proto_service_worker(), &wait);
+    for (int pe = 0; pe < uccs_core.npes; pe++)
+        know &= !busy[pe];
+    return know;
+}
+
+void proto_memory_invalidate(uint64_t region, const uint64_t *importers)
+{
+    uint64_t *busy = calloc((size_t)uccs_core.npes, sizeof *busy);
+    struct uccs_wait wait uccs_scoped = {.on = uccs_reason_function(proto_reason, 0)};
+    if (!busy)
+        uccs_fail("no memory to tell other PEs of memory that is released");
+    for (int pe = 0; pe < uccs_core.npes; pe++)
+        busy[pe] = importers[pe / 64] >> pe % 64 & 1;
+    while (!all_know(region, busy))
+        proto_pause(proto_service_worker(), &wait);
+    free(busy);
+    proto_withdraw(region);
+}
+
+/* --- Events */
+
+static void hear_import(struct proto_arrival *arrival)
+{
+    const struct wire_header *header = &arrival->header;
+    proto_answer_word(arrival, header->region.handle, 0, uccs_region_imported(header->at.region, (int)header->from));
+}
+
+static void hear_gone(struct proto_arrival *arrival)
+{
+    const struct wire_header *header = &arrival->header;
+    uccs_region_gone((int)header->from, header->at.region);
+    const bool busy = proto_region_invalidated((int)header->from, header->at.region);
+    proto_answer_word(arrival, header->region.handle, busy, true);
+}
+
+const struct proto_handler proto_on_import = {.landed = hear_import};
+const struct proto_handler proto_on_gone = {.landed = hear_gone};

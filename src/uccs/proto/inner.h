@@ -1,0 +1,433 @@
+/* Inside of the links: workers, their peers, messages that leave and messages that arrive. Callers hold the lock of the
+ * worker, unless a comment says otherwise.
+ *
+ * The files in their order, lower ones first: token, valid, refuse, log_peer, worker, tell, bell, arrive, batch, names,
+ * send, use, behind, flush, ask, key, direct, issue, atomic, poll, wait, quiet, pool, gone, order, log, thread, open. */
+#ifndef UCCS_PROTO_LINK_INNER_H
+#define UCCS_PROTO_LINK_INNER_H
+
+#include "net/transport.h"
+#include "uccs/core/core.h"
+#include "uccs/core/eventcount.h"
+#include "uccs/proto/proto.h"
+#include "uccs/core/fail.h"
+#include "uccs/core/keepalive.h"
+
+#include <pthread.h>
+
+#define PROTO_WORKERS 64    /* at most */
+#define PROTO_PES (1 << 24) /* at most, in a job with several nodes */
+
+/* Every token that the transport gets begins with this. */
+struct proto_sent_token {
+    void (*done)(struct proto_sent_token *token, bool failed);
+};
+
+/* A message on its way out. */
+struct proto_send {
+    struct proto_sent_token token;
+    struct proto_worker *worker;
+    struct wire_header header;
+    uint32_t *flag; /* as in struct proto_message */
+    void *buffer;
+    void (*left)(void *cookie);
+    void *cookie;
+    struct uccs_request *local;
+    struct proto_log_peer *log_peer; /* it counts this message while the data is not copied; may be null */
+    bool batch;                      /* the worker keeps the buffer for the next batch */
+    struct proto_send *next;
+};
+
+/* A request that completes once all asks before this number are settled. */
+struct proto_watch {
+    uint64_t before;
+    struct uccs_request *request;
+    struct proto_watch *next;
+};
+
+/* A number of operations to a peer: messages that the target applies; puts, and atomics, that the network does by itself. */
+struct proto_point {
+    uint64_t messages, puts;
+};
+
+static inline bool proto_point_reaches(struct proto_point at, struct proto_point wanted)
+{
+    return at.messages >= wanted.messages && at.puts >= wanted.puts;
+}
+
+/* Requests that complete with a flush. */
+struct proto_peer_flush {
+    struct proto_peer *peer;
+    struct proto_point covers; /* operations issued when it was sent */
+    uint32_t parts;            /* answers that are still to come: of the target, of the transport */
+    bool refused, lost;        /* the target has refused messages; puts have failed */
+    uint32_t count, room;
+    struct proto_hanging {
+        struct uccs_request *request;
+        struct proto_log_peer *log_peer; /* the request fails when this has refused operations */
+        uint16_t number; /* or when the target tells this number; neither: when any operation was refused */
+        bool refused;    /* it has been told */
+    } * requests;
+    struct proto_peer_flush *next; /* while it is idle */
+};
+
+/* A message that must wait for its predecessors, with its data. */
+struct proto_delayed {
+    struct proto_arrival arrival;
+    void *rest; /* the transport's handle of data that it still holds; null: the data is here */
+    struct proto_delayed *next, *before;
+    _Alignas(8) char data[];
+};
+
+/* Small messages to one receiver that have not left yet (batch.c). */
+struct proto_coalescer {
+    struct proto_send *send; /* null: empty */
+    size_t bytes, count;
+    void *to; /* the transport's */
+    int pe;
+    struct proto_coalescer *next; /* on the worker's list, while it is not empty */
+    bool kept;                    /* off that list: it leaves with the peer's next flush, or when it is full */
+};
+
+/* The messages that a worker of another PE has issued to this one. Under the lock of the service worker, where they
+ * arrive. */
+struct proto_origin {
+    struct proto_peer *peer; /* the PE's peer on the service worker */
+    void *to;                /* answers go to it; unused for the PE's service worker, which uses the peer's own */
+    struct proto_coalescer coalescer; /* the same */
+    uint64_t applied;
+    uint64_t refused;                       /* applied operations whose region had been released */
+    struct proto_nacks *nacks;              /* those that no answer to a flush has told; null: there were none */
+    struct proto_delayed *kept, *last_kept; /* messages with fewer predecessors first */
+};
+
+/* The service worker of another PE, as seen from one worker of this process. */
+struct proto_peer {
+    struct proto_worker *worker;
+    int pe;
+    void *to; /* the transport's connection; null until something is sent */
+    struct proto_coalescer coalescer;
+    struct proto_point issued, answered; /* operations issued; operations known to be applied */
+    uint64_t refused;                    /* messages known to be refused */
+    uint64_t fenced;                     /* messages issued at the last fence or flush */
+    struct proto_point behind;           /* operations issued at the last fence */
+    uint64_t epoch;                      /* number of that fence */
+    struct proto_peer_flush *flying;     /* the last flush sent, not yet answered */
+    struct proto_peer_flush *next;       /* requests that wait until a flush is sent */
+    bool gathers;                        /* `next` is to be sent when `flying` is answered */
+    struct proto_direct *direct;         /* one-sided operations of the transport; null: messages alone */
+    bool touched, hung;                  /* true: on the worker's list of that name */
+    bool same_image, asked_image;
+    struct proto_peer *next_touched, *next_hung;
+    /* Messages from that PE; used on the service worker only. */
+    struct proto_origin origin;   /* its service worker */
+    struct proto_origin **others; /* its other workers, by number; null: none has issued yet */
+};
+
+/* The key of a piece of the peer's memory, on a connection. */
+struct proto_key {
+    struct proto_peer *peer;
+    struct proto_reference *use; /* of a region; else null */
+    struct wire_memory at;       /* the piece */
+    uint8_t segment;
+    enum { PROTO_KEY_ASKED, PROTO_KEY_NONE, PROTO_KEY_READY } state;
+    void *key;      /* the transport's */
+    uint64_t start; /* address of the piece in the peer's process */
+    struct proto_key *next;
+};
+
+/* A message that stays here until puts to its peer are in place. */
+struct proto_held_back {
+    struct proto_send *send;
+    const void *data;
+    size_t bytes;
+    bool later;
+    uint64_t puts;
+    struct proto_held_back *next;
+};
+
+/* A put to a region that may not be in place. */
+struct proto_reference_hold {
+    struct proto_reference *use;
+    uint64_t number; /* among the puts to the peer */
+    struct proto_reference_hold *next;
+};
+
+enum { PROTO_KEY_CHAINS = 16 };
+
+/* What one-sided operations of the transport to a peer need; made by the first one. */
+struct proto_direct {
+    bool orders;                              /* the transport can keep puts and atomics in order */
+    bool failed;                              /* a put has failed, and no flush has told */
+    struct proto_key *keys[PROTO_KEY_CHAINS]; /* by piece */
+    uint64_t landing;                         /* puts that flushes under way cover */
+    struct proto_held_back *held, *last_held; /* in the order of issuing */
+    struct proto_reference_hold *claims;
+};
+
+struct proto_worker {
+    cache_aligned pthread_mutex_t lock;
+    void *at; /* the transport's worker; null: not open */
+    uint32_t number;
+    struct proto_peer **peers; /* by PE; made on first use */
+    struct proto_peer *touched, *hung;
+    uint64_t epoch;   /* number of fences */
+    uint64_t ordered; /* the fence from which on the transport keeps puts in order */
+    uint32_t sending; /* messages that the transport still holds */
+    uint32_t some;    /* 0: all operations are answered; a hint, exact for the thread that issued; relaxed */
+    uint32_t lands;   /* 1: puts are to be flushed; relaxed */
+    uint32_t polls;   /* grows while the program itself polls; relaxed */
+    struct uccs_eventcount events; /* something has come in, or a flush has ended */
+    struct proto_send *idle;
+    struct proto_peer_flush *idle_flush;
+    struct proto_handles handles; /* of what this worker has asked */
+    /* Asks without a flag, in the order of their numbers. */
+    uint64_t asked;
+    struct proto_pending *first, *last;
+    uint64_t oldest;                          /* number of the first ask; UINT64_MAX: no ask is listed; release */
+    uint32_t asking;                          /* bytes that the targets hold for the asks at most; relaxed */
+    struct proto_watch *watches, *last_watch; /* in the order of their numbers */
+    struct proto_issue_log *logs;             /* that issue on the worker */
+    uint16_t numbered, requested;             /* the last numbers of a log and of a request */
+    struct proto_coalescer *coalescing;       /* outboxes that hold messages */
+    uint32_t open;                            /* number of these outboxes */
+    void *spare;                              /* buffer for a batch, or null */
+};
+
+/* Tracks (link.h). Invariants, under the worker's lock: a log_peer is on the log's list of active log_peers while it has
+ * operations that are not known to be applied, asks under way, or data that the transport still reads. Marks stay where
+ * they are until their log is closed, so asks and messages point to them. A log_peer with refused operations stays active until
+ * a flush has told. */
+struct proto_wake {
+    uint64_t before; /* asks with lower numbers are waited for */
+    uint32_t left;   /* number of these that are under way */
+    struct uccs_request *request;
+    struct proto_wake *next;
+};
+
+/* What a log has issued to one peer. */
+struct proto_log_peer {
+    struct proto_issue_log *log;
+    struct proto_peer *peer;
+    struct proto_point number;         /* the peer's count of issued operations at the log's last one */
+    uint32_t asking, reading, holding; /* asks; those that read long data; messages whose data is not copied */
+    bool active;
+    bool refused; /* the target has refused operations without a request, and no flush has told */
+    struct proto_wake *wakes;
+    struct proto_log_peer *next, *next_active;
+};
+
+struct proto_issue_log {
+    struct proto_worker_set workers;
+    struct proto_log_peer **heads, *active; /* chains by PE */
+    uint32_t room, count;
+    uint16_t number; /* below PROTO_REQUEST; the worker's begin again: then logs of one number share nacks */
+    struct proto_issue_log *next; /* of the worker */
+};
+
+extern struct proto_worker proto_workers[PROTO_WORKERS];
+extern const struct transport *proto_transport;
+
+/* worker.c */
+struct proto_peer *proto_peer_of(struct proto_worker *worker, int pe);
+struct proto_peer *proto_peer_try(struct proto_worker *worker, int pe); /* the same; returns null without memory */
+/* These take memory for later, so that what follows under the same hold of the lock lacks none: for messages, a batch, a note of the
+ * log, a request of a flush. They return false without memory. */
+bool proto_send_reserve(struct proto_worker *worker);
+bool proto_coalesce_reserve(struct proto_worker *worker);
+bool proto_log_reserve(struct proto_issue_log *log, struct proto_peer *peer);
+bool proto_hang_reserve(struct proto_peer *peer);
+struct proto_send *proto_send_new(struct proto_worker *worker);
+/* Ends a message that has left: frees its buffer, sets its flag, calls `left`. */
+void proto_send_free(struct proto_send *send);
+/* Gives the message to the transport at once, on the coalescer's connection. Returns true when it has left; false: the transport
+ * still holds it. */
+bool proto_hand_over(struct proto_coalescer *coalescer, struct proto_send *send, const void *data, size_t bytes);
+/* Adds to the worker's `sending`, which threads that want to issue read without the lock. */
+void proto_count_sending(struct proto_worker *worker, int change);
+/* Opens the worker with this number. Returns null, or the reason why it cannot. */
+const char *proto_worker_open(uint32_t number);
+void proto_worker_free(struct proto_worker *worker);
+
+/* bell.c; any thread. proto_workers_left has a bit for each worker, except the service worker, whose waiting messages the progress
+ * thread shall send if nobody else does. proto_workers_left and proto_asleep are sequentially consistent. */
+extern uint64_t proto_workers_left;
+extern uint32_t proto_asleep;   /* 1: the thread sleeps, or is about to, and nothing waits on the service worker */
+extern uint32_t proto_reminded; /* 1: it has been woken for messages of this process; seqcst */
+/* Tells the progress thread that messages of the worker wait; it sends them in a while if nobody else does. */
+void proto_thread_remind(const struct proto_worker *worker);
+
+/* The set of enum transport_able of which a connection must have one for one-sided operations; 0: none is used. Constant while
+ * links are open. */
+extern unsigned proto_wire;
+
+/* valid.c. Ends the job with a line unless the message is one that wire.def describes, from a PE of another node. */
+void proto_wire_check(const struct wire_header *header, size_t bytes);
+/* Returns the kind that answers a kind, as wire.def says. */
+enum proto_wire_kind proto_wire_answer(enum proto_wire_kind asked);
+const char *proto_wire_kind_name(enum proto_wire_kind kind);
+
+/* refuse.c. Returns the numbers that the target has noted, and forgets them; the caller frees them. Null: there are none. */
+uint16_t *proto_nacks_take(struct proto_origin *origin, size_t *bytes);
+
+/* arrive.c. The transport calls it for each message, and proto_on_batch for each message of a batch. */
+void proto_arrived(void *worker, const struct transport_message *message);
+
+/* batch.c. fits returns true when a message of this size may be batched. */
+bool proto_coalesce_fits(size_t bytes);
+/* Copies header and data to the outbox and frees `send`. */
+void proto_coalesce_add(struct proto_coalescer *coalescer, struct proto_send *send, const void *data, size_t bytes);
+void proto_coalesce_push(struct proto_coalescer *coalescer, struct proto_worker *worker);
+void proto_coalesce_push_all(struct proto_worker *worker);
+/* Keeps the coalescer from leaving with a poll, or lets it leave again. */
+void proto_coalesce_keep(struct proto_coalescer *coalescer, struct proto_worker *worker, bool keep);
+extern const struct proto_handler proto_on_batch;
+
+/* network.c. Returns the transport, or null after a line. */
+const struct transport *proto_network_load(void);
+
+/* names.c. Each PE publishes this record at the start. */
+struct proto_record {
+    uint32_t size, image_shared;
+    char transport[16];
+    unsigned char image_id[24];
+    struct routes line;
+    unsigned char address[]; /* the transport's address, `size` bytes */
+};
+int proto_names_address(const struct proto_worker *worker, void *room,
+                        size_t *bytes);        /* returns 0, or -1 after a line */
+int proto_names_publish(void);                 /* the same */
+struct proto_record *proto_names_find(int pe); /* returns the record, which the caller frees; any thread */
+
+/* send.c. Sends a message at once. `send` is freed on return, or when the transport is done with it. */
+void proto_send_now(struct proto_peer *peer, struct proto_send *send, const void *data, size_t bytes);
+/* The same for a message that nobody waits for yet: a small message stays here until there is a reason to send
+ * (batch.c). */
+void proto_send_later(struct proto_peer *peer, struct proto_send *send, const void *data, size_t bytes);
+/* Connects to the peer unless that has been done. */
+void proto_connect(struct proto_peer *peer);
+extern const struct proto_handler proto_on_hello;
+
+/* behind.c. Sends a message, at once or later, but not before so many puts to the peer are in place. */
+void proto_send_behind(struct proto_peer *peer, struct proto_send *send, const void *data, size_t bytes, bool later,
+                       uint64_t puts);
+/* Asks the transport to tell when the puts issued so far are in place, or have failed; then calls `done`, unless it is
+ * null. */
+void proto_land(struct proto_peer *peer, void (*done)(struct proto_peer_flush *flush, bool failed),
+                struct proto_peer_flush *flush);
+/* Makes later operations to the peer aware of the worker's last fence. */
+void proto_take_fence(struct proto_peer *peer);
+
+/* Ends a claim once so many puts to the peer are in place. */
+void proto_reference_hold_until(struct proto_peer *peer, struct proto_reference *use, uint64_t number);
+/* Does so for all puts of the worker, when the worker has been asked to (`lands`). */
+void proto_land_wanted(struct proto_worker *worker);
+
+/* use.c; any thread, without a lock. open and close count keys. claim returns false when the region has been released; end
+ * ends a claim. forbid notes the release and returns true while there are claims. over returns true when the region is
+ * released and has no claims. */
+struct proto_reference *proto_reference_open(int pe, uint64_t region);
+void proto_reference_close(struct proto_reference *use);
+bool proto_reference_take(struct proto_reference *use);
+void proto_reference_drop(struct proto_reference *use);
+bool proto_reference_invalidate(int pe, uint64_t region);
+bool proto_reference_over(const struct proto_reference *use);
+
+/* flush.c. touch notes that a quiet has something to do on the worker. untouch clears the note unless that still
+ * holds. */
+void proto_touch(struct proto_worker *worker);
+void proto_untouch(struct proto_worker *worker);
+/* Hangs a request on the peer's next flush. Returns the number of its operations to the peer; they begin again after 32768,
+ * and requests of one number on one flush share nacks. */
+uint16_t proto_hang(struct proto_peer *peer, struct uccs_request *request);
+/* Hangs `all` on a flush of a peer that covers its operations up to `number`, which are not all answered. Without a log_peer
+ * it fails when any operation on the peer was refused. */
+void proto_flush_peer(struct proto_peer *peer, struct proto_point number, struct uccs_request *all,
+                      struct proto_log_peer *log_peer, bool waits);
+/* Starts flushes where requests hang, since the program may test every request from now on. */
+void proto_nudge(struct proto_worker *worker);
+extern const struct proto_handler proto_on_flush, proto_on_flushed;
+
+/* ask.c. Adds one to the request's count until all asks listed so far are settled. */
+void proto_pending_watch(struct proto_worker *worker, struct uccs_request *request);
+/* Lists an ask without a flag. */
+void proto_pending_list(struct proto_pending *ask);
+
+/* key.c. Returns the key of a piece of the peer's memory. Returns null when there is none (yet); the first call asks the
+ * peer for it. `offset` is rounded down to the start of the piece. find also returns keys that have not come, or that will not. close withdraws all memory that peers have keys of; free
+ * forgets the keys of a peer. */
+const struct proto_key *proto_key_of(struct proto_peer *peer, const struct wire_header *header, uint64_t offset);
+const struct proto_key *proto_key_find(struct proto_peer *peer, const struct wire_header *header, uint64_t offset);
+void proto_key_close(void);
+void proto_key_free(struct proto_peer *peer);
+extern const struct proto_handler proto_on_keyed;
+
+/* direct.c. One-sided operations of the transport. proto_direct_can returns true when the transport can do the message's operation now; then put
+ * or get must start it. The caller has counted a put; `source` says what is to be done once its source is free. */
+bool proto_direct_can(struct proto_peer *peer, const struct proto_message *message);
+/* The same for an atomic, in steps. of: makes the peer's part; returns false while it is not known what the connection can do, and
+ * ends the job when it cannot be used. may: the order of fences lets a put or an atomic go now. */
+bool proto_direct_of(struct proto_peer *peer);
+bool proto_direct_may(struct proto_peer *peer);
+/* Starts an atomic, which the caller has counted as a put, with an ask or with a source. */
+void proto_direct_atomic(struct proto_peer *peer, const struct proto_message *message,
+                         const struct transport_word *word, struct proto_send *source, struct proto_pending *ask);
+void proto_direct_put(struct proto_peer *peer, const struct proto_message *message, struct proto_send *source);
+void proto_direct_get(struct proto_peer *peer, const struct proto_message *message, struct proto_pending *ask);
+void proto_direct_free(struct proto_peer *peer);
+
+/* issue.c. touch notes that the peer has operations to flush. source holds what is to be done once the source of a put is
+ * free. list notes an ask without a flag. */
+void proto_issue_touch(struct proto_peer *peer);
+struct proto_send *proto_issue_source(struct proto_peer *peer, const struct proto_message *message);
+void proto_issue_list(struct proto_peer *peer, struct proto_issue_log *log, struct proto_pending *ask);
+
+/* log_peer.c. find returns null when nothing went to the PE yet. applied returns true when nothing of the log_peer is to be
+ * flushed. tidy takes log_peers with nothing under way off the list. issued notes a message that leaves, asks an ask; left and settled note their ends. */
+struct proto_log_peer *proto_log_peer_find(struct proto_issue_log *log, int pe);
+bool proto_log_peer_applied(const struct proto_log_peer *log_peer);
+void proto_log_tidy(struct proto_issue_log *log);
+void proto_log_issued(struct proto_issue_log *log, struct proto_peer *peer, struct proto_send *send);
+void proto_log_peer_left(struct proto_log_peer *log_peer);
+void proto_log_asks(struct proto_issue_log *log, struct proto_peer *peer, struct proto_pending *ask);
+void proto_log_peer_settled(const struct proto_pending *ask);
+/* refused notes that the target has refused operations of the worker's logs with these numbers. take_refused returns
+ * whether it has, and forgets it. */
+void proto_log_nacked(struct proto_worker *worker, int pe, const uint16_t *logs, size_t count);
+bool proto_log_peer_take_nacked(struct proto_log_peer *log_peer);
+
+/* poll.c; any thread, without a lock. */
+/* Moves the worker on unless another thread holds it. Returns non-zero when something came in or has left, else 0. */
+int proto_poll(struct proto_worker *worker);
+/* Moves the worker on for the progress thread. Returns true when the transport holds none of its messages any more;
+ * false: the thread must look again. */
+bool proto_poll_clear(struct proto_worker *worker);
+/* Moves a set of workers on, a bit per number, and the service worker. Returns non-zero when something came in or has left, else 0. */
+int proto_progress_all(uint64_t workers);
+
+/* wait.c; any thread, without a lock. The same as uccs_rest, for a waiter that has looked at workers and found nothing. */
+void proto_rest(uint64_t workers, struct uccs_wait *wait);
+/* Waits for events of a worker, as one step of a wait: looks at the worker, unless another thread leads, and rests. */
+void proto_follow(struct uccs_follower *me, struct proto_worker *worker, struct uccs_wait *wait);
+
+/* quiet.c; any thread, without a lock. Completes the operations on a set of workers to these PEs; `pes` null: to all
+ * PEs. */
+void proto_quiet_workers(uint64_t workers, const int *pes, size_t npes);
+/* Under the worker's lock. Takes peers with no unanswered operation off the touched list; hangs `all`, unless it is null,
+ * on flushes of the others. */
+void proto_flush_touched(struct proto_worker *worker, struct uccs_request *all, bool waits);
+
+/* pool.c; any thread, without a lock. Sets of workers have a bit per number. */
+void proto_pool_open(void);
+void proto_pool_close(void);
+void proto_pool_leave(uint64_t workers);                /* notes that a context does not use these workers any more */
+extern uint32_t proto_others;                           /* the highest number of an open worker */
+uint64_t proto_workers_of(struct proto_worker_set *on); /* returns the workers on which the context has issued */
+uint64_t proto_workers_open(void);                      /* returns the open workers */
+/* Returns a worker, but not the service worker, that has unanswered operations; null: there is none. */
+struct proto_worker *proto_next_busy(void);
+
+/* thread.c. Gives the progress thread its work on the links, before it starts. */
+void proto_thread_prepare(void);
+
+#endif

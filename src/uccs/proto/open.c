@@ -1,0 +1,180 @@
+/* The life of the links. */
+#include "uccs/proto/inner.h"
+
+#include "base/env.h"
+#include "base/log.h"
+#include "rte/rte.h"
+#include "uccs/core/progress.h"
+#include "uccs/core/progress_thread.h"
+#include "uccs/comp/tell.h"
+
+#include <string.h>
+#include <sys/resource.h>
+
+#define LOOKS_MOST 32 /* a waiter yields after this many polls: a PE of another pretended node may want this core */
+
+static void finished(void *token, int failed)
+{
+    struct proto_sent_token *done = token;
+    done->done(done, failed);
+}
+
+/* Checks the keepalive lines first; they may explain the loss, or tell that the job ends. */
+static void broken(void *worker, int pe, const char *why)
+{
+    (void)worker;
+    uccs_keepalive_poll();
+    uccs_fail_process_lost("PE %d is lost: %s", pe, why);
+}
+
+/* Every look of every wait calls this. A thread that waits for memory may depend on an operation that another thread has
+ * issued, or that it has issued itself on another worker, so it moves one busy worker on besides the service worker.
+ * Returns non-zero when something came in or has left, else 0. */
+static int poll_lanes(void *unused)
+{
+    (void)unused;
+    int count = proto_poll(proto_service_worker());
+    if (lat_unlikely(atomic_load_relaxed(&proto_others))) {
+        struct proto_worker *other = proto_next_busy();
+        count += other ? proto_poll(other) : 0;
+    }
+    return count;
+}
+
+static struct uccs_progress_source polled = {.poll = poll_lanes, .when = UCCS_PROGRESS_LOOK};
+
+/* Returns what a connection must be able to do for one-sided operations of the transport; 0: none uses them. */
+static unsigned choose_wire(void)
+{
+    const char *how = env_text(ENV_WIRE);
+    if (strcmp(how, "messages") == 0)
+        return 0;
+    return strcmp(how, "rdma") == 0 ? TRANSPORT_ONESIDED : TRANSPORT_ALONE;
+}
+
+/* Returns 0, or -1 after a line. */
+static int open_transport(void)
+{
+    static const struct transport_events events = {proto_arrived, finished, broken};
+    proto_transport = proto_network_load();
+    if (!proto_transport)
+        return -1;
+    const char *why = proto_transport->open(&events, uccs_core.me, uccs_core.npes, proto_wire);
+    proto_has_direct = proto_wire && proto_transport->able;
+    if (!why)
+        why = proto_worker_open(0);
+    if (why)
+        log_alike(uccs_core.me, "the transport %s does not work here: %s", proto_transport->name, why);
+    return why ? -1 : 0;
+}
+
+/* A PE has a descriptor for each connection. A job that may have more of them than the soft limit of files leaves gets a higher
+ * one, up to the hard limit; smaller jobs keep the limit that the program knows. */
+static void allow_connections(void)
+{
+    enum { OWN = 128, EACH = 3 }; /* mine and the peer's way, and the line to its node */
+    struct rlimit files;
+    const rlim_t wanted = OWN + (rlim_t)uccs_core.npes * EACH;
+    if (getrlimit(RLIMIT_NOFILE, &files) != 0 || files.rlim_cur == RLIM_INFINITY || files.rlim_cur >= wanted)
+        return;
+    files.rlim_cur = wanted < files.rlim_max ? wanted : files.rlim_max;
+    (void)setrlimit(RLIMIT_NOFILE, &files); /* where it fails, the connection that finds no room says so */
+}
+
+static void handle_own_kinds(void)
+{
+    proto_handle(WIRE_BATCH, &proto_on_batch);
+    proto_handle(WIRE_HELLO, &proto_on_hello);
+    proto_handle(WIRE_FLUSH, &proto_on_flush);
+    proto_handle(WIRE_FLUSHED, &proto_on_flushed);
+    proto_handle(WIRE_KEYED, &proto_on_keyed);
+}
+
+const char *proto_network_name(void)
+{
+    return proto_transport->name;
+}
+
+int proto_workers_start(void)
+{
+    if ((int)uccs_core.pes == uccs_core.npes)
+        return 0;
+    if (uccs_core.npes > PROTO_PES) {
+        log_line("a job on several nodes has at most %d PEs", PROTO_PES);
+        return -1;
+    }
+    handle_own_kinds();
+    allow_connections();
+    proto_wire = choose_wire();
+    if (open_transport() != 0 || proto_names_publish() != 0)
+        return -1;
+    if (uccs_core.spin > LOOKS_MOST)
+        uccs_core.spin = LOOKS_MOST;
+    proto_pool_open();
+    proto_active = 1;
+    (void)uccs_progress_add(&polled);
+    uccs_request_reason_add(proto_request_reason);
+    proto_thread_prepare();
+    return 0;
+}
+
+static bool drained(struct proto_worker *worker)
+{
+    pthread_mutex_lock(&worker->lock);
+    proto_coalesce_push_all(worker);
+    bool done = proto_transport->drained(worker->at) && !worker->coalescing && worker->sending == 0;
+    pthread_mutex_unlock(&worker->lock);
+    return done;
+}
+
+/* Waits until this process has nothing left to send, since it may still hold answers that other PEs wait for. */
+void proto_settle_all(void)
+{
+    if (!proto_active)
+        return;
+    proto_quiet_all();
+    uccs_keepalive_expect_end();
+    if (uccs_progress_thread_start() != 0)
+        uccs_fail("cannot serve the other PEs");
+    struct uccs_wait wait uccs_scoped = {0};
+    for (uint64_t left = proto_workers_open(); left; left &= left - 1)
+        while (!drained(&proto_workers[__builtin_ctzll(left)]))
+            uccs_rest(&wait);
+}
+
+/* Makes proto_poll leave the worker alone. The lock stays, since a thread of the program that is still in a wait may be
+ * about to take it. */
+static void shut(struct proto_worker *worker)
+{
+    pthread_mutex_lock(&worker->lock);
+    worker->at = 0;
+    pthread_mutex_unlock(&worker->lock);
+}
+
+/* Before the transport closes its connections. */
+static void free_keys(void)
+{
+    for (int i = 0; i < PROTO_WORKERS; i++)
+        for (int pe = 0; proto_workers[i].peers && pe < uccs_core.npes; pe++)
+            if (proto_workers[i].peers[pe])
+                proto_direct_free(proto_workers[i].peers[pe]);
+    proto_key_close();
+}
+
+void proto_workers_end(void)
+{
+    if (!proto_active)
+        return;
+    uccs_progress_remove(&polled);
+    for (int i = 0; i < PROTO_WORKERS; i++)
+        shut(&proto_workers[i]);
+    rte_job_barrier(); /* no PE polls its connections any more, so no PE takes their closing for a fault */
+    uccs_keepalive_close();
+    free_keys();
+    proto_transport->close();
+    proto_pool_close();
+    for (int i = 0; i < PROTO_WORKERS; i++)
+        proto_worker_free(&proto_workers[i]);
+    proto_active = proto_touched = 0;
+    proto_has_direct = false;
+}

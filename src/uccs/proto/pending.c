@@ -1,0 +1,83 @@
+/* Asks are messages that the target answers: gets, fetching atomics, questions about regions. They are listed and
+ * settled under the worker's lock. A flag (release; acquire in proto_await) or a request tells the asking thread of the
+ * answer. */
+#include "uccs/proto/inner.h"
+
+#include <stdlib.h>
+
+/* Returns the bytes that an ask may take up at its target until the answer has left. Long data takes up none, since the
+ * target sends it from its place. */
+static uint32_t held_for(const struct proto_pending *ask)
+{
+    return (uint32_t)(sizeof(struct wire_header) + (ask->bytes <= TRANSPORT_SHORT ? ask->bytes : 0));
+}
+
+/* Adds to the worker's held bytes. Threads that want to issue read them without the lock. */
+static void add_asking(struct proto_worker *worker, uint32_t change)
+{
+    atomic_store_relaxed(&worker->asking, worker->asking + change);
+}
+
+void proto_pending_list(struct proto_pending *ask)
+{
+    struct proto_worker *worker = ask->worker;
+    add_asking(worker, held_for(ask));
+    ask->number = worker->asked++;
+    ask->next = 0;
+    ask->before = worker->last;
+    *(worker->last ? &worker->last->next : &worker->first) = ask;
+    worker->last = ask;
+    if (worker->first == ask)
+        atomic_store_release(&worker->oldest, ask->number); /* acquire: quiet */
+}
+
+void proto_pending_watch(struct proto_worker *worker, struct uccs_request *request)
+{
+    if (!worker->first)
+        return;
+    struct proto_watch *watch = malloc(sizeof *watch);
+    if (!watch)
+        uccs_fail("no memory for a request");
+    *watch = (struct proto_watch){.before = worker->asked, .request = request};
+    *(worker->watches ? &worker->last_watch->next : &worker->watches) = watch;
+    worker->last_watch = watch;
+    uccs_request_begin(request);
+}
+
+static void finish_watches(struct proto_worker *worker)
+{
+    while (worker->watches && (!worker->first || worker->first->number >= worker->watches->before)) {
+        struct proto_watch *watch = worker->watches;
+        worker->watches = watch->next;
+        uccs_request_finish(watch->request, false);
+        free(watch);
+    }
+}
+
+static void unlist(const struct proto_pending *ask)
+{
+    struct proto_worker *worker = ask->worker;
+    add_asking(worker, -held_for(ask));
+    *(ask->before ? &ask->before->next : &worker->first) = ask->next;
+    *(ask->next ? &ask->next->before : &worker->last) = ask->before;
+    if (!ask->before)
+        atomic_store_release(&worker->oldest, worker->first ? worker->first->number : UINT64_MAX); /* acquire: quiet */
+    finish_watches(worker);
+}
+
+/* The waiting thread owns an ask with a flag. It may drop the ask as soon as it sees the flag, so the flag is last. */
+void proto_pending_settle(struct proto_pending *ask)
+{
+    if (ask->flag) {
+        atomic_store_release(ask->flag, 1);
+        return;
+    }
+    unlist(ask);
+    if (ask->request)
+        uccs_request_finish_use(ask->request, ask->failed);
+    if (lat_unlikely(ask->local != 0))
+        uccs_request_finish(ask->local, ask->failed);
+    if (lat_unlikely(ask->log_peer != 0))
+        proto_log_peer_settled(ask);
+    free(ask);
+}

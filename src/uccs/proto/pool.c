@@ -1,0 +1,159 @@
+/* Chooses the workers on which a context issues. Any thread.
+ *
+ * The pool opens a worker when it is first needed and keeps it open until the end of the life, so that a context made and
+ * destroyed in a loop costs no connections. A context of one worker takes the least used worker, counting from the last one
+ * down; the threads of a context that spreads take workers by their number, counting from the first one up. So the two
+ * kinds keep apart while there are enough workers.
+ *
+ * Invariants: a thread's worker of a context that spreads never changes, so that a later call finds the thread's
+ * operations there. When a worker cannot be opened, the service worker takes its place for the rest of the life. */
+#include "uccs/proto/inner.h"
+
+#include "base/env.h"
+#include "base/log.h"
+#include "uccs/core/thread.h"
+
+#include <sched.h>
+
+_Static_assert(PROTO_WORKERS == 64, "a bit for each in struct proto_worker_set");
+
+static uint32_t limit; /* number of workers that this process may have, with the service worker */
+static struct proto_worker
+    *made[PROTO_WORKERS];             /* release. Null: not opened yet; the service worker: could not be opened */
+static uint32_t users[PROTO_WORKERS]; /* number of contexts on the worker; under `pool` */
+static pthread_mutex_t pool = PTHREAD_MUTEX_INITIALIZER;
+uint32_t proto_others;
+
+static uint32_t cores(void)
+{
+    cpu_set_t set;
+    return sched_getaffinity(0, sizeof set, &set) == 0 ? (uint32_t)CPU_COUNT(&set) : 1;
+}
+
+void proto_pool_open(void)
+{
+    const int64_t wanted = env_number(ENV_LANES);
+    uccs_waiting_cores = cores();
+    const int64_t workers = wanted > 0 ? wanted : (int64_t)uccs_waiting_cores + 1;
+    limit = (uint32_t)(workers < PROTO_WORKERS ? workers : PROTO_WORKERS);
+    made[0] = proto_service_worker();
+}
+
+void proto_pool_close(void)
+{
+    for (int i = 0; i < PROTO_WORKERS; i++) {
+        made[i] = 0;
+        users[i] = 0;
+    }
+    proto_others = 0;
+}
+
+/* Under `pool`. */
+static struct proto_worker *open_worker(uint32_t number)
+{
+    struct proto_worker *worker = atomic_load_relaxed(&made[number]);
+    if (worker)
+        return worker;
+    const char *why = proto_worker_open(number);
+    if (why)
+        log_debug("no worker %u over %s: %s", number, proto_transport->name, why);
+    else
+        atomic_store_release(&proto_others,
+                             number > proto_others ? number : proto_others); /* acquire: proto_next_busy */
+    worker = why ? proto_service_worker() : &proto_workers[number];
+    atomic_store_release(&made[number], worker); /* acquire: proto_worker_of, proto_next_busy */
+    return worker;
+}
+
+static uint32_t least_used(void)
+{
+    uint32_t best = limit - 1;
+    for (uint32_t number = limit - 1; number > 0; number--)
+        if (users[number] < users[best])
+            best = number;
+    return best;
+}
+
+lat_cold static struct proto_worker *take_lane(struct proto_worker_set *on)
+{
+    pthread_mutex_lock(&pool);
+    struct proto_worker *worker = on->own;
+    if (!worker) {
+        worker = open_worker(least_used());
+        users[worker->number]++;
+        on->used = UINT64_C(1) << worker->number;
+        atomic_store_release(&on->own, worker); /* acquire: proto_worker_of */
+    }
+    pthread_mutex_unlock(&pool);
+    return worker;
+}
+
+/* Adds a worker to a context. Operations on it must stay behind operations that a fence has ordered on the other workers:
+ * either the fence sees this worker, or this thread sees the fence (both sequentially consistent). */
+lat_cold static struct proto_worker *join_lane(struct proto_worker_set *on, uint32_t number)
+{
+    pthread_mutex_lock(&pool);
+    struct proto_worker *worker = open_worker(number);
+    const uint64_t bit = UINT64_C(1) << worker->number;
+    users[worker->number] += !(on->used & bit);
+    uint64_t before = atomic_fetch_or_seqcst(&on->used, bit);
+    pthread_mutex_unlock(&pool);
+    if (atomic_load_seqcst(&on->fenced))
+        proto_quiet_workers(before & ~bit, 0, 0);
+    return worker;
+}
+
+static uint32_t number_of_thread(void)
+{
+    return limit > 1 ? 1 + uccs_thread() % (limit - 1) : 0;
+}
+
+struct proto_worker *proto_worker_of(struct proto_worker_set *on)
+{
+    if (!on)
+        return proto_service_worker();
+    if (!on->spread) {
+        struct proto_worker *own = atomic_load_acquire(&on->own);
+        return lat_likely(own != 0) ? own : take_lane(on);
+    }
+    uint32_t number = number_of_thread();
+    struct proto_worker *worker = atomic_load_acquire(&made[number]);
+    if (lat_unlikely(!worker || !(atomic_load_relaxed(&on->used) >> worker->number & 1)))
+        return join_lane(on, number);
+    return worker;
+}
+
+uint64_t proto_workers_of(struct proto_worker_set *on)
+{
+    return on ? atomic_load_seqcst(&on->used) : 1;
+}
+
+/* Returns the open workers with unanswered operations in turns. */
+struct proto_worker *proto_next_busy(void)
+{
+    static _Thread_local uint32_t turn;
+    uint32_t others = atomic_load_acquire(&proto_others); /* the highest number */
+    for (uint32_t i = 0; i < others; i++) {
+        struct proto_worker *worker = atomic_load_acquire(&made[1 + turn++ % others]);
+        if (worker && worker != proto_service_worker() && atomic_load_relaxed(&worker->some))
+            return worker;
+    }
+    return 0;
+}
+
+uint64_t proto_workers_open(void)
+{
+    uint64_t open = 1;
+    for (uint32_t number = 1; number <= atomic_load_acquire(&proto_others); number++)
+        if (atomic_load_acquire(&made[number]) == &proto_workers[number])
+            open |= UINT64_C(1) << number;
+    return open;
+}
+
+void proto_pool_leave(uint64_t workers)
+{
+    pthread_mutex_lock(&pool);
+    for (; workers; workers &= workers - 1)
+        users[__builtin_ctzll(workers)]--;
+    pthread_mutex_unlock(&pool);
+}

@@ -1,0 +1,76 @@
+/* What the progress thread (core/progress_thread.h) does for the links: it moves the service worker on, so that the process
+ * serves peers while the program is outside of the library, and sends what a computing program has left on other
+ * workers. */
+#include "uccs/proto/inner.h"
+
+#include "uccs/core/progress.h"
+
+/* Sends the messages that a computing program has left on other workers. A worker keeps its bit while another thread holds
+ * the worker, or while the transport still holds its messages (a connection takes several looks). */
+static void send_left(void)
+{
+    uint64_t again = 0;
+    for (uint64_t workers = atomic_exchange_seqcst(&proto_workers_left, 0); workers; workers &= workers - 1)
+        if (!proto_poll_clear(&proto_workers[__builtin_ctzll(workers)]))
+            again |= workers & -workers;
+    if (again)
+        (void)atomic_fetch_or_seqcst(&proto_workers_left, again);
+}
+
+/* Handles all waiting messages under the worker's lock. Returns how many came in or left. */
+static int handle_all(struct proto_worker *worker)
+{
+    int count, all = 0;
+    if (worker->hung)
+        proto_nudge(worker);
+    proto_land_wanted(worker);
+    do {
+        proto_coalesce_push_all(worker);
+        count = proto_transport->progress(worker->at);
+        all += count;
+    } while (count);
+    if (all)
+        uccs_eventcount_tell(&worker->events);
+    return all;
+}
+
+/* Messages that a thread of the program has just left may still leave together with its next ones, so they wait for the
+ * next look. A thread of the program that holds the lock may be about to poll; or it is stuck on a dead launcher, which the lines
+ * tell (their alarm wakes the progress thread). */
+static enum uccs_served serve(void)
+{
+    struct proto_worker *worker = proto_service_worker();
+    if (atomic_exchange_seqcst(&proto_reminded, 0))
+        return UCCS_SERVED_LATER;
+    send_left();
+    if (pthread_mutex_trylock(&worker->lock) != 0)
+        return UCCS_SERVED_SOON;
+    int count = handle_all(worker);
+    bool armed = !worker->coalescing && proto_transport->arm(worker->at);
+    atomic_store_seqcst(&proto_asleep, armed); /* either I see the worker's bit, or it sees me asleep */
+    uccs_eventcount_unlock(&worker->events, &worker->lock);
+    if (count || !armed)
+        return UCCS_SERVED_SOME;
+    return atomic_load_seqcst(&proto_workers_left) ? UCCS_SERVED_LATER : UCCS_SERVED_NOTHING;
+}
+
+static uint64_t polls(void)
+{
+    return atomic_load_relaxed(&proto_service_worker()->polls);
+}
+
+static struct uccs_progress_source served = {
+    .serve = serve,
+    .polls = polls,
+    .tend = send_left, /* a thread that polls the service worker may not poll the others */
+    .alarmed = uccs_keepalive_poll,
+};
+
+void proto_thread_prepare(void)
+{
+    proto_asleep = proto_reminded = 0;
+    proto_workers_left = 0;
+    served.descriptor = proto_transport->descriptor(proto_service_worker()->at);
+    served.alarm = uccs_keepalive_descriptor();
+    (void)uccs_progress_add(&served);
+}

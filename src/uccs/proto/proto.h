@@ -1,0 +1,314 @@
+/* Messages between processes of different nodes, as the folders above see them.
+ *
+ * A worker is an end of communication with connections, numbers and a lock of its own; threads hold the lock while they
+ * call the transport. Lane 0 is the service worker: messages of peers arrive there, and the default context issues there.
+ * Other workers only issue, and the answers come back to them. A thread holds one worker's lock at a time.
+ *
+ * Completion. The origin issues an operation and the target applies it; both count, per pair of worker and target. A
+ * flush message asks whether the target has applied as many operations as were issued; the target answers once it has.
+ *
+ * Order. A message that must not overtake others carries the number of operations (those before the last fence) that
+ * the target must apply before it; the target keeps the message until then.
+ *
+ * Any thread may call these functions, without a lock, unless a comment says otherwise. */
+#ifndef UCCS_LINK_LINK_H
+#define UCCS_LINK_LINK_H
+
+#include "uccs/core/fence.h"
+#include "uccs/core/wait.h"
+#include "uccs/proto/wire.h"
+#include "uccs/comp/request.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct proto_worker;
+struct proto_origin;
+struct proto_issue_log;
+struct proto_log_peer;
+
+/* --- Lanes of a context */
+
+/* Starts zeroed: the context has one worker, which it shares with other contexts when there are not enough, and one order
+ * holds for the operations of all its threads. With `spread`, set before the first use, each thread takes a worker, which
+ * it may share with other threads, and a fence of several workers is a quiet. A context finds its workers when it issues. A
+ * null pointer stands for the service worker. */
+struct proto_worker_set {
+    uint32_t spread;
+    uint32_t fenced;             /* 1: the context has made a fence; sequentially consistent */
+    uint64_t used;               /* a bit per worker on which the context has issued; sequentially consistent */
+    struct proto_worker *own;    /* the worker without spread */
+    struct proto_issue_log *log; /* notes what is issued; null: nobody does */
+};
+
+/* True when one-sided operations of the transport may be used. Constant while links are open. */
+extern bool proto_has_direct;
+
+/* 1 while some peer is off the node. */
+extern uint32_t proto_active;
+/* Non-zero when the service worker may have unanswered operations since its last quiet; a hint, exact for the thread that
+ * issued them. */
+extern uint32_t proto_touched;
+
+/* Returns the worker on which the calling thread issues. */
+struct proto_worker *proto_worker_of(struct proto_worker_set *on);
+struct proto_worker *proto_service_worker(void);
+
+/* --- Tracks. A log notes what one party has issued on its worker, by peer: a stream, or one thread in a stream of thread
+ * scope. So flushes concern the party's own operations, and some peers alone, although parties share workers. A log
+ * takes the least used worker, and keeps it.
+ *
+ * The party's operations are complete at a peer when the peer has applied as many operations of the worker as had been
+ * issued at the party's last one. A flush may cover the operations of other parties to that peer too, those before it
+ * on the worker, but never those to other peers. */
+struct proto_issue_log *proto_log_open(void); /* returns null without memory */
+/* Completes what the log has issued, and ends the log. No other call on the log may be under way. */
+void proto_log_close(struct proto_issue_log *log);
+/* Operations that are issued on these workers are noted. */
+struct proto_worker_set *proto_log_workers(struct proto_issue_log *log);
+static inline struct proto_issue_log *proto_log_of(const struct proto_worker_set *on)
+{
+    return on ? on->log : 0;
+}
+/* Orders later operations to any peer behind earlier ones. */
+void proto_log_fence(struct proto_issue_log *log);
+/* The same for operations that change memory of the PE. Returns true when proto_log_wait_reads would wait. */
+bool proto_log_fence_changes(struct proto_issue_log *log, int pe);
+/* These concern some PEs; `pes` null: all. flush adds to the request's count what is not complete there, and returns false when
+ * it has no memory for all of that; the request
+ * has an owner, and fails when a target has refused operations of the log without requests and no flush has told yet. quiet waits for
+ * it, and returns false when it fails. wait_local waits until the local buffers are free, or hold the data. */
+bool proto_log_flush(struct proto_issue_log *log, const int *pes, size_t npes, struct uccs_request *request);
+bool proto_log_quiet(struct proto_issue_log *log, const int *pes, size_t npes);
+void proto_log_wait_local(struct proto_issue_log *log, const int *pes, size_t npes);
+/* Waits for long gets from the PE: its transport may still read memory that a later operation changes. proto_log_reads
+ * returns true when it would wait. */
+void proto_log_wait_reads(struct proto_issue_log *log, int pe);
+bool proto_log_reads(struct proto_issue_log *log, int pe);
+/* Returns true when nothing is under way. */
+bool proto_log_idle(struct proto_issue_log *log);
+/* Returns true, after some progress, when issuing would wait for room. */
+bool proto_log_busy(struct proto_issue_log *log);
+
+/* --- Sending */
+
+/* How an operation goes: by a message that the target applies; by a put or get of the transport, when it can now and the
+ * memory has a key; or the data so and a message behind it, which tells the target. */
+enum proto_path { PROTO_BY_MESSAGE, PROTO_DIRECT, PROTO_DIRECT_NOTIFY };
+#define PROTO_PIECE ((uint64_t)16 << 20) /* memory gets keys in pieces of so many bytes */
+
+/* A message on its way out. The caller keeps the data until `flag` or `left` tells that it has left, unless `buffer`
+ * holds the data. */
+struct proto_message {
+    struct wire_header header; /* the link fills in `from`, `worker` and `after` */
+    const void *data;
+    size_t bytes;
+    uint32_t *flag;             /* set to 1 (release) when the message has left; may be null */
+    void *buffer;               /* freed when the message has left; may be null */
+    void (*left)(void *cookie); /* called when the message has left, under the worker's lock; may be null */
+    void *cookie;
+    struct uccs_request *request; /* completes when the target has applied the message; may be null */
+    struct uccs_request *local;   /* completes when the message has left; may be null */
+    struct proto_issue_log *log;  /* notes the message; may be null */
+    void *into;                   /* of a get that may go PROTO_DIRECT: where the data goes */
+    uint8_t way;                  /* enum proto_path: the best for it */
+    bool ordered; /* of an ask that does not count, or an atomic: stays behind the operations issued before */
+    bool counts;  /* the message is an operation: fences order it, flushes cover it */
+    bool later;   /* nobody waits for the message yet, so it may leave together with others */
+};
+
+/* Returns true when proto_issue copies the data, so that the caller may change it at once. */
+bool proto_copies(const struct proto_message *message);
+/* While true, nothing that this thread issues waits for room. It has asked proto_log_busy before. */
+extern _Thread_local bool proto_never_waits;
+/* Waits while the transport holds too many messages. Callers call it before they issue. */
+void proto_make_room(struct proto_worker *worker);
+/* Returns true when proto_make_room would wait. */
+bool proto_busy(const struct proto_worker *worker);
+/* Issues the message. try returns false without memory, and has done nothing; issue ends the job then. */
+bool proto_try_issue(struct proto_worker *worker, int pe, const struct proto_message *message);
+void proto_issue(struct proto_worker *worker, int pe, const struct proto_message *message);
+/* Waits for a flag, and moves the worker on meanwhile. */
+void proto_await(struct proto_worker *worker, const uint32_t *flag);
+/* Moves the worker on once. Returns non-zero when something came in or has left, else 0. */
+int proto_progress(struct proto_worker *worker);
+/* The body of a loop that waits for messages of the worker: moves the worker on once and, when that found nothing, spins, yields
+ * or sleeps for a short time. */
+void proto_pause(struct proto_worker *worker, struct uccs_wait *wait);
+
+/* --- Atomics of the transport (atomic.c), which no message can replace: they are atomic to each other alone. So they go to PEs
+ * of this node, too, and wait for their key and their turn before they start.
+ *
+ * proto_adapter_works returns true when connections of this process have them all, and they need no help of the target unless
+ * LATERAL_WIRE=rdma. proto_key_share makes the key of a piece of the heap or of the globals before a peer asks, and returns false
+ * when there can be none. proto_atomic starts an atomic at the message's place. With an ask, which the message's `into` serves,
+ * its answer is the old value; without one it counts as a put, and must not go to a PE of this node. `word` is copied. */
+struct transport_word;
+struct proto_pending;
+bool proto_adapter_works(void);
+bool proto_key_share(char *start, size_t bytes);
+void proto_atomic(struct proto_worker *worker, int pe, const struct proto_message *message,
+                  const struct transport_word *word, struct proto_pending *ask);
+
+/* Fill in a PE that owes an answer, of the request's operations or of any: for uccs_request_reason_add (comp/tell.h) and
+ * uccs_reason_function (core/wait.h). Returns false when there is none. */
+struct uccs_reason;
+bool proto_request_reason(const struct uccs_request *request, struct uccs_reason *reason);
+void proto_reason(const void *unused, struct uccs_reason *reason);
+
+/* --- Tokens stand in messages for things of this process (token.c). A table starts zeroed; its owner locks it. */
+struct proto_handles {
+    struct proto_handle_entry *entries;
+    uint32_t room, free;
+};
+
+/* Returns a token of `what`, never 0, that the PE may bring back once, by a message of kind `answer`. */
+uint64_t proto_handle_give(struct proto_handles *handles, void *what, int pe, enum proto_wire_kind answer);
+/* Makes room for one more. Returns false without memory. */
+bool proto_handle_reserve(struct proto_handles *handles);
+/* Takes a token back and returns what it stands for. Ends the job with a line unless that PE has it, for that kind. */
+void *proto_handle_take(struct proto_handles *handles, uint64_t token, int pe, enum proto_wire_kind answer);
+/* The two halves of it: try returns null in place of ending the job, refuse ends it. For tables under a lock of their own. */
+void *proto_handle_try(struct proto_handles *handles, uint64_t token, int pe, enum proto_wire_kind answer);
+_Noreturn void proto_handle_refuse(uint64_t token, int pe, enum proto_wire_kind answer);
+void proto_handle_close(struct proto_handles *handles);
+/* Returns a PE that has not brought back what the request counts, or any but locks; -1: there is none. `request` may be
+ * null. */
+int proto_handle_awaited(const struct proto_handles *handles, const struct uccs_request *request);
+
+/* The same for the handles of a worker, under its lock: what the PE answers to a kind of message, and what an arrived
+ * answer answers. */
+uint64_t proto_handle_of(struct proto_worker *worker, void *what, int pe, enum proto_wire_kind asked);
+
+/* --- Asking */
+
+/* A message that the target answers. The kind's owner embeds this as the first member. */
+struct proto_pending {
+    struct proto_worker *worker;
+    uint32_t *flag; /* proto_pending_settle sets it to 1 (release); the asking thread owns the ask. May be null */
+    struct uccs_request *request; /* without a flag, proto_pending_settle completes it and frees the ask; may be null */
+    struct uccs_request *local;   /* the same, for a second one */
+    struct proto_log_peer *log_peer; /* of a log; may be null */
+    bool reads;                      /* the answer is long: the target sends it from its memory */
+    bool failed;                     /* the region has been released */
+    size_t bytes;                    /* bytes of data that come with the answer */
+    uint64_t number;                 /* number among the worker's asks without a flag */
+    int pe;
+    struct proto_pending *next, *before;
+};
+
+/* Sends an ask. The link gives the ask a token in the header, which the answer brings back. A message that may leave `later` does
+ * so only while other asks are under way; the first one leaves at once so that it overlaps computation. try returns false without
+ * memory, and has done nothing; send ends the job then. */
+bool proto_pending_try(struct proto_worker *worker, int pe, const struct proto_message *message,
+                       struct proto_pending *ask);
+void proto_pending_send(struct proto_worker *worker, int pe, const struct proto_message *message,
+                        struct proto_pending *ask);
+/* Returns true when proto_pending_send would wait for answers. */
+bool proto_pending_busy(const struct proto_worker *worker);
+/* Returns the thing that an arrived answer was asked for, and ends its token. Ends the job with a line when it was not
+ * asked. Under the worker's lock. */
+struct proto_arrival;
+void *proto_pending_take(const struct proto_arrival *arrival);
+/* Completes an ask whose answer has arrived. Under the worker's lock. */
+void proto_pending_settle(struct proto_pending *ask);
+/* What an answer to an operation tells besides: how many operations of the asking worker the target has applied, this one with
+ * them. When these are all that were issued, a flush need not ask again. `told` returns 0 once the target has refused one,
+ * because a flush brings that. Under the worker's lock. */
+uint64_t proto_applied_count(const struct proto_arrival *arrival);
+void proto_applied_note(const struct proto_pending *ask, uint64_t applied);
+
+/* --- Receiving */
+
+/* A message that has arrived. */
+struct proto_arrival {
+    struct proto_worker *worker;
+    struct proto_origin *origin; /* null for kinds that are `loose` */
+    struct wire_header header;
+    size_t bytes;
+    void *cookie; /* the handler's */
+};
+
+/* Handles messages of a kind. Any thread that polls calls these functions, under the lock of the worker on which the
+ * message arrives. They must not wait. */
+struct proto_handler {
+    bool loose;  /* messages are neither ordered nor counted: they are handled as soon as they arrive */
+    bool counts; /* the origin's count of applied operations includes the messages */
+    /* Returns the place for long data. If it returns null, or is null, the data goes to a buffer, which `land` gets. */
+    void *(*room)(struct proto_arrival *arrival);
+    /* Takes data that is not in its room. Returns false when it refuses the data. Null: there is no data to take. */
+    bool (*land)(struct proto_arrival *arrival, const void *data);
+    /* Called once the data is in place, unless it was refused. May be null. */
+    void (*landed)(struct proto_arrival *arrival);
+};
+
+/* Ends the job with a line unless a notice behind the data of a message is one. Whoever reads the notice calls it first. */
+void proto_wire_notify_check(const struct wire_header *header, const struct wire_notify *notice, size_t bytes);
+
+/* Tells the origin that an operation has failed, as a refusal of its data does. */
+void proto_nack(const struct proto_arrival *arrival);
+
+/* Answers WIRE_KEY: lets the handle's transport access this memory. Under the service worker's lock. proto_withdraw ends that
+ * for a region, whose importers do not access it any more; any thread. */
+void proto_give_key(struct proto_arrival *arrival, void *start, size_t bytes);
+void proto_withdraw(uint64_t region);
+/* The owner of a region has released it: no access of this process's transport begins any more. Returns true while some are
+ * under way, which end without the program. Under the service worker's lock. */
+bool proto_region_invalidated(int pe, uint64_t region);
+
+/* Registers the handler of a kind, before proto_workers_start. */
+void proto_handle(enum proto_wire_kind kind, const struct proto_handler *handler);
+/* Answers the worker that sent an arrival; a small answer leaves when this poll is over. Under the service worker's
+ * lock. */
+void proto_answer(struct proto_origin *origin, const struct proto_message *answer);
+/* Take and release the service worker's lock. In between, no message arrives at this PE and no answer leaves. */
+void proto_service_lock(void);
+void proto_service_unlock(void);
+
+/* --- Order and completion */
+
+void proto_fence(struct proto_worker_set *on);
+void proto_quiet(struct proto_worker_set *on);
+/* The same as proto_quiet, but only for operations to these PEs. */
+void proto_quiet_pes(struct proto_worker_set *on, const int *pes, size_t npes);
+/* Fence and quiet of the default context, for peers on this node too. On the node an operation is complete when its
+ * stores are visible. */
+static inline void uccs_fence_all(void)
+{
+    if (lat_unlikely(atomic_load_relaxed(&proto_touched)))
+        proto_fence(0);
+    uccs_fence_stores();
+}
+
+static inline void uccs_quiet_all(void)
+{
+    if (lat_unlikely(atomic_load_relaxed(&proto_touched)))
+        proto_quiet(0);
+    uccs_quiet();
+}
+
+/* Starts a quiet. On each worker it adds one to the request's count for every peer with unanswered operations, and one
+ * for the gets and fetching atomics under way. */
+void proto_flush(struct proto_worker_set *on, struct uccs_request *request);
+/* Fence and quiet of all workers of this process. */
+void proto_fence_all(void);
+void proto_quiet_all(void);
+/* Makes a quiet and gives the workers back. No thread may issue on them meanwhile. */
+void proto_release(struct proto_worker_set *on);
+
+/* Returns true when the PE's globals are at the same offsets as mine. Reads the PE's record the first time. */
+bool proto_same_image(int pe);
+
+/* --- Life: collective over the job, one thread */
+
+/* Opens the transport. Returns 0, or -1 after a line. */
+int proto_workers_start(void);
+/* Returns the transport's name. Any thread after proto_workers_start. */
+const char *proto_network_name(void);
+/* Completes all operations of this PE, before the barrier that ends a life. The process still serves its peers while it
+ * sleeps in the barrier. */
+void proto_settle_all(void);
+/* Closes the links, after that barrier, when no peer asks any more. */
+void proto_workers_end(void);
+
+#endif

@@ -1,0 +1,241 @@
+/* The target's side of far operations: this process applies arrived operations to its memory. Events, under the service
+ * worker's lock.
+ *
+ * Order: this process stores data before the counter, signal or flag that announces it (release; acquire in the
+ * program's wait loops). */
+#include "uccs/proto/target.h"
+
+#include "base/copy.h"
+#include "uccs/core/doorbell.h"
+#include "uccs/mem/region.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define STORE(bits)                                                                  \
+    static void store##bits(char *to, const void *from)                              \
+    {                                                                                \
+        uint##bits##_t value;                                                        \
+        memcpy(&value, from, sizeof value);                                          \
+        atomic_store_release((uint##bits##_t *)to, value); /* acquire: wait loops */ \
+    }
+
+STORE(8)
+STORE(16)
+STORE(32)
+STORE(64)
+
+/* Stores data after every earlier store of this process, since any data may be a flag. Stores an aligned element by one
+ * release store, and other data by a release fence and a copy. */
+static void store(char *to, const void *from, size_t bytes)
+{
+    switch ((uintptr_t)to & (bytes - 1) ? 0 : bytes) {
+    case 1: store8(to, from); return;
+    case 2: store16(to, from); return;
+    case 4: store32(to, from); return;
+    case 8: store64(to, from); return;
+    default: atomic_fence_release(); memcpy(to, from, bytes);
+    }
+}
+
+/* --- Puts */
+
+/* Returns the place of a put's data, or null when the region has been released; the link then fetches the data into a
+ * buffer, and land_put refuses it. */
+static void *room_for_put(struct proto_arrival *arrival)
+{
+    return proto_target_address(&arrival->header, arrival->header.at.offset, arrival->bytes);
+}
+
+/* Returns false when the region has been released. */
+static bool land_put(struct proto_arrival *arrival, const void *data)
+{
+    char *to = proto_target_address(&arrival->header, arrival->header.at.offset, arrival->bytes);
+    if (to && arrival->bytes)
+        store(to, data, arrival->bytes);
+    return to;
+}
+
+static void announce_put(struct proto_arrival *arrival)
+{
+    proto_notify_run(arrival, &arrival->header.put);
+}
+
+/* Blocks that lie a stride apart. That their places can be named has been checked (SPAN of wire.def). */
+struct spread {
+    uint64_t block, count;
+    int64_t stride;
+};
+
+/* Returns where the first block lies when one range of memory holds all blocks and what is between, else null: then each block is
+ * judged by itself. */
+static char *find_all(const struct wire_header *header, const struct spread *s)
+{
+    const int64_t way = (int64_t)(s->count - 1) * s->stride, low = way < 0 ? way : 0;
+    const uint64_t bytes = (way < 0 ? -(uint64_t)way : (uint64_t)way) + s->block;
+    char *start = proto_target_address(header, header->at.offset + (uint64_t)low, bytes);
+    return start ? start - low : 0;
+}
+
+static char *find_block(const struct wire_header *header, const struct spread *s, uint64_t number)
+{
+    return proto_target_address(header, header->at.offset + number * (uint64_t)s->stride, s->block);
+}
+
+/* Returns false when the target's memory does not have one of the blocks. */
+static bool store_blocks(const struct wire_header *header, const struct spread *s, const char *data)
+{
+    char *all = find_all(header, s), *to = all;
+    if (all) {
+        atomic_fence_release();
+        copy_blocks(all, s->stride, data, (ptrdiff_t)s->block, s->block, s->count);
+    }
+    for (uint64_t i = 0; !all && i < s->count && (to = find_block(header, s, i)); i++)
+        store(to, data + i * s->block, s->block);
+    return to;
+}
+
+static bool land_blocks(struct proto_arrival *arrival, const void *data)
+{
+    const struct wire_header *header = &arrival->header;
+    const uint64_t bytes = arrival->bytes - header->put_blocks.notices * sizeof(struct wire_notify);
+    const struct spread spread = {header->put_blocks.block, bytes / header->put_blocks.block,
+                                  header->put_blocks.stride};
+    if (!store_blocks(header, &spread, data))
+        return false;
+    proto_notify_run_all(arrival, data, header->put_blocks.notices);
+    return true;
+}
+
+static void land_flag(struct proto_arrival *arrival)
+{
+    const uint64_t value = arrival->header.flag.value;
+    store(proto_target_in(&arrival->header, PROTO_ROWS, arrival->header.at.offset, sizeof value), &value, sizeof value);
+    uccs_doorbell_wake_peers(); /* other PEs of the node wait for it, too */
+}
+
+/* --- Atomics */
+
+static void answer_with(struct proto_arrival *arrival, uint64_t handle, uint64_t old, bool done, uint64_t applied)
+{
+    struct proto_message answer = {.header.kind = WIRE_AMO_ANSWER};
+    answer.header.answer.handle = handle;
+    answer.header.answer.old = old;
+    answer.header.answer.applied = applied;
+    answer.header.answer.failed = !done;
+    proto_answer(arrival->origin, &answer);
+}
+
+void proto_answer_word(struct proto_arrival *arrival, uint64_t handle, uint64_t old, bool done)
+{
+    answer_with(arrival, handle, old, done, 0);
+}
+
+/* Applies an atomic and returns the old value. Memory of the locked domain needs the lock of its word: node peers
+ * change the word by the kernel's copy under the same lock. */
+static uint64_t apply_atomic(const struct wire_header *header, void *to)
+{
+    const struct uccs_atomic_op op = {(enum uccs_atomic)header->amo.what, header->amo.size, header->amo.operand,
+                                      header->amo.compare};
+    bool locked = header->segment == PROTO_REGION && uccs_region_locked(header->at.region, to);
+    return locked ? uccs_atomic_apply_locked(&op, to) : uccs_atomic_apply(&op, to);
+}
+
+/* Returns false when the region has been released and no answer tells of that. */
+static bool land_atomic(struct proto_arrival *arrival, const void *data)
+{
+    const struct wire_header *header = &arrival->header;
+    void *to = proto_target_word(header, header->at.offset, header->amo.size);
+    uint64_t old = to ? apply_atomic(header, to) : 0;
+    if (to)
+        proto_notify_run_all(arrival, data, header->amo.notices);
+    if (header->amo.handle)
+        answer_with(arrival, header->amo.handle, old, to, to ? proto_applied_count(arrival) : 0);
+    return to || header->amo.handle;
+}
+
+/* --- Gets */
+
+/* The notice of a get, which waits until the data has left. */
+struct told {
+    struct proto_arrival arrival;
+    struct wire_notify notice;
+};
+
+static void tell_of_get(void *cookie)
+{
+    struct told *told = cookie;
+    proto_notify_run(&told->arrival, &told->notice);
+    free(told);
+}
+
+static struct told *told_of(const struct proto_arrival *arrival, const void *data)
+{
+    struct told *told = malloc(sizeof *told);
+    if (!told)
+        uccs_fail("no memory for a get of PE %u", arrival->header.from);
+    *told = (struct told){*arrival, proto_notify_read(arrival, data, 1)};
+    return told;
+}
+
+/* Answers a get; `from` null: the region has been released. */
+static void answer_get(struct proto_arrival *arrival, uint64_t handle, const void *from, size_t bytes, void *buffer,
+                       struct told *told)
+{
+    struct proto_message answer = {.header.kind = WIRE_DATA,
+                                   .data = from,
+                                   .bytes = from ? bytes : 0,
+                                   .buffer = buffer,
+                                   .left = told ? tell_of_get : 0,
+                                   .cookie = told};
+    answer.header.answer.handle = handle;
+    answer.header.answer.failed = !from;
+    proto_answer(arrival->origin, &answer);
+}
+
+/* Sends from the memory itself, so the get sees its content at the time of sending. A refused get tells nobody. */
+static bool serve_get(struct proto_arrival *arrival, const void *data)
+{
+    const struct wire_header *header = &arrival->header;
+    const char *from = proto_target_address(header, header->at.offset, header->get.bytes);
+    atomic_fence_acquire(); /* the get sees data that an earlier flag announced */
+    answer_get(arrival, header->get.handle, from, header->get.bytes, 0,
+               from && header->get.notices ? told_of(arrival, data) : 0);
+    return true;
+}
+
+/* Returns false when the memory does not have one of the blocks. */
+static bool load_blocks(const struct wire_header *header, const struct spread *s, char *packed)
+{
+    const char *all = find_all(header, s), *from = all;
+    if (all)
+        copy_blocks(packed, (ptrdiff_t)s->block, all, s->stride, s->block, s->count);
+    for (uint64_t i = 0; !all && i < s->count && (from = find_block(header, s, i)); i++)
+        memcpy(packed + i * s->block, from, s->block);
+    return from;
+}
+
+/* Finds the last block before it takes memory for all. */
+static void serve_get_blocks(struct proto_arrival *arrival)
+{
+    const struct wire_header *header = &arrival->header;
+    const struct spread spread = {header->get_blocks.block, header->get_blocks.count, header->get_blocks.stride};
+    const size_t bytes = spread.block * spread.count;
+    const bool ends = find_block(header, &spread, spread.count - 1);
+    char *packed = ends ? malloc(bytes) : 0;
+    if (ends && !packed)
+        uccs_fail("no memory for %zu bytes for PE %u", bytes, header->from);
+    const bool good = ends && load_blocks(header, &spread, packed);
+    answer_get(arrival, header->get_blocks.handle, good ? packed : 0, bytes, packed, 0);
+}
+
+const struct proto_handler proto_on_put = {.counts = true,
+                                           .room = room_for_put,
+                                           .land = land_put,
+                                           .landed = announce_put};
+const struct proto_handler proto_on_parcel = {.room = room_for_put, .land = land_put, .landed = announce_put};
+const struct proto_handler proto_on_put_blocks = {.counts = true, .land = land_blocks};
+const struct proto_handler proto_on_flag = {.loose = true, .landed = land_flag};
+const struct proto_handler proto_on_amo = {.counts = true, .land = land_atomic};
+const struct proto_handler proto_on_get = {.land = serve_get};
+const struct proto_handler proto_on_get_blocks = {.landed = serve_get_blocks};

@@ -1,0 +1,58 @@
+/* Waits for messages on workers. What a waiter does when it has found nothing: core/wait.h. Any thread, without a lock. */
+#include "uccs/proto/inner.h"
+
+#include "uccs/core/doorbell.h"
+
+#include <poll.h>
+
+_Static_assert(PROTO_WORKERS <= UCCS_REST_FILES, "a descriptor for each worker");
+
+/* Asks the transport to make the worker's descriptor readable when something happens. Returns 0 when something has
+ * happened already. Else it returns 1, and stores the descriptor, or -1 when another thread has the worker. */
+static int arm_lane(struct proto_worker *worker, int *descriptor)
+{
+    *descriptor = -1;
+    if (pthread_mutex_trylock(&worker->lock) != 0)
+        return 1;
+    int armed = worker->at && !worker->coalescing ? proto_transport->arm(worker->at) : 0;
+    if (armed)
+        *descriptor = proto_transport->descriptor(worker->at);
+    pthread_mutex_unlock(&worker->lock);
+    return armed;
+}
+
+/* A waiter that sleeps looks too rarely to serve peers, so it leaves the service worker to the progress thread. That thread itself
+ * serves it in the waits of handlers, since nobody else may. */
+static uint64_t woken_by(uint64_t workers)
+{
+    return !atomic_load_relaxed(&uccs_progress_thread_on) || uccs_progress_thread_me ? workers | 1 : workers;
+}
+
+static int arm_lanes(uint64_t workers, struct pollfd *files)
+{
+    int count = 0;
+    for (workers = woken_by(workers); workers; workers &= workers - 1) {
+        files[count].events = POLLIN;
+        if (!arm_lane(&proto_workers[__builtin_ctzll(workers)], &files[count].fd))
+            return -1;
+        count += files[count].fd >= 0;
+    }
+    return count;
+}
+
+void proto_rest(uint64_t workers, struct uccs_wait *wait)
+{
+    uccs_rest_on(wait, arm_lanes, workers);
+}
+
+void proto_pause(struct proto_worker *worker, struct uccs_wait *wait)
+{
+    if (!proto_progress(worker))
+        proto_rest(UINT64_C(1) << worker->number, wait);
+}
+
+void proto_follow(struct uccs_follower *me, struct proto_worker *worker, struct uccs_wait *wait)
+{
+    if (uccs_follower_may_look(me, wait))
+        proto_pause(worker, wait);
+}

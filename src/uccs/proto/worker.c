@@ -1,0 +1,184 @@
+/* Opens and frees workers, makes their peers, and gives messages to the transport. */
+#include "uccs/proto/inner.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct proto_worker proto_workers[PROTO_WORKERS] = {[0 ... PROTO_WORKERS - 1] = {.lock = PTHREAD_MUTEX_INITIALIZER}};
+const struct transport *proto_transport;
+uint32_t proto_active, proto_touched;
+
+struct proto_worker *proto_service_worker(void)
+{
+    return &proto_workers[0];
+}
+
+void proto_service_lock(void)
+{
+    pthread_mutex_lock(&proto_workers[0].lock);
+}
+
+void proto_service_unlock(void)
+{
+    pthread_mutex_unlock(&proto_workers[0].lock);
+}
+
+struct proto_peer *proto_peer_try(struct proto_worker *worker, int pe)
+{
+    struct proto_peer *peer = worker->peers[pe];
+    if (lat_likely(peer || !(peer = calloc(1, sizeof *peer))))
+        return peer;
+    peer->worker = worker;
+    peer->pe = pe;
+    peer->origin.peer = peer;
+    worker->peers[pe] = peer;
+    return peer;
+}
+
+struct proto_peer *proto_peer_of(struct proto_worker *worker, int pe)
+{
+    struct proto_peer *peer = proto_peer_try(worker, pe);
+    if (!peer)
+        uccs_fail("no memory for a connection to PE %d", pe);
+    return peer;
+}
+
+void proto_count_sending(struct proto_worker *worker, int change)
+{
+    atomic_store_relaxed(&worker->sending, worker->sending + (uint32_t)change);
+}
+
+static void sent(struct proto_sent_token *token, bool failed)
+{
+    struct proto_send *send = (struct proto_send *)token;
+    proto_count_sending(send->worker, -1);
+    if (lat_unlikely(failed))
+        return; /* `broken` says why and ends the job */
+    proto_send_free(send);
+}
+
+struct proto_send *proto_send_new(struct proto_worker *worker)
+{
+    struct proto_send *send = worker->idle;
+    if (lat_likely(send != 0))
+        worker->idle = send->next;
+    else if (!(send = malloc(sizeof *send)))
+        uccs_fail("no memory for a message");
+    *send = (struct proto_send){.token.done = sent,
+                                .worker = worker,
+                                .header.from = (uint32_t)uccs_core.me,
+                                .header.worker = worker->number};
+    return send;
+}
+
+/* A put with a word behind it and a batch are three. */
+bool proto_send_reserve(struct proto_worker *worker)
+{
+    struct proto_send **at = &worker->idle;
+    for (int i = 0; i < 3; i++, at = &(*at)->next)
+        if (lat_unlikely(!*at) && !(*at = calloc(1, sizeof **at)))
+            return false;
+    return true;
+}
+
+void proto_send_free(struct proto_send *send)
+{
+    struct proto_worker *worker = send->worker;
+    if (send->batch && !worker->spare)
+        worker->spare = send->buffer;
+    else if (send->buffer)
+        free(send->buffer);
+    if (send->flag)
+        atomic_store_release(send->flag, 1); /* acquire: proto_await */
+    if (send->left)
+        send->left(send->cookie);
+    if (lat_unlikely(send->local != 0))
+        uccs_request_finish(send->local, false);
+    if (lat_unlikely(send->log_peer != 0))
+        proto_log_peer_left(send->log_peer);
+    send->next = worker->idle;
+    worker->idle = send;
+}
+
+bool proto_hand_over(struct proto_coalescer *coalescer, struct proto_send *send, const void *data, size_t bytes)
+{
+    proto_count_sending(send->worker, 1);
+    switch (proto_transport->send(coalescer->to, &send->header, sizeof send->header, data, bytes, send)) {
+    case TRANSPORT_DONE: proto_count_sending(send->worker, -1), proto_send_free(send); return true;
+    case TRANSPORT_PENDING: return false;
+    default: uccs_fail_process_lost("a message to PE %d failed: the connection is lost", coalescer->pe);
+    }
+}
+
+const char *proto_worker_open(uint32_t number)
+{
+    struct proto_worker *worker = &proto_workers[number];
+    worker->number = number;
+    worker->oldest = UINT64_MAX;
+    free(worker->peers); /* an attempt that failed may have left them */
+    worker->peers = calloc((size_t)uccs_core.npes, sizeof *worker->peers);
+    return worker->peers ? proto_transport->open_worker(worker, &worker->at) : "no memory";
+}
+
+/* A life that a fault ends may leave messages that have not been sent. */
+static void free_outbox(struct proto_coalescer *coalescer)
+{
+    if (coalescer->send)
+        free(coalescer->send->buffer);
+    free(coalescer->send);
+    coalescer->send = 0;
+}
+
+/* A message is kept until the end when operations that it waits for have never come. */
+static void free_origin(struct proto_origin *origin)
+{
+    for (struct proto_delayed *next; origin->kept; origin->kept = next) {
+        next = origin->kept->next;
+        free(origin->kept);
+    }
+    free_outbox(&origin->coalescer);
+    free(origin->nacks);
+}
+
+static void free_origins(struct proto_peer *peer)
+{
+    for (int worker = 0; peer->others && worker < PROTO_WORKERS; worker++)
+        if (peer->others[worker]) {
+            free_origin(peer->others[worker]);
+            free(peer->others[worker]);
+        }
+    free_origin(&peer->origin);
+    free(peer->others);
+}
+
+static void free_peer(struct proto_peer *peer)
+{
+    if (peer->next)
+        free(peer->next->requests);
+    free(peer->next);
+    free_origins(peer);
+    free_outbox(&peer->coalescer);
+    free(peer);
+}
+
+void proto_worker_free(struct proto_worker *worker)
+{
+    for (int pe = 0; worker->peers && pe < uccs_core.npes; pe++)
+        if (worker->peers[pe])
+            free_peer(worker->peers[pe]);
+    free(worker->peers);
+    free(worker->spare);
+    proto_handle_close(&worker->handles);
+    while (worker->idle_flush) {
+        struct proto_peer_flush *flush = worker->idle_flush;
+        worker->idle_flush = flush->next;
+        free(flush->requests);
+        free(flush);
+    }
+    while (worker->idle) {
+        struct proto_send *send = worker->idle;
+        worker->idle = send->next;
+        free(send);
+    }
+    memset((char *)worker + offsetof(struct proto_worker, at), 0, sizeof *worker - offsetof(struct proto_worker, at));
+}
