@@ -5,6 +5,7 @@
 #include "base/meant.h"
 #include "facts.h"
 #include "layers.h"
+#include "net/adapters.h"
 
 #include <limits.h>
 #include <shmem.h>
@@ -178,15 +179,41 @@ static void try_job(void)
         tell(BAD, "a job", "oshrun -n 2 fails: %s", *answer ? answer : "no word why");
 }
 
+static void tell_library(const char *name, const struct facts_module *module)
+{
+    tell(module->path ? GOOD : NOTE, name, module->path ? "%s, %s" : "not here: %s%s",
+         module->path ? module->version : module->why, module->path ? module->path : "");
+}
+
+/* Which network LATERAL_TRANSPORTS=auto takes, and why. */
+static void tell_adapter(bool has_ucx, bool has_ofi)
+{
+    struct adapter adapter;
+    if (!adapters_find("/sys/class", &adapter)) {
+        tell(GOOD, "network", "no adapter for RDMA: messages go over TCP");
+        return;
+    }
+    const bool ucx = strcmp(adapter.transport, "ucx") == 0;
+    const char *library = ucx ? "UCX" : "libfabric", *driver = *adapter.driver ? adapter.driver : "its class";
+    if (ucx ? has_ucx : has_ofi)
+        tell(GOOD, "network", "%s (%s): messages go over %s", adapter.name, driver, library);
+    else
+        tell(BAD, "network",
+             "%s (%s) wants %s, which is not here: build Lateral where %s is, or set LATERAL_TRANSPORTS=tcp",
+             adapter.name, driver, library, ucx ? "libucx-dev" : "libfabric-dev");
+}
+
 static void look_at_nodes(void)
 {
     static const char *const launchers[] = {"srun", "prterun", "mpirun", "mpiexec.hydra"};
-    struct facts_module tcp = facts_module(FACTS_TCP), ucx = facts_module(FACTS_UCX), pmix = facts_module(FACTS_PMIX);
+    struct facts_module tcp = facts_module(FACTS_TCP), ucx = facts_module(FACTS_UCX), ofi = facts_module(FACTS_OFI),
+                        pmix = facts_module(FACTS_PMIX);
     char path[PATH_MAX];
     int found = 0;
     tell(tcp.path ? GOOD : NOTE, "other nodes", tcp.path ? "over TCP%s" : "not over TCP: %s", tcp.why);
-    tell(ucx.path ? GOOD : NOTE, "RDMA networks", ucx.path ? "UCX %s, %s" : "no UCX: %s%s",
-         ucx.path ? ucx.version : ucx.why, ucx.path ? ucx.path : "");
+    tell_library("UCX", &ucx);
+    tell_library("libfabric", &ofi);
+    tell_adapter(ucx.path, ofi.path);
     if (!pmix.path)
         tell(NOTE, "pmix", "mpirun, prterun and srun --mpi=pmix cannot start PEs: %s", pmix.why);
     for (size_t i = 0; i < sizeof launchers / sizeof *launchers; i++)

@@ -45,6 +45,7 @@ struct facts_module facts_module(enum facts_which which)
         const char *name, *serves, *function;
     } modules[] = {[FACTS_TCP] = {"tcp", "PEs of other nodes", 0},
                    [FACTS_UCX] = {"ucx", "PEs of other nodes", "ucp_get_version_string"},
+                   [FACTS_OFI] = {"ofi", "PEs of other nodes", "lateral_ofi_version"},
                    [FACTS_PMIX] = {"pmix", "mpirun, prterun, srun --mpi=pmix", "PMIx_Get_version"}};
     struct facts_module fact = {.name = modules[which].name, .serves = modules[which].serves};
     const char *function = modules[which].function, *why = 0;

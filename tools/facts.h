@@ -22,7 +22,7 @@ struct facts_module {
     char why[512];              /* what the dynamic linker said then */
 };
 /* The module for TCP needs no library: it stands for its own. */
-enum facts_which { FACTS_TCP, FACTS_UCX, FACTS_PMIX };
+enum facts_which { FACTS_TCP, FACTS_UCX, FACTS_OFI, FACTS_PMIX };
 struct facts_module facts_module(enum facts_which which);
 
 struct facts_layer {

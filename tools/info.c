@@ -58,6 +58,7 @@ static void print_transports(void)
     printf("\nTransports\n  shm         PEs of one node: shared memory, processor atomics\n");
     print_module(FACTS_TCP);
     print_module(FACTS_UCX);
+    print_module(FACTS_OFI);
     printf("\nLaunchers\n  oshrun      one node\n  pmi         Hydra, srun --mpi=pmi2\n");
     print_module(FACTS_PMIX);
 }

@@ -146,6 +146,7 @@ void info_json(const char *refused)
     write_machine();
     write_module(FACTS_TCP);
     write_module(FACTS_UCX);
+    write_module(FACTS_OFI);
     write_module(FACTS_PMIX);
     write_layers();
     json_text("mistake", refused);

@@ -111,7 +111,7 @@ static int parse_flag(const char *text, uint64_t *number)
 
 static const char *const words[ENV_COUNT] = {
     [ENV_PROGRESS] = "auto, poll, thread",
-    [ENV_TRANSPORTS] = "auto, tcp, ucx",
+    [ENV_TRANSPORTS] = "auto, tcp, ucx, ofi",
     [ENV_WIRE] = "auto, messages, rdma",
 };
 

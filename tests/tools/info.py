@@ -30,7 +30,7 @@ def test_json():
     assert said["environment"]["SHMEM_SYMMETRIC_SIZE"]["from"] == "SHMEM_SYMMETRIC_SIZE", said
     assert said["environment"]["LATERAL_LANES"]["from"] is None, said
     assert said["machine"]["cores_allowed"] == len(os.sched_getaffinity(0)), said
-    for module in (said["tcp"], said["ucx"], said["pmix"]):
+    for module in (said["tcp"], said["ucx"], said["ofi"], said["pmix"]):
         assert module["usable"] == bool(module["library"]) == (module["why_not"] is None), module
     assert said["tcp"]["usable"] and said["tcp"]["library"].endswith("/liblateral-tcp.so"), said
     assert set(said["mpi_layers"]) == {"openmpi", "mpich", "abi"}, said
@@ -56,7 +56,7 @@ def test_doctor():
     said = run("--doctor", status=1, PATH=path, LATERAL_LANES="x")
     assert re.search(r"^WRONG +variables +LATERAL_LANES=x is not a whole number$", said, re.M), said
     assert "1 thing must be mended" in said, said
-    for name, known in (("PROGRESS", "auto, poll, thread"), ("TRANSPORTS", "auto, tcp, ucx")):
+    for name, known in (("PROGRESS", "auto, poll, thread"), ("TRANSPORTS", "auto, tcp, ucx, ofi")):
         said = run("--doctor", status=1, PATH=path, **{f"LATERAL_{name}": "foo"})
         assert re.search(rf"^WRONG +variables +LATERAL_{name}=foo is not one of {known}$", said, re.M), said
     told = run("--doctor", status=1, PATH=path, LATERAL_COLL="scan:foo")

@@ -389,6 +389,16 @@ static void ofi_close(void)
     close_domain();
 }
 
+/* Returns the version of the libfabric that has been loaded, such as 1.17. For lateral-info. */
+__attribute__((visibility("default"))) const char *lateral_ofi_version(void);
+const char *lateral_ofi_version(void)
+{
+    static char text[16];
+    const uint32_t version = fi_version();
+    snprintf(text, sizeof text, "%u.%u", FI_MAJOR(version), FI_MINOR(version));
+    return text;
+}
+
 extern const struct transport lateral_transport;
 
 __attribute__((visibility("default"))) const struct transport lateral_transport = {

@@ -1,29 +1,16 @@
-/* Chooses and loads the transport. LATERAL_TRANSPORTS names one; else it is UCX where there is a network that UCX is for, and the
- * kernel's TCP elsewhere: without UCX between, a message costs fewer system calls. All PEs must choose alike, which send.c checks
+/* Chooses and loads the transport. LATERAL_TRANSPORTS names one; else the host's adapter decides (net/adapters.h): libfabric or UCX; the
+ * kernel's TCP where there is none: without UCX between, a message costs fewer system calls. All PEs must choose alike, which send.c checks
  * where it connects. */
 #include "uccs/proto/inner.h"
 
 #include "base/env.h"
 #include "base/log.h"
 #include "base/module.h"
+#include "net/adapters.h"
 
-#include <dirent.h>
 #include <dlfcn.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define DEVICES "/sys/class/infiniband" /* adapters that read and write memory by themselves, of any maker */
-
-static bool has_adapter(void)
-{
-    DIR *devices = opendir(DEVICES);
-    bool found = false;
-    for (const struct dirent *entry; devices && !found && (entry = readdir(devices));)
-        found = entry->d_name[0] != '.';
-    if (devices)
-        closedir(devices);
-    return found;
-}
 
 /* Returns true when the user has told UCX to use more than TCP. */
 static bool wants_ucx(void)
@@ -43,8 +30,9 @@ static bool wants_ucx(void)
 static const char *name_of_network(void)
 {
     const char *chosen = env_text(ENV_TRANSPORTS), *colon = strrchr(chosen, ':');
+    struct adapter adapter;
     if (strcmp(chosen, "auto") == 0)
-        return wants_ucx() || has_adapter() ? "ucx" : "tcp";
+        return wants_ucx() ? "ucx" : adapters_find("/sys/class", &adapter) ? adapter.transport : "tcp";
     return colon ? colon + 1 : chosen;
 }
 
@@ -75,7 +63,9 @@ const struct transport *proto_network_load(void)
     if (!transport)
         log_alike(uccs_core.me,
                   "PEs are on several nodes, and what carries messages between them cannot be loaded: %s; build "
-                  "Lateral where UCX is (Debian: libucx-dev), or set LATERAL_TRANSPORTS=tcp",
-                  why ? why : "it is not one of this library's");
+                  "Lateral where %s is, or set LATERAL_TRANSPORTS=tcp",
+                  why ? why : "it is not one of this library's",
+                  strcmp(name_of_network(), "ofi") == 0 ? "libfabric (Debian: libfabric-dev)"
+                                                        : "UCX (Debian: libucx-dev)");
     return transport;
 }
