@@ -111,8 +111,9 @@ void ofi_peer_broken(struct peer *peer, int error);
 /* peer.c. add returns null when the address is none, or without memory. */
 struct peer *ofi_peer_find(const struct worker *worker, int pe, uint8_t number);
 struct peer *ofi_peer_add(struct worker *worker, int pe, uint8_t number, uint32_t id, const void *name);
-/* Posts the operation, or puts it into the queue: of the peer's control or data. */
-void ofi_start(struct ofi_op *op, bool control);
+/* Posts the operation, or puts it into the queue: of the peer's control or data. Returns true when libfabric has it; false: it
+ * waits, or has ended already. */
+bool ofi_start(struct ofi_op *op, bool control);
 /* True when an operation on the peer would be posted at once. */
 bool ofi_peer_ready(const struct peer *peer, uint32_t credit);
 /* Posts what waits for the peer, as far as the provider takes it. Returns how many. */

@@ -11,8 +11,6 @@
 #include <string.h>
 #include <sys/uio.h>
 
-enum { COPIED = 2 << 10 }; /* messages up to this size are copied: their memory is the caller's again at once */
-
 #define LARGEST (sizeof(struct head) + sizeof(struct announcement) + OFI_HEADER + TRANSPORT_SHORT)
 _Static_assert(LARGEST < OFI_CREDIT / 2 && LARGEST < OFI_RECEIVE_BYTES / 2, "any message gets its credit and a place");
 
@@ -141,21 +139,20 @@ static enum transport_status send_short(struct peer *peer, const void *header, s
 {
     if (inject(peer, header, header_bytes, data, bytes))
         return TRANSPORT_DONE;
-    const size_t whole = sizeof(struct head) + header_bytes + bytes;
-    const bool copies = !bytes || whole <= COPIED || ofi_info->tx_attr->iov_limit < 2;
+    const bool copies = bytes && ofi_info->tx_attr->iov_limit < 2;
     struct message *message = ofi_message_new(peer, SHORT, header_bytes, header_bytes + (copies ? bytes : 0));
     if (!message)
         return TRANSPORT_FAILED;
     memcpy(message->own, header, header_bytes);
-    if (!copies) {
+    if (copies) {
+        memcpy(message->own + header_bytes, data, bytes);
+    } else if (bytes) {
         message->data = data;
         message->bytes = bytes;
-        message->token = token;
-    } else if (bytes) {
-        memcpy(message->own + header_bytes, data, bytes);
     }
-    ofi_message_start(message, whole);
-    return copies ? TRANSPORT_DONE : TRANSPORT_PENDING;
+    message->token = token;
+    ofi_message_start(message, sizeof(struct head) + header_bytes + bytes);
+    return TRANSPORT_PENDING; /* as long as progress must be made for it, even where it has been copied */
 }
 
 enum transport_status ofi_send(void *to, const void *header, size_t header_bytes, const void *data, size_t bytes,

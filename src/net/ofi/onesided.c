@@ -330,6 +330,15 @@ static bool join_epoch(struct move *move)
     return move->epoch != 0;
 }
 
+/* Starts a put, or an atomic. When it has a copy of its source, and libfabric has the put, the origin is told. */
+static enum transport_status start_put(struct move *move, bool copied)
+{
+    if (!ofi_start(&move->op, false) || !copied)
+        return TRANSPORT_PENDING;
+    move->token = 0;
+    return TRANSPORT_DONE;
+}
+
 enum transport_status ofi_put(void *to, void *key, uint64_t there, const void *source, size_t bytes, void *token)
 {
     struct peer *peer = to;
@@ -343,9 +352,8 @@ enum transport_status ofi_put(void *to, void *key, uint64_t there, const void *s
     }
     move->bytes = bytes;
     move->here = copies ? memcpy(move->copy, source, bytes) : (void *)(uintptr_t)source;
-    move->token = copies ? 0 : token;
-    ofi_start(&move->op, false);
-    return copies ? TRANSPORT_DONE : TRANSPORT_PENDING;
+    move->token = token;
+    return start_put(move, copies);
 }
 
 enum transport_status ofi_get(void *to, void *key, uint64_t from, void *dest, size_t bytes, void *token)
@@ -372,9 +380,8 @@ enum transport_status ofi_atomic(void *to, void *key, uint64_t at, const struct 
     }
     move->word = *word;
     move->here = old;
-    move->token = old ? token : 0;
-    ofi_start(&move->op, false);
-    return old ? TRANSPORT_PENDING : TRANSPORT_DONE;
+    move->token = token;
+    return start_put(move, !old);
 }
 
 enum transport_status ofi_flush(void *to, void *token)

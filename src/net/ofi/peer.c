@@ -90,22 +90,25 @@ bool ofi_peer_ready(const struct peer *peer, uint32_t credit)
     return !peer->control.first && !peer->data.first && peer->credit >= credit;
 }
 
-/* Returns false when the provider cannot take it now. */
-static bool post(struct ofi_op *op)
+enum posting { TAKEN, ENDED, LATER };
+
+static enum posting post(struct ofi_op *op)
 {
     struct worker *worker = op->peer->worker;
     if (worker->posted >= ofi_info->tx_attr->size)
-        return false;
+        return LATER;
     op->posted = true; /* now, since another thread of the provider may end it */
     worker->posted++;
     const ssize_t status = op->peer->broken ? -FI_ECONNABORTED : op->post(op);
-    if (status == -FI_EAGAIN) {
-        op->posted = false;
-        worker->posted--;
-    } else if (status != 0) {
+    if (status == 0)
+        return TAKEN;
+    if (status != -FI_EAGAIN) {
         ofi_finish(op, (int)-status);
+        return ENDED;
     }
-    return status != -FI_EAGAIN;
+    op->posted = false;
+    worker->posted--;
+    return LATER;
 }
 
 static void note_waiting(struct peer *peer)
@@ -118,18 +121,20 @@ static void note_waiting(struct peer *peer)
     worker->waiting = peer;
 }
 
-void ofi_start(struct ofi_op *op, bool control)
+bool ofi_start(struct ofi_op *op, bool control)
 {
     struct peer *peer = op->peer;
     count_op(op);
     if (control ? !peer->control.first : ofi_peer_ready(peer, op->credit)) {
         peer->credit -= op->credit;
-        if (post(op))
-            return;
+        const enum posting posted = post(op);
+        if (posted != LATER)
+            return posted == TAKEN;
         peer->credit += op->credit;
     }
     append(control ? &peer->control : &peer->data, op);
     note_waiting(peer);
+    return false;
 }
 
 /* The head leaves the queue before it is posted, since its end may start other operations. */
@@ -140,7 +145,7 @@ static bool push_first(struct peer *peer, struct ofi_queue *queue)
         return false;
     take_first(queue);
     peer->credit -= peer->broken ? 0 : op->credit;
-    if (post(op))
+    if (post(op) != LATER)
         return true;
     peer->credit += op->credit;
     op->next = queue->first;

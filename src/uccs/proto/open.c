@@ -127,6 +127,15 @@ static bool drained(struct proto_worker *worker)
     return done;
 }
 
+/* Asks every worker each time: a network may need one to go on, so that a peer's message to it counts as sent. */
+static bool all_drained(void)
+{
+    bool all = true;
+    for (uint64_t left = proto_workers_open(); left; left &= left - 1)
+        all &= drained(&proto_workers[__builtin_ctzll(left)]);
+    return all;
+}
+
 /* Waits until this process has nothing left to send, since it may still hold answers that other PEs wait for. */
 void proto_settle_all(void)
 {
@@ -137,9 +146,8 @@ void proto_settle_all(void)
     if (uccs_progress_thread_start() != 0)
         uccs_fail("cannot serve the other PEs");
     struct uccs_wait wait uccs_scoped = {0};
-    for (uint64_t left = proto_workers_open(); left; left &= left - 1)
-        while (!drained(&proto_workers[__builtin_ctzll(left)]))
-            uccs_rest(&wait);
+    while (!all_drained())
+        uccs_rest(&wait);
 }
 
 /* Makes proto_poll leave the worker alone. The lock stays, since a thread of the program that is still in a wait may be
