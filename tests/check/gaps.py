@@ -4,6 +4,7 @@
     gaps.py BIN SOURCE      the folder of oshcc and oshrun, and gap.c
 """
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -22,7 +23,7 @@ def main():
     with tempfile.TemporaryDirectory(prefix="lateral-gaps.") as folder:
         built, _ = run(tools / "oshcc", "-g", "-fsanitize=address", source, "-o", f"{folder}/asan")
         for more in ([], ["freed"]) if built == 0 else ():
-            for option in ([], ["--check"]):
+            for option in ([],) if re.search("[ :]", str(tools)) else ([], ["--check"]): # nothing can be preloaded from such a path
                 status, text = run(tools / "oshrun", "-n", 1, *option, f"{folder}/asan", *more)
                 assert status and "use-after-poison" in text and f"gap.c:{line}" in text, (more, option, text)
                 looked += 1

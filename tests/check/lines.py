@@ -124,7 +124,7 @@ def main():
 
         for what, text in CALLS.items():
             names(what, text, program, what)
-        if static:
+        if static or re.search("[ :]", oshrun): # nothing can be preloaded from such a path
             return
         names("signal_operation", "shmem_long_put_signal: sig_op: 99", "--check", program, "signal_operation")
         names("put_pe", "shmem_long_put: pe: 77", "--check", program, "put_pe")

@@ -31,6 +31,9 @@ def look(oshrun, program, name, line):
 
 def main():
     oshrun, program, wanted = sys.argv[1], sys.argv[2], sys.argv[3:]
+    if re.search("[ :]", oshrun):
+        print("skipped: a blank or a colon is in the path of the build: the dynamic linker preloads nothing from there")
+        return 77
     listed = subprocess.run([program, "--list"], capture_output=True, text=True, check=True).stdout.splitlines()
     cases = [line.split("\t") for line in listed]
     cases = [case for case in cases if not wanted or any(fnmatch.fnmatch(case[0], one) for one in wanted)]
