@@ -230,25 +230,6 @@ int uccs_counter_wait_nb(uccs_counter_t counter, int64_t at_least, uccs_request_
  * must exist until the operation completes. */
 int uccs_word_wait_nb(const uint64_t *word, int64_t at_least, uccs_request_t *request);
 
-/* --- Conditions: requests, counters and words waited for at once, as long as the caller likes. The ideas are GASPI's
- * notify_waitsome, which waits for one of many notifications, and its time-outs. */
-struct uccs_condition {      /* names one of the three; the others are null or 0 */
-    uccs_request_t *request; /* holds when the request is complete */
-    uccs_counter_t counter;  /* holds when the counter here is at least `at_least` */
-    const uint64_t *word;    /* the same for an aligned word of this process, which counts as signed */
-    int64_t at_least;
-};
-#define UCCS_FOREVER INT64_C(-1)
-/* Waits until at least `least` of the n conditions hold, and tells which ones do: *count of them, in their order, in `indices`,
- * which has room for n. count and indices may be null; the call may write `indices` while it waits. nanoseconds: how long it waits
- * about; 0: it makes progress once, as a test; UCCS_FOREVER. Returns UCCS_OK; UCCS_IN_PROGRESS when the time is over;
- * UCCS_ERR_FAILED, with its outputs set, when an operation of a request that holds has failed (told once); UCCS_ERR_STALE when a
- * counter is not open here, or is shut meanwhile; UCCS_ERR_STATE inside a handler when it would have to wait;
- * UCCS_ERR_INVALID: a condition names none or several, a word is not aligned, or `least` exceeds n. Any thread; one thread at a
- * time for each request that is not shared. Costs n looks a round and no memory. */
-int uccs_wait_conditions(const struct uccs_condition *conditions, size_t n, size_t least, int64_t nanoseconds,
-                         size_t *count, size_t *indices);
-
 /* A word of the target that tells of an operation: it is stored, or rises, behind the data. Its memory belongs to the
  * operation's target; the word is aligned and has 8 bytes. */
 enum uccs_signal_how { UCCS_SIGNAL_SET, UCCS_SIGNAL_ADD };
@@ -278,6 +259,25 @@ struct uccs_op {
     uccs_queue_t queue; /* or: gets an entry with the tag and the status then; may be null */
     void *tag;
 };
+
+/* --- Conditions: requests, counters and words waited for at once, as long as the caller likes. The ideas are GASPI's
+ * notify_waitsome, which waits for one of many notifications, and its time-outs. */
+struct uccs_condition {      /* names one of the three; the others are null or 0 */
+    uccs_request_t *request; /* holds when the request is complete */
+    uccs_counter_t counter;  /* holds when the counter here is at least `at_least` */
+    const uint64_t *word;    /* the same for an aligned word of this process, which counts as signed */
+    int64_t at_least;
+};
+#define UCCS_FOREVER INT64_C(-1)
+/* Waits until at least `least` of the n conditions hold, and tells which ones do: *count of them, in their order, in `indices`,
+ * which has room for n. count and indices may be null; the call may write `indices` while it waits. nanoseconds: how long it waits
+ * about; 0: it makes progress once, as a test; UCCS_FOREVER. Returns UCCS_OK; UCCS_IN_PROGRESS when the time is over;
+ * UCCS_ERR_FAILED, with its outputs set, when an operation of a request that holds has failed (told once); UCCS_ERR_STALE when a
+ * counter is not open here, or is shut meanwhile; UCCS_ERR_STATE inside a handler when it would have to wait;
+ * UCCS_ERR_INVALID: a condition names none or several, a word is not aligned, or `least` exceeds n. Any thread; one thread at a
+ * time for each request that is not shared. Costs n looks a round and no memory. */
+int uccs_wait_conditions(const struct uccs_condition *conditions, size_t n, size_t least, int64_t nanoseconds,
+                         size_t *count, size_t *indices);
 
 /* --- Endpoints: an endpoint is cheap; its first operation connects it. uccs_stream_endpoint makes it; the end of the
  * stream ends its endpoints. Release returns UCCS_ERR_INVALID for null. */

@@ -1,11 +1,12 @@
 /* Active messages on a node (UCCS). Any thread.
  *
  * Data flow: the sender reserves a cell in the receiver's ring (one of four for each context: request or
- * reply, network or user class), writes header and short payload, commits (send.c). Longer payloads lie in a
- * block of the sender's region, which the receiver reads in place. A thread in progress takes a cell, copies it
- * out, releases it, and only then runs the handler, holding nothing. Then it counts the arrival (counter),
- * marks the sender's block done (the sender completes its request when it next looks), and adds to the
- * sender's count of handled messages, for which a flush waits (poll.c).
+ * reply, network or user class), writes header and short payload, and commits (send.c). A longer payload lies in a
+ * bounce buffer of the sender (mem/bounce.h), which the receiver reads in place. A thread in progress takes a cell, copies
+ * it out, releases it, and only then runs the handler, holding no lock. Then it counts the arrival (counter),
+ * marks the bounce buffer done (the sender completes its request when it next looks), and adds to the
+ * sender's count of handled messages, for which a flush waits (receive.c). A message without a handler is unexpected and
+ * waits (unexpected.c). A payload for a place of the receiver comes by rendezvous (rendezvous.h).
  *
  * No deadlock: a sender that finds a ring full serves its own rings while it waits; a handler that replies into
  * a full ring serves its own reply rings alone, and handlers of replies do not wait for room, so the depth is two. Other
@@ -41,7 +42,7 @@ struct uccs_handler {
 /* Messages of three kinds have their handlers in one table: the kind counts from here, the program's id is added. */
 enum {
     UCCS_AM_PLAIN = 0,
-    UCCS_AM_PLACE = UCCS_AM_HANDLERS,    /* announces a payload for a place of the receiver's (place.c) */
+    UCCS_AM_PLACE = UCCS_AM_HANDLERS,    /* announces a payload for a place of the receiver's (rendezvous.h) */
     UCCS_AM_LONG = 2 * UCCS_AM_HANDLERS, /* announces a payload for a handler, too long for the sender's region */
     UCCS_AM_SLOTS = UCCS_MESSAGE_SLOTS
 };
@@ -85,7 +86,7 @@ _Static_assert(sizeof(struct uccs_message) == PE_SHARED_CELL_BYTES, "a message f
 enum uccs_am_outcome {
     UCCS_AM_HANDLED,
     UCCS_AM_HELD,    /* handled, but the handler keeps the block until uccs_am_done */
-    UCCS_AM_PENDING, /* the handler has started the rest, which ends with uccs_far_am_end (place.c) */
+    UCCS_AM_PENDING, /* the handler has started the rest, which ends with uccs_far_am_end (rendezvous_receive.c) */
     UCCS_AM_UNREADY  /* the handler is not registered yet; nothing has happened */
 };
 
@@ -108,7 +109,7 @@ struct uccs_am_token {
  * alone. */
 extern _Thread_local int uccs_handlers_running;
 
-/* --- Receiving (publish.c, poll.c, serve.c) */
+/* --- Receiving (contexts.c, receive.c, progress.c) */
 
 /* Published contexts are polled. When uccs_am_retire returns, no thread is in the context's handlers any more. One
  * caller at a time each. uccs_am_published returns null when the context is not published. */
@@ -126,7 +127,7 @@ void uccs_am_stop(void);
 /* Closes the descriptor of uccs_event_descriptor, at the end of a life, when the progress thread has ended. */
 void uccs_event_close(void);
 
-/* The handler of the messages by which a peer asks for a piece of a payload (place.c), in the library's own context. */
+/* The handler of the messages by which a peer asks for a piece of a payload (rendezvous_receive.c), in the library's own context. */
 void uccs_rendezvous_pull_arrived(uccs_am_token_t token, const void *payload, size_t length, void *argument);
 
 /* Ends the job with a line unless the message is at least that long and its content names the PE that sent it. For the

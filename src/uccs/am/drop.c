@@ -5,8 +5,8 @@
 #include <string.h>
 
 /* Drops a message and fails its request. */
-static void drop(uint32_t context, const struct uccs_message *message, struct uccs_am_tally *tally,
-                 struct uccs_am_lost *lost)
+static void drop_message(uint32_t context, const struct uccs_message *message, struct uccs_am_tally *tally,
+                         struct uccs_am_lost *lost)
 {
     struct uccs_bounce *block = uccs_am_block_of(message);
     if (lost->count++ == 0)
@@ -26,13 +26,13 @@ static void drop_ring(uint32_t context, uint32_t which, struct uccs_am_lost *los
     struct uccs_bounce *copy;
     uint64_t ticket;
     while (uccs_unexpected_take_any(context, which, &message, &copy)) {
-        drop(context, &message, &tally, lost);
+        drop_message(context, &message, &tally, lost);
         free(copy);
     }
     bool open = atomic_load_acquire(&uccs_pe_shared_mine()->open[context]) ==
                 PE_RINGS_OPEN; /* release: uccs_pe_shared_open_rings_slow */
     while (open && uccs_cell_take(ring, &message, &ticket))
-        drop(context, &message, &tally, lost);
+        drop_message(context, &message, &tally, lost);
     uccs_am_tell(context, &tally);
 }
 

@@ -46,7 +46,7 @@ static struct queue {
 
 uint32_t uccs_far_am_waiting;
 
-static void *made(void *memory, int pe)
+static void *must_have(void *memory, int pe)
 {
     if (!memory)
         uccs_fail("no memory for messages with PE %d", pe);
@@ -57,13 +57,13 @@ static void *made(void *memory, int pe)
 static struct flows *make_flows(int pe, uint32_t context)
 {
     if (!partners)
-        atomic_store_release(&partners, made(calloc((size_t)uccs_core.npes, sizeof *partners), pe));
+        atomic_store_release(&partners, must_have(calloc((size_t)uccs_core.npes, sizeof *partners), pe));
     if (!partners[pe])
-        atomic_store_release(&partners[pe], made(calloc(1, sizeof **partners), pe));
+        atomic_store_release(&partners[pe], must_have(calloc(1, sizeof **partners), pe));
     struct flows *flows = partners[pe]->contexts[context];
     if (flows)
         return flows;
-    flows = made(aligned_alloc(CACHE_LINE, sizeof *flows), pe);
+    flows = must_have(aligned_alloc(CACHE_LINE, sizeof *flows), pe);
     memset(flows, 0, sizeof *flows);
     for (int which = 0; which < PE_SHARED_RINGS; which++)
         pthread_mutex_init(&flows->flow[which].lock, 0);
@@ -113,7 +113,7 @@ static bool give_credit(struct flow *flow, uint32_t messages, uint64_t bytes)
     return good;
 }
 
-static bool owes(const struct flows *flows)
+static bool owes_messages(const struct flows *flows)
 {
     uint32_t messages = 0;
     for (int which = 0; flows && which < PE_SHARED_RINGS; which++)
@@ -126,7 +126,7 @@ int uccs_far_am_debtor(uint32_t context)
     struct partner **all = atomic_load_acquire(&partners); /* release: make_flows, these three */
     for (int pe = 0; all && pe < uccs_core.npes; pe++) {
         struct partner *partner = atomic_load_acquire(&all[pe]);
-        if (partner && owes(atomic_load_acquire(&partner->contexts[context])))
+        if (partner && owes_messages(atomic_load_acquire(&partner->contexts[context])))
             return pe;
     }
     return -1;
@@ -195,7 +195,7 @@ bool uccs_far_am_try(struct proto_worker_set *on, int pe, uint32_t context, uint
     if (head->staged)
         payload = block->payload;
     else if (head->length)
-        payload = copy = memcpy(made(malloc(head->length), pe), payload, head->length);
+        payload = copy = memcpy(must_have(malloc(head->length), pe), payload, head->length);
     if (block)
         atomic_store_relaxed(&block->legs, head->staged ? 2 : 1); /* the message publishes it */
     const struct proto_message message = {.header = header_of(context, which, head, number, token_of(block, pe)),
@@ -236,7 +236,7 @@ static struct uccs_far_packet *make_packet(const struct wire_header *header, siz
     bool staged = header->am.staged;
     size_t room = sizeof(struct uccs_far_packet) + (staged ? bytes : 0);
     struct uccs_far_packet *packet =
-        made(aligned_alloc(CACHE_LINE, (room + CACHE_LINE - 1) & ~(size_t)(CACHE_LINE - 1)), (int)header->from);
+        must_have(aligned_alloc(CACHE_LINE, (room + CACHE_LINE - 1) & ~(size_t)(CACHE_LINE - 1)), (int)header->from);
     packet->number = header->am.number;
     packet->token = header->am.block;
     packet->context = header->am.context;
@@ -250,7 +250,7 @@ static struct uccs_far_packet *make_packet(const struct wire_header *header, siz
     message->block = UCCS_NO_BLOCK;
     message->counter = header->am.counter;
     message->weight = header->am.weight;
-    packet->block = (struct uccs_bounce){.kept = UCCS_HOME_PACKET};
+    packet->block = (struct uccs_bounce){.home = UCCS_HOME_PACKET};
     return packet;
 }
 
@@ -260,7 +260,7 @@ static void *payload_of(struct uccs_far_packet *packet)
 }
 
 /* Under the queue's lock. */
-static void append(struct queue *queue, struct uccs_far_packet *packet)
+static void append_packet(struct queue *queue, struct uccs_far_packet *packet)
 {
     packet->next = 0;
     if (queue->first)
@@ -306,7 +306,7 @@ static void queue_packet(struct uccs_far_packet *packet)
     flow->early = packet;
     while ((packet = next_early(flow))) {
         flow->arrived++;
-        append(queue, packet);
+        append_packet(queue, packet);
     }
     pthread_mutex_unlock(&queue->lock);
     uccs_doorbell_wake(uccs_core.index); /* a thread that polls lanes alone may have brought it */
@@ -381,7 +381,7 @@ struct uccs_far_packet *uccs_far_am_take_any(uint32_t context, uint32_t which)
 
 /* --- Telling the sender */
 
-static void tell(const struct uccs_far_tally *tally, uint64_t token, bool failed)
+static void tell_sender(const struct uccs_far_tally *tally, uint64_t token, bool failed)
 {
     const struct proto_message message = {.header = {.kind = WIRE_AM_DONE,
                                                      .am_done = {.block = token,
@@ -397,7 +397,7 @@ static void tell(const struct uccs_far_tally *tally, uint64_t token, bool failed
 void uccs_far_am_tell(struct uccs_far_tally *tally)
 {
     if (tally->count)
-        tell(tally, 0, false);
+        tell_sender(tally, 0, false);
     tally->count = 0;
     tally->bytes = 0;
 }
@@ -412,7 +412,7 @@ void uccs_far_am_handled(struct uccs_far_tally *tally, const struct uccs_message
     tally->count++;
     tally->bytes += message->length;
     if (packet && packet->token) {
-        tell(tally, packet->token, packet->block.failed);
+        tell_sender(tally, packet->token, packet->block.failed);
         tally->count = 0;
         tally->bytes = 0;
     }
@@ -439,14 +439,14 @@ void uccs_far_am_done(struct uccs_bounce *block)
 {
     struct uccs_far_packet *packet = packet_of(block);
     if (packet->token)
-        tell(&(struct uccs_far_tally){.to = (int)packet->message.source, .context = packet->context}, packet->token,
-             block->failed);
+        tell_sender(&(struct uccs_far_tally){.to = (int)packet->message.source, .context = packet->context},
+                    packet->token, block->failed);
     free(packet);
 }
 
 /* --- The end of a life. No message is under way; both ends drop the messages that nobody has handled. */
 
-static void drop(struct uccs_far_packet *packet)
+static void free_packets(struct uccs_far_packet *packet)
 {
     for (struct uccs_far_packet *next; packet; packet = next) {
         next = packet->next;
@@ -460,7 +460,7 @@ static void drop_partner(struct partner *partner)
         struct flows *flows = partner->contexts[context];
         for (int which = 0; flows && which < PE_SHARED_RINGS; which++) {
             pthread_mutex_destroy(&flows->flow[which].lock);
-            drop(flows->flow[which].early);
+            free_packets(flows->flow[which].early);
         }
         free(flows);
     }
@@ -486,7 +486,7 @@ void uccs_far_am_close(void)
     partners = 0;
     for (int context = 0; context < PE_SHARED_CONTEXTS; context++)
         for (int which = 0; which < PE_SHARED_RINGS; which++) {
-            drop(queues[context][which].first);
+            free_packets(queues[context][which].first);
             queues[context][which].first = 0;
             queues[context][which].late = (struct uccs_late){0};
         }

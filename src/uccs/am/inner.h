@@ -96,7 +96,7 @@ int uccs_am_send(const struct uccs_endpoint *endpoint, int id, enum uccs_am_clas
                  size_t length, const struct uccs_op *op);
 size_t uccs_am_most(void);
 
-/* --- Receiving: publish.c, block.c, poll.c; serve.c calls them. */
+/* --- Receiving: contexts.c, payload.c, receive.c; progress.c calls them. */
 
 /* Returns when no thread is in a handler that it began to run before the call. The caller is in none, and holds no lock that
  * handlers take. */
@@ -169,11 +169,11 @@ int uccs_am_look_inner(void);
 /* Of the progress thread: it wakes who sleeps on the descriptor of uccs_event_descriptor (event.c). */
 extern struct uccs_progress_source uccs_event_source;
 
-/* --- Parked messages (park.c), by context and ring. They have been taken out of their ring and wait, because their
+/* --- Unexpected messages (unexpected.c), by context and ring. They have been taken out of their ring and wait, because their
  * handler is not registered yet, or because they are replies of user class that came while only the network class was
  * served. They stay over the lives of a context, as the messages in its rings do. */
 
-/* Number of parked messages of one ring, a hint; almost always 0. Release by park.c. */
+/* Number of unexpected messages of one ring, a hint; almost always 0. Release: unexpected.c. */
 extern uint32_t uccs_unexpected_count[PE_SHARED_CONTEXTS][PE_SHARED_RINGS];
 
 static inline bool uccs_unexpected_empty(uint32_t context, uint32_t which)
@@ -181,7 +181,7 @@ static inline bool uccs_unexpected_empty(uint32_t context, uint32_t which)
     return atomic_load_acquire(&uccs_unexpected_count[context][which]) == 0;
 }
 
-/* Parks a message. `ticket` is its place in its ring. `copy` is a private copy of a payload that was in a block, or
+/* Keeps a message. `ticket` is its place in its ring. `copy` is a private copy of a payload that was in a block, or
  * null. */
 void uccs_unexpected_add(uint32_t context, uint32_t which, uint64_t ticket, const struct uccs_message *message,
                          struct uccs_bounce *copy);
@@ -196,7 +196,7 @@ bool uccs_unexpected_is_ready(const struct uccs_context *context, uint32_t which
 bool uccs_unexpected_take_any(uint32_t context, uint32_t which, struct uccs_message *message,
                               struct uccs_bounce **copy);
 
-/* --- Turns (turns.c): threads in progress that share a core take turns at the messages.
+/* --- Threads in progress that share a core take turns at the messages (turns.c).
  *
  * Where such threads outnumber the cores, one of them finds all messages, because the others run only when it has none.
  * So a thread that has handled SHARE_AFTER messages gives its core away if others have been in progress on that core.
@@ -217,7 +217,7 @@ void uccs_am_show_on_core(void);
  * Data flow: send.c finds no ring for the peer and calls uccs_far_am_try, which takes a credit of the flow (peer,
  * context, ring number) and gives the message the flow's next number; the lane carries it (WIRE_AM). At the target the
  * transport's event makes a packet of it, fetching long payloads, and puts it into the queue of context and ring
- * number in the order of the numbers. poll.c takes packets out beside the rings, runs the handlers, and tells the
+ * number in the order of the numbers. receive.c takes packets out beside the rings, runs the handlers, and tells the
  * sender what has been handled (WIRE_AM_DONE): credits back, counts for flushes, blocks done.
  *
  * Invariants:

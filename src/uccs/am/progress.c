@@ -3,6 +3,7 @@
 
 #include "uccs/core/progress.h"
 #include "uccs/mem/bounce.h"
+#include "uccs/comp/tell.h"
 
 #include <sched.h>
 
@@ -65,7 +66,7 @@ int uccs_context_progress(uccs_context_t context)
     return context ? progress(UINT64_C(1) << context->attr.id | UINT64_C(1) << PE_SHARED_LIBRARY_CONTEXT) : 0;
 }
 
-static void rest(bool found, struct uccs_wait *wait)
+static void rest_after(bool found, struct uccs_wait *wait)
 {
     if (found)
         return;
@@ -81,7 +82,7 @@ static lat_cold void serve_inner(struct uccs_wait *wait)
 {
     int found = uccs_progress_poll(UCCS_PROGRESS_LOOK);
     found += uccs_bounce_collect() + uccs_am_look_inner();
-    rest(found, wait);
+    rest_after(found, wait);
 }
 
 void uccs_am_serve(struct uccs_wait *wait)
@@ -91,7 +92,7 @@ void uccs_am_serve(struct uccs_wait *wait)
         serve_inner(wait);
         return;
     }
-    rest(round_of(UCCS_AM_REQUESTS | UCCS_AM_USERS, UINT64_MAX, &handlers), wait);
+    rest_after(round_of(UCCS_AM_REQUESTS | UCCS_AM_USERS, UINT64_MAX, &handlers), wait);
     (void)uccs_am_share_core(handlers);
 }
 
@@ -101,7 +102,7 @@ void uccs_am_serve_replies(struct uccs_wait *wait)
     (void)uccs_progress_poll(UCCS_PROGRESS_LOOK); /* credits of other nodes */
     struct uccs_am_found found = uccs_am_look(allowed & UCCS_AM_USERS, UINT64_MAX);
     /* The receiver of the reply may be in a handler that waits for a one-sided operation to be executed here. */
-    rest(uccs_bounce_collect() + uccs_am_look_inner() + found.users > 0, wait);
+    rest_after(uccs_bounce_collect() + uccs_am_look_inner() + found.users > 0, wait);
 }
 
 void uccs_am_drain(void)
@@ -116,4 +117,42 @@ int uccs_am_poll_network(void)
 {
     int handlers;
     return !uccs_handlers_running && round_of(UCCS_AM_REQUESTS, UINT64_MAX, &handlers);
+}
+
+/* --- Who calls: waits of OpenSHMEM, and the progress thread while the program computes, run handlers of the network class */
+
+static enum uccs_served serve_network(void)
+{
+    return uccs_am_poll_network() ? UCCS_SERVED_SOME : UCCS_SERVED_NOTHING;
+}
+
+static struct uccs_progress_source served = {.serve = serve_network,
+                                             .polls = uccs_am_polls,
+                                             .descriptor = -1,
+                                             .alarm = -1,
+                                             .rung = true};
+
+static int poll_network(void *unused)
+{
+    (void)unused;
+    return uccs_am_poll_network();
+}
+
+static struct uccs_progress_source polled = {.poll = poll_network, .when = UCCS_PROGRESS_IDLE};
+
+void uccs_am_prepare(void)
+{
+    (void)uccs_progress_add(&served);
+    (void)uccs_progress_add(&uccs_event_source);
+    uccs_request_reason_add(uccs_bounce_tell);
+}
+
+void uccs_am_start(void)
+{
+    (void)uccs_progress_add(&polled);
+}
+
+void uccs_am_stop(void)
+{
+    uccs_progress_remove(&polled);
 }

@@ -1,9 +1,9 @@
 /* The receiving half of active messages; am.h describes the flow. Any thread.
  *
  * Invariants:
- * - A ring with a parked message is not polled before that message has been handled, so that those behind it do not
- *   overtake. Each thread parks at most one batch of messages whose handler is not registered. Replies of user class
- *   are parked when they come while this process serves the network class alone: at most as many as it asked for. */
+ * - A ring with an unexpected message is not polled before that message has been handled, so that those behind it do not
+ *   overtake. Each thread takes at most one batch of messages whose handler is not registered. Replies of user class
+ *   are kept as unexpected ones when they come while this process serves the network class alone: at most as many as it asked for. */
 #include "uccs/am/inner.h"
 
 #include "base/log.h"
@@ -12,6 +12,7 @@
 #include "uccs/core/progress.h"
 #include "uccs/proto/initiator.h"
 #include "uccs/core/fail.h"
+#include "uccs/core/memory.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -57,8 +58,8 @@ static lat_cold _Noreturn void fail_class(const struct uccs_context *context, co
     rte_abort(LAT_EXIT);
 }
 
-static enum uccs_am_outcome run(struct uccs_context *context, const struct uccs_message *message,
-                                struct uccs_bounce *block, uint32_t which)
+static enum uccs_am_outcome run_handler(struct uccs_context *context, const struct uccs_message *message,
+                                        struct uccs_bounce *block, uint32_t which)
 {
     const struct uccs_handler entry = uccs_handler_read(&context->handlers[message->id]);
     if (lat_unlikely(!entry.handler))
@@ -77,10 +78,10 @@ static enum uccs_am_outcome run(struct uccs_context *context, const struct uccs_
 }
 
 /* Handles a message of this node. Returns false when the handler is not registered yet; then nothing has happened. */
-static bool handle(struct uccs_context *context, const struct uccs_message *message, uint32_t which)
+static bool handle_message(struct uccs_context *context, const struct uccs_message *message, uint32_t which)
 {
     struct uccs_bounce *block = uccs_am_block_of(message);
-    enum uccs_am_outcome outcome = run(context, message, block, which);
+    enum uccs_am_outcome outcome = run_handler(context, message, block, which);
     if (block && outcome == UCCS_AM_HANDLED) {
         uccs_am_mark_done(block);
         uccs_doorbell_wake_if_tasks(uccs_index((int)message->source));
@@ -88,15 +89,16 @@ static bool handle(struct uccs_context *context, const struct uccs_message *mess
     return outcome != UCCS_AM_UNREADY;
 }
 
-/* Handles parked messages first, in their order. Returns true when none are left. */
-static lat_cold bool poll_parked(struct uccs_context *context, uint32_t which, struct uccs_am_tally *tally, int *count)
+/* Handles unexpected messages first, in their order. Returns true when none are left. */
+static lat_cold bool poll_unexpected(struct uccs_context *context, uint32_t which, struct uccs_am_tally *tally,
+                                     int *count)
 {
     struct uccs_message message;
     struct uccs_bounce *copy;
     while (uccs_unexpected_take(context, which, &message, &copy)) { /* its handler is registered */
         if (!copy)
-            (void)handle(context, &message, which);
-        else if (run(context, &message, copy, which) == UCCS_AM_HANDLED)
+            (void)handle_message(context, &message, which);
+        else if (run_handler(context, &message, copy, which) == UCCS_AM_HANDLED)
             free(copy);
         uccs_am_count_handled(context->attr.id, tally, &message);
         ++*count;
@@ -109,7 +111,8 @@ static int poll_ring(struct uccs_context *context, uint32_t which)
     struct ring *ring = uccs_pe_shared_ring(uccs_core.index, context->attr.id, which);
     struct uccs_am_tally tally = {0};
     int count = 0;
-    if (lat_unlikely(!uccs_unexpected_empty(context->attr.id, which)) && !poll_parked(context, which, &tally, &count)) {
+    if (lat_unlikely(!uccs_unexpected_empty(context->attr.id, which)) &&
+        !poll_unexpected(context, which, &tally, &count)) {
         uccs_am_tell(context->attr.id, &tally);
         return count;
     }
@@ -118,7 +121,7 @@ static int poll_ring(struct uccs_context *context, uint32_t which)
         uint64_t ticket;
         if (!uccs_cell_take(ring, &message, &ticket))
             break;
-        if (lat_unlikely(!handle(context, &message, which))) {
+        if (lat_unlikely(!handle_message(context, &message, which))) {
             uccs_unexpected_add(context->attr.id, which, ticket, &message, 0);
             break;
         }
@@ -141,7 +144,7 @@ static struct uccs_bounce *copy_out(struct uccs_message *message)
             log_line("uccs: no memory to keep a reply of PE %u", message->source);
             rte_abort(LAT_EXIT);
         }
-        *copy = (struct uccs_bounce){.kept = UCCS_HOME_COPY};
+        *copy = (struct uccs_bounce){.home = UCCS_HOME_COPY};
         memcpy(copy->payload, block->payload, message->length);
     }
     if (block)
@@ -193,7 +196,7 @@ static int poll_packets(struct uccs_context *context, uint32_t which)
         struct uccs_message message; /* a packet that is held may be gone when the handler returns */
         memcpy(&message, &packet->message,
                offsetof(struct uccs_message, payload) + (packet->message.staged ? 0 : packet->message.length));
-        enum uccs_am_outcome outcome = run(context, &message, uccs_far_am_block(packet), which);
+        enum uccs_am_outcome outcome = run_handler(context, &message, uccs_far_am_block(packet), which);
         if (outcome != UCCS_AM_PENDING)
             uccs_far_am_handled(&tally, &message, outcome == UCCS_AM_HELD ? 0 : packet);
     }
@@ -262,4 +265,35 @@ bool uccs_am_user_waits(void)
     }
     uccs_am_leave(inside);
     return found;
+}
+
+/* --- Checks of messages that have been taken out of the rings of this PE */
+
+/* The block lies whole in the sender's region. */
+static bool has_block(const struct uccs_message *message)
+{
+    const size_t least = sizeof(struct uccs_bounce) + (message->staged ? message->length : 0);
+    size_t bytes;
+    (void)uccs_memory_region(uccs_index((int)message->source), &bytes);
+    return message->block % _Alignof(struct uccs_bounce) == 0 && message->block <= bytes &&
+           least <= bytes - message->block;
+}
+
+static const char *fault_of(const struct uccs_message *message)
+{
+    if (message->source >= (uint32_t)uccs_core.npes || uccs_index((int)message->source) >= uccs_core.pes)
+        return "it is of no PE of this node";
+    if (message->id >= UCCS_MESSAGE_SLOTS || message->lane >= PE_SHARED_SENDERS)
+        return "there is no such handler or lane";
+    if (message->staged ? message->block == UCCS_NO_BLOCK : message->length > UCCS_SHORT_MAX)
+        return "it is too long";
+    return message->block == UCCS_NO_BLOCK || has_block(message) ? 0 : "its block is in no memory of its sender";
+}
+
+void uccs_cell_check(const struct uccs_message *message)
+{
+    const char *fault = fault_of(message);
+    if (fault)
+        uccs_fail("PE %u sent a wrong message on this node: %s (handler %u, %u bytes)", message->source, fault,
+                  message->id, message->length);
 }

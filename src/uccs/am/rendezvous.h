@@ -12,7 +12,7 @@ struct uccs_announce {
     uint32_t eager; /* 1: the payload follows the header */
 };
 
-/* The handlers of announced payloads (place.c): for a place of the receiver's, and for a handler. */
+/* The handlers of announced payloads (rendezvous_receive.c): for a place of the receiver's, and for a handler. */
 void uccs_rendezvous_arrived(uccs_am_token_t token, const void *payload, size_t length, void *argument);
 void uccs_rendezvous_long_arrived(uccs_am_token_t token, const void *payload, size_t length, void *argument);
 

@@ -1,4 +1,4 @@
-/* The receiving half of announced payloads (announce.h). Any thread.
+/* The receiving half of announced payloads (rendezvous.h). Any thread.
  *
  * On a node the thread that runs the handler copies the payload from the sender's memory at once: the kernel copies, or,
  * where it refuses, the sender answers requests for pieces with blocks. It serves the library's own messages while it
@@ -38,11 +38,11 @@ static void landed(struct uccs_bounce *block)
 {
     const struct piece *piece = (const struct piece *)block->payload;
     memcpy(piece->to, piece + 1, piece->length);
-    (void)atomic_fetch_sub_acqrel(piece->pending, 1); /* acquire: pull */
+    (void)atomic_fetch_sub_acqrel(piece->pending, 1); /* acquire: pull_pieces */
 }
 
 /* Asks for a piece. Returns false when no room can come for it. */
-static bool ask(uint32_t index, const struct piece *what)
+static bool ask_for_piece(uint32_t index, const struct piece *what)
 {
     struct uccs_wait wait uccs_scoped = {0};
     struct uccs_bounce *block;
@@ -60,14 +60,15 @@ static bool ask(uint32_t index, const struct piece *what)
     return true;
 }
 
-static int pull(uint32_t index, uint64_t from, char *to, size_t length)
+static int pull_pieces(uint32_t index, uint64_t from, char *to, size_t length)
 {
     struct uccs_wait wait uccs_scoped = {0};
     uint32_t pending = 0;
     bool room = true;
     for (size_t at = 0, bytes; at < length && room; at += bytes) {
         bytes = length - at < PIECE ? length - at : PIECE;
-        room = ask(index, &(struct piece){.from = from + at, .length = bytes, .to = to + at, .pending = &pending});
+        room = ask_for_piece(index,
+                             &(struct piece){.from = from + at, .length = bytes, .to = to + at, .pending = &pending});
     }
     while (atomic_load_acquire(&pending)) /* acqrel: landed */
         uccs_am_serve(&wait);
@@ -88,7 +89,7 @@ static int fetch_near(uint32_t source, const struct uccs_announce *announce, cha
     }
     if (uccs_cma_reaches(&there))
         return uccs_cma_get(&there, 0, to, announce->length);
-    return pull(index, announce->at, to, announce->length);
+    return pull_pieces(index, announce->at, to, announce->length);
 }
 
 static bool is_far(uint32_t source)
@@ -96,7 +97,7 @@ static bool is_far(uint32_t source)
     return uccs_index((int)source) >= uccs_core.pes;
 }
 
-static struct proto_address lent(const struct uccs_announce *announce)
+static struct proto_address lent_place(const struct uccs_announce *announce)
 {
     return (struct proto_address){.segment = PROTO_LANDING, .offset = announce->at};
 }
@@ -135,7 +136,7 @@ static int fetch_far(struct uccs_am_token *token, const struct uccs_announce *an
     (void)proto_rma_or_end(&(struct proto_op){.kind = PROTO_GET,
                                               .nonblocking = true,
                                               .pe = (int)token->message->source,
-                                              .at = lent(announce),
+                                              .at = lent_place(announce),
                                               .dest = place,
                                               .bytes = announce->length,
                                               .request = &handle});
@@ -163,8 +164,8 @@ static struct uccs_announce read_announce(const struct uccs_am_token *token, con
 }
 
 /* Brings the payload into its place. Returns UCCS_OK also when it will come later; the message is pending then. */
-static int bring(struct uccs_am_token *token, const struct uccs_announce *announce, const char *header, char *place,
-                 const struct fetch *fetch)
+static int bring_payload(struct uccs_am_token *token, const struct uccs_announce *announce, const char *header,
+                         char *place, const struct fetch *fetch)
 {
     if (!place || !announce->length)
         return UCCS_OK;
@@ -189,7 +190,7 @@ void uccs_rendezvous_arrived(uccs_am_token_t token, const void *payload, size_t 
     token->outcome = UCCS_AM_HANDLED;
     bool refused = status != UCCS_OK;
     if (!refused)
-        status = bring(token, &announce, header, place, &fetch);
+        status = bring_payload(token, &announce, header, place, &fetch);
     if (status != UCCS_OK && token->block)
         token->block->failed = 1;
     if (!refused && fetch.done && token->outcome != UCCS_AM_PENDING)
@@ -202,7 +203,7 @@ static int fetch_long(uint32_t source, const struct uccs_announce *announce, cha
         return fetch_near(source, announce, to);
     const struct proto_op get = {.kind = PROTO_GET,
                                  .pe = (int)source,
-                                 .at = lent(announce),
+                                 .at = lent_place(announce),
                                  .dest = to,
                                  .bytes = announce->length};
     return proto_rma_or_end(&get) ? UCCS_OK : UCCS_ERR_FAILED;
@@ -227,7 +228,7 @@ void uccs_rendezvous_long_arrived(uccs_am_token_t token, const void *payload, si
 
 /* --- Registration. A handler is the handler of plain and of long messages. */
 
-static bool valid(uccs_context_t context, int id, enum uccs_am_class cls)
+static bool is_valid_id(uccs_context_t context, int id, enum uccs_am_class cls)
 {
     return context && id >= 0 && id < UCCS_AM_HANDLERS && (unsigned)cls <= UCCS_AM_USER;
 }
@@ -240,7 +241,7 @@ static bool free_for(const struct uccs_handler *entry, enum uccs_am_class cls)
 }
 
 /* Messages for the new handler may wait already: wakes the progress thread of this process if it sleeps. */
-static int registered(void)
+static int announce_handler(void)
 {
     uccs_doorbell_wake(uccs_core.index);
     return UCCS_OK;
@@ -248,26 +249,26 @@ static int registered(void)
 
 int uccs_am_register(uccs_context_t context, int id, enum uccs_am_class cls, uccs_am_handler handler, void *argument)
 {
-    if (!valid(context, id, cls) || !handler)
+    if (!is_valid_id(context, id, cls) || !handler)
         return UCCS_ERR_INVALID;
     struct uccs_handler *plain = &context->handlers[UCCS_AM_PLAIN + id];
     if (!free_for(plain, cls))
         return UCCS_ERR_INVALID;
     uccs_handler_write(plain, cls, handler, argument);
     uccs_handler_write(&context->handlers[UCCS_AM_LONG + id], cls, uccs_rendezvous_long_arrived, plain);
-    return registered();
+    return announce_handler();
 }
 
 int uccs_am_register_place(uccs_context_t context, int id, enum uccs_am_class cls, uccs_am_place place, void *argument)
 {
-    if (!valid(context, id, cls) || !place)
+    if (!is_valid_id(context, id, cls) || !place)
         return UCCS_ERR_INVALID;
     struct uccs_handler *entry = &context->places[id];
     if (!free_for(entry, cls))
         return UCCS_ERR_INVALID;
     uccs_handler_write(entry, cls, (uccs_am_handler)(void (*)(void))place, argument);
     uccs_handler_write(&context->handlers[UCCS_AM_PLACE + id], cls, uccs_rendezvous_arrived, entry);
-    return registered();
+    return announce_handler();
 }
 
 /* A thread that has taken a waiting message for a handler, or has read it, runs it; so `closed` comes first, and each step waits for the
@@ -289,7 +290,7 @@ static int take_back(struct uccs_handler *announced, struct uccs_handler *entry)
 
 int uccs_am_unregister(uccs_context_t context, int id)
 {
-    if (!valid(context, id, UCCS_AM_USER))
+    if (!is_valid_id(context, id, UCCS_AM_USER))
         return UCCS_ERR_INVALID;
     if (uccs_handlers_running)
         return UCCS_ERR_STATE;
@@ -298,7 +299,7 @@ int uccs_am_unregister(uccs_context_t context, int id)
 
 int uccs_am_unregister_place(uccs_context_t context, int id)
 {
-    if (!valid(context, id, UCCS_AM_USER))
+    if (!is_valid_id(context, id, UCCS_AM_USER))
         return UCCS_ERR_INVALID;
     if (uccs_handlers_running)
         return UCCS_ERR_STATE;

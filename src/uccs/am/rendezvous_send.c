@@ -1,4 +1,4 @@
-/* The sending half of announced payloads (announce.h). Any thread. */
+/* The sending half of announced payloads (rendezvous.h). Any thread. */
 #include "uccs/am/rendezvous.h"
 
 #include "uccs/proto/initiator.h"
@@ -56,8 +56,8 @@ static size_t write_announce(char *to, const struct content *content, uint64_t a
     return (size_t)(end - to);
 }
 
-static int post(const struct uccs_endpoint *endpoint, int slot, enum uccs_am_class cls, struct uccs_sending *s,
-                const struct uccs_op *op)
+static int post_announce(const struct uccs_endpoint *endpoint, int slot, enum uccs_am_class cls, struct uccs_sending *s,
+                         const struct uccs_op *op)
 {
     s->stream = endpoint->stream;
     s->index = endpoint->index;
@@ -66,7 +66,7 @@ static int post(const struct uccs_endpoint *endpoint, int slot, enum uccs_am_cla
     return uccs_am_post(s, endpoint->context, op);
 }
 
-static struct loan *lend(const struct uccs_endpoint *endpoint, const struct content *content, uint32_t *flag)
+static struct loan *lend_memory(const struct uccs_endpoint *endpoint, const struct content *content, uint32_t *flag)
 {
     struct loan *loan = malloc(sizeof *loan);
     if (!loan)
@@ -88,7 +88,7 @@ static int send_loan(const struct uccs_endpoint *endpoint, int slot, enum uccs_a
     uint32_t read = 0;
     bool blocking = !op || !op->nonblocking;
     uccs_request_t *local = op ? op->local : 0, before = local ? *local : UCCS_REQUEST_NULL;
-    struct loan *loan = lend(endpoint, content, blocking ? &read : 0);
+    struct loan *loan = lend_memory(endpoint, content, blocking ? &read : 0);
     if (!loan)
         return UCCS_ERR_NO_MEMORY;
     if (local && !blocking && (loan->local = uccs_request_materialise(local)))
@@ -96,7 +96,7 @@ static int send_loan(const struct uccs_endpoint *endpoint, int slot, enum uccs_a
     uint64_t at = loan->far ? loan->room.offset : (uintptr_t)content->payload;
     struct uccs_sending s = {.payload = message, .landed = landed, .cookie = loan};
     s.head.length = (uint32_t)write_announce(message, content, at, false);
-    int status = post(endpoint, slot, cls, &s, op);
+    int status = post_announce(endpoint, slot, cls, &s, op);
     if (status != UCCS_OK) {
         end_loan(loan, false);
         if (local && !uccs_request_object(before)) {
@@ -137,7 +137,7 @@ static int send_eager(const struct uccs_endpoint *endpoint, int slot, enum uccs_
     char message[UCCS_MEDIUM_MAX];
     struct uccs_sending s = {.payload = message};
     s.head.length = (uint32_t)write_announce(message, content, 0, true);
-    int status = post(endpoint, slot, cls, &s, op);
+    int status = post_announce(endpoint, slot, cls, &s, op);
     if (op && op->local && status == UCCS_OK)
         uccs_request_loaded(op->local); /* the payload has been copied */
     return status;

@@ -25,7 +25,7 @@ static char *my_region(void)
     return uccs_memory_region(uccs_core.index, &bytes);
 }
 
-static void serve(uint32_t which, struct uccs_wait *wait)
+static void serve_for(uint32_t which, struct uccs_wait *wait)
 {
     if (which & UCCS_RING_REPLY)
         uccs_am_serve_replies(wait);
@@ -72,7 +72,7 @@ static lat_cold void tell_no_room(const struct uccs_sending *s)
 }
 
 /* Returns UCCS_OK, or UCCS_AGAIN when there is no room and the message must not wait. */
-static int push(const struct uccs_sending *s)
+static int push_message(const struct uccs_sending *s)
 {
     struct uccs_wait wait uccs_scoped = {0};
     struct uccs_late late = {0};
@@ -85,7 +85,7 @@ static int push(const struct uccs_sending *s)
         }
         if (lat_unlikely(uccs_late_now(&late)))
             tell_full(s);
-        serve(s->which, &wait);
+        serve_for(s->which, &wait);
     }
     if (s->block)
         uccs_bounce_sent(s->block);
@@ -113,26 +113,26 @@ static void copy_payload(char *to, const struct uccs_sending *s)
 /* Gets a block for a payload that does not fit a cell, or for a message whose handling somebody wants to know of. Waits
  * for room as long as room can come. Returns UCCS_OK, UCCS_AGAIN when the message must not wait, or UCCS_ERR_NO_MEMORY
  * when no room can come. */
-static int stage(struct uccs_sending *s)
+static int take_bounce(struct uccs_sending *s)
 {
     struct uccs_wait wait uccs_scoped = {0};
     struct uccs_late late = {0};
     bool staged = s->head.length > UCCS_SHORT_MAX;
     /* A reply must find room whatever the program has sent and its receivers have not handled. */
-    enum uccs_arena room = s->which & UCCS_RING_REPLY ? UCCS_ARENA_LIBRARY : UCCS_ARENA_PROGRAM;
+    enum uccs_arena arena = s->which & UCCS_RING_REPLY ? UCCS_ARENA_LIBRARY : UCCS_ARENA_PROGRAM;
     int vain = 0;
     s->head.block = UCCS_NO_BLOCK;
     s->head.staged = staged;
     if (!staged && !s->request && !s->landed)
         return UCCS_OK;
-    while (!(s->block = uccs_bounce_get(room, staged ? s->head.length : 0))) {
-        if (!uccs_bounce_expected(room, &vain))
+    while (!(s->block = uccs_bounce_get(arena, staged ? s->head.length : 0))) {
+        if (!uccs_bounce_expected(arena, &vain))
             return UCCS_ERR_NO_MEMORY;
         if (s->nowait)
             return UCCS_AGAIN;
         if (lat_unlikely(uccs_late_now(&late)))
             tell_no_room(s);
-        serve(s->which, &wait);
+        serve_for(s->which, &wait);
     }
     s->head.block = (uint64_t)((char *)s->block - my_region());
     if (staged)
@@ -147,7 +147,7 @@ static int stage(struct uccs_sending *s)
 /* Keeps an ordered message behind the one-sided operations of this thread. A peer of this node sees this thread's
  * stores before the message in any case. A peer of another node holds the message back until it has executed the
  * earlier operations. Returns UCCS_OK, or UCCS_AGAIN when the message must not wait for them. */
-static int order(struct uccs_stream *stream, const struct uccs_op *op)
+static int order_message(struct uccs_stream *stream, const struct uccs_op *op)
 {
     if (!stream || !(stream->attr.ordered || (op && op->ordered)))
         return UCCS_OK;
@@ -158,7 +158,7 @@ static int order(struct uccs_stream *stream, const struct uccs_op *op)
 }
 
 /* Notes what the options ask for. */
-static int begin(struct uccs_sending *s, const struct uccs_op *op)
+static int begin_options(struct uccs_sending *s, const struct uccs_op *op)
 {
     if (op->counter && !uccs_counter_usable(op->counter, uccs_pe_at(s->index)))
         return UCCS_ERR_STALE;
@@ -186,14 +186,14 @@ int uccs_am_post(struct uccs_sending *s, const struct uccs_context *context, con
     s->context = context->attr.id;
     s->head.source = (uint32_t)uccs_core.me;
     s->head.lane = uccs_thread() % PE_SHARED_SENDERS;
-    int status = order(s->stream, op);
+    int status = order_message(s->stream, op);
     if (op && status == UCCS_OK)
-        status = begin(s, op);
+        status = begin_options(s, op);
     if (lat_unlikely(status != UCCS_OK))
         return status;
-    status = stage(s);
+    status = take_bounce(s);
     if (lat_likely(status == UCCS_OK))
-        status = push(s);
+        status = push_message(s);
     return lat_likely(status == UCCS_OK) ? UCCS_OK : take_back(s, op, before, status);
 }
 
@@ -206,8 +206,8 @@ static int post_copied(struct uccs_sending *s, const struct uccs_context *contex
 }
 
 /* `stream` is null for messages of the library's own context. */
-static int send(const struct uccs_context *context, struct uccs_stream *stream, uint32_t index, int id, uint32_t which,
-                const void *payload, size_t length, const struct uccs_op *op)
+static int send_plain(const struct uccs_context *context, struct uccs_stream *stream, uint32_t index, int id,
+                      uint32_t which, const void *payload, size_t length, const struct uccs_op *op)
 {
     struct uccs_sending s;
     uccs_sending_start(&s, index, which, id);
@@ -265,7 +265,7 @@ bool uccs_am_settled(const struct uccs_context *context, enum uccs_scope scope)
 }
 
 /* Returns a PE that has not handled messages of the context which it has; -1 when none is known. */
-static int debtor(uint32_t context)
+static int find_debtor(uint32_t context)
 {
     for (uint32_t index = 0; index < uccs_core.pes; index++) {
         const struct uccs_pe_shared *own = uccs_pe_shared_of(index);
@@ -282,7 +282,7 @@ static int debtor(uint32_t context)
 
 void uccs_am_tell_unsettled(const struct uccs_context *context)
 {
-    int pe = debtor(context->attr.id);
+    int pe = find_debtor(context->attr.id);
     if (pe < 0)
         log_line("uccs: this PE waits until its messages in context %u have been handled", context->attr.id);
     else
@@ -293,7 +293,7 @@ void uccs_am_tell_unsettled(const struct uccs_context *context)
 
 void uccs_am_reason_debtor(const void *context, struct uccs_reason *reason)
 {
-    int pe = debtor(((const struct uccs_context *)context)->attr.id);
+    int pe = find_debtor(((const struct uccs_context *)context)->attr.id);
     if (pe >= 0)
         reason->on = uccs_reason_pe(pe);
     snprintf(reason->text, sizeof reason->text, "messages");
@@ -312,8 +312,8 @@ int uccs_am_check(const struct uccs_endpoint *endpoint, int id, enum uccs_am_cla
 int uccs_am_send(const struct uccs_endpoint *endpoint, int id, enum uccs_am_class cls, const void *payload,
                  size_t length, const struct uccs_op *op)
 {
-    return send(endpoint->context, endpoint->stream, endpoint->index, id, cls == UCCS_AM_USER ? UCCS_RING_USER : 0,
-                payload, length, op);
+    return send_plain(endpoint->context, endpoint->stream, endpoint->index, id,
+                      cls == UCCS_AM_USER ? UCCS_RING_USER : 0, payload, length, op);
 }
 
 /* One message can count on at most half of the region, since it shares the region with all messages on their way. */
@@ -360,7 +360,8 @@ int uccs_am_reply(uccs_am_token_t token, int id, enum uccs_am_class cls, const v
         return UCCS_ERR_TOO_LARGE;
     uint32_t which = UCCS_RING_REPLY | (cls == UCCS_AM_USER ? UCCS_RING_USER : 0);
     struct uccs_stream *stream = token->context->attr.id == PE_SHARED_LIBRARY_CONTEXT ? 0 : &token->context->stream;
-    int status = send(token->context, stream, uccs_index((int)token->message->source), id, which, payload, length, 0);
+    int status =
+        send_plain(token->context, stream, uccs_index((int)token->message->source), id, which, payload, length, 0);
     token->replied = status == UCCS_OK;
     return status;
 }

@@ -7,19 +7,19 @@
 #include <stdlib.h>
 
 /* Returns the calling thread's part, or null when it has none. */
-static struct uccs_stream_thread *mine(const struct uccs_stream *stream)
+static struct uccs_stream_thread *my_thread(const struct uccs_stream *stream)
 {
     const uint32_t me = uccs_thread() + 1;
-    struct uccs_stream_thread *part = atomic_load_acquire(&stream->parts); /* release: make */
+    struct uccs_stream_thread *part = atomic_load_acquire(&stream->parts); /* release: make_thread */
     while (part && atomic_load_relaxed(&part->owner) != me)
         part = part->next;
     return part;
 }
 
 /* Takes a part that nobody owns. Returns null when there is none. */
-static struct uccs_stream_thread *take(struct uccs_stream *stream)
+static struct uccs_stream_thread *take_thread(struct uccs_stream *stream)
 {
-    struct uccs_stream_thread *part = atomic_load_acquire(&stream->parts); /* release: make */
+    struct uccs_stream_thread *part = atomic_load_acquire(&stream->parts); /* release: make_thread */
     for (; part; part = part->next) {
         uint32_t nobody = 0;
         if (!atomic_load_relaxed(&part->owner) &&
@@ -29,29 +29,29 @@ static struct uccs_stream_thread *take(struct uccs_stream *stream)
     return 0;
 }
 
-static struct uccs_stream_thread *make(struct uccs_stream *stream)
+static struct uccs_stream_thread *make_thread(struct uccs_stream *stream)
 {
     struct uccs_stream_thread *part = malloc(sizeof *part);
     if (!part)
         uccs_fail("no memory for a stream");
     *part = (struct uccs_stream_thread){.owner = uccs_thread() + 1, .next = atomic_load_relaxed(&stream->parts)};
-    while (!atomic_cas_acqrel(&stream->parts, &part->next, part)) /* acquire: mine, take */
+    while (!atomic_cas_acqrel(&stream->parts, &part->next, part)) /* acquire: my_thread, take */
         ;
     return part;
 }
 
-static struct uccs_stream_thread *part_of(struct uccs_stream *stream)
+static struct uccs_stream_thread *thread_of(struct uccs_stream *stream)
 {
-    struct uccs_stream_thread *part = mine(stream);
+    struct uccs_stream_thread *part = my_thread(stream);
     if (lat_likely(part != 0))
         return part;
-    part = take(stream);
-    return part ? part : make(stream);
+    part = take_thread(stream);
+    return part ? part : make_thread(stream);
 }
 
 /* --- Other nodes */
 
-static struct proto_issue_log *share(struct uccs_stream *stream)
+static struct proto_issue_log *share_track(struct uccs_stream *stream)
 {
     struct proto_issue_log *log = proto_log_open(), *first = 0;
     if (!log || atomic_cas_acqrel(&stream->shared, &first, log)) /* acquire: uccs_stream_track */
@@ -63,19 +63,19 @@ static struct proto_issue_log *share(struct uccs_stream *stream)
 struct proto_issue_log *uccs_stream_track(struct uccs_stream *stream)
 {
     if (stream->attr.scope == UCCS_SCOPE_PROCESS)
-        return atomic_load_acquire(&stream->shared); /* acqrel: share */
-    const struct uccs_stream_thread *part = mine(stream);
+        return atomic_load_acquire(&stream->shared); /* acqrel: share_track */
+    const struct uccs_stream_thread *part = my_thread(stream);
     return part ? part->log : 0;
 }
 
 struct proto_worker_set *uccs_stream_workers(struct uccs_stream *stream)
 {
     if (stream->attr.scope == UCCS_SCOPE_PROCESS) {
-        struct proto_issue_log *log = atomic_load_acquire(&stream->shared); /* acqrel: share */
-        log = log ? log : share(stream);
+        struct proto_issue_log *log = atomic_load_acquire(&stream->shared); /* acqrel: share_track */
+        log = log ? log : share_track(stream);
         return log ? proto_log_workers(log) : 0;
     }
-    struct uccs_stream_thread *part = part_of(stream);
+    struct uccs_stream_thread *part = thread_of(stream);
     if (!part->log)
         atomic_store_release(&part->log, proto_log_open()); /* acquire: uccs_stream_end */
     return part->log ? proto_log_workers(part->log) : 0;
@@ -90,7 +90,7 @@ static bool is_done(const struct uccs_stream_thread *part)
 
 struct uccs_stream_thread *uccs_deferred_begin(struct uccs_stream *stream)
 {
-    struct uccs_stream_thread *part = part_of(stream);
+    struct uccs_stream_thread *part = thread_of(stream);
     (void)atomic_fetch_add_relaxed(&part->deferred, 1); /* before the message that carries the operation */
     return part;
 }
@@ -111,18 +111,18 @@ bool uccs_deferred_failed(const struct uccs_stream *stream)
 {
     bool failed = false;
     if (stream->attr.scope == UCCS_SCOPE_THREAD) {
-        struct uccs_stream_thread *part = mine(stream);
+        struct uccs_stream_thread *part = my_thread(stream);
         return part && take_failed(part);
     }
     for (struct uccs_stream_thread *part = atomic_load_acquire(&stream->parts); part;
-         part = part->next) /* release: make */
+         part = part->next) /* release: make_thread */
         failed |= take_failed(part);
     return failed;
 }
 
 static bool all_done(const struct uccs_stream *stream)
 {
-    const struct uccs_stream_thread *part = atomic_load_acquire(&stream->parts); /* release: make */
+    const struct uccs_stream_thread *part = atomic_load_acquire(&stream->parts); /* release: make_thread */
     while (part && is_done(part))
         part = part->next;
     return !part;
@@ -130,7 +130,7 @@ static bool all_done(const struct uccs_stream *stream)
 
 bool uccs_deferred_done(const struct uccs_stream *stream)
 {
-    return stream->attr.scope == UCCS_SCOPE_THREAD ? is_done(mine(stream)) : all_done(stream);
+    return stream->attr.scope == UCCS_SCOPE_THREAD ? is_done(my_thread(stream)) : all_done(stream);
 }
 
 void uccs_deferred_wait(const struct uccs_stream *stream)
@@ -143,7 +143,7 @@ void uccs_deferred_wait(const struct uccs_stream *stream)
 void uccs_deferred_wait_mine(const struct uccs_stream *stream)
 {
     struct uccs_wait wait uccs_scoped = {0};
-    const struct uccs_stream_thread *part = mine(stream);
+    const struct uccs_stream_thread *part = my_thread(stream);
     while (!is_done(part))
         uccs_am_serve(&wait);
 }
@@ -161,9 +161,9 @@ void uccs_stream_order(struct uccs_stream *stream)
 
 void uccs_stream_rest(struct uccs_stream *stream)
 {
-    struct uccs_stream_thread *part = mine(stream);
+    struct uccs_stream_thread *part = my_thread(stream);
     if (part && is_done(part) && !atomic_load_relaxed(&part->failed) && (!part->log || proto_log_idle(part->log)))
-        atomic_store_release(&part->owner, 0); /* acquire: take */
+        atomic_store_release(&part->owner, 0); /* acquire: take_thread */
 }
 
 void uccs_stream_end(struct uccs_stream *stream)

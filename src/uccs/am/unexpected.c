@@ -1,4 +1,4 @@
-/* Parked messages; see inner.h. */
+/* Messages that wait for a handler; inner.h describes them. Any thread. */
 #include "uccs/am/inner.h"
 
 #include "base/log.h"
@@ -7,9 +7,10 @@
 
 #include <pthread.h>
 #include <stdlib.h>
+#include <string.h>
 
-struct parked {
-    struct parked *next;
+struct unexpected {
+    struct unexpected *next;
     uint64_t ticket;
     struct uccs_late late;
     struct uccs_bounce *copy;
@@ -18,12 +19,12 @@ struct parked {
 
 uint32_t uccs_unexpected_count[PE_SHARED_CONTEXTS][PE_SHARED_RINGS];
 static struct queue {
-    struct parked *first, *last;
+    struct unexpected *first, *last;
 } queues[PE_SHARED_CONTEXTS][PE_SHARED_RINGS];           /* by ticket */
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* rarely taken: messages are hardly ever parked */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* rarely taken: messages are hardly ever unexpected */
 
 /* Under the lock. */
-static void count_parked(uint32_t context, uint32_t which, uint32_t by)
+static void count_unexpected(uint32_t context, uint32_t which, uint32_t by)
 {
     atomic_store_release(&uccs_unexpected_count[context][which],
                          uccs_unexpected_count[context][which] + by); /* acquire: uccs_unexpected_empty */
@@ -31,10 +32,10 @@ static void count_parked(uint32_t context, uint32_t which, uint32_t by)
     atomic_store_relaxed(shown, *shown + by);
 }
 
-/* Under the lock. Threads that take cells of a ring at the same time may park them in another order. */
-static void insert(struct queue *queue, struct parked *made)
+/* Under the lock. Threads that take cells of a ring at the same time may add them in another order. */
+static void insert_by_ticket(struct queue *queue, struct unexpected *made)
 {
-    struct parked **at = &queue->first;
+    struct unexpected **at = &queue->first;
     if (queue->last && queue->last->ticket < made->ticket)
         at = &queue->last->next;
     while (*at && (*at)->ticket < made->ticket)
@@ -48,16 +49,16 @@ static void insert(struct queue *queue, struct parked *made)
 lat_cold void uccs_unexpected_add(uint32_t context, uint32_t which, uint64_t ticket, const struct uccs_message *message,
                                   struct uccs_bounce *copy)
 {
-    struct parked *made = malloc(sizeof *made);
+    struct unexpected *made = malloc(sizeof *made);
     if (!made) {
         log_line("uccs: no memory to keep a message of PE %u for handler %u of context %u", message->source,
                  message->id, context);
         rte_abort(LAT_EXIT);
     }
-    *made = (struct parked){.ticket = ticket, .copy = copy, .message = *message};
+    *made = (struct unexpected){.ticket = ticket, .copy = copy, .message = *message};
     pthread_mutex_lock(&lock);
-    insert(&queues[context][which], made);
-    count_parked(context, which, 1);
+    insert_by_ticket(&queues[context][which], made);
+    count_unexpected(context, which, 1);
     pthread_mutex_unlock(&lock);
 }
 
@@ -65,11 +66,11 @@ lat_cold void uccs_unexpected_add(uint32_t context, uint32_t which, uint64_t tic
 static void take_first(uint32_t context, uint32_t which, struct uccs_message *message, struct uccs_bounce **copy)
 {
     struct queue *queue = &queues[context][which];
-    struct parked *found = queue->first;
+    struct unexpected *found = queue->first;
     queue->first = found->next;
     if (!queue->first)
         queue->last = 0;
-    count_parked(context, which, -1u);
+    count_unexpected(context, which, -1u);
     *message = found->message;
     *copy = found->copy;
     free(found);
@@ -78,7 +79,7 @@ static void take_first(uint32_t context, uint32_t which, struct uccs_message *me
 bool uccs_unexpected_is_ready(const struct uccs_context *context, uint32_t which)
 {
     pthread_mutex_lock(&lock);
-    const struct parked *found = queues[context->attr.id][which].first;
+    const struct unexpected *found = queues[context->attr.id][which].first;
     const bool known = found && uccs_handler_known(&context->handlers[found->message.id]);
     pthread_mutex_unlock(&lock);
     return known;
@@ -89,7 +90,7 @@ lat_cold bool uccs_unexpected_take(struct uccs_context *context, uint32_t which,
 {
     uint32_t id = context->attr.id;
     pthread_mutex_lock(&lock);
-    struct parked *found = queues[id][which].first;
+    struct unexpected *found = queues[id][which].first;
     bool known = found && uccs_handler_known(&context->handlers[found->message.id]);
     if (known)
         take_first(id, which, message, copy);

@@ -8,6 +8,7 @@
 #include "uccs/proto/initiator.h"
 #include "uccs/comp/request.h"
 #include "uccs/comp/tell.h"
+#include "uccs/comp/queue.h"
 
 int uccs_request_create(uccs_request_t *request)
 {
@@ -34,7 +35,7 @@ int uccs_request_combine(uccs_request_t *into, size_t n, uccs_request_t *request
 }
 
 /* Returns UCCS_OK, or UCCS_ERR_FAILED when the complete request failed. Reports a failure once. */
-static int outcome(const uccs_request_t *request)
+static int outcome_of(const uccs_request_t *request)
 {
     struct uccs_request *object = uccs_request_object(*request);
     if (lat_likely(!object ||
@@ -44,9 +45,9 @@ static int outcome(const uccs_request_t *request)
 }
 
 /* Looks at a request without making progress. Returns UCCS_IN_PROGRESS, or the outcome of a complete request. */
-static int look(uccs_request_t *request)
+static int look_one(uccs_request_t *request)
 {
-    return uccs_request_done(request) ? outcome(request) : UCCS_IN_PROGRESS;
+    return uccs_request_done(request) ? outcome_of(request) : UCCS_IN_PROGRESS;
 }
 
 static int look_all(uccs_request_t *requests, size_t n)
@@ -56,7 +57,7 @@ static int look_all(uccs_request_t *requests, size_t n)
         if (!uccs_request_done(&requests[i]))
             return UCCS_IN_PROGRESS;
     for (size_t i = 0; i < n; i++)
-        status = outcome(&requests[i]) == UCCS_OK ? status : UCCS_ERR_FAILED;
+        status = outcome_of(&requests[i]) == UCCS_OK ? status : UCCS_ERR_FAILED;
     return status;
 }
 
@@ -69,7 +70,7 @@ static int look_any(uccs_request_t *requests, size_t n, size_t *index)
         if (uccs_request_done(&requests[i])) {
             *turn = i + 1;
             *index = i;
-            return outcome(&requests[i]);
+            return outcome_of(&requests[i]);
         }
     }
     if (n)
@@ -85,7 +86,7 @@ static int look_some(uccs_request_t *requests, size_t n, size_t *count, size_t *
     for (size_t i = 0; i < n; i++)
         if (uccs_request_done(&requests[i])) {
             indices[found++] = i;
-            status = outcome(&requests[i]) == UCCS_OK ? status : UCCS_ERR_FAILED;
+            status = outcome_of(&requests[i]) == UCCS_OK ? status : UCCS_ERR_FAILED;
         }
     if (n && !found)
         return UCCS_IN_PROGRESS;
@@ -97,11 +98,11 @@ int uccs_test(uccs_request_t *request)
 {
     if (!request)
         return UCCS_ERR_INVALID;
-    int status = look(request);
+    int status = look_one(request);
     if (lat_likely(status != UCCS_IN_PROGRESS))
         return status;
     uccs_progress();
-    return look(request);
+    return look_one(request);
 }
 
 int uccs_test_all(uccs_request_t *requests, size_t n)
@@ -155,7 +156,7 @@ int uccs_wait(uccs_request_t *request)
     struct uccs_wait wait uccs_scoped = {.on = uccs_reason_function(uccs_reason_handles, &these)};
     int status = request ? UCCS_IN_PROGRESS : UCCS_ERR_INVALID;
     while (status == UCCS_IN_PROGRESS)
-        status = pause_or_refuse(look(request), &wait);
+        status = pause_or_refuse(look_one(request), &wait);
     return status;
 }
 
@@ -187,4 +188,53 @@ int uccs_wait_some(uccs_request_t *requests, size_t n, size_t *count, size_t *in
     while (status == UCCS_IN_PROGRESS)
         status = pause_or_refuse(look_some(requests, n, count, indices), &wait);
     return status;
+}
+
+/* --- Completion queues, on top of comp/queue.h */
+
+int uccs_queue_create(uccs_queue_t *queue)
+{
+    if (!queue)
+        return UCCS_ERR_INVALID;
+    struct uccs_queue *made = uccs_queue_make();
+    if (!made)
+        return UCCS_ERR_NO_MEMORY;
+    *queue = made;
+    return UCCS_OK;
+}
+
+int uccs_queue_release(uccs_queue_t queue)
+{
+    if (!queue)
+        return UCCS_ERR_INVALID;
+    uccs_queue_abandon(queue);
+    return UCCS_OK;
+}
+
+int uccs_queue_poll(uccs_queue_t queue, struct uccs_entry *entries, size_t *count)
+{
+    if (!queue || !entries || !count || !*count)
+        return UCCS_ERR_INVALID;
+    size_t found = uccs_queue_take(queue, entries, *count);
+    if (!found) {
+        uccs_progress();
+        found = uccs_queue_take(queue, entries, *count);
+    }
+    *count = found;
+    return UCCS_OK;
+}
+
+int uccs_queue_wait(uccs_queue_t queue, struct uccs_entry *entries, size_t *count)
+{
+    struct uccs_wait wait uccs_scoped = {0};
+    size_t found;
+    if (!queue || !entries || !count || !*count)
+        return UCCS_ERR_INVALID;
+    while (!(found = uccs_queue_take(queue, entries, *count))) {
+        if (uccs_handlers_running)
+            return UCCS_ERR_STATE;
+        uccs_am_serve(&wait);
+    }
+    *count = found;
+    return UCCS_OK;
 }

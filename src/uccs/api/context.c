@@ -10,6 +10,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#define ROUNDS 64 /* in which members try to agree on an id */
+
 /* `making` guards the lists. A thread that retires a context does not hold it while it waits for the threads in the context,
  * because their handlers may need it. These calls are rare. */
 static struct uccs_context *contexts[PE_SHARED_CONTEXTS];
@@ -35,7 +37,8 @@ const char *uccs_status_text(int status)
     return "unknown status";
 }
 
-struct uccs_context *uccs_context_make(const struct uccs_context_attr *attr)
+/* Returns a context that has no id yet; null: no memory. */
+static struct uccs_context *make_context(const struct uccs_context_attr *attr)
 {
     struct uccs_context *made = calloc(1, sizeof *made);
     if (!made)
@@ -45,7 +48,8 @@ struct uccs_context *uccs_context_make(const struct uccs_context_attr *attr)
     return made;
 }
 
-uint64_t uccs_context_ids(void)
+/* Returns a bit for each id that is free here. */
+static uint64_t free_ids_here(void)
 {
     uint64_t free_ids = 0;
     pthread_mutex_lock(&making);
@@ -55,7 +59,8 @@ uint64_t uccs_context_ids(void)
     return free_ids;
 }
 
-bool uccs_context_take(struct uccs_context *made)
+/* Takes the id attr.id. Returns false when another context has it. */
+static bool take_id(struct uccs_context *made)
 {
     pthread_mutex_lock(&making);
     bool taken = contexts[made->attr.id] != 0;
@@ -65,7 +70,8 @@ bool uccs_context_take(struct uccs_context *made)
     return !taken;
 }
 
-void uccs_context_leave(struct uccs_context *made)
+/* Nobody has used the context. */
+static void give_id_back(struct uccs_context *made)
 {
     pthread_mutex_lock(&making);
     contexts[made->attr.id] = 0;
@@ -80,10 +86,10 @@ int uccs_context_create(const struct uccs_context_attr *attr, uccs_context_t *co
         return UCCS_ERR_STATE;
     if (!context || attr->id >= UCCS_CONTEXTS || !uccs_attr_good(attr->scope, attr->threads))
         return UCCS_ERR_INVALID;
-    struct uccs_context *made = uccs_context_make(attr);
+    struct uccs_context *made = make_context(attr);
     if (!made)
         return UCCS_ERR_NO_MEMORY;
-    if (!uccs_context_take(made)) {
+    if (!take_id(made)) {
         free(made);
         return UCCS_ERR_INVALID;
     }
@@ -93,7 +99,7 @@ int uccs_context_create(const struct uccs_context_attr *attr, uccs_context_t *co
 }
 
 /* Retires a context. Its id is free again once no thread is in the context any more. */
-static void retire(struct uccs_context *context)
+static void retire_context(struct uccs_context *context)
 {
     uccs_am_retire(context);
     pthread_mutex_lock(&making);
@@ -105,7 +111,7 @@ static void retire(struct uccs_context *context)
     free(context);
 }
 
-static bool known(const struct uccs_context *context)
+static bool is_known(const struct uccs_context *context)
 {
     bool found = false;
     pthread_mutex_lock(&making);
@@ -119,13 +125,13 @@ int uccs_context_destroy(uccs_context_t context)
 {
     if (uccs_handlers_running)
         return UCCS_ERR_STATE;
-    if (!known(context))
+    if (!is_known(context))
         return UCCS_ERR_INVALID;
     context->stream.attr.scope = UCCS_SCOPE_PROCESS; /* wait for the messages of all threads */
     uccs_stream_flush(&context->stream, 0, 0);
     while (uccs_progress() > 0) /* handle all messages that have arrived and have a handler */
         ;
-    retire(context);
+    retire_context(context);
     return UCCS_OK;
 }
 
@@ -133,7 +139,7 @@ void uccs_contexts_close(void)
 {
     for (uint32_t id = 0; id < UCCS_CONTEXTS; id++)
         if (contexts[id])
-            retire(contexts[id]);
+            retire_context(contexts[id]);
 }
 
 int uccs_resource_query(uccs_context_t context, struct uccs_resource *list, size_t *count)
@@ -157,5 +163,73 @@ int uccs_resource_query(uccs_context_t context, struct uccs_resource *list, size
             snprintf(list[i].transport, sizeof list[i].transport, "%s", proto_network());
     }
     *count = have;
+    return UCCS_OK;
+}
+
+/* --- Contexts whose id the members of a group agree on
+ *
+ * In a round the members learn which ids are free at all of them and choose one; each takes it, unless another thread
+ * was faster, and they learn whether all have it. If not, they leave it and begin again. Each group begins its choice at
+ * another id, so groups that meet in several processes part after a few rounds. */
+
+/* Returns the choice of all members: the first free id below `start`, going round. */
+static uint32_t choose_id(uint64_t ids, uint64_t start)
+{
+    uint32_t id = (uint32_t)(start % UCCS_CONTEXTS);
+    while (!(ids >> id & 1))
+        id = id ? id - 1 : UCCS_CONTEXTS - 1;
+    return id;
+}
+
+static int and_of_all(uccs_group_t group, uint64_t mine, uint64_t *all)
+{
+    return uccs_allreduce(group, &mine, all, 1, UCCS_UINT64, UCCS_AND);
+}
+
+/* Takes an id at all members, or at none. `made` is null where there was no memory. Returns UCCS_OK, UCCS_AGAIN, or an
+ * error. */
+static int try_round(uccs_group_t group, struct uccs_context *made, uint64_t start)
+{
+    uint64_t ids = 0, all = 0;
+    int status = and_of_all(group, made ? free_ids_here() : 0, &ids);
+    if (status != UCCS_OK || !ids)
+        return status != UCCS_OK ? status : UCCS_ERR_NO_MEMORY;
+    made->attr.id = choose_id(ids, start);
+    bool taken = take_id(made);
+    status = and_of_all(group, taken, &all);
+    if (status == UCCS_OK && all)
+        return UCCS_OK;
+    if (taken)
+        give_id_back(made);
+    return status != UCCS_OK ? status : UCCS_AGAIN;
+}
+
+static int agree_on_id(uccs_group_t group, struct uccs_context *made)
+{
+    uint64_t start = UCCS_CONTEXTS - 1 + UCCS_CONTEXTS * (uccs_group_of(group)->number & 0xff);
+    int status = UCCS_AGAIN;
+    for (uint64_t round = 0; round < ROUNDS && status == UCCS_AGAIN; round++)
+        status = try_round(group, made, round ? start + round * (uccs_group_of(group)->number | 1) : start);
+    return status == UCCS_AGAIN ? UCCS_ERR_NO_MEMORY : status;
+}
+
+int uccs_context_create_in(uccs_group_t group, const struct uccs_context_attr *attr, uccs_context_t *context)
+{
+    static const struct uccs_context_attr standard;
+    attr = attr ? attr : &standard;
+    if (!uccs_running() || uccs_handlers_running)
+        return UCCS_ERR_STATE;
+    if (!group || !context || !uccs_attr_good(attr->scope, attr->threads))
+        return UCCS_ERR_INVALID;
+    struct uccs_context *made = make_context(attr);
+    int status = agree_on_id(group, made);
+    if (status != UCCS_OK) {
+        free(made);
+        return status;
+    }
+    made->group = uccs_group_of(group);
+    uccs_ranks_hold(made->group);
+    uccs_am_publish(made);
+    *context = made;
     return UCCS_OK;
 }

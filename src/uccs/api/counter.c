@@ -168,7 +168,7 @@ int uccs_counter_consume(uccs_counter_t counter, int64_t value)
 }
 
 /* Returns UCCS_OK when the counter has the value, else UCCS_IN_PROGRESS or UCCS_ERR_STALE. */
-static int look(uccs_counter_t counter, int64_t at_least)
+static int look_counter(uccs_counter_t counter, int64_t at_least)
 {
     if (!uccs_counter_live(counter))
         return UCCS_ERR_STALE;
@@ -177,11 +177,11 @@ static int look(uccs_counter_t counter, int64_t at_least)
 
 int uccs_counter_test(uccs_counter_t counter, int64_t at_least)
 {
-    int status = look(counter, at_least);
+    int status = look_counter(counter, at_least);
     if (status != UCCS_IN_PROGRESS)
         return status;
     uccs_progress();
-    return look(counter, at_least);
+    return look_counter(counter, at_least);
 }
 
 int uccs_counter_reset(uccs_counter_t counter, int64_t *old)

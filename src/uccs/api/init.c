@@ -77,7 +77,7 @@ static void tell_lost(const struct uccs_am_lost *lost)
         lost->count, lost->source, lost->id, lost->context);
 }
 
-static int stop(void)
+static int stop_life(void)
 {
     uccs_wait_tasks_finished();
     meet_with_all();
@@ -110,7 +110,7 @@ int uccs_finalize(void)
     pthread_mutex_lock(&lock);
     int before = uccs_users, status = before > 0 ? UCCS_OK : UCCS_ERR_STATE;
     if (before == 1)
-        status = stop();
+        status = stop_life();
     else if (before > 1)
         atomic_store_release(&uccs_users, before - 1);
     pthread_mutex_unlock(&lock);

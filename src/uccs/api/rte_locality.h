@@ -17,7 +17,5 @@ struct uccs_locality {
 
 /* Describes this process. */
 void uccs_locality_find(struct uccs_locality *place);
-/* Returns a number from a file of /sys; -1 when there is none. */
-long uccs_machine_number(const char *format, int cpu) __attribute__((format(printf, 1, 0)));
 
 #endif

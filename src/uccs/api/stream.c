@@ -152,25 +152,25 @@ static int find_peers(struct peers *peers, uccs_stream_t stream, const uccs_endp
     return UCCS_OK;
 }
 
-static void drop(struct peers *peers)
+static void drop_peers(struct peers *peers)
 {
     if (peers->pes != peers->few)
         free(peers->pes);
 }
 
-static bool settled(const struct uccs_stream *stream, bool messages)
+static bool is_settled(const struct uccs_stream *stream, bool messages)
 {
     return uccs_deferred_done(stream) && (!messages || uccs_am_settled(stream->world, stream->attr.scope));
 }
 
 /* Waits for what peers of this node execute, and for messages. */
-static int settle(const struct uccs_stream *stream, bool messages)
+static int settle_stream(const struct uccs_stream *stream, bool messages)
 {
     struct uccs_wait wait uccs_scoped = {0};
     if (messages)
         wait.on = uccs_reason_function(uccs_am_reason_debtor, stream->world);
     struct uccs_late late = {0};
-    while (!settled(stream, messages)) {
+    while (!is_settled(stream, messages)) {
         if (uccs_handlers_running)
             return UCCS_ERR_STATE;
         if (messages && lat_unlikely(uccs_late_now(&late)) && !uccs_am_settled(stream->world, stream->attr.scope))
@@ -180,12 +180,12 @@ static int settle(const struct uccs_stream *stream, bool messages)
     return UCCS_OK;
 }
 
-static int flush(struct uccs_stream *stream, const struct peers *peers)
+static int flush_peers(struct uccs_stream *stream, const struct peers *peers)
 {
     struct proto_issue_log *log = uccs_stream_track(stream);
     bool failed = log && !proto_log_quiet(log, peers->pes, peers->n);
     uccs_quiet();
-    int status = settle(stream, stream->world && !peers->pes);
+    int status = settle_stream(stream, stream->world && !peers->pes);
     if (status != UCCS_OK)
         return status;
     failed |= uccs_deferred_failed(stream);
@@ -201,8 +201,8 @@ int uccs_stream_flush(uccs_stream_t stream, const uccs_endpoint_t *endpoints, si
     struct peers peers;
     int status = find_peers(&peers, stream, endpoints, n);
     if (status == UCCS_OK)
-        status = flush(stream, &peers);
-    drop(&peers);
+        status = flush_peers(stream, &peers);
+    drop_peers(&peers);
     return status;
 }
 
@@ -215,8 +215,8 @@ int uccs_stream_flush_local(uccs_stream_t stream, const uccs_endpoint_t *endpoin
     if (log)
         proto_log_wait_local(log, peers.pes, peers.n);
     if (status == UCCS_OK)
-        status = settle(stream, false);
-    drop(&peers);
+        status = settle_stream(stream, false);
+    drop_peers(&peers);
     return status;
 }
 
@@ -236,13 +236,13 @@ int uccs_stream_flush_nb(uccs_stream_t stream, const uccs_endpoint_t *endpoints,
     if (status == UCCS_OK && !request)
         status = UCCS_ERR_INVALID;
     if (status == UCCS_OK)
-        status = settle(stream, false);
+        status = settle_stream(stream, false);
     struct proto_issue_log *log = status == UCCS_OK ? uccs_stream_track(stream) : 0;
     if (log && !proto_log_idle(log))
         status = start_flush(log, &peers, request);
     if (status == UCCS_OK)
         uccs_request_stored(request);
-    drop(&peers);
+    drop_peers(&peers);
     return status;
 }
 
@@ -251,7 +251,7 @@ int uccs_stream_fence(uccs_stream_t stream, const uccs_endpoint_t *endpoints, si
 {
     struct peers peers;
     int status = find_peers(&peers, stream, endpoints, n);
-    drop(&peers);
+    drop_peers(&peers);
     if (status != UCCS_OK)
         return status;
     uccs_deferred_wait(stream);

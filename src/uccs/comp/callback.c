@@ -22,7 +22,7 @@ static void ended(void *argument, bool failed)
     free(ending);
 }
 
-static void forget(struct ending *ending)
+static void forget_callback(struct ending *ending)
 {
     if (ending && ending->entry)
         uccs_queue_forget(ending->entry);
@@ -51,7 +51,7 @@ static struct uccs_request *make_between(const struct uccs_op *op)
     if (between)
         uccs_request_then(between, ended, ending);
     else
-        forget(ending);
+        forget_callback(ending);
     return between;
 }
 
@@ -77,7 +77,7 @@ void uccs_callback_cancel(const struct uccs_op *op, struct uccs_request *request
 {
     if (request && request->then == ended) {
         struct uccs_request *own = request->parent;
-        forget(request->argument);
+        forget_callback(request->argument);
         free(request);
         request = own;
     }

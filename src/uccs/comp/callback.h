@@ -1,5 +1,5 @@
-/* What follows an operation besides its request: the program's function, or an entry of a completion queue. Their memory
- * is taken before the operation is issued, so completion cannot fail. Any thread. */
+/* Callbacks at completion: op->complete of the program, and the entry of op->queue. Their memory is allocated before the operation is
+ * issued, so completion cannot fail. Any thread. */
 #ifndef UCCS_COMP_CALLBACK_H
 #define UCCS_COMP_CALLBACK_H
 

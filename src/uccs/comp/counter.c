@@ -78,7 +78,7 @@ void uccs_counter_arrive_here(uccs_counter counter, int64_t weight)
 }
 
 /* Returns 0 when all slots are in use. */
-static uccs_counter create(void)
+static uccs_counter create_slot(void)
 {
     if (!released_count && ever_used == NODE_JOB_COUNTERS)
         return 0;
@@ -91,7 +91,7 @@ static uccs_counter create(void)
 uccs_counter uccs_counter_create(void)
 {
     pthread_mutex_lock(&books);
-    uccs_counter counter = create();
+    uccs_counter counter = create_slot();
     pthread_mutex_unlock(&books);
     return counter;
 }

@@ -59,7 +59,7 @@ bool uccs_counter_arrive_open(uccs_counter counter, int64_t weight, int pe)
 }
 
 /* Takes a slot, if it is free. */
-static bool take(uint32_t number)
+static bool take_slot(uint32_t number)
 {
     uint64_t bit = UINT64_C(1) << number % 64;
     pthread_mutex_lock(&books);
@@ -99,7 +99,7 @@ uccs_counter uccs_counter_open_here(void)
     for (uint32_t number = SLOTS; number-- > 0;)
         if (atomic_load_relaxed(&taken[number / 64]) == UINT64_MAX) /* only a hint: take looks under the lock */
             number &= ~63u;
-        else if (take(number))
+        else if (take_slot(number))
             return open_slot(number, next_generation(number));
     return 0;
 }
@@ -146,13 +146,13 @@ static int find_common(const struct uccs_counter_members *members, uint32_t begi
 }
 
 /* One attempt. Returns UCCS_IN_PROGRESS when a member could not take the slot. */
-static int attempt(const struct uccs_counter_members *members, uint32_t begin, uccs_counter *counter)
+static int attempt_slot(const struct uccs_counter_members *members, uint32_t begin, uccs_counter *counter)
 {
     uint32_t number = 0;
     int status = find_common(members, begin, &number);
     if (status != UCCS_OK)
         return status;
-    bool mine = take(number);
+    bool mine = take_slot(number);
     uint64_t words[UCCS_COUNTER_WORDS] = {!mine, mine ? next_generation(number) : 0};
     status = members->join(members->members, words, 2, true);
     if (status == UCCS_OK && !words[0]) {
@@ -170,7 +170,7 @@ int uccs_counter_agree(const struct uccs_counter_members *members, uccs_counter 
     uccs_counter made = 0;
     int status = UCCS_IN_PROGRESS;
     for (uint32_t i = 0; i < ATTEMPTS && status == UCCS_IN_PROGRESS; i++)
-        status = attempt(members, i * (members->salt * 2 + 1), &made);
+        status = attempt_slot(members, i * (members->salt * 2 + 1), &made);
     if (status == UCCS_OK)
         status = members->join(members->members, &nothing, 1, true); /* all have opened it */
     if (status == UCCS_OK)

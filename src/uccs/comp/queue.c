@@ -38,7 +38,7 @@ static void free_entries(struct uccs_queue_entry *entry)
 }
 
 /* Releases the lock, which the caller holds, and takes one user away. The last one frees the queue. */
-static void leave(struct uccs_queue *queue)
+static void leave_queue(struct uccs_queue *queue)
 {
     bool last = --queue->users == 0;
     pthread_mutex_unlock(&queue->lock);
@@ -52,7 +52,7 @@ static void leave(struct uccs_queue *queue)
 void uccs_queue_abandon(struct uccs_queue *queue)
 {
     pthread_mutex_lock(&queue->lock);
-    leave(queue);
+    leave_queue(queue);
 }
 
 struct uccs_queue_entry *uccs_queue_expect(struct uccs_queue *queue, void *tag)
@@ -75,7 +75,7 @@ void uccs_queue_push(struct uccs_queue_entry *entry, int status)
     *queue->last = entry;
     queue->last = &entry->next;
     atomic_store_relaxed(&queue->some, 1);
-    leave(queue);
+    leave_queue(queue);
 }
 
 void uccs_queue_forget(struct uccs_queue_entry *entry)
@@ -83,11 +83,12 @@ void uccs_queue_forget(struct uccs_queue_entry *entry)
     struct uccs_queue *queue = entry->queue;
     free(entry);
     pthread_mutex_lock(&queue->lock);
-    leave(queue);
+    leave_queue(queue);
 }
 
 /* Under the lock. Takes up to `room` entries off the queue; returns them as a list. */
-static struct uccs_queue_entry *take(struct uccs_queue *queue, struct uccs_entry *entries, size_t room, size_t *count)
+static struct uccs_queue_entry *take_entries(struct uccs_queue *queue, struct uccs_entry *entries, size_t room,
+                                             size_t *count)
 {
     struct uccs_queue_entry *taken = queue->first, *last = 0, *next = taken;
     for (*count = 0; next && *count < room; next = next->next) {
@@ -110,7 +111,7 @@ size_t uccs_queue_take(struct uccs_queue *queue, struct uccs_entry *entries, siz
     if (!atomic_load_relaxed(&queue->some)) /* a hint: the caller looks again */
         return 0;
     pthread_mutex_lock(&queue->lock);
-    struct uccs_queue_entry *taken = take(queue, entries, room, &count);
+    struct uccs_queue_entry *taken = take_entries(queue, entries, room, &count);
     pthread_mutex_unlock(&queue->lock);
     free_entries(taken);
     return count;

@@ -14,7 +14,7 @@ struct uccs_queue_entry;
 
 /* Returns a new queue, or null when there is no memory. */
 struct uccs_queue *uccs_queue_make(void);
-/* Drops the entries that nobody has taken. Those of operations under way are dropped when they come. */
+/* Releases the queue for its owner: drops its entries, and those of operations under way when these complete. */
 void uccs_queue_abandon(struct uccs_queue *queue);
 
 /* Takes the memory of an entry for an operation that is about to be issued. Returns null when there is none. */

@@ -27,7 +27,7 @@ static void run_then(struct uccs_callback *callback)
     uccs_request_discard(request);
 }
 
-static void end(struct uccs_request *request)
+static void end_request(struct uccs_request *request)
 {
     if (lat_likely(!request->then)) {
         uccs_request_discard(request);
@@ -39,7 +39,7 @@ static void end(struct uccs_request *request)
 
 /* Takes one from the request's count. A request whose count reaches zero is freed and takes one from its parent, and so
  * on. */
-static void take(struct uccs_request *request, bool error)
+static void take_operation(struct uccs_request *request, bool error)
 {
     while (request) {
         if (error)
@@ -50,7 +50,7 @@ static void take(struct uccs_request *request, bool error)
         error = request->error != 0;
         if (parent && request->dirty)
             atomic_store_release(&parent->dirty, 1);
-        end(request);
+        end_request(request);
         request = parent;
     }
 }
@@ -65,13 +65,13 @@ static void take_use(struct uccs_request *request)
 
 void uccs_request_finish(struct uccs_request *request, bool error)
 {
-    take(request, error);
+    take_operation(request, error);
 }
 
 void uccs_request_finish_use(struct uccs_request *request, bool error)
 {
     take_use(request);
-    take(request, error);
+    take_operation(request, error);
 }
 
 bool uccs_request_done_locally(const uccs_request_handle *handle)
@@ -93,7 +93,7 @@ bool uccs_request_done_slow(uccs_request_handle *handle)
         }
         return true;
     }
-    if (atomic_load_acquire(&object->pending) != 1) { /* acqrel: take */
+    if (atomic_load_acquire(&object->pending) != 1) { /* acqrel: take_operation */
         (void)uccs_progress_look();
         if (atomic_load_acquire(&object->pending) != 1)
             return false;
@@ -108,7 +108,7 @@ bool uccs_request_done_slow(uccs_request_handle *handle)
 /* Makes an object that has an owner a child, which the parent counts as one operation. Returns false when it is the
  * parent itself or a child already (then the handles hold it twice). The child may be freed by the decrement in take,
  * so the caller adopts all children before it lets the first one go. */
-static bool adopt(struct uccs_request *parent, struct uccs_request *child)
+static bool adopt_child(struct uccs_request *parent, struct uccs_request *child)
 {
     if (child == parent || child->parent)
         return false;
@@ -147,7 +147,7 @@ void uccs_request_merge(uccs_request_handle *into, size_t n, uccs_request_handle
         struct uccs_request *child = uccs_request_object(handles[i]);
         if (!child)
             merge_mark(into, handles[i]);
-        if (&handles[i] != into && (!child || !adopt(uccs_request_object(*into), child)))
+        if (&handles[i] != into && (!child || !adopt_child(uccs_request_object(*into), child)))
             handles[i] = 0;
     }
     for (size_t i = 0; i < n; i++) {
@@ -155,7 +155,7 @@ void uccs_request_merge(uccs_request_handle *into, size_t n, uccs_request_handle
         if (&handles[i] != into)
             handles[i] = 0;
         take_use(child);
-        take(child, false);
+        take_operation(child, false);
     }
 }
 
@@ -164,7 +164,7 @@ void uccs_request_free(uccs_request_handle *handle)
     struct uccs_request *object = uccs_request_object(*handle);
     *handle = 0;
     take_use(object);
-    take(object, false);
+    take_operation(object, false);
 }
 
 size_t uccs_request_pending(uccs_request_handle handle)

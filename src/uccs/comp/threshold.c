@@ -28,7 +28,7 @@ static enum state state_of(const struct awaited *what)
     return now >= what->at_least ? REACHED : WAITING;
 }
 
-static void finish(struct awaited *what, bool failed)
+static void finish_threshold(struct awaited *what, bool failed)
 {
     struct uccs_request *request = what->request;
     free(what);
@@ -53,7 +53,7 @@ static int look(void *unused)
             continue;
         }
         *at = what->next;
-        finish(what, state == LOST);
+        finish_threshold(what, state == LOST);
         found = 1;
     }
     if (!list)
@@ -62,7 +62,7 @@ static int look(void *unused)
     return found;
 }
 
-static bool await(struct awaited what)
+static bool add_threshold(struct awaited what)
 {
     struct awaited *made = malloc(sizeof *made);
     if (!made)
@@ -70,7 +70,7 @@ static bool await(struct awaited what)
     *made = what;
     uccs_request_begin(made->request);
     if (state_of(made) != WAITING) {
-        finish(made, state_of(made) == LOST);
+        finish_threshold(made, state_of(made) == LOST);
         return true;
     }
     pthread_mutex_lock(&lock);
@@ -84,15 +84,15 @@ static bool await(struct awaited what)
 
 bool uccs_threshold_counter(uccs_counter counter, int64_t at_least, struct uccs_request *request)
 {
-    return await((struct awaited){.counter = counter, .at_least = at_least, .request = request});
+    return add_threshold((struct awaited){.counter = counter, .at_least = at_least, .request = request});
 }
 
 bool uccs_threshold_word(const uint64_t *word, int64_t at_least, struct uccs_request *request)
 {
-    return await((struct awaited){.word = word, .at_least = at_least, .request = request});
+    return add_threshold((struct awaited){.word = word, .at_least = at_least, .request = request});
 }
 
-static void tell(const struct awaited *what, struct uccs_reason *reason)
+static void tell_threshold(const struct awaited *what, struct uccs_reason *reason)
 {
     if (what->counter) {
         uccs_counter_reason(&(struct uccs_counter_wanted){what->counter, what->at_least}, reason);
@@ -110,7 +110,7 @@ bool uccs_threshold_tell(const struct uccs_request *request, struct uccs_reason 
     for (const struct awaited *what = list; what && !known; what = what->next) {
         known = uccs_request_counts(request, what->request);
         if (known)
-            tell(what, reason);
+            tell_threshold(what, reason);
     }
     pthread_mutex_unlock(&lock);
     return known;
@@ -124,7 +124,7 @@ void uccs_threshold_close(void)
     while (list) {
         struct awaited *what = list;
         list = what->next;
-        finish(what, true);
+        finish_threshold(what, true);
     }
     pthread_mutex_unlock(&lock);
 }

@@ -1,8 +1,8 @@
 /* Requests on counters and words: such a request completes when the counter, or a word of this process, has reached a
  * number, so that a program can wait for it and for operations at once.
  *
- * What is awaited is on one list. While the list is not empty, a poller of core looks at it, in every wait, test and
- * progress, on any thread. Nothing looks when the list is empty. Any thread. */
+ * The thresholds that nobody has reached are on one list. While the list is not empty, it is a source of progress (core/progress.h):
+ * every wait, test and progress call looks at it, on any thread. Any thread. */
 #ifndef UCCS_COMP_THRESHOLD_H
 #define UCCS_COMP_THRESHOLD_H
 
@@ -16,11 +16,10 @@ bool uccs_threshold_counter(uccs_counter counter, int64_t at_least, struct uccs_
 /* The same for a word, which counts as signed. The word must exist until then. */
 bool uccs_threshold_word(const uint64_t *word, int64_t at_least, struct uccs_request *request);
 
-/* Fills in the first counter or word that the request counts, for those who ask what a wait is for. Returns false when
- * there is none. */
+/* Fills in the first counter or word that the request waits for, for the record of a wait. Returns false when there is none. */
 bool uccs_threshold_tell(const struct uccs_request *request, struct uccs_reason *reason);
 
-/* Ends what is still awaited, at the end of a life: these operations fail. */
+/* Fails the operations of thresholds that nobody has reached, at the end of a life. */
 void uccs_threshold_close(void);
 
 #endif

@@ -227,7 +227,7 @@ static void apply_atomics(const struct uccs_accumulate_op *change, char *here, c
 struct uccs_fold_cache uccs_fold_cache[TYPES][REDUCTIONS];
 
 /* Several threads may store the same. */
-static fold_kernel *learn(const struct uccs_accumulate_op *change)
+static fold_kernel *learn_fold(const struct uccs_accumulate_op *change)
 {
     struct uccs_fold_cache *quick = &uccs_fold_cache[change->type][change->how];
     fold_kernel *fold = uccs_type_fold((enum uccs_type)change->type, (enum uccs_reduction)change->how);
@@ -254,7 +254,7 @@ void uccs_accumulate_plainly(const struct uccs_accumulate_op *change, void *elem
     if (change->how == UCCS_REPLACE)
         memcpy(elements, operand, bytes);
     else if (change->how != UCCS_NO_OP)
-        learn(change)(elements, elements, operand, change->n);
+        learn_fold(change)(elements, elements, operand, change->n);
 }
 
 size_t uccs_accumulate_stripe(uint64_t address, size_t size, size_t n)

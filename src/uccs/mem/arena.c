@@ -13,8 +13,8 @@
 
 /* Guards the allocators. Calls are rare. */
 static pthread_mutex_t books = PTHREAD_MUTEX_INITIALIZER;
-static struct heap *rooms[UCCS_ARENAS];
-/* End of the highest block of earlier lives in the room for memory; the pages are the same. */
+static struct heap *arenas[UCCS_ARENAS];
+/* End of the highest block of earlier lives in the arena for memory; the pages are the same. */
 static size_t former_top;
 
 static char *my_region(size_t *bytes)
@@ -45,52 +45,54 @@ size_t uccs_arena_want(uint32_t node_size)
     return (memory > least ? memory : least) + least + UCCS_LIBRARY_BYTES;
 }
 
-/* The program's room and the library's lie at the end, behind the room for memory. */
-static char *room_start(enum uccs_arena room)
+/* The program's arena and the library's lie at the end, behind the arena for memory. */
+static char *arena_start(enum uccs_arena arena)
 {
     size_t bytes;
     char *start = my_region(&bytes);
     size_t program = bytes - UCCS_LIBRARY_BYTES - uccs_arena_program_bytes();
-    return start + (room == UCCS_ARENA_MEMORY ? 0 : room == UCCS_ARENA_PROGRAM ? program : bytes - UCCS_LIBRARY_BYTES);
+    return start + (arena == UCCS_ARENA_MEMORY    ? 0
+                    : arena == UCCS_ARENA_PROGRAM ? program
+                                                  : bytes - UCCS_LIBRARY_BYTES);
 }
 
-static size_t room_bytes(enum uccs_arena room)
+static size_t arena_bytes(enum uccs_arena arena)
 {
-    const char *end = room == UCCS_ARENA_MEMORY ? room_start(UCCS_ARENA_PROGRAM) : 0;
+    const char *end = arena == UCCS_ARENA_MEMORY ? arena_start(UCCS_ARENA_PROGRAM) : 0;
     if (end)
-        return (size_t)(end - room_start(room));
-    return room == UCCS_ARENA_LIBRARY ? UCCS_LIBRARY_BYTES : uccs_arena_program_bytes();
+        return (size_t)(end - arena_start(arena));
+    return arena == UCCS_ARENA_LIBRARY ? UCCS_LIBRARY_BYTES : uccs_arena_program_bytes();
 }
 
-static enum uccs_arena room_of(const void *block)
+static enum uccs_arena arena_of(const void *block)
 {
     const char *at = block;
-    return at >= room_start(UCCS_ARENA_LIBRARY)   ? UCCS_ARENA_LIBRARY
-           : at >= room_start(UCCS_ARENA_PROGRAM) ? UCCS_ARENA_PROGRAM
-                                                  : UCCS_ARENA_MEMORY;
+    return at >= arena_start(UCCS_ARENA_LIBRARY)   ? UCCS_ARENA_LIBRARY
+           : at >= arena_start(UCCS_ARENA_PROGRAM) ? UCCS_ARENA_PROGRAM
+                                                   : UCCS_ARENA_MEMORY;
 }
 
-/* Under `books`. Takes a block and stores how many of its bytes earlier blocks of the room for memory may have written
- * to. Returns null when the room is full. */
-static char *take(enum uccs_arena room, size_t length, size_t *used)
+/* Under `books`. Takes a block and stores how many of its bytes earlier blocks of the arena for memory may have written
+ * to. Returns null when the arena is full. */
+static char *take_bytes(enum uccs_arena arena, size_t length, size_t *used)
 {
     size_t offset;
     struct heap_stats before;
-    if (!rooms[room] && !(rooms[room] = heap_create(room_bytes(room))))
+    if (!arenas[arena] && !(arenas[arena] = heap_create(arena_bytes(arena))))
         return 0;
-    heap_stats(rooms[room], &before);
-    if (heap_alloc(rooms[room], length, CACHE_LINE, &offset) != HEAP_OK)
+    heap_stats(arenas[arena], &before);
+    if (heap_alloc(arenas[arena], length, CACHE_LINE, &offset) != HEAP_OK)
         return 0;
     size_t top = before.top > former_top ? before.top : former_top, old = top > offset ? top - offset : 0;
     *used = old < length ? old : length;
-    return room_start(room) + offset;
+    return arena_start(arena) + offset;
 }
 
-void *uccs_arena_take(enum uccs_arena room, size_t length)
+void *uccs_arena_take(enum uccs_arena arena, size_t length)
 {
     size_t used;
     pthread_mutex_lock(&books);
-    void *block = take(room, length, &used);
+    void *block = take_bytes(arena, length, &used);
     pthread_mutex_unlock(&books);
     return block;
 }
@@ -100,7 +102,7 @@ void *uccs_arena_take(enum uccs_arena room, size_t length)
 
 /* Gives the pages inside of the bytes back to the kernel. Returns the number of bytes before them, and stores those
  * behind them; returns `bytes` when it has done nothing. */
-static size_t punch(char *start, size_t bytes, size_t *behind)
+static size_t punch_pages(char *start, size_t bytes, size_t *behind)
 {
     char *first = (char *)(((uintptr_t)start + PUNCH_GRAIN - 1) & ~(PUNCH_GRAIN - 1));
     char *end = (char *)(((uintptr_t)start + bytes) & ~(PUNCH_GRAIN - 1));
@@ -126,12 +128,12 @@ void *uccs_arena_take_zeroed(size_t length)
 {
     size_t used, behind;
     pthread_mutex_lock(&books);
-    char *block = take(UCCS_ARENA_MEMORY, length, &used);
+    char *block = take_bytes(UCCS_ARENA_MEMORY, length, &used);
     pthread_mutex_unlock(&books);
     if (block)
         ask_huge(block, length);
     if (block && used) {
-        size_t before = punch(block, used, &behind);
+        size_t before = punch_pages(block, used, &behind);
         memset(block, 0, before);
         memset(block + used - behind, 0, behind);
     }
@@ -140,13 +142,13 @@ void *uccs_arena_take_zeroed(size_t length)
 
 void uccs_arena_give(void *block)
 {
-    enum uccs_arena room = room_of(block);
-    size_t offset = (size_t)((char *)block - room_start(room)), bytes, behind;
+    enum uccs_arena arena = arena_of(block);
+    size_t offset = (size_t)((char *)block - arena_start(arena)), bytes, behind;
     pthread_mutex_lock(&books);
-    if (rooms[room]) { /* null: the life of the block is over */
-        if (heap_size_of(rooms[room], offset, &bytes) == HEAP_OK && room == UCCS_ARENA_MEMORY)
-            (void)punch(block, bytes, &behind);
-        heap_free(rooms[room], offset);
+    if (arenas[arena]) { /* null: the life of the block is over */
+        if (heap_size_of(arenas[arena], offset, &bytes) == HEAP_OK && arena == UCCS_ARENA_MEMORY)
+            (void)punch_pages(block, bytes, &behind);
+        heap_free(arenas[arena], offset);
     }
     pthread_mutex_unlock(&books);
 }
@@ -155,12 +157,12 @@ void uccs_arena_close(void)
 {
     struct heap_stats stats = {0};
     pthread_mutex_lock(&books);
-    if (rooms[UCCS_ARENA_MEMORY])
-        heap_stats(rooms[UCCS_ARENA_MEMORY], &stats);
+    if (arenas[UCCS_ARENA_MEMORY])
+        heap_stats(arenas[UCCS_ARENA_MEMORY], &stats);
     former_top = stats.top > former_top ? stats.top : former_top;
-    for (int room = 0; room < UCCS_ARENAS; room++) {
-        heap_destroy(rooms[room]);
-        rooms[room] = 0;
+    for (int arena = 0; arena < UCCS_ARENAS; arena++) {
+        heap_destroy(arenas[arena]);
+        arenas[arena] = 0;
     }
     pthread_mutex_unlock(&books);
 }

@@ -7,25 +7,25 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The mapped region has three rooms. The room for memory is for uccs_memory_allocate; it has as many bytes as the machine
- * has memory, and LATERAL_MEMORY at least. The program's room has LATERAL_MEMORY bytes, for the program's messages on
- * their way. The library's room holds its own messages, so that the library can still send when the program has filled
- * its room. All of this is address space; pages exist once touched. */
+/* The mapped region has three arenas. The arena for memory is for uccs_memory_allocate; it has as many bytes as the machine
+ * has memory, and LATERAL_MEMORY at least. The program's arena has LATERAL_MEMORY bytes, for the program's messages on
+ * their way. The library's arena holds its own messages, so that the library can still send when the program has filled
+ * its arena. All of this is address space; pages exist once touched. */
 enum uccs_arena { UCCS_ARENA_PROGRAM, UCCS_ARENA_LIBRARY, UCCS_ARENA_MEMORY, UCCS_ARENAS };
 #define UCCS_LIBRARY_BYTES ((size_t)64 << 20) /* address space; pages exist once touched */
 
 /* Returns the size of the region that a PE of a node with this many PEs asks for, in bytes. */
 size_t uccs_arena_want(uint32_t node_size);
 
-/* Returns the size of the program's room in bytes. */
+/* Returns the size of the program's arena in bytes. */
 size_t uccs_arena_program_bytes(void);
 
-/* uccs_arena_take for uccs_memory_allocate: the block is zeroed. */
+/* Returns `length` zeroed bytes of the arena for memory, for uccs_memory_allocate; null when it is full. */
 void *uccs_arena_take_zeroed(size_t length);
 
-/* take allocates memory for another part of the substrate (staged messages). It returns null when the room is full.
- * give frees it. */
-void *uccs_arena_take(enum uccs_arena room, size_t length);
+/* Returns `length` bytes of an arena, on a cache line; null when it is full. */
+void *uccs_arena_take(enum uccs_arena arena, size_t length);
+/* Frees a block of either function. A block of an earlier life is no block any more: nothing happens. */
 void uccs_arena_give(void *block);
 
 /* Forgets all blocks at the end of a life. */

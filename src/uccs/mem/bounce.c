@@ -24,14 +24,14 @@ static int class_of(size_t capacity)
     return capacity == 0 ? 0 : capacity == UCCS_MEDIUM_MAX ? 1 : -1;
 }
 
-/* Gives the shard's idle blocks back to the room. */
-static void trim(struct shard *shard, enum uccs_arena room)
+/* Gives the shard's idle blocks back to the arena. */
+static void trim_shard(struct shard *shard, enum uccs_arena arena)
 {
     struct uccs_bounce *idle[2];
     pthread_mutex_lock(&shard->lock);
     for (int cls = 0; cls < 2; cls++) {
-        idle[cls] = shard->idle[room][cls];
-        shard->idle[room][cls] = 0;
+        idle[cls] = shard->idle[arena][cls];
+        shard->idle[arena][cls] = 0;
     }
     pthread_mutex_unlock(&shard->lock);
     for (int cls = 0; cls < 2; cls++)
@@ -41,45 +41,45 @@ static void trim(struct shard *shard, enum uccs_arena room)
         }
 }
 
-/* Takes a block from the room. When the room is full, first gives the idle blocks of all threads back to it. Returns
- * null when the room is still full. */
-static struct uccs_bounce *take(enum uccs_arena room, size_t bytes)
+/* Takes a block from the arena. When the arena is full, first gives the idle blocks of all threads back to it. Returns
+ * null when the arena is still full. */
+static struct uccs_bounce *take_from_arena(enum uccs_arena arena, size_t bytes)
 {
-    struct uccs_bounce *block = uccs_arena_take(room, bytes);
+    struct uccs_bounce *block = uccs_arena_take(arena, bytes);
     for (int i = 0; i < SHARDS && !block; i++)
-        trim(&shards[i], room);
-    return block ? block : uccs_arena_take(room, bytes);
+        trim_shard(&shards[i], arena);
+    return block ? block : uccs_arena_take(arena, bytes);
 }
 
-static void count_used(struct shard *shard, enum uccs_arena room, uint32_t by)
+static void count_used(struct shard *shard, enum uccs_arena arena, uint32_t by)
 {
-    atomic_store_relaxed(&shard->used[room], shard->used[room] + by);
+    atomic_store_relaxed(&shard->used[arena], shard->used[arena] + by);
 }
 
 /* Takes an idle block of the shard and counts it as used. Returns null when there is none. */
-static struct uccs_bounce *take_idle(struct shard *shard, enum uccs_arena room, int cls)
+static struct uccs_bounce *take_idle(struct shard *shard, enum uccs_arena arena, int cls)
 {
     pthread_mutex_lock(&shard->lock);
-    struct uccs_bounce *block = cls >= 0 ? shard->idle[room][cls] : 0;
+    struct uccs_bounce *block = cls >= 0 ? shard->idle[arena][cls] : 0;
     if (block) {
-        shard->idle[room][cls] = block->next;
-        count_used(shard, room, 1);
+        shard->idle[arena][cls] = block->next;
+        count_used(shard, arena, 1);
     }
     pthread_mutex_unlock(&shard->lock);
     return block;
 }
 
-/* Takes a new block from the room. Counts it as used before it exists, so that a thread that waits for room sees that
- * some may come. Returns null when the room is full. */
-static struct uccs_bounce *take_new(struct shard *shard, enum uccs_arena room, size_t bytes)
+/* Takes a new block from the arena. Counts it as used before it exists, so that a thread that waits for space sees that
+ * some may come. Returns null when the arena is full. */
+static struct uccs_bounce *take_new(struct shard *shard, enum uccs_arena arena, size_t bytes)
 {
     pthread_mutex_lock(&shard->lock);
-    count_used(shard, room, 1);
+    count_used(shard, arena, 1);
     pthread_mutex_unlock(&shard->lock);
-    struct uccs_bounce *block = take(room, bytes);
+    struct uccs_bounce *block = take_from_arena(arena, bytes);
     if (!block) {
         pthread_mutex_lock(&shard->lock);
-        count_used(shard, room, -1u);
+        count_used(shard, arena, -1u);
         pthread_mutex_unlock(&shard->lock);
     }
     return block;
@@ -87,7 +87,7 @@ static struct uccs_bounce *take_new(struct shard *shard, enum uccs_arena room, s
 
 /* Uses finished blocks again before it takes a new one. A sender whose receiver keeps up never waits, so without this
  * nobody would collect its blocks, and it would fill the region. */
-struct uccs_bounce *uccs_bounce_get(enum uccs_arena room, size_t length)
+struct uccs_bounce *uccs_bounce_get(enum uccs_arena arena, size_t length)
 {
     uint32_t number = uccs_thread() % SHARDS;
     struct shard *shard = &shards[number];
@@ -95,19 +95,19 @@ struct uccs_bounce *uccs_bounce_get(enum uccs_arena room, size_t length)
     int cls = class_of(capacity);
     if (capacity > UINT32_MAX)
         return 0;
-    struct uccs_bounce *block = take_idle(shard, room, cls);
+    struct uccs_bounce *block = take_idle(shard, arena, cls);
     if (lat_unlikely(!block) && uccs_bounce_collect() > 0)
-        block = take_idle(shard, room, cls);
-    if (!block && !(block = take_new(shard, room, sizeof *block + capacity)))
+        block = take_idle(shard, arena, cls);
+    if (!block && !(block = take_new(shard, arena, sizeof *block + capacity)))
         return 0;
-    *block = (struct uccs_bounce){.shard = number, .room = room, .capacity = (uint32_t)capacity};
+    *block = (struct uccs_bounce){.shard = number, .arena = arena, .capacity = (uint32_t)capacity};
     return block;
 }
 
-bool uccs_bounce_expected(enum uccs_arena room, int *vain)
+bool uccs_bounce_expected(enum uccs_arena arena, int *vain)
 {
     for (int i = 0; i < SHARDS; i++)
-        if (atomic_load_relaxed(&shards[i].used[room])) {
+        if (atomic_load_relaxed(&shards[i].used[arena])) {
             *vain = 0;
             return true;
         }
@@ -117,21 +117,21 @@ bool uccs_bounce_expected(enum uccs_arena room, int *vain)
 void uccs_bounce_put(struct uccs_bounce *block)
 {
     struct shard *shard = &shards[block->shard];
-    enum uccs_arena room = (enum uccs_arena)block->room;
+    enum uccs_arena arena = (enum uccs_arena)block->arena;
     int cls = class_of(block->capacity);
     if (cls < 0)
         uccs_arena_give(block);
     pthread_mutex_lock(&shard->lock);
     if (cls >= 0) {
-        block->next = shard->idle[room][cls];
-        shard->idle[room][cls] = block;
+        block->next = shard->idle[arena][cls];
+        shard->idle[arena][cls] = block;
     }
-    count_used(shard, room, -1u);
+    count_used(shard, arena, -1u);
     pthread_mutex_unlock(&shard->lock);
 }
 
 /* Under the lock. */
-static void append(struct shard *shard, struct uccs_bounce *block)
+static void append_sent(struct shard *shard, struct uccs_bounce *block)
 {
     if (!shard->sent)
         shard->last = &shard->sent;
@@ -144,7 +144,7 @@ void uccs_bounce_sent(struct uccs_bounce *block)
 {
     struct shard *shard = &shards[block->shard];
     pthread_mutex_lock(&shard->lock);
-    append(shard, block);
+    append_sent(shard, block);
     atomic_store_relaxed(&shard->busy, 1);
     pthread_mutex_unlock(&shard->lock);
 }
@@ -158,7 +158,7 @@ static struct uccs_bounce *take_done(struct shard *shard)
         shard->sent = block->next;
         if (!atomic_load_acquire(&block->done)) { /* release: uccs_am_done */
             last = last ? last : block;
-            append(shard, block);
+            append_sent(shard, block);
             continue;
         }
         block->next = 0;
@@ -169,7 +169,7 @@ static struct uccs_bounce *take_done(struct shard *shard)
     return done;
 }
 
-static void settle(struct uccs_bounce *block)
+static void settle_bounce(struct uccs_bounce *block)
 {
     struct uccs_request *request = block->request;
     bool failed = block->failed;
@@ -191,7 +191,7 @@ int uccs_bounce_collect(void)
         pthread_mutex_unlock(&shard->lock);
         for (struct uccs_bounce *next; done; done = next, count++) {
             next = done->next;
-            settle(done);
+            settle_bounce(done);
         }
     }
     return count;

@@ -1,9 +1,9 @@
-/* Staged messages. A block holds a payload in the sender's mapped memory until the receiver has handled it, or
+/* Bounce buffers. One holds a payload in the sender's mapped memory until the receiver has handled it, or
  * acknowledges a message that carries a request.
  *
- * Each thread keeps to one shard of blocks, so that threads seldom meet at a lock. The sender owns a block until it
+ * Each thread takes its buffers from one shard, so that threads seldom meet at a lock. The sender owns a buffer until it
  * commits the message, then the receiver owns it until it sets `done` (release). The sender loads `done` (acquire),
- * completes the request and uses the block again. Any thread. */
+ * completes the request and uses the buffer again. Any thread. */
 #ifndef UCCS_MEM_BOUNCE_H
 #define UCCS_MEM_BOUNCE_H
 
@@ -17,17 +17,17 @@
 enum uccs_bounce_home {
     UCCS_HOME_SENDER,
     UCCS_HOME_PACKET, /* a packet from another node (am/far.c) */
-    UCCS_HOME_COPY    /* the copy of a parked message, on the heap (am/receive.c) */
+    UCCS_HOME_COPY    /* the copy of an unexpected message, on the heap (am/receive.c) */
 };
 
 struct uccs_bounce {
     cache_aligned uint32_t done;
     uint32_t shard;
-    uint32_t room;                /* enum uccs_arena */
+    uint32_t arena;               /* enum uccs_arena */
     uint32_t capacity;            /* class of the payload: 0, UCCS_MEDIUM_MAX, or its own length */
     uint32_t failed;              /* the receiver sets it before `done`: the request ends with an error */
     uint32_t legs;                /* to a peer of another node: parties not done with it yet (am/far.c); acqrel */
-    uint32_t kept;                /* enum uccs_bounce_home; not 0: in the receiver's memory */
+    uint32_t home;                /* enum uccs_bounce_home; not 0: in the receiver's memory */
     int32_t to;                   /* the receiver's PE, of a block with a request */
     struct uccs_request *request; /* may be null */
     /* The sender calls it once the block is done (an answer lies in the payload); may be null. */
@@ -37,12 +37,12 @@ struct uccs_bounce {
     cache_aligned char payload[];
 };
 
-/* Returns a block, or null when the room is full or the length too large. If uccs_bounce_expected returns true, the
- * caller then makes progress and tries again. */
-struct uccs_bounce *uccs_bounce_get(enum uccs_arena room, size_t length);
-/* Returns false when no block can come back. Another thread may bring one back after the caller has looked for it, so it
+/* Returns a buffer, or null when the arena is full or the length exceeds UINT32_MAX. After null the caller asks
+ * uccs_bounce_expected; when that is true, it makes progress and tries again. */
+struct uccs_bounce *uccs_bounce_get(enum uccs_arena arena, size_t length);
+/* Returns false when no buffer can come back. Another thread may bring one back after the caller has looked for it, so it
  * takes two calls in a row that find none in use; *vain counts them and starts with 0. */
-bool uccs_bounce_expected(enum uccs_arena room, int *vain);
+bool uccs_bounce_expected(enum uccs_arena arena, int *vain);
 /* Notes that the message is under way; uccs_bounce_collect looks for `done` from now on. */
 void uccs_bounce_sent(struct uccs_bounce *block);
 /* Gives back a block that was not sent. */

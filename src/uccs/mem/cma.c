@@ -43,7 +43,7 @@ static void allow_copies(void)
 }
 
 /* Under the lock. */
-static void offer(struct uccs_pe_shared *own)
+static void offer_word(struct uccs_pe_shared *own)
 {
     if (own->word)
         return;
@@ -60,10 +60,10 @@ void uccs_cma_offer(void)
 {
     static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
     struct uccs_pe_shared *own = uccs_pe_shared_mine();
-    if (lat_likely(atomic_load_acquire(&own->word) != 0)) /* release: offer */
+    if (lat_likely(atomic_load_acquire(&own->word) != 0)) /* release: offer_word */
         return;
     pthread_mutex_lock(&lock);
-    offer(own);
+    offer_word(own);
     pthread_mutex_unlock(&lock);
 }
 
@@ -90,7 +90,7 @@ bool uccs_cma_reaches(const struct uccs_region *memory)
 }
 
 /* Copies in a loop, since the kernel may copy less than it is asked for. See uccs_cma_put for what it returns. */
-static int copy(const struct uccs_region *memory, size_t offset, char *local, size_t length, bool put)
+static int copy_by_kernel(const struct uccs_region *memory, size_t offset, char *local, size_t length, bool put)
 {
     while (length) {
         struct iovec here = {local, length}, there = {(void *)(uintptr_t)(memory->address + offset), length};
@@ -107,10 +107,10 @@ static int copy(const struct uccs_region *memory, size_t offset, char *local, si
 
 int uccs_cma_put(const struct uccs_region *memory, size_t offset, const void *source, size_t length)
 {
-    return copy(memory, offset, (char *)source, length, true);
+    return copy_by_kernel(memory, offset, (char *)source, length, true);
 }
 
 int uccs_cma_get(const struct uccs_region *memory, size_t offset, void *dest, size_t length)
 {
-    return copy(memory, offset, dest, length, false);
+    return copy_by_kernel(memory, offset, dest, length, false);
 }

@@ -5,7 +5,7 @@
 
 #include <pthread.h>
 
-#define ROOM_FIRST 62 /* ranges of the first table */
+#define CAPACITY_FIRST 62 /* ranges of the first table */
 
 /* Guards the changes of all tables of this process. */
 static pthread_mutex_t changes = PTHREAD_MUTEX_INITIALIZER;
@@ -82,7 +82,7 @@ static bool find_range(const struct look *look, uint64_t address, struct uccs_dy
     return at && address - range->start < range->bytes;
 }
 
-static bool covers(const struct uccs_dynamic *table, int owner, uint64_t start, size_t bytes)
+static bool covers_range(const struct uccs_dynamic *table, int owner, uint64_t start, size_t bytes)
 {
     for (;;) {
         struct look look = begin_look(table, owner);
@@ -99,7 +99,7 @@ static bool covers(const struct uccs_dynamic *table, int owner, uint64_t start, 
 
 bool uccs_dynamic_covers(const struct uccs_dynamic *table, uint64_t start, size_t bytes)
 {
-    return covers(table, uccs_core.me, start, bytes);
+    return covers_range(table, uccs_core.me, start, bytes);
 }
 
 /* Returns true when `next` goes on where `range` ends, for the owner and for its peers. */
@@ -172,7 +172,7 @@ int uccs_region_outside(const struct uccs_region *region, uint64_t offset, size_
         return UCCS_ERR_BOUNDS;
     if (!region->attached) /* on another node: the owner looks when the message arrives */
         return UCCS_OK;
-    return covers(region->attached, region->owner, offset, length) ? UCCS_OK : UCCS_ERR_BOUNDS;
+    return covers_range(region->attached, region->owner, offset, length) ? UCCS_OK : UCCS_ERR_BOUNDS;
 }
 
 /* --- Changing, under `changes`, by the owner alone, which therefore reads plainly */
@@ -200,19 +200,19 @@ static void change(struct uccs_dynamic *table)
 }
 
 /* Moves the ranges to a table of twice the size. Returns false when there is no memory. */
-static bool grow(struct uccs_dynamic *table)
+static bool grow_table(struct uccs_dynamic *table)
 {
-    const uint32_t room = table->room * 2 + 2;
+    const uint32_t capacity = table->capacity * 2 + 2;
     const struct uccs_dynamic_range *old = ranges_at(uccs_core.me, table->ranges);
     struct uccs_dynamic_range *more =
-        room > table->room ? uccs_arena_take(UCCS_ARENA_MEMORY, sizeof *more * ((size_t)room + 1)) : 0;
+        capacity > table->capacity ? uccs_arena_take(UCCS_ARENA_MEMORY, sizeof *more * ((size_t)capacity + 1)) : 0;
     if (!more)
         return false;
     *more = (struct uccs_dynamic_range){.where = table->ranges};
     for (uint32_t i = 1; i <= table->used; i++)
         write_range(&more[i], old[i]);
     change(table);
-    table->room = room;
+    table->capacity = capacity;
     atomic_store_release(&table->ranges, (uint64_t)((char *)more - region_of(uccs_core.me))); /* acquire: begin_look */
     change(table);
     return true;
@@ -226,7 +226,7 @@ static uint32_t take_index(struct uccs_dynamic *table)
         table->free = ranges_at(uccs_core.me, table->ranges)[index].left;
         return index;
     }
-    return table->used < table->room || grow(table) ? ++table->used : 0;
+    return table->used < table->capacity || grow_table(table) ? ++table->used : 0;
 }
 
 /* Returns a number that no order of addresses foresees. */
@@ -238,7 +238,7 @@ static uint32_t next_rank(void)
 }
 
 /* Goes down to the first range of a lower rank, and puts the new one there: what was below it goes to its sides. */
-static void insert(uint32_t *link, struct uccs_dynamic_range *ranges, uint32_t index)
+static void insert_range(uint32_t *link, struct uccs_dynamic_range *ranges, uint32_t index)
 {
     struct uccs_dynamic_range *made = &ranges[index];
     while (*link && ranges[*link].rank >= made->rank)
@@ -270,7 +270,7 @@ static void take_out(uint32_t *link, struct uccs_dynamic_range *ranges)
     set_link(link, low ? low : high);
 }
 
-static int add(struct uccs_dynamic *table, struct uccs_dynamic_range range)
+static int add_range(struct uccs_dynamic *table, struct uccs_dynamic_range range)
 {
     const struct look look = begin_look(table, uccs_core.me);
     const uint32_t before = last_before(&look, range.start);
@@ -284,7 +284,7 @@ static int add(struct uccs_dynamic *table, struct uccs_dynamic_range range)
     range.rank = next_rank();
     change(table);
     write_range(&ranges[index], range);
-    insert(&table->root, ranges, index);
+    insert_range(&table->root, ranges, index);
     change(table);
     return UCCS_OK;
 }
@@ -313,7 +313,7 @@ int uccs_dynamic_add(struct uccs_dynamic *table, const void *start, size_t bytes
     if (range.segment == UCCS_UNMAPPED && uccs_segment_maps_partly(start, bytes))
         return UCCS_ERR_INVALID;
     pthread_mutex_lock(&changes);
-    int status = add(table, range);
+    int status = add_range(table, range);
     pthread_mutex_unlock(&changes);
     return status;
 }
@@ -333,8 +333,8 @@ struct uccs_dynamic *uccs_dynamic_create(void)
     struct uccs_dynamic *table = uccs_arena_take(UCCS_ARENA_MEMORY, sizeof *table);
     if (!table)
         return 0;
-    *table = (struct uccs_dynamic){.room = ROOM_FIRST / 2 - 1};
-    if (grow(table))
+    *table = (struct uccs_dynamic){.capacity = CAPACITY_FIRST / 2 - 1};
+    if (grow_table(table))
         return table;
     uccs_arena_give(table);
     return 0;

@@ -19,15 +19,15 @@
 
 #include "uccs/mem/region.h"
 
-/* A table's head, in the owner's room for memory. */
+/* A table's head, in the owner's arena for memory. */
 struct uccs_dynamic {
     cache_aligned uint64_t version;
     uint64_t ranges; /* offset of the table in the owner's region */
     uint32_t root;   /* index in the table, as all links are; 0: none */
     /* Only the owner uses these: */
-    uint32_t room; /* the last index for which there is memory */
-    uint32_t used; /* the last index that was ever taken */
-    uint32_t free; /* the first of the free indices, which follow each other by `left`; or 0 */
+    uint32_t capacity; /* the last index for which there is memory */
+    uint32_t used;     /* the last index that was ever taken */
+    uint32_t free;     /* the first of the free indices, which follow each other by `left`; or 0 */
 };
 
 /* The first entry of a table is no range: its `where` is the offset of the former, smaller table, or 0. */
@@ -46,7 +46,7 @@ struct uccs_dynamic_piece {
     bool mapped;  /* the processor executes atomics */
 };
 
-/* Returns an empty table of this process, or null when its room is full. */
+/* Returns an empty table of this process, or null when its arena is full. */
 struct uccs_dynamic *uccs_dynamic_create(void);
 /* No operation uses the table any more. */
 void uccs_dynamic_destroy(struct uccs_dynamic *table);

@@ -123,7 +123,7 @@ bool uccs_region_of_this_life(const struct uccs_region *region)
 }
 
 /* Registers what `entry` says. Returns the object, or null. */
-static struct uccs_region *describe(const struct entry *what)
+static struct uccs_region *describe_region(const struct entry *what)
 {
     struct uccs_region *region = malloc(sizeof *region);
     uint32_t slot;
@@ -152,12 +152,12 @@ static struct uccs_region *describe(const struct entry *what)
 
 struct uccs_region *uccs_region_describe(void *near, size_t length, enum uccs_domain domain)
 {
-    return describe(&(struct entry){.at = near, .length = length, .domain = domain});
+    return describe_region(&(struct entry){.at = near, .length = length, .domain = domain});
 }
 
 struct uccs_region *uccs_region_describe_dynamic(struct uccs_dynamic *attached)
 {
-    return describe(&(struct entry){.domain = UCCS_DOMAIN_LOCKED, .attached = attached});
+    return describe_region(&(struct entry){.domain = UCCS_DOMAIN_LOCKED, .attached = attached});
 }
 
 bool uccs_region_alive(uint32_t slot, uint32_t generation)

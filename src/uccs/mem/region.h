@@ -16,7 +16,7 @@
 #include <stdint.h>
 #include <uccs.h>
 
-struct uccs_dynamic; /* attach.h */
+struct uccs_dynamic; /* dynamic.h */
 
 struct uccs_region {
     char *near;       /* address in this process, or null when it does not map the memory */
@@ -36,7 +36,7 @@ struct uccs_region {
     struct uccs_dynamic *attached; /* the owner's table of them; null for memory of another node */
 };
 
-/* uccs_region_check for dynamic memory, whose length is 0, and for ranges outside of other memory (attach.c). */
+/* uccs_region_check for dynamic memory, whose length is 0, and for ranges outside of other memory (dynamic.c). */
 int uccs_region_outside(const struct uccs_region *region, uint64_t offset, size_t length);
 
 /* Returns UCCS_OK when [offset, offset + length) can be used, UCCS_ERR_BOUNDS when it is not inside of the object, or
