@@ -1,7 +1,7 @@
-/* The substrate under the program's MPI: begun within MPI_Init, ended by a delete callback of MPI_COMM_SELF within
- * MPI_Finalize, with the MPI as its environment (uccs_embed).
+/* What all files know of this process, its endpoints, and lines on standard error.
  *
- * One thread begins and ends. Between, all is constant. */
+ * MPI_Init fills struct lmpi_process on one thread (init/init.c), and the delete callback of MPI_COMM_SELF within MPI_Finalize clears it.
+ * Between the two only `aborting` changes. */
 #ifndef MPI_CORE_PROCESS_H
 #define MPI_CORE_PROCESS_H
 
@@ -29,16 +29,16 @@ extern struct lmpi_process lmpi_process;
 /* Returns the endpoint that leads to a rank of MPI_COMM_WORLD, or null without memory. Endpoints are made at first use
  * and live as long as the substrate. Any thread. */
 uccs_endpoint_t lmpi_endpoint(int world_rank);
-/* endpoint.c: before the first and after the last endpoint. begin returns false without memory. */
+/* Before the first and after the last endpoint. begin returns false without memory. One thread. */
 bool lmpi_endpoints_begin(int ranks);
 void lmpi_endpoints_end(void);
 
-/* Ends the job with a line: what a rank has given to all, such as "the lock", cannot be reached. */
+/* Prints that something of a rank, such as "the lock", cannot be reached, and ends the job. `status`: of uccs.h. Any thread. */
 void lmpi_unreachable(const char *what, int world_rank, int status) __attribute__((cold));
 
-/* LATERAL_MPI=verbose: lines on standard error that say who carries each window, and why. Any thread. */
-/* True when the lines are wanted. */
+/* Returns whether LATERAL_MPI=verbose asks for a line about each window. Any thread. */
 int lmpi_verbose(void);
+/* Prints a line that begins with this rank's number. Any thread. */
 void lmpi_log(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 #endif

@@ -1,4 +1,4 @@
-/* The five attributes that MPI defines for windows. Others are those of the shadow. */
+/* The five attributes that MPI defines for windows. Others are those of the handle window. */
 #include "mpi/core/real.h"
 #include "mpi/window/window.h"
 
@@ -22,7 +22,7 @@ LMPI_EXPORT int MPI_Win_get_attr(MPI_Win win, int key, void *value, int *flag)
 }
 LMPI_NAME(Win_get_attr);
 
-/* The shadow of a window that was named or given attributes is not used again. */
+/* A handle window with a name or attributes of the program is not used again. */
 LMPI_EXPORT int MPI_Win_set_attr(MPI_Win win, int key, void *value)
 {
     struct lmpi_window *window = lmpi_window(win);

@@ -4,7 +4,7 @@
 
 #include "mpi/window/window.h"
 
-/* A reason that is not told: the MPI refuses the communicator, so there will be no window. */
+/* A reason for which no line is printed: the MPI refuses the communicator, so there will be no window. */
 #define LMPI_NO_WINDOW ""
 
 /* Collective: whether windows of a communicator can be ours. Returns null, or why not; the same at all ranks. */

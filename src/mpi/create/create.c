@@ -226,7 +226,7 @@ struct lmpi_window *lmpi_window_make(struct lmpi_offer *offer, MPI_Comm comm, MP
     }
     if (info != MPI_INFO_NULL)
         PMPI_Info_dup(info, &window->info);
-    if (reaches_ranges(window) && !lmpi_watch_begin(window))
+    if (reaches_ranges(window) && !lmpi_refusals_begin(window))
         abort(); /* a few bytes; the other ranks would wait for ever */
     lmpi_window_set_kind(window, lmpi_info_kind(info, 0));
     window->promised = lmpi_info_promises(info, false);
@@ -264,7 +264,7 @@ void lmpi_window_free(struct lmpi_window *window)
 {
     lmpi_pending_end(window, MPI_ERR_WIN);
     lmpi_handles_end(window);
-    lmpi_watch_end(window);
+    lmpi_refusals_end(window);
     for (int i = 0; i < window->ranks && window->target && window->peer; i++) {
         if (window->peer[i].memory)
             uccs_memory_release(window->peer[i].memory);

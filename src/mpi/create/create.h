@@ -1,5 +1,4 @@
-/* Making a window: each rank makes ready what it brings, the ranks tell each other, and all agree whether the window is
- * ours or the MPI's. */
+/* Making a window: each rank prepares an offer, the ranks exchange the offers, and all agree whether the window is the layer's or the MPI's. */
 #ifndef MPI_CREATE_CREATE_H
 #define MPI_CREATE_CREATE_H
 
@@ -28,7 +27,7 @@ void lmpi_offer_new(struct lmpi_offer *offer, size_t bytes, MPI_Info info);
 /* Gives back the memory of an offer that came to nothing. */
 void lmpi_offer_drop(const struct lmpi_offer *offer);
 
-/* Frees all that belongs to a window but its shadow. */
+/* Frees all that belongs to a window but its handle window. */
 void lmpi_window_free(struct lmpi_window *window);
 
 /* Releases the memory handles of this process that hang on a window. */

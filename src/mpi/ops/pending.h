@@ -1,4 +1,4 @@
-/* Requests of the MPI's families that complete when something of ours has happened. Each is a generalized request of the
+/* Requests of the program that complete when something of the layer has happened. Each is a generalized request of the
  * MPI's: its waits and tests look whether it has, and complete it. Any thread. */
 #ifndef MPI_OPS_PENDING_H
 #define MPI_OPS_PENDING_H

@@ -33,7 +33,7 @@ static __attribute__((noinline)) int flush_any(int rank, MPI_Win win)
     return status == MPI_SUCCESS ? status : lmpi_error_of(window, status, "MPI_Win_flush");
 }
 
-/* Where all was stored by this process, the fence is all there is to do. So it is in a family that stays on its node: no member has
+/* Where all was stored by this process, the fence is all there is to do. So it is with duplicates of a window whose ranks are all on its node: none has
  * operations under way. The one target of a memory handle's window is the only one that is ever open. */
 LMPI_EXPORT int MPI_Win_flush(int rank, MPI_Win win)
 {

@@ -2,7 +2,7 @@
  *
  * Each rank has one lock for readers and a writer, which is fair (uccs_lock). MPI_Win_lock_all enters those of its node at
  * once as a reader, because the program may use their memory by load and store; one of another node it enters with the first
- * operation to that rank (mark.h), so that it costs messages to the ranks that are used alone. That one it enters as a guest,
+ * operation to that rank (window/completion.h), so that it costs messages to the ranks that are used alone. That one it enters as a guest,
  * past writers in line: it holds the locks of its node already, and such a writer may wait for somebody who waits for
  * those. */
 #include "mpi/core/process.h"
@@ -29,7 +29,7 @@ static void leave_all(struct lmpi_window *window)
             lmpi_lock_leave(&window->peer[i], UCCS_LOCK_GUEST);
 }
 
-/* The common case of MPI_Win_lock and unlock: a window without a family, no other epoch, a rank of this node, and any
+/* The common case of MPI_Win_lock and unlock: a window without duplicates, no other epoch, a rank of this node, and any
  * thread of the program's may call the MPI in waits. */
 static inline bool is_plain(const struct lmpi_window *window, int rank)
 {

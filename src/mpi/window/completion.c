@@ -9,31 +9,31 @@
 
 _Thread_local bool lmpi_fence_is_due;
 
-/* The operations to other nodes that their targets may refuse. A family shares its parent's. */
-struct lmpi_watch {
+/* The operations to other nodes that their targets may refuse. Children share the parent's. */
+struct lmpi_refusals {
     uccs_request_t request; /* shared: any thread's operations */
     struct uccs_op op;
 };
 
-bool lmpi_watch_begin(struct lmpi_window *window)
+bool lmpi_refusals_begin(struct lmpi_window *window)
 {
-    struct lmpi_watch *watch = calloc(1, sizeof *watch);
-    if (!watch || uccs_request_create(&watch->request) != UCCS_OK) {
-        free(watch);
+    struct lmpi_refusals *refusals = calloc(1, sizeof *refusals);
+    if (!refusals || uccs_request_create(&refusals->request) != UCCS_OK) {
+        free(refusals);
         return false;
     }
-    watch->op.request = &watch->request;
-    window->watch = watch;
-    window->op = &watch->op;
+    refusals->op.request = &refusals->request;
+    window->refusals = refusals;
+    window->op = &refusals->op;
     return true;
 }
 
-void lmpi_watch_end(struct lmpi_window *window)
+void lmpi_refusals_end(struct lmpi_window *window)
 {
-    if (window->watch)
-        uccs_request_release(&window->watch->request);
-    free(window->watch);
-    window->watch = 0;
+    if (window->refusals)
+        uccs_request_release(&window->refusals->request);
+    free(window->refusals);
+    window->refusals = 0;
 }
 
 /* Returns the kinds of the operations that a flush at these targets concerns. */
@@ -57,7 +57,7 @@ static void unmark_targets(struct lmpi_window *window, int first, int n)
 /* Its target has looked for the address that an operation names. */
 static int find_refused(const struct lmpi_window *window)
 {
-    return window->watch && uccs_wait(&window->watch->request) != UCCS_OK ? MPI_ERR_RMA_RANGE : MPI_SUCCESS;
+    return window->refusals && uccs_wait(&window->refusals->request) != UCCS_OK ? MPI_ERR_RMA_RANGE : MPI_SUCCESS;
 }
 
 /* Leads to the process of a target; null: to all, since the window's words may lie elsewhere than its memory. */

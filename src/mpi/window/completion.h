@@ -1,12 +1,13 @@
-/* Operations to another node leave a mark, so that flushes and locks find their targets. */
+/* The order and the completion of this process's operations. */
 #ifndef MPI_WINDOW_COMPLETION_H
 #define MPI_WINDOW_COMPLETION_H
 
 #include "mpi/window/lock.h"
 #include "mpi/window/window.h"
 
-/* Notes that an operation to another node begins; `told`: a fetch. */
-static inline void lmpi_mark_far(struct lmpi_window *window, struct lmpi_target *target, bool told)
+/* Marks a target of another node: an operation to it begins, so flushes must wait for it and MPI_Win_unlock_all must unlock it. `answered`: the
+ * operation is a fetch. */
+static inline void lmpi_mark_far(struct lmpi_window *window, struct lmpi_target *target, bool answered)
 {
     struct lmpi_window *first = window->parent ? window->parent : window;
     unsigned bit = 1u << window->kind;
@@ -14,7 +15,7 @@ static inline void lmpi_mark_far(struct lmpi_window *window, struct lmpi_target 
     if (first->open & LMPI_OPEN_LOCK_ALL &&
         !(__atomic_load_n(&first->target[rank].open, __ATOMIC_ACQUIRE) & LMPI_OPEN_LATE)) /* release: lmpi_lock_late */
         lmpi_lock_late(first, rank);
-    target->far_ops = told ? LMPI_FAR_ANSWERED : LMPI_FAR_SOME;
+    target->far_ops = answered ? LMPI_FAR_ANSWERED : LMPI_FAR_SOME;
     if (window->has_dups && !(__atomic_load_n(&first->kinds, __ATOMIC_RELAXED) & bit))
         __atomic_fetch_or(&first->kinds, bit,
                           __ATOMIC_RELAXED); /* read: lmpi_complete_at on the same thread, or later */
@@ -76,9 +77,9 @@ int lmpi_complete_threads(struct lmpi_window *window, int rank);
 int lmpi_complete_stored(struct lmpi_window *window, int rank);
 /* Waits until the program may use its buffers of the operations at one target, or at all (-1). */
 void lmpi_complete_local(const struct lmpi_window *window, int rank);
-/* Makes a window learn what targets of other nodes refuse: addresses of dynamic memory, which they alone know. Returns false
- * without memory. */
-bool lmpi_watch_begin(struct lmpi_window *window);
-void lmpi_watch_end(struct lmpi_window *window);
+/* Adds a request to the operations of a window with dynamic memory on other nodes, whose owners alone know which addresses are right.
+ * Returns false without memory. */
+bool lmpi_refusals_begin(struct lmpi_window *window);
+void lmpi_refusals_end(struct lmpi_window *window);
 
 #endif

@@ -25,7 +25,7 @@ static inline size_t lmpi_control_bytes(int ranks)
     return (sizeof(struct lmpi_control) + (size_t)ranks * sizeof(uint64_t) + 63) & ~(size_t)63;
 }
 
-/* The words of notifications follow. Returns the place of one. */
+/* Returns the offset of the word of a notification: these words follow the control. */
 static inline size_t lmpi_notify_word(int ranks, int id)
 {
     return lmpi_control_bytes(ranks) + (size_t)id * sizeof(uint64_t);
@@ -33,12 +33,12 @@ static inline size_t lmpi_notify_word(int ranks, int id)
 
 #define LMPI_WORD(member) offsetof(struct lmpi_control, member)
 
-/* The word at an offset of a peer's control. add returns the old value. It acts in one order with this process's
- * earlier stores and loads. */
+/* Add to the word at an offset of a peer's control, and store to it. add returns the old value, and orders this process's earlier loads
+ * and stores before it. Any thread. */
 uint64_t lmpi_word_add(struct lmpi_peer *peer, size_t at, uint64_t value);
 void lmpi_word_store(struct lmpi_peer *peer, size_t at, uint64_t value);
 
-/* All ranks of the window call it; stores before it are seen after it. */
+/* Collective over the window's ranks. Stores of any rank before it are visible to all ranks after it. */
 void lmpi_barrier(struct lmpi_window *window);
 
 #endif

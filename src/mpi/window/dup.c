@@ -61,7 +61,7 @@ void lmpi_window_set_kind(struct lmpi_window *window, unsigned kind)
     lmpi_complete_threads(window, -1);
     for (int i = 0; i < window->ranks && far; i++)
         window->target[i].endpoint = lmpi_endpoint_along(kind, first->peer[window->of_first ? 0 : i].world);
-    window->op = !far ? 0 : first->watch ? first->op : lmpi_stream_op(kind);
+    window->op = !far ? 0 : first->refusals ? first->op : lmpi_stream_op(kind);
     window->kind = (uint8_t)kind;
 }
 
@@ -195,7 +195,7 @@ void lmpi_child_join(struct lmpi_window *child)
     lmpi_window_add(child);
 }
 
-/* The shadow of a marked child goes first: its attributes' callbacks still find the window. */
+/* The handle window of a marked child goes first: its attributes' callbacks still find the window. */
 int lmpi_child_free(struct lmpi_window *child, MPI_Win *handle)
 {
     lmpi_complete_threads(child, -1);

@@ -1,4 +1,4 @@
-/* Errors go through the window's handler, which the shadow window holds. */
+/* Errors go through the window's handler, which the handle window holds. */
 #include "mpi/core/process.h"
 #include "mpi/window/window.h"
 

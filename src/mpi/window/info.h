@@ -7,16 +7,16 @@
 
 #define LMPI_NOTIFY_IDS "mpi_win_notify_ids"
 
-/* Returns the kind that hints ask for; where they say nothing, `kind`. */
+/* Returns the kind of window that hints ask for; without such a hint, `kind`. */
 unsigned lmpi_info_kind(MPI_Info info, unsigned kind);
 
-/* Returns whether hints promise intrinsic accumulates and LATERAL_CHECK asks to hold a program to it. */
+/* Returns whether the hints promise intrinsic accumulates and LATERAL_CHECK is set; without the hint, `before`. */
 bool lmpi_info_promises(MPI_Info info, bool before);
 
-/* info.c: adds those hints of `from` that say a known value. */
+/* Copies the hints that the layer knows, with values that it knows. */
 void lmpi_info_merge(MPI_Info into, MPI_Info from);
 
-/* Returns how many notifications a new window is to have here. */
+/* Returns the number of notifications that a new window has at this rank. */
 int lmpi_info_ids(MPI_Info info);
 
 #endif

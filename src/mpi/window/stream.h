@@ -11,13 +11,14 @@
 
 /* Returns the endpoint of a kind that leads to a rank of MPI_COMM_WORLD, or null without memory. */
 uccs_endpoint_t lmpi_endpoint_along(unsigned kind, int world);
-/* What the operations of a kind carry; may be null. Its endpoints exist. */
+/* Returns the options of a kind's operations, or null: none. The kind has an endpoint. */
 const struct uccs_op *lmpi_stream_op(unsigned kind);
 /* Completes the operations of a kind: to the process of an endpoint, or with null to all; `threads`: those of all threads,
  * whatever the scope. */
 void lmpi_stream_flush(unsigned kind, bool threads, uccs_endpoint_t to);
 /* Waits until the program may use the buffers of a kind's operations. */
 void lmpi_stream_flush_local(unsigned kind, uccs_endpoint_t to);
+/* Releases all streams. No operation is under way. */
 void lmpi_streams_end(void);
 
 #endif

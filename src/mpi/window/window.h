@@ -39,7 +39,7 @@ struct lmpi_target { /* one cache line */
     uint8_t open;
     uint8_t far_ops; /* operations that a flush must wait for may be under way: LMPI_FAR_... */
     uint8_t direct;  /* the processor's atomics on `near` are in one domain with the substrate's accumulates */
-    uint8_t ranged;  /* `memory` is dynamic: views tell where its ranges lie (view.h) */
+    uint8_t ranged;  /* `memory` is dynamic: views tell where its ranges lie (window/view.h) */
     uccs_memory_t memory;
     size_t offset; /* of the window's memory in it */
     uccs_endpoint_t endpoint;
@@ -49,7 +49,7 @@ struct lmpi_target { /* one cache line */
 };
 _Static_assert(sizeof(struct lmpi_target) == 64, "a target is one cache line");
 
-struct lmpi_control; /* words by which the ranks of a window meet: control.h */
+struct lmpi_control; /* words by which the ranks of a window meet: window/control.h */
 
 struct lmpi_peer {
     struct lmpi_control *control; /* as this process maps it, or null */
@@ -100,28 +100,28 @@ struct lmpi_window {
     int number;                                /* for LATERAL_MPI=verbose */
     MPI_Info info;                             /* hints that the program gave */
     struct lmpi_window *next;
-    uint64_t key[2];              /* of its memory handles: the same at all ranks, known to nobody else */
-    struct lmpi_window *parent;   /* whose locks and epochs hold here; null: it has its own */
-    struct lmpi_window *children; /* duplicates and windows of memory handles */
-    struct lmpi_window *sibling;  /* the parent's next child */
-    uint64_t *counted;            /* of a window of a memory handle: the owner's word that counts it, or null */
-    struct lmpi_target *targets;  /* that this window has for itself */
-    int capacity;                 /* in `targets` */
-    const struct uccs_op *op;     /* of its operations to other nodes, or null */
-    struct lmpi_watch *watch;     /* complete.c: a window with dynamic memory on other nodes; null: other windows */
-    unsigned kinds; /* of the family's operations to other nodes, a bit for each; of a parent; atomic or */
+    uint64_t key[2];                /* of its memory handles: the same at all ranks, known to nobody else */
+    struct lmpi_window *parent;     /* whose locks and epochs hold here; null: it has its own */
+    struct lmpi_window *children;   /* duplicates and windows of memory handles */
+    struct lmpi_window *sibling;    /* the parent's next child */
+    uint64_t *counted;              /* of a window of a memory handle: the owner's word that counts it, or null */
+    struct lmpi_target *targets;    /* that this window has for itself */
+    int capacity;                   /* in `targets` */
+    const struct uccs_op *op;       /* of its operations to other nodes, or null */
+    struct lmpi_refusals *refusals; /* completion.c: a window with dynamic memory on other nodes; null: other windows */
+    unsigned kinds;                 /* of its and its children's operations to other nodes, a bit for each; atomic or */
 };
 
-/* How a window's operations travel (streams.h). */
+/* How a window's operations travel (window/stream.h). */
 enum {
     LMPI_THREAD = 1, /* a flush concerns the calling thread's operations alone */
     LMPI_ORDERED = 2 /* operations to one target complete in the order of their issue */
 };
 
-/* Returns the window of ours behind a handle, or null. */
+/* lmpi_window by the table. */
 struct lmpi_window *lmpi_window_slow(MPI_Win handle);
 
-/* A thread keeps what it found last. Any window that comes or goes makes it look again. */
+/* Each thread caches the last windows that it found. The cache is empty once a window has been added or removed. */
 struct lmpi_last_windows {
     uint64_t age;
     struct {
@@ -144,25 +144,25 @@ static inline bool lmpi_window_is_cached(MPI_Win handle)
                             1); /* partner: lmpi_window_add, lmpi_window_remove */
 }
 
-/* Null also when this thread has not looked it up. */
+/* Returns the window from this thread's cache; null: not ours, or not in the cache. */
 static inline struct lmpi_window *lmpi_window_cached(MPI_Win handle)
 {
     return lmpi_window_is_cached(handle) ? lmpi_last_windows.slot[lmpi_window_slot(handle)].window : 0;
 }
 
+/* Returns the window of ours behind a handle, or null. Any thread. */
 static inline struct lmpi_window *lmpi_window(MPI_Win handle)
 {
     return lmpi_window_is_cached(handle) ? lmpi_last_windows.slot[lmpi_window_slot(handle)].window
                                          : lmpi_window_slow(handle);
 }
 
-/* Between the end of a shadow and lmpi_window_remove the MPI may give its handle to another thread's window: the one that was
- * added last is found. */
+/* Add a window to the table and remove it. Between the end of a handle window and lmpi_window_remove the MPI may give the handle to
+ * another thread's window; lmpi_window then finds the one that was added last. Any thread. */
 void lmpi_window_add(struct lmpi_window *window);
 void lmpi_window_remove(struct lmpi_window *window);
 
-/* shadow.c: makes the tiny window whose handle the program gets. Returns false, after a line under LATERAL_MPI=verbose,
- * when the MPI cannot make one. */
+/* Makes the handle window. Returns false, after a line under LATERAL_MPI=verbose, when the MPI cannot make one. */
 bool lmpi_handle_window_new(MPI_Win *handle);
 
 /* errors.c: calls the window's error handler with an error class, behind a line with the call and the window where the handler ends
