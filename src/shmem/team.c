@@ -40,7 +40,7 @@ static int *copy_of(const int *pes, int size)
 /* Finds the members of this node. Dealt out in turn, they are a stride apart. */
 static struct members members_of_node(void)
 {
-    const int *pes = uccs_core.numbers, size = (int)uccs_core.pes;
+    const int *pes = uccs_core.pe_of, size = (int)uccs_core.pes;
     struct members members = {(int)uccs_core.index, size, (int)uccs_core.first, 1, 0};
     if (!pes)
         return members;

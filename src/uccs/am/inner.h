@@ -118,7 +118,7 @@ static inline bool uccs_cell_is_plain(const struct uccs_message *message)
 {
     return message->block == UCCS_NO_BLOCK && message->length <= UCCS_SHORT_MAX && !message->staged &&
            message->id < UCCS_MESSAGE_SLOTS && message->lane < PE_SHARED_SENDERS &&
-           message->source - uccs_core.first < uccs_core.pes && !uccs_core.places;
+           message->source - uccs_core.first < uccs_core.pes && !uccs_core.index_of;
 }
 
 /* Takes the next message out of a ring of this PE. Every process of the node can write there, so the words that lead to memory are

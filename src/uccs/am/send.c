@@ -271,7 +271,7 @@ static int find_debtor(uint32_t context)
         const struct uccs_pe_shared *own = uccs_pe_shared_of(index);
         bool open =
             atomic_load_acquire(&own->open[context]) == PE_RINGS_OPEN; /* release: uccs_pe_shared_open_rings_slow */
-        bool owes = open && atomic_load_relaxed(&own->parked[context]);
+        bool owes = open && atomic_load_relaxed(&own->unexpected[context]);
         for (uint32_t which = 0; which < PE_SHARED_RINGS && open; which++)
             owes |= !ring_is_empty(uccs_pe_shared_ring(index, context, which));
         if (owes)

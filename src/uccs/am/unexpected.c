@@ -28,7 +28,7 @@ static void count_unexpected(uint32_t context, uint32_t which, uint32_t by)
 {
     atomic_store_release(&uccs_unexpected_count[context][which],
                          uccs_unexpected_count[context][which] + by); /* acquire: uccs_unexpected_empty */
-    uint32_t *shown = &uccs_pe_shared_mine()->parked[context];
+    uint32_t *shown = &uccs_pe_shared_mine()->unexpected[context];
     atomic_store_relaxed(shown, *shown + by);
 }
 

@@ -6,7 +6,7 @@
 
 struct uccs_callback *uccs_callback_queue;
 
-/* Errands count as work, so that every wait looks for them. */
+/* Counted as due first, so that the count never falls below the callbacks that a thread has taken. */
 void uccs_callback_push(struct uccs_callback *callback)
 {
     struct uccs_callback *first = atomic_load_relaxed(&uccs_callback_queue);

@@ -1,6 +1,6 @@
-/* Errands are functions that a thread in progress shall call, holding no lock: the completion functions of programs.
- * A thread that completes an operation, often under the lock of a lane, leaves an callback; waits, tests and progress run
- * it. Any thread may leave errands and run them. */
+/* Callbacks that run later, on a thread that holds no lock: the completion functions of programs. A thread that completes an
+ * operation, often under a lock, pushes a callback; waits, tests and uccs_progress run it. Any thread may push and run
+ * callbacks. */
 #ifndef UCCS_CORE_CALLBACK_QUEUE_H
 #define UCCS_CORE_CALLBACK_QUEUE_H
 
@@ -11,14 +11,15 @@ struct uccs_callback {
     struct uccs_callback *next;
 };
 
-/* Takes no lock. */
+/* Adds a callback, which the queue owns until it runs. Takes no lock. */
 void uccs_callback_push(struct uccs_callback *callback);
 
 extern struct uccs_callback *uccs_callback_queue; /* the last one first; null: none; acqrel */
 
-/* Runs the errands in their order. Does nothing inside an callback of this thread. Returns their number. */
 int uccs_callbacks_run_slow(void);
 
+/* Runs the callbacks in the order in which they were pushed. Does nothing inside a callback of this thread. Returns how many
+ * it has run. */
 static inline int uccs_callbacks_run(void)
 {
     return lat_unlikely(atomic_load_relaxed(&uccs_callback_queue) != 0) ? uccs_callbacks_run_slow() : 0;

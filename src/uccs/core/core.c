@@ -10,6 +10,6 @@ uint32_t uccs_index_in_table(int pe)
 {
     if ((uint32_t)pe >= (uint32_t)uccs_core.npes)
         return (uint32_t)pe - UCCS_PE_BY_INDEX < uccs_core.pes ? (uint32_t)pe - UCCS_PE_BY_INDEX : UINT32_MAX;
-    uint32_t place = uccs_core.places[pe];
+    uint32_t place = uccs_core.index_of[pe];
     return place & NODE_NEAR ? place & ~NODE_NEAR : uccs_core.pes + (uint32_t)pe;
 }

@@ -14,7 +14,7 @@
 
 struct uccs_core {
     cache_aligned uint32_t first; /* PE number of node index 0 */
-    uint32_t size;                /* PEs reachable by load and store; 0 when closed, and when `places` is set */
+    uint32_t size;                /* PEs reachable by load and store; 0 when closed, and on a scattered node */
     uintptr_t heap_start;         /* my heap */
     uintptr_t heap_bytes;
     uintptr_t heap_peers; /* heap of node index 0, as mapped here */
@@ -25,16 +25,16 @@ struct uccs_core {
     uintptr_t image_stride;
     uint32_t spin; /* a waiter yields after this many looks */
     uint32_t oversubscribed;
-    int me;                 /* my PE number */
-    int npes;               /* PEs in the job */
-    uint32_t pes;           /* PEs of the node, reachable by load and store; 0 when closed */
-    uint32_t index;         /* mine among them */
-    const uint32_t *places; /* of a scattered node: the place of each PE (node.h), by number; else null */
-    const int *numbers;     /* of a scattered node: the PE of each index */
-    char *groups;           /* group area of the node's memory */
-    char *counters;         /* counter area */
-    char *pe_shared;        /* area of struct uccs_pe_shared, one per PE (own.h) */
-    uint32_t naps;          /* sleeps of waiters may double so often, since many PEs share a core (wait.h) */
+    int me;                   /* my PE number */
+    int npes;                 /* PEs in the job */
+    uint32_t pes;             /* PEs of the node, reachable by load and store; 0 when closed */
+    uint32_t index;           /* mine among them */
+    const uint32_t *index_of; /* of a scattered node: where each PE lies (node.h), by its number; else null */
+    const int *pe_of;         /* of a scattered node: the PE of each index */
+    char *groups;             /* group area of the node's memory */
+    char *counters;           /* counter area */
+    char *pe_shared;          /* of struct uccs_pe_shared, one per PE */
+    uint32_t naps; /* a waiter's sleeps double this often at most: more where many PEs share a core (wait.c) */
 };
 
 extern struct uccs_core uccs_core;
@@ -49,15 +49,15 @@ uint32_t uccs_index_in_table(int pe);
  * uccs_pe_at which PE it is. */
 static inline uint32_t uccs_index(int pe)
 {
-    return lat_likely(!uccs_core.places) ? (uint32_t)pe - uccs_core.first : uccs_index_in_table(pe);
+    return lat_likely(!uccs_core.index_of) ? (uint32_t)pe - uccs_core.first : uccs_index_in_table(pe);
 }
 
 /* Returns the PE of an index, which uccs_index returned. */
 static inline int uccs_pe_at(uint32_t index)
 {
-    if (lat_likely(!uccs_core.numbers))
+    if (lat_likely(!uccs_core.pe_of))
         return (int)(index + uccs_core.first);
-    return index < uccs_core.pes ? uccs_core.numbers[index] : (int)(index - uccs_core.pes);
+    return index < uccs_core.pes ? uccs_core.pe_of[index] : (int)(index - uccs_core.pes);
 }
 
 /* Returns true when the PE is in the job and not on this node. */

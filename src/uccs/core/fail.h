@@ -1,14 +1,15 @@
-/* Ends the job for a fault between nodes, after one line. The first PE of a node that finds a fault prints the line.
- * The others wait for the end silently, since they would report the same fault or a consequence of it. Any thread. */
+/* The end of a job for a fault between nodes. The first PE of a node that finds a fault prints one line; the others wait for
+ * the end silently, since they would report the same fault or a consequence of it. Any thread. */
 #ifndef UCCS_CORE_FAIL_H
 #define UCCS_CORE_FAIL_H
 
 #include <stdbool.h>
 
+/* Ends the job after the line. */
 _Noreturn void uccs_fail(const char *format, ...) __attribute__((format(printf, 1, 2)));
-/* The same when a process is gone, unless the launcher tells of its end first. */
+/* Ends the job for a process that is gone, after a second in which the launcher may report its end first. */
 _Noreturn void uccs_fail_process_lost(const char *format, ...) __attribute__((format(printf, 1, 2)));
-/* The same when a host is lost; the launcher may find this out by itself. */
+/* Ends the job for a host that is lost, after the same second. */
 _Noreturn void uccs_fail_host_lost(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* Notes that a PE has said that the job ends, so that this process does not take that PE's end for a fault. Returns

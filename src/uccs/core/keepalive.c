@@ -1,21 +1,21 @@
-/* Lines tell this process that another host is gone.
+/* Keepalive connections: this process learns that another host, or a process on it, is gone.
  *
- * A line is a TCP connection beside the transport's, one to each node that this process talks to. PEs send nothing on
- * it once it is up, so the kernels at both ends keep asking each other whether they are there (keepalive), and report a
- * kernel that has been silent for LATERAL_PEER_TIMEOUT seconds. The transport's own connections cannot serve: keepalive
- * does not test a connection that has data under way, and TCP goes on trying for a quarter of an hour. Messages of our
- * own cannot serve either: a PE that is stopped, in a debugger, or starved of processor time could not answer, but its
- * kernel does. And with keepalive no process has to wake up at either end.
+ * A keepalive connection is a TCP connection beside the transport's, one to each node that this process talks to. PEs send
+ * nothing on it once it is up, so the kernels at both ends keep asking each other whether they are there (SO_KEEPALIVE), and
+ * report a kernel that has been silent for LATERAL_PEER_TIMEOUT seconds. The transport's own connections cannot serve:
+ * keepalive does not test a connection that has data under way, and TCP goes on trying for a quarter of an hour. Messages
+ * of our own cannot serve either: a PE that is stopped, in a debugger, or starved of processor time could not answer, but
+ * its kernel does. And no process has to wake up at either end.
  *
- * A line also breaks at once when its peer's process is gone. A PE that ends the job says so on its lines, so that no
- * other PE takes its end for a fault.
+ * A connection also breaks at once when its peer's process is gone. A PE that ends the job sends a goodbye first, so that
+ * no other PE takes its end for a fault.
  *
- * A caller proves that it knows the job's key, and so does the called PE (net/auth), because anybody may call, and an
- * address of a private network may be another host's. A peer that no way leads to has no line; then only transport and launcher
+ * Both ends prove that they know the job's key (net/auth/handshake.h), because anybody may connect, and an address of a
+ * private network may be another host's. A peer that no route leads to has no connection; then only transport and launcher
  * notice its loss.
  *
- * Threads: a lock of their own guards the lines; no thread waits while it holds the lock. Lines are freed at close
- * only, so that any thread can send the goodbye without the lock. */
+ * Threads: the lock guards the connections; no thread waits while it holds the lock. Connections are freed at close only, so
+ * that any thread can send the goodbye without the lock. */
 #include "uccs/core/keepalive.h"
 
 #include "base/env.h"
@@ -38,21 +38,21 @@
 #include <unistd.h>
 
 #define GOODBYE 'e' /* the job ends; its launcher knows */
-#define GUESTS 32   /* callers that may be here without a proof */
-#define GUEST_SECONDS 2
+#define PENDING 32  /* connections that have not passed the handshake, at most; each for PENDING_SECONDS */
+#define PENDING_SECONDS 2
 
-struct line {
-    int fd, pe;          /* fd -1: it is not up */
-    struct dialer *call; /* null: none is under way */
-    struct line *next;
+struct connection {
+    int fd, pe;            /* fd -1: it is not up */
+    struct dialer *dialer; /* null: no call is under way */
+    struct connection *next;
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static struct line *lines;
-static struct listener door = {.fd = -1, .timer = -1};
+static struct connection *connections;
+static struct listener listener = {.fd = -1, .timer = -1};
 static struct routes here; /* of this PE */
 static int events = -1, patience;
-static uint32_t resting; /* release: uccs_keepalive_expect_end; acquire: hear */
+static uint32_t ends_expected; /* release: uccs_keepalive_expect_end; acquire: receive */
 
 static void set_keepalive(int fd)
 {
@@ -66,43 +66,43 @@ static void set_keepalive(int fd)
     setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof on);
 }
 
-static void await(int fd, void *mark, uint32_t what, int how)
+static void watch_events(int fd, void *mark, uint32_t what, int how)
 {
     struct epoll_event event = {.events = what, .data.ptr = mark};
     if (fd >= 0)
         epoll_ctl(events, how, fd, &event);
 }
 
-static void hang_up(struct line *line)
+static void close_connection(struct connection *connection)
 {
-    int fd = line->fd;
-    atomic_store_relaxed(&line->fd, -1);
+    int fd = connection->fd;
+    atomic_store_relaxed(&connection->fd, -1);
     close(fd);
 }
 
-static struct line *add_line(int fd, int pe)
+static struct connection *add_connection(int fd, int pe)
 {
-    struct line *line = malloc(sizeof *line);
-    if (!line)
-        uccs_fail("no memory for a line to another host");
-    *line = (struct line){.fd = fd, .pe = pe, .next = lines};
-    atomic_store_release(&lines, line); /* acquire: say_goodbye */
-    return line;
+    struct connection *connection = malloc(sizeof *connection);
+    if (!connection)
+        uccs_fail("no memory for a connection to another host");
+    *connection = (struct connection){.fd = fd, .pe = pe, .next = connections};
+    atomic_store_release(&connections, connection); /* acquire: send_goodbye */
+    return connection;
 }
 
-/* ---- calling ---- */
+/* --- Dialing */
 
-static void end_call(struct line *line)
+static void end_dialer(struct connection *connection)
 {
-    free(line->call);
-    line->call = 0;
+    free(connection->dialer);
+    connection->dialer = 0;
 }
 
-/* A job goes on without a line; its user learns that the end of a host may be noticed late. One line a process is enough. */
-static void tell_no_line(int pe)
+/* A job goes on without the connection. The first time, a line tells the user that the loss of a host may be noticed late. */
+static void warn_unwatched(int pe)
 {
     static bool told;
-    if (!told && !uccs_end_noted() && !atomic_load_acquire(&resting)) /* release: uccs_keepalive_expect_end */
+    if (!told && !uccs_end_noted() && !atomic_load_acquire(&ends_expected)) /* release: uccs_keepalive_expect_end */
         log_line(
             "PE %d cannot be called, so the end of its host may be noticed late, by launcher and transport alone; is a port "
             "closed between the hosts? LATERAL_INTERFACE names another network",
@@ -110,128 +110,128 @@ static void tell_no_line(int pe)
     told = true;
 }
 
-static void judge_call(struct line *line)
+static void judge_dialer(struct connection *connection)
 {
-    const struct dialer *call = line->call;
-    switch (call->state) {
+    const struct dialer *dialer = connection->dialer;
+    switch (dialer->state) {
     case DIALER_CONNECTS:
     case DIALER_READS_ANSWER: break;
-    case DIALER_READS_CHALLENGE: set_keepalive(call->fd); break;
+    case DIALER_READS_CHALLENGE: set_keepalive(dialer->fd); break;
     case DIALER_CONNECTED:
-        atomic_store_relaxed(&line->fd, call->fd);
-        end_call(line);
+        atomic_store_relaxed(&connection->fd, dialer->fd);
+        end_dialer(connection);
         break;
     case DIALER_CROSSED:
-    case DIALER_FAILED: tell_no_line(line->pe); end_call(line);
+    case DIALER_FAILED: warn_unwatched(connection->pe); end_dialer(connection);
     }
 }
 
-static void call_pe(struct line *line, const struct routes *place)
+static void dial_pe(struct connection *connection, const struct routes *to)
 {
-    line->call = malloc(sizeof *line->call);
-    if (!line->call)
-        uccs_fail("no memory for a line to another host");
-    *line->call = (struct dialer){.events = events,
-                                  .mark = line,
-                                  .key = {rte.node->nonce[0], rte.node->nonce[1]},
-                                  .me = (uint32_t)uccs_core.me,
-                                  .pe = (uint32_t)line->pe,
-                                  .to = *place,
-                                  .from = here};
-    dialer_start(line->call);
-    judge_call(line);
+    connection->dialer = malloc(sizeof *connection->dialer);
+    if (!connection->dialer)
+        uccs_fail("no memory for a connection to another host");
+    *connection->dialer = (struct dialer){.events = events,
+                                          .mark = connection,
+                                          .key = {rte.node->nonce[0], rte.node->nonce[1]},
+                                          .me = (uint32_t)uccs_core.me,
+                                          .pe = (uint32_t)connection->pe,
+                                          .to = *to,
+                                          .from = here};
+    dialer_start(connection->dialer);
+    judge_dialer(connection);
 }
 
-static bool has_line_to(int node)
+static bool is_connected_to(int node)
 {
-    for (const struct line *line = lines; line; line = line->next)
-        if (uccs_node_of(line->pe) == node)
+    for (const struct connection *connection = connections; connection; connection = connection->next)
+        if (uccs_node_of(connection->pe) == node)
             return true;
     return false;
 }
 
-void uccs_keepalive_connect(int pe, const struct routes *place)
+void uccs_keepalive_connect(int pe, const struct routes *to)
 {
-    if (events < 0 || !place->port)
+    if (events < 0 || !to->port)
         return;
     pthread_mutex_lock(&lock);
-    if (!has_line_to(uccs_node_of(pe)))
-        call_pe(add_line(-1, pe), place);
+    if (!is_connected_to(uccs_node_of(pe)))
+        dial_pe(add_connection(-1, pe), to);
     pthread_mutex_unlock(&lock);
 }
 
-/* Makes a line of a caller that has proved itself. */
-static void let_in(void *unused, int fd, const struct handshake_hello *hello)
+/* The listener calls it with a connection that has passed the handshake. */
+static void accept_peer(void *unused, int fd, const struct handshake_hello *hello)
 {
     (void)unused;
     set_keepalive(fd);
-    await(fd, add_line(fd, (int)hello->from), EPOLLIN, EPOLL_CTL_MOD);
+    watch_events(fd, add_connection(fd, (int)hello->from), EPOLLIN, EPOLL_CTL_MOD);
 }
 
-/* ---- the news ---- */
+/* --- Events */
 
-/* Sends the goodbye on all lines. A PE that hears it for the first time passes it on to PEs that may not have heard
- * it. */
-static void say_goodbye(void)
+/* A PE that receives a goodbye for the first time sends it on, to PEs that may not have received it. */
+static void send_goodbye(void)
 {
     static const char goodbye = GOODBYE;
-    for (const struct line *line = atomic_load_acquire(&lines); line; line = line->next) {
-        int fd = atomic_load_relaxed(&line->fd);
+    for (const struct connection *connection = atomic_load_acquire(&connections); connection;
+         connection = connection->next) {
+        int fd = atomic_load_relaxed(&connection->fd);
         if (fd >= 0)
             (void)send(fd, &goodbye, 1, MSG_NOSIGNAL | MSG_DONTWAIT);
     }
 }
 
-static void hear(struct line *line)
+static void receive(struct connection *connection)
 {
     char word;
-    ssize_t got = recv(line->fd, &word, 1, 0);
+    ssize_t got = recv(connection->fd, &word, 1, 0);
     int error = errno;
     if (got == 1) {
         if (word == GOODBYE && uccs_end_note()) {
-            say_goodbye();
+            send_goodbye();
             rte_expect_end();
         }
         return;
     }
     if (got < 0 && (error == EAGAIN || error == EINTR))
         return;
-    hang_up(line);
+    close_connection(connection);
     bool silent = got < 0 && error != ECONNRESET;
-    if (uccs_end_noted() || (!silent && atomic_load_acquire(&resting)))
+    if (uccs_end_noted() || (!silent && atomic_load_acquire(&ends_expected)))
         return;
     if (!silent)
-        uccs_fail_process_lost("PE %d is lost: its process is gone", line->pe);
-    uccs_fail_host_lost("PE %d is lost: its host has not answered for %d s (LATERAL_PEER_TIMEOUT): %s", line->pe,
+        uccs_fail_process_lost("PE %d is lost: its process is gone", connection->pe);
+    uccs_fail_host_lost("PE %d is lost: its host has not answered for %d s (LATERAL_PEER_TIMEOUT): %s", connection->pe,
                         patience, strerror(error));
 }
 
-static void handle(struct line *line)
+static void serve_connection(struct connection *connection)
 {
-    if (line->call) {
-        dialer_event(line->call);
-        judge_call(line);
-    } else if (line->fd >= 0) {
-        hear(line);
+    if (connection->dialer) {
+        dialer_event(connection->dialer);
+        judge_dialer(connection);
+    } else if (connection->fd >= 0) {
+        receive(connection);
     }
 }
 
-static void take_news(void *mark)
+static void handle_event(void *mark)
 {
     if (mark == &events)
         rte_launcher_lost(); /* the other nodes see that they are gone */
-    else if (!listener_event(&door, mark))
-        handle(mark);
+    else if (!listener_event(&listener, mark))
+        serve_connection(mark);
 }
 
 void uccs_keepalive_poll(void)
 {
-    struct epoll_event news[16];
+    struct epoll_event ready[16];
     if (events < 0 || pthread_mutex_trylock(&lock) != 0)
         return;
-    int count = epoll_wait(events, news, sizeof news / sizeof *news, 0);
+    int count = epoll_wait(events, ready, sizeof ready / sizeof *ready, 0);
     for (int i = 0; i < count; i++)
-        take_news(news[i].data.ptr);
+        handle_event(ready[i].data.ptr);
     pthread_mutex_unlock(&lock);
 }
 
@@ -240,26 +240,26 @@ int uccs_keepalive_descriptor(void)
     return events;
 }
 
-/* ---- life ---- */
+/* --- Life */
 
-static void open_door_here(void)
+static void open_listener(void)
 {
-    door.events = events;
-    memcpy(door.key, rte.node->nonce, sizeof door.key);
-    door.me = (uint32_t)uccs_core.me;
-    door.npes = (uint32_t)uccs_core.npes;
-    door.max_pending = GUESTS;
-    door.seconds = GUEST_SECONDS;
-    door.accepted = let_in;
-    (void)listener_open(&door, &here); /* nobody can call a PE whose place has no port */
+    listener.events = events;
+    memcpy(listener.key, rte.node->nonce, sizeof listener.key);
+    listener.me = (uint32_t)uccs_core.me;
+    listener.npes = (uint32_t)uccs_core.npes;
+    listener.max_pending = PENDING;
+    listener.seconds = PENDING_SECONDS;
+    listener.accepted = accept_peer;
+    (void)listener_open(&listener, &here); /* without a port nobody can connect to this PE */
 }
 
-/* Pretended nodes need no lines, since their launcher sees all PEs. */
+/* Pretended nodes need no connections, since their launcher sees all PEs. */
 int uccs_keepalive_open(struct routes *mine)
 {
     here = *mine = (struct routes){0};
     patience = (int)env_number(ENV_PEER_TIMEOUT);
-    resting = 0;
+    ends_expected = 0;
     uccs_end_forget();
     if (rte.nodes == 1)
         return 0;
@@ -270,33 +270,33 @@ int uccs_keepalive_open(struct routes *mine)
     }
     if ((events = epoll_create1(EPOLL_CLOEXEC)) < 0)
         return 0;
-    await(rte_launcher_descriptor(), &events, EPOLLRDHUP, EPOLL_CTL_ADD);
-    open_door_here();
+    watch_events(rte_launcher_descriptor(), &events, EPOLLRDHUP, EPOLL_CTL_ADD);
+    open_listener();
     *mine = here;
-    rte_on_end = say_goodbye;
+    rte_on_end = send_goodbye;
     return 0;
 }
 
 void uccs_keepalive_expect_end(void)
 {
-    atomic_store_release(&resting, 1);
+    atomic_store_release(&ends_expected, 1);
 }
 
 void uccs_keepalive_close(void)
 {
     rte_on_end = 0;
     pthread_mutex_lock(&lock); /* a thread that is still in a wait may call uccs_keepalive_poll */
-    while (lines) {
-        struct line *line = lines;
-        lines = line->next;
-        if (line->call)
-            dialer_stop(line->call, DIALER_FAILED);
-        end_call(line);
-        if (line->fd >= 0)
-            close(line->fd);
-        free(line);
+    while (connections) {
+        struct connection *connection = connections;
+        connections = connection->next;
+        if (connection->dialer)
+            dialer_stop(connection->dialer, DIALER_FAILED);
+        end_dialer(connection);
+        if (connection->fd >= 0)
+            close(connection->fd);
+        free(connection);
     }
-    listener_close(&door);
+    listener_close(&listener);
     if (events >= 0)
         close(events);
     events = -1;

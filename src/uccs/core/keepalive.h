@@ -1,4 +1,4 @@
-/* Lines tell this process that another host is gone. See line.c. */
+/* Keepalive connections, by which this process learns that another host is gone (keepalive.c). */
 #ifndef UCCS_CORE_KEEPALIVE_H
 #define UCCS_CORE_KEEPALIVE_H
 
@@ -7,23 +7,25 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Opens the lines, and stores the place where others can call this PE; its port is 0 when they cannot. Returns 0, or -1
+/* Starts listening, and stores the routes by which others reach this PE; their port is 0 when nobody can. Returns 0, or -1
  * after a line when LATERAL_INTERFACE cannot be had. One thread, in init. */
 int uccs_keepalive_open(struct routes *mine);
 
-/* Makes a line to a PE's node unless there is one; called when this process begins to talk to the PE. Any thread; does
- * not wait. */
-void uccs_keepalive_connect(int pe, const struct routes *place);
+/* Connects to a PE's node unless it is connected; called when this process begins to talk to the PE. Any thread; does not
+ * wait. */
+void uccs_keepalive_connect(int pe, const struct routes *to);
 
 /* Returns a descriptor that is readable when uccs_keepalive_poll has something to do, or -1 when it never has. Constant
- * while the lines are open. */
+ * while the connections are open. */
 int uccs_keepalive_descriptor(void);
 
-/* Handles the lines' events. Any thread; does not wait. Does not return when a host is lost. */
+/* Handles what has come. Any thread; does not wait. Does not return when a host is lost. */
 void uccs_keepalive_poll(void);
 
-/* Lets other PEs end without a fault from now on. */
+/* From now on other PEs may end without a fault. */
 void uccs_keepalive_expect_end(void);
+
+/* Closes the connections. One thread, in finalize. */
 void uccs_keepalive_close(void);
 
 #endif

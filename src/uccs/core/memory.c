@@ -28,10 +28,10 @@ static struct {
     const struct uccs_globals *globals;
     uintptr_t image_start; /* 0: my globals are private */
     size_t image_bytes;
-    uintptr_t image_peers;      /* globals of slot 0 */
-    char why_private[320];      /* empty: they are not */
-    struct uccs_topology where; /* my node, which may be a pretended one */
-    size_t adapter_at;          /* offset of the adapter's part of a heap */
+    uintptr_t image_peers;         /* globals of slot 0 */
+    char why_private[320];         /* empty: they are not */
+    struct uccs_topology topology; /* my node, which may be a pretended one */
+    size_t adapter_at;             /* offset of the adapter's part of a heap */
     size_t adapter_bytes;
     size_t dumped[2];      /* core dumps hold my heap, and the adapter's part, up to these offsets */
     struct uccs_core core; /* a later life uses it again */
@@ -75,7 +75,7 @@ static void ask(const struct uccs_memory_want *want)
 {
     struct node_pe *me = rte.me;
     map.adapter_at = node_align(want->heap_bytes);
-    map.adapter_bytes = (int)map.where.pes < rte.npes ? node_align(want->adapter_bytes) : 0;
+    map.adapter_bytes = (int)map.topology.pes < rte.npes ? node_align(want->adapter_bytes) : 0;
     map.dumped[1] = map.adapter_at;
     me->heap_bytes = map.adapter_at + map.adapter_bytes;
     if (want->globals)
@@ -181,13 +181,13 @@ static char *image_of(uint32_t slot)
 
 static uint32_t my_slot(void)
 {
-    return map.where.slot + map.where.index;
+    return map.topology.slot + map.topology.index;
 }
 
 char *uccs_memory_region(uint32_t index, size_t *bytes)
 {
     *bytes = rte.node->region_stride;
-    return map.base + rte.node->region_at + (map.where.slot + index) * rte.node->region_stride;
+    return map.base + rte.node->region_at + (map.topology.slot + index) * rte.node->region_stride;
 }
 
 /* Maps the globals of a PE where its slot has them. Returns 0 or an errno value. */
@@ -285,7 +285,7 @@ static int guard_memory(size_t heap_bytes)
 static bool images_agree(uint32_t size)
 {
     for (uint32_t i = 0; i < size; i++)
-        if (!uccs_memory_same_image(map.where.numbers ? map.where.numbers[i] : map.where.first + (int)i))
+        if (!uccs_memory_same_image(map.topology.pe_of ? map.topology.pe_of[i] : map.topology.first + (int)i))
             return false;
     return true;
 }
@@ -294,7 +294,7 @@ static bool images_agree(uint32_t size)
 static void shut_out(void)
 {
     for (uint32_t slot = 0; slot < (uint32_t)rte.node_size; slot++) {
-        if (slot - map.where.slot < map.where.pes)
+        if (slot - map.topology.slot < map.topology.pes)
             continue;
         mprotect(heap_of(slot), rte.node->heap_stride, PROT_NONE);
         if (rte.node->image_stride)
@@ -305,37 +305,37 @@ static void shut_out(void)
 /* Returns where my node's parts of an area begin that has `each` bytes for every PE. */
 static char *area_of_node(size_t at, size_t each)
 {
-    return map.base + at + map.where.slot * each;
+    return map.base + at + map.topology.slot * each;
 }
 
 static void publish_core(size_t heap_bytes)
 {
-    const struct uccs_topology *where = &map.where;
+    const struct uccs_topology *topology = &map.topology;
     const struct node *node = rte.node;
     shut_out();
     struct uccs_core core = {
-        .first = (uint32_t)where->first,
-        .size = where->places ? 0 : where->pes,
+        .first = (uint32_t)topology->first,
+        .size = topology->index_of ? 0 : topology->pes,
         .heap_start = (uintptr_t)heap_of(my_slot()),
         .heap_bytes = heap_bytes,
-        .heap_peers = (uintptr_t)heap_of(where->slot),
+        .heap_peers = (uintptr_t)heap_of(topology->slot),
         .heap_stride = node->heap_stride,
-        .image_peers = (uintptr_t)image_of(where->slot),
+        .image_peers = (uintptr_t)image_of(topology->slot),
         .image_stride = node->image_stride,
         .spin = node->oversubscribed ? 0 : uccs_core.spin, /* others want its core */
         .oversubscribed = node->oversubscribed,
         .naps = uccs_wait_naps(node->crowd),
         .me = rte.pe,
         .npes = rte.npes,
-        .pes = where->pes,
-        .index = where->index,
-        .places = where->places,
-        .numbers = where->numbers,
+        .pes = topology->pes,
+        .index = topology->index,
+        .index_of = topology->index_of,
+        .pe_of = topology->pe_of,
         .groups = area_of_node(node_groups_at(node->size), GROUP_BYTES),
         .counters = area_of_node(node_counters_at(node->size), (size_t)NODE_COUNTERS * CACHE_LINE),
         .pe_shared = area_of_node(node_own_at(node->size), NODE_PE_SHARED_BYTES),
     };
-    if (map.image_bytes && images_agree(where->pes)) {
+    if (map.image_bytes && images_agree(topology->pes)) {
         core.image_start = map.image_start;
         core.image_bytes = map.image_bytes;
     }
@@ -353,7 +353,7 @@ int uccs_memory_open(const struct uccs_memory_want *want)
 {
     if (map.base)
         return reopen();
-    if (uccs_topology_find(&map.where) != 0)
+    if (uccs_topology_find(&map.topology) != 0)
         return -1;
     ask(want);
     size_t region_bytes = want->region_bytes((uint32_t)rte.node_size);
@@ -423,8 +423,8 @@ void *uccs_memory_resolve(const void *addr, int pe)
     if (index >= uccs_core.pes || segment == UCCS_NOWHERE)
         return 0;
     if (segment == UCCS_HEAP)
-        return heap_of(map.where.slot + index) + offset;
-    return uccs_memory_same_image(uccs_pe_at(index)) ? image_of(map.where.slot + index) + offset : 0;
+        return heap_of(map.topology.slot + index) + offset;
+    return uccs_memory_same_image(uccs_pe_at(index)) ? image_of(map.topology.slot + index) + offset : 0;
 }
 
 void *uccs_memory_heap(size_t *bytes)
@@ -435,7 +435,7 @@ void *uccs_memory_heap(size_t *bytes)
 
 char *uccs_memory_image(uint32_t index)
 {
-    return image_of(map.where.slot + index);
+    return image_of(map.topology.slot + index);
 }
 
 size_t uccs_memory_image_bytes(void)

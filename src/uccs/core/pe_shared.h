@@ -1,4 +1,4 @@
-/* Each PE of a node offers its peers one struct uccs_pe_shared in the node's memory, for messages and memory handles:
+/* What each PE of a node shares with its peers, in the node's memory, for messages and memory handles:
  *
  *   registrations | lock stripes | counts of handled messages | rings of each context
  *
@@ -16,8 +16,8 @@
 #define PE_SHARED_STRIPES 64
 #define PE_SHARED_STRIPE_BYTES 8192 /* memory under one lock; then the next lock's begins */
 #define PE_SHARED_CONTEXTS 64
-#define PE_SHARED_LIBRARY_CONTEXT (PE_SHARED_CONTEXTS - 1) /* the library's own messages (letter.h, remote.h) */
-#define PE_SHARED_SENDERS UCCS_THREAD_NUMBERS              /* of sending threads; more threads share lanes */
+#define PE_SHARED_LIBRARY_CONTEXT (PE_SHARED_CONTEXTS - 1) /* the library's own messages */
+#define PE_SHARED_SENDERS UCCS_THREAD_NUMBERS              /* numbers of sending threads; further threads share them */
 #define PE_SHARED_RINGS 4                                  /* request and reply, network and user */
 #define PE_SHARED_RING_CELLS 1024
 #define PE_SHARED_CELL_BYTES 168 /* of struct uccs_message (am.h) */
@@ -32,36 +32,38 @@ struct uccs_stripe {
     cache_aligned uint32_t lock; /* 0: free. Taken by an acquire exchange, freed by a release store */
 };
 
-/* Counts my messages of one context and lane that other PEs have handled. They add to it with release after the
- * handler, and my flush reads it with acquire. It only grows, so a flush compares it with the number of messages
- * sent. */
+/* Counts the owner's messages of one context and sending thread that other PEs have handled. They add to it (release)
+ * after the handler, and the owner's flush loads it (acquire). It only grows, so a flush compares it with the number of
+ * messages sent. */
 struct uccs_handled {
     cache_aligned uint64_t count;
 };
 
-/* Handlers of the library's own context (PE_SHARED_LIBRARY_CONTEXT): letters, operations executed by the target, out-of-band messages.
+/* Handlers of the library's own context (PE_SHARED_LIBRARY_CONTEXT): tagged messages, operations executed by the target, out-of-band messages.
  * While uccs.h is in use, the context exists, and OpenSHMEM's waits poll. */
 #define UCCS_MESSAGE_SLOTS (3 * UCCS_AM_HANDLERS) /* handlers of a context: am.h names the three kinds */
 enum { UCCS_INNER_TAGGED, UCCS_INNER_REMOTE, UCCS_INNER_OOB, UCCS_INNER_PULL, UCCS_INNER_LOCK };
 
-enum uccs_open { PE_RINGS_CLOSED, PE_RINGS_OPENING, PE_RINGS_OPEN };
+enum uccs_rings_state { PE_RINGS_CLOSED, PE_RINGS_OPENING, PE_RINGS_OPEN };
 
 struct uccs_pe_shared {
     uint64_t word, value; /* peers try the kernel's copy on them (kernel.c): address of a word, release; its content */
     int32_t pid;
-    cache_aligned uint32_t asleep; /* 1: the owner's progress thread wants to be woken; seqcst there (bell.h) */
+    cache_aligned uint32_t asleep; /* 1: the owner's progress thread wants to be woken; seqcst in doorbell.h */
     uint32_t
-        working; /* tasks of the owner are pending, or a thread of it sleeps: reasons; relaxed, fences in doorbell.h */
-    uint32_t threaded; /* 1: the owner has a progress thread for the whole life; constant after the first barrier */
-    uint32_t deaf;     /* 1: a peer could not ring the bell; relaxed */
-    int32_t bell_file; /* the owner's descriptor of its bell */
-    uint64_t bell;     /* its inode, 0: none; release by the owner, acquire by peers */
-    cache_aligned uint32_t workers; /* of node index 0: number of PEs that are `working`; relaxed, fences in bell.h */
+        wants_rings; /* tasks of the owner are pending, or a thread of it sleeps: reasons; relaxed, fences in doorbell.h */
+    uint32_t threaded;     /* 1: the owner has a progress thread for the whole life; constant after the first barrier */
+    uint32_t deaf;         /* 1: a peer could not ring the doorbell; relaxed */
+    int32_t doorbell_file; /* the owner's descriptor of its doorbell */
+    uint64_t doorbell;     /* its inode, 0: none; release by the owner, acquire by peers */
+    cache_aligned uint32_t
+        wanting; /* of node index 0: number of PEs that are `wants_rings`; relaxed, fences in doorbell.h */
     cache_aligned struct uccs_registration registrations[PE_SHARED_REGISTRATIONS];
     struct uccs_stripe stripes[PE_SHARED_STRIPES];
     uint32_t open
-        [PE_SHARED_CONTEXTS]; /* enum uccs_open of its rings; the formatter uses cas, then release; others acquire */
-    uint32_t parked[PE_SHARED_CONTEXTS]; /* messages whose handler is not registered; only log lines use it; relaxed */
+        [PE_SHARED_CONTEXTS]; /* enum uccs_rings_state of its rings; the formatter uses cas, then release; others acquire */
+    uint32_t
+        unexpected[PE_SHARED_CONTEXTS]; /* messages whose handler is not registered; only log lines use it; relaxed */
     struct uccs_handled handled[PE_SHARED_CONTEXTS][PE_SHARED_SENDERS];
     cache_aligned char rings[PE_SHARED_CONTEXTS][PE_SHARED_RINGS][PE_SHARED_RING_BYTES];
 };
@@ -83,15 +85,15 @@ static inline struct ring *uccs_pe_shared_ring(uint32_t index, uint32_t context,
     return (struct ring *)uccs_pe_shared_of(index)->rings[context][which];
 }
 
-void uccs_pe_shared_open_rings_slow(struct uccs_pe_shared *own, uint32_t context);
+void uccs_pe_shared_open_rings_slow(struct uccs_pe_shared *shared, uint32_t context);
 
 /* Makes the rings of the context at that PE ready for use. */
 static inline void uccs_pe_shared_open_rings(uint32_t index, uint32_t context)
 {
-    struct uccs_pe_shared *own = uccs_pe_shared_of(index);
-    if (lat_unlikely(atomic_load_acquire(&own->open[context]) !=
+    struct uccs_pe_shared *shared = uccs_pe_shared_of(index);
+    if (lat_unlikely(atomic_load_acquire(&shared->open[context]) !=
                      PE_RINGS_OPEN)) /* release: uccs_pe_shared_open_rings_slow */
-        uccs_pe_shared_open_rings_slow(own, context);
+        uccs_pe_shared_open_rings_slow(shared, context);
 }
 
 #endif

@@ -87,7 +87,7 @@ static struct round serve_all(uint64_t few)
 
 /* --- Sleeping */
 
-/* Lists what can wake the thread: the bell, alarms, and descriptors of sources that the thread looks after. */
+/* Lists what can wake the thread: the doorbell, alarms, and descriptors of sources that the thread looks after. */
 static void list_files(struct pollfd *files)
 {
     files[DOORBELL] = (struct pollfd){.fd = uccs_doorbell_descriptor(), .events = POLLIN};
@@ -133,7 +133,7 @@ struct pace {
 
 /* A check takes the program's core for some microseconds, on a virtual machine for twenty, as long as a message takes. A program
  * that has polled for long probably goes on. If it stops, its peers wait for a small part of that time; and when a wait that
- * has lasted ends, the waiter rings (stay.c), and the checks start anew. */
+ * has lasted ends, the waiter rings (wait_record.c), and the checks start anew. */
 static long longest_tick(struct pace *pace)
 {
     const uint64_t time = clock_nanoseconds();

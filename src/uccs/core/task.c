@@ -5,21 +5,21 @@
 
 #include <pthread.h>
 
-/* Work in the order in which it was started; this order is the same at all members of a group. */
+/* Tasks in the order in which they were added, which is the same at all members of a group. */
 static struct uccs_task *first, **last = &first;
 static pthread_mutex_t list = PTHREAD_MUTEX_INITIALIZER;
-static bool called;       /* peers know that work is pending; under the list's lock */
+static bool announced;    /* peers know that tasks are pending; under the list's lock */
 static uint64_t advances; /* by threads of the program; relaxed: a hint */
 
-/* What a walk along the list has found. */
-struct walk {
-    bool labours; /* the walker runs labours */
-    bool found;   /* a piece was finished, or a step run */
-    bool again;   /* a piece wants to be looked at soon, or its step is due */
+/* One round along the list, and what it has found. */
+struct advance {
+    bool runs_steps; /* this thread runs steps */
+    bool found;      /* a task was finished, or a step run */
+    bool again;      /* a task wants to be advanced soon, or its step is due */
 };
 
 /* Runs the step without the list's lock. The list may have changed on return. */
-static void do_labour(struct uccs_task *task)
+static void run_step(struct uccs_task *task)
 {
     void (*step)(struct uccs_task *) = task->step;
     task->step = 0;
@@ -30,20 +30,20 @@ static void do_labour(struct uccs_task *task)
     task->busy = false;
 }
 
-/* Returns the place of the next piece to advance behind an unfinished one. */
-static struct uccs_task **go_past(struct uccs_task *task, struct walk *walk)
+/* Returns the link to the task to advance next, after an unfinished one. */
+static struct uccs_task **go_past(struct uccs_task *task, struct advance *round)
 {
-    walk->again |= task->again || task->step;
-    if (!task->step || !walk->labours)
+    round->again |= task->again || task->step;
+    if (!task->step || !round->runs_steps)
         return &task->next;
-    do_labour(task);
-    walk->found = true;
+    run_step(task);
+    round->found = true;
     return &first;
 }
 
-/* Advances the piece at `*at`, and takes it off the list when it is finished. Its own advance may have freed it then,
- * so afterwards this function touches only its place. Returns the place of the next piece to advance. */
-static struct uccs_task **advance_one(struct uccs_task **at, struct walk *walk)
+/* Advances the task at `*at`, and takes it off the list when it is finished. Its own `advance` may have freed it then, so
+ * afterwards this function touches only the link to it. Returns the link to the task to advance next. */
+static struct uccs_task **advance_one(struct uccs_task **at, struct advance *round)
 {
     struct uccs_task *task = *at, *next = task->next;
     if (task->busy)
@@ -51,24 +51,24 @@ static struct uccs_task **advance_one(struct uccs_task **at, struct walk *walk)
     task->step = 0;
     task->again = false;
     if (!task->advance(task))
-        return go_past(task, walk);
+        return go_past(task, round);
     *at = next;
     if (!next)
         last = at;
-    walk->found = true;
+    round->found = true;
     atomic_fetch_sub_acqrel(&uccs_progress_due, 1);
     return at;
 }
 
-/* Advances the task. Under the list's lock, which it releases. */
-static void walk_and_unlock(struct walk *walk)
+/* Under the list's lock, which it releases. */
+static void advance_all_and_unlock(struct advance *round)
 {
     uccs_progress_barred++;
     for (struct uccs_task **at = &first; *at;)
-        at = advance_one(at, walk);
+        at = advance_one(at, round);
     uccs_progress_barred--;
-    if (called && !first) {
-        called = false;
+    if (announced && !first) {
+        announced = false;
         uccs_doorbell_tasks_end();
     }
     pthread_mutex_unlock(&list);
@@ -76,21 +76,21 @@ static void walk_and_unlock(struct walk *walk)
 
 void uccs_tasks_advance(void)
 {
-    struct walk walk = {.labours = true};
+    struct advance round = {.runs_steps = true};
     if (pthread_mutex_trylock(&list) != 0)
         return;
     atomic_store_relaxed(&advances, atomic_load_relaxed(&advances) + 1);
-    walk_and_unlock(&walk);
+    advance_all_and_unlock(&round);
 }
 
-/* Looks at what peers have posted already: they ring only those that had work pending by then. A step is left to the
+/* Looks at what peers have posted already: they ring only those PEs that had tasks pending by then. Steps are left to the
  * progress thread. */
-static void begin_work(void)
+static void begin_tasks(void)
 {
-    struct walk walk = {0};
+    struct advance round = {0};
     pthread_mutex_lock(&list);
-    walk_and_unlock(&walk);
-    if (walk.again)
+    advance_all_and_unlock(&round);
+    if (round.again)
         uccs_doorbell_wake(uccs_core.index);
 }
 
@@ -103,25 +103,25 @@ void uccs_task_add(struct uccs_task *task)
     *last = task;
     last = &task->next;
     atomic_fetch_add_relaxed(&uccs_progress_due, 1);
-    if (atomic_load_relaxed(&uccs_progress_thread_on) && !called) {
-        called = true;
+    if (atomic_load_relaxed(&uccs_progress_thread_on) && !announced) {
+        announced = true;
         uccs_doorbell_tasks_begin();
     }
     pthread_mutex_unlock(&list);
     if (atomic_load_relaxed(&uccs_progress_thread_on))
-        begin_work();
+        begin_tasks();
 }
 
 enum uccs_served uccs_tasks_serve(void)
 {
-    struct walk walk = {.labours = true};
+    struct advance round = {.runs_steps = true};
     if (!uccs_progress_has_tasks())
         return UCCS_SERVED_NOTHING;
     pthread_mutex_lock(&list);
-    walk_and_unlock(&walk);
-    if (walk.found)
+    advance_all_and_unlock(&round);
+    if (round.found)
         return UCCS_SERVED_SOME;
-    return walk.again ? UCCS_SERVED_LATER : UCCS_SERVED_NOTHING;
+    return round.again ? UCCS_SERVED_LATER : UCCS_SERVED_NOTHING;
 }
 
 bool uccs_task_reason(const struct uccs_request *request, struct uccs_reason *reason)

@@ -101,41 +101,41 @@ static int assign_slots(void)
 }
 
 /* Finds my node among the pretended ones. */
-static void find_pretended(struct uccs_topology *where, int *numbers)
+static void find_pretended(struct uccs_topology *found, int *numbers)
 {
     int mine = pretended_node(rte.pe);
-    *where = (struct uccs_topology){.first = -1};
+    *found = (struct uccs_topology){.first = -1};
     for (int pe = 0; pe < rte.npes; pe++) {
         if (pretended_node(pe) != mine)
             continue;
         if (pe == rte.pe)
-            where->index = where->pes;
-        where->first = where->first < 0 ? pe : where->first;
-        numbers[where->pes++] = pe;
+            found->index = found->pes;
+        found->first = found->first < 0 ? pe : found->first;
+        numbers[found->pes++] = pe;
     }
-    where->slot = pretence.slots[where->first];
+    found->slot = pretence.slots[found->first];
 }
 
-static uint32_t *pretended_places(const struct uccs_topology *where)
+static uint32_t *pretended_indices(const struct uccs_topology *found)
 {
     uint32_t *places = calloc((size_t)rte.npes, sizeof *places);
     for (int pe = 0; places && pe < rte.npes; pe++)
         places[pe] = (uint32_t)pretended_node(pe) + 1;
-    for (uint32_t i = 0; places && i < where->pes; i++)
-        places[where->numbers[i]] = NODE_NEAR | i;
+    for (uint32_t i = 0; places && i < found->pes; i++)
+        places[found->pe_of[i]] = NODE_NEAR | i;
     return places;
 }
 
-static void find_real(struct uccs_topology *where, int *numbers)
+static void find_real(struct uccs_topology *found, int *numbers)
 {
-    *where = (struct uccs_topology){.first = rte.node_first,
+    *found = (struct uccs_topology){.first = rte.node_first,
                                     .pes = (uint32_t)rte.node_size,
                                     .index = (uint32_t)rte.node_index};
-    for (uint32_t i = 0; i < where->pes; i++)
+    for (uint32_t i = 0; i < found->pes; i++)
         numbers[i] = rte_pe_at(i);
 }
 
-int uccs_topology_find(struct uccs_topology *where)
+int uccs_topology_find(struct uccs_topology *found)
 {
     int *numbers = malloc((size_t)rte.node_size * sizeof *numbers);
     if (choose_pretence() != 0 || ((pretence.deals || pretence.size) && assign_slots() != 0))
@@ -143,14 +143,14 @@ int uccs_topology_find(struct uccs_topology *where)
     if (!numbers)
         goto err_memory;
     if (pretence.nodes)
-        find_pretended(where, numbers);
+        find_pretended(found, numbers);
     else
-        find_real(where, numbers);
-    if (numbers[where->pes - 1] - where->first == (int)where->pes - 1)
+        find_real(found, numbers);
+    if (numbers[found->pes - 1] - found->first == (int)found->pes - 1)
         return free(numbers), 0; /* they run in a row */
-    where->numbers = numbers;
-    where->places = pretence.nodes ? pretended_places(where) : rte.places;
-    if (where->places)
+    found->pe_of = numbers;
+    found->index_of = pretence.nodes ? pretended_indices(found) : rte.places;
+    if (found->index_of)
         return 0;
 err_memory:
     log_line("no memory for the places of %d PEs", rte.npes);

@@ -97,7 +97,7 @@ static inline int uccs_team_pe(const struct uccs_team *team, int rank)
 static inline char *uccs_team_row(const struct uccs_team *team, int rank)
 {
     size_t index = (size_t)(team->start + rank * team->stride);
-    if (lat_unlikely(uccs_core.places))
+    if (lat_unlikely(uccs_core.index_of))
         index = uccs_index_in_table(uccs_team_pe(team, rank));
     size_t row = (size_t)team->area * uccs_core.pes + index;
     return uccs_core.groups + row * NODE_GROUP_LINES * CACHE_LINE;
