@@ -1,6 +1,6 @@
-/* Which network carries messages to other nodes: TCP, or UCX where there is an adapter that it is for, or where the user has told UCX,
- * or the library's UCX in particular, to use more than TCP; LATERAL_TRANSPORTS in any case. The resources of uccs.h name it. The argument
- * is the one that must be, `auto`: as there are adapters.
+/* Which network carries messages to other nodes: TCP, or UCX where there is an adapter that it is for, or where the user has told UCX to
+ * use more than TCP; LATERAL_TRANSPORTS in any case. The resources of uccs.h name it. The argument is the one that must be, `auto`: as
+ * there are adapters.
  * pes: 2
  * env: LATERAL_NODE_SIZE=1
  * cores: 1
@@ -9,10 +9,6 @@
  * needs: ucx
  * case: tcp_of_ucx
  * env: UCX_TLS=tcp,self LATERAL_TRANSPORTS=auto
- * args: auto
- * needs: ucx
- * case: own_variable
- * env: UCX_TLS=posix,tcp LATERAL_UCX_TLS=tcp
  * args: auto
  * needs: ucx
  * case: more_of_ucx
