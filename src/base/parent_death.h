@@ -1,8 +1,8 @@
-/* A parent_pipe ends a process when another one is gone, whoever lies between them.
+/* Ends this process when a distant parent is gone, whoever lies between them.
  *
- * The parent's death signal reaches children only; a program that a wrapper script starts is not one. So the launcher
- * makes a pipe, keeps the writing end, and lets its programs inherit the reading end. The kernel kills a process that
- * has taken the parent_pipe as soon as the last writing end closes. It costs nothing before that. */
+ * The parent's death signal reaches children only; a program that a wrapper script starts is not one. So the launcher makes a
+ * pipe, keeps the writing end, and lets its programs inherit the reading end. The kernel kills a process that follows
+ * the pipe when its last writing end closes. It costs nothing before that. */
 #ifndef BASE_PARENT_DEATH_H
 #define BASE_PARENT_DEATH_H
 

@@ -8,7 +8,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#define TRIES 8 /* calls of a PE that has answered none */
+#define TRIES 8 /* connections to a PE that has closed all of them */
 
 /* Returns false when epoll cannot take one more; to change what it has never fails. */
 static bool await(const struct dialer *dialer, uint32_t what, int how)
@@ -38,7 +38,7 @@ void dialer_stop(struct dialer *dialer, enum dialer_state state)
     dialer->state = state;
 }
 
-/* Calls by the next way that can be tried. */
+/* Connects by the next route that can be tried. */
 static void try_routes(struct dialer *dialer)
 {
     dialer->state = DIALER_FAILED;
@@ -54,8 +54,8 @@ static void try_routes(struct dialer *dialer)
     }
 }
 
-/* A PE that has been called hangs up when this one was too slow, as it was computing, or when too many others call: this
- * one calls again. */
+/* A listener closes a pending connection when this PE was too slow, since it computed, or when too many others connect: then this
+ * PE connects again. */
 static void next_route(struct dialer *dialer)
 {
     if (dialer->state != DIALER_CONNECTS && ++dialer->tries < TRIES)
@@ -78,7 +78,7 @@ static void connected(struct dialer *dialer)
     (void)await(dialer, EPOLLIN, EPOLL_CTL_MOD);
 }
 
-/* Answers the challenge of the called PE, and challenges it. */
+/* Answers the challenge of the listener, and challenges it. */
 static bool say_hello(struct dialer *dialer)
 {
     struct handshake_hello *hello = &dialer->hello;

@@ -1,5 +1,5 @@
-/* A call of another PE's listener (listener.h): tries the ways of its place one after the other, and proves itself there. It does not
- * wait: the owner puts its descriptor into an epoll and gives the call its news. One thread at a time. */
+/* Connects to the listener of another PE: tries its routes one after the other, and passes the handshake. It does not wait: the owner
+ * passes on the events of its descriptor, which is in the owner's epoll. One thread at a time. */
 #ifndef NET_DIALER_H
 #define NET_DIALER_H
 
@@ -13,15 +13,15 @@ enum dialer_state {
     DIALER_READS_CHALLENGE, /* and awaits the challenge of the called PE */
     DIALER_READS_ANSWER,    /* has answered, and awaits the called PE's proof */
     DIALER_CONNECTED,       /* both have proved themselves; the descriptor is the owner's */
-    DIALER_CROSSED,         /* the called PE calls this one itself */
-    DIALER_FAILED,          /* no way leads there */
+    DIALER_CROSSED,         /* the other PE dials this one itself */
+    DIALER_FAILED,          /* no route leads there */
 };
 
 struct dialer {
     enum dialer_state state;
     int fd;    /* -1: none. It is in the epoll with the owner's mark, for reading once the connection is made */
-    int next;  /* number of the next way to try */
-    int tries; /* times that the called PE has hung up before it answered */
+    int next;  /* number of the next route */
+    int tries; /* connections that the other PE has closed before it answered */
     struct handshake_hello hello;
     union {
         struct handshake_challenge challenge; /* of the called PE */
@@ -39,11 +39,11 @@ struct dialer {
     struct routes to, from;
 };
 
-/* Begins the call. Its state is DIALER_CONNECTS or DIALER_FAILED afterwards. */
+/* Starts. The state is DIALER_CONNECTS or DIALER_FAILED afterwards. */
 void dialer_start(struct dialer *dialer);
-/* Takes the news of the call's descriptor; call it in the first three states. */
+/* Takes an event of the descriptor, in one of the first three states. */
 void dialer_event(struct dialer *dialer);
-/* Gives the call up; its state becomes DIALER_CROSSED or DIALER_FAILED. */
+/* Closes the descriptor. The state becomes DIALER_CROSSED or DIALER_FAILED, as the caller says. */
 void dialer_stop(struct dialer *dialer, enum dialer_state state);
 
 #endif

@@ -33,7 +33,7 @@ static void drop_pending(struct listener_pending *pending)
     pending->fd = -1;
 }
 
-/* Returns a place for a pending; where there is none, the pending that came first leaves. */
+/* Returns a free entry; when all are taken, closes the oldest connection. */
 static struct listener_pending *claim_pending(struct listener *listener)
 {
     struct listener_pending *place = listener->pending;
@@ -105,7 +105,7 @@ static void read_hello(struct listener *listener, struct listener_pending *pendi
         drop_pending(pending);
 }
 
-/* Shows those out who have taken too long. */
+/* Closes connections that have been pending for too long. */
 static void expire_pending(struct listener *listener)
 {
     uint64_t rings;

@@ -1,8 +1,8 @@
-/* The listener at which other PEs of the job call this one. Anybody may call: who has not proved that he knows the key is a
- * *pending*. There are so many of them at most, each for some seconds; one more makes the oldest leave. A pending costs a
- * descriptor, and nothing once it is gone.
+/* Accepts connections of other PEs of the job. A connection that has not passed the handshake is pending: at most `max_pending`
+ * are kept, each for `seconds`, and a further one closes the oldest. A pending connection costs a descriptor.
  *
- * The owner has an epoll descriptor. The listener puts its own descriptors there and takes their news. One thread at a time. */
+ * The owner has an epoll descriptor. The listener adds its descriptors there, and the owner passes their events on. One thread at a
+ * time. */
 #ifndef NET_LISTENER_H
 #define NET_LISTENER_H
 
@@ -14,11 +14,11 @@
 #include <time.h>
 
 #define LISTENER_FULL_SECONDS 5
-#define HANDSHAKE_CROSSED(proof) (~(proof)) /* the answer of a PE that calls the caller itself */
+#define HANDSHAKE_CROSSED(proof) (~(proof)) /* the answer of a PE that dials the caller itself */
 
-/* A caller that has not proved itself yet. */
+/* A connection that has not passed the handshake. */
 struct listener_pending {
-    int fd; /* -1: nobody */
+    int fd; /* -1: this entry is free */
     time_t since;
     struct handshake_challenge challenge;
     struct handshake_hello hello;
@@ -27,29 +27,29 @@ struct listener_pending {
 
 struct listener {
     int fd, timer;         /* -1: none; both are -1 before listener_open */
-    uint32_t full_seconds; /* seconds in a row without a descriptor for a caller */
+    uint32_t full_seconds; /* seconds in a row without a descriptor for a connection */
     struct listener_pending *pending;
 
     /* The owner sets these before listener_open. */
     int events;           /* the epoll descriptor */
-    uint32_t max_pending; /* number of guests at most */
-    uint32_t seconds;     /* for which a pending may stay */
+    uint32_t max_pending; /* connections at most */
+    uint32_t seconds;     /* for which one may be pending */
     uint64_t key[2];
     uint32_t me, npes;
-    /* Returns false when the owner wants no call of this PE, since it calls the PE itself; the caller learns that. Null: it wants
-     * all. */
+    /* Returns false when the owner dials this PE itself and wants no second connection; the caller is told. Null: it wants all. */
     bool (*wants)(void *owner, const struct handshake_hello *hello);
-    /* A caller has proved itself. The descriptor is the owner's now; it is in `events` with a mark of the listener, for reading. */
+    /* A connection has passed the handshake. The descriptor is the owner's; it is in `events` with a mark of the listener, for reading. */
     void (*accepted)(void *owner, int fd, const struct handshake_hello *hello);
-    /* For so many seconds callers could not be let in, since the process has no descriptor left. Null: that may be. */
+    /* For LISTENER_FULL_SECONDS no connection could be accepted, since the process has no descriptor left. Null: ignore that. */
     void (*out_of_descriptors)(void *owner);
     void *owner;
 };
 
-/* Listens for calls and stores the port in the place. Returns 0, or -1; then nobody can call. listener_close follows in any case. */
+/* Listens, and stores the port in *mine. Returns 0; -1: nobody can connect. The caller calls listener_close in either case. */
 int listener_open(struct listener *listener, struct routes *mine);
-/* Takes news of the listener. Returns false when the mark is none of the listener's. */
+/* Takes an event of the epoll descriptor. Returns false when the mark is not of this listener. */
 bool listener_event(struct listener *listener, const void *mark);
+/* Closes the socket and what is pending. */
 void listener_close(struct listener *listener);
 
 #endif

@@ -37,9 +37,9 @@ static const char *chosen_interface(void)
     return name ? name : "";
 }
 
-/* ---- ways ---- */
+/* ---- addresses ---- */
 
-/* Returns the rank of a network device; the highest rank is called first. Devices that the user has named for UCX rank
+/* Returns the rank of a network device; the highest rank is dialed first. Devices that the user has named for UCX rank
  * above all others, since they are the job's network; then the faster device ranks higher. */
 static long rank_device(const char *name)
 {
@@ -55,7 +55,7 @@ static long rank_device(const char *name)
     return speed + (devices && strstr(devices, name) ? 1L << 40 : 0);
 }
 
-/* Returns false for an address that no other host can call: of another interface than the chosen one, loopback unless
+/* Returns false for an address that no other host can reach: of another interface than the chosen one, loopback unless
  * it is chosen, and addresses that need the name of a link. */
 static bool find_route(const struct ifaddrs *at, struct route *route)
 {
@@ -141,7 +141,7 @@ int routes_listen(struct routes *mine)
     return fd;
 }
 
-/* Calls leave by the chosen interface's address too. */
+/* Connections leave by the chosen interface's address, too. */
 static bool bind_here(int fd, const struct route *route, const struct routes *mine)
 {
     union name name;

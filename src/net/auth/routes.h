@@ -1,4 +1,4 @@
-/* The addresses of this host at which other hosts can call a PE, and the socket at which they do. No state. */
+/* The routes to a PE, addresses of its host, and the sockets by which PEs listen and connect. No state. */
 #ifndef NET_ROUTES_H
 #define NET_ROUTES_H
 
@@ -7,9 +7,9 @@
 
 #define ROUTES_MAX 4
 
-/* Where a PE can be called. It publishes that to the other PEs. */
+/* How a PE can be reached; it publishes that to the other PEs. */
 struct routes {
-    uint16_t port; /* in network byte order; 0: the PE cannot be called */
+    uint16_t port; /* in network byte order; 0: the PE cannot be reached */
     uint8_t count;
     struct route {
         uint8_t six; /* IPv6 */
@@ -17,7 +17,7 @@ struct routes {
     } route[ROUTES_MAX];
 };
 
-/* Finds the ways by which others can call this PE, best first; there may be none. LATERAL_INTERFACE leaves one, of that interface.
+/* Finds the routes to this PE, best first; there may be none. LATERAL_INTERFACE leaves one, of that interface.
  * Returns false when it names no interface that is up and has an address. */
 bool routes_find(struct routes *mine);
 

@@ -1,5 +1,5 @@
 /* Receives. What is read goes to the worker's buffer, and messages are taken from there. The beginning of a message whose end has not
- * come stays in a buffer of its connection. Long data goes to its place (late.c), past the first piece of it.
+ * come stays in a buffer of its connection. Long data goes to its place, past the first piece of it.
  *
  * Invariants: between two reads, a connection is in the midst of long data (`rest`), or holds the beginning of a message
  * (`part`), or neither. */
@@ -10,6 +10,10 @@
 #include <string.h>
 #include <sys/socket.h>
 
+static struct late *late_begin(struct worker *worker, size_t bytes);
+static bool late_keep(struct late *late);
+static void late_end(struct late *late);
+
 /* Ends long data that is complete. */
 static void end_rest(struct peer *peer)
 {
@@ -17,7 +21,7 @@ static void end_rest(struct peer *peer)
     if (late->got < late->bytes)
         return;
     peer->rest = 0;
-    tcp_late_end(late);
+    late_end(late);
 }
 
 /* Raises `arrived` for a message with long data, of which `there` bytes from `data` on have been read. Returns how many of them it has
@@ -25,7 +29,7 @@ static void end_rest(struct peer *peer)
 static size_t begin_rest(struct peer *peer, const void *header, size_t header_bytes, size_t bytes, const char *data,
                          size_t there)
 {
-    struct late *late = tcp_late_begin(peer->worker, bytes);
+    struct late *late = late_begin(peer->worker, bytes);
     if (!late) {
         tcp_peer_broken(peer, ENOMEM);
         return there;
@@ -36,7 +40,7 @@ static size_t begin_rest(struct peer *peer, const void *header, size_t header_by
                                               .bytes = bytes,
                                               .rest = late};
     tcp_events->arrived(peer->worker->owner, &message);
-    if (!late->placed && !tcp_late_keep(late)) {
+    if (!late->placed && !late_keep(late)) {
         tcp_peer_broken(peer, ENOMEM);
         return there;
     }
@@ -140,4 +144,77 @@ int tcp_read(struct peer *peer)
     if (got)
         take_messages(peer, buffer, held + got);
     return got != 0;
+}
+
+/* --- Long data. Its receiver names its place when the header arrives, as a rule. When it does so later, since the message waits for its
+ * predecessors, the data goes to a buffer meanwhile, so that what comes behind it can be read. */
+
+/* Returns a record of long data; null without memory. */
+static struct late *late_begin(struct worker *worker, size_t bytes)
+{
+    struct late *late = malloc(sizeof *late);
+    if (late)
+        *late = (struct late){.worker = worker, .bytes = bytes};
+    return late;
+}
+
+static void unlist(const struct late *late)
+{
+    struct late **at = &late->worker->late;
+    while (*at != late)
+        at = &(*at)->next;
+    *at = late->next;
+}
+
+/* The data is in the buffer, as far as it has come. */
+static void take_out(struct late *late, void *into)
+{
+    memcpy(into, late->own, late->got);
+    free(late->own);
+    late->own = 0;
+    unlist(late);
+}
+
+enum transport_status tcp_receive(void *worker, void *rest, void *into, size_t bytes, void *token)
+{
+    struct late *late = rest;
+    (void)worker, (void)bytes; /* of the message */
+    if (late->own)
+        take_out(late, into);
+    late->to = into;
+    late->token = token;
+    late->placed = true;
+    if (late->got < late->bytes)
+        return TRANSPORT_PENDING;
+    free(late);
+    return TRANSPORT_DONE;
+}
+
+/* Gives long data a buffer, since nobody has named its place. Returns false without memory. */
+static bool late_keep(struct late *late)
+{
+    late->to = late->own = malloc(late->bytes);
+    late->next = late->worker->late;
+    late->worker->late = late;
+    return late->own != 0;
+}
+
+/* All of the data is there. */
+static void late_end(struct late *late)
+{
+    if (!late->placed)
+        return; /* receive takes it */
+    void *token = late->token;
+    free(late);
+    tcp_events->finished(token, 0);
+}
+
+void tcp_late_close(struct worker *worker)
+{
+    while (worker->late) {
+        struct late *late = worker->late;
+        worker->late = late->next;
+        free(late->own);
+        free(late);
+    }
 }

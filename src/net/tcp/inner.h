@@ -3,8 +3,6 @@
  *   tcp.c         workers and the slots of transport.h
  *   peer.c        who is connected to whom
  *   out.c, in.c   sending, receiving
- *   late.c        long data whose place is not known yet
- *   connection.c  what these need of a connection
  *
  * Each worker has a listener (net/auth) and one connection to each worker that it talks to, which serves both directions, so that
  * answers carry the acknowledgements. When two workers call each other at the same time, the call of the lower PE counts.
@@ -83,7 +81,7 @@ struct peer {
     struct late *rest; /* is arriving; or null */
 };
 
-/* connection.c. broken raises `broken`; `error` is of errno, or 0 when the other end has closed the connection. watch asks epoll for what
+/* tcp.c. broken raises `broken`; `error` is of errno, or 0 when the other end has closed the connection. watch asks epoll for what
  * the connection brings, and while messages wait, for room. */
 extern const struct transport_events *tcp_events;
 extern int tcp_me, tcp_npes;
@@ -112,12 +110,8 @@ int tcp_push(struct peer *peer);
 /* in.c. Reads once, and raises `arrived` for what is there. Returns non-zero when something came in. */
 int tcp_read(struct peer *peer);
 
-/* late.c. begin returns a record of long data, or null without memory. keep gives it a buffer, since nobody has placed it; it returns
- * false without memory. Call end when all of it is there. */
-struct late *tcp_late_begin(struct worker *worker, size_t bytes);
+/* in.c: the slot receive; and frees the long data that nobody has fetched. */
 enum transport_status tcp_receive(void *worker, void *rest, void *into, size_t bytes, void *token);
-bool tcp_late_keep(struct late *late);
-void tcp_late_end(struct late *late);
 void tcp_late_close(struct worker *worker);
 
 #endif

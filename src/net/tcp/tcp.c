@@ -11,9 +11,28 @@
 /* All PEs of the job may call at once, and where there are more of them than cores each takes seconds to answer. */
 enum { GUESTS = 32, GUEST_SECONDS = 20 };
 
+const struct transport_events *tcp_events;
+int tcp_me, tcp_npes;
+
 static struct worker *workers;
 static struct routes here; /* without a port */
 static uint64_t key[2];    /* of this process: who calls must know it */
+
+/* Asks epoll for what the connection brings, and while messages wait, for room. */
+void tcp_peer_watch(struct peer *peer)
+{
+    if (peer->fd < 0)
+        return;
+    peer->blocked = peer->first != 0;
+    struct epoll_event event = {.events = peer->blocked ? EPOLLIN | EPOLLOUT : EPOLLIN, .data.ptr = peer};
+    epoll_ctl(peer->worker->events, EPOLL_CTL_MOD, peer->fd, &event);
+}
+
+void tcp_peer_broken(struct peer *peer, int error)
+{
+    tcp_events->broken(peer->worker->owner, peer->pe,
+                       error ? strerror(error) : "the other end has closed the connection");
+}
 
 /* Jobs on one machine need no network. */
 static void add_loopback(void)

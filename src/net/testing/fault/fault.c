@@ -1,5 +1,5 @@
 /* A transport for tests. It makes another transport as slow, disorderly and unreliable as transport.h allows. Built
- * beside the tests and never installed. LATERAL_TRANSPORTS=fault:ucx loads it, LATERAL_FAULT (fault.h) sets what it
+ * beside the tests and never installed. LATERAL_TRANSPORTS=fault:ucx loads it, LATERAL_FAULT sets what it
  * does.
  *
  * By a seeded generator it may hold back for a while a message before it leaves, data before it is fetched, and a
@@ -9,7 +9,6 @@
  * Threads: transport.h; everything of a worker is under its lock. Only progress moves held operations on; `step` counts
  * its calls. Lists may change whenever an event is raised, so each search starts at the front again. */
 #include "net/testing/wrapper.h"
-#include "net/testing/fault/fault.h"
 
 #include <limits.h>
 #include <stdbool.h>
@@ -19,6 +18,26 @@
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
+
+enum fault_kind {
+    FAULT_NONE,
+    FAULT_OPEN,
+    FAULT_ADDRESS,
+    FAULT_CONNECT,
+    FAULT_SEND,
+    FAULT_RECEIVE,
+    FAULT_FINISH,
+    FAULT_BREAK
+};
+
+struct fault_plan {
+    uint64_t seed;
+    uint32_t hold;         /* percent of sends, receives and completions that are held back */
+    uint32_t steps;        /* an operation is held for at most this many progress calls */
+    enum fault_kind fails; /* one call of this kind fails, at `pe` */
+    int pe;                /* -1: any */
+    uint64_t at;           /* the number of the failing call, from 1 */
+};
 
 #define COPY_BYTES 512
 #define MOVES_A_STEP 16
@@ -63,6 +82,50 @@ static struct fault_plan plan;
 static struct worker *workers;
 static int me;
 static uint64_t calls; /* number of calls of the kind that is to fail; relaxed */
+
+/* ---- LATERAL_FAULT, such as "seed=3,hold=50,steps=20,fail=send,pe=1,at=7" ---- */
+
+static const char *const kinds[] = {"none", "open", "address", "connect", "send", "receive", "finish", "break"};
+
+static const char *read_kind(const char *value, struct fault_plan *plan)
+{
+    for (unsigned i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        if (strcmp(value, kinds[i]) == 0) {
+            plan->fails = (enum fault_kind)i;
+            return 0;
+        }
+    return "LATERAL_FAULT: fail= takes open, address, connect, send, receive, finish or break";
+}
+
+static const char *read_one(const char *name, const char *value, void *of)
+{
+    struct fault_plan *plan = of;
+    if (strcmp(name, "fail") == 0)
+        return read_kind(value, plan);
+    char *end;
+    unsigned long long number = strtoull(value, &end, 10);
+    if (end == value || *end)
+        return "LATERAL_FAULT: a number is missing";
+    if (strcmp(name, "seed") == 0)
+        plan->seed = number;
+    else if (strcmp(name, "hold") == 0)
+        plan->hold = (uint32_t)number;
+    else if (strcmp(name, "steps") == 0)
+        plan->steps = (uint32_t)number;
+    else if (strcmp(name, "pe") == 0)
+        plan->pe = (int)number;
+    else if (strcmp(name, "at") == 0)
+        plan->at = number;
+    else
+        return "LATERAL_FAULT: takes seed, hold, steps, fail, pe and at";
+    return 0;
+}
+
+static const char *read_plan(const char *text, struct fault_plan *plan)
+{
+    *plan = (struct fault_plan){.seed = 1, .hold = 50, .steps = 20, .pe = -1, .at = 1};
+    return transport_plan_read("LATERAL_FAULT", text, read_one, plan);
+}
 
 /* splitmix64 */
 static uint64_t next_random(struct worker *worker)
@@ -231,7 +294,7 @@ static void broken(void *owner, int pe, const char *why)
 static const char *fault_open(const struct transport_events *to, int pe, int npes, unsigned onesided)
 {
     static const struct transport_events own = {arrived, finished, broken};
-    const char *why = fault_plan_read(getenv("LATERAL_FAULT"), &plan);
+    const char *why = read_plan(getenv("LATERAL_FAULT"), &plan);
     events = to;
     me = pe;
     calls = 0;

@@ -2,11 +2,9 @@
  * (process_vm_readv, process_vm_writev) between the processes. Built beside the tests and never installed.
  * LATERAL_TRANSPORTS=sim:ucx loads it; messages go over the transport behind it.
  *
- *   sim.c      workers, peers, messages; what is counted
+ *   sim.c      workers, peers, messages; LATERAL_SIM; what is counted
  *   adapter.c  puts, gets, atomics and flushes
  *   key.c      memory and keys
- *   plan.c     LATERAL_SIM
- *   state.c    what the two share
  *
  * It keeps the promises of transport.h about one-sided operations and no others. The source of a put is free long before
  * the data is at the target; operations overtake each other; a key does not work any more once its memory is withdrawn,
@@ -30,8 +28,6 @@ struct sim_plan {
     uint32_t shares; /* pieces of memory that a process may share */
     uint32_t words;  /* 4, 8, or the sum: widths of the adapter's atomics; 0: it has none */
 };
-/* Returns null, or a text that says what is wrong. */
-const char *sim_plan_read(const char *text, struct sim_plan *plan);
 
 /* What this process has done. Tests find the symbol `lateral_sim_counts`. Relaxed. */
 struct sim_counts {

@@ -1,16 +1,60 @@
-/* Workers, peers and messages of the simulated network; see inner.h. Messages pass through to the transport behind it. */
+/* Workers, peers and messages of the simulated network, and what LATERAL_SIM sets; see inner.h. Messages pass through to the transport behind it. */
 #include "net/testing/sim/inner.h"
 
 #include "net/testing/wrapper.h"
 
 #include <stdlib.h>
+#include <string.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+const struct transport_events *sim_events;
+struct sim_plan sim_plan;
+__attribute__((visibility("default"))) struct sim_counts lateral_sim_counts;
+
 static const struct transport *inner;
 static struct sim_worker *workers;
 static int me;
+
+/* --- LATERAL_SIM */
+
+static uint32_t *field_of(struct sim_plan *plan, const char *name)
+{
+    if (strcmp(name, "hold") == 0)
+        return &plan->hold;
+    if (strcmp(name, "steps") == 0)
+        return &plan->steps;
+    if (strcmp(name, "order") == 0)
+        return &plan->order;
+    if (strcmp(name, "words") == 0)
+        return &plan->words;
+    return strcmp(name, "shares") == 0 ? &plan->shares : 0;
+}
+
+static const char *read_one(const char *name, const char *value, void *of)
+{
+    struct sim_plan *plan = of;
+    char *end;
+    const unsigned long long number = strtoull(value, &end, 10);
+    uint32_t *field = field_of(plan, name);
+    if (end == value || *end)
+        return "LATERAL_SIM: a number is missing";
+    if (field)
+        *field = (uint32_t)number;
+    else if (strcmp(name, "seed") == 0)
+        plan->seed = number;
+    else
+        return "LATERAL_SIM: takes seed, hold, steps, order, shares and words";
+    return 0;
+}
+
+/* Returns null, or a text that says what is wrong. */
+static const char *read_plan(const char *text, struct sim_plan *plan)
+{
+    *plan = (struct sim_plan){.seed = 1, .hold = 0, .steps = 20, .shares = 1 << 20, .words = 4 | 8};
+    return transport_plan_read("LATERAL_SIM", text, read_one, plan);
+}
 
 /* --- Events of the transport behind it */
 
@@ -37,7 +81,7 @@ static void broken(void *owner, int pe, const char *why)
 static const char *open_all(const struct transport_events *to, int pe, int npes, unsigned onesided)
 {
     static const struct transport_events own = {arrived, finished, broken};
-    const char *why = sim_plan_read(getenv("LATERAL_SIM"), &sim_plan);
+    const char *why = read_plan(getenv("LATERAL_SIM"), &sim_plan);
     (void)onesided;
     sim_events = to;
     me = pe;
