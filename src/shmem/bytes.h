@@ -23,4 +23,12 @@ static inline size_t lat_bytes(const char *call, size_t nelems, size_t size)
 /* Ends the job unless so many elements or blocks, `stride` elements apart, are within such a distance of the first. */
 void lat_require_span(const char *call, ptrdiff_t stride, size_t count, size_t size);
 
+/* The same for elements of each block of an alltoalls, dst and sst elements apart, and for their bytes. */
+static inline void lat_require_strides(const char *call, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, size_t size)
+{
+    (void)lat_bytes(call, nelems, size);
+    lat_require_span(call, dst, nelems, size);
+    lat_require_span(call, sst, nelems, size);
+}
+
 #endif

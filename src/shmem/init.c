@@ -7,9 +7,9 @@
 #include "base/log.h"
 #include "rte/rte.h"
 #include "shmem/calls.h"
-#include "shmem/coll/select.h"
 #include "shmem/ctx.h"
 #include "shmem/mem.h"
+#include "shmem/place.h"
 #include "shmem/state.h"
 #include "shmem/team.h"
 #include "uccs/coll/coll.h"
@@ -38,7 +38,7 @@ static int open_all(void)
 {
     if (uccs_life_begin() != 0)
         return -1;
-    if (lat_coll_open() != 0 || lat_mem_open() != 0)
+    if (uccs_coll_open(lat_fail_address) != 0 || lat_mem_open() != 0)
         return -1;
     lat_team_open();
     lat_ctx_default = (struct shmem_ctx_impl){.size = (uint32_t)uccs_core.npes, .stride = 1, .team = &lat_team_world};

@@ -14,8 +14,7 @@ static const char *peers_lack(int pe, char *text, size_t room)
     return text;
 }
 
-/* Decides what is wrong with (addr, pe) and ends the job. */
-static _Noreturn void fail_address(const char *call, const char *argument, const void *addr, int pe)
+_Noreturn void lat_fail_address(const char *call, const char *argument, const void *addr, int pe)
 {
     size_t offset;
     char what[400], where[64];
@@ -37,7 +36,7 @@ void *lat_resolve(const char *call, const char *argument, const void *addr, int 
 {
     void *near = uccs_memory_resolve(addr, pe);
     if (!near)
-        fail_address(call, argument, addr, pe);
+        lat_fail_address(call, argument, addr, pe);
     return near;
 }
 
@@ -45,7 +44,7 @@ struct proto_address lat_remote_address(const char *call, const char *argument, 
 {
     struct proto_address place = proto_address(addr);
     if (lat_unlikely(place.segment == PROTO_NOWHERE || (place.segment == PROTO_IMAGE && !proto_same_image(pe))))
-        fail_address(call, argument, addr, pe);
+        lat_fail_address(call, argument, addr, pe);
     return place;
 }
 

@@ -10,6 +10,9 @@
 #include "uccs/proto/initiator.h"
 #include "uccs/core/memory.h"
 
+/* Ends the job with a line that says what is wrong with the address or PE. */
+_Noreturn void lat_fail_address(const char *call, const char *argument, const void *addr, int pe);
+
 /* Returns the address in this process of a peer's object. The peer must be on this node. */
 void *lat_resolve(const char *call, const char *argument, const void *addr, int pe);
 

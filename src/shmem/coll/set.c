@@ -14,10 +14,14 @@
  *
  * Any number of threads, each with its own pSync. */
 #include "rte/rte.h"
+#include "base/fold.h"
+#include "shmem/bytes.h"
 #include "shmem/calls.h"
 #include "shmem/coll/coll.h"
-#include "shmem/coll/inner.h"
+#include "shmem/place.h"
 #include "shmem/state.h"
+#include "uccs/coll/coll.h"
+#include "uccs/core/wait.h"
 #include "uccs/proto/initiator.h"
 #include "uccs/team/team.h"
 
@@ -186,38 +190,42 @@ void lat_set_broadcast(const char *call, void *dest, const void *source, size_t 
     struct uccs_team *group = lat_set_group(call, start, logstride, size, pSync);
     if (root < 0 || root >= size)
         lat_fail(call, "PE_root %d is out of range, it counts within the active set of %d PEs", root, size);
-    lat_group_broadcast(call, group, dest, source, bytes, root, false);
+    uccs_team_broadcast(call, group, dest, source, bytes, root, false);
 }
 
 void lat_set_collect(const char *call, void *dest, const void *source, size_t bytes, int start, int logstride, int size,
                      long *pSync)
 {
-    lat_group_collect(call, lat_set_group(call, start, logstride, size, pSync), dest, source, bytes);
+    uccs_team_collect(call, lat_set_group(call, start, logstride, size, pSync), dest, source, bytes);
 }
 
 void lat_set_fcollect(const char *call, void *dest, const void *source, size_t bytes, int start, int logstride,
                       int size, long *pSync)
 {
-    lat_group_fcollect(call, lat_set_group(call, start, logstride, size, pSync), dest, source, bytes);
+    uccs_team_allgather(call, lat_set_group(call, start, logstride, size, pSync), dest, source, bytes);
 }
 
 void lat_set_alltoall(const char *call, void *dest, const void *source, size_t bytes, int start, int logstride,
                       int size, long *pSync)
 {
-    lat_group_alltoall(call, lat_set_group(call, start, logstride, size, pSync), dest, source, bytes);
+    uccs_team_alltoall(call, lat_set_group(call, start, logstride, size, pSync), dest, source, bytes);
 }
 
 void lat_set_alltoalls(const char *call, void *dest, const void *source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems,
                        size_t elem, int start, int logstride, int size, long *pSync)
 {
-    lat_group_alltoalls(call, lat_set_group(call, start, logstride, size, pSync), dest, source, dst, sst, nelems, elem);
+    struct uccs_team *group = lat_set_group(call, start, logstride, size, pSync);
+    lat_require_strides(call, dst, sst, nelems, elem);
+    uccs_team_alltoalls(call, group, dest, source, dst, sst, nelems, elem);
 }
 
 void lat_set_reduce(const char *call, void *dest, const void *source, size_t n, enum kind kind, enum fold_op op,
                     int start, int logstride, int size, void *pWrk, long *pSync)
 {
     (void)pWrk; /* no algorithm needs it */
-    lat_group_reduce(call, lat_set_group(call, start, logstride, size, pSync), dest, source, n, kind, op);
+    struct uccs_team *group = lat_set_group(call, start, logstride, size, pSync);
+    (void)lat_bytes(call, n, kind_size(kind));
+    uccs_team_reduce(call, group, dest, source, n, kind, op);
 }
 
 void lat_barrier(int PE_start, int logPE_stride, int PE_size, long *pSync)

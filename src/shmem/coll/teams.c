@@ -1,8 +1,11 @@
 /* Collectives on teams: the arguments are checked, then the team's group does it. */
 #include "shmem/coll/coll.h"
-#include "shmem/coll/inner.h"
+
+#include "base/fold.h"
+#include "shmem/bytes.h"
 #include "shmem/state.h"
 #include "shmem/team.h"
+#include "uccs/coll/coll.h"
 
 static struct uccs_team *group_of(const char *call, shmem_team_t handle)
 {
@@ -18,7 +21,7 @@ int lat_broadcast(const char *call, shmem_team_t team, void *dest, const void *s
         return -1;
     if (root < 0 || root >= group->size)
         lat_fail(call, "PE_root %d is out of range, the team has PEs 0 to %d", root, group->size - 1);
-    lat_group_broadcast(call, group, dest, source, bytes, root, true);
+    uccs_team_broadcast(call, group, dest, source, bytes, root, true);
     return 0;
 }
 
@@ -27,7 +30,7 @@ int lat_collect(const char *call, shmem_team_t team, void *dest, const void *sou
     struct uccs_team *group = group_of(call, team);
     if (!group)
         return -1;
-    lat_group_collect(call, group, dest, source, bytes);
+    uccs_team_collect(call, group, dest, source, bytes);
     return 0;
 }
 
@@ -36,7 +39,7 @@ int lat_fcollect(const char *call, shmem_team_t team, void *dest, const void *so
     struct uccs_team *group = group_of(call, team);
     if (!group)
         return -1;
-    lat_group_fcollect(call, group, dest, source, bytes);
+    uccs_team_allgather(call, group, dest, source, bytes);
     return 0;
 }
 
@@ -45,7 +48,7 @@ int lat_alltoall(const char *call, shmem_team_t team, void *dest, const void *so
     struct uccs_team *group = group_of(call, team);
     if (!group)
         return -1;
-    lat_group_alltoall(call, group, dest, source, bytes);
+    uccs_team_alltoall(call, group, dest, source, bytes);
     return 0;
 }
 
@@ -55,7 +58,8 @@ int lat_alltoalls(const char *call, shmem_team_t team, void *dest, const void *s
     struct uccs_team *group = group_of(call, team);
     if (!group)
         return -1;
-    lat_group_alltoalls(call, group, dest, source, dst, sst, nelems, size);
+    lat_require_strides(call, dst, sst, nelems, size);
+    uccs_team_alltoalls(call, group, dest, source, dst, sst, nelems, size);
     return 0;
 }
 
@@ -65,7 +69,8 @@ int lat_reduce(const char *call, shmem_team_t team, void *dest, const void *sour
     struct uccs_team *group = group_of(call, team);
     if (!group)
         return -1;
-    lat_group_reduce(call, group, dest, source, n, kind, op);
+    (void)lat_bytes(call, n, kind_size(kind));
+    uccs_team_reduce(call, group, dest, source, n, kind, op);
     return 0;
 }
 
@@ -75,6 +80,7 @@ int lat_scan(const char *call, shmem_team_t team, void *dest, const void *source
     struct uccs_team *group = group_of(call, team);
     if (!group)
         return -1;
-    lat_group_scan(call, group, dest, source, n, kind, inclusive != 0);
+    (void)lat_bytes(call, n, kind_size(kind));
+    uccs_team_scan(call, group, dest, source, n, kind, inclusive != 0);
     return 0;
 }

@@ -1,58 +1,52 @@
-/* Group communication of uccs.h, and out-of-band messages of uccs_rte.h. The face of this folder.
+/* Group communication. The face of this folder: groups of uccs.h (group.h), whose functions uccs.c defines, and
+ * collectives on teams, for OpenSHMEM.
  *
- * A public group is an ordered list of processes, the same at every member. Making a group sends nothing: each member
- * derives the same number from the parent's number and the count of groups made from the parent. */
+ * Members of a team call the same collectives in the same order, one thread at a time per team. Their addresses are
+ * symmetric memory. Every collective keeps two rules: nobody reads a member's source, nor writes its dest, before that
+ * member has called; and when a member returns, nobody reads its source any more and its dest is whole. Reductions and
+ * scans are left folds in the order of the ranks, so all members get the same bits in every run. */
 #ifndef UCCS_COLL_COLL_H
 #define UCCS_COLL_COLL_H
 
-#include <stdbool.h>
-#include <stdint.h>
-#include <uccs.h>
-#include <uccs_rte.h>
+#include "base/kind.h"
+#include "uccs/coll/group.h"
+#include "uccs/comp/request.h"
+#include "uccs/team/team.h"
 
-struct uccs_group_impl {
-    uint64_t number;   /* the same at all members, different for other groups */
-    uint64_t children; /* groups made from it so far */
-    uint64_t sequence; /* operations of group communication started */
-    uint32_t users;    /* its handle, and collectives under way; the last one to drop the group frees it; acqrel */
-    int rank, size;
-    const int *world; /* each member's rank in the world; null: the rank in the group */
-};
+#include <stddef.h>
 
-/* Returns the object behind a handle; null when there is none. */
-struct uccs_group_impl *uccs_group_of(uccs_group_t group);
+/* Blocking collectives. `call` is the public name, for messages. `bytes` of a vector (broadcast), of one member's block
+ * (collect, allgather), of one member's block for one other (alltoall); n elements. Empty ones return at once. */
+void uccs_team_broadcast(const char *call, struct uccs_team *team, void *dest, const void *source, size_t bytes,
+                         int root, bool at_root);
+/* Blocks of any size, one behind the other in the order of the ranks. */
+void uccs_team_collect(const char *call, struct uccs_team *team, void *dest, const void *source, size_t bytes);
+void uccs_team_allgather(const char *call, struct uccs_team *team, void *dest, const void *source, size_t bytes);
+void uccs_team_alltoall(const char *call, struct uccs_team *team, void *dest, const void *source, size_t bytes);
+/* Blocks of `n` elements of `size` bytes, which lie dst and sst elements apart. The caller has checked the products. */
+void uccs_team_alltoalls(const char *call, struct uccs_team *team, void *dest, const void *source, ptrdiff_t dst,
+                         ptrdiff_t sst, size_t n, size_t size);
+/* The caller has checked that n elements fit into memory. */
+void uccs_team_reduce(const char *call, struct uccs_team *team, void *dest, const void *source, size_t n,
+                      enum kind kind, enum fold_op op);
+void uccs_team_scan(const char *call, struct uccs_team *team, void *dest, const void *source, size_t n, enum kind kind,
+                    bool inclusive);
 
-/* Returns the PE of a member. */
-static inline int uccs_ranks_world(const struct uccs_group_impl *group, int rank)
-{
-    return group->world ? group->world[rank] : rank;
-}
+/* The same in two phases: each starts the collective and adds it to the request. Rules as above; `bytes` or n may be 0. They
+ * end the job when there is no memory. barrier: with `quiet` the caller's earlier operations complete first. */
+void uccs_team_barrier_nb(const char *call, struct uccs_team *team, bool quiet, uccs_request_handle *request);
+void uccs_team_broadcast_nb(const char *call, struct uccs_team *team, void *dest, const void *source, size_t bytes,
+                            int root, uccs_request_handle *request);
+void uccs_team_allgather_nb(const char *call, struct uccs_team *team, void *dest, const void *source, size_t bytes,
+                            uccs_request_handle *request);
+void uccs_team_alltoall_nb(const char *call, struct uccs_team *team, void *dest, const void *source, size_t bytes,
+                           uccs_request_handle *request);
+void uccs_team_reduce_nb(const char *call, struct uccs_team *team, void *dest, const void *source, size_t n,
+                         enum kind kind, enum fold_op op, uccs_request_handle *request);
 
-/* Returns the rank of a PE in the group, or -1 when the PE is no member or there is no group. */
-int uccs_ranks_find(uccs_group_t group, int pe);
-
-/* Hold a group for as long as a collective of it is under way. Groups of all PEs are never freed. */
-void uccs_ranks_hold(struct uccs_group_impl *group);
-void uccs_ranks_drop(struct uccs_group_impl *group);
-
-/* Call it at the beginning of a life. */
-void uccs_ranks_open(void);
-
-/* Meets all PEs of the job. Meanwhile the caller makes progress on both classes with `user`, else on the network class
- * alone. Does nothing when uccs.h is not in use. Collective, one thread at a time. */
-void uccs_coll_meet(bool user);
-
-/* uccs_tagged_arrived handles messages (inner.h) in the library's own context. uccs_tagged_close drops, at the end of a
- * life, the messages that were never taken. */
-void uccs_tagged_arrived(uccs_am_token_t token, const void *payload, size_t length, void *argument);
-void uccs_tagged_close(void);
-
-/* The handler of out-of-band messages in the library's own context. */
-void uccs_oob_arrived(uccs_am_token_t token, const void *payload, size_t length, void *argument);
-/* Runs callbacks that are due. Returns their number. */
-int uccs_oob_deliver(void);
-/* Beginning and end of a life. uccs_oob_open returns false when there is no memory. */
-bool uccs_oob_open(void);
-void uccs_oob_close(void);
+/* Reads LATERAL_COLL. `mistake` ends the job with a line about an address that is not symmetric memory of that PE. Returns
+ * 0, or -1 after a line that says what LATERAL_COLL names in vain. Init calls it. */
+typedef void uccs_coll_mistake(const char *call, const char *argument, const void *address, int pe);
+int uccs_coll_open(uccs_coll_mistake *mistake);
 
 #endif

@@ -1,29 +1,151 @@
-/* The engine of group communication: messages that members send each other, and schedules of such messages.
+/* The engine of group communication.
  *
- * Messages are the library's own messages between processes. A receiver finds them by key, not by handler.
- * uccs_tagged_try puts a short message into the receiver's ring of the inner context, a longer one into a block of the
- * sender's region. A thread in progress at the receiver files it. The thread that waits for it takes it by key, reads
- * it in place, and drops it, which gives the block back. So long messages wait in the senders' memory; short ones wait
- * at the receiver, and their senders bound their number. Keys are used once. Any thread, between start and stop of
- * api/init.c.
+ * A collective (struct uccs_coll) is data: what it does, for whom, from where to where, and how far it has come. It goes
+ * one of two ways, which advance it as far as they can without waiting:
  *
- * A schedule is a sequence of rounds. In a round a member sends bytes to one member, and stores or folds bytes that it
- * receives from another. Each collective is a plan that defines its rounds (collective.c). The engine (schedule.c)
- * advances a schedule as far as it can without waiting. One thread at a time advances a schedule: its caller if the
- * call blocks, else a thread that runs the work list.
+ *   messages (messages.c)  members are any processes, buffers any memory (uccs.h). A plan (plan.c) lists rounds: send these
+ *                          bytes to that member, store or fold those of another one
+ *   memory (memory.c)      members are a team, buffers are symmetric memory. All come, each does its share of the copying
+ *                          and folding from and to the others' memory, all leave
  *
- * Memory: at most SCHEDULE_WINDOW pieces of a schedule are under way, and it ends when they have been taken. Short
- * pieces are sent without this rule, except in every SCHEDULE_LEAD-th schedule of a group, which keeps members from
- * getting further ahead of each other. */
+ * A blocking collective is started and waited for by its caller (uccs_coll_run). A split-phase one is a task, which every
+ * test, every waiting thread and the progress thread advance (uccs_coll_start). One thread at a time advances it.
+ *
+ * Small and long data of blocking collectives on teams do not need that much: slots.c, gather.c and rail.c. */
 #ifndef UCCS_COLL_INNER_H
 #define UCCS_COLL_INNER_H
 
 #include "base/fold.h"
 #include "uccs/coll/coll.h"
-#include "uccs/core/wait_record.h"
+#include "uccs/coll/select.h"
+#include "uccs/core/memory.h"
 #include "uccs/core/task.h"
-#include "uccs/comp/request.h"
-#include "uccs/mem/bounce.h"
+#include "uccs/core/wait.h"
+#include "uccs/proto/initiator.h"
+#include "uccs/team/slots.h"
+
+#include <string.h>
+
+struct uccs_coll;
+
+/* A step of a plan by messages. Ranks; -1: none. `own` (null: none) is folded into what is at `receive`, or copied there, before
+ * the member sends and receives. */
+struct uccs_step {
+    int to, from;
+    const char *send;
+    size_t send_bytes;
+    char *receive;
+    size_t receive_bytes;
+    enum {
+        STEP_STORES,
+        STEP_FOLDS_BEHIND,
+        STEP_FOLDS_BEFORE
+    } how; /* received bytes are the right or the left operand */
+    const char *own;
+    bool own_folds;
+};
+
+/* Writes round `round` into the step, which the caller has emptied. Returns false after the last round. */
+typedef bool uccs_plan_function(const struct uccs_coll *coll, uint32_t round, struct uccs_step *step);
+
+/* The state of a collective by messages. Every member gives the collectives of a group the same numbers. */
+struct uccs_by_messages {
+    struct uccs_group_impl *group;
+    uccs_plan_function *plan;
+    uint64_t sequence;
+    uint32_t round, sent, received; /* pieces of this round */
+    bool planned;
+    bool user; /* the caller makes progress on both classes */
+    struct uccs_step step;
+    uint32_t out; /* pieces that their receivers have not taken yet; acquire */
+};
+
+/* The state of a collective by memory. */
+struct uccs_by_memory {
+    struct uccs_team *team;
+    struct proto_blocks blocks;       /* of one member for another one, in source (there) and dest (here) */
+    ptrdiff_t dest_step, source_step; /* bytes from one member's block to the next one's */
+    bool at_root;                     /* a broadcast stores to the root's dest, too */
+    bool inclusive;                   /* a scan */
+    bool push;                        /* members write to each other's dest */
+    bool quiet;                       /* a barrier: what I have issued completes first */
+    bool nothing;                     /* no data moves */
+    bool later;                       /* split-phase */
+    bool brief;                       /* the last member to start it does it for all */
+    bool copied;                      /* my share is done */
+    uint64_t number;                  /* 1, 2, ... among the split-phase ones of the team */
+    uint64_t turn;                    /* 1, 2, ... among its brief ones that move data */
+    int phase, looked;
+    size_t at, piece, end; /* elements that are folded here: done, under way, all */
+    char *room, *sums;     /* the others' parts, and a scan's result */
+    struct uccs_node_allgather meeting;
+    struct uccs_request under_way; /* gets and puts of my share */
+};
+
+struct uccs_coll {
+    struct uccs_task task;
+    struct uccs_request *request; /* of a split-phase one */
+    const struct uccs_coll_way *way;
+    enum uccs_coll_kind kind;
+    const char *call;
+    int rank, size, root;
+    char *dest;
+    const char *source;
+    size_t bytes, n; /* of a block or vector; elements */
+    size_t element;
+    fold_kernel *fold;
+    void *owned; /* freed at the end */
+    union {
+        struct uccs_by_messages messages;
+        struct uccs_by_memory memory;
+    };
+};
+
+/* How a collective advances. begin: every member calls it in the same order for the collectives of a group. advance returns
+ * true when it is finished, and must not wait. pause: between two calls of advance, in a blocking one. hold and release
+ * keep the group while a split-phase one is under way; release is the last use of it. reason fills in whom it waits for:
+ * all members that have not come (a blocking one), or the next one. */
+struct uccs_coll_way {
+    void (*begin)(struct uccs_coll *coll);
+    bool (*advance)(struct uccs_coll *coll);
+    void (*pause)(const struct uccs_coll *coll, struct uccs_wait *wait);
+    void (*hold)(struct uccs_coll *coll);
+    void (*release)(struct uccs_coll *coll);
+    void (*reason)(const struct uccs_coll *coll, struct uccs_reason *reason);
+    void (*reason_all)(const struct uccs_coll *coll, struct uccs_reason *reason);
+};
+extern const struct uccs_coll_way uccs_coll_by_messages, uccs_coll_by_memory;
+
+/* Starts a collective, waits until it is finished. */
+void uccs_coll_run(struct uccs_coll *coll);
+/* Starts a copy of it as an operation of the request. Returns UCCS_OK, or UCCS_ERR_NO_MEMORY when nothing has begun. */
+int uccs_coll_start(const struct uccs_coll *coll, uccs_request_handle *request);
+
+/* Which blocks members give each other, in a collective that moves them. */
+struct uccs_coll_shape {
+    bool from_root, to_root; /* the root alone gives or gets */
+    bool source_by_receiver; /* the source holds a block for each receiver; else one for all */
+    bool dest_by_sender;     /* the dest holds a block of each sender */
+};
+extern const struct uccs_coll_shape uccs_coll_shapes[UCCS_COLLS];
+
+/* True when member `from` gives a block to member `to`. */
+static inline bool uccs_coll_gives(const struct uccs_coll *coll, int from, int to)
+{
+    const struct uccs_coll_shape *shape = &uccs_coll_shapes[coll->kind];
+    return (!shape->from_root || from == coll->root) && (!shape->to_root || to == coll->root);
+}
+
+/* Returns the function of a plan by messages. */
+uccs_plan_function *uccs_coll_plan(enum uccs_coll_kind kind, enum uccs_plan plan);
+
+/* --- Tagged messages
+ *
+ * The library's own messages between processes. A receiver finds them by tag, not by handler. uccs_tagged_try puts a short
+ * message into the receiver's ring of the inner context, a longer one into a block of the sender's region. A thread in
+ * progress at the receiver files it. The thread that waits for it takes it by tag, reads it in place, and drops it, which gives
+ * the block back. So long messages wait in the senders' memory; short ones wait at the receiver, and their senders bound
+ * their number. Tags are used once. Any thread, while uccs.h is in use. */
 
 /* Returns the group of all PEs for the library's own use. Its numbers differ from those of the world group. */
 struct uccs_group_impl *uccs_ranks_library(void);
@@ -36,6 +158,7 @@ struct uccs_tag {
 
 #define TAGGED_INLINE (UCCS_SHORT_MAX - sizeof(struct uccs_tag))
 #define TAGGED_PIECE (64u << 10) /* longest staged message that reuses its block */
+#define COLL_PIECE (TAGGED_PIECE - sizeof(struct uccs_tag))
 
 struct uccs_tagged {
     struct uccs_tag key;
@@ -46,58 +169,108 @@ struct uccs_tagged {
     char copy[];
 };
 
-/* Tries to send a message. Returns false when there is no room at the moment; then make progress and try again. With
- * `out`, even a short message lies in a block, and *out is one more until the receiver has dropped the message (release;
- * acquire by the caller). */
+/* Tries to send a message. Returns false when there is no room at the moment; then make progress and try again. With `out`, even
+ * a short message lies in a block, and *out is one more until the receiver has dropped it (release; acquire by the caller). */
 bool uccs_tagged_try(int pe, const struct uccs_tag *key, const void *data, size_t length, uint32_t *out);
 
-/* Returns the message with the key, or null when it has not come yet. */
+/* Returns the message with the tag, or null when it has not come yet. */
 struct uccs_tagged *uccs_tagged_take(const struct uccs_tag *key);
 void uccs_tagged_drop(struct uccs_tagged *message);
 
-#define SCHEDULE_WINDOW 8
-#define SCHEDULE_LEAD 64
+/* --- Members' memory */
 
-struct uccs_step {
-    int to, from; /* ranks; -1: none */
-    const char *send;
-    size_t send_bytes;
-    char *receive;
-    size_t receive_bytes;
-    bool fold; /* fold received bytes into those at `receive` */
-};
+/* The member `distance` behind `rank`, around the circle: so that members begin at different ones. */
+static inline int uccs_coll_around(const struct uccs_team *team, int rank, int distance)
+{
+    int other = rank + distance;
+    return other >= team->size ? other - team->size : other;
+}
 
-struct uccs_schedule {
-    struct uccs_task task;
-    /* Writes round `round` into the step, which the caller has emptied. Returns false after the last round. */
-    bool (*plan)(const struct uccs_schedule *schedule, uint32_t round, struct uccs_step *step);
-    struct uccs_group_impl *group;
-    struct uccs_request *request; /* of a schedule on the work list */
-    const char *source;
-    char *dest;
-    size_t bytes, n; /* bytes of one member's part; number of elements */
-    int root;
-    fold_kernel *kernel;
-    size_t element;
+extern uccs_coll_mistake *uccs_coll_found_mistake;
 
-    uint64_t sequence;
-    uint32_t round, sent, received; /* pieces of this round */
-    bool planned;
-    bool rooted; /* the data comes from one member; the others need not have come */
-    struct uccs_step step;
-    uint32_t out; /* pieces that their receivers have not taken yet; acquire */
-};
+/* Returns member `rank`'s address of my symmetric address; the member is on this node. `argument` is dest or source. */
+void *uccs_coll_resolve(const char *call, const char *argument, const void *address, int pe);
+static inline void *uccs_coll_peer(const char *call, const char *argument, const struct uccs_team *team,
+                                   const void *address, int rank)
+{
+    int pe = uccs_team_pe(team, rank);
+    void *near = uccs_near(address, pe);
+    return lat_likely(near != 0) ? near : uccs_coll_resolve(call, argument, address, pe);
+}
 
-/* Draws the schedule's number. Every member calls it in the same order for the schedules of a group. */
-void uccs_schedule_start(struct uccs_schedule *schedule);
-/* Advances the schedule without waiting. Returns true when it is finished. */
-bool uccs_schedule_advance(struct uccs_schedule *schedule);
-/* Waits until the schedule is finished. Makes progress on both classes with `user`, else on the network class alone. */
-void uccs_schedule_run(struct uccs_schedule *schedule, bool user);
+/* Returns the place of my symmetric address at a PE of another node. */
+struct proto_address uccs_coll_place(const char *call, const char *argument, const void *address, int pe);
 
-/* Fills in the member that the schedule's present step waits for. */
-void uccs_schedule_reason(const struct uccs_schedule *schedule, struct uccs_reason *reason);
+/* Returns memory, or ends the job. */
+void *uccs_coll_room(const char *call, size_t bytes);
 
-bool uccs_schedule_plan_barrier(const struct uccs_schedule *schedule, uint32_t round, struct uccs_step *step);
+/* One element is one load and one store. */
+static inline void uccs_coll_copy(void *to, const void *from, size_t bytes)
+{
+    if (bytes == 8)
+        memcpy(to, from, 8);
+    else
+        memcpy(to, from, bytes);
+}
+
+/* Members come: with slots only to say so, and uccs_coll_await waits for one; else all wait for all. leave: all are done
+ * with each other's memory. */
+static inline bool uccs_coll_has_slots(const struct uccs_team *team)
+{
+    return team->area >= 0 && !team->far;
+}
+
+static inline void uccs_coll_enter(struct uccs_team *team)
+{
+    if (!uccs_coll_has_slots(team)) {
+        uccs_team_sync(team);
+        return;
+    }
+    uccs_slot_begin(team, 0);
+    uccs_slot_publish(team, 0);
+}
+
+static inline void uccs_coll_await(const struct uccs_team *team, int rank)
+{
+    if (uccs_coll_has_slots(team))
+        uccs_slot_await(team, rank, 0);
+}
+
+/* Takes bytes of member `rank`'s memory, at my own address `from`, into `to`. They are there after uccs_coll_settle, which
+ * waits. */
+void uccs_coll_take(struct uccs_coll *coll, void *to, const void *from, int rank, size_t bytes);
+void uccs_coll_settle(struct uccs_coll *coll);
+
+/* A share (share.c). do does that of member `rank`; on a node a member may do another's. Over nodes a fold takes the next piece
+ * of all vectors, and give folds it and gives the result to all; memory.at and memory.end say how far that is. */
+void uccs_share_do(struct uccs_coll *coll, int rank);
+void uccs_share_give(struct uccs_coll *coll);
+
+/* --- Plans of blocking collectives on teams. Those by slots take plain arguments, since their callers are brief. */
+
+void uccs_slots_broadcast(struct uccs_team *team, char *dest, const char *source, size_t bytes, int root);
+void uccs_slots_allgather(struct uccs_team *team, char *dest, const char *source, size_t bytes);
+void uccs_slots_alltoall(struct uccs_team *team, char *dest, const char *source, size_t bytes);
+void uccs_slots_reduce(struct uccs_team *team, fold_kernel *fold, size_t element, char *dest, const char *source,
+                       size_t bytes);
+void uccs_slots_reduce_by_leader(struct uccs_team *team, fold_kernel *fold, size_t element, char *dest,
+                                 const char *source, size_t bytes);
+void uccs_slots_scan(struct uccs_team *team, fold_kernel *fold, size_t element, char *dest, const char *source,
+                     size_t bytes, bool inclusive);
+
+/* Over nodes, with the flag (gather.c). */
+void uccs_gather_broadcast(const struct uccs_coll *coll);
+void uccs_gather_alltoall(const struct uccs_coll *coll); /* also with strides */
+void uccs_gather_fold(const struct uccs_coll *coll, int last);
+/* True when the nodes' buffers hold an element of each member. */
+bool uccs_gather_folds(const struct uccs_coll *coll);
+
+/* Over nodes, straight to members (rail.c). collect: the block of member r is at[r] .. at[r + 1] of dest. */
+void uccs_rail_broadcast(const struct uccs_coll *coll);
+void uccs_rail_allgather(const struct uccs_coll *coll);
+void uccs_rail_collect(const struct uccs_coll *coll, const size_t *at);
+void uccs_rail_alltoall(const struct uccs_coll *coll);
+void uccs_rail_alltoalls(const struct uccs_coll *coll);
+void uccs_rail_reduce(const struct uccs_coll *coll);
 
 #endif

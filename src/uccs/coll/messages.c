@@ -1,0 +1,219 @@
+/* Collectives by messages advance here: rounds of a plan (plan.c), in pieces; see inner.h.
+ *
+ * Memory: at most WINDOW pieces of a collective are under way, and it ends when they have been taken. Short pieces are sent
+ * without this rule, except in every LEAD-th collective of a group, which keeps members from getting further ahead of each
+ * other. */
+#include "uccs/coll/inner.h"
+#include "uccs/mem/accumulate.h"
+
+#include "base/log.h"
+#include "rte/rte.h"
+#include "uccs/am/am.h"
+#include "uccs/core/progress.h"
+
+#include <string.h>
+
+#define WINDOW 8
+#define LEAD 64
+_Static_assert(COLL_PIECE % UCCS_TYPE_MOST == 0, "pieces end between elements");
+
+/* Returns the number of pieces. An empty message is one piece, too. */
+static uint32_t pieces_of(size_t bytes)
+{
+    return bytes ? (uint32_t)((bytes + COLL_PIECE - 1) / COLL_PIECE) : 1;
+}
+
+static size_t piece_bytes(size_t bytes, uint32_t piece)
+{
+    size_t left = bytes - piece * COLL_PIECE;
+    return left < COLL_PIECE ? left : COLL_PIECE;
+}
+
+static struct uccs_tag tag_of(const struct uccs_by_messages *m, uint32_t source, uint32_t piece)
+{
+    return (struct uccs_tag){.group = m->group->number,
+                             .sequence = m->sequence,
+                             .source = source,
+                             .round = m->round,
+                             .piece = piece};
+}
+
+static bool sent_all(const struct uccs_by_messages *m)
+{
+    return m->step.to < 0 || m->sent == pieces_of(m->step.send_bytes);
+}
+
+static bool received_all(const struct uccs_by_messages *m)
+{
+    return m->step.from < 0 || m->received == pieces_of(m->step.receive_bytes);
+}
+
+static void send_some(struct uccs_coll *c)
+{
+    struct uccs_by_messages *m = &c->messages;
+    int pe = sent_all(m) ? -1 : uccs_ranks_world(m->group, m->step.to);
+    while (!sent_all(m) && atomic_load_relaxed(&m->out) < WINDOW) {
+        size_t bytes = piece_bytes(m->step.send_bytes, m->sent);
+        struct uccs_tag tag = tag_of(m, 0, m->sent);
+        bool acknowledged = bytes > TAGGED_INLINE || m->sequence % LEAD == 0;
+        const char *from = bytes ? m->step.send + m->sent * COLL_PIECE : 0;
+        if (!uccs_tagged_try(pe, &tag, from, bytes, acknowledged ? &m->out : 0)) {
+            c->task.again = true; /* nobody tells when there is room */
+            return;
+        }
+        m->sent++;
+    }
+}
+
+static lat_cold _Noreturn void fail_length(const struct uccs_by_messages *m, const struct uccs_tagged *message,
+                                           size_t wanted)
+{
+    log_mistake(
+        "uccs: members of a group (of %d) called its operation number %llu with different lengths or in a different "
+        "order: %zu bytes came from PE %u where %zu were due",
+        m->group->size, (unsigned long long)m->sequence, message->length, message->key.source, wanted);
+    rte_abort(LAT_EXIT);
+}
+
+static void store_piece(const struct uccs_coll *c, const char *data, size_t bytes)
+{
+    const struct uccs_by_messages *m = &c->messages;
+    char *to = m->step.receive + m->received * COLL_PIECE;
+    if (bytes == 0)
+        return;
+    switch (m->step.how) {
+    case STEP_STORES: memcpy(to, data, bytes); break;
+    case STEP_FOLDS_BEHIND: c->fold(to, to, data, bytes / c->element); break;
+    case STEP_FOLDS_BEFORE: c->fold(to, data, to, bytes / c->element); break;
+    }
+}
+
+static void receive_some(struct uccs_coll *c)
+{
+    struct uccs_by_messages *m = &c->messages;
+    uint32_t source = received_all(m) ? 0 : (uint32_t)uccs_ranks_world(m->group, m->step.from);
+    while (!received_all(m)) {
+        size_t bytes = piece_bytes(m->step.receive_bytes, m->received);
+        struct uccs_tag tag = tag_of(m, source, m->received);
+        struct uccs_tagged *message = uccs_tagged_take(&tag);
+        if (!message)
+            return;
+        if (message->length != bytes)
+            fail_length(m, message, bytes);
+        store_piece(c, message->data, bytes);
+        uccs_tagged_drop(message);
+        m->received++;
+    }
+}
+
+static void plan_round(struct uccs_coll *c)
+{
+    struct uccs_by_messages *m = &c->messages;
+    m->step = (struct uccs_step){.to = -1, .from = -1};
+    m->sent = m->received = 0;
+    m->planned = m->plan(c, m->round, &m->step);
+    if (!m->planned || !m->step.own || m->step.own == m->step.receive || m->step.receive_bytes == 0)
+        return;
+    if (m->step.own_folds)
+        c->fold(m->step.receive, m->step.receive, m->step.own, m->step.receive_bytes / c->element);
+    else
+        memcpy(m->step.receive, m->step.own, m->step.receive_bytes);
+}
+
+static void begin_messages(struct uccs_coll *c)
+{
+    struct uccs_by_messages *m = &c->messages;
+    c->rank = m->group->rank;
+    c->size = m->group->size;
+    m->sequence = atomic_fetch_add_relaxed(&m->group->sequence, 1) + 1; /* members call in one order */
+    plan_round(c);
+}
+
+static bool advance_messages(struct uccs_coll *c)
+{
+    struct uccs_by_messages *m = &c->messages;
+    while (m->planned) {
+        send_some(c);
+        receive_some(c);
+        if (!sent_all(m) || !received_all(m))
+            return false;
+        m->round++;
+        plan_round(c);
+    }
+    return atomic_load_acquire(&m->out) == 0; /* acqrel: landed, in tagged.c */
+}
+
+/* The library's own meetings poll the network class and other nodes alone. */
+static void pause_messages(const struct uccs_coll *c, struct uccs_wait *wait)
+{
+    if (c->messages.user)
+        uccs_am_serve(wait);
+    else if (!(uccs_progress_poll(UCCS_PROGRESS_LOOK) + uccs_am_poll_network()))
+        uccs_rest(wait);
+}
+
+static void hold_group(struct uccs_coll *c)
+{
+    uccs_ranks_hold(c->messages.group); /* the program may release it meanwhile */
+}
+
+static void release_group(struct uccs_coll *c)
+{
+    uccs_ranks_drop(c->messages.group);
+}
+
+static void reason_next(const struct uccs_coll *c, struct uccs_reason *reason)
+{
+    const struct uccs_by_messages *m = &c->messages;
+    const int other = received_all(m) ? m->step.to : m->step.from;
+    if (m->planned && other >= 0)
+        reason->on = uccs_reason_pe(uccs_ranks_world(m->group, other));
+}
+
+/* Returns the distance between the PEs of neighbouring members, or 0 when it is not the same everywhere. */
+static int stride_of(const struct uccs_group_impl *group)
+{
+    const int stride = group->size > 1 ? uccs_ranks_world(group, 1) - uccs_ranks_world(group, 0) : 1;
+    for (int rank = 2; rank < group->size; rank++)
+        if (uccs_ranks_world(group, rank) - uccs_ranks_world(group, rank - 1) != stride)
+            return 0;
+    return stride;
+}
+
+/* Nobody leaves a blocking collective in which all depend on all before all have come, so it waits for those that have
+ * not. */
+static void reason_all(const struct uccs_coll *c, struct uccs_reason *reason)
+{
+    const struct uccs_group_impl *group = c->messages.group;
+    const int stride = stride_of(group);
+    const bool rooted = c->kind == UCCS_COLL_BROADCAST || c->kind == UCCS_COLL_SCAN || c->kind >= UCCS_COLL_NAMED;
+    if (rooted || stride <= 0)
+        reason_next(c, reason);
+    else
+        reason->on = (struct node_wait_reason){.about = NODE_REASON_PES,
+                                               .start = uccs_ranks_world(group, 0),
+                                               .stride = stride,
+                                               .size = group->size,
+                                               .object = ~group->number, /* teams of OpenSHMEM count from 0 */
+                                               .number = c->messages.sequence};
+}
+
+const struct uccs_coll_way uccs_coll_by_messages = {.begin = begin_messages,
+                                                    .advance = advance_messages,
+                                                    .pause = pause_messages,
+                                                    .hold = hold_group,
+                                                    .release = release_group,
+                                                    .reason = reason_next,
+                                                    .reason_all = reason_all};
+
+void uccs_coll_meet(bool user)
+{
+    if (!uccs_running())
+        return;
+    struct uccs_coll meeting = {.way = &uccs_coll_by_messages,
+                                .kind = UCCS_COLL_BARRIER,
+                                .messages = {.group = uccs_ranks_library(),
+                                             .plan = uccs_coll_plan(UCCS_COLL_BARRIER, UCCS_BY_FLAT),
+                                             .user = user}};
+    uccs_coll_run(&meeting);
+}

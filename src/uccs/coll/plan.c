@@ -1,0 +1,242 @@
+/* Plans by messages, and the shapes of what moves; see inner.h. A member is done with a round when it has sent and received what
+ * the round says. Both ends of a message find it in the same round. */
+#include "uccs/coll/inner.h"
+
+const struct uccs_coll_shape uccs_coll_shapes[UCCS_COLLS] = {
+    [UCCS_COLL_BROADCAST] = {.from_root = true},
+    [UCCS_COLL_ALLGATHER] = {.dest_by_sender = true},
+    [UCCS_COLL_ALLTOALL] = {.source_by_receiver = true, .dest_by_sender = true},
+    [UCCS_COLL_ALLTOALLS] = {.source_by_receiver = true, .dest_by_sender = true},
+    [UCCS_COLL_GATHER] = {.to_root = true, .dest_by_sender = true},
+    [UCCS_COLL_SCATTER] = {.from_root = true, .source_by_receiver = true},
+};
+
+static int rounds_of(int size)
+{
+    int rounds = 0;
+    while (INT64_C(1) << rounds < size)
+        rounds++;
+    return rounds;
+}
+
+/* Plans a dissemination barrier: in round k every member receives from the member 2^k before it. */
+static bool plan_barrier(const struct uccs_coll *c, uint32_t round, struct uccs_step *step)
+{
+    int64_t distance = INT64_C(1) << round;
+    if (distance >= c->size)
+        return false;
+    step->to = (int)((c->rank + distance) % c->size);
+    step->from = (int)((c->rank + c->size - distance) % c->size);
+    return true;
+}
+
+/* Plans every block straight to its receiver; in round k to the member k + 1 ahead. */
+static bool plan_flat(const struct uccs_coll *c, uint32_t round, struct uccs_step *step)
+{
+    const struct uccs_coll_shape *shape = &uccs_coll_shapes[c->kind];
+    int k = (int)round + 1, to = (c->rank + k) % c->size, from = (c->rank + c->size - k) % c->size;
+    if (k >= c->size)
+        return false;
+    if (uccs_coll_gives(c, c->rank, to)) {
+        step->to = to;
+        step->send = c->source + (shape->source_by_receiver ? (size_t)to * c->bytes : 0);
+        step->send_bytes = c->bytes;
+    }
+    if (uccs_coll_gives(c, from, c->rank)) {
+        step->from = from;
+        step->receive = c->dest + (shape->dest_by_sender ? (size_t)from * c->bytes : 0);
+        step->receive_bytes = c->bytes;
+    }
+    return true;
+}
+
+/* Plans a step down a binomial tree. In round k the members that have the data send it to the members 2^(last - k)
+ * ahead. */
+static void step_down(const struct uccs_coll *c, int level, int root, struct uccs_step *step)
+{
+    int size = c->size, rank = (c->rank - root + size) % size, mask = 1 << level;
+    if (rank % (2 * mask) == mask) {
+        step->from = (rank - mask + root) % size;
+        step->receive = c->dest;
+        step->receive_bytes = c->bytes;
+    } else if (rank % (2 * mask) == 0 && rank + mask < size) {
+        step->to = (rank + mask + root) % size;
+        step->send = c->dest;
+        step->send_bytes = c->bytes;
+    }
+}
+
+static bool plan_broadcast(const struct uccs_coll *c, uint32_t round, struct uccs_step *step)
+{
+    int last = rounds_of(c->size) - 1;
+    if ((int)round > last)
+        return false;
+    step_down(c, last - (int)round, c->root, step);
+    return true;
+}
+
+/* Folds the data up the same tree, then sends the result down again. */
+static bool plan_allreduce_tree(const struct uccs_coll *c, uint32_t round, struct uccs_step *step)
+{
+    int rounds = rounds_of(c->size), rank = c->rank, mask = 1 << round;
+    if ((int)round >= 2 * rounds)
+        return false;
+    if ((int)round >= rounds) {
+        step_down(c, 2 * rounds - 1 - (int)round, 0, step);
+    } else if (rank % (2 * mask) == mask) {
+        step->to = rank - mask;
+        step->send = c->dest;
+        step->send_bytes = c->bytes;
+    } else if (rank % (2 * mask) == 0 && rank + mask < c->size) {
+        step->from = rank + mask;
+        step->receive = c->dest;
+        step->receive_bytes = c->bytes;
+        step->how = STEP_FOLDS_BEHIND;
+    }
+    return true;
+}
+
+static char *share_of(const struct uccs_coll *c, int rank, size_t *bytes)
+{
+    size_t size = (size_t)c->size, begin = c->n * (size_t)rank / size, end = c->n * ((size_t)rank + 1) / size;
+    *bytes = (end - begin) * c->element;
+    return c->dest + begin * c->element;
+}
+
+/* Sends shares round a ring, folding them, then sends the results round. */
+static bool plan_allreduce_ring(const struct uccs_coll *c, uint32_t round, struct uccs_step *step)
+{
+    int size = c->size, rank = c->rank, k = (int)round % (size - 1);
+    bool fold = (int)round < size - 1;
+    if ((int)round >= 2 * (size - 1))
+        return false;
+    int mine = (rank + !fold - k + size) % size, theirs = (mine + size - 1) % size;
+    step->to = (rank + 1) % size;
+    step->from = (rank + size - 1) % size;
+    step->send = share_of(c, mine, &step->send_bytes);
+    step->receive = share_of(c, theirs, &step->receive_bytes);
+    step->how = fold ? STEP_FOLDS_BEHIND : STEP_STORES;
+    return true;
+}
+
+/* Passes blocks on round a ring, so that each crosses from node to node once. */
+static bool plan_allgather_ring(const struct uccs_coll *c, uint32_t round, struct uccs_step *step)
+{
+    int size = c->size, rank = c->rank, k = (int)round;
+    if (k >= size - 1)
+        return false;
+    step->to = (rank + 1) % size;
+    step->from = (rank + size - 1) % size;
+    step->send = c->dest + (size_t)((rank - k + size) % size) * c->bytes;
+    step->receive = c->dest + (size_t)((rank - k - 1 + size) % size) * c->bytes;
+    step->send_bytes = step->receive_bytes = c->bytes;
+    return true;
+}
+
+/* The root folds the vectors in the order of the ranks; round k brings member k's. */
+static bool plan_reduce_flat(const struct uccs_coll *c, uint32_t round, struct uccs_step *step)
+{
+    const int k = (int)round;
+    if (k >= c->size)
+        return false;
+    if (c->rank != c->root && k == c->rank) {
+        step->to = c->root;
+        step->send = c->source;
+        step->send_bytes = c->bytes;
+    }
+    if (c->rank != c->root)
+        return true;
+    step->receive = c->dest;
+    step->receive_bytes = c->bytes;
+    if (k == c->rank) {
+        step->own = c->source;
+        step->own_folds = k > 0;
+    } else {
+        step->from = k;
+        step->how = k > 0 ? STEP_FOLDS_BEHIND : STEP_STORES;
+    }
+    return true;
+}
+
+/* Returns the bytes of piece `piece` of the vector, 0 when there is no such piece. */
+static size_t piece_of(const struct uccs_coll *c, int64_t piece)
+{
+    size_t at = (size_t)piece * COLL_PIECE;
+    if (piece < 0 || at >= c->bytes)
+        return 0;
+    return c->bytes - at < COLL_PIECE ? c->bytes - at : COLL_PIECE;
+}
+
+static uint32_t chain_rounds(const struct uccs_coll *c)
+{
+    return (uint32_t)((c->bytes + COLL_PIECE - 1) / COLL_PIECE) + (uint32_t)c->size - 1;
+}
+
+/* Where a member folds a piece: in its dest, or in one of two rooms when the chain only passes through it. */
+static char *chain_place(const struct uccs_coll *c, int64_t piece)
+{
+    return c->owned ? (char *)c->owned + piece % 2 * (int64_t)COLL_PIECE : c->dest + piece * (int64_t)COLL_PIECE;
+}
+
+/* Member r gets the fold of the members before it, folds its own data behind, and sends the result on: piece t - r in round t, and
+ * the one before to the next member. */
+static void step_chain(const struct uccs_coll *c, int64_t t, struct uccs_step *step)
+{
+    const int64_t piece = t - c->rank;
+    if (c->rank > 0 && (step->receive_bytes = piece_of(c, piece))) {
+        step->from = c->rank - 1;
+        step->receive = chain_place(c, piece);
+        step->how = STEP_FOLDS_BEFORE;
+        if (c->source + piece * (int64_t)COLL_PIECE != step->receive)
+            step->own = c->source + piece * (int64_t)COLL_PIECE;
+    }
+    if (c->rank + 1 < c->size && (step->send_bytes = piece_of(c, piece - 1))) {
+        step->to = c->rank + 1;
+        step->send = c->rank ? chain_place(c, piece - 1) : c->source + (piece - 1) * (int64_t)COLL_PIECE;
+    }
+}
+
+static bool plan_scan(const struct uccs_coll *c, uint32_t round, struct uccs_step *step)
+{
+    if (round >= chain_rounds(c))
+        return false;
+    step_chain(c, round, step);
+    return true;
+}
+
+/* The same chain in even rounds; in odd ones its last member sends the pieces that it has folded to the root. */
+static bool plan_reduce_chain(const struct uccs_coll *c, uint32_t round, struct uccs_step *step)
+{
+    const int64_t t = round / 2, last = c->size - 1, piece = t - last;
+    if (round >= 2 * chain_rounds(c))
+        return false;
+    if (round % 2 == 0) {
+        step_chain(c, t, step);
+    } else if (c->rank == last && c->root != last) {
+        if ((step->send_bytes = piece_of(c, piece))) {
+            step->to = c->root;
+            step->send = chain_place(c, piece);
+        }
+    } else if (c->rank == c->root && c->root != last) {
+        if ((step->receive_bytes = piece_of(c, piece))) {
+            step->from = (int)last;
+            step->receive = c->dest + piece * (int64_t)COLL_PIECE;
+        }
+    }
+    return true;
+}
+
+uccs_plan_function *uccs_coll_plan(enum uccs_coll_kind kind, enum uccs_plan plan)
+{
+    static uccs_plan_function *const plans[UCCS_COLLS][UCCS_PLANS] = {
+        [UCCS_COLL_BROADCAST] = {[UCCS_BY_TREE] = plan_broadcast},
+        [UCCS_COLL_ALLGATHER] = {[UCCS_BY_FLAT] = plan_flat, [UCCS_BY_RING] = plan_allgather_ring},
+        [UCCS_COLL_ALLTOALL] = {[UCCS_BY_FLAT] = plan_flat},
+        [UCCS_COLL_GATHER] = {[UCCS_BY_FLAT] = plan_flat},
+        [UCCS_COLL_SCATTER] = {[UCCS_BY_FLAT] = plan_flat},
+        [UCCS_COLL_ALLREDUCE] = {[UCCS_BY_TREE] = plan_allreduce_tree, [UCCS_BY_RING] = plan_allreduce_ring},
+        [UCCS_COLL_REDUCE] = {[UCCS_BY_FLAT] = plan_reduce_flat, [UCCS_BY_CHAIN] = plan_reduce_chain},
+        [UCCS_COLL_SCAN] = {[UCCS_BY_CHAIN] = plan_scan},
+    };
+    return kind == UCCS_COLL_BARRIER ? plan_barrier : plans[kind][plan];
+}

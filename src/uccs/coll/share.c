@@ -1,0 +1,243 @@
+/* A member's share in a collective by memory: which bytes it copies and folds, from and to whose memory; see inner.h. Blocks
+ * are copied by their receiver, or by their sender where LATERAL_COLL says push. */
+#include "uccs/coll/inner.h"
+
+#include "base/copy.h"
+
+#define FOLD_BYTES 8192       /* of a share that stay in the nearest cache while they are folded */
+#define ROOM_BYTES (4u << 20) /* of the others' vectors that are here at once */
+
+static const char *source_of(const struct uccs_coll *c, int rank)
+{
+    return uccs_coll_peer(c->call, "source", c->memory.team, c->source, rank);
+}
+
+static char *dest_of(const struct uccs_coll *c, int rank)
+{
+    return rank == c->rank ? c->dest : uccs_coll_peer(c->call, "dest", c->memory.team, c->dest, rank);
+}
+
+/* --- Moving blocks */
+
+static void copy_block(const struct uccs_coll *c, char *to, const char *from)
+{
+    const struct proto_blocks *blocks = &c->memory.blocks;
+    if (blocks->count > 1)
+        copy_blocks(to, blocks->here, from, blocks->there, blocks->block, blocks->count);
+    else if (to != from)
+        memmove(to, from, blocks->block);
+}
+
+/* Starts a get of a far member's memory, in blocks or else of so many bytes. */
+static void get(struct uccs_coll *c, int pe, void *to, const void *from, size_t bytes,
+                const struct proto_blocks *blocks)
+{
+    uccs_request_handle handle = &c->memory.under_way;
+    (void)proto_rma_or_end(&(struct proto_op){.kind = PROTO_GET,
+                                              .nonblocking = true,
+                                              .pe = pe,
+                                              .at = uccs_coll_place(c->call, "source", from, pe),
+                                              .dest = to,
+                                              .bytes = bytes,
+                                              .blocks = blocks,
+                                              .request = &handle});
+}
+
+/* `from` is in my own source; a far member's bytes are there once `under_way` is done. */
+void uccs_coll_take(struct uccs_coll *c, void *to, const void *from, int rank, size_t bytes)
+{
+    const struct uccs_team *team = c->memory.team;
+    int pe = uccs_team_pe(team, rank);
+    if (uccs_far_pe(pe))
+        get(c, pe, to, from, bytes, 0);
+    else
+        memmove(to, uccs_coll_peer(c->call, "source", team, from, rank), bytes);
+}
+
+static void take_block(struct uccs_coll *c, char *to, const char *from, int other)
+{
+    const struct proto_blocks *blocks = &c->memory.blocks;
+    int pe = uccs_team_pe(c->memory.team, other);
+    const bool plain = blocks->count == 1;
+    if (uccs_far_pe(pe))
+        get(c, pe, to, from, plain ? blocks->block : 0, plain ? 0 : blocks);
+    else
+        copy_block(c, to, uccs_coll_peer(c->call, "source", c->memory.team, from, other));
+}
+
+static void give(struct uccs_coll *c, char *dest, const void *from, int rank, size_t bytes)
+{
+    int pe = uccs_team_pe(c->memory.team, rank);
+    uccs_request_handle handle = &c->memory.under_way;
+    if (!uccs_far_pe(pe)) {
+        memcpy(uccs_coll_peer(c->call, "dest", c->memory.team, dest, rank), from, bytes);
+        return;
+    }
+    (void)proto_rma_or_end(&(struct proto_op){.kind = PROTO_PUT,
+                                              .nonblocking = true,
+                                              .pe = pe,
+                                              .at = uccs_coll_place(c->call, "dest", dest, pe),
+                                              .source = from,
+                                              .bytes = bytes,
+                                              .request = &handle});
+}
+
+static void await_member(const struct uccs_coll *c, int rank)
+{
+    if (!c->memory.later)
+        uccs_coll_await(c->memory.team, rank);
+}
+
+/* Member `rank` reads the others' blocks for it. */
+static void pull_blocks(struct uccs_coll *c, int rank)
+{
+    const struct uccs_by_memory *m = &c->memory;
+    const bool own = c->kind != UCCS_COLL_BROADCAST || m->at_root;
+    char *dest = dest_of(c, rank);
+    for (int i = 0; i < c->size; i++) {
+        int other = uccs_coll_shapes[c->kind].from_root ? c->root : uccs_coll_around(m->team, rank, i);
+        if (other != rank || own) {
+            await_member(c, other);
+            take_block(c, dest + other * m->dest_step, c->source + rank * m->source_step, other);
+        }
+        if (uccs_coll_shapes[c->kind].from_root)
+            break;
+    }
+}
+
+/* Member `rank` writes its blocks to the others. */
+static void push_blocks(struct uccs_coll *c, int rank)
+{
+    const struct uccs_by_memory *m = &c->memory;
+    for (int i = 0; i < c->size; i++) {
+        int other = uccs_coll_around(m->team, rank, i);
+        await_member(c, other);
+        copy_block(c, dest_of(c, other) + rank * m->dest_step, c->source + other * m->source_step);
+    }
+}
+
+/* --- Folding on a node: nobody else reads or writes a share's elements, at any member, so in place is no special case */
+
+/* The share of member `rank`, in whole cache lines but for the last. */
+static void share_of(const struct uccs_coll *c, int member, size_t *from, size_t *to)
+{
+    size_t lines = (c->bytes + CACHE_LINE - 1) / CACHE_LINE, size = (size_t)c->size, rank = (size_t)member;
+    size_t each = lines / size, more = lines % size;
+    size_t first = rank * each + (rank < more ? rank : more);
+    *from = first * CACHE_LINE;
+    *to = (first + each + (rank < more)) * CACHE_LINE;
+    *to = *to < c->bytes ? *to : c->bytes;
+    *from = *from < c->bytes ? *from : c->bytes;
+}
+
+/* Folds bytes at `at` of all sources and writes them to all dests. They are folded in the dest of `rank` unless that would
+ * overwrite its source before its turn. */
+static void reduce_piece(const struct uccs_coll *c, int rank, size_t at, size_t bytes)
+{
+    cache_aligned char room[FOLD_BYTES];
+    bool direct = c->dest != c->source || c->size == 2;
+    char *result = direct ? dest_of(c, rank) + at : room;
+    if (c->size == 1) {
+        memmove(c->dest + at, c->source + at, bytes);
+        return;
+    }
+    c->fold(result, source_of(c, 0) + at, source_of(c, 1) + at, bytes / c->element);
+    for (int other = 2; other < c->size; other++)
+        c->fold(result, result, source_of(c, other) + at, bytes / c->element);
+    for (int i = direct; i < c->size; i++)
+        memcpy(dest_of(c, uccs_coll_around(c->memory.team, rank, i)) + at, result, bytes);
+}
+
+/* The bytes at `at` through all members: `sums` is the fold of the sources before. A dest is written after the sources of its
+ * member and of those before. */
+static void scan_piece(const struct uccs_coll *c, size_t at, size_t bytes)
+{
+    cache_aligned char sums[2][FOLD_BYTES];
+    int now = 0;
+    memset(sums[now], 0, bytes);
+    for (int rank = 0; rank < c->size; rank++) {
+        const char *theirs = source_of(c, rank) + at;
+        if (rank == 0)
+            memcpy(sums[!now], theirs, bytes); /* 0 + -0.0 would lose the sign */
+        else
+            c->fold(sums[!now], sums[now], theirs, bytes / c->element);
+        memcpy(dest_of(c, rank) + at, sums[c->memory.inclusive ? !now : now], bytes);
+        now = !now;
+    }
+}
+
+static void fold_share(struct uccs_coll *c, int rank)
+{
+    size_t at, end;
+    share_of(c, rank, &at, &end);
+    for (int i = 1; i < c->size; i++)
+        await_member(c, uccs_coll_around(c->memory.team, rank, i));
+    for (size_t bytes; at < end; at += bytes) {
+        bytes = end - at < FOLD_BYTES ? end - at : FOLD_BYTES;
+        if (c->kind == UCCS_COLL_SCAN)
+            scan_piece(c, at, bytes);
+        else
+            reduce_piece(c, rank, at, bytes);
+    }
+}
+
+/* --- Folding over nodes: the others' parts come into a room, piece by piece */
+
+/* A reduction's member folds its share of the elements, and gives the results to all. A scan's folds all elements of members
+ * up to `last`, and stores them when all have left. */
+static int last_of(const struct uccs_coll *c)
+{
+    return c->kind == UCCS_COLL_SCAN ? c->rank - !c->memory.inclusive : c->size - 1;
+}
+
+static void begin_pieces(struct uccs_coll *c)
+{
+    struct uccs_by_memory *m = &c->memory;
+    const bool scan = c->kind == UCCS_COLL_SCAN;
+    const size_t size = (size_t)c->size, rank = (size_t)c->rank, most = ROOM_BYTES / (size * c->element) + 1;
+    m->at = scan ? 0 : c->n * rank / size;
+    m->end = scan ? c->n : c->n * (rank + 1) / size;
+    m->piece = m->end - m->at < most ? m->end - m->at : most;
+    m->room = uccs_coll_room(c->call, m->piece * c->element * size);
+    m->sums = scan ? uccs_coll_room(c->call, c->bytes) : 0;
+    if (m->sums)
+        memset(m->sums, 0, c->bytes);
+}
+
+static void take_pieces(struct uccs_coll *c)
+{
+    struct uccs_by_memory *m = &c->memory;
+    if (!m->room)
+        begin_pieces(c);
+    m->piece = m->end - m->at < m->piece ? m->end - m->at : m->piece;
+    const size_t bytes = m->piece * c->element;
+    for (int rank = 0; bytes && rank <= last_of(c); rank++)
+        uccs_coll_take(c, m->room + (size_t)rank * bytes, c->source + m->at * c->element, rank, bytes);
+}
+
+void uccs_share_give(struct uccs_coll *c)
+{
+    struct uccs_by_memory *m = &c->memory;
+    const size_t bytes = m->piece * c->element, at = m->at * c->element;
+    for (int rank = 1; bytes && rank <= last_of(c); rank++)
+        c->fold(m->room, m->room, m->room + (size_t)rank * bytes, m->piece);
+    if (m->sums && bytes && last_of(c) >= 0)
+        memcpy(m->sums + at, m->room, bytes);
+    for (int i = 0; !m->sums && bytes && i < c->size; i++)
+        give(c, c->dest + at, m->room, uccs_coll_around(m->team, c->rank, i), bytes);
+    m->at += m->piece;
+}
+
+/* --- Shares */
+
+void uccs_share_do(struct uccs_coll *c, int rank)
+{
+    if (c->fold && c->memory.team->far)
+        take_pieces(c);
+    else if (c->fold)
+        fold_share(c, rank);
+    else if (c->memory.push)
+        push_blocks(c, rank);
+    else
+        pull_blocks(c, rank);
+}
