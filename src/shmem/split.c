@@ -1,11 +1,11 @@
 /* Splitting teams.
  *
- * Every new team needs a area of the node's group area that is free at all of its members. No PE
- * knows the others' areas, so the parent agrees by two exchanges of posts:
+ * Every new team needs an area of the node's memory that is free at all of its members. No PE
+ * knows the others' areas, so the parent agrees by two exchanges:
  *
- *   1. each posts the areas that are free here; a new team's candidate is the first area free at all
+ *   1. each tells the areas that are free here; a new team's candidate is the first area free at all
  *      of its members, counted from a place that depends on the parent's area;
- *   2. each takes its team's candidate, clears its row of it, and posts how that went.
+ *   2. each takes its team's candidate, clears its row of it, and tells how that went.
  *
  * A member may fail to take the candidate only because another thread was faster, in a split of another
  * team: then all give back and try again. After 2 all rows of all new teams are clear, so that any
@@ -58,7 +58,7 @@ static enum vote worst_vote(const struct uccs_team *parent)
     return (enum vote)worst;
 }
 
-/* Takes a area for `team`, which is null when this PE is in no new team. Returns this PE's vote. */
+/* Takes an area for `team`, which is null when this PE is in no new team. Returns this PE's vote. */
 static enum vote take_area(struct uccs_team *parent, const struct part *part, struct shmem_team_impl *team, bool member)
 {
     if (!member)

@@ -15,7 +15,7 @@ enum { AREA_WORLD, AREA_SHARED, AREA_FIRST };
 
 struct shmem_team_impl lat_team_world, lat_team_shared;
 
-/* Which team of this process holds a area. */
+/* Which team of this process holds an area. */
 static struct shmem_team_impl *holders[NODE_TEAM_AREAS];
 static pthread_mutex_t areas_lock = PTHREAD_MUTEX_INITIALIZER;
 

@@ -3,7 +3,7 @@
  * Member i is world PE start + i * stride: every team comes from the world by strided splits. Where a launcher dealt PEs
  * out neither in a row nor in turn, SHMEM_TEAM_SHARED and its splits list their PEs instead (group.pes).
  * A team handle is the address of this struct; the predefined handles are small numbers. Each team holds one area of
- * the node's group area (src/uccs/team/team.h); `lat_team_take` and `_give` keep which are in use here.
+ * the node's memory (src/uccs/team/team.h); `lat_team_take` and `_give` keep which are in use here.
  *
  * Different teams may be made, used and destroyed in different threads at once; one team by one
  * thread at a time. */
@@ -48,7 +48,7 @@ struct lat_areas {
     uint64_t bits[NODE_TEAM_AREAS / 64];
 };
 struct lat_areas lat_team_free_areas(void);
-/* Takes a area for `team`. Returns false when another thread was faster. */
+/* Takes an area for `team`. Returns false when another thread was faster. */
 bool lat_team_take(int area, struct shmem_team_impl *team);
 void lat_team_give(int area);
 

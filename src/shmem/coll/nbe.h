@@ -1,6 +1,6 @@
-/* Collectives in two phases: started with a request, completed by test or wait (Dinan et al. 2014 ask for
- * split-phase synchronisation). What the thunks call; rules as for the blocking ones, and every
- * member starts the same ones in the same order. */
+/* Collectives in two phases: started with a request, completed by test or wait (Dinan et al. 2014 ask for split-phase
+ * synchronisation). The thunks call these functions; rules as for the blocking ones, and every member starts the same ones in
+ * the same order. */
 #ifndef SHMEM_COLL_NBE_H
 #define SHMEM_COLL_NBE_H
 

@@ -1,7 +1,7 @@
 /* Collectives on active sets (deprecated): sets that nobody creates.
  *
  * The first call with a new (start, stride, size, pSync) makes a group that lives as long as the process,
- * so that later calls are as fast as those of teams. Its area of the node's group area comes from a table
+ * so that later calls are as fast as those of teams. Its area of the node's memory comes from a table
  * in the node's memory: the first member that comes by writes the set down, the others find it. A set on one
  * node does not use pSync's contents; members on several nodes exchange their slots there, because every node has
  * its own table. When the table is full a set synchronises on pSync itself: pSync[0 .. 15] are flags, pSync[16 ..
@@ -33,7 +33,7 @@ enum { BUCKETS = 256 };
 enum { SET_FREE, SET_CLAIMED, SET_VALID };
 _Static_assert(TEAM_ROUNDS + 3 <= SHMEM_COLLECT_SYNC_SIZE && TEAM_ROUNDS <= SHMEM_BARRIER_SYNC_SIZE,
                "pSync is long enough");
-_Static_assert(SHMEM_SYNC_VALUE == TEAM_FLAG_AT_REST, "the flags of a group without a area");
+_Static_assert(SHMEM_SYNC_VALUE == TEAM_FLAG_AT_REST, "the flags of a group without an area");
 
 struct set {
     struct set *next;

@@ -1,8 +1,8 @@
 /* Collectives over several nodes on long data (nodes.h).
  *
- * All come first (a gather), so that everybody's dest may be written. Then data crosses to each other node once, as parcels
+ * All come first (an allgather without data), so that everybody's dest may be written. Then data crosses to each other node once, as internal puts
  * straight into their place at one member there; which one depends on the sender, so that all members of a node have a
- * share of the traffic. Parcels count in the receiver's line TEAM_LANDED. What has come to a near member is copied from
+ * share of the traffic. They count in the receiver's line TEAM_LANDED. What has come to a near member is copied from
  * it after a sync of the node, and a second one lets the memory go.
  *
  * broadcast  chunks through a tree of nodes (long ones: a chain, each passes on what it has), flags in the lead's row
@@ -24,7 +24,7 @@
 #define CHAIN_LEAST (512u << 10) /* bytes of a broadcast from which a chain is better than a tree */
 #define FOLD_BLOCK 8192
 
-/* --- Parcels that are counted ------------------------------------------------------------------------------------ */
+/* --- Puts that are counted ------------------------------------------------------------------------------------ */
 
 /* The member of `node` that takes what near member `index` of another node sends there. */
 static int taker(const struct uccs_nodes *nodes, int node, int index)
@@ -50,13 +50,13 @@ static void send_counted(const struct uccs_coll *c, int node, int rank, void *de
                                               .held = held});
 }
 
-/* Waits until `count` further parcels have come to this PE. */
+/* Waits until `count` further internal puts have come to this PE. */
 static void await_landed(struct uccs_team *team, uint64_t count)
 {
     const uint64_t *line = uccs_team_line(team, team->rank, TEAM_LANDED);
     struct uccs_wait wait uccs_scoped = {0};
     team->nodes->landed += count;
-    while (atomic_load_acquire(line) < team->nodes->landed) /* acqrel: the parcel's signal */
+    while (atomic_load_acquire(line) < team->nodes->landed) /* acqrel: the put's signal */
         uccs_pause(&wait);
 }
 
@@ -260,7 +260,7 @@ static void take_chunk(struct bcast *bcast, size_t at, size_t bytes)
     const struct uccs_nodes *nodes = bcast->c->memory.team->nodes;
     const uint64_t *flag = (const uint64_t *)uccs_team_line(&nodes->near, 0, TEAM_CHUNKS) + at / bcast->chunk;
     struct uccs_wait wait uccs_scoped = {0};
-    while (atomic_load_acquire(flag) < bcast->number) /* release: the parcel's signal */
+    while (atomic_load_acquire(flag) < bcast->number) /* release: the put's signal */
         uccs_pause(&wait);
     if (nodes->near.rank == 0)
         pass_on(bcast, bcast->c->dest, at, bytes);
@@ -424,7 +424,7 @@ static void pass_results(struct rail *rail, bool wait_for_it)
     const struct uccs_nodes *nodes = rail->team->nodes;
     struct uccs_wait wait uccs_scoped = {0};
     for (; rail->passed < rail->chunks; rail->passed++) {
-        while (!atomic_load_acquire(flag_of(rail, true, rail->passed))) { /* release: the parcel's signal */
+        while (!atomic_load_acquire(flag_of(rail, true, rail->passed))) { /* release: the put's signal */
             if (!wait_for_it)
                 return;
             uccs_pause(&wait);
@@ -442,7 +442,7 @@ static void fold_chunk(struct rail *rail, size_t chunk)
     size_t at = rail->from + chunk * rail->chunk, n = elements_of(rail, chunk);
     char *sums = chunk_of_room(rail, chunk), *result = rail->c->dest + at * rail->size;
     struct uccs_wait wait uccs_scoped = {0};
-    while (nodes->mine > 0 && !atomic_load_acquire(flag_of(rail, false, chunk))) { /* release: the parcel's signal */
+    while (nodes->mine > 0 && !atomic_load_acquire(flag_of(rail, false, chunk))) { /* release: the put's signal */
         pass_results(rail, false);
         uccs_pause(&wait);
     }

@@ -29,8 +29,8 @@ static void copy_block(const struct uccs_coll *c, char *to, const char *from)
 }
 
 /* Starts a get of a far member's memory, in blocks or else of so many bytes. */
-static void get(struct uccs_coll *c, int pe, void *to, const void *from, size_t bytes,
-                const struct proto_blocks *blocks)
+static void get_from_far(struct uccs_coll *c, int pe, void *to, const void *from, size_t bytes,
+                         const struct proto_blocks *blocks)
 {
     uccs_request_handle handle = &c->memory.under_way;
     (void)proto_rma_or_end(&(struct proto_op){.kind = PROTO_GET,
@@ -49,7 +49,7 @@ void uccs_coll_take(struct uccs_coll *c, void *to, const void *from, int rank, s
     const struct uccs_team *team = c->memory.team;
     int pe = uccs_team_pe(team, rank);
     if (uccs_far_pe(pe))
-        get(c, pe, to, from, bytes, 0);
+        get_from_far(c, pe, to, from, bytes, 0);
     else
         memmove(to, uccs_coll_peer(c->call, "source", team, from, rank), bytes);
 }
@@ -60,12 +60,12 @@ static void take_block(struct uccs_coll *c, char *to, const char *from, int othe
     int pe = uccs_team_pe(c->memory.team, other);
     const bool plain = blocks->count == 1;
     if (uccs_far_pe(pe))
-        get(c, pe, to, from, plain ? blocks->block : 0, plain ? 0 : blocks);
+        get_from_far(c, pe, to, from, plain ? blocks->block : 0, plain ? 0 : blocks);
     else
         copy_block(c, to, uccs_coll_peer(c->call, "source", c->memory.team, from, other));
 }
 
-static void give(struct uccs_coll *c, char *dest, const void *from, int rank, size_t bytes)
+static void give_piece(struct uccs_coll *c, char *dest, const void *from, int rank, size_t bytes)
 {
     int pe = uccs_team_pe(c->memory.team, rank);
     uccs_request_handle handle = &c->memory.under_way;
@@ -224,7 +224,7 @@ void uccs_share_give(struct uccs_coll *c)
     if (m->sums && bytes && last_of(c) >= 0)
         memcpy(m->sums + at, m->room, bytes);
     for (int i = 0; !m->sums && bytes && i < c->size; i++)
-        give(c, c->dest + at, m->room, uccs_coll_around(m->team, c->rank, i), bytes);
+        give_piece(c, c->dest + at, m->room, uccs_coll_around(m->team, c->rank, i), bytes);
     m->at += m->piece;
 }
 

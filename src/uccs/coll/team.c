@@ -37,8 +37,8 @@ static inline struct uccs_coll describe_fold(enum uccs_coll_kind what, const cha
     return c;
 }
 
-static lat_cold void broadcast_long(enum uccs_plan plan, const char *call, struct uccs_team *team, void *dest,
-                                    const void *source, size_t bytes, int root, bool at_root)
+static void broadcast_long(enum uccs_plan plan, const char *call, struct uccs_team *team, void *dest,
+                           const void *source, size_t bytes, int root, bool at_root)
 {
     struct uccs_coll c = describe(UCCS_COLL_BROADCAST, call, team, dest, source, bytes);
     c.root = root;

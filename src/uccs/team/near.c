@@ -1,4 +1,4 @@
-/* Meetings of a team's members on one node, and of teams without a area; see near.h. */
+/* Meetings of a team's members on one node, and of teams without an area; see near.h. */
 #include "uccs/team/near.h"
 
 #include "uccs/core/memory.h"

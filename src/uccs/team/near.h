@@ -16,7 +16,7 @@ bool uccs_near_counts(void);
 void uccs_near_meet(struct uccs_team *team);
 /* Meets by dissemination, whatever uccs_sync_how says. */
 void uccs_near_part(struct uccs_team *team);
-/* Meets a team without a area. Its members may be on any node. */
+/* Meets a team without an area. Its members may be on any node. */
 void uccs_flags_meet(const struct uccs_team *team);
 
 #endif

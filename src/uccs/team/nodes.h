@@ -4,25 +4,25 @@
  * is the node's lead. Messages for the node go to the lead's process and land in its row, where all near members see
  * them. So a message needs only one process to be running, and no member has to pass its data on.
  *
- * In a gather each node gives a block of the same size and gets the blocks of all nodes. Near members write their data
- * into the first place of the lead's box and meet. Then in round r each node sends the 2^r blocks it has to the node
- * 2^r before it (Bruck), so ceil(log2(nodes)) rounds bring all blocks. A gather without data is a barrier. Place i of the
- * box holds the block of the i-th node behind this one.
+ * In an allgather each node gives a block of the same size and gets the blocks of all nodes. Near members write their data
+ * into the first place of the lead's buffer and meet. Then in round r each node sends the 2^r blocks it has to the node
+ * 2^r before it (Bruck), so ceil(log2(nodes)) rounds bring all blocks. An allgather without data is a barrier. Place i of the
+ * buffer holds the block of the i-th node behind this one.
  *
  *   uccs_node_allgather_begin(&gather, team, block);
- *   ... write to the box ...
+ *   ... write to the buffer ...
  *   uccs_node_allgather_run(&gather);
- *   ... read the box ...
+ *   ... read the buffer ...
  *
  * Members have places: node by node, and by rank on a node. Where neighbours share nodes, places are ranks. On scattered
  * nodes tables lead from one to the other (uccs_nodes_rank, uccs_nodes_place). Blocks of members lie in the order of places.
  *
- * Invariants: allgathers are numbered. Flags hold the number of the last gather, and boxes and flags of odd and even ones
- * are separate. All members arrive in gather n - 1 after they have left n - 2, so a member that has left n - 1 and is in
- * gather n knows that all have left n - 2. So nothing is reset, no flag is overtaken, and near members may read boxes
- * until the gather after the next.
+ * Invariants: allgathers are numbered. Flags hold the number of the last allgather, and buffers and flags of odd and even ones
+ * are separate. All members arrive in allgather n - 1 after they have left n - 2, so a member that has left n - 1 and is in
+ * allgather n knows that all have left n - 2. So nothing is reset, no flag is overtaken, and near members may read buffers
+ * until the allgather after the next.
  *
- * Split-phase meetings have flags of their own (channel 1) and run under the progress list's lock, beside the one
+ * Split-phase meetings have flags of their own (channel 1) and run under the lock of the list of tasks, beside the one
  * thread that may use the team. */
 
 #ifndef UCCS_TEAM_NODES_H
@@ -48,7 +48,7 @@ struct uccs_nodes {
     uint64_t allgathers[2];   /* allgathers begun, by channel */
     uint64_t posted, settled; /* broadcasts through the ring; those that all members have finished */
     size_t filled;            /* bytes of the ring's room that these others have taken */
-    uint64_t landed;          /* parcels counted in this PE's line TEAM_LANDED */
+    uint64_t landed;          /* internal puts counted in this PE's line TEAM_LANDED */
     char *given;              /* data of all members in the last uccs_team_exchange */
     struct uccs_lead {
         int place; /* of the node's first member; the last entry's is the team's size */
@@ -82,7 +82,7 @@ static inline int uccs_nodes_around(const struct uccs_nodes *nodes, int distance
 int uccs_nodes_of(const struct uccs_nodes *nodes, int rank);
 int uccs_nodes_lead_pe(const struct uccs_team *team, int node);
 
-/* Returns the place, for parcels, of a line in the row of a node's lead. */
+/* Returns the place, for internal puts, of a line in the row of a node's lead. */
 struct proto_address uccs_nodes_line(const struct uccs_team *team, int node, int line);
 
 struct uccs_node_allgather {
@@ -99,7 +99,7 @@ void uccs_node_allgather_begin(struct uccs_node_allgather *gather, struct uccs_t
 char *uccs_node_allgather_buffer(const struct uccs_node_allgather *gather, int distance);
 void uccs_node_allgather_run(struct uccs_node_allgather *gather);
 
-/* Returns the block of a node in a gather that is over. */
+/* Returns the block of a node in an allgather that is over. */
 static inline const char *uccs_node_allgather_block(const struct uccs_node_allgather *gather, int node)
 {
     const struct uccs_nodes *nodes = gather->team->nodes;
@@ -113,7 +113,7 @@ _Static_assert(TEAM_GATHER_DATA + 2 * NODES_GATHER_BYTES / CACHE_LINE == TEAM_RI
                    NODES_CHUNKS * sizeof(uint64_t) <= (TEAM_LANDED - TEAM_CHUNKS) * CACHE_LINE,
                "a row holds it all");
 
-/* Runs a gather without data: no member leaves before all have arrived. */
+/* Runs an allgather without data: no member leaves before all have arrived. */
 void uccs_nodes_sync(struct uccs_team *team);
 
 /* A split-phase meeting. The caller begins it once, then calls uccs_nodes_meet until that returns true: all have
@@ -127,7 +127,7 @@ void uccs_nodes_allgather(struct uccs_team *team, void *all, const void *mine, s
  * readers: a broadcast has a flag and a part of the ring's room until then. */
 void uccs_node_bcast(struct uccs_team *team, void *dest, const void *source, size_t bytes, int root);
 
-/* Waits until the sources of parcels may be reused. */
+/* Waits until the sources of internal puts may be reused. */
 void uccs_nodes_settle(const uint32_t *held);
 
 /* Returns a line in the row of this node's lead. */

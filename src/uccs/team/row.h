@@ -1,25 +1,25 @@
 /* Teams, whose members are PEs a stride apart, and their rows of memory. Every file of this folder uses them.
  *
- * A team has a area in the node's group area; each area has one row of NODE_GROUP_LINES cache lines for every PE:
+ * A team has an area of the node's memory; each area has one row of NODE_GROUP_LINES cache lines for every PE:
  *
  *   lines 0 .. 15    flags of the rounds of the dissemination barrier; each written by one partner
  *   lines 16, 17     of member 0: counter and release word of the counting barrier; the release word has a neighbour, the
  *                    word of brief split-phase collectives
- *   lines 18, 19     of the split-phase collectives (src/shmem/coll/nbe.c), written by the row's owner
- *   lines 20 .. 35   small posts, written by the row's owner, read by all
- *   lines 36 .. 295  large posts
- *   lines 296 .. 322 over several nodes: allgathers, those of the split-phase collectives, broadcasts, parcels
+ *   lines 18, 19     of the split-phase collectives (src/uccs/coll/memory.c), written by the row's owner
+ *   lines 20 .. 35   small slots (slots.h), written by the row's owner, read by all
+ *   lines 36 .. 295  large slots
+ *   lines 296 .. 322 over several nodes: allgathers, those of the split-phase collectives, broadcasts, internal puts
  *   lines 323 ..     over several nodes: the data that those bring
  *
- * Disjoint teams may hold the same area, so nothing belongs to a area as a whole.
+ * Disjoint teams may hold the same area, so nothing belongs to an area as a whole.
  *
  * Invariants: epochs only grow, so a flag means "at least my epoch", and nothing is reset while the team lives. A
- * partner can be at most one barrier ahead, since it needs my flag of the next one. A area is reused only after every
+ * partner can be at most one barrier ahead, since it needs my flag of the next one. An area is reused only after every
  * member of the earlier team has left it by a last dissemination (uccs_team_part). Each member clears its own row
  * before the sync of the parent that makes the new team (src/shmem/split.c).
  *
- * An active set that finds no area free is a team without a area (area < 0). It meets on a symmetric array of the
- * program and cannot post.
+ * An active set that finds no area free is a team without an area (area < 0). It meets on a symmetric array of the
+ * program and has no slots.
  *
  * One thread at a time per team (the standard's rule for teams); any number of teams at once. */
 #ifndef UCCS_TEAM_ROW_H
@@ -33,7 +33,7 @@
 #define TEAM_ROUNDS 16 /* 2^16 = NODE_MAX_PES */
 #define TEAM_ARRIVED 16
 #define TEAM_RELEASED 17
-#define TEAM_POSTED 18 /* split-phase collectives called, and my shares of them done (src/shmem/coll/nbe.c) */
+#define TEAM_POSTED 18 /* split-phase collectives called, and my shares of them done (src/uccs/coll/memory.c) */
 #define TEAM_COPIED 19
 #define TEAM_BRIEF 17 /* of member 0, the second word of the line; written by any member */
 #define TEAM_SLOTS 20
@@ -41,12 +41,12 @@
 #define TEAM_SPLIT 301
 #define TEAM_RING 306   /* 8 lines */
 #define TEAM_CHUNKS 314 /* 8 lines */
-#define TEAM_LANDED 322 /* in each member's row: the number of parcels that have come for it */
+#define TEAM_LANDED 322 /* in each member's row: the number of internal puts that have come for it */
 #define TEAM_GATHER_DATA 323
 #define TEAM_RING_DATA 4419
-#define TEAM_FLAG_AT_REST (-1L) /* the value of an unused flag of a team without a area */
+#define TEAM_FLAG_AT_REST (-1L) /* the value of an unused flag of a team without an area */
 
-/* Sizes and places of posts (slots.h). */
+/* Sizes and places of slots. */
 enum {
     SLOT_SMALL = 56,
     SLOT_LARGE = 4096,
@@ -63,7 +63,7 @@ struct uccs_slot {
 };
 _Static_assert(sizeof(struct uccs_slot) == CACHE_LINE, "one line");
 _Static_assert(SLOT_FIRST_LINE + SLOT_SMALL_RING + SLOT_LARGE_RING * SLOT_LARGE_LINES <= TEAM_GATHER,
-               "a row holds its posts");
+               "a row holds its slots");
 
 struct uccs_nodes;
 
@@ -75,9 +75,9 @@ struct uccs_team {
                           the node is not scattered */
     int *pes;          /* the PEs of members that have no such stride, by rank; else null. On a scattered node alone */
     uint64_t epoch;    /* syncs done */
-    uint64_t exchange; /* number of the last exchange of posts */
+    uint64_t exchange; /* number of the last exchange by slots */
     uint64_t settled;  /* every member has finished every exchange up to this number */
-    long *flags;       /* of a team without a area: this PE's TEAM_ROUNDS flags, symmetric, at rest between calls */
+    long *flags;       /* of a team without an area: this PE's TEAM_ROUNDS flags, symmetric, at rest between calls */
     uint64_t posted;   /* split-phase collectives called */
     uint64_t brief;    /* those of them that copy, and that one member does for all */
     uint64_t copied;   /* split-phase collectives whose local share is done; under the progress list's lock */

@@ -30,7 +30,7 @@ void uccs_team_part(struct uccs_team *team);
 /* Zeroes the epochs and numbers in the caller's row. */
 void uccs_team_clear(struct uccs_team *team);
 
-/* Exchanges data over any team with a area. Every member gives up to SLOT_LARGE bytes and can then read what the others
+/* Exchanges data over any team with an area. Every member gives up to SLOT_LARGE bytes and can then read what the others
  * gave. Not for hot paths. */
 void uccs_team_exchange(struct uccs_team *team, const void *mine, size_t bytes);
 /* Returns the bytes that `rank` gave in the last exchange. */
