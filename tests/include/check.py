@@ -19,7 +19,7 @@ STANDS_ON = {
     "src/uccs/core": ["src/rte", "src/net"],
     "src/uccs/comp": ["src/uccs/core"],
     "src/uccs/mem": ["src/uccs/comp"],
-    "src/uccs/proto":["src/uccs/mem"],
+    "src/uccs/proto": ["src/uccs/mem"],
     "src/uccs/team": ["src/uccs/proto"],
     "src/uccs/am": ["src/uccs/proto"],
     "src/uccs/rma": ["src/uccs/team", "src/uccs/am"],

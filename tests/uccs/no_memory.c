@@ -98,6 +98,27 @@ static void complete(void *argument, int status)
 
 /* --- One call each. It undoes what it has made. */
 
+#define MAKES(name, type, make, release)     \
+    static int name(void)                    \
+    {                                        \
+        type made = 0;                       \
+        int status = counted(make);          \
+        CHECK(!made == (status != UCCS_OK)); \
+        if (made)                            \
+            OK(release);                     \
+        return status;                       \
+    }
+MAKES(makes_request, uccs_request_t, uccs_request_create(&made), uccs_request_release(&made))
+MAKES(makes_queue, uccs_queue_t, uccs_queue_create(&made), uccs_queue_release(made))
+MAKES(makes_stream, uccs_stream_t, uccs_stream_create(context, &(struct uccs_stream_attr){.ordered = 1}, &made),
+      uccs_stream_release(made))
+MAKES(registers_memory, uccs_memory_t, uccs_memory_register(context, here, sizeof here, &made),
+      uccs_memory_release(made))
+MAKES(allocates_memory, uccs_memory_t, uccs_memory_allocate(context, 256, &made), uccs_memory_release(made))
+MAKES(imports_memory, uccs_memory_t, uccs_memory_import(context, handle, handle_bytes, &made),
+      uccs_memory_release(made))
+MAKES(makes_dynamic, uccs_memory_t, uccs_memory_dynamic(context, &made), uccs_memory_release(made))
+
 static int makes_context(void)
 {
     uccs_context_t made = 0;
@@ -118,36 +139,6 @@ static int makes_group(void)
     return status;
 }
 
-static int makes_request(void)
-{
-    uccs_request_t made = 0;
-    int status = counted(uccs_request_create(&made));
-    CHECK(!made == (status != UCCS_OK));
-    if (made)
-        OK(uccs_request_release(&made));
-    return status;
-}
-
-static int makes_queue(void)
-{
-    uccs_queue_t made = 0;
-    int status = counted(uccs_queue_create(&made));
-    CHECK(!made == (status != UCCS_OK));
-    if (made)
-        OK(uccs_queue_release(made));
-    return status;
-}
-
-static int makes_stream(void)
-{
-    uccs_stream_t made = 0;
-    int status = counted(uccs_stream_create(context, &(struct uccs_stream_attr){.ordered = 1}, &made));
-    CHECK(!made == (status != UCCS_OK));
-    if (made)
-        OK(uccs_stream_release(made));
-    return status;
-}
-
 static int makes_endpoint(void)
 {
     uccs_endpoint_t made = 0;
@@ -155,46 +146,6 @@ static int makes_endpoint(void)
     CHECK(!made == (status != UCCS_OK));
     if (made)
         OK(uccs_endpoint_release(made));
-    return status;
-}
-
-static int registers_memory(void)
-{
-    uccs_memory_t made = 0;
-    int status = counted(uccs_memory_register(context, here, sizeof here, &made));
-    CHECK(!made == (status != UCCS_OK));
-    if (made)
-        OK(uccs_memory_release(made));
-    return status;
-}
-
-static int allocates_memory(void)
-{
-    uccs_memory_t made = 0;
-    int status = counted(uccs_memory_allocate(context, 256, &made));
-    CHECK(!made == (status != UCCS_OK));
-    if (made)
-        OK(uccs_memory_release(made));
-    return status;
-}
-
-static int imports_memory(void)
-{
-    uccs_memory_t made = 0;
-    int status = counted(uccs_memory_import(context, handle, handle_bytes, &made));
-    CHECK(!made == (status != UCCS_OK));
-    if (made)
-        OK(uccs_memory_release(made));
-    return status;
-}
-
-static int makes_dynamic(void)
-{
-    uccs_memory_t made = 0;
-    int status = counted(uccs_memory_dynamic(context, &made));
-    CHECK(!made == (status != UCCS_OK));
-    if (made)
-        OK(uccs_memory_release(made));
     return status;
 }
 

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const struct proto_handler *handlers[WIRE_KINDS]; /* constant while links are open */
+static const struct proto_handler *handlers[WIRE_KINDS]; /* constant while workers are open */
 
 void proto_handle(enum proto_wire_kind kind, const struct proto_handler *handler)
 {
@@ -18,7 +18,7 @@ void proto_handle(enum proto_wire_kind kind, const struct proto_handler *handler
 struct receive {
     struct proto_sent_token token;
     struct proto_arrival arrival;
-    void *buffer; /* takes data without a room; null: the data goes to its place */
+    void *buffer; /* takes data without a landing buffer; null: the data goes to its place */
     void *place;  /* where the data goes */
 };
 
@@ -196,4 +196,45 @@ void proto_arrived(void *worker, const struct transport_message *message)
     take_message(&arrival, message->data, message->rest);
     if (lat_unlikely(origin->kept != 0))
         take_kept(origin);
+}
+
+/* --- Refused operations: the memory that they name has been released. The target notes the number in their header, once, and
+ * tells all noted numbers in its next answer to a flush (flush.c) */
+
+struct proto_nacks {
+    uint32_t count;
+    uint64_t noted[(UINT16_MAX + 1) / 64]; /* a bit for each number */
+};
+
+static void note_nack(struct proto_origin *origin, uint16_t number)
+{
+    if (!origin->nacks && !(origin->nacks = calloc(1, sizeof *origin->nacks)))
+        uccs_fail("no memory for refused operations");
+    uint64_t *word = &origin->nacks->noted[number / 64], bit = UINT64_C(1) << number % 64;
+    origin->nacks->count += !(*word & bit);
+    *word |= bit;
+}
+
+void proto_nack(const struct proto_arrival *arrival)
+{
+    arrival->origin->refused++;
+    if (arrival->header.number)
+        note_nack(arrival->origin, arrival->header.number);
+}
+
+uint16_t *proto_nacks_take(struct proto_origin *origin, size_t *bytes)
+{
+    struct proto_nacks *nacks = origin->nacks;
+    *bytes = nacks ? nacks->count * sizeof(uint16_t) : 0;
+    if (!*bytes)
+        return 0;
+    uint16_t *numbers = malloc(*bytes);
+    if (!numbers)
+        uccs_fail("no memory for refused operations");
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < sizeof nacks->noted / sizeof *nacks->noted; i++)
+        for (uint64_t left = nacks->noted[i]; left; left &= left - 1)
+            numbers[count++] = (uint16_t)(64 * i + (uint32_t)__builtin_ctzll(left));
+    *nacks = (struct proto_nacks){0};
+    return numbers;
 }

@@ -1,19 +1,19 @@
 /* Batches let small messages leave together, since over TCP a message costs a system call at both ends, whatever its
  * size.
  *
- * A message that nobody waits for yet (an nbi put, an answer while more arrives) is copied to the outbox of its
- * receiver. It leaves with the next message to that receiver, when the outbox is full, or when any thread polls; else
+ * A message that nobody waits for yet (an nbi put, an answer while more arrives) is copied to the coalescer of its
+ * receiver. It leaves with the next message to that receiver, when the coalescer is full, or when any thread polls; else
  * the progress thread sends it within a millisecond. A message that somebody waits for leaves at once and takes the
- * outbox along.
+ * coalescer along.
  *
  * Under the worker's lock. Order: small messages to a receiver leave in the order of issuing, since a small message
- * bypasses the receiver's outbox only when the outbox is empty. */
+ * bypasses the receiver's coalescer only when the coalescer is empty. */
 #include "uccs/proto/inner.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#define BOXES_MOST 64 /* at most this many outboxes hold messages, which bounds the memory */
+#define BOXES_MOST 64 /* at most this many coalescers hold messages, which bounds the memory */
 
 /* A message within a batch; its data follows, padded to whole words. */
 struct entry {

@@ -1,10 +1,13 @@
-/* Tokens stand in messages for things of this process: an ask, a flush, a request, a block. A peer brings a token back,
- * and could bring any number; so a token is the number of an entry and its generation, and the entry knows from which
+/* Handles stand in messages for things of this process: a pending request, a flush, a request, a block. A peer brings a handle back,
+ * and could bring any number; so a handle is the number of an entry and its generation, and the entry knows from which
  * PE and by which kind of message it may come back, once.
  *
  * The owner's lock guards a table: the worker's for a worker's handles, one in am/far.c for those of blocks. */
 #include "uccs/proto/inner.h"
 
+#include "uccs/core/wait_record.h"
+
+#include <stdio.h>
 #include <stdlib.h>
 
 #define FEW 16 /* entries at first */
@@ -51,11 +54,11 @@ uint64_t proto_handle_give(struct proto_handles *handles, void *what, int pe, en
     return (uint64_t)entry->generation << 32 | number;
 }
 
-void *proto_handle_try(struct proto_handles *handles, uint64_t token, int pe, enum proto_wire_kind answer)
+void *proto_handle_try(struct proto_handles *handles, uint64_t handle, int pe, enum proto_wire_kind answer)
 {
-    const uint32_t number = (uint32_t)token;
+    const uint32_t number = (uint32_t)handle;
     struct proto_handle_entry *entry = number - 1 < handles->room ? &handles->entries[number - 1] : 0;
-    if (lat_unlikely(!entry || !entry->what || entry->generation != token >> 32 || entry->pe != pe ||
+    if (lat_unlikely(!entry || !entry->what || entry->generation != handle >> 32 || entry->pe != pe ||
                      entry->answer != answer))
         return 0;
     void *what = entry->what;
@@ -65,17 +68,17 @@ void *proto_handle_try(struct proto_handles *handles, uint64_t token, int pe, en
     return what;
 }
 
-_Noreturn void proto_handle_refuse(uint64_t token, int pe, enum proto_wire_kind answer)
+_Noreturn void proto_handle_refuse(uint64_t handle, int pe, enum proto_wire_kind answer)
 {
-    uccs_fail("PE %d sent a message %s that this PE has not asked for, or has had already (token %llx)", pe,
-              proto_wire_kind_name(answer), (unsigned long long)token);
+    uccs_fail("PE %d sent a message %s that this PE has not asked for, or has had already (handle %llx)", pe,
+              proto_wire_kind_name(answer), (unsigned long long)handle);
 }
 
-void *proto_handle_take(struct proto_handles *handles, uint64_t token, int pe, enum proto_wire_kind answer)
+void *proto_handle_take(struct proto_handles *handles, uint64_t handle, int pe, enum proto_wire_kind answer)
 {
-    void *what = proto_handle_try(handles, token, pe, answer);
+    void *what = proto_handle_try(handles, handle, pe, answer);
     if (lat_unlikely(!what))
-        proto_handle_refuse(token, pe, answer);
+        proto_handle_refuse(handle, pe, answer);
     return what;
 }
 
@@ -112,4 +115,35 @@ void *proto_pending_take(const struct proto_arrival *arrival)
     const struct wire_header *header = &arrival->header;
     return proto_handle_take(&arrival->worker->handles, header->answer.handle, (int)header->from,
                              (enum proto_wire_kind)header->kind);
+}
+
+/* --- Who owes this PE an answer, for those who ask what a wait is for. Any thread */
+
+/* Returns a PE, or -1 when it knows none, or another thread has the worker. */
+static int awaited_on(struct proto_worker *worker, const struct uccs_request *request)
+{
+    if (pthread_mutex_trylock(&worker->lock) != 0)
+        return -1;
+    const int pe = worker->at ? proto_handle_awaited(&worker->handles, request) : -1;
+    pthread_mutex_unlock(&worker->lock);
+    return pe;
+}
+
+bool proto_request_reason(const struct uccs_request *request, struct uccs_reason *reason)
+{
+    for (int i = 0; i < PROTO_WORKERS && proto_active; i++) {
+        const int pe = awaited_on(&proto_workers[i], request);
+        if (pe < 0)
+            continue;
+        reason->on = uccs_reason_pe(pe);
+        snprintf(reason->text, sizeof reason->text, "an answer");
+        return true;
+    }
+    return false;
+}
+
+void proto_reason(const void *unused, struct uccs_reason *reason)
+{
+    (void)unused;
+    (void)proto_request_reason(0, reason);
 }

@@ -10,7 +10,7 @@
 /* --- The way of an operation, in one table. docs/internals/onesided.md has the reasons.
  *
  * What the table does not list goes by messages: counting gets that do not wait, and atomics on memory of the processor's domain;
- * strided operations and accumulates, which one message carries whole; internal puts. The link keeps to messages, too, while order
+ * strided operations and accumulates, which one message carries whole; internal puts. Proto keeps to messages, too, while order
  * demands it or a key is missing (proto/direct.c). */
 enum shape { PUTS, GETS, PUTS_AND_TELLS, GETS_AND_TELLS };
 
@@ -124,7 +124,7 @@ static void end_uses(const struct proto_fetch *ask)
         uccs_request_finish(ask->ask.local, false);
 }
 
-/* Returns a copy of the ask that outlives the call: the answer completes its requests and frees it. Null without memory. */
+/* Returns a copy of the pending request that outlives the call: the answer completes its requests and frees it. Null without memory. */
 static struct proto_fetch *later(const struct proto_op *op, const struct proto_fetch *what)
 {
     struct proto_fetch *ask = malloc(sizeof *ask);
@@ -200,7 +200,7 @@ static int put_blocks(const struct proto_op *op, const struct proto_blocks *bloc
     return post(op, &message);
 }
 
-/* A put has room for one notice; with two it goes as a block. */
+/* A put has room for one notification; with two it goes as a block. */
 static int put(const struct proto_op *op)
 {
     const struct proto_blocks whole = {.block = op->bytes, .count = 1};
@@ -348,11 +348,11 @@ static int apply_by_adapter(const struct proto_op *op)
 /* --- Accumulates. A piece is at most TRANSPORT_SHORT bytes, so that pieces arrive in the order of sending and keep the target's
  * worker busy for some microseconds only. */
 
-#define PIECE (TRANSPORT_SHORT - 2 * UCCS_TYPE_MOST) /* leaves room for two notices */
+#define PIECE (TRANSPORT_SHORT - 2 * UCCS_TYPE_MOST) /* leaves room for two notifications */
 _Static_assert(PIECE % UCCS_TYPE_MOST == 0 && PIECE <= UINT32_MAX, "pieces end between elements; n fits the header");
 _Static_assert(PIECE + 2 * sizeof(struct wire_notify) <= TRANSPORT_SHORT, "a piece with its notices keeps the order");
 
-/* An operand that the link would copy anyhow needs no copy here, when it is all of the data and nothing comes back. */
+/* An operand that proto would copy anyhow needs no copy here, when it is all of the data and nothing comes back. */
 static bool copy_operand(const struct proto_op *op, struct proto_message *message)
 {
     message->data = op->source;

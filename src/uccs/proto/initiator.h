@@ -3,12 +3,12 @@
  * The origin sends each operation as a message to the target's process, whose processor executes it. So one atomicity
  * domain (CPU) holds near and far, and a counting put or a put with signal is one message. Data flow:
  *
- *   origin: initiator.c -> proto/issue.c -> proto/send.c -> transport ... target: proto/arrive.c -> serve.c -> memory
+ *   origin: initiator.c -> proto/issue.c -> proto/send.c -> transport ... target: proto/arrive.c -> target.c -> memory
  *
  * Any thread may call these functions, but not for a peer on this node. They issue an operation on the workers `on`;
  * null: on the service worker. proto/proto.h explains workers, order and completion. */
-#ifndef UCCS_FAR_FAR_H
-#define UCCS_FAR_FAR_H
+#ifndef UCCS_PROTO_INITIATOR_H
+#define UCCS_PROTO_INITIATOR_H
 
 #include "uccs/proto/proto.h"
 #include "uccs/mem/accumulate.h"
@@ -100,7 +100,7 @@ bool proto_adapter_share(size_t offset, size_t bytes);
  * not count afterwards. */
 void proto_counter_clear(uccs_counter counter);
 
-/* Registered memory (region.c). proto_import returns false when the memory has been released; else it returns true,
+/* Registered memory (import.c). proto_import returns false when the memory has been released; else it returns true,
  * and the owner will tell this PE of the release (uccs_region_gone). proto_memory_invalidate tells all of these PEs, a bit
  * for each, that this PE has released the memory, and returns when they know. */
 bool proto_import(int pe, uint64_t region);
@@ -113,7 +113,7 @@ void proto_lock(int pe, struct proto_address at, enum uccs_lock_mode mode, struc
 void proto_unlock(int pe, struct proto_address at, enum uccs_lock_mode mode);
 void proto_lock_grant(void);
 
-/* Opens private memory for parcels. Returns its place (never PROTO_NOWHERE), which no other room of this PE has until
+/* Opens private memory for internal puts. Returns its place (never PROTO_NOWHERE), which no other room of this PE has until
  * this one is closed. */
 #define PROTO_LANDING_MOST (UINT64_C(1) << 48) /* bytes */
 struct proto_address proto_landing_open(void *start, size_t bytes);

@@ -1,10 +1,11 @@
-/* Inside of the links: workers, their peers, messages that leave and messages that arrive. Callers hold the lock of the
+/* Inside of this folder: workers, their peers, messages that leave and messages that arrive. Callers hold the lock of the
  * worker, unless a comment says otherwise.
  *
- * The files in their order, lower ones first: token, valid, refuse, log_peer, worker, tell, bell, arrive, batch, names,
- * send, use, behind, flush, ask, key, direct, issue, atomic, poll, wait, quiet, pool, gone, order, log, thread, open. */
-#ifndef UCCS_PROTO_LINK_INNER_H
-#define UCCS_PROTO_LINK_INNER_H
+ * An operation passes initiator, issue, hold_back, send, coalesce, worker on its way out; arrive, target, segment, notify at its
+ * target; arrive, pending, handle on its way back. flush, order and issue_log tell of completion; direct, key and reference serve what
+ * the network does by itself. */
+#ifndef UCCS_PROTO_INNER_H
+#define UCCS_PROTO_INNER_H
 
 #include "net/transport.h"
 #include "uccs/core/core.h"
@@ -38,7 +39,7 @@ struct proto_send {
     struct proto_send *next;
 };
 
-/* A request that completes once all asks before this number are settled. */
+/* A request that completes once all pending requests before this number are settled. */
 struct proto_watch {
     uint64_t before;
     struct uccs_request *request;
@@ -79,7 +80,7 @@ struct proto_delayed {
     _Alignas(8) char data[];
 };
 
-/* Small messages to one receiver that have not left yet (batch.c). */
+/* Small messages to one receiver that have not left yet (coalesce.c). */
 struct proto_coalescer {
     struct proto_send *send; /* null: empty */
     size_t bytes, count;
@@ -181,7 +182,7 @@ struct proto_worker {
     struct proto_send *idle;
     struct proto_peer_flush *idle_flush;
     struct proto_handles handles; /* of what this worker has asked */
-    /* Asks without a flag, in the order of their numbers. */
+    /* Pending requests without a flag, in the order of their numbers. */
     uint64_t asked;
     struct proto_pending *first, *last;
     uint64_t oldest;                          /* number of the first ask; UINT64_MAX: no ask is listed; release */
@@ -189,17 +190,17 @@ struct proto_worker {
     struct proto_watch *watches, *last_watch; /* in the order of their numbers */
     struct proto_issue_log *logs;             /* that issue on the worker */
     uint16_t numbered, requested;             /* the last numbers of a log and of a request */
-    struct proto_coalescer *coalescing;       /* outboxes that hold messages */
-    uint32_t open;                            /* number of these outboxes */
+    struct proto_coalescer *coalescing;       /* coalescers that hold messages */
+    uint32_t open;                            /* number of these coalescers */
     void *spare;                              /* buffer for a batch, or null */
 };
 
-/* Tracks (link.h). Invariants, under the worker's lock: a log_peer is on the log's list of active log_peers while it has
- * operations that are not known to be applied, asks under way, or data that the transport still reads. Marks stay where
- * they are until their log is closed, so asks and messages point to them. A log_peer with refused operations stays active until
+/* Issue logs (link.h). Invariants, under the worker's lock: a peer state is on the log's list of active peer states while it has
+ * operations that are not known to be applied, pending requests under way, or data that the transport still reads. Peer states of issue logs stay where
+ * they are until their log is closed, so asks and messages point to them. A peer state with refused operations stays active until
  * a flush has told. */
 struct proto_wake {
-    uint64_t before; /* asks with lower numbers are waited for */
+    uint64_t before; /* pending requests with lower numbers are waited for */
     uint32_t left;   /* number of these that are under way */
     struct uccs_request *request;
     struct proto_wake *next;
@@ -249,7 +250,7 @@ void proto_count_sending(struct proto_worker *worker, int change);
 const char *proto_worker_open(uint32_t number);
 void proto_worker_free(struct proto_worker *worker);
 
-/* bell.c; any thread. proto_workers_left has a bit for each worker, except the service worker, whose waiting messages the progress
+/* progress.c; any thread. proto_workers_left has a bit for each worker, except the service worker, whose waiting messages the progress
  * thread shall send if nobody else does. proto_workers_left and proto_asleep are sequentially consistent. */
 extern uint64_t proto_workers_left;
 extern uint32_t proto_asleep;   /* 1: the thread sleeps, or is about to, and nothing waits on the service worker */
@@ -258,33 +259,30 @@ extern uint32_t proto_reminded; /* 1: it has been woken for messages of this pro
 void proto_thread_remind(const struct proto_worker *worker);
 
 /* The set of enum transport_able of which a connection must have one for one-sided operations; 0: none is used. Constant while
- * links are open. */
+ * workers are open. */
 extern unsigned proto_wire;
 
-/* valid.c. Ends the job with a line unless the message is one that wire.def describes, from a PE of another node. */
+/* validate.c. Ends the job with a line unless the message is one that wire.def describes, from a PE of another node. */
 void proto_wire_check(const struct wire_header *header, size_t bytes);
 /* Returns the kind that answers a kind, as wire.def says. */
 enum proto_wire_kind proto_wire_answer(enum proto_wire_kind asked);
 const char *proto_wire_kind_name(enum proto_wire_kind kind);
 
-/* refuse.c. Returns the numbers that the target has noted, and forgets them; the caller frees them. Null: there are none. */
+/* arrive.c. Returns the numbers that the target has noted, and forgets them; the caller frees them. Null: there are none. */
 uint16_t *proto_nacks_take(struct proto_origin *origin, size_t *bytes);
 
 /* arrive.c. The transport calls it for each message, and proto_on_batch for each message of a batch. */
 void proto_arrived(void *worker, const struct transport_message *message);
 
-/* batch.c. fits returns true when a message of this size may be batched. */
+/* coalesce.c. fits returns true when a message of this size may be batched. */
 bool proto_coalesce_fits(size_t bytes);
-/* Copies header and data to the outbox and frees `send`. */
+/* Copies header and data to the coalescer and frees `send`. */
 void proto_coalesce_add(struct proto_coalescer *coalescer, struct proto_send *send, const void *data, size_t bytes);
 void proto_coalesce_push(struct proto_coalescer *coalescer, struct proto_worker *worker);
 void proto_coalesce_push_all(struct proto_worker *worker);
 /* Keeps the coalescer from leaving with a poll, or lets it leave again. */
 void proto_coalesce_keep(struct proto_coalescer *coalescer, struct proto_worker *worker, bool keep);
 extern const struct proto_handler proto_on_batch;
-
-/* network.c. Returns the transport, or null after a line. */
-const struct transport *proto_network_load(void);
 
 /* names.c. Each PE publishes this record at the start. */
 struct proto_record {
@@ -302,16 +300,16 @@ struct proto_record *proto_names_find(int pe); /* returns the record, which the 
 /* send.c. Sends a message at once. `send` is freed on return, or when the transport is done with it. */
 void proto_send_now(struct proto_peer *peer, struct proto_send *send, const void *data, size_t bytes);
 /* The same for a message that nobody waits for yet: a small message stays here until there is a reason to send
- * (batch.c). */
+ * (coalesce.c). */
 void proto_send_later(struct proto_peer *peer, struct proto_send *send, const void *data, size_t bytes);
 /* Connects to the peer unless that has been done. */
 void proto_connect(struct proto_peer *peer);
 extern const struct proto_handler proto_on_hello;
 
-/* behind.c. Sends a message, at once or later, but not before so many puts to the peer are in place. */
+/* hold_back.c. Sends a message, at once or later, but not before so many puts to the peer are in place. */
 void proto_send_behind(struct proto_peer *peer, struct proto_send *send, const void *data, size_t bytes, bool later,
                        uint64_t puts);
-/* Asks the transport to tell when the puts issued so far are in place, or have failed; then calls `done`, unless it is
+/* Pending requests the transport to tell when the puts issued so far are in place, or have failed; then calls `done`, unless it is
  * null. */
 void proto_land(struct proto_peer *peer, void (*done)(struct proto_peer_flush *flush, bool failed),
                 struct proto_peer_flush *flush);
@@ -323,7 +321,7 @@ void proto_reference_hold_until(struct proto_peer *peer, struct proto_reference 
 /* Does so for all puts of the worker, when the worker has been asked to (`lands`). */
 void proto_land_wanted(struct proto_worker *worker);
 
-/* use.c; any thread, without a lock. open and close count keys. claim returns false when the region has been released; end
+/* reference.c; any thread, without a lock. open and close count keys. claim returns false when the region has been released; end
  * ends a claim. forbid notes the release and returns true while there are claims. over returns true when the region is
  * released and has no claims. */
 struct proto_reference *proto_reference_open(int pe, uint64_t region);
@@ -340,7 +338,7 @@ void proto_untouch(struct proto_worker *worker);
 /* Hangs a request on the peer's next flush. Returns the number of its operations to the peer; they begin again after 32768,
  * and requests of one number on one flush share nacks. */
 uint16_t proto_hang(struct proto_peer *peer, struct uccs_request *request);
-/* Hangs `all` on a flush of a peer that covers its operations up to `number`, which are not all answered. Without a log_peer
+/* Hangs `all` on a flush of a peer that covers its operations up to `number`, which are not all answered. Without a peer state
  * it fails when any operation on the peer was refused. */
 void proto_flush_peer(struct proto_peer *peer, struct proto_point number, struct uccs_request *all,
                       struct proto_log_peer *log_peer, bool waits);
@@ -348,9 +346,9 @@ void proto_flush_peer(struct proto_peer *peer, struct proto_point number, struct
 void proto_nudge(struct proto_worker *worker);
 extern const struct proto_handler proto_on_flush, proto_on_flushed;
 
-/* ask.c. Adds one to the request's count until all asks listed so far are settled. */
+/* pending.c. Adds one to the request's count until all pending requests listed so far are settled. */
 void proto_pending_watch(struct proto_worker *worker, struct uccs_request *request);
-/* Lists an ask without a flag. */
+/* Lists a pending request without a flag. */
 void proto_pending_list(struct proto_pending *ask);
 
 /* key.c. Returns the key of a piece of the peer's memory. Returns null when there is none (yet); the first call asks the
@@ -369,7 +367,7 @@ bool proto_direct_can(struct proto_peer *peer, const struct proto_message *messa
  * ends the job when it cannot be used. may: the order of fences lets a put or an atomic go now. */
 bool proto_direct_of(struct proto_peer *peer);
 bool proto_direct_may(struct proto_peer *peer);
-/* Starts an atomic, which the caller has counted as a put, with an ask or with a source. */
+/* Starts an atomic, which the caller has counted as a put, with a pending request or with a source. */
 void proto_direct_atomic(struct proto_peer *peer, const struct proto_message *message,
                          const struct transport_word *word, struct proto_send *source, struct proto_pending *ask);
 void proto_direct_put(struct proto_peer *peer, const struct proto_message *message, struct proto_send *source);
@@ -377,13 +375,13 @@ void proto_direct_get(struct proto_peer *peer, const struct proto_message *messa
 void proto_direct_free(struct proto_peer *peer);
 
 /* issue.c. touch notes that the peer has operations to flush. source holds what is to be done once the source of a put is
- * free. list notes an ask without a flag. */
+ * free. list notes a pending request without a flag. */
 void proto_issue_touch(struct proto_peer *peer);
 struct proto_send *proto_issue_source(struct proto_peer *peer, const struct proto_message *message);
 void proto_issue_list(struct proto_peer *peer, struct proto_issue_log *log, struct proto_pending *ask);
 
-/* log_peer.c. find returns null when nothing went to the PE yet. applied returns true when nothing of the log_peer is to be
- * flushed. tidy takes log_peers with nothing under way off the list. issued notes a message that leaves, asks an ask; left and settled note their ends. */
+/* log_peer.c. find returns null when nothing went to the PE yet. applied returns true when nothing of the peer state is to be
+ * flushed. tidy takes peer states with nothing under way off the list. issued notes a message that leaves, asks a pending request; left and settled note their ends. */
 struct proto_log_peer *proto_log_peer_find(struct proto_issue_log *log, int pe);
 bool proto_log_peer_applied(const struct proto_log_peer *log_peer);
 void proto_log_tidy(struct proto_issue_log *log);
@@ -396,7 +394,7 @@ void proto_log_peer_settled(const struct proto_pending *ask);
 void proto_log_nacked(struct proto_worker *worker, int pe, const uint16_t *logs, size_t count);
 bool proto_log_peer_take_nacked(struct proto_log_peer *log_peer);
 
-/* poll.c; any thread, without a lock. */
+/* progress.c; any thread, without a lock. */
 /* Moves the worker on unless another thread holds it. Returns non-zero when something came in or has left, else 0. */
 int proto_poll(struct proto_worker *worker);
 /* Moves the worker on for the progress thread. Returns true when the transport holds none of its messages any more;
@@ -410,7 +408,7 @@ void proto_rest(uint64_t workers, struct uccs_wait *wait);
 /* Waits for events of a worker, as one step of a wait: looks at the worker, unless another thread leads, and rests. */
 void proto_follow(struct uccs_follower *me, struct proto_worker *worker, struct uccs_wait *wait);
 
-/* quiet.c; any thread, without a lock. Completes the operations on a set of workers to these PEs; `pes` null: to all
+/* order.c; any thread, without a lock. Completes the operations on a set of workers to these PEs; `pes` null: to all
  * PEs. */
 void proto_quiet_workers(uint64_t workers, const int *pes, size_t npes);
 /* Under the worker's lock. Takes peers with no unanswered operation off the touched list; hangs `all`, unless it is null,
@@ -427,7 +425,7 @@ uint64_t proto_workers_open(void);                      /* returns the open work
 /* Returns a worker, but not the service worker, that has unanswered operations; null: there is none. */
 struct proto_worker *proto_next_busy(void);
 
-/* thread.c. Gives the progress thread its work on the links, before it starts. */
+/* progress.c. Gives the progress thread its work on the workers, before it starts. */
 void proto_thread_prepare(void);
 
 #endif

@@ -94,7 +94,7 @@ static bool flush_mark(struct proto_log_peer *log_peer, struct uccs_request *req
     return true;
 }
 
-/* Goes through the active log_peers: all of the log, or those of some PEs. */
+/* Goes through the active peer states: all of the log, or those of some PEs. */
 struct walk {
     const int *pes; /* null: all */
     size_t npes, i;

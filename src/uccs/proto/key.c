@@ -2,7 +2,7 @@
  * when it first wants to access the piece, and sends messages until the key is there. The target makes a piece accessible when
  * it is first asked for, so memory that nobody accesses is not pinned.
  *
- * At the origin: under the worker's lock, a key per piece and connection, which stays until the links are closed. At the
+ * At the origin: under the worker's lock, a key per piece and connection, which stays until proto are closed. At the
  * target: under the service worker's lock. */
 #include "uccs/proto/inner.h"
 

@@ -1,9 +1,9 @@
-/* Locks whose owner is on another node: mem/rwlock.h has the lock. The owner takes a ticket for the handle when its
- * message arrives, and grants the lock by a message when it is the ticket's turn. So an handle waits for one message and
+/* Locks whose owner is on another node: mem/rwlock.h has the lock. The owner takes a ticket for the origin when its
+ * message arrives, and grants the lock by a message when it is the ticket's turn. So an origin waits for one message and
  * never polls the network.
  *
  * A step that may bring the turn of such a waiter is followed by proto_lock_grant in the owner's process; another
- * process of the node sends it a message for that (rma/lock.c). Grants are not asks, so that a quiet does not wait for
+ * process of the node sends it a message for that (rma/lock.c). Grants are no pending requests, so that a quiet does not wait for
  * them. */
 #include "uccs/proto/target.h"
 
@@ -13,14 +13,14 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-/* An handle that waits for its turn, at the owner. */
+/* A process that waits for its turn, at the owner. */
 struct waiter {
     struct uccs_ticket_lock *lock;
     uint32_t ticket;
     enum uccs_lock_mode mode;
-    struct proto_origin *origin; /* the handle's service worker */
+    struct proto_origin *origin; /* the origin's service worker */
     int pe;
-    uint64_t handle; /* the handle's token */
+    uint64_t handle; /* the origin's handle */
     struct waiter *next;
 };
 
@@ -36,7 +36,7 @@ static struct proto_message message_of(enum proto_wire_kind kind, struct proto_a
     return message;
 }
 
-/* --- The handle */
+/* --- The origin */
 
 void proto_lock(int pe, struct proto_address at, enum uccs_lock_mode mode, struct uccs_request *request)
 {

@@ -1,4 +1,4 @@
-/* Marks note what a log has issued to a peer; inner.h describes them. */
+/* Peer states of issue logs note what a log has issued to a peer; inner.h describes them. */
 #include "uccs/proto/inner.h"
 
 #include <stdlib.h>
@@ -76,7 +76,7 @@ bool proto_log_peer_applied(const struct proto_log_peer *log_peer)
     return proto_point_reaches(log_peer->peer->answered, log_peer->number);
 }
 
-/* Takes log_peers with nothing under way off the list. */
+/* Takes peer states with nothing under way off the list. */
 void proto_log_tidy(struct proto_issue_log *log)
 {
     struct proto_log_peer **at = &log->active;

@@ -1,5 +1,5 @@
-/* Notices: what the target does once it has applied an operation. They count, or set or raise a signal. A put has its
- * notice in the header; other operations have it behind their data, so that operation and notice are one message. */
+/* Notifications: what the target does once it has applied an operation. They count, or set or raise a signal. A put has its
+ * notification in the header; other operations have it behind their data, so that operation and notification are one message. */
 #include "uccs/proto/target.h"
 
 #include "uccs/mem/region.h"

@@ -1,15 +1,82 @@
-/* The life of the links. */
+/* Opens and closes the workers. */
 #include "uccs/proto/inner.h"
+#include "uccs/proto/target.h"
 
 #include "base/env.h"
 #include "base/log.h"
+#include "base/module.h"
+#include "net/adapters.h"
 #include "rte/rte.h"
+#include "uccs/comp/tell.h"
 #include "uccs/core/progress.h"
 #include "uccs/core/progress_thread.h"
-#include "uccs/comp/tell.h"
 
+#include <dlfcn.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+
+/* --- The transport */
+
+/* Returns true when the user has told UCX to use more than TCP. */
+static bool wants_ucx(void)
+{
+    const char *chosen = getenv("UCX_TLS");
+    char words[256], *rest = words;
+    if (!chosen || strlen(chosen) >= sizeof words)
+        return chosen != 0;
+    strcpy(words, chosen);
+    for (char *word; (word = strsep(&rest, ","));)
+        if (strcmp(word, "tcp") != 0 && strcmp(word, "self") != 0)
+            return true;
+    return false;
+}
+
+/* The network itself: what stands last in LATERAL_TRANSPORTS. */
+static const char *name_of_network(void)
+{
+    const char *chosen = env_text(ENV_TRANSPORTS), *colon = strrchr(chosen, ':');
+    struct adapter adapter;
+    if (strcmp(chosen, "auto") == 0)
+        return wants_ucx() ? "ucx" : adapters_find("/sys/class", &adapter) ? adapter.transport : "tcp";
+    return colon ? colon + 1 : chosen;
+}
+
+/* What tests put around it: the first of them, which loads what stands behind it; null: nothing. */
+static const char *name_of_wrapper(void)
+{
+    static const char *const wrappers[] = {"fault", "sim"};
+    const char *chosen = env_text(ENV_TRANSPORTS);
+    const size_t bytes = strcspn(chosen, ":");
+    for (size_t i = 0; chosen[bytes] && i < sizeof wrappers / sizeof *wrappers; i++)
+        if (strlen(wrappers[i]) == bytes && strncmp(chosen, wrappers[i], bytes) == 0)
+            return wrappers[i];
+    return 0;
+}
+
+static const struct transport *load_transport(void)
+{
+    static void *module;
+    const char *why = 0, *name = name_of_wrapper();
+    if (!name && strchr(env_text(ENV_TRANSPORTS), ':')) {
+        log_alike(uccs_core.me, "LATERAL_TRANSPORTS=%s: around a transport can be fault or sim, for tests",
+                  env_text(ENV_TRANSPORTS));
+        return 0;
+    }
+    if (!module)
+        module = module_open(name ? name : name_of_network(), &why);
+    const struct transport *transport = module ? dlsym(module, TRANSPORT_SYMBOL) : 0;
+    if (!transport)
+        log_alike(uccs_core.me,
+                  "PEs are on several nodes, and what carries messages between them cannot be loaded: %s; build "
+                  "Lateral where %s is, or set LATERAL_TRANSPORTS=tcp",
+                  why ? why : "it is not one of this library's",
+                  strcmp(name_of_network(), "ofi") == 0 ? "libfabric (Debian: libfabric-dev)"
+                                                        : "UCX (Debian: libucx-dev)");
+    return transport;
+}
+
+/* --- Opening and closing */
 
 #define LOOKS_MOST 32 /* a waiter yields after this many polls: a PE of another pretended node may want this core */
 
@@ -56,7 +123,7 @@ static unsigned choose_wire(void)
 static int open_transport(void)
 {
     static const struct transport_events events = {proto_arrived, finished, broken};
-    proto_transport = proto_network_load();
+    proto_transport = load_transport();
     if (!proto_transport)
         return -1;
     const char *why = proto_transport->open(&events, uccs_core.me, uccs_core.npes, proto_wire);
@@ -90,12 +157,7 @@ static void handle_own_kinds(void)
     proto_handle(WIRE_KEYED, &proto_on_keyed);
 }
 
-const char *proto_network_name(void)
-{
-    return proto_transport->name;
-}
-
-int proto_workers_start(void)
+static int start(void)
 {
     if ((int)uccs_core.pes == uccs_core.npes)
         return 0;
@@ -127,7 +189,7 @@ static bool drained(struct proto_worker *worker)
     return done;
 }
 
-/* Asks every worker each time: a network may need one to go on, so that a peer's message to it counts as sent. */
+/* Pending requests every worker each time: a network may need one to go on, so that a peer's message to it counts as sent. */
 static bool all_drained(void)
 {
     bool all = true;
@@ -137,7 +199,7 @@ static bool all_drained(void)
 }
 
 /* Waits until this process has nothing left to send, since it may still hold answers that other PEs wait for. */
-void proto_settle_all(void)
+void proto_settle(void)
 {
     if (!proto_active)
         return;
@@ -169,7 +231,7 @@ static void free_keys(void)
     proto_key_close();
 }
 
-void proto_workers_end(void)
+static void end(void)
 {
     if (!proto_active)
         return;
@@ -185,4 +247,38 @@ void proto_workers_end(void)
         proto_worker_free(&proto_workers[i]);
     proto_active = proto_touched = 0;
     proto_has_direct = false;
+}
+
+/* --- The life */
+
+int proto_open(void)
+{
+    proto_handle(WIRE_PUT, &proto_on_put);
+    proto_handle(WIRE_PUT_BLOCKS, &proto_on_put_blocks);
+    proto_handle(WIRE_PARCEL, &proto_on_parcel);
+    proto_handle(WIRE_FLAG, &proto_on_flag);
+    proto_handle(WIRE_GET, &proto_on_get);
+    proto_handle(WIRE_GET_BLOCKS, &proto_on_get_blocks);
+    proto_handle(WIRE_AMO, &proto_on_amo);
+    proto_handle(WIRE_CHANGE, &proto_on_change);
+    proto_handle(WIRE_AMO_ANSWER, &proto_on_answer);
+    proto_handle(WIRE_DATA, &proto_on_data);
+    proto_handle(WIRE_KEY, &proto_on_key);
+    proto_handle(WIRE_IMPORT, &proto_on_import);
+    proto_handle(WIRE_GONE, &proto_on_gone);
+    proto_handle(WIRE_LOCK, &proto_on_lock);
+    proto_handle(WIRE_UNLOCK, &proto_on_unlock);
+    proto_handle(WIRE_LOCKED, &proto_on_locked);
+    return start();
+}
+
+const char *proto_network(void)
+{
+    return proto_transport->name;
+}
+
+void proto_close(void)
+{
+    end();
+    proto_lock_close();
 }

@@ -1,11 +1,15 @@
-/* Asks are messages that the target answers: gets, fetching atomics, questions about regions. They are listed and
+/* Pending requests are messages that the target answers: gets, fetching atomics, questions about regions. They are listed and
  * settled under the worker's lock. A flag (release; acquire in proto_await) or a request tells the asking thread of the
  * answer. */
 #include "uccs/proto/inner.h"
+#include "uccs/proto/target.h"
+
+#include "base/copy.h"
 
 #include <stdlib.h>
+#include <string.h>
 
-/* Returns the bytes that an ask may take up at its target until the answer has left. Long data takes up none, since the
+/* Returns the bytes that a pending request may take up at its target until the answer has left. Long data takes up none, since the
  * target sends it from its place. */
 static uint32_t held_for(const struct proto_pending *ask)
 {
@@ -65,7 +69,7 @@ static void unlist(const struct proto_pending *ask)
     finish_watches(worker);
 }
 
-/* The waiting thread owns an ask with a flag. It may drop the ask as soon as it sees the flag, so the flag is last. */
+/* The waiting thread owns a pending request with a flag. It may drop the pending request as soon as it sees the flag, so the flag is last. */
 void proto_pending_settle(struct proto_pending *ask)
 {
     if (ask->flag) {
@@ -81,3 +85,72 @@ void proto_pending_settle(struct proto_pending *ask)
         proto_log_peer_settled(ask);
     free(ask);
 }
+
+/* --- Answers to gets, and old values of atomics. Events, under the worker's lock */
+
+/* Returns the pending request that the data answers. The first call ends its handle. */
+static struct proto_fetch *ask_of(struct proto_arrival *arrival)
+{
+    if (!arrival->cookie)
+        arrival->cookie = proto_pending_take(arrival);
+    return arrival->cookie;
+}
+
+static void unpack(const struct proto_fetch *ask, const char *data)
+{
+    const struct proto_blocks *blocks = &ask->blocks;
+    copy_blocks(ask->dest, blocks->here, data, (ptrdiff_t)blocks->block, blocks->block, blocks->count);
+}
+
+static void check_length(struct proto_arrival *arrival)
+{
+    const struct proto_fetch *ask = ask_of(arrival);
+    if (!arrival->header.answer.failed && arrival->bytes != ask->ask.bytes)
+        uccs_fail("PE %u answered a get of %zu bytes by %zu", arrival->header.from, ask->ask.bytes, arrival->bytes);
+}
+
+/* Returns the place for the data of a get; null for blocks, which land_data unpacks from a buffer. */
+static void *room_for_data(struct proto_arrival *arrival)
+{
+    check_length(arrival);
+    const struct proto_fetch *ask = ask_of(arrival);
+    return ask->blocks.count ? 0 : ask->dest;
+}
+
+static bool land_data(struct proto_arrival *arrival, const void *data)
+{
+    struct proto_fetch *ask = ask_of(arrival);
+    check_length(arrival);
+    if (arrival->header.answer.failed)
+        return true;
+    if (ask->blocks.count)
+        unpack(ask, data);
+    else if (arrival->bytes)
+        memcpy(ask->dest, data, arrival->bytes);
+    return true;
+}
+
+static void settle_data(struct proto_arrival *arrival)
+{
+    struct proto_fetch *ask = ask_of(arrival);
+    ask->ask.failed = arrival->header.answer.failed;
+    proto_applied_note(&ask->ask, arrival->header.answer.applied);
+    proto_pending_settle(&ask->ask);
+}
+
+/* Handles the old value of an atomic, or the answer to a question about a region. */
+static void settle_answer(struct proto_arrival *arrival)
+{
+    struct proto_fetch *ask = ask_of(arrival);
+    ask->ask.failed = arrival->header.answer.failed;
+    if (ask->dest && !ask->ask.failed)
+        proto_store_value(ask->dest, ask->ask.bytes, arrival->header.answer.old);
+    proto_applied_note(&ask->ask, arrival->header.answer.applied);
+    proto_pending_settle(&ask->ask);
+}
+
+const struct proto_handler proto_on_data = {.loose = true,
+                                            .room = room_for_data,
+                                            .land = land_data,
+                                            .landed = settle_data};
+const struct proto_handler proto_on_answer = {.loose = true, .landed = settle_answer};

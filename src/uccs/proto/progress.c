@@ -1,8 +1,9 @@
-/* What the progress thread (core/progress_thread.h) does for the links: it moves the service worker on, so that the process
+/* What the progress thread (core/progress_thread.h) does for the workers: it moves the service worker on, so that the process
  * serves peers while the program is outside of the library, and sends what a computing program has left on other
  * workers. */
 #include "uccs/proto/inner.h"
 
+#include "uccs/core/doorbell.h"
 #include "uccs/core/progress.h"
 
 /* Sends the messages that a computing program has left on other workers. A worker keeps its bit while another thread holds
@@ -73,4 +74,84 @@ void proto_thread_prepare(void)
     served.descriptor = proto_transport->descriptor(proto_service_worker()->at);
     served.alarm = uccs_keepalive_descriptor();
     (void)uccs_progress_add(&served);
+}
+
+/* --- Waking the thread. Any thread */
+
+uint32_t proto_asleep, proto_reminded;
+uint64_t proto_workers_left;
+
+void proto_thread_remind(const struct proto_worker *worker)
+{
+    const uint64_t bit = UINT64_C(1) << worker->number;
+    if (!atomic_load_relaxed(&uccs_progress_thread_on))
+        return;
+    if (worker != proto_service_worker() && !(atomic_load_seqcst(&proto_workers_left) & bit))
+        (void)atomic_fetch_or_seqcst(&proto_workers_left, bit);
+    if (atomic_load_seqcst(&proto_asleep) && atomic_exchange_seqcst(&proto_asleep, 0)) {
+        atomic_store_seqcst(&proto_reminded, 1);
+        uccs_doorbell_ring_mine();
+    }
+}
+
+/* --- Progress of one worker, and of some. Any thread */
+
+#define POLLS_A_LOOK 4096 /* one poll in this many looks at the lines; polls may be 50 us apart */
+
+/* Returns non-zero when something came in or has left, else 0. */
+static int look_once(struct proto_worker *worker)
+{
+    if (worker->hung)
+        proto_nudge(worker);
+    proto_land_wanted(worker);
+    if (worker->coalescing)
+        proto_coalesce_push_all(worker);
+    int count = proto_transport->progress(worker->at);
+    if (worker->coalescing)
+        proto_coalesce_push_all(worker);
+    if (count)
+        uccs_eventcount_tell(&worker->events);
+    return count;
+}
+
+bool proto_poll_clear(struct proto_worker *worker)
+{
+    if (pthread_mutex_trylock(&worker->lock) != 0)
+        return false;
+    look_once(worker);
+    bool clear = worker->sending == 0;
+    uccs_eventcount_unlock(&worker->events, &worker->lock);
+    return clear;
+}
+
+int proto_poll(struct proto_worker *worker)
+{
+    if (pthread_mutex_trylock(&worker->lock) != 0)
+        return 0;
+    if (lat_unlikely(!worker->at)) { /* closed; this thread still waits for a message that will never come */
+        pthread_mutex_unlock(&worker->lock);
+        return 0;
+    }
+    uint32_t polls = worker->polls + 1;
+    atomic_store_relaxed(&worker->polls, polls); /* a hint for progress.c */
+    int count = look_once(worker);
+    uccs_eventcount_unlock(&worker->events, &worker->lock);
+    if (lat_unlikely(polls % POLLS_A_LOOK == 0))
+        uccs_keepalive_poll(); /* a process without the progress thread needs it */
+    return count;
+}
+
+/* A waiter serves peers too, whether there is a progress thread or not: two PEs that wait for each other's answers would else
+ * both wait for their threads, which the waiters keep from the cores. */
+int proto_progress_all(uint64_t workers)
+{
+    int count = 0;
+    for (workers |= 1; workers; workers &= workers - 1)
+        count += proto_poll(&proto_workers[__builtin_ctzll(workers)]);
+    return count;
+}
+
+int proto_progress(struct proto_worker *worker)
+{
+    return proto_progress_all(UINT64_C(1) << worker->number);
 }

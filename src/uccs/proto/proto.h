@@ -1,7 +1,7 @@
 /* Messages between processes of different nodes, as the folders above see them.
  *
  * A worker is an end of communication with connections, numbers and a lock of its own; threads hold the lock while they
- * call the transport. Lane 0 is the service worker: messages of peers arrive there, and the default context issues there.
+ * call the transport. Worker 0 is the service worker: messages of peers arrive there, and the default context issues there.
  * Other workers only issue, and the answers come back to them. A thread holds one worker's lock at a time.
  *
  * Completion. The origin issues an operation and the target applies it; both count, per pair of worker and target. A
@@ -11,8 +11,8 @@
  * the target must apply before it; the target keeps the message until then.
  *
  * Any thread may call these functions, without a lock, unless a comment says otherwise. */
-#ifndef UCCS_LINK_LINK_H
-#define UCCS_LINK_LINK_H
+#ifndef UCCS_PROTO_PROTO_H
+#define UCCS_PROTO_PROTO_H
 
 #include "uccs/core/fence.h"
 #include "uccs/core/wait.h"
@@ -27,7 +27,7 @@ struct proto_origin;
 struct proto_issue_log;
 struct proto_log_peer;
 
-/* --- Lanes of a context */
+/* --- Workers of a context */
 
 /* Starts zeroed: the context has one worker, which it shares with other contexts when there are not enough, and one order
  * holds for the operations of all its threads. With `spread`, set before the first use, each thread takes a worker, which
@@ -41,7 +41,7 @@ struct proto_worker_set {
     struct proto_issue_log *log; /* notes what is issued; null: nobody does */
 };
 
-/* True when one-sided operations of the transport may be used. Constant while links are open. */
+/* True when one-sided operations of the transport may be used. Constant while workers are open. */
 extern bool proto_has_direct;
 
 /* 1 while some peer is off the node. */
@@ -54,7 +54,7 @@ extern uint32_t proto_touched;
 struct proto_worker *proto_worker_of(struct proto_worker_set *on);
 struct proto_worker *proto_service_worker(void);
 
-/* --- Tracks. A log notes what one party has issued on its worker, by peer: a stream, or one thread in a stream of thread
+/* --- Issue logs. A log notes what one party has issued on its worker, by peer: a stream, or one thread in a stream of thread
  * scope. So flushes concern the party's own operations, and some peers alone, although parties share workers. A log
  * takes the least used worker, and keeps it.
  *
@@ -100,7 +100,7 @@ enum proto_path { PROTO_BY_MESSAGE, PROTO_DIRECT, PROTO_DIRECT_NOTIFY };
 /* A message on its way out. The caller keeps the data until `flag` or `left` tells that it has left, unless `buffer`
  * holds the data. */
 struct proto_message {
-    struct wire_header header; /* the link fills in `from`, `worker` and `after` */
+    struct wire_header header; /* proto fills in `from`, `worker` and `after` */
     const void *data;
     size_t bytes;
     uint32_t *flag;             /* set to 1 (release) when the message has left; may be null */
@@ -112,9 +112,10 @@ struct proto_message {
     struct proto_issue_log *log;  /* notes the message; may be null */
     void *into;                   /* of a get that may go PROTO_DIRECT: where the data goes */
     uint8_t way;                  /* enum proto_path: the best for it */
-    bool ordered; /* of an ask that does not count, or an atomic: stays behind the operations issued before */
-    bool counts;  /* the message is an operation: fences order it, flushes cover it */
-    bool later;   /* nobody waits for the message yet, so it may leave together with others */
+    bool
+        ordered; /* of a pending request that does not count, or an atomic: stays behind the operations issued before */
+    bool counts; /* the message is an operation: fences order it, flushes cover it */
+    bool later;  /* nobody waits for the message yet, so it may leave together with others */
 };
 
 /* Returns true when proto_issue copies the data, so that the caller may change it at once. */
@@ -136,12 +137,12 @@ int proto_progress(struct proto_worker *worker);
  * or sleeps for a short time. */
 void proto_pause(struct proto_worker *worker, struct uccs_wait *wait);
 
-/* --- Atomics of the transport (atomic.c), which no message can replace: they are atomic to each other alone. So they go to PEs
+/* --- Atomics of the transport (adapter.c), which no message can replace: they are atomic to each other alone. So they go to PEs
  * of this node, too, and wait for their key and their turn before they start.
  *
  * proto_adapter_works returns true when connections of this process have them all, and they need no help of the target unless
  * LATERAL_WIRE=rdma. proto_key_share makes the key of a piece of the heap or of the globals before a peer asks, and returns false
- * when there can be none. proto_atomic starts an atomic at the message's place. With an ask, which the message's `into` serves,
+ * when there can be none. proto_atomic starts an atomic at the message's place. With a pending request, which the message's `into` serves,
  * its answer is the old value; without one it counts as a put, and must not go to a PE of this node. `word` is copied. */
 struct transport_word;
 struct proto_pending;
@@ -156,21 +157,21 @@ struct uccs_reason;
 bool proto_request_reason(const struct uccs_request *request, struct uccs_reason *reason);
 void proto_reason(const void *unused, struct uccs_reason *reason);
 
-/* --- Tokens stand in messages for things of this process (token.c). A table starts zeroed; its owner locks it. */
+/* --- Handles stand in messages for things of this process (handle.c). A table starts zeroed; its owner locks it. */
 struct proto_handles {
     struct proto_handle_entry *entries;
     uint32_t room, free;
 };
 
-/* Returns a token of `what`, never 0, that the PE may bring back once, by a message of kind `answer`. */
+/* Returns a handle of `what`, never 0, that the PE may bring back once, by a message of kind `answer`. */
 uint64_t proto_handle_give(struct proto_handles *handles, void *what, int pe, enum proto_wire_kind answer);
 /* Makes room for one more. Returns false without memory. */
 bool proto_handle_reserve(struct proto_handles *handles);
-/* Takes a token back and returns what it stands for. Ends the job with a line unless that PE has it, for that kind. */
-void *proto_handle_take(struct proto_handles *handles, uint64_t token, int pe, enum proto_wire_kind answer);
+/* Takes a handle back and returns what it stands for. Ends the job with a line unless that PE has it, for that kind. */
+void *proto_handle_take(struct proto_handles *handles, uint64_t handle, int pe, enum proto_wire_kind answer);
 /* The two halves of it: try returns null in place of ending the job, refuse ends it. For tables under a lock of their own. */
-void *proto_handle_try(struct proto_handles *handles, uint64_t token, int pe, enum proto_wire_kind answer);
-_Noreturn void proto_handle_refuse(uint64_t token, int pe, enum proto_wire_kind answer);
+void *proto_handle_try(struct proto_handles *handles, uint64_t handle, int pe, enum proto_wire_kind answer);
+_Noreturn void proto_handle_refuse(uint64_t handle, int pe, enum proto_wire_kind answer);
 void proto_handle_close(struct proto_handles *handles);
 /* Returns a PE that has not brought back what the request counts, or any but locks; -1: there is none. `request` may be
  * null. */
@@ -185,20 +186,22 @@ uint64_t proto_handle_of(struct proto_worker *worker, void *what, int pe, enum p
 /* A message that the target answers. The kind's owner embeds this as the first member. */
 struct proto_pending {
     struct proto_worker *worker;
-    uint32_t *flag; /* proto_pending_settle sets it to 1 (release); the asking thread owns the ask. May be null */
-    struct uccs_request *request; /* without a flag, proto_pending_settle completes it and frees the ask; may be null */
-    struct uccs_request *local;   /* the same, for a second one */
+    uint32_t *
+        flag; /* proto_pending_settle sets it to 1 (release); the asking thread owns the pending request. May be null */
+    struct uccs_request
+        *request; /* without a flag, proto_pending_settle completes it and frees the pending request; may be null */
+    struct uccs_request *local;      /* the same, for a second one */
     struct proto_log_peer *log_peer; /* of a log; may be null */
     bool reads;                      /* the answer is long: the target sends it from its memory */
     bool failed;                     /* the region has been released */
     size_t bytes;                    /* bytes of data that come with the answer */
-    uint64_t number;                 /* number among the worker's asks without a flag */
+    uint64_t number;                 /* number among the worker's pending requests without a flag */
     int pe;
     struct proto_pending *next, *before;
 };
 
-/* Sends an ask. The link gives the ask a token in the header, which the answer brings back. A message that may leave `later` does
- * so only while other asks are under way; the first one leaves at once so that it overlaps computation. try returns false without
+/* Sends a pending request. Proto gives the pending request a handle in the header, which the answer brings back. A message that may leave `later` does
+ * so only while other pending requests are under way; the first one leaves at once so that it overlaps computation. try returns false without
  * memory, and has done nothing; send ends the job then. */
 bool proto_pending_try(struct proto_worker *worker, int pe, const struct proto_message *message,
                        struct proto_pending *ask);
@@ -206,11 +209,11 @@ void proto_pending_send(struct proto_worker *worker, int pe, const struct proto_
                         struct proto_pending *ask);
 /* Returns true when proto_pending_send would wait for answers. */
 bool proto_pending_busy(const struct proto_worker *worker);
-/* Returns the thing that an arrived answer was asked for, and ends its token. Ends the job with a line when it was not
+/* Returns the thing that an arrived answer was asked for, and ends its handle. Ends the job with a line when it was not
  * asked. Under the worker's lock. */
 struct proto_arrival;
 void *proto_pending_take(const struct proto_arrival *arrival);
-/* Completes an ask whose answer has arrived. Under the worker's lock. */
+/* Completes a pending request whose answer has arrived. Under the worker's lock. */
 void proto_pending_settle(struct proto_pending *ask);
 /* What an answer to an operation tells besides: how many operations of the asking worker the target has applied, this one with
  * them. When these are all that were issued, a flush need not ask again. `told` returns 0 once the target has refused one,
@@ -242,13 +245,13 @@ struct proto_handler {
     void (*landed)(struct proto_arrival *arrival);
 };
 
-/* Ends the job with a line unless a notice behind the data of a message is one. Whoever reads the notice calls it first. */
+/* Ends the job with a line unless a notification behind the data of a message is one. Whoever reads the notification calls it first. */
 void proto_wire_notify_check(const struct wire_header *header, const struct wire_notify *notice, size_t bytes);
 
 /* Tells the origin that an operation has failed, as a refusal of its data does. */
 void proto_nack(const struct proto_arrival *arrival);
 
-/* Answers WIRE_KEY: lets the handle's transport access this memory. Under the service worker's lock. proto_withdraw ends that
+/* Answers WIRE_KEY: lets the origin's transport access this memory. Under the service worker's lock. proto_withdraw ends that
  * for a region, whose importers do not access it any more; any thread. */
 void proto_give_key(struct proto_arrival *arrival, void *start, size_t bytes);
 void proto_withdraw(uint64_t region);
@@ -256,7 +259,7 @@ void proto_withdraw(uint64_t region);
  * under way, which end without the program. Under the service worker's lock. */
 bool proto_region_invalidated(int pe, uint64_t region);
 
-/* Registers the handler of a kind, before proto_workers_start. */
+/* Registers the handler of a kind, before the transport opens. */
 void proto_handle(enum proto_wire_kind kind, const struct proto_handler *handler);
 /* Answers the worker that sent an arrival; a small answer leaves when this poll is over. Under the service worker's
  * lock. */
@@ -298,17 +301,5 @@ void proto_release(struct proto_worker_set *on);
 
 /* Returns true when the PE's globals are at the same offsets as mine. Reads the PE's record the first time. */
 bool proto_same_image(int pe);
-
-/* --- Life: collective over the job, one thread */
-
-/* Opens the transport. Returns 0, or -1 after a line. */
-int proto_workers_start(void);
-/* Returns the transport's name. Any thread after proto_workers_start. */
-const char *proto_network_name(void);
-/* Completes all operations of this PE, before the barrier that ends a life. The process still serves its peers while it
- * sleeps in the barrier. */
-void proto_settle_all(void);
-/* Closes the links, after that barrier, when no peer asks any more. */
-void proto_workers_end(void);
 
 #endif

@@ -7,6 +7,8 @@
 #include "uccs/core/memory.h"
 #include "uccs/mem/region.h"
 
+#include <stdlib.h>
+
 struct proto_address proto_address(const void *addr)
 {
     size_t offset;
@@ -110,3 +112,66 @@ void *proto_target_word(const struct wire_header *header, uint64_t offset, size_
                   uccs_core.me, (unsigned long long)offset);
     return at;
 }
+
+/* --- Landing buffers: private memory for internal puts of other PEs. Any thread opens and closes one */
+
+struct landing {
+    char *start; /* null: free */
+    size_t bytes;
+};
+
+static struct landing *landings;
+static size_t nlandings;
+
+static size_t free_landing(void)
+{
+    size_t i = 0;
+    while (i < nlandings && landings[i].start)
+        i++;
+    if (i < nlandings)
+        return i;
+    struct landing *more = realloc(landings, (nlandings + 8) * sizeof *landings);
+    if (!more)
+        uccs_fail("no memory for %zu landings", nlandings + 8);
+    landings = more;
+    for (size_t k = 0; k < 8; k++)
+        landings[nlandings++] = (struct landing){0};
+    return i;
+}
+
+struct proto_address proto_landing_open(void *start, size_t bytes)
+{
+    proto_service_lock();
+    size_t i = free_landing();
+    landings[i] = (struct landing){start, bytes};
+    proto_service_unlock();
+    return (struct proto_address){.segment = PROTO_LANDING, .offset = i * PROTO_LANDING_MOST};
+}
+
+void proto_landing_close(struct proto_address landing)
+{
+    proto_service_lock();
+    landings[landing.offset / PROTO_LANDING_MOST].start = 0;
+    proto_service_unlock();
+}
+
+char *proto_landing_find(uint64_t *offset, size_t *limit)
+{
+    uint64_t i = *offset / PROTO_LANDING_MOST;
+    if (i >= nlandings || !landings[i].start)
+        return 0;
+    *offset %= PROTO_LANDING_MOST;
+    *limit = landings[i].bytes;
+    return landings[i].start;
+}
+
+/* --- Keys */
+
+static void give_key(struct proto_arrival *arrival)
+{
+    size_t bytes;
+    char *start = proto_target_piece(&arrival->header, &bytes);
+    proto_give_key(arrival, start, bytes);
+}
+
+const struct proto_handler proto_on_key = {.landed = give_key};

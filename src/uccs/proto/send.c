@@ -54,7 +54,7 @@ static struct proto_coalescer *box_of(struct proto_peer *peer)
     return &peer->coalescer;
 }
 
-/* Sends a message past the outbox. If the transport keeps it (it connects, or asks the receiver before it sends long
+/* Sends a message past the coalescer. If the transport keeps it (it connects, or asks the receiver before it sends long
  * data), a later poll of the worker must move it on. Who waits for the message's flag polls; the program may compute. */
 static void send_alone(struct proto_peer *peer, struct proto_send *send, const void *data, size_t bytes)
 {

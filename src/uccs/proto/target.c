@@ -40,7 +40,7 @@ static void store(char *to, const void *from, size_t bytes)
 
 /* --- Puts */
 
-/* Returns the place of a put's data, or null when the region has been released; the link then fetches the data into a
+/* Returns the place of a put's data, or null when the region has been released; proto then fetches the data into a
  * buffer, and land_put refuses it. */
 static void *room_for_put(struct proto_arrival *arrival)
 {
@@ -156,7 +156,7 @@ static bool land_atomic(struct proto_arrival *arrival, const void *data)
 
 /* --- Gets */
 
-/* The notice of a get, which waits until the data has left. */
+/* The notification of a get, which waits until the data has left. */
 struct told {
     struct proto_arrival arrival;
     struct wire_notify notice;
@@ -239,3 +239,55 @@ const struct proto_handler proto_on_flag = {.loose = true, .landed = land_flag};
 const struct proto_handler proto_on_amo = {.counts = true, .land = land_atomic};
 const struct proto_handler proto_on_get = {.land = serve_get};
 const struct proto_handler proto_on_get_blocks = {.landed = serve_get_blocks};
+
+/* --- Accumulates and compare-and-swaps. A stripe's lock is taken here; its holder never waits */
+
+static struct uccs_accumulate_op change_of(const struct wire_header *header)
+{
+    return (struct uccs_accumulate_op){header->change.type, header->change.how, header->change.n};
+}
+
+static void apply_here(const struct wire_header *header, const struct uccs_accumulate_op *change, char *to,
+                       const char *operand, char *result)
+{
+    const size_t size = uccs_type_size((enum uccs_type)change->type), bytes = uccs_accumulate_bytes(change);
+    struct uccs_accumulate_op some = *change;
+    atomic_fence_release(); /* the elements may be flags: after earlier stores of this process */
+    for (size_t done = 0; done < bytes; done += some.n * size) {
+        const struct uccs_region_home home = uccs_region_home(header->at.region, to + done, bytes - done);
+        const struct uccs_accumulate_target place = {uccs_core.me, home.domain, home.address, to + done};
+        some.n = home.bytes < size ? 1 : home.bytes / size;
+        uccs_accumulate_apply(&some, &place, operand ? operand + done : 0, result ? result + done : 0);
+    }
+}
+
+static void answer_change(struct proto_arrival *arrival, void *old, size_t bytes)
+{
+    struct proto_message answer = {.header.kind = WIRE_DATA, .data = old, .bytes = bytes, .buffer = old};
+    answer.header.answer.handle = arrival->header.change.handle;
+    answer.header.answer.applied = old ? proto_applied_count(arrival) : 0;
+    answer.header.answer.failed = !old;
+    proto_answer(arrival->origin, &answer);
+}
+
+/* Returns false when the region has been released and no answer tells of that. */
+static bool land_change(struct proto_arrival *arrival, const void *operand)
+{
+    const struct wire_header *header = &arrival->header;
+    const struct uccs_accumulate_op change = change_of(header);
+    const size_t bytes = uccs_accumulate_bytes(&change);
+    const bool wanted = header->change.handle != 0;
+    char *to = proto_target_address(header, header->at.offset, bytes);
+    void *old = to && wanted ? malloc(bytes) : 0;
+    if (to && wanted && !old)
+        uccs_fail("no memory for %zu bytes for PE %u", bytes, header->from);
+    if (to)
+        apply_here(header, &change, to, operand, old);
+    if (to)
+        proto_notify_run_all(arrival, operand, header->change.notices);
+    if (wanted)
+        answer_change(arrival, old, old ? bytes : 0);
+    return to || wanted;
+}
+
+const struct proto_handler proto_on_change = {.counts = true, .land = land_change};

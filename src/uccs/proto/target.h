@@ -1,13 +1,13 @@
 /* Inside of the far operations. The origin's files and the target's files share these declarations. */
-#ifndef UCCS_PROTO_FAR_INNER_H
-#define UCCS_PROTO_FAR_INNER_H
+#ifndef UCCS_PROTO_TARGET_H
+#define UCCS_PROTO_TARGET_H
 
 #include "uccs/proto/initiator.h"
 #include "uccs/core/fail.h"
 
 /* --- At the origin */
 
-/* ask.c: a get or a fetching atomic that is under way. */
+/* pending.c: a get or a fetching atomic that is under way. */
 struct proto_fetch {
     struct proto_pending ask;
     void *dest;
@@ -26,15 +26,15 @@ static inline uint8_t proto_notify_count_kind(uccs_counter counter)
     return uccs_counter_of_job(counter) || uccs_counter_opened(counter) ? PROTO_NOTIFY_COUNT : PROTO_NOTIFY_STALE;
 }
 
-/* notice.c. Describes what the target does behind an operation. */
+/* notify.c. Describes what the target does behind an operation. */
 struct wire_notify proto_notify_wire(const struct proto_notify *with);
-/* Puts the notices, if any, behind the message's data, in a buffer that goes with the message, and stores how many they are: 0 to
+/* Puts the notifications, if any, behind the message's data, in a buffer that goes with the message, and stores how many they are: 0 to
  * 2. Returns false without memory. */
 bool proto_notify_append(struct proto_message *message, const struct proto_notify *with, uint8_t *count);
 
 /* --- At the target: events, under the service worker's lock */
 
-/* place.c. Returns the local address of the header's memory; null when its region has been released. Ends the job when
+/* segment.c. Returns the local address of the header's memory; null when its region has been released. Ends the job when
  * the bytes are outside of the segment. */
 char *proto_target_address(const struct wire_header *header, uint64_t offset, size_t bytes);
 /* The same in a segment that is not PROTO_REGION; never returns null. */
@@ -52,28 +52,28 @@ char *proto_target_piece(const struct wire_header *header, size_t *bytes);
  * `offset` count from the returned start. */
 typedef char *proto_segment_find(uint64_t *offset, size_t *limit);
 
-/* room.c */
+/* segment.c */
 char *proto_landing_find(uint64_t *offset, size_t *limit);
 
-/* notice.c. Counts or signals, once an operation is applied. */
+/* notify.c. Counts or signals, once an operation is applied. */
 void proto_notify_run(struct proto_arrival *arrival, const struct wire_notify *notice);
-/* Returns a notice behind the data of an arrival, the last one but `left` - 1; ends the job when it is none. */
+/* Returns a notification behind the data of an arrival, the last one but `left` - 1; ends the job when it is none. */
 struct wire_notify proto_notify_read(const struct proto_arrival *arrival, const void *data, size_t left);
-/* Does what the `count` notices behind the data say, in their order. */
+/* Does what the `count` notifications behind the data say, in their order. */
 void proto_notify_run_all(struct proto_arrival *arrival, const void *data, size_t count);
 
-/* serve.c. proto_answer_word answers an atomic or a question about a region; `done` false: it failed. */
+/* target.c. proto_answer_word answers an atomic or a question about a region; `done` false: it failed. */
 void proto_answer_word(struct proto_arrival *arrival, uint64_t handle, uint64_t old, bool done);
 extern const struct proto_handler proto_on_put, proto_on_put_blocks, proto_on_parcel, proto_on_get, proto_on_get_blocks,
     proto_on_amo, proto_on_flag;
 
-/* change.c */
+/* target.c */
 extern const struct proto_handler proto_on_change;
 
 /* key.c */
 extern const struct proto_handler proto_on_key;
 
-/* region.c */
+/* import.c */
 extern const struct proto_handler proto_on_import, proto_on_gone;
 
 /* lock.c. close forgets the waiters at the end of a life. */

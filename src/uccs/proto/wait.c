@@ -7,7 +7,7 @@
 
 _Static_assert(PROTO_WORKERS <= UCCS_REST_FILES, "a descriptor for each worker");
 
-/* Asks the transport to make the worker's descriptor readable when something happens. Returns 0 when something has
+/* Pending requests the transport to make the worker's descriptor readable when something happens. Returns 0 when something has
  * happened already. Else it returns 1, and stores the descriptor, or -1 when another thread has the worker. */
 static int arm_lane(struct proto_worker *worker, int *descriptor)
 {

@@ -1,10 +1,10 @@
 /* A message between nodes is a header, then data. Both ends run the same build (the start checks it), so a header is
  * plain memory. Each kind of message has a struct of its own below; upper folders handle the kinds (link.h). wire.def
- * says of each kind what a message of it may be, and valid.c refuses every other one where it enters.
+ * says of each kind what a message of it may be, and validate.c refuses every other one where it enters.
  *
- * No address travels: an `handle` or `block` is a token of the PE that has issued the message (token.c). */
-#ifndef UCCS_LINK_WIRE_H
-#define UCCS_LINK_WIRE_H
+ * No address travels: an `handle` or `block` is a handle of the PE that has issued the message (handle.c). */
+#ifndef UCCS_PROTO_WIRE_H
+#define UCCS_PROTO_WIRE_H
 
 #include <stddef.h>
 #include <stdint.h>
@@ -41,9 +41,9 @@ enum proto_segment {
     PROTO_NOWHERE,
     PROTO_HEAP,
     PROTO_IMAGE,
-    PROTO_REGION,  /* memory registered at the target (region.h); the offset counts from its start */
-    PROTO_ROWS,    /* the target's rows of the group area; offset = (slot * NODE_GROUP_LINES + line) * CACHE_LINE */
-    PROTO_LANDING, /* memory that the target has opened for parcels; offset = room * PROTO_LANDING_MOST + offset in it */
+    PROTO_REGION, /* memory registered at the target (region.h); the offset counts from its start */
+    PROTO_ROWS,   /* the target's rows of the group area; offset = (slot * NODE_GROUP_LINES + line) * CACHE_LINE */
+    PROTO_LANDING, /* memory that the target has opened for internal puts; offset = room * PROTO_LANDING_MOST + offset in it */
     PROTO_SEGMENTS
 };
 
@@ -90,13 +90,14 @@ struct wire_header {
         struct {
             struct wire_memory at;
             union {
-                struct wire_notify put; /* and parcel */
+                struct wire_notify put; /* and internal put */
                 struct {
                     uint64_t block; /* bytes */
                     int64_t stride;
                     uint8_t notices;
                 } put_blocks;
-                uint64_t handle; /* token of the ask, the first word of all that are asked; the answer brings it back */
+                uint64_t
+                    handle; /* handle of the pending request, the first word of all that are asked; the answer brings it back */
                 struct {
                     uint64_t handle;
                     uint64_t bytes;
@@ -159,7 +160,7 @@ struct wire_header {
 };
 _Static_assert(sizeof(struct wire_header) == 64, "no holes");
 
-/* Tokens lie in the same place in all that is asked, and in all answers. */
+/* Handles lie in the same place in all that is asked, and in all answers. */
 #define PROTO_SAME_PLACE(a, b) _Static_assert(offsetof(struct wire_header, a) == offsetof(struct wire_header, b), #b)
 PROTO_SAME_PLACE(handle, get.handle);
 PROTO_SAME_PLACE(handle, get_blocks.handle);
