@@ -2,9 +2,12 @@
 #include "uccs/core/core.h"
 
 #include "rte/node.h"
+#include "uccs/core/progress.h"
 
 struct uccs_core uccs_core;
 int uccs_users;
+uint32_t uccs_progress_due, uccs_progress_sources, uccs_progress_idle, uccs_progress_program;
+_Thread_local int uccs_progress_barred;
 
 uint32_t uccs_index_in_table(int pe)
 {

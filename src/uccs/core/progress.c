@@ -13,20 +13,14 @@
 #include "base/clock.h"
 #include "uccs/core/callback_queue.h"
 #include "uccs/core/task.h"
-#include "uccs/core/wait.h"
 
 #include <pthread.h>
 #include <sched.h>
-#include <stdlib.h>
-#include <uccs.h>
 
 static struct uccs_progress_source *table[UCCS_PROGRESS_SERVED + 1][UCCS_PROGRESS_SOURCES]; /* release; acquire */
 static uint32_t used[UCCS_PROGRESS_SERVED + 1]; /* slots that were ever used; grows; release, acquire as the slots */
-static struct uccs_progress_source *made;       /* the program's; under the lock */
 static pthread_mutex_t writers = PTHREAD_MUTEX_INITIALIZER;
 
-uint32_t uccs_progress_due, uccs_progress_sources, uccs_progress_idle, uccs_progress_program;
-_Thread_local int uccs_progress_barred;
 static _Thread_local const struct uccs_progress_source *running; /* the program's source that this thread is in */
 
 /* --- Adding and removing */
@@ -136,8 +130,13 @@ static int call_program(struct uccs_progress_source **slot)
         found = source->poll(source->argument);
         running = 0;
     }
-    (void)atomic_fetch_sub_acqrel(&source->inside, 1); /* acquire: wait_until_left */
+    (void)atomic_fetch_sub_acqrel(&source->inside, 1); /* acquire: uccs_progress_is_in_use */
     return found;
+}
+
+bool uccs_progress_is_in_use(const struct uccs_progress_source *source)
+{
+    return atomic_load_seqcst(&source->inside) > (running == source); /* acqrel: call_program */
 }
 
 lat_cold int uccs_progress_poll_program_slow(void)
@@ -158,60 +157,6 @@ int uccs_progress_look_slow(void)
     if (uccs_progress_has_tasks())
         uccs_tasks_advance();
     return found;
-}
-
-/* --- The program's functions */
-
-/* Under the lock. Returns null when there is no memory. */
-static struct uccs_progress_source *source_of(int (*poll)(void *), void *argument)
-{
-    for (struct uccs_progress_source *source = made; source; source = source->next)
-        if (source->poll == poll && source->argument == argument)
-            return source;
-    struct uccs_progress_source *source = malloc(sizeof *source);
-    if (source) {
-        *source = (struct uccs_progress_source){.poll = poll,
-                                                .argument = argument,
-                                                .when = UCCS_PROGRESS_PROGRAM,
-                                                .next = made};
-        made = source;
-    }
-    return source;
-}
-
-int uccs_poller_add(int (*poll)(void *argument), void *argument)
-{
-    int status = UCCS_OK;
-    if (!poll)
-        return UCCS_ERR_INVALID;
-    pthread_mutex_lock(&writers);
-    struct uccs_progress_source *source = source_of(poll, argument);
-    if (source && find_slot(UCCS_PROGRESS_PROGRAM, source))
-        status = UCCS_ERR_INVALID;
-    else if (!source || !enter(UCCS_PROGRESS_PROGRAM, source))
-        status = UCCS_ERR_NO_MEMORY;
-    pthread_mutex_unlock(&writers);
-    return status;
-}
-
-/* A function that removes itself waits for the other threads alone. */
-static void wait_until_left(const struct uccs_progress_source *source)
-{
-    struct uccs_wait wait uccs_scoped = {0};
-    while (atomic_load_seqcst(&source->inside) > (running == source)) /* acqrel: call_program */
-        uccs_rest(&wait);
-}
-
-int uccs_poller_remove(int (*poll)(void *argument), void *argument)
-{
-    pthread_mutex_lock(&writers);
-    struct uccs_progress_source *source = poll ? source_of(poll, argument) : 0;
-    const bool was_there = source && leave(UCCS_PROGRESS_PROGRAM, source);
-    pthread_mutex_unlock(&writers);
-    if (!was_there)
-        return UCCS_ERR_INVALID;
-    wait_until_left(source);
-    return UCCS_OK;
 }
 
 /* --- Tests */

@@ -39,7 +39,6 @@ struct uccs_progress_source {
     void *argument;
     enum uccs_progress_when when; /* of `poll` */
     uint32_t inside;              /* threads that are in a poll of the program, or look at it; seqcst: progress.c */
-    struct uccs_progress_source *next; /* of the program's sources */
 
     /* For the progress thread. */
     enum uccs_served (*serve)(
@@ -65,6 +64,9 @@ bool uccs_progress_add(struct uccs_progress_source *source);
 /* Removes a source; does nothing for one that is not there. A thread may still be in `poll` when this returns, but the thread
  * that removes it knows that none is in a poll of the program. */
 void uccs_progress_remove(struct uccs_progress_source *source);
+
+/* Returns true while another thread is in the source, which is the program's; also after it was removed. */
+bool uccs_progress_is_in_use(const struct uccs_progress_source *source);
 
 /* Returns the source at a position that `serve` is called for; null: no more. One thread. */
 struct uccs_progress_source *uccs_progress_served(int position);
