@@ -5,9 +5,6 @@
  * The owner's lock guards a table: the worker's for a worker's handles, one in am/far.c for those of blocks. */
 #include "uccs/proto/inner.h"
 
-#include "uccs/core/wait_record.h"
-
-#include <stdio.h>
 #include <stdlib.h>
 
 #define FEW 16 /* entries at first */
@@ -115,35 +112,4 @@ void *proto_pending_take(const struct proto_arrival *arrival)
     const struct wire_header *header = &arrival->header;
     return proto_handle_take(&arrival->worker->handles, header->answer.handle, (int)header->from,
                              (enum proto_wire_kind)header->kind);
-}
-
-/* --- Who owes this PE an answer, for those who ask what a wait is for. Any thread */
-
-/* Returns a PE, or -1 when it knows none, or another thread has the worker. */
-static int awaited_on(struct proto_worker *worker, const struct uccs_request *request)
-{
-    if (pthread_mutex_trylock(&worker->lock) != 0)
-        return -1;
-    const int pe = worker->at ? proto_handle_awaited(&worker->handles, request) : -1;
-    pthread_mutex_unlock(&worker->lock);
-    return pe;
-}
-
-bool proto_request_reason(const struct uccs_request *request, struct uccs_reason *reason)
-{
-    for (int i = 0; i < PROTO_WORKERS && proto_active; i++) {
-        const int pe = awaited_on(&proto_workers[i], request);
-        if (pe < 0)
-            continue;
-        reason->on = uccs_reason_pe(pe);
-        snprintf(reason->text, sizeof reason->text, "an answer");
-        return true;
-    }
-    return false;
-}
-
-void proto_reason(const void *unused, struct uccs_reason *reason)
-{
-    (void)unused;
-    (void)proto_request_reason(0, reason);
 }
