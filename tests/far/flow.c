@@ -3,6 +3,7 @@
  * pes: 3
  * env: LATERAL_TRANSPORTS=ucx UCX_TLS=tcp,self
  * timeout: 120
+ * labels: more
  * skip: tsan asan-ubsan
  */
 #include "../uccs/check.h"

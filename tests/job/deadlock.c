@@ -1,5 +1,6 @@
 /* A job that nobody can help any more: oshrun --deadlock ends it, says so, and says where the PEs are.
  * pes: 4
+ * cores: 1
  * timeout: 120
  * oshrun: --deadlock 1
  * status: 1

@@ -1,5 +1,6 @@
 /* A job that hangs, and where oshrun says the PEs are at the time limit.
  * pes: 4
+ * cores: 1
  * timeout: 120
  * oshrun: --timeout 1.5
  * patience: 3 9

@@ -2,6 +2,7 @@
  * the receiver, and one at the sender who finds no room does too. All go on once the handlers are there.
  * pes: 2
  * timeout: 30
+ * labels: more
  * cores: 1
  */
 #include "check.h"

@@ -3,8 +3,8 @@
  *
  * A message that nobody waits for yet (an nbi put, an answer while more arrives) is copied to the coalescer of its
  * receiver. It leaves with the next message to that receiver, when the coalescer is full, or when any thread polls; else
- * the progress thread sends it within a millisecond. A message that somebody waits for leaves at once and takes the
- * coalescer along.
+ * the progress thread sends it within a millisecond. A blocking put leaves at once while nothing of its receiver is under way, else it
+ * joins the coalescer (Nagle's rule). A message that somebody waits for leaves at once and takes the coalescer along.
  *
  * Under the worker's lock. Order: small messages to a receiver leave in the order of issuing, since a small message
  * bypasses the receiver's coalescer only when the coalescer is empty. */
@@ -33,9 +33,9 @@ static void put_on(struct proto_coalescer *coalescer, struct proto_worker *worke
     worker->coalescing = coalescer;
 }
 
-bool proto_coalesce_reserve(struct proto_worker *worker)
+bool proto_coalesce_reserve_slow(struct proto_worker *worker)
 {
-    return worker->spare || (worker->spare = malloc(PROTO_BATCH_BYTES));
+    return (worker->spare = malloc(PROTO_BATCH_BYTES)) != 0;
 }
 
 static void open_box(struct proto_coalescer *coalescer, struct proto_worker *worker)

@@ -175,6 +175,7 @@ static int put_whole(const struct proto_op *op)
     message.way = (uint8_t)select_way(op->with ? PUTS_AND_TELLS : PUTS, op);
     message.flag = op->nonblocking ? 0 : &left;
     message.local = op->nonblocking ? op->local : 0;
+    message.joins = !op->nonblocking && !op->with;
     if (op->with)
         message.header.put = proto_notify_wire(op->with);
     const int status = post(op, &message);

@@ -234,8 +234,18 @@ struct proto_peer *proto_peer_of(struct proto_worker *worker, int pe);
 struct proto_peer *proto_peer_try(struct proto_worker *worker, int pe); /* the same; returns null without memory */
 /* These take memory for later, so that what follows under the same hold of the lock lacks none: for messages, a batch, a note of the
  * log, a request of a flush. They return false without memory. */
-bool proto_send_reserve(struct proto_worker *worker);
-bool proto_coalesce_reserve(struct proto_worker *worker);
+bool proto_send_reserve_slow(struct proto_worker *worker);
+static inline bool proto_send_reserve(
+    struct proto_worker *worker) /* a put with a word behind it and a batch are three */
+{
+    const struct proto_send *first = worker->idle;
+    return lat_likely(first && first->next && first->next->next) || proto_send_reserve_slow(worker);
+}
+bool proto_coalesce_reserve_slow(struct proto_worker *worker);
+static inline bool proto_coalesce_reserve(struct proto_worker *worker)
+{
+    return lat_likely(worker->spare != 0) || proto_coalesce_reserve_slow(worker);
+}
 bool proto_log_reserve(struct proto_issue_log *log, struct proto_peer *peer);
 bool proto_hang_reserve(struct proto_peer *peer);
 struct proto_send *proto_send_new(struct proto_worker *worker);

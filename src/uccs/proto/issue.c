@@ -102,8 +102,9 @@ static struct proto_send *prepare(struct proto_peer *peer, const struct proto_me
 
 static void send_message(struct proto_peer *peer, const struct proto_message *message)
 {
+    const bool later = message->later || (message->joins && peer->issued.messages != peer->answered.messages);
     struct proto_send *send = prepare(peer, message);
-    proto_send_behind(peer, send, message->data, message->bytes, message->later, puts_before(peer, message));
+    proto_send_behind(peer, send, message->data, message->bytes, later, puts_before(peer, message));
 }
 
 struct proto_send *proto_issue_source(struct proto_peer *peer, const struct proto_message *message)
@@ -150,7 +151,7 @@ lat_cold static void put_direct(struct proto_peer *peer, const struct proto_mess
 static bool reserve(struct proto_peer *peer, const struct proto_message *message)
 {
     struct proto_worker *worker = peer->worker;
-    return proto_send_reserve(worker) && (!message->later || proto_coalesce_reserve(worker)) &&
+    return proto_send_reserve(worker) && (!(message->later || message->joins) || proto_coalesce_reserve(worker)) &&
            (!message->log || proto_log_reserve(message->log, peer)) && (!message->request || proto_hang_reserve(peer));
 }
 

@@ -116,6 +116,8 @@ struct proto_message {
         ordered; /* of a pending request that does not count, or an atomic: stays behind the operations issued before */
     bool counts; /* the message is an operation: fences order it, flushes cover it */
     bool later;  /* nobody waits for the message yet, so it may leave together with others */
+    bool
+        joins; /* it leaves together with others while earlier operations on the peer are under way (Nagle's rule), else at once */
 };
 
 /* Returns true when proto_issue copies the data, so that the caller may change it at once. */

@@ -71,8 +71,7 @@ struct proto_send *proto_send_new(struct proto_worker *worker)
     return send;
 }
 
-/* A put with a word behind it and a batch are three. */
-bool proto_send_reserve(struct proto_worker *worker)
+bool proto_send_reserve_slow(struct proto_worker *worker)
 {
     struct proto_send **at = &worker->idle;
     for (int i = 0; i < 3; i++, at = &(*at)->next)
