@@ -68,6 +68,8 @@ def list_file(options, file):
             kept = [count for count in pes if count in options.only_pes.split()]
             pes = kept or pes[:1]
         short = SHORT_PES.intersection(pes) or set(pes)
+        if options.preset == "asan-ubsan":
+            short = short & {"2"} or short
         for count in dict.fromkeys(pes):
             labels = keys.get("labels", "").split() + ([] if count in short else ["more"])
             print(name, count, keys.get("timeout", "60"), str("serial" in keys).upper(), ",".join(labels),

@@ -4,6 +4,7 @@
  * timeout: 30
  * env: LATERAL_TRANSPORTS=fault:ucx UCX_TLS=tcp,self
  * case: open
+ * labels: more
  * cores: 1
  * env: LATERAL_FAULT=fail=open,pe=1
  * fails: lateral: PE 1: the transport fault does not work here

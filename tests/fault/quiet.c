@@ -4,6 +4,7 @@
  * prints: ^PASS$
  * env: LATERAL_TRANSPORTS=fault:ucx UCX_TLS=tcp,self LATERAL_NODE_SIZE=1
  * timeout: 120
+ * labels: more
  * case: seed1
  * env: LATERAL_FAULT=seed=1,hold=30,steps=800 LATERAL_LANES=2
  * case: seed2

@@ -4,6 +4,7 @@
  * cores: 1
  * env: LATERAL_NODE_SIZE=1 LATERAL_TRANSPORTS=ucx UCX_TLS=tcp,self LATERAL_PROGRESS=poll
  * oshrun: --timeout 3
+ * labels: more
  * status: 124
  * fails: PE 0 +\S+ \(.*waits for PE 1\) +[0-9.]+ s +told\.c:[0-9]+ */
 #define _GNU_SOURCE /* sched_setaffinity */
