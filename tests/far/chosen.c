@@ -4,6 +4,7 @@
  * pes: 2
  * env: LATERAL_NODE_SIZE=1
  * cores: 1
+ * skip: tsan
  * case: auto
  * args: auto
  * needs: ucx

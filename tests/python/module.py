@@ -126,9 +126,9 @@ def mistakes(me, n):
     refused(TypeError, "wants the array, 1 value", shmem.atomic_add, a, 0)
     refused(TypeError, "uint64", shmem.signal_set, a, 1, 0)
     refused(ValueError, "no operation 'mean'", shmem.reduce, a, a, "mean")
-    refused(TypeError, "not for elements", shmem.reduce, shmem.zeros(1), np.zeros(1), "xor")
+    refused(TypeError, "not for elements", shmem.reduce, shmem.zeros(1), shmem.zeros(1), "xor")
     if n > 1:
-        refused(ValueError, "no multiple", shmem.alltoall, shmem.zeros(n + 1), np.zeros(n + 1))
+        refused(ValueError, "no multiple", shmem.alltoall, shmem.zeros(n + 1), shmem.zeros(n + 1))
     refused(ValueError, "status has 1", shmem.wait_until_all, a, shmem.EQ, 0, [0])
     assert not a.any()
     shmem.barrier_all()
@@ -197,29 +197,31 @@ def waits(me, n):
 
 @group
 def collectives(me, n):
-    a, b = shmem.zeros(3 * n), shmem.zeros(3)
-    shmem.fcollect(a, np.full(3, float(me)))
+    a, b, mine = shmem.zeros(3 * n), shmem.zeros(3), shmem.full(3, float(me))
+    shmem.fcollect(a, mine)
     assert a.tolist() == [float(i // 3) for i in range(3 * n)]
-    shmem.broadcast(b, np.array([me, 2.0, 3.0]), n - 1)
+    shmem.broadcast(b, mine, n - 1)
     assert b[0] == n - 1 or me == n - 1
+    refused(ValueError, "source is not symmetric", shmem.broadcast, b, np.zeros(3))
     c = shmem.zeros(n * (n + 1) // 2, "i4")
-    shmem.collect(c, np.full(me + 1, me, "i4"))
+    shmem.collect(c, shmem.full(n, me, "i4")[:me + 1])
     assert c.tolist() == [i for i in range(n) for _ in range(i + 1)]
     t = shmem.zeros(n, "i8")
-    shmem.alltoall(t, np.arange(n) + 10 * me)
+    shmem.alltoall(t, shmem.array(np.arange(n) + 10 * me))
     assert t.tolist() == [10 * i + me for i in range(n)]
     for dtype, op, one, expected in (("i4", "sum", me + 1, n * (n + 1) // 2), ("f8", "max", me, n - 1), ("i2", "min", -me, 1 - n),
                                      ("u1", "or", 1 << (me % 8), (1 << min(n, 8)) - 1), ("f4", "prod", 2, 2.0**n),
                                      ("i8", "xor", 1, n % 2), ("u4", "and", 6, 6), ("c16", "sum", 1 + 2j, n * (1 + 2j))):
         result = shmem.zeros(2, dtype)
-        shmem.reduce(result, np.full(2, one, dtype), op)
+        shmem.reduce(result, shmem.full(2, one, dtype), op)
         assert result.tolist() == [expected] * 2, (dtype, op)
         shmem.free(result)
     s = shmem.zeros(1, "i8")
-    shmem.scan(s, np.array([me + 1]))
+    one = shmem.array([me + 1])
+    shmem.scan(s, one)
     assert s[0] == (me + 1) * (me + 2) // 2
     shmem.barrier_all()
-    shmem.scan(s, np.array([me + 1]), inclusive=False)
+    shmem.scan(s, one, inclusive=False)
     assert s[0] == me * (me + 1) // 2
     assert shmem.WORLD.n_pes() == n and shmem.WORLD.my_pe() == me
     with shmem.WORLD.split_strided(0, 2, (n + 1) // 2) as even:

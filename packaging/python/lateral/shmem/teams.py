@@ -114,7 +114,7 @@ class Team:
 
     def _collective(self, name, dest, source, units, root=None):
         """Calls NAMEmem; units: how many times as large as source dest must be."""
-        to, at = _symmetric(dest, name) if dest.size else _where(dest)[0], _where(source)[0]
+        to, at = (_symmetric(a, name, what) if a.size else _where(a)[0] for a, what in ((dest, "dest"), (source, "source")))
         if dest.dtype != source.dtype:
             raise TypeError(f"{name}: dest has elements of {dest.dtype}, source of {source.dtype}")
         if dest.nbytes < source.nbytes * units:
@@ -157,7 +157,7 @@ class Team:
             function = _c(f"{kind}_{name}", _int, _ptr, _ptr, _ptr, _size)
         except AttributeError:
             raise TypeError(f"{name}: not for elements of {source.dtype}") from None
-        _check(function(self.handle, _symmetric(dest, name), _where(source)[0], source.size), name)
+        _check(function(self.handle, _symmetric(dest, name), _symmetric(source, name, "source"), source.size), name)
 
 
 def _no_op(op):
