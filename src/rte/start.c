@@ -236,7 +236,9 @@ int rte_init(void)
     if (open_node(find_launcher()) != 0)
         return give_up();
     fcntl(rte.fd, F_SETFD, FD_CLOEXEC);
-    unsetenv("LATERAL_JOB"); /* programs that a PE starts are jobs of their own */
+    const char *job = getenv("LATERAL_JOB");
+    if (job && !is_taken(job))
+        unsetenv("LATERAL_JOB"); /* programs that a PE starts are jobs of their own */
     rte.node = map_head(rte.fd, rte.node_index);
     int status = -1;
     if (!rte.node)

@@ -91,7 +91,7 @@ def test_pieces():
                           (piece(8, 9), None), (piece(2**62, 480), None), (piece(8, 0), None), ("8", None), ("8.!!!", None)):
         def change(key, value, first=first, second=second):
             return {"Lnode.1.0": first, "Lnode.1.1": second}.get(key, value)
-        only_line(Launcher(2, change).run(exchange()), reason)
+        only_line(Launcher(2, change).run(exchange()), told)
 
 
 def test_silent():
@@ -123,7 +123,7 @@ def test_damaged():
                                ("barrier_in", "cmd=finalize_ack rc=0", "where barrier_out was due"),
                                ("put", "x" * 5000, "a line is too long")):
         result = Damaging(kind, bytes_).run(exchange(), env={"PMI_RANK": "1"})      # PE 1 puts before it gets
-        only_line(result, reason)
+        only_line(result, told)
         assert result.seconds < 5, result
 
 
