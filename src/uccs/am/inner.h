@@ -189,7 +189,7 @@ void uccs_unexpected_add(uint32_t context, uint32_t which, uint64_t ticket, cons
 /* Takes the first message if its handler is registered by now. Returns false when there is none. The caller frees
  * *copy, which may be null. */
 bool uccs_unexpected_take(struct uccs_context *context, uint32_t which, struct uccs_message *message,
-                          struct uccs_bounce **copy);
+                          struct uccs_bounce **copy, uint64_t *ticket);
 /* Returns true when uccs_unexpected_take would find one. */
 bool uccs_unexpected_is_ready(const struct uccs_context *context, uint32_t which);
 /* Takes the first message. Returns false when there is none. */
