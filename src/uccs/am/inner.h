@@ -14,10 +14,12 @@
  * registration. Its loads are acquire loads so that they stay between the two looks at the version; the writer's stores
  * are release stores so that none of them is seen before the odd version. */
 
+/* Looks at `closed` first: uccs_handler_write opens an entry after it has taken the handler away, so who sees it open again sees that,
+ * too. */
 static inline bool uccs_handler_known(const struct uccs_handler *entry)
 {
-    return atomic_load_acquire(&entry->handler) != 0 && /* release: uccs_handler_write */
-           !atomic_load_acquire(&entry->closed);        /* release: take_back */
+    return !atomic_load_acquire(&entry->closed) &&    /* release: uccs_handler_write, take_back */
+           atomic_load_acquire(&entry->handler) != 0; /* release: uccs_handler_write */
 }
 
 static inline void uccs_handler_write(struct uccs_handler *entry, enum uccs_am_class cls, uccs_am_handler handler,
@@ -189,7 +191,7 @@ void uccs_unexpected_add(uint32_t context, uint32_t which, uint64_t ticket, cons
 /* Takes the first message if its handler is registered by now. Returns false when there is none. The caller frees
  * *copy, which may be null. */
 bool uccs_unexpected_take(struct uccs_context *context, uint32_t which, struct uccs_message *message,
-                          struct uccs_bounce **copy, uint64_t *ticket);
+                          struct uccs_bounce **copy);
 /* Returns true when uccs_unexpected_take would find one. */
 bool uccs_unexpected_is_ready(const struct uccs_context *context, uint32_t which);
 /* Takes the first message. Returns false when there is none. */

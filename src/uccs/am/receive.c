@@ -95,16 +95,10 @@ static lat_cold bool poll_unexpected(struct uccs_context *context, uint32_t whic
 {
     struct uccs_message message;
     struct uccs_bounce *copy;
-    uint64_t ticket;
-    while (uccs_unexpected_take(context, which, &message, &copy, &ticket)) { /* its handler was registered */
-        const enum uccs_am_outcome outcome =
-            copy ? run_handler(context, &message, copy, which)
-                 : (handle_message(context, &message, which) ? UCCS_AM_HANDLED : UCCS_AM_UNREADY);
-        if (outcome == UCCS_AM_UNREADY) { /* it has been taken back meanwhile */
-            uccs_unexpected_add(context->attr.id, which, ticket, &message, copy);
-            return false;
-        }
-        if (copy && outcome == UCCS_AM_HANDLED)
+    while (uccs_unexpected_take(context, which, &message, &copy)) { /* its handler is registered */
+        if (!copy)
+            (void)handle_message(context, &message, which);
+        else if (run_handler(context, &message, copy, which) == UCCS_AM_HANDLED)
             free(copy);
         uccs_am_count_handled(context->attr.id, tally, &message);
         ++*count;

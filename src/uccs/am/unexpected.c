@@ -62,8 +62,8 @@ lat_cold void uccs_unexpected_add(uint32_t context, uint32_t which, uint64_t tic
     pthread_mutex_unlock(&lock);
 }
 
-/* Under the lock. Returns the ticket. */
-static uint64_t take_first(uint32_t context, uint32_t which, struct uccs_message *message, struct uccs_bounce **copy)
+/* Under the lock. */
+static void take_first(uint32_t context, uint32_t which, struct uccs_message *message, struct uccs_bounce **copy)
 {
     struct queue *queue = &queues[context][which];
     struct unexpected *found = queue->first;
@@ -73,9 +73,7 @@ static uint64_t take_first(uint32_t context, uint32_t which, struct uccs_message
     count_unexpected(context, which, -1u);
     *message = found->message;
     *copy = found->copy;
-    const uint64_t ticket = found->ticket;
     free(found);
-    return ticket;
 }
 
 bool uccs_unexpected_is_ready(const struct uccs_context *context, uint32_t which)
@@ -88,14 +86,14 @@ bool uccs_unexpected_is_ready(const struct uccs_context *context, uint32_t which
 }
 
 lat_cold bool uccs_unexpected_take(struct uccs_context *context, uint32_t which, struct uccs_message *message,
-                                   struct uccs_bounce **copy, uint64_t *ticket)
+                                   struct uccs_bounce **copy)
 {
     uint32_t id = context->attr.id;
     pthread_mutex_lock(&lock);
     struct unexpected *found = queues[id][which].first;
     bool known = found && uccs_handler_known(&context->handlers[found->message.id]);
     if (known)
-        *ticket = take_first(id, which, message, copy);
+        take_first(id, which, message, copy);
     else if (found && uccs_late_now(&found->late))
         uccs_late_handler(found->message.source, found->message.id % UCCS_AM_HANDLERS, id);
     pthread_mutex_unlock(&lock);
@@ -107,7 +105,7 @@ bool uccs_unexpected_take_any(uint32_t context, uint32_t which, struct uccs_mess
     pthread_mutex_lock(&lock);
     bool found = queues[context][which].first;
     if (found)
-        (void)take_first(context, which, message, copy);
+        take_first(context, which, message, copy);
     pthread_mutex_unlock(&lock);
     return found;
 }
