@@ -70,7 +70,6 @@ def _move_strided(call, dest, source, pe, ctx, tail, more, kinds):
 def put(dest, source, pe, ctx=None):
     """Copies all of source to dest at that PE; source is free when it returns."""
     if ctx is None:
-        at = to = 0
         try:
             to, at = _address(_bytes(dest)), _address(_bytes(source))
             if to in _state.blocks and dest.dtype is source.dtype and source.nbytes <= dest.nbytes and 0 <= pe < _state.pes:

@@ -52,7 +52,18 @@ _REDUCE = {"and": "and", "or": "or", "xor": "xor", "max": "max", "min": "min", "
 _ANY_TYPE = frozenset(_NAMES.values())
 
 
-class Team:
+class _Scoped:
+    """Destroyed at the end of a with block, unless the block has done so."""
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        if self.handle:
+            self.destroy()
+
+
+class Team(_Scoped):
     """PEs that do collectives together. WORLD has all, SHARED those that share memory with this one."""
 
     def __init__(self, handle):
@@ -104,13 +115,6 @@ class Team:
         """Collective over the team; its contexts go too."""
         _c("team_destroy", None, _ptr)(self.handle)
         self.handle = None
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        if self.handle:
-            self.destroy()
 
     def _collective(self, name, dest, source, units, root=None):
         """Calls NAMEmem; units: how many times as large as source dest must be."""
@@ -169,7 +173,7 @@ broadcast, fcollect, collect, alltoall, reduce, scan = (
     WORLD.broadcast, WORLD.fcollect, WORLD.collect, WORLD.alltoall, WORLD.reduce, WORLD.scan)
 
 
-class Context:
+class Context(_Scoped):
     """Operations that are ordered and completed apart from others: the argument ctx of put, get, p, g and atomics."""
 
     def __init__(self, team=WORLD, options=0):
@@ -189,10 +193,3 @@ class Context:
         """Completes its operations and gives it back."""
         _c("ctx_destroy", None, _ptr)(self.handle)
         self.handle = None
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        if self.handle:
-            self.destroy()
