@@ -55,15 +55,20 @@ static struct proto_message message_of(const struct proto_op *op, enum proto_wir
                                   .later = op->nonblocking && !op->with};
 }
 
-/* Without memory the request is as it was. */
-static int no_memory(const struct proto_op *op, struct proto_message *message, uccs_request_handle before)
+static int no_memory(struct proto_message *message)
 {
     free(message->buffer);
+    return UCCS_ERR_NO_MEMORY;
+}
+
+/* Without memory the request is as it was before the operation joined it. */
+static int leave_request(const struct proto_op *op, struct proto_message *message, uccs_request_handle before)
+{
     if (op->request && !uccs_request_object(before) && uccs_request_object(*op->request)) {
         uccs_request_free(op->request);
         *op->request = before;
     }
-    return UCCS_ERR_NO_MEMORY;
+    return no_memory(message);
 }
 
 /* Notes that the source of a put is not needed any more. */
@@ -91,7 +96,7 @@ static int post(const struct proto_op *op, struct proto_message *message)
     message->counts = true;
     message->request = op->request ? uccs_request_materialise(op->request) : 0;
     if (lat_unlikely(op->request && !message->request))
-        return no_memory(op, message, before);
+        return leave_request(op, message, before);
     count_source(message);
     proto_make_room(worker);
     if (message->local)
@@ -102,7 +107,7 @@ static int post(const struct proto_op *op, struct proto_message *message)
         uccs_request_finish(message->local, false);
     if (message->left)
         message->left(message->cookie);
-    return no_memory(op, message, before);
+    return leave_request(op, message, before);
 }
 
 static int ask_and_wait(const struct proto_op *op, struct proto_message *message, struct proto_fetch *ask)
@@ -111,7 +116,7 @@ static int ask_and_wait(const struct proto_op *op, struct proto_message *message
     uint32_t flag = 0;
     ask->ask.flag = &flag;
     if (lat_unlikely(!proto_pending_try(worker, op->pe, message, &ask->ask)))
-        return no_memory(op, message, 0);
+        return no_memory(message);
     proto_await(worker, &flag);
     return ask->ask.failed ? UCCS_ERR_STALE : UCCS_OK;
 }
@@ -152,7 +157,7 @@ static int ask_later(const struct proto_op *op, struct proto_message *message, c
     if (ask)
         end_uses(ask);
     free(ask);
-    return no_memory(op, message, before);
+    return leave_request(op, message, before);
 }
 
 /* Sends a message whose answer brings so many bytes to the destination. */
@@ -197,7 +202,7 @@ static int put_blocks(const struct proto_op *op, const struct proto_blocks *bloc
         return UCCS_ERR_NO_MEMORY;
     copy_blocks(message.buffer, (ptrdiff_t)blocks->block, op->source, blocks->here, blocks->block, blocks->count);
     if (!proto_notify_append(&message, op->with, &message.header.put_blocks.notices))
-        return no_memory(op, &message, 0);
+        return no_memory(&message);
     return post(op, &message);
 }
 
@@ -251,7 +256,7 @@ static int get_whole(const struct proto_op *op, const struct proto_notify *with)
     message.ordered = op->ordered;
     message.way = (uint8_t)(with ? PROTO_BY_MESSAGE : select_way(GETS, op));
     if (!proto_notify_append(&message, with, &message.header.get.notices))
-        return no_memory(op, &message, 0);
+        return no_memory(&message);
     return ask_for(op, &message, op->bytes);
 }
 
@@ -301,7 +306,7 @@ static int apply_there(const struct proto_op *op)
     message.header.amo.size = (uint8_t)atomic->size;
     message.counts = true;
     if (!proto_notify_append(&message, op->with, &message.header.amo.notices))
-        return no_memory(op, &message, 0);
+        return no_memory(&message);
     return fetches(op) ? ask_for(op, &message, atomic->size) : post(op, &message);
 }
 
@@ -374,7 +379,7 @@ static int accumulate_piece(const struct proto_op *op)
     message.header.change.how = op->accumulate->how;
     message.counts = true;
     if (!copy_operand(op, &message) || !proto_notify_append(&message, op->with, &message.header.change.notices))
-        return no_memory(op, &message, 0);
+        return no_memory(&message);
     return op->dest ? ask_for(op, &message, uccs_accumulate_bytes(op->accumulate)) : post(op, &message);
 }
 
