@@ -18,7 +18,7 @@ OUTPUTS = {"provided", "initialized", "major", "minor", "name", "new_team", "xax
 KNOWN_OPTIONS = "SHMEM_CTX_SERIALIZED | SHMEM_CTX_PRIVATE | SHMEM_CTX_NOSTORE"
 
 
-FROM = "__builtin_return_address(0)"
+FROM = "check_from(__builtin_return_address(0))"
 
 # Arguments that must be equal at all members of a collective call.
 ALIKE = ("nelems", "nreduce", "PE_root", "dst", "sst", "size", "count", "alignment", "hints", "start", "stride", "xrange")

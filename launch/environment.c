@@ -13,10 +13,23 @@
 
 extern char **environ;
 
-bool environment_wants_check(const struct options *options)
+/* Returns the value of a variable that asks for a layer, or NULL. */
+static const char *wish(const char *name)
 {
-    const char *text = getenv("LATERAL_CHECK");
-    return options->check || (text && *text && strcmp(text, "0") != 0);
+    const char *text = getenv(name);
+    return text && *text && strcmp(text, "0") != 0 ? text : NULL;
+}
+
+void environment_take_wishes(struct options *options)
+{
+    const char *check = wish("LATERAL_CHECK");
+    if (check && strcmp(check, "race") == 0)
+        options->race = true;
+    else if (check)
+        options->check = true;
+    options->stats |= wish("LATERAL_STATS") != NULL;
+    if (!options->trace)
+        options->trace = wish("LATERAL_TRACE");
 }
 
 /* Returns the path, or NULL after one line when LD_PRELOAD cannot name it: that list is split at blanks and colons and
@@ -49,54 +62,65 @@ static const char *find_library(const char *name)
     return NULL;
 }
 
-/* Returns the path of the layer's file, beside this oshrun, or NULL after one line. */
-static const char *layer_library(const char *option, const char *name)
+/* Adds the file of a layer, which lies beside this oshrun, behind those that are there. Returns false after one line when it
+ * is missing. */
+static bool add_layer(struct layer *layer, const char *option, const char *name)
 {
     const char *path = find_library(name);
-    if (path)
-        return check_path(option, path);
-    say("%s: its layer is not installed: no liblateral-%s.so in %s from oshrun's folder", option, name,
-        LATERAL_LIB_FROM_BIN);
-    return NULL;
+    char *had = layer->library;
+    if (!path)
+        say("%s: its layer is not installed: no liblateral-%s.so in %s from oshrun's folder", option, name,
+            LATERAL_LIB_FROM_BIN);
+    if (!path || !check_path(option, path))
+        return false;
+    if (asprintf(&layer->library, "%s%s%s", had ? had : "", had ? ":" : "", path) < 0)
+        say_if_null(NULL);
+    free(had);
+    return true;
 }
 
-/* Returns the setting of the layer that counts; the path of a timeline is made whole, as PEs may run in another folder. */
-static char *stats_setting(bool table, const char *path)
+static void add_setting(struct layer *layer, const char *text)
 {
-    char here[PATH_MAX] = "", *setting;
-    if (path && path[0] != '/' && !getcwd(here, sizeof here))
+    size_t used = 0;
+    while (layer->settings[used])
+        used++;
+    layer->settings[used] = say_if_null(strdup(text));
+}
+
+/* Adds the setting of a timeline, whose path is made whole, as PEs may run in another folder. */
+static void add_trace(struct layer *layer, const char *path)
+{
+    char here[PATH_MAX] = "", setting[2 * PATH_MAX + 32];
+    if (path[0] != '/' && !getcwd(here, sizeof here))
         here[0] = 0;
-    if (asprintf(&setting, "LATERAL_STATS=%s%s%s%s%s%s", table ? "1" : "", table && path ? "," : "",
-                 path ? "trace=" : "", here, *here ? "/" : "", path ? path : "") < 0)
-        say_if_null(NULL);
-    return setting;
+    snprintf(setting, sizeof setting, "LATERAL_TRACE=%s%s%s", here, *here ? "/" : "", path);
+    add_setting(layer, setting);
 }
 
 bool environment_choose_layer(const struct options *options, struct layer *layer)
 {
-    size_t used = 0;
+    bool good = true;
     *layer = (struct layer){0};
-    if (options->race) {
-        layer->library = layer_library("--check=race", "race");
-        layer->settings[used++] = say_if_null(strdup("LATERAL_CHECK=race"));
-        return layer->library != NULL;
-    }
-    if (options->check) {
-        layer->library = layer_library("--check", "check");
-        layer->settings[used++] = say_if_null(strdup("LATERAL_CHECK=1"));
-        return layer->library != NULL;
-    }
-    if (!options->stats && !options->trace)
-        return true;
-    layer->library = layer_library(options->stats ? "--stats" : "--trace", "stats");
-    layer->settings[used++] = stats_setting(options->stats, options->trace);
-    return layer->library != NULL;
+    if (options->race)
+        good = add_layer(layer, "--check=race", "race");
+    if (options->stats || options->trace)
+        good = good && add_layer(layer, options->stats ? "--stats" : "--trace", "stats");
+    if (options->check)
+        good = good && add_layer(layer, "--check", "check");
+    if (options->race || options->check)
+        add_setting(layer, options->race ? "LATERAL_CHECK=race" : "LATERAL_CHECK=1");
+    if (options->stats)
+        add_setting(layer, "LATERAL_STATS=1");
+    if (options->trace)
+        add_trace(layer, options->trace);
+    return good;
 }
 
 void environment_drop_layer(struct layer *layer)
 {
     for (char **setting = layer->settings; *setting; setting++)
         free(*setting);
+    free(layer->library);
     *layer = (struct layer){0};
 }
 

@@ -4,14 +4,14 @@
 
 #include "options.h"
 
-/* True when --check or LATERAL_CHECK asks for the checking layer. */
-bool environment_wants_check(const struct options *options);
-/* A layer that stands between the program and the library: a file to preload, and its variables, NAME=VALUE. */
+/* Adds what LATERAL_CHECK, LATERAL_STATS and LATERAL_TRACE ask for, which do as the options. */
+void environment_take_wishes(struct options *options);
+/* Layers that stand between the program and the library: files to preload, with colons, and their variables, NAME=VALUE. */
 struct layer {
-    const char *library; /* NULL: none is wanted */
-    char *settings[3];   /* ends with NULL */
+    char *library;     /* NULL: none is wanted */
+    char *settings[4]; /* ends with NULL */
 };
-/* Chooses the layer of --check, or of --stats and --trace. Returns false after one line when it is not there. */
+/* Chooses the layers of --check, --stats and --trace. Returns false after one line when one is not there. */
 bool environment_choose_layer(const struct options *options, struct layer *layer);
 /* Frees what the layer owns. */
 void environment_drop_layer(struct layer *layer);

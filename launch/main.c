@@ -215,12 +215,12 @@ int main(int argc, char **argv)
     struct line line = {argv[0], argv[argc - 1] + strlen(argv[argc - 1])};
     open_standard_files();
     options_read(&options, argc, argv);
-    if (options.race && environment_wants_check(&options))
-        say_usage("--check=race and %s cannot be used together: run the program once with each",
-                  options.check ? "--check" : "LATERAL_CHECK");
-    options.check = environment_wants_check(&options);
-    if ((options.check || options.race) && (options.stats || options.trace))
-        say_usage("--check and %s cannot be used together", options.stats ? "--stats" : "--trace");
+    environment_take_wishes(&options);
+    if (options.race && (options.check || options.stats || options.trace))
+        say_usage("--check=race and --%s cannot be used together: run the program once with each",
+                  options.check   ? "check"
+                  : options.stats ? "stats"
+                                  : "trace");
     spelling_check_variables(&options);
     bool elsewhere = hosts_elsewhere(&options, &hosts);
     options_check_input(&options);

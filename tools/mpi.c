@@ -284,10 +284,10 @@ static void warn_lonely(const char *program, const char *mpi)
 
 static void set_stats(const struct wishes *wishes)
 {
-    char text[PATH_MAX + 16];
-    snprintf(text, sizeof text, "%s%s%s%s", wishes->stats ? "1" : "", wishes->stats && *wishes->trace ? "," : "",
-             *wishes->trace ? "trace=" : "", wishes->trace);
-    setenv("LATERAL_STATS", text, 1);
+    if (wishes->stats)
+        setenv("LATERAL_STATS", "1", 1);
+    if (*wishes->trace)
+        setenv("LATERAL_TRACE", wishes->trace, 1);
 }
 
 static void become_program(char **words, const struct wishes *wishes)
@@ -327,6 +327,15 @@ static bool take_trace(struct wishes *wishes, const char *path)
            (int)sizeof wishes->trace;
 }
 
+/* LATERAL_STATS and LATERAL_TRACE do as the options. */
+static void take_variables(struct wishes *wishes)
+{
+    const char *stats = getenv("LATERAL_STATS"), *trace = getenv("LATERAL_TRACE");
+    wishes->stats = stats && *stats && strcmp(stats, "0") != 0;
+    if (trace)
+        take_trace(wishes, trace);
+}
+
 static bool take_option(struct wishes *wishes, const char *word)
 {
     if (strcmp(word, "--print") == 0)
@@ -347,6 +356,7 @@ int main(int argc, char **argv)
 {
     static struct wishes wishes;
     int at = 1;
+    take_variables(&wishes);
     for (; at < argc && argv[at][0] == '-'; at++) {
         if (strcmp(argv[at], "--") == 0) {
             at++;

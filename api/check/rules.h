@@ -15,6 +15,14 @@
 
 #include "shmem/check.h"
 
+/* Returns where the program has called: what the layer of --stats says, where it stands before this one, else the address. */
+const void *lat_stats_from(void) __attribute__((weak));
+static inline const void *check_from(const void *address)
+{
+    const void *before = lat_stats_from ? lat_stats_from() : NULL;
+    return before ? before : address;
+}
+
 /* Returns the bytes of the elements; check_count those of a signed number of them. */
 size_t check_bytes(const char *call, const char *argument, size_t count, size_t size);
 /* Returns the bytes from the first element to the end of the last; the stride, in elements, must hold a block. */

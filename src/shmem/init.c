@@ -13,6 +13,7 @@
 #include "shmem/state.h"
 #include "shmem/team.h"
 #include "uccs/coll/coll.h"
+#include "uccs/core/layers.h"
 #include "uccs/life.h"
 #include "uccs/core/wait.h"
 
@@ -32,6 +33,13 @@ static void write_whole_lines(void)
 {
     if (rte.launched && !isatty(STDOUT_FILENO))
         setvbuf(stdout, 0, _IOLBF, 0);
+}
+
+static void tell_missing_layer(void)
+{
+    const char *line = uccs_core.me == 0 ? uccs_layers_missing() : 0;
+    if (line)
+        log_line("%s", line);
 }
 
 static int open_all(void)
@@ -60,6 +68,7 @@ static int start(int requested)
         rte_on_leave = finalize_at_exit;
         write_whole_lines();
         lat_info_print();
+        tell_missing_layer();
     }
     return 0;
 }

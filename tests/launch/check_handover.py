@@ -211,7 +211,7 @@ def test_one_node_alone():
 def test_layer():
     """The checking layer stands in front of each program."""
     with launchers(mpirun=OPEN_MPI) as folder:
-        for option, settings, layer in (("--check", "LATERAL_CHECK=1", "check"), ("--stats", "LATERAL_STATS=1", "stats"), ("--trace=t", f"LATERAL_STATS=trace={os.getcwd()}/t", "stats")):
+        for option, settings, layer in (("--check", "LATERAL_CHECK=1", "check"), ("--stats", "LATERAL_STATS=1", "stats"), ("--trace=t", f"LATERAL_TRACE={os.getcwd()}/t", "stats")):
             words = told(folder, option, "--host", "a:2", "-n", 1, "-x", "A=1", "p", ":", "-n", 1, "q")
             front = rf"{re.escape(settings)} LD_PRELOAD=\S+/liblateral-{layer}\.so"
             assert re.search(rf"-n 1 env A=1 {front} p : --host a:1 -n 1 env {front} q$", words), words

@@ -40,6 +40,74 @@ def test_table():
         assert cells[(pe + 1) % 4] not in (".", "8 B") and (cells[0] == "8 B" or pe in (0, 3)) and cells.count(".") >= 1, (cells, result)
 
 
+WAITS = ("malloc", "long_broadcast", "long_test", "barrier_all", "set_lock", "long_atomic_fetch")
+SLEPT = 0.05        # seconds; a quarter of what the other PE sleeps in each of them
+
+
+def check_waits(result):
+    """The PE that waits at each of these lines spends its time there, and the parts of its time are its time."""
+    rows = [line.split() for line in result.errors[2:4]]
+    for row in rows:
+        seconds, waiting, moving, computing = (float(row[i]) for i in (4, 5, 7, 8))
+        assert abs(waiting + moving + computing - seconds) < 0.1 * seconds, result
+    assert float(rows[1][5]) > 6 * SLEPT, result
+    for name in WAITS:
+        line = [line for line in result.errors if re.search(rf"  shmem_{name}  waiting\.c:\d+$", line)]
+        assert len(line) == 1 and float(line[0].split()[0]) >= SLEPT, (name, result)
+
+
+def test_waiting():
+    """Every call that waits for another PE shows its time, on a node and over nodes: blocking gets and atomics, test loops, allocation, locks."""
+    program = harness.BUILD / "tests" / "test_job_waiting"
+    check_waits(run("-n", 2, "--stats", program))
+    far = run("-n", 2, "--stats", program, env={"LATERAL_NODE_SIZE": "1"})
+    check_waits(far)
+    gets = [line for line in far.errors if "shmem_long_g  waiting.c:" in line]
+    assert len(gets) == 1 and gets[0].split()[1] == "20000", far
+
+
+def test_check():
+    """--check beside --stats: both at work, and the places of mistakes are the program's."""
+    result = counted(2, "--check", "--stats")
+    assert result.status == 0 and result.errors[0] == "what 2 PEs did" and re.search(r"shmem_barrier_all  counted\.c:\d+$", result.err, re.M), result
+    with temporary() as folder:
+        pathlib.Path(folder, "twice.c").write_text(LOCKS_TWICE, encoding="ascii")
+        subprocess.run([harness.BUILD / "bin" / "oshcc", "-g", f"{folder}/twice.c", "-o", f"{folder}/twice"], check=True)
+        result = run("-n", 1, "--check", "--stats", f"{folder}/twice")
+    assert result.status == 1 and re.search(r"shmem_set_lock: lock: \S+ was set before by this thread at twice\.c:6,", result.err), result
+
+
+LOCKS_TWICE = """#include <shmem.h>
+static long lock;
+int main(void)
+{
+    shmem_init();
+    shmem_set_lock(&lock);
+    shmem_set_lock(&lock);
+    return 0;
+}
+"""
+
+
+def test_variables():
+    """LATERAL_STATS and LATERAL_CHECK do as the options under any launcher: a program alone, and oshrun without the options."""
+    program = harness.BUILD / "tests" / "test_job_counted"
+    for launcher in ([harness.BUILD / "bin" / "oshrun", "-n", "1"], []):
+        with temporary() as folder:
+            done = subprocess.run([*launcher, program], capture_output=True, text=True, check=False, timeout=50, cwd=folder,
+                                  env=os.environ | {"LATERAL_STATS": "1", "LATERAL_TRACE": "t.json", "LATERAL_CHECK": "1"})
+            names = {event["name"] for event in json.loads(pathlib.Path(folder, "t.json").read_text(encoding="utf-8"))["traceEvents"]}
+        assert done.returncode == 0 and "what 1 PE did" in done.stderr and "shmem_barrier_all" in names, done
+    done = subprocess.run([program], capture_output=True, text=True, check=False, timeout=50, env=os.environ | {"LATERAL_STATS": "1", "LATERAL_CHECK": "race"})
+    assert "LATERAL_STATS and LATERAL_TRACE have no effect beside LATERAL_CHECK=race" in done.stderr and "what 1 PE" not in done.stderr, done
+    for mpirun in ("mpirun.openmpi", "mpiexec.hydra"):
+        if shutil.which(mpirun):
+            more = ["--allow-run-as-root", "--oversubscribe"] if "openmpi" in mpirun else []
+            done = subprocess.run([mpirun, *more, "-n", "2", program], capture_output=True, text=True, check=False, timeout=50,
+                                  env=os.environ | {"LATERAL_STATS": "1"})
+            assert done.returncode == 0 and done.stderr.count("what 2 PEs did") == 1, done
+
+
 def test_uccs():
     """The same of a program of uccs.h; calls that fail move nothing, and what the library calls itself does not count."""
     program = harness.BUILD / "tests" / "test_uccs_counted"
@@ -199,15 +267,15 @@ def test_browser():
 
 
 def test_mistakes():
-    """Not with --check; a file that cannot be written is named; a job without the library is as before."""
-    one_line(run("--check", "--stats", "true"), r"--check and --stats cannot be used together", 2)
-    one_line(run("--check", "--trace", "a", "true"), r"--check and --trace cannot be used together", 2)
+    """Not with --check=race; a file that cannot be written is named; a job without the library is as before."""
+    one_line(run("--check=race", "--stats", "true"), r"--check=race and --stats cannot be used together", 2)
+    one_line(run("--check=race", "--trace", "a", "true"), r"--check=race and --trace cannot be used together", 2)
     one_line(run("--trace", "", "true"), r"expected the name of a file", 2)
     one_line(run("--trace", "/no/such/folder/t", "true"), r"--trace /no/such/folder/t: No such file or directory", 2)
     one_line(run("--trace", "/usr", "true"), r"--trace /usr: Is a directory", 2)
     with temporary() as folder:
         assert run("--trace", f"{folder}/t", "true").status == 0 and not os.listdir(folder)
-    result = counted(2, "--stats", "env", "LATERAL_STATS=1,trace=/no/such/folder/t")
+    result = counted(2, "--stats", "env", "LATERAL_TRACE=/no/such/folder/t")
     assert result.status == 0 and result.err.count("no timeline: /no/such/folder/t: No such file or directory") == 2, result
     result = run("-n", 2, "--stats", "echo", "x")
     assert result.status == 0 and result.lines == ["x", "x"], result

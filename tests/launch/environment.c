@@ -95,9 +95,8 @@ static void test_wants_check(void)
         char *variables[] = {(char *)rows[i].variable, 0};
         struct options options = {0};
         set_environment(variables);
-        CHECK(environment_wants_check(&options) == rows[i].wants);
-        options.check = true;
-        CHECK(environment_wants_check(&options));
+        environment_take_wishes(&options);
+        CHECK(options.check == rows[i].wants && !options.race && !options.stats && !options.trace);
     }
 }
 
@@ -116,14 +115,17 @@ static void test_layers(void)
 {
     char here[512], trace[600];
     CHECK(getcwd(here, sizeof here) != NULL);
-    snprintf(trace, sizeof trace, "LATERAL_STATS=trace=%s/t", here);
+    snprintf(trace, sizeof trace, "LATERAL_TRACE=%s/t", here);
     CHECK(environment_has_module("check") && !environment_has_module("no_such"));
     chooses(&(struct options){0}, 0, 0, 0);
-    chooses(&(struct options){.race = true, .stats = true}, "/liblateral-race.so", "LATERAL_CHECK=race", 0);
-    chooses(&(struct options){.check = true, .trace = "t"}, "/liblateral-check.so", "LATERAL_CHECK=1", 0);
+    chooses(&(struct options){.race = true}, "/liblateral-race.so", "LATERAL_CHECK=race", 0);
+    chooses(&(struct options){.check = true, .trace = "t"}, "/liblateral-check.so", "LATERAL_CHECK=1", trace);
+    chooses(&(struct options){.check = true, .stats = true}, "/liblateral-stats.so:", "LATERAL_CHECK=1",
+            "LATERAL_STATS=1");
     chooses(&(struct options){.stats = true}, "/liblateral-stats.so", "LATERAL_STATS=1", 0);
     chooses(&(struct options){.trace = "t"}, "/liblateral-stats.so", trace, 0);
-    chooses(&(struct options){.trace = "/t", .stats = true}, "/liblateral-stats.so", "LATERAL_STATS=1,trace=/t", 0);
+    chooses(&(struct options){.trace = "/t", .stats = true}, "/liblateral-stats.so", "LATERAL_STATS=1",
+            "LATERAL_TRACE=/t");
 }
 
 int main(void)

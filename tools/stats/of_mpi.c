@@ -2,33 +2,9 @@
  * MPI's Fortran calls the latter. */
 #include "of_mpi.h"
 
-#include <dlfcn.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
-
-static _Thread_local bool inside;
-
-void *stats_next(const char *name)
-{
-    void *found = dlsym(RTLD_NEXT, name);
-    if (!found) {
-        fprintf(stderr, "lateral-mpi: --stats: there is no %s behind this library\n", name);
-        abort();
-    }
-    return found;
-}
-
-bool stats_enter(void)
-{
-    bool outermost = !inside;
-    inside = true;
-    return outermost;
-}
-
-void stats_leave(void)
-{
-    inside = false;
-}
 
 size_t stats_bytes(MPI_Count count, MPI_Datatype type)
 {
@@ -114,15 +90,14 @@ static void forget_window(MPI_Win win)
 int MPI_Win_free(MPI_Win *win)
 {
     int (*next)(MPI_Win *) = (int (*)(MPI_Win *))stats_next("PMPI_Win_free");
-    bool counts = stats_enter();
-    uint64_t begin = stats_now();
+    struct stats_call call = {"MPI_Win_free", __builtin_return_address(0), .kind = STATS_WAITS, .pe = -1};
     if (win)
         forget_window(*win);
+    if (stats_inside())
+        return next(win);
+    stats_enter(&call);
     int result = next(win);
-    if (counts) {
-        stats_waited("MPI_Win_free", __builtin_return_address(0), begin, NULL);
-        stats_leave();
-    }
+    stats_leave(&call);
     return result;
 }
 extern __typeof__(MPI_Win_free) PMPI_Win_free __attribute__((alias("MPI_Win_free")));
@@ -171,44 +146,39 @@ static const struct stats_job *job(void)
     return &of_mpi;
 }
 
-/* Only the outermost call starts: MPI_Init may be MPI_Init_thread inside. */
-static void begin(bool outermost, int status)
+/* Only the outermost call starts or ends: MPI_Init may be MPI_Init_thread inside. */
+static _Thread_local int nested;
+
+static int begin(int status)
 {
-    if (outermost && status == MPI_SUCCESS && !stats_has_begun())
+    if (--nested == 0 && status == MPI_SUCCESS && !stats_has_begun())
         stats_begin(job());
-    if (outermost)
-        stats_leave();
+    return status;
 }
 
 int MPI_Init(int *argc, char ***argv)
 {
     int (*next)(int *, char ***) = (int (*)(int *, char ***))stats_next("PMPI_Init");
-    bool outermost = stats_enter();
-    int status = next(argc, argv);
-    begin(outermost, status);
-    return status;
+    nested++;
+    return begin(next(argc, argv));
 }
 extern __typeof__(MPI_Init) PMPI_Init __attribute__((alias("MPI_Init")));
 
 int MPI_Init_thread(int *argc, char ***argv, int required, int *provided)
 {
     int (*next)(int *, char ***, int, int *) = (int (*)(int *, char ***, int, int *))stats_next("PMPI_Init_thread");
-    bool outermost = stats_enter();
-    int status = next(argc, argv, required, provided);
-    begin(outermost, status);
-    return status;
+    nested++;
+    return begin(next(argc, argv, required, provided));
 }
 extern __typeof__(MPI_Init_thread) PMPI_Init_thread __attribute__((alias("MPI_Init_thread")));
 
 int MPI_Finalize(void)
 {
     int (*next)(void) = (int (*)(void))stats_next("PMPI_Finalize");
-    bool outermost = stats_enter();
-    if (outermost && stats_is_last())
+    if (nested++ == 0 && stats_is_last())
         stats_end(job());
     int status = next();
-    if (outermost)
-        stats_leave();
+    nested--;
     return status;
 }
 extern __typeof__(MPI_Finalize) PMPI_Finalize __attribute__((alias("MPI_Finalize")));

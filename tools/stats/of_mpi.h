@@ -9,14 +9,6 @@
 /* Lateral's extensions; mpix_rma.h says what they do. Declared here as a library of this kind defines all of them. */
 #include "mpix_rma.h"
 
-/* Returns the function of this name behind the wrappers; ends the process when there is none. */
-void *stats_next(const char *name);
-
-/* MPI's functions, and Lateral's, call each other; only the outermost call of a thread counts. enter returns false inside of
- * another, and then wants no leave. */
-bool stats_enter(void);
-void stats_leave(void);
-
 int stats_pe_of(MPI_Win win, int rank); /* returns the rank in the world of a window's rank; -1: there is none */
 size_t stats_bytes(MPI_Count count, MPI_Datatype type);
 

@@ -2,20 +2,10 @@
  * pshmem_, so the wrappers look for the functions behind their own. */
 #include "of_uccs.h"
 
-#include <dlfcn.h>
 #include <link.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
-
-void *stats_next(const char *name)
-{
-    void *found = dlsym(RTLD_NEXT, name);
-    if (!found) {
-        fprintf(stderr, "lateral: --stats: the program has no %s\n", name);
-        abort();
-    }
-    return found;
-}
 
 /* Addresses of a file in memory. */
 struct range {
@@ -45,7 +35,7 @@ static struct range ranges[2]; /* of liblateral and of this layer */
 static void find_ranges(void)
 {
     ranges[0].start = (uintptr_t)stats_next("uccs_progress");
-    ranges[1].start = (uintptr_t)stats_next;
+    ranges[1].start = (uintptr_t)stats_is_program;
     for (int i = 0; i < 2; i++)
         dl_iterate_phdr(find_range, &ranges[i]);
 }

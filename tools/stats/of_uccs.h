@@ -7,9 +7,6 @@
 #include <uccs.h>
 #include <uccs_rte.h>
 
-/* Returns the function of this name behind the wrappers; ends the process when there is none. */
-void *stats_next(const char *name);
-
 /* True when the program itself, or a library of its own, calls: OpenSHMEM, uccs_rte.h and these layers are on uccs.h, too. */
 bool stats_is_program(const void *from);
 

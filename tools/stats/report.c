@@ -11,10 +11,10 @@
 #define MATRIX 16 /* PEs of the largest matrix that is printed whole */
 #define PAIRS 10  /* of a larger one */
 
-/* Waiting at one place, of all PEs. */
+/* Time in calls at one place, of all PEs. */
 struct line {
     struct stats_place sum;
-    uint64_t most; /* nanoseconds of the PE that waited longest there */
+    uint64_t most; /* nanoseconds of the PE that spent most there */
     int most_pe;
     char where[96];
 };
@@ -58,7 +58,7 @@ static int add_places(struct line *lines, int count, int most, const struct stat
         if (at == count)
             lines[count++] = (struct line){.sum = *place, .most = place->nanoseconds, .most_pe = pe};
         else {
-            lines[at].sum.waits += place->waits;
+            lines[at].sum.calls += place->calls;
             lines[at].sum.nanoseconds += place->nanoseconds;
         }
         if (place->nanoseconds > lines[at].most) {
@@ -83,6 +83,8 @@ static void find_where(struct line *line)
         where_write(line->sum.at, line->where, sizeof line->where);
         return;
     }
+    if (line->sum.at == UINT64_MAX)
+        return;
     const char *name = dladdr((void *)(uintptr_t)line->sum.at, &info) && info.dli_fname ? info.dli_fname : "?";
     const char *slash = strrchr(name, '/');
     snprintf(line->where, sizeof line->where, "in %s", slash ? slash + 1 : name);
@@ -97,11 +99,11 @@ static void print_lines(const char *all, size_t stride, int pes)
     if (count)
         qsort(lines, (size_t)count, sizeof *lines, longer);
     if (count)
-        fprintf(stderr, "waiting of all PEs, by line\n  %10s %9s  %-16s\n", "seconds", "calls", "longest");
+        fprintf(stderr, "time in calls of all PEs, by line\n  %10s %9s  %-16s\n", "seconds", "calls", "most");
     for (int i = 0; i < count && i < LINES; i++) {
         find_where(&lines[i]);
         fprintf(stderr, "  %10.3f %9" PRIu64 "  PE %d: %.3f s  %s  %s\n", (double)lines[i].sum.nanoseconds * 1e-9,
-                lines[i].sum.waits, lines[i].most_pe, (double)lines[i].most * 1e-9, lines[i].sum.call, lines[i].where);
+                lines[i].sum.calls, lines[i].most_pe, (double)lines[i].most * 1e-9, lines[i].sum.call, lines[i].where);
     }
     free(lines);
 }
@@ -150,15 +152,17 @@ static void print_pairs(const char *all, size_t stride, int pes)
 static void print_pe(const struct stats_total *total, int pe)
 {
     char text[16];
-    double lived = (double)total->lived * 1e-9, waited = (double)total->waited * 1e-9;
-    fprintf(stderr, "  %5d %12" PRIu64 " %11s %9.3f %9.3f %5.0f%%\n", pe, total->operations,
-            bytes_text(total->bytes, text), lived, waited, lived > 0 ? 100 * waited / lived : 0);
+    const double spent = (double)(total->moving + total->waiting + total->computing);
+    fprintf(stderr, "  %5d %12" PRIu64 " %11s %9.3f %9.3f %5.0f%% %9.3f %9.3f\n", pe, total->operations,
+            bytes_text(total->bytes, text), (double)total->lived * 1e-9, (double)total->waiting * 1e-9,
+            spent > 0 ? 100 * (double)total->waiting / spent : 0, (double)total->moving * 1e-9,
+            (double)total->computing * 1e-9);
 }
 
 void stats_print(const char *all, size_t stride, int pes)
 {
-    fprintf(stderr, "what %d PE%s did\n  %5s %12s %11s %9s %9s %6s\n", pes, pes > 1 ? "s" : "", "PE", "operations",
-            "bytes", "seconds", "waiting", "share");
+    fprintf(stderr, "what %d PE%s did\n  %5s %12s %11s %9s %9s %6s %9s %9s\n", pes, pes > 1 ? "s" : "", "PE",
+            "operations", "bytes", "seconds", "waiting", "share", "moving", "computing");
     for (int pe = 0; pe < pes; pe++)
         print_pe(total_of(all, stride, pe), pe);
     print_lines(all, stride, pes);

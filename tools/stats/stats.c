@@ -1,72 +1,193 @@
 #include "stats.h"
 #include "base/where.h"
 
+#include <dlfcn.h>
 #include <locale.h>
-#include <stdbool.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-static struct stats_total total;
-static struct stats_cell *cells; /* one for each PE; null before init */
-static int npes, depth;
+/* Less between two polls is their loop, and between two waits what counting costs: no computing. */
+#define LOOP_NS 1000
+#define COUNTING_NS 100
 
+/* What one thread has counted. Its thread alone writes it; the end of the job reads it. A later thread takes over what one that
+ * has ended leaves. */
+struct thread {
+    struct thread *next;
+    uint32_t taken;
+    int depth;
+    const void *from;     /* of the call that it is in */
+    enum stats_kind kind; /* of its last call */
+    uint64_t last, poll;  /* the end of its last call; the poll's event */
+    struct stats_total total;
+    struct stats_cell cells[]; /* one for each PE */
+};
+
+static struct thread *threads; /* they stay until the process ends */
+static _Thread_local struct thread *self;
+static pthread_key_t key;
+static int npes, depth;
+static bool counts; /* between the first begin and the last end */
+static uint64_t began;
+
+void *stats_next(const char *name)
+{
+    void *found = dlsym(RTLD_NEXT, name);
+    if (!found) {
+        fprintf(stderr, "lateral: --stats: there is no %s behind its layer\n", name);
+        abort();
+    }
+    return found;
+}
+
+/* Relaxed: the end of the job may read while the thread goes on. */
 static void add(uint64_t *number, uint64_t more)
 {
-    __atomic_fetch_add(number, more, __ATOMIC_RELAXED);
+    __atomic_store_n(number, *number + more, __ATOMIC_RELAXED);
 }
 
-void stats_moved(const char *call, int pe, size_t bytes, uint64_t begin, const void *stored, size_t room)
+/* ---- threads ---- */
+
+static void leave_thread(void *mine)
 {
-    if (!cells || pe < 0 || pe >= npes)
-        return;
-    add(&cells[pe].operations, 1);
-    add(&cells[pe].bytes, bytes);
-    add(&total.operations, 1);
-    add(&total.bytes, bytes);
-    trace_add(call, begin, stats_now(), pe, bytes, stored, room);
+    __atomic_store_n(&((struct thread *)mine)->taken, 0, __ATOMIC_RELEASE); /* acquire: take_thread */
 }
 
-/* Returns the entry of a call at a place; null when there are too many. Threads may look for one at the same time. */
-static struct stats_place *find_place(const char *call, uint64_t at, bool program)
+/* Returns what the calling thread counts in; ends the process when there is no memory. */
+static struct thread *take_thread(void)
 {
-    for (uint64_t i = 0; i < STATS_PLACES; i++) {
-        struct stats_place *place = &total.places[(at / 4 + i) % STATS_PLACES];
-        uint64_t there = 0;
-        if (__atomic_compare_exchange_n(&place->at, &there, at, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
-            place->program = program;
+    struct thread *one = __atomic_load_n(&threads, __ATOMIC_ACQUIRE);
+    uint32_t no = 0;
+    while (one && !__atomic_compare_exchange_n(&one->taken, &no, 1, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED)) {
+        one = one->next;
+        no = 0;
+    }
+    if (!one) {
+        one = calloc(1, sizeof *one + (size_t)npes * sizeof *one->cells);
+        if (!one) /* the other PEs would wait for this one's part */
+            fprintf(stderr, "lateral: --stats: no memory for the numbers of a thread\n"), abort();
+        one->taken = 1;
+        one->next = __atomic_load_n(&threads, __ATOMIC_RELAXED);
+        while (!__atomic_compare_exchange_n(&threads, &one->next, one, false, __ATOMIC_RELEASE, __ATOMIC_RELAXED))
+            ;
+    }
+    one->last = stats_now();
+    one->kind = STATS_MOVES;
+    pthread_setspecific(key, one);
+    return self = one;
+}
+
+/* ---- calls ---- */
+
+/* Returns the entry of a call at a place; the last one is shared by those for which there is none. */
+static struct stats_place *find_place(struct stats_place *places, const char *call, uint64_t at, bool program)
+{
+    for (uint64_t i = 0; i < STATS_PLACES - 1; i++) {
+        struct stats_place *place = &places[(at / 4 + i) % (STATS_PLACES - 1)];
+        if (place->at == at && strncmp(place->call, call, STATS_CALL - 1) == 0)
+            return place;
+        if (!place->at) {
             strncpy(place->call, call, STATS_CALL - 1);
+            place->program = program;
+            __atomic_store_n(&place->at, at, __ATOMIC_RELEASE); /* acquire: merge_places */
             return place;
         }
-        if (there == at)
-            return place;
     }
-    return NULL;
+    places[STATS_PLACES - 1] = (struct stats_place){UINT64_MAX, 0, places[STATS_PLACES - 1].calls,
+                                                    places[STATS_PLACES - 1].nanoseconds, "other calls"};
+    return &places[STATS_PLACES - 1];
 }
 
-void stats_waited(const char *call, const void *from, uint64_t begin, const void *awaited)
+static void count_bytes(struct thread *mine, const struct stats_call *call)
 {
-    uint64_t end = stats_now(), place = where_of(from);
-    if (!cells)
+    if (call->pe < 0 || call->pe >= npes) /* not in the job: the library's own line says so */
         return;
-    add(&total.waited, end - begin);
-    struct stats_place *entry = find_place(call, place ? place : (uint64_t)(uintptr_t)from, place != 0);
-    if (entry) {
-        add(&entry->waits, 1);
-        add(&entry->nanoseconds, end - begin);
+    add(&mine->cells[call->pe].operations, 1);
+    add(&mine->cells[call->pe].bytes, call->bytes);
+    add(&mine->total.operations, 1);
+    add(&mine->total.bytes, call->bytes);
+}
+
+static void count_time(struct thread *mine, const struct stats_call *call, uint64_t end)
+{
+    const bool polls = call->kind == STATS_POLLS;
+    const bool follows = call->kind == mine->kind && call->kind != STATS_MOVES &&
+                         call->begin - mine->last < (polls ? LOOP_NS : COUNTING_NS);
+    const uint64_t begin = follows ? mine->last : call->begin, place = where_of(call->from);
+    struct stats_place *entry =
+        find_place(mine->total.places, call->name, place ? place : (uint64_t)(uintptr_t)call->from, place != 0);
+    add(&mine->total.computing, begin - mine->last);
+    add(call->kind == STATS_MOVES ? &mine->total.moving : &mine->total.waiting, end - begin);
+    add(&entry->calls, 1);
+    add(&entry->nanoseconds, end - begin);
+    trace_add(call, end, place, follows && polls, &mine->poll);
+    mine->kind = call->kind;
+    mine->last = end;
+}
+
+const void *lat_stats_from(void)
+{
+    return self && self->depth ? self->from : NULL;
+}
+
+bool stats_inside(void)
+{
+    return self && self->depth > 0;
+}
+
+void stats_enter(struct stats_call *call)
+{
+    if (__atomic_load_n(&counts, __ATOMIC_ACQUIRE)) { /* release: stats_begin */
+        (self ? self : take_thread())->depth++;
+        self->from = call->from;
+        call->begin = stats_now();
     }
-    trace_add(call, begin, end, -1, 0, awaited, 0);
+}
+
+void stats_leave(const struct stats_call *call)
+{
+    if (!call->begin)
+        return;
+    self->depth--;
+    if (!counts) /* the job has ended meanwhile */
+        return;
+    count_bytes(self, call);
+    if (self->depth == 0)
+        count_time(self, call, stats_now());
+}
+
+/* ---- begin and end ---- */
+
+/* LATERAL_STATS=1 wants the table, LATERAL_TRACE=FILE the timeline. */
+static bool wants_table(void)
+{
+    const char *wish = getenv("LATERAL_STATS");
+    return wish && *wish && strcmp(wish, "0") != 0;
+}
+
+static const char *trace_name(void)
+{
+    const char *wish = getenv("LATERAL_TRACE");
+    return wish && *wish ? wish : NULL;
 }
 
 void stats_begin(const struct stats_job *job)
 {
     if (depth++)
         return;
+    if (!npes)
+        pthread_key_create(&key, leave_thread);
     npes = job->npes;
-    trace_open(job);
-    memset(&total, 0, sizeof total);
-    total.began = stats_now();
-    cells = calloc((size_t)npes, sizeof *cells);
+    trace_open(job, trace_name());
+    for (struct thread *one = threads; one; one = one->next) { /* of an earlier life */
+        one->total = (struct stats_total){0};
+        memset(one->cells, 0, (size_t)npes * sizeof *one->cells);
+        one->last = stats_now();
+    }
+    began = (self ? self : take_thread())->last;
+    __atomic_store_n(&counts, true, __ATOMIC_RELEASE);
 }
 
 bool stats_has_begun(void)
@@ -79,27 +200,38 @@ bool stats_is_last(void)
     return depth == 1;
 }
 
-#define TRACE "trace="
-
-/* LATERAL_STATS is "1", "trace=FILE", or "1,trace=FILE". */
-static bool wants_table(void)
+static void merge_places(struct stats_place *all, const struct stats_place *more)
 {
-    const char *wish = getenv("LATERAL_STATS");
-    return wish && strncmp(wish, TRACE, strlen(TRACE)) != 0;
+    for (int i = 0; i < STATS_PLACES; i++)
+        if (__atomic_load_n(&more[i].at, __ATOMIC_ACQUIRE)) {
+            struct stats_place *place = find_place(all, more[i].call, more[i].at, more[i].program);
+            place->calls += more[i].calls;
+            place->nanoseconds += more[i].nanoseconds;
+        }
 }
 
-const char *stats_trace_name(void)
+/* Adds what a thread has counted to that of the PE. */
+static void merge(struct stats_total *all, const struct thread *one)
 {
-    const char *wish = getenv("LATERAL_STATS"), *at = wish ? strstr(wish, TRACE) : NULL;
-    return at && at[strlen(TRACE)] ? at + strlen(TRACE) : NULL;
+    struct stats_cell *cells = (struct stats_cell *)(all + 1);
+    all->moving += one->total.moving;
+    all->waiting += one->total.waiting;
+    all->computing += one->total.computing;
+    all->operations += one->total.operations;
+    all->bytes += one->total.bytes;
+    merge_places(all->places, one->total.places);
+    for (int pe = 0; pe < npes; pe++) {
+        cells[pe].operations += one->cells[pe].operations;
+        cells[pe].bytes += one->cells[pe].bytes;
+    }
 }
 
 /* Writes what was counted, with points in numbers, whatever language the program has chosen for them: others read it. */
-static void stats_write(const struct stats_job *job, const char *mine, size_t bytes)
+static void write_all(const struct stats_job *job, const struct stats_total *all, size_t bytes)
 {
     const locale_t plain = newlocale(LC_NUMERIC_MASK, "C", (locale_t)0), chosen = uselocale(plain);
     if (wants_table())
-        job->gather(mine, bytes, stats_print);
+        job->gather(all, bytes, stats_print);
     trace_write(job);
     uselocale(chosen);
     if (plain)
@@ -108,17 +240,19 @@ static void stats_write(const struct stats_job *job, const char *mine, size_t by
 
 void stats_end(const struct stats_job *job)
 {
-    size_t cells_bytes = (size_t)npes * sizeof *cells, bytes = sizeof total + cells_bytes;
+    const size_t bytes = sizeof(struct stats_total) + (size_t)npes * sizeof(struct stats_cell);
+    const uint64_t now = stats_now();
     if (!depth || --depth)
         return;
-    total.lived = stats_now() - total.began;
-    char *mine = calloc(1, bytes);
-    if (!mine || !cells) /* the other PEs wait for this one's part */
+    struct thread *mine = self ? self : take_thread();
+    add(&mine->total.computing, now - mine->last);
+    counts = false;
+    struct stats_total *all = calloc(1, bytes);
+    if (!all) /* the other PEs wait for this one's part */
         fprintf(stderr, "lateral: PE %d: no memory for its numbers\n", job->me), abort();
-    memcpy(mine, &total, sizeof total);
-    memcpy(mine + sizeof total, cells, cells_bytes);
-    stats_write(job, mine, bytes);
-    free(mine);
-    free(cells);
-    cells = NULL;
+    all->lived = now - began;
+    for (struct thread *one = threads; one; one = one->next)
+        merge(all, one);
+    write_all(job, all, bytes);
+    free(all);
 }

@@ -1,6 +1,7 @@
 /* The layers of --stats and --trace. Preloaded, they stand between a program and a library, count, and call on: one of oshrun for
- * OpenSHMEM and uccs.h (shmem.c, uccs.c), and one of lateral-mpi for each MPI (mpi.c). Without them nothing is counted and
- * nothing costs. This header and the files report.c and trace.c serve all.
+ * OpenSHMEM and uccs.h (of_shmem.c, of_uccs.c), and one of lateral-mpi for each MPI (of_mpi.c). Without them nothing is counted
+ * and nothing costs. wrappers.py writes the functions that stand in front; stats.c has what these call, and calls report.c
+ * and trace.c.
  *
  * Any thread may call what the wrappers call. Times are nanoseconds of CLOCK_MONOTONIC. */
 #ifndef STATS_H
@@ -9,7 +10,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <time.h>
 
 static inline uint64_t stats_now(void)
@@ -38,18 +38,44 @@ void stats_end(const struct stats_job *job);   /* null unless it is the last one
 bool stats_has_begun(void);
 bool stats_is_last(void); /* the next end is the last one */
 
-/* For the wrappers. `call` is a static text; a pe that the job does not have is left to the library's own error line. */
-void stats_moved(const char *call, int pe, size_t bytes, uint64_t begin, const void *stored, size_t room);
-void stats_waited(const char *call, const void *from, uint64_t begin, const void *awaited);
+/* Returns the function of this name behind the layer; ends the process when there is none. */
+void *stats_next(const char *name);
+
+/* What a call does with its time. */
+enum stats_kind {
+    STATS_MOVES, /* moves bytes, or starts to */
+    STATS_WAITS, /* returns when others have done something, or answered */
+    STATS_POLLS  /* asked whether something has come, and it had not: the program waits in a loop */
+};
+
+/* A call of the program. */
+struct stats_call {
+    const char *name; /* static text */
+    const void *from; /* return address */
+    uint64_t begin;
+    enum stats_kind kind;
+    int pe; /* of the world: it moves bytes to or from that PE; -1: it moves none */
+    size_t bytes;
+    const void *object; /* symmetric memory where it stores at the PE, or on which it waits; may be null */
+    size_t room;        /* bytes that it stores there */
+};
+
+/* Around each call. Time of a call inside of another one of the same thread is the outer one's; its bytes count. */
+void stats_enter(struct stats_call *call);
+void stats_leave(const struct stats_call *call);
+bool stats_inside(void); /* the calling thread is between the two */
+
+/* For the layer of --check, which comes behind this one: where the program has called; null: not from here. Exported. */
+const void *lat_stats_from(void);
 
 #define STATS_PLACES 64
 #define STATS_CALL 40
 
-/* Waiting in one call at one place of the program; equal in all PEs that run the same file. */
+/* Time in one call at one place of the program; equal in all PEs that run the same file. */
 struct stats_place {
     uint64_t at; /* the return address: in the program's file, or in memory for another file's; 0: the entry is free */
     uint64_t program; /* 1: in the program's file */
-    uint64_t waits, nanoseconds;
+    uint64_t calls, nanoseconds;
     char call[STATS_CALL];
 };
 
@@ -57,9 +83,10 @@ struct stats_cell {
     uint64_t operations, bytes;
 };
 
-/* What a PE sends to PE 0: this, then a cell for each PE. */
+/* What a PE sends to PE 0: this, then a cell for each PE. Moving, waiting and computing are sums over its threads, each from
+ * its first call to its last, that which starts and ends the library from start to end. */
 struct stats_total {
-    uint64_t began, lived, waited; /* nanoseconds */
+    uint64_t lived, moving, waiting, computing; /* nanoseconds */
     uint64_t operations, bytes;
     struct stats_place places[STATS_PLACES];
 };
@@ -67,14 +94,11 @@ struct stats_total {
 /* Prints what all PEs did; entry PE of `all` is at all + PE * stride bytes. PE 0 calls it. */
 void stats_print(const char *all, size_t stride, int pes);
 
-/* Returns the name of the file for the timeline, or null: none is wanted. */
-const char *stats_trace_name(void);
-
-/* The timeline. Does nothing unless LATERAL_STATS names a file. */
-void trace_open(const struct stats_job *job);
-/* A call that moves bytes and stores to `room` bytes of symmetric memory at the PE, or (pe -1) a wait for what is stored at
- * `object`, which may be null. */
-void trace_add(const char *call, uint64_t begin, uint64_t end, int pe, size_t bytes, const void *object, size_t room);
+/* The timeline. Does nothing when the name of its file is null. */
+void trace_open(const struct stats_job *job, const char *name);
+/* A call that has ended at `end`, from a place of the program (0: elsewhere). `number` is null, or where the number of the event
+ * is kept: polls that follow each other are one event. */
+void trace_add(const struct stats_call *call, uint64_t end, uint64_t place, bool follows, uint64_t *number);
 /* All PEs call this together; each adds its part to the file in turn. */
 void trace_write(const struct stats_job *job);
 

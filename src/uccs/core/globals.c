@@ -13,6 +13,7 @@
 #include "base/env.h"
 #include "rte/rte.h"
 #include "uccs/core/fork.h"
+#include "uccs/core/layers.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -146,10 +147,15 @@ void uccs_globals_move(void)
 __attribute__((constructor(101))) static void move_at_load(int argc, char **argv, char **envp)
 {
     const char *why;
-    (void)argc, (void)argv;
-    if (!environ)
+    const bool first = !environ; /* nothing has run yet */
+    (void)argc;
+    if (first)
         environ = envp;
-    if (!getauxval(AT_SECURE) && env_load(&why) == 0 && env_flag(ENV_GLOBALS) && (MPI_Init || rte_launcher_is_there()))
+    if (getauxval(AT_SECURE) || env_load(&why) != 0)
+        return;
+    if (first)
+        uccs_layers_load(argv);
+    if (env_flag(ENV_GLOBALS) && (MPI_Init || rte_launcher_is_there()))
         uccs_globals_move();
 }
 
