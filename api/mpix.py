@@ -1,8 +1,7 @@
 #!/usr/bin/env python3
-"""Writes the Fortran module mpix_rma from include/mpix_rma.h: `mpix.py FILE`.
+"""Writes the Fortran module mpix_rma from include/mpix_rma.h, and the C functions below it: `mpix.py MODULE C`.
 
-Each function has a form with the handles of mpi_f08, whose ierror is optional, and one with the integers of mpi. The C functions
-below them are in src/mpi/fortran.
+Each function has a form with the handles of mpi_f08, whose ierror is optional, and one with the integers of mpi.
 """
 import pathlib
 import re
@@ -61,8 +60,14 @@ def procedure(name, parameters, f08):
     return lines + [f"            integer, {'optional, ' if f08 else ''}intent(out) :: ierror", "        end subroutine"]
 
 
-def module():
-    section = declared.sections("mpix_rma.h")[""]
+def functions(section):
+    """(name, parameters) of each function; a parameter is its type in C and its name."""
+    for name, prototype, _ in section.functions:
+        parameters = [re.fullmatch(r"\s*(.*?[ *])(\w+)\s*", part).groups() for part in prototype[prototype.index("(") + 1:-2].split(",")]
+        yield name, [(c.strip(), "datatype" if word == "type" else word) for c, word in parameters]
+
+
+def module(section):
     lines = [HEAD]
     for item in section.items:
         for code in item.types:
@@ -71,12 +76,50 @@ def module():
                 value = f"int(z'{constant[3]}')" if constant[3] else constant[2]
                 lines.append(f"    integer, parameter, public :: {constant[1]} = {value}")
     lines += [""] + [f"    public :: {name}" for name, _, _ in section.functions]
-    for name, prototype, _ in section.functions:
-        parameters = [re.fullmatch(r"\s*(.*?[ *])(\w+)\s*", part).groups() for part in prototype[prototype.index("(") + 1:-2].split(",")]
-        parameters = [(c.strip(), "datatype" if word == "type" else word) for c, word in parameters]
+    for name, parameters in functions(section):
         lines += ["", f"    interface {name}", *procedure(name, parameters, False), *procedure(name, parameters, True), "    end interface"]
     return "\n".join(lines + ["end module mpix_rma", ""])
 
 
+C_HEAD = """\
+/* The C side of the Fortran module mpix_rma: handles come as the integers that they are in Fortran, also inside of the types of
+ * mpi_f08, which have that one component. Generated from mpix_rma.h. */
+#include "mpi/core/real.h"
+#include "mpix_rma.h"
+"""
+
+
+def below(name, parameters):
+    """The C function of both forms."""
+    taken, passed, before, behind = [], [], [], []
+    for c, word in parameters:
+        base, pointer = c.replace("const ", "").replace("*", "").strip(), "*" in c
+        kind = base.replace("MPI_Data", "").capitalize() if base == "MPI_Datatype" else base[4:]
+        if base in HANDLES and pointer:
+            before.append(f"    {base} made_{word} = {base.upper()}_NULL;")
+            behind.append(f"    if (status == MPI_SUCCESS)\n        *{word} = P{base}_c2f(made_{word});")
+        elif base == "int" and pointer:
+            before.append(f"    int made_{word} = 0;")
+            behind.append(f"    *{word} = made_{word};")
+        made = pointer and (base in HANDLES or base == "int")
+        integer = base in HANDLES or base == "int"
+        taken.append(f"{c} {word}" if pointer and not made else f"{'' if pointer else 'const '}{'MPI_Fint' if integer else base} *{word}")
+        passed.append(f"&made_{word}" if made else word if pointer else f"PMPI_{kind}_f2c(*{word})" if base in HANDLES else f"*{word}")
+    symbol, arguments = f"lmpi{name[4:].lower()}", ", ".join([*taken, "MPI_Fint *ierror"])
+    return ["", f"LMPI_EXPORT void {symbol}_f({arguments});",
+            f'LMPI_EXPORT extern __typeof__({symbol}_f) {symbol}_f08 __attribute__((alias("{symbol}_f")));',
+            f"void {symbol}_f({arguments})", "{", *before, f"    const int status = {name}({', '.join(passed)});", *behind,
+            "    if (ierror)", "        *ierror = status;", "}"]
+
+
+def c_side(section):
+    lines = [C_HEAD, "#ifndef MPI_ABI /* Fortran has no part in the binary interface of MPI 5 */"]
+    for name, parameters in functions(section):
+        lines += below(name, parameters)
+    return "\n".join([*lines, "#endif", ""])
+
+
 if __name__ == "__main__":
-    pathlib.Path(sys.argv[1]).write_text(module(), encoding="utf-8")
+    declarations = declared.sections("mpix_rma.h")[""]
+    for target, text in zip(sys.argv[1:], (module(declarations), c_side(declarations)), strict=True):
+        pathlib.Path(target).write_text(text, encoding="utf-8")

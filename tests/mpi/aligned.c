@@ -1,5 +1,5 @@
 /* The hint mpi_minimum_memory_alignment: memory begins where it says, is all there, goes back, and peers reach it. Other
- * values of the hint are ignored.
+ * values of the hint are ignored. A window tells how it was made, whatever it is told later.
  * ranks: 1 2
  * ways: plain far */
 #include "check.h"
@@ -31,6 +31,21 @@ static void put_around(MPI_Win win, const char *base, int bytes)
         CHECK_EQ(base[i], 'a' + prev_rank);
 }
 
+/* What MPI_Win_get_info tells, after hints that come too late. */
+static void tells(MPI_Win win, const char *key, const char *wanted)
+{
+    char value[MPI_MAX_INFO_VAL + 1] = "";
+    MPI_Info late = hint_of("8192"), info;
+    int found;
+    MPI_Info_set(late, "alloc_shared_noncontig", strcmp(wanted, "true") == 0 ? "false" : "true");
+    OK(MPI_Win_set_info(win, late));
+    OK(MPI_Win_get_info(win, &info));
+    MPI_Info_get(info, key, MPI_MAX_INFO_VAL, value, &found);
+    CHECK(found && strcmp(value, wanted) == 0);
+    MPI_Info_free(&info);
+    MPI_Info_free(&late);
+}
+
 static void memory(MPI_Info info, uintptr_t alignment)
 {
     char *at[20];
@@ -52,9 +67,13 @@ static void windows(MPI_Info info, uintptr_t alignment, int far)
     char *base, *theirs;
     MPI_Aint size;
     int unit;
+    char told[24];
+    snprintf(told, sizeof told, "%lu", (unsigned long)alignment);
     OK(MPI_Win_allocate(BYTES, 1, info, MPI_COMM_WORLD, &base, &win));
     check_at(base, alignment);
     put_around(win, base, BYTES);
+    tells(win, "mpi_minimum_memory_alignment", told);
+    tells(win, "alloc_shared_noncontig", "false");
     OK(MPI_Win_free(&win));
     if (far)
         return; /* no shared windows */
@@ -64,11 +83,14 @@ static void windows(MPI_Info info, uintptr_t alignment, int far)
         check_at(base, alignment);
     CHECK(base == theirs + (me ? BYTES / 2 : 0)); /* contiguous all the same */
     put_around(win, base, BYTES / 2);
+    tells(win, "alloc_shared_noncontig", "false");
     OK(MPI_Win_free(&win));
     MPI_Info_set(info, "alloc_shared_noncontig", "true");
     OK(MPI_Win_allocate_shared(BYTES, 1, info, MPI_COMM_WORLD, &base, &win));
     check_at(base, alignment);
     put_around(win, base, BYTES);
+    tells(win, "alloc_shared_noncontig", "true");
+    tells(win, "mpi_minimum_memory_alignment", told);
     OK(MPI_Win_free(&win));
 }
 

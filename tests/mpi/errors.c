@@ -1,5 +1,6 @@
 /* Wrong use gives the standard's error class through the window's error handler, and nothing hangs.
- * ranks: 1 2 */
+ * ranks: 1 2
+ * ways: plain far */
 #include "check.h"
 
 #include <signal.h>
@@ -175,6 +176,63 @@ static void wrong_updates(void)
     MPI_Op_free(&own);
 }
 
+/* Null pointers, on this process's part of a window and on another's. */
+static void null_pointers(int to)
+{
+    int64_t word = 0;
+    void *value;
+    int number;
+    MPI_Aint bytes;
+    OK(MPI_Win_lock_all(0, win));
+    GIVES(MPI_ERR_BUFFER, MPI_Put(0, 1, MPI_INT64_T, to, 0, 1, MPI_INT64_T, win));
+    GIVES(MPI_ERR_BUFFER, MPI_Get(0, 2, MPI_INT64_T, to, 0, 2, MPI_INT64_T, win));
+    GIVES(MPI_ERR_BUFFER, MPI_Accumulate(0, 1, MPI_INT64_T, to, 0, 1, MPI_INT64_T, MPI_SUM, win));
+    GIVES(MPI_ERR_BUFFER, MPI_Fetch_and_op(0, &word, MPI_INT64_T, to, 0, MPI_SUM, win));
+    GIVES(MPI_ERR_BUFFER, MPI_Fetch_and_op(&word, 0, MPI_INT64_T, to, 0, MPI_SUM, win));
+    GIVES(MPI_ERR_BUFFER, MPI_Compare_and_swap(0, &word, &word, MPI_INT64_T, to, 0, win));
+    GIVES(MPI_ERR_BUFFER, MPI_Compare_and_swap(&word, 0, &word, MPI_INT64_T, to, 0, win));
+    GIVES(MPI_ERR_BUFFER, MPI_Compare_and_swap(&word, &word, 0, MPI_INT64_T, to, 0, win));
+    GIVES(MPI_ERR_ARG, MPI_Rput(&word, 1, MPI_INT64_T, to, 0, 1, MPI_INT64_T, win, 0));
+    GIVES(MPI_ERR_ARG, MPI_Rget(&word, 1, MPI_INT64_T, to, 0, 1, MPI_INT64_T, win, 0));
+    OK(MPI_Put(0, 0, MPI_INT64_T, to, 0, 0, MPI_INT64_T, win));
+    OK(MPI_Fetch_and_op(0, &word, MPI_INT64_T, to, 0, MPI_NO_OP, win));
+    OK(MPI_Win_unlock_all(win));
+    GIVES(MPI_ERR_ARG, MPI_Win_test(win, 0));
+    GIVES(MPI_ERR_ARG, MPI_Win_get_attr(win, MPI_WIN_BASE, 0, &number));
+    GIVES(MPI_ERR_ARG, MPI_Win_get_attr(win, MPI_WIN_BASE, &value, 0));
+    GIVES(MPI_ERR_ARG, MPI_Win_get_info(win, 0));
+    GIVES(MPI_ERR_ARG, MPI_Win_get_group(win, 0));
+    GIVES(MPI_ERR_ARG, MPI_Win_shared_query(win, 0, 0, &number, &value));
+    GIVES(MPI_ERR_ARG, MPI_Win_shared_query(win, 0, &bytes, 0, &value));
+    GIVES(MPI_ERR_ARG, MPI_Win_shared_query(win, 0, &bytes, &number, 0));
+}
+
+static void comm_handler(MPI_Comm *which, int *code, ...)
+{
+    handled = error_class(*code);
+    CHECK(*which == MPI_COMM_WORLD);
+}
+
+/* No window is there yet: its communicator's handler gets the error. */
+static void wrong_creation(void)
+{
+    MPI_Errhandler errors;
+    MPI_Win made;
+    int64_t memory[2], *base;
+    OK(MPI_Comm_create_errhandler(comm_handler, &errors));
+    OK(MPI_Comm_set_errhandler(MPI_COMM_WORLD, errors));
+    GIVES(MPI_ERR_SIZE, MPI_Win_create(memory, -1, 8, MPI_INFO_NULL, MPI_COMM_WORLD, &made));
+    GIVES(MPI_ERR_DISP, MPI_Win_allocate(8, 0, MPI_INFO_NULL, MPI_COMM_WORLD, &base, &made));
+    GIVES(MPI_ERR_DISP, MPI_Win_allocate_shared(8, -8, MPI_INFO_NULL, MPI_COMM_WORLD, &base, &made));
+    GIVES(MPI_ERR_ARG, MPI_Win_create(memory, 8, 8, MPI_INFO_NULL, MPI_COMM_WORLD, 0));
+    GIVES(MPI_ERR_ARG, MPI_Win_create_dynamic(MPI_INFO_NULL, MPI_COMM_WORLD, 0));
+    GIVES(MPI_ERR_ARG, MPI_Win_allocate(8, 8, MPI_INFO_NULL, MPI_COMM_WORLD, 0, &made));
+    GIVES(MPI_ERR_ARG, MPI_Win_allocate_shared(8, 8, MPI_INFO_NULL, MPI_COMM_WORLD, &base, 0));
+    GIVES(MPI_ERR_ARG, MPI_Win_free(0));
+    OK(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL));
+    OK(MPI_Errhandler_free(&errors));
+}
+
 /* What this flavor of window does not have, and what no call takes. */
 static void wrong_windows(void)
 {
@@ -216,6 +274,9 @@ int main(void)
     wrong_order();
     wrong_updates();
     wrong_windows();
+    null_pointers(me);
+    null_pointers(next_rank);
+    wrong_creation();
     MPI_Errhandler_free(&errors);
     OK(MPI_Win_free(&win));
     return check_pass();

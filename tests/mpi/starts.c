@@ -1,4 +1,5 @@
-/* A program for starts.py: puts in windows, whoever carries them; with the argument "wrong" a put without an epoch. */
+/* A program for starts.py: puts in windows, whoever carries them; with the argument "wrong" a put without an epoch, with
+ * "unit" a window with a unit of 0. */
 #include "check.h"
 
 int main(int argc, char **argv)
@@ -7,6 +8,8 @@ int main(int argc, char **argv)
     MPI_Win win;
     check_start(MPI_THREAD_SINGLE);
     value = me;
+    if (argc > 1 && strcmp(argv[1], "unit") == 0)
+        MPI_Win_create(base, sizeof base, 0, MPI_INFO_NULL, MPI_COMM_WORLD, &win);
     OK(MPI_Win_create(base, sizeof base, sizeof *base, MPI_INFO_NULL, MPI_COMM_WORLD, &win));
     MPI_Win_set_name(win, "halo");
     if (argc > 1 && strcmp(argv[1], "wrong") == 0)

@@ -89,6 +89,9 @@ def main():
     status, words, _ = job(mpirun, [[front, program, "wrong"]] * 2, environment)
     assert status != 0 and re.search(r"lateral-mpi: rank [01]: MPI_Put on window 'halo': ", words), words
 
+    status, words, _ = job(mpirun, [[front, program, "unit"]] * 2, environment)
+    assert status != 0 and re.search(r"lateral-mpi: rank [01]: MPI_Win_create on communicator MPI_COMM_WORLD: ", words), words
+
     with tempfile.TemporaryDirectory() as made:
         source = pathlib.Path(made, "tool.c")
         source.write_text(TOOL, encoding="ascii")

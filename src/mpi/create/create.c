@@ -2,7 +2,6 @@
 
 #include "mpi/core/process.h"
 #include "mpi/core/real.h"
-#include "mpi/create/carrier.h"
 #include "mpi/memory/block.h"
 #include "mpi/ops/pending.h"
 #include "mpi/window/completion.h"
@@ -12,9 +11,71 @@
 #include "mpi/window/window.h"
 
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
+
+/* A reason for which no line is printed: the MPI refuses the communicator, so there will be no window. */
+#define NO_WINDOW ""
+
+/* Collective: whether windows of a communicator can be ours. Returns null, or why not; the same at all ranks. */
+static const char *refuse_comm(MPI_Comm comm)
+{
+    int inter = 0, size = 0;
+    MPI_Group group;
+    if (!lmpi_process.running)
+        return lmpi_process.why_not;
+    if (comm == MPI_COMM_NULL || PMPI_Comm_test_inter(comm, &inter) != MPI_SUCCESS || inter)
+        return NO_WINDOW;
+    PMPI_Comm_group(comm, &group);
+    PMPI_Group_size(group, &size);
+    int *ranks = malloc(2 * (size_t)size * sizeof *ranks), foreign = 0;
+    for (int i = 0; i < size && ranks; i++)
+        ranks[i] = i;
+    if (ranks)
+        PMPI_Group_translate_ranks(group, size, ranks, lmpi_process.world, ranks + size);
+    for (int i = 0; i < size && ranks; i++)
+        foreign |= ranks[size + i] == MPI_UNDEFINED;
+    free(ranks);
+    lmpi_real.Group_free(&group);
+    return foreign ? "it holds processes of another MPI_COMM_WORLD" : 0;
+}
+
+static const char *name_of(int flavor)
+{
+    switch (flavor) {
+    case MPI_WIN_FLAVOR_CREATE: return "created";
+    case MPI_WIN_FLAVOR_ALLOCATE: return "allocated";
+    case MPI_WIN_FLAVOR_SHARED: return "shared";
+    }
+    return "dynamic";
+}
+
+/* Prints, under LATERAL_MPI=verbose, who carries a window. */
+static void log_carrier(const struct lmpi_window *window, int flavor, const char *why_not)
+{
+    if (!lmpi_verbose() || (window && window->rank) || (!window && !*why_not))
+        return;
+    if (!window) {
+        lmpi_log("a window (%s) is carried by " LMPI_MPI ": %s", name_of(flavor), why_not);
+        return;
+    }
+    int mapped = 0, local = 0, ranged = 0;
+    for (int i = 0; i < window->ranks; i++) {
+        const struct lmpi_target *target = &window->target[i];
+        mapped += target->near || target->ranged;
+        ranged |= target->ranged;
+        local += target->local;
+    }
+    char size[40] = ""; /* a dynamic window has none */
+    if (flavor != MPI_WIN_FLAVOR_DYNAMIC)
+        snprintf(size, sizeof size, ", %zu bytes here", (size_t)window->bytes);
+    lmpi_log("window %d (%s%s) is carried by Lateral: %d of %d ranks by load and store%s%s%s", window->number,
+             name_of(flavor), size, mapped, window->ranks, ranged ? " where the node maps their memory" : "",
+             mapped < local ? ", others by copies of the kernel" : "",
+             local < window->ranks ? ", others by messages" : "");
+}
 
 /* What a rank tells the others. */
 struct record {
@@ -208,20 +269,20 @@ static bool reaches_ranges(const struct lmpi_window *window)
     return found;
 }
 
-struct lmpi_window *lmpi_window_make(struct lmpi_offer *offer, MPI_Comm comm, MPI_Info info)
+/* Collective. Returns the window, or null with `why_not` in the offer. */
+static struct lmpi_window *make_window(struct lmpi_offer *offer)
 {
-    struct lmpi_window *window = new_window(offer, comm);
+    const MPI_Info info = offer->info;
+    struct lmpi_window *window = new_window(offer, offer->comm);
     if (!window)
         abort(); /* the other ranks would wait for ever */
-    const char *why = exchange_offers(window, offer, comm, lmpi_info_ids(info));
-    if (why) {
-        offer->why_not = why;
-        window->own = 0; /* the caller's again */
+    offer->why_not = exchange_offers(window, offer, offer->comm, lmpi_info_ids(info));
+    if (offer->why_not) {
+        window->own = 0; /* the offer's again */
         window->own_block = 0;
         if (window->handle != MPI_WIN_NULL)
             lmpi_real.Win_free(&window->handle);
         lmpi_window_free(window);
-        lmpi_carrier_log(0, offer->flavor, why);
         return 0;
     }
     if (info != MPI_INFO_NULL)
@@ -231,20 +292,22 @@ struct lmpi_window *lmpi_window_make(struct lmpi_offer *offer, MPI_Comm comm, MP
     lmpi_window_set_kind(window, lmpi_info_kind(info, 0));
     window->promised = lmpi_info_promises(info, false);
     lmpi_window_add(window);
-    lmpi_carrier_log(window, offer->flavor, 0);
     return window;
 }
 
-void lmpi_offer_new(struct lmpi_offer *offer, size_t bytes, MPI_Info info)
+/* Returns the class of what is wrong. Open MPI takes any unit, and MPICH crashes on an intercommunicator; what both find is left to
+ * them. */
+static int find_wrong(const struct lmpi_offer *offer, bool has_results)
 {
-    offer->block = lmpi_block_new(bytes, lmpi_block_alignment(info));
-    if (!offer->block) {
-        offer->why_not = "no memory is left; set LATERAL_MEMORY larger";
-        return;
-    }
-    offer->memory = offer->block->memory;
-    offer->base = offer->block->address;
-    offer->offset += offer->block->offset;
+    int inter = 0;
+    if (!lmpi_process.running || offer->comm == MPI_COMM_NULL ||
+        PMPI_Comm_test_inter(offer->comm, &inter) != MPI_SUCCESS)
+        return MPI_SUCCESS;
+    if (inter)
+        return MPI_ERR_COMM;
+    if (!has_results)
+        return MPI_ERR_ARG;
+    return (MPI_Aint)offer->bytes < 0 ? MPI_ERR_SIZE : offer->unit <= 0 ? MPI_ERR_DISP : MPI_SUCCESS;
 }
 
 static void give_back(uccs_memory_t memory, struct lmpi_block *block)
@@ -255,9 +318,37 @@ static void give_back(uccs_memory_t memory, struct lmpi_block *block)
         uccs_memory_release(memory);
 }
 
-void lmpi_offer_drop(const struct lmpi_offer *offer)
+int lmpi_window_make(struct lmpi_offer *offer, void (*bring)(struct lmpi_offer *offer), bool has_results, MPI_Win *win)
 {
-    give_back(offer->memory, offer->block);
+    const int wrong = find_wrong(offer, has_results && win);
+    if (wrong != MPI_SUCCESS)
+        return lmpi_comm_error(offer->comm, wrong, offer->call);
+    struct lmpi_window *window = 0;
+    offer->why_not = refuse_comm(offer->comm);
+    if (!offer->why_not) {
+        bring(offer);
+        window = make_window(offer);
+    }
+    log_carrier(window, offer->flavor, offer->why_not);
+    if (!window) {
+        give_back(offer->memory, offer->block);
+        return LMPI_OF_MPI;
+    }
+    offer->base = window->base;
+    *win = window->handle;
+    return MPI_SUCCESS;
+}
+
+void lmpi_offer_new(struct lmpi_offer *offer, size_t bytes)
+{
+    offer->block = lmpi_block_new(bytes, lmpi_block_alignment(offer->info));
+    if (!offer->block) {
+        offer->why_not = "no memory is left; set LATERAL_MEMORY larger";
+        return;
+    }
+    offer->memory = offer->block->memory;
+    offer->base = offer->block->address;
+    offer->offset += offer->block->offset;
 }
 
 void lmpi_window_free(struct lmpi_window *window)

@@ -15,17 +15,21 @@ struct lmpi_offer {
     int flavor;
     bool of_first;       /* all bytes lie in the memory of rank 0, which all ranks must map */
     const char *why_not; /* this rank cannot */
+    MPI_Comm comm;
+    MPI_Info info;
+    const char *call; /* the function that the program has called */
 };
 
-/* Collective. Returns the window, or null with `why_not` in the offer; then the caller turns to the MPI and gives back its
- * memory. */
-struct lmpi_window *lmpi_window_make(struct lmpi_offer *offer, MPI_Comm comm, MPI_Info info);
+/* lmpi_window_make: the window is the MPI's. No error code is negative. */
+#define LMPI_OF_MPI (-1)
+
+/* Collective. `bring` fills in the memory of an offer, which has all else. Sets *win and the offer's base to those of the window, of ours.
+ * Returns MPI_SUCCESS; or the class of a wrong argument, after the communicator's error handler; or LMPI_OF_MPI: the caller turns to
+ * the MPI. has_results: no other pointer for a result is null. */
+int lmpi_window_make(struct lmpi_offer *offer, void (*bring)(struct lmpi_offer *offer), bool has_results, MPI_Win *win);
 
 /* Makes memory for a window, aligned as the hint says; why_not says when there is none. */
-void lmpi_offer_new(struct lmpi_offer *offer, size_t bytes, MPI_Info info);
-
-/* Gives back the memory of an offer that came to nothing. */
-void lmpi_offer_drop(const struct lmpi_offer *offer);
+void lmpi_offer_new(struct lmpi_offer *offer, size_t bytes);
 
 /* Frees all that belongs to a window but its handle window. */
 void lmpi_window_free(struct lmpi_window *window);

@@ -1,7 +1,6 @@
-/* The functions of the program that make and free windows, and ask for their parts. */
+/* The functions of the program that make and free windows, and ask for their parts and attributes. */
 #include "mpi/core/process.h"
 #include "mpi/core/real.h"
-#include "mpi/create/carrier.h"
 #include "mpi/create/create.h"
 #include "mpi/window/completion.h"
 #include "mpi/window/control.h"
@@ -11,100 +10,107 @@
 #include <limits.h>
 #include <string.h>
 
+/* What is known of an offer before its memory, by the names of a function's parameters. */
+#define OFFER(kind, size, disp_unit)                                                                         \
+    .bytes = (size_t)(size), .unit = disp_unit, .flavor = MPI_WIN_FLAVOR_##kind, .comm = comm, .info = info, \
+    .call = __func__
+
 /* The program's own memory stays as it is. Node peers map it where it is memory of ours, else the kernel copies. */
-static void offer_range(struct lmpi_offer *offer)
+static void bring_range(struct lmpi_offer *offer)
 {
     if (offer->bytes &&
         uccs_memory_register(lmpi_process.context, offer->base, offer->bytes, &offer->memory) != UCCS_OK)
         offer->why_not = "its memory cannot be registered";
 }
 
-LMPI_EXPORT int MPI_Win_allocate(MPI_Aint size, int disp_unit, MPI_Info info, MPI_Comm comm, void *baseptr,
-                                 MPI_Win *win)
-{
-    const int wrong = lmpi_carrier_check(size, disp_unit, comm);
-    if (wrong != MPI_SUCCESS)
-        return wrong;
-    struct lmpi_offer offer = {.bytes = (size_t)size, .unit = disp_unit, .flavor = MPI_WIN_FLAVOR_ALLOCATE};
-    const char *why = lmpi_carrier_refuse(comm);
-    if (why) {
-        lmpi_carrier_log(0, offer.flavor, why);
-        return lmpi_real.Win_allocate(size, disp_unit, info, comm, baseptr, win);
-    }
-    lmpi_offer_new(&offer, offer.bytes, info);
-    struct lmpi_window *window = lmpi_window_make(&offer, comm, info);
-    if (!window) {
-        lmpi_offer_drop(&offer);
-        return lmpi_real.Win_allocate(size, disp_unit, info, comm, baseptr, win);
-    }
-    memcpy(baseptr, &offer.base, sizeof offer.base);
-    *win = window->handle;
-    return MPI_SUCCESS;
-}
-LMPI_NAME(Win_allocate);
-
 LMPI_EXPORT int MPI_Win_create(void *base, MPI_Aint size, int disp_unit, MPI_Info info, MPI_Comm comm, MPI_Win *win)
 {
-    const int wrong = lmpi_carrier_check(size, disp_unit, comm);
-    if (wrong != MPI_SUCCESS)
-        return wrong;
-    struct lmpi_offer offer = {.base = base, .bytes = (size_t)size, .unit = disp_unit, .flavor = MPI_WIN_FLAVOR_CREATE};
-    const char *why = lmpi_carrier_refuse(comm);
-    if (why) {
-        lmpi_carrier_log(0, offer.flavor, why);
-        return lmpi_real.Win_create(base, size, disp_unit, info, comm, win);
-    }
-    offer_range(&offer);
-    struct lmpi_window *window = lmpi_window_make(&offer, comm, info);
-    if (!window) {
-        lmpi_offer_drop(&offer);
-        return lmpi_real.Win_create(base, size, disp_unit, info, comm, win);
-    }
-    *win = window->handle;
-    return MPI_SUCCESS;
+    struct lmpi_offer offer = {.base = base, OFFER(CREATE, size, disp_unit)};
+    const int status = lmpi_window_make(&offer, bring_range, true, win);
+    return status == LMPI_OF_MPI ? lmpi_real.Win_create(base, size, disp_unit, info, comm, win) : status;
 }
 LMPI_NAME(Win_create);
 
+static void bring_block(struct lmpi_offer *offer)
+{
+    lmpi_offer_new(offer, offer->bytes);
+}
+
+LMPI_EXPORT int MPI_Win_allocate(MPI_Aint size, int disp_unit, MPI_Info info, MPI_Comm comm, void *baseptr,
+                                 MPI_Win *win)
+{
+    struct lmpi_offer offer = {OFFER(ALLOCATE, size, disp_unit)};
+    const int status = lmpi_window_make(&offer, bring_block, baseptr, win);
+    if (status == LMPI_OF_MPI)
+        return lmpi_real.Win_allocate(size, disp_unit, info, comm, baseptr, win);
+    if (status == MPI_SUCCESS)
+        memcpy(baseptr, &offer.base, sizeof offer.base);
+    return status;
+}
+LMPI_NAME(Win_allocate);
+
+/* Finds this rank's place in the one piece of memory, which rank 0 makes. */
+static void bring_part(struct lmpi_offer *offer)
+{
+    unsigned long long mine = offer->bytes, before = 0, all = 0;
+    int rank;
+    PMPI_Comm_rank(offer->comm, &rank);
+    PMPI_Exscan(&mine, &before, 1, MPI_UNSIGNED_LONG_LONG, MPI_SUM, offer->comm);
+    PMPI_Allreduce(&mine, &all, 1, MPI_UNSIGNED_LONG_LONG, MPI_SUM, offer->comm);
+    offer->offset = rank ? before : 0;
+    offer->of_first = true;
+    if (rank == 0)
+        lmpi_offer_new(offer, all);
+}
+
+static bool wants_pieces(MPI_Info info)
+{
+    char value[MPI_MAX_INFO_VAL + 1];
+    int found = 0;
+    if (info != MPI_INFO_NULL)
+        PMPI_Info_get(info, "alloc_shared_noncontig", MPI_MAX_INFO_VAL, value, &found);
+    return found && strcmp(value, "true") == 0;
+}
+
+LMPI_EXPORT int MPI_Win_allocate_shared(MPI_Aint size, int disp_unit, MPI_Info info, MPI_Comm comm, void *baseptr,
+                                        MPI_Win *win)
+{
+    struct lmpi_offer offer = {OFFER(SHARED, size, disp_unit)};
+    const int status = lmpi_window_make(&offer, wants_pieces(info) ? bring_block : bring_part, baseptr, win);
+    if (status == LMPI_OF_MPI)
+        return lmpi_real.Win_allocate_shared(size, disp_unit, info, comm, baseptr, win);
+    if (status == MPI_SUCCESS)
+        memcpy(baseptr, &offer.base, sizeof offer.base);
+    return status;
+}
+LMPI_NAME(Win_allocate_shared);
+
+static void bring_dynamic(struct lmpi_offer *offer)
+{
+    if (uccs_memory_dynamic(lmpi_process.context, &offer->memory) != UCCS_OK)
+        offer->why_not = "no memory object is left";
+}
+
 LMPI_EXPORT int MPI_Win_create_dynamic(MPI_Info info, MPI_Comm comm, MPI_Win *win)
 {
-    const int wrong = lmpi_carrier_check(0, 1, comm);
-    if (wrong != MPI_SUCCESS)
-        return wrong;
-    struct lmpi_offer offer = {.unit = 1, .bytes = PTRDIFF_MAX, .flavor = MPI_WIN_FLAVOR_DYNAMIC};
-    const char *why = lmpi_carrier_refuse(comm);
-    if (why) {
-        lmpi_carrier_log(0, offer.flavor, why);
+    struct lmpi_offer offer = {OFFER(DYNAMIC, PTRDIFF_MAX, 1)};
+    const int status = lmpi_window_make(&offer, bring_dynamic, true, win);
+    if (status == LMPI_OF_MPI)
         return lmpi_real.Win_create_dynamic(info, comm, win);
-    }
-    if (uccs_memory_dynamic(lmpi_process.context, &offer.memory) != UCCS_OK)
-        offer.why_not = "no memory object is left";
-    struct lmpi_window *window = lmpi_window_make(&offer, comm, info);
-    if (!window) {
-        lmpi_offer_drop(&offer);
-        return lmpi_real.Win_create_dynamic(info, comm, win);
-    }
-    window->bytes = 0; /* the attribute */
-    *win = window->handle;
-    return MPI_SUCCESS;
+    if (status == MPI_SUCCESS)
+        lmpi_window(*win)->bytes = 0; /* the attribute */
+    return status;
 }
 LMPI_NAME(Win_create_dynamic);
 
-static bool is_busy(const struct lmpi_window *window)
-{
-    bool open = (window->open & LMPI_OPEN_LOCK_ALL) || window->started || window->exposed >= 0;
-    for (int i = 0; i < window->ranks && !open; i++)
-        open = window->target[i].open != 0;
-    return open;
-}
-
 LMPI_EXPORT int MPI_Win_free(MPI_Win *win)
 {
-    struct lmpi_window *window = lmpi_window(*win);
+    struct lmpi_window *window = win ? lmpi_window(*win) : 0;
     if (!window)
-        return lmpi_real.Win_free(win);
+        return win ? lmpi_real.Win_free(win) : lmpi_comm_error(MPI_COMM_WORLD, MPI_ERR_ARG, __func__);
     if (window->parent)
         return lmpi_child_free(window, win);
-    if (is_busy(window))
+    if (lmpi_window_has_epoch(window))
         return lmpi_error(window, MPI_ERR_RMA_SYNC);
     if (window->children)
         return lmpi_error(window, MPI_ERR_RMA_CONFLICT);
@@ -122,61 +128,11 @@ LMPI_NAME(Win_free);
 LMPI_EXPORT int MPI_Win_get_group(MPI_Win win, MPI_Group *group)
 {
     struct lmpi_window *window = lmpi_window(win);
-    return window ? PMPI_Group_union(window->group, MPI_GROUP_EMPTY, group) : lmpi_real.Win_get_group(win, group);
+    if (!window)
+        return lmpi_real.Win_get_group(win, group);
+    return group ? PMPI_Group_union(window->group, MPI_GROUP_EMPTY, group) : lmpi_error(window, MPI_ERR_ARG);
 }
 LMPI_NAME(Win_get_group);
-
-/* MPI_Win_allocate_shared and MPI_Win_shared_query. */
-
-static bool wants_pieces(MPI_Info info)
-{
-    char value[MPI_MAX_INFO_VAL + 1];
-    int found = 0;
-    if (info != MPI_INFO_NULL)
-        PMPI_Info_get(info, "alloc_shared_noncontig", MPI_MAX_INFO_VAL, value, &found);
-    return found && strcmp(value, "true") == 0;
-}
-
-/* Finds this rank's place in the one piece of memory, which rank 0 makes. */
-static void offer_part(struct lmpi_offer *offer, MPI_Comm comm, MPI_Info info)
-{
-    unsigned long long mine = offer->bytes, before = 0, all = 0;
-    int rank;
-    PMPI_Comm_rank(comm, &rank);
-    PMPI_Exscan(&mine, &before, 1, MPI_UNSIGNED_LONG_LONG, MPI_SUM, comm);
-    PMPI_Allreduce(&mine, &all, 1, MPI_UNSIGNED_LONG_LONG, MPI_SUM, comm);
-    offer->offset = rank ? before : 0;
-    offer->of_first = true;
-    if (rank == 0)
-        lmpi_offer_new(offer, all, info);
-}
-
-LMPI_EXPORT int MPI_Win_allocate_shared(MPI_Aint size, int disp_unit, MPI_Info info, MPI_Comm comm, void *baseptr,
-                                        MPI_Win *win)
-{
-    const int wrong = lmpi_carrier_check(size, disp_unit, comm);
-    if (wrong != MPI_SUCCESS)
-        return wrong;
-    struct lmpi_offer offer = {.bytes = (size_t)size, .unit = disp_unit, .flavor = MPI_WIN_FLAVOR_SHARED};
-    const char *why = lmpi_carrier_refuse(comm);
-    if (why) {
-        lmpi_carrier_log(0, offer.flavor, why);
-        return lmpi_real.Win_allocate_shared(size, disp_unit, info, comm, baseptr, win);
-    }
-    if (wants_pieces(info))
-        lmpi_offer_new(&offer, offer.bytes, info);
-    else
-        offer_part(&offer, comm, info);
-    struct lmpi_window *window = lmpi_window_make(&offer, comm, info);
-    if (!window) {
-        lmpi_offer_drop(&offer);
-        return lmpi_real.Win_allocate_shared(size, disp_unit, info, comm, baseptr, win);
-    }
-    memcpy(baseptr, &window->base, sizeof window->base);
-    *win = window->handle;
-    return MPI_SUCCESS;
-}
-LMPI_NAME(Win_allocate_shared);
 
 LMPI_EXPORT int MPI_Win_shared_query(MPI_Win win, int rank, MPI_Aint *size, int *disp_unit, void *baseptr)
 {
@@ -185,6 +141,8 @@ LMPI_EXPORT int MPI_Win_shared_query(MPI_Win win, int rank, MPI_Aint *size, int 
         return lmpi_real.Win_shared_query(win, rank, size, disp_unit, baseptr);
     if (window->flavor == MPI_WIN_FLAVOR_DYNAMIC)
         return lmpi_error(window, MPI_ERR_RMA_FLAVOR);
+    if (!size || !disp_unit || !baseptr)
+        return lmpi_error(window, MPI_ERR_ARG);
     if (rank == MPI_PROC_NULL) /* the lowest rank that has memory */
         for (rank = 0; rank < window->ranks - 1 && !(window->target[rank].bytes && window->target[rank].near);)
             rank++;
@@ -199,6 +157,48 @@ LMPI_EXPORT int MPI_Win_shared_query(MPI_Win win, int rank, MPI_Aint *size, int 
     return MPI_SUCCESS;
 }
 LMPI_NAME(Win_shared_query);
+
+/* The five attributes that MPI defines for windows. Others are those of the handle window. */
+LMPI_EXPORT int MPI_Win_get_attr(MPI_Win win, int key, void *value, int *flag)
+{
+    struct lmpi_window *window = lmpi_window(win);
+    if (!window)
+        return lmpi_real.Win_get_attr(win, key, value, flag);
+    if (!value || !flag)
+        return lmpi_error(window, MPI_ERR_ARG);
+    void *found;
+    switch (key) {
+    case MPI_WIN_BASE: found = window->base; break;
+    case MPI_WIN_SIZE: found = &window->bytes; break;
+    case MPI_WIN_DISP_UNIT: found = &window->unit; break;
+    case MPI_WIN_CREATE_FLAVOR: found = &window->flavor; break;
+    case MPI_WIN_MODEL: found = &window->model; break;
+    default: return lmpi_real.Win_get_attr(win, key, value, flag);
+    }
+    *(void **)value = found;
+    *flag = 1;
+    return MPI_SUCCESS;
+}
+LMPI_NAME(Win_get_attr);
+
+/* A handle window with a name or attributes of the program is not used again. */
+LMPI_EXPORT int MPI_Win_set_attr(MPI_Win win, int key, void *value)
+{
+    struct lmpi_window *window = lmpi_window(win);
+    if (window)
+        window->marked = true;
+    return lmpi_real.Win_set_attr(win, key, value);
+}
+LMPI_NAME(Win_set_attr);
+
+LMPI_EXPORT int MPI_Win_set_name(MPI_Win win, const char *name)
+{
+    struct lmpi_window *window = lmpi_window(win);
+    if (window)
+        window->marked = true;
+    return lmpi_real.Win_set_name(win, name);
+}
+LMPI_NAME(Win_set_name);
 
 /* What is attached to dynamic windows. Such a window has one memory object of each rank, in which a displacement is an
  * address of the owner. The object itself knows its ranges. */

@@ -394,7 +394,7 @@ static void measure_node(struct measure *sequence, const struct lmpi_loop *node,
 /* Measures the element. Returns false without memory. */
 static bool measure_type(struct lmpi_type *type)
 {
-    struct measure *all = calloc(type->nodes + 1, sizeof *all), element_node = {0};
+    struct measure *all = calloc(type->top + 1, sizeof *all), element_node = {0};
     if (!all)
         return false;
     for (size_t i = 0; i < type->top; i++)

@@ -17,10 +17,10 @@ static int key = MPI_KEYVAL_INVALID;
 
 _Thread_local struct lmpi_last_type lmpi_last_type;
 
-/* Predefined types by their kind. Those of Fortran are null where the MPI has no Fortran. */
+/* Predefined types of a kind, up to the first 0. Those of Fortran are null where the MPI has no Fortran. */
 struct row {
-    MPI_Datatype type;
     enum lmpi_kind kind;
+    MPI_Datatype type[18];
 };
 
 static unsigned slot_of(MPI_Datatype type)
@@ -36,22 +36,22 @@ static const struct lmpi_type *find_predefined(MPI_Datatype type)
     return 0;
 }
 
-static bool add_predefined(const struct row *row)
+static bool add_predefined(MPI_Datatype type, enum lmpi_kind kind)
 {
     int size = 0;
     MPI_Aint lb = 0, extent = 0;
-    if (row->type == MPI_DATATYPE_NULL || find_predefined(row->type))
+    if (type == MPI_DATATYPE_NULL || find_predefined(type))
         return true;
-    if (PMPI_Type_size(row->type, &size) != MPI_SUCCESS || PMPI_Type_get_extent(row->type, &lb, &extent) != MPI_SUCCESS)
+    if (PMPI_Type_size(type, &size) != MPI_SUCCESS || PMPI_Type_get_extent(type, &lb, &extent) != MPI_SUCCESS)
         return true;
-    if (size == 0 || (row->kind < LMPI_FLOAT_INT && size != extent))
+    if (size == 0 || (kind < LMPI_FLOAT_INT && size != extent))
         return true; /* a type that this MPI does not support */
-    unsigned at = slot_of(row->type);
+    unsigned at = slot_of(type);
     while (table[at].known)
         at = (at + 1) & (SLOTS - 1);
-    table[at].type = row->type;
-    table[at].known = size == extent ? lmpi_type_plain(row->kind, (size_t)extent)
-                                     : lmpi_type_pair(row->kind, (size_t)size, (size_t)extent);
+    table[at].type = type;
+    table[at].known =
+        size == extent ? lmpi_type_plain(kind, (size_t)extent) : lmpi_type_pair(kind, (size_t)size, (size_t)extent);
     return table[at].known != 0;
 }
 
@@ -65,100 +65,61 @@ static int delete_attribute(MPI_Datatype type, int which, void *known, void *sta
 bool lmpi_types_begin(void)
 {
     const struct row rows[] = {
-        {MPI_SIGNED_CHAR, LMPI_SIGNED},
-        {MPI_SHORT, LMPI_SIGNED},
-        {MPI_INT, LMPI_SIGNED},
-        {MPI_LONG, LMPI_SIGNED},
-        {MPI_LONG_LONG, LMPI_SIGNED},
-        {MPI_INT8_T, LMPI_SIGNED},
-        {MPI_INT16_T, LMPI_SIGNED},
-        {MPI_INT32_T, LMPI_SIGNED},
-        {MPI_INT64_T, LMPI_SIGNED},
-        {MPI_AINT, LMPI_SIGNED},
-        {MPI_OFFSET, LMPI_SIGNED},
-        {MPI_COUNT, LMPI_SIGNED},
-        {MPI_INTEGER, LMPI_SIGNED},
-        {MPI_INTEGER1, LMPI_SIGNED},
-        {MPI_INTEGER2, LMPI_SIGNED},
-        {MPI_INTEGER4, LMPI_SIGNED},
-        {MPI_INTEGER8, LMPI_SIGNED},
-        {MPI_UNSIGNED_CHAR, LMPI_UNSIGNED},
-        {MPI_UNSIGNED_SHORT, LMPI_UNSIGNED},
-        {MPI_UNSIGNED, LMPI_UNSIGNED},
-        {MPI_UNSIGNED_LONG, LMPI_UNSIGNED},
-        {MPI_UNSIGNED_LONG_LONG, LMPI_UNSIGNED},
-        {MPI_UINT8_T, LMPI_UNSIGNED},
-        {MPI_UINT16_T, LMPI_UNSIGNED},
-        {MPI_UINT32_T, LMPI_UNSIGNED},
-        {MPI_UINT64_T, LMPI_UNSIGNED},
-        {MPI_FLOAT, LMPI_FLOATING},
-        {MPI_DOUBLE, LMPI_FLOATING},
-        {MPI_LONG_DOUBLE, LMPI_FLOATING},
-        {MPI_REAL, LMPI_FLOATING},
-        {MPI_REAL4, LMPI_FLOATING},
-        {MPI_REAL8, LMPI_FLOATING},
-        {MPI_DOUBLE_PRECISION, LMPI_FLOATING},
-        {MPI_C_FLOAT_COMPLEX, LMPI_COMPLEX},
-        {MPI_C_DOUBLE_COMPLEX, LMPI_COMPLEX},
-        {MPI_C_LONG_DOUBLE_COMPLEX, LMPI_COMPLEX},
-        {MPI_CXX_FLOAT_COMPLEX, LMPI_COMPLEX},
-        {MPI_CXX_DOUBLE_COMPLEX, LMPI_COMPLEX},
-        {MPI_CXX_LONG_DOUBLE_COMPLEX, LMPI_COMPLEX},
-        {MPI_COMPLEX, LMPI_COMPLEX},
-        {MPI_COMPLEX8, LMPI_COMPLEX},
-        {MPI_COMPLEX16, LMPI_COMPLEX},
-        {MPI_DOUBLE_COMPLEX, LMPI_COMPLEX},
-        {MPI_C_BOOL, LMPI_LOGICAL},
-        {MPI_CXX_BOOL, LMPI_LOGICAL},
-        {MPI_LOGICAL, LMPI_LOGICAL},
+        {LMPI_SIGNED,
+         {MPI_SIGNED_CHAR, MPI_SHORT, MPI_INT, MPI_LONG, MPI_LONG_LONG, MPI_INT8_T, MPI_INT16_T, MPI_INT32_T,
+          MPI_INT64_T, MPI_AINT, MPI_OFFSET, MPI_COUNT, MPI_INTEGER, MPI_INTEGER1, MPI_INTEGER2, MPI_INTEGER4,
+          MPI_INTEGER8}},
+        {LMPI_UNSIGNED,
+         {MPI_UNSIGNED_CHAR, MPI_UNSIGNED_SHORT, MPI_UNSIGNED, MPI_UNSIGNED_LONG, MPI_UNSIGNED_LONG_LONG, MPI_UINT8_T,
+          MPI_UINT16_T, MPI_UINT32_T, MPI_UINT64_T}},
+        {LMPI_FLOATING, {MPI_FLOAT, MPI_DOUBLE, MPI_LONG_DOUBLE, MPI_REAL, MPI_REAL4, MPI_REAL8, MPI_DOUBLE_PRECISION}},
+        {LMPI_COMPLEX,
+         {MPI_C_FLOAT_COMPLEX, MPI_C_DOUBLE_COMPLEX, MPI_C_LONG_DOUBLE_COMPLEX, MPI_CXX_FLOAT_COMPLEX,
+          MPI_CXX_DOUBLE_COMPLEX, MPI_CXX_LONG_DOUBLE_COMPLEX, MPI_COMPLEX, MPI_COMPLEX8, MPI_COMPLEX16,
+          MPI_DOUBLE_COMPLEX}},
+        {LMPI_LOGICAL, {MPI_C_BOOL, MPI_CXX_BOOL, MPI_LOGICAL}},
+        {LMPI_BYTE, {MPI_BYTE}},
+        {(char)-1 < 0 ? LMPI_SIGNED : LMPI_UNSIGNED, {MPI_CHAR}}, /* both MPIs reduce it, and programs rely on that */
+        {LMPI_TEXT, {MPI_WCHAR, MPI_CHARACTER, MPI_PACKED}},
+        {LMPI_FLOAT_INT, {MPI_FLOAT_INT}},
+        {LMPI_DOUBLE_INT, {MPI_DOUBLE_INT}},
+        {LMPI_LONG_INT, {MPI_LONG_INT}},
+        {LMPI_SHORT_INT, {MPI_SHORT_INT}},
+        {LMPI_INT_INT, {MPI_2INT, MPI_2INTEGER}},
+        {LMPI_LONG_DOUBLE_INT, {MPI_LONG_DOUBLE_INT}},
+        {LMPI_REAL_REAL, {MPI_2REAL, MPI_2DOUBLE_PRECISION}},
 #ifdef MPI_LOGICAL1 /* of MPI 5, and Open MPI's own before */
-        {MPI_LOGICAL1, LMPI_LOGICAL},
-        {MPI_LOGICAL2, LMPI_LOGICAL},
-        {MPI_LOGICAL4, LMPI_LOGICAL},
-        {MPI_LOGICAL8, LMPI_LOGICAL},
+        {LMPI_LOGICAL, {MPI_LOGICAL1, MPI_LOGICAL2, MPI_LOGICAL4, MPI_LOGICAL8}},
 #endif
 #ifdef MPI_LOGICAL16
-        {MPI_LOGICAL16, LMPI_LOGICAL},
+        {LMPI_LOGICAL, {MPI_LOGICAL16}},
 #endif
 #ifdef MPI_INTEGER16
-        {MPI_INTEGER16, LMPI_SIGNED},
+        {LMPI_SIGNED, {MPI_INTEGER16}},
 #endif
 #ifdef MPI_REAL2
-        {MPI_REAL2, LMPI_FLOATING},
+        {LMPI_FLOATING, {MPI_REAL2}},
 #endif
 #ifdef MPI_COMPLEX4
-        {MPI_COMPLEX4, LMPI_COMPLEX},
+        {LMPI_COMPLEX, {MPI_COMPLEX4}},
 #endif
 #ifdef MPI_REAL16
-        {MPI_REAL16, LMPI_QUAD},
+        {LMPI_QUAD, {MPI_REAL16}},
 #endif
 #ifdef MPI_COMPLEX32
-        {MPI_COMPLEX32, LMPI_QUAD_COMPLEX},
+        {LMPI_QUAD_COMPLEX, {MPI_COMPLEX32}},
 #endif
 #ifdef MPIX_C_FLOAT16 /* MPICH's own */
-        {MPIX_C_FLOAT16, LMPI_FLOATING},
+        {LMPI_FLOATING, {MPIX_C_FLOAT16}},
 #endif
 #ifdef MPIX_BFLOAT16
-        {MPIX_BFLOAT16, LMPI_BFLOAT},
+        {LMPI_BFLOAT, {MPIX_BFLOAT16}},
 #endif
-        {MPI_BYTE, LMPI_BYTE},
-        {MPI_CHAR, (char)-1 < 0 ? LMPI_SIGNED : LMPI_UNSIGNED}, /* both MPIs reduce it, and programs rely on that */
-        {MPI_WCHAR, LMPI_TEXT},
-        {MPI_CHARACTER, LMPI_TEXT},
-        {MPI_PACKED, LMPI_TEXT},
-        {MPI_FLOAT_INT, LMPI_FLOAT_INT},
-        {MPI_DOUBLE_INT, LMPI_DOUBLE_INT},
-        {MPI_LONG_INT, LMPI_LONG_INT},
-        {MPI_SHORT_INT, LMPI_SHORT_INT},
-        {MPI_2INT, LMPI_INT_INT},
-        {MPI_2INTEGER, LMPI_INT_INT},
-        {MPI_LONG_DOUBLE_INT, LMPI_LONG_DOUBLE_INT},
-        {MPI_2REAL, LMPI_REAL_REAL},
-        {MPI_2DOUBLE_PRECISION, LMPI_REAL_REAL},
     };
     bool good = PMPI_Type_create_keyval(MPI_TYPE_NULL_COPY_FN, delete_attribute, &key, 0) == MPI_SUCCESS;
     for (size_t i = 0; i < sizeof rows / sizeof *rows && good; i++)
-        good = add_predefined(&rows[i]);
+        for (const MPI_Datatype *type = rows[i].type; *type && good; type++)
+            good = add_predefined(*type, rows[i].kind);
     return good;
 }
 

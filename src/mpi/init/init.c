@@ -181,31 +181,35 @@ static void begin_process(void)
     if (lmpi_process.running)
         lmpi_progress_begin();
     if (lmpi_verbose() && lmpi_process.rank == 0)
-        lmpi_log(lmpi_process.running ? "windows of this job are Lateral's, over " LMPI_MPI "%s%s"
-                                      : "all windows are those of " LMPI_MPI ": %s%s",
-                 lmpi_process.running ? "" : lmpi_process.why_not, "");
+        lmpi_log(lmpi_process.running ? "windows of this job are Lateral's, over " LMPI_MPI "%s"
+                                      : "all windows are those of " LMPI_MPI ": %s",
+                 lmpi_process.running ? "" : lmpi_process.why_not);
 }
 
-LMPI_EXPORT int MPI_Init(int *argc, char ***argv)
+static void before_start(void)
 {
     lmpi_presence_publish();
     lmpi_workers_record(true);
-    int status = lmpi_real.Init(argc, argv);
+}
+
+static int after_start(int status)
+{
     lmpi_workers_record(false);
     if (status == MPI_SUCCESS)
         begin_process();
     return status;
+}
+
+LMPI_EXPORT int MPI_Init(int *argc, char ***argv)
+{
+    before_start();
+    return after_start(lmpi_real.Init(argc, argv));
 }
 LMPI_NAME(Init);
 
 LMPI_EXPORT int MPI_Init_thread(int *argc, char ***argv, int required, int *provided)
 {
-    lmpi_presence_publish();
-    lmpi_workers_record(true);
-    int status = lmpi_real.Init_thread(argc, argv, required, provided);
-    lmpi_workers_record(false);
-    if (status == MPI_SUCCESS)
-        begin_process();
-    return status;
+    before_start();
+    return after_start(lmpi_real.Init_thread(argc, argv, required, provided));
 }
 LMPI_NAME(Init_thread);

@@ -48,8 +48,9 @@ size_t lmpi_block_alignment(MPI_Info info)
 }
 
 /* Fills a block. Returns false without memory. */
-static bool allocate_block(struct lmpi_block *block, size_t alignment)
+static bool allocate_block(struct lmpi_block *block)
 {
+    const size_t alignment = block->alignment;
     struct uccs_memory_attr attr;
     if (block->bytes > SIZE_MAX - alignment ||
         uccs_memory_allocate(lmpi_process.context, block->bytes + alignment - 1, &block->memory) != UCCS_OK)
@@ -65,8 +66,8 @@ struct lmpi_block *lmpi_block_new(size_t bytes, size_t alignment)
     struct lmpi_block *block = malloc(sizeof *block);
     if (!block)
         return 0;
-    *block = (struct lmpi_block){.bytes = bytes ? bytes : 1, .users = 1};
-    if (!allocate_block(block, alignment)) {
+    *block = (struct lmpi_block){.bytes = bytes ? bytes : 1, .alignment = alignment, .users = 1};
+    if (!allocate_block(block)) {
         free(block);
         return 0;
     }
@@ -102,7 +103,7 @@ void lmpi_block_unpin(struct lmpi_block *block)
 LMPI_EXPORT int MPI_Alloc_mem(MPI_Aint size, MPI_Info info, void *baseptr)
 {
     const struct lmpi_block *block =
-        lmpi_process.running && size > 0 ? lmpi_block_new((size_t)size, lmpi_block_alignment(info)) : 0;
+        lmpi_process.running && size > 0 && baseptr ? lmpi_block_new((size_t)size, lmpi_block_alignment(info)) : 0;
     if (!block)
         return lmpi_real.Alloc_mem(size, info, baseptr);
     memcpy(baseptr, &block->address, sizeof block->address);

@@ -12,6 +12,7 @@ struct lmpi_block {
     size_t bytes;
     uccs_memory_t memory;
     size_t offset; /* of the address in the memory object */
+    size_t alignment;
     int users;     /* under the lock of memory.c */
 };
 

@@ -63,23 +63,18 @@ int lmpi_update(struct lmpi_window *window, const struct lmpi_operation *update)
     struct lmpi_op op;
     MPI_Aint at;
     const bool reads = update->op != MPI_NO_OP, fetches = update->what == LMPI_GET_ACCUMULATE;
-    if (update->rank == MPI_PROC_NULL)
-        return MPI_SUCCESS;
     if (!reads && !fetches)
         return MPI_ERR_OP; /* an accumulate that does nothing */
-    int status = lmpi_check_target(window, update->rank);
-    if (status != MPI_SUCCESS)
-        return status;
     if (update->count < 0 || !remote)
         return remote ? MPI_ERR_COUNT : MPI_ERR_TYPE;
     size_t bytes = (size_t)update->count * remote->size;
-    status = lmpi_op_of(update->op, remote, bytes != 0, &op);
+    int status = lmpi_op_of(update->op, remote, bytes != 0, &op);
     if (status == MPI_SUCCESS && reads)
         status = check_side(&update->origin, local = lmpi_type_filled(update->origin.type), remote, bytes);
     if (status == MPI_SUCCESS && fetches)
         status = check_side(&update->result, result = lmpi_type_filled(update->result.type), remote, bytes);
     if (status == MPI_SUCCESS)
-        status = lmpi_check_range(window, update->rank, update->disp, (size_t)update->count, remote, &at);
+        status = lmpi_check_range(window, update, remote, &at);
     if (status != MPI_SUCCESS)
         return status;
     if (__builtin_expect(window->promised, 0) &&
@@ -92,16 +87,11 @@ int lmpi_update(struct lmpi_window *window, const struct lmpi_operation *update)
     if (fetches)
         lmpi_iterator_begin(&old, result, (size_t)update->result.count,
                             levels + remote->depth + (reads ? local->depth : 0));
-    struct lmpi_target *target = &window->target[update->rank];
-    if (!target->local)
-        lmpi_mark_far(window, target, fetches);
-    lmpi_order_issue(window);
     struct uccs_op storage;
-    const struct uccs_op *options = update->options
-                                        ? update->options
-                                        : lmpi_window_options(window, update->later && bytes <= LATER_BYTES, &storage);
-    return update_iov(target, update, &op, reads ? &from : 0, fetches ? &old : 0, &there, at,
-                      target->local && !update->options ? 0 : options);
+    const struct uccs_op *options =
+        lmpi_issue(window, update, update->later && bytes <= LATER_BYTES, fetches, &storage);
+    return update_iov(&window->target[update->rank], update, &op, reads ? &from : 0, fetches ? &old : 0, &there, at,
+                      options);
 }
 
 /* What this thread's last accumulate without derived types did. */
@@ -134,16 +124,11 @@ static inline bool run_plain(struct lmpi_window *window, const void *origin, int
     const struct lmpi_type *known = lmpi_type(type);
     struct lmpi_op found;
     size_t at, bytes;
-    if (__builtin_expect(count <= 0 || (unsigned)rank >= (unsigned)window->ranks || !known || !known->dense ||
-                             known->lb || disp < 0 || window->kind || window->promised,
-                         0))
+    if (__builtin_expect(count <= 0 || !known || !known->dense || known->lb || window->kind || window->promised, 0))
         return false;
-    const struct lmpi_target *target = &window->target[rank];
     bytes = (size_t)count * known->size;
-    if (__builtin_expect(!target->near || !(target->open | window->open) || !op_of(op, type, known, &found) ||
-                             __builtin_mul_overflow((size_t)disp, (size_t)target->unit, &at) || at > target->bytes ||
-                             bytes > target->bytes - at,
-                         0))
+    const struct lmpi_target *target = lmpi_plain_target(window, rank, disp, bytes, &at);
+    if (__builtin_expect(!target || !target->near || !op_of(op, type, known, &found), 0))
         return false;
     return uccs_accumulate(target->endpoint, target->memory, target->offset + at, origin, 0, bytes / found.unit,
                            found.type, found.how, 0) == UCCS_OK;
@@ -158,7 +143,6 @@ LMPI_EXPORT int MPI_Accumulate(const void *origin, int origin_count, MPI_Datatyp
     if (__builtin_expect(origin_type == target_type && origin_count == target_count, 1) &&
         run_plain(window, origin, origin_count, origin_type, rank, disp, op))
         return MPI_SUCCESS;
-    const struct lmpi_operation *update = LMPI_OPERATION(ACCUMULATE, __func__, .op = op, .later = true);
-    return lmpi_end(window, update, lmpi_update(window, update));
+    return lmpi_call(window, LMPI_OPERATION(ACCUMULATE, __func__, .op = op));
 }
 LMPI_NAME(Accumulate);

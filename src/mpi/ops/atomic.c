@@ -14,17 +14,14 @@
 /* The address of an integer of 4 or 8 bytes on which the processor's atomics may work, or null. */
 static inline void *plain_word(struct lmpi_window *window, const struct lmpi_type *type, int rank, MPI_Aint disp)
 {
-    if (__builtin_expect((unsigned)rank >= (unsigned)window->ranks || !type || type->kind > LMPI_UNSIGNED ||
-                             !type->predefined || (type->size != 8 && type->size != 4),
+    size_t at;
+    if (__builtin_expect(!type || type->kind > LMPI_UNSIGNED || !type->predefined ||
+                             (type->size != 8 && type->size != 4),
                          0))
         return 0;
-    const struct lmpi_target *target = &window->target[rank];
-    size_t at;
     lmpi_order_issue(window);
-    if (__builtin_expect(!(target->open | window->open) || disp < 0 ||
-                             __builtin_mul_overflow((size_t)disp, (size_t)target->unit, &at) || at > target->bytes ||
-                             type->size > target->bytes - at,
-                         0))
+    const struct lmpi_target *target = lmpi_plain_target(window, rank, disp, type->size, &at);
+    if (__builtin_expect(!target, 0))
         return 0;
     bool direct = target->direct;
     char *word = direct                            ? target->near + at
@@ -58,53 +55,35 @@ LMPI_EXPORT int MPI_Fetch_and_op(const void *origin, void *result, MPI_Datatype 
         return lmpi_real.Fetch_and_op(origin, result, type, rank, disp, op, win);
     const struct lmpi_type *known = lmpi_type(type);
     void *word = plain_word(window, known, rank, disp);
-    if (word && (known->size == 8 ? fetch64(word, origin, result, op) : fetch32(word, origin, result, op)))
+    if (word && result && (origin || op == MPI_NO_OP) &&
+        (known->size == 8 ? fetch64(word, origin, result, op) : fetch32(word, origin, result, op)))
         return MPI_SUCCESS;
     if (known && !known->predefined)
         return lmpi_error(window, MPI_ERR_TYPE);
-    const struct lmpi_operation fetch = {.what = LMPI_GET_ACCUMULATE,
-                                         .origin = {(char *)origin, 1, type},
-                                         .result = {result, 1, type},
-                                         .rank = rank,
-                                         .disp = disp,
-                                         .count = 1,
-                                         .type = type,
-                                         .op = op,
-                                         .call = __func__,
-                                         .later = true};
-    return lmpi_end(window, &fetch, lmpi_update(window, &fetch));
+    return lmpi_call(window, LMPI_ELEMENT(GET_ACCUMULATE, .op = op));
 }
 LMPI_NAME(Fetch_and_op);
 
 int lmpi_swap(struct lmpi_window *window, const struct lmpi_operation *swap)
 {
-    const int rank = swap->rank;
     const struct lmpi_type *known = lmpi_type(swap->type);
+    const struct lmpi_target *target = &window->target[swap->rank];
+    const size_t size = known && known->predefined ? lmpi_op_swaps(known) : 0;
+    struct uccs_op storage;
     MPI_Aint at;
-    if (rank == MPI_PROC_NULL)
-        return MPI_SUCCESS;
-    int status = lmpi_check_target(window, rank);
-    if (status != MPI_SUCCESS)
-        return status;
-    size_t size = known && known->predefined ? lmpi_op_swaps(known) : 0;
     if (!size)
         return MPI_ERR_TYPE;
     if (!swap->origin.address || !swap->compare || !swap->result.address)
         return MPI_ERR_BUFFER;
-    status = lmpi_check_range(window, rank, swap->disp, 1, known, &at);
+    const int status = lmpi_check_range(window, swap, known, &at);
     if (status != MPI_SUCCESS)
         return status;
     const struct lmpi_op op = lmpi_op_like_swap(size);
-    if (__builtin_expect(window->promised, 0) && !lmpi_promise_kept(window, rank, at, &op, 1))
+    if (__builtin_expect(window->promised, 0) && !lmpi_promise_kept(window, swap->rank, at, &op, 1))
         return MPI_ERR_ASSERT;
-    struct lmpi_target *target = &window->target[rank];
-    if (!target->local)
-        lmpi_mark_far(window, target, true);
-    struct uccs_op storage;
-    const struct uccs_op *options = swap->options ? swap->options : lmpi_window_options(window, swap->later, &storage);
+    const struct uccs_op *options = lmpi_issue(window, swap, swap->later, true, &storage);
     return lmpi_class_of(uccs_compare_and_swap(target->endpoint, target->memory, target->offset + (size_t)at, size,
-                                               swap->origin.address, swap->compare, swap->result.address,
-                                               target->local ? 0 : options));
+                                               swap->origin.address, swap->compare, swap->result.address, options));
 }
 
 static void swap_near(void *word, size_t size, const void *origin, const void *compare, void *result)
@@ -130,20 +109,10 @@ LMPI_EXPORT int MPI_Compare_and_swap(const void *origin, const void *compare, vo
         return lmpi_real.Compare_and_swap(origin, compare, result, type, rank, disp, win);
     const struct lmpi_type *known = lmpi_type(type);
     void *word = plain_word(window, known, rank, disp);
-    if (__builtin_expect(word != 0, 1)) {
+    if (__builtin_expect(word && origin && compare && result, 1)) {
         swap_near(word, known->size, origin, compare, result);
         return MPI_SUCCESS;
     }
-    const struct lmpi_operation swap = {.what = LMPI_SWAP,
-                                        .origin = {(char *)origin, 1, type},
-                                        .result = {result, 1, type},
-                                        .compare = compare,
-                                        .rank = rank,
-                                        .disp = disp,
-                                        .count = 1,
-                                        .type = type,
-                                        .call = __func__,
-                                        .later = true};
-    return lmpi_end(window, &swap, lmpi_swap(window, &swap));
+    return lmpi_call(window, LMPI_ELEMENT(SWAP, .compare = compare));
 }
 LMPI_NAME(Compare_and_swap);

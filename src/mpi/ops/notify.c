@@ -51,7 +51,8 @@ static int run_notifying(struct lmpi_window *window, const struct lmpi_operation
     }
     status = lmpi_run(window, operation, 0);
     if (status == MPI_SUCCESS && target->local)
-        __atomic_fetch_add((uint64_t *)((char *)peer->control + at), 1, __ATOMIC_RELEASE); /* acquire: look */
+        __atomic_fetch_add((uint64_t *)((char *)peer->control + at), 1,
+                           __ATOMIC_RELEASE); /* acquire: the functions below, lmpi_pending_is_done */
     else if (status == MPI_SUCCESS)
         status = raise_behind(target, peer, at, window->op);
     return status;
@@ -64,26 +65,14 @@ int lmpi_notify(struct lmpi_window *window, const struct lmpi_operation *operati
 
 /* --- The target's side */
 
-struct awaited {
-    struct lmpi_pending pending;
-    const int64_t *word;
-    int64_t count;
-};
-
 /* Returns this rank's word of a number, or null when there is none. */
-static int64_t *word_of(struct lmpi_window *window, int id)
+static uint64_t *word_of(struct lmpi_window *window, int id)
 {
     const struct lmpi_window *first = root_of(window);
     const struct lmpi_peer *own = &first->peer[first->rank];
     if (id < 0 || (uint32_t)id >= own->ids)
         return 0;
-    return (int64_t *)((char *)own->control + lmpi_notify_word(first->ranks, id));
-}
-
-static bool has_arrived(const struct lmpi_pending *pending)
-{
-    const struct awaited *awaited = (const struct awaited *)pending;
-    return __atomic_load_n(awaited->word, __ATOMIC_ACQUIRE) >= awaited->count; /* release: notify, or a signal */
+    return (uint64_t *)((char *)own->control + lmpi_notify_word(first->ranks, id));
 }
 
 int MPIX_Win_wait_notify(MPI_Win win, int notify_id, long count, MPI_Request *request)
@@ -91,21 +80,22 @@ int MPIX_Win_wait_notify(MPI_Win win, int notify_id, long count, MPI_Request *re
     struct lmpi_window *window = lmpi_window(win);
     if (!window)
         return MPI_ERR_WIN;
-    const struct awaited wanted = {{.is_done = has_arrived, .owner = root_of(window), .cancels = true},
-                                   word_of(window, notify_id),
-                                   count};
+    const struct lmpi_pending wanted = {.word = word_of(window, notify_id),
+                                        .least = count,
+                                        .owner = root_of(window),
+                                        .cancels = true};
     if (!wanted.word || !request)
         return lmpi_error(window, MPI_ERR_ARG);
-    if (has_arrived(&wanted.pending))
+    if (lmpi_pending_is_done(&wanted))
         return lmpi_request_finish(window, MPI_SUCCESS, request, __func__);
     if (!lmpi_pending_works())
         return lmpi_error(window, MPI_ERR_UNSUPPORTED_OPERATION);
-    struct awaited *awaited = malloc(sizeof *awaited);
-    if (awaited)
-        *awaited = wanted;
-    if (awaited && lmpi_pending_start(&awaited->pending, request))
+    struct lmpi_pending *pending = malloc(sizeof *pending);
+    if (pending)
+        *pending = wanted;
+    if (pending && lmpi_pending_start(pending, request))
         return MPI_SUCCESS;
-    free(awaited);
+    free(pending);
     return lmpi_error(window, MPI_ERR_NO_MEM);
 }
 
@@ -114,11 +104,11 @@ int MPIX_Win_notify_get_value(MPI_Win win, int notify_id, long *value)
     struct lmpi_window *window = lmpi_window(win);
     if (!window)
         return MPI_ERR_WIN;
-    const int64_t *word = word_of(window, notify_id);
+    const uint64_t *word = word_of(window, notify_id);
     if (!word || !value)
         return lmpi_error(window, MPI_ERR_ARG);
     lmpi_before_load();
-    *value = __atomic_load_n(word, __ATOMIC_ACQUIRE); /* release: notify, or a signal */
+    *value = (long)__atomic_load_n(word, __ATOMIC_ACQUIRE); /* release: notify, or a signal */
     return MPI_SUCCESS;
 }
 
@@ -127,11 +117,11 @@ int MPIX_Win_notify_reset(MPI_Win win, int notify_id, long *value)
     struct lmpi_window *window = lmpi_window(win);
     if (!window)
         return MPI_ERR_WIN;
-    int64_t *word = word_of(window, notify_id);
+    uint64_t *word = word_of(window, notify_id);
     if (!word)
         return lmpi_error(window, MPI_ERR_ARG);
-    int64_t old = __atomic_exchange_n(word, 0, __ATOMIC_ACQ_REL); /* acquire: of notify's release */
+    const uint64_t old = __atomic_exchange_n(word, 0, __ATOMIC_ACQ_REL); /* acquire: of notify's release */
     if (value)
-        *value = old;
+        *value = (long)old;
     return MPI_SUCCESS;
 }

@@ -3,6 +3,7 @@
 #define MPI_OPS_OPERATION_H
 
 #include "mpi/datatype/type.h"
+#include "mpi/window/completion.h"
 #include "mpi/window/window.h"
 
 enum lmpi_what { LMPI_PUT, LMPI_GET, LMPI_ACCUMULATE, LMPI_GET_ACCUMULATE, LMPI_SWAP };
@@ -38,8 +39,22 @@ struct lmpi_operation {
                               .call = function,                                      \
                               __VA_ARGS__})
 
-/* Run an operation; the buffers are free, or hold the data, on return, or else after a flush. They return MPI_SUCCESS or an error class, and
- * call no error handler. */
+/* The same of one on one element, of which the target has the old value for `result`. */
+#define LMPI_ELEMENT(kind, ...)                                    \
+    (&(struct lmpi_operation){.what = LMPI_##kind,                 \
+                              .origin = {(char *)origin, 1, type}, \
+                              .result = {result, 1, type},         \
+                              .rank = rank,                        \
+                              .disp = disp,                        \
+                              .count = 1,                          \
+                              .type = type,                        \
+                              .call = __func__,                    \
+                              __VA_ARGS__})
+
+/* Run an operation with other options to another node; null: the window's. The buffers are free, or hold the data, on return, or else
+ * after a flush. They return MPI_SUCCESS or an error class, and call no error handler. move, update and swap belong to run, which has
+ * looked for the target. */
+int lmpi_run(struct lmpi_window *window, const struct lmpi_operation *operation, const struct uccs_op *options);
 int lmpi_move(struct lmpi_window *window, const struct lmpi_operation *operation);   /* put, get */
 int lmpi_update(struct lmpi_window *window, const struct lmpi_operation *operation); /* accumulate, get_accumulate */
 int lmpi_swap(struct lmpi_window *window, const struct lmpi_operation *operation);
@@ -50,31 +65,44 @@ static inline int lmpi_end(const struct lmpi_window *window, const struct lmpi_o
     return status == MPI_SUCCESS ? status : lmpi_error_of(window, status, operation->call);
 }
 
-/* Runs an operation with other options to another node; null: the window's. */
-int lmpi_run(struct lmpi_window *window, const struct lmpi_operation *operation, const struct uccs_op *options);
 /* Runs it with `later`, and calls the error handler. Returns what the program gets. */
 int lmpi_call(struct lmpi_window *window, const struct lmpi_operation *operation);
 
 /* Returns whether the bytes lie together on both sides, and there are some: it is one operation of the substrate. */
 bool lmpi_is_whole(const struct lmpi_operation *operation);
+/* Returns whether it brings data from the target. */
+static inline bool lmpi_fetches(const struct lmpi_operation *operation)
+{
+    return operation->what != LMPI_PUT && operation->what != LMPI_ACCUMULATE;
+}
 
-/* check.c: the target exists and an epoch is open to it: MPI_SUCCESS or an error class. */
+/* Returns MPI_SUCCESS when the target exists and an epoch is open to it, or an error class. */
 int lmpi_check_target(const struct lmpi_window *window, int rank);
 /* Sets *at to the bytes of a displacement. MPI_SUCCESS when `count` elements from there lie inside of the window. */
-int lmpi_check_range(const struct lmpi_window *window, int rank, MPI_Aint disp, size_t count,
+int lmpi_check_range(const struct lmpi_window *window, const struct lmpi_operation *operation,
                      const struct lmpi_type *type, MPI_Aint *at);
 
-/* Returns the options of a window's operation to another node; `storage` holds those of one that may be under way when the call
- * returns. */
-static inline const struct uccs_op *lmpi_window_options(const struct lmpi_window *window, bool later,
-                                                        struct uccs_op *storage)
+/* Returns a target that is open, and the place of bytes in its memory, or null when the general way is due: it knows what is wrong. A
+ * negative displacement is a place beyond the end. */
+static inline __attribute__((always_inline)) struct lmpi_target *lmpi_plain_target(const struct lmpi_window *window,
+                                                                                   int rank, MPI_Aint disp,
+                                                                                   size_t bytes, size_t *at)
 {
-    if (!later)
-        return window->op;
-    *storage = window->op ? *window->op : (struct uccs_op){0};
-    storage->nonblocking = 1;
-    return storage;
+    if (__builtin_expect((unsigned)rank >= (unsigned)window->ranks, 0))
+        return 0;
+    struct lmpi_target *target = &window->target[rank];
+    if (__builtin_expect(!(target->open | window->open) ||
+                             __builtin_mul_overflow((size_t)disp, (size_t)target->unit, at) || *at > target->bytes ||
+                             bytes > target->bytes - *at,
+                         0))
+        return 0;
+    return target;
 }
+
+/* An operation begins that has been found right. Returns its options for the substrate. `answered`: an answer of the target may tell that
+ * it is complete. `storage` holds the options of one that may be under way when the call returns. */
+const struct uccs_op *lmpi_issue(struct lmpi_window *window, const struct lmpi_operation *operation, bool later,
+                                 bool answered, struct uccs_op *storage);
 
 /* intrinsic.c: returns whether MPIX_Win_op_intrinsic says so of an operation on `count` elements, and they are aligned at the
  * displacement of `at` bytes; prints a line when not. */

@@ -6,11 +6,13 @@
 
 #include "mpi/core/progress.h"
 #include "mpi/core/real.h"
-#include "mpi/window/wait.h"
+#include "mpi/core/process.h"
 
 #include <dlfcn.h>
 #include <pthread.h>
 #include <stdlib.h>
+
+#define PART 5000 /* nanoseconds of a wait between two looks at requests */
 
 typedef int poll_function(void *state, MPI_Status *status);
 typedef int wait_function(int count, void **states, double timeout, MPI_Status *status);
@@ -33,16 +35,10 @@ static void unlink_pending(struct lmpi_pending *pending)
     pending->at = 0;
 }
 
-/* Completes a request that is out of the list. The MPI may free the structure at once. */
-static void complete_request(struct lmpi_pending *pending)
-{
-    PMPI_Grequest_complete(pending->request);
-}
-
 /* Under lock. */
 static bool has_ended(const struct lmpi_pending *pending)
 {
-    return pending->cancelled || pending->is_done(pending);
+    return pending->cancelled || lmpi_pending_is_done(pending);
 }
 
 static bool poll_pending(struct lmpi_pending *pending)
@@ -53,7 +49,7 @@ static bool poll_pending(struct lmpi_pending *pending)
         unlink_pending(pending);
     pthread_mutex_unlock(&lock);
     if (done)
-        complete_request(pending);
+        PMPI_Grequest_complete(pending->request); /* it may free the structure at once */
     return gone || done;
 }
 
@@ -92,7 +88,7 @@ static void complete_all(struct lmpi_pending *due)
 {
     for (struct lmpi_pending *next; due; due = next) {
         next = due->next;
-        complete_request(due);
+        PMPI_Grequest_complete(due->request); /* it may free the structure at once */
     }
 }
 
@@ -152,14 +148,22 @@ static int poll_request(void *state, MPI_Status *status)
     return MPI_SUCCESS;
 }
 
+/* Waits a little, as the substrate waits. The request's own word may go with its window meanwhile. */
+static void rest(void)
+{
+    static const uint64_t never;
+    const struct uccs_condition condition = {.word = &never, .at_least = 1};
+    lmpi_calling++;
+    uccs_wait_conditions(&condition, 1, 1, PART, 0, 0);
+    lmpi_calling--;
+}
+
 static int wait_for(int count, void **states, double timeout, MPI_Status *status)
 {
     (void)timeout, (void)status;
-    for (int i = 0; i < count; i++) {
-        struct lmpi_wait wait lmpi_scoped = {0};
+    for (int i = 0; i < count; i++)
         while (!poll_pending(states[i]))
-            lmpi_pause(&wait);
-    }
+            rest();
     return MPI_SUCCESS;
 }
 
@@ -225,7 +229,7 @@ bool lmpi_pending_start(struct lmpi_pending *pending, MPI_Request *request)
     pending->at = &list;
     if (list)
         list->at = &pending->next;
-    __atomic_store_n(&list, pending, __ATOMIC_RELAXED); /* look_at_all may see it later */
+    __atomic_store_n(&list, pending, __ATOMIC_RELAXED); /* poll_all may see it later */
     pthread_mutex_unlock(&lock);
     return true;
 }

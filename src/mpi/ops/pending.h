@@ -5,18 +5,25 @@
 
 #include <mpi.h>
 #include <stdbool.h>
+#include <stdint.h>
 
 struct lmpi_pending {
-    /* Returns whether it has happened; under a lock, so it reads memory and calls nothing. */
-    bool (*is_done)(const struct lmpi_pending *pending);
+    const uint64_t *word; /* it has happened once the word, which counts as signed, is at least `least` */
+    int64_t least;
     const void *owner; /* for lmpi_pending_end */
     bool cancels;      /* MPI_Cancel ends it */
-    int status;        /* an error class; written before `look` returns true */
+    int status;        /* an error class; written before the word */
 
     bool cancelled; /* the rest is of pending.c */
     MPI_Request request;
     struct lmpi_pending *next, **at; /* in the list; at null: not there */
 };
+
+static inline bool lmpi_pending_is_done(const struct lmpi_pending *pending)
+{
+    return (int64_t)__atomic_load_n(pending->word, __ATOMIC_ACQUIRE) >=
+           pending->least; /* release: who writes the word */
+}
 
 /* Finds out how the MPI can look: before the first request, and then always the same. */
 bool lmpi_pending_works(void);

@@ -6,7 +6,6 @@
 #include "mpi/ops/operation.h"
 #include "mpi/ops/pending.h"
 #include "mpi/window/control.h"
-#include "mpi/window/wait.h"
 #include "mpi/window/window.h"
 
 #include <stdint.h>
@@ -14,8 +13,8 @@
 
 struct remote_request {
     struct lmpi_pending pending;
-    uint64_t old;  /* of no use; an answer comes here */
-    int completed; /* release: complete_remote; acquire: is_completed */
+    uint64_t old;       /* of no use; an answer comes here */
+    uint64_t completed; /* 1; release: complete_remote; acquire: lmpi_pending_is_done, lmpi_await */
 };
 
 static void complete_remote(void *argument, int status)
@@ -25,22 +24,11 @@ static void complete_remote(void *argument, int status)
     __atomic_store_n(&remote->completed, 1, __ATOMIC_RELEASE);
 }
 
-static bool is_completed(const struct lmpi_pending *pending)
-{
-    return __atomic_load_n(&((const struct remote_request *)pending)->completed, __ATOMIC_ACQUIRE);
-}
-
 /* An operation on a wrong place gives its error at the call. */
 int lmpi_request_finish(const struct lmpi_window *window, int status, MPI_Request *request, const char *call)
 {
     return status == MPI_SUCCESS ? PMPI_Isend(0, 0, MPI_BYTE, MPI_PROC_NULL, 0, lmpi_process.self, request)
                                  : lmpi_error_of(window, status, call);
-}
-
-/* It brings data from the target. */
-static bool fetches(const struct lmpi_operation *operation)
-{
-    return operation->what != LMPI_PUT && operation->what != LMPI_ACCUMULATE;
 }
 
 static const struct lmpi_peer *peer_of(const struct lmpi_window *window, int rank)
@@ -68,89 +56,80 @@ static int start_pending(struct lmpi_window *window, const struct lmpi_operation
     struct uccs_op options = window->op ? *window->op : (struct uccs_op){0};
     if (!remote)
         return lmpi_error_of(window, MPI_ERR_NO_MEM, operation->call);
-    remote->pending.is_done = is_completed;
+    remote->pending.word = &remote->completed;
+    remote->pending.least = 1;
     options.complete = complete_remote;
     options.argument = remote;
     /* Messages to another node are in order; what a process of this node is to execute waits. */
-    options.nonblocking = fetches(operation) && !peer_of(window, rank)->control;
+    options.nonblocking = lmpi_fetches(operation) && !peer_of(window, rank)->control;
     int status = lmpi_is_whole(operation) ? lmpi_run(window, operation, &options)
                                           : run_parts(window, operation, remote, &options);
     if (status != MPI_SUCCESS) {
         free(remote);
         return lmpi_error_of(window, status, operation->call);
     }
-    if (!is_completed(&remote->pending) && lmpi_pending_start(&remote->pending, request))
+    if (!lmpi_pending_is_done(&remote->pending) && lmpi_pending_start(&remote->pending, request))
         return MPI_SUCCESS;
-    struct lmpi_wait wait lmpi_scoped = {.window = window->parent ? window->parent : window, .rank = rank};
-    while (!is_completed(&remote->pending))
-        lmpi_pause(&wait);
+    lmpi_await(&remote->completed, 1, window->parent ? window->parent : window, rank);
     status = remote->pending.status;
     free(remote);
     return lmpi_request_finish(window, status, request, operation->call);
 }
 
-/* The MPI makes no requests of ours. */
-static int run_and_wait(struct lmpi_window *window, const struct lmpi_operation *operation, MPI_Request *request)
+/* Runs, and waits until it is complete at the target (`remote`: the MPI makes no requests of ours), or until the program may use its
+ * buffers. */
+static int run_and_wait(struct lmpi_window *window, const struct lmpi_operation *operation, bool remote)
 {
-    uccs_request_t own = UCCS_REQUEST_NULL;
-    int status = lmpi_run(window, operation, &(struct uccs_op){.request = &own});
-    if (uccs_wait(&own) != UCCS_OK && status == MPI_SUCCESS)
+    uccs_request_t request = UCCS_REQUEST_NULL;
+    struct uccs_op options = window->op && !remote ? *window->op : (struct uccs_op){0};
+    options.nonblocking = !remote;
+    *(remote ? &options.request : &options.local) = &request;
+    int status = lmpi_run(window, operation, &options);
+    if (uccs_wait(&request) != UCCS_OK && status == MPI_SUCCESS)
         status = MPI_ERR_RMA_RANGE;
-    uccs_request_release(&own);
-    return lmpi_request_finish(window, status, request, operation->call);
+    uccs_request_release(&request);
+    return status;
 }
 
-/* Request forms need a passive epoch. */
-static bool is_passive(const struct lmpi_window *window, int rank)
+/* Returns an error class: request forms need a place for the request, a rank and a passive epoch. */
+static int check_form(const struct lmpi_window *window, const struct lmpi_operation *operation,
+                      const MPI_Request *request)
 {
-    return (window->open | window->target[rank].open) & LMPI_PASSIVE;
+    const int rank = operation->rank;
+    if (!request)
+        return MPI_ERR_ARG;
+    if (rank == MPI_PROC_NULL)
+        return MPI_SUCCESS;
+    if (rank < 0 || rank >= window->ranks || (window->of_memhandle && rank != window->rank))
+        return MPI_ERR_RANK;
+    return (window->open | window->target[rank].open) & LMPI_PASSIVE ? MPI_SUCCESS : MPI_ERR_RMA_SYNC;
 }
 
 int lmpi_request_start_remote(struct lmpi_window *window, const struct lmpi_operation *operation, MPI_Request *request)
 {
     const int rank = operation->rank;
-    if (!request)
-        return lmpi_error_of(window, MPI_ERR_ARG, operation->call);
-    if (rank == MPI_PROC_NULL)
-        return lmpi_request_finish(window, MPI_SUCCESS, request, operation->call);
-    if (rank < 0 || rank >= window->ranks || (window->of_memhandle && rank != window->rank))
-        return lmpi_error_of(window, MPI_ERR_RANK, operation->call);
-    if (!is_passive(window, rank))
-        return lmpi_error_of(window, MPI_ERR_RMA_SYNC, operation->call);
-    if (!window->target[rank].local)
-        return lmpi_pending_works() ? start_pending(window, operation, request)
-                                    : run_and_wait(window, operation, request);
-    const int status = lmpi_run(window, operation, 0);
+    int status = check_form(window, operation, request);
+    if (status != MPI_SUCCESS || rank == MPI_PROC_NULL)
+        return lmpi_request_finish(window, status, request, operation->call);
+    if (!window->target[rank].local && lmpi_pending_works())
+        return start_pending(window, operation, request);
+    status = window->target[rank].local ? lmpi_run(window, operation, 0) : run_and_wait(window, operation, true);
     __atomic_thread_fence(__ATOMIC_SEQ_CST);
     return lmpi_request_finish(window, status, request, operation->call);
-}
-
-/* Runs, and waits until the program may use its buffers. */
-static int run_to_local(struct lmpi_window *window, const struct lmpi_operation *operation)
-{
-    uccs_request_t local = UCCS_REQUEST_NULL;
-    struct uccs_op options;
-    (void)lmpi_window_options(window, true, &options);
-    options.local = &local;
-    int status = lmpi_run(window, operation, &options);
-    if (uccs_wait(&local) != UCCS_OK && status == MPI_SUCCESS)
-        status = MPI_ERR_RMA_RANGE;
-    uccs_request_release(&local);
-    return status;
 }
 
 int lmpi_request_start(struct lmpi_window *window, const struct lmpi_operation *operation, MPI_Request *request)
 {
     const int rank = operation->rank;
-    const bool is_rank = rank >= 0 && rank < window->ranks, far = is_rank && !window->target[rank].local;
-    if (is_rank && !is_passive(window, rank))
-        return lmpi_error_of(window, MPI_ERR_RMA_SYNC, operation->call);
-    if (far && fetches(operation) && lmpi_pending_works())
-        return lmpi_request_start_remote(window, operation, request);
     struct lmpi_operation run = *operation;
-    run.later =
-        operation->what == LMPI_ACCUMULATE; /* small operands are copied, and of others the source is free on return */
-    const bool moves = operation->what == LMPI_PUT || operation->what == LMPI_GET;
-    return lmpi_request_finish(window, far && moves ? run_to_local(window, &run) : lmpi_run(window, &run, 0), request,
-                               operation->call);
+    int status = check_form(window, operation, request);
+    if (status != MPI_SUCCESS || rank == MPI_PROC_NULL)
+        return lmpi_request_finish(window, status, request, operation->call);
+    const bool far = !window->target[rank].local;
+    if (far && lmpi_fetches(operation) && lmpi_pending_works())
+        return start_pending(window, operation, request);
+    run.later = run.what == LMPI_ACCUMULATE; /* small operands are copied, and of others the source is free on return */
+    const bool moves = run.what == LMPI_PUT || run.what == LMPI_GET;
+    status = far && moves ? run_and_wait(window, &run, false) : lmpi_run(window, &run, 0);
+    return lmpi_request_finish(window, status, request, operation->call);
 }

@@ -7,25 +7,14 @@
 
 #define ASSERTS (MPI_MODE_NOSTORE | MPI_MODE_NOPUT | MPI_MODE_NOPRECEDE | MPI_MODE_NOSUCCEED)
 
-/* An epoch of another kind must not be open. */
-static bool other_epoch(const struct lmpi_window *window)
-{
-    bool open = (window->open & LMPI_OPEN_LOCK_ALL) || window->started || window->exposed >= 0;
-    for (int i = 0; i < window->ranks && !open; i++)
-        open = window->target[i].open != 0;
-    return open;
-}
-
 LMPI_EXPORT int MPI_Win_fence(int assert, MPI_Win win)
 {
     struct lmpi_window *window = lmpi_window_root(win);
     if (!window)
         return lmpi_real.Win_fence(assert, win);
-    if (window->of_memhandle)
-        return lmpi_error(window, MPI_ERR_RMA_SYNC);
     if (assert & ~ASSERTS)
         return lmpi_error(window, MPI_ERR_ASSERT);
-    if (other_epoch(window))
+    if (window->of_memhandle || lmpi_window_has_epoch(window))
         return lmpi_error(window, MPI_ERR_RMA_SYNC);
     int status = lmpi_complete_stored(window, -1); /* the barrier begins with a fence */
     lmpi_barrier(window);

@@ -9,7 +9,7 @@
 #include "mpi/core/real.h"
 #include "mpi/window/completion.h"
 #include "mpi/window/dup.h"
-#include "mpi/window/lock.h"
+#include "mpi/window/control.h"
 #include "mpi/window/window.h"
 
 /* Enters the locks of this node. */
@@ -120,14 +120,9 @@ LMPI_EXPORT int MPI_Win_lock_all(int assert, MPI_Win win)
     struct lmpi_window *window = lmpi_window_root(win);
     if (!window)
         return lmpi_real.Win_lock_all(assert, win);
-    if (window->of_memhandle)
-        return lmpi_error(window, MPI_ERR_RMA_SYNC);
     if (assert & ~MPI_MODE_NOCHECK)
         return lmpi_error(window, MPI_ERR_ASSERT);
-    bool open = (window->open & LMPI_OPEN_LOCK_ALL) || window->started;
-    for (int i = 0; i < window->ranks && !open; i++)
-        open = window->target[i].open != 0;
-    if (open)
+    if (window->of_memhandle || lmpi_window_is_accessing(window))
         return lmpi_error(window, MPI_ERR_RMA_SYNC);
     if (!(assert &MPI_MODE_NOCHECK))
         enter_all(window);
@@ -142,8 +137,6 @@ LMPI_EXPORT int MPI_Win_unlock_all(MPI_Win win)
     struct lmpi_window *window = lmpi_window_root(win);
     if (!window)
         return lmpi_real.Win_unlock_all(win);
-    if (window->of_memhandle)
-        return lmpi_error(window, MPI_ERR_RMA_SYNC);
     if (!(window->open & LMPI_OPEN_LOCK_ALL))
         return lmpi_error(window, MPI_ERR_RMA_SYNC);
     int status = lmpi_complete_threads(window, -1);

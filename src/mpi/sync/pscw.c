@@ -5,7 +5,6 @@
 #include "mpi/window/completion.h"
 #include "mpi/window/control.h"
 #include "mpi/window/dup.h"
-#include "mpi/window/wait.h"
 #include "mpi/window/window.h"
 
 #include <stdint.h>
@@ -121,10 +120,7 @@ LMPI_EXPORT int MPI_Win_start(MPI_Group group, int assert, MPI_Win win)
     const uint64_t *posts = window->peer[window->rank].control->posts;
     for (int i = 0; i < ranks->n; i++) {
         const int rank = ranks->rank[i];
-        struct lmpi_wait wait lmpi_scoped = {.window = window, .rank = rank};
-        uint32_t due = ++window->peer[rank].posts_taken;
-        while ((int32_t)((uint32_t)__atomic_load_n(&posts[rank], __ATOMIC_ACQUIRE) - due) < 0) /* release: a post */
-            lmpi_pause(&wait);
+        lmpi_await(&posts[rank], ++window->peer[rank].posts_taken, window, rank);
         window->target[rank].open |= LMPI_OPEN_STARTED;
     }
     lmpi_dups_open(window, -1);
@@ -138,8 +134,6 @@ LMPI_EXPORT int MPI_Win_complete(MPI_Win win)
     struct lmpi_window *window = lmpi_window_root(win);
     if (!window)
         return lmpi_real.Win_complete(win);
-    if (window->of_memhandle)
-        return lmpi_error(window, MPI_ERR_RMA_SYNC);
     if (!window->started)
         return lmpi_error(window, MPI_ERR_RMA_SYNC);
     const struct lmpi_ranks *ranks = &window->start_ranks;
@@ -154,30 +148,25 @@ LMPI_EXPORT int MPI_Win_complete(MPI_Win win)
 }
 LMPI_NAME(Win_complete);
 
-static bool all_complete(const struct lmpi_window *window)
+static uint64_t completes_due(const struct lmpi_window *window)
 {
-    const uint64_t *word = &window->peer[window->rank].control->completes;
-    return __atomic_load_n(word, __ATOMIC_ACQUIRE) - window->completes >= (uint64_t)window->exposed; /* add: complete */
+    return window->completes + (uint64_t)window->exposed;
 }
 
 static void end_exposure(struct lmpi_window *window)
 {
-    window->completes += (uint64_t)window->exposed;
+    window->completes = completes_due(window);
     window->exposed = -1;
 }
 
 LMPI_EXPORT int MPI_Win_wait(MPI_Win win)
 {
     struct lmpi_window *window = lmpi_window_root(win);
-    struct lmpi_wait wait lmpi_scoped = {.window = window, .rank = LMPI_SOME};
     if (!window)
         return lmpi_real.Win_wait(win);
-    if (window->of_memhandle)
-        return lmpi_error(window, MPI_ERR_RMA_SYNC);
     if (window->exposed < 0)
         return lmpi_error(window, MPI_ERR_RMA_SYNC);
-    while (!all_complete(window))
-        lmpi_pause(&wait);
+    lmpi_await(&window->peer[window->rank].control->completes, completes_due(window), window, LMPI_SOME);
     end_exposure(window);
     return MPI_SUCCESS;
 }
@@ -188,11 +177,13 @@ LMPI_EXPORT int MPI_Win_test(MPI_Win win, int *flag)
     struct lmpi_window *window = lmpi_window_root(win);
     if (!window)
         return lmpi_real.Win_test(win, flag);
-    if (window->of_memhandle)
-        return lmpi_error(window, MPI_ERR_RMA_SYNC);
+    if (!flag)
+        return lmpi_error(window, MPI_ERR_ARG);
     if (window->exposed < 0)
         return lmpi_error(window, MPI_ERR_RMA_SYNC);
-    *flag = all_complete(window);
+    const uint64_t *word = &window->peer[window->rank].control->completes;
+    *flag =
+        __atomic_load_n(word, __ATOMIC_ACQUIRE) >= completes_due(window); /* seq_cst: MPI_Win_complete of an origin */
     if (*flag)
         end_exposure(window);
     else

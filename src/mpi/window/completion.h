@@ -2,7 +2,7 @@
 #ifndef MPI_WINDOW_COMPLETION_H
 #define MPI_WINDOW_COMPLETION_H
 
-#include "mpi/window/lock.h"
+#include "mpi/window/control.h"
 #include "mpi/window/window.h"
 
 /* Marks a target of another node: an operation to it begins, so flushes must wait for it and MPI_Win_unlock_all must unlock it. `answered`: the

@@ -1,40 +1,97 @@
 #include "mpi/window/control.h"
 
-#include "mpi/core/process.h"
-#include "mpi/window/wait.h"
+#include "base/siphash.h"
 #include "mpi/window/window.h"
 
+#include <pthread.h>
 #include <stdint.h>
+#include <stdio.h>
+
+/* Nanoseconds. A wait begins to tell of itself when it has lasted so long. Then it goes on in parts that the substrate itself does not tell of. */
+#define LONG 500000000
+#define PART 200000000
 
 static uint64_t *near_word(const struct lmpi_peer *peer, size_t at)
 {
     return peer->control ? (uint64_t *)((char *)peer->control + at) : 0;
 }
 
-/* A word of another node. A failure means that the job is ending. */
-static uint64_t far_word(const struct lmpi_peer *peer, size_t at, enum uccs_atomic what, uint64_t operand)
+/* Changes a word of another node. A failure means that the job is ending. */
+static void change_far_word(const struct lmpi_peer *peer, size_t at, enum uccs_atomic what, uint64_t operand)
 {
     uint64_t old = 0;
     int status = uccs_atomic64(lmpi_process.context, peer->endpoint, peer->memory, at, what, operand, 0, &old, 0);
     if (status != UCCS_OK)
         lmpi_unreachable("a word", peer->world, status);
-    return old;
 }
 
-uint64_t lmpi_word_add(struct lmpi_peer *peer, size_t at, uint64_t value)
-{
-    uint64_t *word = near_word(peer, at);
-    return word ? __atomic_fetch_add(word, value, __ATOMIC_SEQ_CST) : far_word(peer, at, UCCS_ATOMIC_ADD, value);
-}
-
-void lmpi_word_store(struct lmpi_peer *peer, size_t at, uint64_t value)
+void lmpi_word_add(const struct lmpi_peer *peer, size_t at, uint64_t value)
 {
     uint64_t *word = near_word(peer, at);
     if (word)
-        __atomic_store_n(word, value, __ATOMIC_RELEASE); /* acquire: the waiting rank */
+        __atomic_fetch_add(word, value, __ATOMIC_SEQ_CST); /* acquire: lmpi_await of the peer */
     else
-        far_word(peer, at, UCCS_ATOMIC_SET, value);
+        change_far_word(peer, at, UCCS_ATOMIC_ADD, value);
 }
+
+void lmpi_word_store(const struct lmpi_peer *peer, size_t at, uint64_t value)
+{
+    uint64_t *word = near_word(peer, at);
+    if (word)
+        __atomic_store_n(word, value, __ATOMIC_RELEASE); /* acquire: lmpi_await of the peer */
+    else
+        change_far_word(peer, at, UCCS_ATOMIC_SET, value);
+}
+
+/* --- Waits that last */
+
+/* Returns how far the window's ranks are apart in the world, or 0 when that differs. */
+static int stride_of(const struct lmpi_window *window)
+{
+    const int stride = window->ranks > 1 ? window->peer[1].world - window->peer[0].world : 1;
+    for (int i = 2; i < window->ranks; i++)
+        if (window->peer[i].world - window->peer[i - 1].world != stride)
+            return 0;
+    return stride;
+}
+
+/* The window's key is a secret; its hash, which names the window to all its ranks, is none. */
+static void describe_barrier(const struct lmpi_window *window, struct uccs_waiting *what)
+{
+    static const uint64_t label = UINT64_C(0x7761697473); /* nothing else is hashed that is one such word */
+    what->stride = stride_of(window);
+    if (what->stride <= 0)
+        return;
+    what->rank = window->peer[0].world;
+    what->ranks = window->ranks;
+    what->place = siphash(window->key, &label, sizeof label);
+    what->meeting = window->round;
+}
+
+static int begin_record(const struct lmpi_window *window, int rank)
+{
+    char text[32];
+    struct uccs_waiting what = {.object = text, .rank = -1};
+    snprintf(text, sizeof text, "window %d", window->number);
+    if (rank == LMPI_ALL)
+        describe_barrier(window, &what);
+    else if (rank >= 0)
+        what.rank = window->peer[rank].world;
+    return uccs_waiting_begin(&what, LONG * 1e-9);
+}
+
+void lmpi_await_slow(const uint64_t *word, uint64_t least, const struct lmpi_window *window, int rank)
+{
+    const struct uccs_condition condition = {.word = word, .at_least = (int64_t)least};
+    int record = 0;
+    lmpi_calling++;
+    for (int64_t part = LONG; uccs_wait_conditions(&condition, 1, 1, part, 0, 0) == UCCS_IN_PROGRESS; part = PART)
+        record = record ? record : begin_record(window, rank);
+    uccs_waiting_end(record);
+    lmpi_calling--;
+}
+
+/* --- Meetings */
 
 /* Dissemination: in round k each rank tells the one 2^k further on. A word only grows, so no round of a later barrier is
  * taken for one of this. */
@@ -42,13 +99,24 @@ void lmpi_barrier(struct lmpi_window *window)
 {
     uint64_t number = ++window->round;
     int ranks = window->ranks;
-    struct lmpi_control *mine = window->peer[window->rank].control;
+    const struct lmpi_control *mine = window->peer[window->rank].control;
     __atomic_thread_fence(__ATOMIC_SEQ_CST);
     for (int k = 0; 1ll << k < ranks; k++) {
-        struct lmpi_wait wait lmpi_scoped = {.window = window, .rank = LMPI_ALL};
         int to = (int)(((long long)window->rank + (1ll << k)) % ranks);
         lmpi_word_store(&window->peer[to], LMPI_WORD(round) + (size_t)k * sizeof(uint64_t), number);
-        while (__atomic_load_n(&mine->round[k], __ATOMIC_ACQUIRE) < number) /* release: lmpi_word_store of a peer */
-            lmpi_pause(&wait);
+        lmpi_await(&mine->round[k], number, window, LMPI_ALL);
     }
+}
+
+void lmpi_lock_late(struct lmpi_window *window, int rank)
+{
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of two threads with the first operation, one enters */
+    struct lmpi_target *target = &window->target[rank];
+    pthread_mutex_lock(&lock);
+    if (!(target->open & LMPI_OPEN_LATE)) {
+        if (!(window->open & LMPI_OPEN_UNCHECKED) && !window->peer[rank].control)
+            lmpi_lock_enter(&window->peer[rank], UCCS_LOCK_GUEST);
+        __atomic_store_n(&target->open, target->open | LMPI_OPEN_LATE, __ATOMIC_RELEASE); /* acquire: lmpi_mark_far */
+    }
+    pthread_mutex_unlock(&lock);
 }

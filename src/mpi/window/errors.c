@@ -2,17 +2,17 @@
 #include "mpi/core/process.h"
 #include "mpi/window/window.h"
 
-/* The MPI's own message would name MPI_Win_call_errhandler alone. */
-static void log_fatal(const struct lmpi_window *window, int class, const char *call)
+#include <stdio.h>
+#include <string.h>
+
+/* The MPI's own message would name the call of the error handler alone. */
+static void log_fatal(const char *call, const char *kind, const char *name, int class)
 {
-    char text[MPI_MAX_ERROR_STRING] = "", name[MPI_MAX_OBJECT_NAME] = "";
+    char text[MPI_MAX_ERROR_STRING] = "";
     int length = 0;
     PMPI_Error_string(class, text, &length);
-    PMPI_Win_get_name(window->handle, name, &length);
-    if (*name)
-        lmpi_log("%s on window '%s': %s", call, name, text);
-    else
-        lmpi_log("%s on window %d, in the order of their creation: %s", call, window->number, text);
+    lmpi_process.aborting = true;
+    lmpi_log("%s on %s %s: %s", call, kind, name, text);
 }
 
 static bool is_fatal(MPI_Errhandler handler)
@@ -24,17 +24,42 @@ static bool is_fatal(MPI_Errhandler handler)
     return handler == MPI_ERRORS_ARE_FATAL;
 }
 
+static void log_window(const struct lmpi_window *window, int class, const char *call)
+{
+    char name[MPI_MAX_OBJECT_NAME + 3] = "'";
+    int length = 0;
+    PMPI_Win_get_name(window->handle, name + 1, &length);
+    if (name[1])
+        strcat(name, "'");
+    else
+        snprintf(name, sizeof name, "%d, in the order of their creation", window->number);
+    log_fatal(call, "window", name, class);
+}
+
 int lmpi_error_of(const struct lmpi_window *window, int class, const char *call)
 {
     MPI_Errhandler handler;
     if (PMPI_Win_get_errhandler(window->handle, &handler) == MPI_SUCCESS) {
-        if (is_fatal(handler)) {
-            lmpi_process.aborting = true;
-            log_fatal(window, class, call);
-        }
+        if (is_fatal(handler))
+            log_window(window, class, call);
         PMPI_Errhandler_free(&handler);
     }
     PMPI_Win_call_errhandler(window->handle, class);
+    return class;
+}
+
+int lmpi_comm_error(MPI_Comm comm, int class, const char *call)
+{
+    char name[MPI_MAX_OBJECT_NAME] = "";
+    int length = 0;
+    MPI_Errhandler handler;
+    if (PMPI_Comm_get_errhandler(comm, &handler) == MPI_SUCCESS) {
+        PMPI_Comm_get_name(comm, name, &length);
+        if (is_fatal(handler))
+            log_fatal(call, "communicator", name, class);
+        PMPI_Errhandler_free(&handler);
+    }
+    PMPI_Comm_call_errhandler(comm, class);
     return class;
 }
 

@@ -2,6 +2,7 @@
 
 #include "mpi/core/process.h"
 #include "mpi/core/real.h"
+#include "mpi/memory/block.h"
 #include "mpi/window/window.h"
 
 #include <limits.h>
@@ -77,7 +78,6 @@ static const struct {
     {"mpi_assert_accumulate_intrinsic", "false", BOOLEAN},
     {"same_size", "false", BOOLEAN},
     {"same_disp_unit", "false", BOOLEAN},
-    {"alloc_shared_noncontig", "false", BOOLEAN},
 };
 
 /* A list with commas of the four orders, or none. */
@@ -124,12 +124,19 @@ static void add_kind(MPI_Info info, unsigned kind)
     PMPI_Info_set(info, "mpi_win_ordered", kind & LMPI_ORDERED ? "true" : "false");
 }
 
-static void add_ids(MPI_Info info, const struct lmpi_window *window)
+/* The same of what the window's creation has decided. */
+static void add_creation(MPI_Info info, const struct lmpi_window *window)
 {
     const struct lmpi_window *first = window->parent ? window->parent : window;
-    char text[16];
+    const bool pieces = window->flavor == MPI_WIN_FLAVOR_SHARED && !window->of_first;
+    char text[24];
     snprintf(text, sizeof text, "%u", (unsigned)first->peer[first->rank].ids);
     PMPI_Info_set(info, LMPI_NOTIFY_IDS, text);
+    PMPI_Info_set(info, "alloc_shared_noncontig", pieces ? "true" : "false");
+    if (!first->own_block)
+        return;
+    snprintf(text, sizeof text, "%zu", first->own_block->alignment);
+    PMPI_Info_set(info, "mpi_minimum_memory_alignment", text);
 }
 
 LMPI_EXPORT int MPI_Win_get_info(MPI_Win win, MPI_Info *info)
@@ -137,13 +144,15 @@ LMPI_EXPORT int MPI_Win_get_info(MPI_Win win, MPI_Info *info)
     struct lmpi_window *window = lmpi_window(win);
     if (!window)
         return lmpi_real.Win_get_info(win, info);
+    if (!info)
+        return lmpi_error(window, MPI_ERR_ARG);
     char value[MPI_MAX_INFO_VAL + 1];
     int status = PMPI_Info_create(info);
     for (size_t i = 0; i < sizeof known / sizeof *known && status == MPI_SUCCESS; i++)
         PMPI_Info_set(*info, known[i].key, read_hint(window->info, i, value) ? value : known[i].value);
     if (status == MPI_SUCCESS) {
         add_kind(*info, window->kind);
-        add_ids(*info, window);
+        add_creation(*info, window);
     }
     return status;
 }
@@ -156,5 +165,3 @@ void lmpi_info_merge(MPI_Info into, MPI_Info from)
         if (read_hint(from, i, value))
             PMPI_Info_set(into, known[i].key, value);
 }
-
-/* Adds the hints to those of the window, but those that say nothing known. */

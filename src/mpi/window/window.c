@@ -3,6 +3,7 @@
 
 #include "mpi/core/process.h"
 #include "mpi/core/real.h"
+#include "mpi/window/view.h"
 
 #include <pthread.h>
 #include <stdint.h>
@@ -56,7 +57,22 @@ void lmpi_window_remove(struct lmpi_window *window)
     pthread_mutex_unlock(&lock);
 }
 
-/* Shadow windows. Not every MPI makes every kind of window on one process: Open MPI's default has none for
+/* Views of dynamic memory, kept by each thread. */
+
+_Thread_local struct lmpi_view lmpi_views[LMPI_VIEWS];
+
+const struct lmpi_view *lmpi_view_slow(const struct lmpi_target *target, size_t offset)
+{
+    struct lmpi_view *slot = &lmpi_views[((uintptr_t)target / sizeof *target ^ offset >> 16) & (LMPI_VIEWS - 1)];
+    uint64_t age = __atomic_load_n(&lmpi_windows_age, __ATOMIC_ACQUIRE); /* release: a window comes or goes */
+    struct lmpi_view found = {.target = target, .age = age};
+    if (uccs_memory_view(target->memory, offset, &found.seen) != UCCS_OK)
+        return 0;
+    *slot = found;
+    return slot;
+}
+
+/* Handle windows. Not every MPI makes every kind of window on one process: Open MPI's default has none for
  * MPI_Win_create there. So this tries one kind after the other. */
 
 static bool make_handle_window(int way, MPI_Win *handle)

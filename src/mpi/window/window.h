@@ -55,9 +55,9 @@ struct lmpi_peer {
     struct lmpi_control *control; /* as this process maps it, or null */
     uccs_memory_t memory;         /* that holds the control at offset 0 */
     uccs_endpoint_t endpoint;
+    uint64_t posts_taken; /* of its MPI_Win_post calls, those that our MPI_Win_start calls have used */
+    uint64_t posts_made;  /* of ours to it */
     int world;            /* rank in MPI_COMM_WORLD */
-    uint32_t posts_taken; /* of its MPI_Win_post calls, those that our MPI_Win_start calls have used */
-    uint32_t posts_made;  /* of ours to it */
     uint32_t ids;         /* of its notifications, from 0 */
 };
 
@@ -111,6 +111,19 @@ struct lmpi_window {
     struct lmpi_refusals *refusals; /* completion.c: a window with dynamic memory on other nodes; null: other windows */
     unsigned kinds;                 /* of its and its children's operations to other nodes, a bit for each; atomic or */
 };
+
+/* Return whether an epoch is open that is none of MPI_Win_fence: by MPI_Win_start or a lock; or by MPI_Win_post too. */
+static inline bool lmpi_window_is_accessing(const struct lmpi_window *window)
+{
+    bool open = (window->open & LMPI_OPEN_LOCK_ALL) || window->started;
+    for (int i = 0; i < window->ranks && !open; i++)
+        open = window->target[i].open != 0;
+    return open;
+}
+static inline bool lmpi_window_has_epoch(const struct lmpi_window *window)
+{
+    return window->exposed >= 0 || lmpi_window_is_accessing(window);
+}
 
 /* How a window's operations travel (window/stream.h). */
 enum {
@@ -169,6 +182,8 @@ bool lmpi_handle_window_new(MPI_Win *handle);
  * the job. Returns what the caller is to return. Within an MPI function lmpi_error knows its name. */
 int lmpi_error_of(const struct lmpi_window *window, int class, const char *call) __attribute__((cold, noinline));
 #define lmpi_error(window, class) lmpi_error_of(window, class, __func__)
+/* The same by the error handler of a communicator. */
+int lmpi_comm_error(MPI_Comm comm, int class, const char *call) __attribute__((cold, noinline));
 
 /* Returns the error class for a status of the substrate. */
 int lmpi_class_of(int status);
