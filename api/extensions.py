@@ -45,7 +45,7 @@ for _op in ("iput", "iget"):
 _row("nbe", "put#_signal_nbe", "void",
      "T *dest, const T *source, size_t nelems, uint64_t *sig_addr, uint64_t signal, int sig_op, int pe" + _REQ,
      types=RMA, forms=_ALL,
-     call="lat_put_signal_nbe(CALL, CTX, dest, source, nelems, SIZE, sig_addr, signal, sig_op, pe, req)")
+     call="lat_put_signal(CALL, CTX, dest, source, nelems, SIZE, sig_addr, signal, sig_op, pe, false, req)")
 
 
 def _amo(name, operation, operands, types, fetching):
@@ -115,9 +115,9 @@ _row("counter", "ct_errors", "long", "shmemx_ct_t ct")
 _row("counter", "ct_add", "void", "shmemx_ct_t ct, long weight, int pe", forms="plain ctx")
 _row("counter", "ct_add_nbe", "void", "shmemx_ct_t ct, long weight, int pe" + _REQ, forms="plain ctx")
 for _op in ("put", "get"):
-    for _tail, _more, _pass in (("", "", ""), ("_nbi", "", ""), ("_nbe", _REQ, ", req")):
+    for _tail, _more, _pass in (("", "", "true, 0"), ("_nbi", "", "false, 0"), ("_nbe", _REQ, "false, req")):
         _row("counter", f"{_op}#_ct{_tail}", "void", "shmemx_ct_t ct, " + _MOVE + _more, types=RMA, forms=_ALL,
-             call=f"lat_{_op}_ct{_tail}(CALL, CTX, ct, dest, source, nelems, SIZE, pe{_pass})")
+             call=f"lat_{_op}_ct(CALL, CTX, ct, dest, source, nelems, SIZE, pe, {_pass})")
 for _op in ("iput", "iget"):
     _row("counter", f"{_op}#_ct", "void", "shmemx_ct_t ct, " + _STRIDED, types=RMA, forms="typed sized ctx generic",
          call=f"lat_{_op}_ct(CALL, CTX, ct, dest, source, dst, sst, nelems, SIZE, pe)")

@@ -190,13 +190,13 @@ _MOVE = "T *dest, const T *source, size_t nelems, int pe"
 _ALL = "typed sized mem ctx generic"
 for _op in ("put#", "get#", "put#_nbi", "get#_nbi"):
     row("rma", _op, "void", _MOVE, types=RMA, forms=_ALL,
-        call=f"lat_{_op.replace('#', '')}(CALL, CTX, dest, source, nelems, SIZE, pe)")
+        call=f"lat_{_op[:3]}(CALL, CTX, dest, source, nelems, SIZE, pe, {'false' if 'nbi' in _op else 'true'})")
 row("rma", "p", "void", "T *dest, T value, int pe", types=RMA, forms="typed ctx generic", near="p")
 row("rma", "g", "T", "const T *source, int pe", types=RMA, forms="typed ctx generic", near="g")
 for _op in ("iput", "iget"):
     row("rma", _op + "#", "void", "T *dest, const T *source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, int pe",
         types=RMA, forms="typed sized ctx generic",
-        call=f"lat_{_op}(CALL, CTX, dest, source, dst, sst, nelems, SIZE, pe)")
+        call=f"(void)lat_{_op}(CALL, CTX, dest, source, dst, sst, nelems, SIZE, pe, 0)")
 for _op in ("ibput", "ibget"):
     row("rma", _op + "#", "void",
         "T *dest, const T *source, ptrdiff_t dst, ptrdiff_t sst, size_t bsize, size_t nblocks, int pe",
@@ -204,11 +204,11 @@ for _op in ("ibput", "ibget"):
         call=f"lat_{_op}(CALL, CTX, dest, source, dst, sst, bsize, nblocks, SIZE, pe)")
 
 # --- Signals -------------------------------------------------------------------------------------
-for _tail in ("_signal", "_signal_nbi"):
+for _tail, _blocking in (("_signal", "true"), ("_signal_nbi", "false")):
     row("signal", "put#" + _tail, "void",
         "T *dest, const T *source, size_t nelems, uint64_t *sig_addr, uint64_t signal, int sig_op, int pe",
         types=RMA, forms=_ALL,
-        call=f"lat_put{_tail}(CALL, CTX, dest, source, nelems, SIZE, sig_addr, signal, sig_op, pe)")
+        call=f"lat_put_signal(CALL, CTX, dest, source, nelems, SIZE, sig_addr, signal, sig_op, pe, {_blocking}, 0)")
 for _op in ("signal_add", "signal_set"):
     row("signal", _op, "void", "uint64_t *sig_addr, uint64_t signal, int pe", forms="plain ctx generic")
 row("signal", "signal_fetch", "uint64_t", "const uint64_t *sig_addr")
@@ -259,11 +259,12 @@ for _verb, _all in (("wait_until", "void"), ("test", "int")):
     for _which in ("all", "any", "some"):
         _result = _all if _which == "all" else "size_t"
         _list = "T *ivars, size_t nelems, " + ("size_t *indices, " if _which == "some" else "")
-        _args = "CALL, KIND, ivars, nelems, " + ("indices, " if _which == "some" else "") + "status, cmp, "
+        _call = f"lat_{_verb}_{_which}(&(struct lat_wait_set){{CALL, KIND, ivars, nelems, status, cmp, "
+        _more = "}" + (", indices)" if _which == "some" else ")")
         row("p2p", f"{_verb}_{_which}", _result, _list + "const int *status, int cmp, T cmp_value",
-            types=AMO, forms="typed generic", call=f"lat_{_verb}_{_which}({_args}BITS)")
+            types=AMO, forms="typed generic", call=_call + "BITS, 0" + _more)
         row("p2p", f"{_verb}_{_which}_vector", _result, _list + "const int *status, int cmp, const T *cmp_values",
-            types=AMO, forms="typed generic", call=f"lat_{_verb}_{_which}_vector({_args}cmp_values)")
+            types=AMO, forms="typed generic", call=_call + "0, cmp_values" + _more)
 row("p2p", "wait", "void", "T *ivar, T cmp_value", types=OLD_BIT, forms="typed", old=True,
     call="lat_wait_until(CALL, KIND, ivar, SHMEM_CMP_NE, BITS)")
 row("p2p", "wait_until", "void", "long *ivar, int cmp, long cmp_value", old=True, quiet=(True,),

@@ -28,18 +28,23 @@ static struct uccs_counter_line *line_of(const char *call, shmemx_ct_t ct)
     return line_of_opened(call, ct);
 }
 
-void lat_ct_check(const char *call, shmemx_ct_t ct)
+/* Returns true when the PE is on another node, and fills in the count for it. Ends the job when the handle never was a
+ * counter; an old handle passes. */
+static bool counts_far(const char *call, shmemx_ct_t ct, long weight, int pe, struct proto_notify *with)
 {
+    lat_require(call);
+    if (lat_likely(!uccs_far_pe(pe)))
+        return false;
     if (lat_unlikely(!uccs_counter_named(lat_ct_of(ct))))
         lat_fail(call, "ct %p is not a counter", (void *)ct);
+    *with = (struct proto_notify){.what = PROTO_NOTIFY_COUNT, .value = lat_ct_of(ct), .weight = weight};
+    return true;
 }
 
 void lat_ct_far(const char *call, struct shmem_ctx_impl *ctx, shmemx_ct_t ct, long weight, int pe)
 {
-    lat_require(call);
-    if (uccs_far_pe(pe)) {
-        lat_ct_check(call, ct);
-        const struct proto_notify with = {.what = PROTO_NOTIFY_COUNT, .value = lat_ct_of(ct), .weight = weight};
+    struct proto_notify with;
+    if (counts_far(call, ct, weight, pe, &with)) {
         lat_put_with_far(call, ctx, 0, 0, 0, pe, &with, false, 0);
         return;
     }
@@ -60,10 +65,8 @@ void lat_ct_behind(const char *call, struct shmem_ctx_impl *ctx, shmemx_ct_t ct,
 void lat_put_ct_far(const char *call, struct shmem_ctx_impl *ctx, shmemx_ct_t ct, void *dest, const void *source,
                     size_t bytes, int pe, bool blocking, shmemx_request_t *req)
 {
-    lat_require(call);
-    if (uccs_far_pe(pe)) {
-        lat_ct_check(call, ct);
-        const struct proto_notify with = {.what = PROTO_NOTIFY_COUNT, .value = lat_ct_of(ct), .weight = 1};
+    struct proto_notify with;
+    if (counts_far(call, ct, 1, pe, &with)) {
         lat_put_with_far(call, ctx, dest, source, bytes, pe, &with, blocking, req);
         return;
     }
@@ -76,10 +79,8 @@ void lat_put_ct_far(const char *call, struct shmem_ctx_impl *ctx, shmemx_ct_t ct
 void lat_get_ct_far(const char *call, struct shmem_ctx_impl *ctx, shmemx_ct_t ct, void *dest, const void *source,
                     size_t bytes, int pe, bool blocking, shmemx_request_t *req)
 {
-    lat_require(call);
-    if (uccs_far_pe(pe)) {
-        lat_ct_check(call, ct);
-        const struct proto_notify with = {.what = PROTO_NOTIFY_COUNT, .value = lat_ct_of(ct), .weight = 1};
+    struct proto_notify with;
+    if (counts_far(call, ct, 1, pe, &with)) {
         lat_get_with_far(call, ctx, dest, source, bytes, pe, &with, blocking, req);
         return;
     }
@@ -281,10 +282,8 @@ void lat_ctx_ct_add(shmem_ctx_t ctx, shmemx_ct_t ct, long weight, int pe)
 /* A count is a put without data. */
 static void add_nbe(const char *call, shmem_ctx_t ctx, shmemx_ct_t ct, long weight, int pe, shmemx_request_t *req)
 {
-    if (lat_unlikely(uccs_far_pe(pe))) {
-        lat_require(call);
-        lat_ct_check(call, ct);
-        const struct proto_notify with = {.what = PROTO_NOTIFY_COUNT, .value = lat_ct_of(ct), .weight = weight};
+    struct proto_notify with;
+    if (counts_far(call, ct, weight, pe, &with)) {
         lat_put_with_far(call, ctx, 0, 0, 0, pe, &with, false, req);
         return;
     }

@@ -25,22 +25,21 @@ static inline void lat_ct_arrive(const char *call, struct shmem_ctx_impl *ctx, s
         lat_ct_far(call, ctx, ct, weight, pe);
 }
 
-/* Ends the job when the handle never was a counter; an old handle passes. */
-void lat_ct_check(const char *call, shmemx_ct_t ct);
-
 /* To a peer on another node: data and count in one message. req may be null. */
 void lat_put_ct_far(const char *call, struct shmem_ctx_impl *ctx, shmemx_ct_t ct, void *dest, const void *source,
                     size_t bytes, int pe, bool blocking, shmemx_request_t *req);
 void lat_get_ct_far(const char *call, struct shmem_ctx_impl *ctx, shmemx_ct_t ct, void *dest, const void *source,
                     size_t bytes, int pe, bool blocking, shmemx_request_t *req);
 
-/* It finds the counter's line at the PE before the copy, together with the data's address. */
+/* The forms differ by constants: blocking or not, with a request or null. On the node they all complete in place.
+ * The counter's line at the PE is found before the copy, together with the data's address. */
 static lat_hot void lat_put_ct(const char *call, struct shmem_ctx_impl *ctx, shmemx_ct_t ct, void *dest,
-                               const void *source, size_t nelems, size_t size, int pe)
+                               const void *source, size_t nelems, size_t size, int pe, bool blocking,
+                               shmemx_request_t *req)
 {
     void *to = uccs_near(dest, pe);
     if (lat_unlikely(!to)) {
-        lat_put_ct_far(call, ctx, ct, dest, source, lat_bytes(call, nelems, size), pe, true, 0);
+        lat_put_ct_far(call, ctx, ct, dest, source, lat_bytes(call, nelems, size), pe, blocking, req);
         return;
     }
     struct uccs_counter_line *line = uccs_counter_line_at(lat_ct_of(ct), pe);
@@ -51,15 +50,18 @@ static lat_hot void lat_put_ct(const char *call, struct shmem_ctx_impl *ctx, shm
         lat_move(call, to, source, nelems, size);
         lat_ct_far(call, ctx, ct, 1, pe);
     }
+    if (req)
+        lat_stored(req);
 }
 
 /* The target's counter rises once its data has been read. */
 static lat_hot void lat_get_ct(const char *call, struct shmem_ctx_impl *ctx, shmemx_ct_t ct, void *dest,
-                               const void *source, size_t nelems, size_t size, int pe)
+                               const void *source, size_t nelems, size_t size, int pe, bool blocking,
+                               shmemx_request_t *req)
 {
     const void *from = uccs_near(source, pe);
     if (lat_unlikely(!from)) {
-        lat_get_ct_far(call, ctx, ct, dest, source, lat_bytes(call, nelems, size), pe, true, 0);
+        lat_get_ct_far(call, ctx, ct, dest, source, lat_bytes(call, nelems, size), pe, blocking, req);
         return;
     }
     struct uccs_counter_line *line = uccs_counter_line_at(lat_ct_of(ct), pe);
@@ -68,47 +70,8 @@ static lat_hot void lat_get_ct(const char *call, struct shmem_ctx_impl *ctx, shm
         atomic_fetch_add_release(&line->count, 1); /* acquire: readers at the target */
     else
         lat_ct_far(call, ctx, ct, 1, pe);
-}
-
-/* On the node the non-blocking forms complete in place. */
-static lat_hot void lat_put_ct_nbi(const char *call, struct shmem_ctx_impl *ctx, shmemx_ct_t ct, void *dest,
-                                   const void *source, size_t nelems, size_t size, int pe)
-{
-    if (lat_unlikely(!uccs_near(dest, pe)))
-        lat_put_ct_far(call, ctx, ct, dest, source, lat_bytes(call, nelems, size), pe, false, 0);
-    else
-        lat_put_ct(call, ctx, ct, dest, source, nelems, size, pe);
-}
-
-static lat_hot void lat_get_ct_nbi(const char *call, struct shmem_ctx_impl *ctx, shmemx_ct_t ct, void *dest,
-                                   const void *source, size_t nelems, size_t size, int pe)
-{
-    if (lat_unlikely(!uccs_near(source, pe)))
-        lat_get_ct_far(call, ctx, ct, dest, source, lat_bytes(call, nelems, size), pe, false, 0);
-    else
-        lat_get_ct(call, ctx, ct, dest, source, nelems, size, pe);
-}
-
-static lat_hot void lat_put_ct_nbe(const char *call, struct shmem_ctx_impl *ctx, shmemx_ct_t ct, void *dest,
-                                   const void *source, size_t nelems, size_t size, int pe, shmemx_request_t *req)
-{
-    if (lat_unlikely(!uccs_near(dest, pe))) {
-        lat_put_ct_far(call, ctx, ct, dest, source, lat_bytes(call, nelems, size), pe, false, req);
-        return;
-    }
-    lat_put_ct(call, ctx, ct, dest, source, nelems, size, pe);
-    lat_stored(req);
-}
-
-static lat_hot void lat_get_ct_nbe(const char *call, struct shmem_ctx_impl *ctx, shmemx_ct_t ct, void *dest,
-                                   const void *source, size_t nelems, size_t size, int pe, shmemx_request_t *req)
-{
-    if (lat_unlikely(!uccs_near(source, pe))) {
-        lat_get_ct_far(call, ctx, ct, dest, source, lat_bytes(call, nelems, size), pe, false, req);
-        return;
-    }
-    lat_get_ct(call, ctx, ct, dest, source, nelems, size, pe);
-    lat_stored(req);
+    if (req)
+        lat_stored(req);
 }
 
 /* The count comes behind the data, which may be any number of stores or messages. */
@@ -117,14 +80,14 @@ void lat_ct_behind(const char *call, struct shmem_ctx_impl *ctx, shmemx_ct_t ct,
 static inline void lat_iput_ct(const char *call, struct shmem_ctx_impl *ctx, shmemx_ct_t ct, void *dest,
                                const void *source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, size_t size, int pe)
 {
-    lat_iput(call, ctx, dest, source, dst, sst, nelems, size, pe);
+    (void)lat_iput(call, ctx, dest, source, dst, sst, nelems, size, pe, 0);
     lat_ct_behind(call, ctx, ct, pe);
 }
 
 static inline void lat_iget_ct(const char *call, struct shmem_ctx_impl *ctx, shmemx_ct_t ct, void *dest,
                                const void *source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, size_t size, int pe)
 {
-    lat_iget(call, ctx, dest, source, dst, sst, nelems, size, pe);
+    (void)lat_iget(call, ctx, dest, source, dst, sst, nelems, size, pe, 0);
     lat_ct_arrive(call, ctx, ct, 1, pe);
 }
 
@@ -132,7 +95,7 @@ static inline void lat_put_signal_ct(const char *call, struct shmem_ctx_impl *ct
                                      const void *source, size_t nelems, size_t size, uint64_t *sig_addr,
                                      uint64_t signal, int sig_op, int pe)
 {
-    lat_put_signal(call, ctx, dest, source, nelems, size, sig_addr, signal, sig_op, pe);
+    lat_put_signal(call, ctx, dest, source, nelems, size, sig_addr, signal, sig_op, pe, true, 0);
     lat_ct_behind(call, ctx, ct, pe);
 }
 

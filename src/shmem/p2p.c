@@ -8,56 +8,45 @@
 #include "base/atomic.h"
 #include "uccs/core/progress.h"
 
-struct set {
-    const char *call;
-    enum kind kind;
-    const char *ivars;
-    size_t nelems;
-    const int *status; /* null: all are in */
-    int cmp;
-    uint64_t value;
-    const char *values; /* null: all against `value` */
-};
-
-static size_t width(enum kind kind)
+static size_t width_of(enum kind kind)
 {
     return kind == KIND_I16 || kind == KIND_U16 ? 2 : kind == KIND_I32 || kind == KIND_U32 ? 4 : 8;
 }
 
-static bool included(const struct set *set, size_t i)
+static bool is_included(const struct lat_wait_set *set, size_t i)
 {
     return !set->status || set->status[i] == 0;
 }
 
 /* cmp_values is the caller's private array; the atomic load is only the same code for all widths. */
-static bool satisfied(const struct set *set, size_t i)
+static bool is_satisfied(const struct lat_wait_set *set, size_t i)
 {
-    size_t at = i * width(set->kind);
-    uint64_t value = set->values ? lat_load(set->kind, set->values + at) : set->value;
-    return lat_compare(set->kind, set->cmp, lat_load(set->kind, set->ivars + at), value);
+    size_t at = i * width_of(set->kind);
+    uint64_t value = set->values ? lat_load(set->kind, (const char *)set->values + at) : set->value;
+    return lat_compare(set->kind, set->cmp, lat_load(set->kind, (const char *)set->ivars + at), value);
 }
 
-static bool empty(const struct set *set)
+static bool is_empty(const struct lat_wait_set *set)
 {
     for (size_t i = 0; i < set->nelems; i++)
-        if (included(set, i))
+        if (is_included(set, i))
             return false;
     return true;
 }
 
 /* Starts at *from, so that a wait does not look again at elements that were true: they may have changed since. */
-static bool all_from(const struct set *set, size_t *from)
+static bool all_from(const struct lat_wait_set *set, size_t *from)
 {
     for (; *from < set->nelems; ++*from)
-        if (included(set, *from) && !satisfied(set, *from))
+        if (is_included(set, *from) && !is_satisfied(set, *from))
             return false;
     return true;
 }
 
-static size_t any_between(const struct set *set, size_t from, size_t to)
+static size_t any_between(const struct lat_wait_set *set, size_t from, size_t to)
 {
     for (size_t i = from; i < to; i++)
-        if (included(set, i) && satisfied(set, i))
+        if (is_included(set, i) && is_satisfied(set, i))
             return i;
     return SIZE_MAX;
 }
@@ -70,23 +59,23 @@ static size_t somewhere(size_t nelems)
     return (state >> 33) % nelems;
 }
 
-static size_t any_once(const struct set *set)
+static size_t any_once(const struct lat_wait_set *set)
 {
     size_t from = set->nelems > 1 ? somewhere(set->nelems) : 0;
     size_t found = any_between(set, from, set->nelems);
     return found != SIZE_MAX ? found : any_between(set, 0, from);
 }
 
-static size_t some_once(const struct set *set, size_t *indices)
+static size_t some_once(const struct lat_wait_set *set, size_t *indices)
 {
     size_t count = 0;
     for (size_t i = 0; i < set->nelems; i++)
-        if (included(set, i) && satisfied(set, i))
+        if (is_included(set, i) && is_satisfied(set, i))
             indices[count++] = i;
     return count;
 }
 
-static void wait_all(const struct set *set)
+void lat_wait_until_all(const struct lat_wait_set *set)
 {
     struct uccs_wait wait uccs_scoped = {0};
     size_t from = 0;
@@ -95,7 +84,7 @@ static void wait_all(const struct set *set)
         uccs_pause(&wait);
 }
 
-static int test_all(const struct set *set)
+int lat_test_all(const struct lat_wait_set *set)
 {
     size_t from = 0;
     lat_require(set->call);
@@ -105,19 +94,19 @@ static int test_all(const struct set *set)
     return 0;
 }
 
-static size_t wait_any(const struct set *set)
+size_t lat_wait_until_any(const struct lat_wait_set *set)
 {
     struct uccs_wait wait uccs_scoped = {0};
     size_t found;
     lat_require(set->call);
-    if (empty(set))
+    if (is_empty(set))
         return SIZE_MAX;
     while ((found = any_once(set)) == SIZE_MAX)
         uccs_pause(&wait);
     return found;
 }
 
-static size_t test_any(const struct set *set)
+size_t lat_test_any(const struct lat_wait_set *set)
 {
     lat_require(set->call);
     size_t found = any_once(set);
@@ -126,99 +115,23 @@ static size_t test_any(const struct set *set)
     return found;
 }
 
-static size_t wait_some(const struct set *set, size_t *indices)
+size_t lat_wait_until_some(const struct lat_wait_set *set, size_t *indices)
 {
     struct uccs_wait wait uccs_scoped = {0};
     size_t count;
     lat_require(set->call);
-    if (empty(set))
+    if (is_empty(set))
         return 0;
     while ((count = some_once(set, indices)) == 0)
         uccs_pause(&wait);
     return count;
 }
 
-static size_t test_some(const struct set *set, size_t *indices)
+size_t lat_test_some(const struct lat_wait_set *set, size_t *indices)
 {
     lat_require(set->call);
     size_t count = some_once(set, indices);
     if (count == 0)
         uccs_missed();
     return count;
-}
-
-/* The public forms: one value for all elements, or a vector of values. */
-#define ONE (&(struct set){call, kind, ivars, nelems, status, cmp, value, 0})
-#define EACH (&(struct set){call, kind, ivars, nelems, status, cmp, 0, values})
-
-int lat_test_all(const char *call, enum kind kind, const void *ivars, size_t nelems, const int *status, int cmp,
-                 uint64_t value)
-{
-    return test_all(ONE);
-}
-
-size_t lat_test_any(const char *call, enum kind kind, const void *ivars, size_t nelems, const int *status, int cmp,
-                    uint64_t value)
-{
-    return test_any(ONE);
-}
-
-size_t lat_test_some(const char *call, enum kind kind, const void *ivars, size_t nelems, size_t *indices,
-                     const int *status, int cmp, uint64_t value)
-{
-    return test_some(ONE, indices);
-}
-
-void lat_wait_until_all(const char *call, enum kind kind, const void *ivars, size_t nelems, const int *status, int cmp,
-                        uint64_t value)
-{
-    wait_all(ONE);
-}
-
-size_t lat_wait_until_any(const char *call, enum kind kind, const void *ivars, size_t nelems, const int *status,
-                          int cmp, uint64_t value)
-{
-    return wait_any(ONE);
-}
-
-size_t lat_wait_until_some(const char *call, enum kind kind, const void *ivars, size_t nelems, size_t *indices,
-                           const int *status, int cmp, uint64_t value)
-{
-    return wait_some(ONE, indices);
-}
-
-int lat_test_all_vector(const char *call, enum kind kind, const void *ivars, size_t nelems, const int *status, int cmp,
-                        const void *values)
-{
-    return test_all(EACH);
-}
-
-size_t lat_test_any_vector(const char *call, enum kind kind, const void *ivars, size_t nelems, const int *status,
-                           int cmp, const void *values)
-{
-    return test_any(EACH);
-}
-
-size_t lat_test_some_vector(const char *call, enum kind kind, const void *ivars, size_t nelems, size_t *indices,
-                            const int *status, int cmp, const void *values)
-{
-    return test_some(EACH, indices);
-}
-
-void lat_wait_until_all_vector(const char *call, enum kind kind, const void *ivars, size_t nelems, const int *status,
-                               int cmp, const void *values)
-{
-    wait_all(EACH);
-}
-
-size_t lat_wait_until_any_vector(const char *call, enum kind kind, const void *ivars, size_t nelems, const int *status,
-                                 int cmp, const void *values)
-{
-    return wait_any(EACH);
-}
-
-size_t lat_wait_until_some_vector(const char *call, enum kind kind, const void *ivars, size_t nelems, size_t *indices,
-                                  const int *status, int cmp, const void *values)
-{
-    return wait_some(EACH, indices);
 }

@@ -78,30 +78,23 @@ static lat_hot void lat_wait_until(const char *call, enum kind kind, const void 
     while (!lat_compare(kind, cmp, lat_load(kind, ivar), value));
 }
 
-int lat_test_all(const char *call, enum kind kind, const void *ivars, size_t nelems, const int *status, int cmp,
-                 uint64_t value);
-size_t lat_test_any(const char *call, enum kind kind, const void *ivars, size_t nelems, const int *status, int cmp,
-                    uint64_t value);
-size_t lat_test_some(const char *call, enum kind kind, const void *ivars, size_t nelems, size_t *indices,
-                     const int *status, int cmp, uint64_t value);
-void lat_wait_until_all(const char *call, enum kind kind, const void *ivars, size_t nelems, const int *status, int cmp,
-                        uint64_t value);
-size_t lat_wait_until_any(const char *call, enum kind kind, const void *ivars, size_t nelems, const int *status,
-                          int cmp, uint64_t value);
-size_t lat_wait_until_some(const char *call, enum kind kind, const void *ivars, size_t nelems, size_t *indices,
-                           const int *status, int cmp, uint64_t value);
+/* A set of variables, of which a call waits for or tests all, any or some. */
+struct lat_wait_set {
+    const char *call;
+    enum kind kind;
+    const void *ivars;
+    size_t nelems;
+    const int *status; /* null: all are in */
+    int cmp;
+    uint64_t value;
+    const void *values; /* null: all against `value` */
+};
 
-int lat_test_all_vector(const char *call, enum kind kind, const void *ivars, size_t nelems, const int *status, int cmp,
-                        const void *values);
-size_t lat_test_any_vector(const char *call, enum kind kind, const void *ivars, size_t nelems, const int *status,
-                           int cmp, const void *values);
-size_t lat_test_some_vector(const char *call, enum kind kind, const void *ivars, size_t nelems, size_t *indices,
-                            const int *status, int cmp, const void *values);
-void lat_wait_until_all_vector(const char *call, enum kind kind, const void *ivars, size_t nelems, const int *status,
-                               int cmp, const void *values);
-size_t lat_wait_until_any_vector(const char *call, enum kind kind, const void *ivars, size_t nelems, const int *status,
-                                 int cmp, const void *values);
-size_t lat_wait_until_some_vector(const char *call, enum kind kind, const void *ivars, size_t nelems, size_t *indices,
-                                  const int *status, int cmp, const void *values);
+int lat_test_all(const struct lat_wait_set *set);
+size_t lat_test_any(const struct lat_wait_set *set);
+size_t lat_test_some(const struct lat_wait_set *set, size_t *indices);
+void lat_wait_until_all(const struct lat_wait_set *set);
+size_t lat_wait_until_any(const struct lat_wait_set *set);
+size_t lat_wait_until_some(const struct lat_wait_set *set, size_t *indices);
 
 #endif

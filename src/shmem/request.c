@@ -6,28 +6,6 @@
 #include "uccs/proto/initiator.h"
 #include "uccs/comp/tell.h"
 
-void lat_put_nbe_far(const char *call, struct shmem_ctx_impl *ctx, void *dest, const void *source, size_t bytes, int pe,
-                     shmemx_request_t *req)
-{
-    if (bytes && uccs_far_pe(pe)) {
-        lat_put_with_far(call, ctx, dest, source, bytes, pe, 0, false, req);
-        return;
-    }
-    lat_put_far(call, ctx, dest, source, bytes, pe);
-    uccs_request_stored(req);
-}
-
-void lat_get_nbe_far(const char *call, struct shmem_ctx_impl *ctx, void *dest, const void *source, size_t bytes, int pe,
-                     shmemx_request_t *req)
-{
-    if (bytes && uccs_far_pe(pe)) {
-        lat_get_with_far(call, ctx, dest, source, bytes, pe, 0, false, req);
-        return;
-    }
-    lat_get_far(call, ctx, dest, source, bytes, pe);
-    uccs_request_loaded(req);
-}
-
 int lat_request_create(long options, shmemx_request_t *req)
 {
     lat_require("shmemx_request_create");
@@ -85,32 +63,29 @@ int lat_request_test_slow(shmemx_request_t *req)
     return answer(uccs_request_done(req));
 }
 
-void lat_request_wait(shmemx_request_t *req)
+static lat_hot void await_request(const char *call, shmemx_request_t *req, bool locally)
 {
     const struct uccs_reason_handles this = {req, 1, 0};
     struct uccs_wait wait uccs_scoped = {.on = uccs_reason_function(uccs_reason_handles, &this)};
-    lat_require("shmemx_request_wait");
-    while (!uccs_request_done(req))
+    lat_require(call);
+    while (!(locally ? uccs_request_done_locally(req) : uccs_request_done(req)))
         uccs_pause(&wait);
+}
+
+void lat_request_wait(shmemx_request_t *req)
+{
+    await_request("shmemx_request_wait", req, false);
 }
 
 void lat_request_wait_free(shmemx_request_t *req)
 {
-    const struct uccs_reason_handles this = {req, 1, 0};
-    struct uccs_wait wait uccs_scoped = {.on = uccs_reason_function(uccs_reason_handles, &this)};
-    lat_require("shmemx_request_wait_free");
-    while (!uccs_request_done(req))
-        uccs_pause(&wait);
+    await_request("shmemx_request_wait_free", req, false);
     uccs_request_free(req);
 }
 
 void lat_request_wait_local(shmemx_request_t *req)
 {
-    const struct uccs_reason_handles this = {req, 1, 0};
-    struct uccs_wait wait uccs_scoped = {.on = uccs_reason_function(uccs_reason_handles, &this)};
-    lat_require("shmemx_request_wait_local");
-    while (!uccs_request_done_locally(req))
-        uccs_pause(&wait);
+    await_request("shmemx_request_wait_local", req, true);
 }
 
 int lat_request_test_local(shmemx_request_t *req)
@@ -121,15 +96,15 @@ int lat_request_test_local(shmemx_request_t *req)
 
 /* Sets work as in wait_until_all, _any and _some: status excludes members, an empty set is satisfied at once, and `any`
  * begins behind the member that it found last, so that no member starves. */
-static bool included(const int *status, size_t i)
+static bool is_included(const int *status, size_t i)
 {
     return !status || status[i] == 0;
 }
 
-static bool empty(size_t nreqs, const int *status)
+static bool is_empty(size_t nreqs, const int *status)
 {
     for (size_t i = 0; i < nreqs; i++)
-        if (included(status, i))
+        if (is_included(status, i))
             return false;
     return true;
 }
@@ -150,7 +125,7 @@ static bool all_done(shmemx_request_t *reqs, size_t nreqs, const int *status)
 {
     bool all = true, fenced = false;
     for (size_t i = 0; i < nreqs; i++)
-        if (included(status, i))
+        if (is_included(status, i))
             all &= one_done(&reqs[i], &fenced);
     return all;
 }
@@ -160,7 +135,7 @@ static size_t any_done(shmemx_request_t *reqs, size_t nreqs, const int *status)
     size_t *turn = uccs_progress_turn_of(reqs);
     for (size_t n = 0; n < nreqs; n++) {
         size_t i = (*turn + n) % nreqs;
-        if (included(status, i) && uccs_request_done(&reqs[i])) {
+        if (is_included(status, i) && uccs_request_done(&reqs[i])) {
             *turn = i + 1;
             return i;
         }
@@ -173,7 +148,7 @@ static size_t some_done(shmemx_request_t *reqs, size_t nreqs, size_t *indices, c
     size_t count = 0;
     bool fenced = false;
     for (size_t i = 0; i < nreqs; i++)
-        if (included(status, i) && one_done(&reqs[i], &fenced))
+        if (is_included(status, i) && one_done(&reqs[i], &fenced))
             indices[count++] = i;
     return count;
 }
@@ -200,24 +175,25 @@ size_t lat_request_test_some(shmemx_request_t *reqs, size_t nreqs, size_t *indic
     return count;
 }
 
-void lat_request_wait_all(shmemx_request_t *reqs, size_t nreqs, const int *status)
+static lat_hot void await_all(const char *call, shmemx_request_t *reqs, size_t nreqs, const int *status)
 {
     const struct uccs_reason_handles these = {reqs, nreqs, status};
     struct uccs_wait wait uccs_scoped = {.on = uccs_reason_function(uccs_reason_handles, &these)};
-    lat_require("shmemx_request_wait_all");
+    lat_require(call);
     while (!all_done(reqs, nreqs, status))
         uccs_pause(&wait);
 }
 
+void lat_request_wait_all(shmemx_request_t *reqs, size_t nreqs, const int *status)
+{
+    await_all("shmemx_request_wait_all", reqs, nreqs, status);
+}
+
 void lat_request_wait_all_free(shmemx_request_t *reqs, size_t nreqs, const int *status)
 {
-    const struct uccs_reason_handles these = {reqs, nreqs, status};
-    struct uccs_wait wait uccs_scoped = {.on = uccs_reason_function(uccs_reason_handles, &these)};
-    lat_require("shmemx_request_wait_all_free");
-    while (!all_done(reqs, nreqs, status))
-        uccs_pause(&wait);
+    await_all("shmemx_request_wait_all_free", reqs, nreqs, status);
     for (size_t i = 0; i < nreqs; i++)
-        if (included(status, i))
+        if (is_included(status, i))
             uccs_request_free(&reqs[i]);
 }
 
@@ -227,7 +203,7 @@ size_t lat_request_wait_any(shmemx_request_t *reqs, size_t nreqs, const int *sta
     struct uccs_wait wait uccs_scoped = {.on = uccs_reason_function(uccs_reason_handles, &these)};
     size_t found;
     lat_require("shmemx_request_wait_any");
-    if (empty(nreqs, status))
+    if (is_empty(nreqs, status))
         return SIZE_MAX;
     while ((found = any_done(reqs, nreqs, status)) == SIZE_MAX)
         uccs_pause(&wait);
@@ -240,7 +216,7 @@ size_t lat_request_wait_some(shmemx_request_t *reqs, size_t nreqs, size_t *indic
     struct uccs_wait wait uccs_scoped = {.on = uccs_reason_function(uccs_reason_handles, &these)};
     size_t count;
     lat_require("shmemx_request_wait_some");
-    if (empty(nreqs, status))
+    if (is_empty(nreqs, status))
         return 0;
     while ((count = some_done(reqs, nreqs, indices, status)) == 0)
         uccs_pause(&wait);

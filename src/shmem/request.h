@@ -24,12 +24,6 @@ static lat_hot void lat_loaded(shmemx_request_t *req)
     uccs_request_loaded(req);
 }
 
-/* The far halves. The request counts the operation until it completes. */
-void lat_put_nbe_far(const char *call, struct shmem_ctx_impl *ctx, void *dest, const void *source, size_t bytes, int pe,
-                     shmemx_request_t *req);
-void lat_get_nbe_far(const char *call, struct shmem_ctx_impl *ctx, void *dest, const void *source, size_t bytes, int pe,
-                     shmemx_request_t *req);
-
 /* The copy comes last, so that the compiler can jump to it and needs no frame: a handle without an object is marked
  * before it. An object's mark must come after the stores that it stands for. */
 static lat_hot void lat_put_nbe(const char *call, struct shmem_ctx_impl *ctx, void *dest, const void *source,
@@ -37,7 +31,7 @@ static lat_hot void lat_put_nbe(const char *call, struct shmem_ctx_impl *ctx, vo
 {
     void *to = uccs_near(dest, pe);
     if (lat_unlikely(!to)) {
-        lat_put_nbe_far(call, ctx, dest, source, lat_bytes(call, nelems, size), pe, req);
+        lat_put_nb_far(call, ctx, dest, source, lat_bytes(call, nelems, size), pe, req);
         return;
     }
     if (lat_unlikely(uccs_request_object(*req) != 0)) {
@@ -54,7 +48,7 @@ static lat_hot void lat_get_nbe(const char *call, struct shmem_ctx_impl *ctx, vo
 {
     const void *from = uccs_near(source, pe);
     if (lat_unlikely(!from)) {
-        lat_get_nbe_far(call, ctx, dest, source, lat_bytes(call, nelems, size), pe, req);
+        lat_get_nb_far(call, ctx, dest, source, lat_bytes(call, nelems, size), pe, req);
         return;
     }
     lat_loaded(req);
@@ -64,28 +58,15 @@ static lat_hot void lat_get_nbe(const char *call, struct shmem_ctx_impl *ctx, vo
 static inline void lat_iput_nbe(const char *call, struct shmem_ctx_impl *ctx, void *dest, const void *source,
                                 ptrdiff_t dst, ptrdiff_t sst, size_t nelems, size_t size, int pe, shmemx_request_t *req)
 {
-    if (lat_iput_carry(call, ctx, dest, source, dst, sst, nelems, size, pe, req))
+    if (lat_iput(call, ctx, dest, source, dst, sst, nelems, size, pe, req))
         lat_stored(req);
 }
 
 static inline void lat_iget_nbe(const char *call, struct shmem_ctx_impl *ctx, void *dest, const void *source,
                                 ptrdiff_t dst, ptrdiff_t sst, size_t nelems, size_t size, int pe, shmemx_request_t *req)
 {
-    if (lat_iget_carry(call, ctx, dest, source, dst, sst, nelems, size, pe, req))
+    if (lat_iget(call, ctx, dest, source, dst, sst, nelems, size, pe, req))
         lat_loaded(req);
-}
-
-static lat_hot void lat_put_signal_nbe(const char *call, struct shmem_ctx_impl *ctx, void *dest, const void *source,
-                                       size_t nelems, size_t size, uint64_t *sig_addr, uint64_t signal, int sig_op,
-                                       int pe, shmemx_request_t *req)
-{
-    if (lat_unlikely(!uccs_near(sig_addr, pe))) {
-        lat_put_signal_far(call, ctx, dest, source, lat_bytes(call, nelems, size), sig_addr, signal, sig_op, pe, false,
-                           req);
-        return;
-    }
-    lat_put_signal(call, ctx, dest, source, nelems, size, sig_addr, signal, sig_op, pe);
-    lat_stored(req);
 }
 
 int lat_request_create(long options, shmemx_request_t *req);

@@ -22,12 +22,16 @@ void lat_put_far(const char *call, struct shmem_ctx_impl *ctx, void *dest, const
         memcpy(lat_resolve(call, "dest", dest, pe), source, bytes);
 }
 
-void lat_put_nbi_far(const char *call, struct shmem_ctx_impl *ctx, void *dest, const void *source, size_t bytes, int pe)
+void lat_put_nb_far(const char *call, struct shmem_ctx_impl *ctx, void *dest, const void *source, size_t bytes, int pe,
+                    uccs_request_handle *req)
 {
-    if (bytes && uccs_far_pe(pe))
-        lat_put_with_far(call, ctx, dest, source, bytes, pe, 0, false, 0);
-    else
-        lat_put_far(call, ctx, dest, source, bytes, pe);
+    if (bytes && uccs_far_pe(pe)) {
+        lat_put_with_far(call, ctx, dest, source, bytes, pe, 0, false, req);
+        return;
+    }
+    lat_put_far(call, ctx, dest, source, bytes, pe);
+    if (req)
+        uccs_request_stored(req);
 }
 
 void lat_get_far(const char *call, struct shmem_ctx_impl *ctx, void *dest, const void *source, size_t bytes, int pe)
@@ -40,12 +44,16 @@ void lat_get_far(const char *call, struct shmem_ctx_impl *ctx, void *dest, const
         memcpy(dest, lat_resolve(call, "source", source, pe), bytes);
 }
 
-void lat_get_nbi_far(const char *call, struct shmem_ctx_impl *ctx, void *dest, const void *source, size_t bytes, int pe)
+void lat_get_nb_far(const char *call, struct shmem_ctx_impl *ctx, void *dest, const void *source, size_t bytes, int pe,
+                    uccs_request_handle *req)
 {
-    if (bytes && uccs_far_pe(pe))
-        lat_get_with_far(call, ctx, dest, source, bytes, pe, 0, false, 0);
-    else
-        lat_get_far(call, ctx, dest, source, bytes, pe);
+    if (bytes && uccs_far_pe(pe)) {
+        lat_get_with_far(call, ctx, dest, source, bytes, pe, 0, false, req);
+        return;
+    }
+    lat_get_far(call, ctx, dest, source, bytes, pe);
+    if (req)
+        uccs_request_loaded(req);
 }
 
 void lat_put_with_far(const char *call, struct shmem_ctx_impl *ctx, void *dest, const void *source, size_t bytes,

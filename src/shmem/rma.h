@@ -14,10 +14,12 @@
 /* The far halves, out of line, serve PEs of other nodes and name mistakes. */
 void lat_put_far(const char *call, struct shmem_ctx_impl *ctx, void *dest, const void *source, size_t bytes, int pe);
 void lat_get_far(const char *call, struct shmem_ctx_impl *ctx, void *dest, const void *source, size_t bytes, int pe);
-void lat_put_nbi_far(const char *call, struct shmem_ctx_impl *ctx, void *dest, const void *source, size_t bytes,
-                     int pe);
-void lat_get_nbi_far(const char *call, struct shmem_ctx_impl *ctx, void *dest, const void *source, size_t bytes,
-                     int pe);
+
+/* The same for the non-blocking forms. The request counts the operation until it completes; null: there is none. */
+void lat_put_nb_far(const char *call, struct shmem_ctx_impl *ctx, void *dest, const void *source, size_t bytes, int pe,
+                    uccs_request_handle *req);
+void lat_get_nb_far(const char *call, struct shmem_ctx_impl *ctx, void *dest, const void *source, size_t bytes, int pe,
+                    uccs_request_handle *req);
 
 /* Data, and a count or a signal that tells the target of it, in one message to a peer on another node. Without bytes
  * dest may be null; `with` and req may be null. A blocking put returns when the source may be used again. */
@@ -48,14 +50,29 @@ static inline void lat_move_bytes(void *to, const void *from, size_t bytes)
     }
 }
 
+/* On the node the non-blocking forms complete in place, too. */
 static lat_hot void lat_put(const char *call, struct shmem_ctx_impl *ctx, void *dest, const void *source, size_t nelems,
-                            size_t size, int pe)
+                            size_t size, int pe, bool blocking)
 {
     void *to = uccs_near(dest, pe);
-    if (lat_unlikely(!to))
+    if (lat_likely(to != 0))
+        lat_move(call, to, source, nelems, size);
+    else if (blocking)
         lat_put_far(call, ctx, dest, source, lat_bytes(call, nelems, size), pe);
     else
-        lat_move(call, to, source, nelems, size);
+        lat_put_nb_far(call, ctx, dest, source, lat_bytes(call, nelems, size), pe, 0);
+}
+
+static lat_hot void lat_get(const char *call, struct shmem_ctx_impl *ctx, void *dest, const void *source, size_t nelems,
+                            size_t size, int pe, bool blocking)
+{
+    const void *from = uccs_near(source, pe);
+    if (lat_likely(from != 0))
+        lat_move(call, dest, from, nelems, size);
+    else if (blocking)
+        lat_get_far(call, ctx, dest, source, lat_bytes(call, nelems, size), pe);
+    else
+        lat_get_nb_far(call, ctx, dest, source, lat_bytes(call, nelems, size), pe, 0);
 }
 
 /* Copies data behind which the caller writes a word that tells of it. Behind long data it keeps the processor from writing the word
@@ -92,37 +109,6 @@ static lat_hot void lat_put_before(const char *call, struct shmem_ctx_impl *ctx,
         return;
     }
     lat_move_before(call, to, source, nelems, size);
-}
-
-static lat_hot void lat_get(const char *call, struct shmem_ctx_impl *ctx, void *dest, const void *source, size_t nelems,
-                            size_t size, int pe)
-{
-    const void *from = uccs_near(source, pe);
-    if (lat_unlikely(!from))
-        lat_get_far(call, ctx, dest, source, lat_bytes(call, nelems, size), pe);
-    else
-        lat_move(call, dest, from, nelems, size);
-}
-
-/* On the node the non-blocking forms complete in place. */
-static lat_hot void lat_put_nbi(const char *call, struct shmem_ctx_impl *ctx, void *dest, const void *source,
-                                size_t nelems, size_t size, int pe)
-{
-    void *to = uccs_near(dest, pe);
-    if (lat_unlikely(!to))
-        lat_put_nbi_far(call, ctx, dest, source, lat_bytes(call, nelems, size), pe);
-    else
-        lat_move(call, to, source, nelems, size);
-}
-
-static lat_hot void lat_get_nbi(const char *call, struct shmem_ctx_impl *ctx, void *dest, const void *source,
-                                size_t nelems, size_t size, int pe)
-{
-    const void *from = uccs_near(source, pe);
-    if (lat_unlikely(!from))
-        lat_get_nbi_far(call, ctx, dest, source, lat_bytes(call, nelems, size), pe);
-    else
-        lat_move(call, dest, from, nelems, size);
 }
 
 #endif

@@ -14,20 +14,8 @@
 void lat_signal_far(const char *call, struct shmem_ctx_impl *ctx, uint64_t *sig_addr, uint64_t signal, int sig_op,
                     int pe);
 
-static lat_hot void lat_signal(const char *call, struct shmem_ctx_impl *ctx, uint64_t *sig_addr, uint64_t signal,
-                               int sig_op, int pe)
-{
-    uint64_t *to = uccs_near(sig_addr, pe);
-    if (lat_unlikely(!to))
-        lat_signal_far(call, ctx, sig_addr, signal, sig_op, pe);
-    else if (sig_op == SHMEM_SIGNAL_ADD)
-        atomic_fetch_add_acqrel(to, signal);
-    else
-        atomic_store_release(to, signal);
-}
-
-/* The signal of a PE on this node, behind data that was stored for it. */
-static lat_hot void lat_signal_behind(uint64_t *to, uint64_t signal, int sig_op)
+/* The signal of a PE on this node. */
+static lat_hot void lat_signal_near(uint64_t *to, uint64_t signal, int sig_op)
 {
     if (sig_op == SHMEM_SIGNAL_ADD)
         atomic_fetch_add_acqrel(to, signal); /* acquire: signal_wait_until */
@@ -35,34 +23,37 @@ static lat_hot void lat_signal_behind(uint64_t *to, uint64_t signal, int sig_op)
         atomic_store_release(to, signal); /* acquire: signal_wait_until */
 }
 
+static lat_hot void lat_signal(const char *call, struct shmem_ctx_impl *ctx, uint64_t *sig_addr, uint64_t signal,
+                               int sig_op, int pe)
+{
+    uint64_t *to = uccs_near(sig_addr, pe);
+    if (lat_unlikely(!to))
+        lat_signal_far(call, ctx, sig_addr, signal, sig_op, pe);
+    else
+        lat_signal_near(to, signal, sig_op);
+}
+
 /* To a peer on another node: data and signal in one message. req may be null. */
 void lat_put_signal_far(const char *call, struct shmem_ctx_impl *ctx, void *dest, const void *source, size_t bytes,
                         uint64_t *sig_addr, uint64_t signal, int sig_op, int pe, bool blocking,
                         struct uccs_request **req);
 
+/* The forms differ by constants: blocking or not, with a request or null. */
 static lat_hot void lat_put_signal(const char *call, struct shmem_ctx_impl *ctx, void *dest, const void *source,
-                                   size_t nelems, size_t size, uint64_t *sig_addr, uint64_t signal, int sig_op, int pe)
+                                   size_t nelems, size_t size, uint64_t *sig_addr, uint64_t signal, int sig_op, int pe,
+                                   bool blocking, uccs_request_handle *req)
 {
     uint64_t *to = uccs_near(sig_addr, pe);
     if (lat_unlikely(!to)) {
-        lat_put_signal_far(call, ctx, dest, source, lat_bytes(call, nelems, size), sig_addr, signal, sig_op, pe, true,
-                           0);
+        lat_put_signal_far(call, ctx, dest, source, lat_bytes(call, nelems, size), sig_addr, signal, sig_op, pe,
+                           blocking, req);
         return;
     }
     if (nelems)
         lat_put_before(call, ctx, dest, source, nelems, size, pe);
-    lat_signal_behind(to, signal, sig_op);
-}
-
-static lat_hot void lat_put_signal_nbi(const char *call, struct shmem_ctx_impl *ctx, void *dest, const void *source,
-                                       size_t nelems, size_t size, uint64_t *sig_addr, uint64_t signal, int sig_op,
-                                       int pe)
-{
-    if (lat_unlikely(!uccs_near(sig_addr, pe)))
-        lat_put_signal_far(call, ctx, dest, source, lat_bytes(call, nelems, size), sig_addr, signal, sig_op, pe, false,
-                           0);
-    else
-        lat_put_signal(call, ctx, dest, source, nelems, size, sig_addr, signal, sig_op, pe);
+    lat_signal_near(to, signal, sig_op);
+    if (req)
+        uccs_request_stored(req);
 }
 
 #endif
