@@ -71,14 +71,14 @@ _TEAM = "shmem_team_t team, T *dest, const T *source, "
 _row("nbe", "barrier_all_nbe", "void", "shmemx_request_t *req")
 _row("nbe", "team_sync_nbe", "int", "shmem_team_t team, shmemx_request_t *req")
 _row("nbe", "broadcast#_nbe", "int", _TEAM + "size_t nelems, int PE_root" + _REQ, types=RMA, forms="typed mem generic",
-     call="lat_broadcast_nbe(CALL, team, dest, source, lat_bytes(CALL, nelems, SIZE), PE_root, req)")
+     call="lat_broadcast(CALL, team, dest, source, lat_bytes(CALL, nelems, SIZE), PE_root, req)")
 for _op in ("fcollect", "alltoall"):
     _row("nbe", f"{_op}#_nbe", "int", _TEAM + "size_t nelems" + _REQ, types=RMA, forms="typed mem generic",
-         call=f"lat_{_op}_nbe(CALL, team, dest, source, lat_bytes(CALL, nelems, SIZE), req)")
+         call=f"lat_{_op}(CALL, team, dest, source, lat_bytes(CALL, nelems, SIZE), req)")
 for _op, _types in (("and", RED_BIT), ("or", RED_BIT), ("xor", RED_BIT), ("max", RED_ORDER), ("min", RED_ORDER),
                     ("sum", RED_ARITH), ("prod", RED_ARITH)):
     _row("nbe", f"{_op}_reduce_nbe", "int", _TEAM + "size_t nreduce" + _REQ, types=_types, forms="typed generic",
-         call=f"lat_reduce_nbe(CALL, team, dest, source, nreduce, KIND, FOLD_{_op.upper()}, req)")
+         call=f"lat_reduce(CALL, team, dest, source, nreduce, KIND, FOLD_{_op.upper()}, req)")
 
 # --- Requests ---------------------------------------------------------------------------------------------
 _LIST = "shmemx_request_t *reqs, size_t nreqs, "

@@ -283,7 +283,7 @@ row("order", "barrier_all", "void", "")
 row("order", "sync_all", "void", "")
 row("order", "team_sync", "int", "shmem_team_t team")
 _SET = "int PE_start, int logPE_stride, int PE_size, "
-_SETARGS = "PE_start, logPE_stride, PE_size, "
+_GROUP = "CALL, lat_set_group(CALL, PE_start, logPE_stride, PE_size, pSync)"
 row("order", "barrier", "void", _SET + "long *pSync", old=True)
 row("order", "sync", "void", _SET + "long *pSync", old=True, quiet=(True,), forms="plain generic")
 
@@ -291,32 +291,32 @@ row("order", "sync", "void", _SET + "long *pSync", old=True, quiet=(True,), form
 _TEAM = "shmem_team_t team, T *dest, const T *source, "
 _COLL = "typed mem generic"
 row("coll", "broadcast#", "int", _TEAM + "size_t nelems, int PE_root", types=RMA, forms=_COLL,
-    call="lat_broadcast(CALL, team, dest, source, lat_bytes(CALL, nelems, SIZE), PE_root)")
-for _op in ("collect", "fcollect", "alltoall"):
+    call="lat_broadcast(CALL, team, dest, source, lat_bytes(CALL, nelems, SIZE), PE_root, 0)")
+for _op, _request in (("collect", ""), ("fcollect", ", 0"), ("alltoall", ", 0")):
     row("coll", _op + "#", "int", _TEAM + "size_t nelems", types=RMA, forms=_COLL,
-        call=f"lat_{_op}(CALL, team, dest, source, lat_bytes(CALL, nelems, SIZE))")
+        call=f"lat_{_op}(CALL, team, dest, source, lat_bytes(CALL, nelems, SIZE){_request})")
 row("coll", "alltoalls#", "int", _TEAM + "ptrdiff_t dst, ptrdiff_t sst, size_t nelems", types=RMA, forms=_COLL,
     call="lat_alltoalls(CALL, team, dest, source, dst, sst, nelems, SIZE)")
 for _bits in (32, 64):
     _old = "void *dest, const void *source, "
     _tail = _SET + "long *pSync"
-    _pass = _SETARGS + "pSync)"
+    _bytes = f"dest, source, lat_bytes(CALL, nelems, {_bits // 8})"
     row("coll", f"broadcast{_bits}", "void", _old + "size_t nelems, int PE_root, " + _tail, old=True,
-        call=f"lat_set_broadcast(CALL, dest, source, lat_bytes(CALL, nelems, {_bits // 8}), PE_root, " + _pass)
-    for _op in ("collect", "fcollect", "alltoall"):
+        call=f"lat_set_broadcast({_GROUP}, {_bytes}, PE_root)")
+    for _op, _inside in (("collect", "collect"), ("fcollect", "allgather"), ("alltoall", "alltoall")):
         row("coll", f"{_op}{_bits}", "void", _old + "size_t nelems, " + _tail, old=True,
-            call=f"lat_set_{_op}(CALL, dest, source, lat_bytes(CALL, nelems, {_bits // 8}), " + _pass)
+            call=f"uccs_team_{_inside}({_GROUP}, {_bytes}{'' if _op == 'collect' else ', 0'})")
     row("coll", f"alltoalls{_bits}", "void", _old + "ptrdiff_t dst, ptrdiff_t sst, size_t nelems, " + _tail, old=True,
-        call=f"lat_set_alltoalls(CALL, dest, source, dst, sst, nelems, {_bits // 8}, " + _pass)
+        call=f"lat_set_alltoalls({_GROUP}, dest, source, dst, sst, nelems, {_bits // 8})")
 
 for _op, _new, _before in (("and", RED_BIT, OLD_BIT), ("or", RED_BIT, OLD_BIT), ("xor", RED_BIT, OLD_BIT),
                            ("max", RED_ORDER, OLD_ORDER), ("min", RED_ORDER, OLD_ORDER),
                            ("sum", RED_ARITH, OLD_ARITH), ("prod", RED_ARITH, OLD_ARITH)):
     row("reduce", f"{_op}_reduce", "int", _TEAM + "size_t nreduce", types=_new, forms="typed generic",
-        call=f"lat_reduce(CALL, team, dest, source, nreduce, KIND, FOLD_{_op.upper()})")
+        call=f"lat_reduce(CALL, team, dest, source, nreduce, KIND, FOLD_{_op.upper()}, 0)")
     row("reduce", f"{_op}_to_all", "void",
         "T *dest, const T *source, int nreduce, " + _SET + "T *pWrk, long *pSync", types=_before, forms="typed", old=True,
-        call=f"lat_set_reduce(CALL, dest, source, (size_t)nreduce, KIND, FOLD_{_op.upper()}, {_SETARGS}pWrk, pSync)")
+        call=f"(void)pWrk, lat_set_reduce({_GROUP}, dest, source, (size_t)nreduce, KIND, FOLD_{_op.upper()})")
 row("reduce", "sum_inscan", "int", _TEAM + "size_t nelems", types=RED_ARITH, forms="typed generic",
     call="lat_scan(CALL, team, dest, source, nelems, KIND, 1)")
 row("reduce", "sum_exscan", "int", _TEAM + "size_t nelems", types=RED_ARITH, forms="typed generic",

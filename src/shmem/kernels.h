@@ -5,7 +5,6 @@
 #include "shmem/amo.h"
 #include "shmem/calls.h"
 #include "shmem/coll/coll.h"
-#include "shmem/coll/nbe.h"
 #include "shmem/counter.h"
 #include "shmem/ctx.h"
 #include "base/kind.h"

@@ -58,7 +58,11 @@ static bool put_shape(const char *call, struct shmem_ctx_impl *ctx, void *dest, 
     char *to = uccs_near(dest, pe);
     if (lat_unlikely(!to) && some && uccs_far_pe(pe)) {
         lat_require(call);
-        struct proto_op op = {.kind = PROTO_PUT, .pe = pe, .on = lat_ctx_workers(ctx), .source = source, .request = req};
+        struct proto_op op = {.kind = PROTO_PUT,
+                              .pe = pe,
+                              .on = lat_ctx_workers(ctx),
+                              .source = source,
+                              .request = req};
         op.at = lat_remote_address(call, "dest", dest, pe);
         issue_far(&op, shape, shape->dst, shape->sst);
         return false;

@@ -184,48 +184,26 @@ struct uccs_team *lat_set_group(const char *call, int start, int logstride, int 
     return &set->group;
 }
 
-void lat_set_broadcast(const char *call, void *dest, const void *source, size_t bytes, int root, int start,
-                       int logstride, int size, long *pSync)
+void lat_set_broadcast(const char *call, struct uccs_team *group, void *dest, const void *source, size_t bytes,
+                       int root)
 {
-    struct uccs_team *group = lat_set_group(call, start, logstride, size, pSync);
-    if (root < 0 || root >= size)
-        lat_fail(call, "PE_root %d is out of range, it counts within the active set of %d PEs", root, size);
-    uccs_team_broadcast(call, group, dest, source, bytes, root, false);
+    if (root < 0 || root >= group->size)
+        lat_fail(call, "PE_root %d is out of range, it counts within the active set of %d PEs", root, group->size);
+    uccs_team_broadcast(call, group, dest, source, bytes, root, false, 0);
 }
 
-void lat_set_collect(const char *call, void *dest, const void *source, size_t bytes, int start, int logstride, int size,
-                     long *pSync)
+void lat_set_alltoalls(const char *call, struct uccs_team *group, void *dest, const void *source, ptrdiff_t dst,
+                       ptrdiff_t sst, size_t nelems, size_t size)
 {
-    uccs_team_collect(call, lat_set_group(call, start, logstride, size, pSync), dest, source, bytes);
+    lat_require_strides(call, dst, sst, nelems, size);
+    uccs_team_alltoalls(call, group, dest, source, dst, sst, nelems, size);
 }
 
-void lat_set_fcollect(const char *call, void *dest, const void *source, size_t bytes, int start, int logstride,
-                      int size, long *pSync)
+void lat_set_reduce(const char *call, struct uccs_team *group, void *dest, const void *source, size_t n, enum kind kind,
+                    enum fold_op op)
 {
-    uccs_team_allgather(call, lat_set_group(call, start, logstride, size, pSync), dest, source, bytes);
-}
-
-void lat_set_alltoall(const char *call, void *dest, const void *source, size_t bytes, int start, int logstride,
-                      int size, long *pSync)
-{
-    uccs_team_alltoall(call, lat_set_group(call, start, logstride, size, pSync), dest, source, bytes);
-}
-
-void lat_set_alltoalls(const char *call, void *dest, const void *source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems,
-                       size_t elem, int start, int logstride, int size, long *pSync)
-{
-    struct uccs_team *group = lat_set_group(call, start, logstride, size, pSync);
-    lat_require_strides(call, dst, sst, nelems, elem);
-    uccs_team_alltoalls(call, group, dest, source, dst, sst, nelems, elem);
-}
-
-void lat_set_reduce(const char *call, void *dest, const void *source, size_t n, enum kind kind, enum fold_op op,
-                    int start, int logstride, int size, void *pWrk, long *pSync)
-{
-    (void)pWrk; /* no algorithm needs it */
-    struct uccs_team *group = lat_set_group(call, start, logstride, size, pSync);
     (void)lat_bytes(call, n, kind_size(kind));
-    uccs_team_reduce(call, group, dest, source, n, kind, op);
+    uccs_team_reduce(call, group, dest, source, n, kind, op, 0);
 }
 
 void lat_barrier(int PE_start, int logPE_stride, int PE_size, long *pSync)

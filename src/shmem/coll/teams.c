@@ -14,14 +14,31 @@ static struct uccs_team *group_of(const char *call, shmem_team_t handle)
     return team ? &team->group : 0;
 }
 
-int lat_broadcast(const char *call, shmem_team_t team, void *dest, const void *source, size_t bytes, int root)
+void lat_barrier_all_nbe(shmemx_request_t *req)
+{
+    const char *call = "shmemx_barrier_all_nbe";
+    uccs_team_barrier_nb(call, group_of(call, SHMEM_TEAM_WORLD), true, req);
+}
+
+int lat_team_sync_nbe(shmem_team_t team, shmemx_request_t *req)
+{
+    const char *call = "shmemx_team_sync_nbe";
+    struct uccs_team *group = group_of(call, team);
+    if (!group)
+        return -1;
+    uccs_team_barrier_nb(call, group, false, req);
+    return 0;
+}
+
+int lat_broadcast(const char *call, shmem_team_t team, void *dest, const void *source, size_t bytes, int root,
+                  shmemx_request_t *req)
 {
     struct uccs_team *group = group_of(call, team);
     if (!group)
         return -1;
     if (root < 0 || root >= group->size)
         lat_fail(call, "PE_root %d is out of range, the team has PEs 0 to %d", root, group->size - 1);
-    uccs_team_broadcast(call, group, dest, source, bytes, root, true);
+    uccs_team_broadcast(call, group, dest, source, bytes, root, true, req);
     return 0;
 }
 
@@ -34,21 +51,23 @@ int lat_collect(const char *call, shmem_team_t team, void *dest, const void *sou
     return 0;
 }
 
-int lat_fcollect(const char *call, shmem_team_t team, void *dest, const void *source, size_t bytes)
+int lat_fcollect(const char *call, shmem_team_t team, void *dest, const void *source, size_t bytes,
+                 shmemx_request_t *req)
 {
     struct uccs_team *group = group_of(call, team);
     if (!group)
         return -1;
-    uccs_team_allgather(call, group, dest, source, bytes);
+    uccs_team_allgather(call, group, dest, source, bytes, req);
     return 0;
 }
 
-int lat_alltoall(const char *call, shmem_team_t team, void *dest, const void *source, size_t bytes)
+int lat_alltoall(const char *call, shmem_team_t team, void *dest, const void *source, size_t bytes,
+                 shmemx_request_t *req)
 {
     struct uccs_team *group = group_of(call, team);
     if (!group)
         return -1;
-    uccs_team_alltoall(call, group, dest, source, bytes);
+    uccs_team_alltoall(call, group, dest, source, bytes, req);
     return 0;
 }
 
@@ -64,13 +83,13 @@ int lat_alltoalls(const char *call, shmem_team_t team, void *dest, const void *s
 }
 
 int lat_reduce(const char *call, shmem_team_t team, void *dest, const void *source, size_t n, enum kind kind,
-               enum fold_op op)
+               enum fold_op op, shmemx_request_t *req)
 {
     struct uccs_team *group = group_of(call, team);
     if (!group)
         return -1;
     (void)lat_bytes(call, n, kind_size(kind));
-    uccs_team_reduce(call, group, dest, source, n, kind, op);
+    uccs_team_reduce(call, group, dest, source, n, kind, op, req);
     return 0;
 }
 

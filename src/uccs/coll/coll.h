@@ -15,34 +15,27 @@
 
 #include <stddef.h>
 
-/* Blocking collectives. `call` is the public name, for messages. `bytes` of a vector (broadcast), of one member's block
- * (collect, allgather), of one member's block for one other (alltoall); n elements. Empty ones return at once. */
+/* `call` is the public name, for messages. `bytes` of a vector (broadcast), of one member's block (collect, allgather), of one
+ * member's block for one other (alltoall); n elements. With a request a call starts the collective and adds it to the
+ * request, or ends the job when there is no memory; null: it returns when the collective is over. */
 void uccs_team_broadcast(const char *call, struct uccs_team *team, void *dest, const void *source, size_t bytes,
-                         int root, bool at_root);
+                         int root, bool at_root, uccs_request_handle *request);
 /* Blocks of any size, one behind the other in the order of the ranks. */
 void uccs_team_collect(const char *call, struct uccs_team *team, void *dest, const void *source, size_t bytes);
-void uccs_team_allgather(const char *call, struct uccs_team *team, void *dest, const void *source, size_t bytes);
-void uccs_team_alltoall(const char *call, struct uccs_team *team, void *dest, const void *source, size_t bytes);
+void uccs_team_allgather(const char *call, struct uccs_team *team, void *dest, const void *source, size_t bytes,
+                         uccs_request_handle *request);
+void uccs_team_alltoall(const char *call, struct uccs_team *team, void *dest, const void *source, size_t bytes,
+                        uccs_request_handle *request);
 /* Blocks of `n` elements of `size` bytes, which lie dst and sst elements apart. The caller has checked the products. */
 void uccs_team_alltoalls(const char *call, struct uccs_team *team, void *dest, const void *source, ptrdiff_t dst,
                          ptrdiff_t sst, size_t n, size_t size);
 /* The caller has checked that n elements fit into memory. */
 void uccs_team_reduce(const char *call, struct uccs_team *team, void *dest, const void *source, size_t n,
-                      enum kind kind, enum fold_op op);
+                      enum kind kind, enum fold_op op, uccs_request_handle *request);
 void uccs_team_scan(const char *call, struct uccs_team *team, void *dest, const void *source, size_t n, enum kind kind,
                     bool inclusive);
-
-/* The same in two phases: each starts the collective and adds it to the request. Rules as above; `bytes` or n may be 0. They
- * end the job when there is no memory. barrier: with `quiet` the caller's earlier operations complete first. */
+/* With `quiet` the caller's earlier operations complete first. */
 void uccs_team_barrier_nb(const char *call, struct uccs_team *team, bool quiet, uccs_request_handle *request);
-void uccs_team_broadcast_nb(const char *call, struct uccs_team *team, void *dest, const void *source, size_t bytes,
-                            int root, uccs_request_handle *request);
-void uccs_team_allgather_nb(const char *call, struct uccs_team *team, void *dest, const void *source, size_t bytes,
-                            uccs_request_handle *request);
-void uccs_team_alltoall_nb(const char *call, struct uccs_team *team, void *dest, const void *source, size_t bytes,
-                           uccs_request_handle *request);
-void uccs_team_reduce_nb(const char *call, struct uccs_team *team, void *dest, const void *source, size_t n,
-                         enum kind kind, enum fold_op op, uccs_request_handle *request);
 
 /* Reads LATERAL_COLL. `mistake` ends the job with a line about an address that is not symmetric memory of that PE. Returns
  * 0, or -1 after a line that says what LATERAL_COLL names in vain. Init calls it. */

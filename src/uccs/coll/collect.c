@@ -95,44 +95,55 @@ static void collect_by_slots(const struct uccs_coll *c, size_t limit)
         team->settled = team->exchange - 1; /* once all come here, all have read the exchange before */
 }
 
-static void tell_place(const struct uccs_team *team, const struct place *mine)
-{
-    memcpy(&team->flags[TEAM_ROUNDS], mine, sizeof *mine);
-}
+/* --- Pull */
 
-static struct place told_place(struct uccs_coll *c, int rank)
-{
-    struct uccs_team *team = c->memory.team;
-    struct place place;
-    if (team->area >= 0)
-        return *(const struct place *)uccs_team_given(team, rank, sizeof place);
-    uccs_coll_take(c, &place, &team->flags[TEAM_ROUNDS], rank, sizeof place);
-    uccs_coll_settle(c);
-    return place;
-}
-
-static void collect_by_pull(struct uccs_coll *c)
+static bool tell_place(struct uccs_coll *c)
 {
     struct uccs_team *team = c->memory.team;
     const struct place mine = place_of(c);
-    char *dest = c->dest;
     if (team->area >= 0) {
         uccs_team_exchange(team, &mine, sizeof mine);
     } else {
-        tell_place(team, &mine);
+        memcpy(&team->flags[TEAM_ROUNDS], &mine, sizeof mine);
         uccs_team_sync(team);
     }
-    for (int rank = 0; rank < team->size; rank++) {
-        const struct place place = told_place(c, rank);
-        if (place.bytes)
-            uccs_coll_take(c, dest, address_of(&place), rank, place.bytes);
-        dest += place.bytes;
-    }
-    uccs_coll_settle(c);
-    uccs_team_sync(team);
-    for (size_t word = 0; team->area < 0 && word < sizeof mine / sizeof(long); word++)
-        team->flags[TEAM_ROUNDS + word] = TEAM_FLAG_AT_REST;
+    return true;
 }
+
+static bool take_places(struct uccs_coll *c)
+{
+    struct uccs_team *team = c->memory.team;
+    struct place *places = c->owned = uccs_coll_room(c->call, (size_t)c->size * sizeof *places);
+    for (int rank = 0; rank < c->size; rank++)
+        if (team->area >= 0)
+            memcpy(&places[rank], uccs_team_given(team, rank, sizeof *places), sizeof *places);
+        else
+            uccs_coll_take(c, &places[rank], &team->flags[TEAM_ROUNDS], rank, sizeof *places);
+    return true;
+}
+
+static bool take_blocks(struct uccs_coll *c)
+{
+    const struct place *places = c->owned;
+    char *dest = c->dest;
+    for (int rank = 0; rank < c->size; dest += places[rank++].bytes)
+        if (places[rank].bytes)
+            uccs_coll_take(c, dest, address_of(&places[rank]), rank, places[rank].bytes);
+    return true;
+}
+
+static bool put_flags_at_rest(struct uccs_coll *c)
+{
+    const struct uccs_team *team = c->memory.team;
+    for (size_t word = 0; team->area < 0 && word < sizeof(struct place) / sizeof(long); word++)
+        team->flags[TEAM_ROUNDS + word] = TEAM_FLAG_AT_REST;
+    return true;
+}
+
+static uccs_coll_step *const pull_steps[] = {tell_place,        take_places,     uccs_coll_settled, take_blocks,
+                                             uccs_coll_settled, uccs_coll_leave, put_flags_at_rest, 0};
+
+/* --- Gather */
 
 /* What each member gives over nodes: the size of its block, and the block itself when it is small. */
 struct record {
@@ -151,43 +162,48 @@ static size_t place_blocks(const struct record *records, int size, size_t *at)
     return longest;
 }
 
-static void collect_by_gather(const struct uccs_coll *c)
+/* Goes on by rails when a block is too long for the records. */
+static bool exchange_records(struct uccs_coll *c)
 {
     struct record mine = {.bytes = c->bytes};
     struct record *records = uccs_coll_room(c->call, (size_t)c->size * sizeof *records);
-    size_t *at = uccs_coll_room(c->call, ((size_t)c->size + 1) * sizeof *at);
+    size_t *at = c->owned = uccs_coll_room(c->call, ((size_t)c->size + 1) * sizeof *at);
     if (c->bytes && c->bytes <= sizeof mine.data)
         memcpy(mine.data, c->source, c->bytes);
     uccs_nodes_allgather(c->memory.team, records, &mine, sizeof mine);
+    c->memory.starts = at;
     if (place_blocks(records, c->size, at) > sizeof mine.data)
-        uccs_rail_collect(c, at);
+        c->step = uccs_rail_allgather;
     else
         for (int rank = 0; rank < c->size; rank++)
             if (records[rank].bytes) /* where all are empty, dest may be null */
                 memcpy(c->dest + at[rank], records[rank].data, records[rank].bytes);
-    free(at);
     free(records);
+    return true;
 }
+
+static uccs_coll_step *const gather_steps[] = {exchange_records, 0};
 
 void uccs_team_collect(const char *call, struct uccs_team *team, void *dest, const void *source, size_t bytes)
 {
-    struct uccs_coll c = {.kind = UCCS_COLL_COLLECT,
+    struct uccs_coll c = {.family = &uccs_coll_by_memory,
+                          .kind = UCCS_COLL_COLLECT,
                           .call = call,
                           .rank = team->rank,
                           .size = team->size,
                           .dest = dest,
                           .source = source,
                           .bytes = bytes,
-                          .memory = {.team = team, .under_way = {.pending = 1}}};
+                          .memory = {.team = team}};
     const enum uccs_plan plan = uccs_coll_choose(c.kind, team, 0);
     if (team->size == 1 && bytes)
         memcpy(dest, source, bytes);
     if (team->size == 1)
         return;
-    if (plan == UCCS_BY_GATHER)
-        collect_by_gather(&c);
-    else if (team->far || team->area < 0)
-        collect_by_pull(&c);
-    else
+    if (!team->far && team->area >= 0) {
         collect_by_slots(&c, plan == UCCS_BY_SLOTS ? SLOT_LARGE : 0);
+        return;
+    }
+    c.step = plan == UCCS_BY_GATHER ? gather_steps : pull_steps;
+    uccs_coll_run(&c);
 }

@@ -12,25 +12,38 @@ uccs_coll_mistake *uccs_coll_found_mistake;
 static void reason_all(const void *coll, struct uccs_reason *reason)
 {
     const struct uccs_coll *c = coll;
-    c->way->reason_all(c, reason);
+    c->family->reason_all(c, reason);
+}
+
+/* Returns true when all steps are done. */
+static bool advance(struct uccs_coll *c)
+{
+    while (*c->step) {
+        uccs_coll_step *const *const now = c->step;
+        if (!(*now)(c))
+            return false;
+        if (c->step == now)
+            c->step++;
+    }
+    return true;
 }
 
 void uccs_coll_run(struct uccs_coll *c)
 {
     struct uccs_wait wait uccs_scoped = {.on = uccs_reason_function(reason_all, c)};
-    c->way->begin(c);
-    while (!c->way->advance(c))
-        c->way->pause(c, &wait);
+    c->family->begin(c);
+    while (!advance(c))
+        c->family->pause(c, &wait);
     free(c->owned);
 }
 
 static bool advance_task(struct uccs_task *task)
 {
     struct uccs_coll *c = (struct uccs_coll *)task;
-    if (!c->way->advance(c))
+    if (!advance(c))
         return false;
     struct uccs_request *request = c->request;
-    c->way->release(c);
+    c->family->release(c);
     free(c->owned);
     free(c);
     uccs_request_finish_use(request, false);
@@ -42,7 +55,7 @@ static bool task_reason(const struct uccs_task *task, const struct uccs_request 
     const struct uccs_coll *c = (const struct uccs_coll *)task;
     if (!uccs_request_counts(request, c->request))
         return false;
-    c->way->reason(c, reason);
+    c->family->reason(c, reason);
     snprintf(reason->text, sizeof reason->text, "%s", c->call);
     return true;
 }
@@ -60,8 +73,8 @@ int uccs_coll_start(const struct uccs_coll *what, uccs_request_handle *handle)
     c->task.reason = task_reason;
     c->request = request;
     uccs_request_begin_use(request);
-    c->way->hold(c);
-    c->way->begin(c);
+    c->family->hold(c);
+    c->family->begin(c);
     uccs_task_add(&c->task);
     return UCCS_OK;
 }

@@ -1,17 +1,18 @@
 /* The engine of group communication.
  *
- * A collective (struct uccs_coll) is data: what it does, for whom, from where to where, and how far it has come. It goes
- * one of two ways, which advance it as far as they can without waiting:
+ * A collective (struct uccs_coll) is data: what it does, for whom, from where to where, and how far it has come. Its plan is a
+ * list of steps, which the engine (engine.c) takes one after the other. There are two families of plans:
  *
- *   messages (messages.c)  members are any processes, buffers any memory (uccs.h). A plan (plan.c) lists rounds: send these
+ *   messages (messages.c)  members are any processes, buffers any memory (uccs.h). A list of rounds (plan.c) says: send these
  *                          bytes to that member, store or fold those of another one
- *   memory (memory.c)      members are a team, buffers are symmetric memory. All come, each does its share of the copying
- *                          and folding from and to the others' memory, all leave
+ *   memory                 members are a team, buffers are symmetric memory. All come, each does its share of the copying
+ *                          and folding from and to the others' memory, all leave (memory.c, share.c); over nodes small data
+ *                          travels with the flag (gather.c), long data goes straight to one member of each node (rail.c)
  *
  * A blocking collective is started and waited for by its caller (uccs_coll_run). A split-phase one is a task, which every
  * test, every waiting thread and the progress thread advance (uccs_coll_start). One thread at a time advances it.
  *
- * Small and long data of blocking collectives on teams do not need that much: slots.c, gather.c and rail.c. */
+ * Small data of blocking collectives on one node needs no plan: slots.c. */
 #ifndef UCCS_COLL_INNER_H
 #define UCCS_COLL_INNER_H
 
@@ -28,9 +29,14 @@
 
 struct uccs_coll;
 
-/* A step of a plan by messages. Ranks; -1: none. `own` (null: none) is folded into what is at `receive`, or copied there, before
+/* A step of a plan. Returns true when it is done; the engine then takes the next one, or the one that it has set in coll->step.
+ * False: the engine calls it again later. It must not wait, except at meetings and slots of the team in a blocking
+ * collective. */
+typedef bool uccs_coll_step(struct uccs_coll *coll);
+
+/* A round of a plan by messages. Ranks; -1: none. `own` (null: none) is folded into what is at `receive`, or copied there, before
  * the member sends and receives. */
-struct uccs_step {
+struct uccs_round {
     int to, from;
     const char *send;
     size_t send_bytes;
@@ -45,18 +51,18 @@ struct uccs_step {
     bool own_folds;
 };
 
-/* Writes round `round` into the step, which the caller has emptied. Returns false after the last round. */
-typedef bool uccs_plan_function(const struct uccs_coll *coll, uint32_t round, struct uccs_step *step);
+/* Writes round `round` into `to_do`, which the caller has emptied. Returns false after the last round. */
+typedef bool uccs_plan_function(const struct uccs_coll *coll, uint32_t round, struct uccs_round *to_do);
 
 /* The state of a collective by messages. Every member gives the collectives of a group the same numbers. */
 struct uccs_by_messages {
     struct uccs_group_impl *group;
     uccs_plan_function *plan;
     uint64_t sequence;
-    uint32_t round, sent, received; /* pieces of this round */
+    uint32_t round, sent, received; /* number of the round; pieces of it */
     bool planned;
     bool user; /* the caller makes progress on both classes */
-    struct uccs_step step;
+    struct uccs_round to_do;
     uint32_t out; /* pieces that their receivers have not taken yet; acquire */
 };
 
@@ -75,17 +81,20 @@ struct uccs_by_memory {
     bool copied;                      /* my share is done */
     uint64_t number;                  /* 1, 2, ... among the split-phase ones of the team */
     uint64_t turn;                    /* 1, 2, ... among its brief ones that move data */
-    int phase, looked;
-    size_t at, piece, end; /* elements that are folded here: done, under way, all */
+    int looked;
+    size_t at, piece, end; /* bytes or elements of a plan in pieces: done, under way, all */
     char *room, *sums;     /* the others' parts, and a scan's result */
+    const size_t *starts;  /* of a collect: where the blocks begin in dest, and the last one ends; in `owned` */
     struct uccs_node_allgather meeting;
     struct uccs_request under_way; /* gets and puts of my share */
+    uint32_t held;                 /* internal puts that still read my memory; acquire */
 };
 
 struct uccs_coll {
     struct uccs_task task;
     struct uccs_request *request; /* of a split-phase one */
-    const struct uccs_coll_way *way;
+    const struct uccs_coll_family *family;
+    uccs_coll_step *const *step; /* the next one of the plan; the list ends with null */
     enum uccs_coll_kind kind;
     const char *call;
     int rank, size, root;
@@ -101,20 +110,19 @@ struct uccs_coll {
     };
 };
 
-/* How a collective advances. begin: every member calls it in the same order for the collectives of a group. advance returns
- * true when it is finished, and must not wait. pause: between two calls of advance, in a blocking one. hold and release
- * keep the group while a split-phase one is under way; release is the last use of it. reason fills in whom it waits for:
- * all members that have not come (a blocking one), or the next one. */
-struct uccs_coll_way {
+/* What plans of a family share. begin: chooses the steps, unless the caller has; every member calls it in the same order for the
+ * collectives of a group. pause: between two looks of a blocking one. hold and release keep the group while a split-phase one is
+ * under way; release is the last use of it. reason fills in whom it waits for: the next one, or (reason_all, a blocking one) all
+ * that have not come. */
+struct uccs_coll_family {
     void (*begin)(struct uccs_coll *coll);
-    bool (*advance)(struct uccs_coll *coll);
     void (*pause)(const struct uccs_coll *coll, struct uccs_wait *wait);
     void (*hold)(struct uccs_coll *coll);
     void (*release)(struct uccs_coll *coll);
     void (*reason)(const struct uccs_coll *coll, struct uccs_reason *reason);
     void (*reason_all)(const struct uccs_coll *coll, struct uccs_reason *reason);
 };
-extern const struct uccs_coll_way uccs_coll_by_messages, uccs_coll_by_memory;
+extern const struct uccs_coll_family uccs_coll_by_messages, uccs_coll_by_memory;
 
 /* Starts a collective, waits until it is finished. */
 void uccs_coll_run(struct uccs_coll *coll);
@@ -236,17 +244,26 @@ static inline void uccs_coll_await(const struct uccs_team *team, int rank)
         uccs_slot_await(team, rank, 0);
 }
 
-/* Takes bytes of member `rank`'s memory, at my own address `from`, into `to`. They are there after uccs_coll_settle, which
- * waits. */
+/* Takes bytes of member `rank`'s memory, at my own address `from`, into `to`. They are there after the step
+ * uccs_coll_settled. */
 void uccs_coll_take(struct uccs_coll *coll, void *to, const void *from, int rank, size_t bytes);
-void uccs_coll_settle(struct uccs_coll *coll);
+
+/* Steps of several plans: all members come, so that their memory may be used; my operations are complete and my memory is mine
+ * again; all leave. */
+uccs_coll_step uccs_coll_come, uccs_coll_settled, uccs_coll_leave;
+
+/* The last member whose data I fold: a scan's is the one before me or I, a reduction's the last of all; -1: none. */
+static inline int uccs_coll_last(const struct uccs_coll *coll)
+{
+    return coll->kind == UCCS_COLL_SCAN ? coll->rank - !coll->memory.inclusive : coll->size - 1;
+}
 
 /* A share (share.c). do does that of member `rank`; on a node a member may do another's. Over nodes a fold takes the next piece
  * of all vectors, and give folds it and gives the result to all; memory.at and memory.end say how far that is. */
 void uccs_share_do(struct uccs_coll *coll, int rank);
 void uccs_share_give(struct uccs_coll *coll);
 
-/* --- Plans of blocking collectives on teams. Those by slots take plain arguments, since their callers are brief. */
+/* --- Small data on one node, by slots (slots.c): plain arguments, since these are brief */
 
 void uccs_slots_broadcast(struct uccs_team *team, char *dest, const char *source, size_t bytes, int root);
 void uccs_slots_allgather(struct uccs_team *team, char *dest, const char *source, size_t bytes);
@@ -258,19 +275,14 @@ void uccs_slots_reduce_by_leader(struct uccs_team *team, fold_kernel *fold, size
 void uccs_slots_scan(struct uccs_team *team, fold_kernel *fold, size_t element, char *dest, const char *source,
                      size_t bytes, bool inclusive);
 
-/* Over nodes, with the flag (gather.c). */
-void uccs_gather_broadcast(const struct uccs_coll *coll);
-void uccs_gather_alltoall(const struct uccs_coll *coll); /* also with strides */
-void uccs_gather_fold(const struct uccs_coll *coll, int last);
-/* True when the nodes' buffers hold an element of each member. */
-bool uccs_gather_folds(const struct uccs_coll *coll);
+/* --- Plans over nodes */
 
-/* Over nodes, straight to members (rail.c). collect: the block of member r is at[r] .. at[r + 1] of dest. */
-void uccs_rail_broadcast(const struct uccs_coll *coll);
-void uccs_rail_allgather(const struct uccs_coll *coll);
-void uccs_rail_collect(const struct uccs_coll *coll, const size_t *at);
-void uccs_rail_alltoall(const struct uccs_coll *coll);
-void uccs_rail_alltoalls(const struct uccs_coll *coll);
-void uccs_rail_reduce(const struct uccs_coll *coll);
+extern uccs_coll_step *const uccs_gather_broadcast[], *const uccs_gather_allgather[], *const uccs_gather_alltoall[],
+                                                                                          *const uccs_gather_fold[];
+extern uccs_coll_step *const uccs_rail_broadcast[], *const uccs_rail_allgather[], *const uccs_rail_alltoall[],
+                                                                                      *const uccs_rail_reduce[];
+
+/* True when the nodes' buffers hold an element of each member, so that gather.c can fold. */
+bool uccs_gather_folds(const struct uccs_coll *coll);
 
 #endif

@@ -28,46 +28,6 @@
 /* Bytes read and written, by one processor in some 5 us: about what it costs to wake a thread of another one. */
 #define BRIEF ((size_t)128 << 10)
 
-enum phase { COMES, HERE, SHARES, MOVED, GIVES, GIVEN, LEAVES, LEFT };
-
-/* What takes long is left to a step, which runs without the list's lock and ends the phase. */
-static void share_step(struct uccs_task *task)
-{
-    struct uccs_coll *c = (struct uccs_coll *)task;
-    uccs_share_do(c, c->rank);
-    c->memory.phase++;
-}
-
-static void give_step(struct uccs_task *task)
-{
-    struct uccs_coll *c = (struct uccs_coll *)task;
-    uccs_share_give(c);
-    c->memory.phase++;
-}
-
-static bool run_step(struct uccs_coll *c, void (*step)(struct uccs_task *))
-{
-    if (c->memory.later) {
-        c->task.step = step;
-        return false;
-    }
-    step(&c->task);
-    c->memory.phase--; /* the caller ends the phase */
-    return true;
-}
-
-static bool settled(struct uccs_coll *c)
-{
-    return atomic_load_acquire(&c->memory.under_way.pending) == 1; /* acqrel: uccs_request_finish */
-}
-
-void uccs_coll_settle(struct uccs_coll *c)
-{
-    struct uccs_wait wait uccs_scoped = {0};
-    while (!settled(c))
-        uccs_pause(&wait);
-}
-
 /* --- Split-phase on a node: who has come, and who is done */
 
 static uint64_t reached(const struct uccs_coll *c, int rank, int line)
@@ -166,114 +126,181 @@ static bool is_brief(const struct uccs_coll *c)
     return (c->fold ? c->n : c->bytes) <= BRIEF / members / each;
 }
 
-/* --- Coming and leaving */
+/* --- Steps of blocking ones */
 
-static void begin_memory(struct uccs_coll *c)
+bool uccs_coll_come(struct uccs_coll *c)
 {
-    struct uccs_by_memory *m = &c->memory;
-    m->under_way.pending = 1; /* no one's child, and with an owner: nobody frees it */
-    if (!m->later)
-        return;
-    m->number = ++m->team->posted;
-    m->brief = is_brief(c);
-    m->turn = m->brief && !m->nothing ? ++m->team->brief : 0;
-    if (!m->team->far)
-        reach(c, TEAM_POSTED);
-}
-
-/* A split-phase one does its share when those before have done theirs; over nodes, after what it has to flush. */
-static bool comes(struct uccs_coll *c)
-{
-    struct uccs_by_memory *m = &c->memory;
-    if (!m->later) {
-        uccs_coll_enter(m->team);
-        return true;
-    }
-    if (m->team->copied + 1 != m->number)
-        return false;
-    if (m->team->far && m->quiet) {
-        proto_flush(0, &m->under_way);
-        m->quiet = false;
-    }
-    if (!settled(c))
-        return false;
-    if (m->team->far)
-        uccs_nodes_meet_begin(&m->meeting, m->team);
+    uccs_coll_enter(c->memory.team);
     return true;
 }
 
-static bool all_here(struct uccs_coll *c)
-{
-    if (!c->memory.later)
-        return true;
-    return c->memory.team->far ? uccs_nodes_meet(&c->memory.meeting) : all_ready(c);
-}
-
-static void leaves(struct uccs_coll *c)
+bool uccs_coll_settled(struct uccs_coll *c)
 {
     struct uccs_by_memory *m = &c->memory;
-    if (!m->later) {
-        uccs_team_sync(m->team);
-    } else if (!m->team->far) {
-        m->team->copied = m->number;
-        reach(c, TEAM_COPIED);
-    } else if (!m->nothing) {
-        uccs_nodes_meet_begin(&m->meeting, m->team);
-    }
+    return atomic_load_acquire(&m->under_way.pending) == 1 && /* acqrel: uccs_request_finish */
+           atomic_load_acquire(&m->held) == 0;                /* acqrel: proto_send_free */
 }
 
-/* On a node a barrier is over when all members have come, a broadcast at its receiver when the data is there. */
-static bool all_left(struct uccs_coll *c)
+bool uccs_coll_leave(struct uccs_coll *c)
 {
-    struct uccs_by_memory *m = &c->memory;
-    if (!m->later || m->nothing || (!m->team->far && has_root(c) && c->root != c->rank))
-        return true;
-    return m->team->far ? uccs_nodes_meet(&m->meeting) : all_reached(c, TEAM_COPIED);
-}
-
-/* Takes one step. Returns false when it has to look again later. */
-static bool go_on(struct uccs_coll *c)
-{
-    struct uccs_by_memory *m = &c->memory;
-    const bool pieces = c->fold && m->team->far;
-    switch ((enum phase)m->phase) {
-    case COMES: return comes(c);
-    case HERE: return all_here(c);
-    case SHARES: return m->nothing || run_step(c, share_step);
-    case MOVED: return settled(c);
-    case GIVES: return m->nothing || !pieces || run_step(c, give_step);
-    case GIVEN:
-        if (!settled(c))
-            return false;
-        if (pieces && m->at < m->end)
-            m->phase = HERE; /* the next piece: goes on with SHARES */
-        return true;
-    case LEAVES: leaves(c); return true;
-    case LEFT: return all_left(c);
-    }
+    uccs_team_sync(c->memory.team);
     return true;
 }
 
-static void finish(struct uccs_coll *c)
+static bool do_share(struct uccs_coll *c)
+{
+    uccs_share_do(c, c->rank);
+    return true;
+}
+
+static bool give_piece(struct uccs_coll *c)
+{
+    uccs_share_give(c);
+    return true;
+}
+
+/* Goes back to the share, which takes the next piece. */
+static bool next_piece(struct uccs_coll *c)
+{
+    if (c->memory.at < c->memory.end)
+        c->step -= 4;
+    return true;
+}
+
+static bool finish(struct uccs_coll *c)
 {
     struct uccs_by_memory *m = &c->memory;
     if (m->sums)
         memcpy(c->dest, m->sums, c->bytes);
     free(m->sums);
     free(m->room);
-    if (m->later && m->team->far)
+    if (m->later)
         m->team->copied = m->number;
+    return true;
 }
 
-static bool advance_memory(struct uccs_coll *c)
+/* --- Steps of split-phase ones. What takes long runs without the list's lock */
+
+static void share_apart(struct uccs_task *task)
 {
-    if (c->memory.brief)
-        return advance_brief(c);
-    for (; c->memory.phase <= LEFT; c->memory.phase++)
-        if (!go_on(c))
-            return false;
-    finish(c);
+    struct uccs_coll *c = (struct uccs_coll *)task;
+    uccs_share_do(c, c->rank);
+    c->step++;
+}
+
+static bool do_share_later(struct uccs_coll *c)
+{
+    c->task.step = share_apart;
+    return false;
+}
+
+static void give_apart(struct uccs_task *task)
+{
+    struct uccs_coll *c = (struct uccs_coll *)task;
+    uccs_share_give(c);
+    c->step++;
+}
+
+static bool give_piece_later(struct uccs_coll *c)
+{
+    c->task.step = give_apart;
+    return false;
+}
+
+/* A collective does its share when those before have done theirs; over nodes, after what it has to flush. */
+static bool await_turn(struct uccs_coll *c)
+{
+    struct uccs_by_memory *m = &c->memory;
+    if (m->team->copied + 1 != m->number)
+        return false;
+    if (m->team->far && m->quiet)
+        proto_flush(0, &m->under_way);
     return true;
+}
+
+static bool tell_copied(struct uccs_coll *c)
+{
+    c->memory.copied = true;
+    c->memory.team->copied = c->memory.number;
+    reach(c, TEAM_COPIED);
+    return true;
+}
+
+/* A broadcast is over at its receiver when the data is there. */
+static bool all_copied(struct uccs_coll *c)
+{
+    return (has_root(c) && c->root != c->rank) || all_reached(c, TEAM_COPIED);
+}
+
+static bool begin_meeting(struct uccs_coll *c)
+{
+    uccs_nodes_meet_begin(&c->memory.meeting, c->memory.team);
+    return true;
+}
+
+static bool have_met(struct uccs_coll *c)
+{
+    return uccs_nodes_meet(&c->memory.meeting);
+}
+
+/* Returns the steps of a blocking one. */
+static uccs_coll_step *const *steps_now(const struct uccs_coll *c)
+{
+    static uccs_coll_step *const near[] = {uccs_coll_come, do_share, uccs_coll_leave, 0};
+    static uccs_coll_step *const far[] = {uccs_coll_come, do_share, uccs_coll_settled, uccs_coll_leave, 0};
+    static uccs_coll_step *const fold[] =
+        {uccs_coll_come, do_share, uccs_coll_settled, give_piece, uccs_coll_settled, next_piece, uccs_coll_leave,
+         finish,         0};
+    if (!c->memory.team->far)
+        return near;
+    return c->fold ? fold : far;
+}
+
+/* Returns the steps of a split-phase one. On a node a barrier is over when all members have come. */
+static uccs_coll_step *const *steps_later(const struct uccs_coll *c)
+{
+    static uccs_coll_step *const brief[] = {advance_brief, 0};
+    static uccs_coll_step *const near[] = {await_turn, all_ready, do_share_later, tell_copied, all_copied, 0};
+    static uccs_coll_step *const near_empty[] = {await_turn, all_ready, tell_copied, 0};
+    static uccs_coll_step *const far[] = {await_turn,        uccs_coll_settled, begin_meeting, have_met, do_share_later,
+                                          uccs_coll_settled, begin_meeting,     have_met,      finish,   0};
+    static uccs_coll_step *const far_empty[] = {await_turn, uccs_coll_settled, begin_meeting, have_met, finish, 0};
+    static uccs_coll_step *const far_fold[] = {await_turn,
+                                               uccs_coll_settled,
+                                               begin_meeting,
+                                               have_met,
+                                               do_share_later,
+                                               uccs_coll_settled,
+                                               give_piece_later,
+                                               uccs_coll_settled,
+                                               next_piece,
+                                               begin_meeting,
+                                               have_met,
+                                               finish,
+                                               0};
+    const struct uccs_by_memory *m = &c->memory;
+    if (m->brief)
+        return brief;
+    if (!m->team->far)
+        return m->nothing ? near_empty : near;
+    return m->nothing ? far_empty : c->fold ? far_fold : far;
+}
+
+static void begin_memory(struct uccs_coll *c)
+{
+    struct uccs_by_memory *m = &c->memory;
+    m->under_way.pending = 1; /* no one's child, and with an owner: nobody frees it */
+    if (!m->later) {
+        if (!c->step)
+            c->step = steps_now(c);
+        return;
+    }
+    m->number = ++m->team->posted;
+    m->brief = is_brief(c);
+    m->turn = m->brief && !m->nothing ? ++m->team->brief : 0;
+    c->step = steps_later(c);
+    if (!m->team->far)
+        reach(c, TEAM_POSTED);
 }
 
 static void pause_memory(const struct uccs_coll *c, struct uccs_wait *wait)
@@ -296,7 +323,7 @@ static void release_team(struct uccs_coll *c)
 /* Returns a member that this split-phase collective of a team on one node waits for, or -1 when there is none. */
 static int missing(const struct uccs_coll *c)
 {
-    const bool left = c->memory.phase > LEAVES;
+    const bool left = c->memory.copied;
     for (int rank = 0; rank < c->size; rank++)
         if ((left || !has_root(c) || c->root == rank) &&
             reached(c, rank, left ? TEAM_COPIED : TEAM_POSTED) < c->memory.number)
@@ -311,16 +338,16 @@ static void reason_memory(const struct uccs_coll *c, struct uccs_reason *reason)
         reason->on = uccs_reason_pe(uccs_team_pe(c->memory.team, rank));
 }
 
-/* A blocking one waits only for operations under way; slots and syncs have reasons of their own. */
+/* A blocking one waits for its nodes' gathers; slots and syncs have reasons of their own. */
 static void reason_blocking(const struct uccs_coll *c, struct uccs_reason *reason)
 {
-    (void)c, (void)reason;
+    if (c->memory.meeting.team)
+        reason->on = uccs_reason_team(c->memory.team, c->memory.meeting.number);
 }
 
-const struct uccs_coll_way uccs_coll_by_memory = {.begin = begin_memory,
-                                                  .advance = advance_memory,
-                                                  .pause = pause_memory,
-                                                  .hold = hold_team,
-                                                  .release = release_team,
-                                                  .reason = reason_memory,
-                                                  .reason_all = reason_blocking};
+const struct uccs_coll_family uccs_coll_by_memory = {.begin = begin_memory,
+                                                     .pause = pause_memory,
+                                                     .hold = hold_team,
+                                                     .release = release_team,
+                                                     .reason = reason_memory,
+                                                     .reason_all = reason_blocking};

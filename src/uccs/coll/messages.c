@@ -40,23 +40,23 @@ static struct uccs_tag tag_of(const struct uccs_by_messages *m, uint32_t source,
 
 static bool sent_all(const struct uccs_by_messages *m)
 {
-    return m->step.to < 0 || m->sent == pieces_of(m->step.send_bytes);
+    return m->to_do.to < 0 || m->sent == pieces_of(m->to_do.send_bytes);
 }
 
 static bool received_all(const struct uccs_by_messages *m)
 {
-    return m->step.from < 0 || m->received == pieces_of(m->step.receive_bytes);
+    return m->to_do.from < 0 || m->received == pieces_of(m->to_do.receive_bytes);
 }
 
 static void send_some(struct uccs_coll *c)
 {
     struct uccs_by_messages *m = &c->messages;
-    int pe = sent_all(m) ? -1 : uccs_ranks_world(m->group, m->step.to);
+    int pe = sent_all(m) ? -1 : uccs_ranks_world(m->group, m->to_do.to);
     while (!sent_all(m) && atomic_load_relaxed(&m->out) < WINDOW) {
-        size_t bytes = piece_bytes(m->step.send_bytes, m->sent);
+        size_t bytes = piece_bytes(m->to_do.send_bytes, m->sent);
         struct uccs_tag tag = tag_of(m, 0, m->sent);
         bool acknowledged = bytes > TAGGED_INLINE || m->sequence % LEAD == 0;
-        const char *from = bytes ? m->step.send + m->sent * COLL_PIECE : 0;
+        const char *from = bytes ? m->to_do.send + m->sent * COLL_PIECE : 0;
         if (!uccs_tagged_try(pe, &tag, from, bytes, acknowledged ? &m->out : 0)) {
             c->task.again = true; /* nobody tells when there is room */
             return;
@@ -78,10 +78,10 @@ static lat_cold _Noreturn void fail_length(const struct uccs_by_messages *m, con
 static void store_piece(const struct uccs_coll *c, const char *data, size_t bytes)
 {
     const struct uccs_by_messages *m = &c->messages;
-    char *to = m->step.receive + m->received * COLL_PIECE;
+    char *to = m->to_do.receive + m->received * COLL_PIECE;
     if (bytes == 0)
         return;
-    switch (m->step.how) {
+    switch (m->to_do.how) {
     case STEP_STORES: memcpy(to, data, bytes); break;
     case STEP_FOLDS_BEHIND: c->fold(to, to, data, bytes / c->element); break;
     case STEP_FOLDS_BEFORE: c->fold(to, data, to, bytes / c->element); break;
@@ -91,9 +91,9 @@ static void store_piece(const struct uccs_coll *c, const char *data, size_t byte
 static void receive_some(struct uccs_coll *c)
 {
     struct uccs_by_messages *m = &c->messages;
-    uint32_t source = received_all(m) ? 0 : (uint32_t)uccs_ranks_world(m->group, m->step.from);
+    uint32_t source = received_all(m) ? 0 : (uint32_t)uccs_ranks_world(m->group, m->to_do.from);
     while (!received_all(m)) {
-        size_t bytes = piece_bytes(m->step.receive_bytes, m->received);
+        size_t bytes = piece_bytes(m->to_do.receive_bytes, m->received);
         struct uccs_tag tag = tag_of(m, source, m->received);
         struct uccs_tagged *message = uccs_tagged_take(&tag);
         if (!message)
@@ -109,27 +109,18 @@ static void receive_some(struct uccs_coll *c)
 static void plan_round(struct uccs_coll *c)
 {
     struct uccs_by_messages *m = &c->messages;
-    m->step = (struct uccs_step){.to = -1, .from = -1};
+    m->to_do = (struct uccs_round){.to = -1, .from = -1};
     m->sent = m->received = 0;
-    m->planned = m->plan(c, m->round, &m->step);
-    if (!m->planned || !m->step.own || m->step.own == m->step.receive || m->step.receive_bytes == 0)
+    m->planned = m->plan(c, m->round, &m->to_do);
+    if (!m->planned || !m->to_do.own || m->to_do.own == m->to_do.receive || m->to_do.receive_bytes == 0)
         return;
-    if (m->step.own_folds)
-        c->fold(m->step.receive, m->step.receive, m->step.own, m->step.receive_bytes / c->element);
+    if (m->to_do.own_folds)
+        c->fold(m->to_do.receive, m->to_do.receive, m->to_do.own, m->to_do.receive_bytes / c->element);
     else
-        memcpy(m->step.receive, m->step.own, m->step.receive_bytes);
+        memcpy(m->to_do.receive, m->to_do.own, m->to_do.receive_bytes);
 }
 
-static void begin_messages(struct uccs_coll *c)
-{
-    struct uccs_by_messages *m = &c->messages;
-    c->rank = m->group->rank;
-    c->size = m->group->size;
-    m->sequence = atomic_fetch_add_relaxed(&m->group->sequence, 1) + 1; /* members call in one order */
-    plan_round(c);
-}
-
-static bool advance_messages(struct uccs_coll *c)
+static bool do_rounds(struct uccs_coll *c)
 {
     struct uccs_by_messages *m = &c->messages;
     while (m->planned) {
@@ -140,7 +131,23 @@ static bool advance_messages(struct uccs_coll *c)
         m->round++;
         plan_round(c);
     }
-    return atomic_load_acquire(&m->out) == 0; /* acqrel: landed, in tagged.c */
+    return true;
+}
+
+static bool are_taken(struct uccs_coll *c)
+{
+    return atomic_load_acquire(&c->messages.out) == 0; /* acqrel: landed, in tagged.c */
+}
+
+static void begin_messages(struct uccs_coll *c)
+{
+    static uccs_coll_step *const steps[] = {do_rounds, are_taken, 0};
+    struct uccs_by_messages *m = &c->messages;
+    c->rank = m->group->rank;
+    c->size = m->group->size;
+    c->step = steps;
+    m->sequence = atomic_fetch_add_relaxed(&m->group->sequence, 1) + 1; /* members call in one order */
+    plan_round(c);
 }
 
 /* The library's own meetings poll the network class and other nodes alone. */
@@ -165,7 +172,7 @@ static void release_group(struct uccs_coll *c)
 static void reason_next(const struct uccs_coll *c, struct uccs_reason *reason)
 {
     const struct uccs_by_messages *m = &c->messages;
-    const int other = received_all(m) ? m->step.to : m->step.from;
+    const int other = received_all(m) ? m->to_do.to : m->to_do.from;
     if (m->planned && other >= 0)
         reason->on = uccs_reason_pe(uccs_ranks_world(m->group, other));
 }
@@ -198,19 +205,18 @@ static void reason_all(const struct uccs_coll *c, struct uccs_reason *reason)
                                                .number = c->messages.sequence};
 }
 
-const struct uccs_coll_way uccs_coll_by_messages = {.begin = begin_messages,
-                                                    .advance = advance_messages,
-                                                    .pause = pause_messages,
-                                                    .hold = hold_group,
-                                                    .release = release_group,
-                                                    .reason = reason_next,
-                                                    .reason_all = reason_all};
+const struct uccs_coll_family uccs_coll_by_messages = {.begin = begin_messages,
+                                                       .pause = pause_messages,
+                                                       .hold = hold_group,
+                                                       .release = release_group,
+                                                       .reason = reason_next,
+                                                       .reason_all = reason_all};
 
 void uccs_coll_meet(bool user)
 {
     if (!uccs_running())
         return;
-    struct uccs_coll meeting = {.way = &uccs_coll_by_messages,
+    struct uccs_coll meeting = {.family = &uccs_coll_by_messages,
                                 .kind = UCCS_COLL_BARRIER,
                                 .messages = {.group = uccs_ranks_library(),
                                              .plan = uccs_coll_plan(UCCS_COLL_BARRIER, UCCS_BY_FLAT),

@@ -20,78 +20,78 @@ static int rounds_of(int size)
 }
 
 /* Plans a dissemination barrier: in round k every member receives from the member 2^k before it. */
-static bool plan_barrier(const struct uccs_coll *c, uint32_t round, struct uccs_step *step)
+static bool plan_barrier(const struct uccs_coll *c, uint32_t round, struct uccs_round *to_do)
 {
     int64_t distance = INT64_C(1) << round;
     if (distance >= c->size)
         return false;
-    step->to = (int)((c->rank + distance) % c->size);
-    step->from = (int)((c->rank + c->size - distance) % c->size);
+    to_do->to = (int)((c->rank + distance) % c->size);
+    to_do->from = (int)((c->rank + c->size - distance) % c->size);
     return true;
 }
 
 /* Plans every block straight to its receiver; in round k to the member k + 1 ahead. */
-static bool plan_flat(const struct uccs_coll *c, uint32_t round, struct uccs_step *step)
+static bool plan_flat(const struct uccs_coll *c, uint32_t round, struct uccs_round *to_do)
 {
     const struct uccs_coll_shape *shape = &uccs_coll_shapes[c->kind];
     int k = (int)round + 1, to = (c->rank + k) % c->size, from = (c->rank + c->size - k) % c->size;
     if (k >= c->size)
         return false;
     if (uccs_coll_gives(c, c->rank, to)) {
-        step->to = to;
-        step->send = c->source + (shape->source_by_receiver ? (size_t)to * c->bytes : 0);
-        step->send_bytes = c->bytes;
+        to_do->to = to;
+        to_do->send = c->source + (shape->source_by_receiver ? (size_t)to * c->bytes : 0);
+        to_do->send_bytes = c->bytes;
     }
     if (uccs_coll_gives(c, from, c->rank)) {
-        step->from = from;
-        step->receive = c->dest + (shape->dest_by_sender ? (size_t)from * c->bytes : 0);
-        step->receive_bytes = c->bytes;
+        to_do->from = from;
+        to_do->receive = c->dest + (shape->dest_by_sender ? (size_t)from * c->bytes : 0);
+        to_do->receive_bytes = c->bytes;
     }
     return true;
 }
 
 /* Plans a step down a binomial tree. In round k the members that have the data send it to the members 2^(last - k)
  * ahead. */
-static void step_down(const struct uccs_coll *c, int level, int root, struct uccs_step *step)
+static void step_down(const struct uccs_coll *c, int level, int root, struct uccs_round *to_do)
 {
     int size = c->size, rank = (c->rank - root + size) % size, mask = 1 << level;
     if (rank % (2 * mask) == mask) {
-        step->from = (rank - mask + root) % size;
-        step->receive = c->dest;
-        step->receive_bytes = c->bytes;
+        to_do->from = (rank - mask + root) % size;
+        to_do->receive = c->dest;
+        to_do->receive_bytes = c->bytes;
     } else if (rank % (2 * mask) == 0 && rank + mask < size) {
-        step->to = (rank + mask + root) % size;
-        step->send = c->dest;
-        step->send_bytes = c->bytes;
+        to_do->to = (rank + mask + root) % size;
+        to_do->send = c->dest;
+        to_do->send_bytes = c->bytes;
     }
 }
 
-static bool plan_broadcast(const struct uccs_coll *c, uint32_t round, struct uccs_step *step)
+static bool plan_broadcast(const struct uccs_coll *c, uint32_t round, struct uccs_round *to_do)
 {
     int last = rounds_of(c->size) - 1;
     if ((int)round > last)
         return false;
-    step_down(c, last - (int)round, c->root, step);
+    step_down(c, last - (int)round, c->root, to_do);
     return true;
 }
 
 /* Folds the data up the same tree, then sends the result down again. */
-static bool plan_allreduce_tree(const struct uccs_coll *c, uint32_t round, struct uccs_step *step)
+static bool plan_allreduce_tree(const struct uccs_coll *c, uint32_t round, struct uccs_round *to_do)
 {
     int rounds = rounds_of(c->size), rank = c->rank, mask = 1 << round;
     if ((int)round >= 2 * rounds)
         return false;
     if ((int)round >= rounds) {
-        step_down(c, 2 * rounds - 1 - (int)round, 0, step);
+        step_down(c, 2 * rounds - 1 - (int)round, 0, to_do);
     } else if (rank % (2 * mask) == mask) {
-        step->to = rank - mask;
-        step->send = c->dest;
-        step->send_bytes = c->bytes;
+        to_do->to = rank - mask;
+        to_do->send = c->dest;
+        to_do->send_bytes = c->bytes;
     } else if (rank % (2 * mask) == 0 && rank + mask < c->size) {
-        step->from = rank + mask;
-        step->receive = c->dest;
-        step->receive_bytes = c->bytes;
-        step->how = STEP_FOLDS_BEHIND;
+        to_do->from = rank + mask;
+        to_do->receive = c->dest;
+        to_do->receive_bytes = c->bytes;
+        to_do->how = STEP_FOLDS_BEHIND;
     }
     return true;
 }
@@ -104,56 +104,56 @@ static char *share_of(const struct uccs_coll *c, int rank, size_t *bytes)
 }
 
 /* Sends shares round a ring, folding them, then sends the results round. */
-static bool plan_allreduce_ring(const struct uccs_coll *c, uint32_t round, struct uccs_step *step)
+static bool plan_allreduce_ring(const struct uccs_coll *c, uint32_t round, struct uccs_round *to_do)
 {
     int size = c->size, rank = c->rank, k = (int)round % (size - 1);
     bool fold = (int)round < size - 1;
     if ((int)round >= 2 * (size - 1))
         return false;
     int mine = (rank + !fold - k + size) % size, theirs = (mine + size - 1) % size;
-    step->to = (rank + 1) % size;
-    step->from = (rank + size - 1) % size;
-    step->send = share_of(c, mine, &step->send_bytes);
-    step->receive = share_of(c, theirs, &step->receive_bytes);
-    step->how = fold ? STEP_FOLDS_BEHIND : STEP_STORES;
+    to_do->to = (rank + 1) % size;
+    to_do->from = (rank + size - 1) % size;
+    to_do->send = share_of(c, mine, &to_do->send_bytes);
+    to_do->receive = share_of(c, theirs, &to_do->receive_bytes);
+    to_do->how = fold ? STEP_FOLDS_BEHIND : STEP_STORES;
     return true;
 }
 
 /* Passes blocks on round a ring, so that each crosses from node to node once. */
-static bool plan_allgather_ring(const struct uccs_coll *c, uint32_t round, struct uccs_step *step)
+static bool plan_allgather_ring(const struct uccs_coll *c, uint32_t round, struct uccs_round *to_do)
 {
     int size = c->size, rank = c->rank, k = (int)round;
     if (k >= size - 1)
         return false;
-    step->to = (rank + 1) % size;
-    step->from = (rank + size - 1) % size;
-    step->send = c->dest + (size_t)((rank - k + size) % size) * c->bytes;
-    step->receive = c->dest + (size_t)((rank - k - 1 + size) % size) * c->bytes;
-    step->send_bytes = step->receive_bytes = c->bytes;
+    to_do->to = (rank + 1) % size;
+    to_do->from = (rank + size - 1) % size;
+    to_do->send = c->dest + (size_t)((rank - k + size) % size) * c->bytes;
+    to_do->receive = c->dest + (size_t)((rank - k - 1 + size) % size) * c->bytes;
+    to_do->send_bytes = to_do->receive_bytes = c->bytes;
     return true;
 }
 
 /* The root folds the vectors in the order of the ranks; round k brings member k's. */
-static bool plan_reduce_flat(const struct uccs_coll *c, uint32_t round, struct uccs_step *step)
+static bool plan_reduce_flat(const struct uccs_coll *c, uint32_t round, struct uccs_round *to_do)
 {
     const int k = (int)round;
     if (k >= c->size)
         return false;
     if (c->rank != c->root && k == c->rank) {
-        step->to = c->root;
-        step->send = c->source;
-        step->send_bytes = c->bytes;
+        to_do->to = c->root;
+        to_do->send = c->source;
+        to_do->send_bytes = c->bytes;
     }
     if (c->rank != c->root)
         return true;
-    step->receive = c->dest;
-    step->receive_bytes = c->bytes;
+    to_do->receive = c->dest;
+    to_do->receive_bytes = c->bytes;
     if (k == c->rank) {
-        step->own = c->source;
-        step->own_folds = k > 0;
+        to_do->own = c->source;
+        to_do->own_folds = k > 0;
     } else {
-        step->from = k;
-        step->how = k > 0 ? STEP_FOLDS_BEHIND : STEP_STORES;
+        to_do->from = k;
+        to_do->how = k > 0 ? STEP_FOLDS_BEHIND : STEP_STORES;
     }
     return true;
 }
@@ -180,47 +180,47 @@ static char *chain_place(const struct uccs_coll *c, int64_t piece)
 
 /* Member r gets the fold of the members before it, folds its own data behind, and sends the result on: piece t - r in round t, and
  * the one before to the next member. */
-static void step_chain(const struct uccs_coll *c, int64_t t, struct uccs_step *step)
+static void step_chain(const struct uccs_coll *c, int64_t t, struct uccs_round *to_do)
 {
     const int64_t piece = t - c->rank;
-    if (c->rank > 0 && (step->receive_bytes = piece_of(c, piece))) {
-        step->from = c->rank - 1;
-        step->receive = chain_place(c, piece);
-        step->how = STEP_FOLDS_BEFORE;
-        if (c->source + piece * (int64_t)COLL_PIECE != step->receive)
-            step->own = c->source + piece * (int64_t)COLL_PIECE;
+    if (c->rank > 0 && (to_do->receive_bytes = piece_of(c, piece))) {
+        to_do->from = c->rank - 1;
+        to_do->receive = chain_place(c, piece);
+        to_do->how = STEP_FOLDS_BEFORE;
+        if (c->source + piece * (int64_t)COLL_PIECE != to_do->receive)
+            to_do->own = c->source + piece * (int64_t)COLL_PIECE;
     }
-    if (c->rank + 1 < c->size && (step->send_bytes = piece_of(c, piece - 1))) {
-        step->to = c->rank + 1;
-        step->send = c->rank ? chain_place(c, piece - 1) : c->source + (piece - 1) * (int64_t)COLL_PIECE;
+    if (c->rank + 1 < c->size && (to_do->send_bytes = piece_of(c, piece - 1))) {
+        to_do->to = c->rank + 1;
+        to_do->send = c->rank ? chain_place(c, piece - 1) : c->source + (piece - 1) * (int64_t)COLL_PIECE;
     }
 }
 
-static bool plan_scan(const struct uccs_coll *c, uint32_t round, struct uccs_step *step)
+static bool plan_scan(const struct uccs_coll *c, uint32_t round, struct uccs_round *to_do)
 {
     if (round >= chain_rounds(c))
         return false;
-    step_chain(c, round, step);
+    step_chain(c, round, to_do);
     return true;
 }
 
 /* The same chain in even rounds; in odd ones its last member sends the pieces that it has folded to the root. */
-static bool plan_reduce_chain(const struct uccs_coll *c, uint32_t round, struct uccs_step *step)
+static bool plan_reduce_chain(const struct uccs_coll *c, uint32_t round, struct uccs_round *to_do)
 {
     const int64_t t = round / 2, last = c->size - 1, piece = t - last;
     if (round >= 2 * chain_rounds(c))
         return false;
     if (round % 2 == 0) {
-        step_chain(c, t, step);
+        step_chain(c, t, to_do);
     } else if (c->rank == last && c->root != last) {
-        if ((step->send_bytes = piece_of(c, piece))) {
-            step->to = c->root;
-            step->send = chain_place(c, piece);
+        if ((to_do->send_bytes = piece_of(c, piece))) {
+            to_do->to = c->root;
+            to_do->send = chain_place(c, piece);
         }
     } else if (c->rank == c->root && c->root != last) {
-        if ((step->receive_bytes = piece_of(c, piece))) {
-            step->from = (int)last;
-            step->receive = c->dest + piece * (int64_t)COLL_PIECE;
+        if ((to_do->receive_bytes = piece_of(c, piece))) {
+            to_do->from = (int)last;
+            to_do->receive = c->dest + piece * (int64_t)COLL_PIECE;
         }
     }
     return true;

@@ -16,8 +16,6 @@
  * Rules and threads: inner.h. */
 #include "uccs/coll/inner.h"
 
-#include "base/copy.h"
-
 #include <stdlib.h>
 
 #define CHUNK_LEAST (64u << 10)
@@ -33,8 +31,7 @@ static int taker(const struct uccs_nodes *nodes, int node, int index)
 }
 
 /* Sends bytes to the same address `dest` of a member, and counts them there. */
-static void send_counted(const struct uccs_coll *c, int node, int rank, void *dest, const void *from, size_t bytes,
-                         uint32_t *held)
+static void send_counted(struct uccs_coll *c, int node, int rank, void *dest, const void *from, size_t bytes)
 {
     const struct uccs_team *team = c->memory.team;
     int pe = uccs_team_pe(team, rank);
@@ -47,276 +44,226 @@ static void send_counted(const struct uccs_coll *c, int node, int rank, void *de
                                               .source = from,
                                               .bytes = bytes,
                                               .with = &landed,
-                                              .held = held});
+                                              .held = &c->memory.held});
 }
 
-/* Waits until `count` further internal puts have come to this PE. */
-static void await_landed(struct uccs_team *team, uint64_t count)
+/* All internal puts for this PE have come; the step that sends has added their number to nodes->landed. */
+static bool have_landed(struct uccs_coll *c)
 {
+    const struct uccs_team *team = c->memory.team;
     const uint64_t *line = uccs_team_line(team, team->rank, TEAM_LANDED);
-    struct uccs_wait wait uccs_scoped = {0};
-    team->nodes->landed += count;
-    while (atomic_load_acquire(line) < team->nodes->landed) /* acqrel: the put's signal */
-        uccs_pause(&wait);
+    return atomic_load_acquire(line) >= team->nodes->landed; /* acqrel: the put's signal */
+}
+
+/* The members of this node meet. */
+static bool meet_near(struct uccs_coll *c)
+{
+    uccs_team_sync(&c->memory.team->nodes->near);
+    return true;
 }
 
 /* --- Collect and fcollect ---------------------------------------------------------------------------------------- */
 
-/* Blocks of equal length, or as `at` says. */
-struct blocks {
-    const size_t *at;
-    size_t bytes;
-};
-
-static size_t start_of(const struct blocks *blocks, int rank)
+static size_t start_of(const struct uccs_coll *c, int rank)
 {
-    return blocks->at ? blocks->at[rank] : (size_t)rank * blocks->bytes;
+    return c->memory.starts ? c->memory.starts[rank] : (size_t)rank * c->bytes;
 }
 
-static size_t length_of(const struct blocks *blocks, int rank)
+static size_t length_of(const struct uccs_coll *c, int rank)
 {
-    return start_of(blocks, rank + 1) - start_of(blocks, rank);
-}
-
-static void send_block(const struct uccs_coll *c, const struct blocks *blocks, uint32_t *held)
-{
-    const struct uccs_nodes *nodes = c->memory.team->nodes;
-    size_t bytes = length_of(blocks, c->rank);
-    char *to = c->dest + start_of(blocks, c->rank);
-    for (int i = 1; bytes && i < nodes->count; i++) {
-        int node = uccs_nodes_around(nodes, i);
-        send_counted(c, node, taker(nodes, node, nodes->near.rank), to, c->source, bytes, held);
-    }
-    if (bytes && to != c->source)
-        memcpy(to, c->source, bytes);
+    return start_of(c, rank + 1) - start_of(c, rank);
 }
 
 /* Returns the number of blocks that come from other nodes to near member `index`. */
-static uint64_t count_for(const struct uccs_nodes *nodes, const struct blocks *blocks, int index)
+static uint64_t count_for(const struct uccs_coll *c, int index)
 {
+    const struct uccs_nodes *nodes = c->memory.team->nodes;
     uint64_t count = 0;
     for (int i = 1; i < nodes->count; i++) {
         int node = uccs_nodes_around(nodes, i);
         for (int k = index; k < uccs_nodes_members(nodes, node); k += nodes->near.size)
-            count += length_of(blocks, uccs_nodes_rank(nodes, nodes->leads[node].place + k)) != 0;
+            count += length_of(c, uccs_nodes_rank(nodes, nodes->leads[node].place + k)) != 0;
     }
     return count;
 }
 
-static void copy_block(char *dest, const char *theirs, const struct blocks *blocks, int rank)
+static bool send_block(struct uccs_coll *c)
 {
-    memcpy(dest + start_of(blocks, rank), theirs + start_of(blocks, rank), length_of(blocks, rank));
+    struct uccs_nodes *nodes = c->memory.team->nodes;
+    size_t bytes = length_of(c, c->rank);
+    char *to = c->dest + start_of(c, c->rank);
+    for (int i = 1; bytes && i < nodes->count; i++) {
+        int node = uccs_nodes_around(nodes, i);
+        send_counted(c, node, taker(nodes, node, nodes->near.rank), to, c->source, bytes);
+    }
+    if (bytes && to != c->source)
+        memcpy(to, c->source, bytes);
+    nodes->landed += count_for(c, nodes->near.rank);
+    return true;
 }
 
-static void copy_from(char *dest, const char *theirs, const struct uccs_nodes *nodes, const struct blocks *blocks,
-                      int index)
+static void copy_block(const struct uccs_coll *c, const char *theirs, int rank)
 {
-    copy_block(dest, theirs, blocks, uccs_nodes_rank(nodes, nodes->first + index));
+    memcpy(c->dest + start_of(c, rank), theirs + start_of(c, rank), length_of(c, rank));
+}
+
+/* Copies what near member `index` has: its own block, and those that have come to it. */
+static void copy_from(const struct uccs_coll *c, int index)
+{
+    const struct uccs_nodes *nodes = c->memory.team->nodes;
+    const char *theirs = uccs_coll_peer(c->call, "dest", &nodes->near, c->dest, index);
+    copy_block(c, theirs, uccs_nodes_rank(nodes, nodes->first + index));
     for (int i = 1; i < nodes->count; i++) {
         int node = uccs_nodes_around(nodes, i);
         for (int k = index; k < uccs_nodes_members(nodes, node); k += nodes->near.size)
-            copy_block(dest, theirs, blocks, uccs_nodes_rank(nodes, nodes->leads[node].place + k));
+            copy_block(c, theirs, uccs_nodes_rank(nodes, nodes->leads[node].place + k));
     }
 }
 
-static void spread(const struct uccs_coll *c, const struct blocks *blocks)
+static bool copy_near(struct uccs_coll *c)
 {
-    struct uccs_team *team = c->memory.team;
-    struct uccs_nodes *nodes = team->nodes;
-    uint32_t held = 0;
-    uccs_nodes_sync(team);
-    send_block(c, blocks, &held);
-    await_landed(team, count_for(nodes, blocks, nodes->near.rank));
-    uccs_team_sync(&nodes->near);
-    for (int i = 1; i < nodes->near.size; i++) {
-        int index = uccs_coll_around(&nodes->near, nodes->near.rank, i);
-        copy_from(c->dest, uccs_coll_peer(c->call, "dest", &nodes->near, c->dest, index), nodes, blocks, index);
-    }
-    uccs_team_sync(&nodes->near);
-    uccs_nodes_settle(&held);
+    const struct uccs_team *near = &c->memory.team->nodes->near;
+    for (int i = 1; i < near->size; i++)
+        copy_from(c, uccs_coll_around(near, near->rank, i));
+    return true;
 }
 
-void uccs_rail_allgather(const struct uccs_coll *c)
-{
-    spread(c, &(struct blocks){.bytes = c->bytes});
-}
-
-void uccs_rail_collect(const struct uccs_coll *c, const size_t *at)
-{
-    spread(c, &(struct blocks){.at = at});
-}
+uccs_coll_step *const uccs_rail_allgather[] = {uccs_coll_come, send_block, have_landed,       meet_near,
+                                               copy_near,      meet_near,  uccs_coll_settled, 0};
 
 /* --- Alltoall ---------------------------------------------------------------------------------------------------- */
 
 /* Each member begins with the one behind it, so that not all send to the same. */
-void uccs_rail_alltoall(const struct uccs_coll *c)
+static bool send_blocks(struct uccs_coll *c)
 {
     struct uccs_team *team = c->memory.team;
     struct uccs_nodes *nodes = team->nodes;
-    const struct uccs_team *near = &nodes->near;
-    size_t me = (size_t)c->rank * c->bytes;
-    uint32_t held = 0;
-    uccs_nodes_sync(team);
+    char *dest = c->dest + (size_t)c->rank * c->bytes;
     for (int i = 1; i < c->size; i++) {
         int rank = uccs_coll_around(team, c->rank, i), node = uccs_nodes_of(nodes, rank);
         if (node != nodes->mine)
-            send_counted(c, node, rank, c->dest + me, c->source + (size_t)rank * c->bytes, c->bytes, &held);
+            send_counted(c, node, rank, dest, c->source + (size_t)rank * c->bytes, c->bytes);
     }
+    nodes->landed += (uint64_t)(c->size - nodes->near.size);
+    return true;
+}
+
+static bool pull_near(struct uccs_coll *c)
+{
+    const struct uccs_nodes *nodes = c->memory.team->nodes;
+    const struct uccs_team *near = &nodes->near;
     for (int i = 0; i < near->size; i++) {
         int index = uccs_coll_around(near, near->rank, i);
-        const char *from = uccs_coll_peer(c->call, "source", near, c->source + me, index);
+        const char *from = uccs_coll_peer(c->call, "source", near, c->source + (size_t)c->rank * c->bytes, index);
         memcpy(c->dest + (size_t)uccs_nodes_rank(nodes, nodes->first + index) * c->bytes, from, c->bytes);
     }
-    await_landed(team, (uint64_t)(c->size - near->size));
-    uccs_team_sync(&nodes->near);
-    uccs_nodes_settle(&held);
+    return true;
 }
 
-/* Puts my block for a far member. With strides it is packed into one message, which the member unpacks. */
-static void put_block(const struct uccs_coll *c, int rank, int pe, uccs_request_handle *request)
+uccs_coll_step *const uccs_rail_alltoall[] = {uccs_coll_come, send_blocks,       pull_near, have_landed,
+                                              meet_near,      uccs_coll_settled, 0};
+
+/* --- Broadcast: memory.at says how many bytes have been passed on */
+
+static size_t chunk_of(const struct uccs_coll *c)
 {
-    const struct proto_blocks *blocks = &c->memory.blocks;
-    const struct proto_blocks back = {blocks->block, blocks->count, blocks->here, blocks->there};
-    char *dest = c->dest + c->rank * c->memory.dest_step;
-    const bool plain = blocks->count == 1;
-    (void)proto_rma_or_end(&(struct proto_op){.kind = PROTO_PUT,
-                                              .nonblocking = plain,
-                                              .pe = pe,
-                                              .at = uccs_coll_place(c->call, "dest", dest, pe),
-                                              .source = c->source + rank * c->memory.source_step,
-                                              .bytes = plain ? blocks->block : 0,
-                                              .blocks = plain ? 0 : &back,
-                                              .request = request});
+    size_t chunk = (c->bytes + NODES_CHUNKS - 1) / NODES_CHUNKS;
+    return chunk < CHUNK_LEAST ? CHUNK_LEAST : chunk;
 }
 
-void uccs_rail_alltoalls(const struct uccs_coll *c)
+/* Flags hold the number of the gather before, in which all came. */
+static uint64_t number_of(const struct uccs_coll *c)
 {
-    const struct uccs_by_memory *m = &c->memory;
-    struct uccs_request all = {.pending = 1}; /* no one's child, and with an owner: nobody frees it */
-    uccs_request_handle handle = &all;
-    uccs_nodes_sync(m->team);
-    for (int i = 0; i < c->size; i++) {
-        int rank = uccs_coll_around(m->team, c->rank, i), pe = uccs_team_pe(m->team, rank);
-        const char *mine = c->source + c->rank * m->source_step;
-        if (uccs_far_pe(pe))
-            put_block(c, rank, pe, &handle);
-        else
-            copy_blocks(c->dest + rank * m->dest_step, m->blocks.here,
-                        uccs_coll_peer(c->call, "source", m->team, mine, rank), m->blocks.there, m->blocks.block,
-                        m->blocks.count);
-    }
-    struct uccs_wait wait uccs_scoped = {0};
-    while (atomic_load_acquire(&all.pending) != 1) /* acqrel: uccs_request_finish */
-        uccs_pause(&wait);
-    uccs_nodes_sync(m->team);
+    return c->memory.team->nodes->allgathers[0];
 }
 
-/* --- Broadcast --------------------------------------------------------------------------------------------------- */
-
-struct bcast {
-    const struct uccs_coll *c;
-    size_t chunk;
-    uint64_t number; /* of the gather before: flags hold it */
-    int root_node;
-    uint32_t held;
-};
-
-static void pass_to(struct bcast *bcast, int distance, const char *from, size_t at, size_t bytes)
+/* The node at a distance from the root's. */
+static void pass_to(struct uccs_coll *c, int distance, const char *from, size_t bytes)
 {
-    const struct uccs_nodes *nodes = bcast->c->memory.team->nodes;
-    int node = (distance + bcast->root_node) % nodes->count, pe = uccs_nodes_lead_pe(bcast->c->memory.team, node);
-    struct proto_address flag = uccs_nodes_line(bcast->c->memory.team, node, TEAM_CHUNKS);
-    flag.offset += at / bcast->chunk * sizeof(uint64_t);
-    const struct proto_notify set = {.what = PROTO_SIGNAL_SET, .place = flag, .value = bcast->number};
+    const struct uccs_team *team = c->memory.team;
+    const struct uccs_nodes *nodes = team->nodes;
+    const size_t at = c->memory.at;
+    int node = (distance + uccs_nodes_of(nodes, c->root)) % nodes->count, pe = uccs_nodes_lead_pe(team, node);
+    struct proto_address flag = uccs_nodes_line(team, node, TEAM_CHUNKS);
+    flag.offset += at / chunk_of(c) * sizeof(uint64_t);
+    const struct proto_notify set = {.what = PROTO_SIGNAL_SET, .place = flag, .value = number_of(c)};
     (void)proto_rma_or_end(&(struct proto_op){.kind = PROTO_INTERNAL_PUT,
                                               .pe = pe,
-                                              .at = uccs_coll_place(bcast->c->call, "dest", bcast->c->dest + at, pe),
+                                              .at = uccs_coll_place(c->call, "dest", c->dest + at, pe),
                                               .source = from + at,
                                               .bytes = bytes,
                                               .with = &set,
-                                              .held = &bcast->held});
+                                              .held = &c->memory.held});
 }
 
 /* Sends to the nodes that come after mine, counted from the root's node. */
-static void pass_on(struct bcast *bcast, const char *from, size_t at, size_t bytes)
+static void pass_on(struct uccs_coll *c, const char *from, size_t bytes)
 {
-    const struct uccs_nodes *nodes = bcast->c->memory.team->nodes;
-    int me = (nodes->mine - bcast->root_node + nodes->count) % nodes->count, step = 1;
-    if (bcast->c->bytes >= CHAIN_LEAST) {
+    const struct uccs_nodes *nodes = c->memory.team->nodes;
+    int me = (nodes->mine - uccs_nodes_of(nodes, c->root) + nodes->count) % nodes->count, step = 1;
+    if (c->bytes >= CHAIN_LEAST) {
         if (me + 1 < nodes->count)
-            pass_to(bcast, me + 1, from, at, bytes);
+            pass_to(c, me + 1, from, bytes);
         return;
     }
     while (step < nodes->count && !(me & step))
         step *= 2;
     for (step /= 2; step > 0; step /= 2)
         if (me + step < nodes->count)
-            pass_to(bcast, me + step, from, at, bytes);
+            pass_to(c, me + step, from, bytes);
 }
 
 /* Chunks come to the node's lead; its other members copy each chunk from the lead. */
-static void take_chunk(struct bcast *bcast, size_t at, size_t bytes)
+static bool take_chunk(struct uccs_coll *c, size_t bytes)
 {
-    const struct uccs_nodes *nodes = bcast->c->memory.team->nodes;
-    const uint64_t *flag = (const uint64_t *)uccs_team_line(&nodes->near, 0, TEAM_CHUNKS) + at / bcast->chunk;
-    struct uccs_wait wait uccs_scoped = {0};
-    while (atomic_load_acquire(flag) < bcast->number) /* release: the put's signal */
-        uccs_pause(&wait);
-    if (nodes->near.rank == 0)
-        pass_on(bcast, bcast->c->dest, at, bytes);
+    const struct uccs_team *near = &c->memory.team->nodes->near;
+    const size_t at = c->memory.at;
+    const uint64_t *flag = (const uint64_t *)uccs_team_line(near, 0, TEAM_CHUNKS) + at / chunk_of(c);
+    if (atomic_load_acquire(flag) < number_of(c)) /* release: the put's signal */
+        return false;
+    if (near->rank == 0)
+        pass_on(c, c->dest, bytes);
     else
-        memcpy(bcast->c->dest + at,
-               (char *)uccs_coll_peer(bcast->c->call, "dest", &nodes->near, bcast->c->dest, 0) + at, bytes);
+        memcpy(c->dest + at, (char *)uccs_coll_peer(c->call, "dest", near, c->dest, 0) + at, bytes);
+    return true;
 }
 
-static void bcast_chunks(struct bcast *bcast, bool root)
+static bool pass_chunks(struct uccs_coll *c)
 {
-    for (size_t at = 0, bytes; at < bcast->c->bytes; at += bytes) {
-        bytes = bcast->c->bytes - at < bcast->chunk ? bcast->c->bytes - at : bcast->chunk;
-        if (root)
-            pass_on(bcast, bcast->c->source, at, bytes);
-        else
-            take_chunk(bcast, at, bytes);
-    }
-}
-
-static size_t chunk_of(size_t bytes)
-{
-    size_t chunk = (bytes + NODES_CHUNKS - 1) / NODES_CHUNKS;
-    return chunk < CHUNK_LEAST ? CHUNK_LEAST : chunk;
-}
-
-void uccs_rail_broadcast(const struct uccs_coll *c)
-{
-    struct uccs_team *team = c->memory.team;
-    struct uccs_nodes *nodes = team->nodes;
-    struct bcast bcast = {.c = c, .chunk = chunk_of(c->bytes), .root_node = uccs_nodes_of(nodes, c->root)};
-    uccs_nodes_sync(team);
-    bcast.number = nodes->allgathers[0];
-    if (bcast.root_node != nodes->mine || c->rank == c->root)
-        bcast_chunks(&bcast, c->rank == c->root);
-    else
+    const struct uccs_team *team = c->memory.team;
+    const size_t chunk = chunk_of(c);
+    if (c->rank != c->root && uccs_nodes_of(team->nodes, c->root) == team->nodes->mine) {
         memcpy(c->dest, uccs_coll_peer(c->call, "source", team, c->source, c->root), c->bytes);
+        return true;
+    }
+    for (size_t bytes; c->memory.at < c->bytes; c->memory.at += bytes) {
+        bytes = c->bytes - c->memory.at < chunk ? c->bytes - c->memory.at : chunk;
+        if (c->rank == c->root)
+            pass_on(c, c->source, bytes);
+        else if (!take_chunk(c, bytes))
+            return false;
+    }
     if (c->rank == c->root && c->memory.at_root && c->dest != c->source)
         memcpy(c->dest, c->source, c->bytes);
-    uccs_team_sync(&nodes->near);
-    uccs_nodes_settle(&bcast.held);
+    return true;
 }
+
+uccs_coll_step *const uccs_rail_broadcast[] = {uccs_coll_come, pass_chunks, meet_near, uccs_coll_settled, 0};
 
 /* --- Reduce ------------------------------------------------------------------------------------------------------ */
 
-/* A rail's work. The room: flags of the chunks that come from the node before, flags of results, then the chunks. */
+/* A rail's work, in `owned`. The room: flags of the chunks that come from the node before, flags of results, then the chunks. */
 struct rail {
-    const struct uccs_coll *c;
-    struct uccs_team *team;
+    struct uccs_coll *c;
+    const struct uccs_team *team;
     size_t size;          /* of an element */
     size_t from, to;      /* my slice */
     size_t chunk, chunks; /* elements of one; how many there are */
     char *room;
     struct proto_address opened;
     uint64_t *rooms; /* of the members, by rank: offsets of their places */
+    size_t folded;   /* chunks that are done here */
     size_t passed;   /* results that I have, and the node before has been sent */
-    uint32_t held;
 };
 
 static void slice_of(const struct rail *rail, int index, size_t *from, size_t *to)
@@ -344,22 +291,26 @@ static void open_room(struct rail *rail)
 }
 
 /* Opens rooms at the rails. After the exchange every member knows all rooms. */
-static void open_rail(struct rail *rail)
+static bool open_rail(struct uccs_coll *c)
 {
-    const struct uccs_nodes *nodes = rail->team->nodes;
-    rail->rooms = uccs_coll_room(rail->c->call, (size_t)rail->team->size * sizeof *rail->rooms);
-    if (nodes->near.rank < nodes->narrowest)
+    struct uccs_team *team = c->memory.team;
+    struct rail *rail = c->owned = uccs_coll_room(c->call, sizeof *rail);
+    *rail = (struct rail){.c = c, .team = team, .size = c->element};
+    rail->rooms = uccs_coll_room(c->call, (size_t)c->size * sizeof *rail->rooms);
+    if (team->nodes->near.rank < team->nodes->narrowest)
         open_room(rail);
-    uccs_nodes_allgather(rail->team, rail->rooms, &rail->opened.offset, sizeof rail->opened.offset);
+    uccs_nodes_allgather(team, rail->rooms, &rail->opened.offset, sizeof rail->opened.offset);
+    return true;
 }
 
-static void close_rail(struct rail *rail)
+static bool close_rail(struct uccs_coll *c)
 {
-    uccs_nodes_settle(&rail->held);
+    struct rail *rail = c->owned;
     if (rail->room)
         proto_landing_close(rail->opened);
     free(rail->room);
     free(rail->rooms);
+    return true;
 }
 
 static char *chunk_of_room(const struct rail *rail, size_t chunk)
@@ -396,7 +347,7 @@ static void send_chunk(struct rail *rail, int node, bool result, size_t chunk, c
                                               .source = from,
                                               .bytes = elements_of(rail, chunk) * rail->size,
                                               .with = &set,
-                                              .held = &rail->held});
+                                              .held = &rail->c->memory.held});
 }
 
 /* Folds my node's members onto the sums, block by block, so that the sums stay in the nearest cache. */
@@ -418,21 +369,18 @@ static void fold_near(const struct rail *rail, char *sums, size_t at, size_t n)
     }
 }
 
-/* Sends results that have come on to the node before. */
-static void pass_results(struct rail *rail, bool wait_for_it)
+/* Sends results that have come on to the node before. Returns true when all have come. */
+static bool pass_results(struct rail *rail)
 {
     const struct uccs_nodes *nodes = rail->team->nodes;
-    struct uccs_wait wait uccs_scoped = {0};
     for (; rail->passed < rail->chunks; rail->passed++) {
-        while (!atomic_load_acquire(flag_of(rail, true, rail->passed))) { /* release: the put's signal */
-            if (!wait_for_it)
-                return;
-            uccs_pause(&wait);
-        }
+        if (!atomic_load_acquire(flag_of(rail, true, rail->passed))) /* release: the put's signal */
+            return false;
         const char *result = rail->c->dest + (rail->from + rail->passed * rail->chunk) * rail->size;
         if (nodes->mine > 0)
             send_chunk(rail, nodes->mine - 1, true, rail->passed, result);
     }
+    return true;
 }
 
 /* Folds onto the sums of the nodes before; the sums of the last node are the results. */
@@ -441,11 +389,6 @@ static void fold_chunk(struct rail *rail, size_t chunk)
     const struct uccs_nodes *nodes = rail->team->nodes;
     size_t at = rail->from + chunk * rail->chunk, n = elements_of(rail, chunk);
     char *sums = chunk_of_room(rail, chunk), *result = rail->c->dest + at * rail->size;
-    struct uccs_wait wait uccs_scoped = {0};
-    while (nodes->mine > 0 && !atomic_load_acquire(flag_of(rail, false, chunk))) { /* release: the put's signal */
-        pass_results(rail, false);
-        uccs_pause(&wait);
-    }
     fold_near(rail, sums, at, n);
     if (nodes->mine + 1 < nodes->count) {
         send_chunk(rail, nodes->mine + 1, false, chunk, sums);
@@ -455,17 +398,26 @@ static void fold_chunk(struct rail *rail, size_t chunk)
     send_chunk(rail, nodes->mine - 1, true, chunk, result);
 }
 
-static void run_rail(struct rail *rail)
+static bool fold_chunks(struct uccs_coll *c)
 {
-    for (size_t chunk = 0; chunk < rail->chunks; chunk++)
-        fold_chunk(rail, chunk);
-    if (rail->team->nodes->mine + 1 < rail->team->nodes->count)
-        pass_results(rail, true);
+    struct rail *rail = c->owned;
+    const struct uccs_nodes *nodes = rail->team->nodes;
+    const bool last = nodes->mine + 1 == nodes->count;
+    for (; rail->room && rail->folded < rail->chunks; rail->folded++) {
+        if (nodes->mine > 0 &&
+            !atomic_load_acquire(flag_of(rail, false, rail->folded))) { /* release: the put's signal */
+            (void)pass_results(rail);
+            return false;
+        }
+        fold_chunk(rail, rail->folded);
+    }
+    return !rail->room || last || pass_results(rail);
 }
 
 /* Copies the slices of my node's other rails. */
-static void copy_slices(const struct rail *rail)
+static bool copy_slices(struct uccs_coll *c)
 {
+    const struct rail *rail = c->owned;
     const struct uccs_nodes *nodes = rail->team->nodes;
     for (int i = 1; i < nodes->near.size; i++) {
         int index = uccs_coll_around(&nodes->near, nodes->near.rank, i);
@@ -473,19 +425,11 @@ static void copy_slices(const struct rail *rail)
             continue;
         size_t from, to;
         slice_of(rail, index, &from, &to);
-        const char *theirs = uccs_coll_peer(rail->c->call, "dest", &nodes->near, rail->c->dest, index);
-        memcpy(rail->c->dest + from * rail->size, theirs + from * rail->size, (to - from) * rail->size);
+        const char *theirs = uccs_coll_peer(c->call, "dest", &nodes->near, c->dest, index);
+        memcpy(c->dest + from * rail->size, theirs + from * rail->size, (to - from) * rail->size);
     }
+    return true;
 }
 
-void uccs_rail_reduce(const struct uccs_coll *c)
-{
-    struct rail rail = {.c = c, .team = c->memory.team, .size = c->element};
-    open_rail(&rail);
-    if (rail.room)
-        run_rail(&rail);
-    uccs_team_sync(&rail.team->nodes->near);
-    copy_slices(&rail);
-    uccs_team_sync(&rail.team->nodes->near);
-    close_rail(&rail);
-}
+uccs_coll_step *const uccs_rail_reduce[] = {open_rail, fold_chunks,       meet_near,  copy_slices,
+                                            meet_near, uccs_coll_settled, close_rail, 0};

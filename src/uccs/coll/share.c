@@ -105,14 +105,36 @@ static void pull_blocks(struct uccs_coll *c, int rank)
     }
 }
 
+/* Puts my block for a far member. With strides it is packed into one message, which the member unpacks. */
+static void put_block(struct uccs_coll *c, char *dest, const char *source, int pe)
+{
+    const struct proto_blocks *blocks = &c->memory.blocks;
+    const struct proto_blocks back = {blocks->block, blocks->count, blocks->here, blocks->there};
+    const bool plain = blocks->count == 1;
+    uccs_request_handle handle = &c->memory.under_way;
+    (void)proto_rma_or_end(&(struct proto_op){.kind = PROTO_PUT,
+                                              .nonblocking = true,
+                                              .pe = pe,
+                                              .at = uccs_coll_place(c->call, "dest", dest, pe),
+                                              .source = source,
+                                              .bytes = plain ? blocks->block : 0,
+                                              .blocks = plain ? 0 : &back,
+                                              .request = &handle});
+}
+
 /* Member `rank` writes its blocks to the others. */
 static void push_blocks(struct uccs_coll *c, int rank)
 {
     const struct uccs_by_memory *m = &c->memory;
+    char *dest = c->dest + rank * m->dest_step;
     for (int i = 0; i < c->size; i++) {
-        int other = uccs_coll_around(m->team, rank, i);
+        int other = uccs_coll_around(m->team, rank, i), pe = uccs_team_pe(m->team, other);
+        const char *source = c->source + other * m->source_step;
         await_member(c, other);
-        copy_block(c, dest_of(c, other) + rank * m->dest_step, c->source + other * m->source_step);
+        if (uccs_far_pe(pe))
+            put_block(c, dest, source, pe);
+        else
+            copy_block(c, other == c->rank ? dest : uccs_coll_peer(c->call, "dest", m->team, dest, other), source);
     }
 }
 
@@ -184,12 +206,7 @@ static void fold_share(struct uccs_coll *c, int rank)
 /* --- Folding over nodes: the others' parts come into a room, piece by piece */
 
 /* A reduction's member folds its share of the elements, and gives the results to all. A scan's folds all elements of members
- * up to `last`, and stores them when all have left. */
-static int last_of(const struct uccs_coll *c)
-{
-    return c->kind == UCCS_COLL_SCAN ? c->rank - !c->memory.inclusive : c->size - 1;
-}
-
+ * up to uccs_coll_last, and stores them when all have left. */
 static void begin_pieces(struct uccs_coll *c)
 {
     struct uccs_by_memory *m = &c->memory;
@@ -211,7 +228,7 @@ static void take_pieces(struct uccs_coll *c)
         begin_pieces(c);
     m->piece = m->end - m->at < m->piece ? m->end - m->at : m->piece;
     const size_t bytes = m->piece * c->element;
-    for (int rank = 0; bytes && rank <= last_of(c); rank++)
+    for (int rank = 0; bytes && rank <= uccs_coll_last(c); rank++)
         uccs_coll_take(c, m->room + (size_t)rank * bytes, c->source + m->at * c->element, rank, bytes);
 }
 
@@ -219,9 +236,9 @@ void uccs_share_give(struct uccs_coll *c)
 {
     struct uccs_by_memory *m = &c->memory;
     const size_t bytes = m->piece * c->element, at = m->at * c->element;
-    for (int rank = 1; bytes && rank <= last_of(c); rank++)
+    for (int rank = 1; bytes && rank <= uccs_coll_last(c); rank++)
         c->fold(m->room, m->room, m->room + (size_t)rank * bytes, m->piece);
-    if (m->sums && bytes && last_of(c) >= 0)
+    if (m->sums && bytes && uccs_coll_last(c) >= 0)
         memcpy(m->sums + at, m->room, bytes);
     for (int i = 0; !m->sums && bytes && i < c->size; i++)
         give_piece(c, c->dest + at, m->room, uccs_coll_around(m->team, c->rank, i), bytes);

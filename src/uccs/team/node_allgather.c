@@ -108,7 +108,7 @@ static void allgather_count_in(struct uccs_node_allgather *gather)
 
 /* The members on a node meet as in a job on one node. On a crowded node they only count themselves in, and the last one
  * sends: it is running, while the lead may not be. */
-static void allgather_arrive(struct uccs_node_allgather *gather)
+void uccs_node_allgather_start(struct uccs_node_allgather *gather)
 {
     struct uccs_team *near = &gather->team->nodes->near;
     if (uccs_near_counts()) {
@@ -148,20 +148,26 @@ void uccs_nodes_settle(const uint32_t *held)
         uccs_pause(&wait);
 }
 
-/* Waits for the end of the gather. All members have then arrived, so all have finished earlier broadcasts. */
-static void allgather_await(struct uccs_node_allgather *gather)
+/* At the end all members have arrived, so all have finished earlier broadcasts. */
+bool uccs_node_allgather_done(struct uccs_node_allgather *gather)
 {
     struct uccs_nodes *nodes = gather->team->nodes;
-    struct uccs_wait wait uccs_scoped = {.on = uccs_reason_team(gather->team, gather->number)};
-    while (!allgather_advance(gather))
-        uccs_pause(&wait);
-    uccs_nodes_settle(&gather->held);
+    if (!allgather_advance(gather) || atomic_load_acquire(&gather->held) != 0) /* acqrel: proto_send_free */
+        return false;
     nodes->settled = nodes->posted;
+    return true;
+}
+
+static void allgather_await(struct uccs_node_allgather *gather)
+{
+    struct uccs_wait wait uccs_scoped = {.on = uccs_reason_team(gather->team, gather->number)};
+    while (!uccs_node_allgather_done(gather))
+        uccs_pause(&wait);
 }
 
 void uccs_node_allgather_run(struct uccs_node_allgather *gather)
 {
-    allgather_arrive(gather);
+    uccs_node_allgather_start(gather);
     allgather_await(gather);
 }
 

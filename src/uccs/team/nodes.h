@@ -97,7 +97,10 @@ struct uccs_node_allgather {
 void uccs_node_allgather_begin(struct uccs_node_allgather *gather, struct uccs_team *team, size_t block);
 /* Returns the block of the node `distance` behind this one; distance 0 is this node. */
 char *uccs_node_allgather_buffer(const struct uccs_node_allgather *gather, int distance);
+/* Runs it at once; or starts it, where only the members on this node meet, and says whether it is over, without waiting. */
 void uccs_node_allgather_run(struct uccs_node_allgather *gather);
+void uccs_node_allgather_start(struct uccs_node_allgather *gather);
+bool uccs_node_allgather_done(struct uccs_node_allgather *gather);
 
 /* Returns the block of a node in an allgather that is over. */
 static inline const char *uccs_node_allgather_block(const struct uccs_node_allgather *gather, int node)
