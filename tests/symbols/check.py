@@ -26,9 +26,19 @@ def name_of(prototype):
 
 def facts():
     """{name: prototype}, and the set of deprecated names."""
-    lines = fact_lines("prototypes.txt")
-    old = {name_of(line) for line in lines if line.startswith("old ")}
-    return {name_of(line): line.removeprefix("old ").rstrip(";") for line in lines}, old
+    types, sets, want, old = {}, {}, {}, set()
+    for line in fact_lines("prototypes.txt"):
+        first, rest = line.removeprefix("old ").split(" ", 1)
+        if first in ("type", "set"):
+            name, value = rest.split(" ", 1)
+            (types if first == "type" else sets)[name] = value
+            continue
+        for member in sets[first].split() if first in sets else [""]:
+            prototype = rest.replace("TYPENAME", member).replace("TYPE", types.get(member, "")).replace("SIZE", member)
+            prototype = (prototype if first in sets else line.removeprefix("old ")).rstrip(";")
+            want[name_of(prototype)] = prototype
+            old |= {name_of(prototype)} if line.startswith("old ") else set()
+    return want, old
 
 
 def compare(what, want, have):
