@@ -20,8 +20,8 @@ def draw(seed):
     chance = random.Random(seed)
     pes = chance.randint(2, 6)
     settings = {"SEED": str(seed)}
-    nodes = chance.choice(["1", "1", "2", "0,1", "0,1,1", "0,0,1,2"])
-    settings["LATERAL_NODE_SIZE"] = nodes
+    nodes = ["1", "1", "2", "0,1", "0,1,1"] + (["0,0,1,2"] if pes > 2 else [])      # a node's number is below that of PEs
+    settings["LATERAL_NODE_SIZE"] = chance.choice(nodes)
     settings["LATERAL_TRANSPORTS"] = chance.choice(["tcp", "fault:tcp", "fault:tcp", "sim:tcp", "sim:fault:tcp"])
     hold, steps = chance.choice([0, 10, 50, 90]), chance.choice([5, 20, 200])
     settings["LATERAL_FAULT"] = f"seed={seed},hold={hold},steps={steps}"
