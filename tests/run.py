@@ -5,19 +5,15 @@ CMake calls it twice: `run.py --list FILE` at configure time prints one line per
 calls `run.py [--case=NAME] [--pes=N --oshrun=PATH] FILE PROGRAM` for each of them. The keys are
 described in cmake/LateralTests.cmake. A test that only has to succeed is exec'ed, so that nothing
 stands between CTest and the job; one that has to fail is watched from here.
+
+A run starts a thousand times: what few tests need of Python's library is imported where they need it.
 """
-import argparse
 import os
-import re
-import shlex
-import shutil
-import subprocess
 import sys
 
 KEYS = {"pes", "args", "env", "oshrun", "fails", "status", "prints", "timeout", "labels", "flags", "skip", "needs",
         "serial", "cores", "patience"}
 MANY = {"env", "labels", "flags", "skip", "needs", "oshrun"}      # repeated lines add up
-LINE = re.compile(r"^\s*(?://|/?\*|!)?\s*([a-z]+):(?:\s+(.*?))?\s*(?:\*/)?\s*$")
 SHORT_PES = {"2", "4"}                                     # of the PE counts of a test, those of the short run
 HEAD_LINES = 150                                         # a file with many cases has a long head
 
@@ -28,12 +24,13 @@ def read_head(path):
     current = cases[""]
     with open(path, encoding="utf-8") as file:
         for _, line in zip(range(HEAD_LINES), file):
-            if re.match(r"\s*#\s*include", line):
+            words = line.strip()
+            if words.startswith("#") and words[1:].lstrip().startswith("include"):
                 break
-            match = LINE.match(line)
-            if not match:
+            key, colon, text = words.removesuffix("*/").lstrip("/*!").strip().partition(":")
+            if not colon or text[:1].strip():
                 continue
-            key, text = match.group(1), match.group(2) or ""
+            text = text.strip()
             if key == "case":
                 current = cases.setdefault(text, {})
             elif key in KEYS:
@@ -51,8 +48,8 @@ def settle(cases, name):
     return keys
 
 
-def list_tests(options):
-    for file in filter(None, [options.file, options.program, *options.more]):
+def list_tests(options, files):
+    for file in files:
         print("=" + file)
         list_file(options, file)
 
@@ -61,14 +58,14 @@ def list_file(options, file):
     cases = read_head(file)
     for name in [name for name in cases if name] or [""]:
         keys = settle(cases, name)
-        if options.preset in keys.get("skip", "").split() or (options.network and "ucx" in keys.get("needs", "").split()):
+        if options["preset"] in keys.get("skip", "").split() or (options["network"] and "ucx" in keys.get("needs", "").split()):
             continue
-        pes = keys.get("pes", "1 2 4 7").replace(",", " ").split() if options.jobs else [""]
-        if options.jobs and options.only_pes:
-            kept = [count for count in pes if count in options.only_pes.split()]
+        pes = keys.get("pes", "1 2 4 7").replace(",", " ").split() if options["jobs"] == "TRUE" else [""]
+        if options["jobs"] == "TRUE" and options["only-pes"]:
+            kept = [count for count in pes if count in options["only-pes"].split()]
             pes = kept or pes[:1]
         short = SHORT_PES.intersection(pes) or set(pes)
-        if options.preset == "asan-ubsan":
+        if options["preset"] == "asan-ubsan":
             short = short & {"2"} or short
         for count in dict.fromkeys(pes):
             labels = keys.get("labels", "").split() + ([] if count in short else ["more"])
@@ -76,17 +73,24 @@ def list_file(options, file):
                   ",".join(keys.get("flags", "").split()), keys.get("cores", count), sep="|")
 
 
-def command_line(options, keys):
-    emulator = shlex.split(options.emulator)
-    program = emulator + [options.program] + shlex.split(keys.get("args", ""))
-    if not options.pes:
+def split(text):
+    """The words of a line of the shell; most lines have no quotes."""
+    if not set(text) & set("'\"\\"):
+        return text.split()
+    import shlex
+    return shlex.split(text)
+
+
+def command_line(options, keys, program):
+    program = [*split(options["emulator"]), program, *split(keys.get("args", ""))]
+    if not options["pes"]:
         os.environ.setdefault("CHECK_LIMIT", "50")    # tests/within.h
         return program
-    limit = options.limit
+    limit = options["limit"]
     stop = ["--timeout", limit] if limit and limit != "0" else []
     if stop:
         os.environ.setdefault("CHECK_LIMIT", str(max(1, int(limit) - 1)))   # tests/within.h
-    return emulator + [options.oshrun, "-n", options.pes] + stop + shlex.split(keys.get("oshrun", "")) + program
+    return [*split(options["emulator"]), options["oshrun"], "-n", options["pes"], *stop, *split(keys.get("oshrun", "")), *program]
 
 
 def patient(command, keys):
@@ -109,6 +113,8 @@ def quiet_layout():
 
 def watch(command, keys):
     """Run to the end, show everything, and compare with what the file promises."""
+    import re
+    import subprocess
     done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, errors="replace",
                           stdin=subprocess.DEVNULL, check=False)
     sys.stdout.write(done.stdout)
@@ -141,51 +147,61 @@ def is_refused(options, keys):
     carriers = set(filter(None, os.environ.get("LATERAL_UCX_TLS", os.environ.get("UCX_TLS", "")).split(",")))
     over = os.environ.get("LATERAL_TRANSPORTS", "auto").split(":")[-1]
     shares = carriers - {"tcp", "self"} if over == "auto" else over == "ucx" and (not carriers or carriers - {"tcp", "self"})
-    if shares and (not os.path.isdir("/dev/shm") or shutil.disk_usage("/dev/shm").free < 16 << 20):
+    if shares and free_memory() < 16 << 20:
         return "/dev/shm is full, where UCX keeps what processes share"
-    if re.search("[ :]", options.oshrun) and re.search("--(check|stats|trace)", keys.get("oshrun", "")):
+    preloads = any(f"--{tool}" in keys.get("oshrun", "") for tool in ("check", "stats", "trace"))
+    if preloads and set(options["oshrun"]) & set(" :"):
         return "a blank or a colon is in the path of the build: the dynamic linker preloads nothing from there"
     return ""
 
 
-def run(options):
-    keys = settle(read_head(options.file), options.case)
-    for item in shlex.split(keys.get("env", "")):
+def free_memory():
+    try:
+        shm = os.statvfs("/dev/shm")
+        return shm.f_bavail * shm.f_frsize
+    except OSError:
+        return 0
+
+
+def run(options, file, program):
+    keys = settle(read_head(file), options["case"])
+    for item in split(keys.get("env", "")):
         name, _, value = item.partition("=")
         os.environ[name] = value
-    if options.network:
-        go_over(options.network)
-    if options.sanitize == "thread":
+    if options["network"]:
+        go_over(options["network"])
+    if options["sanitize"] == "thread":
         quiet_layout()
-    command = command_line(options, keys)
+    command = command_line(options, keys, program)
     why = is_refused(options, keys)
     if why:
         print("skipped:", why)
         return 77
-    print("+", shlex.join(command), flush=True)
+    print("+", *command, flush=True)
     if {"fails", "status", "prints"} & keys.keys():
         return patient(command, keys)
     os.execvp(command[0], command)
 
 
+def read_options(words):
+    """--NAME=VALUE and --NAME, as CMake gives them, then FILE, PROGRAM, or with --list more files."""
+    options = {"preset": "", "only-pes": "", "jobs": "", "case": "", "pes": "", "oshrun": "oshrun", "limit": "", "emulator": "",
+               "sanitize": "", "network": "", "list": ""}
+    while words and words[0].startswith("--"):
+        name, _, value = words.pop(0)[2:].partition("=")
+        if name not in options:
+            sys.exit(f"run.py: no option --{name}\n{__doc__}")
+        options[name] = value
+    return options, words
+
+
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--list", action="store_true", help="print the tests of FILE and MORE, each after a line =FILE")
-    parser.add_argument("--preset", default="")
-    parser.add_argument("--only-pes", default="")
-    parser.add_argument("--jobs", type=lambda text: text == "TRUE", default=False)
-    parser.add_argument("--case", default="")
-    parser.add_argument("--pes", default="")
-    parser.add_argument("--oshrun", default="oshrun")
-    parser.add_argument("--limit", default="", help="seconds after which oshrun tells where the PEs are, and ends them")
-    parser.add_argument("--emulator", default="")
-    parser.add_argument("--sanitize", default="")
-    parser.add_argument("--network", default="", help="transport in place of ucx: the build has none, or the test runs over both")
-    parser.add_argument("file")
-    parser.add_argument("program", nargs="?")
-    parser.add_argument("more", nargs="*", help="with --list: more files, from PROGRAM on")
-    options = parser.parse_args()
-    return list_tests(options) if options.list else run(options)
+    options, words = read_options(sys.argv[1:])
+    if "--list" in sys.argv[1:2]:
+        return list_tests(options, words)
+    if len(words) != 2:
+        sys.exit(__doc__)
+    return run(options, *words)
 
 
 if __name__ == "__main__":
