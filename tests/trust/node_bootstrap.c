@@ -41,6 +41,7 @@ struct value {
 
 static struct {
     int arrived, called; /* at fences, all in all; strangers who have said their words */
+    int closed;          /* descriptors that the parent no longer has */
     struct found of[MOST];
     struct value values[VALUES];
     int told; /* of values */
@@ -271,8 +272,8 @@ static int make_lingering(int *listener)
     return fd;
 }
 
-/* Another user connects, and sends the descriptor. */
-static void be_other_user(int fd)
+/* Another user connects, and sends the descriptor. When the host looks, the message holds the last reference. */
+static void be_other_user(int fd, int number)
 {
     char byte = 0;
     union {
@@ -287,10 +288,11 @@ static void be_other_user(int fd)
     memcpy(CMSG_DATA(&control.header), &fd, sizeof fd);
     CHECK(setresgid(65534, 65534, 65534) == 0 && setresuid(65534, 65534, 65534) == 0);
     const int end = socket(AF_UNIX, SOCK_SEQPACKET, 0);
-    while (!__atomic_load_n(&shared->host_bytes, __ATOMIC_ACQUIRE))
+    while (!__atomic_load_n(&shared->host_bytes, __ATOMIC_ACQUIRE) ||
+           __atomic_load_n(&shared->closed, __ATOMIC_ACQUIRE) <= number)
         usleep(300);
     CHECK(connect(end, (const struct sockaddr *)&shared->host, shared->host_bytes) == 0);
-    CHECK(sendmsg(end, &message, 0) == 1);
+    CHECK(sendmsg(end, &message, 0) == 1 && close(fd) == 0);
     (void)__atomic_fetch_add(&shared->called, 1, __ATOMIC_ACQ_REL);
 }
 
@@ -309,10 +311,11 @@ static void test_other_user(void)
     for (int i = 0; i < 3; i++) {
         const int fd = make_lingering(&listeners[i]);
         if (start() == 0) {
-            be_other_user(fd);
+            be_other_user(fd, i);
             _exit(0);
         }
         CHECK(close(fd) == 0);
+        (void)__atomic_fetch_add(&shared->closed, 1, __ATOMIC_ACQ_REL);
     }
     wait_for_all();
     CHECK(clock_gettime(CLOCK_MONOTONIC, &end) == 0 && end.tv_sec - begin.tv_sec < 30);
