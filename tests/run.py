@@ -114,18 +114,25 @@ def quiet_layout():
 def watch(command, keys):
     """Run to the end, show everything, and compare with what the file promises."""
     import re
-    import subprocess
-    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, errors="replace",
-                          stdin=subprocess.DEVNULL, check=False)
-    sys.stdout.write(done.stdout)
-    sys.stderr.write(done.stderr)
-    status = done.returncode if done.returncode >= 0 else 128 - done.returncode
+    (end, out), err = os.pipe(), os.memfd_create("err")
+    ends = [(os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0), (os.POSIX_SPAWN_DUP2, out, 1), (os.POSIX_SPAWN_DUP2, err, 2)]
+    pid = os.posix_spawnp(command[0], command, os.environ, file_actions=ends, setsigdef=(13, 25))   # SIGPIPE, SIGXFSZ, which Python ignores
+    os.close(out)
+    with open(end, errors="replace", encoding="utf-8") as file:
+        written = {"prints": file.read()}                # until no process of the job has it open
+    status = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+    status = status if status >= 0 else 128 - status
+    with open(err, errors="replace", encoding="utf-8") as file:
+        file.seek(0)
+        written["fails"] = file.read()
+    sys.stdout.write(written["prints"])
+    sys.stderr.write(written["fails"])
     wrong = []
     if "status" in keys and status != int(keys["status"]):
         wrong.append(f"exit status {status}, expected {keys['status']}")
     elif "status" not in keys and ("fails" in keys) != (status != 0):
         wrong.append(f"exit status {status}, expected {'another' if 'fails' in keys else '0'}")
-    for key, text in (("fails", done.stderr), ("prints", done.stdout)):
+    for key, text in written.items():
         if key in keys and not re.search(keys[key], text, re.MULTILINE):
             wrong.append(f"no match for /{keys[key]}/ in what it wrote")
     for line in wrong:
