@@ -238,10 +238,28 @@ def test_report():
                        "<title>PE 2 to PE 3: 3.9 KiB</title>", "<title>PE 2 to PE 1: nothing</title>"):
             assert wanted in text, (wanted, text[:3000])
         assert text.count('class="move"') == 4 * OPERATIONS, "a bar for each operation"
+        assert re.search(r"<td class=text>shmem_barrier_all</td>.*?<td class=text>counted\.c:\d+</td></tr>", text), "lines of the program"
+        assert re.search(rf"<h1>test_job_counted</h1>\s*<p>{re.escape(str(harness.BUILD))}/tests/test_job_counted; \d{{4}}-\d\d-\d\d .*?; {os.uname().nodename}; 4 PEs", text), text[:4000]
+        assert len(json.loads(re.search(r"const arrows = (\[.*?\]), span", text)[1])) == 4 and "prefers-color-scheme: dark" in text
         pathlib.Path(folder, "odd").write_text("{}")
         for name, why in (("odd", "not a timeline of oshrun --trace"), ("none", "No such file")):
             done = subprocess.run([tool, f"{folder}/{name}"], capture_output=True, text=True, check=False, cwd=folder)
             assert done.returncode == 1 and why in done.stderr and len(done.stderr.splitlines()) == 1, done
+
+
+def test_folded():
+    """A thousand PEs: groups of neighbours in the tables and the matrix, and one row of each in the timeline."""
+    tool = pathlib.Path(__file__).resolve().parents[2] / "tools/report.py"
+    events = [{"ph": "M", "pid": pe, "name": "process_name", "args": {"name": f"PE {pe}", "host": f"node{pe // 100}"}} for pe in range(1000)]
+    events += [{"ph": "X", "pid": pe, "tid": 7, "ts": 10.0 * pe, "dur": 5.0, "name": "shmem_putmem", "cat": "move",
+                "args": {"place": 0, "at": 0, "pe": (pe + 1) % 1000, "bytes": 8, "room": 8}} for pe in range(1000)]
+    with temporary() as folder:
+        pathlib.Path(folder, "t").write_text(json.dumps({"traceEvents": events}), encoding="ascii")
+        subprocess.run([tool, "-o", f"{folder}/r.html", f"{folder}/t"], check=True)
+        text = pathlib.Path(folder, "r.html").read_text(encoding="utf-8")
+    assert "10 hosts (node0, node1, node2, node3, and more); 1000 PEs" in text and "PE 0-15 to PE 0-15: 120 B" in text and "PE 0-15 to PE 16-31: 8 B" in text
+    assert text.count("<td class=text>PE ") == 63 and text.count("data-first>") == 63 and text.count("<g data-row") == 1000
+    assert text.count("class=folded") == 63, "each group unfolds"
 
 
 def test_otf2():
@@ -264,6 +282,11 @@ def test_browser():
         text = pathlib.Path(folder, "r.html").read_text(encoding="utf-8")
         shown = in_browser(f"{folder}/r.html")
         assert shown.count("<rect") == text.count("<rect") > 2 * OPERATIONS and "Timeline</h2>" in shown, shown[:500]
+        width = float(re.search(r'id="bars".*? viewBox="0 0 ([0-9.e+-]+) ', shown)[1])
+        assert len(re.findall(r'<line class="head" x1="\d', shown)) == 2 and re.search("<span>[0-9.e+-]+ ms</span>", shown), "arrows and a scale"
+        pathlib.Path(folder, "z.html").write_text(text.replace("</script>", 'document.getElementById("in").onclick();</script>'), encoding="utf-8")
+        middle, half = re.search(r'id="bars".*? viewBox="([0-9.e+-]+) 0 ([0-9.e+-]+) ', in_browser(f"{folder}/z.html")).groups()
+        assert abs(float(half) - width / 2) < 1e-3 * width and abs(float(middle) - width / 4) < 1e-3 * width, "a click zooms in around the middle"
 
 
 def test_mistakes():
