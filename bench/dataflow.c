@@ -4,18 +4,23 @@
  *   hop      nanoseconds from task to task of a chain whose tasks lie on two processes in turn, with outputs of 8 bytes
  *   message  the same without tasks: half a round trip of messages of that size, by the same calls
  *
- *   oshcc -O2 -I../examples dataflow.c -o dataflow && oshrun -n 2 ./dataflow [tasks]
- *   mpicc -O2 -I../examples -DDATAFLOW_MPI dataflow.c -o dataflow_mpi && mpirun -n 2 ./dataflow_mpi [tasks]
+ *   oshcc -O2 -I../examples dataflow.c -o dataflow && oshrun -n 2 ./dataflow [--quick]
+ *   mpicc -O2 -I../examples dataflow.c -o dataflow_mpi && mpirun -n 2 ./dataflow_mpi [--quick]
  *
- * The second one has MPI's messages in place of uccs.h's, and is the same program else. */
-#ifdef DATAFLOW_MPI
-#include "net_mpi.h"
-#else
+ * The second one has MPI's messages in place of uccs.h's, and is the same program else. Each number is the best of several. */
+#if __has_include(<uccs.h>)
 #include "dataflow/net_uccs.h"
+#else
+#define DATAFLOW_MPI
+#include "net_mpi.h"
 #endif
 #include "dataflow/runtime.h"
 
+#include <math.h>
+#include <string.h>
 #include <time.h>
+
+enum { ROUNDS = 8 };
 
 static long tasks = 20000;
 
@@ -116,7 +121,7 @@ static double measure_message(void)
 
 int main(int argc, char **argv)
 {
-    tasks = argc > 1 ? atol(argv[1]) : tasks;
+    const int rounds = argc > 1 && strcmp(argv[1], "--quick") == 0 ? 2 : ROUNDS;
 #ifdef DATAFLOW_MPI
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &net_me);
@@ -124,9 +129,16 @@ int main(int argc, char **argv)
     net_check(uccs_init(), "uccs_init");
     net_me = uccs_group_rank(UCCS_GROUP_WORLD);
 #endif
-    const double rate = measure_tasks(), hop = measure_hop(), message = measure_message();
+    double rate = 0, hop = 1e18, message = 1e18;
+    for (int round = 0; round < rounds; round++) {
+        rate = fmax(rate, measure_tasks());
+        hop = fmin(hop, measure_hop());
+        message = fmin(message, measure_message());
+    }
     if (net_me == 0)
-        printf("{\"tasks_per_second\": %.0f, \"hop_ns\": %.0f, \"message_ns\": %.0f}\n", rate, hop, message);
+        printf("{\"program\": \"dataflow\", \"results\": {\"tasks\": [%.6g, \"M/s\"], \"hop\": [%.6g, \"ns\"], "
+               "\"message\": [%.6g, \"ns\"]}}\n",
+               1e-6 * rate, hop, message);
 #ifdef DATAFLOW_MPI
     MPI_Finalize();
 #else

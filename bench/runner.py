@@ -20,7 +20,7 @@ HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent
 MAKE_HOSTS = ROOT / "tools" / "dev" / "hosts.py"
 WITH_FLOOR = {"latency"}                                   # programs linked to the floor library
-FLAGS = ["-O2", "-std=gnu17"]
+FLAGS = ["-O2", "-std=gnu17", "-I", ROOT / "examples"]
 FLOOR_TIMEOUT = 60
 MOST_BUSY, PATIENCE = 0.25, 1                              # share of the processors that others may use; seconds to wait for it
 EXAMPLE_UNITS = {"mflops": "MFlop/s", "mkeys_per_s": "Mkeys/s"}

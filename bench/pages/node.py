@@ -37,7 +37,7 @@ RUNS = [
     Run("latency-2", "latency", 2), Run("bandwidth-2", "bandwidth", 2), *[Run(f"barrier-{pes}", "barrier", pes) for pes in (2, 4, 8, 16)],
     Run("coll-2", "coll", 2), Run("coll-4", "coll", 4), *some("rss", (2, 16)),
     Run("stencil-2", "stencil", 2, ("100", "12800", "1280", "--json"), kind="example"),
-    Run("isort-2", "isort", 2, ("24", "--json"), kind="example"),
+    Run("isort-2", "isort", 2, ("24", "--json"), kind="example"), Run("dataflow-2", "dataflow", 2, peers=("openmpi",)),
     *[Run(f"launch-{pes}", "launch", pes, kind="timed", floors=SPAWN, quick=pes < 256, heavy=pes == 256) for pes in (2, 16, 256)],
     Run("requests-2", "requests", 2), Run("notify-2", "notify", 2, floors=HOP), *some("exchange", EXCHANGE_PES), *some("ssca1", SSCA1_PES),
     *some("wavefront", WAVEFRONT_PES)]
@@ -94,6 +94,8 @@ def collective_rows():
 def program_rows():
     yield Row(PROGRAM, "pipelined stencil 12800 x 1280, 2 PEs", "stencil-2/mflops", at_least=True)
     yield Row(PROGRAM, "sort of 2^24 keys, 2 PEs", "isort-2/mkeys_per_s", at_least=True)
+    yield Row(PROGRAM, "dataflow runtime (Open MPI: on MPI's messages), tasks of one PE", "dataflow-2/tasks", None, "peer", 1.0, True)
+    yield Row(PROGRAM, "the same, from a task to the next one on the other PE, against a message", "dataflow-2/hop", "dataflow-2/message", "peer", 1.0)
 
 
 def request_rows():
